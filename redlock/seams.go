@@ -1,0 +1,51 @@
+package redlock
+
+import (
+	"context"
+	"time"
+)
+
+// Clock is the client's lock clock. It must be monotonic for the algorithm to be safe: a wall clock that steps back
+// while a lock is held makes the client believe in it for too long. [SystemClock] is the one to use in production.
+type Clock interface {
+	// Now reads the clock.
+	Now() time.Time
+
+	// AfterFunc calls f once d has passed, unless the timer is stopped first. f does not block. It may run on a
+	// goroutine of its own.
+	AfterFunc(d time.Duration, f func()) Timer
+
+	// WithCancel derives a context that ends when cancel is called, with the cause given there, or when parent ends.
+	WithCancel(parent context.Context) (ctx context.Context, cancel context.CancelCauseFunc)
+
+	// WithDeadline derives a context that ends when the clock reads t, cancel is called, or parent ends.
+	WithDeadline(parent context.Context, t time.Time) (ctx context.Context, cancel context.CancelFunc)
+}
+
+// Timer is a call that AfterFunc has put off.
+type Timer interface {
+	// Stop prevents the call and reports whether it did: false means that the call has begun or was stopped before.
+	Stop() bool
+
+	// Reset puts the call off until d from now, whether or not it has happened or was stopped.
+	Reset(d time.Duration)
+}
+
+// Tasks starts goroutines and lets them wait for each other. [SystemTasks] is the one to use in production.
+type Tasks interface {
+	// Start runs f on a goroutine of its own.
+	Start(f func())
+
+	// NewWaiter returns a place where one goroutine at a time can wait.
+	NewWaiter() Waiter
+}
+
+// Waiter lets one goroutine wait for others. A Wake that comes while nobody waits is kept for the next Wait; more than
+// one counts as one.
+type Waiter interface {
+	// Wait returns after a Wake or when ctx is done, whichever comes first. The caller looks for itself which it was.
+	Wait(ctx context.Context)
+
+	// Wake lets the waiting goroutine go on. It never blocks.
+	Wake()
+}
