@@ -1,0 +1,76 @@
+package redlock
+
+import (
+	"context"
+	"sync"
+)
+
+// claim is what one attempt lays on the nodes under its own value: from its first SET until the last key of it is
+// known to be gone, or left to its TTL.
+type claim struct {
+	client  *Client
+	ctx     context.Context // values only: a claim outlives the call that made it
+	keys    []string
+	value   string
+	attempt int
+
+	mu        sync.Mutex // guards what follows, and the rounds of the claim
+	rounds    int
+	released  bool    // a release has begun: votes that come now are taken back
+	releasing nodeSet // nodes that have not answered a release yet
+	freed     nodeSet // nodes that answered a release by deleting the key
+	owing     nodeSet // nodes that voted while releasing: if the answer is not that the key was deleted, release again
+}
+
+func (cl *claim) resource() string { return cl.keys[0] }
+
+// failure is an attempt that was not granted.
+type failure struct {
+	err     *Error
+	claim   *claim // nil if nothing was sent
+	release *round // the clean-up under way; nil if nothing was sent
+}
+
+// attempt runs the algorithm once: draw a value, read the clock, ask all nodes at once, read the clock again; granted
+// if a quorum said yes and there is validity left. If not, whatever landed is released on all nodes at once.
+func (c *Client) attempt(ctx context.Context, resource string, t term, number int) (*Lease, *failure) {
+	value, err := c.newValue()
+	if err != nil {
+		return nil, &failure{err: &Error{Op: OpAcquire, Resource: resource, Attempts: number, Cause: err}}
+	}
+	cl := &claim{client: c, ctx: context.WithoutCancel(ctx), keys: []string{resource}, value: value, attempt: number}
+	cl.observe(Event{Step: AttemptStarted, Op: OpAcquire})
+
+	r := cl.ask(OpAcquire, t.ttl)
+	if err := r.wait(ctx); err != nil {
+		cl.observe(Event{Step: QuorumLost, Op: OpAcquire, Accepted: r.votes(), Quorum: c.quorum, Err: err})
+		return nil, cl.deny(ctx, r, err)
+	}
+	cl.observe(Event{Step: QuorumReached, Op: OpAcquire, Accepted: r.votes(), Quorum: c.quorum})
+
+	validity := Validity(t.ttl, c.clock.Now().Sub(r.start), t.drift)
+	until := r.start.Add(t.ttl - t.drift)
+	cl.observe(Event{Step: ValidityComputed, Op: OpAcquire, Validity: validity, Until: until})
+	if validity <= 0 {
+		return nil, cl.deny(ctx, r, ErrTooLate)
+	}
+	lease := newLease(cl, t, validity, until)
+	cl.observe(Event{Step: Granted, Op: OpAcquire, Validity: validity, Until: until})
+	return lease, nil
+}
+
+// deny ends an attempt that failed.
+func (cl *claim) deny(ctx context.Context, r *round, reason error) *failure {
+	err := r.failed(ctx, reason)
+	err.Attempts = cl.attempt
+	cl.observe(Event{Step: Denied, Op: OpAcquire, Err: err})
+	return &failure{err: err, claim: cl, release: cl.releaseAfter(r)}
+}
+
+// end gives the attempt up for good: nobody waits for its clean-up any more, which goes on by itself.
+func (f *failure) end() error {
+	if f.release != nil {
+		f.release.leave()
+	}
+	return f.err
+}

@@ -1,0 +1,21 @@
+// Package redlock is a distributed lock over N independent Redis masters, after the Redlock algorithm of the Redis
+// documentation ("Distributed Locks with Redis").
+//
+// Most programs need three things: a [Client] over nodes that [redlocksim/redlock/goredis] makes from go-redis
+// clients, [Client.Lock], and [Lease.Unlock]:
+//
+//	client, err := redlock.New(nodes)
+//	lease, err := client.Lock(ctx, "invoices/2026-11", 10*time.Second)
+//	if err != nil { ... }
+//	defer lease.Unlock(context.Background())
+//	work(lease.Context()) // ends before the lease does
+//
+// A lock that expires is a lease: while a client is paused, or its packets are, the lease can end and another client
+// can be granted the lock. The Context of the lease tells a client that runs; nothing can tell one that does not. Work
+// that must not happen twice needs a resource that refuses late writers (fencing), or a check of its own. The lock is
+// safe only while clocks run at rates that the drift allowance covers, and while no node forgets a key before it
+// expires: run nodes with AOF and fsync always, or keep a restarted node out for longer than the largest TTL.
+//
+// The files follow the algorithm: lock.go (the loop), attempt.go (one attempt), value.go, round.go (asking all nodes
+// at once), quorum.go, validity.go, release.go, extend.go, lease.go, straggler.go (answers that come late).
+package redlock

@@ -1,0 +1,109 @@
+package redlock
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// What an [Error] can be matched against with errors.Is.
+var (
+	// ErrNotAcquired: the call ended without a grant. Every error of Lock and TryLock after the arguments were
+	// checked matches it.
+	ErrNotAcquired = errors.New("not acquired")
+	// ErrTaken: so many nodes hold the key for another that no quorum was left.
+	ErrTaken = errors.New("held by another")
+	// ErrNoQuorum: too few nodes answered to reach a quorum.
+	ErrNoQuorum = errors.New("no quorum of nodes")
+	// ErrTooLate: a quorum said yes, but so late that no validity was left.
+	ErrTooLate = errors.New("quorum came too late, no validity left")
+	// ErrLost: the lease ended before the call, or on so many nodes that it is no longer a quorum's.
+	ErrLost = errors.New("lease lost")
+	// ErrReleased: the lease was released by its holder.
+	ErrReleased = errors.New("lease released")
+	// ErrClosed: the client is closed.
+	ErrClosed = errors.New("redlock: client closed")
+	// ErrInvalid: an argument or option makes no sense; the text says which and why. Nothing was sent.
+	ErrInvalid = errors.New("redlock: invalid argument")
+)
+
+// NodeOutcome is what came of a round on one node.
+type NodeOutcome struct {
+	Node    string
+	Outcome Outcome
+	Err     error         // why, for TimedOut, Refused and Failed
+	Took    time.Duration // from the start of the round to the answer; zero if Unanswered
+}
+
+// Error says why an acquire, extend or release did not succeed, and what each node answered.
+type Error struct {
+	Op       Op
+	Resource string
+	Attempts int           // acquires only: how many were made
+	Reason   error         // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost or ErrReleased; nil if the context ended first
+	Cause    error         // the context's end, when that is what ended the call
+	Nodes    []NodeOutcome // of the last round, in the client's order; nil if none was asked
+}
+
+// Unwrap makes the reason and the context's end matchable, and ErrNotAcquired for an acquire.
+func (e *Error) Unwrap() []error {
+	var errs []error
+	if e.Op == OpAcquire {
+		errs = append(errs, ErrNotAcquired)
+	}
+	if e.Reason != nil {
+		errs = append(errs, e.Reason)
+	}
+	if e.Cause != nil {
+		errs = append(errs, e.Cause)
+	}
+	return errs
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "redlock: %s %q: ", e.Op, e.Resource)
+	switch {
+	case e.Reason != nil && e.Cause != nil:
+		fmt.Fprintf(&b, "%v: %v", e.Reason, e.Cause)
+	case e.Reason != nil:
+		b.WriteString(e.Reason.Error())
+	default:
+		fmt.Fprint(&b, e.Cause)
+	}
+	if e.Attempts > 1 {
+		fmt.Fprintf(&b, " after %d attempts", e.Attempts)
+	}
+	for i, n := range e.Nodes {
+		sep := "; "
+		if i == 0 {
+			sep = " ("
+		}
+		fmt.Fprintf(&b, "%s%s %s", sep, n.Node, n.Outcome.Of(e.Op))
+		if n.Err != nil && n.Outcome != TimedOut {
+			fmt.Fprintf(&b, ": %v", n.Err)
+		}
+	}
+	if len(e.Nodes) > 0 {
+		b.WriteByte(')')
+	}
+	return b.String()
+}
+
+// Of gives the outcome in the words of the operation: "granted" for an accepted acquire, and so on.
+func (o Outcome) Of(op Op) string {
+	switch {
+	case o == Accepted && op == OpAcquire:
+		return "granted"
+	case o == Accepted && op == OpExtend:
+		return "extended"
+	case o == Accepted && op == OpRelease:
+		return "released"
+	case o == Declined && op == OpAcquire:
+		return "held by another"
+	case o == Declined:
+		return "not ours any more"
+	}
+	return o.String()
+}

@@ -1,0 +1,110 @@
+package redlock
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Observer is told of the algorithm's steps, for metrics, tracing and logs.
+//
+// Observe runs on the goroutine of the call it describes and holds that call up; steps outside of any call (Lost, and
+// NodeAnswered, Joined and TakenBack for answers that come after the call returned) run on the goroutine that found
+// out. It is never called with a lock held and must be safe for concurrent use. ctx carries the values of the call's
+// context.
+type Observer interface {
+	Observe(ctx context.Context, e Event)
+}
+
+// Step is a step of the algorithm.
+type Step uint8
+
+const (
+	// AttemptStarted: a value is drawn and the clock is about to be read for the first time.
+	AttemptStarted Step = iota + 1
+	// NodeAnswered: the outcome of one node in a round is settled.
+	NodeAnswered
+	// QuorumReached: a quorum of nodes did what was asked. For an acquire, the clock has not been read again yet.
+	QuorumReached
+	// QuorumLost: so many nodes did not that a quorum can no longer be reached, or the caller's context ended first.
+	QuorumLost
+	// ValidityComputed: the clock has been read for the second time, in an acquire or extend.
+	ValidityComputed
+	// Granted: the acquire succeeded; the call is about to return the lease.
+	Granted
+	// Denied: the attempt failed; the release of its partial votes is about to be sent to all nodes.
+	Denied
+	// Retrying: the next attempt waits for Delay and for the nodes to have answered the release.
+	Retrying
+	// ExtendStarted: an extend is about to be sent.
+	ExtendStarted
+	// Extended: the lease is valid until the new Until.
+	Extended
+	// NotExtended: the extend failed; Until is as before.
+	NotExtended
+	// Lost: the lease is about to end without having been released; its context is cancelled.
+	Lost
+	// ReleaseStarted: the holder releases; its context is cancelled, and the release is about to be sent.
+	ReleaseStarted
+	// Released: a quorum of nodes has answered the release, or can no longer.
+	Released
+	// Joined: a vote that came after the decision, while the lease is held, is counted with it.
+	Joined
+	// TakenBack: a vote that came after the release began or the attempt failed is released again.
+	TakenBack
+)
+
+var stepNames = [...]string{
+	AttemptStarted: "attempt-started", NodeAnswered: "node-answered", QuorumReached: "quorum-reached",
+	QuorumLost: "quorum-lost", ValidityComputed: "validity-computed", Granted: "granted", Denied: "denied",
+	Retrying: "retrying", ExtendStarted: "extend-started", Extended: "extended", NotExtended: "not-extended",
+	Lost: "lost", ReleaseStarted: "release-started", Released: "released", Joined: "joined", TakenBack: "taken-back",
+}
+
+// String gives the step's name in lower case with hyphens, "attempt-started".
+func (s Step) String() string {
+	if int(s) < len(stepNames) && stepNames[s] != "" {
+		return stepNames[s]
+	}
+	return fmt.Sprintf("Step(%d)", uint8(s))
+}
+
+// Steps lists all steps in the order in which they are declared.
+func Steps() []Step {
+	var steps []Step
+	for s := AttemptStarted; int(s) < len(stepNames); s++ {
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// Event is one step. Fields that do not belong to it are zero.
+type Event struct {
+	Step     Step
+	Op       Op // the operation under way
+	Resource string
+	Value    string // the acquisition's unique value
+	Attempt  int    // which attempt of the call, from 1
+
+	// NodeAnswered, Joined and TakenBack
+	Node NodeOutcome
+	Late bool // the answer came after the decision
+
+	// QuorumReached, QuorumLost and Released: how many of the nodes said yes, and how many had to.
+	Accepted, Quorum int
+
+	// ValidityComputed, Granted, Extended: the validity left, and when it ends; Lost: when it ends.
+	Validity time.Duration
+	Until    time.Time
+
+	Delay time.Duration // Retrying
+	Err   error         // QuorumLost, Denied, NotExtended, Released: why; nil for a full success
+}
+
+func (cl *claim) observe(e Event) {
+	if cl.client.observer == nil {
+		return
+	}
+	e.Resource, e.Value, e.Attempt = cl.resource(), cl.value, cl.attempt
+	cl.client.observer.Observe(cl.ctx, e)
+}

@@ -1,0 +1,47 @@
+package redlock
+
+import "math/bits"
+
+// Majority is the smallest number of n nodes of which every two groups of that size share a node: ⌊n/2⌋+1.
+// An even n tolerates no more failures than n−1.
+func Majority(n int) int { return n/2 + 1 }
+
+// nodeSet is a set of nodes by index.
+type nodeSet uint64
+
+func allNodes(n int) nodeSet { return nodeSet(^uint64(0) >> (64 - n)) }
+
+func (s nodeSet) has(i int) bool            { return s&(1<<i) != 0 }
+func (s nodeSet) with(i int) nodeSet        { return s | 1<<i }
+func (s nodeSet) without(t nodeSet) nodeSet { return s &^ t }
+func (s nodeSet) len() int                  { return bits.OnesCount64(uint64(s)) }
+
+// ballot counts what the nodes asked in a round have answered.
+type ballot struct {
+	asked    nodeSet
+	answered nodeSet // every node whose outcome is settled, timeouts included
+	accepted nodeSet
+	declined nodeSet
+	timedOut nodeSet
+}
+
+func (b *ballot) record(i int, o Outcome) {
+	b.answered = b.answered.with(i)
+	switch o {
+	case Accepted:
+		b.accepted = b.accepted.with(i)
+	case Declined:
+		b.declined = b.declined.with(i)
+	case TimedOut:
+		b.timedOut = b.timedOut.with(i)
+	}
+}
+
+func (b *ballot) pending() nodeSet { return b.asked.without(b.answered) }
+
+// replied is the set of nodes that gave an answer, whichever, in time.
+func (b *ballot) replied() nodeSet { return b.answered.without(b.timedOut) }
+
+// reached: a quorum said yes. lost: it no longer can.
+func (b *ballot) reached(quorum int) bool { return b.accepted.len() >= quorum }
+func (b *ballot) lost(quorum int) bool    { return b.accepted.len()+b.pending().len() < quorum }

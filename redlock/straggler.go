@@ -1,0 +1,59 @@
+package redlock
+
+// followUp is what an answer obliges the claim to, beyond counting it.
+type followUp uint8
+
+const (
+	nothing followUp = iota
+	join
+	takeBack
+)
+
+// straggler decides what becomes of an answer for the claim as a whole. A vote that comes after the decision joins the
+// grant while it is held. One that comes after a release began may have been cast after that release passed the node,
+// so it is released again, unless the release itself says that it deleted the key. The claim is locked.
+func (cl *claim) straggler(r *round, i int, late bool) followUp {
+	accepted := r.outcomes[i].Outcome == Accepted
+	switch r.op {
+	case OpAcquire:
+		switch {
+		case !late || !accepted:
+			return nothing
+		case !cl.released:
+			if r.ballot.reached(cl.client.quorum) {
+				return join
+			}
+			return nothing
+		case cl.freed.has(i):
+			return nothing
+		case cl.releasing.has(i):
+			cl.owing = cl.owing.with(i)
+			return nothing
+		}
+		return takeBack
+	case OpRelease:
+		one := nodeSet(0).with(i)
+		cl.releasing = cl.releasing.without(one)
+		owed := cl.owing.has(i)
+		cl.owing = cl.owing.without(one)
+		if accepted {
+			cl.freed = cl.freed.with(i)
+		} else if owed {
+			return takeBack
+		}
+	}
+	return nothing
+}
+
+// follow does what straggler decided, with the claim unlocked.
+func (cl *claim) follow(f followUp, i int, outcome NodeOutcome) {
+	switch f {
+	case join:
+		cl.observe(Event{Step: Joined, Op: OpAcquire, Node: outcome})
+	case takeBack:
+		cl.observe(Event{Step: TakenBack, Op: OpRelease, Node: outcome})
+		r := cl.newRound(OpRelease, 0, nodeSet(0).with(i))
+		r.leave() // nobody waits for it but Close
+		r.send()
+	}
+}
