@@ -1,0 +1,84 @@
+package faults
+
+import (
+	"fmt"
+	"time"
+)
+
+// Budget is what a protocol is promised: its claim to be safe holds as long as nothing worse happens. The zero Budget
+// promises a world without faults, in which nodes may stop and messages may be lost all the same: that costs
+// availability and never safety.
+type Budget struct {
+	// ClockRate bounds the rate error of every clock.
+	ClockRate Rate `yaml:"clock-rate"`
+	// ClockStep bounds every step of a wall clock.
+	ClockStep time.Duration `yaml:"clock-step"`
+	// Delay bounds what is added to the network's ordinary delays.
+	Delay time.Duration `yaml:"delay"`
+	// Pause bounds every pause of a process.
+	Pause time.Duration `yaml:"pause"`
+	// RestartDelay is how long a node that has lost memory stays down at least, counted from when it stopped.
+	RestartDelay *time.Duration `yaml:"restart-delay"`
+	// MemoryLoss is how many times a node may come back earlier than that without all it knew.
+	MemoryLoss int `yaml:"memory-loss"`
+}
+
+// Spent is what the faults of a run amounted to.
+type Spent struct {
+	ClockRate Rate
+	ClockStep time.Duration
+	Delay     time.Duration
+	Pause     time.Duration
+	Restarts  []Amnesia
+}
+
+// Amnesia is a node that came back without all it knew.
+type Amnesia struct {
+	Node  string
+	After time.Duration // since it stopped
+}
+
+const unbounded = time.Duration(1<<63 - 1)
+
+// Beyond says in words where s exceeds the budget; nil if it does not.
+func (b Budget) Beyond(s Spent) []string {
+	var over []string
+	if s.ClockRate.ratio.GreaterThan(b.ClockRate.ratio) {
+		over = append(over, fmt.Sprintf("a clock ran %v wrong, the budget is %v", s.ClockRate, b.ClockRate))
+	}
+	size := func(what string, spent, budget time.Duration) {
+		switch {
+		case spent <= budget:
+		case spent == unbounded:
+			over = append(over, fmt.Sprintf("%s without an end, the budget is %v", what, budget))
+		default:
+			over = append(over, fmt.Sprintf("%s of %v, the budget is %v", what, spent, budget))
+		}
+	}
+	size("a clock step", s.ClockStep, b.ClockStep)
+	size("an extra delay", s.Delay, b.Delay)
+	size("a pause", s.Pause, b.Pause)
+	early := 0
+	for _, r := range s.Restarts {
+		if b.RestartDelay != nil && r.After >= *b.RestartDelay {
+			continue
+		}
+		if early++; early > b.MemoryLoss {
+			over = append(over, fmt.Sprintf("%s came back without its memory after %v, the budget allows that %s", r.Node, r.After, b.memory()))
+		}
+	}
+	return over
+}
+
+func (b Budget) memory() string {
+	text := "to no node"
+	if b.MemoryLoss == 1 {
+		text = "to one node"
+	} else if b.MemoryLoss > 1 {
+		text = fmt.Sprintf("to %d nodes", b.MemoryLoss)
+	}
+	if b.RestartDelay != nil {
+		text += fmt.Sprintf(" before %v", *b.RestartDelay)
+	}
+	return text
+}

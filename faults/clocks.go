@@ -1,0 +1,71 @@
+package faults
+
+import (
+	"time"
+
+	"redlocksim/sim"
+)
+
+// ClockStep moves the wall clock of a process at once, as an operator or a time daemon does. Redis expires keys by the
+// wall clock; monotonic clocks do not step.
+type ClockStep struct {
+	// Process is a client or node.
+	Process string `yaml:"process,required"`
+	// By is how far: forward, or back if negative.
+	By time.Duration `yaml:"by,required"`
+}
+
+// Check implements Fault.
+func (c *ClockStep) Check(n Names) []Problem {
+	return among("process", c.Process, n.all(), "client or node")
+}
+
+// Apply implements Fault.
+func (c *ClockStep) Apply(f *Field) error {
+	f.World.Process(c.Process).Clock().Step(c.By)
+	f.Spent.ClockStep = max(f.Spent.ClockStep, c.By.Abs())
+	where := "forward"
+	if c.By < 0 {
+		where = "back"
+	}
+	f.notePoint("clock-step", c.Process, c.By, "the wall clock of %s jumps %s by %v", c.Process, where, c.By.Abs())
+	return nil
+}
+
+// ClockRate makes both clocks of a process run fast or slow, for good or for a while: a bad crystal, or a time daemon
+// that slews.
+type ClockRate struct {
+	// Process is a client or node.
+	Process string `yaml:"process,required"`
+	// Rate is by how much the clocks are fast, or slow if negative.
+	Rate Rate `yaml:"rate,required"`
+	// For is true time; zero is for good.
+	For time.Duration `yaml:"for"`
+}
+
+// Check implements Fault.
+func (c *ClockRate) Check(n Names) []Problem {
+	problems := among("process", c.Process, n.all(), "client or node")
+	if c.Rate.PPB() < -sim.MaxRate || c.Rate.PPB() > sim.MaxRate {
+		problems = append(problems, Problem{Field: "rate", Word: c.Rate.String(), Text: "must be from -50% to 50%"})
+	}
+	return append(problems, notNegative("for", c.For)...)
+}
+
+// Apply implements Fault.
+func (c *ClockRate) Apply(f *Field) error {
+	clock := f.World.Process(c.Process).Clock()
+	before := clock.Rate()
+	clock.SetRate(c.Rate.PPB())
+	f.Spent.ClockRate = max(f.Spent.ClockRate, c.Rate.abs())
+	how := "fast"
+	if c.Rate.PPB() < 0 {
+		how = "slow"
+	}
+	f.notePoint("clock-rate", c.Process, c.For, "the clocks of %s run %s %s", c.Process, c.Rate.abs(), how)
+	f.after(c.For, func() {
+		clock.SetRate(before)
+		f.notePoint("clock-rate-ends", c.Process, 0, "the clocks of %s run as before", c.Process)
+	})
+	return nil
+}

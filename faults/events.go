@@ -1,0 +1,49 @@
+package faults
+
+import (
+	"redlocksim/history"
+	"redlocksim/redlock"
+)
+
+// Checked is the event of a client that has made sure of its lease and is about to act on the resource.
+const Checked = "checked"
+
+// EventName is how a trigger calls an event: a step of the library by its name; a call, its success and its failure as
+// acquire-called, acquire-done and acquire-failed; an effect at the resource as write-effect; the end of a believed
+// window as belief-ended; a crash and every other fault by its name.
+func EventName(e *history.Event) string {
+	switch e.Kind {
+	case history.Step, history.Fault:
+		return e.Name
+	case history.Call:
+		return string(e.Func) + "-called"
+	case history.Return:
+		if e.Outcome == history.OK {
+			return string(e.Func) + "-done"
+		}
+		return string(e.Func) + "-failed"
+	case history.Effect:
+		return string(e.Func) + "-effect"
+	case history.Expire:
+		return "belief-ended"
+	case history.Crash:
+		return "crash"
+	}
+	return ""
+}
+
+// EventNames lists all names that EventName gives, for those who look for the nearest.
+func EventNames() []string {
+	names := []string{Checked, "belief-ended"}
+	for _, s := range redlock.Steps() {
+		names = append(names, s.String())
+	}
+	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write} {
+		names = append(names, string(f)+"-called", string(f)+"-done", string(f)+"-failed")
+	}
+	names = append(names, "read-effect", "write-effect")
+	for _, w := range Vocabulary() {
+		names = append(names, w.Name)
+	}
+	return append(names, "clock-rate-ends", "partition-heals", "hold-ends", "delay-ends")
+}

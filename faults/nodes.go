@@ -1,0 +1,119 @@
+package faults
+
+import (
+	"time"
+
+	"redlocksim/sim"
+)
+
+// Outage is what the faults that stop a Redis node share.
+type Outage struct {
+	// Node is which.
+	Node string `yaml:"node,required"`
+	// RestartAfter is how long after it stopped the node starts again, in true time. Absent, it stays down until a
+	// restart; zero restarts it at once.
+	RestartAfter *time.Duration `yaml:"restart-after"`
+}
+
+func (o *Outage) check(n Names) []Problem {
+	problems := among("node", o.Node, n.Nodes, "node")
+	if o.RestartAfter != nil {
+		problems = append(problems, notNegative("restart-after", *o.RestartAfter)...)
+	}
+	return problems
+}
+
+// stop takes the node down by one of its three ways.
+func (o *Outage) stop(f *Field, name string, how func(*sim.Server) error, text string) error {
+	s := f.World.Server(o.Node)
+	before := len(s.Dump())
+	if err := how(s); err != nil {
+		return err
+	}
+	f.down[o.Node] = outage{at: f.World.Kernel.Now(), forgets: s.OnDisk() < before}
+	var after time.Duration
+	if o.RestartAfter != nil {
+		after = *o.RestartAfter
+	}
+	f.note(name, "", o.Node, after, text, o.Node)
+	if o.RestartAfter == nil {
+		return nil
+	}
+	restart := &Restart{Node: o.Node}
+	if after == 0 {
+		return restart.Apply(f)
+	}
+	f.after(after, func() {
+		if !s.Up() {
+			// It can only be up because the timeline restarted it earlier.
+			_ = restart.Apply(f)
+		}
+	})
+	return nil
+}
+
+// Kill ends the process of a node, as kill −9 does: it loses what it had not handed to the operating system.
+type Kill struct {
+	Outage `yaml:",inline"`
+}
+
+// Check implements Fault.
+func (k *Kill) Check(n Names) []Problem { return k.check(n) }
+
+// Apply implements Fault.
+func (k *Kill) Apply(f *Field) error { return k.stop(f, "kill", (*sim.Server).Kill, "%s is killed") }
+
+// PowerLoss turns a node's machine off: it loses what was not fsynced, and clients get no answer, not even a refusal.
+type PowerLoss struct {
+	Outage `yaml:",inline"`
+}
+
+// Check implements Fault.
+func (p *PowerLoss) Check(n Names) []Problem { return p.check(n) }
+
+// Apply implements Fault.
+func (p *PowerLoss) Apply(f *Field) error {
+	return p.stop(f, "power-loss", (*sim.Server).LosePower, "%s loses power")
+}
+
+// Shutdown stops a node cleanly, with what it persists written out.
+type Shutdown struct {
+	Outage `yaml:",inline"`
+}
+
+// Check implements Fault.
+func (s *Shutdown) Check(n Names) []Problem { return s.check(n) }
+
+// Apply implements Fault.
+func (s *Shutdown) Apply(f *Field) error {
+	return s.stop(f, "shutdown", (*sim.Server).Shutdown, "%s is shut down")
+}
+
+// Restart starts a node that is down, with what is on its disk.
+type Restart struct {
+	// Node is which.
+	Node string `yaml:"node,required"`
+}
+
+// Check implements Fault.
+func (r *Restart) Check(n Names) []Problem { return among("node", r.Node, n.Nodes, "node") }
+
+// Apply implements Fault.
+func (r *Restart) Apply(f *Field) error {
+	s := f.World.Server(r.Node)
+	if err := s.Restart(); err != nil {
+		return err
+	}
+	was := f.down[r.Node]
+	after := f.World.Kernel.Now().Sub(was.at)
+	with := "all it knew"
+	if was.forgets {
+		f.Spent.Restarts = append(f.Spent.Restarts, Amnesia{Node: r.Node, After: after})
+		with = "what was on its disk"
+		if s.OnDisk() == 0 {
+			with = "an empty memory"
+		}
+	}
+	f.note("restart", "", r.Node, after, "%s restarts with %s, %v after it stopped", r.Node, with, after)
+	return nil
+}

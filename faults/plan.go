@@ -1,0 +1,104 @@
+package faults
+
+import (
+	"fmt"
+	"time"
+
+	"redlocksim/history"
+)
+
+// Trigger is a moment of a run: a true time, or a named event and a while after it. The zero Trigger is the beginning.
+type Trigger struct {
+	// At is a true time; used if After is nil.
+	At time.Duration
+	// After is an event to wait for.
+	After *Moment
+	// Plus is how long after the event.
+	Plus time.Duration
+}
+
+// Moment is an event of a run, by what happened and to whom.
+type Moment struct {
+	// Event is the event's name; see EventNames.
+	Event string `yaml:"event,required"`
+	// Client is whose event; any client's if empty.
+	Client string `yaml:"client"`
+	// Node is which node's answer or fault; any node's if empty.
+	Node string `yaml:"node"`
+	// Nth counts the events that match, from 1; 0 is the first as well.
+	Nth int `yaml:"nth"`
+}
+
+func (m *Moment) String() string {
+	text := m.Event
+	if m.Client != "" {
+		text = m.Client + " " + text
+	}
+	if m.Node != "" {
+		text += " of " + m.Node
+	}
+	if m.Nth > 1 {
+		text += fmt.Sprintf(", time %d", m.Nth)
+	}
+	return text
+}
+
+func (t Trigger) String() string {
+	if t.After == nil {
+		return "at " + t.At.String()
+	}
+	if t.Plus > 0 {
+		return fmt.Sprintf("%v after %v", t.Plus, t.After)
+	}
+	return "after " + t.After.String()
+}
+
+// Arm has f called when the moment comes, once: at that very step if Plus is zero, before anything else happens. It
+// must be called before the run starts.
+func (t Trigger) Arm(field *Field, f func()) {
+	w := field.World
+	if t.After == nil {
+		w.Kernel.After(t.At, f)
+		return
+	}
+	left := max(t.After.Nth, 1)
+	w.Watch(func(e *history.Event) {
+		if left == 0 || !t.After.matches(e) {
+			return
+		}
+		if left--; left > 0 {
+			return
+		}
+		if t.Plus > 0 {
+			w.Kernel.After(t.Plus, f)
+		} else {
+			f()
+		}
+	})
+}
+
+func (m *Moment) matches(e *history.Event) bool {
+	return EventName(e) == m.Event && (m.Client == "" || m.Client == e.Process) && (m.Node == "" || m.Node == e.Node)
+}
+
+// Placed is a fault with its moment.
+type Placed struct {
+	When  Trigger
+	Fault Fault
+	// Struck is set once the fault was applied; Err is why it could not be.
+	Struck bool
+	Err    error
+}
+
+// Plan is the faults of a run.
+type Plan []*Placed
+
+// Arm places all faults of the plan in the world.
+func (p Plan) Arm(field *Field) {
+	for _, placed := range p {
+		placed.When.Arm(field, func() {
+			placed.Err = placed.Fault.Apply(field)
+			placed.Struck = placed.Err == nil
+		})
+	}
+}

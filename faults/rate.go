@@ -1,0 +1,37 @@
+package faults
+
+import (
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"redlocksim/internal/strictyaml"
+)
+
+// Rate is an exact ratio, written as a percentage: "10%", "-0.05%". The zero Rate is 0 %.
+type Rate struct{ ratio decimal.Decimal }
+
+// PPM is a rate in parts per million.
+func PPM(n int64) Rate { return Rate{decimal.New(n, -6)} }
+
+// Ratio is the rate as a part of one.
+func (r Rate) Ratio() decimal.Decimal { return r.ratio }
+
+// PPB is the rate in parts per billion, rounded toward zero.
+func (r Rate) PPB() int64 { return r.ratio.Shift(9).IntPart() }
+
+func (r Rate) String() string { return r.ratio.Shift(2).String() + "%" }
+
+func (r Rate) abs() Rate { return Rate{r.ratio.Abs()} }
+
+// UnmarshalScalar reads a percentage.
+func (r *Rate) UnmarshalScalar(text string) error {
+	number, ok := strings.CutSuffix(text, "%")
+	// The exponent notation that decimal takes could name numbers of any length.
+	d, err := decimal.NewFromString(strings.TrimSpace(number))
+	if !ok || err != nil || len(text) > 20 || strings.ContainsAny(number, "eE") {
+		return &strictyaml.Invalid{Msg: `not a percentage, as "1%" or "-0.5%"`, Word: text}
+	}
+	r.ratio = d.Shift(-2)
+	return nil
+}

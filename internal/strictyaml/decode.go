@@ -1,0 +1,237 @@
+package strictyaml
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// An Unmarshaler is a type that is one word of the file: an enumeration, a
+// ratio, an address. UnmarshalScalar has a pointer receiver and gets the word
+// without its quotes. Its error is located in the file; if it is an [*Invalid],
+// the nearest valid word is suggested too.
+type Unmarshaler interface {
+	UnmarshalScalar(text string) error
+}
+
+// A NodeUnmarshaler is a type that decodes itself: a union, or a step that is
+// either a word or a mapping. UnmarshalNode has a pointer receiver, looks at n,
+// decodes the parts of it with d, and reports what is wrong with [Decoder.Errorf].
+// The node is never an alias and has no tag, but it can be null. To decode all
+// of n as the struct that the type is, it must drop the method, or it would
+// call itself: type plain T; d.Decode(n, (*plain)(t)).
+type NodeUnmarshaler interface {
+	UnmarshalNode(d *Decoder, n *yaml.Node)
+}
+
+// maxCollected bounds the work and memory spent on the errors of a hopeless
+// file; those reported are the first in the file of the ones collected.
+const maxCollected = 1000
+
+// A Decoder is what a [NodeUnmarshaler] decodes and reports with. It is valid
+// during the call of UnmarshalNode only.
+type Decoder struct {
+	file    string
+	links   map[*yaml.Node]link
+	current *yaml.Node // whose UnmarshalNode is running
+	errs    Errors
+	seen    map[string]bool
+	reports int // of errors, also of those seen before or beyond the bound
+}
+
+// Decode decodes data, the content of the named file, into the variable that
+// into points to. Every error is of type [Errors]; if there is one, the
+// variable holds those parts that were right. It panics if into is not a
+// non-nil pointer to a type that the package comment lists.
+func Decode(file string, data []byte, into any) error {
+	checkTarget(into)
+	root, err := parse(file, data)
+	if err != nil {
+		return Errors{err}.Err()
+	}
+	return DecodeNode(file, root, into)
+}
+
+// DecodeNode is [Decode] for a document, or a part of one, parsed before. The
+// paths in its errors start at n.
+func DecodeNode(file string, n *yaml.Node, into any) error {
+	checkTarget(into)
+	if n != nil && n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
+		n = n.Content[0]
+	}
+	if n == nil || n.Kind == 0 || n.Kind == yaml.DocumentNode {
+		return Errors{Errorf(file, 1, 1, "", nil, "the document is empty")}.Err()
+	}
+	d := &Decoder{
+		file:  file,
+		links: make(map[*yaml.Node]link),
+		seen:  make(map[string]bool),
+	}
+	d.Decode(n, into)
+	return d.errs.Err()
+}
+
+// Decode decodes a node into the variable that into points to, and reports
+// whether it did so without an error. The node may be a part of the document or
+// one that was made from such parts by [Merge].
+func (d *Decoder) Decode(n *yaml.Node, into any) bool {
+	checkTarget(into)
+	before := d.reports
+	if d.vet(n, link{parent: d.current, depth: d.links[d.current].depth + 1}) {
+		d.value(n, reflect.ValueOf(into).Elem())
+	}
+	return d.reports == before
+}
+
+// Errorf reports that a node is wrong. The word is what is wrong about it, and
+// the nearest word of valid becomes the suggestion; if none is near, the error
+// lists them all. Both may be empty. Of a key, pass the key's node. The same
+// error reported twice, as for a part that several cases share, counts once.
+func (d *Decoder) Errorf(n *yaml.Node, word string, valid []string, format string, args ...any) {
+	if d.reports++; len(d.errs) < maxCollected {
+		d.add(n, Errorf(d.file, n.Line, n.Column, word, valid, format, args...))
+	}
+}
+
+func (d *Decoder) add(n *yaml.Node, e *Error) {
+	id := fmt.Sprintf("%d:%d:%s\x00%s", e.Line, e.Column, e.Msg, e.Word)
+	if d.seen[id] {
+		return
+	}
+	d.seen[id] = true
+	e.Path = d.path(n)
+	d.errs = append(d.errs, e)
+}
+
+// want reports a node that is not of the kind needed.
+func (d *Decoder) want(n *yaml.Node, what string) {
+	if isNull(n) {
+		d.Errorf(n, "", nil, "no value; give one or leave it out")
+		return
+	}
+	d.Errorf(n, n.Value, nil, "want %s, got %s", what, describe(n))
+}
+
+func (d *Decoder) value(n *yaml.Node, v reflect.Value) {
+	if d.refused(n) {
+		return
+	}
+	switch u := v.Addr().Interface().(type) {
+	case NodeUnmarshaler:
+		outer := d.current
+		d.current = n
+		u.UnmarshalNode(d, n)
+		d.current = outer
+		return
+	case Unmarshaler:
+		d.scalar(n, u)
+		return
+	case *time.Duration:
+		d.duration(n, u)
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		d.text(n, v)
+	case reflect.Bool:
+		d.bool(n, v)
+	case reflect.Struct:
+		d.structure(n, v)
+	case reflect.Slice:
+		d.list(n, v)
+	case reflect.Map:
+		d.mapping(n, v)
+	case reflect.Pointer:
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		d.value(n, v.Elem())
+	default:
+		d.integer(n, v)
+	}
+}
+
+func (d *Decoder) scalar(n *yaml.Node, u Unmarshaler) {
+	if n.Kind != yaml.ScalarNode || isNull(n) {
+		d.want(n, "a single value")
+		return
+	}
+	err := u.UnmarshalScalar(n.Value)
+	if err == nil {
+		return
+	}
+	word, msg := n.Value, err.Error()
+	var valid []string
+	var invalid *Invalid
+	if errors.As(err, &invalid) {
+		msg, valid = invalid.Msg, invalid.Valid
+		if invalid.Word != "" {
+			word = invalid.Word
+		}
+	}
+	if d.reports++; len(d.errs) < maxCollected {
+		e := Errorf(d.file, n.Line, n.Column, word, valid, "%s", msg)
+		e.cause = err
+		d.add(n, e)
+	}
+}
+
+func (d *Decoder) structure(n *yaml.Node, v reflect.Value) {
+	fields := fieldsOf(v.Type())
+	if n.Kind != yaml.MappingNode {
+		d.want(n, "a mapping")
+		return
+	}
+	// One slip should be one error: a required key that is there but misspelt
+	// is not reported as missing too.
+	present := make(map[string]bool)
+	for key, value := range d.entries(n) {
+		if f, ok := fields.named[key.Value]; ok {
+			present[key.Value] = true
+			d.value(value, v.FieldByIndex(f.index))
+			continue
+		}
+		d.Errorf(key, key.Value, fields.names, "unknown key")
+		if near, ok := Nearest(key.Value, fields.names); ok {
+			present[near] = true
+		}
+	}
+	for _, name := range fields.names {
+		if fields.named[name].required && !present[name] {
+			d.Errorf(n, name, nil, "missing key")
+		}
+	}
+}
+
+func (d *Decoder) list(n *yaml.Node, v reflect.Value) {
+	if n.Kind != yaml.SequenceNode {
+		d.want(n, "a list")
+		return
+	}
+	items := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
+	for i, item := range n.Content {
+		d.value(item, items.Index(i))
+	}
+	v.Set(items)
+}
+
+// mapping decodes into a Go map, whose keys a program must sort to go through
+// them in a fixed order; [Ordered] keeps the order of the file.
+func (d *Decoder) mapping(n *yaml.Node, v reflect.Value) {
+	if n.Kind != yaml.MappingNode {
+		d.want(n, "a mapping")
+		return
+	}
+	m := reflect.MakeMap(v.Type())
+	for key, value := range d.entries(n) {
+		k := reflect.New(v.Type().Key()).Elem()
+		element := reflect.New(v.Type().Elem()).Elem()
+		d.value(key, k)
+		d.value(value, element)
+		m.SetMapIndex(k, element)
+	}
+	v.Set(m)
+}

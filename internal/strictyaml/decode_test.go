@@ -1,0 +1,330 @@
+package strictyaml_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/internal/strictyaml"
+)
+
+var update = flag.Bool("update", false, "rewrite the errors in testdata/bad.txt")
+
+// Each part of bad.txt is a name, a document, and the errors that it must give.
+func TestBadDocuments(t *testing.T) {
+	const name = "testdata/bad.txt"
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment, parts, _ := strings.Cut(string(whole), "\n=== ")
+	rewritten := comment
+	for part := range strings.SplitSeq(parts, "\n=== ") {
+		title, rest, _ := strings.Cut(part, "\n")
+		document, want, ok := strings.Cut(rest, "----\n")
+		if !ok {
+			t.Fatalf("%s: no ---- after the document", title)
+		}
+		t.Run(title, func(t *testing.T) {
+			var e experiment
+			err := strictyaml.Decode("f", []byte(document), &e)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			got := err.Error() + "\n"
+			rewritten += "\n=== " + title + "\n" + document + "----\n" + got
+			if got != want && !*update {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+		})
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(rewritten), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a text file cannot hold, or not legibly.
+func TestBadBytes(t *testing.T) {
+	const oneByteMore = strictyaml.MaxBytes + 1
+	for _, c := range []struct{ name, data, want string }{
+		{"empty", "", `f:1:1: the file is empty`},
+		{"NUL", "name: a\nseed: \x00", `f:2:7: byte 0x00 is not text in UTF-8`},
+		{"not UTF-8", "é: \xff", `f:1:4: byte 0xff is not text in UTF-8`},
+		{"UTF-16", "\xfe\xff\x00a", `f:1:1: byte 0xfe is not text in UTF-8`},
+		{"C1 control", "a: \u009b2J", `f:1:4: byte 0xc2 is not text in UTF-8`},
+		{"too large", strings.Repeat(" ", oneByteMore), `f:1:1: the file is larger than 1048576 bytes`},
+		{"deeper than the parser allows", strings.Repeat("[", 20000),
+			`f:1:10001: not YAML: exceeded max depth of 10000 "` + strings.Repeat("[", 60) + `..."`},
+		{"long word", "name: x\nttl: '" + strings.Repeat("é", 100) + "'",
+			`f:2:6: ttl: not a duration, too long "` + strings.Repeat("é", 60) + `..."`},
+		{"CRLF", "name: x\r\nttl: 10\r\nx y", `f:3:1: not YAML: could not find expected ':' "x y"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var e experiment
+			if err := strictyaml.Decode("f", []byte(c.data), &e); err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestLargestFile(t *testing.T) {
+	data := append([]byte("name: x\n"), strings.Repeat("#", strictyaml.MaxBytes-len("name: x\n"))...)
+	var e experiment
+	if err := strictyaml.Decode("f", data, &e); err != nil || e.Name != "x" {
+		t.Errorf("got %q, %v", e.Name, err)
+	}
+}
+
+func TestGoodDocument(t *testing.T) {
+	const document = `
+name: "5"
+seed: -1_000_000
+rounds: 255
+skew: -128
+quick: true
+ttl: 1m30.5s
+kind: pause
+even: 12
+clock: {drift: fast, delay: -10ms}
+nodes:
+  - name: a
+  - {name: b, port: 65535}
+leader: b
+links: {z: 1s, a: 2us}
+cases:
+  zebra: {drift: z}
+  ant: {drift: a}
+steps: [unlock, hold: 5s, crash: b]
+tree: {sub: [{sub: []}, {}]}
+modes: {crash: 1, pause: +0}
+later: [0, 255]
+max_steps: 9223372036854775807
+`
+	want := experiment{
+		Name: "5", Seed: -1_000_000, Rounds: 255, Skew: -128, Quick: true,
+		TTL: 90*time.Second + 500*time.Millisecond, Kind: "pause", Even: 2,
+		Clock:  &clock{Drift: "fast", Delay: -10 * time.Millisecond},
+		Nodes:  []node{{Name: "a"}, {Name: "b", Port: 65535}},
+		Leader: strictyaml.Located[string]{Value: "b", Line: 14, Column: 9},
+		Links:  map[string]time.Duration{"z": time.Second, "a": 2 * time.Microsecond},
+		Cases: strictyaml.Ordered[clock]{
+			{Key: "zebra", Line: 17, Column: 3, Value: clock{Drift: "z"}},
+			{Key: "ant", Line: 18, Column: 3, Value: clock{Drift: "a"}},
+		},
+		Steps:  []step{{Unlock: true}, {Hold: 5 * time.Second}, {Crash: "b"}},
+		Tree:   tree{Sub: []tree{{Sub: []tree{}}, {}}},
+		Modes:  map[kind]int{"crash": 1, "pause": 0},
+		Later:  strictyaml.Located[yamlBytes]{Value: yamlBytes{0, 255}, Line: 22, Column: 8},
+		limits: limits{MaxSteps: 1<<63 - 1},
+	}
+	var got experiment
+	if err := strictyaml.Decode("f", []byte(document), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+	if keys := strings.Join(got.Cases.Keys(), " "); keys != "zebra ant" {
+		t.Errorf("keys %q", keys)
+	}
+}
+
+func TestDeepestDocument(t *testing.T) {
+	// The root, and 31 times a mapping and a list, are 63 levels.
+	data := "name: x\ntree: " + strings.Repeat("{sub: [", 31) + "{}" + strings.Repeat("]}", 31)
+	if err := strictyaml.Decode("f", []byte(data), &experiment{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAbsentKeysLeaveDefaults(t *testing.T) {
+	e := experiment{TTL: time.Second, Clock: &clock{Delay: time.Hour}, Seed: 7, Links: map[string]time.Duration{"old": 1}}
+	err := strictyaml.Decode("f", []byte("name: x\nseed: 8\nclock: {drift: a}\nlinks: {new: 2ns}"), &e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.TTL != time.Second || e.Clock.Delay != time.Hour || e.Seed != 8 || e.Leader.Line != 0 {
+		t.Errorf("got %+v", e)
+	}
+	if want := map[string]time.Duration{"new": 2}; !reflect.DeepEqual(e.Links, want) {
+		t.Errorf("links %v, want %v: a map that is given replaces the default", e.Links, want)
+	}
+}
+
+func TestErrorsMatch(t *testing.T) {
+	err := strictyaml.Decode("f", []byte("name: x\neven: 3\nkind: crsah"), &experiment{})
+	var all strictyaml.Errors
+	if !errors.As(err, &all) || len(all) != 2 {
+		t.Fatalf("got %#v", err)
+	}
+	if !errors.Is(err, errOdd) {
+		t.Error("the Unmarshaler's own error is lost")
+	}
+	var invalid *strictyaml.Invalid
+	if !errors.As(err, &invalid) || invalid.Error() != `unknown kind "crsah"` {
+		t.Errorf("Invalid is lost: %v", invalid)
+	}
+	want := strictyaml.Error{File: "f", Line: 3, Column: 7, Path: "kind", Word: "crsah", Suggestion: "crash", Msg: "unknown kind"}
+	got := *all[1]
+	if got.File != want.File || got.Line != want.Line || got.Column != want.Column || got.Path != want.Path ||
+		got.Word != want.Word || got.Suggestion != want.Suggestion || got.Msg != want.Msg || got.Valid != nil {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestErrorsAfterDecoding(t *testing.T) {
+	var errs strictyaml.Errors
+	if errs.Err() != nil {
+		t.Error("no faults are an error")
+	}
+	errs = append(errs,
+		strictyaml.Errorf("b", 1, 1, "", nil, "fourth"),
+		strictyaml.Errorf("a", 2, 1, "", nil, "third"),
+		strictyaml.Errorf("a", 1, 9, "nod3", []string{"node1", "node"}, "no %s", "such\nnode"),
+		strictyaml.Errorf("a", 1, 8, "x", []string{"node 1", "node-2"}, "no such node"),
+		strictyaml.Errorf("a", 0, 0, "", nil, "no position"),
+	)
+	want := `a: no position
+a:1:8: no such node "x"; valid: "node 1", node-2
+a:1:9: no such node "nod3"; did you mean "node"?
+a:2:1: third
+b:1:1: fourth`
+	if got := errs.Err().Error(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if errs[0].Msg != "fourth" {
+		t.Error("sorted in place")
+	}
+}
+
+// An included type decodes a base once for each case, and asks whether it went
+// well.
+type withCases struct {
+	Decoded []experiment
+	Right   []bool
+}
+
+func (w *withCases) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
+	for _, patch := range n.Content[3].Content {
+		var e experiment
+		w.Right = append(w.Right, d.Decode(strictyaml.Merge(n.Content[1], patch), &e))
+		w.Decoded = append(w.Decoded, e)
+	}
+}
+
+func TestCasesShareErrorsOfTheBase(t *testing.T) {
+	const document = `
+base: {name: x, ttl: 10, clock: {drift: a}}
+cases:
+- {seed: 1}
+- {seed: x, ttl: 1s}
+- {seed: 3, ttl: 1s, clock: {drfit: b}}
+- {seed: 4, ttl: 1s, clock: {drift: b}}
+- {seed: 5, ttl: 1s, name: null}
+`
+	const want = `f:2:7: missing key "name"
+f:2:22: base.ttl: a duration needs a unit (ns, us, ms, s, m, h): "10"; did you mean "10s"?
+f:5:10: cases[1].seed: want a whole number, got text "x"
+f:6:30: cases[2].clock: unknown key "drfit"; did you mean "drift"?`
+	var w withCases
+	if err := strictyaml.Decode("f", []byte(document), &w); err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+	if !reflect.DeepEqual(w.Right, []bool{false, false, false, true, false}) {
+		t.Errorf("right %v", w.Right)
+	}
+	if w.Decoded[3].Clock.Drift != "b" || w.Decoded[2].Seed != 3 {
+		t.Errorf("decoded %+v", w.Decoded)
+	}
+}
+
+func TestDecodeNode(t *testing.T) {
+	document := parse(t, "cases:\n  a: {name: x, seed: y}\n  b: {name: z}\n")
+	cases := document.Content[0].Content[1]
+	var e experiment
+	err := strictyaml.DecodeNode("f", cases.Content[1], &e)
+	if want := `f:2:22: seed: want a whole number, got text "y"`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if err := strictyaml.DecodeNode("f", cases.Content[3], &e); err != nil || e.Name != "z" {
+		t.Errorf("got %v, %+v", err, e)
+	}
+	if err := strictyaml.DecodeNode("f", document, &struct {
+		Cases map[string]experiment `yaml:"cases"`
+	}{}); err == nil || !strings.Contains(err.Error(), "f:2:22: cases.a.seed") {
+		t.Errorf("of a whole document: %v", err)
+	}
+	for _, n := range []*yaml.Node{nil, {}, {Kind: yaml.DocumentNode}} {
+		if err := strictyaml.DecodeNode("f", n, &e); err == nil {
+			t.Errorf("%v is not empty", n)
+		}
+	}
+}
+
+func TestMistakesInTheProgramPanic(t *testing.T) {
+	var null *experiment
+	for name, c := range map[string]struct {
+		into any
+		want string
+	}{
+		"no pointer":  {experiment{}, "not a non-nil pointer"},
+		"nil":         {nil, "not a non-nil pointer"},
+		"nil pointer": {null, "not a non-nil pointer"},
+		"float":       {new(float64), "cannot decode into float64"},
+		"interface":   {new(any), "cannot decode into interface"},
+		"pointer to pointer": {&struct {
+			A **int `yaml:"a"`
+		}{}, "cannot decode into **int"},
+		"map of ints": {new(map[int]int), "its keys are not strings"},
+		"float in a wrapper": {&struct {
+			A strictyaml.Ordered[strictyaml.Located[[]float32]] `yaml:"a"`
+		}{}, "cannot decode into float32"},
+		"unexported": {&struct {
+			a int `yaml:"a"`
+		}{}, "unexported field"},
+		"option": {&struct {
+			A int `yaml:"a,omitempty"`
+		}{}, `tag "a,omitempty"`},
+		"no name": {&struct {
+			A int `yaml:",required"`
+		}{}, `tag ",required"`},
+		"twice": {&struct {
+			A int `yaml:"a"`
+			B int `yaml:"a"`
+		}{}, `a second field named "a"`},
+		"twice by inlining": {&struct {
+			A      int `yaml:"max_steps"`
+			limits `yaml:",inline"`
+		}{}, `a second field named "max_steps"`},
+		"inline int": {&struct {
+			A int `yaml:",inline"`
+		}{}, "only a struct can be inline"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if got, _ := recover().(string); !strings.Contains(got, c.want) {
+					t.Errorf("panic %q, want %q", got, c.want)
+				}
+			}()
+			_ = strictyaml.Decode("f", []byte("b: 1"), c.into)
+		})
+	}
+}
+
+func parse(t testing.TB, document string) *yaml.Node {
+	t.Helper()
+	var n yaml.Node
+	if err := yaml.Unmarshal([]byte(document), &n); err != nil {
+		t.Fatal(err)
+	}
+	return &n
+}

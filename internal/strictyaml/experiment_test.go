@@ -1,0 +1,102 @@
+package strictyaml_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/internal/strictyaml"
+)
+
+// An experiment has one field of everything that can be decoded.
+type experiment struct {
+	Name   string                        `yaml:"name,required"`
+	Seed   int64                         `yaml:"seed"`
+	Rounds uint8                         `yaml:"rounds"`
+	Skew   int8                          `yaml:"skew"`
+	Quick  bool                          `yaml:"quick"`
+	TTL    time.Duration                 `yaml:"ttl"`
+	Kind   kind                          `yaml:"kind"`
+	Even   even                          `yaml:"even"`
+	Clock  *clock                        `yaml:"clock"`
+	Nodes  []node                        `yaml:"nodes"`
+	Leader strictyaml.Located[string]    `yaml:"leader"`
+	Links  map[string]time.Duration      `yaml:"links"`
+	Cases  strictyaml.Ordered[clock]     `yaml:"cases"`
+	Steps  []step                        `yaml:"steps"`
+	Tree   tree                          `yaml:"tree"`
+	Modes  map[kind]int                  `yaml:"modes"`
+	Later  strictyaml.Located[yamlBytes] `yaml:"later"`
+
+	limits `yaml:",inline"`
+
+	Ignored any
+}
+
+type limits struct {
+	MaxSteps int `yaml:"max_steps"`
+}
+
+type yamlBytes []uint8
+
+type clock struct {
+	Drift string        `yaml:"drift,required"`
+	Delay time.Duration `yaml:"delay"`
+}
+
+type node struct {
+	Name string `yaml:"name,required"`
+	Port uint16 `yaml:"port"`
+}
+
+type tree struct {
+	Sub []tree `yaml:"sub"`
+}
+
+type kind string
+
+func (k *kind) UnmarshalScalar(text string) error {
+	switch text {
+	case "crash", "pause":
+		*k = kind(text)
+		return nil
+	}
+	return &strictyaml.Invalid{Msg: "unknown kind", Word: text, Valid: []string{"crash", "pause"}}
+}
+
+type even int
+
+var errOdd = errors.New("not even")
+
+func (e *even) UnmarshalScalar(text string) error {
+	if !strings.HasSuffix(text, "2") {
+		return fmt.Errorf("digits: %w", errOdd)
+	}
+	*e = 2
+	return nil
+}
+
+// A step is the word unlock, or one of hold: duration and crash: node.
+type step struct {
+	Unlock bool
+	Hold   time.Duration
+	Crash  string
+}
+
+func (s *step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		if s.Unlock = n.Value == "unlock"; !s.Unlock {
+			d.Errorf(n, n.Value, []string{"unlock", "hold", "crash"}, "unknown step")
+		}
+		return
+	}
+	switch key, value, _ := d.OneOf(n, "hold", "crash"); key {
+	case "hold":
+		d.Decode(value, &s.Hold)
+	case "crash":
+		d.Decode(value, &s.Crash)
+	}
+}

@@ -1,0 +1,131 @@
+package strictyaml
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+)
+
+type field struct {
+	index    []int
+	required bool
+}
+
+type fields struct {
+	names []string // in the order of the struct
+	named map[string]field
+}
+
+var (
+	knownFields  sync.Map // reflect.Type to *fields
+	checkedTypes sync.Map // reflect.Type to struct{}
+
+	durationType        = reflect.TypeFor[time.Duration]()
+	unmarshalerType     = reflect.TypeFor[Unmarshaler]()
+	nodeUnmarshalerType = reflect.TypeFor[NodeUnmarshaler]()
+	wrapperType         = reflect.TypeFor[wrapper]()
+)
+
+// A wrapper is a type of this package that decodes another type.
+type wrapper interface {
+	wrapped() reflect.Type
+}
+
+func fieldsOf(t reflect.Type) *fields {
+	if known, ok := knownFields.Load(t); ok {
+		return known.(*fields)
+	}
+	f := &fields{named: make(map[string]field)}
+	f.collect(t, nil)
+	knownFields.Store(t, f)
+	return f
+}
+
+func (f *fields) collect(t reflect.Type, prefix []int) {
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		tag, tagged := sf.Tag.Lookup("yaml")
+		if !tagged || tag == "-" {
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		index := append(append([]int(nil), prefix...), i)
+		if options == "inline" {
+			if name != "" || sf.Type.Kind() != reflect.Struct || !sf.IsExported() && !sf.Anonymous {
+				panicf("%v.%s: only a struct can be inline, and it has no name", t, sf.Name)
+			}
+			f.collect(sf.Type, index)
+			continue
+		}
+		switch {
+		case !sf.IsExported():
+			panicf("%v.%s: an unexported field with a yaml tag", t, sf.Name)
+		case name == "" || options != "" && options != "required":
+			panicf("%v.%s: tag %q is not a name, with required or inline", t, sf.Name, tag)
+		case f.named[name].index != nil:
+			panicf("%v.%s: a second field named %q", t, sf.Name, name)
+		}
+		f.names = append(f.names, name)
+		f.named[name] = field{index: index, required: options == "required"}
+	}
+}
+
+// checkTarget panics if a type cannot be decoded into. It looks at the whole
+// type, so that a mistake shows at the first file and not at the first file
+// that has the key.
+func checkTarget(into any) {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		panicf("decoding into %T, which is not a non-nil pointer", into)
+	}
+	t := v.Type().Elem()
+	if _, ok := checkedTypes.Load(t); ok {
+		return
+	}
+	checkType(t, make(map[reflect.Type]bool))
+	checkedTypes.Store(t, struct{}{})
+}
+
+func checkType(t reflect.Type, visited map[reflect.Type]bool) {
+	if visited[t] {
+		return
+	}
+	visited[t] = true
+	if reflect.PointerTo(t).Implements(wrapperType) {
+		checkType(reflect.New(t).Interface().(wrapper).wrapped(), visited)
+		return
+	}
+	if reflect.PointerTo(t).Implements(nodeUnmarshalerType) ||
+		reflect.PointerTo(t).Implements(unmarshalerType) || t == durationType {
+		return
+	}
+	switch t.Kind() {
+	case reflect.String, reflect.Bool,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Slice:
+		checkType(t.Elem(), visited)
+	case reflect.Pointer:
+		if t.Elem().Kind() == reflect.Pointer {
+			panicf("cannot decode into %v", t)
+		}
+		checkType(t.Elem(), visited)
+	case reflect.Map:
+		if t.Key().Kind() != reflect.String {
+			panicf("cannot decode into %v: its keys are not strings", t)
+		}
+		checkType(t.Elem(), visited)
+	case reflect.Struct:
+		for _, f := range fieldsOf(t).named {
+			checkType(t.FieldByIndex(f.index).Type, visited)
+		}
+	default:
+		panicf("cannot decode into %v", t)
+	}
+}
+
+func panicf(format string, args ...any) {
+	panic("strictyaml: " + fmt.Sprintf(format, args...))
+}

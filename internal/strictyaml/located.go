@@ -1,0 +1,23 @@
+package strictyaml
+
+import (
+	"reflect"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Located value remembers where in the file it stood, for an error found only
+// after decoding; see [Errorf]. The file looks as it would for a T. A value that
+// was absent has line 0.
+type Located[T any] struct {
+	Value        T
+	Line, Column int
+}
+
+// UnmarshalNode implements [NodeUnmarshaler].
+func (l *Located[T]) UnmarshalNode(d *Decoder, n *yaml.Node) {
+	l.Line, l.Column = n.Line, n.Column
+	d.Decode(n, &l.Value)
+}
+
+func (*Located[T]) wrapped() reflect.Type { return reflect.TypeFor[T]() }

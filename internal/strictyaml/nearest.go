@@ -1,0 +1,77 @@
+package strictyaml
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// longestGuess bounds the work of a suggestion; nobody mistypes a word so long.
+const longestGuess = 64
+
+// Nearest returns the word of valid that word was probably meant to be: one
+// that differs in no more than a third of its letters, or in two neighbours
+// swapped, or that one of the two begins with. Case and the choice between
+// "-", "_" and a space do not count. Of equally near ones the first is taken.
+// It never returns word itself.
+func Nearest(word string, valid []string) (string, bool) {
+	length := utf8.RuneCountInString(word)
+	if word == "" || length > longestGuess {
+		return "", false
+	}
+	folded := fold(word)
+	limit := max(length, 3) / 3
+	best, bestDistance := "", limit+1
+	for _, candidate := range valid {
+		if candidate == word || abs(utf8.RuneCountInString(candidate)-length) > limit {
+			continue
+		}
+		if distance := editDistance(folded, fold(candidate)); distance < bestDistance {
+			best, bestDistance = candidate, distance
+		}
+	}
+	if best != "" {
+		return best, true
+	}
+	// Shorter than three letters, a common beginning is a coincidence.
+	for _, candidate := range valid {
+		other := fold(candidate)
+		short, long := folded, other
+		if len(short) > len(long) {
+			short, long = long, short
+		}
+		if candidate != word && utf8.RuneCountInString(short) >= 3 && strings.HasPrefix(long, short) {
+			return candidate, true
+		}
+	}
+	return "", false
+}
+
+var separators = strings.NewReplacer("_", "-", " ", "-")
+
+func fold(word string) string {
+	return separators.Replace(strings.ToLower(word))
+}
+
+// editDistance counts two swapped neighbours as one edit, where Levenshtein's
+// measure counts two: it is the commonest slip of the fingers.
+func editDistance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	if len(x) == len(y) {
+		for i := 0; i+1 < len(x); i++ {
+			if x[i] == y[i] {
+				continue
+			}
+			if x[i] == y[i+1] && x[i+1] == y[i] && string(x[i+2:]) == string(y[i+2:]) {
+				return 1
+			}
+			break
+		}
+	}
+	return levenshtein.ComputeDistance(a, b)
+}
+
+func abs(n int) int {
+	return max(n, -n)
+}

@@ -1,0 +1,44 @@
+package strictyaml
+
+import (
+	"reflect"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Ordered is a mapping in the order of the file. To the file it is as a
+// map[string]T, and unlike one it is always gone through in the same order.
+type Ordered[T any] []Entry[T]
+
+// An Entry is one key of an [Ordered] mapping with its value; the position is
+// that of the key.
+type Entry[T any] struct {
+	Key          string
+	Line, Column int
+	Value        T
+}
+
+// UnmarshalNode implements [NodeUnmarshaler].
+func (o *Ordered[T]) UnmarshalNode(d *Decoder, n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		d.want(n, "a mapping")
+		return
+	}
+	*o = make(Ordered[T], 0, len(n.Content)/2)
+	for key, value := range d.entries(n) {
+		e := Entry[T]{Key: key.Value, Line: key.Line, Column: key.Column}
+		d.Decode(value, &e.Value)
+		*o = append(*o, e)
+	}
+}
+
+// Keys returns the keys in the order of the file.
+func (o Ordered[T]) Keys() []string {
+	keys := make([]string, len(o))
+	for i, e := range o {
+		keys[i] = e.Key
+	}
+	return keys
+}
+
+func (*Ordered[T]) wrapped() reflect.Type { return reflect.TypeFor[T]() }

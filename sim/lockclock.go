@@ -1,0 +1,98 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"redlocksim/redlock"
+)
+
+// LockClock is the process's seam for time: its monotonic clock or, in a process that reads the wrong one, its wall
+// clock. Timers run on the monotonic clock in both cases, as Go's do.
+func (p *Process) LockClock() redlock.Clock { return lockClock{p, p.lockOnWall} }
+
+type lockClock struct {
+	p    *Process
+	wall bool
+}
+
+func (c lockClock) Now() time.Time {
+	if c.wall {
+		return time.Unix(0, int64(c.p.clock.Wall()))
+	}
+	return time.Unix(0, int64(c.p.clock.Mono()))
+}
+
+func (c lockClock) AfterFunc(d time.Duration, f func()) redlock.Timer { return c.p.after(d, f) }
+
+func (c lockClock) WithCancel(parent context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx := newContext(parent)
+	return ctx, func(error) { ctx.end(context.Canceled) }
+}
+
+func (c lockClock) WithDeadline(parent context.Context, t time.Time) (context.Context, context.CancelFunc) {
+	ctx := newContext(parent)
+	if d, ok := parent.Deadline(); !ok || t.Before(d) {
+		ctx.deadline = t
+		if ctx.err == nil {
+			ctx.timer = c.p.after(t.Sub(c.Now()), func() { ctx.end(context.DeadlineExceeded) })
+		}
+	}
+	return ctx, func() { ctx.end(context.Canceled) }
+}
+
+// When calls f at the first true time at which the lock clock reads t or later, whatever happens to that clock on the
+// way, and before all else that happens at that time. It is not held up by a pause: it is an observation, not an act of
+// the process.
+func (c lockClock) when(t time.Time, f func()) (stop func()) {
+	d := deadline{clock: c.p.clock, wall: c.wall, at: t.UnixNano()}
+	fired := false
+	e := c.p.k.schedule(d.when(), first, nil, label{kind: StepExpire, from: c.p.number}, action(func() { fired = true; f() }), 0)
+	e.deadline = d
+	return func() {
+		if !fired {
+			fired = true
+			c.p.k.cancel(e)
+		}
+	}
+}
+
+// timer implements redlock.Timer on a process's monotonic clock.
+type timer struct {
+	p     *Process
+	f     func()
+	armed bool
+	round int    // counts the times it was set: one that fires late, after a pause, may have been stopped meanwhile
+	event *event // of that round, as long as event.handler is this timer
+}
+
+func (p *Process) after(d time.Duration, f func()) *timer {
+	t := &timer{p: p, f: f}
+	t.Reset(d)
+	return t
+}
+
+func (t *timer) fire(round int) {
+	if t.armed && round == t.round {
+		t.armed = false
+		t.f()
+	}
+}
+
+func (t *timer) Stop() bool {
+	stopped := t.armed
+	t.armed = false
+	if e := t.event; stopped && e.index >= 0 && e.handler == handler(t) && e.arg == t.round {
+		t.p.k.cancel(e)
+	}
+	return stopped
+}
+
+func (t *timer) Reset(d time.Duration) {
+	t.Stop()
+	t.armed = true
+	t.round++
+	at := deadline{clock: t.p.clock, at: int64(t.p.clock.Mono()) + int64(max(d, 0))}
+	t.event = t.p.k.schedule(at.when(), ordinary, t.p, label{kind: StepTimer, from: t.p.number}, t, t.round)
+	t.event.deadline = at
+}

@@ -1,0 +1,178 @@
+// Package model is the tier that the searches run on: Redis semantics in Go, as far as lock protocols use them, with
+// replies as plain callbacks.
+package model
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// New returns the backend of the model tier.
+func New() sim.Backend { return &backend{stores: map[*sim.Server]*store{}} }
+
+type backend struct{ stores map[*sim.Server]*store }
+
+func (b *backend) Memory(s *sim.Server) sim.Memory {
+	st := &store{server: s, keys: map[string]record{}}
+	b.stores[s] = st
+	return st
+}
+
+func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) redlock.Node {
+	return &node{client: client, store: b.stores[s], link: l}
+}
+
+func (b *backend) Serve(_ *sim.Server, x *sim.Exchange) { x.Client().(*exchange).serve(x) }
+
+func (b *backend) Close() {}
+
+// store is the memory of a node.
+type store struct {
+	server  *sim.Server
+	keys    map[string]record
+	scripts uint8 // the operations whose script the node knows, a bit each
+}
+
+type record struct {
+	value     string
+	expiresAt int64 // as in sim.Record
+}
+
+// get finds a key that has not expired. Redis expires a key when its clock reads more than the deadline.
+func (s *store) get(key string, now int64) (record, bool) {
+	r, ok := s.keys[key]
+	if ok && r.expiresAt != 0 && now > r.expiresAt {
+		delete(s.keys, key)
+		return record{}, false
+	}
+	return r, ok
+}
+
+// apply does what a command asks, atomically.
+func (s *store) apply(c *redlock.Command) redlock.Outcome {
+	s.server.BeforeWrite()
+	now := s.server.Clock().Wall().Milliseconds()
+	ttl := c.TTL.Milliseconds()
+	switch c.Op {
+	case redlock.OpAcquire:
+		for _, key := range c.Keys {
+			if _, taken := s.get(key, now); taken {
+				return redlock.Declined
+			}
+		}
+		for _, key := range c.Keys {
+			s.keys[key] = record{c.Value, now + ttl}
+		}
+	case redlock.OpExtend:
+		for _, key := range c.Keys {
+			if r, ok := s.get(key, now); !ok || r.value != c.Value {
+				return redlock.Declined
+			}
+		}
+		for _, key := range c.Keys {
+			if r := s.keys[key]; r.expiresAt != 0 && r.expiresAt < now+ttl {
+				s.keys[key] = record{r.value, now + ttl}
+			}
+		}
+	case redlock.OpRelease:
+		outcome := redlock.Accepted
+		for _, key := range c.Keys {
+			if r, ok := s.get(key, now); ok && r.value == c.Value {
+				delete(s.keys, key)
+			} else {
+				outcome = redlock.Declined
+			}
+		}
+		return outcome
+	}
+	return redlock.Accepted
+}
+
+// isScript: the shipped adapter acquires a single key with a plain SET and does everything else with a script.
+func isScript(c *redlock.Command) bool { return c.Op != redlock.OpAcquire || len(c.Keys) > 1 }
+
+func (s *store) Dump() []sim.Record {
+	now := s.server.Clock().Wall().Milliseconds()
+	records := make([]sim.Record, 0, len(s.keys))
+	for key, r := range s.keys {
+		if r.expiresAt == 0 || now <= r.expiresAt {
+			records = append(records, sim.Record{Key: key, Value: r.value, ExpiresAt: r.expiresAt})
+		}
+	}
+	slices.SortFunc(records, func(a, b sim.Record) int { return cmp.Compare(a.Key, b.Key) })
+	return records
+}
+
+func (s *store) Load(records []sim.Record) {
+	clear(s.keys)
+	s.scripts = 0
+	for _, r := range records {
+		s.keys[r.Key] = record{r.Value, r.ExpiresAt}
+	}
+}
+
+// node is a client's view of a node.
+type node struct {
+	client *sim.Process
+	store  *store
+	link   *sim.Link
+}
+
+func (n *node) Name() string { return n.store.server.Name() }
+
+// Do sends each command over a connection of its own.
+func (n *node) Do(batch []*redlock.Command) {
+	for _, c := range batch {
+		n.open(&exchange{node: n, command: c, key: sim.CommandKey(c)})
+	}
+}
+
+func (n *node) open(x *exchange) { n.link.Open(&x.Exchange, x.key, x) }
+
+// exchange is one command on its way to a node and back.
+type exchange struct {
+	sim.Exchange
+	node     *node
+	command  *redlock.Command
+	key      sim.Key
+	withBody bool // EVAL, after EVALSHA found no script
+	noScript bool
+	outcome  redlock.Outcome
+}
+
+func (x *exchange) serve(_ *sim.Exchange) {
+	st := x.node.store
+	bit := uint8(1) << x.command.Op
+	if isScript(x.command) && !x.withBody && st.scripts&bit == 0 {
+		x.noScript = true
+	} else {
+		if isScript(x.command) {
+			st.scripts |= bit
+		}
+		x.outcome = st.apply(x.command)
+	}
+	x.Reply()
+}
+
+// errBroken is why a command is Refused.
+var errBroken = errors.New("connection reset or refused")
+
+func (x *exchange) Broken() {
+	x.command.Done(x.command, redlock.Reply{Outcome: redlock.Refused, Err: errBroken})
+}
+
+// Answered gives the reply to the library or, where the node does not know the script, sends it in full if there is time.
+func (x *exchange) Answered() {
+	c := x.command
+	if !x.noScript {
+		c.Done(c, redlock.Reply{Outcome: x.outcome})
+		return
+	}
+	if x.node.client.LockClock().Now().Before(c.Deadline) {
+		x.node.open(&exchange{node: x.node, command: c, key: x.key.With(1), withBody: true})
+	}
+}

@@ -1,0 +1,27 @@
+package sim
+
+import "time"
+
+// True is an instant of true time: nanoseconds since the start of the run. No process can read it.
+type True int64
+
+// Mono is a reading of a process's monotonic clock, in nanoseconds since the start of the run.
+type Mono int64
+
+// Wall is a reading of a process's wall clock, in nanoseconds since the Unix epoch.
+type Wall int64
+
+// Epoch is what a wall clock that is right reads at the start of a run.
+const Epoch Wall = 1_700_000_000 * 1e9
+
+// Forever is later than every instant of a run.
+const Forever True = 1<<63 - 1
+
+// Add is the instant d later.
+func (t True) Add(d time.Duration) True { return t + True(d) }
+
+// Sub is the time from u to t.
+func (t True) Sub(u True) time.Duration { return time.Duration(t - u) }
+
+// Milliseconds is the reading in the unit in which Redis keeps time, rounded down.
+func (w Wall) Milliseconds() int64 { return int64(w) / 1e6 }

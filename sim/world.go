@@ -1,0 +1,180 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/redlock"
+)
+
+// Config is what a world consists of.
+type Config struct {
+	// Seed decides every random choice.
+	Seed uint64
+	// Nodes names the Redis nodes; Persistence is what all of them write to disk.
+	Nodes       []string
+	Persistence Persistence
+	Clients     []ClientConfig
+	// Latency is the delay of messages in each direction, on every link.
+	Latency Latency
+	// Trace, if not nil, is told of every step of the kernel.
+	Trace func(TraceStep)
+	// MaxSteps bounds the run; DefaultMaxSteps if zero.
+	MaxSteps int
+}
+
+// ClientConfig is a client process.
+type ClientConfig struct {
+	Name string
+	// LockOnWall makes it read the wall clock where it should read the monotonic one.
+	LockOnWall bool
+}
+
+// Backend is what the library talks to below its Node seam: one implementation per tier.
+type Backend interface {
+	// Memory makes the memory of a node. It is called once for every node, before all else.
+	Memory(s *Server) Memory
+	// Node makes the library's view of a node for one client, over the link between them.
+	Node(client *Process, s *Server, l *Link) redlock.Node
+	// Serve answers a request that has arrived at the node.
+	Serve(s *Server, x *Exchange)
+	// Close frees what the backend holds, after the run.
+	Close()
+}
+
+// StorageName is the name of the shared resource's process.
+const StorageName = "storage"
+
+// World is one run: the kernel, the processes, the network between them, and the history.
+type World struct {
+	Kernel  *Kernel
+	Network *Network
+	Servers []*Server
+	Clients []*Process
+	Storage *Storage
+
+	backend  Backend
+	nodes    map[*Process][]redlock.Node
+	history  history.History
+	hasher   *history.Hasher
+	watchers []func(*history.Event)
+	ops      int
+}
+
+// NewWorld builds a world at true time 0. Close it after use.
+func NewWorld(cfg Config, backend Backend) *World {
+	k := newKernel(cfg.Seed)
+	k.trace = cfg.Trace
+	if cfg.MaxSteps > 0 {
+		k.maxSteps = cfg.MaxSteps
+	}
+	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, nodes: map[*Process][]redlock.Node{}, hasher: new(history.Hasher)}
+	for _, name := range cfg.Nodes {
+		s := &Server{Process: k.newProcess(name), persistence: cfg.Persistence}
+		s.memory = backend.Memory(s)
+		w.Servers = append(w.Servers, s)
+	}
+	w.Storage = newStorage(w)
+	for _, c := range cfg.Clients {
+		p := k.newProcess(c.Name)
+		p.lockOnWall = c.LockOnWall
+		w.Clients = append(w.Clients, p)
+		for _, s := range w.Servers {
+			l := w.Network.connect(p, s.Process, cfg.Latency, func(x *Exchange) { backend.Serve(s, x) }, func() presence { return s.state })
+			s.links = append(s.links, l)
+			w.nodes[p] = append(w.nodes[p], backend.Node(p, s, l))
+		}
+		w.Storage.connect(p, cfg.Latency)
+	}
+	return w
+}
+
+// Close ends every process and frees the backend.
+func (w *World) Close() {
+	w.Kernel.close()
+	w.backend.Close()
+}
+
+// Nodes is what a client gives to redlock.New.
+func (w *World) Nodes(client *Process) []redlock.Node { return w.nodes[client] }
+
+// Client, Server and Process find a process by name; nil if there is none.
+func (w *World) Client(name string) *Process {
+	for _, p := range w.Clients {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Server finds a Redis node by name; nil if there is none.
+func (w *World) Server(name string) *Server {
+	for _, s := range w.Servers {
+		if s.name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// Process finds a client, a node or the storage by name; nil if there is none.
+func (w *World) Process(name string) *Process {
+	if p := w.Client(name); p != nil {
+		return p
+	}
+	if s := w.Server(name); s != nil {
+		return s.Process
+	}
+	if name == StorageName {
+		return w.Storage.Process
+	}
+	return nil
+}
+
+// History is what has been recorded so far.
+func (w *World) History() history.History { return w.history }
+
+// HistoryHash is the hash of the history so far; see package history.
+func (w *World) HistoryHash() string { return w.hasher.Sum() }
+
+// NewOp numbers an operation.
+func (w *World) NewOp() int {
+	w.ops++
+	return w.ops
+}
+
+// Watch has f called after each event that is recorded, at that very step. The event must not be changed.
+func (w *World) Watch(f func(*history.Event)) { w.watchers = append(w.watchers, f) }
+
+// Record numbers and times an event, adds it to the history and tells the watchers.
+func (w *World) Record(e history.Event) {
+	if w.Kernel.closed {
+		return
+	}
+	e.Seq = len(w.history) + 1
+	e.Time = int64(w.Kernel.now)
+	w.history = append(w.history, e)
+	recorded := &w.history[len(w.history)-1]
+	w.hasher.Add(e)
+	for _, f := range w.watchers {
+		f(recorded)
+	}
+}
+
+// WhenBeliefEnds calls f when the lock clock of the client first reads until: before anything else at that time, and
+// whether or not the client is paused. stop takes it back.
+func (w *World) WhenBeliefEnds(client *Process, until time.Time, f func()) (stop func()) {
+	return lockClock{client, client.lockOnWall}.when(until, f)
+}
+
+// Crash ends a client process, and records it.
+func (w *World) Crash(client *Process) error {
+	if client.dead {
+		return fmt.Errorf("sim: crash: %s has crashed already", client.name)
+	}
+	client.Crash()
+	w.Record(history.Event{Kind: history.Crash, Process: client.name})
+	return nil
+}
