@@ -57,7 +57,7 @@ func (c *ClockRate) Apply(f *Field) error {
 	clock := f.World.Process(c.Process).Clock()
 	before := clock.Rate()
 	clock.SetRate(c.Rate.PPB())
-	f.Spent.ClockRate = max(f.Spent.ClockRate, c.Rate.abs())
+	f.Spent.ClockRate = f.Spent.ClockRate.atLeast(c.Rate.abs())
 	how := "fast"
 	if c.Rate.PPB() < 0 {
 		how = "slow"

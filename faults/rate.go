@@ -22,6 +22,8 @@ func (r Rate) PPB() int64 { return r.ratio.Shift(9).IntPart() }
 
 func (r Rate) String() string { return r.ratio.Shift(2).String() + "%" }
 
+func (r Rate) atLeast(o Rate) Rate { return Rate{decimal.Max(r.ratio, o.ratio)} }
+
 func (r Rate) abs() Rate { return Rate{r.ratio.Abs()} }
 
 // UnmarshalScalar reads a percentage.

@@ -97,11 +97,12 @@ even: 12
 clock: {drift: fast, delay: -10ms}
 nodes:
   - name: a
-  - {name: b, port: 65535}
+  - {name: b, port: +65535}
 leader: b
 links: {z: 1s, a: 2us}
 cases:
-  zebra: {drift: z}
+  zebra:
+    {drift: z}
   ant: {drift: a}
 steps: [unlock, hold: 5s, crash: b]
 tree: {sub: [{sub: []}, {}]}
@@ -118,12 +119,12 @@ max_steps: 9223372036854775807
 		Links:  map[string]time.Duration{"z": time.Second, "a": 2 * time.Microsecond},
 		Cases: strictyaml.Ordered[clock]{
 			{Key: "zebra", Line: 17, Column: 3, Value: clock{Drift: "z"}},
-			{Key: "ant", Line: 18, Column: 3, Value: clock{Drift: "a"}},
+			{Key: "ant", Line: 19, Column: 3, Value: clock{Drift: "a"}},
 		},
 		Steps:  []step{{Unlock: true}, {Hold: 5 * time.Second}, {Crash: "b"}},
 		Tree:   tree{Sub: []tree{{Sub: []tree{}}, {}}},
 		Modes:  map[kind]int{"crash": 1, "pause": 0},
-		Later:  strictyaml.Located[yamlBytes]{Value: yamlBytes{0, 255}, Line: 22, Column: 8},
+		Later:  strictyaml.Located[yamlBytes]{Value: yamlBytes{0, 255}, Line: 23, Column: 8},
 		limits: limits{MaxSteps: 1<<63 - 1},
 	}
 	var got experiment
@@ -223,27 +224,47 @@ func (w *withCases) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 
 func TestCasesShareErrorsOfTheBase(t *testing.T) {
 	const document = `
-base: {name: x, ttl: 10, clock: {drift: a}}
-cases:
-- {seed: 1}
-- {seed: x, ttl: 1s}
-- {seed: 3, ttl: 1s, clock: {drfit: b}}
-- {seed: 4, ttl: 1s, clock: {drift: b}}
-- {seed: 5, ttl: 1s, name: null}
+run:
+  base: {name: x, ttl: 10, leader: l, clock: {drift: a}}
+  cases:
+  - {seed: 1}
+  - {seed: x, ttl: 1s}
+  - {seed: 3, ttl: 1s, clock: {drfit: b}}
+  - {seed: 4, ttl: 1s, clock: {drift: b}}
+  - {seed: 5, ttl: 1s, name: null}
 `
-	const want = `f:2:7: missing key "name"
-f:2:22: base.ttl: a duration needs a unit (ns, us, ms, s, m, h): "10"; did you mean "10s"?
-f:5:10: cases[1].seed: want a whole number, got text "x"
-f:6:30: cases[2].clock: unknown key "drfit"; did you mean "drift"?`
-	var w withCases
+	const want = `f:3:9: run: missing key "name"
+f:3:24: run.base.ttl: a duration needs a unit (ns, us, ms, s, m, h): "10"; did you mean "10s"?
+f:6:12: run.cases[1].seed: want a whole number, got text "x"
+f:7:32: run.cases[2].clock: unknown key "drfit"; did you mean "drift"?`
+	var w struct {
+		Run withCases `yaml:"run"`
+	}
 	if err := strictyaml.Decode("f", []byte(document), &w); err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
-	if !reflect.DeepEqual(w.Right, []bool{false, false, false, true, false}) {
-		t.Errorf("right %v", w.Right)
+	if !reflect.DeepEqual(w.Run.Right, []bool{false, false, false, true, false}) {
+		t.Errorf("right %v", w.Run.Right)
 	}
-	if w.Decoded[3].Clock.Drift != "b" || w.Decoded[2].Seed != 3 {
-		t.Errorf("decoded %+v", w.Decoded)
+	if w.Run.Decoded[3].Clock.Drift != "b" || w.Run.Decoded[2].Seed != 3 {
+		t.Errorf("decoded %+v", w.Run.Decoded)
+	}
+}
+
+// A hopeless list complains of its last item first.
+type hopeless struct{}
+
+func (hopeless) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
+	for i := len(n.Content) - 1; i >= 0; i-- {
+		d.Errorf(n.Content[i], "", nil, "hopeless")
+	}
+}
+
+func TestErrorsCollectedAreBounded(t *testing.T) {
+	err := strictyaml.Decode("f", []byte(strings.Repeat("- 0\n", 1500)), &hopeless{})
+	var all strictyaml.Errors
+	if !errors.As(err, &all) || len(all) != strictyaml.MaxErrors+1 || all[0].Line != 501 {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package strictyaml
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -51,7 +52,7 @@ func (f *fields) collect(t reflect.Type, prefix []int) {
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")
-		index := append(append([]int(nil), prefix...), i)
+		index := slices.Concat(prefix, []int{i})
 		if options == "inline" {
 			if name != "" || sf.Type.Kind() != reflect.Struct || !sf.IsExported() && !sf.Anonymous {
 				panicf("%v.%s: only a struct can be inline, and it has no name", t, sf.Name)

@@ -40,7 +40,7 @@ func Merge(base, patch *yaml.Node) *yaml.Node {
 		switch {
 		case isNull(value) && plain(value):
 			merged.Content[i], merged.Content[i+1] = nil, nil
-		case plain(value) && value.Kind == yaml.MappingNode && old.Kind == yaml.MappingNode:
+		case value.Kind == yaml.MappingNode && old.Kind == yaml.MappingNode:
 			merged.Content[i+1] = Merge(old, value)
 		default:
 			merged.Content[i], merged.Content[i+1] = key, value

@@ -28,6 +28,7 @@ func TestMerge(t *testing.T) {
 		{"removed and set stays to be refused", "{a: 1}", "{a: 2, a: ~}", "{a: 2, a: ~}"},
 		{"duplicates of base stay to be refused", "{a: 1, a: 2}", "{a: ~}", "{a: 1, a: 2, a: ~}"},
 		{"keys of other types differ", "{1: a}", "{'1': b}", "{1: a, '1': b}"},
+		{"keys of other types differ, also in patch", "{'1': a}", "{1: b}", "{'1': a, 1: b}"},
 		{"an empty patch", "{a: 1}", "{}", "{a: 1}"},
 		{"scalars", "1", "2", "2"},
 	} {

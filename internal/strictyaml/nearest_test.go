@@ -15,6 +15,7 @@ func TestNearest(t *testing.T) {
 	for word, want := range map[string]string{
 		"delya":                  "delay",
 		"edlay":                  "delay",
+		"edlxx":                  "",
 		"dely":                   "delay",
 		"DELAY":                  "delay",
 		"duplciates":             "duplicate",

@@ -144,12 +144,8 @@ func syntaxOffset(data []byte, named int, message string) int {
 		start = ends[bad-1]
 	}
 	length := shortest(ends[bad]-start, func(n int) bool { return shows(start + n) })
-	last := bytes.TrimRight(data[:start+length], "\r\n")
-	if len(last) <= start {
-		return start
-	}
-	_, size := utf8.DecodeLastRune(last)
-	return len(last) - size
+	_, size := utf8.DecodeLastRune(data[start : start+length])
+	return start + length - size
 }
 
 // shortest is a binary search for the least n in [0, limit) that holds, or
