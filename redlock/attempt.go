@@ -48,8 +48,9 @@ func (c *Client) attempt(ctx context.Context, resource string, t term, number in
 	}
 	cl.observe(Event{Step: QuorumReached, Op: OpAcquire, Accepted: r.votes(), Quorum: c.quorum})
 
-	validity := Validity(t.ttl, c.clock.Now().Sub(r.start), t.drift)
-	until := r.start.Add(t.ttl - t.drift)
+	now := c.clock.Now()
+	validity := Validity(t.ttl, now.Sub(r.start), t.drift)
+	until := now.Add(validity)
 	cl.observe(Event{Step: ValidityComputed, Op: OpAcquire, Validity: validity, Until: until})
 	if validity <= 0 {
 		return nil, cl.deny(ctx, r, ErrTooLate)

@@ -46,7 +46,7 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 
 	now := c.clock.Now()
 	validity := Validity(t.ttl, now.Sub(r.start), t.drift)
-	until := r.start.Add(t.ttl - t.drift)
+	until := now.Add(validity)
 	cl.observe(Event{Step: ValidityComputed, Op: OpExtend, Validity: validity, Until: until})
 	if validity <= 0 {
 		return l.notExtended(ctx, r, ErrTooLate)

@@ -1,0 +1,191 @@
+//go:build unix
+
+package goredis_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/goredis"
+)
+
+const (
+	wantContext = "ContextTimeoutEnabled: true, or a deadline never reaches the connection"
+	wantRetries = "MaxRetries: -1, or a lost reply makes SET NX answer no to its own value"
+	wantRead    = "ReadTimeout: -1, for the command's deadline to be the only one"
+	wantWrite   = "WriteTimeout: -1, for the command's deadline to be the only one"
+	wantDialer  = "DialerRetries: 1, or a refused connection is tried again until the deadline"
+	wantRESP2   = "Protocol: 2, or go-redis may follow a notification to another server"
+)
+
+func TestOptionsRefused(t *testing.T) {
+	suitable := redis.Options{Addr: "10.0.0.1:6379", ContextTimeoutEnabled: true, MaxRetries: -1, ReadTimeout: -1,
+		WriteTimeout: -1, DialerRetries: 1, Protocol: 2}
+	tests := []struct {
+		name   string
+		change func(*redis.Options)
+		want   []string
+	}{
+		{"suitable", func(*redis.Options) {}, nil},
+		{"defaults", func(o *redis.Options) { *o = redis.Options{Addr: o.Addr} },
+			[]string{wantContext, wantRetries, wantRead, wantWrite, wantDialer, wantRESP2}},
+		{"no context timeout", func(o *redis.Options) { o.ContextTimeoutEnabled = false }, []string{wantContext}},
+		{"default retries", func(o *redis.Options) { o.MaxRetries = 0 }, []string{wantRetries}},
+		{"one retry", func(o *redis.Options) { o.MaxRetries = 1 }, []string{wantRetries}},
+		{"read timeout", func(o *redis.Options) { o.ReadTimeout = time.Second }, []string{wantRead}},
+		{"no read deadlines", func(o *redis.Options) { o.ReadTimeout = -2 }, []string{wantRead}},
+		{"default write timeout", func(o *redis.Options) { o.WriteTimeout = 0 }, nil}, // it follows ReadTimeout
+		{"no write deadlines", func(o *redis.Options) { o.WriteTimeout = -2 }, []string{wantWrite}},
+		{"default dialer retries", func(o *redis.Options) { o.DialerRetries = 0 }, []string{wantDialer}},
+		{"RESP3", func(o *redis.Options) { o.Protocol = 3 }, []string{wantRESP2}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			o := suitable
+			test.change(&o)
+			client := redis.NewClient(&o)
+			defer client.Close()
+			node, err := goredis.NewNode(client)
+			if test.want == nil {
+				if err != nil || node.Name() != "10.0.0.1:6379" {
+					t.Errorf("node %v, error %v", node, err)
+				}
+				return
+			}
+			var problems *goredis.OptionsError
+			if !errors.Is(err, goredis.ErrOptions) || !errors.As(err, &problems) {
+				t.Fatalf("error %T %v", err, err)
+			}
+			if !reflect.DeepEqual(problems.Problems, test.want) {
+				t.Errorf("problems %q, want %q", problems.Problems, test.want)
+			}
+			text := "goredis: the client's options do not suit a lock: client for 10.0.0.1:6379: set " +
+				strings.Join(test.want, "; ") + " (goredis.NewClient sets all it needs)"
+			if err.Error() != text {
+				t.Errorf("error\n%v, want\n%v", err, text)
+			}
+		})
+	}
+}
+
+func TestNewClient(t *testing.T) {
+	given := &redis.Options{Addr: "10.0.0.1:6379", Username: "u", Password: "p", DB: 3, TLSConfig: &tls.Config{ServerName: "s"},
+		PoolSize: 7, ClientName: "locks", DialTimeout: 3 * time.Second, PipelinePoolSize: 5}
+	before := *given
+	client := goredis.NewClient(given)
+	defer client.Close()
+	if !reflect.DeepEqual(*given, before) {
+		t.Error("the caller's options were changed")
+	}
+	o := client.Options()
+	if o.Addr != given.Addr || o.Username != "u" || o.Password != "p" || o.DB != 3 || o.TLSConfig.ServerName != "s" ||
+		o.PoolSize != 7 || o.ClientName != "locks" || o.DialTimeout != 3*time.Second || o.PipelinePoolSize != 5 {
+		t.Errorf("not kept: %+v", o)
+	}
+	if _, err := goredis.NewNode(client); err != nil {
+		t.Error(err)
+	}
+
+	plain := goredis.NewClient(&redis.Options{})
+	defer plain.Close()
+	if o := plain.Options(); o.DialTimeout != time.Second || o.PipelinePoolSize != -1 || !o.DisableIdentity ||
+		o.MaintNotificationsConfig.Mode != maintnotifications.ModeDisabled {
+		t.Errorf("not chosen: %+v", o)
+	}
+}
+
+// stranger is a client that is none of go-redis'.
+type stranger struct{ redis.UniversalClient }
+
+func TestClientsRefused(t *testing.T) {
+	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}})
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}, HeartbeatFrequency: time.Hour})
+	failover := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "m", SentinelAddrs: []string{"127.0.0.1:1"}})
+	plain := goredis.NewClient(&redis.Options{})
+	pipeliner, err := plain.AutoPipeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		for _, c := range []redis.UniversalClient{cluster, ring, failover, plain} {
+			_ = c.Close()
+		}
+	}()
+	const start = "goredis: not a client of one independent master: "
+	for _, test := range []struct {
+		name   string
+		client redis.UniversalClient
+		want   string
+	}{
+		{"cluster", cluster, "a cluster client counts as one server and repeats commands while it follows redirects; " +
+			"make one goredis.NewClient for each independent master"},
+		{"ring", ring, "a ring sends each key to one of its servers, so no key has a majority; " +
+			"make one goredis.NewClient for each of them"},
+		{"sentinel", failover, "a Sentinel client moves to a replica, which may not have the lock; " +
+			"make one goredis.NewClient for each master"},
+		{"autopipeline", pipeliner, "a *redis.AutoPipeliner may repeat or delay commands in ways that cannot be checked; " +
+			"use goredis.NewClient"},
+		{"unknown", stranger{plain}, "a goredis_test.stranger may repeat or delay commands in ways that cannot be checked; " +
+			"use goredis.NewClient"},
+		{"nil", nil, "the client is nil"},
+		{"nil pointer", (*redis.Client)(nil), "the client is nil"},
+		{"nil cluster", (*redis.ClusterClient)(nil), "a cluster client counts as one server and repeats commands while it " +
+			"follows redirects; make one goredis.NewClient for each independent master"},
+	} {
+		node, err := goredis.NewNode(test.client)
+		if node != nil || !errors.Is(err, goredis.ErrClient) || err.Error() != start+test.want {
+			t.Errorf("%s: node %v, error %v", test.name, node, err)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	a, b := miniredis.RunT(t), miniredis.RunT(t)
+	b.RequireUserAuth("u", "secret")
+	nodes, err := goredis.Open(a.Addr(), "redis://u:secret@"+b.Addr()+"/2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, addr := range []string{a.Addr(), b.Addr()} {
+		if nodes[i].Name() != addr {
+			t.Errorf("name %q, want %q", nodes[i].Name(), addr)
+		}
+		if r := do(t, nodes[i], command(t, "acquire k", ttl))[0]; r.Outcome != redlock.Accepted {
+			t.Errorf("node %d: %v", i, r)
+		}
+	}
+	b.Select(2)
+	if !b.Exists("k") {
+		t.Error("the database in the URL was not used")
+	}
+	if err := nodes.Close(); err != nil {
+		t.Error(err)
+	}
+	if r := do(t, nodes[0], command(t, "acquire k", ttl))[0]; !errors.Is(r.Err, redis.ErrClosed) {
+		t.Errorf("after Close: %v", r)
+	}
+
+	for _, test := range []struct {
+		servers []string
+		want    string
+	}{
+		{[]string{""}, "goredis: server 1: the address is empty"},
+		{[]string{"h:1", "redis://h:1"}, "goredis: server 2: h:1 is named twice, and one server has one vote"},
+		{[]string{"h:1", "redis://u:secret@h:x"}, `goredis: server 2: invalid port ":x" after host`},
+		{[]string{"http://u:secret@h:1"}, "goredis: server 1: redis: invalid URL scheme: http"},
+	} {
+		nodes, err := goredis.Open(test.servers...)
+		if nodes != nil || err == nil || err.Error() != test.want {
+			t.Errorf("%q: nodes %v, error %v", test.servers, nodes, err)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+// Package goredis lets package redlock talk to its servers through go-redis (github.com/redis/go-redis/v9).
+//
+// [Open] is the short way, from addresses or redis:// URLs to nodes:
+//
+//	nodes, err := goredis.Open("10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379")
+//	if err != nil {
+//		return err
+//	}
+//	defer nodes.Close()
+//
+// Who has options of their own (TLS, credentials, hooks) makes each client with [NewClient] and wraps it with
+// [NewNode]. Give the lock clients of its own: what a lock needs of go-redis is not what a cache needs, and with
+// go-redis' defaults a command with a deadline of 50 ms can take 5 s and be sent four times. NewNode therefore refuses
+// clients that are set up in another way, and says what to set.
+package goredis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/redlock"
+)
+
+// Node is a redlock.Node behind a go-redis client. Make one with [NewNode].
+type Node struct {
+	client *redis.Client
+	name   string
+	clock  redlock.Clock
+	tasks  redlock.Tasks
+}
+
+var _ redlock.Node = (*Node)(nil)
+
+// Option changes a Node.
+type Option func(*Node)
+
+// Name names the node; without it the name is the client's address.
+func Name(name string) Option { return func(n *Node) { n.name = name } }
+
+// Clock gives the node the clock that the commands' deadlines are read from: the one of the redlock client. The default
+// is redlock.SystemClock.
+func Clock(clock redlock.Clock) Option { return func(n *Node) { n.clock = clock } }
+
+// Tasks makes the node start its goroutines there. The default is redlock.SystemTasks.
+func Tasks(tasks redlock.Tasks) Option { return func(n *Node) { n.tasks = tasks } }
+
+// NewNode makes a node of a client, which stays the caller's to close. The client must be a *redis.Client to one
+// master, else the error is an [ErrClient]; its options must be those that [NewClient] sets, else the error is an
+// [*OptionsError], which says what to set. NewNode does not connect.
+func NewNode(client redis.UniversalClient, options ...Option) (*Node, error) {
+	c, err := oneMaster(client)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkOptions(c.Options()); err != nil {
+		return nil, err
+	}
+	n := &Node{client: c, name: c.Options().Addr, clock: redlock.SystemClock(), tasks: redlock.SystemTasks()}
+	for _, o := range options {
+		o(n)
+	}
+	return n, nil
+}
+
+// Name gives the node's name.
+func (n *Node) Name() string { return n.name }
+
+// Do sends the batch on one connection: a single command as it is, several as one pipeline (without MULTI, each command
+// being atomic by itself). It waits at most until the latest Deadline of the batch, and then every command has had its
+// Done called.
+//
+// Scripts are sent by their hash. A node that does not know one (it was restarted, or SCRIPT FLUSH was called) gets the
+// commands that met this once more with the source, except for those whose Deadline has passed.
+func (n *Node) Do(batch []*redlock.Command) {
+	if len(batch) == 0 {
+		return
+	}
+	commands := slices.Clone(batch)
+	n.tasks.Start(func() { n.run(commands) })
+}
+
+func (n *Node) run(commands []*redlock.Command) {
+	missed := n.round(commands, byHash)
+	if len(missed) == 0 {
+		return
+	}
+	now := n.clock.Now()
+	again := missed[:0]
+	for _, c := range missed {
+		if now.Before(c.Deadline) {
+			again = append(again, c)
+		} else {
+			c.Done(c, redlock.Reply{Outcome: redlock.TimedOut, Err: errNoTimeForSource})
+		}
+	}
+	if len(again) > 0 {
+		n.round(again, bySource)
+	}
+}
+
+var errNoTimeForSource = fmt.Errorf("goredis: the node did not know the script and there was no time left to send it: %w",
+	context.DeadlineExceeded)
+
+// round sends the commands and answers them, except those that asked by hash for a script the node does not have: these
+// it returns, in the same slice.
+func (n *Node) round(commands []*redlock.Command, f form) (missed []*redlock.Command) {
+	deadline := commands[0].Deadline
+	for _, c := range commands[1:] {
+		if c.Deadline.After(deadline) {
+			deadline = c.Deadline
+		}
+	}
+	ctx, cancel := n.clock.WithDeadline(context.Background(), deadline)
+	requests := make([]redis.Cmder, len(commands))
+	for i, c := range commands {
+		requests[i] = request(ctx, c, f)
+	}
+	// What Process and Exec return is also in the requests, one by one.
+	if len(requests) == 1 {
+		_ = n.client.Process(ctx, requests[0])
+	} else {
+		pipeline := n.client.Pipeline()
+		_ = pipeline.BatchProcess(ctx, requests...)
+		_, _ = pipeline.Exec(ctx)
+	}
+	cancel()
+
+	missed = commands[:0]
+	for i, c := range commands {
+		answer := requests[i].(*redis.Cmd)
+		if f == byHash && !isPlain(c) && redis.HasErrorPrefix(answer.Err(), "NOSCRIPT") {
+			missed = append(missed, c)
+			continue
+		}
+		c.Done(c, replyTo(c, answer))
+	}
+	return missed
+}
+
+// form is how a request names its script.
+type form int
+
+const (
+	byHash form = iota
+	bySource
+)
+
+func request(ctx context.Context, c *redlock.Command, f form) *redis.Cmd {
+	ttl := int64(c.TTL / time.Millisecond)
+	if isPlain(c) {
+		return redis.NewCmd(ctx, "set", c.Keys[0], c.Value, "nx", "px", ttl)
+	}
+	s := scriptOf(c.Op)
+	args := make([]any, 0, 3+len(c.Keys)+2)
+	if f == byHash {
+		args = append(args, "evalsha", s.sha, len(c.Keys))
+	} else {
+		args = append(args, "eval", s.source, len(c.Keys))
+	}
+	for _, key := range c.Keys {
+		args = append(args, key)
+	}
+	args = append(args, c.Value)
+	if c.Op != redlock.OpRelease {
+		args = append(args, ttl)
+	}
+	return redis.NewCmd(ctx, args...)
+}
+
+// isPlain reports whether the command needs no script: SET NX PX is the whole acquire of one key.
+func isPlain(c *redlock.Command) bool { return c.Op == redlock.OpAcquire && len(c.Keys) == 1 }

@@ -1,0 +1,66 @@
+package goredis
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/redlock"
+)
+
+// Nodes are nodes that own their clients.
+type Nodes []redlock.Node
+
+// Open makes a node for each server: "host:port", or a URL as redis.ParseURL takes it (redis://user:password@host:6379/0,
+// rediss:// for TLS, unix:///path). The node's name is its address, without credentials. Open does not connect; each
+// server must be named once.
+func Open(servers ...string) (Nodes, error) {
+	nodes := make(Nodes, 0, len(servers))
+	fail := func(err error) (Nodes, error) { return nil, errors.Join(err, nodes.Close()) }
+	names := make(map[string]bool, len(servers))
+	for i, server := range servers {
+		options, err := parseServer(server)
+		if err != nil {
+			return fail(fmt.Errorf("goredis: server %d: %w", i+1, err))
+		}
+		if names[options.Addr] {
+			return fail(fmt.Errorf("goredis: server %d: %s is named twice, and one server has one vote", i+1, options.Addr))
+		}
+		names[options.Addr] = true
+		client := NewClient(options)
+		node, err := NewNode(client)
+		if err != nil {
+			return fail(errors.Join(err, client.Close()))
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes, nil
+}
+
+// Close closes the clients. Commands under way end with redlock.Refused.
+func (n Nodes) Close() error {
+	var errs []error
+	for _, node := range n {
+		if node, ok := node.(*Node); ok {
+			errs = append(errs, node.client.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func parseServer(server string) (*redis.Options, error) {
+	if server == "" {
+		return nil, errors.New("the address is empty")
+	}
+	if !strings.Contains(server, "://") {
+		return &redis.Options{Addr: server}, nil
+	}
+	options, err := redis.ParseURL(server)
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		err = e.Err // url.Error shows the URL, and with it the password
+	}
+	return options, err
+}
