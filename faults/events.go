@@ -5,8 +5,12 @@ import (
 	"redlocksim/redlock"
 )
 
-// Checked is the event of a client that has made sure of its lease and is about to act on the resource.
-const Checked = "checked"
+// What a client does before it acts on the resource: it makes sure of its lease, and then acts, or stops because too
+// little of the lease is left.
+const (
+	Checked = "checked"
+	Stopped = "stopped"
+)
 
 // EventName is how a trigger calls an event: a step of the library by its name; a call, its success and its failure as
 // acquire-called, acquire-done and acquire-failed; an effect at the resource as write-effect; the end of a believed
@@ -34,7 +38,7 @@ func EventName(e *history.Event) string {
 
 // EventNames lists all names that EventName gives, for those who look for the nearest.
 func EventNames() []string {
-	names := []string{Checked, "belief-ended"}
+	names := []string{Checked, Stopped, "belief-ended"}
 	for _, s := range redlock.Steps() {
 		names = append(names, s.String())
 	}
@@ -45,5 +49,5 @@ func EventNames() []string {
 	for _, w := range Vocabulary() {
 		names = append(names, w.Name)
 	}
-	return append(names, "clock-rate-ends", "partition-heals", "hold-ends", "delay-ends")
+	return append(names, CutOff, "clock-rate-ends", "partition-heals", "hold-ends", "delay-ends")
 }

@@ -98,13 +98,21 @@ type Partition struct {
 	For time.Duration `yaml:"for"`
 }
 
+// CutOff is how histories name a partition between one client and all Redis nodes: a holder that is cut off cannot
+// release.
+const CutOff = "cut-off"
+
 // Check implements Fault.
 func (p *Partition) Check(n Names) []Problem { return append(p.check(n), notNegative("for", p.For)...) }
 
 // Apply implements Fault.
 func (p *Partition) Apply(f *Field) error {
 	p.each(f.World, func(l *sim.Link) { l.Cut(p.Direction.Direction) })
-	f.note("partition", p.client(), "", p.For, "messages %v are lost", &p.Links)
+	name := "partition"
+	if p.client() != "" && len(p.Nodes) == 0 {
+		name = CutOff
+	}
+	f.note(name, p.client(), "", p.For, "messages %v are lost", &p.Links)
 	f.after(p.For, func() {
 		p.each(f.World, func(l *sim.Link) { l.Mend(p.Direction.Direction) })
 		f.note("partition-heals", p.client(), "", 0, "messages %v get through again", &p.Links)

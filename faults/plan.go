@@ -90,15 +90,13 @@ type Placed struct {
 	Err    error
 }
 
+// Arm places the fault in the world.
+func (p *Placed) Arm(field *Field) {
+	p.When.Arm(field, func() {
+		p.Err = p.Fault.Apply(field)
+		p.Struck = p.Err == nil
+	})
+}
+
 // Plan is the faults of a run.
 type Plan []*Placed
-
-// Arm places all faults of the plan in the world.
-func (p Plan) Arm(field *Field) {
-	for _, placed := range p {
-		placed.When.Arm(field, func() {
-			placed.Err = placed.Fault.Apply(field)
-			placed.Struck = placed.Err == nil
-		})
-	}
-}

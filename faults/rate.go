@@ -37,3 +37,6 @@ func (r *Rate) UnmarshalScalar(text string) error {
 	r.ratio = d.Shift(-2)
 	return nil
 }
+
+// RateOf is a rate given as a part of one.
+func RateOf(ratio decimal.Decimal) Rate { return Rate{ratio} }

@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"net"
+	"os"
+	"syscall"
 	"time"
 )
 
@@ -67,6 +70,10 @@ type Client interface {
 	Answered()
 	Broken()
 }
+
+// ErrReset is why a command is Refused, on the tiers that have no sockets: what a client reads from a connection that
+// was reset or refused. They share it because its text can get into a history.
+var ErrReset error = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
 
 // The parts of an exchange; what an event of the network carries.
 const (
@@ -313,6 +320,13 @@ func (n *Network) Link(client, server string) *Link {
 		}
 	}
 	return nil
+}
+
+// Each calls f for all links, in the order in which they were made.
+func (n *Network) Each(f func(*Link)) {
+	for _, l := range n.links {
+		f(l)
+	}
 }
 
 // Client and Server name the ends of the link.

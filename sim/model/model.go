@@ -4,7 +4,6 @@ package model
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"redlocksim/redlock"
@@ -74,7 +73,7 @@ func (s *store) apply(c *redlock.Command) redlock.Outcome {
 			}
 		}
 		for _, key := range c.Keys {
-			if r := s.keys[key]; r.expiresAt != 0 && r.expiresAt < now+ttl {
+			if r := s.keys[key]; r.expiresAt < now+ttl { // a key without a TTL is given one, too
 				s.keys[key] = record{r.value, now + ttl}
 			}
 		}
@@ -158,11 +157,8 @@ func (x *exchange) serve(_ *sim.Exchange) {
 	x.Reply()
 }
 
-// errBroken is why a command is Refused.
-var errBroken = errors.New("connection reset or refused")
-
 func (x *exchange) Broken() {
-	x.command.Done(x.command, redlock.Reply{Outcome: redlock.Refused, Err: errBroken})
+	x.command.Done(x.command, redlock.Reply{Outcome: redlock.Refused, Err: sim.ErrReset})
 }
 
 // Answered gives the reply to the library or, where the node does not know the script, sends it in full if there is time.

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"redlocksim/reports"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+func newRun() *cobra.Command {
+	var tier string
+	var seed uint64
+	var trace, full bool
+	cmd := &cobra.Command{
+		Use:   "run NAME|FILE",
+		Short: "Run one scenario and tell what happened",
+		Long: `Run one scenario, embedded or from a file, and tell what happened as a numbered
+story, with the verdict, the windows of true time in which two clients held the
+lock together, the hashes of the run and the command that repeats it. Every run
+is made twice and compared. A name without a case stands for all its cases.
+
+` + exitHelp,
+		Example: `  redlocksim run 17-clock-jump
+  redlocksim run 24-restart-at-once/one-of-three --tier wire --seed 7
+  redlocksim run my-settings.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			on, err := tiers(tier, scenarios.Model)
+			if err != nil {
+				return err
+			}
+			found, err := find(args[0])
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			var results []*scenarios.Result
+			for i, s := range found {
+				if i > 0 {
+					fmt.Fprintln(out)
+				}
+				o := scenarios.Options{Tier: on[0], Seed: seed}
+				if trace {
+					o.Trace = func(t sim.TraceStep) { fmt.Fprintln(out, t) }
+				}
+				r, err := scenarios.Verify(s, o)
+				if err != nil {
+					return wrap(err)
+				}
+				if trace {
+					fmt.Fprintln(out)
+				}
+				arg := s.Name
+				if args[0] != s.Name && len(found) == 1 {
+					arg = args[0]
+				}
+				if err := reports.Run(out, r, repeatCommand(arg, r), full); err != nil {
+					return &failure{exitInternal, err}
+				}
+				results = append(results, r)
+			}
+			if code := verdictCode(results...); code != exitOK {
+				return &failure{code: code}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go) or wire (go-redis and miniredis); model unless given")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices")
+	cmd.Flags().BoolVar(&trace, "trace", false, "print every step of the simulator first")
+	cmd.Flags().BoolVar(&full, "full", false, "tell the whole story, however long")
+	return cmd
+}

@@ -1,0 +1,147 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"redlocksim/checker"
+	"redlocksim/scenarios"
+)
+
+// Document is the JSON form of a suite's results.
+type Document struct {
+	Scenarios []Record `json:"scenarios"`
+	// OK says that every scenario was as expected.
+	OK bool `json:"ok"`
+}
+
+// Record is the JSON form of one run.
+type Record struct {
+	Name          string   `json:"name"`
+	Title         string   `json:"title"`
+	Source        string   `json:"source"`
+	Tier          string   `json:"tier"`
+	Seed          uint64   `json:"seed"`
+	Claim         string   `json:"claim"`
+	Expected      string   `json:"expected"`
+	Verdict       string   `json:"verdict"`
+	OK            bool     `json:"ok"`
+	Problems      []string `json:"problems"`
+	BeyondBudget  []string `json:"beyond_budget"`
+	UnavailableNS int64    `json:"unavailable_ns"`
+	Grants        int      `json:"grants"`
+	Events        int      `json:"events"`
+	HistoryHash   string   `json:"history_hash"`
+	TraceHash     string   `json:"trace_hash"`
+	Witness       *Witness `json:"witness"`
+	Repeat        string   `json:"repeat"`
+}
+
+// Witness is the JSON form of what breaks mutual exclusion; null where nothing does.
+type Witness struct {
+	Kind    string          `json:"kind"`
+	Text    string          `json:"text"`
+	Windows []WitnessWindow `json:"windows"`
+	FromNS  int64           `json:"from_ns"`
+	ToNS    int64           `json:"to_ns"`
+	Events  []int           `json:"events"`
+}
+
+// WitnessWindow is a stretch of true time that belongs to a client.
+type WitnessWindow struct {
+	Client string `json:"client"`
+	FromNS int64  `json:"from_ns"`
+	ToNS   int64  `json:"to_ns"`
+}
+
+// NewRecord makes the JSON form of a run; repeat is the command that repeats it.
+func NewRecord(r *scenarios.Result, repeat string) Record {
+	rec := Record{
+		Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, Tier: string(r.Tier), Seed: r.Seed,
+		Claim: string(r.Scenario.Claim), Expected: r.Scenario.Expect.String(), Verdict: r.Verdict(), OK: r.OK(),
+		Problems: []string{}, BeyondBudget: append([]string{}, r.Beyond...), UnavailableNS: int64(r.Unavailable),
+		Grants: r.Report.Grants, Events: len(r.History), HistoryHash: r.HistoryHash, TraceHash: r.TraceHash, Repeat: repeat,
+	}
+	for _, p := range r.Problems {
+		rec.Problems = append(rec.Problems, p.Text)
+	}
+	if f := r.Witness(); f != nil {
+		rec.Witness = newWitness(f)
+	}
+	return rec
+}
+
+func newWitness(f *checker.Finding) *Witness {
+	w := &Witness{Kind: string(f.Kind), Text: f.Text, FromNS: int64(f.From), ToNS: int64(f.To), Events: f.Seqs}
+	for _, win := range f.Windows {
+		w.Windows = append(w.Windows, WitnessWindow{win.Process, int64(win.From), int64(win.To)})
+	}
+	return w
+}
+
+// WriteJSON writes a suite's results as one JSON object.
+func WriteJSON(w io.Writer, records []Record) error {
+	doc := Document{Scenarios: append([]Record{}, records...), OK: true}
+	for _, r := range records {
+		doc.OK = doc.OK && r.OK
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(doc)
+}
+
+// Suite writes a suite's results as a table, with what was not as expected below it. width is the terminal's, 0 for
+// none.
+func Suite(w io.Writer, records []Record, took time.Duration, width int) error {
+	t := newTable(width)
+	t.AppendHeader(table.Row{"scenario", "tier", "claim", "verdict", "unavailable", "history", ""})
+	bad := 0
+	for _, r := range records {
+		mark := "as expected"
+		if !r.OK {
+			mark = "NOT AS EXPECTED"
+			bad++
+		}
+		t.AppendRow(table.Row{r.Name, r.Tier, r.Claim, r.Verdict, round(time.Duration(r.UnavailableNS)), r.HistoryHash[:12], mark})
+	}
+	b := &strings.Builder{}
+	fmt.Fprintln(b, t.Render())
+	for _, r := range records {
+		for _, p := range r.Problems {
+			fmt.Fprintf(b, "%s on %s: %s\n  repeat: %s\n", r.Name, r.Tier, p, r.Repeat)
+		}
+	}
+	fmt.Fprintf(b, "%d runs, %d as expected, %d not, %v\n", len(records), len(records)-bad, bad, took.Round(10*time.Millisecond))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// List writes a table of scenarios.
+func List(w io.Writer, all []*scenarios.Scenario, width int) error {
+	t := newTable(width)
+	t.AppendHeader(table.Row{"scenario", "claim", "expected", "title", "source"})
+	for _, s := range all {
+		t.AppendRow(table.Row{s.Name, s.Claim, s.Expect.String(), s.Title, s.Source})
+	}
+	_, err := fmt.Fprintln(w, t.Render())
+	return err
+}
+
+func newTable(width int) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	t.SetStyle(style)
+	if width > 0 {
+		t.SetAllowedRowLength(width)
+	}
+	return t
+}

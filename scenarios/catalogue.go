@@ -1,0 +1,32 @@
+package scenarios
+
+import (
+	"embed"
+	"fmt"
+	"sync"
+)
+
+//go:embed files/*.yaml
+var files embed.FS
+
+// Catalogue is the embedded scenarios, in the order of their names.
+var Catalogue = sync.OnceValue(func() []*Scenario {
+	entries, err := files.ReadDir("files")
+	if err != nil {
+		panic(err)
+	}
+	var all []*Scenario
+	for _, e := range entries {
+		data, err := files.ReadFile("files/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		found, err := Parse(e.Name(), data)
+		if err != nil {
+			// The files are part of the program; a test reads them all.
+			panic(fmt.Sprintf("scenarios: an embedded file is wrong: %v", err))
+		}
+		all = append(all, found...)
+	}
+	return all
+})

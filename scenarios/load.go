@@ -1,0 +1,225 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// Limits on a scenario, so that a mistake in a file does not fill the memory.
+const (
+	maxClients  = 1000
+	maxCases    = 100
+	maxItems    = 10_000
+	maxDuration = 24 * time.Hour
+)
+
+// Load reads a scenario file: its cases in their order, or the one scenario it holds. A file that is wrong gives a
+// strictyaml.Errors with everything that is wrong in it; one that cannot be read, an error of package os.
+func Load(path string) ([]*Scenario, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data)
+}
+
+// Parse is Load for the content of a file.
+func Parse(path string, data []byte) ([]*Scenario, error) {
+	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	doc := document{name: base}
+	if err := strictyaml.Decode(path, data, &doc); err != nil {
+		return nil, err
+	}
+	return doc.scenarios, nil
+}
+
+// document is a scenario file: one scenario, or a base and named cases that say what is different in them.
+type document struct {
+	name      string
+	scenarios []*Scenario
+}
+
+var caseName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+func (doc *document) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
+	if n.Kind != yaml.MappingNode {
+		d.Errorf(n, "", nil, "a scenario is a mapping, with title, source, claim, timeline, expect and so on")
+		return
+	}
+	base, cases := split(n, "cases")
+	if cases == nil {
+		doc.add(d, doc.name, n)
+		return
+	}
+	if cases.Kind != yaml.MappingNode || len(cases.Content) == 0 || len(cases.Content)/2 > maxCases {
+		d.Errorf(cases, "", nil, "cases is a mapping from names to what is different in each, with 1 to %d entries", maxCases)
+		return
+	}
+	for i := 0; i+1 < len(cases.Content); i += 2 {
+		key, patch := cases.Content[i], cases.Content[i+1]
+		switch {
+		case !caseName.MatchString(key.Value):
+			d.Errorf(key, key.Value, nil, "a case is named in lower-case words with hyphens")
+		case slices.ContainsFunc(doc.scenarios, func(s *Scenario) bool { return s.Name == doc.name+"/"+key.Value }):
+			d.Errorf(key, key.Value, nil, "there are two cases of this name")
+		case patch.Kind != yaml.MappingNode:
+			d.Errorf(patch, "", nil, "a case is a mapping of what is different in it")
+		default:
+			doc.add(d, doc.name+"/"+key.Value, strictyaml.Merge(base, patch))
+		}
+	}
+}
+
+// split takes a key out of a mapping.
+func split(n *yaml.Node, key string) (rest, value *yaml.Node) {
+	clone := *n
+	clone.Content = nil
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key && value == nil {
+			value = n.Content[i+1]
+			continue
+		}
+		clone.Content = append(clone.Content, n.Content[i], n.Content[i+1])
+	}
+	return &clone, value
+}
+
+func (doc *document) add(d *strictyaml.Decoder, name string, n *yaml.Node) {
+	s := Default()
+	s.Name = name
+	if !d.Decode(n, &s) {
+		return
+	}
+	c := check{d: d, s: &s, n: n}
+	c.all()
+	doc.scenarios = append(doc.scenarios, &s)
+}
+
+// check looks for what is wrong with a scenario that is well-formed.
+type check struct {
+	d *strictyaml.Decoder
+	s *Scenario
+	n *yaml.Node
+}
+
+func (c *check) all() {
+	s := c.s
+	c.names(child(c.n, "clients"), s.Clients, maxClients, "client")
+	c.names(child(child(c.n, "nodes"), "names"), s.Nodes.Names, redlock.MaxNodes, "node")
+	for _, name := range s.Clients {
+		if slices.Contains(s.Nodes.Names, name) {
+			c.d.Errorf(child(c.n, "clients"), name, nil, "is the name of a client and of a node")
+		}
+	}
+	if s.Duration <= 0 || s.Duration > maxDuration {
+		c.d.Errorf(child(c.n, "duration"), s.Duration.String(), nil, "must be positive and at most %v", maxDuration)
+	}
+	if u := s.Expect.Unavailable; u.AtLeast < 0 || u.AtMost < u.AtLeast {
+		c.d.Errorf(child(child(c.n, "expect"), "unavailable"), "", nil, "at-least must not be negative, nor at-most less than it")
+	}
+	for _, g := range s.Expect.Grants {
+		if !slices.Contains(s.Clients, g.Key) {
+			c.d.Errorf(child(child(c.n, "expect"), "grants"), g.Key, s.Clients, "there is no such client")
+		}
+	}
+	c.lock()
+	items := child(c.n, "timeline")
+	if len(s.Timeline) > maxItems {
+		c.d.Errorf(items, "", nil, "%d items, at most %d are allowed", len(s.Timeline), maxItems)
+		return
+	}
+	for i := range s.Timeline {
+		c.item(&s.Timeline[i])
+	}
+}
+
+func (c *check) names(n *yaml.Node, names []string, limit int, what string) {
+	if len(names) == 0 || len(names) > limit {
+		c.d.Errorf(n, "", nil, "%d %ss, must be from 1 to %d", len(names), what, limit)
+	}
+	for i, name := range names {
+		switch {
+		case name == "" || name == sim.StorageName:
+			c.d.Errorf(n, name, nil, "cannot be the name of a %s", what)
+		case slices.Contains(names[:i], name):
+			c.d.Errorf(n, name, nil, "there are two %ss of this name", what)
+		}
+	}
+}
+
+// lock asks the library itself what it thinks of the settings.
+func (c *check) lock() {
+	n := child(c.n, "lock")
+	nodes := make([]redlock.Node, len(c.s.Nodes.Names))
+	for i := range nodes {
+		nodes[i] = nobody(fmt.Sprint(i))
+	}
+	client, err := redlock.New(nodes, c.s.Lock.options()...)
+	if err == nil {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err = client.TryLock(ended, "r", c.s.Lock.TTL); errors.Is(err, context.Canceled) {
+			return
+		}
+	}
+	c.d.Errorf(n, "", nil, "%s", strings.TrimPrefix(err.Error(), redlock.ErrInvalid.Error()+": "))
+}
+
+// nobody is a node for asking the library about settings.
+type nobody string
+
+func (n nobody) Name() string        { return string(n) }
+func (nobody) Do([]*redlock.Command) {}
+
+func (c *check) item(i *Item) {
+	names := faults.Names{Clients: c.s.Clients, Nodes: c.s.Nodes.Names}
+	if m := i.When.After; m != nil {
+		n := child(i.node, "after")
+		if !slices.Contains(faults.EventNames(), m.Event) {
+			c.d.Errorf(child(n, "event"), m.Event, faults.EventNames(), "there is no such event")
+		}
+		if m.Client != "" && !slices.Contains(names.Clients, m.Client) {
+			c.d.Errorf(child(n, "client"), m.Client, names.Clients, "there is no such client")
+		}
+		if m.Node != "" && !slices.Contains(names.Nodes, m.Node) {
+			c.d.Errorf(child(n, "node"), m.Node, names.Nodes, "there is no such node")
+		}
+	}
+	if i.Fault == nil {
+		if !slices.Contains(names.Clients, i.Client) {
+			c.d.Errorf(child(i.node, "client"), i.Client, names.Clients, "there is no such client")
+		}
+		if at := firstUnlocked(i.Do); at >= 0 {
+			c.d.Errorf(child(i.node, "do").Content[at], string(i.Do[at].Kind), nil, "needs a lock or try-lock before it")
+		}
+		return
+	}
+	for _, p := range i.Fault.Check(names) {
+		c.d.Errorf(fieldOf(i.body, p.Field), p.Word, p.Valid, "%s", p.Text)
+	}
+}
+
+// fieldOf is where a field of a fault stands, "by" or "clients[1]".
+func fieldOf(n *yaml.Node, field string) *yaml.Node {
+	key, index, isList := strings.Cut(field, "[")
+	n = child(n, key)
+	var at int
+	if _, err := fmt.Sscanf(index, "%d]", &at); isList && err == nil && n.Kind == yaml.SequenceNode && at < len(n.Content) {
+		return n.Content[at]
+	}
+	return n
+}

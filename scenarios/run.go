@@ -1,0 +1,140 @@
+package scenarios
+
+import (
+	"fmt"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/sim"
+	"redlocksim/sim/model"
+)
+
+// Tier is what the library talks to.
+type Tier string
+
+const (
+	// Model: Redis semantics in Go, in virtual time.
+	Model Tier = "model"
+	// Wire: the shipped go-redis adapter, RESP bytes, and a miniredis per node, in virtual time.
+	Wire Tier = "wire"
+)
+
+// Tiers lists all tiers.
+func Tiers() []Tier { return []Tier{Model, Wire} }
+
+// UnmarshalScalar reads a tier's name.
+func (t *Tier) UnmarshalScalar(text string) error {
+	for _, tier := range Tiers() {
+		if string(tier) == text {
+			*t = tier
+			return nil
+		}
+	}
+	return &strictyaml.Invalid{Msg: "no such tier", Word: text, Valid: []string{string(Model), string(Wire)}}
+}
+
+func (t Tier) backend() (sim.Backend, error) {
+	switch t {
+	case Model:
+		return model.New(), nil
+	case Wire:
+		return nil, fmt.Errorf("later")
+	}
+	return nil, fmt.Errorf("scenarios: no such tier %q", t)
+}
+
+// Options say how to run a scenario. The zero value is tier model with seed 0.
+type Options struct {
+	Tier Tier
+	Seed uint64
+	// Trace, if not nil, is told of every step of the kernel.
+	Trace func(sim.TraceStep)
+}
+
+// Outcome is one run of a scenario.
+type Outcome struct {
+	History     history.History
+	HistoryHash string
+	TraceHash   string
+	Steps       int
+	Spent       faults.Spent
+	// Unstruck are the faults of the timeline that did not happen, and why not.
+	Unstruck []string
+	// Idle are the items of the timeline in which a client was to start and did not.
+	Idle []string
+}
+
+// Run makes one run. The error is an internal one: the simulator or the library failed.
+func Run(s *Scenario, o Options) (out *Outcome, err error) {
+	tier := o.Tier
+	if tier == "" {
+		tier = Model
+	}
+	backend, err := tier.backend()
+	if err != nil {
+		return nil, err
+	}
+	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Persistence: s.Nodes.Persistence.Persistence,
+		Latency: s.Network.Latency.Latency, Trace: o.Trace}
+	for _, name := range s.Clients {
+		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockOnWall: s.Lock.Clock == WallClock})
+	}
+	w := sim.NewWorld(cfg, backend)
+	defer w.Close()
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %v", s.Name, tier, o.Seed, p)
+		}
+	}()
+	if r := s.Network.Replies; r != nil {
+		w.Network.Each(func(l *sim.Link) { l.SetLatency(sim.Replies, r.Latency) })
+	}
+
+	sessions := map[string]*session{}
+	for _, p := range w.Clients {
+		if sessions[p.Name()], err = newSession(w, p, s); err != nil {
+			return nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
+		}
+	}
+	field := faults.NewField(w)
+	var plan faults.Plan
+	started := make([]bool, len(s.Timeline))
+	for i := range s.Timeline {
+		item := &s.Timeline[i]
+		if item.Fault != nil {
+			placed := &faults.Placed{When: item.When, Fault: item.Fault}
+			plan = append(plan, placed)
+			placed.Arm(field)
+			continue
+		}
+		x := sessions[item.Client]
+		item.When.Arm(field, func() {
+			started[i] = true
+			x.process.Go(func() { x.run(item.Do, item.Repeat) })
+		})
+	}
+	w.Kernel.Run(sim.True(s.Duration))
+
+	out = &Outcome{History: w.History(), HistoryHash: w.HistoryHash(), TraceHash: w.Kernel.TraceHash(), Steps: w.Kernel.Steps(), Spent: field.Spent}
+	for _, placed := range plan {
+		switch {
+		case placed.Err != nil:
+			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: %v", placed.When, placed.Err))
+		case !placed.Struck:
+			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: the moment never came", placed.When))
+		}
+	}
+	for i, ok := range started {
+		if item := &s.Timeline[i]; item.Fault == nil && !ok {
+			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", item.Client, item.When))
+		}
+	}
+	return out, nil
+}
+
+// check has the history judged.
+func (s *Scenario) check(out *Outcome) (checker.Report, error) {
+	return checker.Check(out.History, checker.Options{End: checker.Instant(s.Duration)})
+}

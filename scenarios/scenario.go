@@ -1,0 +1,210 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// Scenario is a whole experiment. The tags are the keys of a scenario file.
+type Scenario struct {
+	// Name is the file's name without its ending, and the case's behind a slash.
+	Name string
+
+	// Title is one line.
+	Title string `yaml:"title,required"`
+	// Source is where the literature describes it.
+	Source string `yaml:"source,required"`
+	// Explanation is for a reader who has not read the literature.
+	Explanation string `yaml:"explanation,required"`
+	// Claim is what is said of the protocol with these settings: holds or unsound.
+	Claim Claim `yaml:"claim,required"`
+	// Lock is the protocol and its settings.
+	Lock Lock `yaml:"lock"`
+	// Nodes are the Redis nodes.
+	Nodes Nodes `yaml:"nodes"`
+	// Clients are the names of the client processes.
+	Clients []string `yaml:"clients,required"`
+	// Network is how long messages take.
+	Network Network `yaml:"network"`
+	// Budget is what the claim allows to happen.
+	Budget faults.Budget `yaml:"budget"`
+	// Timeline is what the clients do and what goes wrong, and when.
+	Timeline []Item `yaml:"timeline,required"`
+	// Duration is the length of the run in true time.
+	Duration time.Duration `yaml:"duration"`
+	// Expect is the verdict.
+	Expect Expect `yaml:"expect,required"`
+}
+
+// Claim is what a scenario says of its protocol and settings.
+type Claim string
+
+const (
+	// Holds: no violation occurs within the budget.
+	Holds Claim = "holds"
+	// Unsound: a violation occurs within the budget, and the scenario shows it.
+	Unsound Claim = "unsound"
+)
+
+// UnmarshalScalar reads a claim.
+func (c *Claim) UnmarshalScalar(text string) error {
+	if Claim(text) != Holds && Claim(text) != Unsound {
+		return &strictyaml.Invalid{Msg: "no such claim", Word: text, Valid: []string{string(Holds), string(Unsound)}}
+	}
+	*c = Claim(text)
+	return nil
+}
+
+// Lock is the protocol under test and its settings; see the options of package redlock.
+type Lock struct {
+	// TTL is the time to live of lock keys.
+	TTL time.Duration `yaml:"ttl"`
+	// Quorum is how many nodes must agree; zero is the majority.
+	Quorum int `yaml:"quorum"`
+	// Drift is the allowance for clock drift.
+	Drift Drift `yaml:"drift"`
+	// NodeTimeout is how long a node's answer is waited for.
+	NodeTimeout time.Duration `yaml:"node-timeout"`
+	// RetryDelay is the range of random delays between attempts.
+	RetryDelay Range `yaml:"retry-delay"`
+	// Clock is the clock that clients measure validity with: monotonic or wall.
+	Clock LockClock `yaml:"clock"`
+}
+
+// Drift is an allowance for clock drift: a part of the TTL and a constant.
+type Drift struct {
+	Factor   faults.Rate   `yaml:"factor"`
+	Constant time.Duration `yaml:"constant"`
+}
+
+// Range is a range of durations.
+type Range struct {
+	Min time.Duration `yaml:"min,required"`
+	Max time.Duration `yaml:"max,required"`
+}
+
+// LockClock is a clock of a client.
+type LockClock string
+
+const (
+	Monotonic LockClock = "monotonic"
+	WallClock LockClock = "wall"
+)
+
+// UnmarshalScalar reads a clock's name.
+func (c *LockClock) UnmarshalScalar(text string) error {
+	if LockClock(text) != Monotonic && LockClock(text) != WallClock {
+		return &strictyaml.Invalid{Msg: "no such clock", Word: text, Valid: []string{string(Monotonic), string(WallClock)}}
+	}
+	*c = LockClock(text)
+	return nil
+}
+
+// Nodes are the Redis nodes and what they write to disk.
+type Nodes struct {
+	// Names are the nodes' names.
+	Names []string `yaml:"names"`
+	// Persistence is none, every-second or always.
+	Persistence Persistence `yaml:"persistence"`
+}
+
+// Persistence is what the nodes write to disk.
+type Persistence struct{ sim.Persistence }
+
+// UnmarshalScalar reads none, every-second or always.
+func (p *Persistence) UnmarshalScalar(text string) error {
+	words := map[string]sim.Persistence{"none": sim.NoPersistence, "every-second": sim.EverySecond, "always": sim.Always}
+	v, ok := words[text]
+	if !ok {
+		return &strictyaml.Invalid{Msg: "no such persistence", Word: text, Valid: []string{"none", "every-second", "always"}}
+	}
+	p.Persistence = v
+	return nil
+}
+
+// Network is the delays of messages.
+type Network struct {
+	// Latency is the delay in each direction, on every link.
+	Latency Latency `yaml:"latency"`
+	// Replies, if given, is the delay of replies where it differs.
+	Replies *Latency `yaml:"replies"`
+}
+
+// Expect is the verdict that a scenario must have.
+type Expect struct {
+	// Findings are the kinds that the checker must find, all of them and no other; none for "safe".
+	Findings Findings `yaml:"findings,required"`
+	// Unavailable bounds the longest time in which the lock could not be had though somebody asked for it.
+	Unavailable Bounds `yaml:"unavailable,required"`
+	// Grants, where given, is how many locks each client was granted.
+	Grants strictyaml.Ordered[int] `yaml:"grants"`
+}
+
+// Bounds are bounds on a duration.
+type Bounds struct {
+	AtLeast time.Duration `yaml:"at-least"`
+	AtMost  time.Duration `yaml:"at-most,required"`
+}
+
+// Findings are kinds of findings in the checker's order; empty is "safe".
+type Findings []checker.Kind
+
+// Safe is the word for no findings.
+const Safe = "safe"
+
+func (f Findings) String() string {
+	if len(f) == 0 {
+		return Safe
+	}
+	words := make([]string, len(f))
+	for i, k := range f {
+		words[i] = string(k)
+	}
+	return strings.Join(words, ", ")
+}
+
+// Default is a scenario with everything that a file may leave out.
+func Default() Scenario {
+	drift := redlock.DefaultDrift()
+	return Scenario{
+		Lock: Lock{
+			TTL:         10 * time.Second,
+			Drift:       Drift{Factor: faults.RateOf(drift.Factor), Constant: drift.Constant},
+			NodeTimeout: redlock.DefaultNodeTimeout,
+			RetryDelay:  Range{50 * time.Millisecond, 150 * time.Millisecond},
+			Clock:       Monotonic,
+		},
+		Nodes:    Nodes{Names: []string{"A", "B", "C", "D", "E"}},
+		Network:  Network{Latency: Latency{sim.Uniform(time.Millisecond, 5*time.Millisecond)}},
+		Duration: time.Minute,
+	}
+}
+
+// options are the settings as package redlock takes them.
+func (l Lock) options() []redlock.Option {
+	opts := []redlock.Option{
+		redlock.WithDrift(redlock.Drift{Factor: l.Drift.Factor.Ratio(), Constant: l.Drift.Constant}),
+		redlock.WithNodeTimeout(l.NodeTimeout),
+		redlock.WithRetryDelay(l.RetryDelay.Min, l.RetryDelay.Max),
+	}
+	if l.Quorum != 0 {
+		opts = append(opts, redlock.WithQuorum(l.Quorum))
+	}
+	return opts
+}
+
+// Expected is the expected verdict in words.
+func (e Expect) String() string {
+	text := e.Findings.String()
+	if e.Unavailable.AtLeast > 0 {
+		text += fmt.Sprintf(", unavailable %v to %v", e.Unavailable.AtLeast, e.Unavailable.AtMost)
+	}
+	return text
+}

@@ -1,0 +1,110 @@
+package scenarios
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/internal/strictyaml"
+)
+
+// Step is one thing that a client does.
+type Step struct {
+	Kind StepKind
+	// For is the length of Hold and Sleep, the wait of Lock, the TTL of Extend.
+	For time.Duration
+}
+
+// StepKind is a kind of Step.
+type StepKind string
+
+const (
+	// LockStep acquires the lock, trying again for as long as For says.
+	LockStep StepKind = "lock"
+	// TryLockStep makes one attempt.
+	TryLockStep StepKind = "try-lock"
+	// HoldStep works under the lock for a while, but stops when the lease's context ends.
+	HoldStep StepKind = "hold"
+	// SleepStep lets time pass and looks at nothing.
+	SleepStep StepKind = "sleep"
+	// WriteStep makes sure of the lease and then writes to the resource.
+	WriteStep StepKind = "write"
+	// UpdateStep makes sure of the lease, reads the resource, makes sure again and writes one more.
+	UpdateStep StepKind = "update"
+	// ExtendStep extends the lease.
+	ExtendStep StepKind = "extend"
+	// UnlockStep releases the lock.
+	UnlockStep StepKind = "unlock"
+)
+
+// stepKinds lists all kinds, with what their length may be.
+var stepKinds = []struct {
+	kind       StepKind
+	length     bool          // it can have one
+	fallback   time.Duration // what it is without; 0: it must be given
+	underLease bool          // it needs a lock
+}{
+	{LockStep, true, time.Minute, false},
+	{TryLockStep, false, 0, false},
+	{HoldStep, true, 0, true},
+	{SleepStep, true, 0, false},
+	{WriteStep, false, 0, true},
+	{UpdateStep, false, 0, true},
+	{ExtendStep, true, 0, true},
+	{UnlockStep, false, 0, true},
+}
+
+// UnmarshalNode reads a step: its name, or its name and length as in "hold: 5s".
+func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
+	var plain, all []string
+	for _, k := range stepKinds {
+		if !k.length || k.fallback > 0 {
+			plain = append(plain, string(k.kind))
+		}
+		all = append(all, string(k.kind))
+	}
+	word, length := "", (*yaml.Node)(nil)
+	if n.Kind == yaml.MappingNode {
+		var ok bool
+		if word, length, ok = d.OneOf(n, all...); !ok {
+			return
+		}
+	} else if !d.Decode(n, &word) {
+		return
+	}
+	for _, k := range stepKinds {
+		if string(k.kind) != word {
+			continue
+		}
+		s.Kind, s.For = k.kind, k.fallback
+		switch {
+		case length != nil && !k.length:
+			d.Errorf(length, word, nil, "takes no length")
+		case length != nil && d.Decode(length, &s.For) && s.For <= 0:
+			d.Errorf(length, length.Value, nil, "must be positive")
+		case length == nil && k.length && k.fallback == 0:
+			d.Errorf(n, word, nil, `needs a length, as in "%s: 5s"`, word)
+		}
+		return
+	}
+	d.Errorf(n, word, all, "no such step")
+}
+
+// firstUnlocked is the index of the first step that needs a lock where none was taken, −1 if there is none.
+func firstUnlocked(steps []Step) int {
+	locked := false
+	for i, s := range steps {
+		for _, k := range stepKinds {
+			if k.kind == s.Kind && k.underLease && !locked {
+				return i
+			}
+		}
+		switch s.Kind {
+		case LockStep, TryLockStep:
+			locked = true
+		case UnlockStep:
+			locked = false
+		}
+	}
+	return -1
+}

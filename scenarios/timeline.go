@@ -1,0 +1,104 @@
+package scenarios
+
+import (
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
+)
+
+// Item is one entry of a timeline: at a moment, a client starts to do something or a fault strikes.
+type Item struct {
+	When faults.Trigger
+	// Client does the steps of Do, Repeat times.
+	Client string
+	Do     []Step
+	Repeat int
+	// Fault strikes, if it is not nil. Kind is its name.
+	Kind  string
+	Fault faults.Fault
+
+	node *yaml.Node // where it is written
+	body *yaml.Node // where the fault is
+}
+
+// UnmarshalNode reads an item.
+func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
+	var raw struct {
+		At     *time.Duration `yaml:"at"`
+		After  *faults.Moment `yaml:"after"`
+		Plus   time.Duration  `yaml:"plus"`
+		Client string         `yaml:"client"`
+		Do     []Step         `yaml:"do"`
+		Repeat int            `yaml:"repeat"`
+		Fault  *fault         `yaml:"fault"`
+	}
+	raw.Repeat = 1
+	if !d.Decode(n, &raw) {
+		return
+	}
+	*i = Item{When: faults.Trigger{After: raw.After, Plus: raw.Plus}, Client: raw.Client, Do: raw.Do, Repeat: raw.Repeat, node: n}
+	switch {
+	case (raw.At == nil) == (raw.After == nil):
+		d.Errorf(n, "", nil, `an item says when, with one of "at" and "after"`)
+	case raw.At != nil && raw.Plus != 0:
+		d.Errorf(child(n, "plus"), "plus", nil, `goes with "after" only`)
+	case raw.At != nil && *raw.At < 0:
+		d.Errorf(child(n, "at"), raw.At.String(), nil, "must not be negative")
+	case raw.Plus < 0:
+		d.Errorf(child(n, "plus"), raw.Plus.String(), nil, "must not be negative")
+	case raw.After != nil && raw.After.Nth < 0:
+		d.Errorf(child(n, "after"), "nth", nil, "must be positive")
+	case raw.Fault != nil && (raw.Do != nil || raw.Client != ""):
+		d.Errorf(n, "", nil, `an item is either a fault or something that a client does`)
+	case raw.Fault == nil && (len(raw.Do) == 0 || raw.Client == ""):
+		d.Errorf(n, "", nil, `an item has either "fault", or "client" and "do"`)
+	case raw.Repeat < 1 || raw.Repeat > maxRepeat:
+		d.Errorf(child(n, "repeat"), "", nil, "must be from 1 to %d", maxRepeat)
+	}
+	if raw.At != nil {
+		i.When.At = *raw.At
+	}
+	if raw.Fault != nil {
+		i.Kind, i.Fault, i.body = raw.Fault.kind, raw.Fault.fault, raw.Fault.body
+	}
+}
+
+// maxRepeat bounds how often an item is repeated.
+const maxRepeat = 1_000_000
+
+// fault is a mapping with one key, the fault's name.
+type fault struct {
+	kind  string
+	fault faults.Fault
+	body  *yaml.Node
+}
+
+func (f *fault) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
+	var names []string
+	for _, w := range faults.Vocabulary() {
+		names = append(names, w.Name)
+	}
+	kind, body, ok := d.OneOf(n, names...)
+	if !ok {
+		return
+	}
+	w := faults.Vocabulary()[slices.Index(names, kind)]
+	f.kind, f.fault, f.body = kind, w.New(), body
+	d.Decode(body, f.fault)
+}
+
+// child is the value of a key, or n itself if it is not there.
+func child(n *yaml.Node, key string) *yaml.Node {
+	if n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == key {
+				return n.Content[i+1]
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,186 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/sim"
+)
+
+// Class is what a problem concerns.
+type Class uint8
+
+const (
+	// Safety: mutual exclusion, or whether the run could show anything about it.
+	Safety Class = iota + 1
+	// Liveness: how long the lock could not be had.
+	Liveness
+)
+
+// Problem is something in which a run was not as expected.
+type Problem struct {
+	Class Class
+	Text  string
+}
+
+// Result is a run, judged.
+type Result struct {
+	Scenario *Scenario
+	Tier     Tier
+	Seed     uint64
+	*Outcome
+	Report checker.Report
+	// Findings are the kinds found, in the checker's order.
+	Findings Findings
+	// Beyond says where the faults exceeded the budget; nil if they did not.
+	Beyond []string
+	// Unavailable is the longest time for which the lock could not be had.
+	Unavailable time.Duration
+	// Problems is empty if everything was as expected.
+	Problems []Problem
+}
+
+// OK says that the run was as expected.
+func (r *Result) OK() bool { return len(r.Problems) == 0 }
+
+// Has says whether there is a problem of the class.
+func (r *Result) Has(c Class) bool {
+	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Class == c })
+}
+
+// Verdict is what the run showed, in words: "safe" or the findings, and the unavailability where that is what the
+// scenario is about or what is wrong.
+func (r *Result) Verdict() string {
+	text := r.Findings.String()
+	if r.Has(Liveness) || r.Scenario.Expect.Unavailable.AtLeast > 0 {
+		text += fmt.Sprintf(", unavailable %v", r.Unavailable.Round(time.Microsecond))
+	}
+	return text
+}
+
+// Witness is the finding that breaks mutual exclusion, nil if there is none.
+func (r *Result) Witness() *checker.Finding {
+	for i := range r.Report.Findings {
+		if f := &r.Report.Findings[i]; f.Kind.Violation() {
+			return f
+		}
+	}
+	return nil
+}
+
+// ErrNotRepeated is the error of Verify for a run that was different the second time.
+var ErrNotRepeated = errors.New("the run did not repeat itself")
+
+// Verify runs a scenario twice, compares the runs and judges them. Its error matches ErrNotRepeated if they differ, and
+// is an internal one otherwise.
+func Verify(s *Scenario, o Options) (*Result, error) {
+	out, err := Run(s, o)
+	if err != nil {
+		return nil, err
+	}
+	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed})
+	if err != nil {
+		return nil, err
+	}
+	if out.HistoryHash != again.HistoryHash || out.TraceHash != again.TraceHash {
+		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w: %s", s.Name, o.Tier, o.Seed, ErrNotRepeated, difference(s, o, out, again))
+	}
+	return judge(s, o, out)
+}
+
+// difference names the first event in which two runs differ or, if their histories are the same, looks for a step of the
+// kernel in which two further runs do.
+func difference(s *Scenario, o Options, a, b *Outcome) string {
+	if text := firstDifference(a.History, b.History); text != "" {
+		return text
+	}
+	var traces [2][]sim.TraceStep
+	for i := range traces {
+		if _, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Trace: func(t sim.TraceStep) { traces[i] = append(traces[i], t) }}); err != nil {
+			return err.Error()
+		}
+	}
+	for i := range min(len(traces[0]), len(traces[1])) {
+		if traces[0][i] != traces[1][i] {
+			return fmt.Sprintf("the histories are equal; in two further runs step %v and %v", traces[0][i], traces[1][i])
+		}
+	}
+	return "the histories are equal and the traces are not; two further runs had the same steps"
+}
+
+// firstDifference names the first event in which two histories differ; empty if there is none.
+func firstDifference(a, b history.History) string {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("event %d is %+v and %+v", i+1, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) {
+		return fmt.Sprintf("%d events and %d", len(a), len(b))
+	}
+	return ""
+}
+
+// judge compares what a run showed with what the scenario claims and expects.
+func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
+	report, err := s.check(out)
+	if err != nil {
+		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, err)
+	}
+	r := &Result{Scenario: s, Tier: o.Tier, Seed: o.Seed, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Spent)}
+	if r.Tier == "" {
+		r.Tier = Model
+	}
+	violated := false
+	for _, f := range report.Findings {
+		if !slices.Contains(r.Findings, f.Kind) {
+			r.Findings = append(r.Findings, f.Kind)
+		}
+		violated = violated || f.Kind.Violation()
+	}
+	for _, u := range report.Resources {
+		r.Unavailable = max(r.Unavailable, u.Unavailable.For)
+	}
+	problem := func(c Class, format string, args ...any) {
+		r.Problems = append(r.Problems, Problem{c, fmt.Sprintf(format, args...)})
+	}
+	for _, text := range append(out.Unstruck, out.Idle...) {
+		problem(Safety, "the timeline was not carried out: %s", text)
+	}
+	if !slices.Equal(r.Findings, s.Expect.Findings) {
+		problem(Safety, "found %v, expected %v", r.Findings, s.Expect.Findings)
+	}
+	switch {
+	case s.Claim == Holds && violated && r.Beyond == nil:
+		problem(Safety, "claimed to hold, and violated within the budget")
+	case s.Claim == Unsound && !violated:
+		problem(Safety, "claimed unsound, and nothing was violated")
+	case s.Claim == Unsound && r.Beyond != nil:
+		problem(Safety, "claimed unsound, but the faults exceed the budget: %s", strings.Join(r.Beyond, "; "))
+	}
+	for _, g := range s.Expect.Grants {
+		if n := grants(out.History, g.Key); n != g.Value {
+			problem(Safety, "%s was granted the lock %d times, expected %d", g.Key, n, g.Value)
+		}
+	}
+	if u := s.Expect.Unavailable; r.Unavailable > u.AtMost || r.Unavailable < u.AtLeast {
+		problem(Liveness, "the lock could not be had for %v, expected from %v to %v", r.Unavailable, u.AtLeast, u.AtMost)
+	}
+	return r, nil
+}
+
+func grants(h history.History, client string) int {
+	n := 0
+	for i := range h {
+		if h[i].Process == client && faults.EventName(&h[i]) == "acquire-done" {
+			n++
+		}
+	}
+	return n
+}
