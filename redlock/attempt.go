@@ -16,6 +16,7 @@ type claim struct {
 
 	mu        sync.Mutex // guards what follows, and the rounds of the claim
 	rounds    int
+	granted   bool
 	released  bool    // a release has begun: votes that come now are taken back
 	releasing nodeSet // nodes that have not answered a release yet
 	freed     nodeSet // nodes that answered a release by deleting the key
@@ -43,10 +44,10 @@ func (c *Client) attempt(ctx context.Context, resource string, t term, number in
 
 	r := cl.ask(OpAcquire, t.ttl)
 	if err := r.wait(ctx); err != nil {
-		cl.observe(Event{Step: QuorumLost, Op: OpAcquire, Accepted: r.votes(), Quorum: c.quorum, Err: err})
+		cl.observe(Event{Step: QuorumLost, Op: OpAcquire, Accepted: r.votes, Quorum: c.quorum, Err: err})
 		return nil, cl.deny(ctx, r, err)
 	}
-	cl.observe(Event{Step: QuorumReached, Op: OpAcquire, Accepted: r.votes(), Quorum: c.quorum})
+	cl.observe(Event{Step: QuorumReached, Op: OpAcquire, Accepted: r.votes, Quorum: c.quorum})
 
 	now := c.clock.Now()
 	validity := Validity(t.ttl, now.Sub(r.start), t.drift)
@@ -68,8 +69,16 @@ func (cl *claim) deny(ctx context.Context, r *round, reason error) *failure {
 	return &failure{err: err, claim: cl, release: cl.releaseAfter(r)}
 }
 
-// end gives the attempt up for good: nobody waits for its clean-up any more, which goes on by itself.
-func (f *failure) end() error {
+// because is the failure with a reason why there is no further attempt. The error that the observer was shown stays as
+// it is.
+func (f *failure) because(cause error) *failure {
+	err := *f.err
+	err.Cause = cause
+	return &failure{err: &err, claim: f.claim, release: f.release}
+}
+
+// final gives the attempt up: nobody waits for its clean-up any more, which goes on by itself.
+func (f *failure) final() error {
 	if f.release != nil {
 		f.release.leave()
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,9 +29,9 @@ type Client struct {
 	lastTerm atomic.Pointer[term]
 
 	closed  atomic.Bool
-	open    atomic.Int64 // rounds with unanswered commands
+	open    atomic.Int64 // calls under way, and rounds with unanswered commands
 	mu      sync.Mutex
-	closers []Waiter // who waits in Close
+	closing []Waiter // who waits in Close, and in the delay before a retry
 }
 
 // New returns a client over the nodes. All clients of a lock must be given the same nodes. It refuses none, more than
@@ -50,7 +51,7 @@ func New(nodes []Node, opts ...Option) (*Client, error) {
 		names[n.Name()] = true
 	}
 	c := &Client{
-		nodes:       append([]Node(nil), nodes...),
+		nodes:       slices.Clone(nodes),
 		quorum:      Majority(len(nodes)),
 		drift:       DefaultDrift(),
 		nodeTimeout: DefaultNodeTimeout,
@@ -64,6 +65,9 @@ func New(nodes []Node, opts ...Option) (*Client, error) {
 		c.names = append(c.names, n.Name())
 	}
 	for _, o := range opts {
+		if o == nil {
+			return nil, fmt.Errorf("%w: a nil option", ErrInvalid)
+		}
 		if err := o(c); err != nil {
 			return nil, err
 		}
@@ -71,38 +75,62 @@ func New(nodes []Node, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// Close refuses new calls and waits until every command sent is answered or timed out, at most about twice the node
-// timeout, or until ctx ends, whose error it then returns. Leases that are still held are not released: their keys
-// expire. The nodes' own clients stay open.
+// Close refuses new calls of Lock, TryLock and Extend, ends those that wait to try again, and waits until every call
+// has returned and every command sent is answered or has timed out. It returns at the latest after about three node
+// timeouts, or when ctx ends, with its error. Leases that are still held are not released, but can be: otherwise their
+// keys expire. The nodes' own clients stay open.
 func (c *Client) Close(ctx context.Context) error {
 	if ctx == nil {
 		return fmt.Errorf("%w: nil context", ErrInvalid)
 	}
 	w := c.tasks.NewWaiter()
-	c.mu.Lock()
-	c.closers = append(c.closers, w)
-	c.mu.Unlock()
+	c.notify(w)
+	defer c.unnotify(w)
 	c.closed.Store(true)
+	c.wakeClosing()
 	for {
 		open := c.open.Load()
 		if open == 0 {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("redlock: close: %d rounds unanswered: %w", open, err)
+			return fmt.Errorf("redlock: close: %d calls and rounds under way: %w", open, err)
 		}
 		w.Wait(ctx)
 	}
 }
 
-// roundEnded counts a round out and wakes Close after the last.
-func (c *Client) roundEnded() {
-	if c.open.Add(-1) > 0 || !c.closed.Load() {
-		return
+// begin counts a call or round in, and says whether the client was closed before.
+func (c *Client) begin() (closed bool) {
+	c.open.Add(1)
+	return c.closed.Load()
+}
+
+// end counts it out, and wakes Close after the last.
+func (c *Client) end() {
+	if c.open.Add(-1) == 0 && c.closed.Load() {
+		c.wakeClosing()
 	}
+}
+
+// notify has w woken when the client is closed, and when nothing is open any more after that.
+func (c *Client) notify(w Waiter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, w := range c.closers {
+	c.closing = append(c.closing, w)
+}
+
+func (c *Client) unnotify(w Waiter) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closing = slices.DeleteFunc(c.closing, func(o Waiter) bool { return o == w })
+}
+
+func (c *Client) wakeClosing() {
+	c.mu.Lock()
+	closing := slices.Clone(c.closing)
+	c.mu.Unlock()
+	for _, w := range closing {
 		w.Wake()
 	}
 }

@@ -9,8 +9,7 @@ import (
 
 // What an [Error] can be matched against with errors.Is.
 var (
-	// ErrNotAcquired: the call ended without a grant. Every error of Lock and TryLock after the arguments were
-	// checked matches it.
+	// ErrNotAcquired: the call ended without a grant. Every [*Error] of Lock and TryLock matches it.
 	ErrNotAcquired = errors.New("not acquired")
 	// ErrTaken: so many nodes hold the key for another that no quorum was left.
 	ErrTaken = errors.New("held by another")
@@ -41,8 +40,8 @@ type Error struct {
 	Op       Op
 	Resource string
 	Attempts int           // acquires only: how many were made
-	Reason   error         // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost or ErrReleased; nil if the context ended first
-	Cause    error         // the context's end, when that is what ended the call
+	Reason   error         // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost or ErrReleased; nil if something else ended it first
+	Cause    error         // what ended the call besides: the context's error, ErrClosed, or that of WithRand's source
 	Nodes    []NodeOutcome // of the last round, in the client's order; nil if none was asked
 }
 

@@ -2,47 +2,39 @@ package redlock
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 )
 
 // Extend makes the lease last for ttl from now, less the drift allowance, if a quorum of nodes still holds its key and
 // raises the key's TTL before the lease ends. It never creates a key again that is gone, and never shortens the lease.
 //
-// When it fails the lease and Until are as before: the lease is good until then, and Extend may be tried again. The
-// error is of the kind that TryLock gives for bad arguments, or an [*Error] that matches ErrReleased, ErrLost,
-// ErrNoQuorum, ErrTooLate or the error of ctx.
+// When it fails Until is as before, and as long as the lease has not ended Extend may be tried again. The error matches
+// ErrInvalid for bad arguments or ErrClosed, or is an [*Error] that matches ErrReleased, ErrLost, ErrNoQuorum,
+// ErrTooLate or the error of ctx. ErrLost means that the lease has ended: its time is over, or so many nodes have lost
+// the key that others may have been granted the lock; then its context ends as well.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
-	if ctx == nil {
-		return fmt.Errorf("%w: nil context", ErrInvalid)
-	}
 	cl := l.claim
 	c := cl.client
-	t, err := c.term(ttl)
+	defer c.end()
+	t, err := c.admit(ctx, l.Resource(), ttl)
 	if err != nil {
+		if e := (*Error)(nil); errors.As(err, &e) {
+			e.Op = OpExtend
+		}
 		return err
 	}
-	if c.closed.Load() {
-		return ErrClosed
-	}
-	if err := ctx.Err(); err != nil {
-		return &Error{Op: OpExtend, Resource: l.Resource(), Cause: err}
-	}
-	cl.mu.Lock()
-	ended := l.state(c.clock.Now())
-	cl.mu.Unlock()
-	if ended != nil {
+	if ended := l.state(); ended != nil {
 		return &Error{Op: OpExtend, Resource: l.Resource(), Reason: ended}
 	}
 
 	cl.observe(Event{Step: ExtendStarted, Op: OpExtend})
 	r := cl.ask(OpExtend, t.ttl)
-	reason := r.wait(ctx)
-	if reason != nil {
-		cl.observe(Event{Step: QuorumLost, Op: OpExtend, Accepted: r.votes(), Quorum: c.quorum, Err: reason})
-		return l.notExtended(ctx, r, reason)
+	if err := r.wait(ctx); err != nil {
+		cl.observe(Event{Step: QuorumLost, Op: OpExtend, Accepted: r.votes, Quorum: c.quorum, Err: err})
+		return l.notExtended(ctx, r, err)
 	}
-	cl.observe(Event{Step: QuorumReached, Op: OpExtend, Accepted: r.votes(), Quorum: c.quorum})
+	cl.observe(Event{Step: QuorumReached, Op: OpExtend, Accepted: r.votes, Quorum: c.quorum})
 
 	now := c.clock.Now()
 	validity := Validity(t.ttl, now.Sub(r.start), t.drift)
@@ -51,33 +43,33 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if validity <= 0 {
 		return l.notExtended(ctx, r, ErrTooLate)
 	}
-	until, err = l.prolong(until)
-	if err != nil {
-		return l.notExtended(ctx, r, err)
+	if ended := l.state(); ended != nil {
+		return l.notExtended(ctx, r, ended)
 	}
+	until = l.prolong(until, min(c.lead(t.ttl), validity/2))
 	cl.observe(Event{Step: Extended, Op: OpExtend, Validity: until.Sub(now), Until: until})
 	return nil
 }
 
-// prolong moves the end of a lease that has not ended meanwhile. The keys' TTLs are only ever raised, so that an end
-// acknowledged before stays good.
-func (l *Lease) prolong(until time.Time) (time.Time, error) {
-	cl := l.claim
-	cl.mu.Lock()
-	defer cl.mu.Unlock()
-	now := cl.client.clock.Now()
-	if ended := l.state(now); ended != nil {
-		return l.until, ended
-	}
+// prolong moves the end of the lease, never to an earlier one: the keys' TTLs are only ever raised, so that an end
+// acknowledged before stays good. The timer, which is due earlier, finds out by itself.
+func (l *Lease) prolong(until time.Time, lead time.Duration) time.Time {
+	l.claim.mu.Lock()
+	defer l.claim.mu.Unlock()
 	if until.After(l.until) {
-		l.until = until
-		l.timer.Reset(until.Sub(now) - l.lead)
+		l.until, l.lead = until, lead
 	}
-	return l.until, nil
+	return l.until
 }
 
 func (l *Lease) notExtended(ctx context.Context, r *round, reason error) error {
+	if ended := l.state(); ended != nil {
+		reason = ended
+	}
 	err := r.failed(ctx, reason)
 	l.claim.observe(Event{Step: NotExtended, Op: OpExtend, Err: err})
+	if reason == ErrLost {
+		l.lose()
+	}
 	return err
 }

@@ -10,13 +10,13 @@ import (
 // concurrent use.
 type Lease struct {
 	claim  *claim
-	lead   time.Duration
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
 	// guarded by the claim's lock
 	until time.Time
-	ended error // ErrLost or ErrReleased; nil while the lease lives
+	lead  time.Duration // how long before until the context ends
+	ended error         // ErrLost or ErrReleased; nil while the lease lives
 	timer Timer
 }
 
@@ -25,6 +25,7 @@ func newLease(cl *claim, t term, validity time.Duration, until time.Time) *Lease
 	l := &Lease{claim: cl, lead: min(c.lead(t.ttl), validity/2), until: until}
 	l.ctx, l.cancel = c.clock.WithCancel(cl.ctx)
 	cl.mu.Lock()
+	cl.granted = true
 	l.timer = c.clock.AfterFunc(until.Sub(c.clock.Now())-l.lead, l.expire)
 	cl.mu.Unlock()
 	return l
@@ -58,66 +59,88 @@ func (l *Lease) Until() time.Time {
 // carries the values of the context that Lock was called with, but does not end with it.
 func (l *Lease) Context() context.Context { return l.ctx }
 
-// expire ends the lease when its time is nearly over.
+// expire ends the lease when its time is nearly over; one that was extended meanwhile gets the rest of its time.
 func (l *Lease) expire() {
 	cl := l.claim
 	cl.mu.Lock()
-	left := l.until.Sub(cl.client.clock.Now()) - l.lead
-	if l.ended != nil || left > 0 {
-		// Released meanwhile, or extended after this timer had fired.
-		if l.ended == nil {
-			l.timer.Reset(left)
-		}
+	if left := l.until.Sub(cl.client.clock.Now()) - l.lead; l.ended == nil && left > 0 {
+		l.timer.Reset(left)
+		cl.mu.Unlock()
+		return
+	}
+	cl.mu.Unlock()
+	l.lose()
+}
+
+// lose ends a lease that has not ended, and tells the holder.
+func (l *Lease) lose() {
+	cl := l.claim
+	cl.mu.Lock()
+	if l.ended != nil {
 		cl.mu.Unlock()
 		return
 	}
 	l.ended = ErrLost
+	l.timer.Stop()
 	until := l.until
 	cl.mu.Unlock()
 	l.cancel(ErrLost)
 	cl.observe(Event{Step: Lost, Until: until})
 }
 
-// state says whether the lease has ended, and why. It also ends one whose time is over while its timer has not run yet,
-// as after a pause of the process. The claim is locked.
-func (l *Lease) state(now time.Time) error {
-	if l.ended == nil && !now.Before(l.until) {
+// state says whether the lease has ended, and why. It also ends one whose time is over while its timer is late, as after
+// a pause of the process.
+func (l *Lease) state() error {
+	cl := l.claim
+	now := cl.client.clock.Now()
+	cl.mu.Lock()
+	ended := l.ended
+	over := ended == nil && !now.Before(l.until)
+	cl.mu.Unlock()
+	if over {
+		l.lose()
 		return ErrLost
 	}
-	return l.ended
+	return ended
 }
 
 // Unlock releases the lock on all nodes and cancels the lease's context first. It returns nil once a quorum of nodes has
 // deleted the key. Otherwise the error is ErrReleased on a second call, or an [*Error] that matches ErrLost (the lease
 // ended before this call, or so many nodes had lost the key that others may have been granted the lock), ErrNoQuorum
 // (too few nodes answered, their keys expire), or the error of ctx. The release is sent whatever ctx says, and goes on
-// when ctx ends.
+// when ctx ends. It works after the client is closed.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if ctx == nil {
 		return fmt.Errorf("%w: nil context", ErrInvalid)
 	}
 	cl := l.claim
+	cl.client.begin()
+	defer cl.client.end()
+	before := l.state()
 	cl.mu.Lock()
-	before := l.state(cl.client.clock.Now())
-	if before == ErrReleased {
+	if l.ended == ErrReleased {
 		cl.mu.Unlock()
 		return &Error{Op: OpRelease, Resource: l.Resource(), Reason: ErrReleased}
+	}
+	if l.ended != nil {
+		before = l.ended
 	}
 	l.ended = ErrReleased
 	l.timer.Stop()
 	cl.mu.Unlock()
 
-	cl.observe(Event{Step: ReleaseStarted, Op: OpRelease})
 	l.cancel(ErrReleased)
-	r := cl.releaseAll(nil)
+	cl.observe(Event{Step: ReleaseStarted, Op: OpRelease})
+	r := cl.releaseAll()
 	reason := r.wait(ctx)
-	if reason == nil {
-		reason = before
-	}
 	var err error
-	if reason != nil {
-		err = r.failed(ctx, reason)
+	if reason != nil || before != nil {
+		failed := r.failed(ctx, reason)
+		if before != nil {
+			failed.Reason = before
+		}
+		err = failed
 	}
-	cl.observe(Event{Step: Released, Op: OpRelease, Accepted: r.votes(), Quorum: cl.client.quorum, Err: err})
+	cl.observe(Event{Step: Released, Op: OpRelease, Accepted: r.votes, Quorum: cl.client.quorum, Err: err})
 	return err
 }

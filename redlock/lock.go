@@ -9,9 +9,11 @@ import (
 // Lock acquires the lock on the resource, trying again after a random delay until ctx ends. The lease is good for less
 // than ttl, which must be a positive whole number of milliseconds and larger than its drift allowance.
 //
-// It returns an error that matches [ErrInvalid] for bad arguments, [ErrClosed], or an [*Error] that matches
-// [ErrNotAcquired] and the context's error. However it ends, no key of it stays on a node that can be reached.
+// It returns an error that matches [ErrInvalid] for bad arguments, [ErrClosed] if the client was closed before, or an
+// [*Error] that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the
+// source of random bytes. However it ends, no key of it stays on a node that can be reached.
 func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
+	defer c.end()
 	t, err := c.admit(ctx, resource, ttl)
 	if err != nil {
 		return nil, err
@@ -22,10 +24,10 @@ func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (
 			return lease, nil
 		}
 		if failed.err.Cause == nil {
-			failed.err.Cause = c.beforeRetry(ctx, failed)
+			failed = failed.because(c.beforeRetry(ctx, failed))
 		}
 		if failed.err.Cause != nil {
-			return nil, failed.end()
+			return nil, failed.final()
 		}
 	}
 }
@@ -33,19 +35,21 @@ func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (
 // TryLock acquires the lock on the resource if that is possible at once: it makes a single attempt. Otherwise it is as
 // [Client.Lock].
 func (c *Client) TryLock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
+	defer c.end()
 	t, err := c.admit(ctx, resource, ttl)
 	if err != nil {
 		return nil, err
 	}
 	lease, failed := c.attempt(ctx, resource, t, 1)
 	if failed != nil {
-		return nil, failed.end()
+		return nil, failed.final()
 	}
 	return lease, nil
 }
 
-// admit checks the arguments of a call before anything is sent.
+// admit counts a call in, which must be counted out with end, and checks its arguments before anything is sent.
 func (c *Client) admit(ctx context.Context, resource string, ttl time.Duration) (term, error) {
+	closed := c.begin()
 	if ctx == nil {
 		return term{}, fmt.Errorf("%w: nil context", ErrInvalid)
 	}
@@ -56,7 +60,7 @@ func (c *Client) admit(ctx context.Context, resource string, ttl time.Duration) 
 	if err != nil {
 		return term{}, err
 	}
-	if c.closed.Load() {
+	if closed {
 		return term{}, ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
@@ -82,16 +86,19 @@ func (c *Client) beforeRetry(ctx context.Context, failed *failure) error {
 	return ctx.Err()
 }
 
-// sleepUntil returns when the clock reads t or ctx ends.
+// sleepUntil returns when the clock reads t, ctx ends, or the client is closed.
 func (c *Client) sleepUntil(ctx context.Context, t time.Time) {
-	left := t.Sub(c.clock.Now())
-	if left <= 0 {
-		return
-	}
 	w := c.tasks.NewWaiter()
-	timer := c.clock.AfterFunc(left, w.Wake)
+	c.notify(w)
+	defer c.unnotify(w)
+	timer := c.clock.AfterFunc(t.Sub(c.clock.Now()), w.Wake)
 	defer timer.Stop()
-	for ctx.Err() == nil && c.clock.Now().Before(t) {
+	for ctx.Err() == nil && !c.closed.Load() {
+		left := t.Sub(c.clock.Now())
+		if left <= 0 {
+			return
+		}
+		timer.Reset(left)
 		w.Wait(ctx)
 	}
 }

@@ -86,7 +86,7 @@ type Event struct {
 	Value    string // the acquisition's unique value
 	Attempt  int    // which attempt of the call, from 1
 
-	// NodeAnswered, Joined and TakenBack
+	// NodeAnswered: a node's outcome; Joined and TakenBack: the outcome that led to it.
 	Node NodeOutcome
 	Late bool // the answer came after the decision
 

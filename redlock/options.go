@@ -10,7 +10,7 @@ import (
 type Option func(*Client) error
 
 // WithQuorum sets how many nodes must agree, from the majority of the nodes, the default, to all of them. More than the
-// majority tolerates nodes that lose their memory (q−⌊N/2⌋−1 more of them) and fewer nodes that are down.
+// majority tolerates nodes that lose their memory while a lock is held, 2q−N−1 of them, and fewer nodes that are down.
 func WithQuorum(n int) Option {
 	return func(c *Client) error {
 		if n < Majority(len(c.nodes)) || n > len(c.nodes) {
@@ -45,11 +45,11 @@ func WithNodeTimeout(d time.Duration) Option {
 }
 
 // WithRetryDelay sets the range from which the delay before the next attempt of [Client.Lock] is drawn; it should be
-// larger than the time that one acquire takes. 50 ms to 150 ms without it.
+// larger than the time that one acquire takes, and min must be positive. 50 ms to 150 ms without it.
 func WithRetryDelay(min, max time.Duration) Option {
 	return func(c *Client) error {
-		if min < 0 || max < min {
-			return fmt.Errorf("%w: retry delay from %v to %v", ErrInvalid, min, max)
+		if min <= 0 || max < min {
+			return fmt.Errorf("%w: retry delay from %v to %v, must be positive and not fall", ErrInvalid, min, max)
 		}
 		c.retryMin, c.retryMax = min, max
 		return nil
@@ -75,15 +75,23 @@ func WithObserver(o Observer) Option {
 
 // WithClock sets the lock clock; [SystemClock] without it.
 func WithClock(clock Clock) Option {
-	return func(c *Client) error { c.clock = clock; return nil }
+	return func(c *Client) error { c.clock = clock; return given(clock != nil, "clock") }
 }
 
 // WithTasks sets how goroutines start and wait; [SystemTasks] without it.
 func WithTasks(t Tasks) Option {
-	return func(c *Client) error { c.tasks = t; return nil }
+	return func(c *Client) error { c.tasks = t; return given(t != nil, "tasks") }
 }
 
-// WithRand sets the source of lock values and delays; crypto/rand without it. Values that repeat break the lock.
+// WithRand sets the source of lock values and delays; crypto/rand without it. It must be safe for concurrent use. Values
+// that repeat break the lock.
 func WithRand(r io.Reader) Option {
-	return func(c *Client) error { c.rand = r; return nil }
+	return func(c *Client) error { c.rand = r; return given(r != nil, "rand") }
+}
+
+func given(ok bool, what string) error {
+	if !ok {
+		return fmt.Errorf("%w: %s is nil", ErrInvalid, what)
+	}
+	return nil
 }

@@ -16,13 +16,22 @@ func (s nodeSet) with(i int) nodeSet        { return s | 1<<i }
 func (s nodeSet) without(t nodeSet) nodeSet { return s &^ t }
 func (s nodeSet) len() int                  { return bits.OnesCount64(uint64(s)) }
 
+// each yields the members in ascending order.
+func (s nodeSet) each(yield func(int) bool) {
+	for ; s != 0; s &= s - 1 {
+		if !yield(bits.TrailingZeros64(uint64(s))) {
+			return
+		}
+	}
+}
+
 // ballot counts what the nodes asked in a round have answered.
 type ballot struct {
 	asked    nodeSet
 	answered nodeSet // every node whose outcome is settled, timeouts included
 	accepted nodeSet
 	declined nodeSet
-	timedOut nodeSet
+	failed   nodeSet
 }
 
 func (b *ballot) record(i int, o Outcome) {
@@ -32,15 +41,15 @@ func (b *ballot) record(i int, o Outcome) {
 		b.accepted = b.accepted.with(i)
 	case Declined:
 		b.declined = b.declined.with(i)
-	case TimedOut:
-		b.timedOut = b.timedOut.with(i)
+	case Failed:
+		b.failed = b.failed.with(i)
 	}
 }
 
 func (b *ballot) pending() nodeSet { return b.asked.without(b.answered) }
 
-// replied is the set of nodes that gave an answer, whichever, in time.
-func (b *ballot) replied() nodeSet { return b.answered.without(b.timedOut) }
+// replied is the set of nodes that gave an answer, whichever, in time. One that refused a connection gave none.
+func (b *ballot) replied() nodeSet { return b.accepted | b.declined | b.failed }
 
 // reached: a quorum said yes. lost: it no longer can.
 func (b *ballot) reached(quorum int) bool { return b.accepted.len() >= quorum }

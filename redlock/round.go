@@ -12,9 +12,12 @@ type round struct {
 	start    time.Time // the clock just before the commands were sent
 	ballot   ballot
 	outcomes []NodeOutcome
-	settled  bool            // the caller has no reason left to wait, or has gone
+	settled  bool            // the caller has no reason left to wait, or has gone; what follows is frozen then
 	order    [MaxNodes]uint8 // the nodes whose outcomes came before that, in order
 	timely   int             // how many they are
+	votes    int             // how many of them said yes
+	verdict  error           // nil if they are a quorum
+	reported bool            // the observer has been told of them
 	cleanUp  bool            // what is waited for is that the awaited nodes have answered, not a quorum
 	awaited  nodeSet
 	commands []Command
@@ -44,7 +47,7 @@ func (cl *claim) newRound(op Op, ttl time.Duration, asked nodeSet) *round {
 	number := cl.rounds
 	cl.rounds++
 	cl.mu.Unlock()
-	c.open.Add(1)
+	c.begin()
 	r.start = c.clock.Now()
 	deadline := r.start.Add(c.nodeTimeout)
 	done := r.answer
@@ -81,7 +84,7 @@ func (r *round) wait(ctx context.Context) error {
 		r.waiter.Wait(ctx)
 	}
 	r.leave()
-	return r.result()
+	return r.verdict
 }
 
 func (r *round) isSettled() bool {
@@ -96,44 +99,27 @@ func (r *round) leave() {
 	cl := r.claim
 	cl.mu.Lock()
 	r.settled = true
-	timely := r.timely
+	report := !r.reported
+	r.reported = true
 	cl.mu.Unlock()
-	if cl.client.observer == nil {
+	if !report || cl.client.observer == nil {
 		return
 	}
-	for _, i := range r.order[:timely] {
+	for _, i := range r.order[:r.timely] {
 		cl.observe(Event{Step: NodeAnswered, Op: r.op, Node: r.outcomes[i]})
 	}
 }
 
-// result is the outcome of a settled round: nil if a quorum said yes.
-func (r *round) result() error {
-	r.claim.mu.Lock()
-	defer r.claim.mu.Unlock()
-	n, q := len(r.outcomes), r.claim.client.quorum
-	switch {
-	case r.ballot.reached(q):
-		return nil
-	case r.ballot.declined.len() <= n-q:
-		return ErrNoQuorum
-	case r.op == OpAcquire:
-		return ErrTaken
-	}
-	return ErrLost
-}
-
-// votes is how many nodes have said yes so far.
-func (r *round) votes() int {
-	r.claim.mu.Lock()
-	defer r.claim.mu.Unlock()
-	return r.ballot.accepted.len()
-}
-
-// failed makes the error of a round that ended with reason, which may be the error of ctx.
+// failed makes the error of a round that ended with reason, which may be the error of ctx. Nodes whose answers came
+// later than that are unanswered in it.
 func (r *round) failed(ctx context.Context, reason error) *Error {
-	r.claim.mu.Lock()
-	nodes := append([]NodeOutcome(nil), r.outcomes...)
-	r.claim.mu.Unlock()
+	nodes := make([]NodeOutcome, len(r.outcomes))
+	for i, name := range r.claim.client.names {
+		nodes[i].Node = name
+	}
+	for _, i := range r.order[:r.timely] {
+		nodes[i] = r.outcomes[i]
+	}
 	err := &Error{Op: r.op, Resource: r.claim.resource(), Reason: reason, Nodes: nodes}
 	if reason == ctx.Err() {
 		err.Reason, err.Cause = nil, reason
@@ -141,51 +127,61 @@ func (r *round) failed(ctx context.Context, reason error) *Error {
 	return err
 }
 
-// answer takes the reply of one node.
+// answer takes the reply of one node. One that comes after the node timeout counts as unknown, also if the timer is
+// late, as after a pause of the process: the TTL bounds what it may have done.
 func (r *round) answer(cmd *Command, reply Reply) {
-	if r.settle(cmd.node, reply) {
+	if r.claim.client.clock.Now().After(cmd.Deadline) {
+		reply = Reply{Outcome: TimedOut, Err: context.DeadlineExceeded}
+	}
+	if r.settle(nodeSet(0).with(cmd.node), reply) {
 		r.timer.Stop()
 	}
 }
 
 // timeOut settles every node that has not answered in time.
 func (r *round) timeOut() {
-	for i := range r.commands {
-		if r.ballot.asked.has(i) {
-			r.settle(i, Reply{Outcome: TimedOut, Err: context.DeadlineExceeded})
-		}
-	}
+	r.settle(r.ballot.asked, Reply{Outcome: TimedOut, Err: context.DeadlineExceeded})
 }
 
-// settle takes the outcome of one node, unless it has one: a reply that comes after the node timeout counts as unknown,
-// the TTL bounds it. It reports whether this was the last node of the round.
-func (r *round) settle(i int, reply Reply) (last bool) {
+// settle takes the outcome of some nodes, but not of those that have one already. It reports whether they were the last
+// of the round.
+func (r *round) settle(nodes nodeSet, reply Reply) (last bool) {
 	cl := r.claim
 	now := cl.client.clock.Now()
+	var follow [MaxNodes]followUp
 	cl.mu.Lock()
-	if r.ballot.answered.has(i) {
+	nodes = nodes.without(r.ballot.answered)
+	if nodes == 0 {
 		cl.mu.Unlock()
 		return false
 	}
 	late := r.settled
-	r.record(i, reply, now)
-	settled, outcome, last := r.settled, r.outcomes[i], r.ballot.pending() == 0
-	next := cl.straggler(r, i, late)
+	for i := range nodes.each {
+		r.record(i, reply, now)
+	}
+	for i := range nodes.each {
+		follow[i] = cl.straggler(r, i, late)
+	}
+	decided := !late && r.decide()
+	last = r.ballot.pending() == 0
 	cl.mu.Unlock()
 
-	if late {
-		cl.observe(Event{Step: NodeAnswered, Op: r.op, Node: outcome, Late: true})
-	} else if settled {
+	if decided {
 		r.waiter.Wake()
 	}
-	cl.follow(next, i, outcome)
+	for i := range nodes.each {
+		if late {
+			cl.observe(Event{Step: NodeAnswered, Op: r.op, Node: r.outcomes[i], Late: true})
+		}
+		cl.follow(follow[i], i, r.outcomes[i])
+	}
 	if last {
-		cl.client.roundEnded()
+		cl.client.end()
 	}
 	return last
 }
 
-// record notes the outcome of one node, and whether that decides the round. The claim is locked.
+// record notes the outcome of one node. The claim is locked.
 func (r *round) record(i int, reply Reply, now time.Time) {
 	r.ballot.record(i, reply.Outcome)
 	out := &r.outcomes[i]
@@ -193,15 +189,29 @@ func (r *round) record(i int, reply Reply, now time.Time) {
 	if !r.settled {
 		r.order[r.timely] = uint8(i)
 		r.timely++
-		r.settled = r.decided()
 	}
 }
 
-// decided: the caller has no reason left to wait.
-func (r *round) decided() bool {
-	if r.cleanUp {
-		return r.awaited.without(r.ballot.answered) == 0
+// decide settles the round once its caller has no reason left to wait, with what is known at that moment: answers that
+// come before the caller runs on do not change it. The claim is locked.
+func (r *round) decide() bool {
+	n, q := len(r.outcomes), r.claim.client.quorum
+	r.votes = r.ballot.accepted.len()
+	switch {
+	case r.cleanUp:
+		r.settled = r.awaited.without(r.ballot.answered) == 0
+	case r.ballot.reached(q):
+		r.settled = true
+	case r.ballot.lost(q):
+		r.settled = true
+		switch {
+		case r.ballot.declined.len() <= n-q:
+			r.verdict = ErrNoQuorum
+		case r.op == OpAcquire:
+			r.verdict = ErrTaken
+		default:
+			r.verdict = ErrLost
+		}
 	}
-	q := r.claim.client.quorum
-	return r.ballot.reached(q) || r.ballot.lost(q)
+	return r.settled
 }

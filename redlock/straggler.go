@@ -19,10 +19,9 @@ func (cl *claim) straggler(r *round, i int, late bool) followUp {
 		switch {
 		case !late || !accepted:
 			return nothing
-		case !cl.released:
-			if r.ballot.reached(cl.client.quorum) {
-				return join
-			}
+		case !cl.released && cl.granted:
+			return join
+		case !cl.released: // the release that is to come, if it comes, finds this vote in place
 			return nothing
 		case cl.freed.has(i):
 			return nothing

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -21,10 +22,14 @@ func DefaultDrift() Drift {
 	return Drift{Factor: decimal.New(1, -2), Constant: 2 * time.Millisecond}
 }
 
-// For is the allowance for a TTL, computed exactly and rounded up to the next nanosecond: against the caller.
+// For is the allowance for a TTL, computed exactly and rounded up to the next nanosecond: against the caller. One that
+// is too large for a Duration is the largest.
 func (d Drift) For(ttl time.Duration) time.Duration {
-	share := decimal.NewFromInt(int64(ttl)).Mul(d.Factor).Ceil()
-	return time.Duration(share.IntPart()) + d.Constant
+	allowance := decimal.NewFromInt(int64(ttl)).Mul(d.Factor).Ceil().Add(decimal.NewFromInt(int64(d.Constant)))
+	if allowance.GreaterThan(decimal.NewFromInt(math.MaxInt64)) {
+		return math.MaxInt64
+	}
+	return time.Duration(allowance.IntPart())
 }
 
 func (d Drift) check() error {

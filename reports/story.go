@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,6 +163,7 @@ func (a *attempt) nodes(outcome string) string {
 			names = append(names, x.node)
 		}
 	}
+	slices.Sort(names)
 	return strings.Join(names, ", ")
 }
 

@@ -117,7 +117,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	w.Kernel.Run(sim.True(s.Duration))
 
-	out = &Outcome{History: w.History(), HistoryHash: w.HistoryHash(), TraceHash: w.Kernel.TraceHash(), Steps: w.Kernel.Steps(), Spent: field.Spent}
+	out = &Outcome{History: w.History(), HistoryHash: w.HistoryHash(), TraceHash: w.TraceHash(), Steps: w.Kernel.Steps(), Spent: field.Spent}
 	for _, placed := range plan {
 		switch {
 		case placed.Err != nil:

@@ -31,7 +31,7 @@ func Suite(all []*Scenario, tiers []Tier, seed uint64) ([]*Result, error) {
 		}
 		first := results[i-i%len(tiers)]
 		if r := results[i]; r.HistoryHash != first.HistoryHash {
-			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("the history is not the same as on %s: %s", first.Tier, firstDifference(first.History, r.History))})
+			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("the history is not the same as on %s: %s", first.Tier, FirstDifference(first.History, r.History))})
 		}
 	}
 	return results, nil

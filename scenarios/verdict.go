@@ -97,7 +97,7 @@ func Verify(s *Scenario, o Options) (*Result, error) {
 // difference names the first event in which two runs differ or, if their histories are the same, looks for a step of the
 // kernel in which two further runs do.
 func difference(s *Scenario, o Options, a, b *Outcome) string {
-	if text := firstDifference(a.History, b.History); text != "" {
+	if text := FirstDifference(a.History, b.History); text != "" {
 		return text
 	}
 	var traces [2][]sim.TraceStep
@@ -114,8 +114,8 @@ func difference(s *Scenario, o Options, a, b *Outcome) string {
 	return "the histories are equal and the traces are not; two further runs had the same steps"
 }
 
-// firstDifference names the first event in which two histories differ; empty if there is none.
-func firstDifference(a, b history.History) string {
+// FirstDifference names the first event in which two histories differ; empty if there is none.
+func FirstDifference(a, b history.History) string {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return fmt.Sprintf("event %d is %+v and %+v", i+1, a[i], b[i])

@@ -38,9 +38,6 @@ func (k *Kernel) Now() True { return k.now }
 // Steps is how many steps the run has made.
 func (k *Kernel) Steps() int { return k.steps }
 
-// TraceHash is the hash of all steps made.
-func (k *Kernel) TraceHash() string { return k.digest.String() }
-
 // Draw is the key of a random choice of this run; what it is for is added with With and WithString.
 func (k *Kernel) Draw(purpose string) Key { return k.seed.WithString(purpose) }
 

@@ -139,6 +139,13 @@ func (w *World) History() history.History { return w.history }
 // HistoryHash is the hash of the history so far; see package history.
 func (w *World) HistoryHash() string { return w.hasher.Sum() }
 
+// TraceHash is the hash of every step of the kernel so far, and of the history. Unlike HistoryHash it belongs to one tier.
+func (w *World) TraceHash() string {
+	d := w.Kernel.digest
+	d.add(uint64(Key(0).WithString(w.HistoryHash())))
+	return d.String()
+}
+
 // NewOp numbers an operation.
 func (w *World) NewOp() int {
 	w.ops++

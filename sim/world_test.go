@@ -44,7 +44,7 @@ func TestWorldRunsTheLibrary(t *testing.T) {
 		defer w.Close()
 		granted := cycles(t, w, 10)
 		w.Kernel.Run(sim.True(60 * time.Second))
-		return *granted, w.Kernel.TraceHash()
+		return *granted, w.TraceHash()
 	}
 	n, hash := run(1)
 	if n != 30 {

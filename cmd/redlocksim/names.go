@@ -13,8 +13,7 @@ import (
 )
 
 // find is the scenarios that an argument names: an embedded one, all cases of an embedded file, or those of a file.
-func find(arg string) ([]*scenarios.Scenario, error) {
-	var found []*scenarios.Scenario
+func find(arg string) (found []*scenarios.Scenario, isFile bool, err error) {
 	var names []string
 	for _, s := range scenarios.Catalogue() {
 		if s.Name == arg || strings.HasPrefix(s.Name, arg+"/") {
@@ -23,21 +22,38 @@ func find(arg string) ([]*scenarios.Scenario, error) {
 		names = append(names, s.Name)
 	}
 	if found != nil {
-		return found, nil
+		return found, false, nil
 	}
-	isFile := filepath.Ext(arg) == ".yaml" || filepath.Ext(arg) == ".yml"
-	if _, err := os.Stat(arg); err != nil && !isFile {
+	looksLikeFile := filepath.Ext(arg) == ".yaml" || filepath.Ext(arg) == ".yml"
+	if _, err := os.Stat(arg); err != nil && !looksLikeFile {
 		text := fmt.Sprintf("there is no scenario %q, and no such file", arg)
 		if near, ok := strictyaml.Nearest(arg, names); ok {
 			text += fmt.Sprintf("; did you mean %q?", near)
 		}
-		return nil, &failure{exitUsage, errors.New(text + " (redlocksim list shows all)")}
+		return nil, false, &failure{exitUsage, errors.New(text + " (redlocksim list shows all)")}
 	}
-	found, err := scenarios.Load(arg)
+	found, err = scenarios.Load(arg)
 	if err != nil {
-		return nil, &failure{exitUsage, err}
+		return nil, true, &failure{exitUsage, err}
 	}
-	return found, nil
+	return found, true, nil
+}
+
+// pick is the case of this name.
+func pick(found []*scenarios.Scenario, name string) ([]*scenarios.Scenario, error) {
+	var names []string
+	for _, s := range found {
+		_, last, _ := strings.Cut(s.Name, "/")
+		if last == name {
+			return []*scenarios.Scenario{s}, nil
+		}
+		names = append(names, last)
+	}
+	text := fmt.Sprintf("--case: there is no case %q", name)
+	if near, ok := strictyaml.Nearest(name, names); ok {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return nil, &failure{exitUsage, errors.New(text)}
 }
 
 // filter is the embedded scenarios whose names match a regular expression.
@@ -70,7 +86,12 @@ func tiers(flag string, fallback ...scenarios.Tier) ([]scenarios.Tier, error) {
 	return []scenarios.Tier{t}, nil
 }
 
-// repeatCommand is the command line that makes the run again.
-func repeatCommand(arg string, r *scenarios.Result) string {
+// repeatCommand is the command line that makes the run again; arg is what the user named it by.
+func repeatCommand(arg string, isFile bool, r *scenarios.Result) string {
+	if !isFile {
+		arg = r.Scenario.Name
+	} else if _, name, ok := strings.Cut(r.Scenario.Name, "/"); ok {
+		arg += " --case " + name
+	}
 	return fmt.Sprintf("redlocksim run %s --tier %s --seed %d", arg, r.Tier, r.Seed)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func newRun() *cobra.Command {
-	var tier string
+	var tier, only string
 	var seed uint64
 	var trace, full bool
 	cmd := &cobra.Command{
@@ -32,7 +32,10 @@ is made twice and compared. A name without a case stands for all its cases.
 			if err != nil {
 				return err
 			}
-			found, err := find(args[0])
+			found, isFile, err := find(args[0])
+			if err == nil && only != "" {
+				found, err = pick(found, only)
+			}
 			if err != nil {
 				return err
 			}
@@ -53,11 +56,7 @@ is made twice and compared. A name without a case stands for all its cases.
 				if trace {
 					fmt.Fprintln(out)
 				}
-				arg := s.Name
-				if args[0] != s.Name && len(found) == 1 {
-					arg = args[0]
-				}
-				if err := reports.Run(out, r, repeatCommand(arg, r), full); err != nil {
+				if err := reports.Run(out, r, repeatCommand(args[0], isFile, r), full); err != nil {
 					return &failure{exitInternal, err}
 				}
 				results = append(results, r)
@@ -69,6 +68,7 @@ is made twice and compared. A name without a case stands for all its cases.
 		},
 	}
 	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go) or wire (go-redis and miniredis); model unless given")
+	cmd.Flags().StringVar(&only, "case", "", "only the case of this name")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices")
 	cmd.Flags().BoolVar(&trace, "trace", false, "print every step of the simulator first")
 	cmd.Flags().BoolVar(&full, "full", false, "tell the whole story, however long")

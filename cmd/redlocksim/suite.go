@@ -42,7 +42,7 @@ expected of each. The histories of the two tiers must be equal, byte for byte.
 			}
 			var records []reports.Record
 			for _, r := range results {
-				records = append(records, reports.NewRecord(r, repeatCommand(r.Scenario.Name, r)))
+				records = append(records, reports.NewRecord(r, repeatCommand(r.Scenario.Name, false, r)))
 			}
 			if err := write(cmd, records, jsonPath, time.Since(start)); err != nil {
 				return err

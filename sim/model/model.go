@@ -4,6 +4,7 @@ package model
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"redlocksim/redlock"
@@ -58,10 +59,14 @@ func (s *store) apply(c *redlock.Command) redlock.Outcome {
 	ttl := c.TTL.Milliseconds()
 	switch c.Op {
 	case redlock.OpAcquire:
-		for _, key := range c.Keys {
+		free := true
+		for _, key := range c.Keys { // all of them, as EXISTS does: looking at a key removes it if it has expired
 			if _, taken := s.get(key, now); taken {
-				return redlock.Declined
+				free = false
 			}
+		}
+		if !free {
+			return redlock.Declined
 		}
 		for _, key := range c.Keys {
 			s.keys[key] = record{c.Value, now + ttl}
@@ -141,6 +146,7 @@ type exchange struct {
 	withBody bool // EVAL, after EVALSHA found no script
 	noScript bool
 	outcome  redlock.Outcome
+	timer    redlock.Timer // of the Deadline, with a body
 }
 
 func (x *exchange) serve(_ *sim.Exchange) {
@@ -157,18 +163,35 @@ func (x *exchange) serve(_ *sim.Exchange) {
 	x.Reply()
 }
 
-func (x *exchange) Broken() {
-	x.command.Done(x.command, redlock.Reply{Outcome: redlock.Refused, Err: sim.ErrReset})
-}
+func (x *exchange) Broken() { x.done(redlock.Reply{Outcome: redlock.Refused, Err: sim.ErrReset}) }
 
-// Answered gives the reply to the library or, where the node does not know the script, sends it in full if there is time.
+// Answered gives the reply to the library or, where the node does not know the script, sends it in full. The shipped
+// adapter ends a command at its Deadline by itself. That shows only here: before, nothing can happen between the start
+// of the library's own timer and that of the adapter's.
 func (x *exchange) Answered() {
-	c := x.command
 	if !x.noScript {
-		c.Done(c, redlock.Reply{Outcome: x.outcome})
+		x.done(redlock.Reply{Outcome: x.outcome})
 		return
 	}
-	if x.node.client.LockClock().Now().Before(c.Deadline) {
-		x.node.open(&exchange{node: x.node, command: c, key: x.key.With(1), withBody: true})
+	clock := x.node.client.LockClock()
+	left := x.command.Deadline.Sub(clock.Now())
+	if left <= 0 {
+		x.done(timedOut)
+		return
 	}
+	again := &exchange{node: x.node, command: x.command, key: x.key.With(1), withBody: true}
+	x.node.open(again)
+	again.timer = clock.AfterFunc(left, func() {
+		again.Abandon()
+		again.done(timedOut)
+	})
+}
+
+var timedOut = redlock.Reply{Outcome: redlock.TimedOut, Err: context.DeadlineExceeded}
+
+func (x *exchange) done(r redlock.Reply) {
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	x.command.Done(x.command, r)
 }

@@ -1,0 +1,172 @@
+package redlock
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"io"
+	"testing"
+	"time"
+)
+
+// Every attempt has a value and a start of its own, and the lease counts from the winning one.
+func TestRetries(t *testing.T) {
+	in(t, 3, func(w *world) {
+		for _, n := range w.nodes {
+			n.hold("r", millis("30"))
+		}
+		lease, err := w.Lock(w.Context(), "r", time.Second)
+		if err != nil {
+			w.Fatal(err)
+		}
+		values := map[string]bool{}
+		acquires := w.node(0).received(OpAcquire)
+		for _, r := range acquires {
+			values[r.Value] = true
+		}
+		last := acquires[len(acquires)-1]
+		if len(acquires) != 4 || len(values) != len(acquires) {
+			w.Errorf("%d values in %d attempts", len(values), len(acquires))
+		}
+		if lease.Value() != last.Value {
+			w.Errorf("lease has value %s, the last attempt %s", lease.Value(), last.Value)
+		}
+		if want := last.sent.Add(time.Second - millis("12")); !lease.Until().Equal(want) {
+			w.Errorf("lease until %v, want %v", lease.Until().Sub(w.began), want.Sub(w.began))
+		}
+		// 2 ms for an answer from two of three nodes, 10 ms of delay.
+		if want := millis("38"); w.at() != want {
+			w.Errorf("granted at %v, want %v", w.at(), want)
+		}
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+		w.atTime(time.Second)
+		if w.holders("r") != "" {
+			w.Errorf("%s still hold the key", w.holders("r"))
+		}
+	})
+}
+
+// The next attempt waits for the delay and for the release's answers of those nodes that answered the acquire.
+func TestRetryWaits(t *testing.T) {
+	for _, c := range []struct {
+		name, acquire, release string
+		want                   string // when the second attempt starts
+	}{
+		// Decided at 3 ms by the noes of A, B, C.
+		{"for the delay", "no:1 no:2 no:3 no:4 no:5", "ok:1 ok:2 ok:3 ok:4 ok:5", "13"},
+		{"for a slow release", "no:1 no:2 no:3 no:4 no:5", "ok:1 ok:30 ok:3 ok:4 ok:5", "33"},
+		{"not for one that had not answered", "no:1 no:2 no:3 no:4 no:5", "ok:1 ok:2 ok:3 ok:30 ok:30", "13"},
+		{"not for silent nodes", "no:1 no:2 no:3 lost lost", "ok:1 ok:2 ok:3 lost lost", "13"},
+		{"for one that was lost, as long as the node timeout", "no:1 no:2 no:3 no:4 no:5", "lost ok:2 ok:3 ok:4 ok:5", "53"},
+		{"not when nobody had answered", "lost lost lost lost lost", "lost lost lost lost lost", "60"},
+		{"also for a node with an error", "failed:1 no:2 no:3 no:4 no:5", "ok:20 ok:2 ok:3 ok:4 ok:5", "23"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 5, func(w *world) {
+				w.script(OpAcquire, c.acquire)
+				w.script(OpRelease, c.release)
+				if _, err := w.Lock(w.Context(), "r", time.Second); err != nil {
+					w.Fatal(err)
+				}
+				if at := w.node(0).received(OpAcquire)[1].sent.Sub(w.began); at != millis(c.want) {
+					w.Errorf("second attempt at %v, want %sms", at, c.want)
+				}
+			})
+		})
+	}
+}
+
+// Lock ends with its context, says why it had not got the lock, and leaves nothing behind.
+func TestLockEnds(t *testing.T) {
+	for _, c := range []struct{ name, bound, want string }{
+		{"during an attempt", "1.5", `redlock: acquire "r": context deadline exceeded (A held by another; B unanswered; C unanswered)`},
+		{"during the delay", "7", `redlock: acquire "r": held by another: context deadline exceeded (A held by another; B held by another; C unanswered)`},
+		{"during a later delay", "20", `redlock: acquire "r": held by another: context deadline exceeded after 2 attempts (A held by another; B held by another; C unanswered)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 3, func(w *world) {
+				for _, n := range w.nodes {
+					n.hold("r", time.Minute)
+				}
+				ctx, cancel := context.WithTimeout(w.Context(), millis(c.bound))
+				defer cancel()
+				lease, err := w.Lock(ctx, "r", time.Second)
+				if lease != nil || text(err) != c.want || w.at() != millis(c.bound) {
+					w.Errorf("at %v: %v\nwant %s", w.at(), err, c.want)
+				}
+				if !errors.Is(err, ErrNotAcquired) || !errors.Is(err, context.DeadlineExceeded) {
+					w.Errorf("matches %s", matches(err))
+				}
+				if w.sent(OpRelease) != w.sent(OpAcquire) {
+					w.Errorf("sent %s acquires and %s releases", w.sent(OpAcquire), w.sent(OpRelease))
+				}
+			})
+		})
+	}
+}
+
+func TestValue(t *testing.T) {
+	seen := map[string]bool{}
+	in(t, 1, func(w *world) {
+		for range 100 {
+			l := w.mustLock(time.Second)
+			raw, err := base64.RawURLEncoding.DecodeString(l.Value())
+			if err != nil || len(raw) < 20 || seen[l.Value()] {
+				w.Fatalf("value %q: %d bytes, %v, seen before: %v", l.Value(), len(raw), err, seen[l.Value()])
+			}
+			seen[l.Value()] = true
+			l.Unlock(w.Context())
+		}
+	})
+}
+
+// Without random bytes there is no lock, and nothing is sent.
+func TestRandomSourceFails(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		bytes int
+		want  string
+		sent  string
+	}{
+		{"value", 10, `redlock: acquire "r": redlock: drawing a lock value: unexpected EOF`, "000"},
+		{"delay", 24, `redlock: acquire "r": held by another: redlock: drawing a retry delay: unexpected EOF (A held by another; B held by another; C unanswered)`, "111"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 3, func(w *world) {
+				for _, n := range w.nodes {
+					n.hold("r", time.Minute)
+				}
+				_, err := w.Lock(w.Context(), "r", time.Second)
+				if text(err) != c.want || !errors.Is(err, ErrNotAcquired) || !errors.Is(err, io.ErrUnexpectedEOF) {
+					w.Errorf("got %v\nwant %s", err, c.want)
+				}
+				if w.sent(OpAcquire) != c.sent || w.sent(OpRelease) != c.sent {
+					w.Errorf("sent %s acquires, %s releases", w.sent(OpAcquire), w.sent(OpRelease))
+				}
+			}, WithRand(bytes.NewReader(make([]byte, c.bytes))))
+		})
+	}
+}
+
+// The delays fill their range, both ends included.
+func TestRetryDelay(t *testing.T) {
+	c, err := New(fakes(1), WithRetryDelay(5, 8), WithRand(rand.Reader))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[time.Duration]int{}
+	for range 1000 {
+		d, err := c.newDelay()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[d]++
+	}
+	if len(seen) != 4 || min(seen[5], seen[6], seen[7], seen[8]) < 150 {
+		t.Errorf("1000 draws: %v", seen)
+	}
+}

@@ -1,0 +1,90 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"redlocksim/redlock"
+)
+
+// Many goroutines over a few resources, with votes that come late all the time: never two holders, no key and no
+// goroutine left.
+func TestStress(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	duration := 2 * time.Second
+	if testing.Short() {
+		duration = 300 * time.Millisecond
+	}
+	const resources, workers = 4, 32
+	var nodes []redlock.Node
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		nodes = append(nodes, newMemory(name, 3*time.Millisecond))
+	}
+	client, err := redlock.New(nodes, redlock.WithRetryDelay(time.Millisecond, 10*time.Millisecond),
+		redlock.WithNodeTimeout(5*time.Second)) // so that no vote is unknown, however slow the machine
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var holders [resources]atomic.Int32
+	var grants, gaveUp atomic.Int64
+	ctx, cancel := context.WithTimeout(context.Background(), duration)
+	defer cancel()
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				r := rand.N(resources)
+				// Some give up at any moment of an attempt.
+				patience, end := context.WithTimeout(ctx, rand.N(100*time.Millisecond))
+				lease, err := client.Lock(patience, fmt.Sprint("resource", r), time.Minute)
+				end()
+				if err != nil {
+					gaveUp.Add(1)
+					if !errors.Is(err, redlock.ErrNotAcquired) || !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("Lock: %v", err)
+					}
+					continue
+				}
+				grants.Add(1)
+				if n := holders[r].Add(1); n != 1 {
+					t.Errorf("%d holders of resource %d", n, r)
+				}
+				if rand.N(4) == 0 {
+					if err := lease.Extend(context.Background(), 2*time.Minute); err != nil {
+						t.Errorf("Extend: %v", err)
+					}
+				}
+				time.Sleep(rand.N(2 * time.Millisecond))
+				holders[r].Add(-1)
+				if err := lease.Unlock(context.Background()); err != nil {
+					t.Errorf("Unlock: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+
+	bound, end := context.WithTimeout(context.Background(), 10*time.Second)
+	defer end()
+	if err := client.Close(bound); err != nil {
+		t.Error(err)
+	}
+	for _, n := range nodes {
+		if left := n.(*memory).left(); left != 0 {
+			t.Errorf("node %s: %d keys left", n.Name(), left)
+		}
+	}
+	if grants.Load() < 10 || gaveUp.Load() == 0 {
+		t.Errorf("%d grants and %d given up: too little happened", grants.Load(), gaveUp.Load())
+	}
+	t.Logf("%d grants, %d given up", grants.Load(), gaveUp.Load())
+}

@@ -1,0 +1,391 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A world is a client over scripted nodes in virtual time: the tests run in a synctest bubble, so that the production
+// clock and tasks are what is tested and a second costs nothing.
+type world struct {
+	*testing.T
+	*Client
+	nodes []*scripted
+	began time.Time
+
+	mu    sync.Mutex
+	lines []string
+}
+
+// in runs the test in a world of n nodes called A, B, C and so on. Node i takes i+1 ms to answer, so that no two things
+// happen at one time.
+func in(t *testing.T, n int, test func(w *world), opts ...Option) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, began: time.Now()}
+		nodes := make([]Node, n)
+		for i := range n {
+			s := &scripted{name: string(rune('A' + i)), trip: time.Duration(i+1) * time.Millisecond, keys: map[string]held{}}
+			w.nodes, nodes[i] = append(w.nodes, s), s
+		}
+		c, err := New(nodes, append([]Option{WithRetryDelay(10*time.Millisecond, 10*time.Millisecond), WithObserver(w)}, opts...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Client = c
+		test(w)
+		time.Sleep(time.Hour) // what is still under way is over
+	})
+}
+
+// Observe writes an event into the transcript.
+func (w *world) Observe(_ context.Context, e Event) {
+	var b strings.Builder
+	b.WriteString(e.Step.String())
+	switch e.Step {
+	case TakenBack:
+		fmt.Fprintf(&b, " %s", e.Node.Node)
+	case NodeAnswered, Joined:
+		fmt.Fprintf(&b, " %s %s", e.Node.Node, e.Node.Outcome.Of(e.Op))
+		if e.Late {
+			b.WriteString(", late")
+		}
+	case QuorumReached, QuorumLost, Released:
+		fmt.Fprintf(&b, " %d of %d", e.Accepted, e.Quorum)
+	case ValidityComputed, Granted, Extended:
+		fmt.Fprintf(&b, " %v until %v", e.Validity, e.Until.Sub(w.began))
+	case Lost:
+		fmt.Fprintf(&b, " until %v", e.Until.Sub(w.began))
+	case Retrying:
+		fmt.Fprintf(&b, " in %v", e.Delay)
+	case AttemptStarted:
+		fmt.Fprintf(&b, " %d", e.Attempt)
+	}
+	if e.Op != 0 && e.Step != AttemptStarted && e.Step != ReleaseStarted && e.Step != ExtendStarted {
+		fmt.Fprintf(&b, " [%s]", e.Op)
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	w.say("  %s", b.String())
+}
+
+// atStep is an observer that does what a test wants in the middle of a step, as a slow one or a pause would.
+type atStep func(Event)
+
+func (f atStep) Observe(_ context.Context, e Event) { f(e) }
+
+// say adds a line to the transcript, with the time.
+func (w *world) say(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, fmt.Sprintf("%v %s", w.at(), fmt.Sprintf(format, args...)))
+}
+
+// hush forgets what was said so far.
+func (w *world) hush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = nil
+}
+
+// at is the time since the world began.
+func (w *world) at() time.Duration { return time.Since(w.began) }
+
+// transcript compares what was said since the last call with the wanted lines; those are indented as it suits the test.
+func (w *world) transcript(want string) {
+	w.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var lines []string
+	for l := range strings.Lines(want) {
+		if l = strings.TrimSpace(l); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	var got []string
+	for _, l := range w.lines {
+		got = append(got, strings.Join(strings.Fields(l), " "))
+	}
+	if g, x := strings.Join(got, "\n"), strings.Join(lines, "\n"); g != x {
+		w.Errorf("got\n%s\n\nwant\n%s", strings.Join(w.lines, "\n"), x)
+	}
+	w.lines = nil
+}
+
+// script tells the nodes, in order, how to answer the next command of op; see plan.
+func (w *world) script(op Op, plans string) {
+	w.Helper()
+	fields := strings.Fields(plans)
+	if len(fields) != len(w.nodes) {
+		w.Fatalf("%d plans for %d nodes", len(fields), len(w.nodes))
+	}
+	for i, f := range fields {
+		w.node(i).next(op, f)
+	}
+}
+
+func (w *world) node(i int) *scripted { return w.nodes[i] }
+
+// silence makes the nodes black holes from now on.
+func (w *world) silence(nodes ...*scripted) {
+	for _, n := range nodes {
+		n.mu.Lock()
+		n.deaf = true
+		n.mu.Unlock()
+	}
+}
+
+// holders lists the nodes on which somebody holds the key.
+func (w *world) holders(key string) string {
+	var b strings.Builder
+	for _, n := range w.nodes {
+		if n.holder(key) != "" {
+			b.WriteString(n.name)
+		}
+	}
+	return b.String()
+}
+
+// sent lists how many commands of op each node was sent: "11111".
+func (w *world) sent(op Op) string {
+	var b strings.Builder
+	for _, n := range w.nodes {
+		b.WriteString(strconv.Itoa(len(n.received(op))))
+	}
+	return b.String()
+}
+
+func (w *world) mustLock(ttl time.Duration) *Lease {
+	w.Helper()
+	l, err := w.TryLock(w.Context(), "r", ttl)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return l
+}
+
+// atTime sleeps until the world is so old.
+func (w *world) atTime(d time.Duration) {
+	w.Helper()
+	if d < w.at() {
+		w.Fatalf("it is already %v", w.at())
+	}
+	time.Sleep(d - w.at())
+	synctest.Wait()
+}
+
+// scripted is a node in memory that does what a Redis server does, unless its script says otherwise.
+type scripted struct {
+	name string
+	trip time.Duration // to the node and back
+
+	mu    sync.Mutex
+	keys  map[string]held
+	plans map[Op][]string
+	got   []request
+	deaf  bool // nothing arrives any more
+}
+
+type held struct {
+	value string
+	until time.Time
+}
+
+type request struct {
+	Command
+	sent time.Time
+}
+
+func (n *scripted) Name() string { return n.name }
+
+// next scripts the answer to a command of op that has none yet:
+//
+//	ok            as a server does
+//	ok:20         … answered after 20 ms
+//	ok:20+5       … carried out after 20 ms, answered 5 ms later
+//	lost          never arrives
+//	mute, mute:3  arrives (after 3 ms), but the answer does not
+//	no, refused, failed, timedout (:20 …)  is not carried out, with that outcome
+//	twice:20      as ok, answered twice
+func (n *scripted) next(op Op, plan string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.plans == nil {
+		n.plans = map[Op][]string{}
+	}
+	n.plans[op] = append(n.plans[op], plan)
+}
+
+func (n *scripted) Do(batch []*Command) {
+	for _, cmd := range batch {
+		n.do(cmd)
+	}
+}
+
+var errScripted = errors.New("scripted")
+
+func (n *scripted) do(cmd *Command) {
+	n.mu.Lock()
+	n.got = append(n.got, request{*cmd, time.Now()})
+	plan := "ok"
+	if p := n.plans[cmd.Op]; len(p) > 0 {
+		plan, n.plans[cmd.Op] = p[0], p[1:]
+	}
+	if n.deaf {
+		plan = "lost"
+	}
+	n.mu.Unlock()
+
+	kind, times, _ := strings.Cut(plan, ":")
+	there, back := n.trip/2, n.trip-n.trip/2
+	if times != "" {
+		first, second, _ := strings.Cut(times, "+")
+		there, back = millis(first), millis(second)
+	}
+	apply := func() Reply { return n.apply(cmd) }
+	switch kind {
+	case "lost":
+		return
+	case "mute":
+		time.AfterFunc(there, func() { apply() })
+		return
+	case "no":
+		apply = func() Reply { return Reply{Outcome: Declined} }
+	case "refused":
+		apply = func() Reply { return Reply{Outcome: Refused, Err: errScripted} }
+	case "failed":
+		apply = func() Reply { return Reply{Outcome: Failed, Err: errScripted} }
+	case "timedout":
+		apply = func() Reply { return Reply{Outcome: TimedOut, Err: errScripted} }
+	case "now":
+		cmd.Done(cmd, n.apply(cmd))
+		return
+	case "ok", "twice":
+	default:
+		panic("no such plan: " + plan)
+	}
+	time.AfterFunc(there, func() {
+		reply := apply()
+		time.AfterFunc(back, func() {
+			cmd.Done(cmd, reply)
+			if kind == "twice" {
+				cmd.Done(cmd, reply)
+			}
+		})
+	})
+}
+
+func millis(s string) time.Duration {
+	if s == "" {
+		return 0
+	}
+	ms, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		panic(err)
+	}
+	return time.Duration(ms * float64(time.Millisecond))
+}
+
+// apply carries the command out.
+func (n *scripted) apply(cmd *Command) Reply {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, k := range cmd.Keys {
+		h := n.keys[k]
+		if !time.Now().Before(h.until) {
+			h = held{}
+		}
+		if want := map[Op]string{OpAcquire: "", OpExtend: cmd.Value, OpRelease: cmd.Value}[cmd.Op]; h.value != want {
+			return Reply{Outcome: Declined}
+		}
+	}
+	for _, k := range cmd.Keys {
+		switch cmd.Op {
+		case OpRelease:
+			delete(n.keys, k)
+		default:
+			until := time.Now().Add(cmd.TTL)
+			if h := n.keys[k]; cmd.Op == OpExtend && h.until.After(until) {
+				until = h.until
+			}
+			n.keys[k] = held{cmd.Value, until}
+		}
+	}
+	return Reply{Outcome: Accepted}
+}
+
+// hold sets a key as another client would, for so long from now.
+func (n *scripted) hold(key string, d time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.keys[key] = held{"another's", time.Now().Add(d)}
+}
+
+// forget makes the node lose its data.
+func (n *scripted) forget() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.keys)
+}
+
+func (n *scripted) holder(key string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if h := n.keys[key]; time.Now().Before(h.until) {
+		return h.value
+	}
+	return ""
+}
+
+func (n *scripted) received(op Op) []request {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var rs []request
+	for _, r := range n.got {
+		if r.Op == op {
+			rs = append(rs, r)
+		}
+	}
+	return rs
+}
+
+// fakes are nodes for clients that send nothing.
+func fakes(n int) []Node {
+	nodes := make([]Node, n)
+	for i := range n {
+		nodes[i] = &scripted{name: fmt.Sprint("node", i)}
+	}
+	return nodes
+}
+
+// matches reports which of the package's errors, and of the context's, err is.
+func matches(err error) string {
+	var names []string
+	for _, m := range []struct {
+		name string
+		err  error
+	}{
+		{"NotAcquired", ErrNotAcquired}, {"Taken", ErrTaken}, {"NoQuorum", ErrNoQuorum}, {"TooLate", ErrTooLate}, {"Lost", ErrLost},
+		{"Released", ErrReleased}, {"Closed", ErrClosed}, {"Invalid", ErrInvalid}, {"Canceled", context.Canceled},
+		{"DeadlineExceeded", context.DeadlineExceeded},
+	} {
+		if errors.Is(err, m.err) {
+			names = append(names, m.name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+func text(err error) string {
+	if err == nil {
+		return "nil"
+	}
+	return err.Error()
+}

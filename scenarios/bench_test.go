@@ -1,0 +1,36 @@
+package scenarios_test
+
+import (
+	"testing"
+	"time"
+
+	"redlocksim/scenarios"
+)
+
+// BenchmarkCycle measures what one acquire and release on five nodes costs, with the history recorded and hashed, and
+// reports it as cycles per second. One core does all of it.
+func BenchmarkCycle(b *testing.B) {
+	for _, tier := range scenarios.Tiers() {
+		b.Run(string(tier), func(b *testing.B) {
+			const perRun = 1000
+			s := scenarios.Default()
+			s.Name, s.Clients, s.Duration = "cycle", []string{"client-1"}, time.Hour
+			s.Timeline = []scenarios.Item{{Client: "client-1", Repeat: perRun,
+				Do: []scenarios.Step{{Kind: scenarios.TryLockStep}, {Kind: scenarios.UnlockStep}}}}
+			b.ReportAllocs()
+			cycles := 0
+			for b.Loop() {
+				out, err := scenarios.Run(&s, scenarios.Options{Tier: tier})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if len(out.History) < 20*perRun {
+					b.Fatalf("%d events for %d cycles", len(out.History), perRun)
+				}
+				cycles += perRun
+			}
+			b.ReportMetric(float64(cycles)/b.Elapsed().Seconds(), "cycles/s")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

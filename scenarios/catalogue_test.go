@@ -1,0 +1,131 @@
+package scenarios_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"redlocksim/checker"
+	"redlocksim/scenarios"
+)
+
+// seeds is how many seeds a test goes through.
+func seeds(full, short int) uint64 {
+	if testing.Short() {
+		return uint64(short)
+	}
+	return uint64(full)
+}
+
+func TestCatalogueIsAsExpectedOnAllTiers(t *testing.T) {
+	for seed := range seeds(20, 2) {
+		results, err := scenarios.Suite(scenarios.Catalogue(), scenarios.Tiers(), seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range results {
+			for _, p := range r.Problems {
+				t.Errorf("%s, tier %s, seed %d: %s", r.Scenario.Name, r.Tier, seed, p.Text)
+			}
+		}
+	}
+}
+
+// hashes runs a random experiment and gives its hashes.
+func hashes(seed uint64) (string, error) {
+	out, err := scenarios.Run(scenarios.Random(seed), scenarios.Options{Seed: seed})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d %d %s %s", seed, len(out.History), out.HistoryHash, out.TraceHash), nil
+}
+
+const printSeeds = "REDLOCKSIM_TEST_PRINT_SEEDS"
+
+func TestMain(m *testing.M) {
+	if n := os.Getenv(printSeeds); n != "" {
+		var count uint64
+		if _, err := fmt.Sscan(n, &count); err != nil {
+			panic(err)
+		}
+		for seed := range count {
+			line, err := hashes(seed)
+			if err != nil {
+				panic(err)
+			}
+			fmt.Println(line)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestRandomExperimentsRepeatThemselves(t *testing.T) {
+	count := seeds(1000, 50)
+	other := exec.Command(os.Args[0])
+	other.Env = append(os.Environ(), fmt.Sprintf("%s=%d", printSeeds, count))
+	other.Stderr = os.Stderr
+	text, err := other.Output()
+	if err != nil {
+		t.Fatalf("the other process: %v", err)
+	}
+	elsewhere := strings.Split(string(bytes.TrimSpace(text)), "\n")
+	if uint64(len(elsewhere)) != count {
+		t.Fatalf("the other process ran %d seeds, want %d", len(elsewhere), count)
+	}
+	for seed := range count {
+		first, err := hashes(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := hashes(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first != second || first != elsewhere[seed] {
+			t.Errorf("seed %d: %q and then %q; in another process %q", seed, first, second, elsewhere[seed])
+		}
+	}
+}
+
+func TestTiersAgreeOnRandomExperiments(t *testing.T) {
+	for seed := range seeds(100, 10) {
+		var results [2]*scenarios.Outcome
+		for i, tier := range scenarios.Tiers() {
+			out, err := scenarios.Run(scenarios.Random(seed), scenarios.Options{Tier: tier, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			results[i] = out
+		}
+		if a, b := results[0], results[1]; a.HistoryHash != b.HistoryHash {
+			t.Errorf("seed %d: %s", seed, scenarios.FirstDifference(a.History, b.History))
+		}
+	}
+}
+
+func TestCheckersAgreeOnRandomExperiments(t *testing.T) {
+	count := seeds(500, 50)
+	found := map[checker.Kind]int{}
+	for seed := range count {
+		s := scenarios.Random(seed)
+		out, err := scenarios.Run(s, scenarios.Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := checker.Check(out.History, checker.Options{End: checker.Instant(s.Duration)})
+		if err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		for _, f := range report.Findings {
+			found[f.Kind]++
+		}
+	}
+	// Random faults go beyond every budget: where nothing is ever found the experiments or the checkers are blind.
+	if found[checker.LeaseOverlap] == 0 || found[checker.Vacuous] > int(count)/4 {
+		t.Errorf("%d experiments: %v", count, found)
+	}
+}
