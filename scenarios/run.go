@@ -9,6 +9,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
+	"redlocksim/sim/wire"
 )
 
 // Tier is what the library talks to.
@@ -40,7 +41,7 @@ func (t Tier) backend() (sim.Backend, error) {
 	case Model:
 		return model.New(), nil
 	case Wire:
-		return nil, fmt.Errorf("later")
+		return wire.New(), nil
 	}
 	return nil, fmt.Errorf("scenarios: no such tier %q", t)
 }
