@@ -31,7 +31,7 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 		case r.Beyond == nil:
 			fmt.Fprintf(b, "budget     kept: the settings themselves are to blame\n")
 		default:
-			fmt.Fprintf(b, "budget     exceeded on purpose: %s\n", strings.Join(r.Beyond, "; "))
+			fmt.Fprintf(b, "budget     exceeded: %s\n", strings.Join(r.Beyond, "; "))
 		}
 	}
 	unavailable(b, r)

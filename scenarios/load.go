@@ -204,7 +204,7 @@ func (c *check) item(i *Item) {
 			c.d.Errorf(child(i.node, "client"), i.Client, names.Clients, "there is no such client")
 		}
 		if at := firstUnlocked(i.Do); at >= 0 {
-			c.d.Errorf(child(i.node, "do").Content[at], string(i.Do[at].Kind), nil, "needs a lock or try-lock before it")
+			c.d.Errorf(child(i.node, "do").Content[at], string(i.Do[at].Kind), nil, "there is no lock or try-lock before")
 		}
 		return
 	}
