@@ -61,6 +61,7 @@ type Exchange struct {
 	end        Client
 	next, prev *Exchange
 	isOpen     bool
+	cut        bool // the connection was reset: a reply that is under way is lost
 }
 
 // Client is the end of an exchange at which the request was made.
@@ -193,7 +194,7 @@ func (d delivery) fire(int) {
 		x.link.listener(x)
 		return
 	}
-	if !x.isOpen {
+	if !x.isOpen || x.cut && d.part == partReply {
 		return
 	}
 	x.Abandon()
@@ -204,13 +205,15 @@ func (d delivery) fire(int) {
 	}
 }
 
-// Reset breaks every connection of the link: requests and replies under way are lost, and the client is told at once.
+// Reset breaks every connection of the link: requests and replies under way are lost, and the client is told at once,
+// as the next thing that happens.
 func (l *Link) Reset() {
 	l.epoch++
-	for x := l.lastOpen(); x != nil; {
-		earlier := x.prev
-		x.handOver(l.client, partReset)
-		x = earlier
+	k := l.network.k
+	for x := l.lastOpen(); x != nil; x = x.prev {
+		x.cut = true
+		lab := label{kind: StepRefusal, from: l.server.number, to: l.client.number, ref: uint64(x.key)}
+		k.schedule(k.now, ordinary, l.client, lab, delivery{x, partReset}, 0)
 	}
 }
 

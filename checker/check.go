@@ -1,0 +1,102 @@
+// Package checker says from the history of a run whether mutual exclusion held, at the lock and at the resource it
+// guards, and for how long the lock could not be had.
+//
+// Start at [Check]. It judges only what clients were told and what reached the resource, never the inside of nodes, so
+// it serves for any lock whose runs are written as a [history.History].
+package checker
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"redlocksim/history"
+)
+
+// What an error of [Check] can be matched against with errors.Is.
+var (
+	// ErrMalformed: the events contradict each other, as a return without a call does. The error is a
+	// [*history.InvalidError] and names the event. Events that are not valid one by one give the errors of
+	// [history.History.Validate].
+	ErrMalformed = errors.New("malformed history")
+	// ErrDisagree: two ways to answer the same question gave different answers. It is a defect of this package, whatever
+	// the history; the error is a [*DisagreeError].
+	ErrDisagree = errors.New("checkers disagree")
+)
+
+// DisagreeError says on which question the checkers disagree. It matches [ErrDisagree].
+type DisagreeError struct {
+	Kind     Kind // what one found and the other did not
+	Resource string
+	// Direct and Linearizable say whether the direct check and porcupine found a violation. Never equal.
+	Direct, Linearizable bool
+}
+
+func (e *DisagreeError) Error() string {
+	return fmt.Sprintf("checker: %v about %s on %q: direct check %t, porcupine %t; report it with the history",
+		ErrDisagree, e.Kind, e.Resource, e.Direct, e.Linearizable)
+}
+
+// Unwrap gives ErrDisagree.
+func (e *DisagreeError) Unwrap() error { return ErrDisagree }
+
+// Options say how a history is to be judged. The zero value is right for a run of this simulator.
+type Options struct {
+	// Reentrant: grants of one process on one resource may overlap, and count as one hold.
+	Reentrant bool
+	// MinGrants is how many acquires must have succeeded in the run, and MinClients how many processes must have
+	// called acquire on the same resource, for the run not to be vacuous. Zero means 1 and 2, negative no floor.
+	MinGrants, MinClients int
+	// End is when the run ended, if that is later than its last event: who still asks or holds then did until then.
+	End Instant
+	// RetryGap is the longest pause between a failed acquire and the same process' next on the resource over which it
+	// still counts as asking. Zero: it asks only between call and return. Whoever asks at the very true time at which
+	// the last one stopped continues the asking in any case.
+	RetryGap time.Duration
+	// Stopping are the names of the faults that keep the process they strike from ending its critical sections. Nil
+	// means pause and cut-off.
+	Stopping []string
+	// Initial is the number every resource holds at the start.
+	Initial int64
+	// MaxOperations bounds what is given to porcupine, in operations a resource: its memory grows with their square.
+	// Beyond it only the direct checks run, and Report.Unchecked says so. Zero means [DefaultMaxOperations], negative
+	// that porcupine is not to run at all.
+	MaxOperations int
+}
+
+// DefaultMaxOperations makes porcupine's bit sets some 3 MB on a resource that it judges without going back, and 60 MB
+// before it gives up.
+const DefaultMaxOperations = 5000
+
+// Check judges h. A history that shows violations is not an error: they are the report's findings.
+//
+// Holds, lost updates and effects are checked directly; porcupine answers for holds and updates once more, on the same
+// history. Check takes O(n log n) and as much as porcupine does within its bounds. Equal arguments give equal reports.
+//
+// Effects are matched to the operation in their Op; where it is zero, by process, grant and number, which is ambiguous if
+// a client has several of the same under way.
+//
+// It returns a [*history.InvalidError] if h is not a history, and a [*DisagreeError] if the two checks differ. An empty
+// history is vacuous.
+func Check(h history.History, o Options) (Report, error) {
+	if len(h) == 0 {
+		return Report{Findings: vacuous(&transcript{}, o)}, nil
+	}
+	t, err := transcribe(h, o.End)
+	if err != nil {
+		return Report{}, err
+	}
+	l := believe(t)
+	var r Report
+	if err := r.addHolds(t, l, o); err != nil {
+		return Report{}, err
+	}
+	r.addEffects(t, l)
+	if err := r.addUpdates(t, o); err != nil {
+		return Report{}, err
+	}
+	r.Findings = append(r.Findings, vacuous(t, o)...)
+	r.sort()
+	r.addResources(t, o)
+	return r, nil
+}

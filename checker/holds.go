@@ -1,0 +1,253 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"redlocksim/history"
+)
+
+// span is a stretch of a history, between two Seqs; to is forever if it never ended.
+type span struct{ from, to int }
+
+// hold is a stretch in which the client of a grant certainly believed in the lock: its minimal hold, from the return of
+// the acquire, or of the extend that opened the window again, to the end of the believed window.
+type hold struct {
+	span
+	grant int
+	// call is the Seq of the call whose return is from.
+	call int
+}
+
+// confirmation is an extend or release that succeeded on an acquire of unknown outcome: the lock was held at some
+// instant inside it.
+type confirmation struct {
+	span
+	grant int
+}
+
+// leases are what the clients of a history believed.
+type leases struct {
+	// windows are the holds of each grant, by its Op, in order.
+	windows [][]span
+	// holds are those of each resource, in the order in which they began.
+	holds map[string][]hold
+	// confirmations are those of each resource, in the order in which they returned.
+	confirmations map[string][]confirmation
+}
+
+// believe finds the windows in which clients believed in their grants (design.md, "believed window").
+//
+// A grant is believed in while its acquire has returned, it was not released and its process has not crashed, and the
+// last of its Expire and successful Extend events, if any, is an Extend. As an Expire may come before the return, when
+// the client was paused between, this need not hold for any time at all.
+func believe(t *transcript) *leases {
+	l := &leases{
+		windows:       make([][]span, len(t.ops)),
+		holds:         map[string][]hold{},
+		confirmations: map[string][]confirmation{},
+	}
+	type belief struct {
+		returned, expired, over bool
+		open                    int // the hold that has no end yet, its place from 1 in the resource's
+	}
+	beliefs := make([]belief, len(t.ops))
+	alive := map[string][]int{}
+	settle := func(grant, call, seq int) {
+		b, o := &beliefs[grant], &t.ops[grant]
+		believed := b.returned && !b.expired && !b.over
+		holds, windows := l.holds[o.resource], l.windows[grant]
+		if believed && b.open == 0 {
+			l.holds[o.resource] = append(holds, hold{span{seq, forever}, grant, call})
+			l.windows[grant] = append(windows, span{seq, forever})
+			b.open = len(holds) + 1
+		}
+		if !believed && b.open != 0 {
+			holds[b.open-1].to = seq
+			windows[len(windows)-1].to = seq
+			b.open = 0
+		}
+	}
+	for i := range t.events {
+		e := &t.events[i]
+		switch {
+		case e.Kind == history.Call && e.Func == history.Acquire:
+			alive[e.Process] = append(alive[e.Process], e.Op)
+		case e.Kind == history.Call && e.Func == history.Release:
+			grant := t.ops[e.Op].grant
+			beliefs[grant].over = true
+			settle(grant, 0, e.Seq)
+		case e.Kind == history.Return && e.Outcome == history.OK:
+			o := &t.ops[e.Op]
+			switch o.fn {
+			case history.Acquire:
+				beliefs[e.Op].returned = true
+				settle(e.Op, o.call, e.Seq)
+			case history.Extend:
+				beliefs[o.grant].expired = false
+				settle(o.grant, o.call, e.Seq)
+				l.confirm(t, o)
+			case history.Release:
+				l.confirm(t, o)
+			}
+		case e.Kind == history.Expire:
+			beliefs[e.Grant].expired = true
+			settle(e.Grant, 0, e.Seq)
+		case e.Kind == history.Crash:
+			for _, grant := range alive[e.Process] {
+				beliefs[grant].over = true
+				settle(grant, 0, e.Seq)
+			}
+			delete(alive, e.Process)
+		}
+	}
+	return l
+}
+
+// confirm enters the successful operation o, if its acquire has an unknown outcome or none.
+func (l *leases) confirm(t *transcript, o *operation) {
+	acquire := &t.ops[o.grant]
+	if acquire.outcome == history.Unknown || acquire.ret == forever {
+		l.confirmations[acquire.resource] = append(l.confirmations[acquire.resource],
+			confirmation{span{o.call, o.ret}, o.grant})
+	}
+}
+
+// owner tells apart who may not hold at the same time: grants, or processes where locks are re-entrant.
+func (t *transcript) owner(grant int, reentrant bool) any {
+	if reentrant {
+		return t.ops[grant].process
+	}
+	return grant
+}
+
+// block is one owner's holds merged: one hold, or several of a re-entrant lock that overlap.
+type block struct {
+	span
+	owner any
+	holds []hold
+}
+
+// covering returns the hold of the block that is on at seq and lasts longest.
+func (b *block) covering(seq int) hold {
+	best := b.holds[0]
+	for _, h := range b.holds[1:] {
+		if h.from < seq && h.to > best.to {
+			best = h
+		}
+	}
+	return best
+}
+
+// merge joins the overlapping holds of each owner. The blocks are in the order in which they begin, as the holds are.
+func merge(t *transcript, holds []hold, reentrant bool) []block {
+	var blocks []block
+	last := map[any]int{}
+	for _, h := range holds {
+		owner := t.owner(h.grant, reentrant)
+		if i, ok := last[owner]; ok && h.from < blocks[i].to {
+			blocks[i].to = max(blocks[i].to, h.to)
+			blocks[i].holds = append(blocks[i].holds, h)
+			continue
+		}
+		last[owner] = len(blocks)
+		blocks = append(blocks, block{h.span, owner, []hold{h}})
+	}
+	return blocks
+}
+
+// conflict is two stretches of different owners that should not have been at the same time.
+type conflict struct {
+	first, second Window
+	overlap       span
+	seqs          []int
+}
+
+// overlaps returns how many of a resource's holds begin, or confirmations lie, inside another owner's hold, and the
+// first to be complete. Seqs are unique, so that holds never touch.
+func overlaps(t *transcript, holds []hold, confirmations []confirmation, reentrant bool) (int, *conflict) {
+	blocks := merge(t, holds, reentrant)
+	count := 0
+	var first *conflict
+	firstSeq := forever
+	longest := -1
+	for i := range blocks {
+		b := &blocks[i]
+		if longest >= 0 && blocks[longest].to > b.from {
+			count++
+			if first == nil {
+				earlier, later := blocks[longest].covering(b.from), b.holds[0]
+				first, firstSeq = &conflict{
+					first:   t.window(t.ops[earlier.grant].process, earlier.grant, earlier.from, earlier.to),
+					second:  t.window(t.ops[later.grant].process, later.grant, later.from, later.to),
+					overlap: span{later.from, min(earlier.to, later.to)},
+					seqs:    ends(earlier.span, later.span),
+				}, b.from
+			}
+		}
+		if longest < 0 || b.to > blocks[longest].to {
+			longest = i
+		}
+	}
+	for _, c := range confirmations {
+		// If the blocks are disjoint, only the last that began before the confirmation can contain it; if they are not,
+		// the verdict is settled.
+		i := sort.Search(len(blocks), func(i int) bool { return blocks[i].from > c.from }) - 1
+		if i < 0 || blocks[i].to < c.to || blocks[i].owner == t.owner(c.grant, reentrant) {
+			continue
+		}
+		count++
+		if c.to < firstSeq {
+			h := blocks[i].covering(c.from)
+			first, firstSeq = &conflict{
+				first:   t.window(t.ops[h.grant].process, h.grant, h.from, h.to),
+				second:  t.window(t.ops[c.grant].process, c.grant, c.from, c.to),
+				overlap: c.span,
+				seqs:    ends(h.span, c.span),
+			}, c.to
+		}
+	}
+	return count, first
+}
+
+// ends lists the Seqs at which the spans begin and end, ascending.
+func ends(spans ...span) []int {
+	var seqs []int
+	for _, s := range spans {
+		seqs = append(seqs, s.from)
+		if s.to != forever {
+			seqs = append(seqs, s.to)
+		}
+	}
+	slices.Sort(seqs)
+	return slices.Compact(seqs)
+}
+
+// addHolds reports overlapping holds, having asked porcupine as well.
+func (r *Report) addHolds(t *transcript, l *leases, o Options) error {
+	for _, resource := range t.resources {
+		holds, confirmations := l.holds[resource], l.confirmations[resource]
+		count, first := overlaps(t, holds, confirmations, o.Reentrant)
+		exclusive, why := exclusive(t, holds, confirmations, o)
+		switch {
+		case exclusive == unknown:
+			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LeaseOverlap, Resource: resource, Decided: true, Why: why})
+		case (exclusive == no) != (count > 0):
+			return &DisagreeError{Kind: LeaseOverlap, Resource: resource, Direct: count > 0, Linearizable: exclusive == no}
+		}
+		if count == 0 {
+			continue
+		}
+		w := t.window("", 0, first.overlap.from, first.overlap.to)
+		r.Findings = append(r.Findings, Finding{
+			Kind: LeaseOverlap, Resource: resource, Count: count,
+			Windows: []Window{first.first, first.second},
+			FromSeq: w.FromSeq, ToSeq: w.ToSeq, From: w.From, To: w.To, Seqs: first.seqs,
+			Text: fmt.Sprintf("%s (grant %d) and %s (grant %d) both held %q for %v, from %v.",
+				first.first.Process, first.first.Grant, first.second.Process, first.second.Grant, resource,
+				w.To.Since(w.From), w.From),
+		})
+	}
+	return nil
+}

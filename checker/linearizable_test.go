@@ -1,0 +1,136 @@
+package checker
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"redlocksim/history"
+)
+
+func TestWhatPorcupineIsNotGivenIsReported(t *testing.T) {
+	const overlap = "c1 acquire 1; ok 1; c2 acquire 2; ok 2"
+	for _, c := range []struct {
+		script string
+		max    int
+		want   []Unchecked
+	}{
+		{overlap, 2, nil},
+		{overlap, 1, []Unchecked{{LeaseOverlap, "r", true, "2 operations, porcupine is given at most 1"}}},
+		{overlap, -1, []Unchecked{
+			{LeaseOverlap, "r", true, "porcupine is turned off"},
+			{LostUpdate, "r", true, "porcupine is turned off"},
+		}},
+		{"c1 acquire 1; fail 1; c1 write 2 =1; applied 2; c1 write 3 =2; applied 3", 1, []Unchecked{
+			{LostUpdate, "r", true, "2 operations, porcupine is given at most 1"},
+		}},
+		{"c1 acquire 1; fail 1; c1 write 2 =1; ok 2; c1 write 3 =2; ok 3", 1, []Unchecked{
+			{LostUpdate, "r", false, "2 operations, porcupine is given at most 1"},
+		}},
+	} {
+		r, err := Check(script(t, c.script), Options{MaxOperations: c.max, MinGrants: -1, MinClients: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(r.Unchecked) != fmt.Sprint(c.want) {
+			t.Errorf("%s, at most %d: unchecked %+v, want %+v", c.script, c.max, r.Unchecked, c.want)
+		}
+		if c.script == overlap && shown(r) != "lease-overlap r x1" {
+			t.Errorf("at most %d: found %q", c.max, shown(r))
+		}
+		undecided := len(c.want) > 0 && !c.want[0].Decided
+		if c.script != overlap && r.Passed() == undecided {
+			t.Errorf("%s: passed %t", c.script, r.Passed())
+		}
+	}
+}
+
+// Many writes that perhaps happened make a search that no machine ends.
+func TestASearchThatGivesUpIsReported(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("c1 acquire 1; ok 1; c2 acquire 2; ok 2; expire 1; expire 2; c1 read 3 of 1; ok 3 =99; c1 write 4 =1 of 1; ok 4;")
+	for i := range 40 {
+		fmt.Fprintf(&b, "c%d write %d =%d;", i+10, i+5, i+1)
+	}
+	text := strings.Replace(b.String(), "ok 4;", "", 1) + "ok 4"
+	r, err := Check(script(t, text), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Unchecked) != 1 || r.Unchecked[0].Decided || !strings.Contains(r.Unchecked[0].Why, "100000 states") || r.Passed() {
+		t.Errorf("unchecked %+v, passed %t", r.Unchecked, r.Passed())
+	}
+}
+
+func TestDisagreementCanBeMatched(t *testing.T) {
+	var err error = &DisagreeError{Kind: LeaseOverlap, Resource: "r", Direct: true}
+	if !errors.Is(err, ErrDisagree) || !strings.Contains(err.Error(), "lease-overlap") {
+		t.Error(err)
+	}
+}
+
+// cycles is n times acquire, read, write and release by four clients who all want the same.
+func cycles(n int) history.History {
+	const clients = 4
+	var h history.History
+	op := 0
+	add := func(e history.Event) {
+		e.Seq, e.Time, e.Resource = len(h)+1, int64(len(h)), "r"
+		h = append(h, e)
+	}
+	call := func(e history.Event) int {
+		op++
+		e.Kind, e.Op = history.Call, op
+		add(e)
+		return op
+	}
+	ret := func(op int, e history.Event) {
+		e.Kind, e.Op, e.Outcome = history.Return, op, history.OK
+		add(e)
+	}
+	asked := make([]int, clients)
+	name := func(c int) string { return fmt.Sprintf("c%d", c) }
+	for c := range clients {
+		asked[c] = call(history.Event{Process: name(c), Func: history.Acquire})
+	}
+	for i := range n {
+		c := i % clients
+		grant := asked[c]
+		ret(grant, history.Event{Process: name(c), Func: history.Acquire})
+		read := history.Event{Process: name(c), Func: history.Read, Grant: grant}
+		e := read
+		e.Op = call(read)
+		e.Kind, e.Outcome, e.Number = history.Effect, history.OK, int64(i)
+		add(e)
+		ret(e.Op, e)
+		write := history.Event{Process: name(c), Func: history.Write, Grant: grant, Number: int64(i + 1)}
+		e = write
+		e.Op = call(write)
+		e.Kind, e.Outcome = history.Effect, history.OK
+		add(e)
+		ret(e.Op, e)
+		release := history.Event{Process: name(c), Func: history.Release, Grant: grant}
+		ret(call(release), release)
+		asked[c] = call(history.Event{Process: name(c), Func: history.Acquire})
+	}
+	return h
+}
+
+func BenchmarkCheck(b *testing.B) {
+	for _, c := range []struct {
+		cycles, max int
+	}{{10, 0}, {10, -1}, {1000, 0}, {1000, -1}, {100000, -1}} {
+		b.Run(fmt.Sprintf("cycles=%d/porcupine=%t", c.cycles, c.max == 0), func(b *testing.B) {
+			h := cycles(c.cycles)
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := Check(h, Options{MaxOperations: c.max})
+				if err != nil || !r.Passed() {
+					b.Fatal(err, r.Findings)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.cycles), "ns/cycle")
+		})
+	}
+}

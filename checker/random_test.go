@@ -1,0 +1,568 @@
+package checker
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"redlocksim/history"
+)
+
+// More histories: go test ./checker -rapid.checks=100000
+
+// recorder builds a random history event by event.
+type recorder struct {
+	t   *rapid.T
+	h   history.History
+	now int64
+	ops []history.Event // the calls; the first is none
+}
+
+// draw gives a number below n. It puts it together from bits, as rapid's own ranges prefer small numbers, and most
+// histories would be of calls by c1 and nothing else.
+func (r *recorder) draw(n int, what string) int {
+	width := bits.Len(uint(n-1)) + 2
+	number := 0
+	for range width {
+		number *= 2
+		if rapid.Bool().Draw(r.t, what) {
+			number++
+		}
+	}
+	return number * n >> width
+}
+
+func (r *recorder) add(e history.Event) {
+	r.now += int64(r.draw(3, "later"))
+	e.Seq, e.Time = len(r.h)+1, r.now
+	r.h = append(r.h, e)
+}
+
+func (r *recorder) call(e history.Event) int {
+	e.Kind, e.Op = history.Call, len(r.ops)
+	r.ops = append(r.ops, e)
+	r.add(e)
+	return e.Op
+}
+
+func (r *recorder) ret(op int, outcome history.Outcome) {
+	e := r.ops[op]
+	e.Kind, e.Outcome = history.Return, outcome
+	r.add(e)
+}
+
+// open lists the operations that can return.
+func (r *recorder) open() []int {
+	open := map[int]bool{}
+	for _, e := range r.h {
+		switch e.Kind {
+		case history.Call:
+			open[e.Op] = true
+		case history.Return:
+			delete(open, e.Op)
+		case history.Crash:
+			for op := range open {
+				if r.ops[op].Process == e.Process {
+					delete(open, op)
+				}
+			}
+		}
+	}
+	var ops []int
+	for op := range open {
+		ops = append(ops, op)
+	}
+	slices.Sort(ops)
+	return ops
+}
+
+// lockHistories draws histories of three clients and up to two resources with overlapping and pending operations,
+// crashes, pauses, expiries, extends, unknown outcomes and effects. Most answers respect mutual exclusion, so that about
+// half of the histories do.
+func lockHistories(reentrant bool) *rapid.Generator[history.History] {
+	return rapid.Custom(func(t *rapid.T) history.History {
+		r := &recorder{t: t, ops: make([]history.Event, 1)}
+		reckless := r.draw(2, "reckless") == 0
+		events := 5 + r.draw(60, "events")
+		for len(r.h) < events {
+			process := fmt.Sprintf("c%d", 1+r.draw(3, "process"))
+			var acquires []int
+			for op, e := range r.ops {
+				if e.Func == history.Acquire {
+					acquires = append(acquires, op)
+				}
+			}
+			grant := 0
+			if len(acquires) > 0 {
+				// Recent ones matter most.
+				grant = acquires[len(acquires)-1-r.draw(min(4, len(acquires)), "grant")]
+			}
+			switch action := r.draw(24, "action"); {
+			case action < 4 || grant == 0:
+				resource := "r"
+				if r.draw(8, "resource") == 7 {
+					resource = "s"
+				}
+				r.call(history.Event{Process: process, Func: history.Acquire, Resource: resource})
+			case action < 11:
+				open := r.open()
+				if len(open) == 0 {
+					continue
+				}
+				op := open[r.draw(len(open), "open")]
+				outcome := []history.Outcome{history.OK, history.OK, history.OK, history.OK, history.Failed, history.Unknown}[r.draw(6, "outcome")]
+				before := len(r.h)
+				r.ret(op, outcome)
+				if !reckless && (overlapOracle(r.h, "r", reentrant) || overlapOracle(r.h, "s", reentrant)) {
+					r.h = r.h[:before]
+					r.ret(op, history.Failed)
+				}
+			case action < 13:
+				r.call(history.Event{Process: r.ops[grant].Process, Func: history.Extend, Grant: grant})
+			case action < 15:
+				r.call(history.Event{Process: r.ops[grant].Process, Func: history.Release, Grant: grant})
+			case action < 17:
+				r.add(history.Event{Kind: history.Expire, Grant: grant})
+			case action < 18:
+				r.add(history.Event{Kind: []history.Kind{history.Crash, history.Fault}[r.draw(2, "crash")], Process: process, Name: "pause"})
+			default:
+				r.add(history.Event{Kind: history.Effect, Grant: grant, Outcome: history.OK,
+					Func: []history.Func{history.Read, history.Write}[r.draw(2, "func")]})
+			}
+		}
+		return r.h
+	})
+}
+
+// believes says by the words of design.md whether the client of a grant believes in it after the history h.
+func believes(h history.History, grant int) bool {
+	var process string
+	returned, over, expired := false, false, false
+	for _, e := range h {
+		mine := e.Grant == grant
+		switch {
+		case e.Kind == history.Call && e.Op == grant:
+			process = e.Process
+		case e.Kind == history.Return && e.Op == grant && e.Outcome == history.OK:
+			returned = true
+		case e.Kind == history.Expire && mine:
+			expired = true
+		case e.Kind == history.Return && mine && e.Func == history.Extend && e.Outcome == history.OK:
+			expired = false
+		case e.Kind == history.Call && mine && e.Func == history.Release:
+			over = true
+		case e.Kind == history.Crash && e.Process == process && process != "":
+			over = true
+		}
+	}
+	return returned && !over && !expired
+}
+
+// calls gives the calls of a history by Op.
+func calls(h history.History) map[int]history.Event {
+	found := map[int]history.Event{}
+	for _, e := range h {
+		if e.Kind == history.Call {
+			found[e.Op] = e
+		}
+	}
+	return found
+}
+
+// overlapOracle looks at every moment between two events.
+func overlapOracle(h history.History, resource string, reentrant bool) bool {
+	ops := calls(h)
+	owner := func(grant int) any {
+		if reentrant {
+			return ops[grant].Process
+		}
+		return grant
+	}
+	holders := make([]map[any]bool, len(h)+1)
+	for n := range holders {
+		holders[n] = map[any]bool{}
+		for op, call := range ops {
+			if call.Func == history.Acquire && call.Resource == resource && believes(h[:n], op) {
+				holders[n][owner(op)] = true
+			}
+		}
+		if len(holders[n]) > 1 {
+			return true
+		}
+	}
+	told := map[int]history.Outcome{}
+	for _, e := range h {
+		if e.Kind == history.Return {
+			told[e.Op] = e.Outcome
+		}
+	}
+	for _, e := range h {
+		grant := ops[e.Op].Grant
+		if e.Kind != history.Return || e.Outcome != history.OK || grant == 0 || ops[grant].Resource != resource ||
+			told[grant] == history.OK || told[grant] == history.Failed {
+			continue
+		}
+		possible := false
+		for n := ops[e.Op].Seq; n < e.Seq; n++ {
+			possible = possible || len(holders[n]) == 0 || holders[n][owner(grant)]
+		}
+		if !possible {
+			return true
+		}
+	}
+	return false
+}
+
+// effectsOracle counts stale and late writes by their definition.
+func effectsOracle(h history.History, resource string) (stale, late int) {
+	granted := map[int]int{}
+	for _, e := range h {
+		if e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK {
+			granted[e.Op] = e.Seq
+		}
+	}
+	ops := calls(h)
+	mine := func(n int) bool {
+		e := h[n]
+		return e.Kind == history.Effect && ops[e.Grant].Resource == resource && granted[e.Grant] != 0 && granted[e.Grant] <= n
+	}
+	for n, e := range h {
+		if !mine(n) || e.Func != history.Write || believes(h[:n], e.Grant) {
+			continue
+		}
+		after := false
+		for m := range n {
+			after = after || mine(m) && granted[h[m].Grant] > granted[e.Grant]
+		}
+		if after {
+			stale++
+		} else {
+			late++
+		}
+	}
+	return stale, late
+}
+
+// waitOracle looks, between every two events, at whether someone asks and no critical section is on.
+func waitOracle(h history.History, resource string) time.Duration {
+	ops := calls(h)
+	var longest, current time.Duration
+	for n := 1; n < len(h); n++ {
+		asks := map[int]bool{}
+		on := map[int]bool{}
+		expired := map[int]bool{}
+		for _, e := range h[:n] {
+			lock := ops[e.Op].Func == history.Acquire && ops[e.Op].Resource == resource
+			switch {
+			case e.Kind == history.Call && lock:
+				asks[e.Op] = true
+			case e.Kind == history.Return && lock:
+				delete(asks, e.Op)
+				on[e.Op] = e.Outcome == history.OK && !expired[e.Op]
+			case e.Kind == history.Call && e.Func == history.Release:
+				delete(on, e.Grant)
+			case e.Kind == history.Expire:
+				expired[e.Grant] = true
+				delete(on, e.Grant)
+			case e.Kind == history.Crash || e.Kind == history.Fault:
+				for op := range ops {
+					if ops[op].Process == e.Process {
+						delete(on, op)
+						if e.Kind == history.Crash {
+							delete(asks, op)
+						}
+					}
+				}
+			}
+		}
+		busy := false
+		for _, is := range on {
+			busy = busy || is
+		}
+		last := h[n-1]
+		if last.Kind == history.Return && last.Outcome == history.OK && ops[last.Op].Func == history.Acquire && ops[last.Op].Resource == resource {
+			current = 0
+		}
+		switch {
+		case busy || len(asks) == 0 && h[n].Time > last.Time:
+			current = 0
+			continue
+		case len(asks) == 0:
+			continue
+		}
+		current += time.Duration(h[n].Time - last.Time)
+		longest = max(longest, current)
+	}
+	return longest
+}
+
+func countOf(r Report, k Kind, resource string) int {
+	for _, f := range r.Findings {
+		if f.Kind == k && f.Resource == resource {
+			return f.Count
+		}
+	}
+	return 0
+}
+
+// Check itself compares hold intervals with porcupine, and returns an error if they differ.
+func TestHoldsEffectsAndWaitsAsByDefinition(t *testing.T) {
+	for _, reentrant := range []bool{false, true} {
+		t.Run(fmt.Sprintf("reentrant=%t", reentrant), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				h := lockHistories(reentrant).Draw(t, "history")
+				r, err := Check(h, Options{Reentrant: reentrant})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(r.Unchecked) > 0 {
+					t.Fatalf("unchecked: %+v", r.Unchecked)
+				}
+				for _, resource := range []string{"r", "s"} {
+					if got, want := countOf(r, LeaseOverlap, resource) > 0, overlapOracle(h, resource, reentrant); got != want {
+						t.Errorf("%s: overlap %t, by definition %t", resource, got, want)
+					}
+					stale, late := effectsOracle(h, resource)
+					if got := countOf(r, StaleWrite, resource); got != stale {
+						t.Errorf("%s: %d stale writes, by definition %d", resource, got, stale)
+					}
+					if got := countOf(r, AcceptedAfterExpiry, resource); got != late {
+						t.Errorf("%s: %d accepted after expiry, by definition %d", resource, got, late)
+					}
+				}
+				for _, m := range r.Resources {
+					if want := waitOracle(h, m.Name); m.Unavailable.For != want {
+						t.Errorf("%s: unavailable for %d, by definition %d", m.Name, m.Unavailable.For, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// updateHistory is a run of a register on which some grants read and write, and how many of its writes met another
+// version, or another number, than the one they built on. That is the same if no number is written twice.
+type updateHistory struct {
+	h                 history.History
+	versions, numbers int
+	unique            bool
+}
+
+// updateHistories draws runs in which every message takes its own time, answers are lost, writes are turned down, arrive
+// after their client has given them up, or twice.
+func updateHistories() *rapid.Generator[updateHistory] {
+	type basis struct {
+		known           bool
+		version, number int64
+	}
+	return rapid.Custom(func(t *rapid.T) updateHistory {
+		r := &recorder{t: t, ops: make([]history.Event, 1)}
+		counting := rapid.Bool().Draw(t, "counting")
+		named := rapid.Bool().Draw(t, "named")
+		twice := named && rapid.Bool().Draw(t, "twice")
+		u := updateHistory{unique: counting && !twice}
+		var grants []int
+		for i := range 2 + r.draw(3, "grants") {
+			grants = append(grants, r.call(history.Event{Process: fmt.Sprintf("c%d", i+1), Func: history.Acquire, Resource: "r"}))
+			r.ret(grants[i], history.OK)
+		}
+		var version, number, next int64
+		read := map[int]basis{}  // what reads told each grant
+		wrote := map[int]basis{} // what each grant wrote last
+		under := map[int]basis{} // what each write was called with, and each read saw
+		reached := map[int]history.Outcome{}
+		busy := map[int]int{} // the operation each grant waits for
+		late := []int{}       // operations that were given up before they reached the resource
+		reach := func(op int) {
+			e := r.ops[op]
+			e.Kind, e.Outcome = history.Effect, history.OK
+			if !named {
+				e.Op = 0
+			}
+			if reached[op] == "" && r.draw(5, "refused") == 0 {
+				e.Outcome = history.Failed
+			}
+			if e.Func == history.Read {
+				e.Number = number
+			}
+			reached[op] = e.Outcome
+			r.add(e)
+			switch {
+			case e.Outcome == history.Failed:
+			case e.Func == history.Read:
+				under[op] = basis{true, version, number}
+			default:
+				b := under[op]
+				if own := wrote[e.Grant]; own.known && (!b.known || own.version > b.version) {
+					b = own
+				}
+				if b.known && b.version != version {
+					u.versions++
+				}
+				if b.known && b.number != number {
+					u.numbers++
+				}
+				version, number = version+1, e.Number
+				wrote[e.Grant] = basis{true, version, number}
+			}
+		}
+		for range 5 + r.draw(50, "steps") {
+			grant := grants[r.draw(len(grants), "grant")]
+			op := busy[grant]
+			switch {
+			case len(late) > 0 && r.draw(4, "late") == 0:
+				reach(late[0])
+				late = late[1:]
+			case op == 0 && rapid.Bool().Draw(t, "write"):
+				next++
+				value := next
+				if !counting {
+					value = int64(r.draw(3, "value"))
+				}
+				op = r.call(history.Event{Process: r.ops[grant].Process, Func: history.Write, Resource: "r", Grant: grant, Number: value})
+				busy[grant], under[op] = op, read[grant]
+			case op == 0:
+				busy[grant] = r.call(history.Event{Process: r.ops[grant].Process, Func: history.Read, Resource: "r", Grant: grant})
+			case reached[op] == "" && named && r.draw(5, "given up") == 0:
+				r.ret(op, history.Unknown)
+				busy[grant], late = 0, append(late, op)
+			case reached[op] == "":
+				reach(op)
+			case twice && r.ops[op].Func == history.Write && reached[op] == history.OK && r.draw(4, "again") == 0:
+				reach(op)
+			default:
+				outcome := reached[op]
+				if r.draw(6, "unknown") == 0 {
+					outcome = history.Unknown
+				}
+				e := r.ops[op]
+				e.Kind, e.Outcome = history.Return, outcome
+				if e.Func == history.Read && outcome == history.OK {
+					e.Number, read[grant] = under[op].number, under[op]
+				}
+				r.add(e)
+				busy[grant] = 0
+			}
+		}
+		u.h = r.h
+		return u
+	})
+}
+
+func TestUpdatesAsByDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		u := updateHistories().Draw(t, "history")
+		r, err := Check(u.h, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := countOf(r, LostUpdate, "r")
+		if got != u.numbers {
+			t.Errorf("%d lost updates, by definition %d", got, u.numbers)
+		}
+		if u.unique && got != u.versions {
+			t.Errorf("%d lost updates, %d writes met another version", got, u.versions)
+		}
+	})
+}
+
+// unrecorded takes the effects out of a history.
+func unrecorded(h history.History) history.History {
+	h = slices.DeleteFunc(slices.Clone(h), func(e history.Event) bool { return e.Kind == history.Effect })
+	for i := range h {
+		h[i].Seq = i + 1
+	}
+	return h
+}
+
+// orderOracle tries every order of the sections, and for each that is not sure to have been applied, with and without.
+func orderOracle(sections []section, number int64) bool {
+	if len(sections) == 0 {
+		return true
+	}
+	for i, s := range sections {
+		first := true
+		for _, other := range sections {
+			first = first && other.to >= s.from
+		}
+		rest := slices.Delete(slices.Clone(sections), i, i+1)
+		if !s.sure && orderOracle(rest, number) {
+			return true
+		}
+		if first && (s.blind || s.read == number) && orderOracle(rest, s.wrote) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestUpdatesWithoutEffectsAsByEveryOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		u := updateHistories().Draw(t, "history")
+		h := unrecorded(u.h)
+		tr, err := transcribe(h, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := sections(tr, apply(tr))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found["r"]) > 7 {
+			t.Skip("too many orders to try")
+		}
+		r, err := Check(h, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := countOf(r, LostUpdate, "r") > 0, !orderOracle(found["r"], 0); got != want {
+			t.Errorf("lost update %t, by trying every order %t", got, want)
+		}
+	})
+}
+
+// The properties above say little if the histories are all of one sort.
+func TestRandomHistoriesShowBothAnswers(t *testing.T) {
+	const n = 300
+	shows := map[string]int{}
+	for seed := range n {
+		for _, reentrant := range []bool{false, true} {
+			r, err := Check(lockHistories(reentrant).Example(seed), Options{Reentrant: reentrant})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range []Kind{LeaseOverlap, StaleWrite, AcceptedAfterExpiry} {
+				if countOf(r, k, "r") > 0 {
+					shows[fmt.Sprintf("%s reentrant=%t", k, reentrant)]++
+				}
+			}
+		}
+		u := updateHistories().Example(seed)
+		r, err := Check(u.h, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if countOf(r, LostUpdate, "r") > 0 {
+			shows["lost-update"]++
+		}
+		if r, err = Check(unrecorded(u.h), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if countOf(r, LostUpdate, "r") > 0 {
+			shows["lost-update without effects"]++
+		}
+	}
+	t.Log(shows)
+	for what, count := range shows {
+		if count < n/20 || count > n*19/20 {
+			t.Errorf("%s in %d of %d histories", what, count, n)
+		}
+	}
+	if len(shows) != 8 {
+		t.Errorf("shown only %v", shows)
+	}
+}

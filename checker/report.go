@@ -1,0 +1,133 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Kind is what a finding is of.
+type Kind string
+
+const (
+	// LeaseOverlap: two clients believed in the lock at the same true time.
+	LeaseOverlap Kind = "lease-overlap"
+	// StaleWrite: a write of an ended lease was accepted after an effect of a later grant (Kleppmann 2016).
+	StaleWrite Kind = "stale-write"
+	// AcceptedAfterExpiry: a write was accepted after its own lease ended, before any effect of a later grant. An
+	// observation, not a violation.
+	AcceptedAfterExpiry Kind = "accepted-after-expiry"
+	// LostUpdate: a critical section wrote over a number that it had not read.
+	LostUpdate Kind = "lost-update"
+	// Vacuous: too little happened for the run to say anything.
+	Vacuous Kind = "vacuous"
+)
+
+var kinds = []Kind{LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, Vacuous}
+
+// Violation reports whether a finding of this kind means that mutual exclusion failed.
+func (k Kind) Violation() bool { return k == LeaseOverlap || k == StaleWrite || k == LostUpdate }
+
+// Instant is a true time, in nanoseconds since the start of the run.
+type Instant int64
+
+// Since returns how long after earlier i is.
+func (i Instant) Since(earlier Instant) time.Duration { return time.Duration(i - earlier) }
+
+// String gives the time since the start of the run, "1.5s".
+func (i Instant) String() string { return time.Duration(i).String() }
+
+// Window is a stretch of true time that belongs to a client.
+type Window struct {
+	Process string
+	Grant   int // the Op of the acquire it rests on
+	// FromSeq and ToSeq are the events that begin and end it, at From and To. ToSeq is 0, and To the end of the run, if
+	// it never ended.
+	FromSeq, ToSeq int
+	From, To       Instant
+}
+
+// Finding is a rule that the history breaks on a resource, shown on the first place where it does.
+type Finding struct {
+	Kind     Kind
+	Resource string // empty if Vacuous
+	// Count is how often the rule is broken on the resource: LeaseOverlap, the holds that begin, and the confirmed holds
+	// that lie, inside another client's; StaleWrite and AcceptedAfterExpiry, such writes; LostUpdate, the writes over
+	// another number than was read, or 1 where that cannot be told because the resource recorded no effects.
+	Count int
+	// Windows are the witnesses in the order in which they began. LeaseOverlap: the two holds; a hold that is only
+	// confirmed is shown as the operation that confirms it. StaleWrite: the ended lease and the later one;
+	// AcceptedAfterExpiry: the ended lease; LostUpdate: the critical sections, from the call of the read to the end of
+	// the write, the one whose write was lost and the one that overwrote it; one only if there is no other to name.
+	Windows []Window
+	// FromSeq and ToSeq, From and To enclose the violation. LeaseOverlap: the overlap of the two holds, ToSeq 0 if it
+	// never ended; StaleWrite and AcceptedAfterExpiry: from the end of the lease to the write; LostUpdate: from the
+	// write that was lost to the write over it.
+	FromSeq, ToSeq int
+	From, To       Instant
+	// Seqs are the events that show it, ascending.
+	Seqs []int
+	// Text says it in one sentence.
+	Text string
+}
+
+// Unavailable is a stretch of true time in which some client asked for a resource and nobody was granted.
+type Unavailable struct {
+	For            time.Duration
+	From, To       Instant
+	FromSeq, ToSeq int      // the events that begin and end it; ToSeq 0: the end of the run
+	Clients        []string // who asked in the meantime, sorted
+}
+
+// Resource is what was measured on one resource.
+type Resource struct {
+	Name    string
+	Grants  int // successful acquires
+	Clients int // processes that called acquire
+	// Unavailable is the longest such time, counted from the end of the last critical section; the first of equals;
+	// zero if there was none.
+	Unavailable Unavailable
+}
+
+// Unchecked is a question that porcupine was not asked, or did not answer within its bounds.
+type Unchecked struct {
+	Kind     Kind // LeaseOverlap or LostUpdate
+	Resource string
+	// Decided: the direct check answered it all the same, so that only the second opinion is missing.
+	Decided bool
+	Why     string
+}
+
+// Report is what a history shows.
+type Report struct {
+	// Findings has at most one for a kind and resource, ordered by kind, in the order in which the kinds are declared,
+	// and then by resource.
+	Findings []Finding
+	// Unchecked says what was not checked twice, or not at all.
+	Unchecked []Unchecked
+	// Grants is the number of successful acquires.
+	Grants int
+	// Resources has every resource that the history names in a call or effect, sorted by name.
+	Resources []Resource
+}
+
+// Passed reports whether mutual exclusion held: no violation, nothing undecided, and the run not vacuous.
+func (r Report) Passed() bool {
+	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind.Violation() || f.Kind == Vacuous }) &&
+		!slices.ContainsFunc(r.Unchecked, func(u Unchecked) bool { return !u.Decided })
+}
+
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.Resource, b.Resource))
+	})
+}
+
+func (r *Report) addResources(t *transcript, o Options) {
+	efforts, waits := t.efforts(), unavailable(t, o)
+	for _, name := range t.resources {
+		e := efforts[name]
+		r.Grants += e.grants
+		r.Resources = append(r.Resources, Resource{Name: name, Grants: e.grants, Clients: e.clients, Unavailable: waits[name]})
+	}
+}

@@ -1,0 +1,126 @@
+package checker
+
+import "redlocksim/history"
+
+// section is a critical section as one operation on the resource's number: a write, and what its client had read of the
+// resource under the same grant before.
+type section struct {
+	span    // within which it is atomic, if it is
+	grant   int
+	process string
+	// blind: nothing was read under the grant, so that the write depends on no number.
+	blind       bool
+	read, wrote int64
+	// readAt is the Seq at which the number was read: of the read's effect, or of its return.
+	readAt int
+	// applied is the Seq of the accepted effect of the write, 0 if the resource recorded no effects.
+	applied int
+	// sure: the write was applied, and not only perhaps.
+	sure bool
+}
+
+// sight is a number that a client knows the resource to hold, from the Seq at on; the operation that told it was called
+// at call. The zero value is nothing known.
+type sight struct {
+	number   int64
+	call, at int
+}
+
+// later returns the one that is more recent.
+func later(a, b sight) sight {
+	if b.at > a.at {
+		return b
+	}
+	return a
+}
+
+// sections finds the critical sections of each resource.
+//
+// What a section has read is what a read under its grant had returned when its write was called, or what the grant
+// itself had written since. Where effects are recorded they say when, and whether at all, a write happened.
+func sections(t *transcript, a *application) (map[string][]section, error) {
+	read := map[actor]sight{}  // by a read that returned, so far
+	wrote := map[actor]sight{} // by a write that happened, so far
+	called := make([]sight, len(t.ops))
+	found := map[string][]section{}
+	enter := func(resource string, s section, known sight) {
+		switch {
+		case known.at != 0 && s.grant != 0:
+			s.read, s.readAt, s.from = known.number, known.at, known.call
+		case s.applied != 0:
+			s.blind, s.span = true, span{s.applied, s.applied}
+		default:
+			s.blind = true
+		}
+		found[resource] = append(found[resource], s)
+	}
+	for i := range t.events {
+		e := &t.events[i]
+		if e.Func != history.Read && e.Func != history.Write {
+			continue
+		}
+		switch e.Kind {
+		case history.Call:
+			o, by := &t.ops[e.Op], actorOf(e.Grant, e.Process)
+			called[e.Op] = read[by]
+			if a.recorded[o.resource] {
+				if err := a.contradiction(e.Op, o, t); err != nil {
+					return nil, malformed(e, err)
+				}
+				continue
+			}
+			if o.fn == history.Read || o.outcome == history.Failed {
+				continue
+			}
+			s := section{span: span{o.call, o.ret}, grant: o.grant, process: o.process, wrote: o.number, sure: o.outcome == history.OK}
+			if !s.sure {
+				s.to = forever
+			}
+			enter(o.resource, s, later(read[by], wrote[by]))
+			if s.sure {
+				wrote[by] = sight{o.number, o.call, o.ret}
+			} else {
+				// It may hold either number now.
+				delete(read, by)
+				delete(wrote, by)
+			}
+		case history.Return:
+			o := &t.ops[e.Op]
+			if o.fn != history.Read || o.outcome != history.OK {
+				continue
+			}
+			at := e.Seq
+			if a.recorded[o.resource] {
+				at = a.accepted[e.Op]
+			}
+			read[actorOf(o.grant, o.process)] = sight{o.number, o.call, at}
+		case history.Effect:
+			if e.Outcome != history.OK {
+				continue
+			}
+			by, op := actorOf(e.Grant, e.Process), a.of[e.Seq]
+			s := section{span: span{e.Seq, e.Seq}, grant: e.Grant, process: e.Process, wrote: e.Number, applied: e.Seq, sure: true}
+			if e.Grant != 0 {
+				s.process = t.ops[e.Grant].process
+			}
+			call, known := e.Seq, read[by]
+			if e.Op != 0 || op != 0 {
+				// Named without being its first effect: the message came twice, and still rests on what was known then.
+				op = max(op, e.Op)
+				call, known = t.ops[op].call, called[op]
+				if ret := t.ops[op].ret; ret != forever {
+					s.to = max(s.to, ret)
+				}
+			}
+			if e.Func == history.Read {
+				if op == 0 {
+					read[by] = sight{e.Number, e.Seq, e.Seq}
+				}
+				continue
+			}
+			enter(t.on(e), s, later(known, wrote[by]))
+			wrote[by] = sight{e.Number, call, e.Seq}
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,217 @@
+package checker
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"redlocksim/history"
+)
+
+// forever is the Seq of what never happens.
+const forever = math.MaxInt
+
+// operation is a call with what became of it.
+type operation struct {
+	fn      history.Func
+	process string
+	// resource is that of the lock, for operations under a grant.
+	resource string
+	grant    int
+	call     int // Seq; 0 if there is no such operation
+	ret      int // Seq; forever if it never returned
+	outcome  history.Outcome
+	number   int64
+	// crash is the Seq at which its process crashed before it returned, or forever.
+	crash int
+}
+
+// granted reports whether the operation is an acquire that gave the lock.
+func (o *operation) granted() bool { return o.fn == history.Acquire && o.outcome == history.OK }
+
+// transcript is a history whose calls and returns are paired.
+type transcript struct {
+	events    history.History
+	ops       []operation // by Op; the first is no operation
+	acquires  []int       // Ops in the order of their calls
+	resources []string    // sorted
+	end       Instant
+}
+
+// event returns the event with this Seq.
+func (t *transcript) event(seq int) *history.Event { return &t.events[seq-1] }
+
+// at returns when the event with this Seq happened, the end of the run for one that never does.
+func (t *transcript) at(seq int) Instant {
+	if seq == forever {
+		return t.end
+	}
+	return Instant(t.event(seq).Time)
+}
+
+func (t *transcript) window(process string, grant, from, to int) Window {
+	w := Window{Process: process, Grant: grant, FromSeq: from, ToSeq: to, From: t.at(from), To: t.at(to)}
+	if to == forever {
+		w.ToSeq = 0
+	}
+	return w
+}
+
+// transcribe pairs calls with returns and refuses a history in which they do not match, or that speaks of grants and
+// operations that were never called. The run ended at end, but not before the last event.
+func transcribe(h history.History, end Instant) (*transcript, error) {
+	if err := h.Validate(); err != nil {
+		return nil, err
+	}
+	t := &transcript{events: h, end: max(end, Instant(h[len(h)-1].Time))}
+	known := map[string]bool{}
+	open := map[string][]int{}
+	for i := range h {
+		e := &h[i]
+		if err := t.take(e, open); err != nil {
+			return nil, malformed(e, err)
+		}
+		resource := e.Resource
+		if e.Kind == history.Call {
+			resource = t.ops[e.Op].resource
+		}
+		if resource != "" && !known[resource] && (e.Kind == history.Call || e.Kind == history.Effect) {
+			known[resource] = true
+			t.resources = append(t.resources, resource)
+		}
+	}
+	slices.Sort(t.resources)
+	return t, nil
+}
+
+func malformed(e *history.Event, err error) error {
+	return &history.InvalidError{Line: e.Seq, Err: fmt.Errorf("%w: %s: %w", ErrMalformed, e.Kind, err)}
+}
+
+// take enters one event; open has the operations of each process that have not returned.
+func (t *transcript) take(e *history.Event, open map[string][]int) error {
+	switch e.Kind {
+	case history.Call:
+		return t.takeCall(e, open)
+	case history.Return:
+		return t.takeReturn(e, open)
+	case history.Expire:
+		if e.Grant == 0 {
+			return fmt.Errorf("of no grant")
+		}
+		return t.checkGrant(e)
+	case history.Effect:
+		if e.Grant == 0 && e.Resource == "" {
+			return fmt.Errorf("on no resource")
+		}
+		if o := t.op(e.Op); e.Op != 0 && (o == nil || o.fn != e.Func || o.grant != e.Grant) {
+			return fmt.Errorf("operation %d is no %s under grant %d", e.Op, e.Func, e.Grant)
+		}
+		return t.checkGrant(e)
+	case history.Crash:
+		if e.Process == "" {
+			return fmt.Errorf("of no process")
+		}
+		for _, op := range open[e.Process] {
+			t.ops[op].crash = e.Seq
+		}
+		delete(open, e.Process)
+	}
+	return nil
+}
+
+func (t *transcript) takeCall(e *history.Event, open map[string][]int) error {
+	// Operations are numbered from 1, so none can have a number beyond the number of events.
+	if e.Op < 1 || e.Op > len(t.events) {
+		return fmt.Errorf("operation %d", e.Op)
+	}
+	if t.op(e.Op) != nil {
+		return fmt.Errorf("operation %d was called before", e.Op)
+	}
+	if e.Process == "" {
+		return fmt.Errorf("of no process")
+	}
+	o := operation{fn: e.Func, process: e.Process, resource: e.Resource, grant: e.Grant, call: e.Seq,
+		ret: forever, number: e.Number, crash: forever}
+	switch e.Func {
+	case history.Acquire:
+		o.grant = 0
+		t.acquires = append(t.acquires, e.Op)
+	case history.Extend, history.Release:
+		if e.Grant == 0 {
+			return fmt.Errorf("%s of no grant", e.Func)
+		}
+		fallthrough
+	default:
+		if err := t.checkGrant(e); err != nil {
+			return err
+		}
+		if e.Grant != 0 {
+			o.resource = t.ops[e.Grant].resource
+		}
+	}
+	if o.resource == "" {
+		return fmt.Errorf("%s of no resource", e.Func)
+	}
+	for len(t.ops) <= e.Op {
+		t.ops = append(t.ops, operation{})
+	}
+	t.ops[e.Op] = o
+	open[e.Process] = append(open[e.Process], e.Op)
+	return nil
+}
+
+func (t *transcript) takeReturn(e *history.Event, open map[string][]int) error {
+	o := t.op(e.Op)
+	switch {
+	case o == nil:
+		return fmt.Errorf("operation %d was never called", e.Op)
+	case o.ret != forever:
+		return fmt.Errorf("operation %d returned before", e.Op)
+	case o.crash != forever:
+		return fmt.Errorf("operation %d returns after its process crashed", e.Op)
+	case o.process != e.Process || o.fn != e.Func:
+		return fmt.Errorf("operation %d is %s of %s", e.Op, o.fn, o.process)
+	case o.number != 0 && e.Number != 0 && o.number != e.Number && o.fn == history.Write:
+		return fmt.Errorf("operation %d writes %d, not %d", e.Op, o.number, e.Number)
+	}
+	o.ret, o.outcome = e.Seq, e.Outcome
+	if e.Number != 0 || o.fn == history.Read {
+		o.number = e.Number
+	}
+	rest := open[o.process]
+	i := slices.Index(rest, e.Op)
+	open[o.process] = slices.Delete(rest, i, i+1)
+	return nil
+}
+
+// op returns the operation, nil if it was not called.
+func (t *transcript) op(number int) *operation {
+	if number < 1 || number >= len(t.ops) || t.ops[number].call == 0 {
+		return nil
+	}
+	return &t.ops[number]
+}
+
+// checkGrant refuses a grant that is no acquire, or of another resource than the event's.
+func (t *transcript) checkGrant(e *history.Event) error {
+	if e.Grant == 0 {
+		return nil
+	}
+	o := t.op(e.Grant)
+	if o == nil || o.fn != history.Acquire {
+		return fmt.Errorf("grant %d is no acquire", e.Grant)
+	}
+	if e.Resource != "" && e.Resource != o.resource {
+		return fmt.Errorf("grant %d is of %q, not %q", e.Grant, o.resource, e.Resource)
+	}
+	return nil
+}
+
+// on returns the resource that an effect is on.
+func (t *transcript) on(e *history.Event) string {
+	if e.Grant != 0 {
+		return t.ops[e.Grant].resource
+	}
+	return e.Resource
+}

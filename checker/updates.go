@@ -1,0 +1,200 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/anishathalye/porcupine"
+
+	"redlocksim/history"
+)
+
+// registerModel is a resource with one number, which a section replaces if it is the number it read. A section that was
+// perhaps not applied is legal on any number; should it not have been, its place is after all others, as its interval
+// has no end.
+func registerModel(initial int64) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return initial },
+		Step: func(state, input, _ any) (bool, any) {
+			s := input.(*section)
+			if s.blind || s.read == state.(int64) {
+				return true, s.wrote
+			}
+			return !s.sure, state
+		},
+	}
+}
+
+// loss is a section that wrote over what it had not read; overwritten is the section whose write that was, if known.
+type loss struct{ overwritten, by *section }
+
+// replay follows the effects on every resource in their order: a section whose write meets another number than it read
+// has lost an update. It takes effects for the truth and refuses a history in which a read gives another number than the
+// resource holds.
+func replay(t *transcript, found map[string][]section, initial int64) (map[string][]loss, error) {
+	byEffect := map[int]*section{}
+	for _, sections := range found {
+		for i := range sections {
+			if sections[i].applied != 0 {
+				byEffect[sections[i].applied] = &sections[i]
+			}
+		}
+	}
+	type register struct {
+		number int64
+		last   *section
+	}
+	registers := map[string]*register{}
+	losses := map[string][]loss{}
+	for i := range t.events {
+		e := &t.events[i]
+		if e.Kind != history.Effect || e.Outcome != history.OK {
+			continue
+		}
+		resource := t.on(e)
+		r := registers[resource]
+		if r == nil {
+			r = &register{number: initial}
+			registers[resource] = r
+		}
+		if e.Func == history.Read {
+			if e.Number != r.number {
+				return nil, malformed(e, fmt.Errorf("read of %q gives %d where it holds %d", resource, e.Number, r.number))
+			}
+			continue
+		}
+		s := byEffect[e.Seq]
+		if !s.blind && s.read != r.number {
+			losses[resource] = append(losses[resource], loss{r.last, s})
+		}
+		r.number, r.last = e.Number, s
+	}
+	return losses, nil
+}
+
+// exact reports whether on these sections porcupine, which knows only intervals, must agree with a replay that finds a
+// loss. It need not where a number comes back, or where a write depends on nothing: then another order than the one in
+// which the writes were applied may explain what was read. A replay without a loss is such an order itself, so that
+// there porcupine must always agree.
+func exact(sections []section, initial int64) bool {
+	written := map[int64]bool{initial: true}
+	for i := range sections {
+		s := &sections[i]
+		if s.blind || written[s.wrote] {
+			return false
+		}
+		written[s.wrote] = true
+	}
+	return true
+}
+
+// addUpdates reports lost updates: by replay on resources that recorded effects, porcupine agreeing; by porcupine alone
+// on others.
+func (r *Report) addUpdates(t *transcript, o Options) error {
+	a := apply(t)
+	found, err := sections(t, a)
+	if err != nil {
+		return err
+	}
+	losses, err := replay(t, found, o.Initial)
+	if err != nil {
+		return err
+	}
+	for _, resource := range t.resources {
+		sections := found[resource]
+		ops := make([]porcupine.Operation, len(sections))
+		for i := range sections {
+			ops[i] = porcupine.Operation{Input: &sections[i], Call: int64(sections[i].from), Return: int64(sections[i].to)}
+		}
+		serial, why := linearizable(registerModel(o.Initial), ops, o)
+		lost := losses[resource]
+		switch recorded := a.recorded[resource]; {
+		case serial == unknown:
+			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LostUpdate, Resource: resource, Decided: recorded || len(sections) == 0, Why: why})
+		case recorded && (serial == no && len(lost) == 0 || serial == yes && len(lost) > 0 && exact(sections, o.Initial)):
+			return &DisagreeError{Kind: LostUpdate, Resource: resource, Direct: len(lost) > 0, Linearizable: serial == no}
+		case !recorded && serial == no:
+			lost = []loss{suspects(sections, o.Initial)}
+		}
+		if len(lost) > 0 {
+			r.Findings = append(r.Findings, lostUpdate(t, resource, lost))
+		}
+	}
+	return nil
+}
+
+// suspects names sections of a resource without effects that cannot all be atomic: two that read the same number; or
+// else one that read what nobody wrote; or else the last to end of those that read. There is one, as only they can be
+// illegal.
+func suspects(sections []section, initial int64) loss {
+	var readers []*section
+	written := map[int64]bool{initial: true}
+	for i := range sections {
+		s := &sections[i]
+		written[s.wrote] = true
+		if s.sure && !s.blind {
+			readers = append(readers, s)
+		}
+	}
+	slices.SortStableFunc(readers, func(a, b *section) int { return cmp.Compare(a.to, b.to) })
+	readerOf := map[int64]*section{}
+	for _, s := range readers {
+		if first := readerOf[s.read]; first != nil {
+			return loss{first, s}
+		}
+		if s.wrote != s.read {
+			readerOf[s.read] = s
+		}
+	}
+	for _, s := range readers {
+		if !written[s.read] {
+			return loss{nil, s}
+		}
+	}
+	return loss{nil, readers[len(readers)-1]}
+}
+
+func lostUpdate(t *transcript, resource string, lost []loss) Finding {
+	s, other := lost[0].by, lost[0].overwritten
+	f := Finding{Kind: LostUpdate, Resource: resource, Count: len(lost)}
+	written := func(s *section) int {
+		if s.applied != 0 {
+			return s.applied
+		}
+		return s.to
+	}
+	show := func(s *section) {
+		f.Windows = append(f.Windows, t.window(s.process, s.grant, s.from, s.to))
+		f.Seqs = append(f.Seqs, ends(span{s.from, s.to}, span{written(s), forever})...)
+		if !s.blind {
+			f.Seqs = append(f.Seqs, s.readAt)
+		}
+	}
+	from := s.readAt
+	if other == nil {
+		show(s)
+		f.Text = fmt.Sprintf("%s (grant %d) read %d and wrote %d, which no order of the critical sections on %q explains.",
+			s.process, s.grant, s.read, s.wrote, resource)
+	} else {
+		from = written(other)
+		if s.from < other.from {
+			show(s)
+			show(other)
+		} else {
+			show(other)
+			show(s)
+		}
+		f.Text = fmt.Sprintf("%s (grant %d) read %d from %q and wrote %d over the %d that %s (grant %d) had written there.",
+			s.process, s.grant, s.read, resource, s.wrote, other.wrote, other.process, other.grant)
+		if s.applied == 0 {
+			f.Text = fmt.Sprintf("%s (grant %d) and %s (grant %d) both read %d from %q, and wrote %d and %d, which no order explains.",
+				other.process, other.grant, s.process, s.grant, s.read, resource, other.wrote, s.wrote)
+		}
+	}
+	slices.Sort(f.Seqs)
+	f.Seqs = slices.Compact(f.Seqs)
+	w := t.window("", 0, from, written(s))
+	f.FromSeq, f.ToSeq, f.From, f.To = w.FromSeq, w.ToSeq, w.From, w.To
+	return f
+}

@@ -1,0 +1,79 @@
+package checker
+
+import (
+	"testing"
+)
+
+func TestUpdates(t *testing.T) {
+	const none, lost = "", "lost-update r x1"
+	// Two grants; what is done under them after they ended is another rule's business.
+	const locks = "c1 acquire 1; ok 1; expire 1; c2 acquire 2; ok 2; expire 2; "
+	for _, c := range []struct{ rule, script, want string }{
+		{"one after the other", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =1 of 1; applied 4; ok 4; c2 read 5 of 2; applied 5 =1; ok 5 =1; c2 write 6 =2 of 2; applied 6; ok 6", none},
+		{"interleaved", "c1 read 3 of 1; applied 3; ok 3; c2 read 4 of 2; applied 4; ok 4; c1 write 5 =1 of 1; applied 5; c2 write 6 =2 of 2; applied 6", lost},
+		{"interleaved, the later one turned down", "c1 read 3 of 1; applied 3; ok 3; c2 read 4 of 2; applied 4; ok 4; c1 write 5 =1 of 1; applied 5; c2 write 6 =2 of 2; refused 6; fail 6", none},
+		{"interleaved, the later one not applied yet", "c1 read 3 of 1; applied 3; ok 3; c2 read 4 of 2; applied 4; ok 4; c1 write 5 =1 of 1; applied 5; c2 write 6 =2 of 2", none},
+		{"applied after an unknown return", "c1 read 3 of 1; applied 3; ok 3; c1 write 5 =1 of 1; unknown 5; c2 read 4 of 2; applied 4; ok 4; c2 write 6 =2 of 2; applied 6; ok 6; applied 5", lost},
+		{"overlapping, but read after the write", "c1 read 3 of 1; applied 3; ok 3; c1 write 5 =1 of 1; c2 read 4 of 2; applied 5; applied 4 =1; ok 4 =1; c2 write 6 =2 of 2; applied 6; ok 5; ok 6", none},
+		{"a read whose answer was lost does not count", "c1 read 3 of 1; applied 3; unknown 3; c2 read 4 of 2; applied 4; ok 4; c2 write 5 =1 of 2; applied 5; c1 write 6 =2 of 1; applied 6", none},
+		{"the last of two reads counts", "c1 read 3 of 1; applied 3; ok 3; c2 write 4 =1 of 2; applied 4; c1 read 5 of 1; applied 5 =1; ok 5 =1; c1 write 6 =2 of 1; applied 6", none},
+		{"a write nobody read before is written over", "c1 read 3 of 1; applied 3; ok 3; c2 write 4 =1 of 2; applied 4; c1 write 6 =2 of 1; applied 6", lost},
+		{"a write under no grant is written over", "c1 read 3 of 1; applied 3; ok 3; c2 write 4 =1; applied 4; c1 write 6 =2 of 1; applied 6", lost},
+		{"a write that depends on nothing loses nothing", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =1 of 1; applied 4; c2 write 5 =2 of 2; applied 5", none},
+		{"nor does one under no grant, though it has read", "c4 read 3; applied 3; ok 3; c1 write 4 =1 of 1; applied 4; c4 write 5 =2; applied 5", none},
+		{"a second write builds on the first", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =1 of 1; applied 4; ok 4; c1 write 5 =2 of 1; applied 5", none},
+		{"and is interleaved", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =1 of 1; applied 4; ok 4; c2 write 6 =3 of 2; applied 6; c1 write 5 =2 of 1; applied 5", lost},
+		{"a write that arrives twice, undisturbed", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =1 of 1; applied 4; applied 4", none},
+		{"a write that arrives twice", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =1 of 1; applied 4; c2 write 5 =3 of 2; applied 5; applied 4", lost},
+		{"a number comes back, no update is lost", "c1 read 3 of 1; applied 3; ok 3; c2 read 4 of 2; applied 4; ok 4; c2 write 5 =1 of 2; applied 5; ok 5; c2 write 6 =0 of 2; applied 6; c1 write 7 =9 of 1; applied 7", none},
+		{"a number comes back, effects tell what porcupine cannot", "c1 read 3 of 1; applied 3; ok 3; c2 read 4 of 2; applied 4; ok 4; c2 write 5 =2 of 2; applied 5; ok 5; c3 acquire 8; fail 8; c1 write 7 =1 of 1; applied 7; c2 write 6 =0 of 2; applied 6; ok 7", "lost-update r x2"},
+		{"own writes that overtake each other lose nothing of others", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =1 of 1; unknown 4; c1 write 5 =2 of 1; applied 5; applied 4", none},
+		{"own writes that do not", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =1 of 1; unknown 4; c1 write 5 =2 of 1; applied 4; applied 5", none},
+		{"a write that arrives twice, after its client read again", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =1 of 1; applied 4; ok 4; c2 write 5 =3 of 2; applied 5; c1 read 6 of 1; applied 6 =3; ok 6 =3; applied 4", lost},
+		{"applied after its return and after others", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =9 of 1; unknown 4; c2 read 5 of 2; applied 5; ok 5; c2 write 6 =1 of 2; applied 6; ok 6; c2 write 7 =0 of 2; applied 7; ok 7; applied 4", none},
+		{"effects that name no operation", "effect read of 1; effect read of 2; effect write =1 of 1; effect write =2 of 2", lost},
+		{"effects that name no operation, matched by number", "c1 read 3 of 1; c1 read 4 of 1; effect read of 1; effect write =1 of 2; effect read =1 of 1; ok 4; ok 3 =1; c1 write 5 =2 of 1; unknown 5; c1 write 6 =3 of 1; effect write =3 of 1; effect write =2 of 1", none},
+		{"effects that name no operation, in turn", "effect read of 1; effect write =1 of 1; effect read =1 of 2; effect write =2 of 2", none},
+
+		{"no effects: one after the other", "c1 read 3 of 1; ok 3; c1 write 4 =1 of 1; ok 4; c2 read 5 of 2; ok 5 =1; c2 write 6 =2 of 2; ok 6", none},
+		{"no effects: both read the same", "c1 read 3 of 1; ok 3; c2 read 5 of 2; ok 5; c1 write 4 =1 of 1; ok 4; c2 write 6 =2 of 2; ok 6", lost},
+		{"no effects: the failed one does not count", "c1 read 3 of 1; ok 3; c2 read 5 of 2; ok 5; c1 write 4 =1 of 1; ok 4; c2 write 6 =2 of 2; fail 6", none},
+		{"no effects: the unknown one may not have happened", "c1 read 3 of 1; ok 3; c2 read 5 of 2; ok 5; c1 write 4 =1 of 1; ok 4; c2 write 6 =2 of 2; unknown 6", none},
+		{"no effects: nor may the one that returned before", "c1 read 3 of 1; ok 3; c1 write 4 =1 of 1; unknown 4; c2 read 5 of 2; ok 5; c2 write 6 =2 of 2; ok 6", none},
+		{"no effects: or it may happen later", "c1 read 3 of 1; ok 3; c1 write 4 =9 of 1; unknown 4; c2 read 5 of 2; ok 5; c2 write 6 =1 of 2; ok 6; c2 write 7 =0 of 2; ok 7; c4 acquire 8; ok 8; c4 read 9 of 8; ok 9 =9; c4 write 10 =10 of 8; ok 10", none},
+		{"no effects: after an unknown write nothing is known", "c1 read 3 of 1; ok 3; c1 write 4 =1 of 1; unknown 4; c2 read 5 of 2; ok 5 =1; c2 write 6 =5 of 2; ok 6; c1 write 7 =2 of 1; ok 7", none},
+		{"no effects: nor what was written before", "c1 read 3 of 1; ok 3; c1 write 4 =1 of 1; ok 4; c1 write 8 =3 of 1; unknown 8; c2 read 5 of 2; ok 5 =3; c2 write 6 =5 of 2; ok 6; c1 write 7 =2 of 1; ok 7", none},
+		{"no effects: after a write its number is", "c1 read 3 of 1; ok 3; c1 write 4 =1 of 1; ok 4; c2 read 5 of 2; ok 5 =1; c2 write 6 =5 of 2; ok 6; c1 write 7 =2 of 1; ok 7", lost},
+		{"no effects: the unknown one did happen, someone read it", "c1 read 3 of 1; ok 3; c1 write 4 =1 of 1; unknown 4; c2 read 5 of 2; ok 5 =1; c2 write 6 =2 of 2; ok 6", none},
+		{"no effects: what was read was never written", "c1 read 3 of 1; ok 3 =7; c1 write 4 =1 of 1; ok 4", lost},
+		{"no effects: read before it was written", "c1 read 3 of 1; ok 3 =2; c1 write 4 =1 of 1; ok 4; c2 read 5 of 2; ok 5; c2 write 6 =2 of 2; ok 6", lost},
+	} {
+		r, err := Check(script(t, locks+c.script), Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.rule, err)
+			continue
+		}
+		got := ""
+		for _, f := range r.Findings {
+			if f.Kind == LostUpdate {
+				got = shown(Report{Findings: []Finding{f}})
+				if len(f.Windows) == 0 || f.Seqs[0] < 1 || f.Text == "" || f.To < f.From {
+					t.Errorf("%s: witness %+v", c.rule, f)
+				}
+			}
+		}
+		if got != c.want || len(r.Unchecked) > 0 {
+			t.Errorf("%s: found %q, want %q; unchecked %v", c.rule, got, c.want, r.Unchecked)
+		}
+	}
+}
+
+func TestInitialNumber(t *testing.T) {
+	const text = "c1 acquire 1; ok 1; c1 read 2 of 1; ok 2 =7; c1 write 3 =8 of 1; ok 3"
+	for initial, want := range map[int64]string{0: "lost-update r x1", 7: ""} {
+		r, err := Check(script(t, text), Options{Initial: initial})
+		if err != nil || shown(r) != want {
+			t.Errorf("from %d: %v, found %q, want %q", initial, err, shown(r), want)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package checker
+
+import "fmt"
+
+// effort is how much happened on a resource: the acquires that succeeded, and the processes that called acquire.
+type effort struct{ grants, clients int }
+
+func (t *transcript) efforts() map[string]effort {
+	type caller struct{ process, resource string }
+	callers := map[caller]bool{}
+	efforts := map[string]effort{}
+	for _, op := range t.acquires {
+		o := &t.ops[op]
+		e := efforts[o.resource]
+		if c := (caller{o.process, o.resource}); !callers[c] {
+			callers[c] = true
+			e.clients++
+		}
+		if o.granted() {
+			e.grants++
+		}
+		efforts[o.resource] = e
+	}
+	return efforts
+}
+
+// vacuous reports that too little happened: a run without a grant, or without two clients who want the same, can show no
+// overlap and so passes whatever the lock does.
+func vacuous(t *transcript, o Options) []Finding {
+	floor := func(n, byDefault int) int {
+		if n == 0 {
+			return byDefault
+		}
+		return max(0, n)
+	}
+	minGrants, minClients := floor(o.MinGrants, 1), floor(o.MinClients, 2)
+	grants, contenders := 0, 0
+	for _, e := range t.efforts() {
+		grants += e.grants
+		contenders = max(contenders, e.clients)
+	}
+	if grants >= minGrants && contenders >= minClients {
+		return nil
+	}
+	return []Finding{{
+		Kind: Vacuous, Count: 1,
+		Text: fmt.Sprintf("Too little happened to tell: %d grants of at least %d, and at most %d clients on one resource of at least %d.",
+			grants, minGrants, contenders, minClients),
+	}}
+}

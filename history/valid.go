@@ -1,0 +1,110 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// What an [InvalidError] can be matched against with errors.Is.
+var (
+	// ErrEmpty: there is not a single event. A run that recorded nothing is a fault of the recorder, not a history.
+	ErrEmpty = errors.New("no events")
+	// ErrTruncated: the last line does not end; the writer was interrupted.
+	ErrTruncated = errors.New("last line has no end")
+	// ErrSeq: Seq does not count 1, 2, 3 and so on.
+	ErrSeq = errors.New("gap in seq")
+	// ErrTime: true time is negative or falls.
+	ErrTime = errors.New("true time falls")
+	// ErrWord: a kind, function or outcome is not in the vocabulary, or is missing where the kind needs it.
+	ErrWord = errors.New("not in the vocabulary")
+	// ErrLine: the line is not one JSON object of known fields, each at most once and of the right type.
+	ErrLine = errors.New("not an event")
+	// ErrTooLong: the line is longer than MaxLine.
+	ErrTooLong = errors.New("line too long")
+)
+
+// InvalidError says which event keeps a sequence of events from being a history.
+type InvalidError struct {
+	// Line is the position of the event, from 1: its line in a file, and what its Seq should be.
+	Line int
+	// Err says what is wrong with it, and matches one of the errors above or one of the caller who found more.
+	Err error
+}
+
+func (e *InvalidError) Error() string { return fmt.Sprintf("history: line %d: %v", e.Line, e.Err) }
+
+// Unwrap gives Err.
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// Validate returns nil if h is well formed as far as one can tell event by event: not empty, Seq without gaps, Time
+// never falling, words of the vocabulary only and where they are needed, text in UTF-8. Otherwise an [*InvalidError]
+// for the first event that is not. That returns have calls is for who pairs them to say.
+func (h History) Validate() error {
+	if len(h) == 0 {
+		return &InvalidError{Line: 1, Err: ErrEmpty}
+	}
+	var last int64
+	for i := range h {
+		if err := h[i].validate(i+1, last); err != nil {
+			return &InvalidError{Line: i + 1, Err: err}
+		}
+		last = h[i].Time
+	}
+	return nil
+}
+
+// validate judges the event at position seq, after one at the true time last.
+func (e *Event) validate(seq int, last int64) error {
+	if e.Seq != seq {
+		return fmt.Errorf("%w: %d instead of %d", ErrSeq, e.Seq, seq)
+	}
+	if e.Time < last {
+		return fmt.Errorf("%w: %d after %d", ErrTime, e.Time, last)
+	}
+	if e.Op < 0 || e.Grant < 0 {
+		return fmt.Errorf("%w: negative number of an operation", ErrLine)
+	}
+	needsFunc, needsOutcome := false, false
+	switch e.Kind {
+	case Call:
+		needsFunc = true
+	case Return, Effect:
+		needsFunc, needsOutcome = true, true
+	case Step, Expire, Crash, Fault:
+	default:
+		return fmt.Errorf("%w: kind %q", ErrWord, e.Kind)
+	}
+	switch e.Func {
+	case Read, Write:
+	case Acquire, Extend, Release:
+		if e.Kind == Effect {
+			return fmt.Errorf("%w: function %q of an effect", ErrWord, e.Func)
+		}
+	case "":
+		if needsFunc {
+			return fmt.Errorf("%w: %s without a function", ErrWord, e.Kind)
+		}
+	default:
+		return fmt.Errorf("%w: function %q", ErrWord, e.Func)
+	}
+	switch e.Outcome {
+	case OK, Failed:
+	case Unknown:
+		if e.Kind == Effect {
+			return fmt.Errorf("%w: outcome %q of an effect", ErrWord, e.Outcome)
+		}
+	case "":
+		if needsOutcome {
+			return fmt.Errorf("%w: %s without an outcome", ErrWord, e.Kind)
+		}
+	default:
+		return fmt.Errorf("%w: outcome %q", ErrWord, e.Outcome)
+	}
+	for _, s := range [...]string{e.Process, e.Resource, e.Name, e.Node, e.Detail} {
+		if !utf8.ValidString(s) {
+			return fmt.Errorf("%w: text that is not UTF-8: %q", ErrLine, s)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// conn is the client's end of a connection, as go-redis uses it: it writes a request, reads the reply, and closes the
+// connection when that fails or takes too long. The kernel sees an exchange for each request.
+//
+// go-redis makes connections on a goroutine of its own while the task that needs one blocks the kernel, so making one
+// must not touch the kernel. Everything else happens in tasks, one at a time.
+type conn struct {
+	client *sim.Process
+	link   *sim.Link
+
+	written  []byte    // the beginning of a request that is not complete
+	request  *exchange // whose reply has not come; nil if none is under way
+	readable []byte
+	broken   error
+	closed   bool
+
+	deadline time.Time // of Read, by the client's lock clock; zero for none
+	reader   redlock.Waiter
+	reading  bool
+}
+
+var _ net.Conn = (*conn)(nil)
+
+// exchange is one request on its way to a node and back. It outlives its connection: a request that the client has
+// given up may still arrive.
+type exchange struct {
+	sim.Exchange
+	conn           *conn
+	request, reply []byte
+}
+
+func (x *exchange) Answered() {
+	c := x.conn
+	c.request = nil
+	c.readable = append(c.readable, x.reply...)
+	c.wake()
+}
+
+func (x *exchange) Broken() {
+	c := x.conn
+	c.request = nil
+	c.broken = sim.ErrReset
+	c.wake()
+}
+
+func (c *conn) wake() {
+	if c.reading {
+		c.reader.Wake()
+	}
+}
+
+// hello answers go-redis' handshake: RESP 2, a master.
+const hello = "*4\r\n$5\r\nproto\r\n:2\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
+
+// Write sends what it completes, one request at a time.
+func (c *conn) Write(b []byte) (int, error) {
+	switch {
+	case c.closed:
+		return 0, net.ErrClosed
+	case c.broken != nil:
+		return 0, c.broken
+	}
+	c.written = append(c.written, b...)
+	for len(c.written) > 0 {
+		args, n := parse(c.written)
+		if n == 0 {
+			break
+		}
+		request := c.written[:n:n]
+		c.written = c.written[n:]
+		if strings.EqualFold(args[0], "hello") {
+			c.readable = append(c.readable, hello...)
+		} else {
+			c.open(args[0], request)
+		}
+	}
+	if len(c.written) == 0 {
+		c.written = nil // what was there has gone with the request
+	}
+	return len(b), nil
+}
+
+// open begins the exchange. The adapter sends EVAL only after an EVALSHA of the same command that found no script.
+func (c *conn) open(command string, request []byte) {
+	if c.request != nil {
+		panic("wire: a second request on a connection whose first is unanswered")
+	}
+	key := c.client.Request()
+	if strings.EqualFold(command, "eval") {
+		key = key.With(1)
+	}
+	c.request = &exchange{conn: c, request: request}
+	c.link.Open(&c.request.Exchange, key, c.request)
+}
+
+// Read waits for a reply. One that has come is read also after the deadline, as after a pause of the process.
+func (c *conn) Read(b []byte) (int, error) {
+	var timer redlock.Timer
+	late := false
+	for {
+		switch {
+		case c.closed:
+			return 0, net.ErrClosed
+		case len(c.readable) > 0:
+			n := copy(b, c.readable)
+			c.readable = c.readable[n:]
+			return n, nil
+		case c.broken != nil:
+			return 0, c.broken
+		case late:
+			return 0, os.ErrDeadlineExceeded
+		}
+		if timer == nil && !c.deadline.IsZero() {
+			clock := c.client.LockClock()
+			timer = clock.AfterFunc(c.deadline.Sub(clock.Now()), func() { late = true; c.wake() })
+			defer timer.Stop()
+		}
+		c.wait()
+	}
+}
+
+func (c *conn) wait() {
+	if c.reader == nil {
+		c.reader = c.client.Tasks().NewWaiter()
+	}
+	c.reading = true
+	defer func() { c.reading = false }() // also when the run is over and Wait panics
+	c.reader.Wait(context.Background())
+}
+
+// Close gives up the request under way.
+func (c *conn) Close() error {
+	if c.closed {
+		return net.ErrClosed
+	}
+	c.closed = true
+	if c.request != nil {
+		c.request.Abandon()
+	}
+	c.wake()
+	return nil
+}
+
+// SetDeadline and the like take readings of the client's lock clock. They are for the next Read: go-redis does not
+// change the deadline of one that waits. Write does not wait.
+func (c *conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
+
+func (c *conn) SetReadDeadline(t time.Time) error {
+	if c.reading {
+		return errors.New("wire: the deadline of a Read under way cannot be changed")
+	}
+	c.deadline = t
+	return nil
+}
+
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+
+func (c *conn) LocalAddr() net.Addr  { return addr(c.link.Client().Name()) }
+func (c *conn) RemoteAddr() net.Addr { return addr(c.link.Server().Name()) }
+
+// addr is a process's name.
+type addr string
+
+func (addr) Network() string  { return "sim" }
+func (a addr) String() string { return string(a) }

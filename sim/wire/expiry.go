@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"bufio"
+	"io"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// expiry is what a miniredis is taught so that its keys expire as those of redis-server do. It differs from it in this:
+//
+//   - It keeps the time that is left of a TTL, so that a clock that steps back does not lengthen it. redis-server keeps
+//     the deadline.
+//   - It removes a key when the TTL is used up; redis-server one millisecond later, when its clock reads more than the
+//     deadline. In between PTTL is 0.
+//   - Its clock is finer than the milliseconds in which redis-server reckons.
+//   - It removes every key that has expired as soon as any command comes. redis-server looks at the keys a command
+//     touches, and a key that was not looked at comes back when the clock is stepped back. (redis-server removes some
+//     of the others ten times a second; neither tier does that.)
+//
+// So its clock stands still (no ClockTTL), and it is told before each command how much is left of the keys in it, and
+// asked afterwards what became of them.
+type expiry struct {
+	redis     *miniredis.Miniredis
+	db        *miniredis.RedisDB
+	deadlines map[string]int64 // as in sim.Record, of the keys that have one
+	now       int64            // of the command under way
+}
+
+// given marks a TTL that miniredis was told, which is not in whole milliseconds, apart from one that a command set,
+// which is. Commands see it rounded down.
+const given = time.Nanosecond
+
+// expired says whether a key is gone. Redis compares in this way in keyIsExpired, db.c.
+func (e *expiry) expired(now int64, key string) bool {
+	d, ok := e.deadlines[key]
+	return ok && now > d
+}
+
+// before sets the clock and the TTLs of the keys in a command. Any argument may be a key; for one that is not and has
+// the name of a key it does no harm.
+func (e *expiry) before(now int64, args []string) {
+	e.now = now
+	e.redis.SetTime(time.UnixMilli(now))
+	for _, key := range args[1:] {
+		if d, ok := e.deadlines[key]; ok {
+			e.db.SetTTL(key, time.Duration(d-now)*time.Millisecond+given)
+		}
+	}
+}
+
+// hook removes the keys that a command looks at and that have expired, just before it runs. It sees the commands that
+// a script calls as well; the script itself looks at none.
+func (e *expiry) hook(c *server.Peer, command string, args ...string) bool {
+	switch command {
+	case "EVAL", "EVALSHA", "SCRIPT":
+		args = nil
+	case "DEL", "EXISTS", "MGET", "TOUCH", "UNLINK":
+	default:
+		args = args[:min(1, len(args))]
+	}
+	for _, key := range args {
+		if e.expired(e.now, key) {
+			delete(e.deadlines, key)
+			// With the context of the caller miniredis knows whether its lock is held, as it is inside a script.
+			p := server.NewPeer(bufio.NewWriter(io.Discard))
+			p.Ctx = c.Ctx
+			e.redis.Server().Dispatch(p, []string{"DEL", key})
+		}
+	}
+	return false
+}
+
+// after learns the deadlines that the command has set.
+func (e *expiry) after(args []string) {
+	for _, key := range args[1:] {
+		ttl := e.db.TTL(key) // 0 also if there is no such key
+		switch {
+		case ttl%time.Millisecond != 0: // as before
+		case ttl == 0:
+			delete(e.deadlines, key)
+		default:
+			e.deadlines[key] = e.now + ttl.Milliseconds()
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+
+	"redlocksim/sim"
+)
+
+// memory is a node: a miniredis that is called directly, by one request after the other.
+type memory struct {
+	server *sim.Server
+	redis  *miniredis.Miniredis
+	db     *miniredis.RedisDB
+	expiry expiry
+	peer   *server.Peer // who the requests come from
+	out    bytes.Buffer
+}
+
+func newMemory(s *sim.Server) *memory {
+	m := &memory{server: s, redis: miniredis.NewMiniRedis()}
+	// A miniredis without sockets starts with the first connection that is dialed to it.
+	c, err := m.redis.Dial()
+	if err != nil {
+		panic(fmt.Sprintf("wire: %v", err))
+	}
+	_ = c.Close()
+	m.db = m.redis.DB(0)
+	m.peer = server.NewPeer(bufio.NewWriter(&m.out))
+	m.expiry = expiry{redis: m.redis, db: m.db, deadlines: map[string]int64{}}
+	m.redis.Server().SetPreHook(m.expiry.hook)
+	return m
+}
+
+func (m *memory) close() { m.redis.Close() }
+
+// now is what the node's wall clock reads, in the unit in which Redis expires keys.
+func (m *memory) now() int64 { return m.server.Clock().Wall().Milliseconds() }
+
+// do runs a command and returns the reply.
+func (m *memory) do(args []string) []byte {
+	if !m.isUnknownScript(args) {
+		m.server.BeforeWrite()
+	}
+	m.expiry.before(m.now(), args)
+	reply := m.dispatch(args...)
+	m.expiry.after(args)
+	return reply
+}
+
+// isUnknownScript: the command is going to be answered with NOSCRIPT, and changes nothing.
+func (m *memory) isUnknownScript(args []string) bool {
+	return strings.EqualFold(args[0], "evalsha") && string(m.dispatch("SCRIPT", "EXISTS", args[1])) == "*1\r\n:0\r\n"
+}
+
+func (m *memory) dispatch(args ...string) []byte {
+	m.out.Reset()
+	m.redis.Server().Dispatch(m.peer, args)
+	m.peer.Flush()
+	return slices.Clone(m.out.Bytes())
+}
+
+// Dump implements sim.Memory.
+func (m *memory) Dump() []sim.Record {
+	now := m.now()
+	keys := m.db.Keys() // sorted
+	records := make([]sim.Record, 0, len(keys))
+	for _, key := range keys {
+		if m.expiry.expired(now, key) {
+			continue
+		}
+		value, err := m.db.Get(key)
+		if err != nil {
+			panic(fmt.Sprintf("wire: dump of %q: %v", key, err))
+		}
+		records = append(records, sim.Record{Key: key, Value: value, ExpiresAt: m.expiry.deadlines[key]})
+	}
+	return records
+}
+
+// Load implements sim.Memory.
+func (m *memory) Load(records []sim.Record) {
+	m.redis.FlushAll()
+	m.dispatch("SCRIPT", "FLUSH")
+	clear(m.expiry.deadlines)
+	for _, r := range records {
+		_ = m.db.Set(r.Key, r.Value) // fails only on keys of another type
+		if r.ExpiresAt != 0 {
+			m.expiry.deadlines[r.Key] = r.ExpiresAt
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package wire_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"redlocksim/redlock"
+	"redlocksim/sim"
+	"redlocksim/sim/model"
+	"redlocksim/sim/wire"
+)
+
+// alone is a world of one node and one client, without delays, and with the node's memory at hand.
+type alone struct {
+	sim.Backend
+	*sim.World
+	memory sim.Memory
+	round  int
+}
+
+func newAlone(backend sim.Backend, p sim.Persistence) *alone {
+	a := &alone{Backend: backend}
+	a.World = sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Persistence: p}, a)
+	return a
+}
+
+func (a *alone) Memory(s *sim.Server) sim.Memory {
+	a.memory = a.Backend.Memory(s)
+	return a.memory
+}
+
+func (a *alone) Close() {} // of the backend, which the World calls; see close
+
+func (a *alone) close() {
+	a.World.Close()
+	a.Backend.Close()
+}
+
+// do gives what the node answers to a command.
+func (a *alone) do(op redlock.Op, value string, ttl time.Duration, keys ...string) redlock.Outcome {
+	outcome := redlock.Unanswered
+	p := a.Clients[0]
+	a.round++
+	c := &redlock.Command{Op: op, Keys: keys, Value: value, TTL: ttl, Round: a.round, Deadline: p.LockClock().Now().Add(time.Second),
+		Done: func(_ *redlock.Command, r redlock.Reply) { outcome = r.Outcome }}
+	if op == redlock.OpRelease {
+		c.TTL = 0
+	}
+	a.Nodes(p)[0].Do([]*redlock.Command{c})
+	a.advance(0)
+	return outcome
+}
+
+func (a *alone) advance(d time.Duration) { a.Kernel.Run(a.Kernel.Now().Add(d)) }
+
+// TestExpiryIsExact: a key is there while the node's clock reads its deadline, and gone one millisecond later, also
+// when the clock reads in between.
+func TestExpiryIsExact(t *testing.T) {
+	for _, extended := range []bool{false, true} {
+		for _, at := range []struct {
+			after time.Duration
+			want  redlock.Outcome // of an acquire by another
+		}{{0, redlock.Declined}, {9 * time.Millisecond, redlock.Declined}, {10 * time.Millisecond, redlock.Declined},
+			{11*time.Millisecond - 1, redlock.Declined}, {11 * time.Millisecond, redlock.Accepted}} {
+			for name, backend := range map[string]sim.Backend{"model": model.New(), "wire": wire.New()} {
+				t.Run(fmt.Sprintf("%s/%v/extended=%v", name, at.after, extended), func(t *testing.T) {
+					a := newAlone(backend, sim.NoPersistence)
+					defer a.close()
+					ttl := 10 * time.Millisecond
+					if extended {
+						a.do(redlock.OpAcquire, "v", 3*time.Millisecond, "k")
+						if got := a.do(redlock.OpExtend, "v", ttl, "k"); got != redlock.Accepted {
+							t.Fatalf("extend was %v", got)
+						}
+					} else {
+						a.do(redlock.OpAcquire, "v", ttl, "k")
+					}
+					a.advance(at.after)
+					held := at.want == redlock.Declined
+					if n := len(a.Servers[0].Dump()); (n == 1) != held {
+						t.Errorf("the node has %d keys", n)
+					}
+					if got := a.do(redlock.OpExtend, "v", time.Millisecond, "k"); (got == redlock.Accepted) != held {
+						t.Errorf("extend was %v", got)
+					}
+					if got := a.do(redlock.OpAcquire, "w", time.Millisecond, "k"); got != at.want {
+						t.Errorf("acquire was %v, want %v", got, at.want)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestDeadlineOfTheSecondRequest: what is left of a command's time is read from the lock clock again before its script
+// is sent in full. A wall clock that steps forward makes that less than the library itself waits.
+func TestDeadlineOfTheSecondRequest(t *testing.T) {
+	for _, test := range []struct {
+		step, answered time.Duration
+		want           redlock.Outcome
+	}{{0, 40 * time.Millisecond, redlock.Declined}, {20 * time.Millisecond, 30 * time.Millisecond, redlock.TimedOut},
+		{40 * time.Millisecond, 20 * time.Millisecond, redlock.TimedOut}} {
+		for name, backend := range map[string]sim.Backend{"model": model.New(), "wire": wire.New()} {
+			t.Run(fmt.Sprintf("%s/%v", name, test.step), func(t *testing.T) {
+				w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c", LockOnWall: true}},
+					Latency: sim.Constant(10 * time.Millisecond)}, backend)
+				defer w.Close()
+				p := w.Clients[0]
+				replies := 0
+				w.Nodes(p)[0].Do([]*redlock.Command{{Op: redlock.OpRelease, Keys: []string{"k"}, Value: "v",
+					Deadline: p.LockClock().Now().Add(50 * time.Millisecond), Done: func(_ *redlock.Command, r redlock.Reply) {
+						replies++
+						if r.Outcome != test.want || w.Kernel.Now() != sim.True(test.answered) {
+							t.Errorf("%v after %v, want %v after %v", r.Outcome, time.Duration(w.Kernel.Now()), test.want, test.answered)
+						}
+					}}})
+				w.Kernel.After(15*time.Millisecond, func() { p.Clock().Step(test.step) })
+				w.Kernel.Run(sim.True(time.Second))
+				if replies != 1 {
+					t.Errorf("%d replies", replies)
+				}
+			})
+		}
+	}
+}
+
+// TestMemoriesAgree: whatever is asked of a node and whatever happens to it and its clock, both tiers answer the same
+// and keep the same.
+func TestMemoriesAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := sim.Persistence(rapid.IntRange(0, 2).Draw(t, "persistence"))
+		tiers := []*alone{newAlone(model.New(), p), newAlone(wire.New(), p)}
+		for _, a := range tiers {
+			defer a.close()
+		}
+		// Both must give the same for f.
+		agree := func(t *rapid.T, what string, f func(a *alone) any) {
+			want, got := fmt.Sprint(f(tiers[0])), fmt.Sprint(f(tiers[1]))
+			if want != got {
+				t.Fatalf("%s: model %s, wire %s", what, want, got)
+			}
+		}
+		keys := []string{"a", "b", "c"}
+		command := func(op redlock.Op) func(*rapid.T) {
+			return func(t *rapid.T) {
+				on := slices.Clone(rapid.Permutation(keys).Draw(t, "keys")[:rapid.IntRange(1, 3).Draw(t, "n")])
+				value := rapid.SampledFrom([]string{"v", "w", "a"}).Draw(t, "value") // "a" is a key, too
+				ttl := time.Duration(rapid.IntRange(1, 8).Draw(t, "ttl")) * time.Millisecond
+				agree(t, op.String(), func(a *alone) any { return a.do(op, value, ttl, on...) })
+			}
+		}
+		us := func(t *rapid.T, name string, min, max int) time.Duration {
+			if rapid.Bool().Draw(t, "whole") {
+				return time.Duration(rapid.IntRange(min, max).Draw(t, name)) * time.Millisecond
+			}
+			return time.Duration(rapid.IntRange(min*1000, max*1000).Draw(t, name)) * time.Microsecond
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"acquire":  command(redlock.OpAcquire),
+			"acquire2": command(redlock.OpAcquire),
+			"extend":   command(redlock.OpExtend),
+			"release":  command(redlock.OpRelease),
+			"unheard": func(t *rapid.T) { // the reply is lost, and with it the news that the node does not know the script
+				key, value := rapid.SampledFrom(keys).Draw(t, "key"), rapid.SampledFrom([]string{"v", "w"}).Draw(t, "value")
+				agree(t, "unheard", func(a *alone) any {
+					l := a.Network.Link("c", "A")
+					l.Cut(sim.Replies)
+					defer l.Mend(sim.Replies)
+					a.do(redlock.OpRelease, value, 0, key)
+					return nil
+				})
+			},
+			"wait": func(t *rapid.T) {
+				d := us(t, "for", 0, 12)
+				agree(t, "wait", func(a *alone) any { a.advance(d); return nil })
+			},
+			"wait long": func(t *rapid.T) { // past an fsync
+				agree(t, "wait", func(a *alone) any { a.advance(700 * time.Millisecond); return nil })
+			},
+			"step": func(t *rapid.T) {
+				d := us(t, "by", -12, 12)
+				agree(t, "step", func(a *alone) any { a.Servers[0].Clock().Step(d); return nil })
+			},
+			"stop and start": func(t *rapid.T) {
+				dark := rapid.Bool().Draw(t, "dark")
+				down := us(t, "down", 0, 12)
+				agree(t, "restart", func(a *alone) any {
+					stop := a.Servers[0].Kill
+					if dark {
+						stop = a.Servers[0].LosePower
+					}
+					if err := stop(); err != nil {
+						return err
+					}
+					a.advance(down)
+					return a.Servers[0].Restart()
+				})
+			},
+			"load": func(t *rapid.T) {
+				var records []sim.Record
+				for _, key := range keys {
+					if kind := rapid.IntRange(0, 2).Draw(t, "kind"); kind > 0 {
+						r := sim.Record{Key: key, Value: "v"}
+						if kind == 2 {
+							r.ExpiresAt = tiers[0].Servers[0].Clock().Wall().Milliseconds() + int64(rapid.IntRange(-2, 5).Draw(t, "left"))
+						}
+						records = append(records, r)
+					}
+				}
+				agree(t, "load", func(a *alone) any { a.memory.Load(records); return nil })
+			},
+			"": func(t *rapid.T) {
+				agree(t, "dump", func(a *alone) any { return a.Servers[0].Dump() })
+				agree(t, "on disk", func(a *alone) any { return a.Servers[0].OnDisk() })
+			},
+		})
+	})
+}
