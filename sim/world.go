@@ -20,6 +20,8 @@ type Config struct {
 	Latency Latency
 	// Trace, if not nil, is told of every step of the kernel.
 	Trace func(TraceStep)
+	// Buffer is memory for the history to be recorded in; what it holds is overwritten.
+	Buffer history.History
 	// MaxSteps bounds the run; DefaultMaxSteps if zero.
 	MaxSteps int
 }
@@ -69,7 +71,7 @@ func NewWorld(cfg Config, backend Backend) *World {
 	if cfg.MaxSteps > 0 {
 		k.maxSteps = cfg.MaxSteps
 	}
-	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, nodes: map[*Process][]redlock.Node{}, hasher: new(history.Hasher)}
+	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, nodes: map[*Process][]redlock.Node{}, history: cfg.Buffer[:0], hasher: new(history.Hasher)}
 	for _, name := range cfg.Nodes {
 		s := &Server{Process: k.newProcess(name), persistence: cfg.Persistence}
 		s.memory = backend.Memory(s)

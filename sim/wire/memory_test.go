@@ -96,6 +96,21 @@ func TestExpiryIsExact(t *testing.T) {
 	}
 }
 
+// TestManyKeys: the Lua states are large enough for scripts over many keys.
+func TestManyKeys(t *testing.T) {
+	a := newAlone(wire.New(), sim.NoPersistence)
+	defer a.close()
+	var keys []string
+	for i := range 500 {
+		keys = append(keys, fmt.Sprint("k", i))
+	}
+	for _, op := range []redlock.Op{redlock.OpAcquire, redlock.OpExtend, redlock.OpRelease} {
+		if got := a.do(op, "v", time.Second, keys...); got != redlock.Accepted {
+			t.Errorf("%v was %v", op, got)
+		}
+	}
+}
+
 // TestDeadlineOfTheSecondRequest: what is left of a command's time is read from the lock clock again before its script
 // is sent in full. A wall clock that steps forward makes that less than the library itself waits.
 func TestDeadlineOfTheSecondRequest(t *testing.T) {
