@@ -39,7 +39,11 @@ func (c *Client) attempt(ctx context.Context, resource string, t term, number in
 	if err != nil {
 		return nil, &failure{err: &Error{Op: OpAcquire, Resource: resource, Attempts: number, Cause: err}}
 	}
-	cl := &claim{client: c, ctx: context.WithoutCancel(ctx), keys: []string{resource}, value: value, attempt: number}
+	values := ctx
+	if ctx.Done() != nil {
+		values = context.WithoutCancel(ctx)
+	}
+	cl := &claim{client: c, ctx: values, keys: []string{resource}, value: value, attempt: number}
 	cl.observe(Event{Step: AttemptStarted, Op: OpAcquire})
 
 	r := cl.ask(OpAcquire, t.ttl)

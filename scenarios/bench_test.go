@@ -1,9 +1,11 @@
 package scenarios_test
 
 import (
+	"runtime/debug"
 	"testing"
 	"time"
 
+	"redlocksim/history"
 	"redlocksim/scenarios"
 )
 
@@ -13,20 +15,23 @@ func BenchmarkCycle(b *testing.B) {
 	for _, tier := range scenarios.Tiers() {
 		b.Run(string(tier), func(b *testing.B) {
 			const perRun = 1000
+			defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 			s := scenarios.Default()
 			s.Name, s.Clients, s.Duration = "cycle", []string{"client-1"}, time.Hour
 			s.Timeline = []scenarios.Item{{Client: "client-1", Repeat: perRun,
 				Do: []scenarios.Step{{Kind: scenarios.TryLockStep}, {Kind: scenarios.UnlockStep}}}}
 			b.ReportAllocs()
 			cycles := 0
+			var buffer history.History
 			for b.Loop() {
-				out, err := scenarios.Run(&s, scenarios.Options{Tier: tier})
+				out, err := scenarios.Run(&s, scenarios.Options{Tier: tier, Buffer: buffer})
 				if err != nil {
 					b.Fatal(err)
 				}
 				if len(out.History) < 20*perRun {
 					b.Fatalf("%d events for %d cycles", len(out.History), perRun)
 				}
+				buffer = out.History
 				cycles += perRun
 			}
 			b.ReportMetric(float64(cycles)/b.Elapsed().Seconds(), "cycles/s")

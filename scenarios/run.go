@@ -52,6 +52,8 @@ type Options struct {
 	Seed uint64
 	// Trace, if not nil, is told of every step of the kernel.
 	Trace func(sim.TraceStep)
+	// Buffer is memory for the history, from a run whose outcome is no longer needed.
+	Buffer history.History
 }
 
 // Outcome is one run of a scenario.
@@ -78,7 +80,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		return nil, err
 	}
 	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Persistence: s.Nodes.Persistence.Persistence,
-		Latency: s.Network.Latency.Latency, Trace: o.Trace}
+		Latency: s.Network.Latency.Latency, Trace: o.Trace, Buffer: o.Buffer}
 	for _, name := range s.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockOnWall: s.Lock.Clock == WallClock})
 	}
