@@ -56,11 +56,8 @@ var stepKinds = []struct {
 
 // UnmarshalNode reads a step: its name, or its name and length as in "hold: 5s".
 func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
-	var plain, all []string
+	var all []string
 	for _, k := range stepKinds {
-		if !k.length || k.fallback > 0 {
-			plain = append(plain, string(k.kind))
-		}
 		all = append(all, string(k.kind))
 	}
 	word, length := "", (*yaml.Node)(nil)
