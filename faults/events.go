@@ -2,7 +2,6 @@ package faults
 
 import (
 	"redlocksim/history"
-	"redlocksim/redlock"
 )
 
 // What a client does before it acts on the resource: it makes sure of its lease, and then acts, or stops because too
@@ -36,12 +35,9 @@ func EventName(e *history.Event) string {
 	return ""
 }
 
-// EventNames lists all names that EventName gives, for those who look for the nearest.
+// EventNames lists the names that EventName gives, but for the steps of protocols.
 func EventNames() []string {
 	names := []string{Checked, Stopped, "belief-ended"}
-	for _, s := range redlock.Steps() {
-		names = append(names, s.String())
-	}
 	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write} {
 		names = append(names, string(f)+"-called", string(f)+"-done", string(f)+"-failed")
 	}

@@ -1,8 +1,6 @@
 package scenarios
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +14,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -161,36 +160,26 @@ func (c *check) names(n *yaml.Node, names []string, limit int, what string) {
 	}
 }
 
-// lock asks the library itself what it thinks of the settings.
+// lock asks the protocol what it thinks of the settings.
 func (c *check) lock() {
-	n := child(c.n, "lock")
-	nodes := make([]redlock.Node, len(c.s.Nodes.Names))
-	for i := range nodes {
-		nodes[i] = nobody(fmt.Sprint(i))
+	p, _ := protocols.Find(string(c.s.Lock.Protocol))
+	if err := p.Check(c.s.Lock, len(c.s.Nodes.Names)); err != nil {
+		c.d.Errorf(child(c.n, "lock"), "", nil, "%v", err)
 	}
-	client, err := redlock.New(nodes, c.s.Lock.options()...)
-	if err == nil {
-		ended, cancel := context.WithCancel(context.Background())
-		cancel()
-		if _, err = client.TryLock(ended, "r", c.s.Lock.TTL); errors.Is(err, context.Canceled) {
-			return
-		}
-	}
-	c.d.Errorf(n, "", nil, "%s", strings.TrimPrefix(err.Error(), redlock.ErrInvalid.Error()+": "))
 }
 
-// nobody is a node for asking the library about settings.
-type nobody string
-
-func (n nobody) Name() string        { return string(n) }
-func (nobody) Do([]*redlock.Command) {}
+// events are the names of all events that the timeline can wait for.
+func (c *check) events() []string {
+	p, _ := protocols.Find(string(c.s.Lock.Protocol))
+	return append(faults.EventNames(), p.Steps...)
+}
 
 func (c *check) item(i *Item) {
 	names := faults.Names{Clients: c.s.Clients, Nodes: c.s.Nodes.Names}
 	if m := i.When.After; m != nil {
 		n := child(i.node, "after")
-		if !slices.Contains(faults.EventNames(), m.Event) {
-			c.d.Errorf(child(n, "event"), m.Event, faults.EventNames(), "there is no such event")
+		if events := c.events(); !slices.Contains(events, m.Event) {
+			c.d.Errorf(child(n, "event"), m.Event, events, "there is no such event")
 		}
 		if m.Client != "" && !slices.Contains(names.Clients, m.Client) {
 			c.d.Errorf(child(n, "client"), m.Client, names.Clients, "there is no such client")

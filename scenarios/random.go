@@ -24,7 +24,7 @@ func Random(seed uint64) *Scenario {
 	s.Lock.NodeTimeout = time.Duration(d.of("node-timeout").pick(10, 50, 100)) * time.Millisecond
 	s.Network.Latency.Latency = sim.Uniform(0, time.Duration(d.of("latency").pick(0, 2, 5, 30))*time.Millisecond)
 	if d.of("wall").below(4) == 0 {
-		s.Lock.Clock = WallClock
+		s.Lock.Clock.ClockKind = sim.WallClock
 	}
 	for i := range 2 + d.of("clients").below(3) {
 		s.Clients = append(s.Clients, fmt.Sprintf("client-%d", i+1))

@@ -82,7 +82,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Persistence: s.Nodes.Persistence.Persistence,
 		Latency: s.Network.Latency.Latency, Trace: o.Trace, Buffer: o.Buffer}
 	for _, name := range s.Clients {
-		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockOnWall: s.Lock.Clock == WallClock})
+		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock.ClockKind})
 	}
 	w := sim.NewWorld(cfg, backend)
 	defer w.Close()

@@ -8,7 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
-	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -26,7 +26,7 @@ type Scenario struct {
 	// Claim is what is said of the protocol with these settings: holds or unsound.
 	Claim Claim `yaml:"claim,required"`
 	// Lock is the protocol and its settings.
-	Lock Lock `yaml:"lock"`
+	Lock protocols.Settings `yaml:"lock"`
 	// Nodes are the Redis nodes.
 	Nodes Nodes `yaml:"nodes"`
 	// Clients are the names of the client processes.
@@ -55,56 +55,7 @@ const (
 
 // UnmarshalScalar reads a claim.
 func (c *Claim) UnmarshalScalar(text string) error {
-	if Claim(text) != Holds && Claim(text) != Unsound {
-		return &strictyaml.Invalid{Msg: "no such claim", Word: text, Valid: []string{string(Holds), string(Unsound)}}
-	}
-	*c = Claim(text)
-	return nil
-}
-
-// Lock is the protocol under test and its settings; see the options of package redlock.
-type Lock struct {
-	// TTL is the time to live of lock keys.
-	TTL time.Duration `yaml:"ttl"`
-	// Quorum is how many nodes must agree; zero is the majority.
-	Quorum int `yaml:"quorum"`
-	// Drift is the allowance for clock drift.
-	Drift Drift `yaml:"drift"`
-	// NodeTimeout is how long a node's answer is waited for.
-	NodeTimeout time.Duration `yaml:"node-timeout"`
-	// RetryDelay is the range of random delays between attempts.
-	RetryDelay Range `yaml:"retry-delay"`
-	// Clock is the clock that clients measure validity with: monotonic or wall.
-	Clock LockClock `yaml:"clock"`
-}
-
-// Drift is an allowance for clock drift: a part of the TTL and a constant.
-type Drift struct {
-	Factor   faults.Rate   `yaml:"factor"`
-	Constant time.Duration `yaml:"constant"`
-}
-
-// Range is a range of durations.
-type Range struct {
-	Min time.Duration `yaml:"min,required"`
-	Max time.Duration `yaml:"max,required"`
-}
-
-// LockClock is a clock of a client.
-type LockClock string
-
-const (
-	Monotonic LockClock = "monotonic"
-	WallClock LockClock = "wall"
-)
-
-// UnmarshalScalar reads a clock's name.
-func (c *LockClock) UnmarshalScalar(text string) error {
-	if LockClock(text) != Monotonic && LockClock(text) != WallClock {
-		return &strictyaml.Invalid{Msg: "no such clock", Word: text, Valid: []string{string(Monotonic), string(WallClock)}}
-	}
-	*c = LockClock(text)
-	return nil
+	return strictyaml.Word(text, "claim", c, []strictyaml.Choice[Claim]{{Word: "holds", Value: Holds}, {Word: "unsound", Value: Unsound}})
 }
 
 // Nodes are the Redis nodes and what they write to disk.
@@ -120,13 +71,8 @@ type Persistence struct{ sim.Persistence }
 
 // UnmarshalScalar reads none, every-second or always.
 func (p *Persistence) UnmarshalScalar(text string) error {
-	words := map[string]sim.Persistence{"none": sim.NoPersistence, "every-second": sim.EverySecond, "always": sim.Always}
-	v, ok := words[text]
-	if !ok {
-		return &strictyaml.Invalid{Msg: "no such persistence", Word: text, Valid: []string{"none", "every-second", "always"}}
-	}
-	p.Persistence = v
-	return nil
+	return strictyaml.Word(text, "persistence", &p.Persistence, []strictyaml.Choice[sim.Persistence]{
+		{Word: "none", Value: sim.NoPersistence}, {Word: "every-second", Value: sim.EverySecond}, {Word: "always", Value: sim.Always}})
 }
 
 // Network is the delays of messages.
@@ -172,32 +118,12 @@ func (f Findings) String() string {
 
 // Default is a scenario with everything that a file may leave out.
 func Default() Scenario {
-	drift := redlock.DefaultDrift()
 	return Scenario{
-		Lock: Lock{
-			TTL:         10 * time.Second,
-			Drift:       Drift{Factor: faults.RateOf(drift.Factor), Constant: drift.Constant},
-			NodeTimeout: redlock.DefaultNodeTimeout,
-			RetryDelay:  Range{50 * time.Millisecond, 150 * time.Millisecond},
-			Clock:       Monotonic,
-		},
+		Lock:     protocols.Default(),
 		Nodes:    Nodes{Names: []string{"A", "B", "C", "D", "E"}},
 		Network:  Network{Latency: Latency{sim.Uniform(time.Millisecond, 5*time.Millisecond)}},
 		Duration: time.Minute,
 	}
-}
-
-// options are the settings as package redlock takes them.
-func (l Lock) options() []redlock.Option {
-	opts := []redlock.Option{
-		redlock.WithDrift(redlock.Drift{Factor: l.Drift.Factor.Ratio(), Constant: l.Drift.Constant}),
-		redlock.WithNodeTimeout(l.NodeTimeout),
-		redlock.WithRetryDelay(l.RetryDelay.Min, l.RetryDelay.Max),
-	}
-	if l.Quorum != 0 {
-		opts = append(opts, redlock.WithQuorum(l.Quorum))
-	}
-	return opts
 }
 
 // Expected is the expected verdict in words.

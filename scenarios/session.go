@@ -3,22 +3,24 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
 // resource is the name of what the clients of a scenario contend for.
 const resource = "R"
 
-// session is a client process with the library in it. It writes down what it asks and is told.
+// session is a client process with a protocol in it. It writes down what it asks and is told.
 type session struct {
 	world   *sim.World
 	process *sim.Process
-	client  *redlock.Client
+	locker  protocols.Locker
 	ttl     time.Duration
 	// guard is how long before the end of its lease the client stops sending effects: the worst pause and delay that
 	// the budget allows between the check and the effect.
@@ -28,10 +30,9 @@ type session struct {
 
 func newSession(w *sim.World, p *sim.Process, s *Scenario) (*session, error) {
 	x := &session{world: w, process: p, ttl: s.Lock.TTL, guard: s.Budget.Pause + s.Budget.Delay}
-	opts := append(s.Lock.options(),
-		redlock.WithClock(p.LockClock()), redlock.WithTasks(p.Tasks()), redlock.WithRand(p.Rand()), redlock.WithObserver(x))
+	protocol, _ := protocols.Find(string(s.Lock.Protocol))
 	var err error
-	x.client, err = redlock.New(w.Nodes(p), opts...)
+	x.locker, err = protocol.New(protocols.Env{World: w, Process: p, Settings: s.Lock, Step: x.step, Believe: x.believe, Attempt: x.attempt})
 	return x, err
 }
 
@@ -46,7 +47,7 @@ func (x *session) record(e history.Event) {
 	x.process.Settle()
 }
 
-// under is the grant that calls of the library are made for; it travels in their context.
+// under is the grant that calls of a protocol are made for; it travels in their context.
 type under struct {
 	grant   int // the Op of the acquire
 	op      int // the operation under way
@@ -56,41 +57,31 @@ type under struct {
 
 type underKey struct{}
 
-// purpose is what random choices of an attempt are for.
-func (x *session) purpose(acquire, attempt int) sim.Key {
-	return x.world.Kernel.Draw("attempt").WithString(x.process.Name()).With(uint64(acquire)).With(uint64(attempt))
+func grantOf(ctx context.Context) *under { return ctx.Value(underKey{}).(*under) }
+
+// attempt sets what random bytes are drawn for from now on.
+func (x *session) attempt(ctx context.Context, number int) {
+	u := grantOf(ctx)
+	x.process.Purpose(x.world.Kernel.Draw("attempt").WithString(x.process.Name()).With(uint64(u.acquire)).With(uint64(number)))
 }
 
-// Observe writes the library's steps down, and notes when belief in a grant begins and ends.
-func (x *session) Observe(ctx context.Context, e redlock.Event) {
-	u := ctx.Value(underKey{}).(*under)
-	event := history.Event{Kind: history.Step, Name: e.Step.String(), Op: u.op, Grant: u.grant, Number: int64(e.Attempt), Span: int64(e.Validity)}
-	switch e.Step {
-	case redlock.Granted, redlock.Extended:
-		x.believeUntil(u, e.Until)
-	case redlock.NodeAnswered, redlock.Joined, redlock.TakenBack:
-		event.Node, event.Detail = e.Node.Node, e.Node.Outcome.Of(e.Op)
-		if e.Late || e.Step != redlock.NodeAnswered {
-			event.Op = 0
-		}
-	case redlock.Lost:
-		event.Op = 0
-	case redlock.Retrying:
-		event.Span = int64(e.Delay)
-		x.process.Purpose(x.purpose(u.acquire, e.Attempt+1))
-	case redlock.Denied:
-		x.process.Purpose(x.purpose(u.acquire, e.Attempt).With(1))
+// step writes a step of the protocol down.
+func (x *session) step(ctx context.Context, s protocols.Step) {
+	u := grantOf(ctx)
+	e := history.Event{Kind: history.Step, Name: s.Name, Op: u.op, Grant: u.grant, Node: s.Node, Number: int64(s.Attempt),
+		Span: int64(s.Span), Detail: s.Detail}
+	if s.Late {
+		e.Op = 0
 	}
-	if e.Err != nil {
-		event.Detail = reason(e.Err)
-	}
-	x.record(event)
+	x.record(e)
 }
 
-// believeUntil has the end of the believed window recorded when the lock clock first reads until.
-func (x *session) believeUntil(u *under, until time.Time) {
-	if u.stop != nil {
-		u.stop()
+// believe has the end of the believed window recorded when the lock clock first reads until; never if that is zero.
+func (x *session) believe(ctx context.Context, until time.Time) {
+	u := grantOf(ctx)
+	u.disbelieve()
+	if until.IsZero() {
+		return
 	}
 	u.stop = x.world.WhenBeliefEnds(x.process, until, func() {
 		u.stop = nil
@@ -100,19 +91,12 @@ func (x *session) believeUntil(u *under, until time.Time) {
 	})
 }
 
-// reason is why a call of the library failed, in words that do not depend on the tier.
-func reason(err error) string {
-	var e *redlock.Error
-	if !errors.As(err, &e) {
-		return err.Error()
+// disbelieve ends the watch for the end of the believed window.
+func (u *under) disbelieve() {
+	if u.stop != nil {
+		u.stop()
+		u.stop = nil
 	}
-	switch {
-	case e.Reason != nil && e.Cause != nil:
-		return e.Reason.Error() + ", " + e.Cause.Error()
-	case e.Reason != nil:
-		return e.Reason.Error()
-	}
-	return e.Cause.Error()
 }
 
 // run does the steps repeat times. When a lock is not granted the rest of the steps are left out.
@@ -130,7 +114,7 @@ func (x *session) run(steps []Step, repeat int) {
 // tenure is one pass through the steps of a program.
 type tenure struct {
 	*session
-	lease *redlock.Lease
+	lease protocols.Lease
 	under *under
 }
 
@@ -140,9 +124,9 @@ func (t *tenure) do(s Step) (goOn bool) {
 		clock := t.process.LockClock()
 		ctx, cancel := clock.WithDeadline(context.Background(), clock.Now().Add(s.For))
 		defer cancel()
-		return t.acquire(ctx, t.client.Lock)
+		return t.acquire(ctx, t.locker.Lock)
 	case TryLockStep:
-		return t.acquire(context.Background(), t.client.TryLock)
+		return t.acquire(context.Background(), t.locker.TryLock)
 	case HoldStep:
 		t.process.Sleep(t.lease.Context(), s.For)
 	case SleepStep:
@@ -156,35 +140,38 @@ func (t *tenure) do(s Step) (goOn bool) {
 	case ExtendStep:
 		op := t.call(history.Extend)
 		t.under.op = op
-		t.returned(op, history.Extend, t.lease.Extend(context.Background(), s.For))
+		t.returned(op, history.Extend, t.lease.Extend(t.ctx(), s.For))
 	case UnlockStep:
 		op := t.call(history.Release)
 		t.under.op = op
-		if t.under.stop != nil {
-			t.under.stop()
-			t.under.stop = nil
-		}
-		t.returned(op, history.Release, t.lease.Unlock(context.Background()))
+		t.under.disbelieve()
+		t.returned(op, history.Release, t.lease.Unlock(t.ctx()))
 	}
 	return true
 }
 
-func (t *tenure) acquire(ctx context.Context, lock func(context.Context, string, time.Duration) (*redlock.Lease, error)) bool {
+func (t *tenure) acquire(ctx context.Context, lock func(context.Context, string, time.Duration) (protocols.Lease, error)) bool {
 	t.acquires++
 	u := &under{acquire: t.acquires}
 	t.under = u
-	t.process.Purpose(t.purpose(u.acquire, 1))
 	op := t.world.NewOp()
 	u.op, u.grant = op, op
+	ctx = context.WithValue(ctx, underKey{}, u)
+	t.attempt(ctx, 1)
 	t.record(history.Event{Kind: history.Call, Func: history.Acquire, Op: op})
-	lease, err := lock(context.WithValue(ctx, underKey{}, u), resource, t.ttl)
+	lease, err := lock(ctx, resource, t.ttl)
 	if err != nil {
-		t.record(history.Event{Kind: history.Return, Func: history.Acquire, Op: op, Outcome: history.Failed, Detail: reason(err)})
+		t.record(history.Event{Kind: history.Return, Func: history.Acquire, Op: op, Outcome: history.Failed, Detail: protocols.Reason(err)})
 		return false
 	}
 	t.lease = lease
 	t.record(history.Event{Kind: history.Return, Func: history.Acquire, Op: op, Outcome: history.OK, Grant: op})
 	return true
+}
+
+// ctx is the context for calls that are about the lock held.
+func (t *tenure) ctx() context.Context {
+	return context.WithValue(context.Background(), underKey{}, t.under)
 }
 
 func (t *tenure) call(f history.Func) int {
@@ -197,16 +184,19 @@ func (t *tenure) returned(op int, f history.Func, err error) {
 	e := history.Event{Kind: history.Return, Func: f, Op: op, Grant: t.under.grant, Outcome: history.OK}
 	switch {
 	case errors.Is(err, redlock.ErrLost) || errors.Is(err, redlock.ErrReleased):
-		e.Outcome, e.Detail = history.Failed, reason(err)
+		e.Outcome, e.Detail = history.Failed, protocols.Reason(err)
 	case err != nil:
-		e.Outcome, e.Detail = history.Unknown, reason(err)
+		e.Outcome, e.Detail = history.Unknown, protocols.Reason(err)
 	}
 	t.record(e)
 }
 
 // sure makes sure of the lease, as a careful client does before each effect.
 func (t *tenure) sure() bool {
-	left := t.lease.Until().Sub(t.process.LockClock().Now())
+	left := time.Duration(math.MaxInt64)
+	if until := t.lease.Until(); !until.IsZero() {
+		left = until.Sub(t.process.LockClock().Now())
+	}
 	e := history.Event{Kind: history.Step, Name: faults.Checked, Grant: t.under.grant, Span: int64(left)}
 	ok := t.lease.Context().Err() == nil && left > t.guard
 	if !ok {

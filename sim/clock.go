@@ -10,36 +10,71 @@ const billion = 1_000_000_000
 // MaxRate bounds how wrong the rate of a clock can be, in parts per billion: half or one and a half times as fast.
 const MaxRate = 500_000_000
 
-// Clock is the pair of clocks of one process or node: a monotonic one and a wall clock. A rate error touches both, a
-// step only the wall clock.
+// Clock is the clocks of one process or node, which count the same oscillations: a monotonic clock, one that counts the
+// time of suspension too, and a wall clock. A rate error touches all of them, a step only the wall clock, and suspension
+// stops only the monotonic one.
 type Clock struct {
-	k      *Kernel
-	rate   int64 // parts per billion by which the clock is fast
-	since  True  // since when it has this rate
-	mono   Mono  // what it read then
-	offset Wall  // wall − monotonic
+	k           *Kernel
+	rate        int64 // parts per billion by which the clocks are fast
+	since       True  // since when they have this rate
+	boot        Mono  // what the one that counts suspension read then
+	offset      Wall  // wall − boot
+	lost        Mono  // boot − monotonic: the time spent suspended before
+	suspended   bool
+	suspendedAt Mono // boot when the suspension under way began
 }
+
+// ClockKind is one of a process's clocks.
+type ClockKind uint8
+
+const (
+	// Monotonic is CLOCK_MONOTONIC, which Go uses. The zero value.
+	Monotonic ClockKind = iota
+	// Boottime is CLOCK_BOOTTIME: monotonic, and counts the time for which the machine was suspended.
+	Boottime
+	// WallClock is CLOCK_REALTIME: it can be stepped.
+	WallClock
+)
 
 func newClock(k *Kernel) *Clock { return &Clock{k: k, offset: Epoch} }
 
+// Boot reads the clock that counts suspension.
+func (c *Clock) Boot() Mono {
+	return c.boot + Mono(scale(int64(c.k.now-c.since), billion+c.rate, billion))
+}
+
 // Mono reads the monotonic clock.
 func (c *Clock) Mono() Mono {
-	return c.mono + Mono(scale(int64(c.k.now-c.since), billion+c.rate, billion))
+	if c.suspended {
+		return c.suspendedAt - c.lost
+	}
+	return c.Boot() - c.lost
 }
 
 // Wall reads the wall clock.
-func (c *Clock) Wall() Wall { return Wall(c.Mono()) + c.offset }
+func (c *Clock) Wall() Wall { return Wall(c.Boot()) + c.offset }
 
-// SetRate makes the clock run ppb parts per billion fast from now on, slow if negative; beyond ±MaxRate it panics.
+// read is what one of the clocks reads, in nanoseconds since its own epoch.
+func (c *Clock) read(kind ClockKind) int64 {
+	switch kind {
+	case Boottime:
+		return int64(c.Boot())
+	case WallClock:
+		return int64(c.Wall())
+	}
+	return int64(c.Mono())
+}
+
+// SetRate makes the clocks run ppb parts per billion fast from now on, slow if negative; beyond ±MaxRate it panics.
 func (c *Clock) SetRate(ppb int64) {
 	if ppb < -MaxRate || ppb > MaxRate {
 		panic("sim: clock rate out of range")
 	}
-	c.mono, c.since, c.rate = c.Mono(), c.k.now, ppb
+	c.boot, c.since, c.rate = c.Boot(), c.k.now, ppb
 	c.k.retime(c)
 }
 
-// Rate is by how many parts per billion the clock is fast.
+// Rate is by how many parts per billion the clocks are fast.
 func (c *Clock) Rate() int64 { return c.rate }
 
 // Step moves the wall clock.
@@ -48,28 +83,57 @@ func (c *Clock) Step(by time.Duration) {
 	c.k.retime(c)
 }
 
-// whenMono is the first true time at which the monotonic clock reads m or later, if nothing happens to it.
-func (c *Clock) whenMono(m Mono) True {
-	if m <= c.mono {
+// suspend stops the monotonic clock until wake.
+func (c *Clock) suspend() {
+	if !c.suspended {
+		c.suspended, c.suspendedAt = true, c.Boot()
+		c.k.retime(c)
+	}
+}
+
+func (c *Clock) wake() {
+	if c.suspended {
+		c.lost += c.Boot() - c.suspendedAt
+		c.suspended = false
+		c.k.retime(c)
+	}
+}
+
+// whenBoot is the first true time at which the clock that counts suspension reads b or later, if nothing happens to it.
+func (c *Clock) whenBoot(b Mono) True {
+	if b <= c.boot {
 		return c.since
 	}
-	return c.since + True(scaleUp(int64(m-c.mono), billion, billion+c.rate))
+	return c.since + True(scaleUp(int64(b-c.boot), billion, billion+c.rate))
+}
+
+// whenMono is the same for the monotonic clock: never, if it stands still before m.
+func (c *Clock) whenMono(m Mono) True {
+	if c.suspended && c.Mono() < m {
+		return Forever
+	}
+	return c.whenBoot(m + c.lost)
 }
 
 // deadline is a reading of one of the clocks of a process.
 type deadline struct {
 	clock *Clock
-	wall  bool
+	kind  ClockKind
 	at    int64
 }
 
 // when is the first true time, from now on, at which the clock reads the deadline, if nothing happens to it.
 func (d deadline) when() True {
-	m := Mono(d.at)
-	if d.wall {
-		m = Mono(d.at - int64(d.clock.offset))
+	var at True
+	switch d.kind {
+	case Boottime:
+		at = d.clock.whenBoot(Mono(d.at))
+	case WallClock:
+		at = d.clock.whenBoot(Mono(d.at - int64(d.clock.offset)))
+	default:
+		at = d.clock.whenMono(Mono(d.at))
 	}
-	return max(d.clock.whenMono(m), d.clock.k.now)
+	return max(at, d.clock.k.now)
 }
 
 // scale is ⌊n·num/den⌋ and scaleUp ⌈n·num/den⌉, for n ≥ 0, without overflow between.

@@ -7,21 +7,16 @@ import (
 	"redlocksim/redlock"
 )
 
-// LockClock is the process's seam for time: its monotonic clock or, in a process that reads the wrong one, its wall
-// clock. Timers run on the monotonic clock in both cases, as Go's do.
-func (p *Process) LockClock() redlock.Clock { return lockClock{p, p.lockOnWall} }
+// LockClock is the process's seam for time: the clock that its configuration says it reads. Timers run on the monotonic
+// clock in all cases, as Go's do.
+func (p *Process) LockClock() redlock.Clock { return lockClock{p, p.lockClock} }
 
 type lockClock struct {
 	p    *Process
-	wall bool
+	kind ClockKind
 }
 
-func (c lockClock) Now() time.Time {
-	if c.wall {
-		return time.Unix(0, int64(c.p.clock.Wall()))
-	}
-	return time.Unix(0, int64(c.p.clock.Mono()))
-}
+func (c lockClock) Now() time.Time { return time.Unix(0, c.p.clock.read(c.kind)) }
 
 func (c lockClock) AfterFunc(d time.Duration, f func()) redlock.Timer { return c.p.after(d, f) }
 
@@ -41,11 +36,11 @@ func (c lockClock) WithDeadline(parent context.Context, t time.Time) (context.Co
 	return ctx, func() { ctx.end(context.Canceled) }
 }
 
-// When calls f at the first true time at which the lock clock reads t or later, whatever happens to that clock on the
+// when calls f at the first true time at which the lock clock reads t or later, whatever happens to that clock on the
 // way, and before all else that happens at that time. It is not held up by a pause: it is an observation, not an act of
 // the process.
 func (c lockClock) when(t time.Time, f func()) (stop func()) {
-	d := deadline{clock: c.p.clock, wall: c.wall, at: t.UnixNano()}
+	d := deadline{clock: c.p.clock, kind: c.kind, at: t.UnixNano()}
 	fired := false
 	e := c.p.k.schedule(d.when(), first, nil, label{kind: StepExpire, from: c.p.number}, action(func() { fired = true; f() }), 0)
 	e.deadline = d

@@ -15,7 +15,7 @@ type Process struct {
 	name   string
 	clock  *Clock
 
-	lockOnWall bool // the lock clock is the wall clock
+	lockClock ClockKind // the clock that the process measures validity with
 
 	paused   bool
 	dead     bool
@@ -51,7 +51,7 @@ func (k *Kernel) newProcess(name string) *Process {
 // Name is the process's name.
 func (p *Process) Name() string { return p.name }
 
-// Clock is the process's pair of clocks.
+// Clock is the process's clocks.
 func (p *Process) Clock() *Clock { return p.clock }
 
 // Paused and Dead say what state the process is in.
@@ -74,12 +74,19 @@ func (p *Process) admits(d deferred) bool {
 // wait in its socket buffers, its timers are late. A task that calls it for its own process stops at once.
 func (p *Process) Pause() { p.paused = true }
 
-// Resume lets a paused process go on. What happened to it meanwhile happens now, in order.
+// Suspend pauses the process together with its machine, whose monotonic clock stands still meanwhile.
+func (p *Process) Suspend() {
+	p.Pause()
+	p.clock.suspend()
+}
+
+// Resume lets a paused or suspended process go on. What happened to it meanwhile happens now, in order.
 func (p *Process) Resume() {
 	if !p.paused || p.dead {
 		return
 	}
 	p.paused = false
+	p.clock.wake()
 	for _, d := range p.deferred {
 		l := d.label
 		if d.task != nil {
@@ -158,6 +165,15 @@ func (p *Process) Requesting(key Key, f func()) {
 	p.request = key
 	f()
 	p.request = before
+}
+
+// RequestingHere is Requesting for the running program itself.
+func (p *Process) RequestingHere(key Key, f func()) {
+	t := p.k.current
+	before := t.request
+	t.request = key
+	f()
+	t.request = before
 }
 
 // Request is what the running task writes to the network for; see Requesting.

@@ -29,8 +29,8 @@ type Config struct {
 // ClientConfig is a client process.
 type ClientConfig struct {
 	Name string
-	// LockOnWall makes it read the wall clock where it should read the monotonic one.
-	LockOnWall bool
+	// LockClock is the clock that it measures validity with; only Monotonic and Boottime are right.
+	LockClock ClockKind
 }
 
 // Backend is what the library talks to below its Node seam: one implementation per tier.
@@ -39,6 +39,8 @@ type Backend interface {
 	Memory(s *Server) Memory
 	// Node makes the library's view of a node for one client, over the link between them.
 	Node(client *Process, s *Server, l *Link) redlock.Node
+	// Redis makes a client's plain connection to a node, over the same link.
+	Redis(client *Process, s *Server, l *Link) Redis
 	// Serve answers a request that has arrived at the node.
 	Serve(s *Server, x *Exchange)
 	// Close frees what the backend holds, after the run.
@@ -58,6 +60,7 @@ type World struct {
 
 	backend  Backend
 	nodes    map[*Process][]redlock.Node
+	plain    map[*Process][]Redis
 	history  history.History
 	hasher   *history.Hasher
 	watchers []func(*history.Event)
@@ -71,7 +74,7 @@ func NewWorld(cfg Config, backend Backend) *World {
 	if cfg.MaxSteps > 0 {
 		k.maxSteps = cfg.MaxSteps
 	}
-	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, nodes: map[*Process][]redlock.Node{}, history: cfg.Buffer[:0], hasher: new(history.Hasher)}
+	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, nodes: map[*Process][]redlock.Node{}, plain: map[*Process][]Redis{}, history: cfg.Buffer[:0], hasher: new(history.Hasher)}
 	for _, name := range cfg.Nodes {
 		s := &Server{Process: k.newProcess(name), persistence: cfg.Persistence}
 		s.memory = backend.Memory(s)
@@ -80,7 +83,7 @@ func NewWorld(cfg Config, backend Backend) *World {
 	w.Storage = newStorage(w)
 	for _, c := range cfg.Clients {
 		p := k.newProcess(c.Name)
-		p.lockOnWall = c.LockOnWall
+		p.lockClock = c.LockClock
 		w.Clients = append(w.Clients, p)
 		for _, s := range w.Servers {
 			l := w.Network.connect(p, s.Process, cfg.Latency, func(x *Exchange) { backend.Serve(s, x) }, func() presence { return s.state })
@@ -175,7 +178,12 @@ func (w *World) Record(e history.Event) {
 // WhenBeliefEnds calls f when the lock clock of the client first reads until: before anything else at that time, and
 // whether or not the client is paused. stop takes it back.
 func (w *World) WhenBeliefEnds(client *Process, until time.Time, f func()) (stop func()) {
-	return lockClock{client, client.lockOnWall}.when(until, f)
+	return lockClock{client, client.lockClock}.when(until, f)
+}
+
+// WhenWall calls f when the wall clock of a process first reads t, whatever happens to that clock on the way.
+func (w *World) WhenWall(p *Process, t Wall, f func()) {
+	lockClock{p, WallClock}.when(time.Unix(0, int64(t)), f)
 }
 
 // Crash ends a client process, and records it.

@@ -17,7 +17,7 @@ func New() sim.Backend { return &backend{stores: map[*sim.Server]*store{}} }
 type backend struct{ stores map[*sim.Server]*store }
 
 func (b *backend) Memory(s *sim.Server) sim.Memory {
-	st := &store{server: s, keys: map[string]record{}}
+	st := &store{server: s, keys: map[string]record{}, known: map[*sim.Script]bool{}}
 	b.stores[s] = st
 	return st
 }
@@ -26,7 +26,9 @@ func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) redlock.
 	return &node{client: client, store: b.stores[s], link: l}
 }
 
-func (b *backend) Serve(_ *sim.Server, x *sim.Exchange) { x.Client().(*exchange).serve(x) }
+func (b *backend) Serve(s *sim.Server, x *sim.Exchange) {
+	x.Client().(interface{ serve(*store) }).serve(b.stores[s])
+}
 
 func (b *backend) Close() {}
 
@@ -35,6 +37,7 @@ type store struct {
 	server  *sim.Server
 	keys    map[string]record
 	scripts uint8 // the operations whose script the node knows, a bit each
+	known   map[*sim.Script]bool
 }
 
 type record struct {
@@ -114,6 +117,7 @@ func (s *store) Dump() []sim.Record {
 func (s *store) Load(records []sim.Record) {
 	clear(s.keys)
 	s.scripts = 0
+	clear(s.known)
 	for _, r := range records {
 		s.keys[r.Key] = record{r.Value, r.ExpiresAt}
 	}
@@ -149,8 +153,7 @@ type exchange struct {
 	timer    redlock.Timer // of the Deadline, with a body
 }
 
-func (x *exchange) serve(_ *sim.Exchange) {
-	st := x.node.store
+func (x *exchange) serve(st *store) {
 	bit := uint8(1) << x.command.Op
 	if isScript(x.command) && !x.withBody && st.scripts&bit == 0 {
 		x.noScript = true

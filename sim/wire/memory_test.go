@@ -121,7 +121,7 @@ func TestDeadlineOfTheSecondRequest(t *testing.T) {
 		{40 * time.Millisecond, 20 * time.Millisecond, redlock.TimedOut}} {
 		for name, backend := range map[string]sim.Backend{"model": model.New(), "wire": wire.New()} {
 			t.Run(fmt.Sprintf("%s/%v", name, test.step), func(t *testing.T) {
-				w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c", LockOnWall: true}},
+				w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c", LockClock: sim.WallClock}},
 					Latency: sim.Constant(10 * time.Millisecond)}, backend)
 				defer w.Close()
 				p := w.Clients[0]

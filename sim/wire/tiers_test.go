@@ -197,7 +197,7 @@ func build(seed uint64, backend sim.Backend) *sim.World {
 	latency := []sim.Latency{sim.Uniform(time.Millisecond, 5*time.Millisecond), sim.Uniform(0, 40*time.Millisecond),
 		sim.Constant(time.Millisecond), {}}[rng.IntN(4)]
 	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: nodes, Persistence: sim.Persistence(rng.IntN(3)), Latency: latency,
-		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2", LockOnWall: rng.IntN(2) == 0}, {Name: "c3"}}}, backend)
+		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2", LockClock: []sim.ClockKind{sim.Monotonic, sim.WallClock}[rng.IntN(2)]}, {Name: "c3"}}}, backend)
 	var recorders []*recorder
 	for _, p := range w.Clients {
 		r := &recorder{world: w, process: p}

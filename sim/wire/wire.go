@@ -53,13 +53,18 @@ func options(dial func() net.Conn) *redis.Options {
 }
 
 func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) redlock.Node {
-	c := goredis.NewClient(options(func() net.Conn { return &conn{client: client, link: l} }))
-	b.clients = append(b.clients, c)
+	c := b.newClient(client, l)
 	adapter, err := goredis.NewNode(c, goredis.Name(s.Name()), goredis.Clock(client.LockClock()), goredis.Tasks(client.Tasks()))
 	if err != nil {
 		panic(fmt.Sprintf("wire: %v", err))
 	}
 	return &node{Node: adapter, client: client}
+}
+
+func (b *backend) newClient(client *sim.Process, l *sim.Link) *redis.Client {
+	c := goredis.NewClient(options(func() net.Conn { return &conn{client: client, link: l} }))
+	b.clients = append(b.clients, c)
+	return c
 }
 
 func (b *backend) Serve(s *sim.Server, x *sim.Exchange) {

@@ -1,0 +1,95 @@
+// Package protocols is the lock protocols that scenarios test: the shipped library, and those that it is compared with.
+// Each is a client's side of a protocol, run as a process of the simulator, against the same nodes, network and faults.
+//
+// To add a protocol: a file with its Locker, and its line in All.
+package protocols
+
+import (
+	"context"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// Locker takes locks. Its errors match those of package redlock where they mean the same: ErrTaken, ErrNoQuorum,
+// ErrTooLate, ErrLost, ErrReleased; any other error of a release or extend leaves open whether it happened.
+type Locker interface {
+	// Lock acquires the lock on a resource, trying again until ctx ends.
+	Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error)
+	// TryLock makes a single attempt.
+	TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error)
+}
+
+// Lease is a lock that was granted.
+type Lease interface {
+	// Until is when the client stops believing in the lock, by its lock clock; the zero time if it never does by itself.
+	Until() time.Time
+	// Context ends when the client is told that it no longer has the lock, or released it.
+	Context() context.Context
+	// Token is the fencing token; false where the protocol has none.
+	Token() (int64, bool)
+	Extend(ctx context.Context, ttl time.Duration) error
+	Unlock(ctx context.Context) error
+}
+
+// Env is what a protocol has to work with.
+type Env struct {
+	World    *sim.World
+	Process  *sim.Process
+	Settings Settings
+	// Step notes a step of the protocol. The timeline may pause or end the process there.
+	Step func(ctx context.Context, s Step)
+	// Believe says until when the client believes in the lock that ctx is about: at the grant, before it is returned,
+	// and at every extension. The zero time is for as long as nothing else ends it.
+	Believe func(ctx context.Context, until time.Time)
+	// Attempt says which attempt of the call under way comes next, from 1: random bytes are drawn for it.
+	Attempt func(ctx context.Context, number int)
+}
+
+// Step is a step of a protocol.
+type Step struct {
+	Name    string
+	Node    string        // whose answer it is, if any
+	Attempt int           // which attempt of the call
+	Span    time.Duration // a validity or delay, where it has one
+	Detail  string        // for people
+	Late    bool          // it happens outside of the call that it belongs to
+}
+
+// Protocol is a protocol by its name in scenario files.
+type Protocol struct {
+	Name string
+	// New makes a client's side of it.
+	New func(Env) (Locker, error)
+	// Check says what is wrong with the settings for a number of nodes.
+	Check func(s Settings, nodes int) error
+	// Steps are the names of its steps, for the timeline.
+	Steps []string
+}
+
+// All lists the protocols.
+func All() []Protocol {
+	return []Protocol{
+		{Name: "redlock", New: newRedlock, Check: checkRedlock, Steps: redlockSteps()},
+		{Name: "single", New: newSingle, Check: checkSingle, Steps: singleSteps},
+	}
+}
+
+// Find is the protocol of a name.
+func Find(name string) (Protocol, bool) {
+	for _, p := range All() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Protocol{}, false
+}
+
+func redlockSteps() []string {
+	var names []string
+	for _, s := range redlock.Steps() {
+		names = append(names, s.String())
+	}
+	return names
+}

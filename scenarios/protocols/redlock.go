@@ -1,0 +1,119 @@
+package protocols
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"redlocksim/redlock"
+)
+
+// options are the settings as package redlock takes them.
+func (s Settings) options() []redlock.Option {
+	opts := []redlock.Option{
+		redlock.WithDrift(redlock.Drift{Factor: s.Drift.Factor.Ratio(), Constant: s.Drift.Constant}),
+		redlock.WithNodeTimeout(s.NodeTimeout),
+		redlock.WithRetryDelay(s.RetryDelay.Min, s.RetryDelay.Max),
+	}
+	if s.Quorum != 0 {
+		opts = append(opts, redlock.WithQuorum(s.Quorum))
+	}
+	return opts
+}
+
+// checkRedlock asks the library itself what it thinks of the settings.
+func checkRedlock(s Settings, n int) error {
+	nodes := make([]redlock.Node, n)
+	for i := range nodes {
+		nodes[i] = nobody(fmt.Sprint(i))
+	}
+	client, err := redlock.New(nodes, s.options()...)
+	if err == nil {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err = client.TryLock(ended, "r", s.TTL); errors.Is(err, context.Canceled) {
+			return nil
+		}
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), redlock.ErrInvalid.Error()+": "))
+}
+
+// nobody is a node for asking the library about settings.
+type nobody string
+
+func (n nobody) Name() string        { return string(n) }
+func (nobody) Do([]*redlock.Command) {}
+
+// shipped is the shipped library.
+type shipped struct {
+	env    Env
+	client *redlock.Client
+}
+
+func newRedlock(env Env) (Locker, error) {
+	x := &shipped{env: env}
+	p := env.Process
+	var err error
+	x.client, err = redlock.New(env.World.Nodes(p), append(env.Settings.options(),
+		redlock.WithClock(p.LockClock()), redlock.WithTasks(p.Tasks()), redlock.WithRand(p.Rand()), redlock.WithObserver(x))...)
+	return x, err
+}
+
+func (x *shipped) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	return shippedLease(x.client.Lock(ctx, resource, ttl))
+}
+
+func (x *shipped) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	return shippedLease(x.client.TryLock(ctx, resource, ttl))
+}
+
+func shippedLease(l *redlock.Lease, err error) (Lease, error) {
+	if err != nil {
+		return nil, err
+	}
+	return lease{l}, nil
+}
+
+type lease struct{ *redlock.Lease }
+
+func (lease) Token() (int64, bool) { return 0, false }
+
+// Observe passes the library's steps on.
+func (x *shipped) Observe(ctx context.Context, e redlock.Event) {
+	s := Step{Name: e.Step.String(), Attempt: e.Attempt, Span: e.Validity, Late: e.Late}
+	switch e.Step {
+	case redlock.Granted, redlock.Extended:
+		x.env.Believe(ctx, e.Until)
+	case redlock.NodeAnswered:
+		s.Node, s.Detail = e.Node.Node, e.Node.Outcome.Of(e.Op)
+	case redlock.Joined, redlock.TakenBack:
+		s.Node, s.Detail, s.Late = e.Node.Node, e.Node.Outcome.Of(e.Op), true
+	case redlock.Lost:
+		s.Late = true
+	case redlock.Retrying:
+		s.Span = e.Delay
+	case redlock.Denied:
+		x.env.Attempt(ctx, e.Attempt+1)
+	}
+	if e.Err != nil {
+		s.Detail = Reason(e.Err)
+	}
+	x.env.Step(ctx, s)
+}
+
+// Reason is why a call of a protocol failed, in words that do not depend on the tier.
+func Reason(err error) string {
+	var e *redlock.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	switch {
+	case e.Reason != nil && e.Cause != nil:
+		return e.Reason.Error() + ", " + e.Cause.Error()
+	case e.Reason != nil:
+		return e.Reason.Error()
+	}
+	return e.Cause.Error()
+}

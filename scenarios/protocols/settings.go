@@ -1,0 +1,100 @@
+package protocols
+
+import (
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// Settings are the protocol under test and its settings. The tags are the keys of a scenario file; a setting that a
+// protocol does not have is ignored by it.
+type Settings struct {
+	// Protocol is the protocol's name.
+	Protocol Name `yaml:"protocol"`
+	// TTL is the time to live of lock keys.
+	TTL time.Duration `yaml:"ttl"`
+	// Quorum is how many nodes must agree; zero is the majority.
+	Quorum int `yaml:"quorum"`
+	// Drift is the allowance for clock drift.
+	Drift Drift `yaml:"drift"`
+	// NodeTimeout is how long a node's answer is waited for.
+	NodeTimeout time.Duration `yaml:"node-timeout"`
+	// RetryDelay is the range of random delays between attempts.
+	RetryDelay Range `yaml:"retry-delay"`
+	// Clock is the clock that clients measure validity with.
+	Clock LockClock `yaml:"clock"`
+	// Release is how protocol single releases: compare-and-delete, del, or get-del.
+	Release Release `yaml:"release"`
+}
+
+// Default is the settings that a file may leave out.
+func Default() Settings {
+	drift := redlock.DefaultDrift()
+	return Settings{
+		Protocol:    "redlock",
+		TTL:         10 * time.Second,
+		Drift:       Drift{Factor: faults.RateOf(drift.Factor), Constant: drift.Constant},
+		NodeTimeout: redlock.DefaultNodeTimeout,
+		RetryDelay:  Range{50 * time.Millisecond, 150 * time.Millisecond},
+		Release:     CompareAndDelete,
+	}
+}
+
+// Name is the name of a protocol.
+type Name string
+
+// UnmarshalScalar reads a protocol's name.
+func (n *Name) UnmarshalScalar(text string) error {
+	var names []string
+	for _, p := range All() {
+		names = append(names, p.Name)
+	}
+	if _, ok := Find(text); !ok {
+		return &strictyaml.Invalid{Msg: "no such protocol", Word: text, Valid: names}
+	}
+	*n = Name(text)
+	return nil
+}
+
+// Drift is an allowance for clock drift: a part of the TTL and a constant.
+type Drift struct {
+	Factor   faults.Rate   `yaml:"factor"`
+	Constant time.Duration `yaml:"constant"`
+}
+
+// Range is a range of durations.
+type Range struct {
+	Min time.Duration `yaml:"min,required"`
+	Max time.Duration `yaml:"max,required"`
+}
+
+// LockClock is the clock that clients measure validity with: monotonic, boottime (monotonic, and counts suspension) or
+// wall.
+type LockClock struct{ sim.ClockKind }
+
+// UnmarshalScalar reads a clock's name.
+func (c *LockClock) UnmarshalScalar(text string) error {
+	return strictyaml.Word(text, "clock", &c.ClockKind, []strictyaml.Choice[sim.ClockKind]{
+		{Word: "monotonic", Value: sim.Monotonic}, {Word: "boottime", Value: sim.Boottime}, {Word: "wall", Value: sim.WallClock}})
+}
+
+// Release is a way to release a lock on a single instance.
+type Release uint8
+
+const (
+	// CompareAndDelete deletes the key if it holds the client's value, in a script.
+	CompareAndDelete Release = iota
+	// Del deletes the key, whoever's it is.
+	Del
+	// GetDel reads the value, compares it, and deletes the key in a second command.
+	GetDel
+)
+
+// UnmarshalScalar reads a way to release.
+func (r *Release) UnmarshalScalar(text string) error {
+	return strictyaml.Word(text, "release", r, []strictyaml.Choice[Release]{
+		{Word: "cad", Value: CompareAndDelete}, {Word: "del", Value: Del}, {Word: "get-del", Value: GetDel}})
+}

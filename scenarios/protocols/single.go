@@ -1,0 +1,205 @@
+package protocols
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// single is the lock on one Redis instance: SET key value NX PX ttl, and one of three ways to release it. It uses the
+// first node.
+type single struct {
+	session
+	release Release
+}
+
+// The steps of protocol single.
+var singleSteps = []string{"asked", "compared"}
+
+func newSingle(env Env) (Locker, error) {
+	return &single{session: newSession(env), release: env.Settings.Release}, nil
+}
+
+func checkSingle(s Settings, nodes int) error { return checkTTL(s) }
+
+// checkTTL is what every protocol with a time to live in Redis asks of it.
+func checkTTL(s Settings) error {
+	if s.TTL <= 0 || s.TTL%time.Millisecond != 0 {
+		return fmt.Errorf("ttl %v is not a positive whole number of milliseconds", s.TTL)
+	}
+	return nil
+}
+
+func (x *single) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	return x.retry(ctx, resource, ttl, x.attempt)
+}
+
+func (x *single) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	return x.attempt(ctx, resource, ttl)
+}
+
+func (x *single) attempt(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	value, err := x.value()
+	if err != nil {
+		return nil, err
+	}
+	start := x.clock.Now()
+	reply := x.command(ctx, 0, "SET", resource, value, "NX", "PX", fmt.Sprint(ttl.Milliseconds()))
+	x.env.Step(ctx, Step{Name: "asked"})
+	switch {
+	case reply.Err != nil:
+		return nil, reply.Err
+	case reply.Value == nil:
+		return nil, redlock.ErrTaken
+	}
+	// The client counts from before it asked: Redis began to count later.
+	l := &singleLease{single: x, ctx: ctx, resource: resource, value: value, until: start.Add(ttl)}
+	x.env.Believe(ctx, l.until)
+	return l, nil
+}
+
+// singleLease is a lock on one instance.
+type singleLease struct {
+	*single
+	ctx      context.Context
+	resource string
+	value    string
+	until    time.Time
+}
+
+func (l *singleLease) Until() time.Time         { return l.until }
+func (l *singleLease) Context() context.Context { return context.Background() }
+func (l *singleLease) Token() (int64, bool)     { return 0, false }
+
+// compareAndDelete deletes the key if it holds the value.
+var compareAndDelete = &sim.Script{
+	Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
+	Model: func(redis sim.Calls, keys, argv []string) any {
+		if redis("GET", keys[0]) == any(argv[0]) {
+			return redis("DEL", keys[0])
+		}
+		return int64(0)
+	},
+}
+
+// compareAndExpire sets the TTL if the key holds the value.
+var compareAndExpire = &sim.Script{
+	Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`,
+	Model: func(redis sim.Calls, keys, argv []string) any {
+		if redis("GET", keys[0]) == any(argv[0]) {
+			return redis("PEXPIRE", keys[0], argv[1])
+		}
+		return int64(0)
+	},
+}
+
+func (l *singleLease) Extend(ctx context.Context, ttl time.Duration) error {
+	start := l.clock.Now()
+	reply := l.script(ctx, 0, compareAndExpire, []string{l.resource}, l.value, fmt.Sprint(ttl.Milliseconds()))
+	if err := deleted(reply); err != nil {
+		return err
+	}
+	l.until = start.Add(ttl)
+	l.env.Believe(l.ctx, l.until)
+	return nil
+}
+
+func (l *singleLease) Unlock(ctx context.Context) error {
+	switch l.release {
+	case Del:
+		return deleted(l.command(ctx, 0, "DEL", l.resource))
+	case GetDel:
+		reply := l.command(ctx, 0, "GET", l.resource)
+		if reply.Err != nil {
+			return reply.Err
+		}
+		if reply.Value != any(l.value) {
+			return redlock.ErrLost
+		}
+		l.env.Step(ctx, Step{Name: "compared"})
+		return deleted(l.command(ctx, 0, "DEL", l.resource))
+	}
+	return deleted(l.script(ctx, 0, compareAndDelete, []string{l.resource}, l.value))
+}
+
+// deleted reads the reply of a command or script that answers 1 if the key was there and ours.
+func deleted(reply sim.Reply) error {
+	switch {
+	case reply.Err != nil:
+		return reply.Err
+	case reply.Value != any(int64(1)):
+		return redlock.ErrLost
+	}
+	return nil
+}
+
+// session is what the clients of all protocols on plain Redis commands share.
+type session struct {
+	env      Env
+	clock    redlock.Clock
+	nodes    []sim.Redis
+	commands int // how many requests it has sent: what tells one from the others
+}
+
+func newSession(env Env) session {
+	return session{env: env, clock: env.Process.LockClock(), nodes: env.World.Connections(env.Process)}
+}
+
+// value draws a value that stands for one acquisition.
+func (s *session) value() (string, error) {
+	var raw [20]byte
+	if _, err := io.ReadFull(s.env.Process.Rand(), raw[:]); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(raw[:]), nil
+}
+
+// key is what the next request is for: the acquisition that ctx is about, and how many requests it has made.
+func (s *session) key() sim.Key {
+	s.commands++
+	return s.env.World.Kernel.Draw("request").WithString(s.env.Process.Name()).With(uint64(s.commands))
+}
+
+// command sends a command to a node.
+func (s *session) command(_ context.Context, node int, args ...string) sim.Reply {
+	return s.nodes[node].Do(s.key(), s.clock.Now().Add(s.env.Settings.NodeTimeout), sim.Request{Args: args})
+}
+
+// script calls a script on a node.
+func (s *session) script(_ context.Context, node int, script *sim.Script, keys []string, argv ...string) sim.Reply {
+	return s.nodes[node].Do(s.key(), s.clock.Now().Add(s.env.Settings.NodeTimeout), sim.Request{Script: script, Keys: keys, Argv: argv})
+}
+
+// retry makes attempts until one is granted or ctx ends, with random delays between them.
+func (s *session) retry(ctx context.Context, resource string, ttl time.Duration, attempt func(context.Context, string, time.Duration) (Lease, error)) (Lease, error) {
+	for n := 1; ; n++ {
+		l, err := attempt(ctx, resource, ttl)
+		if err == nil {
+			return l, nil
+		}
+		s.env.Attempt(ctx, n+1)
+		if ctx.Err() == nil {
+			d := s.env.Settings.RetryDelay
+			s.env.Process.Sleep(ctx, d.Min+time.Duration(s.random(uint64(d.Max-d.Min)+1)))
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("%w, %w", err, ctx.Err())
+		}
+	}
+}
+
+// random draws evenly from 0 to n−1.
+func (s *session) random(n uint64) uint64 {
+	var raw [8]byte
+	_, _ = s.env.Process.Rand().Read(raw[:]) // it never fails
+	var key sim.Key
+	for _, b := range raw {
+		key = key.With(uint64(b))
+	}
+	return key.Below(n)
+}

@@ -1,0 +1,94 @@
+package model
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// Redis implements sim.Backend.
+func (b *backend) Redis(client *sim.Process, s *sim.Server, l *sim.Link) sim.Redis {
+	return &plain{client: client, name: s.Name(), link: l}
+}
+
+// plain is a client's plain connection to a node.
+type plain struct {
+	client *sim.Process
+	name   string
+	link   *sim.Link
+}
+
+func (p *plain) Node() string { return p.name }
+
+// Do implements sim.Redis.
+func (p *plain) Do(key sim.Key, deadline time.Time, r sim.Request) sim.Reply {
+	reply := p.roundTrip(key, deadline, r, false)
+	if e, isError := reply.Err.(sim.ServerError); isError && r.Script != nil && strings.HasPrefix(string(e), "NOSCRIPT") {
+		if !p.client.LockClock().Now().Before(deadline) {
+			return sim.Reply{Err: sim.ErrTimeout}
+		}
+		reply = p.roundTrip(key.With(1), deadline, r, true)
+	}
+	return reply
+}
+
+// request is one request on its way to a node and back.
+type request struct {
+	sim.Exchange
+	sim.Request
+	withBody bool
+	reply    sim.Reply
+	done     bool
+	waiter   redlock.Waiter
+}
+
+func (p *plain) roundTrip(key sim.Key, deadline time.Time, r sim.Request, withBody bool) sim.Reply {
+	clock := p.client.LockClock()
+	x := &request{Request: r, withBody: withBody, waiter: p.client.Tasks().NewWaiter()}
+	p.link.Open(&x.Exchange, key, x)
+	late := false
+	timer := clock.AfterFunc(deadline.Sub(clock.Now()), func() { late = true; x.waiter.Wake() })
+	defer timer.Stop()
+	for !x.done && !late {
+		x.waiter.Wait(context.Background())
+	}
+	if !x.done {
+		x.Abandon()
+		return sim.Reply{Err: sim.ErrTimeout}
+	}
+	return x.reply
+}
+
+func (x *request) Answered() {
+	x.done = true
+	x.waiter.Wake()
+}
+
+func (x *request) Broken() {
+	x.reply = sim.Reply{Err: sim.ErrReset}
+	x.Answered()
+}
+
+func (x *request) serve(s *store) {
+	var value any
+	switch {
+	case x.Script == nil:
+		s.server.BeforeWrite()
+		value = s.call(x.Args...)
+	case !x.withBody && !s.known[x.Script]:
+		value = sim.ServerError("NOSCRIPT No matching script. Please use EVAL.")
+	default:
+		s.server.BeforeWrite()
+		s.known[x.Script] = true
+		value = x.Script.Model(s.call, x.Keys, x.Argv)
+	}
+	if e, isError := value.(sim.ServerError); isError {
+		x.reply = sim.Reply{Err: e}
+	} else {
+		x.reply = sim.Reply{Value: value}
+	}
+	x.Reply()
+}

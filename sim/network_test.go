@@ -1,0 +1,272 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rig is one link of latency 5 between a client and a server that answers at once. Times are nanoseconds.
+type rig struct {
+	*talk
+	client, server *Process
+	link           *Link
+	state          presence
+	calls          map[string]*caller
+}
+
+// caller is the client's end of one exchange, named by a letter.
+type caller struct {
+	Exchange
+	rig    *rig
+	name   string
+	broken func()
+}
+
+func (c *caller) Answered() { c.rig.say("%s answered", c.name) }
+
+func (c *caller) Broken() {
+	c.rig.say("%s broken", c.name)
+	if c.broken != nil {
+		c.broken()
+	}
+}
+
+func newRig() *rig {
+	k := newKernel(1)
+	r := &rig{talk: &talk{k: k}, client: k.newProcess("client"), server: k.newProcess("server"), calls: map[string]*caller{}}
+	r.link = (&Network{k: k}).connect(r.client, r.server, Constant(5), func(x *Exchange) {
+		r.say("%s arrives", x.end.(*caller).name)
+		x.Reply()
+	}, func() presence { return r.state })
+	return r
+}
+
+// do puts what is to happen into the queue: words such as "open a" behind their times, separated by semicolons.
+func (r *rig) do(script string) {
+	for _, item := range strings.Split(script, "; ") {
+		var at int64
+		var verb, noun string
+		if n, err := fmt.Sscanf(item, "%d %s %s", &at, &verb, &noun); n < 2 {
+			panic(fmt.Sprint(item, ": ", err))
+		}
+		r.k.After(time.Duration(at), func() { r.verb(verb, noun) })
+	}
+}
+
+func (r *rig) verb(verb, noun string) {
+	way := map[string]Direction{"": Both, "both": Both, "requests": Requests, "replies": Replies}[noun]
+	switch verb {
+	case "open":
+		c := &caller{rig: r, name: noun}
+		r.calls[noun] = c
+		r.link.Open(&c.Exchange, Key(0).WithString(noun), c)
+	case "abandon":
+		r.calls[noun].Abandon()
+	case "cut":
+		r.link.Cut(way)
+	case "mend":
+		r.link.Mend(way)
+	case "hold":
+		r.link.Hold(way)
+	case "release":
+		r.link.Release(way)
+	case "slow":
+		r.link.Delay(way, 10)
+	case "quick":
+		r.link.Delay(way, -10)
+	case "latency":
+		r.link.SetLatency(way, Constant(1))
+	case "reset":
+		r.link.Reset()
+	case "kill":
+		r.state = refusing
+		r.link.serverDied()
+	case "off":
+		r.state = silent
+		r.link.serverVanished()
+	case "up":
+		r.state = listening
+	case "pause", "resume", "crash":
+		p := map[string]*Process{"client": r.client, "server": r.server}[noun]
+		map[string]func(){"pause": p.Pause, "resume": p.Resume, "crash": p.Crash}[verb]()
+	default:
+		panic("no verb " + verb)
+	}
+}
+
+func TestNetwork(t *testing.T) {
+	for _, test := range []struct{ name, script, want string }{
+		{"nothing wrong", "0 open a", "5 a arrives; 10 a answered"},
+		{"abandoned before it arrives", "0 open a; 1 abandon a; 1 abandon a", "5 a arrives"},
+		{"abandoned before the answer", "0 open a; 7 abandon a", "5 a arrives"},
+
+		{"cut before it is sent", "0 cut; 0 open a; 2 mend", ""},
+		{"cut when it would arrive", "0 open a; 2 cut; 6 mend", ""},
+		{"cut in between only", "0 open a; 1 cut; 4 mend", "5 a arrives; 10 a answered"},
+		{"requests are cut", "0 open a; 6 cut requests; 7 open b", "5 a arrives; 10 a answered"},
+		{"replies are cut", "0 open a; 1 cut replies; 6 open b; 8 mend replies", "5 a arrives; 11 b arrives; 16 b answered"},
+		{"two cuts", "0 cut; 1 cut requests; 2 mend; 3 open a; 9 mend requests; 10 open b", "15 b arrives; 20 b answered"},
+
+		{"held back", "0 open a; 1 hold; 2 open b; 20 release", "20 a arrives; 20 b arrives; 25 a answered; 25 b answered"},
+		{"replies are held back", "0 open a; 1 hold replies; 2 open b; 20 release replies", "5 a arrives; 7 b arrives; 20 a answered; 20 b answered"},
+		{"two holds", "0 hold; 1 hold requests; 2 open a; 20 release; 30 release requests", "30 a arrives; 35 a answered"},
+		{"held back and given up", "0 hold; 1 open a; 10 abandon a; 20 release", "20 a arrives"},
+		{"held back and reset", "0 hold; 1 open a; 10 reset; 20 release", "10 a broken"},
+		{"a held refusal", "0 kill; 1 open a; 2 hold replies; 20 release replies", "20 a broken"},
+
+		{"delayed", "0 slow; 0 open a", "15 a arrives; 30 a answered"},
+		{"an abandoned request arrives after a later one", "0 slow requests; 0 open a; 1 abandon a; 1 quick requests; 2 open b", "7 b arrives; 12 b answered; 15 a arrives"},
+		{"a change of latency is for what is sent later", "0 open a; 1 latency requests; 2 open b", "3 b arrives; 5 a arrives; 8 b answered; 10 a answered"},
+
+		{"reset tells at once", "0 open a; 1 open b; 2 reset; 3 open c", "2 a broken; 2 b broken; 8 c arrives; 13 c answered"},
+		{"reset loses replies", "0 open a; 7 reset", "5 a arrives; 7 a broken"},
+		{"reset of nothing", "0 reset; 1 open a", "6 a arrives; 11 a answered"},
+		{"reset in a partition", "0 open a; 1 cut; 2 reset", "2 a broken"},
+
+		{"killed: open ones hear after one way", "0 open a; 4 kill", "9 a broken"},
+		{"killed: later ones after a round trip", "0 kill; 1 open a", "11 a broken"},
+		{"killed, up again before it arrives", "0 open a; 1 kill; 2 up", "6 a broken"},
+		{"killed, sent while down, arrives when up", "0 kill; 1 open a; 3 up", "6 a arrives; 11 a answered"},
+		{"killed in a partition: nobody hears", "0 open a; 1 cut; 2 kill; 9 mend", ""},
+
+		{"power loss is silent", "0 open a; 1 off; 2 open b", ""},
+		{"power loss after the answer was sent", "0 open a; 6 off", "5 a arrives; 10 a answered"},
+		{"back before an old request arrives", "0 open a; 1 off; 2 up", "10 a broken"},
+		{"back before a new request arrives", "0 off; 1 open a; 2 up", "6 a arrives; 11 a answered"},
+
+		{"paused server", "0 pause server; 0 open a; 1 open b; 20 resume server", "20 a arrives; 20 b arrives; 25 a answered; 25 b answered"},
+		{"paused client", "0 open a; 6 pause client; 20 resume client", "5 a arrives; 20 a answered"},
+		{"paused client, the reset came before the answer", "0 open a; 1 pause client; 7 reset; 20 resume client", "5 a arrives; 20 a broken"},
+		{"dead client", "0 open a; 1 crash client; 2 open b", "5 a arrives"},
+		{"dead server process", "0 open a; 1 crash server", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRig()
+			r.do(test.script)
+			r.k.Run(100)
+			r.want(t, test.want)
+		})
+	}
+}
+
+// TestOpenExchanges: in whatever order they end, exactly those that are open are told of a reset, in the order in which
+// they began.
+func TestOpenExchanges(t *testing.T) {
+	for _, order := range []string{"", "a", "b", "c", "d", "ab", "ba", "bc", "cb", "ad", "da", "bd", "abcd", "dcba", "bcad"} {
+		r := newRig()
+		r.do("0 open a; 0 open b; 0 open c; 0 open d")
+		r.k.Run(1)
+		var want []string
+		for _, name := range order {
+			r.calls[string(name)].Abandon()
+		}
+		for _, name := range "abcd" {
+			if !strings.ContainsRune(order, name) {
+				want = append(want, fmt.Sprintf("1 %c broken", name))
+			}
+		}
+		r.link.Reset()
+		r.k.Run(1)
+		r.want(t, strings.Join(want, "; "))
+		if r.link.open != nil {
+			t.Errorf("%s: some are still open", order)
+		}
+	}
+}
+
+// BUG: Release hands over what was held back without looking whether the way has been cut meanwhile: "Cut loses every
+// message that is sent, or would arrive, until Mend".
+func TestHeldMessagesDoNotPassACut(t *testing.T) {
+	r := newRig()
+	r.do("0 open a; 1 hold; 10 cut; 20 release; 30 mend")
+	r.k.Run(100)
+	r.want(t, "")
+}
+
+// TestResetSparesNewConnections: what a client sends on being told goes over a new connection.
+func TestResetSparesNewConnections(t *testing.T) {
+	r := newRig()
+	r.do("0 open a")
+	r.k.Run(1)
+	r.calls["a"].broken = func() { r.verb("open", "b") }
+	r.link.Reset()
+	r.k.Run(100)
+	r.want(t, "1 a broken; 6 b arrives; 11 b answered")
+}
+
+func TestResetTellsAllThatAreLeft(t *testing.T) {
+	r := newRig()
+	r.do("0 open a; 0 open b; 0 open c")
+	r.k.Run(1)
+	r.calls["a"].broken = r.calls["b"].Abandon
+	r.link.Reset()
+	r.k.Run(1)
+	r.want(t, "1 a broken; 1 c broken")
+}
+
+// BUG: requests that wait in the socket buffer of a paused node are served when it goes on, also if its process has been
+// killed meanwhile: nothing looks at the epoch and the state again, and stop does not empty the buffer.
+func TestSocketBuffersDieWithTheirProcess(t *testing.T) {
+	for _, test := range []struct{ name, script, want string }{
+		{"killed", "0 pause server; 0 open a; 10 kill; 20 resume server", "15 a broken"},
+		{"killed and restarted", "0 pause server; 0 open a; 10 kill; 12 up; 20 resume server", "15 a broken"},
+		{"power loss", "0 pause server; 0 open a; 10 off; 20 resume server", ""},
+	} {
+		r := newRig()
+		r.do(test.script)
+		r.k.Run(100)
+		if got := strings.TrimSuffix(r.said.String(), "; "); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// BUG: "a pause leaves its messages in its socket buffers", but the answer that waits in that of a paused client is lost
+// when the connection is reset later. Linux hands out what it has before it tells of the reset.
+func TestResetLeavesTheSocketBuffer(t *testing.T) {
+	r := newRig()
+	r.do("0 open a; 1 pause client; 12 reset; 20 resume client")
+	r.k.Run(100)
+	r.want(t, "5 a arrives; 20 a answered")
+}
+
+func TestTraceOfAnExchange(t *testing.T) {
+	r := newRig()
+	var trace []string
+	r.k.trace = func(s TraceStep) { trace = append(trace, s.String()) }
+	r.do("0 open a; 6 pause client; 20 resume client")
+	r.k.Run(100)
+	want := []string{"#1 0.000000s timeline", "#2 0.000000s request arrives client → server [88888888]", "#3 0.000000s timeline",
+		"#4 0.000000s reply arrives server → client [88888888]", "#5 0.000000s timeline", "#6 0.000000s reply arrives server → client [88888888]"}
+	id := fmt.Sprintf("%08x", uint32(Key(0).WithString("a")))
+	if got := strings.Join(trace, "\n"); got != strings.ReplaceAll(strings.Join(want, "\n"), "88888888", id) {
+		t.Errorf("%s", got)
+	}
+}
+
+// BUG: the refusal of a node that is down is traced as a reply, not as StepRefusal; and a request that waited for a paused
+// node is traced with its ends swapped.
+func TestTraceOfFaults(t *testing.T) {
+	for _, test := range []struct {
+		script string
+		want   TraceStep
+	}{
+		{"0 kill; 0 open a", TraceStep{Kind: StepRefusal, From: "server", To: "client"}},
+		{"0 pause server; 0 open a; 20 resume server", TraceStep{Kind: StepRequest, From: "client", To: "server"}},
+	} {
+		r := newRig()
+		var last TraceStep
+		r.k.trace = func(s TraceStep) {
+			if r.k.now < 25 && s.Ref != 0 {
+				last = s
+			}
+		}
+		r.do(test.script)
+		r.k.Run(100)
+		if last.Kind != test.want.Kind || last.From != test.want.From || last.To != test.want.To {
+			t.Errorf("%s: %v", test.script, last)
+		}
+	}
+}
