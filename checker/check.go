@@ -92,6 +92,7 @@ func Check(h history.History, o Options) (Report, error) {
 		return Report{}, err
 	}
 	r.addEffects(t, l)
+	r.addTokens(t, l)
 	if err := r.addUpdates(t, o); err != nil {
 		return Report{}, err
 	}

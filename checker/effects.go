@@ -18,7 +18,7 @@ func (r *Report) addEffects(t *transcript, l *leases) {
 	latest := map[string]*history.Event{}
 	for i := range t.events {
 		e := &t.events[i]
-		if e.Kind != history.Effect || e.Outcome != history.OK || e.Grant == 0 {
+		if e.Kind != history.Effect || e.Outcome != history.OK || e.Grant == 0 || e.Func == history.Mark {
 			continue
 		}
 		grant := &t.ops[e.Grant]

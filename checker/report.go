@@ -19,14 +19,19 @@ const (
 	AcceptedAfterExpiry Kind = "accepted-after-expiry"
 	// LostUpdate: a critical section wrote over a number that it had not read.
 	LostUpdate Kind = "lost-update"
+	// TokenRegressed: a grant got a lower fencing token than an earlier one, or the resource accepted an effect with a lower
+	// token than it had accepted before.
+	TokenRegressed Kind = "token-regressed"
+	// TokenRepeated: two grants got the same fencing token.
+	TokenRepeated Kind = "token-repeated"
 	// Vacuous: too little happened for the run to say anything.
 	Vacuous Kind = "vacuous"
 )
 
-var kinds = []Kind{LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, Vacuous}
+var kinds = []Kind{LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, TokenRegressed, TokenRepeated, Vacuous}
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
-func (k Kind) Violation() bool { return k == LeaseOverlap || k == StaleWrite || k == LostUpdate }
+func (k Kind) Violation() bool { return k != AcceptedAfterExpiry && k != Vacuous }
 
 // Instant is a true time, in nanoseconds since the start of the run.
 type Instant int64
@@ -58,11 +63,12 @@ type Finding struct {
 	// Windows are the witnesses in the order in which they began. LeaseOverlap: the two holds; a hold that is only
 	// confirmed is shown as the operation that confirms it. StaleWrite: the ended lease and the later one;
 	// AcceptedAfterExpiry: the ended lease; LostUpdate: the critical sections, from the call of the read to the end of
-	// the write, the one whose write was lost and the one that overwrote it; one only if there is no other to name.
+	// the write, the one whose write was lost and the one that overwrote it; one only if there is no other to name. Tokens:
+	// the two grants.
 	Windows []Window
 	// FromSeq and ToSeq, From and To enclose the violation. LeaseOverlap: the overlap of the two holds, ToSeq 0 if it
 	// never ended; StaleWrite and AcceptedAfterExpiry: from the end of the lease to the write; LostUpdate: from the
-	// write that was lost to the write over it.
+	// write that was lost to the write over it. Tokens: from the earlier grant or effect to the later.
 	FromSeq, ToSeq int
 	From, To       Instant
 	// Seqs are the events that show it, ascending.

@@ -38,10 +38,10 @@ func EventName(e *history.Event) string {
 // EventNames lists the names that EventName gives, but for the steps of protocols.
 func EventNames() []string {
 	names := []string{Checked, Stopped, "belief-ended"}
-	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write} {
+	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Mark} {
 		names = append(names, string(f)+"-called", string(f)+"-done", string(f)+"-failed")
 	}
-	names = append(names, "read-effect", "write-effect")
+	names = append(names, "read-effect", "write-effect", "mark-effect")
 	for _, w := range Vocabulary() {
 		names = append(names, w.Name)
 	}

@@ -134,6 +134,10 @@ func (s *Hasher) add(e *Event) {
 		mask |= 1 << 13
 		b = appendText(b, e.Detail)
 	}
+	if e.Token != 0 {
+		mask |= 1 << 14
+		b = appendInt(b, e.Token)
+	}
 	binary.LittleEndian.PutUint16(b[at:], mask)
 	s.seq, s.time, s.buf = e.Seq, e.Time, b
 	if len(b) >= flushAt {
@@ -187,6 +191,8 @@ func funcPlace(f Func) byte {
 		return 4
 	case Write:
 		return 5
+	case Mark:
+		return 6
 	}
 	return 0
 }

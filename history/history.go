@@ -30,13 +30,16 @@ const (
 // Func is what an operation does.
 type Func string
 
-// The operations of a client. Acquire, Extend and Release concern the lock, Read and Write the resource it guards.
+// The operations of a client. Acquire, Extend and Release concern the lock, the others the resource it guards.
 const (
 	Acquire Func = "acquire"
 	Extend  Func = "extend"
 	Release Func = "release"
 	Read    Func = "read"
 	Write   Func = "write"
+	// Mark sets the resource's mark, by which a compare-and-set resource knows whose writes to take. It does not touch
+	// the number.
+	Mark Func = "mark"
 )
 
 // Outcome is how an operation ended.
@@ -79,6 +82,8 @@ type Event struct {
 	Span int64 `json:"span,omitempty"`
 	// Detail is for people: a node's outcome, why an operation failed, what exactly a fault did.
 	Detail string `json:"detail,omitempty"`
+	// Token is the fencing token: of a grant, at the Return of its acquire, and of an Effect that carries it. 0 is none.
+	Token int64 `json:"token,omitempty"`
 }
 
 // History is a whole run, in order.

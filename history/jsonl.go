@@ -143,6 +143,8 @@ func (e *Event) set(name string, value json.Token) error {
 		e.Number = number
 	case "span":
 		e.Span = number
+	case "token":
+		e.Token = number
 	case "seq", "op", "grant":
 		if notNumber == nil && !isInt {
 			return strconv.ErrRange

@@ -141,6 +141,7 @@ func validHistories() *rapid.Generator[History] {
 				Number:   rapid.Int64().Draw(t, "number"),
 				Span:     rapid.Int64().Draw(t, "span"),
 				Detail:   rapid.String().Draw(t, "detail"),
+				Token:    rapid.Int64().Draw(t, "token"),
 			})
 		}
 		return h

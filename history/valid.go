@@ -76,7 +76,7 @@ func (e *Event) validate(seq int, last int64) error {
 		return fmt.Errorf("%w: kind %q", ErrWord, e.Kind)
 	}
 	switch e.Func {
-	case Read, Write:
+	case Read, Write, Mark:
 	case Acquire, Extend, Release:
 		if e.Kind == Effect {
 			return fmt.Errorf("%w: function %q of an effect", ErrWord, e.Func)

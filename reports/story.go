@@ -66,9 +66,11 @@ func (t *teller) tell(e *history.Event) string {
 	case history.Effect:
 		switch {
 		case e.Func == history.Write && e.Outcome == history.OK:
-			return fmt.Sprintf("the storage takes %s's write of %d", who, e.Number)
-		case e.Func == history.Write:
-			return fmt.Sprintf("the storage turns %s's write of %d down", who, e.Number)
+			return fmt.Sprintf("the storage takes %s's write of %d%s", who, e.Number, token(e))
+		case e.Func == history.Mark && e.Outcome == history.OK:
+			return fmt.Sprintf("the storage takes %s's mark", who)
+		case e.Outcome != history.OK:
+			return fmt.Sprintf("the storage turns %s's %s down%s", who, e.Func, token(e))
 		}
 	}
 	return ""
@@ -137,6 +139,7 @@ func (t *teller) ret(e *history.Event) string {
 			text += " (" + others + ")"
 		}
 		text += fmt.Sprintf(": granted, valid for %v", round(a.validity))
+		text += token(e)
 		if a.number > 1 {
 			text += fmt.Sprintf(", at attempt %d", a.number)
 		}
@@ -149,10 +152,18 @@ func (t *teller) ret(e *history.Event) string {
 		return fmt.Sprintf("%s's lease is not extended: %s", e.Process, e.Detail)
 	case e.Func == history.Release && !ok:
 		return fmt.Sprintf("%s learns that its release came to nothing: %s", e.Process, e.Detail)
-	case e.Func == history.Read:
+	case e.Func == history.Read && ok:
 		return fmt.Sprintf("%s reads %d from the storage", e.Process, e.Number)
 	}
 	return ""
+}
+
+// token says which fencing token an event carries.
+func token(e *history.Event) string {
+	if e.Token == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (token %d)", e.Token)
 }
 
 // nodes lists the nodes with an outcome.

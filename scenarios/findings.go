@@ -11,7 +11,8 @@ import (
 
 // kinds are the findings that a file can expect, in the checker's order.
 func kinds() []checker.Kind {
-	return []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate}
+	return []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate,
+		checker.TokenRegressed, checker.TokenRepeated}
 }
 
 // UnmarshalNode reads "safe", one kind of finding, or a list of them.

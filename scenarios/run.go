@@ -80,7 +80,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		return nil, err
 	}
 	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Persistence: s.Nodes.Persistence.Persistence,
-		Latency: s.Network.Latency.Latency, Trace: o.Trace, Buffer: o.Buffer}
+		Latency: s.Network.Latency.Latency, Storage: s.Storage.StorageKind, Trace: o.Trace, Buffer: o.Buffer}
 	for _, name := range s.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock.ClockKind})
 	}

@@ -33,6 +33,8 @@ type Scenario struct {
 	Clients []string `yaml:"clients,required"`
 	// Network is how long messages take.
 	Network Network `yaml:"network"`
+	// Storage is what the shared resource demands of a request before it takes it.
+	Storage Storage `yaml:"storage"`
 	// Budget is what the claim allows to happen.
 	Budget faults.Budget `yaml:"budget"`
 	// Timeline is what the clients do and what goes wrong, and when.
@@ -73,6 +75,16 @@ type Persistence struct{ sim.Persistence }
 func (p *Persistence) UnmarshalScalar(text string) error {
 	return strictyaml.Word(text, "persistence", &p.Persistence, []strictyaml.Choice[sim.Persistence]{
 		{Word: "none", Value: sim.NoPersistence}, {Word: "every-second", Value: sim.EverySecond}, {Word: "always", Value: sim.Always}})
+}
+
+// Storage is a kind of shared resource: register, fenced, fenced-writes, compare-and-set or table.
+type Storage struct{ sim.StorageKind }
+
+// UnmarshalScalar reads a kind of storage.
+func (k *Storage) UnmarshalScalar(text string) error {
+	return strictyaml.Word(text, "kind of storage", &k.StorageKind, []strictyaml.Choice[sim.StorageKind]{
+		{Word: "register", Value: sim.Register}, {Word: "fenced", Value: sim.Fenced}, {Word: "fenced-writes", Value: sim.FencedWrites},
+		{Word: "compare-and-set", Value: sim.CompareAndSet}, {Word: "table", Value: sim.Table}})
 }
 
 // Network is the delays of messages.

@@ -114,8 +114,9 @@ func (x *session) run(steps []Step, repeat int) {
 // tenure is one pass through the steps of a program.
 type tenure struct {
 	*session
-	lease protocols.Lease
-	under *under
+	lease    protocols.Lease
+	under    *under
+	accesses int // requests to the storage so far
 }
 
 func (t *tenure) do(s Step) (goOn bool) {
@@ -132,11 +133,13 @@ func (t *tenure) do(s Step) (goOn bool) {
 	case SleepStep:
 		t.process.Sleep(context.Background(), s.For)
 	case WriteStep:
-		t.write(func(op int) int64 { return int64(op) })
+		t.access(history.Write, func(op int) int64 { return int64(op) })
 	case UpdateStep:
-		if number, ok := t.read(); ok {
-			t.write(func(int) int64 { return number + 1 })
+		if number, ok := t.access(history.Read, nil); ok {
+			t.access(history.Write, func(int) int64 { return number + 1 })
 		}
+	case MarkStep:
+		t.access(history.Mark, func(int) int64 { return int64(t.under.grant) })
 	case ExtendStep:
 		op := t.call(history.Extend)
 		t.under.op = op
@@ -165,7 +168,8 @@ func (t *tenure) acquire(ctx context.Context, lock func(context.Context, string,
 		return false
 	}
 	t.lease = lease
-	t.record(history.Event{Kind: history.Return, Func: history.Acquire, Op: op, Outcome: history.OK, Grant: op})
+	token, _ := lease.Token()
+	t.record(history.Event{Kind: history.Return, Func: history.Acquire, Op: op, Outcome: history.OK, Grant: op, Token: token})
 	return true
 }
 
@@ -206,23 +210,22 @@ func (t *tenure) sure() bool {
 	return ok
 }
 
-func (t *tenure) read() (int64, bool) {
+// access makes sure of the lease and then sends a request to the storage. It returns what the storage made of it; false
+// if it was not sent, not answered, or turned down.
+func (t *tenure) access(f history.Func, number func(op int) int64) (int64, bool) {
 	if !t.sure() {
 		return 0, false
 	}
-	op := t.call(history.Read)
-	number, outcome := t.world.Storage.Read(t.process, op, t.under.grant, resource)
-	t.record(history.Event{Kind: history.Return, Func: history.Read, Op: op, Grant: t.under.grant, Outcome: outcome, Number: number})
-	return number, outcome == history.OK
-}
-
-func (t *tenure) write(number func(op int) int64) {
-	if !t.sure() {
-		return
-	}
 	op := t.world.NewOp()
-	n := number(op)
-	t.record(history.Event{Kind: history.Call, Func: history.Write, Op: op, Grant: t.under.grant, Number: n})
-	outcome := t.world.Storage.Write(t.process, op, t.under.grant, resource, n)
-	t.record(history.Event{Kind: history.Return, Func: history.Write, Op: op, Grant: t.under.grant, Outcome: outcome, Number: n})
+	token, _ := t.lease.Token()
+	e := history.Event{Func: f, Op: op, Grant: t.under.grant, Resource: resource, Token: token}
+	if number != nil {
+		e.Number = number(op)
+	}
+	t.record(history.Event{Kind: history.Call, Func: f, Op: op, Grant: e.Grant, Number: e.Number})
+	t.accesses++
+	key := t.world.Kernel.Draw("storage").WithString(t.process.Name()).With(uint64(t.under.acquire)).With(uint64(t.accesses))
+	done := t.world.Storage.Do(t.process, key, e)
+	t.record(history.Event{Kind: history.Return, Func: f, Op: op, Grant: e.Grant, Outcome: done.Outcome, Number: done.Number})
+	return done.Number, done.Outcome == history.OK
 }

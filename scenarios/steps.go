@@ -31,6 +31,8 @@ const (
 	WriteStep StepKind = "write"
 	// UpdateStep makes sure of the lease, reads the resource, makes sure again and writes one more.
 	UpdateStep StepKind = "update"
+	// MarkStep makes sure of the lease and sets the resource's mark to this grant, for storage compare-and-set.
+	MarkStep StepKind = "mark"
 	// ExtendStep extends the lease.
 	ExtendStep StepKind = "extend"
 	// UnlockStep releases the lock.
@@ -50,6 +52,7 @@ var stepKinds = []struct {
 	{SleepStep, true, 0, false},
 	{WriteStep, false, 0, true},
 	{UpdateStep, false, 0, true},
+	{MarkStep, false, 0, true},
 	{ExtendStep, true, 0, true},
 	{UnlockStep, false, 0, true},
 }

@@ -4,17 +4,42 @@ import (
 	"redlocksim/history"
 )
 
+// StorageKind is what the shared resource demands of a request before it takes it.
+type StorageKind uint8
+
+const (
+	// Register takes everything. The zero value.
+	Register StorageKind = iota
+	// Fenced refuses reads and writes with a lower token than the highest it has seen (Kleppmann 2016).
+	Fenced
+	// FencedWrites does so for writes only; it does not look at the tokens of reads.
+	FencedWrites
+	// CompareAndSet takes a write only of the client whose mark it holds: antirez' proposal, with the lock's random value
+	// as the mark, which every client may set.
+	CompareAndSet
+	// Table takes a write whose token is higher than that of the last write: UPDATE … WHERE last_token < ?.
+	Table
+)
+
 // Storage is the shared resource that the lock guards: a process of its own on the network, with a number per resource.
-// It does not know about locks: it takes every request, and the history records when.
+// It does not know about locks; the history records when it took a request, or turned it down.
 type Storage struct {
 	*Process
-	world   *World
-	numbers map[string]int64
-	links   map[*Process]*Link
+	world *World
+	kind  StorageKind
+	cells map[string]*cell
+	links map[*Process]*Link
 }
 
-func newStorage(w *World) *Storage {
-	return &Storage{Process: w.Kernel.newProcess(StorageName), world: w, numbers: map[string]int64{}, links: map[*Process]*Link{}}
+// cell is what the storage keeps of one resource.
+type cell struct {
+	number int64
+	token  int64 // the highest seen, or of the last write, by kind
+	mark   int64
+}
+
+func newStorage(w *World, kind StorageKind) *Storage {
+	return &Storage{Process: w.Kernel.newProcess(StorageName), world: w, kind: kind, cells: map[string]*cell{}, links: map[*Process]*Link{}}
 }
 
 func (s *Storage) connect(client *Process, latency Latency) {
@@ -22,24 +47,58 @@ func (s *Storage) connect(client *Process, latency Latency) {
 		func(x *Exchange) { x.end.(*access).serve(s) }, func() presence { return listening })
 }
 
+// takes says whether a request may have its effect, and notes its token.
+func (s *Storage) takes(c *cell, e *history.Event) bool {
+	switch s.kind {
+	case FencedWrites:
+		if e.Func == history.Read {
+			return true
+		}
+		fallthrough
+	case Fenced:
+		if e.Token < c.token {
+			return false
+		}
+		c.token = e.Token
+	case CompareAndSet:
+		return e.Func != history.Write || c.mark == int64(e.Grant)
+	case Table:
+		if e.Func != history.Write {
+			return true
+		}
+		if e.Token <= c.token {
+			return false
+		}
+		c.token = e.Token
+	}
+	return true
+}
+
 // access is one request to the storage.
 type access struct {
 	Exchange
 	event  history.Event // the effect it has
-	number int64
 	broken bool
 	waiter waiter
 }
 
 func (a *access) serve(s *Storage) {
-	switch a.event.Func {
-	case history.Read:
-		a.event.Number = s.numbers[a.event.Resource]
-	case history.Write:
-		s.numbers[a.event.Resource] = a.event.Number
+	c := s.cells[a.event.Resource]
+	if c == nil {
+		c = &cell{}
+		s.cells[a.event.Resource] = c
 	}
 	a.event.Outcome = history.OK
-	a.number = a.event.Number
+	switch {
+	case !s.takes(c, &a.event):
+		a.event.Outcome = history.Failed
+	case a.event.Func == history.Read:
+		a.event.Number = c.number
+	case a.event.Func == history.Write:
+		c.number = a.event.Number
+	case a.event.Func == history.Mark:
+		c.mark = a.event.Number
+	}
 	s.world.Record(a.event)
 	a.Exchange.Reply()
 }
@@ -51,26 +110,16 @@ func (a *access) Broken() {
 	a.waiter.Wake()
 }
 
-// Read asks the storage for the number of a resource, under a grant (the Op of its acquire), and waits for the answer.
-func (s *Storage) Read(client *Process, op, grant int, resource string) (int64, history.Outcome) {
-	return s.access(client, history.Event{Kind: history.Effect, Func: history.Read, Op: op, Grant: grant, Resource: resource})
-}
-
-// Write has the storage set the number of a resource and waits for the answer. Where the connection breaks it is
-// unknown whether it happened.
-func (s *Storage) Write(client *Process, op, grant int, resource string, number int64) history.Outcome {
-	_, outcome := s.access(client, history.Event{Kind: history.Effect, Func: history.Write, Op: op, Grant: grant, Resource: resource, Number: number})
-	return outcome
-}
-
-func (s *Storage) access(client *Process, e history.Event) (int64, history.Outcome) {
-	e.Process = client.name
+// Do sends a request to the storage and waits for the answer: e has Func Read, Write or Mark, Op, Grant and Resource, the
+// Number to write, and the Token where there is one. It returns the event as the storage recorded it; its Outcome is
+// Unknown where the connection broke. key says what the request is for.
+func (s *Storage) Do(client *Process, key Key, e history.Event) history.Event {
+	e.Kind, e.Process = history.Effect, client.name
 	a := &access{event: e, waiter: waiter{process: client}}
-	key := s.k.Draw("storage").WithString(client.name).With(uint64(e.Grant)).With(uint64(e.Op))
 	s.links[client].Open(&a.Exchange, key, a)
 	a.waiter.Wait(background)
 	if a.broken {
-		return 0, history.Unknown
+		a.event.Outcome = history.Unknown
 	}
-	return a.number, history.OK
+	return a.event
 }

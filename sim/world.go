@@ -18,6 +18,8 @@ type Config struct {
 	Clients     []ClientConfig
 	// Latency is the delay of messages in each direction, on every link.
 	Latency Latency
+	// Storage is what the shared resource demands of requests.
+	Storage StorageKind
 	// Trace, if not nil, is told of every step of the kernel.
 	Trace func(TraceStep)
 	// Buffer is memory for the history to be recorded in; what it holds is overwritten.
@@ -80,7 +82,7 @@ func NewWorld(cfg Config, backend Backend) *World {
 		s.memory = backend.Memory(s)
 		w.Servers = append(w.Servers, s)
 	}
-	w.Storage = newStorage(w)
+	w.Storage = newStorage(w, cfg.Storage)
 	for _, c := range cfg.Clients {
 		p := k.newProcess(c.Name)
 		p.lockClock = c.LockClock

@@ -1,0 +1,35 @@
+package faults
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestBeyond(t *testing.T) {
+	second, minute := time.Second, time.Minute
+	for _, test := range []struct {
+		name   string
+		budget Budget
+		spent  Spent
+		want   string
+	}{
+		{"nothing", Budget{}, Spent{}, ""},
+		{"all of it", Budget{ClockRate: PPM(100), ClockStep: second, Delay: second, Pause: second, RestartDelay: &minute, MemoryLoss: 1},
+			Spent{ClockRate: PPM(100), ClockStep: second, Delay: second, Pause: second, Restarts: []Amnesia{{"A", second}, {"B", minute}}}, ""},
+		{"a rate", Budget{ClockRate: PPM(100)}, Spent{ClockRate: PPM(101)}, "a clock ran 0.0101% wrong, the budget is 0.01%"},
+		{"a step", Budget{}, Spent{ClockStep: 1}, "a clock step of 1ns, the budget is 0s"},
+		{"a delay", Budget{Delay: second}, Spent{Delay: second + 1}, "an extra delay of 1.000000001s, the budget is 1s"},
+		{"a pause", Budget{Pause: second}, Spent{Pause: minute}, "a pause of 1m0s, the budget is 1s"},
+		{"a pause without end", Budget{Pause: second}, Spent{Pause: unbounded}, "a pause without an end, the budget is 1s"},
+		{"memory, none may", Budget{}, Spent{Restarts: []Amnesia{{"A", minute}}}, "A came back without its memory after 1m0s, the budget allows that to no node"},
+		{"memory, one may", Budget{MemoryLoss: 1}, Spent{Restarts: []Amnesia{{"A", 0}, {"A", second}}}, "A came back without its memory after 1s, the budget allows that to one node"},
+		{"memory, two may", Budget{MemoryLoss: 2}, Spent{Restarts: []Amnesia{{"A", 0}, {"B", 0}, {"C", 0}}}, "C came back without its memory after 0s, the budget allows that to 2 nodes"},
+		{"memory, after a delay", Budget{RestartDelay: &minute}, Spent{Restarts: []Amnesia{{"A", minute}, {"B", minute - 1}}}, "B came back without its memory after 59.999999999s, the budget allows that to no node before 1m0s"},
+		{"several", Budget{}, Spent{Pause: 1, Delay: 1}, "an extra delay of 1ns, the budget is 0s; a pause of 1ns, the budget is 0s"},
+	} {
+		if got := strings.Join(test.budget.Beyond(test.spent), "; "); got != test.want {
+			t.Errorf("%s: got  %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
