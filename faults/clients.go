@@ -30,6 +30,29 @@ func (p *Pause) Apply(f *Field) error {
 	return nil
 }
 
+// Suspend stops a client together with its machine, whose monotonic clock stands still meanwhile: a laptop that is
+// closed, a virtual machine that is frozen.
+type Suspend struct {
+	// Client is which.
+	Client string `yaml:"client,required"`
+	// For is how long, in true time.
+	For time.Duration `yaml:"for,required"`
+}
+
+// Check implements Fault.
+func (s *Suspend) Check(n Names) []Problem {
+	return append(among("client", s.Client, n.Clients, "client"), positive("for", s.For)...)
+}
+
+// Apply implements Fault.
+func (s *Suspend) Apply(f *Field) error {
+	f.World.Client(s.Client).Suspend()
+	f.Spent.Pause = max(f.Spent.Pause, s.For)
+	f.note("suspend", s.Client, "", s.For, "the machine of %s is suspended for %v", s.Client, s.For)
+	f.after(s.For, func() { _ = (&Resume{Process: s.Client}).Apply(f) })
+	return nil
+}
+
 // Resume lets a paused process go on.
 type Resume struct {
 	// Process is a client or node.

@@ -13,6 +13,8 @@ type Outage struct {
 	// RestartAfter is how long after it stopped the node starts again, in true time. Absent, it stays down until a
 	// restart; zero restarts it at once.
 	RestartAfter *time.Duration `yaml:"restart-after"`
+	// ByWallClock measures that time with the node's wall clock instead, which may be stepped meanwhile.
+	ByWallClock bool `yaml:"by-wall-clock"`
 }
 
 func (o *Outage) check(n Names) []Problem {
@@ -40,15 +42,20 @@ func (o *Outage) stop(f *Field, name string, how func(*sim.Server) error, text s
 		return nil
 	}
 	restart := &Restart{Node: o.Node}
-	if after == 0 {
-		return restart.Apply(f)
-	}
-	f.after(after, func() {
+	again := func() {
 		if !s.Up() {
 			// It can only be up because the timeline restarted it earlier.
 			_ = restart.Apply(f)
 		}
-	})
+	}
+	switch {
+	case after == 0:
+		return restart.Apply(f)
+	case o.ByWallClock:
+		f.World.WhenWall(s.Process, s.Clock().Wall()+sim.Wall(after), again)
+	default:
+		f.after(after, again)
+	}
 	return nil
 }
 

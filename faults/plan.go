@@ -13,6 +13,8 @@ type Trigger struct {
 	At time.Duration
 	// After is an event to wait for.
 	After *Moment
+	// Every has it happen at each such event from the Nth on, not only at that.
+	Every bool
 	// Plus is how long after the event.
 	Plus time.Duration
 }
@@ -44,16 +46,20 @@ func (m *Moment) String() string {
 }
 
 func (t Trigger) String() string {
-	if t.After == nil {
+	word := "after"
+	if t.Every {
+		word = "after every"
+	}
+	switch {
+	case t.After == nil:
 		return "at " + t.At.String()
+	case t.Plus > 0:
+		return fmt.Sprintf("%v %s %v", t.Plus, word, t.After)
 	}
-	if t.Plus > 0 {
-		return fmt.Sprintf("%v after %v", t.Plus, t.After)
-	}
-	return "after " + t.After.String()
+	return word + " " + t.After.String()
 }
 
-// Arm has f called when the moment comes, once: at that very step if Plus is zero, before anything else happens. It
+// Arm has f called when the moment comes, once unless Every is set: at that very step if Plus is zero, before anything else happens. It
 // must be called before the run starts.
 func (t Trigger) Arm(field *Field, f func()) {
 	w := field.World
@@ -68,6 +74,9 @@ func (t Trigger) Arm(field *Field, f func()) {
 		}
 		if left--; left > 0 {
 			return
+		}
+		if t.Every {
+			left = 1
 		}
 		if t.Plus > 0 {
 			w.Kernel.After(t.Plus, f)

@@ -22,6 +22,7 @@ func Vocabulary() []Word {
 		{"shutdown", func() Fault { return new(Shutdown) }},
 		{"restart", func() Fault { return new(Restart) }},
 		{"pause", func() Fault { return new(Pause) }},
+		{"suspend", func() Fault { return new(Suspend) }},
 		{"resume", func() Fault { return new(Resume) }},
 		{"crash", func() Fault { return new(Crash) }},
 	}

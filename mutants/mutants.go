@@ -44,6 +44,9 @@ func All() []Mutant {
 		{"no-second-reading", "the validity is not checked after the acquire (node-redlock #296, #369)",
 			"redlock/attempt.go", "validity := Validity(t.ttl, now.Sub(r.start), t.drift)", "validity := Validity(t.ttl, 0, t.drift)",
 			[]string{"31-slow-acquire/pause", "31-slow-acquire/delayed-replies"}},
+		{"no-partial-release", "partial votes are not released before the retry (node-redlock #369)",
+			"redlock/release.go", "r.awaited = acquire.ballot.replied()", "r.ballot.asked = 0",
+			[]string{"13-split-votes"}},
 	}
 }
 

@@ -25,6 +25,19 @@ func TestCausesAreCauses(t *testing.T) {
 	noStep := func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.ClockStep) faults.Fault { return &faults.ClockStep{Process: f.Process} })
 	}
+	shortHold := func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.Hold) faults.Fault { return &faults.Hold{Links: f.Links, For: 1} })
+	}
+	shortCut := func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.Partition) faults.Fault { return &faults.Partition{Links: f.Links, For: 1} })
+	}
+	restartAfter := func(after time.Duration) func(*scenarios.Scenario) {
+		return func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Kill) faults.Fault {
+				return &faults.Kill{Outage: faults.Outage{Node: f.Node, RestartAfter: &after}}
+			})
+		}
+	}
 	remembers := func(s *scenarios.Scenario) { s.Nodes.Persistence.Persistence = sim.Always }
 	for name, cause := range map[string]struct {
 		remove func(*scenarios.Scenario)
@@ -36,11 +49,24 @@ func TestCausesAreCauses(t *testing.T) {
 		"22-clock-rates/not-covered": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.ClockRate) faults.Fault { return &faults.ClockRate{Process: f.Process} })
 		}, "safe"},
-		"25-restart-delayed": {func(s *scenarios.Scenario) {
-			weaken(s, func(f *faults.Kill) faults.Fault {
-				return &faults.Kill{Outage: faults.Outage{Node: f.Node, RestartAfter: new(time.Duration)}}
-			})
-		}, "lease-overlap"},
+		"11-three-nodes-unreachable":                    {shortCut, "safe"},
+		"14-partition-at-every-attempt/a-minute":        {shortCut, "safe"},
+		"14-partition-at-every-attempt/two-minutes":     {shortCut, "safe"},
+		"18-clock-jump-on-all-nodes-held/three-of-five": {noStep, "safe"},
+		"19-clock-steps-back/release-lost":              {noStep, "safe"},
+		"20-client-clock-steps-back/wall":               {noStep, "safe"},
+		"21-suspended-host/monotonic": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Suspend) faults.Fault { return &faults.Suspend{Client: f.Client, For: 1} })
+		}, "safe"},
+		"25-restart-delayed":                         {restartAfter(0), "lease-overlap"},
+		"26-restart-too-early/too-short":             {restartAfter(10100 * time.Millisecond), "safe"},
+		"26-restart-too-early/clock-jumped":          {noStep, "safe"},
+		"27-crash-after-set/every-second-power-loss": {remembers, "safe"},
+		"28-three-nodes-delayed-restart":             {restartAfter(0), "safe"},
+		"33-delayed-write":                           {shortHold, "safe"},
+		"38-orphaned-votes/three": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Delay) faults.Fault { return &faults.Delay{Links: f.Links, By: 1} })
+		}, "safe"},
 		"32-pause-before-write": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},

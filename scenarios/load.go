@@ -178,6 +178,9 @@ func (c *check) item(i *Item) {
 	names := faults.Names{Clients: c.s.Clients, Nodes: c.s.Nodes.Names}
 	if m := i.When.After; m != nil {
 		n := child(i.node, "after")
+		if i.When.Every {
+			n = child(i.node, "every")
+		}
 		if events := c.events(); !slices.Contains(events, m.Event) {
 			c.d.Errorf(child(n, "event"), m.Event, events, "there is no such event")
 		}

@@ -124,6 +124,8 @@ func (d draw) fill(f faults.Fault, n faults.Names) faults.Fault {
 		f.Node = node
 	case *faults.Pause:
 		f.Process, f.For = process, length
+	case *faults.Suspend:
+		f.Client, f.For = client, length
 	case *faults.Resume:
 		f.Process = process
 	case *faults.Crash:

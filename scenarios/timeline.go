@@ -30,6 +30,7 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	var raw struct {
 		At     *time.Duration `yaml:"at"`
 		After  *faults.Moment `yaml:"after"`
+		Every  *faults.Moment `yaml:"every"`
 		Plus   time.Duration  `yaml:"plus"`
 		Client string         `yaml:"client"`
 		Do     []Step         `yaml:"do"`
@@ -40,12 +41,23 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	if !d.Decode(n, &raw) {
 		return
 	}
-	*i = Item{When: faults.Trigger{After: raw.After, Plus: raw.Plus}, Client: raw.Client, Do: raw.Do, Repeat: raw.Repeat, node: n}
+	moments := 0
+	for _, given := range []bool{raw.At != nil, raw.After != nil, raw.Every != nil} {
+		if given {
+			moments++
+		}
+	}
+	if raw.Every != nil {
+		raw.After = raw.Every
+	}
+	*i = Item{When: faults.Trigger{After: raw.After, Every: raw.Every != nil, Plus: raw.Plus}, Client: raw.Client, Do: raw.Do, Repeat: raw.Repeat, node: n}
 	switch {
-	case (raw.At == nil) == (raw.After == nil):
-		d.Errorf(n, "", nil, `an item says when, with one of "at" and "after"`)
+	case moments != 1:
+		d.Errorf(n, "", nil, `an item says when, with one of "at", "after" and "every"`)
+	case raw.Every != nil && raw.Fault == nil:
+		d.Errorf(child(n, "every"), "every", nil, "is for faults only")
 	case raw.At != nil && raw.Plus != 0:
-		d.Errorf(child(n, "plus"), "plus", nil, `goes with "after" only`)
+		d.Errorf(child(n, "plus"), "plus", nil, `goes with "after" and "every" only`)
 	case raw.At != nil && *raw.At < 0:
 		d.Errorf(child(n, "at"), raw.At.String(), nil, "must not be negative")
 	case raw.Plus < 0:
