@@ -34,6 +34,7 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 			fmt.Fprintf(b, "budget     exceeded: %s\n", strings.Join(r.Beyond, "; "))
 		}
 	}
+	smallest(b, r)
 	unavailable(b, r)
 	fmt.Fprintf(b, "tier       %s, seed %d, %d grants, %d events, %d steps\n", r.Tier, r.Seed, r.Report.Grants, len(r.History), r.Steps)
 	fmt.Fprintf(b, "history    %s\n", r.HistoryHash)
@@ -125,4 +126,18 @@ func at(i checker.Instant) string { return seconds(time.Duration(i)) }
 
 func unavailable(b *strings.Builder, r *scenarios.Result) {
 	fmt.Fprintf(b, "available  somebody asked in vain for at most %v, expected at most %v\n", round(r.Unavailable), r.Scenario.Expect.Unavailable.AtMost)
+}
+
+// smallest says how little of each fault still breaks the lock.
+func smallest(b *strings.Builder, r *scenarios.Result) {
+	for _, s := range r.Smallest {
+		confirmed := "also on the other tier"
+		if !s.Confirmed {
+			confirmed = "NOT CONFIRMED on the other tier"
+		}
+		fmt.Fprintf(b, "smallest   %s: %s of %v still breaks the lock, of %v it does not (%s)\n", s.Fault, s.Knob, s.Breaks, s.Holds, confirmed)
+		if s.Why != "" {
+			fmt.Fprintf(b, "           the formula gives %v: %s\n", s.Formula, s.Why)
+		}
+	}
 }

@@ -42,6 +42,8 @@ type Result struct {
 	Beyond []string
 	// Unavailable is the longest time for which the lock could not be had.
 	Unavailable time.Duration
+	// Smallest is how little of the faults still breaks the lock, where a violation was beyond the budget.
+	Smallest []Smallest
 	// Problems is empty if everything was as expected.
 	Problems []Problem
 }
@@ -91,7 +93,11 @@ func Verify(s *Scenario, o Options) (*Result, error) {
 	if out.HistoryHash != again.HistoryHash || out.TraceHash != again.TraceHash {
 		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w: %s", s.Name, o.Tier, o.Seed, ErrNotRepeated, difference(s, o, out, again))
 	}
-	return judge(s, o, out)
+	r, err := judge(s, o, out)
+	if err == nil && r.Beyond != nil && r.Witness() != nil {
+		r.Smallest, err = FindSmallest(r)
+	}
+	return r, err
 }
 
 // difference names the first event in which two runs differ or, if their histories are the same, looks for a step of the
