@@ -75,6 +75,23 @@ func (r *Resume) Apply(f *Field) error {
 	return nil
 }
 
+// Stuck makes what a client does under its lock go on without an end, in a loop or waiting for something that does not
+// come, while its renewal goes on.
+type Stuck struct {
+	// Client is which.
+	Client string `yaml:"client,required"`
+}
+
+// Check implements Fault.
+func (s *Stuck) Check(n Names) []Problem { return among("client", s.Client, n.Clients, "client") }
+
+// Apply implements Fault.
+func (s *Stuck) Apply(f *Field) error {
+	f.World.Client(s.Client).GetStuck()
+	f.note("stuck", s.Client, "", 0, "%s hangs in its work", s.Client)
+	return nil
+}
+
 // Crash ends a client process for good.
 type Crash struct {
 	// Client is which.

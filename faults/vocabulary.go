@@ -24,6 +24,7 @@ func Vocabulary() []Word {
 		{"pause", func() Fault { return new(Pause) }},
 		{"suspend", func() Fault { return new(Suspend) }},
 		{"resume", func() Fault { return new(Resume) }},
+		{"stuck", func() Fault { return new(Stuck) }},
 		{"crash", func() Fault { return new(Crash) }},
 	}
 }

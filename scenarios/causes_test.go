@@ -63,7 +63,16 @@ func TestCausesAreCauses(t *testing.T) {
 		"26-restart-too-early/clock-jumped":          {noStep, "safe"},
 		"27-crash-after-set/every-second-power-loss": {remembers, "safe"},
 		"28-three-nodes-delayed-restart":             {restartAfter(0), "safe"},
-		"33-delayed-write":                           {shortHold, "safe"},
+		"39-renewal/dies": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Crash) faults.Fault { return &faults.ClockStep{Process: f.Client} })
+		}, "safe"},
+		"42-stuck-holder/two-minutes-without-limit": {func(s *scenarios.Scenario) { s.Lock.Renewals = 3 }, "safe"},
+		"42-stuck-holder/limited":                   {func(s *scenarios.Scenario) { s.Lock.Renewals = 0 }, "safe"},
+		"43-extend-only-holder/at-once":             {restartAfter(10100 * time.Millisecond), "safe"},
+		"43-extend-only-holder/delayed":             {restartAfter(0), "lease-overlap"},
+		"boundaries/clock-step-breaks":              {noStep, "safe"},
+		"boundaries/restart-delay-breaks":           {remembers, "safe"},
+		"33-delayed-write":                          {shortHold, "safe"},
 		"38-orphaned-votes/three": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Delay) faults.Fault { return &faults.Delay{Links: f.Links, By: 1} })
 		}, "safe"},

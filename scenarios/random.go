@@ -128,6 +128,8 @@ func (d draw) fill(f faults.Fault, n faults.Names) faults.Fault {
 		f.Client, f.For = client, length
 	case *faults.Resume:
 		f.Process = process
+	case *faults.Stuck:
+		f.Client = client
 	case *faults.Crash:
 		f.Client = client
 	}

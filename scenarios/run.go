@@ -140,7 +140,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 
 // check has the history judged. A scenario in which nobody is to be granted the lock says so.
 func (s *Scenario) check(out *Outcome) (checker.Report, error) {
-	o := checker.Options{End: checker.Instant(s.Duration)}
+	o := checker.Options{End: checker.Instant(s.Duration), Stopping: []string{"pause", "suspend", "stuck", faults.CutOff}}
 	if len(s.Expect.Grants) == len(s.Clients) && !slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 }) {
 		o.MinGrants = -1
 	}

@@ -22,6 +22,8 @@ type session struct {
 	process *sim.Process
 	locker  protocols.Locker
 	ttl     time.Duration
+	// renewals is how often a lock is renewed at the most; 0 is without a limit.
+	renewals int
 	// guard is how long before the end of its lease the client stops sending effects: the worst pause and delay that
 	// the budget allows between the check and the effect.
 	guard    time.Duration
@@ -29,7 +31,7 @@ type session struct {
 }
 
 func newSession(w *sim.World, p *sim.Process, s *Scenario) (*session, error) {
-	x := &session{world: w, process: p, ttl: s.Lock.TTL, guard: s.Budget.Pause + s.Budget.Delay}
+	x := &session{world: w, process: p, ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guard: s.Budget.Pause + s.Budget.Delay}
 	protocol, _ := protocols.Find(string(s.Lock.Protocol))
 	var err error
 	x.locker, err = protocol.New(protocols.Env{World: w, Process: p, Settings: s.Lock, Step: x.step, Believe: x.believe, Attempt: x.attempt})
@@ -141,9 +143,9 @@ func (t *tenure) do(s Step) (goOn bool) {
 	case MarkStep:
 		t.access(history.Mark, func(int) int64 { return int64(t.under.grant) })
 	case ExtendStep:
-		op := t.call(history.Extend)
-		t.under.op = op
-		t.returned(op, history.Extend, t.lease.Extend(t.ctx(), s.For))
+		t.extend(s.For)
+	case RenewStep:
+		t.renew(s.For)
 	case UnlockStep:
 		op := t.call(history.Release)
 		t.under.op = op
@@ -151,6 +153,35 @@ func (t *tenure) do(s Step) (goOn bool) {
 		t.returned(op, history.Release, t.lease.Unlock(t.ctx()))
 	}
 	return true
+}
+
+func (t *tenure) extend(ttl time.Duration) {
+	op := t.call(history.Extend)
+	t.under.op = op
+	t.returned(op, history.Extend, t.lease.Extend(t.ctx(), ttl))
+}
+
+// renew works under the lock for d, and extends it every third of its TTL: the period of Redisson's watchdog.
+func (t *tenure) renew(d time.Duration) {
+	clock := t.process.LockClock()
+	end := clock.Now().Add(d)
+	for n := 0; ; n++ {
+		left := end.Sub(clock.Now())
+		if t.process.Stuck() {
+			left = math.MaxInt64
+		}
+		if left <= 0 || t.lease.Context().Err() != nil {
+			return
+		}
+		if t.renewals > 0 && n >= t.renewals {
+			t.process.Sleep(t.lease.Context(), left)
+			return
+		}
+		t.process.Sleep(t.lease.Context(), min(left, t.ttl/3))
+		if (clock.Now().Before(end) || t.process.Stuck()) && t.lease.Context().Err() == nil {
+			t.extend(t.ttl)
+		}
+	}
 }
 
 func (t *tenure) acquire(ctx context.Context, lock func(context.Context, string, time.Duration) (protocols.Lease, error)) bool {

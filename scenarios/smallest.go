@@ -158,9 +158,19 @@ func formula(r *Result, kind string) (time.Duration, string) {
 	return 0, ""
 }
 
-// hasMoreThan says whether faults of other kinds decide as well, but for partitions, which only choose the nodes.
+// hasMoreThan says whether more than one moment decides, or faults of other kinds do as well, but for partitions, which
+// only choose the nodes.
 func (r *Result) hasMoreThan(kind string) bool {
-	return slices.ContainsFunc(r.Scenario.Timeline, func(i Item) bool {
-		return i.Fault != nil && i.Kind != kind && i.Kind != "partition"
-	})
+	var moment *faults.Trigger
+	for i := range r.Scenario.Timeline {
+		item := &r.Scenario.Timeline[i]
+		switch {
+		case item.Fault == nil || item.Kind == "partition":
+		case item.Kind != kind || moment != nil && moment.String() != item.When.String():
+			return true
+		default:
+			moment = &item.When
+		}
+	}
+	return false
 }

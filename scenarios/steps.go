@@ -35,6 +35,9 @@ const (
 	MarkStep StepKind = "mark"
 	// ExtendStep extends the lease.
 	ExtendStep StepKind = "extend"
+	// RenewStep works under the lock for a while as HoldStep does, and extends it by its TTL every third of that, at most
+	// as often as the setting renewals allows.
+	RenewStep StepKind = "renew"
 	// UnlockStep releases the lock.
 	UnlockStep StepKind = "unlock"
 )
@@ -54,6 +57,7 @@ var stepKinds = []struct {
 	{UpdateStep, false, 0, true},
 	{MarkStep, false, 0, true},
 	{ExtendStep, true, 0, true},
+	{RenewStep, true, 0, true},
 	{UnlockStep, false, 0, true},
 }
 

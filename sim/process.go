@@ -17,6 +17,7 @@ type Process struct {
 
 	lockClock ClockKind // the clock that the process measures validity with
 
+	stuck    bool
 	paused   bool
 	dead     bool
 	deferred []deferred // what happened to it while it was paused, in order
@@ -102,6 +103,12 @@ func (p *Process) Crash() {
 	p.dead = true
 	p.deferred = nil
 }
+
+// GetStuck has the process's work go on without an end: programs that work under a lock must ask Stuck before they stop.
+func (p *Process) GetStuck() { p.stuck = true }
+
+// Stuck says that the process's work does not end.
+func (p *Process) Stuck() bool { return p.stuck }
 
 // Settle stops the running program of the process here if the process has been paused or has crashed: what a program
 // must call after anything that may have done that to it. Tasks of the library stop where they wait next.

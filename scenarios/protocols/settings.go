@@ -26,6 +26,8 @@ type Settings struct {
 	RetryDelay Range `yaml:"retry-delay"`
 	// Clock is the clock that clients measure validity with.
 	Clock LockClock `yaml:"clock"`
+	// Renewals is how often a client that renews its lock does so at the most; zero is without a limit.
+	Renewals int `yaml:"renewals"`
 	// Release is how protocol single releases: compare-and-delete, del, or get-del.
 	Release Release `yaml:"release"`
 }
