@@ -83,11 +83,14 @@ func (t *timer) Stop() bool {
 	return stopped
 }
 
+// farAway is later than every run ends, and early enough to be reckoned with.
+const farAway = time.Duration(1 << 60)
+
 func (t *timer) Reset(d time.Duration) {
 	t.Stop()
 	t.armed = true
 	t.round++
-	at := deadline{clock: t.p.clock, at: int64(t.p.clock.Mono()) + int64(max(d, 0))}
+	at := deadline{clock: t.p.clock, at: int64(t.p.clock.Mono()) + int64(min(max(d, 0), farAway))}
 	t.event = t.p.k.schedule(at.when(), ordinary, t.p, label{kind: StepTimer, from: t.p.number}, t, t.round)
 	t.event.deadline = at
 }
