@@ -1,6 +1,11 @@
 package faults
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"redlocksim/sim"
+)
 
 // Pause stops a process where it is: a long garbage collection, a page fault, SIGSTOP, a busy host. Its clocks go on, and
 // what happens to it meanwhile it finds out later.
@@ -18,7 +23,10 @@ func (p *Pause) Check(n Names) []Problem {
 
 // Apply implements Fault.
 func (p *Pause) Apply(f *Field) error {
-	f.World.Process(p.Process).Pause()
+	end, err := f.pause("pause", p.Process, (*sim.Process).Pause)
+	if err != nil {
+		return err
+	}
 	f.Spent.Pause = max(f.Spent.Pause, p.For)
 	if p.For == 0 {
 		f.Spent.Pause = unbounded
@@ -26,8 +34,27 @@ func (p *Pause) Apply(f *Field) error {
 		return nil
 	}
 	f.notePoint("pause", p.Process, p.For, "%s is paused for %v", p.Process, p.For)
-	f.after(p.For, func() { _ = (&Resume{Process: p.Process}).Apply(f) })
+	f.after(p.For, end)
 	return nil
+}
+
+// pause stops a process, and returns how this pause ends: the process goes on when it is the last that is in force.
+func (f *Field) pause(name, process string, how func(*sim.Process)) (end func(), err error) {
+	p := f.World.Process(process)
+	if p.Dead() {
+		return nil, fmt.Errorf("faults: %s: %s has crashed", name, process)
+	}
+	how(p)
+	f.pauses[process]++
+	resumed := f.resumed(process)
+	return func() {
+		if f.resumed(process) != resumed {
+			return // somebody has resumed it since
+		}
+		if f.pauses[process]--; f.pauses[process] == 0 {
+			f.resume(process)
+		}
+	}, nil
 }
 
 // Suspend stops a client together with its machine, whose monotonic clock stands still meanwhile: a laptop that is
@@ -46,10 +73,13 @@ func (s *Suspend) Check(n Names) []Problem {
 
 // Apply implements Fault.
 func (s *Suspend) Apply(f *Field) error {
-	f.World.Client(s.Client).Suspend()
+	end, err := f.pause("suspend", s.Client, (*sim.Process).Suspend)
+	if err != nil {
+		return err
+	}
 	f.Spent.Pause = max(f.Spent.Pause, s.For)
 	f.note("suspend", s.Client, "", s.For, "the machine of %s is suspended for %v", s.Client, s.For)
-	f.after(s.For, func() { _ = (&Resume{Process: s.Client}).Apply(f) })
+	f.after(s.For, end)
 	return nil
 }
 
@@ -64,16 +94,29 @@ func (r *Resume) Check(n Names) []Problem {
 	return among("process", r.Process, n.all(), "client or node")
 }
 
-// Apply implements Fault.
+// Apply implements Fault. It ends all pauses of the process.
 func (r *Resume) Apply(f *Field) error {
-	p := f.World.Process(r.Process)
-	if !p.Paused() {
-		return nil
+	if p := f.World.Process(r.Process); !p.Paused() || p.Dead() {
+		return fmt.Errorf("faults: resume: %s is not paused", r.Process)
 	}
-	f.notePoint("resume", r.Process, 0, "%s goes on", r.Process)
-	p.Resume()
+	f.resume(r.Process)
 	return nil
 }
+
+// resume has a process go on.
+func (f *Field) resume(process string) {
+	p := f.World.Process(process)
+	if !p.Paused() {
+		return // it crashed, or was killed, meanwhile
+	}
+	f.pauses[process] = 0
+	f.resumes[process]++
+	f.notePoint("resume", process, 0, "%s goes on", process)
+	p.Resume()
+}
+
+// resumed is how often a process has been resumed.
+func (f *Field) resumed(process string) int { return f.resumes[process] }
 
 // Stuck makes what a client does under its lock go on without an end, in a loop or waiting for something that does not
 // come, while its renewal goes on.

@@ -1,7 +1,10 @@
 package faults
 
 import (
+	"slices"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"redlocksim/sim"
 )
@@ -46,17 +49,29 @@ type ClockRate struct {
 // Check implements Fault.
 func (c *ClockRate) Check(n Names) []Problem {
 	problems := among("process", c.Process, n.all(), "client or node")
-	if c.Rate.PPB() < -sim.MaxRate || c.Rate.PPB() > sim.MaxRate {
+	if c.Rate.abs().ratio.GreaterThan(decimal.New(sim.MaxRate, -9)) {
 		problems = append(problems, Problem{Field: "rate", Word: c.Rate.String(), Text: "must be from -50% to 50%"})
 	}
 	return append(problems, notNegative("for", c.For)...)
 }
 
+// rateInForce is a rate error that has not ended.
+type rateInForce struct{ ppb int64 }
+
+// setRate gives a process the rate error that is in force since last.
+func (f *Field) setRate(process string) {
+	var ppb int64
+	if in := f.rates[process]; len(in) > 0 {
+		ppb = in[len(in)-1].ppb
+	}
+	f.World.Process(process).Clock().SetRate(ppb)
+}
+
 // Apply implements Fault.
 func (c *ClockRate) Apply(f *Field) error {
-	clock := f.World.Process(c.Process).Clock()
-	before := clock.Rate()
-	clock.SetRate(c.Rate.PPB())
+	this := &rateInForce{c.Rate.PPB()}
+	f.rates[c.Process] = append(f.rates[c.Process], this)
+	f.setRate(c.Process)
 	f.Spent.ClockRate = f.Spent.ClockRate.atLeast(c.Rate.abs())
 	how := "fast"
 	if c.Rate.PPB() < 0 {
@@ -64,7 +79,8 @@ func (c *ClockRate) Apply(f *Field) error {
 	}
 	f.notePoint("clock-rate", c.Process, c.For, "the clocks of %s run %s %s", c.Process, c.Rate.abs(), how)
 	f.after(c.For, func() {
-		clock.SetRate(before)
+		f.rates[c.Process] = slices.DeleteFunc(f.rates[c.Process], func(r *rateInForce) bool { return r == this })
+		f.setRate(c.Process)
 		f.notePoint("clock-rate-ends", c.Process, 0, "the clocks of %s run as before", c.Process)
 	})
 	return nil

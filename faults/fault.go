@@ -17,7 +17,12 @@ type Fault interface {
 }
 
 // Names are the processes that faults can strike.
-type Names struct{ Clients, Nodes []string }
+type Names struct {
+	Clients []string
+	Nodes   []string // with all replicas
+	// Replicas are those of a node.
+	Replicas map[string][]string
+}
 
 // Problem is a field of a fault that makes no sense.
 type Problem struct {
@@ -33,18 +38,23 @@ type Field struct {
 	// Spent is what the faults so far amount to.
 	Spent Spent
 
-	down map[string]outage
+	down   map[string]outage
+	rates  map[string][]*rateInForce // by process, the latest last
+	pauses map[string]int            // how many are in force
+	// resumes counts how often a process has gone on, so that a pause knows whether it was ended before its time.
+	resumes map[string]int
 }
 
 // outage is how a node went down.
 type outage struct {
 	at      sim.True
+	number  int // tells it from the node's other outages
 	forgets bool
 }
 
 // NewField is a world in which nothing has gone wrong yet.
 func NewField(w *sim.World) *Field {
-	return &Field{World: w, down: map[string]outage{}}
+	return &Field{World: w, down: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]int{}, resumes: map[string]int{}}
 }
 
 // note records in the history that a fault happened.

@@ -2,9 +2,11 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/sim"
 )
@@ -12,7 +14,8 @@ import (
 // Links selects the links between some clients and some nodes, and one direction of them or both. The zero Links is
 // every link between a client and a Redis node, both ways.
 type Links struct {
-	// Clients are the links' one end; all clients if empty.
+	// Clients are the links' one end; all clients if empty. A node of a replicated group stands for the link over which it,
+	// as a master, tells those in Nodes what has changed.
 	Clients []string `yaml:"clients"`
 	// Nodes are the other end; all Redis nodes if empty. "storage" is the shared resource.
 	Nodes []string `yaml:"nodes"`
@@ -35,34 +38,55 @@ func (d *Direction) UnmarshalScalar(text string) error {
 }
 
 func (l *Links) check(n Names) []Problem {
-	var problems []Problem
+	problems := append(twice("clients", l.Clients), twice("nodes", l.Nodes)...)
 	for i, c := range l.Clients {
-		problems = append(problems, among(fmt.Sprintf("clients[%d]", i), c, n.Clients, "client")...)
+		if !slices.Contains(n.Clients, c) {
+			problems = append(problems, l.checkReplication(n, listed("clients", i), c)...)
+		}
 	}
 	for i, s := range l.Nodes {
-		problems = append(problems, among(fmt.Sprintf("nodes[%d]", i), s, append(n.Nodes[:len(n.Nodes):len(n.Nodes)], sim.StorageName), "node")...)
+		problems = append(problems, among(listed("nodes", i), s, append(n.Nodes[:len(n.Nodes):len(n.Nodes)], sim.StorageName), "node")...)
 	}
 	return problems
 }
 
-// each calls f for the links selected, client by client in the world's order.
-func (l *Links) each(w *sim.World, f func(*sim.Link)) {
-	clients, nodes := l.Clients, l.Nodes
-	if len(clients) == 0 {
-		for _, c := range w.Clients {
-			clients = append(clients, c.Name())
+// twice finds names that a list has more than once.
+func twice(list string, names []string) []Problem {
+	var problems []Problem
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			problems = append(problems, Problem{Field: listed(list, i), Word: name, Text: "is listed twice"})
 		}
 	}
+	return problems
+}
+
+// listed is the name of an entry of a list in a scenario file.
+func listed(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+
+// each calls f for the links selected, client by client in the world's order.
+func (l *Links) each(w *sim.World, f func(*sim.Link)) {
+	clients, nodes := l.clients(w), l.Nodes
 	if len(nodes) == 0 {
-		for _, s := range w.Servers {
-			nodes = append(nodes, s.Name())
-		}
+		nodes = everyNode(w)
 	}
 	for _, c := range clients {
 		for _, s := range nodes {
 			f(w.Network.Link(c, s))
 		}
 	}
+}
+
+// clients are the names of the clients selected.
+func (l *Links) clients(w *sim.World) []string {
+	if len(l.Clients) > 0 {
+		return l.Clients
+	}
+	var names []string
+	for _, c := range w.Clients {
+		names = append(names, c.Name())
+	}
+	return names
 }
 
 // client is the client that the links belong to, if it is one only.
@@ -98,9 +122,22 @@ type Partition struct {
 	For time.Duration `yaml:"for"`
 }
 
-// CutOff is how histories name a partition between one client and all Redis nodes: a holder that is cut off cannot
-// release.
+// CutOff is how histories name a partition that keeps all requests of a client from all Redis nodes: a holder that is cut
+// off cannot release. A partition of several clients is recorded as such, and a cut-off for each of them after it.
 const CutOff = "cut-off"
+
+// cutsOff says whether the links are those to all nodes, and requests are lost.
+func (l *Links) cutsOff(w *sim.World) bool {
+	if l.Direction.Direction == sim.Replies {
+		return false
+	}
+	for _, s := range w.Servers {
+		if len(l.Nodes) > 0 && !slices.Contains(l.Nodes, s.Name()) {
+			return false
+		}
+	}
+	return true
+}
 
 // Check implements Fault.
 func (p *Partition) Check(n Names) []Problem { return append(p.check(n), notNegative("for", p.For)...) }
@@ -108,11 +145,17 @@ func (p *Partition) Check(n Names) []Problem { return append(p.check(n), notNega
 // Apply implements Fault.
 func (p *Partition) Apply(f *Field) error {
 	p.each(f.World, func(l *sim.Link) { l.Cut(p.Direction.Direction) })
-	name := "partition"
-	if p.client() != "" && len(p.Nodes) == 0 {
-		name = CutOff
+	switch {
+	case !p.cutsOff(f.World):
+		f.note("partition", p.client(), "", p.For, "messages %v are lost", &p.Links)
+	case p.client() != "":
+		f.note(CutOff, p.client(), "", p.For, "messages %v are lost", &p.Links)
+	default:
+		f.note("partition", "", "", p.For, "messages %v are lost", &p.Links)
+		for _, c := range p.clients(f.World) {
+			f.World.Record(history.Event{Kind: history.Fault, Name: CutOff, Process: c, Span: int64(p.For)})
+		}
 	}
-	f.note(name, p.client(), "", p.For, "messages %v are lost", &p.Links)
 	f.after(p.For, func() {
 		p.each(f.World, func(l *sim.Link) { l.Mend(p.Direction.Direction) })
 		f.note("partition-heals", p.client(), "", 0, "messages %v get through again", &p.Links)
@@ -133,11 +176,11 @@ func (h *Hold) Check(n Names) []Problem { return append(h.check(n), positive("fo
 // Apply implements Fault.
 func (h *Hold) Apply(f *Field) error {
 	h.each(f.World, func(l *sim.Link) { l.Hold(h.Direction.Direction) })
-	f.Spent.Delay = max(f.Spent.Delay, h.For)
+	f.Spent.Delay = max(f.Spent.Delay, h.For) // more where another one overlaps, which its end shows
 	f.note("hold", h.client(), "", h.For, "messages %v are held back for %v", &h.Links, h.For)
 	f.after(h.For, func() {
 		f.note("hold-ends", h.client(), "", 0, "messages %v that were held back arrive", &h.Links)
-		h.each(f.World, func(l *sim.Link) { l.Release(h.Direction.Direction) })
+		h.each(f.World, func(l *sim.Link) { f.Spent.Delay = max(f.Spent.Delay, l.Release(h.Direction.Direction)) })
 	})
 	return nil
 }
@@ -158,8 +201,7 @@ func (d *Delay) Check(n Names) []Problem {
 
 // Apply implements Fault.
 func (d *Delay) Apply(f *Field) error {
-	d.each(f.World, func(l *sim.Link) { l.Delay(d.Direction.Direction, d.By) })
-	f.Spent.Delay = max(f.Spent.Delay, d.By)
+	d.each(f.World, func(l *sim.Link) { f.Spent.Delay = max(f.Spent.Delay, l.Delay(d.Direction.Direction, d.By)) })
 	f.note("delay", d.client(), "", d.By, "messages %v take %v longer", &d.Links, d.By)
 	f.after(d.For, func() {
 		d.each(f.World, func(l *sim.Link) { l.Delay(d.Direction.Direction, -d.By) })

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"time"
 
 	"redlocksim/sim"
@@ -28,11 +29,12 @@ func (o *Outage) check(n Names) []Problem {
 // stop takes the node down by one of its three ways.
 func (o *Outage) stop(f *Field, name string, how func(*sim.Server) error, text string) error {
 	s := f.World.Server(o.Node)
-	before := len(s.Dump())
+	before := s.Dump()
 	if err := how(s); err != nil {
 		return err
 	}
-	f.down[o.Node] = outage{at: f.World.Kernel.Now(), forgets: s.OnDisk() < before}
+	this := outage{at: f.World.Kernel.Now(), number: f.down[o.Node].number + 1, forgets: forgets(before, s.OnDisk())}
+	f.down[o.Node] = this
 	var after time.Duration
 	if o.RestartAfter != nil {
 		after = *o.RestartAfter
@@ -43,9 +45,9 @@ func (o *Outage) stop(f *Field, name string, how func(*sim.Server) error, text s
 	}
 	restart := &Restart{Node: o.Node}
 	again := func() {
-		if !s.Up() {
-			// It can only be up because the timeline restarted it earlier.
-			_ = restart.Apply(f)
+		// The timeline may have restarted it earlier, and stopped it again.
+		if !s.Up() && f.down[o.Node].number == this.number {
+			_ = restart.Apply(f) // it is down
 		}
 	}
 	switch {
@@ -57,6 +59,19 @@ func (o *Outage) stop(f *Field, name string, how func(*sim.Server) error, text s
 		f.after(after, again)
 	}
 	return nil
+}
+
+// forgets says whether a node whose memory was before, and that starts again with what is on its disk, lacks a key, has
+// another value for it, or thinks that it expires earlier.
+func forgets(before, disk []sim.Record) bool {
+	for _, r := range before {
+		if !slices.ContainsFunc(disk, func(d sim.Record) bool {
+			return d.Key == r.Key && d.Value == r.Value && (d.ExpiresAt == 0 || r.ExpiresAt != 0 && d.ExpiresAt >= r.ExpiresAt)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // Kill ends the process of a node, as kill −9 does: it loses what it had not handed to the operating system.
@@ -117,7 +132,7 @@ func (r *Restart) Apply(f *Field) error {
 	if was.forgets {
 		f.Spent.Restarts = append(f.Spent.Restarts, Amnesia{Node: r.Node, After: after})
 		with = "what was on its disk"
-		if s.OnDisk() == 0 {
+		if len(s.OnDisk()) == 0 {
 			with = "an empty memory"
 		}
 	}

@@ -34,6 +34,8 @@ func TestTriggers(t *testing.T) {
 		{Trigger{After: &Moment{Event: "node-answered", Node: "B"}}, "3s 3", "after node-answered of B"},
 		{Trigger{After: &Moment{Event: "node-answered", Client: "c2", Node: "B"}}, "", "after c2 node-answered of B"},
 		{Trigger{After: &Moment{Event: "node-answered", Node: "A", Client: "c1", Nth: 2}, Plus: 3500 * ms}, "12.5s 10", "3.5s after c1 node-answered of A, time 2"},
+		{Trigger{After: &Moment{Event: "node-answered", Client: "c1"}, Every: true}, "1s 1; 3s 3; 9s 9", "after every c1 node-answered"},
+		{Trigger{After: &Moment{Event: "node-answered", Nth: 3}, Every: true, Plus: 500 * ms}, "3.5s 3; 9.5s 9; 10.5s 10", "500ms after every node-answered, time 3"},
 		{Trigger{After: &Moment{Event: "acquire-called"}}, "4s 4", "after acquire-called"},
 		{Trigger{After: &Moment{Event: "acquire-done"}}, "5s 5", "after acquire-done"},
 		{Trigger{After: &Moment{Event: "acquire-failed"}}, "", "after acquire-failed"},
@@ -65,8 +67,8 @@ func TestFaultsTriggerFaults(t *testing.T) {
 	after := func(event string, fault Fault) *Placed {
 		return &Placed{When: Trigger{After: &Moment{Event: event}}, Fault: fault}
 	}
-	strike(t, f, after("restart", &Crash{"c1"}), after("crash", &Pause{"B", time.Second}), after("kill", &Restart{"A"}),
-		after("resume", &Reset{}), after("acquire-done", &Reset{}), at(1, &Kill{Outage{Node: "A"}}))
+	strike(t, f, after("restart", &Crash{Client: "c1"}), after("crash", &Pause{Process: "B", For: time.Second}), after("kill", &Restart{Node: "A"}),
+		after("resume", &Reset{}), after("acquire-done", &Reset{}), at(1, &Kill{Outage: Outage{Node: "A"}}))
 	want := "1s kill A\n1s restart A\n1s crash c1\n1s pause B\n2s resume B\n2s reset"
 	var got []string
 	for _, line := range strings.Split(told(f), "\n") {

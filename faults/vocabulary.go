@@ -21,6 +21,7 @@ func Vocabulary() []Word {
 		{"power-loss", func() Fault { return new(PowerLoss) }},
 		{"shutdown", func() Fault { return new(Shutdown) }},
 		{"restart", func() Fault { return new(Restart) }},
+		{"promote", func() Fault { return new(Promote) }},
 		{"pause", func() Fault { return new(Pause) }},
 		{"suspend", func() Fault { return new(Suspend) }},
 		{"resume", func() Fault { return new(Resume) }},

@@ -13,9 +13,11 @@ type claim struct {
 	keys    []string
 	value   string
 	attempt int
+	token   int64 // the fencing token proposed last; 0 without fencing
 
 	mu        sync.Mutex // guards what follows, and the rounds of the claim
 	rounds    int
+	raised    bool // a second token has been proposed
 	granted   bool
 	released  bool    // a release has begun: votes that come now are taken back
 	releasing nodeSet // nodes that have not answered a release yet
@@ -33,7 +35,8 @@ type failure struct {
 }
 
 // attempt runs the algorithm once: draw a value, read the clock, ask all nodes at once, read the clock again; granted
-// if a quorum said yes and there is validity left. If not, whatever landed is released on all nodes at once.
+// if a quorum said yes and there is validity left. If not, whatever landed is released on all nodes at once. A fencing
+// token that did not beat the nodes' counters is followed by one that does, between the two clock readings.
 func (c *Client) attempt(ctx context.Context, resource string, t term, number int) (*Lease, *failure) {
 	value, err := c.newValue()
 	if err != nil {
@@ -44,10 +47,19 @@ func (c *Client) attempt(ctx context.Context, resource string, t term, number in
 		values = context.WithoutCancel(ctx)
 	}
 	cl := &claim{client: c, ctx: values, keys: []string{resource}, value: value, attempt: number}
+	if c.isFenced() {
+		if cl.token, err = c.propose(); err != nil {
+			return nil, &failure{err: &Error{Op: OpAcquire, Resource: resource, Attempts: number, Cause: err}}
+		}
+	}
 	cl.observe(Event{Step: AttemptStarted, Op: OpAcquire})
 
 	r := cl.ask(OpAcquire, t.ttl)
-	if err := r.wait(ctx); err != nil {
+	err = r.wait(ctx)
+	if err == errBehind {
+		r, err = cl.raise(ctx, r, t)
+	}
+	if err != nil {
 		cl.observe(Event{Step: QuorumLost, Op: OpAcquire, Accepted: r.votes, Quorum: c.quorum, Err: err})
 		return nil, cl.deny(ctx, r, err)
 	}
@@ -61,7 +73,7 @@ func (c *Client) attempt(ctx context.Context, resource string, t term, number in
 		return nil, cl.deny(ctx, r, ErrTooLate)
 	}
 	lease := newLease(cl, t, validity, until)
-	cl.observe(Event{Step: Granted, Op: OpAcquire, Validity: validity, Until: until})
+	cl.observe(Event{Step: Granted, Op: OpAcquire, Validity: validity, Until: until, Token: cl.token})
 	return lease, nil
 }
 

@@ -24,9 +24,13 @@ type Client struct {
 	clock       Clock
 	tasks       Tasks
 	rand        io.Reader
+	counterTTL  time.Duration // 0: no fencing
+	guard       Guard         // its MaxTTL 0: no guard
 
 	names    []string // of the nodes
 	lastTerm atomic.Pointer[term]
+	tokens   atomic.Int64 // the highest fencing token proposed or heard of
+	watching watching
 
 	closed  atomic.Bool
 	open    atomic.Int64 // calls under way, and rounds with unanswered commands

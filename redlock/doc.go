@@ -16,6 +16,13 @@
 // safe only while clocks run at rates that the drift allowance covers, and while no node forgets a key before it
 // expires: run nodes with AOF and fsync always, or keep a restarted node out for longer than the largest TTL.
 //
+// Two options help with that, and are off unless asked for. [WithFencing] gives each grant of a resource a number higher
+// than those of all grants before it ([Lease.Token]), as long as fewer than w + q − N of the w nodes that voted for one
+// of them have ever lost their counters. [WithRestartGuard] keeps a node that restarted or was emptied from voting until
+// every lock that it may have forgotten has ended, whatever becomes of its clock; [Client.PrepareGuard] prepares new
+// nodes.
+//
 // The files follow the algorithm: lock.go (the loop), attempt.go (one attempt), value.go, round.go (asking all nodes
-// at once), quorum.go, validity.go, release.go, extend.go, lease.go, straggler.go (answers that come late).
+// at once), quorum.go, validity.go, release.go, extend.go, lease.go, straggler.go (answers that come late); then
+// fencing.go and guard.go.
 package redlock

@@ -11,9 +11,10 @@ import (
 var (
 	// ErrNotAcquired: the call ended without a grant. Every [*Error] of Lock and TryLock matches it.
 	ErrNotAcquired = errors.New("not acquired")
-	// ErrTaken: so many nodes hold the key for another that no quorum was left.
+	// ErrTaken: so many nodes hold the key for another, or have voted for a higher fencing token meanwhile, that no
+	// quorum was left.
 	ErrTaken = errors.New("held by another")
-	// ErrNoQuorum: too few nodes answered to reach a quorum.
+	// ErrNoQuorum: too few nodes answered, or were fit to vote, to reach a quorum.
 	ErrNoQuorum = errors.New("no quorum of nodes")
 	// ErrTooLate: a quorum said yes, but so late that no validity was left.
 	ErrTooLate = errors.New("quorum came too late, no validity left")
@@ -21,6 +22,10 @@ var (
 	ErrLost = errors.New("lease lost")
 	// ErrReleased: the lease was released by its holder.
 	ErrReleased = errors.New("lease released")
+	// ErrNotPrepared: not all nodes were declared fit to vote. Every [*Error] of PrepareGuard matches it.
+	ErrNotPrepared = errors.New("not prepared")
+	// ErrTokensUsedUp: a counter has reached the largest fencing token.
+	ErrTokensUsedUp = errors.New("redlock: no fencing token is left above the counters")
 	// ErrClosed: the client is closed.
 	ErrClosed = errors.New("redlock: client closed")
 	// ErrInvalid: an argument or option makes no sense; the text says which and why. Nothing was sent.
@@ -32,16 +37,16 @@ type NodeOutcome struct {
 	Node    string
 	Outcome Outcome
 	Err     error         // why, for TimedOut, Refused and Failed
-	Took    time.Duration // from the start of the round to the answer; zero if Unanswered
+	Took    time.Duration // from the start of the round (of an acquire, the first) to the answer; zero if Unanswered
 }
 
-// Error says why an acquire, extend or release did not succeed, and what each node answered.
+// Error says why an acquire, extend, release or prepare did not succeed, and what each node answered.
 type Error struct {
 	Op       Op
 	Resource string
 	Attempts int           // acquires only: how many were made
-	Reason   error         // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost or ErrReleased; nil if something else ended it first
-	Cause    error         // what ended the call besides: the context's error, ErrClosed, or that of WithRand's source
+	Reason   error         // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended it first
+	Cause    error         // what ended the call besides: the context's error, ErrClosed, ErrTokensUsedUp, or that of WithRand's source
 	Nodes    []NodeOutcome // of the last round, in the client's order; nil if none was asked
 }
 
@@ -99,8 +104,14 @@ func (o Outcome) Of(op Op) string {
 		return "extended"
 	case o == Accepted && op == OpRelease:
 		return "released"
+	case o == Accepted && op == OpPrepare:
+		return "prepared"
+	case o == Declined && op == OpPrepare:
+		return "not prepared"
 	case o == Declined && op == OpAcquire:
 		return "held by another"
+	case o == Behind:
+		return "ahead of the token"
 	case o == Declined:
 		return "not ours any more"
 	}

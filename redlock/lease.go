@@ -42,9 +42,12 @@ func (c *Client) lead(ttl time.Duration) time.Duration {
 // Resource is the name of what is locked.
 func (l *Lease) Resource() string { return l.claim.resource() }
 
-// Value is the random value that stands for this acquisition on the nodes. It is unique, but has no order: it is no
-// fencing token.
+// Value is the random value that stands for this acquisition on the nodes. It is unique, but has no order: the fencing
+// token is Token.
 func (l *Lease) Value() string { return l.claim.value }
+
+// Token is the fencing token of this grant; false if the client was made without [WithFencing].
+func (l *Lease) Token() (int64, bool) { return l.claim.token, l.claim.token != 0 }
 
 // Until is when the lease ends, as a reading of the client's Clock: with the system clock a time with a monotonic
 // reading, so that time.Until works across steps of the wall clock. A failed Extend does not change it.

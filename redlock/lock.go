@@ -56,6 +56,9 @@ func (c *Client) admit(ctx context.Context, resource string, ttl time.Duration) 
 	if resource == "" {
 		return term{}, fmt.Errorf("%w: empty resource", ErrInvalid)
 	}
+	if c.isConditional() && isReserved(resource) {
+		return term{}, fmt.Errorf("%w: resource %q has a name that fencing and the restart guard keep for themselves", ErrInvalid, resource)
+	}
 	t, err := c.term(ttl)
 	if err != nil {
 		return term{}, err

@@ -23,18 +23,23 @@ type Node interface {
 // Op is what a Command asks of a node.
 type Op uint8
 
-// The three atomic operations of the algorithm.
+// The three atomic operations of the algorithm, and the one of [Client.PrepareGuard].
 const (
-	// OpAcquire sets every key to the value with the TTL, if none of them exists (SET key value NX PX ttl).
+	// OpAcquire sets every key to the value with the TTL, if none of them exists (SET key value NX PX ttl), and the
+	// Conditions of the command, if it has any, are met.
 	OpAcquire Op = iota + 1
 	// OpExtend raises the TTL of every key to at least TTL, if all of them hold the value. It creates no key and
 	// shortens no TTL.
 	OpExtend
 	// OpRelease deletes those keys that hold the value, and is accepted if all of them did.
 	OpRelease
+	// OpPrepare declares that the run of the server that Conditions.Watched names is fit to vote: it sets GuardKey to
+	// "<run id> 0 <MaxTTL>". If the server's run id is another, it does nothing and is declined. The reply's Record is
+	// the run id in both cases.
+	OpPrepare
 )
 
-// String gives the operation's name: "acquire", "extend" or "release".
+// String gives the operation's name: "acquire", "extend", "release" or "prepare".
 func (o Op) String() string {
 	switch o {
 	case OpAcquire:
@@ -43,6 +48,8 @@ func (o Op) String() string {
 		return "extend"
 	case OpRelease:
 		return "release"
+	case OpPrepare:
+		return "prepare"
 	}
 	return fmt.Sprintf("Op(%d)", uint8(o))
 }
@@ -52,12 +59,16 @@ type Command struct {
 	Op    Op
 	Keys  []string      // one or more, all on this node; not to be modified
 	Value string        // the acquisition's unique value
-	TTL   time.Duration // whole milliseconds; zero for OpRelease
+	TTL   time.Duration // whole milliseconds; zero for OpRelease and OpPrepare
+
+	// Conditions are further ones of an acquire; nil, for a plain one, unless the client has fencing or the restart
+	// guard. OpPrepare uses them as well.
+	Conditions *Conditions
 
 	// Deadline is when the caller stops waiting for the reply, as a reading of the client's Clock.
 	Deadline time.Time
 
-	// Round counts the rounds asked under this Value, from 0, the acquire: (Value, Round, node) names a command.
+	// Round counts the rounds asked under this Value, from 0, the first acquire: (Value, Round, node) names a command.
 	Round int
 
 	// Done takes the reply. It must not be called with a lock held that Do needs.
@@ -66,10 +77,32 @@ type Command struct {
 	node int // index of the node in the client
 }
 
+// Conditions are what an acquire asks of a node beyond free keys. The node looks at the guard first.
+//
+// The guard (MaxTTL not 0): GuardKey holds "<run id> <since> <max TTL>", with both times in milliseconds, and does not
+// expire. The run id is that of INFO server. Where the max TTL differs from MaxTTL, the node fails with a
+// [MaxTTLError]. Without the record, or if its run id is not the server's, the node writes "<its run id> <its clock>
+// <MaxTTL>", which begins a quarantine, and answers Quarantined. While since is not 0 the node is in quarantine. That
+// ends, since becoming 0, if Watched is the record as it stands and the node's clock reads more than since + MaxTTL;
+// otherwise the answer is Quarantined.
+//
+// Fencing (Token not 0): the counter of a key is the number at [TokenKey] of it, 0 if there is none. The answer is
+// Declined if a key holds a value other than the command's, and Behind if Token is not above all counters. Otherwise
+// the keys are set to the value, one that held it already with the longer of its TTL and the command's, and the
+// counters to Token, with CounterTTL.
+type Conditions struct {
+	Token      int64
+	CounterTTL time.Duration // whole milliseconds
+	MaxTTL     time.Duration // whole milliseconds
+	Watched    string        // the record of a quarantine that the client has watched for MaxTTL, or nothing; OpPrepare: the run id
+}
+
 // Reply is a node's answer to a Command.
 type Reply struct {
-	Outcome Outcome // Accepted, Declined, TimedOut, Refused or Failed
+	Outcome Outcome // any but Unanswered
 	Err     error   // why, for TimedOut, Refused and Failed; nil otherwise
+	Token   int64   // the highest counter of the keys, if the acquire had a Token and was Declined or is Behind
+	Record  string  // of a Quarantined node, GuardKey; of an OpPrepare, the run id
 }
 
 // Outcome is what came of a command on one node.
@@ -89,6 +122,10 @@ const (
 	Refused
 	// Failed: the node answered with an error, which is no vote (a replica's READONLY, LOADING, OOM and so on).
 	Failed
+	// Quarantined: the node is not fit to vote, because it may have forgotten votes: see WithRestartGuard.
+	Quarantined
+	// Behind: the keys are free, and the fencing token proposed is not above the node's counter: see WithFencing.
+	Behind
 )
 
 // String gives the outcome in one or two words.
@@ -106,6 +143,10 @@ func (o Outcome) String() string {
 		return "refused"
 	case Failed:
 		return "failed"
+	case Quarantined:
+		return "in quarantine"
+	case Behind:
+		return "behind"
 	}
 	return fmt.Sprintf("Outcome(%d)", uint8(o))
 }

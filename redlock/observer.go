@@ -28,6 +28,9 @@ const (
 	QuorumReached
 	// QuorumLost: so many nodes did not that a quorum can no longer be reached, or the caller's context ended first.
 	QuorumLost
+	// TokenRaised: a quorum of nodes would vote, but for a higher fencing token than the one proposed; such a one is
+	// about to be proposed to all nodes, in the same attempt.
+	TokenRaised
 	// ValidityComputed: the clock has been read for the second time, in an acquire or extend.
 	ValidityComputed
 	// Granted: the acquire succeeded; the call is about to return the lease.
@@ -56,7 +59,7 @@ const (
 
 var stepNames = [...]string{
 	AttemptStarted: "attempt-started", NodeAnswered: "node-answered", QuorumReached: "quorum-reached",
-	QuorumLost: "quorum-lost", ValidityComputed: "validity-computed", Granted: "granted", Denied: "denied",
+	QuorumLost: "quorum-lost", TokenRaised: "token-raised", ValidityComputed: "validity-computed", Granted: "granted", Denied: "denied",
 	Retrying: "retrying", ExtendStarted: "extend-started", Extended: "extended", NotExtended: "not-extended",
 	Lost: "lost", ReleaseStarted: "release-started", Released: "released", Joined: "joined", TakenBack: "taken-back",
 }
@@ -97,6 +100,7 @@ type Event struct {
 	Validity time.Duration
 	Until    time.Time
 
+	Token int64         // TokenRaised and Granted, with fencing
 	Delay time.Duration // Retrying
 	Err   error         // QuorumLost, Denied, NotExtended, Released: why; nil for a full success
 }

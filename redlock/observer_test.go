@@ -13,12 +13,12 @@ func TestStepNames(t *testing.T) {
 	for _, s := range Steps() {
 		names = append(names, s.String())
 	}
-	const want = "attempt-started node-answered quorum-reached quorum-lost validity-computed granted denied retrying extend-started " +
+	const want = "attempt-started node-answered quorum-reached quorum-lost token-raised validity-computed granted denied retrying extend-started " +
 		"extended not-extended lost release-started released joined taken-back"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	for s, want := range map[Step]string{0: "Step(0)", TakenBack + 1: "Step(17)"} {
+	for s, want := range map[Step]string{0: "Step(0)", TakenBack + 1: "Step(18)"} {
 		if s.String() != want {
 			t.Errorf("%d is %q", s, s)
 		}

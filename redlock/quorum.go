@@ -31,7 +31,8 @@ type ballot struct {
 	answered nodeSet // every node whose outcome is settled, timeouts included
 	accepted nodeSet
 	declined nodeSet
-	failed   nodeSet
+	behind   nodeSet
+	voteless nodeSet // answered, and has no vote to give
 }
 
 func (b *ballot) record(i int, o Outcome) {
@@ -41,16 +42,24 @@ func (b *ballot) record(i int, o Outcome) {
 		b.accepted = b.accepted.with(i)
 	case Declined:
 		b.declined = b.declined.with(i)
-	case Failed:
-		b.failed = b.failed.with(i)
+	case Behind:
+		b.behind = b.behind.with(i)
+	case Failed, Quarantined:
+		b.voteless = b.voteless.with(i)
 	}
 }
 
 func (b *ballot) pending() nodeSet { return b.asked.without(b.answered) }
 
 // replied is the set of nodes that gave an answer, whichever, in time. One that refused a connection gave none.
-func (b *ballot) replied() nodeSet { return b.accepted | b.declined | b.failed }
+func (b *ballot) replied() nodeSet { return b.accepted | b.declined | b.behind | b.voteless }
 
 // reached: a quorum said yes. lost: it no longer can.
 func (b *ballot) reached(quorum int) bool { return b.accepted.len() >= quorum }
 func (b *ballot) lost(quorum int) bool    { return b.accepted.len()+b.pending().len() < quorum }
+
+// beatable: a quorum would vote for a token that is high enough. beatableYet: it may still turn out so.
+func (b *ballot) beatable(quorum int) bool { return (b.accepted | b.behind).len() >= quorum }
+func (b *ballot) beatableYet(quorum int) bool {
+	return (b.accepted | b.behind | b.pending()).len() >= quorum
+}

@@ -19,6 +19,7 @@ type round struct {
 	verdict  error           // nil if they are a quorum
 	reported bool            // the observer has been told of them
 	cleanUp  bool            // what is waited for is that the awaited nodes have answered, not a quorum
+	first    bool            // it proposes a fencing token, and a higher one may be proposed after it
 	awaited  nodeSet
 	commands []Command
 	timer    Timer
@@ -49,11 +50,18 @@ func (cl *claim) newRound(op Op, ttl time.Duration, asked nodeSet) *round {
 	cl.mu.Unlock()
 	c.begin()
 	r.start = c.clock.Now()
+	r.first = op == OpAcquire && number == 0 && cl.token != 0
 	deadline := r.start.Add(c.nodeTimeout)
 	done := r.answer
 	for i := range r.commands {
 		r.outcomes[i].Node = c.names[i]
 		r.commands[i] = Command{Op: op, Keys: cl.keys, Value: cl.value, TTL: ttl, Deadline: deadline, Round: number, Done: done, node: i}
+	}
+	if op == OpAcquire && c.isConditional() {
+		conditions := c.conditions(cl.token, r.start)
+		for i := range r.commands {
+			r.commands[i].Conditions = &conditions[i]
+		}
 	}
 	return r
 }
@@ -74,7 +82,7 @@ func (r *round) send() {
 }
 
 // wait returns nil once a quorum said yes; otherwise, as soon as that is impossible or ctx ends, why: ErrTaken,
-// ErrNoQuorum, ErrLost, or the error of ctx.
+// ErrNoQuorum, ErrLost, errBehind, or the error of ctx.
 func (r *round) wait(ctx context.Context) error {
 	for !r.isSettled() {
 		if err := ctx.Err(); err != nil {
@@ -121,7 +129,7 @@ func (r *round) failed(ctx context.Context, reason error) *Error {
 		nodes[i] = r.outcomes[i]
 	}
 	err := &Error{Op: r.op, Resource: r.claim.resource(), Reason: reason, Nodes: nodes}
-	if reason == ctx.Err() {
+	if reason == ctx.Err() || reason == ErrTokensUsedUp {
 		err.Reason, err.Cause = nil, reason
 	}
 	return err
@@ -130,8 +138,12 @@ func (r *round) failed(ctx context.Context, reason error) *Error {
 // answer takes the reply of one node. One that comes after the node timeout counts as unknown, also if the timer is
 // late, as after a pause of the process: the TTL bounds what it may have done.
 func (r *round) answer(cmd *Command, reply Reply) {
-	if r.claim.client.clock.Now().After(cmd.Deadline) {
+	now := r.claim.client.clock.Now()
+	if now.After(cmd.Deadline) {
 		reply = Reply{Outcome: TimedOut, Err: context.DeadlineExceeded}
+	}
+	if cmd.Conditions != nil {
+		r.claim.client.learn(cmd, reply, now)
 	}
 	if r.settle(nodeSet(0).with(cmd.node), reply) {
 		r.timer.Stop()
@@ -202,10 +214,13 @@ func (r *round) decide() bool {
 		r.settled = r.awaited.without(r.ballot.answered) == 0
 	case r.ballot.reached(q):
 		r.settled = true
+	case r.ballot.lost(q) && r.first && r.ballot.beatableYet(q):
+		r.settled = r.ballot.beatable(q)
+		r.verdict = errBehind
 	case r.ballot.lost(q):
 		r.settled = true
 		switch {
-		case r.ballot.declined.len() <= n-q:
+		case (r.ballot.declined | r.ballot.behind).len() <= n-q:
 			r.verdict = ErrNoQuorum
 		case r.op == OpAcquire:
 			r.verdict = ErrTaken

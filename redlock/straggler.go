@@ -11,7 +11,9 @@ const (
 
 // straggler decides what becomes of an answer for the claim as a whole. A vote that comes after the decision joins the
 // grant while it is held. One that comes after a release began may have been cast after that release passed the node,
-// so it is released again, unless the release itself says that it deleted the key. The claim is locked.
+// so it is released again, unless the release itself says that it deleted the key. Where two tokens were proposed the
+// node may have voted twice, once before that release and once after, so that what it says settles nothing. The claim is
+// locked.
 func (cl *claim) straggler(r *round, i int, late bool) followUp {
 	accepted := r.outcomes[i].Outcome == Accepted
 	switch r.op {
@@ -19,11 +21,13 @@ func (cl *claim) straggler(r *round, i int, late bool) followUp {
 		switch {
 		case !late || !accepted:
 			return nothing
+		case !cl.released && cl.granted && cl.raised && r.first:
+			return nothing // the answer to the second token is the one that counts
 		case !cl.released && cl.granted:
 			return join
 		case !cl.released: // the release that is to come, if it comes, finds this vote in place
 			return nothing
-		case cl.freed.has(i):
+		case cl.freed.has(i) && !cl.raised:
 			return nothing
 		case cl.releasing.has(i):
 			cl.owing = cl.owing.with(i)
@@ -37,7 +41,8 @@ func (cl *claim) straggler(r *round, i int, late bool) followUp {
 		cl.owing = cl.owing.without(one)
 		if accepted {
 			cl.freed = cl.freed.with(i)
-		} else if owed {
+		}
+		if owed && (!accepted || cl.raised) {
 			return takeBack
 		}
 	}

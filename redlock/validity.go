@@ -62,6 +62,12 @@ func (c *Client) term(ttl time.Duration) (term, error) {
 	if ttl <= t.drift {
 		return term{}, fmt.Errorf("%w: TTL %v is not larger than its drift allowance %v, no grant could be valid", ErrInvalid, ttl, t.drift)
 	}
+	if c.guard.MaxTTL != 0 && ttl > c.guard.MaxTTL {
+		return term{}, fmt.Errorf("%w: TTL %v is larger than %v, the largest by the restart guard", ErrInvalid, ttl, c.guard.MaxTTL)
+	}
+	if c.isFenced() && ttl > c.counterTTL {
+		return term{}, fmt.Errorf("%w: TTL %v is larger than %v, for which the fencing counters are kept", ErrInvalid, ttl, c.counterTTL)
+	}
 	c.lastTerm.Store(&t)
 	return t, nil
 }

@@ -51,6 +51,8 @@ func (w *world) Observe(_ context.Context, e Event) {
 	switch e.Step {
 	case TakenBack:
 		fmt.Fprintf(&b, " %s", e.Node.Node)
+	case TokenRaised:
+		fmt.Fprintf(&b, " to %d", e.Token)
 	case NodeAnswered, Joined:
 		fmt.Fprintf(&b, " %s %s", e.Node.Node, e.Node.Outcome.Of(e.Op))
 		if e.Late {
@@ -69,6 +71,9 @@ func (w *world) Observe(_ context.Context, e Event) {
 	}
 	if e.Op != 0 && e.Step != AttemptStarted && e.Step != ReleaseStarted && e.Step != ExtendStarted {
 		fmt.Fprintf(&b, " [%s]", e.Op)
+	}
+	if e.Step == Granted && e.Token != 0 {
+		fmt.Fprintf(&b, " token %d", e.Token)
 	}
 	if e.Err != nil {
 		fmt.Fprintf(&b, ": %v", e.Err)
@@ -191,6 +196,11 @@ type scripted struct {
 	plans map[Op][]string
 	got   []request
 	deaf  bool // nothing arrives any more
+
+	counters map[string]int64
+	starts   int           // of which its run id is made
+	ahead    time.Duration // of the right time, its clock
+	record   string        // the restart guard's
 }
 
 type held struct {
@@ -213,6 +223,7 @@ func (n *scripted) Name() string { return n.name }
 //	lost          never arrives
 //	mute, mute:3  arrives (after 3 ms), but the answer does not
 //	no, refused, failed, timedout (:20 …)  is not carried out, with that outcome
+//	behind7:20    … because the counter is 7
 //	twice:20      as ok, answered twice
 func (n *scripted) next(op Op, plan string) {
 	n.mu.Lock()
@@ -256,6 +267,8 @@ func (n *scripted) do(cmd *Command) {
 	case "mute":
 		time.AfterFunc(there, func() { apply() })
 		return
+	case "behind7":
+		apply = func() Reply { return Reply{Outcome: Behind, Token: 7} }
 	case "no":
 		apply = func() Reply { return Reply{Outcome: Declined} }
 	case "refused":
@@ -297,6 +310,22 @@ func millis(s string) time.Duration {
 func (n *scripted) apply(cmd *Command) Reply {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if cmd.Op == OpPrepare {
+		if cmd.Conditions.Watched != n.run() {
+			return Reply{Outcome: Declined, Record: n.run()}
+		}
+		n.record = fmt.Sprint(n.run(), " 0 ", cmd.Conditions.MaxTTL.Milliseconds())
+		return Reply{Outcome: Accepted, Record: n.run()}
+	}
+	q := cmd.Conditions
+	if q != nil && q.MaxTTL != 0 {
+		if reply := n.guard(q); reply.Outcome != Accepted {
+			return reply
+		}
+	}
+	if q != nil && q.Token != 0 {
+		return n.fence(cmd)
+	}
 	for _, k := range cmd.Keys {
 		h := n.keys[k]
 		if !time.Now().Before(h.until) {
@@ -319,6 +348,63 @@ func (n *scripted) apply(cmd *Command) Reply {
 		}
 	}
 	return Reply{Outcome: Accepted}
+}
+
+func (n *scripted) run() string { return fmt.Sprint("run", n.starts) }
+
+func (n *scripted) guard(q *Conditions) Reply {
+	now := time.Now().Add(n.ahead).UnixMilli()
+	fields := strings.Fields(n.record)
+	if len(fields) > 0 && fields[2] != fmt.Sprint(q.MaxTTL.Milliseconds()) {
+		limit, _ := strconv.Atoi(fields[2])
+		return Reply{Outcome: Failed, Err: &MaxTTLError{time.Duration(limit) * time.Millisecond, q.MaxTTL}}
+	}
+	if len(fields) == 0 || fields[0] != n.run() {
+		n.record = fmt.Sprint(n.run(), " ", now, " ", q.MaxTTL.Milliseconds())
+	} else if since, _ := strconv.ParseInt(fields[1], 10, 64); since == 0 {
+		return Reply{Outcome: Accepted}
+	} else if q.Watched == n.record && now-since > q.MaxTTL.Milliseconds() {
+		n.record = fmt.Sprint(n.run(), " 0 ", fields[2])
+		return Reply{Outcome: Accepted}
+	}
+	return Reply{Outcome: Quarantined, Record: n.record}
+}
+
+func (n *scripted) fence(cmd *Command) Reply {
+	var counter int64
+	for _, k := range cmd.Keys {
+		counter = max(counter, n.counters[k])
+	}
+	for _, k := range cmd.Keys {
+		if h := n.keys[k]; h.value != cmd.Value && time.Now().Before(h.until) {
+			return Reply{Outcome: Declined, Token: counter}
+		}
+	}
+	if cmd.Conditions.Token <= counter {
+		return Reply{Outcome: Behind, Token: counter}
+	}
+	for _, k := range cmd.Keys {
+		until := time.Now().Add(cmd.TTL)
+		if h := n.keys[k]; h.value == cmd.Value && h.until.After(until) {
+			until = h.until
+		}
+		n.keys[k] = held{cmd.Value, until}
+		if n.counters == nil {
+			n.counters = map[string]int64{}
+		}
+		n.counters[k] = cmd.Conditions.Token
+	}
+	return Reply{Outcome: Accepted}
+}
+
+// restart makes the node lose its data and start again.
+func (n *scripted) restart() {
+	n.forget()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.counters)
+	n.record = ""
+	n.starts++
 }
 
 // hold sets a key as another client would, for so long from now.
@@ -373,7 +459,7 @@ func matches(err error) string {
 		err  error
 	}{
 		{"NotAcquired", ErrNotAcquired}, {"Taken", ErrTaken}, {"NoQuorum", ErrNoQuorum}, {"TooLate", ErrTooLate}, {"Lost", ErrLost},
-		{"Released", ErrReleased}, {"Closed", ErrClosed}, {"Invalid", ErrInvalid}, {"Canceled", context.Canceled},
+		{"Released", ErrReleased}, {"NotPrepared", ErrNotPrepared}, {"TokensUsedUp", ErrTokensUsedUp}, {"Closed", ErrClosed}, {"Invalid", ErrInvalid}, {"Canceled", context.Canceled},
 		{"DeadlineExceeded", context.DeadlineExceeded},
 	} {
 		if errors.Is(err, m.err) {

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
 )
 
 // Line is one sentence of a story.
@@ -58,6 +60,9 @@ func (t *teller) tell(e *history.Event) string {
 	case history.Step:
 		return t.step(e)
 	case history.Expire:
+		if e.Detail != "" {
+			return fmt.Sprintf("%s's lease ends: %s", who, e.Detail)
+		}
 		return fmt.Sprintf("%s's lease ends by its own clock", who)
 	case history.Crash:
 		return who + " crashes"
@@ -66,10 +71,13 @@ func (t *teller) tell(e *history.Event) string {
 	case history.Effect:
 		switch {
 		case e.Func == history.Write && e.Outcome == history.OK:
-			return fmt.Sprintf("the storage takes %s's write of %d%s", who, e.Number, token(e))
+			return fmt.Sprintf("%s takes %s's write of %d%s", place(e), who, e.Number, token(e))
 		case e.Func == history.Mark && e.Outcome == history.OK:
 			return fmt.Sprintf("the storage takes %s's mark", who)
 		case e.Outcome != history.OK:
+			if e.Node != "" {
+				return fmt.Sprintf("%s rolls %s's %s back", e.Node, who, e.Func)
+			}
 			return fmt.Sprintf("the storage turns %s's %s down%s", who, e.Func, token(e))
 		}
 	}
@@ -86,15 +94,26 @@ func (t *teller) call(e *history.Event) string {
 	case history.Extend:
 		return e.Process + " extends its lease"
 	case history.Write:
-		return fmt.Sprintf("%s sends a write of %d to the storage", e.Process, e.Number)
+		return fmt.Sprintf("%s sends a write of %d to %s", e.Process, e.Number, place(e))
 	}
 	return ""
+}
+
+// place is where a read or write goes: the storage, or a node that keeps the resource itself.
+func place(e *history.Event) string {
+	if e.Node != "" {
+		return e.Node
+	}
+	return "the storage"
 }
 
 func (t *teller) step(e *history.Event) string {
 	a := t.attempts[e.Op]
 	switch e.Name {
 	case faults.Checked:
+		if e.Span == math.MaxInt64 {
+			return fmt.Sprintf("%s makes sure: it knows of no end of its lease", e.Process)
+		}
 		return fmt.Sprintf("%s makes sure: its lease is good for %v", e.Process, round(time.Duration(e.Span)))
 	case faults.Stopped:
 		return fmt.Sprintf("%s finds too little of its lease left, and does not write", e.Process)
@@ -102,6 +121,9 @@ func (t *teller) step(e *history.Event) string {
 		return fmt.Sprintf("%s is told that its lease is about to end", e.Process)
 	case redlock.TakenBack.String():
 		return fmt.Sprintf("a late vote of %s for %s is released again", e.Node, e.Process)
+	}
+	if slices.Contains(protocols.Told(), e.Name) {
+		return e.Process + " " + e.Detail
 	}
 	if a == nil {
 		return ""
@@ -133,6 +155,8 @@ func (t *teller) ret(e *history.Event) string {
 	delete(t.attempts, e.Op)
 	ok := e.Outcome == history.OK
 	switch {
+	case e.Func == history.Acquire && ok && a.answers == nil:
+		return fmt.Sprintf("%s is granted the lock%s", e.Process, token(e))
 	case e.Func == history.Acquire && ok:
 		text := fmt.Sprintf("%s acquires on %s", e.Process, a.nodes(redlock.Accepted.Of(redlock.OpAcquire)))
 		if others := a.others(redlock.Accepted.Of(redlock.OpAcquire)); others != "" {
@@ -153,7 +177,7 @@ func (t *teller) ret(e *history.Event) string {
 	case e.Func == history.Release && !ok:
 		return fmt.Sprintf("%s learns that its release came to nothing: %s", e.Process, e.Detail)
 	case e.Func == history.Read && ok:
-		return fmt.Sprintf("%s reads %d from the storage", e.Process, e.Number)
+		return fmt.Sprintf("%s reads %d from %s", e.Process, e.Number, place(e))
 	}
 	return ""
 }

@@ -35,6 +35,7 @@ type Record struct {
 	Problems      []string `json:"problems"`
 	BeyondBudget  []string `json:"beyond_budget"`
 	UnavailableNS int64    `json:"unavailable_ns"`
+	Leaks         []string `json:"leaks"`
 	Grants        int      `json:"grants"`
 	Events        int      `json:"events"`
 	HistoryHash   string   `json:"history_hash"`
@@ -65,8 +66,11 @@ func NewRecord(r *scenarios.Result, repeat string) Record {
 	rec := Record{
 		Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, Tier: string(r.Tier), Seed: r.Seed,
 		Claim: string(r.Scenario.Claim), Expected: r.Scenario.Expect.String(), Verdict: r.Verdict(), OK: r.OK(),
-		Problems: []string{}, BeyondBudget: append([]string{}, r.Beyond...), UnavailableNS: int64(r.Unavailable),
+		Problems: []string{}, Leaks: []string{}, BeyondBudget: append([]string{}, r.Beyond...), UnavailableNS: int64(r.Unavailable),
 		Grants: r.Report.Grants, Events: len(r.History), HistoryHash: r.HistoryHash, TraceHash: r.TraceHash, Repeat: repeat,
+	}
+	for _, l := range r.Leaks {
+		rec.Leaks = append(rec.Leaks, l.String())
 	}
 	for _, p := range r.Problems {
 		rec.Problems = append(rec.Problems, p.Text)

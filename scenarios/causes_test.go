@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -15,6 +16,16 @@ func weaken[F faults.Fault](s *scenarios.Scenario, change func(F) faults.Fault) 
 	for i := range s.Timeline {
 		if f, ok := s.Timeline[i].Fault.(F); ok {
 			s.Timeline[i].Fault = change(f)
+		}
+	}
+}
+
+// later moves the faults of one type in a copy of the timeline.
+func later[F faults.Fault](s *scenarios.Scenario, by time.Duration) {
+	s.Timeline = append([]scenarios.Item(nil), s.Timeline...)
+	for i := range s.Timeline {
+		if _, ok := s.Timeline[i].Fault.(F); ok {
+			s.Timeline[i].When.Plus += by
 		}
 	}
 }
@@ -38,11 +49,62 @@ func TestCausesAreCauses(t *testing.T) {
 			})
 		}
 	}
+	survives := func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.Crash) faults.Fault { return &faults.Pause{Process: f.Client, For: 1} })
+	}
+	sameRates := func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.ClockRate) faults.Fault { return &faults.ClockRate{Process: f.Process} })
+	}
+	compares := func(s *scenarios.Scenario) { s.Lock.Release = protocols.CompareAndDelete }
+	cleansUp := func(s *scenarios.Scenario) { s.Lock.Cleanup = protocols.CleanupCompareAndDelete }
+	restarts := func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.PowerLoss) faults.Fault {
+			return &faults.PowerLoss{Outage: faults.Outage{Node: f.Node, RestartAfter: new(time.Duration)}}
+		})
+	}
+	// The client goes on until it has sent EXPIRE, or the master until its replica knows.
+	crashLater := func(s *scenarios.Scenario) { later[*faults.Crash](s, 10*time.Millisecond) }
+	diesLater := func(s *scenarios.Scenario) { later[*faults.PowerLoss](s, 100*time.Millisecond) }
 	remembers := func(s *scenarios.Scenario) { s.Nodes.Persistence.Persistence = sim.Always }
+	noPause := func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
+	}
+	unfenced := func(s *scenarios.Scenario) { s.Storage.StorageKind = sim.Register }
+	cleanUp := func(age time.Duration) func(*scenarios.Scenario) {
+		return func(s *scenarios.Scenario) { s.Lock.CleanUp = age }
+	}
 	for name, cause := range map[string]struct {
 		remove func(*scenarios.Scenario)
 		found  string
 	}{
+		"01-setnx-then-expire/a-minute":    {crashLater, "safe"},
+		"01-setnx-then-expire/an-hour":     {crashLater, "safe"},
+		"02-get-then-set":                  {func(s *scenarios.Scenario) { s.Lock.Protocol = "single" }, "safe"},
+		"03-release-by-del":                {compares, "safe"},
+		"04-release-by-get-then-del":       {compares, "safe"},
+		"05-single-instance/down":          {restarts, "safe"},
+		"05-single-instance/down-for-good": {restarts, "safe"},
+		"06-failover-to-a-replica":         {diesLater, "safe"},
+		"07-failover-with-wait/saved":      {func(s *scenarios.Scenario) { s.Lock.Wait.Replicas = 0 }, "lease-overlap"},
+		"07-failover-with-wait/other-replica": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Promote) faults.Fault { return &faults.Promote{Node: f.Node, Replica: "M2"} })
+		}, "safe"},
+		"07-failover-with-wait/both-sides-serve": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Promote) faults.Fault { return &faults.Promote{Node: f.Node, Replica: f.Replica} })
+		}, "safe"},
+		"08-redlock-over-replicated-nodes":                {diesLater, "safe"},
+		"16-failed-acquire-cleans-up-with-del/parallel":   {cleansUp, "safe"},
+		"16-failed-acquire-cleans-up-with-del/sequential": {cleansUp, "safe"},
+		"44-redisson/lost-wake-up": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Partition) faults.Fault { return &faults.Partition{Links: f.Links, For: 1} })
+		}, "safe"},
+		"44-redisson/holder-dies": {survives, "safe"},
+		"44-redisson/paused-holder": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
+		}, "safe"},
+		"45-redisson-fair/dead-head":       {survives, "safe"},
+		"46-redisson-multi/red-lock":       {sameRates, "safe"},
+		"46-redisson-multi/multi-lock":     {sameRates, "safe"},
 		"17-clock-jump":                    {noStep, "safe"},
 		"24-restart-at-once/one-of-three":  {remembers, "safe"},
 		"24-restart-at-once/three-of-five": {remembers, "safe"},
@@ -79,6 +141,17 @@ func TestCausesAreCauses(t *testing.T) {
 		"32-pause-before-write": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},
+		"47-consensus/paused-client":                  {noPause, "safe"},
+		"47-consensus/paused-client-fenced":           {unfenced, "stale-write"},
+		"47-consensus/cut-off-client":                 {func(s *scenarios.Scenario) { s.Lock.Belief = protocols.UntilTold }, "lease-overlap"},
+		"47-consensus/cut-off-client-until-told":      {func(s *scenarios.Scenario) { s.Lock.Belief = protocols.UntilAcknowledged }, "safe"},
+		"48-database-row-lock/before-the-write":       {func(s *scenarios.Scenario) { s.Lock.Effects = protocols.InStorage }, "stale-write"},
+		"48-database-row-lock/outside":                {func(s *scenarios.Scenario) { s.Lock.Effects = protocols.InTransaction }, "safe"},
+		"49-database-unique-index/one-minute":         {cleanUp(10 * time.Second), "safe"},
+		"49-database-unique-index/ten-minutes":        {cleanUp(10 * time.Second), "safe"},
+		"49-database-unique-index/clean-up":           {cleanUp(0), "safe"},
+		"49-database-unique-index/clean-up-too-early": {cleanUp(0), "safe"},
+		"50-conditional-update":                       {unfenced, "stale-write"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := *byName(t, name)

@@ -135,6 +135,7 @@ func (c *check) all() {
 			c.d.Errorf(child(child(c.n, "expect"), "grants"), g.Key, s.Clients, "there is no such client")
 		}
 	}
+	c.replicas()
 	c.lock()
 	items := child(c.n, "timeline")
 	if len(s.Timeline) > maxItems {
@@ -175,7 +176,7 @@ func (c *check) events() []string {
 }
 
 func (c *check) item(i *Item) {
-	names := faults.Names{Clients: c.s.Clients, Nodes: c.s.Nodes.Names}
+	names := c.s.processes()
 	if m := i.When.After; m != nil {
 		n := child(i.node, "after")
 		if i.When.Every {

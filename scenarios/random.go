@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/sim"
 )
@@ -30,10 +31,15 @@ func Random(seed uint64) *Scenario {
 		s.Clients = append(s.Clients, fmt.Sprintf("client-%d", i+1))
 		s.Timeline = append(s.Timeline, d.of("work").with(i).work(&s, s.Clients[i]))
 	}
-	names := faults.Names{Clients: s.Clients, Nodes: s.Nodes.Names}
+	for i, name := range s.Nodes.Names {
+		if replicas := d.of("replicas").with(i).pick(0, 0, 0, 1, 2); replicas > 0 {
+			s.Nodes.Replicas = append(s.Nodes.Replicas, strictyaml.Entry[[]string]{Key: name, Value: []string{name + "2", name + "3"}[:replicas]})
+		}
+	}
+	names := s.processes()
 	for _, w := range faults.Vocabulary() {
 		family := d.of(w.Name)
-		if family.of("off").below(2) == 0 {
+		if family.of("off").below(2) == 0 || w.Name == "promote" && s.Nodes.Replicas == nil {
 			continue
 		}
 		for i := range 1 + family.of("count").below(3) {
@@ -122,6 +128,13 @@ func (d draw) fill(f faults.Fault, n faults.Names) faults.Fault {
 		f.Outage = outage
 	case *faults.Restart:
 		f.Node = node
+	case *faults.Promote:
+		for _, name := range n.Nodes {
+			if len(n.Replicas[name]) > 0 && (f.Node == "" || name == node) {
+				f.Node, f.Replica = name, d.of("replica").one(n.Replicas[name])
+			}
+		}
+		f.Clients = d.of("told").some(n.Clients)
 	case *faults.Pause:
 		f.Process, f.For = process, length
 	case *faults.Suspend:

@@ -8,6 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -68,6 +69,8 @@ type Outcome struct {
 	Unstruck []string
 	// Idle are the items of the timeline in which a client was to start and did not.
 	Idle []string
+	// Leaks are the lock keys without a time to live, when the run was over.
+	Leaks []Leak
 }
 
 // Run makes one run. The error is an internal one: the simulator or the library failed.
@@ -80,7 +83,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Persistence: s.Nodes.Persistence.Persistence,
+	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence.Persistence,
 		Latency: s.Network.Latency.Latency, Storage: s.Storage.StorageKind, Trace: o.Trace, Buffer: o.Buffer}
 	for _, name := range s.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock.ClockKind})
@@ -121,7 +124,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	w.Kernel.Run(sim.True(s.Duration))
 
-	out = &Outcome{History: w.History(), HistoryHash: w.HistoryHash(), TraceHash: w.TraceHash(), Steps: w.Kernel.Steps(), Spent: field.Spent}
+	out = &Outcome{History: w.History(), HistoryHash: w.HistoryHash(), TraceHash: w.TraceHash(), Steps: w.Kernel.Steps(), Spent: field.Spent, Leaks: leaks(w)}
 	for _, placed := range plan {
 		switch {
 		case placed.Err != nil:
@@ -140,7 +143,9 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 
 // check has the history judged. A scenario in which nobody is to be granted the lock says so.
 func (s *Scenario) check(out *Outcome) (checker.Report, error) {
-	o := checker.Options{End: checker.Instant(s.Duration), Stopping: []string{"pause", "suspend", "stuck", faults.CutOff}}
+	protocol, _ := protocols.Find(string(s.Lock.Protocol))
+	o := checker.Options{End: checker.Instant(s.Duration), Reentrant: protocol.Reentrant,
+		Stopping: []string{"pause", "suspend", "stuck", faults.CutOff}}
 	if len(s.Expect.Grants) == len(s.Clients) && !slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 }) {
 		o.MinGrants = -1
 	}

@@ -64,6 +64,8 @@ func (c *Claim) UnmarshalScalar(text string) error {
 type Nodes struct {
 	// Names are the nodes' names.
 	Names []string `yaml:"names"`
+	// Replicas are the asynchronous replicas of nodes: {A: [A2, A3]}. Clients do not know of them until one is promoted.
+	Replicas strictyaml.Ordered[[]string] `yaml:"replicas"`
 	// Persistence is none, every-second or always.
 	Persistence Persistence `yaml:"persistence"`
 }
@@ -103,6 +105,8 @@ type Expect struct {
 	Unavailable Bounds `yaml:"unavailable,required"`
 	// Grants, where given, is how many locks each client was granted.
 	Grants strictyaml.Ordered[int] `yaml:"grants"`
+	// Leaks are the lock keys that are found without a time to live when the run is over.
+	Leaks []string `yaml:"leaks"`
 }
 
 // Bounds are bounds on a duration.
@@ -144,5 +148,5 @@ func (e Expect) String() string {
 	if e.Unavailable.AtLeast > 0 {
 		text += fmt.Sprintf(", unavailable %v to %v", e.Unavailable.AtLeast, e.Unavailable.AtMost)
 	}
-	return text
+	return text + leaking(e.Leaks)
 }

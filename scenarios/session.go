@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"redlocksim/faults"
@@ -26,15 +27,19 @@ type session struct {
 	renewals int
 	// guard is how long before the end of its lease the client stops sending effects: the worst pause and delay that
 	// the budget allows between the check and the effect.
-	guard    time.Duration
+	guard time.Duration
+	// tokens: the shared resource has a place for fencing tokens.
+	tokens   bool
 	acquires int
+	threads  int
 }
 
 func newSession(w *sim.World, p *sim.Process, s *Scenario) (*session, error) {
-	x := &session{world: w, process: p, ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guard: s.Budget.Pause + s.Budget.Delay}
+	x := &session{world: w, process: p, ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guard: s.Budget.Pause + s.Budget.Delay,
+		tokens: slices.Contains([]sim.StorageKind{sim.Fenced, sim.FencedWrites, sim.Table}, s.Storage.StorageKind)}
 	protocol, _ := protocols.Find(string(s.Lock.Protocol))
 	var err error
-	x.locker, err = protocol.New(protocols.Env{World: w, Process: p, Settings: s.Lock, Step: x.step, Believe: x.believe, Attempt: x.attempt})
+	x.locker, err = protocol.New(protocols.Env{World: w, Process: p, Settings: s.Lock, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
 	return x, err
 }
 
@@ -54,12 +59,18 @@ type under struct {
 	grant   int // the Op of the acquire
 	op      int // the operation under way
 	acquire int // the number of the acquire in this client
-	stop    func()
+	thread  int // the number of the program in this client
+	// believes: its window has not ended. stop ends the watch for the end.
+	believes bool
+	stop     func()
 }
 
 type underKey struct{}
 
 func grantOf(ctx context.Context) *under { return ctx.Value(underKey{}).(*under) }
+
+// thread is the number of the program that ctx belongs to.
+func (x *session) thread(ctx context.Context) int { return grantOf(ctx).thread }
 
 // attempt sets what random bytes are drawn for from now on.
 func (x *session) attempt(ctx context.Context, number int) {
@@ -82,19 +93,27 @@ func (x *session) step(ctx context.Context, s protocols.Step) {
 func (x *session) believe(ctx context.Context, until time.Time) {
 	u := grantOf(ctx)
 	u.disbelieve()
-	if until.IsZero() {
-		return
+	u.believes = true
+	if !until.IsZero() {
+		u.stop = x.world.WhenBeliefEnds(x.process, until, func() {
+			u.stop = nil
+			x.disbelieve(ctx, "")
+		})
 	}
-	u.stop = x.world.WhenBeliefEnds(x.process, until, func() {
-		u.stop = nil
-		if !x.process.Dead() {
-			x.world.Record(history.Event{Kind: history.Expire, Process: x.process.Name(), Resource: resource, Grant: u.grant})
-		}
-	})
+}
+
+// disbelieve records the end of the believed window now, if it has not ended yet.
+func (x *session) disbelieve(ctx context.Context, why string) {
+	u := grantOf(ctx)
+	if u.believes && !x.process.Dead() {
+		x.world.Record(history.Event{Kind: history.Expire, Process: x.process.Name(), Resource: resource, Grant: u.grant, Detail: why})
+	}
+	u.disbelieve()
 }
 
 // disbelieve ends the watch for the end of the believed window.
 func (u *under) disbelieve() {
+	u.believes = false
 	if u.stop != nil {
 		u.stop()
 		u.stop = nil
@@ -103,8 +122,10 @@ func (u *under) disbelieve() {
 
 // run does the steps repeat times. When a lock is not granted the rest of the steps are left out.
 func (x *session) run(steps []Step, repeat int) {
+	x.threads++
+	thread := x.threads
 	for range repeat {
-		hold := &tenure{session: x}
+		hold := &tenure{session: x, thread: thread}
 		for _, step := range steps {
 			if !hold.do(step) {
 				break
@@ -116,9 +137,17 @@ func (x *session) run(steps []Step, repeat int) {
 // tenure is one pass through the steps of a program.
 type tenure struct {
 	*session
-	lease    protocols.Lease
+	thread   int
+	lease    protocols.Lease // nil if none is held
 	under    *under
-	accesses int // requests to the storage so far
+	outer    []held // what was held already when the lock was taken again, outermost first
+	accesses int    // requests to the storage so far
+}
+
+// held is a lock that a program has, and the grant.
+type held struct {
+	lease protocols.Lease
+	under *under
 }
 
 func (t *tenure) do(s Step) (goOn bool) {
@@ -147,10 +176,17 @@ func (t *tenure) do(s Step) (goOn bool) {
 	case RenewStep:
 		t.renew(s.For)
 	case UnlockStep:
+		if tx, ok := t.lease.(protocols.Transaction); ok {
+			tx.Commit(t.ctx())
+		}
 		op := t.call(history.Release)
 		t.under.op = op
 		t.under.disbelieve()
 		t.returned(op, history.Release, t.lease.Unlock(t.ctx()))
+		t.lease = nil
+		if n := len(t.outer) - 1; n >= 0 {
+			t.lease, t.under, t.outer = t.outer[n].lease, t.outer[n].under, t.outer[:n]
+		}
 	}
 	return true
 }
@@ -186,7 +222,7 @@ func (t *tenure) renew(d time.Duration) {
 
 func (t *tenure) acquire(ctx context.Context, lock func(context.Context, string, time.Duration) (protocols.Lease, error)) bool {
 	t.acquires++
-	u := &under{acquire: t.acquires}
+	u, around := &under{acquire: t.acquires, thread: t.thread}, held{t.lease, t.under}
 	t.under = u
 	op := t.world.NewOp()
 	u.op, u.grant = op, op
@@ -197,6 +233,9 @@ func (t *tenure) acquire(ctx context.Context, lock func(context.Context, string,
 	if err != nil {
 		t.record(history.Event{Kind: history.Return, Func: history.Acquire, Op: op, Outcome: history.Failed, Detail: protocols.Reason(err)})
 		return false
+	}
+	if around.lease != nil {
+		t.outer = append(t.outer, around)
 	}
 	t.lease = lease
 	token, _ := lease.Token()
@@ -248,15 +287,26 @@ func (t *tenure) access(f history.Func, number func(op int) int64) (int64, bool)
 		return 0, false
 	}
 	op := t.world.NewOp()
-	token, _ := t.lease.Token()
-	e := history.Event{Func: f, Op: op, Grant: t.under.grant, Resource: resource, Token: token}
+	e := history.Event{Func: f, Op: op, Grant: t.under.grant, Resource: resource}
+	if t.tokens {
+		e.Token, _ = t.lease.Token()
+	}
+	tx, transactional := t.lease.(protocols.Transaction)
+	if transactional {
+		e.Node = tx.Node()
+	}
 	if number != nil {
 		e.Number = number(op)
 	}
-	t.record(history.Event{Kind: history.Call, Func: f, Op: op, Grant: e.Grant, Number: e.Number})
+	t.record(history.Event{Kind: history.Call, Func: f, Op: op, Grant: e.Grant, Number: e.Number, Node: e.Node})
 	t.accesses++
 	key := t.world.Kernel.Draw("storage").WithString(t.process.Name()).With(uint64(t.under.acquire)).With(uint64(t.accesses))
-	done := t.world.Storage.Do(t.process, key, e)
-	t.record(history.Event{Kind: history.Return, Func: f, Op: op, Grant: e.Grant, Outcome: done.Outcome, Number: done.Number})
+	var done history.Event
+	if transactional {
+		done = tx.Access(t.ctx(), e)
+	} else {
+		done = t.world.Storage.Do(t.process, key, e)
+	}
+	t.record(history.Event{Kind: history.Return, Func: f, Op: op, Grant: e.Grant, Outcome: done.Outcome, Number: done.Number, Node: e.Node})
 	return done.Number, done.Outcome == history.OK
 }

@@ -30,7 +30,7 @@ type Smallest struct {
 const resolution = time.Millisecond
 
 // FindSmallest looks, for each kind of fault in the timeline that has a size, for the mildest that still gives the
-// findings of r; all faults of the kind are given the same size. It bisects on r's tier and confirms both sides on the
+// findings of r; all faults of the kind are given the same size. It bisects on tier model and confirms both sides on the
 // others. Kinds without which the findings are the same are left out.
 func FindSmallest(r *Result) ([]Smallest, error) {
 	var all []Smallest
@@ -71,13 +71,13 @@ func bisect(r *Result, kind string, sized faults.Sized) (*Smallest, error) {
 		size time.Duration
 		want bool
 	}{{bad, true}, {good, false}} {
-		if got, err := breaks(r.Tier, known.size); err != nil || got != known.want {
+		if got, err := breaks(Model, known.size); err != nil || got != known.want {
 			return nil, err
 		}
 	}
 	for (good - bad).Abs() > resolution {
 		middle := (good + bad) / 2 / resolution * resolution
-		broken, err := breaks(r.Tier, middle)
+		broken, err := breaks(Model, middle)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func bisect(r *Result, kind string, sized faults.Sized) (*Smallest, error) {
 	}
 	s := &Smallest{Fault: kind, Knob: sized.Knob(), Breaks: bad, Holds: good, Confirmed: true}
 	for _, tier := range Tiers() {
-		if tier == r.Tier {
+		if tier == Model {
 			continue
 		}
 		worse, err := breaks(tier, bad)

@@ -96,18 +96,18 @@ func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 
 // firstUnlocked is the index of the first step that needs a lock where none was taken, −1 if there is none.
 func firstUnlocked(steps []Step) int {
-	locked := false
+	locked := 0
 	for i, s := range steps {
 		for _, k := range stepKinds {
-			if k.kind == s.Kind && k.underLease && !locked {
+			if k.kind == s.Kind && k.underLease && locked == 0 {
 				return i
 			}
 		}
 		switch s.Kind {
 		case LockStep, TryLockStep:
-			locked = true
+			locked++
 		case UnlockStep:
-			locked = false
+			locked--
 		}
 	}
 	return -1

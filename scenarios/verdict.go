@@ -63,7 +63,7 @@ func (r *Result) Verdict() string {
 	if r.Has(Liveness) || r.Scenario.Expect.Unavailable.AtLeast > 0 {
 		text += fmt.Sprintf(", unavailable %v", r.Unavailable.Round(time.Microsecond))
 	}
-	return text
+	return text + leaking(leaked(r.Leaks))
 }
 
 // Witness is the finding that breaks mutual exclusion, nil if there is none.
@@ -162,6 +162,10 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	if !slices.Equal(r.Findings, s.Expect.Findings) {
 		problem(Safety, "found %v, expected %v", r.Findings, s.Expect.Findings)
 	}
+	if keys := leaked(out.Leaks); !slices.Equal(keys, s.Expect.Leaks) {
+		problem(Liveness, "keys without a time to live: %v, expected %v", keys, s.Expect.Leaks)
+	}
+	violated = violated || len(out.Leaks) > 0
 	switch {
 	case s.Claim == Holds && violated && r.Beyond == nil:
 		problem(Safety, "claimed to hold, and violated within the budget")

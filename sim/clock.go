@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"math/bits"
 	"time"
 )
@@ -104,7 +105,7 @@ func (c *Clock) whenBoot(b Mono) True {
 	if b <= c.boot {
 		return c.since
 	}
-	return c.since + True(scaleUp(int64(b-c.boot), billion, billion+c.rate))
+	return c.since.Add(time.Duration(scaleUp(int64(b-c.boot), billion, billion+c.rate)))
 }
 
 // whenMono is the same for the monotonic clock: never, if it stands still before m.
@@ -136,7 +137,7 @@ func (d deadline) when() True {
 	return max(at, d.clock.k.now)
 }
 
-// scale is ⌊n·num/den⌋ and scaleUp ⌈n·num/den⌉, for n ≥ 0, without overflow between.
+// scale is ⌊n·num/den⌋ and scaleUp ⌈n·num/den⌉, for n ≥ 0, without overflow between; what is too large is the largest.
 func scale(n, num, den int64) int64 {
 	if num == den {
 		return n
@@ -151,9 +152,12 @@ func scaleUp(n, num, den int64) int64 {
 		return n
 	}
 	hi, lo := bits.Mul64(uint64(n), uint64(num))
+	if hi >= uint64(den) {
+		return math.MaxInt64
+	}
 	q, r := bits.Div64(hi, lo, uint64(den))
 	if r != 0 {
 		q++
 	}
-	return int64(q)
+	return int64(min(q, math.MaxInt64))
 }

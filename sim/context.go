@@ -9,9 +9,9 @@ import (
 // simContext is a context that ends on the simulated clock. Unlike the contexts of the standard library it ends its
 // children in the order in which they were made, and wakes those who wait through the kernel.
 type simContext struct {
-	context.Context // the parent
+	context.Context // one of the standard library, which keeps the values and the cause, and that nobody else can end
+	finish          context.CancelCauseFunc
 	deadline        time.Time
-	done            chan struct{}
 	err             error
 	children        []*simContext
 	waiters         []*waiter
@@ -22,13 +22,11 @@ type simContext struct {
 type simContextKey struct{}
 
 func (c *simContext) Deadline() (time.Time, bool) {
-	if !c.deadline.IsZero() {
-		return c.deadline, true
+	if !c.deadline.IsZero() || c.parent == nil {
+		return c.deadline, !c.deadline.IsZero()
 	}
-	return c.Context.Deadline()
+	return c.parent.Deadline()
 }
-
-func (c *simContext) Done() <-chan struct{} { return c.done }
 
 func (c *simContext) Err() error { return c.err }
 
@@ -47,17 +45,18 @@ func lookup(ctx context.Context) *simContext {
 		return nil
 	}
 	c, _ := ctx.Value(simContextKey{}).(*simContext)
-	if c == nil || (<-chan struct{})(c.done) != done {
+	if c == nil || c.Done() != done {
 		panic("sim: waiting for a context that was not made by the process's Clock")
 	}
 	return c
 }
 
 func newContext(parent context.Context) *simContext {
-	c := &simContext{Context: parent, done: make(chan struct{})}
+	c := &simContext{}
+	c.Context, c.finish = context.WithCancelCause(context.WithoutCancel(parent))
 	if p := lookup(parent); p != nil {
 		if p.err != nil {
-			c.end(p.err)
+			c.end(p.err, context.Cause(p))
 			return c
 		}
 		c.parent = p
@@ -66,13 +65,16 @@ func newContext(parent context.Context) *simContext {
 	return c
 }
 
-// end cancels the context, its children in order, and then wakes who waits.
-func (c *simContext) end(err error) {
+// end cancels the context, its children in order, and then wakes who waits. The cause is err if it is nil.
+func (c *simContext) end(err, cause error) {
 	if c.err != nil {
 		return
 	}
+	if cause == nil {
+		cause = err
+	}
 	c.err = err
-	close(c.done)
+	c.finish(cause)
 	if c.timer != nil {
 		c.timer.Stop()
 	}
@@ -80,7 +82,7 @@ func (c *simContext) end(err error) {
 		p.children = slices.DeleteFunc(p.children, func(o *simContext) bool { return o == c })
 	}
 	for _, child := range c.children {
-		child.end(err)
+		child.end(err, cause)
 	}
 	for _, w := range c.waiters {
 		w.release()

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type Kernel struct {
 	closed  bool
 
 	steps    int
+	running  label // of the step under way
 	maxSteps int
 	digest   digest
 	trace    func(TraceStep)
@@ -41,10 +43,11 @@ func (k *Kernel) Steps() int { return k.steps }
 // Draw is the key of a random choice of this run; what it is for is added with With and WithString.
 func (k *Kernel) Draw(purpose string) Key { return k.seed.WithString(purpose) }
 
-// ordinary puts an event behind those at the same time that were scheduled earlier; first puts it before all ordinary
-// ones.
+// ordinary puts an event behind those at the same time that were scheduled earlier; first puts it before all others, and
+// resumed, of what waited for a paused process, before all ordinary ones.
 const (
 	first    = uint64(0)
+	resumed  = uint64(1) << 62
 	ordinary = uint64(1) << 63
 )
 
@@ -98,6 +101,7 @@ func (k *Kernel) retime(c *Clock) {
 // Run makes the steps up to and including those at true time until. It panics, with the step, if the code that runs
 // does, and if the run makes more steps than allowed.
 func (k *Kernel) Run(until True) {
+	defer k.explain()
 	k.drain()
 	for len(k.queue) > 0 && k.queue[0].at <= until {
 		e := k.queue.pop()
@@ -112,6 +116,18 @@ func (k *Kernel) Run(until True) {
 		k.drain()
 	}
 	k.now = max(k.now, until)
+}
+
+// explain adds to a panic in the code of an event whose event it was.
+func (k *Kernel) explain() {
+	switch v := recover().(type) {
+	case nil:
+	case *Panic:
+		panic(v)
+	default:
+		l := k.running
+		panic(&Panic{Process: k.names[max(l.to, l.from)], At: k.now, Step: k.steps, Value: v, Stack: debug.Stack()})
+	}
 }
 
 // drain lets every task go on that was woken, in the order of waking, before the next event.
@@ -129,6 +145,7 @@ func (k *Kernel) drain() {
 
 // count numbers a step and takes it into the trace.
 func (k *Kernel) count(l label) {
+	k.running = l
 	k.steps++
 	if k.steps > k.maxSteps {
 		panic(fmt.Sprintf("sim: more than %d steps, true time %v", k.maxSteps, time.Duration(k.now)))

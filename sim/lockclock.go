@@ -22,18 +22,21 @@ func (c lockClock) AfterFunc(d time.Duration, f func()) redlock.Timer { return c
 
 func (c lockClock) WithCancel(parent context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx := newContext(parent)
-	return ctx, func(error) { ctx.end(context.Canceled) }
+	return ctx, func(cause error) { ctx.end(context.Canceled, cause) }
 }
 
 func (c lockClock) WithDeadline(parent context.Context, t time.Time) (context.Context, context.CancelFunc) {
 	ctx := newContext(parent)
 	if d, ok := parent.Deadline(); !ok || t.Before(d) {
 		ctx.deadline = t
-		if ctx.err == nil {
-			ctx.timer = c.p.after(t.Sub(c.Now()), func() { ctx.end(context.DeadlineExceeded) })
+		expire := func() { ctx.end(context.DeadlineExceeded, nil) }
+		if left := t.Sub(c.Now()); left <= 0 {
+			expire()
+		} else if ctx.err == nil {
+			ctx.timer = c.p.after(left, expire)
 		}
 	}
-	return ctx, func() { ctx.end(context.Canceled) }
+	return ctx, func() { ctx.end(context.Canceled, nil) }
 }
 
 // when calls f at the first true time at which the lock clock reads t or later, whatever happens to that clock on the
@@ -83,14 +86,11 @@ func (t *timer) Stop() bool {
 	return stopped
 }
 
-// farAway is later than every run ends, and early enough to be reckoned with.
-const farAway = time.Duration(1 << 60)
-
 func (t *timer) Reset(d time.Duration) {
 	t.Stop()
 	t.armed = true
 	t.round++
-	at := deadline{clock: t.p.clock, at: int64(t.p.clock.Mono()) + int64(min(max(d, 0), farAway))}
+	at := deadline{clock: t.p.clock, at: int64(True(t.p.clock.Mono()).Add(max(d, 0)))}
 	t.event = t.p.k.schedule(at.when(), ordinary, t.p, label{kind: StepTimer, from: t.p.number}, t, t.round)
 	t.event.deadline = at
 }

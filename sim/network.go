@@ -27,6 +27,7 @@ type Link struct {
 	draw     Key
 	listener func(*Exchange) // the server's end
 	down     func() presence // whether anything listens
+	leads    *Link           // where requests go instead, after a failover
 }
 
 // way is one direction of a link.
@@ -35,7 +36,9 @@ type way struct {
 	delays  time.Duration // added by faults
 	cuts    int           // partitions in force
 	holds   int
-	held    []delivery
+	// heldSince is when the first of the holds began.
+	heldSince True
+	held      []delivery
 }
 
 // presence is how a server's machine meets a request.
@@ -62,6 +65,7 @@ type Exchange struct {
 	next, prev *Exchange
 	isOpen     bool
 	cut        bool // the connection was reset: a reply that is under way is lost
+	buffered   bool // the reply is in the socket buffer of a paused client, where a reset leaves it
 }
 
 // Client is the end of an exchange at which the request was made.
@@ -86,9 +90,25 @@ const (
 // Open begins an exchange: the request is on its way. key says what it is for; two requests of a run that can be under
 // way on the link at the same time must not share it.
 func (l *Link) Open(x *Exchange, key Key, end Client) {
+	if l.leads != nil {
+		l = l.leads
+	}
+	if l.begin(x, key, end) {
+		x.send(partRequest)
+	}
+}
+
+// push begins an exchange that has no request: the server's message is on its way.
+func (l *Link) push(x *Exchange, key Key, end Client) {
+	if l.begin(x, key, end) {
+		x.send(partReply)
+	}
+}
+
+func (l *Link) begin(x *Exchange, key Key, end Client) bool {
 	*x = Exchange{link: l, epoch: l.epoch, key: key, end: end}
 	if l.client.dead || l.network.k.closed {
-		return
+		return false
 	}
 	x.isOpen = true
 	x.next = l.open
@@ -96,7 +116,7 @@ func (l *Link) Open(x *Exchange, key Key, end Client) {
 		l.open.prev = x
 	}
 	l.open = x
-	x.send(partRequest)
+	return true
 }
 
 // Reply sends the server's answer.
@@ -133,12 +153,21 @@ func (x *Exchange) send(part int) {
 	if w.cuts > 0 {
 		return
 	}
-	lab := label{kind: StepRequest, from: l.client.number, to: l.server.number, ref: uint64(x.key)}
-	if part != partRequest {
-		lab = label{kind: StepReply, from: l.server.number, to: l.client.number, ref: uint64(x.key)}
-	}
+	lab := x.label(part)
 	at := l.network.k.now.Add(w.latency.draw(l.draw.With(uint64(x.key)).With(uint64(part))) + w.delays)
 	l.network.k.schedule(at, ordinary, nil, lab, x, part)
+}
+
+// label is what the trace says of the arrival of a message.
+func (x *Exchange) label(part int) label {
+	l := x.link
+	switch part {
+	case partRequest:
+		return label{kind: StepRequest, from: l.client.number, to: l.server.number, ref: uint64(x.key)}
+	case partReset:
+		return label{kind: StepRefusal, from: l.server.number, to: l.client.number, ref: uint64(x.key)}
+	}
+	return label{kind: StepReply, from: l.server.number, to: l.client.number, ref: uint64(x.key)}
 }
 
 // fire is the arrival of a message at the far end, where the network may still keep it back or lose it.
@@ -154,23 +183,25 @@ func (x *Exchange) fire(part int) {
 }
 
 func (x *Exchange) deliver(part int) {
-	l := x.link
-	receiver := l.client
-	if part == partRequest {
-		receiver = l.server
-		switch l.down() {
-		case silent:
-			return
-		case refusing:
-			x.send(partReset)
-			return
-		}
-		if x.epoch != l.epoch {
-			x.send(partReset)
-			return
-		}
+	if part != partRequest {
+		x.handOver(x.link.client, part)
+	} else if x.isMet() {
+		x.handOver(x.link.server, part)
 	}
-	x.handOver(receiver, part)
+}
+
+// isMet says whether there is a server for a request, on the connection that it came by; if only the process is gone its
+// machine refuses.
+func (x *Exchange) isMet() bool {
+	l := x.link
+	state := l.down()
+	if state == listening && x.epoch == l.epoch {
+		return true
+	}
+	if state != silent {
+		x.send(partReset)
+	}
+	return false
 }
 
 // handOver gives a message to the process it is for, or has it wait in the process's socket buffer.
@@ -180,21 +211,20 @@ func (x *Exchange) handOver(receiver *Process, part int) {
 		d.fire(0)
 		return
 	}
-	kind := StepReply
-	if part == partRequest {
-		kind = StepRequest
-	}
-	receiver.admits(deferred{handler: d, label: label{kind: kind, from: x.link.server.number, to: x.link.client.number, ref: uint64(x.key)}})
+	x.buffered = x.buffered || part == partReply && !x.cut
+	receiver.admits(deferred{handler: d, label: x.label(part)})
 }
 
 // fire hands the message to the process it is for.
 func (d delivery) fire(int) {
 	x := d.exchange
 	if d.part == partRequest {
-		x.link.listener(x)
+		if x.isMet() { // it may have waited for a paused server, which is gone since
+			x.link.listener(x)
+		}
 		return
 	}
-	if !x.isOpen || x.cut && d.part == partReply {
+	if !x.isOpen || x.cut && !x.buffered && d.part == partReply {
 		return
 	}
 	x.Abandon()
@@ -212,8 +242,7 @@ func (l *Link) Reset() {
 	k := l.network.k
 	for x := l.lastOpen(); x != nil; x = x.prev {
 		x.cut = true
-		lab := label{kind: StepRefusal, from: l.server.number, to: l.client.number, ref: uint64(x.key)}
-		k.schedule(k.now, ordinary, l.client, lab, delivery{x, partReset}, 0)
+		k.schedule(k.now, ordinary, l.client, x.label(partReset), delivery{x, partReset}, 0)
 	}
 }
 
@@ -278,32 +307,43 @@ func (l *Link) Mend(d Direction) {
 	}
 }
 
-// Delay adds to the delay of every message sent from now on; a negative duration takes it back.
-func (l *Link) Delay(d Direction, by time.Duration) {
+// Delay adds to the delay of every message sent from now on; a negative duration takes it back. It returns the largest
+// delay that is added now.
+func (l *Link) Delay(d Direction, by time.Duration) time.Duration {
+	var most time.Duration
 	for _, w := range l.ways(d) {
 		w.delays += by
+		most = max(most, w.delays)
 	}
+	return most
 }
 
 // Hold keeps back what arrives until Release. Holds add up.
 func (l *Link) Hold(d Direction) {
 	for _, w := range l.ways(d) {
-		w.holds++
+		if w.holds++; w.holds == 1 {
+			w.heldSince = l.network.k.now
+		}
 	}
 }
 
-// Release delivers, in order, what was held back, once no Hold is left.
-func (l *Link) Release(d Direction) {
+// Release delivers, in order and as the next things that happen, what was held back, once no Hold is left; what a cut is
+// in the way of is lost. It returns for how long messages were held back.
+func (l *Link) Release(d Direction) time.Duration {
+	var longest time.Duration
+	k := l.network.k
 	for _, w := range l.ways(d) {
+		longest = max(longest, k.now.Sub(w.heldSince))
 		if w.holds--; w.holds > 0 {
 			continue
 		}
 		held := w.held
 		w.held = nil
 		for _, h := range held {
-			h.exchange.deliver(h.part)
+			k.schedule(k.now, ordinary, nil, h.exchange.label(h.part), h.exchange, h.part)
 		}
 	}
+	return longest
 }
 
 // connect makes a link.

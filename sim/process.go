@@ -93,7 +93,7 @@ func (p *Process) Resume() {
 		if d.task != nil {
 			l.kind = StepResume
 		}
-		p.k.schedule(p.k.now, ordinary, p, l, d, 0)
+		p.k.schedule(p.k.now, resumed, p, l, d, 0)
 	}
 	p.deferred = nil
 }
@@ -101,6 +101,7 @@ func (p *Process) Resume() {
 // Crash ends the process for good. Its clock goes on for those who ask.
 func (p *Process) Crash() {
 	p.dead = true
+	p.paused = false
 	p.deferred = nil
 }
 

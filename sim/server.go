@@ -44,6 +44,10 @@ type Server struct {
 	synced      True     // the fsync that disk stands for
 	disk        []Record // what a power loss leaves
 	links       []*Link
+	subscribers []*Subscription // in the order in which they came
+	replication replication
+	services    []Service
+	starts      uint64 // how often it was started again
 }
 
 // State in words: "up", "refusing" (the process is down) or "off" (the machine is).
@@ -63,6 +67,9 @@ func (s *Server) BeforeWrite() {
 
 // sync catches up with the fsyncs that have happened since the last write.
 func (s *Server) sync() {
+	if s.state != listening {
+		return
+	}
 	last := s.started + (s.k.now-s.started)/True(time.Second)*True(time.Second)
 	if last > s.synced {
 		s.disk, s.synced = s.memory.Dump(), last
@@ -112,7 +119,14 @@ func (s *Server) Shutdown() error {
 
 func (s *Server) stop(state presence) {
 	s.state = state
+	s.paused = false
+	s.deferred = nil // its socket buffers go with it
 	s.memory.Load(nil)
+	s.subscribers = nil
+	s.stopped()
+	for _, service := range s.services {
+		service.Stopped()
+	}
 }
 
 // Restart starts the process with what is on its disk. Deadlines of keys are absolute: they have run on meanwhile.
@@ -121,6 +135,7 @@ func (s *Server) Restart() error {
 		return fmt.Errorf("sim: restart: node %s is up", s.name)
 	}
 	s.state = listening
+	s.starts++
 	s.memory.Load(s.disk)
 	s.started, s.synced = s.k.now, s.k.now
 	if s.persistence == NoPersistence {
@@ -128,6 +143,10 @@ func (s *Server) Restart() error {
 	} else {
 		s.disk = s.memory.Dump()
 	}
+	for _, service := range s.services {
+		service.Started()
+	}
+	s.restarted()
 	return nil
 }
 
@@ -141,5 +160,5 @@ func (s *Server) mustBeUp(what string) error {
 // Dump is what the node knows.
 func (s *Server) Dump() []Record { return s.memory.Dump() }
 
-// OnDisk is how many keys a restart would find.
-func (s *Server) OnDisk() int { return len(s.disk) }
+// OnDisk is what a restart would find.
+func (s *Server) OnDisk() []Record { return s.disk }

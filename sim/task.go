@@ -67,7 +67,7 @@ type Panic struct {
 }
 
 func (p *Panic) Error() string {
-	return fmt.Sprintf("sim: %s panics at step %d, %.6fs: %v\n%s", p.Process, p.Step, float64(p.At)/1e9, p.Value, p.Stack)
+	return fmt.Sprintf("sim: %s panics at step %d, %.6fs: %v", p.Process, p.Step, float64(p.At)/1e9, p.Value)
 }
 
 func (t *task) run() (goOn bool) {
@@ -76,6 +76,10 @@ func (t *task) run() (goOn bool) {
 		case nil:
 			goOn = true
 		case unwinding:
+		case *Panic: // of a task that this one started
+			if !t.k.closed {
+				panic(v)
+			}
 		default:
 			if !t.k.closed {
 				panic(&Panic{Process: t.process.name, At: t.k.now, Step: t.k.steps, Value: v, Stack: debug.Stack()})

@@ -56,14 +56,21 @@ func TestWaiter(t *testing.T) {
 			s.say("a")
 		}, "5 a"},
 		{"the context ends", func(s *talk, w *waiter, c *simContext) {
-			s.p.after(5, func() { c.end(context.Canceled) })
+			s.p.after(5, func() { c.end(context.Canceled, nil) })
 			w.Wait(c)
 			s.say("%v", c.Err())
 			w.Wait(c)
 			s.say("at once")
 		}, "5 context canceled; 5 at once"},
 		{"an end is not kept", func(s *talk, w *waiter, c *simContext) {
-			s.p.after(5, func() { c.end(context.Canceled) })
+			s.p.after(5, func() { c.end(context.Canceled, nil) })
+			w.Wait(c)
+			s.p.after(5, w.Wake)
+			w.Wait(background)
+			s.say("a")
+		}, "10 a"},
+		{"an end between waking and running is not kept", func(s *talk, w *waiter, c *simContext) {
+			s.p.after(5, func() { w.Wake(); c.end(context.Canceled, nil) })
 			w.Wait(c)
 			s.p.after(5, w.Wake)
 			w.Wait(background)
@@ -148,8 +155,12 @@ func TestDeadlines(t *testing.T) {
 		sooner, stop := clock.WithDeadline(parent, at(10))
 		later, _ := clock.WithDeadline(parent, at(30))
 		stopped, cancel := clock.WithDeadline(parent, at(10))
+		timers := len(k.queue)
 		cancel()
 		defer stop()
+		if len(k.queue) != timers-1 {
+			t.Error("the timer of a context that was cancelled is left")
+		}
 		if d, ok := later.Deadline(); !ok || !d.Equal(at(20)) {
 			t.Errorf("a child's deadline is %v, want its parent's", d)
 		}
@@ -169,8 +180,6 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// BUG: redlock.Clock says that the context has ended once the clock reads t, and the clock of production does that
-// before WithDeadline returns. Here it ends one step later: TryLock with a deadline that has passed sends its SETs.
 func TestDeadlineThatHasPassed(t *testing.T) {
 	k := newKernel(1)
 	clock := k.newProcess("p").LockClock()
@@ -181,8 +190,6 @@ func TestDeadlineThatHasPassed(t *testing.T) {
 	}
 }
 
-// BUG: the cause given to cancel is dropped. Lease.Context promises that context.Cause tells ErrReleased from ErrLost;
-// a simulated client always sees context.Canceled.
 func TestContextKeepsItsCause(t *testing.T) {
 	clock := newKernel(1).newProcess("p").LockClock()
 	why := errors.New("why")
@@ -252,8 +259,6 @@ func TestPanicsNameProcessAndStep(t *testing.T) {
 	}
 }
 
-// BUG: a panic passes through the task that started the one that panics, and is wrapped again: Process names the wrong
-// one and Value is a *Panic.
 func TestPanicsAreWrappedOnce(t *testing.T) {
 	k := newKernel(1)
 	a, b := k.newProcess("a"), k.newProcess("b")
@@ -263,8 +268,6 @@ func TestPanicsAreWrappedOnce(t *testing.T) {
 	}
 }
 
-// BUG: only tasks are watched. Code of a process that runs in an event of the kernel (a timer; a reply on tier model,
-// which is where the library counts votes and tells its observers) panics without process and step.
 func TestPanicsInEventsNameProcessAndStep(t *testing.T) {
 	k := newKernel(1)
 	p := k.newProcess("alice")

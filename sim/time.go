@@ -17,11 +17,21 @@ const Epoch Wall = 1_700_000_000 * 1e9
 // Forever is later than every instant of a run.
 const Forever True = 1<<63 - 1
 
-// Add is the instant d later.
-func (t True) Add(d time.Duration) True { return t + True(d) }
+// Add is the instant d later, at most Forever.
+func (t True) Add(d time.Duration) True {
+	if d > 0 && t > Forever-True(d) {
+		return Forever
+	}
+	return t + True(d)
+}
 
 // Sub is the time from u to t.
 func (t True) Sub(u True) time.Duration { return time.Duration(t - u) }
 
 // Milliseconds is the reading in the unit in which Redis keeps time, rounded down.
-func (w Wall) Milliseconds() int64 { return int64(w) / 1e6 }
+func (w Wall) Milliseconds() int64 {
+	if w < 0 {
+		return -int64((-w + 1e6 - 1) / 1e6)
+	}
+	return int64(w) / 1e6
+}

@@ -15,7 +15,9 @@ type Config struct {
 	// Nodes names the Redis nodes; Persistence is what all of them write to disk.
 	Nodes       []string
 	Persistence Persistence
-	Clients     []ClientConfig
+	// Replicas names the asynchronous replicas of nodes, by the node's name.
+	Replicas map[string][]string
+	Clients  []ClientConfig
 	// Latency is the delay of messages in each direction, on every link.
 	Latency Latency
 	// Storage is what the shared resource demands of requests.
@@ -57,10 +59,14 @@ type World struct {
 	Kernel  *Kernel
 	Network *Network
 	Servers []*Server
-	Clients []*Process
-	Storage *Storage
+	// Replicas are those of all Servers; no client knows of them.
+	Replicas []*Server
+	Clients  []*Process
+	Storage  *Storage
 
 	backend  Backend
+	latency  Latency
+	shared   map[string]any
 	nodes    map[*Process][]redlock.Node
 	plain    map[*Process][]Redis
 	history  history.History
@@ -76,21 +82,26 @@ func NewWorld(cfg Config, backend Backend) *World {
 	if cfg.MaxSteps > 0 {
 		k.maxSteps = cfg.MaxSteps
 	}
-	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, nodes: map[*Process][]redlock.Node{}, plain: map[*Process][]Redis{}, history: cfg.Buffer[:0], hasher: new(history.Hasher)}
+	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, latency: cfg.Latency, shared: map[string]any{}, nodes: map[*Process][]redlock.Node{}, plain: map[*Process][]Redis{}, history: cfg.Buffer[:0], hasher: new(history.Hasher)}
 	for _, name := range cfg.Nodes {
 		s := &Server{Process: k.newProcess(name), persistence: cfg.Persistence}
 		s.memory = backend.Memory(s)
 		w.Servers = append(w.Servers, s)
+	}
+	for _, s := range w.Servers {
+		w.replicate(s, cfg.Replicas[s.name], cfg.Persistence, cfg.Latency)
 	}
 	w.Storage = newStorage(w, cfg.Storage)
 	for _, c := range cfg.Clients {
 		p := k.newProcess(c.Name)
 		p.lockClock = c.LockClock
 		w.Clients = append(w.Clients, p)
-		for _, s := range w.Servers {
-			l := w.Network.connect(p, s.Process, cfg.Latency, func(x *Exchange) { backend.Serve(s, x) }, func() presence { return s.state })
+		for i, s := range w.allServers() {
+			l := w.Network.connect(p, s.Process, cfg.Latency, func(x *Exchange) { w.serve(s, x) }, func() presence { return s.state })
 			s.links = append(s.links, l)
-			w.nodes[p] = append(w.nodes[p], backend.Node(p, s, l))
+			if i < len(w.Servers) {
+				w.nodes[p] = append(w.nodes[p], backend.Node(p, s, l))
+			}
 		}
 		w.Storage.connect(p, cfg.Latency)
 	}
@@ -116,9 +127,14 @@ func (w *World) Client(name string) *Process {
 	return nil
 }
 
-// Server finds a Redis node by name; nil if there is none.
+// allServers is the Servers and then the Replicas.
+func (w *World) allServers() []*Server {
+	return append(w.Servers[:len(w.Servers):len(w.Servers)], w.Replicas...)
+}
+
+// Server finds a Redis node, a replica too, by name; nil if there is none.
 func (w *World) Server(name string) *Server {
-	for _, s := range w.Servers {
+	for _, s := range w.allServers() {
 		if s.name == name {
 			return s
 		}

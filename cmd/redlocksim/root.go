@@ -92,7 +92,7 @@ Start with
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newList(), newRun(), newSuite())
+	root.AddCommand(newList(), newRun(), newSuite(), newCheck())
 	return root
 }
 

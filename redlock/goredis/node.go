@@ -154,22 +154,51 @@ func request(ctx context.Context, c *redlock.Command, f form) *redis.Cmd {
 	if isPlain(c) {
 		return redis.NewCmd(ctx, "set", c.Keys[0], c.Value, "nx", "px", ttl)
 	}
-	s := scriptOf(c.Op)
-	args := make([]any, 0, 3+len(c.Keys)+2)
-	if f == byHash {
-		args = append(args, "evalsha", s.sha, len(c.Keys))
-	} else {
-		args = append(args, "eval", s.source, len(c.Keys))
+	keys := c.Keys
+	if c.Op == redlock.OpAcquire && c.Conditions != nil {
+		keys = keysUnder(c)
 	}
-	for _, key := range c.Keys {
+	s := scriptOf(c)
+	args := make([]any, 0, 3+len(keys)+6)
+	if f == byHash {
+		args = append(args, "evalsha", s.sha, len(keys))
+	} else {
+		args = append(args, "eval", s.source, len(keys))
+	}
+	for _, key := range keys {
 		args = append(args, key)
 	}
-	args = append(args, c.Value)
-	if c.Op != redlock.OpRelease {
-		args = append(args, ttl)
+	switch c.Op {
+	case redlock.OpAcquire:
+		args = append(args, c.Value, ttl)
+		if q := c.Conditions; q != nil {
+			args = append(args, q.Token, int64(q.CounterTTL/time.Millisecond), int64(q.MaxTTL/time.Millisecond), q.Watched)
+		}
+	case redlock.OpExtend:
+		args = append(args, c.Value, ttl)
+	case redlock.OpRelease:
+		args = append(args, c.Value)
+	case redlock.OpPrepare:
+		args = append(args, int64(c.Conditions.MaxTTL/time.Millisecond), c.Conditions.Watched)
 	}
 	return redis.NewCmd(ctx, args...)
 }
 
+// keysUnder are all keys that an acquire under conditions touches, in the order in which vote.lua takes them.
+func keysUnder(c *redlock.Command) []string {
+	keys := append(make([]string, 0, 2*len(c.Keys)+1), c.Keys...)
+	if c.Conditions.Token != 0 {
+		for _, key := range c.Keys {
+			keys = append(keys, redlock.TokenKey(key))
+		}
+	}
+	if c.Conditions.MaxTTL != 0 {
+		keys = append(keys, redlock.GuardKey)
+	}
+	return keys
+}
+
 // isPlain reports whether the command needs no script: SET NX PX is the whole acquire of one key.
-func isPlain(c *redlock.Command) bool { return c.Op == redlock.OpAcquire && len(c.Keys) == 1 }
+func isPlain(c *redlock.Command) bool {
+	return c.Op == redlock.OpAcquire && len(c.Keys) == 1 && c.Conditions == nil
+}

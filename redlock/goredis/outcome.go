@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -15,18 +16,55 @@ import (
 func replyTo(c *redlock.Command, answer *redis.Cmd) redlock.Reply {
 	value, err := answer.Result()
 	if value != nil {
+		if c.Conditions != nil {
+			return conditionalReply(c, value)
+		}
 		switch {
 		case isPlain(c) && value == "OK", !isPlain(c) && value == int64(1):
 			return redlock.Reply{Outcome: redlock.Accepted}
 		case !isPlain(c) && value == int64(0):
 			return redlock.Reply{Outcome: redlock.Declined}
 		}
-		return redlock.Reply{Outcome: redlock.Failed, Err: fmt.Errorf("goredis: %v was answered with %v", c.Op, value)}
+		return strange(c, value)
 	}
 	if isPlain(c) && errors.Is(err, redis.Nil) {
 		return redlock.Reply{Outcome: redlock.Declined}
 	}
 	return redlock.Reply{Outcome: outcomeOf(err), Err: err}
+}
+
+// conditionalReply reads the answers of vote.lua and prepare.lua.
+func conditionalReply(c *redlock.Command, value any) redlock.Reply {
+	list, _ := value.([]any)
+	if len(list) != 2 {
+		return strange(c, value)
+	}
+	code, isCode := list[0].(int64)
+	number, isNumber := list[1].(int64)
+	text, isText := list[1].(string)
+	switch {
+	case !isCode:
+	case isText && code == 1 && c.Op == redlock.OpPrepare:
+		return redlock.Reply{Outcome: redlock.Accepted, Record: text}
+	case isText && code == 0 && c.Op == redlock.OpPrepare:
+		return redlock.Reply{Outcome: redlock.Declined, Record: text}
+	case isText && code == -2:
+		return redlock.Reply{Outcome: redlock.Quarantined, Record: text}
+	case isNumber && code == 1:
+		return redlock.Reply{Outcome: redlock.Accepted}
+	case isNumber && code == 0:
+		return redlock.Reply{Outcome: redlock.Declined, Token: number}
+	case isNumber && code == -1:
+		return redlock.Reply{Outcome: redlock.Behind, Token: number}
+	case isNumber && code == -3:
+		return redlock.Reply{Outcome: redlock.Failed,
+			Err: &redlock.MaxTTLError{Node: time.Duration(number) * time.Millisecond, Client: c.Conditions.MaxTTL}}
+	}
+	return strange(c, value)
+}
+
+func strange(c *redlock.Command, value any) redlock.Reply {
+	return redlock.Reply{Outcome: redlock.Failed, Err: fmt.Errorf("goredis: %v was answered with %v", c.Op, value)}
 }
 
 // outcomeOf classifies what go-redis gives for a command that got no answer of its own. The order counts: a dial that

@@ -12,33 +12,45 @@ import (
 var (
 	//go:embed acquire.lua
 	acquireSource string
+	//go:embed vote.lua
+	voteSource string
 	//go:embed extend.lua
 	extendSource string
 	//go:embed release.lua
 	releaseSource string
+	//go:embed prepare.lua
+	prepareSource string
 )
 
-// script is a Lua script that answers 1 for yes and 0 for no. Redis runs a script as one atomic operation.
+// script is a Lua script that answers 1 for yes and 0 for no, as such or as the first of a list. Redis runs a script as
+// one atomic operation.
 type script struct{ source, sha string }
 
 var (
 	acquireScript = newScript(acquireSource)
+	voteScript    = newScript(voteSource)
 	extendScript  = newScript(extendSource)
 	releaseScript = newScript(releaseSource)
+	prepareScript = newScript(prepareSource)
 )
 
 func newScript(source string) *script {
 	return &script{source: source, sha: redis.NewScript(source).Hash()}
 }
 
-func scriptOf(op redlock.Op) *script {
-	switch op {
+func scriptOf(c *redlock.Command) *script {
+	switch c.Op {
 	case redlock.OpAcquire:
+		if c.Conditions != nil {
+			return voteScript
+		}
 		return acquireScript
 	case redlock.OpExtend:
 		return extendScript
 	case redlock.OpRelease:
 		return releaseScript
+	case redlock.OpPrepare:
+		return prepareScript
 	}
-	panic(fmt.Sprintf("goredis: no such operation: %v", op))
+	panic(fmt.Sprintf("goredis: no such operation: %v", c.Op))
 }

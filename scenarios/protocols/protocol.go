@@ -43,6 +43,11 @@ type Env struct {
 	// Believe says until when the client believes in the lock that ctx is about: at the grant, before it is returned,
 	// and at every extension. The zero time is for as long as nothing else ends it.
 	Believe func(ctx context.Context, until time.Time)
+	// Disbelieve says that the belief ends now, and why, in words that go on from "its lease ends: ".
+	Disbelieve func(ctx context.Context, why string)
+	// Thread is the number of the program of the process that makes the call ctx is about, from 1: what a lock that is
+	// re-entrant for a thread goes by.
+	Thread func(ctx context.Context) int
 	// Attempt says which attempt of the call under way comes next, from 1: random bytes are drawn for it.
 	Attempt func(ctx context.Context, number int)
 }
@@ -66,13 +71,25 @@ type Protocol struct {
 	Check func(s Settings, nodes int) error
 	// Steps are the names of its steps, for the timeline.
 	Steps []string
+	// Reentrant says that a client which has the lock is granted it again.
+	Reentrant bool
 }
 
 // All lists the protocols.
 func All() []Protocol {
 	return []Protocol{
 		{Name: "redlock", New: newRedlock, Check: checkRedlock, Steps: redlockSteps()},
-		{Name: "single", New: newSingle, Check: checkSingle, Steps: singleSteps},
+		{Name: "redlock-plain", New: newRedlockPlain, Check: checkRedlockPlain, Steps: redlockPlainSteps},
+		{Name: "setnx-expire", New: newSetnxExpire, Check: checkSetnxExpire, Steps: append(singleSteps(), SetWithoutTTL)},
+		{Name: "get-set", New: newGetSet, Check: checkSingle, Steps: append(singleSteps(), FoundFree)},
+		{Name: "single", New: newSingle, Check: checkSingle, Steps: singleSteps()},
+		{Name: "failover", New: newFailover, Check: checkFailover, Steps: append(singleSteps(), Replicated)},
+		{Name: "redisson", New: newRedisson, Check: checkRedisson, Steps: redissonSteps, Reentrant: true},
+		{Name: "redisson-fair", New: newRedissonFair, Check: checkRedissonFair, Steps: redissonSteps, Reentrant: true},
+		{Name: "redisson-multi", New: newRedissonMulti, Check: checkRedissonMulti, Steps: redissonMultiSteps, Reentrant: true},
+		{Name: "consensus", New: newConsensus, Check: checkConsensus, Steps: consensusSteps},
+		{Name: "db-row", New: newDBRow, Check: checkDBRow, Steps: dbRowSteps},
+		{Name: "db-unique", New: newDBUnique, Check: checkDBUnique},
 	}
 }
 
@@ -84,6 +101,12 @@ func Find(name string) (Protocol, bool) {
 		}
 	}
 	return Protocol{}, false
+}
+
+// Told are the steps whose Detail, behind the client's name, is a sentence for people.
+func Told() []string {
+	return []string{SetWithoutTTL, FoundFree, Compared, Replicated, CleanedUp,
+		Subscribed, Woken, Waited, WatchdogRenewed, WatchdogStopped, LeaseTimeSet}
 }
 
 func redlockSteps() []string {

@@ -28,8 +28,26 @@ type Settings struct {
 	Clock LockClock `yaml:"clock"`
 	// Renewals is how often a client that renews its lock does so at the most; zero is without a limit.
 	Renewals int `yaml:"renewals"`
-	// Release is how protocol single releases: compare-and-delete, del, or get-del.
+	// Release is how the protocols on plain commands release: compare-and-delete, del, or get-del.
 	Release Release `yaml:"release"`
+	// Cleanup is what redlock-plain does about its votes when it is not granted the lock: cad, del or none.
+	Cleanup Cleanup `yaml:"cleanup"`
+	// Asking is the order in which redlock-plain asks nodes: parallel or sequential.
+	Asking Asking `yaml:"asking"`
+	// Wait is what protocol failover asks of replicas before it takes the lock for granted.
+	Wait Wait `yaml:"wait"`
+	// Watchdog has Redisson's locks renewed every third of the TTL until they are released; without it the TTL is the
+	// lease time.
+	Watchdog bool `yaml:"watchdog"`
+	// WaitTimeout is how long Redisson's fair lock waits for the head of its queue. The default is Redisson's.
+	WaitTimeout time.Duration `yaml:"wait-timeout"`
+	// Belief is how long a client of protocol consensus believes in its lock: until its session can have ended for all
+	// it knows (acknowledged), or until it is told that it has (told).
+	Belief Belief `yaml:"belief"`
+	// Effects is where clients of protocol db-row write: to the storage, or in the transaction that holds the lock.
+	Effects Effects `yaml:"effects"`
+	// CleanUp is how old a row of protocol db-unique can get before a job of the database deletes it; zero is never.
+	CleanUp time.Duration `yaml:"clean-up"`
 }
 
 // Default is the settings that a file may leave out.
@@ -42,6 +60,8 @@ func Default() Settings {
 		NodeTimeout: redlock.DefaultNodeTimeout,
 		RetryDelay:  Range{50 * time.Millisecond, 150 * time.Millisecond},
 		Release:     CompareAndDelete,
+		Watchdog:    true,
+		WaitTimeout: 5 * time.Second,
 	}
 }
 
@@ -99,4 +119,36 @@ const (
 func (r *Release) UnmarshalScalar(text string) error {
 	return strictyaml.Word(text, "release", r, []strictyaml.Choice[Release]{
 		{Word: "cad", Value: CompareAndDelete}, {Word: "del", Value: Del}, {Word: "get-del", Value: GetDel}})
+}
+
+// Belief is how long a client believes in its lock.
+type Belief uint8
+
+const (
+	// UntilAcknowledged: until its time to live has passed since it sent the last request that was acknowledged.
+	UntilAcknowledged Belief = iota
+	// UntilTold: until the service says that the session has ended.
+	UntilTold
+)
+
+// UnmarshalScalar reads how long a client believes.
+func (b *Belief) UnmarshalScalar(text string) error {
+	return strictyaml.Word(text, "belief", b, []strictyaml.Choice[Belief]{
+		{Word: "acknowledged", Value: UntilAcknowledged}, {Word: "told", Value: UntilTold}})
+}
+
+// Effects is where clients write.
+type Effects uint8
+
+const (
+	// InStorage: to the storage, which knows nothing of the lock.
+	InStorage Effects = iota
+	// InTransaction: in the transaction that holds the lock.
+	InTransaction
+)
+
+// UnmarshalScalar reads where clients write.
+func (e *Effects) UnmarshalScalar(text string) error {
+	return strictyaml.Word(text, "place for effects", e, []strictyaml.Choice[Effects]{
+		{Word: "storage", Value: InStorage}, {Word: "transaction", Value: InTransaction}})
 }

@@ -3,6 +3,7 @@ package protocols
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -11,21 +12,34 @@ import (
 	"redlocksim/sim"
 )
 
-// single is the lock on one Redis instance: SET key value NX PX ttl, and one of three ways to release it. It uses the
-// first node.
+// single is a lock on one Redis instance, the first node: one of several ways to take it, and one of three to release it.
 type single struct {
 	session
 	release Release
+	// take sets the key and says until when, by the client's lock clock, it is there at least.
+	take func(ctx context.Context, resource, value string, ttl time.Duration) (until time.Time, err error)
 }
 
-// The steps of protocol single.
-var singleSteps = []string{"asked", "compared"}
+// Compared is the step at which a client that releases by GET and DEL has seen its own value, and not deleted it yet.
+const Compared = "compared"
 
+// singleSteps are the steps of all locks on one instance.
+func singleSteps() []string {
+	return []string{redlock.AttemptStarted.String(), redlock.NodeAnswered.String(), redlock.ValidityComputed.String(), Compared}
+}
+
+// newSingle makes the lock that is right for one instance: SET key value NX PX ttl.
 func newSingle(env Env) (Locker, error) {
-	return &single{session: newSession(env), release: env.Settings.Release}, nil
+	x := newInstance(env)
+	x.take = x.set
+	return x, nil
 }
 
-func checkSingle(s Settings, nodes int) error { return checkTTL(s) }
+func newInstance(env Env) *single {
+	return &single{session: newSession(env), release: env.Settings.Release}
+}
+
+func checkSingle(s Settings, _ int) error { return checkTTL(s) }
 
 // checkTTL is what every protocol with a time to live in Redis asks of it.
 func checkTTL(s Settings) error {
@@ -36,31 +50,38 @@ func checkTTL(s Settings) error {
 }
 
 func (x *single) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.retry(ctx, resource, ttl, x.attempt)
+	number := 0
+	return x.retry(ctx, resource, ttl, func(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+		number++
+		return x.attempt(ctx, number, resource, ttl)
+	})
 }
 
 func (x *single) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.attempt(ctx, resource, ttl)
+	return x.attempt(ctx, 1, resource, ttl)
 }
 
-func (x *single) attempt(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+func (x *single) attempt(ctx context.Context, number int, resource string, ttl time.Duration) (Lease, error) {
+	x.env.Step(ctx, Step{Name: redlock.AttemptStarted.String(), Attempt: number})
 	value, err := x.value()
 	if err != nil {
 		return nil, err
 	}
-	start := x.clock.Now()
-	reply := x.command(ctx, 0, "SET", resource, value, "NX", "PX", fmt.Sprint(ttl.Milliseconds()))
-	x.env.Step(ctx, Step{Name: "asked"})
-	switch {
-	case reply.Err != nil:
-		return nil, reply.Err
-	case reply.Value == nil:
-		return nil, redlock.ErrTaken
+	until, err := x.take(ctx, resource, value, ttl)
+	if err != nil {
+		return nil, err
 	}
-	// The client counts from before it asked: Redis began to count later.
-	l := &singleLease{single: x, ctx: ctx, resource: resource, value: value, until: start.Add(ttl)}
+	x.env.Step(ctx, Step{Name: redlock.ValidityComputed.String(), Span: until.Sub(x.clock.Now())})
+	l := &singleLease{single: x, ctx: ctx, resource: resource, value: value, until: until}
 	x.env.Believe(ctx, l.until)
 	return l, nil
+}
+
+// set counts validity from before it asks: Redis begins to count later.
+func (x *single) set(ctx context.Context, resource, value string, ttl time.Duration) (time.Time, error) {
+	start := x.clock.Now()
+	reply := x.command(ctx, 0, "SET", resource, value, "NX", "PX", fmt.Sprint(ttl.Milliseconds()))
+	return start.Add(ttl), x.answered(ctx, 0, reply, reply.Value != nil)
 }
 
 // singleLease is a lock on one instance.
@@ -121,7 +142,7 @@ func (l *singleLease) Unlock(ctx context.Context) error {
 		if reply.Value != any(l.value) {
 			return redlock.ErrLost
 		}
-		l.env.Step(ctx, Step{Name: "compared"})
+		l.env.Step(ctx, Step{Name: Compared, Detail: "has read its own value, and is about to delete the key"})
 		return deleted(l.command(ctx, 0, "DEL", l.resource))
 	}
 	return deleted(l.script(ctx, 0, compareAndDelete, []string{l.resource}, l.value))
@@ -159,6 +180,24 @@ func (s *session) value() (string, error) {
 	return hex.EncodeToString(raw[:]), nil
 }
 
+// answered notes a node's answer to a request for its vote, and gives the error that it comes to.
+func (s *session) answered(ctx context.Context, node int, reply sim.Reply, vote bool) error {
+	outcome, err := redlock.Failed, reply.Err
+	switch {
+	case errors.Is(err, sim.ErrTimeout):
+		outcome = redlock.TimedOut
+	case errors.Is(err, sim.ErrReset):
+		outcome = redlock.Refused
+	case err == nil && vote:
+		outcome = redlock.Accepted
+	case err == nil:
+		outcome, err = redlock.Declined, redlock.ErrTaken
+	}
+	name := s.env.World.Serving(s.env.Process, s.nodes[node].Node())
+	s.env.Step(ctx, Step{Name: redlock.NodeAnswered.String(), Node: name, Detail: outcome.Of(redlock.OpAcquire)})
+	return err
+}
+
 // key is what the next request is for: the acquisition that ctx is about, and how many requests it has made.
 func (s *session) key() sim.Key {
 	s.commands++
@@ -166,8 +205,13 @@ func (s *session) key() sim.Key {
 }
 
 // command sends a command to a node.
-func (s *session) command(_ context.Context, node int, args ...string) sim.Reply {
-	return s.nodes[node].Do(s.key(), s.clock.Now().Add(s.env.Settings.NodeTimeout), sim.Request{Args: args})
+func (s *session) command(ctx context.Context, node int, args ...string) sim.Reply {
+	return s.commandWithin(ctx, s.env.Settings.NodeTimeout, node, args...)
+}
+
+// commandWithin is command for one that may take longer than others.
+func (s *session) commandWithin(_ context.Context, patience time.Duration, node int, args ...string) sim.Reply {
+	return s.nodes[node].Do(s.key(), s.clock.Now().Add(patience), sim.Request{Args: args})
 }
 
 // script calls a script on a node.

@@ -2,9 +2,7 @@ package model
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -79,34 +77,22 @@ var commands = map[string]command{
 		s.keys[a[0]] = r
 		return n + 1
 	}},
-	"HEXISTS": {2, func(s *store, now int64, a []string) any {
-		_, there := s.hash(a[0], now)[a[1]]
-		return flag(there)
-	}},
-	"HGET": {2, func(s *store, now int64, a []string) any {
-		if v, there := s.hash(a[0], now)[a[1]]; there {
-			return v
-		}
-		return nil
-	}},
-	"HINCRBY": {3, func(s *store, now int64, a []string) any {
-		h := s.hash(a[0], now)
-		n, err := strconv.ParseInt(cmp.Or(h[a[1]], "0"), 10, 64)
-		by, err2 := strconv.ParseInt(a[2], 10, 64)
-		if err != nil || err2 != nil {
-			return errNotInteger
-		}
-		h[a[1]] = strconv.FormatInt(n+by, 10)
-		s.setHash(a[0], now, h)
-		return n + by
-	}},
-	"HDEL": {2, func(s *store, now int64, a []string) any {
-		h := s.hash(a[0], now)
-		_, there := h[a[1]]
-		delete(h, a[1])
-		s.setHash(a[0], now, h)
-		return flag(there)
-	}},
+	"HEXISTS": onHash(2, hexists),
+	"HGET":    onHash(2, hget),
+	"HSET":    onHash(3, hset),
+	"HINCRBY": onHash(3, hincrby),
+	"HDEL":    onHash(2, hdel),
+	"RPUSH":   onList(2, rpush),
+	"LPOP":    onList(1, lpop),
+	"LINDEX":  onList(2, lindex),
+	"LRANGE":  onList(3, lrange),
+	"LREM":    onList(3, lrem),
+	"ZADD":    onSortedSet(3, zadd),
+	"ZINCRBY": onSortedSet(3, zincrby),
+	"ZSCORE":  onSortedSet(2, zscore),
+	"ZREM":    onSortedSet(2, zrem),
+	"ZRANGE":  onSortedSet(3, zrange),
+	"PUBLISH": {2, func(s *store, _ int64, a []string) any { return int64(s.server.Publish(a[0], a[1])) }},
 }
 
 func flag(b bool) int64 {
@@ -122,8 +108,8 @@ func (s *store) text(key string, now int64) any {
 	if !there {
 		return nil
 	}
-	if strings.HasPrefix(r.value, hashMark) {
-		return sim.ServerError("WRONGTYPE Operation against a key holding the wrong kind of value")
+	if !sim.IsString(r.value) {
+		return errWrongType
 	}
 	return r.value
 }
@@ -176,41 +162,4 @@ func (s *store) expire(now int64, a []string, unit int64) any {
 	r.expiresAt = now + n*unit
 	s.keys[a[0]] = r
 	return int64(1)
-}
-
-// hashMark begins the value of a hash, which is kept as a list of its fields and values in order of the fields.
-const hashMark = "\x00hash"
-
-func (s *store) hash(key string, now int64) map[string]string {
-	h := map[string]string{}
-	if r, there := s.get(key, now); there && strings.HasPrefix(r.value, hashMark) {
-		var pairs [][2]string
-		if err := json.Unmarshal([]byte(r.value[len(hashMark):]), &pairs); err != nil {
-			panic(fmt.Sprintf("model: hash %q: %v", key, err))
-		}
-		for _, p := range pairs {
-			h[p[0]] = p[1]
-		}
-	}
-	return h
-}
-
-// setHash keeps the key's TTL; a hash without fields is no key.
-func (s *store) setHash(key string, now int64, h map[string]string) {
-	if len(h) == 0 {
-		delete(s.keys, key)
-		return
-	}
-	var pairs [][2]string
-	for field, value := range h {
-		pairs = append(pairs, [2]string{field, value})
-	}
-	slices.SortFunc(pairs, func(a, b [2]string) int { return cmp.Compare(a[0], b[0]) })
-	text, err := json.Marshal(pairs)
-	if err != nil {
-		panic(err) // strings can always be marshalled
-	}
-	r, _ := s.get(key, now)
-	r.value = hashMark + string(text)
-	s.keys[key] = r
 }

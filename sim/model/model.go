@@ -36,7 +36,7 @@ func (b *backend) Close() {}
 type store struct {
 	server  *sim.Server
 	keys    map[string]record
-	scripts uint8 // the operations whose script the node knows, a bit each
+	scripts uint8 // the library's that the node knows, a bit each
 	known   map[*sim.Script]bool
 }
 
@@ -56,9 +56,20 @@ func (s *store) get(key string, now int64) (record, bool) {
 }
 
 // apply does what a command asks, atomically.
-func (s *store) apply(c *redlock.Command) redlock.Outcome {
+func (s *store) apply(c *redlock.Command) redlock.Reply {
 	s.server.BeforeWrite()
 	now := s.server.Clock().Wall().Milliseconds()
+	switch {
+	case c.Op == redlock.OpPrepare:
+		return s.prepare(c)
+	case c.Op == redlock.OpAcquire && c.Conditions != nil:
+		return s.vote(c, now)
+	}
+	return redlock.Reply{Outcome: s.plainly(c, now)}
+}
+
+// plainly does what needs no Conditions.
+func (s *store) plainly(c *redlock.Command, now int64) redlock.Outcome {
 	ttl := c.TTL.Milliseconds()
 	switch c.Op {
 	case redlock.OpAcquire:
@@ -99,8 +110,19 @@ func (s *store) apply(c *redlock.Command) redlock.Outcome {
 	return redlock.Accepted
 }
 
-// isScript: the shipped adapter acquires a single key with a plain SET and does everything else with a script.
-func isScript(c *redlock.Command) bool { return c.Op != redlock.OpAcquire || len(c.Keys) > 1 }
+// isScript: the shipped adapter acquires a single key with a plain SET, if there are no conditions, and does everything
+// else with a script.
+func isScript(c *redlock.Command) bool {
+	return c.Op != redlock.OpAcquire || len(c.Keys) > 1 || c.Conditions != nil
+}
+
+// scriptBit tells the scripts of the shipped adapter apart: one for each operation, and one for acquires with conditions.
+func scriptBit(c *redlock.Command) uint8 {
+	if c.Op == redlock.OpAcquire && c.Conditions != nil {
+		return 1
+	}
+	return 1 << c.Op
+}
 
 func (s *store) Dump() []sim.Record {
 	now := s.server.Clock().Wall().Milliseconds()
@@ -149,19 +171,19 @@ type exchange struct {
 	key      sim.Key
 	withBody bool // EVAL, after EVALSHA found no script
 	noScript bool
-	outcome  redlock.Outcome
+	reply    redlock.Reply
 	timer    redlock.Timer // of the Deadline, with a body
 }
 
 func (x *exchange) serve(st *store) {
-	bit := uint8(1) << x.command.Op
+	bit := scriptBit(x.command)
 	if isScript(x.command) && !x.withBody && st.scripts&bit == 0 {
 		x.noScript = true
 	} else {
 		if isScript(x.command) {
 			st.scripts |= bit
 		}
-		x.outcome = st.apply(x.command)
+		x.reply = st.apply(x.command)
 	}
 	x.Reply()
 }
@@ -173,7 +195,7 @@ func (x *exchange) Broken() { x.done(redlock.Reply{Outcome: redlock.Refused, Err
 // of the library's own timer and that of the adapter's.
 func (x *exchange) Answered() {
 	if !x.noScript {
-		x.done(redlock.Reply{Outcome: x.outcome})
+		x.done(x.reply)
 		return
 	}
 	clock := x.node.client.LockClock()

@@ -34,7 +34,17 @@ func newMemory(s *sim.Server) *memory {
 	m.db = m.redis.DB(0)
 	m.peer = server.NewPeer(bufio.NewWriter(&m.out))
 	m.expiry = expiry{redis: m.redis, db: m.db, deadlines: map[string]int64{}}
-	m.redis.Server().SetPreHook(m.expiry.hook)
+	m.redis.Server().SetPreHook(func(c *server.Peer, command string, args ...string) bool {
+		if command == "PUBLISH" && len(args) == 2 {
+			c.WriteInt(s.Publish(args[0], args[1]))
+			return true
+		}
+		if command == "INFO" && len(args) == 1 && strings.EqualFold(args[0], "server") { // a section that miniredis lacks
+			c.WriteBulk("# Server\r\nrun_id:" + s.RunID() + "\r\n")
+			return true
+		}
+		return m.expiry.hook(c, command, args...)
+	})
 	return m
 }
 
@@ -75,10 +85,7 @@ func (m *memory) Dump() []sim.Record {
 		if m.expiry.expired(now, key) {
 			continue
 		}
-		value, err := m.db.Get(key)
-		if err != nil {
-			panic(fmt.Sprintf("wire: dump of %q: %v", key, err))
-		}
+		value := m.value(key)
 		records = append(records, sim.Record{Key: key, Value: value, ExpiresAt: m.expiry.deadlines[key]})
 	}
 	return records
@@ -90,7 +97,7 @@ func (m *memory) Load(records []sim.Record) {
 	m.dispatch("SCRIPT", "FLUSH")
 	clear(m.expiry.deadlines)
 	for _, r := range records {
-		_ = m.db.Set(r.Key, r.Value) // fails only on keys of another type
+		m.put(r.Key, r.Value)
 		if r.ExpiresAt != 0 {
 			m.expiry.deadlines[r.Key] = r.ExpiresAt
 		}

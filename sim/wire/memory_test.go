@@ -42,17 +42,32 @@ func (a *alone) close() {
 
 // do gives what the node answers to a command.
 func (a *alone) do(op redlock.Op, value string, ttl time.Duration, keys ...string) redlock.Outcome {
-	outcome := redlock.Unanswered
-	p := a.Clients[0]
-	a.round++
-	c := &redlock.Command{Op: op, Keys: keys, Value: value, TTL: ttl, Round: a.round, Deadline: p.LockClock().Now().Add(time.Second),
-		Done: func(_ *redlock.Command, r redlock.Reply) { outcome = r.Outcome }}
+	c := redlock.Command{Op: op, Keys: keys, Value: value, TTL: ttl}
 	if op == redlock.OpRelease {
 		c.TTL = 0
 	}
-	a.Nodes(p)[0].Do([]*redlock.Command{c})
+	return a.ask(c).Outcome
+}
+
+// ask gives what the node answers to a command.
+func (a *alone) ask(c redlock.Command) (reply redlock.Reply) {
+	p := a.Clients[0]
+	a.round++
+	c.Round, c.Deadline = a.round, p.LockClock().Now().Add(time.Second)
+	c.Done = func(_ *redlock.Command, r redlock.Reply) { reply = r }
+	a.Nodes(p)[0].Do([]*redlock.Command{&c})
 	a.advance(0)
-	return outcome
+	return reply
+}
+
+// record is the restart guard's.
+func (a *alone) record() string {
+	for _, r := range a.Servers[0].Dump() {
+		if r.Key == redlock.GuardKey {
+			return r.Value
+		}
+	}
+	return ""
 }
 
 func (a *alone) advance(d time.Duration) { a.Kernel.Run(a.Kernel.Now().Add(d)) }
@@ -179,6 +194,25 @@ func TestMemoriesAgree(t *testing.T) {
 			"acquire2": command(redlock.OpAcquire),
 			"extend":   command(redlock.OpExtend),
 			"release":  command(redlock.OpRelease),
+			"vote": func(t *rapid.T) {
+				on := slices.Clone(rapid.Permutation(keys).Draw(t, "keys")[:rapid.IntRange(1, 3).Draw(t, "n")])
+				c := redlock.Command{Op: redlock.OpAcquire, Keys: on, Value: rapid.SampledFrom([]string{"v", "w"}).Draw(t, "value"),
+					TTL: time.Duration(rapid.IntRange(1, 8).Draw(t, "ttl")) * time.Millisecond}
+				q := redlock.Conditions{Token: rapid.Int64Range(0, 6).Draw(t, "token"), CounterTTL: 15 * time.Millisecond,
+					MaxTTL: rapid.SampledFrom([]time.Duration{0, 8, 8, 8, 8, 9}).Draw(t, "max") * time.Millisecond}
+				if rapid.Bool().Draw(t, "watched") {
+					q.Watched = tiers[0].record()
+				}
+				c.Conditions = &q
+				agree(t, "vote", func(a *alone) any { return a.ask(c) })
+			},
+			"prepare": func(t *rapid.T) {
+				q := redlock.Conditions{MaxTTL: rapid.SampledFrom([]time.Duration{8, 8, 8, 9}).Draw(t, "max") * time.Millisecond,
+					Watched: rapid.SampledFrom([]string{"", "another", tiers[0].Servers[0].RunID()}).Draw(t, "run")}
+				agree(t, "prepare", func(a *alone) any {
+					return a.ask(redlock.Command{Op: redlock.OpPrepare, Keys: []string{redlock.GuardKey}, Value: "v", Conditions: &q})
+				})
+			},
 			"unheard": func(t *rapid.T) { // the reply is lost, and with it the news that the node does not know the script
 				key, value := rapid.SampledFrom(keys).Draw(t, "key"), rapid.SampledFrom([]string{"v", "w"}).Draw(t, "value")
 				agree(t, "unheard", func(a *alone) any {
@@ -226,11 +260,14 @@ func TestMemoriesAgree(t *testing.T) {
 						records = append(records, r)
 					}
 				}
+				if rapid.IntRange(0, 9).Draw(t, "guard") == 0 {
+					records = append(records, sim.Record{Key: redlock.GuardKey, Value: "nonsense"})
+				}
 				agree(t, "load", func(a *alone) any { a.memory.Load(records); return nil })
 			},
 			"": func(t *rapid.T) {
 				agree(t, "dump", func(a *alone) any { return a.Servers[0].Dump() })
-				agree(t, "on disk", func(a *alone) any { return a.Servers[0].OnDisk() })
+				agree(t, "on disk", func(a *alone) any { return len(a.Servers[0].OnDisk()) })
 			},
 		})
 	})

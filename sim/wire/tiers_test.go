@@ -38,7 +38,7 @@ func (r *recorder) Observe(_ context.Context, e redlock.Event) {
 	}
 	r.world.Record(history.Event{Kind: history.Step, Process: r.process.Name(), Resource: e.Resource, Name: e.Step.String(),
 		Node: e.Node.Node, Number: int64(e.Attempt), Span: int64(e.Validity),
-		Detail: fmt.Sprintf("%v %x %d/%d %v %v %s", e.Op, e.Value, e.Accepted, e.Quorum, e.Until.UnixNano(), e.Delay, detail)})
+		Detail: fmt.Sprintf("%v %x %d %d/%d %v %v %s", e.Op, e.Value, e.Token, e.Accepted, e.Quorum, e.Until.UnixNano(), e.Delay, detail)})
 	r.steps++
 	if strike := r.strikes[r.steps]; strike != nil {
 		strike()
@@ -182,7 +182,7 @@ func run(seed uint64, backend sim.Backend) (history.History, string) {
 	defer w.Close()
 	w.Kernel.Run(sim.True(runEnd))
 	for _, s := range w.Servers {
-		w.Record(history.Event{Kind: history.Step, Name: "dump", Detail: fmt.Sprint(s.Name(), " ", s.State(), s.OnDisk(), s.Dump())})
+		w.Record(history.Event{Kind: history.Step, Name: "dump", Detail: fmt.Sprint(s.Name(), " ", s.State(), len(s.OnDisk()), s.Dump())})
 	}
 	return w.History(), w.HistoryHash()
 }
@@ -198,16 +198,30 @@ func build(seed uint64, backend sim.Backend) *sim.World {
 		sim.Constant(time.Millisecond), {}}[rng.IntN(4)]
 	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: nodes, Persistence: sim.Persistence(rng.IntN(3)), Latency: latency,
 		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2", LockClock: []sim.ClockKind{sim.Monotonic, sim.WallClock}[rng.IntN(2)]}, {Name: "c3"}}}, backend)
+	more := rand.New(rand.NewPCG(seed, 1))
+	guard, fencing, prepared := more.IntN(2) == 0, more.IntN(2) == 0, more.IntN(2) == 0
 	var recorders []*recorder
-	for _, p := range w.Clients {
+	for i, p := range w.Clients {
 		r := &recorder{world: w, process: p}
 		recorders = append(recorders, r)
-		client, err := redlock.New(w.Nodes(p), redlock.WithClock(p.LockClock()), redlock.WithTasks(p.Tasks()),
-			redlock.WithRand(p.Rand()), redlock.WithObserver(r))
+		opts := []redlock.Option{redlock.WithClock(p.LockClock()), redlock.WithTasks(p.Tasks()), redlock.WithRand(p.Rand()), redlock.WithObserver(r)}
+		if guard && more.IntN(6) > 0 {
+			opts = append(opts, redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Second, TrustNodeClock: more.IntN(4) == 0}))
+		}
+		if fencing && more.IntN(6) > 0 {
+			opts = append(opts, redlock.WithFencing(redlock.Fencing{CounterTTL: time.Duration(1+more.IntN(9)) * time.Second}))
+		}
+		client, err := redlock.New(w.Nodes(p), opts...)
 		if err != nil {
 			panic(err)
 		}
-		p.Go(func() { r.program(client, 0, 30) })
+		p.Go(func() {
+			if i == 0 && prepared {
+				p.Purpose(w.Kernel.Draw("prepare"))
+				r.operation("prepare", func() error { return client.PrepareGuard(context.Background()) })
+			}
+			r.program(client, 0, 30)
+		})
 		p.Go(func() { r.program(client, 1, 30) })
 	}
 	faults(w, rng, recorders, faultsEnd)
@@ -279,7 +293,7 @@ func TestTiersAgree(t *testing.T) {
 						granted++
 					}
 					outcomes[e.Name]++
-					for _, word := range []string{"accepted", "declined", "timed out", "refused", "failed"} {
+					for _, word := range []string{"accepted", "declined", "timed out", "refused", "failed", "in quarantine", "behind"} {
 						if e.Kind == history.Step && strings.Contains(e.Detail, " "+word+" after") {
 							outcomes[word]++
 						}
@@ -295,7 +309,7 @@ func TestTiersAgree(t *testing.T) {
 			t.Errorf("no run had the step %v", step)
 		}
 	}
-	for _, word := range []string{"accepted", "declined", "timed out", "refused"} {
+	for _, word := range []string{"accepted", "declined", "timed out", "refused", "in quarantine", "behind"} {
 		t.Logf("%6d %v", outcomes[word], word)
 		if outcomes[word] == 0 {
 			t.Errorf("no node's outcome was %s", word)

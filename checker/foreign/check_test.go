@@ -1,0 +1,479 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+)
+
+// script writes a history of one lock as EDN, an event a line: "0 acquire" is an invoke by process 0, "0 ok", "0 fail"
+// and "0 info" what became of it, "0 ok 7" with a token; "@5" before it sets the time.
+func script(t *testing.T, events string) string {
+	t.Helper()
+	var b strings.Builder
+	open := map[string]string{}
+	now := "0"
+	for event := range strings.SplitSeq(events, ";") {
+		words := strings.Fields(event)
+		if len(words) > 0 && words[0][0] == '@' {
+			now, words = words[0][1:], words[1:]
+		}
+		if len(words) < 2 {
+			t.Fatalf("%q is no event", event)
+		}
+		process, typ, value := words[0], words[1], "nil"
+		switch typ {
+		case "ok", "fail", "info":
+		default:
+			open[process], typ = typ, "invoke"
+		}
+		if len(words) == 3 {
+			value = words[2]
+		}
+		fmt.Fprintf(&b, "{:process %s, :type :%s, :f :%s, :value %s, :time %s}\n", process, typ, open[process], value, now)
+	}
+	return b.String()
+}
+
+// shown gives findings as "kind xcount call-return,call-return".
+func shown(r *Report) string {
+	var all []string
+	for _, f := range r.Findings {
+		var lines []string
+		for _, o := range f.Operations {
+			lines = append(lines, fmt.Sprintf("%d-%d", o.Call, o.Return))
+		}
+		all = append(all, fmt.Sprintf("%s x%d %s", f.Kind, f.Count, strings.Join(lines, ",")))
+	}
+	return strings.Join(all, "; ")
+}
+
+func TestVerdicts(t *testing.T) {
+	const (
+		handover = "0 acquire; 0 ok; 0 release; 0 ok; 1 acquire; 1 ok"
+		overlap  = "0 acquire; 0 ok; 1 acquire; 1 ok"
+		stolen   = "0 acquire; 0 ok; 1 release; 1 ok; 1 acquire; 1 ok"
+		again    = "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 ok"
+	)
+	for _, c := range []struct {
+		model        Model
+		script, want string
+	}{
+		{Mutex, handover, ""}, {Owner, handover, ""}, {Reentrant, handover, ""},
+		{Mutex, overlap, "lease-overlap x1 1-2,3-4"}, {Owner, overlap, "lease-overlap x1 1-2,3-4"}, {Reentrant, overlap, "lease-overlap x1 1-2,3-4"},
+		{Mutex, stolen, ""}, {Owner, stolen, "lease-overlap x1 1-2,5-6; not-held x1 3-4"},
+		{Mutex, again, "lease-overlap x1 1-2,3-4"}, {Owner, again, "lease-overlap x1 1-2,3-4"}, {Reentrant, again, ""},
+		{Reentrant, again + "; 1 acquire; 1 ok", "lease-overlap x1 1-2,7-8"},
+		{Reentrant, again + "; 0 release; 0 ok; 1 acquire; 1 ok", ""},
+		{Reentrant, again + "; 0 release; 0 ok; 0 release; 0 ok", "not-held x1 7-8,9-10"},
+
+		// Operations that overlap in time take the order that suits them.
+		{Mutex, "0 acquire; 0 ok; 1 acquire; 0 release; 1 ok; 0 ok", ""},
+		{Owner, "0 acquire; 0 ok; 1 acquire; 0 release; 1 ok; 0 ok", ""},
+		{Mutex, "0 acquire; 0 ok; 1 acquire; 1 ok; 0 release; 0 ok", "lease-overlap x1 1-2,3-4"},
+		{Mutex, "0 acquire; 1 extend; 0 ok; 1 ok; 0 release; 0 ok; 0 extend; 0 ok", "not-held x1 5-6,7-8"},
+		{Mutex, "0 release; 1 acquire; 0 ok", ""}, {Mutex, "0 release; 0 ok", "not-held x1 1-2"},
+
+		// What failed did not happen, and a failed acquire of a free lock is allowed.
+		{Owner, "0 acquire; 0 fail; 1 acquire; 1 ok", ""},
+		{Owner, "0 acquire; 0 ok; 0 release; 0 fail; 1 acquire; 1 ok", "lease-overlap x1 1-2,5-6"},
+		{Mutex, "0 acquire; 0 ok; 0 release; 0 fail; 1 acquire; 1 ok", "lease-overlap x1 1-2,5-6"},
+
+		// What is unknown, or open at the end, may have happened.
+		{Owner, "0 acquire; 0 info; 1 acquire; 1 ok", ""}, {Owner, "0 acquire; 1 acquire; 1 ok", ""},
+		{Owner, "0 acquire; 0 ok; 0 release; 0 info; 1 acquire; 1 ok", ""}, {Owner, "0 acquire; 0 ok; 0 release; 1 acquire; 1 ok", ""},
+		{Mutex, "0 acquire; 0 ok; 0 release; 0 info; 1 acquire; 1 ok; 2 acquire; 2 ok", "lease-overlap x1 5-6,7-8"},
+		{Owner, "0 acquire; 0 ok; 0 extend; 0 info; 1 acquire; 1 ok", "lease-overlap x1 1-2,5-6"},
+
+		// A later success shows that it did.
+		{Owner, "0 acquire; 0 info; 0 release; 0 ok", ""},
+		{Owner, "0 acquire; 0 info; 1 acquire; 1 ok; 0 release; 0 ok", "lease-overlap x1 3-4,5-6"},
+		{Owner, "0 acquire; 0 info; 1 acquire; 1 ok; 0 release; 1 release; 1 ok; 0 ok", ""},
+		{Owner, "0 acquire; 0 info; 0 extend; 0 ok; 1 acquire; 1 ok", "lease-overlap x1 3-4,5-6"},
+		{Owner, "0 acquire; 0 info; 0 release; 0 ok; 0 release; 0 ok", "not-held x1 3-4,5-6"},
+		{Owner, "0 acquire; 0 ok; 0 release; 0 info; 1 acquire; 1 ok; 1 release; 1 ok; 0 release; 0 ok", "lease-overlap x1 1-2,5-6"},
+		{Owner, "0 acquire; 0 ok; 0 release; 0 info; 0 acquire; 0 info; 1 acquire; 1 ok; 1 release; 1 ok; 0 release; 0 ok", ""},
+		{Owner, "0 acquire; 0 ok; 0 release; 0 info; 1 acquire; 1 ok; 1 release; 1 ok; 0 acquire; 0 ok", ""},
+		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 info; 0 release; 0 ok; 1 acquire; 1 ok", ""},
+		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 info; 0 release; 0 ok; 1 acquire; 1 ok; 0 release; 0 ok", "lease-overlap x1 1-2,7-8"},
+		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 info; 0 release; 0 ok; 1 acquire; 1 ok", ""},
+
+		{Owner, "0 extend; 0 ok", "not-held x1 1-2"},
+		{Owner, "0 acquire; 0 ok; 1 acquire; 1 ok; 1 release; 1 ok; 2 acquire; 2 ok", "lease-overlap x2 1-2,3-4"},
+
+		{Fenced, "0 acquire; 0 ok 1; 0 release; 0 ok; 1 acquire; 1 ok 2", ""},
+		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok 5", "token-repeated x1 1-2,5-6"},
+		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok 4", "token-regressed x1 1-2,5-6"},
+		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok -4; 1 release; 1 ok; 2 acquire; 2 ok -4; 2 release; 2 ok; 0 acquire; 0 ok 3",
+			"token-regressed x2 1-2,5-6; token-repeated x1 5-6,9-10"},
+		{Fenced, "0 acquire; 0 ok 1; 1 acquire; 1 ok 2", "lease-overlap x1 1-2,3-4"},
+
+		// A lease of 10 ns counts from the call; touching is allowed.
+		{Lease, "@0 0 acquire; @5 0 ok; @9 1 acquire; @9 1 ok", "lease-overlap x1 1-2,3-4"},
+		{Lease, "@0 0 acquire; @5 0 ok; @9 1 acquire; @10 1 ok", ""},
+		{Lease, "@0 0 acquire; @10 0 ok; @10 1 acquire; @10 1 ok", ""},
+		{Lease, "@0 0 acquire; @5 0 ok; @7 0 release; @8 1 acquire; @8 1 ok; @9 0 fail", ""},
+		{Lease, "@0 0 acquire; @5 0 ok; @7 0 extend; @8 0 ok; @16 1 acquire; @16 1 ok", "lease-overlap x1 1-2,5-6"},
+		{Lease, "@0 0 acquire; @5 0 ok; @7 0 extend; @8 0 ok; @16 1 acquire; @17 1 ok", ""},
+		{Lease, "@0 0 acquire; @5 0 ok; @7 0 extend; @8 0 info; @10 1 acquire; @10 1 ok", ""},
+		{Lease, "@0 0 acquire; @5 0 ok; @7 0 extend; @12 0 ok; @12 1 acquire; @13 1 ok", "lease-overlap x1 3-4,5-6"},
+		{Lease, "@0 0 acquire; @5 0 ok; @12 0 release; @13 0 ok", ""},
+		{Lease, "@0 0 acquire; @0 0 ok; @1 0 release; @1 0 ok; @2 0 release; @2 0 ok", "not-held x1 3-4,5-6"},
+		{Lease, "@0 0 acquire; @1 0 info; @1 1 acquire; @2 1 ok; @3 0 release; @4 0 ok", "lease-overlap x1 3-4,5-6"},
+	} {
+		o := Options{Model: c.model}
+		if c.model == Lease {
+			o.Lease = 10
+		}
+		r, err := Check(strings.NewReader(script(t, c.script)), o)
+		if err != nil {
+			t.Errorf("%s, %s: %v", c.model, c.script, err)
+			continue
+		}
+		if got := shown(r); got != c.want || r.Good() != (c.want == "") || r.Confirmed != 1 {
+			t.Errorf("%s, %s: found %q, want %q; confirmed %d", c.model, c.script, got, c.want, r.Confirmed)
+		}
+	}
+}
+
+// forms are one history, in which two hold lock a and nobody else's business is wrong, as different people write it.
+var forms = map[string]string{
+	"edn lines": `
+{:process 0, :type :invoke, :f :acquire, :value ["a" nil], :time 1, :index 0}
+{:process :nemesis, :type :info, :f :start-partition, :value #{"n1" {:x [1 2/3 0x1f \a \newline #"a\"b" ##Inf nil #inst "2020" #object[java.lang.Object 0x7f "o"]]}}}
+{:process 0, :type :ok, :f :acquire, :value ["a" 1], :time 2, :index 5} ; a comment
+#jepsen.history.Op{:process 1, :type :invoke, :f :acquire, :value ["a" nil], :error [:timeout 1.5e3 -2N 3M true]}
+{:process 1, :type :ok, :f :acquire, :value ["a" 2]}
+{:process 2, :type :invoke, :f :acquire, :value ["b" nil]}
+{:process 2, :type :ok, :f :acquire, :value ["b" 1]}`,
+	"edn vector": `[{:process 0 :type :invoke :f :lock :key :a}
+
+ {:process 0 :type :ok :f :lock :value 1}
+ {:process 1 :type :invoke :f :lock :key :a} {:process 1
+   :type :ok :f :lock :value 2}
+ {:process 2 :type :invoke :f :lock :key :b} {:process 2 :type :ok :f :lock :value 1}]`,
+	"edn strings": `({"process" "x" "type" "invoke" "f" "acquire" "value" {"lock" "a"}}
+
+{"process" "x" "type" "ok" "f" "acquire" "value" {"lock" "a" "fence" 1}}
+{"process" "y" "type" "invoke" "f" "acquire" "value" {"lock" "a"}}
+{"process" "y" "type" "ok" "f" "acquire" "value" {:lock "a" :fence 2}}
+{"process" "z" "type" "invoke" "f" "acquire" "value" {"lock" "b"}}
+{"process" "z" "type" "ok" "f" "acquire" "value" {"lock" "b" "token" 1}})`,
+	"json lines": `
+{"process":0,"type":"invoke","f":"acquire","value":["\u0061",null],"time":1}
+{"process":"nemesis","type":"info","f":"kill","value":{"n1":[1,-2.5e+3,true,null,"\ud83d\ude00\n\/"]}}
+{"process":0,"type":"ok","f":"acquire","value":["a",1]}
+{"process":1,"type":"invoke","f":"acquire","value":["a",null]}
+{"process":1,"type":"ok","f":"acquire","value":["a",2]}
+{"process":2,"type":"invoke","f":"acquire","value":["b",null]}
+{"process":2,"type":"ok","f":"acquire","value":["b",1]}
+`,
+	"json array": `[{":process":0,":type":":invoke",":f":":acquire",":value":["a",null]},
+
+{":process":0,":type":":ok",":f":":acquire",":value":["a",1]},
+{"process":1,"type":"invoke","f":"acquire","value":["a",null]},{"process":1,"type":
+"ok","f":"acquire","value":["a",2]},
+{"process":2,"type":"invoke","f":"acquire","name":"b"},{"process":2,"type":"ok","f":"acquire","value":1}] `,
+}
+
+func TestForms(t *testing.T) {
+	want := map[string]string{
+		"edn lines": "2-4,5-6", "edn vector": "1-3,4-4", "edn strings": "1-3,4-5", "json lines": "2-4,5-6", "json array": "1-3,4-4",
+	}
+	for name, text := range forms {
+		for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			o := Options{Model: Fenced}
+			if _, ok := in.(*strings.Reader); !ok {
+				o.Format = Format(strings.Fields(name)[0])
+			}
+			r, err := Check(in, o)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if got := shown(r); got != "lease-overlap x1 "+want[name] || r.Locks != 2 || r.Processes != 3 || r.Findings[0].Lock != "a" ||
+				string(r.Format) != strings.Fields(name)[0] || r.Lines != strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1 {
+				t.Errorf("%s: %q, %+v", name, got, r)
+			}
+		}
+	}
+	// All on one lock, there is one more.
+	r, err := Check(strings.NewReader(forms["json lines"]), Options{Model: Owner, Group: OneLock})
+	if err != nil || shown(r) != "lease-overlap x2 2-4,5-6" || r.Locks != 1 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+func TestInputThatCannotBeJudged(t *testing.T) {
+	const (
+		invoke = "{:process 0, :type :invoke, :f :acquire}\n"
+		okay   = "{:process 0, :type :ok, :f :acquire}\n"
+	)
+	for _, c := range []struct {
+		in   string
+		line int
+		err  error
+	}{
+		{"", 1, ErrEmpty}, {" \n\n", 1, ErrEmpty}, {"[]", 1, ErrEmpty}, {"; nothing\n", 1, ErrEmpty}, {"()", 1, ErrEmpty},
+		{"{:process :nemesis, :type :info, :f :kill}\n", 1, ErrEmpty},
+		{"hello", 1, ErrSyntax}, {"\n\n\xff\xfe", 3, ErrSyntax}, {"\xef\xbb\xbf{}", 1, ErrSyntax},
+		{invoke + "{:process 0, :type :ok, :f :acq", 2, ErrTruncated},
+		{invoke + `{:process "`, 2, ErrTruncated}, {invoke + `{:process "\`, 2, ErrTruncated}, {invoke + `{:process "\u00`, 2, ErrTruncated},
+		{invoke + `{:process \`, 2, ErrTruncated}, {invoke + `{:process #`, 2, ErrTruncated}, {invoke + `{:process ##`, 2, ErrTruncated},
+		{"[" + invoke + okay, 3, ErrTruncated}, {`[{"process":0,"type":"invoke","f":"acquire"},`, 1, ErrTruncated},
+		{`{"process":0,"type":"invoke","f":"acquire"`, 1, ErrTruncated}, {`{"process":0,"type"`, 1, ErrTruncated}, {`{"process":`, 1, ErrTruncated},
+		{"[" + invoke + "]" + okay, 2, ErrSyntax}, {invoke + "]", 2, ErrSyntax}, {"[" + invoke + ")", 2, ErrSyntax},
+		{invoke + "{:process 0, :type}", 2, ErrSyntax}, {invoke + "{:process 0x, :type :ok}", 2, ErrSyntax},
+		{invoke + "{:process 01, :type :ok}", 2, ErrSyntax}, {invoke + "{:a \"\xff\"}", 2, ErrSyntax}, {invoke + "{:a \xff}", 2, ErrSyntax},
+		{invoke + "; \xff\n", 2, ErrSyntax}, {invoke + `{:a "\x"}`, 2, ErrSyntax}, {invoke + `{:a "\ud800"}`, 2, ErrSyntax},
+		{invoke + `{:a #_ 1}`, 2, ErrSyntax}, {invoke + `{:a ^b}`, 2, ErrSyntax}, {invoke + `{: 1}`, 2, ErrSyntax},
+		{invoke + `{"process":0,"type":"ok","f":"acquire"}` + "\n", 2, ErrSyntax},
+		{`{"process":0,"type":"invoke","f":"acquire"}` + "\n" + okay, 2, ErrSyntax},
+		{`{"process":0 "type":"invoke"}`, 1, ErrSyntax}, {`{"process":0,"type","invoke"}`, 1, ErrSyntax}, {`{"process":0,}`, 1, ErrSyntax},
+		{`{"process":00}`, 1, ErrSyntax}, {`{"process":1.}`, 1, ErrSyntax}, {`{"process":1e}`, 1, ErrSyntax}, {`{"process":nul}`, 1, ErrSyntax},
+		{`{"process":+1}`, 1, ErrSyntax}, {"{\"process\":\"\x01\"}", 1, ErrSyntax}, {`[{"process":0,"type":"invoke","f":"acquire"}{}]`, 1, ErrSyntax},
+		{`{"process":0,"type":"invoke","f":"acquire"}` + "\n" + `{"seq":1,"t":0,"kind":"crash","process":"c1"}` + "\n", 2, ErrOperation},
+		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}` + "\n" + `{"process":0,"type":"invoke","f":"acquire"}` + "\n", 2, history.ErrLine},
+		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, 1, history.ErrTruncated},
+		{`{"seq":1,"t":0,"ki`, 1, history.ErrTruncated},
+		{`{"seq":1,"t":0,"kind":"return","process":"c1","op":1,"f":"acquire","outcome":"ok"}` + "\n", 1, checker.ErrMalformed},
+		{invoke + "[:process 0]\n", 2, ErrOperation}, {invoke + "42\n", 2, ErrOperation}, {"[[]]", 1, ErrEmpty},
+		{"{}", 1, ErrOperation}, {"{:type :ok :f :acquire}", 1, ErrOperation}, {"{:process 0 :f :acquire}", 1, ErrOperation},
+		{"{:process 0 :type :ok}", 1, ErrOperation}, {"{:process 0 :type :done :f :acquire}", 1, ErrOperation},
+		{"{:process 0 :type :invoke :f :aquire}", 1, ErrOperation}, {"{:process 0 :type :invoke :f 3}", 1, ErrOperation},
+		{"{:process nil :type :invoke :f :acquire}", 1, ErrOperation}, {"{:process 0 :process 0 :type :invoke :f :acquire}", 1, ErrOperation},
+		{"{:process 99999999999999999999 :type :invoke :f :acquire}", 1, ErrOperation},
+		{"{:process 1e400 :type :invoke :f :acquire}", 1, ErrOperation}, {`{:process "" :type :invoke :f :acquire}`, 1, ErrOperation},
+		{`{:process "` + strings.Repeat("x", 2000) + `" :type :invoke :f :acquire}`, 1, ErrOperation},
+		{"{:process 0 :type :invoke :f :acquire :index 1.5}", 1, ErrOperation},
+		{okay, 1, ErrMixedUp}, {invoke + invoke, 2, ErrMixedUp}, {invoke + okay + okay, 3, ErrMixedUp},
+		{invoke + "{:process 0, :type :ok, :f :release}", 2, ErrMixedUp}, {"{:process 0, :type :info, :f :acquire}", 1, ErrMixedUp},
+		{"{:process 0 :type :invoke :f :acquire :index 3}\n{:process 0 :type :ok :f :acquire :index 3}", 2, ErrMixedUp},
+		{"{:process 0 :type :invoke :f :acquire :key a}\n{:process 0 :type :ok :f :acquire :key b}", 2, ErrMixedUp},
+		{"{:process 0 :type :invoke :f :acquire :key a}\n" + "{:process 1, :type :invoke, :f :acquire}\n", 2, ErrOperation},
+		{strings.Repeat("[", 3), 1, ErrEmpty}, {"{:a " + strings.Repeat("[", 1000), 1, ErrTooLarge},
+		{"{:a " + strings.Repeat("#a ", 1000), 1, ErrTooLarge}, {`{"a":` + strings.Repeat(`{"a":`, 1000), 1, ErrTooLarge},
+		{`{:a "` + strings.Repeat("x", maxSize+1), 1, ErrTooLarge}, {`{:a ` + strings.Repeat("x", maxSize+1), 1, ErrTooLarge},
+		{invoke + ";" + strings.Repeat("x", maxSize+1), 2, ErrTooLarge}, {"{:a [" + strings.Repeat("1 ", maxSize), 1, ErrTooLarge},
+		{"{" + strings.Repeat(" ", maxSize+1<<17) + "1 2}", 1, ErrTooLarge},
+	} {
+		r, err := Check(strings.NewReader(c.in), Options{})
+		if errors.Is(err, ErrOptions) {
+			r, err = Check(strings.NewReader(c.in), Options{Model: Owner})
+		}
+		invalid := (*InputError)(nil)
+		if r != nil || !errors.Is(err, c.err) || !errors.As(err, &invalid) || invalid.Line != c.line {
+			t.Errorf("%.80q: %v, %v; want line %d, %v", c.in, r, err, c.line, c.err)
+		}
+	}
+	broken := errors.New("broken pipe")
+	for format, in := range map[Format]string{
+		"": invoke, EDN: invoke + "{:process", JSON: `[{"process":0,"type":"invoke","f":"acquire"}`,
+		Native: `{"seq":1,"t":0,"kind":"crash","process":"c1"}` + "\n",
+	} {
+		for _, in := range []string{"", in} {
+			_, err := Check(io.MultiReader(strings.NewReader(in), iotest.ErrReader(broken)), Options{Format: format, Model: Reentrant})
+			if !errors.Is(err, broken) {
+				t.Errorf("%q as %q: %v", in, format, err)
+			}
+		}
+	}
+}
+
+func TestModelsNeedWhatTheyNeed(t *testing.T) {
+	timed := script(t, "@5 0 acquire; @4 0 ok")
+	for _, c := range []struct {
+		in   string
+		o    Options
+		line int
+		err  error
+	}{
+		{timed, Options{Model: Lease, Lease: 1}, 2, ErrMixedUp},
+		{strings.ReplaceAll(timed, ":time 4", ""), Options{Model: Lease, Lease: 1}, 2, ErrOperation},
+		{strings.ReplaceAll(timed, "4", "4.5"), Options{Model: Lease, Lease: 1}, 2, ErrOperation},
+		{strings.ReplaceAll(timed, "4", "44444444444444444444"), Options{Model: Lease, Lease: 1}, 2, ErrOperation},
+		{timed, Options{Model: Fenced}, 2, ErrOperation},
+		{script(t, "0 acquire; 0 ok 44444444444444444444"), Options{Model: Fenced}, 2, ErrOperation},
+		{timed, Options{Model: Owner, Group: ByKey}, 2, ErrOperation},
+		{script(t, "0 acquire"), Options{Model: Owner, Group: ByKey}, 1, ErrOperation},
+		{timed, Options{}, 0, ErrOptions}, {timed, Options{Model: "mutx"}, 0, ErrOptions}, {timed, Options{Model: Lease}, 0, ErrOptions},
+		{timed, Options{Model: Owner, Lease: 1}, 0, ErrOptions}, {timed, Options{Model: Owner, Group: "x"}, 0, ErrOptions},
+		{timed, Options{Model: Owner, Format: "x"}, 0, ErrOptions},
+		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, Options{Model: Owner}, 0, ErrOptions},
+		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, Options{Group: OneLock}, 0, ErrOptions},
+	} {
+		r, err := Check(strings.NewReader(c.in), c.o)
+		invalid := (*InputError)(nil)
+		if r != nil || !errors.Is(err, c.err) || errors.As(err, &invalid) != (c.line > 0) || c.line > 0 && invalid.Line != c.line {
+			t.Errorf("%q, %+v: %v, %v; want line %d, %v", c.in, c.o, r, err, c.line, c.err)
+		}
+	}
+	if r, err := Check(strings.NewReader(timed), Options{Model: Owner}); err != nil || !r.Good() {
+		t.Errorf("times matter to the model owner: %v", err)
+	}
+	texts := `{:process 0 :type :invoke :f :acquire :value "a"} {:process 0 :type :ok :f :acquire}
+		{:process 1 :type :invoke :f :acquire :value :b} {:process 1 :type :ok :f :acquire}`
+	for group, want := range map[Grouping]bool{ByNameIfAny: false, ByKey: true, OneLock: false} {
+		if r, err := Check(strings.NewReader(texts), Options{Model: Owner, Group: group}); err != nil || r.Good() != want {
+			t.Errorf("grouped by %s: %+v, %v", group, r, err)
+		}
+	}
+}
+
+const nativeOverlap = `{"seq":1,"t":0,"kind":"call","process":"c1","op":1,"f":"acquire","resource":"r"}
+{"seq":2,"t":1,"kind":"return","process":"c1","op":1,"f":"acquire","resource":"r","outcome":"ok"}
+{"seq":3,"t":2,"kind":"call","process":"c2","op":2,"f":"acquire","resource":"r"}
+{"seq":4,"t":3,"kind":"return","process":"c2","op":2,"f":"acquire","resource":"r","outcome":"ok"}
+`
+
+func TestNative(t *testing.T) {
+	r, err := Check(strings.NewReader(nativeOverlap), Options{})
+	if err != nil || shown(r) != "lease-overlap x1 1-2,3-4" || r.Operations != 2 || r.Grants != 2 || r.Processes != 2 || r.Confirmed != 1 || r.Lines != 4 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	expired := strings.Replace(nativeOverlap, `{"seq":3,"t":2,"kind":"call"`, `{"seq":3,"t":2,"kind":"expire","process":"c1","grant":1}`+"\n"+`{"seq":4,"t":2,"kind":"call"`, 1)
+	expired = strings.Replace(expired, `"seq":4,"t":3`, `"seq":5,"t":3`, 1)
+	if r, err := Check(strings.NewReader(expired), Options{}); err != nil || !r.Good() {
+		t.Errorf("%+v, %v", r, err)
+	}
+	own := strings.ReplaceAll(nativeOverlap, "c2", "c1")
+	for model, want := range map[Model]bool{"": false, Reentrant: true} {
+		if r, err := Check(strings.NewReader(own), Options{Model: model}); err != nil || r.Good() != want || len(r.Notes) != 1 {
+			t.Errorf("%q: %+v, %v", model, r, err)
+		}
+	}
+}
+
+// readEvents and history.Decode have to read the same.
+func FuzzNativeAsDecode(f *testing.F) {
+	f.Add(nativeOverlap)
+	f.Add("{}\n")
+	for _, spoil := range []string{"\n\n", "{}\n", `{"seq":1,"t":0,"kind":"crash","op":9223372036854775808}` + "\n", `{"seq":1.0,"t":0,"kind":"crash"}` + "\n",
+		`{"seq":2,"t":0,"kind":"crash"}` + "\n", `{"seq":1,"t":-0,"kind":"crash","detail":"a\u00e9\ud83d\ude00","detail":""}` + "\n",
+		`{"seq":1,"t":-0,"kind":"crash","detail":"a\u00e9\ud83d\ude00"}` + "\n", `{"seq":1,"t":0,"kind":null}` + "\n", `{"Seq":1,"t":0,"kind":"crash"}` + "\n",
+		` {"seq":1, "t" : 0 ,"kind":"crash"}  ` + "\r\n", `[{"seq":1,"t":0,"kind":"crash"}]` + "\n", `{"seq":1,"t":0,"kind":"crash"}{}` + "\n",
+		`{"seq":1,"t":0,"kind":"crash","detail":[[]]}` + "\n", `{"t":0,"kind":"crash"}` + "\n", `{"seq":1,"t":0,"kind":"crash"},` + "\n"} {
+		f.Add(spoil)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		got, err := readEvents(strings.NewReader(in))
+		want, wantErr := history.Decode(strings.NewReader(in))
+		if err != nil && wantErr == nil && strings.Contains(in, `\u`) {
+			return
+		}
+		if (err == nil) != (wantErr == nil) || err == nil && !slices.Equal(got, want) {
+			t.Fatalf("read %v, %v; Decode %v, %v", got, err, want, wantErr)
+		}
+		a, b := (*history.InvalidError)(nil), (*history.InvalidError)(nil)
+		if err != nil && (!errors.As(err, &a) || !errors.As(wantErr, &b) || a.Line != b.Line) {
+			t.Fatalf("%v; Decode %v", err, wantErr)
+		}
+	})
+}
+
+// Whatever it is given, Check answers with a report or with an error that has a line, for any model.
+func FuzzCheck(f *testing.F) {
+	for _, text := range forms {
+		f.Add(text)
+	}
+	for _, text := range []string{nativeOverlap, "", "[", "{:a #{1 2} :b #\"\\", "{\"process\":0,\"type\":\"invoke\",\"f\":\"acquire\",\"value\":[[],{\"token\":1}]}",
+		"{:process 0 :type :invoke :f :acquire :value [1 [2]] :time -9223372036854775808}{:process 0 :type :ok :f :acquire :value [1 2] :time 9223372036854775807}",
+		"[{:process 0 :type :invoke :f :release :value {}}]", "({:process -0 :type invoke :f extend})", strings.Repeat("[{", 200)} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		for _, format := range append(Formats(), "") {
+			for _, m := range append(Models(), "") {
+				o := Options{Model: m, Format: format}
+				if m == Lease {
+					o.Lease = time.Second
+				}
+				r, err := Check(strings.NewReader(in), o)
+				invalid := (*InputError)(nil)
+				switch {
+				case (r == nil) == (err == nil):
+					t.Fatalf("%v and %v", r, err)
+				case err != nil && !errors.Is(err, ErrOptions) && !errors.As(err, &invalid):
+					t.Fatalf("no line: %v", err)
+				case invalid != nil && (invalid.Line < 1 || invalid.Line > strings.Count(in, "\n")+1):
+					t.Fatalf("line %d", invalid.Line)
+				}
+			}
+		}
+	})
+}
+
+func TestManyFindingsAreCountedNotListed(t *testing.T) {
+	var b strings.Builder
+	for lock := range 3 * maxFindings {
+		for _, p := range []int{0, 1} {
+			fmt.Fprintf(&b, `{"process":%d,"type":"invoke","f":"lock","key":%d}{"process":%d,"type":"ok","f":"lock"}`, p, lock, p)
+		}
+	}
+	r, err := Check(strings.NewReader(b.String()), Options{Model: Owner})
+	if err != nil || len(r.Findings) != maxFindings || r.Broken != 3*maxFindings {
+		t.Errorf("%d of %d findings, %v", len(r.Findings), r.Broken, err)
+	}
+}
+
+func TestPorcupinesBounds(t *testing.T) {
+	in := script(t, "0 acquire; 0 ok; 1 acquire; 1 ok")
+	for most, want := range map[int]string{
+		0: "", 2: "", 1: "porcupine is given at most 1 operations on a lock", -1: "porcupine is turned off",
+	} {
+		for _, m := range Models() {
+			o := optionsOf(m)
+			o.MaxPorcupine = most
+			r, err := Check(strings.NewReader(strings.ReplaceAll(in, "nil", "1")), o)
+			if err != nil || r.Good() || r.Unconfirmed != want || (r.Confirmed == 1) != (want == "") {
+				t.Errorf("%s, at most %d: %+v, %v", m, most, r, err)
+			}
+		}
+	}
+}
+
+// endless gives a history of n operations, in reading, so that a benchmark holds none of it.
+type endless struct {
+	n, event int
+	left     []byte
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if len(e.left) == 0 {
+		if e.event == 2*e.n {
+			return 0, io.EOF
+		}
+		for range 200 {
+			i := e.event
+			e.event++
+			e.left = fmt.Appendf(e.left, "{:process %d, :type :%s, :f :%s, :value %d, :time %d, :index %d}\n", i/4%7,
+				[]string{"invoke", "ok"}[i%2], []string{"acquire", "release"}[i/2%2], i, i, i)
+		}
+	}
+	n := copy(p, e.left)
+	e.left = e.left[:copy(e.left, e.left[n:])]
+	return n, nil
+}
+
+func BenchmarkCheck(b *testing.B) {
+	const n = 100_000
+	for _, m := range Models() {
+		b.Run(string(m), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if r, err := Check(&endless{n: n}, optionsOf(m)); err != nil || r.Operations != n {
+					b.Fatal(r, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/operation")
+		})
+	}
+}

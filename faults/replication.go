@@ -1,0 +1,96 @@
+package faults
+
+import (
+	"slices"
+	"strings"
+
+	"redlocksim/sim"
+)
+
+// Promote makes a replica of a node a master, as Sentinel or an operator does, and has clients send it what they address
+// to the node. The node itself is not told: if it is up, it goes on as a master for those who still ask it.
+type Promote struct {
+	// Node is the master whose place is taken.
+	Node string `yaml:"node,required"`
+	// Replica is which of its replicas takes it.
+	Replica string `yaml:"replica,required"`
+	// Clients are those who learn of it; all clients if empty.
+	Clients []string `yaml:"clients"`
+}
+
+// Check implements Fault.
+func (p *Promote) Check(n Names) []Problem {
+	problems := among("node", p.Node, n.Nodes, "node")
+	if problems == nil {
+		problems = among("replica", p.Replica, n.Replicas[p.Node], "replica of "+p.Node)
+	}
+	return append(problems, (&Links{Clients: p.Clients}).check(Names{Clients: n.Clients})...)
+}
+
+// Apply implements Fault. A replica that does not know all that its master knew is a node that lost memory, from when
+// the master stopped, or at once if it has not.
+func (p *Promote) Apply(f *Field) error {
+	w := f.World
+	from, to := w.Server(p.Node), w.Server(p.Replica)
+	clients, who := w.Clients, "all clients talk"
+	if len(p.Clients) > 0 {
+		clients, who = nil, strings.Join(p.Clients, ", ")+" talk"
+		if len(p.Clients) == 1 {
+			who += "s"
+		}
+		for _, name := range p.Clients {
+			clients = append(clients, w.Client(name))
+		}
+	}
+	lacks := to.Lacks(from)
+	if err := w.Promote(from, to, clients); err != nil {
+		return err
+	}
+	with := "all that " + p.Node + " knew"
+	if lacks {
+		with = "less than " + p.Node + " knew"
+		lost := Amnesia{Node: p.Node}
+		if !from.Up() {
+			lost.After = w.Kernel.Now().Sub(f.down[p.Node].at)
+		}
+		f.Spent.Restarts = append(f.Spent.Restarts, lost)
+	}
+	f.note("promote", "", p.Replica, 0, "%s, the replica of %s, is promoted with %s; %s to it now", p.Replica, p.Node, with, who)
+	return nil
+}
+
+// group is a node and its replicas, by the name of one of them; nil if it has none.
+func (n Names) group(member string) []string {
+	for node, replicas := range n.Replicas { // a name is in one group at most
+		if node == member || slices.Contains(replicas, member) {
+			return append([]string{node}, replicas...)
+		}
+	}
+	return nil
+}
+
+// checkReplication looks at links that carry what a node tells the others of its group.
+func (l *Links) checkReplication(n Names, field, from string) []Problem {
+	group := n.group(from)
+	if len(group) < 2 {
+		return []Problem{{Field: field, Word: from, Valid: n.Clients, Text: "there is no such client"}}
+	}
+	if len(l.Nodes) == 0 {
+		return []Problem{{Field: field, Word: from, Text: "is a node: say in nodes which of its replicas it talks to"}}
+	}
+	for i, to := range l.Nodes {
+		if to == from || !slices.Contains(group, to) {
+			return []Problem{{Field: listed("nodes", i), Word: to, Text: "is not in one group with " + from}}
+		}
+	}
+	return nil
+}
+
+// everyNode is all nodes of a world, replicas too.
+func everyNode(w *sim.World) []string {
+	var names []string
+	for _, s := range append(w.Servers[:len(w.Servers):len(w.Servers)], w.Replicas...) {
+		names = append(names, s.Name())
+	}
+	return names
+}

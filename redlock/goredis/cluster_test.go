@@ -1,0 +1,536 @@
+//go:build unix
+
+package goredis_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/goredis"
+	"redlocksim/redlock/internal/redisserver"
+)
+
+var everyServer = []int{0, 1, 2, 3, 4}
+
+// cluster is five independent servers, and a connection of the test's own to look into each.
+type cluster struct {
+	servers []*redisserver.Server
+	views   []*redis.Client
+}
+
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{}
+	for range 5 {
+		s := redisserver.Start(t)
+		c.servers = append(c.servers, s)
+		c.views = append(c.views, newClient(t, s.Addr, func(o *redis.Options) { o.PoolSize = 1 }))
+	}
+	// They connect now: the queue of a server that hangs is soon full.
+	c.each(t, everyServer, func(ctx context.Context, view *redis.Client) error { return view.Ping(ctx).Err() })
+	return c
+}
+
+// open makes what one process has: connections of its own, and a lock client over them.
+func (c *cluster) open(t *testing.T, options ...redlock.Option) (*redlock.Client, goredis.Nodes) {
+	t.Helper()
+	var addrs []string
+	for _, s := range c.servers {
+		addrs = append(addrs, s.Addr)
+	}
+	nodes, err := goredis.Open(addrs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = nodes.Close() })
+	client, err := redlock.New(nodes, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, nodes
+}
+
+// each calls f for some of the servers, by index.
+func (c *cluster) each(t *testing.T, servers []int, f func(ctx context.Context, view *redis.Client) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for _, i := range servers {
+		if err := f(ctx, c.views[i]); err != nil {
+			t.Fatalf("server %d: %v", i, err)
+		}
+	}
+}
+
+// keys lists what is on some of the servers, as "server:key".
+func (c *cluster) keys(t *testing.T, servers ...int) (keys []string) {
+	t.Helper()
+	for _, i := range servers {
+		c.each(t, []int{i}, func(ctx context.Context, view *redis.Client) error {
+			scan := view.Scan(ctx, 0, "*", 1000).Iterator()
+			for scan.Next(ctx) {
+				keys = append(keys, fmt.Sprintf("%d:%s", i, scan.Val()))
+			}
+			return scan.Err()
+		})
+	}
+	return keys
+}
+
+// strangers counts the connections to the servers that are not the test's own.
+func (c *cluster) strangers(t *testing.T, servers ...int) (n int) {
+	t.Helper()
+	c.each(t, servers, func(ctx context.Context, view *redis.Client) error {
+		list, err := view.ClientList(ctx).Result()
+		n += strings.Count(list, "\n") - 1
+		return err
+	})
+	return n
+}
+
+// eventually waits for what must come to pass within the bound, however busy the machine.
+func eventually(t *testing.T, bound time.Duration, what string, is func() bool) {
+	t.Helper()
+	for start := time.Now(); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Since(start) > bound {
+			t.Fatalf("not within %v: %s", bound, what)
+		}
+	}
+}
+
+func closeWithin(t *testing.T, bound time.Duration, client *redlock.Client) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	defer cancel()
+	if err := client.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// resource is what a lock protects here.
+type resource struct {
+	name    string
+	holder  atomic.Pointer[redlock.Lease]
+	counter atomic.Int64 // read and written in two steps
+	written atomic.Int64 // increments known to have been written before the lease ended
+	overdue atomic.Int64 // those by a goroutine that was held up until after: nothing can be said of the counter then
+}
+
+// enter is what the holder does first. Another that is found there has not begun to release; that both are within their
+// leases is judged by a clock read after that, so that no delay of a goroutine can be taken for a second holder.
+func (r *resource) enter(t *testing.T, lease *redlock.Lease) {
+	if other := r.holder.Swap(lease); other != nil {
+		now := time.Now()
+		if now.Before(other.Until()) && now.Before(lease.Until()) {
+			t.Errorf("two holders of %s: %s for %v more, %s for %v more", r.name,
+				other.Value(), other.Until().Sub(now), lease.Value(), lease.Until().Sub(now))
+		}
+	}
+}
+
+func (r *resource) increment(lease *redlock.Lease, work time.Duration) {
+	n := r.counter.Load()
+	time.Sleep(work)
+	if lease.Context().Err() != nil {
+		return
+	}
+	r.counter.Store(n + 1)
+	if time.Now().Before(lease.Until()) {
+		r.written.Add(1)
+	} else {
+		r.overdue.Add(1)
+	}
+}
+
+// leave is what the holder does last, before it releases.
+func (r *resource) leave(lease *redlock.Lease) { r.holder.CompareAndSwap(lease, nil) }
+
+func (r *resource) check(t *testing.T) {
+	if n, written := r.counter.Load(), r.written.Load(); n != written && r.overdue.Load() == 0 {
+		t.Errorf("%s: the counter is %d after %d increments under the lock", r.name, n, written)
+	}
+}
+
+// census counts steps, and answers by node and outcome.
+type census struct {
+	mu      sync.Mutex
+	steps   map[redlock.Step]int
+	answers map[string]map[redlock.Outcome]int
+}
+
+func (c *census) Observe(_ context.Context, e redlock.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.steps[e.Step]++
+	if e.Step != redlock.NodeAnswered {
+		return
+	}
+	if c.answers[e.Node.Node] == nil {
+		c.answers[e.Node.Node] = map[redlock.Outcome]int{}
+	}
+	c.answers[e.Node.Node][e.Node.Outcome]++
+}
+
+func (c *census) answered(node string, o redlock.Outcome) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.answers[node][o]
+}
+
+// vanished reports a lease that the nodes did not know any more although it is not about to end: somebody else deleted
+// its keys. Its context ends lead before it does.
+func vanished(lease *redlock.Lease, err error) bool {
+	const lead = clusterTTL / 20
+	return errors.Is(err, redlock.ErrLost) && time.Now().Before(lease.Until().Add(-lead))
+}
+
+// worker takes and releases locks until it is told to stop, as often as not with little patience.
+type worker struct {
+	client    *redlock.Client
+	resources []resource
+	stop      *atomic.Bool
+	grants    atomic.Int64
+	longest   time.Duration // that a patient call waited
+	unsure    int           // extends and unlocks of which too few nodes were heard in time
+}
+
+const (
+	clusterTTL   = time.Second
+	clusterBound = time.Minute // for one lock, and for all workers to get theirs
+)
+
+func (w *worker) run(t *testing.T) {
+	for !w.stop.Load() {
+		r := &w.resources[rand.N(len(w.resources))]
+		patient, limit := rand.N(2) == 0, clusterBound
+		if !patient {
+			limit = rand.N(100 * time.Millisecond)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		start := time.Now()
+		lease, err := w.client.Lock(ctx, r.name, clusterTTL)
+		cancel()
+		if patient {
+			w.longest = max(w.longest, time.Since(start))
+		}
+		if err != nil {
+			if patient || !errors.Is(err, redlock.ErrNotAcquired) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Lock within %v: %v", limit, err)
+			}
+			continue
+		}
+		w.hold(t, r, lease)
+		w.grants.Add(1)
+	}
+}
+
+func (w *worker) hold(t *testing.T, r *resource, lease *redlock.Lease) {
+	judge := func(what string, err error) {
+		switch {
+		case vanished(lease, err):
+			t.Errorf("%s: the keys of a lease with %v left are gone: %v", what, time.Until(lease.Until()), err)
+		case errors.Is(err, redlock.ErrNoQuorum), errors.Is(err, redlock.ErrLost), errors.Is(err, redlock.ErrTooLate):
+			w.unsure++
+		case err != nil:
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	r.enter(t, lease)
+	r.increment(lease, rand.N(3*time.Millisecond))
+	if rand.N(4) == 0 {
+		judge("Extend", lease.Extend(context.Background(), clusterTTL))
+		r.increment(lease, 0)
+	}
+	r.leave(lease)
+	judge("Unlock", lease.Unlock(context.Background()))
+}
+
+// Four processes of four goroutines over four resources on five servers, of which one is killed and one hangs for a
+// while: never two holders, the work goes on, and afterwards nothing is left.
+func TestCluster(t *testing.T) {
+	const killed, hanging = 1, 3
+	healthy, alive := []int{0, 2, 4}, []int{0, 2, 3, 4}
+	phase, grants := clusterTTL+clusterTTL/2, int64(5)
+	if testing.Short() {
+		phase, grants = clusterTTL/4, 3
+	}
+
+	c := startCluster(t)
+	before := goleak.IgnoreCurrent()
+	seen := &census{steps: map[redlock.Step]int{}, answers: map[string]map[redlock.Outcome]int{}}
+	resources := make([]resource, 4)
+	for i := range resources {
+		resources[i].name = fmt.Sprint("resource-", i)
+	}
+	var (
+		clients []*redlock.Client
+		nodes   []goredis.Nodes
+		workers []*worker
+		stop    atomic.Bool
+		wg      sync.WaitGroup
+	)
+	for range 4 {
+		client, own := c.open(t, redlock.WithObserver(seen), redlock.WithNodeTimeout(clusterTTL/10))
+		clients, nodes = append(clients, client), append(nodes, own)
+		for range 4 {
+			workers = append(workers, &worker{client: client, resources: resources, stop: &stop})
+		}
+	}
+	begin := time.Now()
+	for _, w := range workers {
+		wg.Go(func() { w.run(t) })
+	}
+	end := func() { stop.Store(true); wg.Wait() }
+	defer end() // if the test ends early
+
+	// work waits until a phase has passed and every worker was granted so many more locks, which one that hangs is not.
+	work := func(when string) {
+		t.Helper()
+		min := time.Now().Add(phase)
+		want := make([]int64, len(workers))
+		for i, w := range workers {
+			want[i] = w.grants.Load() + grants
+		}
+		eventually(t, clusterBound, fmt.Sprintf("%d more locks for each worker %s", grants, when), func() bool {
+			for i, w := range workers {
+				if w.grants.Load() < want[i] {
+					return false
+				}
+			}
+			return time.Now().After(min)
+		})
+	}
+	work("at first")
+	c.servers[killed].Kill()
+	c.servers[hanging].Pause()
+	work("with one server killed and one hanging")
+	c.servers[hanging].Resume()
+	stale := len(c.keys(t, hanging))
+	work("with one server killed")
+	end()
+	took := time.Since(begin)
+	for _, client := range clients {
+		closeWithin(t, clusterBound, client)
+	}
+
+	// Where every command was answered, no key has to wait for its TTL.
+	silent := 0
+	for _, i := range healthy {
+		addr := c.servers[i].Addr
+		n := seen.answered(addr, redlock.TimedOut) + seen.answered(addr, redlock.Refused) + seen.answered(addr, redlock.Failed)
+		if silent += n; n > 0 {
+			continue
+		}
+		if keys := c.keys(t, i); len(keys) != 0 {
+			t.Errorf("left on a server that answered every command: %v", keys)
+		}
+	}
+	time.Sleep(clusterTTL + 10*time.Millisecond) // Redis rounds to 1 ms
+	if keys := c.keys(t, alive...); len(keys) != 0 {
+		t.Errorf("left after one TTL: %v", keys)
+	}
+	for _, own := range nodes {
+		if err := own.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	eventually(t, patience, "only the test's own connections are left", func() bool { return c.strangers(t, alive...) == 0 })
+	// go-redis' own probe of a server that refused its dials notices only after a sleep of 1 s that its pool is closed.
+	var left error
+	for start := time.Now(); time.Since(start) < patience; {
+		if left = goleak.Find(before); left == nil { // it waits a little itself
+			break
+		}
+	}
+	if left != nil {
+		t.Error(left)
+	}
+
+	var total, overdue int64
+	var longest time.Duration
+	unsure := 0
+	for _, w := range workers {
+		total, unsure, longest = total+w.grants.Load(), unsure+w.unsure, max(longest, w.longest)
+	}
+	for i := range resources {
+		resources[i].check(t)
+		overdue += resources[i].overdue.Load()
+	}
+	if seen.steps[redlock.Denied] == 0 || seen.answered(c.servers[killed].Addr, redlock.Refused) == 0 ||
+		seen.answered(c.servers[hanging].Addr, redlock.TimedOut) == 0 {
+		t.Errorf("too little happened: %v %v", seen.steps, seen.answers)
+	}
+	t.Logf("%d grants and %d failed attempts in %v, longest wait %v; %d extends and unlocks unsure, %d increments overdue; "+
+		"%d votes joined, %d taken back; %d keys on the hanging server as it went on; %d commands unanswered by healthy servers",
+		total, seen.steps[redlock.Denied], took.Round(time.Millisecond), longest.Round(time.Millisecond), unsure, overdue,
+		seen.steps[redlock.Joined], seen.steps[redlock.TakenBack], stale, silent)
+}
+
+// warmUp leaves every server with the scripts and with two idle connections of the client: on a new one go-redis says
+// HELLO first, and to a server that hangs it says nothing more.
+func (c *cluster) warmUp(t *testing.T, client *redlock.Client) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
+	defer cancel()
+	for ready := false; !ready; {
+		var wg sync.WaitGroup
+		for i := range 4 {
+			wg.Go(func() {
+				lease, err := client.Lock(ctx, fmt.Sprint("warm-up-", i), ttl)
+				if err == nil {
+					err = lease.Unlock(ctx)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		eventually(t, patience, "every server has answered", func() bool { return len(c.keys(t, everyServer...)) == 0 })
+		ready = true
+		for i := range c.servers {
+			ready = ready && c.strangers(t, i) >= 2
+		}
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+}
+
+// An attempt that fails leaves no key to its TTL on a server that can be reached, and touches none of another holder.
+func TestClusterCleanUp(t *testing.T) {
+	const inTime, afterwards = true, false
+	for _, test := range []struct {
+		name        string
+		taken       []int // where the key is another's
+		hang        []int // the servers that hang as the attempt is made
+		resumed     bool  // in time to answer, or not before the client has given up waiting for the release as well
+		nodeTimeout time.Duration
+		want        error
+	}{
+		{"all answer", []int{0, 1, 2}, nil, inTime, patience, redlock.ErrTaken},
+		{"a vote comes late", []int{0, 1, 2}, []int{4}, inTime, patience, redlock.ErrTaken},
+		// The attempt fails by the node timeout, long after the SETs were sent: the releases wait behind them.
+		{"votes are never heard of", []int{0, 1}, []int{3, 4}, afterwards, time.Second, redlock.ErrNoQuorum},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := startCluster(t)
+			client, _ := c.open(t, redlock.WithNodeTimeout(test.nodeTimeout))
+			c.warmUp(t, client)
+			c.each(t, test.taken, func(ctx context.Context, view *redis.Client) error {
+				return view.Set(ctx, "r", theirs, time.Hour).Err()
+			})
+			others := c.keys(t, everyServer...)
+			resume := func() {
+				for _, i := range test.hang {
+					c.servers[i].Resume()
+				}
+			}
+			for _, i := range test.hang {
+				c.servers[i].Pause()
+			}
+
+			lease, err := client.TryLock(context.Background(), "r", time.Hour)
+			if lease != nil || !errors.Is(err, test.want) {
+				t.Fatalf("lease %v, error %v", lease, err)
+			}
+			if test.resumed == inTime {
+				resume()
+			}
+			closeWithin(t, 3*patience, client)
+			if test.resumed == inTime { // then Close has waited until all is clean
+				if keys := c.keys(t, everyServer...); !slices.Equal(keys, others) {
+					t.Errorf("on the servers: %v, want %v", keys, others)
+				}
+				return
+			}
+			resume()
+			eventually(t, patience, "only the other's keys are left", func() bool {
+				return slices.Equal(c.keys(t, everyServer...), others)
+			})
+		})
+	}
+}
+
+// A lease outlives its first TTL on real servers once it is extended, and is lost with the memory of three of them.
+func TestClusterExtend(t *testing.T) {
+	c := startCluster(t)
+	client, _ := c.open(t, redlock.WithNodeTimeout(patience))
+	other, _ := c.open(t, redlock.WithNodeTimeout(patience))
+	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
+	defer cancel()
+	c.warmUp(t, client) // so that no SET is under way any more when the servers forget
+
+	lease, err := client.Lock(ctx, "r", clusterTTL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := lease.Until()
+	if err := lease.Extend(ctx, ttl); err != nil {
+		t.Fatal(err)
+	}
+	if more := lease.Until().Sub(first); more < ttl/2 {
+		t.Errorf("extended by %v", more)
+	}
+	time.Sleep(time.Until(first) + clusterTTL/10) // the drift allowance of the first TTL has passed as well
+	if err := lease.Context().Err(); err != nil {
+		t.Errorf("the context ended with the first TTL: %v", context.Cause(lease.Context()))
+	}
+	holds := 0
+	c.each(t, everyServer, func(ctx context.Context, view *redis.Client) error {
+		value, err := view.Get(ctx, "r").Result()
+		if value == lease.Value() {
+			holds++
+		}
+		if errors.Is(err, redis.Nil) {
+			return nil
+		}
+		return err
+	})
+	if holds < 3 {
+		t.Errorf("%d servers hold the key after the first TTL", holds)
+	}
+	if _, err := other.TryLock(ctx, "r", ttl); !errors.Is(err, redlock.ErrTaken) {
+		t.Errorf("another client: %v", err)
+	}
+	closeWithin(t, clusterBound, other)
+
+	until := lease.Until()
+	c.each(t, []int{1, 2, 3}, func(ctx context.Context, view *redis.Client) error { return view.FlushAll(ctx).Err() })
+	if err := lease.Extend(ctx, ttl); !errors.Is(err, redlock.ErrLost) {
+		t.Errorf("Extend after the servers forgot the key: %v", err)
+	}
+	select {
+	case <-lease.Context().Done():
+		if cause := context.Cause(lease.Context()); cause != redlock.ErrLost {
+			t.Errorf("the context ended with %v", cause)
+		}
+	default:
+		t.Error("the context of the lost lease lives on")
+	}
+	if !lease.Until().Equal(until) {
+		t.Errorf("the failed Extend moved the end of the lease by %v", lease.Until().Sub(until))
+	}
+	for _, k := range c.keys(t, 1, 2, 3) {
+		t.Errorf("made again by the failed Extend: %s", k)
+	}
+	if err := lease.Unlock(ctx); !errors.Is(err, redlock.ErrLost) {
+		t.Errorf("Unlock: %v", err)
+	}
+	closeWithin(t, clusterBound, client)
+	if keys := c.keys(t, everyServer...); len(keys) != 0 {
+		t.Errorf("left: %v", keys)
+	}
+}

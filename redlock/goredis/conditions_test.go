@@ -1,0 +1,376 @@
+//go:build unix
+
+package goredis_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/goredis"
+	"redlocksim/redlock/internal/redisserver"
+)
+
+// guardable are the servers with a run id; miniredis is given one.
+var guardable = []struct {
+	name  string
+	start func(*testing.T) (addr string)
+}{
+	{"miniredis", func(t *testing.T) string {
+		s := miniredis.RunT(t)
+		s.Server().SetPreHook(func(c *server.Peer, command string, args ...string) bool {
+			if command == "INFO" {
+				c.WriteBulk("# Server\r\nredis_version:7\r\nrun_id:00c0ffee\r\ntcp_port:1\r\n")
+			}
+			return command == "INFO"
+		})
+		return s.Addr()
+	}},
+	{"redis-server", func(t *testing.T) string { return redisserver.Start(t).Addr }},
+}
+
+const (
+	keep  = 90 * time.Second
+	other = "0123456789abcdef"
+)
+
+// table is a server for conditional commands, with its clock and run id.
+type table struct {
+	*testing.T
+	node redlock.Node
+	db   *redis.Client
+	run  string
+}
+
+func newTable(t *testing.T, addr string) *table {
+	x := &table{T: t, node: newNode(t, newClient(t, addr, nil)), db: newClient(t, addr, nil)}
+	for line := range strings.Lines(x.db.Info(context.Background(), "server").Val()) {
+		if id, ok := strings.CutPrefix(line, "run_id:"); ok {
+			x.run = strings.TrimSpace(id)
+		}
+	}
+	if x.run == "" {
+		t.Fatal("no run id")
+	}
+	return x
+}
+
+// set makes the keys of "a=mine:20s #a=5 guard=this,-11s,10s": #a is the counter of a, and the guard's record has the
+// run id, since when it holds, counted from now, or 0, and the largest TTL.
+func (x *table) set(state string) {
+	x.Helper()
+	ctx := context.Background()
+	var locks []string
+	var rest [][2]string
+	for _, field := range strings.Fields(state) {
+		name, value, _ := strings.Cut(field, "=")
+		switch {
+		case name == "guard" && value == "nonsense":
+			rest = append(rest, [2]string{redlock.GuardKey, value})
+		case name == "guard":
+			p := strings.Split(value, ",")
+			run, since := map[string]string{"this": x.run, "other": other}[p[0]], "0"
+			if p[1] != "0" {
+				since = strconv.FormatInt(x.now().Add(x.duration(p[1])).UnixMilli(), 10)
+			}
+			rest = append(rest, [2]string{redlock.GuardKey, fmt.Sprintf("%s %s %d", run, since, x.duration(p[2]).Milliseconds())})
+		case name[0] == '#':
+			rest = append(rest, [2]string{redlock.TokenKey(name[1:]), value})
+		default:
+			locks = append(locks, field)
+		}
+	}
+	setState(x.T, x.db, strings.Join(locks, " "))
+	for _, kv := range rest {
+		if err := x.db.Set(ctx, kv[0], kv[1], 0).Err(); err != nil {
+			x.Fatal(err)
+		}
+	}
+}
+
+// get writes the keys as set reads them, with the TTL of a counter that has one, and "now" for a time within 5 s of now.
+func (x *table) get() string {
+	ctx := context.Background()
+	var rest []string
+	for _, key := range x.db.Keys(ctx, "redlock:*").Val() {
+		value, ttl := x.db.Get(ctx, key).Val(), x.db.PTTL(ctx, key).Val()
+		if name, ok := strings.CutPrefix(key, redlock.TokenKey("")); ok {
+			if ttl > keep-5*time.Second && ttl <= keep {
+				value += ":keep"
+			}
+			rest = append(rest, "#"+name+"="+value)
+		} else if p := strings.Fields(value); len(p) == 3 && ttl < 0 {
+			run := map[string]string{x.run: "this", other: "other"}[p[0]]
+			ms, _ := strconv.ParseInt(p[1], 10, 64)
+			max, _ := strconv.ParseInt(p[2], 10, 64)
+			since := "0"
+			if ms != 0 {
+				if since = "now"; time.UnixMilli(ms).Sub(x.now()).Abs() > 5*time.Second {
+					since = time.UnixMilli(ms).Sub(x.now()).Round(5 * time.Second).String()
+				}
+			}
+			rest = append(rest, fmt.Sprintf("guard=%s,%s,%v", run, since, time.Duration(max)*time.Millisecond))
+		} else {
+			rest = append(rest, "guard="+value)
+		}
+		x.db.Del(ctx, key)
+	}
+	slices.Sort(rest)
+	return strings.Join(slices.DeleteFunc(append([]string{getState(x.T, x.db)}, rest...), func(s string) bool { return s == "" }), " ")
+}
+
+func (x *table) now() time.Time { return x.db.Time(context.Background()).Val() }
+
+func (x *table) duration(s string) time.Duration {
+	x.Helper()
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		x.Fatal(err)
+	}
+	return d
+}
+
+// command reads "acquire a b token=5 max=10s watched" and "prepare max=10s run=this".
+func (x *table) command(text string) *redlock.Command {
+	x.Helper()
+	q := &redlock.Conditions{}
+	var words []string
+	for _, word := range strings.Fields(text) {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "token":
+			q.Token, _ = strconv.ParseInt(value, 10, 64)
+			q.CounterTTL = keep
+		case "max":
+			q.MaxTTL = x.duration(value)
+		case "watched":
+			q.Watched = x.db.Get(context.Background(), redlock.GuardKey).Val()
+		case "stale":
+			q.Watched = fmt.Sprintf("%s %d 10000", x.run, time.Now().Add(-time.Hour).UnixMilli())
+		case "run":
+			q.Watched = map[string]string{"this": x.run, "other": other}[value]
+		default:
+			words = append(words, word)
+		}
+	}
+	c := &redlock.Command{Op: redlock.OpPrepare, Keys: []string{redlock.GuardKey}, Value: mine, Deadline: time.Now().Add(patience)}
+	if words[0] != "prepare" {
+		c = command(x.T, strings.Join(words, " "), ttl)
+	}
+	c.Conditions = q
+	return c
+}
+
+var conditions = []struct {
+	command string // with a TTL of 30 s
+	before  string
+	want    redlock.Outcome
+	token   int64
+	after   string
+}{
+	// Fencing.
+	{"acquire a token=1", "", redlock.Accepted, 0, "a=mine:30s #a=1:keep"},
+	{"acquire a token=6", "#a=5", redlock.Accepted, 0, "a=mine:30s #a=6:keep"},
+	{"acquire a token=5", "#a=5", redlock.Behind, 5, "#a=5"},
+	{"acquire a token=5", "#a=7 #b=9", redlock.Behind, 7, "#a=7 #b=9"},
+	{"acquire a token=10", "#a=9", redlock.Accepted, 0, "a=mine:30s #a=10:keep"},
+	{"acquire a token=9007199254740991", "#a=9007199254740990", redlock.Accepted, 0, "a=mine:30s #a=9007199254740991:keep"},
+	{"acquire a token=9007199254740990", "#a=9007199254740991", redlock.Behind, 9007199254740991, "#a=9007199254740991"},
+	{"acquire a token=6", "a=theirs:20s #a=5", redlock.Declined, 5, "a=theirs:20s #a=5"},
+	{"acquire a token=5", "a=theirs:20s #a=5", redlock.Declined, 5, "a=theirs:20s #a=5"},
+	{"acquire a token=5", "a=theirs:forever", redlock.Declined, 0, "a=theirs:forever"},
+	{"acquire a token=5", "a=list #a=2", redlock.Declined, 2, "a=list #a=2"},
+	{"acquire a token=5", "#a=x", redlock.Failed, 0, "#a=x"},
+	// The second token of an attempt, which finds its own key.
+	{"acquire a token=6", "a=mine:20s #a=5", redlock.Accepted, 0, "a=mine:30s #a=6:keep"},
+	{"acquire a token=6", "a=mine:50s #a=5", redlock.Accepted, 0, "a=mine:50s #a=6:keep"},
+	{"acquire a token=6", "a=mine:forever", redlock.Accepted, 0, "a=mine:30s #a=6:keep"},
+	{"acquire a token=5", "a=mine:20s #a=6", redlock.Behind, 6, "a=mine:20s #a=6"},
+	{"acquire a b token=6", "a=mine:50s b=mine:20s #a=5", redlock.Accepted, 0, "a=mine:50s b=mine:30s #a=6:keep #b=6:keep"},
+	// Several keys: all or nothing.
+	{"acquire a b token=6", "#a=5", redlock.Accepted, 0, "a=mine:30s b=mine:30s #a=6:keep #b=6:keep"},
+	{"acquire a b token=6", "#a=5 #b=6", redlock.Behind, 6, "#a=5 #b=6"},
+	{"acquire a b token=6", "#a=8 #b=6", redlock.Behind, 8, "#a=8 #b=6"},
+	{"acquire a b token=6", "b=theirs:20s #a=5", redlock.Declined, 5, "b=theirs:20s #a=5"},
+	{"acquire a b token=6", "a=mine:20s b=theirs:20s #a=5", redlock.Declined, 5, "a=mine:20s b=theirs:20s #a=5"},
+
+	// The guard.
+	{"acquire a max=10s", "guard=this,0,10s", redlock.Accepted, 0, "a=mine:30s guard=this,0,10s"},
+	{"acquire a b max=10s", "guard=this,0,10s", redlock.Accepted, 0, "a=mine:30s b=mine:30s guard=this,0,10s"},
+	{"acquire a max=10s", "a=theirs:20s guard=this,0,10s", redlock.Declined, 0, "a=theirs:20s guard=this,0,10s"},
+	{"acquire a max=10s", "a=mine:20s guard=this,0,10s", redlock.Declined, 0, "a=mine:20s guard=this,0,10s"},
+	{"acquire a max=10s", "", redlock.Quarantined, 0, "guard=this,now,10s"},
+	{"acquire a max=10s", "a=theirs:20s", redlock.Quarantined, 0, "a=theirs:20s guard=this,now,10s"},
+	{"acquire a max=10s", "guard=other,0,10s", redlock.Quarantined, 0, "guard=this,now,10s"},
+	{"acquire a max=10s watched", "guard=other,-30s,10s", redlock.Quarantined, 0, "guard=this,now,10s"},
+	{"acquire a max=10s watched", "guard=this,-1s,10s", redlock.Quarantined, 0, "guard=this,now,10s"},
+	{"acquire a max=20s watched", "guard=this,-17s,20s", redlock.Quarantined, 0, "guard=this,-15s,20s"},
+	{"acquire a max=10s", "guard=this,-30s,10s", redlock.Quarantined, 0, "guard=this,-30s,10s"},
+	{"acquire a max=10s stale", "guard=this,-30s,10s", redlock.Quarantined, 0, "guard=this,-30s,10s"},
+	{"acquire a max=10s watched", "guard=this,-11s,10s", redlock.Accepted, 0, "a=mine:30s guard=this,0,10s"},
+	{"acquire a max=10s watched", "a=theirs:20s guard=this,-11s,10s", redlock.Declined, 0, "a=theirs:20s guard=this,0,10s"},
+	{"acquire a max=10s watched", "guard=this,30s,10s", redlock.Quarantined, 0, "guard=this,30s,10s"}, // its clock has stepped back
+	{"acquire a max=20s", "guard=this,0,10s", redlock.Failed, 0, "guard=this,0,10s"},
+	{"acquire a max=20s watched", "guard=this,-30s,10s", redlock.Failed, 0, "guard=this,-30s,10s"},
+	{"acquire a max=20s", "guard=other,0,10s", redlock.Failed, 0, "guard=other,0,10s"},
+	{"acquire a max=10s", "guard=nonsense", redlock.Failed, 0, "guard=nonsense"},
+
+	// Both.
+	{"acquire a token=6 max=10s", "#a=5 guard=this,0,10s", redlock.Accepted, 0, "a=mine:30s #a=6:keep guard=this,0,10s"},
+	{"acquire a b token=6 max=10s", "#a=5 guard=this,0,10s", redlock.Accepted, 0, "a=mine:30s b=mine:30s #a=6:keep #b=6:keep guard=this,0,10s"},
+	{"acquire a token=5 max=10s", "#a=5 guard=this,0,10s", redlock.Behind, 5, "#a=5 guard=this,0,10s"},
+	{"acquire a token=6 max=10s", "#a=5", redlock.Quarantined, 0, "#a=5 guard=this,now,10s"},
+
+	// Preparing.
+	{"prepare max=10s run=this", "", redlock.Accepted, 0, "guard=this,0,10s"},
+	{"prepare max=10s run=this", "guard=this,-1s,20s", redlock.Accepted, 0, "guard=this,0,10s"},
+	{"prepare max=10s run=other", "guard=other,0,20s", redlock.Declined, 0, "guard=other,0,20s"},
+	{"prepare max=10s", "", redlock.Declined, 0, ""},
+}
+
+func TestConditions(t *testing.T) {
+	for _, server := range guardable {
+		t.Run(server.name, func(t *testing.T) {
+			x := newTable(t, server.start(t))
+			for _, test := range conditions {
+				x.set(test.before)
+				c := x.command(test.command)
+				reply := do(t, x.node, c)[0]
+				record := x.db.Get(context.Background(), redlock.GuardKey).Val()
+				after := x.get()
+				if reply.Outcome != test.want || reply.Token != test.token || after != test.after {
+					t.Errorf("%s, with %q: got %v, token %d (%v), leaving %q; want %v, token %d, leaving %q",
+						test.command, test.before, reply.Outcome, reply.Token, reply.Err, after, test.want, test.token, test.after)
+				}
+				if hasErr := reply.Err != nil; hasErr != (test.want == redlock.Failed) {
+					t.Errorf("%s, with %q: error %v", test.command, test.before, reply.Err)
+				}
+				switch {
+				case c.Op == redlock.OpPrepare:
+					record = x.run
+				case test.want != redlock.Quarantined:
+					record = ""
+				}
+				if reply.Record != record {
+					t.Errorf("%s, with %q: record %q, want %q", test.command, test.before, reply.Record, record)
+				}
+			}
+			x.set("guard=this,0,10s")
+			got := do(t, x.node, x.command("acquire a max=20s"))[0].Err
+			if want := (&redlock.MaxTTLError{Node: 10 * time.Second, Client: 20 * time.Second}); got == nil || got.Error() != want.Error() {
+				t.Errorf("error %v, want %v", got, want)
+			}
+			x.set("guard=nonsense")
+			if got := do(t, x.node, x.command("acquire a max=20s"))[0].Err; got == nil || got.Error() != "ERR redlock: redlock:guard is not a record of the restart guard" {
+				t.Errorf("error %v", got)
+			}
+		})
+	}
+}
+
+// An acquire with conditions is one round trip, once the node knows the script.
+func TestConditionalRounds(t *testing.T) {
+	addr := guardable[0].start(t)
+	client := newClient(t, addr, nil)
+	x := newTable(t, addr)
+	x.node = newNode(t, client)
+	sent := &rounds{}
+	client.AddHook(sent)
+	for i, want := range []string{"evalsha; eval", "evalsha", "evalsha; eval", "evalsha"} {
+		x.set("guard=this,0,10s")
+		text := "acquire a token=1 max=10s"
+		if i >= 2 {
+			text = "prepare max=10s run=this"
+		}
+		do(t, x.node, x.command(text))
+		if got := strings.Join(sent.take(), "; "); got != want {
+			t.Errorf("%d: sent %s, want %s", i, got, want)
+		}
+	}
+}
+
+// What a server must not answer.
+func TestStrangeReplies(t *testing.T) {
+	for text, want := range map[string]string{
+		"+OK":                  "goredis: acquire was answered with OK",
+		":1":                   "goredis: acquire was answered with 1",
+		"*1\r\n:1":             "goredis: acquire was answered with [1]",
+		"*2\r\n:1\r\n$1\r\n1":  "goredis: acquire was answered with [1 1]",
+		"*2\r\n:2\r\n:1":       "goredis: acquire was answered with [2 1]",
+		"*2\r\n$1\r\n1\r\n:1":  "goredis: acquire was answered with [1 1]",
+		"*2\r\n:-2\r\n:1":      "goredis: acquire was answered with [-2 1]",
+		"*3\r\n:1\r\n:1\r\n:1": "goredis: acquire was answered with [1 1 1]",
+	} {
+		node := newNode(t, newClient(t, stub(t, false, text), nil))
+		c := command(t, "acquire a", ttl)
+		c.Conditions = &redlock.Conditions{Token: 1, CounterTTL: keep}
+		if r := do(t, node, c)[0]; r.Outcome != redlock.Failed || r.Err == nil || r.Err.Error() != want {
+			t.Errorf("%q: %v, %v", text, r.Outcome, r.Err)
+		}
+	}
+}
+
+// A real server that restarts empty, becomes a replica, and is promoted.
+func TestGuardOnRealServer(t *testing.T) {
+	for name, args := range map[string][]string{"empty": nil, "with what it had": {"--appendonly", "yes", "--appendfsync", "always"}} {
+		t.Run(name, func(t *testing.T) {
+			server := redisserver.Start(t, args...)
+			const max = 400 * time.Millisecond
+			client, err := redlock.New([]redlock.Node{newNode(t, newClient(t, server.Addr, nil), goredis.Name("A"))},
+				redlock.WithRestartGuard(redlock.Guard{MaxTTL: max}), redlock.WithFencing(redlock.Fencing{}), redlock.WithNodeTimeout(patience),
+				redlock.WithRetryDelay(10*time.Millisecond, 20*time.Millisecond))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx := context.Background()
+			expect := func(when, want string) {
+				t.Helper()
+				lease, err := client.TryLock(ctx, "r", max)
+				switch {
+				case err == nil:
+					_ = lease.Unlock(ctx)
+				case want == "" || !strings.Contains(err.Error(), want):
+				default:
+					return
+				}
+				if err != nil || want != "" {
+					t.Errorf("%s: %v, want %q", when, err, want)
+				}
+			}
+			expect("at first", "(A in quarantine)")
+			if err := client.PrepareGuard(ctx); err != nil {
+				t.Fatal(err)
+			}
+			expect("prepared", "")
+			server.Kill()
+			server.Restart()
+			expect("after a restart", "(A in quarantine)")
+			start := time.Now()
+			if _, err := client.Lock(ctx, "other", max); err != nil || time.Since(start) < max-50*time.Millisecond {
+				t.Errorf("%v after %v", err, time.Since(start))
+			}
+			expect("after quarantine", "")
+
+			admin := newClient(t, server.Addr, nil)
+			if err := admin.Do(ctx, "replicaof", "127.0.0.1", "1").Err(); err != nil {
+				t.Fatal(err)
+			}
+			expect("as a replica", "READONLY")
+			if err := client.PrepareGuard(ctx); err == nil || !strings.Contains(err.Error(), "READONLY") {
+				t.Errorf("preparing a replica: %v", err)
+			}
+			admin.Do(ctx, "replicaof", "no", "one")
+			admin.FlushAll(ctx)
+			expect("emptied", "(A in quarantine)")
+		})
+	}
+}

@@ -1,0 +1,54 @@
+-- Acquires under conditions: see redlock.Conditions, which also says what the record and the counters are. KEYS are the
+-- locks' keys, then their counters if there is a token, then the guard's record if there is a largest TTL. Answers
+-- {1, token}: voted; {0, counter}: held by another; {-1, counter}: token too low; {-2, record}: in quarantine; {-3, ms}:
+-- the record has another largest TTL.
+local value, ttl, token, keep, max, watched = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), ARGV[6]
+local n = #KEYS
+
+if max > 0 then
+  local guard, record = KEYS[n], redis.call('GET', KEYS[n])
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+  if not run then return redis.error_reply('ERR redlock: INFO server gives no run_id') end
+  local clock = redis.call('TIME')
+  local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
+  local found, since, limit
+  if record then
+    found, since, limit = string.match(record, '^(%x+) (%d+) (%d+)$')
+    if not found then return redis.error_reply('ERR redlock: ' .. guard .. ' is not a record of the restart guard') end
+    if tonumber(limit) ~= max then return {-3, tonumber(limit)} end
+  end
+  if found ~= run then
+    record = string.format('%s %.0f %.0f', run, now, max)
+    redis.call('SET', guard, record)
+    return {-2, record}
+  end
+  if since ~= '0' then
+    -- More than max, not max: the clock is rounded down.
+    if record ~= watched or now - tonumber(since) <= max then return {-2, record} end
+    redis.call('SET', guard, run .. ' 0 ' .. limit)
+  end
+  n = n - 1
+end
+
+local counter = 0
+if token > 0 then
+  n = n / 2
+  for i = 1, n do counter = math.max(counter, tonumber(redis.call('GET', KEYS[n + i]) or 0)) end
+end
+local taken, ours = false, {}
+for i = 1, n do
+  -- A key of another type is an error here, and taken.
+  local held = redis.pcall('GET', KEYS[i])
+  ours[i] = token > 0 and held == value
+  if held and not ours[i] then taken = true end
+end
+if taken then return {0, counter} end
+if token > 0 and token <= counter then return {-1, counter} end
+
+for i = 1, n do
+  local px = ttl
+  if ours[i] then px = math.max(ttl, redis.call('PTTL', KEYS[i])) end
+  redis.call('SET', KEYS[i], value, 'PX', px)
+  if token > 0 then redis.call('SET', KEYS[n + i], ARGV[3], 'PX', keep) end
+end
+return {1, token}

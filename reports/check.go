@@ -1,0 +1,183 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"redlocksim/checker/foreign"
+)
+
+// Judged is a history of another's with what became of the attempt to judge it: a report, or an error.
+type Judged struct {
+	File   string
+	Report *foreign.Report
+	Err    error // with the file and the line
+}
+
+// Checked is the JSON form of what check found in some files.
+type Checked struct {
+	Files []CheckedFile `json:"files"`
+	// OK says that every history was judged and is good.
+	OK bool `json:"ok"`
+}
+
+// CheckedFile is the JSON form of one history. Verdict is good or bad; null if the file could not be judged, and then
+// Error says why, and nothing else is known.
+type CheckedFile struct {
+	File     string           `json:"file"`
+	Verdict  *string          `json:"verdict"`
+	Error    *string          `json:"error"`
+	Findings []CheckedFinding `json:"findings"` // at most 100
+	Broken   int              `json:"broken"`   // how many there are
+	Checked  *CheckedCounts   `json:"checked"`
+	Notes    []string         `json:"notes"`
+}
+
+// CheckedFinding is the JSON form of a rule that is broken.
+type CheckedFinding struct {
+	Kind       string             `json:"kind"`
+	Lock       string             `json:"lock"`
+	Count      int                `json:"count"`
+	Text       string             `json:"text"`
+	Operations []CheckedOperation `json:"operations"`
+}
+
+// CheckedOperation is the JSON form of an operation; its lines are those of the file, null where there is none.
+type CheckedOperation struct {
+	Process    string `json:"process"`
+	Func       string `json:"f"`
+	Outcome    string `json:"outcome"`
+	CallLine   int    `json:"call_line"`
+	ReturnLine *int   `json:"return_line"`
+	Token      *int64 `json:"token"`
+}
+
+// CheckedCounts is the JSON form of what was checked.
+type CheckedCounts struct {
+	Format         string `json:"format"`
+	Model          string `json:"model"`
+	LeaseNS        int64  `json:"lease_ns"`
+	Lines          int    `json:"lines"`
+	Operations     int    `json:"operations"`
+	Grants         int    `json:"grants"`
+	Unknown        int    `json:"unknown"`
+	Processes      int    `json:"processes"`
+	Locks          int    `json:"locks"`
+	Nemesis        int    `json:"nemesis_lines"`
+	CheckedTwice   int    `json:"locks_checked_twice"`
+	WhyNotAllTwice string `json:"why_not_all_twice"`
+}
+
+// CheckJSON writes the results as one JSON object.
+func CheckJSON(w io.Writer, all []Judged) error {
+	doc := Checked{Files: []CheckedFile{}, OK: true}
+	for _, j := range all {
+		doc.OK = doc.OK && j.Err == nil && j.Report.Good()
+		doc.Files = append(doc.Files, checkedFile(j))
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(doc)
+}
+
+func checkedFile(j Judged) CheckedFile {
+	f := CheckedFile{File: j.File, Findings: []CheckedFinding{}, Notes: []string{}}
+	if j.Err != nil {
+		text := j.Err.Error()
+		f.Error = &text
+		return f
+	}
+	r := j.Report
+	verdict := "good"
+	if !r.Good() {
+		verdict = "bad"
+	}
+	f.Verdict, f.Broken = &verdict, r.Broken
+	f.Notes = append(f.Notes, r.Notes...)
+	for _, found := range r.Findings {
+		c := CheckedFinding{Kind: string(found.Kind), Lock: found.Lock, Count: found.Count, Text: found.Text,
+			Operations: []CheckedOperation{}}
+		for _, op := range found.Operations {
+			o := CheckedOperation{Process: op.Process, Func: op.Func, Outcome: op.Outcome, CallLine: op.Call, Token: op.Token}
+			if op.Return > 0 {
+				o.ReturnLine = &op.Return
+			}
+			c.Operations = append(c.Operations, o)
+		}
+		f.Findings = append(f.Findings, c)
+	}
+	f.Checked = &CheckedCounts{Format: string(r.Format), Model: string(r.Model), LeaseNS: int64(r.Lease), Lines: r.Lines, Operations: r.Operations, Grants: r.Grants, Unknown: r.Unknown,
+		Processes: r.Processes, Locks: r.Locks, Nemesis: r.Nemesis, CheckedTwice: r.Confirmed, WhyNotAllTwice: r.Unconfirmed}
+	return f
+}
+
+// maxTold is how many findings a text tells; JSON has more.
+const maxTold = 10
+
+// Check writes what was found in one history, as text. What could not be judged is not its business.
+func Check(w io.Writer, file string, r *foreign.Report) error {
+	b := &strings.Builder{}
+	if r.Good() {
+		fmt.Fprintf(b, "%s: good\n", file)
+	} else {
+		fmt.Fprintf(b, "%s: BAD\n", file)
+	}
+	for i, f := range r.Findings {
+		if i == maxTold {
+			fmt.Fprintf(b, "  … %d more findings, shown with --json\n", r.Broken-maxTold)
+			break
+		}
+		fmt.Fprintf(b, "  %s  %s\n", f.Kind, f.Text)
+		for _, op := range f.Operations {
+			fmt.Fprintf(b, "    %s\n", operation(file, op))
+		}
+		if f.Count > 1 {
+			fmt.Fprintf(b, "    the first of %d\n", f.Count)
+		}
+	}
+	how := string(r.Model)
+	switch {
+	case r.Lease > 0:
+		how = fmt.Sprintf("lease of %v", r.Lease)
+	case r.Format == foreign.Native && how == "":
+		how = "the leases recorded in it"
+	}
+	fmt.Fprintf(b, "  checked    as %s: %s by %s on %s, %s, %d of unknown outcome\n", how,
+		count(r.Operations, "operation"), count(r.Processes, "process"), count(r.Locks, "lock"), count(r.Grants, "grant"), r.Unknown)
+	fmt.Fprintf(b, "  read       %s as %s, %d of them the nemesis's\n", count(r.Lines, "line"), r.Format, r.Nemesis)
+	if r.Unconfirmed == "" {
+		fmt.Fprintf(b, "  twice      hold intervals and porcupine agree\n")
+	} else {
+		fmt.Fprintf(b, "  once       hold intervals alone on %d of %s: %s\n", r.Locks-r.Confirmed, count(r.Locks, "lock"), r.Unconfirmed)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(b, "  note       %s\n", n)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// operation is an operation with the lines it stands on, FILE:LINE first so that editors can jump there.
+func operation(file string, op foreign.Operation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d: process %s %s", file, op.Call, op.Process, op.Func)
+	if op.Return > 0 {
+		fmt.Fprintf(&b, ", %s on line %d", op.Outcome, op.Return)
+	}
+	if op.Token != nil {
+		fmt.Fprintf(&b, ", token %d", *op.Token)
+	}
+	return b.String()
+}
+
+func count(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "s"):
+		return fmt.Sprintf("%d %ses", n, what)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,46 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+
+	"redlocksim/sim"
+)
+
+// Leak is a lock key without a time to live, found when the run was over: nobody will ever remove it.
+type Leak struct{ Key, Node string }
+
+func (l Leak) String() string { return l.Key + " on " + l.Node }
+
+// leaks scans the nodes that are up. Only the locks themselves count: a protocol's counters and records may be there to
+// stay.
+func leaks(w *sim.World) []Leak {
+	var found []Leak
+	for _, s := range append(w.Servers[:len(w.Servers):len(w.Servers)], w.Replicas...) {
+		for _, r := range s.Dump() {
+			if r.Key == resource && r.ExpiresAt == 0 {
+				found = append(found, Leak{r.Key, s.Name()})
+			}
+		}
+	}
+	return found
+}
+
+// leaked is the keys among leaks, each once.
+func leaked(leaks []Leak) []string {
+	var keys []string
+	for _, l := range leaks {
+		if !slices.Contains(keys, l.Key) {
+			keys = append(keys, l.Key)
+		}
+	}
+	return keys
+}
+
+// leaking is how verdicts say which keys are leaked; empty if none are.
+func leaking(keys []string) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	return ", leaks " + strings.Join(keys, " and ")
+}

@@ -1,0 +1,74 @@
+package scenarios_test
+
+import (
+	"slices"
+	"testing"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+// without leaves faults out of the timeline.
+func without(s *scenarios.Scenario, kinds ...string) {
+	s.Timeline = slices.DeleteFunc(s.Timeline, func(i scenarios.Item) bool { return i.Fault != nil && slices.Contains(kinds, i.Kind) })
+}
+
+// Whatever happens but clocks that run at a wrong rate, the lock of a consensus service is held by one client, and its
+// revisions rise; and what is written in the transaction that holds a row lock is never late.
+func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
+	for name, system := range map[string]struct {
+		prepare func(*scenarios.Scenario)
+		never   []checker.Kind
+	}{
+		"consensus": {func(s *scenarios.Scenario) {
+			s.Lock.Protocol = "consensus"
+			s.Storage.StorageKind = sim.Fenced
+		}, []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.TokenRegressed, checker.TokenRepeated}},
+		"db-row": {func(s *scenarios.Scenario) {
+			s.Lock.Protocol, s.Lock.Effects = "db-row", protocols.InTransaction
+			// A database that restarts ends transactions of clients that believe in them.
+			without(s, "kill", "power-loss", "shutdown")
+		}, []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.LostUpdate}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			grants, struck := 0, 0
+			for seed := range seeds(300, 30) {
+				s := scenarios.Random(seed)
+				without(s, "clock-rate", "suspend")
+				s.Lock.Clock.ClockKind = sim.Monotonic
+				system.prepare(s)
+				for i := range s.Timeline {
+					if m := s.Timeline[i].When.After; m != nil {
+						// The steps are those of the library.
+						m.Event = "acquire-done"
+					}
+				}
+				out, err := scenarios.Run(s, scenarios.Options{Seed: seed})
+				if err != nil {
+					t.Fatal(err)
+				}
+				report, err := checker.Check(out.History, checker.Options{End: checker.Instant(s.Duration)})
+				if err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+				for _, f := range report.Findings {
+					if slices.Contains(system.never, f.Kind) {
+						t.Errorf("seed %d: %s: %s", seed, f.Kind, f.Text)
+					}
+				}
+				grants += report.Grants
+				for i := range out.History {
+					if e := &out.History[i]; slices.Contains([]string{"kill", "pause", faults.CutOff}, e.Name) {
+						struck++
+					}
+				}
+			}
+			if grants < 100 || struck == 0 {
+				t.Errorf("%d grants, %d faults", grants, struck)
+			}
+		})
+	}
+}

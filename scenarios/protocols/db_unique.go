@@ -1,0 +1,64 @@
+package protocols
+
+import (
+	"context"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/sim/database"
+)
+
+// dbUnique is a row in a table with a unique index: INSERT takes the lock, DELETE gives it back. It is no Redis protocol,
+// and the same on both tiers; the database runs on the first node. A row has no time to live: its client believes until
+// it deletes it, whatever a clean-up job does meanwhile.
+type dbUnique struct {
+	session
+	db *database.Database
+}
+
+func newDBUnique(env Env) (Locker, error) {
+	return &dbUnique{session{env: env, clock: env.Process.LockClock()}, database.Of(env.World, env.Settings.CleanUp)}, nil
+}
+
+func checkDBUnique(s Settings, nodes int) error { return checkTTL(s) }
+
+func (x *dbUnique) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	return x.retry(ctx, resource, ttl, x.TryLock)
+}
+
+func (x *dbUnique) TryLock(ctx context.Context, resource string, _ time.Duration) (Lease, error) {
+	name, err := x.value()
+	if err != nil {
+		return nil, err
+	}
+	result, err := x.db.Insert(x.env.Process, x.key(), x.deadline(), resource, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case result == database.Locked:
+		return nil, redlock.ErrTaken
+	}
+	x.env.Believe(ctx, time.Time{})
+	return &dbUniqueLease{x, resource, name}, nil
+}
+
+func (x *dbUnique) deadline() time.Time { return x.clock.Now().Add(x.env.Settings.NodeTimeout) }
+
+// dbUniqueLease is a row that is there.
+type dbUniqueLease struct {
+	*dbUnique
+	resource, name string
+}
+
+func (l *dbUniqueLease) Until() time.Time         { return time.Time{} }
+func (l *dbUniqueLease) Context() context.Context { return context.Background() }
+func (l *dbUniqueLease) Token() (int64, bool)     { return 0, false }
+
+// Extend sets the row's time anew, so that a clean-up job counts from now. There is no other time to live.
+func (l *dbUniqueLease) Extend(context.Context, time.Duration) error {
+	return outcome(l.db.Touch(l.env.Process, l.key(), l.deadline(), l.resource, l.name))
+}
+
+func (l *dbUniqueLease) Unlock(context.Context) error {
+	return outcome(l.db.Delete(l.env.Process, l.key(), l.deadline(), l.resource, l.name))
+}

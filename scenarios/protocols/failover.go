@@ -1,0 +1,62 @@
+package protocols
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"redlocksim/redlock"
+)
+
+// Wait is what a client of protocol failover asks of the replicas before it takes the lock for granted.
+type Wait struct {
+	// Replicas is how many must have acknowledged; with 0 the client does not ask.
+	Replicas int `yaml:"replicas,required"`
+	// Timeout is how long the master may wait for them.
+	Timeout time.Duration `yaml:"timeout,required"`
+}
+
+// Replicated is the step at which a client knows how many replicas have its key.
+const Replicated = "replicated"
+
+// newFailover makes the lock on a single instance that has replicas: the first node, or whoever was promoted in its
+// place. It does not know that anything was promoted.
+func newFailover(env Env) (Locker, error) {
+	x := newInstance(env)
+	x.take = x.setAndWait
+	return x, nil
+}
+
+func checkFailover(s Settings, _ int) error {
+	w := s.Wait
+	if w.Replicas < 0 || w.Replicas > 0 && (w.Timeout <= 0 || w.Timeout%time.Millisecond != 0) {
+		return errors.New("wait: replicas must not be negative, and timeout is a positive whole number of milliseconds")
+	}
+	return checkTTL(s)
+}
+
+// setAndWait counts validity from before the SET, so that waiting costs some of it.
+func (x *single) setAndWait(ctx context.Context, resource, value string, ttl time.Duration) (time.Time, error) {
+	until, err := x.set(ctx, resource, value, ttl)
+	w := x.env.Settings.Wait
+	if err != nil || w.Replicas == 0 {
+		return until, err
+	}
+	reply := x.commandWithin(ctx, w.Timeout+x.env.Settings.NodeTimeout, 0, "WAIT", fmt.Sprint(w.Replicas), fmt.Sprint(w.Timeout.Milliseconds()))
+	n, _ := reply.Value.(int64)
+	detail := fmt.Sprintf("waits for replicas: %d of %d have acknowledged its key", n, w.Replicas)
+	if reply.Err != nil {
+		detail = "waits for replicas: " + reply.Err.Error()
+	}
+	x.env.Step(ctx, Step{Name: Replicated, Detail: detail})
+	switch {
+	case reply.Err == nil && n >= int64(w.Replicas):
+		return until, nil
+	case reply.Err == nil:
+		reply.Err = redlock.ErrNoQuorum
+	}
+	// Whether or not the key is there still, it is not to be in anybody's way.
+	x.script(ctx, 0, compareAndDelete, []string{resource}, value)
+	return until, reply.Err
+}

@@ -1,0 +1,293 @@
+package protocols
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"redlocksim/sim"
+)
+
+// redissonFair is Redisson's fair lock on the first node (seed 002, RedissonFairLock; the scripts are those of that class
+// in their meaning). Beside the RLock's hash there is a queue of the threads that wait, a list, and a sorted set of the
+// times until which each is waited for. Only the head of the queue can take a lock that is free. A head that died blocks
+// the rest until its time has passed: what was left of the lease when it queued up, and the wait time-out.
+//
+// The times are of the clients' wall clocks.
+type redissonFair struct{ *redisson }
+
+func newRedissonFair(env Env) (Locker, error) {
+	s := newSession(env)
+	return &redissonFair{newRLock(&s, 0)}, nil
+}
+
+func checkRedissonFair(s Settings, _ int) error {
+	if s.WaitTimeout <= 0 || s.WaitTimeout%time.Millisecond != 0 {
+		return fmt.Errorf("wait-timeout %v is not a positive whole number of milliseconds", s.WaitTimeout)
+	}
+	return checkTTL(s)
+}
+
+func (x *redissonFair) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	l, err := x.acquire(ctx, resource, ttl, x.clock.Now().Add(forever), fairQueueUp)
+	if err != nil {
+		// The answer changes nothing: a thread that could not leave the queue is one that died.
+		_ = x.script(ctx, x.node, fairLeave, x.keys(resource)[1:], x.owner(ctx), milliseconds(x.env.Settings.WaitTimeout))
+	}
+	return l, err
+}
+
+func (x *redissonFair) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	return x.acquire(ctx, resource, ttl, x.clock.Now(), fairTake)
+}
+
+func (x *redissonFair) acquire(ctx context.Context, resource string, ttl time.Duration, deadline time.Time, script *sim.Script) (Lease, error) {
+	until, err := x.wait(ctx, deadline, x.channel(resource)+":"+x.owner(ctx), func() (time.Time, time.Duration, error) {
+		start := x.clock.Now()
+		left, err := remaining(x.script(ctx, x.node, script, x.keys(resource),
+			milliseconds(ttl), x.owner(ctx), milliseconds(x.env.Settings.WaitTimeout), x.wall()))
+		return start.Add(ttl), left, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := &fairLease{redissonLease{redisson: x.redisson, ctx: ctx, resource: resource, ttl: ttl, until: x.granted(ctx, resource, ttl, until)}}
+	x.env.Believe(ctx, l.until)
+	return l, nil
+}
+
+// keys are the lock, the queue and the times.
+func (x *redisson) keys(resource string) []string {
+	return []string{resource, "redisson_lock_queue:{" + resource + "}", "redisson_lock_timeout:{" + resource + "}"}
+}
+
+// wall is the wall clock in milliseconds.
+func (x *redisson) wall() string {
+	return strconv.FormatInt(x.env.Process.Clock().Wall().Milliseconds(), 10)
+}
+
+// fairLease is a fair lock that is held.
+type fairLease struct{ redissonLease }
+
+func (l *fairLease) Unlock(ctx context.Context) error {
+	l.released(l.ctx, l.resource)
+	return unlocked(l.script(ctx, l.node, fairUnlock, append(l.keys(l.resource), l.channel(l.resource)),
+		unlockMessage, milliseconds(l.ttl), l.owner(l.ctx), l.wall()))
+}
+
+// The scripts' arguments. KEYS: lock, queue, times, channel. ARGV of those that take: TTL, thread, wait time-out, now; of
+// the unlock: message, TTL, thread, now; of fairLeave, whose KEYS are queue and times: thread, wait time-out.
+const (
+	// luaSweep removes the heads of the queue whose time has passed.
+	luaSweep = `while true do
+  local head = redis.call('lindex', KEYS[2], 0)
+  if head == false then break end
+  local timeout = redis.call('zscore', KEYS[3], head)
+  if timeout ~= false and tonumber(timeout) <= tonumber(ARGV[4]) then
+    redis.call('zrem', KEYS[3], head)
+    redis.call('lpop', KEYS[2])
+  else
+    break
+  end
+end
+`
+	// luaTake takes a free lock for the head of the queue, or for anybody if nobody waits, and one more time for its
+	// holder. The others will be waited for that much less.
+	luaTake = luaSweep + `if redis.call('exists', KEYS[1]) == 0 and (redis.call('exists', KEYS[2]) == 0 or redis.call('lindex', KEYS[2], 0) == ARGV[2]) then
+  redis.call('lpop', KEYS[2])
+  redis.call('zrem', KEYS[3], ARGV[2])
+  local waiting = redis.call('zrange', KEYS[3], 0, -1)
+  for i = 1, #waiting do
+    redis.call('zincrby', KEYS[3], -tonumber(ARGV[3]), waiting[i])
+  end
+  redis.call('hset', KEYS[1], ARGV[2], 1)
+  redis.call('pexpire', KEYS[1], ARGV[1])
+  return nil
+end
+if redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
+  redis.call('hincrby', KEYS[1], ARGV[2], 1)
+  redis.call('pexpire', KEYS[1], ARGV[1])
+  return nil
+end
+`
+)
+
+// number reads an integer from a reply or an argument.
+func number(v any) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case string:
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err == nil {
+			return n
+		}
+	}
+	panic(fmt.Sprintf("protocols: %v is not a number", v))
+}
+
+// sweep is luaSweep.
+func sweep(redis sim.Calls, queue, times string, now int64) {
+	for {
+		head, ok := redis("LINDEX", queue, "0").(string)
+		if !ok {
+			return
+		}
+		timeout := redis("ZSCORE", times, head)
+		if timeout == nil || number(timeout) > now {
+			return
+		}
+		redis("ZREM", times, head)
+		redis("LPOP", queue)
+	}
+}
+
+// take is luaTake. It says whether the lock was taken.
+func take(redis sim.Calls, keys, argv []string) bool {
+	lock, queue, times := keys[0], keys[1], keys[2]
+	sweep(redis, queue, times, number(argv[3]))
+	isNext := redis("EXISTS", queue) == any(int64(0)) || redis("LINDEX", queue, "0") == any(argv[1])
+	if redis("EXISTS", lock) == any(int64(0)) && isNext {
+		redis("LPOP", queue)
+		redis("ZREM", times, argv[1])
+		for _, waiting := range redis("ZRANGE", times, "0", "-1").([]any) {
+			redis("ZINCRBY", times, "-"+argv[2], waiting.(string))
+		}
+		redis("HSET", lock, argv[1], "1")
+		redis("PEXPIRE", lock, argv[0])
+		return true
+	}
+	if redis("HEXISTS", lock, argv[1]) == any(int64(1)) {
+		redis("HINCRBY", lock, argv[1], "1")
+		redis("PEXPIRE", lock, argv[0])
+		return true
+	}
+	return false
+}
+
+// fairTake tries once and does not queue up.
+var fairTake = &sim.Script{
+	Lua: luaTake + `return 1`,
+	Model: func(redis sim.Calls, keys, argv []string) any {
+		if take(redis, keys, argv) {
+			return nil
+		}
+		return int64(1)
+	},
+}
+
+// fairQueueUp tries, queues up, and returns how long to wait at most before it tries again. A thread's time is that of the
+// one before it, or the end of the lease for the first, and the wait time-out.
+var fairQueueUp = &sim.Script{
+	Lua: luaTake + `local timeout = redis.call('zscore', KEYS[3], ARGV[2])
+if timeout ~= false then
+  return tonumber(timeout) - tonumber(ARGV[3]) - tonumber(ARGV[4])
+end
+local last = redis.call('lindex', KEYS[2], -1)
+local ttl
+if last ~= false and last ~= ARGV[2] then
+  ttl = tonumber(redis.call('zscore', KEYS[3], last)) - tonumber(ARGV[4])
+else
+  ttl = redis.call('pttl', KEYS[1])
+end
+if redis.call('zadd', KEYS[3], ttl + tonumber(ARGV[3]) + tonumber(ARGV[4]), ARGV[2]) == 1 then
+  redis.call('rpush', KEYS[2], ARGV[2])
+end
+return ttl`,
+	Model: func(redis sim.Calls, keys, argv []string) any {
+		if take(redis, keys, argv) {
+			return nil
+		}
+		lock, queue, times, thread := keys[0], keys[1], keys[2], argv[1]
+		wait, now := number(argv[2]), number(argv[3])
+		if timeout := redis("ZSCORE", times, thread); timeout != nil {
+			return number(timeout) - wait - now
+		}
+		var ttl int64
+		if last, ok := redis("LINDEX", queue, "-1").(string); ok && last != thread {
+			ttl = number(redis("ZSCORE", times, last)) - now
+		} else {
+			ttl = number(redis("PTTL", lock))
+		}
+		if redis("ZADD", times, strconv.FormatInt(ttl+wait+now, 10), thread) == any(int64(1)) {
+			redis("RPUSH", queue, thread)
+		}
+		return ttl
+	},
+}
+
+// fairLeave takes a thread that gives up out of the queue. Those behind it will be waited for that much less.
+var fairLeave = &sim.Script{
+	Lua: `local queue = redis.call('lrange', KEYS[1], 0, -1)
+local i = 1
+while i <= #queue and queue[i] ~= ARGV[1] do
+  i = i + 1
+end
+i = i + 1
+while i <= #queue do
+  redis.call('zincrby', KEYS[2], -tonumber(ARGV[2]), queue[i])
+  i = i + 1
+end
+redis.call('zrem', KEYS[2], ARGV[1])
+redis.call('lrem', KEYS[1], 0, ARGV[1])
+return nil`,
+	Model: func(redis sim.Calls, keys, argv []string) any {
+		behind := false
+		for _, thread := range redis("LRANGE", keys[0], "0", "-1").([]any) {
+			if behind {
+				redis("ZINCRBY", keys[1], "-"+argv[1], thread.(string))
+			}
+			behind = behind || thread == any(argv[0])
+		}
+		redis("ZREM", keys[1], argv[0])
+		redis("LREM", keys[0], "0", argv[0])
+		return nil
+	},
+}
+
+// fairUnlock counts down, deletes the key at zero and tells the head of the queue, on a channel of its own.
+var fairUnlock = &sim.Script{
+	Lua: luaSweep + `if redis.call('exists', KEYS[1]) == 0 then
+  local head = redis.call('lindex', KEYS[2], 0)
+  if head ~= false then
+    redis.call('publish', KEYS[4] .. ':' .. head, ARGV[1])
+  end
+  return 1
+end
+if redis.call('hexists', KEYS[1], ARGV[3]) == 0 then
+  return nil
+end
+if redis.call('hincrby', KEYS[1], ARGV[3], -1) > 0 then
+  redis.call('pexpire', KEYS[1], ARGV[2])
+  return 0
+end
+redis.call('del', KEYS[1])
+local head = redis.call('lindex', KEYS[2], 0)
+if head ~= false then
+  redis.call('publish', KEYS[4] .. ':' .. head, ARGV[1])
+end
+return 1`,
+	Model: func(redis sim.Calls, keys, argv []string) any {
+		lock, queue, times, channel := keys[0], keys[1], keys[2], keys[3]
+		sweep(redis, queue, times, number(argv[3]))
+		tell := func() any {
+			if head, ok := redis("LINDEX", queue, "0").(string); ok {
+				redis("PUBLISH", channel+":"+head, argv[0])
+			}
+			return int64(1)
+		}
+		if redis("EXISTS", lock) == any(int64(0)) {
+			return tell()
+		}
+		if redis("HEXISTS", lock, argv[2]) == any(int64(0)) {
+			return nil
+		}
+		if number(redis("HINCRBY", lock, argv[2], "-1")) > 0 {
+			redis("PEXPIRE", lock, argv[1])
+			return int64(0)
+		}
+		redis("DEL", lock)
+		return tell()
+	},
+}

@@ -1,0 +1,218 @@
+package protocols
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/redlock"
+)
+
+// redissonMulti is Redisson's RedissonMultiLock of one RLock on each node and, where the quorum is less than all nodes,
+// its RedissonRedLock: the RLocks are taken one after the other, until too many have failed. With a lease time they are
+// first taken for twice the time that the call may wait, and at the end all are given the lease time.
+//
+// Redisson says no validity, and subtracts nothing for clock drift: its client has the lease time to go by. Here it
+// counts that from before the last requests were sent, as carefully as it can.
+type redissonMulti struct {
+	*session
+	locks  []*redisson
+	quorum int
+}
+
+// baseWait is what RedissonMultiLock.lock allows each lock for an attempt.
+const baseWait = 1500 * time.Millisecond
+
+// The steps of protocol redisson-multi: those of its locks, and its own.
+var redissonMultiSteps = append(slices.Clone(redissonSteps), LeaseTimeSet)
+
+func newRedissonMulti(env Env) (Locker, error) {
+	s := newSession(env)
+	x := &redissonMulti{session: &s, quorum: quorumOf(env.Settings, len(s.nodes))}
+	for i := range s.nodes {
+		x.locks = append(x.locks, newRLock(x.session, i))
+	}
+	return x, nil
+}
+
+// quorumOf is how many nodes must agree.
+func quorumOf(s Settings, nodes int) int {
+	if s.Quorum == 0 {
+		return redlock.Majority(nodes)
+	}
+	return s.Quorum
+}
+
+func checkRedissonMulti(s Settings, nodes int) error {
+	if q := quorumOf(s, nodes); q < redlock.Majority(nodes) || q > nodes {
+		return fmt.Errorf("quorum %d of %d nodes must be from %d, for a RedissonRedLock, to %d, for a RedissonMultiLock", q, nodes, redlock.Majority(nodes), nodes)
+	}
+	return checkTTL(s)
+}
+
+func (x *redissonMulti) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	for n := 1; ; n++ {
+		x.env.Attempt(ctx, n)
+		wait := x.waitTime(ttl)
+		deadline := x.clock.Now().Add(wait)
+		l, err := x.attempt(ctx, resource, ttl, wait)
+		if !errors.Is(err, redlock.ErrNoQuorum) {
+			return l, err
+		}
+		// Where nodes refuse at once Redisson would wait for a connection; what that takes is not modelled, and this
+		// stands for it.
+		if ctx.Err() == nil && x.clock.Now().Before(deadline) {
+			x.env.Process.Sleep(ctx, x.env.Settings.RetryDelay.Max)
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("%w, %w", err, ctx.Err())
+		}
+	}
+}
+
+func (x *redissonMulti) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	return x.attempt(ctx, resource, ttl, 0)
+}
+
+// waitTime is how long an attempt of Lock may take.
+func (x *redissonMulti) waitTime(ttl time.Duration) time.Duration {
+	base := time.Duration(len(x.locks)) * baseWait
+	if x.env.Settings.Watchdog {
+		return base
+	}
+	from, to := min(base, ttl), max(base, ttl)
+	if ttl <= base {
+		from, to = ttl/2, ttl
+	}
+	return (from + time.Duration(x.random(uint64(to-from)+1))).Truncate(time.Millisecond)
+}
+
+// attempt takes the locks in their order. wait is how long that may take, each lock's share included; 0 asks each once.
+func (x *redissonMulti) attempt(ctx context.Context, resource string, ttl, wait time.Duration) (Lease, error) {
+	n, first := len(x.locks), ttl
+	if wait > 0 && !x.env.Settings.Watchdog {
+		first = 2 * wait
+	}
+	deadline := x.clock.Now().Add(wait)
+	failures := n - x.quorum
+	var taken []*redisson
+	for i := 0; i < n; i++ {
+		r := x.locks[i]
+		share := wait
+		if x.quorum < n {
+			share = wait / time.Duration(n)
+		}
+		until := x.clock.Now().Add(share)
+		if until.After(deadline) {
+			until = deadline
+		}
+		if _, err := r.take(ctx, resource, first, until); err == nil {
+			taken = append(taken, r)
+		} else {
+			if !errors.Is(err, redlock.ErrTaken) {
+				_ = r.unlock(ctx, ctx, resource, ttl) // it may have been taken
+			}
+			if len(taken) == x.quorum {
+				break
+			}
+			if failures == 0 {
+				x.release(ctx, taken, resource, ttl)
+				if wait <= 0 || ctx.Err() != nil {
+					return nil, redlock.ErrNoQuorum
+				}
+				// From the first again, for as long as there is time.
+				failures, taken, i = n-x.quorum, nil, -1
+			} else {
+				failures--
+			}
+		}
+		if wait > 0 && !x.clock.Now().Before(deadline) {
+			x.release(ctx, taken, resource, ttl)
+			return nil, redlock.ErrNoQuorum
+		}
+	}
+	l := &multiLease{redissonMulti: x, ctx: ctx, resource: resource, ttl: ttl}
+	if !x.env.Settings.Watchdog {
+		var err error
+		if l.until, err = x.setLeaseTime(ctx, taken, resource, ttl); err != nil {
+			return nil, err
+		}
+	}
+	x.env.Believe(ctx, l.until)
+	return l, nil
+}
+
+// setLeaseTime has the keys expire when the lease time has passed. Redisson asks nobody whose they are.
+func (x *redissonMulti) setLeaseTime(ctx context.Context, taken []*redisson, resource string, ttl time.Duration) (time.Time, error) {
+	start := x.clock.Now()
+	err := x.all(taken, func(r *redisson) error {
+		return r.command(ctx, r.node, "PEXPIRE", resource, milliseconds(ttl)).Err
+	})
+	x.env.Step(ctx, Step{Name: LeaseTimeSet, Span: ttl, Detail: fmt.Sprintf("gives the %d locks that it took the lease time, %v", len(taken), ttl)})
+	return start.Add(ttl), err
+}
+
+// release releases some locks, and does not look at what comes of it.
+func (x *redissonMulti) release(ctx context.Context, locks []*redisson, resource string, ttl time.Duration) {
+	_ = x.all(locks, func(r *redisson) error { return r.unlock(ctx, ctx, resource, ttl) })
+}
+
+// all does something with some locks at the same time, and returns the first error in their order.
+func (x *redissonMulti) all(locks []*redisson, do func(*redisson) error) error {
+	waiter := x.env.Process.Tasks().NewWaiter()
+	errs := make([]error, len(locks))
+	pending := len(locks)
+	for i, r := range locks {
+		x.env.Process.Tasks().Start(func() {
+			errs[i] = do(r)
+			pending--
+			waiter.Wake()
+		})
+	}
+	for pending > 0 {
+		waiter.Wait(context.Background())
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// multiLease is a multi-lock that is held.
+type multiLease struct {
+	*redissonMulti
+	ctx      context.Context
+	resource string
+	ttl      time.Duration
+	until    time.Time
+}
+
+func (l *multiLease) Until() time.Time         { return l.until }
+func (l *multiLease) Context() context.Context { return context.Background() }
+func (l *multiLease) Token() (int64, bool)     { return 0, false }
+
+// Extend gives the keys a new TTL, on all nodes.
+func (l *multiLease) Extend(ctx context.Context, ttl time.Duration) error {
+	until, err := l.setLeaseTime(ctx, l.locks, l.resource, ttl)
+	if err != nil {
+		return err
+	}
+	if !l.until.IsZero() {
+		l.until = until
+	}
+	l.env.Believe(l.ctx, l.until)
+	return nil
+}
+
+// Unlock releases all locks. A RedissonRedLock swallows what goes wrong with some.
+func (l *multiLease) Unlock(ctx context.Context) error {
+	err := l.all(l.locks, func(r *redisson) error { return r.unlock(ctx, l.ctx, l.resource, l.ttl) })
+	if l.quorum < len(l.locks) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,163 @@
+package database_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/sim"
+	"redlocksim/sim/database"
+	"redlocksim/sim/model"
+)
+
+// client runs a program of a client of the database.
+func client(t *testing.T, cleanUp time.Duration, do func(w *sim.World, d *database.Database, p *sim.Process, next func() (sim.Key, time.Time))) history.History {
+	t.Helper()
+	w := sim.NewWorld(sim.Config{Nodes: []string{"database"}, Clients: []sim.ClientConfig{{Name: "client"}},
+		Latency: sim.Constant(time.Millisecond)}, model.New())
+	defer w.Close()
+	d, p := database.Of(w, cleanUp), w.Client("client")
+	requests, done := uint64(0), false
+	p.Go(func() {
+		do(w, d, p, func() (sim.Key, time.Time) {
+			requests++
+			return sim.Key(requests), p.LockClock().Now().Add(100 * time.Millisecond)
+		})
+		done = true
+	})
+	w.Kernel.Run(sim.True(time.Minute))
+	if !done {
+		t.Error("the client did not come to its end")
+	}
+	return w.History()
+}
+
+func expect(t *testing.T, what string, got database.Result, err error, want database.Result) {
+	t.Helper()
+	if err != nil || got != want {
+		t.Errorf("%s: %v, %v; want %v", what, got, err, want)
+	}
+}
+
+const idle = 10 * time.Second
+
+func TestTransaction(t *testing.T) {
+	h := client(t, 0, func(w *sim.World, d *database.Database, p *sim.Process, next func() (sim.Key, time.Time)) {
+		sleep := func(d time.Duration) { p.Sleep(context.Background(), d) }
+		begin := func(name string) (database.Result, error) {
+			k, deadline := next()
+			return d.Begin(p, k, deadline, name, "r", idle)
+		}
+		write := func(name string, number int64) (database.Result, error) {
+			k, deadline := next()
+			result, _, err := d.Access(p, k, deadline, name, history.Event{Func: history.Write, Resource: "r", Number: number, Op: int(number)})
+			return result, err
+		}
+		commit := func(name string) (database.Result, error) {
+			k, deadline := next()
+			return d.Commit(p, k, deadline, name, func() {})
+		}
+		read := func(name string, want int64) {
+			t.Helper()
+			k, deadline := next()
+			result, number, err := d.Access(p, k, deadline, name, history.Event{Func: history.Read, Resource: "r"})
+			expect(t, "read", result, err, database.Done)
+			if number != want {
+				t.Errorf("%s reads %d, want %d", name, number, want)
+			}
+		}
+		result, err := begin("a")
+		expect(t, "begin", result, err, database.Done)
+		result, err = begin("b")
+		expect(t, "the row is locked", result, err, database.Locked)
+		result, err = write("a", 1)
+		expect(t, "write", result, err, database.Done)
+		read("a", 1)
+		result, err = commit("a")
+		expect(t, "commit", result, err, database.Done)
+		result, err = commit("a")
+		expect(t, "commit again", result, err, database.Gone)
+
+		result, err = begin("b")
+		expect(t, "the row is free", result, err, database.Done)
+		sleep(idle - 10*time.Millisecond)
+		result, err = write("b", 2)
+		expect(t, "just in time", result, err, database.Done)
+		sleep(idle - 10*time.Millisecond)
+		read("b", 2)
+		sleep(idle + 10*time.Millisecond)
+		result, err = commit("b")
+		expect(t, "too late", result, err, database.Gone)
+
+		result, err = begin("c")
+		expect(t, "the row is free after the timeout", result, err, database.Done)
+		read("c", 1)
+		if err := w.Servers[0].Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = commit("c"); err == nil {
+			t.Error("a database that is down has committed")
+		}
+		if err := w.Servers[0].Restart(); err != nil {
+			t.Fatal(err)
+		}
+		result, err = commit("c")
+		expect(t, "transactions end with the process", result, err, database.Gone)
+		result, err = begin("e")
+		expect(t, "and so do their locks", result, err, database.Done)
+		read("e", 1)
+	})
+	var writes []string
+	for _, e := range h {
+		if e.Func == history.Write {
+			writes = append(writes, string(e.Outcome))
+		}
+	}
+	if len(writes) != 2 || writes[0] != string(history.OK) || writes[1] != string(history.Failed) {
+		t.Errorf("effects of writes: %v, want the first committed and the second rolled back", writes)
+	}
+}
+
+func TestUniqueIndex(t *testing.T) {
+	client(t, idle, func(w *sim.World, d *database.Database, p *sim.Process, next func() (sim.Key, time.Time)) {
+		sleep := func(d time.Duration) { p.Sleep(context.Background(), d) }
+		insert := func(name string) (database.Result, error) {
+			k, deadline := next()
+			return d.Insert(p, k, deadline, "r", name)
+		}
+		remove := func(name string) (database.Result, error) {
+			k, deadline := next()
+			return d.Delete(p, k, deadline, "r", name)
+		}
+		result, err := insert("a")
+		expect(t, "insert", result, err, database.Done)
+		result, err = insert("b")
+		expect(t, "a row that is there", result, err, database.Locked)
+		result, err = remove("b")
+		expect(t, "somebody else's row", result, err, database.Gone)
+		if err := w.Servers[0].LosePower(); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Servers[0].Restart(); err != nil {
+			t.Fatal(err)
+		}
+		result, err = insert("b")
+		expect(t, "rows survive a restart", result, err, database.Locked)
+		sleep(idle - time.Second)
+		k, deadline := next()
+		result, err = d.Touch(p, k, deadline, "r", "a")
+		expect(t, "touch", result, err, database.Done)
+		sleep(idle - time.Second)
+		result, err = insert("b")
+		expect(t, "a row that was touched is not old", result, err, database.Locked)
+		w.Servers[0].Clock().Step(time.Minute)
+		sleep(2 * time.Second)
+		result, err = insert("b")
+		expect(t, "the clean-up goes by the wall clock", result, err, database.Done)
+		result, err = remove("b")
+		expect(t, "delete", result, err, database.Done)
+		result, err = insert("a")
+		expect(t, "the row is gone", result, err, database.Done)
+	})
+}

@@ -1,0 +1,226 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"redlocksim/sim"
+)
+
+const errWrongType = sim.ServerError("WRONGTYPE Operation against a key holding the wrong kind of value")
+
+// collection reads a key that is not a string; one that does not exist is empty.
+func collection[C any](s *store, key string, now int64, parse func(string) (C, bool)) (c C, err error) {
+	r, there := s.get(key, now)
+	if !there {
+		return c, nil
+	}
+	c, ok := parse(r.value)
+	if !ok {
+		return c, errWrongType
+	}
+	return c, nil
+}
+
+// keep stores a collection and keeps the key's TTL; one without elements is no key.
+func (s *store) keep(key string, now int64, size int, value string) {
+	if size == 0 {
+		delete(s.keys, key)
+		return
+	}
+	r, _ := s.get(key, now)
+	r.value = value
+	s.keys[key] = r
+}
+
+// onHash, onList and onSortedSet make a command of what it does with the collection under its first argument and the
+// rest of its arguments. What changes the collection returns it, what only reads it returns false.
+
+func onHash(args int, do func(h map[string]string, a []string) (any, bool)) command {
+	return command{args, func(s *store, now int64, a []string) any {
+		h, err := collection(s, a[0], now, sim.ParseHash)
+		if err != nil {
+			return err
+		}
+		if h == nil {
+			h = map[string]string{}
+		}
+		reply, changed := do(h, a[1:])
+		if changed {
+			s.keep(a[0], now, len(h), sim.HashValue(h))
+		}
+		return reply
+	}}
+}
+
+func onSortedSet(args int, do func(z map[string]float64, a []string) (any, bool)) command {
+	return command{args, func(s *store, now int64, a []string) any {
+		z, err := collection(s, a[0], now, sim.ParseSortedSet)
+		if err != nil {
+			return err
+		}
+		if z == nil {
+			z = map[string]float64{}
+		}
+		reply, changed := do(z, a[1:])
+		if changed {
+			s.keep(a[0], now, len(z), sim.SortedSetValue(z))
+		}
+		return reply
+	}}
+}
+
+func onList(args int, do func(l *[]string, a []string) (any, bool)) command {
+	return command{args, func(s *store, now int64, a []string) any {
+		l, err := collection(s, a[0], now, sim.ParseList)
+		if err != nil {
+			return err
+		}
+		reply, changed := do(&l, a[1:])
+		if changed {
+			s.keep(a[0], now, len(l), sim.ListValue(l))
+		}
+		return reply
+	}}
+}
+
+func hexists(h map[string]string, a []string) (any, bool) {
+	_, there := h[a[0]]
+	return flag(there), false
+}
+
+func hget(h map[string]string, a []string) (any, bool) {
+	if v, there := h[a[0]]; there {
+		return v, false
+	}
+	return nil, false
+}
+
+func hset(h map[string]string, a []string) (any, bool) {
+	_, there := h[a[0]]
+	h[a[0]] = a[1]
+	return flag(!there), true
+}
+
+func hincrby(h map[string]string, a []string) (any, bool) {
+	n, err := strconv.ParseInt(cmp.Or(h[a[0]], "0"), 10, 64)
+	by, err2 := strconv.ParseInt(a[1], 10, 64)
+	if err != nil || err2 != nil {
+		return errNotInteger, false
+	}
+	h[a[0]] = strconv.FormatInt(n+by, 10)
+	return n + by, true
+}
+
+func hdel(h map[string]string, a []string) (any, bool) {
+	_, there := h[a[0]]
+	delete(h, a[0])
+	return flag(there), true
+}
+
+func rpush(l *[]string, a []string) (any, bool) {
+	*l = append(*l, a...)
+	return int64(len(*l)), true
+}
+
+func lpop(l *[]string, _ []string) (any, bool) {
+	if len(*l) == 0 {
+		return nil, false
+	}
+	head := (*l)[0]
+	*l = (*l)[1:]
+	return head, true
+}
+
+func lindex(l *[]string, a []string) (any, bool) {
+	i, err := strconv.Atoi(a[0])
+	if err != nil {
+		return errNotInteger, false
+	}
+	if i < 0 {
+		i += len(*l)
+	}
+	if i < 0 || i >= len(*l) {
+		return nil, false
+	}
+	return (*l)[i], false
+}
+
+func lrange(l *[]string, a []string) (any, bool) { return between(*l, a), false }
+
+// lrem is LREM key 0 element: all occurrences.
+func lrem(l *[]string, a []string) (any, bool) {
+	if a[0] != "0" {
+		return sim.ServerError("ERR the model knows LREM with count 0 only"), false
+	}
+	before := len(*l)
+	*l = slices.DeleteFunc(*l, func(item string) bool { return item == a[1] })
+	return int64(before - len(*l)), true
+}
+
+// between is the part of a list from one index to another, which count from the end if they are negative.
+func between(items []string, a []string) any {
+	from, err := strconv.Atoi(a[0])
+	to, err2 := strconv.Atoi(a[1])
+	if err != nil || err2 != nil {
+		return errNotInteger
+	}
+	if from < 0 {
+		from += len(items)
+	}
+	if to < 0 {
+		to += len(items)
+	}
+	part := []any{}
+	for i := max(from, 0); i <= to && i < len(items); i++ {
+		part = append(part, items[i])
+	}
+	return part
+}
+
+// score is a score as Redis replies it.
+func score(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+const errNotFloat = sim.ServerError("ERR value is not a valid float")
+
+func zadd(z map[string]float64, a []string) (any, bool) {
+	f, err := strconv.ParseFloat(a[0], 64)
+	if err != nil {
+		return errNotFloat, false
+	}
+	_, there := z[a[1]]
+	z[a[1]] = f
+	return flag(!there), true
+}
+
+func zincrby(z map[string]float64, a []string) (any, bool) {
+	f, err := strconv.ParseFloat(a[0], 64)
+	if err != nil {
+		return errNotFloat, false
+	}
+	z[a[1]] += f
+	return score(z[a[1]]), true
+}
+
+func zscore(z map[string]float64, a []string) (any, bool) {
+	if f, there := z[a[0]]; there {
+		return score(f), false
+	}
+	return nil, false
+}
+
+func zrem(z map[string]float64, a []string) (any, bool) {
+	_, there := z[a[0]]
+	delete(z, a[0])
+	return flag(there), true
+}
+
+func zrange(z map[string]float64, a []string) (any, bool) {
+	members := make([]string, 0, len(z))
+	for m := range z {
+		members = append(members, m)
+	}
+	slices.SortFunc(members, func(a, b string) int { return cmp.Or(cmp.Compare(z[a], z[b]), cmp.Compare(a, b)) })
+	return between(members, a), false
+}

@@ -1,0 +1,112 @@
+package model
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// prepare is the adapter's prepare.lua.
+func (s *store) prepare(c *redlock.Command) redlock.Reply {
+	run := s.server.RunID()
+	if c.Conditions.Watched != run {
+		return redlock.Reply{Outcome: redlock.Declined, Record: run}
+	}
+	s.keys[redlock.GuardKey] = record{value: guardRecord(run, 0, c.Conditions.MaxTTL)}
+	return redlock.Reply{Outcome: redlock.Accepted, Record: run}
+}
+
+// vote is the adapter's vote.lua: an acquire under conditions. It looks at the same keys as that, because looking at a
+// key removes it if it has expired.
+func (s *store) vote(c *redlock.Command, now int64) redlock.Reply {
+	if c.Conditions.MaxTTL != 0 {
+		if reply, fit := s.guard(c.Conditions, now); !fit {
+			return reply
+		}
+	}
+	token := c.Conditions.Token
+	var counter int64
+	if token != 0 {
+		for _, key := range c.Keys {
+			r, _ := s.get(redlock.TokenKey(key), now)
+			n, _ := strconv.ParseInt(r.value, 10, 64) // nobody else writes there; 0 if there is none
+			counter = max(counter, n)
+		}
+	}
+	taken := false
+	ttls := make([]int64, len(c.Keys))
+	for i, key := range c.Keys {
+		ttls[i] = c.TTL.Milliseconds()
+		switch r, there := s.get(key, now); {
+		case !there:
+		case token != 0 && r.value == c.Value: // the vote for this claim's first token
+			ttls[i] = max(ttls[i], r.expiresAt-now)
+		default:
+			taken = true
+		}
+	}
+	if taken {
+		return redlock.Reply{Outcome: redlock.Declined, Token: counter}
+	}
+	if token != 0 && token <= counter {
+		return redlock.Reply{Outcome: redlock.Behind, Token: counter}
+	}
+	for i, key := range c.Keys {
+		s.keys[key] = record{c.Value, now + ttls[i]}
+		if token != 0 {
+			s.keys[redlock.TokenKey(key)] = record{strconv.FormatInt(token, 10), now + c.Conditions.CounterTTL.Milliseconds()}
+		}
+	}
+	return redlock.Reply{Outcome: redlock.Accepted}
+}
+
+// guard says whether the node is fit to vote, or what it answers instead.
+func (s *store) guard(q *redlock.Conditions, now int64) (reply redlock.Reply, fit bool) {
+	run := s.server.RunID()
+	kept, there := s.get(redlock.GuardKey, now)
+	var found string
+	var since int64
+	if there {
+		var limit time.Duration
+		var ok bool
+		if found, since, limit, ok = parseGuardRecord(kept.value); !ok {
+			return redlock.Reply{Outcome: redlock.Failed, Err: errNoRecord}, false
+		}
+		if limit != q.MaxTTL {
+			return redlock.Reply{Outcome: redlock.Failed, Err: &redlock.MaxTTLError{Node: limit, Client: q.MaxTTL}}, false
+		}
+	}
+	switch {
+	case found != run:
+		kept.value = guardRecord(run, now, q.MaxTTL)
+		s.keys[redlock.GuardKey] = record{value: kept.value}
+	case since == 0:
+		return reply, true
+	case q.Watched == kept.value && now-since > q.MaxTTL.Milliseconds():
+		s.keys[redlock.GuardKey] = record{value: guardRecord(run, 0, q.MaxTTL)}
+		return reply, true
+	}
+	return redlock.Reply{Outcome: redlock.Quarantined, Record: kept.value}, false
+}
+
+const errNoRecord = sim.ServerError("ERR redlock: " + redlock.GuardKey + " is not a record of the restart guard")
+
+func guardRecord(run string, since int64, limit time.Duration) string {
+	return fmt.Sprint(run, " ", since, " ", limit.Milliseconds())
+}
+
+var guardPattern = regexp.MustCompile(`^([0-9a-f]+) ([0-9]+) ([0-9]+)$`)
+
+func parseGuardRecord(text string) (run string, since int64, limit time.Duration, ok bool) {
+	m := guardPattern.FindStringSubmatch(text)
+	if m == nil {
+		return "", 0, 0, false
+	}
+	since, _ = strconv.ParseInt(m[2], 10, 64)
+	ms, _ := strconv.ParseInt(m[3], 10, 64)
+	return m[1], since, time.Duration(ms) * time.Millisecond, true
+}

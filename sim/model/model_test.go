@@ -1,0 +1,190 @@
+package model_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/sim"
+	"redlocksim/sim/model"
+)
+
+const ms = time.Millisecond
+
+// node is a node A, and a client c that sends commands to it.
+type node struct {
+	*sim.World
+	a    *sim.Server
+	said strings.Builder
+	sent int
+}
+
+func newNode(t *testing.T, latency time.Duration, persistence sim.Persistence) *node {
+	w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Persistence: persistence, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: sim.Constant(latency)}, model.New())
+	t.Cleanup(w.Close)
+	return &node{World: w, a: w.Server("A")}
+}
+
+// send has a command sent at a true time, of which the outcome and the time of the reply are taken down.
+func (n *node) send(at time.Duration, c redlock.Command) {
+	n.Kernel.After(at, func() {
+		n.sent++
+		c.Round = n.sent
+		if c.Deadline.IsZero() {
+			c.Deadline = n.Client("c").LockClock().Now().Add(time.Hour)
+		}
+		c.Done = func(_ *redlock.Command, r redlock.Reply) {
+			fmt.Fprintf(&n.said, "%v %v; ", n.Kernel.Now().Sub(0), r.Outcome)
+		}
+		n.Nodes(n.Client("c"))[0].Do([]*redlock.Command{&c})
+	})
+}
+
+func (n *node) want(t *testing.T, want string) {
+	t.Helper()
+	n.Kernel.Run(sim.True(time.Hour))
+	if got := strings.TrimSuffix(n.said.String(), "; "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func acquire(value string, ttl time.Duration, keys string) redlock.Command {
+	return redlock.Command{Op: redlock.OpAcquire, Value: value, TTL: ttl, Keys: strings.Fields(keys)}
+}
+
+func extend(value string, ttl time.Duration, keys string) redlock.Command {
+	return redlock.Command{Op: redlock.OpExtend, Value: value, TTL: ttl, Keys: strings.Fields(keys)}
+}
+
+func release(value, keys string) redlock.Command {
+	return redlock.Command{Op: redlock.OpRelease, Value: value, Keys: strings.Fields(keys)}
+}
+
+// TestCommands: what the three operations do. Each command is sent at its time and answered at once.
+func TestCommands(t *testing.T) {
+	type at struct {
+		when time.Duration
+		c    redlock.Command
+	}
+	for _, test := range []struct {
+		name     string
+		commands []at
+		want     string // a letter each: Accepted or Declined
+		left     string // key=value@milliseconds since the start
+	}{
+		{"set if it is free", []at{{0, acquire("v", 100*ms, "k")}, {1 * ms, acquire("w", 100*ms, "k")}, {2 * ms, acquire("v", 100*ms, "k")}}, "ADD", "k=v@100"},
+		{"expires after its last millisecond", []at{{0, acquire("v", 100*ms, "k")}, {101*ms - 1, acquire("w", 100*ms, "k")}, {101 * ms, acquire("x", 100*ms, "k")}}, "ADA", "k=x@201"},
+		{"the clock is read in milliseconds", []at{{2*ms - 1, acquire("v", 100*ms, "k")}}, "A", "k=v@101"},
+		{"several keys: all are free", []at{{0, acquire("v", 100*ms, "a b")}, {1 * ms, acquire("w", 100*ms, "c")}}, "AA", "a=v@100 b=v@100 c=w@101"},
+		{"several keys: one is taken", []at{{0, acquire("v", 100*ms, "b")}, {1 * ms, acquire("w", 100*ms, "a b c")}}, "AD", "b=v@100"},
+
+		{"extend", []at{{0, acquire("v", 100*ms, "k")}, {50 * ms, extend("v", 100*ms, "k")}}, "AA", "k=v@150"},
+		{"extend does not shorten", []at{{0, acquire("v", 100*ms, "k")}, {50 * ms, extend("v", 10*ms, "k")}}, "AA", "k=v@100"},
+		{"extend another's", []at{{0, acquire("v", 100*ms, "k")}, {50 * ms, extend("w", 100*ms, "k")}}, "AD", "k=v@100"},
+		{"extend at the last moment", []at{{0, acquire("v", 100*ms, "k")}, {101*ms - 1, extend("v", 100*ms, "k")}}, "AA", "k=v@200"},
+		{"extend creates nothing", []at{{0, acquire("v", 100*ms, "k")}, {101 * ms, extend("v", 100*ms, "k")}}, "AD", ""},
+		{"extend all or none", []at{{0, acquire("v", 100*ms, "a")}, {1 * ms, extend("v", 500*ms, "a b")}}, "AD", "a=v@100"},
+
+		{"release", []at{{0, acquire("v", 100*ms, "k")}, {1 * ms, release("v", "k")}, {2 * ms, release("v", "k")}, {3 * ms, acquire("w", 5*ms, "k")}}, "AADA", "k=w@8"},
+		{"release another's", []at{{0, acquire("v", 100*ms, "k")}, {1 * ms, release("w", "k")}}, "AD", "k=v@100"},
+		{"release what has expired", []at{{0, acquire("v", 100*ms, "k")}, {101 * ms, release("v", "k")}}, "AD", ""},
+		{"release those that are ours", []at{{0, acquire("v", 100*ms, "a c")}, {1 * ms, acquire("w", 100*ms, "b")}, {2 * ms, release("v", "a b c")}}, "AAD", "b=w@101"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := newNode(t, 0, sim.NoPersistence)
+			var end time.Duration
+			for _, c := range test.commands {
+				n.send(c.when, c.c)
+				end = c.when
+			}
+			n.Kernel.Run(sim.True(end))
+			var got, left []string
+			for _, reply := range strings.Split(strings.TrimSuffix(n.said.String(), "; "), "; ") {
+				got = append(got, strings.ToUpper(strings.Fields(reply)[1][:1]))
+			}
+			for _, r := range n.a.Dump() {
+				left = append(left, fmt.Sprintf("%s=%s@%d", r.Key, r.Value, r.ExpiresAt-sim.Epoch.Milliseconds()))
+			}
+			if strings.Join(got, "") != test.want || strings.Join(left, " ") != test.left {
+				t.Errorf("got %v, left %v; want %s, left %s", got, left, test.want, test.left)
+			}
+		})
+	}
+}
+
+// TestDeadlinesAreAbsolute: a step of the node's clock moves the moment at which a key expires by as much.
+func TestDeadlinesAreAbsolute(t *testing.T) {
+	for step, want := range map[time.Duration]string{0: "0s accepted; 100ms declined; 130ms accepted", -50 * ms: "0s accepted; 100ms declined; 130ms declined", 50 * ms: "0s accepted; 100ms accepted; 130ms declined"} {
+		n := newNode(t, 0, sim.NoPersistence)
+		n.send(0, acquire("v", 100*ms, "k"))
+		n.Kernel.After(10*ms, func() { n.a.Clock().Step(step) })
+		n.send(100*ms, acquire("w", time.Second, "k"))
+		n.send(130*ms, acquire("x", time.Second, "k"))
+		n.want(t, want)
+	}
+}
+
+// TestScriptsAreSentOnce: one more round trip the first time, also after a restart, and each operation has its own.
+func TestScriptsAreSentOnce(t *testing.T) {
+	n := newNode(t, 5*ms, sim.Always)
+	n.send(0, acquire("v", time.Hour, "k"))
+	n.send(1*time.Second, extend("v", time.Hour, "k"))
+	n.send(2*time.Second, extend("v", time.Hour, "k"))
+	n.send(3*time.Second, acquire("v", time.Hour, "a b"))
+	n.send(4*time.Second, release("v", "a b"))
+	n.Kernel.After(5*time.Second, func() { _ = n.a.Kill() })
+	n.Kernel.After(6*time.Second, func() { _ = n.a.Restart() })
+	n.send(7*time.Second, extend("v", time.Hour, "k"))
+	n.send(8*time.Second, acquire("v", time.Hour, "k"))
+	n.want(t, "10ms accepted; 1.02s accepted; 2.01s accepted; 3.02s accepted; 4.02s accepted; 7.02s accepted; 8.01s declined")
+}
+
+// TestSecondRoundTripHasADeadline: the one that sends the script.
+func TestSecondRoundTripHasADeadline(t *testing.T) {
+	for _, test := range []struct {
+		deadline time.Duration
+		rate     int64
+		want     string
+	}{
+		{20*ms + 1, 0, "20ms accepted"},
+		{19 * ms, 0, "19ms timed out"},
+		{10*ms + 1, 0, "10.000001ms timed out"},
+		{10 * ms, 0, "10ms timed out"},
+		{5 * ms, 0, "10ms timed out"},
+		{19 * ms, -100_000_000, "20ms accepted"},
+	} {
+		n := newNode(t, 5*ms, sim.NoPersistence)
+		n.send(0, acquire("v", time.Hour, "k"))
+		n.Kernel.Run(sim.True(time.Second))
+		n.said.Reset()
+		n.Client("c").Clock().SetRate(test.rate)
+		c := release("v", "k")
+		c.Deadline = n.Client("c").LockClock().Now().Add(test.deadline)
+		n.send(0, c)
+		n.Kernel.Run(sim.True(2 * time.Second))
+		got := strings.TrimSuffix(n.said.String(), "; ")
+		word := strings.SplitN(got, " ", 2)
+		d, err := time.ParseDuration(word[0])
+		if err != nil {
+			t.Fatal(got)
+		}
+		if got := fmt.Sprint(d-time.Second, " ", word[1]); got != test.want {
+			t.Errorf("%v: %s, want %s", test.deadline, got, test.want)
+		}
+		if taken := len(n.a.Dump()) == 1; taken != (test.deadline <= 10*ms) {
+			t.Errorf("%v: the key is there: %v", test.deadline, taken)
+		}
+	}
+}
+
+// TestRefusals: a command is answered once, however its node is lost, and each of a batch travels alone.
+func TestRefusals(t *testing.T) {
+	n := newNode(t, 5*ms, sim.NoPersistence)
+	n.send(0, acquire("v", time.Hour, "k"))
+	n.send(1*time.Second, release("v", "k")) // killed between its two round trips
+	n.Kernel.After(1*time.Second+11*ms, func() { _ = n.a.Kill() })
+	n.send(2*time.Second, acquire("v", time.Hour, "k"))
+	n.want(t, "10ms accepted; 1.016s refused; 2.01s refused")
+}

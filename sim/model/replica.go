@@ -1,0 +1,34 @@
+package model
+
+import (
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// Command implements sim.Asking: whatever the library asks writes.
+func (x *exchange) Command() []string { return []string{"EVALSHA"} }
+
+// Answer implements sim.Asking.
+func (x *exchange) Answer(value any) {
+	err, _ := value.(sim.ServerError)
+	x.reply = redlock.Reply{Outcome: redlock.Failed, Err: err}
+}
+
+// Command implements sim.Asking.
+func (x *request) Command() []string {
+	if x.Script != nil {
+		return []string{"EVALSHA"}
+	}
+	return x.Args
+}
+
+// Answer implements sim.Asking.
+func (x *request) Answer(value any) {
+	if err, isError := value.(sim.ServerError); isError {
+		x.reply = sim.Reply{Err: err}
+	} else {
+		x.reply = sim.Reply{Value: value}
+	}
+}
+
+var _, _ sim.Asking = (*exchange)(nil), (*request)(nil)

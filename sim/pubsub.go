@@ -1,0 +1,169 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"redlocksim/redlock"
+)
+
+// Subscription is a client's connection to a node over which it is sent what is published on one channel.
+//
+// It works in the same way on all tiers, above their clients: SUBSCRIBE is a message to the node, and so is every
+// message that the node then sends, subject to the delays, cuts and holds of the link. What is lost is lost for good; a
+// paused client finds it in its socket buffer. A node that stops, or a connection that is reset, forgets the
+// subscription. Messages can overtake each other and the confirmation.
+type Subscription struct {
+	exchange Exchange // stays open as long as the connection does
+	server   *Server
+	channel  string
+	key      Key
+	sent     uint64 // how many messages the node has sent
+
+	confirmed bool
+	heard     []string
+	broken    bool
+	closed    bool
+	waiter    redlock.Waiter
+}
+
+// Subscribe asks a node to send the client what is published on a channel. key is as for Redis.Do.
+func (w *World) Subscribe(client *Process, node string, key Key, channel string) *Subscription {
+	s := &Subscription{server: w.Server(node), channel: channel, key: key, waiter: client.Tasks().NewWaiter()}
+	w.Network.Link(client.name, node).Open(&s.exchange, key, s)
+	return s
+}
+
+// Confirm waits until the node has confirmed the subscription. Its error is ErrTimeout when the client's lock clock reads
+// deadline before, ErrReset if the connection is broken, and that of ctx if ctx ends.
+func (s *Subscription) Confirm(ctx context.Context, deadline time.Time) error {
+	return s.await(ctx, deadline, func() bool { return s.confirmed })
+}
+
+// Next waits for a message and takes it. Its errors are those of Confirm.
+func (s *Subscription) Next(ctx context.Context, deadline time.Time) (string, error) {
+	if err := s.await(ctx, deadline, func() bool { return len(s.heard) > 0 }); err != nil {
+		return "", err
+	}
+	message := s.heard[0]
+	s.heard = s.heard[1:]
+	return message, nil
+}
+
+func (s *Subscription) await(ctx context.Context, deadline time.Time, ready func() bool) error {
+	clock := s.exchange.link.client.LockClock()
+	late := false
+	timer := clock.AfterFunc(deadline.Sub(clock.Now()), func() { late = true; s.waiter.Wake() })
+	defer timer.Stop()
+	for {
+		switch {
+		case ready():
+			return nil
+		case s.broken:
+			return ErrReset
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case late:
+			return ErrTimeout
+		}
+		s.waiter.Wait(ctx)
+	}
+}
+
+// Close ends the subscription. The node learns of it by a message, and whatever it sends until then is ignored.
+func (s *Subscription) Close() {
+	if s.closed {
+		return
+	}
+	s.closed = true
+	s.exchange.Abandon()
+	if !s.broken {
+		x := &leave{subscription: s}
+		s.exchange.link.Open(&x.Exchange, s.key.WithString("unsubscribe"), x)
+	}
+}
+
+// Answered implements Client. The node never answers the exchange itself, which stays open.
+func (s *Subscription) Answered() { panic("sim: a subscription was answered") }
+
+// Broken implements Client.
+func (s *Subscription) Broken() {
+	s.broken = true
+	s.waiter.Wake()
+}
+
+// leave is UNSUBSCRIBE. Nobody waits for its reply.
+type leave struct {
+	Exchange
+	subscription *Subscription
+}
+
+func (*leave) Answered() {}
+func (*leave) Broken()   {}
+
+// push is a message from a node to a subscriber, or the confirmation of the subscription.
+type push struct {
+	Exchange
+	subscription *Subscription
+	message      string
+	confirms     bool
+}
+
+func (p *push) Answered() {
+	s := p.subscription
+	if s.closed {
+		return
+	}
+	if p.confirms {
+		s.confirmed = true
+	} else {
+		s.heard = append(s.heard, p.message)
+	}
+	s.waiter.Wake()
+}
+
+func (*push) Broken() {}
+
+// serve has a request that has arrived at a node carried out.
+func (w *World) serve(s *Server, x *Exchange) {
+	switch end := x.end.(type) {
+	case served:
+		end.serve()
+	case *Subscription:
+		s.subscribers = append(s.subscribers, end)
+		s.push(end, &push{subscription: end, confirms: true})
+	case *leave:
+		for i, other := range s.subscribers {
+			if other == end.subscription {
+				s.subscribers = append(s.subscribers[:i:i], s.subscribers[i+1:]...)
+				break
+			}
+		}
+		x.Reply()
+	default:
+		if len(s.replication.feeds) == 0 {
+			w.backend.Serve(s, x)
+		} else if !s.answers(x) {
+			w.backend.Serve(s, x)
+			s.changed()
+		}
+	}
+}
+
+// Publish sends a message to those who subscribed to a channel of the node, in the order in which they did, and returns
+// how many these are: the command PUBLISH.
+func (s *Server) Publish(channel, message string) int {
+	receivers := 0
+	for _, sub := range s.subscribers {
+		if sub.channel == channel && sub.exchange.epoch == sub.exchange.link.epoch {
+			s.push(sub, &push{subscription: sub, message: message})
+			receivers++
+		}
+	}
+	return receivers
+}
+
+func (s *Server) push(to *Subscription, p *push) {
+	to.sent++
+	to.exchange.link.push(&p.Exchange, to.key.WithString("push").With(to.sent), p)
+}

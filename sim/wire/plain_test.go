@@ -1,0 +1,145 @@
+package wire_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/sim"
+	"redlocksim/sim/model"
+	"redlocksim/sim/wire"
+)
+
+var backends = map[string]func() sim.Backend{"model": model.New, "wire": wire.New}
+
+// plainWorld is one node and two clients, with 1 ms from one to the other.
+func plainWorld(backend sim.Backend) *sim.World {
+	return sim.NewWorld(sim.Config{Nodes: []string{"A"}, Persistence: sim.Always, Latency: sim.Constant(time.Millisecond),
+		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}}}, backend)
+}
+
+// caller sends commands of a client to the only node, one after the other.
+func caller(w *sim.World, client string) func(text string) sim.Reply {
+	p, n := w.Client(client), uint64(0)
+	return func(text string) sim.Reply {
+		n++
+		return w.Connections(p)[0].Do(w.Kernel.Draw("test").WithString(client).With(n), p.LockClock().Now().Add(time.Second), sim.Request{Args: strings.Fields(text)})
+	}
+}
+
+func TestHashesListsAndSortedSetsAreTheSameOnAllTiers(t *testing.T) {
+	const commands = `HSET h a 1; HINCRBY h a 2; HINCRBY h b -1; HGET h a; HGET h c; HEXISTS h b; PEXPIRE h 60000; HDEL h b; PTTL h; HSET gone a 1; HDEL gone a; EXISTS gone
+		RPUSH l a b; RPUSH l c; LINDEX l 0; LINDEX l -1; LINDEX l 9; LRANGE l 0 -1; LRANGE l 1 1; RPUSH l a; LREM l 0 a; LPOP l; LPOP none; RPUSH one a; LPOP one; EXISTS one
+		ZADD z 1700000000000 a; ZADD z 2 b; ZADD z 3 b; ZINCRBY z -5000 a; ZSCORE z a; ZSCORE z c; ZRANGE z 0 -1; ZADD s 1 a; ZREM s a; ZREM s a; EXISTS s
+		GET h; LPOP z; ZSCORE l a; HGET z a; SET text hash; PUBLISH channel m`
+	logs := map[string]string{}
+	for name, backend := range backends {
+		w := plainWorld(backend())
+		var log strings.Builder
+		w.Client("c1").Go(func() {
+			call := caller(w, "c1")
+			for _, line := range strings.Split(commands, "\n") {
+				for _, command := range strings.Split(line, ";") {
+					reply := call(command)
+					fmt.Fprintf(&log, "%s: %#v %v\n", strings.TrimSpace(command), reply.Value, reply.Err)
+				}
+			}
+		})
+		w.Kernel.Run(sim.True(time.Second))
+		a := w.Server("A")
+		fmt.Fprintf(&log, "%#v\n", a.Dump())
+		if err := a.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		w.Client("c2").Go(func() {
+			call := caller(w, "c2")
+			for _, command := range []string{"HGET h a", "LRANGE l 0 -1", "ZRANGE z 0 -1", "ZSCORE z a", "GET text"} {
+				fmt.Fprintf(&log, "%s: %#v\n", command, call(command).Value)
+			}
+		})
+		w.Kernel.Run(sim.True(2 * time.Second))
+		fmt.Fprintf(&log, "%#v\n", a.Dump())
+		w.Close()
+		logs[name] = log.String()
+	}
+	if logs["model"] != logs["wire"] {
+		t.Errorf("model:\n%s\nwire:\n%s", logs["model"], logs["wire"])
+	}
+	for _, want := range []string{`HGET h a: "3"`, `LRANGE l 0 -1: []interface {}{"c"}`, `ZSCORE z a: "1699999995000"`, "EXISTS gone: 0", "EXISTS one: 0", "EXISTS s: 0"} {
+		if !strings.Contains(logs["model"], want) {
+			t.Errorf("no %s in\n%s", want, logs["model"])
+		}
+	}
+}
+
+func TestPublishReachesSubscribers(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		strike func(w *sim.World) // at 10 ms; the message is published at 20 ms
+		want   string
+	}{
+		{"nothing goes wrong", func(*sim.World) {}, "1 receivers, c1 hears m at 22ms"},
+		{"the link is cut", func(w *sim.World) { w.Network.Link("c1", "A").Cut(sim.Replies) }, "1 receivers, c1 hears no reply before the deadline at 100ms"},
+		{"the link is slow", func(w *sim.World) { w.Network.Link("c1", "A").Delay(sim.Replies, 5*time.Millisecond) }, "1 receivers, c1 hears m at 27ms"},
+		{"the link holds it back", func(w *sim.World) {
+			l := w.Network.Link("c1", "A")
+			l.Hold(sim.Both)
+			w.Kernel.After(40*time.Millisecond, func() { l.Release(sim.Both) })
+		}, "1 receivers, c1 hears m at 50ms"},
+		{"the client is paused", func(w *sim.World) {
+			w.Client("c1").Pause()
+			w.Kernel.After(50*time.Millisecond, func() { w.Client("c1").Resume() })
+		}, "1 receivers, c1 hears m at 60ms"},
+		{"the connection is reset", func(w *sim.World) { w.Network.Link("c1", "A").Reset() }, "0 receivers, c1 hears " + sim.ErrReset.Error() + " at 10ms"},
+		{"the node is killed and comes back", func(w *sim.World) {
+			if w.Server("A").Kill() != nil || w.Server("A").Restart() != nil {
+				panic("kill and restart")
+			}
+		}, "0 receivers, c1 hears " + sim.ErrReset.Error() + " at 11ms"},
+		{"the node loses power and comes back", func(w *sim.World) {
+			if w.Server("A").LosePower() != nil || w.Server("A").Restart() != nil {
+				panic("power loss and restart")
+			}
+		}, "0 receivers, c1 hears no reply before the deadline at 100ms"},
+	} {
+		for name, backend := range backends {
+			t.Run(test.name+"/"+name, func(t *testing.T) {
+				w := plainWorld(backend())
+				defer w.Close()
+				var receivers any
+				heard, then := "", time.Duration(0)
+				w.Client("c1").Go(func() {
+					deadline := w.Client("c1").LockClock().Now().Add(100 * time.Millisecond)
+					s := w.Subscribe(w.Client("c1"), "A", w.Kernel.Draw("subscribe"), "channel")
+					defer s.Close()
+					if err := s.Confirm(context.Background(), deadline); err != nil {
+						t.Error(err)
+					}
+					message, err := s.Next(context.Background(), deadline)
+					if heard, then = message, time.Duration(w.Kernel.Now()); err != nil {
+						heard = err.Error()
+					}
+				})
+				w.Kernel.After(10*time.Millisecond, func() { test.strike(w) })
+				w.Kernel.After(20*time.Millisecond, func() {
+					w.Client("c2").Go(func() { receivers = caller(w, "c2")("PUBLISH channel m").Value })
+				})
+				w.Kernel.Run(sim.True(200 * time.Millisecond))
+				if got := fmt.Sprintf("%v receivers, c1 hears %s at %v", receivers, heard, then); got != test.want {
+					t.Errorf("got  %s\nwant %s", got, test.want)
+				}
+				var after any
+				w.Client("c2").Go(func() { after = caller(w, "c2")("PUBLISH channel again").Value })
+				w.Kernel.Run(sim.True(400 * time.Millisecond))
+				if after != any(int64(0)) {
+					t.Errorf("%v receivers after the subscription was closed", after)
+				}
+			})
+		}
+	}
+}
