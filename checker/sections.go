@@ -95,7 +95,7 @@ func sections(t *transcript, a *application) (map[string][]section, error) {
 			}
 			read[actorOf(o.grant, o.process)] = sight{o.number, o.call, at}
 		case history.Effect:
-			if e.Outcome != history.OK {
+			if e.Outcome != history.OK || e.Func == history.Mark {
 				continue
 			}
 			by, op := actorOf(e.Grant, e.Process), a.of[e.Seq]

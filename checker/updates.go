@@ -49,7 +49,7 @@ func replay(t *transcript, found map[string][]section, initial int64) (map[strin
 	losses := map[string][]loss{}
 	for i := range t.events {
 		e := &t.events[i]
-		if e.Kind != history.Effect || e.Outcome != history.OK {
+		if e.Kind != history.Effect || e.Outcome != history.OK || e.Func == history.Mark {
 			continue
 		}
 		resource := t.on(e)

@@ -9,6 +9,9 @@ import (
 const (
 	Checked = "checked"
 	Stopped = "stopped"
+	// Prepared and NotPrepared: a client has declared the nodes fit to vote, or could not.
+	Prepared    = "prepared"
+	NotPrepared = "not-prepared"
 )
 
 // EventName is how a trigger calls an event: a step of the library by its name; a call, its success and its failure as
@@ -37,7 +40,7 @@ func EventName(e *history.Event) string {
 
 // EventNames lists the names that EventName gives, but for the steps of protocols.
 func EventNames() []string {
-	names := []string{Checked, Stopped, "belief-ended"}
+	names := []string{Checked, Stopped, Prepared, NotPrepared, "belief-ended"}
 	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Mark} {
 		names = append(names, string(f)+"-called", string(f)+"-done", string(f)+"-failed")
 	}

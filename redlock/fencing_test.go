@@ -38,6 +38,9 @@ func (w *world) counters(key string) string {
 
 func token(t testing.TB, l *Lease) int64 {
 	t.Helper()
+	if l == nil {
+		return 0
+	}
 	token, ok := l.Token()
 	if !ok {
 		t.Error("no token")
@@ -74,7 +77,7 @@ func TestTokens(t *testing.T) {
 		late := w.another(fenced)
 		lease, err := late.TryLock(w.Context(), "r", time.Second)
 		if err != nil || token(w, lease) != 4 || w.sent(OpAcquire) != "888" {
-			w.Errorf("%v, %d, sent %s", err, token(w, lease), w.sent(OpAcquire))
+			w.Fatalf("%v, %d, sent %s", err, token(w, lease), w.sent(OpAcquire))
 		}
 
 		w.atTime(1100 * time.Millisecond)

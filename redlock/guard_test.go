@@ -50,7 +50,9 @@ func TestUnpreparedNodes(t *testing.T) {
 		if text(err) != want {
 			w.Errorf("got  %v\nwant %s", err, want)
 		}
-		if _, err := w.Lock(w.Context(), "r", time.Second); err != nil {
+		ctx, cancel := context.WithTimeout(w.Context(), 5*time.Second)
+		defer cancel()
+		if _, err := w.Lock(ctx, "r", time.Second); err != nil {
 			w.Error(err)
 		}
 		if w.at() < time.Second || w.at() > time.Second+millis("30") {
@@ -142,6 +144,24 @@ func TestPrepareGuardFails(t *testing.T) {
 			}, c.opts...)
 		})
 	}
+}
+
+// Nothing more is sent when the context has ended.
+func TestPrepareGuardEndsWithItsContext(t *testing.T) {
+	in(t, 2, func(w *world) {
+		w.script(OpPrepare, "ok:1 ok:20")
+		ctx, cancel := context.WithTimeout(w.Context(), millis("10"))
+		defer cancel()
+		err := w.PrepareGuard(ctx)
+		const want = `redlock: prepare "redlock:guard": not prepared: context deadline exceeded (A not prepared; B unanswered)`
+		if text(err) != want || w.at() != millis("10") {
+			w.Errorf("at %v: %v", w.at(), err)
+		}
+		w.atTime(millis("100"))
+		if w.sent(OpPrepare) != "11" || w.node(0).record != "" {
+			w.Errorf("sent %s", w.sent(OpPrepare))
+		}
+	}, guarded)
 }
 
 // A command to prepare a node that arrives after the node has restarted does nothing.
@@ -336,7 +356,9 @@ func TestExtendOnlyHolder(t *testing.T) {
 				if err == nil {
 					break
 				}
-				w.atTime(w.at() + millis("10"))
+				if w.atTime(w.at() + millis("10")); w.at() > 10*time.Second {
+					w.Fatal("never granted")
+				}
 			}
 			if overlap := time.Now().Before(until); overlap == guard {
 				w.Errorf("guard %v: granted %v before the end of the lease", guard, time.Until(until))

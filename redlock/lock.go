@@ -11,7 +11,7 @@ import (
 //
 // It returns an error that matches [ErrInvalid] for bad arguments, [ErrClosed] if the client was closed before, or an
 // [*Error] that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the
-// source of random bytes. However it ends, no key of it stays on a node that can be reached.
+// source of random bytes. However it ends, what it has set is released on every node that answers; on others it expires.
 func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	defer c.end()
 	t, err := c.admit(ctx, resource, ttl)

@@ -14,7 +14,7 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// A ballot is written with one letter a node: y(es), n(o), t(imed out), r(efused), f(ailed), - (nothing yet).
+// A ballot is written with one letter a node: y(es), n(o), t(imed out), r(efused), f(ailed), b(ehind), q(uarantined), - (nothing yet).
 func TestBallot(t *testing.T) {
 	for _, c := range []struct {
 		ballot        string
@@ -43,6 +43,8 @@ func TestBallot(t *testing.T) {
 		{"yyynn", 4, false, true, 5},
 		{"yyyy-", 5, false, false, 4},
 		{"n----", 5, false, true, 1},
+		{"bqytr", 3, false, true, 3},
+		{"bbqq-", 1, false, false, 4},
 	} {
 		b := ballotOf(c.ballot)
 		if b.reached(c.quorum) != c.reached || b.lost(c.quorum) != c.lost || b.replied().len() != c.replied {
@@ -52,7 +54,31 @@ func TestBallot(t *testing.T) {
 	}
 }
 
-var letters = map[byte]Outcome{'y': Accepted, 'n': Declined, 't': TimedOut, 'r': Refused, 'f': Failed}
+// Whether a higher token would win a quorum, by what is known, and whether it may turn out so.
+func TestBeatable(t *testing.T) {
+	for _, c := range []struct {
+		ballot   string
+		quorum   int
+		now, yet bool
+	}{
+		{"b--", 2, false, true},
+		{"bb-", 2, true, true},
+		{"yb-", 2, true, true},
+		{"bnn", 2, false, false},
+		{"bn-", 2, false, true},
+		{"bqf", 2, false, false},
+		{"btr", 2, false, false},
+		{"bbbb-", 5, false, true},
+		{"bbbbn", 5, false, false},
+	} {
+		b := ballotOf(c.ballot)
+		if b.beatable(c.quorum) != c.now || b.beatableYet(c.quorum) != c.yet {
+			t.Errorf("%s with quorum %d: %v and %v", c.ballot, c.quorum, b.beatable(c.quorum), b.beatableYet(c.quorum))
+		}
+	}
+}
+
+var letters = map[byte]Outcome{'y': Accepted, 'n': Declined, 't': TimedOut, 'r': Refused, 'f': Failed, 'b': Behind, 'q': Quarantined}
 
 func ballotOf(s string) ballot {
 	b := ballot{asked: allNodes(len(s))}
@@ -99,7 +125,7 @@ func TestLostMeansOutOfReach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
 		q := rapid.IntRange(Majority(n), n).Draw(t, "quorum")
-		s := rapid.SliceOfN(rapid.SampledFrom([]byte("yntrf----")), n, n).Draw(t, "ballot")
+		s := rapid.SliceOfN(rapid.SampledFrom([]byte("yntrfbq----")), n, n).Draw(t, "ballot")
 		b := ballotOf(string(s))
 		if b.reached(q) && b.lost(q) {
 			t.Fatalf("%s is both reached and lost with quorum %d", s, q)

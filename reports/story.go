@@ -115,6 +115,10 @@ func (t *teller) step(e *history.Event) string {
 			return fmt.Sprintf("%s makes sure: it knows of no end of its lease", e.Process)
 		}
 		return fmt.Sprintf("%s makes sure: its lease is good for %v", e.Process, round(time.Duration(e.Span)))
+	case faults.Prepared:
+		return e.Process + " declares the nodes fit to vote"
+	case faults.NotPrepared:
+		return fmt.Sprintf("%s cannot declare the nodes fit to vote: %s", e.Process, e.Detail)
 	case faults.Stopped:
 		return fmt.Sprintf("%s finds too little of its lease left, and does not write", e.Process)
 	case redlock.Lost.String():

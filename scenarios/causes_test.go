@@ -128,13 +128,35 @@ func TestCausesAreCauses(t *testing.T) {
 		"39-renewal/dies": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Crash) faults.Fault { return &faults.ClockStep{Process: f.Client} })
 		}, "safe"},
-		"42-stuck-holder/two-minutes-without-limit": {func(s *scenarios.Scenario) { s.Lock.Renewals = 3 }, "safe"},
-		"42-stuck-holder/limited":                   {func(s *scenarios.Scenario) { s.Lock.Renewals = 0 }, "safe"},
-		"43-extend-only-holder/at-once":             {restartAfter(10100 * time.Millisecond), "safe"},
-		"43-extend-only-holder/delayed":             {restartAfter(0), "lease-overlap"},
-		"boundaries/clock-step-breaks":              {noStep, "safe"},
-		"boundaries/restart-delay-breaks":           {remembers, "safe"},
-		"33-delayed-write":                          {shortHold, "safe"},
+		"42-stuck-holder/two-minutes-without-limit":                  {func(s *scenarios.Scenario) { s.Lock.Renewals = 3 }, "safe"},
+		"42-stuck-holder/limited":                                    {func(s *scenarios.Scenario) { s.Lock.Renewals = 0 }, "safe"},
+		"43-extend-only-holder/at-once":                              {restartAfter(10100 * time.Millisecond), "safe"},
+		"43-extend-only-holder/delayed":                              {restartAfter(0), "lease-overlap"},
+		"boundaries/clock-step-breaks":                               {noStep, "safe"},
+		"boundaries/restart-delay-breaks":                            {remembers, "safe"},
+		"15-sequential-acquire/sequential":                           {func(s *scenarios.Scenario) { s.Lock.Asking = protocols.Parallel }, "safe"},
+		"15-sequential-acquire/parallel-waits-for-all":               {func(s *scenarios.Scenario) { s.Lock.Protocol = "redlock" }, "safe"},
+		"40-careless-renewal/one-node":                               {func(s *scenarios.Scenario) { s.Lock.Extending = protocols.ExtendQuorum }, "safe"},
+		"40-careless-renewal/from-replies":                           {func(s *scenarios.Scenario) { s.Lock.Extending = protocols.ExtendQuorum }, "safe"},
+		"41-extend-re-creates/sets":                                  {func(s *scenarios.Scenario) { s.Lock.Extending = protocols.ExtendQuorum }, "safe"},
+		"30-restart-guard-and-clock-steps/forward-trusting-the-node": {noStep, "safe"},
+		"34-fencing/paused":                                          {func(s *scenarios.Scenario) { s.Lock.Fencing = false }, "stale-write"},
+		"34-fencing/delayed":                                         {func(s *scenarios.Scenario) { s.Lock.Fencing = false }, "stale-write"},
+		"35-fencing-and-reads/before-the-first-effect": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
+		}, "safe"},
+		"35-fencing-and-reads/reads-unchecked":                    {func(s *scenarios.Scenario) { s.Storage.StorageKind = sim.Fenced }, "safe"},
+		"35-fencing-and-reads/reads-checked":                      {func(s *scenarios.Scenario) { s.Storage.StorageKind = sim.FencedWrites }, "stale-write, lost-update"},
+		"37-compare-and-set-on-the-value/marked-before-the-pause": {func(s *scenarios.Scenario) { s.Storage.StorageKind = sim.Register }, "stale-write"},
+		"37-compare-and-set-on-the-value/marks-after-the-pause": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
+		}, "safe"},
+		"36-careless-tokens/one-node-forgets":    {remembers, "safe"},
+		"36-careless-tokens/highest-of-a-quorum": {func(s *scenarios.Scenario) { s.Lock.Tokens = protocols.TokenOneNode }, "safe"},
+		"36-careless-tokens/drawn-before-the-lock": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
+		}, "safe"},
+		"33-delayed-write": {shortHold, "safe"},
 		"38-orphaned-votes/three": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Delay) faults.Fault { return &faults.Delay{Links: f.Links, By: 1} })
 		}, "safe"},

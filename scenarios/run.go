@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"redlocksim/checker"
@@ -92,7 +94,11 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	defer w.Close()
 	defer func() {
 		if p := recover(); p != nil {
-			out, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %v", s.Name, tier, o.Seed, p)
+			stack := debug.Stack()
+			if in := (*sim.Panic)(nil); errors.As(asError(p), &in) {
+				stack = in.Stack
+			}
+			out, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %v\n%s", s.Name, tier, o.Seed, p, stack)
 		}
 	}()
 	if r := s.Network.Replies; r != nil {
@@ -139,6 +145,12 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		}
 	}
 	return out, nil
+}
+
+// asError is what was panicked with, if it is an error.
+func asError(p any) error {
+	err, _ := p.(error)
+	return err
 }
 
 // check has the history judged. A scenario in which nobody is to be granted the lock says so.

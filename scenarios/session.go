@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"time"
 
 	"redlocksim/faults"
@@ -27,16 +26,15 @@ type session struct {
 	renewals int
 	// guard is how long before the end of its lease the client stops sending effects: the worst pause and delay that
 	// the budget allows between the check and the effect.
-	guard time.Duration
-	// tokens: the shared resource has a place for fencing tokens.
-	tokens   bool
+	guard    time.Duration
+	storage  sim.StorageKind
 	acquires int
 	threads  int
 }
 
 func newSession(w *sim.World, p *sim.Process, s *Scenario) (*session, error) {
 	x := &session{world: w, process: p, ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guard: s.Budget.Pause + s.Budget.Delay,
-		tokens: slices.Contains([]sim.StorageKind{sim.Fenced, sim.FencedWrites, sim.Table}, s.Storage.StorageKind)}
+		storage: s.Storage.StorageKind}
 	protocol, _ := protocols.Find(string(s.Lock.Protocol))
 	var err error
 	x.locker, err = protocol.New(protocols.Env{World: w, Process: p, Settings: s.Lock, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
@@ -142,6 +140,7 @@ type tenure struct {
 	under    *under
 	outer    []held // what was held already when the lock was taken again, outermost first
 	accesses int    // requests to the storage so far
+	number   int64  // what ReadStep has read
 }
 
 // held is a lock that a program has, and the grant.
@@ -165,16 +164,24 @@ func (t *tenure) do(s Step) (goOn bool) {
 		t.process.Sleep(context.Background(), s.For)
 	case WriteStep:
 		t.access(history.Write, func(op int) int64 { return int64(op) })
+	case WriteUncheckedStep:
+		t.send(history.Write, func(op int) int64 { return int64(op) })
 	case UpdateStep:
 		if number, ok := t.access(history.Read, nil); ok {
 			t.access(history.Write, func(int) int64 { return number + 1 })
 		}
+	case ReadStep:
+		t.number, _ = t.access(history.Read, nil)
+	case WriteBackStep:
+		t.access(history.Write, func(int) int64 { return t.number + 1 })
 	case MarkStep:
 		t.access(history.Mark, func(int) int64 { return int64(t.under.grant) })
 	case ExtendStep:
 		t.extend(s.For)
 	case RenewStep:
 		t.renew(s.For)
+	case PrepareStep:
+		return t.prepare()
 	case UnlockStep:
 		if tx, ok := t.lease.(protocols.Transaction); ok {
 			tx.Commit(t.ctx())
@@ -189,6 +196,22 @@ func (t *tenure) do(s Step) (goOn bool) {
 		}
 	}
 	return true
+}
+
+// prepare prepares the nodes, for a protocol that needs it.
+func (t *tenure) prepare() bool {
+	p, ok := t.locker.(protocols.Preparer)
+	if !ok {
+		return false
+	}
+	t.acquires++
+	t.under = &under{acquire: t.acquires}
+	e := history.Event{Kind: history.Step, Name: faults.Prepared}
+	if err := p.Prepare(t.ctx()); err != nil {
+		e.Name, e.Detail = faults.NotPrepared, protocols.Reason(err)
+	}
+	t.record(e)
+	return e.Name == faults.Prepared
 }
 
 func (t *tenure) extend(ttl time.Duration) {
@@ -286,9 +309,25 @@ func (t *tenure) access(f history.Func, number func(op int) int64) (int64, bool)
 	if !t.sure() {
 		return 0, false
 	}
+	return t.send(f, number)
+}
+
+// carriesToken says whether the shared resource has a place for a fencing token in a request.
+func (t *tenure) carriesToken(f history.Func) bool {
+	switch t.storage {
+	case sim.Fenced:
+		return true
+	case sim.FencedWrites, sim.Table:
+		return f == history.Write
+	}
+	return false
+}
+
+// send is access without making sure.
+func (t *tenure) send(f history.Func, number func(op int) int64) (int64, bool) {
 	op := t.world.NewOp()
 	e := history.Event{Func: f, Op: op, Grant: t.under.grant, Resource: resource}
-	if t.tokens {
+	if t.carriesToken(f) {
 		e.Token, _ = t.lease.Token()
 	}
 	tx, transactional := t.lease.(protocols.Transaction)

@@ -29,8 +29,13 @@ const (
 	SleepStep StepKind = "sleep"
 	// WriteStep makes sure of the lease and then writes to the resource.
 	WriteStep StepKind = "write"
+	// WriteUncheckedStep writes to the resource without making sure of the lease.
+	WriteUncheckedStep StepKind = "write-unchecked"
 	// UpdateStep makes sure of the lease, reads the resource, makes sure again and writes one more.
 	UpdateStep StepKind = "update"
+	// ReadStep makes sure of the lease and reads the resource; WriteBackStep makes sure and writes one more than was read.
+	ReadStep      StepKind = "read"
+	WriteBackStep StepKind = "write-back"
 	// MarkStep makes sure of the lease and sets the resource's mark to this grant, for storage compare-and-set.
 	MarkStep StepKind = "mark"
 	// ExtendStep extends the lease.
@@ -38,6 +43,8 @@ const (
 	// RenewStep works under the lock for a while as HoldStep does, and extends it by its TTL every third of that, at most
 	// as often as the setting renewals allows.
 	RenewStep StepKind = "renew"
+	// PrepareStep declares the nodes fit to vote, for the restart guard.
+	PrepareStep StepKind = "prepare"
 	// UnlockStep releases the lock.
 	UnlockStep StepKind = "unlock"
 )
@@ -54,10 +61,14 @@ var stepKinds = []struct {
 	{HoldStep, true, 0, true},
 	{SleepStep, true, 0, false},
 	{WriteStep, false, 0, true},
+	{WriteUncheckedStep, false, 0, true},
 	{UpdateStep, false, 0, true},
+	{ReadStep, false, 0, true},
+	{WriteBackStep, false, 0, true},
 	{MarkStep, false, 0, true},
 	{ExtendStep, true, 0, true},
 	{RenewStep, true, 0, true},
+	{PrepareStep, false, 0, false},
 	{UnlockStep, false, 0, true},
 }
 

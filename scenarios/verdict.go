@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -81,7 +82,12 @@ var ErrNotRepeated = errors.New("the run did not repeat itself")
 
 // Verify runs a scenario twice, compares the runs and judges them. Its error matches ErrNotRepeated if they differ, and
 // is an internal one otherwise.
-func Verify(s *Scenario, o Options) (*Result, error) {
+func Verify(s *Scenario, o Options) (result *Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %v\n%s", s.Name, o.Tier, o.Seed, p, debug.Stack())
+		}
+	}()
 	out, err := Run(s, o)
 	if err != nil {
 		return nil, err

@@ -440,6 +440,27 @@ func TestPorcupinesBounds(t *testing.T) {
 	}
 }
 
+// What would keep porcupine busy for hours ends it at once, and the verdict is there all the same.
+func TestPorcupineGivesUp(t *testing.T) {
+	var crowd, uncertain strings.Builder
+	for p := range 2000 {
+		fmt.Fprintf(&crowd, "%d acquire; %d release;", p, p+2000)
+		fmt.Fprintf(&uncertain, "%d acquire; %d info;", p, p)
+	}
+	for p := range 2000 {
+		fmt.Fprintf(&crowd, "%d ok; %d ok;", p, p+2000)
+	}
+	for _, c := range []struct{ script, why string }{
+		{crowd.String() + "0 acquire; 0 ok; 1 acquire; 1 ok", "500000 steps"},
+		{uncertain.String() + "1 acquire; 1 ok; 0 acquire; 0 ok", "50 operations of unknown outcome"},
+	} {
+		r, err := Check(strings.NewReader(script(t, c.script)), Options{Model: Mutex})
+		if err != nil || r.Good() || !strings.Contains(r.Unconfirmed, c.why) || r.Confirmed != 0 {
+			t.Errorf("%.40s: %+v, %v", c.script, r, err)
+		}
+	}
+}
+
 // endless gives a history of n operations, in reading, so that a benchmark holds none of it.
 type endless struct {
 	n, event int

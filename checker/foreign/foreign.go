@@ -185,8 +185,9 @@ func (r *Report) add(f Finding) {
 // never is the place in a history of what does not happen.
 const never = math.MaxInt
 
-// Check reads a history from in and judges it. It takes O(n log n), and some 60 bytes an operation while it reads and
-// 200 while it judges, beside what porcupine needs within its bounds; a Native history takes a kilobyte an operation.
+// Check reads a history from in and judges it, in O(n log n). Of a history with a million operations it keeps some 100 MB,
+// whatever else stands in its lines, and porcupine needs as much again within its bounds. A Native history takes a
+// kilobyte an operation.
 //
 // What cannot be judged gives an [*InputError], or an error that matches [ErrOptions]; an error of in itself is returned
 // as it is. A [*checker.DisagreeError] is a defect of this package: the two checks differ.

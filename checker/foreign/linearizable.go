@@ -9,6 +9,14 @@ import (
 	"redlocksim/checker"
 )
 
+// maxPorcupineUnknown bounds what porcupine is given of one lock in operations of unknown outcome, each of which doubles
+// what may be the case.
+const maxPorcupineUnknown = 50
+
+// maxPorcupineSteps bounds a search of porcupine in the steps it tries, legal or not: package checker bounds only those
+// that are, and where many operations are under way at once most are not. It is half a second.
+const maxPorcupineSteps = 500_000
+
 // confirm asks porcupine whether the operations on a lock are what the model allows, and whether that is what the hold
 // intervals said.
 func (h *recording) confirm(r *Report, ops []int32, o Options, bad bool, given *int) error {
@@ -53,10 +61,23 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 		// A hold begins and ends, which are two operations.
 		return h.leasesLinearizable(ops, o, 2*most)
 	}
+	unknowns := 0
+	for _, i := range ops {
+		if h.ops[i].outcome == unknown {
+			unknowns++
+		}
+	}
+	if unknowns > maxPorcupineUnknown {
+		return false, fmt.Sprintf("porcupine is given at most %d operations of unknown outcome on a lock", maxPorcupineUnknown)
+	}
+	steps := 0
 	model := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{state{owner: none}} },
 		Step: func(st, in, _ any) []any {
 			s, i := st.(state), in.(input)
+			if steps++; steps > maxPorcupineSteps {
+				return nil
+			}
 			next, legal := i.apply(s, o.Model)
 			switch {
 			case !i.optional && !legal:
@@ -69,7 +90,16 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 			return []any{s}
 		},
 	}
-	return checker.Linearizable(model.ToModel(), h.inputs(ops, o), most)
+	legal, why := checker.Linearizable(model.ToModel(), h.inputs(ops, o), most)
+	return legal, exhausted(steps, legal, why)
+}
+
+// exhausted is why there is no answer after so many steps.
+func exhausted(steps int, legal bool, why string) string {
+	if why == "" && !legal && steps > maxPorcupineSteps {
+		return fmt.Sprintf("porcupine found no answer within %d steps", maxPorcupineSteps)
+	}
+	return why
 }
 
 // state is that of a lock.
@@ -222,6 +252,13 @@ func (h *recording) leasesLinearizable(ops []int32, o Options, most int) (bool, 
 	for _, t := range c.touches {
 		add(leaseAct{0, extend}, t.from, t.to)
 	}
-	legal, why := checker.Linearizable(leaseModel, all, most)
-	return legal && len(c.faults) == 0, why
+	steps, model := 0, leaseModel
+	model.Step = func(state, in, out any) (bool, any) {
+		if steps++; steps > maxPorcupineSteps {
+			return false, state
+		}
+		return leaseModel.Step(state, in, out)
+	}
+	legal, why := checker.Linearizable(model, all, most)
+	return legal && len(c.faults) == 0, exhausted(steps, legal, why)
 }

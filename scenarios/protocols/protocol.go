@@ -21,6 +21,11 @@ type Locker interface {
 	TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error)
 }
 
+// Preparer is a Locker whose nodes must be prepared before the first lock.
+type Preparer interface {
+	Prepare(ctx context.Context) error
+}
+
 // Lease is a lock that was granted.
 type Lease interface {
 	// Until is when the client stops believing in the lock, by its lock clock; the zero time if it never does by itself.

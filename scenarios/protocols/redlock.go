@@ -20,6 +20,12 @@ func (s Settings) options() []redlock.Option {
 	if s.Quorum != 0 {
 		opts = append(opts, redlock.WithQuorum(s.Quorum))
 	}
+	if s.Fencing {
+		opts = append(opts, redlock.WithFencing(redlock.Fencing{}))
+	}
+	if s.Guard != nil {
+		opts = append(opts, redlock.WithRestartGuard(redlock.Guard{MaxTTL: s.Guard.MaxTTL, TrustNodeClock: s.Guard.TrustNodeClock}))
+	}
 	return opts
 }
 
@@ -69,16 +75,15 @@ func (x *shipped) TryLock(ctx context.Context, resource string, ttl time.Duratio
 	return shippedLease(x.client.TryLock(ctx, resource, ttl))
 }
 
+// Prepare declares the nodes fit to vote; see redlock.Client.PrepareGuard.
+func (x *shipped) Prepare(ctx context.Context) error { return x.client.PrepareGuard(ctx) }
+
 func shippedLease(l *redlock.Lease, err error) (Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lease{l}, nil
+	return l, nil
 }
-
-type lease struct{ *redlock.Lease }
-
-func (lease) Token() (int64, bool) { return 0, false }
 
 // Observe passes the library's steps on.
 func (x *shipped) Observe(ctx context.Context, e redlock.Event) {

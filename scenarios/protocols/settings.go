@@ -26,12 +26,20 @@ type Settings struct {
 	RetryDelay Range `yaml:"retry-delay"`
 	// Clock is the clock that clients measure validity with.
 	Clock LockClock `yaml:"clock"`
+	// Fencing has protocol redlock draw fencing tokens.
+	Fencing bool `yaml:"fencing"`
+	// Guard turns on the restart guard of protocol redlock.
+	Guard *Guard `yaml:"guard"`
 	// Renewals is how often a client that renews its lock does so at the most; zero is without a limit.
 	Renewals int `yaml:"renewals"`
 	// Release is how the protocols on plain commands release: compare-and-delete, del, or get-del.
 	Release Release `yaml:"release"`
 	// Cleanup is what redlock-plain does about its votes when it is not granted the lock: cad, del or none.
 	Cleanup Cleanup `yaml:"cleanup"`
+	// Extending is how redlock-plain extends: quorum, any-node, from-replies or set.
+	Extending Extending `yaml:"extending"`
+	// Tokens is where redlock-plain has its fencing tokens from: none, before, one-node or per-node.
+	Tokens Tokens `yaml:"tokens"`
 	// Asking is the order in which redlock-plain asks nodes: parallel or sequential.
 	Asking Asking `yaml:"asking"`
 	// Wait is what protocol failover asks of replicas before it takes the lock for granted.
@@ -63,6 +71,14 @@ func Default() Settings {
 		Watchdog:    true,
 		WaitTimeout: 5 * time.Second,
 	}
+}
+
+// Guard is the settings of the library's restart guard.
+type Guard struct {
+	// MaxTTL is the largest TTL of any lock.
+	MaxTTL time.Duration `yaml:"max-ttl,required"`
+	// TrustNodeClock lets the node's clock alone end a quarantine, which is unsafe.
+	TrustNodeClock bool `yaml:"trust-node-clock"`
 }
 
 // Name is the name of a protocol.
