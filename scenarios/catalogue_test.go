@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"redlocksim/checker"
@@ -20,16 +22,44 @@ func seeds(full, short int) uint64 {
 	return uint64(full)
 }
 
+// TestCatalogueIsAsExpectedOnAllTiers judges every scenario with many seeds, on all tiers, which must agree. That each run
+// repeats itself is for TestRandomExperimentsRepeatThemselves and for the suite.
 func TestCatalogueIsAsExpectedOnAllTiers(t *testing.T) {
-	for seed := range seeds(20, 2) {
-		results, err := scenarios.Suite(scenarios.Catalogue(), scenarios.Tiers(), seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range results {
-			for _, p := range r.Problems {
-				t.Errorf("%s, tier %s, seed %d: %s", r.Scenario.Name, r.Tier, seed, p.Text)
+	all := scenarios.Catalogue()
+	count := seeds(20, 1)
+	var workers sync.WaitGroup
+	work := make(chan *scenarios.Scenario)
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for s := range work {
+				for seed := range count {
+					judgeOnAllTiers(t, s, seed)
+				}
 			}
+		})
+	}
+	for _, s := range all {
+		work <- s
+	}
+	close(work)
+	workers.Wait()
+}
+
+func judgeOnAllTiers(t *testing.T, s *scenarios.Scenario, seed uint64) {
+	var first *scenarios.Result
+	for _, tier := range scenarios.Tiers() {
+		r, err := scenarios.Judge(s, scenarios.Options{Tier: tier, Seed: seed})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, p := range r.Problems {
+			t.Errorf("%s, tier %s, seed %d: %s", s.Name, tier, seed, p.Text)
+		}
+		if first == nil {
+			first = r
+		} else if r.HistoryHash != first.HistoryHash {
+			t.Errorf("%s, seed %d: %s and %s differ: %s", s.Name, seed, first.Tier, tier, scenarios.FirstDifference(first.History, r.History))
 		}
 	}
 }

@@ -80,15 +80,15 @@ func (r *Result) Witness() *checker.Finding {
 // ErrNotRepeated is the error of Verify for a run that was different the second time.
 var ErrNotRepeated = errors.New("the run did not repeat itself")
 
-// Verify runs a scenario twice, compares the runs and judges them. Its error matches ErrNotRepeated if they differ, and
-// is an internal one otherwise.
+// Verify runs a scenario twice, compares the runs, judges them and, where a violation was beyond the budget, looks for the
+// smallest faults. Its error matches ErrNotRepeated if the runs differ, and is an internal one otherwise.
 func Verify(s *Scenario, o Options) (result *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %v\n%s", s.Name, o.Tier, o.Seed, p, debug.Stack())
 		}
 	}()
-	out, err := Run(s, o)
+	r, err := Judge(s, o)
 	if err != nil {
 		return nil, err
 	}
@@ -96,14 +96,22 @@ func Verify(s *Scenario, o Options) (result *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.HistoryHash != again.HistoryHash || out.TraceHash != again.TraceHash {
-		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w: %s", s.Name, o.Tier, o.Seed, ErrNotRepeated, difference(s, o, out, again))
+	if r.HistoryHash != again.HistoryHash || r.TraceHash != again.TraceHash {
+		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w: %s", s.Name, o.Tier, o.Seed, ErrNotRepeated, difference(s, o, r.Outcome, again))
 	}
-	r, err := judge(s, o, out)
-	if err == nil && r.Beyond != nil && r.Witness() != nil {
+	if r.Beyond != nil && r.Witness() != nil {
 		r.Smallest, err = FindSmallest(r)
 	}
 	return r, err
+}
+
+// Judge runs a scenario once and judges the run. The error is an internal one.
+func Judge(s *Scenario, o Options) (*Result, error) {
+	out, err := Run(s, o)
+	if err != nil {
+		return nil, err
+	}
+	return judge(s, o, out)
 }
 
 // difference names the first event in which two runs differ or, if their histories are the same, looks for a step of the
