@@ -118,12 +118,12 @@ func TestContextEndsItsChildrenInOrder(t *testing.T) {
 	root, cancel := clock.WithCancel(context.WithValue(background, simContextKey{}, nil))
 	parent := root
 	for i := range 3 {
-		ctx, _ := clock.WithCancel(context.WithValue(parent, "name", i))
+		ctx, _ := clock.WithCancel(context.WithValue(parent, valueKey{}, i))
 		for j := range 2 {
 			s.p.Go(func() {
 				w := waiter{process: s.p}
 				w.Wait(ctx)
-				s.say("%v %d.%d", ctx.Value("name"), i, j)
+				s.say("%v %d.%d", ctx.Value(valueKey{}), i, j)
 			})
 		}
 		if i == 1 {
@@ -135,8 +135,8 @@ func TestContextEndsItsChildrenInOrder(t *testing.T) {
 	cancel(nil)
 	s.k.Run(2)
 	s.want(t, "1 0 0.0; 1 0 0.1; 1 2 2.0; 1 2 2.1; 1 1 1.0; 1 1 1.1")
-	if free.Err() != nil || free.Value("name") != 1 {
-		t.Errorf("without cancel: %v, %v", free.Err(), free.Value("name"))
+	if free.Err() != nil || free.Value(valueKey{}) != 1 {
+		t.Errorf("without cancel: %v, %v", free.Err(), free.Value(valueKey{}))
 	}
 	if late, _ := clock.WithCancel(parent); late.Err() != context.Canceled {
 		t.Errorf("a child of a context that ended: %v", late.Err())
@@ -196,7 +196,7 @@ func TestContextKeepsItsCause(t *testing.T) {
 	parent, cancel := clock.WithCancel(background)
 	child, _ := clock.WithDeadline(parent, clock.Now().Add(time.Second))
 	cancel(why)
-	for name, ctx := range map[string]context.Context{"itself": parent, "its child": child, "with a value": context.WithValue(parent, "k", 1)} {
+	for name, ctx := range map[string]context.Context{"itself": parent, "its child": child, "with a value": context.WithValue(parent, valueKey{}, 1)} {
 		if got := context.Cause(ctx); got != why {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -223,7 +223,7 @@ func TestForeignContextsAreRefused(t *testing.T) {
 			t.Errorf("%s: ends with something", name)
 		}
 	}
-	if lookup(context.WithValue(ours, "k", 1)) != ours {
+	if lookup(context.WithValue(ours, valueKey{}, 1)) != ours {
 		t.Error("a context with a value is not seen through")
 	}
 }
@@ -353,3 +353,6 @@ func TestCloseEndsEveryCoroutine(t *testing.T) {
 	s.p.Go(func() { t.Error("a program started after the end") })
 	s.k.Run(3)
 }
+
+// valueKey is the key of a value in the contexts of these tests.
+type valueKey struct{}

@@ -1,0 +1,69 @@
+package reports_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"redlocksim/reports"
+	"redlocksim/scenarios"
+)
+
+var update = flag.Bool("update", false, "write the stories as they are now; read them before you commit them")
+
+// maxLines keeps a transcript readable. What a long story has beyond it is the same over and over.
+const maxLines = 70
+
+// transcript is what is kept of a run: the story and the verdict. The hashes are not in it, so that a change that leaves
+// the story alone leaves the transcript alone.
+func transcript(r *scenarios.Result) string {
+	var b strings.Builder
+	lines := reports.Story(r.History)
+	for i, l := range lines {
+		if i == maxLines {
+			fmt.Fprintf(&b, "… %d more lines\n", len(lines)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%3d %v\n", i+1, l)
+	}
+	fmt.Fprintf(&b, "verdict %s\n", r.Verdict())
+	return b.String()
+}
+
+// Every scenario's story is pinned: reviewed once against the source that its file cites, it must not change unseen.
+func TestStories(t *testing.T) {
+	kept := map[string]bool{}
+	for _, s := range scenarios.Catalogue() {
+		r, err := scenarios.Judge(s, scenarios.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", "stories", strings.ReplaceAll(s.Name, "/", "_")+".txt")
+		kept[path] = true
+		got := transcript(r)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Errorf("%v (go test ./reports -update writes it)", err)
+		} else if string(want) != got {
+			t.Errorf("%s: the story is\n%s\nand was\n%s", s.Name, got, want)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join("testdata", "stories", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !kept[f] {
+			t.Errorf("%s is of no scenario", f)
+		}
+	}
+}
