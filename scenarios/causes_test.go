@@ -1,10 +1,13 @@
 package scenarios_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/mutants"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -65,6 +68,7 @@ func TestCausesAreCauses(t *testing.T) {
 	// The client goes on until it has sent EXPIRE, or the master until its replica knows.
 	crashLater := func(s *scenarios.Scenario) { later[*faults.Crash](s, 10*time.Millisecond) }
 	diesLater := func(s *scenarios.Scenario) { later[*faults.PowerLoss](s, 100*time.Millisecond) }
+	forgets := func(s *scenarios.Scenario) { s.Nodes.Persistence.Persistence = sim.NoPersistence }
 	remembers := func(s *scenarios.Scenario) { s.Nodes.Persistence.Persistence = sim.Always }
 	noPause := func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
@@ -73,7 +77,43 @@ func TestCausesAreCauses(t *testing.T) {
 	cleanUp := func(age time.Duration) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) { s.Lock.CleanUp = age }
 	}
-	for name, cause := range map[string]struct {
+	onClock := func(kind sim.ClockKind) func(*scenarios.Scenario) {
+		return func(s *scenarios.Scenario) { s.Lock.Clock.ClockKind = kind }
+	}
+	steps := func(change func(scenarios.Step) scenarios.Step) func(*scenarios.Scenario) {
+		return func(s *scenarios.Scenario) {
+			s.Timeline = slices.Clone(s.Timeline)
+			for i := range s.Timeline {
+				s.Timeline[i].Do = slices.Clone(s.Timeline[i].Do)
+				for j := range s.Timeline[i].Do {
+					s.Timeline[i].Do[j] = change(s.Timeline[i].Do[j])
+				}
+			}
+		}
+	}
+	instead := func(of, is scenarios.StepKind) func(*scenarios.Scenario) {
+		return steps(func(s scenarios.Step) scenarios.Step {
+			if s.Kind == of {
+				s.Kind, s.For = is, max(s.For, 1)
+			}
+			return s
+		})
+	}
+	drift := func(d time.Duration) func(*scenarios.Scenario) {
+		return func(s *scenarios.Scenario) { s.Lock.Drift.Constant = d }
+	}
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	stepOf := func(d time.Duration) func(*scenarios.Scenario) {
+		return func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.ClockStep) faults.Fault { return &faults.ClockStep{Process: f.Process, By: d} })
+		}
+	}
+	pauseOf := func(d time.Duration) func(*scenarios.Scenario) {
+		return func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: d} })
+		}
+	}
+	causes := map[string]struct {
 		remove func(*scenarios.Scenario)
 		found  string
 	}{
@@ -156,7 +196,41 @@ func TestCausesAreCauses(t *testing.T) {
 		"36-careless-tokens/drawn-before-the-lock": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},
-		"33-delayed-write": {shortHold, "safe"},
+		"15-sequential-acquire/parallel-returns-at-quorum": {func(s *scenarios.Scenario) { s.Lock.Protocol = "redlock-plain" }, "safe"},
+		"19-clock-steps-back/released":                     {instead(scenarios.UnlockStep, scenarios.SleepStep), "safe"},
+		"20-client-clock-steps-back/monotonic":             {onClock(sim.WallClock), "lease-overlap"},
+		"21-suspended-host/boottime":                       {onClock(sim.Monotonic), "lease-overlap"},
+		"23-slewed-clocks": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.ClockRate) faults.Fault {
+				return &faults.ClockRate{Process: f.Process, Rate: faults.PPM(f.Rate.PPB() / 1000 * 200), For: f.For}
+			})
+		}, "lease-overlap"},
+		"24-restart-at-once/one-of-five": {func(s *scenarios.Scenario) {
+			s.Timeline = append([]scenarios.Item{{Kind: "partition", Fault: &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{"D", "E"}}}}}, s.Timeline...)
+		}, "lease-overlap"},
+		"27-crash-after-set/every-second-kill": {forgets, "lease-overlap"},
+		"27-crash-after-set/always-power-loss": {forgets, "lease-overlap"},
+		"38-orphaned-votes/two": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Partition) faults.Fault {
+				return &faults.Partition{Links: faults.Links{Clients: f.Clients, Nodes: []string{"D", "E"}, Direction: f.Direction}}
+			})
+			weaken(s, func(f *faults.Delay) faults.Fault {
+				return &faults.Delay{Links: faults.Links{Clients: f.Clients, Nodes: []string{"A", "B", "C"}, Direction: f.Direction}, By: f.By, For: f.For}
+			})
+		}, "safe"},
+		"39-renewal/finishes": {instead(scenarios.RenewStep, scenarios.SleepStep), "stale-write"},
+		"40-careless-renewal/by-the-rules": {func(s *scenarios.Scenario) {
+			s.Lock.Protocol, s.Lock.Extending = "redlock-plain", protocols.ExtendAnyNode
+		}, "lease-overlap"},
+		"41-extend-re-creates/compares":          {func(s *scenarios.Scenario) { s.Lock.Protocol, s.Lock.Extending = "redlock-plain", protocols.ExtendSet }, "lost-update"},
+		"42-stuck-holder/a-minute-without-limit": {func(s *scenarios.Scenario) { s.Lock.Renewals = 3 }, "safe"},
+		"boundaries/clock-step-holds":            {stepOf(ms(9001)), "lease-overlap"},
+		"boundaries/restart-delay-holds":         {restartAfter(ms(8897)), "lease-overlap"},
+		"boundaries/pause-holds":                 {pauseOf(ms(10002)), "stale-write"},
+		"boundaries/pause-breaks":                {pauseOf(ms(10001)), "accepted-after-expiry"},
+		"boundaries/drift-holds":                 {drift(ms(1817)), "lease-overlap"},
+		"boundaries/drift-breaks":                {drift(ms(1818)), "safe"},
+		"33-delayed-write":                       {shortHold, "safe"},
 		"38-orphaned-votes/three": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Delay) faults.Fault { return &faults.Delay{Links: f.Links, By: 1} })
 		}, "safe"},
@@ -174,7 +248,8 @@ func TestCausesAreCauses(t *testing.T) {
 		"49-database-unique-index/clean-up":           {cleanUp(0), "safe"},
 		"49-database-unique-index/clean-up-too-early": {cleanUp(0), "safe"},
 		"50-conditional-update":                       {unfenced, "stale-write"},
-	} {
+	}
+	for name, cause := range causes {
 		t.Run(name, func(t *testing.T) {
 			s := *byName(t, name)
 			cause.remove(&s)
@@ -189,6 +264,21 @@ func TestCausesAreCauses(t *testing.T) {
 			}
 		})
 	}
+
+	// Whatever is safe without a cause to take away must be broken by a mutant.
+	for _, s := range scenarios.Catalogue() {
+		if _, ok := causes[s.Name]; !ok && !killed(s.Name) {
+			t.Errorf("nothing turns %s red: neither a cause nor a mutant", s.Name)
+		}
+	}
+}
+
+// killed says whether a mutant is known that the scenario, or its file, kills.
+func killed(name string) bool {
+	file, _, _ := strings.Cut(name, "/")
+	return slices.ContainsFunc(mutants.All(), func(m mutants.Mutant) bool {
+		return slices.Contains(m.Killers, name) || slices.Contains(m.Killers, file)
+	})
 }
 
 func byName(t *testing.T, name string) *scenarios.Scenario {

@@ -80,12 +80,14 @@ func TestVerdicts(t *testing.T) {
 		{Owner, "0 acquire; 0 ok; 1 acquire; 0 release; 1 ok; 0 ok", ""},
 		{Mutex, "0 acquire; 0 ok; 1 acquire; 1 ok; 0 release; 0 ok", "lease-overlap x1 1-2,3-4"},
 		{Mutex, "0 acquire; 1 extend; 0 ok; 1 ok; 0 release; 0 ok; 0 extend; 0 ok", "not-held x1 5-6,7-8"},
+		{Mutex, "0 acquire; 0 ok; 1 release; 2 release; 3 acquire; 3 ok; 2 ok; 4 extend; 4 ok; 1 ok", ""},
 		{Mutex, "0 release; 1 acquire; 0 ok", ""}, {Mutex, "0 release; 0 ok", "not-held x1 1-2"},
 
 		// What failed did not happen, and a failed acquire of a free lock is allowed.
 		{Owner, "0 acquire; 0 fail; 1 acquire; 1 ok", ""},
 		{Owner, "0 acquire; 0 ok; 0 release; 0 fail; 1 acquire; 1 ok", "lease-overlap x1 1-2,5-6"},
 		{Mutex, "0 acquire; 0 ok; 0 release; 0 fail; 1 acquire; 1 ok", "lease-overlap x1 1-2,5-6"},
+		{Mutex, "0 acquire; 0 ok; 0 release; 1 acquire; 1 ok; 0 fail", "lease-overlap x1 1-2,4-5"},
 
 		// What is unknown, or open at the end, may have happened.
 		{Owner, "0 acquire; 0 info; 1 acquire; 1 ok", ""}, {Owner, "0 acquire; 1 acquire; 1 ok", ""},
@@ -105,6 +107,10 @@ func TestVerdicts(t *testing.T) {
 		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 info; 0 release; 0 ok; 1 acquire; 1 ok", ""},
 		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 info; 0 release; 0 ok; 1 acquire; 1 ok; 0 release; 0 ok", "lease-overlap x1 1-2,7-8"},
 		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 info; 0 release; 0 ok; 1 acquire; 1 ok", ""},
+		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 info; 1 acquire; 1 ok; 1 release; 1 ok; 0 release; 0 info",
+			"lease-overlap x1 1-2,7-8"},
+		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 info; 0 release; 0 info; 1 acquire; 1 ok; 1 release; 1 ok; " +
+			"0 release; 0 ok; 0 release; 0 ok", "lease-overlap x1 1-2,9-10"},
 
 		{Owner, "0 extend; 0 ok", "not-held x1 1-2"},
 		{Owner, "0 acquire; 0 ok; 1 acquire; 1 ok; 1 release; 1 ok; 2 acquire; 2 ok", "lease-overlap x2 1-2,3-4"},
@@ -234,6 +240,7 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 		{invoke + "{:process 0, :type}", 2, ErrSyntax}, {invoke + "{:process 0x, :type :ok}", 2, ErrSyntax},
 		{invoke + "{:process 01, :type :ok}", 2, ErrSyntax}, {invoke + "{:a \"\xff\"}", 2, ErrSyntax}, {invoke + "{:a \xff}", 2, ErrSyntax},
 		{invoke + "; \xff\n", 2, ErrSyntax}, {invoke + `{:a "\x"}`, 2, ErrSyntax}, {invoke + `{:a "\ud800"}`, 2, ErrSyntax},
+		{invoke + `{:a "\ud800\u0041"}`, 2, ErrSyntax},
 		{invoke + `{:a #_ 1}`, 2, ErrSyntax}, {invoke + `{:a ^b}`, 2, ErrSyntax}, {invoke + `{: 1}`, 2, ErrSyntax},
 		{invoke + `{"process":0,"type":"ok","f":"acquire"}` + "\n", 2, ErrSyntax},
 		{`{"process":0,"type":"invoke","f":"acquire"}` + "\n" + okay, 2, ErrSyntax},
@@ -360,7 +367,7 @@ func FuzzNativeAsDecode(f *testing.F) {
 		`{"seq":2,"t":0,"kind":"crash"}` + "\n", `{"seq":1,"t":-0,"kind":"crash","detail":"a\u00e9\ud83d\ude00","detail":""}` + "\n",
 		`{"seq":1,"t":-0,"kind":"crash","detail":"a\u00e9\ud83d\ude00"}` + "\n", `{"seq":1,"t":0,"kind":null}` + "\n", `{"Seq":1,"t":0,"kind":"crash"}` + "\n",
 		` {"seq":1, "t" : 0 ,"kind":"crash"}  ` + "\r\n", `[{"seq":1,"t":0,"kind":"crash"}]` + "\n", `{"seq":1,"t":0,"kind":"crash"}{}` + "\n",
-		`{"seq":1,"t":0,"kind":"crash","detail":[[]]}` + "\n", `{"t":0,"kind":"crash"}` + "\n", `{"seq":1,"t":0,"kind":"crash"},` + "\n"} {
+		`{"seq":1,"t":0,"kind":"crash","detail":[[]]}` + "\n", `{"t":0,"kind":"crash"}` + "\n", `{"seq":1,"kind":"crash"}` + "\n", `{"seq":1,"t":0,"kind":"crash"},` + "\n"} {
 		f.Add(spoil)
 	}
 	f.Fuzz(func(t *testing.T, in string) {

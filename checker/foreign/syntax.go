@@ -55,7 +55,6 @@ type scanner struct {
 	text  []byte
 
 	closer byte // of the vector the operations are in; 0 if none
-	inside bool // the vector has begun
 	count  int
 	over   bool
 }
