@@ -43,7 +43,7 @@ func Hash(h History) string {
 }
 
 // Add appends e to what is hashed.
-func (s *Hasher) Add(e Event) { s.add(&e) }
+func (s *Hasher) Add(e *Event) { s.add(e) }
 
 // Sum returns the hash of the events added so far, 64 hexadecimal digits. More may be added after.
 func (s *Hasher) Sum() string {

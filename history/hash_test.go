@@ -33,10 +33,10 @@ func TestHashStreams(t *testing.T) {
 		if got, want := s.Sum(), Hash(long[:i]); got != want {
 			t.Fatalf("after %d events the stream's hash is %s, the history's %s", i, got, want)
 		}
-		s.Add(long[i])
+		s.Add(&long[i])
 	}
 	s.Reset()
-	s.Add(long[0])
+	s.Add(&long[0])
 	if s.Sum() != Hash(long[:1]) {
 		t.Error("a hasher that was reset remembers")
 	}
@@ -124,7 +124,7 @@ func TestAddDoesNotAllocate(t *testing.T) {
 	s.Sum()
 	if n := testing.AllocsPerRun(1000, func() {
 		for i := range h {
-			s.Add(h[i])
+			s.Add(&h[i])
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations for %d events", n, len(h))
@@ -136,7 +136,7 @@ func BenchmarkHasherAdd(b *testing.B) {
 	var s Hasher
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s.Add(h[i%len(h)])
+		s.Add(&h[i%len(h)])
 	}
 	s.Sum()
 }

@@ -157,6 +157,9 @@ func (s *Server) mustBeUp(what string) error {
 	return nil
 }
 
+// Memory is what the backend made for the node.
+func (s *Server) Memory() Memory { return s.memory }
+
 // Dump is what the node knows.
 func (s *Server) Dump() []Record { return s.memory.Dump() }
 

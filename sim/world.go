@@ -187,7 +187,7 @@ func (w *World) Record(e history.Event) {
 	e.Time = int64(w.Kernel.now)
 	w.history = append(w.history, e)
 	recorded := &w.history[len(w.history)-1]
-	w.hasher.Add(e)
+	w.hasher.Add(recorded)
 	for _, f := range w.watchers {
 		f(recorded)
 	}

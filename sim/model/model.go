@@ -27,7 +27,7 @@ func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) redlock.
 }
 
 func (b *backend) Serve(s *sim.Server, x *sim.Exchange) {
-	x.Client().(interface{ serve(*store) }).serve(b.stores[s])
+	x.Client().(interface{ serve(*store) }).serve(s.Memory().(*store))
 }
 
 func (b *backend) Close() {}
