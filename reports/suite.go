@@ -41,7 +41,19 @@ type Record struct {
 	HistoryHash   string   `json:"history_hash"`
 	TraceHash     string   `json:"trace_hash"`
 	Witness       *Witness `json:"witness"`
-	Repeat        string   `json:"repeat"`
+	// Smallest is how little of each fault still breaks the lock, for a violation beyond the budget.
+	Smallest []Smallest `json:"smallest"`
+	Repeat   string     `json:"repeat"`
+}
+
+// Smallest is the JSON form of the smallest fault of a kind that breaks the lock.
+type Smallest struct {
+	Fault     string `json:"fault"`
+	Knob      string `json:"knob"`
+	BreaksNS  int64  `json:"breaks_ns"`
+	HoldsNS   int64  `json:"holds_ns"`
+	FormulaNS int64  `json:"formula_ns,omitempty"`
+	Confirmed bool   `json:"confirmed_on_other_tier"`
 }
 
 // Witness is the JSON form of what breaks mutual exclusion; null where nothing does.
@@ -66,7 +78,7 @@ func NewRecord(r *scenarios.Result, repeat string) Record {
 	rec := Record{
 		Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, Tier: string(r.Tier), Seed: r.Seed,
 		Claim: string(r.Scenario.Claim), Expected: r.Scenario.Expect.String(), Verdict: r.Verdict(), OK: r.OK(),
-		Problems: []string{}, Leaks: []string{}, BeyondBudget: append([]string{}, r.Beyond...), UnavailableNS: int64(r.Unavailable),
+		Problems: []string{}, Smallest: []Smallest{}, Leaks: []string{}, BeyondBudget: append([]string{}, r.Beyond...), UnavailableNS: int64(r.Unavailable),
 		Grants: r.Report.Grants, Events: len(r.History), HistoryHash: r.HistoryHash, TraceHash: r.TraceHash, Repeat: repeat,
 	}
 	for _, l := range r.Leaks {
@@ -74,6 +86,9 @@ func NewRecord(r *scenarios.Result, repeat string) Record {
 	}
 	for _, p := range r.Problems {
 		rec.Problems = append(rec.Problems, p.Text)
+	}
+	for _, f := range r.Smallest {
+		rec.Smallest = append(rec.Smallest, Smallest{f.Fault, f.Knob, int64(f.Breaks), int64(f.Holds), int64(f.Formula), f.Confirmed})
 	}
 	if f := r.Witness(); f != nil {
 		rec.Witness = newWitness(f)
