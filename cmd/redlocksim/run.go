@@ -1,17 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/history"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
 
 func newRun() *cobra.Command {
-	var tier, only string
+	var tier, only, historyPath string
 	var seed uint64
 	var trace, full bool
 	cmd := &cobra.Command{
@@ -39,6 +42,9 @@ is made twice and compared. A name without a case stands for all its cases.
 			if err != nil {
 				return err
 			}
+			if historyPath != "" && len(found) > 1 {
+				return &failure{exitUsage, fmt.Errorf("--history: %s has %d cases, choose one with --case", args[0], len(found))}
+			}
 			out := cmd.OutOrStdout()
 			var results []*scenarios.Result
 			for i, s := range found {
@@ -60,6 +66,11 @@ is made twice and compared. A name without a case stands for all its cases.
 					return &failure{exitInternal, err}
 				}
 				results = append(results, r)
+				if historyPath != "" {
+					if err := writeHistory(historyPath, r.History); err != nil {
+						return err
+					}
+				}
 			}
 			if code := verdictCode(results...); code != exitOK {
 				return &failure{code: code}
@@ -68,9 +79,22 @@ is made twice and compared. A name without a case stands for all its cases.
 		},
 	}
 	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go) or wire (go-redis and miniredis); model unless given")
+	cmd.Flags().StringVar(&historyPath, "history", "", "write the history to this file, as JSON Lines; redlocksim check judges it")
 	cmd.Flags().StringVar(&only, "case", "", "only the case of this name")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices")
 	cmd.Flags().BoolVar(&trace, "trace", false, "print every step of the simulator first")
 	cmd.Flags().BoolVar(&full, "full", false, "tell the whole story, however long")
 	return cmd
+}
+
+// writeHistory writes a history to a file, all of it or nothing.
+func writeHistory(path string, h history.History) error {
+	var b bytes.Buffer
+	if err := history.Encode(&b, h); err != nil {
+		return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		return &failure{exitUsage, fmt.Errorf("--history: %w", err)}
+	}
+	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"redlocksim/sim"
 )
 
-// redisson is Redisson's RLock on the first node (seed 002, RedissonLock; seed 003, 35.3.2 and 35.3.3). The lock's key is
+// redisson is Redisson's RLock on the first node (its class RedissonLock; watchdog and re-entrance). The lock's key is
 // a hash with one field, client:thread, which counts how often that thread has locked. With the watchdog the TTL is
 // renewed every third of it, and the client believes in the lock until it releases it: when a renewal finds the lock
 // lost Redisson tells nobody. Without it the TTL is the lease time.
@@ -87,7 +87,7 @@ func (x *redisson) owner(ctx context.Context) string {
 	return fmt.Sprintf("%s:%d", x.env.Process.Name(), x.env.Thread(ctx))
 }
 
-// redissonLock takes the lock or, if somebody else has it, returns its PTTL (seed 002, tryLockInnerAsync).
+// redissonLock takes the lock or, if somebody else has it, returns its PTTL (its tryLockInnerAsync).
 var redissonLock = &sim.Script{
 	Lua: `if (redis.call('exists', KEYS[1]) == 0) then
   redis.call('hincrby', KEYS[1], ARGV[2], 1)
@@ -110,7 +110,7 @@ return redis.call('pttl', KEYS[1])`,
 	},
 }
 
-// redissonUnlock counts down, deletes the key at zero and publishes that (seed 002, unlockInnerAsync). It returns nil if
+// redissonUnlock counts down, deletes the key at zero and publishes that (its unlockInnerAsync). It returns nil if
 // the thread does not have the lock.
 var redissonUnlock = &sim.Script{
 	Lua: `if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then
@@ -139,7 +139,7 @@ end`,
 	},
 }
 
-// redissonRenew sets the TTL if the thread has the lock: what the watchdog does (seed 003, 35.3.2).
+// redissonRenew sets the TTL if the thread has the lock: what the watchdog does.
 var redissonRenew = &sim.Script{
 	Lua: `if (redis.call('hexists', KEYS[1], ARGV[2]) == 1) then
   redis.call('pexpire', KEYS[1], ARGV[1])
@@ -181,7 +181,7 @@ func remaining(reply sim.Reply) (time.Duration, error) {
 }
 
 // wait asks until the lock is granted or the deadline or ctx comes: at once, when it has subscribed to the channel, after
-// every message, and when the PTTL that it was told has passed (seed 002, tryLock).
+// every message, and when the PTTL that it was told has passed (its tryLock).
 func (x *redisson) wait(ctx context.Context, deadline time.Time, channel string, ask func() (time.Time, time.Duration, error)) (time.Time, error) {
 	node := x.nodes[x.node].Node()
 	var subscription *sim.Subscription

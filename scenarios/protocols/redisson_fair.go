@@ -9,7 +9,7 @@ import (
 	"redlocksim/sim"
 )
 
-// redissonFair is Redisson's fair lock on the first node (seed 002, RedissonFairLock; the scripts are those of that class
+// redissonFair is Redisson's fair lock on the first node (its class RedissonFairLock; the scripts are those of that class
 // in their meaning). Beside the RLock's hash there is a queue of the threads that wait, a list, and a sorted set of the
 // times until which each is waited for. Only the head of the queue can take a lock that is free. A head that died blocks
 // the rest until its time has passed: what was left of the lease when it queued up, and the wait time-out.
