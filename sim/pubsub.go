@@ -124,32 +124,6 @@ func (p *push) Answered() {
 
 func (*push) Broken() {}
 
-// serve has a request that has arrived at a node carried out.
-func (w *World) serve(s *Server, x *Exchange) {
-	switch end := x.end.(type) {
-	case served:
-		end.serve()
-	case *Subscription:
-		s.subscribers = append(s.subscribers, end)
-		s.push(end, &push{subscription: end, confirms: true})
-	case *leave:
-		for i, other := range s.subscribers {
-			if other == end.subscription {
-				s.subscribers = append(s.subscribers[:i:i], s.subscribers[i+1:]...)
-				break
-			}
-		}
-		x.Reply()
-	default:
-		if len(s.replication.feeds) == 0 {
-			w.backend.Serve(s, x)
-		} else if !s.answers(x) {
-			w.backend.Serve(s, x)
-			s.changed()
-		}
-	}
-}
-
 // Publish sends a message to those who subscribed to a channel of the node, in the order in which they did, and returns
 // how many these are: the command PUBLISH.
 func (s *Server) Publish(channel, message string) int {

@@ -18,6 +18,32 @@ type Service interface {
 // Host has the node run the service from now on. Requests reach it through Ask.
 func (s *Server) Host(service Service) { s.services = append(s.services, service) }
 
+// serve has a request that has arrived at a node carried out.
+func (w *World) serve(s *Server, x *Exchange) {
+	switch end := x.end.(type) {
+	case served:
+		end.serve()
+	case *Subscription:
+		s.subscribers = append(s.subscribers, end)
+		s.push(end, &push{subscription: end, confirms: true})
+	case *leave:
+		for i, other := range s.subscribers {
+			if other == end.subscription {
+				s.subscribers = append(s.subscribers[:i:i], s.subscribers[i+1:]...)
+				break
+			}
+		}
+		x.Reply()
+	default:
+		if len(s.replication.feeds) == 0 {
+			w.backend.Serve(s, x)
+		} else if !s.answers(x) {
+			w.backend.Serve(s, x)
+			s.changed()
+		}
+	}
+}
+
 // served is the client's end of an exchange whose request knows who serves it.
 type served interface{ serve() }
 
