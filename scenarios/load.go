@@ -163,8 +163,7 @@ func (c *check) names(n *yaml.Node, names []string, limit int, what string) {
 
 // lock asks the protocol what it thinks of the settings.
 func (c *check) lock() {
-	p, _ := protocols.Find(string(c.s.Lock.Protocol))
-	if err := p.Check(c.s.Lock, len(c.s.Nodes.Names)); err != nil {
+	if err := c.s.Lock.Check(len(c.s.Nodes.Names)); err != nil {
 		c.d.Errorf(child(c.n, "lock"), "", nil, "%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"fmt"
 	"time"
 
 	"redlocksim/faults"
@@ -56,6 +57,23 @@ type Settings struct {
 	Effects Effects `yaml:"effects"`
 	// CleanUp is how old a row of protocol db-unique can get before a job of the database deletes it; zero is never.
 	CleanUp time.Duration `yaml:"clean-up"`
+}
+
+// Check says what is wrong with the settings for a number of nodes, whatever the protocol, and then with it.
+func (s Settings) Check(nodes int) error {
+	switch d := s.RetryDelay; {
+	case d.Min <= 0 || d.Max < d.Min:
+		return fmt.Errorf("retry-delay from %v to %v, must be positive and not fall", d.Min, d.Max)
+	case s.NodeTimeout <= 0:
+		return fmt.Errorf("node-timeout %v is not positive", s.NodeTimeout)
+	case s.Renewals < 0:
+		return fmt.Errorf("renewals %d is negative", s.Renewals)
+	}
+	p, ok := Find(string(s.Protocol))
+	if !ok {
+		return fmt.Errorf("no such protocol %q", s.Protocol)
+	}
+	return p.Check(s, nodes)
 }
 
 // Default is the settings that a file may leave out.
