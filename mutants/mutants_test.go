@@ -1,6 +1,7 @@
 package mutants_test
 
 import (
+	"cmp"
 	"errors"
 	"os/exec"
 	"testing"
@@ -22,7 +23,7 @@ func TestScenariosKillTheirMutants(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, scenario := range m.Killers {
-				out, err := exec.Command(binary, "run", scenario).CombinedOutput()
+				out, err := exec.Command(binary, "run", scenario, "--tier", cmp.Or(m.Tier, "model")).CombinedOutput()
 				exit := (*exec.ExitError)(nil)
 				if !errors.As(err, &exit) || !unexpected[exit.ExitCode()] {
 					t.Errorf("%s: %v, want exit 1 or 3\n%s", scenario, err, out)
