@@ -257,6 +257,7 @@ func TestPausesOverlap(t *testing.T) {
 		want time.Duration
 	}{
 		{"the next", []*Placed{at(1, &Pause{Process: "c1", For: 10 * time.Second}), at(2, &Resume{Process: "c1"}), at(5, &Pause{Process: "c1", For: 10 * time.Second})}, 15 * time.Second},
+		{"after its server was killed", []*Placed{at(1, &Pause{Process: "A", For: 10 * time.Second}), at(2, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(0)}}), at(5, &Pause{Process: "A", For: 3 * time.Second})}, 8 * time.Second},
 		{"the longer", []*Placed{at(1, &Pause{Process: "c1", For: 5 * time.Second}), at(2, &Pause{Process: "c1", For: 10 * time.Second})}, 12 * time.Second},
 	} {
 		f := newField(t, sim.NoPersistence)

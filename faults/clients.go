@@ -38,20 +38,24 @@ func (p *Pause) Apply(f *Field) error {
 	return nil
 }
 
-// pause stops a process, and returns how this pause ends: the process goes on when it is the last that is in force.
+// spell is a stretch of time in which a process is paused, by one pause or by several that overlap.
+type spell struct{ inForce int } // pauses that have not ended
+
+// pause stops a process, and returns how this pause ends: the process goes on if it is the last of its spell. A spell is
+// also over when the process was resumed, or its server killed; then there is nothing left to end.
 func (f *Field) pause(name, process string, how func(*sim.Process)) (end func(), err error) {
 	p := f.World.Process(process)
 	if p.Dead() {
 		return nil, fmt.Errorf("faults: %s: %s has crashed", name, process)
 	}
+	if !p.Paused() {
+		f.spells[process] = &spell{}
+	}
+	now := f.spells[process]
+	now.inForce++
 	how(p)
-	f.pauses[process]++
-	resumed := f.resumed(process)
 	return func() {
-		if f.resumed(process) != resumed {
-			return // somebody has resumed it since
-		}
-		if f.pauses[process]--; f.pauses[process] == 0 {
+		if now.inForce--; now.inForce == 0 && f.spells[process] == now {
 			f.resume(process)
 		}
 	}, nil
@@ -103,20 +107,15 @@ func (r *Resume) Apply(f *Field) error {
 	return nil
 }
 
-// resume has a process go on.
+// resume has a process go on, unless it crashed, or was killed or resumed meanwhile.
 func (f *Field) resume(process string) {
 	p := f.World.Process(process)
 	if !p.Paused() {
-		return // it crashed, or was killed, meanwhile
+		return
 	}
-	f.pauses[process] = 0
-	f.resumes[process]++
 	f.notePoint("resume", process, 0, "%s goes on", process)
 	p.Resume()
 }
-
-// resumed is how often a process has been resumed.
-func (f *Field) resumed(process string) int { return f.resumes[process] }
 
 // Stuck makes what a client does under its lock go on without an end, in a loop or waiting for something that does not
 // come, while its renewal goes on.

@@ -40,9 +40,7 @@ type Field struct {
 
 	down   map[string]outage
 	rates  map[string][]*rateInForce // by process, the latest last
-	pauses map[string]int            // how many are in force
-	// resumes counts how often a process has gone on, so that a pause knows whether it was ended before its time.
-	resumes map[string]int
+	spells map[string]*spell         // by process, the latest
 }
 
 // outage is how a node went down.
@@ -54,7 +52,7 @@ type outage struct {
 
 // NewField is a world in which nothing has gone wrong yet.
 func NewField(w *sim.World) *Field {
-	return &Field{World: w, down: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]int{}, resumes: map[string]int{}}
+	return &Field{World: w, down: map[string]outage{}, rates: map[string][]*rateInForce{}, spells: map[string]*spell{}}
 }
 
 // note records in the history that a fault happened.

@@ -140,7 +140,8 @@ type tenure struct {
 	under    *under
 	outer    []held // what was held already when the lock was taken again, outermost first
 	accesses int    // requests to the storage so far
-	number   int64  // what ReadStep has read
+	number   int64  // what was read last
+	hasRead  bool   // and whether that succeeded
 }
 
 // held is a lock that a program has, and the grant.
@@ -167,13 +168,12 @@ func (t *tenure) do(s Step) (goOn bool) {
 	case WriteUncheckedStep:
 		t.send(history.Write, func(op int) int64 { return int64(op) })
 	case UpdateStep:
-		if number, ok := t.access(history.Read, nil); ok {
-			t.access(history.Write, func(int) int64 { return number + 1 })
-		}
+		t.read()
+		t.writeBack()
 	case ReadStep:
-		t.number, _ = t.access(history.Read, nil)
+		t.read()
 	case WriteBackStep:
-		t.access(history.Write, func(int) int64 { return t.number + 1 })
+		t.writeBack()
 	case MarkStep:
 		t.access(history.Mark, func(int) int64 { return int64(t.under.grant) })
 	case ExtendStep:
@@ -310,6 +310,15 @@ func (t *tenure) access(f history.Func, number func(op int) int64) (int64, bool)
 		return 0, false
 	}
 	return t.send(f, number)
+}
+
+func (t *tenure) read() { t.number, t.hasRead = t.access(history.Read, nil) }
+
+// writeBack writes one more than was read; nothing if the read failed.
+func (t *tenure) writeBack() {
+	if t.hasRead {
+		t.access(history.Write, func(int) int64 { return t.number + 1 })
+	}
 }
 
 // carriesToken says whether the shared resource has a place for a fencing token in a request.

@@ -109,14 +109,6 @@ func (s *Server) Resume() {
 	s.signal(syscall.SIGCONT)
 }
 
-// PID gives the process id, 0 if the server does not run.
-func (s *Server) PID() int {
-	if s.proc == nil {
-		return 0
-	}
-	return s.proc.cmd.Process.Pid
-}
-
 func (s *Server) signal(sig syscall.Signal) {
 	s.tb.Helper()
 	if s.proc == nil {
