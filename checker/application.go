@@ -36,8 +36,7 @@ type application struct {
 func apply(t *transcript) *application {
 	a := &application{accepted: make([]int, len(t.ops)), of: map[int]int{}, recorded: map[string]bool{}}
 	waiting := map[actor][]int{}
-	for i := range t.events {
-		e := &t.events[i]
+	for e := range t.Events() {
 		if e.Kind == history.Call && (e.Func == history.Read || e.Func == history.Write) {
 			by := actorOf(e.Grant, e.Process)
 			waiting[by] = append(waiting[by], e.Op)
@@ -61,7 +60,11 @@ func apply(t *transcript) *application {
 		if e.Outcome == history.OK {
 			a.accepted[ops[i]], a.of[e.Seq] = e.Seq, ops[i]
 		}
-		waiting[by] = slices.Delete(ops, i, i+1)
+		if ops = slices.Delete(ops, i, i+1); len(ops) == 0 {
+			delete(waiting, by)
+		} else {
+			waiting[by] = ops
+		}
 	}
 	return a
 }
@@ -87,8 +90,8 @@ func (a *application) contradiction(op int, o *operation, t *transcript) error {
 		return fmt.Errorf("%s %d succeeded, but the resource had not accepted it", o.fn, op)
 	case o.outcome == history.Failed && accepted != 0:
 		return fmt.Errorf("%s %d failed, but the resource accepted it", o.fn, op)
-	case accepted != 0 && (o.outcome == history.OK || o.fn == history.Write && o.number != 0) && t.event(accepted).Number != o.number:
-		return fmt.Errorf("%s %d is of %d, its effect of %d", o.fn, op, o.number, t.event(accepted).Number)
+	case accepted != 0 && (o.outcome == history.OK || o.fn == history.Write && o.number != 0) && t.Event(accepted).Number != o.number:
+		return fmt.Errorf("%s %d is of %d, its effect of %d", o.fn, op, o.number, t.Event(accepted).Number)
 	}
 	return nil
 }

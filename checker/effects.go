@@ -15,9 +15,8 @@ import (
 func (r *Report) addEffects(t *transcript, l *leases) {
 	type found struct{ stale, late *Finding }
 	all := map[string]*found{}
-	latest := map[string]*history.Event{}
-	for i := range t.events {
-		e := &t.events[i]
+	latest := map[string]history.Event{}
+	for e := range t.Events() {
 		if e.Kind != history.Effect || e.Outcome != history.OK || e.Grant == 0 || e.Func == history.Mark {
 			continue
 		}
@@ -30,20 +29,18 @@ func (r *Report) addEffects(t *transcript, l *leases) {
 			f = &found{}
 			all[grant.resource] = f
 		}
-		later := latest[grant.resource]
-		if later != nil && t.ops[later.Grant].ret <= grant.ret {
-			later = nil
-		}
+		seen, any := latest[grant.resource]
+		later := any && t.ops[seen.Grant].ret > grant.ret
 		window, ended := l.lastWindow(t, e.Grant, e.Seq)
 		switch {
 		case e.Func != history.Write || !ended:
-		case later != nil:
-			f.stale = count(f.stale, func() *Finding { return staleWrite(t, l, window, later, e) })
+		case later:
+			f.stale = count(f.stale, func() *Finding { return staleWrite(t, l, window, &seen, e) })
 		default:
 			f.late = count(f.late, func() *Finding { return acceptedAfterExpiry(t, window, e) })
 		}
-		if seen := latest[grant.resource]; seen == nil || t.ops[seen.Grant].ret < grant.ret {
-			latest[grant.resource] = e
+		if !any || t.ops[seen.Grant].ret < grant.ret {
+			latest[grant.resource] = *e
 		}
 	}
 	for _, resource := range t.resources {
@@ -71,7 +68,7 @@ func count(f *Finding, first func() *Finding) *Finding {
 // lastWindow returns the last window of the grant that began before seq, and whether it has ended by then. If there is
 // none, because the lease expired before it was reported, the window is empty, at the acquire's return.
 func (l *leases) lastWindow(t *transcript, grant, seq int) (span, bool) {
-	windows := l.windows[grant]
+	windows := l.of(grant)
 	i := sort.Search(len(windows), func(i int) bool { return windows[i].from > seq }) - 1
 	if i < 0 {
 		ret := t.ops[grant].ret

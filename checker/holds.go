@@ -29,8 +29,10 @@ type confirmation struct {
 
 // leases are what the clients of a history believed.
 type leases struct {
-	// windows are the holds of each grant, by its Op, in order.
-	windows [][]span
+	// windows are the holds of all grants in the order of their Ops, and then of their beginnings; those of a grant begin
+	// at its place in first.
+	windows []span
+	first   []int
 	// holds are those of each resource, in the order in which they began.
 	holds map[string][]hold
 	// confirmations are those of each resource, in the order in which they returned.
@@ -44,33 +46,29 @@ type leases struct {
 // the client was paused between, this need not hold for any time at all.
 func believe(t *transcript) *leases {
 	l := &leases{
-		windows:       make([][]span, len(t.ops)),
 		holds:         map[string][]hold{},
 		confirmations: map[string][]confirmation{},
 	}
 	type belief struct {
 		returned, expired, over bool
-		open                    int // the hold that has no end yet, its place from 1 in the resource's
+		open                    int32 // the hold that has no end yet, its place from 1 in the resource's
 	}
 	beliefs := make([]belief, len(t.ops))
 	alive := map[string][]int{}
 	settle := func(grant, call, seq int) {
 		b, o := &beliefs[grant], &t.ops[grant]
 		believed := b.returned && !b.expired && !b.over
-		holds, windows := l.holds[o.resource], l.windows[grant]
+		holds := l.holds[o.resource]
 		if believed && b.open == 0 {
 			l.holds[o.resource] = append(holds, hold{span{seq, forever}, grant, call})
-			l.windows[grant] = append(windows, span{seq, forever})
-			b.open = len(holds) + 1
+			b.open = int32(len(holds) + 1)
 		}
 		if !believed && b.open != 0 {
 			holds[b.open-1].to = seq
-			windows[len(windows)-1].to = seq
 			b.open = 0
 		}
 	}
-	for i := range t.events {
-		e := &t.events[i]
+	for e := range t.Events() {
 		switch {
 		case e.Kind == history.Call && e.Func == history.Acquire:
 			alive[e.Process] = append(alive[e.Process], e.Op)
@@ -102,8 +100,33 @@ func believe(t *transcript) *leases {
 			delete(alive, e.Process)
 		}
 	}
+	l.sort(t)
 	return l
 }
+
+// sort makes the windows of the holds.
+func (l *leases) sort(t *transcript) {
+	// Counted, summed up, and then taken back one by one from the end.
+	l.first = make([]int, len(t.ops)+1)
+	for _, resource := range t.resources {
+		for i := range l.holds[resource] {
+			l.first[l.holds[resource][i].grant]++
+		}
+	}
+	for i := 1; i < len(l.first); i++ {
+		l.first[i] += l.first[i-1]
+	}
+	l.windows = make([]span, l.first[len(l.first)-1])
+	for _, resource := range t.resources {
+		for _, h := range slices.Backward(l.holds[resource]) {
+			l.first[h.grant]--
+			l.windows[l.first[h.grant]] = h.span
+		}
+	}
+}
+
+// of gives the windows of a grant in the order in which they began.
+func (l *leases) of(grant int) []span { return l.windows[l.first[grant]:l.first[grant+1]] }
 
 // confirm enters the successful operation o, if its acquire has an unknown outcome or none.
 func (l *leases) confirm(t *transcript, o *operation) {
@@ -114,18 +137,27 @@ func (l *leases) confirm(t *transcript, o *operation) {
 	}
 }
 
-// owner tells apart who may not hold at the same time: grants, or processes where locks are re-entrant.
-func (t *transcript) owner(grant int, reentrant bool) any {
-	if reentrant {
-		return t.ops[grant].process
+// owners tells apart who may not hold at the same time: grants, or processes where locks are re-entrant.
+func owners(t *transcript, reentrant bool) func(grant int) int {
+	if !reentrant {
+		return func(grant int) int { return grant }
 	}
-	return grant
+	processes := map[string]int{}
+	return func(grant int) int {
+		process := t.ops[grant].process
+		n, ok := processes[process]
+		if !ok {
+			n = len(processes)
+			processes[process] = n
+		}
+		return n
+	}
 }
 
 // block is one owner's holds merged: one hold, or several of a re-entrant lock that overlap.
 type block struct {
 	span
-	owner any
+	owner int
 	holds []hold
 }
 
@@ -141,18 +173,22 @@ func (b *block) covering(seq int) hold {
 }
 
 // merge joins the overlapping holds of each owner. The blocks are in the order in which they begin, as the holds are.
-func merge(t *transcript, holds []hold, reentrant bool) []block {
-	var blocks []block
-	last := map[any]int{}
-	for _, h := range holds {
-		owner := t.owner(h.grant, reentrant)
-		if i, ok := last[owner]; ok && h.from < blocks[i].to {
-			blocks[i].to = max(blocks[i].to, h.to)
-			blocks[i].holds = append(blocks[i].holds, h)
-			continue
+//
+// Where locks are not re-entrant there is nothing to join: one grant's holds follow each other.
+func merge(holds []hold, owner func(grant int) int, reentrant bool) []block {
+	blocks := make([]block, 0, len(holds))
+	last := map[int]int{}
+	for i, h := range holds {
+		by := owner(h.grant)
+		if reentrant {
+			if n, ok := last[by]; ok && h.from < blocks[n].to {
+				blocks[n].to = max(blocks[n].to, h.to)
+				blocks[n].holds = append(blocks[n].holds, h)
+				continue
+			}
+			last[by] = len(blocks)
 		}
-		last[owner] = len(blocks)
-		blocks = append(blocks, block{h.span, owner, []hold{h}})
+		blocks = append(blocks, block{h.span, by, holds[i : i+1 : i+1]})
 	}
 	return blocks
 }
@@ -167,7 +203,8 @@ type conflict struct {
 // overlaps returns how many of a resource's holds begin, or confirmations lie, inside another owner's hold, and the
 // first to be complete. Seqs are unique, so that holds never touch.
 func overlaps(t *transcript, holds []hold, confirmations []confirmation, reentrant bool) (int, *conflict) {
-	blocks := merge(t, holds, reentrant)
+	owner := owners(t, reentrant)
+	blocks := merge(holds, owner, reentrant)
 	count := 0
 	var first *conflict
 	firstSeq := forever
@@ -194,7 +231,7 @@ func overlaps(t *transcript, holds []hold, confirmations []confirmation, reentra
 		// If the blocks are disjoint, only the last that began before the confirmation can contain it; if they are not,
 		// the verdict is settled.
 		i := sort.Search(len(blocks), func(i int) bool { return blocks[i].from > c.from }) - 1
-		if i < 0 || blocks[i].to < c.to || blocks[i].owner == t.owner(c.grant, reentrant) {
+		if i < 0 || blocks[i].to < c.to || blocks[i].owner == owner(c.grant) {
 			continue
 		}
 		count++

@@ -15,13 +15,18 @@ const (
 	no
 )
 
-// maxStates bounds a search of porcupine in the states it may reach, each of which keeps a bit for every operation. A
-// bound in states and not in time gives the same answer on every machine.
-const maxStates = 100_000
+// Bounds of a search of porcupine. They are not in time, so that the answer is the same on every machine.
+const (
+	// maxStates bounds the memory: it is of the steps that lead to a state, each of which keeps a bit for every operation.
+	maxStates = 100_000
+	// maxSteps bounds the time: it is of the steps tried, legal or not. Where many operations are under way at once most
+	// are not, as each of them is tried in each state.
+	maxSteps = 500_000
+)
 
-// linearizable asks porcupine whether some order of ops, each at an instant within its call and return, is one that the
-// model allows. Unknown comes with the reason.
-func linearizable(m porcupine.Model, ops []porcupine.Operation, o Options) (answer, string) {
+// linearizable asks porcupine whether some order of n operations, each at an instant within its call and return, is one
+// that the model allows. It asks for the operations only if it is to run. Unknown comes with the reason.
+func linearizable(m porcupine.Model, n int, o Options, operations func() []porcupine.Operation) (answer, string) {
 	limit := o.MaxOperations
 	if limit == 0 {
 		limit = DefaultMaxOperations
@@ -29,20 +34,26 @@ func linearizable(m porcupine.Model, ops []porcupine.Operation, o Options) (answ
 	if limit < 0 {
 		return unknown, "porcupine is turned off"
 	}
-	if len(ops) > limit {
-		return unknown, fmt.Sprintf("%d operations, porcupine is given at most %d", len(ops), limit)
+	if n > limit {
+		return unknown, fmt.Sprintf("%d operations, porcupine is given at most %d", n, limit)
 	}
-	if len(ops) == 0 {
+	if n == 0 {
 		return yes, ""
 	}
-	states, exhausted := 0, false
+	steps, states, exhausted := 0, 0, ""
 	step := m.Step
 	m.Step = func(state, input, output any) (bool, any) {
-		if states == maxStates {
-			// No further step is legal: porcupine finds no order and comes to an end.
-			exhausted = true
+		switch {
+		case states == maxStates:
+			exhausted = fmt.Sprintf("porcupine found no answer within %d states", maxStates)
+		case steps == maxSteps:
+			exhausted = fmt.Sprintf("porcupine found no answer within %d steps", maxSteps)
+		}
+		if exhausted != "" {
+			// No further step is legal: porcupine finds no order and comes to an end, having gone back over those it took.
 			return false, state
 		}
+		steps++
 		ok, next := step(state, input, output)
 		if ok {
 			states++
@@ -50,10 +61,10 @@ func linearizable(m porcupine.Model, ops []porcupine.Operation, o Options) (answ
 		return ok, next
 	}
 	switch {
-	case porcupine.CheckOperations(m, ops):
+	case porcupine.CheckOperations(m, operations()):
 		return yes, ""
-	case exhausted:
-		return unknown, fmt.Sprintf("porcupine found no answer within %d states", maxStates)
+	case exhausted != "":
+		return unknown, exhausted
 	}
 	return no, ""
 }
@@ -69,13 +80,13 @@ const (
 
 type lockInput struct {
 	act   lockAct
-	owner any
+	owner int
 }
 
 // mutex is the state of a lock with owners. An owner may take it again: a process that of a re-entrant lock, and a
 // grant with an extend that was called before its window ended and answered after, which frees nothing for others.
 type mutex struct {
-	owner any
+	owner int
 	depth int
 }
 
@@ -103,20 +114,28 @@ var mutexModel = porcupine.Model{
 // hold leaves it at that event; a confirmation touches it at an instant within its own. Failed acquires are left out:
 // they are legal even on a free lock, as votes may be split.
 func exclusive(t *transcript, holds []hold, confirmations []confirmation, o Options) (answer, string) {
-	var ops []porcupine.Operation
-	add := func(act lockAct, grant int, s span) {
-		ops = append(ops, porcupine.Operation{
-			Input: lockInput{act, t.owner(grant, o.Reentrant)}, Call: int64(s.from), Return: int64(s.to),
-		})
-	}
-	for _, h := range holds {
-		add(take, h.grant, span{h.call, h.from})
-		if h.to != forever {
-			add(leave, h.grant, span{h.to, h.to})
+	n := len(holds) + len(confirmations)
+	for i := range holds {
+		if holds[i].to != forever {
+			n++
 		}
 	}
-	for _, c := range confirmations {
-		add(touch, c.grant, c.span)
-	}
-	return linearizable(mutexModel, ops, o)
+	return linearizable(mutexModel, n, o, func() []porcupine.Operation {
+		ops, owner := make([]porcupine.Operation, 0, n), owners(t, o.Reentrant)
+		add := func(act lockAct, grant int, s span) {
+			ops = append(ops, porcupine.Operation{
+				Input: lockInput{act, owner(grant)}, Call: int64(s.from), Return: int64(s.to),
+			})
+		}
+		for _, h := range holds {
+			add(take, h.grant, span{h.call, h.from})
+			if h.to != forever {
+				add(leave, h.grant, span{h.to, h.to})
+			}
+		}
+		for _, c := range confirmations {
+			add(touch, c.grant, c.span)
+		}
+		return ops
+	})
 }

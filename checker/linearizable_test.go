@@ -3,8 +3,11 @@ package checker
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/anishathalye/porcupine"
 
 	"redlocksim/history"
 )
@@ -60,6 +63,98 @@ func TestASearchThatGivesUpIsReported(t *testing.T) {
 	}
 	if len(r.Unchecked) != 1 || r.Unchecked[0].Decided || !strings.Contains(r.Unchecked[0].Why, "100000 states") || r.Passed() {
 		t.Errorf("unchecked %+v, passed %t", r.Unchecked, r.Passed())
+	}
+}
+
+// crowd is a history in which so many clients write to one resource at once, having read, and none is ever told whether
+// the write happened.
+func crowd(t *testing.T, clients int) history.History {
+	var b strings.Builder
+	b.WriteString("c1 acquire 1; ok 1; c2 acquire 2; ok 2; expire 1; expire 2")
+	op := 3
+	for i := range clients {
+		fmt.Fprintf(&b, "; c%d acquire %d; ok %d; expire %d; c%d read %d of %d; ok %d =%d; c%d write %d =%d of %d",
+			i+10, op, op, op, i+10, op+1, op, op+1, i%7, i+10, op+2, i%5, op)
+		op += 3
+	}
+	// One reads what nobody wrote, so that every order has to be tried.
+	fmt.Fprintf(&b, "; c1 read %d of 1; ok %d =99; c1 write %d =1 of 1; ok %d", op, op, op+1, op+1)
+	return script(t, b.String())
+}
+
+// With 200 operations open at once each state that is reached costs 200 steps, of which the model refuses most.
+func TestASearchIsBoundedInStepsThatAreRefused(t *testing.T) {
+	h := crowd(t, 200)
+	r, err := Check(h, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Unchecked) != 1 || r.Unchecked[0].Kind != LostUpdate || r.Unchecked[0].Decided || r.Passed() {
+		t.Errorf("unchecked %+v, passed %t", r.Unchecked, r.Passed())
+	}
+	if again, err := Check(h, Options{}); err != nil || fmt.Sprint(again) != fmt.Sprint(r) {
+		t.Errorf("%+v and, the second time, %+v, %v", r, again, err)
+	}
+
+	// Takes of a lock that is held: none is legal, and each is tried again in every order of what is.
+	steps, legal := 0, 0
+	model := porcupine.Model{
+		Init: func() any { return 0 },
+		Step: func(state, input, _ any) (bool, any) {
+			steps++
+			if input.(int) >= 20 {
+				return false, state
+			}
+			legal++
+			return true, state.(int)*31 + input.(int)
+		},
+	}
+	var ops []porcupine.Operation
+	for i := range 220 {
+		ops = append(ops, porcupine.Operation{Input: i, Call: int64(i), Return: 1000 + int64(i)})
+	}
+	is, why := Linearizable(model, ops, 0)
+	if is || !strings.Contains(why, "500000 steps") || steps != maxSteps || legal > maxStates {
+		t.Errorf("%t, %q, after %d steps, %d of them legal", is, why, steps, legal)
+	}
+}
+
+// Whose calls are open together, and who are then granted one after the other, in the order of the calls or in the opposite.
+func TestManyAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		clients   int
+		backwards bool
+		why       string
+	}{{clients: 200}, {clients: 50, backwards: true}, {200, true, "porcupine found no answer within 500000 steps"}} {
+		var calls, grants []string
+		for i := range c.clients {
+			calls = append(calls, fmt.Sprintf("c%d acquire %d", i, i+1))
+			grants = append(grants, fmt.Sprintf("ok %d; c%d release %d of %d", i+1, i, i+1+c.clients, i+1))
+		}
+		if c.backwards {
+			slices.Reverse(grants)
+		}
+		for _, overlap := range []bool{false, true} {
+			want := ""
+			if overlap {
+				// Two grants before the release of the first.
+				first, second := strings.Split(grants[10], "; "), strings.Split(grants[11], "; ")
+				grants[10], grants[11] = first[0]+"; "+second[0], first[1]+"; "+second[1]
+				want = "lease-overlap r x1"
+			}
+			r, err := Check(script(t, strings.Join(append(slices.Clone(calls), grants...), "; ")), Options{})
+			why := ""
+			for _, u := range r.Unchecked {
+				why = u.Why
+				if !u.Decided {
+					t.Errorf("%+v: the direct check has no answer", c)
+				}
+			}
+			// An overlap may show before the bound is reached.
+			if err != nil || shown(r) != want || why != c.why && !(overlap && why == "") {
+				t.Errorf("%+v, overlap %t: %s, %q, %v", c, overlap, shown(r), why, err)
+			}
+		}
 	}
 }
 

@@ -93,6 +93,20 @@ type Resource struct {
 	// Unavailable is the longest such time, counted from the end of the last critical section; the first of equals;
 	// zero if there was none.
 	Unavailable Unavailable
+	// Takeover is the longest time until a holder that was gone had a successor.
+	Takeover Takeover
+	// Attempts is how many attempts a wait made at the most, granted or not. The steps of an acquire say which attempt
+	// they belong to; an acquire without any is one attempt.
+	Attempts Count
+	// Bypass is how many grants to others a wait saw go by at the most, and Overtakes how many of them to others who had
+	// begun to ask later. Re-entrant grants do not count.
+	Bypass, Overtakes Count
+	// Fairness is Jain's index over the numbers of grants of the processes that asked: 1 is equal, 0 that nobody was
+	// granted. It says little where not all of them asked all the time.
+	Fairness float64
+	// AfterHealing is the slowest of the processes that ask after all faults were undone (a fault called heal): from there,
+	// or from when it first asks, to its first grant. No wait if the history has no healing, or nobody asks after it.
+	AfterHealing Wait
 }
 
 // Unchecked is a question that porcupine was not asked, or did not answer within its bounds.
@@ -130,10 +144,16 @@ func (r *Report) sort() {
 }
 
 func (r *Report) addResources(t *transcript, o Options) {
-	efforts, waits := t.efforts(), unavailable(t, o)
+	efforts, asked, used := t.efforts(), askings(t, o), criticalSections(t, o)
+	granted, healed := t.grants(), t.healed()
 	for _, name := range t.resources {
-		e := efforts[name]
+		e, waits, uses := efforts[name], asked[name], used[name]
+		again := reentries(uses, o)
+		m := Resource{Name: name, Grants: e.grants, Clients: e.clients, Unavailable: unavailable(t, waits, uses, granted[name]),
+			Takeover: longestTakeover(t, waits, uses), Attempts: mostAttempts(t, waits),
+			Fairness: jain(waits, again), AfterHealing: slowestRecovery(t, waits, healed)}
+		m.Bypass, m.Overtakes = bypasses(t, waits, again)
 		r.Grants += e.grants
-		r.Resources = append(r.Resources, Resource{Name: name, Grants: e.grants, Clients: e.clients, Unavailable: waits[name]})
+		r.Resources = append(r.Resources, m)
 	}
 }

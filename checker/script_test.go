@@ -20,7 +20,8 @@ import (
 //	effect read =7 of 1         the resource accepts a read of 7 under grant 1, no operation being named
 //	expire 1                    the window of grant 1 ends
 //	crash c1                    c1 crashes
-//	fault pause c1              a fault strikes c1
+//	fault pause c1              a fault strikes c1; "-" is nobody
+//	step 1 =3                   operation 1 makes a step of its attempt 3
 func script(t testing.TB, text string) history.History {
 	var h history.History
 	ops := map[string]history.Event{}
@@ -83,7 +84,11 @@ func script(t testing.TB, text string) history.History {
 		case "crash":
 			e.Kind, e.Process = history.Crash, arg(1)
 		case "fault":
-			e.Kind, e.Name, e.Process = history.Fault, arg(1), arg(2)
+			e.Kind, e.Name, e.Process = history.Fault, arg(1), strings.TrimPrefix(arg(2), "-")
+		case "step":
+			call := ops[arg(1)]
+			e.Kind, e.Name, e.Process, e.Op, e.Resource = history.Step, "attempt-started", call.Process, call.Op, call.Resource
+			of()
 		default:
 			e.Kind, e.Process, e.Func, e.Op, e.Resource = history.Call, words[0], history.Func(arg(1)), number(arg(2)), "r"
 			if e.Func == history.Acquire && len(words) > 3 {

@@ -41,7 +41,7 @@ func later(a, b sight) sight {
 func sections(t *transcript, a *application) (map[string][]section, error) {
 	read := map[actor]sight{}  // by a read that returned, so far
 	wrote := map[actor]sight{} // by a write that happened, so far
-	called := make([]sight, len(t.ops))
+	called := map[int]sight{}  // by the operation, what was known when it was called; for reads and writes under way
 	found := map[string][]section{}
 	enter := func(resource string, s section, known sight) {
 		switch {
@@ -54,8 +54,7 @@ func sections(t *transcript, a *application) (map[string][]section, error) {
 		}
 		found[resource] = append(found[resource], s)
 	}
-	for i := range t.events {
-		e := &t.events[i]
+	for e := range t.Events() {
 		if e.Func != history.Read && e.Func != history.Write {
 			continue
 		}

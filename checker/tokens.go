@@ -1,7 +1,9 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"redlocksim/history"
 )
@@ -10,9 +12,8 @@ import (
 // no other, a later grant has a higher one, and those of the effects that a resource accepts never fall. Grants without
 // a token, and effects without one, say nothing.
 func (r *Report) addTokens(t *transcript, l *leases) {
-	tokens := map[string]*tokens{}
-	for i := range t.events {
-		e := &t.events[i]
+	found := map[string]*tokens{}
+	for e := range t.Events() {
 		accepted := e.Kind == history.Effect && e.Outcome == history.OK
 		granted := e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK
 		if e.Token == 0 || !accepted && !granted || e.Grant == 0 && accepted {
@@ -23,10 +24,10 @@ func (r *Report) addTokens(t *transcript, l *leases) {
 			grant = e.Op
 		}
 		resource := t.ops[grant].resource
-		of := tokens[resource]
+		of := found[resource]
 		if of == nil {
-			of = newTokens()
-			tokens[resource] = of
+			of = &tokens{}
+			found[resource] = of
 		}
 		if granted {
 			of.grant(t, l, e, grant)
@@ -35,7 +36,7 @@ func (r *Report) addTokens(t *transcript, l *leases) {
 		}
 	}
 	for _, resource := range t.resources {
-		if of := tokens[resource]; of != nil {
+		if of := found[resource]; of != nil {
 			for _, f := range []*Finding{of.regressed, of.repeated} {
 				if f != nil {
 					r.Findings = append(r.Findings, *f)
@@ -45,39 +46,60 @@ func (r *Report) addTokens(t *transcript, l *leases) {
 	}
 }
 
-// holder is a grant and the event in which its token was seen.
+// holder is a grant and the event in which its token was seen. The zero value is none.
 type holder struct {
-	grant int
-	event *history.Event
+	grant, seq int
+	token      int64
 }
 
 // tokens is what has been seen of the tokens of one resource.
 type tokens struct {
-	owners              map[int64]holder
-	granted, accepted   holder // with the highest token so far
+	rising              []holder         // that were granted with a higher token than all before
+	others              map[int64]holder // that were granted with another
+	granted, accepted   holder           // with the highest token so far
 	regressed, repeated *Finding
 }
 
-func newTokens() *tokens { return &tokens{owners: map[int64]holder{}} }
+// owner is who was granted the token first.
+func (s *tokens) owner(token int64) (holder, bool) {
+	if i, found := slices.BinarySearchFunc(s.rising, token, func(h holder, token int64) int { return cmp.Compare(h.token, token) }); found {
+		return s.rising[i], true
+	}
+	h, found := s.others[token]
+	return h, found
+}
+
+func (s *tokens) own(h holder) {
+	if n := len(s.rising); n == 0 || h.token > s.rising[n-1].token {
+		s.rising = append(s.rising, h)
+		return
+	}
+	if s.others == nil {
+		s.others = map[int64]holder{}
+	}
+	s.others[h.token] = h
+}
 
 func (s *tokens) grant(t *transcript, l *leases, e *history.Event, grant int) {
-	now := holder{grant, e}
-	if owner, taken := s.owners[e.Token]; taken && owner.grant != grant {
+	now := holder{grant, e.Seq, e.Token}
+	owner, taken := s.owner(e.Token)
+	switch {
+	case taken && owner.grant != grant:
 		s.repeated = count(s.repeated, func() *Finding {
 			return tokenFinding(t, l, TokenRepeated, owner, now, fmt.Sprintf("%s was granted %q with the token %d, which %s had been granted before.",
 				e.Process, t.ops[grant].resource, e.Token, t.ops[owner.grant].process))
 		})
-	} else {
-		s.owners[e.Token] = now
+	case !taken:
+		s.own(now)
 	}
-	if len(l.windows[grant]) == 0 {
+	if len(l.of(grant)) == 0 {
 		// Its lease was over before it was reported: it may have been granted before one that was reported earlier.
 		return
 	}
-	if high := s.granted; high.event != nil && e.Token < high.event.Token {
+	if high := s.granted; high.grant != 0 && e.Token < high.token {
 		s.regressed = count(s.regressed, func() *Finding {
 			return tokenFinding(t, l, TokenRegressed, high, now, fmt.Sprintf("%s was granted %q with the token %d, after %s had been granted %d.",
-				e.Process, t.ops[grant].resource, e.Token, t.ops[high.grant].process, high.event.Token))
+				e.Process, t.ops[grant].resource, e.Token, t.ops[high.grant].process, high.token))
 		})
 		return
 	}
@@ -85,11 +107,11 @@ func (s *tokens) grant(t *transcript, l *leases, e *history.Event, grant int) {
 }
 
 func (s *tokens) effect(t *transcript, l *leases, e *history.Event, grant int) {
-	now := holder{grant, e}
-	if high := s.accepted; high.event != nil && e.Token < high.event.Token {
+	now := holder{grant, e.Seq, e.Token}
+	if high := s.accepted; high.grant != 0 && e.Token < high.token {
 		s.regressed = count(s.regressed, func() *Finding {
 			return tokenFinding(t, l, TokenRegressed, high, now, fmt.Sprintf("%q accepted %s's %s with the token %d after one of %s with %d.",
-				t.ops[grant].resource, e.Process, e.Func, e.Token, t.ops[high.grant].process, high.event.Token))
+				t.ops[grant].resource, e.Process, e.Func, e.Token, t.ops[high.grant].process, high.token))
 		})
 		return
 	}
@@ -97,10 +119,10 @@ func (s *tokens) effect(t *transcript, l *leases, e *history.Event, grant int) {
 }
 
 func tokenFinding(t *transcript, l *leases, kind Kind, earlier, later holder, text string) *Finding {
-	f := &Finding{Kind: kind, Resource: t.ops[later.grant].resource, FromSeq: earlier.event.Seq, ToSeq: later.event.Seq,
-		From: t.at(earlier.event.Seq), To: t.at(later.event.Seq), Seqs: []int{earlier.event.Seq, later.event.Seq}, Text: text}
+	f := &Finding{Kind: kind, Resource: t.ops[later.grant].resource, FromSeq: earlier.seq, ToSeq: later.seq,
+		From: t.at(earlier.seq), To: t.at(later.seq), Seqs: []int{earlier.seq, later.seq}, Text: text}
 	for _, h := range []holder{earlier, later} {
-		window, _ := l.lastWindow(t, h.grant, later.event.Seq+1)
+		window, _ := l.lastWindow(t, h.grant, later.seq+1)
 		f.Windows = append(f.Windows, t.window(t.ops[h.grant].process, h.grant, window.from, window.to))
 	}
 	return f

@@ -31,22 +31,21 @@ func (o *operation) granted() bool { return o.fn == history.Acquire && o.outcome
 
 // transcript is a history whose calls and returns are paired.
 type transcript struct {
+	recorded
+	// events are those of a history in memory with all of them, which is what availability is measured on; nil for a Log.
 	events    history.History
 	ops       []operation // by Op; the first is no operation
 	acquires  []int       // Ops in the order of their calls
 	resources []string    // sorted
-	end       Instant
+	end       Instant     // when the run did
 }
-
-// event returns the event with this Seq.
-func (t *transcript) event(seq int) *history.Event { return &t.events[seq-1] }
 
 // at returns when the event with this Seq happened, the end of the run for one that never does.
 func (t *transcript) at(seq int) Instant {
 	if seq == forever {
 		return t.end
 	}
-	return Instant(t.event(seq).Time)
+	return Instant(t.Event(seq).Time)
 }
 
 func (t *transcript) window(process string, grant, from, to int) Window {
@@ -59,15 +58,18 @@ func (t *transcript) window(process string, grant, from, to int) Window {
 
 // transcribe pairs calls with returns and refuses a history in which they do not match, or that speaks of grants and
 // operations that were never called. The run ended at end, but not before the last event.
-func transcribe(h history.History, end Instant) (*transcript, error) {
-	if err := h.Validate(); err != nil {
-		return nil, err
+func transcribe(h recorded, end Instant) (*transcript, error) {
+	t := &transcript{recorded: h, end: max(end, h.last())}
+	calls := 0
+	for e := range h.Events() {
+		if e.Kind == history.Call {
+			calls++
+		}
 	}
-	t := &transcript{events: h, end: max(end, Instant(h[len(h)-1].Time))}
+	t.ops = make([]operation, 1, calls+1)
 	known := map[string]bool{}
 	open := map[string][]int{}
-	for i := range h {
-		e := &h[i]
+	for e := range h.Events() {
 		if err := t.take(e, open); err != nil {
 			return nil, malformed(e, err)
 		}
@@ -122,7 +124,7 @@ func (t *transcript) take(e *history.Event, open map[string][]int) error {
 
 func (t *transcript) takeCall(e *history.Event, open map[string][]int) error {
 	// Operations are numbered from 1, so none can have a number beyond the number of events.
-	if e.Op < 1 || e.Op > len(t.events) {
+	if e.Op < 1 || e.Op > t.Len() {
 		return fmt.Errorf("operation %d", e.Op)
 	}
 	if t.op(e.Op) != nil {

@@ -10,14 +10,18 @@ import (
 // stoppingFaults keep a client from ending its critical section for as long as they last.
 var stoppingFaults = []string{"pause", "cut-off"}
 
-// asking is a stretch in which a process asks for a resource, between two Seqs.
+// asking is a stretch in which a process asks for a resource, between two Seqs: a wait.
 type asking struct {
 	span
 	process string
+	// attempts is how many the history shows, and granted says that the last of its acquires succeeded.
+	attempts int
+	granted  bool
 }
 
 // askings finds who asked for each resource, and when: from the call of an acquire to its return or the crash of the
-// process, and on to its next call on the resource if the acquire did not succeed and the gap is at most o.RetryGap.
+// process, and on to its next call on the resource if the acquire did not succeed and the gap is at most o.RetryGap. They
+// are in the order in which they began.
 func askings(t *transcript, o Options) map[string][]asking {
 	type caller struct{ process, resource string }
 	type failure struct {
@@ -27,6 +31,7 @@ func askings(t *transcript, o Options) map[string][]asking {
 	found := map[string][]asking{}
 	failed := map[caller]failure{}
 	crashes := map[string]int{}
+	attempts := attemptsOf(t)
 	for i := range t.events {
 		e := &t.events[i]
 		if e.Kind == history.Crash {
@@ -37,12 +42,14 @@ func askings(t *transcript, o Options) map[string][]asking {
 		}
 		op := &t.ops[e.Op]
 		by := caller{op.process, op.resource}
-		a := asking{span{op.call, min(op.ret, op.crash)}, op.process}
+		a := asking{span{op.call, min(op.ret, op.crash)}, op.process, attempts[e.Op], op.granted()}
 		place := len(found[op.resource])
 		last, again := failed[by]
 		if again && last.ret < op.call && crashes[op.process] < last.ret && t.at(op.call).Since(t.at(last.ret)) <= o.RetryGap {
 			place = last.asking
-			found[op.resource][place].to = a.to
+			whole := &found[op.resource][place]
+			whole.to, whole.granted = a.to, a.granted
+			whole.attempts += a.attempts
 		} else {
 			found[op.resource] = append(found[op.resource], a)
 		}
@@ -54,9 +61,20 @@ func askings(t *transcript, o Options) map[string][]asking {
 	return found
 }
 
+// use is a critical section: a stretch in which the holder of a grant could use the resource.
+type use struct {
+	span
+	grant int
+	// again: its process was in a critical section on the resource already, and has entered it once more.
+	again bool
+	// stopped: what ended it is the crash of its process, or a fault that keeps the process from releasing.
+	stopped bool
+}
+
 // criticalSections finds when the resources were in use: from each grant to the call of its release, its expiry, the
-// crash of its process, or a fault that keeps its process from releasing, whichever is first.
-func criticalSections(t *transcript, o Options) map[string][]span {
+// crash of its process, or a fault that keeps its process from releasing, whichever is first. They are in the order in
+// which they began.
+func criticalSections(t *transcript, o Options) map[string][]use {
 	stopping := o.Stopping
 	if stopping == nil {
 		stopping = stoppingFaults
@@ -65,13 +83,17 @@ func criticalSections(t *transcript, o Options) map[string][]span {
 		resource string
 		index    int
 	}
-	found := map[string][]span{}
+	type user struct{ process, resource string }
+	found := map[string][]use{}
 	on := map[int]place{}
 	held := map[string][]int{}
+	entered := map[user]int{}
 	expired := make([]bool, len(t.ops))
-	end := func(grant, seq int) {
+	end := func(grant, seq int, stopped bool) {
 		if p, ok := on[grant]; ok {
-			found[p.resource][p.index].to = seq
+			u := &found[p.resource][p.index]
+			u.to, u.stopped = seq, stopped
+			entered[user{t.ops[grant].process, p.resource}]--
 			delete(on, grant)
 		}
 	}
@@ -83,44 +105,29 @@ func criticalSections(t *transcript, o Options) map[string][]span {
 			if !op.granted() || expired[e.Op] {
 				continue
 			}
+			by := user{op.process, op.resource}
 			on[e.Op] = place{op.resource, len(found[op.resource])}
-			found[op.resource] = append(found[op.resource], span{e.Seq, forever})
+			found[op.resource] = append(found[op.resource], use{span: span{e.Seq, forever}, grant: e.Op, again: entered[by] > 0})
+			entered[by]++
 			held[op.process] = append(held[op.process], e.Op)
 		case history.Call:
 			if e.Func == history.Release {
-				end(e.Grant, e.Seq)
+				end(e.Grant, e.Seq, false)
 			}
 		case history.Expire:
 			expired[e.Grant] = true
-			end(e.Grant, e.Seq)
+			end(e.Grant, e.Seq, false)
 		case history.Crash, history.Fault:
 			if e.Kind == history.Fault && !slices.Contains(stopping, e.Name) {
 				continue
 			}
 			for _, grant := range held[e.Process] {
-				end(grant, e.Seq)
+				end(grant, e.Seq, true)
 			}
 			delete(held, e.Process)
 		}
 	}
 	return found
-}
-
-// unavailable measures, for each resource, the longest true time in which at every moment some client was asking, no
-// critical section was on, and nobody was granted (requirements.md §4, "unavailable").
-func unavailable(t *transcript, o Options) map[string]Unavailable {
-	asked, used := askings(t, o), criticalSections(t, o)
-	granted := map[string][]int{}
-	for _, op := range t.acquires {
-		if t.ops[op].granted() {
-			granted[t.ops[op].resource] = append(granted[t.ops[op].resource], t.ops[op].ret)
-		}
-	}
-	longest := map[string]Unavailable{}
-	for _, resource := range t.resources {
-		longest[resource] = longestWait(t, asked[resource], used[resource], granted[resource])
-	}
-	return longest
 }
 
 // turn is an event at which what counts as waiting changes.
@@ -131,7 +138,9 @@ type turn struct {
 	isGranted bool
 }
 
-func longestWait(t *transcript, asked []asking, used []span, granted []int) Unavailable {
+// unavailable measures the longest true time in which at every moment some client was asking for a resource, no critical
+// section was on, and nobody was granted (requirements.md §4, "unavailable"). granted are the Seqs of its grants.
+func unavailable(t *transcript, asked []asking, used []use, granted []int) Unavailable {
 	var turns []turn
 	for _, a := range asked {
 		turns = append(turns, turn{seq: a.from, asks: 1}, turn{seq: a.to, asks: -1})

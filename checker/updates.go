@@ -47,8 +47,7 @@ func replay(t *transcript, found map[string][]section, initial int64) (map[strin
 	}
 	registers := map[string]*register{}
 	losses := map[string][]loss{}
-	for i := range t.events {
-		e := &t.events[i]
+	for e := range t.Events() {
 		if e.Kind != history.Effect || e.Outcome != history.OK || e.Func == history.Mark {
 			continue
 		}
@@ -103,11 +102,13 @@ func (r *Report) addUpdates(t *transcript, o Options) error {
 	}
 	for _, resource := range t.resources {
 		sections := found[resource]
-		ops := make([]porcupine.Operation, len(sections))
-		for i := range sections {
-			ops[i] = porcupine.Operation{Input: &sections[i], Call: int64(sections[i].from), Return: int64(sections[i].to)}
-		}
-		serial, why := linearizable(registerModel(o.Initial), ops, o)
+		serial, why := linearizable(registerModel(o.Initial), len(sections), o, func() []porcupine.Operation {
+			ops := make([]porcupine.Operation, len(sections))
+			for i := range sections {
+				ops[i] = porcupine.Operation{Input: &sections[i], Call: int64(sections[i].from), Return: int64(sections[i].to)}
+			}
+			return ops
+		})
 		lost := losses[resource]
 		switch recorded := a.recorded[resource]; {
 		case serial == unknown:

@@ -17,6 +17,8 @@ type Budget struct {
 	Delay time.Duration `yaml:"delay"`
 	// Pause bounds every pause of a process.
 	Pause time.Duration `yaml:"pause"`
+	// Suspend bounds every suspension of a client's machine.
+	Suspend time.Duration `yaml:"suspend"`
 	// RestartDelay is how long a node that has lost memory stays down at least, counted from when it stopped.
 	RestartDelay *time.Duration `yaml:"restart-delay"`
 	// MemoryLoss is how many times a node may come back earlier than that without all it knew.
@@ -29,6 +31,7 @@ type Spent struct {
 	ClockStep time.Duration
 	Delay     time.Duration
 	Pause     time.Duration
+	Suspend   time.Duration
 	Restarts  []Amnesia
 }
 
@@ -58,6 +61,7 @@ func (b Budget) Beyond(s Spent) []string {
 	size("a clock step", s.ClockStep, b.ClockStep)
 	size("an extra delay", s.Delay, b.Delay)
 	size("a pause", s.Pause, b.Pause)
+	size("a suspension", s.Suspend, b.Suspend)
 	early := 0
 	for _, r := range s.Restarts {
 		if b.RestartDelay != nil && r.After >= *b.RestartDelay {

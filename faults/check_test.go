@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 		{&ClockRate{Process: "A", Rate: PPM(-500_001)}, "rate -50.0001%: must be from -50% to 50%"},
 		{&Partition{}, ""},
 		{&Partition{Links: links("c1 c3", "A D storage", sim.Both), For: -time.Second}, "clients[1] c3: there is no such client; nodes[1] D: there is no such node; for -1s: must not be negative"},
-		{&Partition{Links: links("A", "c1", sim.Both)}, "clients[0] A: there is no such client; nodes[0] c1: there is no such node"},
+		{&Partition{Links: links("A", "c1", sim.Both)}, "clients[0] A: is a node; links between nodes are those of nodes with peers; nodes[0] c1: there is no such node"},
 		{&Hold{}, "for 0s: must be positive"},
 		{&Hold{Links: links("c1", "", sim.Replies), For: 1}, ""},
 		{&Delay{}, "by 0s: must be positive"},
@@ -95,6 +95,41 @@ func TestCheckOfNamesListedTwice(t *testing.T) {
 	}
 }
 
+func TestCheckOfPeers(t *testing.T) {
+	agreeing := Names{Clients: []string{"c1"}, Nodes: []string{"A", "B", "C"}, Agree: true}
+	groups := Names{Clients: []string{"c1"}, Nodes: []string{"A", "B", "A2", "A3"}, Replicas: map[string][]string{"A": {"A2", "A3"}}}
+	for _, c := range []struct {
+		names        Names
+		clients      string
+		nodes, peers string
+		field, word  string // of the first problem; none if empty
+	}{
+		{agreeing, "", "A", "B C", "", ""}, {agreeing, "", "A B", "C", "", ""},
+		{groups, "", "A", "A2 A3", "", ""}, {groups, "", "A2", "A3", "", ""}, {groups, "", "A A2", "A3", "", ""},
+		{names, "", "A", "B", "peers[0]", "B"}, // plain Redis nodes do not know of each other
+		{agreeing, "c1", "A", "B", "clients", ""}, {agreeing, "", "", "B", "peers", ""},
+		{agreeing, "", "A", "A", "peers[0]", "A"}, {agreeing, "", "A B", "B", "peers[0]", "B"},
+		{agreeing, "", "A", "X", "peers[0]", "X"}, {agreeing, "", "X", "A", "nodes[0]", "X"}, {agreeing, "", "storage", "A", "nodes[0]", "storage"},
+		{agreeing, "", "A", "c1", "peers[0]", "c1"}, {agreeing, "", "A", "B B", "peers[1]", "B"},
+		{groups, "", "A", "B", "peers[0]", "B"}, {groups, "", "B", "A2", "peers[0]", "A2"}, {groups, "", "A", "A2 B", "peers[1]", "B"},
+		{groups, "A", "A2", "", "clients[0]", "A"}, {groups, "", "A", "A2 A2", "peers[1]", "A2"},
+	} {
+		l := Links{Clients: strings.Fields(c.clients), Nodes: strings.Fields(c.nodes), Peers: strings.Fields(c.peers)}
+		for _, fault := range []Fault{&Partition{Links: l}, &Hold{Links: l, For: 1}, &Delay{Links: l, By: 1}, &Reset{Links: l}} {
+			problems := fault.Check(c.names)
+			switch {
+			case (problems == nil) != (c.field == ""):
+				t.Errorf("%v: %+v", &l, problems)
+			case problems != nil && (problems[0].Field != c.field || problems[0].Word != c.word):
+				t.Errorf("%v: first %+v, want %s %q", &l, problems[0], c.field, c.word)
+			}
+		}
+	}
+	if valid := (&Reset{Links: Links{Nodes: []string{"A"}, Peers: []string{"B"}}}).Check(groups)[0].Valid; !slices.Equal(valid, []string{"A2", "A3"}) {
+		t.Errorf("valid peers of A: %v", valid)
+	}
+}
+
 func TestRates(t *testing.T) {
 	for text, want := range map[string]int64{"1%": 10_000_000, "-0.05%": -500_000, "0%": 0, " 12.5 %": 125_000_000, "0.00000019%": 1, "-0.00000019%": -1, "+2%": 20_000_000,
 		"1": -1, "": -1, "%": -1, "1e2%": -1, "1E2%": -1, "ten%": -1, "1%%": -1, "0.00000000000000000001%": -1} {
@@ -117,6 +152,12 @@ func TestDirections(t *testing.T) {
 		l := links("c1", "A B", sim.Both)
 		if err := l.Direction.UnmarshalScalar(text); err != nil || l.String() != want {
 			t.Errorf("%s: %v, %v", text, &l, err)
+		}
+	}
+	for d, want := range map[sim.Direction]string{sim.Both: "A, B ↔ C", sim.Requests: "A, B → C", sim.Replies: "C → A, B"} {
+		l := &Links{Nodes: []string{"A", "B"}, Peers: []string{"C"}, Direction: Direction{d}}
+		if l.String() != want {
+			t.Errorf("%v, want %s", l, want)
 		}
 	}
 	if (&Links{}).String() != "every client ↔ every node" {

@@ -23,38 +23,42 @@ func (p *Pause) Check(n Names) []Problem {
 
 // Apply implements Fault.
 func (p *Pause) Apply(f *Field) error {
-	end, err := f.pause("pause", p.Process, (*sim.Process).Pause)
+	before, end, err := f.pause("pause", p.Process, (*sim.Process).Pause)
 	if err != nil {
 		return err
 	}
-	f.Spent.Pause = max(f.Spent.Pause, p.For)
+	f.Spent.Pause = max(f.Spent.Pause, before+p.For)
 	if p.For == 0 {
 		f.Spent.Pause = unbounded
 		f.notePoint("pause", p.Process, 0, "%s is paused", p.Process)
-		return nil
+	} else {
+		f.notePoint("pause", p.Process, p.For, "%s is paused for %v", p.Process, p.For)
 	}
-	f.notePoint("pause", p.Process, p.For, "%s is paused for %v", p.Process, p.For)
-	f.after(p.For, end)
+	f.lasts(p.For, end)
 	return nil
 }
 
 // spell is a stretch of time in which a process is paused, by one pause or by several that overlap.
-type spell struct{ inForce int } // pauses that have not ended
+type spell struct {
+	since   sim.True
+	inForce int // pauses that have not ended
+}
 
-// pause stops a process, and returns how this pause ends: the process goes on if it is the last of its spell. A spell is
-// also over when the process was resumed, or its server killed; then there is nothing left to end.
-func (f *Field) pause(name, process string, how func(*sim.Process)) (end func(), err error) {
+// pause stops a process, and returns for how long it was stopped already, and how this pause ends: the process goes on if
+// it is the last of its spell. A spell is also over when the process was resumed, or its server killed; then there is
+// nothing left to end.
+func (f *Field) pause(name, process string, how func(*sim.Process)) (before time.Duration, end func(), err error) {
 	p := f.World.Process(process)
 	if p.Dead() {
-		return nil, fmt.Errorf("faults: %s: %s has crashed", name, process)
+		return 0, nil, fmt.Errorf("faults: %s: %s has crashed", name, process)
 	}
 	if !p.Paused() {
-		f.spells[process] = &spell{}
+		f.spells[process] = &spell{since: f.World.Kernel.Now()}
 	}
 	now := f.spells[process]
 	now.inForce++
 	how(p)
-	return func() {
+	return f.World.Kernel.Now().Sub(now.since), func() {
 		if now.inForce--; now.inForce == 0 && f.spells[process] == now {
 			f.resume(process)
 		}
@@ -77,13 +81,13 @@ func (s *Suspend) Check(n Names) []Problem {
 
 // Apply implements Fault.
 func (s *Suspend) Apply(f *Field) error {
-	end, err := f.pause("suspend", s.Client, (*sim.Process).Suspend)
+	before, end, err := f.pause("suspend", s.Client, (*sim.Process).Suspend)
 	if err != nil {
 		return err
 	}
-	f.Spent.Pause = max(f.Spent.Pause, s.For)
+	f.Spent.Suspend = max(f.Spent.Suspend, before+s.For)
 	f.note("suspend", s.Client, "", s.For, "the machine of %s is suspended for %v", s.Client, s.For)
-	f.after(s.For, end)
+	f.lasts(s.For, end)
 	return nil
 }
 

@@ -78,7 +78,7 @@ func (c *ClockRate) Apply(f *Field) error {
 		how = "slow"
 	}
 	f.notePoint("clock-rate", c.Process, c.For, "the clocks of %s run %s %s", c.Process, c.Rate.abs(), how)
-	f.after(c.For, func() {
+	f.lasts(c.For, func() {
 		f.rates[c.Process] = slices.DeleteFunc(f.rates[c.Process], func(r *rateInForce) bool { return r == this })
 		f.setRate(c.Process)
 		f.notePoint("clock-rate-ends", c.Process, 0, "the clocks of %s run as before", c.Process)

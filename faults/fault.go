@@ -22,6 +22,8 @@ type Names struct {
 	Nodes   []string // with all replicas
 	// Replicas are those of a node.
 	Replicas map[string][]string
+	// Agree: the nodes without replicas send each other messages, as those of a service on consensus do.
+	Agree bool
 }
 
 // Problem is a field of a fault that makes no sense.
@@ -41,6 +43,10 @@ type Field struct {
 	down   map[string]outage
 	rates  map[string][]*rateInForce // by process, the latest last
 	spells map[string]*spell         // by process, the latest
+
+	inForce  []*remedy       // of the faults that may be in force, in the order in which they struck
+	replaced map[string]bool // nodes whose place a replica has taken
+	isHealed bool
 }
 
 // outage is how a node went down.
@@ -48,11 +54,13 @@ type outage struct {
 	at      sim.True
 	number  int // tells it from the node's other outages
 	forgets bool
+	// comesBack: its restart is on its way.
+	comesBack bool
 }
 
 // NewField is a world in which nothing has gone wrong yet.
 func NewField(w *sim.World) *Field {
-	return &Field{World: w, down: map[string]outage{}, rates: map[string][]*rateInForce{}, spells: map[string]*spell{}}
+	return &Field{World: w, down: map[string]outage{}, rates: map[string][]*rateInForce{}, spells: map[string]*spell{}, replaced: map[string]bool{}}
 }
 
 // note records in the history that a fault happened.
@@ -68,13 +76,6 @@ func (f *Field) notePoint(name, process string, size time.Duration, format strin
 		return
 	}
 	f.note(name, "", process, size, format, args...)
-}
-
-// after undoes a fault that lasts for d; if d is zero it lasts for good.
-func (f *Field) after(d time.Duration, undo func()) {
-	if d > 0 {
-		f.World.Kernel.After(d, undo)
-	}
 }
 
 func (n Names) all() []string {

@@ -11,43 +11,99 @@ import (
 	"redlocksim/sim"
 )
 
-// Links selects the links between some clients and some nodes, and one direction of them or both. The zero Links is
-// every link between a client and a Redis node, both ways.
+// Links selects the links between some clients and some nodes, or between some nodes and others, and one direction of
+// them or both. The zero Links is every link between a client and a Redis node, both ways.
 type Links struct {
-	// Clients are the links' one end; all clients if empty. A node of a replicated group stands for the link over which it,
-	// as a master, tells those in Nodes what has changed.
+	// Clients are the links' one end; all clients if empty.
 	Clients []string `yaml:"clients"`
 	// Nodes are the other end; all Redis nodes if empty. "storage" is the shared resource.
 	Nodes []string `yaml:"nodes"`
-	// Direction is requests, replies or both.
+	// Peers makes the links those between the Nodes and these nodes, and no client's: among a master and its replicas, and
+	// among the nodes of a service that agree with each other.
+	Peers []string `yaml:"peers"`
+	// Direction is requests, replies or both. Between nodes, requests are all that the Nodes send to the Peers, and replies
+	// all that the Peers send to the Nodes.
 	Direction Direction `yaml:"direction"`
 }
 
 // Direction is the direction of messages that a fault touches.
 type Direction struct{ sim.Direction }
 
+var directions = []strictyaml.Choice[sim.Direction]{
+	{Word: "both", Value: sim.Both}, {Word: "requests", Value: sim.Requests}, {Word: "replies", Value: sim.Replies}}
+
 // UnmarshalScalar reads "requests", "replies" or "both".
 func (d *Direction) UnmarshalScalar(text string) error {
-	words := map[string]sim.Direction{"both": sim.Both, "requests": sim.Requests, "replies": sim.Replies}
-	v, ok := words[text]
-	if !ok {
-		return &strictyaml.Invalid{Msg: "no such direction", Word: text, Valid: []string{"both", "requests", "replies"}}
-	}
-	d.Direction = v
-	return nil
+	return strictyaml.Word(text, "direction", &d.Direction, directions)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (d Direction) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(d.Direction, "direction", directions)
 }
 
 func (l *Links) check(n Names) []Problem {
-	problems := append(twice("clients", l.Clients), twice("nodes", l.Nodes)...)
+	problems := slices.Concat(twice("clients", l.Clients), twice("nodes", l.Nodes), twice("peers", l.Peers))
+	if len(l.Peers) > 0 {
+		return append(problems, l.checkPeers(n)...)
+	}
 	for i, c := range l.Clients {
-		if !slices.Contains(n.Clients, c) {
-			problems = append(problems, l.checkReplication(n, listed("clients", i), c)...)
+		if slices.Contains(n.Nodes, c) {
+			problems = append(problems, Problem{Field: listed("clients", i), Word: c, Valid: n.Clients,
+				Text: "is a node; links between nodes are those of nodes with peers"})
+			continue
 		}
+		problems = append(problems, among(listed("clients", i), c, n.Clients, "client")...)
 	}
 	for i, s := range l.Nodes {
 		problems = append(problems, among(listed("nodes", i), s, append(n.Nodes[:len(n.Nodes):len(n.Nodes)], sim.StorageName), "node")...)
 	}
 	return problems
+}
+
+// checkPeers looks at links between nodes: each end must be one that sends messages to the other.
+func (l *Links) checkPeers(n Names) []Problem {
+	var problems []Problem
+	if len(l.Clients) > 0 {
+		problems = append(problems, Problem{Field: "clients", Text: "have no part in links between nodes; leave them out, or peers"})
+	}
+	if len(l.Nodes) == 0 {
+		problems = append(problems, Problem{Field: "peers", Text: "needs nodes, which say whose peers"})
+	}
+	for i, node := range l.Nodes {
+		problems = append(problems, among(listed("nodes", i), node, n.Nodes, "node")...)
+	}
+	for i, peer := range l.Peers {
+		unknown := among(listed("peers", i), peer, n.Nodes, "node")
+		problems = append(problems, unknown...)
+		for _, node := range l.Nodes {
+			if unknown == nil && slices.Contains(n.Nodes, node) && !n.talk(node, peer) {
+				problems = append(problems, Problem{Field: listed("peers", i), Word: peer, Valid: n.peers(node),
+					Text: "and " + node + " send each other no messages"})
+				break
+			}
+		}
+	}
+	return problems
+}
+
+// peers are the nodes with which a node exchanges messages.
+func (n Names) peers(node string) []string {
+	var peers []string
+	for _, other := range n.Nodes {
+		if n.talk(node, other) {
+			peers = append(peers, other)
+		}
+	}
+	return peers
+}
+
+// talk says whether two nodes send each other messages.
+func (n Names) talk(a, b string) bool {
+	if a == b {
+		return false
+	}
+	return slices.Contains(n.group(a), b) || n.Agree && n.group(a) == nil && n.group(b) == nil
 }
 
 // twice finds names that a list has more than once.
@@ -64,15 +120,32 @@ func twice(list string, names []string) []Problem {
 // listed is the name of an entry of a list in a scenario file.
 func listed(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// each calls f for the links selected, client by client in the world's order.
-func (l *Links) each(w *sim.World, f func(*sim.Link)) {
+// each calls f for the links selected, and the directions selected of each, client by client in the world's order.
+func (l *Links) each(w *sim.World, f func(*sim.Link, sim.Direction)) {
+	if len(l.Peers) > 0 {
+		l.eachOfPeers(w, f)
+		return
+	}
 	clients, nodes := l.clients(w), l.Nodes
 	if len(nodes) == 0 {
 		nodes = everyNode(w)
 	}
 	for _, c := range clients {
 		for _, s := range nodes {
-			f(w.Network.Link(c, s))
+			f(w.Network.Link(c, s), l.Direction.Direction)
+		}
+	}
+}
+
+// eachOfPeers calls f for the links between nodes, of which each end has one of its own: what goes one way are the
+// requests of one link and the replies of the other.
+func (l *Links) eachOfPeers(w *sim.World, f func(*sim.Link, sim.Direction)) {
+	there := l.Direction.Direction
+	back := map[sim.Direction]sim.Direction{sim.Both: sim.Both, sim.Requests: sim.Replies, sim.Replies: sim.Requests}[there]
+	for _, node := range l.Nodes {
+		for _, peer := range l.Peers {
+			f(w.Network.Link(node, peer), there)
+			f(w.Network.Link(peer, node), back)
 		}
 	}
 }
@@ -105,6 +178,9 @@ func (l *Links) String() string {
 	if len(l.Nodes) > 0 {
 		to = strings.Join(l.Nodes, ", ")
 	}
+	if len(l.Peers) > 0 {
+		from, to = to, strings.Join(l.Peers, ", ")
+	}
 	switch l.Direction.Direction {
 	case sim.Requests:
 		return from + " → " + to
@@ -128,7 +204,7 @@ const CutOff = "cut-off"
 
 // cutsOff says whether the links are those to all nodes, and requests are lost.
 func (l *Links) cutsOff(w *sim.World) bool {
-	if l.Direction.Direction == sim.Replies {
+	if l.Direction.Direction == sim.Replies || len(l.Peers) > 0 {
 		return false
 	}
 	for _, s := range w.Servers {
@@ -144,7 +220,7 @@ func (p *Partition) Check(n Names) []Problem { return append(p.check(n), notNega
 
 // Apply implements Fault.
 func (p *Partition) Apply(f *Field) error {
-	p.each(f.World, func(l *sim.Link) { l.Cut(p.Direction.Direction) })
+	p.each(f.World, func(l *sim.Link, d sim.Direction) { l.Cut(d) })
 	switch {
 	case !p.cutsOff(f.World):
 		f.note("partition", p.client(), "", p.For, "messages %v are lost", &p.Links)
@@ -156,8 +232,8 @@ func (p *Partition) Apply(f *Field) error {
 			f.World.Record(history.Event{Kind: history.Fault, Name: CutOff, Process: c, Span: int64(p.For)})
 		}
 	}
-	f.after(p.For, func() {
-		p.each(f.World, func(l *sim.Link) { l.Mend(p.Direction.Direction) })
+	f.lasts(p.For, func() {
+		p.each(f.World, func(l *sim.Link, d sim.Direction) { l.Mend(d) })
 		f.note("partition-heals", p.client(), "", 0, "messages %v get through again", &p.Links)
 	})
 	return nil
@@ -175,12 +251,12 @@ func (h *Hold) Check(n Names) []Problem { return append(h.check(n), positive("fo
 
 // Apply implements Fault.
 func (h *Hold) Apply(f *Field) error {
-	h.each(f.World, func(l *sim.Link) { l.Hold(h.Direction.Direction) })
+	h.each(f.World, func(l *sim.Link, d sim.Direction) { l.Hold(d) })
 	f.Spent.Delay = max(f.Spent.Delay, h.For) // more where another one overlaps, which its end shows
 	f.note("hold", h.client(), "", h.For, "messages %v are held back for %v", &h.Links, h.For)
-	f.after(h.For, func() {
+	f.lasts(h.For, func() {
 		f.note("hold-ends", h.client(), "", 0, "messages %v that were held back arrive", &h.Links)
-		h.each(f.World, func(l *sim.Link) { f.Spent.Delay = max(f.Spent.Delay, l.Release(h.Direction.Direction)) })
+		h.each(f.World, func(l *sim.Link, d sim.Direction) { f.Spent.Delay = max(f.Spent.Delay, l.Release(d)) })
 	})
 	return nil
 }
@@ -201,10 +277,10 @@ func (d *Delay) Check(n Names) []Problem {
 
 // Apply implements Fault.
 func (d *Delay) Apply(f *Field) error {
-	d.each(f.World, func(l *sim.Link) { f.Spent.Delay = max(f.Spent.Delay, l.Delay(d.Direction.Direction, d.By)) })
+	d.each(f.World, func(l *sim.Link, way sim.Direction) { f.Spent.Delay = max(f.Spent.Delay, l.Delay(way, d.By)) })
 	f.note("delay", d.client(), "", d.By, "messages %v take %v longer", &d.Links, d.By)
-	f.after(d.For, func() {
-		d.each(f.World, func(l *sim.Link) { l.Delay(d.Direction.Direction, -d.By) })
+	f.lasts(d.For, func() {
+		d.each(f.World, func(l *sim.Link, way sim.Direction) { l.Delay(way, -d.By) })
 		f.note("delay-ends", d.client(), "", 0, "messages %v are as fast as before", &d.Links)
 	})
 	return nil
@@ -221,6 +297,6 @@ func (r *Reset) Check(n Names) []Problem { return r.check(n) }
 // Apply implements Fault.
 func (r *Reset) Apply(f *Field) error {
 	f.note("reset", r.client(), "", 0, "connections %v are reset", &r.Links)
-	r.each(f.World, func(l *sim.Link) { l.Reset() })
+	r.each(f.World, func(l *sim.Link, _ sim.Direction) { l.Reset() })
 	return nil
 }

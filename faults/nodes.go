@@ -33,7 +33,7 @@ func (o *Outage) stop(f *Field, name string, how func(*sim.Server) error, text s
 	if err := how(s); err != nil {
 		return err
 	}
-	this := outage{at: f.World.Kernel.Now(), number: f.down[o.Node].number + 1, forgets: forgets(before, s.OnDisk())}
+	this := outage{at: f.World.Kernel.Now(), number: f.down[o.Node].number + 1, forgets: forgets(before, s.OnDisk()), comesBack: o.RestartAfter != nil}
 	f.down[o.Node] = this
 	var after time.Duration
 	if o.RestartAfter != nil {
@@ -56,7 +56,7 @@ func (o *Outage) stop(f *Field, name string, how func(*sim.Server) error, text s
 	case o.ByWallClock:
 		f.World.WhenWall(s.Process, s.Clock().Wall()+sim.Wall(after), again)
 	default:
-		f.after(after, again)
+		f.World.Kernel.After(after, again)
 	}
 	return nil
 }

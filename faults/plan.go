@@ -99,9 +99,15 @@ type Placed struct {
 	Err    error
 }
 
-// Arm places the fault in the world.
+// Arm places the fault in the world. It does not strike after the faults were healed.
 func (p *Placed) Arm(field *Field) {
 	p.When.Arm(field, func() {
+		if field.isHealed {
+			if !p.Struck {
+				p.Err = ErrHealed
+			}
+			return
+		}
 		p.Err = p.Fault.Apply(field)
 		p.Struck = p.Err == nil
 	})

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -26,16 +27,28 @@ func (r Rate) atLeast(o Rate) Rate { return Rate{decimal.Max(r.ratio, o.ratio)} 
 
 func (r Rate) abs() Rate { return Rate{r.ratio.Abs()} }
 
+// longestRate is how many characters a percentage has at the most.
+const longestRate = 20
+
 // UnmarshalScalar reads a percentage.
 func (r *Rate) UnmarshalScalar(text string) error {
 	number, ok := strings.CutSuffix(text, "%")
 	// The exponent notation that decimal takes could name numbers of any length.
 	d, err := decimal.NewFromString(strings.TrimSpace(number))
-	if !ok || err != nil || len(text) > 20 || strings.ContainsAny(number, "eE") {
+	if !ok || err != nil || len(text) > longestRate || strings.ContainsAny(number, "eE") {
 		return &strictyaml.Invalid{Msg: `not a percentage, as "1%" or "-0.5%"`, Word: text}
 	}
 	r.ratio = d.Shift(-2)
 	return nil
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar. A rate with more digits than a file can have is an error.
+func (r Rate) MarshalScalar() (string, error) {
+	text := r.String()
+	if len(text) > longestRate {
+		return "", fmt.Errorf("the rate %s has too many digits", text)
+	}
+	return text, nil
 }
 
 // RateOf is a rate given as a part of one.

@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"redlocksim/redlock"
@@ -22,7 +24,7 @@ func TestPromote(t *testing.T) {
 			Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}}}, model.New())
 		t.Cleanup(w.Close)
 		f := NewField(w)
-		lag := &Partition{Links: links("A", "A2", sim.Both)}
+		lag := &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}
 		promote := &Promote{Node: "A", Replica: "A2", Clients: []string{"c2"}}
 		for _, fault := range []Fault{lag, promote} {
 			if problems := fault.Check(group); problems != nil {
@@ -50,10 +52,76 @@ func TestCheckOfReplication(t *testing.T) {
 	for _, bad := range []Fault{
 		&Promote{Node: "A", Replica: "B"}, &Promote{Node: "X", Replica: "A2"}, &Promote{Node: "B", Replica: "A2"},
 		&Promote{Node: "A", Replica: "A2", Clients: []string{"A"}},
-		&Partition{Links: links("A", "B", sim.Both)}, &Partition{Links: links("A", "", sim.Both)}, &Partition{Links: links("B", "A", sim.Both)},
 	} {
 		if bad.Check(group) == nil {
 			t.Errorf("%+v passes", bad)
 		}
 	}
+}
+
+// Each node has a link of its own to the other. What a direction selects is what is sent that way on both.
+func TestLinksBetweenNodes(t *testing.T) {
+	for _, test := range []struct {
+		direction sim.Direction
+		arrive    string
+	}{{sim.Both, ""}, {sim.Requests, "B to A"}, {sim.Replies, "A to B"}} {
+		w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Clients: []sim.ClientConfig{{Name: "c1"}}, Latency: sim.Constant(5 * ms)}, model.New())
+		t.Cleanup(w.Close)
+		var arrived []string
+		type way struct {
+			name string
+			peer *sim.Peer
+		}
+		var ways []way
+		for _, from := range w.Servers {
+			for _, to := range w.Servers {
+				if from != to {
+					ways = append(ways, way{from.Name() + " to " + to.Name(), w.Connect(from, to)})
+				}
+			}
+		}
+		send := func() {
+			for _, x := range ways {
+				x.peer.Send(func() { arrived = append(arrived, x.name) })
+			}
+		}
+		f := NewField(w)
+		links := Links{Nodes: []string{"A"}, Peers: []string{"B"}, Direction: Direction{test.direction}}
+		at(1, &Partition{Links: links, For: 1000 * ms}).Arm(f)
+		at(3, &Delay{Links: links, By: 100 * ms, For: 1000 * ms}).Arm(f)
+		at(5, &Hold{Links: links, For: 1000 * ms}).Arm(f)
+		const others = "A to C, B to C, C to A, C to B"
+		all := "A to B, " + strings.Replace(others, "B to C", "B to A, B to C", 1)
+		near := sorted(others + ", " + test.arrive)
+		for _, step := range []struct {
+			send, look sim.True
+			want       string
+		}{
+			{1500e6, 1900e6, near}, {2500e6, 2900e6, sorted(all)}, // lost, and healed
+			{3500e6, 3550e6, near}, {3500e6, 3900e6, sorted(all)}, // slower
+			{5500e6, 5900e6, near}, {5500e6, 6100e6, sorted(all)}, // held back, and let go
+		} {
+			if step.send > w.Kernel.Now() {
+				w.Kernel.Run(step.send)
+				arrived = nil
+				send()
+			}
+			w.Kernel.Run(step.look)
+			if got := sorted(strings.Join(arrived, ", ")); got != step.want {
+				t.Errorf("direction %d at %v: %s arrive, want %s", test.direction, step.look, got, step.want)
+			}
+		}
+		for _, e := range w.History() {
+			if e.Name == CutOff {
+				t.Errorf("a partition between nodes is recorded as a cut-off: %+v", e)
+			}
+		}
+	}
+}
+
+// sorted puts a list in order.
+func sorted(list string) string {
+	words := strings.Split(strings.TrimSuffix(list, ", "), ", ")
+	slices.Sort(words)
+	return strings.Join(words, ", ")
 }

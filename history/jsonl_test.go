@@ -2,8 +2,10 @@ package history_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +70,15 @@ func TestDecodeIsStrict(t *testing.T) {
 		{"object for a text", `{"seq":1,"t":5,"kind":"crash","process":{}}` + "\n", 1, ErrLine},
 		{"fraction", `{"seq":1,"t":5.5,"kind":"crash"}` + "\n", 1, ErrLine},
 		{"too large", `{"seq":1,"t":9223372036854775808,"kind":"crash"}` + "\n", 1, ErrLine},
+		{"half a surrogate pair", `{"seq":1,"t":5,"kind":"crash","process":"\ud83d"}` + "\n", 1, ErrLine},
+		{"half a surrogate pair before a character", `{"seq":1,"t":5,"kind":"crash","process":"\ud83d\u0041"}` + "\n", 1, ErrLine},
+		{"no such escape", `{"seq":1,"t":5,"kind":"crash","process":"\x"}` + "\n", 1, ErrLine},
+		{"control character", "{\"seq\":1,\"t\":5,\"kind\":\"crash\",\"process\":\"\x01\"}\n", 1, ErrLine},
+		{"text without an end", `{"seq":1,"t":5,"kind":"crash","process":"c1}` + "\n", 1, ErrLine},
+		{"comma at the end", `{"seq":1,"t":5,"kind":"crash",}` + "\n", 1, ErrLine},
+		{"no comma", `{"seq":1 "t":5,"kind":"crash"}` + "\n", 1, ErrLine},
+		{"leading zero", `{"seq":01,"t":5,"kind":"crash"}` + "\n", 1, ErrLine},
+		{"too small", `{"seq":1,"t":5,"kind":"crash","number":-9223372036854775809}` + "\n", 1, ErrLine},
 		{"not UTF-8", "{\"seq\":1,\"t\":5,\"kind\":\"crash\",\"process\":\"\xff\"}\n", 1, ErrLine},
 		{"negative operation", `{"seq":1,"t":5,"kind":"call","f":"read","op":-1}` + "\n", 1, ErrLine},
 		{"bad kind", `{"seq":1,"t":5,"kind":"crashed"}` + "\n", 1, ErrWord},
@@ -89,6 +100,14 @@ func TestDecodeIsStrict(t *testing.T) {
 		if !errors.As(err, &invalid) || !errors.Is(err, c.err) || invalid.Line != c.line || h != nil {
 			t.Errorf("%s: got %v, %v; want line %d, %v", c.name, h, err, c.line, c.err)
 		}
+	}
+}
+
+func TestDecodeTakesEveryWayToWriteJSON(t *testing.T) {
+	const in = " {\t\"\\u0073eq\" : 1 ,\"t\":5,\"kind\":\"crash\",\"number\":-9223372036854775808,\"detail\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00E9\\ud83d\\ude00\"} \r\n"
+	want := Event{Seq: 1, Time: 5, Kind: Crash, Number: math.MinInt64, Detail: "\"\\/\b\f\n\r\t\u00e9\U0001f600"}
+	if h, err := Decode(strings.NewReader(in)); err != nil || !slices.Equal(h, History{want}) {
+		t.Errorf("read %+v, %v", h, err)
 	}
 }
 
@@ -165,17 +184,55 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
+// oracle is the event on a line as encoding/json reads it, which takes more than Decode does.
+func oracle(line string) (e Event, err error) {
+	dec := json.NewDecoder(strings.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&e); err != nil {
+		return e, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return e, errors.New("more than one value")
+	}
+	return e, nil
+}
+
+// What Decode reads is what encoding/json reads, and what Encode writes again; what encoding/json refuses, it refuses.
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(twoLines))
-	f.Add([]byte("{}\n"))
+	for _, in := range []string{twoLines, "{}\n", "\n\n", "{}{}\n",
+		`{"seq":1,"t":0,"kind":"crash","op":9223372036854775808}` + "\n", `{"seq":1.0,"t":0,"kind":"crash"}` + "\n",
+		`{"seq":1,"t":0,"kind":"crash","number":-9223372036854775808,"span":-9223372036854775809}` + "\n",
+		`{"seq":2,"t":0,"kind":"crash"}` + "\n", `{"seq":1,"t":-0,"kind":"crash","detail":"a\u00e9\ud83d\ude00","detail":""}` + "\n",
+		`{"s\u0065q":1,"t":-0,"kind":"crash","detail":"\\\/\"\b\f\n\r\ta\u00E9\ud83d\ude00 \u2028"}` + "\n",
+		`{"seq":1,"t":0,"kind":"crash","detail":"\ud83d"}` + "\n", `{"seq":1,"t":0,"kind":null}` + "\n", `{"Seq":1,"t":0,"kind":"crash"}` + "\n",
+		` {"seq":1, "t" : 0 ,"kind":"crash"}  ` + "\r\n", `[{"seq":1,"t":0,"kind":"crash"}]` + "\n", `{"seq":01,"t":0,"kind":"crash"}` + "\n",
+		`{"seq":1,"t":0,"kind":"crash","detail":[[]]}` + "\n", `{"seq":1,"t":0,"kind":"crash"},` + "\n", `{"seq":1,"t":0,"kind":"crash",}` + "\n",
+	} {
+		f.Add([]byte(in))
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		h, err := Decode(bytes.NewReader(in))
+		lines := strings.Split(strings.TrimSuffix(string(in), "\n"), "\n")
 		var invalid *InvalidError
-		if err != nil && !errors.As(err, &invalid) {
-			t.Fatalf("not matchable: %v", err)
+		if err != nil {
+			if !errors.As(err, &invalid) || invalid.Line < 1 || invalid.Line > len(lines) {
+				t.Fatalf("not matchable, or of line %d: %v", invalid.Line, err)
+			}
+			lines = lines[:invalid.Line-1]
+		} else {
+			var again bytes.Buffer
+			if err := Encode(&again, h); err != nil {
+				t.Fatalf("read what is not valid: %v", err)
+			}
+			if back, err := Decode(&again); err != nil || !slices.Equal(back, h) {
+				t.Fatalf("read %+v, written and read again %+v, %v", h, back, err)
+			}
 		}
-		if err == nil && h.Validate() != nil {
-			t.Fatalf("read what is not valid: %v", h.Validate())
+		for i, line := range lines {
+			want, wantErr := oracle(line)
+			if wantErr != nil || err == nil && h[i] != want {
+				t.Fatalf("line %d was read, as %+v; encoding/json: %+v, %v", i+1, h, want, wantErr)
+			}
 		}
 	})
 }

@@ -36,6 +36,7 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 	}
 	smallest(b, r)
 	unavailable(b, r)
+	liveness(b, r)
 	for _, l := range r.Leaks {
 		fmt.Fprintf(b, "leak       %s has no time to live: nobody will ever remove it\n", l)
 	}
@@ -128,7 +129,58 @@ func ended(e *history.Event) string {
 func at(i checker.Instant) string { return seconds(time.Duration(i)) }
 
 func unavailable(b *strings.Builder, r *scenarios.Result) {
-	fmt.Fprintf(b, "available  somebody asked in vain for at most %v, expected at most %v\n", round(r.Unavailable), r.Scenario.Expect.Unavailable.AtMost)
+	if u := r.Scenario.Expect.Unavailable; u.Unbounded {
+		lasts := "and no longer in a run twice as long"
+		if r.Unbounded {
+			lasts = "and for as much longer as the run is made, as expected"
+		}
+		fmt.Fprintf(b, "available  somebody asked in vain for %v, %s\n", round(r.Unavailable), lasts)
+	} else {
+		fmt.Fprintf(b, "available  somebody asked in vain for at most %v, expected at most %v\n", round(r.Unavailable), u.AtMost)
+	}
+}
+
+// liveness says what clients had to wait for beyond that, where there is something to say.
+func liveness(b *strings.Builder, r *scenarios.Result) {
+	m, e := r.Measured(), &r.Scenario.Expect
+	outcome := func(granted bool) string {
+		if granted {
+			return ""
+		}
+		return " in vain"
+	}
+	if t := m.Takeover; t.Process != "" {
+		fmt.Fprintf(b, "takeover   %s was gone, and the lock was waited for%s for %v%s\n", t.Process, outcome(t.By != ""), round(t.For), expectedSpan(e.Takeover))
+	}
+	if w := m.AfterHealing; w.Process != "" {
+		fmt.Fprintf(b, "healed     %s waited%s for %v%s\n", w.Process, outcome(w.Granted), round(w.For()), expectedSpan(e.AfterHealing))
+	}
+	if m.Bypass.Number > 0 || m.Attempts.Number > 1 || e.Attempts != nil || e.Bypass != nil || e.Overtakes != nil {
+		fmt.Fprintf(b, "waiting    at most %s%s, bypassed by %s%s, overtaken %s%s; fairness of the grants %.2f\n",
+			times(m.Attempts.Number, "attempt"), expectedCount(e.Attempts), times(m.Bypass.Number, "grant"), expectedCount(e.Bypass),
+			times(m.Overtakes.Number, "time"), expectedCount(e.Overtakes), m.Fairness)
+	}
+}
+
+func expectedSpan(bounds *scenarios.Bounds) string {
+	if bounds == nil {
+		return ""
+	}
+	return fmt.Sprintf(", expected at most %v", bounds.AtMost)
+}
+
+func expectedCount(bounds *scenarios.CountBounds) string {
+	if bounds == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (expected at most %d)", bounds.AtMost)
+}
+
+func times(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // smallest says how little of each fault still breaks the lock.

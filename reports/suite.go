@@ -35,15 +35,48 @@ type Record struct {
 	Problems      []string `json:"problems"`
 	BeyondBudget  []string `json:"beyond_budget"`
 	UnavailableNS int64    `json:"unavailable_ns"`
-	Leaks         []string `json:"leaks"`
-	Grants        int      `json:"grants"`
-	Events        int      `json:"events"`
-	HistoryHash   string   `json:"history_hash"`
-	TraceHash     string   `json:"trace_hash"`
-	Witness       *Witness `json:"witness"`
+	// Unbounded says that the unavailability was expected, and shown, to last as long as the run does.
+	Unbounded   bool     `json:"unbounded"`
+	Liveness    Liveness `json:"liveness"`
+	Leaks       []string `json:"leaks"`
+	Grants      int      `json:"grants"`
+	Events      int      `json:"events"`
+	HistoryHash string   `json:"history_hash"`
+	TraceHash   string   `json:"trace_hash"`
+	Witness     *Witness `json:"witness"`
 	// Smallest is how little of each fault still breaks the lock, for a violation beyond the budget.
 	Smallest []Smallest `json:"smallest"`
 	Repeat   string     `json:"repeat"`
+}
+
+// Liveness is the JSON form of what clients had to wait for; see checker.Resource.
+type Liveness struct {
+	// Takeover is null where no holder was gone, AfterHealing where nothing was healed or nobody asked after it.
+	Takeover     *Waited `json:"takeover"`
+	AfterHealing *Waited `json:"after_healing"`
+	Attempts     int     `json:"attempts"`
+	Bypass       int     `json:"bypass"`
+	Overtakes    int     `json:"overtakes"`
+	Fairness     float64 `json:"fairness"`
+}
+
+// Waited is the JSON form of a wait: for the lock of a holder that was gone, or of a client.
+type Waited struct {
+	Client  string `json:"client"`
+	FromNS  int64  `json:"from_ns"`
+	ToNS    int64  `json:"to_ns"`
+	Granted bool   `json:"granted"`
+}
+
+func newLiveness(m checker.Resource) Liveness {
+	l := Liveness{Attempts: m.Attempts.Number, Bypass: m.Bypass.Number, Overtakes: m.Overtakes.Number, Fairness: m.Fairness}
+	if t := m.Takeover; t.Process != "" {
+		l.Takeover = &Waited{t.Process, int64(t.From), int64(t.To), t.By != ""}
+	}
+	if w := m.AfterHealing; w.Process != "" {
+		l.AfterHealing = &Waited{w.Process, int64(w.From), int64(w.To), w.Granted}
+	}
+	return l
 }
 
 // Smallest is the JSON form of the smallest fault of a kind that breaks the lock.
@@ -79,6 +112,7 @@ func NewRecord(r *scenarios.Result, repeat string) Record {
 		Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, Tier: string(r.Tier), Seed: r.Seed,
 		Claim: string(r.Scenario.Claim), Expected: r.Scenario.Expect.String(), Verdict: r.Verdict(), OK: r.OK(),
 		Problems: []string{}, Smallest: []Smallest{}, Leaks: []string{}, BeyondBudget: append([]string{}, r.Beyond...), UnavailableNS: int64(r.Unavailable),
+		Unbounded: r.Unbounded, Liveness: newLiveness(r.Measured()),
 		Grants: r.Report.Grants, Events: len(r.History), HistoryHash: r.HistoryHash, TraceHash: r.TraceHash, Repeat: repeat,
 	}
 	for _, l := range r.Leaks {
@@ -104,15 +138,20 @@ func newWitness(f *checker.Finding) *Witness {
 	return w
 }
 
-// WriteJSON writes a suite's results as one JSON object.
-func WriteJSON(w io.Writer, records []Record) error {
+// NewDocument makes the JSON form of a suite's results.
+func NewDocument(records []Record) Document {
 	doc := Document{Scenarios: append([]Record{}, records...), OK: true}
 	for _, r := range records {
 		doc.OK = doc.OK && r.OK
 	}
+	return doc
+}
+
+// WriteJSON writes a JSON form as indented text.
+func WriteJSON(w io.Writer, form any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(doc)
+	return e.Encode(form)
 }
 
 // Suite writes a suite's results as a table, with what was not as expected below it. width is the terminal's, 0 for

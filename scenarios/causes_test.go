@@ -80,6 +80,12 @@ func TestCausesAreCauses(t *testing.T) {
 	onClock := func(kind sim.ClockKind) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) { s.Lock.Clock.ClockKind = kind }
 	}
+	nodeTimeout := func(d time.Duration) func(*scenarios.Scenario) {
+		return func(s *scenarios.Scenario) { s.Lock.NodeTimeout = d }
+	}
+	releasesAll := func(s *scenarios.Scenario) { s.Lock.FailedRelease = protocols.GoOn }
+	checked := func(s *scenarios.Scenario) { s.Lock.Validity = protocols.Checked }
+	unchecked := func(s *scenarios.Scenario) { s.Lock.Validity = protocols.Unchecked }
 	steps := func(change func(scenarios.Step) scenarios.Step) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) {
 			s.Timeline = slices.Clone(s.Timeline)
@@ -154,6 +160,8 @@ func TestCausesAreCauses(t *testing.T) {
 		"11-three-nodes-unreachable":                    {shortCut, "safe"},
 		"14-partition-at-every-attempt/a-minute":        {shortCut, "safe"},
 		"14-partition-at-every-attempt/two-minutes":     {shortCut, "safe"},
+		"14-partition-at-every-attempt/healed":          {shortCut, "safe"},
+		"12-holder-dies/slow-nodes":                     {sameRates, "safe"},
 		"18-clock-jump-on-all-nodes-held/three-of-five": {noStep, "safe"},
 		"19-clock-steps-back/release-lost":              {noStep, "safe"},
 		"20-client-clock-steps-back/wall":               {noStep, "safe"},
@@ -241,6 +249,9 @@ func TestCausesAreCauses(t *testing.T) {
 		"47-consensus/paused-client-fenced":           {unfenced, "stale-write"},
 		"47-consensus/cut-off-client":                 {func(s *scenarios.Scenario) { s.Lock.Belief = protocols.UntilTold }, "lease-overlap"},
 		"47-consensus/cut-off-client-until-told":      {func(s *scenarios.Scenario) { s.Lock.Belief = protocols.UntilAcknowledged }, "safe"},
+		"47-consensus/cut-off-with-the-leader":        {func(s *scenarios.Scenario) { s.Lock.Belief = protocols.UntilTold }, "lease-overlap"},
+		"47-consensus/leader-cut-off":                 {nodeTimeout(30 * time.Second), "safe"}, // stays with the old leader
+		"47-consensus/minority":                       {shortCut, "safe"},
 		"48-database-row-lock/before-the-write":       {func(s *scenarios.Scenario) { s.Lock.Effects = protocols.InStorage }, "stale-write"},
 		"48-database-row-lock/outside":                {func(s *scenarios.Scenario) { s.Lock.Effects = protocols.InTransaction }, "safe"},
 		"49-database-unique-index/one-minute":         {cleanUp(10 * time.Second), "safe"},
@@ -248,6 +259,36 @@ func TestCausesAreCauses(t *testing.T) {
 		"49-database-unique-index/clean-up":           {cleanUp(0), "safe"},
 		"49-database-unique-index/clean-up-too-early": {cleanUp(0), "safe"},
 		"50-conditional-update":                       {unfenced, "stale-write"},
+
+		"51-implementations/redlock-rb":     {nodeTimeout(time.Minute), "safe"},
+		"51-implementations/redlock-py":     {func(s *scenarios.Scenario) { s.Lock.FailedNode = protocols.NoVote }, "safe"},
+		"51-implementations/redlock-php":    {func(s *scenarios.Scenario) { s.Lock.FailedNode = protocols.NoVote }, "safe"},
+		"51-implementations/phpredis-mutex": {nodeTimeout(ms(50)), "safe"},
+		"51-implementations/redsync":        {nodeTimeout(ms(50)), "safe"},
+		"51-implementations/redisson":       {nodeTimeout(ms(50)), "safe"},
+		"51-implementations/redis-distlock": {nodeTimeout(ms(50)), "safe"},
+		"51-implementations/redlock-cpp":    {func(s *scenarios.Scenario) { s.Lock.ConnectTimeout = 0 }, "safe"},
+		"51-implementations/redlock-cs":     {releasesAll, "safe"},
+		"51-implementations/redlock-net":    {nodeTimeout(ms(50)), "safe"},
+		"51-implementations/scarletlock":    {releasesAll, "safe"},
+		"51-implementations/node-redlock":   {cleansUp, "safe"},
+
+		"52-implementations-and-slow-acquires/redlock-rb":                  {onClock(sim.WallClock), "lease-overlap"},
+		"52-implementations-and-slow-acquires/redlock-rb-extends":          {func(s *scenarios.Scenario) { s.Lock.Extending = protocols.ExtendQuorum }, "safe"},
+		"52-implementations-and-slow-acquires/redlock-py":                  {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redlock-py-clock-in-order":   {unchecked, "accepted-after-expiry"},
+		"52-implementations-and-slow-acquires/redlock-php":                 {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/phpredis-mutex":              {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redsync":                     {onClock(sim.WallClock), "lease-overlap"},
+		"52-implementations-and-slow-acquires/redisson":                    {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redis-distlock":              {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redlock-cpp":                 {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redlock-cpp-cut-off":         {func(s *scenarios.Scenario) { s.Lock.ConnectTimeout = 0 }, "safe"},
+		"52-implementations-and-slow-acquires/redlock-cs":                  {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redlock-net":                 {onClock(sim.WallClock), "lease-overlap"},
+		"52-implementations-and-slow-acquires/scarletlock":                 {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/node-redlock":                {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/node-redlock-clock-in-order": {checked, "safe"},
 	}
 	for name, cause := range causes {
 		t.Run(name, func(t *testing.T) {

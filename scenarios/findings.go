@@ -15,6 +15,19 @@ func kinds() []checker.Kind {
 		checker.TokenRegressed, checker.TokenRepeated}
 }
 
+// MarshalNode is the counterpart of UnmarshalNode.
+func (f Findings) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
+	for _, kind := range f {
+		if !slices.Contains(kinds(), kind) {
+			e.Errorf("no file can expect the finding %q", kind)
+		}
+	}
+	if len(f) < 2 {
+		return strictyaml.Text(f.String())
+	}
+	return e.Encode([]checker.Kind(f), nil)
+}
+
 // UnmarshalNode reads "safe", one kind of finding, or a list of them.
 func (f *Findings) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	items := []*yaml.Node{n}

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -22,27 +23,59 @@ func (l *Latency) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 		}
 		return
 	}
-	var q struct {
-		Min  time.Duration  `yaml:"min,required"`
-		P50  *time.Duration `yaml:"p50"`
-		P90  *time.Duration `yaml:"p90"`
-		P99  *time.Duration `yaml:"p99"`
-		P999 *time.Duration `yaml:"p99.9"`
-		Max  time.Duration  `yaml:"max,required"`
-	}
+	var q quantiles
 	if !d.Decode(n, &q) {
 		return
 	}
 	points := []sim.Quantile{{Share: 0, At: q.Min}}
-	for _, p := range []struct {
-		share int
-		at    *time.Duration
-	}{{500_000, q.P50}, {900_000, q.P90}, {990_000, q.P99}, {999_000, q.P999}} {
-		if p.at != nil {
-			points = append(points, sim.Quantile{Share: p.share, At: *p.at})
+	for _, p := range q.between() {
+		if *p.at != nil {
+			points = append(points, sim.Quantile{Share: p.share, At: **p.at})
 		}
 	}
 	l.set(d, n, sim.Latency{Points: append(points, sim.Quantile{Share: sim.Million, At: q.Max})})
+}
+
+// quantiles is how files write a latency that is not constant.
+type quantiles struct {
+	Min  time.Duration  `yaml:"min,required"`
+	P50  *time.Duration `yaml:"p50"`
+	P90  *time.Duration `yaml:"p90"`
+	P99  *time.Duration `yaml:"p99"`
+	P999 *time.Duration `yaml:"p99.9"`
+	Max  time.Duration  `yaml:"max,required"`
+}
+
+// quantile is a point between the ends that a file may give.
+type quantile struct {
+	share int
+	at    **time.Duration
+}
+
+// between are the points between the ends.
+func (q *quantiles) between() []quantile {
+	return []quantile{{500_000, &q.P50}, {900_000, &q.P90}, {990_000, &q.P99}, {999_000, &q.P999}}
+}
+
+// MarshalNode is the counterpart of UnmarshalNode.
+func (l Latency) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
+	if err := l.Check(); err != nil {
+		e.Errorf("%w", err)
+		return strictyaml.Text("")
+	}
+	if len(l.Points) == 0 || len(l.Points) == 2 && l.Points[0].At == l.Points[1].At {
+		return e.Encode(l.Max(), nil)
+	}
+	q := quantiles{Min: l.Points[0].At, Max: l.Max()}
+	for _, p := range l.Points[1 : len(l.Points)-1] {
+		at := slices.IndexFunc(q.between(), func(b quantile) bool { return b.share == p.Share })
+		if at < 0 {
+			e.Errorf("a file cannot give the latency of %d in a million messages", p.Share)
+			break
+		}
+		*q.between()[at].at = &p.At
+	}
+	return e.Encode(q, quantiles{})
 }
 
 func (l *Latency) set(d *strictyaml.Decoder, n *yaml.Node, latency sim.Latency) {

@@ -118,7 +118,7 @@ type check struct {
 func (c *check) all() {
 	s := c.s
 	c.names(child(c.n, "clients"), s.Clients, maxClients, "client")
-	c.names(child(child(c.n, "nodes"), "names"), s.Nodes.Names, redlock.MaxNodes, "node")
+	c.nodes()
 	for _, name := range s.Clients {
 		if slices.Contains(s.Nodes.Names, name) {
 			c.d.Errorf(child(c.n, "clients"), name, nil, "is the name of a client and of a node")
@@ -127,16 +127,12 @@ func (c *check) all() {
 	if s.Duration <= 0 || s.Duration > maxDuration {
 		c.d.Errorf(child(c.n, "duration"), s.Duration.String(), nil, "must be positive and at most %v", maxDuration)
 	}
-	if u := s.Expect.Unavailable; u.AtLeast < 0 || u.AtMost < u.AtLeast {
-		c.d.Errorf(child(child(c.n, "expect"), "unavailable"), "", nil, "at-least must not be negative, nor at-most less than it")
-	}
+	c.liveness()
 	for _, g := range s.Expect.Grants {
 		if !slices.Contains(s.Clients, g.Key) {
 			c.d.Errorf(child(child(c.n, "expect"), "grants"), g.Key, s.Clients, "there is no such client")
 		}
 	}
-	c.replicas()
-	c.lock()
 	items := child(c.n, "timeline")
 	if len(s.Timeline) > maxItems {
 		c.d.Errorf(items, "", nil, "%d items, at most %d are allowed", len(s.Timeline), maxItems)
@@ -144,6 +140,37 @@ func (c *check) all() {
 	}
 	for i := range s.Timeline {
 		c.item(&s.Timeline[i])
+	}
+}
+
+// nodes looks at the nodes, and whether the lock can be had on so many.
+func (c *check) nodes() {
+	c.names(child(child(c.n, "nodes"), "names"), c.s.Nodes.Names, redlock.MaxNodes, "node")
+	c.replicas()
+	c.lock()
+	c.budget()
+}
+
+// budget looks for bounds that nothing can keep to.
+func (c *check) budget() {
+	b := c.s.Budget
+	n := child(c.n, "budget")
+	for _, bound := range []struct {
+		key  string
+		size time.Duration
+	}{{"clock-step", b.ClockStep}, {"delay", b.Delay}, {"pause", b.Pause}, {"suspend", b.Suspend}} {
+		if bound.size < 0 {
+			c.d.Errorf(child(n, bound.key), bound.size.String(), nil, "must not be negative")
+		}
+	}
+	if b.RestartDelay != nil && *b.RestartDelay < 0 {
+		c.d.Errorf(child(n, "restart-delay"), b.RestartDelay.String(), nil, "must not be negative")
+	}
+	if b.MemoryLoss < 0 {
+		c.d.Errorf(child(n, "memory-loss"), fmt.Sprint(b.MemoryLoss), nil, "must not be negative")
+	}
+	if b.ClockRate.PPB() < 0 || b.ClockRate.PPB() > sim.MaxRate {
+		c.d.Errorf(child(n, "clock-rate"), b.ClockRate.String(), nil, "must be from 0%% to 50%%")
 	}
 }
 
@@ -175,7 +202,7 @@ func (c *check) events() []string {
 }
 
 func (c *check) item(i *Item) {
-	names := c.s.processes()
+	names := c.s.Processes()
 	if m := i.When.After; m != nil {
 		n := child(i.node, "after")
 		if i.When.Every {
@@ -200,6 +227,7 @@ func (c *check) item(i *Item) {
 		}
 		return
 	}
+	c.struckBeforeHealing(i)
 	for _, p := range i.Fault.Check(names) {
 		c.d.Errorf(fieldOf(i.body, p.Field), p.Word, p.Valid, "%s", p.Text)
 	}

@@ -36,7 +36,7 @@ func Random(seed uint64) *Scenario {
 			s.Nodes.Replicas = append(s.Nodes.Replicas, strictyaml.Entry[[]string]{Key: name, Value: []string{name + "2", name + "3"}[:replicas]})
 		}
 	}
-	names := s.processes()
+	names := s.Processes()
 	for _, w := range faults.Vocabulary() {
 		family := d.of(w.Name)
 		if family.of("off").below(2) == 0 || w.Name == "promote" && s.Nodes.Replicas == nil {

@@ -5,6 +5,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
 )
 
 // all is the nodes' names and those of their replicas.
@@ -28,9 +29,10 @@ func (n Nodes) replicas() map[string][]string {
 	return by
 }
 
-// processes are those that faults can strike.
-func (s *Scenario) processes() faults.Names {
-	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas()}
+// Processes are those that faults can strike.
+func (s *Scenario) Processes() faults.Names {
+	p, _ := protocols.Find(string(s.Lock.Protocol))
+	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: p.Agree}
 }
 
 // replicas looks at the nodes that have replicas.

@@ -56,6 +56,10 @@ type Options struct {
 	Seed uint64
 	// Trace, if not nil, is told of every step of the kernel.
 	Trace func(sim.TraceStep)
+	// Margins has the run's Margin measured, on tier model.
+	Margins bool
+	// Chooser, if not nil, decides what happens next; see sim.Chooser.
+	Chooser sim.Chooser
 	// Buffer is memory for the history, from a run whose outcome is no longer needed.
 	Buffer history.History
 }
@@ -73,6 +77,8 @@ type Outcome struct {
 	Idle []string
 	// Leaks are the lock keys without a time to live, when the run was over.
 	Leaks []Leak
+	// Margin is the narrowest escape; nil if none was measured.
+	Margin *Margin
 }
 
 // Run makes one run. The error is an internal one: the simulator or the library failed.
@@ -86,7 +92,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		return nil, err
 	}
 	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence.Persistence,
-		Latency: s.Network.Latency.Latency, Storage: s.Storage.StorageKind, Trace: o.Trace, Buffer: o.Buffer}
+		Latency: s.Network.Latency.Latency, Storage: s.Storage.StorageKind, Trace: o.Trace, Buffer: o.Buffer, Chooser: o.Chooser}
 	for _, name := range s.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock.ClockKind})
 	}
@@ -111,7 +117,14 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 			return nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
 		}
 	}
+	var watched *margins
+	if o.Margins {
+		watched = watchMargins(w, s)
+	}
 	field := faults.NewField(w)
+	if s.Heal != nil {
+		w.Kernel.After(*s.Heal, field.Heal)
+	}
 	var plan faults.Plan
 	started := make([]bool, len(s.Timeline))
 	for i := range s.Timeline {
@@ -131,6 +144,9 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	w.Kernel.Run(sim.True(s.Duration))
 
 	out = &Outcome{History: w.History(), HistoryHash: w.HistoryHash(), TraceHash: w.TraceHash(), Steps: w.Kernel.Steps(), Spent: field.Spent, Leaks: leaks(w)}
+	if watched != nil && watched.isScored {
+		out.Margin = &watched.narrow
+	}
 	for _, placed := range plan {
 		switch {
 		case placed.Err != nil:

@@ -39,6 +39,9 @@ type Scenario struct {
 	Budget faults.Budget `yaml:"budget"`
 	// Timeline is what the clients do and what goes wrong, and when.
 	Timeline []Item `yaml:"timeline,required"`
+	// Heal, where given, is the true time at which all faults in force are undone; none strikes from then on. See
+	// faults.Field.Heal.
+	Heal *time.Duration `yaml:"heal"`
 	// Duration is the length of the run in true time.
 	Duration time.Duration `yaml:"duration"`
 	// Expect is the verdict.
@@ -55,9 +58,16 @@ const (
 	Unsound Claim = "unsound"
 )
 
+var claims = []strictyaml.Choice[Claim]{{Word: "holds", Value: Holds}, {Word: "unsound", Value: Unsound}}
+
 // UnmarshalScalar reads a claim.
 func (c *Claim) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "claim", c, []strictyaml.Choice[Claim]{{Word: "holds", Value: Holds}, {Word: "unsound", Value: Unsound}})
+	return strictyaml.Word(text, "claim", c, claims)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (c Claim) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(c, "claim", claims)
 }
 
 // Nodes are the Redis nodes and what they write to disk.
@@ -73,20 +83,34 @@ type Nodes struct {
 // Persistence is what the nodes write to disk.
 type Persistence struct{ sim.Persistence }
 
+var persistences = []strictyaml.Choice[sim.Persistence]{
+	{Word: "none", Value: sim.NoPersistence}, {Word: "every-second", Value: sim.EverySecond}, {Word: "always", Value: sim.Always}}
+
 // UnmarshalScalar reads none, every-second or always.
 func (p *Persistence) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "persistence", &p.Persistence, []strictyaml.Choice[sim.Persistence]{
-		{Word: "none", Value: sim.NoPersistence}, {Word: "every-second", Value: sim.EverySecond}, {Word: "always", Value: sim.Always}})
+	return strictyaml.Word(text, "persistence", &p.Persistence, persistences)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (p Persistence) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(p.Persistence, "persistence", persistences)
 }
 
 // Storage is a kind of shared resource: register, fenced, fenced-writes, compare-and-set or table.
 type Storage struct{ sim.StorageKind }
 
+var storageKinds = []strictyaml.Choice[sim.StorageKind]{
+	{Word: "register", Value: sim.Register}, {Word: "fenced", Value: sim.Fenced}, {Word: "fenced-writes", Value: sim.FencedWrites},
+	{Word: "compare-and-set", Value: sim.CompareAndSet}, {Word: "table", Value: sim.Table}}
+
 // UnmarshalScalar reads a kind of storage.
 func (k *Storage) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "kind of storage", &k.StorageKind, []strictyaml.Choice[sim.StorageKind]{
-		{Word: "register", Value: sim.Register}, {Word: "fenced", Value: sim.Fenced}, {Word: "fenced-writes", Value: sim.FencedWrites},
-		{Word: "compare-and-set", Value: sim.CompareAndSet}, {Word: "table", Value: sim.Table}})
+	return strictyaml.Word(text, "kind of storage", &k.StorageKind, storageKinds)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (k Storage) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(k.StorageKind, "kind of storage", storageKinds)
 }
 
 // Network is the delays of messages.
@@ -102,17 +126,23 @@ type Expect struct {
 	// Findings are the kinds that the checker must find, all of them and no other; none for "safe".
 	Findings Findings `yaml:"findings,required"`
 	// Unavailable bounds the longest time in which the lock could not be had though somebody asked for it.
-	Unavailable Bounds `yaml:"unavailable,required"`
+	Unavailable Unavailable `yaml:"unavailable,required"`
+	// Takeover, where given, bounds the longest time until the lock of a holder that was gone was granted to another
+	// (checker.Takeover). A run in which none was is not as expected.
+	Takeover *Bounds `yaml:"takeover"`
+	// Attempts, where given, bounds how many attempts a client made in one wait at the most.
+	Attempts *CountBounds `yaml:"attempts"`
+	// Bypass, where given, bounds how many grants to others a waiting client saw go by at the most; Overtakes, how many of
+	// them to others who had begun to ask later.
+	Bypass    *CountBounds `yaml:"bypass"`
+	Overtakes *CountBounds `yaml:"overtakes"`
+	// AfterHealing, where given, bounds the time from the healing until every client that asked from then on had been
+	// granted the lock once, each counted from when it first asked. A run in which nobody asked is not as expected.
+	AfterHealing *Bounds `yaml:"after-healing"`
 	// Grants, where given, is how many locks each client was granted.
 	Grants strictyaml.Ordered[int] `yaml:"grants"`
 	// Leaks are the lock keys that are found without a time to live when the run is over.
 	Leaks []string `yaml:"leaks"`
-}
-
-// Bounds are bounds on a duration.
-type Bounds struct {
-	AtLeast time.Duration `yaml:"at-least"`
-	AtMost  time.Duration `yaml:"at-most,required"`
 }
 
 // Findings are kinds of findings in the checker's order; empty is "safe".
@@ -145,8 +175,8 @@ func Default() Scenario {
 // Expected is the expected verdict in words.
 func (e Expect) String() string {
 	text := e.Findings.String()
-	if e.Unavailable.AtLeast > 0 {
-		text += fmt.Sprintf(", unavailable %v to %v", e.Unavailable.AtLeast, e.Unavailable.AtMost)
+	if e.Unavailable.isTheSubject() {
+		text += fmt.Sprintf(", unavailable %v", e.Unavailable)
 	}
 	return text + leaking(e.Leaks)
 }

@@ -25,7 +25,7 @@ type session struct {
 	// renewals is how often a lock is renewed at the most; 0 is without a limit.
 	renewals int
 	// guard is how long before the end of its lease the client stops sending effects: the worst pause and delay that
-	// the budget allows between the check and the effect.
+	// the budget allows between the check and the effect, and the time that messages take anyway.
 	guard    time.Duration
 	storage  sim.StorageKind
 	acquires int
@@ -33,7 +33,7 @@ type session struct {
 }
 
 func newSession(w *sim.World, p *sim.Process, s *Scenario) (*session, error) {
-	x := &session{world: w, process: p, ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guard: s.Budget.Pause + s.Budget.Delay,
+	x := &session{world: w, process: p, ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guard: s.Budget.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max(),
 		storage: s.Storage.StorageKind}
 	protocol, _ := protocols.Find(string(s.Lock.Protocol))
 	var err error

@@ -105,6 +105,17 @@ func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	d.Errorf(n, word, all, "no such step")
 }
 
+// MarshalNode is the counterpart of UnmarshalNode.
+func (s Step) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
+	word := strictyaml.Text(string(s.Kind))
+	for _, k := range stepKinds {
+		if k.kind == s.Kind && (!k.length || s.For == k.fallback && s.For > 0) {
+			return word
+		}
+	}
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{word, e.Encode(s.For, nil)}}
+}
+
 // firstUnlocked is the index of the first step that needs a lock where none was taken, −1 if there is none.
 func firstUnlocked(steps []Step) int {
 	locked := 0

@@ -27,17 +27,7 @@ type Item struct {
 
 // UnmarshalNode reads an item.
 func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
-	var raw struct {
-		At     *time.Duration `yaml:"at"`
-		After  *faults.Moment `yaml:"after"`
-		Every  *faults.Moment `yaml:"every"`
-		Plus   time.Duration  `yaml:"plus"`
-		Client string         `yaml:"client"`
-		Do     []Step         `yaml:"do"`
-		Repeat int            `yaml:"repeat"`
-		Fault  *fault         `yaml:"fault"`
-	}
-	raw.Repeat = 1
+	raw := once
 	if !d.Decode(n, &raw) {
 		return
 	}
@@ -79,6 +69,38 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	}
 }
 
+// written is an item as files have it.
+type written struct {
+	At     *time.Duration `yaml:"at"`
+	After  *faults.Moment `yaml:"after"`
+	Every  *faults.Moment `yaml:"every"`
+	Plus   time.Duration  `yaml:"plus"`
+	Client string         `yaml:"client"`
+	Do     []Step         `yaml:"do"`
+	Repeat int            `yaml:"repeat"`
+	Fault  *fault         `yaml:"fault"`
+}
+
+// once is what an item is before anything is said of it.
+var once = written{Repeat: 1}
+
+// MarshalNode is the counterpart of UnmarshalNode.
+func (i Item) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
+	w := written{Client: i.Client, Do: i.Do, Repeat: max(i.Repeat, 1), Plus: i.When.Plus}
+	switch {
+	case i.When.After == nil:
+		w.At = &i.When.At
+	case i.When.Every:
+		w.Every = i.When.After
+	default:
+		w.After = i.When.After
+	}
+	if i.Fault != nil {
+		w.Fault = &fault{kind: i.Kind, fault: i.Fault}
+	}
+	return e.Encode(w, once)
+}
+
 // maxRepeat bounds how often an item is repeated.
 const maxRepeat = 1_000_000
 
@@ -101,6 +123,16 @@ func (f *fault) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	w := faults.Vocabulary()[slices.Index(names, kind)]
 	f.kind, f.fault, f.body = kind, w.New(), body
 	d.Decode(body, f.fault)
+}
+
+// MarshalNode is the counterpart of UnmarshalNode.
+func (f fault) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
+	at := slices.IndexFunc(faults.Vocabulary(), func(w faults.Word) bool { return w.Name == f.kind })
+	if at < 0 {
+		e.Errorf("no fault is named %q", f.kind)
+		return strictyaml.Text("")
+	}
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{strictyaml.Text(f.kind), e.Encode(f.fault, faults.Vocabulary()[at].New())}}
 }
 
 // child is the value of a key, or n itself if it is not there.

@@ -20,6 +20,7 @@ type Clock struct {
 	since       True  // since when they have this rate
 	boot        Mono  // what the one that counts suspension read then
 	offset      Wall  // wall − boot
+	stepped     True  // when the wall clock was stepped last
 	lost        Mono  // boot − monotonic: the time spent suspended before
 	suspended   bool
 	suspendedAt Mono // boot when the suspension under way began
@@ -81,6 +82,7 @@ func (c *Clock) Rate() int64 { return c.rate }
 // Step moves the wall clock.
 func (c *Clock) Step(by time.Duration) {
 	c.offset += Wall(by)
+	c.stepped = c.k.now
 	c.k.retime(c)
 }
 
@@ -114,6 +116,12 @@ func (c *Clock) whenMono(m Mono) True {
 		return Forever
 	}
 	return c.whenBoot(m + c.lost)
+}
+
+// WhenWall is the first true time, since the wall clock was last stepped, at which it reads w or later: in the past, or in
+// the future if nothing happens to the clock.
+func (c *Clock) WhenWall(w Wall) True {
+	return max(c.whenBoot(Mono(w-c.offset)), c.stepped)
 }
 
 // deadline is a reading of one of the clocks of a process.

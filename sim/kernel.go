@@ -25,6 +25,7 @@ type Kernel struct {
 	digest   digest
 	trace    func(TraceStep)
 	names    []string // of processes, by number; 0 is nobody
+	choices  *choices // nil unless a Chooser decides
 }
 
 // DefaultMaxSteps bounds a run that makes no progress in true time.
@@ -60,7 +61,9 @@ func (k *Kernel) schedule(at True, lane uint64, owner *Process, l label, h handl
 	}
 	k.last++
 	*e = event{at: max(at, k.now), order: lane | k.last, owner: owner, label: l, handler: h, arg: arg}
-	k.queue.push(e)
+	if k.choices == nil || !k.choices.take(e) {
+		k.queue.push(e)
+	}
 	return e
 }
 
@@ -102,6 +105,10 @@ func (k *Kernel) retime(c *Clock) {
 // does, and if the run makes more steps than allowed.
 func (k *Kernel) Run(until True) {
 	defer k.explain()
+	if k.choices != nil {
+		k.runChosen(until)
+		return
+	}
 	k.drain()
 	for len(k.queue) > 0 && k.queue[0].at <= until {
 		e := k.queue.pop()

@@ -55,6 +55,9 @@ func (p *Process) Name() string { return p.name }
 // Clock is the process's clocks.
 func (p *Process) Clock() *Clock { return p.clock }
 
+// Now is true time. It is for the nodes' books, not for anything that a process does.
+func (p *Process) Now() True { return p.k.now }
+
 // Paused and Dead say what state the process is in.
 func (p *Process) Paused() bool { return p.paused }
 func (p *Process) Dead() bool   { return p.dead }

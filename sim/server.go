@@ -58,6 +58,9 @@ func (s *Server) State() string {
 // Up says whether the node answers.
 func (s *Server) Up() bool { return s.state == listening }
 
+// Restarted says whether the node was ever started again.
+func (s *Server) Restarted() bool { return s.starts > 0 }
+
 // BeforeWrite must be called before a command changes the memory, so that what the last fsync covered is known.
 func (s *Server) BeforeWrite() {
 	if s.persistence == EverySecond {
@@ -155,6 +158,17 @@ func (s *Server) mustBeUp(what string) error {
 		return fmt.Errorf("sim: %s: node %s is down already", what, s.name)
 	}
 	return nil
+}
+
+// Watchful is a Memory that remembers when keys went.
+type Watchful interface {
+	Memory
+	// WatchKeys has it remember, from now on.
+	WatchKeys()
+	// Freed is the true time from which a key was or will be in nobody's way: when it was removed or ran out, or will run
+	// out if nothing happens to the clock. A key that was set later than since is somebody else's vote, and counts as
+	// freed when it was set. Forever is never; zero is always.
+	Freed(key string, since True) True
 }
 
 // Memory is what the backend made for the node.

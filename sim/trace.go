@@ -18,11 +18,13 @@ const (
 	StepResume
 	StepFault
 	StepExpire
+	// StepTime is no step of the kernel, but what a Chooser decides: time goes on.
+	StepTime
 )
 
 var stepKindNames = [...]string{StepTimer: "timer", StepRequest: "request arrives", StepReply: "reply arrives",
 	StepRefusal: "connection breaks", StepWake: "task wakes", StepResume: "process resumes", StepFault: "timeline",
-	StepExpire: "belief ends"}
+	StepExpire: "belief ends", StepTime: "time goes on"}
 
 func (k StepKind) String() string { return stepKindNames[k] }
 

@@ -28,6 +28,8 @@ type Config struct {
 	Buffer history.History
 	// MaxSteps bounds the run; DefaultMaxSteps if zero.
 	MaxSteps int
+	// Chooser, if not nil, decides what happens next; the latencies do not matter then.
+	Chooser Chooser
 }
 
 // ClientConfig is a client process.
@@ -83,6 +85,9 @@ func NewWorld(cfg Config, backend Backend) *World {
 		k.maxSteps = cfg.MaxSteps
 	}
 	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, latency: cfg.Latency, shared: map[string]any{}, nodes: map[*Process][]redlock.Node{}, plain: map[*Process][]Redis{}, history: cfg.Buffer[:0], hasher: new(history.Hasher)}
+	if cfg.Chooser != nil {
+		k.choices = &choices{world: w, chooser: cfg.Chooser, ids: map[*event]Key{}}
+	}
 	for _, name := range cfg.Nodes {
 		s := &Server{Process: k.newProcess(name), persistence: cfg.Persistence}
 		s.memory = backend.Memory(s)

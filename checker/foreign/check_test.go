@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -357,33 +356,6 @@ func TestNative(t *testing.T) {
 			t.Errorf("%q: %+v, %v", model, r, err)
 		}
 	}
-}
-
-// readEvents and history.Decode have to read the same.
-func FuzzNativeAsDecode(f *testing.F) {
-	f.Add(nativeOverlap)
-	f.Add("{}\n")
-	for _, spoil := range []string{"\n\n", "{}\n", `{"seq":1,"t":0,"kind":"crash","op":9223372036854775808}` + "\n", `{"seq":1.0,"t":0,"kind":"crash"}` + "\n",
-		`{"seq":2,"t":0,"kind":"crash"}` + "\n", `{"seq":1,"t":-0,"kind":"crash","detail":"a\u00e9\ud83d\ude00","detail":""}` + "\n",
-		`{"seq":1,"t":-0,"kind":"crash","detail":"a\u00e9\ud83d\ude00"}` + "\n", `{"seq":1,"t":0,"kind":null}` + "\n", `{"Seq":1,"t":0,"kind":"crash"}` + "\n",
-		` {"seq":1, "t" : 0 ,"kind":"crash"}  ` + "\r\n", `[{"seq":1,"t":0,"kind":"crash"}]` + "\n", `{"seq":1,"t":0,"kind":"crash"}{}` + "\n",
-		`{"seq":1,"t":0,"kind":"crash","detail":[[]]}` + "\n", `{"t":0,"kind":"crash"}` + "\n", `{"seq":1,"kind":"crash"}` + "\n", `{"seq":1,"t":0,"kind":"crash"},` + "\n"} {
-		f.Add(spoil)
-	}
-	f.Fuzz(func(t *testing.T, in string) {
-		got, err := readEvents(strings.NewReader(in))
-		want, wantErr := history.Decode(strings.NewReader(in))
-		if err != nil && wantErr == nil && strings.Contains(in, `\u`) {
-			return
-		}
-		if (err == nil) != (wantErr == nil) || err == nil && !slices.Equal(got, want) {
-			t.Fatalf("read %v, %v; Decode %v, %v", got, err, want, wantErr)
-		}
-		a, b := (*history.InvalidError)(nil), (*history.InvalidError)(nil)
-		if err != nil && (!errors.As(err, &a) || !errors.As(wantErr, &b) || a.Line != b.Line) {
-			t.Fatalf("%v; Decode %v", err, wantErr)
-		}
-	})
 }
 
 // Whatever it is given, Check answers with a report or with an error that has a line, for any model.

@@ -13,8 +13,9 @@ import (
 // what may be the case.
 const maxPorcupineUnknown = 50
 
-// maxPorcupineSteps bounds a search of porcupine in the steps it tries, legal or not: package checker bounds only those
-// that are, and where many operations are under way at once most are not. It is half a second.
+// maxPorcupineSteps bounds a search of porcupine in the states it tries a step from. Package checker bounds the steps,
+// but where operations may have happened or not, one step is from all the states that may be the case. It is half a
+// second.
 const maxPorcupineSteps = 500_000
 
 // confirm asks porcupine whether the operations on a lock are what the model allows, and whether that is what the hold
@@ -91,15 +92,10 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 		},
 	}
 	legal, why := checker.Linearizable(model.ToModel(), h.inputs(ops, o), most)
-	return legal, exhausted(steps, legal, why)
-}
-
-// exhausted is why there is no answer after so many steps.
-func exhausted(steps int, legal bool, why string) string {
 	if why == "" && !legal && steps > maxPorcupineSteps {
-		return fmt.Sprintf("porcupine found no answer within %d steps", maxPorcupineSteps)
+		why = fmt.Sprintf("porcupine found no answer within %d steps", maxPorcupineSteps)
 	}
-	return why
+	return legal, why
 }
 
 // state is that of a lock.
@@ -252,13 +248,6 @@ func (h *recording) leasesLinearizable(ops []int32, o Options, most int) (bool, 
 	for _, t := range c.touches {
 		add(leaseAct{0, extend}, t.from, t.to)
 	}
-	steps, model := 0, leaseModel
-	model.Step = func(state, in, out any) (bool, any) {
-		if steps++; steps > maxPorcupineSteps {
-			return false, state
-		}
-		return leaseModel.Step(state, in, out)
-	}
-	legal, why := checker.Linearizable(model, all, most)
-	return legal && len(c.faults) == 0, exhausted(steps, legal, why)
+	legal, why := checker.Linearizable(leaseModel, all, most)
+	return legal && len(c.faults) == 0, why
 }

@@ -11,21 +11,21 @@ import (
 
 // checkNative judges a history of this project, by the windows that are recorded in it.
 func checkNative(in io.Reader, o Options) (*Report, error) {
-	h, err := readEvents(in)
+	l, err := checker.ReadLog(in)
 	if err != nil {
 		return nil, nativeError(err)
 	}
-	found, err := checker.Check(h, checker.Options{
+	found, err := l.Check(checker.Options{
 		Reentrant: o.Model == Reentrant, MinGrants: -1, MinClients: -1, MaxOperations: o.MaxPorcupine,
 	})
 	if err != nil {
 		return nil, nativeError(err)
 	}
-	r := &Report{Format: Native, Model: o.Model, Lines: len(h), Locks: len(found.Resources), Grants: found.Grants}
-	calls := callsOf(h, r)
+	r := &Report{Format: Native, Model: o.Model, Lines: l.Len(), Locks: len(found.Resources), Grants: found.Grants}
+	r.count(l)
 	for _, u := range found.Unchecked {
 		if !u.Decided {
-			return nil, &InputError{Line: len(h), Err: fmt.Errorf("%w: %s on %q: %s", ErrUndecided, u.Kind, u.Resource, u.Why)}
+			return nil, &InputError{Line: l.Len(), Err: fmt.Errorf("%w: %s on %q: %s", ErrUndecided, u.Kind, u.Resource, u.Why)}
 		}
 		r.Unconfirmed = u.Why
 	}
@@ -38,11 +38,12 @@ func checkNative(in io.Reader, o Options) (*Report, error) {
 	}
 	for _, f := range found.Findings {
 		if f.Kind.Violation() {
-			r.add(nativeFinding(h, calls, &f))
+			r.add(Finding{Kind: f.Kind, Lock: f.Resource, Count: f.Count, Text: f.Text})
 		} else {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s (%d times on %q): %s", f.Kind, f.Count, f.Resource, f.Text))
 		}
 	}
+	r.show(l, found.Findings)
 	if r.Grants == 0 {
 		r.Notes = append(r.Notes, "no acquire succeeded, so that nothing could go wrong")
 	} else if !contended {
@@ -59,15 +60,11 @@ func nativeError(err error) error {
 	return err
 }
 
-// callsOf finds the call of each operation, and counts.
-func callsOf(h history.History, r *Report) map[int]int {
-	calls := map[int]int{}
+func (r *Report) count(l *checker.Log) {
 	processes := map[string]bool{}
-	for i := range h {
-		e := &h[i]
+	for e := range l.Events() {
 		switch {
 		case e.Kind == history.Call:
-			calls[e.Op] = i
 			processes[e.Process] = true
 			r.Operations++
 			r.Unknown++
@@ -76,30 +73,50 @@ func callsOf(h history.History, r *Report) map[int]int {
 		}
 	}
 	r.Processes = len(processes)
-	return calls
 }
 
-// nativeFinding shows the operations that the two windows of a finding rest on, or, where it has no windows, its first
-// and last event.
-func nativeFinding(h history.History, calls map[int]int, f *checker.Finding) Finding {
-	shown := Finding{Kind: f.Kind, Lock: f.Resource, Count: f.Count, Text: f.Text}
-	add := func(seq int) {
-		e := &h[seq-1]
-		op := Operation{Process: e.Process, Func: string(e.Func), Call: seq, Outcome: string(e.Outcome)}
-		if op.Func == "" {
-			op.Func = string(e.Kind)
+// show adds to the listed findings the operations that their two windows rest on, or, where there are no windows, their
+// first and last event.
+func (r *Report) show(l *checker.Log, found []checker.Finding) {
+	var seqs [][]int // of the listed findings
+	calls := map[int]*history.Event{}
+	for _, f := range found {
+		if !f.Kind.Violation() || len(seqs) == len(r.Findings) {
+			continue
 		}
-		if call, ok := calls[e.Op]; ok && e.Op != 0 && call+1 < seq {
-			op.Call, op.Return = call+1, seq
-			op.Process = h[call].Process
+		var of []int
+		for _, w := range f.Windows {
+			of = append(of, w.FromSeq)
 		}
-		shown.Operations = append(shown.Operations, op)
+		if len(f.Windows) == 1 && f.ToSeq > 0 && f.ToSeq != f.Windows[0].FromSeq {
+			of = append(of, f.ToSeq)
+		}
+		for _, seq := range of {
+			calls[l.Event(seq).Op] = nil
+		}
+		seqs = append(seqs, of)
 	}
-	for _, w := range f.Windows {
-		add(w.FromSeq)
+	if len(seqs) == 0 {
+		return
 	}
-	if len(f.Windows) == 1 && f.ToSeq > 0 && f.ToSeq != f.Windows[0].FromSeq {
-		add(f.ToSeq)
+	delete(calls, 0)
+	for e := range l.Events() {
+		if _, wanted := calls[e.Op]; wanted && e.Kind == history.Call {
+			call := *e
+			calls[e.Op] = &call
+		}
 	}
-	return shown
+	for i, of := range seqs {
+		for _, seq := range of {
+			e := l.Event(seq)
+			op := Operation{Process: e.Process, Func: string(e.Func), Call: seq, Outcome: string(e.Outcome)}
+			if op.Func == "" {
+				op.Func = string(e.Kind)
+			}
+			if call := calls[e.Op]; call != nil && call.Seq < seq {
+				op.Call, op.Return, op.Process = call.Seq, seq, call.Process
+			}
+			r.Findings[i].Operations = append(r.Findings[i].Operations, op)
+		}
+	}
 }

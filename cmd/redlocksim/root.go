@@ -84,6 +84,7 @@ Start with
   redlocksim run 17-clock-jump        one of them, told as a story
   redlocksim run my-settings.yaml     one of your own
   redlocksim suite                    all of them, on both tiers
+  redlocksim explore my-settings.yaml a search for what nobody wrote down
 
 ` + exitHelp,
 		SilenceUsage:  true,
@@ -92,7 +93,7 @@ Start with
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newList(), newRun(), newSuite(), newCheck())
+	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newExplore(), newMerge(), newCheck())
 	return root
 }
 

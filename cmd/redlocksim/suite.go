@@ -61,24 +61,30 @@ expected of each. The histories of the two tiers must be equal, byte for byte.
 }
 
 func write(cmd *cobra.Command, records []reports.Record, jsonPath string, took time.Duration) error {
-	out := cmd.OutOrStdout()
-	if jsonPath == "-" {
-		if err := reports.WriteJSON(out, records); err != nil {
+	if jsonPath != "" {
+		if err := writeJSON(cmd, reports.NewDocument(records), jsonPath); err != nil || jsonPath == "-" {
+			return err
+		}
+	}
+	if err := reports.Suite(cmd.OutOrStdout(), records, took, terminalWidth()); err != nil {
+		return &failure{exitInternal, err}
+	}
+	return nil
+}
+
+// writeJSON writes the JSON form of a result to a file, or to standard output if it is "-".
+func writeJSON(cmd *cobra.Command, form any, path string) error {
+	if path == "-" {
+		if err := reports.WriteJSON(cmd.OutOrStdout(), form); err != nil {
 			return &failure{exitInternal, err}
 		}
 		return nil
 	}
-	if err := reports.Suite(out, records, took, terminalWidth()); err != nil {
-		return &failure{exitInternal, err}
-	}
-	if jsonPath == "" {
-		return nil
-	}
 	var b bytes.Buffer
-	if err := reports.WriteJSON(&b, records); err != nil {
+	if err := reports.WriteJSON(&b, form); err != nil {
 		return &failure{exitInternal, err}
 	}
-	if err := os.WriteFile(jsonPath, b.Bytes(), 0o666); err != nil {
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		return &failure{exitUsage, fmt.Errorf("--json: %w", err)}
 	}
 	return nil

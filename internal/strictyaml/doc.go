@@ -30,6 +30,13 @@
 // in the program and not in the file; decoding into one panics, whatever the
 // file says.
 //
+// # Writing
+//
+// [Encode] writes what Decode reads back as the same, in as few keys as that
+// takes. It finds its way by the same tags, so that a new field is written
+// without more ado; a type that decodes itself encodes itself too, as a
+// [Marshaler] or a [NodeMarshaler].
+//
 // # Refused
 //
 // Anchors, aliases, merge keys and tags are refused, since a reader should not

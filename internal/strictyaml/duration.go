@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,6 +68,22 @@ func (d *Decoder) duration(n *yaml.Node, into *time.Duration) {
 	default:
 		d.Errorf(n, text, nil, "not a duration, as 10s or 1m30s (units are %s):", durationUnits)
 	}
+}
+
+// written is a duration in the largest unit in which it is a whole number: 90s and not 1m30s, as one compares them.
+func written(d time.Duration) string {
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "us"}} {
+		if d != 0 && d%unit.length == 0 {
+			return strconv.FormatInt(int64(d/unit.length), 10) + unit.name
+		}
+	}
+	if d == 0 {
+		return "0s"
+	}
+	return strconv.FormatInt(int64(d), 10) + "ns"
 }
 
 // duration rewrites a text in Go's notation, as 1m30s for "1 min, 30 sec", and

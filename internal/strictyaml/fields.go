@@ -26,6 +26,8 @@ var (
 	durationType        = reflect.TypeFor[time.Duration]()
 	unmarshalerType     = reflect.TypeFor[Unmarshaler]()
 	nodeUnmarshalerType = reflect.TypeFor[NodeUnmarshaler]()
+	marshalerType       = reflect.TypeFor[Marshaler]()
+	nodeMarshalerType   = reflect.TypeFor[NodeMarshaler]()
 	wrapperType         = reflect.TypeFor[wrapper]()
 )
 
@@ -85,21 +87,26 @@ func checkTarget(into any) {
 	if _, ok := checkedTypes.Load(t); ok {
 		return
 	}
-	checkType(t, make(map[reflect.Type]bool))
+	checkType(t, make(map[reflect.Type]bool), readsItself)
 	checkedTypes.Store(t, struct{}{})
 }
 
-func checkType(t reflect.Type, visited map[reflect.Type]bool) {
+// readsItself says whether a type has an unmarshaler.
+func readsItself(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(nodeUnmarshalerType) || reflect.PointerTo(t).Implements(unmarshalerType)
+}
+
+// checkType looks at a type and all it consists of; atomic says which types have methods of their own.
+func checkType(t reflect.Type, visited map[reflect.Type]bool, atomic func(reflect.Type) bool) {
 	if visited[t] {
 		return
 	}
 	visited[t] = true
 	if reflect.PointerTo(t).Implements(wrapperType) {
-		checkType(reflect.New(t).Interface().(wrapper).wrapped(), visited)
+		checkType(reflect.New(t).Interface().(wrapper).wrapped(), visited, atomic)
 		return
 	}
-	if reflect.PointerTo(t).Implements(nodeUnmarshalerType) ||
-		reflect.PointerTo(t).Implements(unmarshalerType) || t == durationType {
+	if atomic(t) || t == durationType {
 		return
 	}
 	switch t.Kind() {
@@ -107,20 +114,20 @@ func checkType(t reflect.Type, visited map[reflect.Type]bool) {
 		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 	case reflect.Slice:
-		checkType(t.Elem(), visited)
+		checkType(t.Elem(), visited, atomic)
 	case reflect.Pointer:
 		if t.Elem().Kind() == reflect.Pointer {
 			panicf("cannot decode into %v", t)
 		}
-		checkType(t.Elem(), visited)
+		checkType(t.Elem(), visited, atomic)
 	case reflect.Map:
 		if t.Key().Kind() != reflect.String {
 			panicf("cannot decode into %v: its keys are not strings", t)
 		}
-		checkType(t.Elem(), visited)
+		checkType(t.Elem(), visited, atomic)
 	case reflect.Struct:
 		for _, f := range fieldsOf(t).named {
-			checkType(t.FieldByIndex(f.index).Type, visited)
+			checkType(t.FieldByIndex(f.index).Type, visited, atomic)
 		}
 	default:
 		panicf("cannot decode into %v", t)

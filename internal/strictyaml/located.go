@@ -20,4 +20,7 @@ func (l *Located[T]) UnmarshalNode(d *Decoder, n *yaml.Node) {
 	d.Decode(n, &l.Value)
 }
 
+// MarshalNode implements [NodeMarshaler]. The value is written in full, since it is decoded over whatever is there.
+func (l Located[T]) MarshalNode(e *Encoder) *yaml.Node { return e.Encode(l.Value, nil) }
+
 func (*Located[T]) wrapped() reflect.Type { return reflect.TypeFor[T]() }

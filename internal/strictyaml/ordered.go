@@ -32,6 +32,15 @@ func (o *Ordered[T]) UnmarshalNode(d *Decoder, n *yaml.Node) {
 	}
 }
 
+// MarshalNode implements [NodeMarshaler].
+func (o Ordered[T]) MarshalNode(e *Encoder) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for _, entry := range o {
+		n.Content = append(n.Content, Text(entry.Key), e.Encode(entry.Value, *new(T)))
+	}
+	return n
+}
+
 // Keys returns the keys in the order of the file.
 func (o Ordered[T]) Keys() []string {
 	keys := make([]string, len(o))

@@ -25,6 +25,10 @@ import (
 //   - DialTimeout 1 s. A deadline does not end the dial it gave up, and until that ends it keeps its place in the pool;
 //   - PipelinePoolSize -1, one pool for all, or the first pipeline dials although there is a connection.
 //
+// One thing it cannot choose: after as many failed dials in a row as the pool is large, go-redis' pool refuses commands for a
+// second or two, until a probe of its own has reached the server. Releases are not sent to that node in this time; there
+// the time to live ends the lock.
+//
 // It also switches off what costs time for nothing: CLIENT SETINFO, a round trip for each connection, and maintenance
 // notifications, for which go-redis would resolve the host name here and now.
 func NewClient(options *redis.Options) *redis.Client {

@@ -40,7 +40,8 @@ func Open(servers ...string) (Nodes, error) {
 	return nodes, nil
 }
 
-// Close closes the clients. Commands under way end with redlock.Refused.
+// Close closes the clients. Commands under way end with redlock.Refused. Where a server could not be reached, the probe of
+// go-redis' pool (see [NewClient]) is left behind for about a second.
 func (n Nodes) Close() error {
 	var errs []error
 	for _, node := range n {

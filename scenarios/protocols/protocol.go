@@ -78,6 +78,8 @@ type Protocol struct {
 	Steps []string
 	// Reentrant says that a client which has the lock is granted it again.
 	Reentrant bool
+	// Agree says that the nodes send each other messages, to agree on who has the lock.
+	Agree bool
 }
 
 // All lists the protocols.
@@ -92,7 +94,7 @@ func All() []Protocol {
 		{Name: "redisson", New: newRedisson, Check: checkRedisson, Steps: redissonSteps, Reentrant: true},
 		{Name: "redisson-fair", New: newRedissonFair, Check: checkRedissonFair, Steps: redissonSteps, Reentrant: true},
 		{Name: "redisson-multi", New: newRedissonMulti, Check: checkRedissonMulti, Steps: redissonMultiSteps, Reentrant: true},
-		{Name: "consensus", New: newConsensus, Check: checkConsensus, Steps: consensusSteps},
+		{Name: "consensus", New: newConsensus, Check: checkConsensus, Steps: consensusSteps, Agree: true},
 		{Name: "db-row", New: newDBRow, Check: checkDBRow, Steps: dbRowSteps},
 		{Name: "db-unique", New: newDBUnique, Check: checkDBUnique},
 	}
@@ -110,7 +112,7 @@ func Find(name string) (Protocol, bool) {
 
 // Told are the steps whose Detail, behind the client's name, is a sentence for people.
 func Told() []string {
-	return []string{SetWithoutTTL, FoundFree, Compared, Replicated, CleanedUp,
+	return []string{SetWithoutTTL, FoundFree, Compared, Replicated, Connected, CleanedUp,
 		Subscribed, Woken, Waited, WatchdogRenewed, WatchdogStopped, LeaseTimeSet}
 }
 

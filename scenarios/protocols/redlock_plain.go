@@ -4,22 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
-	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/sim"
 )
 
-// redlockPlain is Redlock as tutorials and some ports have it, on plain commands: SET NX PX on every node, the number of
-// those that said yes, the time that it took. Settings say which of their habits it has. The shipped library has none of
-// these, and is not used.
+// redlockPlain is Redlock as tutorials and ports have it, on plain commands: SET NX PX on every node, the number of those
+// that said yes, the time that it took. Settings say which of their habits it has. The shipped library has none of these,
+// and is not used.
 type redlockPlain struct {
 	session
-	quorum int
+	quorum    int
+	connected bool
 }
 
-var redlockPlainSteps = []string{redlock.AttemptStarted.String(), redlock.NodeAnswered.String(), redlock.ValidityComputed.String(), CleanedUp, TokenDrawn}
+var redlockPlainSteps = []string{redlock.AttemptStarted.String(), redlock.NodeAnswered.String(), redlock.ValidityComputed.String(), Connected, CleanedUp, TokenDrawn}
+
+// Connected is the step of redlock-plain at which a client has tried to connect to the nodes.
+const Connected = "connected"
 
 // CleanedUp is the step of redlock-plain at which a client that was not granted the lock has tidied up after itself.
 const CleanedUp = "cleaned-up"
@@ -28,17 +32,32 @@ const CleanedUp = "cleaned-up"
 const TokenDrawn = "token-drawn"
 
 func newRedlockPlain(env Env) (Locker, error) {
-	x := &redlockPlain{session: newSession(env), quorum: env.Settings.Quorum}
+	x := &redlockPlain{session: newSession(env)}
+	x.count()
+	return x, nil
+}
+
+// count counts how many nodes must agree.
+func (x *redlockPlain) count() {
+	x.quorum = x.env.Settings.Quorum
 	if x.quorum == 0 {
 		x.quorum = redlock.Majority(len(x.nodes))
+		if x.env.Settings.Rounding == RoundUp {
+			x.quorum = min(x.quorum+len(x.nodes)%2, len(x.nodes))
+		}
 	}
-	return x, nil
 }
 
 func checkRedlockPlain(s Settings, nodes int) error {
 	switch {
 	case s.Quorum < 0 || s.Quorum > nodes:
 		return fmt.Errorf("quorum %d of %d nodes", s.Quorum, nodes)
+	case s.ConnectTimeout < 0:
+		return fmt.Errorf("connect-timeout %v is negative", s.ConnectTimeout)
+	case s.Resolution < 0:
+		return fmt.Errorf("resolution %v is negative", s.Resolution)
+	case s.Cleanup == CleanupAtEnd && s.Value != PerCall:
+		return errors.New("cleanup at-end deletes the value of the call, and needs value call")
 	case s.Release == GetDel:
 		return errors.New("release: redlock-plain has cad and del")
 	}
@@ -46,15 +65,95 @@ func checkRedlockPlain(s Settings, nodes int) error {
 }
 
 func (x *redlockPlain) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	number, token := 0, x.draw(ctx, TokenBefore, resource)
-	return x.retry(ctx, resource, ttl, func(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-		number++
-		return x.attempt(ctx, number, resource, ttl, token)
-	})
+	c, err := x.call(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	l, err := x.retry(ctx, resource, ttl, c.attempt)
+	return c.over(ctx, l, err)
 }
 
 func (x *redlockPlain) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.attempt(ctx, 1, resource, ttl, x.draw(ctx, TokenBefore, resource))
+	c, err := x.call(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	l, err := c.attempt(ctx, resource, ttl)
+	return c.over(ctx, l, err)
+}
+
+// plainCall is a call of Lock or TryLock.
+type plainCall struct {
+	*redlockPlain
+	resource string
+	number   int    // of the attempt
+	value    string // of all attempts, where they share one
+	token    int64  // where it is drawn before
+}
+
+func (x *redlockPlain) call(ctx context.Context, resource string) (c *plainCall, err error) {
+	x.connect(ctx)
+	c = &plainCall{redlockPlain: x, resource: resource, token: x.draw(ctx, TokenBefore, resource)}
+	if x.env.Settings.Value == PerCall {
+		c.value, err = x.value()
+	}
+	return c, err
+}
+
+// over cleans up after a call that failed, where that is left until then.
+func (c *plainCall) over(ctx context.Context, l Lease, err error) (Lease, error) {
+	if err != nil && c.env.Settings.Cleanup == CleanupAtEnd {
+		l := &redlockPlainLease{redlockPlain: c.redlockPlain, ctx: ctx, resource: c.resource, value: c.value}
+		_, _ = l.release(CompareAndDelete, c.all())
+		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "gives up, and only now deletes its own keys again"})
+	}
+	return l, err
+}
+
+// connect tries to connect to the nodes, once, and leaves out those that it cannot connect to.
+func (x *redlockPlain) connect(ctx context.Context) {
+	if x.connected || x.env.Settings.ConnectTimeout == 0 {
+		return
+	}
+	x.connected = true
+	var reached []sim.Redis
+	var names []string
+	for i, node := range x.nodes {
+		// Connecting is not modelled; a request and its reply take the time of it.
+		if x.commandWithin(ctx, x.env.Settings.ConnectTimeout, i, "PING").Err == nil {
+			reached, names = append(reached, node), append(names, node.Node())
+		}
+	}
+	x.nodes = reached
+	x.count()
+	x.env.Step(ctx, Step{Name: Connected, Detail: fmt.Sprintf("connects to %s, and takes %d for a quorum", strings.Join(names, ", "), x.quorum)})
+}
+
+// all is the numbers of all nodes.
+func (x *redlockPlain) all() []int {
+	all := make([]int, len(x.nodes))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// decided says that there is no need to hear more nodes.
+func (x *redlockPlain) decided(yes, no int) bool {
+	return x.env.Settings.Asking == UntilDecided && (yes >= x.quorum || no >= x.quorum)
+}
+
+// elapsed is how long something took, by a clock that is read in the unit of the settings.
+func (x *redlockPlain) elapsed(start time.Time) time.Duration {
+	unit := x.env.Settings.Resolution
+	return x.clock.Now().Truncate(unit).Sub(start.Truncate(unit))
+}
+
+// validity is how much is left of a lease that began at start, and whether that is enough.
+func (x *redlockPlain) validity(ttl time.Duration, start time.Time) (left time.Duration, enough bool) {
+	d := x.env.Settings.Drift
+	left = redlock.Validity(ttl, x.elapsed(start), redlock.Drift{Factor: d.Factor.Ratio(), Constant: d.Constant}.For(ttl))
+	return left, left > 0 || x.env.Settings.Validity == Unchecked
 }
 
 // counter is the key that fencing tokens are drawn from.
@@ -72,57 +171,81 @@ func (x *redlockPlain) draw(ctx context.Context, moment Tokens, resource string)
 	return token
 }
 
-func (x *redlockPlain) attempt(ctx context.Context, number int, resource string, ttl time.Duration, token int64) (Lease, error) {
-	x.env.Step(ctx, Step{Name: redlock.AttemptStarted.String(), Attempt: number})
-	value, err := x.value()
-	if err != nil {
-		return nil, err
+func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	c.number++
+	c.env.Step(ctx, Step{Name: redlock.AttemptStarted.String(), Attempt: c.number})
+	l := &redlockPlainLease{redlockPlain: c.redlockPlain, ctx: ctx, resource: resource, value: c.value, token: c.token}
+	if c.env.Settings.Value == PerAttempt {
+		var err error
+		if l.value, err = c.redlockPlain.value(); err != nil {
+			return nil, err
+		}
 	}
-	start := x.clock.Now()
-	votes, reason := 0, redlock.ErrNoQuorum
-	x.each(sim.Request{Args: []string{"SET", resource, value, "NX", "PX", fmt.Sprint(ttl.Milliseconds())}}, func(node int, reply sim.Reply) {
-		switch err := x.answered(ctx, node, reply, reply.Value != nil); {
+	start := c.clock.Now()
+	var voters []int
+	var failed error // of a node
+	refusals, reason := 0, redlock.ErrNoQuorum
+	c.each(c.all(), sim.Request{Args: []string{"SET", resource, l.value, "NX", "PX", fmt.Sprint(ttl.Milliseconds())}}, func(node int, reply sim.Reply) bool {
+		switch err := c.answered(ctx, node, reply, reply.Value != nil); {
 		case err == nil:
-			votes++
+			voters = append(voters, node)
 		case errors.Is(err, redlock.ErrTaken):
 			reason = err
+			refusals++
+		default:
+			failed = err
+			refusals++
 		}
+		return !c.decided(len(voters), refusals) && (failed == nil || c.env.Settings.FailedNode != EndsCall)
 	})
-	if x.env.Settings.Tokens == TokenPerNode {
-		x.each(sim.Request{Args: []string{"INCR", counter(resource)}}, func(_ int, reply sim.Reply) {
+	if failed != nil && c.env.Settings.FailedNode == EndsCall {
+		return nil, &callEnded{failed}
+	}
+	if c.env.Settings.Tokens == TokenPerNode {
+		c.each(c.all(), sim.Request{Args: []string{"INCR", counter(resource)}}, func(_ int, reply sim.Reply) bool {
 			n, _ := reply.Value.(int64)
-			token = max(token, n)
+			l.token = max(l.token, n)
+			return true
 		})
 	}
-	d := x.env.Settings.Drift
-	validity := redlock.Validity(ttl, x.clock.Now().Sub(start), redlock.Drift{Factor: d.Factor.Ratio(), Constant: d.Constant}.For(ttl))
-	x.env.Step(ctx, Step{Name: redlock.ValidityComputed.String(), Span: validity})
-	l := &redlockPlainLease{redlockPlain: x, ctx: ctx, resource: resource, value: value, token: token}
-	if votes >= x.quorum && validity > 0 {
-		l.until = x.clock.Now().Add(validity)
-		x.env.Believe(ctx, l.until)
-		l.token = max(l.token, x.draw(ctx, TokenOneNode, resource))
+	validity, enough := c.validity(ttl, start)
+	c.env.Step(ctx, Step{Name: redlock.ValidityComputed.String(), Span: validity})
+	if len(voters) >= c.quorum && enough {
+		if failed != nil && c.env.Settings.FailedNode == FailsGrant {
+			return nil, &callEnded{failed}
+		}
+		l.believe(ctx, validity)
+		l.token = max(l.token, c.draw(ctx, TokenOneNode, resource))
 		return l, nil
 	}
-	if votes >= x.quorum {
+	if len(voters) >= c.quorum {
 		reason = redlock.ErrTooLate
 	}
-	switch x.env.Settings.Cleanup {
+	switch c.env.Settings.Cleanup {
 	case CleanupCompareAndDelete:
-		_, _ = l.release(CompareAndDelete)
-		x.env.Step(ctx, Step{Name: CleanedUp, Detail: "deletes its own keys again"})
+		_, _ = l.release(CompareAndDelete, c.all())
+		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "deletes its own keys again"})
+	case CleanupVoters:
+		if len(voters) == 0 {
+			break
+		}
+		_, _ = l.release(CompareAndDelete, voters)
+		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "deletes its own keys again, on the nodes that it heard a yes from"})
 	case CleanupDel:
-		_, _ = l.release(Del)
-		x.env.Step(ctx, Step{Name: CleanedUp, Detail: "cleans up: it sends DEL to all nodes, whose key it may be"})
+		_, _ = l.release(Del, c.all())
+		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "cleans up: it sends DEL to all nodes, whose key it may be"})
 	}
 	return nil, reason
 }
 
-// each sends a request to every node, and gives each reply to got as it comes: one node after the other, or all at once.
-func (x *redlockPlain) each(r sim.Request, got func(node int, reply sim.Reply)) {
+// each sends a request to nodes, and gives each reply to got as it comes: one node after the other, or all at once. It
+// stops when got has heard enough.
+func (x *redlockPlain) each(nodes []int, r sim.Request, got func(node int, reply sim.Reply) (goOn bool)) {
 	if x.env.Settings.Asking == Sequential {
-		for i, node := range x.nodes {
-			got(i, node.Do(x.key(), x.clock.Now().Add(x.env.Settings.NodeTimeout), r))
+		for _, i := range nodes {
+			if !got(i, x.nodes[i].Do(x.key(), x.clock.Now().Add(x.env.Settings.NodeTimeout), r)) {
+				return
+			}
 		}
 		return
 	}
@@ -134,18 +257,20 @@ func (x *redlockPlain) each(r sim.Request, got func(node int, reply sim.Reply)) 
 	tasks := x.env.Process.Tasks()
 	waiter := tasks.NewWaiter()
 	deadline := x.clock.Now().Add(x.env.Settings.NodeTimeout)
-	for i, node := range x.nodes {
+	for _, i := range nodes {
 		key := x.key()
 		tasks.Start(func() {
-			answers = append(answers, answer{i, node.Do(key, deadline, r)})
+			answers = append(answers, answer{i, x.nodes[i].Do(key, deadline, r)})
 			waiter.Wake()
 		})
 	}
-	for seen := range x.nodes {
+	for seen := range nodes {
 		for seen == len(answers) {
 			waiter.Wait(context.Background())
 		}
-		got(answers[seen].node, answers[seen].reply)
+		if !got(answers[seen].node, answers[seen].reply) {
+			return
+		}
 	}
 }
 
@@ -163,6 +288,23 @@ func (l *redlockPlainLease) Until() time.Time         { return l.until }
 func (l *redlockPlainLease) Context() context.Context { return context.Background() }
 func (l *redlockPlainLease) Token() (int64, bool)     { return l.token, l.token != 0 }
 
+// extendOrCreate sets the key if it holds the value or is gone.
+var extendOrCreate = &sim.Script{
+	Lua: `local held = redis.call('GET', KEYS[1])
+if not held or held == ARGV[1] then
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+  return 1
+end
+return 0`,
+	Model: func(redis sim.Calls, keys, argv []string) any {
+		if held := redis("GET", keys[0]); held != nil && held != any(argv[0]) {
+			return int64(0)
+		}
+		redis("SET", keys[0], argv[0], "PX", argv[1])
+		return int64(1)
+	},
+}
+
 // Extend is for a quorum, and validity is computed as at the grant, unless the settings have it otherwise.
 func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
 	milliseconds := fmt.Sprint(ttl.Milliseconds())
@@ -171,29 +313,38 @@ func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
 	switch l.env.Settings.Extending {
 	case ExtendSet:
 		r = sim.Request{Args: []string{"SET", l.resource, l.value, "PX", milliseconds}}
+	case ExtendReCreate:
+		r.Script = extendOrCreate
 	case ExtendAnyNode:
 		quorum = 1
 	}
 	start := l.clock.Now()
-	votes, err := l.count(r)
+	votes, err := l.tally(l.all(), r, GoOn)
 	if l.env.Settings.Extending == ExtendFromReplies {
 		start = l.clock.Now()
 	}
-	d := l.env.Settings.Drift
-	validity := redlock.Validity(ttl, l.clock.Now().Sub(start), redlock.Drift{Factor: d.Factor.Ratio(), Constant: d.Constant}.For(ttl))
+	validity, enough := l.validity(ttl, start)
 	if err := agreed(votes, quorum, err); err != nil {
 		return err
 	}
-	if validity <= 0 {
+	if !enough {
 		return redlock.ErrTooLate
 	}
-	l.until = l.clock.Now().Add(validity)
-	l.env.Believe(l.ctx, l.until)
+	l.believe(l.ctx, validity)
 	return nil
 }
 
+// believe has the client believe in its lock for as long as validity says: not at all if nothing is left.
+func (l *redlockPlainLease) believe(ctx context.Context, validity time.Duration) {
+	l.until = l.clock.Now().Add(validity)
+	l.env.Believe(ctx, l.until)
+	if validity <= 0 {
+		l.env.Disbelieve(ctx, "")
+	}
+}
+
 func (l *redlockPlainLease) Unlock(context.Context) error {
-	votes, err := l.release(l.env.Settings.Release)
+	votes, err := l.release(l.env.Settings.Release, l.all())
 	return agreed(votes, l.quorum, err)
 }
 
@@ -208,95 +359,29 @@ func agreed(votes, quorum int, err error) error {
 	return redlock.ErrLost
 }
 
-// release takes the key off all nodes and counts those that had it; err is what a node failed with, if any did.
-func (l *redlockPlainLease) release(how Release) (n int, err error) {
+// release takes the key off nodes and counts those that had it; err is what a node failed with, if any did.
+func (l *redlockPlainLease) release(how Release, nodes []int) (n int, err error) {
+	failed := l.env.Settings.FailedRelease
 	if how == Del {
-		return l.count(sim.Request{Args: []string{"DEL", l.resource}})
+		return l.tally(nodes, sim.Request{Args: []string{"DEL", l.resource}}, failed)
 	}
-	return l.count(sim.Request{Script: compareAndDelete, Keys: []string{l.resource}, Argv: []string{l.value}})
+	return l.tally(nodes, sim.Request{Script: compareAndDelete, Keys: []string{l.resource}, Argv: []string{l.value}}, failed)
 }
 
-func (l *redlockPlainLease) count(r sim.Request) (n int, err error) {
-	l.each(r, func(_ int, reply sim.Reply) {
+// tally sends a request to nodes and counts those that did what it asks for.
+func (l *redlockPlainLease) tally(nodes []int, r sim.Request, failed FailedRelease) (n int, err error) {
+	refusals := 0
+	l.each(nodes, r, func(_ int, reply sim.Reply) bool {
 		switch {
 		case reply.Err != nil:
 			err = reply.Err
+			refusals++
 		case reply.Value == any("OK") || deleted(reply) == nil:
 			n++
+		default:
+			refusals++
 		}
+		return !l.decided(n, refusals) && (err == nil || failed != Stop)
 	})
 	return n, err
-}
-
-// Cleanup is what a client does about its votes when it was not granted the lock.
-type Cleanup uint8
-
-const (
-	// CleanupCompareAndDelete deletes the keys that hold the client's value: the rule.
-	CleanupCompareAndDelete Cleanup = iota
-	// CleanupDel deletes the key on all nodes, whoever's it is.
-	CleanupDel
-	// NoCleanup leaves its votes to expire.
-	NoCleanup
-)
-
-// UnmarshalScalar reads what a client does about its votes.
-func (c *Cleanup) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "clean-up", c, []strictyaml.Choice[Cleanup]{
-		{Word: "cad", Value: CleanupCompareAndDelete}, {Word: "del", Value: CleanupDel}, {Word: "none", Value: NoCleanup}})
-}
-
-// Asking is the order in which nodes are asked.
-type Asking uint8
-
-const (
-	// Parallel asks all nodes at once: the rule.
-	Parallel Asking = iota
-	// Sequential asks one node after the other, and waits for each.
-	Sequential
-)
-
-// UnmarshalScalar reads the order in which nodes are asked.
-func (a *Asking) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "order", a, []strictyaml.Choice[Asking]{{Word: "parallel", Value: Parallel}, {Word: "sequential", Value: Sequential}})
-}
-
-// Extending is how a lock is extended.
-type Extending uint8
-
-const (
-	// ExtendQuorum extends the keys that hold the client's value and asks for a quorum of them: the rule.
-	ExtendQuorum Extending = iota
-	// ExtendAnyNode takes the extension for good when a single node has extended.
-	ExtendAnyNode
-	// ExtendFromReplies counts the new validity from the replies, however long they took.
-	ExtendFromReplies
-	// ExtendSet sets the key again, also where it is gone or another's.
-	ExtendSet
-)
-
-// UnmarshalScalar reads how a lock is extended.
-func (e *Extending) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "way to extend", e, []strictyaml.Choice[Extending]{{Word: "quorum", Value: ExtendQuorum},
-		{Word: "any-node", Value: ExtendAnyNode}, {Word: "from-replies", Value: ExtendFromReplies}, {Word: "set", Value: ExtendSet}})
-}
-
-// Tokens is where redlock-plain has its fencing tokens from: from counters on the nodes, in ways that do not work.
-type Tokens uint8
-
-const (
-	// NoTokens: there are none.
-	NoTokens Tokens = iota
-	// TokenBefore draws from a counter on the first node before the lock is won.
-	TokenBefore
-	// TokenOneNode draws from a counter on the first node once the lock is won.
-	TokenOneNode
-	// TokenPerNode raises a counter on each node at every attempt and takes the highest answer.
-	TokenPerNode
-)
-
-// UnmarshalScalar reads where tokens are from.
-func (k *Tokens) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "source of tokens", k, []strictyaml.Choice[Tokens]{{Word: "none", Value: NoTokens},
-		{Word: "before", Value: TokenBefore}, {Word: "one-node", Value: TokenOneNode}, {Word: "per-node", Value: TokenPerNode}})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
@@ -11,22 +13,41 @@ import (
 )
 
 // Settings are the protocol under test and its settings. The tags are the keys of a scenario file; a setting that a
-// protocol does not have is ignored by it.
+// protocol does not have is ignored by it. The settings that only redlock-plain has are habits of tutorials and ports.
 type Settings struct {
+	// Preset is the implementation whose defaults these settings start from; empty is Default. In a file the keys beside
+	// it replace what it sets.
+	Preset Preset `yaml:"preset"`
 	// Protocol is the protocol's name.
 	Protocol Name `yaml:"protocol"`
 	// TTL is the time to live of lock keys.
 	TTL time.Duration `yaml:"ttl"`
 	// Quorum is how many nodes must agree; zero is the majority.
 	Quorum int `yaml:"quorum"`
+	// Rounding is how redlock-plain rounds half of the nodes and one, where Quorum is zero: down or up.
+	Rounding Rounding `yaml:"rounding"`
+	// ConnectTimeout is how long a client of redlock-plain tries to connect to each node before its first lock, one after
+	// the other; those that it cannot connect to it does without for good, also when it counts a majority. Zero: it does
+	// not look, and all nodes count.
+	ConnectTimeout time.Duration `yaml:"connect-timeout"`
 	// Drift is the allowance for clock drift.
 	Drift Drift `yaml:"drift"`
 	// NodeTimeout is how long a node's answer is waited for.
 	NodeTimeout time.Duration `yaml:"node-timeout"`
 	// RetryDelay is the range of random delays between attempts.
 	RetryDelay Range `yaml:"retry-delay"`
+	// Backoff has delays between attempts grow, where it is not zero: the first is from RetryDelay.Min to twice that, both
+	// ends grow by this part with every attempt, and RetryDelay.Max is the most. Protocols redlock and redisson have none.
+	Backoff faults.Rate `yaml:"backoff"`
+	// Attempts is how many attempts a lock call makes, as GiveUp is for how long it goes on making them; zero is until the
+	// step's own time is over. Protocols redlock and redisson have neither.
+	Attempts int           `yaml:"attempts"`
+	GiveUp   time.Duration `yaml:"give-up"`
 	// Clock is the clock that clients measure validity with.
 	Clock LockClock `yaml:"clock"`
+	// Resolution is the unit in which redlock-plain reads that clock for the time that an acquire or extend took; what is
+	// below it is cut off. Zero is the clock's own.
+	Resolution time.Duration `yaml:"resolution"`
 	// Fencing has protocol redlock draw fencing tokens.
 	Fencing bool `yaml:"fencing"`
 	// Guard turns on the restart guard of protocol redlock.
@@ -35,13 +56,22 @@ type Settings struct {
 	Renewals int `yaml:"renewals"`
 	// Release is how the protocols on plain commands release: compare-and-delete, del, or get-del.
 	Release Release `yaml:"release"`
-	// Cleanup is what redlock-plain does about its votes when it is not granted the lock: cad, del or none.
+	// Cleanup is what redlock-plain does about its votes when it is not granted the lock: cad, voters, at-end, del or none.
 	Cleanup Cleanup `yaml:"cleanup"`
-	// Extending is how redlock-plain extends: quorum, any-node, from-replies or set.
+	// Value is what redlock-plain draws a value for: each attempt, or each call.
+	Value Value `yaml:"value"`
+	// Validity is whether redlock-plain looks at the validity that is left before it grants or extends: checked or unchecked.
+	Validity Validity `yaml:"validity"`
+	// FailedNode is what redlock-plain makes of a node that fails when it is asked for its vote: no-vote, fails-grant or
+	// ends-call.
+	FailedNode FailedNode `yaml:"failed-node"`
+	// FailedRelease is what redlock-plain does when a node fails while it releases or cleans up: go-on or stop.
+	FailedRelease FailedRelease `yaml:"failed-release"`
+	// Extending is how redlock-plain extends: quorum, any-node, from-replies, re-create or set.
 	Extending Extending `yaml:"extending"`
 	// Tokens is where redlock-plain has its fencing tokens from: none, before, one-node or per-node.
 	Tokens Tokens `yaml:"tokens"`
-	// Asking is the order in which redlock-plain asks nodes: parallel or sequential.
+	// Asking is the order in which redlock-plain asks nodes: parallel, until-decided or sequential.
 	Asking Asking `yaml:"asking"`
 	// Wait is what protocol failover asks of replicas before it takes the lock for granted.
 	Wait Wait `yaml:"wait"`
@@ -62,8 +92,14 @@ type Settings struct {
 // Check says what is wrong with the settings for a number of nodes, whatever the protocol, and then with it.
 func (s Settings) Check(nodes int) error {
 	switch d := s.RetryDelay; {
-	case d.Min <= 0 || d.Max < d.Min:
+	case d.Min < 0 || d.Max <= 0 || d.Max < d.Min:
 		return fmt.Errorf("retry-delay from %v to %v, must be positive and not fall", d.Min, d.Max)
+	case s.Backoff.Ratio().IsNegative() || !s.Backoff.Ratio().IsZero() && d.Min == 0:
+		return fmt.Errorf("backoff %v from a delay of %v on, neither may be negative and a delay of 0 does not grow", s.Backoff, d.Min)
+	case s.Attempts < 0:
+		return fmt.Errorf("attempts %d is negative", s.Attempts)
+	case s.GiveUp < 0:
+		return fmt.Errorf("give-up %v is negative", s.GiveUp)
 	case s.NodeTimeout <= 0:
 		return fmt.Errorf("node-timeout %v is not positive", s.NodeTimeout)
 	case s.Renewals < 0:
@@ -91,6 +127,34 @@ func Default() Settings {
 	}
 }
 
+// UnmarshalNode reads the preset and then, over it, the keys beside it.
+func (s *Settings) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
+	type plain Settings // without this method
+	var given plain
+	if !d.Decode(n, &given) {
+		return
+	}
+	if given.Preset != "" {
+		*s = given.Preset.settings(given.TTL)
+	}
+	d.Decode(n, (*plain)(s))
+}
+
+// MarshalNode is the counterpart of UnmarshalNode: what is not as in the preset or, without one, in Default.
+func (s Settings) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
+	type plain Settings // without this method
+	std := Default()
+	if s.Preset != "" {
+		std = s.Preset.settings(0)
+		if s.TTL != std.TTL { // which must be in the file then: others follow from it
+			std = s.Preset.settings(s.TTL)
+			std.TTL = s.TTL + 1
+		}
+		std.Preset = ""
+	}
+	return e.Encode(plain(s), plain(std))
+}
+
 // Guard is the settings of the library's restart guard.
 type Guard struct {
 	// MaxTTL is the largest TTL of any lock.
@@ -115,6 +179,9 @@ func (n *Name) UnmarshalScalar(text string) error {
 	return nil
 }
 
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (n Name) MarshalScalar() (string, error) { return string(n), nil }
+
 // Drift is an allowance for clock drift: a part of the TTL and a constant.
 type Drift struct {
 	Factor   faults.Rate   `yaml:"factor"`
@@ -131,10 +198,17 @@ type Range struct {
 // wall.
 type LockClock struct{ sim.ClockKind }
 
+var lockClocks = []strictyaml.Choice[sim.ClockKind]{
+	{Word: "monotonic", Value: sim.Monotonic}, {Word: "boottime", Value: sim.Boottime}, {Word: "wall", Value: sim.WallClock}}
+
 // UnmarshalScalar reads a clock's name.
 func (c *LockClock) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "clock", &c.ClockKind, []strictyaml.Choice[sim.ClockKind]{
-		{Word: "monotonic", Value: sim.Monotonic}, {Word: "boottime", Value: sim.Boottime}, {Word: "wall", Value: sim.WallClock}})
+	return strictyaml.Word(text, "clock", &c.ClockKind, lockClocks)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (c LockClock) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(c.ClockKind, "clock", lockClocks)
 }
 
 // Release is a way to release a lock on a single instance.
@@ -149,10 +223,17 @@ const (
 	GetDel
 )
 
+var releases = []strictyaml.Choice[Release]{
+	{Word: "cad", Value: CompareAndDelete}, {Word: "del", Value: Del}, {Word: "get-del", Value: GetDel}}
+
 // UnmarshalScalar reads a way to release.
 func (r *Release) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "release", r, []strictyaml.Choice[Release]{
-		{Word: "cad", Value: CompareAndDelete}, {Word: "del", Value: Del}, {Word: "get-del", Value: GetDel}})
+	return strictyaml.Word(text, "release", r, releases)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (r Release) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(r, "release", releases)
 }
 
 // Belief is how long a client believes in its lock.
@@ -165,10 +246,17 @@ const (
 	UntilTold
 )
 
+var beliefs = []strictyaml.Choice[Belief]{
+	{Word: "acknowledged", Value: UntilAcknowledged}, {Word: "told", Value: UntilTold}}
+
 // UnmarshalScalar reads how long a client believes.
 func (b *Belief) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "belief", b, []strictyaml.Choice[Belief]{
-		{Word: "acknowledged", Value: UntilAcknowledged}, {Word: "told", Value: UntilTold}})
+	return strictyaml.Word(text, "belief", b, beliefs)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (b Belief) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(b, "belief", beliefs)
 }
 
 // Effects is where clients write.
@@ -181,8 +269,15 @@ const (
 	InTransaction
 )
 
+var places = []strictyaml.Choice[Effects]{
+	{Word: "storage", Value: InStorage}, {Word: "transaction", Value: InTransaction}}
+
 // UnmarshalScalar reads where clients write.
 func (e *Effects) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "place for effects", e, []strictyaml.Choice[Effects]{
-		{Word: "storage", Value: InStorage}, {Word: "transaction", Value: InTransaction}})
+	return strictyaml.Word(text, "place for effects", e, places)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (e Effects) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(e, "place for effects", places)
 }

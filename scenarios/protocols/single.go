@@ -8,6 +8,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"redlocksim/redlock"
 	"redlocksim/sim"
 )
@@ -219,23 +221,56 @@ func (s *session) script(_ context.Context, node int, script *sim.Script, keys [
 	return s.nodes[node].Do(s.key(), s.clock.Now().Add(s.env.Settings.NodeTimeout), sim.Request{Script: script, Keys: keys, Argv: argv})
 }
 
-// retry makes attempts until one is granted or ctx ends, with random delays between them.
+// retry makes attempts until one is granted, ctx ends or the settings say that it is enough, with random delays between
+// them.
 func (s *session) retry(ctx context.Context, resource string, ttl time.Duration, attempt func(context.Context, string, time.Duration) (Lease, error)) (Lease, error) {
+	start, given := s.clock.Now(), s.env.Settings
 	for n := 1; ; n++ {
 		l, err := attempt(ctx, resource, ttl)
 		if err == nil {
 			return l, nil
 		}
+		if _, ok := errors.AsType[*callEnded](err); ok || n == given.Attempts {
+			return nil, err
+		}
 		s.env.Attempt(ctx, n+1)
 		if ctx.Err() == nil {
-			d := s.env.Settings.RetryDelay
-			s.env.Process.Sleep(ctx, d.Min+time.Duration(s.random(uint64(d.Max-d.Min)+1)))
+			delay := s.delay(n)
+			if given.GiveUp > 0 {
+				delay = min(delay, start.Add(given.GiveUp).Sub(s.clock.Now()))
+			}
+			if delay > 0 {
+				s.env.Process.Sleep(ctx, delay)
+			}
+		}
+		if given.GiveUp > 0 && s.clock.Now().Sub(start) >= given.GiveUp {
+			return nil, err
 		}
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("%w, %w", err, ctx.Err())
 		}
 	}
 }
+
+// delay draws the delay after attempt n.
+func (s *session) delay(n int) time.Duration {
+	d := s.env.Settings.RetryDelay
+	if growth := s.env.Settings.Backoff.Ratio(); !growth.IsZero() {
+		from := decimal.NewFromInt(int64(d.Min))
+		for most := decimal.NewFromInt(int64(d.Max)); n > 1 && from.LessThan(most); n-- {
+			from = from.Mul(growth.Add(decimal.New(1, 0)))
+		}
+		d.Min = min(time.Duration(from.IntPart()), d.Max)
+		d.Max = min(2*d.Min, d.Max)
+	}
+	return d.Min + time.Duration(s.random(uint64(d.Max-d.Min)+1))
+}
+
+// callEnded is an error after which a call makes no further attempt.
+type callEnded struct{ cause error }
+
+func (e *callEnded) Error() string { return e.cause.Error() }
+func (e *callEnded) Unwrap() error { return e.cause }
 
 // random draws evenly from 0 to n−1.
 func (s *session) random(n uint64) uint64 {

@@ -40,7 +40,7 @@ var commands = map[string]command{
 		var n int64
 		for _, key := range a {
 			if _, there := s.get(key, now); there {
-				delete(s.keys, key)
+				s.remove(key, s.server.Now())
 				n++
 			}
 		}

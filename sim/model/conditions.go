@@ -56,9 +56,9 @@ func (s *store) vote(c *redlock.Command, now int64) redlock.Reply {
 		return redlock.Reply{Outcome: redlock.Behind, Token: counter}
 	}
 	for i, key := range c.Keys {
-		s.keys[key] = record{c.Value, now + ttls[i]}
+		s.keys[key] = record{c.Value, now + ttls[i], s.server.Now()}
 		if token != 0 {
-			s.keys[redlock.TokenKey(key)] = record{strconv.FormatInt(token, 10), now + c.Conditions.CounterTTL.Milliseconds()}
+			s.keys[redlock.TokenKey(key)] = record{value: strconv.FormatInt(token, 10), expiresAt: now + c.Conditions.CounterTTL.Milliseconds()}
 		}
 	}
 	return redlock.Reply{Outcome: redlock.Accepted}

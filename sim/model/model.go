@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"redlocksim/redlock"
 	"redlocksim/sim"
@@ -38,21 +39,55 @@ type store struct {
 	keys    map[string]record
 	scripts uint8 // the library's that the node knows, a bit each
 	known   map[*sim.Script]bool
+	gone    map[string]sim.True // when a key went last; nil unless somebody wants to know
+	wiped   sim.True            // when all did
 }
 
 type record struct {
 	value     string
-	expiresAt int64 // as in sim.Record
+	expiresAt int64    // as in sim.Record
+	set       sim.True // when the lock was taken; only the library's own commands say so
 }
 
 // get finds a key that has not expired. Redis expires a key when its clock reads more than the deadline.
 func (s *store) get(key string, now int64) (record, bool) {
 	r, ok := s.keys[key]
 	if ok && r.expiresAt != 0 && now > r.expiresAt {
-		delete(s.keys, key)
+		s.remove(key, s.runsOut(r))
 		return record{}, false
 	}
 	return r, ok
+}
+
+// remove removes a key, which went at a true time.
+func (s *store) remove(key string, at sim.True) {
+	delete(s.keys, key)
+	if s.gone != nil {
+		s.gone[key] = at
+	}
+}
+
+// runsOut is when a key expires or has expired.
+func (s *store) runsOut(r record) sim.True {
+	if r.expiresAt == 0 {
+		return sim.Forever
+	}
+	return s.server.Clock().WhenWall(sim.Wall((r.expiresAt + 1) * int64(time.Millisecond)))
+}
+
+// WatchKeys implements sim.Watchful.
+func (s *store) WatchKeys() { s.gone = map[string]sim.True{} }
+
+// Freed implements sim.Watchful.
+func (s *store) Freed(key string, since sim.True) sim.True {
+	switch r, there := s.keys[key]; {
+	case !there:
+		return max(s.gone[key], s.wiped)
+	case r.set > since:
+		return r.set
+	default:
+		return s.runsOut(r)
+	}
 }
 
 // apply does what a command asks, atomically.
@@ -83,7 +118,7 @@ func (s *store) plainly(c *redlock.Command, now int64) redlock.Outcome {
 			return redlock.Declined
 		}
 		for _, key := range c.Keys {
-			s.keys[key] = record{c.Value, now + ttl}
+			s.keys[key] = record{c.Value, now + ttl, s.server.Now()}
 		}
 	case redlock.OpExtend:
 		for _, key := range c.Keys {
@@ -93,14 +128,14 @@ func (s *store) plainly(c *redlock.Command, now int64) redlock.Outcome {
 		}
 		for _, key := range c.Keys {
 			if r := s.keys[key]; r.expiresAt < now+ttl { // a key without a TTL is given one, too
-				s.keys[key] = record{r.value, now + ttl}
+				s.keys[key] = record{r.value, now + ttl, r.set}
 			}
 		}
 	case redlock.OpRelease:
 		outcome := redlock.Accepted
 		for _, key := range c.Keys {
 			if r, ok := s.get(key, now); ok && r.value == c.Value {
-				delete(s.keys, key)
+				s.remove(key, s.server.Now())
 			} else {
 				outcome = redlock.Declined
 			}
@@ -138,10 +173,11 @@ func (s *store) Dump() []sim.Record {
 
 func (s *store) Load(records []sim.Record) {
 	clear(s.keys)
+	s.wiped = s.server.Now()
 	s.scripts = 0
 	clear(s.known)
 	for _, r := range records {
-		s.keys[r.Key] = record{r.Value, r.ExpiresAt}
+		s.keys[r.Key] = record{value: r.Value, expiresAt: r.ExpiresAt}
 	}
 }
 

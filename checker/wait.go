@@ -1,0 +1,77 @@
+package checker
+
+import (
+	"time"
+
+	"redlocksim/history"
+)
+
+// Wait is a stretch of true time in which a process asks for a resource: from the call of an acquire to its return, the
+// crash of the process or the end of the run, and over its retries as far as Options.RetryGap joins them. The zero Wait is
+// none.
+type Wait struct {
+	Process string
+	// FromSeq and ToSeq are the events that begin and end it, at From and To. ToSeq is 0, and To the end of the run, if
+	// it never ended.
+	FromSeq, ToSeq int
+	From, To       Instant
+	// Granted: it ended with a grant, and not with the process giving up or crashing, or the run ending.
+	Granted bool
+}
+
+// For is how long it lasted.
+func (w Wait) For() time.Duration { return w.To.Since(w.From) }
+
+// Count is the largest number of something in one wait, and the first wait with that number; no wait if it is 0.
+type Count struct {
+	Number int
+	Wait   Wait
+}
+
+func (t *transcript) wait(a asking) Wait {
+	w := t.window(a.process, 0, a.from, a.to)
+	return Wait{Process: a.process, FromSeq: w.FromSeq, ToSeq: w.ToSeq, From: w.From, To: w.To, Granted: a.granted}
+}
+
+// raise makes n the count if it is larger.
+func (c *Count) raise(t *transcript, n int, a asking) {
+	if n > c.Number {
+		*c = Count{Number: n, Wait: t.wait(a)}
+	}
+}
+
+// grants are the Seqs at which each resource was granted, in the order of the calls.
+func (t *transcript) grants() map[string][]int {
+	granted := map[string][]int{}
+	for _, op := range t.acquires {
+		if o := &t.ops[op]; o.granted() {
+			granted[o.resource] = append(granted[o.resource], o.ret)
+		}
+	}
+	return granted
+}
+
+// attemptsOf counts the attempts of each acquire, by its Op: the highest attempt that a step inside it says it belongs to,
+// 1 if none says.
+func attemptsOf(t *transcript) []int {
+	attempts := make([]int, len(t.ops))
+	for _, op := range t.acquires {
+		attempts[op] = 1
+	}
+	for i := range t.events {
+		e := &t.events[i]
+		if o := t.op(e.Op); e.Kind == history.Step && o != nil && o.fn == history.Acquire && e.Seq < min(o.ret, o.crash) {
+			attempts[e.Op] = max(attempts[e.Op], int(min(e.Number, int64(forever))))
+		}
+	}
+	return attempts
+}
+
+// mostAttempts counts the attempts of the wait that made most, whether or not the last of them was granted.
+func mostAttempts(t *transcript, asked []asking) Count {
+	var most Count
+	for _, a := range asked {
+		most.raise(t, a.attempts, a)
+	}
+	return most
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"redlocksim/reports"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+)
+
+func newExplore() *cobra.Command {
+	var o search.Options
+	var space search.Space
+	var beyond bool
+	var length time.Duration
+	var shard, jsonPath string
+	var clients int
+	var duration time.Duration
+	cmd := &cobra.Command{
+		Use:   "explore [NAME|FILE]",
+		Short: "Search for a schedule of faults that breaks the lock",
+		Long: `Draw experiments at random, run them, and go on where the lock escaped most
+narrowly. The settings and the assumptions are those of a scenario or of a
+settings file, which is a scenario file with only lock, nodes, network, storage
+and budget; without either, the library's defaults. Workload, number of clients
+and faults are drawn within the budget, or with --beyond regardless of it.
+
+What is found is shrunk to a scenario file that redlocksim run repeats, and a Go
+test, in the directory. A search that was ended goes on with --resume, and finds
+what it would have found anyway. --shard i/n does one part of the runs; merge
+adds the parts up.
+
+Every thousandth run is made again and compared, and a lock with a planted bug
+must be caught every thousand runs, or the search ends with an error.
+
+` + exploreExitHelp,
+		Example: `  redlocksim explore --seeds 100000
+  redlocksim explore my-settings.yaml --for 10m --dir results
+  redlocksim explore my-settings.yaml --beyond --seeds 10000
+  redlocksim explore --seeds 1000000 --shard 2/8 --dir shard-2`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			base, err := baseOf(args)
+			if err != nil {
+				return err
+			}
+			space = search.NewSpace(base)
+			space.Beyond, space.Clients, space.Duration = beyond, clients, duration
+			if err := checkSpace(cmd, space, &o, shard, length); err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			if length > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, length)
+				defer cancel()
+			}
+			start := time.Now()
+			bar := progress(cmd.ErrOrStderr(), o.Runs/max(o.Shards, 1))
+			o.Progress = func(s *search.Summary) {
+				if bar != nil {
+					bar.Describe(reports.SearchProgress(s, time.Since(start)))
+					_ = bar.Set(s.Runs) // it is only a picture
+				}
+			}
+			summary, err := search.Explore(ctx, space, o)
+			if bar != nil {
+				_ = bar.Clear()
+			}
+			if summary == nil {
+				return &failure{exitUsage, err}
+			}
+			if werr := writeSearch(cmd, summary, o.Dir, jsonPath, time.Since(start)); werr != nil && err == nil {
+				err = werr
+			}
+			if ctx.Err() != nil && err == nil && length == 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: ended early; the same command with --resume goes on\n")
+			}
+			return searchVerdict(summary, err)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.Runs, "seeds", 0, "how many experiments to run; 10000 unless this or --for is given")
+	f.DurationVar(&length, "for", 0, "how long to search")
+	f.BoolVar(&beyond, "beyond", false, "draw faults that exceed the budget, too")
+	f.StringVar(&o.Dir, "dir", "redlocksim-explore", "the directory for findings and for the state of the search")
+	f.BoolVar(&o.Resume, "resume", false, "go on with the search in the directory")
+	f.StringVar(&shard, "shard", "", "do only this part of the runs, as in 2/8")
+	f.Uint64Var(&o.Seed, "seed", 0, "the seed of the whole search")
+	f.IntVar(&o.Jobs, "jobs", 0, "how many runs at a time; one a core unless given. Does not change what is found")
+	f.IntVar(&o.Generation, "generation", search.DefaultGeneration, "after how many runs to look where to go on")
+	f.BoolVar(&o.Blind, "blind", false, "draw every experiment anew, without going on from narrow escapes")
+	f.IntVar(&clients, "clients", 3, "the largest number of clients, at least 2")
+	f.DurationVar(&duration, "duration", 30*time.Second, "the length of a run in virtual time")
+	f.StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
+	return cmd
+}
+
+const exploreExitHelp = `Exit codes:
+  0  no violation found
+  1  a violation found, within the budget or, with --beyond, any
+  2  bad input or usage
+  4  a run did not repeat itself
+  5  internal error, or the lock with a planted bug was not caught`
+
+// baseOf is the settings that a search starts from.
+func baseOf(args []string) (*scenarios.Scenario, error) {
+	if len(args) == 0 {
+		return search.DefaultBase(), nil
+	}
+	if _, err := os.Stat(args[0]); err == nil {
+		base, err := scenarios.LoadSettings(args[0])
+		if err != nil {
+			return nil, &failure{exitUsage, err}
+		}
+		return base, nil
+	}
+	found, _, err := find(args[0])
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 1 {
+		return nil, &failure{exitUsage, fmt.Errorf("%s has %d cases, choose one, as in %s", args[0], len(found), found[0].Name)}
+	}
+	return found[0].Settings(), nil
+}
+
+// maxSearchClients bounds the clients of an experiment.
+const maxSearchClients = 20
+
+func checkSpace(cmd *cobra.Command, s search.Space, o *search.Options, shard string, length time.Duration) error {
+	usage := func(format string, args ...any) error {
+		return &failure{exitUsage, fmt.Errorf(format, args...)}
+	}
+	switch {
+	case o.Runs < 0 || cmd.Flags().Changed("seeds") && o.Runs == 0:
+		return usage("--seeds %d: must be positive", o.Runs)
+	case length < 0 || cmd.Flags().Changed("for") && length == 0:
+		return usage("--for %v: must be positive", length)
+	case o.Runs > 0 && length > 0:
+		return usage("--seeds and --for: only one of them can be given")
+	case s.Clients < 2 || s.Clients > maxSearchClients:
+		return usage("--clients %d: must be from 2 to %d", s.Clients, maxSearchClients)
+	case s.Duration < 10*time.Millisecond || s.Duration > time.Hour:
+		return usage("--duration %v: must be from 10ms to 1h", s.Duration)
+	case o.Generation < 1:
+		return usage("--generation %d: must be positive", o.Generation)
+	case o.Jobs < 0:
+		return usage("--jobs %d: must not be negative", o.Jobs)
+	case o.Dir == "":
+		return usage("--dir: must not be empty")
+	}
+	if o.Runs == 0 && length == 0 {
+		o.Runs = 10_000
+	}
+	if shard == "" {
+		return nil
+	}
+	i, n, ok := strings.Cut(shard, "/")
+	part, err1 := strconv.Atoi(i)
+	of, err2 := strconv.Atoi(n)
+	if !ok || err1 != nil || err2 != nil || part < 1 || part > of {
+		return usage("--shard %q: not a part, as in 2/8", shard)
+	}
+	if o.Runs == 0 {
+		return usage("--shard: a part of a number of runs; --for has none")
+	}
+	o.Shard, o.Shards = part-1, of
+	return nil
+}
+
+// progress is a bar with a line of figures on a terminal, and nil elsewhere. Without a number of runs it has no end.
+func progress(w io.Writer, runs int) *progressbar.ProgressBar {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	if runs == 0 {
+		runs = -1
+	}
+	return progressbar.NewOptions(runs, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(16),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionUseANSICodes(true))
+}
+
+func writeSearch(cmd *cobra.Command, s *search.Summary, dir, jsonPath string, took time.Duration) error {
+	if jsonPath != "" {
+		if err := writeJSON(cmd, s, jsonPath); err != nil || jsonPath == "-" {
+			return err
+		}
+	}
+	if err := reports.Search(cmd.OutOrStdout(), s, dir, took); err != nil {
+		return &failure{exitInternal, err}
+	}
+	return nil
+}
+
+// searchVerdict is how the command ends.
+func searchVerdict(s *search.Summary, err error) error {
+	f := (*failure)(nil)
+	switch {
+	case errors.As(err, &f):
+		return err
+	case errors.Is(err, search.ErrState):
+		return &failure{exitUsage, err}
+	case err != nil:
+		return wrap(err)
+	case s.Violations > 0:
+		return &failure{code: exitSafety}
+	}
+	return nil
+}
+
+func newMerge() *cobra.Command {
+	var dir, jsonPath string
+	cmd := &cobra.Command{
+		Use:   "merge DIR…",
+		Short: "Add up the parts of a search that was sharded",
+		Long: `Add up what all shards of one search have found. Each DIR is the directory of a
+shard that has made all its runs. The findings are copied to a new directory.
+
+` + exploreExitHelp,
+		Example: `  redlocksim merge shard-1 shard-2 shard-3 --dir results`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			summary, err := search.Merge(dir, args...)
+			if err != nil {
+				return searchVerdict(summary, err)
+			}
+			return searchVerdict(summary, writeSearch(cmd, summary, dir, jsonPath, 0))
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "redlocksim-explore", "the directory for the findings of all shards; it is made")
+	cmd.Flags().StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
+	return cmd
+}

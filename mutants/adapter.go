@@ -1,0 +1,75 @@
+package mutants
+
+// isPlainAcquire is where the adapter tells a plain SET NX PX from what needs a script.
+const isPlainAcquire = "return c.Op == redlock.OpAcquire && len(c.Keys) == 1 && c.Conditions == nil"
+
+// plainSet is how it makes one.
+const plainSet = `return redis.NewCmd(ctx, "set", c.Keys[0], c.Value, "nx", "px", ttl)`
+
+// ofTheAdapter lists those of the go-redis adapter and its scripts.
+func ofTheAdapter() []Mutant {
+	return []Mutant{
+		{
+			Name: "wire-release-by-del", Tier: "wire",
+			Bug: "the release script deletes whatever is there", Real: "several tutorials",
+			Edits:   []Edit{{"redlock/goredis/release.lua", "if held == ARGV[1] then", "if held then"}},
+			Killers: []string{"09-contention"},
+		},
+		{
+			Name: "wire-no-ttl", Tier: "wire",
+			Bug:     "SET NX without PX: a lock that outlives its holder",
+			Edits:   []Edit{{"redlock/goredis/node.go", plainSet, `return redis.NewCmd(ctx, "set", c.Keys[0], c.Value, "nx")`}},
+			Killers: []string{"12-holder-dies/crash", "12-holder-dies/cut-off"},
+		},
+		{
+			Name: "wire-set-without-nx", Tier: "wire",
+			Bug:     "SET without NX: whoever asks has the lock",
+			Edits:   []Edit{{"redlock/goredis/node.go", plainSet, `return redis.NewCmd(ctx, "set", c.Keys[0], c.Value, "px", ttl)`}},
+			Killers: []string{"09-contention"},
+		},
+		{
+			Name: "wire-extend-re-creates", Tier: "wire",
+			Bug: "an extend sets the key again where it is missing", Real: "redlock-rb #36, redsync #149, RedLock.net #49",
+			Edits: []Edit{
+				{"redlock/goredis/extend.lua", "if redis.call('GET', KEYS[i]) ~= ARGV[1] then return 0 end",
+					"local held = redis.call('GET', KEYS[i])\n  if held and held ~= ARGV[1] then return 0 end"},
+				{"redlock/goredis/extend.lua", "redis.call('PEXPIRE', KEYS[i], math.max(ttl, redis.call('PTTL', KEYS[i])))",
+					"redis.call('SET', KEYS[i], ARGV[1], 'PX', math.max(ttl, redis.call('PTTL', KEYS[i])))"},
+			},
+			Killers: []string{"56-late-extend/after-expiry", "56-late-extend/after-release"},
+		},
+		{
+			Name: "wire-extend-by-set", Tier: "wire",
+			Bug: "a renewal is a plain SET, also where the lock was released meanwhile", Real: "RedLock.net #64, Redisson #7272",
+			Edits: []Edit{
+				{"redlock/goredis/node.go", plainSet, "if c.Op == redlock.OpExtend {\n\t\t\treturn redis.NewCmd(ctx, \"set\", c.Keys[0], c.Value, \"px\", ttl)\n\t\t}\n\t\t" + plainSet},
+				{"redlock/goredis/node.go", isPlainAcquire, "return (c.Op == redlock.OpAcquire || c.Op == redlock.OpExtend) && len(c.Keys) == 1 && c.Conditions == nil"},
+			},
+			Killers: []string{"56-late-extend/after-release", "56-late-extend/at-the-next-holder"},
+		},
+		{
+			Name: "wire-extend-does-not-compare", Tier: "wire",
+			Bug:     "an extend prolongs the key whoever has it",
+			Edits:   []Edit{{"redlock/goredis/extend.lua", "~= ARGV[1] then return 0", "== false then return 0"}},
+			Killers: []string{"56-late-extend/at-the-next-holder"},
+		},
+		{
+			Name: "wire-counts-its-own-key", Tier: "wire",
+			Bug: "a retry uses the same value and counts the key that an earlier attempt left",
+			Edits: []Edit{
+				{"redlock/validity.go", "type term struct{ ttl, drift time.Duration }", "type term struct {\n\tttl, drift time.Duration\n\tvalue      string\n}"},
+				{"redlock/lock.go", "for n := 1; ; n++ {", "if t.value, err = c.newValue(); err != nil {\n\t\treturn nil, err\n\t}\n\tfor n := 1; ; n++ {"},
+				{"redlock/attempt.go", "value, err := c.newValue()", "value, err := t.value, error(nil)\n\tif value == \"\" {\n\t\tvalue, err = c.newValue()\n\t}"},
+				{"redlock/goredis/node.go", isPlainAcquire, "return false"},
+				{"redlock/goredis/acquire.lua", "if redis.call('EXISTS'", "if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end\nif redis.call('EXISTS'"},
+			},
+			Killers: []string{"60-own-old-votes"},
+		},
+		{
+			Name: "wire-wrong-hash", Tier: "wire",
+			Bug: "scripts are asked for by a wrong hash, and sent a second time each time", Real: "redsync #203",
+			Edits:   []Edit{{"redlock/goredis/scripts.go", "redis.NewScript(source).Hash()", "redis.NewScript(source + \"\\n\").Hash()"}},
+			Killers: []string{"62-round-trips"},
+		},
+	}
+}

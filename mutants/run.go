@@ -1,0 +1,167 @@
+package mutants
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options say how to run mutants. The zero value runs the killers of all of them until the first kill.
+type Options struct {
+	// Root is the module's root; empty is the working directory.
+	Root string
+	// Mutants are those to be run; nil is all.
+	Mutants []Mutant
+	// EveryKiller goes on with the other killers after the first kill.
+	EveryKiller bool
+	// Suite goes on with every scenario there is after the killers, on the mutant's tier.
+	Suite bool
+	// Done, if not nil, is told of each outcome when it is there. It is called by one goroutine at a time.
+	Done func(Outcome)
+}
+
+// Outcome is what became of a mutant.
+type Outcome struct {
+	Mutant Mutant
+	// KilledBy are the scenarios that were not as expected, in the order in which they were run, or the search that
+	// found the bug. It is empty for a mutant that survives.
+	KilledBy []string
+	// Runs is how many scenarios, or searches, were run until the first kill; all of them if there was none.
+	Runs int
+	// Took is how long that took, with the build.
+	Took time.Duration
+}
+
+// Run builds the mutants and runs the killers of each, several mutants at a time, and returns the outcomes in the order of
+// the mutants. The error says which mutants have no place any more, do not build, or end a run in another way than with
+// a verdict; their outcomes say that nothing killed them.
+func Run(ctx context.Context, o Options) ([]Outcome, error) {
+	all := o.Mutants
+	if all == nil {
+		all = All()
+	}
+	outcomes, errs := make([]Outcome, len(all)), make([]error, len(all))
+	work := make(chan int)
+	var told sync.Mutex
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := range work {
+				outcomes[i], errs[i] = o.run(ctx, all[i])
+				if o.Done != nil {
+					told.Lock()
+					o.Done(outcomes[i])
+					told.Unlock()
+				}
+			}
+		})
+	}
+	for i := range all {
+		work <- i
+	}
+	close(work)
+	workers.Wait()
+	return outcomes, errors.Join(errs...)
+}
+
+func (o Options) run(ctx context.Context, m Mutant) (out Outcome, err error) {
+	start := time.Now()
+	out.Mutant = m
+	defer func() { out.Took = cmp.Or(out.Took, time.Since(start)) }()
+	dir, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return out, err
+	}
+	defer os.RemoveAll(dir)
+	binary, err := m.Build(ctx, cmp.Or(o.Root, "."), dir)
+	if err != nil {
+		return out, err
+	}
+	// killed takes note of a run.
+	killed := func(by string, red bool) {
+		if len(out.KilledBy) == 0 {
+			out.Runs++
+		}
+		if !red || slices.Contains(out.KilledBy, by) {
+			return
+		}
+		if out.KilledBy = append(out.KilledBy, by); len(out.KilledBy) == 1 {
+			out.Took = time.Since(start)
+		}
+	}
+	for _, name := range m.Killers {
+		if len(out.KilledBy) > 0 && !o.EveryKiller && !o.Suite {
+			return out, nil
+		}
+		red, _, err := isRed(ctx, binary, "run", name, "--tier", m.tier())
+		if err != nil {
+			return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
+		}
+		killed(name, red)
+	}
+	if o.Suite {
+		_, text, err := isRed(ctx, binary, "suite", "--tier", m.tier(), "--json", "-")
+		if err != nil {
+			return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
+		}
+		var suite struct {
+			Scenarios []struct {
+				Name string
+				OK   bool
+			}
+		}
+		if err := json.Unmarshal(text, &suite); err != nil {
+			return out, fmt.Errorf("mutants: %s: the suite's results: %w", m.Name, err)
+		}
+		for _, s := range suite.Scenarios {
+			killed(s.Name, !s.OK)
+		}
+	}
+	if len(m.Search) > 0 && (len(out.KilledBy) == 0 || o.EveryKiller) {
+		red, _, err := isRed(ctx, binary, m.Search...)
+		if err != nil {
+			return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
+		}
+		killed("redlocksim "+strings.Join(m.Search, " "), red)
+	}
+	return out, nil
+}
+
+func (m Mutant) tier() string { return cmp.Or(m.Tier, "model") }
+
+// longest is how long a command may take: a mutant that spins without ever waiting stops the simulated clock, too.
+const longest = 5 * time.Minute
+
+// isRed runs a redlocksim command and reports whether the verdict was another than expected, by its exit code, and what it
+// printed. Every other end but success is an error.
+func isRed(ctx context.Context, binary string, args ...string) (red bool, printed []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && (exit.ExitCode() == exitSafety || exit.ExitCode() == exitLiveness) {
+		return true, stdout.Bytes(), nil
+	}
+	if err != nil {
+		return false, nil, fmt.Errorf("redlocksim %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return false, stdout.Bytes(), nil
+}
+
+// The exit codes of redlocksim for a verdict other than expected.
+const (
+	exitSafety   = 1
+	exitLiveness = 3
+)

@@ -1,0 +1,336 @@
+package scenarios
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+// differ names the first place where two values differ; empty if there is none. Equal numbers may be written
+// differently, lists that are nil and that are empty mean the same, and where something stood in its file does not count.
+func differ(path string, a, b reflect.Value) string {
+	switch {
+	case a.Type() == reflect.TypeFor[*yaml.Node]():
+		return ""
+	case a.Type() == reflect.TypeFor[faults.Rate]():
+		if x, y := a.Interface().(faults.Rate), b.Interface().(faults.Rate); !x.Ratio().Equal(y.Ratio()) {
+			return fmt.Sprintf("%s: %v and %v", path, x, y)
+		}
+		return ""
+	case a.Type() == reflect.TypeFor[sim.Latency]() && a.Field(0).Len() == 0:
+		a = reflect.ValueOf(sim.Constant(0))
+	}
+	switch a.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if a.IsNil() != b.IsNil() {
+			return path + ": one is nil"
+		}
+		if a.IsNil() {
+			return ""
+		}
+		if a.Elem().Type() != b.Elem().Type() {
+			return fmt.Sprintf("%s: %v and %v", path, a.Elem().Type(), b.Elem().Type())
+		}
+		return differ(path, a.Elem(), b.Elem())
+	case reflect.Struct:
+		for i := range a.NumField() {
+			switch name := a.Type().Field(i).Name; name {
+			case "Line", "Column": // of a list with keys
+			case "Repeat":
+				if item, ok := a.Interface().(Item); ok && item.Fault != nil {
+					continue // it means nothing for a fault
+				}
+				fallthrough
+			default:
+				if d := differ(path+"."+name, a.Field(i), b.Field(i)); d != "" {
+					return d
+				}
+			}
+		}
+	case reflect.Slice:
+		if a.Len() != b.Len() {
+			return fmt.Sprintf("%s: %d and %d", path, a.Len(), b.Len())
+		}
+		for i := range a.Len() {
+			if d := differ(fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i)); d != "" {
+				return d
+			}
+		}
+	default:
+		if !a.Equal(b) {
+			return fmt.Sprintf("%s: %v and %v", path, a, b)
+		}
+	}
+	return ""
+}
+
+// again encodes a scenario and parses that.
+func again(t *testing.T, s *Scenario) (*Scenario, []byte) {
+	t.Helper()
+	data, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := Parse(s.Name+".yaml", data)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", s.Name, err, data)
+	}
+	found[0].Name = s.Name
+	return found[0], data
+}
+
+// TestEncodedScenariosAreTheSame: the catalogue and random experiments come back the same, and run the same.
+func TestEncodedScenariosAreTheSame(t *testing.T) {
+	all := slices.Clone(Catalogue())
+	count := uint64(2000)
+	if testing.Short() {
+		count = 100
+	}
+	for seed := range count {
+		all = append(all, Random(seed))
+	}
+	for i, s := range all {
+		back, data := again(t, s)
+		if d := differ("", reflect.ValueOf(*s), reflect.ValueOf(*back)); d != "" {
+			t.Errorf("%s%s", s.Name, d)
+		}
+		if twice, err := back.Encode(); err != nil || string(twice) != string(data) {
+			t.Errorf("%s is encoded as\n%s\nand then, %v, as\n%s", s.Name, data, err, twice)
+		}
+		if i%20 != 0 {
+			continue
+		}
+		var hashes []string
+		for _, x := range []*Scenario{s, back} {
+			out, err := Run(x, Options{Seed: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hashes = append(hashes, out.HistoryHash+" "+out.TraceHash)
+		}
+		if hashes[0] != hashes[1] {
+			t.Errorf("%s runs differently once it is encoded and parsed", s.Name)
+		}
+	}
+}
+
+// TestEncodedScenariosCanBeRead: a scenario is written as people write them.
+func TestEncodedScenariosCanBeRead(t *testing.T) {
+	all := Catalogue()
+	s := all[slices.IndexFunc(all, func(s *Scenario) bool { return s.Name == "17-clock-jump" })]
+	const want = `title: a node's clock jumps past the expiry while the lock is held
+source: '[K] Kleppmann 2016, How to do distributed locking, "Breaking Redlock with bad timings"; catalogue 17'
+explanation: >
+  Client 1 holds the lock on A, B and C. The wall clock of C jumps forward, so that C takes the key for expired. Client
+  2 is granted the lock on C, D and E while client 1 still believes in it. Redis measures expiry by the wall clock, and
+  Redlock rests on clocks that do not jump.
+claim: holds
+clients: [client-1, client-2]
+timeline:
+  - {at: 0s, fault: {partition: {clients: [client-1], nodes: [D, E], direction: requests}}}
+  - {at: 0s, client: client-1, do: [try-lock, {hold: 8s}, unlock]}
+  - {after: {event: acquire-done, client: client-1}, plus: 1s, fault: {clock-step: {process: C, by: 10s}}}
+  - {after: {event: clock-step}, plus: 100ms, client: client-2, do: [try-lock, {hold: 2s}, unlock]}
+duration: 30s
+expect: {findings: lease-overlap, unavailable: {at-most: 50ms}, grants: {client-1: 1, client-2: 1}}
+`
+	if _, data := again(t, s); string(data) != want {
+		t.Errorf("got\n%s\nwant\n%s", data, want)
+	}
+}
+
+// leaves calls f for every field of a struct that a file has a key for, and for those of its parts. Pointers are set.
+func leaves(v reflect.Value, path string, f func(path string, leaf reflect.Value)) {
+	switch v.Interface().(type) {
+	case strictyaml.Marshaler, time.Duration:
+		f(path, v)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			tag, ok := v.Type().Field(i).Tag.Lookup("yaml")
+			if ok {
+				leaves(v.Field(i), path+"."+tag, f)
+			}
+		}
+	case reflect.Pointer:
+		was := v.Interface()
+		v.Set(reflect.New(v.Type().Elem()))
+		leaves(v.Elem(), path, f)
+		v.Set(reflect.ValueOf(was))
+	default:
+		f(path, v)
+	}
+}
+
+// change gives a leaf another value, one that files can have.
+func change(t *testing.T, path string, v reflect.Value) {
+	t.Helper()
+	switch x := v.Addr().Interface().(type) {
+	case *faults.Rate:
+		*x = faults.RateOf(decimal.New(123456789, -10))
+		return
+	case *[]string:
+		*x = append(*x, "A", "b c")
+		return
+	case *string:
+		*x += "1"
+		return
+	case strictyaml.Unmarshaler:
+		// One of its words, which are in the error for another.
+		var invalid *strictyaml.Invalid
+		if err := x.UnmarshalScalar("no such word"); err == nil {
+			t.Fatalf("%s takes any word", path)
+		} else if !asInvalid(err, &invalid) || len(invalid.Valid) == 0 {
+			t.Fatalf("%s: %v does not say which words there are", path, err)
+		}
+		was := fmt.Sprint(v.Interface())
+		for _, word := range invalid.Valid {
+			if err := x.UnmarshalScalar(word); err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprint(v.Interface()) != was {
+				return
+			}
+		}
+		t.Fatalf("%s has one value only", path)
+	}
+	switch {
+	case v.Kind() == reflect.Bool:
+		v.SetBool(!v.Bool())
+	case v.CanInt():
+		v.SetInt(v.Int() + 1_234_567)
+	case v.CanUint():
+		v.SetUint(v.Uint() + 7)
+	default:
+		t.Fatalf("%s: how is a %v changed?", path, v.Type())
+	}
+}
+
+func asInvalid(err error, into **strictyaml.Invalid) bool {
+	invalid, ok := err.(*strictyaml.Invalid)
+	*into = invalid
+	return ok
+}
+
+// TestEveryKnobOfEveryFaultIsEncoded: also those of faults that are yet to be added.
+func TestEveryKnobOfEveryFaultIsEncoded(t *testing.T) {
+	for _, w := range faults.Vocabulary() {
+		body := w.New()
+		leaves(reflect.ValueOf(body).Elem(), w.Name, func(path string, leaf reflect.Value) {
+			change(t, path, leaf)
+			// An item is decoded without the checks that need a scenario around it.
+			type holder struct {
+				Items []Item `yaml:"items"`
+			}
+			x := holder{[]Item{{When: faults.Trigger{After: &faults.Moment{Event: "e", Client: "c", Node: "n", Nth: 4}, Every: true, Plus: 5}, Repeat: 1, Kind: w.Name, Fault: body}}}
+			data, err := strictyaml.Encode(x, holder{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var back holder
+			if err := strictyaml.Decode("x", data, &back); err != nil {
+				t.Fatalf("%s: %v\n%s", path, err, data)
+			}
+			if d := differ("", reflect.ValueOf(x), reflect.ValueOf(back)); d != "" {
+				t.Errorf("%s%s\n%s", path, d, data)
+			}
+		})
+		if _, err := strictyaml.Encode(body, w.New()); err != nil { // looks at the types of all fields
+			t.Errorf("%s: %v", w.Name, err)
+		}
+	}
+}
+
+// TestEverySettingIsEncoded: each with another value than Default has.
+func TestEverySettingIsEncoded(t *testing.T) {
+	type holder struct {
+		Lock    protocols.Settings `yaml:"lock"`
+		Budget  faults.Budget      `yaml:"budget"`
+		Storage Storage            `yaml:"storage"`
+		Nodes   Nodes              `yaml:"nodes"`
+		Network Network            `yaml:"network"`
+		Expect  Expect             `yaml:"expect"`
+	}
+	fresh := func() holder {
+		s := Default()
+		return holder{s.Lock, s.Budget, s.Storage, s.Nodes, s.Network, s.Expect}
+	}
+	check := func(path string, x holder) {
+		data, err := strictyaml.Encode(x, fresh())
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			return
+		}
+		back := fresh()
+		if err := strictyaml.Decode("x", data, &back); err != nil {
+			t.Errorf("%s: %v\n%s", path, err, data)
+		} else if d := differ("", reflect.ValueOf(x), reflect.ValueOf(back)); d != "" {
+			t.Errorf("%s%s\n%s", path, d, data)
+		}
+	}
+	x := fresh()
+	leaves(reflect.ValueOf(&x).Elem(), "", func(path string, leaf reflect.Value) {
+		was := reflect.New(leaf.Type()).Elem()
+		was.Set(leaf)
+		switch v := leaf.Addr().Interface().(type) {
+		case *strictyaml.Ordered[[]string]:
+			*v = strictyaml.Ordered[[]string]{{Key: "B", Value: []string{"B2"}}, {Key: "A"}}
+		case *strictyaml.Ordered[int]:
+			*v = strictyaml.Ordered[int]{{Key: "z", Value: 2}, {Key: "a"}}
+		case *Findings:
+			for _, kind := range kinds() {
+				*v = append(*v, kind)
+				check(path, x)
+			}
+		case *[]sim.Quantile:
+			return // see below
+		default:
+			change(t, path, leaf)
+		}
+		check(path, x)
+		leaf.Set(was)
+	})
+	for _, points := range [][]sim.Quantile{
+		nil, {{Share: 0, At: 0}, {Share: sim.Million, At: 0}}, {{Share: 0, At: 7}, {Share: sim.Million, At: 7}}, {{Share: 0, At: 1}, {Share: sim.Million, At: 2}},
+		{{Share: 0, At: 1}, {Share: 500_000, At: 2}, {Share: 900_000, At: 3}, {Share: 990_000, At: 3}, {Share: 999_000, At: 5}, {Share: sim.Million, At: 6}}, {{Share: 0, At: 1}, {Share: 990_000, At: 1}, {Share: sim.Million, At: 6}},
+	} {
+		x := fresh()
+		x.Network.Latency.Points = points
+		x.Network.Replies = &Latency{sim.Latency{Points: points}}
+		check("latency", x)
+	}
+}
+
+func TestWhatNoFileSaysIsNotEncoded(t *testing.T) {
+	for what, spoil := range map[string]func(*Scenario){
+		"a latency with other quantiles": func(s *Scenario) {
+			s.Network.Latency.Points = []sim.Quantile{{Share: 0, At: 1}, {Share: 7, At: 2}, {Share: sim.Million, At: 3}}
+		},
+		"a falling latency":        func(s *Scenario) { s.Network.Latency = Latency{sim.Uniform(2, 1)} },
+		"an unknown fault":         func(s *Scenario) { s.Timeline[0].Kind = "flood" },
+		"an unknown finding":       func(s *Scenario) { s.Expect.Findings = Findings{checker.Vacuous} },
+		"a rate with many digits":  func(s *Scenario) { s.Budget.ClockRate = faults.RateOf(decimal.New(1, -30)) },
+		"an unknown claim":         func(s *Scenario) { s.Claim = "perhaps" },
+		"a word that is not there": func(s *Scenario) { s.Nodes.Persistence.Persistence = 77 },
+	} {
+		s := *Catalogue()[slices.IndexFunc(Catalogue(), func(s *Scenario) bool { return s.Timeline[0].Fault != nil })]
+		s.Timeline = slices.Clone(s.Timeline)
+		spoil(&s)
+		if data, err := s.Encode(); err == nil {
+			t.Errorf("%s is encoded as\n%s", what, data)
+		}
+	}
+}

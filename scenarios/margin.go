@@ -1,0 +1,91 @@
+package scenarios
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// Margin is the narrowest escape of a run: of all leases that ran out by their clients' clocks, the one for which a
+// quorum of nodes was free again the soonest.
+type Margin struct {
+	// Grant is the lease, and Client its holder.
+	Grant  int
+	Client string
+	// Expiry is when the holder's belief ran out, and Free the first moment at which another client could collect a
+	// quorum of votes, as far as the nodes' clocks showed at Expiry.
+	Expiry, Free sim.True
+}
+
+// Slack is the true time from the one to the other. If it is negative, somebody who asked at the right moment would have
+// been granted the lock too early.
+func (m Margin) Slack() time.Duration { return m.Free.Sub(m.Expiry) }
+
+// margins watches a run for its Margin. The nodes must all be sim.Watchful; otherwise, and for protocols that do not vote,
+// nothing is seen. Leases that end by a release are not looked at.
+type margins struct {
+	world    *sim.World
+	quorum   int
+	guarded  bool
+	narrow   Margin
+	isScored bool
+}
+
+func watchMargins(w *sim.World, s *Scenario) *margins {
+	m := &margins{world: w, quorum: s.Lock.Quorum, guarded: s.Lock.Guard != nil}
+	if s.Lock.Protocol != "redlock" && s.Lock.Protocol != "redlock-plain" {
+		return m
+	}
+	if m.quorum == 0 {
+		m.quorum = redlock.Majority(len(w.Servers))
+	}
+	for _, server := range w.Servers {
+		memory, ok := server.Memory().(sim.Watchful)
+		if !ok {
+			return m
+		}
+		memory.WatchKeys()
+	}
+	w.Watch(func(e *history.Event) {
+		if e.Kind == history.Expire && e.Detail == "" {
+			m.score(e)
+		}
+	})
+	return m
+}
+
+// score looks at a belief that has just run out.
+func (m *margins) score(e *history.Event) {
+	granted := m.granted(e.Grant)
+	free := make([]sim.True, len(m.world.Servers))
+	for i, server := range m.world.Servers {
+		free[i] = sim.Forever
+		// A guard keeps a node that was restarted from voting for longer than this lease.
+		if server.Up() && !(m.guarded && server.Restarted()) {
+			free[i] = server.Memory().(sim.Watchful).Freed(e.Resource, granted)
+		}
+	}
+	slices.Sort(free)
+	at := free[m.quorum-1]
+	if at == sim.Forever {
+		return
+	}
+	this := Margin{Grant: e.Grant, Client: e.Process, Expiry: sim.True(e.Time), Free: at}
+	if !m.isScored || this.Slack() < m.narrow.Slack() {
+		m.narrow, m.isScored = this, true
+	}
+}
+
+// granted is when a grant was returned.
+func (m *margins) granted(grant int) sim.True {
+	h := m.world.History()
+	for i := len(h) - 1; i >= 0; i-- {
+		if e := &h[i]; e.Kind == history.Return && e.Op == grant {
+			return sim.True(e.Time)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,20 @@
+package search
+
+import (
+	_ "embed"
+	"fmt"
+
+	"redlocksim/scenarios"
+)
+
+//go:embed default.yaml
+var defaults []byte
+
+// DefaultBase is the library's default settings on five nodes, with the assumptions that they are made for.
+func DefaultBase() *scenarios.Scenario {
+	s, err := scenarios.ParseSettings("default.yaml", defaults)
+	if err != nil {
+		panic(fmt.Sprintf("search: the embedded settings: %v", err))
+	}
+	return s
+}

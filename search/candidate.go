@@ -1,0 +1,131 @@
+package search
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+)
+
+// Candidate names an experiment of a Space: how it was drawn, and how it was changed since. It is what a search keeps in
+// mind, and on disk, instead of the experiment itself.
+type Candidate struct {
+	// Seed is what the experiment was drawn from, and what it runs with.
+	Seed uint64 `json:"seed"`
+	// Changes were made to it one after another.
+	Changes []Change `json:"changes,omitempty"`
+}
+
+// Change is one mutation of an experiment.
+type Change struct {
+	// Seed is what it is drawn from.
+	Seed uint64 `json:"seed"`
+	// Ask, if not nil, has a client ask for the lock at a moment when it could have been granted too early.
+	Ask *Ask `json:"ask,omitempty"`
+}
+
+// Ask is a client and a true time.
+type Ask struct {
+	Client string        `json:"client"`
+	At     time.Duration `json:"at_ns"`
+}
+
+// maxChanges bounds how far a candidate gets from where it was drawn.
+const maxChanges = 40
+
+// Scenario makes the experiment.
+func (c Candidate) Scenario(s Space) *scenarios.Scenario {
+	x := s.Draw(draw(c.Seed, "experiment", 0))
+	for i, change := range c.Changes {
+		s.change(x, change, draw(change.Seed, "change", i))
+	}
+	return x
+}
+
+// then is the candidate with one more change.
+func (c Candidate) then(change Change) Candidate {
+	return Candidate{c.Seed, append(slices.Clip(c.Changes), change)}
+}
+
+func (s Space) change(x *scenarios.Scenario, change Change, c faults.Choices) {
+	if a := change.Ask; a != nil {
+		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: a.At}, Client: a.Client, Repeat: 1, Do: []scenarios.Step{
+			{Kind: scenarios.TryLockStep}, {Kind: scenarios.UpdateStep}, {Kind: scenarios.HoldStep, For: s.Base.Lock.TTL / 10}, {Kind: scenarios.UnlockStep}}})
+		return
+	}
+	changes := []func(*scenarios.Scenario, faults.Choices){s.redraw, s.redraw, s.move, s.move, s.drop, s.add, s.add, s.rework}
+	changes[c.For("which", 0).Below(int64(len(changes)))](x, c)
+}
+
+// aFault is the place of a fault in the timeline; false if there is none.
+func aFault(x *scenarios.Scenario, c faults.Choices) (int, bool) {
+	var places []int
+	for i, item := range x.Timeline {
+		if item.Fault != nil {
+			places = append(places, i)
+		}
+	}
+	if places == nil {
+		return 0, false
+	}
+	return faults.OneOf(c.For("place", 0), places...), true
+}
+
+// redraw draws a fault anew, another of its family, at the same moment.
+func (s Space) redraw(x *scenarios.Scenario, c faults.Choices) {
+	at, ok := aFault(x, c)
+	if !ok {
+		s.add(x, c)
+		return
+	}
+	for _, w := range faults.Vocabulary() {
+		if item := &x.Timeline[at]; w.Name == item.Kind {
+			if f := w.Draw(c.For("anew", 0), s.limits(x)); f != nil {
+				item.Fault = f
+			}
+		}
+	}
+}
+
+// move has a fault strike at another moment: somewhat earlier or later, or at any.
+func (s Space) move(x *scenarios.Scenario, c faults.Choices) {
+	at, ok := aFault(x, c)
+	if !ok {
+		s.add(x, c)
+		return
+	}
+	item := &x.Timeline[at]
+	by := faults.Length(c.For("by", 0), 0, s.Base.Lock.TTL/4)
+	switch {
+	case c.For("anywhere", 0).Below(3) == 0:
+		item.When = s.moment(c.For("moment", 0), x.Clients)
+	case item.When.After != nil:
+		item.When.Plus += by
+	case c.For("earlier", 0).Below(2) == 0:
+		item.When.At = max(0, item.When.At-by)
+	default:
+		item.When.At += by
+	}
+}
+
+func (s Space) drop(x *scenarios.Scenario, c faults.Choices) {
+	if at, ok := aFault(x, c); ok {
+		x.Timeline = slices.Delete(x.Timeline, at, at+1)
+	}
+}
+
+func (s Space) add(x *scenarios.Scenario, c faults.Choices) {
+	words := faults.Vocabulary()
+	w := words[c.For("word", 0).Below(int64(len(words)))]
+	if item, ok := s.fault(c.For("fault", 0), w, s.limits(x), x.Clients); ok {
+		x.Timeline = append(x.Timeline, item)
+	}
+}
+
+// rework draws anew what a client does.
+func (s Space) rework(x *scenarios.Scenario, c faults.Choices) {
+	who := faults.OneOf(c.For("who", 0), x.Clients...)
+	x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool { return i.Fault == nil && i.Client == who })
+	x.Timeline = append(x.Timeline, s.work(c.For("work", 0), who)...)
+}

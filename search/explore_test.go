@@ -1,0 +1,304 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+)
+
+// small is a search that takes a second.
+func small(dir string) Options {
+	return Options{Seed: 1, Runs: 250, Generation: 50, Dir: dir}
+}
+
+// files are the files in a directory with what is in them.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[e.Name()] = string(data)
+	}
+	return found
+}
+
+func same(t *testing.T, what string, want, got map[string]string) {
+	t.Helper()
+	for name := range want {
+		if want[name] != got[name] {
+			t.Errorf("%s: %s is\n%s\nwant\n%s", what, name, got[name], want[name])
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s: there is a file %s", what, name)
+		}
+	}
+}
+
+func beyond() Space {
+	s := NewSpace(DefaultBase())
+	s.Beyond = true
+	return s
+}
+
+// What is found depends neither on the number of workers nor on interruptions.
+func TestExploreIsTheSameHoweverItIsRun(t *testing.T) {
+	ctx := context.Background()
+	reference := t.TempDir()
+	sum, err := Explore(ctx, beyond(), small(reference))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Runs != 250 || len(sum.Findings) == 0 || sum.Violations == 0 || sum.Canaries != 5 || sum.Repeated != 1 {
+		t.Fatalf("%+v", sum)
+	}
+	want := files(t, reference)
+	if len(want) != 1+2*len(sum.Findings) {
+		t.Errorf("%d files for %d findings", len(want), len(sum.Findings))
+	}
+
+	dir := t.TempDir()
+	o := small(dir)
+	o.Jobs = 1
+	if _, err := Explore(ctx, beyond(), o); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "one worker", want, files(t, dir))
+
+	dir = t.TempDir()
+	for i := 0; ; i++ {
+		// Ended in the middle of a generation, of shrinking, or of writing.
+		ctx, cancel := context.WithTimeout(ctx, time.Duration(200+70*i)*time.Millisecond)
+		o := small(dir)
+		o.Resume = true
+		sum, err := Explore(ctx, beyond(), o)
+		cancel()
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if sum.Runs == o.Runs && ctx.Err() == nil {
+			break
+		}
+	}
+	same(t, "interrupted", want, files(t, dir))
+}
+
+func TestAFindingIsAnOrdinaryScenarioFile(t *testing.T) {
+	dir := t.TempDir()
+	sum, err := Explore(context.Background(), beyond(), small(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range sum.Findings {
+		found, err := scenarios.Load(filepath.Join(dir, f.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tier := range scenarios.Tiers() {
+			r, err := scenarios.Verify(found[0], scenarios.Options{Tier: tier, Seed: f.Seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.OK() || !slices.Contains(r.Findings, f.Kind) || (r.Beyond != nil) != f.Beyond {
+				t.Errorf("%s on %s: %v, beyond %v, problems %v", f.File, tier, r.Findings, r.Beyond, r.Problems)
+			}
+		}
+	}
+}
+
+func TestShardsAddUp(t *testing.T) {
+	dirs := []string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b"), filepath.Join(t.TempDir(), "c")}
+	runs, grants := 0, 0
+	for i, dir := range dirs {
+		o := small(dir)
+		o.Runs, o.Shard, o.Shards = 100, i, 3
+		sum, err := Explore(context.Background(), beyond(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, grants = runs+sum.Runs, grants+sum.Grants
+	}
+	merged := filepath.Join(t.TempDir(), "merged")
+	sum, err := Merge(merged, dirs[2], dirs[0], dirs[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs != 100 || sum.Runs != 100 || sum.Grants != grants {
+		t.Errorf("%d runs and %d grants, the shards have %d and %d", sum.Runs, sum.Grants, runs, grants)
+	}
+	for _, f := range sum.Findings {
+		if _, err := scenarios.Load(filepath.Join(merged, f.File)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, wrong := range [][]string{{}, dirs[:2], {dirs[0], dirs[1], dirs[1]}, {dirs[0], t.TempDir()}} {
+		if _, err := Merge(filepath.Join(t.TempDir(), "x"), wrong...); !errors.Is(err, ErrState) {
+			t.Errorf("%v: %v", wrong, err)
+		}
+	}
+	if _, err := Merge(merged, dirs...); !errors.Is(err, ErrState) {
+		t.Errorf("into a directory that is taken: %v", err)
+	}
+}
+
+// A search that would not see a broken lock must not say that it found none.
+func TestABlindSearchSaysSo(t *testing.T) {
+	o := small("")
+	o.canary = DefaultBase() // not broken at all
+	sum, err := Explore(context.Background(), NewSpace(DefaultBase()), o)
+	if !errors.Is(err, ErrBlind) || sum.Runs != 0 {
+		t.Errorf("%v after %d runs", err, sum.Runs)
+	}
+}
+
+func TestADirectoryBelongsToOneSearch(t *testing.T) {
+	dir := t.TempDir()
+	ctx := context.Background()
+	o := small(dir)
+	o.Runs = 50
+	space := NewSpace(DefaultBase())
+	if _, err := Explore(ctx, space, o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Explore(ctx, space, o); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "resume it") {
+		t.Errorf("a second time: %v", err)
+	}
+	o.Resume, o.Seed = true, 2
+	if _, err := Explore(ctx, space, o); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "seed 1, not 2") {
+		t.Errorf("with another seed: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, stateFile), []byte(`{"search": {`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Explore(ctx, space, o); !errors.Is(err, ErrState) {
+		t.Errorf("with a broken state: %v", err)
+	}
+}
+
+// Within the assumptions nothing is drawn that exceeds them, but for delays that add up.
+func TestDrawKeepsToTheBudget(t *testing.T) {
+	n := 300
+	over := 0
+	for i := range n {
+		c := Candidate{Seed: uint64(i)}
+		for j := range i % 4 {
+			c = c.then(Change{Seed: uint64(j)})
+		}
+		x := c.Scenario(NewSpace(DefaultBase()))
+		out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range x.Budget.Beyond(out.Spent) {
+			over++
+			if !strings.Contains(text, "delay") && !strings.Contains(text, "pause") {
+				t.Errorf("seed %d: %s", i, text)
+			}
+		}
+	}
+	if over > n/20 {
+		t.Errorf("%d of %d exceed the budget", over, n)
+	}
+}
+
+// Every family of faults is drawn, and every experiment can be written down.
+func TestDrawIsAboutEverything(t *testing.T) {
+	s := beyond()
+	s.Base.Nodes.Replicas = append(s.Base.Nodes.Replicas, replicasOf("A", "A2"))
+	seen := map[string]bool{}
+	for i := range 400 {
+		x := Candidate{Seed: uint64(i)}.Scenario(s)
+		for _, kind := range Families(x) {
+			seen[kind] = true
+		}
+		x.Title, x.Source, x.Explanation = "x", "x", "x"
+		data, err := x.Encode()
+		if err == nil {
+			_, err = scenarios.Parse("x.yaml", data)
+		}
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", i, err, data)
+		}
+	}
+	for _, w := range faults.Vocabulary() {
+		if !seen[w.Name] {
+			t.Errorf("%s was never drawn", w.Name)
+		}
+	}
+}
+
+// The counterexamples of the literature are found again by chance, each shrunk to at most three faults.
+func TestExploreFindsTheLiterature(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of runs")
+	}
+	for _, wanted := range []struct {
+		name string
+		wall bool // the clients' lock clock
+		is   func(Finding) bool
+	}{
+		{"clock jump of a node, amnesia, and a long pause", false, nil},
+		{"wall clock of a client", true, func(f Finding) bool {
+			return f.Kind == checker.LeaseOverlap && slices.Equal(f.Families, []string{"clock-step"}) && strikesAClient(f)
+		}},
+	} {
+		t.Run(wanted.name, func(t *testing.T) {
+			s := beyond()
+			kinds := []func(Finding) bool{wanted.is}
+			if wanted.wall {
+				s.Base.Lock.Clock.ClockKind = wallClock
+			} else {
+				kinds = []func(Finding) bool{
+					func(f Finding) bool {
+						return f.Kind == checker.LeaseOverlap && slices.Equal(f.Families, []string{"clock-step"})
+					},
+					func(f Finding) bool {
+						return f.Kind == checker.LeaseOverlap && len(f.Families) == 1 && slices.Contains([]string{"kill", "power-loss", "shutdown"}, f.Families[0])
+					},
+					func(f Finding) bool {
+						return f.Kind == checker.StaleWrite && slices.Equal(f.Families, []string{"pause"})
+					},
+				}
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			found := func(sum *Summary) bool {
+				for _, is := range kinds {
+					if !slices.ContainsFunc(sum.Findings, func(f Finding) bool { return f.Faults <= 3 && is(f) }) {
+						return false
+					}
+				}
+				return true
+			}
+			sum, err := Explore(ctx, s, Options{Runs: 10_000, Progress: func(sum *Summary) {
+				if found(sum) {
+					cancel()
+				}
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !found(sum) {
+				t.Errorf("not found in %d runs: %+v", sum.Runs, sum.Findings)
+			}
+			t.Logf("found in %d runs", sum.Runs)
+		})
+	}
+}

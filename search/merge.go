@@ -1,0 +1,114 @@
+package search
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/axiomhq/hyperloglog"
+
+	"redlocksim/checker"
+)
+
+// Merge adds up what all shards of one search have found, in their directories, and copies the files of its findings to
+// dir, which it makes. A shard that is missing or that has not made all its runs is an error that matches ErrState.
+func Merge(dir string, shards ...string) (*Summary, error) {
+	var all []*state
+	for _, from := range shards {
+		st, err := load(from)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, st)
+	}
+	if err := whole(all, shards); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	if _, err := load(dir); err == nil || !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s holds a search already", ErrState, dir)
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a].Shard, all[b].Shard) })
+	sum := &state{Search: all[0].Search, orders: hyperloglog.NewNoSparse()}
+	sum.Search.Shards = 1
+	for _, i := range order {
+		if err := sum.include(all[i], shards[i], dir); err != nil {
+			return nil, err
+		}
+	}
+	return &sum.Summary, sum.write(dir)
+}
+
+// whole says whether the states are all shards of one search, each of them at its end.
+func whole(all []*state, dirs []string) error {
+	if len(all) == 0 {
+		return fmt.Errorf("%w: there is nothing to merge", ErrState)
+	}
+	seen := map[int]string{}
+	for i, st := range all {
+		if st.Search != all[0].Search {
+			return fmt.Errorf("%w: %s and %s hold different searches (%s)", ErrState, dirs[0], dirs[i], all[0].difference(st))
+		}
+		if twin, ok := seen[st.Shard]; ok {
+			return fmt.Errorf("%w: %s and %s hold the same shard, number %d", ErrState, twin, dirs[i], st.Shard+1)
+		}
+		seen[st.Shard] = dirs[i]
+		if n := st.Search.share(st.Shard); st.Summary.Runs < n || len(st.Pending) > 0 {
+			return fmt.Errorf("%w: the search in %s is not finished (%d of %d runs); resume it", ErrState, dirs[i], st.Summary.Runs, n)
+		}
+	}
+	if n := all[0].Search.Shards; len(all) != n {
+		return fmt.Errorf("%w: there are %d of %d shards", ErrState, len(all), n)
+	}
+	return nil
+}
+
+// include adds what a shard has found to what others have.
+func (st *state) include(shard *state, from, dir string) error {
+	s, other := &st.Summary, &shard.Summary
+	s.Runs += other.Runs
+	s.Virtual += other.Virtual
+	s.Grants += other.Grants
+	s.Vacuous += other.Vacuous
+	s.Beyond += other.Beyond
+	s.BeyondViolations += other.BeyondViolations
+	s.Violations += other.Violations
+	s.Repeated += other.Repeated
+	s.Canaries += other.Canaries
+	s.Unshrunk += other.Unshrunk
+	if n := other.Narrowest; n != nil && (s.Narrowest == nil || n.Slack() < s.Narrowest.Slack()) {
+		s.Narrowest = n
+	}
+	if err := st.orders.Merge(shard.orders); err != nil {
+		return fmt.Errorf("%w: %w", ErrState, err)
+	}
+	s.Orders = st.orders.Estimate()
+	for _, f := range other.Findings {
+		if known := s.explains([]checker.Kind{f.Kind}, f.Families); known != nil {
+			known.Times += f.Times
+			continue
+		}
+		was := f.File
+		f.File = f.name(len(s.Findings)+1) + ".yaml"
+		for _, name := range []func(string) string{asIs, testFile} {
+			data, err := os.ReadFile(filepath.Join(from, name(was)))
+			if err == nil {
+				err = writeFile(filepath.Join(dir, name(f.File)), data)
+			}
+			if err != nil {
+				return fmt.Errorf("%w: %w", ErrState, err)
+			}
+		}
+		s.Findings = append(s.Findings, f)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package shrink
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios"
+)
+
+// ErrNotConfirmed is what the error of Counterexample matches where the tiers do not show the same finding.
+var ErrNotConfirmed = errors.New("shrink: not confirmed on all tiers")
+
+// Counterexample is a scenario that shows a finding with the seed, as an ordinary scenario file says it: with
+// a title, what happens, and the verdict that it has. It is run on all tiers, which must show the same history, and
+// verified on each: running the file with the seed is as expected.
+//
+// Its claim follows from the budget. A violation by faults that exceed the budget is a counterexample to a protocol that
+// holds within it. A violation within the budget refutes that the protocol holds, so that the file claims unsound.
+//
+// The error matches ErrNotConfirmed if a tier does not show the finding, or another history; any other is an internal one,
+// or says what a file cannot say.
+func Counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, error) {
+	c := *s
+	c.Expect = scenarios.Expect{}
+	var r *scenarios.Result
+	for _, tier := range scenarios.Tiers() {
+		got, err := scenarios.Judge(&c, scenarios.Options{Tier: tier, Seed: seed})
+		switch {
+		case err != nil:
+			return nil, err
+		case len(shown(got)) == 0 && len(got.Leaks) == 0:
+			return nil, fmt.Errorf("%w: %s, seed %d: tier %s finds nothing", ErrNotConfirmed, s.Name, seed, tier)
+		case r != nil && r.HistoryHash != got.HistoryHash:
+			return nil, fmt.Errorf("%w: %s, seed %d: the history is not the same on %s and %s: %s", ErrNotConfirmed, s.Name, seed, r.Tier, tier, scenarios.FirstDifference(r.History, got.History))
+		case r == nil:
+			r = got
+		}
+	}
+	say(&c, r)
+	if _, err := c.Encode(); err != nil {
+		return nil, err
+	}
+	for _, tier := range scenarios.Tiers() {
+		got, err := scenarios.Verify(&c, scenarios.Options{Tier: tier, Seed: seed})
+		if err != nil {
+			return nil, err
+		}
+		if !got.OK() {
+			return nil, fmt.Errorf("%w: %s, seed %d, tier %s: %s", ErrNotConfirmed, s.Name, seed, tier, got.Problems[0].Text)
+		}
+	}
+	return &c, nil
+}
+
+// shown is what a run found. That nobody was granted the lock is no finding here: the scenario is to say so.
+func shown(r *scenarios.Result) scenarios.Findings {
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(k checker.Kind) bool { return k == checker.Vacuous })
+}
+
+// say writes what a run showed into its scenario.
+func say(c *scenarios.Scenario, r *scenarios.Result) {
+	var names []string
+	for _, item := range c.Timeline {
+		if item.Fault != nil && !slices.Contains(names, item.Kind) {
+			names = append(names, item.Kind)
+		}
+	}
+	without := "without any fault"
+	if names != nil {
+		without = "after " + strings.Join(names, ", ")
+	}
+	c.Expect.Findings = shown(r)
+	what, how := "a key without a time to live", "A key is left without a time to live."
+	if len(c.Expect.Findings) > 0 {
+		what, how = c.Expect.Findings.String(), r.Report.Findings[0].Text
+	}
+	c.Title = fmt.Sprintf("%s %s", what, without)
+	c.Source = fmt.Sprintf("found by search: %s, seed %d", c.Name, r.Seed)
+	c.Explanation = fmt.Sprintf("%s To be repeated with seed %d.", how, r.Seed)
+	violated := len(r.Leaks) > 0 || r.Witness() != nil
+	switch {
+	case r.Beyond != nil:
+		c.Claim = scenarios.Holds
+		c.Explanation += " The faults exceed the budget: " + strings.Join(r.Beyond, "; ") + "."
+	case violated:
+		c.Claim = scenarios.Unsound
+		c.Explanation += " Nothing exceeds the budget, so that the protocol does not hold with these settings: the claim is unsound."
+	default:
+		c.Claim = scenarios.Holds
+	}
+	c.Explanation = strings.Join(strings.Fields(c.Explanation), " ") + "\n"
+	c.Expect.Unavailable.AtMost = max(time.Duration(up(max(1, int64(r.Unavailable)), 1)), time.Millisecond)
+	for _, name := range c.Clients {
+		granted := 0
+		for i := range r.History {
+			if e := &r.History[i]; e.Process == name && faults.EventName(e) == "acquire-done" {
+				granted++
+			}
+		}
+		c.Expect.Grants = append(c.Expect.Grants, strictyaml.Entry[int]{Key: name, Value: granted})
+	}
+	for _, leak := range r.Leaks {
+		if !slices.Contains(c.Expect.Leaks, leak.Key) {
+			c.Expect.Leaks = append(c.Expect.Leaks, leak.Key)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package shrink
+
+import (
+	"strings"
+	"testing"
+
+	"redlocksim/scenarios"
+)
+
+// TestStrip: what names a process goes with it, and no fault comes to strike all because the one that it struck is gone.
+func TestStrip(t *testing.T) {
+	const file = `title: t
+source: s
+explanation: e
+claim: holds
+clients: [c1, c2]
+nodes: {names: [A, B, C], replicas: {A: [A2], B: [B2, B3]}}
+timeline:
+  - {at: 0s, client: c1, do: [lock, unlock]}
+  - {after: {event: acquire-done, client: c1}, fault: {pause: {process: c2}}}
+  - {after: {event: kill, node: A}, client: c2, do: [lock, unlock]}
+  - {at: 1s, fault: {partition: {clients: [c1], nodes: [A, B]}}}
+  - {at: 2s, fault: {hold: {clients: [c1, c2], nodes: [B], for: 1s}}}
+  - {at: 3s, fault: {promote: {node: B, replica: B2}}}
+expect: {findings: safe, unavailable: {at-most: 1s}, grants: {c1: 1, c2: 2}}
+`
+	for _, test := range []struct {
+		name, want string
+		items      int
+	}{
+		{"c1", "clients: [c2]|{after: {event: kill, node: A}, client: c2|hold: {clients: [c2], nodes: [B]|promote|grants: {c2: 2}", 3},
+		{"B", "names: [A, C], replicas: {A: [A2]}|client: c1, do|pause|{after: {event: kill, node: A}, client: c2|partition: {clients: [c1], nodes: [A]}", 4},
+		{"B2", "replicas: {A: [A2], B: [B3]}|client: c1, do|pause|{after: {event: kill, node: A}, client: c2|partition: {clients: [c1], nodes: [A, B]}|hold", 5},
+		{"A2", "names: [A, B, C], replicas: {B: [B2, B3]}|client: c1, do|pause|client: c2, do|partition|hold|promote", 6},
+	} {
+		found, err := scenarios.Parse("x.yaml", []byte(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := found[0]
+		strip(s, test.name)
+		data, err := s.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for word := range strings.SplitSeq(test.want, "|") {
+			if !strings.Contains(string(data), word) {
+				t.Errorf("without %s there is no %q in\n%s", test.name, word, data)
+			}
+		}
+		if len(s.Timeline) != test.items {
+			t.Errorf("without %s there are %d items, want %d:\n%s", test.name, len(s.Timeline), test.items, data)
+		}
+		if _, err := scenarios.Parse("x.yaml", data); err != nil {
+			t.Errorf("without %s: %v", test.name, err)
+		}
+	}
+}

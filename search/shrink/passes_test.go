@@ -1,0 +1,209 @@
+package shrink_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/search/shrink"
+	"redlocksim/sim"
+)
+
+const head = `title: t
+source: s
+explanation: e
+claim: holds
+`
+
+const tail = "expect: {findings: safe, unavailable: {at-most: 1s}}\n"
+
+func parse(t *testing.T, file string) *scenarios.Scenario {
+	t.Helper()
+	found, err := scenarios.Parse("x.yaml", []byte(file))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, file)
+	}
+	return found[0]
+}
+
+// TestPasses: each pass takes out what a question, which needs no run, does not need.
+func TestPasses(t *testing.T) {
+	const start = head + `clients: [c1, c2, c3, c4]
+lock: {ttl: 3s, quorum: 3, clock: wall}
+network: {latency: {min: 1ms, p50: 2ms, max: 7ms}, replies: 3ms}
+nodes: {replicas: {A: [A2, A3], C: [C2]}, persistence: always}
+storage: fenced
+budget: {clock-step: 5s}
+timeline:
+  - {at: 1234ms, client: c1, do: [lock: 5s, write, hold: 7654ms, update, unlock], repeat: 30}
+  - {at: 17ms, client: c2, do: [try-lock, unlock], repeat: 20}
+  - {after: {event: acquire-done, client: c1, node: B, nth: 9}, plus: 123ms, fault: {clock-step: {process: C, by: -8765ms}}}
+  - {every: {event: acquire-done, nth: 3}, fault: {partition: {clients: [c1, c2, c3], nodes: [B, D, E], direction: requests, for: 3210ms}}}
+  - {at: 5s, fault: {kill: {node: D, restart-after: 1234ms}}}
+  - {at: 6s, fault: {clock-rate: {process: A, rate: -12.3456%}}}
+  - {at: 7s, fault: {pause: {process: A2, for: 9s}}}
+duration: 1m23s
+` + tail
+	type question = func(*scenarios.Scenario) bool
+	faultOf := func(s *scenarios.Scenario, kind string) faults.Fault {
+		for _, item := range s.Timeline {
+			if item.Kind == kind {
+				return item.Fault
+			}
+		}
+		return nil
+	}
+	program := func(s *scenarios.Scenario, client string) *scenarios.Item {
+		for i := range s.Timeline {
+			if s.Timeline[i].Client == client {
+				return &s.Timeline[i]
+			}
+		}
+		return &scenarios.Item{}
+	}
+	// What is left of what no question asks for: a client, which a file must have, the fewest nodes, and what is not touched.
+	const rest = "nodes: {names: [A, B, C]}\nclients: [c1]\nnetwork: {latency: 0s}\nbudget: {clock-step: 5s}\n"
+	for _, test := range []struct {
+		name   string
+		broken question
+		want   []string // lines that are left
+	}{
+		{"nothing is needed", func(*scenarios.Scenario) bool { return true }, []string{"timeline: []", "duration: 10ms"}},
+		{"a time to end", func(s *scenarios.Scenario) bool { return s.Duration > 34567*time.Millisecond }, []string{"duration: 35s"}},
+		{"repeats", func(s *scenarios.Scenario) bool { return program(s, "c1").Repeat >= 17 }, []string{"do: [lock], repeat: 17}", "at: 0s"}},
+		{"one pass, late", func(s *scenarios.Scenario) bool {
+			p := program(s, "c1")
+			return s.Duration >= time.Minute && (p.Repeat > 10 || p.Repeat == 1 && p.When.At > 4*time.Second)
+		}, []string{"- {at: 5s, client: c1, do: [lock]}"}},
+		{"a step and its lock", func(s *scenarios.Scenario) bool {
+			return slices.ContainsFunc(program(s, "c1").Do, func(s scenarios.Step) bool { return s.Kind == scenarios.UnlockStep })
+		}, []string{"do: [lock, unlock]}"}},
+		{"the length of a step", func(s *scenarios.Scenario) bool {
+			return slices.ContainsFunc(program(s, "c1").Do, func(s scenarios.Step) bool { return s.For > 1900*time.Millisecond && s.For < time.Minute })
+		}, []string{"do: [{lock: 2s}]}"}},
+		{"two clients", func(s *scenarios.Scenario) bool {
+			return slices.Contains(s.Clients, "c1") && slices.Contains(s.Clients, "c3")
+		},
+			[]string{"clients: [c1, c3]", "timeline: []"}},
+		{"four nodes", func(s *scenarios.Scenario) bool { return len(s.Nodes.Names) > 3 }, []string{"names: [A, B, C, D]"}},
+		{"a quorum of three", func(s *scenarios.Scenario) bool { return s.Lock.Quorum == 3 }, []string{"quorum: 3"}},
+		{"a node", func(s *scenarios.Scenario) bool { return slices.Contains(s.Nodes.Names, "E") }, []string{"names: [A, B, E]"}},
+		{"a replica", func(s *scenarios.Scenario) bool {
+			return slices.Contains(s.Nodes.Names, "A") && len(s.Nodes.Replicas) > 0 && slices.Contains(s.Nodes.Replicas[0].Value, "A3")
+		},
+			[]string{"nodes: {names: [A, B, C], replicas: {A: [A3]}}"}},
+		{"a large step", func(s *scenarios.Scenario) bool {
+			f, ok := faultOf(s, "clock-step").(*faults.ClockStep)
+			return ok && f.By < -6543*time.Millisecond
+		}, []string{"- {after: {event: acquire-done}, fault: {clock-step: {process: C, by: -7s}}}"}},
+		{"a step of one size", func(s *scenarios.Scenario) bool {
+			f, ok := faultOf(s, "clock-step").(*faults.ClockStep)
+			return ok && f.By < -6543*time.Millisecond && f.By > -6560*time.Millisecond || ok && f.By == -8765*time.Millisecond
+		}, []string{"by: -8765ms"}},
+		{"a late restart, which is milder", func(s *scenarios.Scenario) bool {
+			f, ok := faultOf(s, "kill").(*faults.Kill)
+			return ok && f.RestartAfter != nil && *f.RestartAfter < 5678*time.Millisecond && s.Duration >= 10*time.Second
+		}, []string{"restart-after: 5s", "at: 0s", "duration: 10s"}},
+		{"the second event", func(s *scenarios.Scenario) bool {
+			return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.Kind == "partition" && i.When.After.Nth >= 2 })
+		}, []string{"- {after: {event: acquire-done, nth: 2}, fault: {partition: {}}}"}},
+		{"every event", func(s *scenarios.Scenario) bool {
+			return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.When.Every })
+		}, []string{"- {every: {event: acquire-done}, fault: {partition: {}}}"}},
+		{"a while after", func(s *scenarios.Scenario) bool {
+			return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.Kind == "clock-step" && i.When.Plus > 40*time.Millisecond })
+		}, []string{"plus: 50ms"}},
+		{"one direction of one link", func(s *scenarios.Scenario) bool {
+			f, ok := faultOf(s, "partition").(*faults.Partition)
+			return ok && f.Direction.Direction == sim.Requests && slices.Contains(f.Nodes, "B") && slices.Contains(f.Clients, "c2") && f.For > 0
+		}, []string{"clients: [c2]\n", "partition: {clients: [c2], nodes: [B], direction: requests, for: 1ms}"}},
+		{"a rate", func(s *scenarios.Scenario) bool {
+			f, ok := faultOf(s, "clock-rate").(*faults.ClockRate)
+			return ok && f.Rate.PPB() < -15_000_000
+		}, []string{"rate: -2%"}},
+		{"a slow network", func(s *scenarios.Scenario) bool { return s.Network.Latency.Max() > 6*time.Millisecond }, []string{"network: {latency: 7ms}"}},
+		{"replies that differ", func(s *scenarios.Scenario) bool { return s.Network.Replies != nil && s.Network.Replies.Max() > 0 },
+			[]string{"network: {latency: 0s, replies: 3ms}"}},
+		{"settings", func(s *scenarios.Scenario) bool {
+			return s.Lock.Clock.ClockKind == sim.WallClock && s.Storage.StorageKind == sim.Fenced && s.Nodes.Persistence.Persistence == sim.Always
+		}, []string{"clock: wall}", "storage: fenced", "persistence: always}"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			broken := func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }
+			small, stats, err := shrink.Shrink(context.Background(), parse(t, start), broken, shrink.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := text(t, small)
+			for _, want := range test.want {
+				if !strings.Contains(file, want) {
+					t.Errorf("no %q in\n%s", want, file)
+				}
+			}
+			if test.name == "nothing is needed" && file != head+rest+strings.Join(test.want, "\n")+"\n"+tail {
+				t.Errorf("left is\n%s", file)
+			}
+			again, _, err := shrink.Shrink(context.Background(), small, broken, shrink.Options{})
+			if err != nil || text(t, again) != file {
+				t.Errorf("a minimum shrinks, %v, from\n%s\nto\n%s", err, file, text(t, again))
+			}
+			if total := taken(stats); total == 0 || stats.Rounds < 2 {
+				t.Errorf("%+v", stats)
+			}
+		})
+	}
+}
+
+func taken(stats shrink.Stats) int {
+	total := 0
+	for _, of := range stats.Taken {
+		total += of.Times
+	}
+	return total
+}
+
+func TestShrinkStops(t *testing.T) {
+	s := scenarios.Random(3)
+	always := func(*scenarios.Scenario) (bool, error) { return true, nil }
+	for runs := 1; runs < 40; runs += 13 {
+		calls := 0
+		small, stats, err := shrink.Shrink(context.Background(), s, func(*scenarios.Scenario) (bool, error) {
+			calls++
+			return true, nil
+		}, shrink.Options{Runs: runs})
+		if err != nil || calls > runs || stats.Runs != calls || stats.Exhausted != (calls == runs) || small == nil {
+			t.Errorf("%d runs of %d, %+v, %v", calls, runs, stats, err)
+		}
+	}
+	if small, _, err := shrink.Shrink(context.Background(), s, func(*scenarios.Scenario) (bool, error) { return false, nil }, shrink.Options{}); small != nil || !errors.Is(err, shrink.ErrNotBroken) {
+		t.Errorf("not broken: %v", err)
+	}
+	failed, calls := errors.New("the library failed"), 0
+	small, _, err := shrink.Shrink(context.Background(), s, func(*scenarios.Scenario) (bool, error) {
+		if calls++; calls > 5 {
+			return false, failed
+		}
+		return true, nil
+	}, shrink.Options{})
+	if small == nil || !errors.Is(err, failed) || calls != 6 {
+		t.Errorf("a run that fails: %v after %d", err, calls)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	small, stats, err := shrink.Shrink(ctx, s, func(*scenarios.Scenario) (bool, error) {
+		cancel()
+		return true, nil
+	}, shrink.Options{})
+	if small == nil || !errors.Is(err, context.Canceled) || stats.Runs != 1 {
+		t.Errorf("a context that ends: %v after %d", err, stats.Runs)
+	}
+	wrong := *s
+	wrong.Clients = nil
+	if _, _, err := shrink.Shrink(context.Background(), &wrong, always, shrink.Options{}); err == nil {
+		t.Error("a scenario without clients is shrunk")
+	}
+}

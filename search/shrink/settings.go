@@ -1,0 +1,30 @@
+package shrink
+
+import (
+	"reflect"
+
+	"redlocksim/scenarios"
+)
+
+// settings leaves out settings without which it is the same, so that a file has those that matter. The protocol and the
+// budget are what is asked about and stay.
+func settings(x *search) {
+	std := scenarios.Default()
+	reset := func(part func(*scenarios.Scenario) any, keep ...string) {
+		from := reflect.ValueOf(part(&std)).Elem()
+		for i := range from.NumField() {
+			kept := false
+			for _, name := range keep {
+				kept = kept || from.Type().Field(i).Name == name
+			}
+			_, ok := from.Type().Field(i).Tag.Lookup("yaml")
+			if ok && !kept && !reflect.DeepEqual(reflect.ValueOf(part(x.now)).Elem().Field(i).Interface(), from.Field(i).Interface()) {
+				x.try(func(s *scenarios.Scenario) { reflect.ValueOf(part(s)).Elem().Field(i).Set(from.Field(i)) })
+			}
+		}
+	}
+	reset(func(s *scenarios.Scenario) any { return &s.Lock }, "Protocol", "Preset")
+	reset(func(s *scenarios.Scenario) any { return &s.Nodes }, "Names", "Replicas")
+	reset(func(s *scenarios.Scenario) any { return s },
+		"Title", "Source", "Explanation", "Claim", "Lock", "Nodes", "Clients", "Network", "Budget", "Timeline", "Duration", "Expect")
+}

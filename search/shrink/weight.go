@@ -1,0 +1,63 @@
+package shrink
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+// weight is how far a scenario is from simple, what matters most first. Each change that is made lowers it, so that the
+// search ends.
+type weight []int64
+
+// words is where the weight has how many words the file has.
+const words = 8
+
+func (w weight) less(o weight) bool { return slices.Compare(w, o) < 0 }
+
+// far is where it no longer matters how large a number is: no run lasts as long. It keeps sums small.
+const far = int64(48 * time.Hour)
+
+func weigh(s *scenarios.Scenario, file []byte) weight {
+	var steps, replicas, repeats, moments int
+	for _, item := range s.Timeline {
+		steps += len(item.Do)
+		repeats += item.Repeat
+		if m := item.When.After; m != nil {
+			moments += max(m.Nth, 1)
+			if item.When.Every {
+				moments++
+			}
+		}
+	}
+	for _, of := range s.Nodes.Replicas {
+		replicas += len(of.Value)
+	}
+	latency := shape(s.Network.Latency.Latency)
+	if r := s.Network.Replies; r != nil {
+		latency += 1 + shape(r.Latency)
+	}
+	w := weight{int64(len(s.Timeline)), int64(steps), int64(len(s.Clients)), int64(len(s.Nodes.Names)), int64(replicas), int64(repeats), int64(moments),
+		int64(latency), int64(len(bytes.Fields(file))), int64(s.Duration)}
+	var figures, size int64
+	for _, n := range numbers(s) {
+		value := n.get()
+		figures += int64(digits(value))
+		size += n.worse(min(value, far))
+	}
+	return append(w, figures, size)
+}
+
+// shape is 0 for no latency, 1 for a constant one, and more the more points there are.
+func shape(l sim.Latency) int {
+	switch {
+	case l.Max() == 0:
+		return 0
+	case l.Points[0].At == l.Max():
+		return 1
+	}
+	return len(l.Points)
+}

@@ -1,0 +1,163 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/redlock"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+// Space is the experiments that a search draws from.
+type Space struct {
+	// Base has the settings: lock, nodes, network, storage, and the budget of assumptions. Its timeline is not looked at.
+	Base *scenarios.Scenario
+	// Beyond has faults drawn that exceed the budget, too.
+	Beyond bool
+	// Clients is the largest number of clients.
+	Clients int
+	// Duration is the length of a run in true time.
+	Duration time.Duration
+}
+
+// NewSpace is the space around a base, with runs of 30 s and three clients.
+func NewSpace(base *scenarios.Scenario) Space {
+	return Space{Base: base, Clients: 3, Duration: 30 * time.Second}
+}
+
+// Draw draws an experiment: a workload and, of each family of faults, none or a few. Most families are off in most
+// experiments, so that one is stormy in one way and calm in all others ("swarm testing", Groce et al. 2012).
+func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
+	x := *s.Base
+	x.Name = "drawn"
+	x.Duration = s.Duration
+	x.Clients, x.Timeline = nil, nil
+	x.Expect = scenarios.Expect{Unavailable: scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: s.Duration}}}
+	for i := range 2 + c.For("clients", 0).Below(int64(max(s.Clients-1, 1))) {
+		x.Clients = append(x.Clients, fmt.Sprintf("client-%d", i+1))
+	}
+	for i, name := range x.Clients {
+		x.Timeline = append(x.Timeline, s.work(c.For("work", i), name)...)
+	}
+	limits := s.limits(&x)
+	on := c.For("families", 0).Below(4) // how many are on: on in 8 + 1
+	for _, w := range faults.Vocabulary() {
+		family := c.For(w.Name, 0)
+		if family.For("on", 0).Below(8) > on {
+			continue
+		}
+		// Seldom many.
+		for i := range 1 + family.For("count", 0).Below(1+family.For("most", 0).Below(6)) {
+			if item, ok := s.fault(family.For("fault", int(i)), w, limits, x.Clients); ok {
+				x.Timeline = append(x.Timeline, item)
+			}
+		}
+	}
+	return &x
+}
+
+func (s Space) limits(x *scenarios.Scenario) *faults.Limits {
+	return &faults.Limits{Names: x.Processes(), Budget: x.Budget, Beyond: s.Beyond, Scale: x.Lock.TTL, Persistence: x.Nodes.Persistence.Persistence}
+}
+
+// fault draws a fault and its moment.
+func (s Space) fault(c faults.Choices, w faults.Word, l *faults.Limits, clients []string) (scenarios.Item, bool) {
+	f := w.Draw(c, l)
+	if f == nil {
+		return scenarios.Item{}, false
+	}
+	return scenarios.Item{When: s.moment(c.For("moment", 0), clients), Kind: w.Name, Fault: f}, true
+}
+
+// moment draws a time, or a step of the algorithm, so that faults strike between any two of them.
+func (s Space) moment(c faults.Choices, clients []string) faults.Trigger {
+	switch c.For("kind", 0).Below(4) {
+	case 0, 1:
+		return faults.Trigger{At: s.instant(c)}
+	case 2:
+		events := []string{"acquire-called", "acquire-done", "release-called", faults.Checked, "write-called", "write-effect", "belief-ended"}
+		return s.after(c, events, clients)
+	}
+	var steps []string
+	for _, step := range redlock.Steps() {
+		steps = append(steps, step.String())
+	}
+	return s.after(c, steps, clients)
+}
+
+func (s Space) after(c faults.Choices, events, clients []string) faults.Trigger {
+	m := &faults.Moment{Event: faults.OneOf(c.For("event", 0), events...), Client: faults.OneOf(c.For("client", 0), clients...)}
+	if nth := 1 + c.For("nth", 0).Below(1+c.For("late", 0).Below(20)); nth > 1 {
+		m.Nth = int(nth)
+	}
+	t := faults.Trigger{After: m}
+	if c.For("plus", 0).Below(3) == 2 {
+		t.Plus = faults.Length(c.For("by", 0), 0, s.Base.Lock.TTL)
+	}
+	return t
+}
+
+// instant is a moment in the first two thirds of the run, so that there is time for consequences; often a round one, and
+// then the same as others'.
+func (s Space) instant(c faults.Choices) time.Duration {
+	n := int64(s.Duration * 2 / 3)
+	at := time.Duration(c.For("at", 0).Below(n))
+	if c.For("round", 0).Below(4) == 0 {
+		at = at.Truncate(time.Second)
+	}
+	return at
+}
+
+// work draws what a client does all the time: short work under the lock every second or two, in one of several styles,
+// and for some clients, once, something that outlasts the lease. A run is to have some dozens of grants: more of the same
+// would cost time and show little that is new.
+func (s Space) work(c faults.Choices, client string) []scenarios.Item {
+	ttl := s.Base.Lock.TTL
+	step := func(kind scenarios.StepKind, d time.Duration) scenarios.Step {
+		return scenarios.Step{Kind: kind, For: d}
+	}
+	hold := step(scenarios.HoldStep, time.Millisecond+faults.Length(c.For("hold", 0), 0, ttl/20))
+	rest := step(scenarios.SleepStep, s.Duration/40+time.Duration(c.For("rest", 0).Below(int64(s.Duration/20))))
+	lock := step(scenarios.LockStep, ttl+time.Second)
+	try, update, unlock := step(scenarios.TryLockStep, 0), step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)
+	loop := faults.OneOf(c.For("style", 0),
+		[]scenarios.Step{rest, lock, update, hold, unlock},
+		[]scenarios.Step{rest, lock, hold, update, unlock},
+		[]scenarios.Step{rest, try, update, unlock},
+		[]scenarios.Step{rest, lock, step(scenarios.ReadStep, 0), hold, step(scenarios.WriteBackStep, 0), unlock},
+		[]scenarios.Step{rest, lock, hold, step(scenarios.ExtendStep, ttl), update, unlock},
+	)
+	const often = 100 // more than fits into a run
+	items := []scenarios.Item{{Client: client, Do: loop, Repeat: often}}
+	long := step(scenarios.SleepStep, ttl+time.Duration(c.For("long", 0).Below(int64(ttl))))
+	late := faults.OneOf(c.For("late", 0), nil, nil,
+		[]scenarios.Step{lock, update, long, unlock},
+		[]scenarios.Step{lock, update, step(scenarios.HoldStep, ttl-ttl/8), update, unlock},
+		[]scenarios.Step{lock, step(scenarios.RenewStep, ttl+ttl/2), update, unlock},
+		[]scenarios.Step{lock, step(scenarios.ExtendStep, ttl), long, unlock},
+	)
+	if late != nil {
+		items = append(items, scenarios.Item{When: faults.Trigger{At: s.instant(c.For("once", 0))}, Client: client, Do: late, Repeat: 1})
+	}
+	return items
+}
+
+// Families are the kinds of faults that an experiment has, sorted.
+func Families(x *scenarios.Scenario) []string {
+	var kinds []string
+	for _, item := range x.Timeline {
+		if item.Fault != nil {
+			kinds = append(kinds, item.Kind)
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+// draw is the choices of a seed and what it is drawn for.
+func draw(seed uint64, purpose string, number int) faults.Choices {
+	return faults.Drawn{Key: sim.Key(0).WithString("search").With(seed)}.For(purpose, number)
+}

@@ -1,0 +1,166 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/axiomhq/hyperloglog"
+
+	"redlocksim/checker"
+)
+
+// ErrState is what errors about the directory of a search match: it holds another search, none, or one already.
+var ErrState = errors.New("search: the directory cannot be used")
+
+// identity is what makes two searches the same one.
+type identity struct {
+	Base     string `json:"base"` // as a scenario file
+	Beyond   bool   `json:"beyond"`
+	Clients  int    `json:"clients"`
+	Duration string `json:"duration"`
+	Seed     uint64 `json:"seed"`
+	Runs     int    `json:"runs"`
+	Shards   int    `json:"shards"`
+	Blind    bool   `json:"blind"`
+	// Generation changes what is mutated when.
+	Generation int `json:"generation"`
+}
+
+// share is how many of the runs are a shard's.
+func (id identity) share(shard int) int {
+	return id.Runs*(shard+1)/id.Shards - id.Runs*shard/id.Shards
+}
+
+// pending is a violation that is to be shrunk.
+type pending struct {
+	Run       int            `json:"run"`
+	Candidate Candidate      `json:"candidate"`
+	Kinds     []checker.Kind `json:"kinds"`
+	Families  []string       `json:"families"`
+}
+
+// state is all that a search needs to go on after a whole generation.
+type state struct {
+	Search  identity  `json:"search"`
+	Shard   int       `json:"shard"`
+	Summary Summary   `json:"summary"`
+	Pool    []Escape  `json:"pool"`
+	Pending []pending `json:"pending"`
+	Sketch  []byte    `json:"sketch"` // of orders
+
+	orders *hyperloglog.Sketch
+}
+
+const stateFile = "search.json"
+
+func identify(s Space, o Options) (identity, error) {
+	base, err := s.Base.Encode()
+	return identity{Base: string(base), Beyond: s.Beyond, Clients: s.Clients, Duration: s.Duration.String(),
+		Seed: o.Seed, Runs: o.Runs, Shards: o.Shards, Blind: o.Blind, Generation: o.Generation}, err
+}
+
+// open is the state that a search begins with: none, or what is in its directory.
+func open(s Space, o Options) (*state, error) {
+	this, err := identify(s, o)
+	if err != nil {
+		return nil, err
+	}
+	fresh := &state{Search: this, Shard: o.Shard, orders: hyperloglog.NewNoSparse()}
+	if o.Dir == "" {
+		return fresh, nil
+	}
+	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	was, err := load(o.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fresh, nil
+	case err != nil:
+		return nil, err
+	case !o.Resume:
+		return nil, fmt.Errorf("%w: %s holds a search with %d runs; resume it, or choose another directory", ErrState, o.Dir, was.Summary.Runs)
+	case was.Search != this || was.Shard != o.Shard:
+		return nil, fmt.Errorf("%w: %s holds another search (%s)", ErrState, o.Dir, was.difference(fresh))
+	}
+	return was, removeRaw(o.Dir)
+}
+
+// difference names the first thing in which two searches differ.
+func (st *state) difference(other *state) string {
+	a, b := st.Search, other.Search
+	for _, d := range []struct {
+		what      string
+		was, this any
+	}{
+		{"seed", a.Seed, b.Seed}, {"runs", a.Runs, b.Runs}, {"shard", st.Shard, other.Shard}, {"shards", a.Shards, b.Shards},
+		{"beyond", a.Beyond, b.Beyond}, {"blind", a.Blind, b.Blind}, {"clients", a.Clients, b.Clients}, {"duration", a.Duration, b.Duration},
+		{"generation", a.Generation, b.Generation},
+	} {
+		if d.was != d.this {
+			return fmt.Sprintf("%s %v, not %v", d.what, d.was, d.this)
+		}
+	}
+	return "other settings"
+}
+
+// load reads the state of the search in a directory.
+func load(dir string) (*state, error) {
+	path := filepath.Join(dir, stateFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	st := &state{orders: hyperloglog.NewNoSparse()}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(st); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrState, path, err)
+	}
+	if err := st.orders.UnmarshalBinary(st.Sketch); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrState, path, err)
+	}
+	return st, nil
+}
+
+// save writes the state, all of it or nothing, and removes what it makes obsolete.
+func (x *explorer) save() error {
+	if x.options.Dir == "" {
+		return nil
+	}
+	return errors.Join(x.state.write(x.options.Dir), removeRaw(x.options.Dir))
+}
+
+func (st *state) write(dir string) error {
+	var err error
+	if st.Sketch, err = st.orders.MarshalBinary(); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(st, "", " ")
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, stateFile), data)
+}
+
+// writeFile replaces a file: whenever the process or machine stops, there is the old one or the new one.
+func writeFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
