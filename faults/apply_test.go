@@ -80,36 +80,39 @@ func TestApply(t *testing.T) {
 		spent string
 	}{
 		{[]*Placed{at(1, &ClockStep{Process: "A", By: -2 * time.Second}), at(2, &ClockStep{Process: "c1", By: time.Second})},
-			"1s clock-step A -2s: the wall clock of A jumps back by 2s\n2s clock-step c1 1s: the wall clock of c1 jumps forward by 1s", "0% 2s 0s 0s []"},
+			"1s clock-step A -2s: the wall clock of A jumps back by 2s\n2s clock-step c1 1s: the wall clock of c1 jumps forward by 1s", "0% 2s 0s 0s 0s []"},
 		{[]*Placed{at(1, &ClockRate{Process: "A", Rate: PPM(-2000), For: time.Second}), at(5, &ClockRate{Process: "c1", Rate: PPM(1000), For: 0})},
-			"1s clock-rate A 1s: the clocks of A run 0.2% slow\n2s clock-rate-ends A 0s: the clocks of A run as before\n5s clock-rate c1 0s: the clocks of c1 run 0.1% fast", "0.2% 0s 0s 0s []"},
+			"1s clock-rate A 1s: the clocks of A run 0.2% slow\n2s clock-rate-ends A 0s: the clocks of A run as before\n5s clock-rate c1 0s: the clocks of c1 run 0.1% fast", "0.2% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Partition{For: time.Second}), at(3, &Partition{Links: links("c1", "A storage", sim.Replies)})},
-			"1s partition 1s: messages every client ↔ every node are lost\n1s cut-off c1 1s:\n1s cut-off c2 1s:\n2s partition-heals 0s: messages every client ↔ every node get through again\n3s partition c1 0s: messages A, storage → c1 are lost", "0% 0s 0s 0s []"},
+			"1s partition 1s: messages every client ↔ every node are lost\n1s cut-off c1 1s:\n1s cut-off c2 1s:\n2s partition-heals 0s: messages every client ↔ every node get through again\n3s partition c1 0s: messages A, storage → c1 are lost", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Partition{Links: links("c1", "", sim.Both), For: time.Second})},
-			"1s cut-off c1 1s: messages c1 ↔ every node are lost\n2s partition-heals c1 0s: messages c1 ↔ every node get through again", "0% 0s 0s 0s []"},
+			"1s cut-off c1 1s: messages c1 ↔ every node are lost\n2s partition-heals c1 0s: messages c1 ↔ every node get through again", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Hold{Links: links("c2", "A", sim.Requests), For: time.Second})},
-			"1s hold c2 1s: messages c2 → A are held back for 1s\n2s hold-ends c2 0s: messages c2 → A that were held back arrive", "0% 0s 1s 0s []"},
+			"1s hold c2 1s: messages c2 → A are held back for 1s\n2s hold-ends c2 0s: messages c2 → A that were held back arrive", "0% 0s 1s 0s 0s []"},
 		{[]*Placed{at(1, &Delay{By: ms, For: time.Second}), at(3, &Delay{By: 2 * ms})},
-			"1s delay 1ms: messages every client ↔ every node take 1ms longer\n2s delay-ends 0s: messages every client ↔ every node are as fast as before\n3s delay 2ms: messages every client ↔ every node take 2ms longer", "0% 0s 2ms 0s []"},
-		{[]*Placed{at(1, &Reset{})}, "1s reset 0s: connections every client ↔ every node are reset", "0% 0s 0s 0s []"},
+			"1s delay 1ms: messages every client ↔ every node take 1ms longer\n2s delay-ends 0s: messages every client ↔ every node are as fast as before\n3s delay 2ms: messages every client ↔ every node take 2ms longer", "0% 0s 2ms 0s 0s []"},
+		{[]*Placed{at(1, &Reset{})}, "1s reset 0s: connections every client ↔ every node are reset", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(2 * time.Second)}}), at(1, &Kill{Outage: Outage{Node: "B", RestartAfter: ptr(0)}}), at(1, &Kill{Outage: Outage{Node: "C"}})},
-			"1s kill A 2s: A is killed\n1s kill B 0s: B is killed\n1s restart B 0s: B restarts with an empty memory, 0s after it stopped\n1s kill C 0s: C is killed\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 0s 0s 0s [{B 0s} {A 2s}]"},
+			"1s kill A 2s: A is killed\n1s kill B 0s: B is killed\n1s restart B 0s: B restarts with an empty memory, 0s after it stopped\n1s kill C 0s: C is killed\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 0s 0s 0s 0s [{B 0s} {A 2s}]"},
 		{[]*Placed{at(1, &PowerLoss{Outage: Outage{Node: "A"}}), at(4, &Restart{Node: "A"})},
-			"1s power-loss A 0s: A loses power\n4s restart A 3s: A restarts with an empty memory, 3s after it stopped", "0% 0s 0s 0s [{A 3s}]"},
+			"1s power-loss A 0s: A loses power\n4s restart A 3s: A restarts with an empty memory, 3s after it stopped", "0% 0s 0s 0s 0s [{A 3s}]"},
 		{[]*Placed{at(0.1, &Shutdown{Outage: Outage{Node: "A", RestartAfter: ptr(time.Second)}})},
-			"100ms shutdown A 1s: A is shut down\n1.1s restart A 1s: A restarts with all it knew, 1s after it stopped", "0% 0s 0s 0s []"},
+			"100ms shutdown A 1s: A is shut down\n1.1s restart A 1s: A restarts with all it knew, 1s after it stopped", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Pause{Process: "A", For: time.Second}), at(3, &Pause{Process: "c1", For: 0}), at(5, &Resume{Process: "c1"})},
-			"1s pause A 1s: A is paused for 1s\n2s resume A 0s: A goes on\n3s pause c1 0s: c1 is paused\n5s resume c1 0s: c1 goes on", "0% 0s 0s 2562047h47m16.854775807s []"},
+			"1s pause A 1s: A is paused for 1s\n2s resume A 0s: A goes on\n3s pause c1 0s: c1 is paused\n5s resume c1 0s: c1 goes on", "0% 0s 0s 2562047h47m16.854775807s 0s []"},
 		{[]*Placed{at(1, &Pause{Process: "c1", For: 5 * time.Second}), at(2, &Resume{Process: "c1"})},
-			"1s pause c1 5s: c1 is paused for 5s\n2s resume c1 0s: c1 goes on", "0% 0s 0s 5s []"},
+			"1s pause c1 5s: c1 is paused for 5s\n2s resume c1 0s: c1 goes on", "0% 0s 0s 5s 0s []"},
+		// Two pauses that overlap are one long one.
+		{[]*Placed{at(1, &Pause{Process: "c1", For: 5 * time.Second}), at(3, &Pause{Process: "c1", For: 5 * time.Second})},
+			"1s pause c1 5s: c1 is paused for 5s\n3s pause c1 5s: c1 is paused for 5s\n8s resume c1 0s: c1 goes on", "0% 0s 0s 7s 0s []"},
 		{[]*Placed{at(1, &Suspend{Client: "c1", For: 2 * time.Second})},
-			"1s suspend c1 2s: the machine of c1 is suspended for 2s\n3s resume c1 0s: c1 goes on", "0% 0s 0s 2s []"},
+			"1s suspend c1 2s: the machine of c1 is suspended for 2s\n3s resume c1 0s: c1 goes on", "0% 0s 0s 0s 2s []"},
 		{[]*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(5 * time.Second), ByWallClock: true}}), at(2, &ClockStep{Process: "A", By: 3 * time.Second})},
-			"1s kill A 5s: A is killed\n2s clock-step A 3s: the wall clock of A jumps forward by 3s\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 3s 0s 0s [{A 2s}]"},
-		{[]*Placed{at(1, &Stuck{Client: "c1"})}, "1s stuck c1 0s: c1 hangs in its work", "0% 0s 0s 0s []"},
+			"1s kill A 5s: A is killed\n2s clock-step A 3s: the wall clock of A jumps forward by 3s\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 3s 0s 0s 0s [{A 2s}]"},
+		{[]*Placed{at(1, &Stuck{Client: "c1"})}, "1s stuck c1 0s: c1 hangs in its work", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Promote{Node: "A", Replica: "A2"})},
-			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s []"},
-		{[]*Placed{at(1, &Crash{Client: "c1"})}, "1s crash c1 0s:", "0% 0s 0s 0s []"},
+			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s []"},
+		{[]*Placed{at(1, &Crash{Client: "c1"})}, "1s crash c1 0s:", "0% 0s 0s 0s 0s []"},
 	} {
 		f := newField(t, sim.NoPersistence)
 		for node := range names.Nodes {
@@ -126,7 +129,7 @@ func TestApply(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, test.want)
 		}
 		s := f.Spent
-		if got := fmt.Sprintf("%v %v %v %v %v", s.ClockRate, s.ClockStep, s.Delay, s.Pause, s.Restarts); got != test.spent {
+		if got := fmt.Sprintf("%v %v %v %v %v %v", s.ClockRate, s.ClockStep, s.Delay, s.Pause, s.Suspend, s.Restarts); got != test.spent {
 			t.Errorf("spent %s, want %s", got, test.spent)
 		}
 		for _, e := range f.World.History() {
