@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"redlocksim/mutants"
 	"redlocksim/scenarios"
@@ -33,7 +34,9 @@ func TestTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command once for every mutant")
 	}
-	outcomes, err := mutants.Run(t.Context(), mutants.Options{Root: "..", EveryKiller: true, Suite: *suite})
+	outcomes, err := mutants.Run(t.Context(), mutants.Options{Root: "..", EveryKiller: true, Suite: *suite, Done: func(o mutants.Outcome) {
+		t.Logf("%s: killed by %v after %d runs, %v", o.Mutant.Name, o.KilledBy, o.Runs, o.Took.Round(100*time.Millisecond))
+	}})
 	if err != nil {
 		t.Error(err)
 	}
@@ -98,7 +101,7 @@ func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")
 	}
-	noNX := mutants.Mutant{Name: "any", Edits: []mutants.Edit{{File: "sim/model/model.go", Old: "if !free {", New: "if false {"}}}
+	noNX := mutants.Mutant{Name: "any", Edits: []mutants.Edit{{File: "sim/model/model.go", Old: "if !free {", New: "if !free && len(c.Keys) > 1 {"}}}
 	with := func(name string, change func(*mutants.Mutant)) mutants.Mutant {
 		m := noNX
 		m.Name = name
@@ -111,12 +114,12 @@ func TestRun(t *testing.T) {
 		runs   int
 	}{
 		{with("second", func(m *mutants.Mutant) {
-			m.Killers = []string{"47-consensus/contention", "09-contention", "10-two-nodes-crash"}
+			m.Killers = []string{"48-database-row-lock/contention", "09-contention", "10-two-nodes-crash"}
 		}), "09-contention", 2},
 		{with("searched", func(m *mutants.Mutant) {
-			m.Killers, m.Search = []string{"47-consensus/contention"}, []string{"run", "09-contention"}
+			m.Killers, m.Search = []string{"48-database-row-lock/contention"}, []string{"run", "09-contention"}
 		}), "redlocksim run 09-contention", 2},
-		{with("survivor", func(m *mutants.Mutant) { m.Killers = []string{"47-consensus/contention"} }), "", 1},
+		{with("survivor", func(m *mutants.Mutant) { m.Killers = []string{"48-database-row-lock/contention"} }), "", 1},
 	}
 	var all []mutants.Mutant
 	for _, c := range cases {

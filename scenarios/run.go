@@ -75,6 +75,8 @@ type Outcome struct {
 	Unstruck []string
 	// Idle are the items of the timeline in which a client was to start and did not.
 	Idle []string
+	// Left are the indices of all these items in the timeline, ascending.
+	Left []int
 	// Leaks are the lock keys without a time to live, when the run was over.
 	Leaks []Leak
 	// Margin is the narrowest escape; nil if none was measured.
@@ -125,14 +127,13 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if s.Heal != nil {
 		w.Kernel.After(*s.Heal, field.Heal)
 	}
-	var plan faults.Plan
+	plan := make(faults.Plan, len(s.Timeline)) // nil for what clients do
 	started := make([]bool, len(s.Timeline))
 	for i := range s.Timeline {
 		item := &s.Timeline[i]
 		if item.Fault != nil {
-			placed := &faults.Placed{When: item.When, Fault: item.Fault}
-			plan = append(plan, placed)
-			placed.Arm(field)
+			plan[i] = &faults.Placed{When: item.When, Fault: item.Fault}
+			plan[i].Arm(field)
 			continue
 		}
 		x := sessions[item.Client]
@@ -147,18 +148,19 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if watched != nil && watched.isScored {
 		out.Margin = &watched.narrow
 	}
-	for _, placed := range plan {
+	for i := range s.Timeline {
+		item, placed := &s.Timeline[i], plan[i]
 		switch {
+		case placed == nil && started[i] || placed != nil && placed.Struck:
+			continue
+		case placed == nil:
+			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", item.Client, item.When))
 		case placed.Err != nil:
 			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: %v", placed.When, placed.Err))
-		case !placed.Struck:
+		default:
 			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: the moment never came", placed.When))
 		}
-	}
-	for i, ok := range started {
-		if item := &s.Timeline[i]; item.Fault == nil && !ok {
-			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", item.Client, item.When))
-		}
+		out.Left = append(out.Left, i)
 	}
 	return out, nil
 }

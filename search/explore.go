@@ -39,8 +39,10 @@ type Options struct {
 	// Progress, if not nil, is called after each generation.
 	Progress func(*Summary)
 
-	// canary replaces the lock that must be caught, in a test of the alarm.
-	canary *scenarios.Scenario
+	// canary replaces the lock that must be caught, in a test of the alarm, and shrinkRuns bounds the runs that shrinking
+	// a finding takes.
+	canary     *scenarios.Scenario
+	shrinkRuns int
 }
 
 const (
@@ -84,6 +86,9 @@ func Explore(ctx context.Context, space Space, o Options) (*Summary, error) {
 	}
 	if o.Generation <= 0 {
 		o.Generation = DefaultGeneration
+	}
+	if o.shrinkRuns <= 0 {
+		o.shrinkRuns = shrinkRuns
 	}
 	x := &explorer{space: space, options: o}
 	var err error

@@ -94,15 +94,17 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 	return nil
 }
 
-// finish shrinks all that wait, once all runs are made.
+// finish shrinks all that wait, once all runs are made, and keeps what it has after each few.
 func (x *explorer) finish(ctx context.Context) error {
-	if len(x.Pending) == 0 {
-		return nil
+	for len(x.Pending) > 0 {
+		if err := x.settle(ctx, shrinksAtATime); err != nil || ctx.Err() != nil {
+			return err
+		}
+		if err := x.save(); err != nil {
+			return err
+		}
 	}
-	if err := x.settle(ctx, maxPending); err != nil || ctx.Err() != nil {
-		return err
-	}
-	return x.save()
+	return nil
 }
 
 // batch is the first violations that wait and do not look alike.
@@ -121,8 +123,15 @@ func (x *explorer) batch(n int) []pending {
 func (x *explorer) shrink(ctx context.Context, p pending) (Finding, error) {
 	s := p.Candidate.Scenario(x.space)
 	kind := p.Kinds[0]
-	small, _, err := shrink.Shrink(ctx, s, x.space.same(kind, p.Candidate.Seed), shrink.Options{Runs: shrinkRuns})
+	if err := withoutIdle(s, p.Candidate.Seed); err != nil {
+		return Finding{}, err
+	}
+	small, _, err := shrink.Shrink(ctx, s, x.space.same(kind, p.Candidate.Seed), shrink.Options{Runs: x.options.shrinkRuns})
 	if err != nil {
+		return Finding{}, err
+	}
+	// What is left may end too early for some of it, if shrinking did not come to its end.
+	if err := withoutIdle(small, p.Candidate.Seed); err != nil {
 		return Finding{}, err
 	}
 	example, err := shrink.Counterexample(small, p.Candidate.Seed)
@@ -138,6 +147,18 @@ func (x *explorer) shrink(ctx context.Context, p pending) (Finding, error) {
 		}
 	}
 	return f, nil
+}
+
+// withoutIdle takes out of an experiment what does not happen in it, which changes nothing else.
+func withoutIdle(s *scenarios.Scenario, seed uint64) error {
+	out, err := scenarios.Run(s, scenarios.Options{Seed: seed})
+	if err != nil {
+		return err
+	}
+	for _, i := range slices.Backward(out.Left) {
+		s.Timeline = slices.Delete(s.Timeline, i, i+1)
+	}
+	return nil
 }
 
 // same says whether an experiment still shows a kind of violation, and still counts: with the settings that the search is
