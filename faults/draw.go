@@ -20,6 +20,9 @@ type Limits struct {
 	Scale time.Duration
 	// Persistence is what nodes write to their disks.
 	Persistence sim.Persistence
+	// Focus is a client whom the fault strikes as often as all others together; nobody if it is empty. It is the one whose
+	// step decides when.
+	Focus string
 }
 
 // Minimum durations: faults that are over before a message has travelled are noise.
@@ -39,14 +42,26 @@ func (l *Limits) upTo(c Choices, min, budget time.Duration) (time.Duration, bool
 	return Length(c, min.Abs(), max(min, budget)), budget >= min
 }
 
-func (l *Limits) process(c Choices) string { return OneOf(c.For("process", 0), l.Names.all()...) }
-func (l *Limits) client(c Choices) string  { return OneOf(c.For("client", 0), l.Names.Clients...) }
+func (l *Limits) process(c Choices) string { return l.focused(c, "process", l.Names.all()) }
+func (l *Limits) client(c Choices) string  { return l.focused(c, "client", l.Names.Clients) }
 func (l *Limits) node(c Choices) string    { return OneOf(c.For("node", 0), l.Names.Nodes...) }
+
+// focused is the Focus, or any of the names.
+func (l *Limits) focused(c Choices, what string, names []string) string {
+	if l.Focus != "" && c.For("is in focus", 0).Below(2) == 1 {
+		return l.Focus
+	}
+	return OneOf(c.For(what, 0), names...)
+}
 
 // links draws one client's links or several's, to some nodes, to all, or to the storage.
 func (l *Limits) links(c Choices) Links {
 	var links Links
-	if c.For("all clients", 0).Below(4) != 0 {
+	switch c.For("which clients", 0).Below(4) {
+	case 0:
+	case 1:
+		links.Clients = []string{l.client(c)}
+	default:
 		links.Clients = Some(c.For("clients", 0), l.Names.Clients)
 	}
 	switch c.For("which nodes", 0).Below(6) {

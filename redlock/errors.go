@@ -22,6 +22,8 @@ var (
 	ErrLost = errors.New("lease lost")
 	// ErrReleased: the lease was released by its holder.
 	ErrReleased = errors.New("lease released")
+	// ErrRenewalLimit: the lease was not renewed any more because a limit of the [Renewal] was reached.
+	ErrRenewalLimit = errors.New("limit of renewals reached")
 	// ErrNotPrepared: not all nodes were declared fit to vote. Every [*Error] of PrepareGuard matches it.
 	ErrNotPrepared = errors.New("not prepared")
 	// ErrTokensUsedUp: a counter has reached the largest fencing token.
@@ -46,7 +48,7 @@ type Error struct {
 	Resource string
 	Attempts int           // acquires only: how many were made
 	Reason   error         // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended it first
-	Cause    error         // what ended the call besides: the context's error, ErrClosed, ErrTokensUsedUp, or that of WithRand's source
+	Cause    error         // what ended the call besides: the context's error, ErrClosed, ErrTokensUsedUp, ErrRenewalLimit, or that of WithRand's source
 	Nodes    []NodeOutcome // of the last round, in the client's order; nil if none was asked
 }
 

@@ -3,6 +3,7 @@ package redlock
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -10,6 +11,7 @@ import (
 // concurrent use.
 type Lease struct {
 	claim  *claim
+	ttl    time.Duration // that it was granted with
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
@@ -18,11 +20,15 @@ type Lease struct {
 	lead  time.Duration // how long before until the context ends
 	ended error         // ErrLost or ErrReleased; nil while the lease lives
 	timer Timer
+	bound []*bound
 }
+
+// bound is a context that ends with the lease and does not belong to it.
+type bound struct{ cancel context.CancelCauseFunc }
 
 func newLease(cl *claim, t term, validity time.Duration, until time.Time) *Lease {
 	c := cl.client
-	l := &Lease{claim: cl, lead: min(c.lead(t.ttl), validity/2), until: until}
+	l := &Lease{claim: cl, ttl: t.ttl, lead: min(c.lead(t.ttl), validity/2), until: until}
 	l.ctx, l.cancel = c.clock.WithCancel(cl.ctx)
 	cl.mu.Lock()
 	cl.granted = true
@@ -62,6 +68,37 @@ func (l *Lease) Until() time.Time {
 // carries the values of the context that Lock was called with, but does not end with it.
 func (l *Lease) Context() context.Context { return l.ctx }
 
+// bind derives a context that ends with ctx, with the lease, and when it is unbound.
+func (l *Lease) bind(ctx context.Context) (context.Context, func()) {
+	cl := l.claim
+	ctx, cancel := cl.client.clock.WithCancel(ctx)
+	b := &bound{cancel}
+	cl.mu.Lock()
+	l.bound = append(l.bound, b)
+	ended := l.ended
+	cl.mu.Unlock()
+	if ended != nil {
+		cancel(ended)
+	}
+	return ctx, func() {
+		cl.mu.Lock()
+		l.bound = slices.DeleteFunc(l.bound, func(o *bound) bool { return o == b })
+		cl.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// tell ends the lease's context and those bound to it.
+func (l *Lease) tell(why error) {
+	l.claim.mu.Lock()
+	all := slices.Clone(l.bound)
+	l.claim.mu.Unlock()
+	l.cancel(why)
+	for _, b := range all {
+		b.cancel(why)
+	}
+}
+
 // expire ends the lease when its time is nearly over; one that was extended meanwhile gets the rest of its time.
 func (l *Lease) expire() {
 	cl := l.claim
@@ -87,7 +124,7 @@ func (l *Lease) lose() {
 	l.timer.Stop()
 	until := l.until
 	cl.mu.Unlock()
-	l.cancel(ErrLost)
+	l.tell(ErrLost)
 	cl.observe(Event{Step: Lost, Until: until})
 }
 
@@ -132,7 +169,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	l.timer.Stop()
 	cl.mu.Unlock()
 
-	l.cancel(ErrReleased)
+	l.tell(ErrReleased)
 	cl.observe(Event{Step: ReleaseStarted, Op: OpRelease})
 	r := cl.releaseAll()
 	reason := r.wait(ctx)

@@ -225,6 +225,9 @@ func (c *check) item(i *Item) {
 		if at := firstUnlocked(i.Do); at >= 0 {
 			c.d.Errorf(child(i.node, "do").Content[at], string(i.Do[at].Kind), nil, "there is no lock or try-lock before")
 		}
+		if at := firstReadBack(i.Do); at >= 0 && c.s.Lock.Protocol == "db-row" && c.s.Lock.Effects == protocols.InTransaction {
+			c.d.Errorf(child(i.node, "do").Content[at], string(i.Do[at].Kind), nil, "would read back what its own transaction has written and not committed, which no history can say")
+		}
 		return
 	}
 	c.struckBeforeHealing(i)

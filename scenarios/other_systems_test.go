@@ -8,6 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/search"
 	"redlocksim/sim"
 )
 
@@ -31,12 +32,21 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 			s.Lock.Protocol, s.Lock.Effects = "db-row", protocols.InTransaction
 			// A database that restarts ends transactions of clients that believe in them.
 			without(s, "kill", "power-loss", "shutdown")
+			// A transaction that reads what it has written itself is more than a history can say.
+			for i := range s.Timeline {
+				updated := false
+				s.Timeline[i].Do = slices.DeleteFunc(s.Timeline[i].Do, func(step scenarios.Step) bool {
+					again := updated && step.Kind == scenarios.UpdateStep
+					updated = updated || step.Kind == scenarios.UpdateStep
+					return again
+				})
+			}
 		}, []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.LostUpdate}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			grants, struck := 0, 0
 			for seed := range seeds(300, 30) {
-				s := scenarios.Random(seed)
+				s := search.Anything(seed)
 				without(s, "clock-rate", "suspend")
 				s.Lock.Clock.ClockKind = sim.Monotonic
 				system.prepare(s)

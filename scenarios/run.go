@@ -62,6 +62,8 @@ type Options struct {
 	Chooser sim.Chooser
 	// Buffer is memory for the history, from a run whose outcome is no longer needed.
 	Buffer history.History
+	// Locker, if not nil, makes each client's lock instead of the scenario's protocol.
+	Locker func(protocols.Env) (protocols.Locker, error)
 }
 
 // Outcome is one run of a scenario.
@@ -115,7 +117,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 
 	sessions := map[string]*session{}
 	for _, p := range w.Clients {
-		if sessions[p.Name()], err = newSession(w, p, s); err != nil {
+		if sessions[p.Name()], err = newSession(w, p, s, o.Locker); err != nil {
 			return nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
 		}
 	}

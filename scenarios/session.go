@@ -32,12 +32,15 @@ type session struct {
 	threads  int
 }
 
-func newSession(w *sim.World, p *sim.Process, s *Scenario) (*session, error) {
+func newSession(w *sim.World, p *sim.Process, s *Scenario, newLocker func(protocols.Env) (protocols.Locker, error)) (*session, error) {
 	x := &session{world: w, process: p, ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guard: s.Budget.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max(),
 		storage: s.Storage.StorageKind}
-	protocol, _ := protocols.Find(string(s.Lock.Protocol))
+	if newLocker == nil {
+		protocol, _ := protocols.Find(string(s.Lock.Protocol))
+		newLocker = protocol.New
+	}
 	var err error
-	x.locker, err = protocol.New(protocols.Env{World: w, Process: p, Settings: s.Lock, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
+	x.locker, err = newLocker(protocols.Env{World: w, Process: p, Settings: s.Lock, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
 	return x, err
 }
 

@@ -134,3 +134,26 @@ func firstUnlocked(steps []Step) int {
 	}
 	return -1
 }
+
+// firstReadBack is the index of the first step that reads after a write under the same lock, −1 if there is none.
+func firstReadBack(steps []Step) int {
+	written := false
+	for i, s := range steps {
+		switch s.Kind {
+		case LockStep, TryLockStep, UnlockStep:
+			written = false
+		case ReadStep:
+			if written {
+				return i
+			}
+		case UpdateStep:
+			if written {
+				return i
+			}
+			written = true
+		case WriteStep, WriteUncheckedStep, WriteBackStep:
+			written = true
+		}
+	}
+	return -1
+}

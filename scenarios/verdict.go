@@ -98,7 +98,7 @@ func Verify(s *Scenario, o Options) (result *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed})
+	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func difference(s *Scenario, o Options, a, b *Outcome) string {
 	}
 	var traces [2][]sim.TraceStep
 	for i := range traces {
-		if _, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Trace: func(t sim.TraceStep) { traces[i] = append(traces[i], t) }}); err != nil {
+		if _, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker, Trace: func(t sim.TraceStep) { traces[i] = append(traces[i], t) }}); err != nil {
 			return err.Error()
 		}
 	}

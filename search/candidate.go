@@ -81,8 +81,8 @@ func (s Space) redraw(x *scenarios.Scenario, c faults.Choices) {
 	}
 	for _, w := range faults.Vocabulary() {
 		if item := &x.Timeline[at]; w.Name == item.Kind {
-			if f := w.Draw(c.For("anew", 0), s.limits(x)); f != nil {
-				item.Fault = f
+			if anew, ok := s.fault(c.For("anew", 0), w, s.limits(x), item.When); ok {
+				*item = anew
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (s Space) drop(x *scenarios.Scenario, c faults.Choices) {
 func (s Space) add(x *scenarios.Scenario, c faults.Choices) {
 	words := faults.Vocabulary()
 	w := words[c.For("word", 0).Below(int64(len(words)))]
-	if item, ok := s.fault(c.For("fault", 0), w, s.limits(x), x.Clients); ok {
+	if item, ok := s.fault(c.For("fault", 0), w, s.limits(x), s.moment(c.For("moment", 0), x.Clients)); ok {
 		x.Timeline = append(x.Timeline, item)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios"
@@ -132,8 +133,9 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 				return err
 			}
 		}
-		if x.counts(&trials[i]) && x.Summary.explains(trials[i].kinds, trials[i].families) == nil {
-			return x.keepRaw(&trials[i], first+i)
+		t := &trials[i]
+		if x.counts(t) && slices.ContainsFunc(t.kinds, func(k checker.Kind) bool { return x.Summary.explains(k, t.families) == nil }) {
+			return x.keepRaw(t, first+i)
 		}
 		return nil
 	})
@@ -144,7 +146,9 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		t := &trials[i]
 		x.add(t)
 		if x.counts(t) {
-			x.Pending = append(x.Pending, pending{first + i, t.candidate, t.kinds, t.families})
+			for _, kind := range t.kinds {
+				x.Pending = append(x.Pending, pending{first + i, t.candidate, kind, t.families})
+			}
 		}
 	}
 	x.Pool = x.narrowest(trials)

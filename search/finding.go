@@ -59,7 +59,7 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 	x.raw.Store(0)
 	for {
 		x.Pending = slices.DeleteFunc(x.Pending, func(p pending) bool {
-			f := x.Summary.explains(p.Kinds, p.Families)
+			f := x.Summary.explains(p.Kind, p.Families)
 			if f != nil {
 				f.Times++
 			}
@@ -84,7 +84,7 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 			}
 		}
 		x.Pending = slices.DeleteFunc(x.Pending, func(p pending) bool {
-			return slices.ContainsFunc(batch, func(b pending) bool { return b.Run == p.Run })
+			return slices.ContainsFunc(batch, func(b pending) bool { return b.Run == p.Run && b.Kind == p.Kind })
 		})
 	}
 	if over := len(x.Pending) - maxPending; over > 0 {
@@ -111,7 +111,7 @@ func (x *explorer) finish(ctx context.Context) error {
 func (x *explorer) batch(n int) []pending {
 	var batch []pending
 	for _, p := range x.Pending {
-		alike := func(b pending) bool { return b.Kinds[0] == p.Kinds[0] && slices.Equal(b.Families, p.Families) }
+		alike := func(b pending) bool { return b.Kind == p.Kind && slices.Equal(b.Families, p.Families) }
 		if len(batch) < n && !slices.ContainsFunc(batch, alike) {
 			batch = append(batch, p)
 		}
@@ -122,11 +122,10 @@ func (x *explorer) batch(n int) []pending {
 // shrink makes a finding of a violation: the smallest experiment that still has it, repeated on both tiers.
 func (x *explorer) shrink(ctx context.Context, p pending) (Finding, error) {
 	s := p.Candidate.Scenario(x.space)
-	kind := p.Kinds[0]
 	if err := withoutIdle(s, p.Candidate.Seed); err != nil {
 		return Finding{}, err
 	}
-	small, _, err := shrink.Shrink(ctx, s, x.space.same(kind, p.Candidate.Seed), shrink.Options{Runs: x.options.shrinkRuns})
+	small, _, err := shrink.Shrink(ctx, s, x.space.same(p.Kind, p.Candidate.Seed), shrink.Options{Runs: x.options.shrinkRuns})
 	if err != nil {
 		return Finding{}, err
 	}
@@ -138,7 +137,7 @@ func (x *explorer) shrink(ctx context.Context, p pending) (Finding, error) {
 	if err != nil {
 		return Finding{}, err
 	}
-	f := Finding{Kind: kind, Families: Families(example), Run: p.Run, Seed: p.Candidate.Seed, Times: 1, Scenario: example}
+	f := Finding{Kind: p.Kind, Families: Families(example), Run: p.Run, Seed: p.Candidate.Seed, Times: 1, Scenario: example}
 	// A counterexample claims what holds within its budget, and shows that it does not beyond it.
 	f.Beyond = example.Claim == scenarios.Holds
 	for _, item := range example.Timeline {
@@ -178,7 +177,7 @@ func (s Space) same(kind checker.Kind, seed uint64) func(*scenarios.Scenario) (b
 
 // report adds a finding to the summary, unless another one explains it, and writes its files.
 func (x *explorer) report(f Finding) error {
-	if known := x.Summary.explains([]checker.Kind{f.Kind}, f.Families); known != nil {
+	if known := x.Summary.explains(f.Kind, f.Families); known != nil {
 		known.Times++
 		return nil
 	}

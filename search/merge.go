@@ -9,8 +9,6 @@ import (
 	"slices"
 
 	"github.com/axiomhq/hyperloglog"
-
-	"redlocksim/checker"
 )
 
 // Merge adds up what all shards of one search have found, in their directories, and copies the files of its findings to
@@ -93,7 +91,7 @@ func (st *state) include(shard *state, from, dir string) error {
 	}
 	s.Orders = st.orders.Estimate()
 	for _, f := range other.Findings {
-		if known := s.explains([]checker.Kind{f.Kind}, f.Families); known != nil {
+		if known := s.explains(f.Kind, f.Families); known != nil {
 			known.Times += f.Times
 			continue
 		}

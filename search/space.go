@@ -46,12 +46,18 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 	on := c.For("families", 0).Below(4) // how many are on: on in 8 + 1
 	for _, w := range faults.Vocabulary() {
 		family := c.For(w.Name, 0)
-		if family.For("on", 0).Below(8) > on {
+		if family.For("on", 0).Below(8) < 7-on {
 			continue
 		}
-		// Seldom many.
+		// Seldom many, and then often at once: one time server misleads several nodes, one rack loses power.
+		when := s.moment(family.For("moment", 0), x.Clients)
+		atOnce := family.For("at once", 0).Below(3) == 1
 		for i := range 1 + family.For("count", 0).Below(1+family.For("most", 0).Below(6)) {
-			if item, ok := s.fault(family.For("fault", int(i)), w, limits, x.Clients); ok {
+			one := family.For("fault", int(i))
+			if i > 0 && !atOnce {
+				when = s.moment(one.For("moment", 0), x.Clients)
+			}
+			if item, ok := s.fault(one, w, limits, when); ok {
 				x.Timeline = append(x.Timeline, item)
 			}
 		}
@@ -63,13 +69,14 @@ func (s Space) limits(x *scenarios.Scenario) *faults.Limits {
 	return &faults.Limits{Names: x.Processes(), Budget: x.Budget, Beyond: s.Beyond, Scale: x.Lock.TTL, Persistence: x.Nodes.Persistence.Persistence}
 }
 
-// fault draws a fault and its moment.
-func (s Space) fault(c faults.Choices, w faults.Word, l *faults.Limits, clients []string) (scenarios.Item, bool) {
-	f := w.Draw(c, l)
-	if f == nil {
-		return scenarios.Item{}, false
+// fault draws a fault for a moment; false if the limits allow none.
+func (s Space) fault(c faults.Choices, w faults.Word, l *faults.Limits, when faults.Trigger) (scenarios.Item, bool) {
+	of := *l
+	if when.After != nil {
+		of.Focus = when.After.Client
 	}
-	return scenarios.Item{When: s.moment(c.For("moment", 0), clients), Kind: w.Name, Fault: f}, true
+	f := w.Draw(c, &of)
+	return scenarios.Item{When: when, Kind: w.Name, Fault: f}, f != nil
 }
 
 // moment draws a time, or a step of the algorithm, so that faults strike between any two of them.

@@ -38,10 +38,10 @@ func (id identity) share(shard int) int {
 
 // pending is a violation that is to be shrunk.
 type pending struct {
-	Run       int            `json:"run"`
-	Candidate Candidate      `json:"candidate"`
-	Kinds     []checker.Kind `json:"kinds"`
-	Families  []string       `json:"families"`
+	Run       int          `json:"run"`
+	Candidate Candidate    `json:"candidate"`
+	Kind      checker.Kind `json:"kind"`
+	Families  []string     `json:"families"`
 }
 
 // state is all that a search needs to go on after a whole generation.

@@ -57,11 +57,12 @@ type Finding struct {
 	Scenario *scenarios.Scenario `json:"-"`
 }
 
-// explains is the finding that a violating run is another instance of, as far as the kinds tell; nil if there is none.
-func (s *Summary) explains(kinds []checker.Kind, families []string) *Finding {
+// explains is the finding that a violation is another instance of, as far as the families of faults tell that were there;
+// nil if there is none.
+func (s *Summary) explains(kind checker.Kind, families []string) *Finding {
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		if slices.Contains(kinds, f.Kind) && !slices.ContainsFunc(f.Families, func(kind string) bool { return !slices.Contains(families, kind) }) {
+		if f.Kind == kind && !slices.ContainsFunc(f.Families, func(kind string) bool { return !slices.Contains(families, kind) }) {
 			return f
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 	"redlocksim/search/shrink"
 	"redlocksim/sim"
 )
@@ -168,7 +169,7 @@ func taken(stats shrink.Stats) int {
 }
 
 func TestShrinkStops(t *testing.T) {
-	s := scenarios.Random(3)
+	s := search.Anything(3)
 	always := func(*scenarios.Scenario) (bool, error) { return true, nil }
 	for runs := 1; runs < 40; runs += 13 {
 		calls := 0

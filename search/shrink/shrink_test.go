@@ -12,6 +12,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 	"redlocksim/search/shrink"
 )
 
@@ -40,7 +41,7 @@ func noisy(t *testing.T, name string, broken func(*scenarios.Scenario) (bool, er
 				Do: []scenarios.Step{{Kind: scenarios.TryLockStep}, {Kind: scenarios.UpdateStep}, {Kind: scenarios.HoldStep, For: 300 * time.Millisecond}, {Kind: scenarios.UnlockStep}, {Kind: scenarios.SleepStep, For: time.Duration(1 + rng.Int64N(int64(5*time.Second)))}}})
 		}
 		for count(&s) < 20 {
-			for _, item := range scenarios.Random(rng.Uint64()).Timeline {
+			for _, item := range search.Anything(rng.Uint64()).Timeline {
 				with := s
 				with.Timeline = append(slices.Clone(s.Timeline), item)
 				if item.Fault != nil && count(&s) < 20 && valid(&with) {
@@ -179,7 +180,7 @@ func TestRandomExperimentsShrink(t *testing.T) {
 		want = 2
 	}
 	for seed := uint64(0); want > 0; seed++ {
-		s := scenarios.Random(seed)
+		s := search.Anything(seed)
 		r, err := scenarios.Judge(s, scenarios.Options{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
