@@ -115,7 +115,7 @@ func (c *Clock) whenMono(m Mono) True {
 	if c.suspended && c.Mono() < m {
 		return Forever
 	}
-	return c.whenBoot(m + c.lost)
+	return c.whenBoot(Mono(True(m).Add(time.Duration(c.lost)))) // a reading can be as late as Forever
 }
 
 // WhenWall is the first true time, since the wall clock was last stepped, at which it reads w or later: in the past, or in

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"redlocksim/reports"
+	"redlocksim/scenarios"
+	"redlocksim/search/orders"
+	"redlocksim/search/systematic"
+)
+
+// systematicOptions are the flags of the two systematic searches.
+type systematicOptions struct {
+	seed   uint64
+	depth  int    // how many faults are placed
+	beyond bool   // beyond the budget, too
+	runs   int    // the limit on placements, or on the runs of each small world; 0: none
+	late   int    // how often time may go on while messages are under way; negative: without a limit
+	jobs   int    // 0: one a core
+	dir    string // for findings; empty: they are not kept
+}
+
+func (o *systematicOptions) check() error {
+	switch {
+	case o.depth != 1 && o.depth != 2:
+		return &failure{exitUsage, fmt.Errorf("--depth %d: must be 1 or 2", o.depth)}
+	case o.runs < 0:
+		return &failure{exitUsage, fmt.Errorf("--runs %d: must not be negative", o.runs)}
+	case o.jobs < 0:
+		return &failure{exitUsage, fmt.Errorf("--jobs %d: must not be negative", o.jobs)}
+	}
+	return nil
+}
+
+// untilInterrupted is a context that ends with the command's, or when the user wants it to.
+func untilInterrupted(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+}
+
+// runSystematic places every fault at every step of the base's run, and prints what came of it.
+func runSystematic(cmd *cobra.Command, base *scenarios.Scenario, o systematicOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	ctx, stop := untilInterrupted(cmd)
+	defer stop()
+	start := time.Now()
+	b, err := systematic.NewBase(base, o.seed, o.beyond)
+	if err != nil {
+		return wrap(err)
+	}
+	so := systematic.Options{Depth: o.depth, Beyond: o.beyond, Runs: o.runs, Jobs: o.jobs, Dir: o.dir}
+	if bar := progress(cmd.ErrOrStderr(), 0); bar != nil {
+		defer func() { _ = bar.Clear() }() // it is only a picture
+		so.Progress = func(p *systematic.Part) {
+			bar.Describe(fmt.Sprintf("%d of %d placements", p.Covered, p.Of))
+			_ = bar.Set64(int64(p.Covered))
+		}
+	}
+	s, err := systematic.Explore(ctx, b, so)
+	if err != nil {
+		return wrap(err)
+	}
+	placements(cmd.OutOrStdout(), s, o)
+	speed(cmd.ErrOrStderr(), int(s.Singles.Covered+s.Pairs.Covered), "placements", time.Since(start))
+	if ctx.Err() != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: ended early")
+	}
+	if len(s.Findings) > 0 {
+		return &failure{code: exitSafety}
+	}
+	return nil
+}
+
+// speed says how fast it went. It is no part of the report, which is the same every time.
+func speed(w io.Writer, runs int, what string, took time.Duration) {
+	fmt.Fprintf(w, "redlocksim: %d %s in %v, %.0f a second\n", runs, what, took.Round(time.Millisecond), float64(runs)/took.Seconds())
+}
+
+func placements(w io.Writer, s *systematic.Summary, o systematicOptions) {
+	fmt.Fprintf(w, "moments    %d\nfaults     %d\n", s.Moments, s.Faults)
+	fmt.Fprintf(w, "base       %v\n", s.Base)
+	part := func(name string, p *systematic.Part) {
+		fmt.Fprintf(w, "%-10s %v; %d made a difference, %d could not strike\n", name, p, p.Different, p.Unstruck)
+		fmt.Fprintf(w, "           %d violate within the budget, %d beyond it\n", p.Violations, p.Beyond)
+	}
+	part("singles", &s.Singles)
+	if o.depth >= 2 {
+		part("pairs", &s.Pairs)
+	}
+	if len(s.Findings) == 0 {
+		fmt.Fprintln(w, "findings   none")
+	}
+	for i, f := range s.Findings {
+		with := strings.Join(f.Families, ", ")
+		if with == "" {
+			with = "no fault"
+		}
+		where := "within the budget"
+		if f.Beyond {
+			where = "beyond the budget"
+		}
+		fmt.Fprintf(w, "finding %-2d %s, with %s, %s, %d times\n", i+1, f.Kind, with, where, f.Times)
+		if f.File != "" {
+			fmt.Fprintf(w, "           redlocksim run %s --seed %d\n", filepath.Join(o.dir, f.File), o.seed)
+		}
+	}
+	if s.Unshrunk > 0 {
+		fmt.Fprintf(w, "           %d more kinds of violations were not shrunk\n", s.Unshrunk)
+	}
+}
+
+// runOrders goes through all orders of messages and timers in small worlds of the base's lock, and prints what came of it.
+func runOrders(cmd *cobra.Command, base *scenarios.Scenario, o systematicOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	ctx, stop := untilInterrupted(cmd)
+	defer stop()
+	start := time.Now()
+	worlds := orders.Worlds(base)
+	if err := orders.Search(ctx, worlds, o.late, o.runs, o.jobs); err != nil {
+		return wrap(err)
+	}
+	runs, violations := 0, 0
+	out := cmd.OutOrStdout()
+	for _, world := range worlds {
+		describe(out, world)
+		for _, level := range world.Levels {
+			runs += level.Runs + level.Cut
+		}
+	}
+	for _, world := range worlds {
+		if n := world.Last().Violations; n > 0 {
+			if violations == 0 {
+				tell(out, world)
+			}
+			violations += n
+		}
+	}
+	speed(cmd.ErrOrStderr(), runs, "runs", time.Since(start))
+	if ctx.Err() != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: ended early")
+	}
+	if violations > 0 {
+		return &failure{code: exitSafety}
+	}
+	return nil
+}
+
+// describe says what of a small world was gone through.
+func describe(w io.Writer, world *orders.World) {
+	fmt.Fprintf(w, "%s, %s\n", world.Name, world.Strike)
+	for late, r := range world.Levels {
+		what := "no message is late"
+		if late > 0 {
+			what = fmt.Sprintf("messages are late %s at the most", times(late))
+		}
+		covered := "all orders in which " + what
+		switch {
+		case !r.Complete:
+			covered = "not all orders in which " + what
+		case r.Withheld == 0:
+			covered = "all orders"
+		}
+		fmt.Fprintf(w, "  %s: %d runs (%d more cut short), %d different ends, up to %d steps; %d violate within the budget, %d beyond it\n",
+			covered, r.Runs, r.Cut, r.Distinct, r.Longest, r.Violations, r.BeyondViolations)
+	}
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// tell tells the first order that violates something.
+func tell(w io.Writer, world *orders.World) {
+	fmt.Fprintf(w, "\n%s, %s: %v\n\n", world.Name, world.Strike, scenarios.Findings(world.Last().First.Kinds))
+	for _, line := range reports.Story(world.Last().First.History) {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintln(w, "\nin this order:")
+	for i, s := range world.Last().First.Steps {
+		fmt.Fprintf(w, "%4d  %v%s\n", i+1, s.Kind, ends(s.From, s.Process))
+	}
+}
+
+func ends(from, to string) string {
+	switch {
+	case from != "":
+		return " " + from + " → " + to
+	case to != "":
+		return " " + to
+	}
+	return ""
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"redlocksim/scenarios"
+)
+
+func asked(run func(*cobra.Command) error) (out string, code int) {
+	var b bytes.Buffer
+	cmd := &cobra.Command{}
+	cmd.SetContext(context.Background())
+	cmd.SetOut(&b)
+	cmd.SetErr(new(bytes.Buffer))
+	if err := run(cmd); err != nil {
+		f := (*failure)(nil)
+		if !errors.As(err, &f) {
+			return err.Error(), -1
+		}
+		code = f.code
+	}
+	return b.String(), code
+}
+
+func parsed(t *testing.T, text string) *scenarios.Scenario {
+	t.Helper()
+	found, err := scenarios.Parse("base.yaml", []byte("title: base\nsource: a test\nexplanation: none\nclaim: holds\nexpect: {findings: safe, unavailable: {at-most: 1m}}\n"+text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[0]
+}
+
+// TestPlacementsReport: of 15 moments and 15 faults, counted by hand in package systematic, with one client.
+func TestPlacementsReport(t *testing.T) {
+	base := parsed(t, `
+clients: [client-1]
+lock: {protocol: single}
+nodes: {names: [A]}
+network: {latency: 1ms}
+duration: 5s
+timeline: [{at: 0s, client: client-1, do: [try-lock, hold: 1s, unlock]}]
+`)
+	out, code := asked(func(cmd *cobra.Command) error {
+		return runSystematic(cmd, base, systematicOptions{depth: 2, runs: 1225})
+	})
+	if code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	for _, line := range []string{"moments    15\n", "faults     15\n", "singles    all 225; ", "45 could not strike\n", "pairs      1000 of 25200, number k·15577 mod 25200 for each k below 1000; ", "findings   none\n"} {
+		if !strings.Contains(out, line) {
+			t.Errorf("no %q in\n%s", line, out)
+		}
+	}
+}
+
+func TestPlacementsFound(t *testing.T) {
+	base := parsed(t, `
+clients: [client-1, client-2]
+lock: {protocol: single}
+nodes: {names: [A], persistence: always}
+budget: {clock-step: 10s}
+duration: 20s
+timeline:
+  - {at: 0s, client: client-1, do: [try-lock, hold: 8s, unlock]}
+  - {at: 2s, client: client-2, do: [try-lock, hold: 1s, unlock]}
+`)
+	dir := t.TempDir()
+	out, code := asked(func(cmd *cobra.Command) error {
+		return runSystematic(cmd, base, systematicOptions{depth: 1, dir: dir})
+	})
+	if code != exitSafety || !strings.Contains(out, "finding 1  lease-overlap, with clock-step, within the budget, ") ||
+		!strings.Contains(out, "redlocksim run "+dir+"/1-lease-overlap-clock-step.yaml --seed 0\n") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+func TestOrdersReport(t *testing.T) {
+	const settings = `
+clients: [client-1]
+nodes: {names: [A]}
+timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
+`
+	out, code := asked(func(cmd *cobra.Command) error {
+		return runOrders(cmd, parsed(t, settings+"lock: {protocol: single}\n"), systematicOptions{depth: 1, runs: 200})
+	})
+	// Which of two requests is first at the node is all that there is.
+	if want := "two clients ask at once, no fault\n  all orders in which no message is late: 2 runs (0 more cut short), 2 different ends, "; code != exitOK || !strings.HasPrefix(out, want) {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	out, code = asked(func(cmd *cobra.Command) error {
+		return runOrders(cmd, parsed(t, settings+"lock: {protocol: get-set}\n"), systematicOptions{depth: 1, runs: 200})
+	})
+	for _, line := range []string{"\ntwo clients ask at once, no fault: lease-overlap\n", "finds no key\n", "\nin this order:\n", "  request arrives client-1 → A\n"} {
+		if code != exitSafety || !strings.Contains(out, line) {
+			t.Errorf("exit code %d, no %q in\n%s", code, line, out)
+		}
+	}
+}
+
+func TestSystematicUsage(t *testing.T) {
+	for _, o := range []systematicOptions{{depth: 3}, {depth: 1, runs: -1}, {depth: 1, jobs: -1}} {
+		for _, run := range []func(*cobra.Command, *scenarios.Scenario, systematicOptions) error{runSystematic, runOrders} {
+			if _, code := asked(func(cmd *cobra.Command) error { return run(cmd, nil, o) }); code != exitUsage {
+				t.Errorf("%+v: exit code %d", o, code)
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package orders
+
+import (
+	"fmt"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+)
+
+// Program is what a client of a small world does: Steps, Repeat times, from the moment on at which the exploration begins.
+type Program struct {
+	Steps  []scenarios.Step
+	Repeat int
+}
+
+// Strike is a fault that may strike at any moment.
+type Strike struct {
+	Kind  string
+	Fault faults.Fault
+}
+
+// Small makes a small world with the lock and the budget of a scenario: its first nodes, at most that many, and one client
+// for each program. Before, a client takes the lock and releases it, so that the nodes know the scripts. The run ends when
+// it has gone on for length.
+func Small(base *scenarios.Scenario, nodes int, programs []Program, strike *Strike, length time.Duration) Setup {
+	const warmUp = time.Second
+	x := *base
+	x.Clients, x.Timeline, x.Heal, x.Nodes.Replicas = nil, nil, nil, nil
+	x.Expect = scenarios.Expect{}
+	x.Nodes.Names = x.Nodes.Names[:min(nodes, len(x.Nodes.Names))]
+	x.Duration = warmUp + length
+	for i, p := range programs {
+		name := fmt.Sprintf("client-%d", i+1)
+		x.Clients = append(x.Clients, name)
+		if i == 0 {
+			x.Timeline = append(x.Timeline, scenarios.Item{Client: name, Repeat: 1,
+				Do: []scenarios.Step{{Kind: scenarios.TryLockStep}, {Kind: scenarios.UnlockStep}}})
+		}
+		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: warmUp}, Client: name, Do: p.Steps, Repeat: p.Repeat})
+	}
+	if strike != nil {
+		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: x.Duration + time.Second}, Kind: strike.Kind, Fault: strike.Fault})
+	}
+	return Setup{Scenario: &x, Begin: warmUp}
+}

@@ -1,0 +1,120 @@
+package orders
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+// World is a small world with its name, and what going through it gave.
+type World struct {
+	// Name says what the clients do, and Strike what may go wrong at any moment.
+	Name, Strike string
+	Setup        Setup
+	// Levels are what going through it gave with Setup.Late from 0 on: all complete but perhaps the last.
+	Levels []*Result
+}
+
+// Last is the level that went farthest.
+func (w *World) Last() *Result { return w.Levels[len(w.Levels)-1] }
+
+// search goes through the levels up to late, until one is not complete or has shown a violation, or none can show more.
+func (w *World) search(ctx context.Context, late, executions int) error {
+	w.Setup.Executions = executions
+	for w.Setup.Late = 0; ; w.Setup.Late++ {
+		r, err := Explore(ctx, w.Setup)
+		if err != nil {
+			return err
+		}
+		w.Levels = append(w.Levels, r)
+		if !r.Complete || r.Violations > 0 || r.Withheld == 0 || w.Setup.Late == late {
+			return nil
+		}
+	}
+}
+
+// maxNodes is how many nodes of a scenario the small worlds have: the fewest in which a majority can differ from another.
+const maxNodes = 3
+
+// Worlds are the small worlds of a scenario's lock: two clients that ask at once; one that asks again after it was refused;
+// and one that releases while its lease ends, and two that ask after that. Each without a fault, and with each of a few that
+// may strike at any moment: a node that is killed and restarts, as early as the budget allows, a client that crashes or is paused for
+// longer than the time to live, a link that is cut, and a node's clock that steps by as much as the budget allows.
+func Worlds(base *scenarios.Scenario) []*World {
+	ttl := base.Lock.TTL
+	try := scenarios.Step{Kind: scenarios.TryLockStep}
+	step := func(kind scenarios.StepKind, d time.Duration) scenarios.Step {
+		return scenarios.Step{Kind: kind, For: d}
+	}
+	past := step(scenarios.HoldStep, ttl+ttl/5)
+	late := Program{[]scenarios.Step{step(scenarios.SleepStep, ttl+ttl/10), try, step(scenarios.HoldStep, ttl/2)}, 1}
+	worlds := []struct {
+		name     string
+		programs []Program
+		length   time.Duration
+	}{
+		{"two clients ask at once", []Program{{[]scenarios.Step{try, past}, 1}, {[]scenarios.Step{try, past}, 1}}, 2 * ttl},
+		{"one asks again", []Program{{[]scenarios.Step{try, past}, 1}, {[]scenarios.Step{try, past}, 2}}, 2 * ttl},
+		{"one releases late", []Program{{[]scenarios.Step{try, step(scenarios.HoldStep, ttl*4/5), {Kind: scenarios.UnlockStep}}, 1}, late, late}, 2 * ttl},
+	}
+	var all []*World
+	for _, w := range worlds {
+		for _, strike := range strikes(base) {
+			name := "no fault"
+			if strike != nil {
+				name = strike.Kind
+			}
+			all = append(all, &World{Name: w.name, Strike: name, Setup: Small(base, maxNodes, w.programs, strike, w.length)})
+		}
+	}
+	return all
+}
+
+// strikes are the faults that may strike, and none.
+func strikes(base *scenarios.Scenario) []*Strike {
+	budget, node := base.Budget, base.Nodes.Names[0]
+	again := budget.RestartDelay
+	if budget.MemoryLoss > 0 || base.Nodes.Persistence.Persistence != sim.NoPersistence { // what is killed keeps what it has written
+		again = new(time.Duration)
+	}
+	all := []*Strike{nil,
+		{"kill", &faults.Kill{Outage: faults.Outage{Node: node, RestartAfter: again}}},
+		{"crash", &faults.Crash{Client: "client-1"}},
+		{"pause", &faults.Pause{Process: "client-1", For: base.Lock.TTL + base.Lock.TTL/10}},
+		{"partition", &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{node}}}}}
+	if budget.ClockStep > 0 {
+		all = append(all, &Strike{"clock-step", &faults.ClockStep{Process: node, By: budget.ClockStep}})
+	}
+	return all
+}
+
+// Search goes through worlds, several at a time, one a core if jobs is zero: with Setup.Late from 0 to late, without a limit
+// if that is negative, and at most so many executions at each level. When the context ends, each has what was gone through
+// so far. What is found does not depend on jobs.
+func Search(ctx context.Context, worlds []*World, late, executions, jobs int) error {
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	var workers sync.WaitGroup
+	free := make(chan struct{}, jobs)
+	errs := make([]error, len(worlds))
+	for i, w := range worlds {
+		workers.Go(func() {
+			free <- struct{}{}
+			errs[i] = w.search(ctx, late, executions)
+			<-free
+		})
+	}
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package systematic
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+)
+
+// Options say how far to go. The zero value places single faults, all of them, and keeps nothing.
+type Options struct {
+	// Depth is 2 to place pairs of faults too; otherwise only single ones are placed.
+	Depth int
+	// Beyond has violations by faults that exceed the budget count as findings; see NewBase for having such faults placed.
+	Beyond bool
+	// Runs bounds how many placements are run, single ones and pairs together; zero is without a limit.
+	Runs int
+	// Jobs is how many runs are made at a time; one a core if zero. It does not change what is found.
+	Jobs int
+	// Dir is a directory for what is found, as scenario files; nothing is kept if it is empty.
+	Dir string
+	// Progress, if not nil, is called now and then with the part that is under way.
+	Progress func(*Part)
+}
+
+// Summary is what was placed and what came of it.
+type Summary struct {
+	// Moments and Faults are how many there are: every fault at every moment is a placement of a single one.
+	Moments, Faults int
+	// Base is what the run shows without anything placed; what it shows anyway is no finding.
+	Base scenarios.Findings
+	// Singles and Pairs are the placements of one and of two faults, the second after the first.
+	Singles, Pairs Part
+	// Findings are what was found, shrunk, each of them another way to break the lock.
+	Findings []Finding
+	// Unshrunk is how many kinds of violations, by the faults they took, were left aside because there were too many.
+	Unshrunk int
+}
+
+// Part is the placements of one depth.
+type Part struct {
+	// Of is how many there are, and Covered how many were run.
+	Of, Covered uint64
+	// Stride says which: placement number k·Stride mod Of, for k from 0 to Covered−1. Placements are numbered by the moment
+	// and then by the fault; pairs by the first, and then by the second.
+	Stride uint64
+	// Different is how many changed anything for a client or at the resource, and Unstruck how many could not strike.
+	Different, Unstruck uint64
+	// Violations is how many violate something within the budget, and Beyond how many do beyond it.
+	Violations, Beyond uint64
+}
+
+// Complete says that nothing was left out.
+func (p *Part) Complete() bool { return p.Covered == p.Of }
+
+// trial is what one placement showed.
+type trial struct {
+	different, unstruck, beyond bool
+	kinds                       []checker.Kind
+	families                    []string
+}
+
+// explorer is an exploration under way.
+type explorer struct {
+	base    *Base
+	options Options
+	summary Summary
+	classes []*class
+}
+
+// class is violations of a kind that took the same kinds of faults, the first of them placed as its numbers say.
+type class struct {
+	kind     checker.Kind
+	families []string
+	beyond   bool
+	placed   []uint64
+	times    int
+}
+
+// Explore places the faults, and shrinks what it finds. When the context ends it stops with what was covered so far. The
+// error is an internal one, or that of a directory that cannot be written.
+func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
+	if o.Jobs <= 0 {
+		o.Jobs = runtime.GOMAXPROCS(0)
+	}
+	x := &explorer{base: b, options: o}
+	x.summary = Summary{Moments: len(b.Moments), Faults: len(b.Faults), Base: b.kinds}
+	n := uint64(len(b.Moments)) * uint64(len(b.Faults))
+	left := ^uint64(0)
+	if o.Runs > 0 {
+		left = uint64(o.Runs)
+	}
+	if err := x.cover(ctx, &x.summary.Singles, n, left, func(k uint64) []uint64 { return []uint64{k} }); err != nil {
+		return nil, err
+	}
+	if o.Depth >= 2 && n > 1 {
+		err := x.cover(ctx, &x.summary.Pairs, n*(n-1)/2, left-x.summary.Singles.Covered, func(k uint64) []uint64 { return pair(k, n) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &x.summary, x.settle(ctx)
+}
+
+// pair is the two placements of a pair, by its number, among n.
+func pair(k, n uint64) []uint64 {
+	// The pairs whose first is i begin at i·(2n − i − 1)/2.
+	begin := func(i uint64) uint64 { return i * (2*n - i - 1) / 2 }
+	lo, hi := uint64(0), n-1
+	for lo+1 < hi {
+		if mid := (lo + hi) / 2; begin(mid) <= k {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return []uint64{lo, lo + 1 + k - begin(lo)}
+}
+
+// stride is a step with which any number of placements is spread evenly over all n: next to the golden section, and with
+// no factor in common with n, so that every placement comes up once.
+func stride(n uint64) uint64 {
+	gcd := func(a, b uint64) uint64 {
+		for b != 0 {
+			a, b = b, a%b
+		}
+		return a
+	}
+	hi, lo := bits.Mul64(n, 618_034)
+	s, _ := bits.Div64(hi, lo, 1_000_000)
+	for s = max(s, 1); gcd(s, n) != 1; s++ {
+	}
+	return s
+}
+
+const perBatch = 2000
+
+// cover runs the placements of one depth: all, or as many as are left, spread evenly.
+func (x *explorer) cover(ctx context.Context, p *Part, of, left uint64, numbers func(uint64) []uint64) error {
+	p.Of, p.Stride = of, 1
+	if of > left {
+		p.Stride = stride(of)
+	}
+	for goal := min(of, left); p.Covered < goal && ctx.Err() == nil; {
+		batch := make([][]uint64, min(goal-p.Covered, perBatch))
+		for i := range batch {
+			hi, lo := bits.Mul64(p.Covered+uint64(i), p.Stride)
+			batch[i] = numbers(bits.Rem64(hi, lo, of))
+		}
+		trials, err := x.run(ctx, batch)
+		if err != nil {
+			return err
+		}
+		for i := range trials {
+			x.add(p, &trials[i], batch[i])
+		}
+		if x.options.Progress != nil {
+			x.options.Progress(p)
+		}
+	}
+	return nil
+}
+
+// run makes the runs of a batch, several at a time, as many as the context allows: the first ones.
+func (x *explorer) run(ctx context.Context, batch [][]uint64) ([]trial, error) {
+	var (
+		workers sync.WaitGroup
+		mu      sync.Mutex
+		next    int
+		trials  = make([]trial, len(batch))
+		errs    = make([]error, len(batch))
+		failed  bool
+	)
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next >= len(batch) || failed || ctx.Err() != nil {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	for range min(x.options.Jobs, len(batch)) {
+		workers.Go(func() {
+			var buffer history.History
+			for i, ok := take(); ok; i, ok = take() {
+				if trials[i], errs[i] = x.try(batch[i], &buffer); errs[i] != nil {
+					mu.Lock()
+					failed = true
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return trials[:next], nil
+}
+
+// place is the base with some placements more.
+func (b *Base) place(numbers []uint64) *scenarios.Scenario {
+	s := *b.Scenario
+	s.Timeline = slices.Clip(s.Timeline)
+	for _, n := range numbers {
+		f := b.Faults[n%uint64(len(b.Faults))]
+		s.Timeline = append(s.Timeline, scenarios.Item{When: b.Moments[n/uint64(len(b.Faults))], Kind: f.Kind, Fault: f.Fault})
+	}
+	return &s
+}
+
+// try runs a placement. The history is recorded in the buffer.
+func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error) {
+	s := x.base.place(numbers)
+	r, err := scenarios.Judge(s, scenarios.Options{Seed: x.base.Seed, Buffer: *buffer})
+	if err != nil {
+		return trial{}, err
+	}
+	*buffer = r.History
+	t := trial{different: digest(r.History) != x.base.digest, beyond: r.Beyond != nil}
+	for _, item := range s.Timeline[len(x.base.Scenario.Timeline):] {
+		why := item.When.String() + ": "
+		t.unstruck = t.unstruck || slices.ContainsFunc(r.Unstruck, func(text string) bool { return strings.HasPrefix(text, why) })
+	}
+	for _, k := range r.Findings {
+		if k.Violation() && !slices.Contains(x.base.kinds, k) {
+			t.kinds = append(t.kinds, k)
+		}
+	}
+	if t.kinds != nil {
+		t.families = search.Families(s)
+	}
+	return t, nil
+}
+
+// add counts a placement.
+func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
+	p.Covered++
+	if t.different {
+		p.Different++
+	}
+	if t.unstruck {
+		p.Unstruck++
+	}
+	switch {
+	case t.kinds == nil:
+		return
+	case t.beyond:
+		p.Beyond++
+	default:
+		p.Violations++
+	}
+	for _, kind := range t.kinds {
+		i := slices.IndexFunc(x.classes, func(c *class) bool {
+			return c.kind == kind && c.beyond == t.beyond && slices.Equal(c.families, t.families)
+		})
+		if i < 0 {
+			i = len(x.classes)
+			x.classes = append(x.classes, &class{kind: kind, families: t.families, beyond: t.beyond, placed: numbers})
+		}
+		x.classes[i].times++
+	}
+}
+
+// String says which placements were run.
+func (p *Part) String() string {
+	switch {
+	case p.Of == 0:
+		return "none"
+	case p.Complete():
+		return fmt.Sprintf("all %d", p.Of)
+	case p.Stride == 1:
+		return fmt.Sprintf("the first %d of %d", p.Covered, p.Of)
+	}
+	return fmt.Sprintf("%d of %d, number k·%d mod %d for each k below %d", p.Covered, p.Of, p.Stride, p.Of, p.Covered)
+}

@@ -1,0 +1,103 @@
+package systematic
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+// Base is the run that faults are placed in.
+type Base struct {
+	Scenario *scenarios.Scenario
+	Seed     uint64
+	// Moments are those at which a fault can be placed, in the order of the run: before everything that happens at a true
+	// time, and after every event of the history.
+	Moments []faults.Trigger
+	// Faults are what is placed there.
+	Faults []Fault
+
+	digest       sim.Key
+	usesResource bool
+	kinds        scenarios.Findings
+}
+
+// Fault is a fault with its name.
+type Fault struct {
+	Kind string
+	faults.Fault
+}
+
+// NewBase runs a scenario with its own timeline, and lists what can be placed in it. Beyond has faults placed that exceed
+// its budget, too. The error is an internal one.
+func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
+	x := *s
+	// What it expects is of no interest, and must not cost further runs.
+	x.Expect = scenarios.Expect{Unavailable: scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: x.Duration}}}
+	b := &Base{Scenario: &x, Seed: seed}
+	var times []sim.True
+	r, err := scenarios.Judge(&x, scenarios.Options{Seed: seed, Trace: func(t sim.TraceStep) { times = append(times, t.At) }})
+	if err != nil {
+		return nil, err
+	}
+	b.digest, b.kinds = digest(r.History), r.Findings
+	b.Moments = moments(times, r.History)
+	b.usesResource = slices.ContainsFunc(r.History, func(e history.Event) bool { return e.Kind == history.Effect })
+	b.Faults = b.enumerate(beyond)
+	return b, nil
+}
+
+// moments puts times and events in the order of the run. Steps never go back in time.
+func moments(times []sim.True, h history.History) []faults.Trigger {
+	type placed struct {
+		at   sim.True
+		when faults.Trigger
+	}
+	var all []placed
+	for _, at := range slices.Compact(times) {
+		all = append(all, placed{at, faults.Trigger{At: time.Duration(at)}})
+	}
+	seen := map[faults.Moment]int{}
+	for i := range h {
+		e := &h[i]
+		m := faults.Moment{Event: faults.EventName(e), Client: e.Process, Node: e.Node}
+		// A moment that names no client counts the events of all, and so with nodes.
+		for _, looser := range slices.Compact([]faults.Moment{m, {Event: m.Event, Client: m.Client}}) {
+			seen[looser]++
+			if looser.Client != "" {
+				looser.Client = ""
+				seen[looser]++
+			}
+		}
+		if m.Event == "" {
+			continue
+		}
+		nth := m
+		if seen[m] > 1 {
+			nth.Nth = seen[m]
+		}
+		all = append(all, placed{sim.True(e.Time), faults.Trigger{After: &nth}})
+	}
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
+	triggers := make([]faults.Trigger, len(all))
+	for i := range all {
+		triggers[i] = all[i].when
+	}
+	return triggers
+}
+
+// digest stands for what happened to clients and the resource, and when: the history without the faults themselves.
+func digest(h history.History) sim.Key {
+	var k sim.Key
+	for i := range h {
+		if e := &h[i]; e.Kind != history.Fault {
+			k = k.With(uint64(e.Time)).WithString(string(e.Kind)).WithString(e.Process).With(uint64(e.Op)).WithString(string(e.Func)).With(uint64(e.Grant)).
+				WithString(string(e.Outcome)).WithString(e.Name).WithString(e.Node).With(uint64(e.Number)).With(uint64(e.Span)).WithString(e.Detail).With(uint64(e.Token))
+		}
+	}
+	return k
+}

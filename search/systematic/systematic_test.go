@@ -1,0 +1,328 @@
+package systematic
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+func parse(t *testing.T, text string) *scenarios.Scenario {
+	t.Helper()
+	found, err := scenarios.Parse("base.yaml", []byte("title: base\nsource: a test\nexplanation: none\nclaim: holds\nexpect: {findings: safe, unavailable: {at-most: 1m}}\n"+text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[0]
+}
+
+func newBase(t *testing.T, text string, beyond bool) *Base {
+	t.Helper()
+	b, err := NewBase(parse(t, text), 0, beyond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+const tiny = `
+clients: [client-1]
+lock: {protocol: single}
+nodes: {names: [A]}
+network: {latency: 1ms}
+duration: 5s
+timeline: [{at: 0s, client: client-1, do: [try-lock, hold: 1s, unlock]}]
+`
+
+// TestCount counts by hand. A request or a reply takes 1 ms. Something happens at 0 s (the program starts), 1 ms and 2 ms
+// (SET and its reply), 1.002 s (the end of the work), and 1, 2, 3 and 4 ms later (the release by a script that the node
+// does not know, and once more in full): 8 times. The history has the calls and returns of both operations, and of the
+// acquire its attempt, the node's answer and the validity: 7 events.
+//
+// Between one client and one node there is one link: 3 directions and 2 lengths of partitions, 1 reset; the node stops in
+// 3 ways for good and restarts in one, nothing brings it back since the budget has no loss of memory; 2 processes can be
+// resumed, the client gets stuck or crashes. The budget is zero for all that has a size.
+func TestCount(t *testing.T) {
+	b := newBase(t, tiny, false)
+	times, events := 0, 0
+	for _, m := range b.Moments {
+		if m.After == nil {
+			times++
+		} else {
+			events++
+		}
+	}
+	if times != 8 || events != 7 || len(b.Faults) != 6+1+3+1+2+2 {
+		t.Errorf("%d times, %d events, %d faults\n%v", times, events, len(b.Faults), b.Moments)
+	}
+	s, err := Explore(t.Context(), b, Options{Depth: 2, Runs: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 15 * 15
+	if s.Singles.Of != n || !s.Singles.Complete() || s.Pairs.Of != n*(n-1)/2 || s.Pairs.Covered != 1000-n {
+		t.Errorf("%+v", *s)
+	}
+	// A restart or a resume strikes nothing that is up and running, at none of 15 moments. All else does.
+	if s.Singles.Unstruck != 15*3 {
+		t.Errorf("%d could not strike", s.Singles.Unstruck)
+	}
+	if s.Singles.Violations+s.Singles.Beyond+s.Pairs.Violations+s.Pairs.Beyond != 0 {
+		t.Errorf("violations with one client: %+v", *s)
+	}
+}
+
+// TestDifference: a fault makes a difference as long as there is something left for it to strike.
+func TestDifference(t *testing.T) {
+	b := newBase(t, tiny, false)
+	b.Faults = []Fault{{"partition", &faults.Partition{Links: faults.Links{Direction: faults.Direction{Direction: sim.Requests}}}}}
+	s, err := Explore(t.Context(), b, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Requests are lost from then on: that changes something until the last one has arrived, the script in full, 3 ms after
+	// the end of the work. That is before all but the last of the 8 times, and after all but the last of the 7 events.
+	if s.Singles.Of != 15 || s.Singles.Different != 7+6 {
+		t.Errorf("%+v, moments %v", s.Singles, b.Moments)
+	}
+}
+
+const kleppmann = `
+clients: [client-1, client-2]
+nodes: {names: [A, B, C]}
+duration: 30s
+timeline:
+  - {at: 0s, fault: {partition: {clients: [client-1], nodes: [C], direction: requests}}}
+  - {at: 0s, client: client-1, do: [try-lock, hold: 8s, unlock]}
+  - {at: 2s, client: client-2, do: [try-lock, hold: 1s, unlock]}
+`
+
+const failover = `
+clients: [client-1, client-2]
+lock: {protocol: failover}
+nodes: {names: [A], replicas: {A: [A2]}}
+network: {latency: 2ms}
+duration: 20s
+timeline:
+  - {at: 0s, client: client-1, do: [try-lock, hold: 8s, unlock]}
+  - {at: 2s, client: client-2, do: [try-lock, hold: 1s, unlock]}
+`
+
+const single = `
+clients: [client-1, client-2]
+lock: {protocol: single}
+nodes: {names: [A], persistence: always}
+duration: 20s
+timeline:
+  - {at: 0s, client: client-1, do: [try-lock, hold: 8s, unlock]}
+  - {at: 2s, client: client-2, do: [try-lock, hold: 1s, unlock]}
+`
+
+// TestKnown finds what the literature knows.
+func TestKnown(t *testing.T) {
+	for name, test := range map[string]struct {
+		base   string
+		beyond bool
+		want   [][]string // families of findings that must be there
+		none   bool       // there must be none
+	}{
+		"a clock that jumps, a node that forgets": {kleppmann, true, [][]string{{"clock-step", "partition"}, {"kill", "partition"}}, false},
+		"within the budget":                       {kleppmann, false, nil, true},
+		"a replica that lacks the lock":           {failover, true, [][]string{{"promote"}}, false},
+		"a single instance that forgets nothing":  {single, false, nil, true},
+		"a single instance whose clock jumps":     {single, true, [][]string{{"clock-step"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			b := newBase(t, test.base, test.beyond)
+			if test.beyond { // the others can break nothing, and take their time
+				b.Faults = slices.DeleteFunc(b.Faults, func(f Fault) bool {
+					return !slices.Contains([]string{"clock-step", "kill", "promote"}, f.Kind)
+				})
+			}
+			s, err := Explore(t.Context(), b, Options{Beyond: test.beyond, Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.none && len(s.Findings) > 0 || !s.Singles.Complete() || s.Singles.Different == 0 {
+				t.Errorf("%+v", *s)
+			}
+			for _, families := range test.want {
+				i := slices.IndexFunc(s.Findings, func(f Finding) bool { return slices.Equal(f.Families, families) && f.Kind == checker.LeaseOverlap })
+				if i < 0 {
+					t.Errorf("no finding with %v: %+v", families, s.Findings)
+					continue
+				}
+				// The file is a scenario that is as expected.
+				found, err := scenarios.Load(filepath.Join(dir, s.Findings[i].File))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r, err := scenarios.Verify(found[0], scenarios.Options{}); err != nil || !r.OK() {
+					t.Errorf("%v, %+v", err, r)
+				}
+				if _, err := os.Stat(filepath.Join(dir, s.Findings[i].Scenario.Name+"_test.go")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// pairs is a base in which client-1 holds all three nodes, two of which must forget it: f = k + q − N = 2.
+func pairs(t *testing.T) *Base {
+	b := newBase(t, `
+clients: [client-1, client-2]
+nodes: {names: [A, B, C]}
+duration: 30s
+timeline:
+  - {at: 0s, client: client-1, do: [try-lock, hold: 8s, unlock]}
+  - {at: 2s, client: client-2, do: [try-lock, hold: 1s, unlock]}
+`, true)
+	b.Faults = slices.DeleteFunc(b.Faults, func(f Fault) bool { return f.Kind != "clock-step" })
+	b.Moments = slices.DeleteFunc(b.Moments, func(m faults.Trigger) bool {
+		return m.After == nil || m.After.Event != "acquire-done" && m.After.Event != "acquire-called"
+	})
+	return b
+}
+
+func TestPairs(t *testing.T) {
+	b := pairs(t)
+	s, err := Explore(t.Context(), b, Options{Depth: 2, Beyond: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Singles.Violations+s.Singles.Beyond != 0 {
+		t.Errorf("one fault is enough: %+v", s.Singles)
+	}
+	if len(s.Findings) != 1 || !slices.Equal(s.Findings[0].Families, []string{"clock-step"}) || !s.Findings[0].Beyond || !s.Pairs.Complete() {
+		t.Errorf("%+v", *s)
+	}
+}
+
+func TestJobs(t *testing.T) {
+	b := pairs(t)
+	var summaries []*Summary
+	for _, jobs := range []int{1, 5} {
+		s, err := Explore(t.Context(), b, Options{Depth: 2, Beyond: true, Jobs: jobs, Runs: 1500})
+		if err != nil {
+			t.Fatal(err)
+		}
+		summaries = append(summaries, s)
+	}
+	if !reflect.DeepEqual(summaries[0], summaries[1]) || len(summaries[0].Findings) == 0 {
+		t.Errorf("%+v\n%+v", *summaries[0], *summaries[1])
+	}
+}
+
+func TestStopped(t *testing.T) {
+	b := newBase(t, kleppmann, false)
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := Explore(ctx, b, Options{Progress: func(*Part) { cancel() }})
+	if err != nil || s.Singles.Covered != perBatch || s.Singles.Complete() {
+		t.Errorf("%v, %+v", err, s.Singles)
+	}
+}
+
+// TestNumbers: every pair has one number, and a stride comes by every number once.
+func TestNumbers(t *testing.T) {
+	for n := uint64(2); n < 40; n++ {
+		k := uint64(0)
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				if got := pair(k, n); got[0] != i || got[1] != j {
+					t.Fatalf("pair %d of %d is %v, want %d %d", k, n, got, i, j)
+				}
+				k++
+			}
+		}
+		seen := map[uint64]bool{}
+		for k := range n {
+			seen[k*stride(n)%n] = true
+		}
+		if len(seen) != int(n) {
+			t.Errorf("the stride %d reaches %d of %d", stride(n), len(seen), n)
+		}
+	}
+}
+
+// TestMoments: a fault that is placed after an event strikes right after that one.
+func TestMoments(t *testing.T) {
+	b := newBase(t, kleppmann, false)
+	at := 0
+	for i, m := range b.Moments {
+		if m.After == nil {
+			continue
+		}
+		b.Faults = []Fault{{"stuck", &faults.Stuck{Client: "client-1"}}}
+		out, err := scenarios.Run(b.place([]uint64{uint64(i)}), scenarios.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at++; out.History[at].Name != "stuck" {
+			t.Errorf("%v: event %d is %+v", m, at+1, out.History[at])
+		}
+	}
+	if at < 20 {
+		t.Errorf("%d events", at)
+	}
+}
+
+// TestOnlyWhatIsNew: what the base shows anyway is no finding, and what exceeds the budget is none unless asked for.
+func TestOnlyWhatIsNew(t *testing.T) {
+	b := newBase(t, kleppmann+"  - {at: 1s, fault: {clock-step: {process: B, by: 20s}}}\n", false)
+	b.Faults = []Fault{{"resume", &faults.Resume{Process: "client-1"}}}
+	s, err := Explore(t.Context(), b, Options{Beyond: true})
+	if err != nil || !slices.Equal(s.Base, scenarios.Findings{checker.LeaseOverlap}) || s.Singles.Violations+s.Singles.Beyond != 0 || s.Findings != nil {
+		t.Errorf("%v, %+v", err, s)
+	}
+	b = newBase(t, single, true)
+	b.Faults = slices.DeleteFunc(b.Faults, func(f Fault) bool { return f.Kind != "clock-step" })
+	s, err = Explore(t.Context(), b, Options{})
+	if err != nil || s.Singles.Beyond == 0 || s.Findings != nil {
+		t.Errorf("%v, %+v", err, s)
+	}
+}
+
+// patient is a context that ends when it was looked at so many times.
+type patient struct {
+	context.Context
+	looks atomic.Int64
+}
+
+func (p *patient) Err() error {
+	if p.looks.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestStoppedAmongRuns: what is reported is what was run, also within a batch.
+func TestStoppedAmongRuns(t *testing.T) {
+	b := newBase(t, kleppmann, false)
+	ctx := &patient{Context: t.Context()}
+	ctx.looks.Store(700)
+	s, err := Explore(ctx, b, Options{Jobs: 3})
+	if err != nil || s.Singles.Covered == 0 || s.Singles.Covered > 700 {
+		t.Fatalf("%v, %+v", err, s)
+	}
+	// The same placements, by a limit. There the order is another, so that they are the first of a base with no more.
+	covered := s.Singles
+	again := &explorer{base: b, options: Options{Jobs: 1}}
+	var p Part
+	if err := again.cover(t.Context(), &p, covered.Covered, ^uint64(0), func(k uint64) []uint64 { return []uint64{k} }); err != nil {
+		t.Fatal(err)
+	}
+	if p.Different != covered.Different || p.Unstruck != covered.Unstruck {
+		t.Errorf("%+v, %+v", covered, p)
+	}
+}

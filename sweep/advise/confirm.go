@@ -1,0 +1,169 @@
+package advise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+	"redlocksim/sweep"
+)
+
+// ErrNotConfirmed: the simulator breaks the lock with settings that the formulas give. It is a defective formula, or a
+// defective simulator.
+var ErrNotConfirmed = errors.New("advise: the simulator does not confirm the formula")
+
+// side is what is to be confirmed of a setting: that it holds, and where below it breaks.
+type side struct {
+	setting, value, formula string
+	schedule, path          string
+	lowest, highest         string
+	changes                 []sweep.Setting
+	network                 bool // with the network as it is, not with messages that take no time
+	note                    string
+}
+
+// confirm has the simulator attack each setting at its value and below.
+func (a *Advice) confirm(ctx context.Context, k Known) error {
+	instant, err := a.instant()
+	if err != nil {
+		return err
+	}
+	real, err := sweep.SettingsOf(a.Settings)
+	if err != nil {
+		return err
+	}
+	for _, s := range a.sides(k) {
+		base := instant
+		if s.network {
+			base = real
+		}
+		v := Value{Setting: s.setting, Value: s.value, Formula: s.formula, Schedule: s.schedule, Path: s.path, Note: s.note}
+		if s.path != "" {
+			row, cells, err := a.edge(ctx, base, s.schedule, s.path, s.lowest, s.highest, s.changes...)
+			switch {
+			case err != nil:
+				return err
+			case row.Safe == "":
+				return fmt.Errorf("%w: %s %s, schedule %s", ErrNotConfirmed, s.setting, s.value, s.schedule)
+			}
+			v.Holds, v.Breaks = row.Safe, row.Broken
+			for _, c := range cells {
+				for _, b := range c.Breaches {
+					v.What = b.What
+				}
+			}
+			if v.Breaks == "" && v.Note == "" {
+				v.Note = "nothing smaller to break"
+			}
+		}
+		a.Values = append(a.Values, v)
+	}
+	return nil
+}
+
+func (a *Advice) sides(k Known) []side {
+	lock := &a.Settings.Lock
+	n, q := len(a.Settings.Nodes.Names), lock.Quorum
+	text := time.Duration.String
+	drift := []side{{setting: "drift factor", value: lock.Drift.Factor.String(), formula: "1 − (1−ρ)/(1+ρ), rounded up to a millionth",
+		schedule: "clocks", path: "lock.drift.factor", lowest: "0%", highest: lock.Drift.Factor.String()}}
+	if k.ClockStep > 0 {
+		drift = append(drift, side{setting: "drift constant", value: text(lock.Drift.Constant), formula: "clock step × (1−ρ)/(1+ρ)",
+			schedule: "clocks", path: "lock.drift.constant", lowest: "0s", highest: text(lock.Drift.Constant)})
+	}
+	restart := side{setting: "restart delay", value: text(a.RestartDelay), formula: "(TTL − drift allowance) / (1−ρ), counted from the stop",
+		schedule: "restart", path: "budget.restart-delay", lowest: "0s", highest: text(a.RestartDelay)}
+	if a.Settings.Nodes.Persistence.Persistence == sim.Always {
+		restart.formula, restart.note = "none: nodes keep their memory", "with appendfsync always; not after the loss of a disk"
+	} else {
+		restart.note = fmt.Sprintf("%v by a clock that may be fast; or the library's restart guard, which needs no delay", a.RestartDelayOnClock)
+	}
+	timeout := side{setting: "node timeout", value: text(lock.NodeTimeout), formula: "more than the longest round trip × (1+ρ)",
+		schedule: "timeout", path: "lock.node-timeout", lowest: "1ms", highest: text(lock.NodeTimeout), network: true}
+	if k.NodeTimeout != nil {
+		timeout.path, timeout.schedule, timeout.formula, timeout.note = "", "", "as given", "answers that come later count as no vote: see the costs"
+	}
+	guard := side{setting: "guard time", value: text(a.Guard), formula: "longest pause + longest message",
+		schedule: "pause", path: "budget.pause", lowest: "0s", highest: text(k.Pause),
+		changes: []sweep.Setting{{Path: "lock.protocol", Word: "redlock-plain"}, {Path: sweep.ActualPause, Word: text(k.Pause)}},
+		note:    fmt.Sprintf("shown for the pause, %v, without the message", k.Pause)}
+	return append(drift, restart, timeout, a.quorumSide(k, n, q), guard)
+}
+
+func (a *Advice) quorumSide(k Known, n, q int) side {
+	s := side{setting: "quorum", value: fmt.Sprintf("%d of %d", q, n), formula: "⌊(nodes + lost) / 2⌋ + 1", schedule: "memory-loss"}
+	switch {
+	case a.Settings.Nodes.Persistence.Persistence == sim.Always:
+		s.note = "the majority: nodes keep their memory"
+	case q > redlock.Majority(n):
+		s.path, s.lowest, s.highest = "lock.quorum", fmt.Sprint(redlock.Majority(n)), fmt.Sprint(q)
+	default:
+		// The library takes no smaller quorum. What breaks is one node more.
+		tolerated := 2*q - n - 1
+		s.path, s.lowest, s.highest = "budget.memory-loss", fmt.Sprint(tolerated+1), fmt.Sprint(tolerated)
+		s.note = "the library takes no smaller one; holds and breaks are nodes that come back early without their memory"
+	}
+	return s
+}
+
+// limits says what no setting can mend, and shows it.
+func (a *Advice) limits(_ context.Context, k Known) error {
+	lock := &a.Settings.Lock
+	base, err := a.instant()
+	if err != nil {
+		return err
+	}
+	long := sweep.Setting{Path: sweep.ActualPause, Word: (2 * lock.TTL).String()}
+	shown := ""
+	for _, c := range []struct {
+		what    string
+		changes []sweep.Setting
+	}{
+		{"paused for twice the TTL, the holder's write", []sweep.Setting{long}},
+		{"with fencing", []sweep.Setting{long, {Path: "lock.fencing", Word: "true"}, {Path: "storage", Word: "fenced"}}},
+	} {
+		changed, err := base.With(c.changes...)
+		if err != nil {
+			return err
+		}
+		settings, err := changed.Settings()
+		if err != nil {
+			return err
+		}
+		what, err := attacked(settings)
+		if err != nil {
+			return err
+		}
+		if shown != "" {
+			shown += "; "
+		}
+		shown += c.what + ": " + what
+	}
+	a.Limits = []Limit{
+		{"a pause or delay between the last check and the arrival of an effect that is longer than the guard time: only a fencing token that the resource checks helps (scenarios 32 and 33; 34 with fencing)", shown},
+		{fmt.Sprintf("a wall clock of a node that steps forward by more than %v: keep them from being set while they vote (scenario 17)", k.ClockStep), ""},
+	}
+	if tolerated := 2*lock.Quorum - k.Nodes - 1; a.Settings.Nodes.Persistence.Persistence != sim.Always {
+		a.Limits = append(a.Limits, Limit{fmt.Sprintf("more than %d nodes that come back without their memory before the restart delay is over (scenario 24)", tolerated), ""})
+	}
+	return nil
+}
+
+func attacked(s *sweep.Settings) (string, error) {
+	schedules, err := sweep.FindSchedules("pause")
+	if err != nil {
+		return "", err
+	}
+	breach, _, err := schedules[0].Attack(s)
+	if err != nil {
+		return "", err
+	}
+	if breach == nil {
+		return scenarios.Safe, nil
+	}
+	return breach.What, nil
+}

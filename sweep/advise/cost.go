@@ -1,0 +1,193 @@
+package advise
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/sweep"
+)
+
+// acquires is how many calls a simulated share is of.
+const acquires = 2000
+
+// costs computes what the settings cost in availability, and simulates it.
+func (a *Advice) costs(ctx context.Context, k Known) error {
+	for _, down := range slices.Compact([]int{0, k.Down}) {
+		if err := a.failures(k, down); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	if err := a.holderDies(); err != nil {
+		return err
+	}
+	return a.quarantine()
+}
+
+// scene is the settings with clients and a timeline.
+func (a *Advice) scene(clients ...string) *scenarios.Scenario {
+	s := a.Settings.Settings()
+	s.Name = "cost"
+	s.Clients = clients
+	return s
+}
+
+func (a *Advice) killed(s *scenarios.Scenario, when faults.Trigger, nodes int, after *time.Duration) {
+	for _, node := range s.Nodes.Names[:nodes] {
+		kill := &faults.PowerLoss{}
+		kill.Node, kill.RestartAfter = node, after
+		s.Timeline = append(s.Timeline, scenarios.Item{When: when, Kind: "power-loss", Fault: kill})
+	}
+}
+
+// failures is the chance that an acquire fails because answers come too late, and what an acquire takes of the TTL.
+func (a *Advice) failures(k Known, down int) error {
+	lock := &a.Settings.Lock
+	n, l := len(a.Settings.Nodes.Names), k.RTT.Latency.Latency
+	// An answer at the very moment of the timeout is too late.
+	limit := lock.NodeTimeout - 1
+	chance := atLeast(lock.Quorum, n-down, withinNS(l, limit))
+	fails := new(big.Rat).Sub(big.NewRat(1, 1), chance)
+
+	s := a.scene("client-1")
+	a.killed(s, faults.Trigger{}, down, nil)
+	step := func(kind scenarios.StepKind, d time.Duration) scenarios.Step {
+		return scenarios.Step{Kind: kind, For: d}
+	}
+	// Votes that come too late are gone before the next call.
+	rest := 2*lock.TTL + 2*k.RTT.Max() + time.Second
+	s.Timeline = append(s.Timeline, scenarios.Item{When: faults.Trigger{At: time.Millisecond}, Client: "client-1", Repeat: acquires,
+		Do: []scenarios.Step{step(scenarios.SleepStep, rest), step(scenarios.TryLockStep, 0), step(scenarios.UnlockStep, 0)}})
+	s.Duration = (acquires + 1) * (rest + 2*lock.NodeTimeout)
+	out, err := scenarios.Run(s, scenarios.Options{})
+	if err != nil {
+		return err
+	}
+	failed, took := outcomes(out.History)
+	if failed+len(took) != acquires {
+		return fmt.Errorf("advise: %d acquires instead of %d", failed+len(took), acquires)
+	}
+	in := sweep.Wilson(failed, acquires, sweep.Z95)
+	computed, _ := fails.Float64()
+	up := "all nodes up"
+	if down > 0 {
+		up = fmt.Sprintf("%d down", down)
+	}
+	a.Costs = append(a.Costs, Cost{
+		What:      fmt.Sprintf("an acquire of a free lock fails, %s", up),
+		Computed:  fails.FloatString(6),
+		Simulated: fmt.Sprintf("%d of %d, 95 %% interval %.6f to %.6f", failed, acquires, in.Low, in.High),
+		Confirmed: sweep.Wilson(failed, acquires, sweep.Z9999).Has(computed),
+	})
+	if len(took) == 0 {
+		return nil
+	}
+	half, nearly := quorumWithin(l, lock.Quorum, n-down, big.NewRat(1, 2), limit), quorumWithin(l, lock.Quorum, n-down, big.NewRat(99, 100), limit)
+	// What was drawn is below the computed median as often as a fair coin shows heads, and so on.
+	below := func(d time.Duration) sweep.Interval {
+		i, _ := slices.BinarySearch(took, d+1)
+		return sweep.Wilson(i, len(took), sweep.Z9999)
+	}
+	left := func(elapsed time.Duration) time.Duration { return lock.TTL - elapsed - a.drift() }
+	a.Costs = append(a.Costs, Cost{
+		What:      fmt.Sprintf("validity left of a TTL of %v, %s", lock.TTL, up),
+		Computed:  fmt.Sprintf("%v half of the time, %v in 99 of 100", left(half).Round(time.Microsecond), left(nearly).Round(time.Microsecond)),
+		Simulated: fmt.Sprintf("%v and %v, at least %v", left(took[(len(took)-1)/2]).Round(time.Microsecond), left(took[(len(took)*99+99)/100-1]).Round(time.Microsecond), left(took[len(took)-1]).Round(time.Microsecond)),
+		Confirmed: below(half).Has(0.5) && below(nearly).Has(0.99) ||
+			half == nearly && took[0] == half && took[len(took)-1] == half, // all alike: there is nothing to draw
+	})
+	return nil
+}
+
+// outcomes counts the acquires that failed, and lists how long the others took, sorted.
+func outcomes(h history.History) (failed int, took []time.Duration) {
+	called := map[int]int64{}
+	for i := range h {
+		e := &h[i]
+		switch {
+		case e.Func != history.Acquire:
+		case e.Kind == history.Call:
+			called[e.Op] = int64(e.Time)
+		case e.Kind == history.Return && e.Outcome == history.OK:
+			took = append(took, time.Duration(int64(e.Time)-called[e.Op]))
+		case e.Kind == history.Return:
+			failed++
+		}
+	}
+	slices.Sort(took)
+	return failed, took
+}
+
+// holderDies is for how long the lock of a holder that crashed cannot be had, with nodes whose clocks are slow.
+func (a *Advice) holderDies() error {
+	lock := &a.Settings.Lock
+	s := a.scene("client-1", "client-2")
+	rho := s.Budget.ClockRate.Ratio()
+	if !rho.IsZero() {
+		for _, p := range append(slices.Clone(s.Nodes.Names), "client-2") {
+			s.Timeline = append(s.Timeline, scenarios.Item{Kind: "clock-rate", Fault: &faults.ClockRate{Process: p, Rate: faults.RateOf(rho.Neg())}})
+		}
+	}
+	try, wait := scenarios.Step{Kind: scenarios.TryLockStep}, scenarios.Step{Kind: scenarios.LockStep, For: 4*lock.TTL + time.Minute}
+	granted := faults.Trigger{After: &faults.Moment{Client: "client-1", Event: "acquire-done"}}
+	s.Timeline = append(s.Timeline,
+		scenarios.Item{Client: "client-1", Repeat: 1, Do: []scenarios.Step{try, {Kind: scenarios.SleepStep, For: time.Hour}}},
+		scenarios.Item{When: granted, Client: "client-2", Repeat: 1, Do: []scenarios.Step{wait}},
+		scenarios.Item{When: granted, Kind: "crash", Fault: &faults.Crash{Client: "client-1"}})
+	s.Duration = 8*lock.TTL + 4*time.Minute
+	slow := func(d time.Duration) time.Duration {
+		return up(decimal.NewFromInt(int64(d)).DivRound(decimal.NewFromInt(1).Sub(rho), 9).Ceil(), 1)
+	}
+	// The last SET has to land, live, and be over by Redis' clock; an attempt has to fail just before, to be cleaned up,
+	// and a retry to be granted.
+	round := s.Network.Latency.Max()
+	bound := round + slow(lock.TTL+time.Millisecond) + slow(lock.RetryDelay.Max) + 3*slow(lock.NodeTimeout)
+	return a.measured("nobody gets the lock after its holder crashed", s, bound)
+}
+
+// quarantine is for how long nobody is granted any lock when more nodes than may be down lose their memory together.
+func (a *Advice) quarantine() error {
+	lock := &a.Settings.Lock
+	if a.RestartDelay == 0 {
+		return nil
+	}
+	s := a.scene("client-1")
+	n := len(s.Nodes.Names)
+	too := n - lock.Quorum + 1
+	a.killed(s, faults.Trigger{}, too, &a.RestartDelay)
+	s.Timeline = append(s.Timeline, scenarios.Item{When: faults.Trigger{At: time.Millisecond}, Client: "client-1", Repeat: 1,
+		Do: []scenarios.Step{{Kind: scenarios.LockStep, For: 4*lock.TTL + time.Minute}, {Kind: scenarios.UnlockStep}}})
+	s.Duration = 8*lock.TTL + 4*time.Minute
+	bound := a.RestartDelay + lock.RetryDelay.Max + 4*lock.NodeTimeout
+	return a.measured(fmt.Sprintf("a node that lost its memory does not vote for %v, in which %d more may be down; nobody gets any lock after %d lost it together",
+		a.RestartDelay, max(n-lock.Quorum-1, 0), too), s, bound)
+}
+
+// leavesVotes says whether answers can come too late: votes that land after they were given up and released stand in the
+// way until they expire (scenario 38), and further attempts may leave further ones.
+func (a *Advice) leavesVotes() bool {
+	return sweep.NodeTimeout(&sweep.Settings{Scenario: a.Settings}).GreaterThan(decimal.NewFromInt(int64(a.Settings.Lock.NodeTimeout)))
+}
+
+// measured runs a scene and compares for how long the lock could not be had with a bound.
+func (a *Advice) measured(what string, s *scenarios.Scenario, bound time.Duration) error {
+	r, err := scenarios.Judge(s, scenarios.Options{})
+	if err != nil {
+		return err
+	}
+	c := Cost{What: what, Computed: "at most " + bound.Round(time.Microsecond).String(), Simulated: r.Unavailable.Round(time.Microsecond).String(),
+		Confirmed: r.Unavailable > 0 && r.Unavailable <= bound}
+	if a.leavesVotes() {
+		c.Computed = "no bound: votes that land after the node timeout stand in the way (scenario 38)"
+		c.Confirmed = r.Unavailable > 0
+	}
+	a.Costs = append(a.Costs, c)
+	return nil
+}

@@ -1,0 +1,131 @@
+package sweep
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+)
+
+// Load reads a sweep file. A file that is wrong gives a strictyaml.Errors, one that cannot be read an error of package os.
+func Load(path string) (Spec, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Spec{}, err
+	}
+	return Parse(path, data)
+}
+
+// file is a sweep file.
+type file struct {
+	Title     string                     `yaml:"title"`
+	Preset    strictyaml.Located[string] `yaml:"preset"`
+	Settings  *settingsPart              `yaml:"settings"`
+	Schedules strictyaml.Located[names]  `yaml:"schedules"`
+	Axes      strictyaml.Ordered[values] `yaml:"axes"`
+	Frontier  strictyaml.Located[string] `yaml:"frontier"`
+	Bisect    bool                       `yaml:"bisect"`
+	Random    int                        `yaml:"random"`
+	Seed      uint64                     `yaml:"seed"`
+}
+
+type names = []string
+
+// settingsPart is the settings of a sweep file.
+type settingsPart struct {
+	Lock    protocols.Settings `yaml:"lock"`
+	Nodes   scenarios.Nodes    `yaml:"nodes"`
+	Network scenarios.Network  `yaml:"network"`
+	Storage scenarios.Storage  `yaml:"storage"`
+	Budget  faults.Budget      `yaml:"budget"`
+}
+
+// Parse is Load for the content of a file. Its keys are title, preset, settings (as in a settings file, but that messages
+// take no time unless it says otherwise), schedules, axes (from paths to a list of values, or a range), frontier (a path),
+// bisect, random and seed.
+func Parse(path string, data []byte) (Spec, error) {
+	fallback := scenarios.Default()
+	f := file{Settings: &settingsPart{Lock: fallback.Lock, Nodes: fallback.Nodes}}
+	if err := strictyaml.Decode(path, data, &f); err != nil {
+		return Spec{}, err
+	}
+	at := func(line, column int, err error) error {
+		return strictyaml.Errors{strictyaml.Errorf(path, max(line, 1), max(column, 1), "", nil, "%v", err)}.Err()
+	}
+	s := fallback
+	s.Lock, s.Nodes, s.Network, s.Storage, s.Budget = f.Settings.Lock, f.Settings.Nodes, f.Settings.Network, f.Settings.Storage, f.Settings.Budget
+	base, err := SettingsOf(s.Settings())
+	if err != nil {
+		return Spec{}, at(1, 1, err)
+	}
+	spec := Spec{Base: base}
+	if f.Preset.Line > 0 {
+		if spec, err = Preset(f.Preset.Value, &base); err != nil {
+			return spec, at(f.Preset.Line, f.Preset.Column, err)
+		}
+	}
+	if f.Preset.Line == 0 || f.Schedules.Line > 0 {
+		if spec.Schedules, err = FindSchedules(f.Schedules.Value...); err != nil {
+			return spec, at(f.Schedules.Line, f.Schedules.Column, err)
+		}
+	}
+	for _, e := range f.Axes {
+		a, err := newAxis(e.Key, e.Value)
+		if err == nil {
+			err = spec.checkAxis(a)
+		}
+		if err != nil {
+			return spec, at(e.Line, e.Column, err)
+		}
+		if f.Preset.Line > 0 {
+			spec.Vary(a)
+		} else {
+			spec.Axes = append(spec.Axes, a)
+		}
+	}
+	if spec.Name = f.Title; spec.Name == "" {
+		spec.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	if f.Frontier.Line > 0 {
+		spec.Frontier = f.Frontier.Value
+	}
+	spec.Bisect, spec.Random, spec.Seed = f.Bisect, f.Random, f.Seed
+	if err := spec.Check(); err != nil {
+		return spec, at(f.Frontier.Line, f.Frontier.Column, err)
+	}
+	return spec, nil
+}
+
+// values are those of an axis: a text, as on a command line, or a list.
+type values []string
+
+func (v *values) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		*v = split(n.Value)
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		d.Errorf(n, "", nil, "the values of an axis are a list, or a range from:to:step")
+		return
+	}
+	for _, item := range n.Content {
+		word := item.Value
+		if item.Kind != yaml.ScalarNode {
+			flow := clone(item)
+			flow.Style = yaml.FlowStyle
+			text, err := yaml.Marshal(flow)
+			if err != nil {
+				d.Errorf(item, "", nil, "%v", err)
+				return
+			}
+			word = strings.TrimSpace(string(text))
+		}
+		*v = append(*v, word)
+	}
+}

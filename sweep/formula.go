@@ -1,0 +1,127 @@
+package sweep
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+var one = decimal.NewFromInt(1)
+
+func number(n int64) decimal.Decimal { return decimal.NewFromInt(n) }
+
+func ns(d time.Duration) decimal.Decimal { return decimal.NewFromInt(int64(d)) }
+
+// ceilDiv is ⌈a/b⌉, exactly.
+func ceilDiv(a, b decimal.Decimal) decimal.Decimal {
+	q, r := a.QuoRem(b, 0)
+	if r.IsPositive() {
+		q = q.Add(one)
+	}
+	return q
+}
+
+// scaled is what a clock with a rate error counts in d.
+func scaled(d time.Duration, rate decimal.Decimal) int64 {
+	return ns(d).Mul(one.Add(rate)).Floor().IntPart()
+}
+
+// rho bounds the rate error of all clocks.
+func rho(s *Settings) decimal.Decimal { return s.Budget.ClockRate.Ratio() }
+
+func drift(s *Settings) time.Duration {
+	return redlock.Drift{Factor: s.Lock.Drift.Factor.Ratio(), Constant: s.Lock.Drift.Constant}.For(s.Lock.TTL)
+}
+
+// factorsPart is the part of the allowance that grows with the TTL.
+func factorsPart(s *Settings) decimal.Decimal {
+	return ns(s.Lock.TTL).Mul(s.Lock.Drift.Factor.Ratio()).Ceil()
+}
+
+func requestDelay(s *Settings) time.Duration { return least(s.Network.Latency.Latency) }
+
+func replyDelay(s *Settings) time.Duration { return least(replies(s)) }
+
+func replies(s *Settings) sim.Latency {
+	if s.Network.Replies != nil {
+		return s.Network.Replies.Latency
+	}
+	return s.Network.Latency.Latency
+}
+
+func least(l sim.Latency) time.Duration {
+	if len(l.Points) == 0 {
+		return 0
+	}
+	return l.Points[0].At
+}
+
+func roundTrip(s *Settings) time.Duration { return s.Network.Latency.Max() + replies(s).Max() }
+
+func restartDelay(s *Settings) time.Duration {
+	if s.Budget.RestartDelay == nil {
+		return 0
+	}
+	return *s.Budget.RestartDelay
+}
+
+// Allowance is the smallest sufficient drift allowance, in nanoseconds: TTL − (TTL−J) × (1−ρ)/(1+ρ), for clocks that are
+// wrong by ρ at the most, the nodes' fast and the clients' slow, and steps of J.
+func Allowance(s *Settings) decimal.Decimal {
+	ttl := ns(s.Lock.TTL)
+	left := decimal.Max(ttl.Sub(ns(s.Budget.ClockStep)), decimal.Zero)
+	// What is left by the holder's clock is rounded down: against it.
+	q, _ := left.Mul(one.Sub(rho(s))).QuoRem(one.Add(rho(s)), 0)
+	return ttl.Sub(q)
+}
+
+// RestartDelay is the smallest sufficient delay between the stop of a node that loses memory and its return, in
+// nanoseconds of true time: the longest belief that can rest on a vote it has forgotten.
+func RestartDelay(s *Settings) decimal.Decimal {
+	if s.Nodes.Persistence.Persistence == sim.Always {
+		return decimal.Zero
+	}
+	return ceilDiv(ns(s.Lock.TTL-drift(s)), one.Sub(rho(s)))
+}
+
+// Quorum is the smallest quorum that survives the nodes which lose their memory: those left, and those that never voted,
+// must be fewer than it.
+func Quorum(s *Settings) int64 {
+	lost := s.Budget.MemoryLoss
+	if s.Nodes.Persistence.Persistence == sim.Always {
+		lost = 0
+	}
+	return int64((len(s.Nodes.Names)+lost)/2 + 1)
+}
+
+// Guard is the smallest sufficient guard time, in nanoseconds by the client's clock: how long before its lease ends a
+// client that can be paused must stop sending effects. It is the pause, less what the drift allowance leaves between the
+// end of the lease and the moment at which the nodes can have let go; and none where the context of the library's leases
+// ends early enough by itself.
+func Guard(s *Settings) decimal.Decimal {
+	free := ns(nodesLetGo(s)).Sub(ns(s.Pause)).Mul(one.Sub(rho(s)))
+	needed := ns(s.Lock.TTL - drift(s)).Sub(free)
+	if needed.LessThanOrEqual(ns(Lead(s))) {
+		return decimal.Zero
+	}
+	return needed.Ceil()
+}
+
+// Lead is how long before a lease ends the library cancels its context: a twentieth of the TTL, from 1 ms to 1 s, and no
+// more than half of what is valid. Other protocols do not.
+func Lead(s *Settings) time.Duration {
+	if s.Lock.Protocol != "redlock" {
+		return 0
+	}
+	granted := time.Duration(scaled(requestDelay(s)+replyDelay(s), rho(s).Neg()))
+	return min(max(s.Lock.TTL/20, time.Millisecond), time.Second, (s.Lock.TTL-drift(s)-granted)/2)
+}
+
+// NodeTimeout is the smallest node timeout, in nanoseconds by the client's clock, with which no answer is too late: more
+// than the longest round trip on a clock that is fast.
+func NodeTimeout(s *Settings) decimal.Decimal {
+	return ns(roundTrip(s)).Mul(one.Add(rho(s))).Floor().Add(one)
+}

@@ -1,0 +1,171 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+	"redlocksim/sim"
+)
+
+// Cell is a point of a sweep and what was seen there.
+type Cell struct {
+	// At is the values of the axes, as words.
+	At []string `json:"at"`
+	// Invalid is why the protocol refuses these settings; empty if it does not. Nothing was run then.
+	Invalid string `json:"invalid,omitempty"`
+	// Breaches are the schedules that broke the lock.
+	Breaches []Breach `json:"breaches"`
+	// Random is the random experiments; nil if there were none.
+	Random *Sample `json:"random,omitempty"`
+	// Measures are those of all runs.
+	Measures
+}
+
+// Broken says that a schedule or a random experiment within the budget broke the lock.
+func (c *Cell) Broken() bool {
+	return len(c.Breaches) > 0 || c.Random != nil && c.Random.Violations > 0
+}
+
+// Sample is what random experiments within the budget showed.
+type Sample struct {
+	Runs       int `json:"runs"`
+	Violations int `json:"violations"`
+	// Share is the 95 % confidence interval for the share of runs with a violation.
+	Share Interval `json:"ci95"`
+	// Vacuous is how many runs were without contention.
+	Vacuous int `json:"vacuous"`
+	// First is the seed of the first run with a violation.
+	First *uint64 `json:"first_violation_seed,omitempty"`
+}
+
+// Measures are what calls cost, in true time.
+type Measures struct {
+	// Unavailable is the longest time for which the lock could not be had though somebody asked.
+	Unavailable time.Duration `json:"unavailable_ns"`
+	// Acquires is how many calls were granted the lock, and Refused how many were not.
+	Acquires int `json:"acquires"`
+	Refused  int `json:"refused"`
+	// P50 and P99 are quantiles of how long the granted ones took.
+	P50 time.Duration `json:"acquire_p50_ns"`
+	P99 time.Duration `json:"acquire_p99_ns"`
+}
+
+// meter collects Measures.
+type meter struct {
+	Measures
+	took []time.Duration
+}
+
+func (m *meter) add(r *scenarios.Result) {
+	m.Unavailable = max(m.Unavailable, r.Unavailable)
+	called := map[int]int64{}
+	for i := range r.History {
+		e := &r.History[i]
+		switch {
+		case e.Func != history.Acquire:
+		case e.Kind == history.Call:
+			called[e.Op] = int64(e.Time)
+		case e.Kind == history.Return && e.Outcome == history.OK:
+			m.took = append(m.took, time.Duration(int64(e.Time)-called[e.Op]))
+		case e.Kind == history.Return:
+			m.Refused++
+		}
+	}
+}
+
+func (m *meter) sum() Measures {
+	slices.Sort(m.took)
+	m.Acquires, m.P50, m.P99 = len(m.took), rank(m.took, 50), rank(m.took, 99)
+	return m.Measures
+}
+
+// rank is the smallest of the sorted values that at least percent of them do not exceed; 0 if there are none.
+func rank(sorted []time.Duration, percent int) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[max((len(sorted)*percent+99)/100-1, 0)]
+}
+
+// cell runs everything at a point. When ctx ends it gives up, with the error context.Canceled.
+func (s *Spec) cell(ctx context.Context, at []Setting) (Cell, error) {
+	c := Cell{Breaches: []Breach{}}
+	for _, a := range at {
+		c.At = append(c.At, a.Word)
+	}
+	settings, err := s.settings(at)
+	if invalid := (*CombinationError)(nil); errors.As(err, &invalid) {
+		c.Invalid = invalid.Error()
+		return c, nil
+	}
+	if err != nil {
+		return c, &SpecError{err}
+	}
+	var m meter
+	for _, schedule := range s.Schedules {
+		breach, r, err := schedule.Attack(settings)
+		if err != nil {
+			return c, err
+		}
+		if breach != nil {
+			c.Breaches = append(c.Breaches, *breach)
+		}
+		m.add(r)
+	}
+	if s.Random > 0 {
+		// What a schedule contrives says nothing about ordinary costs.
+		m = meter{}
+		if c.Random, err = s.sample(ctx, settings, &m); err != nil {
+			return c, err
+		}
+	}
+	c.Measures = m.sum()
+	return c, nil
+}
+
+// settings are those of a point.
+func (s *Spec) settings(at []Setting) (*Settings, error) {
+	b, err := s.Base.With(at...)
+	if err != nil {
+		return nil, err
+	}
+	return b.Settings()
+}
+
+// sample makes random experiments. They are drawn from the same seeds at every point, so that neighbours differ by their
+// settings and by nothing else.
+func (s *Spec) sample(ctx context.Context, settings *Settings, m *meter) (*Sample, error) {
+	space := search.NewSpace(settings.Scenario.Settings())
+	sample := Sample{Runs: s.Random}
+	var buffer history.History
+	for i := range s.Random {
+		if ctx.Err() != nil {
+			return nil, context.Canceled
+		}
+		c := faults.Drawn{Key: sim.Key(0).WithString("sweep").With(s.Seed)}.For("run", i)
+		seed := uint64(c.For("seed", 0).Below(1 << 53))
+		r, err := scenarios.Judge(space.Draw(c), scenarios.Options{Seed: seed, Buffer: buffer})
+		if err != nil {
+			return nil, err
+		}
+		buffer = r.History
+		m.add(r)
+		if slices.Contains(r.Findings, checker.Vacuous) {
+			sample.Vacuous++
+		}
+		if r.Beyond == nil && slices.ContainsFunc(r.Findings, checker.Kind.Violation) {
+			if sample.Violations++; sample.First == nil {
+				sample.First = &seed
+			}
+		}
+	}
+	sample.Share = Wilson(sample.Violations, sample.Runs, Z95)
+	return &sample, nil
+}

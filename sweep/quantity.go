@@ -1,0 +1,68 @@
+package sweep
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Unit is what a quantity is counted in. The zero Unit is that of words, which are no quantities.
+type Unit string
+
+const (
+	// Nanoseconds: a duration.
+	Nanoseconds Unit = "ns"
+	// Percent: a ratio, in hundredths.
+	Percent Unit = "%"
+	// Count: a whole number.
+	Count Unit = "count"
+)
+
+// resolution is how finely a frontier is looked for: Redis' millisecond, one part in a million, one.
+func (u Unit) resolution() decimal.Decimal {
+	switch u {
+	case Nanoseconds:
+		return decimal.NewFromInt(int64(time.Millisecond))
+	case Percent:
+		return decimal.New(1, -4)
+	}
+	return decimal.NewFromInt(1)
+}
+
+// word is how files write a quantity.
+func (u Unit) word(n decimal.Decimal) string {
+	switch u {
+	case Nanoseconds:
+		return time.Duration(n.IntPart()).String()
+	case Percent:
+		return n.String() + "%"
+	}
+	return n.String()
+}
+
+// Value is one value on an axis: the word for it and, if it is a quantity, how much.
+type Value struct {
+	Word   string
+	Unit   Unit
+	Number decimal.Decimal
+}
+
+func quantity(u Unit, n decimal.Decimal) Value { return Value{u.word(n), u, n} }
+
+var plainNumber = regexp.MustCompile(`^-?[0-9]{1,18}(\.[0-9]{1,12})?$`)
+
+// parseValue reads a word as files have it. What is no quantity is a word, and not wrong yet.
+func parseValue(text string) Value {
+	if number, ok := strings.CutSuffix(text, "%"); ok && plainNumber.MatchString(number) {
+		return Value{text, Percent, decimal.RequireFromString(number)}
+	}
+	if plainNumber.MatchString(text) && !strings.Contains(text, ".") {
+		return Value{text, Count, decimal.RequireFromString(text)}
+	}
+	if d, err := time.ParseDuration(text); err == nil && text != "0" {
+		return Value{text, Nanoseconds, decimal.NewFromInt(int64(d))}
+	}
+	return Value{Word: text}
+}

@@ -1,0 +1,251 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Spec is a sweep.
+type Spec struct {
+	// Name is a title.
+	Name string
+	Base Base
+	// Axes are the settings that vary, the outermost first. The last two are those of a map.
+	Axes []Axis
+	// Schedules are run at every point.
+	Schedules []Schedule
+	// Frontier is the path of the axis along which the frontier is looked for; the last one if empty.
+	Frontier string
+	// Bisect looks for the frontier alone, to the millisecond, the part in a million, the node, with few runs. The axis
+	// must be of quantities, and its ends are those of the search.
+	Bisect bool
+	// Random is how many random experiments are run at each point.
+	Random int
+	// Seed decides what they are.
+	Seed uint64
+	// Jobs is how many points are run at a time; one a core if zero. It changes no result.
+	Jobs int
+}
+
+// Chart is what a sweep found.
+type Chart struct {
+	Name string `json:"name"`
+	// Axes are as in the Spec, with the values as words.
+	Axes []ChartAxis `json:"axes"`
+	// Schedules are the names of those that were run.
+	Schedules []string `json:"schedules"`
+	Seed      uint64   `json:"seed"`
+	// Cells are the points, the last axis varying the fastest; after a bisection, the two on either side of each frontier.
+	Cells []Cell `json:"cells"`
+	// Along is the path of the axis of the frontier.
+	Along string `json:"frontier_along"`
+	// Bisected says that Frontier was looked for more finely than the axis has values.
+	Bisected bool  `json:"bisected"`
+	Frontier []Row `json:"frontier"`
+	// Partial says that the sweep was interrupted: cells and rows are missing.
+	Partial bool `json:"partial"`
+}
+
+// ChartAxis is an axis of a Chart.
+type ChartAxis struct {
+	Path   string   `json:"path"`
+	Unit   Unit     `json:"unit"`
+	Values []string `json:"values"`
+}
+
+// Check says what is wrong with a sweep before anything is run. An error names the axis.
+func (s *Spec) Check() error {
+	points := 1
+	for i, a := range s.Axes {
+		if slices.ContainsFunc(s.Axes[:i], func(b Axis) bool { return b.Path == a.Path }) {
+			return fmt.Errorf("axis %s: there are two of this path", a.Path)
+		}
+		if len(a.Values) == 0 {
+			return fmt.Errorf("axis %s: no values", a.Path)
+		}
+		points *= len(a.Values)
+		if points > MaxPoints {
+			return fmt.Errorf("axis %s: with it there are more than %d points, the most that a sweep can have", a.Path, MaxPoints)
+		}
+		if err := s.checkAxis(a); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(s.Axes) == 0:
+		return errors.New("a sweep has at least one axis, as lock.ttl=1s,2s,5s")
+	case s.Random < 0:
+		return fmt.Errorf("%d random experiments are fewer than none", s.Random)
+	case len(s.Schedules) == 0:
+		return errors.New("no schedules to run")
+	}
+	if runs := s.Random + len(s.Schedules); runs > MaxRuns/points {
+		return fmt.Errorf("%d runs at each of %d points are more than %d, the most that a sweep can have", runs, points, MaxRuns)
+	}
+	along := s.along()
+	if along < 0 {
+		var paths []string
+		for _, a := range s.Axes {
+			paths = append(paths, a.Path)
+		}
+		return fmt.Errorf("frontier: no axis: %w", unknown(s.Frontier, paths...))
+	}
+	if a := s.Axes[along]; s.Bisect && (a.unit() == "" || len(a.Values) < 2) {
+		return fmt.Errorf("axis %s: a frontier is looked for between two quantities of the same unit", a.Path)
+	}
+	return nil
+}
+
+// manyValues is how many values of an axis are tried before anything is run; the others are when their turn comes.
+const manyValues = 200
+
+// checkAxis says whether there is such a setting, and whether it can have the values; of very many, the ends.
+func (s *Spec) checkAxis(a Axis) error {
+	for i, v := range a.Values {
+		if i >= manyValues && i < len(a.Values)-1 {
+			continue
+		}
+		if _, err := s.settings([]Setting{{a.Path, v.Word}}); err != nil && !errors.As(err, new(*CombinationError)) {
+			return fmt.Errorf("axis %w", located(err, a.Path, v.Word))
+		}
+	}
+	return nil
+}
+
+// located puts the axis before an error that does not name it.
+func located(err error, path, word string) error {
+	if strings.HasPrefix(err.Error(), path+"=") {
+		return err
+	}
+	return fmt.Errorf("%s=%s: %w", path, word, err)
+}
+
+// along is the number of the frontier's axis.
+func (s *Spec) along() int {
+	if s.Frontier == "" {
+		return len(s.Axes) - 1
+	}
+	return slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Path == s.Frontier })
+}
+
+// Run makes a sweep. When ctx ends early, the chart has what was done by then, and says that it is partial. An error is of
+// the kind that Check returns, or an internal one.
+func Run(ctx context.Context, s Spec) (*Chart, error) {
+	if err := s.Check(); err != nil {
+		return nil, &SpecError{err}
+	}
+	chart := &Chart{Name: s.Name, Along: s.Axes[s.along()].Path, Bisected: s.Bisect, Seed: s.Seed, Cells: []Cell{}, Frontier: []Row{}}
+	for _, a := range s.Axes {
+		axis := ChartAxis{Path: a.Path, Unit: a.unit()}
+		for _, v := range a.Values {
+			axis.Values = append(axis.Values, v.Word)
+		}
+		chart.Axes = append(chart.Axes, axis)
+	}
+	for _, x := range s.Schedules {
+		chart.Schedules = append(chart.Schedules, x.Name)
+	}
+	var err error
+	if s.Bisect {
+		err = s.bisectAll(ctx, chart)
+	} else {
+		err = s.grid(ctx, chart)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(chart.Cells) > 0 && !slices.ContainsFunc(chart.Cells, func(c Cell) bool { return c.Invalid == "" }) {
+		return nil, &SpecError{fmt.Errorf("no point has settings that can be run: %s", chart.Cells[0].Invalid)}
+	}
+	return chart, nil
+}
+
+// SpecError is a sweep that makes no sense.
+type SpecError struct{ Err error }
+
+func (e *SpecError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what is wrong.
+func (e *SpecError) Unwrap() error { return e.Err }
+
+// grid runs every point.
+func (s *Spec) grid(ctx context.Context, chart *Chart) error {
+	points := combinations(s.Axes)
+	cells := make([]Cell, len(points))
+	done, err := each(ctx, len(points), s.Jobs, func(i int) (err error) {
+		cells[i], err = s.cell(ctx, points[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range cells {
+		if done[i] {
+			chart.Cells = append(chart.Cells, cells[i])
+		} else {
+			chart.Partial = true
+		}
+	}
+	return s.gridFrontier(chart, points, cells, done)
+}
+
+// combinations are the points of some axes, the last varying the fastest.
+func combinations(axes []Axis) [][]Setting {
+	points := [][]Setting{nil}
+	for _, a := range axes {
+		var longer [][]Setting
+		for _, p := range points {
+			for _, v := range a.Values {
+				longer = append(longer, append(slices.Clip(p), Setting{a.Path, v.Word}))
+			}
+		}
+		points = longer
+	}
+	return points
+}
+
+// each calls f for 0 to n−1, several at a time, until one fails or ctx ends. It says which were done. The error is that
+// of the lowest number that failed.
+func each(ctx context.Context, n, jobs int, f func(int) error) ([]bool, error) {
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	var (
+		workers sync.WaitGroup
+		mu      sync.Mutex
+		next    int
+		failed  = n
+		failure error
+		done    = make([]bool, n)
+	)
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next >= n || next > failed || ctx.Err() != nil {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	for range min(jobs, n) {
+		workers.Go(func() {
+			for i, ok := take(); ok; i, ok = take() {
+				err := f(i)
+				mu.Lock()
+				if err == nil {
+					done[i] = true
+				} else if i < failed && !errors.Is(err, context.Canceled) {
+					failed, failure = i, err
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	return done, failure
+}

@@ -1,0 +1,248 @@
+package sweep
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// WriteJSON writes a chart as one JSON object.
+func (c *Chart) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(c)
+}
+
+// WriteCSV writes a line for each point or, after a bisection, for each row of the frontier, under a line of names.
+func (c *Chart) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	paths := c.paths()
+	if c.Bisected {
+		at := slices.DeleteFunc(paths, func(p string) bool { return p == c.Along })
+		_ = out.Write(append(at, "along", "safe", "broken", "formula", "difference", "agrees", "note"))
+		for _, r := range c.Frontier {
+			_ = out.Write(append(slices.Clone(r.At), c.Along, r.Safe, r.Broken, r.Formula, r.Difference, r.agreement(), r.Note))
+		}
+		out.Flush()
+		return out.Error()
+	}
+	_ = out.Write(append(paths, "verdict", "broken_by", "schedules", "runs", "violations", "ci95_low", "ci95_high",
+		"unavailable_ns", "acquires", "refused", "acquire_p50_ns", "acquire_p99_ns"))
+	for i := range c.Cells {
+		cell := &c.Cells[i]
+		var by []string
+		for _, b := range cell.Breaches {
+			by = append(by, b.Schedule+": "+b.What)
+		}
+		runs, violations, low, high := "0", "0", "", ""
+		if r := cell.Random; r != nil {
+			runs, violations = strconv.Itoa(r.Runs), strconv.Itoa(r.Violations)
+			low, high = strconv.FormatFloat(r.Share.Low, 'g', 6, 64), strconv.FormatFloat(r.Share.High, 'g', 6, 64)
+		}
+		integer := func(n int64) string { return strconv.FormatInt(n, 10) }
+		_ = out.Write(append(slices.Clone(cell.At), cell.verdict(), strings.Join(by, "; "), strconv.Itoa(len(c.Schedules)), runs, violations, low, high,
+			integer(int64(cell.Unavailable)), strconv.Itoa(cell.Acquires), strconv.Itoa(cell.Refused), integer(int64(cell.P50)), integer(int64(cell.P99))))
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (c *Chart) paths() []string {
+	var paths []string
+	for _, a := range c.Axes {
+		paths = append(paths, a.Path)
+	}
+	return paths
+}
+
+func (c *Cell) verdict() string {
+	switch {
+	case c.Invalid != "":
+		return "invalid"
+	case c.Broken():
+		return "broken"
+	}
+	return "safe"
+}
+
+func (r *Row) agreement() string {
+	switch {
+	case r.Agrees == nil:
+		return ""
+	case *r.Agrees:
+		return "yes"
+	}
+	return "no"
+}
+
+// WriteText writes a chart for a terminal: maps of its last two axes, one for each combination of the others, and the
+// frontier.
+func (c *Chart) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", c.Name)
+	fmt.Fprintf(&b, "schedules  %s\n", strings.Join(c.Schedules, ", "))
+	if c.Partial {
+		b.WriteString("PARTIAL    interrupted: what is missing was not run\n")
+	}
+	if !c.Bisected {
+		c.maps(&b)
+	}
+	c.frontier(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// The marks of a map.
+const (
+	markSafe    = "·"
+	markBroken  = "█"
+	markRandom  = "▒"
+	markInvalid = "-"
+	markMissing = " "
+)
+
+func (c *Cell) mark() string {
+	switch {
+	case c.Invalid != "":
+		return markInvalid
+	case len(c.Breaches) > 0:
+		return markBroken
+	case c.Broken():
+		return markRandom
+	}
+	return markSafe
+}
+
+func (c *Chart) maps(b *strings.Builder) {
+	marks := map[string]string{}
+	for i := range c.Cells {
+		marks[strings.Join(c.Cells[i].At, "\x00")] = c.Cells[i].mark()
+	}
+	y := c.Axes[len(c.Axes)-1]
+	x := ChartAxis{Values: []string{""}}
+	outer := c.Axes[:len(c.Axes)-1]
+	if len(outer) > 0 {
+		x, outer = outer[len(outer)-1], outer[:len(outer)-1]
+	}
+	planes := [][]string{nil}
+	for _, a := range outer {
+		var longer [][]string
+		for _, p := range planes {
+			for _, v := range a.Values {
+				longer = append(longer, append(slices.Clip(p), v))
+			}
+		}
+		planes = longer
+	}
+	for _, plane := range planes {
+		b.WriteString("\n")
+		for i, v := range plane {
+			fmt.Fprintf(b, "%s = %s\n", outer[i].Path, v)
+		}
+		c.plane(b, plane, x, y, marks)
+	}
+	fmt.Fprintf(b, "\n%s safe  %s broken by a schedule  %s broken by a random experiment  %s refused by the protocol\n",
+		markSafe, markBroken, markRandom, markInvalid)
+}
+
+// plane draws one map, the last axis upward.
+func (c *Chart) plane(b *strings.Builder, at []string, x, y ChartAxis, marks map[string]string) {
+	margin, column := utf8.RuneCountInString(y.Path), 1
+	for _, v := range y.Values {
+		margin = max(margin, utf8.RuneCountInString(v))
+	}
+	for _, v := range x.Values {
+		column = max(column, utf8.RuneCountInString(v))
+	}
+	labelled := (column+1)*len(x.Values) <= 100
+	if !labelled {
+		column = 0
+	}
+	pad := func(text string, width int) string {
+		return strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0)) + text
+	}
+	fmt.Fprintf(b, "%s\n", y.Path)
+	for i := len(y.Values) - 1; i >= 0; i-- {
+		fmt.Fprintf(b, "%s ", pad(y.Values[i], margin))
+		for _, v := range x.Values {
+			point := append([]string(nil), at...)
+			if x.Path != "" {
+				point = append(point, v)
+			}
+			mark, ok := marks[strings.Join(append(point, y.Values[i]), "\x00")]
+			if !ok {
+				mark = markMissing
+			}
+			if labelled {
+				b.WriteString(" ")
+			}
+			b.WriteString(pad(mark, column))
+		}
+		b.WriteString("\n")
+	}
+	switch {
+	case x.Path == "":
+	case labelled:
+		b.WriteString(strings.Repeat(" ", margin+1))
+		for _, v := range x.Values {
+			b.WriteString(" " + pad(v, column))
+		}
+		fmt.Fprintf(b, "  %s\n", x.Path)
+	default:
+		fmt.Fprintf(b, "%s%s to %s  %s\n", strings.Repeat(" ", margin+1), x.Values[0], x.Values[len(x.Values)-1], x.Path)
+	}
+}
+
+// frontier writes the table of the frontier.
+func (c *Chart) frontier(b *strings.Builder) {
+	if len(c.Frontier) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nfrontier along %s\n", c.Along)
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	t.SetStyle(style)
+	header := table.Row{}
+	for _, p := range c.paths() {
+		if p != c.Along {
+			header = append(header, p)
+		}
+	}
+	t.AppendRow(append(header, "safe", "broken", "formula", "difference", "agrees", ""))
+	compared, agree := 0, 0
+	for _, r := range c.Frontier {
+		row := table.Row{}
+		for _, v := range r.At {
+			row = append(row, v)
+		}
+		t.AppendRow(append(row, orDash(r.Safe), orDash(r.Broken), orDash(r.Formula), orDash(r.Difference), orDash(r.agreement()), r.Note))
+		if r.Agrees != nil {
+			compared++
+			if *r.Agrees {
+				agree++
+			}
+		}
+	}
+	for _, line := range strings.Split(t.Render(), "\n") {
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if compared > 0 {
+		fmt.Fprintf(b, "the formula lies between safe and broken in %d of %d rows\n", agree, compared)
+	}
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
