@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -20,9 +21,9 @@ type Limits struct {
 	Scale time.Duration
 	// Persistence is what nodes write to their disks.
 	Persistence sim.Persistence
-	// Focus is a client whom the fault strikes as often as all others together; nobody if it is empty. It is the one whose
-	// step decides when.
-	Focus string
+	// Focus are processes that the fault strikes as often as all others together, if there are any: the client whose step
+	// decides when, or the nodes, when something happens to several at once.
+	Focus []string
 }
 
 // Minimum durations: faults that are over before a message has travelled are noise.
@@ -46,12 +47,15 @@ func (l *Limits) process(c Choices) string { return l.focused(c, "process", l.Na
 func (l *Limits) client(c Choices) string  { return l.focused(c, "client", l.Names.Clients) }
 func (l *Limits) node(c Choices) string    { return OneOf(c.For("node", 0), l.Names.Nodes...) }
 
-// focused is the Focus, or any of the names.
+// focused is one of the names, preferably in Focus.
 func (l *Limits) focused(c Choices, what string, names []string) string {
-	if l.Focus != "" && c.For("is in focus", 0).Below(2) == 1 {
-		return l.Focus
+	one := OneOf(c.For(what, 0), names...)
+	if len(l.Focus) > 0 && c.For("is in focus", 0).Below(2) == 1 {
+		if in := OneOf(c.For(what, 1), l.Focus...); slices.Contains(names, in) {
+			return in
+		}
 	}
-	return OneOf(c.For(what, 0), names...)
+	return one
 }
 
 // links draws one client's links or several's, to some nodes, to all, or to the storage.

@@ -95,7 +95,12 @@ func (x *session) believe(ctx context.Context, until time.Time) {
 	u := grantOf(ctx)
 	u.disbelieve()
 	u.believes = true
-	if !until.IsZero() {
+	switch {
+	case until.IsZero():
+	case !x.process.LockClock().Now().Before(until):
+		// A pause came between the computation of the validity and the grant, or the validity is not looked at.
+		x.disbelieve(ctx, "")
+	default:
 		u.stop = x.world.WhenBeliefEnds(x.process, until, func() {
 			u.stop = nil
 			x.disbelieve(ctx, "")

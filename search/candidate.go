@@ -23,6 +23,8 @@ type Change struct {
 	Seed uint64 `json:"seed"`
 	// Ask, if not nil, has a client ask for the lock at a moment when it could have been granted too early.
 	Ask *Ask `json:"ask,omitempty"`
+	// Without, if there are any, takes families of faults out.
+	Without []string `json:"without,omitempty"`
 }
 
 // Ask is a client and a true time.
@@ -54,6 +56,10 @@ func (s Space) change(x *scenarios.Scenario, change Change, c faults.Choices) {
 			{Kind: scenarios.TryLockStep}, {Kind: scenarios.UpdateStep}, {Kind: scenarios.HoldStep, For: s.Base.Lock.TTL / 10}, {Kind: scenarios.UnlockStep}}})
 		return
 	}
+	if change.Without != nil {
+		x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool { return i.Fault != nil && slices.Contains(change.Without, i.Kind) })
+		return
+	}
 	changes := []func(*scenarios.Scenario, faults.Choices){s.redraw, s.redraw, s.move, s.move, s.drop, s.add, s.add, s.rework}
 	changes[c.For("which", 0).Below(int64(len(changes)))](x, c)
 }
@@ -81,8 +87,8 @@ func (s Space) redraw(x *scenarios.Scenario, c faults.Choices) {
 	}
 	for _, w := range faults.Vocabulary() {
 		if item := &x.Timeline[at]; w.Name == item.Kind {
-			if anew, ok := s.fault(c.For("anew", 0), w, s.limits(x), item.When); ok {
-				*item = anew
+			if f := w.Draw(c.For("anew", 0), s.about(x, item.When)); f != nil {
+				item.Fault = f
 			}
 		}
 	}
@@ -118,8 +124,9 @@ func (s Space) drop(x *scenarios.Scenario, c faults.Choices) {
 func (s Space) add(x *scenarios.Scenario, c faults.Choices) {
 	words := faults.Vocabulary()
 	w := words[c.For("word", 0).Below(int64(len(words)))]
-	if item, ok := s.fault(c.For("fault", 0), w, s.limits(x), s.moment(c.For("moment", 0), x.Clients)); ok {
-		x.Timeline = append(x.Timeline, item)
+	when := s.moment(c.For("moment", 0), x.Clients)
+	if f := w.Draw(c.For("fault", 0), s.about(x, when)); f != nil {
+		x.Timeline = append(x.Timeline, scenarios.Item{When: when, Kind: w.Name, Fault: f})
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios"
@@ -124,6 +123,7 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	first := x.Summary.Runs
 	all := x.candidates(first, n)
 	trials := make([]trial, n)
+	found := make([][]pending, n)
 	err = x.each(ctx, n, func(i int, buffer *history.History) (err error) {
 		if trials[i], err = x.space.try(all[i], buffer); err != nil {
 			return err
@@ -134,7 +134,19 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 			}
 		}
 		t := &trials[i]
-		if x.counts(t) && slices.ContainsFunc(t.kinds, func(k checker.Kind) bool { return x.Summary.explains(k, t.families) == nil }) {
+		if !x.counts(t) {
+			return nil
+		}
+		isNew := false
+		for _, kind := range t.kinds {
+			p, err := x.reduce(pending{Run: first + i, Candidate: t.candidate, Kind: kind, Families: t.families})
+			if err != nil {
+				return err
+			}
+			found[i] = append(found[i], p)
+			isNew = isNew || p.Known == 0
+		}
+		if isNew {
 			return x.keepRaw(t, first+i)
 		}
 		return nil
@@ -143,13 +155,8 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		return false, err
 	}
 	for i := range trials {
-		t := &trials[i]
-		x.add(t)
-		if x.counts(t) {
-			for _, kind := range t.kinds {
-				x.Pending = append(x.Pending, pending{first + i, t.candidate, kind, t.families})
-			}
-		}
+		x.add(&trials[i])
+		x.Pending = append(x.Pending, found[i]...)
 	}
 	x.Pool = x.narrowest(trials)
 	if err := x.settle(ctx, shrinksPerGeneration); err != nil || ctx.Err() != nil {

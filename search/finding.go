@@ -54,17 +54,40 @@ func removeRaw(dir string) error {
 	return err
 }
 
+// reduce takes out of a violating experiment, one after another, the faults that are known to bring about such a
+// violation by themselves, for as long as it still has one. In the end either nothing that is known explains it, or it
+// needs what is known.
+func (x *explorer) reduce(p pending) (pending, error) {
+	var buffer history.History
+	for {
+		known := x.Summary.explains(p.Kind, p.Families)
+		if known == 0 {
+			return p, nil
+		}
+		f := &x.Summary.Findings[known-1]
+		without := p.Candidate.then(Change{Without: f.Families})
+		var t trial
+		if len(f.Families) > 0 {
+			var err error
+			if t, err = x.space.try(without, &buffer); err != nil {
+				return p, err
+			}
+		}
+		if !slices.Contains(t.kinds, p.Kind) || !x.counts(&t) {
+			p.Known = known
+			return p, nil
+		}
+		p.Candidate, p.Families = without, t.families
+	}
+}
+
 // settle shrinks violations that wait, at most limit of them, and counts those that what is known explains.
 func (x *explorer) settle(ctx context.Context, limit int) error {
 	x.raw.Store(0)
 	for {
-		x.Pending = slices.DeleteFunc(x.Pending, func(p pending) bool {
-			f := x.Summary.explains(p.Kind, p.Families)
-			if f != nil {
-				f.Times++
-			}
-			return f != nil
-		})
+		if err := x.explain(); err != nil {
+			return err
+		}
 		batch := x.batch(min(limit, shrinksAtATime))
 		if len(batch) == 0 || ctx.Err() != nil {
 			break
@@ -91,6 +114,26 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 		x.Summary.Unshrunk += over
 		x.Pending = x.Pending[:maxPending]
 	}
+	return nil
+}
+
+// explain counts the violations that what is known explains, and forgets them.
+func (x *explorer) explain() error {
+	rest := x.Pending[:0:0]
+	for _, p := range x.Pending {
+		if p.Known == 0 {
+			var err error
+			if p, err = x.reduce(p); err != nil {
+				return err
+			}
+		}
+		if p.Known == 0 {
+			rest = append(rest, p)
+		} else {
+			x.Summary.Findings[p.Known-1].Times++
+		}
+	}
+	x.Pending = rest
 	return nil
 }
 
@@ -177,8 +220,8 @@ func (s Space) same(kind checker.Kind, seed uint64) func(*scenarios.Scenario) (b
 
 // report adds a finding to the summary, unless another one explains it, and writes its files.
 func (x *explorer) report(f Finding) error {
-	if known := x.Summary.explains(f.Kind, f.Families); known != nil {
-		known.Times++
+	if known := x.Summary.explains(f.Kind, f.Families); known != 0 {
+		x.Summary.Findings[known-1].Times++
 		return nil
 	}
 	f.Scenario.Name = f.name(len(x.Summary.Findings) + 1)

@@ -91,8 +91,8 @@ func (st *state) include(shard *state, from, dir string) error {
 	}
 	s.Orders = st.orders.Estimate()
 	for _, f := range other.Findings {
-		if known := s.explains(f.Kind, f.Families); known != nil {
-			known.Times += f.Times
+		if known := s.explains(f.Kind, f.Families); known != 0 {
+			s.Findings[known-1].Times += f.Times
 			continue
 		}
 		was := f.File

@@ -42,41 +42,43 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 	for i, name := range x.Clients {
 		x.Timeline = append(x.Timeline, s.work(c.For("work", i), name)...)
 	}
-	limits := s.limits(&x)
 	on := c.For("families", 0).Below(4) // how many are on: on in 8 + 1
 	for _, w := range faults.Vocabulary() {
 		family := c.For(w.Name, 0)
 		if family.For("on", 0).Below(8) < 7-on {
 			continue
 		}
-		// Seldom many, and then often at once: one time server misleads several nodes, one rack loses power.
+		// Seldom many, or several at once: one time server misleads a number of nodes, one rack loses power.
 		when := s.moment(family.For("moment", 0), x.Clients)
-		atOnce := family.For("at once", 0).Below(3) == 1
-		for i := range 1 + family.For("count", 0).Below(1+family.For("most", 0).Below(6)) {
-			one := family.For("fault", int(i))
+		atOnce := family.For("at once", 0).Below(4) == 1
+		count := 1 + family.For("count", 0).Below(1+family.For("most", 0).Below(6))
+		if atOnce {
+			count = max(count, 2+family.For("how many", 0).Below(4))
+		}
+		for i := range int(count) {
+			one := family.For("fault", i)
 			if i > 0 && !atOnce {
 				when = s.moment(one.For("moment", 0), x.Clients)
 			}
-			if item, ok := s.fault(one, w, limits, when); ok {
-				x.Timeline = append(x.Timeline, item)
+			limits := s.about(&x, when)
+			if atOnce {
+				limits.Focus = x.Nodes.Names
+			}
+			if f := w.Draw(one, limits); f != nil {
+				x.Timeline = append(x.Timeline, scenarios.Item{When: when, Kind: w.Name, Fault: f})
 			}
 		}
 	}
 	return &x
 }
 
-func (s Space) limits(x *scenarios.Scenario) *faults.Limits {
-	return &faults.Limits{Names: x.Processes(), Budget: x.Budget, Beyond: s.Beyond, Scale: x.Lock.TTL, Persistence: x.Nodes.Persistence.Persistence}
-}
-
-// fault draws a fault for a moment; false if the limits allow none.
-func (s Space) fault(c faults.Choices, w faults.Word, l *faults.Limits, when faults.Trigger) (scenarios.Item, bool) {
-	of := *l
+// about is the limits of a fault at a moment, which is mostly about the client whose step that is.
+func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits {
+	l := &faults.Limits{Names: x.Processes(), Budget: x.Budget, Beyond: s.Beyond, Scale: x.Lock.TTL, Persistence: x.Nodes.Persistence.Persistence}
 	if when.After != nil {
-		of.Focus = when.After.Client
+		l.Focus = []string{when.After.Client}
 	}
-	f := w.Draw(c, &of)
-	return scenarios.Item{When: when, Kind: w.Name, Fault: f}, f != nil
+	return l
 }
 
 // moment draws a time, or a step of the algorithm, so that faults strike between any two of them.

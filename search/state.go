@@ -42,6 +42,8 @@ type pending struct {
 	Candidate Candidate    `json:"candidate"`
 	Kind      checker.Kind `json:"kind"`
 	Families  []string     `json:"families"`
+	// Known is the number of the finding that explains it, from 1; zero if none of those known does.
+	Known int `json:"known,omitempty"`
 }
 
 // state is all that a search needs to go on after a whole generation.

@@ -57,16 +57,16 @@ type Finding struct {
 	Scenario *scenarios.Scenario `json:"-"`
 }
 
-// explains is the finding that a violation is another instance of, as far as the families of faults tell that were there;
-// nil if there is none.
-func (s *Summary) explains(kind checker.Kind, families []string) *Finding {
+// explains is the number of the first finding, from 1, that a violation may be another instance of, as far as the families
+// of faults tell that were there; zero if there is none.
+func (s *Summary) explains(kind checker.Kind, families []string) int {
 	for i := range s.Findings {
 		f := &s.Findings[i]
 		if f.Kind == kind && !slices.ContainsFunc(f.Families, func(kind string) bool { return !slices.Contains(families, kind) }) {
-			return f
+			return i + 1
 		}
 	}
-	return nil
+	return 0
 }
 
 // add counts a run.

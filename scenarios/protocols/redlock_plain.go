@@ -334,13 +334,10 @@ func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// believe has the client believe in its lock for as long as validity says: not at all if nothing is left.
+// believe has the client believe in its lock for as long as validity says.
 func (l *redlockPlainLease) believe(ctx context.Context, validity time.Duration) {
 	l.until = l.clock.Now().Add(validity)
 	l.env.Believe(ctx, l.until)
-	if validity <= 0 {
-		l.env.Disbelieve(ctx, "")
-	}
 }
 
 func (l *redlockPlainLease) Unlock(context.Context) error {
