@@ -46,10 +46,14 @@ func (x *explorer) keepRaw(t *trial, run int) error {
 	return writeFile(filepath.Join(x.options.Dir, fmt.Sprintf("%s%d.yaml", rawPrefix, run)), data)
 }
 
+// removeRaw removes these files, and what a killed process had not written to its end.
 func removeRaw(dir string) error {
-	raw, err := filepath.Glob(filepath.Join(dir, rawPrefix+"*.yaml"))
-	for _, path := range raw {
-		err = errors.Join(err, os.Remove(path))
+	var err error
+	for _, pattern := range []string{rawPrefix + "*.yaml", tempPattern} {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // the patterns are right
+		for _, path := range found {
+			err = errors.Join(err, os.Remove(path))
+		}
 	}
 	return err
 }

@@ -150,9 +150,12 @@ func (st *state) write(dir string) error {
 	return writeFile(filepath.Join(dir, stateFile), data)
 }
 
+// tempPattern is what files are called until they are whole.
+const tempPattern = ".tmp-*"
+
 // writeFile replaces a file: whenever the process or machine stops, there is the old one or the new one.
 func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
+	f, err := os.CreateTemp(filepath.Dir(path), tempPattern)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ func newExplore() *cobra.Command {
 	var shard, jsonPath string
 	var clients int
 	var duration time.Duration
+	var bySystem, allOrders bool
+	var so systematicOptions
 	cmd := &cobra.Command{
 		Use:   "explore [NAME|FILE]",
 		Short: "Search for a schedule of faults that breaks the lock",
@@ -46,16 +48,37 @@ adds the parts up.
 Every thousandth run is made again and compared, and a lock with a planted bug
 must be caught every thousand runs, or the search ends with an error.
 
+With --systematic nothing is drawn: the scenario is run as it is, and then every
+fault of the vocabulary is placed at every step of it, or with --depth 2 every
+two. With --orders all orders of messages and timers are gone through in small
+worlds of three nodes and two clients, and the report says what was covered.
+
 ` + exploreExitHelp,
 		Example: `  redlocksim explore --seeds 100000
   redlocksim explore my-settings.yaml --for 10m --dir results
   redlocksim explore my-settings.yaml --beyond --seeds 10000
-  redlocksim explore --seeds 1000000 --shard 2/8 --dir shard-2`,
+  redlocksim explore --seeds 1000000 --shard 2/8 --dir shard-2
+  redlocksim explore 09-contention --systematic --limit 20000
+  redlocksim explore my-settings.yaml --orders --limit 15000`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			so.seed, so.beyond, so.jobs, so.dir = o.Seed, beyond, o.Jobs, o.Dir
+			switch {
+			case bySystem && allOrders:
+				return &failure{exitUsage, errors.New("--systematic and --orders: only one of them can be given")}
+			case bySystem:
+				base, err := oneScenario(args)
+				if err != nil {
+					return err
+				}
+				return runSystematic(cmd, base, so)
+			}
 			base, err := baseOf(args)
 			if err != nil {
 				return err
+			}
+			if allOrders {
+				return runOrders(cmd, base, so)
 			}
 			space = search.NewSpace(base)
 			space.Beyond, space.Clients, space.Duration = beyond, clients, duration
@@ -107,7 +130,27 @@ must be caught every thousand runs, or the search ends with an error.
 	f.IntVar(&clients, "clients", 3, "the largest number of clients, at least 2")
 	f.DurationVar(&duration, "duration", 30*time.Second, "the length of a run in virtual time")
 	f.StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
+	f.BoolVar(&bySystem, "systematic", false, "place every fault at every step of the scenario")
+	f.IntVar(&so.depth, "depth", 1, "how many faults to place at a time, 1 or 2, with --systematic")
+	f.BoolVar(&allOrders, "orders", false, "go through all orders of messages in small worlds")
+	f.IntVar(&so.late, "late", 1, "how often messages may be late, with --orders; -1 is without a limit")
+	f.IntVar(&so.runs, "limit", 15_000, "how many placements to run, or how many runs of each small world; 0 is without a limit")
 	return cmd
+}
+
+// oneScenario is the scenario that the arguments name.
+func oneScenario(args []string) (*scenarios.Scenario, error) {
+	if len(args) == 0 {
+		return nil, &failure{exitUsage, errors.New("--systematic: needs a scenario, whose steps faults are placed at")}
+	}
+	found, _, err := find(args[0])
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 1 {
+		return nil, &failure{exitUsage, fmt.Errorf("%s has %d cases, choose one, as in %s", args[0], len(found), found[0].Name)}
+	}
+	return found[0], nil
 }
 
 const exploreExitHelp = `Exit codes:
@@ -129,14 +172,11 @@ func baseOf(args []string) (*scenarios.Scenario, error) {
 		}
 		return base, nil
 	}
-	found, _, err := find(args[0])
+	s, err := oneScenario(args)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) > 1 {
-		return nil, &failure{exitUsage, fmt.Errorf("%s has %d cases, choose one, as in %s", args[0], len(found), found[0].Name)}
-	}
-	return found[0].Settings(), nil
+	return s.Settings(), nil
 }
 
 // maxSearchClients bounds the clients of an experiment.

@@ -10,7 +10,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// asCommand is the environment variable with which the test binary is the command.
+const asCommand = "REDLOCKSIM_TEST_AS_COMMAND"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	}
 	testscript.Main(m, map[string]func(){
 		"redlocksim": func() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
