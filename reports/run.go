@@ -44,6 +44,9 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 	fmt.Fprintf(b, "history    %s\n", r.HistoryHash)
 	fmt.Fprintf(b, "trace      %s (run twice, the same both times)\n", r.TraceHash)
 	fmt.Fprintf(b, "repeat     %s\n", repeat)
+	if text := r.Unlike(); text != "" {
+		fmt.Fprintf(b, "recorded   %s\n", text)
+	}
 	if r.OK() {
 		fmt.Fprintf(b, "\nas expected\n")
 	}

@@ -56,7 +56,7 @@ func Search(w io.Writer, s *search.Summary, dir string, took time.Duration) erro
 		f := &s.Findings[i]
 		fmt.Fprintf(&b, "%3d  %s\n", i+1, finding(f))
 		if f.File != "" {
-			fmt.Fprintf(&b, "     redlocksim run %s --seed %d\n", filepath.Join(dir, f.File), f.Seed)
+			fmt.Fprintf(&b, "     redlocksim run %s\n", filepath.Join(dir, f.File))
 		}
 	}
 	switch {

@@ -46,6 +46,8 @@ type Scenario struct {
 	Duration time.Duration `yaml:"duration"`
 	// Expect is the verdict.
 	Expect Expect `yaml:"expect,required"`
+	// Recorded is the run that the file was written for, if a search found it.
+	Recorded *Recorded `yaml:"recorded"`
 }
 
 // Claim is what a scenario says of its protocol and settings.

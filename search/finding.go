@@ -38,7 +38,8 @@ func (x *explorer) keepRaw(t *trial, run int) error {
 	}
 	s := t.candidate.Scenario(x.space)
 	s.Title, s.Source = fmt.Sprintf("%s, not shrunk yet", t.kinds[0]), "a random search"
-	s.Explanation = fmt.Sprintf("Run %d, to be repeated with seed %d.", run, t.candidate.Seed)
+	s.Explanation = fmt.Sprintf("Run %d.", run)
+	s.Recorded = &scenarios.Recorded{Seed: t.candidate.Seed, History: t.history}
 	data, err := s.Encode()
 	if err != nil {
 		return err

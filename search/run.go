@@ -18,6 +18,7 @@ type trial struct {
 	families  []string
 	grants    int
 	order     uint64 // of the events that matter
+	history   string // its hash
 	margin    *scenarios.Margin
 }
 
@@ -33,7 +34,7 @@ func (s Space) try(c Candidate, buffer *history.History) (trial, error) {
 		return trial{}, err
 	}
 	*buffer = r.History
-	t := trial{candidate: c, beyond: r.Beyond != nil, families: Families(x), grants: r.Report.Grants, order: order(r.History), margin: r.Margin}
+	t := trial{candidate: c, beyond: r.Beyond != nil, families: Families(x), grants: r.Report.Grants, order: order(r.History), history: r.HistoryHash, margin: r.Margin}
 	for _, k := range r.Findings {
 		if k.Violation() {
 			t.kinds = append(t.kinds, k)

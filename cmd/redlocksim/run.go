@@ -52,6 +52,9 @@ is made twice and compared. A name without a case stands for all its cases.
 					fmt.Fprintln(out)
 				}
 				o := scenarios.Options{Tier: on[0], Seed: seed}
+				if s.Recorded != nil && !cmd.Flags().Changed("seed") {
+					o.Seed = s.Recorded.Seed
+				}
 				if trace {
 					o.Trace = func(t sim.TraceStep) { fmt.Fprintln(out, t) }
 				}
@@ -81,7 +84,7 @@ is made twice and compared. A name without a case stands for all its cases.
 	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go) or wire (go-redis and miniredis); model unless given")
 	cmd.Flags().StringVar(&historyPath, "history", "", "write the history to this file, as JSON Lines; redlocksim check judges it")
 	cmd.Flags().StringVar(&only, "case", "", "only the case of this name")
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices; 0 unless given, or what the file was recorded with")
 	cmd.Flags().BoolVar(&trace, "trace", false, "print every step of the simulator first")
 	cmd.Flags().BoolVar(&full, "full", false, "tell the whole story, however long")
 	return cmd

@@ -81,8 +81,9 @@ func say(c *scenarios.Scenario, r *scenarios.Result) {
 		what, how = c.Expect.Findings.String(), r.Report.Findings[0].Text
 	}
 	c.Title = fmt.Sprintf("%s %s", what, without)
-	c.Source = fmt.Sprintf("found by search: %s, seed %d", c.Name, r.Seed)
-	c.Explanation = fmt.Sprintf("%s To be repeated with seed %d.", how, r.Seed)
+	c.Source = "found by search: " + c.Name
+	c.Explanation = how
+	c.Recorded = &scenarios.Recorded{Seed: r.Seed, History: r.HistoryHash}
 	violated := len(r.Leaks) > 0 || r.Witness() != nil
 	switch {
 	case r.Beyond != nil:

@@ -1,0 +1,25 @@
+package scenarios
+
+import "fmt"
+
+// Recorded is the run that a scenario file was written for.
+type Recorded struct {
+	// Seed is what it is run with unless another one is asked for.
+	Seed uint64 `yaml:"seed,required"`
+	// History is the hash of the history that came out.
+	History string `yaml:"history,required"`
+}
+
+// Unlike says in words that a run with the recorded seed did not give the recorded history; empty if it did, or if
+// nothing is recorded. Histories differ between versions of the library and the simulator.
+func (r *Result) Unlike() string {
+	rec := r.Scenario.Recorded
+	if rec == nil || rec.Seed != r.Seed || rec.History == r.HistoryHash {
+		return ""
+	}
+	verdict := "the verdict is the same"
+	if !r.OK() {
+		verdict = "the verdict is another one"
+	}
+	return fmt.Sprintf("not repeated: the history was %s when the file was written, by another version of the library or the simulator; %s", rec.History, verdict)
+}
