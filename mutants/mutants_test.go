@@ -16,6 +16,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write TABLE.md as the mutants are killed now; read it before you commit it")
+	search = flag.Int("search", 0, "print the table with what a random search of so many runs finds, too")
 	suite  = flag.Bool("suite", false, "print the table with every scenario that kills a mutant, whether or not it is meant to")
 )
 
@@ -34,7 +35,7 @@ func TestTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command once for every mutant")
 	}
-	outcomes, err := mutants.Run(t.Context(), mutants.Options{Root: "..", EveryKiller: true, Suite: *suite, Done: func(o mutants.Outcome) {
+	outcomes, err := mutants.Run(t.Context(), mutants.Options{Root: "..", EveryKiller: true, Suite: *suite, Explore: *search, Done: func(o mutants.Outcome) {
 		t.Logf("%s: killed by %v after %d runs, %v", o.Mutant.Name, o.KilledBy, o.Runs, o.Took.Round(100*time.Millisecond))
 	}})
 	if err != nil {
@@ -51,7 +52,7 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
-	if *suite || t.Failed() {
+	if *suite || *search > 0 || t.Failed() {
 		return
 	}
 	got := tableHead + mutants.Table(outcomes, false)

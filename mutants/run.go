@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -26,6 +27,9 @@ type Options struct {
 	EveryKiller bool
 	// Suite goes on with every scenario there is after the killers, on the mutant's tier.
 	Suite bool
+	// Explore, if it is not zero, is in how many random experiments on the default settings a search looks for the bug, too,
+	// if that is in the library: adapters and other protocols are not what it runs.
+	Explore int
 	// Done, if not nil, is told of each outcome when it is there. It is called by one goroutine at a time.
 	Done func(Outcome)
 }
@@ -38,6 +42,9 @@ type Outcome struct {
 	KilledBy []string
 	// Runs is how many scenarios, or searches, were run until the first kill; all of them if there was none.
 	Runs int
+	// Explored says that a search was made, and Found in which of its runs it saw the bug first, from 1; zero if in none.
+	Explored bool
+	Found    int
 	// Took is how long that took, with the build.
 	Took time.Duration
 }
@@ -134,7 +141,39 @@ func (o Options) run(ctx context.Context, m Mutant) (out Outcome, err error) {
 		}
 		killed("redlocksim "+strings.Join(m.Search, " "), red)
 	}
+	if o.Explore > 0 && m.inLibrary() {
+		out.Explored = true
+		if out.Found, err = explored(ctx, binary, o.Explore, dir); err != nil {
+			return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
+		}
+	}
 	return out, nil
+}
+
+// inLibrary says whether the bug is in what runs on tier model.
+func (m Mutant) inLibrary() bool {
+	return m.tier() == "model" && slices.ContainsFunc(m.Edits, func(e Edit) bool { return strings.HasPrefix(e.File, "redlock/") })
+}
+
+// explored is the number of the run in which a search finds a violation, from 1; zero if it finds none.
+func explored(ctx context.Context, binary string, runs int, dir string) (int, error) {
+	found, text, err := isRed(ctx, binary, "explore", "--seeds", fmt.Sprint(runs), "--dir", filepath.Join(dir, "search"), "--json", "-")
+	if err != nil || !found {
+		return 0, err
+	}
+	var summary struct {
+		Findings []struct {
+			Run int
+		}
+	}
+	if err := json.Unmarshal(text, &summary); err != nil {
+		return 0, fmt.Errorf("the search's results: %w", err)
+	}
+	first := runs
+	for _, f := range summary.Findings {
+		first = min(first, f.Run+1)
+	}
+	return first, nil
 }
 
 func (m Mutant) tier() string { return cmp.Or(m.Tier, "model") }

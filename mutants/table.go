@@ -3,6 +3,7 @@ package mutants
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,10 @@ import (
 func Table(outcomes []Outcome, timed bool) string {
 	t := table.NewWriter()
 	header := table.Row{"bug", "seen in", "killed by", "runs"}
+	explored := slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Explored })
+	if explored {
+		header = append(header, "found by search in run")
+	}
 	if timed {
 		header = append(header, "seconds")
 	}
@@ -28,6 +33,16 @@ func Table(outcomes []Outcome, timed bool) string {
 			by += " (" + o.Mutant.Tier + ")"
 		}
 		row := table.Row{o.Mutant.Bug, cmp.Or(o.Mutant.Real, "–"), by, o.Runs}
+		if explored {
+			found := ""
+			switch {
+			case o.Found > 0:
+				found = fmt.Sprint(o.Found)
+			case o.Explored:
+				found = "not found"
+			}
+			row = append(row, found)
+		}
 		if timed {
 			row = append(row, fmt.Sprintf("%.1f", o.Took.Round(100*time.Millisecond).Seconds()))
 		}
