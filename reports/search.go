@@ -10,32 +10,25 @@ import (
 	"redlocksim/search"
 )
 
-// SearchProgress is a line about a search under way that has taken a while so far.
-func SearchProgress(s *search.Summary, took time.Duration) string {
-	text := fmt.Sprintf("%d runs, %s, %d grants, %d orders", s.Runs, speed(s, took), s.Grants, s.Orders)
+// SearchProgress is a line about a search under way, of whose runs some were made before it was resumed and the others took
+// a while: with the runs a second, how many times faster than real time that is, and the smallest margin.
+func SearchProgress(s *search.Summary, before int, took time.Duration) string {
+	runs := float64(s.Runs-before) / max(took.Seconds(), 1e-9)
+	times := runs * s.Virtual.Seconds() / float64(max(s.Runs, 1))
+	text := fmt.Sprintf("%d runs, %.0f/s, %.0f× real time, %d grants, %d orders", s.Runs, runs, times, s.Grants, s.Orders)
 	if s.Narrowest != nil {
-		text += fmt.Sprintf(", smallest margin %v", s.Narrowest.Slack().Round(time.Microsecond))
+		text += fmt.Sprintf(", margin %v", s.Narrowest.Slack().Round(time.Microsecond))
 	}
-	return text + fmt.Sprintf(", %d findings", len(s.Findings))
+	return text + fmt.Sprintf(", %d found", len(s.Findings))
 }
 
-func speed(s *search.Summary, took time.Duration) string {
-	seconds := max(took.Seconds(), 1e-9)
-	return fmt.Sprintf("%.0f runs/s, %.0f virtual s/s", float64(s.Runs)/seconds, s.Virtual.Seconds()/seconds)
-}
-
-// Search writes what a search has done and found. dir is where the files of its findings are, and took how long it took;
-// zero if that is not known.
-func Search(w io.Writer, s *search.Summary, dir string, took time.Duration) error {
+// Search writes what a search has done and found. dir is where the files of its findings are.
+func Search(w io.Writer, s *search.Summary, dir string) error {
 	var b strings.Builder
 	line := func(word, format string, args ...any) {
 		fmt.Fprintf(&b, "%-11s%s\n", word, fmt.Sprintf(format, args...))
 	}
-	runs := fmt.Sprintf("%d of %v in all", s.Runs, s.Virtual)
-	if took > 0 {
-		runs += ", " + speed(s, took)
-	}
-	line("runs", "%s", runs)
+	line("runs", "%d, of %v together", s.Runs, s.Virtual)
 	line("grants", "%d, %d a run", s.Grants, s.Grants/max(s.Runs, 1))
 	line("orders", "about %d distinct orders of what concerns the lock", s.Orders)
 	line("idle", "%d runs without contention, which say nothing", s.Vacuous)

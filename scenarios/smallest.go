@@ -54,7 +54,7 @@ func FindSmallest(r *Result) ([]Smallest, error) {
 
 func bisect(r *Result, kind string, sized faults.Sized) (*Smallest, error) {
 	breaks := func(tier Tier, size time.Duration) (bool, error) {
-		out, err := Run(resized(r.Scenario, kind, size), Options{Tier: tier, Seed: r.Seed})
+		out, err := Run(resized(r.Scenario, kind, size), Options{Tier: tier, Seed: r.Seed, Locker: r.locker})
 		if err != nil {
 			return false, err
 		}

@@ -11,6 +11,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -50,6 +51,9 @@ type Result struct {
 	Smallest []Smallest
 	// Problems is empty if everything was as expected.
 	Problems []Problem
+
+	// locker is that of the Options, for further runs.
+	locker func(protocols.Env) (protocols.Locker, error)
 }
 
 // OK says that the run was as expected.
@@ -160,7 +164,7 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, err)
 	}
-	r := &Result{Scenario: s, Tier: o.Tier, Seed: o.Seed, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Spent)}
+	r := &Result{Scenario: s, Tier: o.Tier, Seed: o.Seed, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Spent), locker: o.Locker}
 	if r.Tier == "" {
 		r.Tier = Model
 	}

@@ -92,11 +92,15 @@ worlds of three nodes and two clients, and the report says what was covered.
 				ctx, cancel = context.WithTimeout(ctx, length)
 				defer cancel()
 			}
-			start := time.Now()
+			start, before, after := time.Now(), -1, 0
 			bar := progress(cmd.ErrOrStderr(), o.Runs/max(o.Shards, 1))
 			o.Progress = func(s *search.Summary) {
+				if before < 0 {
+					before = max(0, s.Runs-o.Generation)
+				}
+				after = s.Runs
 				if bar != nil {
-					bar.Describe(reports.SearchProgress(s, time.Since(start)))
+					bar.Describe(reports.SearchProgress(s, before, time.Since(start)))
 					_ = bar.Set(s.Runs) // it is only a picture
 				}
 			}
@@ -104,10 +108,13 @@ worlds of three nodes and two clients, and the report says what was covered.
 			if bar != nil {
 				_ = bar.Clear()
 			}
+			if took := time.Since(start); after > 0 {
+				speed(cmd.ErrOrStderr(), after-before, "runs", took)
+			}
 			if summary == nil {
 				return &failure{exitUsage, err}
 			}
-			if werr := writeSearch(cmd, summary, o.Dir, jsonPath, time.Since(start)); werr != nil && err == nil {
+			if werr := writeSearch(cmd, summary, o.Dir, jsonPath); werr != nil && err == nil {
 				err = werr
 			}
 			if ctx.Err() != nil && err == nil && length == 0 {
@@ -236,13 +243,13 @@ func progress(w io.Writer, runs int) *progressbar.ProgressBar {
 		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionUseANSICodes(true))
 }
 
-func writeSearch(cmd *cobra.Command, s *search.Summary, dir, jsonPath string, took time.Duration) error {
+func writeSearch(cmd *cobra.Command, s *search.Summary, dir, jsonPath string) error {
 	if jsonPath != "" {
 		if err := writeJSON(cmd, s, jsonPath); err != nil || jsonPath == "-" {
 			return err
 		}
 	}
-	if err := reports.Search(cmd.OutOrStdout(), s, dir, took); err != nil {
+	if err := reports.Search(cmd.OutOrStdout(), s, dir); err != nil {
 		return &failure{exitInternal, err}
 	}
 	return nil
@@ -280,7 +287,7 @@ shard that has made all its runs. The findings are copied to a new directory.
 			if err != nil {
 				return searchVerdict(summary, err)
 			}
-			return searchVerdict(summary, writeSearch(cmd, summary, dir, jsonPath, 0))
+			return searchVerdict(summary, writeSearch(cmd, summary, dir, jsonPath))
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "redlocksim-explore", "the directory for the findings of all shards; it is made")

@@ -1,0 +1,187 @@
+package locktest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"redlocksim/checker"
+	"redlocksim/reports"
+	"redlocksim/scenarios"
+	"redlocksim/search/shrink"
+)
+
+// MutualExclusion runs an experiment and fails the test if two clients held the lock at the same true time, or if what a
+// careful client did under the lock was not alone: a stale write, a lost update, a fencing token that fell or came twice.
+//
+// A failure prints the smallest experiment that still shows it, within the assumptions too: its story, whose leases
+// overlapped and when, and the scenario file to keep, with the commands that repeat it. With a [rapid.T] it does so for
+// the example that rapid ends with, and for no other.
+//
+// A run that says nothing about the setup is skipped, which has rapid draw another one: one in which nobody was granted
+// the lock, and one that was violated after faults which together came to more than is assumed, as two pauses are that
+// overlap.
+func MutualExclusion(t rapid.TB, e *Experiment) {
+	t.Helper()
+	r, kind := e.run(t)
+	switch {
+	case kind == "" && slices.Contains(r.Findings, checker.Vacuous):
+		t.Skipf("locktest: nobody was granted the lock")
+	case kind == "":
+	case r.Beyond != nil:
+		t.Skipf("locktest: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
+	default:
+		// Written when it is printed, which rapid does not do while it makes an example smaller.
+		t.Log(&failure{e, kind})
+		// The same text for the same kind: rapid compares it.
+		t.Fatalf("locktest: no mutual exclusion within the assumptions: %s", kind)
+	}
+}
+
+// Breaks is the counterpart of MutualExclusion: it fails the test if the experiment does not violate mutual exclusion, or
+// only by faults that exceed the assumptions.
+func Breaks(t rapid.TB, e *Experiment) {
+	t.Helper()
+	r, kind := e.run(t)
+	switch {
+	case kind == "":
+		t.Fatalf("locktest: mutual exclusion was to be violated, and was not:\n%s", e.story(r))
+	case r.Beyond != nil:
+		t.Fatalf("locktest: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
+	}
+}
+
+// run is what a run showed, and the violation in it, if any.
+func (e *Experiment) run(t rapid.TB) (*scenarios.Result, checker.Kind) {
+	t.Helper()
+	r, err := scenarios.Judge(e.scenario, e.options())
+	if err != nil {
+		t.Fatalf("locktest: %v", err)
+	}
+	if e.lock != nil {
+		again, err := scenarios.Run(e.scenario, e.options())
+		if err != nil {
+			t.Fatalf("locktest: %v", err)
+		}
+		if again.HistoryHash != r.HistoryHash {
+			t.Fatalf("locktest: %v: Setup.Lock uses something other than its Env: %s", scenarios.ErrNotRepeated, scenarios.FirstDifference(r.History, again.History))
+		}
+	}
+	if f := r.Witness(); f != nil {
+		return r, f.Kind
+	}
+	return r, ""
+}
+
+func (e *Experiment) options() scenarios.Options {
+	return scenarios.Options{Seed: e.seed, Locker: e.lock}
+}
+
+// story is what happened in a run.
+func (e *Experiment) story(r *scenarios.Result) string {
+	var b strings.Builder
+	for _, line := range reports.Story(r.History) {
+		fmt.Fprintf(&b, "%v\n", line)
+	}
+	return b.String()
+}
+
+// failure is the text about an experiment that failed.
+type failure struct {
+	*Experiment
+	kind checker.Kind
+}
+
+func (f *failure) String() string {
+	what := fmt.Sprintf("%s, seed %d", f.kind, f.seed)
+	if data, err := f.scenario.Encode(); err == nil {
+		what += string(data)
+	}
+	f.told.mu.Lock()
+	defer f.told.mu.Unlock()
+	if f.told.what != what {
+		text, err := f.tell()
+		if err != nil {
+			text = fmt.Sprintf("locktest: the experiment could not be made smaller: %v", err)
+		}
+		f.told.what, f.told.text = what, text
+	}
+	return f.told.text
+}
+
+// shrinkRuns bounds the runs that make an experiment smaller: some seconds.
+const shrinkRuns = 3000
+
+// tell makes the experiment as small as it gets and tells of it.
+func (f *failure) tell() (string, error) {
+	s, err := f.struck(f.scenario)
+	if err != nil {
+		return "", err
+	}
+	s.Title, s.Source, s.Explanation = string(f.kind), "locktest", fmt.Sprintf("To be repeated with seed %d.", f.seed)
+	s.Claim, s.Expect.Findings = scenarios.Unsound, scenarios.Findings{f.kind}
+	broken := func(s *scenarios.Scenario) (bool, error) {
+		if !sameLock(s, f.scenario) {
+			return false, nil
+		}
+		r, err := scenarios.Judge(s, f.options())
+		return err == nil && r.Beyond == nil && slices.Contains(r.Findings, f.kind), err
+	}
+	small, _, err := shrink.Shrink(context.Background(), s, broken, shrink.Options{Runs: shrinkRuns})
+	if err != nil {
+		return "", err
+	}
+	// If the runs did not suffice, what is left may end too early for some of it.
+	if small, err = f.struck(small); err != nil {
+		return "", err
+	}
+	if f.lock == nil {
+		if small, err = shrink.Counterexample(small, f.seed); err != nil {
+			return "", err
+		}
+	}
+	small.Name = string(f.kind)
+	r, err := scenarios.Verify(small, f.options())
+	if err != nil {
+		return "", err
+	}
+	file, err := small.Encode()
+	if err != nil {
+		return "", err
+	}
+	repeat := fmt.Sprintf("locktest.MutualExclusion(t, locktest.Parse(t, file, %d, lock))", f.seed)
+	if f.lock == nil {
+		repeat = fmt.Sprintf("redlocksim run FILE --seed %d, or locktest.MutualExclusion(t, locktest.Parse(t, file, %d, nil))", f.seed, f.seed)
+	}
+	var b bytes.Buffer
+	b.WriteString("the smallest experiment that still shows it:\n\n")
+	if err := reports.Run(&b, r, repeat, true); err != nil {
+		return "", err
+	}
+	text := strings.TrimSuffix(b.String(), "\nas expected\n")
+	return fmt.Sprintf("%s\nthe file to keep:\n\n%s", text, file), nil
+}
+
+// struck is a scenario without what did not happen in it, which changes nothing else.
+func (f *failure) struck(s *scenarios.Scenario) (*scenarios.Scenario, error) {
+	out, err := scenarios.Run(s, f.options())
+	if err != nil {
+		return nil, err
+	}
+	own := *s
+	own.Timeline = slices.Clone(s.Timeline)
+	for _, i := range slices.Backward(out.Left) {
+		own.Timeline = slices.Delete(own.Timeline, i, i+1)
+	}
+	return &own, nil
+}
+
+// sameLock says whether a smaller scenario is still about the same lock: what is asked for must not be shrunk away.
+func sameLock(a, b *scenarios.Scenario) bool {
+	return reflect.DeepEqual(a.Lock, b.Lock) && a.Nodes.Persistence == b.Nodes.Persistence && a.Storage == b.Storage
+}

@@ -1,0 +1,75 @@
+package locktest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"pgregory.net/rapid"
+
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/search"
+)
+
+// Experiment is a workload and a plan of faults for the lock of a Setup.
+type Experiment struct {
+	scenario *scenarios.Scenario
+	seed     uint64
+	lock     func(protocols.Env) (protocols.Locker, error)
+	told     *told
+}
+
+// GoString says in a line what an experiment consists of; the file of one that fails is printed with the failure.
+func (e *Experiment) GoString() string {
+	kinds := search.Families(e.scenario)
+	if kinds == nil {
+		kinds = []string{"no faults"}
+	}
+	return fmt.Sprintf("%d clients, %s, seed %d", len(e.scenario.Clients), strings.Join(kinds, ", "), e.seed)
+}
+
+// told remembers the last failure, since rapid runs the smallest example that it comes to several times.
+type told struct {
+	mu         sync.Mutex
+	what, text string
+}
+
+// runLength is how long the runs of drawn experiments are, in times to live, so that something can be left over from one
+// lock when the next one ends.
+const runLength = 3
+
+// Experiments draws experiments. The test ends if something is wrong with the setup. rapid makes a failing experiment
+// smaller in its way, which is what its fail file repeats; what [MutualExclusion] prints is smaller still.
+func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
+	t.Helper()
+	x := s.read(t)
+	space := search.NewSpace(x.base)
+	space.Duration = runLength * x.base.Lock.TTL
+	told := &told{}
+	return rapid.Custom(func(t *rapid.T) *Experiment {
+		c := newChoices(t)
+		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), lock: x.lock, told: told}
+		if c.For("tight", 0).Below(2) == 0 {
+			e.scenario = x.tight(c.For("tight", 1))
+		} else {
+			e.scenario = space.Draw(c.For("random", 0))
+		}
+		return e
+	})
+}
+
+// Parse is the experiment of a scenario file, given its text, to be run with a seed. The assumptions are the file's budget;
+// what it claims and expects is not looked at. lock is as in a [Setup] and may be nil. The test ends if something is wrong
+// with the file.
+func Parse(t rapid.TB, file string, seed uint64, lock func(protocols.Env) (protocols.Locker, error)) *Experiment {
+	t.Helper()
+	found, err := scenarios.Parse("experiment", []byte(file))
+	if err != nil {
+		t.Fatalf("locktest: %v", err)
+	}
+	if len(found) != 1 {
+		t.Fatalf("locktest: a file with cases is %d experiments", len(found))
+	}
+	return &Experiment{scenario: found[0], seed: seed, lock: lock, told: &told{}}
+}

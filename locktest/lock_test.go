@@ -1,0 +1,132 @@
+package locktest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"redlocksim/locktest"
+	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
+)
+
+// ownLock is a lock library of one's own, as short as can be: it asks all nodes at once through redlock.Node, waits for all
+// of them, and takes what it got for a lock if it is enough.
+type ownLock struct {
+	env    protocols.Env
+	enough int
+	values int
+}
+
+func (x *ownLock) Lock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+	for {
+		lease, err := x.TryLock(ctx, resource, ttl)
+		if err == nil {
+			return lease, nil
+		}
+		x.env.Process.Sleep(ctx, 100*time.Millisecond)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (x *ownLock) TryLock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+	x.values++
+	l := &ownLease{lock: x, resource: resource, value: fmt.Sprint(x.env.Process.Name(), x.values)}
+	start := x.env.Process.LockClock().Now()
+	l.until = start.Add(ttl - ttl/100 - 2*time.Millisecond)
+	if l.ask(redlock.OpAcquire, ttl) < x.enough || !x.env.Process.LockClock().Now().Before(l.until) {
+		l.ask(redlock.OpRelease, 0)
+		return nil, redlock.ErrTaken
+	}
+	x.env.Believe(ctx, l.until)
+	return l, nil
+}
+
+type ownLease struct {
+	lock     *ownLock
+	resource string
+	value    string
+	rounds   int
+	until    time.Time
+}
+
+// ask sends a command to all nodes and counts those that accept it in time.
+func (l *ownLease) ask(op redlock.Op, ttl time.Duration) (accepted int) {
+	p := l.lock.env.Process
+	nodes := l.lock.env.World.Nodes(p)
+	waiter, patience := p.Tasks().NewWaiter(), l.lock.env.Settings.NodeTimeout
+	answers, late := 0, false
+	timer := p.LockClock().AfterFunc(patience, func() { late = true; waiter.Wake() })
+	defer timer.Stop()
+	for _, node := range nodes {
+		node.Do([]*redlock.Command{{Op: op, Keys: []string{l.resource}, Value: l.value, TTL: ttl, Round: l.rounds,
+			Deadline: p.LockClock().Now().Add(patience), Done: func(_ *redlock.Command, r redlock.Reply) {
+				answers++
+				if r.Outcome == redlock.Accepted && !late {
+					accepted++
+				}
+				waiter.Wake()
+			}}})
+	}
+	l.rounds++
+	for answers < len(nodes) && !late {
+		waiter.Wait(context.Background())
+	}
+	return accepted
+}
+
+func (l *ownLease) Until() time.Time                            { return l.until }
+func (l *ownLease) Context() context.Context                    { return context.Background() }
+func (l *ownLease) Token() (int64, bool)                        { return 0, false }
+func (l *ownLease) Extend(context.Context, time.Duration) error { return errors.New("not extended") }
+func (l *ownLease) Unlock(context.Context) error {
+	if l.ask(redlock.OpRelease, 0) < l.lock.enough {
+		return errors.New("some nodes may hold it still")
+	}
+	return nil
+}
+
+func own(enough int) locktest.Setup {
+	return locktest.Setup{
+		Settings: "lock: {ttl: 2s}",
+		Assume:   locktest.Assumptions{ClockRate: "0.5%", RestartDelay: 2 * time.Second, Delay: time.Second},
+		Lock:     func(env protocols.Env) (protocols.Locker, error) { return &ownLock{env: env, enough: enough}, nil },
+	}
+}
+
+func TestALockOfOnesOwn(t *testing.T) {
+	experiments := locktest.Experiments(t, own(3))
+	rapid.Check(t, func(t *rapid.T) { locktest.MutualExclusion(t, experiments.Draw(t, "experiment")) })
+}
+
+// A majority of five is three: two clients that are content with two can hold the lock together, without a fault.
+func TestALockOfOnesOwnThatIsBroken(t *testing.T) {
+	fixed(t, "1")
+	r := check(own(2))
+	for _, want := range []string{"no mutual exclusion within the assumptions: lease-overlap", "the file to keep:", "locktest.Parse(t, file, 0, lock)"} {
+		if !strings.Contains(r.log.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, &r.log)
+		}
+	}
+}
+
+// A lock that keeps something between runs, as one would that reads the system's clock.
+func TestALockThatDoesNotRepeatItself(t *testing.T) {
+	made := 0
+	s := own(3)
+	s.Lock = func(env protocols.Env) (protocols.Locker, error) {
+		made++
+		return &ownLock{env: env, enough: 3 + made/4}, nil
+	}
+	fixed(t, "1")
+	if r := check(s); !strings.Contains(r.log.String(), "did not repeat itself: Setup.Lock uses something other than its Env: ") {
+		t.Errorf("it is not noticed: %s", &r.log)
+	}
+}

@@ -1,0 +1,159 @@
+package locktest_test
+
+import (
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"redlocksim/locktest"
+	"redlocksim/scenarios"
+)
+
+// fixed has rapid start from a seed, go on for long enough with -short too, and write no files, until the test is over.
+func fixed(t *testing.T, seed string) {
+	t.Helper()
+	for name, value := range map[string]string{"rapid.seed": seed, "rapid.checks": "500", "rapid.nofailfile": "true"} {
+		f := flag.Lookup(name)
+		before := f.Value.String()
+		if err := f.Value.Set(value); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Value.Set(before) })
+	}
+}
+
+// check is rapid's check of a setup, as a user has it.
+func check(s locktest.Setup) *recorder {
+	return record(func(t rapid.TB) {
+		experiments := locktest.Experiments(t, s)
+		rapid.Check(t, func(t *rapid.T) { locktest.MutualExclusion(t, experiments.Draw(t, "experiment")) })
+	})
+}
+
+// defective are settings that are too weak for what is assumed, by a tenth of a bound, or one node, or as the README says.
+var defective = map[string]struct {
+	setup locktest.Setup
+	kind  string
+}{
+	"readme":  {locktest.Setup{Settings: "lock: {ttl: 2s, node-timeout: 20ms}", Assume: locktest.Assumptions{ClockRate: "0.1%", RestartDelay: time.Second}}, "lease-overlap"},
+	"restart": {locktest.Setup{Settings: "lock: {ttl: 2s}", Assume: locktest.Assumptions{RestartDelay: 1780 * time.Millisecond}}, "lease-overlap"},
+	"drift":   {locktest.Setup{Settings: "lock: {ttl: 2s, drift: {factor: 0%, constant: 327ms}}", Assume: locktest.Assumptions{ClockRate: "0.1"}}, "lease-overlap"},
+	"loss":    {locktest.Setup{Settings: "lock: {ttl: 2s}", Assume: locktest.Assumptions{MemoryLoss: 1}}, "lease-overlap"},
+	"step":    {locktest.Setup{Settings: "lock: {ttl: 2s}", Assume: locktest.Assumptions{ClockStep: 200 * time.Millisecond}}, "lease-overlap"},
+}
+
+func TestADefectIsFound(t *testing.T) {
+	fixed(t, "1")
+	for name, c := range defective {
+		t.Run(name, func(t *testing.T) {
+			text := check(c.setup).log.String()
+			for _, want := range []string{
+				"no mutual exclusion within the assumptions: " + c.kind,
+				"client-1 asks for the lock",
+				"budget     kept",
+				"overlap from ",
+				"locktest.Parse(t, file, ",
+				"-rapid.seed=",
+			} {
+				if !strings.Contains(text, want) {
+					t.Errorf("it does not say %q:\n%s", want, text)
+				}
+			}
+			// Told once, and the file stands for the experiment: it shows the same, by itself and to the command.
+			_, file, ok := strings.Cut(text, "the file to keep:\n\n")
+			file, _, _ = strings.Cut(file, "\n\n")
+			found, err := scenarios.Parse("kept.yaml", []byte(file))
+			if !ok || strings.Count(text, "the file to keep:") != 1 || err != nil {
+				t.Fatalf("%v in\n%s", err, text)
+			}
+			seed := seedIn(t, text)
+			for _, tier := range scenarios.Tiers() {
+				if r, err := scenarios.Verify(found[0], scenarios.Options{Tier: tier, Seed: seed}); err != nil || !r.OK() {
+					t.Errorf("tier %s: %v, not as expected", tier, err)
+				}
+			}
+			locktest.Breaks(t, locktest.Parse(t, file, seed, nil))
+			if r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, file, seed, nil)) }); !r.failed {
+				t.Errorf("kept, it does not fail: %s", &r.log)
+			}
+			faults := 0
+			for _, item := range found[0].Timeline {
+				if item.Fault != nil {
+					faults++
+				}
+			}
+			if faults > 5 || len(found[0].Clients) != 2 {
+				t.Errorf("%d faults and %d clients are not small:\n%s", faults, len(found[0].Clients), file)
+			}
+		})
+	}
+}
+
+func seedIn(t *testing.T, text string) uint64 {
+	t.Helper()
+	_, rest, _ := strings.Cut(text, "redlocksim run FILE --seed ")
+	number, _, ok := strings.Cut(rest, ",")
+	var seed uint64
+	for _, digit := range number {
+		seed = 10*seed + uint64(digit-'0')
+	}
+	if !ok {
+		t.Fatalf("no seed in\n%s", text)
+	}
+	return seed
+}
+
+func TestWhatIsWrongWithASetup(t *testing.T) {
+	for _, c := range []struct {
+		setup locktest.Setup
+		want  string
+	}{
+		{locktest.Setup{Settings: "lock: {tll: 2s}"}, `settings:1:8: lock: unknown key "tll"`},
+		{locktest.Setup{Settings: "budget: {pause: 1s}"}, "that is what Setup.Assume is for"},
+		{locktest.Setup{Assume: locktest.Assumptions{ClockRate: "ten"}}, `"ten" is not a percentage`},
+		{locktest.Setup{Assume: locktest.Assumptions{ClockRate: "-1%"}}, `"-1%" is not`},
+		{locktest.Setup{Assume: locktest.Assumptions{ClockRate: "100%"}}, `"100%" is not`},
+		{locktest.Setup{Assume: locktest.Assumptions{ClockRate: "1e400"}}, `"1e400" is not`},
+		{locktest.Setup{Assume: locktest.Assumptions{Pause: -1}}, "negative"},
+		{locktest.Setup{Assume: locktest.Assumptions{MemoryLoss: -1}}, "negative"},
+	} {
+		r := record(func(t rapid.TB) { locktest.Experiments(t, c.setup) })
+		if !r.failed || !strings.Contains(r.log.String(), c.want) {
+			t.Errorf("%+v: failed %v, does not say %q: %s", c.setup, r.failed, c.want, &r.log)
+		}
+	}
+	for _, file := range []string{"", "title: x", plan("lock: {ttl: 2s}", "", "{at: 0s, client: client-3, do: [lock]}")} {
+		if r := record(func(t rapid.TB) { locktest.Parse(t, file, 0, nil) }); !r.failed {
+			t.Errorf("a file that is wrong is taken: %s", file)
+		}
+	}
+}
+
+// TestBreaksFails: where nothing is violated, and where that took more than is assumed.
+func TestBreaksFails(t *testing.T) {
+	overlap := []string{cutOff(five, 3), hold(2 * time.Second), "{after: {event: acquire-done}, fault: {kill: {node: C, restart-after: 1ms}}}",
+		"{after: {event: restart}, client: client-2, do: [try-lock, sleep: 60s]}"}
+	for _, c := range []struct {
+		file, want string
+	}{
+		{plan("lock: {ttl: 2s}", "", hold(2*time.Second)), "was to be violated, and was not:"},
+		{plan("lock: {ttl: 2s}", "", overlap...), "exceed the assumptions: C came back without its memory after 1ms"},
+	} {
+		r := record(func(t rapid.TB) { locktest.Breaks(t, locktest.Parse(t, c.file, 0, nil)) })
+		if !r.failed || !strings.Contains(r.log.String(), c.want) {
+			t.Errorf("failed %v, does not say %q: %s", r.failed, c.want, &r.log)
+		}
+	}
+	locktest.Breaks(t, locktest.Parse(t, plan("lock: {ttl: 2s}", "memory-loss: 1", overlap...), 0, nil))
+}
+
+// TestNobodyIsGranted: a run that says nothing is not a pass.
+func TestNobodyIsGranted(t *testing.T) {
+	file := plan("lock: {ttl: 2s}", "", "{at: 0s, fault: {partition: {}}}", "{at: 0s, client: client-1, do: [try-lock]}")
+	if r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, file, 0, nil)) }); !r.skipped {
+		t.Errorf("not skipped: %s", &r.log)
+	}
+}

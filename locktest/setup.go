@@ -1,0 +1,104 @@
+package locktest
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+)
+
+// Setup is what is to be tested. The zero Setup is this module's library with its default settings on five nodes, in a
+// world without faults.
+type Setup struct {
+	// Settings is the text of a settings file: what a scenario file says under lock, nodes, network and storage, each with
+	// the defaults of a scenario file. It must not have a budget, which is what Assume is.
+	Settings string
+	// Assume is what the lock is promised.
+	Assume Assumptions
+	// Lock, if not nil, makes each client's lock, instead of the protocol that the settings name. It is handed what a lock
+	// in the simulator may use: Env.World.Nodes is the client's redlock.Nodes, Env.World.Connections its Redis commands for a lock
+	// that is not made of those, and Env.Process has its clock, its tasks and its random bytes. It calls Env.Believe when
+	// it grants or extends, and may call Env.Step, for moments at which faults can strike and for the story.
+	//
+	// The simulator runs one thing at a time, in virtual time. A lock that reads the system's clock, starts goroutines or
+	// opens connections of its own cannot be tested like this; one that does the same through the Env can. A run that
+	// does not repeat itself, which is how such a lock shows, fails the test.
+	Lock func(protocols.Env) (protocols.Locker, error)
+}
+
+// Assumptions bound the faults. The zero value assumes a world without faults, in which nodes may stop for good, clients
+// may crash and messages be lost all the same: that costs availability and must never cost safety.
+type Assumptions struct {
+	// ClockRate is how wrong the rate of any clock can be, as a percentage ("0.5%") or as a part of one ("0.005"); empty
+	// is 0.
+	ClockRate string
+	// ClockStep is the longest step of a wall clock.
+	ClockStep time.Duration
+	// Delay is the most that is added to the delays of the network.
+	Delay time.Duration
+	// Pause is the longest pause of a process, and Suspend the longest suspension of a client's machine.
+	Pause   time.Duration
+	Suspend time.Duration
+	// RestartDelay is how long a node that lost its memory stays away at the least, counted from when it stopped. Zero: it
+	// never comes back.
+	RestartDelay time.Duration
+	// MemoryLoss is how many times, in a run, a node may come back earlier than that without all it knew.
+	MemoryLoss int
+}
+
+// setup is a Setup that is as it should be.
+type setup struct {
+	base *scenarios.Scenario
+	lock func(protocols.Env) (protocols.Locker, error)
+}
+
+// read checks a setup; the test ends if something is wrong with it.
+func (s Setup) read(t rapid.TB) *setup {
+	t.Helper()
+	text := s.Settings
+	if strings.TrimSpace(text) == "" {
+		text = "{}"
+	}
+	base, err := scenarios.ParseSettings("settings", []byte(text))
+	if err != nil {
+		t.Fatalf("locktest: %v", err)
+	}
+	if !reflect.DeepEqual(base.Budget, faults.Budget{}) {
+		t.Fatalf("locktest: the settings have a budget: that is what Setup.Assume is for")
+	}
+	a := s.Assume
+	rate, ok := ratio(a.ClockRate)
+	if !ok {
+		t.Fatalf("locktest: Assumptions.ClockRate %q is not a percentage (\"0.5%%\") or a part of one (\"0.005\") from 0 up to 100%%", a.ClockRate)
+	}
+	if min(a.ClockStep, a.Delay, a.Pause, a.Suspend, a.RestartDelay, time.Duration(a.MemoryLoss)) < 0 {
+		t.Fatalf("locktest: none of the assumptions can be negative: %+v", a)
+	}
+	base.Budget = faults.Budget{ClockRate: rate, ClockStep: a.ClockStep, Delay: a.Delay, Pause: a.Pause, Suspend: a.Suspend, MemoryLoss: a.MemoryLoss}
+	if a.RestartDelay > 0 {
+		base.Budget.RestartDelay = &a.RestartDelay
+	}
+	return &setup{base, s.Lock}
+}
+
+// ratio reads a percentage or a part of one, from 0 to below 1.
+func ratio(text string) (faults.Rate, bool) {
+	if text == "" {
+		return faults.Rate{}, true
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	d, err := decimal.NewFromString(strings.TrimSpace(number))
+	if err != nil || len(text) > 20 || strings.ContainsAny(text, "eE") {
+		return faults.Rate{}, false
+	}
+	if percent {
+		d = d.Shift(-2)
+	}
+	return faults.RateOf(d), !d.IsNegative() && d.LessThan(decimal.New(1, 0))
+}
