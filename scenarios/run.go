@@ -60,6 +60,8 @@ type Options struct {
 	Margins bool
 	// Chooser, if not nil, decides what happens next; see sim.Chooser.
 	Chooser sim.Chooser
+	// Unhashed leaves the hashes out of the Outcome, for many runs of which few matter.
+	Unhashed bool
 	// Buffer is memory for the history, from a run whose outcome is no longer needed.
 	Buffer history.History
 	// Locker, if not nil, makes each client's lock instead of the scenario's protocol.
@@ -96,7 +98,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		return nil, err
 	}
 	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence.Persistence,
-		Latency: s.Network.Latency.Latency, Storage: s.Storage.StorageKind, Trace: o.Trace, Buffer: o.Buffer, Chooser: o.Chooser}
+		Latency: s.Network.Latency.Latency, Storage: s.Storage.StorageKind, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Chooser: o.Chooser}
 	for _, name := range s.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock.ClockKind})
 	}
@@ -146,7 +148,10 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	w.Kernel.Run(sim.True(s.Duration))
 
-	out = &Outcome{History: w.History(), HistoryHash: w.HistoryHash(), TraceHash: w.TraceHash(), Steps: w.Kernel.Steps(), Spent: field.Spent, Leaks: leaks(w)}
+	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Spent: field.Spent, Leaks: leaks(w)}
+	if !o.Unhashed {
+		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
+	}
 	if watched != nil && watched.isScored {
 		out.Margin = &watched.narrow
 	}

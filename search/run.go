@@ -18,7 +18,7 @@ type trial struct {
 	families  []string
 	grants    int
 	order     uint64 // of the events that matter
-	history   string // its hash
+	history   string // its hash, of a violation
 	margin    *scenarios.Margin
 }
 
@@ -29,17 +29,20 @@ func (t *trial) escape() Escape {
 // try runs a candidate. The history is recorded in the buffer.
 func (s Space) try(c Candidate, buffer *history.History) (trial, error) {
 	x := c.Scenario(s)
-	r, err := scenarios.Judge(x, scenarios.Options{Seed: c.Seed, Margins: true, Buffer: *buffer})
+	r, err := scenarios.Judge(x, scenarios.Options{Seed: c.Seed, Margins: true, Unhashed: true, Buffer: *buffer})
 	if err != nil {
 		return trial{}, err
 	}
 	*buffer = r.History
-	t := trial{candidate: c, beyond: r.Beyond != nil, families: Families(x), grants: r.Report.Grants, order: order(r.History), history: r.HistoryHash, margin: r.Margin}
+	t := trial{candidate: c, beyond: r.Beyond != nil, families: Families(x), grants: r.Report.Grants, order: order(r.History), margin: r.Margin}
 	for _, k := range r.Findings {
 		if k.Violation() {
 			t.kinds = append(t.kinds, k)
 		}
 		t.vacuous = t.vacuous || k == checker.Vacuous
+	}
+	if len(t.kinds) > 0 {
+		t.history = history.Hash(r.History)
 	}
 	return t, nil
 }

@@ -142,7 +142,7 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 	const often = 100 // more than fits into a run
 	items := []scenarios.Item{{Client: client, Do: loop, Repeat: often}}
 	long := step(scenarios.SleepStep, ttl+time.Duration(c.For("long", 0).Below(int64(ttl))))
-	late := faults.OneOf(c.For("late", 0), nil, nil,
+	late := faults.OneOf(c.For("late", 0), nil, nil, nil, nil, nil, nil,
 		[]scenarios.Step{lock, update, long, unlock},
 		[]scenarios.Step{lock, update, step(scenarios.HoldStep, ttl-ttl/8), update, unlock},
 		[]scenarios.Step{lock, step(scenarios.RenewStep, ttl+ttl/2), update, unlock},

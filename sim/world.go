@@ -24,6 +24,9 @@ type Config struct {
 	Storage StorageKind
 	// Trace, if not nil, is told of every step of the kernel.
 	Trace func(TraceStep)
+	// Unhashed leaves the hashes out, for runs of which only the history matters: HistoryHash and TraceHash then mean
+	// nothing.
+	Unhashed bool
 	// Buffer is memory for the history to be recorded in; what it holds is overwritten.
 	Buffer history.History
 	// MaxSteps bounds the run; DefaultMaxSteps if zero.
@@ -73,6 +76,7 @@ type World struct {
 	plain    map[*Process][]Redis
 	history  history.History
 	hasher   *history.Hasher
+	unhashed bool
 	watchers []func(*history.Event)
 	ops      int
 }
@@ -84,7 +88,7 @@ func NewWorld(cfg Config, backend Backend) *World {
 	if cfg.MaxSteps > 0 {
 		k.maxSteps = cfg.MaxSteps
 	}
-	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, latency: cfg.Latency, shared: map[string]any{}, nodes: map[*Process][]redlock.Node{}, plain: map[*Process][]Redis{}, history: cfg.Buffer[:0], hasher: new(history.Hasher)}
+	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, latency: cfg.Latency, shared: map[string]any{}, nodes: map[*Process][]redlock.Node{}, plain: map[*Process][]Redis{}, history: cfg.Buffer[:0], hasher: new(history.Hasher), unhashed: cfg.Unhashed}
 	if cfg.Chooser != nil {
 		k.choices = &choices{world: w, chooser: cfg.Chooser, ids: map[*event]Key{}}
 	}
@@ -192,7 +196,9 @@ func (w *World) Record(e history.Event) {
 	e.Time = int64(w.Kernel.now)
 	w.history = append(w.history, e)
 	recorded := &w.history[len(w.history)-1]
-	w.hasher.Add(recorded)
+	if !w.unhashed {
+		w.hasher.Add(recorded)
+	}
 	for _, f := range w.watchers {
 		f(recorded)
 	}
