@@ -57,7 +57,7 @@ func (s Space) change(x *scenarios.Scenario, change Change, c faults.Choices) {
 		return
 	}
 	if change.Without != nil {
-		x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool { return i.Fault != nil && slices.Contains(change.Without, i.Kind) })
+		x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool { return i.Fault != nil && slices.Contains(change.Without, family(x, &i)) })
 		return
 	}
 	changes := []func(*scenarios.Scenario, faults.Choices){s.redraw, s.redraw, s.move, s.move, s.drop, s.add, s.add, s.rework}

@@ -46,3 +46,31 @@ timeline:
 		}
 	}
 }
+
+// What a generation draws comes half from narrow escapes, and asks for the lock when it could be had too early; a blind
+// search draws all of it anew.
+func TestCandidatesComeFromNarrowEscapes(t *testing.T) {
+	for _, blind := range []bool{false, true} {
+		x := &explorer{space: NewSpace(DefaultBase()), options: Options{Blind: blind}, state: &state{Pool: []Escape{
+			{Candidate: Candidate{Seed: 1}, Client: "client-1", Expiry: 2 * time.Second, Free: time.Second},
+			{Candidate: Candidate{Seed: 2}, Client: "client-2", Expiry: 2 * time.Second, Free: 3 * time.Second},
+		}}}
+		changed, asked := 0, 0
+		for _, c := range x.candidates(0, 1000) {
+			if len(c.Changes) > 0 {
+				changed++
+			}
+			for _, change := range c.Changes {
+				if a := change.Ask; a != nil {
+					asked++
+					if c.Seed != 1 || a.Client == "client-1" || a.At < time.Second || a.At >= 2*time.Second {
+						t.Errorf("%+v asks %+v", c, a)
+					}
+				}
+			}
+		}
+		if blind && changed > 0 || !blind && (changed < 400 || changed > 600 || asked < 100) {
+			t.Errorf("blind %v: %d of 1000 are changed, %d ask", blind, changed, asked)
+		}
+	}
+}

@@ -142,7 +142,7 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 	const often = 100 // more than fits into a run
 	items := []scenarios.Item{{Client: client, Do: loop, Repeat: often}}
 	long := step(scenarios.SleepStep, ttl+time.Duration(c.For("long", 0).Below(int64(ttl))))
-	late := faults.OneOf(c.For("late", 0), nil, nil, nil, nil, nil, nil,
+	late := faults.OneOf(c.For("late", 0), nil, nil,
 		[]scenarios.Step{lock, update, long, unlock},
 		[]scenarios.Step{lock, update, step(scenarios.HoldStep, ttl-ttl/8), update, unlock},
 		[]scenarios.Step{lock, step(scenarios.RenewStep, ttl+ttl/2), update, unlock},
@@ -154,16 +154,40 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 	return items
 }
 
-// Families are the kinds of faults that an experiment has, sorted.
+// Families are the families of faults that an experiment has, sorted.
 func Families(x *scenarios.Scenario) []string {
-	var kinds []string
-	for _, item := range x.Timeline {
-		if item.Fault != nil {
-			kinds = append(kinds, item.Kind)
+	var all []string
+	for i := range x.Timeline {
+		if x.Timeline[i].Fault != nil {
+			all = append(all, family(x, &x.Timeline[i]))
 		}
 	}
-	slices.Sort(kinds)
-	return slices.Compact(kinds)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// family is the name of a fault, and whom it strikes where that makes it another one: a node whose clock jumps forgets
+// locks, a client whose clock jumps believes in them.
+func family(x *scenarios.Scenario, item *scenarios.Item) string {
+	process := ""
+	switch f := item.Fault.(type) {
+	case *faults.ClockStep:
+		process = f.Process
+	case *faults.ClockRate:
+		process = f.Process
+	case *faults.Pause:
+		process = f.Process
+	case *faults.Resume:
+		process = f.Process
+	}
+	switch {
+	case process == "":
+		return item.Kind
+	case slices.Contains(x.Clients, process):
+		return item.Kind + "-of-client"
+	default:
+		return item.Kind + "-of-node"
+	}
 }
 
 // draw is the choices of a seed and what it is drawn for.

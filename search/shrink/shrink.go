@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
@@ -86,18 +87,13 @@ func Shrink(ctx context.Context, s *scenarios.Scenario, broken func(*scenarios.S
 	return x.now, x.stats, x.stopped
 }
 
-// SameClass is for Shrink: it says whether a run of a scenario still has a finding of the kind.
+// SameClass is for Shrink: it says whether a run of a scenario still has a finding of the kind, and is not vacuous.
 func SameClass(kind checker.Kind, o scenarios.Options) func(*scenarios.Scenario) (bool, error) {
 	return func(s *scenarios.Scenario) (bool, error) {
 		r, err := scenarios.Judge(s, o)
 		if err != nil {
 			return false, err
 		}
-		for _, found := range r.Findings {
-			if found == kind {
-				return true, nil
-			}
-		}
-		return false, nil
+		return slices.Contains(r.Findings, kind) && (kind == checker.Vacuous || !slices.Contains(r.Findings, checker.Vacuous)), nil
 	}
 }
