@@ -66,6 +66,12 @@ func ofTheAdapter() []Mutant {
 			Killers: []string{"60-own-old-votes"},
 		},
 		{
+			Name: "wire-hash-first", Tier: "wire",
+			Bug:     "a script is asked for by its hash at first, too, and then sent a second time",
+			Edits:   []Edit{{"redlock/goredis/node.go", "known := n.known.Load()", "known := ^uint32(0)"}},
+			Killers: []string{"62-round-trips"},
+		},
+		{
 			Name: "wire-wrong-hash", Tier: "wire",
 			Bug: "scripts are asked for by a wrong hash, and sent a second time each time", Real: "redsync #203",
 			Edits:   []Edit{{"redlock/goredis/scripts.go", "redis.NewScript(source).Hash()", "redis.NewScript(source + \"\\n\").Hash()"}},

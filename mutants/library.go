@@ -7,7 +7,7 @@ func ofTheLibrary() []Mutant {
 			Name: "no-wait-before-a-retry",
 			Bug:  "a client that was refused asks again at once, and again", Real: "rueidis #602",
 			Edits:   []Edit{{"redlock/lock.go", "until := c.clock.Now().Add(delay)", "until := c.clock.Now()"}},
-			Killers: []string{"64-polling"},
+			Killers: []string{"64-polling", "66-wake-up/polling"},
 		},
 		{
 			Name: "start-of-the-first-attempt",
@@ -175,6 +175,48 @@ func ofTheLibrary() []Mutant {
 				{"redlock/extend.go", "min(c.lead(t.ttl), validity/2)", "-validity/2"},
 			},
 			Killers: []string{"59-nodes-fall-silent"},
+		},
+		{
+			Name: "renewal-tells-late",
+			Bug:  "the loss of a lease that is renewed is told when a renewal finds out, not by the client's own clock", Real: "rueidislock",
+			Edits:   []Edit{{"redlock/renew.go", "stop := l.renewing(working, r)", "l.timer.Stop()\n\tstop := l.renewing(working, r)"}},
+			Killers: []string{"65-renewal-and-a-black-hole/black-hole", "65-renewal-and-a-black-hole/replies-only"},
+		},
+		{
+			Name: "renewals-without-limit",
+			Bug:  "the limit of renewals is ignored", Real: "every peer but pottery has none",
+			Edits:   []Edit{{"redlock/renew.go", "if n == r.Limit {", "if n == Unlimited {"}},
+			Killers: []string{"42-stuck-holder/limited"},
+		},
+		{
+			Name: "renewal-after-the-release",
+			Bug:  "renewals go on when the release has begun, and set the keys again", Real: "RedLock.net #64, Redisson #7272",
+			Edits: []Edit{
+				{"redlock/renew.go", "ctx, cancel := c.clock.WithCancel(ctx)", "ctx, cancel := c.clock.WithCancel(context.WithoutCancel(ctx))"},
+				{"redlock/renew.go", "\t\tcancel(nil)\n\t\tfor !hasEnded() {", "\t\t_ = cancel\n\t\tfor false && !hasEnded() {"},
+				{"redlock/extend.go", "if ended := l.state(); ended != nil {\n\t\treturn &Error{", "if ended := l.state(); ended != nil && ended != ErrReleased {\n\t\treturn &Error{"},
+				{"sim/model/model.go", "case !ok || r.value != c.Value:", "case ok && r.value != c.Value:"},
+				{"sim/model/model.go", "s.keys[key] = record{r.value, now + ttl, r.set}", "s.keys[key] = record{c.Value, now + ttl, r.set}"},
+			},
+			Killers: []string{"65-renewal-and-a-black-hole/after-release"},
+		},
+		{
+			Name:    "release-tells-nobody",
+			Bug:     "the release does not wake those who wait",
+			Edits:   []Edit{{"redlock/release.go", "r.commands[i].Wake = cl.client.wakeSpread != 0", "r.commands[i].Wake = false"}},
+			Killers: []string{"66-wake-up/told", "66-wake-up/many"},
+		},
+		{
+			Name: "counts-on-the-message",
+			Bug:  "a waiter counts on the message of the release alone", Real: "Redisson #5761",
+			Edits:   []Edit{{"redlock/lock.go", "until := c.clock.Now().Add(delay)", "until := c.clock.Now().Add(delay)\n\tif told != nil {\n\t\tuntil = until.Add(time.Hour)\n\t}"}},
+			Killers: []string{"66-wake-up/lost"},
+		},
+		{
+			Name:    "all-at-once",
+			Bug:     "all who are told of a release ask at the same time",
+			Edits:   []Edit{{"redlock/wake.go", "return time.Duration(binary.LittleEndian.Uint64(raw[:]) % uint64(c.wakeSpread))", "return 0 * time.Duration(binary.LittleEndian.Uint64(raw[:]))"}},
+			Killers: []string{"66-wake-up/many"},
 		},
 		{
 			Name:    "guard-trusts-the-node",

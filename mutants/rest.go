@@ -6,7 +6,7 @@ func ofTheRest() []Mutant {
 		{
 			Name:    "release-by-del",
 			Bug:     "the release of the model tier's nodes deletes whatever is there",
-			Edits:   []Edit{{"sim/model/model.go", "if r, ok := s.get(key, now); ok && r.value == c.Value {", "if _, ok := s.get(key, now); ok {"}},
+			Edits:   []Edit{{"sim/model/model.go", "case ok && r.value == c.Value:", "case ok:"}},
 			Killers: []string{"09-contention"},
 		},
 		{

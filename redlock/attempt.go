@@ -10,7 +10,8 @@ import (
 type claim struct {
 	client  *Client
 	ctx     context.Context // values only: a claim outlives the call that made it
-	keys    []string
+	keys    []string        // sorted
+	name    string          // of the resources, for people
 	value   string
 	attempt int
 	token   int64 // the fencing token proposed last; 0 without fencing
@@ -25,7 +26,7 @@ type claim struct {
 	owing     nodeSet // nodes that voted while releasing: if the answer is not that the key was deleted, release again
 }
 
-func (cl *claim) resource() string { return cl.keys[0] }
+func (cl *claim) resource() string { return cl.name }
 
 // failure is an attempt that was not granted.
 type failure struct {
@@ -37,19 +38,19 @@ type failure struct {
 // attempt runs the algorithm once: draw a value, read the clock, ask all nodes at once, read the clock again; granted
 // if a quorum said yes and there is validity left. If not, whatever landed is released on all nodes at once. A fencing
 // token that did not beat the nodes' counters is followed by one that does, between the two clock readings.
-func (c *Client) attempt(ctx context.Context, resource string, t term, number int) (*Lease, *failure) {
+func (c *Client) attempt(ctx context.Context, keys []string, t term, number int) (*Lease, *failure) {
 	value, err := c.newValue()
 	if err != nil {
-		return nil, &failure{err: &Error{Op: OpAcquire, Resource: resource, Attempts: number, Cause: err}}
+		return nil, &failure{err: &Error{Op: OpAcquire, Resource: nameOf(keys), Attempts: number, Cause: err}}
 	}
 	values := ctx
 	if ctx.Done() != nil {
 		values = context.WithoutCancel(ctx)
 	}
-	cl := &claim{client: c, ctx: values, keys: []string{resource}, value: value, attempt: number}
+	cl := &claim{client: c, ctx: values, keys: keys, name: nameOf(keys), value: value, attempt: number}
 	if c.isFenced() {
 		if cl.token, err = c.propose(); err != nil {
-			return nil, &failure{err: &Error{Op: OpAcquire, Resource: resource, Attempts: number, Cause: err}}
+			return nil, &failure{err: &Error{Op: OpAcquire, Resource: nameOf(keys), Attempts: number, Cause: err}}
 		}
 	}
 	cl.observe(Event{Step: AttemptStarted, Op: OpAcquire})

@@ -26,11 +26,13 @@ type Client struct {
 	rand        io.Reader
 	counterTTL  time.Duration // 0: no fencing
 	guard       Guard         // its MaxTTL 0: no guard
+	wakeSpread  time.Duration // 0: no wake-up
 
 	names    []string // of the nodes
 	lastTerm atomic.Pointer[term]
 	tokens   atomic.Int64 // the highest fencing token proposed or heard of
 	watching watching
+	bells    bells
 
 	closed  atomic.Bool
 	open    atomic.Int64 // calls under way, and rounds with unanswered commands

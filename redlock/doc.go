@@ -10,6 +10,14 @@
 //	defer lease.Unlock(context.Background())
 //	work(lease.Context()) // ends before the lease does
 //
+// [Client.Hold] does that with a function, and renews the lease until it returns. Waiting for a lock is bounded by the context
+// that is given and by nothing else; [WithWakeUp] makes it shorter where locks are waited for. [Client.LockAll] takes one
+// lock on several resources.
+//
+// A second Lock on a resource waits for the first, also in the same goroutine. There is no counting of who locked how
+// often: what is called under the lock, and must not take it again, is given the [Lease], which says what it holds
+// (Resources), until when, and ends its Context for all alike. Who locked it unlocks it.
+//
 // A lock that expires is a lease: while a client is paused, or its packets are, the lease can end and another client
 // can be granted the lock. The Context of the lease tells a client that runs; nothing can tell one that does not. Work
 // that must not happen twice needs a resource that refuses late writers (fencing), or a check of its own. The lock is
@@ -24,5 +32,5 @@
 //
 // The files follow the algorithm: lock.go (the loop), attempt.go (one attempt), value.go, round.go (asking all nodes
 // at once), quorum.go, validity.go, release.go, extend.go, lease.go, straggler.go (answers that come late); then
-// fencing.go and guard.go.
+// renew.go, wake.go, fencing.go and guard.go.
 package redlock

@@ -17,7 +17,7 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	cl := l.claim
 	c := cl.client
 	defer c.end()
-	t, err := c.admit(ctx, l.Resource(), ttl)
+	_, t, err := c.admit(ctx, cl.keys, ttl)
 	if err != nil {
 		if e := (*Error)(nil); errors.As(err, &e) {
 			e.Op = OpExtend

@@ -132,7 +132,7 @@ func (c *Client) PrepareGuard(ctx context.Context) error {
 	if err != nil {
 		return &Error{Op: OpPrepare, Resource: GuardKey, Reason: ErrNotPrepared, Cause: err}
 	}
-	cl := &claim{client: c, ctx: context.WithoutCancel(ctx), keys: []string{GuardKey}, value: value}
+	cl := &claim{client: c, ctx: context.WithoutCancel(ctx), keys: []string{GuardKey}, name: GuardKey, value: value}
 	var all, running nodeSet = allNodes(len(c.nodes)), 0
 	outcomes, runs := cl.prepare(ctx, all, make([]string, len(c.nodes)))
 	for i := range outcomes {

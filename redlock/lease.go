@@ -45,8 +45,11 @@ func (c *Client) lead(ttl time.Duration) time.Duration {
 	return min(max(ttl/20, time.Millisecond), time.Second)
 }
 
-// Resource is the name of what is locked.
+// Resource is the name of what is locked; several resources are in one text, with commas, as in errors and events.
 func (l *Lease) Resource() string { return l.claim.resource() }
+
+// Resources are the names of what is locked, in ascending order.
+func (l *Lease) Resources() []string { return slices.Clone(l.claim.keys) }
 
 // Value is the random value that stands for this acquisition on the nodes. It is unique, but has no order: the fencing
 // token is Token.

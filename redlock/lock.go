@@ -3,6 +3,8 @@ package redlock
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,18 +15,32 @@ import (
 // [*Error] that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the
 // source of random bytes. However it ends, what it has set is released on every node that answers; on others it expires.
 func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
+	return c.LockAll(ctx, []string{resource}, ttl)
+}
+
+// LockAll acquires one lock on several resources, all of them or none, in one round as [Client.Lock] does for one: a node
+// votes for all or for none. Resources may be given in any order, each once; an error matches [ErrInvalid] otherwise. Two
+// calls that want the same resources in different orders cannot block each other, since neither ever holds only a part.
+// Every lock is released, extended and lost as a whole.
+func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Duration) (*Lease, error) {
 	defer c.end()
-	t, err := c.admit(ctx, resource, ttl)
+	keys, t, err := c.admit(ctx, resources, ttl)
 	if err != nil {
 		return nil, err
 	}
+	var told *ear
+	defer func() { told.close() }()
 	for n := 1; ; n++ {
-		lease, failed := c.attempt(ctx, resource, t, n)
+		told.take() // what it was told before the attempt is no news after it
+		lease, failed := c.attempt(ctx, keys, t, n)
 		if failed == nil {
 			return lease, nil
 		}
 		if failed.err.Cause == nil {
-			failed = failed.because(c.beforeRetry(ctx, failed))
+			if c.wakeSpread != 0 && told == nil && failed.err.Reason == ErrTaken {
+				told = c.listen(failed.claim.keys)
+			}
+			failed = failed.because(c.beforeRetry(ctx, failed, told))
 		}
 		if failed.err.Cause != nil {
 			return nil, failed.final()
@@ -35,46 +51,79 @@ func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (
 // TryLock acquires the lock on the resource if that is possible at once: it makes a single attempt. Otherwise it is as
 // [Client.Lock].
 func (c *Client) TryLock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
+	return c.TryLockAll(ctx, []string{resource}, ttl)
+}
+
+// TryLockAll is [Client.LockAll] with a single attempt.
+func (c *Client) TryLockAll(ctx context.Context, resources []string, ttl time.Duration) (*Lease, error) {
 	defer c.end()
-	t, err := c.admit(ctx, resource, ttl)
+	keys, t, err := c.admit(ctx, resources, ttl)
 	if err != nil {
 		return nil, err
 	}
-	lease, failed := c.attempt(ctx, resource, t, 1)
+	lease, failed := c.attempt(ctx, keys, t, 1)
 	if failed != nil {
 		return nil, failed.final()
 	}
 	return lease, nil
 }
 
-// admit counts a call in, which must be counted out with end, and checks its arguments before anything is sent.
-func (c *Client) admit(ctx context.Context, resource string, ttl time.Duration) (term, error) {
+// admit counts a call in, which must be counted out with end, and checks its arguments before anything is sent. It gives
+// the resources in their order as keys.
+func (c *Client) admit(ctx context.Context, resources []string, ttl time.Duration) ([]string, term, error) {
 	closed := c.begin()
 	if ctx == nil {
-		return term{}, fmt.Errorf("%w: nil context", ErrInvalid)
+		return nil, term{}, fmt.Errorf("%w: nil context", ErrInvalid)
 	}
-	if resource == "" {
-		return term{}, fmt.Errorf("%w: empty resource", ErrInvalid)
-	}
-	if c.isConditional() && isReserved(resource) {
-		return term{}, fmt.Errorf("%w: resource %q has a name that fencing and the restart guard keep for themselves", ErrInvalid, resource)
+	keys, err := c.keysOf(resources)
+	if err != nil {
+		return nil, term{}, err
 	}
 	t, err := c.term(ttl)
 	if err != nil {
-		return term{}, err
+		return nil, term{}, err
 	}
 	if closed {
-		return term{}, ErrClosed
+		return nil, term{}, ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
-		return term{}, &Error{Op: OpAcquire, Resource: resource, Cause: err}
+		return nil, term{}, &Error{Op: OpAcquire, Resource: nameOf(keys), Cause: err}
 	}
-	return t, nil
+	return keys, t, nil
+}
+
+// keysOf sorts resources, so that the same ones are always the same lock, and refuses what cannot be one.
+func (c *Client) keysOf(resources []string) ([]string, error) {
+	if len(resources) == 0 {
+		return nil, fmt.Errorf("%w: no resource", ErrInvalid)
+	}
+	keys := slices.Clone(resources)
+	slices.Sort(keys)
+	for i, key := range keys {
+		switch {
+		case key == "":
+			return nil, fmt.Errorf("%w: empty resource", ErrInvalid)
+		case i > 0 && key == keys[i-1]:
+			return nil, fmt.Errorf("%w: resource %q is named twice", ErrInvalid, key)
+		case c.isConditional() && isReserved(key):
+			return nil, fmt.Errorf("%w: resource %q has a name that fencing and the restart guard keep for themselves", ErrInvalid, key)
+		}
+	}
+	return keys, nil
+}
+
+// nameOf is the name of a lock on some keys.
+func nameOf(keys []string) string {
+	if len(keys) == 1 {
+		return keys[0]
+	}
+	return strings.Join(keys, ", ")
 }
 
 // beforeRetry waits until the random delay has passed and the nodes that answered the acquire have answered the
-// release: a client that asks again earlier finds its own old votes in its way. It returns why there can be no retry.
-func (c *Client) beforeRetry(ctx context.Context, failed *failure) error {
+// release: a client that asks again earlier finds its own old votes in its way. The delay is cut short where it is told
+// of a release. It returns why there can be no retry.
+func (c *Client) beforeRetry(ctx context.Context, failed *failure, told *ear) error {
 	delay, err := c.newDelay()
 	if err != nil {
 		return err
@@ -82,21 +131,33 @@ func (c *Client) beforeRetry(ctx context.Context, failed *failure) error {
 	until := c.clock.Now().Add(delay)
 	failed.claim.observe(Event{Step: Retrying, Op: OpAcquire, Delay: delay, Err: failed.err.Reason})
 	failed.release.wait(ctx)
-	c.sleepUntil(ctx, until)
+	c.sleepUntil(ctx, until, told)
 	if c.closed.Load() {
 		return ErrClosed
 	}
 	return ctx.Err()
 }
 
-// sleepUntil returns when the clock reads t, ctx ends, or the client is closed.
-func (c *Client) sleepUntil(ctx context.Context, t time.Time) {
-	w := c.tasks.NewWaiter()
+// sleepUntil returns when the clock reads t, ctx ends, or the client is closed; or, where told is not nil and it is told of
+// a release, earlier: a random part of the wake-up's spread later.
+func (c *Client) sleepUntil(ctx context.Context, t time.Time, told *ear) {
+	var w Waiter
+	if told != nil {
+		w = told.waiter
+	} else {
+		w = c.tasks.NewWaiter()
+	}
 	c.notify(w)
 	defer c.unnotify(w)
 	timer := c.clock.AfterFunc(t.Sub(c.clock.Now()), w.Wake)
 	defer timer.Stop()
-	for ctx.Err() == nil && !c.closed.Load() {
+	for woken := false; ctx.Err() == nil && !c.closed.Load(); {
+		if !woken && told.take() {
+			woken = true
+			if soon := c.clock.Now().Add(c.newSpread()); soon.Before(t) {
+				t = soon
+			}
+		}
 		left := t.Sub(c.clock.Now())
 		if left <= 0 {
 			return

@@ -20,6 +20,16 @@ type Node interface {
 	Do(batch []*Command)
 }
 
+// Listener is a Node on which one can listen for what is published, for [WithWakeUp].
+type Listener interface {
+	Node
+
+	// Listen has heard called once for every message published on the channel, and returns without waiting. heard does not
+	// block and may be called from any goroutine, also for a little while after stop was called. stop does not block
+	// either. Messages from before the node has the subscription, and from while the connection is broken, are lost.
+	Listen(channel string, heard func()) (stop func())
+}
+
 // Op is what a Command asks of a node.
 type Op uint8
 
@@ -31,7 +41,8 @@ const (
 	// OpExtend raises the TTL of every key to at least TTL, if all of them hold the value. It creates no key and
 	// shortens no TTL.
 	OpExtend
-	// OpRelease deletes those keys that hold the value, and is accepted if all of them did.
+	// OpRelease deletes those keys that hold the value, and is accepted if all of them did. With Wake it also publishes an
+	// empty message for each key that it deleted, on the WakeChannel of that.
 	OpRelease
 	// OpPrepare declares that the run of the server that Conditions.Watched names is fit to vote: it sets GuardKey to
 	// "<run id> 0 <MaxTTL>". If the server's run id is another, it does nothing and is declined. The reply's Record is
@@ -64,6 +75,9 @@ type Command struct {
 	// Conditions are further ones of an acquire; nil, for a plain one, unless the client has fencing or the restart
 	// guard. OpPrepare uses them as well.
 	Conditions *Conditions
+
+	// Wake has a release tell those who wait.
+	Wake bool
 
 	// Deadline is when the caller stops waiting for the reply, as a reading of the client's Clock.
 	Deadline time.Time

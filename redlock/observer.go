@@ -3,6 +3,7 @@ package redlock
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -14,6 +15,19 @@ import (
 // context.
 type Observer interface {
 	Observe(ctx context.Context, e Event)
+}
+
+// Observers is one observer for several: each of them is told of every step, in this order. Nil ones are left out.
+func Observers(all ...Observer) Observer {
+	return observers(slices.DeleteFunc(slices.Clone(all), func(o Observer) bool { return o == nil }))
+}
+
+type observers []Observer
+
+func (all observers) Observe(ctx context.Context, e Event) {
+	for _, o := range all {
+		o.Observe(ctx, e)
+	}
 }
 
 // Step is a step of the algorithm.

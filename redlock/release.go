@@ -4,12 +4,16 @@ package redlock
 // was lost may have been applied. From here on a vote that still comes is taken back.
 func (cl *claim) releaseAll() *round {
 	r := cl.newRound(OpRelease, 0, allNodes(len(cl.client.nodes)))
+	for i := range r.commands {
+		r.commands[i].Wake = cl.client.wakeSpread != 0
+	}
 	cl.sendRelease(r)
 	return r
 }
 
 // releaseAfter cleans up after a failed acquire. It never depends on the caller's context. What a retry waits for is
-// that those nodes have answered which answered the acquire; silent ones would only cost another node timeout.
+// that those nodes have answered which answered the acquire; silent ones would only cost another node timeout. It wakes
+// nobody: clients that are refused would wake each other again and again.
 func (cl *claim) releaseAfter(acquire *round) *round {
 	r := cl.newRound(OpRelease, 0, allNodes(len(cl.client.nodes)))
 	cl.mu.Lock()

@@ -197,6 +197,10 @@ type scripted struct {
 	got   []request
 	deaf  bool // nothing arrives any more
 
+	listeners []*listener
+	listened  int  // how often
+	mumbles   bool // what it publishes is lost
+
 	counters map[string]int64
 	starts   int           // of which its run id is made
 	ahead    time.Duration // of the right time, its clock
@@ -339,6 +343,9 @@ func (n *scripted) apply(cmd *Command) Reply {
 		switch cmd.Op {
 		case OpRelease:
 			delete(n.keys, k)
+			if cmd.Wake {
+				n.publish(WakeChannel(k))
+			}
 		default:
 			until := time.Now().Add(cmd.TTL)
 			if h := n.keys[k]; cmd.Op == OpExtend && h.until.After(until) {

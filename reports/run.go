@@ -40,9 +40,13 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 	for _, l := range r.Leaks {
 		fmt.Fprintf(b, "leak       %s has no time to live: nobody will ever remove it\n", l)
 	}
-	fmt.Fprintf(b, "tier       %s, seed %d, %d grants, %d events, %d steps\n", r.Tier, r.Seed, r.Report.Grants, len(r.History), r.Steps)
-	fmt.Fprintf(b, "history    %s\n", r.HistoryHash)
-	fmt.Fprintf(b, "trace      %s (run twice, the same both times)\n", r.TraceHash)
+	if r.Tier == scenarios.Live {
+		fmt.Fprintf(b, "tier       live, %d grants, %d events\n", r.Report.Grants, len(r.History))
+	} else {
+		fmt.Fprintf(b, "tier       %s, seed %d, %d grants, %d events, %d steps\n", r.Tier, r.Seed, r.Report.Grants, len(r.History), r.Steps)
+		fmt.Fprintf(b, "history    %s\n", r.HistoryHash)
+		fmt.Fprintf(b, "trace      %s (run twice, the same both times)\n", r.TraceHash)
+	}
 	fmt.Fprintf(b, "repeat     %s\n", repeat)
 	if text := r.Unlike(); text != "" {
 		fmt.Fprintf(b, "recorded   %s\n", text)

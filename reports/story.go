@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -26,7 +27,16 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.4fs", d.Seconds()) 
 
 // Story tells a history in the words of the literature: who acquires on which nodes, what goes wrong, who writes.
 func Story(h history.History) []Line {
-	t := teller{attempts: map[int]*attempt{}}
+	t := teller{attempts: map[int]*attempt{}, joined: map[int][]string{}, fails: map[int]string{}, failed: map[int]string{},
+		over: map[int]string{}}
+	for _, e := range h {
+		switch {
+		case e.Kind == history.Step && e.Name == redlock.Joined.String():
+			t.joined[e.Grant] = append(t.joined[e.Grant], e.Node)
+		case e.Kind == history.Return && e.Func == history.Extend && e.Outcome != history.OK:
+			t.fails[e.Op] = e.Detail
+		}
+	}
 	for i := range h {
 		if text := t.tell(&h[i]); text != "" {
 			t.lines = append(t.lines, Line{Seq: h[i].Seq, Time: time.Duration(h[i].Time), Text: text})
@@ -39,6 +49,10 @@ func Story(h history.History) []Line {
 type teller struct {
 	lines    []Line
 	attempts map[int]*attempt // by operation
+	joined   map[int][]string // nodes whose votes came after the decision and count, by grant
+	fails    map[int]string   // why an extend is going to fail, by operation
+	failed   map[int]string   // why the last extend failed, by grant
+	over     map[int]string   // what there is to be told of a lease that is over, by grant
 }
 
 // attempt is what the nodes have answered in the round under way.
@@ -46,9 +60,44 @@ type attempt struct {
 	number   int64
 	answers  []answer
 	validity time.Duration
+	token    int64           // of the request that the storage has looked at
+	told     map[string]bool // kinds of failure that have been told, also of the attempts before
+	again    bool            // it fails as the one before did, and is not told
 }
 
 type answer struct{ node, outcome string }
+
+// failure says whether an attempt's failure is to be told: the first one of each kind is. However often a client tries
+// again, the reader learns only what is new.
+func (a *attempt) failure() bool {
+	if a.again {
+		return false
+	}
+	var outcomes []string
+	for _, x := range a.answers {
+		if x.outcome != redlock.Accepted.Of(redlock.OpAcquire) {
+			outcomes = append(outcomes, x.outcome)
+		}
+	}
+	slices.Sort(outcomes)
+	kind := fmt.Sprint(slices.Compact(outcomes), a.validity < 0)
+	if a.told[kind] {
+		return false
+	}
+	if a.told == nil {
+		a.told = map[string]bool{}
+	}
+	a.told[kind] = true
+	return true
+}
+
+// at says which attempt it is, if it is not the first.
+func (a *attempt) at() string {
+	if a.number > 1 {
+		return fmt.Sprintf(", at attempt %d", a.number)
+	}
+	return ""
+}
 
 func (t *teller) tell(e *history.Event) string {
 	who := e.Process
@@ -60,6 +109,7 @@ func (t *teller) tell(e *history.Event) string {
 	case history.Step:
 		return t.step(e)
 	case history.Expire:
+		t.over[e.Grant] = "only now that its lease is over"
 		if e.Detail != "" {
 			return fmt.Sprintf("%s's lease ends: %s", who, e.Detail)
 		}
@@ -70,29 +120,38 @@ func (t *teller) tell(e *history.Event) string {
 		return e.Detail
 	case history.Effect:
 		switch {
+		case e.Func == history.Read && e.Outcome == history.OK:
+			if a := t.attempts[e.Op]; a != nil {
+				a.token = e.Token
+			}
 		case e.Func == history.Write && e.Outcome == history.OK:
-			return fmt.Sprintf("%s takes %s's write of %d%s", place(e), who, e.Number, token(e))
+			return fmt.Sprintf("%s takes %s's write of %d%s", place(e), who, e.Number, token(e.Token))
 		case e.Func == history.Mark && e.Outcome == history.OK:
 			return fmt.Sprintf("the storage takes %s's mark", who)
 		case e.Outcome != history.OK:
 			if e.Node != "" {
 				return fmt.Sprintf("%s rolls %s's %s back", e.Node, who, e.Func)
 			}
-			return fmt.Sprintf("the storage turns %s's %s down%s", who, e.Func, token(e))
+			return fmt.Sprintf("the storage turns %s's %s down%s", who, e.Func, token(e.Token))
 		}
 	}
 	return ""
 }
 
 func (t *teller) call(e *history.Event) string {
-	t.attempts[e.Op] = &attempt{}
+	why, fails := t.fails[e.Op]
+	a := &attempt{again: fails && why == t.failed[e.Grant]}
+	t.attempts[e.Op] = a
+	if a.again {
+		return ""
+	}
 	switch e.Func {
 	case history.Acquire:
 		return e.Process + " asks for the lock"
 	case history.Release:
 		return e.Process + " releases the lock"
 	case history.Extend:
-		return e.Process + " extends its lease"
+		return e.Process + " asks to extend its lease"
 	case history.Write:
 		return fmt.Sprintf("%s sends a write of %d to %s", e.Process, e.Number, place(e))
 	}
@@ -122,11 +181,14 @@ func (t *teller) step(e *history.Event) string {
 	case faults.Stopped:
 		return fmt.Sprintf("%s finds too little of its lease left, and does not write", e.Process)
 	case redlock.Lost.String():
-		return fmt.Sprintf("%s is told that its lease is about to end", e.Process)
+		return fmt.Sprintf("%s is told %s", e.Process, cmp.Or(t.over[e.Grant], "that its lease is about to end"))
 	case redlock.TakenBack.String():
 		return fmt.Sprintf("a late vote of %s for %s is released again", e.Node, e.Process)
 	}
 	if slices.Contains(protocols.Told(), e.Name) {
+		if e.Name == protocols.CleanedUp && a != nil {
+			return a.cleanedUp(e)
+		}
 		return e.Process + " " + e.Detail
 	}
 	if a == nil {
@@ -134,15 +196,17 @@ func (t *teller) step(e *history.Event) string {
 	}
 	switch e.Name {
 	case redlock.AttemptStarted.String():
-		*a = attempt{number: e.Number}
+		*a = attempt{number: e.Number, told: a.told, again: a.again}
 	case redlock.NodeAnswered.String():
 		a.answers = append(a.answers, answer{e.Node, e.Detail})
 	case redlock.ValidityComputed.String():
 		a.validity = time.Duration(e.Span)
 	case redlock.QuorumLost.String():
-		if e.Number == 1 {
-			return fmt.Sprintf("%s has no quorum: %s", e.Process, a.describe())
+		if a.failure() {
+			return fmt.Sprintf("%s has no quorum%s: %s", e.Process, a.at(), a.describe())
 		}
+	case redlock.TokenRaised.String():
+		return fmt.Sprintf("%s proposes a higher token%s: %s", e.Process, a.at(), a.describe())
 	case redlock.Denied.String():
 		if a.validity < 0 {
 			return fmt.Sprintf("%s reads its clock again: no validity is left (%v), it gives the lock up", e.Process, round(a.validity))
@@ -160,38 +224,66 @@ func (t *teller) ret(e *history.Event) string {
 	ok := e.Outcome == history.OK
 	switch {
 	case e.Func == history.Acquire && ok && a.answers == nil:
-		return fmt.Sprintf("%s is granted the lock%s", e.Process, token(e))
+		return fmt.Sprintf("%s is granted the lock%s", e.Process, token(e.Token))
 	case e.Func == history.Acquire && ok:
 		text := fmt.Sprintf("%s acquires on %s", e.Process, a.nodes(redlock.Accepted.Of(redlock.OpAcquire)))
+		if joined := t.joined[e.Grant]; joined != nil {
+			slices.Sort(joined)
+			text += ", later " + strings.Join(joined, ", ")
+		}
 		if others := a.others(redlock.Accepted.Of(redlock.OpAcquire)); others != "" {
 			text += " (" + others + ")"
 		}
-		text += fmt.Sprintf(": granted, valid for %v", round(a.validity))
-		text += token(e)
-		if a.number > 1 {
-			text += fmt.Sprintf(", at attempt %d", a.number)
+		if a.validity > 0 {
+			text += fmt.Sprintf(": granted, valid for %v", round(a.validity))
+		} else {
+			text += fmt.Sprintf(": granted, although no validity is left (%v)", round(a.validity))
 		}
-		return text
+		return text + token(e.Token) + a.at()
 	case e.Func == history.Acquire:
 		return fmt.Sprintf("%s is not granted the lock: %s", e.Process, e.Detail)
+	case e.Func == history.Extend && ok && a.validity == 0:
+		delete(t.failed, e.Grant)
+		return e.Process + "'s lease is extended"
 	case e.Func == history.Extend && ok:
+		delete(t.failed, e.Grant)
 		return fmt.Sprintf("%s's lease is extended, valid for %v", e.Process, round(a.validity))
 	case e.Func == history.Extend:
+		if e.Detail == redlock.ErrLost.Error() && t.over[e.Grant] == "" {
+			t.over[e.Grant] = "that its lease is lost"
+		}
+		t.failed[e.Grant] = e.Detail
+		if a.again {
+			return ""
+		}
 		return fmt.Sprintf("%s's lease is not extended: %s", e.Process, e.Detail)
 	case e.Func == history.Release && !ok:
-		return fmt.Sprintf("%s learns that its release came to nothing: %s", e.Process, e.Detail)
+		return fmt.Sprintf("%s's release is not confirmed: %s", e.Process, e.Detail)
 	case e.Func == history.Read && ok:
-		return fmt.Sprintf("%s reads %d from %s", e.Process, e.Number, place(e))
+		return fmt.Sprintf("%s reads %d from %s", e.Process, e.Number, place(e)) + token(a.token)
+	case e.Func == history.Write && e.Outcome == history.Failed && e.Node != "":
+		return fmt.Sprintf("%s turns %s's write down", e.Node, e.Process)
 	}
 	return ""
 }
 
 // token says which fencing token an event carries.
-func token(e *history.Event) string {
-	if e.Token == 0 {
+func token(number int64) string {
+	if number == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (token %d)", e.Token)
+	return fmt.Sprintf(" (token %d)", number)
+}
+
+// cleanedUp tells of a failed attempt by what the client did about its votes.
+func (a *attempt) cleanedUp(e *history.Event) string {
+	switch {
+	case !a.failure():
+		return ""
+	case a.validity < 0:
+		return fmt.Sprintf("%s reads its clock again%s and finds no validity left (%v): it %s", e.Process, a.at(), round(a.validity), e.Detail)
+	}
+	return fmt.Sprintf("%s has no quorum%s (%s) and %s", e.Process, a.at(), a.describe(), e.Detail)
 }
 
 // nodes lists the nodes with an outcome.
@@ -203,6 +295,7 @@ func (a *attempt) nodes(outcome string) string {
 		}
 	}
 	slices.Sort(names)
+	names = slices.Compact(names) // a node is asked twice where the token is too low at first
 	return strings.Join(names, ", ")
 }
 

@@ -31,13 +31,7 @@ func Tiers() []Tier { return []Tier{Model, Wire} }
 
 // UnmarshalScalar reads a tier's name.
 func (t *Tier) UnmarshalScalar(text string) error {
-	for _, tier := range Tiers() {
-		if string(tier) == text {
-			*t = tier
-			return nil
-		}
-	}
-	return &strictyaml.Invalid{Msg: "no such tier", Word: text, Valid: []string{string(Model), string(Wire)}}
+	return strictyaml.Word(text, "tier", t, []strictyaml.Choice[Tier]{{Word: string(Model), Value: Model}, {Word: string(Wire), Value: Wire}})
 }
 
 func (t Tier) backend() (sim.Backend, error) {

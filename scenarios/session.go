@@ -228,8 +228,18 @@ func (t *tenure) extend(ttl time.Duration) {
 	t.returned(op, history.Extend, t.lease.Extend(t.ctx(), ttl))
 }
 
-// renew works under the lock for d, and extends it every third of its TTL: the period of Redisson's watchdog.
+// renew works under the lock for d, which is extended every third of its TTL: the period of Redisson's watchdog. The
+// shipped library does so by itself.
 func (t *tenure) renew(d time.Duration) {
+	if lease, ok := t.lease.(protocols.Renewer); ok {
+		lease.Renew(t.ctx(), t.renewal(), func(ctx context.Context) {
+			t.process.Sleep(ctx, d)
+			for t.process.Stuck() && ctx.Err() == nil {
+				t.process.Sleep(ctx, math.MaxInt64)
+			}
+		})
+		return
+	}
 	clock := t.process.LockClock()
 	end := clock.Now().Add(d)
 	for n := 0; ; n++ {
@@ -248,6 +258,16 @@ func (t *tenure) renew(d time.Duration) {
 		if (clock.Now().Before(end) || t.process.Stuck()) && t.lease.Context().Err() == nil {
 			t.extend(t.ttl)
 		}
+	}
+}
+
+// renewal has every extend of a protocol's own written down as one of this program.
+func (t *tenure) renewal() protocols.Renewal {
+	var op int
+	return protocols.Renewal{
+		Limit:  t.renewals,
+		Begins: func() { op = t.call(history.Extend); t.under.op = op },
+		Ends:   func(err error) { t.returned(op, history.Extend, err) },
 	}
 }
 

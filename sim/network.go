@@ -23,6 +23,7 @@ type Link struct {
 	listener func(*Exchange) // the server's end
 	down     func() presence // whether anything listens
 	leads    *Link           // where requests go instead, after a failover
+	listened uint64          // how many subscriptions of Listen there were
 }
 
 // way is one direction of a link.

@@ -20,6 +20,7 @@ type Subscription struct {
 	key      Key
 	sent     uint64 // how many messages the node has sent
 
+	tell      func() // takes the messages; nil if they are kept for Next
 	confirmed bool
 	heard     []string
 	broken    bool
@@ -32,6 +33,16 @@ func (w *World) Subscribe(client *Process, node string, key Key, channel string)
 	s := &Subscription{server: w.Server(node), channel: channel, key: key, waiter: client.Tasks().NewWaiter()}
 	w.Network.Link(client.name, node).Open(&s.exchange, key, s)
 	return s
+}
+
+// Listen subscribes the client of the link to a channel of the server, and has heard called for every message. A broken
+// connection is not made again.
+func (s *Server) Listen(l *Link, channel string, heard func()) (stop func()) {
+	l.listened++
+	sub := &Subscription{server: s, channel: channel, key: l.network.k.Draw("listen").WithString(channel).With(l.listened),
+		waiter: l.client.Tasks().NewWaiter(), tell: heard}
+	l.Open(&sub.exchange, sub.key, sub)
+	return sub.Close
 }
 
 // Confirm waits until the node has confirmed the subscription. Its error is ErrTimeout when the client's lock clock reads
@@ -114,9 +125,12 @@ func (p *push) Answered() {
 	if s.closed {
 		return
 	}
-	if p.confirms {
+	switch {
+	case p.confirms:
 		s.confirmed = true
-	} else {
+	case s.tell != nil:
+		s.tell()
+	default:
 		s.heard = append(s.heard, p.message)
 	}
 	s.waiter.Wake()

@@ -79,9 +79,12 @@ func tiers(flag string, fallback ...scenarios.Tier) ([]scenarios.Tier, error) {
 	if flag == "" {
 		return fallback, nil
 	}
+	if flag == string(scenarios.Live) {
+		return []scenarios.Tier{scenarios.Live}, nil
+	}
 	var t scenarios.Tier
 	if err := t.UnmarshalScalar(flag); err != nil {
-		return nil, &failure{exitUsage, fmt.Errorf("--tier: %w; there are model and wire", err)}
+		return nil, &failure{exitUsage, fmt.Errorf("--tier: %w; there are model, wire and live", err)}
 	}
 	return []scenarios.Tier{t}, nil
 }

@@ -93,7 +93,7 @@ Start with
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAdvise(), newExplore(), newMerge(), newCheck())
+	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAdvise(), newExplore(), newMerge(), newCheck(), newLiveClient(), newKeys())
 	return root
 }
 

@@ -25,6 +25,10 @@ story, with the verdict, the windows of true time in which two clients held the
 lock together, the hashes of the run and the command that repeats it. Every run
 is made twice and compared. A name without a case stands for all its cases.
 
+On tier live the same scenario is run once, by redis-server processes, fault
+proxies and client processes, five times as fast. Seed and trace mean nothing
+there, and durations are not compared with what is expected.
+
 ` + exitHelp,
 		Example: `  redlocksim run 17-clock-jump
   redlocksim run 24-restart-at-once/one-of-three --tier wire --seed 7
@@ -44,6 +48,9 @@ is made twice and compared. A name without a case stands for all its cases.
 			}
 			if historyPath != "" && len(found) > 1 {
 				return &failure{exitUsage, fmt.Errorf("--history: %s has %d cases, choose one with --case", args[0], len(found))}
+			}
+			if on[0] == scenarios.Live {
+				return runOnLive(cmd, found, historyPath, args[0], isFile, full)
 			}
 			out := cmd.OutOrStdout()
 			var results []*scenarios.Result
@@ -81,7 +88,7 @@ is made twice and compared. A name without a case stands for all its cases.
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go) or wire (go-redis and miniredis); model unless given")
+	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go), wire (go-redis and miniredis) or live (redis-server processes); model unless given")
 	cmd.Flags().StringVar(&historyPath, "history", "", "write the history to this file, as JSON Lines; redlocksim check judges it")
 	cmd.Flags().StringVar(&only, "case", "", "only the case of this name")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices; 0 unless given, or what the file was recorded with")

@@ -35,6 +35,9 @@ expected of each. The histories of the two tiers must be equal, byte for byte.
 			if err != nil {
 				return err
 			}
+			if on[0] == scenarios.Live {
+				return suiteOnLive(cmd, found, jsonPath)
+			}
 			start := time.Now()
 			results, err := scenarios.Suite(found, on, seed)
 			if err != nil {
@@ -53,7 +56,7 @@ expected of each. The histories of the two tiers must be equal, byte for byte.
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&tier, "tier", "", "only this tier: model or wire; both unless given")
+	cmd.Flags().StringVar(&tier, "tier", "", "only this tier: model, wire or live; model and wire unless given")
 	cmd.Flags().StringVar(&expression, "filter", "", "only scenarios whose name matches this regular expression")
 	cmd.Flags().StringVar(&jsonPath, "json", "", "write the results as JSON to this file; - writes them to standard output, and nothing else")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices")

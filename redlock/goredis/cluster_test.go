@@ -17,9 +17,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
 	"redlocksim/redlock/goredis"
-	"redlocksim/redlock/internal/redisserver"
 )
 
 var everyServer = []int{0, 1, 2, 3, 4}

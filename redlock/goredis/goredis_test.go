@@ -16,9 +16,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
 	"redlocksim/redlock/goredis"
-	"redlocksim/redlock/internal/redisserver"
 )
 
 func TestMain(m *testing.M) {
@@ -303,23 +303,26 @@ func TestRounds(t *testing.T) {
 			}{
 				{"a plain acquire needs no script", true, []string{"acquire a"}, "", []redlock.Outcome{redlock.Accepted}, "a=mine:30s",
 					[]string{"set"}},
-				{"an unknown script is sent again with its source", true, []string{"release a"}, "a=mine:20s",
-					[]redlock.Outcome{redlock.Accepted}, "", []string{"evalsha", "eval"}},
+				{"a script is sent with its source at first", true, []string{"release a"}, "a=mine:20s",
+					[]redlock.Outcome{redlock.Accepted}, "", []string{"eval"}},
 				{"and is known then", false, []string{"release a"}, "a=mine:20s",
 					[]redlock.Outcome{redlock.Accepted}, "", []string{"evalsha"}},
-				{"only what met an unknown script is sent again", false,
+				{"and so is each other, in a batch, too", false,
 					[]string{"acquire a", "release b", "extend c", "acquire d e", "release f", "extend b"},
 					"a=theirs:20s b=mine:20s c=mine:20s",
 					[]redlock.Outcome{redlock.Declined, redlock.Accepted, redlock.Accepted, redlock.Accepted, redlock.Declined, redlock.Declined},
 					"a=theirs:20s c=mine:30s d=mine:30s e=mine:30s",
-					[]string{"set | evalsha | evalsha | evalsha | evalsha | evalsha", "eval | eval | eval"}},
+					[]string{"set | evalsha | eval | eval | evalsha | eval"}},
 				{"all scripts known, in order", false,
 					[]string{"acquire a", "extend a", "release a", "acquire a b", "release a b", "release a"}, "",
 					[]redlock.Outcome{redlock.Accepted, redlock.Accepted, redlock.Accepted, redlock.Accepted, redlock.Accepted, redlock.Declined},
 					"", []string{"set | evalsha | evalsha | evalsha | evalsha | evalsha"}},
-				{"one of several unknown becomes a plain command", true, []string{"acquire a", "extend b"}, "b=mine:20s",
+				{"one that was forgotten is sent again with its source, as a plain command if it is the only one", true, []string{"acquire a", "extend b"}, "b=mine:20s",
 					[]redlock.Outcome{redlock.Accepted, redlock.Accepted}, "a=mine:30s b=mine:30s",
 					[]string{"set | evalsha", "eval"}},
+				{"only what met a forgotten script is sent again", false, []string{"release a", "extend b", "release b"}, "a=mine:20s b=mine:20s",
+					[]redlock.Outcome{redlock.Accepted, redlock.Accepted, redlock.Accepted}, "",
+					[]string{"evalsha | evalsha | evalsha", "eval | eval"}},
 			}
 			for _, step := range steps {
 				if step.flush {
@@ -383,6 +386,19 @@ func TestSeams(t *testing.T) {
 	if node.Name() != "a node" {
 		t.Errorf("name %q", node.Name())
 	}
+
+	// The server knows the scripts, and forgets them.
+	before := []*redlock.Command{command(t, "extend k", ttl), command(t, "release k", ttl)}
+	for _, c := range before {
+		c.Done = func(*redlock.Command, redlock.Reply) {}
+	}
+	node.Do(before)
+	v.tasks[0]()
+	if err := client.ScriptFlush(context.Background()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	sent.take()
+	*v = virtual{now: start}
 
 	got := map[string]redlock.Reply{}
 	var batch []*redlock.Command

@@ -18,6 +18,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -31,9 +32,10 @@ type Node struct {
 	name   string
 	clock  redlock.Clock
 	tasks  redlock.Tasks
+	known  atomic.Uint32 // the scripts that the server has confirmed to know, by their bits
 }
 
-var _ redlock.Node = (*Node)(nil)
+var _ redlock.Listener = (*Node)(nil)
 
 // Option changes a Node.
 type Option func(*Node)
@@ -73,8 +75,10 @@ func (n *Node) Name() string { return n.name }
 // being atomic by itself). It waits at most until the latest Deadline of the batch, and then every command has had its
 // Done called.
 //
-// Scripts are sent by their hash. A node that does not know one (it was restarted, or SCRIPT FLUSH was called) gets the
-// commands that met this once more with the source, except for those whose Deadline has passed.
+// A script is sent with its source until the node has run it, and by its hash from then on: so its first use costs no
+// further round trip, and a release whose reply is lost is applied all the same. Where a node has forgotten a script (it
+// was restarted, or SCRIPT FLUSH was called) it gets the commands that met this once more with the source, except for
+// those whose Deadline has passed.
 func (n *Node) Do(batch []*redlock.Command) {
 	if len(batch) == 0 {
 		return
@@ -84,7 +88,7 @@ func (n *Node) Do(batch []*redlock.Command) {
 }
 
 func (n *Node) run(commands []*redlock.Command) {
-	missed := n.round(commands, byHash)
+	missed := n.round(commands, false)
 	if len(missed) == 0 {
 		return
 	}
@@ -93,21 +97,26 @@ func (n *Node) run(commands []*redlock.Command) {
 	for _, c := range missed {
 		if now.Before(c.Deadline) {
 			again = append(again, c)
+			n.known.And(^scriptOf(c).bit)
 		} else {
 			c.Done(c, redlock.Reply{Outcome: redlock.TimedOut, Err: errNoTimeForSource})
 		}
 	}
 	if len(again) > 0 {
-		n.round(again, bySource)
+		n.round(again, true)
 	}
 }
 
 var errNoTimeForSource = fmt.Errorf("goredis: the node did not know the script and there was no time left to send it: %w",
 	context.DeadlineExceeded)
 
-// round sends the commands and answers them, except those that asked by hash for a script the node does not have: these
-// it returns, in the same slice.
-func (n *Node) round(commands []*redlock.Command, f form) (missed []*redlock.Command) {
+// round sends the commands, with the sources of their scripts if again is set, and answers them, except those that asked
+// by hash for a script the node does not have: these it returns, in the same slice.
+func (n *Node) round(commands []*redlock.Command, again bool) (missed []*redlock.Command) {
+	known := n.known.Load()
+	if again {
+		known = 0
+	}
 	deadline := commands[0].Deadline
 	for _, c := range commands[1:] {
 		if c.Deadline.After(deadline) {
@@ -117,7 +126,7 @@ func (n *Node) round(commands []*redlock.Command, f form) (missed []*redlock.Com
 	ctx, cancel := n.clock.WithDeadline(context.Background(), deadline)
 	requests := make([]redis.Cmder, len(commands))
 	for i, c := range commands {
-		requests[i] = request(ctx, c, f)
+		requests[i] = request(ctx, c, known)
 	}
 	// What Process and Exec return is also in the requests, one by one.
 	if len(requests) == 1 {
@@ -132,24 +141,22 @@ func (n *Node) round(commands []*redlock.Command, f form) (missed []*redlock.Com
 	missed = commands[:0]
 	for i, c := range commands {
 		answer := requests[i].(*redis.Cmd)
-		if f == byHash && !isPlain(c) && redis.HasErrorPrefix(answer.Err(), "NOSCRIPT") {
-			missed = append(missed, c)
-			continue
+		if !isPlain(c) {
+			switch bit := scriptOf(c).bit; {
+			case known&bit == 0 && answer.Val() != nil:
+				n.known.Or(bit)
+			case known&bit != 0 && redis.HasErrorPrefix(answer.Err(), "NOSCRIPT"):
+				missed = append(missed, c)
+				continue
+			}
 		}
 		c.Done(c, replyTo(c, answer))
 	}
 	return missed
 }
 
-// form is how a request names its script.
-type form int
-
-const (
-	byHash form = iota
-	bySource
-)
-
-func request(ctx context.Context, c *redlock.Command, f form) *redis.Cmd {
+// request writes a command out, by its hash if the script is one of those known.
+func request(ctx context.Context, c *redlock.Command, known uint32) *redis.Cmd {
 	ttl := int64(c.TTL / time.Millisecond)
 	if isPlain(c) {
 		return redis.NewCmd(ctx, "set", c.Keys[0], c.Value, "nx", "px", ttl)
@@ -160,7 +167,7 @@ func request(ctx context.Context, c *redlock.Command, f form) *redis.Cmd {
 	}
 	s := scriptOf(c)
 	args := make([]any, 0, 3+len(keys)+6)
-	if f == byHash {
+	if known&s.bit != 0 {
 		args = append(args, "evalsha", s.sha, len(keys))
 	} else {
 		args = append(args, "eval", s.source, len(keys))
@@ -178,6 +185,9 @@ func request(ctx context.Context, c *redlock.Command, f form) *redis.Cmd {
 		args = append(args, c.Value, ttl)
 	case redlock.OpRelease:
 		args = append(args, c.Value)
+		if c.Wake {
+			args = append(args, redlock.WakeChannel(""))
+		}
 	case redlock.OpPrepare:
 		args = append(args, int64(c.Conditions.MaxTTL/time.Millisecond), c.Conditions.Watched)
 	}

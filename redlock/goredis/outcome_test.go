@@ -17,8 +17,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
-	"redlocksim/redlock/internal/redisserver"
 )
 
 const (

@@ -24,18 +24,21 @@ var (
 
 // script is a Lua script that answers 1 for yes and 0 for no, as such or as the first of a list. Redis runs a script as
 // one atomic operation.
-type script struct{ source, sha string }
+type script struct {
+	source, sha string
+	bit         uint32 // which tells it from the others
+}
 
 var (
-	acquireScript = newScript(acquireSource)
-	voteScript    = newScript(voteSource)
-	extendScript  = newScript(extendSource)
-	releaseScript = newScript(releaseSource)
-	prepareScript = newScript(prepareSource)
+	acquireScript = newScript(acquireSource, 1<<0)
+	voteScript    = newScript(voteSource, 1<<1)
+	extendScript  = newScript(extendSource, 1<<2)
+	releaseScript = newScript(releaseSource, 1<<3)
+	prepareScript = newScript(prepareSource, 1<<4)
 )
 
-func newScript(source string) *script {
-	return &script{source: source, sha: redis.NewScript(source).Hash()}
+func newScript(source string, bit uint32) *script {
+	return &script{source: source, sha: redis.NewScript(source).Hash(), bit: bit}
 }
 
 func scriptOf(c *redlock.Command) *script {

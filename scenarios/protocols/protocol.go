@@ -38,6 +38,21 @@ type Lease interface {
 	Unlock(ctx context.Context) error
 }
 
+// Renewer is a Lease that is renewed by its protocol while work is done under it.
+type Renewer interface {
+	// Renew calls work and extends the lease until it returns.
+	Renew(ctx context.Context, r Renewal, work func(context.Context))
+}
+
+// Renewal is how a Renewer does it.
+type Renewal struct {
+	// Limit is how often at the most; zero is without a limit.
+	Limit int
+	// Begins and Ends are told of every extend.
+	Begins func()
+	Ends   func(error)
+}
+
 // Env is what a protocol has to work with.
 type Env struct {
 	World    *sim.World

@@ -26,6 +26,9 @@ func (s Settings) options() []redlock.Option {
 	if s.Guard != nil {
 		opts = append(opts, redlock.WithRestartGuard(redlock.Guard{MaxTTL: s.Guard.MaxTTL, TrustNodeClock: s.Guard.TrustNodeClock}))
 	}
+	if s.WakeUp != 0 {
+		opts = append(opts, redlock.WithWakeUp(s.WakeUp))
+	}
 	return opts
 }
 
@@ -52,14 +55,17 @@ type nobody string
 func (n nobody) Name() string        { return string(n) }
 func (nobody) Do([]*redlock.Command) {}
 
+func (nobody) Listen(string, func()) func() { return func() {} }
+
 // shipped is the shipped library.
 type shipped struct {
-	env    Env
-	client *redlock.Client
+	env      Env
+	client   *redlock.Client
+	renewing map[string]Renewal // by the value of the lease
 }
 
 func newRedlock(env Env) (Locker, error) {
-	x := &shipped{env: env}
+	x := &shipped{env: env, renewing: map[string]Renewal{}}
 	p := env.Process
 	var err error
 	x.client, err = redlock.New(env.World.Nodes(p), append(env.Settings.options(),
@@ -68,25 +74,55 @@ func newRedlock(env Env) (Locker, error) {
 }
 
 func (x *shipped) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return shippedLease(x.client.Lock(ctx, resource, ttl))
+	return x.lease(x.client.Lock(ctx, resource, ttl))
 }
 
 func (x *shipped) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return shippedLease(x.client.TryLock(ctx, resource, ttl))
+	return x.lease(x.client.TryLock(ctx, resource, ttl))
 }
 
 // Prepare declares the nodes fit to vote; see redlock.Client.PrepareGuard.
 func (x *shipped) Prepare(ctx context.Context) error { return x.client.PrepareGuard(ctx) }
 
-func shippedLease(l *redlock.Lease, err error) (Lease, error) {
+func (x *shipped) lease(l *redlock.Lease, err error) (Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l, nil
+	return &shippedLease{l, x}, nil
 }
 
-// Observe passes the library's steps on.
+type shippedLease struct {
+	*redlock.Lease
+	library *shipped
+}
+
+// Renew implements Renewer.
+func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.Context)) {
+	limit := r.Limit
+	if limit == 0 {
+		limit = redlock.Unlimited
+	}
+	l.library.renewing[l.Value()] = r
+	defer delete(l.library.renewing, l.Value())
+	_ = l.Lease.Renew(ctx, redlock.Renewal{Limit: limit, MaxTime: redlock.Unlimited}, func(ctx context.Context) error {
+		work(ctx)
+		return nil
+	}) // that the lease is lost shows
+}
+
+// Observe passes the library's steps on, and the renewals that they belong to.
 func (x *shipped) Observe(ctx context.Context, e redlock.Event) {
+	r, renewing := x.renewing[e.Value]
+	if renewing && e.Step == redlock.ExtendStarted {
+		r.Begins()
+	}
+	x.step(ctx, e)
+	if renewing && (e.Step == redlock.Extended || e.Step == redlock.NotExtended) {
+		r.Ends(e.Err)
+	}
+}
+
+func (x *shipped) step(ctx context.Context, e redlock.Event) {
 	s := Step{Name: e.Step.String(), Attempt: e.Attempt, Span: e.Validity, Late: e.Late}
 	switch e.Step {
 	case redlock.Granted, redlock.Extended:

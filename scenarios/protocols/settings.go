@@ -50,6 +50,8 @@ type Settings struct {
 	Resolution time.Duration `yaml:"resolution"`
 	// Fencing has protocol redlock draw fencing tokens.
 	Fencing bool `yaml:"fencing"`
+	// WakeUp has clients of protocol redlock told of releases, and is the spread of their attempts after it; zero: they poll.
+	WakeUp time.Duration `yaml:"wake-up"`
 	// Guard turns on the restart guard of protocol redlock.
 	Guard *Guard `yaml:"guard"`
 	// Renewals is how often a client that renews its lock does so at the most; zero is without a limit.

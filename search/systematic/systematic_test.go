@@ -204,7 +204,7 @@ func TestPairs(t *testing.T) {
 	if s.Singles.Violations+s.Singles.Beyond != 0 {
 		t.Errorf("one fault is enough: %+v", s.Singles)
 	}
-	if len(s.Findings) != 1 || !slices.Equal(s.Findings[0].Families, []string{"clock-step"}) || !s.Findings[0].Beyond || !s.Pairs.Complete() {
+	if len(s.Findings) != 1 || !slices.Equal(s.Findings[0].Families, []string{"clock-step-of-node"}) || !s.Findings[0].Beyond || !s.Pairs.Complete() {
 		t.Errorf("%+v", *s)
 	}
 }

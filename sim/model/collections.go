@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
@@ -26,7 +27,7 @@ func collection[C any](s *store, key string, now int64, parse func(string) (C, b
 // keep stores a collection and keeps the key's TTL; one without elements is no key.
 func (s *store) keep(key string, now int64, size int, value string) {
 	if size == 0 {
-		delete(s.keys, key)
+		s.remove(key, s.server.Now())
 		return
 	}
 	r, _ := s.get(key, now)
@@ -38,7 +39,7 @@ func (s *store) keep(key string, now int64, size int, value string) {
 // rest of its arguments. What changes the collection returns it, what only reads it returns false.
 
 func onHash(args int, do func(h map[string]string, a []string) (any, bool)) command {
-	return command{args, func(s *store, now int64, a []string) any {
+	return command{args, false, func(s *store, now int64, a []string) any {
 		h, err := collection(s, a[0], now, sim.ParseHash)
 		if err != nil {
 			return err
@@ -55,7 +56,7 @@ func onHash(args int, do func(h map[string]string, a []string) (any, bool)) comm
 }
 
 func onSortedSet(args int, do func(z map[string]float64, a []string) (any, bool)) command {
-	return command{args, func(s *store, now int64, a []string) any {
+	return command{args, false, func(s *store, now int64, a []string) any {
 		z, err := collection(s, a[0], now, sim.ParseSortedSet)
 		if err != nil {
 			return err
@@ -72,7 +73,7 @@ func onSortedSet(args int, do func(z map[string]float64, a []string) (any, bool)
 }
 
 func onList(args int, do func(l *[]string, a []string) (any, bool)) command {
-	return command{args, func(s *store, now int64, a []string) any {
+	return command{args, false, func(s *store, now int64, a []string) any {
 		l, err := collection(s, a[0], now, sim.ParseList)
 		if err != nil {
 			return err
@@ -83,6 +84,42 @@ func onList(args int, do func(l *[]string, a []string) (any, bool)) command {
 		}
 		return reply
 	}}
+}
+
+// variadic allows a command more arguments.
+func variadic(c command) command {
+	c.more = true
+	return c
+}
+
+// numbered has a command refuse arguments that are no numbers before it looks at the key, as Redis does.
+func numbered(c command, check func(string) error, arguments ...int) command {
+	run := c.run
+	c.run = func(s *store, now int64, a []string) any {
+		for _, i := range arguments {
+			if err := check(a[i]); err != nil {
+				return err
+			}
+		}
+		return run(s, now, a)
+	}
+	return c
+}
+
+func isInteger(text string) error {
+	_, err := integer(text)
+	return err
+}
+
+func isScore(text string) error {
+	f, err := strconv.ParseFloat(text, 64)
+	switch {
+	case math.IsInf(f, 0):
+		return sim.ServerError("ERR the model does not know infinite scores")
+	case err != nil || math.IsNaN(f):
+		return errNotFloat
+	}
+	return nil
 }
 
 func hexists(h map[string]string, a []string) (any, bool) {
@@ -104,13 +141,17 @@ func hset(h map[string]string, a []string) (any, bool) {
 }
 
 func hincrby(h map[string]string, a []string) (any, bool) {
-	n, err := strconv.ParseInt(cmp.Or(h[a[0]], "0"), 10, 64)
-	by, err2 := strconv.ParseInt(a[1], 10, 64)
-	if err != nil || err2 != nil {
-		return errNotInteger, false
+	text, there := h[a[0]]
+	if !there {
+		text = "0"
 	}
-	h[a[0]] = strconv.FormatInt(n+by, 10)
-	return n + by, true
+	by, _ := integer(a[1])
+	n, err := increased(text, by)
+	if err != nil {
+		return err, false
+	}
+	h[a[0]] = strconv.FormatInt(n, 10)
+	return n, true
 }
 
 func hdel(h map[string]string, a []string) (any, bool) {
@@ -134,14 +175,17 @@ func lpop(l *[]string, _ []string) (any, bool) {
 }
 
 func lindex(l *[]string, a []string) (any, bool) {
-	i, err := strconv.Atoi(a[0])
+	if len(*l) == 0 { // Redis reads the index only if there is a list
+		return nil, false
+	}
+	i, err := integer(a[0])
 	if err != nil {
-		return errNotInteger, false
+		return err, false
 	}
 	if i < 0 {
-		i += len(*l)
+		i += int64(len(*l))
 	}
-	if i < 0 || i >= len(*l) {
+	if i < 0 || i >= int64(len(*l)) {
 		return nil, false
 	}
 	return (*l)[i], false
@@ -161,19 +205,17 @@ func lrem(l *[]string, a []string) (any, bool) {
 
 // between is the part of a list from one index to another, which count from the end if they are negative.
 func between(items []string, a []string) any {
-	from, err := strconv.Atoi(a[0])
-	to, err2 := strconv.Atoi(a[1])
-	if err != nil || err2 != nil {
-		return errNotInteger
-	}
+	from, _ := integer(a[0])
+	to, _ := integer(a[1])
+	size := int64(len(items))
 	if from < 0 {
-		from += len(items)
+		from += size
 	}
 	if to < 0 {
-		to += len(items)
+		to += size
 	}
 	part := []any{}
-	for i := max(from, 0); i <= to && i < len(items); i++ {
+	for i := max(from, 0); i <= to && i < size; i++ {
 		part = append(part, items[i])
 	}
 	return part
@@ -185,20 +227,14 @@ func score(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 const errNotFloat = sim.ServerError("ERR value is not a valid float")
 
 func zadd(z map[string]float64, a []string) (any, bool) {
-	f, err := strconv.ParseFloat(a[0], 64)
-	if err != nil {
-		return errNotFloat, false
-	}
+	f, _ := strconv.ParseFloat(a[0], 64)
 	_, there := z[a[1]]
 	z[a[1]] = f
 	return flag(!there), true
 }
 
 func zincrby(z map[string]float64, a []string) (any, bool) {
-	f, err := strconv.ParseFloat(a[0], 64)
-	if err != nil {
-		return errNotFloat, false
-	}
+	f, _ := strconv.ParseFloat(a[0], 64)
 	z[a[1]] += f
 	return score(z[a[1]]), true
 }

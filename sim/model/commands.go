@@ -1,8 +1,8 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -14,29 +14,64 @@ func (s *store) call(args ...string) any {
 	now := s.server.Clock().Wall().Milliseconds()
 	name, args := strings.ToUpper(args[0]), args[1:]
 	c, ok := commands[name]
-	if !ok || len(args) < c.args {
+	if !ok || len(args) < c.args || len(args) > c.args && !c.more {
 		return sim.ServerError(fmt.Sprintf("ERR the model does not know the command %s with %d arguments", name, len(args)))
 	}
 	return c.run(s, now, args)
 }
 
-// command is a Redis command: how many arguments it needs, and what it does.
+// command is a Redis command: how many arguments it takes, or takes at least, and what it does.
 type command struct {
 	args int
+	more bool
 	run  func(s *store, now int64, args []string) any
 }
 
-const errNotInteger = sim.ServerError("ERR value is not an integer or out of range")
+const (
+	errNotInteger = sim.ServerError("ERR value is not an integer or out of range")
+	errOverflow   = sim.ServerError("ERR increment or decrement would overflow")
+	errExpireTime = sim.ServerError("ERR invalid expire time")
+	errSyntax     = sim.ServerError("ERR syntax error")
+)
+
+// integer reads a number as Redis does: in the one form in which it writes it.
+func integer(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != text {
+		return 0, errNotInteger
+	}
+	return n, nil
+}
+
+// increased is text as a number, increased.
+func increased(text string, by int64) (int64, error) {
+	n, err := integer(text)
+	switch {
+	case err != nil:
+		return 0, err
+	case by > 0 && n > math.MaxInt64-by, by < 0 && n < math.MinInt64-by:
+		return 0, errOverflow
+	}
+	return n + by, nil
+}
+
+// deadline is n units of milliseconds from now.
+func deadline(now, n, unit int64) (int64, error) {
+	if n > math.MaxInt64/unit || n < math.MinInt64/unit || n*unit > math.MaxInt64-now {
+		return 0, errExpireTime
+	}
+	return now + n*unit, nil
+}
 
 // ok is the status reply OK.
 const ok = "OK"
 
 var commands = map[string]command{
-	"PING":  {0, func(*store, int64, []string) any { return "PONG" }},
-	"GET":   {1, func(s *store, now int64, a []string) any { return s.text(a[0], now) }},
-	"SET":   {2, (*store).set},
-	"SETNX": {2, (*store).setnx},
-	"DEL": {1, func(s *store, now int64, a []string) any {
+	"PING":  {0, false, func(*store, int64, []string) any { return "PONG" }},
+	"GET":   {1, false, func(s *store, now int64, a []string) any { return s.text(a[0], now) }},
+	"SET":   {2, true, (*store).set},
+	"SETNX": {2, false, (*store).setnx},
+	"DEL": {1, true, func(s *store, now int64, a []string) any {
 		var n int64
 		for _, key := range a {
 			if _, there := s.get(key, now); there {
@@ -46,7 +81,7 @@ var commands = map[string]command{
 		}
 		return n
 	}},
-	"EXISTS": {1, func(s *store, now int64, a []string) any {
+	"EXISTS": {1, true, func(s *store, now int64, a []string) any {
 		var n int64
 		for _, key := range a {
 			if _, there := s.get(key, now); there {
@@ -55,9 +90,9 @@ var commands = map[string]command{
 		}
 		return n
 	}},
-	"EXPIRE":  {2, func(s *store, now int64, a []string) any { return s.expire(now, a, 1000) }},
-	"PEXPIRE": {2, func(s *store, now int64, a []string) any { return s.expire(now, a, 1) }},
-	"PTTL": {1, func(s *store, now int64, a []string) any {
+	"EXPIRE":  {2, false, func(s *store, now int64, a []string) any { return s.expire(now, a, 1000) }},
+	"PEXPIRE": {2, false, func(s *store, now int64, a []string) any { return s.expire(now, a, 1) }},
+	"PTTL": {1, false, func(s *store, now int64, a []string) any {
 		r, there := s.get(a[0], now)
 		switch {
 		case !there:
@@ -67,32 +102,38 @@ var commands = map[string]command{
 		}
 		return r.expiresAt - now
 	}},
-	"INCR": {1, func(s *store, now int64, a []string) any {
-		r, _ := s.get(a[0], now)
-		n, err := strconv.ParseInt(cmp.Or(r.value, "0"), 10, 64)
-		if err != nil {
-			return errNotInteger
+	"INCR": {1, false, func(s *store, now int64, a []string) any {
+		r, there := s.get(a[0], now)
+		if !there {
+			r.value = "0"
 		}
-		r.value = strconv.FormatInt(n+1, 10)
+		if !sim.IsString(r.value) {
+			return errWrongType
+		}
+		n, err := increased(r.value, 1)
+		if err != nil {
+			return err
+		}
+		r.value = strconv.FormatInt(n, 10)
 		s.keys[a[0]] = r
-		return n + 1
+		return n
 	}},
 	"HEXISTS": onHash(2, hexists),
 	"HGET":    onHash(2, hget),
 	"HSET":    onHash(3, hset),
-	"HINCRBY": onHash(3, hincrby),
+	"HINCRBY": numbered(onHash(3, hincrby), isInteger, 2),
 	"HDEL":    onHash(2, hdel),
-	"RPUSH":   onList(2, rpush),
+	"RPUSH":   variadic(onList(2, rpush)),
 	"LPOP":    onList(1, lpop),
 	"LINDEX":  onList(2, lindex),
-	"LRANGE":  onList(3, lrange),
-	"LREM":    onList(3, lrem),
-	"ZADD":    onSortedSet(3, zadd),
-	"ZINCRBY": onSortedSet(3, zincrby),
+	"LRANGE":  numbered(onList(3, lrange), isInteger, 1, 2),
+	"LREM":    numbered(onList(3, lrem), isInteger, 1),
+	"ZADD":    numbered(onSortedSet(3, zadd), isScore, 1),
+	"ZINCRBY": numbered(onSortedSet(3, zincrby), isScore, 1),
 	"ZSCORE":  onSortedSet(2, zscore),
 	"ZREM":    onSortedSet(2, zrem),
-	"ZRANGE":  onSortedSet(3, zrange),
-	"PUBLISH": {2, func(s *store, _ int64, a []string) any { return int64(s.server.Publish(a[0], a[1])) }},
+	"ZRANGE":  numbered(onSortedSet(3, zrange), isInteger, 1, 2),
+	"PUBLISH": {2, false, func(s *store, _ int64, a []string) any { return int64(s.server.Publish(a[0], a[1])) }},
 }
 
 func flag(b bool) int64 {
@@ -117,26 +158,34 @@ func (s *store) text(key string, now int64) any {
 // set is SET key value [NX] [PX ms | EX s].
 func (s *store) set(now int64, a []string) any {
 	r := record{value: a[1]}
+	onlyNew, unit := false, "" // Redis takes the same option again, and the last counts
 	for i := 2; i < len(a); i++ {
 		switch option := strings.ToUpper(a[i]); {
 		case option == "NX":
-			if _, there := s.get(a[0], now); there {
-				return nil
-			}
-		case (option == "PX" || option == "EX") && i+1 < len(a):
-			unit := int64(1)
+			onlyNew = true
+		case (option == "PX" || option == "EX") && i+1 < len(a) && (unit == "" || unit == option):
+			unit = option
+			milliseconds := int64(1)
 			if option == "EX" {
-				unit = 1000
+				milliseconds = 1000
 			}
 			i++
-			n, err := strconv.ParseInt(a[i], 10, 64)
-			if err != nil || n <= 0 {
-				return errNotInteger
+			n, err := integer(a[i])
+			if err != nil {
+				return err
 			}
-			r.expiresAt = now + n*unit
+			if n <= 0 {
+				return errExpireTime
+			}
+			if r.expiresAt, err = deadline(now, n, milliseconds); err != nil {
+				return err
+			}
 		default:
-			return sim.ServerError("ERR syntax error")
+			return errSyntax
 		}
+	}
+	if _, there := s.get(a[0], now); there && onlyNew {
+		return nil
 	}
 	s.keys[a[0]] = r
 	return ok
@@ -150,16 +199,24 @@ func (s *store) setnx(now int64, a []string) any {
 	return int64(1)
 }
 
+// expire is EXPIRE and PEXPIRE. A key whose deadline is not in the future is deleted at once.
 func (s *store) expire(now int64, a []string, unit int64) any {
-	r, there := s.get(a[0], now)
-	n, err := strconv.ParseInt(a[1], 10, 64)
+	n, err := integer(a[1])
 	if err != nil {
-		return errNotInteger
+		return err
 	}
+	at, err := deadline(now, n, unit)
+	if err != nil {
+		return err
+	}
+	r, there := s.get(a[0], now)
 	if !there {
 		return int64(0)
 	}
-	r.expiresAt = now + n*unit
-	s.keys[a[0]] = r
+	if r.expiresAt = at; at <= now {
+		s.remove(a[0], s.server.Now())
+	} else {
+		s.keys[a[0]] = r
+	}
 	return int64(1)
 }

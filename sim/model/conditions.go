@@ -32,9 +32,13 @@ func (s *store) vote(c *redlock.Command, now int64) redlock.Reply {
 	var counter int64
 	if token != 0 {
 		for _, key := range c.Keys {
-			r, _ := s.get(redlock.TokenKey(key), now)
-			n, _ := strconv.ParseInt(r.value, 10, 64) // nobody else writes there; 0 if there is none
-			counter = max(counter, n)
+			if r, there := s.get(redlock.TokenKey(key), now); there {
+				n, err := readCounter(r.value)
+				if err != nil {
+					return redlock.Reply{Outcome: redlock.Failed, Err: err}
+				}
+				counter = max(counter, n)
+			}
 		}
 	}
 	taken := false
@@ -64,6 +68,14 @@ func (s *store) vote(c *redlock.Command, now int64) redlock.Reply {
 	return redlock.Reply{Outcome: redlock.Accepted}
 }
 
+// readCounter reads a key's counter. Of numbers it takes those that the script itself writes.
+func readCounter(text string) (int64, error) {
+	if !sim.IsString(text) {
+		return 0, errWrongType
+	}
+	return integer(text)
+}
+
 // guard says whether the node is fit to vote, or what it answers instead.
 func (s *store) guard(q *redlock.Conditions, now int64) (reply redlock.Reply, fit bool) {
 	run := s.server.RunID()
@@ -73,6 +85,9 @@ func (s *store) guard(q *redlock.Conditions, now int64) (reply redlock.Reply, fi
 	if there {
 		var limit time.Duration
 		var ok bool
+		if !sim.IsString(kept.value) {
+			return redlock.Reply{Outcome: redlock.Failed, Err: errWrongType}, false
+		}
 		if found, since, limit, ok = parseGuardRecord(kept.value); !ok {
 			return redlock.Reply{Outcome: redlock.Failed, Err: errNoRecord}, false
 		}

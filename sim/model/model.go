@@ -100,10 +100,14 @@ func (s *store) apply(c *redlock.Command) redlock.Reply {
 	case c.Op == redlock.OpAcquire && c.Conditions != nil:
 		return s.vote(c, now)
 	}
-	return redlock.Reply{Outcome: s.plainly(c, now)}
+	reply := redlock.Reply{Outcome: s.plainly(c, now)}
+	if reply.Outcome == redlock.Failed {
+		reply.Err = errWrongType
+	}
+	return reply
 }
 
-// plainly does what needs no Conditions.
+// plainly does what needs no Conditions. It fails only at a key that is no string.
 func (s *store) plainly(c *redlock.Command, now int64) redlock.Outcome {
 	ttl := c.TTL.Milliseconds()
 	switch c.Op {
@@ -122,7 +126,10 @@ func (s *store) plainly(c *redlock.Command, now int64) redlock.Outcome {
 		}
 	case redlock.OpExtend:
 		for _, key := range c.Keys {
-			if r, ok := s.get(key, now); !ok || r.value != c.Value {
+			switch r, ok := s.get(key, now); {
+			case ok && !sim.IsString(r.value):
+				return redlock.Failed
+			case !ok || r.value != c.Value:
 				return redlock.Declined
 			}
 		}
@@ -134,9 +141,15 @@ func (s *store) plainly(c *redlock.Command, now int64) redlock.Outcome {
 	case redlock.OpRelease:
 		outcome := redlock.Accepted
 		for _, key := range c.Keys {
-			if r, ok := s.get(key, now); ok && r.value == c.Value {
+			switch r, ok := s.get(key, now); {
+			case ok && r.value == c.Value:
 				s.remove(key, s.server.Now())
-			} else {
+				if c.Wake {
+					s.server.Publish(redlock.WakeChannel(key), "")
+				}
+			case ok && !sim.IsString(r.value):
+				outcome = redlock.Failed
+			case outcome != redlock.Failed:
 				outcome = redlock.Declined
 			}
 		}
@@ -186,34 +199,55 @@ type node struct {
 	client *sim.Process
 	store  *store
 	link   *sim.Link
+	known  uint8 // the scripts that the node has confirmed to know, by their bits
 }
 
 func (n *node) Name() string { return n.store.server.Name() }
 
-// Do sends each command over a connection of its own.
+// Do sends each command over a connection of its own, with the source of its script until the node has run that.
 func (n *node) Do(batch []*redlock.Command) {
 	for _, c := range batch {
-		n.open(&exchange{node: n, command: c, key: sim.CommandKey(c)})
+		if isScript(c) && n.known&scriptBit(c) == 0 {
+			n.openWithSource(c)
+		} else {
+			x := &exchange{node: n, command: c}
+			n.link.Open(&x.Exchange, sim.CommandKey(c), x)
+		}
 	}
 }
 
-func (n *node) open(x *exchange) { n.link.Open(&x.Exchange, x.key, x) }
+// Listen implements redlock.Listener.
+func (n *node) Listen(channel string, heard func()) (stop func()) {
+	return n.store.server.Listen(n.link, channel, heard)
+}
+
+// openWithSource sends a script in full. The shipped adapter ends a command at its Deadline by itself. That shows only
+// here: whether the node is known to know the script. Elsewhere nothing can happen between the start of the library's own
+// timer and that of the adapter's.
+func (n *node) openWithSource(c *redlock.Command) {
+	x := &exchange{node: n, command: c, withSource: true}
+	n.link.Open(&x.Exchange, sim.CommandKey(c).With(1), x)
+	clock := n.client.LockClock()
+	x.timer = clock.AfterFunc(c.Deadline.Sub(clock.Now()), func() {
+		x.Abandon()
+		x.done(timedOut)
+	})
+}
 
 // exchange is one command on its way to a node and back.
 type exchange struct {
 	sim.Exchange
-	node     *node
-	command  *redlock.Command
-	key      sim.Key
-	withBody bool // EVAL, after EVALSHA found no script
-	noScript bool
-	reply    redlock.Reply
-	timer    redlock.Timer // of the Deadline, with a body
+	node       *node
+	command    *redlock.Command
+	withSource bool // EVAL; EVALSHA without
+	noScript   bool
+	reply      redlock.Reply
+	timer      redlock.Timer // of the Deadline, with the source
 }
 
 func (x *exchange) serve(st *store) {
 	bit := scriptBit(x.command)
-	if isScript(x.command) && !x.withBody && st.scripts&bit == 0 {
+	if isScript(x.command) && !x.withSource && st.scripts&bit == 0 {
 		x.noScript = true
 	} else {
 		if isScript(x.command) {
@@ -226,26 +260,29 @@ func (x *exchange) serve(st *store) {
 
 func (x *exchange) Broken() { x.done(redlock.Reply{Outcome: redlock.Refused, Err: sim.ErrReset}) }
 
-// Answered gives the reply to the library or, where the node does not know the script, sends it in full. The shipped
-// adapter ends a command at its Deadline by itself. That shows only here: before, nothing can happen between the start
-// of the library's own timer and that of the adapter's.
+// Answered gives the reply to the library or, where the node does not know the script, sends it in full.
 func (x *exchange) Answered() {
-	if !x.noScript {
+	n, bit := x.node, scriptBit(x.command)
+	switch {
+	case x.withSource:
+		if !isServerError(x.reply.Err) {
+			n.known |= bit
+		}
 		x.done(x.reply)
-		return
-	}
-	clock := x.node.client.LockClock()
-	left := x.command.Deadline.Sub(clock.Now())
-	if left <= 0 {
+	case !x.noScript:
+		x.done(x.reply)
+	case n.client.LockClock().Now().Before(x.command.Deadline):
+		n.known &^= bit
+		n.openWithSource(x.command)
+	default:
 		x.done(timedOut)
-		return
 	}
-	again := &exchange{node: x.node, command: x.command, key: x.key.With(1), withBody: true}
-	x.node.open(again)
-	again.timer = clock.AfterFunc(left, func() {
-		again.Abandon()
-		again.done(timedOut)
-	})
+}
+
+// isServerError: the script did not answer, as far as the shipped adapter can tell.
+func isServerError(err error) bool {
+	_, is := err.(sim.ServerError)
+	return is
 }
 
 var timedOut = redlock.Reply{Outcome: redlock.TimedOut, Err: context.DeadlineExceeded}

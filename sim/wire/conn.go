@@ -93,7 +93,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// open begins the exchange. The adapter sends EVAL only after an EVALSHA of the same command that found no script.
+// open begins the exchange. An EVAL may come after an EVALSHA of the same command that found no script.
 func (c *conn) open(command string, request []byte) {
 	if c.request != nil {
 		panic("wire: a second request on a connection whose first is unanswered")

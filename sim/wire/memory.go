@@ -61,7 +61,7 @@ func (m *memory) do(args []string) []byte {
 	m.expiry.before(m.now(), args)
 	reply := m.dispatch(args...)
 	m.expiry.after(args)
-	return reply
+	return uncovered(reply)
 }
 
 // isUnknownScript: the command is going to be answered with NOSCRIPT, and changes nothing.

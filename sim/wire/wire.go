@@ -58,7 +58,7 @@ func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) redlock.
 	if err != nil {
 		panic(fmt.Sprintf("wire: %v", err))
 	}
-	return &node{Node: adapter, client: client}
+	return &node{Node: adapter, client: client, server: s, link: l}
 }
 
 func (b *backend) newClient(client *sim.Process, l *sim.Link) *redis.Client {
@@ -87,6 +87,14 @@ func (b *backend) Close() {
 type node struct {
 	*goredis.Node
 	client *sim.Process
+	server *sim.Server
+	link   *sim.Link
+}
+
+// Listen implements redlock.Listener. Subscriptions work above the clients here: go-redis has a subscriber wait for the
+// network outside of the kernel.
+func (n *node) Listen(channel string, heard func()) (stop func()) {
+	return n.server.Listen(n.link, channel, heard)
 }
 
 // Do implements redlock.Node.

@@ -39,6 +39,7 @@ type Server struct {
 	Dir string
 
 	tb   testing.TB
+	env  []string
 	args []string
 	proc *process
 }
@@ -47,6 +48,12 @@ type Server struct {
 // command line, as in "--maxmemory", "1mb". Without a redis-server on the PATH the test is skipped; see RequireEnv.
 func Start(tb testing.TB, args ...string) *Server {
 	tb.Helper()
+	return StartIn(tb, nil, args...)
+}
+
+// StartIn is Start with additions to the environment, as in [exec.Cmd.Env], which Restart keeps.
+func StartIn(tb testing.TB, env []string, args ...string) *Server {
+	tb.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		if os.Getenv(RequireEnv) == "1" {
@@ -54,7 +61,7 @@ func Start(tb testing.TB, args ...string) *Server {
 		}
 		tb.Skipf("redisserver: skipped, there is no redis-server on the PATH (Debian package redis-server): %v", err)
 	}
-	s := &Server{tb: tb, Dir: tb.TempDir(), args: append([]string{program}, args...)}
+	s := &Server{tb: tb, Dir: tb.TempDir(), env: env, args: append([]string{program}, args...)}
 	tb.Cleanup(func() {
 		if s.proc != nil {
 			s.proc.end(syscall.SIGKILL)
@@ -140,7 +147,9 @@ func (s *Server) launch() error {
 	args := append([]string{
 		"--bind", host, "--port", port, "--dir", s.Dir, "--save", "", "--appendonly", "no", "--daemonize", "no",
 	}, s.args[1:]...)
-	p, err := startProcess(exec.Command(s.args[0], args...))
+	cmd := exec.Command(s.args[0], args...)
+	cmd.Env = append(os.Environ(), s.env...)
+	p, err := startProcess(cmd)
 	if err != nil {
 		return err
 	}

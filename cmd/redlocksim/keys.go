@@ -1,0 +1,311 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"redlocksim/redlock"
+)
+
+const keysHelp = `Look at the lock keys on real servers: who holds what, for how long, and which
+keys have no TTL and will never expire (leaks).
+
+Name all masters of one lock: HOST:PORT, or redis://USER:PASSWORD@HOST:PORT/DB,
+rediss:// for TLS. A lock is held by the value that stands on a majority of
+them; of a value only the first 8 bytes are shown, because the whole of it is
+enough to release the lock. What is left of a lock is the time for which a
+majority still has it.
+
+Every key that is a string counts as a lock key, except the counters of fencing
+tokens and the record of the restart guard, which are listed apart, and keys
+whose value is empty. On servers that have other strings as well, name the
+locks with --match, a glob pattern as Redis' SCAN takes it; counters and records
+are seen only if they match it too.
+
+Nothing is written, deleted or kept from expiring. Keys are found with SCAN, so
+that the servers stay responsive; what is set or released meanwhile may or may
+not be seen, and the servers are not looked at in the same instant.
+
+Exit codes:
+  0  every lock key has a TTL
+  1  a lock key has no TTL
+  2  wrong usage, interrupted, or a server that could not be read to the end;
+     what was seen is printed all the same`
+
+func newKeys() *cobra.Command {
+	var match string
+	var timeout time.Duration
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "keys ADDR...",
+		Short: "List the locks on real servers, and keys that will never expire",
+		Long:  keysHelp,
+		Example: `  redlocksim keys 10.0.0.1:6379 10.0.0.2:6379 10.0.0.3:6379
+  redlocksim keys --match 'invoices/*' --json redis://user:secret@10.0.0.1:6379/2`,
+		Args: cobra.RangeArgs(1, redlock.MaxNodes),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			servers, err := parseServers(args)
+			if err != nil {
+				return &failure{exitUsage, err}
+			}
+			if timeout <= 0 {
+				return &failure{exitUsage, fmt.Errorf("--timeout: %v is not positive", timeout)}
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			all, err := scanServers(ctx, servers, match, timeout)
+			if err != nil {
+				return &failure{exitUsage, errors.New("interrupted")}
+			}
+			report := newKeysReport(all)
+			if asJSON {
+				err = report.writeJSON(cmd.OutOrStdout())
+			} else {
+				err = report.write(cmd.OutOrStdout(), terminalWidth())
+			}
+			if err != nil {
+				return &failure{exitInternal, err}
+			}
+			var failed []error
+			leaks := 0
+			for _, f := range all {
+				failed = append(failed, f.err)
+				leaks += f.leaks()
+			}
+			if err := errors.Join(failed...); err != nil {
+				return &failure{exitUsage, err}
+			}
+			if leaks > 0 {
+				return &failure{code: exitSafety}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&match, "match", "*", "look only at keys that match this glob pattern")
+	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for an answer of a server")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON, with times in milliseconds and null for a key that never expires")
+	return cmd
+}
+
+// keysReport is what the command says, as its JSON has it.
+type keysReport struct {
+	Quorum int          `json:"quorum"`
+	Nodes  []nodeReport `json:"nodes"`
+	Locks  []lockReport `json:"locks"`
+}
+
+type nodeReport struct {
+	Address    string          `json:"address"`
+	Error      string          `json:"error,omitempty"`
+	LockKeys   int             `json:"lock_keys"`
+	WithoutTTL int             `json:"without_ttl"`
+	OtherKeys  int             `json:"other_keys"`
+	Counters   []counterReport `json:"counters"`
+	Guard      *guardReport    `json:"guard"`
+}
+
+type counterReport struct {
+	Lock  string `json:"lock"`
+	Token string `json:"token"`
+}
+
+type guardReport struct {
+	Record     string `json:"record"`
+	Quarantine bool   `json:"quarantine"`
+	EarlierRun bool   `json:"earlier_run"` // it is of another run than the server's: a quarantine begins when it is next asked
+	MaxTTL     int64  `json:"max_ttl_ms"`
+	Error      string `json:"error,omitempty"`
+}
+
+type lockReport struct {
+	Key     string       `json:"key"`
+	Holder  string       `json:"holder_prefix"`
+	Held    bool         `json:"held"` // by a quorum of the nodes
+	ForMS   *int64       `json:"held_for_ms"`
+	OnNodes []keysOnNode `json:"nodes"`
+}
+
+type keysOnNode struct {
+	Address string `json:"address"`
+	LeftMS  *int64 `json:"left_ms"`
+	number  int    // of the node, from 1
+}
+
+func newKeysReport(all []*found) *keysReport {
+	r := &keysReport{Quorum: redlock.Majority(len(all)), Nodes: []nodeReport{}, Locks: []lockReport{}}
+	for _, f := range all {
+		n := nodeReport{Address: f.addr, LockKeys: len(f.locks), WithoutTTL: f.leaks(), OtherKeys: f.others, Counters: []counterReport{}}
+		if f.err != nil {
+			n.Error = f.err.Error()
+		}
+		for _, c := range f.counters {
+			n.Counters = append(n.Counters, counterReport{printable(c.lock), printable(c.token)})
+		}
+		if f.guard != "" {
+			g, err := parseGuard(f.guard)
+			n.Guard = &guardReport{Record: printable(f.guard), Quarantine: g.quarantine, EarlierRun: err == nil && f.run != "" && f.run != g.run, MaxTTL: g.maxTTL.Milliseconds()}
+			if err != nil {
+				n.Guard.Error = err.Error()
+			}
+		}
+		r.Nodes = append(r.Nodes, n)
+	}
+	for _, h := range holdings(all) {
+		l := lockReport{Key: printable(h.key), Holder: prefix(h.value)}
+		if left, ok := h.quorate(r.Quorum); ok {
+			l.Held, l.ForMS = true, millisecondsLeft(left)
+		}
+		for i, node := range h.nodes {
+			l.OnNodes = append(l.OnNodes, keysOnNode{all[node].addr, millisecondsLeft(h.left[i]), node + 1})
+		}
+		r.Locks = append(r.Locks, l)
+	}
+	return r
+}
+
+func millisecondsLeft(d time.Duration) *int64 {
+	if d == noTTL {
+		return nil
+	}
+	return new(d.Milliseconds())
+}
+
+// holderBytes is how much of a value is shown.
+const holderBytes = 8
+
+func prefix(value string) string {
+	if len(value) <= holderBytes {
+		return printable(value)
+	}
+	return printable(value[:holderBytes]) + "…"
+}
+
+// printable is the text itself, or, if a terminal could take it for something else, a Go string of it.
+func printable(s string) string {
+	if q := strconv.Quote(s); !utf8.ValidString(s) || q != `"`+s+`"` {
+		return q
+	}
+	return s
+}
+
+func (r *keysReport) writeJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+// write prints tables that are at most so wide; 0 for as wide as they get.
+func (r *keysReport) write(w io.Writer, width int) error {
+	nodes := newKeysTable(width)
+	nodes.AppendHeader(table.Row{"", "node", "lock keys", "without TTL", "counters", "other keys", "restart guard"})
+	leaks := 0
+	for i, n := range r.Nodes {
+		leaks += n.WithoutTTL
+		guard := n.Guard.String()
+		if n.Error != "" {
+			guard = "could not be read to the end"
+		}
+		nodes.AppendRow(table.Row{i + 1, n.Address, n.LockKeys, n.WithoutTTL, len(n.Counters), n.OtherKeys, guard})
+	}
+	locks := newKeysTable(width)
+	each := 0
+	if width > 0 {
+		each = max(18, (width-42)/2) // the first two columns, of what the others leave
+		locks.SetColumnConfigs([]table.ColumnConfig{{Number: 1, WidthMax: each}})
+	}
+	locks.AppendHeader(table.Row{"lock", "left on", "holder", "nodes", "held for"})
+	for _, l := range r.Locks {
+		var left []string
+		for _, n := range l.OnNodes {
+			left = append(left, fmt.Sprintf("%d: %s", n.number, forHowLong(n.LeftMS)))
+		}
+		held := "not held"
+		if l.Held {
+			held = forHowLong(l.ForMS)
+		}
+		locks.AppendRow(table.Row{l.Key, pack(left, each), l.Holder, fmt.Sprintf("%d of %d", len(l.OnNodes), len(r.Nodes)), held})
+	}
+	_, err := fmt.Fprintln(w, nodes.Render())
+	if err == nil && len(r.Locks) > 0 {
+		_, err = fmt.Fprintf(w, "\n%s\n", locks.Render())
+	}
+	if err == nil && leaks > 0 {
+		_, err = fmt.Fprintf(w, "\nlock keys without a TTL, which never expire: %d\n", leaks)
+	}
+	return err
+}
+
+func (g *guardReport) String() string {
+	switch {
+	case g == nil:
+		return "no record"
+	case g.Error != "":
+		return "not a record"
+	}
+	state := "fit to vote"
+	switch {
+	case g.EarlierRun:
+		state = "of an earlier run"
+	case g.Quarantine:
+		state = "in quarantine"
+	}
+	return fmt.Sprintf("%s, largest TTL %v", state, time.Duration(g.MaxTTL)*time.Millisecond)
+}
+
+func forHowLong(ms *int64) string {
+	if ms == nil {
+		return "no TTL"
+	}
+	return (time.Duration(*ms) * time.Millisecond).String()
+}
+
+// pack lists texts in lines that are at most so wide; 0 for one line.
+func pack(texts []string, width int) string {
+	var b strings.Builder
+	column := 0
+	for i, t := range texts {
+		if i < len(texts)-1 {
+			t += ","
+		}
+		switch {
+		case i == 0:
+		case width > 0 && column+1+len(t) > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(t)
+		column += len(t)
+	}
+	return b.String()
+}
+
+// newKeysTable is a table without lines, whose rows are cut off at the width.
+func newKeysTable(width int) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	t.SetStyle(style)
+	if width > 0 {
+		t.SetAllowedRowLength(width)
+	}
+	return t
+}

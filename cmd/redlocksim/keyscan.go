@@ -1,0 +1,259 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/goredis"
+)
+
+const (
+	scanPage   = 500 // keys asked for at a time
+	valueBytes = 128 // of a value that are read: enough to tell holders apart, and no more of what may be no lock
+)
+
+// noTTL is what is left to a key that never expires.
+const noTTL = time.Duration(-1)
+
+// found is what was found on one server.
+type found struct {
+	addr     string
+	err      error // nil: all has been seen
+	locks    []lockKey
+	counters []counterKey
+	guard    string // the restart guard's record, empty if there is none
+	run      string // the id of the server's run, empty if it does not tell
+	others   int    // keys that are no strings
+}
+
+type lockKey struct {
+	key, value string
+	left       time.Duration // or noTTL
+}
+
+type counterKey struct {
+	lock  string // that it belongs to
+	token string
+}
+
+// leaks counts the lock keys without a TTL.
+func (f *found) leaks() int {
+	n := 0
+	for _, l := range f.locks {
+		if l.left == noTTL {
+			n++
+		}
+	}
+	return n
+}
+
+// parseServers reads addresses as goredis.Open takes them.
+func parseServers(args []string) ([]*redis.Options, error) {
+	var all []*redis.Options
+	seen := map[string]bool{}
+	for i, arg := range args {
+		o := &redis.Options{Addr: arg}
+		switch {
+		case arg == "":
+			return nil, fmt.Errorf("server %d: the address is empty", i+1)
+		case strings.Contains(arg, "://"):
+			parsed, err := redis.ParseURL(arg)
+			if e := (*url.Error)(nil); errors.As(err, &e) {
+				err = e.Err // url.Error shows the URL, and with it the password
+			}
+			if err != nil {
+				return nil, fmt.Errorf("server %d: %w", i+1, err)
+			}
+			o = parsed
+		case !strings.Contains(arg, ":"):
+			return nil, fmt.Errorf("server %d: %q has no port: HOST:PORT or redis://USER:PASSWORD@HOST:PORT/DB", i+1, arg)
+		}
+		if seen[o.Addr] {
+			return nil, fmt.Errorf("server %d: %s is named twice, and one server has one vote", i+1, o.Addr)
+		}
+		seen[o.Addr] = true
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// scanServers looks at all servers at once; each answer is waited for as long as timeout. If ctx ends first it returns the
+// error of that, and leaves what is under way.
+func scanServers(ctx context.Context, servers []*redis.Options, match string, timeout time.Duration) ([]*found, error) {
+	logging.Disable() // of what go-redis says in its log, all that matters is in the errors too
+	all := make([]*found, len(servers))
+	var wg sync.WaitGroup
+	for i, o := range servers {
+		wg.Go(func() {
+			f := &found{addr: o.Addr}
+			all[i] = f
+			options := *o
+			options.DialTimeout = timeout
+			client := goredis.NewClient(&options)
+			defer client.Close()
+			if err := f.scan(ctx, client, match, timeout); err != nil {
+				f.err = fmt.Errorf("%s: %w", f.addr, err)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return all, nil
+	case <-ctx.Done(): // go-redis does not end a read when its context is cancelled
+		return nil, ctx.Err()
+	}
+}
+
+// scan reads the keys with SCAN, which gives one that is there all the time at least once and holds nobody up for long.
+func (f *found) scan(ctx context.Context, client *redis.Client, match string, timeout time.Duration) error {
+	info, cancel := context.WithTimeout(ctx, timeout)
+	f.run = client.InfoMap(info, "server").Item("Server", "run_id") // some users are not allowed INFO
+	cancel()
+	seen := map[string]bool{}
+	for cursor := uint64(0); ; {
+		page, cancel := context.WithTimeout(ctx, timeout)
+		keys, next, err := client.Scan(page, cursor, match, scanPage).Result()
+		if err == nil {
+			keys = slices.DeleteFunc(keys, func(k string) bool {
+				again := seen[k]
+				seen[k] = true
+				return again
+			})
+			err = f.read(page, client, keys)
+		}
+		cancel()
+		if err != nil {
+			return err
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// read takes note of some keys. One that is gone by now is left out.
+func (f *found) read(ctx context.Context, client *redis.Client, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	values, lefts := make([]*redis.StringCmd, len(keys)), make([]*redis.DurationCmd, len(keys))
+	// Exec's error is that of one of the commands.
+	_, _ = client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, k := range keys {
+			values[i], lefts[i] = p.GetRange(ctx, k, 0, valueBytes-1), p.PTTL(ctx, k)
+		}
+		return nil
+	})
+	for i, k := range keys {
+		value, err := values[i].Result()
+		left, leftErr := lefts[i].Result()
+		switch {
+		case err != nil && redis.HasErrorPrefix(err, "WRONGTYPE"):
+			f.others++
+		case cmp.Or(err, leftErr) != nil:
+			return cmp.Or(err, leftErr)
+		case value == "" || left < noTTL:
+		default:
+			f.add(k, value, left)
+		}
+	}
+	return nil
+}
+
+func (f *found) add(key, value string, left time.Duration) {
+	switch {
+	case key == redlock.GuardKey:
+		f.guard = value
+	case redlock.IsLockKey(key):
+		f.locks = append(f.locks, lockKey{key, value, left})
+	default:
+		f.counters = append(f.counters, counterKey{strings.TrimPrefix(key, redlock.TokenKey("")), value})
+	}
+}
+
+// holding is one value that stands at one key on some of the nodes.
+type holding struct {
+	key, value string
+	nodes      []int           // indexes of the servers
+	left       []time.Duration // on these
+}
+
+// quorate is for how long the value will stand on a quorum of the nodes, or noTTL for ever; false if it does not.
+func (h *holding) quorate(quorum int) (time.Duration, bool) {
+	if len(h.left) < quorum {
+		return 0, false
+	}
+	left := slices.SortedFunc(slices.Values(h.left), longestFirst)
+	return left[quorum-1], true
+}
+
+func longestFirst(a, b time.Duration) int {
+	switch {
+	case a == b:
+		return 0
+	case a == noTTL:
+		return -1
+	case b == noTTL:
+		return 1
+	}
+	return cmp.Compare(b, a)
+}
+
+// holdings puts together what the servers have, by key, and for each key the value on most nodes first.
+func holdings(all []*found) []*holding {
+	type id struct{ key, value string }
+	byID := map[id]*holding{}
+	var list []*holding
+	for i, f := range all {
+		for _, l := range f.locks {
+			h := byID[id{l.key, l.value}]
+			if h == nil {
+				h = &holding{key: l.key, value: l.value}
+				byID[id{l.key, l.value}] = h
+				list = append(list, h)
+			}
+			h.nodes, h.left = append(h.nodes, i), append(h.left, l.left)
+		}
+	}
+	slices.SortFunc(list, func(a, b *holding) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(len(b.nodes), len(a.nodes)), cmp.Compare(a.value, b.value))
+	})
+	return list
+}
+
+// guardRecord is the restart guard's, "<run id> <since> <max TTL>".
+type guardRecord struct {
+	run        string
+	quarantine bool
+	maxTTL     time.Duration
+}
+
+func parseGuard(record string) (guardRecord, error) {
+	fields := strings.Fields(record)
+	if len(fields) != 3 {
+		return guardRecord{}, fmt.Errorf("%q is not a record of the restart guard", record)
+	}
+	since, err := strconv.ParseInt(fields[1], 10, 64)
+	ms, maxErr := strconv.ParseInt(fields[2], 10, 64)
+	if cmp.Or(err, maxErr) != nil {
+		return guardRecord{}, fmt.Errorf("%q is not a record of the restart guard", record)
+	}
+	return guardRecord{fields[0], since != 0, time.Duration(ms) * time.Millisecond}, nil
+}

@@ -1,0 +1,230 @@
+//go:build linux
+
+package live
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/redlock/goredis"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+// resource is the name of what the clients of a scenario contend for.
+const resource = "R"
+
+// smallestNodeTimeout is what node timeouts are not divided below: answers take the time that the machine needs.
+const smallestNodeTimeout = 50 * time.Millisecond
+
+// Client is the whole of a client process: it takes its orders from in and writes what happens to out, until in ends.
+// An error is also written to out.
+func Client(in io.Reader, out io.Writer) error {
+	c := &client{out: json.NewEncoder(out), waiting: map[int]chan struct{}{}}
+	err := c.serve(in)
+	if err != nil {
+		c.tell(notice{Fatal: err.Error()})
+	}
+	return err
+}
+
+// client is a client process with a protocol in it. It tells its parent what it asks and is told.
+type client struct {
+	role
+	scenario *scenarios.Scenario // in the machine's time
+	stops    []faults.Moment
+	clock    lockClock
+	redis    []*redis.Client
+	locker   protocols.Locker
+	// guard is how long before the end of its lease the client stops sending effects: the worst pause and delay that the
+	// budget allows between the check and the effect, and the time that messages take anyway.
+	guard time.Duration
+
+	mu      sync.Mutex
+	out     *json.Encoder
+	waiting map[int]chan struct{} // notices that wait for an order to go on, by their numbers
+	waits   int
+	ops     int
+	stuck   bool
+}
+
+func (c *client) serve(in io.Reader) error {
+	lines := bufio.NewReader(in)
+	next := func() (o order, err error) {
+		line, err := lines.ReadBytes('\n')
+		if err == nil {
+			err = json.Unmarshal(line, &o)
+		}
+		return o, err
+	}
+	first, err := next()
+	if err != nil || first.Begin == nil {
+		return fmt.Errorf("live: the first order: %w", errors.Join(err, errors.New("not what begins")))
+	}
+	if err := c.begin(first.Begin); err != nil {
+		return err
+	}
+	c.tell(notice{Ready: true})
+	for {
+		o, err := next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("live: an order: %w", err)
+		case o.Run > 0:
+			go func() {
+				item := &c.scenario.Timeline[o.Run-1]
+				c.run(item.Do, max(item.Repeat, 1))
+				c.tell(notice{Done: o.Run})
+			}()
+		case o.Go > 0:
+			c.mu.Lock()
+			close(c.waiting[o.Go])
+			delete(c.waiting, o.Go)
+			c.mu.Unlock()
+		case o.Step != 0:
+			if by := c.clock.step(o.Step); by != 0 {
+				c.tell(notice{Stepped: by})
+			}
+		case o.Stuck:
+			c.mu.Lock()
+			c.stuck = true
+			c.mu.Unlock()
+		}
+	}
+}
+
+// begin makes the client what it is to be, with a connection to every node, as a client that has run for a while has.
+func (c *client) begin(r *role) error {
+	c.role = *r
+	all, err := scenarios.Parse("scenario.yaml", []byte(r.Scenario))
+	if err != nil {
+		return err
+	}
+	c.scenario = atSpeed(all[0], r.Speed)
+	for i := range c.scenario.Timeline {
+		// What happens at the very step of an event of this client must be done before it goes on.
+		if item := &c.scenario.Timeline[i]; item.When.After != nil && item.When.Plus == 0 {
+			c.stops = append(c.stops, *item.When.After)
+		}
+	}
+	b := c.scenario.Budget
+	c.guard = b.Pause + b.Suspend + b.Delay + c.scenario.Network.Latency.Max()
+	c.clock = newMonotonic()
+	if c.scenario.Lock.Clock.ClockKind == sim.WallClock {
+		c.clock = newWall()
+	}
+	for i, addr := range r.Nodes {
+		rc := goredis.NewClient(&redis.Options{Addr: addr})
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		err := rc.Ping(ctx).Err()
+		cancel()
+		if err != nil {
+			return fmt.Errorf("live: %s to %s: %w", r.Name, c.scenario.Nodes.Names[i], err)
+		}
+		c.redis = append(c.redis, rc)
+	}
+	if c.scenario.Lock.Protocol == "single" {
+		c.locker = &single{c}
+		return nil
+	}
+	c.locker, err = newLibrary(c)
+	return err
+}
+
+// tell sends a notice, and waits for the order to go on if the timeline may have something to do at it.
+func (c *client) tell(n notice) {
+	c.mu.Lock()
+	n.At = trueTime()
+	var goOn chan struct{}
+	if n.Event != nil && c.isStop(n.Event) {
+		c.waits++
+		n.Wait = c.waits
+		goOn = make(chan struct{})
+		c.waiting[n.Wait] = goOn
+	}
+	err := c.out.Encode(n)
+	c.mu.Unlock()
+	if err == nil && goOn != nil {
+		<-goOn
+	}
+}
+
+func (c *client) isStop(e *history.Event) bool {
+	for i := range c.stops {
+		if matches(&c.stops[i], e) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches says whether an event is one that a moment of the timeline is about.
+func matches(m *faults.Moment, e *history.Event) bool {
+	return faults.EventName(e) == m.Event && (m.Client == "" || m.Client == e.Process) && (m.Node == "" || m.Node == e.Node)
+}
+
+// record tells of an event of this client.
+func (c *client) record(e history.Event) {
+	e.Process = c.Name
+	if e.Resource == "" {
+		e.Resource = resource
+	}
+	e.Span = scaled(e.Span, c.Speed)
+	c.tell(notice{Event: &e})
+}
+
+// scaled is a length of the machine's time in the scenario's; the longest there is stays that.
+func scaled(span int64, speed int) int64 {
+	const longest = 1<<63 - 1
+	if span > longest/int64(speed) {
+		return longest
+	}
+	return span * int64(speed)
+}
+
+// believe tells until when the client believes in a grant.
+func (c *client) believe(grant int, until time.Time) {
+	c.tell(notice{Belief: &belief{grant, c.clock.reading(until)}})
+}
+
+// newOp numbers an operation: no two clients have the same.
+func (c *client) newOp() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ops++
+	return (c.ops-1)*c.Clients + c.Index + 1
+}
+
+func (c *client) isStuck() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stuck
+}
+
+// access sends a request to the storage and waits for the answer; the outcome is unknown where the connection broke.
+func (c *client) access(e history.Event) history.Event {
+	e.Process = c.Name
+	done, err := accessStorage(c.Storage, e)
+	if err != nil {
+		e.Outcome = history.Unknown
+		return e
+	}
+	return done
+}
+
+// value draws a value that stands for one acquisition.
+func value() string { return rand.Text() }

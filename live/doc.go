@@ -1,0 +1,18 @@
+// Package live runs scenarios against redis-server processes, over TCP, through fault proxies: the proof that the
+// simulator tells the truth. The same scenario file, the same library and the same checkers; nodes, network, clients and
+// time are those of the machine.
+//
+// [Run] makes one run. [Unfit] says which scenarios a real deployment cannot show, and why. A program that uses Run must
+// call [Client] where it is started with the arguments of [Options].Client: clients are processes of their own, so that
+// they can be stopped and killed.
+//
+// True time is the machine's CLOCK_MONOTONIC, which all processes read, and a run is [Options].Speed times as fast as
+// its scenario: TTLs, sleeps, delays of retries and the moments and lengths of faults are divided by it, and the times
+// in the history multiplied. What belongs to the machine is not divided: the time that messages, restarts and fsyncs
+// take (Redis fsyncs every second of the machine), the millisecond in which Redis counts, hence the constant part of the
+// drift, and the node timeout below 50 ms. So expectations about durations say nothing about such a run; those about
+// findings, grants and leaked keys do.
+//
+// It runs on Linux, with redis-server on the PATH. Faults that step a node's clock or take its power need a C compiler
+// too (cc), for a library that is loaded into redis-server.
+package live

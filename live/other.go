@@ -1,0 +1,27 @@
+//go:build !linux
+
+package live
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"redlocksim/scenarios"
+)
+
+// What an error of [Run] can be matched against.
+var (
+	ErrNoServer   = errors.New("there is no redis-server on the PATH")
+	ErrNoCompiler = errors.New("needs a C compiler")
+)
+
+var errLinux = errors.New("live: tier live runs on Linux only")
+
+// Run fails: it needs Linux.
+func Run(context.Context, *scenarios.Scenario, Options) (*scenarios.Result, error) {
+	return nil, errLinux
+}
+
+// Client fails: it needs Linux.
+func Client(io.Reader, io.Writer) error { return errLinux }

@@ -1,0 +1,129 @@
+//go:build linux
+
+package live
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+const sigCont = syscall.SIGCONT
+
+// player is a client process, as its parent has it.
+type player struct {
+	name    string
+	process *process // nil once it has crashed
+	orders  *os.File
+	encoder *json.Encoder
+	ready   chan error // what came of its beginning
+	running int        // programs that it has not finished
+	stopped int        // pauses in force
+	ended   chan struct{}
+}
+
+// newPlayer starts a client process.
+func (r *run) newPlayer(role *role) (*player, error) {
+	theirIn, orders, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	notices, theirOut, err := os.Pipe()
+	if err != nil {
+		_ = errors.Join(theirIn.Close(), orders.Close())
+		return nil, err
+	}
+	cmd := exec.Command(r.options.Client[0], r.options.Client[1:]...)
+	cmd.Stdin, cmd.Stdout = theirIn, theirOut
+	c := &player{name: role.Name, orders: orders, encoder: json.NewEncoder(orders), ready: make(chan error, 1), ended: make(chan struct{})}
+	c.process, err = r.starter.start(cmd)
+	_ = errors.Join(theirIn.Close(), theirOut.Close())
+	if err != nil {
+		_ = errors.Join(orders.Close(), notices.Close())
+		return nil, fmt.Errorf("live: %s: %w", role.Name, err)
+	}
+	go c.listen(r, notices)
+	c.send(order{Begin: role})
+	return c, nil
+}
+
+// send gives an order. A process that is gone does not get it, which is noticed elsewhere.
+func (c *player) send(o order) { _ = c.encoder.Encode(o) }
+
+// listen takes the notices until the process is gone.
+func (c *player) listen(r *run, notices *os.File) {
+	defer close(c.ended)
+	defer notices.Close()
+	p := c.process
+	isReady := false
+	fail := func(err error) {
+		if !isReady {
+			c.ready <- err
+		}
+		r.post(func() {
+			if c.process != nil { // it was not us who ended it
+				r.failed = err
+			}
+		})
+	}
+	lines := bufio.NewReader(notices)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			<-p.exited
+			fail(fmt.Errorf("live: %s is gone: %v\n%s", c.name, p.cmd.ProcessState, &p.output))
+			return
+		}
+		var n notice
+		if err := json.Unmarshal(line, &n); err != nil {
+			fail(fmt.Errorf("live: a notice of %s: %w", c.name, err))
+			return
+		}
+		switch {
+		case n.Ready:
+			isReady = true
+			c.ready <- nil
+		case n.Fatal != "":
+			fail(errors.New(n.Fatal))
+			return
+		default:
+			r.post(func() { r.noticed(c, n) })
+		}
+	}
+}
+
+// noticed takes a notice of a client down.
+func (r *run) noticed(c *player, n notice) {
+	switch {
+	case n.Event != nil:
+		r.happened(n.At, *n.Event)
+		if n.Wait > 0 && c.process != nil {
+			c.send(order{Go: n.Wait})
+		}
+	case n.Belief != nil:
+		r.entries = append(r.entries, entry{at: n.At, process: c.name, belief: n.Belief})
+	case n.Stepped != 0:
+		r.entries = append(r.entries, entry{at: n.At, process: c.name, stepped: n.Stepped})
+	case n.Done > 0 && c.process != nil:
+		c.running--
+	}
+}
+
+// crash ends the process for good.
+func (c *player) crash() {
+	c.process.kill()
+	c.process, c.running = nil, 0
+}
+
+// close ends the process, if there still is one, and waits until all it had to say was read.
+func (c *player) close() {
+	if c.process != nil {
+		c.process.kill()
+	}
+	_ = c.orders.Close()
+	<-c.ended
+}

@@ -1,0 +1,90 @@
+//go:build linux
+
+package live
+
+import (
+	"bytes"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// starter starts processes that do not outlive this one. The kernel ends a child with the thread that started it, so
+// all are started by one thread, which is kept.
+type starter chan func()
+
+func newStarter() starter {
+	s := make(starter)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		for f := range s {
+			f()
+		}
+	}()
+	return s
+}
+
+// process is a child process in a group of its own, so that Ctrl-C reaches only its parent, who ends it in order.
+type process struct {
+	cmd    *exec.Cmd
+	output lockedBuffer // what it wrote to its standard error and, unless that is read elsewhere, output
+	exited chan struct{}
+}
+
+func (s starter) start(cmd *exec.Cmd) (*process, error) {
+	p := &process{cmd: cmd, exited: make(chan struct{})}
+	cmd.Stderr = &p.output
+	if cmd.Stdout == nil {
+		cmd.Stdout = &p.output
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	started := make(chan error)
+	s <- func() { started <- cmd.Start() }
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	go func() {
+		_ = cmd.Wait() // it is ended by signals
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// signal sends a signal; a process that has exited does not get it.
+func (p *process) signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) }
+
+// kill ends the process, stopped or not, and waits for its exit.
+func (p *process) kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.exited
+}
+
+// hasExited reports whether it has.
+func (p *process) hasExited() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// lockedBuffer keeps what a process writes, for the message of a failure.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

@@ -1,0 +1,317 @@
+//go:build linux
+
+package live
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"redlocksim/sim"
+)
+
+const (
+	startTimeout = 20 * time.Second // generous: the machine may be busy
+	portAttempts = 10
+	askTimeout   = 2 * time.Second
+)
+
+// server is a node: a redis-server process on a loopback port, with a directory of its own.
+type server struct {
+	name        string
+	dir         string
+	addr        string
+	persistence sim.Persistence
+	starter     starter
+	preload     string  // the library; empty without
+	shared      *shared // nil without
+
+	process *process // nil while it is down
+	keeper  *keeper  // of the port, while it is down
+	paused  bool
+}
+
+// launch starts the server for the first time, on a free port. Between the choice of a port and the server's bind another
+// process may take it: then the server exits, or another process answers, and another port is tried.
+func (s *server) launch(ctx context.Context) error {
+	var err error
+	for range portAttempts {
+		var l net.Listener
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return err
+		}
+		s.addr = l.Addr().String()
+		_ = l.Close()
+		if err = s.start(ctx); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// start starts the server with what is in its directory, and returns when it answers.
+func (s *server) start(ctx context.Context) error {
+	host, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		return err
+	}
+	args := []string{"--bind", host, "--port", port, "--dir", s.dir, "--save", "", "--daemonize", "no", "--appendonly", "no"}
+	switch s.persistence {
+	case sim.EverySecond:
+		args = append(args, "--appendonly", "yes", "--appendfsync", "everysec")
+	case sim.Always:
+		args = append(args, "--appendonly", "yes", "--appendfsync", "always")
+	}
+	cmd := exec.Command("redis-server", args...)
+	cmd.Env = os.Environ()
+	if s.preload != "" {
+		cmd.Env = append(cmd.Env, "LD_PRELOAD="+s.preload, "REDLOCKSIM_LIVE_SHARED="+s.shared.path)
+	}
+	s.keeper.close()
+	s.keeper = nil
+	p, err := s.starter.start(cmd)
+	if err != nil {
+		return fmt.Errorf("live: %w", err)
+	}
+	if err := waitReady(ctx, p, s.addr); err != nil {
+		p.kill()
+		return fmt.Errorf("live: redis-server of %s at %s: %w\n%s", s.name, s.addr, err, &p.output)
+	}
+	s.process, s.paused = p, false
+	return nil
+}
+
+func waitReady(ctx context.Context, p *process, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		info, err := ask(addr, "INFO", "server")
+		if err == nil {
+			if strings.Contains(info, fmt.Sprintf("\r\nprocess_id:%d\r\n", p.cmd.Process.Pid)) {
+				return nil
+			}
+			return errors.New("another process answers there")
+		}
+		select {
+		case <-p.exited:
+			return errors.New("the process exited")
+		case <-ctx.Done():
+			return fmt.Errorf("no answer: %w", errors.Join(err, context.Cause(ctx)))
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// how a server goes down.
+type outage uint8
+
+const (
+	killed outage = iota
+	withoutPower
+	shutDown
+)
+
+// stop takes the server down and keeps its port: connections to a machine that runs are refused there, those to one
+// without power get no answer.
+func (s *server) stop(how outage) error {
+	p := s.process
+	s.process = nil
+	if how == shutDown {
+		p.signal(syscall.SIGCONT)
+		p.signal(syscall.SIGTERM)
+		select {
+		case <-p.exited:
+		case <-time.After(startTimeout):
+			p.kill()
+			return fmt.Errorf("live: %s did not exit within %v of SIGTERM", s.name, startTimeout)
+		}
+	} else {
+		p.kill()
+	}
+	if how == withoutPower && s.persistence != sim.NoPersistence {
+		logs, err := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.incr.aof"))
+		if err != nil || len(logs) == 0 {
+			return fmt.Errorf("live: %s has no append-only file: %w", s.name, err)
+		}
+		for _, path := range logs {
+			if err := s.shared.cut(path); err != nil {
+				return err
+			}
+		}
+	}
+	var err error
+	s.keeper, err = keep(s.addr, how == withoutPower)
+	return err
+}
+
+// close ends the server, whatever state it is in.
+func (s *server) close() error {
+	if s.process != nil {
+		s.process.kill()
+	}
+	s.keeper.close()
+	if s.shared != nil {
+		return s.shared.close()
+	}
+	return nil
+}
+
+// keeper listens on the port of a server that is down.
+type keeper struct {
+	listener net.Listener
+	mu       sync.Mutex
+	closed   bool
+	silent   []net.Conn
+}
+
+func keep(addr string, silently bool) (*keeper, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("live: the port of a server that is down: %w", err)
+	}
+	k := &keeper{listener: l}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			k.mu.Lock()
+			if silently && !k.closed {
+				k.silent = append(k.silent, c)
+			} else {
+				reset(c)
+			}
+			k.mu.Unlock()
+		}
+	}()
+	return k, nil
+}
+
+// close lets the port go.
+func (k *keeper) close() {
+	if k == nil {
+		return
+	}
+	_ = k.listener.Close()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = true
+	for _, c := range k.silent {
+		reset(c)
+	}
+}
+
+// reset ends a connection without a trace, so that its port can be bound again at once.
+func reset(c net.Conn) {
+	_ = c.(*net.TCPConn).SetLinger(0)
+	_ = c.Close()
+}
+
+// ask sends a command to a server, on a connection of its own, and returns the reply: a string, or the error that it is.
+func ask(addr string, args ...string) (string, error) {
+	c, err := net.DialTimeout("tcp", addr, askTimeout)
+	if err != nil {
+		return "", err
+	}
+	defer reset(c)
+	if err := c.SetDeadline(time.Now().Add(askTimeout)); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "*%d\r\n", len(args))
+	for _, a := range args {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
+	}
+	if _, err := io.WriteString(c, b.String()); err != nil {
+		return "", err
+	}
+	r := bufio.NewReader(c)
+	line, err := r.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	line = strings.TrimSuffix(line, "\r\n")
+	switch line[0] {
+	case '-':
+		return "", fmt.Errorf("%s was answered with %q", args[0], line)
+	case '$':
+		n, err := strconv.Atoi(line[1:])
+		if err != nil || n < 0 {
+			return "", err
+		}
+		data := make([]byte, n)
+		_, err = io.ReadFull(r, data)
+		return string(data), err
+	}
+	return line[1:], nil
+}
+
+// dump is what the server knows, as it is given out by a script: lines with a key, its value's digest and when it expires
+// by the server's clock, in milliseconds.
+const dumpScript = `local out = {}
+for _, k in ipairs(redis.call('KEYS', '*')) do
+  out[#out+1] = k .. '\t' .. redis.sha1hex(redis.call('DUMP', k)) .. '\t' .. redis.call('PEXPIRETIME', k)
+end
+return table.concat(out, '\n')`
+
+// remembered is a key that a server has.
+type remembered struct {
+	digest  string
+	expires int64 // 0: never
+}
+
+func (s *server) dump() (map[string]remembered, error) {
+	text, err := ask(s.addr, "EVAL", dumpScript, "0")
+	if err != nil {
+		return nil, fmt.Errorf("live: what %s knows: %w", s.name, err)
+	}
+	records := map[string]remembered{}
+	for line := range strings.Lines(text) {
+		field := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(field) != 3 {
+			return nil, fmt.Errorf("live: what %s knows: %q", s.name, line)
+		}
+		expires, err := strconv.ParseInt(field[2], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("live: what %s knows: %w", s.name, err)
+		}
+		records[field[0]] = remembered{field[1], max(expires, 0)}
+	}
+	return records, nil
+}
+
+// forgot says whether a server that knew before lacks a key after, has another value for it, or thinks that it expires
+// earlier. Keys that were over at the time now, by the server's clock in milliseconds, do not count.
+func forgot(before, after map[string]remembered, now int64) bool {
+	for key, b := range before {
+		if b.expires != 0 && b.expires < now {
+			continue
+		}
+		a, ok := after[key]
+		if !ok || a.digest != b.digest || a.expires != 0 && (b.expires == 0 || a.expires < b.expires) {
+			return true
+		}
+	}
+	return false
+}
+
+// wall is the server's clock in milliseconds.
+func (s *server) wall() int64 {
+	now := time.Now().UnixNano()
+	if s.shared != nil {
+		now += *s.shared.word(0)
+	}
+	return now / int64(time.Millisecond)
+}

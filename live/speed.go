@@ -1,0 +1,44 @@
+//go:build linux
+
+package live
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/scenarios"
+)
+
+// atSpeed is a scenario as its clients are to play it: in the machine's time. See the package documentation for what is
+// not divided. TTLs stay whole milliseconds.
+func atSpeed(s *scenarios.Scenario, speed int) *scenarios.Scenario {
+	x := *s
+	by := time.Duration(speed)
+	ttl := func(d time.Duration) time.Duration { return (d / by).Round(time.Millisecond) }
+	x.Lock.TTL = ttl(s.Lock.TTL)
+	x.Lock.NodeTimeout = max(s.Lock.NodeTimeout/by, min(s.Lock.NodeTimeout, smallestNodeTimeout))
+	x.Lock.RetryDelay.Min /= by
+	x.Lock.RetryDelay.Max /= by
+	x.Lock.WakeUp /= by
+	if g := s.Lock.Guard; g != nil {
+		guard := *g
+		guard.MaxTTL = ttl(g.MaxTTL)
+		x.Lock.Guard = &guard
+	}
+	x.Budget.Pause /= by
+	x.Budget.Suspend /= by
+	x.Budget.Delay /= by
+	x.Timeline = slices.Clone(s.Timeline)
+	for i := range x.Timeline {
+		x.Timeline[i].Do = slices.Clone(s.Timeline[i].Do)
+		for j := range x.Timeline[i].Do {
+			step := &x.Timeline[i].Do[j]
+			if step.Kind == scenarios.ExtendStep {
+				step.For = ttl(step.For)
+			} else {
+				step.For /= by
+			}
+		}
+	}
+	return &x
+}

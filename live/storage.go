@@ -1,0 +1,138 @@
+//go:build linux
+
+package live
+
+import (
+	"encoding/json"
+	"net"
+	"sync"
+
+	"redlocksim/history"
+	"redlocksim/sim"
+)
+
+// storage is the shared resource that the lock guards: a server in this process, one request a connection. A request is
+// an event with Func, Op, Grant, Resource, Number and Token, as JSON; the answer is the effect it had.
+type storage struct {
+	listener net.Listener
+	kind     sim.StorageKind
+	// record takes an effect down, at the time it is given, and returns when the timeline has done what it does at it.
+	record func(at int64, e history.Event)
+
+	mu    sync.Mutex // effects happen one at a time
+	cells map[string]*cell
+	conns map[net.Conn]bool
+}
+
+// cell is what the storage keeps of one resource; see sim.StorageKind.
+type cell struct{ number, token, mark int64 }
+
+func newStorage(kind sim.StorageKind, record func(int64, history.Event)) (*storage, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &storage{listener: l, kind: kind, record: record, cells: map[string]*cell{}, conns: map[net.Conn]bool{}}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go s.serve(c)
+		}
+	}()
+	return s, nil
+}
+
+func (s *storage) close() {
+	_ = s.listener.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		_ = c.Close()
+	}
+	s.conns = nil
+}
+
+func (s *storage) serve(c net.Conn) {
+	defer c.Close()
+	s.mu.Lock()
+	if s.conns == nil {
+		s.mu.Unlock()
+		return
+	}
+	s.conns[c] = true
+	s.mu.Unlock()
+	var e history.Event
+	if err := json.NewDecoder(c).Decode(&e); err == nil {
+		s.take(&e)
+		_ = json.NewEncoder(c).Encode(e) // who is gone does not read it
+	}
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+}
+
+// take has a request have its effect, or turns it down.
+func (s *storage) take(e *history.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.cells[e.Resource]
+	if x == nil {
+		x = &cell{}
+		s.cells[e.Resource] = x
+	}
+	e.Kind, e.Outcome = history.Effect, history.OK
+	switch {
+	case !s.takes(x, e):
+		e.Outcome = history.Failed
+	case e.Func == history.Read:
+		e.Number = x.number
+	case e.Func == history.Write:
+		x.number = e.Number
+	case e.Func == history.Mark:
+		x.mark = e.Number
+	}
+	s.record(trueTime(), *e)
+}
+
+// takes says whether a request may have its effect, and notes its token.
+func (s *storage) takes(x *cell, e *history.Event) bool {
+	isWrite := e.Func == history.Write
+	switch s.kind {
+	case sim.CompareAndSet:
+		return !isWrite || x.mark == int64(e.Grant)
+	case sim.Fenced, sim.FencedWrites:
+		if s.kind == sim.FencedWrites && e.Func == history.Read {
+			return true
+		}
+		if e.Token < x.token {
+			return false
+		}
+		x.token = e.Token
+	case sim.Table:
+		if !isWrite {
+			return true
+		}
+		if e.Token <= x.token {
+			return false
+		}
+		x.token = e.Token
+	}
+	return true
+}
+
+// accessStorage sends a request to the storage and waits for the answer.
+func accessStorage(addr string, e history.Event) (done history.Event, err error) {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return done, err
+	}
+	defer c.Close()
+	if err := json.NewEncoder(c).Encode(e); err != nil {
+		return done, err
+	}
+	err = json.NewDecoder(c).Decode(&done)
+	return done, err
+}

@@ -1,0 +1,98 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+// ErrUnfit is what errors.Is finds in the error of [Unfit].
+var ErrUnfit = errors.New("cannot be shown on tier live")
+
+// DefaultSpeed is how many times as fast as its scenario a run is, unless Options say otherwise.
+const DefaultSpeed = 5
+
+// Options say how to run. The zero value will do where the program answers to "live-client".
+type Options struct {
+	// Speed is how many times as fast as its scenario the run is; zero is DefaultSpeed. The faster, the more the speed of
+	// the machine shows.
+	Speed int
+	// Client is the command that starts a client process: it must end in a call of Client. Nil is this program with the
+	// argument live-client.
+	Client []string
+}
+
+// fit are the protocols that have a client outside the simulator.
+var fit = []string{"redlock", "single"}
+
+// decidedByTime are the scenarios whose verdict hangs on times that a machine does not keep to, by their names or the
+// parts before the slash.
+var decidedByTime = map[string]string{
+	"boundaries": "it is decided by a single millisecond",
+}
+
+// Unfit says why a scenario cannot be shown by redis-server processes; nil if it can. The error matches ErrUnfit.
+func Unfit(s *scenarios.Scenario) error {
+	var why []string
+	add := func(format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); !slices.Contains(why, text) {
+			why = append(why, text)
+		}
+	}
+	if !slices.Contains(fit, string(s.Lock.Protocol)) {
+		add("protocol %s has no client outside the simulator, only %s have", s.Lock.Protocol, strings.Join(fit, " and "))
+	}
+	if len(s.Nodes.Replicas) > 0 {
+		add("it needs replicas, which are not set up")
+	}
+	family, _, _ := strings.Cut(s.Name, "/")
+	for _, name := range []string{s.Name, family} {
+		if text := decidedByTime[name]; text != "" {
+			add("%s", text)
+		}
+	}
+	if s.Lock.TTL/DefaultSpeed < 100*time.Millisecond {
+		add("a TTL of %v is too short to be divided", s.Lock.TTL)
+	}
+	for i := range s.Timeline {
+		if m := s.Timeline[i].When.After; m != nil && m.Event == "belief-ended" {
+			add("that a client's belief has ended is worked out when the run is over")
+		}
+		switch f := s.Timeline[i].Fault.(type) {
+		case nil, *faults.Partition, *faults.Hold, *faults.Delay, *faults.Reset, *faults.Pause, *faults.Resume,
+			*faults.Stuck, *faults.Crash, *faults.Restart:
+		case *faults.ClockStep:
+			if s.Lock.Clock.ClockKind == sim.Boottime {
+				add("the clock that counts suspensions is that of the machine")
+			}
+		case *faults.Kill:
+			addWall(add, f.ByWallClock)
+		case *faults.PowerLoss:
+			addWall(add, f.ByWallClock)
+		case *faults.Shutdown:
+			addWall(add, f.ByWallClock)
+		case *faults.ClockRate:
+			add("the rate of a machine's clock cannot be changed for one process")
+		case *faults.Suspend:
+			add("the machine cannot be suspended for one process")
+		default:
+			add("%s cannot be made to happen to real processes", s.Timeline[i].Kind)
+		}
+	}
+	if why == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrUnfit, strings.Join(why, "; "))
+}
+
+func addWall(add func(string, ...any), byWallClock bool) {
+	if byWallClock {
+		add("a restart by the node's own wall clock needs a supervisor that reads it")
+	}
+}

@@ -1,0 +1,56 @@
+package live
+
+import "redlocksim/history"
+
+// order is a line from the parent to a client process.
+type order struct {
+	// Begin is the first line: what the client is.
+	Begin *role `json:"begin,omitempty"`
+	// Run starts an item of the timeline, by its index plus one.
+	Run int `json:"run,omitempty"`
+	// Go lets the notice of this number go on.
+	Go int `json:"go,omitempty"`
+	// Step moves the client's wall clock, in nanoseconds of the machine.
+	Step int64 `json:"step,omitempty"`
+	// Stuck has the client's work go on without an end.
+	Stuck bool `json:"stuck,omitempty"`
+}
+
+// role is what a client process is told of itself.
+type role struct {
+	Name     string   `json:"name"`
+	Index    int      `json:"index"` // among Clients
+	Clients  int      `json:"clients"`
+	Scenario string   `json:"scenario"` // as a file
+	Speed    int      `json:"speed"`
+	Nodes    []string `json:"nodes"`   // the addresses of its proxies to the nodes, in the scenario's order
+	Storage  string   `json:"storage"` // and of that to the storage
+}
+
+// notice is a line from a client process to its parent: one of its fields, but for At and Wait.
+type notice struct {
+	// At is CLOCK_MONOTONIC when it happened, in nanoseconds.
+	At int64 `json:"at"`
+	// Wait, if not 0, asks for an order to Go: the program stands still until then.
+	Wait int `json:"wait,omitempty"`
+	// Ready: the client has its connections.
+	Ready bool `json:"ready,omitempty"`
+	// Event is an event of the history. Its Time is not set; its Op and Grant are numbers of this run; its Span is in the
+	// scenario's time.
+	Event *history.Event `json:"event,omitempty"`
+	// Belief is until when the client believes in a lock.
+	Belief *belief `json:"belief,omitempty"`
+	// Stepped is by how much the lock clock has just been stepped, in nanoseconds.
+	Stepped int64 `json:"stepped,omitempty"`
+	// Done is the index, plus one, of an item of the timeline that the client has finished.
+	Done int `json:"done,omitempty"`
+	// Fatal is why the client cannot go on.
+	Fatal string `json:"fatal,omitempty"`
+}
+
+// belief says that the client believes in the lock of a grant until its lock clock, which reads CLOCK_MONOTONIC and all
+// steps of it so far, reads Until. A zero Until ends it by the client's own decision: it releases.
+type belief struct {
+	Grant int   `json:"grant"`
+	Until int64 `json:"until"`
+}

@@ -1,0 +1,33 @@
+package reason
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"redlocksim/redlock"
+)
+
+func TestOf(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&redlock.Error{Op: redlock.OpAcquire, Reason: redlock.ErrTaken}, "taken"},
+		{&redlock.Error{Op: redlock.OpAcquire, Reason: redlock.ErrNoQuorum}, "no_quorum"},
+		{&redlock.Error{Op: redlock.OpAcquire, Reason: redlock.ErrTooLate}, "too_late"},
+		{&redlock.Error{Op: redlock.OpExtend, Reason: redlock.ErrLost}, "lost"},
+		{&redlock.Error{Op: redlock.OpRelease, Reason: redlock.ErrReleased}, "released"},
+		{&redlock.Error{Op: redlock.OpAcquire, Cause: redlock.ErrTokensUsedUp}, "tokens_used_up"},
+		{redlock.ErrClosed, "closed"},
+		{&redlock.Error{Op: redlock.OpAcquire, Cause: context.Canceled}, "cancelled"},
+		{&redlock.Error{Op: redlock.OpAcquire, Cause: fmt.Errorf("x: %w", context.DeadlineExceeded)}, "deadline_exceeded"},
+		{&redlock.Error{Op: redlock.OpAcquire, Reason: redlock.ErrTaken, Cause: context.Canceled}, "taken"},
+		{errors.New("no random bytes"), Other},
+	} {
+		if got := Of(c.err); got != c.want {
+			t.Errorf("%v is %q, want %q", c.err, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+// Package testnode is a node in memory for the tests and examples of observers.
+package testnode
+
+import (
+	"sync"
+	"time"
+
+	"redlocksim/redlock"
+)
+
+// Node does what a Redis server does with plain commands. Make one with [New].
+type Node struct {
+	name string
+
+	mu   sync.Mutex
+	keys map[string]entry
+	trip time.Duration
+	down bool
+}
+
+type entry struct {
+	value string
+	until time.Time
+}
+
+// New makes a node that answers before Do returns.
+func New(name string) *Node { return &Node{name: name, keys: map[string]entry{}} }
+
+// Three are nodes a, b and c, whose answers take 1, 2 and 3 ms.
+func Three() (a, b, c *Node) {
+	a, b, c = New("a"), New("b"), New("c")
+	a.trip, b.trip, c.trip = time.Millisecond, 2*time.Millisecond, 3*time.Millisecond
+	return a, b, c
+}
+
+// Down has the node refuse all commands, or no longer.
+func (n *Node) Down(down bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.down = down
+}
+
+// Hold has another client hold the key for so long.
+func (n *Node) Hold(key string, ttl time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.keys[key] = entry{"another", time.Now().Add(ttl)}
+}
+
+// Name gives the node's name.
+func (n *Node) Name() string { return n.name }
+
+// Do applies the commands when they are sent and answers them after the node's round trip.
+func (n *Node) Do(batch []*redlock.Command) {
+	for _, cmd := range batch {
+		reply := n.apply(cmd)
+		if n.trip == 0 {
+			cmd.Done(cmd, reply)
+		} else {
+			time.AfterFunc(n.trip, func() { cmd.Done(cmd, reply) })
+		}
+	}
+}
+
+func (n *Node) apply(cmd *redlock.Command) redlock.Reply {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.down {
+		return redlock.Reply{Outcome: redlock.Refused}
+	}
+	now := time.Now()
+	for _, k := range cmd.Keys {
+		e, there := n.keys[k]
+		there = there && now.Before(e.until)
+		if there != (cmd.Op != redlock.OpAcquire) || there && e.value != cmd.Value {
+			return redlock.Reply{Outcome: redlock.Declined}
+		}
+	}
+	for _, k := range cmd.Keys {
+		if cmd.Op == redlock.OpRelease {
+			delete(n.keys, k)
+		} else {
+			n.keys[k] = entry{cmd.Value, now.Add(cmd.TTL)}
+		}
+	}
+	return redlock.Reply{Outcome: redlock.Accepted}
+}

@@ -1,0 +1,118 @@
+// Package redlockotel makes spans of OpenTelemetry from the steps of package redlock:
+//
+//	client, err := redlock.New(nodes, redlock.WithObserver(redlockotel.New(redlockotel.Options{})))
+//
+// The spans, with those of the caller's context as parents of the first two:
+//
+//	redlock.acquire   from the first attempt to the grant or the end of the last one
+//	redlock.held      from the grant until the release is over or the lease is lost; linked to redlock.acquire
+//	redlock.extend    one extend, a child of redlock.held
+//	redlock.release   the release, a child of redlock.held
+//
+// The spans carry redlock.resource and redlock.value, and what is in the constants below. redlock.acquire has an event for
+// each step of its attempts: attempt-started, token-raised, denied, retrying. What failed has the status Error with the
+// reason, which is also the attribute error.type: taken, no_quorum, too_late, lost, released, tokens_used_up, closed,
+// cancelled, deadline_exceeded or other.
+//
+// No event says that a call ended between two attempts, or made a single one only. Such a span of redlock.acquire ends with
+// the time of the last attempt, but is handed on about a second later. A release of a lease that was lost before has the
+// caller's context as its parent.
+package redlockotel
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/observe/internal/calls"
+)
+
+// Scope is the name of the tracer.
+const Scope = "redlocksim/redlock/observe/redlockotel"
+
+// The attributes of spans and their events.
+const (
+	Resource = attribute.Key("redlock.resource") // what is locked
+	Value    = attribute.Key("redlock.value")    // the value that stands for it on the nodes; each attempt has one of its own
+	Attempt  = attribute.Key("redlock.attempt")  // which attempt of the call, from 1
+	Validity = attribute.Key("redlock.validity") // what is left of the lease, in seconds
+	Token    = attribute.Key("redlock.token")    // the fencing token
+	Delay    = attribute.Key("redlock.delay")    // before the next attempt, in seconds
+	Accepted = attribute.Key("redlock.accepted") // how many nodes had released the key
+	Nodes    = attribute.Key("redlock.nodes")    // what each node answered, where something failed
+	Reason   = attribute.Key("error.type")       // why it failed
+)
+
+// Options say where the spans go. The zero Options suit most.
+type Options struct {
+	// TracerProvider makes the tracer. Nil stands for otel.GetTracerProvider(). Its span processors run on the goroutine of
+	// the call and hold that up: use those that work in batches.
+	TracerProvider trace.TracerProvider
+}
+
+// Observer makes spans of the steps it is told of, and may serve several clients. Make one with [New].
+type Observer struct {
+	tracer  trace.Tracer
+	tracker calls.Tracker[spans]
+}
+
+var _ redlock.Observer = (*Observer)(nil)
+
+// New makes an observer.
+func New(o Options) *Observer {
+	provider := o.TracerProvider
+	if provider == nil {
+		provider = otel.GetTracerProvider()
+	}
+	obs := &Observer{tracer: provider.Tracer(Scope)}
+	obs.tracker.GaveUp = endAcquire
+	return obs
+}
+
+// Observe makes spans of one step.
+func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
+	switch e.Step {
+	case redlock.NodeAnswered, redlock.QuorumReached, redlock.QuorumLost, redlock.ValidityComputed, redlock.Joined, redlock.TakenBack:
+		return
+	}
+	call := o.tracker.Of(ctx, e)
+	if call == nil {
+		return
+	}
+	s := &call.State
+	switch e.Step {
+	case redlock.AttemptStarted:
+		if s.acquire == nil {
+			s.acquire = o.begin(ctx, "redlock.acquire", Resource.String(e.Resource))
+		}
+		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Attempt.Int(e.Attempt), Value.String(e.Value)))
+	case redlock.TokenRaised:
+		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Token.Int64(e.Token)))
+	case redlock.Denied:
+		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(why(e.Err)...))
+		if call.Over {
+			endAcquire(call)
+		}
+	case redlock.Retrying:
+		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Delay.Float64(e.Delay.Seconds())))
+	case redlock.Granted:
+		s.grant(ctx, o, e)
+	case redlock.ExtendStarted:
+		s.beginExtend(o.begin(s.under(ctx), "redlock.extend", Resource.String(e.Resource), Value.String(e.Value)))
+	case redlock.Extended:
+		span := s.endExtend()
+		span.SetAttributes(Validity.Float64(e.Validity.Seconds()))
+		span.End()
+	case redlock.NotExtended:
+		end(s.endExtend(), e.Err)
+	case redlock.Lost:
+		s.lose()
+	case redlock.ReleaseStarted:
+		s.beginRelease(o.begin(s.under(ctx), "redlock.release", Resource.String(e.Resource), Value.String(e.Value)))
+	case redlock.Released:
+		s.endRelease(e)
+	}
+}

@@ -1,0 +1,144 @@
+package redlockotel
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/observe/internal/calls"
+	"redlocksim/redlock/observe/internal/reason"
+)
+
+// spans are those of one acquire and its lease. The spans themselves are safe for concurrent use and are not begun or
+// ended with the lock held.
+type spans struct {
+	acquire trace.Span // only the goroutine of the call has to do with it
+
+	mu            sync.Mutex
+	held, release trace.Span
+	extends       []trace.Span // under way, in the order in which they began
+	lost          bool
+}
+
+func (o *Observer) begin(ctx context.Context, name string, attrs ...attribute.KeyValue) trace.Span {
+	_, span := o.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+	return span
+}
+
+// endAcquire ends the span of an acquire without a grant.
+func endAcquire(call *calls.Call[spans]) {
+	span := call.State.acquire
+	span.SetAttributes(why(call.Err)...)
+	span.SetStatus(codes.Error, reason.Of(call.Err))
+	span.End(trace.WithTimestamp(call.Failed))
+}
+
+// grant ends the span of the acquire and begins that of the time held.
+func (s *spans) grant(ctx context.Context, o *Observer, e redlock.Event) {
+	attrs := []attribute.KeyValue{Value.String(e.Value), Attempt.Int(e.Attempt), Validity.Float64(e.Validity.Seconds())}
+	if e.Token != 0 {
+		attrs = append(attrs, Token.Int64(e.Token))
+	}
+	s.acquire.SetAttributes(attrs...)
+	s.acquire.End()
+	_, held := o.tracer.Start(ctx, "redlock.held", trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithLinks(trace.Link{SpanContext: s.acquire.SpanContext()}),
+		trace.WithAttributes(append(attrs, Resource.String(e.Resource))...))
+	s.mu.Lock()
+	s.held = held
+	lost := s.lost
+	s.mu.Unlock()
+	if lost {
+		end(held, redlock.ErrLost)
+	}
+}
+
+// under gives a context for the children of the time held.
+func (s *spans) under(ctx context.Context) context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == nil {
+		return ctx
+	}
+	return trace.ContextWithSpan(ctx, s.held)
+}
+
+// lose ends the span of the time held, unless the lease's release is under way and will.
+func (s *spans) lose() {
+	s.mu.Lock()
+	s.lost = true
+	held := s.held
+	if s.release != nil {
+		held = nil
+	}
+	s.mu.Unlock()
+	if held != nil {
+		end(held, redlock.ErrLost)
+	}
+}
+
+func (s *spans) beginExtend(span trace.Span) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.extends = append(s.extends, span)
+}
+
+// endExtend gives the extend that began first: those of one lease that are under way together are not told apart.
+func (s *spans) endExtend() trace.Span {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	span := s.extends[0]
+	s.extends = s.extends[1:]
+	return span
+}
+
+func (s *spans) beginRelease(span trace.Span) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.release = span
+}
+
+// endRelease ends the spans of the release and of the time held.
+func (s *spans) endRelease(e redlock.Event) {
+	s.mu.Lock()
+	release, held := s.release, s.held
+	s.mu.Unlock()
+	release.SetAttributes(Accepted.Int(e.Accepted))
+	end(release, e.Err)
+	if held == nil {
+		return
+	}
+	if errors.Is(e.Err, redlock.ErrLost) {
+		end(held, redlock.ErrLost)
+	} else {
+		held.End()
+	}
+}
+
+// end ends a span, with an error unless err is nil.
+func end(span trace.Span, err error) {
+	if err != nil {
+		span.SetAttributes(why(err)...)
+		span.SetStatus(codes.Error, reason.Of(err))
+	}
+	span.End()
+}
+
+// why says why something failed and what each node answered.
+func why(err error) []attribute.KeyValue {
+	attrs := []attribute.KeyValue{Reason.String(reason.Of(err))}
+	failed := (*redlock.Error)(nil)
+	if !errors.As(err, &failed) || failed.Nodes == nil {
+		return attrs
+	}
+	nodes := make([]string, len(failed.Nodes))
+	for i, n := range failed.Nodes {
+		nodes[i] = n.Node + " " + n.Outcome.Of(failed.Op)
+	}
+	return append(attrs, Nodes.StringSlice(nodes))
+}

@@ -1,0 +1,209 @@
+package redlockprom
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/observe/internal/testnode"
+)
+
+// The numbers follow from the times: nodes a, b and c answer after 1, 2 and 3 ms, two are a quorum, so that every round
+// takes 2 ms; of a TTL of 1 s the allowance for drift takes 12 ms.
+func TestStory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b, c := testnode.Three()
+		metrics := New(Options{
+			Resource:    func(r string) string { kind, _, _ := strings.Cut(r, "/"); return kind },
+			WaitBuckets: []float64{0.01}, HoldBuckets: []float64{0.5}, MarginBuckets: []float64{0.8, 0.9},
+		})
+		registry := prometheus.NewPedanticRegistry()
+		registry.MustRegister(metrics)
+		client, err := redlock.New([]redlock.Node{a, b, c},
+			redlock.WithRetryDelay(10*time.Millisecond, 10*time.Millisecond), redlock.WithObserver(metrics))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, began := t.Context(), time.Now()
+		at := func(ms int) { time.Sleep(time.Duration(ms)*time.Millisecond - time.Since(began)) }
+		must := func(err, want error) {
+			t.Helper()
+			if !errors.Is(err, want) {
+				t.Fatalf("got %v, want %v", err, want)
+			}
+		}
+
+		// Granted at 2 ms, extended at 104 ms to 1090 ms, released at 203 ms with 887 ms left.
+		lease, err := client.TryLock(ctx, "r/1", time.Second)
+		must(err, nil)
+		at(102)
+		must(lease.Extend(ctx, time.Second), nil)
+		at(203)
+		must(lease.Unlock(ctx), nil)
+
+		// Attempts at 300, 312 and 324 ms are denied, that of 336 ms is granted at 338 ms. It is valid until 1324 ms and
+		// counts as lost 50 ms earlier, after 936 ms.
+		at(300)
+		a.Hold("r/2", 30*time.Millisecond)
+		b.Hold("r/2", 30*time.Millisecond)
+		lease, err = client.Lock(ctx, "r/2", time.Second)
+		must(err, nil)
+		at(1300)
+		must(lease.Unlock(ctx), redlock.ErrLost)
+
+		at(2000)
+		for _, n := range []*testnode.Node{a, b, c} {
+			n.Down(true)
+		}
+		_, err = client.TryLock(ctx, "s", time.Second)
+		must(err, redlock.ErrNoQuorum)
+		at(3000)
+		for _, n := range []*testnode.Node{a, b, c} {
+			n.Down(false)
+		}
+		short, cancel := context.WithTimeout(ctx, 500*time.Microsecond)
+		defer cancel()
+		_, err = client.Lock(short, "s", time.Second)
+		must(err, context.DeadlineExceeded)
+		at(4000)
+		_, err = client.TryLock(ctx, "t", 3*time.Millisecond) // of which the drift allowance and a round leave nothing
+		must(err, redlock.ErrTooLate)
+		at(60000)
+
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+const want = `
+# HELP redlock_failures_total Attempts, extends and releases that failed.
+# TYPE redlock_failures_total counter
+redlock_failures_total{op="acquire",reason="deadline_exceeded",resource="s"} 1
+redlock_failures_total{op="acquire",reason="no_quorum",resource="s"} 1
+redlock_failures_total{op="acquire",reason="taken",resource="r"} 3
+redlock_failures_total{op="acquire",reason="too_late",resource="t"} 1
+redlock_failures_total{op="release",reason="lost",resource="r"} 1
+# HELP redlock_hold_seconds Time from a grant to the release or loss.
+# TYPE redlock_hold_seconds histogram
+redlock_hold_seconds_bucket{resource="r",le="0.5"} 1
+redlock_hold_seconds_bucket{resource="r",le="+Inf"} 2
+redlock_hold_seconds_sum{resource="r"} 1.137
+redlock_hold_seconds_count{resource="r"} 2
+# HELP redlock_losses_total Leases that ended without having been released.
+# TYPE redlock_losses_total counter
+redlock_losses_total{resource="r"} 1
+# HELP redlock_margin_seconds What was left of the lease when its holder released it.
+# TYPE redlock_margin_seconds histogram
+redlock_margin_seconds_bucket{resource="r",le="0.8"} 0
+redlock_margin_seconds_bucket{resource="r",le="0.9"} 1
+redlock_margin_seconds_bucket{resource="r",le="+Inf"} 1
+redlock_margin_seconds_sum{resource="r"} 0.887
+redlock_margin_seconds_count{resource="r"} 1
+# HELP redlock_node_answers_total What came of the commands on the nodes.
+# TYPE redlock_node_answers_total counter
+redlock_node_answers_total{node="a",op="acquire",outcome="accepted"} 4
+redlock_node_answers_total{node="a",op="acquire",outcome="declined"} 3
+redlock_node_answers_total{node="a",op="acquire",outcome="refused"} 1
+redlock_node_answers_total{node="a",op="extend",outcome="accepted"} 1
+redlock_node_answers_total{node="a",op="release",outcome="accepted"} 4
+redlock_node_answers_total{node="a",op="release",outcome="declined"} 3
+redlock_node_answers_total{node="a",op="release",outcome="refused"} 1
+redlock_node_answers_total{node="b",op="acquire",outcome="accepted"} 4
+redlock_node_answers_total{node="b",op="acquire",outcome="declined"} 3
+redlock_node_answers_total{node="b",op="acquire",outcome="refused"} 1
+redlock_node_answers_total{node="b",op="extend",outcome="accepted"} 1
+redlock_node_answers_total{node="b",op="release",outcome="accepted"} 4
+redlock_node_answers_total{node="b",op="release",outcome="declined"} 3
+redlock_node_answers_total{node="b",op="release",outcome="refused"} 1
+redlock_node_answers_total{node="c",op="acquire",outcome="accepted"} 7
+redlock_node_answers_total{node="c",op="acquire",outcome="refused"} 1
+redlock_node_answers_total{node="c",op="extend",outcome="accepted"} 1
+redlock_node_answers_total{node="c",op="release",outcome="accepted"} 7
+redlock_node_answers_total{node="c",op="release",outcome="refused"} 1
+# HELP redlock_renewals_total Extends that succeeded.
+# TYPE redlock_renewals_total counter
+redlock_renewals_total{resource="r"} 1
+# HELP redlock_wait_seconds Time from the first attempt of a call to its grant.
+# TYPE redlock_wait_seconds histogram
+redlock_wait_seconds_bucket{resource="r",le="0.01"} 1
+redlock_wait_seconds_bucket{resource="r",le="+Inf"} 2
+redlock_wait_seconds_sum{resource="r"} 0.04
+redlock_wait_seconds_count{resource="r"} 2
+`
+
+// Without options there is no label for the resource, however many there are, and what nobody did has no series.
+func TestZeroOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b, c := testnode.Three()
+		metrics := New(Options{})
+		client, err := redlock.New([]redlock.Node{a, b, c}, redlock.WithObserver(metrics))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := testutil.CollectAndCount(metrics); n != 0 {
+			t.Errorf("%d series before anything happened", n)
+		}
+		for _, r := range []string{"r", "s", "t"} {
+			lease, err := client.TryLock(t.Context(), r, time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := lease.Unlock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second)
+		// Wait, hold and margin; and acquire and release on three nodes.
+		if n := testutil.CollectAndCount(metrics); n != 3+6 {
+			t.Errorf("%d series, want 9", n)
+		}
+		if n := testutil.ToFloat64(metrics.all.WithLabelValues("c", "release", "accepted")); n != 3 {
+			t.Errorf("%v releases on c, want 3", n)
+		}
+	})
+}
+
+// A lease that is lost while its holder releases it, or before the holder knows of it, is held and lost once.
+func TestLossAtOddTimes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		steps   []redlock.Step
+		holds   uint64
+		margins uint64
+	}{
+		{"in the release", []redlock.Step{redlock.AttemptStarted, redlock.Granted, redlock.ReleaseStarted, redlock.Lost, redlock.Released}, 1, 1},
+		{"in an extend", []redlock.Step{redlock.AttemptStarted, redlock.Granted, redlock.ExtendStarted, redlock.Lost, redlock.ReleaseStarted}, 1, 0},
+		{"before the grant is reported", []redlock.Step{redlock.AttemptStarted, redlock.Lost, redlock.Granted}, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			metrics := New(Options{})
+			registry := prometheus.NewPedanticRegistry()
+			registry.MustRegister(metrics)
+			for _, s := range c.steps {
+				metrics.Observe(t.Context(), redlock.Event{Step: s, Op: redlock.OpRelease, Resource: "r", Value: "v", Attempt: 1, Validity: time.Second})
+			}
+			counts := map[string]uint64{}
+			families, err := registry.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range families {
+				counts[f.GetName()] = f.GetMetric()[0].GetHistogram().GetSampleCount()
+			}
+			if counts["redlock_hold_seconds"] != c.holds || counts["redlock_margin_seconds"] != c.margins || counts["redlock_wait_seconds"] != 1 {
+				t.Errorf("%v", counts)
+			}
+			if n := testutil.ToFloat64(metrics.losses.WithLabelValues()); n != 1 {
+				t.Errorf("%v losses", n)
+			}
+		})
+	}
+}

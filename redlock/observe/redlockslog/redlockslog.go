@@ -1,0 +1,96 @@
+// Package redlockslog writes the steps of package redlock to a log of log/slog:
+//
+//	client, err := redlock.New(nodes, redlock.WithObserver(redlockslog.New(redlockslog.Options{})))
+//
+// Each step is a record with the step's name as its message, "redlock granted", and the fields of [redlock.Event] that
+// belong to it as attributes: resource, value, op, attempt, node, outcome, took, late, accepted, quorum, validity, token,
+// delay and err. With it a lock's whole life can be followed by its value.
+package redlockslog
+
+import (
+	"context"
+	"log/slog"
+
+	"redlocksim/redlock"
+)
+
+// Options say what is logged, and where. The zero Options suit most.
+type Options struct {
+	// Logger is where to; nil stands for slog.Default() at the time of the step. Its handler runs on the goroutine of the
+	// call and holds that up: one that may block belongs behind a queue.
+	Logger *slog.Logger
+
+	// Level gives each step its level; nil stands for [Level].
+	Level func(redlock.Event) slog.Level
+}
+
+// Level is the level of a step unless set otherwise. Warn is for what harms a holder: a lease that was lost, and an extend
+// or release that failed. Info is for what a healthy cluster does not show: a node that could not be reached, answered with
+// an error or is in quarantine. All else is Debug, also that a lock is held by another.
+func Level(e redlock.Event) slog.Level {
+	switch {
+	case e.Step == redlock.Lost, e.Step == redlock.NotExtended, e.Step == redlock.Released && e.Err != nil:
+		return slog.LevelWarn
+	case e.Step != redlock.NodeAnswered:
+		return slog.LevelDebug
+	}
+	switch e.Node.Outcome {
+	case redlock.TimedOut, redlock.Refused, redlock.Failed, redlock.Quarantined:
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
+}
+
+// Observer logs the steps it is told of. Make one with [New].
+type Observer struct{ options Options }
+
+// New makes an observer.
+func New(o Options) *Observer {
+	if o.Level == nil {
+		o.Level = Level
+	}
+	return &Observer{o}
+}
+
+// Observe logs one step, if its level is enabled.
+func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
+	logger := o.options.Logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	if level := o.options.Level(e); logger.Enabled(ctx, level) {
+		logger.LogAttrs(ctx, level, "redlock "+e.Step.String(), attributes(e)...)
+	}
+}
+
+func attributes(e redlock.Event) []slog.Attr {
+	attrs := []slog.Attr{slog.String("resource", e.Resource), slog.String("value", e.Value), slog.Int("attempt", e.Attempt)}
+	if e.Op != 0 {
+		attrs = append(attrs, slog.String("op", e.Op.String()))
+	}
+	if e.Node.Node != "" {
+		attrs = append(attrs, slog.String("node", e.Node.Node), slog.String("outcome", e.Node.Outcome.Of(e.Op)), slog.Duration("took", e.Node.Took))
+		if e.Node.Err != nil {
+			attrs = append(attrs, slog.Any("err", e.Node.Err))
+		}
+	}
+	if e.Late {
+		attrs = append(attrs, slog.Bool("late", true))
+	}
+	if e.Quorum != 0 {
+		attrs = append(attrs, slog.Int("accepted", e.Accepted), slog.Int("quorum", e.Quorum))
+	}
+	switch e.Step {
+	case redlock.ValidityComputed, redlock.Granted, redlock.Extended:
+		attrs = append(attrs, slog.Duration("validity", e.Validity))
+	case redlock.Retrying:
+		attrs = append(attrs, slog.Duration("delay", e.Delay))
+	}
+	if e.Token != 0 {
+		attrs = append(attrs, slog.Int64("token", e.Token))
+	}
+	if e.Err != nil {
+		attrs = append(attrs, slog.Any("err", e.Err))
+	}
+	return attrs
+}

@@ -1,0 +1,197 @@
+package redlockslog
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/observe/internal/testnode"
+)
+
+// logged runs a client with the options, over nodes that answer after 1, 2 and 3 ms, and gives what it logged without the
+// values, which are random.
+func logged(t *testing.T, level slog.Level, o Options, run func(ctx context.Context, c *redlock.Client, nodes [3]*testnode.Node)) string {
+	var b strings.Builder
+	synctest.Test(t, func(t *testing.T) {
+		o.Logger = slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey || a.Key == "value" {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+		x, y, z := testnode.Three()
+		client, err := redlock.New([]redlock.Node{x, y, z}, redlock.WithObserver(New(o)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t.Context(), client, [3]*testnode.Node{x, y, z})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+	})
+	return b.String()
+}
+
+func TestRecords(t *testing.T) {
+	got := logged(t, slog.LevelDebug, Options{}, func(ctx context.Context, c *redlock.Client, nodes [3]*testnode.Node) {
+		nodes[0].Hold("r", time.Hour)
+		lease, err := c.Lock(ctx, "r", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease.Extend(ctx, time.Second)
+		lease.Unlock(ctx)
+	})
+	const want = `
+		level=DEBUG msg="redlock attempt-started" resource=r attempt=1 op=acquire
+		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=acquire node=a outcome="held by another" took=1ms
+		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=acquire node=b outcome=granted took=2ms
+		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=acquire node=c outcome=granted took=3ms
+		level=DEBUG msg="redlock quorum-reached" resource=r attempt=1 op=acquire accepted=2 quorum=2
+		level=DEBUG msg="redlock validity-computed" resource=r attempt=1 op=acquire validity=985ms
+		level=DEBUG msg="redlock granted" resource=r attempt=1 op=acquire validity=985ms
+		level=DEBUG msg="redlock extend-started" resource=r attempt=1 op=extend
+		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=extend node=a outcome="not ours any more" took=1ms
+		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=extend node=b outcome=extended took=2ms
+		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=extend node=c outcome=extended took=3ms
+		level=DEBUG msg="redlock quorum-reached" resource=r attempt=1 op=extend accepted=2 quorum=2
+		level=DEBUG msg="redlock validity-computed" resource=r attempt=1 op=extend validity=985ms
+		level=DEBUG msg="redlock extended" resource=r attempt=1 op=extend validity=985ms
+		level=DEBUG msg="redlock release-started" resource=r attempt=1 op=release
+		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=release node=a outcome="not ours any more" took=1ms
+		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=release node=b outcome=released took=2ms
+		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=release node=c outcome=released took=3ms
+		level=DEBUG msg="redlock released" resource=r attempt=1 op=release accepted=2 quorum=2
+`
+	if want := strings.ReplaceAll(strings.TrimPrefix(want, "\n"), "\t\t", ""); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What harms a holder is a warning, what a healthy cluster does not show is Info, and all else is for who asks.
+func TestLevels(t *testing.T) {
+	run := func(ctx context.Context, c *redlock.Client, nodes [3]*testnode.Node) {
+		lease, err := c.Lock(ctx, "r", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.TryLock(ctx, "r", time.Second)
+		nodes[0].Down(true)
+		lease.Extend(ctx, time.Second)
+		time.Sleep(2 * time.Second) // lost
+		lease.Unlock(ctx)
+	}
+	const (
+		info = `
+			INFO node-answered extend a refused
+			WARN lost
+			INFO node-answered release a refused
+			WARN released`
+		loud = `
+			ERROR lost`
+	)
+	short := func(text string) string {
+		var lines []string
+		for line := range strings.Lines(text) {
+			var words []string
+			for _, f := range strings.Fields(strings.ReplaceAll(strings.ReplaceAll(line, `"`, ""), "msg=redlock ", "msg=")) {
+				switch key, value, _ := strings.Cut(f, "="); key {
+				case "level", "msg", "node", "outcome":
+					words = append(words, value)
+				case "op":
+					if strings.Contains(line, "node=") {
+						words = append(words, value)
+					}
+				}
+			}
+			lines = append(lines, "\n\t\t\t"+strings.Join(words, " "))
+		}
+		return strings.Join(lines, "")
+	}
+	if got := short(logged(t, slog.LevelInfo, Options{}, run)); got != info {
+		t.Errorf("got%s\nwant%s", got, info)
+	}
+	own := Options{Level: func(e redlock.Event) slog.Level {
+		if e.Step == redlock.Lost {
+			return slog.LevelError
+		}
+		return slog.LevelDebug
+	}}
+	if got := short(logged(t, slog.LevelInfo, own, run)); got != loud {
+		t.Errorf("with own levels got%s\nwant%s", got, loud)
+	}
+}
+
+func TestLevel(t *testing.T) {
+	answered := func(o redlock.Outcome) redlock.Event {
+		return redlock.Event{Step: redlock.NodeAnswered, Node: redlock.NodeOutcome{Outcome: o}}
+	}
+	for _, c := range []struct {
+		event redlock.Event
+		want  slog.Level
+	}{
+		{answered(redlock.Accepted), slog.LevelDebug},
+		{answered(redlock.Declined), slog.LevelDebug},
+		{answered(redlock.Behind), slog.LevelDebug},
+		{answered(redlock.TimedOut), slog.LevelInfo},
+		{answered(redlock.Refused), slog.LevelInfo},
+		{answered(redlock.Failed), slog.LevelInfo},
+		{answered(redlock.Quarantined), slog.LevelInfo},
+		{redlock.Event{Step: redlock.Denied, Err: redlock.ErrTaken}, slog.LevelDebug},
+		{redlock.Event{Step: redlock.NotExtended, Err: redlock.ErrNoQuorum}, slog.LevelWarn},
+		{redlock.Event{Step: redlock.Released}, slog.LevelDebug},
+		{redlock.Event{Step: redlock.Released, Err: redlock.ErrLost}, slog.LevelWarn},
+		{redlock.Event{Step: redlock.Lost}, slog.LevelWarn},
+	} {
+		if got := Level(c.event); got != c.want {
+			t.Errorf("%v %v: %v, want %v", c.event.Step, c.event.Node.Outcome, got, c.want)
+		}
+	}
+}
+
+// The logger is the default one of the time of the step, not of the time when the observer was made.
+func TestDefaultLogger(t *testing.T) {
+	var b strings.Builder
+	o := New(Options{})
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(&b, nil)))
+	o.Observe(t.Context(), redlock.Event{Step: redlock.Lost, Resource: "r", Value: "v", Attempt: 1})
+	if want := `level=WARN msg="redlock lost" resource=r value=v attempt=1`; !strings.Contains(b.String(), want) {
+		t.Errorf("got %q, want %s", b.String(), want)
+	}
+}
+
+// A step that is not logged costs next to nothing.
+func TestDisabledIsCheap(t *testing.T) {
+	o := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	e := redlock.Event{Step: redlock.Granted, Op: redlock.OpAcquire, Resource: "r", Value: "v", Attempt: 1, Validity: time.Second}
+	if n := testing.AllocsPerRun(100, func() { o.Observe(t.Context(), e) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// Fields that only some events have.
+func TestAttributes(t *testing.T) {
+	for _, c := range []struct {
+		event redlock.Event
+		want  string
+	}{
+		{redlock.Event{Step: redlock.Retrying, Op: redlock.OpAcquire, Delay: time.Second, Err: redlock.ErrTaken}, "op=acquire delay=1s err=held by another"},
+		{redlock.Event{Step: redlock.Granted, Op: redlock.OpAcquire, Validity: time.Second, Token: 7}, "op=acquire validity=1s token=7"},
+		{redlock.Event{Step: redlock.Joined, Op: redlock.OpAcquire, Node: redlock.NodeOutcome{Node: "a", Outcome: redlock.Accepted}}, "op=acquire node=a outcome=granted took=0s"},
+		{redlock.Event{Step: redlock.NodeAnswered, Op: redlock.OpAcquire, Late: true, Node: redlock.NodeOutcome{Node: "a", Outcome: redlock.Failed, Err: redlock.ErrInvalid}},
+			"op=acquire node=a outcome=failed took=0s err=redlock: invalid argument late=true"},
+	} {
+		var texts []string
+		for _, a := range attributes(c.event)[3:] {
+			texts = append(texts, fmt.Sprint(a))
+		}
+		if got := strings.Join(texts, " "); got != c.want {
+			t.Errorf("%v: got %s, want %s", c.event.Step, got, c.want)
+		}
+	}
+}

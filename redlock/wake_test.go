@@ -1,0 +1,193 @@
+package redlock
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listeners make nodes that can be listened to: each message takes half of the node's round trip.
+func (n *scripted) Listen(channel string, heard func()) (stop func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := &listener{channel, heard}
+	n.listeners = append(n.listeners, l)
+	n.listened++
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		for i, o := range n.listeners {
+			if o == l {
+				n.listeners = append(n.listeners[:i:i], n.listeners[i+1:]...)
+				return
+			}
+		}
+		panic("stopped twice")
+	}
+}
+
+type listener struct {
+	channel string
+	heard   func()
+}
+
+// publish is called with the node locked.
+func (n *scripted) publish(channel string) {
+	for _, l := range n.listeners {
+		if l.channel == channel && !n.mumbles {
+			time.AfterFunc(n.trip/2, l.heard)
+		}
+	}
+}
+
+// A client whose attempts are ten seconds apart waits for a lock that is released after 1 s.
+func TestWakeUp(t *testing.T) {
+	const slow = 10 * time.Second
+	for _, c := range []struct {
+		name    string
+		options []Option // of the waiting client
+		before  func(w *world)
+		at      time.Duration // when it has the lock
+		listens string        // to how many channels on each node while it waits
+	}{
+		// Release and message take A 0.5 ms each, the spread 0, and the acquire 3 ms.
+		{"told", []Option{WithWakeUp(1)}, nil, millis("1004"), "11111"},
+		{"told by one node", []Option{WithWakeUp(1)}, func(w *world) {
+			for _, n := range w.nodes[:4] {
+				n.mumbles = true
+			}
+		}, millis("1008"), "11111"},
+		{"not told", []Option{WithWakeUp(1)}, func(w *world) {
+			for _, n := range w.nodes {
+				n.mumbles = true
+			}
+		}, slow + millis("6"), "11111"},
+		{"does not listen", nil, nil, slow + millis("6"), "00000"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 5, func(w *world) {
+				if c.before != nil {
+					c.before(w)
+				}
+				var nodes []Node
+				for _, n := range w.nodes {
+					nodes = append(nodes, n)
+				}
+				other, err := New(nodes, append(c.options, WithRetryDelay(slow, slow))...)
+				if err != nil {
+					w.Fatal(err)
+				}
+				lease := w.mustLock(time.Minute)
+				begin := w.at()
+				time.AfterFunc(time.Second, func() {
+					var listens strings.Builder
+					for _, n := range w.nodes {
+						fmt.Fprint(&listens, len(n.listeners))
+					}
+					if listens.String() != c.listens {
+						w.Errorf("listens %s, want %s", listens.String(), c.listens)
+					}
+					if err := lease.Unlock(context.Background()); err != nil {
+						w.Error(err)
+					}
+				})
+				got, err := other.Lock(w.Context(), "r", time.Minute)
+				if err != nil || w.at()-begin != c.at {
+					w.Errorf("after %v: %v; want %v", w.at()-begin, err, c.at)
+				}
+				for _, n := range w.nodes {
+					if len(n.listeners) != 0 {
+						w.Errorf("%s is still listened to", n.name)
+					}
+				}
+				if err := got.Unlock(w.Context()); err != nil {
+					w.Error(err)
+				}
+			}, WithWakeUp(1))
+		})
+	}
+}
+
+// Those who wait in one client share a subscription, and all of them are told.
+func TestWaitersShare(t *testing.T) {
+	in(t, 3, func(w *world) {
+		lease := w.mustLock(time.Minute)
+		done := make(chan time.Duration)
+		for range 4 {
+			go func() {
+				l, err := w.Lock(w.Context(), "r", time.Minute)
+				if err != nil {
+					w.Error(err)
+				}
+				at := w.at()
+				if err := l.Unlock(w.Context()); err != nil {
+					w.Error(err)
+				}
+				done <- at
+			}()
+		}
+		w.atTime(time.Second)
+		for _, n := range w.nodes {
+			if n.listened != 1 {
+				w.Errorf("%s was listened to %d times", n.name, n.listened)
+			}
+		}
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+		for range 4 {
+			if at := <-done; at > time.Minute {
+				w.Errorf("one waited until %v", at)
+			}
+		}
+		w.atTime(w.at() + time.Second)
+		if len(w.bells.byKey) != 0 || len(w.node(0).listeners) != 0 {
+			w.Error("something is left")
+		}
+	}, WithWakeUp(100*time.Millisecond), WithRetryDelay(time.Hour, time.Hour), WithObserver(atStep(func(Event) {})))
+}
+
+// An attempt that fails wakes nobody with its clean-up, and a client without the option publishes nothing.
+func TestWhoIsPublished(t *testing.T) {
+	in(t, 3, func(w *world) {
+		w.script(OpAcquire, "ok no no")
+		if _, err := w.TryLock(w.Context(), "r", time.Minute); matches(err) != "NotAcquired Taken" {
+			w.Error(err)
+		}
+		lease := w.mustLock(time.Minute)
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+		var wake []bool
+		for _, r := range w.node(0).received(OpRelease) {
+			wake = append(wake, r.Wake)
+		}
+		if fmt.Sprint(wake) != "[false true]" {
+			w.Error(wake)
+		}
+	}, WithWakeUp(1))
+	in(t, 3, func(w *world) {
+		if err := w.mustLock(time.Minute).Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+		if w.node(0).received(OpRelease)[0].Wake {
+			w.Error("published")
+		}
+	})
+}
+
+func TestWakeUpArguments(t *testing.T) {
+	for _, spread := range []time.Duration{0, -1} {
+		if _, err := New(fakes(3), WithWakeUp(spread)); matches(err) != "Invalid" {
+			t.Errorf("%v: %v", spread, err)
+		}
+	}
+	type deaf struct{ Node }
+	nodes := fakes(3)
+	nodes[1] = deaf{nodes[1]}
+	if _, err := New(nodes, WithWakeUp(1)); matches(err) != "Invalid" || !strings.Contains(text(err), `"node1" is no Listener`) {
+		t.Error(err)
+	}
+}

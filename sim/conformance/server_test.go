@@ -1,0 +1,239 @@
+//go:build linux
+
+package conformance
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/internal/faketime"
+	"redlocksim/internal/redisserver"
+	"redlocksim/redlock"
+	"redlocksim/redlock/goredis"
+	"redlocksim/sim"
+)
+
+// patience is for a server that answers at once on a machine that is not busy.
+const patience = 30 * time.Second
+
+// server is a redis-server process behind the shipped adapter.
+type server struct {
+	tb          testing.TB
+	clock       *faketime.Clock // nil where there is no C compiler
+	process     *redisserver.Server
+	client      *redis.Client // for plain commands
+	adapter     *redis.Client
+	node        *goredis.Node
+	trips       int
+	subscribers map[string][]*redis.PubSub
+	run         string
+}
+
+func newServer(tb testing.TB) *server {
+	tb.Helper()
+	s := &server{tb: tb, subscribers: map[string][]*redis.PubSub{}}
+	var env []string
+	dir := tb.TempDir()
+	library, err := faketime.Build(dir)
+	switch {
+	case err == nil:
+		if s.clock, err = faketime.NewClock(library, filepath.Join(dir, "clock")); err != nil {
+			tb.Fatal(err)
+		}
+		s.clock.Set(time.Unix(0, int64(sim.Epoch)))
+		env = s.clock.Env()
+	case !errors.Is(err, faketime.ErrNoCompiler) || os.Getenv(redisserver.RequireEnv) == "1":
+		tb.Fatal(err)
+	}
+	s.process = redisserver.StartIn(tb, env, "--enable-debug-command", "yes")
+	s.client = goredis.NewClient(&redis.Options{Addr: s.process.Addr})
+	s.adapter = goredis.NewClient(&redis.Options{Addr: s.process.Addr})
+	tb.Cleanup(func() {
+		s.forgetSubscribers()
+		_ = s.client.Close()
+		_ = s.adapter.Close()
+	})
+	s.adapter.AddHook(counter{&s.trips})
+	s.started()
+	return s
+}
+
+// started prepares a process that has just started.
+func (s *server) started() {
+	// The simulated nodes remove a key only when it is looked at, and so does this one then: see the deviations.
+	s.must(s.client.Do(context.Background(), "debug", "set-active-expire", "0").Err())
+	info, err := s.client.Info(context.Background(), "server").Result()
+	s.must(err)
+	for line := range strings.Lines(info) {
+		if id, ok := strings.CutPrefix(line, "run_id:"); ok {
+			s.run = strings.TrimSpace(id)
+		}
+	}
+}
+
+// forget makes the server as good as new, except for its run id.
+func (s *server) forget() {
+	s.forgetSubscribers()
+	s.must(s.client.FlushAll(context.Background()).Err())
+	s.must(s.client.ScriptFlush(context.Background()).Err())
+	// Another adapter, which does not know that the server knew its scripts.
+	n, err := goredis.NewNode(s.adapter)
+	s.must(err)
+	s.node = n
+}
+
+func (s *server) must(err error) {
+	s.tb.Helper()
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+}
+
+// counter is a hook that counts commands sent.
+type counter struct{ n *int }
+
+func (c counter) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (c counter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if cmd.Name() != "hello" { // go-redis', for a new connection
+			*c.n++
+		}
+		return next(ctx, cmd)
+	}
+}
+func (c counter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func words(texts []string) []any {
+	all := make([]any, len(texts))
+	for i, t := range texts {
+		all[i] = t
+	}
+	return all
+}
+
+func reply(value any, err error) sim.Reply {
+	if errors.Is(err, redis.Nil) {
+		return sim.Reply{}
+	}
+	return sim.Reply{Value: value, Err: err}
+}
+
+func (s *server) call(args []string) sim.Reply {
+	return reply(s.client.Do(context.Background(), words(args)...).Result())
+}
+
+func (s *server) script(args []string) sim.Reply {
+	return reply(redis.NewScript(callScript.Lua).Run(context.Background(), s.client, args[1:min(2, len(args))], words(args)...).Result())
+}
+
+func (s *server) ask(c redlock.Command) (redlock.Reply, int) {
+	answer := make(chan redlock.Reply, 1)
+	s.trips = 0
+	c.Deadline = time.Now().Add(patience)
+	c.Done = func(_ *redlock.Command, r redlock.Reply) { answer <- r }
+	s.node.Do([]*redlock.Command{&c})
+	select {
+	case r := <-answer:
+		return r, s.trips
+	case <-time.After(2 * patience):
+		s.tb.Fatalf("no reply to %v", c.Op)
+		panic("unreachable")
+	}
+}
+
+// receive takes what comes next on a subscriber's connection.
+func (s *server) receive(p *redis.PubSub) any {
+	m, err := p.ReceiveTimeout(context.Background(), patience)
+	s.must(err)
+	return m
+}
+
+func (s *server) subscribe(channel string) {
+	p := s.client.Subscribe(context.Background(), channel)
+	s.receive(p) // the confirmation
+	s.subscribers[channel] = append(s.subscribers[channel], p)
+}
+
+func (s *server) unsubscribe(channel string) {
+	p := s.subscribers[channel][0]
+	s.subscribers[channel] = s.subscribers[channel][1:]
+	s.must(p.Unsubscribe(context.Background(), channel))
+	s.receive(p)
+	s.must(p.Close())
+}
+
+func (s *server) heard(channel, last string) (all [][]string) {
+	for _, p := range s.subscribers[channel] {
+		var messages []string
+		for !slices.Contains(messages, last) {
+			messages = append(messages, s.receive(p).(*redis.Message).Payload)
+		}
+		all = append(all, messages)
+	}
+	return all
+}
+
+func (s *server) forgetSubscribers() {
+	for _, subscribers := range s.subscribers {
+		for _, p := range subscribers {
+			_ = p.Close()
+		}
+	}
+	clear(s.subscribers)
+}
+
+func (s *server) runID() string { return s.run }
+
+func (s *server) restart() {
+	s.forgetSubscribers()
+	s.process.Kill()
+	s.process.Restart()
+	s.started()
+}
+
+// timedServer is one whose clock is ours. Without a C compiler the test is skipped, and newServer fails it if
+// redisserver.RequireEnv is set.
+func timedServer(tb testing.TB) *server {
+	tb.Helper()
+	s := newServer(tb)
+	if s.clock == nil {
+		noClock(tb.Skipf)
+	}
+	return s
+}
+
+// sweep has the server look for expired keys once, as it does by itself elsewhere.
+func (s *server) sweep() {
+	expired := func() int {
+		info, err := s.client.Info(context.Background(), "stats").Result()
+		s.must(err)
+		for line := range strings.Lines(info) {
+			if number, ok := strings.CutPrefix(line, "expired_keys:"); ok {
+				n, err := strconv.Atoi(strings.TrimSpace(number))
+				s.must(err)
+				return n
+			}
+		}
+		s.tb.Fatal("INFO stats gives no expired_keys")
+		panic("unreachable")
+	}
+	before := expired()
+	s.must(s.client.Do(context.Background(), "debug", "set-active-expire", "1").Err())
+	for deadline := time.Now().Add(patience); expired() == before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.tb.Fatalf("nothing expired within %v", patience)
+		}
+	}
+	s.must(s.client.Do(context.Background(), "debug", "set-active-expire", "0").Err())
+}
