@@ -97,11 +97,13 @@ func waitReady(ctx context.Context, p *process, addr string) error {
 	defer cancel()
 	for {
 		info, err := ask(addr, "INFO", "server")
-		if err == nil {
-			if strings.Contains(info, fmt.Sprintf("\r\nprocess_id:%d\r\n", p.cmd.Process.Pid)) {
+		if err == nil && !strings.Contains(info, fmt.Sprintf("\r\nprocess_id:%d\r\n", p.cmd.Process.Pid)) {
+			return errors.New("another process answers there")
+		}
+		if err == nil { // unlike INFO, this is answered only when the data is loaded
+			if _, err = ask(addr, "PING"); err == nil {
 				return nil
 			}
-			return errors.New("another process answers there")
 		}
 		select {
 		case <-p.exited:

@@ -134,11 +134,11 @@ func TestKnown(t *testing.T) {
 		want   [][]string // families of findings that must be there
 		none   bool       // there must be none
 	}{
-		"a clock that jumps, a node that forgets": {kleppmann, true, [][]string{{"clock-step", "partition"}, {"kill", "partition"}}, false},
+		"a clock that jumps, a node that forgets": {kleppmann, true, [][]string{{"clock-step-of-node", "partition"}, {"kill", "partition"}}, false},
 		"within the budget":                       {kleppmann, false, nil, true},
 		"a replica that lacks the lock":           {failover, true, [][]string{{"promote"}}, false},
 		"a single instance that forgets nothing":  {single, false, nil, true},
-		"a single instance whose clock jumps":     {single, true, [][]string{{"clock-step"}}, false},
+		"a single instance whose clock jumps":     {single, true, [][]string{{"clock-step-of-node"}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
