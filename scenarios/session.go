@@ -261,13 +261,18 @@ func (t *tenure) renew(d time.Duration) {
 	}
 }
 
-// renewal has every extend of a protocol's own written down as one of this program.
+// renewal has every extend of a protocol's own written down as one of this program, unless the client crashed at a step
+// of it.
 func (t *tenure) renewal() protocols.Renewal {
 	var op int
 	return protocols.Renewal{
 		Limit:  t.renewals,
 		Begins: func() { op = t.call(history.Extend); t.under.op = op },
-		Ends:   func(err error) { t.returned(op, history.Extend, err) },
+		Ends: func(err error) {
+			if !t.process.Dead() {
+				t.returned(op, history.Extend, err)
+			}
+		},
 	}
 }
 

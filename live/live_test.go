@@ -1,0 +1,270 @@
+//go:build linux
+
+package live_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/internal/redisserver"
+	"redlocksim/live"
+	"redlocksim/scenarios"
+)
+
+// What the test binary is, where the environment says so: a client process, or a run of a scenario.
+const (
+	asClient = "REDLOCKSIM_TEST_AS_LIVE_CLIENT"
+	asRun    = "REDLOCKSIM_TEST_AS_LIVE_RUN"
+)
+
+func TestMain(m *testing.M) {
+	switch name := os.Getenv(asRun); {
+	case os.Getenv(asClient) != "":
+		if err := live.Client(os.Stdin, os.Stdout); err != nil {
+			os.Exit(1)
+		}
+	case name != "":
+		_, err := live.Run(context.Background(), byName(name), options())
+		fmt.Println(err)
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// options have clients started as this test binary.
+func options() live.Options {
+	return live.Options{Client: []string{"/usr/bin/env", asClient + "=1", os.Args[0]}}
+}
+
+func byName(name string) *scenarios.Scenario {
+	for _, s := range scenarios.Catalogue() {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// needsServer skips the test on a machine without redis-server, or fails it where one is required.
+func needsServer(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err == nil {
+		return
+	}
+	if os.Getenv(redisserver.RequireEnv) == "1" {
+		t.Fatalf("%s=1 and there is no redis-server on the PATH", redisserver.RequireEnv)
+	}
+	t.Skip("there is no redis-server on the PATH")
+}
+
+// run makes a run in a directory of its own, and sees that nothing is left of it.
+func run(t *testing.T, ctx context.Context, s *scenarios.Scenario) (*scenarios.Result, error) {
+	t.Helper()
+	r, err := live.Run(ctx, s, options())
+	if left := children(t); len(left) > 0 {
+		t.Errorf("processes are left: %q", left)
+	}
+	if errors.Is(err, live.ErrNoCompiler) {
+		t.Skip(err)
+	}
+	return r, err
+}
+
+// children are the processes that this one has started and that have not been waited for.
+func children(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == fmt.Sprint(os.Getpid()) {
+			found = append(found, string(text))
+		}
+	}
+	return found
+}
+
+// The scenarios must show on redis-server processes what their files say, which is what the simulator shows. Each is here
+// for something that only it needs.
+func TestSameVerdictAsModel(t *testing.T) {
+	needsServer(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, name := range []string{
+		"05-single-instance/healthy",                 // many clients, a protocol of plain commands
+		"10-two-nodes-crash",                         // nodes that do not even refuse
+		"12-holder-dies/crash",                       // a client that is killed
+		"17-clock-jump",                              // a server's clock that jumps forward, requests that are lost
+		"20-client-clock-steps-back/wall",            // a client's clock that steps back
+		"24-restart-at-once/one-of-three",            // a server that forgets
+		"24-restart-at-once/one-of-five",             // and is outvoted
+		"27-crash-after-set/every-second-kill",       // an append-only file after kill −9
+		"27-crash-after-set/every-second-power-loss", // and after a power loss
+		"27-crash-after-set/always-power-loss",       // and what fsync is for
+		"31-slow-acquire/delayed-replies",            // replies that are held back
+		"32-pause-before-write",                      // a client that is stopped at a very step
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := byName(name)
+			r, err := run(t, t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range r.Problems {
+				t.Error(p.Text)
+			}
+			on, err := scenarios.Judge(s, scenarios.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(r.Findings, on.Findings) {
+				t.Errorf("live shows %v, model %v", r.Findings, on.Findings)
+			}
+		})
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("files are left: %v, %v", left, err)
+	}
+}
+
+// Two runs at the same time have ports, files and faults of their own.
+func TestSideBySide(t *testing.T) {
+	needsServer(t)
+	names := []string{"24-restart-at-once/one-of-three", "05-single-instance/healthy"}
+	results := make(chan error, len(names))
+	for _, name := range names {
+		go func() {
+			r, err := live.Run(t.Context(), byName(name), options())
+			if err == nil && !r.OK() {
+				err = fmt.Errorf("%s: %v", name, r.Problems)
+			}
+			results <- err
+		}()
+	}
+	for range names {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A run that is told to end leaves nothing behind, whatever it was in the middle of.
+func TestInterrupted(t *testing.T) {
+	needsServer(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, after := range []time.Duration{0, 30 * time.Millisecond, 600 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		start := time.Now()
+		_, err := run(t, ctx, byName("32-pause-before-write"))
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("after %v: %v", after, err)
+		}
+		if took := time.Since(start); took > after+5*time.Second {
+			t.Errorf("it took %v to end after %v", took, after)
+		}
+		if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+			t.Errorf("after %v files are left: %v, %v", after, left, err)
+		}
+	}
+}
+
+// Servers and clients end with the process that started them, even where it has no time to end them.
+func TestKilledWithItsRun(t *testing.T) {
+	needsServer(t)
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asRun+"=32-pause-before-write", "TMPDIR="+dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The servers run in directories of the run.
+	if !within(10*time.Second, func() bool { return len(processesIn(t, dir)) >= 5 }) {
+		t.Error("the servers did not start")
+	}
+	_ = cmd.Process.Signal(syscall.SIGKILL)
+	_ = cmd.Wait()
+	if !within(5*time.Second, func() bool { return len(processesIn(t, dir)) == 0 }) {
+		t.Errorf("processes are left: %v", processesIn(t, dir))
+	}
+}
+
+// within says whether something comes true in time.
+func within(d time.Duration, isTrue func() bool) bool {
+	for deadline := time.Now().Add(d); !isTrue(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+// processesIn are the processes whose command line names a directory.
+func processesIn(t *testing.T, dir string) []string {
+	t.Helper()
+	var found []string
+	paths, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if cwd, err := os.Readlink(path); err == nil && strings.HasPrefix(cwd, dir) {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+func TestUnfit(t *testing.T) {
+	for _, test := range []struct{ name, why string }{
+		{"17-clock-jump", ""},
+		{"05-single-instance/healthy", ""},
+		{"06-failover-to-a-replica", "protocol failover has no client outside the simulator"},
+		{"08-redlock-over-replicated-nodes", "replicas"},
+		{"12-holder-dies/slow-nodes", "the rate of a machine's clock"},
+		{"21-suspended-host/monotonic", "suspended"},
+		{"47-consensus/cut-off-client", "protocol consensus"},
+		{"boundaries/pause-holds", "a single millisecond"},
+	} {
+		s := byName(test.name)
+		if s == nil {
+			t.Errorf("there is no scenario %s", test.name)
+			continue
+		}
+		err := live.Unfit(s)
+		switch {
+		case test.why == "" && err != nil:
+			t.Errorf("%s: %v", test.name, err)
+		case test.why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), test.why)):
+			t.Errorf("%s: %v, want %q in it", test.name, err, test.why)
+		}
+	}
+}
+
+// Every fault of the vocabulary is either made to happen or refused with a reason.
+func TestEveryFault(t *testing.T) {
+	refused := map[string]bool{"clock-rate": true, "suspend": true, "promote": true}
+	for _, w := range faults.Vocabulary() {
+		s := *byName("17-clock-jump")
+		s.Timeline = []scenarios.Item{{Kind: w.Name, Fault: w.New()}}
+		if err := live.Unfit(&s); (err != nil) != refused[w.Name] {
+			t.Errorf("%s: %v", w.Name, err)
+		}
+	}
+}
