@@ -26,6 +26,9 @@ var ErrNoServer = errors.New("there is no redis-server on the PATH")
 // matches ctx's, when ctx ends. The error matches ErrUnfit, ErrNoServer or ErrNoCompiler for what cannot be run here,
 // and is an internal one otherwise.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Result, error) {
+	if err := Unfit(s); err != nil {
+		return nil, err
+	}
 	out, err := record(ctx, s, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
@@ -35,9 +38,6 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Resu
 
 // record makes a run.
 func record(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenarios.Outcome, err error) {
-	if err := Unfit(s); err != nil {
-		return nil, err
-	}
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		return nil, ErrNoServer
 	}

@@ -88,7 +88,7 @@ func Unfit(s *scenarios.Scenario) error {
 	if why == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrUnfit, strings.Join(why, "; "))
+	return fmt.Errorf("%s: %w: %s", s.Name, ErrUnfit, strings.Join(why, "; "))
 }
 
 func addWall(add func(string, ...any), byWallClock bool) {

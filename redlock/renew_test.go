@@ -251,17 +251,18 @@ func TestRenewalArguments(t *testing.T) {
 				w.Errorf("%+v: %v", r, err)
 			}
 		}
+		var noContext context.Context
 		if err := w.Hold(w.Context(), "r", time.Second, Renewal{}, nil); matches(err) != "Invalid" {
 			w.Error(err)
 		}
-		if err := w.Hold(nil, "r", time.Second, Renewal{}, none); matches(err) != "Invalid" { //nolint:staticcheck // what it refuses
+		if err := w.Hold(noContext, "r", time.Second, Renewal{}, none); matches(err) != "Invalid" {
 			w.Error(err)
 		}
 		if w.sent(OpAcquire) != "000" {
 			w.Error("something was sent")
 		}
 		lease := w.mustLock(time.Second)
-		if err := lease.Renew(nil, Renewal{}, func(context.Context) error { return nil }); matches(err) != "Invalid" { //nolint:staticcheck // what it refuses
+		if err := lease.Renew(noContext, Renewal{}, func(context.Context) error { return nil }); matches(err) != "Invalid" {
 			w.Error(err)
 		}
 		if err := lease.Renew(w.Context(), Renewal{Period: -1}, func(context.Context) error { return nil }); matches(err) != "Invalid" {

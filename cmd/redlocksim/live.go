@@ -39,7 +39,7 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, done func(*scenari
 		r, err := live.Run(ctx, s, live.Options{})
 		switch {
 		case ctx.Err() != nil:
-			return &failure{exitInternal, errors.New("interrupted: nothing was left behind")}
+			return &failure{exitUsage, errors.New("interrupted: nothing was left behind")}
 		case errors.Is(err, live.ErrUnfit) || errors.Is(err, live.ErrNoCompiler):
 			err = skip(s, err)
 		case errors.Is(err, live.ErrNoServer):
@@ -107,7 +107,13 @@ func suiteOnLive(cmd *cobra.Command, found []*scenarios.Scenario, jsonPath strin
 	if jsonPath == "-" {
 		out = cmd.ErrOrStderr()
 	}
-	fmt.Fprintf(out, "\n%d scenarios were not run:\n", len(skipped))
+	switch len(skipped) {
+	case 0:
+	case 1:
+		fmt.Fprint(out, "\n1 scenario was not run:\n")
+	default:
+		fmt.Fprintf(out, "\n%d scenarios were not run:\n", len(skipped))
+	}
 	for _, why := range skipped {
 		fmt.Fprintf(out, "  %v\n", why)
 	}
