@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/history"
 	"redlocksim/internal/redisserver"
 	"redlocksim/live"
 	"redlocksim/scenarios"
@@ -129,6 +130,7 @@ func TestSameVerdictAsModel(t *testing.T) {
 			for _, p := range r.Problems {
 				t.Error(p.Text)
 			}
+			wantStopped(t, r.History)
 			on, err := scenarios.Judge(s, scenarios.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -140,6 +142,28 @@ func TestSameVerdictAsModel(t *testing.T) {
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
 		t.Errorf("files are left: %v, %v", left, err)
+	}
+}
+
+// wantStopped sees that a client which is paused after one of its events does nothing from that very step on until it is
+// resumed.
+func wantStopped(t *testing.T, h history.History) {
+	t.Helper()
+	for i := range h {
+		if h[i].Kind != history.Fault || h[i].Name != "pause" {
+			continue
+		}
+		before := i - 1
+		for before > 0 && h[before].Process != h[i].Process {
+			before--
+		}
+		after := i + 1
+		for after < len(h) && (h[after].Process != h[i].Process || h[after].Kind == history.Expire) {
+			after++
+		}
+		if h[before].Name != faults.Checked || after == len(h) || h[after].Name != "resume" {
+			t.Errorf("%s is paused at event %d, after event %d, a %s %s, and before event %d", h[i].Process, i+1, before+1, h[before].Kind, h[before].Name, after+1)
+		}
 	}
 }
 

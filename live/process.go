@@ -61,16 +61,6 @@ func (p *process) kill() {
 	<-p.exited
 }
 
-// hasExited reports whether it has.
-func (p *process) hasExited() bool {
-	select {
-	case <-p.exited:
-		return true
-	default:
-		return false
-	}
-}
-
 // lockedBuffer keeps what a process writes, for the message of a failure.
 type lockedBuffer struct {
 	mu  sync.Mutex
