@@ -58,7 +58,7 @@ func TestLivenessBoundsSayNo(t *testing.T) {
 			s.Timeline[3].Do[0] = scenarios.Step{Kind: scenarios.LockStep, For: time.Minute}
 		}, "grants to others go by"},
 		{"11-three-nodes-unreachable", retries(time.Second, 2*time.Second), "after the faults were healed"},
-		{"14-partition-at-every-attempt/healed", ttl(30 * time.Second), "after the faults were healed"},
+		{"14-partition-at-every-attempt/healed", retries(time.Second, 2*time.Second), "after the faults were healed"},
 		{"28-three-nodes-delayed-restart", retries(time.Second, 2*time.Second), "after the faults were healed"},
 		{"38-orphaned-votes/two", func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Partition) faults.Fault {

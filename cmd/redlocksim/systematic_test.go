@@ -75,8 +75,8 @@ timeline:
 	out, code := asked(func(cmd *cobra.Command) error {
 		return runSystematic(cmd, base, systematicOptions{depth: 1, dir: dir})
 	})
-	if code != exitSafety || !strings.Contains(out, "finding 1  lease-overlap, with clock-step, within the budget, ") ||
-		!strings.Contains(out, "redlocksim run "+dir+"/1-lease-overlap-clock-step.yaml --seed 0\n") {
+	if code != exitSafety || !strings.Contains(out, "finding 1  lease-overlap, with clock-step-of-node, within the budget, ") ||
+		!strings.Contains(out, "redlocksim run "+dir+"/1-lease-overlap-clock-step-of-node.yaml --seed 0\n") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
