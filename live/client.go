@@ -26,9 +26,6 @@ import (
 // resource is the name of what the clients of a scenario contend for.
 const resource = "R"
 
-// smallestNodeTimeout is what node timeouts are not divided below: answers take the time that the machine needs.
-const smallestNodeTimeout = 50 * time.Millisecond
-
 // Client is the whole of a client process: it takes its orders from in and writes what happens to out, until in ends.
 // An error is also written to out.
 func Client(in io.Reader, out io.Writer) error {

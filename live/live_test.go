@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/redisserver"
@@ -74,6 +76,9 @@ func run(t *testing.T, ctx context.Context, s *scenarios.Scenario) (*scenarios.R
 	r, err := live.Run(ctx, s, options())
 	if left := children(t); len(left) > 0 {
 		t.Errorf("processes are left: %q", left)
+	}
+	if err := goleak.Find(); err != nil {
+		t.Error(err)
 	}
 	if errors.Is(err, live.ErrNoCompiler) {
 		t.Skip(err)
@@ -146,15 +151,22 @@ func TestSameVerdictAsModel(t *testing.T) {
 }
 
 // wantStopped sees that a client which is paused after one of its events does nothing from that very step on until it is
-// resumed.
+// resumed, and that one which is killed does nothing any more.
 func wantStopped(t *testing.T, h history.History) {
 	t.Helper()
 	for i := range h {
+		if h[i].Kind == history.Crash {
+			for _, e := range h[i+1:] {
+				if e.Process == h[i].Process {
+					t.Errorf("event %d is of %s, which crashed at %d", e.Seq, e.Process, i+1)
+				}
+			}
+		}
 		if h[i].Kind != history.Fault || h[i].Name != "pause" {
 			continue
 		}
-		before := i - 1
-		for before > 0 && h[before].Process != h[i].Process {
+		before := i - 1 // which may be about a late answer
+		for before > 0 && (h[before].Process != h[i].Process || h[before].Name == "joined" || h[before].Name == "node-answered") {
 			before--
 		}
 		after := i + 1

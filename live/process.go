@@ -4,10 +4,14 @@ package live
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // starter starts processes that do not outlive this one. The kernel ends a child with the thread that started it, so
@@ -54,6 +58,34 @@ func (s starter) start(cmd *exec.Cmd) (*process, error) {
 
 // signal sends a signal; a process that has exited does not get it.
 func (p *process) signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) }
+
+// stop stops the process, and returns when all of its threads stand still: the signal is taken by one of them, some time
+// after it was sent.
+func (p *process) stop() {
+	p.signal(syscall.SIGSTOP)
+	for deadline := time.Now().Add(startTimeout); !p.isStopped() && time.Now().Before(deadline); {
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// isStopped says that no thread of the process can run.
+func (p *process) isStopped() bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return true
+	}
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		// The state comes after the name, which is in parentheses and may hold any character.
+		if i := bytes.LastIndexByte(text, ')'); !bytes.HasPrefix(text[i+1:], []byte(" T")) && !bytes.HasPrefix(text[i+1:], []byte(" Z")) {
+			return false
+		}
+	}
+	return true
+}
 
 // kill ends the process, stopped or not, and waits for its exit.
 func (p *process) kill() {

@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func record(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenari
 		return nil, ErrNoServer
 	}
 	if o.Speed == 0 {
-		o.Speed = DefaultSpeed
+		o.Speed = speedOf(s)
 	}
 	if o.Client == nil {
 		self, err := os.Executable()
@@ -86,12 +87,18 @@ type run struct {
 
 	entries  []entry
 	items    []item
-	pending  int // moments that will come, and restarts under way
+	agenda   []moment // what is to come, in the order in which it will
 	isHealed bool
 	inForce  []*remedy
 	down     map[string]down
 	spent    faults.Spent
 	failed   error
+}
+
+// moment is something that is to happen when CLOCK_MONOTONIC reads at.
+type moment struct {
+	at int64
+	do func()
 }
 
 // item is what became of an item of the timeline.
@@ -227,13 +234,22 @@ func (r *run) play(ctx context.Context) error {
 	if r.scenario.Heal != nil {
 		r.after(r.start, *r.scenario.Heal, r.heal)
 	}
-	end := time.After(r.scenario.Duration / time.Duration(r.speed))
+	end := r.start + int64(r.scenario.Duration)/r.speed
 	for {
+		next := end
+		if len(r.agenda) > 0 {
+			next = min(next, r.agenda[0].at)
+		}
 		select {
 		case f := <-r.queue:
 			f()
-		case <-end:
-			return nil
+		case <-time.After(time.Duration(next - trueTime())):
+			if next == end {
+				return nil
+			}
+			do := r.agenda[0].do
+			r.agenda = r.agenda[1:]
+			do()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -258,7 +274,7 @@ func (r *run) isOver() bool {
 			return false
 		}
 	}
-	return r.pending == 0
+	return len(r.agenda) == 0
 }
 
 // post has f happen.
@@ -279,11 +295,11 @@ func (r *run) call(f func()) {
 	}
 }
 
-// after has f happen a while, in the scenario's time, after a moment.
+// after has f happen a while, in the scenario's time, after a moment; behind what is to happen at the same time.
 func (r *run) after(at int64, d time.Duration, f func()) {
-	r.pending++
-	wait := time.Duration(at-trueTime()) + d/time.Duration(r.speed)
-	time.AfterFunc(wait, func() { r.post(func() { r.pending--; f() }) })
+	at += int64(d) / r.speed
+	i, _ := slices.BinarySearchFunc(r.agenda, at+1, func(m moment, at int64) int { return cmp.Compare(m.at, at) })
+	r.agenda = slices.Insert(r.agenda, i, moment{at, f})
 }
 
 // happened takes an event down and has the timeline do what it does at it.

@@ -16,7 +16,7 @@ func atSpeed(s *scenarios.Scenario, speed int) *scenarios.Scenario {
 	by := time.Duration(speed)
 	ttl := func(d time.Duration) time.Duration { return (d / by).Round(time.Millisecond) }
 	x.Lock.TTL = ttl(s.Lock.TTL)
-	x.Lock.NodeTimeout = max(s.Lock.NodeTimeout/by, min(s.Lock.NodeTimeout, smallestNodeTimeout))
+	x.Lock.NodeTimeout = nodeTimeout(s, speed)
 	x.Lock.RetryDelay.Min /= by
 	x.Lock.RetryDelay.Max /= by
 	x.Lock.WakeUp /= by

@@ -286,10 +286,10 @@ func (r *run) pause(f *faults.Pause) error {
 	r.spent.Pause = max(r.spent.Pause, f.For)
 	if c != nil {
 		c.stopped++
-		c.process.signal(syscall.SIGSTOP)
+		c.process.stop()
 	} else {
 		s.paused = true
-		s.process.signal(syscall.SIGSTOP)
+		s.process.stop()
 	}
 	if f.For == 0 {
 		r.spent.Pause = 1<<63 - 1

@@ -15,12 +15,42 @@ import (
 // ErrUnfit is what errors.Is finds in the error of [Unfit].
 var ErrUnfit = errors.New("cannot be shown on tier live")
 
-// DefaultSpeed is how many times as fast as its scenario a run is, unless Options say otherwise.
+// DefaultSpeed is how many times as fast as its scenario a run is, unless Options say otherwise or the scenario has a fault
+// that is longer than the node timeout and would be so no more: then the run is as slow as the scenario.
 const DefaultSpeed = 5
+
+// smallestNodeTimeout is what node timeouts are not divided below: answers take the time that the machine needs.
+const smallestNodeTimeout = 50 * time.Millisecond
+
+// nodeTimeout is the node timeout of a run.
+func nodeTimeout(s *scenarios.Scenario, speed int) time.Duration {
+	return max(s.Lock.NodeTimeout/time.Duration(speed), min(s.Lock.NodeTimeout, smallestNodeTimeout))
+}
+
+// speedOf is how fast a scenario can be run.
+func speedOf(s *scenarios.Scenario) int {
+	const clearly = 10 * time.Millisecond
+	for i := range s.Timeline {
+		var d time.Duration
+		switch f := s.Timeline[i].Fault.(type) {
+		case *faults.Partition:
+			d = f.For
+		case *faults.Hold:
+			d = f.For
+		case *faults.Delay:
+			d = f.By
+		}
+		if d > s.Lock.NodeTimeout && d/DefaultSpeed < nodeTimeout(s, DefaultSpeed)+clearly {
+			return 1
+		}
+	}
+	return DefaultSpeed
+}
 
 // Options say how to run. The zero value will do where the program answers to "live-client".
 type Options struct {
-	// Speed is how many times as fast as its scenario the run is; zero is DefaultSpeed. The faster, the more the speed of
+	// Speed is how many times as fast as its scenario the run is; zero is DefaultSpeed, or 1 where a
+	// scenario needs it. The faster, the more the speed of
 	// the machine shows.
 	Speed int
 	// Client is the command that starts a client process: it must end in a call of Client. Nil is this program with the
@@ -35,6 +65,9 @@ var fit = []string{"redlock", "single"}
 // parts before the slash.
 var decidedByTime = map[string]string{
 	"boundaries": "it is decided by a single millisecond",
+	"14-partition-at-every-attempt/two-minutes": "it is there for its length, beside the case a-minute",
+	"38-orphaned-votes":                         "its requests must be sent within 10 ms of the beginning",
+	"35-fencing-and-reads/reads-unchecked":      "it is decided by which of two messages of the same moment comes first",
 }
 
 // Unfit says why a scenario cannot be shown by redis-server processes; nil if it can. The error matches ErrUnfit.
