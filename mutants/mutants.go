@@ -89,15 +89,21 @@ func (m Mutant) Overlay(root, dir string) (string, error) {
 	return path, os.WriteFile(path, overlay, 0o666)
 }
 
-// Build builds the command with the mutant in place into dir and returns its path. The module's own packages are not
+// Runner is the package of the command that runs a scenario and nothing else, and Whole that of the whole command.
+const (
+	Runner = "./mutants/runner"
+	Whole  = "./cmd/redlocksim"
+)
+
+// Build builds one of these with the mutant in place into dir and returns its path. The module's own packages are not
 // optimized, and nothing is kept for debuggers: that takes a third of the time, and runs are short.
-func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
+func (m Mutant) Build(ctx context.Context, root, dir, what string) (string, error) {
 	overlay, err := m.Overlay(root, dir)
 	if err != nil {
 		return "", err
 	}
 	binary := filepath.Join(dir, m.Name)
-	build := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-gcflags=redlocksim/...=-N -l", "-ldflags=-s -w", "-o", binary, "./cmd/redlocksim")
+	build := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-gcflags=redlocksim/...=-N -l", "-ldflags=-s -w", "-o", binary, what)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("mutants: %s does not build: %w\n%s", m.Name, err, out)

@@ -90,7 +90,11 @@ func (o Options) run(ctx context.Context, m Mutant) (out Outcome, err error) {
 		return out, err
 	}
 	defer os.RemoveAll(dir)
-	binary, err := m.Build(ctx, cmp.Or(o.Root, "."), dir)
+	what := Runner
+	if o.Suite || o.Explore > 0 || len(m.Search) > 0 {
+		what = Whole
+	}
+	binary, err := m.Build(ctx, cmp.Or(o.Root, "."), dir, what)
 	if err != nil {
 		return out, err
 	}
