@@ -32,7 +32,7 @@ const onWire = 2
 // agree. That each run repeats itself is for TestRandomExperimentsRepeatThemselves and for the suite.
 func TestCatalogueIsAsExpectedOnAllTiers(t *testing.T) {
 	all := scenarios.Catalogue()
-	count := seeds(20, 1)
+	count := seeds(10, 1)
 	var workers sync.WaitGroup
 	work := make(chan *scenarios.Scenario)
 	for range runtime.GOMAXPROCS(0) {
