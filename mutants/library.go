@@ -224,5 +224,32 @@ func ofTheLibrary() []Mutant {
 			Edits:   []Edit{{"redlock/guard.go", "now.Sub(q.since) >= g.MaxTTL", "now.Sub(q.since) >= 0"}},
 			Killers: []string{"30-restart-guard-and-clock-steps/forward"},
 		},
+		{
+			Name:    "batch-waits-for-silence",
+			Bug:     "what is asked while a batch is on its way waits for a node that never answers",
+			Edits:   []Edit{{"redlock/batch.go", "c.nodeTimeout / 4", "time.Hour"}},
+			Killers: []string{"67-batches/after-silence", "67-batches/behind-silence"},
+		},
+		{
+			Name: "batch-without-the-rest",
+			Bug:  "of what waits for a batch only the first command is ever sent",
+			Edits: []Edit{
+				{"redlock/batch.go", "min(len(b.waiting), largestBatch)", "min(len(b.waiting), 1)"},
+				{"redlock/batch.go", "append(b.spare, b.waiting[n:]...), nil", "b.spare, nil"},
+			},
+			Killers: []string{"67-batches/together"},
+		},
+		{
+			Name:    "batch-never-over",
+			Bug:     "an answered batch is waited for like one that is not",
+			Edits:   []Edit{{"redlock/batch.go", "if cmd.batch.open == 0 {", "if false {"}},
+			Killers: []string{"67-batches/answered"},
+		},
+		{
+			Name:    "batch-without-a-timer",
+			Bug:     "what waits behind a silent node is sent only when something else happens",
+			Edits:   []Edit{{"redlock/batch.go", "b.armed = true", "b.armed = b.timer.Stop()"}},
+			Killers: []string{"67-batches/behind-silence"},
+		},
 	}
 }

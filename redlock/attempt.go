@@ -17,6 +17,8 @@ type claim struct {
 	token   int64 // the fencing token proposed last; 0 without fencing
 
 	mu        sync.Mutex // guards what follows, and the rounds of the claim
+	keyArgs   []any      // keys and value as nodes use them; nil until one asks for them
+	valueArg  any
 	rounds    int
 	raised    bool // a second token has been proposed
 	granted   bool

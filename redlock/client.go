@@ -27,8 +27,10 @@ type Client struct {
 	counterTTL  time.Duration // 0: no fencing
 	guard       Guard         // its MaxTTL 0: no guard
 	wakeSpread  time.Duration // 0: no wake-up
+	batches     int
 
-	names    []string // of the nodes
+	names    []string   // of the nodes
+	batchers []*batcher // likewise
 	lastTerm atomic.Pointer[term]
 	tokens   atomic.Int64 // the highest fencing token proposed or heard of
 	watching watching
@@ -61,6 +63,7 @@ func New(nodes []Node, opts ...Option) (*Client, error) {
 		quorum:      Majority(len(nodes)),
 		drift:       DefaultDrift(),
 		nodeTimeout: DefaultNodeTimeout,
+		batches:     DefaultBatches,
 		retryMin:    50 * time.Millisecond,
 		retryMax:    150 * time.Millisecond,
 		clock:       SystemClock(),
@@ -77,6 +80,9 @@ func New(nodes []Node, opts ...Option) (*Client, error) {
 		if err := o(c); err != nil {
 			return nil, err
 		}
+	}
+	for _, n := range c.nodes {
+		c.batchers = append(c.batchers, newBatcher(n, c))
 	}
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
@@ -88,7 +89,38 @@ type Command struct {
 	// Done takes the reply. It must not be called with a lock held that Do needs.
 	Done func(*Command, Reply)
 
-	node int // index of the node in the client
+	round *round // nil if no client made it
+	node  int    // index of the node in the client
+	batch *batch // with which it went
+	own   batch  // that, if it is the first of it
+}
+
+// Context ends at the Deadline, or once the commands that were sent to the other nodes together with this one are settled
+// as well as this one; they share it, which spares each node making one. It has no values. It is nil for a command that
+// no [Client] has made.
+func (c *Command) Context() context.Context {
+	if c.round == nil {
+		return nil
+	}
+	return c.round.context(c.Deadline)
+}
+
+// Arguments are the keys, the value and the TTL in milliseconds, an int64, as the arguments of a Redis command, which are
+// interfaces. The commands of an acquisition share them, which spares each node making its own; they are not to be
+// modified.
+func (c *Command) Arguments() (keys []any, value, ttl any) {
+	if c.round == nil {
+		return argumentsOf(c.Keys), c.Value, int64(c.TTL / time.Millisecond)
+	}
+	return c.round.arguments(c)
+}
+
+func argumentsOf(keys []string) []any {
+	args := make([]any, len(keys))
+	for i, key := range keys {
+		args[i] = key
+	}
+	return args
 }
 
 // Conditions are what an acquire asks of a node beyond free keys. The node looks at the guard first.

@@ -23,6 +23,9 @@ type round struct {
 	awaited  nodeSet
 	commands []Command
 	timer    Timer
+	ctx      context.Context // for the nodes; nil until one asks for it
+	cancel   context.CancelFunc
+	ttlArg   any // likewise
 	waiter   Waiter
 }
 
@@ -52,10 +55,9 @@ func (cl *claim) newRound(op Op, ttl time.Duration, asked nodeSet) *round {
 	r.start = c.clock.Now()
 	r.first = op == OpAcquire && number == 0 && cl.token != 0
 	deadline := r.start.Add(c.nodeTimeout)
-	done := r.answer
 	for i := range r.commands {
 		r.outcomes[i].Node = c.names[i]
-		r.commands[i] = Command{Op: op, Keys: cl.keys, Value: cl.value, TTL: ttl, Deadline: deadline, Round: number, Done: done, node: i}
+		r.commands[i] = Command{Op: op, Keys: cl.keys, Value: cl.value, TTL: ttl, Deadline: deadline, Round: number, Done: answered, round: r, node: i}
 	}
 	if op == OpAcquire && c.isConditional() {
 		conditions := c.conditions(cl.token, r.start)
@@ -70,14 +72,8 @@ func (cl *claim) newRound(op Op, ttl time.Duration, asked nodeSet) *round {
 func (r *round) send() {
 	c := r.claim.client
 	r.timer = c.clock.AfterFunc(c.nodeTimeout, r.timeOut)
-	batch := make([]*Command, len(r.commands))
-	for i := range r.commands {
-		batch[i] = &r.commands[i]
-	}
-	for i, node := range c.nodes {
-		if r.ballot.asked.has(i) {
-			node.Do(batch[i : i+1 : i+1])
-		}
+	for i := range r.ballot.asked.each {
+		c.batchers[i].ask(&r.commands[i])
 	}
 }
 
@@ -150,6 +146,37 @@ func (r *round) answer(cmd *Command, reply Reply) {
 	}
 }
 
+// context is what the nodes' commands share.
+func (r *round) context(deadline time.Time) context.Context {
+	cl := r.claim
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if r.ctx == nil {
+		r.ctx, r.cancel = cl.client.clock.WithDeadline(context.Background(), deadline)
+	}
+	return r.ctx
+}
+
+// arguments are made once as well.
+func (r *round) arguments(cmd *Command) (keys []any, value, ttl any) {
+	cl := r.claim
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.keyArgs == nil {
+		cl.keyArgs, cl.valueArg = argumentsOf(cl.keys), cl.value
+	}
+	if r.ttlArg == nil {
+		r.ttlArg = int64(cmd.TTL / time.Millisecond)
+	}
+	return cl.keyArgs, cl.valueArg, r.ttlArg
+}
+
+// answered is the Done of the commands that a client makes.
+func answered(cmd *Command, reply Reply) {
+	cmd.round.answer(cmd, reply)
+	cmd.round.claim.client.batchers[cmd.node].answered(cmd)
+}
+
 // timeOut settles every node that has not answered in time.
 func (r *round) timeOut() {
 	r.settle(r.ballot.asked, Reply{Outcome: TimedOut, Err: context.DeadlineExceeded})
@@ -176,10 +203,14 @@ func (r *round) settle(nodes nodeSet, reply Reply) (last bool) {
 	}
 	decided := !late && r.decide()
 	last = r.ballot.pending() == 0
+	cancel := r.cancel
 	cl.mu.Unlock()
 
 	if decided {
 		r.waiter.Wake()
+	}
+	if last && cancel != nil {
+		cancel()
 	}
 	for i := range nodes.each {
 		if late {

@@ -19,6 +19,7 @@ type world struct {
 	*Client
 	nodes []*scripted
 	began time.Time
+	asked int // how often ask did
 
 	mu    sync.Mutex
 	lines []string

@@ -83,10 +83,19 @@ func (n *Node) Do(batch []*redlock.Command) {
 	if len(batch) == 0 {
 		return
 	}
+	if len(batch) == 1 {
+		c := batch[0]
+		n.tasks.Start(func() {
+			one := [1]*redlock.Command{c}
+			n.run(one[:])
+		})
+		return
+	}
 	commands := slices.Clone(batch)
 	n.tasks.Start(func() { n.run(commands) })
 }
 
+// run sends the commands and answers them. It uses the slice.
 func (n *Node) run(commands []*redlock.Command) {
 	missed := n.round(commands, false)
 	if len(missed) == 0 {
@@ -117,95 +126,109 @@ func (n *Node) round(commands []*redlock.Command, again bool) (missed []*redlock
 	if again {
 		known = 0
 	}
-	deadline := commands[0].Deadline
+	last := commands[0]
 	for _, c := range commands[1:] {
-		if c.Deadline.After(deadline) {
-			deadline = c.Deadline
+		if c.Deadline.After(last.Deadline) {
+			last = c
 		}
 	}
-	ctx, cancel := n.clock.WithDeadline(context.Background(), deadline)
-	requests := make([]redis.Cmder, len(commands))
-	for i, c := range commands {
-		requests[i] = request(ctx, c, known)
+	ctx := last.Context()
+	if ctx == nil {
+		c, cancel := n.clock.WithDeadline(context.Background(), last.Deadline)
+		defer cancel()
+		ctx = c
 	}
-	// What Process and Exec return is also in the requests, one by one.
-	if len(requests) == 1 {
-		_ = n.client.Process(ctx, requests[0])
-	} else {
-		pipeline := n.client.Pipeline()
-		_ = pipeline.BatchProcess(ctx, requests...)
-		_, _ = pipeline.Exec(ctx)
-	}
-	cancel()
-
 	missed = commands[:0]
-	for i, c := range commands {
-		answer := requests[i].(*redis.Cmd)
-		if !isPlain(c) {
-			switch bit := scriptOf(c).bit; {
-			case known&bit == 0 && answer.Val() != nil:
-				n.known.Or(bit)
-			case known&bit != 0 && redis.HasErrorPrefix(answer.Err(), "NOSCRIPT"):
-				missed = append(missed, c)
-				continue
-			}
+	// What Process and Exec return is also in the requests, one by one.
+	if len(commands) == 1 {
+		answer := request(ctx, last, known)
+		_ = n.client.Process(ctx, answer)
+		if !n.answer(last, answer, known) {
+			missed = append(missed, last)
 		}
-		c.Done(c, replyTo(c, answer))
+		return missed
+	}
+	answers := make([]redis.Cmder, len(commands))
+	for i, c := range commands {
+		answers[i] = request(ctx, c, known)
+	}
+	pipeline := n.client.Pipeline()
+	_ = pipeline.BatchProcess(ctx, answers...)
+	_, _ = pipeline.Exec(ctx)
+	for i, c := range commands {
+		if !n.answer(c, answers[i], known) {
+			missed = append(missed, c)
+		}
 	}
 	return missed
 }
 
-// request writes a command out, by its hash if the script is one of those known.
-func request(ctx context.Context, c *redlock.Command, known uint32) *redis.Cmd {
-	ttl := int64(c.TTL / time.Millisecond)
+// answer answers the command, unless it asked by hash for a script that the node does not have.
+func (n *Node) answer(c *redlock.Command, answer redis.Cmder, known uint32) bool {
+	if script, ok := answer.(*redis.Cmd); ok {
+		switch bit := scriptOf(c).bit; {
+		case known&bit == 0 && script.Val() != nil:
+			n.known.Or(bit)
+		case known&bit != 0 && script.Err() != nil && redis.HasErrorPrefix(script.Err(), "NOSCRIPT"):
+			return false
+		}
+	}
+	c.Done(c, replyTo(c, answer))
+	return true
+}
+
+// request writes a command out: a *redis.StatusCmd if it is plain, otherwise a *redis.Cmd with a script, by its hash if
+// that is one of those known.
+func request(ctx context.Context, c *redlock.Command, known uint32) redis.Cmder {
+	keys, value, ttl := c.Arguments()
 	if isPlain(c) {
-		return redis.NewCmd(ctx, "set", c.Keys[0], c.Value, "nx", "px", ttl)
+		return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx", "px", ttl)
 	}
-	keys := c.Keys
-	if c.Op == redlock.OpAcquire && c.Conditions != nil {
-		keys = keysUnder(c)
-	}
+	q := c.Conditions
 	s := scriptOf(c)
-	args := make([]any, 0, 3+len(keys)+6)
+	args := make([]any, 0, 3+2*len(keys)+1+6)
 	if known&s.bit != 0 {
-		args = append(args, "evalsha", s.sha, len(keys))
+		args = append(args, "evalsha", s.sha)
 	} else {
-		args = append(args, "eval", s.source, len(keys))
+		args = append(args, "eval", s.source)
 	}
-	for _, key := range keys {
-		args = append(args, key)
+	args = append(args, 0) // the number of keys, below
+	args = append(args, keys...)
+	if c.Op == redlock.OpAcquire && q != nil {
+		args = appendKeysUnder(args, c)
 	}
+	args[2] = len(args) - 3
 	switch c.Op {
 	case redlock.OpAcquire:
-		args = append(args, c.Value, ttl)
-		if q := c.Conditions; q != nil {
+		args = append(args, value, ttl)
+		if q != nil {
 			args = append(args, q.Token, int64(q.CounterTTL/time.Millisecond), int64(q.MaxTTL/time.Millisecond), q.Watched)
 		}
 	case redlock.OpExtend:
-		args = append(args, c.Value, ttl)
+		args = append(args, value, ttl)
 	case redlock.OpRelease:
-		args = append(args, c.Value)
+		args = append(args, value)
 		if c.Wake {
 			args = append(args, redlock.WakeChannel(""))
 		}
 	case redlock.OpPrepare:
-		args = append(args, int64(c.Conditions.MaxTTL/time.Millisecond), c.Conditions.Watched)
+		args = append(args, int64(q.MaxTTL/time.Millisecond), q.Watched)
 	}
 	return redis.NewCmd(ctx, args...)
 }
 
-// keysUnder are all keys that an acquire under conditions touches, in the order in which vote.lua takes them.
-func keysUnder(c *redlock.Command) []string {
-	keys := append(make([]string, 0, 2*len(c.Keys)+1), c.Keys...)
+// appendKeysUnder adds the further keys that an acquire under conditions touches, in the order in which vote.lua takes
+// them.
+func appendKeysUnder(args []any, c *redlock.Command) []any {
 	if c.Conditions.Token != 0 {
 		for _, key := range c.Keys {
-			keys = append(keys, redlock.TokenKey(key))
+			args = append(args, redlock.TokenKey(key))
 		}
 	}
 	if c.Conditions.MaxTTL != 0 {
-		keys = append(keys, redlock.GuardKey)
+		args = append(args, redlock.GuardKey)
 	}
-	return keys
+	return args
 }
 
 // isPlain reports whether the command needs no script: SET NX PX is the whole acquire of one key.

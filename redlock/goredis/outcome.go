@@ -13,24 +13,33 @@ import (
 
 // replyTo reads the answer to a command. An answer that came is used whatever became of the connection afterwards:
 // when a pipeline breaks, go-redis writes the error also into those commands that had been answered.
-func replyTo(c *redlock.Command, answer *redis.Cmd) redlock.Reply {
-	value, err := answer.Result()
-	if value != nil {
-		if c.Conditions != nil {
-			return conditionalReply(c, value)
-		}
-		switch {
-		case isPlain(c) && value == "OK", !isPlain(c) && value == int64(1):
+func replyTo(c *redlock.Command, answer redis.Cmder) redlock.Reply {
+	switch answer := answer.(type) {
+	case *redis.StatusCmd:
+		switch value := answer.Val(); value {
+		case "OK":
 			return redlock.Reply{Outcome: redlock.Accepted}
-		case !isPlain(c) && value == int64(0):
+		case "":
+		default:
+			return strange(c, value)
+		}
+		if errors.Is(answer.Err(), redis.Nil) {
 			return redlock.Reply{Outcome: redlock.Declined}
 		}
-		return strange(c, value)
+	case *redis.Cmd:
+		switch value := answer.Val(); {
+		case value == nil:
+		case c.Conditions != nil:
+			return conditionalReply(c, value)
+		case value == int64(1):
+			return redlock.Reply{Outcome: redlock.Accepted}
+		case value == int64(0):
+			return redlock.Reply{Outcome: redlock.Declined}
+		default:
+			return strange(c, value)
+		}
 	}
-	if isPlain(c) && errors.Is(err, redis.Nil) {
-		return redlock.Reply{Outcome: redlock.Declined}
-	}
-	return redlock.Reply{Outcome: outcomeOf(err), Err: err}
+	return redlock.Reply{Outcome: outcomeOf(answer.Err()), Err: answer.Err()}
 }
 
 // conditionalReply reads the answers of vote.lua and prepare.lua.

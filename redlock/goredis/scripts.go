@@ -25,7 +25,7 @@ var (
 // script is a Lua script that answers 1 for yes and 0 for no, as such or as the first of a list. Redis runs a script as
 // one atomic operation.
 type script struct {
-	source, sha string
+	source, sha any    // strings, as arguments of a command
 	bit         uint32 // which tells it from the others
 }
 

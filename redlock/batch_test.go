@@ -1,0 +1,149 @@
+package redlock
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+// ledger is a node that notes the batches it is given, and answers when the test says so.
+type ledger struct {
+	mu      sync.Mutex
+	batches [][]*Command
+}
+
+func (*ledger) Name() string { return "ledger" }
+
+func (l *ledger) Do(batch []*Command) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.batches = append(l.batches, append([]*Command(nil), batch...))
+}
+
+// sizes tells how many commands each batch had.
+func (l *ledger) sizes() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var sizes []int
+	for _, b := range l.batches {
+		sizes = append(sizes, len(b))
+	}
+	return fmt.Sprint(sizes)
+}
+
+// answer accepts the batch with that number.
+func (l *ledger) answer(number int) {
+	l.mu.Lock()
+	b := l.batches[number]
+	l.mu.Unlock()
+	for _, cmd := range b {
+		cmd.Done(cmd, Reply{Outcome: Accepted})
+	}
+}
+
+// ask has so many calls ask for a lock, each for one of its own, and lets time pass.
+func (w *world) ask(n int, d time.Duration) {
+	for range n {
+		w.asked++
+		resource := fmt.Sprint("r", w.asked)
+		go func() { _, _ = w.TryLock(w.Context(), resource, time.Second) }()
+	}
+	time.Sleep(d)
+}
+
+func TestBatches(t *testing.T) {
+	tests := []struct {
+		name string
+		n    int
+		do   func(w *world, l *ledger)
+		want string
+	}{
+		{"the first goes at once, the others behind it", 1, func(w *world, l *ledger) {
+			w.ask(1, millis("1"))
+			w.ask(3, millis("1"))
+			l.answer(0)
+		}, "[1 3]"},
+		{"as many as allowed go at once", 3, func(w *world, l *ledger) {
+			w.ask(1, millis("1"))
+			w.ask(1, millis("1"))
+			w.ask(1, millis("1"))
+			w.ask(2, millis("1"))
+			l.answer(1)
+		}, "[1 1 1 2]"},
+		{"what waits for nothing stays", 1, func(w *world, l *ledger) {
+			w.ask(1, millis("1"))
+			w.ask(2, millis("11"))
+		}, "[1]"},
+		{"a batch that is not answered is not waited for longer than a quarter of the node timeout", 1, func(w *world, l *ledger) {
+			w.ask(1, millis("1"))
+			w.ask(2, millis("12"))
+			w.ask(1, millis("1")) // behind the second batch
+		}, "[1 2]"},
+		{"it is not in the way of those that come later either", 1, func(w *world, l *ledger) {
+			w.ask(1, millis("13"))
+			w.ask(1, millis("1"))
+			w.ask(1, millis("13"))
+		}, "[1 1 1]"},
+		{"its answer is taken all the same", 1, func(w *world, l *ledger) {
+			w.ask(1, millis("13"))
+			w.ask(1, millis("1"))
+			w.ask(1, 0)
+			l.answer(0) // not that of the batch that is waited for
+		}, "[1 1]"},
+		{"a batch is answered when all of it is", 1, func(w *world, l *ledger) {
+			w.ask(1, millis("1"))
+			w.ask(2, millis("1"))
+			l.answer(0)
+			w.ask(1, millis("1"))
+			l.batches[1][0].Done(l.batches[1][0], Reply{Outcome: Accepted})
+		}, "[1 2]"},
+		{"a batch has at most 256 commands", 1, func(w *world, l *ledger) {
+			w.ask(1, millis("1"))
+			w.ask(600, millis("1"))
+			l.answer(0)
+			l.answer(1)
+		}, "[1 256 256]"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			in(t, 1, func(w *world) {
+				l := &ledger{}
+				c, err := New([]Node{l}, WithBatches(test.n))
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.Client = c
+				test.do(w, l)
+				if got := l.sizes(); got != test.want {
+					t.Errorf("batches %s, want %s", got, test.want)
+				}
+			})
+		})
+	}
+	for _, n := range []int{0, -1} {
+		if _, err := New([]Node{&ledger{}}, WithBatches(n)); !errors.Is(err, ErrInvalid) {
+			t.Errorf("WithBatches(%d): %v", n, err)
+		}
+	}
+}
+
+// A command whose deadline passes while it waits is not sent: its call has ended. That takes a process that stands still,
+// since otherwise nothing waits for so long.
+func TestBatchesAndDeadlines(t *testing.T) {
+	in(t, 1, func(w *world) {
+		l := &ledger{}
+		c, err := New([]Node{l}, WithBatches(1), WithClock(lateClock{SystemClock(), millis("60")}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Client = c
+		w.ask(1, millis("1"))
+		w.ask(1, millis("51")) // until its deadline, at which no timer has run yet
+		w.ask(1, millis("1"))
+		if got := l.sizes(); got != "[1 1]" || l.batches[1][0].Keys[0] != "r3" {
+			t.Errorf("batches %s, want the first and the third command", got)
+		}
+	})
+}
