@@ -4,7 +4,7 @@ package mutants
 const isPlainAcquire = "return c.Op == redlock.OpAcquire && len(c.Keys) == 1 && c.Conditions == nil"
 
 // plainSet is how it makes one.
-const plainSet = `return redis.NewCmd(ctx, "set", c.Keys[0], c.Value, "nx", "px", ttl)`
+const plainSet = `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx", "px", ttl)`
 
 // ofTheAdapter lists those of the go-redis adapter and its scripts.
 func ofTheAdapter() []Mutant {
@@ -18,13 +18,13 @@ func ofTheAdapter() []Mutant {
 		{
 			Name: "wire-no-ttl", Tier: "wire",
 			Bug:     "SET NX without PX: a lock that outlives its holder",
-			Edits:   []Edit{{"redlock/goredis/node.go", plainSet, `return redis.NewCmd(ctx, "set", c.Keys[0], c.Value, "nx")`}},
+			Edits:   []Edit{{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx")`}},
 			Killers: []string{"12-holder-dies/crash", "12-holder-dies/cut-off"},
 		},
 		{
 			Name: "wire-set-without-nx", Tier: "wire",
 			Bug:     "SET without NX: whoever asks has the lock",
-			Edits:   []Edit{{"redlock/goredis/node.go", plainSet, `return redis.NewCmd(ctx, "set", c.Keys[0], c.Value, "px", ttl)`}},
+			Edits:   []Edit{{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "px", ttl)`}},
 			Killers: []string{"09-contention"},
 		},
 		{
@@ -42,7 +42,7 @@ func ofTheAdapter() []Mutant {
 			Name: "wire-extend-by-set", Tier: "wire",
 			Bug: "a renewal is a plain SET, also where the lock was released meanwhile", Real: "RedLock.net #64, Redisson #7272",
 			Edits: []Edit{
-				{"redlock/goredis/node.go", plainSet, "if c.Op == redlock.OpExtend {\n\t\t\treturn redis.NewCmd(ctx, \"set\", c.Keys[0], c.Value, \"px\", ttl)\n\t\t}\n\t\t" + plainSet},
+				{"redlock/goredis/node.go", plainSet, "if c.Op == redlock.OpExtend {\n\t\t\treturn redis.NewStatusCmd(ctx, \"set\", keys[0], value, \"px\", ttl)\n\t\t}\n\t\t" + plainSet},
 				{"redlock/goredis/node.go", isPlainAcquire, "return (c.Op == redlock.OpAcquire || c.Op == redlock.OpExtend) && len(c.Keys) == 1 && c.Conditions == nil"},
 			},
 			Killers: []string{"56-late-extend/after-release", "56-late-extend/at-the-next-holder"},
@@ -58,7 +58,7 @@ func ofTheAdapter() []Mutant {
 			Bug: "a retry uses the same value and counts the key that an earlier attempt left",
 			Edits: []Edit{
 				{"redlock/validity.go", "type term struct{ ttl, drift time.Duration }", "type term struct {\n\tttl, drift time.Duration\n\tvalue      string\n}"},
-				{"redlock/lock.go", "for n := 1; ; n++ {", "if t.value, err = c.newValue(); err != nil {\n\t\treturn nil, err\n\t}\n\tfor n := 1; ; n++ {"},
+				{"redlock/lock.go", "var failed *failure", "if t.value, err = c.newValue(); err != nil {\n\t\treturn nil, err\n\t}\n\tvar failed *failure"},
 				{"redlock/attempt.go", "value, err := c.newValue()", "value, err := t.value, error(nil)\n\tif value == \"\" {\n\t\tvalue, err = c.newValue()\n\t}"},
 				{"redlock/goredis/node.go", isPlainAcquire, "return false"},
 				{"redlock/goredis/acquire.lua", "if redis.call('EXISTS'", "if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end\nif redis.call('EXISTS'"},

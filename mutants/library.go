@@ -55,8 +55,8 @@ func ofTheLibrary() []Mutant {
 			Edits: []Edit{
 				{"redlock/round.go", "deadline := r.start.Add(c.nodeTimeout)", "deadline := r.start.Add(time.Hour)"},
 				{"redlock/round.go", "c.clock.AfterFunc(c.nodeTimeout, r.timeOut)", "c.clock.AfterFunc(time.Hour, r.timeOut)"},
-				{"redlock/round.go", "\t\t\tnode.Do(batch[i : i+1 : i+1])\n",
-					"\t\t\tnode.Do(batch[i : i+1 : i+1])\n\t\t\tfor r.op == OpAcquire && !r.hasAnswered(i) {\n\t\t\t\tr.waiter.Wait(context.Background())\n\t\t\t}\n"},
+				{"redlock/round.go", "\t\tc.batchers[i].ask(&r.commands[i])\n",
+					"\t\tc.batchers[i].ask(&r.commands[i])\n\t\tfor r.op == OpAcquire && !r.hasAnswered(i) {\n\t\t\tr.waiter.Wait(context.Background())\n\t\t}\n"},
 				{"redlock/round.go", "func (r *round) isSettled() bool {",
 					"func (r *round) hasAnswered(i int) bool {\n\tr.claim.mu.Lock()\n\tdefer r.claim.mu.Unlock()\n\treturn r.ballot.answered.has(i)\n}\n\nfunc (r *round) isSettled() bool {"},
 				{"redlock/round.go", "if decided {", "if decided || r.op == OpAcquire {"},

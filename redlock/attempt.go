@@ -14,7 +14,8 @@ type claim struct {
 	name    string          // of the resources, for people
 	value   string
 	attempt int
-	token   int64 // the fencing token proposed last; 0 without fencing
+	call    string // the value of the call's first attempt
+	token   int64  // the fencing token proposed last; 0 without fencing
 
 	mu        sync.Mutex // guards what follows, and the rounds of the claim
 	keyArgs   []any      // keys and value as nodes use them; nil until one asks for them
@@ -33,26 +34,34 @@ func (cl *claim) resource() string { return cl.name }
 // failure is an attempt that was not granted.
 type failure struct {
 	err     *Error
-	claim   *claim // nil if nothing was sent
-	release *round // the clean-up under way; nil if nothing was sent
+	claim   *claim // of the last attempt for which anything was sent; nil if nothing was
+	release *round // its clean-up, under way; likewise
 }
 
 // attempt runs the algorithm once: draw a value, read the clock, ask all nodes at once, read the clock again; granted
 // if a quorum said yes and there is validity left. If not, whatever landed is released on all nodes at once. A fencing
-// token that did not beat the nodes' counters is followed by one that does, between the two clock readings.
-func (c *Client) attempt(ctx context.Context, keys []string, t term, number int) (*Lease, *failure) {
+// token that did not beat the nodes' counters is followed by one that does, between the two clock readings. before is the
+// attempt of the same call that failed last, nil for the first.
+func (c *Client) attempt(ctx context.Context, keys []string, t term, before *failure) (*Lease, *failure) {
+	number := 1
+	if before != nil {
+		number = before.claim.attempt + 1
+	}
 	value, err := c.newValue()
 	if err != nil {
-		return nil, &failure{err: &Error{Op: OpAcquire, Resource: nameOf(keys), Attempts: number, Cause: err}}
+		return nil, before.unsent(keys, number, err)
 	}
 	values := ctx
 	if ctx.Done() != nil {
 		values = context.WithoutCancel(ctx)
 	}
-	cl := &claim{client: c, ctx: values, keys: keys, name: nameOf(keys), value: value, attempt: number}
+	cl := &claim{client: c, ctx: values, keys: keys, name: nameOf(keys), value: value, attempt: number, call: value}
+	if before != nil {
+		cl.call = before.claim.call
+	}
 	if c.isFenced() {
 		if cl.token, err = c.propose(); err != nil {
-			return nil, &failure{err: &Error{Op: OpAcquire, Resource: nameOf(keys), Attempts: number, Cause: err}}
+			return nil, before.unsent(keys, number, err)
 		}
 	}
 	cl.observe(Event{Step: AttemptStarted, Op: OpAcquire})
@@ -88,6 +97,15 @@ func (cl *claim) deny(ctx context.Context, r *round, reason error) *failure {
 	return &failure{err: err, claim: cl, release: cl.releaseAfter(r)}
 }
 
+// unsent is the failure of an attempt that came to nothing before anything was sent, after f, if that is not nil.
+func (f *failure) unsent(keys []string, number int, cause error) *failure {
+	now := &failure{err: &Error{Op: OpAcquire, Resource: nameOf(keys), Attempts: number, Cause: cause}}
+	if f != nil {
+		now.claim, now.release = f.claim, f.release
+	}
+	return now
+}
+
 // because is the failure with a reason why there is no further attempt. The error that the observer was shown stays as
 // it is.
 func (f *failure) because(cause error) *failure {
@@ -98,8 +116,9 @@ func (f *failure) because(cause error) *failure {
 
 // final gives the attempt up: nobody waits for its clean-up any more, which goes on by itself.
 func (f *failure) final() error {
-	if f.release != nil {
+	if f.claim != nil {
 		f.release.leave()
+		f.claim.observe(Event{Step: GaveUp, Op: OpAcquire, Err: f.err})
 	}
 	return f.err
 }

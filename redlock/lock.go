@@ -30,10 +30,11 @@ func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Durat
 	}
 	var told *ear
 	defer func() { told.close() }()
-	for n := 1; ; n++ {
+	var failed *failure
+	for {
 		told.take() // what it was told before the attempt is no news after it
-		lease, failed := c.attempt(ctx, keys, t, n)
-		if failed == nil {
+		var lease *Lease
+		if lease, failed = c.attempt(ctx, keys, t, failed); failed == nil {
 			return lease, nil
 		}
 		if failed.err.Cause == nil {
@@ -61,7 +62,7 @@ func (c *Client) TryLockAll(ctx context.Context, resources []string, ttl time.Du
 	if err != nil {
 		return nil, err
 	}
-	lease, failed := c.attempt(ctx, keys, t, 1)
+	lease, failed := c.attempt(ctx, keys, t, nil)
 	if failed != nil {
 		return nil, failed.final()
 	}

@@ -53,6 +53,8 @@ const (
 	Denied
 	// Retrying: the next attempt waits for Delay and for the nodes to have answered the release.
 	Retrying
+	// GaveUp: the call is about to return without a grant.
+	GaveUp
 	// ExtendStarted: an extend is about to be sent.
 	ExtendStarted
 	// Extended: the lease is valid until the new Until.
@@ -74,7 +76,7 @@ const (
 var stepNames = [...]string{
 	AttemptStarted: "attempt-started", NodeAnswered: "node-answered", QuorumReached: "quorum-reached",
 	QuorumLost: "quorum-lost", TokenRaised: "token-raised", ValidityComputed: "validity-computed", Granted: "granted", Denied: "denied",
-	Retrying: "retrying", ExtendStarted: "extend-started", Extended: "extended", NotExtended: "not-extended",
+	Retrying: "retrying", GaveUp: "gave-up", ExtendStarted: "extend-started", Extended: "extended", NotExtended: "not-extended",
 	Lost: "lost", ReleaseStarted: "release-started", Released: "released", Joined: "joined", TakenBack: "taken-back",
 }
 
@@ -102,6 +104,7 @@ type Event struct {
 	Resource string
 	Value    string // the acquisition's unique value
 	Attempt  int    // which attempt of the call, from 1
+	Call     string // the call, and the lease that came of it: the value of the first attempt
 
 	// NodeAnswered: a node's outcome; Joined and TakenBack: the outcome that led to it.
 	Node NodeOutcome
@@ -116,13 +119,13 @@ type Event struct {
 
 	Token int64         // TokenRaised and Granted, with fencing
 	Delay time.Duration // Retrying
-	Err   error         // QuorumLost, Denied, NotExtended, Released: why; nil for a full success
+	Err   error         // QuorumLost, Denied, GaveUp, NotExtended, Released: why; nil for a full success
 }
 
 func (cl *claim) observe(e Event) {
 	if cl.client.observer == nil {
 		return
 	}
-	e.Resource, e.Value, e.Attempt = cl.resource(), cl.value, cl.attempt
+	e.Resource, e.Value, e.Attempt, e.Call = cl.resource(), cl.value, cl.attempt, cl.call
 	cl.client.observer.Observe(cl.ctx, e)
 }

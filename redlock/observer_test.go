@@ -13,12 +13,12 @@ func TestStepNames(t *testing.T) {
 	for _, s := range Steps() {
 		names = append(names, s.String())
 	}
-	const want = "attempt-started node-answered quorum-reached quorum-lost token-raised validity-computed granted denied retrying extend-started " +
+	const want = "attempt-started node-answered quorum-reached quorum-lost token-raised validity-computed granted denied retrying gave-up extend-started " +
 		"extended not-extended lost release-started released joined taken-back"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	for s, want := range map[Step]string{0: "Step(0)", TakenBack + 1: "Step(18)"} {
+	for s, want := range map[Step]string{0: "Step(0)", TakenBack + 1: "Step(19)"} {
 		if s.String() != want {
 			t.Errorf("%d is %q", s, s)
 		}
@@ -75,6 +75,7 @@ func TestTranscripts(t *testing.T) {
 			4ms node-answered D held by another [acquire]
 			4ms quorum-lost 1 of 3 [acquire]: held by another
 			4ms denied [acquire]: redlock: acquire "r": held by another (A held by another; B held by another; C granted; D held by another; E unanswered)
+			4ms gave-up [acquire]: redlock: acquire "r": held by another (A held by another; B held by another; C granted; D held by another; E unanswered)
 			4ms redlock: acquire "r": held by another (A held by another; B held by another; C granted; D held by another; E unanswered)
 			5ms node-answered E granted, late [acquire]
 			6ms node-answered A not ours any more, late [release]
@@ -168,7 +169,8 @@ func TestTranscripts(t *testing.T) {
 			19ms node-answered C granted [acquire]
 			19ms quorum-reached 3 of 3 [acquire]
 			19ms validity-computed -1.2ms until 17.8ms [acquire]
-			19ms denied [acquire]: redlock: acquire "r": quorum came too late, no validity left (A granted; B granted; C granted; D unanswered; E unanswered)`},
+			19ms denied [acquire]: redlock: acquire "r": quorum came too late, no validity left (A granted; B granted; C granted; D unanswered; E unanswered)
+			19ms gave-up [acquire]: redlock: acquire "r": quorum came too late, no validity left (A granted; B granted; C granted; D unanswered; E unanswered)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 5, func(w *world) {
@@ -230,7 +232,8 @@ func TestAnswersAreReportedOnce(t *testing.T) {
 			3ms node-answered C held by another, late [acquire]
 			4ms node-answered A not ours any more [release]
 			4ms node-answered B not ours any more [release]
-			5ms node-answered C not ours any more, late [release]`)
+			5ms node-answered C not ours any more, late [release]
+			8ms gave-up [acquire]: redlock: acquire "r": held by another: context deadline exceeded (A held by another; B held by another; C unanswered)`)
 	})
 }
 

@@ -4,7 +4,7 @@
 //
 // The spans, with those of the caller's context as parents of the first two:
 //
-//	redlock.acquire   from the first attempt to the grant or the end of the last one
+//	redlock.acquire   from the first attempt to the grant, or until the call gives up
 //	redlock.held      from the grant until the release is over or the lease is lost; linked to redlock.acquire
 //	redlock.extend    one extend, a child of redlock.held
 //	redlock.release   the release, a child of redlock.held
@@ -14,9 +14,7 @@
 // reason, which is also the attribute error.type: taken, no_quorum, too_late, lost, released, tokens_used_up, closed,
 // cancelled, deadline_exceeded or other.
 //
-// No event says that a call ended between two attempts, or made a single one only. Such a span of redlock.acquire ends with
-// the time of the last attempt, but is handed on about a second later. A release of a lease that was lost before has the
-// caller's context as its parent.
+// A release of a lease that was lost before has the caller's context as its parent.
 package redlockotel
 
 import (
@@ -67,9 +65,7 @@ func New(o Options) *Observer {
 	if provider == nil {
 		provider = otel.GetTracerProvider()
 	}
-	obs := &Observer{tracer: provider.Tracer(Scope)}
-	obs.tracker.GaveUp = endAcquire
-	return obs
+	return &Observer{tracer: provider.Tracer(Scope)}
 }
 
 // Observe makes spans of one step.
@@ -78,7 +74,7 @@ func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
 	case redlock.NodeAnswered, redlock.QuorumReached, redlock.QuorumLost, redlock.ValidityComputed, redlock.Joined, redlock.TakenBack:
 		return
 	}
-	call := o.tracker.Of(ctx, e)
+	call := o.tracker.Of(e)
 	if call == nil {
 		return
 	}
@@ -93,11 +89,10 @@ func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Token.Int64(e.Token)))
 	case redlock.Denied:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(why(e.Err)...))
-		if call.Over {
-			endAcquire(call)
-		}
 	case redlock.Retrying:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Delay.Float64(e.Delay.Seconds())))
+	case redlock.GaveUp:
+		end(s.acquire, e.Err)
 	case redlock.Granted:
 		s.grant(ctx, o, e)
 	case redlock.ExtendStarted:

@@ -77,7 +77,7 @@ func TestSpans(t *testing.T) {
 			_, err := w.Lock(ctx, "r", time.Second)
 			w.must(err, context.DeadlineExceeded)
 		}, `
-			redlock.acquire 0s-2ms in caller, error taken: error.type=taken nodes=[a held by another b held by another c unanswered] resource=r
+			redlock.acquire 0s-7ms in caller, error taken: error.type=taken nodes=[a held by another b held by another c unanswered] resource=r
 			  0s attempt-started attempt=1
 			  2ms denied error.type=taken nodes=[a held by another b held by another c unanswered]
 			  2ms retrying delay=0.01`},

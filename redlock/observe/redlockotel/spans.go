@@ -10,7 +10,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"redlocksim/redlock"
-	"redlocksim/redlock/observe/internal/calls"
 	"redlocksim/redlock/observe/internal/reason"
 )
 
@@ -28,14 +27,6 @@ type spans struct {
 func (o *Observer) begin(ctx context.Context, name string, attrs ...attribute.KeyValue) trace.Span {
 	_, span := o.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
 	return span
-}
-
-// endAcquire ends the span of an acquire without a grant.
-func endAcquire(call *calls.Call[spans]) {
-	span := call.State.acquire
-	span.SetAttributes(why(call.Err)...)
-	span.SetStatus(codes.Error, reason.Of(call.Err))
-	span.End(trace.WithTimestamp(call.Failed))
 }
 
 // grant ends the span of the acquire and begins that of the time held.

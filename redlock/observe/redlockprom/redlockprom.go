@@ -10,13 +10,14 @@
 //	redlock_hold_seconds          histogram  from a grant to the release or loss
 //	redlock_margin_seconds        histogram  what was left of the lease when its holder released it; not of lost leases
 //	redlock_failures_total        counter    failed attempts, extends and releases, by op and reason
+//	redlock_given_up_total        counter    calls that ended without a grant, by reason
 //	redlock_renewals_total        counter    extends that succeeded
 //	redlock_losses_total          counter    leases that ended without having been released
 //	redlock_node_answers_total    counter    what came of the commands, by node, op and outcome
 //
 // The reasons are taken, no_quorum, too_late, lost, released, tokens_used_up, closed, cancelled, deadline_exceeded and
-// other. Each attempt of a call that failed counts; one whose caller gave up between two attempts has no further one. A
-// margin that is often small says that the TTL is too short for the work, before leases are lost.
+// other. Each attempt that failed counts, and so does the call, if it gave up; of one that was refused until its context
+// ended, the reason is that of the refusal. A margin that is often small says that the TTL is too short for the work, before leases are lost.
 //
 // The number of series is bounded by the number of nodes, unless Options.Resource makes it otherwise.
 package redlockprom
@@ -58,8 +59,8 @@ type Observer struct {
 	resource func(string) string
 	tracker  calls.Tracker[lease]
 
-	wait, hold, margin              *prometheus.HistogramVec
-	failures, renewals, losses, all *prometheus.CounterVec
+	wait, hold, margin                       *prometheus.HistogramVec
+	failures, givenUp, renewals, losses, all *prometheus.CounterVec
 }
 
 var (
@@ -96,6 +97,7 @@ func New(o Options) *Observer {
 		hold:     histogram("redlock_hold_seconds", "Time from a grant to the release or loss.", o.HoldBuckets, DefaultLeaseBuckets()),
 		margin:   histogram("redlock_margin_seconds", "What was left of the lease when its holder released it.", o.MarginBuckets, DefaultLeaseBuckets()),
 		failures: counter("redlock_failures_total", "Attempts, extends and releases that failed.", append([]string{"op", "reason"}, resource...)...),
+		givenUp:  counter("redlock_given_up_total", "Calls that ended without a grant.", append([]string{"reason"}, resource...)...),
 		renewals: counter("redlock_renewals_total", "Extends that succeeded.", resource...),
 		losses:   counter("redlock_losses_total", "Leases that ended without having been released.", resource...),
 		all:      counter("redlock_node_answers_total", "What came of the commands on the nodes.", "node", "op", "outcome"),
@@ -103,7 +105,7 @@ func New(o Options) *Observer {
 }
 
 func (o *Observer) collectors() []prometheus.Collector {
-	return []prometheus.Collector{o.wait, o.hold, o.margin, o.failures, o.renewals, o.losses, o.all}
+	return []prometheus.Collector{o.wait, o.hold, o.margin, o.failures, o.givenUp, o.renewals, o.losses, o.all}
 }
 
 // Describe sends the descriptions of all metrics.
@@ -121,13 +123,13 @@ func (o *Observer) Collect(to chan<- prometheus.Metric) {
 }
 
 // Observe counts one step.
-func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
+func (o *Observer) Observe(_ context.Context, e redlock.Event) {
 	if e.Step == redlock.NodeAnswered {
 		o.all.WithLabelValues(e.Node.Node, e.Op.String(), strings.ReplaceAll(e.Node.Outcome.String(), " ", "_")).Inc()
 		return
 	}
 	now := time.Now()
-	call := o.tracker.Of(ctx, e)
+	call := o.tracker.Of(e)
 	switch e.Step {
 	case redlock.Granted:
 		if call != nil {
@@ -136,6 +138,8 @@ func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
 		}
 	case redlock.Denied, redlock.NotExtended:
 		o.failed(e)
+	case redlock.GaveUp:
+		o.givenUp.WithLabelValues(o.labels(e, reason.Of(e.Err))...).Inc()
 	case redlock.Extended:
 		o.renewals.WithLabelValues(o.labels(e)...).Inc()
 		if call != nil {

@@ -84,6 +84,11 @@ func TestStory(t *testing.T) {
 }
 
 const want = `
+# HELP redlock_given_up_total Calls that ended without a grant.
+# TYPE redlock_given_up_total counter
+redlock_given_up_total{reason="deadline_exceeded",resource="s"} 1
+redlock_given_up_total{reason="no_quorum",resource="s"} 1
+redlock_given_up_total{reason="too_late",resource="t"} 1
 # HELP redlock_failures_total Attempts, extends and releases that failed.
 # TYPE redlock_failures_total counter
 redlock_failures_total{op="acquire",reason="deadline_exceeded",resource="s"} 1

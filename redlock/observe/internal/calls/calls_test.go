@@ -1,10 +1,7 @@
 package calls
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"redlocksim/redlock"
 )
@@ -12,119 +9,47 @@ import (
 // feed hands a tracker the steps of one attempt.
 type feed struct {
 	*Tracker[int]
-	ctx      context.Context
-	resource string
-	value    string
-	attempt  int
+	call    string
+	attempt int
 }
 
-func (f feed) step(s redlock.Step, err error) *Call[int] {
-	return f.Of(f.ctx, redlock.Event{Step: s, Resource: f.resource, Value: f.value, Attempt: f.attempt, Err: err, Delay: 5 * time.Second})
+func (f feed) step(s redlock.Step) *Call[int] {
+	return f.Of(redlock.Event{Step: s, Call: f.call, Attempt: f.attempt})
 }
 
-var (
-	taken     = &redlock.Error{Op: redlock.OpAcquire, Reason: redlock.ErrTaken}
-	cancelled = &redlock.Error{Op: redlock.OpAcquire, Cause: context.Canceled}
-)
-
-// in runs a test with a tracker that must have forgotten everything in the end, and gives what it said was given up when.
-func in(t *testing.T, test func(tr *Tracker[int], gone map[*Call[int]]time.Duration)) {
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		gone := map[*Call[int]]time.Duration{}
-		tr := &Tracker[int]{GaveUp: func(c *Call[int]) { gone[c] = time.Since(began) }}
-		test(tr, gone)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if len(tr.values) != 0 || len(tr.waiting) != 0 {
-			t.Errorf("not forgotten: %v, %v", tr.values, tr.waiting)
-		}
-	})
+// in runs a test with a tracker that must have forgotten everything in the end.
+func in(t *testing.T, test func(tr *Tracker[int])) {
+	t.Helper()
+	tr := &Tracker[int]{}
+	test(tr)
+	if len(tr.calls) != 0 {
+		t.Errorf("not forgotten: %v", tr.calls)
+	}
 }
 
 func TestAttemptsOfOneCall(t *testing.T) {
-	in(t, func(tr *Tracker[int], gone map[*Call[int]]time.Duration) {
-		first := feed{tr, t.Context(), "r", "v1", 1}
-		call := first.step(redlock.AttemptStarted, nil)
-		began := call.Began
-		first.step(redlock.Denied, taken)
-		first.step(redlock.Retrying, redlock.ErrTaken)
-		time.Sleep(5*time.Second + Patience/2)
-		second := feed{tr, t.Context(), "r", "v2", 2}
-		if got := second.step(redlock.AttemptStarted, nil); got != call || got.Began != began {
-			t.Errorf("the second attempt is of another call")
+	in(t, func(tr *Tracker[int]) {
+		one, other := feed{tr, "v1", 1}, feed{tr, "v2", 1}
+		call := one.step(redlock.AttemptStarted)
+		if call == nil || call.Began.IsZero() || other.step(redlock.AttemptStarted) == call {
+			t.Errorf("call %+v", call)
 		}
-		if second.step(redlock.Granted, nil) != call || first.step(redlock.TakenBack, nil) != nil {
-			t.Errorf("the grant is not the call's, or a value that was given up still is")
+		for _, s := range []redlock.Step{redlock.Denied, redlock.Retrying} {
+			if one.step(s) != call {
+				t.Errorf("%v belongs to another call", s)
+			}
 		}
-		if second.step(redlock.ReleaseStarted, nil) != call || second.step(redlock.Released, nil) != call {
-			t.Errorf("the release is not the call's")
+		one.attempt++
+		for _, s := range []redlock.Step{redlock.AttemptStarted, redlock.Denied, redlock.GaveUp} {
+			if one.step(s) != call {
+				t.Errorf("%v of the second attempt belongs to another call", s)
+			}
 		}
-		time.Sleep(time.Minute)
-		if len(gone) != 0 || call.Over {
-			t.Errorf("a call that was granted counts as given up")
+		if one.step(redlock.NodeAnswered) != nil {
+			t.Error("a late answer belongs to a call that is over")
 		}
+		other.step(redlock.GaveUp)
 	})
-}
-
-// Resource, context and number tell calls apart.
-func TestCallsAreToldApart(t *testing.T) {
-	type key struct{}
-	for _, c := range []struct {
-		name string
-		next func(*feed)
-	}{
-		{"resource", func(f *feed) { f.resource = "s" }},
-		{"context", func(f *feed) { f.ctx = context.WithValue(f.ctx, key{}, 1) }},
-		{"number", func(f *feed) { f.attempt = 3 }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			in(t, func(tr *Tracker[int], _ map[*Call[int]]time.Duration) {
-				f := feed{tr, t.Context(), "r", "v1", 1}
-				call := f.step(redlock.AttemptStarted, nil)
-				f.step(redlock.Denied, taken)
-				f.step(redlock.Retrying, nil)
-				f.value, f.attempt = "v2", 2
-				c.next(&f)
-				if f.step(redlock.AttemptStarted, nil) == call {
-					t.Error("taken for the same call")
-				}
-				f.step(redlock.Denied, cancelled)
-			})
-		})
-	}
-}
-
-func TestEndsWithoutAGrant(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		denied  error
-		retries bool
-		want    time.Duration // when it is given up; 0: never, because Denied says so
-	}{
-		{"a single attempt", taken, false, Patience},
-		{"in the delay", taken, true, 5*time.Second + Patience},
-		{"in an attempt", cancelled, false, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			in(t, func(tr *Tracker[int], gone map[*Call[int]]time.Duration) {
-				f := feed{tr, t.Context(), "r", "v", 1}
-				f.step(redlock.AttemptStarted, nil)
-				call := f.step(redlock.Denied, c.denied)
-				if call.Over != (c.want == 0) || call.Err != c.denied || call.Failed.IsZero() {
-					t.Errorf("denied: %+v", call)
-				}
-				if c.retries {
-					f.step(redlock.Retrying, nil)
-				}
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				if at, ok := gone[call]; ok != (c.want != 0) || at != c.want {
-					t.Errorf("given up: %v after %v, want after %v", ok, at, c.want)
-				}
-			})
-		})
-	}
 }
 
 // A lease's call lasts until it was lost or released and nothing of it is under way, in whatever order that is reported.
@@ -143,15 +68,15 @@ func TestLeaseEnds(t *testing.T) {
 		{granted, release, lost, released},
 		{granted, extend, redlock.Extended, lost},
 	} {
-		in(t, func(tr *Tracker[int], _ map[*Call[int]]time.Duration) {
-			f := feed{tr, t.Context(), "r", "v", 1}
-			call := f.step(redlock.AttemptStarted, nil)
+		in(t, func(tr *Tracker[int]) {
+			f := feed{tr, "v", 1}
+			call := f.step(redlock.AttemptStarted)
 			for i, s := range steps {
-				if len(tr.values) != 1 || f.step(s, nil) != call {
+				if len(tr.calls) != 1 || f.step(s) != call {
 					t.Errorf("%v: step %d is not the call's", steps, i+1)
 				}
 			}
-			if len(tr.values) != 0 {
+			if len(tr.calls) != 0 {
 				t.Errorf("%v: not forgotten", steps)
 			}
 		})
@@ -160,34 +85,14 @@ func TestLeaseEnds(t *testing.T) {
 
 // The release of a lease that was lost has a call too, and that ends.
 func TestReleaseAfterLoss(t *testing.T) {
-	in(t, func(tr *Tracker[int], _ map[*Call[int]]time.Duration) {
-		f := feed{tr, t.Context(), "r", "v", 1}
-		lease := f.step(redlock.AttemptStarted, nil)
-		f.step(redlock.Granted, nil)
-		f.step(redlock.Lost, nil)
-		release := f.step(redlock.ReleaseStarted, nil)
-		if release == nil || release == lease || f.step(redlock.Released, nil) != release {
+	in(t, func(tr *Tracker[int]) {
+		f := feed{tr, "v", 1}
+		lease := f.step(redlock.AttemptStarted)
+		f.step(redlock.Granted)
+		f.step(redlock.Lost)
+		release := f.step(redlock.ReleaseStarted)
+		if release == nil || release == lease || f.step(redlock.Released) != release {
 			t.Errorf("release %p of lease %p", release, lease)
 		}
 	})
-}
-
-// A context whose type cannot be compared does no harm.
-func TestContextThatCannotBeCompared(t *testing.T) {
-	in(t, func(tr *Tracker[int], _ map[*Call[int]]time.Duration) {
-		f := feed{tr, strange{t.Context(), nil}, "r", "v1", 1}
-		call := f.step(redlock.AttemptStarted, nil)
-		f.step(redlock.Denied, taken)
-		f.step(redlock.Retrying, nil)
-		f.value, f.attempt = "v2", 2
-		if f.step(redlock.AttemptStarted, nil) != call {
-			t.Error("taken for another call")
-		}
-		f.step(redlock.Denied, cancelled)
-	})
-}
-
-type strange struct {
-	context.Context
-	_ []int
 }
