@@ -27,7 +27,16 @@ type round struct {
 	cancel   context.CancelFunc
 	ttlArg   any // likewise
 	waiter   Waiter
+
+	// What outcomes and commands are slices of for so many nodes, to spare allocations.
+	few struct {
+		outcomes [usualNodes]NodeOutcome
+		commands [usualNodes]Command
+	}
 }
+
+// usualNodes is the number of nodes that the literature takes for an example, and most clients have no more.
+const usualNodes = 5
 
 // ask sends the command to all nodes and returns without waiting.
 func (cl *claim) ask(op Op, ttl time.Duration) *round {
@@ -39,13 +48,11 @@ func (cl *claim) ask(op Op, ttl time.Duration) *round {
 // newRound reads the clock and writes the commands out.
 func (cl *claim) newRound(op Op, ttl time.Duration, asked nodeSet) *round {
 	c := cl.client
-	r := &round{
-		claim:    cl,
-		op:       op,
-		ballot:   ballot{asked: asked},
-		outcomes: make([]NodeOutcome, len(c.nodes)),
-		commands: make([]Command, len(c.nodes)),
-		waiter:   c.tasks.NewWaiter(),
+	r := &round{claim: cl, op: op, ballot: ballot{asked: asked}, waiter: c.tasks.NewWaiter()}
+	if n := len(c.nodes); n <= usualNodes {
+		r.outcomes, r.commands = r.few.outcomes[:n], r.few.commands[:n]
+	} else {
+		r.outcomes, r.commands = make([]NodeOutcome, n), make([]Command, n)
 	}
 	cl.mu.Lock()
 	number := cl.rounds
