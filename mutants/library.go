@@ -46,7 +46,7 @@ func ofTheLibrary() []Mutant {
 			Name: "clean-up-with-the-callers-context",
 			Bug:  "the clean-up of an acquire uses the caller's context, which may have ended", Real: "redsync, open-match #1578",
 			Edits: []Edit{{"redlock/attempt.go", "return &failure{err: err, claim: cl, release: cl.releaseAfter(r)}",
-				"if ctx.Err() != nil {\n\t\treturn &failure{err: err, claim: cl}\n\t}\n\treturn &failure{err: err, claim: cl, release: cl.releaseAfter(r)}"}},
+				"if ctx.Err() != nil {\n\t\treturn &failure{err: err, claim: cl, release: r}\n\t}\n\treturn &failure{err: err, claim: cl, release: cl.releaseAfter(r)}"}},
 			Killers: []string{"53-caller-gives-up"},
 		},
 		{
