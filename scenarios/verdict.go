@@ -87,7 +87,7 @@ func (r *Result) Witness() *checker.Finding {
 	return nil
 }
 
-// ErrNotRepeated is the error of Verify for a run that was different the second time.
+// ErrNotRepeated is the error of Verify and Again for a run that was different the second time.
 var ErrNotRepeated = errors.New("the run did not repeat itself")
 
 // Verify runs a scenario twice, compares the runs, judges them and, where a violation was beyond the budget, looks for the
@@ -102,17 +102,26 @@ func Verify(s *Scenario, o Options) (result *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker})
-	if err != nil {
+	if err := Again(s, o, r.Outcome); err != nil {
 		return nil, err
-	}
-	if r.HistoryHash != again.HistoryHash || r.TraceHash != again.TraceHash {
-		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w: %s", s.Name, o.Tier, o.Seed, ErrNotRepeated, difference(s, o, r.Outcome, again))
 	}
 	if r.Beyond != nil && r.Witness() != nil {
 		r.Smallest, err = FindSmallest(r)
 	}
 	return r, err
+}
+
+// Again makes a run once more, with the same tier, seed and lock, and compares the two. first must have its hashes. The
+// error matches ErrNotRepeated if the runs differ, and names the first difference; any other is an internal one.
+func Again(s *Scenario, o Options, first *Outcome) error {
+	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker})
+	if err != nil {
+		return err
+	}
+	if first.HistoryHash != again.HistoryHash || first.TraceHash != again.TraceHash {
+		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w: %s", s.Name, o.Tier, o.Seed, ErrNotRepeated, difference(s, o, first, again))
+	}
+	return nil
 }
 
 // Judge runs a scenario once, and for twice its duration where it is to be unavailable without bound, and judges the run.

@@ -133,6 +133,8 @@ func (s Space) add(x *scenarios.Scenario, c faults.Choices) {
 // rework draws anew what a client does.
 func (s Space) rework(x *scenarios.Scenario, c faults.Choices) {
 	who := faults.OneOf(c.For("who", 0), x.Clients...)
-	x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool { return i.Fault == nil && i.Client == who })
+	x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool {
+		return i.Fault == nil && i.Client == who && i.Do[0].Kind != scenarios.PrepareStep
+	})
 	x.Timeline = append(x.Timeline, s.work(c.For("work", 0), who)...)
 }

@@ -24,6 +24,9 @@ type Options struct {
 	Seed uint64
 	// Runs is how many experiments are run, by all shards together; without a limit if zero.
 	Runs int
+	// For is the time after which no generation is begun; without a limit if zero. What waits to be shrunk then still is.
+	// What such a search has found when it ends depends on how fast the machine is.
+	For time.Duration
 	// Jobs is how many runs are made at a time; one a core if zero. It does not change what is found.
 	Jobs int
 	// Shard is this search's number, from 0, among Shards that share the Runs; Shards 0 is 1.
@@ -77,30 +80,22 @@ type explorer struct {
 }
 
 // Explore searches until all runs are made, ctx ends, or something is wrong with the search itself: a run that does not
-// repeat (scenarios.ErrNotRepeated), a canary that is not caught (ErrBlind), a directory that cannot be written. The
-// summary is of all whole generations; it is there with an error, too, unless the search did not start.
+// repeat (scenarios.ErrNotRepeated), a canary that is not caught (ErrBlind), a directory that cannot be written. That ctx
+// ends is no error. The summary is of all whole generations, but for Unfinished; it is there with an error, too, unless the
+// search did not start.
 func Explore(ctx context.Context, space Space, o Options) (*Summary, error) {
-	o.Shards = max(o.Shards, 1)
-	if o.Jobs <= 0 {
-		o.Jobs = runtime.GOMAXPROCS(0)
-	}
-	if o.Generation <= 0 {
-		o.Generation = DefaultGeneration
-	}
-	if o.shrinkRuns <= 0 {
-		o.shrinkRuns = shrinkRuns
-	}
+	o = o.whole()
 	x := &explorer{space: space, options: o}
 	var err error
 	if x.state, err = open(space, o); err != nil {
 		return nil, err
 	}
-	for {
+	for start := time.Now(); ; {
 		n := o.Generation
 		if o.Runs > 0 {
 			n = min(n, x.Search.share(o.Shard)-x.Summary.Runs)
 		}
-		if n <= 0 {
+		if n <= 0 || o.For > 0 && time.Since(start) >= o.For {
 			return &x.Summary, x.finish(ctx)
 		}
 		if ctx.Err() != nil {
@@ -115,14 +110,40 @@ func Explore(ctx context.Context, space Space, o Options) (*Summary, error) {
 	}
 }
 
+// whole is the options with what zero stands for.
+func (o Options) whole() Options {
+	o.Shards = max(o.Shards, 1)
+	if o.Jobs <= 0 {
+		o.Jobs = runtime.GOMAXPROCS(0)
+	}
+	if o.Generation <= 0 {
+		o.Generation = DefaultGeneration
+	}
+	if o.shrinkRuns <= 0 {
+		o.shrinkRuns = shrinkRuns
+	}
+	return o
+}
+
 // generation makes n runs and takes in what they show; not done if ctx ended before.
 func (x *explorer) generation(ctx context.Context, n int) (done bool, err error) {
+	before, trials := x.Summary.clone(), make([]trial, n)
+	defer func() {
+		if done {
+			return
+		}
+		x.Summary = before
+		for i := range trials {
+			if x.counts(&trials[i]) {
+				x.Summary.Unfinished++
+			}
+		}
+	}()
 	if err := x.canary(ctx); err != nil || ctx.Err() != nil {
 		return false, err
 	}
 	first := x.Summary.Runs
 	all := x.candidates(first, n)
-	trials := make([]trial, n)
 	found := make([][]pending, n)
 	err = x.each(ctx, n, func(i int, buffer *history.History) (err error) {
 		if trials[i], err = x.space.try(all[i], buffer); err != nil {
@@ -139,7 +160,7 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		}
 		isNew := false
 		for _, kind := range t.kinds {
-			p, err := x.reduce(pending{Run: first + i, Candidate: t.candidate, Kind: kind, Families: t.families})
+			p, err := x.reduce(pending{Run: first + i, Candidate: t.candidate, Kind: kind, Families: t.families, Beyond: t.beyond}, buffer)
 			if err != nil {
 				return err
 			}
@@ -158,6 +179,7 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		x.add(&trials[i])
 		x.Pending = append(x.Pending, found[i]...)
 	}
+	x.Summary.Orders = x.orders.Estimate()
 	x.Pool = x.narrowest(trials)
 	if err := x.settle(ctx, shrinksPerGeneration); err != nil || ctx.Err() != nil {
 		return false, err
@@ -260,21 +282,14 @@ func (x *explorer) each(ctx context.Context, n int, f func(i int, buffer *histor
 	return failure
 }
 
-// again makes a run twice more, and compares.
+// again makes a run twice more, once with and once without measuring, and compares.
 func (s Space) again(c Candidate) error {
 	x := c.Scenario(s)
-	var hashes [2]string
-	for i := range hashes {
-		out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed})
-		if err != nil {
-			return err
-		}
-		hashes[i] = out.TraceHash
+	out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed, Margins: true})
+	if err != nil {
+		return err
 	}
-	if hashes[0] != hashes[1] {
-		return fmt.Errorf("%w: seed %d", scenarios.ErrNotRepeated, c.Seed)
-	}
-	return nil
+	return scenarios.Again(x, scenarios.Options{Seed: c.Seed}, out)
 }
 
 // ErrBlind: a lock that is known to be broken was not caught, so that to find nothing means nothing.

@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,11 +24,8 @@ func Merge(dir string, shards ...string) (*Summary, error) {
 	if err := whole(all, shards); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrState, err)
-	}
-	if _, err := load(dir); err == nil || !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s holds a search already", ErrState, dir)
+	if err := NewDir(dir); err != nil {
+		return nil, err
 	}
 	order := make([]int, len(all))
 	for i := range order {
@@ -91,7 +87,7 @@ func (st *state) include(shard *state, from, dir string) error {
 	}
 	s.Orders = st.orders.Estimate()
 	for _, f := range other.Findings {
-		if known := s.explains(f.Kind, f.Families); known != 0 {
+		if known := s.explains(f.Kind, f.Families, f.Beyond); known != 0 {
 			s.Findings[known-1].Times += f.Times
 			continue
 		}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"time"
 
 	"redlocksim/checker"
@@ -34,13 +35,8 @@ func (s Space) try(c Candidate, buffer *history.History) (trial, error) {
 		return trial{}, err
 	}
 	*buffer = r.History
-	t := trial{candidate: c, beyond: r.Beyond != nil, families: Families(x), grants: r.Report.Grants, order: order(r.History), margin: r.Margin}
-	for _, k := range r.Findings {
-		if k.Violation() {
-			t.kinds = append(t.kinds, k)
-		}
-		t.vacuous = t.vacuous || k == checker.Vacuous
-	}
+	t := trial{candidate: c, beyond: r.Beyond != nil, families: Families(x), grants: r.Report.Grants, order: order(r.History), margin: r.Margin,
+		kinds: Violations(r), vacuous: slices.Contains(r.Findings, checker.Vacuous)}
 	if len(t.kinds) > 0 {
 		t.history = history.Hash(r.History)
 	}

@@ -3,11 +3,12 @@ package search
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/redlock"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -38,6 +39,9 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 	x.Expect = scenarios.Expect{Unavailable: scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: s.Duration}}}
 	for i := range 2 + c.For("clients", 0).Below(int64(max(s.Clients-1, 1))) {
 		x.Clients = append(x.Clients, fmt.Sprintf("client-%d", i+1))
+	}
+	if x.Lock.Guard != nil { // without it nobody is granted anything for the largest time to live
+		x.Timeline = append(x.Timeline, scenarios.Item{Client: x.Clients[0], Do: []scenarios.Step{{Kind: scenarios.PrepareStep}}, Repeat: 1})
 	}
 	for i, name := range x.Clients {
 		x.Timeline = append(x.Timeline, s.work(c.For("work", i), name)...)
@@ -83,19 +87,25 @@ func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits 
 
 // moment draws a time, or a step of the algorithm, so that faults strike between any two of them.
 func (s Space) moment(c faults.Choices, clients []string) faults.Trigger {
-	switch c.For("kind", 0).Below(4) {
-	case 0, 1:
+	kind, steps := c.For("kind", 0).Below(4), stepsOf()[s.Base.Lock.Protocol]
+	switch {
+	case kind < 2:
 		return faults.Trigger{At: s.instant(c)}
-	case 2:
+	case kind == 2 || len(steps) == 0:
 		events := []string{"acquire-called", "acquire-done", "release-called", faults.Checked, "write-called", "write-effect", "belief-ended"}
 		return s.after(c, events, clients)
 	}
-	var steps []string
-	for _, step := range redlock.Steps() {
-		steps = append(steps, step.String())
-	}
 	return s.after(c, steps, clients)
 }
+
+// stepsOf are the steps of each protocol.
+var stepsOf = sync.OnceValue(func() map[protocols.Name][]string {
+	of := map[protocols.Name][]string{}
+	for _, p := range protocols.All() {
+		of[protocols.Name(p.Name)] = p.Steps
+	}
+	return of
+})
 
 func (s Space) after(c faults.Choices, events, clients []string) faults.Trigger {
 	m := &faults.Moment{Event: faults.OneOf(c.For("event", 0), events...), Client: faults.OneOf(c.For("client", 0), clients...)}
@@ -144,7 +154,7 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 	long := step(scenarios.SleepStep, ttl+time.Duration(c.For("long", 0).Below(int64(ttl))))
 	late := faults.OneOf(c.For("late", 0), nil, nil,
 		[]scenarios.Step{lock, update, long, unlock},
-		[]scenarios.Step{lock, update, step(scenarios.HoldStep, ttl-ttl/8), update, unlock},
+		[]scenarios.Step{lock, step(scenarios.HoldStep, ttl-ttl/8), update, unlock},
 		[]scenarios.Step{lock, step(scenarios.RenewStep, ttl+ttl/2), update, unlock},
 		[]scenarios.Step{lock, step(scenarios.ExtendStep, ttl), long, unlock},
 	)

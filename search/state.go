@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/axiomhq/hyperloglog"
 
@@ -42,6 +43,8 @@ type pending struct {
 	Candidate Candidate    `json:"candidate"`
 	Kind      checker.Kind `json:"kind"`
 	Families  []string     `json:"families"`
+	// Beyond says that its faults exceed the budget.
+	Beyond bool `json:"beyond,omitempty"`
 	// Known is the number of the finding that explains it, from 1; zero if none of those known does.
 	Known int `json:"known,omitempty"`
 }
@@ -90,7 +93,20 @@ func open(s Space, o Options) (*state, error) {
 	case was.Search != this || was.Shard != o.Shard:
 		return nil, fmt.Errorf("%w: %s holds another search (%s)", ErrState, o.Dir, was.difference(fresh))
 	}
-	return was, removeRaw(o.Dir)
+	// What is not shrunk stays until the generation that it is from is done.
+	return was, remove(o.Dir, tempPattern)
+}
+
+// NewDir makes a directory for what is found, if it is not there. The error matches ErrState if that cannot be, or if it
+// holds a random search, whose files could be overwritten.
+func NewDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("%w: %w", ErrState, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, stateFile)); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s holds a search already", ErrState, dir)
+	}
+	return nil
 }
 
 // difference names the first thing in which two searches differ.
@@ -135,7 +151,10 @@ func (x *explorer) save() error {
 	if x.options.Dir == "" {
 		return nil
 	}
-	return errors.Join(x.state.write(x.options.Dir), removeRaw(x.options.Dir))
+	if err := x.state.write(x.options.Dir); err != nil {
+		return err
+	}
+	return remove(x.options.Dir, RawPattern, tempPattern)
 }
 
 func (st *state) write(dir string) error {
@@ -148,6 +167,24 @@ func (st *state) write(dir string) error {
 		return err
 	}
 	return writeFile(filepath.Join(dir, stateFile), data)
+}
+
+// remove removes files of a directory.
+func remove(dir string, patterns ...string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		is := func(pattern string) bool { return matches(pattern, e.Name()) }
+		if slices.ContainsFunc(patterns, is) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+// matches says whether a name is as a pattern of this package, which is a right one.
+func matches(pattern, name string) bool {
+	ok, _ := filepath.Match(pattern, name)
+	return ok
 }
 
 // tempPattern is what files are called until they are whole.

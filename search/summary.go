@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/scenarios"
 )
 
 // Summary is what a search has done and found so far.
@@ -34,42 +33,25 @@ type Summary struct {
 	Findings []Finding `json:"findings"`
 	// Unshrunk is how many violations were left aside because too many were waiting to be shrunk.
 	Unshrunk int `json:"unshrunk"`
+	// Unfinished is how many runs violated something that counts in a generation that was not finished. None of its runs is
+	// counted above. The violations that no finding explains are in the directory, as RawPattern; a search that is resumed
+	// comes upon all of them again.
+	Unfinished int `json:"unfinished,omitempty"`
 }
 
-// Finding is one way to break the lock: a kind of violation and the families of faults that it takes.
-type Finding struct {
-	// Kind is the violation, and Families are the faults of the shrunk experiment.
-	Kind     checker.Kind `json:"kind"`
-	Families []string     `json:"families"`
-	// Faults is how many faults it has.
-	Faults int `json:"faults"`
-	// Beyond says that the faults exceed the budget.
-	Beyond bool `json:"beyond"`
-	// Run is the number of the run in which it was found first, and Seed its seed.
-	Run  int    `json:"run"`
-	Seed uint64 `json:"seed"`
-	// Times is in how many runs that kind of violation came up with those families of faults present.
-	Times int `json:"times"`
-	// File is the name of the scenario file in the search's directory.
-	File string `json:"file,omitempty"`
-
-	// Scenario is the shrunk experiment; nil after a search was resumed.
-	Scenario *scenarios.Scenario `json:"-"`
+// explains is the number of the first finding, from 1, that a violation may be another instance of; zero if there is none.
+func (s *Summary) explains(kind checker.Kind, families []string, beyond bool) int {
+	return 1 + slices.IndexFunc(s.Findings, func(f Finding) bool { return f.Explains(kind, families, beyond) })
 }
 
-// explains is the number of the first finding, from 1, that a violation may be another instance of, as far as the families
-// of faults tell that were there; zero if there is none.
-func (s *Summary) explains(kind checker.Kind, families []string) int {
-	for i := range s.Findings {
-		f := &s.Findings[i]
-		if f.Kind == kind && !slices.ContainsFunc(f.Families, func(kind string) bool { return !slices.Contains(families, kind) }) {
-			return i + 1
-		}
-	}
-	return 0
+// clone is a copy that does not change with the summary.
+func (s *Summary) clone() Summary {
+	c := *s
+	c.Findings = slices.Clone(c.Findings)
+	return c
 }
 
-// add counts a run.
+// add counts a run, but does not estimate the orders anew, which takes a while.
 func (x *explorer) add(t *trial) {
 	s := &x.Summary
 	s.Runs++
@@ -91,7 +73,6 @@ func (x *explorer) add(t *trial) {
 		s.BeyondViolations++
 	}
 	x.orders.InsertHash(t.order)
-	s.Orders = x.orders.Estimate()
 	if t.margin != nil && (x.space.Beyond || !t.beyond) {
 		if e := t.escape(); s.Narrowest == nil || e.Slack() < s.Narrowest.Slack() {
 			s.Narrowest = &e

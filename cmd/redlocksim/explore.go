@@ -1,15 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -25,11 +24,9 @@ func newExplore() *cobra.Command {
 	var o search.Options
 	var space search.Space
 	var beyond bool
-	var length time.Duration
 	var shard, jsonPath string
 	var clients int
 	var duration time.Duration
-	var bySystem, allOrders bool
 	var so systematicOptions
 	cmd := &cobra.Command{
 		Use:   "explore [NAME|FILE]",
@@ -63,10 +60,11 @@ worlds of three nodes and two clients, and the report says what was covered.
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			so.seed, so.beyond, so.jobs, so.dir = o.Seed, beyond, o.Jobs, o.Dir
-			switch {
-			case bySystem && allOrders:
-				return &failure{exitUsage, errors.New("--systematic and --orders: only one of them can be given")}
-			case bySystem:
+			asked, err := searchOf(cmd)
+			if err != nil {
+				return err
+			}
+			if asked == bySystem {
 				base, err := oneScenario(args)
 				if err != nil {
 					return err
@@ -77,21 +75,16 @@ worlds of three nodes and two clients, and the report says what was covered.
 			if err != nil {
 				return err
 			}
-			if allOrders {
+			if asked == allOrders {
 				return runOrders(cmd, base, so)
 			}
 			space = search.NewSpace(base)
 			space.Beyond, space.Clients, space.Duration = beyond, clients, duration
-			if err := checkSpace(cmd, space, &o, shard, length); err != nil {
+			if err := checkSpace(cmd, space, &o, shard); err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := untilInterrupted(cmd)
 			defer stop()
-			if length > 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, length)
-				defer cancel()
-			}
 			start, before, after := time.Now(), -1, 0
 			bar := progress(cmd.ErrOrStderr(), o.Runs/max(o.Shards, 1))
 			o.Progress = func(s *search.Summary) {
@@ -117,7 +110,11 @@ worlds of three nodes and two clients, and the report says what was covered.
 			if werr := writeSearch(cmd, summary, o.Dir, jsonPath); werr != nil && err == nil {
 				err = werr
 			}
-			if ctx.Err() != nil && err == nil && length == 0 {
+			if n := summary.Unfinished; n > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %d more runs broke the lock, among the last ones, which are not counted; what no finding explains is in %s, not shrunk\n",
+					n, filepath.Join(o.Dir, search.RawPattern))
+			}
+			if ctx.Err() != nil && err == nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: ended early; the same command with --resume goes on\n")
 			}
 			return searchVerdict(summary, err)
@@ -125,7 +122,7 @@ worlds of three nodes and two clients, and the report says what was covered.
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.Runs, "seeds", 0, "how many experiments to run; 10000 unless this or --for is given")
-	f.DurationVar(&length, "for", 0, "how long to search")
+	f.DurationVar(&o.For, "for", 0, "how long to search; what was found and waits is shrunk after that")
 	f.BoolVar(&beyond, "beyond", false, "draw faults that exceed the budget, too")
 	f.StringVar(&o.Dir, "dir", "redlocksim-explore", "the directory for findings and for the state of the search")
 	f.BoolVar(&o.Resume, "resume", false, "go on with the search in the directory")
@@ -137,12 +134,64 @@ worlds of three nodes and two clients, and the report says what was covered.
 	f.IntVar(&clients, "clients", 3, "the largest number of clients, at least 2")
 	f.DurationVar(&duration, "duration", 30*time.Second, "the length of a run in virtual time")
 	f.StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
-	f.BoolVar(&bySystem, "systematic", false, "place every fault at every step of the scenario")
+	f.Bool(bySystem, false, "place every fault at every step of the scenario")
 	f.IntVar(&so.depth, "depth", 1, "how many faults to place at a time, 1 or 2, with --systematic")
-	f.BoolVar(&allOrders, "orders", false, "go through all orders of messages in small worlds")
+	f.Bool(allOrders, false, "go through all orders of messages in small worlds")
 	f.IntVar(&so.late, "late", 1, "how often messages may be late, with --orders; -1 is without a limit")
 	f.IntVar(&so.runs, "limit", 15_000, "how many placements to run, or how many runs of each small world; 0 is without a limit")
 	return cmd
+}
+
+// random, bySystem and allOrders are the searches that explore makes, by the flag that asks for each.
+const (
+	random    = ""
+	bySystem  = "systematic"
+	allOrders = "orders"
+)
+
+// searchFlags are the flags that not all searches look at, and those that do.
+var searchFlags = []struct {
+	name string
+	with []string
+}{
+	{"seeds", []string{random}},
+	{"for", []string{random}},
+	{"resume", []string{random}},
+	{"shard", []string{random}},
+	{"generation", []string{random}},
+	{"blind", []string{random}},
+	{"clients", []string{random}},
+	{"duration", []string{random}},
+	{"json", []string{random}},
+	{"beyond", []string{random, bySystem}},
+	{"dir", []string{random, bySystem}},
+	{"seed", []string{random, bySystem}},
+	{"depth", []string{bySystem}},
+	{"limit", []string{bySystem, allOrders}},
+	{"late", []string{allOrders}},
+}
+
+// searchOf is the search that flags ask for. It is an error if one is given that this search would not look at.
+func searchOf(cmd *cobra.Command) (string, error) {
+	asked := random
+	for _, name := range []string{bySystem, allOrders} {
+		if on, _ := cmd.Flags().GetBool(name); on { // there is such a flag
+			if asked != random {
+				return "", &failure{exitUsage, fmt.Errorf("--%s and --%s: only one of them can be given", asked, name)}
+			}
+			asked = name
+		}
+	}
+	for _, f := range searchFlags {
+		switch {
+		case !cmd.Flags().Changed(f.name) || slices.Contains(f.with, asked):
+		case asked == random:
+			return "", &failure{exitUsage, fmt.Errorf("--%s: only with --%s", f.name, strings.Join(f.with, " or --"))}
+		default:
+			return "", &failure{exitUsage, fmt.Errorf("--%s and --%s: only one of them can be given", f.name, asked)}
+		}
+	}
+	return asked, nil
 }
 
 // oneScenario is the scenario that the arguments name.
@@ -189,16 +238,16 @@ func baseOf(args []string) (*scenarios.Scenario, error) {
 // maxSearchClients bounds the clients of an experiment.
 const maxSearchClients = 20
 
-func checkSpace(cmd *cobra.Command, s search.Space, o *search.Options, shard string, length time.Duration) error {
+func checkSpace(cmd *cobra.Command, s search.Space, o *search.Options, shard string) error {
 	usage := func(format string, args ...any) error {
 		return &failure{exitUsage, fmt.Errorf(format, args...)}
 	}
 	switch {
 	case o.Runs < 0 || cmd.Flags().Changed("seeds") && o.Runs == 0:
 		return usage("--seeds %d: must be positive", o.Runs)
-	case length < 0 || cmd.Flags().Changed("for") && length == 0:
-		return usage("--for %v: must be positive", length)
-	case o.Runs > 0 && length > 0:
+	case o.For < 0 || cmd.Flags().Changed("for") && o.For == 0:
+		return usage("--for %v: must be positive", o.For)
+	case o.Runs > 0 && o.For > 0:
 		return usage("--seeds and --for: only one of them can be given")
 	case s.Clients < 2 || s.Clients > maxSearchClients:
 		return usage("--clients %d: must be from 2 to %d", s.Clients, maxSearchClients)
@@ -211,7 +260,7 @@ func checkSpace(cmd *cobra.Command, s search.Space, o *search.Options, shard str
 	case o.Dir == "":
 		return usage("--dir: must not be empty")
 	}
-	if o.Runs == 0 && length == 0 {
+	if o.Runs == 0 && o.For == 0 {
 		o.Runs = 10_000
 	}
 	if shard == "" {
@@ -257,18 +306,25 @@ func writeSearch(cmd *cobra.Command, s *search.Summary, dir, jsonPath string) er
 
 // searchVerdict is how the command ends.
 func searchVerdict(s *search.Summary, err error) error {
+	switch {
+	case err != nil:
+		return searchError(err)
+	case s.Violations > 0 || s.Unfinished > 0:
+		return &failure{code: exitSafety}
+	}
+	return nil
+}
+
+// searchError gives an error of a search its exit code.
+func searchError(err error) error {
 	f := (*failure)(nil)
 	switch {
 	case errors.As(err, &f):
 		return err
 	case errors.Is(err, search.ErrState):
 		return &failure{exitUsage, err}
-	case err != nil:
-		return wrap(err)
-	case s.Violations > 0:
-		return &failure{code: exitSafety}
 	}
-	return nil
+	return wrap(err)
 }
 
 func newMerge() *cobra.Command {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -55,6 +57,39 @@ func TestASearchSurvivesBeingKilled(t *testing.T) {
 		t.Errorf("the files differ: %d and %d", len(want), len(got))
 		for _, f := range got {
 			t.Logf("%s: %d bytes", f.name, len(f.data))
+		}
+	}
+}
+
+// A search that is interrupted while it has found something says so, with its exit code too.
+func TestAnInterruptedSearchTellsWhatItFound(t *testing.T) {
+	dir := t.TempDir()
+	weak := filepath.Join(dir, "weak.yaml")
+	if err := os.WriteFile(weak, []byte("lock: {ttl: 2s, drift: {factor: 0%, constant: 2ms}}\nbudget: {clock-rate: 20%}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out")
+	cmd := command("explore", weak, "--seeds", "1000000", "--generation", "1000000", "--dir", out)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill() }() // it is over, unless the test failed
+	for found := []string(nil); len(found) == 0; {
+		found, _ = filepath.Glob(filepath.Join(out, "raw-*.yaml")) // the pattern is right
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	exit := (*exec.ExitError)(nil)
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitSafety {
+		t.Errorf("%v\n%s", err, &said)
+	}
+	for _, text := range []string{"more runs broke the lock", filepath.Join(out, "raw-*.yaml"), "--resume goes on"} {
+		if !strings.Contains(said.String(), text) {
+			t.Errorf("no %q in\n%s", text, &said)
 		}
 	}
 }

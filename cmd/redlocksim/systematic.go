@@ -35,7 +35,7 @@ func (o *systematicOptions) check() error {
 	case o.depth != 1 && o.depth != 2:
 		return &failure{exitUsage, fmt.Errorf("--depth %d: must be 1 or 2", o.depth)}
 	case o.runs < 0:
-		return &failure{exitUsage, fmt.Errorf("--runs %d: must not be negative", o.runs)}
+		return &failure{exitUsage, fmt.Errorf("--limit %d: must not be negative", o.runs)}
 	case o.jobs < 0:
 		return &failure{exitUsage, fmt.Errorf("--jobs %d: must not be negative", o.jobs)}
 	}
@@ -68,15 +68,23 @@ func runSystematic(cmd *cobra.Command, base *scenarios.Scenario, o systematicOpt
 		}
 	}
 	s, err := systematic.Explore(ctx, b, so)
-	if err != nil {
-		return wrap(err)
+	if s == nil {
+		return searchError(err)
 	}
 	placements(cmd.OutOrStdout(), s, o)
 	speed(cmd.ErrOrStderr(), int(s.Singles.Covered+s.Pairs.Covered), "placements", time.Since(start))
 	if ctx.Err() != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: ended early")
 	}
-	if len(s.Findings) > 0 {
+	return placementsVerdict(s, err)
+}
+
+// placementsVerdict is how the command ends.
+func placementsVerdict(s *systematic.Summary, err error) error {
+	switch {
+	case err != nil:
+		return searchError(err)
+	case len(s.Findings) > 0 || s.Unshrunk > 0:
 		return &failure{code: exitSafety}
 	}
 	return nil
@@ -98,7 +106,7 @@ func placements(w io.Writer, s *systematic.Summary, o systematicOptions) {
 	if o.depth >= 2 {
 		part("pairs", &s.Pairs)
 	}
-	if len(s.Findings) == 0 {
+	if len(s.Findings)+s.Unshrunk == 0 {
 		fmt.Fprintln(w, "findings   none")
 	}
 	for i, f := range s.Findings {
@@ -116,7 +124,7 @@ func placements(w io.Writer, s *systematic.Summary, o systematicOptions) {
 		}
 	}
 	if s.Unshrunk > 0 {
-		fmt.Fprintf(w, "           %d more kinds of violations were not shrunk\n", s.Unshrunk)
+		fmt.Fprintf(w, "unshrunk   %d more kinds of violations\n", s.Unshrunk)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/scenarios"
+	"redlocksim/search"
+	"redlocksim/search/systematic"
 )
 
 func asked(run func(*cobra.Command) error) (out string, code int) {
@@ -105,10 +107,36 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 }
 
 func TestSystematicUsage(t *testing.T) {
-	for _, o := range []systematicOptions{{depth: 3}, {depth: 1, runs: -1}, {depth: 1, jobs: -1}} {
+	for flag, o := range map[string]systematicOptions{"--depth": {depth: 3}, "--limit": {depth: 1, runs: -1}, "--jobs": {depth: 1, jobs: -1}} {
 		for _, run := range []func(*cobra.Command, *scenarios.Scenario, systematicOptions) error{runSystematic, runOrders} {
-			if _, code := asked(func(cmd *cobra.Command) error { return run(cmd, nil, o) }); code != exitUsage {
-				t.Errorf("%+v: exit code %d", o, code)
+			var err error
+			if _, code := asked(func(cmd *cobra.Command) error { err = run(cmd, nil, o); return err }); code != exitUsage || !strings.Contains(err.Error(), flag+" ") {
+				t.Errorf("%+v: exit code %d, %v", o, code, err)
+			}
+		}
+	}
+}
+
+// TestPlacementsVerdict: violations count, also if there was no time to shrink them or something went wrong later.
+func TestPlacementsVerdict(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    systematic.Summary
+		err  error
+		want int
+	}{
+		"nothing":        {systematic.Summary{}, nil, exitOK},
+		"a finding":      {systematic.Summary{Findings: make([]search.Finding, 1)}, nil, exitSafety},
+		"no time for it": {systematic.Summary{Unshrunk: 1}, nil, exitSafety},
+		"no directory":   {systematic.Summary{}, search.ErrState, exitUsage},
+		"an error":       {systematic.Summary{Unshrunk: 1}, errors.New("x"), exitInternal},
+	} {
+		if _, code := asked(func(*cobra.Command) error { return placementsVerdict(&c.s, c.err) }); code != c.want {
+			t.Errorf("%s: exit code %d, want %d", name, code, c.want)
+		}
+		if c.s.Unshrunk > 0 {
+			var b bytes.Buffer
+			if placements(&b, &c.s, systematicOptions{depth: 1}); strings.Contains(b.String(), "findings   none") {
+				t.Errorf("%s: %s", name, &b)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -198,7 +199,8 @@ func (x *explorer) execute() error {
 
 func (x *explorer) judge(out *scenarios.Outcome) error {
 	s := x.setup.Scenario
-	report, err := checker.Check(out.History, checker.Options{End: checker.Instant(s.Duration), MaxOperations: -1})
+	protocol, _ := protocols.Find(string(s.Lock.Protocol))
+	report, err := checker.Check(out.History, checker.Options{End: checker.Instant(s.Duration), Reentrant: protocol.Reentrant, MaxOperations: -1})
 	if err != nil {
 		return fmt.Errorf("orders: %s: %w", s.Name, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
+	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -283,5 +284,38 @@ func TestOrdinary(t *testing.T) {
 	}
 	if len(chosen.History) < 50 || chosen.HistoryHash != ordinary.HistoryHash || chosen.TraceHash != ordinary.TraceHash {
 		t.Errorf("%d events: %s", len(chosen.History), scenarios.FirstDifference(ordinary.History, chosen.History))
+	}
+}
+
+// TestAGuardIsPrepared: nodes with a restart guard vote in small worlds too.
+func TestAGuardIsPrepared(t *testing.T) {
+	s := Small(base(func(s *protocols.Settings) { s.Guard = &protocols.Guard{MaxTTL: s.TTL} }), 3, []Program{once(try)}, nil, time.Second)
+	granted := false
+	s.Executions = 5
+	s.Each = func(r *Run) {
+		granted = granted || slices.ContainsFunc(r.History, func(e history.Event) bool {
+			return sim.True(e.Time) >= sim.True(s.Begin) && faults.EventName(&e) == "acquire-done"
+		})
+	}
+	if _, err := Explore(t.Context(), s); err != nil || !granted {
+		t.Errorf("%v, granted is %v", err, granted)
+	}
+}
+
+// TestReentrant: a client that is granted a lock again that it has shares it with nobody.
+func TestReentrant(t *testing.T) {
+	s := Small(base(func(s *protocols.Settings) { s.Protocol = "redisson" }), 1, []Program{{[]scenarios.Step{try, hold(20 * time.Millisecond)}, 2}}, nil, time.Second)
+	again := false
+	s.Each = func(r *Run) {
+		n := 0
+		for i := range r.History {
+			if faults.EventName(&r.History[i]) == "acquire-done" {
+				n++
+			}
+		}
+		again = again || n == 3
+	}
+	if r, err := Explore(t.Context(), s); err != nil || !again || r.Violations != 0 {
+		t.Errorf("%v, granted again is %v, %+v", err, again, r)
 	}
 }

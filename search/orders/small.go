@@ -21,8 +21,8 @@ type Strike struct {
 }
 
 // Small makes a small world with the lock and the budget of a scenario: its first nodes, at most that many, and one client
-// for each program. Before, a client takes the lock and releases it, so that the nodes know the scripts. The run ends when
-// it has gone on for length.
+// for each program. Before, a client takes the lock and releases it, so that the nodes know the scripts; if
+// they have a restart guard, it prepares them. The run ends when it has gone on for length.
 func Small(base *scenarios.Scenario, nodes int, programs []Program, strike *Strike, length time.Duration) Setup {
 	const warmUp = time.Second
 	x := *base
@@ -34,8 +34,11 @@ func Small(base *scenarios.Scenario, nodes int, programs []Program, strike *Stri
 		name := fmt.Sprintf("client-%d", i+1)
 		x.Clients = append(x.Clients, name)
 		if i == 0 {
-			x.Timeline = append(x.Timeline, scenarios.Item{Client: name, Repeat: 1,
-				Do: []scenarios.Step{{Kind: scenarios.TryLockStep}, {Kind: scenarios.UnlockStep}}})
+			first := []scenarios.Step{{Kind: scenarios.TryLockStep}, {Kind: scenarios.UnlockStep}}
+			if x.Lock.Guard != nil {
+				first = append([]scenarios.Step{{Kind: scenarios.PrepareStep}}, first...)
+			}
+			x.Timeline = append(x.Timeline, scenarios.Item{Client: name, Repeat: 1, Do: first})
 		}
 		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: warmUp}, Client: name, Do: p.Steps, Repeat: p.Repeat})
 	}

@@ -40,8 +40,9 @@ type Summary struct {
 	// Singles and Pairs are the placements of one and of two faults, the second after the first.
 	Singles, Pairs Part
 	// Findings are what was found, shrunk, each of them another way to break the lock.
-	Findings []Finding
-	// Unshrunk is how many kinds of violations, by the faults they took, were left aside because there were too many.
+	Findings []search.Finding
+	// Unshrunk is how many kinds of violations, by the faults they took, were left aside because there were too many, or no
+	// time was left.
 	Unshrunk int
 }
 
@@ -86,12 +87,19 @@ type class struct {
 }
 
 // Explore places the faults, and shrinks what it finds. When the context ends it stops with what was covered so far. The
-// error is an internal one, or that of a directory that cannot be written.
+// error is an internal one, that of a file that cannot be written or, before anything is run and with no summary, one that
+// matches search.ErrState: the directory cannot be made, or holds a random search. With any other there is the summary of
+// what was covered and found until then.
 func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 	if o.Jobs <= 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
 	x := &explorer{base: b, options: o}
+	if o.Dir != "" {
+		if err := search.NewDir(o.Dir); err != nil {
+			return nil, err
+		}
+	}
 	x.summary = Summary{Moments: len(b.Moments), Faults: len(b.Faults), Base: b.kinds}
 	n := uint64(len(b.Moments)) * uint64(len(b.Faults))
 	left := ^uint64(0)
@@ -99,12 +107,12 @@ func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 		left = uint64(o.Runs)
 	}
 	if err := x.cover(ctx, &x.summary.Singles, n, left, func(k uint64) []uint64 { return []uint64{k} }); err != nil {
-		return nil, err
+		return &x.summary, err
 	}
 	if o.Depth >= 2 && n > 1 {
 		err := x.cover(ctx, &x.summary.Pairs, n*(n-1)/2, left-x.summary.Singles.Covered, func(k uint64) []uint64 { return pair(k, n) })
 		if err != nil {
-			return nil, err
+			return &x.summary, err
 		}
 	}
 	return &x.summary, x.settle(ctx)
@@ -233,12 +241,8 @@ func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error)
 		why := item.When.String() + ": "
 		t.unstruck = t.unstruck || slices.ContainsFunc(r.Unstruck, func(text string) bool { return strings.HasPrefix(text, why) })
 	}
-	for _, k := range r.Findings {
-		if k.Violation() && !slices.Contains(x.base.kinds, k) {
-			t.kinds = append(t.kinds, k)
-		}
-	}
-	if t.kinds != nil {
+	t.kinds = slices.DeleteFunc(search.Violations(r), func(k checker.Kind) bool { return slices.Contains(x.base.kinds, k) })
+	if len(t.kinds) > 0 {
 		t.families = search.Families(s)
 	}
 	return t, nil
@@ -254,7 +258,7 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 		p.Unstruck++
 	}
 	switch {
-	case t.kinds == nil:
+	case len(t.kinds) == 0:
 		return
 	case t.beyond:
 		p.Beyond++

@@ -2,16 +2,19 @@ package systematic
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 	"redlocksim/sim"
 )
 
@@ -157,7 +160,9 @@ func TestKnown(t *testing.T) {
 				t.Errorf("%+v", *s)
 			}
 			for _, families := range test.want {
-				i := slices.IndexFunc(s.Findings, func(f Finding) bool { return slices.Equal(f.Families, families) && f.Kind == checker.LeaseOverlap })
+				i := slices.IndexFunc(s.Findings, func(f search.Finding) bool {
+					return slices.Equal(f.Families, families) && f.Kind == checker.LeaseOverlap
+				})
 				if i < 0 {
 					t.Errorf("no finding with %v: %+v", families, s.Findings)
 					continue
@@ -324,5 +329,64 @@ func TestStoppedAmongRuns(t *testing.T) {
 	}
 	if p.Different != covered.Different || p.Unstruck != covered.Unstruck {
 		t.Errorf("%+v, %+v", covered, p)
+	}
+}
+
+// TestWhatDoesNotStrikeIsNotKept: one of two faults is too late, after all are healed, and no file can place it there.
+func TestWhatDoesNotStrikeIsNotKept(t *testing.T) {
+	b := newBase(t, kleppmann+"heal: 20s\n", true)
+	b.Faults = []Fault{{"clock-step", &faults.ClockStep{Process: "B", By: 20 * time.Second}}}
+	early := slices.IndexFunc(b.Moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
+	b.Moments = []faults.Trigger{b.Moments[early], {At: 25 * time.Second}}
+	s, err := Explore(t.Context(), b, Options{Depth: 2, Beyond: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Pairs.Beyond != 1 || len(s.Findings) != 1 || s.Findings[0].Times != 2 {
+		t.Errorf("%+v", *s)
+	}
+	x := &explorer{base: b, options: Options{Beyond: true}}
+	x.classes = []*class{{kind: checker.LeaseOverlap, families: []string{"clock-step-of-node", "partition"}, beyond: true, placed: []uint64{0, 1}, times: 1}}
+	if err := x.settle(t.Context()); err != nil || len(x.summary.Findings) != 1 {
+		t.Errorf("%v, %+v", err, x.summary)
+	}
+}
+
+// TestWithinFirst: what is within the budget is shrunk before what is beyond it, if there is room for one of them, and is
+// not explained by it.
+func TestWithinFirst(t *testing.T) {
+	b := newBase(t, kleppmann+"budget: {clock-step: 10s}\n", true)
+	early := slices.IndexFunc(b.Moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
+	b.Moments = []faults.Trigger{b.Moments[early]}
+	b.Faults = []Fault{{"kill", &faults.Kill{Outage: faults.Outage{Node: "B", RestartAfter: new(time.Duration)}}}, {"clock-step", &faults.ClockStep{Process: "B", By: 9500 * time.Millisecond}}}
+	x := &explorer{base: b, options: Options{Beyond: true}}
+	for i, beyond := range []bool{true, false} {
+		x.classes = append(x.classes, &class{kind: checker.LeaseOverlap, families: []string{b.Faults[i].Kind}, beyond: beyond, placed: []uint64{uint64(i)}, times: 1})
+	}
+	x.summary.Findings = slices.Repeat([]search.Finding{{Kind: checker.StaleWrite, Beyond: true}}, maxFindings-1)
+	if err := x.settle(t.Context()); err != nil || len(x.summary.Findings) != maxFindings || x.summary.Findings[maxFindings-1].Beyond || x.summary.Unshrunk != 1 {
+		t.Errorf("%v, %+v", err, x.summary)
+	}
+}
+
+// TestUnshrunk: violations for which no time was left are told of.
+func TestUnshrunk(t *testing.T) {
+	b := newBase(t, kleppmann, true)
+	b.Faults = slices.DeleteFunc(b.Faults, func(f Fault) bool { return f.Kind != "clock-step" })
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := Explore(ctx, b, Options{Beyond: true, Progress: func(*Part) { cancel() }})
+	if err != nil || s.Singles.Beyond == 0 || len(s.Findings) != 0 || s.Unshrunk == 0 {
+		t.Errorf("%v, %+v", err, *s)
+	}
+}
+
+// TestTheDirectoryOfARandomSearch is not to be used: files could be overwritten.
+func TestTheDirectoryOfARandomSearch(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := search.Explore(t.Context(), search.NewSpace(search.DefaultBase()), search.Options{Runs: 1, Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Explore(t.Context(), newBase(t, tiny, false), Options{Dir: dir}); !errors.Is(err, search.ErrState) || s != nil {
+		t.Errorf("%v, %+v", err, s)
 	}
 }
