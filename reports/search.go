@@ -55,6 +55,8 @@ func Search(w io.Writer, s *search.Summary, dir string) error {
 	switch {
 	case s.Violations > 0:
 		fmt.Fprintf(&b, "\n%d runs broke the lock, in %d ways\n", s.Violations, len(s.Findings))
+	case s.Unfinished > 0:
+		fmt.Fprintf(&b, "\n%d runs of the generation under way broke the lock\n", s.Unfinished)
 	case s.Runs > 0:
 		b.WriteString("no violation found\n")
 	default:

@@ -48,7 +48,7 @@ func newAxis(path string, parts []string) (Axis, error) {
 			}
 			continue
 		}
-		a.Values = append(a.Values, parseValue(part))
+		a.Values = append(a.Values, ParseValue(part))
 	}
 	seen := map[string]bool{}
 	for _, v := range a.Values {
@@ -64,7 +64,7 @@ func (a *Axis) addRange(text string, ends []string) error {
 	if len(ends) != 3 {
 		return fmt.Errorf(`the range %q is not from:to:step, as "0ms:50ms:5ms"`, text)
 	}
-	from, to, step := parseValue(strings.TrimSpace(ends[0])), parseValue(strings.TrimSpace(ends[1])), parseValue(strings.TrimSpace(ends[2]))
+	from, to, step := ParseValue(strings.TrimSpace(ends[0])), ParseValue(strings.TrimSpace(ends[1])), ParseValue(strings.TrimSpace(ends[2]))
 	for _, end := range []Value{from, to, step} {
 		switch {
 		case end.Unit == "":

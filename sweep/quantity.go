@@ -53,8 +53,8 @@ func quantity(u Unit, n decimal.Decimal) Value { return Value{u.word(n), u, n} }
 
 var plainNumber = regexp.MustCompile(`^-?[0-9]{1,18}(\.[0-9]{1,12})?$`)
 
-// parseValue reads a word as files have it. What is no quantity is a word, and not wrong yet.
-func parseValue(text string) Value {
+// ParseValue reads a word as files and charts have it. What is no quantity is a word of the zero Unit.
+func ParseValue(text string) Value {
 	if number, ok := strings.CutSuffix(text, "%"); ok && plainNumber.MatchString(number) {
 		return Value{text, Percent, decimal.RequireFromString(number)}
 	}

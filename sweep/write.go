@@ -29,7 +29,7 @@ func (c *Chart) WriteCSV(w io.Writer) error {
 		at := slices.DeleteFunc(paths, func(p string) bool { return p == c.Along })
 		_ = out.Write(append(at, "along", "safe", "broken", "formula", "difference", "agrees", "note"))
 		for _, r := range c.Frontier {
-			_ = out.Write(append(slices.Clone(r.At), c.Along, r.Safe, r.Broken, r.Formula, r.Difference, r.agreement(), r.Note))
+			_ = out.Write(append(slices.Clone(r.At), c.Along, r.Safe, r.Broken, r.Formula, r.Difference, r.Agreement(), r.Note))
 		}
 		out.Flush()
 		return out.Error()
@@ -48,7 +48,7 @@ func (c *Chart) WriteCSV(w io.Writer) error {
 			low, high = strconv.FormatFloat(r.Share.Low, 'g', 6, 64), strconv.FormatFloat(r.Share.High, 'g', 6, 64)
 		}
 		integer := func(n int64) string { return strconv.FormatInt(n, 10) }
-		_ = out.Write(append(slices.Clone(cell.At), cell.verdict(), strings.Join(by, "; "), strconv.Itoa(len(c.Schedules)), runs, violations, low, high,
+		_ = out.Write(append(slices.Clone(cell.At), cell.Verdict(), strings.Join(by, "; "), strconv.Itoa(len(c.Schedules)), runs, violations, low, high,
 			integer(int64(cell.Unavailable)), strconv.Itoa(cell.Acquires), strconv.Itoa(cell.Refused), integer(int64(cell.P50)), integer(int64(cell.P99))))
 	}
 	out.Flush()
@@ -63,7 +63,8 @@ func (c *Chart) paths() []string {
 	return paths
 }
 
-func (c *Cell) verdict() string {
+// Verdict is "safe", "broken", or "invalid" where the protocol refuses the settings.
+func (c *Cell) Verdict() string {
 	switch {
 	case c.Invalid != "":
 		return "invalid"
@@ -73,7 +74,8 @@ func (c *Cell) verdict() string {
 	return "safe"
 }
 
-func (r *Row) agreement() string {
+// Agreement is "yes" or "no", or nothing without a formula.
+func (r *Row) Agreement() string {
 	switch {
 	case r.Agrees == nil:
 		return ""
@@ -224,7 +226,7 @@ func (c *Chart) frontier(b *strings.Builder) {
 		for _, v := range r.At {
 			row = append(row, v)
 		}
-		t.AppendRow(append(row, orDash(r.Safe), orDash(r.Broken), orDash(r.Formula), orDash(r.Difference), orDash(r.agreement()), r.Note))
+		t.AppendRow(append(row, orDash(r.Safe), orDash(r.Broken), orDash(r.Formula), orDash(r.Difference), orDash(r.Agreement()), r.Note))
 		if r.Agrees != nil {
 			compared++
 			if *r.Agrees {

@@ -8,12 +8,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"redlocksim/reports/heatmap"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
@@ -57,7 +58,8 @@ Exit codes:
   5  internal error`
 
 func newSweep() *cobra.Command {
-	var settingsFile, scenarioName, only, along, csvPath, jsonPath string
+	var settingsFile, scenarioName, only, along string
+	var out chartFiles
 	var axes, changes, schedules []string
 	var bisect bool
 	var random, jobs int
@@ -149,7 +151,7 @@ func newSweep() *cobra.Command {
 			if err != nil {
 				return wrap(err)
 			}
-			return writeChart(cmd, chart, csvPath, jsonPath)
+			return out.write(cmd, chart)
 		},
 	}
 	flags := cmd.Flags()
@@ -164,8 +166,7 @@ func newSweep() *cobra.Command {
 	flags.IntVar(&random, "random", 0, "how many random experiments to run at each point")
 	flags.Uint64Var(&seed, "seed", 0, "the seed of the random experiments")
 	flags.IntVar(&jobs, "jobs", 0, "how many points to run at a time; one a core unless given. It changes no result")
-	flags.StringVar(&csvPath, "csv", "", "write CSV to this file; - writes it to standard output, and nothing else")
-	flags.StringVar(&jsonPath, "json", "", "write JSON to this file; - writes it to standard output, and nothing else")
+	out.flags(flags)
 	return cmd
 }
 
@@ -223,23 +224,48 @@ func pointsOf(b sweep.Base, err error) (*sweep.Base, error) {
 	return &b, nil
 }
 
-// writeChart writes to the files, and as text to standard output unless one of them is that.
-func writeChart(cmd *cobra.Command, chart *sweep.Chart, csvPath, jsonPath string) error {
-	if csvPath == "-" && jsonPath == "-" {
-		return &failure{exitUsage, errors.New("--csv and --json cannot both be standard output")}
+// chartFiles are where a chart is written, by path; "-" is standard output.
+type chartFiles struct{ csv, json, svg, html string }
+
+func (f *chartFiles) flags(flags *pflag.FlagSet) {
+	const to = " to this file; - writes it to standard output, and nothing else"
+	flags.StringVar(&f.csv, "csv", "", "write CSV"+to)
+	flags.StringVar(&f.json, "json", "", "write JSON"+to)
+	flags.StringVar(&f.svg, "svg", "", "draw a map"+to)
+	flags.StringVar(&f.html, "html", "", "write a page with the map and its numbers"+to)
+}
+
+// write writes to the files, and as text to standard output unless one of them is that.
+func (f *chartFiles) write(cmd *cobra.Command, chart *sweep.Chart) error {
+	all := []struct {
+		flag, path string
+		write      func(io.Writer) error
+	}{
+		{"--csv", f.csv, chart.WriteCSV},
+		{"--json", f.json, chart.WriteJSON},
+		{"--svg", f.svg, func(w io.Writer) error { return heatmap.WriteSVG(w, chart) }},
+		{"--html", f.html, func(w io.Writer) error { return heatmap.WriteHTML(w, chart) }},
+	}
+	toStdout := ""
+	for _, to := range all {
+		if to.path == "-" && toStdout != "" {
+			return &failure{exitUsage, fmt.Errorf("%s and %s cannot both be standard output", toStdout, to.flag)}
+		}
+		if to.path == "-" {
+			toStdout = to.flag
+		}
 	}
 	if chart.Partial {
 		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: interrupted: the chart is partial")
 	}
-	for _, to := range []struct {
-		flag, path string
-		write      func(io.Writer) error
-	}{{"--csv", csvPath, chart.WriteCSV}, {"--json", jsonPath, chart.WriteJSON}} {
+	for _, to := range all {
 		if to.path == "" {
 			continue
 		}
 		var b bytes.Buffer
-		if err := to.write(&b); err != nil {
+		if err := to.write(&b); errors.Is(err, heatmap.ErrEmpty) {
+			return &failure{exitUsage, fmt.Errorf("%s: %w", to.flag, err)}
+		} else if err != nil {
 			return &failure{exitInternal, err}
 		}
 		if to.path == "-" {
@@ -250,7 +276,7 @@ func writeChart(cmd *cobra.Command, chart *sweep.Chart, csvPath, jsonPath string
 			return &failure{exitUsage, fmt.Errorf("%s: %w", to.flag, err)}
 		}
 	}
-	if slices.Contains([]string{csvPath, jsonPath}, "-") {
+	if toStdout != "" {
 		return nil
 	}
 	if err := chart.WriteText(cmd.OutOrStdout()); err != nil {

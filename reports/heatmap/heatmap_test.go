@@ -1,0 +1,129 @@
+package heatmap
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"redlocksim/sweep"
+)
+
+// chart is 2 by 3 points, with a frontier between 2 s and 3 s where the clocks are right, and none where they are not.
+func chart() *sweep.Chart {
+	cell := func(verdict string, at ...string) sweep.Cell {
+		c := sweep.Cell{At: at}
+		switch verdict {
+		case "broken":
+			c.Breaches = []sweep.Breach{{Schedule: "clocks", What: "<overlap>"}}
+		case "invalid":
+			c.Invalid = "too short"
+		}
+		return c
+	}
+	yes := true
+	return &sweep.Chart{
+		Name: "a < b", Along: "lock.ttl", Schedules: []string{"clocks"},
+		Axes: []sweep.ChartAxis{{Path: "budget.clock-rate", Unit: sweep.Percent, Values: []string{"0%", "1%"}},
+			{Path: "lock.ttl", Unit: sweep.Nanoseconds, Values: []string{"1s", "2s", "4s"}}},
+		Cells: []sweep.Cell{
+			cell("invalid", "0%", "1s"), cell("broken", "0%", "2s"), cell("safe", "0%", "4s"),
+			cell("broken", "1%", "1s"), cell("broken", "1%", "2s"), cell("broken", "1%", "4s"),
+		},
+		Frontier: []sweep.Row{
+			{At: []string{"0%"}, Safe: "4s", Broken: "2s", Formula: "2.5s", Agrees: &yes},
+			{At: []string{"1%"}, Broken: "4s", Formula: "5s"},
+		},
+	}
+}
+
+func TestGrid(t *testing.T) {
+	maps := mapsOf(chart())
+	if len(maps) != 1 {
+		t.Fatalf("%d maps", len(maps))
+	}
+	m := maps[0]
+	want := []field{
+		{-.5, .5, -.5, .5, "invalid"}, {-.5, .5, .5, 1.5, "broken"}, {-.5, .5, 1.5, 2.5, "safe"},
+		{.5, 1.5, -.5, .5, "broken"}, {.5, 1.5, .5, 1.5, "broken"}, {.5, 1.5, 1.5, 2.5, "broken"},
+	}
+	for i, w := range want {
+		if m.fields[i] != w {
+			t.Errorf("field %d: %v, want %v", i, m.fields[i], w)
+		}
+	}
+	// Between 2 s and 4 s, and the formula a quarter of the way from 2 s.
+	if len(m.border) != 2 || m.border[0].X != -.5 || m.border[1].X != .5 || m.border[0].Y != 1.5 {
+		t.Errorf("frontier %v", m.border)
+	}
+	if len(m.formula) != 1 || len(m.formula[0]) != 1 || math.Abs(m.formula[0][0].Y-1.25) > 1e-9 {
+		t.Errorf("formula %v: 5s is not on the axis", m.formula)
+	}
+}
+
+// A bisected chart shows both sides of each frontier, also where all values are on one.
+func TestBisected(t *testing.T) {
+	c := chart()
+	c.Bisected, c.Cells = true, c.Cells[1:3]
+	c.Frontier[0].Broken, c.Frontier[0].Safe = "2.499s", "2.5s"
+	m := mapsOf(c)[0]
+	if len(m.fields) != 3 || m.fields[0].verdict != "broken" || m.fields[1].verdict != "safe" || m.fields[0].high != m.fields[1].low ||
+		math.Abs(m.fields[0].high-1.24975) > 1e-9 || m.fields[2] != (field{.5, 1.5, -.5, 2.5, "broken"}) {
+		t.Errorf("fields %v", m.fields)
+	}
+}
+
+// One map for each value of a third axis, and one column where there is a single axis.
+func TestMoreAndFewerAxes(t *testing.T) {
+	c := chart()
+	c.Axes = append([]sweep.ChartAxis{{Path: "nodes.persistence", Values: []string{"none", "always"}}}, c.Axes...)
+	var cells []sweep.Cell
+	for _, word := range c.Axes[0].Values {
+		for _, cell := range c.Cells {
+			cell.At = append([]string{word}, cell.At...)
+			cells = append(cells, cell)
+		}
+	}
+	c.Cells, c.Frontier = cells, nil
+	if maps := mapsOf(c); len(maps) != 2 || maps[1].title != "a < b, nodes.persistence always" || len(maps[1].fields) != 6 {
+		t.Errorf("maps %+v", maps)
+	}
+	c = chart()
+	c.Axes, c.Cells, c.Frontier = c.Axes[1:], c.Cells[:3], nil
+	for i := range c.Cells {
+		c.Cells[i].At = c.Cells[i].At[1:]
+	}
+	if m := mapsOf(c); len(m) != 1 || len(m[0].fields) != 3 || m[0].fields[2] != (field{-.5, .5, 1.5, 2.5, "safe"}) {
+		t.Errorf("maps %+v", m)
+	}
+}
+
+// Pages and pictures are the same every time, have every number, and need nothing from anywhere.
+func TestPages(t *testing.T) {
+	var first, second, html bytes.Buffer
+	for _, w := range []*bytes.Buffer{&first, &second} {
+		if err := WriteSVG(w, chart()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Error("two pictures of one chart differ")
+	}
+	if err := WriteHTML(&html, chart()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"a &lt; b", "2.5s", "too short", "clocks: &lt;overlap&gt;", `<td class="broken">broken</td>`, "<svg"} {
+		if !strings.Contains(html.String(), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, not := range []string{"<overlap>", "src=", "<script", "@import", "url("} {
+		if strings.Contains(html.String(), not) {
+			t.Errorf("the page has %q", not)
+		}
+	}
+	if err := WriteSVG(&first, &sweep.Chart{}); !errors.Is(err, ErrEmpty) {
+		t.Errorf("an empty chart: %v", err)
+	}
+}
