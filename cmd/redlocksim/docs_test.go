@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -73,5 +74,58 @@ func TestClaims(t *testing.T) {
 	}
 	if checked < 60 {
 		t.Errorf("%d scenarios are named, there were more", checked)
+	}
+}
+
+// shorter makes commands that run for minutes run for seconds, by what stands in them. What then runs is the same code.
+var shorter = strings.NewReplacer(
+	"--seeds 100000", "--seeds 40",
+	"--seeds 10000", "--seeds 40",
+	"--for 10m", "--for 1s",
+	"--limit 20000", "--limit 40",
+	"--random 100", "--random 2",
+	"our-settings.yaml --orders", "our-settings.yaml --orders --limit 40",
+)
+
+// elsewhere are commands that other tests run: set-up, the whole suite, what the README shows the output of.
+var elsewhere = []string{"suite", "run 17-clock-jump"}
+
+var (
+	shown = regexp.MustCompile(`(?m)^(?:\$ )?(?:go run \./cmd/)?redlocksim (.*?)(?:\s+#.*)?$`)
+	words = regexp.MustCompile(`'[^']*'|\S+`)
+)
+
+// Every command that the documentation shows in a block of its own works: it ends with a verdict, or without one.
+func TestCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every command of the documentation")
+	}
+	all := documents(t)
+	settings, _, _ := between(t, all[readme], "```yaml\n", "```\n")
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("our-settings.yaml", []byte(settings), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for path, text := range all {
+		for _, block := range regexp.MustCompile("(?ms)^```(?:sh)?\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
+			for _, line := range shown.FindAllStringSubmatch(block[1], -1) {
+				if slices.Contains(elsewhere, line[1]) {
+					continue
+				}
+				checked++
+				var args []string
+				for _, word := range words.FindAllString(shorter.Replace(line[1]), -1) {
+					args = append(args, strings.Trim(word, "'"))
+				}
+				var stdout, stderr bytes.Buffer
+				if code := run(args, &stdout, &stderr); code != exitOK && code != exitSafety {
+					t.Errorf("%s: redlocksim %s: exit %d\n%s", path, strings.Join(args, " "), code, &stderr)
+				}
+			}
+		}
+	}
+	if checked < 9 {
+		t.Errorf("%d commands were run, there were more", checked)
 	}
 }
