@@ -4,6 +4,7 @@ package goredis_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,11 +25,10 @@ func BenchmarkLock(b *testing.B) {
 		name    string
 		options []redlock.Option
 	}{
-		{"batch=512", []redlock.Option{redlock.WithBatches(512)}},
-		{"batch=1", []redlock.Option{redlock.WithBatches(1)}},
-		{"batch=2", []redlock.Option{redlock.WithBatches(2)}},
-		{"batch=8", []redlock.Option{redlock.WithBatches(8)}},
-		{"batch=4", []redlock.Option{redlock.WithBatches(4)}},
+		{"plain", nil},
+		{"batches=1", []redlock.Option{redlock.WithBatches(1)}},
+		{"guard", []redlock.Option{redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Minute})}},
+		{"guard,batches=1", []redlock.Option{redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Minute}), redlock.WithBatches(1)}},
 	}
 	for _, kind := range kinds {
 		for _, parallel := range []int{1, 64, 512} {
@@ -41,6 +41,11 @@ func BenchmarkLock(b *testing.B) {
 				client, err := redlock.New(nodes, append(kind.options, redlock.WithNodeTimeout(time.Second))...)
 				if err != nil {
 					b.Fatal(err)
+				}
+				if strings.HasPrefix(kind.name, "guard") {
+					if err := client.PrepareGuard(b.Context()); err != nil {
+						b.Fatal(err)
+					}
 				}
 				inParallel(b, parallel, 2*parallel, client)
 				b.ReportAllocs()

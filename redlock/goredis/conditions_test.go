@@ -170,13 +170,15 @@ func (x *table) command(text string) *redlock.Command {
 	return c
 }
 
-var conditions = []struct {
+type condition struct {
 	command string // with a TTL of 30 s
 	before  string
 	want    redlock.Outcome
 	token   int64
 	after   string
-}{
+}
+
+var conditions = []condition{
 	// Fencing.
 	{"acquire a token=1", "", redlock.Accepted, 0, "a=mine:30s #a=1:keep"},
 	{"acquire a token=6", "#a=5", redlock.Accepted, 0, "a=mine:30s #a=6:keep"},
@@ -245,24 +247,20 @@ func TestConditions(t *testing.T) {
 				x.set(test.before)
 				c := x.command(test.command)
 				reply := do(t, x.node, c)[0]
-				record := x.db.Get(context.Background(), redlock.GuardKey).Val()
-				after := x.get()
-				if reply.Outcome != test.want || reply.Token != test.token || after != test.after {
-					t.Errorf("%s, with %q: got %v, token %d (%v), leaving %q; want %v, token %d, leaving %q",
-						test.command, test.before, reply.Outcome, reply.Token, reply.Err, after, test.want, test.token, test.after)
+				x.check(test, c, reply, test.command)
+			}
+			// In one batch behind another acquire under the guard, they are put to one vote.
+			for _, test := range conditions {
+				x.set(test.before)
+				c := x.command(test.command)
+				if c.Op != redlock.OpAcquire || c.Conditions.MaxTTL == 0 {
+					x.get()
+					continue
 				}
-				if hasErr := reply.Err != nil; hasErr != (test.want == redlock.Failed) {
-					t.Errorf("%s, with %q: error %v", test.command, test.before, reply.Err)
-				}
-				switch {
-				case c.Op == redlock.OpPrepare:
-					record = x.run
-				case test.want != redlock.Quarantined:
-					record = ""
-				}
-				if reply.Record != record {
-					t.Errorf("%s, with %q: record %q, want %q", test.command, test.before, reply.Record, record)
-				}
+				first := x.command(fmt.Sprintf("acquire z max=%v", c.Conditions.MaxTTL))
+				reply := do(t, x.node, first, c)[1]
+				x.db.Del(context.Background(), "z")
+				x.check(test, c, reply, "together, "+test.command)
 			}
 			x.set("guard=this,0,10s")
 			got := do(t, x.node, x.command("acquire a max=20s"))[0].Err
@@ -274,6 +272,29 @@ func TestConditions(t *testing.T) {
 				t.Errorf("error %v", got)
 			}
 		})
+	}
+}
+
+// check compares the reply to a command, and what it left, with what is wanted.
+func (x *table) check(test condition, c *redlock.Command, reply redlock.Reply, what string) {
+	x.Helper()
+	record := x.db.Get(context.Background(), redlock.GuardKey).Val()
+	after := x.get()
+	if reply.Outcome != test.want || reply.Token != test.token || after != test.after {
+		x.Errorf("%s, with %q: got %v, token %d (%v), leaving %q; want %v, token %d, leaving %q",
+			what, test.before, reply.Outcome, reply.Token, reply.Err, after, test.want, test.token, test.after)
+	}
+	if hasErr := reply.Err != nil; hasErr != (test.want == redlock.Failed) {
+		x.Errorf("%s, with %q: error %v", what, test.before, reply.Err)
+	}
+	switch {
+	case c.Op == redlock.OpPrepare:
+		record = x.run
+	case test.want != redlock.Quarantined:
+		record = ""
+	}
+	if reply.Record != record {
+		x.Errorf("%s, with %q: record %q, want %q", what, test.before, reply.Record, record)
 	}
 }
 
@@ -294,6 +315,22 @@ func TestConditionalRounds(t *testing.T) {
 		do(t, x.node, x.command(text))
 		if got := strings.Join(sent.take(), "; "); got != want {
 			t.Errorf("%d: sent %s, want %s", i, got, want)
+		}
+	}
+	x.set("guard=this,0,10s")
+	do(t, x.node, x.command("acquire a max=10s"), x.command("acquire c token=1"), x.command("acquire b max=10s"))
+	if got, want := strings.Join(sent.take(), "; "), "eval | evalsha"; got != want {
+		t.Errorf("two votes and a token: sent %s, want %s", got, want)
+	}
+	x.db.ScriptFlush(context.Background())
+	x.set("b=theirs:20s guard=this,0,10s")
+	replies := do(t, x.node, x.command("acquire a max=10s"), x.command("acquire b max=10s"), x.command("acquire c max=10s"))
+	if got, want := strings.Join(sent.take(), "; "), "evalsha; eval"; got != want {
+		t.Errorf("three votes after a flush: sent %s, want %s", got, want)
+	}
+	for i, want := range []redlock.Outcome{redlock.Accepted, redlock.Declined, redlock.Accepted} {
+		if replies[i].Outcome != want {
+			t.Errorf("vote %d: %v, want %v", i, replies[i].Outcome, want)
 		}
 	}
 }

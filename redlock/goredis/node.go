@@ -72,8 +72,8 @@ func NewNode(client redis.UniversalClient, options ...Option) (*Node, error) {
 func (n *Node) Name() string { return n.name }
 
 // Do sends the batch on one connection: a single command as it is, several as one pipeline (without MULTI, each command
-// being atomic by itself). It waits at most until the latest Deadline of the batch, and then every command has had its
-// Done called.
+// being atomic by itself), in which commands of a kind share a script where that changes nothing for any key. It waits at
+// most until the latest Deadline of the batch, and then every command has had its Done called.
 //
 // A script is sent with its source until the node has run it, and by its hash from then on: so its first use costs no
 // further round trip, and a release whose reply is lost is applied all the same. Where a node has forgotten a script (it
@@ -106,7 +106,6 @@ func (n *Node) run(commands []*redlock.Command) {
 	for _, c := range missed {
 		if now.Before(c.Deadline) {
 			again = append(again, c)
-			n.known.And(^scriptOf(c).bit)
 		} else {
 			c.Done(c, redlock.Reply{Outcome: redlock.TimedOut, Err: errNoTimeForSource})
 		}
@@ -141,39 +140,53 @@ func (n *Node) round(commands []*redlock.Command, again bool) (missed []*redlock
 	missed = commands[:0]
 	// What Process and Exec return is also in the requests, one by one.
 	if len(commands) == 1 {
-		answer := request(ctx, last, known)
-		_ = n.client.Process(ctx, answer)
-		if !n.answer(last, answer, known) {
+		s := step{first: last}
+		_ = n.client.Process(ctx, s.request(ctx, known))
+		if !n.finish(&s, last, known) {
 			missed = append(missed, last)
 		}
 		return missed
 	}
-	answers := make([]redis.Cmder, len(commands))
-	for i, c := range commands {
-		answers[i] = request(ctx, c, known)
+	steps, of := plan(commands)
+	requests := make([]redis.Cmder, len(steps))
+	for i := range steps {
+		requests[i] = steps[i].request(ctx, known)
 	}
-	pipeline := n.client.Pipeline()
-	_ = pipeline.BatchProcess(ctx, answers...)
-	_, _ = pipeline.Exec(ctx)
+	if len(requests) == 1 {
+		_ = n.client.Process(ctx, requests[0])
+	} else {
+		pipeline := n.client.Pipeline()
+		_ = pipeline.BatchProcess(ctx, requests...)
+		_, _ = pipeline.Exec(ctx)
+	}
 	for i, c := range commands {
-		if !n.answer(c, answers[i], known) {
+		if !n.finish(&steps[of[i]], c, known) {
 			missed = append(missed, c)
 		}
 	}
 	return missed
 }
 
-// answer answers the command, unless it asked by hash for a script that the node does not have.
-func (n *Node) answer(c *redlock.Command, answer redis.Cmder, known uint32) bool {
-	if script, ok := answer.(*redis.Cmd); ok {
-		switch bit := scriptOf(c).bit; {
-		case known&bit == 0 && script.Val() != nil:
-			n.known.Or(bit)
-		case known&bit != 0 && script.Err() != nil && redis.HasErrorPrefix(script.Err(), "NOSCRIPT"):
-			return false
-		}
+// finish answers the next command of a step, unless the step asked by hash for a script that the node does not have.
+func (n *Node) finish(s *step, c *redlock.Command, known uint32) bool {
+	if !n.knows(s.script, s.answer, known) {
+		return false
 	}
-	c.Done(c, replyTo(c, answer))
+	c.Done(c, s.replyTo(c))
+	return true
+}
+
+// knows learns from the answer to a script, which is nil for a plain SET, whether the node knows it; false if it was asked
+// for by its hash and the node does not.
+func (n *Node) knows(s *script, answer redis.Cmder, known uint32) bool {
+	switch err := answer.Err(); {
+	case s == nil:
+	case known&s.bit == 0 && answer.(*redis.Cmd).Val() != nil:
+		n.known.Or(s.bit)
+	case known&s.bit != 0 && err != nil && redis.HasErrorPrefix(err, "NOSCRIPT"):
+		n.known.And(^s.bit)
+		return false
+	}
 	return true
 }
 
@@ -187,11 +200,7 @@ func request(ctx context.Context, c *redlock.Command, known uint32) redis.Cmder 
 	q := c.Conditions
 	s := scriptOf(c)
 	args := make([]any, 0, 3+2*len(keys)+1+6)
-	if known&s.bit != 0 {
-		args = append(args, "evalsha", s.sha)
-	} else {
-		args = append(args, "eval", s.source)
-	}
+	args = s.call(args, known)
 	args = append(args, 0) // the number of keys, below
 	args = append(args, keys...)
 	if c.Op == redlock.OpAcquire && q != nil {

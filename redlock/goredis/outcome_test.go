@@ -229,7 +229,7 @@ func TestBrokenPipeline(t *testing.T) {
 	}{{false, redlock.Refused}, {true, redlock.TimedOut}} {
 		node := newNode(t, newClient(t, stub(t, test.silent, "+OK", "$-1", ":0", "-OOM command not allowed"), nil))
 		var batch []*redlock.Command
-		for _, text := range []string{"acquire a", "acquire b", "release c", "acquire d", "acquire e", "release f"} {
+		for _, text := range []string{"acquire a", "acquire b", "release c", "acquire d", "acquire e", "extend f"} {
 			c := command(t, text, ttl)
 			c.Deadline = time.Now().Add(short)
 			batch = append(batch, c)

@@ -1,32 +1,13 @@
 -- Acquires under conditions: see redlock.Conditions, which also says what the record and the counters are. KEYS are the
 -- locks' keys, then their counters if there is a token, then the guard's record if there is a largest TTL. Answers
--- {1, token}: voted; {0, counter}: held by another; {-1, counter}: token too low; {-2, record}: in quarantine; {-3, ms}:
--- the record has another largest TTL.
+-- {1, token}: voted; {0, counter}: held by another; {-1, counter}: token too low; or what guard.lua answers, which stands
+-- before this.
 local value, ttl, token, keep, max, watched = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local n = #KEYS
 
 if max > 0 then
-  local guard, record = KEYS[n], redis.call('GET', KEYS[n])
-  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
-  if not run then return redis.error_reply('ERR redlock: INFO server gives no run_id') end
-  local clock = redis.call('TIME')
-  local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
-  local found, since, limit
-  if record then
-    found, since, limit = string.match(record, '^(%x+) (%d+) (%d+)$')
-    if not found then return redis.error_reply('ERR redlock: ' .. guard .. ' is not a record of the restart guard') end
-    if tonumber(limit) ~= max then return {-3, tonumber(limit)} end
-  end
-  if found ~= run then
-    record = string.format('%s %.0f %.0f', run, now, max)
-    redis.call('SET', guard, record)
-    return {-2, record}
-  end
-  if since ~= '0' then
-    -- More than max, not max: the clock is rounded down.
-    if record ~= watched or now - tonumber(since) <= max then return {-2, record} end
-    redis.call('SET', guard, run .. ' 0 ' .. limit)
-  end
+  local why = unfit(KEYS[n], max, watched)
+  if why then return why end
   n = n - 1
 end
 

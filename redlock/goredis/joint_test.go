@@ -1,0 +1,67 @@
+//go:build unix
+
+package goredis_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+	"pgregory.net/rapid"
+
+	"redlocksim/internal/redisserver"
+	"redlocksim/redlock"
+)
+
+// A batch does and answers what its commands would one after the other, whichever of them are joined.
+func TestABatchIsItsCommandsInOrder(t *testing.T) {
+	for name, addr := range map[string]func() string{
+		"miniredis":    func() string { return miniredis.RunT(t).Addr() },
+		"redis-server": func() string { return redisserver.Start(t).Addr },
+	} {
+		t.Run(name, func(t *testing.T) {
+			open := func() *table {
+				addr := addr()
+				return &table{T: t, node: newNode(t, newClient(t, addr, nil)), db: newClient(t, addr, nil)}
+			}
+			whole, parts := open(), open()
+			rapid.Check(t, func(rt *rapid.T) {
+				before := rapid.SampledFrom([]string{"", "a=mine:20s b=theirs:20s", "a=list b=mine:20s c=mine:20s", "b=theirs:forever"}).Draw(rt, "before")
+				for _, x := range []*table{whole, parts} {
+					setState(t, x.db, before)
+				}
+				words := rapid.SliceOfN(rapid.SampledFrom([]string{
+					"acquire a", "acquire b", "acquire c", "acquire a b", "release a", "release b", "release c", "release d", "release b c",
+					"extend a", "extend b", "theirs acquire a", "theirs acquire c", "theirs release a", "theirs release c", "wake release b",
+				}), 2, 12).Draw(rt, "batch")
+				batches := map[*table][]*redlock.Command{}
+				for _, text := range words {
+					for _, x := range []*table{whole, parts} {
+						kind, rest, _ := strings.Cut(text, " ")
+						if kind != "theirs" && kind != "wake" {
+							rest = text
+						}
+						c := command(t, rest, ttl)
+						if kind == "theirs" {
+							c.Value = "theirs"
+						}
+						c.Wake = kind == "wake"
+						batches[x] = append(batches[x], c)
+					}
+				}
+				together := do(t, whole.node, batches[whole]...)
+				for i, c := range batches[parts] {
+					one := do(t, parts.node, c)[0]
+					text := func(r redlock.Reply) string { return fmt.Sprintf("%v (%v)", r.Outcome, r.Err) }
+					if got, want := text(together[i]), text(one); got != want {
+						rt.Errorf("%s, of %q: %s in the batch, %s by itself", words[i], words, got, want)
+					}
+				}
+				if got, want := getState(t, whole.db), getState(t, parts.db); got != want {
+					rt.Errorf("%q leaves %q in a batch, %q one by one", words, got, want)
+				}
+			})
+		})
+	}
+}
