@@ -66,6 +66,12 @@ func ofTheAdapter() []Mutant {
 			Killers: []string{"60-own-old-votes"},
 		},
 		{
+			Name: "wire-any-token", Tier: "wire",
+			Bug:     "a node votes for a fencing token that is not above its counter",
+			Edits:   []Edit{{"redlock/goredis/vote.lua", "if token > 0 and token <= counter then", "if false then"}},
+			Killers: []string{"68-lost-counters/two"},
+		},
+		{
 			Name: "wire-hash-first", Tier: "wire",
 			Bug:     "a script is asked for by its hash at first, too, and then sent a second time",
 			Edits:   []Edit{{"redlock/goredis/node.go", "known := n.known.Load()", "known := ^uint32(0)"}},

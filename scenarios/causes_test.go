@@ -153,6 +153,7 @@ func TestCausesAreCauses(t *testing.T) {
 		"46-redisson-multi/multi-lock":     {sameRates, "safe"},
 		"17-clock-jump":                    {noStep, "safe"},
 		"24-restart-at-once/one-of-three":  {remembers, "safe"},
+		"68-lost-counters/three":           {remembers, "safe"},
 		"24-restart-at-once/three-of-five": {remembers, "safe"},
 		"22-clock-rates/not-covered": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.ClockRate) faults.Fault { return &faults.ClockRate{Process: f.Process} })

@@ -106,6 +106,7 @@ func (n *Node) run(commands []*redlock.Command) {
 	for _, c := range missed {
 		if now.Before(c.Deadline) {
 			again = append(again, c)
+			n.known.And(^(scriptOf(c).bit | releasesScript.bit | votesScript.bit))
 		} else {
 			c.Done(c, redlock.Reply{Outcome: redlock.TimedOut, Err: errNoTimeForSource})
 		}
@@ -184,7 +185,6 @@ func (n *Node) knows(s *script, answer redis.Cmder, known uint32) bool {
 	case known&s.bit == 0 && answer.(*redis.Cmd).Val() != nil:
 		n.known.Or(s.bit)
 	case known&s.bit != 0 && err != nil && redis.HasErrorPrefix(err, "NOSCRIPT"):
-		n.known.And(^s.bit)
 		return false
 	}
 	return true

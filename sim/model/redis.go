@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 
@@ -62,6 +63,14 @@ func (p *plain) roundTrip(key sim.Key, deadline time.Time, r sim.Request, withBo
 	return x.reply
 }
 
+// Purpose implements sim.Purposeful.
+func (x *request) Purpose() string {
+	if x.Script != nil {
+		return "script"
+	}
+	return x.Args[0]
+}
+
 func (x *request) Answered() {
 	x.done = true
 	x.waiter.Wake()
@@ -83,7 +92,7 @@ func (x *request) serve(s *store) {
 	default:
 		s.server.BeforeWrite()
 		s.known[x.Script] = true
-		value = x.Script.Model(s.call, x.Keys, x.Argv)
+		value = x.Script.Model(s.callFromLua, x.Keys, x.Argv)
 	}
 	if e, isError := value.(sim.ServerError); isError {
 		x.reply = sim.Reply{Err: e}
@@ -91,4 +100,19 @@ func (x *request) serve(s *store) {
 		x.reply = sim.Reply{Value: value}
 	}
 	x.Reply()
+}
+
+// callFromLua is call with what becomes of an integer in Lua, whose numbers are doubles: beyond 2^53 it is rounded, and if
+// that is beyond the largest integer the smallest comes out, as on servers for amd64.
+func (s *store) callFromLua(args ...string) any {
+	reply := s.call(args...)
+	n, isInteger := reply.(int64)
+	switch f := float64(n); {
+	case !isInteger:
+		return reply
+	case f >= 1<<63:
+		return int64(math.MinInt64)
+	default:
+		return int64(f)
+	}
 }
