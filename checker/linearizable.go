@@ -120,22 +120,25 @@ func exclusive(t *transcript, holds []hold, confirmations []confirmation, o Opti
 			n++
 		}
 	}
-	return linearizable(mutexModel, n, o, func() []porcupine.Operation {
-		ops, owner := make([]porcupine.Operation, 0, n), owners(t, o.Reentrant)
-		add := func(act lockAct, grant int, s span) {
-			ops = append(ops, porcupine.Operation{
-				Input: lockInput{act, owner(grant)}, Call: int64(s.from), Return: int64(s.to),
-			})
+	return linearizable(mutexModel, n, o, func() []porcupine.Operation { return mutexOperations(t, holds, confirmations, o) })
+}
+
+// mutexOperations are those that exclusive asks about. Each has its grant as Metadata.
+func mutexOperations(t *transcript, holds []hold, confirmations []confirmation, o Options) []porcupine.Operation {
+	ops, owner := make([]porcupine.Operation, 0, 2*len(holds)+len(confirmations)), owners(t, o.Reentrant)
+	add := func(act lockAct, grant int, s span) {
+		ops = append(ops, porcupine.Operation{
+			Input: lockInput{act, owner(grant)}, Call: int64(s.from), Return: int64(s.to), Metadata: grant,
+		})
+	}
+	for _, h := range holds {
+		add(take, h.grant, span{h.call, h.from})
+		if h.to != forever {
+			add(leave, h.grant, span{h.to, h.to})
 		}
-		for _, h := range holds {
-			add(take, h.grant, span{h.call, h.from})
-			if h.to != forever {
-				add(leave, h.grant, span{h.to, h.to})
-			}
-		}
-		for _, c := range confirmations {
-			add(touch, c.grant, c.span)
-		}
-		return ops
-	})
+	}
+	for _, c := range confirmations {
+		add(touch, c.grant, c.span)
+	}
+	return ops
 }

@@ -115,13 +115,13 @@ func window(h history.History, w checker.Window) string {
 	}
 	why := "never ended"
 	if w.ToSeq > 0 {
-		why = ended(&h[w.ToSeq-1])
+		why = Ended(&h[w.ToSeq-1])
 	}
 	return fmt.Sprintf("%-10s from %s to %s (%s)", w.Process, at(w.From), end, why)
 }
 
-// ended says what ended a window.
-func ended(e *history.Event) string {
+// Ended says what ended a window, given the event that did.
+func Ended(e *history.Event) string {
 	switch {
 	case e.Kind == history.Expire:
 		return "its clock read the end of the lease"

@@ -58,6 +58,8 @@ type Options struct {
 	Unhashed bool
 	// Buffer is memory for the history, from a run whose outcome is no longer needed.
 	Buffer history.History
+	// Record has the run recorded for pictures of it.
+	Record bool
 	// Locker, if not nil, makes each client's lock instead of the scenario's protocol.
 	Locker func(protocols.Env) (protocols.Locker, error)
 }
@@ -79,6 +81,8 @@ type Outcome struct {
 	Leaks []Leak
 	// Margin is the narrowest escape; nil if none was measured.
 	Margin *Margin
+	// Recording is what the history leaves out; nil unless the run was recorded.
+	Recording *sim.Recording
 }
 
 // Run makes one run. The error is an internal one: the simulator or the library failed.
@@ -92,7 +96,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		return nil, err
 	}
 	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence.Persistence,
-		Latency: s.Network.Latency.Latency, Storage: s.Storage.StorageKind, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Chooser: o.Chooser}
+		Latency: s.Network.Latency.Latency, Storage: s.Storage.StorageKind, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Chooser: o.Chooser, Record: o.Record}
 	for _, name := range s.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock.ClockKind})
 	}
@@ -142,7 +146,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	w.Kernel.Run(sim.True(s.Duration))
 
-	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Spent: field.Spent, Leaks: leaks(w)}
+	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Spent: field.Spent, Leaks: leaks(w), Recording: w.Recording()}
 	if !o.Unhashed {
 		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
 	}
@@ -172,13 +176,19 @@ func asError(p any) error {
 	return err
 }
 
-// check has the history judged. A scenario in which nobody is to be granted the lock says so.
+// check has the history judged.
 func (s *Scenario) check(out *Outcome) (checker.Report, error) {
+	return checker.Check(out.History, s.CheckOptions())
+}
+
+// CheckOptions is how the histories of the scenario are judged. A scenario in which nobody is to be granted the lock says
+// so.
+func (s *Scenario) CheckOptions() checker.Options {
 	protocol, _ := protocols.Find(string(s.Lock.Protocol))
 	o := checker.Options{End: checker.Instant(s.Duration), Reentrant: protocol.Reentrant,
 		Stopping: []string{"pause", "suspend", "stuck", faults.CutOff}}
 	if len(s.Expect.Grants) == len(s.Clients) && !slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 }) {
 		o.MinGrants = -1
 	}
-	return checker.Check(out.History, o)
+	return o
 }

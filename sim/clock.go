@@ -74,6 +74,7 @@ func (c *Clock) SetRate(ppb int64) {
 	}
 	c.boot, c.since, c.rate = c.Boot(), c.k.now, ppb
 	c.k.retime(c)
+	c.k.look()
 }
 
 // Rate is by how many parts per billion the clocks are fast.
@@ -84,6 +85,7 @@ func (c *Clock) Step(by time.Duration) {
 	c.offset += Wall(by)
 	c.stepped = c.k.now
 	c.k.retime(c)
+	c.k.look()
 }
 
 // suspend stops the monotonic clock until wake.

@@ -106,12 +106,33 @@ func (x *Exchange) way(part int) *way {
 func (x *Exchange) send(part int) {
 	l := x.link
 	w := x.way(part)
+	record := l.network.k.recorder
+	if record != nil {
+		record.sent(x, part)
+	}
 	if w.cuts > 0 {
+		if record != nil {
+			record.ended(x, part, Lost, lostToPartition)
+		}
 		return
 	}
 	lab := x.label(part)
 	at := l.network.k.now.Add(w.latency.draw(l.draw.With(uint64(x.key)).With(uint64(part))) + w.delays)
 	l.network.k.schedule(at, ordinary, nil, lab, x, part)
+}
+
+// What a message can be lost to, as a Recording says it.
+const (
+	lostToPartition = "a partition"
+	lostToReset     = "its connection was reset"
+	lostToCrash     = "the process has crashed"
+)
+
+// ended has what became of a message recorded.
+func (x *Exchange) ended(part int, fate Fate, why string) {
+	if record := x.link.network.k.recorder; record != nil {
+		record.ended(x, part, fate, why)
+	}
 }
 
 // label is what the trace says of the arrival of a message.
@@ -131,6 +152,7 @@ func (x *Exchange) fire(part int) {
 	w := x.way(part)
 	switch {
 	case w.cuts > 0:
+		x.ended(part, Lost, lostToPartition)
 	case w.holds > 0:
 		w.held = append(w.held, delivery{x, part})
 	default:
@@ -154,6 +176,7 @@ func (x *Exchange) isMet() bool {
 	if state == listening && x.epoch == l.epoch {
 		return true
 	}
+	x.ended(partRequest, Lost, [...]string{listening: lostToReset, refusing: "the process is down", silent: "the machine is off"}[state])
 	if state != silent {
 		x.send(partReset)
 	}
@@ -167,6 +190,9 @@ func (x *Exchange) handOver(receiver *Process, part int) {
 		d.fire(0)
 		return
 	}
+	if receiver.dead {
+		x.ended(part, Lost, lostToCrash)
+	}
 	x.buffered = x.buffered || part == partReply && !x.cut
 	receiver.admits(deferred{handler: d, label: x.label(part)})
 }
@@ -176,13 +202,20 @@ func (d delivery) fire(int) {
 	x := d.exchange
 	if d.part == partRequest {
 		if x.isMet() { // it may have waited for a paused server, which is gone since
+			x.ended(d.part, Arrived, "")
 			x.link.listener(x)
 		}
 		return
 	}
-	if !x.isOpen || x.cut && !x.buffered && d.part == partReply {
+	switch {
+	case !x.isOpen:
+		x.ended(d.part, TooLate, "")
+		return
+	case x.cut && !x.buffered && d.part == partReply:
+		x.ended(d.part, Lost, lostToReset)
 		return
 	}
+	x.ended(d.part, Arrived, "")
 	x.Abandon()
 	if d.part == partReset {
 		x.end.Broken()

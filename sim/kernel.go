@@ -24,8 +24,9 @@ type Kernel struct {
 	maxSteps int
 	digest   digest
 	trace    func(TraceStep)
-	names    []string // of processes, by number; 0 is nobody
-	choices  *choices // nil unless a Chooser decides
+	names    []string  // of processes, by number; 0 is nobody
+	choices  *choices  // nil unless a Chooser decides
+	recorder *recorder // nil unless the run is recorded
 }
 
 // DefaultMaxSteps bounds a run that makes no progress in true time.
@@ -75,6 +76,13 @@ func (k *Kernel) cancel(e *event) {
 func (k *Kernel) free(e *event) {
 	*e = event{index: -1}
 	k.spare = append(k.spare, e)
+}
+
+// look has what happened to a process, a clock or a link recorded.
+func (k *Kernel) look() {
+	if k.recorder != nil {
+		k.recorder.look()
+	}
 }
 
 // After calls f when d of true time has passed.

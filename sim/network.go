@@ -109,6 +109,7 @@ func (l *Link) Cut(d Direction) {
 	for _, w := range l.ways(d) {
 		w.cuts++
 	}
+	l.network.k.look()
 }
 
 // Mend takes one Cut back.
@@ -116,6 +117,7 @@ func (l *Link) Mend(d Direction) {
 	for _, w := range l.ways(d) {
 		w.cuts--
 	}
+	l.network.k.look()
 }
 
 // Delay adds to the delay of every message sent from now on; a negative duration takes it back. It returns the largest
@@ -126,6 +128,7 @@ func (l *Link) Delay(d Direction, by time.Duration) time.Duration {
 		w.delays += by
 		most = max(most, w.delays)
 	}
+	l.network.k.look()
 	return most
 }
 
@@ -136,6 +139,7 @@ func (l *Link) Hold(d Direction) {
 			w.heldSince = l.network.k.now
 		}
 	}
+	l.network.k.look()
 }
 
 // Release delivers, in order and as the next things that happen, what was held back, once no Hold is left; what a cut is
@@ -154,6 +158,7 @@ func (l *Link) Release(d Direction) time.Duration {
 			k.schedule(k.now, ordinary, nil, h.exchange.label(h.part), h.exchange, h.part)
 		}
 	}
+	k.look()
 	return longest
 }
 

@@ -76,12 +76,16 @@ func (p *Process) admits(d deferred) bool {
 
 // Pause stops the process where it is, as SIGSTOP or a long garbage collection does: its clocks go on, its messages
 // wait in its socket buffers, its timers are late. A task that calls it for its own process stops at once.
-func (p *Process) Pause() { p.paused = true }
+func (p *Process) Pause() {
+	p.paused = true
+	p.k.look()
+}
 
 // Suspend pauses the process together with its machine, whose monotonic clock stands still meanwhile.
 func (p *Process) Suspend() {
-	p.Pause()
+	p.paused = true
 	p.clock.suspend()
+	p.k.look()
 }
 
 // Resume lets a paused or suspended process go on. What happened to it meanwhile happens now, in order.
@@ -99,13 +103,18 @@ func (p *Process) Resume() {
 		p.k.schedule(p.k.now, resumed, p, l, d, 0)
 	}
 	p.deferred = nil
+	p.k.look()
 }
 
 // Crash ends the process for good. Its clock goes on for those who ask.
 func (p *Process) Crash() {
 	p.dead = true
 	p.paused = false
+	if p.k.recorder != nil {
+		p.k.recorder.dropped(p.deferred, lostToCrash)
+	}
 	p.deferred = nil
+	p.k.look()
 }
 
 // GetStuck has the process's work go on without an end: programs that work under a lock must ask Stuck before they stop.

@@ -97,6 +97,9 @@ func (s *Subscription) Close() {
 // Answered implements Client. The node never answers the exchange itself, which stays open.
 func (s *Subscription) Answered() { panic("sim: a subscription was answered") }
 
+// Purpose implements Purposeful.
+func (s *Subscription) Purpose() string { return "subscribe" }
+
 // Broken implements Client.
 func (s *Subscription) Broken() {
 	s.broken = true
@@ -111,6 +114,9 @@ type leave struct {
 
 func (*leave) Answered() {}
 func (*leave) Broken()   {}
+
+// Purpose implements Purposeful.
+func (*leave) Purpose() string { return "unsubscribe" }
 
 // push is a message from a node to a subscriber, or the confirmation of the subscription.
 type push struct {
@@ -137,6 +143,14 @@ func (p *push) Answered() {
 }
 
 func (*push) Broken() {}
+
+// Purpose implements Purposeful.
+func (p *push) Purpose() string {
+	if p.confirms {
+		return "subscribe"
+	}
+	return "publish"
+}
 
 // Publish sends a message to those who subscribed to a channel of the node, in the order in which they did, and returns
 // how many these are: the command PUBLISH.

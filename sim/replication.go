@@ -84,9 +84,13 @@ func (u *update) arrive() {
 		u.to.BeforeWrite()
 		u.to.memory.Load(u.records)
 		r.offset, r.known = u.offset, u.records
+		u.to.k.look()
 	}
 	u.Reply()
 }
+
+// Purpose implements Purposeful.
+func (*update) Purpose() string { return "replication" }
 
 // Answered implements Client: the replica has acknowledged.
 func (u *update) Answered() {
@@ -211,6 +215,7 @@ func (w *World) Promote(node, replica *Server, clients []*Process) error {
 	for _, c := range clients {
 		w.Network.Link(c.name, node.name).leads = w.Network.Link(c.name, replica.name)
 	}
+	w.Kernel.look()
 	return nil
 }
 

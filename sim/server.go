@@ -123,6 +123,9 @@ func (s *Server) Shutdown() error {
 func (s *Server) stop(state presence) {
 	s.state = state
 	s.paused = false
+	if s.k.recorder != nil {
+		s.k.recorder.dropped(s.deferred, lostToCrash)
+	}
 	s.deferred = nil // its socket buffers go with it
 	s.memory.Load(nil)
 	s.subscribers = nil
@@ -130,6 +133,7 @@ func (s *Server) stop(state presence) {
 	for _, service := range s.services {
 		service.Stopped()
 	}
+	s.k.look()
 }
 
 // Restart starts the process with what is on its disk. Deadlines of keys are absolute: they have run on meanwhile.
@@ -150,6 +154,7 @@ func (s *Server) Restart() error {
 		service.Started()
 	}
 	s.restarted()
+	s.k.look()
 	return nil
 }
 

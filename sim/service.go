@@ -42,6 +42,9 @@ func (w *World) serve(s *Server, x *Exchange) {
 			s.changed()
 		}
 	}
+	if w.Kernel.recorder != nil {
+		w.Kernel.recorder.lookAtKeys(s, x.link.client.name)
+	}
 }
 
 // served is the client's end of an exchange whose request knows who serves it.

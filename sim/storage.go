@@ -103,6 +103,9 @@ func (a *access) serve(s *Storage) {
 	a.Exchange.Reply()
 }
 
+// Purpose implements Purposeful.
+func (a *access) Purpose() string { return string(a.event.Func) }
+
 func (a *access) Answered() { a.waiter.Wake() }
 
 func (a *access) Broken() {

@@ -24,6 +24,8 @@ type Config struct {
 	Storage StorageKind
 	// Trace, if not nil, is told of every step of the kernel.
 	Trace func(TraceStep)
+	// Record has the run recorded; see World.Recording.
+	Record bool
 	// Unhashed leaves the hashes out, for runs of which only the history matters: HistoryHash and TraceHash then mean
 	// nothing.
 	Unhashed bool
@@ -113,6 +115,9 @@ func NewWorld(cfg Config, backend Backend) *World {
 			}
 		}
 		w.Storage.connect(p, cfg.Latency)
+	}
+	if cfg.Record {
+		k.recorder = newRecorder(w)
 	}
 	return w
 }

@@ -258,6 +258,9 @@ func (x *exchange) serve(st *store) {
 	x.Reply()
 }
 
+// Purpose implements sim.Purposeful.
+func (x *exchange) Purpose() string { return x.command.Op.String() }
+
 func (x *exchange) Broken() { x.done(redlock.Reply{Outcome: redlock.Refused, Err: sim.ErrReset}) }
 
 // Answered gives the reply to the library or, where the node does not know the script, sends it in full.

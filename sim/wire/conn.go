@@ -49,6 +49,12 @@ func (x *exchange) Answered() {
 	c.wake()
 }
 
+// Purpose implements sim.Purposeful.
+func (x *exchange) Purpose() string {
+	args, _ := parse(x.request)
+	return strings.ToUpper(args[0])
+}
+
 func (x *exchange) Broken() {
 	c := x.conn
 	c.request = nil

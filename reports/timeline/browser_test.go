@@ -1,0 +1,409 @@
+package timeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"redlocksim/history"
+)
+
+// What the environment says of the tests in a browser.
+const (
+	// requireBrowser, set to 1, makes them fail where there is no chromium; they are skipped otherwise.
+	requireBrowser = "REDLOCKSIM_REQUIRE_BROWSER"
+	// screenshots is where they leave pictures of the pages; the artifacts of the test if unset (go test -artifacts).
+	screenshots = "REDLOCKSIM_SCREENSHOTS"
+)
+
+// browser starts chromium for a test.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv(requireBrowser) == "1" {
+			t.Fatalf("%s=1, and there is no chromium: %v", requireBrowser, err)
+		}
+		t.Skip("there is no chromium (Debian package chromium)")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(time.Minute))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("chromium does not start: %v", err)
+	}
+	return ctx
+}
+
+// tab is a page in a browser.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+
+	mu        sync.Mutex
+	complains []string // errors and requests
+}
+
+// open writes a timeline as a page and opens it from its file, in a window of this size.
+func open(t *testing.T, browser context.Context, line *Timeline, width, height int64, dark bool) *tab {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(path, []byte(rendered(t, "html", line)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := chromedp.NewContext(browser)
+	t.Cleanup(stop)
+	p := &tab{t: t, ctx: ctx, url: (&url.URL{Scheme: "file", Path: path}).String()}
+	if err := chromedp.Listen(ctx, p.listen); err != nil {
+		t.Fatal(err)
+	}
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(chromedp.EmulateViewport(width, height), chromedp.Navigate(p.url))
+	return p
+}
+
+func (p *tab) listen(event any) {
+	text := ""
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if e.Request.URL != p.url && !strings.HasPrefix(e.Request.URL, "data:") {
+			text = "request for " + e.Request.URL
+		}
+	case *runtime.EventExceptionThrown:
+		text = fmt.Sprintf("%+v", e.ExceptionDetails)
+	case *runtime.EventConsoleAPICalled:
+		text = fmt.Sprintf("console.%s", e.Type)
+	case *log.EventEntryAdded:
+		text = e.Entry.Text
+	}
+	if text != "" {
+		p.mu.Lock()
+		p.complains = append(p.complains, text)
+		p.mu.Unlock()
+	}
+}
+
+func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	if err := chromedp.Do(p.ctx, actions...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// get evaluates an expression in the page.
+func get[V any](p *tab, expression string) V {
+	p.t.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[V](expression))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return v
+}
+
+// press presses keys, one after the other.
+func (p *tab) press(keys ...string) {
+	p.t.Helper()
+	for _, k := range keys {
+		p.run(chromedp.KeyEvent(k))
+	}
+}
+
+// box is where an element is in the window: left, top, width and height.
+func (p *tab) box(selector string) [4]float64 {
+	p.t.Helper()
+	return get[[4]float64](p, fmt.Sprintf(`(() => { const b = document.querySelector(%q).getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`, selector))
+}
+
+// hover moves the mouse to a place in the window and returns what the page says of it.
+func (p *tab) hover(x, y float64) string {
+	p.t.Helper()
+	p.run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+	return get[string](p, `document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent`)
+}
+
+// bar is the selector of a span of a lane.
+func bar(line *Timeline, lane string, is func(Span) bool) string {
+	for i, l := range line.Lanes {
+		for j, s := range l.Spans {
+			if l.Name == lane && is(s) {
+				return fmt.Sprintf(`.lane[data-lane="%d"] .span[data-i="%d"] rect`, i, j)
+			}
+		}
+	}
+	return "#nothing"
+}
+
+func TestPageInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	b := browser(t)
+	r, line := drawn(t, "17-clock-jump")
+	p := open(t, b, line, 1280, 800, false)
+
+	t.Run("the overlap is in view", func(t *testing.T) {
+		p.t = t
+		band, view := p.box(".violation .band"), p.box("#view")
+		if band[0] < view[0] || band[0]+band[2] > view[0]+view[2] || band[2] < 50 || band[1] < 0 || band[1]+band[3] > 800 {
+			t.Errorf("the band is at %v, the picture at %v", band, view)
+		}
+		flag := p.box(".violation .flag")
+		if flag[0] < view[0] || flag[0]+flag[2] > view[0]+view[2] {
+			t.Errorf("its name is at %v", flag)
+		}
+	})
+
+	t.Run("the keyboard steps through the story", func(t *testing.T) {
+		p.t = t
+		cursor := func() (text, current string, x float64) {
+			return get[string](p, `document.querySelector("#cursor text").textContent`),
+				get[string](p, `[...document.querySelectorAll("#story [aria-current]")].map((li) => li.dataset.i).join()`), p.box("#cursor path")[0]
+		}
+		last := -math.MaxFloat64
+		for i, s := range line.Story {
+			p.press(kb.ArrowRight)
+			text, current, x := cursor()
+			if text != seconds(s.At) || current != fmt.Sprint(i) || x < last {
+				t.Errorf("step %d is at %s: the cursor is at %s, %.1f after %.1f, and the story at %s", i, seconds(s.At), text, x, last, current)
+			}
+			last = x
+		}
+		p.press(kb.ArrowLeft)
+		if text, current, _ := cursor(); text != seconds(line.Story[7].At) || current != "7" {
+			t.Errorf("one back: %s, %s", text, current)
+		}
+		p.press(kb.Home)
+		if text, current, _ := cursor(); text != "0.0000s" || current != "0" {
+			t.Errorf("home: %s, %s", text, current)
+		}
+		if status := get[string](p, `document.getElementById("now").textContent`); !strings.Contains(status, "Step 1 of 9") || !strings.Contains(status, line.Story[0].Text) {
+			t.Errorf("it tells: %s", status)
+		}
+	})
+
+	t.Run("the state at the cursor", func(t *testing.T) {
+		p.t = t
+		p.press(kb.Home, kb.ArrowRight, kb.ArrowRight, kb.ArrowRight, kb.ArrowRight, kb.ArrowRight) // client-2 is granted the lock
+		at := line.Violation.From
+		key := line.lane("A").all(Key)[0]
+		state := get[string](p, `document.getElementById("state").innerText`)
+		left := time.Duration(key.Left - int64(at-key.From)).Seconds()
+		for _, want := range []string{
+			fmt.Sprintf("keeps “R” of client-1, %.3fs to live", left), "wall clock +10s",
+			"believes it has the lock (grant 1), for " + seconds(line.Violation.Windows[0].To-at) + " more",
+			"believes it has the lock (grant 2), for 2.0000s more", "keeps “R” of client-2"} {
+			if !strings.Contains(state, want) {
+				t.Errorf("no %q in\n%s", want, state)
+			}
+		}
+	})
+
+	t.Run("hovering tells numbers of the history", func(t *testing.T) {
+		p.t = t
+		var granted, released string
+		for _, e := range r.History {
+			if e.Process == "client-2" && e.Kind == history.Return && e.Func == history.Acquire {
+				granted = seconds(Instant(e.Time))
+			}
+			if e.Process == "client-2" && e.Kind == history.Call && e.Func == history.Release {
+				released = seconds(Instant(e.Time))
+			}
+		}
+		box := p.box(bar(line, "client-2", func(s Span) bool { return s.Kind == Believed }))
+		if tip, want := p.hover(box[0]+box[2]/2, box[1]+box[3]/2), "client-2 believes in its lock (grant 2) from "+granted+" to "+released; !strings.HasPrefix(tip, want) {
+			t.Errorf("%q, want %q", tip, want)
+		}
+		key := line.lane("B").all(Key)[0]
+		box = p.box(bar(line, "B", func(s Span) bool { return s.Kind == Key }))
+		tip := p.hover(box[0]+box[2]*.72, box[1]+box[3]/2)
+		var left, at float64
+		if i := strings.LastIndex(tip, "; "); i < 0 {
+			t.Fatalf("%q", tip)
+		} else if _, err := fmt.Sscanf(tip[i:], "; %fs left at %fs", &left, &at); err != nil {
+			t.Fatalf("%q: %v", tip, err)
+		}
+		if want := float64(key.Left)/1e9 - (at - float64(key.From)/1e9); math.Abs(left-want) > .002 || at < float64(key.From)/1e9 || at > float64(key.To)/1e9 {
+			t.Errorf("%.3fs are left at %.4fs, want %.3fs", left, at, want)
+		}
+		// An arrow has no area: what is near it counts. Between the lanes there is nothing else.
+		for i, a := range line.Arrows {
+			if line.Lanes[a.From].Name != "client-1" || line.Lanes[a.To].Name != "A" {
+				continue
+			}
+			box := p.box(fmt.Sprintf(`.arrow[data-i="%d"]`, i))
+			if tip := p.hover(box[0]+box[2]*.5, box[1]+box[3]*.5); tip != a.Text {
+				t.Errorf("%q, want %q", tip, a.Text)
+			}
+			break
+		}
+		p.hover(5, 790)
+	})
+
+	t.Run("zoom and scale", func(t *testing.T) {
+		p.t = t
+		before := p.box(".violation .band")[2]
+		p.press("+")
+		if after := p.box(".violation .band")[2]; after < before*1.3 {
+			t.Errorf("the band is %.0f wide, and was %.0f", after, before)
+		}
+		p.press("v")
+		if band, view := p.box(".violation .band"), p.box("#view"); band[0] < view[0] || band[0]+band[2] > view[0]+view[2] || band[2] < view[2]/4 {
+			t.Errorf("v: the band is at %v, the picture at %v", band, view)
+		}
+		p.press("0")
+		if after := p.box(".violation .band")[2]; math.Abs(after-before) > 2 {
+			t.Errorf("the band is %.0f wide, and was %.0f", after, before)
+		}
+		p.run(chromedp.Click("#even"))
+		one, two := p.box(bar(line, "client-1", func(s Span) bool { return s.Kind == Believed }))[2], p.box(bar(line, "client-2", func(s Span) bool { return s.Kind == Believed }))[2]
+		w := line.Violation.Windows
+		if want := float64(w[0].To-w[0].From) / float64(w[1].To-w[1].From); math.Abs(one/two-want) > .05*want {
+			t.Errorf("evenly, the bars are %.0f and %.0f wide: %.2f, want %.2f", one, two, one/two, want)
+		}
+		p.run(chromedp.Click("#even"))
+	})
+
+	t.Run("a click moves the cursor", func(t *testing.T) {
+		p.t = t
+		band := p.box(".violation .band")
+		p.run(chromedp.MouseClickXY(band[0]+band[2]/2, band[1]+band[3]/2))
+		var at float64
+		if _, err := fmt.Sscanf(get[string](p, `document.getElementById("at").textContent`), "%fs", &at); err != nil {
+			t.Fatal(err)
+		}
+		v := line.Violation
+		if at*1e9 <= float64(v.From) || at*1e9 >= float64(v.To) {
+			t.Errorf("the cursor is at %.4fs, the violation is from %d to %d", at, v.From, v.To)
+		}
+		if current := get[string](p, `document.querySelector("#story [aria-current]").dataset.i`); current != "5" {
+			t.Errorf("the story is at %s", current)
+		}
+	})
+
+	t.Run("the filter hides a lane", func(t *testing.T) {
+		p.t = t
+		lane := -1
+		for i, l := range line.Lanes {
+			if l.Name == "D" {
+				lane = i
+			}
+		}
+		arrows := fmt.Sprintf(`[...document.querySelectorAll(".arrow[data-i]")].filter((e) => e.style.display !== "none" && [%d].includes(JSON.parse(document.getElementById("data").textContent).timeline.arrows[e.dataset.i].to)).length`, lane)
+		height, before := p.box("#picture")[3], get[int](p, arrows)
+		box := fmt.Sprintf(`.filter input[data-lane="%d"]`, lane)
+		p.run(chromedp.Click(box))
+		if h := p.box(fmt.Sprintf(`.lane[data-lane="%d"]`, lane))[3]; h != 0 {
+			t.Errorf("the lane is %.0f high", h)
+		}
+		if h := p.box("#picture")[3]; h >= height {
+			t.Errorf("the picture is %.0f high, and was %.0f", h, height)
+		}
+		if n := get[int](p, arrows); n != 0 || before == 0 {
+			t.Errorf("%d arrows to it, and %d before", n, before)
+		}
+		p.run(chromedp.Click(box))
+		if h := p.box("#picture")[3]; h != height {
+			t.Errorf("the picture is %.0f high, and was %.0f", h, height)
+		}
+	})
+
+	t.Run("dark", func(t *testing.T) {
+		p.t = t
+		const background = `getComputedStyle(document.body).backgroundColor`
+		light := get[string](p, background)
+		p.run(chromedp.SetValue("#theme", "dark"), chromedp.Evaluate[chromedp.Void](`document.getElementById("theme").dispatchEvent(new Event("change"))`))
+		chosen := get[string](p, background)
+		system := get[string](open(t, b, line, 1280, 800, true), background)
+		if light != "rgb(255, 255, 255)" || chosen == light || system != chosen {
+			t.Errorf("light %s, chosen dark %s, a dark system %s", light, chosen, system)
+		}
+	})
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.complains) > 0 {
+		t.Errorf("the page complains: %q", p.complains)
+	}
+}
+
+// Pages fit a phone, without errors, and leave pictures to look at.
+func TestPagesFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	b := browser(t)
+	dir := os.Getenv(screenshots)
+	if dir == "" {
+		dir = t.ArtifactDir()
+	} else if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"17-clock-jump", "32-pause-before-write", "24-restart-at-once/one-of-three", "09-contention", "25-restart-delayed"} {
+		_, line := drawn(t, name)
+		for _, size := range []struct{ width, height int64 }{{1280, 900}, {390, 844}} {
+			for scheme, dark := range map[string]bool{"light": false, "dark": true} {
+				p := open(t, b, line, size.width, size.height, dark)
+				if line.Violation != nil {
+					p.press(kb.Home, kb.ArrowRight, kb.ArrowRight, kb.ArrowRight)
+				}
+				if wide := get[int64](p, `document.documentElement.scrollWidth`); wide > size.width {
+					t.Errorf("%s: the page is %d wide on %d", name, wide, size.width)
+				}
+				if picture := p.box("#picture"); picture[2] > float64(size.width) || picture[2] < float64(size.width)*.85 {
+					t.Errorf("%s: the picture is %.0f wide on %d", name, picture[2], size.width)
+				}
+				shot, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+				if err != nil {
+					t.Fatal(err)
+				}
+				file := fmt.Sprintf("%s-%d-%s.png", strings.ReplaceAll(name, "/", "_"), size.width, scheme)
+				if err := os.WriteFile(filepath.Join(dir, file), shot, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				p.mu.Lock()
+				if len(p.complains) > 0 {
+					t.Errorf("%s: the page complains: %q", name, p.complains)
+				}
+				p.mu.Unlock()
+				if err := chromedp.Cancel(p.ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}

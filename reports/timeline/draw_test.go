@@ -1,0 +1,286 @@
+package timeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"redlocksim/scenarios"
+)
+
+var renderers = map[string]func(io.Writer, *Timeline) error{
+	"html": WriteHTML, "svg": WriteSVG, "text": func(w io.Writer, t *Timeline) error { return WriteText(w, t, TerminalWidth) },
+}
+
+func rendered(t testing.TB, format string, line *Timeline) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := renderers[format](&b, line); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// element is an element of a picture.
+type element struct {
+	name string
+	at   map[string]string
+	text string
+}
+
+// elements parses a picture, which must be XML.
+func elements(t testing.TB, picture string) []element {
+	t.Helper()
+	var all []element
+	d := xml.NewDecoder(strings.NewReader(picture))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("not XML: %v", err)
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			e := element{name: x.Name.Local, at: map[string]string{}}
+			for _, a := range x.Attr {
+				e.at[a.Name.Local] = a.Value
+			}
+			all = append(all, e)
+		case xml.CharData:
+			if len(all) > 0 {
+				all[len(all)-1].text += string(x)
+			}
+		}
+	}
+}
+
+func (e element) is(class string) bool {
+	return strings.Contains(" "+e.at["class"]+" ", " "+class+" ")
+}
+
+func (e element) number(t testing.TB, name string) float64 {
+	t.Helper()
+	x, err := strconv.ParseFloat(e.at[name], 64)
+	if err != nil {
+		t.Fatalf("%s of %+v: %v", name, e, err)
+	}
+	return x
+}
+
+// Every scenario's picture is XML with its title, its violation and a cross for every message that is lost; and refers to
+// nothing outside.
+func TestPictures(t *testing.T) {
+	lost := 0
+	each(t, func(t *testing.T, r *scenarios.Result, line *Timeline) {
+		picture := rendered(t, "svg", line)
+		crosses, names := 0, 0
+		for _, e := range elements(t, picture) {
+			if e.name == "line" && e.is("arrow") && e.is("lost") && e.at["data-i"] != "" {
+				crosses++
+			}
+			if e.is("name") {
+				names++
+			}
+			for name, value := range e.at {
+				if strings.Contains(value, "http") && name != "xmlns" || name == "href" || name == "src" {
+					t.Errorf("%s=%q", name, value)
+				}
+			}
+		}
+		want := 0
+		for _, a := range line.Arrows {
+			if a.Fate == Lost && line.Focus.has(a.Sent, a.Ended) {
+				want++
+			}
+		}
+		lost += want
+		if crosses != want {
+			t.Errorf("%d crosses for %d lost messages", crosses, want)
+		}
+		if names != len(line.Lanes) {
+			t.Errorf("%d names for %d lanes", names, len(line.Lanes))
+		}
+		if !strings.Contains(picture, esc(line.Name)) || line.Violation != nil && (!strings.Contains(picture, esc(line.Violation.Name())) || !strings.Contains(picture, "band")) {
+			t.Error("no title or no violation")
+		}
+	})
+	if lost < 100 {
+		t.Errorf("only %d lost messages were compared", lost)
+	}
+	if !strings.Contains(pictureStyle, ".arrow.lost { stroke: var(--bad); marker-end: url(#cross); }") {
+		t.Error("lost messages do not end in a cross")
+	}
+}
+
+// Bars lie where the scale has their times: the band of the violation begins where the later bar does, and ends where
+// the earlier of the two ends.
+func TestTheBandIsWhereTheBarsOverlap(t *testing.T) {
+	_, line := drawn(t, "17-clock-jump")
+	all := elements(t, rendered(t, "svg", line))
+	var bars [][2]float64
+	var band [2]float64
+	for i, e := range all {
+		box := func(e element) [2]float64 {
+			return [2]float64{e.number(t, "x"), e.number(t, "x") + e.number(t, "width")}
+		}
+		switch {
+		case e.is("believed") && e.at["data-i"] != "":
+			bars = append(bars, box(all[i+2])) // behind the title
+		case e.is("band") && e.at["y"] != "":
+			band = box(e)
+		}
+	}
+	if len(bars) != 2 || math.Abs(band[0]-bars[1][0]) > .11 || math.Abs(band[1]-bars[1][1]) > .11 || bars[0][0] >= band[0] || bars[0][1] <= band[1] {
+		t.Errorf("the bars are %v, the band is %v", bars, band)
+	}
+}
+
+// A page has the picture without its program, its data as one block that is what was drawn, and no address but that of
+// SVG's own name.
+func TestPages(t *testing.T) {
+	_, line := drawn(t, "32-pause-before-write")
+	page := rendered(t, "html", line)
+	for _, want := range []string{"<title>32-pause-before-write: the holder is paused", "stale-write", "redlocksim run 32-pause-before-write", "Kleppmann 2016", `class="span believed`, `class="arrow`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if rest := strings.ReplaceAll(page, "http://www.w3.org/2000/svg", ""); strings.Contains(rest, "http:") || strings.Contains(rest, "https:") || strings.Contains(rest, "@import") {
+		t.Error("the page names an address")
+	}
+	_, block, _ := strings.Cut(page, `id="data">`)
+	block, _, _ = strings.Cut(block, "</script>")
+	var data embedded
+	if err := json.Unmarshal([]byte(block), &data); err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(data.Timeline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := json.Marshal(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("the data is not the timeline")
+	}
+}
+
+// What a scenario says of itself cannot become part of the page.
+func TestTextIsEscaped(t *testing.T) {
+	_, line := drawn(t, "17-clock-jump")
+	evil := `</script><script>alert("x")</script><b>&amp;`
+	line.Title, line.Source, line.Repeat, line.Story[0].Text, line.Lanes[0].Name, line.Lanes[0].Spans[0].Text = evil, evil, evil, evil, evil, evil
+	for _, format := range []string{"html", "svg"} {
+		if text := rendered(t, format, line); strings.Contains(text, "<script>alert") || strings.Contains(text, "<b>") {
+			t.Errorf("%s: the text is not escaped", format)
+		}
+	}
+	elements(t, rendered(t, "svg", line))
+}
+
+// The same scenario, seed and version give the same bytes.
+func TestSameRunSameBytes(t *testing.T) {
+	for _, name := range []string{"17-clock-jump", "09-contention", "44-redisson/long-work", "06-failover-to-a-replica"} {
+		for _, tier := range scenarios.Tiers() {
+			for format := range renderers {
+				var texts [2]string
+				for i := range texts {
+					texts[i] = rendered(t, format, timelineOf(t, judged(t, scenario(t, name), scenarios.Options{Tier: tier, Record: true})))
+				}
+				if texts[0] != texts[1] {
+					t.Errorf("%s on %s: the %s is another one the second time", name, tier, format)
+				}
+			}
+		}
+	}
+}
+
+// No line of a text is longer than asked for, and the columns in which two clients believe are those under which the
+// violation is marked.
+func TestTexts(t *testing.T) {
+	compared := 0
+	each(t, func(t *testing.T, r *scenarios.Result, line *Timeline) {
+		for _, width := range []int{10, 40, 80, 137} {
+			var b bytes.Buffer
+			if err := WriteText(&b, line, width); err != nil {
+				t.Fatal(err)
+			}
+			for text := range strings.Lines(b.String()) {
+				if n := len([]rune(strings.TrimSuffix(text, "\n"))); n > max(width, smallestWidth) {
+					t.Errorf("%d characters, asked for %d: %q", n, width, text)
+				}
+			}
+			if v := line.Violation; v == nil || v.Kind != "lease-overlap" || len(v.Windows) != 2 || v.Windows[0].Lane == v.Windows[1].Lane {
+				continue
+			}
+			both, marks := []string{}, ""
+			for text := range strings.Lines(b.String()) {
+				if strings.Contains(text, "#") && !strings.Contains(text, "believes") {
+					both = append(both, columnsOf(text, '#'))
+				}
+				if strings.TrimSpace(text) != "" && strings.Trim(text, " ^\n") == "" {
+					marks = columnsOf(text, '^')
+				}
+			}
+			if len(both) != 2 || both[0] != both[1] || both[0] != marks {
+				t.Errorf("width %d: the clients believe in columns %q, the violation is marked in %q\n%s", width, both, marks, &b)
+			}
+			compared++
+		}
+	})
+	if compared < 60 {
+		t.Errorf("only %d texts were compared", compared)
+	}
+}
+
+// columnsOf is the first and the last column of a character.
+func columnsOf(text string, sign rune) string {
+	signs := []rune(text)
+	first, last := -1, -1
+	for i, s := range signs {
+		if s == sign {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	return strconv.Itoa(first) + "-" + strconv.Itoa(last)
+}
+
+// The scale keeps the order, has its ends at its ends, and gives a millisecond room beside a second.
+func TestScale(t *testing.T) {
+	_, line := drawn(t, "17-clock-jump")
+	s := told(line, Stretch{line.From, line.To})
+	if s.place(line.From) != 0 || s.place(line.To) != 1 {
+		t.Errorf("from %v to %v", s.place(line.From), s.place(line.To))
+	}
+	last := -1.
+	for i := range 10_000 {
+		at := line.From + Instant(i)*(line.To-line.From)/10_000
+		p := s.place(at)
+		if p <= last {
+			t.Fatalf("%d is at %v, and what is before it at %v", at, p, last)
+		}
+		last = p
+	}
+	// client-1 asks for 6 ms and holds the lock for 8 s: evenly, that would be one pixel in a thousand.
+	l := line.lane("client-1")
+	asks, believes := l.all(Asking)[0], l.all(Believed)[0]
+	if part := s.place(asks.To) - s.place(asks.From); part < .03 {
+		t.Errorf("asking has %.3f of the width", part)
+	}
+	if part := s.place(believes.To) - s.place(believes.From); part < .5 {
+		t.Errorf("believing has %.3f of the width", part)
+	}
+}

@@ -1,0 +1,140 @@
+package timeline
+
+import (
+	"slices"
+	"strings"
+)
+
+// Sizes in pixels. Widths of text are estimates for a sans-serif font, on the wide side.
+const (
+	stepsHeight     = 16
+	axisHeight      = 20
+	overlapHeight   = 18
+	lanePadding     = 5
+	believedHeight  = 18
+	grantedHeight   = 9
+	actsHeight      = 12
+	keyHeight       = 16
+	obstacleHeight  = 11
+	labelHeight     = 13
+	charWidth       = 6.4
+	smallCharWidth  = 5.6
+	boldCharWidth   = 7.4
+	nameCharWidth   = 7.2
+	smallestGutter  = 84
+	largestGutter   = 150
+	edge            = 8 // right of the plot
+	storageHeight   = 18
+	laneGap         = 3
+	maxObstacleRows = 4
+)
+
+// lanePlace is where a lane and the rows in it are, from the lane's top.
+type lanePlace struct {
+	top, height             int
+	labels                  int // of marks; -1 for none
+	believed, believedRows  int // of a client
+	granted, acts           int // -1 where nobody is granted or acts
+	keys                    int // of a node
+	obstacles, obstacleRows int
+	wire                    int // where messages leave and arrive
+}
+
+// layout is where everything is from top to bottom; left to right is the scale's.
+type layout struct {
+	gutter                int
+	axis, overlap, bottom int // the tops of the axis and of the overlap's name, and the bottom of the lanes
+	lanes                 []lanePlace
+}
+
+// arrangeLanes puts the lanes of a timeline below each other.
+func arrangeLanes(t *Timeline) layout {
+	longest := 0
+	for _, l := range t.Lanes {
+		longest = max(longest, len([]rune(l.Name)))
+	}
+	lay := layout{gutter: min(max(int(float64(longest)*nameCharWidth)+20, smallestGutter), largestGutter), axis: stepsHeight}
+	y := stepsHeight + axisHeight
+	lay.overlap = y
+	if t.Violation != nil {
+		y += overlapHeight
+	}
+	for i := range t.Lanes {
+		p := placeLane(&t.Lanes[i])
+		p.top = y
+		lay.lanes = append(lay.lanes, p)
+		y += p.height + laneGap
+	}
+	lay.bottom = y
+	return lay
+}
+
+func placeLane(l *Lane) lanePlace {
+	rows := func(kinds ...SpanKind) int {
+		n := 0
+		for i := range l.Spans {
+			if slices.Contains(kinds, l.Spans[i].Kind) {
+				n = max(n, l.Spans[i].Row+1)
+			}
+		}
+		return n
+	}
+	p := lanePlace{labels: -1, granted: -1, acts: -1}
+	y := lanePadding
+	if slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == Fault || m.Kind == Crash }) {
+		p.labels = y
+		y += labelHeight
+	}
+	switch l.Kind {
+	case Client:
+		p.believed, p.believedRows = y, max(1, rows(Believed))
+		p.wire = y + believedHeight/2
+		y += p.believedRows*believedHeight + 2
+		if n := rows(Granted); n > 0 {
+			p.granted = y
+			y += n*grantedHeight + 2
+		}
+		if rows(Acting) > 0 || slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == Accepted || m.Kind == Refused }) {
+			p.acts = y
+			y += max(1, rows(Acting)) * actsHeight
+		}
+	case Storage:
+		p.acts, p.wire = y, y+storageHeight/2
+		y += storageHeight
+	default:
+		p.keys = y
+		p.wire = y + keyHeight/2
+		y += max(1, rows(Key)) * keyHeight
+		if slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == Accepted || m.Kind == Refused }) {
+			p.acts = y
+			y += actsHeight
+		}
+	}
+	if p.obstacleRows = min(rows(Cut, Held, Slow), maxObstacleRows); p.obstacleRows > 0 {
+		p.obstacles = y + 1
+		y += p.obstacleRows*obstacleHeight + 1
+	}
+	p.height = y + lanePadding
+	return p
+}
+
+// wrapped breaks a text into lines of at most so many characters, between words; what a hard space joins stays together.
+func wrapped(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' }) {
+		switch {
+		case line == "":
+			line = word
+		case len([]rune(line))+1+len([]rune(word)) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,205 @@
+package timeline
+
+import "redlocksim/sim"
+
+// Instant is a true time, in nanoseconds since the start of the run.
+type Instant int64
+
+// Timeline is a run as it is drawn. Lanes, spans, arrows and marks are in the order in which they are drawn, the spans,
+// arrows and marks of a lane in the order in which they began.
+type Timeline struct {
+	Name    string `json:"name"`
+	Title   string `json:"title"`
+	Source  string `json:"source"`
+	Verdict string `json:"verdict"`
+	// Expected says what the scenario expects, and OK that the run was as expected.
+	Expected string `json:"expected"`
+	OK       bool   `json:"ok"`
+	// Repeat is the command that makes the run again. Run names its tier and seed, and History is its hash, empty on
+	// tier live.
+	Repeat  string `json:"repeat"`
+	Run     string `json:"run"`
+	History string `json:"history"`
+
+	// From and To are the stretch of the run that the timeline has; it is the whole run, up to the last thing that
+	// happens, unless that would be too much to draw. Focus is what a picture that cannot be moved shows.
+	From  Instant `json:"from"`
+	To    Instant `json:"to"`
+	Focus Stretch `json:"focus"`
+	// Notes say what the timeline leaves out, a sentence each.
+	Notes []string `json:"notes"`
+
+	Lanes  []Lane  `json:"lanes"`
+	Arrows []Arrow `json:"arrows"`
+	Story  []Step  `json:"story"`
+	// Violation is what breaks mutual exclusion; nil if nothing does.
+	Violation *Violation `json:"violation"`
+}
+
+// Stretch is from one instant to another.
+type Stretch struct {
+	From Instant `json:"from"`
+	To   Instant `json:"to"`
+}
+
+// LaneKind is what a lane is of.
+type LaneKind string
+
+// The kinds of lanes. A replica is a node that no client knows of at first.
+const (
+	Client  LaneKind = "client"
+	Node    LaneKind = "node"
+	Replica LaneKind = "replica"
+	Storage LaneKind = "storage"
+)
+
+// Lane is the line of one process.
+type Lane struct {
+	Name  string   `json:"name"`
+	Kind  LaneKind `json:"kind"`
+	Spans []Span   `json:"spans"`
+	Marks []Mark   `json:"marks"`
+	// Clocks are the deviations of its clocks, in order; empty if they are right all the time.
+	Clocks []Reading `json:"clocks"`
+}
+
+// SpanKind is what a span says of its lane.
+type SpanKind string
+
+// The kinds of spans.
+const (
+	// Asking: the client has called acquire and was not answered.
+	Asking SpanKind = "asking"
+	// Believed: the client believes in its grant, as the checker judges.
+	Believed SpanKind = "believed"
+	// Granted: a quorum of nodes keeps the value of one of the client's acquires.
+	Granted SpanKind = "granted"
+	// Acting: from the first effect under a grant that the resource accepted to the last.
+	Acting SpanKind = "acting"
+	// Key: the node keeps a lock's key.
+	Key SpanKind = "key"
+	// Other: it keeps a key that is no lock: a counter, a queue, a record. Listed at the cursor, and not drawn.
+	Other SpanKind = "other"
+
+	Paused    SpanKind = "paused"
+	Suspended SpanKind = "suspended"
+	Crashed   SpanKind = "crashed"
+	Down      SpanKind = "down"
+	Off       SpanKind = "off"
+	// Cut, Held and Slow: messages with the process at the other end are lost, held back, or slower.
+	Cut  SpanKind = "cut"
+	Held SpanKind = "held"
+	Slow SpanKind = "slow"
+)
+
+// Span is a bar or a shade on a lane.
+type Span struct {
+	Kind SpanKind `json:"kind"`
+	From Instant  `json:"from"`
+	// To is the end of the run if it never ends; then Open is set.
+	To   Instant `json:"to"`
+	Open bool    `json:"open,omitempty"`
+	// Owner is the lane of the client that a key or a window belongs to, from 0; -1 for nobody.
+	Owner int `json:"owner"`
+	// Grant is the number of the acquire that a window rests on; 0 for none.
+	Grant int `json:"grant,omitempty"`
+	// Label is written into it, Text says all of it.
+	Label string `json:"label"`
+	Text  string `json:"text"`
+	// Key, Left and Rate are those of a key: how long it has to live at From, in nanoseconds of the node's wall clock,
+	// which runs Rate parts per billion fast. Left is 0 for a key without a time to live.
+	Key  string `json:"key,omitempty"`
+	Left int64  `json:"left,omitempty"`
+	Rate int64  `json:"rate,omitempty"`
+	// Row tells spans of a kind apart that overlap on a lane, from 0.
+	Row int `json:"row,omitempty"`
+}
+
+// MarkKind is what happens at a mark.
+type MarkKind string
+
+// The kinds of marks.
+const (
+	// Fault: something goes wrong with the process, or is mended.
+	Fault MarkKind = "fault"
+	// Accepted and Refused: the resource takes an effect of a client, or turns it down.
+	Accepted MarkKind = "accepted"
+	Refused  MarkKind = "refused"
+	// Crash: the client crashes.
+	Crash MarkKind = "crash"
+)
+
+// Mark is a moment on a lane.
+type Mark struct {
+	Kind  MarkKind `json:"kind"`
+	At    Instant  `json:"at"`
+	Label string   `json:"label"`
+	Text  string   `json:"text"`
+}
+
+// Reading is by how much the clocks of a process are ahead of true time from At on, in nanoseconds. Both run Rate parts
+// per billion fast; a monotonic clock that is Stopped stands still.
+type Reading struct {
+	At      Instant `json:"at"`
+	Wall    int64   `json:"wall"`
+	Mono    int64   `json:"mono"`
+	Rate    int64   `json:"rate"`
+	Stopped bool    `json:"stopped,omitempty"`
+}
+
+// Fate is what became of a message.
+type Fate string
+
+// The fates of messages; see sim.Fate.
+const (
+	Arrived  Fate = "arrived"
+	TooLate  Fate = "too-late"
+	Lost     Fate = "lost"
+	UnderWay Fate = "under-way"
+)
+
+var fates = map[sim.Fate]Fate{sim.Arrived: Arrived, sim.TooLate: TooLate, sim.Lost: Lost, sim.UnderWay: UnderWay}
+
+// Arrow is a message.
+type Arrow struct {
+	// From and To are lanes, from 0. Client is the lane that the exchange belongs to.
+	From   int `json:"from"`
+	To     int `json:"to"`
+	Client int `json:"client"`
+	// Sent and Ended are when it was sent, and when it arrived or was lost; for a message that is under way, the end of
+	// the run.
+	Sent  Instant `json:"sent"`
+	Ended Instant `json:"ended"`
+	Fate  Fate    `json:"fate"`
+	// IsReply tells replies, refusals and what is published from requests.
+	IsReply bool `json:"reply,omitempty"`
+	// Text says all of it.
+	Text string `json:"text"`
+}
+
+// Step is a sentence of the story.
+type Step struct {
+	// Number is its place in the whole story, from 1.
+	Number int     `json:"number"`
+	At     Instant `json:"at"`
+	Text   string  `json:"text"`
+}
+
+// Violation is what breaks mutual exclusion.
+type Violation struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	// From and To enclose it; see checker.Finding. For two leases it is the time in which both were believed in.
+	From Instant `json:"from"`
+	To   Instant `json:"to"`
+	// Windows are the witnesses, one or two.
+	Windows []Witness `json:"windows"`
+}
+
+// Witness is a window that the violation rests on.
+type Witness struct {
+	Lane  int     `json:"lane"`
+	Grant int     `json:"grant"`
+	From  Instant `json:"from"`
+	To    Instant `json:"to"`
+}

@@ -1,0 +1,62 @@
+package scenarios
+
+import (
+	"slices"
+	"testing"
+
+	"redlocksim/history"
+	"redlocksim/sim"
+)
+
+// A recording is of the run it is asked for, and moves neither hash: for every scenario, and on tier wire for one of ten.
+func TestRecordingChangesNothing(t *testing.T) {
+	for i, s := range Catalogue() {
+		for _, tier := range Tiers() {
+			if tier == Wire && i%10 != 0 {
+				continue
+			}
+			r, err := Judge(s, Options{Tier: tier})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Record(); err != nil {
+				t.Errorf("%v", err)
+				continue
+			}
+			checkRecording(t, s, r)
+		}
+	}
+}
+
+func checkRecording(t *testing.T, s *Scenario, r *Result) {
+	t.Helper()
+	end := sim.True(s.Duration)
+	for _, m := range r.Recording.Messages {
+		if (m.Fate == sim.UnderWay) != (m.Ended == sim.Forever) || m.Ended < m.Sent || (m.Why != "") != (m.Fate == sim.Lost) {
+			t.Fatalf("%s on %s: %+v", s.Name, r.Tier, m)
+		}
+	}
+	// Every effect at the storage came with a message that arrived then.
+	for _, e := range r.History {
+		if e.Kind != history.Effect || e.Op == 0 || e.Node != "" {
+			continue
+		}
+		if !slices.ContainsFunc(r.Recording.Messages, func(m sim.Message) bool {
+			return m.Fate == sim.Arrived && m.From == e.Process && m.To == sim.StorageName && int64(m.Ended) == e.Time
+		}) {
+			t.Errorf("%s on %s: no message for the effect %+v", s.Name, r.Tier, e)
+		}
+	}
+	// A node keeps a key once at a time, and for no longer than its time to live.
+	last := map[[2]string]sim.True{}
+	for _, k := range r.Recording.Kept {
+		at := [2]string{k.Node, k.Key}
+		if k.From < last[at] || k.To < k.From {
+			t.Errorf("%s on %s: %+v overlaps the one before, which ends at %d", s.Name, r.Tier, k, last[at])
+		}
+		last[at] = k.To
+		if k.Left > 0 && k.To < end && k.Rate == 0 && k.To.Sub(k.From) > k.Left {
+			t.Errorf("%s on %s: %+v lived on", s.Name, r.Tier, k)
+		}
+	}
+}
