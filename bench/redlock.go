@@ -1,0 +1,95 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/goredis"
+)
+
+type redlockLocker struct {
+	client  *redlock.Client
+	clients clients
+}
+
+// variant is an option of the library that makes a contestant of its own, and what must be done before the first lock.
+type variant struct {
+	option  redlock.Option
+	prepare func(ctx context.Context, c *redlock.Client) error // nil: nothing
+}
+
+var (
+	oneBatch = variant{option: redlock.WithBatches(1)}
+	guarding = variant{
+		option:  redlock.WithRestartGuard(redlock.Guard{MaxTTL: ttl}),
+		prepare: func(ctx context.Context, c *redlock.Client) error { return c.PrepareGuard(ctx) },
+	}
+	wakingUp = variant{option: redlock.WithWakeUp(redlock.DefaultWakeUpSpread)}
+)
+
+func openRedlock(variants ...variant) func(context.Context, []string) (locker, error) {
+	return func(ctx context.Context, addrs []string) (locker, error) {
+		l := &redlockLocker{}
+		var nodes []redlock.Node
+		for _, addr := range addrs {
+			client := goredis.NewClient(&redis.Options{Addr: addr})
+			l.clients = append(l.clients, client)
+			node, err := goredis.NewNode(client)
+			if err != nil {
+				l.clients.close()
+				return nil, err
+			}
+			nodes = append(nodes, node)
+		}
+		options := []redlock.Option{redlock.WithNodeTimeout(nodeTimeout), redlock.WithRetryDelay(minRetry, maxRetry)}
+		for _, v := range variants {
+			options = append(options, v.option)
+		}
+		var err error
+		if l.client, err = redlock.New(nodes, options...); err != nil {
+			l.clients.close()
+			return nil, err
+		}
+		for _, v := range variants {
+			if v.prepare == nil {
+				continue
+			}
+			if err := v.prepare(ctx, l.client); err != nil {
+				l.close()
+				return nil, err
+			}
+		}
+		return l, nil
+	}
+}
+
+func (l *redlockLocker) lock(ctx context.Context, key string) (held, error) {
+	lease, err := l.client.Lock(ctx, key, ttl)
+	if err != nil {
+		return nil, err
+	}
+	return lease, nil
+}
+
+func (l *redlockLocker) hold(ctx context.Context, key string, granted func()) error {
+	forever := redlock.Renewal{Period: renewEvery, Limit: redlock.Unlimited, MaxTime: redlock.Unlimited}
+	return l.client.Hold(ctx, key, ttl, forever, func(ctx context.Context, _ *redlock.Lease) error {
+		granted()
+		<-ctx.Done()
+		return nil
+	})
+}
+
+// closeTimeout is more than the three node timeouts that closing takes at most.
+const closeTimeout = 4 * nodeTimeout
+
+func (l *redlockLocker) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	_ = l.client.Close(ctx)
+	l.clients.close()
+}
