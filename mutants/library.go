@@ -234,15 +234,15 @@ func ofTheLibrary() []Mutant {
 			Name: "batch-without-the-rest",
 			Bug:  "of what waits for a batch only the first command is ever sent",
 			Edits: []Edit{
-				{"redlock/batch.go", "min(len(b.waiting), largestBatch)", "min(len(b.waiting), 1)"},
-				{"redlock/batch.go", "append(b.spare, b.waiting[n:]...), nil", "b.spare, nil"},
+				{"redlock/batch.go", "min(len(b.others), largestBatch-len(going))", "min(len(b.others), 1)"},
+				{"redlock/batch.go", "slices.Delete(b.others, 0, rest)", "nil"},
 			},
 			Killers: []string{"67-batches/together"},
 		},
 		{
 			Name:    "batch-never-over",
 			Bug:     "an answered batch is waited for like one that is not",
-			Edits:   []Edit{{"redlock/batch.go", "if cmd.batch.open == 0 {", "if false {"}},
+			Edits:   []Edit{{"redlock/batch.go", "with.open == 0 && i >= 0", "false && i >= 0"}},
 			Killers: []string{"67-batches/answered"},
 		},
 		{

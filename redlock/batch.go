@@ -12,13 +12,14 @@ const DefaultBatches = 4
 
 // WithBatches sets how many batches of commands may be on their way to each node at a time; [DefaultBatches] without it.
 //
-// A command goes at once while fewer are. Otherwise it waits until one of them has been answered, and then goes with all
-// others that wait, in one piece: a client that takes hundreds of locks at the same time is several times as fast for it.
-// With 1 the batches are largest and cost least; more of them spare calls the wait for the round trips of other calls,
-// which counts against their validity and their node timeout.
+// A command goes at once while fewer are. Otherwise it waits until one of them has been answered, and then goes with
+// others that wait, releases first, in one piece of at most 256: a client that takes hundreds of locks at the same time is
+// several times as fast for it. With 1 the batches are largest and cost least; more of them spare calls the wait for the
+// round trips of other calls, which counts against their validity and their node timeout.
 //
 // A batch that is unanswered after a quarter of the node timeout no longer holds up the next, so a slow or silent node
-// delays no command by more than that. A command whose deadline passes while it waits is not sent.
+// delays no command by more than that while no more commands wait than fit into the batches. Of those that wait longer
+// than the node timeout, acquires and extends are not sent any more, and count as timed out; releases always are.
 func WithBatches(n int) Option {
 	return func(c *Client) error {
 		if n < 1 {
@@ -38,14 +39,18 @@ type batcher struct {
 	node     Node
 	clock    Clock
 	limit    int           // how many batches may be on their way
-	patience time.Duration // after which one is no longer waited for
+	timeout  time.Duration // the node timeout
+	patience time.Duration // after which a batch is no longer waited for
 
-	mu      sync.Mutex
-	waiting []*Command
-	spare   []*Command // for the next waiting, to spare allocations
-	aloft   []*batch   // those on their way that are waited for, oldest first
-	timer   Timer
-	armed   bool
+	mu       sync.Mutex
+	releases []*Command // that wait, and go first
+	others   []*Command
+	aloft    []*batch // those on their way that are waited for, oldest first
+	spare    []*batch // to be used again
+	timer    Timer
+	armed    bool
+	sending  bool // somebody is: what waits meanwhile is sent by them
+	going    [largestBatch]*Command
 }
 
 // batch is what was sent together. The batcher's lock guards it.
@@ -55,22 +60,30 @@ type batch struct {
 }
 
 func newBatcher(n Node, c *Client) *batcher {
-	return &batcher{node: n, clock: c.clock, limit: c.batches, patience: c.nodeTimeout / 4}
+	return &batcher{node: n, clock: c.clock, limit: c.batches, timeout: c.nodeTimeout, patience: c.nodeTimeout / 4}
 }
 
 // ask sends the command, now or with others.
 func (b *batcher) ask(cmd *Command) {
 	b.mu.Lock()
-	b.waiting = append(b.waiting, cmd)
+	if cmd.Op == OpRelease {
+		b.releases = append(b.releases, cmd)
+	} else {
+		b.others = append(b.others, cmd)
+	}
 	b.send()
 }
 
 // answered is to be called after each reply.
 func (b *batcher) answered(cmd *Command) {
 	b.mu.Lock()
-	cmd.batch.open--
-	if cmd.batch.open == 0 {
-		b.aloft = slices.DeleteFunc(b.aloft, func(o *batch) bool { return o == cmd.batch })
+	if with := cmd.batch; with != nil {
+		cmd.batch = nil // which would keep it, and a node may answer twice
+		with.open--
+		if i := slices.Index(b.aloft, with); with.open == 0 && i >= 0 {
+			b.aloft = slices.Delete(b.aloft, i, i+1)
+			b.spare = append(b.spare, with)
+		}
 	}
 	b.send()
 }
@@ -82,14 +95,19 @@ func (b *batcher) overdue() {
 	b.send()
 }
 
-// send hands the node what waits, as far as it may go now, and unlocks the batcher, which must be locked. Commands whose
-// deadline has passed are left out: their rounds have timed out by themselves.
+// send hands the node what waits, as far as it may go now, and unlocks the batcher, which must be locked. A node may
+// answer before Do returns, and others may ask meanwhile: whoever sends goes on until nothing may go any more.
 func (b *batcher) send() {
+	if b.sending {
+		b.mu.Unlock()
+		return
+	}
+	b.sending = true
 	for {
 		now := b.clock.Now()
 		b.aloft = slices.DeleteFunc(b.aloft, func(o *batch) bool { return now.Sub(o.sent) >= b.patience })
-		b.waiting = slices.DeleteFunc(b.waiting, func(c *Command) bool { return now.After(c.Deadline) })
-		if len(b.waiting) == 0 {
+		b.others = slices.DeleteFunc(b.others, func(c *Command) bool { return c.isPointless(now) })
+		if len(b.releases)+len(b.others) == 0 {
 			break
 		}
 		if len(b.aloft) >= b.limit {
@@ -101,21 +119,41 @@ func (b *batcher) send() {
 		b.node.Do(going)
 		b.mu.Lock()
 		clear(going)
-		b.spare = going[:0]
 	}
+	b.sending = false
 	b.mu.Unlock()
+}
+
+// isPointless: nobody waits for what the command would do. Of a lock that is being released it would only be in the way.
+func (cmd *Command) isPointless(now time.Time) bool {
+	cl := cmd.round.claim
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.released || now.After(cmd.Deadline)
 }
 
 // board makes a batch of the first that wait. The batcher is locked.
 func (b *batcher) board(now time.Time) (going []*Command) {
-	n := min(len(b.waiting), largestBatch)
-	going = b.waiting[:n:n]
-	b.waiting, b.spare = append(b.spare, b.waiting[n:]...), nil
-	together := &going[0].own
-	*together = batch{open: n, sent: now}
+	going = append(b.going[:0], b.releases[:min(len(b.releases), largestBatch)]...)
+	b.releases = slices.Delete(b.releases, 0, len(going))
+	rest := min(len(b.others), largestBatch-len(going))
+	going = append(going, b.others[:rest]...)
+	b.others = slices.Delete(b.others, 0, rest)
+
+	var together *batch
+	if n := len(b.spare); n > 0 {
+		together, b.spare = b.spare[n-1], b.spare[:n-1]
+	} else {
+		together = &batch{}
+	}
+	*together = batch{open: len(going), sent: now}
 	b.aloft = append(b.aloft, together)
 	for _, c := range going {
 		c.batch = together
+		if c.Op == OpRelease && c.Deadline.Sub(now) < b.timeout-b.patience {
+			// It has waited, or its client stood still. That is no reason to leave the key where it is.
+			c.Deadline, c.ownDeadline = now.Add(b.timeout), true
+		}
 	}
 	return going
 }

@@ -97,7 +97,10 @@ func TestBatches(t *testing.T) {
 			w.ask(2, millis("1"))
 			l.answer(0)
 			w.ask(1, millis("1"))
-			l.batches[1][0].Done(l.batches[1][0], Reply{Outcome: Accepted})
+			l.mu.Lock()
+			first := l.batches[1][0]
+			l.mu.Unlock()
+			first.Done(first, Reply{Outcome: Accepted})
 		}, "[1 2]"},
 		{"a batch has at most 256 commands", 1, func(w *world, l *ledger) {
 			w.ask(1, millis("1"))
@@ -129,8 +132,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A command whose deadline passes while it waits is not sent: its call has ended. That takes a process that stands still,
-// since otherwise nothing waits for so long.
+// An acquire whose deadline passes while it waits is not sent: its call has ended. That takes a process that stands still,
+// or more to do than fits into the batches.
 func TestBatchesAndDeadlines(t *testing.T) {
 	in(t, 1, func(w *world) {
 		l := &ledger{}
@@ -142,8 +145,10 @@ func TestBatchesAndDeadlines(t *testing.T) {
 		w.ask(1, millis("1"))
 		w.ask(1, millis("51")) // until its deadline, at which no timer has run yet
 		w.ask(1, millis("1"))
-		if got := l.sizes(); got != "[1 1]" || l.batches[1][0].Keys[0] != "r3" {
-			t.Errorf("batches %s, want the first and the third command", got)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.batches) != 2 || len(l.batches[1]) != 1 || l.batches[1][0].Keys[0] != "r3" {
+			t.Errorf("%d batches, want the first and the third command", len(l.batches))
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"container/list"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -39,7 +40,7 @@ type Client struct {
 	closed  atomic.Bool
 	open    atomic.Int64 // calls under way, and rounds with unanswered commands
 	mu      sync.Mutex
-	closing []Waiter // who waits in Close, and in the delay before a retry
+	closing list.List // of the Waiters in Close, and in the delay before a retry
 }
 
 // New returns a client over the nodes. All clients of a lock must be given the same nodes. It refuses none, more than
@@ -88,16 +89,15 @@ func New(nodes []Node, opts ...Option) (*Client, error) {
 }
 
 // Close refuses new calls of Lock, TryLock and Extend, ends those that wait to try again, and waits until every call
-// has returned and every command sent is answered or has timed out. It returns at the latest after about three node
-// timeouts, or when ctx ends, with its error. Leases that are still held are not released, but can be: otherwise their
-// keys expire. The nodes' own clients stay open.
+// has returned and every command is answered or has timed out. It returns at the latest after about three node timeouts,
+// four with fencing, or when ctx ends, with its error. Leases that are still held are not released, but can be: otherwise
+// their keys expire. The nodes' own clients stay open.
 func (c *Client) Close(ctx context.Context) error {
 	if ctx == nil {
 		return fmt.Errorf("%w: nil context", ErrInvalid)
 	}
 	w := c.tasks.NewWaiter()
-	c.notify(w)
-	defer c.unnotify(w)
+	defer c.unnotify(c.notify(w))
 	c.closed.Store(true)
 	c.wakeClosing()
 	for {
@@ -125,24 +125,27 @@ func (c *Client) end() {
 	}
 }
 
-// notify has w woken when the client is closed, and when nothing is open any more after that.
-func (c *Client) notify(w Waiter) {
+// notify has w woken when the client is closed, and when nothing is open any more after that, until unnotify.
+func (c *Client) notify(w Waiter) *list.Element {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.closing = append(c.closing, w)
+	return c.closing.PushBack(w)
 }
 
-func (c *Client) unnotify(w Waiter) {
+func (c *Client) unnotify(e *list.Element) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.closing = slices.DeleteFunc(c.closing, func(o Waiter) bool { return o == w })
+	c.closing.Remove(e)
 }
 
 func (c *Client) wakeClosing() {
 	c.mu.Lock()
-	closing := slices.Clone(c.closing)
+	var all []Waiter
+	for e := c.closing.Front(); e != nil; e = e.Next() {
+		all = append(all, e.Value.(Waiter))
+	}
 	c.mu.Unlock()
-	for _, w := range closing {
+	for _, w := range all {
 		w.Wake()
 	}
 }

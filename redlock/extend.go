@@ -46,20 +46,24 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if ended := l.state(); ended != nil {
 		return l.notExtended(ctx, r, ended)
 	}
-	until = l.prolong(until, min(c.lead(t.ttl), validity/2))
+	until, ended := l.prolong(until, min(c.lead(t.ttl), validity/2))
+	if ended != nil {
+		return l.notExtended(ctx, r, ended)
+	}
 	cl.observe(Event{Step: Extended, Op: OpExtend, Validity: until.Sub(now), Until: until})
 	return nil
 }
 
 // prolong moves the end of the lease, never to an earlier one: the keys' TTLs are only ever raised, so that an end
-// acknowledged before stays good. The timer, which is due earlier, finds out by itself.
-func (l *Lease) prolong(until time.Time, lead time.Duration) time.Time {
+// acknowledged before stays good. The timer, which is due earlier, finds out by itself. It moves nothing, and says why, if
+// the lease has ended.
+func (l *Lease) prolong(until time.Time, lead time.Duration) (time.Time, error) {
 	l.claim.mu.Lock()
 	defer l.claim.mu.Unlock()
-	if until.After(l.until) {
+	if l.ended == nil && until.After(l.until) {
 		l.until, l.lead = until, lead
 	}
-	return l.until
+	return l.until, l.ended
 }
 
 func (l *Lease) notExtended(ctx context.Context, r *round, reason error) error {

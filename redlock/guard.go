@@ -167,7 +167,7 @@ func (cl *claim) prepare(ctx context.Context, nodes nodeSet, runs []string) ([]N
 			mu.Lock()
 			found[i] = reply.Record
 			mu.Unlock()
-			r.answer(cmd, reply)
+			answered(cmd, reply)
 		}
 	}
 	r.send()

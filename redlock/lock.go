@@ -148,8 +148,7 @@ func (c *Client) sleepUntil(ctx context.Context, t time.Time, told *ear) {
 	} else {
 		w = c.tasks.NewWaiter()
 	}
-	c.notify(w)
-	defer c.unnotify(w)
+	defer c.unnotify(c.notify(w))
 	timer := c.clock.AfterFunc(t.Sub(c.clock.Now()), w.Wake)
 	defer timer.Stop()
 	for woken := false; ctx.Err() == nil && !c.closed.Load(); {

@@ -91,15 +91,16 @@ type Command struct {
 
 	round *round // nil if no client made it
 	node  int    // index of the node in the client
-	batch *batch // with which it went
-	own   batch  // that, if it is the first of it
+	batch *batch // with which it went, until it is answered
+
+	ownDeadline bool // the Deadline is not that of its round
 }
 
 // Context ends at the Deadline, or once the commands that were sent to the other nodes together with this one are settled
 // as well as this one; they share it, which spares each node making one. It has no values. It is nil for a command that
-// no [Client] has made.
+// no [Client] has made, and for one whose Deadline is not theirs.
 func (c *Command) Context() context.Context {
-	if c.round == nil {
+	if c.round == nil || c.ownDeadline {
 		return nil
 	}
 	return c.round.context(c.Deadline)
@@ -162,7 +163,8 @@ const (
 	// Declined: the node is well and did not do it: another's value holds the key (acquire), or the key is gone or
 	// another's (extend, release).
 	Declined
-	// TimedOut: no reply before the node timeout. The command may or may not have been applied, or may still be.
+	// TimedOut: no reply before the node timeout. The command may or may not have been applied, or may still be; of a client
+	// with more to do than fits into its batches it may not have been sent at all.
 	TimedOut
 	// Refused: the node could not be reached, or dropped the connection. A command that was under way may have been applied.
 	Refused

@@ -12,7 +12,7 @@ type Clock interface {
 	Now() time.Time
 
 	// AfterFunc calls f once d has passed, unless the timer is stopped first. f does not block. It may run on a
-	// goroutine of its own.
+	// goroutine of its own, but not before AfterFunc has returned.
 	AfterFunc(d time.Duration, f func()) Timer
 
 	// WithCancel derives a context that ends when cancel is called, with the cause given there, or when parent ends.

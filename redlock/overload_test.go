@@ -1,0 +1,209 @@
+package redlock
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// keeper is a node that answers everything it is sent, after a round trip of 11 ms.
+type keeper struct {
+	name string
+	mu   sync.Mutex
+	keys map[string]string
+}
+
+func (k *keeper) Name() string { return k.name }
+
+func (k *keeper) Do(batch []*Command) {
+	kept := append([]*Command(nil), batch...)
+	time.AfterFunc(millis("11"), func() {
+		for _, cmd := range kept {
+			cmd.Done(cmd, Reply{Outcome: k.apply(cmd)})
+		}
+	})
+}
+
+func (k *keeper) apply(cmd *Command) Outcome {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := cmd.Keys[0]
+	switch held := k.keys[key]; {
+	case cmd.Op == OpAcquire && held == "":
+		k.keys[key] = cmd.Value
+		return Accepted
+	case cmd.Op == OpRelease && held == cmd.Value:
+		delete(k.keys, key)
+		return Accepted
+	}
+	return Declined
+}
+
+// A client with far more to do than its nodes can take refuses some calls, but leaves nothing behind: releases go before
+// everything else, and are sent however late it is.
+func TestOverload(t *testing.T) {
+	for _, test := range []struct{ batches, calls int }{{1, 2000}, {DefaultBatches, 8000}} {
+		t.Run(fmt.Sprint(test.batches), func(t *testing.T) {
+			if testing.Short() && test.calls > 2000 {
+				t.Skip("the race detector takes minutes for 8000 calls at once")
+			}
+			synctest.Test(t, func(t *testing.T) {
+				var nodes []Node
+				for _, name := range []string{"A", "B", "C"} {
+					nodes = append(nodes, &keeper{name: name, keys: map[string]string{}})
+				}
+				c, err := New(nodes, WithBatches(test.batches))
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx := t.Context()
+				mine, err := c.TryLock(ctx, "mine", time.Hour)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var mu sync.Mutex
+				refused := map[string]bool{}
+				var all sync.WaitGroup
+				for i := range test.calls {
+					all.Go(func() {
+						resource := fmt.Sprint(i)
+						if _, err := c.TryLock(ctx, resource, time.Hour); err != nil {
+							mu.Lock()
+							refused[resource] = true
+							mu.Unlock()
+						}
+					})
+				}
+				synctest.Wait()
+				if err := mine.Unlock(ctx); err != nil {
+					t.Errorf("the release behind %d acquires: %v", test.calls, err)
+				}
+				all.Wait()
+				time.Sleep(time.Minute)
+				if n := len(refused); n == 0 || n == test.calls {
+					t.Fatalf("%d of %d calls were refused: that is no overload", n, test.calls)
+				}
+				for _, n := range nodes {
+					k := n.(*keeper)
+					k.mu.Lock()
+					for key := range k.keys {
+						if key == "mine" || refused[key] {
+							t.Errorf("%s is left on %s", key, n.Name())
+						}
+					}
+					k.mu.Unlock()
+				}
+			})
+		})
+	}
+}
+
+// standing is a clock that stands still for longer than the node timeout, once, when a timer is started.
+type standing struct {
+	Clock
+	still *atomic.Bool
+}
+
+func (c standing) AfterFunc(d time.Duration, f func()) Timer {
+	if c.still.CompareAndSwap(true, false) {
+		time.Sleep(millis("60"))
+	}
+	return c.Clock.AfterFunc(d, f)
+}
+
+// A release is sent also when its process was stopped between the reading of the clock and the sending.
+func TestReleaseAfterAStandstill(t *testing.T) {
+	still := &atomic.Bool{}
+	in(t, 3, func(w *world) {
+		lease := w.mustLock(time.Minute)
+		still.Store(true)
+		_ = lease.Unlock(w.Context())
+		w.atTime(time.Second)
+		if sent, held := w.sent(OpRelease), w.holders("r"); still.Load() || sent != "111" || held != "" {
+			w.Errorf("%s releases were sent, and %q hold the key", sent, held)
+		}
+	}, WithClock(standing{SystemClock(), still}))
+}
+
+// What a call has given up is not sent any more.
+func TestGivenUpIsNotSent(t *testing.T) {
+	in(t, 1, func(w *world) {
+		l := &ledger{}
+		c, err := New([]Node{l}, WithBatches(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Client = c
+		w.ask(1, millis("1"))
+		ctx, cancel := context.WithCancel(w.Context())
+		go func() { _, _ = c.TryLock(ctx, "gone", time.Second) }()
+		time.Sleep(millis("1"))
+		cancel()
+		time.Sleep(millis("1"))
+		w.ask(1, millis("20"))
+		var sent []string
+		l.mu.Lock()
+		for _, b := range l.batches {
+			for _, cmd := range b {
+				sent = append(sent, cmd.Op.String()+" "+cmd.Keys[0])
+			}
+		}
+		l.mu.Unlock()
+		if got, want := fmt.Sprint(sent), "[acquire r1 release gone acquire r2]"; got != want {
+			t.Errorf("sent %s, want %s", got, want)
+		}
+	})
+}
+
+// Preparing the guard takes its two round trips, and is over for the batches then.
+func TestPrepareGuardInBatches(t *testing.T) {
+	in(t, 3, func(w *world) {
+		for range 2 {
+			began := w.at()
+			if err := w.PrepareGuard(w.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if took := w.at() - began; took != millis("6") {
+				t.Errorf("took %v", took)
+			}
+		}
+	}, WithRestartGuard(Guard{MaxTTL: time.Minute}), WithBatches(1))
+}
+
+// chatty is a node that answers within Do, and at whose every command another call comes in.
+type chatty struct {
+	client                *Client
+	left, nested, deepest int
+}
+
+func (*chatty) Name() string { return "chatty" }
+
+func (n *chatty) Do(batch []*Command) {
+	n.nested++
+	n.deepest = max(n.deepest, n.nested)
+	if n.left--; n.left > 0 {
+		another := &claim{client: n.client, ctx: context.Background(), keys: []string{"r"}, value: fmt.Sprint(n.left)}
+		another.ask(OpAcquire, time.Second)
+	}
+	for _, cmd := range batch {
+		cmd.Done(cmd, Reply{Outcome: Accepted})
+	}
+	n.nested--
+}
+
+// Nodes that answer within Do do not pile calls up on the stack.
+func TestNodesThatAnswerWithinDo(t *testing.T) {
+	n := &chatty{left: 1000}
+	c, err := New([]Node{n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.client = c
+	if _, err := c.TryLock(t.Context(), "r", time.Second); err != nil || n.left != 0 || n.deepest != 1 {
+		t.Errorf("%v, %d calls were not made, Do was in itself %d deep", err, n.left, n.deepest)
+	}
+}
