@@ -70,7 +70,7 @@ var contestants = []contestant{
 	},
 	{
 		name:    "redlock, one batch",
-		what:    "With WithBatches(1): one batch at a time on its way to each server, so that batches are the largest and callers wait for each other the longest.",
+		what:    "With WithBatching(1): one command at a time on its way to each server before others wait, so that batches are the largest.",
 		servers: clusterSize,
 		renews:  true,
 		open:    openRedlock(oneBatch),

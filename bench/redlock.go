@@ -23,7 +23,7 @@ type variant struct {
 }
 
 var (
-	oneBatch = variant{option: redlock.WithBatches(1)}
+	oneBatch = variant{option: redlock.WithBatching(1)}
 	guarding = variant{
 		option:  redlock.WithRestartGuard(redlock.Guard{MaxTTL: ttl}),
 		prepare: func(ctx context.Context, c *redlock.Client) error { return c.PrepareGuard(ctx) },

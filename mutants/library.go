@@ -234,8 +234,8 @@ func ofTheLibrary() []Mutant {
 			Name: "batch-without-the-rest",
 			Bug:  "of what waits for a batch only the first command is ever sent",
 			Edits: []Edit{
-				{"redlock/batch.go", "min(len(b.others), largestBatch-len(going))", "min(len(b.others), 1)"},
-				{"redlock/batch.go", "slices.Delete(b.others, 0, rest)", "nil"},
+				{"redlock/batch.go", "len(going) < largestBatch", "len(going) < 1"},
+				{"redlock/batch.go", "slices.Delete(b.others, 0, seen)", "nil"},
 			},
 			Killers: []string{"67-batches/together"},
 		},

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// DefaultBatches is how many batches are on their way to a node at a time unless set otherwise.
-const DefaultBatches = 4
+// DefaultBatching is how many unanswered commands a node has before others wait, unless set otherwise.
+const DefaultBatching = 4
 
-// WithBatches sets how many batches of commands may be on their way to each node at a time; [DefaultBatches] without it.
+// WithBatching sets how many commands may be on their way to each node before others wait; [DefaultBatching] without it.
 //
-// A command goes at once while fewer are. Otherwise it waits until one of them has been answered, and then goes with
-// others that wait, releases first, in one piece of at most 256: a client that takes hundreds of locks at the same time is
-// several times as fast for it. With 1 the batches are largest and cost least; more of them spare calls the wait for the
-// round trips of other calls, which counts against their validity and their node timeout.
+// Up to then a command goes at once and by itself. What comes later waits until fewer are unanswered, and then goes
+// together, releases first, in one batch of at most 256: a client that takes hundreds of locks at the same time is several
+// times as fast for it. With 1 batches are largest and cost least; a larger number spares that many calls at a time the
+// wait for the round trips of others, which counts against their validity and their node timeout.
 //
 // A batch that is unanswered after a quarter of the node timeout no longer holds up the next, so a slow or silent node
-// delays no command by more than that while no more commands wait than fit into the batches. Of those that wait longer
-// than the node timeout, acquires and extends are not sent any more, and count as timed out; releases always are.
-func WithBatches(n int) Option {
+// delays no command by more than that while not more commands wait than fit into a batch. Of those that wait longer than
+// the node timeout, acquires and extends are not sent any more, and count as timed out; releases always are.
+func WithBatching(n int) Option {
 	return func(c *Client) error {
 		if n < 1 {
-			return fmt.Errorf("%w: %d batches at a time, must be at least 1", ErrInvalid, n)
+			return fmt.Errorf("%w: batching from %d commands on, must be at least 1", ErrInvalid, n)
 		}
-		c.batches = n
+		c.batching = n
 		return nil
 	}
 }
@@ -38,7 +38,7 @@ const largestBatch = 256
 type batcher struct {
 	node     Node
 	clock    Clock
-	limit    int           // how many batches may be on their way
+	limit    int           // how many commands may be on their way before others wait
 	timeout  time.Duration // the node timeout
 	patience time.Duration // after which a batch is no longer waited for
 
@@ -60,7 +60,7 @@ type batch struct {
 }
 
 func newBatcher(n Node, c *Client) *batcher {
-	return &batcher{node: n, clock: c.clock, limit: c.batches, timeout: c.nodeTimeout, patience: c.nodeTimeout / 4}
+	return &batcher{node: n, clock: c.clock, limit: c.batching, timeout: c.nodeTimeout, patience: c.nodeTimeout / 4}
 }
 
 // ask sends the command, now or with others.
@@ -85,6 +85,10 @@ func (b *batcher) answered(cmd *Command) {
 			b.spare = append(b.spare, with)
 		}
 	}
+	if b.unanswered() >= b.limit {
+		b.mu.Unlock() // those that wait go on waiting
+		return
+	}
 	b.send()
 }
 
@@ -103,25 +107,30 @@ func (b *batcher) send() {
 		return
 	}
 	b.sending = true
-	for {
+	for len(b.releases)+len(b.others) > 0 {
 		now := b.clock.Now()
 		b.aloft = slices.DeleteFunc(b.aloft, func(o *batch) bool { return now.Sub(o.sent) >= b.patience })
-		b.others = slices.DeleteFunc(b.others, func(c *Command) bool { return c.isPointless(now) })
-		if len(b.releases)+len(b.others) == 0 {
-			break
-		}
-		if len(b.aloft) >= b.limit {
+		if b.unanswered() >= b.limit {
 			b.arm(b.aloft[0].sent.Add(b.patience).Sub(now))
 			break
 		}
-		going := b.board(now)
-		b.mu.Unlock()
-		b.node.Do(going)
-		b.mu.Lock()
-		clear(going)
+		if going := b.board(now); len(going) > 0 {
+			b.mu.Unlock()
+			b.node.Do(going)
+			b.mu.Lock()
+			clear(going)
+		}
 	}
 	b.sending = false
 	b.mu.Unlock()
+}
+
+// unanswered is how many commands are on their way in batches that are waited for. The batcher is locked.
+func (b *batcher) unanswered() (n int) {
+	for _, o := range b.aloft {
+		n += o.open
+	}
+	return n
 }
 
 // isPointless: nobody waits for what the command would do. Of a lock that is being released it would only be in the way.
@@ -132,13 +141,20 @@ func (cmd *Command) isPointless(now time.Time) bool {
 	return cl.released || now.After(cmd.Deadline)
 }
 
-// board makes a batch of the first that wait. The batcher is locked.
+// board makes a batch of the first that wait and still have a point. The batcher is locked.
 func (b *batcher) board(now time.Time) (going []*Command) {
 	going = append(b.going[:0], b.releases[:min(len(b.releases), largestBatch)]...)
 	b.releases = slices.Delete(b.releases, 0, len(going))
-	rest := min(len(b.others), largestBatch-len(going))
-	going = append(going, b.others[:rest]...)
-	b.others = slices.Delete(b.others, 0, rest)
+	seen := 0
+	for ; seen < len(b.others) && len(going) < largestBatch; seen++ {
+		if c := b.others[seen]; !c.isPointless(now) {
+			going = append(going, c)
+		}
+	}
+	b.others = slices.Delete(b.others, 0, seen)
+	if len(going) == 0 {
+		return nil
+	}
 
 	var together *batch
 	if n := len(b.spare); n > 0 {

@@ -113,7 +113,7 @@ func TestBatches(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			in(t, 1, func(w *world) {
 				l := &ledger{}
-				c, err := New([]Node{l}, WithBatches(test.n))
+				c, err := New([]Node{l}, WithBatching(test.n))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -126,8 +126,8 @@ func TestBatches(t *testing.T) {
 		})
 	}
 	for _, n := range []int{0, -1} {
-		if _, err := New([]Node{&ledger{}}, WithBatches(n)); !errors.Is(err, ErrInvalid) {
-			t.Errorf("WithBatches(%d): %v", n, err)
+		if _, err := New([]Node{&ledger{}}, WithBatching(n)); !errors.Is(err, ErrInvalid) {
+			t.Errorf("WithBatching(%d): %v", n, err)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestBatches(t *testing.T) {
 func TestBatchesAndDeadlines(t *testing.T) {
 	in(t, 1, func(w *world) {
 		l := &ledger{}
-		c, err := New([]Node{l}, WithBatches(1), WithClock(lateClock{SystemClock(), millis("60")}))
+		c, err := New([]Node{l}, WithBatching(1), WithClock(lateClock{SystemClock(), millis("60")}))
 		if err != nil {
 			t.Fatal(err)
 		}

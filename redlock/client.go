@@ -28,7 +28,7 @@ type Client struct {
 	counterTTL  time.Duration // 0: no fencing
 	guard       Guard         // its MaxTTL 0: no guard
 	wakeSpread  time.Duration // 0: no wake-up
-	batches     int
+	batching    int
 
 	names    []string   // of the nodes
 	batchers []*batcher // likewise
@@ -64,7 +64,7 @@ func New(nodes []Node, opts ...Option) (*Client, error) {
 		quorum:      Majority(len(nodes)),
 		drift:       DefaultDrift(),
 		nodeTimeout: DefaultNodeTimeout,
-		batches:     DefaultBatches,
+		batching:    DefaultBatching,
 		retryMin:    50 * time.Millisecond,
 		retryMax:    150 * time.Millisecond,
 		clock:       SystemClock(),

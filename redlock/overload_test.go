@@ -46,7 +46,7 @@ func (k *keeper) apply(cmd *Command) Outcome {
 // A client with far more to do than its nodes can take refuses some calls, but leaves nothing behind: releases go before
 // everything else, and are sent however late it is.
 func TestOverload(t *testing.T) {
-	for _, test := range []struct{ batches, calls int }{{1, 2000}, {DefaultBatches, 8000}} {
+	for _, test := range []struct{ batches, calls int }{{1, 2000}, {DefaultBatching, 8000}} {
 		t.Run(fmt.Sprint(test.batches), func(t *testing.T) {
 			if testing.Short() && test.calls > 2000 {
 				t.Skip("the race detector takes minutes for 8000 calls at once")
@@ -56,7 +56,7 @@ func TestOverload(t *testing.T) {
 				for _, name := range []string{"A", "B", "C"} {
 					nodes = append(nodes, &keeper{name: name, keys: map[string]string{}})
 				}
-				c, err := New(nodes, WithBatches(test.batches))
+				c, err := New(nodes, WithBatching(test.batches))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -133,7 +133,7 @@ func TestReleaseAfterAStandstill(t *testing.T) {
 func TestGivenUpIsNotSent(t *testing.T) {
 	in(t, 1, func(w *world) {
 		l := &ledger{}
-		c, err := New([]Node{l}, WithBatches(1))
+		c, err := New([]Node{l}, WithBatching(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestPrepareGuardInBatches(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 		}
-	}, WithRestartGuard(Guard{MaxTTL: time.Minute}), WithBatches(1))
+	}, WithRestartGuard(Guard{MaxTTL: time.Minute}), WithBatching(1))
 }
 
 // chatty is a node that answers within Do, and at whose every command another call comes in.

@@ -148,7 +148,7 @@ func (r *round) answer(cmd *Command, reply Reply) {
 	if cmd.Conditions != nil {
 		r.claim.client.learn(cmd, reply, now)
 	}
-	if r.settle(nodeSet(0).with(cmd.node), reply) {
+	if r.settle(nodeSet(0).with(cmd.node), reply, now) {
 		r.timer.Stop()
 	}
 }
@@ -186,14 +186,13 @@ func answered(cmd *Command, reply Reply) {
 
 // timeOut settles every node that has not answered in time.
 func (r *round) timeOut() {
-	r.settle(r.ballot.asked, Reply{Outcome: TimedOut, Err: context.DeadlineExceeded})
+	r.settle(r.ballot.asked, Reply{Outcome: TimedOut, Err: context.DeadlineExceeded}, r.claim.client.clock.Now())
 }
 
 // settle takes the outcome of some nodes, but not of those that have one already. It reports whether they were the last
 // of the round.
-func (r *round) settle(nodes nodeSet, reply Reply) (last bool) {
+func (r *round) settle(nodes nodeSet, reply Reply, now time.Time) (last bool) {
 	cl := r.claim
-	now := cl.client.clock.Now()
 	var follow [MaxNodes]followUp
 	cl.mu.Lock()
 	nodes = nodes.without(r.ballot.answered)

@@ -26,9 +26,9 @@ func BenchmarkLock(b *testing.B) {
 		options []redlock.Option
 	}{
 		{"plain", nil},
-		{"batches=1", []redlock.Option{redlock.WithBatches(1)}},
+		{"batches=1", []redlock.Option{redlock.WithBatching(1)}},
 		{"guard", []redlock.Option{redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Minute})}},
-		{"guard,batches=1", []redlock.Option{redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Minute}), redlock.WithBatches(1)}},
+		{"guard,batches=1", []redlock.Option{redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Minute}), redlock.WithBatching(1)}},
 	}
 	for _, kind := range kinds {
 		for _, parallel := range []int{1, 64, 512} {

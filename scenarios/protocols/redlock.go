@@ -23,8 +23,8 @@ func (s Settings) options() []redlock.Option {
 	if s.Fencing {
 		opts = append(opts, redlock.WithFencing(redlock.Fencing{}))
 	}
-	if s.Batches != 0 {
-		opts = append(opts, redlock.WithBatches(s.Batches))
+	if s.Batching != 0 {
+		opts = append(opts, redlock.WithBatching(s.Batching))
 	}
 	if s.Guard != nil {
 		opts = append(opts, redlock.WithRestartGuard(redlock.Guard{MaxTTL: s.Guard.MaxTTL, TrustNodeClock: s.Guard.TrustNodeClock}))

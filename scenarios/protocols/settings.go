@@ -52,9 +52,9 @@ type Settings struct {
 	Fencing bool `yaml:"fencing"`
 	// WakeUp has clients of protocol redlock told of releases, and is the spread of their attempts after it; zero: they poll.
 	WakeUp time.Duration `yaml:"wake-up"`
-	// Batches is how many batches of commands protocol redlock has on their way to each node at a time; zero is the
-	// library's default.
-	Batches int `yaml:"batches"`
+	// Batching is how many commands protocol redlock has on their way to each node before others wait and go together;
+	// zero is the library's default.
+	Batching int `yaml:"batching"`
 	// Guard turns on the restart guard of protocol redlock.
 	Guard *Guard `yaml:"guard"`
 	// Renewals is how often a client that renews its lock does so at the most; zero is without a limit.
