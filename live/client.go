@@ -17,6 +17,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/redlock"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -28,13 +29,56 @@ const resource = "R"
 
 // Client is the whole of a client process: it takes its orders from in and writes what happens to out, until in ends.
 // An error is also written to out.
-func Client(in io.Reader, out io.Writer) error {
-	c := &client{out: json.NewEncoder(out), waiting: map[int]chan struct{}{}}
-	err := c.serve(in)
+func Client(in io.Reader, out io.Writer) error { return clientOver(in, out, nil) }
+
+// clientOver is Client with something put between the library and each node of a soak; nil puts nothing there.
+func clientOver(in io.Reader, out io.Writer, plant func(redlock.Node) redlock.Node) error {
+	p := &pen{out: json.NewEncoder(out)}
+	err := serve(in, p, plant)
 	if err != nil {
-		c.tell(notice{Fatal: err.Error()})
+		p.tell(notice{Fatal: err.Error()})
 	}
 	return err
+}
+
+// serve becomes what the first order says, and obeys the others.
+func serve(in io.Reader, p *pen, plant func(redlock.Node) redlock.Node) error {
+	lines := bufio.NewReader(in)
+	next := func() (o order, err error) {
+		line, err := lines.ReadBytes('\n')
+		if err == nil {
+			err = json.Unmarshal(line, &o)
+		}
+		return o, err
+	}
+	first, err := next()
+	var obey func(order)
+	switch {
+	case err == nil && first.Begin != nil:
+		c := &client{pen: p, waiting: map[int]chan struct{}{}}
+		err, obey = c.begin(first.Begin), c.obey
+	case err == nil && first.Crew != nil:
+		var c *crew
+		if c, err = newCrew(first.Crew, p, plant); err == nil {
+			obey = c.obey
+		}
+	default:
+		err = fmt.Errorf("live: the first order: %w", errors.Join(err, errors.New("not what begins")))
+	}
+	if err != nil {
+		return err
+	}
+	p.tell(notice{Ready: true})
+	for {
+		o, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("live: an order: %w", err)
+		}
+		obey(o)
+	}
 }
 
 // client is a client process with a protocol in it. It tells its parent what it asks and is told.
@@ -49,58 +93,36 @@ type client struct {
 	// budget allows between the check and the effect, and the time that messages take anyway.
 	guard time.Duration
 
+	pen     *pen
 	mu      sync.Mutex
-	out     *json.Encoder
 	waiting map[int]chan struct{} // notices that wait for an order to go on, by their numbers
 	waits   int
 	ops     int
 	stuck   bool
 }
 
-func (c *client) serve(in io.Reader) error {
-	lines := bufio.NewReader(in)
-	next := func() (o order, err error) {
-		line, err := lines.ReadBytes('\n')
-		if err == nil {
-			err = json.Unmarshal(line, &o)
+// obey does what an order says.
+func (c *client) obey(o order) {
+	switch {
+	case o.Run > 0:
+		go func() {
+			item := &c.scenario.Timeline[o.Run-1]
+			c.run(item.Do, max(item.Repeat, 1))
+			c.tell(notice{Done: o.Run})
+		}()
+	case o.Go > 0:
+		c.mu.Lock()
+		close(c.waiting[o.Go])
+		delete(c.waiting, o.Go)
+		c.mu.Unlock()
+	case o.Step != 0:
+		if by := c.clock.step(o.Step); by != 0 {
+			c.tell(notice{Stepped: by})
 		}
-		return o, err
-	}
-	first, err := next()
-	if err != nil || first.Begin == nil {
-		return fmt.Errorf("live: the first order: %w", errors.Join(err, errors.New("not what begins")))
-	}
-	if err := c.begin(first.Begin); err != nil {
-		return err
-	}
-	c.tell(notice{Ready: true})
-	for {
-		o, err := next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("live: an order: %w", err)
-		case o.Run > 0:
-			go func() {
-				item := &c.scenario.Timeline[o.Run-1]
-				c.run(item.Do, max(item.Repeat, 1))
-				c.tell(notice{Done: o.Run})
-			}()
-		case o.Go > 0:
-			c.mu.Lock()
-			close(c.waiting[o.Go])
-			delete(c.waiting, o.Go)
-			c.mu.Unlock()
-		case o.Step != 0:
-			if by := c.clock.step(o.Step); by != 0 {
-				c.tell(notice{Stepped: by})
-			}
-		case o.Stuck:
-			c.mu.Lock()
-			c.stuck = true
-			c.mu.Unlock()
-		}
+	case o.Stuck:
+		c.mu.Lock()
+		c.stuck = true
+		c.mu.Unlock()
 	}
 }
 
@@ -144,20 +166,18 @@ func (c *client) begin(r *role) error {
 
 // tell sends a notice, and waits for the order to go on if the timeline may have something to do at it.
 func (c *client) tell(n notice) {
+	if n.Event == nil || !c.isStop(n.Event) {
+		c.pen.tell(n)
+		return
+	}
+	goOn := make(chan struct{})
 	c.mu.Lock()
-	n.At = trueTime()
-	var goOn chan struct{}
-	if n.Event != nil && c.isStop(n.Event) {
-		c.waits++
-		n.Wait = c.waits
-		goOn = make(chan struct{})
-		c.waiting[n.Wait] = goOn
-	}
-	err := c.out.Encode(n)
+	c.waits++
+	n.Wait = c.waits
+	c.waiting[n.Wait] = goOn
 	c.mu.Unlock()
-	if err == nil && goOn != nil {
-		<-goOn
-	}
+	c.pen.tell(n)
+	<-goOn
 }
 
 func (c *client) isStop(e *history.Event) bool {
@@ -195,7 +215,7 @@ func scaled(span int64, speed int) int64 {
 
 // believe tells until when the client believes in a grant.
 func (c *client) believe(grant int, until time.Time) {
-	c.tell(notice{Belief: &belief{grant, c.clock.reading(until)}})
+	c.tell(notice{Belief: &belief{Grant: grant, Until: c.clock.reading(until), Resource: resource}})
 }
 
 // newOp numbers an operation: no two clients have the same.

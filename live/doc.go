@@ -14,6 +14,11 @@
 // and about how often somebody tries or is passed by, say nothing about such a run; those about findings, grants and leaked
 // keys do. A scenario with a fault that is longer than the node timeout, and would no longer be so, runs at its own speed.
 //
+// A machine that is busy with other things holds processes up, and then another scenario is played than the one that was
+// written. So a run measures by how much it was held up; see [Run].
+//
+// [Soak] plays no scenario: it has many clients take locks for minutes while everything fails at random.
+//
 // Faults are what they are called: SIGSTOP and SIGKILL, kill −9 of a redis-server and its start with what is on its disk,
 // messages that a proxy drops, keeps or delays. Three are imitated: a power loss is a kill after which the append-only file
 // is cut back to its length at the last fsync and connections get no answer; a server's wall clock is stepped by a library

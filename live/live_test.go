@@ -24,10 +24,12 @@ import (
 	"redlocksim/scenarios"
 )
 
-// What the test binary is, where the environment says so: a client process, or a run of a scenario.
+// What the test binary is, where the environment says so: a client process, one with a bug, a run of a
+// scenario, or a process that takes its pulse.
 const (
 	asClient = "REDLOCKSIM_TEST_AS_LIVE_CLIENT"
 	asRun    = "REDLOCKSIM_TEST_AS_LIVE_RUN"
+	asPulse  = "REDLOCKSIM_TEST_AS_PULSE"
 )
 
 func TestMain(m *testing.M) {
@@ -36,6 +38,15 @@ func TestMain(m *testing.M) {
 		if err := live.Client(os.Stdin, os.Stdout); err != nil {
 			os.Exit(1)
 		}
+	case os.Getenv(asPlanted) != "":
+		if err := live.ClientOver(os.Stdin, os.Stdout, planted[os.Getenv(asPlanted)]); err != nil {
+			os.Exit(1)
+		}
+	case os.Getenv(asPulse) != "":
+		longest := live.Pulse()
+		fmt.Println("begun")
+		_, _ = fmt.Scanln()
+		fmt.Println(int64(longest()))
 	case name != "":
 		_, err := live.Run(context.Background(), byName(name), options())
 		fmt.Println(err)
@@ -238,6 +249,38 @@ func TestKilledWithItsRun(t *testing.T) {
 	_ = cmd.Wait()
 	if !within(5*time.Second, func() bool { return len(processesIn(t, dir)) == 0 }) {
 		t.Errorf("processes are left: %v", processesIn(t, dir))
+	}
+}
+
+// A process that does not run for a while knows for how long.
+func TestPulse(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asPulse+"=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	const stopped = 300 * time.Millisecond
+	var begun string
+	_, _ = fmt.Fscanln(out, &begun)
+	_ = cmd.Process.Signal(syscall.SIGSTOP)
+	time.Sleep(stopped)
+	_ = cmd.Process.Signal(syscall.SIGCONT)
+	time.Sleep(50 * time.Millisecond)
+	fmt.Fprintln(in)
+	var longest time.Duration
+	if _, err := fmt.Fscanln(out, (*int64)(&longest)); err != nil || longest < stopped-20*time.Millisecond || longest > 20*stopped {
+		t.Errorf("a process that was stopped for %v was held up for %v by its pulse; %v", stopped, longest, err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -20,19 +20,20 @@ type entry struct {
 
 // window is a grant that its client believes in.
 type window struct {
-	process string
-	grant   int
-	until   int64 // by the lock clock
-	ends    int64 // CLOCK_MONOTONIC, as far as one knows
+	process  string
+	resource string
+	grant    int
+	until    int64 // by the lock clock
+	ends     int64 // CLOCK_MONOTONIC, as far as one knows
 }
 
 // merge makes a history of what the processes of a run have told: in the order of true time, which begins at start and
 // goes speed times as fast as the machine's, up to its end. A believed window ends when the lock clock first reads its
 // last acknowledged expiry, whether or not its client runs just then; at equal times before all else.
-func merge(entries []entry, resource string, start int64, speed int, end time.Duration) history.History {
+func merge(entries []entry, start int64, speed int, end time.Duration) history.History {
 	entries = slices.Clone(entries)
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
-	m := &merger{start: start, speed: int64(speed), end: int64(end), resource: resource, steps: map[string]int64{}}
+	m := &merger{start: start, speed: int64(speed), end: int64(end), steps: map[string]int64{}}
 	for _, e := range entries {
 		m.expire(e.at)
 		switch {
@@ -44,7 +45,7 @@ func merge(entries []entry, resource string, start int64, speed int, end time.Du
 		case e.belief != nil:
 			m.open = slices.DeleteFunc(m.open, func(w window) bool { return w.grant == e.belief.Grant })
 			if e.belief.Until != 0 {
-				w := window{process: e.process, grant: e.belief.Grant, until: e.belief.Until}
+				w := window{process: e.process, resource: e.belief.Resource, grant: e.belief.Grant, until: e.belief.Until}
 				w.ends = max(w.until-m.steps[e.process], e.at)
 				m.open = append(m.open, w)
 				m.expire(e.at)
@@ -64,7 +65,6 @@ func merge(entries []entry, resource string, start int64, speed int, end time.Du
 
 type merger struct {
 	start, speed, end int64
-	resource          string
 	steps             map[string]int64 // of lock clocks, by client, so far
 	open              []window
 	history           history.History
@@ -84,7 +84,7 @@ func (m *merger) expire(now int64) {
 		}
 		w := m.open[first]
 		m.open = slices.Delete(m.open, first, first+1)
-		m.add(w.ends, history.Event{Kind: history.Expire, Process: w.process, Resource: m.resource, Grant: w.grant})
+		m.add(w.ends, history.Event{Kind: history.Expire, Process: w.process, Resource: w.resource, Grant: w.grant})
 	}
 }
 

@@ -15,7 +15,7 @@ func TestMerge(t *testing.T) {
 		return entry{at: at, process: process, event: &history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Process: process, Op: op, Grant: op}}
 	}
 	believes := func(at int64, process string, op int, until int64) entry {
-		return entry{at: at, process: process, belief: &belief{op, until}}
+		return entry{at: at, process: process, belief: &belief{Grant: op, Until: until}}
 	}
 	for _, test := range []struct {
 		name    string
@@ -50,7 +50,7 @@ func TestMerge(t *testing.T) {
 			[]entry{{at: 105, process: "a", stepped: 100}, believes(110, "a", 1, 250)}, "100 expire 1"},
 	} {
 		var got []string
-		h := merge(test.entries, "R", 100, 2, 1000*time.Nanosecond)
+		h := merge(test.entries, 100, 2, 1000*time.Nanosecond)
 		for _, e := range h {
 			got = append(got, fmt.Sprintf("%d %s %d", e.Time, e.Kind, e.Grant))
 		}

@@ -25,3 +25,8 @@ func Run(context.Context, *scenarios.Scenario, Options) (*scenarios.Result, erro
 
 // Client fails: it needs Linux.
 func Client(io.Reader, io.Writer) error { return errLinux }
+
+// Soak fails: it needs Linux.
+func Soak(context.Context, SoakOptions) (*Soaked, error) { return nil, errLinux }
+
+func hasCompiler() bool { return false }

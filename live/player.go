@@ -4,6 +4,7 @@ package live
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,11 +24,14 @@ type player struct {
 	ready   chan error // what came of its beginning
 	running int        // programs that it has not finished
 	stopped int        // pauses in force
+	rested  bool       // of a crew: its clients are at rest
+	taking  int        // and how many locks it is about to take
+	left    *left      // and what is left of it
 	ended   chan struct{}
 }
 
 // newPlayer starts a client process.
-func (r *run) newPlayer(role *role) (*player, error) {
+func (r *stage) newPlayer(name string, begin order) (*player, error) {
 	theirIn, orders, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -37,17 +41,17 @@ func (r *run) newPlayer(role *role) (*player, error) {
 		_ = errors.Join(theirIn.Close(), orders.Close())
 		return nil, err
 	}
-	cmd := exec.Command(r.options.Client[0], r.options.Client[1:]...)
+	cmd := exec.Command(r.command[0], r.command[1:]...)
 	cmd.Stdin, cmd.Stdout = theirIn, theirOut
-	c := &player{name: role.Name, orders: orders, encoder: json.NewEncoder(orders), ready: make(chan error, 1), ended: make(chan struct{})}
+	c := &player{name: name, orders: orders, encoder: json.NewEncoder(orders), ready: make(chan error, 1), ended: make(chan struct{})}
 	c.process, err = r.starter.start(cmd)
 	_ = errors.Join(theirIn.Close(), theirOut.Close())
 	if err != nil {
 		_ = errors.Join(orders.Close(), notices.Close())
-		return nil, fmt.Errorf("live: %s: %w", role.Name, err)
+		return nil, fmt.Errorf("live: %s: %w", name, err)
 	}
 	go c.listen(r, notices)
-	c.send(order{Begin: role})
+	c.send(begin)
 	return c, nil
 }
 
@@ -55,7 +59,7 @@ func (r *run) newPlayer(role *role) (*player, error) {
 func (c *player) send(o order) { _ = c.encoder.Encode(o) }
 
 // listen takes the notices until the process is gone.
-func (c *player) listen(r *run, notices *os.File) {
+func (c *player) listen(r *stage, notices *os.File) {
 	defer close(c.ended)
 	defer notices.Close()
 	p := c.process
@@ -97,7 +101,7 @@ func (c *player) listen(r *run, notices *os.File) {
 }
 
 // noticed takes a notice of a client down.
-func (r *run) noticed(c *player, n notice) {
+func (r *stage) noticed(c *player, n notice) {
 	switch {
 	case n.Event != nil:
 		r.happened(n.At, *n.Event)
@@ -105,11 +109,17 @@ func (r *run) noticed(c *player, n notice) {
 			c.send(order{Go: n.Wait})
 		}
 	case n.Belief != nil:
-		r.entries = append(r.entries, entry{at: n.At, process: c.name, belief: n.Belief})
+		r.entries = append(r.entries, entry{at: n.At, process: cmp.Or(n.Belief.Process, c.name), belief: n.Belief})
 	case n.Stepped != 0:
 		r.entries = append(r.entries, entry{at: n.At, process: c.name, stepped: n.Stepped})
 	case n.Done > 0 && c.process != nil:
 		c.running--
+	case n.Rested:
+		c.rested = true
+	case n.Taken != "":
+		c.taking--
+	case n.Left != nil:
+		c.left = n.Left
 	}
 }
 

@@ -29,6 +29,12 @@ const (
 	preloadSize  = 16 + 16*preloadFiles
 )
 
+// hasCompiler says whether there is a C compiler.
+func hasCompiler() bool {
+	_, err := exec.LookPath("cc")
+	return err == nil
+}
+
 // compilePreload makes the library in a directory and returns its path.
 func compilePreload(dir string) (string, error) {
 	cc, err := exec.LookPath("cc")

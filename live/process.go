@@ -9,9 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"syscall"
 	"time"
+
+	"redlocksim/internal/output"
 )
 
 // starter starts processes that do not outlive this one. The kernel ends a child with the thread that started it, so
@@ -33,7 +34,7 @@ func newStarter() starter {
 // process is a child process in a group of its own, so that Ctrl-C reaches only its parent, who ends it in order.
 type process struct {
 	cmd    *exec.Cmd
-	output lockedBuffer // what it wrote to its standard error and, unless that is read elsewhere, output
+	output output.Buffer // what it wrote to its standard error and, unless that is read elsewhere, output
 	exited chan struct{}
 }
 
@@ -91,22 +92,4 @@ func (p *process) isStopped() bool {
 func (p *process) kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.exited
-}
-
-// lockedBuffer keeps what a process writes, for the message of a failure.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

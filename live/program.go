@@ -155,21 +155,26 @@ func (t *tenure) call(f history.Func) int {
 	op := t.newOp()
 	t.under.op.Store(int64(op))
 	if f == history.Release {
-		t.tell(notice{Belief: &belief{Grant: t.under.grant}})
+		t.tell(notice{Belief: &belief{Grant: t.under.grant, Resource: resource}})
 	}
 	t.record(history.Event{Kind: history.Call, Func: f, Op: op, Grant: t.under.grant})
 	return op
 }
 
 func (t *tenure) returned(op int, f history.Func, err error) {
-	e := history.Event{Kind: history.Return, Func: f, Op: op, Grant: t.under.grant, Outcome: history.OK}
+	outcome, detail := outcomeOf(err)
+	t.record(history.Event{Kind: history.Return, Func: f, Op: op, Grant: t.under.grant, Outcome: outcome, Detail: detail})
+}
+
+// outcomeOf is what a client knows of an operation on its lock that returned this.
+func outcomeOf(err error) (outcome history.Outcome, detail string) {
 	switch {
+	case err == nil:
+		return history.OK, ""
 	case errors.Is(err, redlock.ErrLost) || errors.Is(err, redlock.ErrReleased):
-		e.Outcome, e.Detail = history.Failed, protocols.Reason(err)
-	case err != nil:
-		e.Outcome, e.Detail = history.Unknown, protocols.Reason(err)
+		return history.Failed, protocols.Reason(err)
 	}
-	t.record(e)
+	return history.Unknown, protocols.Reason(err)
 }
 
 // sure makes sure of the lease, as a careful client does before each effect.

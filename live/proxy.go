@@ -64,15 +64,11 @@ const toxicName = "redlocksim"
 
 func init() { toxics.Register(toxicName, new(toxic)) }
 
-// proxies makes them.
-type proxies struct{ server *toxiproxy.ApiServer }
+// proxyServer is what Toxiproxy wants its proxies to belong to.
+var proxyServer = toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 
-func newProxies() proxies {
-	return proxies{toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())}
-}
-
-func (x proxies) link(client, node, upstream string) (*proxy, error) {
-	p := &proxy{client: client, node: node, toxiproxy: toxiproxy.NewProxy(x.server, client+" "+node, "127.0.0.1:0", upstream)}
+func newProxy(client, node, upstream string) (*proxy, error) {
+	p := &proxy{client: client, node: node, toxiproxy: toxiproxy.NewProxy(proxyServer, client+" "+node, "127.0.0.1:0", upstream)}
 	for direction, to := range map[string]**way{"upstream": &p.up, "downstream": &p.down} {
 		*to = &way{changed: make(chan struct{})}
 		n := number.Add(1)

@@ -39,7 +39,7 @@ func (m *remedy) apply() {
 
 // lasts has a fault that is in force undone after d, or at the healing if that is earlier; if d is zero, at the healing
 // only.
-func (r *run) lasts(d time.Duration, undo func()) {
+func (r *stage) lasts(d time.Duration, undo func()) {
 	m := &remedy{undo: undo}
 	r.inForce = append(r.inForce, m)
 	if d > 0 {
@@ -48,12 +48,12 @@ func (r *run) lasts(d time.Duration, undo func()) {
 }
 
 // note takes a fault down.
-func (r *run) note(name, process, node string, size time.Duration, format string, args ...any) {
+func (r *stage) note(name, process, node string, size time.Duration, format string, args ...any) {
 	r.happened(trueTime(), history.Event{Kind: history.Fault, Name: name, Process: process, Node: node, Span: int64(size), Detail: fmt.Sprintf(format, args...)})
 }
 
 // notePoint takes a fault down that strikes the process of this name, client or node.
-func (r *run) notePoint(name, process string, size time.Duration, format string, args ...any) {
+func (r *stage) notePoint(name, process string, size time.Duration, format string, args ...any) {
 	if r.client(process) != nil {
 		r.note(name, process, "", size, format, args...)
 	} else {
@@ -63,7 +63,7 @@ func (r *run) notePoint(name, process string, size time.Duration, format string,
 
 // strike has a fault happen, now. An error means that it cannot happen in this state. What each fault means is said in
 // package faults.
-func (r *run) strike(fault faults.Fault) error {
+func (r *stage) strike(fault faults.Fault) error {
 	switch f := fault.(type) {
 	case *faults.ClockStep:
 		return r.clockStep(f)
@@ -126,7 +126,7 @@ func (r *run) strike(fault faults.Fault) error {
 }
 
 // each changes the directions of the links selected.
-func (r *run) each(l *faults.Links, change func(*wrong)) {
+func (r *stage) each(l *faults.Links, change func(*wrong)) {
 	for _, p := range r.proxies {
 		if len(l.Clients) > 0 && !slices.Contains(l.Clients, p.client) ||
 			len(l.Nodes) > 0 && !slices.Contains(l.Nodes, p.node) || len(l.Nodes) == 0 && p.node == sim.StorageName {
@@ -149,7 +149,7 @@ func one(names []string) string {
 	return ""
 }
 
-func (r *run) clockStep(f *faults.ClockStep) error {
+func (r *stage) clockStep(f *faults.ClockStep) error {
 	by := int64(f.By) / r.speed
 	if s := r.server(f.Process); s != nil {
 		s.shared.step(by)
@@ -165,7 +165,7 @@ func (r *run) clockStep(f *faults.ClockStep) error {
 	return nil
 }
 
-func (r *run) partition(f *faults.Partition) {
+func (r *stage) partition(f *faults.Partition) {
 	r.each(&f.Links, func(w *wrong) { w.lost++ })
 	cutsOff := f.Direction.Direction != sim.Replies
 	for _, s := range r.servers {
@@ -173,7 +173,9 @@ func (r *run) partition(f *faults.Partition) {
 	}
 	clients := f.Clients
 	if len(clients) == 0 {
-		clients = r.scenario.Clients
+		for _, c := range r.clients {
+			clients = append(clients, c.name)
+		}
 	}
 	switch {
 	case cutsOff && len(f.Clients) == 1:
@@ -193,12 +195,12 @@ func (r *run) partition(f *faults.Partition) {
 }
 
 // darken takes the links of a server that is without power away, or gives them back.
-func (r *run) darken(s *server, by int) {
+func (r *stage) darken(s *server, by int) {
 	r.each(&faults.Links{Nodes: []string{s.name}}, func(w *wrong) { w.lost += by })
 }
 
 // stop takes a node down by one of the three ways.
-func (r *run) stop(o *faults.Outage, name string, how outage, text string) error {
+func (r *stage) stop(o *faults.Outage, name string, how outage, text string) error {
 	s := r.server(o.Node)
 	if s.process == nil {
 		return fmt.Errorf("live: %s: %s is down already", name, s.name)
@@ -244,7 +246,7 @@ func (r *run) stop(o *faults.Outage, name string, how outage, text string) error
 
 // restart starts a node that is down, with what is on its disk. It is over when the node answers; nothing else happens
 // until then, so that what is to come after the restart cannot come before.
-func (r *run) restart(node string) error {
+func (r *stage) restart(node string) error {
 	s := r.server(node)
 	if s.process != nil {
 		return fmt.Errorf("live: restart: %s is up", node)
@@ -275,7 +277,7 @@ func (r *run) restart(node string) error {
 	return nil
 }
 
-func (r *run) pause(f *faults.Pause) error {
+func (r *stage) pause(f *faults.Pause) error {
 	c, s := r.client(f.Process), r.server(f.Process)
 	if c != nil && c.process == nil {
 		return fmt.Errorf("live: pause: %s has crashed", f.Process)
@@ -307,7 +309,7 @@ func (r *run) pause(f *faults.Pause) error {
 	return nil
 }
 
-func (r *run) resume(process string) error {
+func (r *stage) resume(process string) error {
 	if c := r.client(process); c != nil {
 		if c.process == nil || c.stopped == 0 {
 			return fmt.Errorf("live: resume: %s is not paused", process)
@@ -328,7 +330,7 @@ func (r *run) resume(process string) error {
 }
 
 // heal undoes all faults that are in force and lets none strike any more; see faults.Field.Heal.
-func (r *run) heal() {
+func (r *stage) heal() {
 	r.isHealed = true
 	r.note(faults.Healed, "", "", 0, "all faults are healed")
 	for _, m := range r.inForce {

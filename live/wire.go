@@ -1,6 +1,10 @@
 package live
 
-import "redlocksim/history"
+import (
+	"time"
+
+	"redlocksim/history"
+)
 
 // order is a line from the parent to a client process.
 type order struct {
@@ -14,6 +18,17 @@ type order struct {
 	Step int64 `json:"step,omitempty"`
 	// Stuck has the client's work go on without an end.
 	Stuck bool `json:"stuck,omitempty"`
+
+	// Crew is the first line to the process of a soak: what it is. It begins to work at once.
+	Crew *crewRole `json:"crew,omitempty"`
+	// Rest has its clients end what they do, and Work begin again.
+	Rest bool `json:"rest,omitempty"`
+	Work bool `json:"work,omitempty"`
+	// Take has it take and release the lock of this name, within Within.
+	Take   string        `json:"take,omitempty"`
+	Within time.Duration `json:"within,omitempty"`
+	// Leave has it close everything and say what is left then.
+	Leave bool `json:"leave,omitempty"`
 }
 
 // role is what a client process is told of itself.
@@ -44,6 +59,11 @@ type notice struct {
 	Stepped int64 `json:"stepped,omitempty"`
 	// Done is the index, plus one, of an item of the timeline that the client has finished.
 	Done int `json:"done,omitempty"`
+	// Rested: all clients of a crew are at rest. Taken is a lock that it was to take, and has.
+	Rested bool   `json:"rested,omitempty"`
+	Taken  string `json:"taken,omitempty"`
+	// Left is what there is of a crew that has closed everything.
+	Left *left `json:"left,omitempty"`
 	// Fatal is why the client cannot go on.
 	Fatal string `json:"fatal,omitempty"`
 }
@@ -53,4 +73,25 @@ type notice struct {
 type belief struct {
 	Grant int   `json:"grant"`
 	Until int64 `json:"until"`
+	// Process and Resource are of the client and the lock; an empty Process is that of the notice.
+	Process  string `json:"process,omitempty"`
+	Resource string `json:"resource"`
+}
+
+// crewRole is what the process of a soak is told of itself.
+type crewRole struct {
+	Name     string   `json:"name"` // the beginning of its clients' names
+	Index    int      `json:"index"`
+	Clients  int      `json:"clients"`
+	Locks    []string `json:"locks"`
+	Settings string   `json:"settings"` // as a scenario file
+	Nodes    []string `json:"nodes"`    // the addresses of its proxies, in the scenario's order
+	Seed     uint64   `json:"seed"`
+}
+
+// left is what a process has more than before it had any client.
+type left struct {
+	Goroutines  int    `json:"goroutines"`
+	Connections int    `json:"connections"`
+	Stacks      string `json:"stacks,omitempty"` // of the goroutines, if there are any
 }

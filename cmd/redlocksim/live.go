@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -57,65 +56,23 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, done func(*scenari
 }
 
 // runOnLive is the run command on tier live.
-func runOnLive(cmd *cobra.Command, found []*scenarios.Scenario, historyPath, arg string, isFile, full bool) error {
+func runOnLive(cmd *cobra.Command, found []*scenarios.Scenario, files *outputs, arg string, isFile, full bool) error {
 	var results []*scenarios.Result
 	err := runLive(cmd, found, func(r *scenarios.Result) error {
 		if len(results) > 0 {
-			fmt.Fprintln(cmd.OutOrStdout())
+			fmt.Fprintln(files.report(cmd))
 		}
 		results = append(results, r)
-		if err := reports.Run(cmd.OutOrStdout(), r, repeatCommand(arg, isFile, r), full); err != nil {
+		repeat := repeatCommand(arg, isFile, r)
+		if err := reports.Run(files.report(cmd), r, repeat, full); err != nil {
 			return &failure{exitInternal, err}
 		}
-		if historyPath != "" {
-			return writeHistory(historyPath, r.History)
-		}
-		return nil
+		return files.write(cmd, r, repeat)
 	}, func(_ *scenarios.Scenario, why error) error {
 		return &failure{exitUsage, why}
 	})
 	if err != nil {
 		return err
-	}
-	if code := verdictCode(results...); code != exitOK {
-		return &failure{code: code}
-	}
-	return nil
-}
-
-// suiteOnLive is the suite command on tier live.
-func suiteOnLive(cmd *cobra.Command, found []*scenarios.Scenario, jsonPath string) error {
-	start := time.Now()
-	var results []*scenarios.Result
-	var records []reports.Record
-	var skipped []error
-	err := runLive(cmd, found, func(r *scenarios.Result) error {
-		results = append(results, r)
-		records = append(records, reports.NewRecord(r, repeatCommand(r.Scenario.Name, false, r)))
-		return nil
-	}, func(_ *scenarios.Scenario, why error) error {
-		skipped = append(skipped, why)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if err := write(cmd, records, jsonPath, time.Since(start)); err != nil {
-		return err
-	}
-	out := cmd.OutOrStdout()
-	if jsonPath == "-" {
-		out = cmd.ErrOrStderr()
-	}
-	switch len(skipped) {
-	case 0:
-	case 1:
-		fmt.Fprint(out, "\n1 scenario was not run:\n")
-	default:
-		fmt.Fprintf(out, "\n%d scenarios were not run:\n", len(skipped))
-	}
-	for _, why := range skipped {
-		fmt.Fprintf(out, "  %v\n", why)
 	}
 	if code := verdictCode(results...); code != exitOK {
 		return &failure{code: code}

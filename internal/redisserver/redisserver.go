@@ -15,10 +15,11 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"redlocksim/internal/output"
 )
 
 // RequireEnv is the environment variable that, set to 1, makes a missing redis-server a failure instead of a skip.
@@ -164,7 +165,7 @@ func (s *Server) launch() error {
 // process is one run of the program.
 type process struct {
 	cmd    *exec.Cmd
-	output lockedBuffer
+	output output.Buffer
 	exited chan struct{}
 }
 
@@ -259,22 +260,4 @@ func freeAddr() (string, error) {
 		return "", err
 	}
 	return l.Addr().String(), l.Close()
-}
-
-// lockedBuffer keeps what the process writes, for the message of a failed test.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"redlocksim/live"
+	"redlocksim/scenarios"
+)
+
+const verdictsIntro = `# Verdicts
+
+Each row is a case of the catalogue: what is claimed of its protocol and settings, the verdict that its file expects, and
+what each tier shows. Tiers model and wire are the simulator, with Redis semantics in Go and with the shipped adapter over
+RESP bytes; live is redis-server processes, fault proxies and client processes. There a verdict has no durations, as they are
+those of the machine, and where real processes cannot show a case it says why.
+
+` + "`redlocksim verdicts > scenarios/VERDICTS.md`" + ` writes this file.
+
+`
+
+func newVerdicts() *cobra.Command {
+	var expression string
+	cmd := &cobra.Command{
+		Use:   "verdicts",
+		Short: "Show what every scenario shows on each tier, as a table in Markdown",
+		Long: `Run the embedded scenarios on the tiers model, wire and live, and write a row for
+each to standard output, as Markdown: what is claimed, what is expected, and what
+each tier shows. Those that redis-server processes cannot show have the reason.
+
+It needs Linux, redis-server and cc, and takes some minutes.
+
+` + exitHelp,
+		Example: `  redlocksim verdicts > scenarios/VERDICTS.md
+  redlocksim verdicts --filter restart`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := filter(expression)
+			if err != nil {
+				return err
+			}
+			rows, results, err := verdicts(cmd, found)
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(cmd.OutOrStdout(), verdictsIntro, markdown(rows))
+			if code := verdictCode(results...); code != exitOK {
+				return &failure{code: code}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&expression, "filter", "", "only scenarios whose name matches this regular expression")
+	return cmd
+}
+
+// verdictRow is a row of the table, in the order of its columns.
+type verdictRow struct{ name, claim, expected, model, wire, live string }
+
+// verdicts runs scenarios on all tiers.
+func verdicts(cmd *cobra.Command, found []*scenarios.Scenario) ([]verdictRow, []*scenarios.Result, error) {
+	results, err := scenarios.Suite(found, scenarios.Tiers(), 0, nil)
+	if err != nil {
+		return nil, nil, wrap(err)
+	}
+	rows := map[string]*verdictRow{}
+	for _, r := range results {
+		row := rows[r.Scenario.Name]
+		if row == nil {
+			row = &verdictRow{name: r.Scenario.Name, claim: string(r.Scenario.Claim), expected: r.Scenario.Expect.String()}
+			rows[row.name] = row
+		}
+		cell := &row.model
+		if r.Tier == scenarios.Wire {
+			cell = &row.wire
+		}
+		*cell = marked(r, r.Verdict())
+	}
+	err = runLive(cmd, found, func(r *scenarios.Result) error {
+		var keys []string
+		for _, l := range r.Leaks {
+			if !slices.Contains(keys, l.Key) {
+				keys = append(keys, l.Key)
+			}
+		}
+		rows[r.Scenario.Name].live = marked(r, untimed(r.Findings, keys))
+		results = append(results, r)
+		return nil
+	}, func(s *scenarios.Scenario, why error) error {
+		if !errors.Is(why, live.ErrUnfit) {
+			return &failure{exitUsage, why}
+		}
+		rows[s.Name].live = refusal(why)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []verdictRow
+	for _, s := range found {
+		all = append(all, *rows[s.Name])
+	}
+	return all, results, nil
+}
+
+// marked is a verdict that says so if it is not the expected one.
+func marked(r *scenarios.Result, verdict string) string {
+	if !r.OK() {
+		verdict += ", NOT AS EXPECTED"
+	}
+	return verdict
+}
+
+// untimed is a verdict without durations.
+func untimed(findings scenarios.Findings, leaks []string) string {
+	text := findings.String()
+	if len(leaks) > 0 {
+		text += ", leaks " + strings.Join(leaks, " and ")
+	}
+	return text
+}
+
+// refusal is the reason in an error of live.Unfit.
+func refusal(err error) string {
+	_, why, _ := strings.Cut(err.Error(), live.ErrUnfit.Error()+": ")
+	return "– " + why
+}
+
+func markdown(rows []verdictRow) string {
+	t := table.NewWriter()
+	t.AppendHeader(table.Row{"case", "claim", "expected", "model", "wire", "live"})
+	for _, r := range rows {
+		t.AppendRow(table.Row{r.name, r.claim, r.expected, r.model, r.wire, r.live})
+	}
+	return t.RenderMarkdown() + "\n"
+}

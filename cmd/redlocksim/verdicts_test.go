@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"redlocksim/live"
+	"redlocksim/scenarios"
+)
+
+const verdictsPath = "../../scenarios/VERDICTS.md"
+
+// The committed table has every case, with what its file says, what the simulator shows, and what redis-server processes
+// showed: the expected findings, or the reason for which they cannot.
+func TestVerdictsAreCommitted(t *testing.T) {
+	text, err := os.ReadFile(verdictsPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const help = "(redlocksim verdicts > scenarios/VERDICTS.md writes it)"
+	if !strings.HasPrefix(string(text), verdictsIntro) {
+		t.Errorf("the introduction is another %s", help)
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if name, ok := strings.CutPrefix(line, "| "); ok {
+			name, _, _ = strings.Cut(name, " |")
+			rows[name] = line
+		}
+	}
+	delete(rows, "case")
+	delete(rows, "---")
+	results, err := scenarios.Suite(scenarios.Catalogue(), []scenarios.Tier{scenarios.Model}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		s := r.Scenario
+		row := verdictRow{name: s.Name, claim: string(s.Claim), expected: s.Expect.String(), model: marked(r, r.Verdict())}
+		row.wire = row.model // their histories are equal, or the suite is not as expected
+		row.live = untimed(s.Expect.Findings, s.Expect.Leaks)
+		if err := live.Unfit(s); err != nil {
+			row.live = refusal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(markdown([]verdictRow{row})), "\n")
+		if want := lines[len(lines)-1] + "\n"; rows[s.Name] != want {
+			t.Errorf("the table has\n%s, want\n%s %s", rows[s.Name], want, help)
+		}
+		delete(rows, s.Name)
+	}
+	for name := range rows {
+		t.Errorf("the table has %s, which is no case %s", name, help)
+	}
+}

@@ -1,0 +1,296 @@
+//go:build linux
+
+package live_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"redlocksim/checker"
+	"redlocksim/live"
+	"redlocksim/redlock"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+// asPlanted is the environment variable that makes the test binary a client process with a bug of this name.
+const asPlanted = "REDLOCKSIM_TEST_AS_PLANTED_CLIENT"
+
+// planted are bugs between the library and a node.
+var planted = map[string]func(redlock.Node) redlock.Node{
+	// Every client is granted every lock.
+	"says yes": func(n redlock.Node) redlock.Node {
+		return node{n, func(batch []*redlock.Command) {
+			for _, c := range batch {
+				c.Done(c, redlock.Reply{Outcome: redlock.Accepted})
+			}
+		}}
+	},
+	// Keys expire long before the client thinks.
+	"short TTL": func(n redlock.Node) redlock.Node {
+		return altered(n, func(c *redlock.Command) bool {
+			c.TTL = max(c.TTL/20, time.Millisecond)
+			return true
+		})
+	},
+	// Keys stay.
+	"no release, long TTL": func(n redlock.Node) redlock.Node {
+		return altered(n, func(c *redlock.Command) bool {
+			c.TTL = time.Hour
+			return c.Op != redlock.OpRelease
+		})
+	},
+	"leaks": func(n redlock.Node) redlock.Node {
+		go func() { select {} }()
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		kept = append(kept, l)
+		return n
+	},
+}
+
+// kept has the garbage collector leave alone what is leaked.
+var kept []net.Listener
+
+// node is a node that does something else.
+type node struct {
+	redlock.Node
+	do func([]*redlock.Command)
+}
+
+func (n node) Do(batch []*redlock.Command) { n.do(batch) }
+
+// altered is a node that gets other commands; those for which alter is false it does not get, and they are accepted.
+func altered(n redlock.Node, alter func(*redlock.Command) bool) redlock.Node {
+	return node{n, func(batch []*redlock.Command) {
+		var sent []*redlock.Command
+		for _, c := range batch {
+			other := *c
+			other.Done = func(_ *redlock.Command, r redlock.Reply) { c.Done(c, r) }
+			if alter(&other) {
+				sent = append(sent, &other)
+			} else {
+				c.Done(c, redlock.Reply{Outcome: redlock.Accepted})
+			}
+		}
+		if len(sent) > 0 {
+			n.Do(sent)
+		}
+	}}
+}
+
+// leavesNothing gives the test a directory for its files, and sees that nothing is left of it when it and its subtests are
+// over.
+func leavesNothing(t *testing.T) {
+	t.Helper()
+	needsServer(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Cleanup(func() {
+		if left := children(t); len(left) > 0 {
+			t.Errorf("processes are left: %q", left)
+		}
+		if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+			t.Errorf("files are left: %v, %v", left, err)
+		}
+		if err := goleak.Find(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func soak(t *testing.T, ctx context.Context, o live.SoakOptions) (*live.Soaked, error) {
+	t.Helper()
+	if o.Client == nil {
+		o.Client = options().Client
+	}
+	s, err := live.Soak(ctx, o)
+	if s != nil {
+		t.Logf("%d grants of %d calls, faults %v, taken again within %v of %v, margin %v", s.Grants, s.Calls, s.Struck, s.Takeable.Longest, s.Takeable.Within, s.Margin)
+	}
+	return s, err
+}
+
+func TestSoak(t *testing.T) {
+	leavesNothing(t)
+	s, err := soak(t, t.Context(), live.SoakOptions{Duration: 10 * time.Second, Round: 5 * time.Second, Clients: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range s.Problems {
+		t.Error(p.Text)
+	}
+	if s.Rounds != 2 || s.Grants == 0 || len(s.Struck) < 3 || s.Takeable.Times != 2*7 {
+		t.Errorf("%d rounds, %d grants, faults %v, %d locks taken again: too little", s.Rounds, s.Grants, s.Struck, s.Takeable.Times)
+	}
+	for _, x := range s.Struck {
+		if x.Adversity == live.ClientKill && s.Crashed < x.Times*60/3 {
+			t.Errorf("%d clients were killed in %d processes of 20", s.Crashed, x.Times)
+		}
+	}
+	if drift := 22 * time.Millisecond; s.HasMargin && s.Margin < drift {
+		t.Errorf("a lock was granted %v after a lease on it had run out, and the drift allowance is %v", s.Margin, drift)
+	}
+	if err := s.History.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Nodes that forget may come back when every lock that they voted for is over; with the restart guard they may at once.
+func TestSoakOfNodesThatForget(t *testing.T) {
+	leavesNothing(t)
+	later := 2 * time.Second
+	for name, change := range map[string]func(*scenarios.Scenario){
+		"restart delay": func(s *scenarios.Scenario) { s.Budget.RestartDelay = &later },
+		"restart guard": func(s *scenarios.Scenario) { s.Lock.Guard = &protocols.Guard{MaxTTL: s.Lock.TTL} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := live.DefaultSoak()
+			s.Nodes.Persistence.Persistence = sim.NoPersistence
+			change(s)
+			r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 30, Faults: []live.Adversity{live.NodeKill, live.ClientKill}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range r.Problems {
+				t.Error(p.Text)
+			}
+			if r.Grants == 0 {
+				t.Error("nobody was granted a lock")
+			}
+		})
+	}
+}
+
+// A soak must see bugs, each of which breaks something else.
+func TestSoakSeesPlantedBugs(t *testing.T) {
+	leavesNothing(t)
+	for name, want := range map[string]struct {
+		class scenarios.Class
+		texts []string
+	}{
+		"says yes":             {scenarios.Safety, []string{"both held"}},
+		"short TTL":            {scenarios.Safety, []string{"both held"}},
+		"no release, long TTL": {scenarios.Liveness, []string{"could not be taken again", "after everybody was done there still is lock-"}},
+		"leaks":                {scenarios.Liveness, []string{"has 5 goroutines and 5 connections left"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := live.DefaultSoak()
+			s.Lock.TTL = 500 * time.Millisecond
+			r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 2 * time.Second, Clients: 30, Faults: []live.Adversity{},
+				Client: []string{"/usr/bin/env", asPlanted + "=" + name, os.Args[0]}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range want.texts {
+				wantProblem(t, r, want.class, text)
+			}
+		})
+	}
+}
+
+// So must settings be seen through whose budget promises too much: the only node forgets every lock at once.
+func TestSoakSeesAForgetfulNode(t *testing.T) {
+	leavesNothing(t)
+	atOnce := time.Millisecond
+	s := live.DefaultSoak()
+	s.Nodes.Names, s.Nodes.Persistence.Persistence, s.Budget.RestartDelay = []string{"A"}, sim.NoPersistence, &atOnce
+	r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 4 * time.Second, Clients: 30, Faults: []live.Adversity{live.NodeKill}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantProblem(t, r, scenarios.Safety, "both held")
+	// What is kept is what shows it.
+	report, err := checker.Check(r.History, checker.Options{})
+	if err != nil || !slices.ContainsFunc(report.Findings, func(f checker.Finding) bool { return f.Kind == checker.LeaseOverlap }) {
+		t.Errorf("the history shows %v, %v", report.Findings, err)
+	}
+}
+
+func wantProblem(t *testing.T, r *live.Soaked, class scenarios.Class, text string) {
+	t.Helper()
+	if !slices.ContainsFunc(r.Problems, func(p scenarios.Problem) bool { return p.Class == class && strings.Contains(p.Text, text) }) {
+		t.Errorf("no problem with %q in it, but %v", text, r.Problems)
+	}
+}
+
+func TestSoakEnds(t *testing.T) {
+	leavesNothing(t)
+	t.Run("early", func(t *testing.T) {
+		stop := make(chan struct{})
+		time.AfterFunc(2*time.Second, func() { close(stop) })
+		begin := time.Now()
+		r, err := soak(t, t.Context(), live.SoakOptions{Duration: time.Hour, Clients: 30, Stop: stop})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Grants == 0 || r.Rounds != 1 || r.Takeable.Times == 0 {
+			t.Errorf("%d grants in %d rounds, %d locks taken again: what there was is not judged", r.Grants, r.Rounds, r.Takeable.Times)
+		}
+		for _, p := range r.Problems {
+			t.Error(p.Text)
+		}
+		if took := time.Since(begin); took > 40*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+	for _, after := range []time.Duration{0, 100 * time.Millisecond, 2 * time.Second} {
+		t.Run("at once after "+after.String(), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), after)
+			defer cancel()
+			if _, err := soak(t, ctx, live.SoakOptions{Duration: time.Hour, Clients: 30}); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestSoakOptions(t *testing.T) {
+	forgets := live.DefaultSoak()
+	forgets.Nodes.Persistence.Persistence = sim.NoPersistence
+	fenced := live.DefaultSoak()
+	fenced.Lock.Fencing = true
+	fenced.Nodes.Persistence.Persistence = sim.EverySecond
+	single := live.DefaultSoak()
+	single.Lock.Protocol = "single"
+	for _, test := range []struct {
+		o    live.SoakOptions
+		want string
+	}{
+		{live.SoakOptions{Settings: forgets, Faults: []live.Adversity{live.NodeKill}}, "node-kill: nodes would come back without what they knew"},
+		{live.SoakOptions{Settings: fenced, Faults: []live.Adversity{live.PowerLoss}}, "power-loss: nodes would forget the counters of fencing"},
+		{live.SoakOptions{Settings: single}, "protocol single"},
+		{live.SoakOptions{Faults: []live.Adversity{"flood"}}, `there is no fault "flood"`},
+		{live.SoakOptions{Clients: 1}, "two at least"},
+		{live.SoakOptions{Duration: -1}, "positive"},
+	} {
+		if _, err := live.Soak(t.Context(), test.o); !errors.Is(err, live.ErrSoak) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v, want %q in it", err, test.want)
+		}
+	}
+}
+
+// The bound is the sum that its documentation derives.
+func TestTakeableWithin(t *testing.T) {
+	s := live.DefaultSoak()
+	s.Lock.TTL, s.Lock.NodeTimeout, s.Lock.RetryDelay = 10*time.Second, 100*time.Millisecond, protocols.Range{Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}
+	if got, want := live.TakeableWithin(s), 12551*time.Millisecond; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	s.Lock.Guard = &protocols.Guard{MaxTTL: 10 * time.Second}
+	if got, want := live.TakeableWithin(s), 22902*time.Millisecond; got != want {
+		t.Errorf("with the restart guard: %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,172 @@
+package live
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+// ErrSoak is what errors.Is finds in the error of Soak for options that make no sense; the text says which and why.
+var ErrSoak = errors.New("soak")
+
+// SoakOptions say what to soak. The zero value of each field is the default of the command.
+type SoakOptions struct {
+	// Settings are the lock, the nodes and the budget; nil is DefaultSoak. The protocol must be redlock.
+	Settings *scenarios.Scenario
+	// Duration is how long faults strike; 2m. What follows each round, when they have ended, is not counted.
+	Duration time.Duration
+	// Round is after how long the faults end, and everything is looked at; 20s.
+	Round time.Duration
+	// Clients is how many clients take locks at the same time; 200. Processes is how many processes they are shared among;
+	// one for 25 clients, and at least two.
+	Clients, Processes int
+	// Locks is how many locks there are; one for 8 clients.
+	Locks int
+	// Seed is what faults and work are drawn from. It does not repeat a run, which real processes and time are part of.
+	Seed uint64
+	// Faults are the kinds that strike; nil is all that the settings allow.
+	Faults []Adversity
+	// Stop, once closed, ends the faults early.
+	Stop <-chan struct{}
+	// Progress, if not nil, is called when a round is over.
+	Progress func(*Soaked)
+	// Client is as in Options.
+	Client []string
+}
+
+// Adversity is a kind of fault that strikes in a soak.
+type Adversity string
+
+// The kinds of faults. All last for a random time; those of nodes strike one of them mostly, sometimes all.
+const (
+	NodeKill    Adversity = "node-kill"    // kill −9; it comes back with what is on its disk
+	PowerLoss   Adversity = "power-loss"   // also what was not fsynced is lost, and connections get no answer
+	NodePause   Adversity = "node-pause"   // SIGSTOP and SIGCONT
+	Cut         Adversity = "cut"          // messages between some processes and some nodes are lost, in one direction or both
+	Slow        Adversity = "slow"         // messages arrive later by up to two node timeouts
+	Reset       Adversity = "reset"        // connections break
+	ClientPause Adversity = "client-pause" // SIGSTOP and SIGCONT of a process with many clients
+	ClientKill  Adversity = "client-kill"  // kill −9 of one, which is replaced
+)
+
+// Adversities lists all kinds.
+func Adversities() []Adversity {
+	return []Adversity{NodeKill, PowerLoss, NodePause, Cut, Slow, Reset, ClientPause, ClientKill}
+}
+
+//go:embed soak.yaml
+var soakSettings []byte
+
+// DefaultSoak is what is soaked if nothing else is named.
+func DefaultSoak() *scenarios.Scenario {
+	s, err := scenarios.ParseSettings("soak.yaml", soakSettings)
+	if err != nil {
+		panic(fmt.Sprintf("live: the embedded settings: %v", err))
+	}
+	return s
+}
+
+// forgetting says that nodes come back from a kind of fault without something they had acknowledged.
+func forgetting(s *scenarios.Scenario, a Adversity) bool {
+	switch a {
+	case NodeKill: // what was written is with the operating system
+		return s.Nodes.Persistence.Persistence == sim.NoPersistence
+	case PowerLoss:
+		return s.Nodes.Persistence.Persistence != sim.Always
+	}
+	return false
+}
+
+// beyond says why the settings do not allow a kind of fault; empty if they do. A pause and lost messages cost a lock nothing
+// but time, whatever the budget.
+func beyond(s *scenarios.Scenario, a Adversity) string {
+	switch {
+	case !forgetting(s, a):
+	case s.Lock.Fencing:
+		return "nodes would forget the counters of fencing, which must not happen"
+	case s.Lock.Guard == nil && s.Budget.RestartDelay == nil:
+		return "nodes would come back without what they knew, and there is no budget: {restart-delay: …}, lock: {guard: …} or nodes: {persistence: always}"
+	}
+	return ""
+}
+
+// filled is the options with their defaults, or what is wrong with them.
+func (o SoakOptions) filled() (SoakOptions, error) {
+	wrong := func(format string, args ...any) (SoakOptions, error) {
+		return o, fmt.Errorf("%w: %s", ErrSoak, fmt.Sprintf(format, args...))
+	}
+	if o.Settings == nil {
+		o.Settings = DefaultSoak()
+	}
+	s := o.Settings
+	switch {
+	case s.Lock.Protocol != "redlock":
+		return wrong("protocol %s has no client that could be soaked, only redlock has", s.Lock.Protocol)
+	case len(s.Nodes.Replicas) > 0:
+		return wrong("replicas are not set up")
+	case s.Lock.Clock.ClockKind != sim.Monotonic:
+		return wrong("the lock clock must be the monotonic one")
+	case o.Duration < 0 || o.Round < 0 || o.Clients < 0 || o.Processes < 0 || o.Locks < 0:
+		return wrong("durations and numbers must be positive")
+	}
+	if err := s.Lock.Check(len(s.Nodes.Names)); err != nil {
+		return wrong("%v", err)
+	}
+	fill(&o.Duration, 2*time.Minute)
+	fill(&o.Round, 20*time.Second)
+	fill(&o.Clients, 200)
+	fill(&o.Processes, max((o.Clients+24)/25, 2))
+	fill(&o.Locks, max(o.Clients/8, 1))
+	if o.Clients < 2 || o.Processes > o.Clients {
+		return wrong("%d clients in %d processes: there must be two at least, and one a process", o.Clients, o.Processes)
+	}
+	if o.Faults == nil {
+		for _, a := range Adversities() {
+			if beyond(s, a) == "" && (a != PowerLoss || hasCompiler()) {
+				o.Faults = append(o.Faults, a)
+			}
+		}
+		return o, nil
+	}
+	for _, a := range o.Faults {
+		if !slices.Contains(Adversities(), a) {
+			return wrong("there is no fault %q; there are %s", a, words(Adversities()))
+		}
+		if why := beyond(s, a); why != "" {
+			return wrong("%s: %s", a, why)
+		}
+	}
+	return o, nil
+}
+
+func fill[T comparable](field *T, fallback T) {
+	var zero T
+	if *field == zero {
+		*field = fallback
+	}
+}
+
+func words(all []Adversity) string {
+	texts := make([]string, len(all))
+	for i, a := range all {
+		texts[i] = string(a)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// asScenario is the settings as a file that client processes can read.
+func asScenario(s *scenarios.Scenario) (string, error) {
+	x := *s
+	x.Clients = []string{"client"}
+	x.Timeline = []scenarios.Item{{Client: "client", Do: []scenarios.Step{{Kind: scenarios.TryLockStep}}, Repeat: 1}}
+	x.Budget = faults.Budget{}
+	text, err := x.Encode()
+	return string(text), err
+}

@@ -1,0 +1,88 @@
+//go:build linux
+
+package live
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+)
+
+// A run that is not as expected counts unless the machine held it up, and in any case if no delay excuses what it shows.
+func TestUntilUndisturbed(t *testing.T) {
+	type run struct {
+		findings []checker.Kind
+		stalled  time.Duration
+	}
+	const little, much = 0, time.Second
+	expected := []checker.Kind{checker.StaleWrite}
+	for _, test := range []struct {
+		name  string
+		runs  []run
+		count int // how many are made
+	}{
+		{"as expected", []run{{expected, little}}, 1},
+		{"as expected, and held up", []run{{expected, much}}, 1},
+		{"another finding", []run{{nil, little}}, 1},
+		{"another finding, and held up", []run{{nil, much}, {expected, little}}, 2},
+		{"held up, then another finding", []run{{nil, much}, {nil, little}}, 2},
+		{"always held up", []run{{nil, much}, {nil, much}, {nil, much}, {nil, much}}, 4},
+		{"two holders, and held up", []run{{[]checker.Kind{checker.LeaseOverlap}, much}}, 1},
+		{"tokens out of order, and held up", []run{{[]checker.Kind{checker.TokenRegressed, checker.StaleWrite}, much}}, 1},
+	} {
+		var speeds []int
+		r, err := untilUndisturbed(slowing(5), func(speed int) (*scenarios.Result, time.Duration, error) {
+			made := test.runs[len(speeds)]
+			speeds = append(speeds, speed)
+			r := &scenarios.Result{Scenario: &scenarios.Scenario{Expect: scenarios.Expect{Findings: expected}}, Findings: made.findings}
+			if !slices.Equal(made.findings, expected) {
+				r.Problems = []scenarios.Problem{{Class: scenarios.Safety, Text: "another"}}
+			}
+			return r, made.stalled, nil
+		})
+		if err != nil || len(speeds) != test.count || !slices.Equal(speeds, []int{5, 3, 1, 1}[:test.count]) {
+			t.Errorf("%s: %d runs at speeds %v, %v; want %d", test.name, len(speeds), speeds, err, test.count)
+		}
+		if last := test.runs[len(test.runs)-1]; slices.Equal(last.findings, expected) != r.OK() {
+			t.Errorf("%s: problems %v of a run with %v", test.name, r.Problems, last.findings)
+		}
+	}
+}
+
+func TestStalls(t *testing.T) {
+	over := make(chan struct{})
+	s := watchStalls(over)
+	close(over)
+	<-s.ended
+	for _, test := range []struct {
+		due, free, began, ended time.Duration
+		want                    time.Duration
+	}{
+		{due: 10, free: 5, began: 13, ended: 14, want: 3},
+		{due: 10, free: 20, began: 21, ended: 22, want: 1}, // the step before it was in its way
+		{due: 10, free: 5, began: 10, ended: 10 + longStep, want: 0},
+		{due: 10, free: 5, began: 10, ended: 11 + longStep, want: longStep + 1},
+	} {
+		s.forget()
+		s.step(int64(test.due), int64(test.free), int64(test.began), int64(test.ended))
+		if got := s.longest(); got != test.want {
+			t.Errorf("%+v: held up for %d", test, got)
+		}
+	}
+}
+
+func TestDisturbing(t *testing.T) {
+	s := scenarios.Default()
+	s.Lock.NodeTimeout = 50 * time.Millisecond
+	if got, want := disturbing(&s, 5), 25*time.Millisecond; got != want {
+		t.Errorf("without faults: %v", got)
+	}
+	s.Timeline = []scenarios.Item{{Fault: &faults.Partition{For: 60 * time.Millisecond}}, {Fault: &faults.Delay{By: time.Second}}}
+	if got, want := disturbing(&s, 1), 10*time.Millisecond; got != want {
+		t.Errorf("with a partition that lasts for 10 ms more than the node timeout: %v", got)
+	}
+}

@@ -1,0 +1,194 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/redlock"
+	"redlocksim/scenarios"
+)
+
+// Soaked is what came of a soak.
+type Soaked struct {
+	// Options are those given, with defaults filled in.
+	Options SoakOptions
+	Rounds  int
+	// Calls is how often a lock was asked for, Grants how often it was had, and Attempts how many were made for it.
+	Calls, Grants, Attempts int
+	// Extensions is how often a lease was made to last longer, RanOut how many leases ended by the client's clock, and
+	// Crashed how many clients were killed.
+	Extensions, RanOut, Crashed int
+	// Waits is how long those who were granted a lock had asked for it, shortest first.
+	Waits []time.Duration
+	// Unavailable is the longest time for which somebody asked for a lock and nobody was granted it, faults and all.
+	Unavailable time.Duration
+	// Margin is the shortest time from the end of a lease that ran out by its client's clock, and was not released later, to
+	// the next grant of the lock: the drift allowance at least, where clocks agree. HasMargin says that there was such a grant.
+	Margin    time.Duration
+	HasMargin bool
+	// Struck is how often each kind of fault struck, in the order of Adversities.
+	Struck []Struck
+	// Takeable is how long after the faults had ended each lock was taken again, Cleared how long after everybody was done
+	// no key of a lock was left.
+	Takeable, Cleared Bounded
+	// Events is how many events were judged, and Unconfirmed how many locks of a round had so many operations that porcupine
+	// gave no second opinion.
+	Events, Unconfirmed int
+	// Problems is empty if everything was as it must be.
+	Problems []scenarios.Problem
+	// History is that of the first round with a problem, or of the last one.
+	History history.History
+	kept    bool // it has a problem
+}
+
+// Struck is how often a kind of fault struck.
+type Struck struct {
+	Adversity Adversity
+	Times     int
+}
+
+// Bounded is a time that has a bound: the longest of some.
+type Bounded struct {
+	Longest, Within time.Duration
+	Times           int
+}
+
+func (b *Bounded) add(d time.Duration) {
+	b.Longest = max(b.Longest, d)
+	b.Times++
+}
+
+// OK says that everything was as it must be.
+func (s *Soaked) OK() bool { return len(s.Problems) == 0 }
+
+// Has says whether there is a problem of the class.
+func (s *Soaked) Has(c scenarios.Class) bool {
+	return slices.ContainsFunc(s.Problems, func(p scenarios.Problem) bool { return p.Class == c })
+}
+
+// Wait is the time within which a part of those who were granted a lock had it: 0.5 for the median. Zero if nobody was.
+func (s *Soaked) Wait(part float64) time.Duration {
+	if len(s.Waits) == 0 {
+		return 0
+	}
+	return s.Waits[min(int(part*float64(len(s.Waits))), len(s.Waits)-1)]
+}
+
+func (s *Soaked) problem(c scenarios.Class, format string, args ...any) {
+	s.Problems = append(s.Problems, scenarios.Problem{Class: c, Text: fmt.Sprintf(format, args...)})
+}
+
+func (s *Soaked) struck(a Adversity) {
+	for i := range s.Struck {
+		if s.Struck[i].Adversity == a {
+			s.Struck[i].Times++
+			return
+		}
+	}
+	s.Struck = append(s.Struck, Struck{a, 1})
+}
+
+// add adds a round, whose faults ended at a moment, and what the checkers say of it.
+func (s *Soaked) add(round int, h history.History, report *checker.Report, ended checker.Instant) {
+	s.Rounds++
+	s.Events += len(h)
+	for _, f := range report.Findings {
+		if f.Kind.Violation() || f.Kind == checker.Vacuous {
+			s.problem(scenarios.Safety, "round %d: %s", round, f.Text)
+		}
+	}
+	for _, u := range report.Unchecked {
+		if u.Kind == checker.LeaseOverlap {
+			s.Unconfirmed++
+			if !u.Decided {
+				s.problem(scenarios.Safety, "round %d: %s was not checked: %s", round, u.Resource, u.Why)
+			}
+		}
+	}
+	for _, r := range report.Resources {
+		s.Unavailable = max(s.Unavailable, r.Unavailable.For)
+	}
+	s.count(h)
+	s.takeable(round, h, ended)
+	if !s.kept {
+		s.History, s.kept = h, !s.OK()
+	}
+}
+
+// count adds up what clients did.
+func (s *Soaked) count(h history.History) {
+	called := map[int]int64{}             // when, by the number of the operation
+	ranOut := map[string]*history.Event{} // the last end of a lease on a lock, if that is what it waits for
+	for i := range h {
+		e := &h[i]
+		switch {
+		case e.Kind == history.Call && e.Func == history.Acquire:
+			s.Calls++
+			called[e.Op] = e.Time
+		case e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK:
+			s.Grants++
+			s.Waits = append(s.Waits, time.Duration(e.Time-called[e.Op]))
+			if end := ranOut[e.Resource]; end != nil {
+				if d := time.Duration(e.Time - end.Time); !s.HasMargin || d < s.Margin {
+					s.Margin, s.HasMargin = d, true
+				}
+				delete(ranOut, e.Resource)
+			}
+		case e.Kind == history.Return && e.Func == history.Extend && e.Outcome == history.OK:
+			s.Extensions++
+		case e.Kind == history.Step && e.Name == redlock.AttemptStarted.String():
+			s.Attempts++
+		case e.Kind == history.Expire:
+			s.RanOut++
+			ranOut[e.Resource] = e
+		case e.Kind == history.Call && e.Func == history.Release:
+			// A client that comes late takes its keys off the nodes all the same.
+			if end := ranOut[e.Resource]; end != nil && end.Grant == e.Grant {
+				delete(ranOut, e.Resource)
+			}
+		case e.Kind == history.Crash:
+			s.Crashed++
+		}
+	}
+}
+
+// takeable looks at the clients that took every lock once more, after the faults.
+func (s *Soaked) takeable(round int, h history.History, ended checker.Instant) {
+	taken := map[string]bool{}
+	for i := range h {
+		e := &h[i]
+		if e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK && isTaker(e) && !taken[e.Resource] {
+			taken[e.Resource] = true
+			took := checker.Instant(e.Time).Since(ended)
+			s.Takeable.add(took)
+			if took > s.Takeable.Within {
+				s.problem(scenarios.Liveness, "round %d: %s was taken again %v after the faults had ended, expected within %v", round, e.Resource, took, s.Takeable.Within)
+			}
+		}
+	}
+	for i := range h {
+		if e := &h[i]; e.Kind == history.Return && e.Func == history.Acquire && isTaker(e) && !taken[e.Resource] {
+			taken[e.Resource] = true
+			s.problem(scenarios.Liveness, "round %d: %s could not be taken again within %v after the faults had ended: %s", round, e.Resource, s.Takeable.Within, e.Detail)
+		}
+	}
+}
+
+// isTaker says that an event is of a client that takes a lock once more: it is named after the lock.
+func isTaker(e *history.Event) bool { return strings.HasSuffix(e.Process, "-"+e.Resource) }
+
+// finish puts the figures in order.
+func (s *Soaked) finish() {
+	slices.Sort(s.Waits)
+	order := Adversities()
+	slices.SortFunc(s.Struck, func(a, b Struck) int {
+		return slices.Index(order, a.Adversity) - slices.Index(order, b.Adversity)
+	})
+	if len(s.Options.Faults) > 0 && len(s.Struck) == 0 {
+		s.problem(scenarios.Safety, "no fault struck: this shows nothing")
+	}
+}
