@@ -17,8 +17,17 @@ import (
 // Document is the JSON form of a suite's results.
 type Document struct {
 	Scenarios []Record `json:"scenarios"`
+	// NotRun are the scenarios that could not be run on the tier, or not on this machine.
+	NotRun []NotRun `json:"not_run"`
 	// OK says that every scenario was as expected.
 	OK bool `json:"ok"`
+}
+
+// NotRun is the JSON form of a scenario that was not run.
+type NotRun struct {
+	Name string `json:"name"`
+	Tier string `json:"tier"`
+	Why  string `json:"why"`
 }
 
 // Record is the JSON form of one run.
@@ -139,8 +148,8 @@ func newWitness(f *checker.Finding) *Witness {
 }
 
 // NewDocument makes the JSON form of a suite's results.
-func NewDocument(records []Record) Document {
-	doc := Document{Scenarios: append([]Record{}, records...), OK: true}
+func NewDocument(records []Record, notRun []NotRun) Document {
+	doc := Document{Scenarios: append([]Record{}, records...), NotRun: append([]NotRun{}, notRun...), OK: true}
 	for _, r := range records {
 		doc.OK = doc.OK && r.OK
 	}
@@ -154,52 +163,82 @@ func WriteJSON(w io.Writer, form any) error {
 	return e.Encode(form)
 }
 
-// Suite writes a suite's results as a table, with what was not as expected below it. width is the terminal's, 0 for
-// none.
-func Suite(w io.Writer, records []Record, took time.Duration, width int) error {
-	t := newTable(width)
+// Suite writes a suite's results as a table, with what was not as expected below it; if quiet, without the table.
+func Suite(w io.Writer, records []Record, took time.Duration, quiet bool, look Look) error {
+	t := look.NewTable()
 	t.AppendHeader(table.Row{"scenario", "tier", "claim", "verdict", "unavailable", "history", ""})
 	bad := 0
 	for _, r := range records {
-		mark := "as expected"
+		mark := look.Good("as expected")
 		if !r.OK {
-			mark = "NOT AS EXPECTED"
+			mark = look.Bad("NOT AS EXPECTED")
 			bad++
 		}
 		t.AppendRow(table.Row{r.Name, r.Tier, r.Claim, r.Verdict, round(time.Duration(r.UnavailableNS)), r.HistoryHash[:12], mark})
 	}
 	b := &strings.Builder{}
-	fmt.Fprintln(b, t.Render())
+	if !quiet {
+		fmt.Fprintln(b, look.fit(t, 6, 3, 5))
+	}
 	for _, r := range records {
 		for _, p := range r.Problems {
-			fmt.Fprintf(b, "%s on %s: %s\n  repeat: %s\n", r.Name, r.Tier, p, r.Repeat)
+			fmt.Fprintf(b, "%s on %s: %s\n  repeat: %s\n", r.Name, r.Tier, look.Bad(p), r.Repeat)
 		}
 	}
-	fmt.Fprintf(b, "%d runs, %d as expected, %d not, %v\n", len(records), len(records)-bad, bad, took.Round(10*time.Millisecond))
+	fmt.Fprintf(b, "%s, %d as expected, %d not, %v\n", times(len(records), "run"), len(records)-bad, bad, took.Round(10*time.Millisecond))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// List writes a table of scenarios.
-func List(w io.Writer, all []*scenarios.Scenario, width int) error {
-	t := newTable(width)
-	t.AppendHeader(table.Row{"scenario", "claim", "expected", "title", "source"})
+// List writes a table of scenarios, with where each is from if sources is set. In a terminal the columns are narrowed to
+// its width; elsewhere each scenario has one line, as long as it takes.
+func List(w io.Writer, all []*scenarios.Scenario, sources bool, look Look) error {
+	t := look.NewTable()
+	header := table.Row{"scenario", "claim", "expected", "title"}
+	if sources {
+		header = append(header, "source")
+	}
+	t.AppendHeader(header)
 	for _, s := range all {
-		t.AppendRow(table.Row{s.Name, s.Claim, s.Expect.String(), s.Title, s.Source})
+		row := table.Row{s.Name, s.Claim, s.Expect.String(), s.Title}
+		if sources {
+			row = append(row, s.Source)
+		}
+		t.AppendRow(row)
+	}
+	if look.Width > 0 {
+		t.SetColumnConfigs(narrowed(look.Width, len(header)))
 	}
 	_, err := fmt.Fprintln(w, t.Render())
 	return err
 }
 
-func newTable(width int) table.Writer {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	t.SetStyle(style)
-	if width > 0 {
-		t.SetAllowedRowLength(width)
+// narrowed are the widths of the columns of a list that has so many: what is left of the terminal for the last ones, and
+// no more than a third of it for the names, which are broken where their cases begin.
+func narrowed(width, columns int) []table.ColumnConfig {
+	const between, claim, least = 2, 7, 10
+	name := max(least, width/3)
+	expected := max(least, width/4)
+	rest := width - name - claim - expected - columns*between
+	configs := []table.ColumnConfig{
+		{Number: 1, WidthMax: name, WidthMaxEnforcer: breakName},
+		{Number: 3, WidthMax: expected, WidthMaxEnforcer: text.WrapSoft},
 	}
-	return t
+	for n := 4; n <= columns; n++ {
+		configs = append(configs, table.ColumnConfig{Number: n, WidthMax: max(least, rest/(columns-3)), WidthMaxEnforcer: text.WrapSoft})
+	}
+	return configs
+}
+
+// breakName breaks a scenario's name that is too long before the name of its case.
+func breakName(name string, width int) string {
+	if text.StringWidthWithoutEscSequences(name) <= width {
+		return name
+	}
+	file, of, _ := strings.Cut(name, "/")
+	lines := text.WrapHard(file, width)
+	if of != "" {
+		lines += "\n" + text.WrapHard("/"+of, width)
+	}
+	return lines
 }

@@ -14,10 +14,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"redlocksim/redlock"
+	"redlocksim/reports"
 )
 
 const keysHelp = `Look at the lock keys on real servers: who holds what, for how long, and which
@@ -74,7 +74,7 @@ func newKeys() *cobra.Command {
 			if asJSON {
 				err = report.writeJSON(cmd.OutOrStdout())
 			} else {
-				err = report.write(cmd.OutOrStdout(), terminalWidth())
+				err = report.write(cmd.OutOrStdout(), lookOf(cmd.OutOrStdout()).Width)
 			}
 			if err != nil {
 				return &failure{exitInternal, err}
@@ -210,7 +210,7 @@ func (r *keysReport) writeJSON(w io.Writer) error {
 
 // write prints tables that are at most so wide; 0 for as wide as they get.
 func (r *keysReport) write(w io.Writer, width int) error {
-	nodes := newKeysTable(width)
+	nodes := reports.Look{Width: width}.NewTable()
 	nodes.AppendHeader(table.Row{"", "node", "lock keys", "without TTL", "counters", "other keys", "restart guard"})
 	leaks := 0
 	for i, n := range r.Nodes {
@@ -221,7 +221,7 @@ func (r *keysReport) write(w io.Writer, width int) error {
 		}
 		nodes.AppendRow(table.Row{i + 1, n.Address, n.LockKeys, n.WithoutTTL, len(n.Counters), n.OtherKeys, guard})
 	}
-	locks := newKeysTable(width)
+	locks := reports.Look{Width: width}.NewTable()
 	each := 0
 	if width > 0 {
 		each = max(18, (width-42)/2) // the first two columns, of what the others leave
@@ -294,18 +294,4 @@ func pack(texts []string, width int) string {
 		column += len(t)
 	}
 	return b.String()
-}
-
-// newKeysTable is a table without lines, whose rows are cut off at the width.
-func newKeysTable(width int) table.Writer {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	t.SetStyle(style)
-	if width > 0 {
-		t.SetAllowedRowLength(width)
-	}
-	return t
 }

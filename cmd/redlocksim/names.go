@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
-	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 )
 
@@ -26,11 +24,7 @@ func find(arg string) (found []*scenarios.Scenario, isFile bool, err error) {
 	}
 	looksLikeFile := filepath.Ext(arg) == ".yaml" || filepath.Ext(arg) == ".yml"
 	if _, err := os.Stat(arg); err != nil && !looksLikeFile {
-		text := fmt.Sprintf("there is no scenario %q, and no such file", arg)
-		if near, ok := strictyaml.Nearest(arg, names); ok {
-			text += fmt.Sprintf("; did you mean %q?", near)
-		}
-		return nil, false, &failure{exitUsage, errors.New(text + " (redlocksim list shows all)")}
+		return nil, false, &failure{exitUsage, fmt.Errorf("there is no scenario %q, and no such file%s (redlocksim list shows all)", arg, meant(arg, names, ""))}
 	}
 	found, err = scenarios.Load(arg)
 	if err != nil {
@@ -49,11 +43,7 @@ func pick(found []*scenarios.Scenario, name string) ([]*scenarios.Scenario, erro
 		}
 		names = append(names, last)
 	}
-	text := fmt.Sprintf("--case: there is no case %q", name)
-	if near, ok := strictyaml.Nearest(name, names); ok {
-		text += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return nil, &failure{exitUsage, errors.New(text)}
+	return nil, &failure{exitUsage, fmt.Errorf("--case: there is no case %q%s", name, meant(name, names, ""))}
 }
 
 // filter is the embedded scenarios whose names match a regular expression.
@@ -69,7 +59,7 @@ func filter(expression string) ([]*scenarios.Scenario, error) {
 		}
 	}
 	if found == nil {
-		return nil, &failure{exitUsage, fmt.Errorf("--filter: no scenario's name matches %q (redlocksim list shows all)", expression)}
+		return nil, noMatch(expression)
 	}
 	return found, nil
 }
@@ -93,8 +83,27 @@ func tiers(flag string, fallback ...scenarios.Tier) ([]scenarios.Tier, error) {
 func repeatCommand(arg string, isFile bool, r *scenarios.Result) string {
 	if !isFile {
 		arg = r.Scenario.Name
-	} else if _, name, ok := strings.Cut(r.Scenario.Name, "/"); ok {
-		arg += " --case " + name
+	} else if name := caseOf(r.Scenario); name != "" {
+		arg = quoted(arg) + " --case " + name
+	} else {
+		arg = quoted(arg)
 	}
 	return fmt.Sprintf("redlocksim run %s --tier %s --seed %d", arg, r.Tier, r.Seed)
+}
+
+// caseOf is the name of a scenario's case; empty if it is the only one of its file.
+func caseOf(s *scenarios.Scenario) string {
+	_, name, _ := strings.Cut(s.Name, "/")
+	return name
+}
+
+// needsNoQuotes is what a shell takes as it is.
+var needsNoQuotes = regexp.MustCompile(`^[\w./:=@%+,-]+$`)
+
+// quoted is a word as a POSIX shell reads it.
+func quoted(word string) string {
+	if needsNoQuotes.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -82,18 +82,25 @@ held the lock together, and shows when and why.
 Start with
   redlocksim list                     what scenarios there are
   redlocksim run 17-clock-jump        one of them, told as a story
-  redlocksim run my-settings.yaml     one of your own
+  redlocksim explain 17-clock-jump    why it ends so, and what would have prevented it
+  redlocksim new my-settings.yaml     a file of your own to start from
+  redlocksim run my-settings.yaml     run it
   redlocksim suite                    all of them, on both tiers
   redlocksim explore my-settings.yaml a search for what nobody wrote down
 
 ` + exitHelp,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAdvise(), newExplore(), newMerge(), newCheck(), newLiveClient(), newKeys())
+	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAdvise(), newExplore(), newMerge(), newCheck(), newLiveClient(), newSoak(), newVerdicts(), newKeys())
+	root.AddCommand(newNew(), newLint(), newExplain(), newSchema(), newVersion())
+	root.Version = version(buildInfo())
+	root.Flags().Bool("version", false, "print the version")
+	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate("redlocksim {{.Version}}\n")
+	addCompletions(root)
 	return root
 }
 

@@ -1,20 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"redlocksim/history"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
 
 func newRun() *cobra.Command {
-	var tier, only, historyPath string
+	var tier, only string
+	var files outputs
 	var seed uint64
 	var trace, full bool
 	cmd := &cobra.Command{
@@ -29,10 +27,22 @@ On tier live the same scenario is run once, by redis-server processes, fault
 proxies and client processes, five times as fast. Seed and trace mean nothing
 there, and durations are not compared with what is expected.
 
+The options --html, --svg and --timeline draw the run: a lane for each client and
+node, with the times in which a client believed it had the lock, in which a quorum
+of nodes granted it, and in which it acted; messages, lost ones too; what went
+wrong; and the time in which two clients held the lock together. The page of --html
+steps through the story (arrow keys) and tells what the nodes keep at the cursor. It
+is one file that needs nothing else, and is the same for the same run every time.
+With --porcupine the checker's second opinion, porcupine, shows its own picture of
+the holds that it was asked about. A file is written whole or not at all; "-" is
+standard output, and the report then goes to standard error.
+
 ` + exitHelp,
 		Example: `  redlocksim run 17-clock-jump
   redlocksim run 24-restart-at-once/one-of-three --tier wire --seed 7
-  redlocksim run my-settings.yaml`,
+  redlocksim run my-settings.yaml
+  redlocksim run 17-clock-jump --timeline
+  redlocksim run 32-pause-before-write --html pause.html --svg pause.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			on, err := tiers(tier, scenarios.Model)
@@ -46,13 +56,13 @@ there, and durations are not compared with what is expected.
 			if err != nil {
 				return err
 			}
-			if historyPath != "" && len(found) > 1 {
-				return &failure{exitUsage, fmt.Errorf("--history: %s has %d cases, choose one with --case", args[0], len(found))}
+			if err := files.check(args[0], len(found)); err != nil {
+				return err
 			}
 			if on[0] == scenarios.Live {
-				return runOnLive(cmd, found, historyPath, args[0], isFile, full)
+				return runOnLive(cmd, found, &files, args[0], isFile, full)
 			}
-			out := cmd.OutOrStdout()
+			out := files.report(cmd)
 			var results []*scenarios.Result
 			for i, s := range found {
 				if i > 0 {
@@ -72,14 +82,13 @@ there, and durations are not compared with what is expected.
 				if trace {
 					fmt.Fprintln(out)
 				}
-				if err := reports.Run(out, r, repeatCommand(args[0], isFile, r), full); err != nil {
+				repeat := repeatCommand(args[0], isFile, r)
+				if err := reports.Run(out, r, repeat, full); err != nil {
 					return &failure{exitInternal, err}
 				}
 				results = append(results, r)
-				if historyPath != "" {
-					if err := writeHistory(historyPath, r.History); err != nil {
-						return err
-					}
+				if err := files.write(cmd, r, repeat); err != nil {
+					return err
 				}
 			}
 			if code := verdictCode(results...); code != exitOK {
@@ -89,22 +98,14 @@ there, and durations are not compared with what is expected.
 		},
 	}
 	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go), wire (go-redis and miniredis) or live (redis-server processes); model unless given")
-	cmd.Flags().StringVar(&historyPath, "history", "", "write the history to this file, as JSON Lines; redlocksim check judges it")
+	cmd.Flags().StringVar(&files.history, "history", "", "write the history to this file, as JSON Lines; redlocksim check judges it")
+	cmd.Flags().StringVar(&files.html, "html", "", "write the timeline to this file, as a page to look around in")
+	cmd.Flags().StringVar(&files.svg, "svg", "", "write the timeline to this file, as a picture for documents")
+	cmd.Flags().BoolVar(&files.timeline, "timeline", false, "print the timeline as text, as wide as the terminal; 80 characters where there is none")
+	cmd.Flags().StringVar(&files.porcupine, "porcupine", "", "write porcupine's visualisation of the holds to this file, as a page")
 	cmd.Flags().StringVar(&only, "case", "", "only the case of this name")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices; 0 unless given, or what the file was recorded with")
 	cmd.Flags().BoolVar(&trace, "trace", false, "print every step of the simulator first")
 	cmd.Flags().BoolVar(&full, "full", false, "tell the whole story, however long")
 	return cmd
-}
-
-// writeHistory writes a history to a file, all of it or nothing.
-func writeHistory(path string, h history.History) error {
-	var b bytes.Buffer
-	if err := history.Encode(&b, h); err != nil {
-		return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		return &failure{exitUsage, fmt.Errorf("--history: %w", err)}
-	}
-	return nil
 }

@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,83 +15,285 @@ import (
 	"redlocksim/scenarios"
 )
 
+// suite is the suite command: what it is asked for, and what came out.
+type suite struct {
+	tier, filter, shard string
+	seed                uint64
+	quiet, verbose      bool
+	json                string
+	files               ciFiles
+
+	chosen  []chosen
+	results []*scenarios.Result
+	cases   []reports.Case
+	records []reports.Record
+	notRun  []reports.NotRun
+}
+
+// chosen is a scenario of the suite, with what the user named it by.
+type chosen struct {
+	*scenarios.Scenario
+	arg    string
+	isFile bool
+}
+
 func newSuite() *cobra.Command {
-	var tier, expression, jsonPath string
-	var seed uint64
+	s := &suite{}
 	cmd := &cobra.Command{
-		Use:   "suite",
-		Short: "Run all embedded scenarios and compare the verdicts with what is expected",
-		Long: `Run the embedded scenarios on both tiers and compare the verdicts with what is
-expected of each. The histories of the two tiers must be equal, byte for byte.
+		Use:   "suite [NAME|FILE…]",
+		Short: "Run all scenarios and compare the verdicts with what is expected",
+		Long: `Run scenarios on both tiers and compare the verdicts with what is expected of
+each: the embedded ones, or those that are named, embedded or in files. The
+histories of the two tiers must be equal, byte for byte.
+
+For continuous integration: --junit and --markdown write the results for Jenkins,
+GitLab and the summary page of a GitHub job, with the story of what was not as
+expected; --shard i/n runs every nth scenario, so that n jobs run all of them. In
+GitHub Actions (GITHUB_ACTIONS=true) what was not as expected is shown beside the
+scenario's file, too. A file is written whole or not at all; "-" is standard
+output, for one of them, and the table is not printed then.
 
 ` + exitHelp,
 		Example: `  redlocksim suite
   redlocksim suite --tier model --filter restart
+  redlocksim suite our-scenarios/*.yaml --junit results.xml
+  redlocksim suite --shard 2/8 --markdown "$GITHUB_STEP_SUMMARY"
   redlocksim suite --json -`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			on, err := tiers(tier, scenarios.Tiers()...)
-			if err != nil {
-				return err
-			}
-			found, err := filter(expression)
-			if err != nil {
-				return err
-			}
-			if on[0] == scenarios.Live {
-				return suiteOnLive(cmd, found, jsonPath)
-			}
-			start := time.Now()
-			results, err := scenarios.Suite(found, on, seed)
-			if err != nil {
-				return wrap(err)
-			}
-			var records []reports.Record
-			for _, r := range results {
-				records = append(records, reports.NewRecord(r, repeatCommand(r.Scenario.Name, false, r)))
-			}
-			if err := write(cmd, records, jsonPath, time.Since(start)); err != nil {
-				return err
-			}
-			if code := verdictCode(results...); code != exitOK {
-				return &failure{code: code}
-			}
-			return nil
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
-	cmd.Flags().StringVar(&tier, "tier", "", "only this tier: model, wire or live; model and wire unless given")
-	cmd.Flags().StringVar(&expression, "filter", "", "only scenarios whose name matches this regular expression")
-	cmd.Flags().StringVar(&jsonPath, "json", "", "write the results as JSON to this file; - writes them to standard output, and nothing else")
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices")
+	flags := cmd.Flags()
+	flags.StringVar(&s.tier, "tier", "", "only this tier: model, wire or live; model and wire unless given")
+	flags.StringVar(&s.filter, "filter", "", "only scenarios whose name matches this regular expression")
+	flags.StringVar(&s.shard, "shard", "", "only this part of the scenarios, as in 2/8")
+	flags.Uint64Var(&s.seed, "seed", 0, "the seed of all random choices; 0 unless given, or what a file was recorded with")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only what is not as expected, and the totals")
+	flags.BoolVarP(&s.verbose, "verbose", "v", false, "also tell the story of each run that is not as expected")
+	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file; - writes them to standard output, and nothing else")
+	s.files.addFlags(flags)
+	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	return cmd
 }
 
-func write(cmd *cobra.Command, records []reports.Record, jsonPath string, took time.Duration) error {
-	if jsonPath != "" {
-		if err := writeJSON(cmd, reports.NewDocument(records), jsonPath); err != nil || jsonPath == "-" {
+func (s *suite) run(cmd *cobra.Command, args []string) error {
+	on, err := tiers(s.tier, scenarios.Tiers()...)
+	if err != nil {
+		return err
+	}
+	if err := s.choose(args); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("seed") {
+		s.forgetSeeds()
+	}
+	if err := s.files.check(target{"--json", s.json}); err != nil {
+		return err
+	}
+	start := time.Now()
+	if on[0] == scenarios.Live {
+		err = suiteOnLive(cmd, s)
+	} else {
+		err = s.simulate(cmd, on)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.report(cmd, time.Since(start)); err != nil {
+		return err
+	}
+	if code := verdictCode(s.results...); code != exitOK {
+		return &failure{code: code}
+	}
+	return nil
+}
+
+// choose finds what is to be run.
+func (s *suite) choose(args []string) error {
+	re, err := regexp.Compile(s.filter)
+	if err != nil {
+		return &failure{exitUsage, fmt.Errorf("--filter: %w", err)}
+	}
+	part, of, err := parseShard(s.shard)
+	if err != nil {
+		return err
+	}
+	var all []chosen
+	if len(args) == 0 {
+		for _, one := range scenarios.Catalogue() {
+			all = append(all, chosen{Scenario: one})
+		}
+	}
+	for _, arg := range args {
+		found, isFile, err := find(arg)
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			all = append(all, chosen{one, arg, isFile})
+		}
+	}
+	matching := 0
+	for _, one := range all {
+		if !re.MatchString(one.Name) {
+			continue
+		}
+		if matching%of == part {
+			s.chosen = append(s.chosen, one)
+		}
+		matching++
+	}
+	if matching == 0 {
+		return noMatch(s.filter)
+	}
+	return nil
+}
+
+// forgetSeeds makes the seed that is given that of all scenarios, also of those that were recorded with another.
+func (s *suite) forgetSeeds() {
+	for i, one := range s.chosen {
+		if one.Recorded != nil {
+			forgetful := *one.Scenario
+			forgetful.Recorded = nil
+			s.chosen[i].Scenario = &forgetful
+		}
+	}
+}
+
+// parseShard reads i/n: the index of the part, from 0, and how many there are. Empty is all of it, one of one.
+func parseShard(text string) (part, of int, err error) {
+	if text == "" {
+		return 0, 1, nil
+	}
+	i, n, ok := strings.Cut(text, "/")
+	part, err1 := strconv.Atoi(i)
+	of, err2 := strconv.Atoi(n)
+	if !ok || err1 != nil || err2 != nil || part < 1 || part > of {
+		return 0, 0, &failure{exitUsage, fmt.Errorf("--shard %q: not a part, as in 2/8", text)}
+	}
+	return part - 1, of, nil
+}
+
+// scenarios are those chosen, without what they were named by.
+func (s *suite) scenarios() []*scenarios.Scenario {
+	all := make([]*scenarios.Scenario, len(s.chosen))
+	for i, one := range s.chosen {
+		all[i] = one.Scenario
+	}
+	return all
+}
+
+// simulate runs the scenarios on tiers of the simulator.
+func (s *suite) simulate(cmd *cobra.Command, on []scenarios.Tier) error {
+	took := make([]time.Duration, len(s.chosen)*len(on))
+	bar := newTicker(cmd.ErrOrStderr(), len(took))
+	results, err := scenarios.Suite(s.scenarios(), on, s.seed, func(i int, t time.Duration) {
+		took[i] = t
+		bar.tick()
+	})
+	bar.done()
+	if err != nil {
+		return wrap(err)
+	}
+	for i, r := range results {
+		if err := s.add(&s.chosen[i/len(on)], r, took[i]); err != nil {
 			return err
 		}
 	}
-	if err := reports.Suite(cmd.OutOrStdout(), records, took, terminalWidth()); err != nil {
+	return nil
+}
+
+// suiteOnLive runs the scenarios of a suite on tier live.
+func suiteOnLive(cmd *cobra.Command, s *suite) error {
+	all := s.scenarios()
+	next, start := 0, time.Now()
+	bar := newTicker(cmd.ErrOrStderr(), len(all))
+	defer bar.done()
+	// finish is the scenario that has just been run or skipped, and how long that took.
+	finish := func() (*chosen, time.Duration) {
+		one, took := &s.chosen[next], time.Since(start)
+		next, start = next+1, time.Now()
+		bar.tick()
+		return one, took
+	}
+	return runLive(cmd, all, func(r *scenarios.Result) error {
+		one, took := finish()
+		return s.add(one, r, took)
+	}, func(_ *scenarios.Scenario, why error) error {
+		one, _ := finish()
+		c := reports.Case{Name: one.Name, Title: one.Title, Tier: string(scenarios.Live), Skipped: why.Error()}
+		s.cases = append(s.cases, c)
+		s.notRun = append(s.notRun, reports.NotRun{Name: c.Name, Tier: c.Tier, Why: c.Skipped})
+		return nil
+	})
+}
+
+func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error {
+	repeat := repeatCommand(one.arg, one.isFile, r)
+	c, err := reports.NewCase(r, repeat, took)
+	if err != nil {
 		return &failure{exitInternal, err}
 	}
+	if one.isFile {
+		c.File, c.Line = filepath.ToSlash(one.arg), lineOf(one.arg, one.Scenario)
+	}
+	s.results = append(s.results, r)
+	s.records = append(s.records, reports.NewRecord(r, repeat))
+	s.cases = append(s.cases, c)
 	return nil
+}
+
+// report writes what came out: files first, then for people.
+func (s *suite) report(cmd *cobra.Command, took time.Duration) error {
+	if s.json != "" {
+		if err := writeJSON(cmd, reports.NewDocument(s.records, s.notRun), s.json); err != nil {
+			return err
+		}
+	}
+	if err := s.files.write(cmd, "redlocksim suite", s.cases, took); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if s.json == "-" || s.files.takeStdout() {
+		out = cmd.ErrOrStderr()
+	} else if err := reports.Suite(out, s.records, took, s.quiet, lookOf(out)); err != nil {
+		return &failure{exitInternal, err}
+	}
+	if s.verbose {
+		for _, c := range s.cases {
+			if c.Story != "" {
+				fmt.Fprintf(out, "\n%s", c.Story)
+			}
+		}
+	}
+	switch len(s.notRun) {
+	case 0:
+	case 1:
+		fmt.Fprint(out, "\n1 scenario was not run:\n")
+	default:
+		fmt.Fprintf(out, "\n%d scenarios were not run:\n", len(s.notRun))
+	}
+	for _, n := range s.notRun {
+		fmt.Fprintf(out, "  %s\n", n.Why)
+	}
+	return annotate(out, s.cases)
+}
+
+// noMatch is the error for an expression that no scenario's name matches.
+func noMatch(expression string) error {
+	return &failure{exitUsage, fmt.Errorf("--filter: no scenario's name matches %q (redlocksim list shows all)", expression)}
 }
 
 // writeJSON writes the JSON form of a result to a file, or to standard output if it is "-".
 func writeJSON(cmd *cobra.Command, form any, path string) error {
-	if path == "-" {
-		if err := reports.WriteJSON(cmd.OutOrStdout(), form); err != nil {
-			return &failure{exitInternal, err}
-		}
-		return nil
-	}
 	var b bytes.Buffer
 	if err := reports.WriteJSON(&b, form); err != nil {
 		return &failure{exitInternal, err}
 	}
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		return &failure{exitUsage, fmt.Errorf("--json: %w", err)}
+	switch err := put(cmd.OutOrStdout(), path, b.Bytes()); {
+	case err == nil:
+		return nil
+	case path == "-":
+		return &failure{exitInternal, err}
+	default:
+		return &failure{exitUsage, fmt.Errorf("--json: %w", naming(path, err))}
 	}
-	return nil
 }

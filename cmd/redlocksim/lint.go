@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"redlocksim/internal/strictyaml"
+	"redlocksim/reports"
+	"redlocksim/scenarios"
+)
+
+// maxInput is more than a scenario file may have, so that one that is too long is told from one that is not.
+const maxInput = strictyaml.MaxBytes + 1
+
+func newLint() *cobra.Command {
+	var settings bool
+	cmd := &cobra.Command{
+		Use:   "lint FILE…",
+		Short: "Look for mistakes in scenario files, without running them",
+		Long: `Look for mistakes in scenario files, without running them: all that is wrong in
+each file, as FILE:LINE:COLUMN, with the word that would be right where one is near.
+A warning is for what can be run and cannot be meant, since it has no effect.
+"-" is standard input.
+
+With --settings the files are settings files, which have only lock, nodes, network,
+storage and budget.
+
+Exit codes:
+  0  every file can be run; there may be warnings
+  2  a file is wrong or cannot be read, or wrong usage
+  5  internal error`,
+		Example: `  redlocksim lint our-scenarios/*.yaml
+  redlocksim new | redlocksim lint -`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wrong := false
+			for _, path := range args {
+				ok, err := lint(cmd, path, settings)
+				if err != nil {
+					return err
+				}
+				wrong = wrong || !ok
+			}
+			if wrong {
+				return &failure{code: exitUsage}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&settings, "settings", false, "read settings files")
+	return cmd
+}
+
+// lint tells what is wrong with a file, and says whether nothing is.
+func lint(cmd *cobra.Command, path string, settings bool) (ok bool, err error) {
+	var b strings.Builder
+	look := lookOf(cmd.OutOrStdout())
+	ok = lintInto(&b, cmd.InOrStdin(), look, path, settings)
+	if _, err := io.WriteString(cmd.OutOrStdout(), b.String()); err != nil {
+		return ok, &failure{exitInternal, err}
+	}
+	return ok, nil
+}
+
+func lintInto(b *strings.Builder, stdin io.Reader, look reports.Look, path string, settings bool) bool {
+	name, data, err := readInput(stdin, path)
+	if err != nil {
+		fmt.Fprintf(b, "%v\n", err)
+		return false
+	}
+	if settings {
+		if _, err := scenarios.ParseSettings(name, data); err != nil {
+			fmt.Fprintf(b, "%v\n", err)
+			return false
+		}
+		fmt.Fprintf(b, "%s: %s, settings\n", name, look.Good("ok"))
+		return true
+	}
+	found, warnings, err := scenarios.Lint(name, data)
+	if err != nil {
+		fmt.Fprintf(b, "%v\n", err)
+		return false
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(b, "%v (%s)\n", w, look.Doubtful("warning"))
+	}
+	what := "1 scenario"
+	if n := len(found); n > 1 {
+		what = fmt.Sprintf("%d cases", n)
+	} else if caseOf(found[0]) != "" {
+		what = "1 case"
+	}
+	fmt.Fprintf(b, "%s: %s, %s\n", name, look.Good("ok"), what)
+	return true
+}
+
+// readInput reads a file, or standard input if it is "-", and says what it is called in errors.
+func readInput(stdin io.Reader, path string) (name string, data []byte, err error) {
+	if path != "-" {
+		data, err = os.ReadFile(path)
+		return path, data, err
+	}
+	data, err = io.ReadAll(io.LimitReader(stdin, maxInput))
+	return "stdin", data, err
+}

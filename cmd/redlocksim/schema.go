@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"redlocksim/schema"
+)
+
+func newSchema() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema [scenario|suite]",
+		Short: "Print the JSON Schema of scenario files, or of what suite --json writes",
+		Long: `Print a JSON Schema: of scenario files, with which editors complete and check them,
+or of what suite --json writes. In an editor with the YAML language server a file
+names its schema in its first line:
+
+  # yaml-language-server: $schema=scenario.schema.json`,
+		Example: `  redlocksim schema > scenario.schema.json
+  redlocksim schema suite`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := schema.Scenario
+			if len(args) == 1 {
+				switch args[0] {
+				case "scenario":
+				case "suite":
+					text = schema.Suite
+				default:
+					return &failure{exitUsage, fmt.Errorf("there is no schema %q; there are scenario and suite", args[0])}
+				}
+			}
+			if _, err := cmd.OutOrStdout().Write(text); err != nil {
+				return &failure{exitInternal, err}
+			}
+			return nil
+		},
+	}
+}

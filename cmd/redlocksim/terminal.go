@@ -1,0 +1,65 @@
+package main
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"redlocksim/reports"
+)
+
+// lookOf is how a report looks that is written to w: as wide as the terminal and in colour if it is one, unless the
+// environment has NO_COLOR (https://no-color.org) or a terminal that cannot.
+func lookOf(w io.Writer) reports.Look {
+	f, ok := w.(*os.File)
+	if !ok {
+		return reports.Look{}
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return reports.Look{}
+	}
+	return reports.Look{Width: width, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// patience is how long something takes before its progress is shown.
+const patience = time.Second
+
+// ticker shows on a terminal how much of something is done, and how long the rest will take. Its methods are called by one
+// goroutine at a time.
+type ticker struct {
+	w        io.Writer
+	n, total int
+	start    time.Time
+	bar      *progressbar.ProgressBar
+}
+
+func newTicker(w io.Writer, total int) *ticker { return &ticker{w: w, total: total, start: time.Now()} }
+
+// tick says that one more is done. Where there is no terminal it shows nothing.
+func (t *ticker) tick() { t.at(t.n+1, t.total) }
+
+// at says that n of so many are done. Where the total is another one than before, something else has begun.
+func (t *ticker) at(n, total int) {
+	if t.total != total {
+		t.done()
+		t.bar, t.total = nil, total
+	}
+	t.n = n
+	if t.bar == nil && time.Since(t.start) >= patience {
+		t.bar = progress(t.w, t.total)
+	}
+	if t.bar != nil {
+		_ = t.bar.Set(t.n) // it is only a picture
+	}
+}
+
+// done takes the picture away.
+func (t *ticker) done() {
+	if t.bar != nil {
+		_ = t.bar.Clear()
+	}
+}

@@ -1,0 +1,146 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/creack/pty"
+)
+
+// onTerminal runs the command on a terminal that is so wide, and gives what it shows. env is added to the environment.
+func onTerminal(t *testing.T, width int, env []string, args ...string) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1", "TERM=xterm", "NO_COLOR=", "GITHUB_ACTIONS=")
+	cmd.Env = append(cmd.Env, env...)
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: uint16(width)})
+	if err != nil {
+		t.Skipf("there is no terminal to be had here: %v", err)
+	}
+	defer terminal.Close()
+	var b bytes.Buffer
+	_, _ = io.Copy(&b, terminal) // ends with an error when the command has
+	_ = cmd.Wait()
+	return strings.ReplaceAll(b.String(), "\r\n", "\n")
+}
+
+var escapes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+const green = "\x1b[32m"
+
+// Words that matter are coloured on a terminal, and only there, and not for those who do not want it or whose terminal
+// cannot.
+func TestColour(t *testing.T) {
+	args := []string{"suite", "--filter", "^17", "--tier", "model"}
+	for name, c := range map[string]struct {
+		env  []string
+		want bool
+	}{
+		"terminal": {nil, true},
+		"NO_COLOR": {[]string{"NO_COLOR=1"}, false},
+		"dumb":     {[]string{"TERM=dumb"}, false},
+	} {
+		shown := onTerminal(t, 120, c.env, args...)
+		if !strings.Contains(escapes.ReplaceAllString(shown, ""), "as expected") {
+			t.Errorf("%s: %q", name, shown)
+		}
+		if got := strings.Contains(shown, green+"as expected"); got != c.want {
+			t.Errorf("%s: coloured: %v, want %v\n%q", name, got, c.want, shown)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	if run(args, &stdout, &stderr) != exitOK || strings.Contains(stdout.String(), "\x1b") {
+		t.Errorf("%q%q", &stdout, &stderr)
+	}
+}
+
+// Tables are no wider than the terminal, and what is left out is not what they are for.
+func TestTablesFit(t *testing.T) {
+	for _, width := range []int{60, 80, 132} {
+		for _, c := range []struct {
+			args []string
+			want []string
+		}{
+			{[]string{"list", "--filter", "^(17|24)"}, []string{"17-clock-jump", "one-of-three", "lease-overlap", "expiry"}},
+			{[]string{"list", "--filter", "^17", "--sources"}, []string{"17-clock-jump", "Kleppmann"}},
+			{[]string{"suite", "--filter", "^17", "--tier", "model"}, []string{"17-clock-jump", "lease-overlap", "as expected\n1 run, "}},
+			{[]string{"explain", "17-clock-jump"}, []string{"lease-overlap: BROKEN"}},
+		} {
+			shown := escapes.ReplaceAllString(onTerminal(t, width, nil, c.args...), "")
+			for _, want := range c.want {
+				if !strings.Contains(shown, want) {
+					t.Errorf("%v on %d columns: no %q in\n%s", c.args, width, want, shown)
+				}
+			}
+			if c.args[0] == "explain" {
+				continue // the lines of its story are as long as they are
+			}
+			for line := range strings.Lines(shown) {
+				if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > width {
+					t.Errorf("%v on %d columns: %d in %q", c.args, width, n, line)
+				}
+			}
+		}
+	}
+}
+
+// What takes longer than patience lasts shows on a terminal how far it is, and for how long it will be; elsewhere, and
+// before, nothing is shown.
+func TestProgress(t *testing.T) {
+	for name, c := range map[string]struct {
+		since  time.Duration
+		onFile bool
+		want   bool
+	}{
+		"long":           {since: 2 * patience, want: true},
+		"short":          {since: 0},
+		"no terminal":    {since: 2 * patience, onFile: true},
+		"nothing is run": {since: 2 * patience},
+	} {
+		control, terminal, err := pty.Open()
+		if err != nil {
+			t.Skipf("there is no terminal to be had here: %v", err)
+		}
+		if err := pty.Setsize(terminal, &pty.Winsize{Rows: 50, Cols: 120}); err != nil {
+			t.Fatal(err)
+		}
+		shown := make(chan string)
+		go func() {
+			all, _ := io.ReadAll(control) // ends with an error when the terminal is closed
+			shown <- string(all)
+		}()
+		var w io.Writer = terminal
+		var file bytes.Buffer
+		if c.onFile {
+			w = &file
+		}
+		bar := newTicker(w, 4)
+		bar.start = bar.start.Add(-c.since)
+		if name != "nothing is run" {
+			bar.tick()
+			bar.tick()
+		}
+		bar.done()
+		if err := terminal.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got := <-shown + file.String()
+		if regexp.MustCompile(`50% .*\[`).MatchString(got) != c.want || c.want == (got == "") {
+			t.Errorf("%s: %q", name, got)
+		}
+		control.Close()
+	}
+}

@@ -1,0 +1,223 @@
+package explain
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/redlock"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+// Change is something that might have prevented what went wrong.
+type Change struct {
+	// Kind names changes of the same setting, What says this one in words.
+	Kind, What string
+	// Ladder says that it is one of several of its kind, each more than the one before.
+	Ladder bool
+
+	// apply makes it; false if there is nothing to change.
+	apply func(*scenarios.Scenario) bool
+}
+
+// both is two changes as one.
+func both(a, b Change) Change {
+	return Change{Kind: a.Kind + " and " + b.Kind, What: a.What + "; and " + b.What, apply: func(s *scenarios.Scenario) bool {
+		return a.apply(s) && b.apply(s)
+	}}
+}
+
+// otherEnd has items of the timeline wait for the failure of a call instead of its success, and the other way round.
+func otherEnd(items []int) Change {
+	const done, failed = "-done", "-failed"
+	return Change{apply: func(s *scenarios.Scenario) bool {
+		changed := false
+		for _, i := range items {
+			m := s.Timeline[i].When.After
+			if m == nil {
+				continue
+			}
+			if call, ok := strings.CutSuffix(m.Event, done); ok {
+				m.Event, changed = call+failed, true
+			} else if call, ok := strings.CutSuffix(m.Event, failed); ok {
+				m.Event, changed = call+done, true
+			}
+		}
+		return changed
+	}}
+}
+
+// ladder is one change a rung; what says it in words.
+func ladder[T any](kind string, what func(T) string, rungs []T, apply func(*scenarios.Scenario, T) bool) []Change {
+	var all []Change
+	for _, rung := range rungs {
+		all = append(all, Change{Kind: kind, What: what(rung), Ladder: true,
+			apply: func(s *scenarios.Scenario) bool { return apply(s, rung) }})
+	}
+	return all
+}
+
+// changes are those that can be tried on a scenario: those that are more than another word for a setting, then every word
+// of every setting that has words, and the lock of the library as it comes.
+func changes(s *scenarios.Scenario) []Change {
+	nodes := len(s.Nodes.Names)
+	var quorums []int
+	for q := max(s.Lock.Quorum, redlock.Majority(nodes)) + 1; q <= nodes; q++ {
+		quorums = append(quorums, q)
+	}
+	return slices.Concat(
+		[]Change{
+			{Kind: "fencing", What: "fencing tokens, and a resource that refuses lower ones", apply: fence},
+			{Kind: "guard", What: "the restart guard, with the time to live as the largest one", apply: guard},
+			{Kind: "clients", What: "clients that stop when their lease ends, and look at it before they write", apply: stopInTime},
+		},
+		ladder("restart", staysDown, []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond, time.Second},
+			func(s *scenarios.Scenario, more time.Duration) bool { return restartLater(s, s.Lock.TTL+more) }),
+		ladder("drift",
+			func(r faults.Rate) string { return fmt.Sprintf("a drift allowance of %v of the time to live", r) }, []faults.Rate{faults.PPM(20_000), faults.PPM(50_000), faults.PPM(100_000), faults.PPM(200_000), faults.PPM(400_000)},
+			func(s *scenarios.Scenario, r faults.Rate) bool {
+				more := r.PPB() > s.Lock.Drift.Factor.PPB()
+				s.Lock.Drift.Factor = r
+				return more
+			}),
+		ladder("quorum", func(q int) string { return fmt.Sprintf("a quorum of %d", q) }, quorums, func(s *scenarios.Scenario, q int) bool {
+			s.Lock.Quorum = q
+			return true
+		}),
+		ladder("ttl",
+			func(times int) string { return fmt.Sprintf("a time to live %d times as long", times) }, []int{2, 5, 10}, func(s *scenarios.Scenario, times int) bool {
+				s.Lock.TTL *= time.Duration(times)
+				if g := s.Lock.Guard; g != nil {
+					g.MaxTTL *= time.Duration(times)
+				}
+				return true
+			}),
+		wordsOf("nodes", func(s *scenarios.Scenario) reflect.Value { return reflect.ValueOf(&s.Nodes).Elem() }, s),
+		wordsOf("lock", func(s *scenarios.Scenario) reflect.Value { return reflect.ValueOf(&s.Lock).Elem() }, s),
+		[]Change{
+			{Kind: library, What: "the lock of the library, with its defaults", apply: asItComes},
+		},
+	)
+}
+
+func staysDown(more time.Duration) string {
+	if more == 0 {
+		return "nodes that stay down for the time to live"
+	}
+	return fmt.Sprintf("nodes that stay down for the time to live and %v more", more)
+}
+
+// fence has the lock draw tokens, if it is one that can, and the resource look at them.
+func fence(s *scenarios.Scenario) bool {
+	if s.Lock.Protocol == "redlock" {
+		s.Lock.Fencing = true
+	}
+	changed := s.Storage.StorageKind != sim.Fenced
+	s.Storage.StorageKind = sim.Fenced
+	return changed
+}
+
+// readying is how long an operator has to declare all nodes fit to vote, before anything else happens.
+const readying = time.Second
+
+// guard turns the restart guard on. Somebody must then declare the nodes fit to vote, so all else is put off until that
+// has been done.
+func guard(s *scenarios.Scenario) bool {
+	const operator = "operator"
+	if s.Lock.Protocol != "redlock" || s.Lock.Guard != nil || slices.Contains(s.Clients, operator) || s.Heal != nil {
+		return false
+	}
+	s.Lock.Guard = &protocols.Guard{MaxTTL: s.Lock.TTL}
+	for i := range s.Timeline {
+		if when := &s.Timeline[i].When; when.After == nil {
+			when.At += readying
+		}
+	}
+	s.Clients = append(s.Clients, operator)
+	s.Timeline = append(s.Timeline, scenarios.Item{Client: operator, Do: []scenarios.Step{{Kind: scenarios.PrepareStep}}, Repeat: 1})
+	s.Duration += readying
+	return true
+}
+
+// stopInTime has clients stop where they went on without a look at their lease.
+func stopInTime(s *scenarios.Scenario) bool {
+	changed := false
+	for i := range s.Timeline {
+		locked := 0
+		for j := range s.Timeline[i].Do {
+			switch step := &s.Timeline[i].Do[j]; {
+			case step.Kind == scenarios.LockStep || step.Kind == scenarios.TryLockStep:
+				locked++
+			case step.Kind == scenarios.UnlockStep:
+				locked--
+			case step.Kind == scenarios.SleepStep && locked > 0:
+				step.Kind, changed = scenarios.HoldStep, true
+			case step.Kind == scenarios.WriteUncheckedStep:
+				step.Kind, changed = scenarios.WriteStep, true
+			}
+		}
+	}
+	return changed
+}
+
+// restartLater keeps nodes that come back earlier down for so long, by true time.
+func restartLater(s *scenarios.Scenario, after time.Duration) bool {
+	changed := false
+	for i := range s.Timeline {
+		var o *faults.Outage
+		switch f := s.Timeline[i].Fault.(type) {
+		case *faults.Kill:
+			o = &f.Outage
+		case *faults.PowerLoss:
+			o = &f.Outage
+		case *faults.Shutdown:
+			o = &f.Outage
+		default:
+			continue
+		}
+		if o.RestartAfter != nil && (*o.RestartAfter < after || o.ByWallClock) {
+			o.RestartAfter, o.ByWallClock, changed = &after, false, true
+		}
+	}
+	return changed
+}
+
+// library is the kind of the change to the lock of the library.
+const library = "library"
+
+// asItComes is the lock of the library, as it is without any setting but the time to live.
+func asItComes(s *scenarios.Scenario) bool {
+	ttl := s.Lock.TTL
+	s.Lock = protocols.Default()
+	s.Lock.TTL = ttl
+	return true
+}
+
+// wordsOf are the changes of the settings that have words, each to every other of its words, in a struct of the scenario.
+// Which implementation or protocol it is, is not a setting.
+func wordsOf(path string, part func(*scenarios.Scenario) reflect.Value, s *scenarios.Scenario) []Change {
+	var all []Change
+	t := part(s).Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if f.Type == reflect.TypeFor[protocols.Preset]() || f.Type == reflect.TypeFor[protocols.Name]() {
+			continue
+		}
+		for _, word := range strictyaml.WordsOf(f.Type) {
+			all = append(all, Change{Kind: path + "." + name, What: fmt.Sprintf("%s.%s: %s", path, name, word), apply: func(s *scenarios.Scenario) bool {
+				field := part(s).Field(i)
+				before := field.Interface()
+				err := field.Addr().Interface().(strictyaml.Unmarshaler).UnmarshalScalar(word)
+				return err == nil && field.Interface() != before
+			}})
+		}
+	}
+	return all
+}

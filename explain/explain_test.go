@@ -1,0 +1,248 @@
+package explain_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"redlocksim/checker"
+	"redlocksim/explain"
+	"redlocksim/scenarios"
+)
+
+func scenario(t *testing.T, name string) *scenarios.Scenario {
+	t.Helper()
+	for _, s := range scenarios.Catalogue() {
+		if s.Name == name {
+			return s
+		}
+	}
+	t.Fatalf("there is no scenario %s", name)
+	return nil
+}
+
+func of(t *testing.T, name string) *explain.Explanation {
+	t.Helper()
+	x, err := explain.Of(context.Background(), scenario(t, name), explain.Options{Confirm: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// What the literature says helps is found to help, and what it says does not is not.
+func TestPreventionAsInTheLiterature(t *testing.T) {
+	for _, c := range []struct {
+		name, wrong    string
+		helps, doesNot []string // by the kinds of changes
+	}{
+		// Redis documentation: delayed restarts, fsync=always. Kleppmann: tokens do nothing for the lock itself.
+		{"24-restart-at-once/one-of-three", "lease-overlap", []string{"guard", "restart", "nodes.persistence"}, []string{"fencing", "drift", "clients"}},
+		// 18.2 % of the time to live for clocks that are wrong by 10 % both.
+		{"22-clock-rates/not-covered", "lease-overlap", []string{"drift"}, []string{"fencing", "guard", "nodes.persistence"}},
+		// Kleppmann: nothing in the lock helps against a pause before the write, and fencing does.
+		{"32-pause-before-write", "stale-write", []string{"fencing"}, []string{"guard", "drift", "quorum", "clients", "lock.clock"}},
+		// antirez: a monotonic clock.
+		{"20-client-clock-steps-back/wall", "lease-overlap", []string{"lock.clock", "library"}, []string{"fencing", "guard"}},
+		// A wall clock of a node is not the library's to mend.
+		{"17-clock-jump", "lease-overlap", nil, []string{"fencing", "drift", "lock.clock", "library"}},
+		// Compare and delete, which makes the late release fail.
+		{"03-release-by-del", "lease-overlap", []string{"lock.release"}, []string{"drift", "guard"}},
+		// An extension on a quorum.
+		{"40-careless-renewal/one-node", "lease-overlap", []string{"lock.extending"}, []string{"fencing"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			x := of(t, c.name)
+			if x.Wrong != c.wrong {
+				t.Fatalf("wrong: %q, want %q", x.Wrong, c.wrong)
+			}
+			helps := map[string]bool{}
+			for _, tried := range x.Tried {
+				if tried.Status == explain.Prevents {
+					helps[tried.Kind] = true
+				}
+			}
+			for _, kind := range c.helps {
+				if !helps[kind] {
+					t.Errorf("%s does not help, and should", kind)
+				}
+			}
+			for _, kind := range c.doesNot {
+				if helps[kind] {
+					t.Errorf("%s helps, and should not", kind)
+				}
+			}
+		})
+	}
+}
+
+// A file with a change that helps says so itself: it is read back, and is as expected with the seeds and tiers of which
+// the explanation speaks.
+func TestWhatPreventsItRunsAsExpected(t *testing.T) {
+	for _, name := range []string{"24-restart-at-once/one-of-three", "32-pause-before-write", "03-release-by-del"} {
+		for _, tried := range of(t, name).Tried {
+			if tried.Status != explain.Prevents {
+				if tried.Scenario != nil {
+					t.Errorf("%s, %s: does not help, and has a scenario", name, tried.What)
+				}
+				continue
+			}
+			text, err := tried.Scenario.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, warnings, err := scenarios.Lint("prevented.yaml", text)
+			if err != nil || len(warnings) > 0 {
+				t.Fatalf("%s, %s: %v, %v\n%s", name, tried.What, warnings, err, text)
+			}
+			for _, o := range []scenarios.Options{{}, {Seed: 1}, {Tier: scenarios.Wire}} {
+				r, err := scenarios.Judge(found[0], o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !r.OK() || r.Witness() != nil {
+					t.Errorf("%s, %s, %+v: %v\n%s", name, tried.What, o, r.Problems, text)
+				}
+			}
+			for _, k := range tried.Keys {
+				last := k.Path[strings.LastIndex(k.Path, ".")+1:]
+				if k.To != "" && !strings.HasSuffix(last, "]") && !strings.Contains(string(text), last+": ") {
+					t.Errorf("%s, %s: %v is not in the file\n%s", name, tried.What, k, text)
+				}
+			}
+		}
+	}
+}
+
+// A rule that is broken is explained by the checker's finding, one that holds by what happened.
+func TestRules(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		kind checker.Kind
+		want string
+	}{
+		{"17-clock-jump", checker.LeaseOverlap, "both held"},
+		{"17-clock-jump", checker.StaleWrite, "nobody wrote to the resource"},
+		{"17-clock-jump", checker.TokenRegressed, "no tokens were drawn"},
+		{"32-pause-before-write", checker.LeaseOverlap, "no two overlap; the closest are that of client-1, to 9.898s, and that of client-2"},
+		{"32-pause-before-write", checker.StaleWrite, "after its lease (grant 1) had ended"},
+		{"34-fencing/paused", checker.StaleWrite, "it refused 1"},
+		{"34-fencing/paused", checker.TokenRepeated, "2 tokens were drawn, no two the same"},
+		{"35-fencing-and-reads/reads-unchecked", checker.LostUpdate, ""},
+	} {
+		x := of(t, c.name)
+		i := slices.IndexFunc(x.Rules, func(r explain.Rule) bool { return r.Kind == c.kind })
+		if i < 0 || !strings.Contains(x.Rules[i].Why, c.want) || x.Rules[i].Why == "" {
+			t.Errorf("%s, %s: %+v, want %q", c.name, c.kind, x.Rules[max(i, 0)], c.want)
+		}
+		for _, rule := range x.Rules {
+			found := slices.Contains(x.Result.Findings, rule.Kind)
+			if (rule.Finding != nil) != found {
+				t.Errorf("%s: %s has a finding: %v, and the checker's: %v", c.name, rule.Kind, rule.Finding != nil, found)
+			}
+		}
+	}
+}
+
+// two is a restart at once and, later, a pause before a write: each has a remedy of its own.
+const two = `
+title: two things go wrong
+source: a test
+explanation: a node forgets the lock, and later a holder is paused before it writes
+claim: holds
+clients: [client-1, client-2]
+nodes: {persistence: none}
+timeline:
+  - {at: 0s, fault: {partition: {clients: [client-1], nodes: [D, E], direction: requests, for: 20s}}}
+  - {at: 0s, client: client-1, do: [try-lock, hold: 5s, unlock]}
+  - {after: {client: client-1, event: acquire-done}, fault: {kill: {node: C, restart-after: 0s}}}
+  - {after: {event: restart}, plus: 100ms, client: client-2, do: [try-lock, hold: 100ms, unlock]}
+  - {at: 30s, client: client-1, do: [lock, write, unlock]}
+  - {after: {client: client-1, event: checked}, fault: {pause: {process: client-1, for: 15s}}}
+  - {at: 31s, client: client-2, do: [lock, write, unlock]}
+expect: {findings: [lease-overlap, stale-write], unavailable: {at-most: 12s}}
+`
+
+// Where one change is not enough two are tried together.
+func TestTwoChanges(t *testing.T) {
+	found, err := scenarios.Parse("two.yaml", []byte(two))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := explain.Of(context.Background(), found[0], explain.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var helps []string
+	for _, tried := range x.Tried {
+		switch tried.Status {
+		case explain.Prevents:
+			helps = append(helps, tried.Kind)
+		case explain.Fails:
+			if tried.Kind == "fencing" && tried.Why != "still lease-overlap, but no more stale-write" {
+				t.Errorf("fencing: %s", tried.Why)
+			}
+		}
+	}
+	// A restart that is put off is no remedy beside fencing: the counters that the node has lost repeat tokens.
+	if want := []string{"fencing and guard", "fencing and quorum", "fencing and nodes.persistence"}; !slices.Equal(helps, want) {
+		t.Errorf("%q help, want %q", helps, want)
+	}
+	for _, kind := range helps {
+		if !strings.Contains(kind, " and ") {
+			t.Errorf("%s helps alone", kind)
+		}
+	}
+}
+
+// What keeps a scenario from coming to its point does not prevent anything, and what does is seen with every seed and on
+// the other tier.
+func TestWhatCountsAsPrevention(t *testing.T) {
+	x, err := explain.Of(context.Background(), scenario(t, "04-release-by-get-then-del"), explain.Options{Confirm: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moot := 0
+	for _, tried := range x.Tried {
+		switch tried.Status {
+		case explain.Prevents:
+			if tried.Runs != 4 || tried.Scenario == nil || tried.Grants == 0 {
+				t.Errorf("%s: %d runs, %d grants", tried.What, tried.Runs, tried.Grants)
+			}
+		case explain.Moot:
+			if moot++; tried.Kind != "library" && !strings.Contains(tried.Why, "compared: the moment never came") {
+				t.Errorf("%s: %s", tried.What, tried.Why)
+			}
+		}
+	}
+	// A client that does not compare and delete in two steps cannot be stopped between them.
+	if moot < 2 {
+		t.Errorf("%d changes are moot", moot)
+	}
+	if x.Without == 0 {
+		t.Error("every setting makes a difference, also those that the protocol does not have")
+	}
+}
+
+// Where the library has not even the event that the scenario waits for, that is said.
+func TestEventsThatTheLibraryDoesNotHave(t *testing.T) {
+	x := of(t, "01-setnx-then-expire/a-minute")
+	i := slices.IndexFunc(x.Tried, func(tried explain.Tried) bool { return tried.Kind == "library" })
+	if i < 0 || x.Tried[i].Status != explain.Moot || !strings.Contains(x.Tried[i].Why, `there is no such event "set-without-ttl"`) {
+		t.Errorf("%+v", x.Tried)
+	}
+}
+
+// Where nothing is wrong nothing is tried, and an interrupt ends it.
+func TestWhatIsTried(t *testing.T) {
+	if x := of(t, "25-restart-delayed"); x.Wrong != "" || len(x.Tried) > 0 {
+		t.Errorf("%q, %d changes were tried", x.Wrong, len(x.Tried))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := explain.Of(ctx, scenario(t, "17-clock-jump"), explain.Options{}); err == nil {
+		t.Error("goes on when it is told to stop")
+	}
+}

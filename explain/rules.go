@@ -1,0 +1,92 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+)
+
+// rules goes through the rules of the checker.
+func rules(r *scenarios.Result) ([]Rule, error) {
+	windows, err := checker.Windows(r.History, r.Scenario.CheckOptions())
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	all := []Rule{
+		{Kind: checker.LeaseOverlap, Why: apart(windows)},
+		{Kind: checker.StaleWrite, Why: written(r.History, "none of them after an effect of a later lock")},
+		{Kind: checker.AcceptedAfterExpiry, Why: written(r.History, "each while its lock lasted, or after an effect of a later one")},
+		{Kind: checker.LostUpdate, Why: readBack(r.History)},
+		{Kind: checker.TokenRegressed, Why: tokens(r.History, "each above those before")},
+		{Kind: checker.TokenRepeated, Why: tokens(r.History, "no two the same")},
+	}
+	for i := range all {
+		for j := range r.Report.Findings {
+			if f := &r.Report.Findings[j]; f.Kind == all[i].Kind {
+				all[i].Finding, all[i].Why = f, f.Text
+				break
+			}
+		}
+	}
+	return all, nil
+}
+
+// apart says how far apart the windows of different clients are, of those that do not overlap.
+func apart(windows []checker.Window) string {
+	switch len(windows) {
+	case 0:
+		return "nobody was granted the lock"
+	case 1:
+		return fmt.Sprintf("only %s was granted the lock", windows[0].Process)
+	}
+	closest, gap := [2]checker.Window{}, time.Duration(-1)
+	for _, a := range windows {
+		for _, b := range windows {
+			if between := b.From.Since(a.To); a.Process != b.Process && b.From >= a.To && (gap < 0 || between < gap) {
+				closest, gap = [2]checker.Window{a, b}, between
+			}
+		}
+	}
+	if gap < 0 {
+		return fmt.Sprintf("only %s was granted the lock, %d times", windows[0].Process, len(windows))
+	}
+	return fmt.Sprintf("of %d times in which a client believed in its lock no two overlap; the closest are that of %s, to %v, and that of %s, from %v: %v between them",
+		len(windows), closest[0].Process, closest[0].To, closest[1].Process, closest[1].From, gap)
+}
+
+func isWrite(e *history.Event) bool { return e.Kind == history.Effect && e.Func == history.Write }
+
+// written says how many writes there were, and of those that were taken what is right about them.
+func written(h history.History, right string) string {
+	taken := number(h, func(e *history.Event) bool { return isWrite(e) && e.Outcome == history.OK })
+	refused := number(h, func(e *history.Event) bool { return isWrite(e) && e.Outcome != history.OK })
+	switch {
+	case taken+refused == 0:
+		return "nobody wrote to the resource"
+	case taken == 0:
+		return fmt.Sprintf("the resource refused all of %d writes", refused)
+	case refused > 0:
+		right += fmt.Sprintf("; it refused %d", refused)
+	}
+	return fmt.Sprintf("the resource took %d writes, %s", taken, right)
+}
+
+func readBack(h history.History) string {
+	if number(h, func(e *history.Event) bool {
+		return e.Kind == history.Effect && e.Func == history.Read && e.Outcome == history.OK
+	}) == 0 {
+		return "nobody read the resource to write it back"
+	}
+	return written(h, "none over another number than had been read")
+}
+
+func tokens(h history.History, right string) string {
+	n := number(h, func(e *history.Event) bool { return e.Kind == history.Return && e.Token != 0 })
+	if n == 0 {
+		return "no tokens were drawn"
+	}
+	return fmt.Sprintf("%d tokens were drawn, %s", n, right)
+}

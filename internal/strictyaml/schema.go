@@ -1,0 +1,186 @@
+package strictyaml
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// A Describer is a [NodeUnmarshaler] that says what it reads, for [Schemas]. DescribeNode is called on a zero value.
+type Describer interface {
+	DescribeNode(s *Schemas) *jsonschema.Schema
+}
+
+// A Patterned is an [Unmarshaler] whose words are not a list, and match a regular expression.
+type Patterned interface {
+	ScalarPattern() string
+}
+
+// Schemas makes JSON Schemas of what [Decode] reads into types, for editors. A schema accepts all that Decode accepts, and
+// some of what it refuses, such as a name of which there are two. Schemas are written in draft 7, which editors know.
+type Schemas struct {
+	// Comment is the description of a type or, if field is not empty, of a field of it; empty for none.
+	Comment func(t reflect.Type, field string) string
+
+	partial bool
+	defs    map[string]*definition
+}
+
+// definition is a schema that others refer to.
+type definition struct {
+	of     reflect.Type
+	schema *jsonschema.Schema
+}
+
+// Document is the schema of files that are decoded into a type, with the definitions that it refers to.
+func (s *Schemas) Document(t reflect.Type) *jsonschema.Schema {
+	s.defs = map[string]*definition{}
+	root := *s.Of(t)
+	root.Schema = "http://json-schema.org/draft-07/schema#"
+	root.Definitions = map[string]*jsonschema.Schema{}
+	for name, def := range s.defs {
+		root.Definitions[name] = def.schema
+	}
+	return &root
+}
+
+// Part makes schemas of what [Merge] takes as either part: every key of a mapping can be left out, and a null removes it.
+// What is in a list is whole.
+func (s *Schemas) Part() *Schemas { return &Schemas{s.Comment, true, s.defs} }
+
+func (s *Schemas) whole() *Schemas { return &Schemas{s.Comment, false, s.defs} }
+
+// Of is the schema of a type. It panics for a type that Decode does not know, or that reads itself and cannot be described.
+func (s *Schemas) Of(t reflect.Type) *jsonschema.Schema {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch zero := reflect.New(t).Interface().(type) {
+	case Describer:
+		return zero.DescribeNode(s)
+	case NodeUnmarshaler:
+		panicf("%v does not say what it reads", t)
+	case Unmarshaler:
+		if p, ok := zero.(Patterned); ok {
+			return &jsonschema.Schema{Type: "string", Pattern: p.ScalarPattern()}
+		}
+		words := WordsOf(t)
+		if words == nil {
+			panicf("%v does not say which words it takes", t)
+		}
+		return Enum(words...)
+	case *time.Duration:
+		return &jsonschema.Schema{Type: "string", Pattern: durationPattern}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return &jsonschema.Schema{Type: "string"}
+	case reflect.Bool:
+		return &jsonschema.Schema{Type: "boolean"}
+	case reflect.Slice:
+		return &jsonschema.Schema{Type: "array", Items: s.whole().Of(t.Elem())}
+	case reflect.Map:
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: s.value(s.Of(t.Elem()))}
+	case reflect.Struct:
+		return s.Struct(t)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return &jsonschema.Schema{Type: "integer", Minimum: new(float64)}
+	}
+	return &jsonschema.Schema{Type: "integer"}
+}
+
+// durationPattern is what time.ParseDuration takes, but for a number without a unit.
+const durationPattern = `^[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
+
+// WordsOf asks a type that is an enumeration which words it takes, by one that it does not; nil if it is none.
+func WordsOf(t reflect.Type) []string {
+	u, ok := reflect.New(t).Interface().(Unmarshaler)
+	if !ok {
+		return nil
+	}
+	invalid := (*Invalid)(nil)
+	if !errors.As(u.UnmarshalScalar("\x00"), &invalid) {
+		return nil
+	}
+	return invalid.Valid
+}
+
+// Enum is the schema of some words.
+func Enum(words ...string) *jsonschema.Schema {
+	e := &jsonschema.Schema{Type: "string"}
+	for _, w := range words {
+		e.Enum = append(e.Enum, w)
+	}
+	return e
+}
+
+// Struct refers to the schema of a struct by its tags, also if the type reads itself.
+func (s *Schemas) Struct(t reflect.Type) *jsonschema.Schema {
+	name := t.Name()
+	if s.partial {
+		name = "Part" + name
+	}
+	def, known := s.defs[name]
+	switch {
+	case !known:
+		def = &definition{of: t, schema: &jsonschema.Schema{}}
+		s.defs[name] = def // before its fields are looked at, which can refer to it
+		*def.schema = *s.structure(t)
+	case def.of != t:
+		panicf("%v and %v are both named %s in the schema", def.of, t, name)
+	}
+	return &jsonschema.Schema{Ref: "#/definitions/" + name}
+}
+
+// Definition is the schema that Struct refers to, to be made narrower.
+func (s *Schemas) Definition(ref *jsonschema.Schema) *jsonschema.Schema {
+	for name, def := range s.defs {
+		if ref.Ref == "#/definitions/"+name {
+			return def.schema
+		}
+	}
+	panic(fmt.Sprintf("strictyaml: %q is no definition", ref.Ref))
+}
+
+func (s *Schemas) structure(t reflect.Type) *jsonschema.Schema {
+	o := &jsonschema.Schema{Type: "object", Description: s.Comment(t, ""), Properties: map[string]*jsonschema.Schema{},
+		AdditionalProperties: Nothing()}
+	f := fieldsOf(t)
+	for _, name := range f.names {
+		at := t.FieldByIndex(f.named[name].index)
+		owner := t
+		for _, i := range f.named[name].index[:len(f.named[name].index)-1] {
+			owner = owner.Field(i).Type
+		}
+		p := s.value(s.Of(at.Type))
+		p.Description = s.Comment(owner, at.Name)
+		o.Properties[name] = p
+		o.PropertyOrder = append(o.PropertyOrder, name)
+		if f.named[name].required && !s.partial {
+			o.Required = append(o.Required, name)
+		}
+	}
+	return o
+}
+
+// value is the schema of the value of a key.
+func (s *Schemas) value(of *jsonschema.Schema) *jsonschema.Schema {
+	if !s.partial {
+		return of
+	}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{of, {Type: "null"}}}
+}
+
+// Nothing is the schema that nothing matches: false.
+func Nothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
+
+// DescribeNode implements [Describer].
+func (o *Ordered[T]) DescribeNode(s *Schemas) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", AdditionalProperties: s.value(s.Of(reflect.TypeFor[T]()))}
+}
+
+// DescribeNode implements [Describer].
+func (l *Located[T]) DescribeNode(s *Schemas) *jsonschema.Schema { return s.Of(reflect.TypeFor[T]()) }

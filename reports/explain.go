@@ -1,0 +1,174 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"redlocksim/explain"
+	"redlocksim/scenarios"
+)
+
+// paper is how wide the text of an explanation is where no terminal says.
+const paper = 100
+
+// sources are where the literature is that scenarios cite by a letter.
+var sources = []struct{ mark, at string }{
+	{"[R]", "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/"},
+	{"[K]", "https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html"},
+	{"[A]", "http://antirez.com/news/101"},
+}
+
+// Explain writes an explanation; command is what explains the scenario, all the embedded scenarios, for those to read on.
+func Explain(w io.Writer, x *explain.Explanation, command string, all []*scenarios.Scenario, full bool, look Look) error {
+	b := &strings.Builder{}
+	r := x.Result
+	fmt.Fprintf(b, "%s: %s\n  %s\n\n", r.Scenario.Name, r.Scenario.Title, r.Scenario.Source)
+	look.paragraph(b, "", r.Scenario.Explanation)
+	fmt.Fprintf(b, "\nWhat happened, with seed %d\n", r.Seed)
+	story(b, r, full)
+	fmt.Fprintf(b, "\nThe rules\n")
+	for _, rule := range x.Rules {
+		look.rule(b, r, rule)
+	}
+	switch {
+	case r.Witness() == nil:
+	case r.Beyond == nil:
+		look.paragraph(b, "  ", "The budget was kept: the settings themselves are to blame.")
+	default:
+		look.paragraph(b, "  ", "The budget was exceeded: "+strings.Join(r.Beyond, "; ")+".")
+	}
+	look.prevention(b, x, command)
+	look.further(b, r.Scenario, all)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// paragraph writes text in lines as wide as there is place for.
+func (l Look) paragraph(b *strings.Builder, indent, words string) {
+	width := paper
+	if l.Width > 0 {
+		width = min(l.Width, paper)
+	}
+	words = strings.Join(strings.Fields(words), " ")
+	for _, line := range strings.Split(text.WrapSoft(words, max(20, width-len(indent))), "\n") {
+		fmt.Fprintf(b, "%s%s\n", indent, strings.TrimRight(line, " "))
+	}
+}
+
+func (l Look) rule(b *strings.Builder, r *scenarios.Result, rule explain.Rule) {
+	state := l.Good("holds")
+	switch {
+	case rule.Finding != nil && rule.Kind.Violation():
+		state = l.Bad("BROKEN")
+	case rule.Finding != nil:
+		state = l.Doubtful("seen")
+	}
+	fmt.Fprintf(b, "  %s: %s\n", rule.Kind, state)
+	l.paragraph(b, "    ", rule.Why)
+	if rule.Finding != nil {
+		for _, win := range rule.Finding.Windows {
+			fmt.Fprintf(b, "    %s\n", window(r.History, win))
+		}
+	}
+}
+
+func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command string) {
+	if x.Wrong == "" {
+		fmt.Fprintf(b, "\nNothing is wrong, so there is nothing to prevent.\n")
+		return
+	}
+	of := func(status explain.Status) (some []explain.Tried) {
+		for _, t := range x.Tried {
+			if t.Status == status {
+				some = append(some, t)
+			}
+		}
+		return some
+	}
+	prevents := of(explain.Prevents)
+	if len(prevents) == 0 {
+		fmt.Fprintf(b, "\nNothing that was tried would have prevented the %s.\n", x.Wrong)
+	} else {
+		fmt.Fprintf(b, "\nWhat would have prevented the %s, as %d runs of each show\n", x.Wrong, prevents[0].Runs)
+	}
+	for i, t := range prevents {
+		fmt.Fprintf(b, "%3d  %s\n", i+1, l.Good(t.What))
+		for _, k := range t.Keys {
+			if k.Path+": "+k.To != t.What { // which says it already
+				fmt.Fprintf(b, "       %s\n", k)
+			}
+		}
+		fmt.Fprintf(b, "       %s, %d without it; somebody asks in vain for at most %v, %v without it\n",
+			times(t.Grants, "grant"), x.Result.Report.Grants, round(t.Unavailable), round(x.Result.Unavailable))
+		if t.Why != "" {
+			fmt.Fprintf(b, "       %s\n", t.Why)
+		}
+	}
+	if moot := of(explain.Moot); len(moot) > 0 {
+		fmt.Fprintf(b, "\nWith these it does not come to it\n")
+		for _, t := range moot {
+			l.paragraph(b, "  ", fmt.Sprintf("%s: %s", t.What, t.Why))
+		}
+	}
+	if fails := of(explain.Fails); len(fails) > 0 {
+		fmt.Fprintf(b, "\nWhat does not help\n")
+		l.fails(b, fails)
+	}
+	if x.Without > 0 {
+		fmt.Fprintf(b, "\n%s made no difference to the run.\n", times(x.Without, "further change"))
+	}
+	if len(prevents) > 0 {
+		fmt.Fprintf(b, "\n%s --variant 1 --write FILE\n  writes the scenario with the first of these, which then runs as expected\n", command)
+	}
+}
+
+// fails lists what does not help, together where the same happens all the same.
+func (l Look) fails(b *strings.Builder, fails []explain.Tried) {
+	var whys []string
+	by := map[string][]string{}
+	for _, t := range fails {
+		if by[t.Why] == nil {
+			whys = append(whys, t.Why)
+		}
+		by[t.Why] = append(by[t.Why], t.What)
+	}
+	for _, why := range whys {
+		l.paragraph(b, "  ", fmt.Sprintf("%s: %s", why, strings.Join(by[why], "; ")))
+	}
+}
+
+// further says where to read on: the literature, and scenarios with the same faults that end otherwise.
+func (l Look) further(b *strings.Builder, s *scenarios.Scenario, all []*scenarios.Scenario) {
+	fmt.Fprintf(b, "\nRead on\n  %s\n", s.Source)
+	for _, source := range sources {
+		if strings.Contains(s.Source, source.mark) {
+			fmt.Fprintf(b, "  %s\n", source.at)
+		}
+	}
+	const most = 5
+	var others []string
+	for _, o := range all {
+		if o.Name != s.Name && o.Lock.Protocol == s.Lock.Protocol && len(kindsOf(s)) > 0 && slices.Equal(kindsOf(o), kindsOf(s)) && o.Expect.String() != s.Expect.String() {
+			others = append(others, fmt.Sprintf("  redlocksim explain %s: the same faults, and %s\n", o.Name, o.Expect))
+		}
+	}
+	for _, line := range others[:min(most, len(others))] {
+		b.WriteString(line)
+	}
+}
+
+// kindsOf are the kinds of the faults of a scenario, each once.
+func kindsOf(s *scenarios.Scenario) []string {
+	var kinds []string
+	for i := range s.Timeline {
+		if k := s.Timeline[i].Kind; k != "" {
+			kinds = append(kinds, k)
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}

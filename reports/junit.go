@@ -1,0 +1,74 @@
+package reports
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+)
+
+// JUnit writes cases as JUnit XML, in the shape that Jenkins and Surefire read: a suite for each tier, a test for each
+// case, with the story in the text of its failure. name is the command's.
+func JUnit(w io.Writer, name string, cases []Case, took time.Duration) error {
+	all := junit.Testsuites{Name: name, Time: inSeconds(took)}
+	for _, tier := range tiersOf(cases) {
+		suite := junit.Testsuite{Name: name + " " + tier, ID: len(all.Suites)}
+		var sum time.Duration
+		for i := range cases {
+			if c := &cases[i]; c.Tier == tier {
+				suite.AddTestcase(testcase(c))
+				sum += c.Took
+			}
+		}
+		suite.Time = inSeconds(sum)
+		all.AddSuite(suite)
+	}
+	all.Skipped = 0 // which suites say, and all of them together may not
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	return all.WriteXML(w)
+}
+
+// tiersOf lists the tiers in the order in which they come up.
+func tiersOf(cases []Case) []string {
+	var tiers []string
+	known := map[string]bool{}
+	for i := range cases {
+		if t := cases[i].Tier; !known[t] {
+			known[t] = true
+			tiers = append(tiers, t)
+		}
+	}
+	return tiers
+}
+
+func testcase(c *Case) junit.Testcase {
+	// A point would be taken for the end of a package.
+	t := junit.Testcase{Name: fmt.Sprintf("%s, seed %d", c.Name, c.Seed), Classname: "redlocksim." + strings.ReplaceAll(c.Tier, ".", "-"), Time: inSeconds(c.Took)}
+	switch {
+	case c.Skipped != "":
+		t.Name = c.Name
+		t.Skipped = &junit.Result{Message: printable(c.Skipped)}
+	case !c.OK():
+		t.Failure = &junit.Result{Message: printable(strings.Join(c.Problems, "; ")), Type: c.Class,
+			Data: printable(c.Story + "\nrepeat: " + c.Repeat + "\n")}
+	}
+	return t
+}
+
+func inSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+
+// printable is a text without what XML cannot say.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\uFFFE' || r == '\uFFFF' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,58 @@
+package reports_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/reports"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+)
+
+// A finding is a case that failed, whether the search has its scenario still or has it in a file, and no finding is one that
+// passed.
+func TestSearchCases(t *testing.T) {
+	none, err := reports.SearchCases(&search.Summary{Runs: 40}, "", 3, time.Second)
+	if err != nil || len(none) != 1 || !none[0].OK() || none[0].Name != "no violation in 40 runs" || none[0].Took != time.Second {
+		t.Errorf("%+v, %v", none, err)
+	}
+
+	dir := t.TempDir()
+	var s *scenarios.Scenario
+	for _, one := range scenarios.Catalogue() {
+		if one.Name == "17-clock-jump" {
+			s = one
+		}
+	}
+	text, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "found.yaml"), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	found := search.Finding{Kind: checker.LeaseOverlap, Families: []string{"clock-step"}, Faults: 1, Seed: 0, File: "found.yaml"}
+	kept := found
+	kept.Scenario = s
+	cases, err := reports.SearchCases(&search.Summary{Runs: 40, Findings: []search.Finding{kept, found}}, dir, 3, time.Second)
+	if err != nil || len(cases) != 2 {
+		t.Fatalf("%+v, %v", cases, err)
+	}
+	for i, name := range []string{"17-clock-jump", "found"} {
+		c := cases[i]
+		if c.OK() || c.Name != name || !strings.HasPrefix(c.Problems[0], "lease-overlap by clock-step, WITHIN the budget") ||
+			!strings.Contains(c.Story, "the wall clock of C jumps forward by 10s") || c.Repeat != "redlocksim run "+filepath.Join(dir, "found.yaml") {
+			t.Errorf("%+v", c)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "found.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reports.SearchCases(&search.Summary{Findings: []search.Finding{found}}, dir, 3, 0); err == nil {
+		t.Error("a finding whose file is gone is passed over")
+	}
+}

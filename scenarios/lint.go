@@ -1,0 +1,97 @@
+package scenarios
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/internal/strictyaml"
+)
+
+// Lint is Parse, and looks for what can be run and cannot be meant: what is sure to have no effect. The warnings are in the
+// order of the file.
+func Lint(path string, data []byte) (found []*Scenario, warnings strictyaml.Errors, err error) {
+	if found, err = Parse(path, data); err != nil {
+		return nil, nil, err
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return nil, nil, fmt.Errorf("scenarios: %s was read once and cannot be read again: %w", path, err)
+	}
+	base, cases := split(document.Content[0], "cases")
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	l := linter{path: path, all: found}
+	for _, s := range found {
+		l.s, l.n = s, base
+		if cases != nil {
+			l.n = strictyaml.Merge(base, child(cases, strings.TrimPrefix(s.Name, name+"/")))
+		}
+		l.look()
+	}
+	sorted, _ := l.found.Err().(strictyaml.Errors) // nil if there are none
+	return found, sorted, nil
+}
+
+// linter looks at one scenario after the other.
+type linter struct {
+	path  string
+	all   []*Scenario
+	s     *Scenario
+	n     *yaml.Node
+	found strictyaml.Errors
+}
+
+// warn adds a warning, once for a place that several cases share.
+func (l *linter) warn(n *yaml.Node, word, format string, args ...any) {
+	w := strictyaml.Errorf(l.path, n.Line, n.Column, word, nil, format, args...)
+	if !slices.ContainsFunc(l.found, func(e *strictyaml.Error) bool { return e.Error() == w.Error() }) {
+		l.found = append(l.found, w)
+	}
+}
+
+func (l *linter) look() {
+	s := l.s
+	for i := range s.Timeline {
+		if item := &s.Timeline[i]; item.When.After == nil && item.When.At >= s.Duration {
+			l.warn(child(item.node, "at"), item.When.At.String(), "is not before the end of the run, after %v, and never comes", s.Duration)
+		}
+	}
+	for i, name := range s.Clients {
+		if !l.acts(name) {
+			n := child(l.n, "clients")
+			if i < len(n.Content) {
+				n = n.Content[i]
+			}
+			l.warn(n, name, "does nothing in the timeline")
+		}
+	}
+	if contenders(s) < 2 && s.CheckOptions().MinClients == 0 {
+		l.warn(child(l.n, "timeline"), "", "fewer than two clients ask for the lock, so that nothing can be seen to break: the run will be vacuous")
+	}
+	if u := s.Expect.Unavailable; !u.Unbounded && u.AtLeast == 0 && u.AtMost >= s.Duration {
+		l.warn(child(child(l.n, "expect"), "unavailable"), u.AtMost.String(), "is as long as the run, %v, and so is always kept; for without end say %q", s.Duration, unbounded)
+	}
+}
+
+// acts says whether a client does something in any of the cases.
+func (l *linter) acts(client string) bool {
+	return slices.ContainsFunc(l.all, func(s *Scenario) bool {
+		return slices.ContainsFunc(s.Timeline, func(item Item) bool { return item.Client == client })
+	})
+}
+
+// contenders is how many clients ask for the lock.
+func contenders(s *Scenario) int {
+	asking := map[string]bool{}
+	for _, item := range s.Timeline {
+		for _, step := range item.Do {
+			if step.Kind == LockStep || step.Kind == TryLockStep {
+				asking[item.Client] = true
+			}
+		}
+	}
+	return len(asking)
+}

@@ -1,0 +1,130 @@
+package scenarios
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios/protocols"
+)
+
+// Schema is a JSON Schema of scenario files, for editors: of the types that files are decoded into, with what each of
+// those that read themselves says of itself. comment describes a type, or a field of it.
+func Schema(comment func(t reflect.Type, field string) string) *jsonschema.Schema {
+	schema := (&strictyaml.Schemas{Comment: comment}).Document(reflect.TypeFor[document]())
+	schema.Title = "A scenario of redlocksim"
+	return schema
+}
+
+// DescribeNode is what UnmarshalNode reads: one scenario or, with cases, parts of some.
+func (*document) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
+	scenario := reflect.TypeFor[Scenario]()
+	part := s.Part().Of(scenario)
+	most, least := maxCases, 1
+	// The base has one key more than a case.
+	base := *s.Definition(part)
+	base.Properties = map[string]*jsonschema.Schema{"cases": {
+		Type: "object", MinProperties: &least, MaxProperties: &most,
+		Description:          "What is different in each case, by the case's name. Mappings are laid over each other key by key, all else is replaced, and null takes a key away.",
+		PatternProperties:    map[string]*jsonschema.Schema{caseName.String(): part},
+		AdditionalProperties: strictyaml.Nothing(),
+	}}
+	for name, p := range s.Definition(part).Properties {
+		base.Properties[name] = p
+	}
+	base.PropertyOrder = append(slices.Clone(base.PropertyOrder), "cases")
+	return &jsonschema.Schema{
+		If:   &jsonschema.Schema{Type: "object", Required: []string{"cases"}},
+		Then: &base,
+		Else: s.Of(scenario),
+	}
+}
+
+// DescribeNode is what UnmarshalNode reads.
+func (Findings) DescribeNode(*strictyaml.Schemas) *jsonschema.Schema {
+	var words []string
+	for _, k := range kinds() {
+		words = append(words, string(k))
+	}
+	word := strictyaml.Enum(append(words, Safe)...)
+	least := 1
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{word, {Type: "array", Items: word, MinItems: &least, UniqueItems: true}}}
+}
+
+// DescribeNode is what UnmarshalNode reads.
+func (Unavailable) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{strictyaml.Enum(unbounded), s.Of(reflect.TypeFor[Bounds]())}}
+}
+
+// DescribeNode is what UnmarshalNode reads.
+func (Latency) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
+	q := reflect.TypeFor[quantiles]()
+	always, _ := q.FieldByName("Min")
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s.Of(always.Type), s.Of(q)}}
+}
+
+// DescribeNode is what UnmarshalNode reads.
+func (Step) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
+	length, _ := reflect.TypeFor[Step]().FieldByName("For")
+	var alone []string
+	one := oneKey()
+	for _, k := range stepKinds {
+		if !k.length || k.fallback > 0 {
+			alone = append(alone, string(k.kind))
+		}
+		if k.length {
+			one.Properties[string(k.kind)] = s.Of(length.Type)
+			one.PropertyOrder = append(one.PropertyOrder, string(k.kind))
+		}
+	}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{strictyaml.Enum(alone...), one}}
+}
+
+// DescribeNode is what UnmarshalNode reads.
+func (Item) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
+	ref := s.Of(reflect.TypeFor[written]())
+	item := s.Definition(ref)
+	least, most := 1.0, float64(maxRepeat)
+	item.Properties["repeat"].Minimum, item.Properties["repeat"].Maximum = &least, &most
+	item.AllOf = []*jsonschema.Schema{
+		{OneOf: []*jsonschema.Schema{with("at"), with("after"), with("every")}},
+		{OneOf: []*jsonschema.Schema{with("fault"), with("client", "do")}},
+	}
+	events := faults.EventNames()
+	for _, p := range protocols.All() {
+		for _, step := range p.Steps {
+			if !slices.Contains(events, step) {
+				events = append(events, step)
+			}
+		}
+	}
+	event := s.Definition(s.Of(reflect.TypeFor[faults.Moment]())).Properties["event"]
+	event.Enum = strictyaml.Enum(events...).Enum
+	return ref
+}
+
+// DescribeNode is what UnmarshalNode reads.
+func (fault) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
+	one := oneKey()
+	for _, w := range faults.Vocabulary() {
+		t := reflect.TypeOf(w.New()).Elem()
+		body := s.Of(t)
+		body.Description = s.Comment(t, "")
+		one.Properties[w.Name] = body
+		one.PropertyOrder = append(one.PropertyOrder, w.Name)
+	}
+	return one
+}
+
+// oneKey is a mapping with one key of those that are still to be given.
+func oneKey() *jsonschema.Schema {
+	one := 1
+	return &jsonschema.Schema{Type: "object", MinProperties: &one, MaxProperties: &one,
+		Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: strictyaml.Nothing()}
+}
+
+// with is a mapping that has the keys.
+func with(keys ...string) *jsonschema.Schema { return &jsonschema.Schema{Required: keys} }
