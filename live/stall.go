@@ -39,13 +39,15 @@ type stalls struct {
 // watchStalls takes the pulse of the process, by short sleeps and how much longer they take, until over is closed.
 func watchStalls(over <-chan struct{}) *stalls {
 	s := &stalls{ended: make(chan struct{})}
+	begin := trueTime()
 	go func() {
 		defer close(s.ended)
 		for {
-			begin := trueTime()
 			select {
 			case <-time.After(pulseEvery):
-				s.add(time.Duration(trueTime()-begin) - pulseEvery)
+				now := trueTime()
+				s.add(time.Duration(now-begin) - pulseEvery)
+				begin = now
 			case <-over:
 				return
 			}

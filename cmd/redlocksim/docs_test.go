@@ -77,6 +77,27 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// The picture in the README is that of the run.
+func TestReadmePicture(t *testing.T) {
+	const path = "../../docs/17-clock-jump.svg"
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"run", "17-clock-jump", "--svg", "-"}, &stdout, &stderr); code != exitOK {
+		t.Fatalf("exit %d: %s", code, &stderr)
+	}
+	if *update {
+		if err := os.WriteFile(path, stdout.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shown, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(shown, stdout.Bytes()) {
+		t.Errorf("%s is not what the run draws (go test ./cmd/redlocksim -update writes it)", path)
+	}
+}
+
 // shorter makes commands that run for minutes run for seconds, by what stands in them. What then runs is the same code.
 var shorter = strings.NewReplacer(
 	"--seeds 100000", "--seeds 40",

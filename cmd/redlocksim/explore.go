@@ -25,6 +25,7 @@ func newExplore() *cobra.Command {
 	var space search.Space
 	var beyond bool
 	var shard, jsonPath string
+	var files ciFiles
 	var clients int
 	var duration time.Duration
 	var so systematicOptions
@@ -37,8 +38,8 @@ settings file, which is a scenario file with only lock, nodes, network, storage
 and budget; without either, the library's defaults. Workload, number of clients
 and faults are drawn within the budget, or with --beyond regardless of it.
 
-What is found is shrunk to a scenario file that redlocksim run repeats, and a Go
-test, in the directory. A search that was ended goes on with --resume, and finds
+What is found is shrunk to a scenario file that redlocksim run repeats, a Go
+test, and a page with its timeline, in the directory. A search that was ended goes on with --resume, and finds
 what it would have found anyway. --shard i/n does one part of the runs; merge
 adds the parts up.
 
@@ -83,6 +84,9 @@ worlds of three nodes and two clients, and the report says what was covered.
 			if err := checkSpace(cmd, space, &o, shard); err != nil {
 				return err
 			}
+			if err := files.check(target{"--json", jsonPath}); err != nil {
+				return err
+			}
 			ctx, stop := untilInterrupted(cmd)
 			defer stop()
 			start, before, after := time.Now(), -1, 0
@@ -107,7 +111,7 @@ worlds of three nodes and two clients, and the report says what was covered.
 			if summary == nil {
 				return &failure{exitUsage, err}
 			}
-			if werr := writeSearch(cmd, summary, o.Dir, jsonPath); werr != nil && err == nil {
+			if werr := writeSearch(cmd, summary, o, time.Since(start), jsonPath, &files); werr != nil && err == nil {
 				err = werr
 			}
 			if n := summary.Unfinished; n > 0 {
@@ -134,6 +138,7 @@ worlds of three nodes and two clients, and the report says what was covered.
 	f.IntVar(&clients, "clients", 3, "the largest number of clients, at least 2")
 	f.DurationVar(&duration, "duration", 30*time.Second, "the length of a run in virtual time")
 	f.StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
+	files.addFlags(f)
 	f.Bool(bySystem, false, "place every fault at every step of the scenario")
 	f.IntVar(&so.depth, "depth", 1, "how many faults to place at a time, 1 or 2, with --systematic")
 	f.Bool(allOrders, false, "go through all orders of messages in small worlds")
@@ -163,6 +168,8 @@ var searchFlags = []struct {
 	{"clients", []string{random}},
 	{"duration", []string{random}},
 	{"json", []string{random}},
+	{"junit", []string{random}},
+	{"markdown", []string{random}},
 	{"beyond", []string{random, bySystem}},
 	{"dir", []string{random, bySystem}},
 	{"seed", []string{random, bySystem}},
@@ -292,16 +299,30 @@ func progress(w io.Writer, runs int) *progressbar.ProgressBar {
 		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionUseANSICodes(true))
 }
 
-func writeSearch(cmd *cobra.Command, s *search.Summary, dir, jsonPath string) error {
+// writeSearch writes what a search found: pages beside the files of the findings, reports, and for people.
+func writeSearch(cmd *cobra.Command, s *search.Summary, o search.Options, took time.Duration, jsonPath string, files *ciFiles) error {
+	if err := drawFindings(s.Findings, o.Dir); err != nil {
+		return err
+	}
 	if jsonPath != "" {
-		if err := writeJSON(cmd, s, jsonPath); err != nil || jsonPath == "-" {
+		if err := writeJSON(cmd, s, jsonPath); err != nil {
 			return err
 		}
 	}
-	if err := reports.Search(cmd.OutOrStdout(), s, dir); err != nil {
+	cases, err := reports.SearchCases(s, o.Dir, o.Seed, took)
+	if err != nil {
+		return wrap(err)
+	}
+	if err := files.write(cmd, "redlocksim explore", cases, took); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if jsonPath == "-" || files.takeStdout() {
+		out = cmd.ErrOrStderr()
+	} else if err := reports.Search(out, s, o.Dir); err != nil {
 		return &failure{exitInternal, err}
 	}
-	return nil
+	return annotate(out, cases)
 }
 
 // searchVerdict is how the command ends.
@@ -329,6 +350,7 @@ func searchError(err error) error {
 
 func newMerge() *cobra.Command {
 	var dir, jsonPath string
+	var files ciFiles
 	cmd := &cobra.Command{
 		Use:   "merge DIR…",
 		Short: "Add up the parts of a search that was sharded",
@@ -339,14 +361,20 @@ shard that has made all its runs. The findings are copied to a new directory.
 		Example: `  redlocksim merge shard-1 shard-2 shard-3 --dir results`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := files.check(target{"--json", jsonPath}); err != nil {
+				return err
+			}
+			start := time.Now()
 			summary, err := search.Merge(dir, args...)
 			if err != nil {
 				return searchVerdict(summary, err)
 			}
-			return searchVerdict(summary, writeSearch(cmd, summary, dir, jsonPath))
+			o := search.Options{Dir: dir}
+			return searchVerdict(summary, writeSearch(cmd, summary, o, time.Since(start), jsonPath, &files))
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "redlocksim-explore", "the directory for the findings of all shards; it is made")
 	cmd.Flags().StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
+	files.addFlags(cmd.Flags())
 	return cmd
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -20,7 +21,7 @@ type suite struct {
 	tier, filter, shard string
 	seed                uint64
 	quiet, verbose      bool
-	json                string
+	json, html          string
 	files               ciFiles
 
 	chosen  []chosen
@@ -58,6 +59,7 @@ output, for one of them, and the table is not printed then.
   redlocksim suite --tier model --filter restart
   redlocksim suite our-scenarios/*.yaml --junit results.xml
   redlocksim suite --shard 2/8 --markdown "$GITHUB_STEP_SUMMARY"
+  redlocksim suite --filter restart --html pages
   redlocksim suite --json -`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
@@ -69,6 +71,7 @@ output, for one of them, and the table is not printed then.
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only what is not as expected, and the totals")
 	flags.BoolVarP(&s.verbose, "verbose", "v", false, "also tell the story of each run that is not as expected")
 	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file; - writes them to standard output, and nothing else")
+	flags.StringVar(&s.html, "html", "", "draw the timeline of each run into this directory, as pages with an index")
 	s.files.addFlags(flags)
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	return cmd
@@ -88,6 +91,9 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 	if err := s.files.check(target{"--json", s.json}); err != nil {
 		return err
 	}
+	if info, err := os.Stat(s.html); s.html != "" && err == nil && !info.IsDir() {
+		return &failure{exitUsage, fmt.Errorf("--html: %s is a file; name a directory", s.html)}
+	}
 	start := time.Now()
 	if on[0] == scenarios.Live {
 		err = suiteOnLive(cmd, s)
@@ -99,6 +105,11 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := s.report(cmd, time.Since(start)); err != nil {
 		return err
+	}
+	if s.html != "" {
+		if err := s.drawSuite(cmd); err != nil {
+			return err
+		}
 	}
 	if code := verdictCode(s.results...); code != exitOK {
 		return &failure{code: code}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"redlocksim/reports/timeline"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+)
+
+// drawPage writes the timeline of a run, which is made once more for that, as a page.
+func drawPage(path string, r *scenarios.Result, repeat string) error {
+	if err := r.Record(); err != nil {
+		return wrap(err)
+	}
+	t, err := timeline.Of(r, repeat)
+	if err != nil {
+		return &failure{exitInternal, err}
+	}
+	var b bytes.Buffer
+	if err := timeline.WriteHTML(&b, t); err != nil {
+		return &failure{exitInternal, err}
+	}
+	if err := put(nil, path, b.Bytes()); err != nil {
+		return &failure{exitUsage, naming(path, err)}
+	}
+	return nil
+}
+
+// drawFindings writes the timelines of what a search found beside its files.
+func drawFindings(findings []search.Finding, dir string) error {
+	for i := range findings {
+		f := &findings[i]
+		if f.File == "" {
+			continue
+		}
+		path := filepath.Join(dir, f.File)
+		all, err := scenarios.Load(path)
+		if err != nil {
+			return wrap(err)
+		}
+		r, err := scenarios.Judge(all[0], scenarios.Options{Seed: f.Seed})
+		if err != nil {
+			return wrap(err)
+		}
+		if err := drawPage(strings.TrimSuffix(path, ".yaml")+".html", r, "redlocksim run "+quoted(path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gallery is a page with links to those of a suite.
+type gallery struct {
+	Entries []entryOf
+	Wrong   int
+}
+
+type entryOf struct {
+	Name, Title, Tier, Verdict, Page string
+	AsExpected                       bool
+}
+
+//go:embed gallery.html
+var galleryText string
+
+var galleryPage = template.Must(template.New("gallery").Parse(galleryText))
+
+// drawSuite writes a page for each run into a directory, and one that leads to them.
+func (s *suite) drawSuite(cmd *cobra.Command) error {
+	if err := os.MkdirAll(s.html, 0o777); err != nil {
+		return &failure{exitUsage, fmt.Errorf("--html: %w", err)}
+	}
+	var c gallery
+	bar := newTicker(cmd.ErrOrStderr(), len(s.results))
+	defer bar.done()
+	for i, r := range s.results {
+		name := strings.ReplaceAll(r.Scenario.Name, "/", "-") + "-" + string(r.Tier) + ".html"
+		if err := drawPage(filepath.Join(s.html, name), r, s.cases[i].Repeat); err != nil {
+			return err
+		}
+		e := entryOf{r.Scenario.Name, r.Scenario.Title, string(r.Tier), cmp.Or(r.Findings.String(), scenarios.Safe), name, r.OK()}
+		if !e.AsExpected {
+			c.Wrong++
+		}
+		c.Entries = append(c.Entries, e)
+		bar.tick()
+	}
+	var b bytes.Buffer
+	if err := galleryPage.Execute(&b, c); err != nil {
+		return &failure{exitInternal, err}
+	}
+	path := filepath.Join(s.html, "index.html")
+	if err := put(nil, path, b.Bytes()); err != nil {
+		return &failure{exitUsage, fmt.Errorf("--html: %w", naming(path, err))}
+	}
+	return nil
+}
