@@ -69,7 +69,7 @@ var contestants = []contestant{
 		open:    openRedlock(),
 	},
 	{
-		name:    "redlock, one batch",
+		name:    "redlock, batching",
 		what:    "With WithBatching(1): one command at a time on its way to each server before others wait, so that batches are the largest.",
 		servers: clusterSize,
 		renews:  true,

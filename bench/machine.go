@@ -48,7 +48,8 @@ func (c *cluster) machine(ctx context.Context) (machine, error) {
 	if err := unix.Uname(&name); err != nil {
 		return m, err
 	}
-	m.system = fmt.Sprintf("%s %s, %s", unix.ByteSliceToString(name.Sysname[:]), unix.ByteSliceToString(name.Release[:]), runtime.GOARCH)
+	release, _, _ := strings.Cut(unix.ByteSliceToString(name.Release[:]), "-") // the rest is whose build it is
+	m.system = fmt.Sprintf("%s %s, %s", unix.ByteSliceToString(name.Sysname[:]), release, runtime.GOARCH)
 	info, err := c.info(ctx, 0, "server")
 	if err != nil {
 		return m, err
