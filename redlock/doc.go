@@ -31,6 +31,6 @@
 // nodes.
 //
 // The files follow the algorithm: lock.go (the loop), attempt.go (one attempt), value.go, round.go (asking all nodes
-// at once), quorum.go, validity.go, release.go, extend.go, lease.go, straggler.go (answers that come late); then
-// renew.go, wake.go, fencing.go and guard.go.
+// at once), batch.go (what concurrent calls ask of a node goes together), quorum.go, validity.go, release.go, extend.go,
+// lease.go, straggler.go (answers that come late); then renew.go, wake.go, fencing.go and guard.go.
 package redlock
