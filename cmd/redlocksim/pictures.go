@@ -36,7 +36,8 @@ func drawPage(path string, r *scenarios.Result, repeat string) error {
 	return nil
 }
 
-// drawFindings writes the timelines of what a search found beside its files.
+// drawFindings writes the timelines of what a search found beside its files. They name them without the directory, so that
+// the same search gives the same pages wherever it was made.
 func drawFindings(findings []search.Finding, dir string) error {
 	for i := range findings {
 		f := &findings[i]
@@ -52,7 +53,7 @@ func drawFindings(findings []search.Finding, dir string) error {
 		if err != nil {
 			return wrap(err)
 		}
-		if err := drawPage(strings.TrimSuffix(path, ".yaml")+".html", r, "redlocksim run "+quoted(path)); err != nil {
+		if err := drawPage(strings.TrimSuffix(path, ".yaml")+".html", r, "redlocksim run "+quoted(f.File)); err != nil {
 			return err
 		}
 	}
