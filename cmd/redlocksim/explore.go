@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -273,16 +272,14 @@ func checkSpace(cmd *cobra.Command, s search.Space, o *search.Options, shard str
 	if shard == "" {
 		return nil
 	}
-	i, n, ok := strings.Cut(shard, "/")
-	part, err1 := strconv.Atoi(i)
-	of, err2 := strconv.Atoi(n)
-	if !ok || err1 != nil || err2 != nil || part < 1 || part > of {
-		return usage("--shard %q: not a part, as in 2/8", shard)
+	part, of, err := parseShard(shard)
+	if err != nil {
+		return err
 	}
 	if o.Runs == 0 {
 		return usage("--shard: a part of a number of runs; --for has none")
 	}
-	o.Shard, o.Shards = part-1, of
+	o.Shard, o.Shards = part, of
 	return nil
 }
 

@@ -53,28 +53,14 @@ func (o *outputs) files() []output {
 
 // check looks, before anything is run, whether the files can be written at all: by one run each, and where they are to be.
 func (o *outputs) check(scenario string, cases int) error {
-	taken := map[string]string{}
+	var targets []target
 	for _, f := range o.files() {
 		if cases > 1 {
 			return &failure{exitUsage, fmt.Errorf("%s: %s has %d cases, choose one with --case", f.flag, scenario, cases)}
 		}
-		if other := taken[filepath.Clean(f.path)]; other != "" {
-			return &failure{exitUsage, fmt.Errorf("%s: %s is what %s writes to", f.flag, f.path, other)}
-		}
-		taken[filepath.Clean(f.path)] = f.flag
-		if f.path == "-" {
-			continue
-		}
-		if info, err := os.Stat(f.path); err == nil && info.IsDir() {
-			return &failure{exitUsage, fmt.Errorf("%s: %s is a directory; name a file", f.flag, f.path)}
-		}
-		if info, err := os.Stat(filepath.Dir(f.path)); err != nil {
-			return &failure{exitUsage, fmt.Errorf("%s: %w", f.flag, err)}
-		} else if !info.IsDir() {
-			return &failure{exitUsage, fmt.Errorf("%s: %s is no directory", f.flag, filepath.Dir(f.path))}
-		}
+		targets = append(targets, target{f.flag, f.path})
 	}
-	return nil
+	return checkFiles(targets...)
 }
 
 // report is where the report goes: to standard error if standard output is taken.
@@ -115,7 +101,7 @@ func (o *outputs) write(cmd *cobra.Command, r *scenarios.Result, repeat string) 
 			return &failure{exitInternal, fmt.Errorf("internal error: %s: %w", f.flag, err)}
 		}
 		if err := put(cmd.OutOrStdout(), f.path, b.Bytes()); err != nil {
-			return &failure{exitUsage, fmt.Errorf("%s: %w", f.flag, err)}
+			return &failure{exitUsage, fmt.Errorf("%s: %w", f.flag, naming(f.path, err))}
 		}
 	}
 	return nil
