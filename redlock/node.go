@@ -69,6 +69,7 @@ func (o Op) String() string {
 // Command is one atomic operation for one node.
 type Command struct {
 	Op    Op
+	Wake  bool          // has a release tell those who wait
 	Keys  []string      // one or more, all on this node; not to be modified
 	Value string        // the acquisition's unique value
 	TTL   time.Duration // whole milliseconds; zero for OpRelease and OpPrepare
@@ -76,9 +77,6 @@ type Command struct {
 	// Conditions are further ones of an acquire; nil, for a plain one, unless the client has fencing or the restart
 	// guard. OpPrepare uses them as well.
 	Conditions *Conditions
-
-	// Wake has a release tell those who wait.
-	Wake bool
 
 	// Deadline is when the caller stops waiting for the reply, as a reading of the client's Clock.
 	Deadline time.Time

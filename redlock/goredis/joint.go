@@ -3,6 +3,7 @@ package goredis
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -55,24 +56,38 @@ func plan(commands []*redlock.Command) (steps []step, of []int) {
 			break
 		}
 	}
-	steps, of = make([]step, 0, len(commands)), make([]int, len(commands))
-	last := make(map[string]int, len(commands)) // the step that a key was last in, from 1
-	var open [kinds]int                         // the last step of a kind, likewise
+	separate := int(kinds)
+	for _, c := range commands {
+		if kindOf(c, guard) == alone {
+			separate++
+		}
+	}
+	steps, of = make([]step, 0, min(separate, len(commands))), make([]int, len(commands))
+	var open [kinds]int // the last step of a kind, from 1
 	for i, c := range commands {
 		k := kindOf(c, guard)
-		if at := open[k]; k != alone && at > 0 && last[c.Keys[0]] <= at {
-			s := &steps[at-1]
+		at := open[k] - 1
+		isLast := at == len(steps)-1 // as in a client's batches, which begin with its releases
+		if k != alone && at >= 0 && (isLast || !isTouched(c.Keys[0], commands[:i], of, at)) {
+			s := &steps[at]
 			s.others = append(s.others, c)
-			last[c.Keys[0]], of[i] = at, at-1
+			of[i] = at
 			continue
 		}
 		steps = append(steps, step{kind: k, first: c})
 		open[k], of[i] = len(steps), len(steps)-1
-		for _, key := range c.Keys {
-			last[key] = len(steps)
-		}
 	}
 	return steps, of
+}
+
+// isTouched reports whether one of those commands, which are in these steps, concerns the key after the step at.
+func isTouched(key string, commands []*redlock.Command, of []int, at int) bool {
+	for i, c := range commands {
+		if of[i] > at && slices.Contains(c.Keys, key) {
+			return true
+		}
+	}
+	return false
 }
 
 // isJoint reports whether the step has several commands.
