@@ -29,6 +29,8 @@ func newLiveClient() *cobra.Command {
 	}
 }
 
+var errInterrupted = errors.New("interrupted: nothing was left behind")
+
 // runLive runs scenarios on tier live, one after the other. Those that cannot be shown there, or not on this machine, it
 // skips, and tells each of them.
 func runLive(cmd *cobra.Command, found []*scenarios.Scenario, done func(*scenarios.Result) error, skip func(*scenarios.Scenario, error) error) error {
@@ -38,7 +40,7 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, done func(*scenari
 		r, err := live.Run(ctx, s, live.Options{})
 		switch {
 		case ctx.Err() != nil:
-			return &failure{exitUsage, errors.New("interrupted: nothing was left behind")}
+			return &failure{exitUsage, errInterrupted}
 		case errors.Is(err, live.ErrUnfit) || errors.Is(err, live.ErrNoCompiler):
 			err = skip(s, err)
 		case errors.Is(err, live.ErrNoServer):

@@ -138,7 +138,7 @@ func soak(cmd *cobra.Command, o live.SoakOptions, files *outputs) error {
 	s, err := live.Soak(ctx, o)
 	switch {
 	case ctx.Err() != nil:
-		return &failure{exitUsage, errors.New("interrupted: nothing was left behind")}
+		return &failure{exitUsage, errInterrupted}
 	case errors.Is(err, live.ErrSoak) || errors.Is(err, live.ErrNoServer) || errors.Is(err, live.ErrNoCompiler):
 		return &failure{exitUsage, err}
 	case err != nil:

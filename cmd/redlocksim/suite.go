@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,6 +30,7 @@ type suite struct {
 	cases   []reports.Case
 	records []reports.Record
 	notRun  []reports.NotRun
+	unrun   int // the last so many of them were not run because of an interrupt
 }
 
 // chosen is a scenario of the suite, with what the user named it by.
@@ -53,6 +55,8 @@ expected; --shard i/n runs every nth scenario, so that n jobs run all of them. I
 GitHub Actions (GITHUB_ACTIONS=true) what was not as expected is shown beside the
 scenario's file, too. A file is written whole or not at all; "-" is standard
 output, for one of them, and the table is not printed then.
+
+On tier live an interrupt ends the suite, and what has been run is reported.
 
 ` + exitHelp,
 		Example: `  redlocksim suite
@@ -100,7 +104,8 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 	} else {
 		err = s.simulate(cmd, on)
 	}
-	if err != nil {
+	interrupted := errors.Is(err, errInterrupted)
+	if err != nil && !interrupted {
 		return err
 	}
 	if err := s.report(cmd, time.Since(start)); err != nil {
@@ -111,7 +116,13 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if code := verdictCode(s.results...); code != exitOK {
+	code := verdictCode(s.results...)
+	switch {
+	case interrupted && code == exitOK:
+		return err
+	case interrupted:
+		return &failure{code, errInterrupted}
+	case code != exitOK:
 		return &failure{code: code}
 	}
 	return nil
@@ -225,16 +236,26 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 		bar.tick()
 		return one, took
 	}
-	return runLive(cmd, all, func(r *scenarios.Result) error {
+	skip := func(one *chosen, why string) {
+		c := reports.Case{Name: one.Name, Title: one.Title, Tier: string(scenarios.Live), Skipped: why}
+		s.cases = append(s.cases, c)
+		s.notRun = append(s.notRun, reports.NotRun{Name: c.Name, Tier: c.Tier, Why: c.Skipped})
+	}
+	err := runLive(cmd, all, func(r *scenarios.Result) error {
 		one, took := finish()
 		return s.add(one, r, took)
 	}, func(_ *scenarios.Scenario, why error) error {
 		one, _ := finish()
-		c := reports.Case{Name: one.Name, Title: one.Title, Tier: string(scenarios.Live), Skipped: why.Error()}
-		s.cases = append(s.cases, c)
-		s.notRun = append(s.notRun, reports.NotRun{Name: c.Name, Tier: c.Tier, Why: c.Skipped})
+		skip(one, why.Error())
 		return nil
 	})
+	if errors.Is(err, errInterrupted) {
+		for ; next < len(s.chosen); next++ {
+			skip(&s.chosen[next], s.chosen[next].Name+": interrupted")
+			s.unrun++
+		}
+	}
+	return err
 }
 
 func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error {
@@ -275,15 +296,19 @@ func (s *suite) report(cmd *cobra.Command, took time.Duration) error {
 			}
 		}
 	}
-	switch len(s.notRun) {
+	refused := s.notRun[:len(s.notRun)-s.unrun]
+	switch len(refused) {
 	case 0:
 	case 1:
 		fmt.Fprint(out, "\n1 scenario was not run:\n")
 	default:
-		fmt.Fprintf(out, "\n%d scenarios were not run:\n", len(s.notRun))
+		fmt.Fprintf(out, "\n%d scenarios were not run:\n", len(refused))
 	}
-	for _, n := range s.notRun {
+	for _, n := range refused {
 		fmt.Fprintf(out, "  %s\n", n.Why)
+	}
+	if s.unrun > 0 {
+		fmt.Fprintf(out, "\nThe suite was interrupted with %d to go.\n", s.unrun)
 	}
 	return annotate(out, s.cases)
 }
