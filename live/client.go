@@ -5,13 +5,11 @@ package live
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -20,12 +18,9 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
 )
 
-// resource is the name of what the clients of a scenario contend for.
-const resource = "R"
+const resource = scenarios.Resource
 
 // Client is the whole of a client process: it takes its orders from in and writes what happens to out, until in ends.
 // An error is also written to out.
@@ -81,24 +76,20 @@ func serve(in io.Reader, p *pen, plant func(redlock.Node) redlock.Node) error {
 	}
 }
 
-// client is a client process with a protocol in it. It tells its parent what it asks and is told.
+// client is a client process: it does what its parent says, and tells it what happens.
 type client struct {
 	role
 	scenario *scenarios.Scenario // in the machine's time
 	stops    []faults.Moment
 	clock    lockClock
 	redis    []*redis.Client
-	locker   protocols.Locker
-	// guard is how long before the end of its lease the client stops sending effects: the worst pause and delay that the
-	// budget allows between the check and the effect, and the time that messages take anyway.
-	guard time.Duration
+	host     *host
+	session  *scenarios.Session
 
 	pen     *pen
 	mu      sync.Mutex
 	waiting map[int]chan struct{} // notices that wait for an order to go on, by their numbers
 	waits   int
-	ops     int
-	stuck   bool
 }
 
 // obey does what an order says.
@@ -107,7 +98,9 @@ func (c *client) obey(o order) {
 	case o.Run > 0:
 		go func() {
 			item := &c.scenario.Timeline[o.Run-1]
-			c.run(item.Do, max(item.Repeat, 1))
+			c.host.Enter()
+			c.session.Run(item.Do, item.Repeat)
+			c.host.Leave()
 			c.tell(notice{Done: o.Run})
 		}()
 	case o.Go > 0:
@@ -115,14 +108,12 @@ func (c *client) obey(o order) {
 		close(c.waiting[o.Go])
 		delete(c.waiting, o.Go)
 		c.mu.Unlock()
-	case o.Step != 0:
-		if by := c.clock.step(o.Step); by != 0 {
-			c.tell(notice{Stepped: by})
-		}
+	case o.Turned:
+		c.clock.turned()
 	case o.Stuck:
-		c.mu.Lock()
-		c.stuck = true
-		c.mu.Unlock()
+		c.host.stuck.Store(true)
+	case o.Serving != nil:
+		c.host.serving.Store(o.Serving.Node, o.Serving.By)
 	}
 }
 
@@ -140,11 +131,8 @@ func (c *client) begin(r *role) error {
 			c.stops = append(c.stops, *item.When.After)
 		}
 	}
-	b := c.scenario.Budget
-	c.guard = b.Pause + b.Suspend + b.Delay + c.scenario.Network.Latency.Max()
-	c.clock = newMonotonic()
-	if c.scenario.Lock.Clock.ClockKind == sim.WallClock {
-		c.clock = newWall()
+	if c.clock, err = newLockClock(r.Clocks, c.scenario.Lock.Clock.ClockKind); err != nil {
+		return err
 	}
 	for i, addr := range r.Nodes {
 		rc := goredis.NewClient(&redis.Options{Addr: addr})
@@ -156,11 +144,10 @@ func (c *client) begin(r *role) error {
 		}
 		c.redis = append(c.redis, rc)
 	}
-	if c.scenario.Lock.Protocol == "single" {
-		c.locker = &single{c}
-		return nil
+	if c.host, err = newHost(c); err != nil {
+		return err
 	}
-	c.locker, err = newLibrary(c)
+	c.session, err = scenarios.NewSession(c.host, c.scenario, nil)
 	return err
 }
 
@@ -194,16 +181,6 @@ func matches(m *faults.Moment, e *history.Event) bool {
 	return faults.EventName(e) == m.Event && (m.Client == "" || m.Client == e.Process) && (m.Node == "" || m.Node == e.Node)
 }
 
-// record tells of an event of this client.
-func (c *client) record(e history.Event) {
-	e.Process = c.Name
-	if e.Resource == "" {
-		e.Resource = resource
-	}
-	e.Span = scaled(e.Span, c.Speed)
-	c.tell(notice{Event: &e})
-}
-
 // scaled is a length of the machine's time in the scenario's; the longest there is stays that.
 func scaled(span int64, speed int) int64 {
 	const longest = 1<<63 - 1
@@ -212,36 +189,3 @@ func scaled(span int64, speed int) int64 {
 	}
 	return span * int64(speed)
 }
-
-// believe tells until when the client believes in a grant.
-func (c *client) believe(grant int, until time.Time) {
-	c.tell(notice{Belief: &belief{Grant: grant, Until: c.clock.reading(until), Resource: resource}})
-}
-
-// newOp numbers an operation: no two clients have the same.
-func (c *client) newOp() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ops++
-	return (c.ops-1)*c.Clients + c.Index + 1
-}
-
-func (c *client) isStuck() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.stuck
-}
-
-// access sends a request to the storage and waits for the answer; the outcome is unknown where the connection broke.
-func (c *client) access(e history.Event) history.Event {
-	e.Process = c.Name
-	done, err := accessStorage(c.Storage, e)
-	if err != nil {
-		e.Outcome = history.Unknown
-		return e
-	}
-	return done
-}
-
-// value draws a value that stands for one acquisition.
-func value() string { return rand.Text() }

@@ -212,7 +212,7 @@ func (t *claim) call(f history.Func) int {
 }
 
 func (t *claim) returned(op int, f history.Func, err error) {
-	outcome, detail := outcomeOf(err)
+	outcome, detail := protocols.Outcome(err)
 	t.record(history.Event{Kind: history.Return, Func: f, Op: op, Grant: t.grant, Outcome: outcome, Detail: detail})
 }
 
@@ -283,6 +283,16 @@ func sockets() int {
 		}
 	}
 	return n
+}
+
+// sleep lets time pass, until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
 }
 
 // pen writes notices.

@@ -17,14 +17,26 @@
 // A machine that is busy with other things holds processes up, and then another scenario is played than the one that was
 // written. So a run measures by how much it was held up; see [Run].
 //
+// The programs of clients and the protocols are those of the simulator, on a host that is a process of its own: one thing
+// runs at a time in it, but for the shipped library, which has goroutines as in production. Protocols whose service is a part
+// of the simulator, a database or a lock service, stay there.
+//
 // [Soak] plays no scenario: it has many clients take locks for minutes while everything fails at random.
 //
 // Faults are what they are called: SIGSTOP and SIGKILL, kill −9 of a redis-server and its start with what is on its disk,
-// messages that a proxy drops, keeps or delays. Three are imitated: a power loss is a kill after which the append-only file
-// is cut back to its length at the last fsync and connections get no answer; a server's wall clock is stepped by a library
-// that is loaded into it; a client's by its redlock.Clock. No fault of a link touches the answer to HELLO, as setting up
-// a connection is free in the simulator too.
+// messages that a proxy drops, keeps or delays, REPLICAOF NO ONE. Four are imitated. A power loss is a kill after which the
+// append-only file is cut back to its length at the last fsync and connections get no answer. A server's wall clock is stepped,
+// and made fast or slow, by a library that is loaded into it; its timers go by the machine's monotonic clock. A client's clocks
+// are those of its redlock.Clock, which reads what its parent makes of the machine's; its sockets time out by the machine's.
+// And a suspended machine is a client that is stopped, and whose monotonic clock stands still until it goes on. A rate is not
+// multiplied by the speed of the run: a clock that is 10 % fast is 10 % faster than the machine's.
 //
-// It runs on Linux, with redis-server on the PATH. Faults that step a node's clock or take its power need a C compiler
+// Replicas follow their masters through proxies of their own. What a master has sent and they have not got when it stops is
+// dropped there, as if it had been in its buffers; such runs with slow replicas are as slow as their scenario. After a failover
+// the proxies of the clients lead to who was promoted, and the connections of before are broken.
+//
+// No fault of a link touches the answer to HELLO, as setting up a connection is free in the simulator too.
+//
+// It runs on Linux, with redis-server on the PATH. Faults that change a node's clock or take its power need a C compiler
 // too (cc), for a library that is loaded into redis-server.
 package live

@@ -15,49 +15,27 @@ type entry struct {
 	process string
 	event   *history.Event
 	belief  *belief
-	stepped int64 // by how much the client's lock clock was stepped
+	clock   *line // what the client's lock clock reads from then on
 }
 
-// window is a grant that its client believes in.
-type window struct {
-	process  string
-	resource string
-	grant    int
-	until    int64 // by the lock clock
-	ends     int64 // CLOCK_MONOTONIC, as far as one knows
+// expiry is the event of the end of a believed window.
+func (w window) expiry() history.Event {
+	return history.Event{Kind: history.Expire, Process: w.process, Resource: w.resource, Grant: w.grant}
 }
 
 // merge makes a history of what the processes of a run have told: in the order of true time, which begins at start and
-// goes speed times as fast as the machine's, up to its end. A believed window ends when the lock clock first reads its
-// last acknowledged expiry, whether or not its client runs just then; at equal times before all else.
+// goes speed times as fast as the machine's, up to its end. At equal times the end of a belief is before all else.
 func merge(entries []entry, start int64, speed int, end time.Duration) history.History {
 	entries = slices.Clone(entries)
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
-	m := &merger{start: start, speed: int64(speed), end: int64(end), steps: map[string]int64{}}
+	m := &merger{start: start, speed: int64(speed), end: int64(end), beliefs: newBeliefs()}
 	for _, e := range entries {
 		m.expire(e.at)
-		switch {
-		case e.event != nil:
+		if e.event != nil {
 			m.add(e.at, *e.event)
-			if e.event.Kind == history.Crash {
-				m.open = slices.DeleteFunc(m.open, func(w window) bool { return w.process == e.process })
-			}
-		case e.belief != nil:
-			m.open = slices.DeleteFunc(m.open, func(w window) bool { return w.grant == e.belief.Grant })
-			if e.belief.Until != 0 {
-				w := window{process: e.process, resource: e.belief.Resource, grant: e.belief.Grant, until: e.belief.Until}
-				w.ends = max(w.until-m.steps[e.process], e.at)
-				m.open = append(m.open, w)
-				m.expire(e.at)
-			}
-		case e.stepped != 0:
-			m.steps[e.process] += e.stepped
-			for i := range m.open {
-				if w := &m.open[i]; w.process == e.process {
-					w.ends = max(w.until-m.steps[e.process], e.at)
-				}
-			}
 		}
+		m.beliefs.take(e)
+		m.expire(e.at)
 	}
 	m.expire(start + int64(end)/int64(speed))
 	return m.history
@@ -65,26 +43,18 @@ func merge(entries []entry, start int64, speed int, end time.Duration) history.H
 
 type merger struct {
 	start, speed, end int64
-	steps             map[string]int64 // of lock clocks, by client, so far
-	open              []window
+	beliefs           *beliefs
 	history           history.History
 }
 
 // expire ends the windows whose time has come.
 func (m *merger) expire(now int64) {
 	for {
-		first := -1
-		for i, w := range m.open {
-			if w.ends <= now && (first < 0 || w.ends < m.open[first].ends) {
-				first = i
-			}
-		}
-		if first < 0 {
+		w, isOver := m.beliefs.over(now)
+		if !isOver {
 			return
 		}
-		w := m.open[first]
-		m.open = slices.Delete(m.open, first, first+1)
-		m.add(w.ends, history.Event{Kind: history.Expire, Process: w.process, Resource: w.resource, Grant: w.grant})
+		m.add(w.ends, w.expiry())
 	}
 }
 

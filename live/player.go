@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"redlocksim/sim"
 )
 
 const sigCont = syscall.SIGCONT
@@ -21,12 +23,14 @@ type player struct {
 	process *process // nil once it has crashed
 	orders  *os.File
 	encoder *json.Encoder
-	ready   chan error // what came of its beginning
-	running int        // programs that it has not finished
-	stopped int        // pauses in force
-	rested  bool       // of a crew: its clients are at rest
-	taking  int        // and how many locks it is about to take
-	left    *left      // and what is left of it
+	clocks  *clocks       // if faults touch them; nil: they are the machine's
+	kind    sim.ClockKind // which of them is its lock clock
+	ready   chan error    // what came of its beginning
+	running int           // programs that it has not finished
+	stopped int           // pauses in force
+	rested  bool          // of a crew: its clients are at rest
+	taking  int           // and how many locks it is about to take
+	left    *left         // and what is left of it
 	ended   chan struct{}
 }
 
@@ -109,9 +113,7 @@ func (r *stage) noticed(c *player, n notice) {
 			c.send(order{Go: n.Wait})
 		}
 	case n.Belief != nil:
-		r.entries = append(r.entries, entry{at: n.At, process: cmp.Or(n.Belief.Process, c.name), belief: n.Belief})
-	case n.Stepped != 0:
-		r.entries = append(r.entries, entry{at: n.At, process: c.name, stepped: n.Stepped})
+		r.take(entry{at: n.At, process: cmp.Or(n.Belief.Process, c.name), belief: n.Belief})
 	case n.Done > 0 && c.process != nil:
 		c.running--
 	case n.Rested:
@@ -136,4 +138,7 @@ func (c *player) close() {
 	}
 	_ = c.orders.Close()
 	<-c.ended
+	if c.clocks != nil {
+		_ = c.clocks.close()
+	}
 }

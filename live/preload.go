@@ -12,21 +12,22 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
-	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"redlocksim/sim"
 )
 
 //go:embed preload/preload.c
 var preloadSource []byte
 
-// ErrNoCompiler is what errors.Is finds in the error of Run for a scenario that steps a node's clock or takes its power
+// ErrNoCompiler is what errors.Is finds in the error of Run for a scenario that changes a node's clock or takes its power
 // on a machine without cc.
 var ErrNoCompiler = errors.New("needs a C compiler (cc), for a library that is loaded into redis-server")
 
 const (
+	wordSyncs    = clockWords
+	preloadWords = clockWords + 1
 	preloadFiles = 255
-	preloadSize  = 16 + 16*preloadFiles
+	preloadSize  = 8*preloadWords + 16*preloadFiles
 )
 
 // hasCompiler says whether there is a C compiler.
@@ -51,37 +52,27 @@ func compilePreload(dir string) (string, error) {
 	return library, nil
 }
 
-// shared is the memory that the library shares with this process.
-type shared struct {
-	path   string
-	memory []byte
-}
+// shared is the memory that the library shares with this process: the clocks of the server, and behind them what it has
+// fsynced.
+type shared struct{ *clocks }
 
 func newShared(path string) (*shared, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	c, err := newClocks(path, preloadSize)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if err := f.Truncate(preloadSize); err != nil {
-		return nil, err
-	}
-	memory, err := unix.Mmap(int(f.Fd()), 0, preloadSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		return nil, fmt.Errorf("live: %s: %w", path, err)
-	}
-	return &shared{path, memory}, nil
+	return &shared{c}, nil
 }
 
-func (s *shared) close() error { return unix.Munmap(s.memory) }
-
-func (s *shared) word(i int) *int64 { return (*int64)(unsafe.Pointer(&s.memory[8*i])) }
-
-// step moves the server's wall clock.
-func (s *shared) step(by int64) { atomic.AddInt64(s.word(0), by) }
+// whenWall is when the server's wall clock reads w, by CLOCK_MONOTONIC, if nothing more is done to it.
+func (s *shared) whenWall(w int64) int64 {
+	now := trueTime()
+	l := s.state().line(sim.WallClock)
+	return max(now, l.when(l.read(now)+w-s.wall()))
+}
 
 // syncs is how often the server has fsynced a file.
-func (s *shared) syncs() int64 { return atomic.LoadInt64(s.word(1)) }
+func (s *shared) syncs() int64 { return atomic.LoadInt64(s.word(wordSyncs)) }
 
 // cut takes from a file what has not been fsynced. A file that never was is left empty.
 func (s *shared) cut(path string) error {
@@ -92,7 +83,7 @@ func (s *shared) cut(path string) error {
 	inode := info.Sys().(*syscall.Stat_t).Ino
 	length := int64(0)
 	for i := range preloadFiles {
-		if at := 16 + 16*i; binary.NativeEndian.Uint64(s.memory[at:]) == inode {
+		if at := 8*preloadWords + 16*i; binary.NativeEndian.Uint64(s.memory[at:]) == inode {
 			length = int64(binary.NativeEndian.Uint64(s.memory[at+8:]))
 		}
 	}

@@ -16,12 +16,16 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// proxy is the link between a client and a node, or the storage: a Toxiproxy with one toxic in each direction.
+// proxy is the link between a client and a node, or the storage, or between a replica and its master: a Toxiproxy with one
+// toxic in each direction.
 type proxy struct {
 	client, node string
+	amongNodes   bool // the client is a node too, which asks to be its replica
 	addr         string
+	upstream     string // the address that it leads to
 	toxiproxy    *toxiproxy.Proxy
 	up, down     *way
+	numbers      [2]int64 // of the toxics that find up and down
 }
 
 // way is one direction of a link, and what is wrong with it.
@@ -39,6 +43,8 @@ type wrong struct {
 	resets int           // how often its connections were broken
 	closed bool          // the link is taken down
 }
+
+func newWay() *way { return &way{changed: make(chan struct{})} }
 
 func (w *way) state() (wrong, <-chan struct{}) {
 	w.mu.Lock()
@@ -68,11 +74,12 @@ func init() { toxics.Register(toxicName, new(toxic)) }
 var proxyServer = toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 
 func newProxy(client, node, upstream string) (*proxy, error) {
-	p := &proxy{client: client, node: node, toxiproxy: toxiproxy.NewProxy(proxyServer, client+" "+node, "127.0.0.1:0", upstream)}
-	for direction, to := range map[string]**way{"upstream": &p.up, "downstream": &p.down} {
-		*to = &way{changed: make(chan struct{})}
+	p := &proxy{client: client, node: node, upstream: upstream, up: newWay(), down: newWay(),
+		toxiproxy: toxiproxy.NewProxy(proxyServer, client+" "+node, "127.0.0.1:0", upstream)}
+	for i, direction := range []string{"upstream", "downstream"} {
 		n := number.Add(1)
-		ways.Store(n, *to)
+		p.numbers[i] = n
+		ways.Store(n, []*way{p.up, p.down}[i])
 		text := fmt.Sprintf(`{"name": %q, "type": %q, "stream": %q, "attributes": {"way": %d}}`, direction, toxicName, direction, n)
 		if _, err := p.toxiproxy.Toxics.AddToxicJson(strings.NewReader(text)); err != nil {
 			return nil, fmt.Errorf("live: toxiproxy: %w", err)
@@ -90,12 +97,22 @@ func (p *proxy) close() {
 		w.change(func(f *wrong) { f.closed = true })
 	}
 	p.toxiproxy.Stop()
-	ways.Range(func(n, w any) bool {
-		if w == any(p.up) || w == any(p.down) {
-			ways.Delete(n)
-		}
-		return true
-	})
+	for _, n := range p.numbers {
+		ways.Delete(n)
+	}
+}
+
+// lead has the link lead where another one does, with all that is wrong with that one. Connections that there are end.
+func (p *proxy) lead(to *proxy) error {
+	ways.Store(p.numbers[0], to.up)
+	ways.Store(p.numbers[1], to.down)
+	for _, w := range []*way{p.up, p.down} {
+		w.change(func(f *wrong) { f.resets++ })
+	}
+	if err := p.toxiproxy.Update(&toxiproxy.Proxy{Listen: p.addr, Upstream: to.upstream, Enabled: true}); err != nil {
+		return fmt.Errorf("live: toxiproxy: %w", err)
+	}
+	return nil
 }
 
 // toxic is the whole of what can be wrong with one direction of a link. There is one on every link from the start, and it

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -93,7 +94,10 @@ func record(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenari
 		return nil, 0, err
 	}
 	r := &run{stage: on, scenario: s, items: make([]item, len(s.Timeline))}
-	r.witness = r.follow
+	if slices.ContainsFunc(s.Timeline, func(it scenarios.Item) bool { return it.When.After != nil && it.When.After.Event == beliefEnded }) {
+		r.beliefs = newBeliefs()
+	}
+	r.witness = r.learn
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := r.setUp(ctx); err != nil {
 		return nil, 0, err
@@ -114,6 +118,9 @@ type run struct {
 	start    int64 // CLOCK_MONOTONIC at true time 0
 	storage  *storage
 	items    []item
+	// beliefs are followed, and looked at when the next of them ends, where the timeline asks for such a moment.
+	beliefs *beliefs
+	look    *moment
 }
 
 // item is what became of an item of the timeline.
@@ -126,7 +133,16 @@ type item struct {
 // setUp starts everything.
 func (r *run) setUp(ctx context.Context) error {
 	s := r.scenario
-	if err := r.addServers(ctx, s.Nodes.Names, s.Nodes.Persistence.Persistence, needsPreload(s)); err != nil {
+	persistence, preloaded := s.Nodes.Persistence.Persistence, needsPreload(s)
+	if err := r.addServers(ctx, s.Nodes.Names, persistence, preloaded); err != nil {
+		return err
+	}
+	for _, of := range s.Nodes.Replicas {
+		if err := r.addReplicas(ctx, of.Key, of.Value, persistence, preloaded); err != nil {
+			return err
+		}
+	}
+	if err := r.replicasReady(ctx); err != nil {
 		return err
 	}
 	var err error
@@ -147,15 +163,25 @@ func (r *run) setUp(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			role.Nodes = append(role.Nodes, addr)
+			if !r.isReplica(x.name) { // of those it does not know
+				role.Nodes = append(role.Nodes, addr)
+			}
 		}
 		if role.Storage, err = r.link(name, sim.StorageName, r.storage.listener.Addr().String()); err != nil {
 			return err
+		}
+		var clocks *clocks
+		if needsClocks(s, name) {
+			if clocks, err = newClocks(filepath.Join(r.dir, fmt.Sprintf("client-%d.clocks", i)), 8*clockWords); err != nil {
+				return err
+			}
+			role.Clocks = clocks.path
 		}
 		c, err := r.newPlayer(name, order{Begin: role})
 		if err != nil {
 			return err
 		}
+		c.clocks, c.kind = clocks, s.Lock.Clock.ClockKind
 		r.clients = append(r.clients, c)
 	}
 	for _, c := range r.clients {
@@ -163,7 +189,7 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.Nodes.Persistence.Persistence == sim.EverySecond && r.servers[0].shared != nil {
+	if persistence == sim.EverySecond && preloaded {
 		return r.settleDisks(ctx)
 	}
 	return nil
@@ -176,6 +202,9 @@ func (r *run) settleDisks(ctx context.Context) error {
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	for _, x := range r.servers {
 		before := x.shared.syncs()
+		if x.follows != "" { // it writes down what its master does
+			continue
+		}
 		if _, err := ask(x.addr, "SET", "redlocksim:settled", "1", "PX", "1"); err != nil {
 			return err
 		}
@@ -189,12 +218,37 @@ func (r *run) settleDisks(ctx context.Context) error {
 	return nil
 }
 
+// needsClocks says whether something can happen to the clocks of a client.
+func needsClocks(s *scenarios.Scenario, client string) bool {
+	for i := range s.Timeline {
+		switch f := s.Timeline[i].Fault.(type) {
+		case *faults.ClockStep:
+			if f.Process == client {
+				return true
+			}
+		case *faults.ClockRate:
+			if f.Process == client {
+				return true
+			}
+		case *faults.Suspend:
+			if f.Client == client {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // needsPreload says whether a scenario needs the library that is loaded into redis-server.
 func needsPreload(s *scenarios.Scenario) bool {
 	for i := range s.Timeline {
 		switch f := s.Timeline[i].Fault.(type) {
 		case *faults.ClockStep:
-			if slices.Contains(s.Nodes.Names, f.Process) {
+			if !slices.Contains(s.Clients, f.Process) {
+				return true
+			}
+		case *faults.ClockRate:
+			if !slices.Contains(s.Clients, f.Process) {
 				return true
 			}
 		case *faults.PowerLoss:
@@ -233,6 +287,36 @@ func (r *run) isOver() bool {
 		}
 	}
 	return len(r.agenda) == 0
+}
+
+// beliefEnded is how the timeline calls the end of a believed window.
+var beliefEnded = faults.EventName(&history.Event{Kind: history.Expire})
+
+// learn has the timeline do what it does at an entry of the record, or at what follows from it.
+func (r *run) learn(e entry) {
+	if e.event != nil {
+		r.follow(e.at, e.event)
+	}
+	if r.beliefs != nil {
+		r.beliefs.take(e)
+		r.lookAtBeliefs()
+	}
+}
+
+// lookAtBeliefs has the timeline do what it does at the ends of beliefs that are over, and looks again when the next one ends.
+func (r *run) lookAtBeliefs() {
+	r.drop(r.look)
+	for {
+		w, isOver := r.beliefs.over(trueTime())
+		if !isOver {
+			break
+		}
+		e := w.expiry()
+		r.follow(w.ends, &e)
+	}
+	if next := r.beliefs.next(); next != never {
+		r.look = r.when(next, r.lookAtBeliefs)
+	}
 }
 
 // follow has the timeline do what it does at an event.

@@ -34,12 +34,15 @@ type server struct {
 	addr        string
 	persistence sim.Persistence
 	starter     starter
-	preload     string  // the library; empty without
-	shared      *shared // nil without
+	preload     string // the library; empty without, and then the clocks are the machine's
+	shared      *shared
+	follows     string // the address of the master that it is a replica of; empty for a master
+	successor   string // of a master in whose place another was promoted: the address of that one, which it follows after its next start
 
 	process *process // nil while it is down
 	keeper  *keeper  // of the port, while it is down
 	paused  bool
+	knew    map[string]remembered // when it was paused, while it is
 }
 
 // launch starts the server for the first time, on a free port. Between the choice of a port and the server's bind another
@@ -66,17 +69,36 @@ func (s *server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"--bind", host, "--port", port, "--dir", s.dir, "--save", "", "--daemonize", "no", "--appendonly", "no"}
+	args := []string{"--bind", host, "--port", port, "--dir", s.dir, "--save", "", "--daemonize", "no", "--appendonly", "no",
+		// A replica that was sent a file is told of changes as soon as it has it; without a file, from its next word on, which
+		// comes once a second. What redis-server looks after from time to time, it does often.
+		"--repl-diskless-sync", "no", "--hz", "50",
+		// A master that is shut down does not wait for its replicas.
+		"--shutdown-timeout", "0"}
 	switch s.persistence {
 	case sim.EverySecond:
 		args = append(args, "--appendonly", "yes", "--appendfsync", "everysec")
 	case sim.Always:
 		args = append(args, "--appendonly", "yes", "--appendfsync", "always")
 	}
+	if s.successor != "" {
+		s.follows, s.successor = s.successor, ""
+	}
+	if s.follows != "" {
+		master, port, err := net.SplitHostPort(s.follows)
+		if err != nil {
+			return err
+		}
+		args = append(args, "--replicaof", master+" "+port)
+	}
 	cmd := exec.Command("redis-server", args...)
 	cmd.Env = os.Environ()
 	if s.preload != "" {
 		cmd.Env = append(cmd.Env, "LD_PRELOAD="+s.preload, "REDLOCKSIM_LIVE_SHARED="+s.shared.path)
+	}
+	// What replicas were brought up to date with is not persistence.
+	if err := os.Remove(filepath.Join(s.dir, "dump.rdb")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
 	s.keeper.close()
 	s.keeper = nil
@@ -163,10 +185,7 @@ func (s *server) close() error {
 		s.process.kill()
 	}
 	s.keeper.close()
-	if s.shared != nil {
-		return s.shared.close()
-	}
-	return nil
+	return s.shared.close()
 }
 
 // keeper listens on the port of a server that is down.
@@ -310,10 +329,4 @@ func forgot(before, after map[string]remembered, now int64) bool {
 }
 
 // wall is the server's clock in milliseconds.
-func (s *server) wall() int64 {
-	now := time.Now().UnixNano()
-	if s.shared != nil {
-		now += *s.shared.word(0)
-	}
-	return now / int64(time.Millisecond)
-}
+func (s *server) wall() int64 { return s.shared.wall() / int64(time.Millisecond) }

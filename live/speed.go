@@ -20,6 +20,10 @@ func atSpeed(s *scenarios.Scenario, speed int) *scenarios.Scenario {
 	x.Lock.RetryDelay.Min /= by
 	x.Lock.RetryDelay.Max /= by
 	x.Lock.WakeUp /= by
+	x.Lock.ConnectTimeout /= by
+	x.Lock.GiveUp /= by
+	x.Lock.WaitTimeout = ttl(s.Lock.WaitTimeout)
+	x.Lock.Wait.Timeout = ttl(s.Lock.Wait.Timeout)
 	if g := s.Lock.Guard; g != nil {
 		guard := *g
 		guard.MaxTTL = ttl(g.MaxTTL)

@@ -3,7 +3,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,11 +35,13 @@ type stage struct {
 	stalls *stalls
 
 	entries  []entry
-	witness  func(at int64, e *history.Event) // is told of every event; nil: nobody is
-	agenda   []moment                         // what is to come, in the order in which it will
+	witness  func(entry) // is told of every entry; nil: nobody is
+	agenda   []*moment   // what is to come, in the order in which it will
 	isHealed bool
 	inForce  []*remedy
+	rates    map[string][]*rateInForce // by the process
 	down     map[string]down
+	groups   []*group // of masters with their replicas
 	spent    faults.Spent
 	failed   error
 }
@@ -69,10 +70,10 @@ func newStage(speed int, command []string) (*stage, error) {
 	}
 	over := make(chan struct{})
 	return &stage{speed: int64(speed), command: command, dir: dir, starter: newStarter(), queue: make(chan func()), over: over, stalls: watchStalls(over),
-		down: map[string]down{}}, nil
+		rates: map[string][]*rateInForce{}, down: map[string]down{}}, nil
 }
 
-// addServers starts a server for each node, with the library that steps clocks and notes fsyncs if they need it.
+// addServers starts a server for each node, with the library that changes clocks and notes fsyncs if they need it.
 func (r *stage) addServers(ctx context.Context, names []string, persistence sim.Persistence, needsPreload bool) error {
 	preload := ""
 	if needsPreload {
@@ -86,11 +87,9 @@ func (r *stage) addServers(ctx context.Context, names []string, persistence sim.
 		if err := os.Mkdir(x.dir, 0o700); err != nil {
 			return err
 		}
-		if preload != "" {
-			var err error
-			if x.shared, err = newShared(x.dir + ".shared"); err != nil {
-				return err
-			}
+		var err error
+		if x.shared, err = newShared(x.dir + ".shared"); err != nil {
+			return err
 		}
 		r.servers = append(r.servers, x)
 		if err := x.launch(ctx); err != nil {
@@ -108,6 +107,16 @@ func (r *stage) link(client, node, upstream string) (addr string, err error) {
 	}
 	r.proxies = append(r.proxies, p)
 	return p.addr, nil
+}
+
+// proxy is the link from a client to a node, or from a replica to a master.
+func (r *stage) proxy(client, node string) *proxy {
+	for _, p := range r.proxies {
+		if p.client == client && p.node == node {
+			return p
+		}
+	}
+	return nil
 }
 
 // ready waits until a client has begun.
@@ -173,17 +182,36 @@ func (r *stage) call(f func()) {
 }
 
 // after has f happen a while after a moment; behind what is to happen at the same time.
-func (r *stage) after(at int64, d time.Duration, f func()) {
-	at += int64(d) / r.speed
-	i, _ := slices.BinarySearchFunc(r.agenda, at+1, func(m moment, at int64) int { return cmp.Compare(m.at, at) })
-	r.agenda = slices.Insert(r.agenda, i, moment{at, f})
+func (r *stage) after(at int64, d time.Duration, f func()) { r.when(at+int64(d)/r.speed, f) }
+
+// when has f happen when CLOCK_MONOTONIC reads at.
+func (r *stage) when(at int64, f func()) *moment {
+	m := &moment{at, f}
+	i, _ := slices.BinarySearchFunc(r.agenda, at, func(m *moment, at int64) int {
+		if m.at <= at {
+			return -1
+		}
+		return 1
+	})
+	r.agenda = slices.Insert(r.agenda, i, m)
+	return m
+}
+
+// drop has a moment not come; it may have come already.
+func (r *stage) drop(m *moment) {
+	r.agenda = slices.DeleteFunc(r.agenda, func(x *moment) bool { return x == m })
 }
 
 // happened takes an event down.
 func (r *stage) happened(at int64, e history.Event) {
-	r.entries = append(r.entries, entry{at: at, process: e.Process, event: &e})
+	r.take(entry{at: at, process: e.Process, event: &e})
+}
+
+// take takes an entry of the record down.
+func (r *stage) take(e entry) {
+	r.entries = append(r.entries, e)
 	if r.witness != nil {
-		r.witness(at, &e)
+		r.witness(e)
 	}
 }
 

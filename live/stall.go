@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"redlocksim/faults"
 	"redlocksim/scenarios"
 )
 
@@ -19,9 +20,16 @@ const (
 )
 
 // disturbing is how long a scenario must be held up at a speed to be another one: half of the node timeout, as an answer waits
-// for a server and for its client, and less where a fault lasts for little more than the node timeout.
+// for a server and for its client, but no more for clients that wait for long, as the moments of the others are as close
+// together for them. It is less where a fault lasts for little more than the node timeout, or makes one message later than
+// another by less.
 func disturbing(s *scenarios.Scenario, speed int) time.Duration {
-	least := nodeTimeout(s, speed) / 2
+	least := min(nodeTimeout(s, speed), smallestNodeTimeout) / 2
+	for i := range s.Timeline {
+		if d, ok := s.Timeline[i].Fault.(*faults.Delay); ok {
+			least = min(least, d.By/time.Duration(speed))
+		}
+	}
 	for _, d := range beyondTimeout(s) {
 		if more := d/time.Duration(speed) - nodeTimeout(s, speed); more > 0 {
 			least = min(least, more)

@@ -85,4 +85,12 @@ func TestDisturbing(t *testing.T) {
 	if got, want := disturbing(&s, 1), 10*time.Millisecond; got != want {
 		t.Errorf("with a partition that lasts for 10 ms more than the node timeout: %v", got)
 	}
+	s.Lock.NodeTimeout, s.Timeline = 15*time.Minute, nil
+	if got, want := disturbing(&s, 5), 25*time.Millisecond; got != want {
+		t.Errorf("with clients that wait for ever: %v", got)
+	}
+	s.Timeline = []scenarios.Item{{Fault: &faults.Delay{By: 10 * time.Millisecond}}}
+	if got, want := disturbing(&s, 5), 2*time.Millisecond; got != want {
+		t.Errorf("with messages that are later by 10 ms: %v", got)
+	}
 }

@@ -20,6 +20,8 @@ type down struct {
 	number int                   // tells it from the server's other outages
 	knew   map[string]remembered // before
 	dark   bool                  // it is without power
+	// byWall looks whether the server's wall clock says that it is to start again; nil if nobody asks that clock.
+	byWall func()
 	// comesBack: its restart is on its way.
 	comesBack bool
 }
@@ -66,7 +68,13 @@ func (r *stage) notePoint(name, process string, size time.Duration, format strin
 func (r *stage) strike(fault faults.Fault) error {
 	switch f := fault.(type) {
 	case *faults.ClockStep:
-		return r.clockStep(f)
+		r.clockStep(f)
+		return nil
+	case *faults.ClockRate:
+		r.clockRate(f)
+		return nil
+	case *faults.Promote:
+		return r.promote(f)
 	case *faults.Partition:
 		r.partition(f)
 		return nil
@@ -105,6 +113,8 @@ func (r *stage) strike(fault faults.Fault) error {
 		return r.restart(f.Node)
 	case *faults.Pause:
 		return r.pause(f)
+	case *faults.Suspend:
+		return r.suspend(f)
 	case *faults.Resume:
 		return r.resume(f.Process)
 	case *faults.Stuck:
@@ -127,8 +137,12 @@ func (r *stage) strike(fault faults.Fault) error {
 
 // each changes the directions of the links selected.
 func (r *stage) each(l *faults.Links, change func(*wrong)) {
+	if len(l.Peers) > 0 {
+		r.eachOfPeers(l, change)
+		return
+	}
 	for _, p := range r.proxies {
-		if len(l.Clients) > 0 && !slices.Contains(l.Clients, p.client) ||
+		if p.amongNodes || len(l.Clients) > 0 && !slices.Contains(l.Clients, p.client) ||
 			len(l.Nodes) > 0 && !slices.Contains(l.Nodes, p.node) || len(l.Nodes) == 0 && p.node == sim.StorageName {
 			continue
 		}
@@ -149,27 +163,74 @@ func one(names []string) string {
 	return ""
 }
 
-func (r *stage) clockStep(f *faults.ClockStep) error {
-	by := int64(f.By) / r.speed
-	if s := r.server(f.Process); s != nil {
-		s.shared.step(by)
-	} else if c := r.client(f.Process); c.process != nil {
-		c.send(order{Step: by})
+// clocksOf are the clocks of a client or node that a fault is to touch.
+func (r *stage) clocksOf(process string) *clocks {
+	if s := r.server(process); s != nil {
+		return s.shared.clocks
 	}
+	return r.client(process).clocks
+}
+
+// turned tells who goes by a process's clocks that they were changed at a reading of CLOCK_MONOTONIC: the client, the record,
+// and a restart that waits for a node's.
+func (r *stage) turned(at int64, process string) {
+	if c := r.client(process); c != nil {
+		l := c.clocks.line(c.kind)
+		r.take(entry{at: at, process: process, clock: &l})
+		if c.process != nil {
+			c.send(order{Turned: true})
+		}
+	} else if look := r.down[process].byWall; look != nil {
+		r.when(trueTime(), look)
+	}
+}
+
+func (r *stage) clockStep(f *faults.ClockStep) {
+	r.turned(r.clocksOf(f.Process).step(int64(f.By)/r.speed), f.Process)
 	r.spent.ClockStep = max(r.spent.ClockStep, f.By.Abs())
 	where := "forward"
 	if f.By < 0 {
 		where = "back"
 	}
 	r.notePoint("clock-step", f.Process, f.By, "the wall clock of %s jumps %s by %v", f.Process, where, f.By.Abs())
-	return nil
+}
+
+// rateInForce is a rate error that has not ended.
+type rateInForce struct{ ppb int64 }
+
+// setRate gives a process the rate error that is in force since last.
+func (r *stage) setRate(process string) {
+	var ppb int64
+	if in := r.rates[process]; len(in) > 0 {
+		ppb = in[len(in)-1].ppb
+	}
+	r.turned(r.clocksOf(process).setRate(ppb), process)
+}
+
+func (r *stage) clockRate(f *faults.ClockRate) {
+	this := &rateInForce{f.Rate.PPB()}
+	r.rates[f.Process] = append(r.rates[f.Process], this)
+	r.setRate(f.Process)
+	rate, how := f.Rate, "fast"
+	if rate.PPB() < 0 {
+		rate, how = faults.RateOf(rate.Ratio().Neg()), "slow"
+	}
+	if rate.Ratio().GreaterThan(r.spent.ClockRate.Ratio()) {
+		r.spent.ClockRate = rate
+	}
+	r.notePoint("clock-rate", f.Process, f.For, "the clocks of %s run %s %s", f.Process, rate, how)
+	r.lasts(f.For, func() {
+		r.rates[f.Process] = slices.DeleteFunc(r.rates[f.Process], func(x *rateInForce) bool { return x == this })
+		r.setRate(f.Process)
+		r.notePoint("clock-rate-ends", f.Process, 0, "the clocks of %s run as before", f.Process)
+	})
 }
 
 func (r *stage) partition(f *faults.Partition) {
 	r.each(&f.Links, func(w *wrong) { w.lost++ })
-	cutsOff := f.Direction.Direction != sim.Replies
+	cutsOff := f.Direction.Direction != sim.Replies && len(f.Peers) == 0
 	for _, s := range r.servers {
-		cutsOff = cutsOff && (len(f.Nodes) == 0 || slices.Contains(f.Nodes, s.name))
+		cutsOff = cutsOff && (len(f.Nodes) == 0 || slices.Contains(f.Nodes, s.name) || r.isReplica(s.name))
 	}
 	clients := f.Clients
 	if len(clients) == 0 {
@@ -207,7 +268,7 @@ func (r *stage) stop(o *faults.Outage, name string, how outage, text string) err
 	}
 	this := down{number: r.down[s.name].number + 1, dark: how == withoutPower, comesBack: o.RestartAfter != nil}
 	if s.paused {
-		s.process.signal(syscall.SIGCONT)
+		s.process.signal(syscall.SIGCONT) // it is asked what it knows
 	}
 	var err error
 	if this.knew, err = s.dump(); err != nil {
@@ -216,11 +277,13 @@ func (r *stage) stop(o *faults.Outage, name string, how outage, text string) err
 	if this.dark {
 		r.darken(s, +1)
 	}
+	r.muffle(s, +1)
 	this.at = trueTime()
 	if err := s.stop(how); err != nil {
 		r.failed = err
 		return err
 	}
+	r.muffle(s, -1)
 	r.down[s.name] = this
 	var after time.Duration
 	if o.RestartAfter != nil {
@@ -236,12 +299,33 @@ func (r *stage) stop(o *faults.Outage, name string, how outage, text string) err
 			r.failed = r.restart(s.name)
 		}
 	}
-	if after == 0 {
+	switch {
+	case after == 0:
 		again()
-	} else {
+	case o.ByWallClock:
+		this.byWall = r.byWallClock(s, int64(after)/r.speed, again)
+		r.down[s.name] = this
+	default:
 		r.after(this.at, after, again)
 	}
 	return nil
+}
+
+// byWallClock has f happen, once, when the wall clock of a server that is down reads d more than it does: what supervises
+// it looks at that clock. The function returned must be called whenever that clock was changed.
+func (r *stage) byWallClock(s *server, d int64, f func()) (look func()) {
+	at := s.shared.wall() + d
+	var next *moment
+	look = func() {
+		r.drop(next)
+		if s.shared.wall() >= at {
+			f()
+			return
+		}
+		next = r.when(s.shared.whenWall(at), look)
+	}
+	look()
+	return look
 }
 
 // restart starts a node that is down, with what is on its disk. It is over when the node answers; nothing else happens
@@ -261,6 +345,8 @@ func (r *stage) restart(node string) error {
 		r.failed = err
 		return err
 	}
+	was.byWall = nil
+	r.down[node] = was
 	if was.dark {
 		r.darken(s, -1)
 	}
@@ -290,6 +376,12 @@ func (r *stage) pause(f *faults.Pause) error {
 		c.stopped++
 		c.process.stop()
 	} else {
+		if r.groupOf(s.name) != nil && !s.paused {
+			var err error
+			if s.knew, err = s.dump(); err != nil {
+				return err
+			}
+		}
 		s.paused = true
 		s.process.stop()
 	}
@@ -299,13 +391,31 @@ func (r *stage) pause(f *faults.Pause) error {
 	} else {
 		r.notePoint("pause", f.Process, f.For, "%s is paused for %v", f.Process, f.For)
 	}
-	r.lasts(f.For, func() {
-		if c != nil && c.stopped > 1 { // another pause goes on
-			c.stopped--
-			return
-		}
-		_ = r.resume(f.Process) // it may have been resumed, or ended, meanwhile
-	})
+	r.lasts(f.For, func() { r.goOn(f.Process) })
+	return nil
+}
+
+// goOn ends one pause of a process: it goes on if no other is in force.
+func (r *stage) goOn(process string) {
+	if c := r.client(process); c != nil && c.stopped > 1 {
+		c.stopped--
+		return
+	}
+	_ = r.resume(process) // it may have been resumed, or ended, meanwhile
+}
+
+// suspend stops a client with its machine: its monotonic clock stands still until it goes on.
+func (r *stage) suspend(f *faults.Suspend) error {
+	c := r.client(f.Client)
+	if c.process == nil {
+		return fmt.Errorf("live: suspend: %s has crashed", c.name)
+	}
+	r.spent.Suspend = max(r.spent.Suspend, f.For)
+	c.stopped++
+	c.process.stop()
+	r.turned(c.clocks.suspend(), c.name)
+	r.note("suspend", c.name, "", f.For, "the machine of %s is suspended for %v", c.name, f.For)
+	r.lasts(f.For, func() { r.goOn(c.name) })
 	return nil
 }
 
@@ -316,6 +426,9 @@ func (r *stage) resume(process string) error {
 		}
 		r.notePoint("resume", process, 0, "%s goes on", process)
 		c.stopped = 0
+		if c.clocks != nil && c.clocks.suspended != nil {
+			r.turned(c.clocks.wake(), c.name)
+		}
 		c.process.signal(syscall.SIGCONT)
 		return nil
 	}
@@ -324,9 +437,7 @@ func (r *stage) resume(process string) error {
 		return fmt.Errorf("live: resume: %s is not paused", process)
 	}
 	r.notePoint("resume", process, 0, "%s goes on", process)
-	s.paused = false
-	s.process.signal(syscall.SIGCONT)
-	return nil
+	return s.goOn()
 }
 
 // heal undoes all faults that are in force and lets none strike any more; see faults.Field.Heal.
@@ -338,7 +449,7 @@ func (r *stage) heal() {
 	}
 	r.inForce = nil
 	for _, s := range r.servers {
-		if s.process == nil && !r.down[s.name].comesBack {
+		if s.process == nil && !r.down[s.name].comesBack && !r.isReplaced(s.name) {
 			if err := r.restart(s.name); err != nil {
 				return
 			}

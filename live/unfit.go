@@ -9,14 +9,15 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/scenarios/protocols"
 )
 
 // ErrUnfit is what errors.Is finds in the error of [Unfit].
 var ErrUnfit = errors.New("cannot be shown on tier live")
 
-// DefaultSpeed is how many times as fast as its scenario a run is, unless Options say otherwise or the scenario has a fault
-// that is longer than the node timeout and would be so no more: then the run is as slow as the scenario.
+// DefaultSpeed is how many times as fast as its scenario a run is, unless Options say otherwise or the scenario cannot be hurried:
+// if it has a fault that is longer than the node timeout and would be so no more, or replicas that are slow, the run is as slow
+// as the scenario.
 const DefaultSpeed = 5
 
 // smallestNodeTimeout is what node timeouts are not divided below: answers take the time that the machine needs.
@@ -47,11 +48,20 @@ func beyondTimeout(s *scenarios.Scenario) []time.Duration {
 	return long
 }
 
-// speedOf is how fast a scenario can be run.
+// speedOf is how fast a scenario can be run. EXPIRE and clocks that are read in seconds have those of the machine.
 func speedOf(s *scenarios.Scenario) int {
 	const clearly = 10 * time.Millisecond
+	if s.Lock.Protocol == "setnx-expire" || s.Lock.Resolution >= time.Second {
+		return 1
+	}
 	for _, d := range beyondTimeout(s) {
 		if d/DefaultSpeed < nodeTimeout(s, DefaultSpeed)+clearly {
+			return 1
+		}
+	}
+	for i := range s.Timeline {
+		// What a master has not told its replicas yet is lost if it stops now: no sooner than it takes to stop it.
+		if d, ok := s.Timeline[i].Fault.(*faults.Delay); ok && len(d.Peers) > 0 {
 			return 1
 		}
 	}
@@ -69,13 +79,12 @@ type Options struct {
 	Client []string
 }
 
-// fit are the protocols that have a client outside the simulator.
-var fit = []string{"redlock", "single"}
-
 // decidedByTime are the scenarios whose verdict hangs on times that a machine does not keep to, by their names or the
 // parts before the slash.
 var decidedByTime = map[string]string{
 	"boundaries":                                "it is decided by a single millisecond",
+	"01-setnx-then-expire/an-hour":              "it is there for its length, beside the case a-minute",
+	"02-get-then-set":                           "its clients must read what they update within a millisecond of each other",
 	"14-partition-at-every-attempt/a-minute":    "it is there for its length, beside the case healed",
 	"14-partition-at-every-attempt/two-minutes": "it is there for its length, beside the case healed",
 	"38-orphaned-votes":                         "its requests must be sent within 10 ms of the beginning",
@@ -94,11 +103,8 @@ func Unfit(s *scenarios.Scenario) error {
 			why = append(why, text)
 		}
 	}
-	if !slices.Contains(fit, string(s.Lock.Protocol)) {
-		add("protocol %s has no client outside the simulator, only %s have", s.Lock.Protocol, strings.Join(fit, " and "))
-	}
-	if len(s.Nodes.Replicas) > 0 {
-		add("it needs replicas, which are not set up")
+	if p, _ := protocols.Find(string(s.Lock.Protocol)); p.Service != "" {
+		add("protocol %s talks to a %s, which is a part of the simulator", p.Name, p.Service)
 	}
 	family, _, _ := strings.Cut(s.Name, "/")
 	for _, name := range []string{s.Name, family} {
@@ -110,26 +116,10 @@ func Unfit(s *scenarios.Scenario) error {
 		add("a TTL of %v is too short to be divided", s.Lock.TTL)
 	}
 	for i := range s.Timeline {
-		if m := s.Timeline[i].When.After; m != nil && m.Event == "belief-ended" {
-			add("that a client's belief has ended is worked out when the run is over")
-		}
-		switch f := s.Timeline[i].Fault.(type) {
+		switch s.Timeline[i].Fault.(type) {
 		case nil, *faults.Partition, *faults.Hold, *faults.Delay, *faults.Reset, *faults.Pause, *faults.Resume,
-			*faults.Stuck, *faults.Crash, *faults.Restart:
-		case *faults.ClockStep:
-			if s.Lock.Clock.ClockKind == sim.Boottime {
-				add("the clock that counts suspensions is that of the machine")
-			}
-		case *faults.Kill:
-			addWall(add, f.ByWallClock)
-		case *faults.PowerLoss:
-			addWall(add, f.ByWallClock)
-		case *faults.Shutdown:
-			addWall(add, f.ByWallClock)
-		case *faults.ClockRate:
-			add("the rate of a machine's clock cannot be changed for one process")
-		case *faults.Suspend:
-			add("the machine cannot be suspended for one process")
+			*faults.Stuck, *faults.Crash, *faults.Restart, *faults.ClockStep, *faults.ClockRate, *faults.Suspend,
+			*faults.Kill, *faults.PowerLoss, *faults.Shutdown, *faults.Promote:
 		default:
 			add("%s cannot be made to happen to real processes", s.Timeline[i].Kind)
 		}
@@ -138,10 +128,4 @@ func Unfit(s *scenarios.Scenario) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w: %s", s.Name, ErrUnfit, strings.Join(why, "; "))
-}
-
-func addWall(add func(string, ...any), byWallClock bool) {
-	if byWallClock {
-		add("a restart by the node's own wall clock needs a supervisor that reads it")
-	}
 }

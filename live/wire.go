@@ -14,8 +14,10 @@ type order struct {
 	Run int `json:"run,omitempty"`
 	// Go lets the notice of this number go on.
 	Go int `json:"go,omitempty"`
-	// Step moves the client's wall clock, in nanoseconds of the machine.
-	Step int64 `json:"step,omitempty"`
+	// Turned says that the client's clocks have just been changed.
+	Turned bool `json:"turned,omitempty"`
+	// Serving says who serves in a node's place from now on.
+	Serving *serving `json:"serving,omitempty"`
 	// Stuck has the client's work go on without an end.
 	Stuck bool `json:"stuck,omitempty"`
 
@@ -31,6 +33,12 @@ type order struct {
 	Leave bool `json:"leave,omitempty"`
 }
 
+// serving is a node and the replica that was promoted in its place, by their names.
+type serving struct {
+	Node string `json:"node"`
+	By   string `json:"by"`
+}
+
 // role is what a client process is told of itself.
 type role struct {
 	Name     string   `json:"name"`
@@ -40,6 +48,8 @@ type role struct {
 	Speed    int      `json:"speed"`
 	Nodes    []string `json:"nodes"`   // the addresses of its proxies to the nodes, in the scenario's order
 	Storage  string   `json:"storage"` // and of that to the storage
+	// Clocks is the file of its clocks, if faults may touch them; empty if they are the machine's.
+	Clocks string `json:"clocks,omitempty"`
 }
 
 // notice is a line from a client process to its parent: one of its fields, but for At and Wait.
@@ -55,8 +65,6 @@ type notice struct {
 	Event *history.Event `json:"event,omitempty"`
 	// Belief is until when the client believes in a lock.
 	Belief *belief `json:"belief,omitempty"`
-	// Stepped is by how much the lock clock has just been stepped, in nanoseconds.
-	Stepped int64 `json:"stepped,omitempty"`
 	// Done is the index, plus one, of an item of the timeline that the client has finished.
 	Done int `json:"done,omitempty"`
 	// Rested: all clients of a crew are at rest. Taken is a lock that it was to take, and has.
@@ -68,8 +76,8 @@ type notice struct {
 	Fatal string `json:"fatal,omitempty"`
 }
 
-// belief says that the client believes in the lock of a grant until its lock clock, which reads CLOCK_MONOTONIC and all
-// steps of it so far, reads Until. A zero Until ends it by the client's own decision: it releases.
+// belief says that the client believes in the lock of a grant until its lock clock, which reads CLOCK_MONOTONIC unless the
+// parent has changed it, reads Until. A zero Until ends it by the client's own decision: it releases.
 type belief struct {
 	Grant int   `json:"grant"`
 	Until int64 `json:"until"`

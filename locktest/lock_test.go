@@ -29,7 +29,7 @@ func (x *ownLock) Lock(ctx context.Context, resource string, ttl time.Duration) 
 		if err == nil {
 			return lease, nil
 		}
-		x.env.Process.Sleep(ctx, 100*time.Millisecond)
+		x.env.Sleep(ctx, 100*time.Millisecond)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -38,10 +38,10 @@ func (x *ownLock) Lock(ctx context.Context, resource string, ttl time.Duration) 
 
 func (x *ownLock) TryLock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
 	x.values++
-	l := &ownLease{lock: x, resource: resource, value: fmt.Sprint(x.env.Process.Name(), x.values)}
-	start := x.env.Process.LockClock().Now()
+	l := &ownLease{lock: x, resource: resource, value: fmt.Sprint(x.env.Name(), x.values)}
+	start := x.env.LockClock().Now()
 	l.until = start.Add(ttl - ttl/100 - 2*time.Millisecond)
-	if l.ask(redlock.OpAcquire, ttl) < x.enough || !x.env.Process.LockClock().Now().Before(l.until) {
+	if l.ask(redlock.OpAcquire, ttl) < x.enough || !x.env.LockClock().Now().Before(l.until) {
 		l.ask(redlock.OpRelease, 0)
 		return nil, redlock.ErrTaken
 	}
@@ -59,15 +59,15 @@ type ownLease struct {
 
 // ask sends a command to all nodes and counts those that accept it in time.
 func (l *ownLease) ask(op redlock.Op, ttl time.Duration) (accepted int) {
-	p := l.lock.env.Process
-	nodes := l.lock.env.World.Nodes(p)
-	waiter, patience := p.Tasks().NewWaiter(), l.lock.env.Settings.NodeTimeout
+	env := l.lock.env
+	nodes := env.Nodes()
+	waiter, patience := env.Tasks().NewWaiter(), env.Settings.NodeTimeout
 	answers, late := 0, false
-	timer := p.LockClock().AfterFunc(patience, func() { late = true; waiter.Wake() })
+	timer := env.LockClock().AfterFunc(patience, func() { late = true; waiter.Wake() })
 	defer timer.Stop()
 	for _, node := range nodes {
 		node.Do([]*redlock.Command{{Op: op, Keys: []string{l.resource}, Value: l.value, TTL: ttl, Round: l.rounds,
-			Deadline: p.LockClock().Now().Add(patience), Done: func(_ *redlock.Command, r redlock.Reply) {
+			Deadline: env.LockClock().Now().Add(patience), Done: func(_ *redlock.Command, r redlock.Reply) {
 				answers++
 				if r.Outcome == redlock.Accepted && !late {
 					accepted++

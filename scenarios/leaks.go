@@ -18,7 +18,7 @@ func leaks(w *sim.World) []Leak {
 	var found []Leak
 	for _, s := range append(w.Servers[:len(w.Servers):len(w.Servers)], w.Replicas...) {
 		for _, r := range s.Dump() {
-			if r.Key == resource && r.ExpiresAt == 0 {
+			if r.Key == Resource && r.ExpiresAt == 0 {
 				found = append(found, Leak{r.Key, s.Name()})
 			}
 		}

@@ -113,11 +113,11 @@ func (c *check) struckBeforeHealing(i *Item) {
 // Measured is what was measured on the resource that the clients contend for.
 func (r *Result) Measured() checker.Resource {
 	for _, m := range r.Report.Resources {
-		if m.Name == resource {
+		if m.Name == Resource {
 			return m
 		}
 	}
-	return checker.Resource{Name: resource}
+	return checker.Resource{Name: Resource}
 }
 
 // judgeLiveness compares what clients had to wait for with what is expected. A bound on something that did not come to

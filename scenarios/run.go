@@ -115,9 +115,9 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		w.Network.Each(func(l *sim.Link) { l.SetLatency(sim.Replies, r.Latency) })
 	}
 
-	sessions := map[string]*session{}
+	sessions := map[string]*Session{}
 	for _, p := range w.Clients {
-		if sessions[p.Name()], err = newSession(w, p, s, o.Locker); err != nil {
+		if sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Locker); err != nil {
 			return nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
 		}
 	}
@@ -141,7 +141,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		x := sessions[item.Client]
 		item.When.Arm(field, func() {
 			started[i] = true
-			x.process.Go(func() { x.run(item.Do, item.Repeat) })
+			w.Client(item.Client).Go(func() { x.Run(item.Do, item.Repeat) })
 		})
 	}
 	w.Kernel.Run(sim.True(s.Duration))

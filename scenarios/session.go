@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"errors"
 	"math"
 	"time"
 
@@ -13,15 +12,37 @@ import (
 	"redlocksim/sim"
 )
 
-// resource is the name of what the clients of a scenario contend for.
-const resource = "R"
+// Resource is the name of what the clients of a scenario contend for.
+const Resource = "R"
 
-// session is a client process with a protocol in it. It writes down what it asks and is told.
-type session struct {
-	world   *sim.World
-	process *sim.Process
-	locker  protocols.Locker
-	ttl     time.Duration
+// Host is what a client process offers to its programs: a process of the simulator, or one of the operating system.
+type Host interface {
+	protocols.Host
+	// NewOp numbers an operation. No two of a run have the same number.
+	NewOp() int
+	// Record writes an event of this process down. If the timeline pauses or ends the process at it, the program stops there.
+	Record(e history.Event)
+	// Believe has the end of the believed window of a grant recorded when the lock clock first reads until. over is called
+	// then by a host that knows of it at that moment; stop, if not nil, takes it back. A window that the host is told of
+	// replaces the one before.
+	Believe(grant int, until time.Time, over func()) (stop func())
+	// Attempt says which attempt of which acquire of this process comes next: random bytes are drawn for it.
+	Attempt(acquire, number int)
+	// Access sends a request to the storage, the number-th under this acquire, and waits for the answer.
+	Access(acquire, number int, e history.Event) history.Event
+	// Stuck says that work under a lock does not end.
+	Stuck() bool
+	// Dead says that the process has crashed, for what goes on all the same until it waits next.
+	Dead() bool
+}
+
+// Session is a client process with a protocol in it, in the simulator or outside of it. It writes down what it asks and is
+// told.
+type Session struct {
+	host   Host
+	clock  redlock.Clock
+	locker protocols.Locker
+	ttl    time.Duration
 	// renewals is how often a lock is renewed at the most; 0 is without a limit.
 	renewals int
 	// guard is how long before the end of its lease the client stops sending effects: the worst pause and delay that
@@ -32,27 +53,27 @@ type session struct {
 	threads  int
 }
 
-func newSession(w *sim.World, p *sim.Process, s *Scenario, newLocker func(protocols.Env) (protocols.Locker, error)) (*session, error) {
-	x := &session{world: w, process: p, ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guard: s.Budget.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max(),
+// NewSession makes the session of a process with the settings of a scenario. newLocker, if not nil, makes its lock instead of
+// the scenario's protocol.
+func NewSession(h Host, s *Scenario, newLocker func(protocols.Env) (protocols.Locker, error)) (*Session, error) {
+	x := &Session{host: h, clock: h.LockClock(), ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guard: s.Budget.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max(),
 		storage: s.Storage.StorageKind}
 	if newLocker == nil {
 		protocol, _ := protocols.Find(string(s.Lock.Protocol))
 		newLocker = protocol.New
 	}
 	var err error
-	x.locker, err = newLocker(protocols.Env{World: w, Process: p, Settings: s.Lock, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
+	x.locker, err = newLocker(protocols.Env{Host: h, Settings: s.Lock, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
 	return x, err
 }
 
-// record writes an event of this client down. If the event is where the timeline pauses or ends the process, the
-// program stops here.
-func (x *session) record(e history.Event) {
-	e.Process = x.process.Name()
+// record writes an event of this client down.
+func (x *Session) record(e history.Event) {
+	e.Process = x.host.Name()
 	if e.Resource == "" {
-		e.Resource = resource
+		e.Resource = Resource
 	}
-	x.world.Record(e)
-	x.process.Settle()
+	x.host.Record(e)
 }
 
 // under is the grant that calls of a protocol are made for; it travels in their context.
@@ -71,16 +92,16 @@ type underKey struct{}
 func grantOf(ctx context.Context) *under { return ctx.Value(underKey{}).(*under) }
 
 // thread is the number of the program that ctx belongs to.
-func (x *session) thread(ctx context.Context) int { return grantOf(ctx).thread }
+func (x *Session) thread(ctx context.Context) int { return grantOf(ctx).thread }
 
 // attempt sets what random bytes are drawn for from now on.
-func (x *session) attempt(ctx context.Context, number int) {
+func (x *Session) attempt(ctx context.Context, number int) {
 	u := grantOf(ctx)
-	x.process.Purpose(x.world.Kernel.Draw("attempt").WithString(x.process.Name()).With(uint64(u.acquire)).With(uint64(number)))
+	x.host.Attempt(u.acquire, number)
 }
 
 // step writes a step of the protocol down.
-func (x *session) step(ctx context.Context, s protocols.Step) {
+func (x *Session) step(ctx context.Context, s protocols.Step) {
 	u := grantOf(ctx)
 	e := history.Event{Kind: history.Step, Name: s.Name, Op: u.op, Grant: u.grant, Node: s.Node, Number: int64(s.Attempt),
 		Span: int64(s.Span), Detail: s.Detail}
@@ -91,17 +112,12 @@ func (x *session) step(ctx context.Context, s protocols.Step) {
 }
 
 // believe has the end of the believed window recorded when the lock clock first reads until; never if that is zero.
-func (x *session) believe(ctx context.Context, until time.Time) {
+func (x *Session) believe(ctx context.Context, until time.Time) {
 	u := grantOf(ctx)
 	u.disbelieve()
 	u.believes = true
-	switch {
-	case until.IsZero():
-	case !x.process.LockClock().Now().Before(until):
-		// A pause came between the computation of the validity and the grant, or the validity is not looked at.
-		x.disbelieve(ctx, "")
-	default:
-		u.stop = x.world.WhenBeliefEnds(x.process, until, func() {
+	if !until.IsZero() {
+		u.stop = x.host.Believe(u.grant, until, func() {
 			u.stop = nil
 			x.disbelieve(ctx, "")
 		})
@@ -109,10 +125,10 @@ func (x *session) believe(ctx context.Context, until time.Time) {
 }
 
 // disbelieve records the end of the believed window now, if it has not ended yet.
-func (x *session) disbelieve(ctx context.Context, why string) {
+func (x *Session) disbelieve(ctx context.Context, why string) {
 	u := grantOf(ctx)
-	if u.believes && !x.process.Dead() {
-		x.world.Record(history.Event{Kind: history.Expire, Process: x.process.Name(), Resource: resource, Grant: u.grant, Detail: why})
+	if u.believes && !x.host.Dead() {
+		x.host.Record(history.Event{Kind: history.Expire, Process: x.host.Name(), Resource: Resource, Grant: u.grant, Detail: why})
 	}
 	u.disbelieve()
 }
@@ -126,12 +142,12 @@ func (u *under) disbelieve() {
 	}
 }
 
-// run does the steps repeat times. When a lock is not granted the rest of the steps are left out.
-func (x *session) run(steps []Step, repeat int) {
+// Run does the steps repeat times. When a lock is not granted the rest of the steps are left out.
+func (x *Session) Run(steps []Step, repeat int) {
 	x.threads++
 	thread := x.threads
 	for range repeat {
-		hold := &tenure{session: x, thread: thread}
+		hold := &tenure{Session: x, thread: thread}
 		for _, step := range steps {
 			if !hold.do(step) {
 				break
@@ -142,7 +158,7 @@ func (x *session) run(steps []Step, repeat int) {
 
 // tenure is one pass through the steps of a program.
 type tenure struct {
-	*session
+	*Session
 	thread   int
 	lease    protocols.Lease // nil if none is held
 	under    *under
@@ -161,16 +177,15 @@ type held struct {
 func (t *tenure) do(s Step) (goOn bool) {
 	switch s.Kind {
 	case LockStep:
-		clock := t.process.LockClock()
-		ctx, cancel := clock.WithDeadline(context.Background(), clock.Now().Add(s.For))
+		ctx, cancel := t.clock.WithDeadline(context.Background(), t.clock.Now().Add(s.For))
 		defer cancel()
 		return t.acquire(ctx, t.locker.Lock)
 	case TryLockStep:
 		return t.acquire(context.Background(), t.locker.TryLock)
 	case HoldStep:
-		t.process.Sleep(t.lease.Context(), s.For)
+		t.host.Sleep(t.lease.Context(), s.For)
 	case SleepStep:
-		t.process.Sleep(context.Background(), s.For)
+		t.host.Sleep(context.Background(), s.For)
 	case WriteStep:
 		t.access(history.Write, func(op int) int64 { return int64(op) })
 	case WriteUncheckedStep:
@@ -233,29 +248,28 @@ func (t *tenure) extend(ttl time.Duration) {
 func (t *tenure) renew(d time.Duration) {
 	if lease, ok := t.lease.(protocols.Renewer); ok {
 		lease.Renew(t.ctx(), t.renewal(), func(ctx context.Context) {
-			t.process.Sleep(ctx, d)
-			for t.process.Stuck() && ctx.Err() == nil {
-				t.process.Sleep(ctx, math.MaxInt64)
+			t.host.Sleep(ctx, d)
+			for t.host.Stuck() && ctx.Err() == nil {
+				t.host.Sleep(ctx, math.MaxInt64)
 			}
 		})
 		return
 	}
-	clock := t.process.LockClock()
-	end := clock.Now().Add(d)
+	end := t.clock.Now().Add(d)
 	for n := 0; ; n++ {
-		left := end.Sub(clock.Now())
-		if t.process.Stuck() {
+		left := end.Sub(t.clock.Now())
+		if t.host.Stuck() {
 			left = math.MaxInt64
 		}
 		if left <= 0 || t.lease.Context().Err() != nil {
 			return
 		}
 		if t.renewals > 0 && n >= t.renewals {
-			t.process.Sleep(t.lease.Context(), left)
+			t.host.Sleep(t.lease.Context(), left)
 			return
 		}
-		t.process.Sleep(t.lease.Context(), min(left, t.ttl/3))
-		if (clock.Now().Before(end) || t.process.Stuck()) && t.lease.Context().Err() == nil {
+		t.host.Sleep(t.lease.Context(), min(left, t.ttl/3))
+		if (t.clock.Now().Before(end) || t.host.Stuck()) && t.lease.Context().Err() == nil {
 			t.extend(t.ttl)
 		}
 	}
@@ -269,7 +283,7 @@ func (t *tenure) renewal() protocols.Renewal {
 		Limit:  t.renewals,
 		Begins: func() { op = t.call(history.Extend); t.under.op = op },
 		Ends: func(err error) {
-			if !t.process.Dead() {
+			if !t.host.Dead() {
 				t.returned(op, history.Extend, err)
 			}
 		},
@@ -280,12 +294,12 @@ func (t *tenure) acquire(ctx context.Context, lock func(context.Context, string,
 	t.acquires++
 	u, around := &under{acquire: t.acquires, thread: t.thread}, held{t.lease, t.under}
 	t.under = u
-	op := t.world.NewOp()
+	op := t.host.NewOp()
 	u.op, u.grant = op, op
 	ctx = context.WithValue(ctx, underKey{}, u)
 	t.attempt(ctx, 1)
 	t.record(history.Event{Kind: history.Call, Func: history.Acquire, Op: op})
-	lease, err := lock(ctx, resource, t.ttl)
+	lease, err := lock(ctx, Resource, t.ttl)
 	if err != nil {
 		t.record(history.Event{Kind: history.Return, Func: history.Acquire, Op: op, Outcome: history.Failed, Detail: protocols.Reason(err)})
 		return false
@@ -305,19 +319,14 @@ func (t *tenure) ctx() context.Context {
 }
 
 func (t *tenure) call(f history.Func) int {
-	op := t.world.NewOp()
+	op := t.host.NewOp()
 	t.record(history.Event{Kind: history.Call, Func: f, Op: op, Grant: t.under.grant})
 	return op
 }
 
 func (t *tenure) returned(op int, f history.Func, err error) {
-	e := history.Event{Kind: history.Return, Func: f, Op: op, Grant: t.under.grant, Outcome: history.OK}
-	switch {
-	case errors.Is(err, redlock.ErrLost) || errors.Is(err, redlock.ErrReleased):
-		e.Outcome, e.Detail = history.Failed, protocols.Reason(err)
-	case err != nil:
-		e.Outcome, e.Detail = history.Unknown, protocols.Reason(err)
-	}
+	e := history.Event{Kind: history.Return, Func: f, Op: op, Grant: t.under.grant}
+	e.Outcome, e.Detail = protocols.Outcome(err)
 	t.record(e)
 }
 
@@ -325,7 +334,7 @@ func (t *tenure) returned(op int, f history.Func, err error) {
 func (t *tenure) sure() bool {
 	left := time.Duration(math.MaxInt64)
 	if until := t.lease.Until(); !until.IsZero() {
-		left = until.Sub(t.process.LockClock().Now())
+		left = until.Sub(t.clock.Now())
 	}
 	e := history.Event{Kind: history.Step, Name: faults.Checked, Grant: t.under.grant, Span: int64(left)}
 	ok := t.lease.Context().Err() == nil && left > t.guard
@@ -367,8 +376,8 @@ func (t *tenure) carriesToken(f history.Func) bool {
 
 // send is access without making sure.
 func (t *tenure) send(f history.Func, number func(op int) int64) (int64, bool) {
-	op := t.world.NewOp()
-	e := history.Event{Func: f, Op: op, Grant: t.under.grant, Resource: resource}
+	op := t.host.NewOp()
+	e := history.Event{Func: f, Op: op, Grant: t.under.grant, Resource: Resource}
 	if t.carriesToken(f) {
 		e.Token, _ = t.lease.Token()
 	}
@@ -381,12 +390,11 @@ func (t *tenure) send(f history.Func, number func(op int) int64) (int64, bool) {
 	}
 	t.record(history.Event{Kind: history.Call, Func: f, Op: op, Grant: e.Grant, Number: e.Number, Node: e.Node})
 	t.accesses++
-	key := t.world.Kernel.Draw("storage").WithString(t.process.Name()).With(uint64(t.under.acquire)).With(uint64(t.accesses))
 	var done history.Event
 	if transactional {
 		done = tx.Access(t.ctx(), e)
 	} else {
-		done = t.world.Storage.Do(t.process, key, e)
+		done = t.host.Access(t.under.acquire, t.accesses, e)
 	}
 	t.record(history.Event{Kind: history.Return, Func: f, Op: op, Grant: e.Grant, Outcome: done.Outcome, Number: done.Number, Node: e.Node})
 	return done.Number, done.Outcome == history.OK

@@ -137,7 +137,7 @@ func TestResultsFitTheirSchema(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"--filter", "^(17|24|12-holder-dies/crash|14-partition-at-every-attempt/healed)"},
-		{"--tier", "live", "--filter", "12-holder-dies/slow-nodes"},
+		{"--tier", "live", "--filter", "boundaries/pause-holds"},
 		{wrong},
 	} {
 		var stdout, stderr bytes.Buffer

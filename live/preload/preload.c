@@ -1,6 +1,8 @@
 /*
- * Loaded into redis-server before libc: its wall clock can be stepped while it runs, and how much of each file has been
- * fsynced is written down. Both are kept in a file that is mapped into this process and into the one that started it.
+ * Loaded into redis-server before libc: its wall clock can be stepped and made to run fast or slow while it runs, and
+ * how much of each file has been fsynced is written down. Both are kept in a file that is mapped into this process and
+ * into the one that started it. Redis expires keys by the wall clock. The monotonic clock is left alone: timers go by it,
+ * and how long a poll lasts is for the kernel, whose clock is nobody's to change.
  * The system calls are made directly: a wrapper that looked up libc's own function would need memory before the
  * allocator of the server is ready.
  */
@@ -18,7 +20,12 @@
 #define FILES 255
 
 struct shared {
-	volatile int64_t offset; /* nanoseconds added to the wall clock */
+	int64_t changes; /* of the next five, so far; odd while they are being changed */
+	int64_t since;   /* the reading of CLOCK_MONOTONIC since which the clocks run as they do */
+	int64_t ahead;   /* nanoseconds by which they were ahead then */
+	int64_t rate;    /* parts per billion by which they have been fast since */
+	int64_t steps;   /* nanoseconds by which the wall clock was stepped */
+	int64_t lost;    /* not used: a server is not suspended */
 	volatile uint64_t syncs; /* how many have succeeded */
 	struct {
 		volatile uint64_t inode; /* 0: free */
@@ -40,13 +47,35 @@ __attribute__((constructor)) static void attach(void)
 		shared = p;
 }
 
+#define BILLION 1000000000
+
+/* nanoseconds by which the wall clock is ahead of the machine's */
+static int64_t ahead(void)
+{
+	int64_t before, since, ahead, rate, steps;
+	do {
+		before = __atomic_load_n(&shared->changes, __ATOMIC_SEQ_CST);
+		since = __atomic_load_n(&shared->since, __ATOMIC_SEQ_CST);
+		ahead = __atomic_load_n(&shared->ahead, __ATOMIC_SEQ_CST);
+		rate = __atomic_load_n(&shared->rate, __ATOMIC_SEQ_CST);
+		steps = __atomic_load_n(&shared->steps, __ATOMIC_SEQ_CST);
+	} while (before % 2 || __atomic_load_n(&shared->changes, __ATOMIC_SEQ_CST) != before);
+	if (rate) {
+		struct timespec now;
+		syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+		int64_t run = (int64_t)now.tv_sec * BILLION + now.tv_nsec - since;
+		ahead += run / BILLION * rate + run % BILLION * rate / BILLION;
+	}
+	return ahead + steps;
+}
+
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	int r = syscall(SYS_clock_gettime, id, ts);
 	if (r == 0 && shared && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) {
-		int64_t t = (int64_t)ts->tv_sec * 1000000000 + ts->tv_nsec + shared->offset;
-		ts->tv_sec = t / 1000000000;
-		ts->tv_nsec = t % 1000000000;
+		int64_t t = (int64_t)ts->tv_sec * BILLION + ts->tv_nsec + ahead();
+		ts->tv_sec = t / BILLION;
+		ts->tv_nsec = t % BILLION;
 	}
 	return r;
 }

@@ -15,6 +15,7 @@ import (
 // its time to live. The fencing token is the revision of the grant.
 type consensusClient struct {
 	session
+	host    *Simulated
 	service *consensus.Service
 	leader  int // the node that it asks first
 }
@@ -28,7 +29,11 @@ const (
 )
 
 func newConsensus(env Env) (Locker, error) {
-	return &consensusClient{session: session{env: env, clock: env.Process.LockClock()}, service: consensus.Of(env.World)}, nil
+	h, err := env.simulated()
+	if err != nil {
+		return nil, err
+	}
+	return &consensusClient{session: session{env: env, clock: env.LockClock()}, host: h, service: consensus.Of(h.World)}, nil
 }
 
 func checkConsensus(s Settings, nodes int) error { return checkTTL(s) }
@@ -81,7 +86,7 @@ func isTaken(err error) bool { return err == redlock.ErrTaken }
 // pause lets a random delay pass.
 func (x *consensusClient) pause(ctx context.Context) {
 	d := x.env.Settings.RetryDelay
-	x.env.Process.Sleep(ctx, d.Min+time.Duration(x.random(uint64(d.Max-d.Min)+1)))
+	x.env.Sleep(ctx, d.Min+time.Duration(x.random(uint64(d.Max-d.Min)+1)))
 }
 
 // answered is an answer, when the request was sent, and how many times it had been sent.
@@ -102,7 +107,7 @@ func (x *consensusClient) ask(ctx context.Context, deadline time.Time, r consens
 		case !sent.Before(deadline):
 			return answered{}, redlock.ErrNoQuorum
 		}
-		a, err := x.service.Ask(x.env.Process, x.leader, x.key(), sent.Add(x.env.Settings.NodeTimeout), r)
+		a, err := x.service.Ask(x.host.Process, x.leader, x.host.Key(), sent.Add(x.env.Settings.NodeTimeout), r)
 		switch {
 		case err == nil && a.Status != consensus.NotLeader:
 			return answered{a, sent, tries}, nil
@@ -119,7 +124,7 @@ func (x *consensusClient) granted(ctx context.Context, name string, ttl time.Dur
 	l := &consensusLease{consensusClient: x, ctx: ctx, name: name, ttl: ttl, revision: a.Revision}
 	l.alive, l.end = x.clock.WithCancel(context.Background())
 	l.acknowledged(a.sent)
-	x.env.Process.Tasks().Start(l.keep)
+	x.env.Tasks().Start(l.keep)
 	return l
 }
 
@@ -156,7 +161,7 @@ func (l *consensusLease) acknowledged(sent time.Time) {
 // keep keeps the session alive until it has ended.
 func (l *consensusLease) keep() {
 	for {
-		l.env.Process.Sleep(l.alive, l.ttl/3)
+		l.env.Sleep(l.alive, l.ttl/3)
 		if l.alive.Err() != nil {
 			return
 		}

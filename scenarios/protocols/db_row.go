@@ -16,7 +16,8 @@ import (
 // telling clients that are not asking; scenarios about clients leave it up.
 type dbRow struct {
 	session
-	db *database.Database
+	host *Simulated
+	db   *database.Database
 }
 
 // The steps of protocol db-row.
@@ -28,7 +29,11 @@ const (
 )
 
 func newDBRow(env Env) (Locker, error) {
-	return &dbRow{session{env: env, clock: env.Process.LockClock()}, database.Of(env.World, 0)}, nil
+	h, err := env.simulated()
+	if err != nil {
+		return nil, err
+	}
+	return &dbRow{session{env: env, clock: env.LockClock()}, h, database.Of(h.World, 0)}, nil
 }
 
 func checkDBRow(s Settings, nodes int) error { return checkTTL(s) }
@@ -43,7 +48,7 @@ func (x *dbRow) TryLock(ctx context.Context, resource string, ttl time.Duration)
 		return nil, err
 	}
 	sent := x.clock.Now()
-	result, err := x.db.Begin(x.env.Process, x.key(), x.deadline(), name, resource, ttl)
+	result, err := x.db.Begin(x.host.Process, x.host.Key(), x.deadline(), name, resource, ttl)
 	switch {
 	case err != nil:
 		return nil, err
@@ -82,7 +87,7 @@ func (l *dbRowLease) answered(sent time.Time) {
 // Extend is a statement that does nothing. The idle timeout is fixed: ttl is not looked at.
 func (l *dbRowLease) Extend(ctx context.Context, ttl time.Duration) error {
 	sent := l.clock.Now()
-	result, err := l.db.Ping(l.env.Process, l.key(), l.deadline(), l.name)
+	result, err := l.db.Ping(l.host.Process, l.host.Key(), l.deadline(), l.name)
 	if err := outcome(result, err); err != nil {
 		return err
 	}
@@ -93,7 +98,7 @@ func (l *dbRowLease) Extend(ctx context.Context, ttl time.Duration) error {
 func (l *dbRowLease) Unlock(ctx context.Context) error { return l.commit(ctx, func() {}) }
 
 func (l *dbRowLease) commit(ctx context.Context, ended func()) error {
-	result, err := l.db.Commit(l.env.Process, l.key(), l.deadline(), l.name, ended)
+	result, err := l.db.Commit(l.host.Process, l.host.Key(), l.deadline(), l.name, ended)
 	return outcome(result, err)
 }
 
@@ -130,7 +135,7 @@ func (l *dbRowTransaction) Node() string { return l.db.Name() }
 // Access implements Transaction.
 func (l *dbRowTransaction) Access(ctx context.Context, e history.Event) history.Event {
 	sent := l.clock.Now()
-	result, number, err := l.db.Access(l.env.Process, l.key(), l.deadline(), l.name, e)
+	result, number, err := l.db.Access(l.host.Process, l.host.Key(), l.deadline(), l.name, e)
 	switch {
 	case err != nil || result == database.Done && e.Func == history.Write:
 		e.Outcome = history.Unknown

@@ -13,11 +13,16 @@ import (
 // it deletes it, whatever a clean-up job does meanwhile.
 type dbUnique struct {
 	session
-	db *database.Database
+	host *Simulated
+	db   *database.Database
 }
 
 func newDBUnique(env Env) (Locker, error) {
-	return &dbUnique{session{env: env, clock: env.Process.LockClock()}, database.Of(env.World, env.Settings.CleanUp)}, nil
+	h, err := env.simulated()
+	if err != nil {
+		return nil, err
+	}
+	return &dbUnique{session{env: env, clock: env.LockClock()}, h, database.Of(h.World, env.Settings.CleanUp)}, nil
 }
 
 func checkDBUnique(s Settings, nodes int) error { return checkTTL(s) }
@@ -31,7 +36,7 @@ func (x *dbUnique) TryLock(ctx context.Context, resource string, _ time.Duration
 	if err != nil {
 		return nil, err
 	}
-	result, err := x.db.Insert(x.env.Process, x.key(), x.deadline(), resource, name)
+	result, err := x.db.Insert(x.host.Process, x.host.Key(), x.deadline(), resource, name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -56,9 +61,9 @@ func (l *dbUniqueLease) Token() (int64, bool)     { return 0, false }
 
 // Extend sets the row's time anew, so that a clean-up job counts from now. There is no other time to live.
 func (l *dbUniqueLease) Extend(context.Context, time.Duration) error {
-	return outcome(l.db.Touch(l.env.Process, l.key(), l.deadline(), l.resource, l.name))
+	return outcome(l.db.Touch(l.host.Process, l.host.Key(), l.deadline(), l.resource, l.name))
 }
 
 func (l *dbUniqueLease) Unlock(context.Context) error {
-	return outcome(l.db.Delete(l.env.Process, l.key(), l.deadline(), l.resource, l.name))
+	return outcome(l.db.Delete(l.host.Process, l.host.Key(), l.deadline(), l.resource, l.name))
 }

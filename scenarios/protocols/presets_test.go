@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"redlocksim/internal/strictyaml"
-	"redlocksim/sim"
 )
 
 func TestPresetsAreUsable(t *testing.T) {
@@ -92,7 +91,7 @@ func TestHabitsThatMakeNoSense(t *testing.T) {
 func TestQuorumRoundedUp(t *testing.T) {
 	for nodes, want := range map[int]int{1: 1, 2: 2, 3: 3, 4: 3, 5: 4} {
 		x := &redlockPlain{session: session{env: Env{Settings: Settings{Rounding: RoundUp}}}}
-		x.nodes = make([]sim.Redis, nodes)
+		x.nodes = make([]Redis, nodes)
 		if x.count(); x.quorum != want {
 			t.Errorf("half of %d nodes and one, rounded up: %d, want %d", nodes, x.quorum, want)
 		}

@@ -1,5 +1,6 @@
 // Package protocols is the lock protocols that scenarios test: the shipped library, and those that it is compared with.
-// Each is a client's side of a protocol, run as a process of the simulator, against the same nodes, network and faults.
+// Each is a client's side of a protocol, written for a Host: a process of the simulator or one of the operating system, with
+// the same nodes, network and faults around it.
 //
 // To add a protocol: a file with its Locker, and its line in All.
 package protocols
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"redlocksim/redlock"
-	"redlocksim/sim"
 )
 
 // Locker takes locks. Its errors match those of package redlock where they mean the same: ErrTaken, ErrNoQuorum,
@@ -55,8 +55,7 @@ type Renewal struct {
 
 // Env is what a protocol has to work with.
 type Env struct {
-	World    *sim.World
-	Process  *sim.Process
+	Host
 	Settings Settings
 	// Step notes a step of the protocol. The timeline may pause or end the process there.
 	Step func(ctx context.Context, s Step)
@@ -95,6 +94,8 @@ type Protocol struct {
 	Reentrant bool
 	// Agree says that the nodes send each other messages, to agree on who has the lock.
 	Agree bool
+	// Service is what runs on the nodes in the place of Redis, as a part of the simulator; empty for protocols on Redis.
+	Service string
 }
 
 // All lists the protocols.
@@ -109,9 +110,9 @@ func All() []Protocol {
 		{Name: "redisson", New: newRedisson, Check: checkRedisson, Steps: redissonSteps, Reentrant: true},
 		{Name: "redisson-fair", New: newRedissonFair, Check: checkRedissonFair, Steps: redissonSteps, Reentrant: true},
 		{Name: "redisson-multi", New: newRedissonMulti, Check: checkRedissonMulti, Steps: redissonMultiSteps, Reentrant: true},
-		{Name: "consensus", New: newConsensus, Check: checkConsensus, Steps: consensusSteps, Agree: true},
-		{Name: "db-row", New: newDBRow, Check: checkDBRow, Steps: dbRowSteps},
-		{Name: "db-unique", New: newDBUnique, Check: checkDBUnique},
+		{Name: "consensus", New: newConsensus, Check: checkConsensus, Steps: consensusSteps, Agree: true, Service: "lock service"},
+		{Name: "db-row", New: newDBRow, Check: checkDBRow, Steps: dbRowSteps, Service: "database"},
+		{Name: "db-unique", New: newDBUnique, Check: checkDBUnique, Service: "database"},
 	}
 }
 

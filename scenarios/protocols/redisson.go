@@ -84,7 +84,7 @@ func (x *redisson) channel(resource string) string {
 
 // owner is the field that stands for the calling thread.
 func (x *redisson) owner(ctx context.Context) string {
-	return fmt.Sprintf("%s:%d", x.env.Process.Name(), x.env.Thread(ctx))
+	return fmt.Sprintf("%s:%d", x.env.Name(), x.env.Thread(ctx))
 }
 
 // redissonLock takes the lock or, if somebody else has it, returns its PTTL (its tryLockInnerAsync).
@@ -184,7 +184,7 @@ func remaining(reply sim.Reply) (time.Duration, error) {
 // every message, and when the PTTL that it was told has passed (its tryLock).
 func (x *redisson) wait(ctx context.Context, deadline time.Time, channel string, ask func() (time.Time, time.Duration, error)) (time.Time, error) {
 	node := x.nodes[x.node].Node()
-	var subscription *sim.Subscription
+	var subscription Subscription
 	for attempt := 1; ; attempt++ {
 		until, left, err := ask()
 		x.env.Step(ctx, Step{Name: "asked", Node: node, Attempt: attempt, Span: left})
@@ -197,7 +197,7 @@ func (x *redisson) wait(ctx context.Context, deadline time.Time, channel string,
 		}
 		s := Step{Name: Subscribed, Node: node, Attempt: attempt, Detail: fmt.Sprintf("finds the lock taken for %v more, and subscribes to its releases on %s", left, node)}
 		if subscription == nil {
-			subscription = x.env.World.Subscribe(x.env.Process, node, x.key(), channel)
+			subscription = x.nodes[x.node].Subscribe(channel)
 			defer subscription.Close()
 			err = subscription.Confirm(ctx, deadline)
 		} else {
@@ -254,7 +254,7 @@ type watchdog struct {
 }
 
 func (w *watchdog) schedule() {
-	w.timer = w.clock.AfterFunc(w.ttl/3, func() { w.env.Process.Tasks().Start(w.renew) })
+	w.timer = w.clock.AfterFunc(w.ttl/3, func() { w.env.Tasks().Start(w.renew) })
 }
 
 // renew renews once. Redisson gives up when the lock is lost, and also when a renewal fails, which it logs.

@@ -64,7 +64,7 @@ func (x *redisson) keys(resource string) []string {
 
 // wall is the wall clock in milliseconds.
 func (x *redisson) wall() string {
-	return strconv.FormatInt(x.env.Process.Clock().Wall().Milliseconds(), 10)
+	return strconv.FormatInt(x.env.Wall().UnixMilli(), 10)
 }
 
 // fairLease is a fair lock that is held.

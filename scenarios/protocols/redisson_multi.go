@@ -64,7 +64,7 @@ func (x *redissonMulti) Lock(ctx context.Context, resource string, ttl time.Dura
 		// Where nodes refuse at once Redisson would wait for a connection; what that takes is not modelled, and this
 		// stands for it.
 		if ctx.Err() == nil && x.clock.Now().Before(deadline) {
-			x.env.Process.Sleep(ctx, x.env.Settings.RetryDelay.Max)
+			x.env.Sleep(ctx, x.env.Settings.RetryDelay.Max)
 		}
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("%w, %w", err, ctx.Err())
@@ -78,7 +78,7 @@ func (x *redissonMulti) TryLock(ctx context.Context, resource string, ttl time.D
 
 // waitTime is how long an attempt of Lock may take.
 func (x *redissonMulti) waitTime(ttl time.Duration) time.Duration {
-	base := time.Duration(len(x.locks)) * baseWait
+	base := time.Duration(len(x.locks)) * x.env.Scale(baseWait)
 	if x.env.Settings.Watchdog {
 		return base
 	}
@@ -161,11 +161,11 @@ func (x *redissonMulti) release(ctx context.Context, locks []*redisson, resource
 
 // all does something with some locks at the same time, and returns the first error in their order.
 func (x *redissonMulti) all(locks []*redisson, do func(*redisson) error) error {
-	waiter := x.env.Process.Tasks().NewWaiter()
+	waiter := x.env.Tasks().NewWaiter()
 	errs := make([]error, len(locks))
 	pending := len(locks)
 	for i, r := range locks {
-		x.env.Process.Tasks().Start(func() {
+		x.env.Tasks().Start(func() {
 			errs[i] = do(r)
 			pending--
 			waiter.Wake()

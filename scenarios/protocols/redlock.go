@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/history"
 	"redlocksim/redlock"
 )
 
@@ -69,25 +70,30 @@ type shipped struct {
 
 func newRedlock(env Env) (Locker, error) {
 	x := &shipped{env: env, renewing: map[string]Renewal{}}
-	p := env.Process
 	var err error
-	x.client, err = redlock.New(env.World.Nodes(p), append(env.Settings.options(),
-		redlock.WithClock(p.LockClock()), redlock.WithTasks(p.Tasks()), redlock.WithRand(p.Rand()), redlock.WithObserver(x))...)
+	x.client, err = redlock.New(env.Nodes(), append(append(env.Settings.options(), env.Options()...), redlock.WithObserver(x))...)
 	return x, err
 }
 
 func (x *shipped) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.lease(x.client.Lock(ctx, resource, ttl))
+	return x.acquire(ctx, resource, ttl, x.client.Lock)
 }
 
 func (x *shipped) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.lease(x.client.TryLock(ctx, resource, ttl))
+	return x.acquire(ctx, resource, ttl, x.client.TryLock)
 }
 
 // Prepare declares the nodes fit to vote; see redlock.Client.PrepareGuard.
-func (x *shipped) Prepare(ctx context.Context) error { return x.client.PrepareGuard(ctx) }
+func (x *shipped) Prepare(ctx context.Context) error {
+	x.env.Leave()
+	defer x.env.Enter()
+	return x.client.PrepareGuard(ctx)
+}
 
-func (x *shipped) lease(l *redlock.Lease, err error) (Lease, error) {
+func (x *shipped) acquire(ctx context.Context, resource string, ttl time.Duration, lock func(context.Context, string, time.Duration) (*redlock.Lease, error)) (Lease, error) {
+	x.env.Leave()
+	l, err := lock(ctx, resource, ttl)
+	x.env.Enter()
 	if err != nil {
 		return nil, err
 	}
@@ -99,22 +105,41 @@ type shippedLease struct {
 	library *shipped
 }
 
+func (l *shippedLease) Extend(ctx context.Context, ttl time.Duration) error {
+	l.library.env.Leave()
+	defer l.library.env.Enter()
+	return l.Lease.Extend(ctx, ttl)
+}
+
+func (l *shippedLease) Unlock(ctx context.Context) error {
+	l.library.env.Leave()
+	defer l.library.env.Enter()
+	return l.Lease.Unlock(ctx)
+}
+
 // Renew implements Renewer.
 func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.Context)) {
 	limit := r.Limit
 	if limit == 0 {
 		limit = redlock.Unlimited
 	}
-	l.library.renewing[l.Value()] = r
-	defer delete(l.library.renewing, l.Value())
+	x := l.library
+	x.renewing[l.Value()] = r
+	x.env.Leave()
 	_ = l.Lease.Renew(ctx, redlock.Renewal{Limit: limit, MaxTime: redlock.Unlimited}, func(ctx context.Context) error {
+		x.env.Enter()
+		defer x.env.Leave()
 		work(ctx)
 		return nil
 	}) // that the lease is lost shows
+	x.env.Enter()
+	delete(x.renewing, l.Value())
 }
 
 // Observe passes the library's steps on, and the renewals that they belong to.
 func (x *shipped) Observe(ctx context.Context, e redlock.Event) {
+	x.env.Enter()
+	defer x.env.Leave()
 	r, renewing := x.renewing[e.Value]
 	if renewing && e.Step == redlock.ExtendStarted {
 		r.Begins()
@@ -145,6 +170,17 @@ func (x *shipped) step(ctx context.Context, e redlock.Event) {
 		s.Detail = Reason(e.Err)
 	}
 	x.env.Step(ctx, s)
+}
+
+// Outcome is what a client knows of a release or extend that returned this, and why.
+func Outcome(err error) (outcome history.Outcome, why string) {
+	switch {
+	case err == nil:
+		return history.OK, ""
+	case errors.Is(err, redlock.ErrLost) || errors.Is(err, redlock.ErrReleased):
+		return history.Failed, Reason(err)
+	}
+	return history.Unknown, Reason(err)
 }
 
 // Reason is why a call of a protocol failed, in words that do not depend on the tier.

@@ -116,7 +116,7 @@ func (x *redlockPlain) connect(ctx context.Context) {
 		return
 	}
 	x.connected = true
-	var reached []sim.Redis
+	var reached []Redis
 	var names []string
 	for i, node := range x.nodes {
 		// Connecting is not modelled; a request and its reply take the time of it.
@@ -243,7 +243,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 func (x *redlockPlain) each(nodes []int, r sim.Request, got func(node int, reply sim.Reply) (goOn bool)) {
 	if x.env.Settings.Asking == Sequential {
 		for _, i := range nodes {
-			if !got(i, x.nodes[i].Do(x.key(), x.clock.Now().Add(x.env.Settings.NodeTimeout), r)) {
+			if !got(i, x.nodes[i].Do(x.clock.Now().Add(x.env.Settings.NodeTimeout), r)) {
 				return
 			}
 		}
@@ -254,13 +254,12 @@ func (x *redlockPlain) each(nodes []int, r sim.Request, got func(node int, reply
 		reply sim.Reply
 	}
 	var answers []answer
-	tasks := x.env.Process.Tasks()
+	tasks := x.env.Tasks()
 	waiter := tasks.NewWaiter()
 	deadline := x.clock.Now().Add(x.env.Settings.NodeTimeout)
 	for _, i := range nodes {
-		key := x.key()
 		tasks.Start(func() {
-			answers = append(answers, answer{i, x.nodes[i].Do(key, deadline, r)})
+			answers = append(answers, answer{i, x.nodes[i].Do(deadline, r)})
 			waiter.Wake()
 		})
 	}

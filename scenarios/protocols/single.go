@@ -163,20 +163,19 @@ func deleted(reply sim.Reply) error {
 
 // session is what the clients of all protocols on plain Redis commands share.
 type session struct {
-	env      Env
-	clock    redlock.Clock
-	nodes    []sim.Redis
-	commands int // how many requests it has sent: what tells one from the others
+	env   Env
+	clock redlock.Clock
+	nodes []Redis
 }
 
 func newSession(env Env) session {
-	return session{env: env, clock: env.Process.LockClock(), nodes: env.World.Connections(env.Process)}
+	return session{env: env, clock: env.LockClock(), nodes: env.Redis()}
 }
 
 // value draws a value that stands for one acquisition.
 func (s *session) value() (string, error) {
 	var raw [20]byte
-	if _, err := io.ReadFull(s.env.Process.Rand(), raw[:]); err != nil {
+	if _, err := io.ReadFull(s.env.Rand(), raw[:]); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(raw[:]), nil
@@ -195,15 +194,9 @@ func (s *session) answered(ctx context.Context, node int, reply sim.Reply, vote 
 	case err == nil:
 		outcome, err = redlock.Declined, redlock.ErrTaken
 	}
-	name := s.env.World.Serving(s.env.Process, s.nodes[node].Node())
+	name := s.env.Serving(s.nodes[node].Node())
 	s.env.Step(ctx, Step{Name: redlock.NodeAnswered.String(), Node: name, Detail: outcome.Of(redlock.OpAcquire)})
 	return err
-}
-
-// key is what the next request is for: the acquisition that ctx is about, and how many requests it has made.
-func (s *session) key() sim.Key {
-	s.commands++
-	return s.env.World.Kernel.Draw("request").WithString(s.env.Process.Name()).With(uint64(s.commands))
 }
 
 // command sends a command to a node.
@@ -213,12 +206,12 @@ func (s *session) command(ctx context.Context, node int, args ...string) sim.Rep
 
 // commandWithin is command for one that may take longer than others.
 func (s *session) commandWithin(_ context.Context, patience time.Duration, node int, args ...string) sim.Reply {
-	return s.nodes[node].Do(s.key(), s.clock.Now().Add(patience), sim.Request{Args: args})
+	return s.nodes[node].Do(s.clock.Now().Add(patience), sim.Request{Args: args})
 }
 
 // script calls a script on a node.
 func (s *session) script(_ context.Context, node int, script *sim.Script, keys []string, argv ...string) sim.Reply {
-	return s.nodes[node].Do(s.key(), s.clock.Now().Add(s.env.Settings.NodeTimeout), sim.Request{Script: script, Keys: keys, Argv: argv})
+	return s.nodes[node].Do(s.clock.Now().Add(s.env.Settings.NodeTimeout), sim.Request{Script: script, Keys: keys, Argv: argv})
 }
 
 // retry makes attempts until one is granted, ctx ends or the settings say that it is enough, with random delays between
@@ -240,7 +233,7 @@ func (s *session) retry(ctx context.Context, resource string, ttl time.Duration,
 				delay = min(delay, start.Add(given.GiveUp).Sub(s.clock.Now()))
 			}
 			if delay > 0 {
-				s.env.Process.Sleep(ctx, delay)
+				s.env.Sleep(ctx, delay)
 			}
 		}
 		if given.GiveUp > 0 && s.clock.Now().Sub(start) >= given.GiveUp {
@@ -275,7 +268,7 @@ func (e *callEnded) Unwrap() error { return e.cause }
 // random draws evenly from 0 to n−1.
 func (s *session) random(n uint64) uint64 {
 	var raw [8]byte
-	_, _ = s.env.Process.Rand().Read(raw[:]) // it never fails
+	_, _ = s.env.Rand().Read(raw[:]) // it never fails
 	var key sim.Key
 	for _, b := range raw {
 		key = key.With(uint64(b))

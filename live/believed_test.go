@@ -1,0 +1,178 @@
+//go:build linux
+
+package live_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+)
+
+// short is a time to live.
+const short = "ttl: 2s"
+
+// small is a scenario of two clients, with settings of the lock and a timeline.
+func small(t *testing.T, lock, timeline string) *scenarios.Scenario {
+	t.Helper()
+	all, err := scenarios.Parse("small.yaml", []byte(fmt.Sprintf(`
+title: a small one
+source: the test
+explanation: a lock for a short time
+claim: holds
+clients: [client-1, client-2]
+lock: {drift: {factor: 1%%, constant: 0ms}, %s}
+budget: {clock-rate: 50%%, suspend: 10s}
+duration: 8s
+timeline:%s
+expect: {findings: safe, unavailable: {at-most: 1m}}
+`, lock, timeline)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
+}
+
+// firstOf is when a process has its first event that a timeline calls by this name; a negative time if it has none.
+func firstOf(h history.History, process, name string) time.Duration {
+	for i := range h {
+		if h[i].Process == process && faults.EventName(&h[i]) == name {
+			return time.Duration(h[i].Time)
+		}
+	}
+	return -1
+}
+
+// A belief ends when the client's own clock says so, and the timeline can go on from that moment while the run lasts. The
+// times are the scenario's, which is played five times as fast.
+func TestBeliefEnds(t *testing.T) {
+	needsServer(t)
+	// What a machine adds, five times: to the moment at which the grant began, and to what follows from the end.
+	const slack = 500 * time.Millisecond
+	// And by how much less a clock has lost whose rate was changed a little late.
+	const early = 250 * time.Millisecond
+	then := `
+  - {after: {client: client-1, event: belief-ended}, plus: 100ms, client: client-2, do: [lock, unlock]}`
+	for _, test := range []struct {
+		name, lock, timeline string
+		ends                 time.Duration // negative: it does not
+		told                 time.Duration // when the client itself is told at the earliest; 0: not looked at
+	}{
+		{"by itself", short, `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}`, 1980 * time.Millisecond, 1880 * time.Millisecond},
+		{"by a release, in silence", short, `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 1s, unlock, sleep: 3s]}`, -1, 0},
+		{"by a crash, in silence", short, `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
+  - {at: 1s, fault: {crash: {client: client-1}}}
+  - {at: 2s, client: client-2, do: [sleep: 1s]}`, -1, 0},
+		{"later by an extension", short, `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 1s, extend: 2s, sleep: 3s]}`, 2980 * time.Millisecond, 2880 * time.Millisecond},
+		// It is slow from 1 s on, when 980 ms are left, which take it twice as long.
+		{"later by a slow clock", short, `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
+  - {at: 1s, fault: {clock-rate: {process: client-1, rate: -50%}}}`, 2960 * time.Millisecond, 2760 * time.Millisecond},
+		{"sooner by a fast one", short, `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
+  - {at: 0s, fault: {clock-rate: {process: client-1, rate: 50%}}}`, 1320 * time.Millisecond, 1253 * time.Millisecond},
+		{"sooner by one that is fast from some time on", "ttl: 4s", `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 5s]}
+  - {at: 500ms, fault: {clock-rate: {process: client-1, rate: 50%}}}`, 2806 * time.Millisecond, 2673 * time.Millisecond},
+		{"and as before when it is fast no more", short, `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
+  - {at: 0s, fault: {clock-rate: {process: client-1, rate: 50%, for: 500ms}}}`, 1730 * time.Millisecond, 1630 * time.Millisecond},
+		{"later by as long as its machine is suspended", short, `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
+  - {at: 1s, fault: {suspend: {client: client-1, for: 2s}}}`, 3980 * time.Millisecond, 3880 * time.Millisecond},
+		{"and by as long again if that happens again, but once where it overlaps", short, `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
+  - {at: 500ms, fault: {suspend: {client: client-1, for: 500ms}}}
+  - {at: 1500ms, fault: {suspend: {client: client-1, for: 1s}}}
+  - {at: 2s, fault: {pause: {process: client-1, for: 1s}}}`, 3980 * time.Millisecond, 3880 * time.Millisecond},
+		{"while its machine is suspended, where its clock counts that", short + ", clock: boottime", `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
+  - {at: 1s, fault: {suspend: {client: client-1, for: 2s}}}`, 1980 * time.Millisecond, 3880 * time.Millisecond},
+		{"by a step of the clock that it reads", short + ", clock: wall", `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
+  - {at: 1s, fault: {clock-step: {process: client-1, by: 1h}}}`, time.Second, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r, err := run(t, t.Context(), small(t, test.lock, test.timeline+then))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends, told, next := firstOf(r.History, "client-1", "belief-ended"), firstOf(r.History, "client-1", "lost"), firstOf(r.History, "client-2", "acquire-called")
+			if test.ends < 0 {
+				if ends >= 0 || next >= 0 {
+					t.Errorf("it ends at %v, and what follows comes at %v", ends, next)
+				}
+				if !strings.Contains(fmt.Sprint(r.Problems), "never came") {
+					t.Errorf("nobody misses the moment: %v", r.Problems)
+				}
+				return
+			}
+			if ends < test.ends-early || ends > test.ends+slack {
+				t.Errorf("it ends at %v, want %v", ends, test.ends)
+			}
+			if next < ends+100*time.Millisecond || next > ends+100*time.Millisecond+slack {
+				t.Errorf("what comes 100 ms after it comes at %v, and it ends at %v", next, ends)
+			}
+			if test.told > 0 && (told < test.told-early || told > test.told+slack) {
+				t.Errorf("the client is told at %v, want %v", told, test.told)
+			}
+		})
+	}
+}
+
+// After a failover clients talk to who was promoted, and know it by name.
+func TestFailover(t *testing.T) {
+	needsServer(t)
+	r, err := run(t, t.Context(), small(t, short+", protocol: failover", `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 300ms, unlock]}
+  - {at: 1s, fault: {promote: {node: M, replica: M3}}}
+  - {at: 1500ms, client: client-2, do: [try-lock, unlock]}
+nodes: {names: [M], replicas: {M: [M2, M3]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Problems {
+		t.Error(p.Text)
+	}
+	asked := map[string]string{}
+	for i := range r.History {
+		if e := &r.History[i]; e.Node != "" && e.Kind == history.Step {
+			asked[e.Process] = e.Node
+		}
+	}
+	if want := map[string]string{"client-1": "M", "client-2": "M3"}; !maps.Equal(asked, want) {
+		t.Errorf("clients talked to %v, want %v", asked, want)
+	}
+}
+
+// Whose machine is suspended holds the lock by a clock that stands still, while the nodes give it to another.
+func TestSuspended(t *testing.T) {
+	needsServer(t)
+	timeline := `
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 2s]}
+  - {at: 500ms, fault: {suspend: {client: client-1, for: 3s}}}
+  - {at: 1s, client: client-2, do: [lock, sleep: 2s]}`
+	for lock, want := range map[string]string{short: string(checker.LeaseOverlap), short + ", clock: boottime": ""} {
+		r, err := run(t, t.Context(), small(t, lock, timeline))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, kind := range r.Findings {
+			got += string(kind)
+		}
+		if got != want {
+			t.Errorf("with the clock %q it shows %q, want %q", lock, got, want)
+		}
+	}
+}

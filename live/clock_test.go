@@ -1,0 +1,167 @@
+//go:build linux
+
+package live
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"redlocksim/sim"
+)
+
+// turnedClock is a lock clock, and the clocks behind it as the parent has them.
+func turnedClock(t *testing.T, kind sim.ClockKind) (lockClock, *clocks) {
+	t.Helper()
+	parent, err := newClocks(filepath.Join(t.TempDir(), "clocks"), 8*clockWords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = parent.close() })
+	c, err := newLockClock(parent.path, kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.(*turnable).clocks.close() })
+	return c, parent
+}
+
+const (
+	length = 400 * time.Millisecond
+	// slack is how late a timer may be on a machine that is busy; none may be early.
+	slack = 150 * time.Millisecond
+)
+
+// What a client reads of its clock, and when its timers come, after its parent has done this to its clocks; in the time of
+// the machine.
+func TestTurnedClock(t *testing.T) {
+	// This process is not stopped meanwhile, but none of its timers is due.
+	suspend := func(c *clocks) int64 {
+		c.suspend()
+		time.Sleep(length / 2)
+		return c.wake()
+	}
+	for _, test := range []struct {
+		name  string
+		kind  sim.ClockKind
+		turn  func(*clocks) int64
+		reads time.Duration // that the clock is ahead of the machine's, length after the turn began
+		fires time.Duration // after the turn began, a timer that was set for length just before it
+	}{
+		{"nothing", sim.Monotonic, func(c *clocks) int64 { return c.step(0) }, 0, length},
+		{"half as fast", sim.Monotonic, func(c *clocks) int64 { return c.setRate(-billion / 2) }, -length / 2, 2 * length},
+		{"twice as fast", sim.Monotonic, func(c *clocks) int64 { return c.setRate(billion) }, length, length / 2},
+		{"a wall clock, twice as fast", sim.WallClock, func(c *clocks) int64 { return c.setRate(billion) }, length, length / 2},
+		{"a step of the wall clock", sim.WallClock, func(c *clocks) int64 { return c.step(int64(-time.Hour)) }, -time.Hour, length},
+		{"a step, which a monotonic clock does not make", sim.Monotonic, func(c *clocks) int64 { return c.step(int64(time.Hour)) }, 0, length},
+		{"nor one that counts suspension", sim.Boottime, func(c *clocks) int64 { return c.step(int64(time.Hour)) }, 0, length},
+		{"suspension", sim.Monotonic, suspend, -length / 2, length * 3 / 2},
+		{"suspension, which another clock counts", sim.Boottime, suspend, 0, length * 3 / 2},
+		{"suspension, which the wall clock counts", sim.WallClock, suspend, 0, length * 3 / 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c, parent := turnedClock(t, test.kind)
+			fired := make(chan int64, 2)
+			start := trueTime()
+			c.AfterFunc(length, func() { fired <- trueTime() })
+			ctx, cancel := c.WithDeadline(t.Context(), c.Now().Add(length))
+			defer cancel()
+			child, _ := c.WithCancel(ctx)
+			ended := make(chan int64, 1)
+			context.AfterFunc(child, func() { ended <- trueTime() })
+			test.turn(parent)
+			if test.fires < length { // a timer that comes too early finds out by itself
+				c.turned()
+			}
+			for trueTime() < start+int64(length) {
+				time.Sleep(time.Millisecond)
+			}
+			// Between two readings of the machine's clock, as this process may be held up anywhere.
+			before := trueTime()
+			read := c.reading(c.Now())
+			after := trueTime()
+			grow := int64(slack) // what a fast clock gains while this process is held up
+			if ahead := int64(test.reads); read < before+ahead-grow || read > after+ahead+grow {
+				t.Errorf("it is ahead by %v, want %v", time.Duration(read-before), test.reads)
+			}
+			if l := parent.line(test.kind); l.read(before) > read || l.read(after) < read {
+				t.Errorf("it reads %d, and its parent thinks between %d and %d", read, l.read(before), l.read(after))
+			}
+			if took := time.Duration(<-fired - start); took < test.fires-time.Millisecond || took > test.fires+slack {
+				t.Errorf("the timer came after %v, want %v", took, test.fires)
+			}
+			if took := time.Duration(<-ended - start); took < test.fires-time.Millisecond || took > test.fires+slack {
+				t.Errorf("the context ended after %v, want %v", took, test.fires)
+			}
+			if !errors.Is(ctx.Err(), context.DeadlineExceeded) || !errors.Is(child.Err(), context.DeadlineExceeded) {
+				t.Errorf("it ended with %v, and what derives from it with %v", ctx.Err(), child.Err())
+			}
+		})
+	}
+}
+
+// While a machine is suspended its parent knows that the monotonic clock stands still, and the others do not.
+func TestSuspendedClock(t *testing.T) {
+	_, parent := turnedClock(t, sim.Monotonic)
+	at := parent.suspend()
+	for kind, speed := range map[sim.ClockKind]int64{sim.Monotonic: 0, sim.Boottime: 1, sim.WallClock: 1} {
+		l := parent.line(kind)
+		const later = 1000 * billion
+		if got := l.read(at+later) - l.read(at); got != speed*later {
+			t.Errorf("in 1000 s clock %d gains %v, want %d s", kind, time.Duration(got), speed*1000)
+		}
+	}
+	parent.setRate(-billion / 2)
+	if l := parent.line(sim.Monotonic); l.read(at+billion) != l.read(at) {
+		t.Error("a change of rate has it go on")
+	}
+	parent.wake()
+	if l := parent.line(sim.Monotonic); l.rate != -billion/2 {
+		t.Errorf("it goes on at the rate %d", l.rate)
+	}
+}
+
+// A timer can be stopped and set anew, and contexts end with their parents.
+func TestTurnedTimers(t *testing.T) {
+	c, parent := turnedClock(t, sim.Monotonic)
+	parent.setRate(billion)
+	fired := make(chan string, 10)
+	stopped := c.AfterFunc(length, func() { fired <- "stopped" })
+	if !stopped.Stop() || stopped.Stop() {
+		t.Error("a timer is stopped once")
+	}
+	reset := c.AfterFunc(time.Hour, func() { fired <- "reset" })
+	reset.Reset(0)
+	if got := <-fired; got != "reset" || reset.Stop() {
+		t.Errorf("%s came first", got)
+	}
+	stopped.Reset(0)
+	if got := <-fired; got != "stopped" {
+		t.Errorf("%s came second", got)
+	}
+	far := c.AfterFunc(1<<63-1, func() { fired <- "far" })
+	defer far.Stop()
+
+	above, cancel := context.WithCancel(t.Context())
+	ctx, end := c.WithDeadline(above, c.Now().Add(time.Hour))
+	defer end()
+	if d, ok := ctx.Deadline(); !ok || time.Until(d) < 29*time.Minute || time.Until(d) > 30*time.Minute {
+		t.Errorf("an hour of a clock that is twice as fast ends in %v", time.Until(d))
+	}
+	if err := ctx.Err(); err != nil {
+		t.Errorf("it has ended: %v", err)
+	}
+	cancel()
+	<-ctx.Done()
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		t.Errorf("it ended with %v", ctx.Err())
+	}
+	select {
+	case got := <-fired:
+		t.Errorf("%s came again", got)
+	case <-time.After(50 * time.Millisecond):
+	}
+}

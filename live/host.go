@@ -1,0 +1,230 @@
+//go:build linux
+
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/history"
+	"redlocksim/internal/plain"
+	"redlocksim/redlock"
+	"redlocksim/redlock/goredis"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+// host is what a client process offers to its programs and their protocol, which are those of the simulator. The turn is a
+// mutex. Only the shipped library runs without it, as in production, and what it calls waits for it.
+type host struct {
+	client  *client
+	turn    sync.Mutex
+	redis   []protocols.Redis
+	nodes   []redlock.Node
+	serving sync.Map // the names of those who were promoted, by the node in whose place
+	stuck   atomic.Bool
+	ops     int // numbered so far, under the turn
+}
+
+// newHost makes the host of a client that has its connections.
+func newHost(c *client) (*host, error) {
+	h := &host{client: c}
+	for i, rc := range c.redis {
+		name := c.scenario.Nodes.Names[i]
+		n, err := goredis.NewNode(rc, goredis.Name(name), goredis.Clock(c.clock))
+		if err != nil {
+			return nil, err
+		}
+		h.nodes = append(h.nodes, n)
+		h.redis = append(h.redis, &connection{host: h, name: name, redis: rc, plain: plain.New(rc, c.clock)})
+	}
+	return h, nil
+}
+
+// Enter and Leave implement protocols.Host.
+func (h *host) Enter() { h.turn.Lock() }
+func (h *host) Leave() { h.turn.Unlock() }
+
+// Name implements protocols.Host.
+func (h *host) Name() string { return h.client.role.Name }
+
+// LockClock implements protocols.Host.
+func (h *host) LockClock() redlock.Clock { return turnClock{h.client.clock, h} }
+
+// Wall implements protocols.Host.
+func (h *host) Wall() time.Time { return h.client.clock.wall() }
+
+// Tasks implements protocols.Host.
+func (h *host) Tasks() redlock.Tasks { return turnTasks{h} }
+
+// Rand implements protocols.Host.
+func (h *host) Rand() io.Reader { return rand.Reader }
+
+// Sleep implements protocols.Host.
+func (h *host) Sleep(ctx context.Context, d time.Duration) {
+	w := h.Tasks().NewWaiter()
+	t := h.client.clock.AfterFunc(d, w.Wake)
+	w.Wait(ctx)
+	t.Stop()
+}
+
+// Scale implements protocols.Host.
+func (h *host) Scale(d time.Duration) time.Duration { return d / time.Duration(h.client.Speed) }
+
+// Redis implements protocols.Host.
+func (h *host) Redis() []protocols.Redis { return h.redis }
+
+// Serving implements protocols.Host.
+func (h *host) Serving(node string) string {
+	if by, ok := h.serving.Load(node); ok {
+		return by.(string)
+	}
+	return node
+}
+
+// Nodes implements protocols.Host.
+func (h *host) Nodes() []redlock.Node { return h.nodes }
+
+// Options implements protocols.Host.
+func (h *host) Options() []redlock.Option {
+	return []redlock.Option{redlock.WithClock(h.client.clock)}
+}
+
+// NewOp implements scenarios.Host: no two clients have the same.
+func (h *host) NewOp() int {
+	h.ops++
+	return (h.ops-1)*h.client.Clients + h.client.Index + 1
+}
+
+// Record implements scenarios.Host. A release ends the client's belief before it is called, and so does a protocol that says
+// so.
+func (h *host) Record(e history.Event) {
+	if e.Kind == history.Expire || e.Kind == history.Call && e.Func == history.Release {
+		h.client.tell(notice{Belief: &belief{Grant: e.Grant, Resource: e.Resource}})
+	}
+	e.Span = scaled(e.Span, h.client.Speed)
+	h.client.tell(notice{Event: &e})
+}
+
+// Believe implements scenarios.Host. The parent knows when the window ends.
+func (h *host) Believe(grant int, until time.Time, _ func()) (stop func()) {
+	h.client.tell(notice{Belief: &belief{Grant: grant, Until: h.client.clock.reading(until), Resource: resource}})
+	return nil
+}
+
+// Attempt implements scenarios.Host: the machine's random bytes are for nothing in particular.
+func (h *host) Attempt(int, int) {}
+
+// Access implements scenarios.Host. The outcome is unknown where the connection broke.
+func (h *host) Access(_, _ int, e history.Event) history.Event {
+	e.Process = h.Name()
+	h.Leave()
+	done, err := accessStorage(h.client.Storage, e)
+	h.Enter()
+	if err != nil {
+		e.Outcome = history.Unknown
+		return e
+	}
+	return done
+}
+
+// Stuck implements scenarios.Host.
+func (h *host) Stuck() bool { return h.stuck.Load() }
+
+// Dead implements scenarios.Host: nothing of a killed process goes on.
+func (h *host) Dead() bool { return false }
+
+// turnTasks are goroutines that have the turn while they run. One that is started goes first, until it waits, as in the
+// simulator.
+type turnTasks struct{ host *host }
+
+func (t turnTasks) Start(f func()) {
+	go func() { // with the turn of the one that starts it
+		f()
+		t.host.Leave()
+	}()
+	t.host.Enter()
+}
+
+func (t turnTasks) NewWaiter() redlock.Waiter {
+	return turnWaiter{redlock.SystemTasks().NewWaiter(), t.host}
+}
+
+// turnWaiter gives the turn up while it waits.
+type turnWaiter struct {
+	redlock.Waiter
+	host *host
+}
+
+func (w turnWaiter) Wait(ctx context.Context) {
+	w.host.Leave()
+	w.Waiter.Wait(ctx)
+	w.host.Enter()
+}
+
+// turnClock is a clock whose timers have the turn. It is for those that have it.
+type turnClock struct {
+	redlock.Clock
+	host *host
+}
+
+func (c turnClock) AfterFunc(d time.Duration, f func()) redlock.Timer {
+	t := &turnTimer{clock: c, f: f}
+	t.Reset(d)
+	return t
+}
+
+// turnTimer is a timer whose Stop is final: a call that waits for the turn just then is not made.
+type turnTimer struct {
+	clock turnClock
+	f     func()
+	timer redlock.Timer
+	isSet bool
+	round int // counts the times it was set
+}
+
+func (t *turnTimer) Reset(d time.Duration) {
+	t.Stop()
+	t.isSet = true
+	t.round++
+	round := t.round
+	t.timer = t.clock.Clock.AfterFunc(d, func() {
+		t.clock.host.Enter()
+		defer t.clock.host.Leave()
+		if t.isSet && t.round == round {
+			t.isSet = false
+			t.f()
+		}
+	})
+}
+
+func (t *turnTimer) Stop() bool {
+	was := t.isSet
+	t.isSet = false
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	return was
+}
+
+// connection is a plain connection to a node.
+type connection struct {
+	host  *host
+	name  string
+	redis *redis.Client
+	plain plain.Conn
+}
+
+func (c *connection) Node() string { return c.name }
+
+func (c *connection) Do(deadline time.Time, r sim.Request) sim.Reply {
+	c.host.Leave()
+	defer c.host.Enter()
+	return c.plain.Do(deadline, r)
+}

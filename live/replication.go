@@ -1,0 +1,242 @@
+//go:build linux
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/sim"
+)
+
+// group is a node and its replicas. Each of them reaches each other one over a link, so that any can follow any.
+type group struct {
+	node     string
+	replicas []string
+	replaced bool // a replica was promoted in the node's place
+}
+
+func (g *group) members() []string { return append([]string{g.node}, g.replicas...) }
+
+// groupOf is the group of a node or replica; nil if it has none.
+func (r *stage) groupOf(name string) *group {
+	for _, g := range r.groups {
+		if slices.Contains(g.members(), name) {
+			return g
+		}
+	}
+	return nil
+}
+
+func (r *stage) isReplica(name string) bool {
+	g := r.groupOf(name)
+	return g != nil && g.node != name
+}
+
+func (r *stage) isReplaced(name string) bool {
+	g := r.groupOf(name)
+	return g != nil && g.node == name && g.replaced
+}
+
+// addReplicas starts the replicas of a node that is up, and has them follow it.
+func (r *stage) addReplicas(ctx context.Context, node string, replicas []string, persistence sim.Persistence, needsPreload bool) error {
+	if err := r.addServers(ctx, replicas, persistence, needsPreload); err != nil {
+		return err
+	}
+	g := &group{node: node, replicas: replicas}
+	r.groups = append(r.groups, g)
+	for _, follower := range g.members() {
+		for _, master := range g.members() {
+			if follower == master {
+				continue
+			}
+			if _, err := r.link(follower, master, r.server(master).addr); err != nil {
+				return err
+			}
+			r.proxies[len(r.proxies)-1].amongNodes = true
+		}
+	}
+	for _, name := range replicas {
+		s := r.server(name)
+		s.follows = r.proxy(name, node).addr
+		if err := s.follow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replicasReady waits until all replicas have what their masters have, and are told of what changes.
+func (r *stage) replicasReady(ctx context.Context) error {
+	deadline := time.Now().Add(startTimeout)
+	for _, g := range r.groups {
+		for _, name := range g.replicas {
+			for {
+				info, err := ask(r.server(name).addr, "INFO", "replication")
+				if err != nil {
+					return err
+				}
+				if strings.Contains(info, "\r\nmaster_link_status:up\r\n") {
+					break
+				}
+				if ctx.Err() != nil || time.Now().After(deadline) {
+					return errors.Join(fmt.Errorf("live: %s does not follow its master: %q", name, info), context.Cause(ctx))
+				}
+				time.Sleep(2 * time.Millisecond)
+			}
+		}
+	}
+	return nil
+}
+
+// follow has a server that is up be a replica of who it is to follow.
+func (s *server) follow() error {
+	host, port, err := net.SplitHostPort(s.follows)
+	if err != nil {
+		return err
+	}
+	if _, err := ask(s.addr, "REPLICAOF", host, port); err != nil {
+		return fmt.Errorf("live: %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// muffle has what a server has sent to its replicas, and they have not got, not arrive: it is lost with the server's
+// buffers. By is 1 before the server is stopped, and -1 after.
+func (r *stage) muffle(s *server, by int) {
+	for _, p := range r.proxies {
+		if p.amongNodes && p.node == s.name {
+			p.down.change(func(w *wrong) { w.lost += by })
+		}
+	}
+}
+
+// eachOfPeers changes the directions of the links between nodes. What a node sends its peer goes down the link of the peer
+// that follows it, and up its own.
+func (r *stage) eachOfPeers(l *faults.Links, change func(*wrong)) {
+	for _, node := range l.Nodes {
+		for _, peer := range l.Peers {
+			from, to := r.proxy(peer, node), r.proxy(node, peer)
+			if l.Direction.Direction != sim.Replies {
+				from.down.change(change)
+				to.up.change(change)
+			}
+			if l.Direction.Direction != sim.Requests {
+				from.up.change(change)
+				to.down.change(change)
+			}
+		}
+	}
+}
+
+// reaches says whether no partition is on a link.
+func (p *proxy) reaches() bool {
+	up, _ := p.up.state()
+	down, _ := p.down.state()
+	return up.lost == 0 && down.lost == 0
+}
+
+// promote makes a replica a master, and has clients reach it where they reached the node. The other replicas follow it, but
+// for those that a partition keeps from it; a master that is up goes on being one until its next start.
+func (r *stage) promote(f *faults.Promote) error {
+	from, to := r.server(f.Node), r.server(f.Replica)
+	switch {
+	case to.process == nil:
+		return fmt.Errorf("live: promote: %s is down", to.name)
+	case to.paused:
+		return fmt.Errorf("live: promote: %s is paused, and takes no orders", to.name)
+	case to.follows == "":
+		return fmt.Errorf("live: promote: %s is a master already", to.name)
+	}
+	lacks, err := r.lacks(to, from)
+	if err == nil {
+		_, err = ask(to.addr, "REPLICAOF", "NO", "ONE")
+	}
+	if err != nil {
+		r.failed = err
+		return err
+	}
+	to.follows = ""
+	g := r.groupOf(to.name)
+	g.replaced = true
+	for _, name := range g.members() {
+		s, link := r.server(name), r.proxy(name, to.name)
+		switch {
+		case s == to:
+		case s.follows == "":
+			s.successor = link.addr
+		case link.reaches():
+			s.follows = link.addr
+			if s.process != nil && !s.paused {
+				r.failed = errors.Join(r.failed, s.follow())
+			}
+		}
+	}
+	clients, who := f.Clients, strings.Join(f.Clients, ", ")+" talk"
+	switch len(f.Clients) {
+	case 0:
+		who = "all clients talk"
+		for _, c := range r.clients {
+			clients = append(clients, c.name)
+		}
+	case 1:
+		who += "s"
+	}
+	for _, name := range clients {
+		if err := r.proxy(name, f.Node).lead(r.proxy(name, f.Replica)); err != nil {
+			r.failed = err
+			return err
+		}
+		if c := r.client(name); c.process != nil {
+			c.send(order{Serving: &serving{Node: f.Node, By: f.Replica}})
+		}
+	}
+	with := "all that " + f.Node + " knew"
+	if lacks {
+		with = "less than " + f.Node + " knew"
+		lost := faults.Amnesia{Node: f.Node}
+		if from.process == nil {
+			lost.After = time.Duration((trueTime() - r.down[f.Node].at) * r.speed)
+		}
+		r.spent.Restarts = append(r.spent.Restarts, lost)
+	}
+	r.note("promote", "", f.Replica, 0, "%s, the replica of %s, is promoted with %s; %s to it now", f.Replica, f.Node, with, who)
+	return nil
+}
+
+// lacks says whether a replica does not know all that its master knows, or knew when it stopped.
+func (r *stage) lacks(replica, master *server) (bool, error) {
+	has, err := replica.dump()
+	if err != nil {
+		return false, err
+	}
+	var known map[string]remembered
+	switch {
+	case master.process == nil:
+		known = r.down[master.name].knew
+	case master.paused:
+		known = master.knew
+	default:
+		if known, err = master.dump(); err != nil {
+			return false, err
+		}
+	}
+	return forgot(known, has, master.wall()), nil
+}
+
+// goOn has a server that stands still go on. Whom it follows may be another one by now.
+func (s *server) goOn() error {
+	s.paused = false
+	s.process.signal(syscall.SIGCONT)
+	if s.follows == "" {
+		return nil
+	}
+	return s.follow()
+}

@@ -1,0 +1,88 @@
+package protocols
+
+import (
+	"errors"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// Simulated is a client process of the simulator, as a Host. There a process has one thing run at a time by itself, and
+// calls into the library are no different from others.
+type Simulated struct {
+	*sim.Process
+	World    *sim.World
+	requests int
+}
+
+// Simulate makes the Host of a client process of w.
+func Simulate(w *sim.World, client *sim.Process) *Simulated {
+	return &Simulated{Process: client, World: w}
+}
+
+// Simulation is the process itself, for protocols whose service is a part of the simulator.
+func (s *Simulated) Simulation() *Simulated { return s }
+
+// Wall implements Host.
+func (s *Simulated) Wall() time.Time { return time.Unix(0, int64(s.Clock().Wall())) }
+
+// Scale implements Host.
+func (s *Simulated) Scale(d time.Duration) time.Duration { return d }
+
+// Enter implements Host.
+func (s *Simulated) Enter() {}
+
+// Leave implements Host.
+func (s *Simulated) Leave() {}
+
+// Nodes implements Host.
+func (s *Simulated) Nodes() []redlock.Node { return s.World.Nodes(s.Process) }
+
+// Options implements Host.
+func (s *Simulated) Options() []redlock.Option {
+	return []redlock.Option{redlock.WithClock(s.LockClock()), redlock.WithTasks(s.Tasks()), redlock.WithRand(s.Rand())}
+}
+
+// Serving implements Host.
+func (s *Simulated) Serving(node string) string { return s.World.Serving(s.Process, node) }
+
+// Redis implements Host.
+func (s *Simulated) Redis() []Redis {
+	var all []Redis
+	for _, c := range s.World.Connections(s.Process) {
+		all = append(all, simulatedRedis{c, s})
+	}
+	return all
+}
+
+// Key is what the next request of the process is for. Every request draws one, so that no two have the same.
+func (s *Simulated) Key() sim.Key {
+	s.requests++
+	return s.World.Kernel.Draw("request").WithString(s.Name()).With(uint64(s.requests))
+}
+
+type simulatedRedis struct {
+	sim.Redis
+	host *Simulated
+}
+
+func (r simulatedRedis) Do(deadline time.Time, q sim.Request) sim.Reply {
+	return r.Redis.Do(r.host.Key(), deadline, q)
+}
+
+func (r simulatedRedis) Subscribe(channel string) Subscription {
+	return r.host.World.Subscribe(r.host.Process, r.Node(), r.host.Key(), channel)
+}
+
+// errSimulator is why a protocol cannot run on a Host.
+var errSimulator = errors.New("the service that it talks to is a part of the simulator")
+
+// simulated is the host of a protocol whose service is a part of the simulator.
+func (e Env) simulated() (*Simulated, error) {
+	h, ok := e.Host.(interface{ Simulation() *Simulated })
+	if !ok {
+		return nil, errSimulator
+	}
+	return h.Simulation(), nil
+}

@@ -1,0 +1,50 @@
+package scenarios
+
+import (
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+// simulated is a client process of the simulator.
+type simulated struct {
+	*protocols.Simulated
+}
+
+func newSimulated(w *sim.World, client *sim.Process) simulated {
+	return simulated{protocols.Simulate(w, client)}
+}
+
+// NewOp implements Host.
+func (s simulated) NewOp() int { return s.World.NewOp() }
+
+// Record implements Host.
+func (s simulated) Record(e history.Event) {
+	s.World.Record(e)
+	if e.Kind != history.Expire { // which is no step of the program
+		s.Settle()
+	}
+}
+
+// Believe implements Host.
+func (s simulated) Believe(_ int, until time.Time, over func()) (stop func()) {
+	if !s.LockClock().Now().Before(until) {
+		// A pause came between the computation of the validity and the grant, or the validity is not looked at.
+		over()
+		return nil
+	}
+	return s.World.WhenBeliefEnds(s.Process, until, over)
+}
+
+// Attempt implements Host.
+func (s simulated) Attempt(acquire, number int) {
+	s.Purpose(s.World.Kernel.Draw("attempt").WithString(s.Name()).With(uint64(acquire)).With(uint64(number)))
+}
+
+// Access implements Host.
+func (s simulated) Access(acquire, number int, e history.Event) history.Event {
+	key := s.World.Kernel.Draw("storage").WithString(s.Name()).With(uint64(acquire)).With(uint64(number))
+	return s.World.Storage.Do(s.Process, key, e)
+}
