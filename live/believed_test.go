@@ -176,3 +176,48 @@ func TestSuspended(t *testing.T) {
 		}
 	}
 }
+
+// A pause that was ended early does not end a later one, and of two that overlap the last end counts.
+func TestPausesOverlap(t *testing.T) {
+	needsServer(t)
+	const slack = 500 * time.Millisecond
+	for name, test := range map[string]struct {
+		timeline string
+		resumes  []time.Duration
+		beyond   string
+	}{
+		"ended early": {`
+  - {at: 0s, client: client-1, do: [sleep: 4s]}
+  - {at: 500ms, fault: {pause: {process: client-1, for: 2s}}}
+  - {at: 1s, fault: {resume: {process: client-1}}}
+  - {at: 1500ms, fault: {pause: {process: client-1, for: 2s}}}`, []time.Duration{time.Second, 3500 * time.Millisecond}, "a pause of 2s"},
+		"overlapping, of a node": {`
+  - {at: 0s, client: client-1, do: [sleep: 4s]}
+  - {at: 500ms, fault: {pause: {process: A, for: 1s}}}
+  - {at: 1s, fault: {pause: {process: A, for: 2s}}}`, []time.Duration{3 * time.Second}, "a pause of 2."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := run(t, t.Context(), small(t, short, test.timeline))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var resumes []time.Duration
+			for _, e := range r.History {
+				if e.Kind == history.Fault && e.Name == "resume" {
+					resumes = append(resumes, time.Duration(e.Time))
+				}
+			}
+			if len(resumes) != len(test.resumes) {
+				t.Fatalf("resumes at %v, want %v", resumes, test.resumes)
+			}
+			for i, want := range test.resumes {
+				if off := resumes[i] - want; off < 0 || off > slack {
+					t.Errorf("resumes at %v, want %v", resumes, test.resumes)
+				}
+			}
+			if got := fmt.Sprint(r.Beyond); !strings.Contains(got, test.beyond) {
+				t.Errorf("beyond the budget: %s, want %s", got, test.beyond)
+			}
+		})
+	}
+}

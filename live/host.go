@@ -102,10 +102,9 @@ func (h *host) NewOp() int {
 	return (h.ops-1)*h.client.Clients + h.client.Index + 1
 }
 
-// Record implements scenarios.Host. A release ends the client's belief before it is called, and so does a protocol that says
-// so.
+// Record implements scenarios.Host. A release ends the client's belief before it is called.
 func (h *host) Record(e history.Event) {
-	if e.Kind == history.Expire || e.Kind == history.Call && e.Func == history.Release {
+	if e.Kind == history.Call && e.Func == history.Release {
 		h.client.tell(notice{Belief: &belief{Grant: e.Grant, Resource: e.Resource}})
 	}
 	e.Span = scaled(e.Span, h.client.Speed)

@@ -334,6 +334,7 @@ func TestUnfit(t *testing.T) {
 		{"47-consensus/cut-off-client", "protocol consensus talks to a lock service, which is a part of the simulator"},
 		{"49-database-unique-index/contention", "protocol db-unique talks to a database, which is a part of the simulator"},
 		{"boundaries/pause-holds", "a single millisecond"},
+		{"44-redisson/lost-wake-up", ""},
 	} {
 		s := byName(test.name)
 		if s == nil {
@@ -347,6 +348,15 @@ func TestUnfit(t *testing.T) {
 		case test.why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), test.why)):
 			t.Errorf("%s: %v, want %q in it", test.name, err, test.why)
 		}
+	}
+}
+
+// A reset breaks a subscription in the simulator, and go-redis makes it again.
+func TestResetsOfSubscribers(t *testing.T) {
+	s := *byName("44-redisson/lost-wake-up")
+	s.Timeline = append(slices.Clone(s.Timeline), scenarios.Item{Kind: "reset", Fault: &faults.Reset{}})
+	if err := live.Unfit(&s); !errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), "subscribes") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -27,7 +27,7 @@ type player struct {
 	kind    sim.ClockKind // which of them is its lock clock
 	ready   chan error    // what came of its beginning
 	running int           // programs that it has not finished
-	stopped int           // pauses in force
+	stopped bool          // paused or suspended
 	rested  bool          // of a crew: its clients are at rest
 	taking  int           // and how many locks it is about to take
 	left    *left         // and what is left of it

@@ -397,7 +397,7 @@ func (s *soak) adversity() {
 	case Reset:
 		strike(&faults.Reset{Links: links})
 	case ClientPause:
-		if s.client(process).stopped == 0 {
+		if !s.client(process).stopped {
 			strike(&faults.Pause{Process: process, For: 1 + s.upTo(2*ttl)})
 		}
 	case ClientKill:
@@ -440,7 +440,7 @@ func (s *soak) killClient(name string) bool {
 	}
 	i := slices.Index(s.clients, c)
 	c.crash()
-	c.stopped = 0
+	c.stopped = false
 	now := trueTime()
 	s.note("client-kill", "", "", 0, "%s is killed", crewName(name, s.lives[i]))
 	for n := range s.roles[i].Clients {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/redlock"
 	"redlocksim/scenarios"
 )
 
@@ -20,6 +21,9 @@ func atSpeed(s *scenarios.Scenario, speed int) *scenarios.Scenario {
 	x.Lock.RetryDelay.Min /= by
 	x.Lock.RetryDelay.Max /= by
 	x.Lock.WakeUp /= by
+	// Redis' own milliseconds stay what they are.
+	constant := s.Lock.Drift.Constant
+	x.Lock.Drift.Constant = max(constant/by, min(constant, redlock.DefaultDrift().Constant))
 	x.Lock.ConnectTimeout /= by
 	x.Lock.GiveUp /= by
 	x.Lock.WaitTimeout = ttl(s.Lock.WaitTimeout)

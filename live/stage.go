@@ -41,6 +41,7 @@ type stage struct {
 	inForce  []*remedy
 	rates    map[string][]*rateInForce // by the process
 	down     map[string]down
+	spells   map[string]*spell
 	groups   []*group // of masters with their replicas
 	spent    faults.Spent
 	failed   error
@@ -70,7 +71,7 @@ func newStage(speed int, command []string) (*stage, error) {
 	}
 	over := make(chan struct{})
 	return &stage{speed: int64(speed), command: command, dir: dir, starter: newStarter(), queue: make(chan func()), over: over, stalls: watchStalls(over),
-		rates: map[string][]*rateInForce{}, down: map[string]down{}}, nil
+		rates: map[string][]*rateInForce{}, down: map[string]down{}, spells: map[string]*spell{}}, nil
 }
 
 // addServers starts a server for each node, with the library that changes clocks and notes fsyncs if they need it.

@@ -22,7 +22,7 @@ const (
 // disturbing is how long a scenario must be held up at a speed to be another one: half of the node timeout, as an answer waits
 // for a server and for its client, but no more for clients that wait for long, as the moments of the others are as close
 // together for them. It is less where a fault lasts for little more than the node timeout, or makes one message later than
-// another by less.
+// another by less; but what is less than a pulse is met on an idle machine, too.
 func disturbing(s *scenarios.Scenario, speed int) time.Duration {
 	least := min(nodeTimeout(s, speed), smallestNodeTimeout) / 2
 	for i := range s.Timeline {
@@ -35,7 +35,7 @@ func disturbing(s *scenarios.Scenario, speed int) time.Duration {
 			least = min(least, more)
 		}
 	}
-	return least
+	return max(least, pulseEvery)
 }
 
 // stalls is the longest time by which a run was held up so far.

@@ -10,6 +10,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/sim"
 )
 
 // A run that is not as expected counts unless the machine held it up, and in any case if no delay excuses what it shows.
@@ -24,21 +25,34 @@ func TestUntilUndisturbed(t *testing.T) {
 		name  string
 		runs  []run
 		count int // how many are made
+		kind  sim.StorageKind
 	}{
-		{"as expected", []run{{expected, little}}, 1},
-		{"as expected, and held up", []run{{expected, much}}, 1},
-		{"another finding", []run{{nil, little}}, 1},
-		{"another finding, and held up", []run{{nil, much}, {expected, little}}, 2},
-		{"held up, then another finding", []run{{nil, much}, {nil, little}}, 2},
-		{"always held up", []run{{nil, much}, {nil, much}, {nil, much}, {nil, much}}, 4},
-		{"two holders, and held up", []run{{[]checker.Kind{checker.LeaseOverlap}, much}}, 1},
-		{"tokens out of order, and held up", []run{{[]checker.Kind{checker.TokenRegressed, checker.StaleWrite}, much}}, 1},
+		{name: "as expected", runs: []run{{expected, little}}, count: 1},
+		{name: "as expected, and held up", runs: []run{{expected, much}}, count: 1},
+		{name: "another finding", runs: []run{{nil, little}}, count: 1},
+		{name: "another finding, and held up", runs: []run{{nil, much}, {expected, little}}, count: 2},
+		{name: "held up, then another finding", runs: []run{{nil, much}, {nil, little}}, count: 2},
+		{name: "always held up", runs: []run{{nil, much}, {nil, much}, {nil, much}, {nil, much}}, count: 4},
+		{name: "two holders, and held up", runs: []run{{[]checker.Kind{checker.LeaseOverlap}, much}}, count: 1},
+		{name: "a fence that lets all pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much}}, count: 1, kind: sim.Fenced},
+		{name: "tokens out of order, and held up", runs: []run{{[]checker.Kind{checker.TokenRegressed, checker.StaleWrite}, much}}, count: 1},
 	} {
 		var speeds []int
-		r, err := untilUndisturbed(slowing(5), func(speed int) (*scenarios.Result, time.Duration, error) {
+		told := 0
+		expected := expected
+		if test.kind == sim.Fenced {
+			expected = nil
+		}
+		again := func(r *scenarios.Result, heldUp time.Duration) {
+			if told++; r.OK() || heldUp != much {
+				t.Errorf("%s: told of a run with %v, held up for %v", test.name, r.Findings, heldUp)
+			}
+		}
+		r, err := untilUndisturbed(slowing(5), again, func(speed int) (*scenarios.Result, time.Duration, error) {
 			made := test.runs[len(speeds)]
 			speeds = append(speeds, speed)
 			r := &scenarios.Result{Scenario: &scenarios.Scenario{Expect: scenarios.Expect{Findings: expected}}, Findings: made.findings}
+			r.Scenario.Storage.StorageKind = test.kind
 			if !slices.Equal(made.findings, expected) {
 				r.Problems = []scenarios.Problem{{Class: scenarios.Safety, Text: "another"}}
 			}
@@ -46,6 +60,9 @@ func TestUntilUndisturbed(t *testing.T) {
 		})
 		if err != nil || len(speeds) != test.count || !slices.Equal(speeds, []int{5, 3, 1, 1}[:test.count]) {
 			t.Errorf("%s: %d runs at speeds %v, %v; want %d", test.name, len(speeds), speeds, err, test.count)
+		}
+		if told != test.count-1 {
+			t.Errorf("%s: told of %d runs that do not count, want %d", test.name, told, test.count-1)
 		}
 		if last := test.runs[len(test.runs)-1]; slices.Equal(last.findings, expected) != r.OK() {
 			t.Errorf("%s: problems %v of a run with %v", test.name, r.Problems, last.findings)
@@ -89,8 +106,25 @@ func TestDisturbing(t *testing.T) {
 	if got, want := disturbing(&s, 5), 25*time.Millisecond; got != want {
 		t.Errorf("with clients that wait for ever: %v", got)
 	}
+	s.Timeline = []scenarios.Item{{Fault: &faults.Delay{By: 50 * time.Millisecond}}}
+	if got, want := disturbing(&s, 5), 10*time.Millisecond; got != want {
+		t.Errorf("with messages that are later by 50 ms: %v", got)
+	}
 	s.Timeline = []scenarios.Item{{Fault: &faults.Delay{By: 10 * time.Millisecond}}}
-	if got, want := disturbing(&s, 5), 2*time.Millisecond; got != want {
-		t.Errorf("with messages that are later by 10 ms: %v", got)
+	if got, want := disturbing(&s, 5), pulseEvery; got != want {
+		t.Errorf("with messages that are later by less than can be told: %v", got)
+	}
+}
+
+// Redis' own milliseconds take no part in the speed; an allowance beyond them does.
+func TestAllowanceAtSpeed(t *testing.T) {
+	for _, test := range []struct{ given, want time.Duration }{
+		{0, 0}, {time.Millisecond, time.Millisecond}, {2 * time.Millisecond, 2 * time.Millisecond}, {8 * time.Millisecond, 2 * time.Millisecond}, {time.Second, 200 * time.Millisecond},
+	} {
+		s := scenarios.Default()
+		s.Lock.Drift.Constant = test.given
+		if got := atSpeed(&s, 5).Lock.Drift.Constant; got != test.want {
+			t.Errorf("%v: %v, want %v", test.given, got, test.want)
+		}
 	}
 }

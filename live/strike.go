@@ -371,9 +371,10 @@ func (r *stage) pause(f *faults.Pause) error {
 	if s != nil && s.process == nil {
 		return fmt.Errorf("live: pause: %s is down", f.Process)
 	}
-	r.spent.Pause = max(r.spent.Pause, f.For)
+	before, end := r.spell(f.Process, c != nil && c.stopped || s != nil && s.paused)
+	r.spent.Pause = max(r.spent.Pause, before+f.For)
 	if c != nil {
-		c.stopped++
+		c.stopped = true
 		c.process.stop()
 	} else {
 		if r.groupOf(s.name) != nil && !s.paused {
@@ -391,17 +392,31 @@ func (r *stage) pause(f *faults.Pause) error {
 	} else {
 		r.notePoint("pause", f.Process, f.For, "%s is paused for %v", f.Process, f.For)
 	}
-	r.lasts(f.For, func() { r.goOn(f.Process) })
+	r.lasts(f.For, end)
 	return nil
 }
 
-// goOn ends one pause of a process: it goes on if no other is in force.
-func (r *stage) goOn(process string) {
-	if c := r.client(process); c != nil && c.stopped > 1 {
-		c.stopped--
-		return
+// spell is a stretch of time in which a process is paused, by one pause or by several that overlap.
+type spell struct {
+	since   int64
+	inForce int // pauses that have not ended
+}
+
+// spell begins a pause of a process. It returns for how long the process was stopped already, and how the pause ends: the process
+// goes on if it is the last of its spell. Where the process was resumed or ended meanwhile nothing is left to end.
+func (r *stage) spell(process string, isPaused bool) (before time.Duration, end func()) {
+	if isPaused {
+		before = time.Duration((trueTime() - r.spells[process].since) * r.speed)
+	} else {
+		r.spells[process] = &spell{since: trueTime()}
 	}
-	_ = r.resume(process) // it may have been resumed, or ended, meanwhile
+	now := r.spells[process]
+	now.inForce++
+	return before, func() {
+		if now.inForce--; now.inForce == 0 && r.spells[process] == now {
+			_ = r.resume(process)
+		}
+	}
 }
 
 // suspend stops a client with its machine: its monotonic clock stands still until it goes on.
@@ -410,22 +425,23 @@ func (r *stage) suspend(f *faults.Suspend) error {
 	if c.process == nil {
 		return fmt.Errorf("live: suspend: %s has crashed", c.name)
 	}
-	r.spent.Suspend = max(r.spent.Suspend, f.For)
-	c.stopped++
+	before, end := r.spell(c.name, c.stopped)
+	r.spent.Suspend = max(r.spent.Suspend, before+f.For)
+	c.stopped = true
 	c.process.stop()
 	r.turned(c.clocks.suspend(), c.name)
 	r.note("suspend", c.name, "", f.For, "the machine of %s is suspended for %v", c.name, f.For)
-	r.lasts(f.For, func() { r.goOn(c.name) })
+	r.lasts(f.For, end)
 	return nil
 }
 
 func (r *stage) resume(process string) error {
 	if c := r.client(process); c != nil {
-		if c.process == nil || c.stopped == 0 {
+		if c.process == nil || !c.stopped {
 			return fmt.Errorf("live: resume: %s is not paused", process)
 		}
 		r.notePoint("resume", process, 0, "%s goes on", process)
-		c.stopped = 0
+		c.stopped = false
 		if c.clocks != nil && c.clocks.suspended != nil {
 			r.turned(c.clocks.wake(), c.name)
 		}
@@ -437,7 +453,8 @@ func (r *stage) resume(process string) error {
 		return fmt.Errorf("live: resume: %s is not paused", process)
 	}
 	r.notePoint("resume", process, 0, "%s goes on", process)
-	return s.goOn()
+	r.failed = s.goOn()
+	return r.failed
 }
 
 // heal undoes all faults that are in force and lets none strike any more; see faults.Field.Heal.

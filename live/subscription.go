@@ -14,8 +14,9 @@ import (
 )
 
 // subscription is a connection over which a node publishes. After a partition that lost something on it, TCP has no way to go
-// on, so it is made again once, as clients of Redis do: what was published meanwhile is lost, as in the simulator, and the
-// subscription goes on. It is broken if that fails.
+// on, so it is made again, as clients of Redis do: what was published meanwhile is lost, as in the simulator, and the
+// subscription goes on. It is broken if that fails. After a reset it is made again as well, where the simulator breaks it: so
+// resets are refused for those who subscribe.
 type subscription struct {
 	host   *host
 	pubsub *redis.PubSub

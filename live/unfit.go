@@ -16,8 +16,8 @@ import (
 var ErrUnfit = errors.New("cannot be shown on tier live")
 
 // DefaultSpeed is how many times as fast as its scenario a run is, unless Options say otherwise or the scenario cannot be hurried:
-// if it has a fault that is longer than the node timeout and would be so no more, or replicas that are slow, the run is as slow
-// as the scenario.
+// if it has a fault that is longer than the node timeout and would be so no more, replicas that are slow, or times in whole
+// seconds, the run is as slow as the scenario.
 const DefaultSpeed = 5
 
 // smallestNodeTimeout is what node timeouts are not divided below: answers take the time that the machine needs.
@@ -51,7 +51,7 @@ func beyondTimeout(s *scenarios.Scenario) []time.Duration {
 // speedOf is how fast a scenario can be run. EXPIRE and clocks that are read in seconds have those of the machine.
 func speedOf(s *scenarios.Scenario) int {
 	const clearly = 10 * time.Millisecond
-	if s.Lock.Protocol == "setnx-expire" || s.Lock.Resolution >= time.Second {
+	if s.Lock.Protocol == "setnx-expire" || s.Lock.Resolution >= time.Second || slices.Contains(unhurried, s.Name) {
 		return 1
 	}
 	for _, d := range beyondTimeout(s) {
@@ -70,14 +70,18 @@ func speedOf(s *scenarios.Scenario) int {
 
 // Options say how to run. The zero value will do where the program answers to "live-client".
 type Options struct {
-	// Speed is how many times as fast as its scenario the run is; zero is DefaultSpeed, or 1 where a
-	// scenario needs it. The faster, the more the speed of
-	// the machine shows.
+	// Speed is how many times as fast as its scenario the run is; zero is DefaultSpeed, or 1 where a scenario needs it.
+	// The faster, the more the speed of the machine shows.
 	Speed int
+	// Again, if not nil, is told of a run that does not count, and by how much the machine held it up.
+	Again func(r *scenarios.Result, heldUp time.Duration)
 	// Client is the command that starts a client process: it must end in a call of Client. Nil is this program with the
 	// argument live-client.
 	Client []string
 }
+
+// unhurried are the scenarios in which less than a millisecond would decide at DefaultSpeed.
+var unhurried = []string{"51-implementations/node-redlock"}
 
 // decidedByTime are the scenarios whose verdict hangs on times that a machine does not keep to, by their names or the
 // parts before the slash.
@@ -103,7 +107,8 @@ func Unfit(s *scenarios.Scenario) error {
 			why = append(why, text)
 		}
 	}
-	if p, _ := protocols.Find(string(s.Lock.Protocol)); p.Service != "" {
+	p, _ := protocols.Find(string(s.Lock.Protocol))
+	if p.Service != "" {
 		add("protocol %s talks to a %s, which is a part of the simulator", p.Name, p.Service)
 	}
 	family, _, _ := strings.Cut(s.Name, "/")
@@ -117,7 +122,11 @@ func Unfit(s *scenarios.Scenario) error {
 	}
 	for i := range s.Timeline {
 		switch s.Timeline[i].Fault.(type) {
-		case nil, *faults.Partition, *faults.Hold, *faults.Delay, *faults.Reset, *faults.Pause, *faults.Resume,
+		case *faults.Reset:
+			if slices.Contains(p.Steps, protocols.Subscribed) {
+				add("protocol %s subscribes, and after a reset go-redis subscribes again", p.Name)
+			}
+		case nil, *faults.Partition, *faults.Hold, *faults.Delay, *faults.Pause, *faults.Resume,
 			*faults.Stuck, *faults.Crash, *faults.Restart, *faults.ClockStep, *faults.ClockRate, *faults.Suspend,
 			*faults.Kill, *faults.PowerLoss, *faults.Shutdown, *faults.Promote:
 		default:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,10 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, done func(*scenari
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	for _, s := range found {
-		r, err := live.Run(ctx, s, live.Options{})
+		r, err := live.Run(ctx, s, live.Options{Again: func(r *scenarios.Result, heldUp time.Duration) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: the machine held the run up by %v and it came out otherwise (%s): it is made again\n",
+				s.Name, heldUp.Round(time.Millisecond), r.Problems[0].Text)
+		}})
 		switch {
 		case ctx.Err() != nil:
 			return &failure{exitUsage, errInterrupted}

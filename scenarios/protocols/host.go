@@ -36,7 +36,7 @@ type Host interface {
 	// Serving is the node that requests to a node go to: after a failover, another.
 	Serving(node string) string
 
-	// Nodes are those of the shipped library, and Options have it use the process's clock, tasks and random bytes. It runs
+	// Nodes are those of the shipped library, and Options have it use what the process has in place of the system's. It runs
 	// as it does in production: where the process has goroutines, side by side with everything else.
 	Nodes() []redlock.Node
 	Options() []redlock.Option

@@ -146,6 +146,9 @@ func (x *redlockPlain) decided(yes, no int) bool {
 // elapsed is how long something took, by a clock that is read in the unit of the settings.
 func (x *redlockPlain) elapsed(start time.Time) time.Duration {
 	unit := x.env.Settings.Resolution
+	if unit == 0 {
+		return x.clock.Now().Sub(start) // Truncate leaves nothing of a monotonic reading
+	}
 	return x.clock.Now().Truncate(unit).Sub(start.Truncate(unit))
 }
 
@@ -259,7 +262,8 @@ func (x *redlockPlain) each(nodes []int, r sim.Request, got func(node int, reply
 	deadline := x.clock.Now().Add(x.env.Settings.NodeTimeout)
 	for _, i := range nodes {
 		tasks.Start(func() {
-			answers = append(answers, answer{i, x.nodes[i].Do(deadline, r)})
+			reply := x.nodes[i].Do(deadline, r) // others may be answered meanwhile
+			answers = append(answers, answer{i, reply})
 			waiter.Wake()
 		})
 	}
