@@ -112,14 +112,10 @@ func (s *store) plainly(c *redlock.Command, now int64) redlock.Outcome {
 	ttl := c.TTL.Milliseconds()
 	switch c.Op {
 	case redlock.OpAcquire:
-		free := true
-		for _, key := range c.Keys { // all of them, as EXISTS does: looking at a key removes it if it has expired
+		for _, key := range c.Keys { // up to the first that is taken: looking at a key removes it if it has expired
 			if _, taken := s.get(key, now); taken {
-				free = false
+				return redlock.Declined
 			}
-		}
-		if !free {
-			return redlock.Declined
 		}
 		for _, key := range c.Keys {
 			s.keys[key] = record{c.Value, now + ttl, s.server.Now()}

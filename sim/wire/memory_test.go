@@ -283,3 +283,23 @@ func TestMemoriesAgree(t *testing.T) {
 		})
 	})
 }
+
+// An acquire looks at its keys up to the first that is taken. Those after it that have expired are not removed, and are there
+// again when the clock is stepped back.
+func TestAnAcquireLooksUpToTheFirstTakenKey(t *testing.T) {
+	for name, backend := range map[string]func() sim.Backend{"model": model.New, "wire": wire.New} {
+		a := newAlone(backend(), sim.NoPersistence)
+		now := a.Servers[0].Clock().Wall().Milliseconds()
+		a.memory.Load([]sim.Record{{Key: "a", Value: "w", ExpiresAt: now - 1}, {Key: "b", Value: "w"}, {Key: "c", Value: "w", ExpiresAt: now - 1}})
+		a.do(redlock.OpAcquire, "v", time.Second, "a", "b", "c")
+		a.Servers[0].Clock().Step(-2 * time.Millisecond)
+		var keys []string
+		for _, r := range a.Servers[0].Dump() {
+			keys = append(keys, r.Key)
+		}
+		if want := []string{"b", "c"}; !slices.Equal(keys, want) {
+			t.Errorf("%s: %v are there, want %v", name, keys, want)
+		}
+		a.close()
+	}
+}
