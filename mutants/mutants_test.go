@@ -102,7 +102,7 @@ func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")
 	}
-	noNX := mutants.Mutant{Name: "any", Edits: []mutants.Edit{{File: "sim/model/model.go", Old: "if !free {", New: "if !free && len(c.Keys) > 1 {"}}}
+	noNX := mutants.Mutant{Name: "any", Edits: []mutants.Edit{{File: "sim/model/model.go", Old: "s.get(key, now); taken {", New: "s.get(key, now); taken && len(c.Keys) > 1 {"}}}
 	with := func(name string, change func(*mutants.Mutant)) mutants.Mutant {
 		m := noNX
 		m.Name = name
