@@ -86,7 +86,7 @@ func isInexcusable(r *scenarios.Result) bool {
 		switch kind {
 		case checker.LeaseOverlap, checker.TokenRegressed, checker.TokenRepeated:
 		case checker.StaleWrite:
-			if r.Scenario.Storage.StorageKind != sim.Fenced {
+			if kind := r.Scenario.Storage.StorageKind; kind != sim.Fenced && kind != sim.FencedWrites {
 				continue
 			}
 		default:

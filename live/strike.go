@@ -453,8 +453,11 @@ func (r *stage) resume(process string) error {
 		return fmt.Errorf("live: resume: %s is not paused", process)
 	}
 	r.notePoint("resume", process, 0, "%s goes on", process)
-	r.failed = s.goOn()
-	return r.failed
+	if err := s.goOn(); err != nil {
+		r.failed = err // also where nobody waits for this error
+		return err
+	}
+	return nil
 }
 
 // heal undoes all faults that are in force and lets none strike any more; see faults.Field.Heal.

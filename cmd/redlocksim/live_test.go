@@ -31,7 +31,10 @@ func TestAnInterruptedSuiteReportsWhatItHas(t *testing.T) {
 		found, _ := filepath.Glob(filepath.Join(temporary, "*")) // the pattern is right
 		return found
 	}
-	for len(files()) == 0 {
+	for deadline := time.Now().Add(20 * time.Second); len(files()) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is run\n%s", &stderr)
+		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
