@@ -93,9 +93,9 @@ func TestApply(t *testing.T) {
 			"1s delay 1ms: messages every client ↔ every node take 1ms longer\n2s delay-ends 0s: messages every client ↔ every node are as fast as before\n3s delay 2ms: messages every client ↔ every node take 2ms longer", "0% 0s 2ms 0s 0s []"},
 		{[]*Placed{at(1, &Reset{})}, "1s reset 0s: connections every client ↔ every node are reset", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(2 * time.Second)}}), at(1, &Kill{Outage: Outage{Node: "B", RestartAfter: ptr(0)}}), at(1, &Kill{Outage: Outage{Node: "C"}})},
-			"1s kill A 2s: A is killed\n1s kill B 0s: B is killed\n1s restart B 0s: B restarts with an empty memory, 0s after it stopped\n1s kill C 0s: C is killed\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 0s 0s 0s 0s [{B 0s} {A 2s}]"},
+			"1s kill A 2s: A is killed\n1s kill B 0s: B is killed\n1s restart B 0s: B restarts with an empty memory, 0s after it stopped\n1s kill C 0s: C is killed\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 0s 0s 0s 0s [{B 0s false} {A 2s false}]"},
 		{[]*Placed{at(1, &PowerLoss{Outage: Outage{Node: "A"}}), at(4, &Restart{Node: "A"})},
-			"1s power-loss A 0s: A loses power\n4s restart A 3s: A restarts with an empty memory, 3s after it stopped", "0% 0s 0s 0s 0s [{A 3s}]"},
+			"1s power-loss A 0s: A loses power\n4s restart A 3s: A restarts with an empty memory, 3s after it stopped", "0% 0s 0s 0s 0s [{A 3s false}]"},
 		{[]*Placed{at(0.1, &Shutdown{Outage: Outage{Node: "A", RestartAfter: ptr(time.Second)}})},
 			"100ms shutdown A 1s: A is shut down\n1.1s restart A 1s: A restarts with all it knew, 1s after it stopped", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Pause{Process: "A", For: time.Second}), at(3, &Pause{Process: "c1", For: 0}), at(5, &Resume{Process: "c1"})},
@@ -108,7 +108,7 @@ func TestApply(t *testing.T) {
 		{[]*Placed{at(1, &Suspend{Client: "c1", For: 2 * time.Second})},
 			"1s suspend c1 2s: the machine of c1 is suspended for 2s\n3s resume c1 0s: c1 goes on", "0% 0s 0s 0s 2s []"},
 		{[]*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(5 * time.Second), ByWallClock: true}}), at(2, &ClockStep{Process: "A", By: 3 * time.Second})},
-			"1s kill A 5s: A is killed\n2s clock-step A 3s: the wall clock of A jumps forward by 3s\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 3s 0s 0s 0s [{A 2s}]"},
+			"1s kill A 5s: A is killed\n2s clock-step A 3s: the wall clock of A jumps forward by 3s\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 3s 0s 0s 0s [{A 2s false}]"},
 		{[]*Placed{at(1, &Stuck{Client: "c1"})}, "1s stuck c1 0s: c1 hangs in its work", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Promote{Node: "A", Replica: "A2"})},
 			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s []"},
@@ -306,5 +306,60 @@ func TestAllNodesByNameAreACutOff(t *testing.T) {
 	strike(t, f, at(1, &Partition{Links: links("c1", "C A B", sim.Both)}))
 	if name := f.World.History()[0].Name; name != CutOff {
 		t.Errorf("%s, want %s", name, CutOff)
+	}
+}
+
+// A fencing counter is lost when it is gone or smaller than it was, however long the node stayed away; a lock's key is none.
+func TestCountersAreLost(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		persistence sim.Persistence
+		token       int64
+		want        bool
+	}{
+		{"all memory", sim.NoPersistence, 7, true},
+		{"the latest of it", sim.EverySecond, 7, true},
+		{"nothing", sim.Always, 7, false},
+		{"a lock without a counter", sim.NoPersistence, 0, false},
+	} {
+		f := newField(t, test.persistence)
+		vote := func(at time.Duration, token int64) {
+			c := &redlock.Command{Op: redlock.OpAcquire, Keys: []string{"k"}, Value: at.String(), TTL: ms, Deadline: time.Unix(1e6, 0), Done: func(*redlock.Command, redlock.Reply) {}}
+			if token > 0 {
+				c.Conditions = &redlock.Conditions{Token: token, CounterTTL: time.Hour}
+			}
+			f.World.Kernel.After(at, func() { f.World.Nodes(f.World.Client("c1"))[0].Do([]*redlock.Command{c}) })
+		}
+		vote(100*ms, test.token)
+		vote(1300*ms, 2*test.token)
+		if test.token == 0 {
+			set(f, 1400*ms, 0, "other", redlock.OpAcquire, nil)
+		}
+		strike(t, f, at(1.5, &PowerLoss{Outage: Outage{Node: "A", RestartAfter: ptr(40 * time.Second)}}))
+		got := false
+		for _, r := range f.Spent.Restarts {
+			got = got || r.Counters
+		}
+		if got != test.want {
+			t.Errorf("%s: counters are lost: %v, want %v: %s", test.name, got, test.want, told(f))
+		}
+	}
+}
+
+// A promoted replica that was not told of a token has lost a counter.
+func TestPromotionLosesCounters(t *testing.T) {
+	for _, lag := range []bool{false, true} {
+		f := newField(t, sim.Always)
+		if lag {
+			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}).Arm(f)
+		}
+		f.World.Kernel.After(500*ms, func() {
+			f.World.Nodes(f.World.Client("c1"))[0].Do([]*redlock.Command{{Op: redlock.OpAcquire, Keys: []string{"k"}, Value: "v", TTL: time.Hour,
+				Deadline: time.Unix(1e6, 0), Conditions: &redlock.Conditions{Token: 7, CounterTTL: time.Hour}, Done: func(*redlock.Command, redlock.Reply) {}}})
+		})
+		strike(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
+		if got := len(f.Spent.Restarts) == 1 && f.Spent.Restarts[0].Counters; got != lag {
+			t.Errorf("cut off %v: %+v", lag, f.Spent.Restarts)
+		}
 	}
 }

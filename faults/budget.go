@@ -2,6 +2,8 @@ package faults
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -23,6 +25,10 @@ type Budget struct {
 	RestartDelay *time.Duration `yaml:"restart-delay"`
 	// MemoryLoss is how many times a node may come back earlier than that without all it knew.
 	MemoryLoss int `yaml:"memory-loss"`
+	// CounterLoss is how many nodes may ever lose fencing counters, however long they stay down: counters outlive every
+	// lock, so no delay brings them back. With a quorum of q out of N nodes the tokens of redlock.WithFencing grow as long
+	// as this is at most 2q − N − 1, which is 0 for a majority of an odd number.
+	CounterLoss int `yaml:"counter-loss"`
 }
 
 // Spent is what the faults of a run amounted to.
@@ -39,6 +45,8 @@ type Spent struct {
 type Amnesia struct {
 	Node  string
 	After time.Duration // since it stopped
+	// Counters: it lost a fencing counter, or the latest of what it had counted.
+	Counters bool
 }
 
 const unbounded = time.Duration(1<<63 - 1)
@@ -71,16 +79,45 @@ func (b Budget) Beyond(s Spent) []string {
 			over = append(over, fmt.Sprintf("%s came back without its memory after %v, the budget allows that %s", r.Node, r.After, b.memory()))
 		}
 	}
+	var nodes []string // that have lost counters
+	for _, r := range s.Restarts {
+		if r.Counters && !slices.Contains(nodes, r.Node) {
+			nodes = append(nodes, r.Node)
+		}
+	}
+	if len(nodes) > b.CounterLoss {
+		over = append(over, fmt.Sprintf("%s lost fencing counters, the budget allows that to %s", strings.Join(nodes, ", "), count(b.CounterLoss)))
+	}
 	return over
 }
 
-func (b Budget) memory() string {
-	text := "to no node"
-	if b.MemoryLoss == 1 {
-		text = "to one node"
-	} else if b.MemoryLoss > 1 {
-		text = fmt.Sprintf("to %d nodes", b.MemoryLoss)
+// count is how many nodes something is allowed to.
+func count(n int) string {
+	switch n {
+	case 0:
+		return "no node"
+	case 1:
+		return "one node"
 	}
+	return fmt.Sprintf("%d nodes", n)
+}
+
+// Away is how long a node without its memory must stay away at least, and whether it may come back at all. fenced says that
+// nodes keep fencing counters, which no delay brings back.
+func (b Budget) Away(fenced bool) (least time.Duration, comesBack bool) {
+	switch {
+	case fenced && b.CounterLoss == 0:
+		return 0, false
+	case b.MemoryLoss > 0:
+		return 0, true
+	case b.RestartDelay != nil:
+		return *b.RestartDelay, true
+	}
+	return 0, false
+}
+
+func (b Budget) memory() string {
+	text := "to " + count(b.MemoryLoss)
 	if b.RestartDelay != nil {
 		text += fmt.Sprintf(" before %v", *b.RestartDelay)
 	}

@@ -21,6 +21,8 @@ type Limits struct {
 	Scale time.Duration
 	// Persistence is what nodes write to their disks.
 	Persistence sim.Persistence
+	// Fenced says that nodes keep fencing counters.
+	Fenced bool
 	// Focus are processes that the fault strikes as often as all others together, if there are any: the client whose step
 	// decides when, or the nodes, when something happens to several at once.
 	Focus []string
@@ -146,11 +148,11 @@ func drawReset(c Choices, l *Limits) Fault { return &Reset{Links: l.links(c)} }
 func (l *Limits) outage(c Choices, keeps bool) Outage {
 	o := Outage{Node: l.node(c)}
 	least := time.Duration(0)
-	if !keeps && !l.Beyond && l.Budget.MemoryLoss == 0 {
-		if l.Budget.RestartDelay == nil {
+	if !keeps && !l.Beyond {
+		var comesBack bool
+		if least, comesBack = l.Budget.Away(l.Fenced); !comesBack {
 			return o
 		}
-		least = *l.Budget.RestartDelay
 	}
 	if c.For("for good", 0).Below(8) != 7 {
 		after := Length(c.For("restart", 0), least, least+l.Scale)
@@ -182,7 +184,7 @@ func drawRestart(c Choices, l *Limits) Fault {
 // drawPromote draws a promotion: an asynchronous replica may lack anything, which no budget but a spare loss of memory
 // covers.
 func drawPromote(c Choices, l *Limits) Fault {
-	if !l.Beyond && l.Budget.MemoryLoss == 0 {
+	if !l.Beyond && (l.Budget.MemoryLoss == 0 || l.Fenced && l.Budget.CounterLoss == 0) {
 		return nil
 	}
 	var masters []string

@@ -51,9 +51,9 @@ type Field struct {
 
 // outage is how a node went down.
 type outage struct {
-	at      sim.True
-	number  int // tells it from the node's other outages
-	forgets bool
+	at     sim.True
+	number int // tells it from the node's other outages
+	lost   loss
 	// comesBack: its restart is on its way.
 	comesBack bool
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/redlock"
 	"redlocksim/sim"
 )
 
@@ -33,7 +34,7 @@ func (o *Outage) stop(f *Field, name string, how func(*sim.Server) error, text s
 	if err := how(s); err != nil {
 		return err
 	}
-	this := outage{at: f.World.Kernel.Now(), number: f.down[o.Node].number + 1, forgets: forgets(before, s.OnDisk()), comesBack: o.RestartAfter != nil}
+	this := outage{at: f.World.Kernel.Now(), number: f.down[o.Node].number + 1, lost: lost(before, s.OnDisk()), comesBack: o.RestartAfter != nil}
 	f.down[o.Node] = this
 	var after time.Duration
 	if o.RestartAfter != nil {
@@ -61,17 +62,26 @@ func (o *Outage) stop(f *Field, name string, how func(*sim.Server) error, text s
 	return nil
 }
 
-// forgets says whether a node whose memory was before, and that starts again with what is on its disk, lacks a key, has
-// another value for it, or thinks that it expires earlier.
-func forgets(before, disk []sim.Record) bool {
+// loss is what a node that starts again no longer knows.
+type loss struct {
+	// any: it lacks a key, has another value for it, or thinks that it expires earlier.
+	any bool
+	// counters: one of the fencing counters is gone, or is what it was before.
+	counters bool
+}
+
+// lost compares what a node knew with what it knows now.
+func lost(before, now []sim.Record) loss {
+	var l loss
 	for _, r := range before {
-		if !slices.ContainsFunc(disk, func(d sim.Record) bool {
-			return d.Key == r.Key && d.Value == r.Value && (d.ExpiresAt == 0 || r.ExpiresAt != 0 && d.ExpiresAt >= r.ExpiresAt)
-		}) {
-			return true
+		at := slices.IndexFunc(now, func(d sim.Record) bool { return d.Key == r.Key && d.Value == r.Value })
+		if at >= 0 && (now[at].ExpiresAt == 0 || r.ExpiresAt != 0 && now[at].ExpiresAt >= r.ExpiresAt) {
+			continue
 		}
+		l.any = true
+		l.counters = l.counters || at < 0 && redlock.IsTokenKey(r.Key)
 	}
-	return false
+	return l
 }
 
 // Kill ends the process of a node, as kill −9 does: it loses what it had not handed to the operating system.
@@ -129,8 +139,8 @@ func (r *Restart) Apply(f *Field) error {
 	was := f.down[r.Node]
 	after := f.World.Kernel.Now().Sub(was.at)
 	with := "all it knew"
-	if was.forgets {
-		f.Spent.Restarts = append(f.Spent.Restarts, Amnesia{Node: r.Node, After: after})
+	if was.lost.any {
+		f.Spent.Restarts = append(f.Spent.Restarts, Amnesia{Node: r.Node, After: after, Counters: was.lost.counters})
 		with = "what was on its disk"
 		if len(s.OnDisk()) == 0 {
 			with = "an empty memory"

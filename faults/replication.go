@@ -42,19 +42,19 @@ func (p *Promote) Apply(f *Field) error {
 			clients = append(clients, w.Client(name))
 		}
 	}
-	lacks := to.Lacks(from)
+	missing := to.Missing(from)
 	if err := w.Promote(from, to, clients); err != nil {
 		return err
 	}
 	f.replaced[p.Node] = true
 	with := "all that " + p.Node + " knew"
-	if lacks {
+	if len(missing) > 0 {
 		with = "less than " + p.Node + " knew"
-		lost := Amnesia{Node: p.Node}
+		amnesia := Amnesia{Node: p.Node, Counters: lost(missing, to.Dump()).counters}
 		if !from.Up() {
-			lost.After = w.Kernel.Now().Sub(f.down[p.Node].at)
+			amnesia.After = w.Kernel.Now().Sub(f.down[p.Node].at)
 		}
-		f.Spent.Restarts = append(f.Spent.Restarts, lost)
+		f.Spent.Restarts = append(f.Spent.Restarts, amnesia)
 	}
 	f.note("promote", "", p.Replica, 0, "%s, the replica of %s, is promoted with %s; %s to it now", p.Replica, p.Node, with, who)
 	return nil

@@ -155,7 +155,7 @@ func (r *stage) promote(f *faults.Promote) error {
 	case to.follows == "":
 		return fmt.Errorf("live: promote: %s is a master already", to.name)
 	}
-	lacks, err := r.lacks(to, from)
+	lost, err := r.lacks(to, from)
 	if err == nil {
 		_, err = ask(to.addr, "REPLICAOF", "NO", "ONE")
 	}
@@ -199,23 +199,23 @@ func (r *stage) promote(f *faults.Promote) error {
 		}
 	}
 	with := "all that " + f.Node + " knew"
-	if lacks {
+	if lost.any {
 		with = "less than " + f.Node + " knew"
-		lost := faults.Amnesia{Node: f.Node}
+		amnesia := faults.Amnesia{Node: f.Node, Counters: lost.counters}
 		if from.process == nil {
-			lost.After = time.Duration((trueTime() - r.down[f.Node].at) * r.speed)
+			amnesia.After = time.Duration((trueTime() - r.down[f.Node].at) * r.speed)
 		}
-		r.spent.Restarts = append(r.spent.Restarts, lost)
+		r.spent.Restarts = append(r.spent.Restarts, amnesia)
 	}
 	r.note("promote", "", f.Replica, 0, "%s, the replica of %s, is promoted with %s; %s to it now", f.Replica, f.Node, with, who)
 	return nil
 }
 
-// lacks says whether a replica does not know all that its master knows, or knew when it stopped.
-func (r *stage) lacks(replica, master *server) (bool, error) {
+// lacks is what a replica does not know of what its master knows, or knew when it stopped.
+func (r *stage) lacks(replica, master *server) (loss, error) {
 	has, err := replica.dump()
 	if err != nil {
-		return false, err
+		return loss{}, err
 	}
 	var known map[string]remembered
 	switch {
@@ -225,7 +225,7 @@ func (r *stage) lacks(replica, master *server) (bool, error) {
 		known = master.knew
 	default:
 		if known, err = master.dump(); err != nil {
-			return false, err
+			return loss{}, err
 		}
 	}
 	return forgot(known, has, master.wall()), nil

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"redlocksim/redlock"
 	"redlocksim/sim"
 )
 
@@ -313,19 +314,24 @@ func (s *server) dump() (map[string]remembered, error) {
 	return records, nil
 }
 
-// forgot says whether a server that knew before lacks a key after, has another value for it, or thinks that it expires
-// earlier. Keys that were over at the time now, by the server's clock in milliseconds, do not count.
-func forgot(before, after map[string]remembered, now int64) bool {
+// loss is what a server no longer knows: anything, and a fencing counter or the latest of what it had counted.
+type loss struct{ any, counters bool }
+
+// forgot compares what a server knew before with what it knows after: it lost a key if it lacks it, has another value for
+// it, or thinks that it expires earlier. Keys that were over at the time now, by the server's clock in milliseconds, do not
+// count.
+func forgot(before, after map[string]remembered, now int64) (l loss) {
 	for key, b := range before {
 		if b.expires != 0 && b.expires < now {
 			continue
 		}
 		a, ok := after[key]
 		if !ok || a.digest != b.digest || a.expires != 0 && (b.expires == 0 || a.expires < b.expires) {
-			return true
+			l.any = true
+			l.counters = l.counters || redlock.IsTokenKey(key) && (!ok || a.digest != b.digest)
 		}
 	}
-	return false
+	return l
 }
 
 // wall is the server's clock in milliseconds.

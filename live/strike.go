@@ -352,8 +352,8 @@ func (r *stage) restart(node string) error {
 	}
 	after := time.Duration((trueTime() - was.at) * r.speed)
 	with := "all it knew"
-	if forgot(was.knew, now, s.wall()) {
-		r.spent.Restarts = append(r.spent.Restarts, faults.Amnesia{Node: node, After: after})
+	if lost := forgot(was.knew, now, s.wall()); lost.any {
+		r.spent.Restarts = append(r.spent.Restarts, faults.Amnesia{Node: node, After: after, Counters: lost.counters})
 		with = "what was on its disk"
 		if len(now) == 0 {
 			with = "an empty memory"

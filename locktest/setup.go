@@ -50,6 +50,8 @@ type Assumptions struct {
 	RestartDelay time.Duration
 	// MemoryLoss is how many times, in a run, a node may come back earlier than that without all it knew.
 	MemoryLoss int
+	// CounterLoss is how many nodes may ever lose their fencing counters, however long they stay away.
+	CounterLoss int
 }
 
 // setup is a Setup that is as it should be.
@@ -77,10 +79,10 @@ func (s Setup) read(t rapid.TB) *setup {
 	if !ok {
 		t.Fatalf("locktest: Assumptions.ClockRate %q is not a percentage (\"0.5%%\") or a part of one (\"0.005\") from 0 up to 100%%", a.ClockRate)
 	}
-	if min(a.ClockStep, a.Delay, a.Pause, a.Suspend, a.RestartDelay, time.Duration(a.MemoryLoss)) < 0 {
+	if min(a.ClockStep, a.Delay, a.Pause, a.Suspend, a.RestartDelay, time.Duration(min(a.MemoryLoss, a.CounterLoss))) < 0 {
 		t.Fatalf("locktest: none of the assumptions can be negative: %+v", a)
 	}
-	base.Budget = faults.Budget{ClockRate: rate, ClockStep: a.ClockStep, Delay: a.Delay, Pause: a.Pause, Suspend: a.Suspend, MemoryLoss: a.MemoryLoss}
+	base.Budget = faults.Budget{ClockRate: rate, ClockStep: a.ClockStep, Delay: a.Delay, Pause: a.Pause, Suspend: a.Suspend, MemoryLoss: a.MemoryLoss, CounterLoss: a.CounterLoss}
 	if a.RestartDelay > 0 {
 		base.Budget.RestartDelay = &a.RestartDelay
 	}

@@ -125,6 +125,9 @@ func (s *schedule) losses(when faults.Trigger, quorum []string) int {
 	if delay == nil {
 		needed = min(needed, early)
 	}
+	if s.Lock.Fencing && s.Nodes.Persistence.Persistence != sim.Always {
+		needed = min(needed, s.Budget.CounterLoss)
+	}
 	if needed <= 0 {
 		return 0
 	}

@@ -66,7 +66,10 @@ func TokenKey(key string) string { return tokenPrefix + key }
 // locks.
 func IsLockKey(key string) bool { return !isReserved(key) }
 
-func isReserved(key string) bool { return key == GuardKey || strings.HasPrefix(key, tokenPrefix) }
+// IsTokenKey reports whether a key on a node is a lock's fencing counter.
+func IsTokenKey(key string) bool { return strings.HasPrefix(key, tokenPrefix) }
+
+func isReserved(key string) bool { return key == GuardKey || IsTokenKey(key) }
 
 func (c *Client) isFenced() bool { return c.counterTTL != 0 }
 

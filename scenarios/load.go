@@ -171,6 +171,9 @@ func (c *check) budget() {
 	if b.MemoryLoss < 0 {
 		c.d.Errorf(child(n, "memory-loss"), fmt.Sprint(b.MemoryLoss), nil, "must not be negative")
 	}
+	if b.CounterLoss < 0 {
+		c.d.Errorf(child(n, "counter-loss"), fmt.Sprint(b.CounterLoss), nil, "must not be negative")
+	}
 	if b.ClockRate.PPB() < 0 || b.ClockRate.PPB() > sim.MaxRate {
 		c.d.Errorf(child(n, "clock-rate"), b.ClockRate.String(), nil, "must be from 0%% to 50%%")
 	}

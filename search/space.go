@@ -78,7 +78,7 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 
 // about is the limits of a fault at a moment, which is mostly about the client whose step that is.
 func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits {
-	l := &faults.Limits{Names: x.Processes(), Budget: x.Budget, Beyond: s.Beyond, Scale: x.Lock.TTL, Persistence: x.Nodes.Persistence.Persistence}
+	l := &faults.Limits{Names: x.Processes(), Budget: x.Budget, Beyond: s.Beyond, Scale: x.Lock.TTL, Persistence: x.Nodes.Persistence.Persistence, Fenced: x.Lock.Fencing}
 	if when.After != nil {
 		l.Focus = []string{when.After.Client}
 	}

@@ -178,13 +178,17 @@ func (s *Server) restarted() {
 	}
 }
 
-// Lacks says whether a node does not know all that another of its group knew after its last command.
-func (s *Server) Lacks(master *Server) bool {
+// Missing is what another of its group knew after its last command, and this node does not know, or not in this way.
+func (s *Server) Missing(master *Server) []Record {
 	has := s.Dump()
 	now := master.Clock().Wall().Milliseconds()
-	return slices.ContainsFunc(master.replication.known, func(r Record) bool {
-		return (r.ExpiresAt == 0 || now <= r.ExpiresAt) && !slices.Contains(has, r)
-	})
+	var missing []Record
+	for _, r := range master.replication.known {
+		if (r.ExpiresAt == 0 || now <= r.ExpiresAt) && !slices.Contains(has, r) {
+			missing = append(missing, r)
+		}
+	}
+	return missing
 }
 
 // reaches says whether no partition keeps a master from its replica.

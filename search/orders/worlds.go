@@ -78,8 +78,11 @@ func Worlds(base *scenarios.Scenario) []*World {
 // strikes are the faults that may strike, and none.
 func strikes(base *scenarios.Scenario) []*Strike {
 	budget, node := base.Budget, base.Nodes.Names[0]
-	again := budget.RestartDelay
-	if budget.MemoryLoss > 0 || base.Nodes.Persistence.Persistence != sim.NoPersistence { // what is killed keeps what it has written
+	var again *time.Duration
+	if least, comesBack := budget.Away(base.Lock.Fencing); comesBack {
+		again = &least
+	}
+	if base.Nodes.Persistence.Persistence != sim.NoPersistence { // what is killed keeps what it has written
 		again = new(time.Duration)
 	}
 	all := []*Strike{nil,

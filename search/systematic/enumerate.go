@@ -93,7 +93,7 @@ func (e *enumeration) of(zero faults.Fault) (all []faults.Fault) {
 			add(&faults.Restart{Node: n})
 		}
 	case *faults.Promote:
-		if e.beyond || budget.MemoryLoss > 0 {
+		if e.beyond || budget.MemoryLoss > 0 && (!e.Scenario.Lock.Fencing || budget.CounterLoss > 0) {
 			for _, n := range e.Scenario.Nodes.Names {
 				for _, r := range e.names.Replicas[n] {
 					add(&faults.Promote{Node: n, Replica: r})
@@ -188,10 +188,13 @@ func (e *enumeration) links() (all []faults.Links) {
 // restart delay of the budget in any case.
 func (e *enumeration) outages(keeps bool) (all []faults.Outage) {
 	after := []time.Duration{}
-	if keeps || e.beyond || e.Scenario.Budget.MemoryLoss > 0 {
+	budget := e.Scenario.Budget
+	least, comesBack := budget.Away(e.Scenario.Lock.Fencing)
+	free := keeps || e.beyond // to come back at any time
+	if free || comesBack && least == 0 {
 		after = append(after, 0)
 	}
-	if d := e.Scenario.Budget.RestartDelay; d != nil && !slices.Contains(after, *d) {
+	if d := budget.RestartDelay; d != nil && (free || comesBack) && !slices.Contains(after, *d) {
 		after = append(after, *d)
 	}
 	for _, n := range e.names.Nodes {
