@@ -2,43 +2,264 @@ package goredis
 
 import (
 	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// listenAgain is how long after a broken connection, or one that could not be made, a new one is tried. Whoever waits for
-// a message asks by itself in the meantime.
-const listenAgain = time.Second
+// The times of a subscription. No step of it waits for longer than subscriptionStep, also where a server accepts the
+// connection and never answers: so one that nobody needs any more is gone within about twice that.
+const (
+	subscriptionStep  = time.Second      // for a connection with its handshake, for a write, and between looks whether it is still needed
+	subscriptionRetry = time.Second      // after a connection that broke or could not be made; waiters poll in the meantime
+	subscriptionPing  = 10 * time.Second // of silence, after which the server is asked whether it is there
+	subscriptionDead  = 20 * time.Second // of silence, after which the connection is made anew
+)
 
-// Listen implements redlock.Listener by a connection of its own for each call, which is made again when it breaks.
+// Listen implements redlock.Listener. All that is listened for on the node shares one connection of its own, which is made
+// again when it breaks, and closed when nobody listens any more.
 func (n *Node) Listen(channel string, heard func()) (stop func()) {
-	ctx, cancel := n.clock.WithCancel(context.Background())
-	subscription := n.client.Subscribe(ctx) // connects to nothing yet
-	n.tasks.Start(func() {
-		_ = subscription.Subscribe(ctx, channel) // an error comes again from Receive, which then subscribes
-		for ctx.Err() == nil {
-			switch message, err := subscription.Receive(ctx); {
-			case err != nil:
-				n.pause(ctx, listenAgain)
-			default:
-				if _, ok := message.(*redis.Message); ok {
-					heard()
-				}
-			}
-		}
-		_ = subscription.Close()
-	})
-	return func() {
-		cancel(nil)
-		n.tasks.Start(func() { _ = subscription.Close() }) // ends a Receive under way
+	s := &n.subscription
+	w := &waiter{heard}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return func() {}
+	}
+	if s.waiters == nil {
+		s.waiters = map[string][]*waiter{}
+	}
+	s.waiters[channel] = append(s.waiters[channel], w)
+	start, change := !s.running, len(s.waiters[channel]) == 1
+	s.running = true
+	s.mu.Unlock()
+	if start {
+		n.tasks.Start(n.subscribe)
+	} else if change {
+		n.tasks.Start(n.updateChannels)
+	}
+	return func() { n.stopListening(channel, w) }
+}
+
+func (n *Node) stopListening(channel string, w *waiter) {
+	s := &n.subscription
+	s.mu.Lock()
+	s.waiters[channel] = slices.DeleteFunc(s.waiters[channel], func(o *waiter) bool { return o == w })
+	change := len(s.waiters[channel]) == 0
+	if change {
+		delete(s.waiters, channel)
+	}
+	last := len(s.waiters) == 0
+	s.mu.Unlock()
+	switch {
+	case last:
+		n.closeConnection()
+	case change:
+		n.tasks.Start(n.updateChannels)
 	}
 }
 
-// pause waits for d or until ctx ends.
-func (n *Node) pause(ctx context.Context, d time.Duration) {
-	w := n.tasks.NewWaiter()
-	timer := n.clock.AfterFunc(d, w.Wake)
-	defer timer.Stop()
-	w.Wait(ctx)
+// subscription is what a node listens for. There is at most one connection, and one task that reads from it.
+type subscription struct {
+	mu       sync.Mutex
+	waiters  map[string][]*waiter // by channel, none empty
+	running  bool                 // the task that reads
+	closing  bool                 // the connection is being closed because nobody needed it
+	closed   bool                 // by Nodes.Close: nobody may listen any more
+	ended    func()               // called when the reading task has ended; nil unless Nodes.Close waits for it
+	pubsub   *redis.PubSub        // nil between connections
+	channels map[string]bool      // that pubsub was asked to subscribe to
+	updating bool                 // a task asks it to
+}
+
+// waiter wants to be told of messages.
+type waiter struct{ heard func() }
+
+// subscribe reads messages until nobody listens any more.
+func (n *Node) subscribe() {
+	s := &n.subscription
+	for {
+		n.readMessages()
+		s.mu.Lock()
+		isNeeded, wasClosed := len(s.waiters) > 0, s.closing
+		s.closing = false
+		if !isNeeded {
+			s.running = false
+			ended := s.ended
+			s.mu.Unlock()
+			if ended != nil {
+				ended()
+			}
+			return
+		}
+		s.mu.Unlock()
+		if !wasClosed { // who came while it was closed need not wait
+			n.pause(subscriptionRetry)
+		}
+	}
+}
+
+// readMessages connects, and reads until the connection breaks or is not needed any more.
+func (n *Node) readMessages() {
+	s := &n.subscription
+	pubsub := n.client.Subscribe(context.Background()) // connects to nothing yet
+	defer pubsub.Close()
+	s.mu.Lock()
+	s.pubsub, s.channels = pubsub, map[string]bool{}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.pubsub = nil
+		s.mu.Unlock()
+	}()
+	n.updateChannels()
+	heard := n.clock.Now()
+	for n.isNeeded() {
+		message, err := n.receive(pubsub)
+		now := n.clock.Now()
+		switch {
+		case err == nil:
+			heard = now
+			if m, ok := message.(*redis.Message); ok {
+				n.tell(m.Channel)
+			}
+		case !isTimeout(err) || now.Sub(heard) >= subscriptionDead:
+			return
+		case now.Sub(heard) >= subscriptionPing:
+			n.ping(pubsub)
+		}
+	}
+}
+
+// receive waits for a message for one step. If the connection breaks, go-redis makes another one within the context.
+func (n *Node) receive(pubsub *redis.PubSub) (message any, err error) {
+	ctx, cancel := n.within(2 * subscriptionStep)
+	defer cancel()
+	return pubsub.ReceiveTimeout(ctx, subscriptionStep)
+}
+
+// ping asks for a message. An error comes again from receive.
+func (n *Node) ping(pubsub *redis.PubSub) {
+	ctx, cancel := n.within(subscriptionStep)
+	defer cancel()
+	_ = pubsub.Ping(ctx)
+}
+
+func isTimeout(err error) bool {
+	var e net.Error
+	return errors.As(err, &e) && e.Timeout()
+}
+
+// updateChannels has the server send what is listened for now, and nothing else.
+func (n *Node) updateChannels() {
+	s := &n.subscription
+	for {
+		s.mu.Lock()
+		var more, less []string
+		for channel := range s.waiters {
+			if !s.channels[channel] {
+				more = append(more, channel)
+			}
+		}
+		for channel := range s.channels {
+			if s.waiters[channel] == nil {
+				less = append(less, channel)
+			}
+		}
+		if s.pubsub == nil || s.updating || len(more)+len(less) == 0 {
+			s.mu.Unlock() // whoever is updating looks again
+			return
+		}
+		for _, channel := range more {
+			s.channels[channel] = true
+		}
+		for _, channel := range less {
+			delete(s.channels, channel)
+		}
+		s.updating = true
+		pubsub := s.pubsub
+		s.mu.Unlock()
+
+		slices.Sort(more)
+		slices.Sort(less)
+		ctx, cancel := n.within(subscriptionStep)
+		// Errors come again from ReceiveTimeout.
+		if len(more) > 0 {
+			_ = pubsub.Subscribe(ctx, more...)
+		}
+		if len(less) > 0 {
+			_ = pubsub.Unsubscribe(ctx, less...)
+		}
+		cancel()
+		s.mu.Lock()
+		s.updating = false
+		s.mu.Unlock()
+	}
+}
+
+// tell tells those who listen on the channel.
+func (n *Node) tell(channel string) {
+	s := &n.subscription
+	s.mu.Lock()
+	all := slices.Clone(s.waiters[channel])
+	s.mu.Unlock()
+	for _, w := range all {
+		w.heard()
+	}
+}
+
+func (n *Node) isNeeded() bool {
+	s := &n.subscription
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiters) > 0
+}
+
+// closeConnection ends a read under way. It does not wait: go-redis keeps a lock during a handshake.
+func (n *Node) closeConnection() {
+	s := &n.subscription
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if pubsub := s.pubsub; pubsub != nil && !s.closing {
+		s.closing = true
+		n.tasks.Start(func() { _ = pubsub.Close() })
+	}
+}
+
+// endListening ends all listening for good, and returns what waits until the connection is closed.
+func (n *Node) endListening() (wait func()) {
+	s := &n.subscription
+	done := n.tasks.NewWaiter()
+	s.mu.Lock()
+	s.closed, s.ended = true, done.Wake
+	clear(s.waiters)
+	s.mu.Unlock()
+	n.closeConnection()
+	return func() {
+		for s.isRunning() {
+			done.Wait(context.Background())
+		}
+	}
+}
+
+func (s *subscription) isRunning() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running
+}
+
+// within is a context for one step of a subscription.
+func (n *Node) within(d time.Duration) (context.Context, context.CancelFunc) {
+	return n.clock.WithDeadline(context.Background(), n.clock.Now().Add(d))
+}
+
+// pause waits for d.
+func (n *Node) pause(d time.Duration) {
+	ctx, cancel := n.within(d)
+	defer cancel()
+	n.tasks.NewWaiter().Wait(ctx)
 }

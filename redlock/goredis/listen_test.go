@@ -4,12 +4,20 @@ package goredis_test
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+	"go.uber.org/goleak"
+
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
+	"redlocksim/redlock/goredis"
 )
 
 // A release with Wake is heard of by those who listen for its key, until they stop, also after the server was restarted.
@@ -99,4 +107,145 @@ func TestWakeUpLive(t *testing.T) {
 	}
 	closeWithin(t, patience, holder)
 	closeWithin(t, patience, waiter)
+}
+
+// mute is a server that accepts connections and never answers.
+type mute struct {
+	net.Listener
+	open, accepted atomic.Int32 // connections that the other side has not closed, and all
+}
+
+func startMute(t *testing.T) *mute {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mute{Listener: l}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			m.open.Add(1)
+			m.accepted.Add(1)
+			go func() {
+				_, _ = io.Copy(io.Discard, conn)
+				_ = conn.Close()
+				m.open.Add(-1)
+			}()
+		}
+	}()
+	return m
+}
+
+// Waiting for a lock leaves nothing behind at a node that accepts connections and never answers, however often it is
+// done: neither goroutines nor connections. Nothing at all is left after Close.
+func TestListenToSilence(t *testing.T) {
+	const waits = 40
+	silent := startMute(t)
+	addrs := []string{miniredis.RunT(t).Addr(), miniredis.RunT(t).Addr(), silent.Addr().String()}
+	before := goleak.IgnoreCurrent()
+	nodes, err := goredis.Open(addrs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := redlock.New(nodes, redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(20*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := client.Lock(t.Context(), "r", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := func() {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, err := client.Lock(ctx, "r", time.Hour); !errors.Is(err, redlock.ErrTaken) {
+			t.Fatal(err)
+		}
+	}
+	for i := range waits {
+		wait()
+		// One subscription, and the commands that have not timed out.
+		if n := silent.open.Load(); n > 8 {
+			t.Fatalf("%d connections are open after %d waits", n, i+1)
+		}
+	}
+	if n := silent.accepted.Load(); n < waits {
+		t.Fatalf("the silent node was asked %d times only", n)
+	}
+	// Nobody waits: what was listened with ends, with all clients open.
+	eventually(t, 5*time.Second, "no connection is open", func() bool { return silent.open.Load() == 0 })
+
+	wait()
+	go func() { _, _ = client.Lock(context.Background(), "r", time.Hour) }()
+	eventually(t, patience, "somebody waits again", func() bool { return silent.open.Load() > 0 })
+	if err := lease.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	closeWithin(t, patience, client)
+	begin := time.Now()
+	if err := nodes.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > 4*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	eventually(t, time.Second, "no connection is open after Close", func() bool { return silent.open.Load() == 0 })
+	eventually(t, patience, "no goroutine is left after Close", func() bool {
+		// Those of the servers are the test's own.
+		return goleak.Find(before, goleak.IgnoreAnyFunction("redlocksim/redlock/goredis_test.startMute.func2.1"),
+			goleak.IgnoreAnyFunction("github.com/alicebob/miniredis/v2/server.(*Server).servePeer")) == nil
+	})
+}
+
+// quick is a clock that runs so many times as fast as the system's.
+type quick struct {
+	redlock.Clock
+	begin  time.Time
+	factor time.Duration
+}
+
+func (q quick) Now() time.Time { return q.begin.Add(time.Since(q.begin) * q.factor) }
+
+func (q quick) WithDeadline(parent context.Context, t time.Time) (context.Context, context.CancelFunc) {
+	return q.Clock.WithDeadline(parent, q.begin.Add(t.Sub(q.begin)/q.factor))
+}
+
+// A subscription on which nothing is published lasts, since the server answers when it is asked; one whose server has
+// fallen silent is made anew.
+func TestListenAfterSilence(t *testing.T) {
+	server := redisserver.Start(t)
+	view := newClient(t, server.Addr, nil)
+	node := newNode(t, newClient(t, server.Addr, nil), goredis.Clock(quick{redlock.SystemClock(), time.Now(), 20}))
+	var heard atomic.Int32
+	stop := node.Listen("channel", func() { heard.Add(1) })
+	subscriber := func() (id string) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		list, _, _ := strings.Cut(view.Do(ctx, "client", "list", "type", "pubsub").String(), " addr=")
+		return list
+	}
+	var first, second string
+	eventually(t, patience, "it listens", func() bool { first = subscriber(); return strings.Contains(first, "id=") })
+	time.Sleep(2 * time.Second) // 40 s by its clock
+	if again := subscriber(); again != first {
+		t.Errorf("a healthy subscription was made anew: %q, then %q", first, again)
+	}
+	server.Pause()
+	time.Sleep(2 * time.Second)
+	server.Resume()
+	eventually(t, patience, "it listens anew", func() bool {
+		second = subscriber()
+		return strings.Contains(second, "id=") && second != first
+	})
+	eventually(t, patience, "it hears", func() bool {
+		view.Publish(context.Background(), "channel", "")
+		return heard.Load() > 0
+	})
+	stop()
+	eventually(t, patience, "it has stopped", func() bool { return !strings.Contains(subscriber(), "id=") })
 }

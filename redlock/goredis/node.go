@@ -34,6 +34,8 @@ type Node struct {
 	clock  redlock.Clock
 	tasks  redlock.Tasks
 	known  atomic.Uint32 // the scripts that the server has confirmed to know, by their bits
+
+	subscription subscription
 }
 
 var _ redlock.Listener = (*Node)(nil)

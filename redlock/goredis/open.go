@@ -40,10 +40,16 @@ func Open(servers ...string) (Nodes, error) {
 	return nodes, nil
 }
 
-// Close closes the clients. Commands under way end with redlock.Refused. Where a server could not be reached, the probe of
-// go-redis' pool (see [NewClient]) is left behind for about a second.
+// Close ends the subscriptions of redlock.WithWakeUp and closes the clients. Commands under way end with redlock.Refused. A
+// server that does not answer can hold Close up for two seconds. Where one could not be reached, the probe of go-redis'
+// pool (see [NewClient]) is left behind for about a second.
 func (n Nodes) Close() error {
 	var errs []error
+	for _, node := range n {
+		if node, ok := node.(*Node); ok {
+			defer node.endListening()()
+		}
+	}
 	for _, node := range n {
 		if node, ok := node.(*Node); ok {
 			errs = append(errs, node.client.Close())
