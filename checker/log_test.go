@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"redlocksim/history"
+	_ "redlocksim/internal/nofailfile"
 )
 
 // logOf writes a history and reads it as a Log.

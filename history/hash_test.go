@@ -8,6 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "redlocksim/internal/nofailfile"
+
 	. "redlocksim/history"
 )
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "redlocksim/internal/nofailfile"
 )
 
 // A clock reads what the definition says, worked out in integers of any size, and first reads a reading when it does.

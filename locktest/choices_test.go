@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"redlocksim/faults"
+	_ "redlocksim/internal/nofailfile"
 	"redlocksim/search"
 )
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	_ "redlocksim/internal/nofailfile"
 )
 
 // another is a client of its own over the same nodes, which nobody observes.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	_ "redlocksim/internal/nofailfile"
 )
 
 // oracle is a clock computed from the definition, in integers of any size.

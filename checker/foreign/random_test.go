@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "redlocksim/internal/nofailfile"
 )
 
 // More histories: go test ./checker/foreign -run Agree -rapid.checks=100000

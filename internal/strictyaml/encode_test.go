@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
+	_ "redlocksim/internal/nofailfile"
 	"redlocksim/internal/strictyaml"
 )
 

@@ -10,6 +10,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"pgregory.net/rapid"
 
+	_ "redlocksim/internal/nofailfile"
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
 )

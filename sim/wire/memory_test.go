@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "redlocksim/internal/nofailfile"
 	"redlocksim/redlock"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
