@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"redlocksim/internal/exitcode"
 )
 
 // Options say how to run mutants. The zero value runs the killers of all of them until the first kill.
@@ -194,7 +196,7 @@ func isRed(ctx context.Context, binary string, args ...string) (red bool, printe
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && (exit.ExitCode() == exitSafety || exit.ExitCode() == exitLiveness) {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && (exit.ExitCode() == exitcode.Safety || exit.ExitCode() == exitcode.Liveness) {
 		return true, stdout.Bytes(), nil
 	}
 	if err != nil {
@@ -202,9 +204,3 @@ func isRed(ctx context.Context, binary string, args ...string) (red bool, printe
 	}
 	return false, stdout.Bytes(), nil
 }
-
-// The exit codes of redlocksim for a verdict other than expected.
-const (
-	exitSafety   = 1
-	exitLiveness = 3
-)

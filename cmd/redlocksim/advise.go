@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/internal/exitcode"
 	"redlocksim/sweep/advise"
 )
 
@@ -41,10 +42,7 @@ scenario file and as options of the library.
 A file has the keys of the flags, without the hyphens in front; flags go over it.
 One of ttl and work must be given.
 
-Exit codes:
-  0  the settings are confirmed
-  2  bad input or usage, or there are no such settings
-  5  internal error, also if the simulator does not confirm a formula`,
+` + exitcode.Help(exitcode.Specifics{exitOK: "the settings are confirmed", exitUsage: "also if there are no such settings", exitInternal: "also if the simulator does not confirm a formula"}),
 		Example: `  redlocksim advise --ttl 10s
   redlocksim advise --work 4s --pause 800ms --clock-error 0.1% --rtt '{p50: 1ms, p99: 8ms, max: 20ms}'
   redlocksim advise --ttl 30s --nodes 7 --down 2 --memory-loss 1 --json

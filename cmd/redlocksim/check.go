@@ -13,10 +13,11 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/checker/foreign"
+	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 )
 
-const checkHelp = `Judge recorded histories of locks: did two ever hold the lock together?
+var checkHelp = `Judge recorded histories of locks: did two ever hold the lock together?
 
 A history is what each client asked a lock for and was told, in the order in
 which it happened. It can come from anywhere. The format is found by itself:
@@ -66,12 +67,11 @@ Findings:
   token-regressed  a grant got a lower token than an earlier one
 and, in native histories, those of redlocksim run.
 
-Exit codes:
-  0  every history is good
-  1  a history is bad
-  2  a file cannot be judged, and has no verdict: it ends too early, is empty,
-     mixed up, or not a history; or wrong usage
-  5  internal error`
+` + exitcode.Help(exitcode.Specifics{
+	exitOK:     "every history is good",
+	exitSafety: "a history is bad",
+	exitUsage:  "also a file that cannot be judged, and has no verdict: it ends too early, is empty, mixed up, or not a history",
+})
 
 func newCheck() *cobra.Command {
 	var model, format, group string
@@ -94,11 +94,9 @@ func newCheck() *cobra.Command {
 			var all []reports.Judged
 			for _, file := range args {
 				j, failed := checkFile(cmd.InOrStdin(), file, o)
-				switch {
-				case failed > code:
-					code = failed
-				case failed == exitOK && !j.Report.Good() && code == exitOK:
-					code = exitSafety
+				code = exitcode.Worst(code, failed)
+				if failed == exitOK && !j.Report.Good() {
+					code = exitcode.Worst(code, exitSafety)
 				}
 				if j.Err != nil {
 					fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %v\n", j.Err)

@@ -55,7 +55,7 @@ func (f *ciFiles) write(cmd *cobra.Command, name string, cases []reports.Case, t
 			return &failure{exitInternal, fmt.Errorf("internal error: %s: %w", r.flag, err)}
 		}
 		if err := put(cmd.OutOrStdout(), r.path, b.Bytes()); err != nil {
-			return &failure{exitUsage, fmt.Errorf("%s: %w", r.flag, naming(r.path, err))}
+			return cannotWrite(r.flag, err)
 		}
 	}
 	return nil
@@ -88,7 +88,7 @@ func checkFiles(files ...target) error {
 			continue
 		}
 		if err := checkWritable(path); err != nil {
-			return &failure{exitUsage, fmt.Errorf("%s: %w", f.flag, err)}
+			return cannotWrite(f.flag, err)
 		}
 	}
 	return nil
@@ -98,7 +98,7 @@ func checkFiles(files ...target) error {
 func checkWritable(path string) error {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
-		return fmt.Errorf("%s is a directory; name a file", path)
+		return &failure{exitUsage, fmt.Errorf("%s is a directory; name a file", path)}
 	case err == nil:
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {

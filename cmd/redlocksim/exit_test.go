@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	"redlocksim/internal/exitcode"
 	"redlocksim/scenarios"
 )
 
@@ -54,3 +58,69 @@ func TestPanicIsInternal(t *testing.T) {
 type panics struct{}
 
 func (panics) Write([]byte) (int, error) { panic("boom") }
+
+// The README and every help text say what the table says.
+func TestExitCodesAreThoseOfTheTable(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "\n"+exitcode.Markdown()+"\n") {
+		t.Errorf("the README does not have the table:\n%s", exitcode.Markdown())
+	}
+	meanings := map[string]string{}
+	for _, e := range exitcode.Table() {
+		meanings[fmt.Sprint(e.Code)] = e.Meaning
+	}
+	root := newRoot()
+	if !strings.Contains(root.Long, exitcode.HelpOnAll()) {
+		t.Errorf("the help does not have the table:\n%s", root.Long)
+	}
+	for _, cmd := range root.Commands() {
+		lines := strings.Split(cmd.Long, "\n")
+		at := slices.Index(lines, strings.TrimSpace(exitcode.Heading))
+		if at < 0 {
+			t.Errorf("%s --help lists no exit codes", cmd.Name())
+			continue
+		}
+		for _, line := range lines[at+1:] {
+			if strings.HasPrefix(line, "     ") { // it goes on with the line before
+				continue
+			}
+			code, meaning, _ := strings.Cut(strings.TrimSpace(line), "  ")
+			if want := meanings[code]; want == "" || !strings.HasPrefix(meaning, want) {
+				t.Errorf("%s --help: %q, the table has %q", cmd.Name(), line, want)
+			}
+		}
+	}
+}
+
+// What is cut off on its way to standard output is not a success, and hides verdicts.
+func TestLostOutput(t *testing.T) {
+	lost := errors.New("no space")
+	d := &delivery{w: full{lost}}
+	if _, err := d.Write([]byte("x")); !errors.Is(err, lost) {
+		t.Errorf("got %v", err)
+	}
+	for name, c := range map[string]struct {
+		f    *failure
+		want int
+	}{
+		"a success":      {nil, exitNotWritten},
+		"a verdict":      {&failure{code: exitSafety}, exitNotWritten},
+		"no repetition":  {&failure{exitRepeat, errors.New("x")}, exitNotWritten},
+		"internal error": {&failure{exitInternal, errors.New("x")}, exitInternal},
+		"the write":      {&failure{exitInternal, fmt.Errorf("x: %w", d.err)}, exitNotWritten},
+	} {
+		if f := d.failureOf(c.f); f.code != c.want || !errors.Is(f.err, lost) {
+			t.Errorf("%s: %v with code %d, want %d", name, f.err, f.code, c.want)
+		}
+	}
+	if f := (&delivery{}).failureOf(nil); f != nil {
+		t.Errorf("nothing was lost, and it ends with %v", f)
+	}
+}
+
+type full struct{ err error }
+
+func (f full) Write([]byte) (int, error) { return 0, f.err }

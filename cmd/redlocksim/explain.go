@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/explain"
+	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 )
@@ -36,10 +37,7 @@ at a time are tried. What helps must do so on five seeds, and on tier wire.
 --write writes the scenario with one of the changes as a file, with what it shows
 as what it expects; --variant is its number in the list.
 
-Exit codes:
-  0  explained
-  2  bad input or usage
-  5  internal error`,
+` + exitcode.Help(exitcode.Specifics{exitOK: "explained"}),
 		Example: `  redlocksim explain 24-restart-at-once/one-of-three
   redlocksim explain ours.yaml --variant 2 --write ours-mended.yaml`,
 		Args: cobra.ExactArgs(1),
@@ -142,7 +140,7 @@ func writeVariant(cmd *cobra.Command, x *explain.Explanation, variant int, path 
 	}
 	text = append([]byte(fmt.Sprintf("# %s, with %s.\n", x.Result.Scenario.Name, t.What)), text...)
 	if err := put(cmd.OutOrStdout(), path, text); err != nil {
-		return &failure{exitUsage, fmt.Errorf("--write: %w", err)}
+		return cannotWrite("--write", err)
 	}
 	return nil
 }

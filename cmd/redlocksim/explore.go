@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -215,12 +216,12 @@ func oneScenario(args []string) (*scenarios.Scenario, error) {
 	return found[0], nil
 }
 
-const exploreExitHelp = `Exit codes:
-  0  no violation found
-  1  a violation found, within the budget or, with --beyond, any
-  2  bad input or usage
-  4  a run did not repeat itself
-  5  internal error, or the lock with a planted bug was not caught`
+var exploreExitHelp = exitcode.Help(exitcode.Specifics{
+	exitOK:       "no violation found",
+	exitSafety:   "a violation found, within the budget or, with --beyond, any",
+	exitRepeat:   "",
+	exitInternal: "also if the lock with a planted bug was not caught",
+})
 
 // baseOf is the settings that a search starts from.
 func baseOf(args []string) (*scenarios.Scenario, error) {

@@ -16,11 +16,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"redlocksim/internal/exitcode"
 	"redlocksim/redlock"
 	"redlocksim/reports"
 )
 
-const keysHelp = `Look at the lock keys on real servers: who holds what, for how long, and which
+var keysHelp = `Look at the lock keys on real servers: who holds what, for how long, and which
 keys have no TTL and will never expire (leaks).
 
 Name all masters of one lock: HOST:PORT, or redis://USER:PASSWORD@HOST:PORT/DB,
@@ -39,11 +40,11 @@ Nothing is written, deleted or kept from expiring. Keys are found with SCAN, so
 that the servers stay responsive; what is set or released meanwhile may or may
 not be seen, and the servers are not looked at in the same instant.
 
-Exit codes:
-  0  every lock key has a TTL
-  1  a lock key has no TTL
-  2  wrong usage, interrupted, or a server that could not be read to the end;
-     what was seen is printed all the same`
+` + exitcode.Help(exitcode.Specifics{
+	exitOK:     "every lock key has a TTL",
+	exitSafety: "a lock key has no TTL",
+	exitUsage:  "also an interrupt, or a server that could not be read to the end; what was seen is printed all the same",
+})
 
 func newKeys() *cobra.Command {
 	var match string

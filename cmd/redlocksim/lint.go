@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/internal/exitcode"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
@@ -29,10 +30,7 @@ A warning is for what can be run and cannot be meant, since it has no effect.
 With --settings the files are settings files, which have only lock, nodes, network,
 storage and budget.
 
-Exit codes:
-  0  every file can be run; there may be warnings
-  2  a file is wrong or cannot be read, or wrong usage
-  5  internal error`,
+` + exitcode.Help(exitcode.Specifics{exitOK: "every file can be run; there may be warnings", exitUsage: "a file is wrong or cannot be read"}),
 		Example: `  redlocksim lint our-scenarios/*.yaml
   redlocksim new | redlocksim lint -`,
 		Args: cobra.MinimumNArgs(1),

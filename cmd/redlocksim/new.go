@@ -51,11 +51,11 @@ completes and checks it, without a network.`,
 			}
 			if schemaPath != "" {
 				if err := put(cmd.OutOrStdout(), schemaPath, schema.Scenario); err != nil {
-					return &failure{exitUsage, fmt.Errorf("--schema: %w", err)}
+					return cannotWrite("--schema", err)
 				}
 			}
 			if err := put(cmd.OutOrStdout(), path, text); err != nil {
-				return &failure{exitUsage, err}
+				return cannotWrite("", err)
 			}
 			return nil
 		},

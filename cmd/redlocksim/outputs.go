@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"redlocksim/checker"
 	"redlocksim/history"
@@ -101,7 +100,7 @@ func (o *outputs) write(cmd *cobra.Command, r *scenarios.Result, repeat string) 
 			return &failure{exitInternal, fmt.Errorf("internal error: %s: %w", f.flag, err)}
 		}
 		if err := put(cmd.OutOrStdout(), f.path, b.Bytes()); err != nil {
-			return &failure{exitUsage, fmt.Errorf("%s: %w", f.flag, naming(f.path, err))}
+			return cannotWrite(f.flag, err)
 		}
 	}
 	return nil
@@ -109,17 +108,22 @@ func (o *outputs) write(cmd *cobra.Command, r *scenarios.Result, repeat string) 
 
 // widthOf is how wide a terminal is, or what is no terminal.
 func widthOf(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
-		}
+	if width, ok := terminalWidth(w); ok && width > 0 {
+		return width
 	}
 	return timeline.TerminalWidth
 }
 
 // put writes a file, all of it or nothing: what was there stays until all is written. What is no regular file, such as a
 // pipe, is written to as it is.
-func put(stdout io.Writer, path string, data []byte) (err error) {
+func put(stdout io.Writer, path string, data []byte) error {
+	if err := replace(stdout, path, data); err != nil {
+		return &notWritten{naming(path, err)}
+	}
+	return nil
+}
+
+func replace(stdout io.Writer, path string, data []byte) (err error) {
 	if path == "-" {
 		_, err = stdout.Write(data)
 		return err

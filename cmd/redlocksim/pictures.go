@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
-	"fmt"
 	"html/template"
 	"os"
 	"path/filepath"
@@ -31,7 +30,7 @@ func drawPage(path string, r *scenarios.Result, repeat string) error {
 		return &failure{exitInternal, err}
 	}
 	if err := put(nil, path, b.Bytes()); err != nil {
-		return &failure{exitUsage, naming(path, err)}
+		return cannotWrite("", err)
 	}
 	return nil
 }
@@ -79,7 +78,7 @@ var galleryPage = template.Must(template.New("gallery").Parse(galleryText))
 // drawSuite writes a page for each run into a directory, and one that leads to them.
 func (s *suite) drawSuite(cmd *cobra.Command) error {
 	if err := os.MkdirAll(s.html, 0o777); err != nil {
-		return &failure{exitUsage, fmt.Errorf("--html: %w", err)}
+		return cannotWrite("--html", err)
 	}
 	var c gallery
 	bar := newTicker(cmd.ErrOrStderr(), len(s.results))
@@ -102,7 +101,7 @@ func (s *suite) drawSuite(cmd *cobra.Command) error {
 	}
 	path := filepath.Join(s.html, "index.html")
 	if err := put(nil, path, b.Bytes()); err != nil {
-		return &failure{exitUsage, fmt.Errorf("--html: %w", naming(path, err))}
+		return cannotWrite("--html", err)
 	}
 	return nil
 }

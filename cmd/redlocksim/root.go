@@ -1,47 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"redlocksim/scenarios"
+	"redlocksim/internal/exitcode"
 )
-
-// The exit codes, as the help text has them.
-const (
-	exitOK       = 0
-	exitSafety   = 1
-	exitUsage    = 2
-	exitLiveness = 3
-	exitRepeat   = 4
-	exitInternal = 5
-)
-
-const exitHelp = `Exit codes:
-  0  as expected
-  1  a safety verdict other than expected
-  2  bad input or usage
-  3  a liveness verdict other than expected
-  4  the run did not repeat itself
-  5  internal error`
-
-// failure is an error with the exit code it stands for.
-type failure struct {
-	code int
-	err  error // nil: everything has been said
-}
-
-func (f *failure) Error() string {
-	if f.err == nil {
-		return fmt.Sprintf("exit %d", f.code)
-	}
-	return f.err.Error()
-}
-
-func (f *failure) Unwrap() error { return f.err }
 
 // run executes the command line and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) (code int) {
@@ -53,16 +19,12 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	}()
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	out := &delivery{w: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.Execute()
-	if err == nil {
+	f := out.failureOf(failureOf(root.Execute()))
+	if f == nil {
 		return exitOK
-	}
-	f := (*failure)(nil)
-	if !errors.As(err, &f) {
-		// Everything that cobra itself finds is a mistake in the command line.
-		f = &failure{exitUsage, fmt.Errorf("%w (redlocksim --help says more)", err)}
 	}
 	if f.err != nil {
 		fmt.Fprintf(stderr, "redlocksim: %v\n", f.err)
@@ -88,7 +50,7 @@ Start with
   redlocksim suite                    all of them, on both tiers
   redlocksim explore my-settings.yaml a search for what nobody wrote down
 
-` + exitHelp,
+` + exitcode.HelpOnAll(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
@@ -101,27 +63,6 @@ Start with
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("redlocksim {{.Version}}\n")
 	addCompletions(root)
+	addExitCodes(root)
 	return root
-}
-
-// wrap gives an error of the scenarios package its exit code.
-func wrap(err error) error {
-	if errors.Is(err, scenarios.ErrNotRepeated) {
-		return &failure{exitRepeat, err}
-	}
-	return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
-}
-
-// verdictCode is the exit code for the problems of some runs: safety before liveness.
-func verdictCode(results ...*scenarios.Result) int {
-	code := exitOK
-	for _, r := range results {
-		switch {
-		case r.Has(scenarios.Safety):
-			return exitSafety
-		case r.Has(scenarios.Liveness):
-			code = exitLiveness
-		}
-	}
-	return code
 }

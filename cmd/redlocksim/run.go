@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
@@ -37,7 +38,7 @@ With --porcupine the checker's second opinion, porcupine, shows its own picture 
 the holds that it was asked about. A file is written whole or not at all; "-" is
 standard output, and the report then goes to standard error.
 
-` + exitHelp,
+` + exitcode.HelpOnAll(),
 		Example: `  redlocksim run 17-clock-jump
   redlocksim run 24-restart-at-once/one-of-three --tier wire --seed 7
   redlocksim run my-settings.yaml

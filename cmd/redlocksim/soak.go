@@ -14,11 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/checker"
+	"redlocksim/internal/exitcode"
 	"redlocksim/live"
 	"redlocksim/scenarios"
 )
 
-const soakHelp = `Take locks with hundreds of clients on real redis-server processes, for minutes,
+var soakHelp = `Take locks with hundreds of clients on real redis-server processes, for minutes,
 while servers are killed, lose power and are stopped, the network loses, delays
 and breaks, and client processes are stopped and killed, at random.
 
@@ -49,12 +50,11 @@ must be left. A soak in which too little happened is not as expected.
 Ctrl-C ends the faults early, and what there is is judged; a second one ends
 everything at once. Neither leaves a process or a file.
 
-Exit codes:
-  0  as expected
-  1  two held a lock at once, or nothing happened that could show it
-  2  bad input or usage, or no redis-server here
-  3  a lock was not free in time, or something was left: a key, goroutine, connection
-  5  internal error`
+` + exitcode.Help(exitcode.Specifics{
+	exitSafety:   "two held a lock at once, or nothing happened that could show it",
+	exitUsage:    "also if there is no redis-server here",
+	exitLiveness: "a lock was not free in time, or something was left: a key, goroutine, connection",
+})
 
 func newSoak() *cobra.Command {
 	var o live.SoakOptions

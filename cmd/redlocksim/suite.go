@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 )
@@ -58,7 +59,7 @@ output, for one of them, and the table is not printed then.
 
 On tier live an interrupt ends the suite, and what has been run is reported.
 
-` + exitHelp,
+` + exitcode.HelpOnAll(),
 		Example: `  redlocksim suite
   redlocksim suite --tier model --filter restart
   redlocksim suite our-scenarios/*.yaml --junit results.xml
@@ -324,12 +325,8 @@ func writeJSON(cmd *cobra.Command, form any, path string) error {
 	if err := reports.WriteJSON(&b, form); err != nil {
 		return &failure{exitInternal, err}
 	}
-	switch err := put(cmd.OutOrStdout(), path, b.Bytes()); {
-	case err == nil:
-		return nil
-	case path == "-":
-		return &failure{exitInternal, err}
-	default:
-		return &failure{exitUsage, fmt.Errorf("--json: %w", naming(path, err))}
+	if err := put(cmd.OutOrStdout(), path, b.Bytes()); err != nil {
+		return cannotWrite("--json", err)
 	}
+	return nil
 }

@@ -14,13 +14,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"redlocksim/internal/exitcode"
 	"redlocksim/reports/heatmap"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
 
 // sweepHelp has a place for the presets and one for the schedules.
-const sweepHelp = `Chart where a lock is safe: at every point of a grid of settings, run the worst
+var sweepHelp = `Chart where a lock is safe: at every point of a grid of settings, run the worst
 schedules that the budget of assumptions allows and, with --random, random
 experiments within it; find the frontier between what breaks and what holds, and
 compare it with the formula of the literature.
@@ -52,10 +53,7 @@ part in a million, the node. It takes the lock to be monotone along it.
 
 An interrupt ends the sweep; what is done so far is printed, and says so.
 
-Exit codes:
-  0  the chart is complete, or was interrupted; a sweep does not judge
-  2  bad input or usage
-  5  internal error`
+` + exitcode.Help(exitcode.Specifics{exitOK: "the chart is complete, or was interrupted; a sweep does not judge"})
 
 func newSweep() *cobra.Command {
 	var settingsFile, scenarioName, only, along string
@@ -268,12 +266,8 @@ func (f *chartFiles) write(cmd *cobra.Command, chart *sweep.Chart) error {
 		} else if err != nil {
 			return &failure{exitInternal, err}
 		}
-		if to.path == "-" {
-			if _, err := b.WriteTo(cmd.OutOrStdout()); err != nil {
-				return &failure{exitInternal, err}
-			}
-		} else if err := os.WriteFile(to.path, b.Bytes(), 0o666); err != nil {
-			return &failure{exitUsage, fmt.Errorf("%s: %w", to.flag, err)}
+		if err := put(cmd.OutOrStdout(), to.path, b.Bytes()); err != nil {
+			return cannotWrite(to.flag, err)
 		}
 	}
 	if toStdout != "" {

@@ -14,15 +14,24 @@ import (
 // lookOf is how a report looks that is written to w: as wide as the terminal and in colour if it is one, unless the
 // environment has NO_COLOR (https://no-color.org) or a terminal that cannot.
 func lookOf(w io.Writer) reports.Look {
-	f, ok := w.(*os.File)
+	width, ok := terminalWidth(w)
 	if !ok {
 		return reports.Look{}
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return reports.Look{}
-	}
 	return reports.Look{Width: width, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// terminalWidth is how wide the terminal is that w writes to; ok is false if it is none.
+func terminalWidth(w io.Writer) (width int, ok bool) {
+	if d, is := w.(*delivery); is {
+		w = d.w
+	}
+	f, is := w.(*os.File)
+	if !is {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	return width, err == nil
 }
 
 // patience is how long something takes before its progress is shown.

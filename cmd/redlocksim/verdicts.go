@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"redlocksim/internal/exitcode"
 	"redlocksim/live"
 	"redlocksim/scenarios"
 )
@@ -35,7 +36,7 @@ each tier shows. Those that redis-server processes cannot show have the reason.
 
 It needs Linux, redis-server and cc, and takes some minutes.
 
-` + exitHelp,
+` + exitcode.HelpOnAll(),
 		Example: `  redlocksim verdicts > scenarios/VERDICTS.md
   redlocksim verdicts --filter restart`,
 		Args: cobra.NoArgs,

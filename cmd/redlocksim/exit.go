@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"redlocksim/internal/exitcode"
+	"redlocksim/scenarios"
+)
+
+const (
+	exitOK         = exitcode.OK
+	exitSafety     = exitcode.Safety
+	exitUsage      = exitcode.Usage
+	exitLiveness   = exitcode.Liveness
+	exitRepeat     = exitcode.NotRepeated
+	exitInternal   = exitcode.Internal
+	exitNotTested  = exitcode.NotTested
+	exitNotWritten = exitcode.NotWritten
+)
+
+// failure is an error with the exit code it stands for.
+type failure struct {
+	code exitcode.Code
+	err  error // nil: everything has been said
+}
+
+func (f *failure) Error() string {
+	if f.err == nil {
+		return fmt.Sprintf("exit %d", f.code)
+	}
+	return f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// failureOf is what an error of a command stands for; nil for none.
+func failureOf(err error) *failure {
+	f := (*failure)(nil)
+	switch {
+	case err == nil || errors.As(err, &f):
+		return f
+	default:
+		// Everything that cobra itself finds is a mistake in the command line.
+		return &failure{exitUsage, fmt.Errorf("%w (redlocksim --help says more)", err)}
+	}
+}
+
+// wrap gives an error of the scenarios package its exit code.
+func wrap(err error) error {
+	if errors.Is(err, scenarios.ErrNotRepeated) {
+		return &failure{exitRepeat, err}
+	}
+	return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
+}
+
+// verdictCode is the exit code for the problems of some runs.
+func verdictCode(results ...*scenarios.Result) exitcode.Code {
+	code := exitOK
+	for _, r := range results {
+		if r.Has(scenarios.Safety) {
+			code = exitcode.Worst(code, exitSafety)
+		}
+		if r.Has(scenarios.Liveness) {
+			code = exitcode.Worst(code, exitLiveness)
+		}
+	}
+	return code
+}
+
+// addExitCodes lists the exit codes in the help of every command that does not say more about them.
+func addExitCodes(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		if cmd.Long == "" {
+			cmd.Long = cmd.Short + "."
+		}
+		if !strings.Contains(cmd.Long, exitcode.Heading) {
+			cmd.Long = strings.TrimSpace(cmd.Long) + "\n\n" + exitcode.Help(nil)
+		}
+	}
+}
+
+// delivery is standard output. It remembers whether everything that was to be printed arrived: a report that was cut off must
+// not look like a success.
+type delivery struct {
+	w   io.Writer
+	err error // the first failure
+}
+
+// notWritten is the error of a write to an output.
+type notWritten struct{ err error }
+
+func (n *notWritten) Error() string { return n.err.Error() }
+func (n *notWritten) Unwrap() error { return n.err }
+
+// cannotWrite is the failure of an output, which a flag names; empty if none does. An error that has its code keeps it.
+func cannotWrite(flag string, err error) error {
+	code := exitNotWritten
+	if f := (*failure)(nil); errors.As(err, &f) {
+		code = f.code
+	}
+	if flag != "" {
+		err = fmt.Errorf("%s: %w", flag, err)
+	}
+	return &failure{code, err}
+}
+
+func (d *delivery) Write(p []byte) (int, error) {
+	n, err := d.w.Write(p)
+	if err != nil {
+		err = &notWritten{fmt.Errorf("standard output: %w", err)}
+		if d.err == nil {
+			d.err = err
+		}
+	}
+	return n, err
+}
+
+// failureOf is how a command ends that prints to this output and would have ended with f.
+func (d *delivery) failureOf(f *failure) *failure {
+	switch {
+	case f != nil && errors.As(f, new(*notWritten)):
+		return &failure{exitNotWritten, f.err}
+	case d.err == nil:
+		return f
+	case f == nil:
+		return &failure{exitNotWritten, d.err}
+	}
+	code := exitcode.Worst(f.code, exitNotWritten)
+	return &failure{code, errors.Join(f.err, d.err)}
+}

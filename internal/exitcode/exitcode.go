@@ -1,0 +1,118 @@
+// Package exitcode is the one table of exit codes: what every command of redlocksim says about its work to the program that
+// started it. The README and the help texts print this table; a command that has several codes to choose from takes Worst.
+package exitcode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Code is the exit code of a command.
+type Code = int
+
+// The exit codes. OK is the zero value.
+const (
+	OK          Code = 0 // everything came out as expected
+	Safety      Code = 1 // a safety verdict other than expected
+	Usage       Code = 2 // bad input or usage
+	Liveness    Code = 3 // a liveness verdict other than expected
+	NotRepeated Code = 4 // a run did not repeat itself
+	Internal    Code = 5 // internal error
+	NotTested   Code = 6 // what should have been tested did not take place
+	NotWritten  Code = 7 // an output could not be written
+)
+
+// Entry is a row of the table.
+type Entry struct {
+	Code    Code
+	Name    string // as constants and reports have it
+	Meaning string
+}
+
+// Table is every exit code, in ascending order.
+func Table() []Entry {
+	return []Entry{
+		{OK, "ok", "as expected"},
+		{Safety, "safety", "a safety verdict other than expected"},
+		{Usage, "usage", "bad input or usage"},
+		{Liveness, "liveness", "a liveness verdict other than expected"},
+		{NotRepeated, "not repeated", "the run did not repeat itself"},
+		{Internal, "internal", "internal error"},
+		{NotTested, "not tested", "not tested: what should have been tested did not take place"},
+		{NotWritten, "not written", "cannot write an output"},
+	}
+}
+
+// precedence is the codes from the one that hides all others to the one that hides none: first those after which a verdict
+// cannot be trusted or was not delivered, then the verdicts by their weight.
+var precedence = []Code{Internal, NotWritten, Usage, NotRepeated, Safety, Liveness, NotTested, OK}
+
+// Worst is the code of a command to which several apply; OK for none. A code that is not in the table counts as Internal.
+func Worst(codes ...Code) Code {
+	worst := len(precedence) - 1
+	for _, c := range codes {
+		worst = min(worst, max(0, slices.Index(precedence, c)))
+	}
+	return precedence[worst]
+}
+
+// Specifics is what codes mean for one command, in more detail than the table.
+type Specifics map[Code]string
+
+// Help is the part of a command's help text that lists its codes: those it has specifics for, and Usage, Internal and
+// NotWritten, with which every command can end.
+func Help(of Specifics) string {
+	return list(func(e Entry) (string, bool) {
+		more, given := of[e.Code]
+		switch {
+		case given && more != "":
+			return e.Meaning + ": " + more, true
+		case given || slices.Contains([]Code{OK, Usage, Internal, NotWritten}, e.Code):
+			return e.Meaning, true
+		}
+		return "", false
+	})
+}
+
+// HelpOnAll is Help with every code of the table.
+func HelpOnAll() string {
+	return list(func(e Entry) (string, bool) { return e.Meaning, true })
+}
+
+// Heading begins the list of codes in a help text.
+const Heading = "Exit codes:\n"
+
+// width is how long a line of a help text may be.
+const width = 82
+
+func list(text func(Entry) (string, bool)) string {
+	var b strings.Builder
+	b.WriteString(Heading)
+	for _, e := range Table() {
+		t, ok := text(e)
+		if !ok {
+			continue
+		}
+		line := fmt.Sprintf("  %d ", e.Code)
+		for _, word := range strings.Fields(t) {
+			if len(line)+1+len(word) > width {
+				b.WriteString(line + "\n")
+				line = "    "
+			}
+			line += " " + word
+		}
+		b.WriteString(line + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Markdown is the table as the README has it.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString("| exit code | meaning |\n|---|---|\n")
+	for _, e := range Table() {
+		fmt.Fprintf(&b, "| %d | %s |\n", e.Code, e.Meaning)
+	}
+	return b.String()
+}
