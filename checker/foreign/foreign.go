@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"redlocksim/checker"
@@ -28,12 +29,27 @@ const (
 	Reentrant Model = "reentrant"
 	// Fenced is an Owner whose acquire returns a token, higher than that of every grant before.
 	Fenced Model = "fenced"
-	// Lease is an Owner whose hold ends by itself, a given time after the acquire, or the last extend, was called.
+	// ReentrantFenced is a Reentrant whose acquire returns a token: a new hold has a higher one than every hold before,
+	// and who acquires again while holding gets that of its hold.
+	ReentrantFenced Model = "reentrant-fenced"
+	// Lease is an Owner that others can take the lock from, from a given time after its acquire, or last extend, was
+	// called.
 	Lease Model = "lease"
 )
 
-// Models lists the models.
-func Models() []Model { return []Model{Mutex, Owner, Reentrant, Fenced, Lease} }
+// Models lists the models. What each allows is defined in docs/checker.md.
+func Models() []Model { return []Model{Mutex, Owner, Reentrant, Fenced, ReentrantFenced, Lease} }
+
+func (m Model) known() bool { return slices.Contains(Models(), m) }
+
+// reentrant reports whether the holder can acquire again.
+func (m Model) reentrant() bool { return m == Reentrant || m == ReentrantFenced }
+
+// fenced reports whether grants have tokens.
+func (m Model) fenced() bool { return m == Fenced || m == ReentrantFenced }
+
+// UnknownToken is what stands for a token that the client was not told, as Hazelcast's FencedLock does.
+const UnknownToken = -1
 
 // Format is how a history is written down.
 type Format string
@@ -213,7 +229,7 @@ func Check(in io.Reader, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.judge(o)
+	return h.judge(o, bothOpinions)
 }
 
 func (o *Options) validate() error {
@@ -228,9 +244,7 @@ func (o *Options) validate() error {
 	default:
 		return known("format", string(o.Format), false)
 	}
-	switch o.Model {
-	case "", Mutex, Owner, Reentrant, Fenced, Lease:
-	default:
+	if o.Model != "" && !o.Model.known() {
 		return known("model", string(o.Model), false)
 	}
 	switch o.Group {

@@ -19,7 +19,7 @@ func (h *recording) owner(c *claims, ops []int32) {
 	begin := func(i int32) { held = i }
 	end := func(to int) {
 		o := &h.ops[held]
-		c.holds = append(c.holds, hold{at(o.ret), to, at(o.call), held, held})
+		c.holds = append(c.holds, hold{at(o.ret), to, held, held, none})
 		held = none
 	}
 	for _, i := range ops {
@@ -40,7 +40,7 @@ func (h *recording) owner(c *claims, ops []int32) {
 		switch o.fn {
 		case acquire:
 			if held != none {
-				c.faults = append(c.faults, fault{checker.LeaseOverlap, held, i, held})
+				c.faults = append(c.faults, fault{checker.LeaseOverlap, held, i, none, none})
 			} else {
 				begin(i)
 			}
@@ -48,7 +48,7 @@ func (h *recording) owner(c *claims, ops []int32) {
 			if held == none && locked {
 				begin(i)
 			} else if held == none {
-				c.faults = append(c.faults, fault{NotHeld, released, i, released})
+				c.faults = append(c.faults, fault{NotHeld, released, i, none, none})
 			}
 		case release:
 			switch {
@@ -57,7 +57,7 @@ func (h *recording) owner(c *claims, ops []int32) {
 			case locked:
 				c.touches = append(c.touches, touch{at(o.call), at(o.ret), i})
 			default:
-				c.faults = append(c.faults, fault{NotHeld, released, i, released})
+				c.faults = append(c.faults, fault{NotHeld, released, i, none, none})
 			}
 			released = i
 		}
@@ -124,7 +124,7 @@ func (h *recording) reentrant(c *claims, ops []int32) {
 		o := &h.ops[g.op]
 		begins := depth == 0
 		if begins {
-			held = hold{at(o.ret), never, at(o.call), g.op, g.op}
+			held = hold{at(o.ret), never, g.op, g.op, none}
 			depth = g.needs
 		}
 		switch o.fn {
@@ -170,7 +170,7 @@ func (h *recording) gaps(c *claims, ops []int32) []gap {
 		case o.fn == acquire:
 			most++
 		case most == 0:
-			c.faults = append(c.faults, fault{NotHeld, released, i, released})
+			c.faults = append(c.faults, fault{NotHeld, released, i, none, none})
 			continue
 		case o.fn == release:
 			most--
@@ -185,56 +185,93 @@ func (h *recording) gaps(c *claims, ops []int32) []gap {
 
 // lease finds the holds of one process on a lock with leases of length.
 //
-// What the process believes counts: its hold ends when it calls release, whatever comes of it, and when the lease is
-// over. A release that succeeds after that is no fault, for the lock may last longer than the belief in it.
+// The lock is the process's until it releases it or another takes it, which no other can before the lease is over. So a
+// success of the process after that end shows that none did: it held the lock up to that call. Where an acquire of unknown
+// outcome lies between, the success may rest on that one instead, and the hold before have ended with its lease.
 func (h *recording) lease(c *claims, ops []int32, length time.Duration) {
 	var (
-		held      = int32(none) // what began the hold that is on
-		basis     = int32(none) // the acquire, or last extend: the lease counts from its call
-		granted   bool          // an acquire or extend succeeded since the last release that did
-		uncertain bool          // an acquire, of unknown outcome, came after the last success
-		released  = int32(none)
+		held     = int32(none) // what began the hold that is on
+		basis    = int32(none) // the acquire, or last extend: the lease counts from its call
+		proof    = int32(none) // the first success after the end of the lease
+		released = int32(none)
+		// What happened, with unknown outcome, since the last success.
+		unlocked, locked = int32(none), false
 	)
+	// over is where the hold can have ended at the earliest, if no success shows otherwise.
+	over := func() int {
+		end := h.expiry(h.ops[basis].call, length)
+		if unlocked != none {
+			end = min(end, at(h.ops[unlocked].call))
+		}
+		return end
+	}
 	end := func(to int) {
 		o := &h.ops[held]
-		to = min(to, h.expiry(h.ops[basis].call, length))
 		if from := at(o.ret); from < to {
-			c.holds = append(c.holds, hold{from, to, at(o.call), held, basis})
+			c.holds = append(c.holds, hold{from: from, to: to, op: held, basis: basis, proof: proof})
+		} else {
+			// The lease was over when it was reported: the lock was taken at some instant, and for no longer.
+			c.touches = append(c.touches, touch{to, from, held})
 		}
 		held = none
 	}
-	for _, i := range ops {
-		o := &h.ops[i]
-		if o.fn == release && held != none {
-			end(at(o.call))
-		}
-		switch {
-		case o.outcome == unknown && o.fn == acquire:
-			uncertain = true
-			continue
-		case o.outcome != ok:
-			continue
-		case o.fn != acquire && !granted && !uncertain:
-			c.faults = append(c.faults, fault{NotHeld, released, i, released})
-			continue
-		case o.fn != acquire && !granted:
-			c.touches = append(c.touches, touch{at(o.call), at(o.ret), i})
-		}
-		granted, uncertain = o.fn != release, false
-		switch {
-		case o.fn == release:
-			released = i
-		case o.fn == extend && held != none && h.expiry(h.ops[basis].call, length) > at(o.ret):
-			basis = i
-		default:
-			if held != none {
-				end(never)
-			}
-			held, basis = i, i
+	begin := func(i int32) { held, basis, proof = i, i, none }
+	// prove enters a success of the holder's.
+	prove := func(i int32) {
+		if proof == none && h.expiry(h.ops[basis].call, length) < at(h.ops[i].call) {
+			proof = i
 		}
 	}
+	for _, i := range ops {
+		o := &h.ops[i]
+		switch {
+		case o.outcome == failed:
+			continue
+		case o.outcome == unknown:
+			if o.fn == acquire {
+				locked = true
+			} else if o.fn == release && unlocked == none {
+				unlocked = i
+			}
+			continue
+		}
+		switch {
+		case o.fn == acquire:
+			if held != none {
+				end(over())
+			}
+			begin(i)
+		case held == none && !locked:
+			c.faults = append(c.faults, fault{NotHeld, released, i, none, none})
+		case o.fn == extend:
+			if held != none && locked && over() < at(o.ret) {
+				end(over())
+			}
+			if held == none {
+				begin(i)
+			} else {
+				prove(i)
+				basis = i
+			}
+		default:
+			from := at(o.call)
+			if held != none && locked && over() < from {
+				end(over())
+			}
+			if held != none {
+				prove(i)
+				end(from)
+			} else {
+				c.touches = append(c.touches, touch{from, at(o.ret), i})
+			}
+		}
+		if o.fn == release {
+			released = i
+		}
+		unlocked, locked = none, false
+	}
 	if held != none {
-		end(never)
+		end(over())
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 // end between it and the event before, or at the very time of it.
 type hold struct {
 	from, to int
-	call     int   // of the operation whose return is from
-	op       int32 // that operation
+	op       int32 // whose return is from
 	basis    int32 // the acquire or extend from which the lease counts; op for locks without
+	proof    int32 // the success that shows that the hold went on beyond its lease; none if it did not
 }
 
 // touch is an operation inside of which the process held the lock at some instant.
@@ -32,7 +32,8 @@ type touch struct {
 type fault struct {
 	kind          checker.Kind
 	first, second int32 // the operations that conflict; first is none if there is no such
-	basis         int32 // of the hold that first began, if it began one
+	// basis and proof are those of the hold that first began, if it is of a lock with leases.
+	basis, proof int32
 }
 
 const none = -1
@@ -51,8 +52,26 @@ func at(event int32) int {
 	return 2*int(event) + 1
 }
 
+// charges is what the operations on a lock break.
+type charges struct {
+	// faults has, of the overlaps of holds, the first only; more is how many others there are.
+	faults []fault
+	more   int
+	// undecided says why it is not known whether there is another fault; empty if it is.
+	undecided string
+}
+
+// opinions are the two ways in which the operations on a lock are judged. Both begin with the operations as they were
+// recorded, and have nothing else in common.
+type opinions struct {
+	first  func(h *recording, ops []int32, o Options) charges
+	second func(h *recording, ops []int32, o Options) (legal bool, undecided string)
+}
+
+var bothOpinions = opinions{(*recording).intervals, (*recording).linearizable}
+
 // judge gives the report.
-func (h *recording) judge(o Options) (*Report, error) {
+func (h *recording) judge(o Options, by opinions) (*Report, error) {
 	r := &Report{
 		Format: h.format, Model: o.Model, Lease: o.Lease, Lines: h.lines,
 		Operations: len(h.ops), Locks: len(h.locks.in), Processes: len(h.processes.in), Nemesis: h.nemesis,
@@ -68,11 +87,11 @@ func (h *recording) judge(o Options) (*Report, error) {
 	}
 	given := 0
 	for _, ops := range h.byLock() {
-		bad := r.Broken
-		h.judgeLock(r, ops, o)
-		if err := h.confirm(r, ops, o, r.Broken > bad, &given); err != nil {
+		c := by.first(h, ops, o)
+		if err := h.confirm(r, ops, o, by.second, &c, &given); err != nil {
 			return nil, err
 		}
+		h.addFaults(r, c)
 	}
 	if r.Grants == 0 {
 		r.Notes = append(r.Notes, "no acquire succeeded, so that nothing could go wrong")
@@ -103,23 +122,25 @@ func (h *recording) byLock() [][]int32 {
 	return groups
 }
 
-// judgeLock judges the operations on one lock.
-func (h *recording) judgeLock(r *Report, ops []int32, o Options) {
+// intervals judges the operations on one lock by the holds that they show.
+func (h *recording) intervals(ops []int32, o Options) charges {
 	if o.Model == Mutex {
-		h.addFaults(r, h.sweep(ops), 0)
-		return
+		return charges{faults: h.sweep(ops)}
 	}
 	c := h.claim(ops, o)
+	all := charges{faults: c.faults}
 	first, count := overlaps(c)
 	if first != nil {
 		// What the processes did all by themselves is of the same kind, and counted with it.
-		c.faults = slices.Insert(c.faults, 0, *first)
-		count--
+		all.faults, all.more = slices.Insert(c.faults, 0, *first), count-1
 	}
-	h.addFaults(r, c.faults, count)
 	if o.Model == Fenced {
-		h.addFaults(r, h.tokens(ops), 0)
+		all.faults = append(all.faults, h.rising(ops)...)
 	}
+	if o.Model.fenced() && len(all.faults) == 0 {
+		all.faults, all.undecided = h.tokens(ops, o.Model)
+	}
+	return all
 }
 
 // claim finds the holds of all processes. Operations of a process stay in the order of their calls.
@@ -133,7 +154,7 @@ func (h *recording) claim(ops []int32, o Options) *claims {
 			n++
 		}
 		switch o.Model {
-		case Reentrant:
+		case Reentrant, ReentrantFenced:
 			h.reentrant(c, byProcess[:n])
 		case Lease:
 			h.lease(c, byProcess[:n], o.Lease)
@@ -160,7 +181,7 @@ func overlaps(c *claims) (*fault, int) {
 		if longest != none && c.holds[longest].to > b.from {
 			count++
 			if first == nil {
-				first, firstAt = &fault{checker.LeaseOverlap, c.holds[longest].op, b.op, c.holds[longest].basis}, b.from
+				first, firstAt = conflict(&c.holds[longest], b.op), b.from
 			}
 		}
 		if longest == none || b.to > c.holds[longest].to {
@@ -174,17 +195,22 @@ func overlaps(c *claims) (*fault, int) {
 		}
 		count++
 		if t.to < firstAt {
-			first, firstAt = &fault{checker.LeaseOverlap, c.holds[i].op, t.op, c.holds[i].basis}, t.to
+			first, firstAt = conflict(&c.holds[i], t.op), t.to
 		}
 	}
 	return first, count
 }
 
-// addFaults reports the first of each kind. more is how many overlaps there are beside the listed ones.
-func (h *recording) addFaults(r *Report, faults []fault, more int) {
-	counts := map[checker.Kind]int{checker.LeaseOverlap: more}
+// conflict is that of a hold with an operation that began another, or needed the lock, inside of it.
+func conflict(held *hold, second int32) *fault {
+	return &fault{checker.LeaseOverlap, held.op, second, held.basis, held.proof}
+}
+
+// addFaults reports the first of each kind.
+func (h *recording) addFaults(r *Report, c charges) {
+	counts := map[checker.Kind]int{checker.LeaseOverlap: c.more}
 	var first []fault
-	for _, f := range faults {
+	for _, f := range c.faults {
 		if !slices.ContainsFunc(first, func(g fault) bool { return g.kind == f.kind }) {
 			first = append(first, f)
 		}
@@ -205,7 +231,7 @@ func (h *recording) show(op int32, m Model) Operation {
 	o := &h.ops[op]
 	shown := Operation{Process: h.processes.in[o.process], Func: o.fn.String(), Call: int(o.callLine), Return: int(o.retLine),
 		Outcome: o.outcome.String()}
-	if m == Fenced && o.fn == acquire && o.outcome == ok {
+	if m.fenced() && o.hasToken() {
 		token := o.token
 		shown.Token = &token
 	}
@@ -231,6 +257,14 @@ func (h *recording) tell(r *Report, f fault) string {
 		return fmt.Sprintf("%s was granted %s with token %d, which %s had been given before.", by, lock, second.token, other)
 	case f.kind == checker.TokenRegressed:
 		return fmt.Sprintf("%s was granted %s with token %d, after %s with the higher token %d.", by, lock, second.token, other, first.token)
+	case f.kind == TokenChanged:
+		return fmt.Sprintf("%s %s %s again with token %d, while it held it with token %d.", by, did, lock, second.token, first.token)
+	case f.kind == TokenGap && second.hasToken():
+		return fmt.Sprintf("%s was granted %s with token %d, after %s with %d: no number is left for a grant between them whose token is not known.",
+			by, lock, second.token, other, first.token)
+	case f.kind == TokenGap:
+		return fmt.Sprintf("%s %s %s, which leaves no number for a grant whose token is not known, after that of %s with %d.",
+			by, did, lock, other, first.token)
 	case f.kind == NotHeld && r.Model == Mutex:
 		return fmt.Sprintf("%s %s %s, which had been free since %s released it.", by, did, lock, other)
 	case f.kind == NotHeld:
@@ -238,47 +272,13 @@ func (h *recording) tell(r *Report, f fault) string {
 	case first.process == second.process:
 		return fmt.Sprintf("%s %s %s again while it held it.", by, did, lock)
 	case r.Model == Lease:
-		basis := &h.ops[f.basis]
-		return fmt.Sprintf("%s %s %s at %v while %s held it, by its %s called at %v on line %d.", by, did, lock,
-			time.Duration(h.times[second.ret]), other, basis.fn, time.Duration(h.times[basis.call]), basis.callLine)
+		source := &h.ops[f.basis]
+		how := "by"
+		if f.proof != none {
+			source, how = &h.ops[f.proof], "as is shown by"
+		}
+		return fmt.Sprintf("%s %s %s at %v while %s held it, %s its %s called at %v on line %d.", by, did, lock,
+			time.Duration(h.times[second.ret]), other, how, source.fn, time.Duration(h.times[source.call]), source.callLine)
 	}
 	return fmt.Sprintf("%s %s %s while %s held it.", by, did, lock, other)
-}
-
-// tokens compares the tokens of the grants in the order in which they were given.
-func (h *recording) tokens(ops []int32) []fault {
-	var grants []int32
-	for _, i := range ops {
-		if h.ops[i].fn == acquire && h.ops[i].outcome == ok {
-			grants = append(grants, i)
-		}
-	}
-	slices.SortFunc(grants, func(a, b int32) int { return cmp.Compare(h.ops[a].ret, h.ops[b].ret) })
-	var faults []fault
-	var first map[int64]int32
-	highest := int32(none)
-	for n, i := range grants {
-		if highest == none || h.ops[i].token > h.ops[highest].token {
-			highest = i
-			if first != nil {
-				first[h.ops[i].token] = i
-			}
-			continue
-		}
-		if first == nil {
-			first = make(map[int64]int32, n)
-			for _, j := range grants[:n] {
-				first[h.ops[j].token] = j
-			}
-		}
-		earlier, repeated := first[h.ops[i].token]
-		switch {
-		case repeated:
-			faults = append(faults, fault{checker.TokenRepeated, earlier, i, none})
-		default:
-			faults = append(faults, fault{checker.TokenRegressed, highest, i, none})
-			first[h.ops[i].token] = i
-		}
-	}
-	return faults
 }

@@ -3,6 +3,7 @@ package foreign
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/anishathalye/porcupine"
 
@@ -18,9 +19,9 @@ const maxPorcupineUnknown = 50
 // second.
 const maxPorcupineSteps = 500_000
 
-// confirm asks porcupine whether the operations on a lock are what the model allows, and whether that is what the hold
-// intervals said.
-func (h *recording) confirm(r *Report, ops []int32, o Options, bad bool, given *int) error {
+// confirm asks porcupine, the second opinion, whether the operations on a lock are what the model allows, and whether
+// that is what the first opinion said.
+func (h *recording) confirm(r *Report, ops []int32, o Options, second func(*recording, []int32, Options) (bool, string), first *charges, given *int) error {
 	legal, why := false, ""
 	switch {
 	case len(ops) == 0:
@@ -29,21 +30,36 @@ func (h *recording) confirm(r *Report, ops []int32, o Options, bad bool, given *
 	case o.MaxPorcupine >= 0 && *given > maxPorcupineTotal:
 		why = fmt.Sprintf("porcupine is given at most %d operations in all", maxPorcupineTotal)
 	default:
-		legal, why = h.linearizable(ops, o)
+		legal, why = second(h, ops, o)
 		*given += len(ops)
 		if why != "" {
 			// To find no answer takes longer.
 			*given += maxPorcupineTotal / 10
 		}
 	}
-	if why != "" {
+	bad := len(first.faults) > 0
+	switch {
+	case first.undecided != "" && why != "":
+		return &InputError{Line: int(h.ops[ops[len(ops)-1]].callLine), Err: fmt.Errorf("%w: %s; %s", ErrUndecided, first.undecided, why)}
+	case why != "":
 		r.Unconfirmed = why
-		return nil
+	case first.undecided != "":
+		// Porcupine alone knows.
+		r.Unconfirmed = first.undecided
+		if !legal {
+			grants := h.granted(ops)
+			last := grants[len(grants)-1]
+			first.faults = append(first.faults, fault{TokenGap, grants[0], last, none, none})
+		}
+	case legal == bad:
+		kind := checker.LeaseOverlap
+		if bad {
+			kind = first.faults[0].kind
+		}
+		return &checker.DisagreeError{Kind: kind, Resource: h.locks.in[h.ops[ops[0]].lock], Direct: bad, Linearizable: !legal}
+	default:
+		r.Confirmed++
 	}
-	if legal == bad {
-		return &checker.DisagreeError{Kind: checker.LeaseOverlap, Resource: h.locks.in[h.ops[ops[0]].lock], Direct: bad, Linearizable: !legal}
-	}
-	r.Confirmed++
 	return nil
 }
 
@@ -58,10 +74,6 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 	case len(ops) > most:
 		return false, fmt.Sprintf("porcupine is given at most %d operations on a lock", most)
 	}
-	if o.Model == Lease {
-		// A hold begins and ends, which are two operations.
-		return h.leasesLinearizable(ops, o, 2*most)
-	}
 	unknowns := 0
 	for _, i := range ops {
 		if h.ops[i].outcome == unknown {
@@ -73,7 +85,7 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 	}
 	steps := 0
 	model := porcupine.NondeterministicModel{
-		Init: func() []any { return []any{state{owner: none}} },
+		Init: func() []any { return []any{state{owner: none, now: math.MinInt64}} },
 		Step: func(st, in, _ any) []any {
 			s, i := st.(state), in.(input)
 			if steps++; steps > maxPorcupineSteps {
@@ -102,9 +114,16 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 type state struct {
 	owner int32 // none if it is free
 	depth int
+	// token is the lowest that the last grant can have had: its own, if it is known, or one more than that before.
 	token int64
-	// grants says whether there was one, and so token means something.
-	grants bool
+	// grants says whether any grant had a known token, and so token means something; told, whether that of the hold is
+	// known; past, that it is higher than any number.
+	grants, told, past bool
+	// end is when the lease of the owner ends, unless it is endless.
+	end     int64
+	endless bool
+	// now is the latest end of a lease that another hold had to wait for: what happens after it happens no earlier.
+	now int64
 	// successes counts, two bytes each, the operations that succeeded of the processes that had one after one of unknown
 	// outcome.
 	successes string
@@ -114,40 +133,76 @@ type state struct {
 type input struct {
 	fn      function
 	process int32
-	token   int64
-	fenced  bool
+	// token is nil where the model has none, or it is not known.
+	token *int64
 	// optional: it may not have happened.
 	optional bool
 	// slot is the place of the process in state.successes, none if it has none. For an optional operation that means
 	// that it can happen at any time; otherwise only while the process had so many successes.
 	slot      int
 	successes uint16
+	// until is when a lease ends that counts from this operation, and returned the time of its return.
+	until, returned int64
+	endless         bool // the lease ends after all times that can be written
 }
 
 // apply is what becomes of the lock, and whether it can.
 func (i input) apply(s state, m Model) (state, bool) {
+	if m == Lease && i.fn == acquire && s.owner != none && !s.endless {
+		// The lock can be had as soon as the lease is over, whoever owns it.
+		s.owner, s.now = none, max(s.now, s.end)
+	}
+	if i.returned < s.now {
+		return s, false
+	}
 	mine := s.owner == i.process || m == Mutex
 	switch {
 	case i.fn == acquire && s.owner == none:
-		if i.fenced && s.grants && i.token <= s.token {
-			return s, false
-		}
-		s.owner, s.depth = i.process, 1
-		if i.fenced {
-			s.token, s.grants = i.token, true
-		}
-		return s, true
+		s.owner, s.depth, s.end, s.endless = i.process, 1, i.until, i.endless
+		return i.newToken(s)
 	case i.fn == acquire:
 		s.depth++
-		return s, m == Reentrant && mine
+		next, legal := i.sameToken(s)
+		return next, legal && mine && (m == Reentrant || m == ReentrantFenced)
 	case s.owner == none || !mine:
 		return s, false
-	case i.fn == release:
+	case i.fn == extend:
+		s.end, s.endless = i.until, i.endless
+	default:
 		if s.depth--; s.depth == 0 {
 			s.owner = none
 		}
 	}
 	return s, true
+}
+
+// newToken gives a new hold its token.
+func (i input) newToken(s state) (state, bool) {
+	switch {
+	case i.token != nil:
+		legal := !s.grants || !s.past && *i.token > s.token
+		s.token, s.grants, s.told = *i.token, true, true
+		return s, legal
+	case s.grants && s.token == math.MaxInt64:
+		s.past = true
+	case s.grants:
+		s.token++
+	}
+	s.told = false
+	return s, true
+}
+
+// sameToken gives an acquire inside of a hold the token of the hold.
+func (i input) sameToken(s state) (state, bool) {
+	switch {
+	case i.token == nil:
+		return s, true
+	case s.told:
+		return s, *i.token == s.token
+	}
+	legal := !s.grants || !s.past && *i.token >= s.token
+	s.token, s.grants, s.told = *i.token, true, true
+	return s, legal
 }
 
 func (s state) had(slot int) uint16 {
@@ -198,8 +253,17 @@ func (h *recording) inputs(ops []int32, o Options) []porcupine.Operation {
 		if op.outcome == failed || op.outcome == unknown && op.fn == extend {
 			continue
 		}
-		in := input{fn: op.fn, process: op.process, token: op.token, optional: op.outcome == unknown, slot: none}
-		in.fenced = o.Model == Fenced && op.fn == acquire && !in.optional
+		in := input{fn: op.fn, process: op.process, optional: op.outcome == unknown, slot: none, returned: math.MaxInt64}
+		if (o.Model == Fenced || o.Model == ReentrantFenced) && op.fn == acquire && !in.optional && op.token != UnknownToken {
+			in.token = &op.token
+		}
+		if o.Model == Lease {
+			in.until = h.times[op.call] + int64(o.Lease)
+			in.endless = in.until < h.times[op.call]
+			if op.outcome == ok {
+				in.returned = h.times[op.ret]
+			}
+		}
 		if slot, has := slots[op.process]; has {
 			in.slot, in.successes = slot, successes[op.process]
 			if !in.optional {
@@ -209,45 +273,4 @@ func (h *recording) inputs(ops []int32, o Options) []porcupine.Operation {
 		all = append(all, porcupine.Operation{Input: in, Call: int64(at(op.call)), Return: int64(at(op.ret))})
 	}
 	return all
-}
-
-// leaseAct is what happens to a lock with leases: a hold begins, ends, or is confirmed for an instant.
-type leaseAct struct {
-	hold int // from 1
-	does function
-}
-
-var leaseModel = porcupine.Model{
-	Init: func() any { return 0 },
-	Step: func(state, in, _ any) (bool, any) {
-		s, a := state.(int), in.(leaseAct)
-		switch a.does {
-		case acquire:
-			return s == 0, a.hold
-		case release:
-			return s == a.hold, 0
-		}
-		return s == 0, s
-	},
-}
-
-// leasesLinearizable gives porcupine the windows of leases: each is taken within the operation that began it and left at
-// its end. Whether an operation needed the lock and could not have it is not a matter of order, and known before.
-func (h *recording) leasesLinearizable(ops []int32, o Options, most int) (bool, string) {
-	c := h.claim(ops, o)
-	var all []porcupine.Operation
-	add := func(a leaseAct, from, to int) {
-		all = append(all, porcupine.Operation{Input: a, Call: int64(from), Return: int64(to)})
-	}
-	for i, b := range c.holds {
-		add(leaseAct{i + 1, acquire}, b.call, b.from)
-		if b.to != never {
-			add(leaseAct{i + 1, release}, b.to, b.to)
-		}
-	}
-	for _, t := range c.touches {
-		add(leaseAct{0, extend}, t.from, t.to)
-	}
-	legal, why := checker.Linearizable(leaseModel, all, most)
-	return legal && len(c.faults) == 0, why
 }

@@ -297,7 +297,7 @@ func (r *reader) values(e *entry, value, lock int32) error {
 		return err
 	}
 	token := func(at int32) (err error) {
-		if nodes[at].kind == nothing || r.o.Model != Fenced {
+		if nodes[at].kind == nothing || !r.o.Model.fenced() {
 			return nil
 		}
 		if e.fenced {
@@ -415,7 +415,7 @@ func (r *reader) take(e *entry) error {
 	switch e.typ {
 	case "ok":
 		op.outcome, op.ret = ok, event
-		if op.fn == acquire && r.o.Model == Fenced {
+		if op.fn == acquire && r.o.Model.fenced() {
 			if !e.fenced {
 				return notOperation("an acquire that succeeded has no token")
 			}

@@ -72,11 +72,11 @@ func (h *recording) sweep(ops []int32) []fault {
 			delete(happened, e.op)
 		case o.fn == acquire:
 			if holder != none && !instead(release, e.at) {
-				faults = append(faults, fault{checker.LeaseOverlap, holder, e.op, holder})
+				faults = append(faults, fault{checker.LeaseOverlap, holder, e.op, none, none})
 			}
 			do(e.op, e.at)
 		case holder == none && (o.fn == release || lastHeld < o.call) && !instead(acquire, e.at):
-			faults = append(faults, fault{NotHeld, leaver, e.op, leaver})
+			faults = append(faults, fault{NotHeld, leaver, e.op, none, none})
 		case o.fn == release:
 			do(e.op, e.at)
 		}

@@ -44,10 +44,14 @@ for one and wrong for another:
   --model reentrant  the holder may acquire again, and releases as often
   --model fenced     as owner, and acquire returns a token, a whole number, that
                      is higher than all before: "value":7, or ["name",7], or a
-                     map with token or fence
+                     map with token or fence; -1 is a token nobody knows
+  --model reentrant-fenced
+                     as reentrant, with tokens: one for all acquires of a hold
   --model lease --lease 10s
-                     as owner, and a hold ends by itself 10s after the acquire
-                     or last extend was called; every line needs a time
+                     as owner, and another can take the lock from 10s after the
+                     acquire or last extend was called; every line needs a time
+
+docs/checker.md defines each of them.
 
 Operations that name a lock are judged lock by lock. A name is a field key,
 lock, name or resource of the operation, or of a value that is a map; or the
@@ -65,6 +69,8 @@ Findings:
   not-held         a release or extend succeeded though the lock was not held
   token-repeated   two grants got the same token
   token-regressed  a grant got a lower token than an earlier one
+  token-gap        no number is left for a grant whose token is not known
+  token-changed    a holder acquired again and got another token
 and, in native histories, those of redlocksim run.
 
 ` + exitcode.Help(exitcode.Specifics{

@@ -1,0 +1,132 @@
+package foreign
+
+import (
+	"cmp"
+	"slices"
+
+	"redlocksim/checker"
+)
+
+const (
+	// TokenGap is the finding of a grant without a known token that lies between two whose tokens leave no whole number
+	// for it.
+	TokenGap checker.Kind = "token-gap"
+	// TokenChanged is the finding of a holder that acquires again and gets another token than that of its hold.
+	TokenChanged checker.Kind = "token-changed"
+)
+
+// hasToken reports whether the operation is a grant whose token is known.
+func (o *operation) hasToken() bool {
+	return o.fn == acquire && o.outcome == ok && o.token != UnknownToken
+}
+
+// tokens judges the tokens on a lock whose holds are in order, and whose tokens rise where it is not re-entrant. If it
+// comes to no answer, it says why.
+func (h *recording) tokens(ops []int32, m Model) ([]fault, string) {
+	if m == Fenced && h.roomy(ops) {
+		return nil, ""
+	}
+	w := newWorlds(h, m)
+	failed, why := w.follow(ops)
+	if failed == none || why != "" {
+		return nil, why
+	}
+	return []fault{h.tokenFault(ops, failed, w.nested)}, ""
+}
+
+// granted gives the grants with known tokens in the order in which they were given. Where holds are in order, that is
+// the order of their returns.
+func (h *recording) granted(ops []int32) []int32 {
+	var grants []int32
+	for _, i := range ops {
+		if h.ops[i].hasToken() {
+			grants = append(grants, i)
+		}
+	}
+	slices.SortFunc(grants, func(a, b int32) int { return cmp.Compare(h.ops[a].ret, h.ops[b].ret) })
+	return grants
+}
+
+// rising compares the known tokens: each is higher than all before.
+func (h *recording) rising(ops []int32) []fault {
+	grants := h.granted(ops)
+	var faults []fault
+	var first map[int64]int32
+	highest := int32(none)
+	for n, i := range grants {
+		if highest == none || h.ops[i].token > h.ops[highest].token {
+			highest = i
+			if first != nil {
+				first[h.ops[i].token] = i
+			}
+			continue
+		}
+		if first == nil {
+			first = make(map[int64]int32, n)
+			for _, j := range grants[:n] {
+				first[h.ops[j].token] = j
+			}
+		}
+		earlier, repeated := first[h.ops[i].token]
+		switch {
+		case repeated:
+			faults = append(faults, fault{checker.TokenRepeated, earlier, i, none, none})
+		default:
+			faults = append(faults, fault{checker.TokenRegressed, highest, i, none, none})
+			first[h.ops[i].token] = i
+		}
+	}
+	return faults
+}
+
+// roomy reports whether there are numbers enough between any two known tokens for all grants whose tokens are not known,
+// wherever they lie.
+func (h *recording) roomy(ops []int32) bool {
+	unknowns := uint64(0)
+	for _, i := range ops {
+		o := &h.ops[i]
+		if o.fn == acquire && o.outcome != failed && !o.hasToken() {
+			unknowns++
+		}
+	}
+	if unknowns == 0 {
+		return true
+	}
+	grants := h.granted(ops)
+	for n := 1; n < len(grants); n++ {
+		// Rising, so that the difference is right even where it has no int64.
+		if uint64(h.ops[grants[n]].token)-uint64(h.ops[grants[n-1]].token) <= unknowns {
+			return false
+		}
+	}
+	return true
+}
+
+// tokenFault says what is wrong with the first operation that no order allows. nested says that its process certainly
+// held the lock.
+func (h *recording) tokenFault(ops []int32, failed int32, nested bool) fault {
+	o := &h.ops[failed]
+	highest, same := int32(none), int32(none)
+	for _, i := range h.granted(ops) {
+		if h.ops[i].ret >= o.ret {
+			break
+		}
+		if highest == none || h.ops[i].token > h.ops[highest].token {
+			highest = i
+		}
+		if o.hasToken() && same == none && h.ops[i].token == o.token {
+			same = i
+		}
+	}
+	kind, first := TokenGap, highest
+	switch {
+	case !o.hasToken() || highest == none:
+	case nested && h.ops[highest].process == o.process:
+		kind = TokenChanged
+	case same != none:
+		kind, first = checker.TokenRepeated, same
+	case h.ops[highest].token > o.token:
+		kind = checker.TokenRegressed
+	}
+	return fault{kind, first, failed, none, none}
+}

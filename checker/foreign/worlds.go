@@ -1,0 +1,277 @@
+package foreign
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// maxWorldSteps bounds, for each operation on a lock, what is tried to follow the worlds. Few histories need ten.
+const maxWorldSteps = 1000
+
+// world is what may be the case at an event: the state of a lock, and which of the operations under way have happened.
+type world struct {
+	owner int32 // none if it is free
+	depth int32
+	// floor is the lowest number that the last grant's token can be, once any is known.
+	floor    int64
+	hasFloor bool
+	// exact says that the token of the hold that is on is the floor; beyond, that it is higher than all that a history can
+	// name.
+	exact, beyond bool
+	ahead         []ahead // by process
+}
+
+// ahead is what of a process has happened since its last success: of its operations of unknown outcome so many, and the
+// one that is under way, or not.
+type ahead struct {
+	process            int32
+	acquires, releases int32
+	done               bool
+}
+
+// pending is what a process has called since its last success.
+type pending struct {
+	acquires, releases int32
+	open               int32 // an operation that will succeed; none if there is none
+}
+
+// worlds follows a lock with owners and tokens along the events of its history, with all that may be the case. An
+// operation happens at the latest just before its return, and before that only if another could not happen otherwise.
+type worlds struct {
+	h       *recording
+	m       Model
+	pending map[int32]*pending
+	// touchers are the processes with a release under way.
+	touchers []int32
+	all      []world
+	steps    int
+	// nested says, if an operation was found that no world allows, that its process held the lock in all of them.
+	nested bool
+}
+
+func newWorlds(h *recording, m Model) *worlds {
+	return &worlds{h: h, m: m, pending: map[int32]*pending{}, all: []world{{owner: none}}}
+}
+
+// follow returns the first operation that cannot have happened in any world, none if all can. If it gives up, it says
+// why.
+func (w *worlds) follow(ops []int32) (int32, string) {
+	type event struct {
+		at, op int32
+		ret    bool
+	}
+	events := make([]event, 0, 2*len(ops))
+	for _, i := range ops {
+		o := &w.h.ops[i]
+		if o.outcome == failed || o.outcome == unknown && o.fn == extend {
+			continue
+		}
+		events = append(events, event{o.call, i, false})
+		if o.outcome == ok {
+			events = append(events, event{o.ret, i, true})
+		}
+	}
+	slices.SortFunc(events, func(a, b event) int { return int(a.at - b.at) })
+	most := maxWorldSteps * (len(ops) + 100)
+	for _, e := range events {
+		o := &w.h.ops[e.op]
+		p := w.pending[o.process]
+		if p == nil {
+			p = &pending{open: none}
+			w.pending[o.process] = p
+		}
+		switch {
+		case e.ret:
+			if !w.happen(e.op, most) {
+				return e.op, ""
+			}
+			if w.steps > most {
+				return none, fmt.Sprintf("the tokens were not understood within %d steps", most)
+			}
+			*p = pending{open: none}
+			w.touchers = slices.DeleteFunc(w.touchers, func(q int32) bool { return q == o.process })
+		case o.outcome == ok:
+			p.open = e.op
+			if o.fn == release {
+				w.touchers = append(w.touchers, o.process)
+			}
+		case o.fn == acquire:
+			p.acquires++
+		default:
+			p.releases++
+		}
+	}
+	return none, ""
+}
+
+// happen keeps the worlds in which the operation, which returns now, has happened, and reports whether there are any.
+func (w *worlds) happen(op int32, most int) bool {
+	p := w.h.ops[op].process
+	var next []world
+	arrived, seen := map[string]bool{}, map[string]bool{}
+	arrive := func(s world) {
+		if i := s.of(p); i >= 0 {
+			s.ahead = slices.Delete(slices.Clone(s.ahead), i, i+1)
+		}
+		if key := s.key(); !arrived[key] {
+			arrived[key] = true
+			next = append(next, s)
+		}
+	}
+	var left []world
+	push := func(s world) {
+		if key := s.key(); !seen[key] {
+			seen[key] = true
+			left = append(left, s)
+		}
+	}
+	for _, s := range w.all {
+		if i := s.of(p); i >= 0 && s.ahead[i].done {
+			arrive(s)
+		} else {
+			push(s)
+		}
+	}
+	w.nested = true
+	for len(left) > 0 && w.steps <= most {
+		s := left[len(left)-1]
+		left = left[:len(left)-1]
+		w.steps++
+		w.nested = w.nested && s.owner == p
+		if after, legal := w.apply(s, op); legal {
+			arrive(after)
+		}
+		w.before(s, p, op, push)
+	}
+	w.all = next
+	return len(next) > 0 || w.steps > most
+}
+
+// before gives the worlds that come of s by one operation that may make it possible for op of process p to happen.
+//
+// While p's operation has not happened no other process can begin a hold that goes on: it would have to end before. What
+// others can do is leave the lock, and take it for the instant of a release that has no other acquire to rest on.
+func (w *worlds) before(s world, p, op int32, then func(world)) {
+	unknowns := func(q int32, fn function) {
+		had, could := ahead{}, w.pending[q]
+		if i := s.of(q); i >= 0 {
+			had = s.ahead[i]
+		}
+		if could == nil || had.done || fn == acquire && had.acquires == could.acquires || fn == release && had.releases == could.releases {
+			return
+		}
+		if after, legal := w.step(s, q, fn, UnknownToken); legal {
+			if fn == acquire {
+				had.acquires++
+			} else {
+				had.releases++
+			}
+			had.process = q
+			then(after.with(had))
+		}
+	}
+	switch {
+	case s.owner == p:
+		unknowns(p, release)
+		unknowns(p, acquire)
+	case s.owner != none:
+		unknowns(s.owner, release)
+		if could := w.pending[s.owner]; could != nil && could.open != none && w.h.ops[could.open].fn == release {
+			if i := s.of(s.owner); i < 0 || !s.ahead[i].done {
+				if after, legal := w.apply(s, could.open); legal {
+					then(after.with(ahead{process: s.owner, done: true}))
+				}
+			}
+		}
+	default:
+		unknowns(p, acquire)
+		for _, q := range w.touchers {
+			if q != p {
+				unknowns(q, acquire)
+			}
+		}
+	}
+}
+
+// apply lets an operation happen.
+func (w *worlds) apply(s world, op int32) (world, bool) {
+	o := &w.h.ops[op]
+	return w.step(s, o.process, o.fn, o.token)
+}
+
+// step is what becomes of s, and whether it can.
+func (w *worlds) step(s world, process int32, fn function, token int64) (world, bool) {
+	switch {
+	case fn == acquire && s.owner == none:
+		s.owner, s.depth = process, 1
+		if token == UnknownToken {
+			s.exact = false
+			if s.beyond = s.hasFloor && s.floor == math.MaxInt64; s.hasFloor && !s.beyond {
+				s.floor++
+			}
+			return s, true
+		}
+		legal := !s.hasFloor || token > s.floor
+		s.floor, s.hasFloor, s.exact = token, true, true
+		return s, legal
+	case s.owner != process:
+		return s, false
+	case fn == acquire:
+		s.depth++
+		legal := w.m.reentrant()
+		if token != UnknownToken {
+			legal = legal && !s.beyond && (!s.hasFloor || token == s.floor || !s.exact && token > s.floor)
+			s.floor, s.hasFloor, s.exact = token, true, true
+		}
+		return s, legal
+	case fn == release:
+		if s.depth--; s.depth == 0 {
+			s.owner = none
+		}
+	}
+	return s, true
+}
+
+// of is the place of a process in s.ahead, -1 if it has none.
+func (s *world) of(process int32) int {
+	return slices.IndexFunc(s.ahead, func(a ahead) bool { return a.process == process })
+}
+
+// with gives s with what of a process has happened.
+func (s world) with(a ahead) world {
+	at, found := slices.BinarySearchFunc(s.ahead, a.process, func(b ahead, process int32) int { return int(b.process - process) })
+	s.ahead = slices.Clone(s.ahead)
+	if found {
+		s.ahead[at] = a
+	} else {
+		s.ahead = slices.Insert(s.ahead, at, a)
+	}
+	return s
+}
+
+// key is equal for equal worlds, and for no others.
+func (s *world) key() string {
+	b := make([]byte, 0, 32+16*len(s.ahead))
+	b = binary.AppendVarint(b, int64(s.owner))
+	b = binary.AppendVarint(b, int64(s.depth))
+	b = binary.AppendVarint(b, s.floor)
+	flag := func(is bool) {
+		if is {
+			b = append(b, 1)
+		} else {
+			b = append(b, 0)
+		}
+	}
+	flag(s.hasFloor)
+	flag(s.exact)
+	flag(s.beyond)
+	for _, a := range s.ahead {
+		b = binary.AppendVarint(b, int64(a.process))
+		b = binary.AppendVarint(b, int64(a.acquires))
+		b = binary.AppendVarint(b, int64(a.releases))
+		flag(a.done)
+	}
+	return string(b)
+}
