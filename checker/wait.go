@@ -64,6 +64,12 @@ func attemptsOf(t *transcript) []int {
 			attempts[e.Op] = max(attempts[e.Op], int(min(e.Number, int64(forever))))
 		}
 	}
+	// The steps of a call on several resources belong to the first of its operations.
+	for i := range t.events {
+		if e := &t.events[i]; e.With != 0 && e.Kind == history.Call && e.Func == history.Acquire && t.op(e.With) != nil {
+			attempts[e.Op] = attempts[e.With]
+		}
+	}
 	return attempts
 }
 

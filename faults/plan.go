@@ -2,6 +2,8 @@ package faults
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/history"
@@ -27,6 +29,8 @@ type Moment struct {
 	Client string `yaml:"client"`
 	// Node is which node's answer or fault; any node's if empty.
 	Node string `yaml:"node"`
+	// Resource is which resource's event; any resource's if empty.
+	Resource string `yaml:"resource"`
 	// Nth counts the events that match, from 1; 0 is the first as well.
 	Nth int `yaml:"nth"`
 }
@@ -38,6 +42,9 @@ func (m *Moment) String() string {
 	}
 	if m.Node != "" {
 		text += " of " + m.Node
+	}
+	if m.Resource != "" {
+		text += " on " + m.Resource
 	}
 	if m.Nth > 1 {
 		text += fmt.Sprintf(", time %d", m.Nth)
@@ -69,7 +76,7 @@ func (t Trigger) Arm(field *Field, f func()) {
 	}
 	left := max(t.After.Nth, 1)
 	w.Watch(func(e *history.Event) {
-		if left == 0 || !t.After.matches(e) {
+		if left == 0 || !t.After.Matches(e) {
 			return
 		}
 		if left--; left > 0 {
@@ -86,8 +93,10 @@ func (t Trigger) Arm(field *Field, f func()) {
 	})
 }
 
-func (m *Moment) matches(e *history.Event) bool {
-	return EventName(e) == m.Event && (m.Client == "" || m.Client == e.Process) && (m.Node == "" || m.Node == e.Node)
+// Matches says whether an event is one that the moment is about. A step of a lock on several resources is each one's.
+func (m *Moment) Matches(e *history.Event) bool {
+	return EventName(e) == m.Event && (m.Client == "" || m.Client == e.Process) && (m.Node == "" || m.Node == e.Node) &&
+		(m.Resource == "" || m.Resource == e.Resource || slices.Contains(strings.Split(e.Resource, ", "), m.Resource))
 }
 
 // Placed is a fault with its moment.

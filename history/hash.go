@@ -138,6 +138,10 @@ func (s *Hasher) add(e *Event) {
 		mask |= 1 << 14
 		b = appendInt(b, e.Token)
 	}
+	if e.With != 0 {
+		mask |= 1 << 15
+		b = appendInt(b, int64(e.With))
+	}
 	binary.LittleEndian.PutUint16(b[at:], mask)
 	s.seq, s.time, s.buf = e.Seq, e.Time, b
 	if len(b) >= flushAt {

@@ -66,7 +66,7 @@ type Event struct {
 	// Op numbers the operations of a history from 1; Call and Return of one operation share it.
 	Op   int  `json:"op,omitempty"`
 	Func Func `json:"f,omitempty"`
-	// Resource is the name of what is locked, read or written.
+	// Resource is the name of what is locked, read or written; at a Step of a lock on several, all names with ", " between.
 	Resource string `json:"resource,omitempty"`
 	// Grant is the Op of the successful acquire that the event belongs to: the lock an extend or release is for, the
 	// lock a read or write is made under, the window that expires. Zero when there is none.
@@ -84,6 +84,9 @@ type Event struct {
 	Detail string `json:"detail,omitempty"`
 	// Token is the fencing token: of a grant, at the Return of its acquire, and of an Effect that carries it. 0 is none.
 	Token int64 `json:"token,omitempty"`
+	// With is set where one call locks, extends or releases several resources at once: it is an operation on each, called
+	// and returned at the same Time, and With is the Op of the first of them. Zero for a call on one resource.
+	With int `json:"with,omitempty"`
 }
 
 // History is a whole run, in order.

@@ -161,6 +161,7 @@ func validHistories() *rapid.Generator[History] {
 				Span:     rapid.Int64().Draw(t, "span"),
 				Detail:   rapid.String().Draw(t, "detail"),
 				Token:    rapid.Int64().Draw(t, "token"),
+				With:     rapid.IntMin(0).Draw(t, "with"),
 			})
 		}
 		return h

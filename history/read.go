@@ -138,6 +138,7 @@ const (
 	fieldNumber
 	fieldSpan
 	fieldToken
+	fieldWith
 	// From here on they are texts.
 	fieldKind
 	fieldProcess
@@ -149,7 +150,7 @@ const (
 	fieldDetail
 )
 
-var fieldNames = [...]string{"seq", "t", "op", "grant", "number", "span", "token",
+var fieldNames = [...]string{"seq", "t", "op", "grant", "number", "span", "token", "with",
 	"kind", "process", "f", "resource", "outcome", "name", "node", "detail"}
 
 func (f field) String() string { return fieldNames[f] }
@@ -185,7 +186,7 @@ func (r *Reader) value(e *Event, f field) error {
 	if err != nil {
 		return err
 	}
-	if (f == fieldSeq || f == fieldOp || f == fieldGrant) && int64(int(n)) != n {
+	if (f == fieldSeq || f == fieldOp || f == fieldGrant || f == fieldWith) && int64(int(n)) != n {
 		return errors.New("too large a number")
 	}
 	e.setNumber(f, n)
@@ -229,6 +230,8 @@ func (e *Event) setNumber(f field, n int64) {
 		e.Span = n
 	case fieldToken:
 		e.Token = n
+	case fieldWith:
+		e.With = int(n)
 	}
 }
 

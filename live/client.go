@@ -20,8 +20,6 @@ import (
 	"redlocksim/scenarios"
 )
 
-const resource = scenarios.Resource
-
 // Client is the whole of a client process: it takes its orders from in and writes what happens to out, until in ends.
 // An error is also written to out.
 func Client(in io.Reader, out io.Writer) error { return clientOver(in, out, nil) }
@@ -99,7 +97,7 @@ func (c *client) obey(o order) {
 		go func() {
 			item := &c.scenario.Timeline[o.Run-1]
 			c.host.Enter()
-			c.session.Run(item.Do, item.Repeat)
+			c.session.Run(item)
 			c.host.Leave()
 			c.tell(notice{Done: o.Run})
 		}()
@@ -151,34 +149,33 @@ func (c *client) begin(r *role) error {
 	return err
 }
 
-// tell sends a notice, and waits for the order to go on if the timeline may have something to do at it.
-func (c *client) tell(n notice) {
-	if n.Event == nil || !c.isStop(n.Event) {
+// tell sends notices, and then waits for the orders to go on where the timeline may have something to do at one.
+func (c *client) tell(notices ...notice) {
+	var stops []chan struct{}
+	for _, n := range notices {
+		if n.Event != nil && c.isStop(n.Event) {
+			goOn := make(chan struct{})
+			stops = append(stops, goOn)
+			c.mu.Lock()
+			c.waits++
+			n.Wait = c.waits
+			c.waiting[n.Wait] = goOn
+			c.mu.Unlock()
+		}
 		c.pen.tell(n)
-		return
 	}
-	goOn := make(chan struct{})
-	c.mu.Lock()
-	c.waits++
-	n.Wait = c.waits
-	c.waiting[n.Wait] = goOn
-	c.mu.Unlock()
-	c.pen.tell(n)
-	<-goOn
+	for _, goOn := range stops {
+		<-goOn
+	}
 }
 
 func (c *client) isStop(e *history.Event) bool {
 	for i := range c.stops {
-		if matches(&c.stops[i], e) {
+		if c.stops[i].Matches(e) {
 			return true
 		}
 	}
 	return false
-}
-
-// matches says whether an event is one that a moment of the timeline is about.
-func matches(m *faults.Moment, e *history.Event) bool {
-	return faults.EventName(e) == m.Event && (m.Client == "" || m.Client == e.Process) && (m.Node == "" || m.Node == e.Node)
 }
 
 // scaled is a length of the machine's time in the scenario's; the longest there is stays that.

@@ -16,6 +16,7 @@ import (
 	"redlocksim/internal/plain"
 	"redlocksim/redlock"
 	"redlocksim/redlock/goredis"
+	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
@@ -103,17 +104,24 @@ func (h *host) NewOp() int {
 }
 
 // Record implements scenarios.Host. A release ends the client's belief before it is called.
-func (h *host) Record(e history.Event) {
-	if e.Kind == history.Call && e.Func == history.Release {
-		h.client.tell(notice{Belief: &belief{Grant: e.Grant, Resource: e.Resource}})
+func (h *host) Record(events ...history.Event) {
+	var notices []notice
+	for i := range events {
+		e := &events[i]
+		if e.Kind == history.Call && e.Func == history.Release {
+			h.client.tell(notice{Belief: &belief{Grant: e.Grant, Resource: e.Resource}})
+		}
+		e.Span = scaled(e.Span, h.client.Speed)
+		notices = append(notices, notice{Event: e})
 	}
-	e.Span = scaled(e.Span, h.client.Speed)
-	h.client.tell(notice{Event: &e})
+	h.client.tell(notices...)
 }
 
 // Believe implements scenarios.Host. The parent knows when the window ends.
-func (h *host) Believe(grant int, until time.Time, _ func()) (stop func()) {
-	h.client.tell(notice{Belief: &belief{Grant: grant, Until: h.client.clock.reading(until), Resource: resource}})
+func (h *host) Believe(grants []scenarios.Grant, until time.Time, _ func()) (stop func()) {
+	for _, g := range grants {
+		h.client.tell(notice{Belief: &belief{Grant: g.Op, Until: h.client.clock.reading(until), Resource: g.Resource}})
+	}
 	return nil
 }
 

@@ -338,7 +338,7 @@ func (r *run) lookAtBeliefs() {
 func (r *run) follow(at int64, e *history.Event) {
 	for i := range r.scenario.Timeline {
 		when, x := r.scenario.Timeline[i].When, &r.items[i]
-		if when.After == nil || !matches(when.After, e) {
+		if when.After == nil || !when.After.Matches(e) {
 			continue
 		}
 		x.seen++
@@ -408,8 +408,10 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		if key, ok := records[resource]; ok && key.expires == 0 {
-			out.Leaks = append(out.Leaks, scenarios.Leak{Key: resource, Node: s.name})
+		for _, name := range r.scenario.Resources {
+			if key, ok := records[name]; ok && key.expires == 0 {
+				out.Leaks = append(out.Leaks, scenarios.Leak{Key: name, Node: s.name})
+			}
 		}
 	}
 	return out, nil

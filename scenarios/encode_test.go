@@ -291,6 +291,12 @@ func TestEverySettingIsEncoded(t *testing.T) {
 		switch v := leaf.Addr().Interface().(type) {
 		case *strictyaml.Ordered[[]string]:
 			*v = strictyaml.Ordered[[]string]{{Key: "B", Value: []string{"B2"}}, {Key: "A"}}
+		case *strictyaml.Ordered[ExpectOn]:
+			for _, on := range []ExpectOn{{}, {Findings: Findings{kinds()[0]}}, {Unavailable: &Bounds{1, 2}}, {Takeover: &Bounds{1, 2}}, {Attempts: &CountBounds{1, 2}},
+				{Bypass: &CountBounds{1, 2}}, {Overtakes: &CountBounds{1, 2}}, {AfterHealing: &Bounds{1, 2}}} {
+				*v = strictyaml.Ordered[ExpectOn]{{Key: "b", Value: on}, {Key: "a"}}
+				check(path, x)
+			}
 		case *strictyaml.Ordered[int]:
 			*v = strictyaml.Ordered[int]{{Key: "z", Value: 2}, {Key: "a"}}
 		case *Findings:

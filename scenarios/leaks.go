@@ -14,11 +14,11 @@ func (l Leak) String() string { return l.Key + " on " + l.Node }
 
 // leaks scans the nodes that are up. Only the locks themselves count: a protocol's counters and records may be there to
 // stay.
-func leaks(w *sim.World) []Leak {
+func leaks(w *sim.World, resources []string) []Leak {
 	var found []Leak
 	for _, s := range append(w.Servers[:len(w.Servers):len(w.Servers)], w.Replicas...) {
 		for _, r := range s.Dump() {
-			if r.Key == Resource && r.ExpiresAt == 0 {
+			if r.ExpiresAt == 0 && slices.Contains(resources, r.Key) {
 				found = append(found, Leak{r.Key, s.Name()})
 			}
 		}
@@ -26,7 +26,7 @@ func leaks(w *sim.World) []Leak {
 	return found
 }
 
-// leaked is the keys among leaks, each once.
+// leaked is the keys among leaks, each once, in order.
 func leaked(leaks []Leak) []string {
 	var keys []string
 	for _, l := range leaks {
@@ -34,6 +34,7 @@ func leaked(leaks []Leak) []string {
 			keys = append(keys, l.Key)
 		}
 	}
+	slices.Sort(keys)
 	return keys
 }
 

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -73,24 +74,16 @@ func (u Unavailable) isTheSubject() bool { return u.Unbounded || u.AtLeast > 0 }
 // liveness looks for bounds that make no sense, and for a healing that comes too late to show anything.
 func (c *check) liveness() {
 	expect, e := child(c.n, "expect"), &c.s.Expect
-	const wrong = "at-least must not be negative, nor at-most less than it"
-	span := func(key string, b *Bounds) {
-		if b != nil && (b.AtLeast < 0 || b.AtMost < b.AtLeast) {
-			c.d.Errorf(child(expect, key), "", nil, wrong)
+	c.bounds(expect, e.all())
+	for i := range e.Resources {
+		on := &e.Resources[i]
+		n := child(child(expect, "resources"), on.Key)
+		c.named(child(expect, "resources"), []string{on.Key})
+		c.bounds(n, &on.Value)
+		if c.s.Heal == nil && on.Value.AfterHealing != nil {
+			c.d.Errorf(child(n, "after-healing"), "", nil, `there is no "heal" to count from`)
 		}
 	}
-	count := func(key string, b *CountBounds) {
-		if b != nil && (b.AtLeast < 0 || b.AtMost < b.AtLeast) {
-			c.d.Errorf(child(expect, key), "", nil, wrong)
-		}
-	}
-	span("unavailable", &e.Unavailable.Bounds)
-	span("takeover", e.Takeover)
-	count("attempts", e.Attempts)
-	count("bypass", e.Bypass)
-	count("overtakes", e.Overtakes)
-	span("after-healing", e.AfterHealing)
-
 	heal, node := c.s.Heal, child(c.n, "heal")
 	switch {
 	case heal == nil && e.AfterHealing != nil:
@@ -103,6 +96,36 @@ func (c *check) liveness() {
 	}
 }
 
+// bounds looks for bounds that nothing can keep to. n is where they stand.
+func (c *check) bounds(n *yaml.Node, e *ExpectOn) {
+	const wrong = "at-least must not be negative, nor at-most less than it"
+	for _, span := range []struct {
+		key string
+		b   *Bounds
+	}{{"unavailable", e.Unavailable}, {"takeover", e.Takeover}, {"after-healing", e.AfterHealing}} {
+		if b := span.b; b != nil && (b.AtLeast < 0 || b.AtMost < b.AtLeast) {
+			c.d.Errorf(child(n, span.key), "", nil, wrong)
+		}
+	}
+	for _, count := range []struct {
+		key string
+		b   *CountBounds
+	}{{"attempts", e.Attempts}, {"bypass", e.Bypass}, {"overtakes", e.Overtakes}} {
+		if b := count.b; b != nil && (b.AtLeast < 0 || b.AtMost < b.AtLeast) {
+			c.d.Errorf(child(n, count.key), "", nil, wrong)
+		}
+	}
+}
+
+// all is what is expected of all resources together, as of one. Without a bound nothing is said of the unavailability.
+func (e *Expect) all() *ExpectOn {
+	on := &ExpectOn{Findings: e.Findings, Takeover: e.Takeover, Attempts: e.Attempts, Bypass: e.Bypass, Overtakes: e.Overtakes, AfterHealing: e.AfterHealing}
+	if !e.Unavailable.Unbounded {
+		on.Unavailable = &e.Unavailable.Bounds
+	}
+	return on
+}
+
 // struckBeforeHealing refuses a fault that strikes when the faults are healed.
 func (c *check) struckBeforeHealing(i *Item) {
 	if heal := c.s.Heal; heal != nil && i.When.After == nil && i.When.At >= *heal {
@@ -110,22 +133,64 @@ func (c *check) struckBeforeHealing(i *Item) {
 	}
 }
 
-// Measured is what was measured on the resource that the clients contend for.
-func (r *Result) Measured() checker.Resource {
+// Measured is the worst that was measured on any of the resources; what was measured, if there is one.
+func (r *Result) Measured() checker.Resource { return worst(r.Report.Resources) }
+
+// MeasuredOn is what was measured on a resource.
+func (r *Result) MeasuredOn(resource string) checker.Resource {
 	for _, m := range r.Report.Resources {
-		if m.Name == Resource {
+		if m.Name == resource {
 			return m
 		}
 	}
-	return checker.Resource{Name: Resource}
+	return checker.Resource{Name: resource}
 }
 
-// judgeLiveness compares what clients had to wait for with what is expected. A bound on something that did not come to
-// pass is not kept: the run shows nothing about it.
+// worst is the worst of each that was measured; of equals, on the first resource.
+func worst(all []checker.Resource) checker.Resource {
+	if len(all) == 0 {
+		return checker.Resource{}
+	}
+	w := all[0]
+	more := func(c *checker.Count, than checker.Count) {
+		if than.Number > c.Number {
+			*c = than
+		}
+	}
+	for _, m := range all[1:] {
+		if m.Unavailable.For > w.Unavailable.For {
+			w.Unavailable = m.Unavailable
+		}
+		if m.Takeover.Process != "" && (w.Takeover.Process == "" || m.Takeover.For > w.Takeover.For) {
+			w.Takeover = m.Takeover
+		}
+		if m.AfterHealing.Process != "" && (w.AfterHealing.Process == "" || m.AfterHealing.For() > w.AfterHealing.For()) {
+			w.AfterHealing = m.AfterHealing
+		}
+		more(&w.Attempts, m.Attempts)
+		more(&w.Bypass, m.Bypass)
+		more(&w.Overtakes, m.Overtakes)
+		w.Fairness = min(w.Fairness, m.Fairness)
+		w.Grants, w.Clients = w.Grants+m.Grants, max(w.Clients, m.Clients)
+	}
+	return w
+}
+
+// judgeLiveness compares what clients had to wait for with what is expected, of all resources and of some.
 func (r *Result) judgeLiveness(problem func(c Class, format string, args ...any)) {
-	e, m := &r.Scenario.Expect, r.Measured()
-	if u := e.Unavailable; !u.Unbounded && (r.Unavailable > u.AtMost || r.Unavailable < u.AtLeast) {
-		problem(Liveness, "the lock could not be had for %v, expected from %v to %v", r.Unavailable, u.AtLeast, u.AtMost)
+	r.Scenario.Expect.all().judge(r.Measured(), problem)
+	for _, on := range r.Scenario.Expect.Resources {
+		on.Value.judge(r.MeasuredOn(on.Key), func(c Class, format string, args ...any) {
+			problem(c, "on "+strings.ReplaceAll(on.Key, "%", "%%")+", "+format, args...)
+		})
+	}
+}
+
+// judge compares what was measured with what is expected. A bound on something that did not come to pass is not kept: the
+// run shows nothing about it.
+func (e *ExpectOn) judge(m checker.Resource, problem func(c Class, format string, args ...any)) {
+	if u, t := e.Unavailable, m.Unavailable.For; u != nil && (t > u.AtMost || t < u.AtLeast) {
+		problem(Liveness, "the lock could not be had for %v, expected from %v to %v", t, u.AtLeast, u.AtMost)
 	}
 	if b, t := e.Takeover, m.Takeover; b != nil {
 		switch {

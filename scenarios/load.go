@@ -124,6 +124,7 @@ func (c *check) all() {
 			c.d.Errorf(child(c.n, "clients"), name, nil, "is the name of a client and of a node")
 		}
 	}
+	c.resources()
 	if s.Duration <= 0 || s.Duration > maxDuration {
 		c.d.Errorf(child(c.n, "duration"), s.Duration.String(), nil, "must be positive and at most %v", maxDuration)
 	}
@@ -197,6 +198,12 @@ func (c *check) names(n *yaml.Node, names []string, limit int, what string) {
 func (c *check) lock() {
 	if err := c.s.Lock.Check(len(c.s.Nodes.Names)); err != nil {
 		c.d.Errorf(child(c.n, "lock"), "", nil, "%v", err)
+		return
+	}
+	for _, name := range c.s.Resources {
+		if err := c.s.Lock.CheckResource(name, len(c.s.Nodes.Names)); err != nil {
+			c.d.Errorf(child(c.n, "resources"), name, nil, "%v", err)
+		}
 	}
 }
 
@@ -222,17 +229,18 @@ func (c *check) item(i *Item) {
 		if m.Node != "" && !slices.Contains(names.Nodes, m.Node) {
 			c.d.Errorf(child(n, "node"), m.Node, names.Nodes, "there is no such node")
 		}
+		if m.Resource != "" {
+			c.named(child(n, "resource"), []string{m.Resource})
+		}
 	}
 	if i.Fault == nil {
 		if !slices.Contains(names.Clients, i.Client) {
 			c.d.Errorf(child(i.node, "client"), i.Client, names.Clients, "there is no such client")
 		}
-		if at := firstUnlocked(i.Do); at >= 0 {
-			c.d.Errorf(child(i.node, "do").Content[at], string(i.Do[at].Kind), nil, "there is no lock or try-lock before")
-		}
-		if at := firstReadBack(i.Do); at >= 0 && c.s.Lock.Protocol == "db-row" && c.s.Lock.Effects == protocols.InTransaction {
-			c.d.Errorf(child(i.node, "do").Content[at], string(i.Do[at].Kind), nil, "would read back what its own transaction has written and not committed, which no history can say")
-		}
+		c.named(child(i.node, "resource"), i.Resource)
+		c.program(i, func(step int, word string, valid []string, format string, args ...any) {
+			c.d.Errorf(child(i.node, "do").Content[step], word, valid, format, args...)
+		})
 		return
 	}
 	c.struckBeforeHealing(i)

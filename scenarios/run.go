@@ -141,12 +141,12 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		x := sessions[item.Client]
 		item.When.Arm(field, func() {
 			started[i] = true
-			w.Client(item.Client).Go(func() { x.Run(item.Do, item.Repeat) })
+			w.Client(item.Client).Go(func() { x.Run(item) })
 		})
 	}
 	w.Kernel.Run(sim.True(s.Duration))
 
-	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Spent: field.Spent, Leaks: leaks(w), Recording: w.Recording()}
+	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Spent: field.Spent, Leaks: leaks(w, s.Resources), Recording: w.Recording()}
 	if !o.Unhashed {
 		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
 	}

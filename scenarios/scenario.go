@@ -31,6 +31,9 @@ type Scenario struct {
 	Nodes Nodes `yaml:"nodes"`
 	// Clients are the names of the client processes.
 	Clients []string `yaml:"clients,required"`
+	// Resources are the names of what the clients contend for. Each is locked by itself, and has a number that is read and
+	// written.
+	Resources []string `yaml:"resources"`
 	// Network is how long messages take.
 	Network Network `yaml:"network"`
 	// Storage is what the shared resource demands of a request before it takes it.
@@ -141,10 +144,26 @@ type Expect struct {
 	// AfterHealing, where given, bounds the time from the healing until every client that asked from then on had been
 	// granted the lock once, each counted from when it first asked. A run in which nobody asked is not as expected.
 	AfterHealing *Bounds `yaml:"after-healing"`
-	// Grants, where given, is how many locks each client was granted.
+	// Resources, where given, is what must be found and measured on a resource by itself. The keys above are for all of them:
+	// the findings on any, and the worst that was measured.
+	Resources strictyaml.Ordered[ExpectOn] `yaml:"resources"`
+	// Grants, where given, is how many locks each client was granted; a lock on several resources is one on each.
 	Grants strictyaml.Ordered[int] `yaml:"grants"`
 	// Leaks are the lock keys that are found without a time to live when the run is over.
 	Leaks []string `yaml:"leaks"`
+}
+
+// ExpectOn is the part of a verdict that is about one resource.
+type ExpectOn struct {
+	// Findings are the kinds that the checker must find on the resource, all of them and no other; none for "safe".
+	Findings Findings `yaml:"findings,required"`
+	// The others are as in Expect, on the resource alone.
+	Unavailable  *Bounds      `yaml:"unavailable"`
+	Takeover     *Bounds      `yaml:"takeover"`
+	Attempts     *CountBounds `yaml:"attempts"`
+	Bypass       *CountBounds `yaml:"bypass"`
+	Overtakes    *CountBounds `yaml:"overtakes"`
+	AfterHealing *Bounds      `yaml:"after-healing"`
 }
 
 // Findings are kinds of findings in the checker's order; empty is "safe".
@@ -167,10 +186,11 @@ func (f Findings) String() string {
 // Default is a scenario with everything that a file may leave out.
 func Default() Scenario {
 	return Scenario{
-		Lock:     protocols.Default(),
-		Nodes:    Nodes{Names: []string{"A", "B", "C", "D", "E"}},
-		Network:  Network{Latency: Latency{sim.Uniform(time.Millisecond, 5*time.Millisecond)}},
-		Duration: time.Minute,
+		Lock:      protocols.Default(),
+		Nodes:     Nodes{Names: []string{"A", "B", "C", "D", "E"}},
+		Resources: []string{Resource},
+		Network:   Network{Latency: Latency{sim.Uniform(time.Millisecond, 5*time.Millisecond)}},
+		Duration:  time.Minute,
 	}
 }
 

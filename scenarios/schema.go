@@ -69,18 +69,37 @@ func (Latency) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 // DescribeNode is what UnmarshalNode reads.
 func (Step) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 	length, _ := reflect.TypeFor[Step]().FieldByName("For")
+	name, both := s.Of(reflect.TypeFor[Several]()), s.Of(reflect.TypeFor[StepOn]())
 	var alone []string
 	one := oneKey()
 	for _, k := range stepKinds {
 		if !k.length || k.fallback > 0 {
 			alone = append(alone, string(k.kind))
 		}
+		var forms []*jsonschema.Schema
 		if k.length {
-			one.Properties[string(k.kind)] = s.Of(length.Type)
-			one.PropertyOrder = append(one.PropertyOrder, string(k.kind))
+			forms = append(forms, s.Of(length.Type))
 		}
+		if k.resource {
+			forms = append(forms, name, both)
+		}
+		if forms == nil {
+			continue
+		}
+		value := &jsonschema.Schema{AnyOf: forms}
+		if len(forms) == 1 {
+			value = forms[0]
+		}
+		one.Properties[string(k.kind)] = value
+		one.PropertyOrder = append(one.PropertyOrder, string(k.kind))
 	}
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{strictyaml.Enum(alone...), one}}
+}
+
+// DescribeNode is what UnmarshalNode reads.
+func (Several) DescribeNode(*strictyaml.Schemas) *jsonschema.Schema {
+	name, least := &jsonschema.Schema{Type: "string", Pattern: resourceName.String()}, 1
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{name, {Type: "array", Items: name, MinItems: &least, UniqueItems: true}}}
 }
 
 // DescribeNode is what UnmarshalNode reads.

@@ -21,15 +21,17 @@ func newSimulated(w *sim.World, client *sim.Process) simulated {
 func (s simulated) NewOp() int { return s.World.NewOp() }
 
 // Record implements Host.
-func (s simulated) Record(e history.Event) {
-	s.World.Record(e)
-	if e.Kind != history.Expire { // which is no step of the program
+func (s simulated) Record(events ...history.Event) {
+	for _, e := range events {
+		s.World.Record(e)
+	}
+	if events[0].Kind != history.Expire { // which is no step of the program
 		s.Settle()
 	}
 }
 
 // Believe implements Host.
-func (s simulated) Believe(_ int, until time.Time, over func()) (stop func()) {
+func (s simulated) Believe(_ []Grant, until time.Time, over func()) (stop func()) {
 	if !s.LockClock().Now().Before(until) {
 		// A pause came between the computation of the validity and the grant, or the validity is not looked at.
 		over()

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -11,6 +12,9 @@ import (
 // Step is one thing that a client does.
 type Step struct {
 	Kind StepKind
+	// Resource is what the step locks, several names for one lock on all of them, or which of the locks held it is about. Nil
+	// is the item's, and the lock that was taken last.
+	Resource []string
 	// For is the length of Hold and Sleep, the wait of Lock, the TTL of Extend.
 	For time.Duration
 }
@@ -49,111 +53,210 @@ const (
 	UnlockStep StepKind = "unlock"
 )
 
-// stepKinds lists all kinds, with what their length may be.
-var stepKinds = []struct {
+// stepShape is what can be said with a kind of step.
+type stepShape struct {
 	kind       StepKind
 	length     bool          // it can have one
 	fallback   time.Duration // what it is without; 0: it must be given
 	underLease bool          // it needs a lock
-}{
-	{LockStep, true, time.Minute, false},
-	{TryLockStep, false, 0, false},
-	{HoldStep, true, 0, true},
-	{SleepStep, true, 0, false},
-	{WriteStep, false, 0, true},
-	{WriteUncheckedStep, false, 0, true},
-	{UpdateStep, false, 0, true},
-	{ReadStep, false, 0, true},
-	{WriteBackStep, false, 0, true},
-	{MarkStep, false, 0, true},
-	{ExtendStep, true, 0, true},
-	{RenewStep, true, 0, true},
-	{PrepareStep, false, 0, false},
-	{UnlockStep, false, 0, true},
+	resource   bool          // it can name one
 }
 
-// UnmarshalNode reads a step: its name, or its name and length as in "hold: 5s".
+// stepKinds lists all kinds, with what can be said with them.
+var stepKinds = []stepShape{
+	{LockStep, true, time.Minute, false, true},
+	{TryLockStep, false, 0, false, true},
+	{HoldStep, true, 0, true, true},
+	{SleepStep, true, 0, false, false},
+	{WriteStep, false, 0, true, true},
+	{WriteUncheckedStep, false, 0, true, true},
+	{UpdateStep, false, 0, true, true},
+	{ReadStep, false, 0, true, true},
+	{WriteBackStep, false, 0, true, true},
+	{MarkStep, false, 0, true, true},
+	{ExtendStep, true, 0, true, true},
+	{RenewStep, true, 0, true, true},
+	{PrepareStep, false, 0, false, false},
+	{UnlockStep, false, 0, true, true},
+}
+
+// shape is the entry of stepKinds.
+func (k StepKind) shape() (shape stepShape, ok bool) {
+	for _, x := range stepKinds {
+		if x.kind == k {
+			return x, true
+		}
+	}
+	return shape, false
+}
+
+// takes says whether the step acquires a lock.
+func (s *Step) takes() bool { return s.Kind == LockStep || s.Kind == TryLockStep }
+
+// needsLock says whether the step is about a lock that is held.
+func (s *Step) needsLock() bool {
+	shape, _ := s.Kind.shape()
+	return shape.underLease
+}
+
+// reads and writes say what the step does to a resource, in this order if both.
+func (s *Step) reads() bool { return s.Kind == ReadStep || s.Kind == UpdateStep }
+
+func (s *Step) writes() bool {
+	switch s.Kind {
+	case WriteStep, WriteUncheckedStep, WriteBackStep, UpdateStep:
+		return true
+	}
+	return false
+}
+
+// isEffect says whether the step reaches a resource, and so is on one only.
+func (s *Step) isEffect() bool { return s.reads() || s.writes() || s.Kind == MarkStep }
+
+// StepOn is what a step is about and how long it takes, where both are said.
+type StepOn struct {
+	// Resource is what it is about: a name, or a list of names for one lock on all of them.
+	Resource Several `yaml:"resource"`
+	// For is its length, as of a step without a resource.
+	For *time.Duration `yaml:"for"`
+}
+
+// Several is one name, or a list of names.
+type Several []string
+
+// UnmarshalNode reads a name or a list of names.
+func (names *Several) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
+	*names = nil
+	if n.Kind != yaml.SequenceNode {
+		var name string
+		if d.Decode(n, &name) {
+			*names = Several{name}
+		}
+		return
+	}
+	var list []string
+	if !d.Decode(n, &list) {
+		return
+	}
+	if len(list) == 0 {
+		d.Errorf(n, "", nil, "an empty list: name a resource")
+		return
+	}
+	for i, name := range list {
+		if slices.Contains(list[:i], name) {
+			d.Errorf(n.Content[i], name, nil, "is listed twice")
+			return
+		}
+	}
+	*names = list
+}
+
+// MarshalNode is the counterpart of UnmarshalNode.
+func (names Several) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
+	if len(names) == 1 {
+		return strictyaml.Text(names[0])
+	}
+	return e.Encode([]string(names), nil)
+}
+
+// UnmarshalNode reads a step: its name, or its name and what it is about as in "hold: 5s", "lock: invoices", "lock: [a, b]"
+// and "lock: {resource: invoices, for: 5s}".
 func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	var all []string
 	for _, k := range stepKinds {
 		all = append(all, string(k.kind))
 	}
-	word, length := "", (*yaml.Node)(nil)
+	word, body := "", (*yaml.Node)(nil)
 	if n.Kind == yaml.MappingNode {
 		var ok bool
-		if word, length, ok = d.OneOf(n, all...); !ok {
+		if word, body, ok = d.OneOf(n, all...); !ok {
 			return
 		}
 	} else if !d.Decode(n, &word) {
 		return
 	}
-	for _, k := range stepKinds {
-		if string(k.kind) != word {
-			continue
-		}
-		s.Kind, s.For = k.kind, k.fallback
-		switch {
-		case length != nil && !k.length:
-			d.Errorf(length, word, nil, "takes no length")
-		case length != nil && d.Decode(length, &s.For) && s.For <= 0:
-			d.Errorf(length, length.Value, nil, "must be positive")
-		case length == nil && k.length && k.fallback == 0:
-			d.Errorf(n, word, nil, `needs a length, as in "%s: 5s"`, word)
-		}
+	shape, ok := StepKind(word).shape()
+	if !ok {
+		d.Errorf(n, word, all, "no such step")
 		return
 	}
-	d.Errorf(n, word, all, "no such step")
+	s.Kind, s.For = shape.kind, shape.fallback
+	hasLength := false
+	switch {
+	case body == nil:
+	case body.Kind == yaml.MappingNode:
+		hasLength = s.readLong(d, body, shape)
+	case body.Kind == yaml.ScalarNode && isLength(body.Value):
+		hasLength = true
+		s.readLength(d, body, shape)
+	case !shape.resource:
+		d.Errorf(body, body.Value, nil, "%s takes no resource", word)
+		return
+	default:
+		s.readResource(d, body)
+	}
+	if !hasLength && shape.length && shape.fallback == 0 {
+		d.Errorf(n, word, nil, `needs a length, as in "%s: 5s"`, word)
+	}
+}
+
+// isLength says whether a scalar is meant for a length; no resource is called so.
+func isLength(text string) bool { return !resourceName.MatchString(text) }
+
+// readLong reads a step that has both a resource and a length, and says whether it had a length.
+func (s *Step) readLong(d *strictyaml.Decoder, n *yaml.Node, shape stepShape) bool {
+	var both StepOn
+	if !d.Decode(n, &both) {
+		return true
+	}
+	if both.For != nil {
+		s.readLength(d, child(n, "for"), shape)
+	}
+	switch {
+	case both.Resource == nil && both.For == nil:
+		d.Errorf(n, "", nil, `want "resource", "for" or both`)
+	case both.Resource != nil && !shape.resource:
+		d.Errorf(child(n, "resource"), "", nil, "%s takes no resource", shape.kind)
+	case both.Resource != nil:
+		s.readResource(d, child(n, "resource"))
+	}
+	return both.For != nil
+}
+
+func (s *Step) readLength(d *strictyaml.Decoder, n *yaml.Node, shape stepShape) {
+	switch {
+	case !shape.length:
+		d.Errorf(n, string(shape.kind), nil, "takes no length")
+	case d.Decode(n, &s.For) && s.For <= 0:
+		d.Errorf(n, n.Value, nil, "must be positive")
+	}
+}
+
+func (s *Step) readResource(d *strictyaml.Decoder, n *yaml.Node) {
+	var names Several
+	if !d.Decode(n, &names) {
+		return
+	}
+	if s.Resource = names; len(names) > 1 && s.isEffect() {
+		d.Errorf(n, "", nil, "%s is on one resource", s.Kind)
+	}
 }
 
 // MarshalNode is the counterpart of UnmarshalNode.
 func (s Step) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 	word := strictyaml.Text(string(s.Kind))
-	for _, k := range stepKinds {
-		if k.kind == s.Kind && (!k.length || s.For == k.fallback && s.For > 0) {
-			return word
-		}
+	shape, _ := s.Kind.shape()
+	hasLength := shape.length && (s.For != shape.fallback || s.For <= 0)
+	var body *yaml.Node
+	switch {
+	case s.Resource == nil && !hasLength:
+		return word
+	case s.Resource == nil:
+		body = e.Encode(s.For, nil)
+	case !hasLength:
+		body = e.Encode(Several(s.Resource), nil)
+	default:
+		body = e.Encode(StepOn{s.Resource, &s.For}, StepOn{})
 	}
-	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{word, e.Encode(s.For, nil)}}
-}
-
-// firstUnlocked is the index of the first step that needs a lock where none was taken, −1 if there is none.
-func firstUnlocked(steps []Step) int {
-	locked := 0
-	for i, s := range steps {
-		for _, k := range stepKinds {
-			if k.kind == s.Kind && k.underLease && locked == 0 {
-				return i
-			}
-		}
-		switch s.Kind {
-		case LockStep, TryLockStep:
-			locked++
-		case UnlockStep:
-			locked--
-		}
-	}
-	return -1
-}
-
-// firstReadBack is the index of the first step that reads after a write under the same lock, −1 if there is none.
-func firstReadBack(steps []Step) int {
-	written := false
-	for i, s := range steps {
-		switch s.Kind {
-		case LockStep, TryLockStep, UnlockStep:
-			written = false
-		case ReadStep:
-			if written {
-				return i
-			}
-		case UpdateStep:
-			if written {
-				return i
-			}
-			written = true
-		case WriteStep, WriteUncheckedStep, WriteBackStep:
-			written = true
-		}
-	}
-	return -1
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{word, body}}
 }

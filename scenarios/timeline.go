@@ -15,8 +15,10 @@ type Item struct {
 	When faults.Trigger
 	// Client does the steps of Do, Repeat times.
 	Client string
-	Do     []Step
-	Repeat int
+	// Resource is what its locks are on that do not name a resource themselves: several names for one lock on all of them.
+	Resource []string
+	Do       []Step
+	Repeat   int
 	// Fault strikes, if it is not nil. Kind is its name.
 	Kind  string
 	Fault faults.Fault
@@ -40,7 +42,7 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	if raw.Every != nil {
 		raw.After = raw.Every
 	}
-	*i = Item{When: faults.Trigger{After: raw.After, Every: raw.Every != nil, Plus: raw.Plus}, Client: raw.Client, Do: raw.Do, Repeat: raw.Repeat, node: n}
+	*i = Item{When: faults.Trigger{After: raw.After, Every: raw.Every != nil, Plus: raw.Plus}, Client: raw.Client, Resource: raw.Resource, Do: raw.Do, Repeat: raw.Repeat, node: n}
 	switch {
 	case moments != 1:
 		d.Errorf(n, "", nil, `an item says when, with one of "at", "after" and "every"`)
@@ -54,7 +56,7 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 		d.Errorf(child(n, "plus"), raw.Plus.String(), nil, "must not be negative")
 	case raw.After != nil && raw.After.Nth < 0:
 		d.Errorf(child(n, "after"), "nth", nil, "must be positive")
-	case raw.Fault != nil && (raw.Do != nil || raw.Client != ""):
+	case raw.Fault != nil && (raw.Do != nil || raw.Client != "" || raw.Resource != nil):
 		d.Errorf(n, "", nil, `an item is either a fault or something that a client does`)
 	case raw.Fault == nil && (len(raw.Do) == 0 || raw.Client == ""):
 		d.Errorf(n, "", nil, `an item has either "fault", or "client" and "do"`)
@@ -76,9 +78,12 @@ type written struct {
 	Every  *faults.Moment `yaml:"every"`
 	Plus   time.Duration  `yaml:"plus"`
 	Client string         `yaml:"client"`
-	Do     []Step         `yaml:"do"`
-	Repeat int            `yaml:"repeat"`
-	Fault  *fault         `yaml:"fault"`
+	// Resource is what locks are on that do not name a resource themselves: a name, or a list of names for one lock on all of
+	// them.
+	Resource Several `yaml:"resource"`
+	Do       []Step  `yaml:"do"`
+	Repeat   int     `yaml:"repeat"`
+	Fault    *fault  `yaml:"fault"`
 }
 
 // once is what an item is before anything is said of it.
@@ -86,7 +91,7 @@ var once = written{Repeat: 1}
 
 // MarshalNode is the counterpart of UnmarshalNode.
 func (i Item) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
-	w := written{Client: i.Client, Do: i.Do, Repeat: max(i.Repeat, 1), Plus: i.When.Plus}
+	w := written{Client: i.Client, Resource: i.Resource, Do: i.Do, Repeat: max(i.Repeat, 1), Plus: i.When.Plus}
 	switch {
 	case i.When.After == nil:
 		w.At = &i.When.At

@@ -77,6 +77,17 @@ func (r *Result) Verdict() string {
 	return text + leaking(leaked(r.Leaks))
 }
 
+// FindingsOn are the kinds found on a resource, in the checker's order.
+func (r *Result) FindingsOn(resource string) Findings {
+	var found Findings
+	for _, f := range r.Report.Findings {
+		if f.Resource == resource {
+			found = append(found, f.Kind)
+		}
+	}
+	return found
+}
+
 // Witness is the finding that breaks mutual exclusion, nil if there is none.
 func (r *Result) Witness() *checker.Finding {
 	for i := range r.Report.Findings {
@@ -196,7 +207,12 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	if !slices.Equal(r.Findings, s.Expect.Findings) {
 		problem(Safety, "found %v, expected %v", r.Findings, s.Expect.Findings)
 	}
-	if keys := leaked(out.Leaks); !slices.Equal(keys, s.Expect.Leaks) {
+	for _, on := range s.Expect.Resources {
+		if found := r.FindingsOn(on.Key); !slices.Equal(found, on.Value.Findings) {
+			problem(Safety, "found %v on %s, expected %v", found, on.Key, on.Value.Findings)
+		}
+	}
+	if keys := leaked(out.Leaks); !sameSet(keys, s.Expect.Leaks) {
 		problem(Liveness, "keys without a time to live: %v, expected %v", keys, s.Expect.Leaks)
 	}
 	violated = violated || len(out.Leaks) > 0

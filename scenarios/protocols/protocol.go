@@ -21,6 +21,12 @@ type Locker interface {
 	TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error)
 }
 
+// AllLocker is a Locker that takes one lock on several resources, all of them or none.
+type AllLocker interface {
+	LockAll(ctx context.Context, resources []string, ttl time.Duration) (Lease, error)
+	TryLockAll(ctx context.Context, resources []string, ttl time.Duration) (Lease, error)
+}
+
 // Preparer is a Locker whose nodes must be prepared before the first lock.
 type Preparer interface {
 	Prepare(ctx context.Context) error
@@ -92,6 +98,8 @@ type Protocol struct {
 	Steps []string
 	// Reentrant says that a client which has the lock is granted it again.
 	Reentrant bool
+	// LocksAll says that it takes one lock on several resources; see AllLocker.
+	LocksAll bool
 	// Agree says that the nodes send each other messages, to agree on who has the lock.
 	Agree bool
 	// Service is what runs on the nodes in the place of Redis, as a part of the simulator; empty for protocols on Redis.
@@ -101,7 +109,7 @@ type Protocol struct {
 // All lists the protocols.
 func All() []Protocol {
 	return []Protocol{
-		{Name: "redlock", New: newRedlock, Check: checkRedlock, Steps: redlockSteps()},
+		{Name: "redlock", New: newRedlock, Check: checkRedlock, Steps: redlockSteps(), LocksAll: true},
 		{Name: "redlock-plain", New: newRedlockPlain, Check: checkRedlockPlain, Steps: redlockPlainSteps},
 		{Name: "setnx-expire", New: newSetnxExpire, Check: checkSetnxExpire, Steps: append(singleSteps(), SetWithoutTTL)},
 		{Name: "get-set", New: newGetSet, Check: checkSingle, Steps: append(singleSteps(), FoundFree)},

@@ -37,7 +37,10 @@ func (s Settings) options() []redlock.Option {
 }
 
 // checkRedlock asks the library itself what it thinks of the settings.
-func checkRedlock(s Settings, n int) error {
+func checkRedlock(s Settings, n int) error { return askLibrary(s, n, "r") }
+
+// askLibrary asks the library what it thinks of the settings, and of a resource.
+func askLibrary(s Settings, n int, resource string) error {
 	nodes := make([]redlock.Node, n)
 	for i := range nodes {
 		nodes[i] = nobody(fmt.Sprint(i))
@@ -46,7 +49,7 @@ func checkRedlock(s Settings, n int) error {
 	if err == nil {
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err = client.TryLock(ended, "r", s.TTL); errors.Is(err, context.Canceled) {
+		if _, err = client.TryLock(ended, resource, s.TTL); errors.Is(err, context.Canceled) {
 			return nil
 		}
 	}
@@ -76,11 +79,21 @@ func newRedlock(env Env) (Locker, error) {
 }
 
 func (x *shipped) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.acquire(ctx, resource, ttl, x.client.Lock)
+	return x.acquire(func() (*redlock.Lease, error) { return x.client.Lock(ctx, resource, ttl) })
 }
 
 func (x *shipped) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.acquire(ctx, resource, ttl, x.client.TryLock)
+	return x.acquire(func() (*redlock.Lease, error) { return x.client.TryLock(ctx, resource, ttl) })
+}
+
+// LockAll implements AllLocker.
+func (x *shipped) LockAll(ctx context.Context, resources []string, ttl time.Duration) (Lease, error) {
+	return x.acquire(func() (*redlock.Lease, error) { return x.client.LockAll(ctx, resources, ttl) })
+}
+
+// TryLockAll implements AllLocker.
+func (x *shipped) TryLockAll(ctx context.Context, resources []string, ttl time.Duration) (Lease, error) {
+	return x.acquire(func() (*redlock.Lease, error) { return x.client.TryLockAll(ctx, resources, ttl) })
 }
 
 // Prepare declares the nodes fit to vote; see redlock.Client.PrepareGuard.
@@ -90,9 +103,9 @@ func (x *shipped) Prepare(ctx context.Context) error {
 	return x.client.PrepareGuard(ctx)
 }
 
-func (x *shipped) acquire(ctx context.Context, resource string, ttl time.Duration, lock func(context.Context, string, time.Duration) (*redlock.Lease, error)) (Lease, error) {
+func (x *shipped) acquire(lock func() (*redlock.Lease, error)) (Lease, error) {
 	x.env.Leave()
-	l, err := lock(ctx, resource, ttl)
+	l, err := lock()
 	x.env.Enter()
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package protocols
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -115,6 +116,18 @@ func (s Settings) Check(nodes int) error {
 		return fmt.Errorf("no such protocol %q", s.Protocol)
 	}
 	return p.Check(s, nodes)
+}
+
+// CheckResource says why nothing of that name can be locked with the settings on a number of nodes, which Check found
+// nothing wrong with.
+func (s Settings) CheckResource(name string, nodes int) error {
+	switch {
+	case s.Protocol == "redlock":
+		return askLibrary(s, nodes, name)
+	case s.Tokens != NoTokens && strings.HasSuffix(name, counter("")):
+		return fmt.Errorf("resource %q has a name that tokens are drawn from", name)
+	}
+	return nil
 }
 
 // Default is the settings that a file may leave out.

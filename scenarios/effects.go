@@ -1,0 +1,111 @@
+package scenarios
+
+import (
+	"math"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+// reach has a step's effect on its resource.
+func (l *held) reach(s *Step) {
+	on := l.under.grants[0]
+	if s.Resource != nil {
+		on = l.under.on(s.Resource[0])
+	}
+	switch s.Kind {
+	case WriteStep:
+		l.access(on, history.Write, func(op int) int64 { return int64(op) })
+	case WriteUncheckedStep:
+		l.send(on, history.Write, func(op int) int64 { return int64(op) })
+	case UpdateStep:
+		l.read(on)
+		l.writeBack(on)
+	case ReadStep:
+		l.read(on)
+	case WriteBackStep:
+		l.writeBack(on)
+	case MarkStep:
+		l.access(on, history.Mark, func(int) int64 { return int64(on.Op) })
+	}
+}
+
+// sure makes sure of the lease, as a careful client does before each effect.
+func (l *held) sure(on Grant) bool {
+	left := time.Duration(math.MaxInt64)
+	if until := l.lease.Until(); !until.IsZero() {
+		left = until.Sub(l.clock.Now())
+	}
+	e := history.Event{Kind: history.Step, Name: faults.Checked, Resource: on.Resource, Grant: on.Op, Span: int64(left)}
+	ok := l.lease.Context().Err() == nil && left > l.guard
+	if !ok {
+		e.Name = faults.Stopped
+	}
+	l.record(e)
+	return ok
+}
+
+// access makes sure of the lease and then sends a request to the storage. It returns what the storage made of it; false
+// if it was not sent, not answered, or turned down.
+func (l *held) access(on Grant, f history.Func, number func(op int) int64) (int64, bool) {
+	if !l.sure(on) {
+		return 0, false
+	}
+	return l.send(on, f, number)
+}
+
+func (l *held) read(on Grant) {
+	number, ok := l.access(on, history.Read, nil)
+	if ok {
+		l.numbers[on.Resource] = number
+	} else {
+		delete(l.numbers, on.Resource)
+	}
+}
+
+// writeBack writes one more than was read; nothing if the read failed.
+func (l *held) writeBack(on Grant) {
+	if number, ok := l.numbers[on.Resource]; ok {
+		l.access(on, history.Write, func(int) int64 { return number + 1 })
+	}
+}
+
+// carriesToken says whether the shared resource has a place for a fencing token in a request.
+func (l *held) carriesToken(f history.Func) bool {
+	switch l.storage {
+	case sim.Fenced:
+		return true
+	case sim.FencedWrites, sim.Table:
+		return f == history.Write
+	}
+	return false
+}
+
+// send is access without making sure.
+func (l *held) send(on Grant, f history.Func, number func(op int) int64) (int64, bool) {
+	op := l.host.NewOp()
+	e := history.Event{Func: f, Op: op, Grant: on.Op, Resource: on.Resource}
+	if l.carriesToken(f) {
+		e.Token, _ = l.lease.Token()
+	}
+	tx, transactional := l.lease.(protocols.Transaction)
+	if transactional {
+		e.Node = tx.Node()
+	}
+	if number != nil {
+		e.Number = number(op)
+	}
+	l.record(history.Event{Kind: history.Call, Func: f, Op: op, Resource: on.Resource, Grant: e.Grant, Number: e.Number, Node: e.Node})
+	l.accesses++
+	var done history.Event
+	if transactional {
+		done = tx.Access(l.ctx(), e)
+	} else {
+		done = l.host.Access(l.under.acquire, l.accesses, e)
+	}
+	l.record(history.Event{Kind: history.Return, Func: f, Op: op, Resource: on.Resource, Grant: e.Grant, Outcome: done.Outcome, Number: done.Number, Node: e.Node})
+	return done.Number, done.Outcome == history.OK
+}
