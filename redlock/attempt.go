@@ -60,7 +60,7 @@ func (c *Client) attempt(ctx context.Context, keys []string, t term, before *fai
 		cl.call = before.claim.call
 	}
 	if c.isFenced() {
-		if cl.token, err = c.propose(); err != nil {
+		if cl.token, err = c.tokens.propose(keys, 0); err != nil {
 			return nil, before.unsent(keys, number, err)
 		}
 	}

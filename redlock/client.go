@@ -33,7 +33,7 @@ type Client struct {
 	names    []string   // of the nodes
 	batchers []*batcher // likewise
 	lastTerm atomic.Pointer[term]
-	tokens   atomic.Int64 // the highest fencing token proposed or heard of
+	tokens   tokens
 	watching watching
 	bells    bells
 

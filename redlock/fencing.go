@@ -18,12 +18,15 @@ import (
 // with N nodes and a quorum of q. Of five nodes and three votes, none may; with a quorum of four, and w = 4, two may.
 // The restart guard keeps a node from voting for a while, but does not bring its counters back.
 //
-// What is proposed is one more than the highest token that the client has proposed or been told, for any resource (a
-// Lamport clock). That is enough when the client itself had the resource last, or was refused while another had it;
-// otherwise a quorum answers with its counters, and a higher token is proposed in the same attempt, once. The numbers
-// have gaps. The largest is 2^53−1, because Redis' scripts compute with floating-point numbers.
+// What is proposed is one more than the highest token of the resource that the client has proposed or been told. That is
+// enough when the client itself had the resource last, or was refused while another had it; otherwise a quorum answers
+// with its counters, and a higher token is proposed in the same attempt, once. The numbers have gaps. The largest is
+// 2^53−1, because Redis' scripts compute with floating-point numbers.
 //
-// The counters must not be deleted or evicted, so the nodes must run with maxmemory-policy noeviction.
+// The counters must not be deleted or evicted, so the nodes must run with maxmemory-policy noeviction. A counter that was
+// set far too high costs the node its vote for that resource, and nothing else, as long as no more than N − q nodes are
+// down or have such a counter: what is proposed follows a counter only if N − q + 1 nodes (at least two) have about that
+// much. Set it to the highest counter of the other nodes to have the vote back.
 type Fencing struct {
 	// CounterTTL is how long a node keeps a counter after its last vote for the resource, a whole number of
 	// milliseconds. A resource that nobody locks for longer starts again from what the next client knows, as does one
@@ -73,29 +76,6 @@ func isReserved(key string) bool { return key == GuardKey || IsTokenKey(key) }
 
 func (c *Client) isFenced() bool { return c.counterTTL != 0 }
 
-// maxToken is the largest number up to which Redis' Lua, which has only doubles, tells any two integers apart.
-const maxToken = 1<<53 - 1
-
-// propose draws the next token.
-func (c *Client) propose() (int64, error) {
-	token := c.tokens.Add(1)
-	if token > maxToken {
-		c.tokens.Store(maxToken)
-		return 0, ErrTokensUsedUp
-	}
-	return token, nil
-}
-
-// heard takes note of a token.
-func (c *Client) heard(token int64) {
-	for {
-		known := c.tokens.Load()
-		if token <= known || c.tokens.CompareAndSwap(known, token) {
-			return
-		}
-	}
-}
-
 // errBehind ends the round of a first token: a quorum would vote for a higher one.
 var errBehind = errors.New("token behind the counters")
 
@@ -109,7 +89,7 @@ var errBehind = errors.New("token behind the counters")
 // two clock readings as the algorithm has, one before its first command and one after its last vote, and an attempt
 // that took longer than the TTL is not granted. A grant loses one round trip of validity by that.
 func (cl *claim) raise(ctx context.Context, first *round, t term) (*round, error) {
-	token, err := cl.client.propose()
+	token, err := cl.client.tokens.propose(cl.keys, first.next)
 	if err != nil {
 		return first, err
 	}

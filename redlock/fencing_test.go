@@ -503,7 +503,7 @@ func TestFencingBound(t *testing.T) {
 				t.Fatalf("by the bound it grows: %v", want)
 			}
 			cl := newCluster(c.n, c.q, 2)
-			cl.clients[0].heard(9)
+			cl.clients[0].tokens.learn([]string{"r"}, 9)
 			first, stored, err := cl.lock(0, c.stored)
 			if err != nil || first != 10 || stored != c.stored {
 				t.Fatalf("%d, %b, %v", first, stored, err)

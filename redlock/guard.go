@@ -65,16 +65,6 @@ func (c *Client) conditions(token int64, now time.Time) []Conditions {
 	return all
 }
 
-// learn takes from a reply what later acquires need.
-func (c *Client) learn(cmd *Command, reply Reply, now time.Time) {
-	if reply.Token != 0 {
-		c.heard(reply.Token)
-	}
-	if reply.Outcome == Quarantined {
-		c.watching.saw(cmd.node, reply.Record, now)
-	}
-}
-
 // watching is what a client knows of quarantines.
 type watching struct {
 	mu    sync.Mutex

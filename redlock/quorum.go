@@ -58,8 +58,7 @@ func (b *ballot) replied() nodeSet { return b.accepted | b.declined | b.behind |
 func (b *ballot) reached(quorum int) bool { return b.accepted.len() >= quorum }
 func (b *ballot) lost(quorum int) bool    { return b.accepted.len()+b.pending().len() < quorum }
 
-// beatable: a quorum would vote for a token that is high enough. beatableYet: it may still turn out so.
-func (b *ballot) beatable(quorum int) bool { return (b.accepted | b.behind).len() >= quorum }
+// beatableYet: it may still turn out that a quorum would vote for a token that is high enough.
 func (b *ballot) beatableYet(quorum int) bool {
 	return (b.accepted | b.behind | b.pending()).len() >= quorum
 }

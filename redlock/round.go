@@ -21,6 +21,8 @@ type round struct {
 	cleanUp  bool            // what is waited for is that the awaited nodes have answered, not a quorum
 	first    bool            // it proposes a fencing token, and a higher one may be proposed after it
 	awaited  nodeSet
+	counters []int64 // of the nodes, as far as they said; nil for all but an acquire with a token
+	next     int64   // with errBehind: the token to propose next
 	commands []Command
 	timer    Timer
 	ctx      context.Context // for the nodes; nil until one asks for it
@@ -70,6 +72,12 @@ func (cl *claim) newRound(op Op, ttl time.Duration, asked nodeSet) *round {
 		conditions := c.conditions(cl.token, r.start)
 		for i := range r.commands {
 			r.commands[i].Conditions = &conditions[i]
+		}
+	}
+	if op == OpAcquire && cl.token != 0 {
+		r.counters = make([]int64, len(c.nodes))
+		for i := range r.counters {
+			r.counters[i] = noCounter
 		}
 	}
 	return r
@@ -145,8 +153,11 @@ func (r *round) answer(cmd *Command, reply Reply) {
 	if now.After(cmd.Deadline) {
 		reply = Reply{Outcome: TimedOut, Err: context.DeadlineExceeded}
 	}
-	if cmd.Conditions != nil {
-		r.claim.client.learn(cmd, reply, now)
+	if r.counters != nil {
+		r.heardCounter(cmd.node, reply)
+	}
+	if reply.Outcome == Quarantined {
+		r.claim.client.watching.saw(cmd.node, reply.Record, now)
 	}
 	if r.settle(nodeSet(0).with(cmd.node), reply, now) {
 		r.timer.Stop()
@@ -252,8 +263,11 @@ func (r *round) decide() bool {
 	case r.ballot.reached(q):
 		r.settled = true
 	case r.ballot.lost(q) && r.first && r.ballot.beatableYet(q):
-		r.settled = r.ballot.beatable(q)
+		r.next, r.settled = r.beating()
 		r.verdict = errBehind
+		if r.next == 0 {
+			r.verdict = ErrNoQuorum // so many nodes are alone with their counters
+		}
 	case r.ballot.lost(q):
 		r.settled = true
 		switch {

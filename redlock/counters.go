@@ -1,0 +1,89 @@
+package redlock
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A counter that is wrong by far must not be followed: one node whose counter was overwritten would take the resource's
+// tokens with it, on all nodes and for good. So counters are believed only as far as enough nodes bear them out, and a
+// node that is alone with its own merely has no vote. Safety does not depend on what is believed: it is the nodes' own rule
+// that a token must be above their counter.
+const (
+	// nearCounters is by how much the counters of nodes may differ without being looked at twice. A node that was away for
+	// more grants of a resource than that costs an attempt the wait for the answers of all nodes.
+	nearCounters = 1 << 16
+	// farCounters is by how much they may differ for the higher one to be followed where there is no other way to a quorum:
+	// more than a node can have missed, and so little that it can happen two million times.
+	farCounters = 1 << 32
+)
+
+// noCounter stands for that of a node which has not said what it is.
+const noCounter = -1
+
+// witnesses is how many nodes bear a counter out: more than the N − q that may be wrong, and two where there are two.
+func (c *Client) witnesses() int {
+	return max(len(c.nodes)-c.quorum+1, min(2, len(c.nodes)))
+}
+
+// credible is the highest of the counters that so many nodes bear out, itself included, with one that is not lower by more
+// than slack. It is 0 if there is none.
+func credible(counters []int64, witnesses int, slack int64) int64 {
+	var room [MaxNodes]int64
+	falling := append(room[:0], counters...)
+	slices.SortFunc(falling, func(a, b int64) int { return cmp.Compare(b, a) })
+	if len(falling) < witnesses || falling[witnesses-1] == noCounter {
+		return 0
+	}
+	for _, c := range falling {
+		if c-slack <= falling[witnesses-1] {
+			return c
+		}
+	}
+	return 0
+}
+
+// heardCounter keeps the counter that an answer to an acquire with a token tells of. The client remembers what it can
+// believe of those that others have raised.
+func (r *round) heardCounter(node int, reply Reply) {
+	cl := r.claim
+	cl.mu.Lock()
+	switch reply.Outcome {
+	case Accepted:
+		r.counters[node] = r.commands[node].Conditions.Token
+	case Declined, Behind:
+		r.counters[node] = reply.Token
+	}
+	believed := credible(r.counters, cl.client.witnesses(), nearCounters)
+	cl.mu.Unlock()
+	if reply.Outcome != Accepted && believed > 0 {
+		cl.client.tokens.learn(cl.keys, believed)
+	}
+}
+
+// beating is a token for which a quorum would vote, as far as the answers say: one above the highest counter that can be
+// believed. It is 0 if there is none: if isFinal is not set, the answers that are still to come may change that; otherwise
+// a quorum can be had only by following a counter that is alone. The claim is locked.
+func (r *round) beating() (token int64, isFinal bool) {
+	c := r.claim.client
+	var room [MaxNodes]int64
+	voters := room[:0]
+	for i := range (r.ballot.accepted | r.ballot.behind).each {
+		voters = append(voters, r.counters[i])
+	}
+	if len(voters) < c.quorum {
+		return 0, false
+	}
+	slices.Sort(voters)
+	enough := voters[c.quorum-1] // q nodes vote for what is above this
+	if near := credible(r.counters, c.witnesses(), nearCounters); near >= enough {
+		return near + 1, true
+	}
+	if r.ballot.pending() != 0 {
+		return 0, false
+	}
+	if credible(r.counters, c.witnesses(), farCounters) >= enough {
+		return enough + 1, true
+	}
+	return 0, true
+}

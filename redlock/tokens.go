@@ -1,0 +1,80 @@
+package redlock
+
+import (
+	"container/list"
+	"sync"
+)
+
+// maxToken is the largest number up to which Redis' Lua, which has only doubles, tells any two integers apart.
+const maxToken = 1<<53 - 1
+
+// rememberedTokens is of how many resources a client remembers the token. For one that it has forgotten it begins at 1
+// again, and needs a second round.
+const rememberedTokens = 4096
+
+// tokens is what a client knows of the resources' fencing tokens: for each the highest that it has proposed or can believe.
+// The zero tokens know nothing.
+type tokens struct {
+	mu     sync.Mutex
+	byKey  map[string]*list.Element
+	recent list.List // of *knownToken, those used last in front
+}
+
+type knownToken struct {
+	key   string
+	token int64
+}
+
+// propose draws a token for the keys that is higher than what is known of any of them, and not lower than least.
+func (t *tokens) propose(keys []string, least int64) (int64, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	token := max(least, 1)
+	for _, key := range keys {
+		if e := t.byKey[key]; e != nil {
+			token = max(token, e.Value.(*knownToken).token+1)
+		}
+	}
+	if token > maxToken {
+		for _, key := range keys { // the counters may be mended
+			t.forget(t.byKey[key])
+		}
+		return 0, ErrTokensUsedUp
+	}
+	t.raise(keys, token)
+	return token, nil
+}
+
+// learn takes note of a token that the keys' counters have reached.
+func (t *tokens) learn(keys []string, token int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.raise(keys, token)
+}
+
+// raise is for t locked.
+func (t *tokens) raise(keys []string, token int64) {
+	if t.byKey == nil {
+		t.byKey = map[string]*list.Element{}
+	}
+	for _, key := range keys {
+		if e := t.byKey[key]; e != nil {
+			known := e.Value.(*knownToken)
+			known.token = max(known.token, token)
+			t.recent.MoveToFront(e)
+			continue
+		}
+		t.byKey[key] = t.recent.PushFront(&knownToken{key, token})
+		if len(t.byKey) > rememberedTokens {
+			t.forget(t.recent.Back())
+		}
+	}
+}
+
+// forget is for t locked. e may be nil.
+func (t *tokens) forget(e *list.Element) {
+	if e != nil {
+		delete(t.byKey, e.Value.(*knownToken).key)
+		t.recent.Remove(e)
+	}
+}
