@@ -41,21 +41,20 @@ type failure struct {
 // attempt runs the algorithm once: draw a value, read the clock, ask all nodes at once, read the clock again; granted
 // if a quorum said yes and there is validity left. If not, whatever landed is released on all nodes at once. A fencing
 // token that did not beat the nodes' counters is followed by one that does, between the two clock readings. before is the
-// attempt of the same call that failed last, nil for the first.
-func (c *Client) attempt(ctx context.Context, keys []string, t term, before *failure) (*Lease, *failure) {
+// attempt of the same call that failed last, nil for the first; the value of that is first, or drawn if that is empty.
+func (c *Client) attempt(ctx context.Context, keys []string, t term, first string, before *failure) (*Lease, *failure) {
 	number := 1
+	value, err := first, error(nil)
 	if before != nil {
 		number = before.claim.attempt + 1
 	}
-	value, err := c.newValue()
+	if before != nil || first == "" {
+		value, err = c.newValue()
+	}
 	if err != nil {
 		return nil, before.unsent(keys, number, err)
 	}
-	values := ctx
-	if ctx.Done() != nil {
-		values = context.WithoutCancel(ctx)
-	}
-	cl := &claim{client: c, ctx: values, keys: keys, name: nameOf(keys), value: value, attempt: number, call: value}
+	cl := &claim{client: c, ctx: valuesOf(ctx), keys: keys, name: nameOf(keys), value: value, attempt: number, call: value}
 	if before != nil {
 		cl.call = before.claim.call
 	}
@@ -87,6 +86,14 @@ func (c *Client) attempt(ctx context.Context, keys []string, t term, before *fai
 	lease := newLease(cl, t, validity, until)
 	cl.observe(Event{Step: Granted, Op: OpAcquire, Validity: validity, Until: until, Token: cl.token})
 	return lease, nil
+}
+
+// valuesOf is a context with the values of another that never ends.
+func valuesOf(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
 }
 
 // deny ends an attempt that failed.

@@ -36,11 +36,12 @@ type Client struct {
 	tokens   tokens
 	watching watching
 	bells    bells
+	queues   queues
 
 	closed  atomic.Bool
 	open    atomic.Int64 // calls under way, and rounds with unanswered commands
 	mu      sync.Mutex
-	closing list.List // of the Waiters in Close, and in the delay before a retry
+	closing list.List // of the Waiters in Close, in queues, and in the delay before a retry
 }
 
 // New returns a client over the nodes. All clients of a lock must be given the same nodes. It refuses none, more than
@@ -88,7 +89,7 @@ func New(nodes []Node, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// Close refuses new calls of Lock, TryLock and Extend, ends those that wait to try again, and waits until every call
+// Close refuses new calls of Lock, TryLock and Extend, ends those that wait for their turn or to try again, and waits until every call
 // has returned and every command is answered or has timed out. It returns at the latest after about three node timeouts,
 // four with fencing, or when ctx ends, with its error. Leases that are still held are not released, but can be: otherwise
 // their keys expire. The nodes' own clients stay open.

@@ -18,6 +18,9 @@
 // often: what is called under the lock, and must not take it again, is given the [Lease], which says what it holds
 // (Resources), until when, and ends its Context for all alike. Who locked it unlocks it.
 //
+// Goroutines that want the same resources share a client: they wait for each other inside it, first come, first served,
+// and cost the nodes no more than one of them. Between clients there is no such order.
+//
 // A lock that expires is a lease: while a client is paused, or its packets are, the lease can end and another client
 // can be granted the lock. The Context of the lease tells a client that runs; nothing can tell one that does not. Work
 // that must not happen twice needs a resource that refuses late writers (fencing), or a check of its own. The lock is
@@ -30,7 +33,7 @@
 // every lock that it may have forgotten has ended, whatever becomes of its clock; [Client.PrepareGuard] prepares new
 // nodes.
 //
-// The files follow the algorithm: lock.go (the loop), attempt.go (one attempt), value.go, round.go (asking all nodes
+// The files follow the algorithm: lock.go (the loop), queue.go (whose turn it is), attempt.go (one attempt), value.go, round.go (asking all nodes
 // at once), batch.go (what concurrent calls ask of a node goes together), quorum.go, validity.go, release.go, extend.go,
 // lease.go, straggler.go (answers that come late); then renew.go, wake.go, fencing.go and guard.go.
 package redlock

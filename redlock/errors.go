@@ -46,7 +46,7 @@ type NodeOutcome struct {
 type Error struct {
 	Op       Op
 	Resource string
-	Attempts int           // acquires only: how many were made
+	Attempts int           // acquires only: how many were made; 0 if the call never had its turn
 	Reason   error         // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended it first
 	Cause    error         // what ended the call besides: the context's error, ErrClosed, ErrTokensUsedUp, ErrRenewalLimit, or that of WithRand's source
 	Nodes    []NodeOutcome // of the last round, in the client's order; nil if none was asked

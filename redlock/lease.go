@@ -21,6 +21,8 @@ type Lease struct {
 	ended error         // ErrLost or ErrReleased; nil while the lease lives
 	timer Timer
 	bound []*bound
+
+	queue *queue // that it holds up; nil once it does not. The queues' lock guards it
 }
 
 // bound is a context that ends with the lease and does not belong to it.
@@ -30,6 +32,7 @@ func newLease(cl *claim, t term, validity time.Duration, until time.Time) *Lease
 	c := cl.client
 	l := &Lease{claim: cl, ttl: t.ttl, lead: min(c.lead(t.ttl), validity/2), until: until}
 	l.ctx, l.cancel = c.clock.WithCancel(cl.ctx)
+	l.enter()
 	cl.mu.Lock()
 	cl.granted = true
 	l.timer = c.clock.AfterFunc(until.Sub(c.clock.Now())-l.lead, l.expire)
@@ -128,6 +131,7 @@ func (l *Lease) lose() {
 	until := l.until
 	cl.mu.Unlock()
 	l.tell(ErrLost)
+	l.vacate()
 	cl.observe(Event{Step: Lost, Until: until})
 }
 
@@ -176,6 +180,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	cl.observe(Event{Step: ReleaseStarted, Op: OpRelease})
 	r := cl.releaseAll()
 	reason := r.wait(ctx)
+	l.vacate()
 	var err error
 	if reason != nil || before != nil {
 		failed := r.failed(ctx, reason)

@@ -11,9 +11,16 @@ import (
 // Lock acquires the lock on the resource, trying again after a random delay until ctx ends. The lease is good for less
 // than ttl, which must be a positive whole number of milliseconds and larger than its drift allowance.
 //
+// Callers of one client that want the same resources queue inside the client, in the order of their calls. Only the first
+// asks the nodes, and only when no lease of this client on the same resources is left, so that the nodes are asked no
+// more often however many wait. The next is woken as soon as a quorum of nodes has confirmed the release. After 16 grants
+// in a row the client waits for one retry delay, or with [WithWakeUp] for its spread, so that other processes get their
+// turn. A caller that gives up leaves the queue at once.
+//
 // It returns an error that matches [ErrInvalid] for bad arguments, [ErrClosed] if the client was closed before, or an
 // [*Error] that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the
-// source of random bytes. However it ends, what it has set is released on every node that answers; on others it expires.
+// source of random bytes. Of a call that never had its turn, it matches ErrTaken if this client had the lock, and otherwise
+// why the last attempt of those before it failed. However it ends, what it has set is released on every node that answers; on others it expires.
 func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	return c.LockAll(ctx, []string{resource}, ttl)
 }
@@ -21,27 +28,26 @@ func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (
 // LockAll acquires one lock on several resources, all of them or none, in one round as [Client.Lock] does for one: a node
 // votes for all or for none. Resources may be given in any order, each once; an error matches [ErrInvalid] otherwise. Two
 // calls that want the same resources in different orders cannot block each other, since neither ever holds only a part.
-// Every lock is released, extended and lost as a whole.
+// Every lock is released, extended and lost as a whole. Callers queue with those that want exactly the same resources.
 func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Duration) (*Lease, error) {
 	defer c.end()
 	keys, t, err := c.admit(ctx, resources, ttl)
 	if err != nil {
 		return nil, err
 	}
-	var told *ear
-	defer func() { told.close() }()
+	turn := c.join(keys)
+	defer turn.leave()
 	var failed *failure
 	for {
-		told.take() // what it was told before the attempt is no news after it
+		if cause := turn.await(ctx, failed); cause != nil {
+			return nil, turn.giveUp(ctx, failed, cause)
+		}
 		var lease *Lease
-		if lease, failed = c.attempt(ctx, keys, t, failed); failed == nil {
+		if lease, failed = turn.attempt(ctx, t, failed); failed == nil {
 			return lease, nil
 		}
 		if failed.err.Cause == nil {
-			if c.wakeSpread != 0 && told == nil && failed.err.Reason == ErrTaken {
-				told = c.listen(failed.claim.keys)
-			}
-			failed = failed.because(c.beforeRetry(ctx, failed, told))
+			failed = failed.because(c.beforeRetry(ctx, failed, turn.queue.told))
 		}
 		if failed.err.Cause != nil {
 			return nil, failed.final()
@@ -49,8 +55,8 @@ func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Durat
 	}
 }
 
-// TryLock acquires the lock on the resource if that is possible at once: it makes a single attempt. Otherwise it is as
-// [Client.Lock].
+// TryLock acquires the lock on the resource if that is possible at once: it makes a single attempt, whoever waits in this
+// client. Otherwise it is as [Client.Lock].
 func (c *Client) TryLock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	return c.TryLockAll(ctx, []string{resource}, ttl)
 }
@@ -62,7 +68,7 @@ func (c *Client) TryLockAll(ctx context.Context, resources []string, ttl time.Du
 	if err != nil {
 		return nil, err
 	}
-	lease, failed := c.attempt(ctx, keys, t, nil)
+	lease, failed := c.attempt(ctx, keys, t, "", nil)
 	if failed != nil {
 		return nil, failed.final()
 	}
@@ -133,6 +139,11 @@ func (c *Client) beforeRetry(ctx context.Context, failed *failure, told *ear) er
 	failed.claim.observe(Event{Step: Retrying, Op: OpAcquire, Delay: delay, Err: failed.err.Reason})
 	failed.release.wait(ctx)
 	c.sleepUntil(ctx, until, told)
+	return c.whyEnded(ctx)
+}
+
+// whyEnded is why a call that waits must end; nil if it need not.
+func (c *Client) whyEnded(ctx context.Context) error {
 	if c.closed.Load() {
 		return ErrClosed
 	}

@@ -71,6 +71,12 @@ const (
 	Joined
 	// TakenBack: a vote that came after the release began or the attempt failed is released again.
 	TakenBack
+	// Queued: the call is about to wait until the callers of the same client that came before it had their turn, and the
+	// lease that this client has on the same resources is over. Value and Call are the value of the first attempt to come,
+	// and Attempt is 0, unless attempts were made before.
+	Queued
+	// Yielding: the call has its turn, and is about to wait for Delay all the same, so that other processes get theirs.
+	Yielding
 )
 
 var stepNames = [...]string{
@@ -78,6 +84,7 @@ var stepNames = [...]string{
 	QuorumLost: "quorum-lost", TokenRaised: "token-raised", ValidityComputed: "validity-computed", Granted: "granted", Denied: "denied",
 	Retrying: "retrying", GaveUp: "gave-up", ExtendStarted: "extend-started", Extended: "extended", NotExtended: "not-extended",
 	Lost: "lost", ReleaseStarted: "release-started", Released: "released", Joined: "joined", TakenBack: "taken-back",
+	Queued: "queued", Yielding: "yielding",
 }
 
 // String gives the step's name in lower case with hyphens, "attempt-started".
@@ -103,7 +110,7 @@ type Event struct {
 	Op       Op // the operation under way
 	Resource string
 	Value    string // the acquisition's unique value
-	Attempt  int    // which attempt of the call, from 1
+	Attempt  int    // which attempt of the call, from 1; 0 before the first
 	Call     string // the call, and the lease that came of it: the value of the first attempt
 
 	// NodeAnswered: a node's outcome; Joined and TakenBack: the outcome that led to it.
@@ -118,7 +125,7 @@ type Event struct {
 	Until    time.Time
 
 	Token int64         // TokenRaised and Granted, with fencing
-	Delay time.Duration // Retrying
+	Delay time.Duration // Retrying and Yielding
 	Err   error         // QuorumLost, Denied, GaveUp, NotExtended, Released: why; nil for a full success
 }
 
@@ -128,4 +135,11 @@ func (cl *claim) observe(e Event) {
 	}
 	e.Resource, e.Value, e.Attempt, e.Call = cl.resource(), cl.value, cl.attempt, cl.call
 	cl.client.observer.Observe(cl.ctx, e)
+}
+
+// observe tells of a step for which there is no claim yet.
+func (c *Client) observe(ctx context.Context, e Event) {
+	if c.observer != nil {
+		c.observer.Observe(valuesOf(ctx), e)
+	}
 }

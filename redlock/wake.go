@@ -20,9 +20,9 @@ const DefaultWakeUpSpread = 10 * time.Millisecond
 // All who wait are told at the same time. So each waits for a random part of the spread first, which should be long
 // enough for some attempts, one after the other; [DefaultWakeUpSpread] will often do.
 //
-// A call of Lock that has been refused listens on every node until it returns. The nodes must be Listeners, and their users
-// allowed to publish and subscribe there. Those of package goredis use one more connection to each server for all that is
-// waited for, and none while nobody waits.
+// Calls of Lock that wait for the same resources, once one of them has been refused, listen on every node until the last of
+// them returns. The nodes must be Listeners, and their users allowed to publish and subscribe there. Those of package goredis
+// use one more connection to each server for all that is waited for, and none while nobody waits.
 // Without the option nothing is published and nobody listens.
 func WithWakeUp(spread time.Duration) Option {
 	return func(c *Client) error {

@@ -110,14 +110,15 @@ func TestWakeUp(t *testing.T) {
 	}
 }
 
-// Those who wait in one client share a subscription, and all of them are told.
+// Those who wait in one client for different sets of keys share the subscription to a key that they have in common, and
+// all of them are told.
 func TestWaitersShare(t *testing.T) {
 	in(t, 3, func(w *world) {
 		lease := w.mustLock(time.Minute)
 		done := make(chan time.Duration)
-		for range 4 {
+		for i := range 4 {
 			go func() {
-				l, err := w.Lock(w.Context(), "r", time.Minute)
+				l, err := w.LockAll(w.Context(), []string{"r", fmt.Sprint("s", i)}, time.Minute)
 				if err != nil {
 					w.Error(err)
 				}
@@ -130,7 +131,7 @@ func TestWaitersShare(t *testing.T) {
 		}
 		w.atTime(time.Second)
 		for _, n := range w.nodes {
-			if n.listened != 1 {
+			if n.listened != 1+4 { // to r, and to what each of the others wants besides
 				w.Errorf("%s was listened to %d times", n.name, n.listened)
 			}
 		}

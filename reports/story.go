@@ -207,6 +207,10 @@ func (t *teller) step(e *history.Event) string {
 		}
 	case redlock.TokenRaised.String():
 		return fmt.Sprintf("%s proposes a higher token%s: %s", e.Process, a.at(), a.describe())
+	case redlock.Queued.String():
+		return e.Process + " waits for its turn, behind its own lease or another of its calls"
+	case redlock.Yielding.String():
+		return fmt.Sprintf("%s waits for %v, so that other clients get their turn", e.Process, round(time.Duration(e.Span)))
 	case redlock.Denied.String():
 		if a.validity < 0 {
 			return fmt.Sprintf("%s reads its clock again: no validity is left (%v), it gives the lock up", e.Process, round(a.validity))

@@ -174,7 +174,7 @@ func (x *shipped) step(ctx context.Context, e redlock.Event) {
 		s.Node, s.Detail, s.Late = e.Node.Node, e.Node.Outcome.Of(e.Op), true
 	case redlock.Lost:
 		s.Late = true
-	case redlock.Retrying:
+	case redlock.Retrying, redlock.Yielding:
 		s.Span = e.Delay
 	case redlock.Denied:
 		x.env.Attempt(ctx, e.Attempt+1)

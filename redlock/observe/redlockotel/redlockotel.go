@@ -4,13 +4,13 @@
 //
 // The spans, with those of the caller's context as parents of the first two:
 //
-//	redlock.acquire   from the first attempt to the grant, or until the call gives up
+//	redlock.acquire   from when the call waits for its turn, or its first attempt, to the grant, or until it gives up
 //	redlock.held      from the grant until the release is over or the lease is lost; linked to redlock.acquire
 //	redlock.extend    one extend, a child of redlock.held
 //	redlock.release   the release, a child of redlock.held
 //
 // The spans carry redlock.resource and redlock.value, and what is in the constants below. redlock.acquire has an event for
-// each step of its attempts: attempt-started, token-raised, denied, retrying. What failed has the status Error with the
+// each step of its attempts: queued, yielding, attempt-started, token-raised, denied, retrying. What failed has the status Error with the
 // reason, which is also the attribute error.type: taken, no_quorum, too_late, lost, released, tokens_used_up, closed,
 // cancelled, deadline_exceeded or other.
 //
@@ -38,7 +38,7 @@ const (
 	Attempt  = attribute.Key("redlock.attempt")  // which attempt of the call, from 1
 	Validity = attribute.Key("redlock.validity") // what is left of the lease, in seconds
 	Token    = attribute.Key("redlock.token")    // the fencing token
-	Delay    = attribute.Key("redlock.delay")    // before the next attempt, in seconds
+	Delay    = attribute.Key("redlock.delay")    // of retrying and yielding, in seconds
 	Accepted = attribute.Key("redlock.accepted") // how many nodes had released the key
 	Nodes    = attribute.Key("redlock.nodes")    // what each node answered, where something failed
 	Reason   = attribute.Key("error.type")       // why it failed
@@ -80,16 +80,17 @@ func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
 	}
 	s := &call.State
 	switch e.Step {
+	case redlock.Queued:
+		s.beginAcquire(ctx, o, e)
+		s.acquire.AddEvent(e.Step.String())
 	case redlock.AttemptStarted:
-		if s.acquire == nil {
-			s.acquire = o.begin(ctx, "redlock.acquire", Resource.String(e.Resource))
-		}
+		s.beginAcquire(ctx, o, e)
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Attempt.Int(e.Attempt), Value.String(e.Value)))
 	case redlock.TokenRaised:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Token.Int64(e.Token)))
 	case redlock.Denied:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(why(e.Err)...))
-	case redlock.Retrying:
+	case redlock.Retrying, redlock.Yielding:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Delay.Float64(e.Delay.Seconds())))
 	case redlock.GaveUp:
 		end(s.acquire, e.Err)

@@ -60,6 +60,22 @@ func TestSpans(t *testing.T) {
 			  12ms attempt-started attempt=2
 			redlock.release 14ms-16ms in redlock.held: accepted=2 resource=r
 			redlock.held 14ms-16ms in caller, linked to redlock.acquire: attempt=2 resource=r validity=0.986`},
+		{"behind a lease of the same client", func(w *world) {
+			lease := w.lock()
+			unlock := time.AfterFunc(50*time.Millisecond, func() { _ = lease.Unlock(context.Background()) })
+			defer unlock.Stop()
+			next := w.lock()
+			w.must(next.Unlock(w.ctx), nil)
+		}, `
+			redlock.acquire 0s-2ms in caller: attempt=1 resource=r validity=0.986
+			  0s attempt-started attempt=1
+			redlock.release 52ms-54ms in redlock.held: accepted=2 resource=r
+			redlock.held 2ms-54ms in caller, linked to redlock.acquire: attempt=1 resource=r validity=0.986
+			redlock.acquire 2ms-56ms in caller: attempt=1 resource=r validity=0.986
+			  2ms queued
+			  54ms attempt-started attempt=1
+			redlock.release 56ms-58ms in redlock.held: accepted=2 resource=r
+			redlock.held 56ms-58ms in caller, linked to redlock.acquire: attempt=1 resource=r validity=0.986`},
 		{"a single attempt", func(w *world) {
 			w.a.Down(true)
 			w.b.Down(true)

@@ -29,6 +29,13 @@ func (o *Observer) begin(ctx context.Context, name string, attrs ...attribute.Ke
 	return span
 }
 
+// beginAcquire begins the span of the acquire, once.
+func (s *spans) beginAcquire(ctx context.Context, o *Observer, e redlock.Event) {
+	if s.acquire == nil {
+		s.acquire = o.begin(ctx, "redlock.acquire", Resource.String(e.Resource))
+	}
+}
+
 // grant ends the span of the acquire and begins that of the time held.
 func (s *spans) grant(ctx context.Context, o *Observer, e redlock.Event) {
 	attrs := []attribute.KeyValue{Value.String(e.Value), Attempt.Int(e.Attempt), Validity.Float64(e.Validity.Seconds())}

@@ -6,7 +6,7 @@
 //
 // The metrics, all times in seconds:
 //
-//	redlock_wait_seconds          histogram  from the first attempt of a call to its grant
+//	redlock_wait_seconds          histogram  from the beginning of a call to its grant: waiting in the client's queue, attempts and delays
 //	redlock_hold_seconds          histogram  from a grant to the release or loss
 //	redlock_margin_seconds        histogram  what was left of the lease when its holder released it; not of lost leases
 //	redlock_failures_total        counter    failed attempts, extends and releases, by op and reason
@@ -93,7 +93,7 @@ func New(o Options) *Observer {
 	}
 	return &Observer{
 		resource: o.Resource,
-		wait:     histogram("redlock_wait_seconds", "Time from the first attempt of a call to its grant.", o.WaitBuckets, DefaultWaitBuckets()),
+		wait:     histogram("redlock_wait_seconds", "Time from the beginning of a call to its grant.", o.WaitBuckets, DefaultWaitBuckets()),
 		hold:     histogram("redlock_hold_seconds", "Time from a grant to the release or loss.", o.HoldBuckets, DefaultLeaseBuckets()),
 		margin:   histogram("redlock_margin_seconds", "What was left of the lease when its holder released it.", o.MarginBuckets, DefaultLeaseBuckets()),
 		failures: counter("redlock_failures_total", "Attempts, extends and releases that failed.", append([]string{"op", "reason"}, resource...)...),

@@ -136,7 +136,7 @@ redlock_node_answers_total{node="c",op="release",outcome="refused"} 1
 # HELP redlock_renewals_total Extends that succeeded.
 # TYPE redlock_renewals_total counter
 redlock_renewals_total{resource="r"} 1
-# HELP redlock_wait_seconds Time from the first attempt of a call to its grant.
+# HELP redlock_wait_seconds Time from the beginning of a call to its grant.
 # TYPE redlock_wait_seconds histogram
 redlock_wait_seconds_bucket{resource="r",le="0.01"} 1
 redlock_wait_seconds_bucket{resource="r",le="+Inf"} 2
@@ -211,4 +211,50 @@ func TestLossAtOddTimes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The time that a call waits behind others of its client is waiting like any other, also if it gives up in the end.
+func TestQueueTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b, c := testnode.Three()
+		metrics := New(Options{WaitBuckets: []float64{0.01}})
+		registry := prometheus.NewPedanticRegistry()
+		registry.MustRegister(metrics)
+		client, err := redlock.New([]redlock.Node{a, b, c}, redlock.WithObserver(metrics))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := client.Lock(t.Context(), "r", time.Second) // after 2 ms
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(498*time.Millisecond, func() { _ = first.Unlock(context.Background()) }) // at 500 ms
+		short, cancel := context.WithTimeout(t.Context(), 98*time.Millisecond)
+		defer cancel()
+		if _, err := client.Lock(short, "r", time.Second); !errors.Is(err, redlock.ErrTaken) {
+			t.Fatal(err)
+		}
+		second, err := client.Lock(t.Context(), "r", time.Second) // from 100 ms to 504 ms
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := second.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		const want = `
+# HELP redlock_given_up_total Calls that ended without a grant.
+# TYPE redlock_given_up_total counter
+redlock_given_up_total{reason="taken"} 1
+# HELP redlock_wait_seconds Time from the beginning of a call to its grant.
+# TYPE redlock_wait_seconds histogram
+redlock_wait_seconds_bucket{le="0.01"} 1
+redlock_wait_seconds_bucket{le="+Inf"} 2
+redlock_wait_seconds_sum 0.406
+redlock_wait_seconds_count 2
+`
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "redlock_given_up_total", "redlock_wait_seconds"); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -83,7 +83,7 @@ func attributes(e redlock.Event) []slog.Attr {
 	switch e.Step {
 	case redlock.ValidityComputed, redlock.Granted, redlock.Extended:
 		attrs = append(attrs, slog.Duration("validity", e.Validity))
-	case redlock.Retrying:
+	case redlock.Retrying, redlock.Yielding:
 		attrs = append(attrs, slog.Duration("delay", e.Delay))
 	}
 	if e.Token != 0 {

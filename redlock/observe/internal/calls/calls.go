@@ -12,7 +12,7 @@ import (
 // Call is one acquire, and its lease. The tracker does not touch State, which begins as its zero value.
 type Call[T any] struct {
 	State T
-	Began time.Time // when its first attempt began; of a lease that was lost before, when the holder did something with it
+	Began time.Time // when it was queued, or its first attempt began; of a lease that was lost before, when the holder did something with it
 
 	granted, lost, released bool
 	underWay                int // extends and releases
@@ -33,7 +33,7 @@ func (t *Tracker[T]) Of(e redlock.Event) *Call[T] {
 	call := t.calls[e.Call]
 	if call == nil {
 		switch {
-		case e.Step == redlock.AttemptStarted && e.Attempt == 1:
+		case e.Step == redlock.Queued && e.Attempt == 0, e.Step == redlock.AttemptStarted && e.Attempt == 1:
 			call = t.begin(e)
 		case e.Step == redlock.ReleaseStarted, e.Step == redlock.ExtendStarted:
 			call = t.begin(e)

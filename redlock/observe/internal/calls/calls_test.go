@@ -52,6 +52,27 @@ func TestAttemptsOfOneCall(t *testing.T) {
 	})
 }
 
+// A call that waits for its turn begins then, and can be over before its first attempt.
+func TestQueuedCall(t *testing.T) {
+	in(t, func(tr *Tracker[int]) {
+		one := feed{tr, "v1", 0}
+		call := one.step(redlock.Queued)
+		if call == nil || one.step(redlock.Yielding) != call {
+			t.Errorf("call %+v", call)
+		}
+		one.attempt = 1
+		for _, s := range []redlock.Step{redlock.AttemptStarted, redlock.Denied, redlock.Queued, redlock.GaveUp} {
+			if one.step(s) != call {
+				t.Errorf("%v belongs to another call", s)
+			}
+		}
+		other := feed{tr, "v2", 0}
+		if call := other.step(redlock.Queued); call == nil || other.step(redlock.GaveUp) != call {
+			t.Error("one that gives up while it waits is another call")
+		}
+	})
+}
+
 // A lease's call lasts until it was lost or released and nothing of it is under way, in whatever order that is reported.
 func TestLeaseEnds(t *testing.T) {
 	const (

@@ -1,0 +1,632 @@
+package redlock
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// wait has calls of Lock wait for the resource, one after the other: the names, each for so long at the most ("a:20" is 20
+// ms), or for as long as it takes. What becomes of them is said in the transcript: each that is granted the lock holds it
+// for 5 ms.
+func (w *world) wait(names string) (done *sync.WaitGroup) {
+	done = &sync.WaitGroup{}
+	for _, name := range strings.Fields(names) {
+		name, patience, bounded := strings.Cut(name, ":")
+		done.Go(func() {
+			ctx := w.Context()
+			if bounded {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, millis(patience))
+				defer cancel()
+			}
+			lease, err := w.Lock(ctx, "r", time.Minute)
+			if err != nil {
+				w.say("%s: %v", name, short(err))
+				return
+			}
+			w.say("%s has it", name)
+			time.Sleep(millis("5"))
+			w.say("%s unlocks", name)
+			if err := lease.Unlock(w.Context()); err != nil {
+				w.say("%s: %v", name, err)
+			}
+		})
+		synctest.Wait()
+	}
+	return done
+}
+
+// short is an error without the answers of the nodes.
+func short(err error) string {
+	text, _, _ := strings.Cut(err.Error(), " (")
+	return strings.TrimPrefix(text, `redlock: acquire "r": `)
+}
+
+// silent keeps the library's steps out of the transcript.
+var silent = WithObserver(nil)
+
+// Calls that wait in one client are granted the lock in their order, each asks the nodes once, when the lease before it has
+// been released on a quorum of nodes, and each has a value of its own.
+func TestQueue(t *testing.T) {
+	in(t, 3, func(w *world) {
+		w.wait("a b c d").Wait()
+		// A acquire and a release take 2 ms each, until two of three nodes have answered.
+		w.transcript(`
+			2ms a has it
+			7ms a unlocks
+			11ms b has it
+			16ms b unlocks
+			20ms c has it
+			25ms c unlocks
+			29ms d has it
+			34ms d unlocks
+		`)
+		values := map[string]bool{}
+		for _, r := range w.node(0).received(OpAcquire) {
+			values[r.Value] = true
+		}
+		if w.sent(OpAcquire) != "444" || w.sent(OpRelease) != "444" || len(values) != 4 {
+			w.Errorf("sent %s acquires with %d values and %s releases", w.sent(OpAcquire), len(values), w.sent(OpRelease))
+		}
+		w.noQueues()
+	}, silent)
+}
+
+func (w *world) noQueues() {
+	w.Helper()
+	if n := len(w.queues.bySet); n != 0 {
+		w.Errorf("%d queues are left", n)
+	}
+}
+
+// What a grant costs the nodes does not depend on how many wait for it, and neither does what polling costs.
+func TestQueueCost(t *testing.T) {
+	cost := func(waiters int) (acquires, polls int) {
+		in(t, 3, func(w *world) {
+			for _, n := range w.nodes {
+				n.hold("r", millis("1005"))
+			}
+			var all sync.WaitGroup
+			for range waiters {
+				all.Go(func() {
+					lease, err := w.Lock(w.Context(), "r", time.Minute)
+					if err != nil {
+						w.Error(err)
+						return
+					}
+					if err := lease.Unlock(w.Context()); err != nil {
+						w.Error(err)
+					}
+				})
+			}
+			w.atTime(time.Second)
+			polls = len(w.node(0).received(OpAcquire))
+			all.Wait()
+			acquires = len(w.node(0).received(OpAcquire)) - polls
+		}, silent)
+		return acquires, polls
+	}
+	one, onePolls := cost(1)
+	many, manyPolls := cost(200)
+	if onePolls < 50 || manyPolls != onePolls {
+		t.Errorf("one caller asks %d times, 200 of them %d times", onePolls, manyPolls)
+	}
+	if one != 1 || many != 200 {
+		t.Errorf("%d and %d acquires a node for 1 and 200 grants", one, many)
+	}
+}
+
+// Those that give up leave the queue at once, wherever they stand, and say why they were not granted the lock.
+func TestQueueGivingUp(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		prepare func(w *world)
+		waiters string
+		want    string
+	}{
+		{"behind a lease of the same client", func(w *world) {
+			lease := w.mustLock(time.Minute)
+			time.AfterFunc(millis("98"), func() { _ = lease.Unlock(w.Context()) })
+		}, "a:30 b:10 c d:20 e", `
+			12ms b: held by another: context deadline exceeded
+			22ms d: held by another: context deadline exceeded
+			32ms a: held by another: context deadline exceeded
+			104ms c has it
+			109ms c unlocks
+			113ms e has it
+			118ms e unlocks
+		`},
+		// The first asks at 0, 12 and 24 ms; its context ends while that attempt is under way.
+		{"at the head, with an attempt under way", func(w *world) {
+			for _, n := range w.nodes {
+				n.hold("r", millis("40"))
+			}
+		}, "a:25 b:5 c", `
+			5ms b: held by another: context deadline exceeded
+			25ms a: context deadline exceeded after 3 attempts
+			51ms c has it
+			56ms c unlocks
+		`},
+		{"at the head, between two attempts", func(w *world) {
+			for _, n := range w.nodes {
+				n.hold("r", millis("40"))
+			}
+		}, "a:20 b:25 c", `
+			20ms a: held by another: context deadline exceeded after 2 attempts
+			25ms b: held by another: context deadline exceeded
+			51ms c has it
+			56ms c unlocks
+		`},
+		{"behind one that gets no quorum", func(w *world) { w.silence(w.nodes...) }, "a:140 b:120", `
+			120ms b: no quorum of nodes: context deadline exceeded
+			140ms a: context deadline exceeded after 3 attempts
+		`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 3, func(w *world) {
+				c.prepare(w)
+				w.hush()
+				w.wait(c.waiters).Wait()
+				w.transcript(c.want)
+				w.atTime(w.at() + time.Second)
+				if held := w.holders("r"); held != "" {
+					w.Errorf("left on %s", held)
+				}
+				w.noQueues()
+			}, silent)
+		})
+	}
+}
+
+// One that gives up while its attempt is under way has sent its releases to every node when the next asks, which does not
+// wait for their answers.
+func TestQueueReleasesComeFirst(t *testing.T) {
+	in(t, 3, func(w *world) {
+		w.script(OpAcquire, "ok:10 ok:20 lost")
+		w.wait("a:15 b").Wait()
+		for _, n := range w.nodes {
+			var got []string
+			for _, r := range n.got[:3] {
+				got = append(got, fmt.Sprintf("%v %s", r.sent.Sub(w.began), r.Op))
+			}
+			if s := strings.Join(got, ", "); s != "0s acquire, 15ms release, 15ms acquire" {
+				w.Errorf("%s was sent %s", n.name, s)
+			}
+		}
+		if a, b := w.node(1).got[0].Value, w.node(1).got[2].Value; a == b {
+			w.Error("both have one value")
+		}
+	}, silent)
+}
+
+// The lease that holds a queue up ends in one way or another, and the next caller asks then.
+func TestQueueBehindALease(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ends func(w *world, lease *Lease) // at 10 ms
+		at   time.Duration                // when the next asks
+	}{
+		{"released", func(w *world, l *Lease) { _ = l.Unlock(w.Context()) }, millis("12")},
+		{"released, though nobody waits for that", func(w *world, l *Lease) {
+			ended, cancel := context.WithCancel(w.Context())
+			cancel()
+			_ = l.Unlock(ended)
+		}, millis("10")},
+		{"released on too few nodes", func(w *world, l *Lease) {
+			w.script(OpRelease, "ok lost lost")
+			_ = l.Unlock(w.Context())
+		}, millis("60")},
+		{"found lost by an extend", func(w *world, l *Lease) {
+			w.script(OpExtend, "no no no")
+			_ = l.Extend(w.Context(), time.Second)
+		}, millis("12")},
+		// 1 s less a drift allowance of 12 ms and the lead of 50 ms.
+		{"never released", func(*world, *Lease) {}, millis("938")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 3, func(w *world) {
+				lease := w.mustLock(time.Second)
+				done := w.wait("a")
+				w.atTime(millis("10"))
+				c.ends(w, lease)
+				done.Wait()
+				if asked := w.node(0).received(OpAcquire)[1].sent.Sub(w.began); asked != c.at {
+					w.Errorf("the next asked at %v, want %v", asked, c.at)
+				}
+				if err := lease.Unlock(w.Context()); err == nil {
+					w.Error("unlocked twice")
+				}
+				w.noQueues()
+			}, silent)
+		})
+	}
+}
+
+// TryLock asks the nodes once, whoever waits, and what it gets holds the queue up like any other lease.
+func TestQueueAndTryLock(t *testing.T) {
+	in(t, 3, func(w *world) {
+		for _, n := range w.nodes {
+			n.hold("r", millis("5"))
+		}
+		done := w.wait("a b") // a is refused, and will ask again at 12 ms
+		w.atTime(millis("6"))
+		lease := w.mustLock(time.Minute)
+		if w.at() != millis("8") {
+			w.Errorf("TryLock took until %v", w.at())
+		}
+		if _, err := w.TryLock(w.Context(), "r", time.Minute); matches(err) != "NotAcquired Taken" || w.sent(OpAcquire) != "333" {
+			w.Errorf("%v after %s acquires", err, w.sent(OpAcquire))
+		}
+		w.atTime(millis("100"))
+		if w.sent(OpAcquire) != "333" {
+			w.Errorf("%s acquires while this client has the lock", w.sent(OpAcquire))
+		}
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+		done.Wait()
+		w.transcript(`
+			104ms a has it
+			109ms a unlocks
+			113ms b has it
+			118ms b unlocks
+		`)
+		w.noQueues()
+	}, silent)
+}
+
+// always is a source of random bytes from which the same time is drawn again and again.
+type always time.Duration
+
+func (d always) Read(p []byte) (int, error) {
+	clear(p)
+	binary.LittleEndian.PutUint64(p, uint64(d))
+	return len(p), nil
+}
+
+// After 16 grants in a row the callers of a client wait, so that other processes get their turn: for a retry delay if those
+// poll, for the spread of the wake-up if they are told.
+func TestQueueGivesWay(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options []Option // of both processes
+	}{
+		// Each tenure takes 9 ms, so that the other process, which asks every 36 ms, always finds the lock held.
+		{"polling", []Option{WithRetryDelay(millis("34"), millis("34"))}},
+		// It is told 1 ms after an unlock, and asks 3 ms later; the next caller of this client asks 2 ms after the unlock.
+		{"told", []Option{WithRetryDelay(time.Hour, time.Hour), WithWakeUp(millis("7"))}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 3, func(w *world) {
+				done := w.wait(strings.Repeat("x ", 40))
+				w.atTime(millis("4"))
+				other, err := w.another(append(c.options, WithRand(always(millis("3"))))...).Lock(w.Context(), "r", time.Minute)
+				if err != nil {
+					w.Fatal(err)
+				}
+				granted := func() (n int) {
+					w.mu.Lock()
+					defer w.mu.Unlock()
+					for _, line := range w.lines {
+						if strings.HasSuffix(line, "has it") {
+							n++
+						}
+					}
+					return n
+				}
+				if n := granted(); n != localGrants {
+					w.Errorf("%d grants before another process had its turn", n)
+				}
+				if err := other.Unlock(w.Context()); err != nil {
+					w.Error(err)
+				}
+				done.Wait()
+				if n := granted(); n != 40 {
+					w.Errorf("%d of 40 were granted the lock", n)
+				}
+			}, append(c.options, silent)...)
+		})
+	}
+
+	// Without another process, to see how long it lasts. Each tenure takes 9 ms, the first acquire 2 ms.
+	for _, c := range []struct {
+		name    string
+		waiters string
+		want    string
+	}{
+		{"the whole delay", strings.Repeat("x ", 17) + "y", `
+			175ms y has it
+			180ms y unlocks
+		`},
+		// The next after the 16th waits from 144 ms on, and gives up at 150 ms: the one after it waits for the rest.
+		{"what is left of it", strings.Repeat("x ", 16) + "a:150 y", `
+			150ms a: context deadline exceeded
+			166ms y has it
+			171ms y unlocks
+		`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 3, func(w *world) {
+				w.wait(c.waiters).Wait()
+				w.mu.Lock()
+				w.lines = slices.DeleteFunc(w.lines, func(l string) bool { return strings.Contains(l, " x ") })
+				w.mu.Unlock()
+				w.transcript(c.want)
+			}, WithRetryDelay(millis("20"), millis("20")), silent)
+		})
+	}
+}
+
+// Grants to one who does not wait behind others of the same client are no reason to give way, and neither are those from
+// before another process had its turn.
+func TestQueueNeedNotGiveWay(t *testing.T) {
+	in(t, 3, func(w *world) {
+		for range 3 * localGrants {
+			w.wait("x").Wait()
+		}
+		if want := 3 * localGrants * millis("9"); w.at() != want {
+			w.Errorf("took %v, want %v", w.at(), want)
+		}
+	}, WithRetryDelay(time.Hour, time.Hour), silent)
+	in(t, 3, func(w *world) {
+		done := w.wait(strings.Repeat("x ", 10))
+		w.atTime(10*millis("9") - millis("4")) // before the last of them unlocks
+		more := w.wait(strings.Repeat("x ", 15))
+		for _, n := range w.nodes {
+			n.next(OpAcquire, "no")
+		}
+		done.Wait()
+		more.Wait()
+		if want := 25*millis("9") + millis("2") + millis("10"); w.at() != want { // one is refused, and asks again 10 ms later
+			w.Errorf("took %v, want %v", w.at(), want)
+		}
+	}, silent)
+}
+
+// Callers of the same set of keys queue, in whatever order they name them. Those of other sets contend as processes do, also
+// where the sets have a key in common: nobody waits for a caller that waits for somebody else.
+func TestQueueOfSets(t *testing.T) {
+	in(t, 3, func(w *world) {
+		lease, err := w.LockAll(w.Context(), []string{"a", "b"}, time.Minute)
+		if err != nil {
+			w.Fatal(err)
+		}
+		var all sync.WaitGroup
+		wait := func(resources ...string) {
+			before := w.sent(OpAcquire)
+			all.Go(func() {
+				l, err := w.LockAll(w.Context(), resources, time.Minute)
+				if err == nil {
+					err = l.Unlock(w.Context())
+				}
+				if err != nil {
+					w.Errorf("%v: %v", resources, err)
+				}
+			})
+			synctest.Wait()
+			w.say("%s %v", strings.Join(resources, " "), w.sent(OpAcquire) != before)
+		}
+		w.hush()
+		wait("b", "a")
+		wait("b")
+		wait("b")
+		wait("c", "b", "a")
+		wait("a", "b", "c")
+		wait("a", "c")
+		w.transcript(`
+			2ms b a false
+			2ms b true
+			2ms b false
+			2ms c b a true
+			2ms a b c false
+			2ms a c true
+		`)
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+		all.Wait()
+		w.noQueues()
+	}, silent)
+
+	for _, sets := range [][2][]string{{{"a", "b"}, {"a, b"}}, {{"1:a1:b"}, {"a", "b"}}, {{"a", "1:b"}, {"a1:1:b"}}, {{"a1", ":b"}, {"a", "1:b"}}} {
+		if setOf(sets[0]) == setOf(sets[1]) {
+			t.Errorf("%q and %q are one set", sets[0], sets[1])
+		}
+	}
+}
+
+// Renewals of a lease do not wait behind those that want the lock.
+func TestQueueAndRenewals(t *testing.T) {
+	in(t, 3, func(w *world) {
+		err := w.Hold(w.Context(), "r", time.Second, Renewal{}, func(ctx context.Context, _ *Lease) error {
+			w.wait("a b")
+			time.Sleep(10 * time.Second)
+			return ctx.Err()
+		})
+		if err != nil || len(w.node(0).received(OpExtend)) < 20 || w.sent(OpAcquire) != "111" {
+			w.Errorf("%v, after %s extends and %s acquires", err, w.sent(OpExtend), w.sent(OpAcquire))
+		}
+	}, silent)
+}
+
+// The observer is told of the waiting, under the name that the call has afterwards.
+func TestQueueIsObserved(t *testing.T) {
+	in(t, 1, func(w *world) {
+		lease := w.mustLock(time.Minute)
+		w.hush()
+		done := w.wait("a b:10")
+		w.atTime(millis("20"))
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+		done.Wait()
+		w.transcript(`
+			1ms queued [acquire]
+			1ms queued [acquire]
+			11ms gave-up [acquire]: redlock: acquire "r": held by another: context deadline exceeded
+			11ms b: held by another: context deadline exceeded
+			20ms release-started
+			21ms node-answered A released [release]
+			21ms released 1 of 1 [release]
+			21ms attempt-started 1
+			22ms node-answered A granted [acquire]
+			22ms quorum-reached 1 of 1 [acquire]
+			22ms validity-computed 59.397s until 59.419s [acquire]
+			22ms granted 59.397s until 59.419s [acquire]
+			22ms a has it
+			27ms a unlocks
+			27ms release-started
+			28ms node-answered A released [release]
+			28ms released 1 of 1 [release]
+		`)
+	})
+}
+
+// A client that is closed while thousands wait ends them all at once, in order, and sends nothing for them.
+func TestCloseEndsQueues(t *testing.T) {
+	const waiters = 5000
+	in(t, 3, func(w *world) {
+		lease := w.mustLock(time.Hour)
+		var mu sync.Mutex
+		ended := 0
+		var all sync.WaitGroup
+		for i := range waiters {
+			all.Go(func() {
+				_, err := w.Lock(w.Context(), "r", time.Minute)
+				mu.Lock()
+				defer mu.Unlock()
+				if ended++; matches(err) != "NotAcquired Taken Closed" {
+					w.Errorf("waiter %d: %v", i, err)
+				}
+			})
+		}
+		w.atTime(time.Second)
+		if err := w.Close(w.Context()); err != nil || w.at() != time.Second {
+			w.Errorf("Close returned %v at %v", err, w.at())
+		}
+		all.Wait()
+		if ended != waiters || w.sent(OpAcquire) != "111" {
+			w.Errorf("%d of %d have ended, %s acquires", ended, waiters, w.sent(OpAcquire))
+		}
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+		w.noQueues()
+		if w.closing.Len() != 0 {
+			w.Errorf("%d are still to be told of the end", w.closing.Len())
+		}
+	}, silent)
+}
+
+// Thousands wait for one lock, and each is granted it in its turn; the others give up on time.
+func TestQueueOfThousands(t *testing.T) {
+	waiters := 5000
+	if testing.Short() {
+		waiters = 1000
+	}
+	in(t, 3, func(w *world) {
+		lease := w.mustLock(time.Hour)
+		var mu sync.Mutex
+		var order []int
+		var all sync.WaitGroup
+		for i := range waiters {
+			all.Go(func() {
+				ctx := w.Context()
+				patience := time.Duration(1+i) * time.Microsecond
+				if i%2 == 1 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, patience)
+					defer cancel()
+				}
+				began := w.at()
+				l, err := w.Lock(ctx, "r", time.Minute)
+				if i%2 == 1 {
+					if !errors.Is(err, context.DeadlineExceeded) || w.at() != began+patience {
+						w.Errorf("waiter %d gave up after %v of %v: %v", i, w.at()-began, patience, err)
+					}
+					return
+				}
+				if err != nil {
+					w.Error(err)
+					return
+				}
+				mu.Lock()
+				order = append(order, i)
+				mu.Unlock()
+				if err := l.Unlock(w.Context()); err != nil {
+					w.Errorf("waiter %d: %v", i, err)
+				}
+			})
+			synctest.Wait()
+		}
+		w.atTime(time.Minute)
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+		all.Wait()
+		if len(order) != waiters/2 || !slices.IsSorted(order) {
+			w.Errorf("%d of %d were granted the lock, in their order: %v", len(order), waiters/2, slices.IsSorted(order))
+		}
+		if n := len(w.node(0).received(OpAcquire)); n != waiters/2+1 {
+			w.Errorf("%d acquires for %d grants", n, waiters/2+1)
+		}
+		w.noQueues()
+	}, silent)
+}
+
+// A call that waits in its client takes less than 1 KB beyond the stack of its goroutine.
+func TestQueueMemory(t *testing.T) {
+	const waiters = 20000
+	c, err := New(fakes(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	(&Lease{claim: &claim{client: c, keys: []string{"r"}}}).enter() // which is never over
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	// measured is what so many goroutines take that do something until the context ends.
+	measured := func(do func(ctx context.Context), isReady func() bool) uint64 {
+		before := heap()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var all sync.WaitGroup
+		defer all.Wait()
+		defer cancel()
+		for range waiters {
+			all.Go(func() { do(ctx) })
+		}
+		for !isReady() {
+			time.Sleep(time.Millisecond)
+		}
+		return (heap() - before) / waiters
+	}
+	var started atomic.Int64
+	// Twice, since the runtime keeps what it needs for so many goroutines.
+	measured(func(ctx context.Context) { started.Add(1); <-ctx.Done() }, func() bool { return started.Load() == waiters })
+	goroutine := measured(func(ctx context.Context) { started.Add(1); <-ctx.Done() }, func() bool { return started.Load() == 2*waiters })
+	waiter := measured(func(ctx context.Context) { _, _ = c.Lock(ctx, "r", time.Minute) }, func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.closing.Len() == waiters
+	})
+	each := waiter - min(goroutine, waiter)
+	t.Logf("%d bytes a waiter", each)
+	if each >= 1000 {
+		t.Errorf("%d bytes a waiter", each)
+	}
+}
