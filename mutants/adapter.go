@@ -57,9 +57,7 @@ func ofTheAdapter() []Mutant {
 			Name: "wire-counts-its-own-key", Tier: "wire",
 			Bug: "a retry uses the same value and counts the key that an earlier attempt left",
 			Edits: []Edit{
-				{"redlock/validity.go", "type term struct{ ttl, drift time.Duration }", "type term struct {\n\tttl, drift time.Duration\n\tvalue      string\n}"},
-				{"redlock/lock.go", "var failed *failure", "if t.value, err = c.newValue(); err != nil {\n\t\treturn nil, err\n\t}\n\tvar failed *failure"},
-				{"redlock/attempt.go", "value, err := c.newValue()", "value, err := t.value, error(nil)\n\tif value == \"\" {\n\t\tvalue, err = c.newValue()\n\t}"},
+				{"redlock/attempt.go", "if before != nil || first == \"\" {", "if before != nil {\n\t\tvalue = before.claim.value\n\t} else if first == \"\" {"},
 				{"redlock/goredis/node.go", isPlainAcquire, "return false"},
 				{"redlock/goredis/acquire.lua", "if redis.call('EXISTS'", "if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end\nif redis.call('EXISTS'"},
 			},
