@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,7 +28,7 @@ const (
 // Load reads a scenario file: its cases in their order, or the one scenario it holds. A file that is wrong gives a
 // strictyaml.Errors with everything that is wrong in it; one that cannot be read, an error of package os.
 func Load(path string) ([]*Scenario, error) {
-	data, err := os.ReadFile(path)
+	data, err := strictyaml.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 // budget, without a workload, faults and expectations. All of it may be left out. A scenario file will do as well; it must
 // not have cases. What comes back has no clients and no timeline, and claims to hold. Errors are as those of Load.
 func LoadSettings(path string) (*Scenario, error) {
-	data, err := os.ReadFile(path)
+	data, err := strictyaml.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

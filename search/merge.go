@@ -3,11 +3,13 @@ package search
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/axiomhq/hyperloglog"
+
+	"redlocksim/internal/input"
+	"redlocksim/internal/strictyaml"
 )
 
 // Merge adds up what all shards of one search have found, in their directories, and copies the files of its findings to
@@ -94,7 +96,7 @@ func (st *state) include(shard *state, from, dir string) error {
 		was := f.File
 		f.File = f.name(len(s.Findings)+1) + ".yaml"
 		for _, name := range []func(string) string{asIs, testFile} {
-			data, err := os.ReadFile(filepath.Join(from, name(was)))
+			data, err := input.ReadFile(filepath.Join(from, name(was)), strictyaml.MaxBytes)
 			if err == nil {
 				err = writeFile(filepath.Join(dir, name(f.File)), data)
 			}

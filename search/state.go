@@ -13,6 +13,7 @@ import (
 	"github.com/axiomhq/hyperloglog"
 
 	"redlocksim/checker"
+	"redlocksim/internal/input"
 )
 
 // ErrState is what errors about the directory of a search match: it holds another search, none, or one already.
@@ -127,10 +128,14 @@ func (st *state) difference(other *state) string {
 	return "other settings"
 }
 
+// maxState bounds the state of a search that is read back, in bytes. It holds what guides the next generation and a line for
+// each finding, some hundred kilobytes.
+const maxState = 64 << 20
+
 // load reads the state of the search in a directory.
 func load(dir string) (*state, error) {
 	path := filepath.Join(dir, stateFile)
-	data, err := os.ReadFile(path)
+	data, err := input.ReadFile(path, maxState)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrState, err)
 	}

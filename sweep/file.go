@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 
 // Load reads a sweep file. A file that is wrong gives a strictyaml.Errors, one that cannot be read an error of package os.
 func Load(path string) (Spec, error) {
-	data, err := os.ReadFile(path)
+	data, err := strictyaml.ReadFile(path)
 	if err != nil {
 		return Spec{}, err
 	}

@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/sweep/advise"
 )
 
@@ -51,7 +51,7 @@ One of ttl and work must be given.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			known := advise.Default()
 			if len(args) == 1 {
-				data, err := os.ReadFile(args[0])
+				data, err := strictyaml.ReadFile(args[0])
 				if err == nil {
 					err = advise.Parse(args[0], data, &known)
 				}

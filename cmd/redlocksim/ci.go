@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"redlocksim/internal/strictyaml"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 )
@@ -132,7 +133,7 @@ func naming(path string, err error) error {
 // lineOf is the line of a file on which to show that a scenario of it is not as expected: where its case begins, or where
 // it says what is expected. 0 if that cannot be found any more.
 func lineOf(path string, s *scenarios.Scenario) int {
-	text, err := os.ReadFile(path)
+	text, err := strictyaml.ReadFile(path)
 	var document yaml.Node
 	if err != nil || yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
 		return 0

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,9 +12,6 @@ import (
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 )
-
-// maxInput is more than a scenario file may have, so that one that is too long is told from one that is not.
-const maxInput = strictyaml.MaxBytes + 1
 
 func newLint() *cobra.Command {
 	var settings bool
@@ -99,9 +95,9 @@ func lintInto(b *strings.Builder, stdin io.Reader, look reports.Look, path strin
 // readInput reads a file, or standard input if it is "-", and says what it is called in errors.
 func readInput(stdin io.Reader, path string) (name string, data []byte, err error) {
 	if path != "-" {
-		data, err = os.ReadFile(path)
+		data, err = strictyaml.ReadFile(path)
 		return path, data, err
 	}
-	data, err = io.ReadAll(io.LimitReader(stdin, maxInput))
+	data, err = strictyaml.Read("stdin", stdin)
 	return "stdin", data, err
 }
