@@ -63,7 +63,7 @@ One of ttl and work must be given.
 				if !cmd.Flags().Changed(f.key) {
 					continue
 				}
-				if err := advise.Parse("--"+f.key, []byte(f.key+": "+given[i]+"\n"), &known); err != nil {
+				if err := advise.Set("--"+f.key, f.key, given[i], &known); err != nil {
 					return &failure{exitUsage, err}
 				}
 			}

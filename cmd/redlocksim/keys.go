@@ -62,9 +62,6 @@ func newKeys() *cobra.Command {
 			if err != nil {
 				return &failure{exitUsage, err}
 			}
-			if timeout <= 0 {
-				return &failure{exitUsage, fmt.Errorf("--timeout: %v is not positive", timeout)}
-			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			all, err := scanServers(ctx, servers, match, timeout)

@@ -64,5 +64,6 @@ Start with
 	root.SetVersionTemplate("redlocksim {{.Version}}\n")
 	addCompletions(root)
 	addExitCodes(root)
+	limitFlags(root)
 	return root
 }

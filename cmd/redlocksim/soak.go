@@ -78,9 +78,6 @@ func newSoak() *cobra.Command {
 				}
 			}
 			if cmd.Flags().Changed("servers") || len(args) == 0 {
-				if servers < 1 || servers > 26 {
-					return &failure{exitUsage, fmt.Errorf("--servers %d: there must be one at least and 26 at most", servers)}
-				}
 				o.Settings.Nodes.Names = strings.Split("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:servers], "")
 			}
 			if cmd.Flags().Changed("faults") {

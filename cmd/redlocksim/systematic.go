@@ -30,18 +30,6 @@ type systematicOptions struct {
 	dir    string // for findings; empty: they are not kept
 }
 
-func (o *systematicOptions) check() error {
-	switch {
-	case o.depth != 1 && o.depth != 2:
-		return &failure{exitUsage, fmt.Errorf("--depth %d: must be 1 or 2", o.depth)}
-	case o.runs < 0:
-		return &failure{exitUsage, fmt.Errorf("--limit %d: must not be negative", o.runs)}
-	case o.jobs < 0:
-		return &failure{exitUsage, fmt.Errorf("--jobs %d: must not be negative", o.jobs)}
-	}
-	return nil
-}
-
 // untilInterrupted is a context that ends with the command's, or when the user wants it to.
 func untilInterrupted(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -49,9 +37,6 @@ func untilInterrupted(cmd *cobra.Command) (context.Context, context.CancelFunc) 
 
 // runSystematic places every fault at every step of the base's run, and prints what came of it.
 func runSystematic(cmd *cobra.Command, base *scenarios.Scenario, o systematicOptions) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	ctx, stop := untilInterrupted(cmd)
 	defer stop()
 	start := time.Now()
@@ -130,9 +115,6 @@ func placements(w io.Writer, s *systematic.Summary, o systematicOptions) {
 
 // runOrders goes through all orders of messages and timers in small worlds of the base's lock, and prints what came of it.
 func runOrders(cmd *cobra.Command, base *scenarios.Scenario, o systematicOptions) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	ctx, stop := untilInterrupted(cmd)
 	defer stop()
 	start := time.Now()

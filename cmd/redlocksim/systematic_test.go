@@ -106,17 +106,6 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 	}
 }
 
-func TestSystematicUsage(t *testing.T) {
-	for flag, o := range map[string]systematicOptions{"--depth": {depth: 3}, "--limit": {depth: 1, runs: -1}, "--jobs": {depth: 1, jobs: -1}} {
-		for _, run := range []func(*cobra.Command, *scenarios.Scenario, systematicOptions) error{runSystematic, runOrders} {
-			var err error
-			if _, code := asked(func(cmd *cobra.Command) error { err = run(cmd, nil, o); return err }); code != exitUsage || !strings.Contains(err.Error(), flag+" ") {
-				t.Errorf("%+v: exit code %d, %v", o, code, err)
-			}
-		}
-	}
-}
-
 // TestPlacementsVerdict: violations count, also if there was no time to shrink them or something went wrong later.
 func TestPlacementsVerdict(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -55,6 +55,18 @@ func Decode(file string, data []byte, into any) error {
 	return DecodeNode(file, root, into)
 }
 
+// DecodeValue is [Decode] for a file that has one key and the given text as its value. Whatever the text is, it is that value:
+// it cannot add a key.
+func DecodeValue(file, key, text string, into any) error {
+	value, err := parse(file, []byte(text))
+	if err != nil {
+		return Errors{err}.Err()
+	}
+	return DecodeNode(file, &yaml.Node{Kind: yaml.MappingNode, Line: 1, Column: 1, Content: []*yaml.Node{
+		{Kind: yaml.ScalarNode, Tag: strTag, Value: key, Line: 1, Column: 1}, value,
+	}}, into)
+}
+
 // DecodeNode is [Decode] for a document, or a part of one, parsed before. The
 // paths in its errors start at n.
 func DecodeNode(file string, n *yaml.Node, into any) error {

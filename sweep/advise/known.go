@@ -79,6 +79,9 @@ func (r *RTT) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 // Parse reads a file over what is known already. Errors are a strictyaml.Errors.
 func Parse(path string, data []byte, k *Known) error { return strictyaml.Decode(path, data, k) }
 
+// Set is Parse for a file with one key only; name is what the file is called in errors.
+func Set(name, key, value string, k *Known) error { return strictyaml.DecodeValue(name, key, value, k) }
+
 // InputError is something known that makes no sense, or for which there are no settings.
 type InputError struct{ Err error }
 
