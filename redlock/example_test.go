@@ -41,13 +41,14 @@ func Example() {
 	// once more: redlock: release "invoices/2026-11": lease released
 }
 
-// Work of unknown length is done under a lock that is renewed, and that others can take soon after its holder has died.
+// Work of unknown length is done under a lock that is renewed, and that others can take soon after its holder has died. The
+// lock is waited for for 5 s at the most, which does not bound the work.
 func ExampleClient_Hold() {
 	client, err := redlock.New([]redlock.Node{newMemory("a", 0), newMemory("b", 0), newMemory("c", 0)})
 	if err != nil {
 		panic(err)
 	}
-	err = client.Hold(context.Background(), "invoices/2026-11", 10*time.Second, redlock.Renewal{MaxTime: 10 * time.Minute},
+	err = client.Hold(context.Background(), "invoices/2026-11", 10*time.Second, redlock.Renewal{Wait: 5 * time.Second, MaxTime: 10 * time.Minute},
 		func(ctx context.Context, lease *redlock.Lease) error {
 			for invoice := range 3 {
 				if ctx.Err() != nil { // the lock is about to be lost

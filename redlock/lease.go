@@ -12,7 +12,7 @@ import (
 type Lease struct {
 	claim  *claim
 	ttl    time.Duration // that it was granted with
-	ctx    context.Context
+	ctx    leaseContext
 	cancel context.CancelCauseFunc
 
 	// guarded by the claim's lock
@@ -31,7 +31,8 @@ type bound struct{ cancel context.CancelCauseFunc }
 func newLease(cl *claim, t term, validity time.Duration, until time.Time) *Lease {
 	c := cl.client
 	l := &Lease{claim: cl, ttl: t.ttl, lead: min(c.lead(t.ttl), validity/2), until: until}
-	l.ctx, l.cancel = c.clock.WithCancel(cl.ctx)
+	l.ctx = leaseContext{lease: l, above: cl.ctx}
+	l.ctx.Context, l.cancel = c.clock.WithCancel(cl.ctx)
 	l.enter()
 	cl.mu.Lock()
 	cl.granted = true
@@ -72,12 +73,52 @@ func (l *Lease) Until() time.Time {
 // Context is done when the lease is released or about to end: it is cancelled before Until (see [WithLossLead]), by
 // the client's own clock, whether or not any node can be reached. context.Cause tells ErrReleased from ErrLost. It
 // carries the values of the context that Lock was called with, but does not end with it.
-func (l *Lease) Context() context.Context { return l.ctx }
+func (l *Lease) Context() context.Context { return &l.ctx }
+
+// leaseContext is one that ends with the lease, and with the context above it.
+type leaseContext struct {
+	context.Context
+	lease *Lease
+	above context.Context
+}
+
+type leaseContextKey struct{}
+
+// Value gives those of the context, and the leaseContext itself to those derived from it.
+func (c *leaseContext) Value(key any) any {
+	if key == (leaseContextKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// outlasting is ctx without the end of the lease, which the release brings about itself: for a context derived from that of
+// the lease, what it was derived from, with the deadline of ctx. One that has ended for another reason stays as it is.
+func (l *Lease) outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	for at := ctx; ; {
+		of, _ := at.Value(leaseContextKey{}).(*leaseContext)
+		if of == nil {
+			break
+		}
+		if at = of.above; of.lease != l {
+			continue // the lease of a lock that was taken under this one, or of which it was taken under
+		}
+		if why := context.Cause(ctx); why != nil && why != ErrLost && why != ErrReleased {
+			break
+		}
+		if deadline, ok := ctx.Deadline(); ok {
+			return l.claim.client.clock.WithDeadline(at, deadline)
+		}
+		return at, func() {}
+	}
+	return ctx, func() {}
+}
 
 // bind derives a context that ends with ctx, with the lease, and when it is unbound.
 func (l *Lease) bind(ctx context.Context) (context.Context, func()) {
 	cl := l.claim
-	ctx, cancel := cl.client.clock.WithCancel(ctx)
+	above := ctx
+	ctx, cancel := cl.client.clock.WithCancel(above)
 	b := &bound{cancel}
 	cl.mu.Lock()
 	l.bound = append(l.bound, b)
@@ -86,7 +127,7 @@ func (l *Lease) bind(ctx context.Context) (context.Context, func()) {
 	if ended != nil {
 		cancel(ended)
 	}
-	return ctx, func() {
+	return &leaseContext{Context: ctx, lease: l, above: above}, func() {
 		cl.mu.Lock()
 		l.bound = slices.DeleteFunc(l.bound, func(o *bound) bool { return o == b })
 		cl.mu.Unlock()
@@ -156,6 +197,9 @@ func (l *Lease) state() error {
 // ended before this call, or so many nodes had lost the key that others may have been granted the lock), ErrNoQuorum
 // (too few nodes answered, their keys expire), or the error of ctx. The release is sent whatever ctx says, and goes on
 // when ctx ends. It works after the client is closed.
+//
+// ctx may be the lease's own Context, that of the work of [Client.Hold] or [Lease.Renew], or derived from one of them. That
+// it ends with the lease does not count then: the answers are waited for as long as its deadline and the context above allow.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if ctx == nil {
 		return fmt.Errorf("%w: nil context", ErrInvalid)
@@ -163,6 +207,8 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	cl := l.claim
 	cl.client.begin()
 	defer cl.client.end()
+	ctx, cancel := l.outlasting(ctx)
+	defer cancel()
 	before := l.state()
 	cl.mu.Lock()
 	if l.ended == ErrReleased {

@@ -218,3 +218,88 @@ func TestUnlockTellsTheLoss(t *testing.T) {
 		}
 	}, WithClock(lateClock{SystemClock(), millis("200")}))
 }
+
+// Unlock with a context that ends with the lease waits for the nodes all the same, but not beyond what else ends that
+// context. The nodes take 1 to 5 ms to answer, three of them 3 ms.
+func TestUnlockWithTheLeasesContext(t *testing.T) {
+	type key struct{}
+	for _, c := range []struct {
+		name    string
+		slow    bool // the nodes answer after 40 ms only
+		context func(w *world, outer context.Context, l *Lease) context.Context
+		before  func(w *world, cancel context.CancelFunc)
+		took    string
+		matches string
+	}{
+		{name: "its own", took: "3",
+			context: func(_ *world, _ context.Context, l *Lease) context.Context { return l.Context() }},
+		{name: "with a value", took: "3",
+			context: func(_ *world, _ context.Context, l *Lease) context.Context {
+				return context.WithValue(l.Context(), key{}, 1)
+			}},
+		{name: "with a deadline that is far", took: "3",
+			context: func(w *world, _ context.Context, l *Lease) context.Context {
+				ctx, cancel := context.WithTimeout(l.Context(), millis("20"))
+				w.Cleanup(cancel)
+				return ctx
+			}},
+		{name: "with a deadline that passes", slow: true, took: "20", matches: "DeadlineExceeded",
+			context: func(w *world, _ context.Context, l *Lease) context.Context {
+				ctx, cancel := context.WithTimeout(l.Context(), millis("20"))
+				w.Cleanup(cancel)
+				return ctx
+			}},
+		{name: "cancelled before", took: "0", matches: "Canceled",
+			context: func(_ *world, _ context.Context, l *Lease) context.Context {
+				ctx, cancel := context.WithCancel(l.Context())
+				cancel()
+				return ctx
+			}},
+		{name: "of a lease that was lost", took: "3", matches: "Lost",
+			context: func(w *world, _ context.Context, l *Lease) context.Context {
+				w.atTime(2 * time.Second)
+				return l.Context()
+			}},
+		{name: "the one above is cancelled meanwhile", slow: true, took: "10", matches: "Canceled",
+			context: func(w *world, outer context.Context, l *Lease) context.Context {
+				ctx, unbind := l.bind(outer)
+				w.Cleanup(unbind)
+				return ctx
+			},
+			before: func(_ *world, cancel context.CancelFunc) { time.AfterFunc(millis("10"), cancel) }},
+		{name: "below that of another lease", took: "3",
+			context: func(w *world, _ context.Context, l *Lease) context.Context {
+				other, err := w.TryLock(l.Context(), "other", time.Hour)
+				if err != nil {
+					w.Fatal(err)
+				}
+				ctx, unbind := other.bind(l.Context())
+				w.Cleanup(unbind)
+				return ctx
+			}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 5, func(w *world) {
+				lease := w.mustLock(time.Second)
+				outer, cancel := context.WithCancel(w.Context())
+				defer cancel()
+				ctx := c.context(w, outer, lease)
+				if c.slow {
+					w.script(OpRelease, "ok:40 ok:40 ok:40 ok:40 ok:40")
+				}
+				if c.before != nil {
+					c.before(w, cancel)
+				}
+				begin := w.at()
+				err := lease.Unlock(ctx)
+				if took := w.at() - begin; took != millis(c.took) || matches(err) != c.matches {
+					w.Errorf("after %v: %v, want after %s ms: %q", took, err, c.took, c.matches)
+				}
+				time.Sleep(time.Second)
+				if held := w.holders("r"); held != "" {
+					w.Errorf("still held on %s", held)
+				}
+			})
+		})
+	}
+}

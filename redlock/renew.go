@@ -14,6 +14,10 @@ import (
 // number of extensions ("Distributed Locks with Redis", on extending the lock), and there is one unless [Unlimited] is
 // asked for. At a limit the work is not stopped at once: its context ends when the lease is about to.
 type Renewal struct {
+	// Wait is how long Hold waits for the lock at the most; its error matches context.DeadlineExceeded then. Zero: as long as
+	// its context lasts. It does not bound the work, nor does it matter to [Lease.Renew].
+	Wait time.Duration
+
 	// Period is the time from a grant or renewal to the next one, at most half of the TTL, so that there is time to try
 	// again where a renewal fails. Zero means a third of the TTL.
 	Period time.Duration
@@ -48,6 +52,8 @@ func (r Renewal) of(ttl time.Duration) (Renewal, error) {
 		r.MaxTime = DefaultMaxTime
 	}
 	switch {
+	case r.Wait < 0:
+		return r, fmt.Errorf("%w: wait of %v is negative", ErrInvalid, r.Wait)
 	case r.Period < 0 || r.Period > ttl/2:
 		return r, fmt.Errorf("%w: renewal period %v of TTL %v, must be positive and at most half of it", ErrInvalid, r.Period, ttl)
 	case r.Limit < Unlimited:
@@ -59,20 +65,21 @@ func (r Renewal) of(ttl time.Duration) (Renewal, error) {
 }
 
 // Hold does work under the lock on the resource: it acquires the lock as [Client.Lock] does, calls work, renews the lease
-// until work returns, and releases it. It renews as [Lease.Renew] does, and has no renewal under way when it begins to
+// until work returns, and releases it. It waits for the lock until ctx ends or Renewal.Wait is over; the context of work
+// ends with ctx, but not with Renewal.Wait. It renews as [Lease.Renew] does, and has no renewal under way when it begins to
 // release. The release does not depend on ctx, and happens also if work panics.
 //
 // The error is that of Lock, and work was not called then; or that of work, joined with a loss of the lease during the
 // work as Renew has it and with that of the release, which is as for [Lease.Unlock]. It is nil if all went well. That work
 // itself released the lease is no error.
 func (c *Client) Hold(ctx context.Context, resource string, ttl time.Duration, r Renewal, work func(context.Context, *Lease) error) (err error) {
-	if work == nil {
-		return fmt.Errorf("%w: nil work", ErrInvalid)
+	if ctx == nil || work == nil {
+		return fmt.Errorf("%w: nil context or nil work", ErrInvalid)
 	}
 	if _, err := r.of(ttl); err != nil {
 		return err
 	}
-	lease, err := c.Lock(ctx, resource, ttl)
+	lease, err := c.lockWithin(ctx, r.Wait, resource, ttl)
 	if err != nil {
 		return err
 	}
@@ -87,6 +94,16 @@ func (c *Client) Hold(ctx context.Context, resource string, ttl time.Duration, r
 		}
 	}()
 	return lease.Renew(ctx, r, func(ctx context.Context) error { return work(ctx, lease) })
+}
+
+// lockWithin is Lock, for at most so long; zero: as long as ctx lasts.
+func (c *Client) lockWithin(ctx context.Context, wait time.Duration, resource string, ttl time.Duration) (*Lease, error) {
+	if wait != 0 {
+		until, cancel := c.clock.WithDeadline(ctx, c.clock.Now().Add(wait))
+		defer cancel()
+		ctx = until
+	}
+	return c.Lock(ctx, resource, ttl)
 }
 
 // Renew calls work and extends the lease again and again, by the TTL that it was granted with, until work returns. It does

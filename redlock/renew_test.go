@@ -318,3 +318,60 @@ func TestRenewalWithoutRandomness(t *testing.T) {
 type failingReader struct{}
 
 func (failingReader) Read([]byte) (int, error) { return 0, errScripted }
+
+// Work may release its own lock with the context that it was given.
+func TestUnlockWithTheContextOfHold(t *testing.T) {
+	in(t, 5, func(w *world) {
+		err := w.Hold(w.Context(), "r", time.Second, Renewal{}, func(ctx context.Context, l *Lease) error {
+			return l.Unlock(ctx)
+		})
+		if err != nil || w.holders("r") != "" {
+			w.Errorf("%v, held by %s", err, w.holders("r"))
+		}
+	})
+}
+
+// Renewal.Wait bounds the wait for the lock and nothing else.
+func TestHoldWait(t *testing.T) {
+	for _, c := range []struct {
+		wait, freeAfter, work string // ms
+		at                    string // when Hold returned, in whole ms; the lock takes 3 ms, and so does its release
+		worked                bool
+		matches               string
+	}{
+		{wait: "1000", freeAfter: "0", work: "5000", at: "5006", worked: true},
+		{wait: "100", freeAfter: "50", work: "5000", worked: true},
+		{wait: "100", freeAfter: "5000", work: "1", at: "100", matches: "NotAcquired Taken DeadlineExceeded"},
+		{wait: "0", freeAfter: "5000", work: "1", worked: true},
+	} {
+		in(t, 5, func(w *world) {
+			if c.freeAfter != "0" {
+				for _, n := range w.nodes {
+					n.hold("r", millis(c.freeAfter))
+				}
+			}
+			worked := false
+			err := w.Hold(w.Context(), "r", time.Second, Renewal{Wait: millis(c.wait)}, func(ctx context.Context, _ *Lease) error {
+				if _, bounded := ctx.Deadline(); bounded {
+					w.Error("the work has a deadline")
+				}
+				worked = true
+				wait(ctx, millis(c.work))
+				return ctx.Err()
+			})
+			if matches(err) != c.matches || worked != c.worked || c.at != "" && w.at() != millis(c.at) {
+				w.Errorf("%+v: at %v %v, worked: %v", c, w.at(), err, worked)
+			}
+			time.Sleep(time.Second)
+			if held := w.holders("r"); held != "" && worked {
+				w.Errorf("held by %s", held)
+			}
+		})
+	}
+	in(t, 1, func(w *world) {
+		err := w.Hold(w.Context(), "r", time.Second, Renewal{Wait: -1}, func(context.Context, *Lease) error { return nil })
+		if matches(err) != "Invalid" {
+			w.Error(err)
+		}
+	})
+}
