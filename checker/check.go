@@ -135,6 +135,9 @@ func (r *Report) addSafety(t *transcript, o Options) error {
 // addLeases reports what the windows show in which clients believed in their grants.
 func (r *Report) addLeases(t *transcript, o Options) error {
 	l := believe(t)
+	if err := t.trespass(l); err != nil {
+		return err
+	}
 	if err := r.addHolds(t, l, o); err != nil {
 		return err
 	}

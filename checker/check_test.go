@@ -134,11 +134,41 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"c1 write 1 =4; applied 1 =5", 1},
 		{"c1 write 1 =4; applied 1; c1 read 2; applied 2 =4; ok 2 =5", 3},
 		{"c1 acquire 1 a; c1 acquire 2 b; effect write =1 of 1", 3},
+
+		// What only the holder can do or be told.
+		{"c1 acquire 1; ok 1; c2 release 2 of 1", 3},
+		{"c1 acquire 1; ok 1; c2 extend 2 of 1", 3},
+		{"c1 acquire 1; ok 1; c2 write 2 =1 of 1", 3},
+		{"c1 acquire 1; ok 1; c2 read 2 of 1", 3},
+		{"c1 acquire 1; fail 1; c1 extend 2 of 1", 3},
+		{"c1 acquire 1; fail 1; c1 release 2 of 1", 3},
+		{"c1 acquire 1; c1 extend 2 of 1; fail 1; ok 2", 4},
+		{"c1 acquire 1; fail 1; expire 1", 3},
+		{"c1 acquire 1; fail 1; c1 write 2 =1 of 1", 3},
+		{"c1 acquire 1; fail 1; effect write =1 of 1", 3},
+		{"c1 acquire 1; ok 1; c1 release 2 of 1; ok 2; c1 extend 3 of 1; ok 3", 6},
+		{"c1 acquire 1; ok 1; c1 release 2 of 1; ok 2; c1 release 3 of 1; ok 3", 6},
+		{"c1 acquire 1; ok 1; effect write =1", 3},
+		{"c1 acquire 1; ok 1; c2 write 2 =1; applied 2", 4},
+		{"c1 acquire 1; ok 1; c2 acquire 2; ok 2; expire 2; c2 write 3 =1; applied 3", 7},
 	} {
 		_, err := Check(script(t, c.script), Options{})
 		var invalid *history.InvalidError
 		if !errors.Is(err, ErrMalformed) || !errors.As(err, &invalid) || invalid.Line != c.line {
 			t.Errorf("%s: %v, want %v at line %d", c.script, err, ErrMalformed, c.line)
+		}
+	}
+	for _, fine := range []string{
+		"c1 acquire 1; ok 1; c1 release 2 of 1; c1 extend 3 of 1; ok 2; ok 3",
+		"c1 acquire 1; ok 1; c1 release 2 of 1; fail 2; c1 extend 3 of 1; ok 3",
+		"c1 acquire 1; ok 1; c1 release 2 of 1; unknown 2; c1 release 3 of 1; ok 3",
+		"c1 acquire 1; unknown 1; c1 release 2 of 1; ok 2",
+		"c1 acquire 1; ok 1; expire 1; effect write =1",
+		"c1 acquire 1; ok 1; c1 write 2 =1; applied 2",
+		"c1 acquire 1; expire 1; ok 1",
+	} {
+		if _, err := Check(script(t, fine), Options{}); err != nil {
+			t.Errorf("%s: %v", fine, err)
 		}
 	}
 	h := script(t, "c1 acquire 1; ok 1")
@@ -163,6 +193,32 @@ func TestContradictionsAreRefused(t *testing.T) {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
+	h = script(t, "c1 acquire 1; ok 1; expire 1; c1 extend 2 of 1; ok 2; c1 write 3 =1 of 1; applied 3; ok 3; c2 acquire 4; fail 4")
+	for _, c := range []struct {
+		line  int
+		spoil func(e *history.Event)
+	}{
+		{1, func(e *history.Event) { e.Token = 1 }},
+		{1, func(e *history.Event) { e.Grant = 2 }},
+		{2, func(e *history.Event) { e.Grant = 2 }},
+		{2, func(e *history.Event) { e.Resource = "other" }},
+		{3, func(e *history.Event) { e.Process = "c2" }},
+		{4, func(e *history.Event) { e.Token = 1 }},
+		{5, func(e *history.Event) { e.Token = 1 }},
+		{5, func(e *history.Event) { e.Grant = 2 }},
+		{7, func(e *history.Event) { e.Process = "c2" }},
+		{7, func(e *history.Event) { e.Token = 8 }},
+		{10, func(e *history.Event) { e.Token = 8 }},
+	} {
+		other := slices.Clone(h)
+		other[1].Token = 7
+		c.spoil(&other[c.line-1])
+		invalid := (*history.InvalidError)(nil)
+		if _, err := Check(other, Options{}); !errors.Is(err, ErrMalformed) || !errors.As(err, &invalid) || invalid.Line != c.line {
+			t.Errorf("%+v: %v", other[c.line-1], err)
+		}
+	}
+	h = script(t, "c1 acquire 1; ok 1")
 	h[1].Seq = 7
 	if _, err := Check(h, Options{}); !errors.Is(err, history.ErrSeq) {
 		t.Errorf("gap in seq: %v", err)

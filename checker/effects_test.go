@@ -22,7 +22,6 @@ func TestEffects(t *testing.T) {
 		{"of an ended lease after an effect of an earlier grant", "c1 acquire 1; ok 1; expire 1; c2 acquire 2; ok 2; expire 2; c1 read 3 of 1; applied 3 =0; c2 write 4 =1 of 2; applied 4", Options{}, late},
 		{"later is by return, not by call", "c1 acquire 1; c2 acquire 2; ok 2; expire 2; ok 1; c1 read 3 of 1; applied 3 =0; c2 write 4 =1 of 2; applied 4", Options{}, stale},
 		{"before and after an effect of a later grant", "c1 acquire 1; ok 1; expire 1; c2 acquire 2; ok 2; c1 write 3 =1 of 1; applied 3; c2 read 4 of 2; applied 4 =1; c1 write 5 =2 of 1; applied 5; c1 write 6 =3 of 1; applied 6", Options{}, "stale-write r x2, accepted-after-expiry r x1"},
-		{"under an acquire that failed", "c1 acquire 1; fail 1; c1 write 2 =1 of 1; applied 2", Options{}, none},
 		{"under no grant", "c1 write 1 =1; applied 1", Options{}, none},
 		{"an effect that names no operation", "c1 acquire 1; ok 1; expire 1; effect write =1 of 1", Options{}, late},
 		{"while another holds but the own lease has not ended", "c1 acquire 1; ok 1; c2 acquire 2; ok 2; c2 write 3 =2 of 2; applied 3; c1 write 4 =1 of 1; applied 4", Options{}, "lease-overlap r x1"},

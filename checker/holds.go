@@ -263,10 +263,14 @@ func ends(spans ...span) []int {
 
 // addHolds reports overlapping holds, having asked porcupine as well.
 func (r *Report) addHolds(t *transcript, l *leases, o Options) error {
+	crowded := crowded(t, o)
+	operations := mutexOperations(t, o, crowded)
 	for _, resource := range t.resources {
-		holds, confirmations := l.holds[resource], l.confirmations[resource]
-		count, first := overlaps(t, holds, confirmations, o.Reentrant)
-		exclusive, why := exclusive(t, holds, confirmations, o)
+		count, first := overlaps(t, l.holds[resource], l.confirmations[resource], o.Reentrant)
+		exclusive, why := exclusive(operations[resource], o)
+		if n := crowded[resource]; n > 0 {
+			exclusive, why = linearizable(mutexModel, n, o, nil)
+		}
 		switch {
 		case exclusive == unknown:
 			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LeaseOverlap, Resource: resource, Decided: true, Why: why})

@@ -2,8 +2,11 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/anishathalye/porcupine"
+
+	"redlocksim/history"
 )
 
 // answer is that of a search which may give up.
@@ -108,37 +111,168 @@ var mutexModel = porcupine.Model{
 	},
 }
 
-// exclusive asks porcupine whether holds and confirmations of one resource are what a mutex allows.
-//
-// The acquire, or extend, that begins a hold takes the mutex at an instant within its call and return; the end of the
-// hold leaves it at that event; a confirmation touches it at an instant within its own. Failed acquires are left out:
-// they are legal even on a free lock, as votes may be split.
-func exclusive(t *transcript, holds []hold, confirmations []confirmation, o Options) (answer, string) {
-	n := len(holds) + len(confirmations)
-	for i := range holds {
-		if holds[i].to != forever {
-			n++
-		}
-	}
-	return linearizable(mutexModel, n, o, func() []porcupine.Operation { return mutexOperations(t, holds, confirmations, o) })
+// exclusive asks porcupine whether the operations on one resource are what a mutex allows.
+func exclusive(ops []porcupine.Operation, o Options) (answer, string) {
+	return linearizable(mutexModel, len(ops), o, func() []porcupine.Operation { return ops })
 }
 
-// mutexOperations are those that exclusive asks about. Each has its grant as Metadata.
-func mutexOperations(t *transcript, holds []hold, confirmations []confirmation, o Options) []porcupine.Operation {
-	ops, owner := make([]porcupine.Operation, 0, 2*len(holds)+len(confirmations)), owners(t, o.Reentrant)
-	add := func(act lockAct, grant int, s span) {
-		ops = append(ops, porcupine.Operation{
-			Input: lockInput{act, owner(grant)}, Call: int64(s.from), Return: int64(s.to), Metadata: grant,
-		})
+// crowded are the resources with so many successes that there is no point in making operations of them, and their number.
+func crowded(t *transcript, o Options) map[string]int {
+	limit := o.MaxOperations
+	if limit == 0 {
+		limit = DefaultMaxOperations
 	}
-	for _, h := range holds {
-		add(take, h.grant, span{h.call, h.from})
-		if h.to != forever {
-			add(leave, h.grant, span{h.to, h.to})
+	successes := map[string]int{}
+	for e := range t.Events() {
+		if e.Kind == history.Return && e.Outcome == history.OK {
+			successes[t.ops[e.Op].resource]++
 		}
 	}
-	for _, c := range confirmations {
-		add(touch, c.grant, c.span)
+	for resource, n := range successes {
+		// A window is two operations at most, and a success may have no window; reads and writes count here though they
+		// are none.
+		if n <= 4*max(limit, 0) {
+			delete(successes, resource)
+		}
 	}
-	return ops
+	return successes
+}
+
+// grantEvents are the events of one grant.
+type grantEvents struct {
+	grant             int
+	process, resource string
+	outcome           history.Outcome // of the acquire; empty if it never returned
+	acquire           span            // from its call to its return
+	// extends and releases are those that succeeded.
+	extends, releases []span
+	expires           []int // ascending
+	// over is the Seq of the first release call, or of the process's crash, or forever.
+	over int
+}
+
+// eventsByGrant collects the events of each grant, in the order of the calls of their acquires, but those on the resources
+// without.
+func eventsByGrant(t *transcript, without map[string]int) []*grantEvents {
+	var all []*grantEvents
+	of := map[int]*grantEvents{}
+	living := map[string][]*grantEvents{} // by process, since its last crash
+	calls := map[int]history.Event{}      // of extends and releases under way
+	for e := range t.Events() {
+		if _, not := without[t.resourceOf(e)]; not {
+			continue
+		}
+		switch {
+		case e.Kind == history.Call && e.Func == history.Acquire:
+			g := &grantEvents{grant: e.Op, process: e.Process, resource: e.Resource, acquire: span{e.Seq, forever}, over: forever}
+			of[e.Op], all, living[e.Process] = g, append(all, g), append(living[e.Process], g)
+		case e.Kind == history.Call && (e.Func == history.Extend || e.Func == history.Release):
+			calls[e.Op] = *e
+			if g := of[e.Grant]; e.Func == history.Release {
+				g.over = min(g.over, e.Seq)
+			}
+		case e.Kind == history.Return && e.Func == history.Acquire:
+			of[e.Op].acquire.to, of[e.Op].outcome = e.Seq, e.Outcome
+		case e.Kind == history.Return && e.Outcome == history.OK && e.Func == history.Extend:
+			call := calls[e.Op]
+			delete(calls, e.Op)
+			of[call.Grant].extends = append(of[call.Grant].extends, span{call.Seq, e.Seq})
+		case e.Kind == history.Return && e.Outcome == history.OK && e.Func == history.Release:
+			call := calls[e.Op]
+			delete(calls, e.Op)
+			of[call.Grant].releases = append(of[call.Grant].releases, span{call.Seq, e.Seq})
+		case e.Kind == history.Expire:
+			of[e.Grant].expires = append(of[e.Grant].expires, e.Seq)
+		case e.Kind == history.Crash:
+			for _, g := range living[e.Process] {
+				g.over = min(g.over, e.Seq)
+			}
+			delete(living, e.Process)
+		}
+	}
+	return all
+}
+
+// mutexOperations gives the operations on each resource, from the events as they were recorded and not from the holds
+// that the direct check finds in them. Each has its grant as Metadata.
+//
+// An acquire, or extend, that succeeded takes the mutex at an instant within its call and return; the first Expire,
+// release or crash after it leaves it again, at that event. Who holds it can take it again, so that an extend inside of a
+// window is a window of its own, which ends with the other. What succeeds on a grant of unknown outcome touches the
+// mutex. Failed acquires are left out: they are legal even on a free lock, as votes may be split.
+func mutexOperations(t *transcript, o Options, without map[string]int) map[string][]porcupine.Operation {
+	owner := func(g *grantEvents) int { return g.grant }
+	if o.Reentrant {
+		processes := map[string]int{}
+		owner = func(g *grantEvents) int {
+			if _, known := processes[g.process]; !known {
+				processes[g.process] = len(processes)
+			}
+			return processes[g.process]
+		}
+	}
+	all := map[string][]porcupine.Operation{}
+	for _, g := range eventsByGrant(t, without) {
+		add := func(act lockAct, s span) {
+			all[g.resource] = append(all[g.resource], porcupine.Operation{
+				Input: lockInput{act, owner(g)}, Call: int64(s.from), Return: int64(s.to), Metadata: g.grant,
+			})
+		}
+		switch g.outcome {
+		case history.Failed:
+		case history.OK:
+			for _, w := range g.takings() {
+				add(take, w.span)
+				if w.end != forever {
+					add(leave, span{w.end, w.end})
+				}
+			}
+		default:
+			for _, s := range slices.Concat(g.extends, g.releases) {
+				add(touch, s)
+			}
+		}
+	}
+	return all
+}
+
+// taking is that of a mutex within a span, to be left at end.
+type taking struct {
+	span
+	end int
+}
+
+// takings are those of a grant: one by its acquire, and one by every extend that was answered after. What was over when
+// it was answered has none.
+func (g *grantEvents) takings() []taking {
+	var all []taking
+	add := func(s span) {
+		end := g.over
+		if next, _ := slices.BinarySearch(g.expires, s.to); next < len(g.expires) {
+			end = min(end, g.expires[next])
+		}
+		if s.to < end {
+			all = append(all, taking{s, end})
+		}
+	}
+	expired, extended := 0, 0 // before the acquire returned
+	for _, seq := range g.expires {
+		if seq < g.acquire.to {
+			expired = seq
+		}
+	}
+	for _, s := range g.extends {
+		if s.to < g.acquire.to {
+			extended = s.to
+		}
+	}
+	if expired <= extended {
+		add(g.acquire)
+	}
+	for _, s := range g.extends {
+		if s.to > g.acquire.to {
+			add(s)
+		}
+	}
+	return all
 }

@@ -40,13 +40,21 @@ func adorned(t *rapid.T, h history.History) history.History {
 		e.Name, e.Node, e.Detail, e.Span = some("name", "", "late"), some("node", "", "A"), some("detail", "", "why"), rapid.Int64().Draw(t, "span")
 		all = append(all, e)
 	}
-	high := int64(0)
+	high, granted := int64(0), map[int]int64{}
 	for i := range all {
 		e := &all[i]
 		e.Seq = i + 1
 		if e.Kind == history.Return && e.Func == history.Acquire || e.Kind == history.Effect {
 			e.Token = max(0, high+rapid.Int64Range(-2, 3).Draw(t, "token"))
 			high = max(high, e.Token)
+			switch {
+			case e.Kind == history.Return && e.Outcome != history.OK:
+				e.Token = 0
+			case e.Kind == history.Return:
+				granted[e.Op] = e.Token
+			case granted[e.Grant] != 0:
+				e.Token = granted[e.Grant]
+			}
 		}
 	}
 	return all

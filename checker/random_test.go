@@ -80,6 +80,30 @@ func (r *recorder) open() []int {
 	return ops
 }
 
+// told is how an operation returned.
+func (r *recorder) told(op int) history.Outcome {
+	for _, e := range r.h {
+		if e.Kind == history.Return && e.Op == op {
+			return e.Outcome
+		}
+	}
+	return ""
+}
+
+// cannot reports whether the operation cannot have succeeded: its grant was refused, or released before it was called.
+func (r *recorder) cannot(op int) bool {
+	grant := r.ops[op].Grant
+	for _, e := range r.h {
+		if e.Kind == history.Call && e.Op == op {
+			break
+		}
+		if e.Kind == history.Return && e.Func == history.Release && e.Grant == grant && e.Outcome == history.OK {
+			return true
+		}
+	}
+	return grant != 0 && r.told(grant) == history.Failed
+}
+
 // lockHistories draws histories of three clients and up to two resources with overlapping and pending operations,
 // crashes, pauses, expiries, extends, unknown outcomes and effects. Most answers respect mutual exclusion, so that about
 // half of the histories do.
@@ -96,6 +120,7 @@ func lockHistories(reentrant bool) *rapid.Generator[history.History] {
 					acquires = append(acquires, op)
 				}
 			}
+			acquires = slices.DeleteFunc(acquires, func(op int) bool { return r.told(op) == history.Failed })
 			grant := 0
 			if len(acquires) > 0 {
 				// Recent ones matter most.
@@ -115,6 +140,9 @@ func lockHistories(reentrant bool) *rapid.Generator[history.History] {
 				}
 				op := open[r.draw(len(open), "open")]
 				outcome := []history.Outcome{history.OK, history.OK, history.OK, history.OK, history.Failed, history.Unknown}[r.draw(6, "outcome")]
+				if outcome == history.OK && r.cannot(op) {
+					outcome = history.Failed
+				}
 				before := len(r.h)
 				r.ret(op, outcome)
 				if !reckless && (overlapOracle(r.h, "r", reentrant) || overlapOracle(r.h, "s", reentrant)) {

@@ -53,8 +53,8 @@ func TestTokens(t *testing.T) {
 		"falling from grant to grant": {[]tenure{{who: "a", token: 2}, {who: "b", token: 1}}, []Kind{TokenRegressed}},
 		"repeated":                    {[]tenure{{who: "a", token: 3}, {who: "b", token: 3}}, []Kind{TokenRepeated}},
 		"repeated later":              {[]tenure{{who: "a", token: 3}, {who: "b", token: 4}, {who: "c", token: 3}}, []Kind{TokenRegressed, TokenRepeated}},
-		"falling at the resource":     {[]tenure{{who: "a", token: 1, writes: []int64{5}}, {who: "b", token: 2, writes: []int64{2}}}, []Kind{TokenRegressed}},
-		"refused there":               {[]tenure{{who: "a", token: 1, writes: []int64{5}}, {who: "b", token: 2, refused: []int64{2}}}, nil},
+		"falling at the resource":     {[]tenure{{who: "a", writes: []int64{5}}, {who: "b", writes: []int64{2}}}, []Kind{TokenRegressed}},
+		"refused there":               {[]tenure{{who: "a", writes: []int64{5}}, {who: "b", refused: []int64{2}}}, nil},
 		"reported after its end":      {[]tenure{{who: "a", token: 2}, {who: "b", token: 1, late: true}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,6 +38,9 @@ type transcript struct {
 	acquires  []int       // Ops in the order of their calls
 	resources []string    // sorted
 	end       Instant     // when the run did
+	// released are the Seqs at which a release of each grant succeeded first, and tokens those of the grants, so far.
+	released map[int]int
+	tokens   map[int]int64
 }
 
 // at returns when the event with this Seq happened, the end of the run for one that never does.
@@ -59,7 +62,7 @@ func (t *transcript) window(process string, grant, from, to int) Window {
 // transcribe pairs calls with returns and refuses a history in which they do not match, or that speaks of grants and
 // operations that were never called. The run ended at end, but not before the last event.
 func transcribe(h recorded, end Instant) (*transcript, error) {
-	t := &transcript{recorded: h, end: max(end, h.last())}
+	t := &transcript{recorded: h, end: max(end, h.last()), released: map[int]int{}, tokens: map[int]int64{}}
 	calls := 0
 	for e := range h.Events() {
 		if e.Kind == history.Call {
@@ -70,7 +73,11 @@ func transcribe(h recorded, end Instant) (*transcript, error) {
 	known := map[string]bool{}
 	open := map[string][]int{}
 	for e := range h.Events() {
-		if err := t.take(e, open); err != nil {
+		err := t.take(e, open)
+		if err == nil {
+			err = t.contradicts(e)
+		}
+		if err != nil {
 			return nil, malformed(e, err)
 		}
 		resource := e.Resource
@@ -208,6 +215,17 @@ func (t *transcript) checkGrant(e *history.Event) error {
 		return fmt.Errorf("grant %d is of %q, not %q", e.Grant, o.resource, e.Resource)
 	}
 	return nil
+}
+
+// resourceOf returns the resource of the lock that a call, return, expiry or effect is about, empty if it is about none.
+func (t *transcript) resourceOf(e *history.Event) string {
+	if o := t.op(e.Op); o != nil {
+		return o.resource
+	}
+	if o := t.op(e.Grant); o != nil {
+		return o.resource
+	}
+	return e.Resource
 }
 
 // on returns the resource that an effect is on.

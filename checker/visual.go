@@ -52,17 +52,19 @@ func Visualize(w io.Writer, h history.History, o Options) error {
 	if shown == "" {
 		return fmt.Errorf("%w: nobody held a lock", ErrNotVisual)
 	}
-	holds, confirmations := l.holds[shown], l.confirmations[shown]
-	if verdict, why := exclusive(t, holds, confirmations, o); verdict == unknown {
+	crowded := crowded(t, o)
+	if n := crowded[shown]; n > 0 {
+		return fmt.Errorf("%w: %d operations on %q, porcupine shows at most %d", ErrNotVisual, n, shown, maxVisual)
+	}
+	ops := mutexOperations(t, o, crowded)[shown]
+	if verdict, why := exclusive(ops, o); verdict == unknown {
 		return fmt.Errorf("%w: %s", ErrNotVisual, why)
 	}
-	ops := mutexOperations(t, holds, confirmations, o)
 	if len(ops) > maxVisual {
 		return fmt.Errorf("%w: %d operations on %q, porcupine shows at most %d", ErrNotVisual, len(ops), shown, maxVisual)
 	}
 	var clients []string
 	for i := range ops {
-		// The operations begin with the holds; all belong to a grant.
 		process := t.ops[ops[i].Metadata.(int)].process
 		if !slices.Contains(clients, process) {
 			clients = append(clients, process)
@@ -78,7 +80,7 @@ func Visualize(w io.Writer, h history.History, o Options) error {
 	}
 	m.DescribeState = func(state any) string {
 		if s := state.(mutex); s.depth > 0 {
-			return fmt.Sprintf("held by %s", ownerName(t, holds, confirmations, o, s.owner))
+			return fmt.Sprintf("held by %s", ownerName(t, ops, s.owner))
 		}
 		return "free"
 	}
@@ -86,17 +88,11 @@ func Visualize(w io.Writer, h history.History, o Options) error {
 	return porcupine.Visualize(m, info, w)
 }
 
-// ownerName names an owner.
-func ownerName(t *transcript, holds []hold, confirmations []confirmation, o Options, owner int) string {
-	of := owners(t, o.Reentrant)
-	for _, h := range holds {
-		if of(h.grant) == owner {
-			return fmt.Sprintf("%s (grant %d)", t.ops[h.grant].process, h.grant)
-		}
-	}
-	for _, c := range confirmations {
-		if of(c.grant) == owner {
-			return fmt.Sprintf("%s (grant %d)", t.ops[c.grant].process, c.grant)
+// ownerName names the owner of some of the operations.
+func ownerName(t *transcript, ops []porcupine.Operation, owner int) string {
+	for _, op := range ops {
+		if grant := op.Metadata.(int); op.Input.(lockInput).owner == owner {
+			return fmt.Sprintf("%s (grant %d)", t.ops[grant].process, grant)
 		}
 	}
 	return "nobody"

@@ -1,0 +1,130 @@
+package checker
+
+import (
+	"fmt"
+	"sort"
+
+	"redlocksim/history"
+)
+
+// A history is refused if no run can have recorded it: a client that was told two things of which one is not so, or that
+// did what only another can. To judge it would give a verdict on nothing, and what is written down wrongly can hide an
+// overlap: the end of another's hold, or the beginning of one's own.
+
+// contradicts says why e cannot come after the events before it, which have been entered. e itself is valid, and about
+// operations that there are.
+func (t *transcript) contradicts(e *history.Event) error {
+	if e.Token != 0 && e.Kind != history.Effect && !(e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK) {
+		return fmt.Errorf("token %d, which only a grant or an effect has", e.Token)
+	}
+	switch e.Kind {
+	case history.Call:
+		return t.callContradicts(e)
+	case history.Return:
+		return t.returnContradicts(e)
+	case history.Expire:
+		return t.belongs(e, e.Grant)
+	case history.Effect:
+		return t.effectContradicts(e)
+	}
+	return nil
+}
+
+// belongs says why e cannot be about the grant: it is another process's, or was never granted.
+func (t *transcript) belongs(e *history.Event, grant int) error {
+	if grant == 0 {
+		return nil
+	}
+	o := &t.ops[grant]
+	if e.Process != "" && e.Process != o.process {
+		return fmt.Errorf("grant %d is %s's, not %s's", grant, o.process, e.Process)
+	}
+	if o.outcome == history.Failed {
+		return fmt.Errorf("grant %d was refused", grant)
+	}
+	return nil
+}
+
+func (t *transcript) callContradicts(e *history.Event) error {
+	if e.Func == history.Acquire {
+		if e.Grant != 0 && e.Grant != e.Op {
+			return fmt.Errorf("acquire under grant %d", e.Grant)
+		}
+		return nil
+	}
+	return t.belongs(e, e.Grant)
+}
+
+func (t *transcript) returnContradicts(e *history.Event) error {
+	o := t.op(e.Op)
+	if e.Grant != 0 && e.Grant != o.grant && (e.Func != history.Acquire || e.Grant != e.Op) {
+		return fmt.Errorf("operation %d is under grant %d, not %d", e.Op, o.grant, e.Grant)
+	}
+	if e.Resource != "" && e.Resource != o.resource {
+		return fmt.Errorf("operation %d is on %q, not %q", e.Op, o.resource, e.Resource)
+	}
+	if e.Outcome != history.OK {
+		return nil
+	}
+	switch e.Func {
+	case history.Acquire:
+		t.tokens[e.Op] = e.Token
+	case history.Extend, history.Release:
+		if err := t.belongs(e, o.grant); err != nil {
+			return err
+		}
+		if released := t.released[o.grant]; released != 0 && released < o.call {
+			return fmt.Errorf("grant %d was released by event %d", o.grant, released)
+		}
+		if e.Func == history.Release && t.released[o.grant] == 0 {
+			t.released[o.grant] = e.Seq
+		}
+	}
+	return nil
+}
+
+func (t *transcript) effectContradicts(e *history.Event) error {
+	if o := t.op(e.Op); o != nil && e.Process != "" && e.Process != o.process {
+		return fmt.Errorf("operation %d is %s's, not %s's", e.Op, o.process, e.Process)
+	}
+	if token := t.tokens[e.Grant]; e.Grant != 0 && e.Token != 0 && token != 0 && token != e.Token {
+		return fmt.Errorf("grant %d has the token %d, not %d", e.Grant, token, e.Token)
+	}
+	return t.belongs(e, e.Grant)
+}
+
+// trespass refuses a history in which the resource accepted a write under no grant while a process other than the writer
+// certainly held the lock: whether that broke the lock, nobody can say who does not know what it was made under.
+func (t *transcript) trespass(l *leases) error {
+	longest := map[string][]int{}
+	for e := range t.Events() {
+		if e.Kind != history.Effect || e.Outcome != history.OK || e.Func != history.Write || e.Grant != 0 {
+			continue
+		}
+		holds := l.holds[e.Resource]
+		began := sort.Search(len(holds), func(i int) bool { return holds[i].from > e.Seq })
+		if began == 0 {
+			continue
+		}
+		if longest[e.Resource] == nil {
+			longest[e.Resource] = lastingLongest(holds)
+		}
+		for _, i := range []int{began - 1, longest[e.Resource][began-1]} {
+			if holder := t.ops[holds[i].grant].process; e.Seq < holds[i].to && holder != e.Process {
+				return malformed(e, fmt.Errorf("write on %q under no grant, while %s holds it under grant %d", e.Resource, holder, holds[i].grant))
+			}
+		}
+	}
+	return nil
+}
+
+// lastingLongest gives, for each of the holds, that which lasts longest of it and those before it.
+func lastingLongest(holds []hold) []int {
+	longest := make([]int, len(holds))
+	for i := 1; i < len(holds); i++ {
+		if longest[i] = longest[i-1]; holds[i].to > holds[longest[i]].to {
+			longest[i] = i
+		}
+	}
+	return longest
+}
