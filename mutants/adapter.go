@@ -1,8 +1,5 @@
 package mutants
 
-// isPlainAcquire is where the adapter tells a plain SET NX PX from what needs a script.
-const isPlainAcquire = "return c.Op == redlock.OpAcquire && len(c.Keys) == 1 && c.Conditions == nil"
-
 // plainSet is how it makes one.
 const plainSet = `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx", "px", ttl)`
 
@@ -43,7 +40,7 @@ func ofTheAdapter() []Mutant {
 			Bug: "a renewal is a plain SET, also where the lock was released meanwhile", Real: "RedLock.net #64, Redisson #7272",
 			Edits: []Edit{
 				{"redlock/goredis/node.go", plainSet, "if c.Op == redlock.OpExtend {\n\t\t\treturn redis.NewStatusCmd(ctx, \"set\", keys[0], value, \"px\", ttl)\n\t\t}\n\t\t" + plainSet},
-				{"redlock/goredis/node.go", isPlainAcquire, "return (c.Op == redlock.OpAcquire || c.Op == redlock.OpExtend) && len(c.Keys) == 1 && c.Conditions == nil"},
+				{"internal/batch/script.go", "case redlock.OpExtend:\n\t\treturn Extend", "case redlock.OpExtend:\n\t\treturn None"},
 			},
 			Killers: []string{"56-late-extend/after-release", "56-late-extend/at-the-next-holder"},
 		},
@@ -58,7 +55,7 @@ func ofTheAdapter() []Mutant {
 			Bug: "a retry uses the same value and counts the key that an earlier attempt left",
 			Edits: []Edit{
 				{"redlock/attempt.go", "if before != nil || first == \"\" {", "if before != nil {\n\t\tvalue = before.claim.value\n\t} else if first == \"\" {"},
-				{"redlock/goredis/node.go", isPlainAcquire, "return false"},
+				{"internal/batch/script.go", "case len(c.Keys) == 1:", "case false:"},
 				{"redlock/goredis/acquire.lua", "if redis.call('EXISTS'", "if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end\nif redis.call('EXISTS'"},
 			},
 			Killers: []string{"60-own-old-votes"},
@@ -72,7 +69,7 @@ func ofTheAdapter() []Mutant {
 		{
 			Name: "wire-hash-first", Tier: "wire",
 			Bug:     "a script is asked for by its hash at first, too, and then sent a second time",
-			Edits:   []Edit{{"redlock/goredis/node.go", "known := n.known.Load()", "known := ^uint32(0)"}},
+			Edits:   []Edit{{"redlock/goredis/node.go", "n.send(commands, n.known.Scripts())", "n.send(commands, ^batch.Scripts(0))"}},
 			Killers: []string{"62-round-trips"},
 		},
 		{

@@ -74,16 +74,20 @@ func (b *batcher) ask(cmd *Command) {
 	b.send()
 }
 
-// answered is to be called after each reply.
+// answered is to be called after each reply, and when none is waited for any more. Only the first call for a command that
+// was sent counts.
 func (b *batcher) answered(cmd *Command) {
 	b.mu.Lock()
-	if with := cmd.batch; with != nil {
-		cmd.batch = nil // which would keep it, and a node may answer twice
-		with.open--
-		if i := slices.Index(b.aloft, with); with.open == 0 && i >= 0 {
-			b.aloft = slices.Delete(b.aloft, i, i+1)
-			b.spare = append(b.spare, with)
-		}
+	with := cmd.batch
+	if with == nil {
+		b.mu.Unlock()
+		return
+	}
+	cmd.batch = nil // which would keep it
+	with.open--
+	if i := slices.Index(b.aloft, with); with.open == 0 && i >= 0 {
+		b.aloft = slices.Delete(b.aloft, i, i+1)
+		b.spare = append(b.spare, with)
 	}
 	if b.unanswered() >= b.limit {
 		b.mu.Unlock() // those that wait go on waiting
@@ -138,7 +142,7 @@ func (cmd *Command) isPointless(now time.Time) bool {
 	cl := cmd.round.claim
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	return cl.released || now.After(cmd.Deadline)
+	return cl.released || !now.Before(cmd.Deadline)
 }
 
 // board makes a batch of the first that wait and still have a point. The batcher is locked.

@@ -102,6 +102,10 @@ func TestBatches(t *testing.T) {
 			l.mu.Unlock()
 			first.Done(first, Reply{Outcome: Accepted})
 		}, "[1 2]"},
+		{"a command that has timed out holds up no other, though its batch is young", 1, func(w *world, l *ledger) {
+			w.ask(1, millis("1"))
+			w.ask(4*256, millis("51")) // they go a quarter of the node timeout apart, the last with 1 ms left; then they are released
+		}, "[1 256 256 256 256 256]"},
 		{"a batch has at most 256 commands", 1, func(w *world, l *ledger) {
 			w.ask(1, millis("1"))
 			w.ask(600, millis("1"))

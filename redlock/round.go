@@ -195,9 +195,14 @@ func answered(cmd *Command, reply Reply) {
 	cmd.round.claim.client.batchers[cmd.node].answered(cmd)
 }
 
-// timeOut settles every node that has not answered in time.
+// timeOut settles every node that has not answered in time. Its command holds up no others any more, though the batch
+// with which it went may have longer.
 func (r *round) timeOut() {
-	r.settle(r.ballot.asked, Reply{Outcome: TimedOut, Err: context.DeadlineExceeded}, r.claim.client.clock.Now())
+	c := r.claim.client
+	r.settle(r.ballot.asked, Reply{Outcome: TimedOut, Err: context.DeadlineExceeded}, c.clock.Now())
+	for i := range r.ballot.asked.each {
+		c.batchers[i].answered(&r.commands[i])
+	}
 }
 
 // settle takes the outcome of some nodes, but not of those that have one already. It reports whether they were the last

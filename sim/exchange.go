@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"syscall"
@@ -22,14 +23,74 @@ type Exchange struct {
 	isOpen     bool
 	cut        bool // the connection was reset: a reply that is under way is lost
 	buffered   bool // the reply is in the socket buffer of a paused client, where a reset leaves it
+	requests   torn // how much of each way's messages arrives
+	replies    torn
+}
+
+// torn is how much of a message arrives.
+type torn struct {
+	keep  int  // how many requests, or how many answers; 0 for all
+	reset bool // the connection is reset behind them
 }
 
 // Client is the end of an exchange at which the request was made.
 type Client interface {
 	// Answered is called when the reply arrives, Broken when the connection is reset or refused; one of them, or
-	// neither if a message is lost.
+	// neither if a message is lost. After a reply of which a part is missing, without a reset, Broken may still come.
 	Answered()
 	Broken()
+}
+
+// Batch is a Client whose request may be several in one message, of which the network can lose the end.
+type Batch interface {
+	Client
+	// Requests is how many they are.
+	Requests() int
+}
+
+// Arriving is how many of n requests in one message arrive: the first ones.
+func (x *Exchange) Arriving(n int) int {
+	if keep := x.requests.keep; keep > 0 {
+		return min(n, keep)
+	}
+	return n
+}
+
+// Answers is how many of the n requests in one message are answered in the reply, and whether the connection is reset
+// behind that.
+func (x *Exchange) Answers(n int) (answered int, reset bool) {
+	answered = x.Arriving(n)
+	if keep := x.replies.keep; keep > 0 {
+		answered = min(answered, keep)
+	}
+	return answered, answered < n && (x.requests.reset || x.replies.reset)
+}
+
+// isPartial reports whether answers are missing that may be waited for.
+func (x *Exchange) isPartial() bool {
+	if x.requests.keep == 0 && x.replies.keep == 0 {
+		return false
+	}
+	b := x.end.(Batch)
+	answered, reset := x.Answers(b.Requests())
+	return answered < b.Requests() && !reset
+}
+
+// tear has the splits in force lose the end of a message.
+func (x *Exchange) tear(part int, w *way) {
+	b, ok := x.end.(Batch)
+	if !ok || part == partReset {
+		return
+	}
+	into, n := &x.requests, b.Requests()
+	if part == partReply {
+		into, n = &x.replies, x.Arriving(n)
+	}
+	for _, s := range w.splits {
+		if s.keep < n {
+			n, into.keep, into.reset = s.keep, s.keep, s.reset
+		}
+	}
 }
 
 // ErrReset is why a command is Refused, on the tiers that have no sockets: what a client reads from a connection that
@@ -115,6 +176,9 @@ func (x *Exchange) send(part int) {
 			record.ended(x, part, Lost, lostToPartition)
 		}
 		return
+	}
+	if w.splits != nil {
+		x.tear(part, w)
 	}
 	lab := x.label(part)
 	at := l.network.k.now.Add(w.latency.draw(l.draw.With(uint64(x.key)).With(uint64(part))) + w.delays)
@@ -202,7 +266,7 @@ func (d delivery) fire(int) {
 	x := d.exchange
 	if d.part == partRequest {
 		if x.isMet() { // it may have waited for a paused server, which is gone since
-			x.ended(d.part, Arrived, "")
+			x.ended(d.part, Arrived, x.requests.String())
 			x.link.listener(x)
 		}
 		return
@@ -215,13 +279,25 @@ func (d delivery) fire(int) {
 		x.ended(d.part, Lost, lostToReset)
 		return
 	}
-	x.ended(d.part, Arrived, "")
-	x.Abandon()
 	if d.part == partReset {
+		x.ended(d.part, Arrived, "")
+		x.Abandon()
 		x.end.Broken()
-	} else {
-		x.end.Answered()
+		return
 	}
+	x.ended(d.part, Arrived, x.replies.String())
+	if !x.isPartial() {
+		x.Abandon()
+	}
+	x.end.Answered()
+}
+
+// String says how much of a message arrived, empty if all of it.
+func (t torn) String() string {
+	if t.keep == 0 {
+		return ""
+	}
+	return fmt.Sprintf("only the first %d", t.keep)
 }
 
 // Client is the end at which the request was made.

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Network is the links between all processes that talk to each other.
 type Network struct {
@@ -32,6 +35,7 @@ type way struct {
 	delays  time.Duration // added by faults
 	cuts    int           // partitions in force
 	holds   int
+	splits  []*torn // in force
 	// heldSince is when the first of the holds began.
 	heldSince True
 	held      []delivery
@@ -160,6 +164,24 @@ func (l *Link) Release(d Direction) time.Duration {
 	}
 	k.look()
 	return longest
+}
+
+// Split has messages of several requests, sent from now on, arrive in part, until mend is called: their first keep
+// requests, or the answers to these. The rest is lost; with reset the connection is reset behind what arrives, and
+// otherwise the client waits for the rest. Of several splits the one that keeps least counts.
+func (l *Link) Split(d Direction, keep int, reset bool) (mend func()) {
+	s := &torn{keep: keep, reset: reset}
+	for _, w := range l.ways(d) {
+		w.splits = append(w.splits, s)
+	}
+	return func() {
+		for _, w := range l.ways(d) {
+			w.splits = slices.DeleteFunc(w.splits, func(o *torn) bool { return o == s })
+			if len(w.splits) == 0 {
+				w.splits = nil
+			}
+		}
+	}
 }
 
 // connect makes a link.

@@ -190,16 +190,22 @@ func (p *Process) Requesting(key Key, f func()) {
 // RequestingHere is Requesting for the running program itself.
 func (p *Process) RequestingHere(key Key, f func()) {
 	t := p.k.current
-	before := t.request
-	t.request = key
+	before, sent := t.request, t.sent
+	t.request, t.sent = key, 0
 	f()
-	t.request = before
+	t.request, t.sent = before, sent
 }
 
-// Request is what the running task writes to the network for; see Requesting.
-func (p *Process) Request() Key {
-	if t := p.k.current; t != nil {
-		return t.request
+// Request is what the next message that the running task writes to the network is for; see Requesting. One that begins
+// with the source of a script, and one that follows another, is told from that other.
+func (p *Process) Request(withSource bool) Key {
+	t := p.k.current
+	if t == nil {
+		return 0
 	}
-	return 0
+	if withSource || t.sent > 0 {
+		t.request = t.request.With(1)
+	}
+	t.sent++
+	return t.request
 }

@@ -54,7 +54,7 @@ type Message struct {
 	// Sent is when it was sent, and Ended when its Fate was settled; Forever for a message that is UnderWay.
 	Sent, Ended True
 	Fate        Fate
-	// Why says what a lost message was lost to; empty for the others.
+	// Why says what a lost message was lost to, and how much arrived of one that arrived in part; empty for the others.
 	Why string
 }
 

@@ -19,7 +19,8 @@ type task struct {
 	body    func()
 	stream  stream // the randomness of what it is doing
 	program bool   // a client's program rather than a task of the library or its adapter
-	request Key    // what a request that it writes to the network is for
+	request Key    // what the message that it writes to the network next, or wrote last, is for
+	sent    int    // how many of these it has written
 }
 
 func (t *task) label() label { return label{kind: StepWake, from: t.process.number} }
@@ -37,7 +38,7 @@ func (k *Kernel) start(p *Process, program bool, body func()) {
 		t.next, t.stop = iter.Pull(t.loop)
 		k.tasks = append(k.tasks, t)
 	}
-	t.process, t.body, t.program, t.stream, t.request = p, body, program, p.stream, p.request
+	t.process, t.body, t.program, t.stream, t.request, t.sent = p, body, program, p.stream, p.request, 0
 	k.resume(t)
 }
 

@@ -16,14 +16,13 @@ package goredis
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/batch"
 	"redlocksim/redlock"
 )
 
@@ -33,7 +32,7 @@ type Node struct {
 	name   string
 	clock  redlock.Clock
 	tasks  redlock.Tasks
-	known  atomic.Uint32 // the scripts that the server has confirmed to know, by their bits
+	known  batch.Known
 
 	subscription subscription
 }
@@ -82,12 +81,12 @@ func (n *Node) Name() string { return n.name }
 // further round trip, and a release whose reply is lost is applied all the same. Where a node has forgotten a script (it
 // was restarted, or SCRIPT FLUSH was called) it gets the commands that met this once more with the source, except for
 // those whose Deadline has passed.
-func (n *Node) Do(batch []*redlock.Command) {
-	if len(batch) == 0 {
+func (n *Node) Do(together []*redlock.Command) {
+	if len(together) == 0 {
 		return
 	}
-	if len(batch) == 1 {
-		c := batch[0]
+	if len(together) == 1 {
+		c := together[0]
 		n.tasks.Start(func() {
 			makeRoom()
 			one := [1]*redlock.Command{c}
@@ -95,7 +94,7 @@ func (n *Node) Do(batch []*redlock.Command) {
 		})
 		return
 	}
-	commands := slices.Clone(batch)
+	commands := slices.Clone(together)
 	n.tasks.Start(func() {
 		makeRoom()
 		n.run(commands)
@@ -113,110 +112,93 @@ func makeRoom() {
 
 // run sends the commands and answers them. It uses the slice.
 func (n *Node) run(commands []*redlock.Command) {
-	missed := n.round(commands, false)
+	missed := n.send(commands, n.known.Scripts())
 	if len(missed) == 0 {
 		return
 	}
-	now := n.clock.Now()
-	again := missed[:0]
-	for _, c := range missed {
-		if now.Before(c.Deadline) {
-			again = append(again, c)
-			n.known.And(^(scriptOf(c).bit | releasesScript.bit | votesScript.bit))
-		} else {
-			c.Done(c, redlock.Reply{Outcome: redlock.TimedOut, Err: errNoTimeForSource})
-		}
-	}
-	if len(again) > 0 {
-		n.round(again, true)
+	if again := batch.Again(missed, &n.known, n.clock.Now()); len(again) > 0 {
+		n.send(again, 0)
 	}
 }
 
-var errNoTimeForSource = fmt.Errorf("goredis: the node did not know the script and there was no time left to send it: %w",
-	context.DeadlineExceeded)
-
-// round sends the commands, with the sources of their scripts if again is set, and answers them, except those that asked
-// by hash for a script the node does not have: these it returns, in the same slice.
-func (n *Node) round(commands []*redlock.Command, again bool) (missed []*redlock.Command) {
-	known := n.known.Load()
-	if again {
-		known = 0
-	}
-	last := commands[0]
-	for _, c := range commands[1:] {
-		if c.Deadline.After(last.Deadline) {
-			last = c
-		}
-	}
+// send sends the commands, with the sources of all scripts but those known, and answers them, except those that asked by
+// hash for a script the node does not have: these it returns, in the same slice.
+func (n *Node) send(commands []*redlock.Command, known batch.Scripts) (missed []*redlock.Command) {
+	m := batch.Arrange(commands, known)
+	last := m.Last()
 	ctx := last.Context()
 	if ctx == nil {
 		c, cancel := n.clock.WithDeadline(context.Background(), last.Deadline)
 		defer cancel()
 		ctx = c
 	}
-	missed = commands[:0]
+	requests := m.Requests()
+	x := exchange{requests: requests}
 	// What Process and Exec return is also in the requests, one by one.
-	if len(commands) == 1 {
-		s := step{first: last}
-		_ = n.client.Process(ctx, s.request(ctx, known))
-		if !n.finish(&s, last, known) {
-			missed = append(missed, last)
-		}
-		return missed
-	}
-	steps, of := plan(commands)
-	requests := make([]redis.Cmder, len(steps))
-	for i := range steps {
-		requests[i] = steps[i].request(ctx, known)
-	}
 	if len(requests) == 1 {
-		_ = n.client.Process(ctx, requests[0])
-	} else {
-		pipeline := n.client.Pipeline()
-		_ = pipeline.BatchProcess(ctx, requests...)
-		_, _ = pipeline.Exec(ctx)
+		x.one[0] = write(ctx, &requests[0])
+		_ = n.client.Process(ctx, x.one[0])
+		return m.Answered(&n.known, &x)
 	}
-	for i, c := range commands {
-		if !n.finish(&steps[of[i]], c, known) {
-			missed = append(missed, c)
-		}
+	x.several = make([]redis.Cmder, len(requests))
+	for i := range requests {
+		x.several[i] = write(ctx, &requests[i])
 	}
-	return missed
+	pipeline := n.client.Pipeline()
+	_ = pipeline.BatchProcess(ctx, x.several...)
+	_, _ = pipeline.Exec(ctx)
+	return m.Answered(&n.known, &x)
 }
 
-// finish answers the next command of a step, unless the step asked by hash for a script that the node does not have.
-func (n *Node) finish(s *step, c *redlock.Command, known uint32) bool {
-	if !n.knows(s.script, s.answer, known) {
-		return false
-	}
-	c.Done(c, s.replyTo(c))
-	return true
+// exchange is the requests of a message with what go-redis has of the answers.
+type exchange struct {
+	requests []batch.Request
+	one      [1]redis.Cmder // if there is one request
+	several  []redis.Cmder
 }
 
-// knows learns from the answer to a script, which is nil for a plain SET, whether the node knows it; false if it was asked
-// for by its hash and the node does not.
-func (n *Node) knows(s *script, answer redis.Cmder, known uint32) bool {
-	switch err := answer.Err(); {
-	case s == nil:
-	case known&s.bit == 0 && answer.(*redis.Cmd).Val() != nil:
-		n.known.Or(s.bit)
-	case known&s.bit != 0 && err != nil && redis.HasErrorPrefix(err, "NOSCRIPT"):
-		return false
+func (x *exchange) answer(request int) redis.Cmder {
+	if x.several != nil {
+		return x.several[request]
 	}
-	return true
+	return x.one[request]
 }
 
-// request writes a command out: a *redis.StatusCmd if it is plain, otherwise a *redis.Cmd with a script, by its hash if
-// that is one of those known.
-func request(ctx context.Context, c *redlock.Command, known uint32) redis.Cmder {
+// Fate implements batch.Answers.
+func (x *exchange) Fate(request int) batch.Fate {
+	r, answer := &x.requests[request], x.answer(request)
+	switch {
+	case r.Script == batch.None:
+	case answer.(*redis.Cmd).Val() != nil:
+		return batch.Ran
+	case !r.InFull && redis.HasErrorPrefix(answer.Err(), "NOSCRIPT"):
+		return batch.Missed
+	}
+	return batch.Unanswered
+}
+
+// Reply implements batch.Answers.
+func (x *exchange) Reply(request, command int) redlock.Reply {
+	r := &x.requests[request]
+	if r.IsJoint() {
+		return jointReply(r, command, x.answer(request).(*redis.Cmd))
+	}
+	return replyTo(r.First, x.answer(request))
+}
+
+// write writes a request out: a *redis.StatusCmd if it is a plain SET, otherwise a *redis.Cmd with a script.
+func write(ctx context.Context, r *batch.Request) redis.Cmder {
+	if r.IsJoint() {
+		return writeJoint(ctx, r)
+	}
+	c := r.First
 	keys, value, ttl := c.Arguments()
-	if isPlain(c) {
+	if r.Script == batch.None {
 		return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx", "px", ttl)
 	}
 	q := c.Conditions
-	s := scriptOf(c)
 	args := make([]any, 0, 3+2*len(keys)+1+6)
-	args = s.call(args, known)
+	args = call(args, r)
 	args = append(args, 0) // the number of keys, below
 	args = append(args, keys...)
 	if c.Op == redlock.OpAcquire && q != nil {
@@ -254,9 +236,4 @@ func appendKeysUnder(args []any, c *redlock.Command) []any {
 		args = append(args, redlock.GuardKey)
 	}
 	return args
-}
-
-// isPlain reports whether the command needs no script: SET NX PX is the whole acquire of one key.
-func isPlain(c *redlock.Command) bool {
-	return c.Op == redlock.OpAcquire && len(c.Keys) == 1 && c.Conditions == nil
 }

@@ -3,12 +3,13 @@ package model
 import (
 	"testing"
 
+	"redlocksim/internal/batch"
 	"redlocksim/sim"
 )
 
 // TestFingerprint: memories that differ in anything have other fingerprints, and those that do not have the same.
 func TestFingerprint(t *testing.T) {
-	with := func(scripts uint8, known int, keys map[string]record) *store {
+	with := func(scripts batch.Scripts, known int, keys map[string]record) *store {
 		s := &store{scripts: scripts, keys: keys, known: map[*sim.Script]bool{}}
 		for range known {
 			s.known[new(sim.Script)] = true

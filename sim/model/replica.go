@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"redlocksim/redlock"
 	"redlocksim/sim"
 )
@@ -11,7 +13,7 @@ func (x *exchange) Command() []string { return []string{"EVALSHA"} }
 // Answer implements sim.Asking.
 func (x *exchange) Answer(value any) {
 	err, _ := value.(sim.ServerError)
-	x.reply = redlock.Reply{Outcome: redlock.Failed, Err: err}
+	x.answers = slices.Repeat([]answer{{all: redlock.Reply{Outcome: redlock.Failed, Err: err}}}, x.Arriving(x.Requests()))
 }
 
 // Command implements sim.Asking.

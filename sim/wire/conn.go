@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"strings"
@@ -12,8 +13,8 @@ import (
 	"redlocksim/sim"
 )
 
-// conn is the client's end of a connection, as go-redis uses it: it writes a request, reads the reply, and closes the
-// connection when that fails or takes too long. The kernel sees an exchange for each request.
+// conn is the client's end of a connection, as go-redis uses it: it writes a message, of one request or several, reads
+// the replies, and closes the connection when that fails or takes too long. The kernel sees an exchange for each message.
 //
 // go-redis makes connections on a goroutine of its own while the task that needs one blocks the kernel, so making one
 // must not touch the kernel. Everything else happens in tasks, one at a time.
@@ -21,7 +22,7 @@ type conn struct {
 	client *sim.Process
 	link   *sim.Link
 
-	written  []byte    // the beginning of a request that is not complete
+	written  []byte    // what waits for the first Read, which sends it as one message
 	request  *exchange // whose reply has not come; nil if none is under way
 	readable []byte
 	broken   error
@@ -34,27 +35,45 @@ type conn struct {
 
 var _ net.Conn = (*conn)(nil)
 
-// exchange is one request on its way to a node and back. It outlives its connection: a request that the client has
-// given up may still arrive.
+// exchange is one message on its way to a node and back. It outlives its connection: a message that the client has given
+// up may still arrive.
 type exchange struct {
 	sim.Exchange
-	conn           *conn
-	request, reply []byte
+	conn     *conn
+	requests [][]string // the words of each
+	replies  [][]byte
 }
 
+// Requests implements sim.Batch.
+func (x *exchange) Requests() int { return len(x.requests) }
+
+// Answered implements sim.Client.
 func (x *exchange) Answered() {
 	c := x.conn
-	c.request = nil
-	c.readable = append(c.readable, x.reply...)
+	answered, reset := x.Answers(len(x.requests))
+	for _, reply := range x.replies[:answered] {
+		c.readable = append(c.readable, reply...)
+	}
+	switch {
+	case answered == len(x.requests):
+		c.request = nil
+	case reset:
+		x.Broken()
+		return
+	}
 	c.wake()
 }
 
 // Purpose implements sim.Purposeful.
 func (x *exchange) Purpose() string {
-	args, _ := parse(x.request)
-	return strings.ToUpper(args[0])
+	words := make([]string, len(x.requests))
+	for i, request := range x.requests {
+		words[i] = strings.ToUpper(request[0])
+	}
+	return strings.Join(words, ", ")
 }
 
+// Broken implements sim.Client.
 func (x *exchange) Broken() {
 	c := x.conn
 	c.request = nil
@@ -71,7 +90,7 @@ func (c *conn) wake() {
 // hello answers go-redis' handshake: RESP 2, a master.
 const hello = "*4\r\n$5\r\nproto\r\n:2\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
 
-// Write sends what it completes, one request at a time.
+// Write keeps what is written until it is read for replies: go-redis' buffer comes in pieces.
 func (c *conn) Write(b []byte) (int, error) {
 	switch {
 	case c.closed:
@@ -80,40 +99,37 @@ func (c *conn) Write(b []byte) (int, error) {
 		return 0, c.broken
 	}
 	c.written = append(c.written, b...)
-	for len(c.written) > 0 {
-		args, n := parse(c.written)
-		if n == 0 {
-			break
-		}
-		request := c.written[:n:n]
-		c.written = c.written[n:]
-		if strings.EqualFold(args[0], "hello") {
-			c.readable = append(c.readable, hello...)
-		} else {
-			c.open(args[0], request)
-		}
-	}
-	if len(c.written) == 0 {
-		c.written = nil // what was there has gone with the request
-	}
 	return len(b), nil
 }
 
-// open begins the exchange. An EVAL may come after an EVALSHA of the same command that found no script.
-func (c *conn) open(command string, request []byte) {
+// send sends what was written as one message. A handshake, which comes alone, is answered here.
+func (c *conn) send() {
 	if c.request != nil {
-		panic("wire: a second request on a connection whose first is unanswered")
+		panic("wire: a second message on a connection whose first is unanswered")
 	}
-	key := c.client.Request()
-	if strings.EqualFold(command, "eval") {
-		key = key.With(1)
+	var requests [][]string
+	for rest := c.written; len(rest) > 0; {
+		args, n := parse(rest)
+		if n == 0 {
+			panic(fmt.Sprintf("wire: a reply is waited for before the request is whole: %q", rest))
+		}
+		requests = append(requests, args)
+		rest = rest[n:]
 	}
-	c.request = &exchange{conn: c, request: request}
-	c.link.Open(&c.request.Exchange, key, c.request)
+	c.written = c.written[:0]
+	if strings.EqualFold(requests[0][0], "hello") && len(requests) == 1 {
+		c.readable = append(c.readable, hello...)
+		return
+	}
+	c.request = &exchange{conn: c, requests: requests}
+	c.link.Open(&c.request.Exchange, c.client.Request(strings.EqualFold(requests[0][0], "eval")), c.request)
 }
 
-// Read waits for a reply. One that has come is read also after the deadline, as after a pause of the process.
+// Read sends what was written and waits for a reply. One that has come is read also after the deadline, as after a pause of the process.
 func (c *conn) Read(b []byte) (int, error) {
+	if len(c.written) > 0 && !c.closed && c.broken == nil {
+		c.send()
+	}
 	var timer redlock.Timer
 	late := false
 	for {

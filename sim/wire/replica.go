@@ -2,23 +2,21 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 
 	"redlocksim/sim"
 )
 
-// Command implements sim.Asking.
-func (x *exchange) Command() []string {
-	args, _ := parse(x.request)
-	return args
-}
+// Command implements sim.Asking. Of several requests, which are all the library's and write, it is the first.
+func (x *exchange) Command() []string { return x.requests[0] }
 
 // Answer implements sim.Asking.
 func (x *exchange) Answer(value any) {
+	reply := fmt.Appendf(nil, ":%d\r\n", value)
 	if e, isError := value.(sim.ServerError); isError {
-		x.reply = fmt.Appendf(nil, "-%s\r\n", string(e))
-	} else {
-		x.reply = fmt.Appendf(nil, ":%d\r\n", value)
+		reply = fmt.Appendf(nil, "-%s\r\n", string(e))
 	}
+	x.replies = slices.Repeat([][]byte{reply}, x.Arriving(len(x.requests)))
 }
 
 var _ sim.Asking = (*exchange)(nil)

@@ -100,14 +100,14 @@ func (r *recorder) program(client *redlock.Client, number, rounds int) {
 	}
 }
 
-// faults schedules some of everything that can happen to a world.
-func faults(w *sim.World, rng *rand.Rand, recorders []*recorder, until time.Duration) {
+// faults schedules a number of faults, some of everything that can happen to a world.
+func faults(w *sim.World, rng *rand.Rand, recorders []*recorder, number int, until time.Duration) {
 	k := w.Kernel
 	between := func(min, max time.Duration) time.Duration { return min + time.Duration(rng.Int64N(int64(max-min))) }
 	record := func(format string, args ...any) {
 		w.Record(history.Event{Kind: history.Fault, Name: fmt.Sprintf(format, args...)})
 	}
-	for range 40 {
+	for range number {
 		at, lasting := between(0, until), between(0, 600*time.Millisecond)
 		server, client := w.Servers[rng.IntN(len(w.Servers))], w.Clients[rng.IntN(len(w.Clients))]
 		link, direction := w.Network.Link(client.Name(), server.Name()), sim.Direction(rng.IntN(3))
@@ -224,7 +224,7 @@ func build(seed uint64, backend sim.Backend) *sim.World {
 		})
 		p.Go(func() { r.program(client, 1, 30) })
 	}
-	faults(w, rng, recorders, faultsEnd)
+	faults(w, rng, recorders, 40, faultsEnd)
 	return w
 }
 

@@ -2,8 +2,8 @@
 // talk RESP over a simulated net.Conn to one miniredis for each node, without sockets.
 //
 // For the same configuration and seed a run here has the history of a run on [redlocksim/sim/model], byte for byte.
-// Every request is one [sim.Exchange] that opens with the same key at the same true time there, and its reply reaches
-// the library at the same place among all others. Setting up a connection costs nothing and cannot fail: a node that is
+// Every message is one [sim.Exchange] that opens with the same key at the same true time there, and its reply reaches
+// the library at the same place among all others. What the library hands a node in one piece is one message. Setting up a connection costs nothing and cannot fail: a node that is
 // down refuses the first request instead.
 package wire
 
@@ -69,8 +69,9 @@ func (b *backend) newClient(client *sim.Process, l *sim.Link) *redis.Client {
 
 func (b *backend) Serve(s *sim.Server, x *sim.Exchange) {
 	e := x.Client().(*exchange)
-	args, _ := parse(e.request)
-	e.reply = b.memories[s].do(args)
+	for _, args := range e.requests[:x.Arriving(len(e.requests))] {
+		e.replies = append(e.replies, b.memories[s].do(args))
+	}
 	x.Reply()
 }
 
@@ -83,7 +84,7 @@ func (b *backend) Close() {
 	}
 }
 
-// node is the shipped adapter, used for one command at a time so that each request says on the network what it is for.
+// node is the shipped adapter, whose messages say on the network what they are for: what their first command is.
 type node struct {
 	*goredis.Node
 	client *sim.Process
@@ -99,7 +100,5 @@ func (n *node) Listen(channel string, heard func()) (stop func()) {
 
 // Do implements redlock.Node.
 func (n *node) Do(batch []*redlock.Command) {
-	for i, c := range batch {
-		n.client.Requesting(sim.CommandKey(c), func() { n.Node.Do(batch[i : i+1]) })
-	}
+	n.client.Requesting(sim.CommandKey(batch[0]), func() { n.Node.Do(batch) })
 }

@@ -1,0 +1,146 @@
+// Package batch says how the commands that a client hands a node in one piece are sent: as which requests of one message,
+// by which scripts, which of these carry their source, and what is sent once more where the node has forgotten a script.
+//
+// The shipped adapter, [redlocksim/redlock/goredis], and the model tier of the simulator, [redlocksim/sim/model], both
+// send what is arranged here, and give the answers to their commands by it.
+package batch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"redlocksim/redlock"
+)
+
+// Message is a batch on its way to a node. Make one with [Arrange]; it must not be copied after its first use.
+type Message struct {
+	commands []*redlock.Command
+	one      [1]Request // the only request of a message with one command
+	several  []Request
+	of       []int // in which of several each command is
+}
+
+// Arrange makes a message of at least one command, to a node that is known to know these scripts: of others it carries
+// the source. It keeps the slice until [Message.Answered] returns.
+func Arrange(commands []*redlock.Command, known Scripts) Message {
+	m := Message{commands: commands}
+	if len(commands) == 1 {
+		m.one[0] = Request{Script: scriptOf(commands[0]), First: commands[0]}
+	} else {
+		m.several, m.of = arrange(commands)
+	}
+	for i := range m.Requests() {
+		r := &m.Requests()[i]
+		r.InFull = !known.Has(r.Script)
+	}
+	return m
+}
+
+// Requests are those of the message, in their order.
+func (m *Message) Requests() []Request {
+	if m.several != nil {
+		return m.several
+	}
+	return m.one[:]
+}
+
+// Last is the command with the latest deadline, which is that of the message: the caller keeps the time of the others
+// itself.
+func (m *Message) Last() *redlock.Command {
+	last := m.commands[0]
+	for _, c := range m.commands[1:] {
+		if c.Deadline.After(last.Deadline) {
+			last = c
+		}
+	}
+	return last
+}
+
+// Fate is what became of a request.
+type Fate uint8
+
+const (
+	// Unanswered: it has no answer, or an error for one; the zero value.
+	Unanswered Fate = iota
+	// Ran: the node knows its script, and has run it to its end.
+	Ran
+	// Missed: the node does not know the script that it names by its hash.
+	Missed
+)
+
+// Answers are what a node answered to a message.
+type Answers interface {
+	// Fate is what became of a request, by its number in the message.
+	Fate(request int) Fate
+	// Reply is the answer to one of the commands of a request.
+	Reply(request, command int) redlock.Reply
+}
+
+// Answered gives every command its reply, in the order of the batch, and takes into known which scripts the node has run.
+// Left out, and returned, are the commands of requests that missed; they use the slice of the batch.
+func (m *Message) Answered(known *Known, answers Answers) (missed []*redlock.Command) {
+	missed = m.commands[:0]
+	for i, c := range m.commands {
+		at := 0
+		if m.of != nil {
+			at = m.of[i]
+		}
+		r := &m.Requests()[at]
+		number := r.answered
+		r.answered++
+		fate := answers.Fate(at)
+		if fate == Missed {
+			missed = append(missed, c)
+			continue
+		}
+		if fate == Ran && r.InFull {
+			known.learn(r.Script)
+		}
+		c.Done(c, answers.Reply(at, number))
+	}
+	return missed
+}
+
+// Again is which of the commands that missed are to be sent once more, in full: those whose deadline has not come, of which
+// the node is no longer taken to know the script. The others are answered. now is the time by the client's clock. It uses
+// the slice.
+func Again(missed []*redlock.Command, known *Known, now time.Time) (again []*redlock.Command) {
+	again = missed[:0]
+	for _, c := range missed {
+		if now.Before(c.Deadline) {
+			again = append(again, c)
+			known.forget(scriptOf(c))
+			known.forget(Votes)
+			known.forget(Releases)
+		} else {
+			c.Done(c, redlock.Reply{Outcome: redlock.TimedOut, Err: errNoTimeForSource})
+		}
+	}
+	return again
+}
+
+var errNoTimeForSource = fmt.Errorf("the node did not know the script and there was no time left to send it: %w",
+	context.DeadlineExceeded)
+
+// String says what the message is for: the operations of its commands, with how often each comes if that is more than
+// once, as in "2 releases, acquire".
+func (m *Message) String() string {
+	var counts [redlock.OpPrepare + 1]int
+	for i := range m.Requests() {
+		counts[m.Requests()[i].First.Op] += m.Requests()[i].Len()
+	}
+	var parts []string
+	for i := range m.Requests() {
+		op := m.Requests()[i].First.Op
+		switch n := counts[op]; {
+		case n == 1:
+			parts = append(parts, op.String())
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %vs", n, op))
+		}
+		counts[op] = 0
+	}
+	return strings.Join(parts, ", ")
+}

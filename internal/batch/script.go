@@ -1,0 +1,68 @@
+package batch
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"redlocksim/redlock"
+)
+
+// Script is what carries out a request: one of the library's Lua scripts, or none.
+type Script uint8
+
+const (
+	// None is a plain SET NX PX, the whole acquire of one key without conditions; the zero value.
+	None Script = iota
+	// Acquire, Vote (an acquire with conditions), Extend, Release and Prepare carry out one command each.
+	Acquire
+	Vote
+	Extend
+	Release
+	Prepare
+	// Votes and Releases carry out several commands, of one key each.
+	Votes
+	Releases
+	// NumScripts is how many these are, None included.
+	NumScripts
+)
+
+// scriptOf is what carries out a command by itself.
+func scriptOf(c *redlock.Command) Script {
+	switch c.Op {
+	case redlock.OpAcquire:
+		switch {
+		case c.Conditions != nil:
+			return Vote
+		case len(c.Keys) == 1:
+			return None
+		}
+		return Acquire
+	case redlock.OpExtend:
+		return Extend
+	case redlock.OpRelease:
+		return Release
+	case redlock.OpPrepare:
+		return Prepare
+	}
+	panic(fmt.Sprintf("batch: no such operation: %v", c.Op))
+}
+
+// Scripts is a set of scripts.
+type Scripts uint32
+
+// Has reports whether the script is in the set. None always is: it has no source that a node would have to know.
+func (all Scripts) Has(s Script) bool { return s == None || all&(1<<s) != 0 }
+
+// With is the set and the script.
+func (all Scripts) With(s Script) Scripts { return all | 1<<s }
+
+// Known is the scripts that a node has confirmed to know. It can be used by several goroutines at once. The zero value is
+// none.
+type Known struct{ bits atomic.Uint32 }
+
+// Scripts is the set of them.
+func (k *Known) Scripts() Scripts { return Scripts(k.bits.Load()) }
+
+func (k *Known) learn(s Script) { k.bits.Or(uint32(Scripts(0).With(s))) }
+
+func (k *Known) forget(s Script) { k.bits.And(^uint32(Scripts(0).With(s))) }

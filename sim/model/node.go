@@ -1,0 +1,141 @@
+package model
+
+import (
+	"context"
+	"slices"
+
+	"redlocksim/internal/batch"
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// node is a client's view of a node.
+type node struct {
+	client *sim.Process
+	store  *store
+	link   *sim.Link
+	known  batch.Known
+}
+
+func (n *node) Name() string { return n.store.server.Name() }
+
+// Listen implements redlock.Listener.
+func (n *node) Listen(channel string, heard func()) (stop func()) {
+	return n.store.server.Listen(n.link, channel, heard)
+}
+
+// Do sends the commands as one message, over a connection of its own.
+func (n *node) Do(together []*redlock.Command) {
+	x := &exchange{node: n}
+	commands := x.one.command[:]
+	if len(together) == 1 {
+		commands[0] = together[0]
+	} else {
+		commands = slices.Clone(together)
+	}
+	key := sim.CommandKey(commands[0])
+	x.message = batch.Arrange(commands, n.known.Scripts())
+	if x.message.Requests()[0].InFull {
+		key = key.With(1)
+	}
+	x.open(key)
+}
+
+// exchange is one message of the library on its way to a node and back.
+type exchange struct {
+	sim.Exchange
+	node    *node
+	key     sim.Key
+	message batch.Message
+	answers []answer      // of the node, to its requests
+	heard   int           // how many of these have arrived
+	failed  redlock.Reply // what those get that are not answered
+	timer   redlock.Timer // of the deadline, if it matters
+
+	// What commands and answers are slices of for one command, to spare allocations.
+	one struct {
+		command [1]*redlock.Command
+		answer  [1]answer
+	}
+}
+
+// open sends the message. The shipped adapter ends it at its deadline by itself. That matters where a reply teaches the
+// client something about the node (its scripts, its counters, its quarantine), and where only some of several requests are
+// answered. Elsewhere the library's own timers have seen to everything by then.
+func (x *exchange) open(key sim.Key) {
+	x.key = key
+	x.node.link.Open(&x.Exchange, key, x)
+	if requests := x.message.Requests(); len(requests) > 1 || requests[0].InFull || requests[0].First.Conditions != nil {
+		x.wait()
+	}
+}
+
+// wait starts the timer of the deadline.
+func (x *exchange) wait() {
+	clock := x.node.client.LockClock()
+	x.timer = clock.AfterFunc(x.message.Last().Deadline.Sub(clock.Now()), func() {
+		x.Abandon()
+		x.done(timedOut)
+	})
+}
+
+var timedOut = redlock.Reply{Outcome: redlock.TimedOut, Err: context.DeadlineExceeded}
+
+// Requests implements sim.Batch.
+func (x *exchange) Requests() int { return len(x.message.Requests()) }
+
+// Purpose implements sim.Purposeful.
+func (x *exchange) Purpose() string { return x.message.String() }
+
+// Answered implements sim.Client.
+func (x *exchange) Answered() {
+	heard, reset := x.Answers(x.Requests())
+	x.heard = heard
+	switch {
+	case heard == x.Requests():
+		x.done(redlock.Reply{})
+	case reset:
+		x.done(refused)
+	default: // the adapter waits anew
+		x.timer.Stop()
+		x.wait()
+	}
+}
+
+// Broken implements sim.Client.
+func (x *exchange) Broken() { x.done(refused) }
+
+var refused = redlock.Reply{Outcome: redlock.Refused, Err: sim.ErrReset}
+
+// done gives the answers to the library, and sends once more, over another connection, what met no script.
+func (x *exchange) done(failed redlock.Reply) {
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	x.failed = failed
+	n := x.node
+	missed := x.message.Answered(&n.known, x)
+	if len(missed) == 0 {
+		return
+	}
+	if missed = batch.Again(missed, &n.known, n.client.LockClock().Now()); len(missed) > 0 {
+		again := &exchange{node: n, message: batch.Arrange(missed, 0)}
+		again.open(x.key.With(1))
+	}
+}
+
+// Fate implements batch.Answers.
+func (x *exchange) Fate(request int) batch.Fate {
+	if request >= x.heard {
+		return batch.Unanswered
+	}
+	return x.answers[request].fate
+}
+
+// Reply implements batch.Answers.
+func (x *exchange) Reply(request, command int) redlock.Reply {
+	if request >= x.heard {
+		return x.failed
+	}
+	return x.answers[request].reply(command)
+}

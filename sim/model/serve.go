@@ -1,0 +1,108 @@
+package model
+
+import (
+	"errors"
+
+	"redlocksim/internal/batch"
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// answer is what the node answers to a request: one reply for all its commands, or one for each.
+type answer struct {
+	fate batch.Fate
+	all  redlock.Reply
+	each []redlock.Reply
+}
+
+func (a *answer) reply(command int) redlock.Reply {
+	if a.each != nil {
+		return a.each[command]
+	}
+	return a.all
+}
+
+// serve carries out those requests of the message that have arrived.
+func (x *exchange) serve(s *store) {
+	requests := x.message.Requests()
+	requests = requests[:x.Arriving(len(requests))]
+	answers := x.one.answer[:0]
+	for i := range requests {
+		answers = append(answers, s.run(&requests[i]))
+	}
+	x.answers = answers
+	x.Exchange.Reply()
+}
+
+// run carries out one request.
+func (s *store) run(r *batch.Request) answer {
+	if !r.InFull && !s.scripts.Has(r.Script) {
+		return answer{fate: batch.Missed}
+	}
+	s.scripts = s.scripts.With(r.Script)
+	s.server.BeforeWrite()
+	now := s.server.Clock().Wall().Milliseconds()
+	a := answer{fate: batch.Ran}
+	switch r.Script {
+	case batch.Releases:
+		a.each = s.releases(r, now)
+	case batch.Votes:
+		a.each, a.all = s.votes(r, now)
+	default:
+		a.all = s.apply(r.First, now)
+	}
+	if isServerError(a.all.Err) {
+		a.fate = batch.Unanswered
+	}
+	return a
+}
+
+// isServerError: the script did not answer, as far as the shipped adapter can tell.
+func isServerError(err error) bool {
+	_, is := err.(sim.ServerError)
+	return is
+}
+
+// apply does what a command asks, atomically.
+func (s *store) apply(c *redlock.Command, now int64) redlock.Reply {
+	switch {
+	case c.Op == redlock.OpPrepare:
+		return s.prepare(c)
+	case c.Op == redlock.OpAcquire && c.Conditions != nil:
+		return s.vote(c, now)
+	}
+	reply := redlock.Reply{Outcome: s.plainly(c, now)}
+	if reply.Outcome == redlock.Failed {
+		reply.Err = errWrongType
+	}
+	return reply
+}
+
+// releases is the adapter's releases.lua.
+func (s *store) releases(r *batch.Request, now int64) []redlock.Reply {
+	replies := make([]redlock.Reply, r.Len())
+	for i := range replies {
+		replies[i].Outcome = s.plainly(r.Command(i), now)
+		if replies[i].Outcome == redlock.Failed {
+			replies[i].Err = errors.New(string(errWrongType)) // the text in a list of answers, which is no error reply
+		}
+	}
+	return replies
+}
+
+// votes is the adapter's votes.lua: the guard looks once for all.
+func (s *store) votes(r *batch.Request, now int64) (each []redlock.Reply, all redlock.Reply) {
+	if all, fit := s.guard(r.First.Conditions, now); !fit {
+		return nil, all
+	}
+	each = make([]redlock.Reply, r.Len())
+	for i := range each {
+		c := r.Command(i)
+		each[i].Outcome = redlock.Declined
+		if _, taken := s.get(c.Keys[0], now); !taken {
+			each[i].Outcome = redlock.Accepted
+			s.keys[c.Keys[0]] = record{c.Value, now + c.TTL.Milliseconds(), s.server.Now()}
+		}
+	}
+	return each, redlock.Reply{}
+}
