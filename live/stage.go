@@ -23,6 +23,7 @@ type stage struct {
 	speed   int64    // how many times as fast as the times that are given
 	command []string // starts a client process
 	dir     string
+	work    *workDir // which dir is the path of
 
 	starter starter
 	servers []*server
@@ -65,12 +66,12 @@ func newStage(speed int, command []string) (*stage, error) {
 		}
 		command = []string{self, "live-client"}
 	}
-	dir, err := os.MkdirTemp("", "redlocksim-live-")
+	dir, err := newWorkDir(os.TempDir())
 	if err != nil {
 		return nil, err
 	}
 	over := make(chan struct{})
-	return &stage{speed: int64(speed), command: command, dir: dir, starter: newStarter(), queue: make(chan func()), over: over, stalls: watchStalls(over),
+	return &stage{speed: int64(speed), command: command, dir: dir.path, work: dir, starter: newStarter(), queue: make(chan func()), over: over, stalls: watchStalls(over),
 		rates: map[string][]*rateInForce{}, down: map[string]down{}, spells: map[string]*spell{}}, nil
 }
 
@@ -251,5 +252,5 @@ func (r *stage) close() error {
 		errs = append(errs, s.close())
 	}
 	close(r.starter)
-	return errors.Join(append(errs, os.RemoveAll(r.dir))...)
+	return errors.Join(append(errs, r.work.remove())...)
 }

@@ -86,6 +86,13 @@ type explorer struct {
 func Explore(ctx context.Context, space Space, o Options) (*Summary, error) {
 	o = o.whole()
 	x := &explorer{space: space, options: o}
+	if o.Dir != "" {
+		unlock, err := lockDir(o.Dir)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
 	var err error
 	if x.state, err = open(space, o); err != nil {
 		return nil, err

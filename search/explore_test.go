@@ -20,7 +20,7 @@ func small(dir string) Options {
 	return Options{Seed: 3, Runs: 80, Generation: 20, Dir: dir, shrinkRuns: 60}
 }
 
-// files are the files in a directory with what is in them.
+// files are the files in a directory with what is in them, without the lock.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -29,6 +29,9 @@ func files(t *testing.T, dir string) map[string]string {
 	}
 	found := map[string]string{}
 	for _, e := range entries {
+		if e.Name() == lockFile {
+			continue
+		}
 		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			t.Fatal(err)

@@ -26,9 +26,11 @@ func Merge(dir string, shards ...string) (*Summary, error) {
 	if err := whole(all, shards); err != nil {
 		return nil, err
 	}
-	if err := NewDir(dir); err != nil {
+	unlock, err := NewDir(dir)
+	if err != nil {
 		return nil, err
 	}
+	defer unlock()
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i

@@ -80,9 +80,6 @@ func open(s Space, o Options) (*state, error) {
 	if o.Dir == "" {
 		return fresh, nil
 	}
-	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrState, err)
-	}
 	was, err := load(o.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -98,16 +95,17 @@ func open(s Space, o Options) (*state, error) {
 	return was, remove(o.Dir, tempPattern)
 }
 
-// NewDir makes a directory for what is found, if it is not there. The error matches ErrState if that cannot be, or if it
-// holds a random search, whose files could be overwritten.
-func NewDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("%w: %w", ErrState, err)
+// NewDir makes a directory for what is found, if it is not there, and keeps other searches out of it until unlock is called.
+// The error matches ErrState if that cannot be, or if the directory holds a random search, whose files could be overwritten.
+func NewDir(dir string) (unlock func(), err error) {
+	if unlock, err = lockDir(dir); err != nil {
+		return nil, err
 	}
 	if _, err := os.Lstat(filepath.Join(dir, stateFile)); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s holds a search already", ErrState, dir)
+		unlock()
+		return nil, fmt.Errorf("%w: %s holds a search already", ErrState, dir)
 	}
-	return nil
+	return unlock, nil
 }
 
 // difference names the first thing in which two searches differ.

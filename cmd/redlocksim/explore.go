@@ -60,11 +60,14 @@ worlds of three nodes and two clients, and the report says what was covered.
   redlocksim explore my-settings.yaml --orders --limit 15000`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			so.seed, so.beyond, so.jobs, so.dir = o.Seed, beyond, o.Jobs, o.Dir
 			asked, err := searchOf(cmd)
 			if err != nil {
 				return err
 			}
+			if !cmd.Flags().Changed("dir") {
+				o.Dir = defaultDir(asked, beyond)
+			}
+			so.seed, so.beyond, so.jobs, so.dir = o.Seed, beyond, o.Jobs, o.Dir
 			if asked == bySystem {
 				base, err := oneScenario(args)
 				if err != nil {
@@ -128,7 +131,7 @@ worlds of three nodes and two clients, and the report says what was covered.
 	f.IntVar(&o.Runs, "seeds", 0, "how many experiments to run; 10000 unless this or --for is given")
 	f.DurationVar(&o.For, "for", 0, "how long to search; what was found and waits is shrunk after that")
 	f.BoolVar(&beyond, "beyond", false, "draw faults that exceed the budget, too")
-	f.StringVar(&o.Dir, "dir", "redlocksim-explore", "the directory for findings and for the state of the search")
+	f.StringVar(&o.Dir, "dir", "", "the directory for findings and for the state of the search; unless given "+searchDir+", and -systematic or -beyond behind it with these flags")
 	f.BoolVar(&o.Resume, "resume", false, "go on with the search in the directory")
 	f.StringVar(&shard, "shard", "", "do only this part of the runs, as in 2/8")
 	f.Uint64Var(&o.Seed, "seed", 0, "the seed of the whole search")
@@ -199,6 +202,21 @@ func searchOf(cmd *cobra.Command) (string, error) {
 		}
 	}
 	return asked, nil
+}
+
+// searchDir is the directory of a search that names none.
+const searchDir = "redlocksim-explore"
+
+// defaultDir is a directory of its own for each kind of search, so that one after the other do not meet.
+func defaultDir(asked string, beyond bool) string {
+	dir := searchDir
+	if asked == bySystem {
+		dir += "-systematic"
+	}
+	if beyond {
+		dir += "-beyond"
+	}
+	return dir
 }
 
 // oneScenario is the scenario that the arguments name.
@@ -359,7 +377,7 @@ shard that has made all its runs. The findings are copied to a new directory.
 			return searchVerdict(summary, writeSearch(cmd, summary, o, time.Since(start), jsonPath, &files))
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "redlocksim-explore", "the directory for the findings of all shards; it is made")
+	cmd.Flags().StringVar(&dir, "dir", searchDir, "the directory for the findings of all shards; it is made")
 	cmd.Flags().StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
 	files.addFlags(cmd.Flags())
 	return cmd

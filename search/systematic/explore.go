@@ -96,9 +96,11 @@ func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 	}
 	x := &explorer{base: b, options: o}
 	if o.Dir != "" {
-		if err := search.NewDir(o.Dir); err != nil {
+		unlock, err := search.NewDir(o.Dir)
+		if err != nil {
 			return nil, err
 		}
+		defer unlock()
 	}
 	x.summary = Summary{Moments: len(b.Moments), Faults: len(b.Faults), Base: b.kinds}
 	n := uint64(len(b.Moments)) * uint64(len(b.Faults))
