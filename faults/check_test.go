@@ -46,6 +46,8 @@ func TestCheck(t *testing.T) {
 		{&Delay{By: 1, For: -1, Links: links("x", "", sim.Both)}, "clients[0] x: there is no such client; for -1ns: must not be negative"},
 		{&Reset{}, ""},
 		{&Reset{Links: links("", "x", sim.Both)}, "nodes[0] x: there is no such node"},
+		{&Split{Keep: 1}, ""},
+		{&Split{For: -1, Links: links("x", "", sim.Both)}, "clients[0] x: there is no such client; for -1ns: must not be negative; keep 0: must be positive; a partition loses all"},
 		{&Kill{Outage: Outage{Node: "A"}}, ""},
 		{&Kill{Outage: Outage{Node: "c1", RestartAfter: ptr(-1)}}, "node c1: there is no such node; restart-after -1ns: must not be negative"},
 		{&PowerLoss{Outage: Outage{Node: "", RestartAfter: ptr(0)}}, "node : there is no such node"},
@@ -115,7 +117,7 @@ func TestCheckOfPeers(t *testing.T) {
 		{groups, "A", "A2", "", "clients[0]", "A"}, {groups, "", "A", "A2 A2", "peers[1]", "A2"},
 	} {
 		l := Links{Clients: strings.Fields(c.clients), Nodes: strings.Fields(c.nodes), Peers: strings.Fields(c.peers)}
-		for _, fault := range []Fault{&Partition{Links: l}, &Hold{Links: l, For: 1}, &Delay{Links: l, By: 1}, &Reset{Links: l}} {
+		for _, fault := range []Fault{&Partition{Links: l}, &Hold{Links: l, For: 1}, &Delay{Links: l, By: 1}, &Reset{Links: l}, &Split{Links: l, Keep: 1}} {
 			problems := fault.Check(c.names)
 			switch {
 			case (problems == nil) != (c.field == ""):

@@ -48,5 +48,5 @@ func EventNames() []string {
 	for _, w := range Vocabulary() {
 		names = append(names, w.Name)
 	}
-	return append(names, CutOff, "clock-rate-ends", "partition-heals", "hold-ends", "delay-ends", Healed)
+	return append(names, CutOff, "clock-rate-ends", "partition-heals", "hold-ends", "delay-ends", "split-ends", Healed)
 }

@@ -19,6 +19,7 @@ func Vocabulary() []Word {
 		{"hold", func() Fault { return new(Hold) }, drawHold},
 		{"delay", func() Fault { return new(Delay) }, drawDelay},
 		{"reset", func() Fault { return new(Reset) }, drawReset},
+		{"split", func() Fault { return new(Split) }, drawSplit},
 		{"kill", func() Fault { return new(Kill) }, drawKill},
 		{"power-loss", func() Fault { return new(PowerLoss) }, drawPowerLoss},
 		{"shutdown", func() Fault { return new(Shutdown) }, drawShutdown},

@@ -129,6 +129,8 @@ func Unfit(s *scenarios.Scenario) error {
 		case nil, *faults.Partition, *faults.Hold, *faults.Delay, *faults.Pause, *faults.Resume,
 			*faults.Stuck, *faults.Crash, *faults.Restart, *faults.ClockStep, *faults.ClockRate, *faults.Suspend,
 			*faults.Kill, *faults.PowerLoss, *faults.Shutdown, *faults.Promote:
+		case *faults.Split:
+			add("a proxy does not know where in a batch one command ends and the next begins")
 		default:
 			add("%s cannot be made to happen to real processes", s.Timeline[i].Kind)
 		}

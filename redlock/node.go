@@ -96,7 +96,7 @@ type Command struct {
 
 // Context ends at the Deadline, or once the commands that were sent to the other nodes together with this one are settled
 // as well as this one; they share it, which spares each node making one. It has no values. It is nil for a command that
-// no [Client] has made, and for one whose Deadline is not theirs.
+// no [Client] has made, for one whose Deadline is not theirs, and when all of them are settled.
 func (c *Command) Context() context.Context {
 	if c.round == nil || c.ownDeadline {
 		return nil

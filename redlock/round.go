@@ -164,11 +164,15 @@ func (r *round) answer(cmd *Command, reply Reply) {
 	}
 }
 
-// context is what the nodes' commands share.
+// context is what the nodes' commands share; nil once the round is over, when it has ended. A batch has other rounds'
+// commands as well.
 func (r *round) context(deadline time.Time) context.Context {
 	cl := r.claim
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
+	if r.ballot.pending() == 0 {
+		return nil
+	}
 	if r.ctx == nil {
 		r.ctx, r.cancel = cl.client.clock.WithDeadline(context.Background(), deadline)
 	}

@@ -122,7 +122,7 @@ func (s Space) drop(x *scenarios.Scenario, c faults.Choices) {
 }
 
 func (s Space) add(x *scenarios.Scenario, c faults.Choices) {
-	words := faults.Vocabulary()
+	words := s.words()
 	w := words[c.For("word", 0).Below(int64(len(words)))]
 	when := s.moment(c.For("moment", 0), x.Clients)
 	if f := w.Draw(c.For("fault", 0), s.about(x, when)); f != nil {

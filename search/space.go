@@ -47,7 +47,7 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 		x.Timeline = append(x.Timeline, s.work(c.For("work", i), name)...)
 	}
 	on := c.For("families", 0).Below(4) // how many are on: on in 8 + 1
-	for _, w := range faults.Vocabulary() {
+	for _, w := range s.words() {
 		family := c.For(w.Name, 0)
 		if family.For("on", 0).Below(8) < 7-on {
 			continue
@@ -74,6 +74,11 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 		}
 	}
 	return &x
+}
+
+// words are the faults that are drawn: batches are split where clients are set to send some.
+func (s Space) words() []faults.Word {
+	return slices.DeleteFunc(faults.Vocabulary(), func(w faults.Word) bool { return w.Name == "split" && s.Base.Lock.Batching == 0 })
 }
 
 // about is the limits of a fault at a moment, which is mostly about the client whose step that is.

@@ -76,6 +76,15 @@ func (e *enumeration) of(zero faults.Fault) (all []faults.Fault) {
 				add(&faults.Reset{Links: l})
 			}
 		}
+	case *faults.Split:
+		if e.Scenario.Lock.Batching == 0 { // its clients send no batches
+			break
+		}
+		for _, l := range e.links() {
+			for _, reset := range []bool{false, true} {
+				add(&faults.Split{Links: l, Keep: 1, Reset: reset, For: e.ttl})
+			}
+		}
 	case *faults.Kill:
 		for _, o := range e.outages(e.Scenario.Nodes.Persistence.Persistence != sim.NoPersistence) {
 			add(&faults.Kill{Outage: o})

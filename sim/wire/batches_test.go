@@ -210,7 +210,11 @@ func countMessages(messages []sim.Message, seen map[string]int) {
 // has the same history on both.
 func TestTiersAgreeOnBatches(t *testing.T) {
 	seen, steps := map[string]int{}, 0
+	all := []uint64{127} // a wall clock jumps back, and the round of one of the commands that are sent again is over
 	for seed := range seeds() {
+		all = append(all, seed)
+	}
+	for _, seed := range all {
 		want, _ := runCrowd(seed, model.New(), map[string]int{}, false)
 		got, recording := runCrowd(seed, wire.New(), seen, true)
 		if history.Hash(want) != history.Hash(got) {
