@@ -51,7 +51,10 @@ type CheckedOperation struct {
 	Outcome    string `json:"outcome"`
 	CallLine   int    `json:"call_line"`
 	ReturnLine *int   `json:"return_line"`
-	Token      *int64 `json:"token"`
+	// The indexes that the lines say themselves.
+	CallIndex   *int64 `json:"call_index"`
+	ReturnIndex *int64 `json:"return_index"`
+	Token       *int64 `json:"token"`
 }
 
 // CheckedCounts is the JSON form of what was checked.
@@ -66,6 +69,8 @@ type CheckedCounts struct {
 	Processes      int    `json:"processes"`
 	Locks          int    `json:"locks"`
 	Nemesis        int    `json:"nemesis_lines"`
+	LeftOut        int    `json:"left_out_lines"`
+	Moved          int    `json:"moved_lines"`
 	CheckedTwice   int    `json:"locks_checked_twice"`
 	WhyNotAllTwice string `json:"why_not_all_twice"`
 }
@@ -100,7 +105,8 @@ func checkedFile(j Judged) CheckedFile {
 		c := CheckedFinding{Kind: string(found.Kind), Lock: found.Lock, Count: found.Count, Text: found.Text,
 			Operations: []CheckedOperation{}}
 		for _, op := range found.Operations {
-			o := CheckedOperation{Process: op.Process, Func: op.Func, Outcome: op.Outcome, CallLine: op.Call, Token: op.Token}
+			o := CheckedOperation{Process: op.Process, Func: op.Func, Outcome: op.Outcome, CallLine: op.Call, Token: op.Token,
+				CallIndex: op.CallIndex, ReturnIndex: op.ReturnIndex}
 			if op.Return > 0 {
 				o.ReturnLine = &op.Return
 			}
@@ -109,7 +115,7 @@ func checkedFile(j Judged) CheckedFile {
 		f.Findings = append(f.Findings, c)
 	}
 	f.Checked = &CheckedCounts{Format: string(r.Format), Model: string(r.Model), LeaseNS: int64(r.Lease), Lines: r.Lines, Operations: r.Operations, Grants: r.Grants, Unknown: r.Unknown,
-		Processes: r.Processes, Locks: r.Locks, Nemesis: r.Nemesis, CheckedTwice: r.Confirmed, WhyNotAllTwice: r.Unconfirmed}
+		Processes: r.Processes, Locks: r.Locks, Nemesis: r.Nemesis, LeftOut: r.LeftOut, Moved: r.Moved, CheckedTwice: r.Confirmed, WhyNotAllTwice: r.Unconfirmed}
 	return f
 }
 
@@ -146,7 +152,14 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 	}
 	fmt.Fprintf(b, "  checked    as %s: %s by %s on %s, %s, %d of unknown outcome\n", how,
 		count(r.Operations, "operation"), count(r.Processes, "process"), count(r.Locks, "lock"), count(r.Grants, "grant"), r.Unknown)
-	fmt.Fprintf(b, "  read       %s as %s, %d of them the nemesis's\n", count(r.Lines, "line"), r.Format, r.Nemesis)
+	fmt.Fprintf(b, "  read       %s as %s, %d of them the nemesis's", count(r.Lines, "line"), r.Format, r.Nemesis)
+	if r.LeftOut > 0 {
+		fmt.Fprintf(b, ", %d left out", r.LeftOut)
+	}
+	if r.Moved > 0 {
+		fmt.Fprintf(b, "; %d stood after a later one and were moved", r.Moved)
+	}
+	fmt.Fprintln(b)
 	if r.Unconfirmed == "" {
 		fmt.Fprintf(b, "  twice      hold intervals and porcupine agree\n")
 	} else {
@@ -165,6 +178,12 @@ func operation(file string, op foreign.Operation) string {
 	fmt.Fprintf(&b, "%s:%d: process %s %s", file, op.Call, op.Process, op.Func)
 	if op.Return > 0 {
 		fmt.Fprintf(&b, ", %s on line %d", op.Outcome, op.Return)
+	}
+	switch {
+	case op.CallIndex != nil && op.ReturnIndex != nil:
+		fmt.Fprintf(&b, " (indexes %d and %d)", *op.CallIndex, *op.ReturnIndex)
+	case op.CallIndex != nil:
+		fmt.Fprintf(&b, " (index %d)", *op.CallIndex)
 	}
 	if op.Token != nil {
 		fmt.Fprintf(&b, ", token %d", *op.Token)

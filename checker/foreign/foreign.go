@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -94,6 +95,13 @@ type Options struct {
 	Lease time.Duration
 	// Group: empty means ByNameIfAny. A Native history always names its locks.
 	Group Grouping
+	// Keys are the locks to judge, where operations name theirs; empty means all. Only are the functions to judge, as the
+	// file names them; empty means all, and that an unknown one is an error. The rest is passed over and counted. Neither
+	// is for a Native history.
+	Keys, Only []string
+	// Sort puts the lines in the order of their times, which all must have, and leaves indexes alone. Otherwise they must
+	// be in order. Not for a Native history.
+	Sort bool
 	// MaxPorcupine bounds what porcupine is given, in operations on one lock: zero means
 	// [checker.DefaultMaxOperations], negative that it is not asked.
 	MaxPorcupine int
@@ -129,11 +137,20 @@ var (
 
 // InputError says where a history cannot be judged. Its Err matches one of the errors above, or of package history.
 type InputError struct {
-	Line int // from 1
-	Err  error
+	Line  int    // from 1
+	Index *int64 // what the operation there says itself, if it does
+	Err   error
 }
 
-func (e *InputError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *InputError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason()) }
+
+// Reason is the error without the line: the index, if there is one, and Err.
+func (e *InputError) Reason() string {
+	if e.Index != nil {
+		return fmt.Sprintf("index %d: %v", *e.Index, e.Err)
+	}
+	return e.Err.Error()
+}
 
 // Unwrap gives Err.
 func (e *InputError) Unwrap() error { return e.Err }
@@ -144,6 +161,8 @@ type Operation struct {
 	Func    string // acquire, extend or release; of a Native history also read, write, expire, crash
 	// Call and Return are lines. Return is 0 if nothing was recorded.
 	Call, Return int
+	// CallIndex and ReturnIndex are the indexes that these lines have in the file, nil if they have none.
+	CallIndex, ReturnIndex *int64
 	// Outcome is ok, fail or unknown.
 	Outcome string
 	// Token is that of a successful acquire of a fenced lock; nil if there is none.
@@ -180,6 +199,8 @@ type Report struct {
 	// Operations were called, on Locks by Processes. Of them Grants are acquires that succeeded, Unknown those without
 	// a known outcome. Nemesis counts the lines of the nemesis, which are skipped.
 	Operations, Locks, Processes, Grants, Unknown, Nemesis int
+	// LeftOut counts the lines that Options.Keys and Only pass over, Moved those that Options.Sort found after a later one.
+	LeftOut, Moved int
 	// Confirmed is how many locks were judged a second time, by porcupine, and found the same. Unconfirmed says why
 	// the others were not.
 	Confirmed   int
@@ -252,6 +273,14 @@ func (o *Options) validate() error {
 	default:
 		return known("grouping", string(o.Group), false)
 	}
+	for _, f := range o.Only {
+		if !slices.Contains(functions, f) {
+			return fmt.Errorf("%w: %q is no operation on a lock; there are %s", ErrOptions, f, strings.Join(functions, ", "))
+		}
+	}
+	if len(o.Keys) > 0 && o.Group == OneLock {
+		return fmt.Errorf("%w: if all operations are on one lock, none can be chosen by key", ErrOptions)
+	}
 	switch {
 	case o.Model == Lease && o.Lease <= 0:
 		return fmt.Errorf("%w: the model lease needs to know how long a lease lasts", ErrOptions)
@@ -271,6 +300,9 @@ func (o *Options) fits(f Format) error {
 	if o.Model != "" && o.Model != Reentrant {
 		return fmt.Errorf("%w: a history of redlocksim says itself when each lease ended; the only model it can be given is reentrant, not %s",
 			ErrOptions, o.Model)
+	}
+	if len(o.Keys) > 0 || len(o.Only) > 0 || o.Sort {
+		return fmt.Errorf("%w: a history of redlocksim is judged as it stands, neither sorted nor in part", ErrOptions)
 	}
 	if o.Group != "" && o.Group != ByKey && o.Group != ByNameIfAny {
 		return fmt.Errorf("%w: a history of redlocksim always names its locks", ErrOptions)

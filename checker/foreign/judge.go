@@ -74,7 +74,8 @@ var bothOpinions = opinions{(*recording).intervals, (*recording).linearizable}
 func (h *recording) judge(o Options, by opinions) (*Report, error) {
 	r := &Report{
 		Format: h.format, Model: o.Model, Lease: o.Lease, Lines: h.lines,
-		Operations: len(h.ops), Locks: len(h.locks.in), Processes: len(h.processes.in), Nemesis: h.nemesis,
+		Operations: len(h.ops) - h.dropped, Locks: len(h.locks.in), Processes: h.actors(), Nemesis: h.nemesis,
+		LeftOut: h.leftOut, Moved: h.moved,
 	}
 	for i := range h.ops {
 		op := &h.ops[i]
@@ -99,6 +100,18 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 		r.Notes = append(r.Notes, "there is only one process, so that nobody contended")
 	}
 	return r, nil
+}
+
+// actors counts the processes that called an operation which is judged.
+func (h *recording) actors() int {
+	acts, count := make([]bool, len(h.processes.in)), 0
+	for i := range h.ops {
+		if p := h.ops[i].process; !acts[p] {
+			acts[p] = true
+			count++
+		}
+	}
+	return count
 }
 
 // byLock gives the operations on each lock, in the order of their calls.
@@ -231,6 +244,13 @@ func (h *recording) show(op int32, m Model) Operation {
 	o := &h.ops[op]
 	shown := Operation{Process: h.processes.in[o.process], Func: o.fn.String(), Call: int(o.callLine), Return: int(o.retLine),
 		Outcome: o.outcome.String()}
+	index := func(i int64) *int64 {
+		if i == noIndex {
+			return nil
+		}
+		return &i
+	}
+	shown.CallIndex, shown.ReturnIndex = index(o.callIndex), index(o.retIndex)
 	if m.fenced() && o.hasToken() {
 		token := o.token
 		shown.Token = &token
@@ -277,8 +297,8 @@ func (h *recording) tell(r *Report, f fault) string {
 		if f.proof != none {
 			source, how = &h.ops[f.proof], "as is shown by"
 		}
-		return fmt.Sprintf("%s %s %s at %v while %s held it, %s its %s called at %v on line %d.", by, did, lock,
-			time.Duration(h.times[second.ret]), other, how, source.fn, time.Duration(h.times[source.call]), source.callLine)
+		return fmt.Sprintf("%s %s %s at %v while %s held it, %s its %s called at %v on %s.", by, did, lock,
+			time.Duration(h.times[second.ret]), other, how, source.fn, time.Duration(h.times[source.call]), onLine(source.callLine, source.callIndex))
 	}
 	return fmt.Sprintf("%s %s %s while %s held it.", by, did, lock, other)
 }

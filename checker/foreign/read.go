@@ -1,14 +1,17 @@
 package foreign
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"redlocksim/internal/strictyaml"
 )
 
-// maxOperations bounds a history. So many take some 600 MB.
+// maxOperations bounds a history. So many take some 800 MB.
 const maxOperations = 10_000_000
 
 // maxName bounds the name of a process or lock, in bytes.
@@ -36,15 +39,27 @@ func (o outcome) String() string { return [...]string{"unknown", "ok", "fail"}[o
 
 const noEvent = math.MaxInt32
 
+const noIndex = math.MinInt64
+
+// onLine says where a line stands, with its index if it has one: in a file of one line that alone tells.
+func onLine(line int32, index int64) string {
+	if index == noIndex {
+		return fmt.Sprintf("line %d", line)
+	}
+	return fmt.Sprintf("line %d (index %d)", line, index)
+}
+
 // operation is a call with what became of it. Processes and locks are numbered; call and ret count the events, which
 // are the lines of clients, from 0. ret is noEvent unless it is known that the operation succeeded or failed.
 type operation struct {
 	process, lock     int32
 	call, ret         int32
 	callLine, retLine int32 // retLine is 0 if there is no return
-	fn                function
-	outcome           outcome
-	token             int64
+	// callIndex and retIndex are what the lines themselves say; noIndex if they do not.
+	callIndex, retIndex int64
+	fn                  function
+	outcome             outcome
+	token               int64
 }
 
 // names numbers texts.
@@ -75,36 +90,50 @@ type recording struct {
 	locks     names
 	lines     int
 	nemesis   int
+	// leftOut counts the lines that were not to be judged, dropped the operations of which that was clear only at their
+	// return, moved the lines that stood after a later one.
+	leftOut, dropped, moved int
 }
 
 // entry is a line of a history.
 type entry struct {
-	line    int
-	process []byte
-	nemesis bool
+	line    int32
+	process int32
+	lock    int32 // unnamed if it names none
+	kind    entryKind
 	typ     string // invoke, ok, fail or info
 	fn      function
-	lock    []byte // nil if it names none
 	token   int64
 	fenced  bool // there is a token
 	time    int64
 	timed   bool
-	index   int64
-	indexed bool
+	index   int64 // noIndex if there is none
 }
+
+type entryKind uint8
+
+const (
+	ofClient entryKind = iota
+	ofNemesis
+	// left is a line that is not to be judged: of another function, or on another lock.
+	left
+)
 
 // unnamed is the lock of an operation that names none.
 const unnamed = -1
 
 type reader struct {
-	s       *scanner
-	o       Options
-	r       *recording
-	open    []int32 // by process, the operation under way; -1 if none
+	s    *scanner
+	o    Options
+	r    *recording
+	open []int32 // by process, the operation under way; -1 if none
+	// leaving says of which processes the operation under way is not to be judged.
+	leaving []bool
 	event   int32
 	last    int64 // time
 	index   int64
-	indexed bool
+	// others are the names of locks that are not to be judged, some of them.
+	others []string
 	// The lines at which, with the grouping auto, the first operations stand that name a lock and that do not.
 	firstNamed, firstUnnamed int32
 }
@@ -114,7 +143,8 @@ func read(s *scanner, f Format, o Options) (*recording, error) {
 	if o.Group == "" {
 		o.Group = ByNameIfAny
 	}
-	r := &reader{s: s, o: o, r: &recording{format: f}}
+	r := &reader{s: s, o: o, r: &recording{format: f}, index: noIndex}
+	var entries []entry // to be sorted
 	for {
 		line, more, err := s.next()
 		if err != nil {
@@ -124,17 +154,56 @@ func read(s *scanner, f Format, o Options) (*recording, error) {
 			break
 		}
 		e, err := r.interpret(line)
-		if err == nil {
-			err = r.take(e)
+		switch {
+		case err == nil && o.Sort && e.kind == ofClient && !e.timed:
+			err = notOperation("there is no time to sort by")
+		case err == nil && o.Sort && len(entries) > 2*maxOperations:
+			err = fmt.Errorf("%w: more than %d operations", ErrTooLarge, maxOperations)
+		case err == nil && o.Sort:
+			entries = append(entries, e)
+		case err == nil:
+			err = r.take(&e)
 		}
 		if err != nil {
-			return nil, &InputError{Line: line, Err: err}
+			return nil, e.located(err)
+		}
+	}
+	r.r.moved = sortByTime(entries)
+	for i := range entries {
+		if err := r.take(&entries[i]); err != nil {
+			return nil, entries[i].located(err)
 		}
 	}
 	if err := r.finish(); err != nil {
 		return nil, err
 	}
 	return r.r, nil
+}
+
+// sortByTime puts the entries of clients in the order of their times, those of one time in the order in which they are,
+// and returns how many stood after a later one.
+func sortByTime(entries []entry) int {
+	moved, latest := 0, int64(math.MinInt64)
+	for i := range entries {
+		if e := &entries[i]; e.kind != ofClient {
+			// It has no part in the order.
+			e.time = latest
+		} else if e.time < latest {
+			moved++
+		}
+		latest = max(latest, entries[i].time)
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.time, b.time) })
+	return moved
+}
+
+func (e *entry) located(err error) error {
+	at := &InputError{Line: int(e.line), Err: err}
+	if e.index != noIndex {
+		index := e.index
+		at.Index = &index
+	}
+	return at
 }
 
 func notOperation(format string, args ...any) error {
@@ -175,7 +244,7 @@ func (r *reader) field(n *node) []byte {
 }
 
 // interpret makes an entry of the nodes that the scanner holds.
-func (r *reader) interpret(line int) (*entry, error) {
+func (r *reader) interpret(line int) (entry, error) {
 	const (
 		process = iota
 		typ
@@ -209,73 +278,115 @@ func (r *reader) interpret(line int) (*entry, error) {
 		}
 		if which >= 0 {
 			if found[which] != 0 {
-				return nil, notOperation("%q is there twice", r.field(key))
+				return entry{line: int32(line), index: noIndex}, notOperation("%q is there twice", r.field(key))
 			}
 			found[which] = val
 		}
 		at = nodes[val].end
 	}
-	e := &entry{line: line}
-	if found[process] == 0 {
-		return nil, notOperation("there is no process")
+	e := entry{line: int32(line), index: noIndex, lock: unnamed}
+	if n := found[index]; n != 0 && nodes[n].kind != nothing {
+		i, err := r.s.int(&nodes[n])
+		if err != nil {
+			return e, notOperation("index: %v", err)
+		}
+		e.index = i
 	}
-	var err error
-	if e.process, err = r.name(&nodes[found[process]], "process"); err != nil {
-		return nil, err
+	if found[process] == 0 {
+		return e, notOperation("there is no process")
+	}
+	name, err := r.name(&nodes[found[process]], "process")
+	if err != nil {
+		return e, err
 	}
 	if string(r.field(&nodes[found[process]])) == "nemesis" {
-		e.nemesis = true
+		e.kind = ofNemesis
 		return e, nil
 	}
-	if err := r.words(e, found[typ], found[fn]); err != nil {
-		return nil, err
-	}
-	if n := found[index]; n != 0 && nodes[n].kind != nothing {
-		if e.index, err = r.s.int(&nodes[n]); err != nil {
-			return nil, notOperation("index: %v", err)
-		}
-		e.indexed = true
-	}
-	if n := found[time]; n != 0 && nodes[n].kind != nothing && r.o.Model == Lease {
+	e.process = r.r.processes.number(name)
+	if n := found[time]; n != 0 && nodes[n].kind != nothing && (r.o.Model == Lease || r.o.Sort) {
 		if e.time, err = r.s.int(&nodes[n]); err != nil {
-			return nil, notOperation("time: %v", err)
+			return e, notOperation("time: %v", err)
 		}
 		e.timed = true
 	}
-	return e, r.values(e, found[value], found[lock])
+	named, valuesErr := r.values(&e, found[value], found[lock])
+	if named != nil && len(r.o.Keys) > 0 && !slices.Contains(r.o.Keys, string(named)) {
+		r.other(named)
+		return e, r.leave(&e, found[typ])
+	}
+	if r.leaves(found[fn]) {
+		return e, r.leave(&e, found[typ])
+	}
+	if err := r.words(&e, found[typ], found[fn]); err != nil {
+		return e, err
+	}
+	if named != nil {
+		e.lock = r.r.locks.number(named)
+	}
+	return e, valuesErr
 }
 
-func (r *reader) words(e *entry, typ, fn int32) error {
-	said := func(at int32, what string, known ...string) (string, error) {
-		if at == 0 {
-			return "", notOperation("there is no %s", what)
-		}
-		n := &r.s.nodes[at]
-		var t []byte
-		if n.kind == word {
-			t = r.s.textOf(n)
-		} else {
-			t = r.field(n)
-		}
-		for _, w := range known {
-			if string(t) == w {
-				return w, nil
-			}
-		}
-		if t == nil {
-			return "", notOperation("%s is no word", what)
-		}
-		hint := ""
-		if near, ok := strictyaml.Nearest(string(t[:min(len(t), 100)]), known); ok {
-			hint = fmt.Sprintf("; did you mean %q?", near)
-		}
-		return "", notOperation("unknown %s %.40q%s", what, t, hint)
+// leaves reports whether the operations of a function are not to be judged.
+func (r *reader) leaves(fn int32) bool {
+	return len(r.o.Only) > 0 && fn != 0 && !slices.Contains(r.o.Only, string(r.wordOf(&r.s.nodes[fn])))
+}
+
+// leave leaves out a line, of which only the type has to be right.
+func (r *reader) leave(e *entry, typ int32) (err error) {
+	e.kind = left
+	e.typ, err = r.word(typ, "type", types...)
+	return err
+}
+
+// maxOthers bounds the names of locks that are listed if none is to be judged.
+const maxOthers = 5
+
+func (r *reader) other(name []byte) {
+	if len(r.others) <= maxOthers && !slices.Contains(r.others, string(name)) {
+		r.others = append(r.others, string(name))
 	}
-	var err error
-	if e.typ, err = said(typ, "type", "invoke", "ok", "fail", "info"); err != nil {
+}
+
+// types and functions are the words of these fields.
+var (
+	types     = []string{"invoke", "ok", "fail", "info"}
+	functions = []string{"acquire", "release", "extend", "lock", "unlock", "refresh"}
+)
+
+func (r *reader) wordOf(n *node) []byte {
+	if n.kind == word {
+		return r.s.textOf(n)
+	}
+	return r.field(n)
+}
+
+// word is one of the known words.
+func (r *reader) word(at int32, what string, known ...string) (string, error) {
+	if at == 0 {
+		return "", notOperation("there is no %s", what)
+	}
+	t := r.wordOf(&r.s.nodes[at])
+	for _, w := range known {
+		if string(t) == w {
+			return w, nil
+		}
+	}
+	if t == nil {
+		return "", notOperation("%s is no word", what)
+	}
+	hint := ""
+	if near, ok := strictyaml.Nearest(string(t[:min(len(t), 100)]), known); ok {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "", notOperation("unknown %s %.40q%s", what, t, hint)
+}
+
+func (r *reader) words(e *entry, typ, fn int32) (err error) {
+	if e.typ, err = r.word(typ, "type", types...); err != nil {
 		return err
 	}
-	f, err := said(fn, "f", "acquire", "release", "extend", "lock", "unlock", "refresh")
+	f, err := r.word(fn, "f", functions...)
 	switch f {
 	case "acquire", "lock":
 		e.fn = acquire
@@ -284,15 +395,19 @@ func (r *reader) words(e *entry, typ, fn int32) error {
 	case "release", "unlock":
 		e.fn = release
 	}
+	if err != nil && fn != 0 && len(r.o.Only) == 0 {
+		err = fmt.Errorf("%w; to judge a part of a mixed workload, name its operations (--only acquire,release)", err)
+	}
 	return err
 }
 
-// values finds the name of the lock and the token. value and lock are the places of these fields, 0 if there is none.
-func (r *reader) values(e *entry, value, lock int32) error {
+// values finds the name of the lock, nil if there is none, and the token. value and lock are the places of these fields,
+// 0 if there is none.
+func (r *reader) values(e *entry, value, lock int32) (found []byte, err error) {
 	nodes := r.s.nodes
 	named := func(at int32) (err error) {
-		if e.lock == nil && nodes[at].kind != nothing && r.o.Group != OneLock {
-			e.lock, err = r.name(&nodes[at], "the lock")
+		if found == nil && nodes[at].kind != nothing && r.o.Group != OneLock {
+			found, err = r.name(&nodes[at], "the lock")
 		}
 		return err
 	}
@@ -311,27 +426,28 @@ func (r *reader) values(e *entry, value, lock int32) error {
 	}
 	if lock != 0 {
 		if err := named(lock); err != nil {
-			return err
+			return found, err
 		}
 	}
 	if value == 0 {
-		return nil
+		return found, nil
 	}
 	if first, second := value+1, int32(0); nodes[value].kind == list && first < nodes[value].end {
 		second = nodes[first].end
 		if second < nodes[value].end && nodes[second].end == nodes[value].end {
 			if err := named(first); err != nil {
-				return err
+				return found, err
 			}
 			value = second
 		}
 	}
 	switch nodes[value].kind {
 	case number:
-		return token(value)
+		return found, token(value)
 	case text, keyword:
 		if r.o.Group == ByKey {
-			return named(value)
+			err := named(value)
+			return found, err
 		}
 	case record:
 		for key := value + 1; key < nodes[value].end; key = nodes[nodes[key].end].end {
@@ -343,11 +459,11 @@ func (r *reader) values(e *entry, value, lock int32) error {
 				err = token(nodes[key].end)
 			}
 			if err != nil {
-				return err
+				return found, err
 			}
 		}
 	}
-	return nil
+	return found, nil
 }
 
 func mixedUp(format string, args ...any) error {
@@ -356,62 +472,69 @@ func mixedUp(format string, args ...any) error {
 
 // take enters an entry: the beginning of an operation or what became of it.
 func (r *reader) take(e *entry) error {
-	if e.nemesis {
+	if e.kind == ofNemesis {
 		r.r.nemesis++
 		return nil
 	}
-	if e.indexed {
-		if r.indexed && e.index <= r.index {
+	for int(e.process) >= len(r.open) {
+		r.open, r.leaving = append(r.open, -1), append(r.leaving, false)
+	}
+	if e.typ != "invoke" && r.leaving[e.process] {
+		e.kind = left
+	}
+	if e.kind == left {
+		return r.leaveOut(e)
+	}
+	if e.index != noIndex && !r.o.Sort {
+		if e.index <= r.index {
 			return mixedUp("index %d after %d", e.index, r.index)
 		}
-		r.index, r.indexed = e.index, true
+		r.index = e.index
 	}
 	if r.o.Model == Lease {
 		if !e.timed {
 			return notOperation("there is no time, which the model lease needs")
 		}
 		if r.event > 0 && e.time < r.last {
-			return mixedUp("time %d after %d", e.time, r.last)
+			return mixedUp("time %d after %d; sort by time (--sort) to have such lines put in their place", e.time, r.last)
 		}
 		r.last = e.time
 		r.r.times = append(r.r.times, e.time)
 	}
-	process := r.r.processes.number(e.process)
-	if int(process) == len(r.open) {
-		r.open = append(r.open, -1)
-	}
+	process := e.process
+	name := func() string { return r.r.processes.in[process] }
 	event := r.event
 	r.event++
 	if e.typ == "invoke" {
 		if at := r.open[process]; at >= 0 {
-			return mixedUp("process %s invokes %s while its %s of line %d is open", e.process, e.fn,
-				r.r.ops[at].fn, r.r.ops[at].callLine)
+			return mixedUp("process %s invokes %s while its %s of %s is open", name(), e.fn,
+				r.r.ops[at].fn, onLine(r.r.ops[at].callLine, r.r.ops[at].callIndex))
 		}
 		if len(r.r.ops) == maxOperations {
 			return fmt.Errorf("%w: more than %d operations", ErrTooLarge, maxOperations)
 		}
 		r.open[process] = int32(len(r.r.ops))
-		r.r.ops = append(r.r.ops, operation{process: process, lock: r.lock(e), call: event, ret: noEvent,
-			callLine: int32(e.line), fn: e.fn})
+		r.r.ops = append(r.r.ops, operation{process: process, lock: e.lock, call: event, ret: noEvent,
+			callLine: e.line, fn: e.fn, callIndex: e.index, retIndex: noIndex})
 		return nil
 	}
 	at := r.open[process]
 	if at < 0 {
-		return mixedUp("process %s returns from %s without an invoke", e.process, e.fn)
+		return mixedUp("process %s returns from %s without an invoke", name(), e.fn)
 	}
 	op := &r.r.ops[at]
 	if op.fn != e.fn {
-		return mixedUp("process %s returns from %s, but on line %d it invoked %s", e.process, e.fn, op.callLine, op.fn)
+		return mixedUp("process %s returns from %s, but on %s it invoked %s", name(), e.fn, onLine(op.callLine, op.callIndex), op.fn)
 	}
-	if lock := r.lock(e); lock != unnamed {
+	if lock := e.lock; lock != unnamed {
 		if op.lock != unnamed && op.lock != lock {
-			return mixedUp("process %s returns from lock %q, but on line %d it was about %q", e.process,
-				r.r.locks.in[lock], op.callLine, r.r.locks.in[op.lock])
+			return mixedUp("process %s returns from lock %q, but on %s it was about %q", name(),
+				r.r.locks.in[lock], onLine(op.callLine, op.callIndex), r.r.locks.in[op.lock])
 		}
 		op.lock = lock
 	}
 	r.open[process] = -1
-	op.retLine = int32(e.line)
+	op.retLine, op.retIndex = e.line, e.index
 	switch e.typ {
 	case "ok":
 		op.outcome, op.ret = ok, event
@@ -427,11 +550,25 @@ func (r *reader) take(e *entry) error {
 	return r.settle(op)
 }
 
-func (r *reader) lock(e *entry) int32 {
-	if e.lock == nil {
-		return unnamed
+// leaveOut passes over a line that is not to be judged, and over the operation that it ends.
+func (r *reader) leaveOut(e *entry) error {
+	r.r.leftOut++
+	if e.typ == "invoke" {
+		if at := r.open[e.process]; at >= 0 {
+			return mixedUp("process %s invokes another operation while its %s of %s is open", r.r.processes.in[e.process],
+				r.r.ops[at].fn, onLine(r.r.ops[at].callLine, r.r.ops[at].callIndex))
+		}
+		r.leaving[e.process] = true
+		return nil
 	}
-	return r.r.locks.number(e.lock)
+	r.leaving[e.process] = false
+	if at := r.open[e.process]; at >= 0 {
+		// Only the return names the lock. What failed says nothing, and needs none.
+		r.r.ops[at].outcome, r.r.ops[at].lock = failed, unnamed
+		r.r.dropped++
+		r.open[e.process] = -1
+	}
+	return nil
 }
 
 // settle keeps account of whether locks have names. Failed operations need none, as they say nothing about a lock.
@@ -442,8 +579,8 @@ func (r *reader) settle(op *operation) error {
 			r.firstNamed = op.callLine
 		}
 	case op.outcome == failed:
-	case r.o.Group == ByKey:
-		return notOperation("the %s invoked on line %d names no lock", op.fn, op.callLine)
+	case r.o.Group == ByKey || len(r.o.Keys) > 0:
+		return notOperation("the %s invoked on %s names no lock", op.fn, onLine(op.callLine, op.callIndex))
 	case r.firstUnnamed == 0:
 		r.firstUnnamed = op.callLine
 	}
@@ -452,8 +589,12 @@ func (r *reader) settle(op *operation) error {
 
 func (r *reader) finish() error {
 	r.r.lines = r.s.lines()
-	if len(r.r.ops) == 0 {
-		return &InputError{Line: r.r.lines, Err: fmt.Errorf("%w on a lock, and %d of the nemesis", ErrEmpty, r.r.nemesis)}
+	if len(r.r.ops) == r.r.dropped {
+		why := fmt.Sprintf("%d of the nemesis", r.r.nemesis)
+		if r.r.leftOut > 0 {
+			why = fmt.Sprintf("%d lines left out%s, %s", r.r.leftOut, r.elsewhere(), why)
+		}
+		return &InputError{Line: r.r.lines, Err: fmt.Errorf("%w on a lock, and %s", ErrEmpty, why)}
 	}
 	for _, at := range r.open {
 		if at >= 0 {
@@ -474,4 +615,19 @@ func (r *reader) finish() error {
 		}
 	}
 	return nil
+}
+
+// elsewhere names some of the locks that were not to be judged.
+func (r *reader) elsewhere() string {
+	if len(r.others) == 0 {
+		return ""
+	}
+	names := make([]string, 0, maxOthers+1)
+	for _, name := range r.others[:min(len(r.others), maxOthers)] {
+		names = append(names, fmt.Sprintf("%q", name))
+	}
+	if len(r.others) > maxOthers {
+		names = append(names, "…")
+	}
+	return " (on " + strings.Join(names, ", ") + ")"
 }

@@ -59,6 +59,10 @@ first of a value that is a pair, ["a-lock" 7], as Jepsen's independent keys are.
 With --group-by key also a value that is a text alone is a name, and each
 operation must have one; with --group-by none all are on one lock.
 
+Of a mixed workload --only acquire,release judges these operations and passes
+over the others, and --key NAME those on one lock. --sort is for files whose
+times step back a little, as several recorders' do: it sorts the lines by time.
+
 An acquire of unknown outcome counts as a hold only where a later success of the
 same process shows that it was one. An operation of unknown outcome may have
 happened up to the next success of its process, or never.
@@ -82,7 +86,8 @@ and, in native histories, those of redlocksim run.
 func newCheck() *cobra.Command {
 	var model, format, group string
 	var lease time.Duration
-	var asJSON bool
+	var asJSON, sorted bool
+	var keys, only []string
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Judge recorded lock histories: Jepsen's, or your own",
@@ -95,7 +100,8 @@ func newCheck() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			// What a check holds grows with the history, unlike that of a run.
 			defer debug.SetGCPercent(debug.SetGCPercent(50))
-			o := foreign.Options{Model: foreign.Model(model), Format: foreign.Format(format), Group: foreign.Grouping(group), Lease: lease}
+			o := foreign.Options{Model: foreign.Model(model), Format: foreign.Format(format), Group: foreign.Grouping(group), Lease: lease,
+				Keys: keys, Only: only, Sort: sorted}
 			code := exitOK
 			var all []reports.Judged
 			for _, file := range args {
@@ -128,6 +134,9 @@ func newCheck() *cobra.Command {
 	cmd.Flags().DurationVar(&lease, "lease", 0, "how long a lease lasts, for --model lease: 10s, 500ms")
 	cmd.Flags().StringVar(&group, "group-by", string(foreign.ByNameIfAny), "how locks are told apart: "+list(foreign.Groupings()))
 	cmd.Flags().StringVar(&format, "format", "", "how the files are written: "+list(foreign.Formats())+"; found by itself unless given")
+	cmd.Flags().StringArrayVar(&keys, "key", nil, "judge only the operations on this lock; may be given again")
+	cmd.Flags().StringSliceVar(&only, "only", nil, "judge only these operations of a mixed workload: acquire,release")
+	cmd.Flags().BoolVar(&sorted, "sort", false, "put the lines in the order of their times first, and say how many were moved")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write the answer as JSON, with null for a verdict where there is none")
 	return cmd
 }
@@ -139,6 +148,11 @@ func list[T ~string](all []T) string {
 	}
 	return strings.Join(words, ", ")
 }
+
+// reason is an error of the input without its line.
+type reason struct{ *foreign.InputError }
+
+func (r reason) Error() string { return r.Reason() }
 
 // checkFile judges one file, - for standard input. The code is that of an error, exitOK if there was none.
 func checkFile(stdin io.Reader, file string, o foreign.Options) (reports.Judged, int) {
@@ -160,7 +174,7 @@ func checkFile(stdin io.Reader, file string, o foreign.Options) (reports.Judged,
 	case errors.Is(err, checker.ErrDisagree):
 		code, err = exitInternal, fmt.Errorf("%s: internal error: %w", file, err)
 	case errors.As(err, &invalid):
-		err = fmt.Errorf("%s:%d: %w", file, invalid.Line, invalid.Err)
+		err = fmt.Errorf("%s:%d: %w", file, invalid.Line, reason{invalid})
 	case errors.Is(err, foreign.ErrOptions) && o.Model == "":
 		err = fmt.Errorf("%s: %w: --model %s (redlocksim check --help says which is which)", file, err, list(foreign.Models()))
 	default:

@@ -1,0 +1,85 @@
+package foreign
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// What is not to be judged is passed over, whichever of its lines says what it is.
+func TestAPartOfAHistory(t *testing.T) {
+	const (
+		open  = "{:process 0 :type :invoke :f :acquire}\n"
+		a     = "{:process 0 :type :ok :f :acquire :key a}\n"
+		other = "{:process 1 :type :invoke :f :acquire :key a}\n{:process 1 :type :ok :f :acquire}\n"
+		read  = "{:process 0 :type :invoke :f :read :value {:token x}}\n{:process 0 :type :info :f :read}\n"
+	)
+	for _, c := range []struct {
+		in      string
+		o       Options
+		want    string // findings, or the error
+		ops     int
+		leftOut int
+	}{
+		{open + a + other, Options{}, "lease-overlap x1 1-2,3-4", 2, 0},
+		{open + a + other, Options{Keys: []string{"a"}}, "lease-overlap x1 1-2,3-4", 2, 0},
+		{open + a + strings.ReplaceAll(other, "a}", "b}"), Options{Keys: []string{"a", "c"}}, "", 1, 2},
+		// The return alone names the lock.
+		{open + strings.ReplaceAll(a, "a}", "b}") + other, Options{Keys: []string{"a"}}, "", 1, 1},
+		{open + a + read + other, Options{Only: []string{"acquire"}}, "lease-overlap x1 1-2,5-6", 2, 2},
+		{open + a + read + other, Options{Only: []string{"release"}}, "no operations", 0, 0},
+		{open + a + read + other, Options{}, "to judge a part of a mixed workload", 0, 0},
+		{open + read, Options{Only: []string{"acquire"}}, "invokes another operation while its acquire of line 1 is open", 0, 0},
+		{"{:process 0 :type :done :f :read}\n", Options{Only: []string{"acquire"}}, "unknown type", 0, 0},
+		{open + "{:process 0 :type :ok :f :acquire}\n", Options{Keys: []string{"a"}}, "names no lock", 0, 0},
+		{open + a, Options{Keys: []string{"a"}, Group: OneLock}, "none can be chosen by key", 0, 0},
+	} {
+		c.o.Model = Owner
+		r, err := Check(strings.NewReader(c.in), c.o)
+		switch {
+		case err != nil && (c.ops != 0 || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%q: %v, want %s", c.in, err, c.want)
+		case err == nil && (shown(r) != c.want || r.Operations != c.ops || r.LeftOut != c.leftOut || r.Confirmed != 1):
+			t.Errorf("%q: %q, %+v; want %q of %d operations, %d lines left out", c.in, shown(r), r, c.want, c.ops, c.leftOut)
+		}
+	}
+}
+
+func TestSorted(t *testing.T) {
+	for _, c := range []struct {
+		events string
+		moved  int
+		err    error
+	}{
+		{"@0 0 acquire; @1 0 ok; @2 1 acquire; @11 1 ok", 0, nil},
+		{"@0 0 acquire; @2 1 acquire; @1 0 ok; @11 1 ok", 1, nil},
+		{"@2 1 acquire; @0 0 acquire; @1 0 ok; @11 1 ok", 2, nil},
+		// The order of the file counts where the times are equal, and a return cannot come to stand before its invoke.
+		{"@0 0 acquire; @0 0 ok; @0 0 release; @0 0 ok; @0 1 acquire; @0 1 ok", 0, nil},
+		{"@5 0 acquire; @4 0 ok", 1, ErrMixedUp},
+	} {
+		r, err := Check(strings.NewReader(script(t, c.events)), Options{Model: Lease, Lease: 10, Sort: true})
+		if !errors.Is(err, c.err) || err == nil && (!r.Good() || r.Moved != c.moved) {
+			t.Errorf("%s: %+v, %v", c.events, r, err)
+		}
+	}
+	if _, err := Check(strings.NewReader("{:process 0 :type :invoke :f :acquire}"), Options{Model: Owner, Sort: true}); !errors.Is(err, ErrOperation) {
+		t.Errorf("no time: %v", err)
+	}
+	// Of any model, and whatever the indexes say.
+	in := `{"process":0,"type":"invoke","f":"lock","time":3,"index":0}{"process":0,"type":"ok","f":"lock","time":4,"index":1}` +
+		`{"process":1,"type":"invoke","f":"lock","time":0,"index":2}{"process":1,"type":"ok","f":"lock","time":1,"index":3}` +
+		`{"process":1,"type":"invoke","f":"unlock","time":1,"index":4}{"process":1,"type":"ok","f":"unlock","time":2,"index":5}`
+	r, err := Check(strings.NewReader(in), Options{Model: Owner, Sort: true})
+	if err != nil || !r.Good() || r.Moved != 4 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Where all operations stand on one line, an error says by its index which one it is about.
+func TestErrorsNameTheIndex(t *testing.T) {
+	_, err := Check(strings.NewReader(`[{"process":0,"type":"invoke","f":"lock","index":10},{"process":0,"type":"invoke","f":"lock","index":11}]`), Options{Model: Owner})
+	if err == nil || err.Error() != "line 1: index 11: mixed up: process 0 invokes acquire while its acquire of line 1 (index 10) is open" {
+		t.Errorf("%v", err)
+	}
+}
