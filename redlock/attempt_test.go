@@ -37,21 +37,21 @@ func TestDecision(t *testing.T) {
 		{name: "neither enough yes nor enough no", acquire: "no:1 refused:2 failed:3 ok:4 ok:5", at: "3", matches: none,
 			nodes: "A held by another; B refused: scripted; C failed: scripted; D unanswered; E unanswered"},
 		{name: "two of each and a dead one", acquire: "ok:1 ok:2 no:3 no:4 lost", at: "50", matches: none,
-			nodes: "A granted; B granted; C held by another; D held by another; E timed out"},
+			nodes: "A granted; B granted; C held by another; D held by another; E timed out after 50ms"},
 		{name: "a yes just in time", acquire: "ok:1 ok:2 ok:49 lost lost", at: "49"},
 		{name: "a yes after the node timeout", acquire: "ok:1 ok:2 ok:51 no:3 no:4", at: "50", matches: none,
-			nodes: "A granted; B granted; C timed out; D held by another; E held by another"},
+			nodes: "A granted; B granted; C timed out after 50ms; D held by another; E held by another"},
 		{name: "a node that gave up itself", acquire: "ok:1 timedout:2 refused:3 refused:4 ok:5", at: "4", matches: none,
-			nodes: "A granted; B timed out; C refused: scripted; D refused: scripted; E unanswered"},
+			nodes: "A granted; B timed out after 50ms; C refused: scripted; D refused: scripted; E unanswered"},
 		{name: "another node timeout", acquire: "ok:1 ok:2 ok:9 no:3 no:4", opts: []Option{WithNodeTimeout(millis("8"))}, at: "8", matches: none,
-			nodes: "A granted; B granted; C timed out; D held by another; E held by another"},
+			nodes: "A granted; B granted; C timed out after 8ms; D held by another; E held by another"},
 		{name: "quorum of four", acquire: "ok:1 ok:2 ok:3 ok:4 lost", opts: []Option{WithQuorum(4)}, at: "4"},
 		{name: "quorum of four, two no", acquire: "ok:1 ok:2 no:3 no:4 lost", opts: []Option{WithQuorum(4)}, at: "4", matches: taken,
 			nodes: "A granted; B granted; C held by another; D held by another; E unanswered"},
 		{name: "one node", acquire: "ok:1", at: "1"},
 		{name: "one node, no", acquire: "no:1", at: "1", matches: taken, nodes: "A held by another"},
-		{name: "one node, dead", acquire: "lost", at: "50", matches: none, nodes: "A timed out"},
-		{name: "two nodes, one dead", acquire: "ok:1 lost", at: "50", matches: none, nodes: "A granted; B timed out"},
+		{name: "one node, dead", acquire: "lost", at: "50", matches: none, nodes: "A timed out after 50ms"},
+		{name: "two nodes, one dead", acquire: "ok:1 lost", at: "50", matches: none, nodes: "A granted; B timed out after 50ms"},
 		{name: "four nodes, split evenly", acquire: "ok:1 ok:2 no:3 no:4", at: "4", matches: taken,
 			nodes: "A granted; B granted; C held by another; D held by another"},
 		{name: "four nodes", acquire: "ok:1 ok:2 ok:3 no:4", at: "3"},
@@ -238,11 +238,11 @@ func TestDecisionIsFrozen(t *testing.T) {
 		})))
 	})
 	// All five time out at once; the third decides.
-	t.Run("timed out", func(t *testing.T) {
+	t.Run("timed out after 50ms", func(t *testing.T) {
 		in(t, 5, func(w *world) {
 			w.script(OpAcquire, "lost lost lost lost lost")
 			_, err := w.TryLock(w.Context(), "r", time.Second)
-			const want = `redlock: acquire "r": no quorum of nodes (A timed out; B timed out; C timed out; D timed out; E timed out)`
+			const want = `redlock: acquire "r": no quorum of nodes (A timed out after 50ms; B timed out after 50ms; C timed out after 50ms; D timed out after 50ms; E timed out after 50ms)`
 			if err.Error() != want {
 				w.Errorf("got  %v\nwant %s", err, want)
 			}

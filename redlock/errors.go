@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"redlocksim/redlock/internal/printable"
 )
 
 // What an [Error] can be matched against with errors.Is.
@@ -50,9 +52,12 @@ type Error struct {
 	Reason   error         // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended it first
 	Cause    error         // what ended the call besides: the context's error, ErrClosed, ErrTokensUsedUp, ErrRenewalLimit, or that of WithRand's source
 	Nodes    []NodeOutcome // of the last round, in the client's order; nil if none was asked
+
+	NodeTimeout time.Duration // how long each node was waited for; zero if none was asked
 }
 
-// Unwrap makes the reason and the context's end matchable, and ErrNotAcquired for an acquire.
+// Unwrap makes matchable the reason, the context's end, ErrNotAcquired for an acquire, and the errors with which nodes
+// answered (of those that Failed).
 func (e *Error) Unwrap() []error {
 	var errs []error
 	if e.Op == OpAcquire {
@@ -64,12 +69,24 @@ func (e *Error) Unwrap() []error {
 	if e.Cause != nil {
 		errs = append(errs, e.Cause)
 	}
+	for _, n := range e.Nodes {
+		if n.Outcome == Failed && n.Err != nil {
+			errs = append(errs, n.Err)
+		}
+	}
 	return errs
 }
 
+// How much of a resource's name, and of what a node says, an error's text shows.
+const (
+	shownName   = 200
+	shownAnswer = 300
+)
+
+// Error is one line of printable text. Long names, and what servers say, are cut short in it.
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "redlock: %s %q: ", e.Op, e.Resource)
+	fmt.Fprintf(&b, "redlock: %s %q: ", e.Op, printable.Short(e.Resource, shownName))
 	switch {
 	case e.Reason != nil && e.Cause != nil:
 		fmt.Fprintf(&b, "%v: %v", e.Reason, e.Cause)
@@ -87,8 +104,12 @@ func (e *Error) Error() string {
 			sep = " ("
 		}
 		fmt.Fprintf(&b, "%s%s %s", sep, n.Node, n.Outcome.Of(e.Op))
-		if n.Err != nil && n.Outcome != TimedOut {
-			fmt.Fprintf(&b, ": %v", n.Err)
+		switch {
+		case n.Outcome == TimedOut && e.NodeTimeout != 0:
+			fmt.Fprintf(&b, " after %v", e.NodeTimeout)
+		case n.Outcome == TimedOut, n.Err == nil:
+		default:
+			fmt.Fprintf(&b, ": %s", printable.Text(n.Err.Error(), shownAnswer))
 		}
 	}
 	if len(e.Nodes) > 0 {

@@ -3,6 +3,7 @@ package redlock
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 )
@@ -22,6 +23,10 @@ func TestErrorText(t *testing.T) {
 		{Error{Op: OpExtend, Resource: "r", Reason: ErrNoQuorum, Nodes: nodes},
 			`redlock: extend "r": no quorum of nodes (A extended; B not ours any more; C failed: LOADING; D timed out; E unanswered; F Outcome(9))`, "NoQuorum"},
 		{Error{Op: OpRelease, Resource: "r", Reason: ErrLost, Nodes: nodes[:2]}, `redlock: release "r": lease lost (A released; B not ours any more)`, "Lost"},
+		{Error{Op: OpRelease, Resource: "r", Reason: ErrNoQuorum, NodeTimeout: 50 * time.Millisecond, Nodes: nodes[3:5]},
+			`redlock: release "r": no quorum of nodes (D timed out after 50ms; E unanswered)`, "NoQuorum"},
+		{Error{Op: OpAcquire, Resource: "r\x1b[2J\n", Reason: ErrNoQuorum, Nodes: []NodeOutcome{{Node: "A", Outcome: Failed, Err: errors.New("ERR \x1b[2J\r\n::error::")}}},
+			`redlock: acquire "r\x1b[2J\n": no quorum of nodes (A failed: ERR \x1b[2J\r\n::error::)`, "NotAcquired NoQuorum"},
 		{Error{Op: OpRelease, Resource: "r", Cause: context.Canceled}, `redlock: release "r": context canceled`, "Canceled"},
 		{Error{Op: Op(7), Resource: "r", Reason: ErrReleased}, `redlock: Op(7) "r": lease released`, "Released"},
 	} {
@@ -47,4 +52,45 @@ func TestErrorTook(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An error is short however long the name and the answers of the nodes are, and a name that is too long is refused.
+func TestErrorsAreShort(t *testing.T) {
+	long := strings.Repeat("x", 64<<20)
+	in(t, 3, func(w *world) {
+		_, err := w.TryLock(w.Context(), long, time.Second)
+		if matches(err) != "Invalid" || len(err.Error()) > 400 || !strings.Contains(err.Error(), "67108864 bytes") || w.sent(OpAcquire) != "000" {
+			w.Errorf("%.500v", err)
+		}
+		if _, err = w.TryLockAll(w.Context(), []string{long, "r"}, time.Second); matches(err) != "Invalid" || len(err.Error()) > 400 {
+			w.Errorf("%.500v", err)
+		}
+		lease, err := w.TryLock(w.Context(), long[:MaxResource], time.Second)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if _, err := w.TryLock(w.Context(), long[:MaxResource], time.Second); len(err.Error()) > 400 {
+			w.Errorf("%.500v", err)
+		}
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+	})
+	e := &Error{Op: OpAcquire, Resource: long, Reason: ErrNoQuorum, Nodes: []NodeOutcome{{Node: "A", Outcome: Failed, Err: errors.New(long)}}}
+	if n := len(e.Error()); n > 1000 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+// What a node failed with can be matched.
+func TestErrorOfANode(t *testing.T) {
+	limit := &MaxTTLError{time.Second, time.Minute}
+	err := error(&Error{Op: OpAcquire, Reason: ErrNoQuorum, Nodes: []NodeOutcome{
+		{Node: "A", Outcome: TimedOut, Err: context.DeadlineExceeded}, {Node: "B", Outcome: Failed, Err: limit}, {Node: "C", Outcome: Refused, Err: errScripted}}})
+	if found := (*MaxTTLError)(nil); !errors.As(err, &found) || found != limit {
+		t.Error("the error of the node that failed is not found")
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errScripted) {
+		t.Error("a node that is not there is taken for the end of the call")
+	}
 }

@@ -31,7 +31,7 @@ func TestExtend(t *testing.T) {
 			extend: "ok:1 ok:2 ok:3 ok:4 ok:5", ttl: "1000", at: "103", until: "988", matches: "Lost",
 			want: `redlock: extend "r": lease lost (A not ours any more; B not ours any more; C not ours any more; D unanswered; E unanswered)`},
 		{name: "three nodes silent", extend: "ok:1 ok:2 lost lost lost", ttl: "1000", at: "150", until: "988", matches: "NoQuorum",
-			want: `redlock: extend "r": no quorum of nodes (A extended; B extended; C timed out; D timed out; E timed out)`},
+			want: `redlock: extend "r": no quorum of nodes (A extended; B extended; C timed out after 50ms; D timed out after 50ms; E timed out after 50ms)`},
 		{name: "three nodes refuse", extend: "refused:1 failed:2 ok:3 refused:4 ok:5", ttl: "1000", at: "104", until: "988", matches: "NoQuorum",
 			want: `redlock: extend "r": no quorum of nodes (A refused: scripted; B failed: scripted; C extended; D refused: scripted; E unanswered)`},
 		{name: "too late", extend: "ok:1 ok:2 ok:9 lost lost", ttl: "10", at: "109", until: "988", matches: "TooLate",

@@ -138,7 +138,7 @@ func (c *Client) PrepareGuard(ctx context.Context) error {
 	}
 	for _, out := range outcomes {
 		if out.Outcome != Accepted {
-			return &Error{Op: OpPrepare, Resource: GuardKey, Reason: ErrNotPrepared, Cause: ctx.Err(), Nodes: outcomes}
+			return &Error{Op: OpPrepare, Resource: GuardKey, Reason: ErrNotPrepared, Cause: ctx.Err(), Nodes: outcomes, NodeTimeout: c.nodeTimeout}
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func TestPrepareGuardFails(t *testing.T) {
 		{name: "ended context", ctx: ended, opts: []Option{guarded}, at: "0", matches: "NotPrepared Canceled",
 			want: `redlock: prepare "redlock:guard": not prepared: context canceled (A unanswered; B unanswered; C unanswered)`},
 		{name: "nobody there", ctx: context.Background(), opts: []Option{guarded}, before: func(w *world) { w.silence(w.nodes...) }, at: "50", matches: "NotPrepared",
-			want: `redlock: prepare "redlock:guard": not prepared (A timed out; B timed out; C timed out)`},
+			want: `redlock: prepare "redlock:guard": not prepared (A timed out after 50ms; B timed out after 50ms; C timed out after 50ms)`},
 		{name: "one is not reached at first", ctx: context.Background(), opts: []Option{guarded}, before: func(w *world) { w.script(OpPrepare, "ok:1 refused:2 ok:3") },
 			at: "6", matches: "NotPrepared", prepared: "AC",
 			want: `redlock: prepare "redlock:guard": not prepared (A prepared; B refused: scripted; C prepared)`},
@@ -116,7 +116,7 @@ func TestPrepareGuardFails(t *testing.T) {
 			w.script(OpPrepare, "ok:1 ok:2 ok:3")
 			w.script(OpPrepare, "ok:1 lost failed:3")
 		}, at: "53", matches: "NotPrepared", prepared: "A",
-			want: `redlock: prepare "redlock:guard": not prepared (A prepared; B timed out; C failed: scripted)`},
+			want: `redlock: prepare "redlock:guard": not prepared (A prepared; B timed out after 50ms; C failed: scripted)`},
 		{name: "one restarts between", ctx: context.Background(), opts: []Option{guarded}, before: func(w *world) {
 			w.script(OpPrepare, "ok:1 ok:1 ok:10")
 			time.AfterFunc(millis("5"), w.node(1).restart)

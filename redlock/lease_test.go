@@ -117,7 +117,7 @@ func TestUnlock(t *testing.T) {
 		{name: "three keys gone at once", release: "no:1 no:2 no:3 ok:4 ok:5", at: "13", matches: "Lost",
 			want: `redlock: release "r": lease lost (A not ours any more; B not ours any more; C not ours any more; D unanswered; E unanswered)`},
 		{name: "no quorum", release: "ok:1 ok:2 lost lost refused:5", at: "60", matches: "NoQuorum",
-			want: `redlock: release "r": no quorum of nodes (A released; B released; C timed out; D timed out; E refused: scripted)`},
+			want: `redlock: release "r": no quorum of nodes (A released; B released; C timed out after 50ms; D timed out after 50ms; E refused: scripted)`},
 		{name: "context ends", release: "ok:1 ok:2 ok:30 ok:30 ok:30", bound: "20", at: "20", matches: "DeadlineExceeded",
 			want: `redlock: release "r": context deadline exceeded (A released; B released; C unanswered; D unanswered; E unanswered)`},
 		{name: "context had ended", release: "ok:1 ok:2 ok:30 ok:30 ok:30", bound: "10", at: "10", matches: "DeadlineExceeded",

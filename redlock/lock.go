@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"redlocksim/redlock/internal/printable"
 )
 
 // Lock acquires the lock on the resource, trying again after a random delay until ctx ends. The lease is good for less
@@ -110,14 +112,20 @@ func (c *Client) keysOf(resources []string) ([]string, error) {
 		switch {
 		case key == "":
 			return nil, fmt.Errorf("%w: empty resource", ErrInvalid)
+		case len(key) > MaxResource:
+			return nil, fmt.Errorf("%w: resource %q is longer than %d bytes", ErrInvalid, printable.Short(key, shownName), MaxResource)
 		case i > 0 && key == keys[i-1]:
-			return nil, fmt.Errorf("%w: resource %q is named twice", ErrInvalid, key)
+			return nil, fmt.Errorf("%w: resource %q is named twice", ErrInvalid, printable.Short(key, shownName))
 		case c.isConditional() && isReserved(key):
-			return nil, fmt.Errorf("%w: resource %q has a name that fencing and the restart guard keep for themselves", ErrInvalid, key)
+			return nil, fmt.Errorf("%w: resource %q has a name that fencing and the restart guard keep for themselves", ErrInvalid, printable.Short(key, shownName))
 		}
 	}
 	return keys, nil
 }
+
+// MaxResource is the longest name of a resource, in bytes. It is the key on the nodes, and part of the names of counters and
+// channels.
+const MaxResource = 4096
 
 // nameOf is the name of a lock on some keys.
 func nameOf(keys []string) string {

@@ -139,7 +139,7 @@ func (r *round) failed(ctx context.Context, reason error) *Error {
 	for _, i := range r.order[:r.timely] {
 		nodes[i] = r.outcomes[i]
 	}
-	err := &Error{Op: r.op, Resource: r.claim.resource(), Reason: reason, Nodes: nodes}
+	err := &Error{Op: r.op, Resource: r.claim.resource(), Reason: reason, Nodes: nodes, NodeTimeout: r.claim.client.nodeTimeout}
 	if reason == ctx.Err() || reason == ErrTokensUsedUp {
 		err.Reason, err.Cause = nil, reason
 	}

@@ -180,6 +180,7 @@ func TestOpen(t *testing.T) {
 	}{
 		{[]string{""}, "goredis: server 1: the address is empty"},
 		{[]string{"h:1", "redis://h:1"}, "goredis: server 2: h:1 is named twice, and one server has one vote"},
+		{[]string{"localhost:7000", "127.0.0.1:7000"}, "goredis: server 2: 127.0.0.1:7000 is the same server as localhost:7000, and one server has one vote"},
 		{[]string{"h:1", "redis://u:secret@h:x"}, `goredis: server 2: invalid port ":x" after host`},
 		{[]string{"http://u:secret@h:1"}, "goredis: server 1: redis: invalid URL scheme: http"},
 	} {
@@ -188,4 +189,44 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%q: nodes %v, error %v", test.servers, nodes, err)
 		}
 	}
+}
+
+// Spellings of one address are one server. Addresses that differ are not, nor are names.
+func TestSameServer(t *testing.T) {
+	for _, c := range []struct {
+		one, other string
+		same       bool
+	}{
+		{"localhost:6379", "127.0.0.1:6379", true},
+		{"localhost:6379", "[::1]:6379", true},
+		{"localhost:6379", "LOCALHOST.:6379", true},
+		{"localhost", "localhost:6379", true},
+		{"127.0.0.1", "redis://localhost", true},
+		{"::1", "[::1]:6379", true},
+		{":6379", "0.0.0.0:6379", true},
+		{"[::]:6379", "localhost:6379", true},
+		{"Redis-1.example:6379", "redis://u:p@redis-1.example.:6379/2", true},
+		{"redis-1.example", "rediss://redis-1.example:6379", true},
+		{"10.0.0.1:6379", "[::ffff:10.0.0.1]:6379", true},
+		{"[2001:db8::1]:6379", "[2001:0db8:0:0::1]:06379", true},
+		{"unix:///run/redis.sock", "unix:///run/../run/redis.sock", true},
+
+		{"localhost:6379", "localhost:6380", false},
+		{"127.0.0.1:6379", "127.0.0.2:6379", false},
+		{"10.0.0.1:6379", "10.0.0.2:6379", false},
+		{"redis-1:6379", "redis-2:6379", false},
+		{"[fe80::1%eth0]:6379", "[fe80::1%eth1]:6379", false},
+		{"unix:///run/redis-1.sock", "unix:///run/redis-2.sock", false},
+	} {
+		nodes, err := goredis.Open(c.one, c.other)
+		if (err != nil) != c.same {
+			t.Errorf("%s and %s: %v", c.one, c.other, err)
+		}
+		_ = nodes.Close()
+	}
+	nodes, err := goredis.Open("10.0.0.1", "::2", "h")
+	if err != nil || nodes[0].Name() != "10.0.0.1:6379" || nodes[1].Name() != "[::2]:6379" || nodes[2].Name() != "h:6379" {
+		t.Errorf("nodes %v, %v", nodes, err)
+	}
+	_ = nodes.Close()
 }

@@ -12,6 +12,10 @@
 // [NewNode]. Give the lock clients of its own: what a lock needs of go-redis is not what a cache needs, and with
 // go-redis' defaults a command with a deadline of 50 ms can take 5 s and be sent four times. NewNode therefore refuses
 // clients that are set up in another way, and says what to set.
+//
+// go-redis has a log of its own, for all clients of the process: it writes a line to standard error for each failed dial,
+// hundreds a minute while a server is down. redis.SetLogger replaces it; since that is for the whole program, this package
+// leaves it to the program. What matters to locks of a node that is down is in package redlockslog.
 package goredis
 
 import (

@@ -15,21 +15,26 @@ import (
 type Nodes []redlock.Node
 
 // Open makes a node for each server: "host:port", or a URL as redis.ParseURL takes it (redis://user:password@host:6379/0,
-// rediss:// for TLS, unix:///path). The node's name is its address, without credentials. Open does not connect; each
-// server must be named once.
+// rediss:// for TLS, unix:///path). Without a port it is 6379. The node's name is its address, without credentials. Open
+// does not connect; each server must be named once, in whatever spelling: localhost, 127.0.0.1 and [::1] are one host. It
+// cannot see that two names of the DNS are one server: name servers by their addresses, or each by one name only.
 func Open(servers ...string) (Nodes, error) {
 	nodes := make(Nodes, 0, len(servers))
 	fail := func(err error) (Nodes, error) { return nil, errors.Join(err, nodes.Close()) }
-	names := make(map[string]bool, len(servers))
+	named := make(map[string]string, len(servers))
 	for i, server := range servers {
 		options, err := parseServer(server)
 		if err != nil {
 			return fail(fmt.Errorf("goredis: server %d: %w", i+1, err))
 		}
-		if names[options.Addr] {
-			return fail(fmt.Errorf("goredis: server %d: %s is named twice, and one server has one vote", i+1, options.Addr))
+		place := placeOf(options)
+		switch first, again := named[place]; {
+		case again && first == options.Addr:
+			return fail(fmt.Errorf("goredis: server %d: %s is named twice, and one server has one vote", i+1, first))
+		case again:
+			return fail(fmt.Errorf("goredis: server %d: %s is the same server as %s, and one server has one vote", i+1, options.Addr, first))
 		}
-		names[options.Addr] = true
+		named[place] = options.Addr
 		client := NewClient(options)
 		node, err := NewNode(client)
 		if err != nil {
@@ -63,7 +68,7 @@ func parseServer(server string) (*redis.Options, error) {
 		return nil, errors.New("the address is empty")
 	}
 	if !strings.Contains(server, "://") {
-		return &redis.Options{Addr: server}, nil
+		return &redis.Options{Addr: withPort(server)}, nil
 	}
 	options, err := redis.ParseURL(server)
 	if e := (*url.Error)(nil); errors.As(err, &e) {

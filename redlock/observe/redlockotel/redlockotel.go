@@ -34,7 +34,7 @@ const Scope = "redlocksim/redlock/observe/redlockotel"
 // The attributes of spans and their events.
 const (
 	Resource = attribute.Key("redlock.resource") // what is locked
-	Value    = attribute.Key("redlock.value")    // the value that stands for it on the nodes; each attempt has one of its own
+	Value    = attribute.Key("redlock.value")    // the redlock.Fingerprint of the value that stands for it on the nodes; each attempt has one of its own
 	Attempt  = attribute.Key("redlock.attempt")  // which attempt of the call, from 1
 	Validity = attribute.Key("redlock.validity") // what is left of the lease, in seconds
 	Token    = attribute.Key("redlock.token")    // the fencing token
@@ -85,7 +85,7 @@ func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
 		s.acquire.AddEvent(e.Step.String())
 	case redlock.AttemptStarted:
 		s.beginAcquire(ctx, o, e)
-		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Attempt.Int(e.Attempt), Value.String(e.Value)))
+		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Attempt.Int(e.Attempt), Value.String(redlock.Fingerprint(e.Value))))
 	case redlock.TokenRaised:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Token.Int64(e.Token)))
 	case redlock.Denied:
@@ -97,7 +97,7 @@ func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
 	case redlock.Granted:
 		s.grant(ctx, o, e)
 	case redlock.ExtendStarted:
-		s.beginExtend(o.begin(s.under(ctx), "redlock.extend", Resource.String(e.Resource), Value.String(e.Value)))
+		s.beginExtend(o.begin(s.under(ctx), "redlock.extend", Resource.String(e.Resource), Value.String(redlock.Fingerprint(e.Value))))
 	case redlock.Extended:
 		span := s.endExtend()
 		span.SetAttributes(Validity.Float64(e.Validity.Seconds()))
@@ -107,7 +107,7 @@ func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
 	case redlock.Lost:
 		s.lose()
 	case redlock.ReleaseStarted:
-		s.beginRelease(o.begin(s.under(ctx), "redlock.release", Resource.String(e.Resource), Value.String(e.Value)))
+		s.beginRelease(o.begin(s.under(ctx), "redlock.release", Resource.String(e.Resource), Value.String(redlock.Fingerprint(e.Value))))
 	case redlock.Released:
 		s.endRelease(e)
 	}

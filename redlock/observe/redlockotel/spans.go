@@ -38,7 +38,7 @@ func (s *spans) beginAcquire(ctx context.Context, o *Observer, e redlock.Event) 
 
 // grant ends the span of the acquire and begins that of the time held.
 func (s *spans) grant(ctx context.Context, o *Observer, e redlock.Event) {
-	attrs := []attribute.KeyValue{Value.String(e.Value), Attempt.Int(e.Attempt), Validity.Float64(e.Validity.Seconds())}
+	attrs := []attribute.KeyValue{Value.String(redlock.Fingerprint(e.Value)), Attempt.Int(e.Attempt), Validity.Float64(e.Validity.Seconds())}
 	if e.Token != 0 {
 		attrs = append(attrs, Token.Int64(e.Token))
 	}

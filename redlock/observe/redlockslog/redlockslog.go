@@ -4,14 +4,21 @@
 //
 // Each step is a record with the step's name as its message, "redlock granted", and the fields of [redlock.Event] that
 // belong to it as attributes: resource, value, op, attempt, node, outcome, took, late, accepted, quorum, validity, token,
-// delay and err. With it a lock's whole life can be followed by its value.
+// delay and err. value is the [redlock.Fingerprint] of the lock's value, by which its whole life can be followed; the value
+// itself would let whoever reads the log release the lock.
+//
+// A node that cannot be reached, or answers with errors, fails commands by the hundred. That it fails is logged once, and
+// once more if it begins to fail in another way; what fails besides is Debug. When the node has answered well for
+// [Options.Settled] the record "redlock node-recovered" says how often it failed, and for how long.
 package redlockslog
 
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/internal/printable"
 )
 
 // Options say what is logged, and where. The zero Options suit most.
@@ -22,7 +29,17 @@ type Options struct {
 
 	// Level gives each step its level; nil stands for [Level].
 	Level func(redlock.Event) slog.Level
+
+	// Settled is for how long a node must not have failed before its next good answer ends the outage. Zero means
+	// DefaultSettled.
+	Settled time.Duration
+
+	// Clock is the clock that outages are timed by: the one of the client. Nil stands for redlock.SystemClock.
+	Clock redlock.Clock
 }
+
+// DefaultSettled is Options.Settled unless set otherwise.
+const DefaultSettled = time.Second
 
 // Level is the level of a step unless set otherwise. Warn is for what harms a holder: a lease that was lost, and an extend
 // or release that failed. Info is for what a healthy cluster does not show: a node that could not be reached, answered with
@@ -41,15 +58,24 @@ func Level(e redlock.Event) slog.Level {
 	return slog.LevelDebug
 }
 
-// Observer logs the steps it is told of. Make one with [New].
-type Observer struct{ options Options }
+// Observer logs the steps it is told of, and may serve several clients of the same nodes. Make one with [New].
+type Observer struct {
+	options Options
+	outages outages
+}
 
 // New makes an observer.
 func New(o Options) *Observer {
 	if o.Level == nil {
 		o.Level = Level
 	}
-	return &Observer{o}
+	if o.Settled == 0 {
+		o.Settled = DefaultSettled
+	}
+	if o.Clock == nil {
+		o.Clock = redlock.SystemClock()
+	}
+	return &Observer{options: o}
 }
 
 // Observe logs one step, if its level is enabled.
@@ -58,20 +84,31 @@ func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
 	if logger == nil {
 		logger = slog.Default()
 	}
-	if level := o.options.Level(e); logger.Enabled(ctx, level) {
+	level := o.options.Level(e)
+	if e.Step == redlock.NodeAnswered {
+		isNews, over := o.outages.answered(e.Node, o.options.Clock.Now(), o.options.Settled, level)
+		if over != nil {
+			logger.LogAttrs(ctx, over.level, "redlock node-recovered", slog.String("node", e.Node.Node),
+				slog.Int("failures", over.failures), slog.Duration("lasted", over.last.Sub(over.began)))
+		}
+		if !isNews {
+			level = min(level, slog.LevelDebug)
+		}
+	}
+	if logger.Enabled(ctx, level) {
 		logger.LogAttrs(ctx, level, "redlock "+e.Step.String(), attributes(e)...)
 	}
 }
 
 func attributes(e redlock.Event) []slog.Attr {
-	attrs := []slog.Attr{slog.String("resource", e.Resource), slog.String("value", e.Value), slog.Int("attempt", e.Attempt)}
+	attrs := []slog.Attr{slog.String("resource", e.Resource), slog.String("value", redlock.Fingerprint(e.Value)), slog.Int("attempt", e.Attempt)}
 	if e.Op != 0 {
 		attrs = append(attrs, slog.String("op", e.Op.String()))
 	}
 	if e.Node.Node != "" {
 		attrs = append(attrs, slog.String("node", e.Node.Node), slog.String("outcome", e.Node.Outcome.Of(e.Op)), slog.Duration("took", e.Node.Took))
 		if e.Node.Err != nil {
-			attrs = append(attrs, slog.Any("err", e.Node.Err))
+			attrs = append(attrs, slog.String("err", printable.Text(e.Node.Err.Error(), 300)))
 		}
 	}
 	if e.Late {

@@ -2,8 +2,11 @@ package redlockslog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -89,7 +92,6 @@ func TestLevels(t *testing.T) {
 		info = `
 			INFO node-answered extend a refused
 			WARN lost
-			INFO node-answered release a refused
 			WARN released`
 		loud = `
 			ERROR lost`
@@ -160,7 +162,7 @@ func TestDefaultLogger(t *testing.T) {
 	defer slog.SetDefault(slog.Default())
 	slog.SetDefault(slog.New(slog.NewTextHandler(&b, nil)))
 	o.Observe(t.Context(), redlock.Event{Step: redlock.Lost, Resource: "r", Value: "v", Attempt: 1})
-	if want := `level=WARN msg="redlock lost" resource=r value=v attempt=1`; !strings.Contains(b.String(), want) {
+	if want := `level=WARN msg="redlock lost" resource=r value=4c94485e0c21 attempt=1`; !strings.Contains(b.String(), want) {
 		t.Errorf("got %q, want %s", b.String(), want)
 	}
 }
@@ -183,8 +185,8 @@ func TestAttributes(t *testing.T) {
 		{redlock.Event{Step: redlock.Retrying, Op: redlock.OpAcquire, Delay: time.Second, Err: redlock.ErrTaken}, "op=acquire delay=1s err=held by another"},
 		{redlock.Event{Step: redlock.Granted, Op: redlock.OpAcquire, Validity: time.Second, Token: 7}, "op=acquire validity=1s token=7"},
 		{redlock.Event{Step: redlock.Joined, Op: redlock.OpAcquire, Node: redlock.NodeOutcome{Node: "a", Outcome: redlock.Accepted}}, "op=acquire node=a outcome=granted took=0s"},
-		{redlock.Event{Step: redlock.NodeAnswered, Op: redlock.OpAcquire, Late: true, Node: redlock.NodeOutcome{Node: "a", Outcome: redlock.Failed, Err: redlock.ErrInvalid}},
-			"op=acquire node=a outcome=failed took=0s err=redlock: invalid argument late=true"},
+		{redlock.Event{Step: redlock.NodeAnswered, Op: redlock.OpAcquire, Late: true, Node: redlock.NodeOutcome{Node: "a", Outcome: redlock.Failed, Err: errors.New("ERR\r\n" + strings.Repeat("x", 1000))}},
+			"op=acquire node=a outcome=failed took=0s err=ERR\\r\\n" + strings.Repeat("x", 295) + "… (1005 bytes) late=true"},
 	} {
 		var texts []string
 		for _, a := range attributes(c.event)[3:] {
@@ -192,6 +194,124 @@ func TestAttributes(t *testing.T) {
 		}
 		if got := strings.Join(texts, " "); got != c.want {
 			t.Errorf("%v: got %s, want %s", c.event.Step, got, c.want)
+		}
+	}
+}
+
+// What is logged of an outage that fails hundreds of commands, at Info: that it begins, each new way of failing, and that it
+// is over. It is over when the node has not failed for a second. Debug shows every failure.
+func TestOutage(t *testing.T) {
+	run := func(level slog.Level) (lines []string) {
+		text := logged(t, level, Options{}, func(ctx context.Context, c *redlock.Client, nodes [3]*testnode.Node) {
+			cycle := func(d time.Duration) {
+				for end := time.Now().Add(d); time.Now().Before(end); {
+					lease, err := c.Lock(ctx, "r", time.Second)
+					if err == nil {
+						err = lease.Unlock(ctx)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			cycle(time.Second)
+			nodes[0].Down(true)
+			cycle(10 * time.Second)
+			nodes[0].Down(false)
+			cycle(500 * time.Millisecond) // too short to be the end
+			nodes[0].Down(true)
+			cycle(time.Second)
+			nodes[0].Down(false)
+			cycle(3 * time.Second)
+			nodes[0].Down(true)
+			cycle(100 * time.Millisecond)
+		})
+		for line := range strings.Lines(text) {
+			if level == slog.LevelInfo || strings.Contains(line, "outcome=refused") {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+		}
+		return lines
+	}
+	got := strings.Join(run(slog.LevelInfo), "\n")
+	pattern := regexp.MustCompile(`^level=INFO msg="redlock node-answered" resource=r attempt=1 op=acquire node=a outcome=refused took=1ms
+level=INFO msg="redlock node-recovered" node=a failures=(\d+) lasted=11.5\d*s
+level=INFO msg="redlock node-answered" resource=r attempt=1 op=acquire node=a outcome=refused took=1ms$`)
+	found := pattern.FindStringSubmatch(got)
+	if found == nil {
+		t.Fatalf("got\n%s", got)
+	}
+	failures, _ := strconv.Atoi(found[1])
+	if all := len(run(slog.LevelDebug)); failures < 1000 || all < failures {
+		t.Errorf("%d failures counted, and %d of them logged at Debug", failures, all)
+	}
+}
+
+func TestOutages(t *testing.T) {
+	var all outages
+	now := time.Unix(1000, 0)
+	for i, c := range []struct {
+		after   time.Duration
+		node    string
+		outcome redlock.Outcome
+		news    bool
+		over    string
+	}{
+		{0, "a", redlock.Accepted, true, ""},
+		{0, "a", redlock.Refused, true, ""},
+		{time.Second, "a", redlock.Refused, false, ""},
+		{time.Second, "b", redlock.Accepted, true, ""},
+		{time.Second, "a", redlock.Quarantined, true, ""},
+		{time.Second, "a", redlock.Refused, false, ""},
+		{time.Second, "b", redlock.TimedOut, true, ""},
+		{time.Second / 2, "b", redlock.Declined, true, ""},
+		{time.Second / 2, "a", redlock.Declined, true, "4 failures in 4s at WARN"},
+		{0, "a", redlock.Accepted, true, ""},
+		{0, "b", redlock.Behind, true, "1 failures in 0s at WARN"},
+		{0, "a", redlock.Refused, true, ""},
+	} {
+		now = now.Add(c.after)
+		news, over := all.answered(redlock.NodeOutcome{Node: c.node, Outcome: c.outcome}, now, time.Second, slog.LevelWarn)
+		text := ""
+		if over != nil {
+			text = fmt.Sprintf("%d failures in %v at %v", over.failures, over.last.Sub(over.began), over.level)
+		}
+		if news != c.news || text != c.over {
+			t.Errorf("step %d: news %v, over %q", i, news, text)
+		}
+	}
+}
+
+// No record shows a lock's value, at any level.
+func TestNoValues(t *testing.T) {
+	var values []string
+	var b strings.Builder
+	logger := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	synctest.Test(t, func(t *testing.T) {
+		x, y, z := testnode.Three()
+		client, err := redlock.New([]redlock.Node{x, y, z}, redlock.WithObserver(New(Options{Logger: logger})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			lease, err := client.Lock(t.Context(), "r", time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, lease.Value())
+			client.TryLock(t.Context(), "r", time.Second)
+			x.Down(true)
+			y.Down(len(values) > 1)
+			lease.Extend(t.Context(), time.Second)
+			lease.Unlock(t.Context())
+			x.Down(false)
+			y.Down(false)
+			time.Sleep(2 * time.Second)
+		}
+	})
+	for _, v := range values {
+		if strings.Contains(b.String(), v) || !strings.Contains(b.String(), "value="+redlock.Fingerprint(v)) {
+			t.Errorf("%s is shown, or its fingerprint is not", v)
 		}
 	}
 }
