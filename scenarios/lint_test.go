@@ -1,9 +1,12 @@
 package scenarios_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"redlocksim/scenarios"
 )
@@ -23,5 +26,22 @@ func TestEmbeddedFilesHaveNoWarnings(t *testing.T) {
 		if err != nil || len(found) == 0 || len(warnings) > 0 {
 			t.Errorf("%d scenarios, %v, %v", len(found), warnings, err)
 		}
+	}
+}
+
+// Too many names are refused for their number, without a look at each pair of them: 130,000 took 13 seconds.
+func TestTooManyNamesAreRefusedAtOnce(t *testing.T) {
+	var names strings.Builder
+	for i := range 130_000 {
+		fmt.Fprintf(&names, "c%d,", i)
+	}
+	text := "title: t\nsource: s\nexplanation: e\nclaim: holds\nclients: [" + names.String() + "]\ntimeline:\n  - {at: 0s, client: c1, do: [try-lock]}\nexpect: {findings: safe, unavailable: {at-most: 1s}}\n"
+	begin := time.Now()
+	_, _, err := scenarios.Lint("many.yaml", []byte(text))
+	if err == nil || !strings.Contains(err.Error(), "130000 clients, must be from 1 to 1000") {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

@@ -20,6 +20,7 @@ import (
 // Limits on a scenario, so that a mistake in a file does not fill the memory.
 const (
 	maxClients  = 1000
+	maxName     = 200 // bytes
 	maxCases    = 100
 	maxItems    = 10_000
 	maxDuration = 24 * time.Hour
@@ -116,6 +117,8 @@ type check struct {
 
 func (c *check) all() {
 	s := c.s
+	c.oneLine("title", s.Title)
+	c.oneLine("source", s.Source)
 	c.names(child(c.n, "clients"), s.Clients, maxClients, "client")
 	c.nodes()
 	for _, name := range s.Clients {
@@ -182,14 +185,30 @@ func (c *check) budget() {
 func (c *check) names(n *yaml.Node, names []string, limit int, what string) {
 	if len(names) == 0 || len(names) > limit {
 		c.d.Errorf(n, "", nil, "%d %ss, must be from 1 to %d", len(names), what, limit)
+		return
 	}
 	for i, name := range names {
+		at := n
+		if n.Kind == yaml.SequenceNode && i < len(n.Content) {
+			at = n.Content[i]
+		}
 		switch {
 		case name == "" || name == sim.StorageName:
 			c.d.Errorf(n, name, nil, "cannot be the name of a %s", what)
+		case len(name) > maxName:
+			c.d.Errorf(at, "", nil, "the name of a %s has at most %d bytes", what, maxName)
+		case strings.ContainsAny(name, "\n\t"):
+			c.d.Errorf(at, name, nil, "the name of a %s is one line of printable text", what)
 		case slices.Contains(names[:i], name):
 			c.d.Errorf(n, name, nil, "there are two %ss of this name", what)
 		}
+	}
+}
+
+// oneLine looks at what is told as one line.
+func (c *check) oneLine(key, text string) {
+	if strings.ContainsAny(text, "\n\t") {
+		c.d.Errorf(child(c.n, key), text, nil, "is one line of printable text")
 	}
 }
 

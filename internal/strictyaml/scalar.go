@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -16,9 +17,23 @@ func (d *Decoder) text(n *yaml.Node, v reflect.Value) {
 		d.want(n, "text")
 	case n.Tag == boolTag || n.Tag == intTag || n.Tag == floatTag:
 		d.Errorf(n, n.Value, nil, "want text, got %s; put it in quotes:", describe(n))
+	case strings.ContainsFunc(n.Value, unprintable):
+		d.Errorf(n, n.Value, nil, "holds a character that is not printable; text is printable characters, line ends and tabs:")
 	default:
 		v.SetString(n.Value)
 	}
+}
+
+// unprintable says of a character that a terminal, a page or a log could take it for a command, or show it as another text
+// than it is: control characters, and those that turn the direction of writing round.
+func unprintable(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r == '\u2028' || r == '\u2029':
+		return true
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // otherBools are words for true and false of YAML 1.1, and of other languages.
