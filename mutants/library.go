@@ -4,6 +4,18 @@ package mutants
 func ofTheLibrary() []Mutant {
 	return []Mutant{
 		{
+			Name:    "one-key-for-all",
+			Bug:     "every resource has the same key",
+			Edits:   []Edit{{"redlock/lock.go", "return keys, nil\n}\n\n// nameOf", "return []string{\"lock\"}, nil\n}\n\n// nameOf"}},
+			Killers: []string{"69-two-locks/independent", "69-two-locks/one-breaks"},
+		},
+		{
+			Name:    "first-of-several",
+			Bug:     "a lock on several resources has the key of the first alone",
+			Edits:   []Edit{{"redlock/round.go", "Keys: cl.keys,", "Keys: cl.keys[:1],"}},
+			Killers: []string{"71-locks-on-several-resources/contention"},
+		},
+		{
 			Name: "no-wait-before-a-retry",
 			Bug:  "a client that was refused asks again at once, and again", Real: "rueidis #602",
 			Edits:   []Edit{{"redlock/lock.go", "until := c.clock.Now().Add(delay)", "until := c.clock.Now()"}},

@@ -25,10 +25,11 @@ func (l Line) String() string { return fmt.Sprintf("%10s  %s", seconds(l.Time), 
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.4fs", d.Seconds()) }
 
-// Story tells a history in the words of the literature: who acquires on which nodes, what goes wrong, who writes.
+// Story tells a history in the words of the literature: who acquires on which nodes, what goes wrong, who writes. Where more
+// than one resource is used it names them.
 func Story(h history.History) []Line {
 	t := teller{attempts: map[int]*attempt{}, joined: map[int][]string{}, fails: map[int]string{}, failed: map[int]string{},
-		over: map[int]string{}}
+		over: map[int]string{}, resources: newResources(h)}
 	for _, e := range h {
 		switch {
 		case e.Kind == history.Step && e.Name == redlock.Joined.String():
@@ -53,6 +54,7 @@ type teller struct {
 	fails    map[int]string   // why an extend is going to fail, by operation
 	failed   map[int]string   // why the last extend failed, by grant
 	over     map[int]string   // what there is to be told of a lease that is over, by grant
+	resources
 }
 
 // attempt is what the nodes have answered in the round under way.
@@ -101,6 +103,9 @@ func (a *attempt) at() string {
 
 func (t *teller) tell(e *history.Event) string {
 	who := e.Process
+	if t.isPart(e) {
+		return ""
+	}
 	switch e.Kind {
 	case history.Call:
 		return t.call(e)
@@ -111,9 +116,9 @@ func (t *teller) tell(e *history.Event) string {
 	case history.Expire:
 		t.over[e.Grant] = "only now that its lease is over"
 		if e.Detail != "" {
-			return fmt.Sprintf("%s's lease ends: %s", who, e.Detail)
+			return fmt.Sprintf("%s's lease%s ends: %s", who, t.on(e), e.Detail)
 		}
-		return fmt.Sprintf("%s's lease ends by its own clock", who)
+		return fmt.Sprintf("%s's lease%s ends by its own clock", who, t.on(e))
 	case history.Crash:
 		return who + " crashes"
 	case history.Fault:
@@ -125,14 +130,14 @@ func (t *teller) tell(e *history.Event) string {
 				a.token = e.Token
 			}
 		case e.Func == history.Write && e.Outcome == history.OK:
-			return fmt.Sprintf("%s takes %s's write of %d%s", place(e), who, e.Number, token(e.Token))
+			return fmt.Sprintf("%s takes %s's write of %d%s%s", place(e), who, e.Number, t.to(e), token(e.Token))
 		case e.Func == history.Mark && e.Outcome == history.OK:
-			return fmt.Sprintf("the storage takes %s's mark", who)
+			return fmt.Sprintf("the storage takes %s's mark%s", who, t.on(e))
 		case e.Outcome != history.OK:
 			if e.Node != "" {
-				return fmt.Sprintf("%s rolls %s's %s back", e.Node, who, e.Func)
+				return fmt.Sprintf("%s rolls %s's %s%s back", e.Node, who, e.Func, t.on(e))
 			}
-			return fmt.Sprintf("the storage turns %s's %s down%s", who, e.Func, token(e.Token))
+			return fmt.Sprintf("the storage turns %s's %s%s down%s", who, e.Func, t.on(e), token(e.Token))
 		}
 	}
 	return ""
@@ -147,12 +152,15 @@ func (t *teller) call(e *history.Event) string {
 	}
 	switch e.Func {
 	case history.Acquire:
-		return e.Process + " asks for the lock"
+		return e.Process + " asks for the lock" + t.on(e)
 	case history.Release:
-		return e.Process + " releases the lock"
+		return e.Process + " releases the lock" + t.on(e)
 	case history.Extend:
-		return e.Process + " asks to extend its lease"
+		return e.Process + " asks to extend its lease" + t.on(e)
 	case history.Write:
+		if t.several {
+			return fmt.Sprintf("%s sends %s a write of %d%s", e.Process, place(e), e.Number, t.to(e))
+		}
 		return fmt.Sprintf("%s sends a write of %d to %s", e.Process, e.Number, place(e))
 	}
 	return ""
@@ -171,25 +179,25 @@ func (t *teller) step(e *history.Event) string {
 	switch e.Name {
 	case faults.Checked:
 		if e.Span == math.MaxInt64 {
-			return fmt.Sprintf("%s makes sure: it knows of no end of its lease", e.Process)
+			return fmt.Sprintf("%s makes sure: it knows of no end of its lease%s", e.Process, t.on(e))
 		}
-		return fmt.Sprintf("%s makes sure: its lease is good for %v", e.Process, round(time.Duration(e.Span)))
+		return fmt.Sprintf("%s makes sure: its lease%s is good for %v", e.Process, t.on(e), round(time.Duration(e.Span)))
 	case faults.Prepared:
 		return e.Process + " declares the nodes fit to vote"
 	case faults.NotPrepared:
 		return fmt.Sprintf("%s cannot declare the nodes fit to vote: %s", e.Process, e.Detail)
 	case faults.Stopped:
-		return fmt.Sprintf("%s finds too little of its lease left, and does not write", e.Process)
+		return fmt.Sprintf("%s finds too little of its lease%s left, and does not write", e.Process, t.on(e))
 	case redlock.Lost.String():
-		return fmt.Sprintf("%s is told %s", e.Process, cmp.Or(t.over[e.Grant], "that its lease is about to end"))
+		return fmt.Sprintf("%s is told %s", e.Process, cmp.Or(t.over[e.Grant], "that its lease"+t.on(e)+" is about to end"))
 	case redlock.TakenBack.String():
-		return fmt.Sprintf("a late vote of %s for %s is released again", e.Node, e.Process)
+		return fmt.Sprintf("a late vote of %s for %s%s is released again", e.Node, e.Process, t.on(e))
 	}
 	if slices.Contains(protocols.Told(), e.Name) {
 		if e.Name == protocols.CleanedUp && a != nil {
-			return a.cleanedUp(e)
+			return a.cleanedUp(e, t.on(e))
 		}
-		return e.Process + " " + e.Detail
+		return e.Process + " " + e.Detail + t.aside(e)
 	}
 	if a == nil {
 		return ""
@@ -203,17 +211,17 @@ func (t *teller) step(e *history.Event) string {
 		a.validity = time.Duration(e.Span)
 	case redlock.QuorumLost.String():
 		if a.failure() {
-			return fmt.Sprintf("%s has no quorum%s: %s", e.Process, a.at(), a.describe())
+			return fmt.Sprintf("%s has no quorum%s%s: %s", e.Process, t.on(e), a.at(), a.describe())
 		}
 	case redlock.TokenRaised.String():
-		return fmt.Sprintf("%s proposes a higher token%s: %s", e.Process, a.at(), a.describe())
+		return fmt.Sprintf("%s proposes a higher token%s%s: %s", e.Process, t.on(e), a.at(), a.describe())
 	case redlock.Queued.String():
-		return e.Process + " waits for its turn, behind its own lease or another of its calls"
+		return fmt.Sprintf("%s waits for its turn%s, behind its own lease or another of its calls", e.Process, t.on(e))
 	case redlock.Yielding.String():
-		return fmt.Sprintf("%s waits for %v, so that other clients get their turn", e.Process, round(time.Duration(e.Span)))
+		return fmt.Sprintf("%s waits for %v, so that other clients get their turn%s", e.Process, round(time.Duration(e.Span)), t.on(e))
 	case redlock.Denied.String():
 		if a.validity < 0 {
-			return fmt.Sprintf("%s reads its clock again: no validity is left (%v), it gives the lock up", e.Process, round(a.validity))
+			return fmt.Sprintf("%s reads its clock again: no validity is left (%v), it gives the lock%s up", e.Process, round(a.validity), t.on(e))
 		}
 	}
 	return ""
@@ -228,9 +236,9 @@ func (t *teller) ret(e *history.Event) string {
 	ok := e.Outcome == history.OK
 	switch {
 	case e.Func == history.Acquire && ok && a.answers == nil:
-		return fmt.Sprintf("%s is granted the lock%s", e.Process, token(e.Token))
+		return fmt.Sprintf("%s is granted the lock%s%s", e.Process, t.on(e), token(e.Token))
 	case e.Func == history.Acquire && ok:
-		text := fmt.Sprintf("%s acquires on %s", e.Process, a.nodes(redlock.Accepted.Of(redlock.OpAcquire)))
+		text := fmt.Sprintf("%s acquires%s on %s", e.Process, t.named(e), a.nodes(redlock.Accepted.Of(redlock.OpAcquire)))
 		if joined := t.joined[e.Grant]; joined != nil {
 			slices.Sort(joined)
 			text += ", later " + strings.Join(joined, ", ")
@@ -245,13 +253,13 @@ func (t *teller) ret(e *history.Event) string {
 		}
 		return text + token(e.Token) + a.at()
 	case e.Func == history.Acquire:
-		return fmt.Sprintf("%s is not granted the lock: %s", e.Process, e.Detail)
+		return fmt.Sprintf("%s is not granted the lock%s: %s", e.Process, t.on(e), e.Detail)
 	case e.Func == history.Extend && ok && a.validity == 0:
 		delete(t.failed, e.Grant)
-		return e.Process + "'s lease is extended"
+		return fmt.Sprintf("%s's lease%s is extended", e.Process, t.on(e))
 	case e.Func == history.Extend && ok:
 		delete(t.failed, e.Grant)
-		return fmt.Sprintf("%s's lease is extended, valid for %v", e.Process, round(a.validity))
+		return fmt.Sprintf("%s's lease%s is extended, valid for %v", e.Process, t.on(e), round(a.validity))
 	case e.Func == history.Extend:
 		if e.Detail == redlock.ErrLost.Error() && t.over[e.Grant] == "" {
 			t.over[e.Grant] = "that its lease is lost"
@@ -260,13 +268,16 @@ func (t *teller) ret(e *history.Event) string {
 		if a.again {
 			return ""
 		}
-		return fmt.Sprintf("%s's lease is not extended: %s", e.Process, e.Detail)
+		return fmt.Sprintf("%s's lease%s is not extended: %s", e.Process, t.on(e), e.Detail)
 	case e.Func == history.Release && !ok:
-		return fmt.Sprintf("%s's release is not confirmed: %s", e.Process, e.Detail)
+		return fmt.Sprintf("%s's release%s is not confirmed: %s", e.Process, t.of(e), e.Detail)
 	case e.Func == history.Read && ok:
+		if t.several {
+			return fmt.Sprintf("%s reads %d on %s from %s", e.Process, e.Number, e.Resource, place(e)) + token(a.token)
+		}
 		return fmt.Sprintf("%s reads %d from %s", e.Process, e.Number, place(e)) + token(a.token)
 	case e.Func == history.Write && e.Outcome == history.Failed && e.Node != "":
-		return fmt.Sprintf("%s turns %s's write down", e.Node, e.Process)
+		return fmt.Sprintf("%s turns %s's write%s down", e.Node, e.Process, t.to(e))
 	}
 	return ""
 }
@@ -280,14 +291,14 @@ func token(number int64) string {
 }
 
 // cleanedUp tells of a failed attempt by what the client did about its votes.
-func (a *attempt) cleanedUp(e *history.Event) string {
+func (a *attempt) cleanedUp(e *history.Event, on string) string {
 	switch {
 	case !a.failure():
 		return ""
 	case a.validity < 0:
-		return fmt.Sprintf("%s reads its clock again%s and finds no validity left (%v): it %s", e.Process, a.at(), round(a.validity), e.Detail)
+		return fmt.Sprintf("%s reads its clock again%s and finds no validity left%s (%v): it %s", e.Process, a.at(), on, round(a.validity), e.Detail)
 	}
-	return fmt.Sprintf("%s has no quorum%s (%s) and %s", e.Process, a.at(), a.describe(), e.Detail)
+	return fmt.Sprintf("%s has no quorum%s%s (%s) and %s", e.Process, on, a.at(), a.describe(), e.Detail)
 }
 
 // nodes lists the nodes with an outcome.

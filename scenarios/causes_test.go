@@ -108,6 +108,9 @@ func TestCausesAreCauses(t *testing.T) {
 	drift := func(d time.Duration) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) { s.Lock.Drift.Constant = d }
 	}
+	steppingAs := func(other string) func(*scenarios.Scenario) {
+		return func(s *scenarios.Scenario) { s.Timeline = byName(t, other).Timeline }
+	}
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	stepOf := func(d time.Duration) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) {
@@ -246,6 +249,23 @@ func TestCausesAreCauses(t *testing.T) {
 		"32-pause-before-write": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},
+		"69-two-locks/independent": {func(s *scenarios.Scenario) { // of one lock
+			s.Timeline = slices.Clone(s.Timeline)
+			for i := range s.Timeline {
+				s.Timeline[i].Resource = s.Resources[:1]
+			}
+		}, "safe"},
+		"69-two-locks/one-breaks": {noStep, "safe"},
+		"70-locks-in-opposite-orders/opposite": {func(s *scenarios.Scenario) { // in the same
+			s.Timeline = slices.Clone(s.Timeline)
+			s.Timeline[1].Do = s.Timeline[0].Do
+		}, "safe"},
+		"70-locks-in-opposite-orders/unchecked": {instead(scenarios.WriteUncheckedStep, scenarios.WriteStep), "safe"},
+		"70-locks-in-opposite-orders/same":      {steppingAs("70-locks-in-opposite-orders/opposite"), "safe"},
+		"70-locks-in-opposite-orders/at-once":   {steppingAs("70-locks-in-opposite-orders/opposite"), "safe"},
+		"71-locks-on-several-resources/jump":    {noStep, "safe"},
+		"72-one-token-for-several-resources":    {unfenced, "stale-write, accepted-after-expiry"},
+
 		"47-consensus/paused-client":                  {noPause, "safe"},
 		"47-consensus/paused-client-fenced":           {unfenced, "stale-write"},
 		"47-consensus/cut-off-client":                 {func(s *scenarios.Scenario) { s.Lock.Belief = protocols.UntilTold }, "lease-overlap"},
