@@ -252,6 +252,7 @@ func TestDrawKeepsToTheBudget(t *testing.T) {
 func TestDrawIsAboutEverything(t *testing.T) {
 	s := beyond()
 	s.Base.Nodes.Replicas = append(s.Base.Nodes.Replicas, replicasOf("A", "A2"))
+	s.Base.Lock.Batching = 1 // batches can be split
 	seen := map[string]bool{}
 	for i := range 400 {
 		x := Candidate{Seed: uint64(i)}.Scenario(s)
