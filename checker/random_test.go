@@ -403,6 +403,7 @@ func updateHistories() *rapid.Generator[updateHistory] {
 		wrote := map[int]basis{} // what each grant wrote last
 		under := map[int]basis{} // what each write was called with, and each read saw
 		reached := map[int]history.Outcome{}
+		blind := map[int]bool{}
 		busy := map[int]int{} // the operation each grant waits for
 		late := []int{}       // operations that were given up before they reached the resource
 		reach := func(op int) {
@@ -417,6 +418,7 @@ func updateHistories() *rapid.Generator[updateHistory] {
 			if e.Func == history.Read {
 				e.Number = number
 			}
+			again := reached[op] == history.OK
 			reached[op] = e.Outcome
 			r.add(e)
 			switch {
@@ -428,6 +430,11 @@ func updateHistories() *rapid.Generator[updateHistory] {
 				if own := wrote[e.Grant]; own.known && (!b.known || own.version > b.version) {
 					b = own
 				}
+				// What arrives again rests on what it rested on before.
+				if again && blind[op] {
+					b = basis{}
+				}
+				blind[op] = blind[op] || !b.known
 				if b.known && b.version != version {
 					u.versions++
 				}

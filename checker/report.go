@@ -19,6 +19,9 @@ const (
 	AcceptedAfterExpiry Kind = "accepted-after-expiry"
 	// LostUpdate: a critical section wrote over a number that it had not read.
 	LostUpdate Kind = "lost-update"
+	// StaleRead: a read gave a number that had been written over, or that nobody had written. It is looked for where the
+	// resource recorded no effects; where it did, such a history contradicts itself.
+	StaleRead Kind = "stale-read"
 	// TokenRegressed: a grant got a lower fencing token than an earlier one, or the resource accepted an effect with a lower
 	// token than it had accepted before.
 	TokenRegressed Kind = "token-regressed"
@@ -28,7 +31,7 @@ const (
 	Vacuous Kind = "vacuous"
 )
 
-var kinds = []Kind{LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, TokenRegressed, TokenRepeated, Vacuous}
+var kinds = []Kind{LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Vacuous}
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
 func (k Kind) Violation() bool { return k != AcceptedAfterExpiry && k != Vacuous }
@@ -58,7 +61,7 @@ type Finding struct {
 	Resource string // empty if Vacuous
 	// Count is how often the rule is broken on the resource: LeaseOverlap, the holds that begin, and the confirmed holds
 	// that lie, inside another client's; StaleWrite and AcceptedAfterExpiry, such writes; LostUpdate, the writes over
-	// another number than was read, or 1 where that cannot be told because the resource recorded no effects.
+	// another number than was read, or 1 where that cannot be told because the resource recorded no effects; StaleRead, 1.
 	Count int
 	// Windows are the witnesses in the order in which they began. LeaseOverlap: the two holds; a hold that is only
 	// confirmed is shown as the operation that confirms it. StaleWrite: the ended lease and the later one;
@@ -111,7 +114,7 @@ type Resource struct {
 
 // Unchecked is a question that porcupine was not asked, or did not answer within its bounds.
 type Unchecked struct {
-	Kind     Kind // LeaseOverlap or LostUpdate
+	Kind     Kind // LeaseOverlap, LostUpdate or StaleRead
 	Resource string
 	// Decided: the direct check answered it all the same, so that only the second opinion is missing.
 	Decided bool

@@ -18,6 +18,9 @@ func registerModel(initial int64) porcupine.Model {
 		Init: func() any { return initial },
 		Step: func(state, input, _ any) (bool, any) {
 			s := input.(*section)
+			if s.onlyRead {
+				return s.read == state.(int64), state
+			}
 			if s.blind || s.read == state.(int64) {
 				return true, s.wrote
 			}
@@ -100,15 +103,10 @@ func (r *Report) addUpdates(t *transcript, o Options) error {
 	if err != nil {
 		return err
 	}
+	read := reads(t, a)
 	for _, resource := range t.resources {
 		sections := found[resource]
-		serial, why := linearizable(registerModel(o.Initial), len(sections), o, func() []porcupine.Operation {
-			ops := make([]porcupine.Operation, len(sections))
-			for i := range sections {
-				ops[i] = porcupine.Operation{Input: &sections[i], Call: int64(sections[i].from), Return: int64(sections[i].to)}
-			}
-			return ops
-		})
+		serial, why := explained(sections, o)
 		lost := losses[resource]
 		switch recorded := a.recorded[resource]; {
 		case serial == unknown:
@@ -117,12 +115,69 @@ func (r *Report) addUpdates(t *transcript, o Options) error {
 			return &DisagreeError{Kind: LostUpdate, Resource: resource, Direct: len(lost) > 0, Linearizable: serial == no}
 		case !recorded && serial == no:
 			lost = []loss{suspects(sections, o.Initial)}
+		case serial == yes && len(read[resource]) > 0:
+			stale, why := staleRead(sections, read[resource], o)
+			if why != "" {
+				r.Unchecked = append(r.Unchecked, Unchecked{Kind: StaleRead, Resource: resource, Why: why})
+			} else if stale != nil {
+				r.Findings = append(r.Findings, t.staleRead(resource, stale))
+			}
 		}
 		if len(lost) > 0 {
 			r.Findings = append(r.Findings, lostUpdate(t, resource, lost))
 		}
 	}
 	return nil
+}
+
+// explained asks porcupine whether some order of the sections gives each the number that it read.
+func explained(sections []section, o Options) (answer, string) {
+	return linearizable(registerModel(o.Initial), len(sections), o, func() []porcupine.Operation {
+		ops := make([]porcupine.Operation, len(sections))
+		for i := range sections {
+			ops[i] = porcupine.Operation{Input: &sections[i], Call: int64(sections[i].from), Return: int64(sections[i].to)}
+		}
+		return ops
+	})
+}
+
+// staleRead finds the first of the reads, in the order in which they returned, that no order of them and the sections
+// explains, though one explains the sections; nil if there is none. If porcupine gives up, it says why.
+func staleRead(sections, reads []section, o Options) (*section, string) {
+	with := func(n int) (answer, string) { return explained(slices.Concat(sections, reads[:n]), o) }
+	switch all, why := with(len(reads)); all {
+	case yes:
+		return nil, ""
+	case unknown:
+		return nil, why
+	}
+	// The first n reads are explained, the first most are not.
+	n, most := 0, len(reads)
+	for most-n > 1 {
+		middle := (n + most) / 2
+		switch some, why := with(middle); some {
+		case unknown:
+			return nil, why
+		case yes:
+			n = middle
+		default:
+			most = middle
+		}
+	}
+	return &reads[n], ""
+}
+
+func (t *transcript) staleRead(resource string, s *section) Finding {
+	w := t.window(s.process, s.grant, s.from, s.to)
+	under := ""
+	if s.grant != 0 {
+		under = fmt.Sprintf(" (grant %d)", s.grant)
+	}
+	return Finding{
+		Kind: StaleRead, Resource: resource, Count: 1, Windows: []Window{w},
+		FromSeq: w.FromSeq, ToSeq: w.ToSeq, From: w.From, To: w.To, Seqs: ends(s.span),
+		Text: fmt.Sprintf("%s%s read %d from %q, which no order of the writes before and the reads explains.", s.process, under, s.read, resource),
+	}
 }
 
 // suspects names sections of a resource without effects that cannot all be atomic: two that read the same number; or
@@ -175,8 +230,7 @@ func lostUpdate(t *transcript, resource string, lost []loss) Finding {
 	from := s.readAt
 	if other == nil {
 		show(s)
-		f.Text = fmt.Sprintf("%s (grant %d) read %d and wrote %d, which no order of the critical sections on %q explains.",
-			s.process, s.grant, s.read, s.wrote, resource)
+		f.Text = fmt.Sprintf("%s and wrote %d%s, which no order of the critical sections explains.", s.basis(resource), s.wrote, s.writtenUnder())
 	} else {
 		from = written(other)
 		if s.from < other.from {
@@ -186,11 +240,11 @@ func lostUpdate(t *transcript, resource string, lost []loss) Finding {
 			show(other)
 			show(s)
 		}
-		f.Text = fmt.Sprintf("%s (grant %d) read %d from %q and wrote %d over the %d that %s (grant %d) had written there.",
-			s.process, s.grant, s.read, resource, s.wrote, other.wrote, other.process, other.grant)
+		f.Text = fmt.Sprintf("%s and wrote %d%s over the %d that %s (grant %d) had written there.",
+			s.basis(resource), s.wrote, s.writtenUnder(), other.wrote, other.process, other.grant)
 		if s.applied == 0 {
-			f.Text = fmt.Sprintf("%s (grant %d) and %s (grant %d) both read %d from %q, and wrote %d and %d, which no order explains.",
-				other.process, other.grant, s.process, s.grant, s.read, resource, other.wrote, s.wrote)
+			f.Text = fmt.Sprintf("%s and wrote %d%s; %s and wrote %d%s. No order explains both.",
+				other.basis(resource), other.wrote, other.writtenUnder(), s.basis(resource), s.wrote, s.writtenUnder())
 		}
 	}
 	slices.Sort(f.Seqs)
@@ -198,4 +252,23 @@ func lostUpdate(t *transcript, resource string, lost []loss) Finding {
 	w := t.window("", 0, from, written(s))
 	f.FromSeq, f.ToSeq, f.From, f.To = w.FromSeq, w.ToSeq, w.From, w.To
 	return f
+}
+
+// basis says who wrote, and upon what.
+func (s *section) basis(resource string) string {
+	switch {
+	case s.own:
+		return fmt.Sprintf("%s (grant %d) had written %d to %q itself", s.process, s.grant, s.read, resource)
+	case s.readUnder != 0:
+		return fmt.Sprintf("%s read %d from %q under grant %d", s.process, s.read, resource, s.readUnder)
+	}
+	return fmt.Sprintf("%s (grant %d) read %d from %q", s.process, s.grant, s.read, resource)
+}
+
+// writtenUnder names the grant of the write where it is not that of the read.
+func (s *section) writtenUnder() string {
+	if s.readUnder == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" under grant %d", s.grant)
 }

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"errors"
+	"slices"
 	"testing"
 )
 
@@ -35,6 +37,14 @@ func TestUpdates(t *testing.T) {
 		{"effects that name no operation, matched by number", "c1 read 3 of 1; c1 read 4 of 1; effect read of 1; effect write =1 of 2; effect read =1 of 1; ok 4; ok 3 =1; c1 write 5 =2 of 1; unknown 5; c1 write 6 =3 of 1; effect write =3 of 1; effect write =2 of 1", none},
 		{"effects that name no operation, in turn", "effect read of 1; effect write =1 of 1; effect read =1 of 2; effect write =2 of 2", none},
 
+		{"a write that depends on nothing and arrives twice", "c1 write 4 =1 of 1; applied 4; c2 write 5 =3 of 2; applied 5; applied 4", none},
+		{"a write under a later grant rests on what was read under an earlier one", "c1 read 3 of 1; applied 3; ok 3; c2 read 4 of 2; applied 4; ok 4; c2 write 5 =1 of 2; applied 5; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; applied 7; ok 7", lost},
+		{"and loses nothing if nobody wrote between", "c1 read 3 of 1; applied 3; ok 3; c1 acquire 6; ok 6; c1 write 7 =2 of 6; applied 7; ok 7", none},
+		{"unless that was used for a write already", "c1 read 3 of 1; applied 3; ok 3; c1 write 8 =4 of 1; applied 8; ok 8; c2 write 5 =1 of 2; applied 5; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; applied 7; ok 7", none},
+
+		{"no effects: a write under a later grant rests on what was read under an earlier one", "c1 read 3 of 1; ok 3; c2 read 4 of 2; ok 4; c2 write 5 =1 of 2; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; ok 7", lost},
+		{"no effects: and loses nothing if nobody wrote between", "c1 read 3 of 1; ok 3; c1 acquire 6; ok 6; c1 write 7 =2 of 6; ok 7", none},
+		{"no effects: a failed write has not used it", "c1 read 3 of 1; ok 3; c1 write 8 =4 of 1; fail 8; c2 read 4 of 2; ok 4; c2 write 5 =1 of 2; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; ok 7", lost},
 		{"no effects: one after the other", "c1 read 3 of 1; ok 3; c1 write 4 =1 of 1; ok 4; c2 read 5 of 2; ok 5 =1; c2 write 6 =2 of 2; ok 6", none},
 		{"no effects: both read the same", "c1 read 3 of 1; ok 3; c2 read 5 of 2; ok 5; c1 write 4 =1 of 1; ok 4; c2 write 6 =2 of 2; ok 6", lost},
 		{"no effects: the failed one does not count", "c1 read 3 of 1; ok 3; c2 read 5 of 2; ok 5; c1 write 4 =1 of 1; ok 4; c2 write 6 =2 of 2; fail 6", none},
@@ -74,6 +84,54 @@ func TestInitialNumber(t *testing.T) {
 		r, err := Check(script(t, text), Options{Initial: initial})
 		if err != nil || shown(r) != want {
 			t.Errorf("from %d: %v, found %q, want %q", initial, err, shown(r), want)
+		}
+	}
+}
+
+// A read without a write after it must fit as well. Where effects are recorded, one that does not is a contradiction.
+func TestStaleReads(t *testing.T) {
+	const locks = "c1 acquire 1; ok 1; expire 1; c2 acquire 2; ok 2; expire 2; "
+	for _, c := range []struct{ rule, script, want string }{
+		{"stale", "c1 write 3 =1 of 1; ok 3; c2 read 4 of 2; ok 4 =0", "stale-read r x1"},
+		{"fresh", "c1 write 3 =1 of 1; ok 3; c2 read 4 of 2; ok 4 =1", ""},
+		{"while it is written, either", "c1 write 3 =1 of 1; c2 read 4 of 2; ok 4 =0; c2 read 5 of 2; ok 5 =1; ok 3", ""},
+		{"but not back again", "c1 write 3 =1 of 1; c2 read 4 of 2; ok 4 =1; c2 read 5 of 2; ok 5 =0; ok 3", "stale-read r x1"},
+		{"what nobody wrote", "c1 write 3 =1 of 1; ok 3; c2 read 4 of 2; ok 4 =7", "stale-read r x1"},
+		{"what was perhaps written", "c1 write 3 =1 of 1; unknown 3; c2 read 4 of 2; ok 4 =1", ""},
+		{"or perhaps not", "c1 write 3 =1 of 1; unknown 3; c2 read 4 of 2; ok 4 =0", ""},
+		{"but not both ways", "c1 write 3 =1 of 1; unknown 3; c2 read 4 of 2; ok 4 =1; c2 read 5 of 2; ok 5 =0", "stale-read r x1"},
+		{"an answer that failed says nothing", "c1 write 3 =1 of 1; ok 3; c2 read 4 of 2; fail 4 =0", ""},
+		{"the first of two reads before a write", "c1 write 3 =1 of 1; ok 3; c2 read 4 of 2; ok 4 =0; c2 read 5 of 2; ok 5 =1; c2 write 6 =2 of 2; ok 6", "stale-read r x1"},
+		{"under no grant", "c1 write 3 =1 of 1; ok 3; c3 read 4; ok 4 =0", "stale-read r x1"},
+	} {
+		r, err := Check(script(t, locks+c.script), Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", c.rule, err)
+		}
+		if got := shown(r); got != c.want || len(r.Unchecked) > 0 || r.Passed() != (c.want == "") {
+			t.Errorf("%s: found %q, want %q; %+v", c.rule, got, c.want, r.Unchecked)
+		}
+	}
+	if _, err := Check(script(t, locks+"c1 write 3 =1 of 1; applied 3; ok 3; c2 read 4 of 2; applied 4 =0; ok 4 =0"), Options{}); !errors.Is(err, ErrMalformed) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The sentence says what the client did, and not that it read what it had written.
+func TestLostUpdatesSayWhatWasKnown(t *testing.T) {
+	const locks = "c1 acquire 1; ok 1; expire 1; c2 acquire 2; ok 2; expire 2; "
+	for text, want := range map[string]string{
+		"c1 read 3 of 1; applied 3; ok 3; c2 write 4 =1 of 2; applied 4; c1 write 6 =2 of 1; applied 6":                           `c1 (grant 1) read 0 from "r" and wrote 2 over the 1 that c2 (grant 2) had written there.`,
+		"c1 write 4 =1 of 1; applied 4; ok 4; c2 write 5 =3 of 2; applied 5; c1 write 6 =2 of 1; applied 6":                       `c1 (grant 1) had written 1 to "r" itself and wrote 2 over the 3 that c2 (grant 2) had written there.`,
+		"c1 read 3 of 1; applied 3; ok 3; c2 write 5 =1 of 2; applied 5; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; applied 7": `c1 read 0 from "r" under grant 1 and wrote 2 under grant 6 over the 1 that c2 (grant 2) had written there.`,
+	} {
+		r, err := Check(script(t, locks+text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Kind == LostUpdate })
+		if i < 0 || r.Findings[i].Text != want {
+			t.Errorf("%+v, want %s", r.Findings, want)
 		}
 	}
 }
