@@ -133,17 +133,17 @@ func violations(r checker.Report) []checker.Kind {
 // smallest jump of a node's clock, or the shortest delay of a restart that is safe. Both are tight when messages take no
 // time and the second client asks at the right moment.
 func formula(r *Result, kind string) (time.Duration, string) {
+	w := r.Witness()
 	asked, struck := time.Duration(-1), time.Duration(-1)
 	for i := range r.History {
 		e := &r.History[i]
-		if asked < 0 && e.Kind == history.Call && e.Func == history.Acquire {
+		if asked < 0 && e.Kind == history.Call && e.Func == history.Acquire && e.Resource == w.Resource {
 			asked = time.Duration(e.Time)
 		}
 		if struck < 0 && e.Kind == history.Fault && e.Name == kind && e.Node != "" {
 			struck = time.Duration(e.Time)
 		}
 	}
-	w := r.Witness()
 	if r.Scenario.Lock.Protocol != "redlock" || w.Kind != checker.LeaseOverlap || asked < 0 || struck < asked || r.hasMoreThan(kind) {
 		return 0, ""
 	}

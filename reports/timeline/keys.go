@@ -40,7 +40,14 @@ func (b *builder) addKeys() {
 		if k.Left > 0 {
 			left = fmt.Sprintf("with %v to live", k.Left.Round(time.Millisecond))
 		}
-		b.span(k.Node, Span{Kind: kind, From: Instant(k.From), Owner: owner, Key: k.Key, Left: int64(k.Left), Rate: k.Rate, Label: label,
+		on := ""
+		if kind == Key {
+			on = b.named(k.Key)
+			if on != "" && owner >= 0 {
+				label += ": " + k.Key
+			}
+		}
+		b.span(k.Node, Span{Kind: kind, Resource: on, From: Instant(k.From), Owner: owner, Key: k.Key, Left: int64(k.Left), Rate: k.Rate, Label: label,
 			Text: fmt.Sprintf("%s keeps %q of %s, %s, %s", k.Node, k.Key, cmp.Or(k.Owner, "nobody"), left, b.during(Instant(k.From), int64(k.To)))}, int64(k.To))
 	}
 	b.addGranted(held)
@@ -113,7 +120,7 @@ func (b *builder) addGranted(held []sim.Kept) {
 			case kept >= q && from < 0:
 				from = c.at
 			case kept < q && from >= 0:
-				b.granted(v.owner, q, from, c.at)
+				b.granted(v.owner, v.key, q, from, c.at)
 				from = -1
 			}
 		}
@@ -127,10 +134,10 @@ func flag(is bool) int {
 	return 0
 }
 
-func (b *builder) granted(owner string, q int, from, to sim.True) {
+func (b *builder) granted(owner, resource string, q int, from, to sim.True) {
 	if from == to || b.owner(owner) < 0 {
 		return
 	}
-	b.span(owner, Span{Kind: Granted, From: Instant(from), Owner: b.owner(owner), Label: "granted",
-		Text: fmt.Sprintf("%s keep %s's value %s", counted(q, "node")+" or more", owner, b.during(Instant(from), int64(to)))}, int64(to))
+	b.span(owner, Span{Kind: Granted, From: Instant(from), Owner: b.owner(owner), Resource: b.named(resource), Label: "granted",
+		Text: fmt.Sprintf("%s keep %s's value%s %s", counted(q, "node")+" or more", owner, b.behind(" of ", resource), b.during(Instant(from), int64(to)))}, int64(to))
 }

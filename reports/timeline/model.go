@@ -29,6 +29,9 @@ type Timeline struct {
 	// Notes say what the timeline leaves out, a sentence each.
 	Notes []string `json:"notes"`
 
+	// Resources are what was locked, read or written, where that is more than one; empty otherwise.
+	Resources []string `json:"resources,omitempty"`
+
 	Lanes  []Lane  `json:"lanes"`
 	Arrows []Arrow `json:"arrows"`
 	Story  []Step  `json:"story"`
@@ -103,6 +106,8 @@ type Span struct {
 	Owner int `json:"owner"`
 	// Grant is the number of the acquire that a window rests on; 0 for none.
 	Grant int `json:"grant,omitempty"`
+	// Resource is what a window or a lock's key is on, where the run has more than one; empty otherwise.
+	Resource string `json:"resource,omitempty"`
 	// Label is written into it, Text says all of it.
 	Label string `json:"label"`
 	Text  string `json:"text"`

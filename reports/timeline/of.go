@@ -29,6 +29,7 @@ func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 	if n := len(r.History); n > 0 {
 		b.end = max(b.end, Instant(r.History[n-1].Time))
 	}
+	b.addResources()
 	b.addLanes()
 	if err := b.addWindows(); err != nil {
 		return nil, err
@@ -56,6 +57,35 @@ type builder struct {
 	result *scenarios.Result
 	end    Instant        // of the run
 	lanes  map[string]int // by the process's name, from 0; only those there are
+}
+
+// addResources lists what was used, if it is more than one.
+func (b *builder) addResources() {
+	var used []string
+	for _, name := range b.result.Scenario.Resources {
+		if slices.ContainsFunc(b.result.History, func(e history.Event) bool { return e.Kind == history.Call && e.Resource == name }) {
+			used = append(used, name)
+		}
+	}
+	if len(used) > 1 {
+		b.t.Resources = used
+	}
+}
+
+// named is a resource where the run has more than one.
+func (b *builder) named(resource string) string {
+	if b.t.Resources == nil {
+		return ""
+	}
+	return resource
+}
+
+// behind is a word and a resource, where it is named.
+func (b *builder) behind(word, resource string) string {
+	if name := b.named(resource); name != "" {
+		return word + name
+	}
+	return ""
 }
 
 // addLanes makes a lane for each client, for each node that has to do with the run, and for the storage if it was used.
@@ -122,6 +152,12 @@ func (b *builder) addWindows() error {
 	if err != nil {
 		return fmt.Errorf("timeline: %w", err)
 	}
+	resources := map[int]string{} // by grant
+	for i := range h {
+		if h[i].Kind == history.Call && h[i].Func == history.Acquire {
+			resources[h[i].Op] = h[i].Resource
+		}
+	}
 	for _, w := range windows {
 		to, until, why := int64(w.To), seconds(Instant(w.To)), ""
 		if w.ToSeq == 0 {
@@ -129,9 +165,10 @@ func (b *builder) addWindows() error {
 		} else {
 			why = ": " + reports.Ended(&h[w.ToSeq-1])
 		}
-		b.span(w.Process, Span{Kind: Believed, From: Instant(w.From), Owner: b.owner(w.Process), Grant: w.Grant,
-			Label: fmt.Sprintf("believes (grant %d)", w.Grant),
-			Text:  fmt.Sprintf("%s believes in its lock (grant %d) from %s to %s, for %v%s", w.Process, w.Grant, seconds(Instant(w.From)), until, w.To.Since(w.From), why)}, to)
+		on := resources[w.Grant]
+		b.span(w.Process, Span{Kind: Believed, From: Instant(w.From), Owner: b.owner(w.Process), Grant: w.Grant, Resource: b.named(on),
+			Label: fmt.Sprintf("believes%s (grant %d)", b.behind(" in ", on), w.Grant),
+			Text:  fmt.Sprintf("%s believes in its lock%s (grant %d) from %s to %s, for %v%s", w.Process, b.behind(" on ", on), w.Grant, seconds(Instant(w.From)), until, w.To.Since(w.From), why)}, to)
 	}
 	calls := map[int]int64{}
 	for i := range h {
@@ -140,12 +177,12 @@ func (b *builder) addWindows() error {
 		case e.Func == history.Acquire && e.Kind == history.Call:
 			calls[e.Op] = e.Time
 		case e.Func == history.Acquire && e.Kind == history.Return:
-			b.asking(e.Process, calls[e.Op], e.Time, e.Outcome)
+			b.asking(e.Process, resources[e.Op], calls[e.Op], e.Time, e.Outcome)
 			delete(calls, e.Op)
 		case e.Kind == history.Crash:
 			for j := range h[:i] { // in the order of the calls
 				if from, open := calls[h[j].Op]; open && h[j].Process == e.Process && h[j].Kind == history.Call {
-					b.asking(e.Process, from, e.Time, "")
+					b.asking(e.Process, h[j].Resource, from, e.Time, "")
 					delete(calls, h[j].Op)
 				}
 			}
@@ -153,20 +190,20 @@ func (b *builder) addWindows() error {
 	}
 	for i := range h {
 		if from, open := calls[h[i].Op]; open && h[i].Kind == history.Call && h[i].Func == history.Acquire {
-			b.asking(h[i].Process, from, int64(sim.Forever), "")
+			b.asking(h[i].Process, h[i].Resource, from, int64(sim.Forever), "")
 		}
 	}
 	return nil
 }
 
-func (b *builder) asking(process string, from, to int64, outcome history.Outcome) {
+func (b *builder) asking(process, resource string, from, to int64, outcome history.Outcome) {
 	became := map[history.Outcome]string{history.OK: "and is granted it", history.Failed: "and is not granted it"}[outcome]
 	until := seconds(Instant(to))
 	if to > int64(b.end) {
 		until = "the end of the run"
 	}
-	b.span(process, Span{Kind: Asking, From: Instant(from), Owner: b.owner(process), Label: "asks",
-		Text: strings.TrimSpace(fmt.Sprintf("%s asks for the lock from %s to %s %s", process, seconds(Instant(from)), until, became))}, to)
+	b.span(process, Span{Kind: Asking, From: Instant(from), Owner: b.owner(process), Resource: b.named(resource), Label: "asks",
+		Text: strings.TrimSpace(fmt.Sprintf("%s asks for the lock%s from %s to %s %s", process, b.behind(" on ", resource), seconds(Instant(from)), until, became))}, to)
 }
 
 // addActs adds the acting windows, and a mark for each effect.
@@ -174,6 +211,7 @@ func (b *builder) addActs() {
 	h := b.result.History
 	type act struct {
 		process  string
+		resource string
 		from, to int64
 		effects  int
 	}
@@ -197,19 +235,19 @@ func (b *builder) addActs() {
 		if e.Func == history.Write {
 			what = fmt.Sprintf("%s of %d", e.Func, e.Number)
 		}
-		m.Text = fmt.Sprintf("%s %s %s's %s at %s", at, verb, e.Process, what, seconds(m.At))
+		m.Text = fmt.Sprintf("%s %s %s's %s%s at %s", at, verb, e.Process, what, b.behind(" on ", e.Resource), seconds(m.At))
 		if e.Token != 0 {
 			m.Text += fmt.Sprintf(" (token %d)", e.Token)
 		}
 		b.mark(e.Process, m)
-		m.Label = e.Process + ": " + strings.ReplaceAll(what, " of", "")
+		m.Label = e.Process + b.behind(" on ", e.Resource) + ": " + strings.ReplaceAll(what, " of", "")
 		b.mark(at, m)
 		if e.Outcome != history.OK || e.Grant == 0 {
 			continue
 		}
 		a := acts[e.Grant]
 		if a == nil {
-			a = &act{process: e.Process, from: e.Time}
+			a = &act{process: e.Process, resource: e.Resource, from: e.Time}
 			acts[e.Grant] = a
 			order = append(order, e.Grant)
 		}
@@ -218,8 +256,8 @@ func (b *builder) addActs() {
 	}
 	for _, grant := range order {
 		a := acts[grant]
-		b.span(a.process, Span{Kind: Acting, From: Instant(a.from), Owner: b.owner(a.process), Grant: grant, Label: "acts",
-			Text: fmt.Sprintf("%s acts under grant %d from %s to %s: the resource takes %s", a.process, grant, seconds(Instant(a.from)), seconds(Instant(a.to)), counted(a.effects, "effect"))}, a.to)
+		b.span(a.process, Span{Kind: Acting, From: Instant(a.from), Owner: b.owner(a.process), Grant: grant, Resource: b.named(a.resource), Label: "acts",
+			Text: fmt.Sprintf("%s acts under grant %d from %s to %s: the resource%s takes %s", a.process, grant, seconds(Instant(a.from)), seconds(Instant(a.to)), b.behind(" ", a.resource), counted(a.effects, "effect"))}, a.to)
 	}
 }
 
@@ -455,6 +493,11 @@ func (b *builder) arrange() {
 		for j := range l.Spans {
 			s := &l.Spans[j]
 			shared := s.Kind
+			if s.Resource != "" {
+				// Rows of their own for each resource, in the resources' order.
+				s.Row = slices.Index(b.used(l), s.Resource)
+				continue
+			}
 			if shared == Held || shared == Slow {
 				shared = Cut
 			}
@@ -468,6 +511,17 @@ func (b *builder) arrange() {
 			ends[shared] = rows
 		}
 	}
+}
+
+// used are the resources that a lane has something on.
+func (b *builder) used(l *Lane) []string {
+	var used []string
+	for _, name := range b.t.Resources {
+		if slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Resource == name }) {
+			used = append(used, name)
+		}
+	}
+	return used
 }
 
 // seconds is an instant as the story has it.

@@ -167,66 +167,100 @@ const (
 
 func (r *rows) lane(i int) {
 	l := &r.t.Lanes[i]
-	main, granted, acts, stopped := r.empty(), r.empty(), r.empty(), r.empty()
-	has := map[SpanKind]bool{}
-	draw := func(line row, sign func(*Span) rune, kinds ...SpanKind) {
-		for j := range l.Spans {
-			if s := &l.Spans[j]; slices.Contains(kinds, s.Kind) && r.t.Focus.has(s.From, s.To) {
-				has[s.Kind] = true
-				r.fill(line, s.From, s.To, sign(s))
+	if r.t.Resources == nil || l.Kind == Storage {
+		r.windows(i, "", l.Name)
+	} else {
+		r.add(l.Name, r.empty())
+		for _, resource := range r.t.Resources {
+			if slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Resource == resource && r.t.Focus.has(s.From, s.To) }) {
+				r.windows(i, resource, " "+resource)
 			}
 		}
 	}
-	always := func(sign rune) func(*Span) rune { return func(*Span) rune { return sign } }
-	draw(main, always(signAsks), Asking)
-	draw(main, always(signBelieves), Believed)
-	draw(main, func(s *Span) rune { return r.digit(s.Owner) }, Key)
-	draw(granted, always(signGranted), Granted)
-	draw(acts, always(signActs), Acting)
-	draw(stopped, always(signPaused), Paused, Suspended)
-	draw(stopped, always(signDown), Crashed, Down, Off)
+	r.acts(l)
+	r.stopped(l)
+	r.faults(l)
+	r.obstacles(l)
+}
+
+// drawn fills a row with the spans of some kinds that are on a resource, and says whether there are any.
+func (r *rows) drawn(line row, l *Lane, resource string, sign func(*Span) rune, kinds ...SpanKind) bool {
+	any := false
+	for j := range l.Spans {
+		if s := &l.Spans[j]; slices.Contains(kinds, s.Kind) && (resource == "" || s.Resource == resource) && r.t.Focus.has(s.From, s.To) {
+			any = true
+			r.fill(line, s.From, s.To, sign(s))
+		}
+	}
+	return any
+}
+
+func always(sign rune) func(*Span) rune { return func(*Span) rune { return sign } }
+
+// windows writes what a lane asks for, believes, is granted and keeps, of one resource where the run has more.
+func (r *rows) windows(i int, resource, name string) {
+	l := &r.t.Lanes[i]
+	if l.Kind == Storage {
+		return
+	}
+	main, granted := r.empty(), r.empty()
+	r.drawn(main, l, resource, always(signAsks), Asking)
+	r.drawn(main, l, resource, always(signBelieves), Believed)
+	r.drawn(main, l, resource, func(s *Span) rune { return r.digit(s.Owner) }, Key)
 	if v := r.t.Violation; v != nil {
 		for _, w := range v.Windows {
-			if w.Lane == i && max(w.From, v.From) < min(w.To, v.To) {
+			isOn := resource == "" || slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Resource == resource && s.Grant == w.Grant })
+			if w.Lane == i && isOn && max(w.From, v.From) < min(w.To, v.To) {
 				r.fill(main, max(w.From, v.From), min(w.To, v.To), signBoth)
 			}
 		}
 	}
-	effects := false
-	for _, m := range l.Marks {
-		if r.t.Focus.has(m.At, m.At) && (m.Kind == Accepted || m.Kind == Refused) {
-			effects = true
-			sign := signAccepted
-			switch {
-			case m.Kind == Refused:
-				sign = signRefused
-			case m.isRead():
-				sign = signRead
-			}
-			r.fill(acts, m.At, m.At, sign)
-		}
-	}
-	if l.Kind == Storage {
-		r.add(l.Name, acts)
-	} else {
-		r.add(l.Name, main)
-	}
-	if has[Granted] {
+	r.add(name, main)
+	if r.drawn(granted, l, resource, always(signGranted), Granted) {
 		r.add("  granted", granted)
 	}
-	if l.Kind != Storage && (effects || has[Acting]) {
-		r.add("  acts", acts)
+}
+
+// acts writes the effects of a client, or those that the storage or a node was asked for.
+func (r *rows) acts(l *Lane) {
+	acts := r.empty()
+	any := r.drawn(acts, l, "", always(signActs), Acting)
+	for _, m := range l.Marks {
+		if !r.t.Focus.has(m.At, m.At) || m.Kind != Accepted && m.Kind != Refused {
+			continue
+		}
+		any = true
+		sign := signAccepted
+		switch {
+		case m.Kind == Refused:
+			sign = signRefused
+		case m.isRead():
+			sign = signRead
+		}
+		r.fill(acts, m.At, m.At, sign)
 	}
 	switch {
-	case has[Paused] || has[Suspended]:
-		r.add("  paused", stopped)
-	case has[Crashed]:
-		r.add("  crashed", stopped)
-	case has[Down] || has[Off]:
-		r.add("  down", stopped)
+	case l.Kind == Storage:
+		r.add(l.Name, acts)
+	case any:
+		r.add("  acts", acts)
 	}
-	r.faults(l)
-	r.obstacles(l)
+}
+
+// stopped writes when a process did not run.
+func (r *rows) stopped(l *Lane) {
+	line := r.empty()
+	paused := r.drawn(line, l, "", always(signPaused), Paused, Suspended)
+	crashed := r.drawn(line, l, "", always(signDown), Crashed)
+	down := r.drawn(line, l, "", always(signDown), Down, Off)
+	switch {
+	case paused:
+		r.add("  paused", line)
+	case crashed:
+		r.add("  crashed", line)
+	case down:
+		r.add("  down", line)
+	}
 }
 
 // digit stands for a client.
