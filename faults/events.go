@@ -12,6 +12,8 @@ const (
 	// Prepared and NotPrepared: a client has declared the nodes fit to vote, or could not.
 	Prepared    = "prepared"
 	NotPrepared = "not-prepared"
+	// Closed: a client has been closed, and nothing of it is under way any more.
+	Closed = "closed"
 )
 
 // EventName is how a trigger calls an event: a step of the library by its name; a call, its success and its failure as
@@ -40,7 +42,7 @@ func EventName(e *history.Event) string {
 
 // EventNames lists the names that EventName gives, but for the steps of protocols.
 func EventNames() []string {
-	names := []string{Checked, Stopped, Prepared, NotPrepared, "belief-ended"}
+	names := []string{Checked, Stopped, Prepared, NotPrepared, Closed, "belief-ended"}
 	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Mark} {
 		names = append(names, string(f)+"-called", string(f)+"-done", string(f)+"-failed")
 	}

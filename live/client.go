@@ -94,11 +94,17 @@ type client struct {
 func (c *client) obey(o order) {
 	switch {
 	case o.Run > 0:
+		item := &c.scenario.Timeline[o.Run-1]
+		var all sync.WaitGroup
+		for range max(item.Goroutines, 1) {
+			all.Go(func() {
+				c.host.Enter()
+				defer c.host.Leave()
+				c.session.Run(item)
+			})
+		}
 		go func() {
-			item := &c.scenario.Timeline[o.Run-1]
-			c.host.Enter()
-			c.session.Run(item)
-			c.host.Leave()
+			all.Wait()
 			c.tell(notice{Done: o.Run})
 		}()
 	case o.Go > 0:

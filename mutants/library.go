@@ -264,5 +264,60 @@ func ofTheLibrary() []Mutant {
 			Edits:   []Edit{{"redlock/batch.go", "b.armed = true", "b.armed = b.timer.Stop()"}},
 			Killers: []string{"67-batches/behind-silence"},
 		},
+		{
+			Name: "queue-hands-over",
+			Bug:  "who waited in the client has the lock without asking the nodes",
+			Edits: []Edit{{"redlock/queue.go", "lease, failed := c.attempt(ctx, t.keys, lockTerm, t.value, before)",
+				"if t.value != \"\" {\n\t\tcl := &claim{client: c, ctx: valuesOf(ctx), keys: t.keys, name: nameOf(t.keys), value: t.value, attempt: 1, call: t.value}\n" +
+					"\t\tuntil := c.clock.Now().Add(lockTerm.ttl)\n\t\tcl.observe(Event{Step: Granted, Op: OpAcquire, Validity: lockTerm.ttl, Until: until})\n" +
+					"\t\treturn newLease(cl, lockTerm, lockTerm.ttl, until), nil\n\t}\n\tlease, failed := c.attempt(ctx, t.keys, lockTerm, t.value, before)"}},
+			Killers: []string{"73-waiting-in-one-client/contention", "73-waiting-in-one-client/turns"},
+		},
+		{
+			Name:    "queue-forgets-the-next",
+			Bug:     "the first of those who wait in the client gives up, and the next is not woken",
+			Edits:   []Edit{{"redlock/queue.go", "	if wasFirst {\n\t\tnext = q.next()", "	if wasFirst && q.leases > 0 {\n\t\tnext = q.next()"}},
+			Killers: []string{"73-waiting-in-one-client/gives-up-at-the-head", "73-waiting-in-one-client/give-up-at-different-times"},
+		},
+		{
+			Name:    "queue-last-first",
+			Bug:     "who came last to the queue of the client is served first",
+			Edits:   []Edit{{"redlock/queue.go", "t.enqueue(q.back, nil)", "t.enqueue(nil, q.front)"}},
+			Killers: []string{"73-waiting-in-one-client/in-order"},
+		},
+		{
+			Name:    "queue-never-gives-way",
+			Bug:     "a client with many goroutines keeps the lock from others for as long as any of them waits",
+			Edits:   []Edit{{"redlock/queue.go", "q.inARow >= localGrants", "q.inARow < 0"}},
+			Killers: []string{"73-waiting-in-one-client/turns"},
+		},
+		{
+			Name: "queue-by-the-order-of-keys",
+			Bug:  "goroutines of one client that name the same resources in another order do not wait for each other",
+			Edits: []Edit{
+				{"redlock/lock.go", "turn := c.join(keys)", "turn := c.join(resources)\n\t_ = keys"},
+				{"redlock/queue.go", "c.attempt(ctx, t.keys, lockTerm", "c.attempt(ctx, slices.Sorted(slices.Values(t.keys)), lockTerm"},
+				{"redlock/queue.go", "import (\n", "import (\n\t\"slices\"\n"},
+			},
+			Killers: []string{"73-waiting-in-one-client/the-same-set"},
+		},
+		{
+			Name:    "queue-waits-for-the-end-of-a-lease",
+			Bug:     "the next of those who wait in the client is woken by the end of a lease, not by its release",
+			Edits:   []Edit{{"redlock/lease.go", "reason := r.wait(ctx)\n\tl.vacate()", "reason := r.wait(ctx)\n\tcl.client.clock.AfterFunc(l.until.Sub(cl.client.clock.Now()), l.vacate)"}},
+			Killers: []string{"73-waiting-in-one-client/in-order", "73-waiting-in-one-client/the-same-set"},
+		},
+		{
+			Name:    "queue-outlives-a-lost-lease",
+			Bug:     "who waits behind a lease of the same client that nobody releases waits for ever",
+			Edits:   []Edit{{"redlock/lease.go", "	l.tell(ErrLost)\n\tl.vacate()", "	l.tell(ErrLost)"}},
+			Killers: []string{"73-waiting-in-one-client/never-released"},
+		},
+		{
+			Name:    "close-forgets-the-queue",
+			Bug:     "a client that is closed goes on serving those who wait in it",
+			Edits:   []Edit{{"redlock/queue.go", "	defer c.unnotify(c.notify(t.waiter))\n", ""}, {"redlock/queue.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/lock.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
+			Killers: []string{"73-waiting-in-one-client/closed"},
+		},
 	}
 }

@@ -184,6 +184,8 @@ func (t *teller) step(e *history.Event) string {
 		return fmt.Sprintf("%s makes sure: its lease%s is good for %v", e.Process, t.on(e), round(time.Duration(e.Span)))
 	case faults.Prepared:
 		return e.Process + " declares the nodes fit to vote"
+	case faults.Closed:
+		return e.Process + " is closed"
 	case faults.NotPrepared:
 		return fmt.Sprintf("%s cannot declare the nodes fit to vote: %s", e.Process, e.Detail)
 	case faults.Stopped:

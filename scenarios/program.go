@@ -57,6 +57,8 @@ func (t *tenure) do(s *Step) (goOn bool) {
 		return true
 	case PrepareStep:
 		return t.prepare()
+	case CloseStep:
+		return t.close()
 	}
 	l := t.about(s)
 	if s.isEffect() {
@@ -113,6 +115,22 @@ func (t *tenure) prepare() bool {
 	}
 	t.record(e)
 	return e.Name == faults.Prepared
+}
+
+// close closes the client, for a protocol that can.
+func (t *tenure) close() bool {
+	c, ok := t.locker.(protocols.Closer)
+	if !ok {
+		return false
+	}
+	t.acquires++
+	u := &under{acquire: t.acquires, grants: []Grant{{Resource: t.resources[0]}}} // as for prepare
+	e := history.Event{Kind: history.Step, Name: faults.Closed, Resource: u.name()}
+	if err := c.Close(u.in(context.Background())); err != nil {
+		e.Detail = protocols.Reason(err)
+	}
+	t.record(e)
+	return true
 }
 
 func (l *held) extend(ttl time.Duration) {

@@ -90,6 +90,10 @@ func (c *check) program(i *Item, wrong func(step int, word string, valid []strin
 			wrong(at, s.Resource[unknown], c.s.Resources, "there is no such resource")
 			return
 		}
+		if s.Kind == CloseStep && p.Name != "redlock" {
+			wrong(at, string(s.Kind), nil, "protocol %s has no client that could be closed, only redlock has", p.Name)
+			return
+		}
 		if s.takes() {
 			names := i.taken(s, c.s.Resources)
 			switch {

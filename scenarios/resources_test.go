@@ -43,6 +43,7 @@ func TestResourcesInFiles(t *testing.T) {
 		{"do: [{lock: [orders, invoices]}, {unlock: orders}]", "", `is not what a lock is held on that was taken before, which is [orders, invoices] "orders"`},
 		{"do: [{lock: [invoices, orders]}, write]", "", `does not say which resource: the lock is on several, as in "write: invoices" "write"`},
 		{"do: [{lock: [invoices, orders]}, {write: [invoices, orders]}]", "", "write is on one resource"},
+		{"do: [close]", "lock: {protocol: redlock-plain}\n", "protocol redlock-plain has no client that could be closed, only redlock has"},
 		{"do: [{lock: [invoices, orders]}]", "lock: {protocol: redlock-plain}\n", "protocol redlock-plain cannot lock several resources at once; lock one after the other"},
 		{"do: [{lock: invoices}, {sleep: orders}]", "", `timeline[0].do[1].sleep: sleep takes no resource "orders"`},
 		{"do: [{try-lock: 5s}]", "resources: [R]\n", `takes no length "try-lock"`},

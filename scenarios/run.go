@@ -141,7 +141,9 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		x := sessions[item.Client]
 		item.When.Arm(field, func() {
 			started[i] = true
-			w.Client(item.Client).Go(func() { x.Run(item) })
+			for range max(item.Goroutines, 1) {
+				w.Client(item.Client).Go(func() { x.Run(item) })
+			}
 		})
 	}
 	w.Kernel.Run(sim.True(s.Duration))

@@ -108,6 +108,8 @@ func (Item) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 	item := s.Definition(ref)
 	least, most := 1.0, float64(maxRepeat)
 	item.Properties["repeat"].Minimum, item.Properties["repeat"].Maximum = &least, &most
+	crowd := float64(maxGoroutines)
+	item.Properties["goroutines"].Minimum, item.Properties["goroutines"].Maximum = &least, &crowd
 	item.AllOf = []*jsonschema.Schema{
 		{OneOf: []*jsonschema.Schema{with("at"), with("after"), with("every")}},
 		{OneOf: []*jsonschema.Schema{with("fault"), with("client", "do")}},

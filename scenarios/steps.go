@@ -51,6 +51,8 @@ const (
 	PrepareStep StepKind = "prepare"
 	// UnlockStep releases the lock.
 	UnlockStep StepKind = "unlock"
+	// CloseStep closes the client, which ends those of its goroutines that wait for a lock. Only protocol redlock can.
+	CloseStep StepKind = "close"
 )
 
 // stepShape is what can be said with a kind of step.
@@ -78,6 +80,7 @@ var stepKinds = []stepShape{
 	{RenewStep, true, 0, true, true},
 	{PrepareStep, false, 0, false, false},
 	{UnlockStep, false, 0, true, true},
+	{CloseStep, false, 0, false, false},
 }
 
 // shape is the entry of stepKinds.

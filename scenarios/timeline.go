@@ -13,12 +13,14 @@ import (
 // Item is one entry of a timeline: at a moment, a client starts to do something or a fault strikes.
 type Item struct {
 	When faults.Trigger
-	// Client does the steps of Do, Repeat times.
+	// Client does the steps of Do, Repeat times, in each of so many Goroutines of its own.
 	Client string
 	// Resource is what its locks are on that do not name a resource themselves: several names for one lock on all of them.
 	Resource []string
 	Do       []Step
 	Repeat   int
+	// Goroutines is at least 1 in a file that was read; 0 counts as 1.
+	Goroutines int
 	// Fault strikes, if it is not nil. Kind is its name.
 	Kind  string
 	Fault faults.Fault
@@ -42,7 +44,7 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	if raw.Every != nil {
 		raw.After = raw.Every
 	}
-	*i = Item{When: faults.Trigger{After: raw.After, Every: raw.Every != nil, Plus: raw.Plus}, Client: raw.Client, Resource: raw.Resource, Do: raw.Do, Repeat: raw.Repeat, node: n}
+	*i = Item{When: faults.Trigger{After: raw.After, Every: raw.Every != nil, Plus: raw.Plus}, Client: raw.Client, Resource: raw.Resource, Do: raw.Do, Repeat: raw.Repeat, Goroutines: raw.Goroutines, node: n}
 	switch {
 	case moments != 1:
 		d.Errorf(n, "", nil, `an item says when, with one of "at", "after" and "every"`)
@@ -62,6 +64,8 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 		d.Errorf(n, "", nil, `an item has either "fault", or "client" and "do"`)
 	case raw.Repeat < 1 || raw.Repeat > maxRepeat:
 		d.Errorf(child(n, "repeat"), "", nil, "must be from 1 to %d", maxRepeat)
+	case raw.Goroutines < 1 || raw.Goroutines > maxGoroutines:
+		d.Errorf(child(n, "goroutines"), "", nil, "must be from 1 to %d", maxGoroutines)
 	}
 	if raw.At != nil {
 		i.When.At = *raw.At
@@ -81,17 +85,22 @@ type written struct {
 	// Resource is what locks are on that do not name a resource themselves: a name, or a list of names for one lock on all of
 	// them.
 	Resource Several `yaml:"resource"`
-	Do       []Step  `yaml:"do"`
-	Repeat   int     `yaml:"repeat"`
-	Fault    *fault  `yaml:"fault"`
+	// Do is what the client does.
+	Do []Step `yaml:"do"`
+	// Repeat is how often the steps are done, one time after the other; 1.
+	Repeat int `yaml:"repeat"`
+	// Goroutines is how many goroutines of the client do the steps side by side, as often as repeat says each; 1.
+	Goroutines int `yaml:"goroutines"`
+	// Fault is what goes wrong.
+	Fault *fault `yaml:"fault"`
 }
 
 // once is what an item is before anything is said of it.
-var once = written{Repeat: 1}
+var once = written{Repeat: 1, Goroutines: 1}
 
 // MarshalNode is the counterpart of UnmarshalNode.
 func (i Item) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
-	w := written{Client: i.Client, Resource: i.Resource, Do: i.Do, Repeat: max(i.Repeat, 1), Plus: i.When.Plus}
+	w := written{Client: i.Client, Resource: i.Resource, Do: i.Do, Repeat: max(i.Repeat, 1), Goroutines: max(i.Goroutines, 1), Plus: i.When.Plus}
 	switch {
 	case i.When.After == nil:
 		w.At = &i.When.At
@@ -108,6 +117,9 @@ func (i Item) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 
 // maxRepeat bounds how often an item is repeated.
 const maxRepeat = 1_000_000
+
+// maxGoroutines bounds how many goroutines an item has.
+const maxGoroutines = 10_000
 
 // fault is a mapping with one key, the fault's name.
 type fault struct {

@@ -190,6 +190,7 @@ func TestBrokenScenariosDoNotFit(t *testing.T) {
 		"neither bounds nor unbounded":  {text: whole, old: "{at-most: 2200ms}", new: "never"},
 		"a null":                        {text: whole, old: "claim: holds", new: "claim: null"},
 		"a repetition out of bounds":    {text: whole, old: "{at: 0s, ", new: "{at: 0s, repeat: 0, "},
+		"goroutines out of bounds":      {text: whole, old: "{at: 0s, ", new: "{at: 0s, goroutines: 10001, "},
 		"a case's name":                 {text: cased, old: "another:", new: "Another One:"},
 		"a case with a key spelt wrong": {text: cased, old: "{expect: {findings: [lease", new: "{expects: {findings: [lease"},
 		"no cases":                      {text: cased[:strings.Index(cased, "  one:")], old: "cases:", new: "cases: {}"},

@@ -32,6 +32,12 @@ type Preparer interface {
 	Prepare(ctx context.Context) error
 }
 
+// Closer is a Locker that can be closed: it grants nothing from then on, and ends the calls that wait.
+type Closer interface {
+	// Close returns when nothing is under way any more.
+	Close(ctx context.Context) error
+}
+
 // Lease is a lock that was granted.
 type Lease interface {
 	// Until is when the client stops believing in the lock, by its lock clock; the zero time if it never does by itself.

@@ -103,6 +103,13 @@ func (x *shipped) Prepare(ctx context.Context) error {
 	return x.client.PrepareGuard(ctx)
 }
 
+// Close closes the client.
+func (x *shipped) Close(ctx context.Context) error {
+	x.env.Leave()
+	defer x.env.Enter()
+	return x.client.Close(ctx)
+}
+
 func (x *shipped) acquire(lock func() (*redlock.Lease, error)) (Lease, error) {
 	x.env.Leave()
 	l, err := lock()
