@@ -314,6 +314,12 @@ func ofTheLibrary() []Mutant {
 			Killers: []string{"73-waiting-in-one-client/never-released"},
 		},
 		{
+			Name:    "queue-outlives-a-failed-release",
+			Bug:     "who waits behind a lease of the same client whose release has no quorum waits for ever",
+			Edits:   []Edit{{"redlock/lease.go", "reason := r.wait(ctx)\n\tl.vacate()", "reason := r.wait(ctx)\n\tif reason == nil {\n\t\tl.vacate()\n\t}"}},
+			Killers: []string{"73-waiting-in-one-client/release-lost"},
+		},
+		{
 			Name:    "close-forgets-the-queue",
 			Bug:     "a client that is closed goes on serving those who wait in it",
 			Edits:   []Edit{{"redlock/queue.go", "	defer c.unnotify(c.notify(t.waiter))\n", ""}, {"redlock/queue.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/lock.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},

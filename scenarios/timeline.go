@@ -19,7 +19,7 @@ type Item struct {
 	Resource []string
 	Do       []Step
 	Repeat   int
-	// Goroutines is at least 1 in a file that was read; 0 counts as 1.
+	// Goroutines is 0 for a single one.
 	Goroutines int
 	// Fault strikes, if it is not nil. Kind is its name.
 	Kind  string
@@ -44,7 +44,7 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	if raw.Every != nil {
 		raw.After = raw.Every
 	}
-	*i = Item{When: faults.Trigger{After: raw.After, Every: raw.Every != nil, Plus: raw.Plus}, Client: raw.Client, Resource: raw.Resource, Do: raw.Do, Repeat: raw.Repeat, Goroutines: raw.Goroutines, node: n}
+	*i = Item{When: faults.Trigger{After: raw.After, Every: raw.Every != nil, Plus: raw.Plus}, Client: raw.Client, Resource: raw.Resource, Do: raw.Do, Repeat: raw.Repeat, node: n}
 	switch {
 	case moments != 1:
 		d.Errorf(n, "", nil, `an item says when, with one of "at", "after" and "every"`)
@@ -69,6 +69,9 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	}
 	if raw.At != nil {
 		i.When.At = *raw.At
+	}
+	if raw.Goroutines > 1 {
+		i.Goroutines = raw.Goroutines
 	}
 	if raw.Fault != nil {
 		i.Kind, i.Fault, i.body = raw.Fault.kind, raw.Fault.fault, raw.Fault.body
