@@ -301,6 +301,8 @@ func TestRounds(t *testing.T) {
 				after  string
 				sent   []string
 			}{
+				{"the first acquire looks what the server allows, in one round trip", true, []string{"acquire a"}, "", []redlock.Outcome{redlock.Accepted},
+					"a=mine:30s", []string{"eval"}},
 				{"a plain acquire needs no script", true, []string{"acquire a"}, "", []redlock.Outcome{redlock.Accepted}, "a=mine:30s",
 					[]string{"set"}},
 				{"a script is sent with its source at first", true, []string{"release a"}, "a=mine:20s",
@@ -387,8 +389,8 @@ func TestSeams(t *testing.T) {
 		t.Errorf("name %q", node.Name())
 	}
 
-	// The server knows the scripts, and forgets them.
-	before := []*redlock.Command{command(t, "extend k", ttl), command(t, "release k", ttl)}
+	// The server allows all and knows the scripts, and forgets them.
+	before := []*redlock.Command{command(t, "acquire z", ttl), command(t, "extend k", ttl), command(t, "release k", ttl)}
 	for _, c := range before {
 		c.Done = func(*redlock.Command, redlock.Reply) {}
 	}
@@ -449,8 +451,8 @@ func TestHandshake(t *testing.T) {
 	if r := do(t, node, command(t, "acquire a", ttl))[0]; r.Outcome != redlock.Accepted {
 		t.Fatal(r)
 	}
-	if n := server.CommandCount(); n != 2 {
-		t.Errorf("%d commands for the first acquire, want 2: HELLO and SET", n)
+	if n := server.CommandCount(); n != 8 {
+		t.Errorf("%d commands for the first acquire, want 8: HELLO and EVAL, in which there are EXISTS, GET, PTTL, PEXPIRE, DEL and SET", n)
 	}
 	// A pipeline takes the same connection.
 	do(t, node, command(t, "acquire b", ttl), command(t, "acquire c", ttl))

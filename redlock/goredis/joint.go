@@ -12,7 +12,7 @@ import (
 )
 
 // writeJoint writes out a request for several commands.
-func writeJoint(ctx context.Context, r *batch.Request) redis.Cmder {
+func writeJoint(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
 	n := r.Len()
 	args := make([]any, 0, 3+n+2+2*n)
 	args = append(call(args, r), n)
@@ -30,6 +30,9 @@ func writeJoint(ctx context.Context, r *batch.Request) redis.Cmder {
 		if r.Script == batch.Votes {
 			args = append(args, ttl)
 		}
+	}
+	if r.Script == batch.Votes && looks {
+		args = append(args, firstContact)
 	}
 	return redis.NewCmd(ctx, args...)
 }

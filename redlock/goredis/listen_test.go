@@ -155,7 +155,15 @@ func TestListenToSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := client.Lock(t.Context(), "r", time.Hour)
+	others, err := goredis.Open(addrs[:2]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holder, err := redlock.New(others)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := holder.Lock(t.Context(), "r", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,6 +201,9 @@ func TestListenToSilence(t *testing.T) {
 	}
 	if took := time.Since(begin); took > 4*time.Second {
 		t.Errorf("closing took %v", took)
+	}
+	if err := others.Close(); err != nil {
+		t.Error(err)
 	}
 	eventually(t, time.Second, "no connection is open after Close", func() bool { return silent.open.Load() == 0 })
 	eventually(t, patience, "no goroutine is left after Close", func() bool {

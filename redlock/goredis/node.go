@@ -22,6 +22,7 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -37,6 +38,7 @@ type Node struct {
 	clock  redlock.Clock
 	tasks  redlock.Tasks
 	known  batch.Known
+	able   atomic.Bool // the server was found to allow all commands that a lock needs
 
 	subscription subscription
 }
@@ -137,16 +139,16 @@ func (n *Node) send(commands []*redlock.Command, known batch.Scripts) (missed []
 		ctx = c
 	}
 	requests := m.Requests()
-	x := exchange{requests: requests}
+	x := exchange{node: n, requests: requests, looks: !n.able.Load()}
 	// What Process and Exec return is also in the requests, one by one.
 	if len(requests) == 1 {
-		x.one[0] = write(ctx, &requests[0])
+		x.one[0] = x.write(ctx, &requests[0])
 		_ = n.client.Process(ctx, x.one[0])
 		return m.Answered(&n.known, &x)
 	}
 	x.several = make([]redis.Cmder, len(requests))
 	for i := range requests {
-		x.several[i] = write(ctx, &requests[i])
+		x.several[i] = x.write(ctx, &requests[i])
 	}
 	pipeline := n.client.Pipeline()
 	_ = pipeline.BatchProcess(ctx, x.several...)
@@ -156,7 +158,9 @@ func (n *Node) send(commands []*redlock.Command, known batch.Scripts) (missed []
 
 // exchange is the requests of a message with what go-redis has of the answers.
 type exchange struct {
+	node     *Node
 	requests []batch.Request
+	looks    bool           // acquires look whether the server allows what a lock needs
 	one      [1]redis.Cmder // if there is one request
 	several  []redis.Cmder
 }
@@ -175,7 +179,7 @@ func (x *exchange) Fate(request int) batch.Fate {
 	case r.Script == batch.None:
 	case answer.(*redis.Cmd).Val() != nil:
 		return batch.Ran
-	case !r.InFull && redis.HasErrorPrefix(answer.Err(), "NOSCRIPT"):
+	case !r.InFull && (redis.HasErrorPrefix(answer.Err(), "NOSCRIPT") || isHashForbidden(answer.Err())):
 		return batch.Missed
 	}
 	return batch.Unanswered
@@ -184,24 +188,31 @@ func (x *exchange) Fate(request int) batch.Fate {
 // Reply implements batch.Answers.
 func (x *exchange) Reply(request, command int) redlock.Reply {
 	r := &x.requests[request]
+	var reply redlock.Reply
 	if r.IsJoint() {
-		return jointReply(r, command, x.answer(request).(*redis.Cmd))
+		reply = jointReply(r, command, x.answer(request).(*redis.Cmd))
+	} else {
+		reply = replyTo(r.First, x.answer(request))
 	}
-	return replyTo(r.First, x.answer(request))
+	return x.node.judge(r.Command(command), reply, x.looks)
 }
 
-// write writes a request out: a *redis.StatusCmd if it is a plain SET, otherwise a *redis.Cmd with a script.
-func write(ctx context.Context, r *batch.Request) redis.Cmder {
+// write writes a request out: a *redis.StatusCmd if it is a plain SET, otherwise a *redis.Cmd with a script. What could be
+// a plain SET goes by a script, in full, while nothing is known of what the server allows: it costs no further round trip.
+func (x *exchange) write(ctx context.Context, r *batch.Request) redis.Cmder {
 	if r.IsJoint() {
-		return writeJoint(ctx, r)
+		return writeJoint(ctx, r, x.looks)
 	}
 	c := r.First
 	keys, value, ttl := c.Arguments()
+	if r.Script == batch.None && x.looks {
+		return redis.NewCmd(ctx, "eval", scripts[batch.Acquire].source, 1, keys[0], value, ttl, firstContact)
+	}
 	if r.Script == batch.None {
 		return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx", "px", ttl)
 	}
 	q := c.Conditions
-	args := make([]any, 0, 3+2*len(keys)+1+6)
+	args := make([]any, 0, 3+2*len(keys)+1+7)
 	args = call(args, r)
 	args = append(args, 0) // the number of keys, below
 	args = append(args, keys...)
@@ -214,6 +225,9 @@ func write(ctx context.Context, r *batch.Request) redis.Cmder {
 		args = append(args, value, ttl)
 		if q != nil {
 			args = append(args, q.Token, int64(q.CounterTTL/time.Millisecond), int64(q.MaxTTL/time.Millisecond), q.Watched)
+		}
+		if x.looks {
+			args = append(args, firstContact)
 		}
 	case redlock.OpExtend:
 		args = append(args, value, ttl)

@@ -120,8 +120,8 @@ func TestOutcomes(t *testing.T) {
 		want    redlock.Outcome
 		err     func(error) bool // nil: no error
 	}{
-		{"accepted", reply("+OK"), nil, redlock.Accepted, nil},
-		{"declined", reply("$-1"), nil, redlock.Declined, nil},
+		{"accepted", reply(":1"), nil, redlock.Accepted, nil},
+		{"declined", reply(":0"), nil, redlock.Declined, nil},
 		{"nothing listens", closedPort, nil, redlock.Refused, is(syscall.ECONNREFUSED)},
 		{"dropped before the reply", func(t *testing.T) string { return stub(t, false) }, nil, redlock.Refused, is(io.EOF)},
 		{"never a reply", func(t *testing.T) string { return stub(t, true) }, nil, redlock.TimedOut, is(os.ErrDeadlineExceeded)},
@@ -227,7 +227,7 @@ func TestBrokenPipeline(t *testing.T) {
 		silent bool
 		want   redlock.Outcome
 	}{{false, redlock.Refused}, {true, redlock.TimedOut}} {
-		node := newNode(t, newClient(t, stub(t, test.silent, "+OK", "$-1", ":0", "-OOM command not allowed"), nil))
+		node := newNode(t, newClient(t, stub(t, test.silent, ":1", ":0", ":0", "-OOM command not allowed"), nil))
 		var batch []*redlock.Command
 		for _, text := range []string{"acquire a", "acquire b", "release c", "acquire d", "acquire e", "extend f"} {
 			c := command(t, text, ttl)

@@ -9,6 +9,8 @@ import (
 )
 
 var (
+	//go:embed needs.lua
+	needsSource string
 	//go:embed acquire.lua
 	acquireSource string
 	//go:embed guard.lua
@@ -32,12 +34,12 @@ var (
 type script struct{ source, sha any } // strings, as arguments of a command
 
 var scripts = [batch.NumScripts]script{
-	batch.Acquire:  newScript(acquireSource),
-	batch.Vote:     newScript(guardSource + voteSource),
+	batch.Acquire:  newScript(needsSource + acquireSource),
+	batch.Vote:     newScript(needsSource + guardSource + voteSource),
 	batch.Extend:   newScript(extendSource),
 	batch.Release:  newScript(releaseSource),
 	batch.Prepare:  newScript(prepareSource),
-	batch.Votes:    newScript(guardSource + votesSource),
+	batch.Votes:    newScript(needsSource + guardSource + votesSource),
 	batch.Releases: newScript(releasesSource),
 }
 

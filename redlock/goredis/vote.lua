@@ -1,7 +1,7 @@
 -- Acquires under conditions: see redlock.Conditions, which also says what the record and the counters are. KEYS are the
 -- locks' keys, then their counters if there is a token, then the guard's record if there is a largest TTL. Answers
 -- {1, token}: voted; {0, counter}: held by another; {-1, counter}: token too low; or what guard.lua answers, which stands
--- before this.
+-- before this as needs.lua does: with a seventh argument it looks whether the locks can be extended and released.
 local value, ttl, token, keep, max, watched = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local n = #KEYS
 
@@ -25,6 +25,11 @@ for i = 1, n do
 end
 if taken then return {0, counter} end
 if token > 0 and token <= counter then return {-1, counter} end
+if ARGV[7] then
+  for i = 1, n do
+    if not ours[i] then may(KEYS[i]) end
+  end
+end
 
 for i = 1, n do
   local px = ttl

@@ -122,7 +122,14 @@ func (c *conn) send() {
 		return
 	}
 	c.request = &exchange{conn: c, requests: requests}
-	c.link.Open(&c.request.Exchange, c.client.Request(strings.EqualFold(requests[0][0], "eval")), c.request)
+	c.link.Open(&c.request.Exchange, c.client.Request(isWithSource(requests[0])), c.request)
+}
+
+// isWithSource: the request carries the source of a script, on the model tier too. There an acquire of one key is always
+// plain; the adapter's first ones look by a script what the server allows.
+func isWithSource(args []string) bool {
+	const firstContact = 7 // words: of all requests for one key, only this has so many
+	return strings.EqualFold(args[0], "eval") && !(len(args) == firstContact && args[2] == "1")
 }
 
 // Read sends what was written and waits for a reply. One that has come is read also after the deadline, as after a pause of the process.

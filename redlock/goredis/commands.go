@@ -1,0 +1,47 @@
+package goredis
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/redlock"
+)
+
+// ErrCommands is what errors.Is finds in the error of a server that forbids what a lock needs, by an ACL or by
+// rename-command. Such a server does not vote: it would keep locks that can be neither extended nor released.
+var ErrCommands = errors.New("goredis: the server must allow EVAL, EVALSHA, SET, GET, EXISTS, DEL, PTTL and PEXPIRE on the keys of locks, " +
+	"and with the restart guard INFO and TIME")
+
+// firstContact asks an acquire's script to look whether the lock can be extended and released.
+const firstContact = "first"
+
+// isForbidden reports whether a server said that a command does not exist, or that the user may not run it or touch the
+// key.
+func isForbidden(err error) bool {
+	text := err.Error()
+	return redis.IsPermissionError(err) || strings.HasPrefix(text, "NOPERM") || strings.HasPrefix(text, "ERR unknown command") ||
+		strings.Contains(text, "Unknown Redis command called from") || strings.Contains(text, "executing the script can't ")
+}
+
+// isHashForbidden reports whether it was EVALSHA that was forbidden: the script is then sent in full.
+func isHashForbidden(err error) bool {
+	return err != nil && isForbidden(err) && strings.Contains(strings.ToLower(err.Error()), "evalsha")
+}
+
+// judge learns from a reply what the server lets its user do: it is asked again after anything that makes it doubtful. A
+// server that forbids something is not asked to vote by a plain SET until it has been found to allow all.
+func (n *Node) judge(c *redlock.Command, reply redlock.Reply, looked bool) redlock.Reply {
+	switch {
+	case reply.Outcome == redlock.Accepted && c.Op == redlock.OpAcquire && looked:
+		n.able.Store(true)
+	case reply.Outcome == redlock.Refused: // another server may be there next, or another user
+		n.able.Store(false)
+	case reply.Outcome == redlock.Failed && isForbidden(reply.Err):
+		n.able.Store(false)
+		reply.Err = fmt.Errorf("%w: %w", ErrCommands, reply.Err)
+	}
+	return reply
+}
