@@ -14,14 +14,20 @@ func ofTheAdapter() []Mutant {
 		},
 		{
 			Name: "wire-no-ttl", Tier: "wire",
-			Bug:     "SET NX without PX: a lock that outlives its holder",
-			Edits:   []Edit{{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx")`}},
+			Bug: "SET NX without PX: a lock that outlives its holder",
+			Edits: []Edit{
+				{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx")`},
+				{"redlock/goredis/acquire.lua", "ARGV[1], 'PX', ARGV[2])", "ARGV[1])"},
+			},
 			Killers: []string{"12-holder-dies/crash", "12-holder-dies/cut-off"},
 		},
 		{
 			Name: "wire-set-without-nx", Tier: "wire",
-			Bug:     "SET without NX: whoever asks has the lock",
-			Edits:   []Edit{{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "px", ttl)`}},
+			Bug: "SET without NX: whoever asks has the lock",
+			Edits: []Edit{
+				{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "px", ttl)`},
+				{"redlock/goredis/acquire.lua", "== 1 then return 0 end", "== 9 then return 0 end"},
+			},
 			Killers: []string{"09-contention"},
 		},
 		{
