@@ -45,7 +45,7 @@ type Options struct {
 	// Reentrant: grants of one process on one resource may overlap, and count as one hold.
 	Reentrant bool
 	// MinGrants is how many acquires must have succeeded in the run, and MinClients how many processes must have
-	// called acquire on the same resource, for the run not to be vacuous. Zero means 1 and 2, negative no floor.
+	// called acquire on the same resource, for the run to be a test. Zero means 1 and 2, negative no floor.
 	MinGrants, MinClients int
 	// End is when the run ended, if that is later than its last event: who still asks or holds then did until then.
 	End Instant
@@ -78,10 +78,10 @@ const DefaultMaxOperations = 5000
 // a client has several of the same under way.
 //
 // It returns a [*history.InvalidError] if h is not a history, and a [*DisagreeError] if the two checks differ. An empty
-// history is vacuous.
+// history is not tested.
 func Check(h history.History, o Options) (Report, error) {
 	if len(h) == 0 {
-		return Report{Findings: vacuous(&transcript{}, o)}, nil
+		return Report{Findings: tooLittle(&transcript{}, o)}, nil
 	}
 	if err := h.Validate(); err != nil {
 		return Report{}, err
@@ -119,7 +119,7 @@ func (l *Log) Check(o Options) (Report, error) {
 	return r, nil
 }
 
-// addSafety reports what breaks a rule, and whether the run was vacuous.
+// addSafety reports what breaks a rule, and whether too little happened.
 func (r *Report) addSafety(t *transcript, o Options) error {
 	if err := r.addLeases(t, o); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (r *Report) addSafety(t *transcript, o Options) error {
 	if err := r.addUpdates(t, o); err != nil {
 		return err
 	}
-	r.Findings = append(r.Findings, vacuous(t, o)...)
+	r.Findings = append(r.Findings, tooLittle(t, o)...)
 	r.sort()
 	return nil
 }

@@ -10,11 +10,11 @@ import (
 	"redlocksim/history"
 )
 
-// shown gives findings as "kind resource xcount", without the vacuous one.
+// shown gives findings as "kind resource xcount", without that of a run that was not tested.
 func shown(r Report) string {
 	var all []string
 	for _, f := range r.Findings {
-		if f.Kind != Vacuous {
+		if f.Kind != NotTested {
 			all = append(all, fmt.Sprintf("%s %s x%d", f.Kind, f.Resource, f.Count))
 		}
 	}
@@ -41,7 +41,7 @@ func checkRules(t *testing.T, cases []ruleCase) {
 			t.Errorf("%s: unchecked %+v", c.rule, r.Unchecked)
 		}
 		for _, f := range r.Findings {
-			if f.Kind == Vacuous {
+			if f.Kind == NotTested {
 				continue
 			}
 			if len(f.Windows) == 0 || len(f.Seqs) == 0 || !slices.IsSorted(f.Seqs) || f.Seqs[0] < 1 || f.Text == "" || f.To < f.From {
@@ -225,7 +225,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 	}
 }
 
-func TestVacuous(t *testing.T) {
+func TestNotTested(t *testing.T) {
 	for _, c := range []struct {
 		script string
 		o      Options
@@ -248,9 +248,9 @@ func TestVacuous(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", c.script, err)
 		}
-		got := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind == Vacuous })
+		got := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind == NotTested })
 		if got != c.want || r.Passed() == c.want {
-			t.Errorf("%q %+v: vacuous %t, passed %t, want vacuous %t", c.script, c.o, got, r.Passed(), c.want)
+			t.Errorf("%q %+v: not tested %t, passed %t, want not tested %t", c.script, c.o, got, r.Passed(), c.want)
 		}
 	}
 }

@@ -27,14 +27,14 @@ const (
 	TokenRegressed Kind = "token-regressed"
 	// TokenRepeated: two grants got the same fencing token.
 	TokenRepeated Kind = "token-repeated"
-	// Vacuous: too little happened for the run to say anything.
-	Vacuous Kind = "vacuous"
+	// NotTested: too little happened for the run to say anything.
+	NotTested Kind = "not-tested"
 )
 
-var kinds = []Kind{LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Vacuous}
+var kinds = []Kind{LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, NotTested}
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
-func (k Kind) Violation() bool { return k != AcceptedAfterExpiry && k != Vacuous }
+func (k Kind) Violation() bool { return k != AcceptedAfterExpiry && k != NotTested }
 
 // Instant is a true time, in nanoseconds since the start of the run.
 type Instant int64
@@ -58,7 +58,7 @@ type Window struct {
 // Finding is a rule that the history breaks on a resource, shown on the first place where it does.
 type Finding struct {
 	Kind     Kind
-	Resource string // empty if Vacuous
+	Resource string // empty if NotTested
 	// Count is how often the rule is broken on the resource: LeaseOverlap, the holds that begin, and the confirmed holds
 	// that lie, inside another client's; StaleWrite and AcceptedAfterExpiry, such writes; LostUpdate, the writes over
 	// another number than was read, or 1 where that cannot be told because the resource recorded no effects; StaleRead, 1.
@@ -134,10 +134,20 @@ type Report struct {
 	Resources []Resource
 }
 
-// Passed reports whether mutual exclusion held: no violation, nothing undecided, and the run not vacuous.
+// Passed reports whether mutual exclusion held: no violation, nothing undecided, and enough happened to tell.
 func (r Report) Passed() bool {
-	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind.Violation() || f.Kind == Vacuous }) &&
+	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind.Violation() || f.Kind == NotTested }) &&
 		!slices.ContainsFunc(r.Unchecked, func(u Unchecked) bool { return !u.Decided })
+}
+
+// NotTested says why the run shows nothing about the lock; empty if it does.
+func (r Report) NotTested() string {
+	for _, f := range r.Findings {
+		if f.Kind == NotTested {
+			return f.Text
+		}
+	}
+	return ""
 }
 
 func (r *Report) sort() {

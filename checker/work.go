@@ -24,9 +24,9 @@ func (t *transcript) efforts() map[string]effort {
 	return efforts
 }
 
-// vacuous reports that too little happened: a run without a grant, or without two clients who want the same, can show no
+// tooLittle reports that too little happened: a run without a grant, or without two clients who want the same, can show no
 // overlap and so passes whatever the lock does.
-func vacuous(t *transcript, o Options) []Finding {
+func tooLittle(t *transcript, o Options) []Finding {
 	floor := func(n, byDefault int) int {
 		if n == 0 {
 			return byDefault
@@ -43,7 +43,7 @@ func vacuous(t *transcript, o Options) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Kind: Vacuous, Count: 1,
+		Kind: NotTested, Count: 1,
 		Text: fmt.Sprintf("Too little happened to tell: %d grants of at least %d, and at most %d clients on one resource of at least %d.",
 			grants, minGrants, contenders, minClients),
 	}}

@@ -210,7 +210,13 @@ func wordsOf(path string, part func(*scenarios.Scenario) reflect.Value, s *scena
 		if f.Type == reflect.TypeFor[protocols.Preset]() || f.Type == reflect.TypeFor[protocols.Name]() {
 			continue
 		}
+		var tried []any
 		for _, word := range strictyaml.WordsOf(f.Type) {
+			value := reflect.New(f.Type)
+			if err := value.Interface().(strictyaml.Unmarshaler).UnmarshalScalar(word); err != nil || slices.Contains(tried, value.Elem().Interface()) {
+				continue // another word for the same
+			}
+			tried = append(tried, value.Elem().Interface())
 			all = append(all, Change{Kind: path + "." + name, What: fmt.Sprintf("%s.%s: %s", path, name, word), apply: func(s *scenarios.Scenario) bool {
 				field := part(s).Field(i)
 				before := field.Interface()

@@ -25,6 +25,9 @@ type Budget struct {
 	RestartDelay *time.Duration `yaml:"restart-delay"`
 	// MemoryLoss is how many times a node may come back earlier than that without all it knew.
 	MemoryLoss int `yaml:"memory-loss"`
+	// NoPowerLoss promises that no node loses power: one that stops keeps what it handed to the operating system, and with an
+	// append-only file, however seldom that is fsynced, all it knew.
+	NoPowerLoss bool `yaml:"no-power-loss"`
 	// CounterLoss is how many nodes may ever lose fencing counters, however long they stay down: counters outlive every
 	// lock, so no delay brings them back. With a quorum of q out of N nodes the tokens of redlock.WithFencing grow as long
 	// as this is at most 2q − N − 1, which is 0 for a majority of an odd number.
@@ -39,6 +42,8 @@ type Spent struct {
 	Pause     time.Duration
 	Suspend   time.Duration
 	Restarts  []Amnesia
+	// Unpowered are the nodes that lost power.
+	Unpowered []string
 }
 
 // Amnesia is a node that came back without all it knew.
@@ -78,6 +83,9 @@ func (b Budget) Beyond(s Spent) []string {
 		if early++; early > b.MemoryLoss {
 			over = append(over, fmt.Sprintf("%s came back without its memory after %v, the budget allows that %s", r.Node, r.After, b.memory()))
 		}
+	}
+	if b.NoPowerLoss && len(s.Unpowered) > 0 {
+		over = append(over, fmt.Sprintf("%s lost power, the budget rules that out", s.Unpowered[0]))
 	}
 	var nodes []string // that have lost counters
 	for _, r := range s.Restarts {

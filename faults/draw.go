@@ -166,6 +166,9 @@ func drawKill(c Choices, l *Limits) Fault {
 }
 
 func drawPowerLoss(c Choices, l *Limits) Fault {
+	if l.Budget.NoPowerLoss && !l.Beyond {
+		return nil
+	}
 	return &PowerLoss{l.outage(c, l.Persistence == sim.Always)}
 }
 

@@ -14,6 +14,9 @@ const (
 	NotPrepared = "not-prepared"
 	// Closed: a client has been closed, and nothing of it is under way any more.
 	Closed = "closed"
+	// NodesFree is no event of a history but a moment for a trigger: the first one after a grant to Client at which Nth
+	// nodes that are up do not have the lock's key any more, by their own clocks.
+	NodesFree = "nodes-free"
 )
 
 // EventName is how a trigger calls an event: a step of the library by its name; a call, its success and its failure as
@@ -50,5 +53,5 @@ func EventNames() []string {
 	for _, w := range Vocabulary() {
 		names = append(names, w.Name)
 	}
-	return append(names, CutOff, "clock-rate-ends", "partition-heals", "hold-ends", "delay-ends", "split-ends", Healed)
+	return append(names, NodesFree, CutOff, "clock-rate-ends", "partition-heals", "hold-ends", "delay-ends", "split-ends", Healed)
 }

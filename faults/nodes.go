@@ -105,7 +105,11 @@ func (p *PowerLoss) Check(n Names) []Problem { return p.check(n) }
 
 // Apply implements Fault.
 func (p *PowerLoss) Apply(f *Field) error {
-	return p.stop(f, "power-loss", (*sim.Server).LosePower, "%s loses power")
+	err := p.stop(f, "power-loss", (*sim.Server).LosePower, "%s loses power")
+	if err == nil {
+		f.Spent.Unpowered = append(f.Spent.Unpowered, p.Node)
+	}
+	return err
 }
 
 // Shutdown stops a node cleanly, with what it persists written out.

@@ -33,10 +33,19 @@ type Moment struct {
 	Resource string `yaml:"resource"`
 	// Nth counts the events that match, from 1; 0 is the first as well.
 	Nth int `yaml:"nth"`
+	// Lead is how long before it; only of what is known ahead, as NodesFree is.
+	Lead time.Duration `yaml:"lead"`
 }
 
 func (m *Moment) String() string {
 	text := m.Event
+	if m.Event == NodesFree {
+		text = fmt.Sprintf("%d nodes are free of the lock of %s", max(m.Nth, 1), m.Client)
+		if m.Lead > 0 {
+			text = fmt.Sprintf("%v before %s", m.Lead, text)
+		}
+		return text
+	}
 	if m.Client != "" {
 		text = m.Client + " " + text
 	}
@@ -72,6 +81,10 @@ func (t Trigger) Arm(field *Field, f func()) {
 	w := field.World
 	if t.After == nil {
 		w.Kernel.After(t.At, f)
+		return
+	}
+	if t.After.Event == NodesFree {
+		t.After.armFree(w, f)
 		return
 	}
 	left := max(t.After.Nth, 1)

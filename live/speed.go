@@ -33,9 +33,7 @@ func atSpeed(s *scenarios.Scenario, speed int) *scenarios.Scenario {
 		guard.MaxTTL = ttl(g.MaxTTL)
 		x.Lock.Guard = &guard
 	}
-	x.Budget.Pause /= by
-	x.Budget.Suspend /= by
-	x.Budget.Delay /= by
+	x.Lock.GuardTime /= by
 	x.Timeline = slices.Clone(s.Timeline)
 	for i := range x.Timeline {
 		x.Timeline[i].Do = slices.Clone(s.Timeline[i].Do)

@@ -275,6 +275,7 @@ func (r *stage) stop(o *faults.Outage, name string, how outage, text string) err
 		return err
 	}
 	if this.dark {
+		r.spent.Unpowered = append(r.spent.Unpowered, s.name)
 		r.darken(s, +1)
 	}
 	r.muffle(s, +1)

@@ -97,7 +97,7 @@ func (s *Soaked) add(round int, h history.History, report *checker.Report, ended
 	s.Rounds++
 	s.Events += len(h)
 	for _, f := range report.Findings {
-		if f.Kind.Violation() || f.Kind == checker.Vacuous {
+		if f.Kind.Violation() || f.Kind == checker.NotTested {
 			s.problem(scenarios.Safety, "round %d: %s", round, f.Text)
 		}
 	}

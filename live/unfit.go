@@ -121,6 +121,9 @@ func Unfit(s *scenarios.Scenario) error {
 		add("a TTL of %v is too short to be divided", s.Lock.TTL)
 	}
 	for i := range s.Timeline {
+		if m := s.Timeline[i].When.After; m != nil && m.Event == faults.NodesFree {
+			add("%s is a moment that nobody can see on real servers", m.Event)
+		}
 		switch s.Timeline[i].Fault.(type) {
 		case *faults.Reset:
 			if slices.Contains(p.Steps, protocols.Subscribed) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/scenarios"
 )
 
 // Options say how to run mutants. The zero value runs the killers of all of them until the first kill.
@@ -129,15 +130,16 @@ func (o Options) run(ctx context.Context, m Mutant) (out Outcome, err error) {
 		}
 		var suite struct {
 			Scenarios []struct {
-				Name string
-				OK   bool
+				Name    string
+				Verdict string
+				OK      bool
 			}
 		}
 		if err := json.Unmarshal(text, &suite); err != nil {
 			return out, fmt.Errorf("mutants: %s: the suite's results: %w", m.Name, err)
 		}
 		for _, s := range suite.Scenarios {
-			killed(s.Name, !s.OK)
+			killed(s.Name, !s.OK && s.Verdict != scenarios.NothingTested)
 		}
 	}
 	if len(m.Search) > 0 && (len(out.KilledBy) == 0 || o.EveryKiller) {
@@ -188,7 +190,8 @@ func (m Mutant) tier() string { return cmp.Or(m.Tier, "model") }
 const longest = 5 * time.Minute
 
 // isRed runs a redlocksim command and reports whether the verdict was another than expected, by its exit code, and what it
-// printed. Every other end but success is an error.
+// printed. A run that was not tested shows nothing, whether or not there is a bug, and is not red. Every other end but success
+// is an error.
 func isRed(ctx context.Context, binary string, args ...string) (red bool, printed []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
@@ -198,6 +201,9 @@ func isRed(ctx context.Context, binary string, args ...string) (red bool, printe
 	err = cmd.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && (exit.ExitCode() == exitcode.Safety || exit.ExitCode() == exitcode.Liveness) {
 		return true, stdout.Bytes(), nil
+	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitcode.NotTested {
+		return false, stdout.Bytes(), nil
 	}
 	if err != nil {
 		return false, nil, fmt.Errorf("redlocksim %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())

@@ -15,7 +15,7 @@ type Case struct {
 	Seed        uint64
 	// Expected and Verdict are in words.
 	Expected, Verdict string
-	// Problems are in which it was not as expected; nil if it was. Class is what they concern: safety or liveness.
+	// Problems are in which it was not as expected; nil if it was. Class is what they concern: safety, liveness or, if nothing else, that it was not tested.
 	Problems []string
 	Class    string
 	// Skipped is why it was not run; empty if it was.
@@ -44,9 +44,13 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 	if r.OK() {
 		return c, nil
 	}
-	c.Class = "liveness"
-	if r.Has(scenarios.Safety) {
+	switch {
+	case r.Has(scenarios.Safety):
 		c.Class = "safety"
+	case r.Has(scenarios.Liveness):
+		c.Class = "liveness"
+	default:
+		c.Class = scenarios.NothingTested
 	}
 	var b strings.Builder
 	err := Run(&b, r, repeat, false)

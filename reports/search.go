@@ -31,7 +31,7 @@ func Search(w io.Writer, s *search.Summary, dir string) error {
 	line("runs", "%d, of %v together", s.Runs, s.Virtual)
 	line("grants", "%d, %d a run", s.Grants, s.Grants/max(s.Runs, 1))
 	line("orders", "about %d distinct orders of what concerns the lock", s.Orders)
-	line("idle", "%d runs without contention, which say nothing", s.Vacuous)
+	line("not tested", "%d runs without contention, which say nothing", s.NotTested)
 	beyond := fmt.Sprintf("%d runs exceeded the budget", s.Beyond)
 	if s.BeyondViolations > 0 {
 		beyond += fmt.Sprintf("; their %d violations do not count", s.BeyondViolations)

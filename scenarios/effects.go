@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"context"
 	"math"
 	"time"
 
@@ -33,6 +34,25 @@ func (l *held) reach(s *Step) {
 	}
 }
 
+// linger lets time pass as long as sure says yes. A lease that never ends is not waited for.
+func (l *held) linger() {
+	for {
+		last := l.lease.Until()
+		if last.IsZero() {
+			return
+		}
+		last = last.Add(-l.guardTime)
+		if w, ok := l.lease.(protocols.Warner); ok && w.ContextEnds().Before(last) {
+			last = w.ContextEnds()
+		}
+		left := last.Sub(l.clock.Now()) - 1
+		if left <= 0 {
+			return
+		}
+		l.host.Sleep(context.Background(), left)
+	}
+}
+
 // sure makes sure of the lease, as a careful client does before each effect.
 func (l *held) sure(on Grant) bool {
 	left := time.Duration(math.MaxInt64)
@@ -40,7 +60,7 @@ func (l *held) sure(on Grant) bool {
 		left = until.Sub(l.clock.Now())
 	}
 	e := history.Event{Kind: history.Step, Name: faults.Checked, Resource: on.Resource, Grant: on.Op, Span: int64(left)}
-	ok := l.lease.Context().Err() == nil && left > l.guard
+	ok := l.lease.Context().Err() == nil && left > l.guardTime
 	if !ok {
 		e.Name = faults.Stopped
 	}

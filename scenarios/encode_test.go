@@ -238,7 +238,7 @@ func TestEveryKnobOfEveryFaultIsEncoded(t *testing.T) {
 			type holder struct {
 				Items []Item `yaml:"items"`
 			}
-			x := holder{[]Item{{When: faults.Trigger{After: &faults.Moment{Event: "e", Client: "c", Node: "n", Nth: 4}, Every: true, Plus: 5}, Repeat: 1, Kind: w.Name, Fault: body}}}
+			x := holder{[]Item{{When: faults.Trigger{After: &faults.Moment{Event: "e", Client: "c", Node: "n", Nth: 4, Lead: 6}, Every: true, Plus: 5}, Repeat: 1, Kind: w.Name, Fault: body}}}
 			data, err := strictyaml.Encode(x, holder{})
 			if err != nil {
 				t.Fatal(err)
@@ -297,6 +297,9 @@ func TestEverySettingIsEncoded(t *testing.T) {
 				*v = strictyaml.Ordered[ExpectOn]{{Key: "b", Value: on}, {Key: "a"}}
 				check(path, x)
 			}
+		case *[]Reached:
+			*v = []Reached{{Moment: faults.Moment{Event: "e", Client: "c", Node: "n", Nth: 4}, Believing: "a", Past: "b",
+				After: &faults.Moment{Event: "f"}, Before: &faults.Moment{Event: "g", Nth: 2}}}
 		case *strictyaml.Ordered[int]:
 			*v = strictyaml.Ordered[int]{{Key: "z", Value: 2}, {Key: "a"}}
 		case *Findings:
@@ -330,7 +333,7 @@ func TestWhatNoFileSaysIsNotEncoded(t *testing.T) {
 		},
 		"a falling latency":        func(s *Scenario) { s.Network.Latency = Latency{sim.Uniform(2, 1)} },
 		"an unknown fault":         func(s *Scenario) { s.Timeline[0].Kind = "flood" },
-		"an unknown finding":       func(s *Scenario) { s.Expect.Findings = Findings{checker.Vacuous} },
+		"an unknown finding":       func(s *Scenario) { s.Expect.Findings = Findings{checker.NotTested} },
 		"a rate with many digits":  func(s *Scenario) { s.Budget.ClockRate = faults.RateOf(decimal.New(1, -30)) },
 		"an unknown claim":         func(s *Scenario) { s.Claim = "perhaps" },
 		"a word that is not there": func(s *Scenario) { s.Nodes.Persistence.Persistence = 77 },

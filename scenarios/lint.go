@@ -69,7 +69,7 @@ func (l *linter) look() {
 		}
 	}
 	if contenders(s) < 2 && s.CheckOptions().MinClients == 0 {
-		l.warn(child(l.n, "timeline"), "", "fewer than two clients ask for the lock, so that nothing can be seen to break: the run will be vacuous")
+		l.warn(child(l.n, "timeline"), "", "fewer than two clients ask for the lock, so that nothing can be seen to break: the run will be not tested")
 	}
 	if u := s.Expect.Unavailable; !u.Unbounded && u.AtLeast == 0 && u.AtMost >= s.Duration {
 		l.warn(child(child(l.n, "expect"), "unavailable"), u.AtMost.String(), "is as long as the run, %v, and so is always kept; for without end say %q", s.Duration, unbounded)

@@ -131,6 +131,7 @@ func (c *check) all() {
 		c.d.Errorf(child(c.n, "duration"), s.Duration.String(), nil, "must be positive and at most %v", maxDuration)
 	}
 	c.liveness()
+	c.reached()
 	for _, g := range s.Expect.Grants {
 		if !slices.Contains(s.Clients, g.Key) {
 			c.d.Errorf(child(child(c.n, "expect"), "grants"), g.Key, s.Clients, "there is no such client")
@@ -238,14 +239,9 @@ func (c *check) item(i *Item) {
 		if i.When.Every {
 			n = child(i.node, "every")
 		}
-		if events := c.events(); !slices.Contains(events, m.Event) {
-			c.d.Errorf(child(n, "event"), m.Event, events, "there is no such event")
-		}
-		if m.Client != "" && !slices.Contains(names.Clients, m.Client) {
-			c.d.Errorf(child(n, "client"), m.Client, names.Clients, "there is no such client")
-		}
-		if m.Node != "" && !slices.Contains(names.Nodes, m.Node) {
-			c.d.Errorf(child(n, "node"), m.Node, names.Nodes, "there is no such node")
+		c.moment(n, m)
+		if free := m.Event == faults.NodesFree; free && (m.Client == "" || i.When.Every || i.When.Plus != 0) {
+			c.d.Errorf(n, m.Event, nil, `needs the client whose grant it is about, and goes neither with "every" nor with "plus"`)
 		}
 		if m.Resource != "" {
 			c.named(child(n, "resource"), []string{m.Resource})
@@ -264,6 +260,23 @@ func (c *check) item(i *Item) {
 	c.struckBeforeHealing(i)
 	for _, p := range i.Fault.Check(names) {
 		c.d.Errorf(fieldOf(i.body, p.Field), p.Word, p.Valid, "%s", p.Text)
+	}
+}
+
+// moment looks for an event that there is not.
+func (c *check) moment(n *yaml.Node, m *faults.Moment) {
+	names := c.s.Processes()
+	if events := c.events(); !slices.Contains(events, m.Event) {
+		c.d.Errorf(child(n, "event"), m.Event, events, "there is no such event")
+	}
+	if m.Client != "" && !slices.Contains(names.Clients, m.Client) {
+		c.d.Errorf(child(n, "client"), m.Client, names.Clients, "there is no such client")
+	}
+	if m.Node != "" && !slices.Contains(names.Nodes, m.Node) {
+		c.d.Errorf(child(n, "node"), m.Node, names.Nodes, "there is no such node")
+	}
+	if m.Lead < 0 || m.Lead > 0 && m.Event != faults.NodesFree {
+		c.d.Errorf(child(n, "lead"), m.Lead.String(), nil, "must not be negative, and goes with %s only", faults.NodesFree)
 	}
 }
 

@@ -68,6 +68,8 @@ func (t *tenure) do(s *Step) (goOn bool) {
 	switch s.Kind {
 	case HoldStep:
 		t.host.Sleep(l.lease.Context(), s.For)
+	case LingerStep:
+		l.linger()
 	case ExtendStep:
 		l.extend(s.For)
 	case RenewStep:

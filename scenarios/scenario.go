@@ -81,7 +81,9 @@ type Nodes struct {
 	Names []string `yaml:"names"`
 	// Replicas are the asynchronous replicas of nodes: {A: [A2, A3]}. Clients do not know of them until one is promoted.
 	Replicas strictyaml.Ordered[[]string] `yaml:"replicas"`
-	// Persistence is none, every-second or always.
+	// Persistence is none, every-second or always; everysec, as Redis has it, is every-second. A process that is killed keeps
+	// its data unless it is none; a node that loses power keeps it only with always, and what is older than a second with
+	// every-second.
 	Persistence Persistence `yaml:"persistence"`
 }
 
@@ -89,9 +91,10 @@ type Nodes struct {
 type Persistence struct{ sim.Persistence }
 
 var persistences = []strictyaml.Choice[sim.Persistence]{
-	{Word: "none", Value: sim.NoPersistence}, {Word: "every-second", Value: sim.EverySecond}, {Word: "always", Value: sim.Always}}
+	{Word: "none", Value: sim.NoPersistence}, {Word: "every-second", Value: sim.EverySecond}, {Word: "always", Value: sim.Always},
+	{Word: "everysec", Value: sim.EverySecond}}
 
-// UnmarshalScalar reads none, every-second or always.
+// UnmarshalScalar reads none, every-second, everysec or always.
 func (p *Persistence) UnmarshalScalar(text string) error {
 	return strictyaml.Word(text, "persistence", &p.Persistence, persistences)
 }
@@ -147,6 +150,8 @@ type Expect struct {
 	// Resources, where given, is what must be found and measured on a resource by itself. The keys above are for all of them:
 	// the findings on any, and the worst that was measured.
 	Resources strictyaml.Ordered[ExpectOn] `yaml:"resources"`
+	// Reached is what the run must have come to; else it is not tested.
+	Reached []Reached `yaml:"reached"`
 	// Grants, where given, is how many locks each client was granted; a lock on several resources is one on each.
 	Grants strictyaml.Ordered[int] `yaml:"grants"`
 	// Leaks are the lock keys that are found without a time to live when the run is over.

@@ -41,10 +41,9 @@ type Session struct {
 	ttl    time.Duration
 	// renewals is how often a lock is renewed at the most; 0 is without a limit.
 	renewals int
-	// guard is how long before the end of its lease the client stops sending effects: the worst pause and delay that
-	// the budget allows between the check and the effect, and the time that messages take anyway.
-	guard   time.Duration
-	storage sim.StorageKind
+	// guardTime is how long before the end of its lease the client stops sending effects.
+	guardTime time.Duration
+	storage   sim.StorageKind
 	// resources are the names of what there is to lock.
 	resources []string
 	acquires  int
@@ -54,7 +53,7 @@ type Session struct {
 // NewSession makes the session of a process with the settings of a scenario. newLocker, if not nil, makes its lock instead of
 // the scenario's protocol.
 func NewSession(h Host, s *Scenario, newLocker func(protocols.Env) (protocols.Locker, error)) (*Session, error) {
-	x := &Session{host: h, clock: h.LockClock(), ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guard: s.Budget.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max(),
+	x := &Session{host: h, clock: h.LockClock(), ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guardTime: s.Lock.GuardTime,
 		storage: s.Storage.StorageKind, resources: s.Resources}
 	if newLocker == nil {
 		protocol, _ := protocols.Find(string(s.Lock.Protocol))

@@ -31,6 +31,9 @@ const (
 	HoldStep StepKind = "hold"
 	// SleepStep lets time pass and looks at nothing.
 	SleepStep StepKind = "sleep"
+	// LingerStep works under the lock up to the last moment at which the client may still send an effect: until its lease, or
+	// the lease's context, ends in a nanosecond more than its guard time.
+	LingerStep StepKind = "linger"
 	// WriteStep makes sure of the lease and then writes to the resource.
 	WriteStep StepKind = "write"
 	// WriteUncheckedStep writes to the resource without making sure of the lease.
@@ -70,6 +73,7 @@ var stepKinds = []stepShape{
 	{TryLockStep, false, 0, false, true},
 	{HoldStep, true, 0, true, true},
 	{SleepStep, true, 0, false, false},
+	{LingerStep, false, 0, true, true},
 	{WriteStep, false, 0, true, true},
 	{WriteUncheckedStep, false, 0, true, true},
 	{UpdateStep, false, 0, true, true},

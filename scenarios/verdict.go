@@ -19,10 +19,12 @@ import (
 type Class uint8
 
 const (
-	// Safety: mutual exclusion, or whether the run could show anything about it.
+	// Safety: mutual exclusion.
 	Safety Class = iota + 1
 	// Liveness: how long the lock could not be had.
 	Liveness
+	// NotTested: what was to be tested did not take place, so that the run shows nothing.
+	NotTested
 )
 
 // Problem is something in which a run was not as expected.
@@ -40,6 +42,10 @@ type Result struct {
 	Report checker.Report
 	// Findings are the kinds found, in the checker's order.
 	Findings Findings
+	// NotTested says what did not take place of what the run was to test: a fault that did not strike, a client that did not
+	// start, something that had to be reached, contention at all. Nil if everything did; else the run is no evidence that
+	// the lock is safe.
+	NotTested []string
 	// Beyond says where the faults exceeded the budget; nil if they did not.
 	Beyond []string
 	// Unavailable is the longest time for which the lock could not be had.
@@ -56,6 +62,9 @@ type Result struct {
 	locker func(protocols.Env) (protocols.Locker, error)
 }
 
+// NothingTested is the verdict of a run in which what was to be tested did not take place.
+const NothingTested = "not tested"
+
 // OK says that the run was as expected.
 func (r *Result) OK() bool { return len(r.Problems) == 0 }
 
@@ -68,6 +77,12 @@ func (r *Result) Has(c Class) bool {
 // scenario is about or what is wrong.
 func (r *Result) Verdict() string {
 	text := r.Findings.String()
+	if len(r.NotTested) > 0 {
+		text = NothingTested
+		if len(r.Findings) > 0 {
+			text += ", " + r.Findings.String()
+		}
+	}
 	switch {
 	case r.Unbounded:
 		text += fmt.Sprintf(", unavailable %v", r.Scenario.Expect.Unavailable)
@@ -190,7 +205,7 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	}
 	violated := false
 	for _, f := range report.Findings {
-		if !slices.Contains(r.Findings, f.Kind) {
+		if f.Kind != checker.NotTested && !slices.Contains(r.Findings, f.Kind) {
 			r.Findings = append(r.Findings, f.Kind)
 		}
 		violated = violated || f.Kind.Violation()
@@ -201,10 +216,14 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	problem := func(c Class, format string, args ...any) {
 		r.Problems = append(r.Problems, Problem{c, fmt.Sprintf(format, args...)})
 	}
-	for _, text := range append(out.Unstruck, out.Idle...) {
-		problem(Safety, "the timeline was not carried out: %s", text)
+	r.NotTested = s.notTested(out, report)
+	for _, text := range r.NotTested {
+		problem(NotTested, "not tested: %s", text)
 	}
-	if !slices.Equal(r.Findings, s.Expect.Findings) {
+	// What was not tested is not missed.
+	tested := r.NotTested == nil
+	isNew := func(k checker.Kind) bool { return !slices.Contains(s.Expect.Findings, k) }
+	if tested && !slices.Equal(r.Findings, s.Expect.Findings) || slices.ContainsFunc(r.Findings, isNew) {
 		problem(Safety, "found %v, expected %v", r.Findings, s.Expect.Findings)
 	}
 	for _, on := range s.Expect.Resources {
@@ -219,7 +238,7 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	switch {
 	case s.Claim == Holds && violated && r.Beyond == nil:
 		problem(Safety, "claimed to hold, and violated within the budget")
-	case s.Claim == Unsound && !violated:
+	case s.Claim == Unsound && !violated && tested:
 		problem(Safety, "claimed unsound, and nothing was violated")
 	case s.Claim == Unsound && r.Beyond != nil:
 		problem(Safety, "claimed unsound, but the faults exceed the budget: %s", strings.Join(r.Beyond, "; "))
@@ -234,6 +253,18 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 		err = r.verifyUnbounded(problem)
 	}
 	return r, err
+}
+
+// notTested says what did not take place of what a run was to test.
+func (s *Scenario) notTested(out *Outcome, report checker.Report) []string {
+	missing := s.Expect.missed(out.History)
+	for _, text := range append(slices.Clone(out.Unstruck), out.Idle...) {
+		missing = append(missing, "the timeline was not carried out: "+text)
+	}
+	if why := report.NotTested(); why != "" {
+		missing = append(missing, why)
+	}
+	return missing
 }
 
 func grants(h history.History, client string) int {

@@ -76,7 +76,7 @@ func (st *state) include(shard *state, from, dir string) error {
 	s.Runs += other.Runs
 	s.Virtual += other.Virtual
 	s.Grants += other.Grants
-	s.Vacuous += other.Vacuous
+	s.NotTested += other.NotTested
 	s.Beyond += other.Beyond
 	s.BeyondViolations += other.BeyondViolations
 	s.Violations += other.Violations

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"slices"
 	"time"
 
 	"redlocksim/checker"
@@ -15,7 +14,7 @@ type trial struct {
 	candidate Candidate
 	kinds     []checker.Kind // of violations
 	beyond    bool           // the faults exceeded the budget
-	vacuous   bool
+	notTested bool
 	families  []string
 	grants    int
 	order     uint64 // of the events that matter
@@ -36,7 +35,7 @@ func (s Space) try(c Candidate, buffer *history.History) (trial, error) {
 	}
 	*buffer = r.History
 	t := trial{candidate: c, beyond: r.Beyond != nil, families: Families(x), grants: r.Report.Grants, order: order(r.History), margin: r.Margin,
-		kinds: Violations(r), vacuous: slices.Contains(r.Findings, checker.Vacuous)}
+		kinds: Violations(r), notTested: r.Report.NotTested() != ""}
 	if len(t.kinds) > 0 {
 		t.history = history.Hash(r.History)
 	}

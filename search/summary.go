@@ -15,8 +15,8 @@ type Summary struct {
 	Virtual time.Duration `json:"virtual_ns"`
 	// Grants is how many locks were granted, together.
 	Grants int `json:"grants"`
-	// Vacuous is how many runs were without contention, and say nothing.
-	Vacuous int `json:"vacuous"`
+	// NotTested is how many runs were without contention, and say nothing.
+	NotTested int `json:"not_tested"`
 	// Beyond is how many exceeded the budget, and BeyondViolations how many of them violated something.
 	Beyond           int `json:"beyond"`
 	BeyondViolations int `json:"beyond_violations"`
@@ -60,8 +60,8 @@ func (x *explorer) add(t *trial) {
 	if (s.Runs-1)%repeatEvery == 0 {
 		s.Repeated++
 	}
-	if t.vacuous {
-		s.Vacuous++
+	if t.notTested {
+		s.NotTested++
 	}
 	if t.beyond {
 		s.Beyond++

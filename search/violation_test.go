@@ -67,8 +67,8 @@ func TestShrinkIsInterrupted(t *testing.T) {
 	}
 }
 
-// A run in which one process contends with itself is vacuous, and no file can say what it violates.
-func TestViolationsOfAVacuousRun(t *testing.T) {
+// A run in which one process contends with itself shows nothing, whatever it violates.
+func TestViolationsOfARunThatIsNotTested(t *testing.T) {
 	const one = `
 clients: [client-1, client-2]
 lock: {protocol: single}

@@ -49,6 +49,14 @@ func (l Latency) Check() error {
 	return nil
 }
 
+// Min is the smallest delay.
+func (l Latency) Min() time.Duration {
+	if len(l.Points) == 0 {
+		return 0
+	}
+	return l.Points[0].At
+}
+
 // Max is the largest delay.
 func (l Latency) Max() time.Duration {
 	if len(l.Points) == 0 {

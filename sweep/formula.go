@@ -5,6 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"redlocksim/adversary"
 	"redlocksim/redlock"
 	"redlocksim/sim"
 )
@@ -24,11 +25,6 @@ func ceilDiv(a, b decimal.Decimal) decimal.Decimal {
 	return q
 }
 
-// scaled is what a clock with a rate error counts in d.
-func scaled(d time.Duration, rate decimal.Decimal) int64 {
-	return ns(d).Mul(one.Add(rate)).Floor().IntPart()
-}
-
 // rho bounds the rate error of all clocks.
 func rho(s *Settings) decimal.Decimal { return s.Budget.ClockRate.Ratio() }
 
@@ -41,22 +37,13 @@ func factorsPart(s *Settings) decimal.Decimal {
 	return ns(s.Lock.TTL).Mul(s.Lock.Drift.Factor.Ratio()).Ceil()
 }
 
-func requestDelay(s *Settings) time.Duration { return least(s.Network.Latency.Latency) }
-
-func replyDelay(s *Settings) time.Duration { return least(replies(s)) }
+func requestDelay(s *Settings) time.Duration { return s.Network.Latency.Min() }
 
 func replies(s *Settings) sim.Latency {
 	if s.Network.Replies != nil {
 		return s.Network.Replies.Latency
 	}
 	return s.Network.Latency.Latency
-}
-
-func least(l sim.Latency) time.Duration {
-	if len(l.Points) == 0 {
-		return 0
-	}
-	return l.Points[0].At
 }
 
 func roundTrip(s *Settings) time.Duration { return s.Network.Latency.Max() + replies(s).Max() }
@@ -68,42 +55,66 @@ func restartDelay(s *Settings) time.Duration {
 	return *s.Budget.RestartDelay
 }
 
+// stepBack is how far the holder's lock clock can be stepped back, and standsStill for how long, in true time, it can stand
+// still.
+func stepBack(s *Settings) decimal.Decimal {
+	if s.Lock.Clock.ClockKind == sim.WallClock {
+		return ns(s.Budget.ClockStep)
+	}
+	return decimal.Zero
+}
+
+func standsStill(s *Settings) decimal.Decimal {
+	if s.Lock.Clock.ClockKind == sim.Monotonic {
+		return ns(s.Budget.Suspend)
+	}
+	return decimal.Zero
+}
+
+// nodesLetGo is how long after the requests have landed on nodes that are fast by ρ, and step, the keys are gone.
+func nodesLetGo(s *Settings) decimal.Decimal {
+	left := ns(s.Lock.TTL).Add(one).Sub(ns(s.Budget.ClockStep))
+	return ceilDiv(decimal.Max(left, decimal.Zero), one.Add(rho(s)))
+}
+
 // Allowance is the smallest sufficient drift allowance, in nanoseconds: TTL − (TTL−J) × (1−ρ)/(1+ρ), for clocks that are
-// wrong by ρ at the most, the nodes' fast and the clients' slow, and steps of J.
+// wrong by ρ at the most, the nodes' fast and the clients' slow, and steps of J; and what the client's lock clock can be
+// stepped back and, in true time, stand still.
 func Allowance(s *Settings) decimal.Decimal {
 	ttl := ns(s.Lock.TTL)
 	left := decimal.Max(ttl.Sub(ns(s.Budget.ClockStep)), decimal.Zero)
 	// What is left by the holder's clock is rounded down: against it.
-	q, _ := left.Mul(one.Sub(rho(s))).QuoRem(one.Add(rho(s)), 0)
-	return ttl.Sub(q)
+	left = left.Sub(standsStill(s).Mul(one.Add(rho(s)))).Mul(one.Sub(rho(s)))
+	return ttl.Add(stepBack(s)).Add(ceilDiv(left.Neg(), one.Add(rho(s))))
 }
 
 // RestartDelay is the smallest sufficient delay between the stop of a node that loses memory and its return, in
 // nanoseconds of true time: the longest belief that can rest on a vote it has forgotten.
 func RestartDelay(s *Settings) decimal.Decimal {
-	if s.Nodes.Persistence.Persistence == sim.Always {
+	if !adversary.Forgetful(s) {
 		return decimal.Zero
 	}
-	return ceilDiv(ns(s.Lock.TTL-drift(s)), one.Sub(rho(s)))
+	return ceilDiv(ns(s.Lock.TTL-drift(s)).Add(stepBack(s)), one.Sub(rho(s))).Add(standsStill(s))
 }
 
 // Quorum is the smallest quorum that survives the nodes which lose their memory: those left, and those that never voted,
 // must be fewer than it.
 func Quorum(s *Settings) int64 {
 	lost := s.Budget.MemoryLoss
-	if s.Nodes.Persistence.Persistence == sim.Always {
+	if !adversary.Forgetful(s) {
 		lost = 0
 	}
 	return int64((len(s.Nodes.Names)+lost)/2 + 1)
 }
 
 // Guard is the smallest sufficient guard time, in nanoseconds by the client's clock: how long before its lease ends a
-// client that can be paused must stop sending effects. It is the pause, less what the drift allowance leaves between the
-// end of the lease and the moment at which the nodes can have let go; and none where the context of the library's leases
-// ends early enough by itself.
+// client that can be paused must stop sending effects. It is the pause and the suspension of its machine, and the longest
+// that its message to the resource can take, less what the drift allowance leaves between the end of the lease and the
+// moment at which the nodes can have let go; and none where the context of the library's leases ends early enough by
+// itself.
 func Guard(s *Settings) decimal.Decimal {
-	free := ns(nodesLetGo(s)).Sub(ns(s.Pause)).Mul(one.Sub(rho(s)))
-	needed := ns(s.Lock.TTL - drift(s)).Sub(free)
+	late := ns(s.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max())
+	needed := ns(s.Lock.TTL - drift(s)).Add(stepBack(s)).Sub(nodesLetGo(s).Sub(late).Mul(one.Sub(rho(s))))
 	if needed.LessThanOrEqual(ns(Lead(s))) {
 		return decimal.Zero
 	}
@@ -116,7 +127,7 @@ func Lead(s *Settings) time.Duration {
 	if s.Lock.Protocol != "redlock" {
 		return 0
 	}
-	granted := time.Duration(scaled(requestDelay(s)+replyDelay(s), rho(s).Neg()))
+	granted := time.Duration(ns(requestDelay(s) + replies(s).Min()).Mul(one.Sub(rho(s))).Floor().IntPart())
 	return min(max(s.Lock.TTL/20, time.Millisecond), time.Second, (s.Lock.TTL-drift(s)-granted)/2)
 }
 

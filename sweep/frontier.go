@@ -19,82 +19,140 @@ type Row struct {
 	Formula string `json:"formula"`
 	// Difference is the formula taken from Safe: less than one step of the axis where they agree.
 	Difference string `json:"difference"`
-	// Agrees says whether the formula lies between the two, or beyond all values on the right side; nil without a formula.
-	Agrees *bool `json:"agrees"`
+	// Agrees says how the formula compares with what was found; empty without a formula.
+	Agrees Agreement `json:"agrees,omitempty"`
+	// Explained is what explains a formula that is stricter: how much of the setting the time that messages take makes up for.
+	Explained string `json:"explained,omitempty"`
 	// Note is what else is to be said.
 	Note string `json:"note,omitempty"`
 }
 
+// Agreement is how a formula compares with what was found.
+type Agreement string
+
+const (
+	// Agrees: the formula lies between safe and broken, or beyond all values on the right side.
+	Agrees Agreement = "yes"
+	// Stricter: the lock holds where the formula says that it does not, and not by more than the time that messages take
+	// explains: formulas are exact where they take none.
+	Stricter Agreement = "stricter"
+	// Disagrees: the lock is broken where the formula says that it holds, or holds where the formula says that it does not and
+	// nothing explains it. One of the two is wrong.
+	Disagrees Agreement = "NO"
+)
+
 // probe is a value on the frontier's axis, and what was found there.
 type probe struct {
-	value  Value
-	broken bool
+	value Value
+	cell  *Cell
 }
 
-// row makes a row of the two neighbours; either can be nil.
-func (s *Spec) row(at []Setting, path string, safe, broken *probe) Row {
+func (p *probe) broken() bool { return p.cell.Broken() }
+
+// row makes a row of the two neighbours; either can be nil. tried are all values that were, with those that were not
+// tested.
+func (s *Spec) row(at []Setting, path string, safe, broken *probe, tried []probe) Row {
 	r := Row{At: words(at)}
 	if safe != nil {
 		r.Safe = safe.value.Word
-	} else {
-		r.Note = "broken everywhere on the axis"
 	}
 	if broken != nil {
 		r.Broken = broken.value.Word
-	} else {
+	}
+	missed := 0
+	why := ""
+	for _, p := range tried {
+		if p.cell.Untested() {
+			if missed++; missed == 1 {
+				why = fmt.Sprintf("%s: %s", p.value.Word, p.cell.NotTested[0].Why)
+			}
+		}
+	}
+	switch {
+	case safe == nil && broken == nil:
+		r.Note = "not tested: " + why
+		return r
+	case safe == nil:
+		r.Note = "broken everywhere on the axis"
+	case broken == nil:
 		r.Note = "safe everywhere on the axis"
 	}
-	s.compare(&r, at, path, safe, broken)
+	if missed > 0 {
+		if r.Note != "" {
+			r.Note += "; "
+		}
+		r.Note += fmt.Sprintf("%d not tested, %s", missed, why)
+	}
+	s.compare(&r, at, path, tried)
 	return r
 }
 
-// compare says what the formula gives.
-func (s *Spec) compare(r *Row, at []Setting, path string, safe, broken *probe) {
-	knob := s.knob(path)
+// compare says what the formula gives, and whether what its own schedule came to agrees with it.
+func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
+	schedule, knob := s.knob(path)
 	if knob == nil {
 		return
 	}
-	// Formulas do not look at their own setting; that of a neighbour is one which the protocol takes.
-	some := safe
-	if some == nil {
-		some = broken
+	// The values on the one and the other side that are farthest into what should be the other's.
+	var holds, breaks *probe
+	safer := func(a, b decimal.Decimal) bool { return a.GreaterThan(b) != knob.Falls && !a.Equal(b) }
+	for i := range tried {
+		p := &tried[i]
+		if p.value.Unit != knob.Unit || slices.ContainsFunc(p.cell.NotTested, func(m Missed) bool { return m.Schedule == schedule }) {
+			continue
+		}
+		if slices.ContainsFunc(p.cell.Breaches, func(b Breach) bool { return b.Schedule == schedule }) || p.cell.brokenAtRandom() {
+			if breaks == nil || safer(p.value.Number, breaks.value.Number) {
+				breaks = p
+			}
+		} else if holds == nil || safer(holds.value.Number, p.value.Number) {
+			holds = p
+		}
 	}
-	settings, err := s.settings(append(slices.Clip(at), Setting{path, some.value.Word}))
-	if err != nil || some.value.Unit != knob.Unit {
+	// Formulas do not look at their own setting; that of a neighbour is one which the protocol takes.
+	some := holds
+	if some == nil {
+		some = breaks
+	}
+	if some == nil {
+		return
+	}
+	settings, err := s.settings(append(slices.Clone(at), Setting{path, some.value.Word}))
+	if err != nil {
 		return
 	}
 	f := knob.Formula(settings)
 	r.Formula = knob.Unit.word(f)
-	// Larger values are the safe ones, unless the neighbours say otherwise.
-	grows := safe == nil || broken == nil || safe.value.Number.GreaterThan(broken.value.Number)
-	agrees := true
-	beyond := func(v decimal.Decimal) bool { // the formula has it on the safe side
-		if grows {
-			return v.GreaterThanOrEqual(f)
+	allowed := func(p *probe) bool { return p != nil && !safer(f, p.value.Number) } // the formula says that it holds
+	r.Agrees = Agrees
+	if holds != nil {
+		r.Difference = knob.Unit.word(holds.value.Number.Sub(f))
+	}
+	switch {
+	case allowed(breaks):
+		r.Agrees = Disagrees
+	case holds != nil && !allowed(holds):
+		r.Agrees = Disagrees
+		if knob.messages == nil {
+			return
 		}
-		return v.LessThanOrEqual(f)
+		explained := knob.messages(settings, holds.cell.took[schedule])
+		if explained.GreaterThanOrEqual(f.Sub(holds.value.Number).Abs()) {
+			r.Agrees, r.Explained = Stricter, knob.Unit.word(explained)
+		}
 	}
-	if safe != nil {
-		r.Difference = knob.Unit.word(safe.value.Number.Sub(f))
-		agrees = beyond(safe.value.Number)
-	}
-	if broken != nil && beyond(broken.value.Number) {
-		agrees = false
-	}
-	r.Agrees = &agrees
 }
 
-// knob is the formula for a setting, if exactly one of the schedules has one.
-func (s *Spec) knob(path string) *Knob {
-	var found *Knob
+// knob is the formula for a setting, and the schedule that has it; nil if none has.
+func (s *Spec) knob(path string) (schedule string, knob *Knob) {
 	for i := range s.Schedules {
 		for j := range s.Schedules[i].Knobs {
 			if k := &s.Schedules[i].Knobs[j]; k.Path == path {
-				found = k
+				schedule, knob = s.Schedules[i].Name, k
 			}
 		}
 	}
-	return found
+	return schedule, knob
 }
 
 func words(at []Setting) []string {
@@ -124,36 +182,43 @@ func (s *Spec) gridFrontier(chart *Chart, points [][]Setting, cells []Cell, done
 			case !done[i]:
 				complete = false
 			case cells[i].Invalid == "":
-				line = append(line, probe{v, cells[i].Broken()})
+				line = append(line, probe{v, &cells[i]})
 			}
 		}
 		if !complete || len(line) == 0 {
 			continue
 		}
 		slices.SortStableFunc(line, func(a, b probe) int { return a.value.Number.Cmp(b.value.Number) })
-		var safe, broken *probe
-		changes := 0
-		for i := 1; i < len(line); i++ {
-			if a, b := &line[i-1], &line[i]; a.broken != b.broken {
-				changes++
-				if safe, broken = a, b; a.broken {
-					safe, broken = b, a
-				}
-			}
-		}
-		switch first, last := &line[0], &line[len(line)-1]; {
-		case changes == 0 && first.broken:
-			broken = last
-		case changes == 0:
-			safe = first
-		}
-		r := s.row(at, axis.Path, safe, broken)
+		tested := slices.DeleteFunc(slices.Clone(line), func(p probe) bool { return p.cell.Untested() })
+		safe, broken, changes := sides(tested)
+		r := s.row(at, axis.Path, safe, broken, line)
 		if changes > 1 {
 			r.Note = "it breaks, holds and breaks again along the axis: the last change is shown"
 		}
 		chart.Frontier = append(chart.Frontier, r)
 	}
 	return nil
+}
+
+// sides are the neighbours between which the lock changes sides last along a line, and how often it does.
+func sides(line []probe) (safe, broken *probe, changes int) {
+	for i := 1; i < len(line); i++ {
+		if a, b := &line[i-1], &line[i]; a.broken() != b.broken() {
+			changes++
+			if safe, broken = a, b; a.broken() {
+				safe, broken = b, a
+			}
+		}
+	}
+	if changes > 0 || len(line) == 0 {
+		return safe, broken, changes
+	}
+	if first, last := &line[0], &line[len(line)-1]; first.broken() {
+		broken = last
+	} else {
+		safe = first
+	}
+	return safe, broken, 0
 }
 
 func without(p []Setting, i int) []Setting { return slices.Delete(slices.Clone(p), i, i+1) }
@@ -205,6 +270,7 @@ func (s *Spec) bisect(ctx context.Context, at []Setting, axis Axis, along int) (
 	step := unit.resolution()
 	steps, _ := high.Sub(low).QuoRem(step, 0)
 	cells := map[int64]Cell{}
+	var tried []probe
 	look := func(i int64) (*probe, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Canceled
@@ -216,25 +282,37 @@ func (s *Spec) bisect(ctx context.Context, at []Setting, axis Axis, along int) (
 			err = fmt.Errorf("sweep: the lock takes the ends of axis %s, and not %s: %s", axis.Path, v.Word, c.Invalid)
 		}
 		cells[i] = c
-		return &probe{v, c.Broken()}, err
+		p := probe{v, &c}
+		tried = append(tried, p)
+		return &p, err
 	}
 	first, last := int64(0), steps.IntPart()
 	a, b, err := ends(look, &first, &last)
 	if err != nil {
 		return Row{}, nil, err
 	}
+	row := func(safe, broken *probe) Row { return s.row(at, axis.Path, safe, broken, tried) }
 	switch {
-	case a.broken && b.broken:
-		return s.row(at, axis.Path, nil, b), []Cell{cells[last]}, nil
-	case !a.broken && !b.broken:
-		return s.row(at, axis.Path, a, nil), []Cell{cells[first]}, nil
-	case a.broken:
-		return s.row(at, axis.Path, b, a), []Cell{cells[first], cells[last]}, nil
+	case a.cell.Untested() && b.cell.Untested():
+		return row(nil, nil), []Cell{cells[first], cells[last]}, nil
+	case a.cell.Untested():
+		a = b
+	case b.cell.Untested():
+		b = a
 	}
-	return s.row(at, axis.Path, a, b), []Cell{cells[first], cells[last]}, nil
+	switch {
+	case a.broken() && b.broken():
+		return row(nil, b), []Cell{cells[last]}, nil
+	case !a.broken() && !b.broken():
+		return row(a, nil), []Cell{cells[first]}, nil
+	case a.broken():
+		return row(b, a), []Cell{cells[first], cells[last]}, nil
+	}
+	return row(a, b), []Cell{cells[first], cells[last]}, nil
 }
 
-// ends moves first and last together until they are neighbours on different sides, or on the same side from the start.
+// ends moves first and last together until they are neighbours on different sides, or on the same side from the start. An
+// end that is not tested is moved to where the lock is tested first.
 func ends(look func(int64) (*probe, error), first, last *int64) (a, b *probe, err error) {
 	if a, err = look(*first); err != nil {
 		return nil, nil, err
@@ -242,17 +320,50 @@ func ends(look func(int64) (*probe, error), first, last *int64) (a, b *probe, er
 	if b, err = look(*last); err != nil {
 		return nil, nil, err
 	}
-	for a.broken != b.broken && *last-*first > 1 {
+	if a.cell.Untested() != b.cell.Untested() {
+		if a, b, err = testable(look, first, last, a, b); err != nil {
+			return nil, nil, err
+		}
+	}
+	for a.broken() != b.broken() && !a.cell.Untested() && !b.cell.Untested() && *last-*first > 1 {
 		at := *first + (*last-*first)/2
 		middle, err := look(at)
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case middle.broken == a.broken:
+		case middle.cell.Untested():
+			return middle, middle, nil
+		case middle.broken() == a.broken():
 			a, *first = middle, at
 		default:
 			b, *last = middle, at
 		}
 	}
 	return a, b, nil
+}
+
+// testable moves the end that is not tested to the last value, seen from the other, that is.
+func testable(look func(int64) (*probe, error), first, last *int64, a, b *probe) (*probe, *probe, error) {
+	good, bad, edge := *first, *last, a
+	if a.cell.Untested() {
+		good, bad, edge = *last, *first, b
+	}
+	for good-bad > 1 || bad-good > 1 {
+		at := good + (bad-good)/2
+		middle, err := look(at)
+		if err != nil {
+			return nil, nil, err
+		}
+		if middle.cell.Untested() {
+			bad = at
+		} else {
+			good, edge = at, middle
+		}
+	}
+	if a.cell.Untested() {
+		*first = good
+		return edge, b, nil
+	}
+	*last = good
+	return a, edge, nil
 }

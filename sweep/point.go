@@ -22,15 +22,28 @@ type Cell struct {
 	Invalid string `json:"invalid,omitempty"`
 	// Breaches are the schedules that broke the lock.
 	Breaches []Breach `json:"breaches"`
+	// NotTested are the schedules that did not take place.
+	NotTested []Missed `json:"not_tested,omitempty"`
 	// Random is the random experiments; nil if there were none.
 	Random *Sample `json:"random,omitempty"`
 	// Measures are those of all runs.
 	Measures
+
+	// took is what messages cost each schedule.
+	took map[string]time.Duration
 }
+
+// Untested says that a schedule did not take place, and that nothing else broke the lock: it is not known to be safe.
+func (c *Cell) Untested() bool { return len(c.NotTested) > 0 && !c.Broken() }
 
 // Broken says that a schedule or a random experiment within the budget broke the lock.
 func (c *Cell) Broken() bool {
-	return len(c.Breaches) > 0 || c.Random != nil && c.Random.Violations > 0
+	return len(c.Breaches) > 0 || c.brokenAtRandom()
+}
+
+// brokenAtRandom says that a random experiment within the budget broke the lock, and no schedule did.
+func (c *Cell) brokenAtRandom() bool {
+	return len(c.Breaches) == 0 && c.Random != nil && c.Random.Violations > 0
 }
 
 // Sample is what random experiments within the budget showed.
@@ -39,8 +52,8 @@ type Sample struct {
 	Violations int `json:"violations"`
 	// Share is the 95 % confidence interval for the share of runs with a violation.
 	Share Interval `json:"ci95"`
-	// Vacuous is how many runs were without contention.
-	Vacuous int `json:"vacuous"`
+	// NotTested is how many runs were without contention.
+	NotTested int `json:"not_tested"`
 	// First is the seed of the first run with a violation.
 	First *uint64 `json:"first_violation_seed,omitempty"`
 }
@@ -96,7 +109,7 @@ func rank(sorted []time.Duration, percent int) time.Duration {
 
 // cell runs everything at a point. When ctx ends it gives up, with the error context.Canceled.
 func (s *Spec) cell(ctx context.Context, at []Setting) (Cell, error) {
-	c := Cell{Breaches: []Breach{}}
+	c := Cell{Breaches: []Breach{}, took: map[string]time.Duration{}}
 	for _, a := range at {
 		c.At = append(c.At, a.Word)
 	}
@@ -110,14 +123,18 @@ func (s *Spec) cell(ctx context.Context, at []Setting) (Cell, error) {
 	}
 	var m meter
 	for _, schedule := range s.Schedules {
-		breach, r, err := schedule.Attack(settings)
+		out, err := schedule.Run(settings, scenarios.Options{})
 		if err != nil {
 			return c, err
 		}
-		if breach != nil {
-			c.Breaches = append(c.Breaches, *breach)
+		c.took[schedule.Name] = out.Messages
+		if out.Broken != "" {
+			c.Breaches = append(c.Breaches, Breach{schedule.Name, out.Broken})
 		}
-		m.add(r)
+		if out.NotTested != "" {
+			c.NotTested = append(c.NotTested, Missed{schedule.Name, out.NotTested})
+		}
+		m.add(out.Result)
 	}
 	if s.Random > 0 {
 		// What a schedule contrives says nothing about ordinary costs.
@@ -157,8 +174,8 @@ func (s *Spec) sample(ctx context.Context, settings *Settings, m *meter) (*Sampl
 		}
 		buffer = r.History
 		m.add(r)
-		if slices.Contains(r.Findings, checker.Vacuous) {
-			sample.Vacuous++
+		if r.Report.NotTested() != "" {
+			sample.NotTested++
 		}
 		if r.Beyond == nil && slices.ContainsFunc(r.Findings, checker.Kind.Violation) {
 			if sample.Violations++; sample.First == nil {

@@ -30,7 +30,7 @@ var presets = []preset{
 		[]string{"nodes.count=3,5,7", "budget.memory-loss=0:6:1", "lock.quorum=2:7:1"}},
 	{"pause", "guard time of the client × pause × time to live", "pause",
 		[]string{"lock.drift={factor: 0%, constant: 0s}"},
-		[]string{"lock.ttl=5s,10s,30s", "adversary.pause=0s,100ms,500ms,1s,2s,4s", "budget.pause=0s:4500ms:250ms"}},
+		[]string{"lock.ttl=5s,10s,30s", "adversary.pause=0s,100ms,500ms,1s,2s,4s", "lock.guard-time=0s:4500ms:250ms"}},
 	{"timeout", "node timeout × latency", "timeout",
 		nil,
 		[]string{"network.latency=0s,1ms,5ms,10ms,25ms,50ms,100ms", "lock.node-timeout=5ms:250ms:5ms"}},

@@ -54,7 +54,7 @@ func TestFrontiersAgreeWithTheFormulas(t *testing.T) {
 				c := run(t, s)
 				both := 0
 				for _, r := range c.Frontier {
-					if r.Agrees == nil || !*r.Agrees {
+					if r.Agrees != sweep.Agrees {
 						t.Errorf("%v: safe %s, broken %s, formula %s", r.At, r.Safe, r.Broken, r.Formula)
 					}
 					if r.Safe != "" && r.Broken != "" {
@@ -123,7 +123,7 @@ func TestDelayedMessages(t *testing.T) {
 	s := preset(t, "clock-step", "budget.clock-step=0s", "budget.clock-rate=10%", "network.latency=5ms", "lock.drift.constant=0s,3s")
 	s.Bisect = true
 	c := run(t, s)
-	if r := c.Frontier[0]; r.Safe != "1.81s" || r.Broken != "1.809s" || *r.Agrees || !strings.HasPrefix(r.Difference, "-8.18") {
+	if r := c.Frontier[0]; r.Safe != "1.81s" || r.Broken != "1.809s" || r.Agrees != sweep.Stricter || !strings.HasPrefix(r.Difference, "-8.18") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -144,12 +144,12 @@ func TestNodesThatKeepTheirMemory(t *testing.T) {
 func TestDifference(t *testing.T) {
 	s := preset(t, "restart", "lock.ttl=10s", "budget.restart-delay=0s:12s:5s")
 	r := run(t, s).Frontier[0]
-	if r.Safe != "10s" || r.Broken != "5s" || r.Formula != "9.898s" || r.Difference != "102ms" || !*r.Agrees {
+	if r.Safe != "10s" || r.Broken != "5s" || r.Formula != "9.898s" || r.Difference != "102ms" || r.Agrees != sweep.Agrees {
 		t.Errorf("%+v", r)
 	}
 	s = preset(t, "drift", "budget.clock-rate=10%", "lock.drift.factor=0%:17%:1%")
 	r = run(t, s).Frontier[0]
-	if want := decimal.RequireFromString("18.1818181818"); r.Safe != "" || r.Broken != "17%" || !*r.Agrees ||
+	if want := decimal.RequireFromString("18.1818181818"); r.Safe != "" || r.Broken != "17%" || r.Agrees != sweep.Agrees ||
 		decimal.RequireFromString(strings.TrimSuffix(r.Formula, "%")).Sub(want).Abs().GreaterThan(decimal.New(1, -6)) {
 		t.Errorf("%+v", r)
 	}

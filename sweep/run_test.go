@@ -116,7 +116,7 @@ func TestTimelineOfAScenario(t *testing.T) {
 	}
 	s := sweep.Spec{Base: base, Schedules: []sweep.Schedule{sweep.Timeline()}, Bisect: true,
 		Axes: []sweep.Axis{axis(t, "timeline[2].fault.clock-step.by=8s,10s")}}
-	if r := run(t, s).Frontier[0]; r.Safe != "8.895s" || r.Broken != "8.896s" || r.Agrees != nil {
+	if r := run(t, s).Frontier[0]; r.Safe != "8.895s" || r.Broken != "8.896s" || r.Agrees != "" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -10,26 +10,20 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"redlocksim/adversary"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
 )
 
-// Settings are those of one point.
-type Settings struct {
-	// Scenario has the lock, the nodes, the network and the budget. It has clients and a timeline only where those of a
-	// scenario file are swept.
-	*scenarios.Scenario
-	// Pause is how long the adversary pauses the holder, which may be longer than the budget says: the client stops
-	// sending effects the budget's pause before its lease ends.
-	Pause time.Duration
-}
+// Settings are those of one point. The scenario has clients and a timeline only where those of a scenario file are swept.
+type Settings = adversary.Settings
 
 // Keys that an axis can have beside those of a settings file.
 const (
 	// NodeCount stands for nodes.names: A, B, C and so on.
 	NodeCount = "nodes.count"
-	// ActualPause is Settings.Pause; the budget's pause unless given.
+	// ActualPause is how long the holder is paused; the budget's pause unless given.
 	ActualPause = "adversary.pause"
 )
 
@@ -94,8 +88,8 @@ func (b Base) With(settings ...Setting) (Base, error) {
 	return changed, nil
 }
 
-// adversary is the key of what only the adversary knows.
-const adversary = "adversary"
+// adversarys is the key of what only the adversary knows.
+const adversarys = "adversary"
 
 func (b Base) set(s Setting) error {
 	path := s.Path
@@ -106,7 +100,7 @@ func (b Base) set(s Setting) error {
 	if path == NodeCount {
 		path = "nodes.names"
 	}
-	if strings.HasPrefix(path, adversary) && path != ActualPause {
+	if strings.HasPrefix(path, adversarys) && path != ActualPause {
 		return unknown(path, ActualPause)
 	}
 	n := b.root
@@ -202,8 +196,8 @@ func (b Base) Settings() (*Settings, error) {
 		Pause *time.Duration `yaml:"pause"`
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == adversary {
-			if err := strictyaml.DecodeNode(adversary, root.Content[i+1], &extra); err != nil {
+		if root.Content[i].Value == adversarys {
+			if err := strictyaml.DecodeNode(adversarys, root.Content[i+1], &extra); err != nil {
 				return nil, short(err)
 			}
 			root.Content = slices.Delete(root.Content, i, i+2)
@@ -228,8 +222,8 @@ func (b Base) Settings() (*Settings, error) {
 	if extra.Pause != nil {
 		s.Pause = *extra.Pause
 	}
-	if s.Pause < 0 || s.Pause > maxLength || s.Lock.TTL > maxLength || s.Budget.ClockStep > maxLength || restartDelay(s) > maxLength {
-		return nil, fmt.Errorf("a pause, TTL, clock step and restart delay are from 0s to %v", maxLength)
+	if s.Pause < 0 || s.Pause > maxLength || s.Lock.TTL > maxLength || s.Budget.ClockStep > maxLength || s.Budget.Suspend > maxLength || s.Budget.Delay > maxLength || s.Network.Latency.Max() > maxLength || replies(s).Max() > maxLength || restartDelay(s) > maxLength {
+		return nil, fmt.Errorf("a pause, suspension, TTL, clock step, latency, delay and restart delay are from 0s to %v", maxLength)
 	}
 	return s, nil
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"redlocksim/scenarios"
 )
 
 // WriteJSON writes a chart as one JSON object.
@@ -27,9 +29,9 @@ func (c *Chart) WriteCSV(w io.Writer) error {
 	paths := c.paths()
 	if c.Bisected {
 		at := slices.DeleteFunc(paths, func(p string) bool { return p == c.Along })
-		_ = out.Write(append(at, "along", "safe", "broken", "formula", "difference", "agrees", "note"))
+		_ = out.Write(append(at, "along", "safe", "broken", "formula", "difference", "agrees", "explained", "note"))
 		for _, r := range c.Frontier {
-			_ = out.Write(append(slices.Clone(r.At), c.Along, r.Safe, r.Broken, r.Formula, r.Difference, r.Agreement(), r.Note))
+			_ = out.Write(append(slices.Clone(r.At), c.Along, r.Safe, r.Broken, r.Formula, r.Difference, string(r.Agrees), r.Explained, r.Note))
 		}
 		out.Flush()
 		return out.Error()
@@ -63,26 +65,17 @@ func (c *Chart) paths() []string {
 	return paths
 }
 
-// Verdict is "safe", "broken", or "invalid" where the protocol refuses the settings.
+// Verdict is "safe", "broken", "not tested", or "invalid" where the protocol refuses the settings.
 func (c *Cell) Verdict() string {
 	switch {
 	case c.Invalid != "":
 		return "invalid"
 	case c.Broken():
 		return "broken"
+	case c.Untested():
+		return scenarios.NothingTested
 	}
-	return "safe"
-}
-
-// Agreement is "yes" or "no", or nothing without a formula.
-func (r *Row) Agreement() string {
-	switch {
-	case r.Agrees == nil:
-		return ""
-	case *r.Agrees:
-		return "yes"
-	}
-	return "no"
+	return scenarios.Safe
 }
 
 // WriteText writes a chart for a terminal: maps of its last two axes, one for each combination of the others, and the
@@ -98,6 +91,7 @@ func (c *Chart) WriteText(w io.Writer) error {
 		c.maps(&b)
 	}
 	c.frontier(&b)
+	c.missed(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -107,6 +101,7 @@ const (
 	markSafe    = "·"
 	markBroken  = "█"
 	markRandom  = "▒"
+	markMissed  = "?"
 	markInvalid = "-"
 	markMissing = " "
 )
@@ -117,8 +112,10 @@ func (c *Cell) mark() string {
 		return markInvalid
 	case len(c.Breaches) > 0:
 		return markBroken
-	case c.Broken():
+	case c.brokenAtRandom():
 		return markRandom
+	case c.Untested():
+		return markMissed
 	}
 	return markSafe
 }
@@ -151,8 +148,12 @@ func (c *Chart) maps(b *strings.Builder) {
 		}
 		c.plane(b, plane, x, y, marks)
 	}
-	fmt.Fprintf(b, "\n%s safe  %s broken by a schedule  %s broken by a random experiment  %s refused by the protocol\n",
+	fmt.Fprintf(b, "\n%s safe  %s broken by a schedule  %s broken by a random experiment  %s refused by the protocol",
 		markSafe, markBroken, markRandom, markInvalid)
+	if n, _ := c.Untested(); n > 0 {
+		fmt.Fprintf(b, "  %s not tested", markMissed)
+	}
+	b.WriteString("\n")
 }
 
 // plane draws one map, the last axis upward.
@@ -220,26 +221,62 @@ func (c *Chart) frontier(b *strings.Builder) {
 		}
 	}
 	t.AppendRow(append(header, "safe", "broken", "formula", "difference", "agrees", ""))
-	compared, agree := 0, 0
+	count := map[Agreement]int{}
 	for _, r := range c.Frontier {
 		row := table.Row{}
 		for _, v := range r.At {
 			row = append(row, v)
 		}
-		t.AppendRow(append(row, orDash(r.Safe), orDash(r.Broken), orDash(r.Formula), orDash(r.Difference), orDash(r.Agreement()), r.Note))
-		if r.Agrees != nil {
-			compared++
-			if *r.Agrees {
-				agree++
-			}
+		note := r.Note
+		if r.Explained != "" {
+			note = strings.TrimPrefix(note+"; messages explain "+r.Explained, "; ")
 		}
+		t.AppendRow(append(row, orDash(r.Safe), orDash(r.Broken), orDash(r.Formula), orDash(r.Difference), orDash(string(r.Agrees)), note))
+		count[r.Agrees]++
 	}
 	for _, line := range strings.Split(t.Render(), "\n") {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	if compared > 0 {
-		fmt.Fprintf(b, "the formula lies between safe and broken in %d of %d rows\n", agree, compared)
+	if compared := len(c.Frontier) - count[""]; compared > 0 {
+		fmt.Fprintf(b, "the formula lies between safe and broken in %d of %d rows\n", count[Agrees], compared)
+		if n := count[Stricter]; n > 0 {
+			fmt.Fprintf(b, "it is stricter in %d: the lock holds a little beyond it, which the time that messages take explains\n", n)
+		}
+		if n := count[Disagrees]; n > 0 {
+			fmt.Fprintf(b, "it is CONTRADICTED in %d: the formula is wrong, or the search\n", n)
+		}
 	}
+}
+
+// missed writes what was not tested.
+func (c *Chart) missed(b *strings.Builder) {
+	n, why := c.Untested()
+	if n > 0 {
+		fmt.Fprintf(b, "\nNOT TESTED %d of %d points, as %s\n", n, len(c.Cells), why)
+	}
+}
+
+// Untested is how many points were not tested, and why the first one was not.
+func (c *Chart) Untested() (n int, why string) {
+	for i := range c.Cells {
+		if cell := &c.Cells[i]; cell.Untested() {
+			if n++; n == 1 {
+				why = fmt.Sprintf("%s, schedule %s: %s", strings.Join(cell.At, " "), cell.NotTested[0].Schedule, cell.NotTested[0].Why)
+			}
+		}
+	}
+	return n, why
+}
+
+// Contradicted is how many rows of the frontier contradict the formula.
+func (c *Chart) Contradicted() int {
+	n := 0
+	for _, r := range c.Frontier {
+		if r.Agrees == Disagrees {
+			n++
+		}
+	}
+	return n
 }
 
 func orDash(text string) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,8 @@ var knownFlags = []struct{ key, usage string }{
 	{"clock-step", "how far a node's wall clock can step: 100ms; 0s unless given"},
 	{"pause", "the longest pause of a client between its last look at the clock and an effect: 800ms; 0s unless given"},
 	{"rtt", "the round trip to a node: 2ms, or '{p50: 1ms, p99: 8ms, max: 20ms}'; 1 to 10 ms unless given"},
-	{"persistence", "what nodes write to disk: none, every-second or always; none unless given"},
+	{"persistence", "what nodes write to disk: none, everysec (every-second) or always; none unless given"},
+	{"power-loss", "whether nodes can lose power, which costs what was not fsynced: true or false; true unless given"},
 	{"nodes", "how many nodes there are; 5 unless given"},
 	{"down", "how many of them may be down at a time; 1 unless given"},
 	{"memory-loss", "how many may come back without their memory before the restart delay is over; 0 unless given"},
@@ -42,7 +44,9 @@ scenario file and as options of the library.
 A file has the keys of the flags, without the hyphens in front; flags go over it.
 One of ttl and work must be given.
 
-` + exitcode.Help(exitcode.Specifics{exitOK: "the settings are confirmed", exitUsage: "also if there are no such settings", exitInternal: "also if the simulator does not confirm a formula"}),
+` + exitcode.Help(exitcode.Specifics{exitOK: "the settings are confirmed", exitSafety: "the simulator contradicts a formula: one of them is wrong",
+			exitUsage: "also if there are no such settings", exitLiveness: "the simulator contradicts what the settings cost",
+			exitNotTested: "an attack, so that a setting is not confirmed"}),
 		Example: `  redlocksim advise --ttl 10s
   redlocksim advise --work 4s --pause 800ms --clock-error 0.1% --rtt '{p50: 1ms, p99: 8ms, max: 20ms}'
   redlocksim advise --ttl 30s --nodes 7 --down 2 --memory-loss 1 --json
@@ -71,6 +75,10 @@ One of ttl and work must be given.
 			switch {
 			case errors.As(err, new(*advise.InputError)):
 				return &failure{exitUsage, err}
+			case errors.Is(err, advise.ErrNotConfirmed):
+				return &failure{exitSafety, err}
+			case errors.Is(err, advise.ErrNotTested):
+				return &failure{exitNotTested, err}
 			case err != nil:
 				return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
 			}
@@ -80,6 +88,9 @@ One of ttl and work must be given.
 			}
 			if err := write(cmd.OutOrStdout()); err != nil {
 				return &failure{exitInternal, err}
+			}
+			if slices.ContainsFunc(a.Costs, func(c advise.Cost) bool { return !c.Confirmed }) {
+				return &failure{code: exitLiveness}
 			}
 			return nil
 		},

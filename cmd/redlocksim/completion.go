@@ -32,7 +32,7 @@ func addCompletions(root *cobra.Command) {
 		"list": fixedWords(), "version": fixedWords(), "keys": fixedWords(),
 	}
 	enumerations := map[string][]string{
-		"tier": tierNames(), "persistence": {"none", "every-second", "always"},
+		"tier": tierNames(), "persistence": {"none", "every-second", "everysec", "always"},
 		"format": {"native", "edn", "json"}, "group-by": {"auto", "none", "key"},
 		"model": {"mutex", "owner", "reentrant", "fenced", "lease"},
 	}

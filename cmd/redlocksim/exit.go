@@ -68,6 +68,9 @@ func verdictCode(results ...*scenarios.Result) exitcode.Code {
 		if r.Has(scenarios.Liveness) {
 			code = exitcode.Worst(code, exitLiveness)
 		}
+		if r.Has(scenarios.NotTested) {
+			code = exitcode.Worst(code, exitNotTested)
+		}
 	}
 	return code
 }

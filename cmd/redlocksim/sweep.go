@@ -37,9 +37,17 @@ the last axis is the one of the frontier, unless --along names another.
   --axis nodes.persistence=none,always --axis 'network.latency=1ms,{min: 1ms, max: 9ms}'
 The adversary spends the budget: budget.clock-rate is how wrong clocks are,
 budget.clock-step how far they jump, budget.restart-delay when nodes come back,
-budget.memory-loss how many lose their memory, budget.pause for how long before
-the end of its lease a client stops sending effects. Two keys are there only
-here: nodes.count, and adversary.pause, the pause that really happens.
+budget.memory-loss how many lose their memory, budget.pause for how long a client
+is paused. What a client does about that is lock.guard-time: for how long before
+the end of its lease it stops sending effects. Two keys are there only here:
+nodes.count, and adversary.pause, a pause other than that of the budget.
+
+Faults are placed by events of the run, and every schedule says what it must have
+come to. Where it did not, the point is not tested: it is not called safe, and
+the reason is given. Formulas are exact where messages take no time. Where they
+take some the lock may hold a little longer than the formula says: such a row is
+"stricter", and says how much the time of messages explains; what nothing explains
+contradicts the formula, as does a lock that breaks where the formula says it holds.
 
 Schedules; without a preset all but timeout:
 %s
@@ -53,7 +61,8 @@ part in a million, the node. It takes the lock to be monotone along it.
 
 An interrupt ends the sweep; what is done so far is printed, and says so.
 
-` + exitcode.Help(exitcode.Specifics{exitOK: "the chart is complete, or was interrupted; a sweep does not judge"})
+` + exitcode.Help(exitcode.Specifics{exitOK: "the chart is complete, or was interrupted, and no formula is contradicted",
+	exitSafety: "a formula is contradicted: it, or the search, is wrong", exitNotTested: "at some points"})
 
 func newSweep() *cobra.Command {
 	var settingsFile, scenarioName, only, along string
@@ -149,7 +158,10 @@ func newSweep() *cobra.Command {
 			if err != nil {
 				return wrap(err)
 			}
-			return out.write(cmd, chart)
+			if err := out.write(cmd, chart); err != nil {
+				return err
+			}
+			return chartVerdict(chart)
 		},
 	}
 	flags := cmd.Flags()
@@ -166,6 +178,18 @@ func newSweep() *cobra.Command {
 	flags.IntVar(&jobs, "jobs", 0, "how many points to run at a time; one a core unless given. It changes no result")
 	out.flags(flags)
 	return cmd
+}
+
+// chartVerdict is how the command ends.
+func chartVerdict(c *sweep.Chart) error {
+	untested, _ := c.Untested()
+	switch {
+	case c.Contradicted() > 0:
+		return &failure{code: exitSafety}
+	case untested > 0:
+		return &failure{code: exitNotTested}
+	}
+	return nil
 }
 
 func presetList() string {

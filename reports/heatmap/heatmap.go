@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
 
@@ -25,13 +26,14 @@ import (
 var (
 	safeColour    = color.RGBA{0xb5, 0xdf, 0xf2, 0xff}
 	brokenColour  = color.RGBA{0xe6, 0x8a, 0x4f, 0xff}
+	missedColour  = color.RGBA{0xf4, 0xe0, 0x7a, 0xff}
 	invalidColour = color.RGBA{0xdd, 0xdd, 0xdd, 0xff}
 	lineColour    = color.RGBA{0x22, 0x22, 0x22, 0xff}
 	formulaColour = color.RGBA{0x00, 0x5a, 0x8c, 0xff}
 )
 
 // Legend says what a picture shows, for the text around it.
-const Legend = "Blue is safe, orange with a cross is broken, grey cannot be run. The black line is the frontier that was found, " +
+const Legend = "Blue is safe, orange with a cross is broken, yellow was not tested, grey cannot be run. The black line is the frontier that was found, " +
 	"the blue line with rings is the formula; where it has none, or lies outside, there is none."
 
 // ErrEmpty: the chart has no points, as where a sweep was interrupted at once.
@@ -191,10 +193,13 @@ func (p *panel) rows(c *sweep.Chart, rest []string) {
 				}
 				p.fields = append(p.fields, field{left, right, bottom, middle, low}, field{left, right, middle, top, high})
 			}
-		} else if c.Bisected && (isSafe || isBroken) {
-			verdict := "safe"
-			if isBroken {
+		} else if c.Bisected {
+			verdict := scenarios.NothingTested
+			switch {
+			case isBroken:
 				verdict = "broken"
+			case isSafe:
+				verdict = "safe"
 			}
 			p.fields = append(p.fields, field{left, right, bottom, top, verdict})
 		}
@@ -282,6 +287,8 @@ func (all fields) Plot(c draw.Canvas, p *plot.Plot) {
 		switch f.verdict {
 		case "broken":
 			colour = brokenColour
+		case scenarios.NothingTested:
+			colour = missedColour
 		case "invalid":
 			colour = invalidColour
 		}

@@ -22,7 +22,6 @@ func chart() *sweep.Chart {
 		}
 		return c
 	}
-	yes := true
 	return &sweep.Chart{
 		Name: "a < b", Along: "lock.ttl", Schedules: []string{"clocks"},
 		Axes: []sweep.ChartAxis{{Path: "budget.clock-rate", Unit: sweep.Percent, Values: []string{"0%", "1%"}},
@@ -32,7 +31,7 @@ func chart() *sweep.Chart {
 			cell("broken", "1%", "1s"), cell("broken", "1%", "2s"), cell("broken", "1%", "4s"),
 		},
 		Frontier: []sweep.Row{
-			{At: []string{"0%"}, Safe: "4s", Broken: "2s", Formula: "2.5s", Agrees: &yes},
+			{At: []string{"0%"}, Safe: "4s", Broken: "2s", Formula: "2.5s", Agrees: sweep.Agrees},
 			{At: []string{"1%"}, Broken: "4s", Formula: "5s"},
 		},
 	}

@@ -50,6 +50,12 @@ type Lease interface {
 	Unlock(ctx context.Context) error
 }
 
+// Warner is a Lease whose context ends before it, so that its holder stops in time.
+type Warner interface {
+	// ContextEnds is when, by the lock clock, unless the lease is extended before.
+	ContextEnds() time.Time
+}
+
 // Renewer is a Lease that is renewed by its protocol while work is done under it.
 type Renewer interface {
 	// Renew calls work and extends the lease until it returns.

@@ -117,13 +117,19 @@ func (x *shipped) acquire(lock func() (*redlock.Lease, error)) (Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shippedLease{l, x}, nil
+	valid := l.Until().Sub(x.env.LockClock().Now())
+	return &shippedLease{l, x, min(max(x.env.Settings.TTL/20, time.Millisecond), time.Second, valid/2)}, nil
 }
 
 type shippedLease struct {
 	*redlock.Lease
 	library *shipped
+	// lead is how long before the lease its context ends; see redlock.WithLossLead, whose default it is.
+	lead time.Duration
 }
+
+// ContextEnds implements Warner.
+func (l *shippedLease) ContextEnds() time.Time { return l.Until().Add(-l.lead) }
 
 func (l *shippedLease) Extend(ctx context.Context, ttl time.Duration) error {
 	l.library.env.Leave()

@@ -58,6 +58,10 @@ type Settings struct {
 	Batching int `yaml:"batching"`
 	// Guard turns on the restart guard of protocol redlock.
 	Guard *Guard `yaml:"guard"`
+	// GuardTime is how long before the end of its lease, by its own clock, a client stops sending effects; see
+	// faults.Stopped. To be safe at the resource it must be as long as the longest pause and the longest message together.
+	// Zero: it sends effects as long as it believes in its lease, which is what the implementations that presets stand for do.
+	GuardTime time.Duration `yaml:"guard-time"`
 	// Renewals is how often a client that renews its lock does so at the most; zero is without a limit.
 	Renewals int `yaml:"renewals"`
 	// Release is how the protocols on plain commands release: compare-and-delete, del, or get-del.
@@ -108,6 +112,8 @@ func (s Settings) Check(nodes int) error {
 		return fmt.Errorf("give-up %v is negative", s.GiveUp)
 	case s.NodeTimeout <= 0:
 		return fmt.Errorf("node-timeout %v is not positive", s.NodeTimeout)
+	case s.GuardTime < 0:
+		return fmt.Errorf("guard-time %v is negative", s.GuardTime)
 	case s.Renewals < 0:
 		return fmt.Errorf("renewals %d is negative", s.Renewals)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
@@ -34,7 +33,7 @@ func Counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, er
 		switch {
 		case err != nil:
 			return nil, err
-		case len(shown(got)) == 0 && len(got.Leaks) == 0:
+		case len(got.Findings) == 0 && len(got.Leaks) == 0:
 			return nil, fmt.Errorf("%w: %s, seed %d: tier %s finds nothing", ErrNotConfirmed, s.Name, seed, tier)
 		case r != nil && r.HistoryHash != got.HistoryHash:
 			return nil, fmt.Errorf("%w: %s, seed %d: the history is not the same on %s and %s: %s", ErrNotConfirmed, s.Name, seed, r.Tier, tier, scenarios.FirstDifference(r.History, got.History))
@@ -58,11 +57,6 @@ func Counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, er
 	return &c, nil
 }
 
-// shown is what a run found. That nobody was granted the lock is no finding here: the scenario is to say so.
-func shown(r *scenarios.Result) scenarios.Findings {
-	return slices.DeleteFunc(slices.Clone(r.Findings), func(k checker.Kind) bool { return k == checker.Vacuous })
-}
-
 // say writes what a run showed into its scenario.
 func say(c *scenarios.Scenario, r *scenarios.Result) {
 	var names []string
@@ -75,7 +69,7 @@ func say(c *scenarios.Scenario, r *scenarios.Result) {
 	if names != nil {
 		without = "after " + strings.Join(names, ", ")
 	}
-	c.Expect.Findings = shown(r)
+	c.Expect.Findings = r.Findings
 	what, how := "a key without a time to live", "A key is left without a time to live."
 	if len(c.Expect.Findings) > 0 {
 		what, how = c.Expect.Findings.String(), r.Report.Findings[0].Text

@@ -19,7 +19,7 @@ import (
 type Advice struct {
 	// Settings are the lock's, the nodes', the network's and the budget that they are for.
 	Settings *scenarios.Scenario `json:"-"`
-	// Guard is how long before its lease ends a client must stop sending effects, by its own clock.
+	// Guard is how long before its lease ends a client must stop sending effects, by its own clock: its guard-time.
 	Guard time.Duration `json:"guard_ns"`
 	// RestartDelay is how long a node that lost its memory stays away, in true time; OnClock as counted by a clock that
 	// is as fast as clocks can be.
@@ -103,7 +103,7 @@ func (a *Advice) compute(k Known) error {
 	s.Title = "advised"
 	s.Nodes = scenarios.Nodes{Names: sweep.NodeNames(k.Nodes), Persistence: k.Persistence}
 	s.Network = scenarios.Network{Latency: k.RTT.Latency, Replies: &scenarios.Latency{}}
-	s.Budget = faults.Budget{ClockRate: k.ClockError.Rate, ClockStep: k.ClockStep, Pause: k.Pause, MemoryLoss: k.MemoryLoss}
+	s.Budget = faults.Budget{ClockRate: k.ClockError.Rate, ClockStep: k.ClockStep, Pause: k.Pause, MemoryLoss: k.MemoryLoss, NoPowerLoss: !k.PowerLoss}
 	a.Settings = s.Settings()
 	at := &sweep.Settings{Scenario: a.Settings, Pause: k.Pause}
 	lock := &a.Settings.Lock
@@ -127,6 +127,7 @@ func (a *Advice) compute(k Known) error {
 	lock.Drift = protocols.Drift{Factor: faults.RateOf(factor), Constant: up(decimal.NewFromInt(int64(k.ClockStep)).Mul(kept), time.Millisecond)}
 
 	a.Guard = k.Pause + k.RTT.Max()
+	lock.GuardTime = a.Guard
 	needs := a.Guard + lock.NodeTimeout + lock.Drift.Constant
 	if lock.TTL = k.TTL; lock.TTL == 0 {
 		lock.TTL = up(decimal.NewFromInt(int64(k.Work+needs)).DivRound(one.Sub(factor), 9).Ceil(), time.Millisecond)
@@ -190,6 +191,9 @@ func (a *Advice) edge(ctx context.Context, base sweep.Base, schedule, path, lowe
 	chart, err := sweep.Run(ctx, sweep.Spec{Base: base, Axes: []sweep.Axis{axis}, Schedules: schedules, Bisect: lowest != value, Jobs: 1})
 	if err != nil {
 		return sweep.Row{}, nil, fmt.Errorf("advise: %s: %w", path, err)
+	}
+	if n, why := chart.Untested(); n > 0 {
+		return sweep.Row{}, nil, fmt.Errorf("%w: %s: %s", ErrNotTested, path, why)
 	}
 	if chart.Partial || len(chart.Frontier) == 0 {
 		return sweep.Row{}, nil, context.Canceled

@@ -37,23 +37,30 @@ func TestValues(t *testing.T) {
 	}{
 		// 1 − 0.9995/1.0005 = 0.09995…%. 10 s less 0.1 % is 9.99 s, and 9.99 / 0.9995 = 9.994997 s. 20 ms × 1.0005.
 		{"usual", "{ttl: 10s, pause: 800ms, rtt: {p50: 1ms, p99: 8ms, max: 20ms}}",
-			"drift factor=0.1%:0.1%/0.0999% restart delay=9.995s:9.995s/9.994s node timeout=21ms:21ms/20ms quorum=3 of 5:0/1 guard time=820ms:800ms/799ms"},
+			"drift factor=0.1%:0.1%/0.0999% restart delay=9.995s:9.995s/9.994s node timeout=21ms:21ms/20ms quorum=3 of 5:0/1 guard time=820ms:820ms/819ms"},
 		// 1 − 0.9/1.1, rounded up. 4 s less 18.1819 %, by a clock that is slow by 10 %: 3.272724 / 0.9 = 3.63636 s. 5 × 1.1 = 5.5 ms.
-		// Between 4 s / 1.1 = 3.63636 s and the end of the lease a pause of 1 s needs 900 ms by the slow clock.
+		// Between 4 s / 1.1 = 3.63636 s and the end of the lease a pause of 1 s and a message of 5 ms need 904.5 ms by the slow clock.
 		{"wrong clocks", "{ttl: 4s, clock-error: 100000ppm, pause: 1s, rtt: 5ms}",
-			"drift factor=18.1819%:18.1819%/18.1818% restart delay=3.637s:3.637s/3.636s node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=1.005s:900ms/899ms"},
+			"drift factor=18.1819%:18.1819%/18.1818% restart delay=3.637s:3.637s/3.636s node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=1.005s:905ms/904ms"},
 		{"right clocks", "{ttl: 4s, clock-error: 0%, rtt: 5ms}",
-			"drift factor=0%:0%/ restart delay=4s:4s/3.999s node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=5ms:0s/"},
+			"drift factor=0%:0%/ restart delay=4s:4s/3.999s node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=5ms:5ms/4ms"},
 		// 100 ms × 0.9995/1.0005 = 99.90 ms. All that is needed is 5 s − 4.9 s × 0.9995/1.0005 = 104.8976 ms, of which the
 		// factor's part is 4.8976 ms of 5 s, 0.09795 %.
 		{"steps", "{ttl: 5s, clock-step: 100ms, rtt: 5ms}",
-			"drift factor=0.1%:0.098%/0.0979% drift constant=100ms:100ms/99ms restart delay=4.898s:4.898s/4.897s node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=5ms:0s/"},
+			"drift factor=0.1%:0.098%/0.0979% drift constant=100ms:100ms/99ms restart delay=4.898s:4.898s/4.897s node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=5ms:5ms/4ms"},
 		{"loss of memory", "{ttl: 5s, clock-error: 0%, nodes: 7, down: 2, memory-loss: 2, rtt: 5ms}",
-			"drift factor=0%:0%/ restart delay=5s:5s/4.999s node timeout=6ms:6ms/5ms quorum=5 of 7:5/4 guard time=5ms:0s/"},
+			"drift factor=0%:0%/ restart delay=5s:5s/4.999s node timeout=6ms:6ms/5ms quorum=5 of 7:5/4 guard time=5ms:5ms/4ms"},
 		{"even", "{ttl: 5s, clock-error: 0%, nodes: 4, rtt: 5ms}",
-			"drift factor=0%:0%/ restart delay=5s:5s/4.999s node timeout=6ms:6ms/5ms quorum=3 of 4:1/2 guard time=5ms:0s/"},
+			"drift factor=0%:0%/ restart delay=5s:5s/4.999s node timeout=6ms:6ms/5ms quorum=3 of 4:1/2 guard time=5ms:5ms/4ms"},
 		{"persistence", "{ttl: 5s, clock-error: 0%, persistence: always, rtt: 5ms}",
-			"drift factor=0%:0%/ restart delay=0s:0s/ node timeout=6ms:6ms/5ms quorum=3 of 5:/ guard time=5ms:0s/"},
+			"drift factor=0%:0%/ restart delay=0s:0s/ node timeout=6ms:6ms/5ms quorum=3 of 5:/ guard time=5ms:5ms/4ms"},
+		// A machine that loses power loses the last second, a process that is killed nothing.
+		{"everysec", "{ttl: 5s, clock-error: 0%, persistence: everysec, rtt: 5ms}",
+			"drift factor=0%:0%/ restart delay=5s:5s/4.999s after a kill=0s:0s/ node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=5ms:5ms/4ms"},
+		{"everysec, and power is safe", "{ttl: 5s, clock-error: 0%, persistence: every-second, power-loss: false, rtt: 5ms}",
+			"drift factor=0%:0%/ restart delay=0s:0s/ node timeout=6ms:6ms/5ms quorum=3 of 5:/ guard time=5ms:5ms/4ms"},
+		{"no persistence, and power is safe", "{ttl: 5s, clock-error: 0%, power-loss: false, rtt: 5ms}",
+			"drift factor=0%:0%/ restart delay=5s:5s/4.999s node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=5ms:5ms/4ms"},
 	} {
 		a := advice(t, c.known)
 		var got []string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"redlocksim/adversary"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
@@ -15,6 +16,9 @@ import (
 // ErrNotConfirmed: the simulator breaks the lock with settings that the formulas give. It is a defective formula, or a
 // defective simulator.
 var ErrNotConfirmed = errors.New("advise: the simulator does not confirm the formula")
+
+// ErrNotTested: an attack did not take place, so that it confirms nothing.
+var ErrNotTested = errors.New("advise: not tested")
 
 // side is what is to be confirmed of a setting: that it holds, and where below it breaks.
 type side struct {
@@ -49,6 +53,8 @@ func (a *Advice) confirm(ctx context.Context, k Known) error {
 				return err
 			case row.Safe == "":
 				return fmt.Errorf("%w: %s %s, schedule %s", ErrNotConfirmed, s.setting, s.value, s.schedule)
+			case row.Agrees == sweep.Disagrees:
+				return fmt.Errorf("%w: %s: %s holds, %s breaks, the formula gives %s", ErrNotConfirmed, s.setting, orNothing(row.Safe), orNothing(row.Broken), row.Formula)
 			}
 			v.Holds, v.Breaks = row.Safe, row.Broken
 			for _, c := range cells {
@@ -77,9 +83,12 @@ func (a *Advice) sides(k Known) []side {
 	}
 	restart := side{setting: "restart delay", value: text(a.RestartDelay), formula: "(TTL − drift allowance) / (1−ρ), counted from the stop",
 		schedule: "restart", path: "budget.restart-delay", lowest: "0s", highest: text(a.RestartDelay)}
-	if a.Settings.Nodes.Persistence.Persistence == sim.Always {
+	switch {
+	case a.Settings.Nodes.Persistence.Persistence == sim.Always:
 		restart.formula, restart.note = "none: nodes keep their memory", "with appendfsync always; not after the loss of a disk"
-	} else {
+	case !a.forgetful():
+		restart.formula, restart.note = "none: a process that is killed keeps its memory", "with appendfsync everysec, and as long as no node loses power; not after the loss of a disk"
+	default:
 		restart.note = fmt.Sprintf("%v by a clock that may be fast; or the library's restart guard, which needs no delay", a.RestartDelayOnClock)
 	}
 	timeout := side{setting: "node timeout", value: text(lock.NodeTimeout), formula: "more than the longest round trip × (1+ρ)",
@@ -87,17 +96,33 @@ func (a *Advice) sides(k Known) []side {
 	if k.NodeTimeout != nil {
 		timeout.path, timeout.schedule, timeout.formula, timeout.note = "", "", "as given", "answers that come later count as no vote: see the costs"
 	}
+	// Messages take no time but the holder's to the resource, which takes the longest. The library's own lead is left out.
 	guard := side{setting: "guard time", value: text(a.Guard), formula: "longest pause + longest message",
-		schedule: "pause", path: "budget.pause", lowest: "0s", highest: text(k.Pause),
-		changes: []sweep.Setting{{Path: "lock.protocol", Word: "redlock-plain"}, {Path: sweep.ActualPause, Word: text(k.Pause)}},
-		note:    fmt.Sprintf("shown for the pause, %v, without the message", k.Pause)}
-	return append(drift, restart, timeout, a.quorumSide(k, n, q), guard)
+		schedule: "pause", path: "lock.guard-time", lowest: "0s", highest: text(a.Guard),
+		changes: []sweep.Setting{{Path: "lock.protocol", Word: "redlock-plain"}, {Path: "budget.delay", Word: text(k.RTT.Max())}}}
+	sides := append(drift, restart)
+	if a.Settings.Nodes.Persistence.Persistence == sim.EverySecond && k.PowerLoss {
+		sides = append(sides, side{setting: "after a kill", value: "0s", formula: "none: a process that is killed keeps its memory",
+			schedule: "restart", path: "budget.restart-delay", lowest: "0s", highest: "0s", changes: []sweep.Setting{{Path: "budget.no-power-loss", Word: "true"}},
+			note: "the restart delay is for nodes that lost power: they lose what was not fsynced, up to a second of it"})
+	}
+	return append(sides, timeout, a.quorumSide(k, n, q), guard)
+}
+
+// forgetful says whether nodes can come back without all they knew.
+func (a *Advice) forgetful() bool { return adversary.Forgetful(&sweep.Settings{Scenario: a.Settings}) }
+
+func orNothing(value string) string {
+	if value == "" {
+		return "nothing"
+	}
+	return value
 }
 
 func (a *Advice) quorumSide(k Known, n, q int) side {
 	s := side{setting: "quorum", value: fmt.Sprintf("%d of %d", q, n), formula: "⌊(nodes + lost) / 2⌋ + 1", schedule: "memory-loss"}
 	switch {
-	case a.Settings.Nodes.Persistence.Persistence == sim.Always:
+	case !a.forgetful():
 		s.note = "the majority: nodes keep their memory"
 	case q > redlock.Majority(n):
 		s.path, s.lowest, s.highest = "lock.quorum", fmt.Sprint(redlock.Majority(n)), fmt.Sprint(q)
@@ -147,7 +172,7 @@ func (a *Advice) limits(_ context.Context, k Known) error {
 		{"a pause or delay between the last check and the arrival of an effect that is longer than the guard time: only a fencing token that the resource checks helps (scenarios 32 and 33; 34 with fencing)", shown},
 		{fmt.Sprintf("a wall clock of a node that steps forward by more than %v: keep them from being set while they vote (scenario 17)", k.ClockStep), ""},
 	}
-	if tolerated := 2*lock.Quorum - k.Nodes - 1; a.Settings.Nodes.Persistence.Persistence != sim.Always {
+	if tolerated := 2*lock.Quorum - k.Nodes - 1; a.forgetful() {
 		a.Limits = append(a.Limits, Limit{fmt.Sprintf("more than %d nodes that come back without their memory before the restart delay is over (scenario 24)", tolerated), ""})
 	}
 	return nil
@@ -158,12 +183,14 @@ func attacked(s *sweep.Settings) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	breach, _, err := schedules[0].Attack(s)
-	if err != nil {
+	out, err := schedules[0].Run(s, scenarios.Options{})
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if breach == nil {
+	case out.NotTested != "":
+		return "", fmt.Errorf("%w: schedule pause: %s", ErrNotTested, out.NotTested)
+	case out.Broken == "":
 		return scenarios.Safe, nil
 	}
-	return breach.What, nil
+	return out.Broken, nil
 }

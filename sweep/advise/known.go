@@ -28,6 +28,9 @@ type Known struct {
 	RTT RTT `yaml:"rtt"`
 	// Persistence is what nodes write to disk.
 	Persistence scenarios.Persistence `yaml:"persistence"`
+	// PowerLoss: nodes can lose power, which costs what they had not fsynced. A process that is killed loses that only without
+	// persistence.
+	PowerLoss bool `yaml:"power-loss"`
 	// Nodes is how many nodes there are; Down how many of them may be down at a time; and MemoryLoss how many may come
 	// back without their memory before the restart delay.
 	Nodes      int `yaml:"nodes"`
@@ -40,10 +43,10 @@ type Known struct {
 	NodeTimeout *time.Duration `yaml:"node-timeout"`
 }
 
-// Default is what is taken for granted unless it is said: five nodes that persist nothing, one of which may be down; the
+// Default is what is taken for granted unless it is said: five nodes that persist nothing and can lose power, one of which may be down; the
 // rate error that a time daemon may slew by, 500 ppm; round trips of 1 to 10 ms; no pauses and no steps.
 func Default() Known {
-	return Known{ClockError: ClockError{faults.PPM(500)}, Nodes: 5, Down: 1,
+	return Known{ClockError: ClockError{faults.PPM(500)}, PowerLoss: true, Nodes: 5, Down: 1,
 		RTT: RTT{scenarios.Latency{Latency: sim.Uniform(time.Millisecond, 10*time.Millisecond)}}}
 }
 

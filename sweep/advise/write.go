@@ -11,7 +11,6 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
 )
 
 // part is what a settings file says.
@@ -49,7 +48,7 @@ func (a *Advice) options() string {
 	option("redlock.WithNodeTimeout(%s),", inGo(lock.NodeTimeout))
 	option("redlock.WithRetryDelay(%s, %s),", inGo(lock.RetryDelay.Min), inGo(lock.RetryDelay.Max))
 	option("redlock.WithLossLead(%s), // at most half of the validity takes effect: check lease.Until() too", inGo(max(a.Guard, time.Millisecond)))
-	if a.Settings.Nodes.Persistence.Persistence != sim.Always {
+	if a.forgetful() {
 		option("redlock.WithRestartGuard(redlock.Guard{MaxTTL: %s}), // instead of a restart delay", inGo(lock.TTL))
 	}
 	fmt.Fprintf(&b, ")\nlease, err := client.Lock(ctx, resource, %s)\n", inGo(lock.TTL))

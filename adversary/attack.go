@@ -1,0 +1,194 @@
+package adversary
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+)
+
+// Settings are a lock and the world that it is promised.
+type Settings struct {
+	// Scenario has the lock, the nodes, the network and the budget.
+	*scenarios.Scenario
+	// Pause is how long the holder is paused, which may be longer than the budget says.
+	Pause time.Duration
+	// Extends has the holder extend its lock once, half-way, and the attack begin after that.
+	Extends bool
+}
+
+// Attack is one kind of attack.
+type Attack struct {
+	// Name is one word, and Text what the adversary does.
+	Name, Text string
+
+	// build gives the ways to place it, the sharpest first.
+	build func(*Settings) []*scenarios.Scenario
+	// byClock: nothing but clocks decides when the second client asks.
+	byClock bool
+	// broken says in words what the attack came to, where that is not a violation; nil: a violation is what counts.
+	broken func(*scenarios.Result) string
+}
+
+// Exclusion says whether the attack is on mutual exclusion, and not on availability.
+func (x Attack) Exclusion() bool { return x.broken == nil }
+
+// Attacks lists all attacks.
+func Attacks() []Attack {
+	return []Attack{
+		{Name: "clocks", Text: "the holder's clock is slow, or stands still, and the nodes' are fast, or step forward, and the second client asks the moment a quorum has let go", build: clocks, byClock: true},
+		{Name: "restart", Text: "as many of the holder's nodes as it takes stop right after the grant, and come back without their memory when the budget allows it", build: restart},
+		{Name: "memory-loss", Text: "the holder has no more nodes than a quorum, and as many of them as the budget allows come back at once without their memory", build: memoryLoss},
+		{Name: "pause", Text: "the holder makes sure of its lease at the last moment that its guard time allows, is paused, and its write takes as long as a message can", build: pause, byClock: true},
+		{Name: "timeout", Text: "every message takes as long as it can, and the client's clock is fast: a node that answers later than its timeout has no vote", build: timeout, broken: notGranted},
+	}
+}
+
+// Timeline is the attack that a scenario brings along: its own timeline.
+func Timeline() Attack {
+	return Attack{Name: "timeline", Text: "the scenario's own timeline", build: func(s *Settings) []*scenarios.Scenario { return []*scenarios.Scenario{s.Scenario} }}
+}
+
+// Outcome is what an attack came to.
+type Outcome struct {
+	// Broken is the kinds of violations, or what else was broken; empty if the lock held.
+	Broken string
+	// NotTested is why the attack did not take place; empty if it did, or if it broke the lock.
+	NotTested string
+	// Messages is for how long, in true time, the calls took on which the attack rests. With messages that take no time it is
+	// 0; else the lock may hold in the simulator by so much more than the arithmetic says.
+	Messages time.Duration
+	// Result is the run that decided.
+	Result *scenarios.Result
+}
+
+// Run makes the attack. The error is an internal one.
+func (x Attack) Run(s *Settings, o scenarios.Options) (Outcome, error) {
+	out := Outcome{}
+	var reasons []string
+	for _, scenario := range x.build(s) {
+		r, err := scenarios.Judge(scenario, o)
+		if err != nil {
+			return out, err
+		}
+		this := Outcome{Broken: x.what(r), NotTested: first(r.NotTested), Messages: x.messages(s, r.History), Result: r}
+		switch {
+		case this.Broken != "":
+			this.NotTested = ""
+			return this, nil
+		case this.NotTested != "":
+			reasons = append(reasons, this.NotTested)
+		}
+		if out.Result == nil || out.NotTested != "" && this.NotTested == "" {
+			out = this
+		}
+	}
+	if out.NotTested != "" {
+		out.NotTested = reasons[0]
+	}
+	return out, nil
+}
+
+// Plans are the ways in which the attack can be placed, as scenarios that can be kept, the sharpest first. Some locks are
+// granted in some of them only.
+func (x Attack) Plans(s *Settings) []*scenarios.Scenario { return x.build(s) }
+
+// what is what a run broke.
+func (x Attack) what(r *scenarios.Result) string {
+	if x.broken != nil {
+		return x.broken(r)
+	}
+	var kinds scenarios.Findings
+	for _, k := range r.Findings {
+		// Fencing tokens have assumptions of their own, which an attack on the lock need not keep to.
+		token := k == checker.TokenRegressed || k == checker.TokenRepeated
+		if k.Violation() && !(token && r.Beyond != nil) {
+			kinds = append(kinds, k)
+		}
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return kinds.String()
+}
+
+func first(reasons []string) string {
+	if len(reasons) == 0 {
+		return ""
+	}
+	return reasons[0]
+}
+
+// messages is how long the acquires that were granted took, and the writes of the second client. Where nodes are asked all
+// at once, and neither a node nor the holder does something the moment the lock is granted, it is the request of the holder
+// and the reply to the second client that count: half of it.
+func (x Attack) messages(s *Settings, h history.History) time.Duration {
+	var acquires, writes time.Duration
+	called := map[int]int64{}
+	for i := range h {
+		e := &h[i]
+		switch {
+		case e.Kind == history.Call:
+			called[e.Op] = e.Time
+		case e.Kind != history.Return || e.Outcome != history.OK:
+		case e.Func == history.Acquire:
+			acquires += time.Duration(e.Time - called[e.Op])
+		case e.Func == history.Write && e.Process == second:
+			writes += time.Duration(e.Time - called[e.Op])
+		}
+	}
+	together := s.Lock.Protocol == "redlock" || s.Lock.Protocol == "redlock-plain" && s.Lock.Asking == protocols.Parallel
+	if x.byClock && together {
+		acquires /= 2
+	}
+	return acquires + writes
+}
+
+// Find is the attacks of these names; with none, all that are on mutual exclusion.
+func Find(names ...string) (found []Attack, unknown string) {
+	for _, name := range names {
+		if !slices.ContainsFunc(Attacks(), func(x Attack) bool { return x.Name == name }) {
+			return nil, name
+		}
+	}
+	for _, x := range Attacks() {
+		if slices.Contains(names, x.Name) || len(names) == 0 && x.Exclusion() {
+			found = append(found, x)
+		}
+	}
+	return found, ""
+}
+
+func notGranted(r *scenarios.Result) string {
+	returned := false
+	for i := range r.History {
+		e := &r.History[i]
+		if e.Process == holder && e.Kind == history.Return && e.Func == history.Acquire {
+			if e.Outcome == history.OK {
+				return ""
+			}
+			returned = true
+		}
+	}
+	if !returned {
+		return ""
+	}
+	return "not granted"
+}
+
+// Names lists the names of the attacks and what they are.
+func Names() (names, texts []string) {
+	for _, x := range Attacks() {
+		names, texts = append(names, x.Name), append(texts, x.Text)
+	}
+	return names, texts
+}
+
+// reached is a condition on what a client did.
+func reached(client, event string) scenarios.Reached {
+	return scenarios.Reached{Moment: faults.Moment{Client: client, Event: event}}
+}

@@ -1,0 +1,102 @@
+package adversary
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+func clocks(s *Settings) []*scenarios.Scenario {
+	return each(s, rho(s), rho(s).Neg(), func(x *stage) {
+		x.holds(x.stays())
+		x.suspends(x.granted())
+		x.client(x.letGo(), second, step(scenarios.TryLockStep), x.stays())
+		// The nodes are free: nothing but the holder's belief can be in the way.
+		x.must(second, "acquire-done")
+		x.ends(s.Budget.ClockStep + s.Budget.Suspend)
+	})
+}
+
+func restart(s *Settings) []*scenarios.Scenario {
+	return each(s, decimal.Zero, rho(s).Neg(), func(x *stage) {
+		x.holds(x.stays())
+		x.suspends(x.granted())
+		x.stepBack()
+		if s.Budget.RestartDelay == nil {
+			// Nodes that lost their memory stay away: there is nothing to gain.
+			x.client(x.granted(), second, step(scenarios.TryLockStep), x.stays())
+			x.must(second, "acquire-called")
+			x.ends(s.Budget.Suspend + s.Budget.ClockStep)
+			return
+		}
+		x.forget(x.voters[:x.needed()], *s.Budget.RestartDelay)
+		x.ends(*s.Budget.RestartDelay + s.Budget.Suspend + s.Budget.ClockStep)
+	})
+}
+
+func memoryLoss(s *Settings) []*scenarios.Scenario {
+	return each(s, decimal.Zero, decimal.Zero, func(x *stage) {
+		x.holds(x.stays())
+		x.forget(x.voters[:min(s.Budget.MemoryLoss, len(x.voters))], 0)
+		x.Expect.Reached = append(x.Expect.Reached, scenarios.Reached{Moment: faults.Moment{Client: second, Event: "acquire-called"}, Believing: holder})
+		x.ends(0)
+	})
+}
+
+// forget has nodes go down once the holder has the lock, and the second client ask when they are back. They lose power,
+// unless that is ruled out.
+func (x *stage) forget(nodes []string, delay time.Duration) {
+	ask := x.granted()
+	for _, node := range nodes {
+		outage := faults.Outage{Node: node, RestartAfter: &delay}
+		if x.Budget.NoPowerLoss {
+			x.fault(x.granted(), "kill", &faults.Kill{Outage: outage})
+		} else {
+			x.fault(x.granted(), "power-loss", &faults.PowerLoss{Outage: outage})
+		}
+		ask = faults.Trigger{After: &faults.Moment{Event: "restart", Node: node}}
+	}
+	x.client(ask, second, step(scenarios.TryLockStep), x.stays())
+	asked := reached(second, "acquire-called")
+	asked.After = ask.After
+	x.Expect.Reached = append(x.Expect.Reached, asked)
+}
+
+func pause(s *Settings) []*scenarios.Scenario {
+	return each(s, rho(s), rho(s).Neg(), func(x *stage) {
+		x.holds(step(scenarios.LingerStep), step(scenarios.WriteStep), x.stays())
+		stopped := after(holder, faults.Checked)
+		if s.Pause > 0 {
+			x.fault(stopped, "pause", &faults.Pause{Process: holder, For: s.Pause})
+			stopped = after(holder, "resume")
+		}
+		x.suspends(stopped)
+		x.client(x.letGo(), second, step(scenarios.TryLockStep), step(scenarios.WriteStep), x.stays())
+		x.must(holder, faults.Checked)
+		x.must(holder, "write-called")
+		x.must(second, "acquire-done")
+		x.must(second, "write-called")
+		x.Expect.Reached = append(x.Expect.Reached, scenarios.Reached{Moment: faults.Moment{Event: "write-effect", Nth: 2}})
+		x.ends(s.Pause + s.Budget.ClockStep + s.Budget.Suspend + x.Budget.Delay)
+	})
+}
+
+func timeout(s *Settings) []*scenarios.Scenario {
+	x := newStage(s, decimal.Zero, rho(s))
+	x.Expect.Reached = nil // that it is granted is the question
+	slowest := scenarios.Latency{Latency: sim.Constant(replies(s).Max())}
+	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: sim.Constant(requests(s).Max())}, Replies: &slowest}
+	ask := []scenarios.Step{step(scenarios.TryLockStep), step(scenarios.UnlockStep)}
+	x.client(faults.Trigger{At: x.start}, holder, ask...)
+	x.ends(requests(s).Max() + replies(s).Max())
+	// Somebody else asks when that is over: a run with one client alone would be no test.
+	x.client(faults.Trigger{At: x.Duration}, second, ask...)
+	x.Duration += time.Minute
+	x.must(holder, "acquire-called")
+	x.must(second, "acquire-called")
+	return []*scenarios.Scenario{x.Scenario}
+}

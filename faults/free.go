@@ -1,0 +1,80 @@
+package faults
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/sim"
+)
+
+// freeing waits for the moment at which a number of nodes are free of a lock.
+type freeing struct {
+	*Moment
+	world    *sim.World
+	resource string // empty until it is granted
+	fire     func()
+	alarms   map[sim.True]bool // set already
+	over     bool
+}
+
+// armFree has f called at the moment, once. Whatever happens to the nodes and their clocks until then is taken into
+// account as it happens.
+func (m *Moment) armFree(w *sim.World, f func()) {
+	x := &freeing{Moment: m, world: w, fire: f, alarms: map[sim.True]bool{}}
+	w.Watch(func(e *history.Event) {
+		if x.resource == "" && EventName(e) == "acquire-done" && e.Process == m.Client {
+			x.resource = e.Resource
+			// Requests to nodes beyond the quorum may arrive at this very time.
+			w.Kernel.After(0, x.look)
+			return
+		}
+		if x.resource != "" && !x.over && e.Kind == history.Fault {
+			x.look()
+		}
+	})
+}
+
+// look fires if the moment has come, and else has itself called when it is to come as things are.
+func (x *freeing) look() {
+	if x.over {
+		return
+	}
+	now := x.world.Kernel.Now()
+	var free []sim.True
+	for _, s := range x.world.Servers {
+		if s.Up() {
+			free = append(free, max(x.freeAt(s), now))
+		}
+	}
+	slices.Sort(free)
+	nth := max(x.Nth, 1)
+	if nth > len(free) || free[nth-1] == sim.Forever {
+		return
+	}
+	at := free[nth-1].Add(-x.Lead)
+	if at <= now {
+		x.over = true
+		x.fire()
+		return
+	}
+	if !x.alarms[at] {
+		x.alarms[at] = true
+		x.world.Kernel.After(at.Sub(now), x.look)
+	}
+}
+
+// freeAt is when the key of the lock is gone from a node, if nothing more happens to it: Redis keeps it until its clock
+// reads more than the deadline, in whole milliseconds.
+func (x *freeing) freeAt(s *sim.Server) sim.True {
+	for _, r := range s.Dump() {
+		if r.Key != x.resource {
+			continue
+		}
+		if r.ExpiresAt == 0 {
+			return sim.Forever
+		}
+		return s.Clock().WhenWall(sim.Wall((r.ExpiresAt + 1) * int64(time.Millisecond)))
+	}
+	return 0
+}

@@ -1,0 +1,144 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+
+	"redlocksim/faults"
+	"redlocksim/history"
+)
+
+// Reached is something that must happen in a run for the run to test what it is for: that client 2 asks while client 1
+// believes, that a fault strikes between two steps, that a write is sent after the expiry. A run in which it does not
+// happen is not tested, whatever else it shows.
+type Reached struct {
+	// Moment is the event; Nth is how many such events there must be at the least.
+	faults.Moment `yaml:",inline"`
+	// Believing, where given, is a client that believes in its lock at the event.
+	Believing string `yaml:"believing"`
+	// Past, where given, is a client that does not: its belief has ended, and its last lock has not been released.
+	Past string `yaml:"past"`
+	// After and Before, where given, are events between which it happens: After has happened as often as it says, and Before
+	// has not, but does happen later.
+	After  *faults.Moment `yaml:"after"`
+	Before *faults.Moment `yaml:"before"`
+}
+
+func (r Reached) String() string {
+	text := r.Moment.String()
+	if r.Believing != "" {
+		text += " while " + r.Believing + " believes"
+	}
+	if r.Past != "" {
+		text += " after the belief of " + r.Past + " has ended"
+	}
+	if r.After != nil {
+		text += " after " + r.After.String()
+	}
+	if r.Before != nil {
+		text += " before " + r.Before.String()
+	}
+	return text
+}
+
+// missed says what of that which must be reached was not, in words.
+func (e Expect) missed(h history.History) []string {
+	var missed []string
+	for _, r := range e.Reached {
+		if !r.in(h) {
+			missed = append(missed, fmt.Sprintf("%v: it never came to that", r))
+		}
+	}
+	return missed
+}
+
+// in says whether a history has it.
+func (r Reached) in(h history.History) bool {
+	from, to := 0, len(h)
+	if r.After != nil {
+		from = nth(h, r.After) + 1
+		if from == 0 {
+			return false
+		}
+	}
+	if r.Before != nil {
+		if to = nth(h, r.Before); to < 0 {
+			return false
+		}
+	}
+	left := max(r.Nth, 1)
+	believes, past := tracker{client: r.Believing}, tracker{client: r.Past}
+	for i := range h {
+		e := &h[i]
+		if i >= from && i < to && r.Matches(e) && (r.Believing == "" || believes.now) && (r.Past == "" || past.ended) {
+			if left--; left == 0 {
+				return true
+			}
+		}
+		believes.see(e)
+		past.see(e)
+	}
+	return false
+}
+
+// nth is the index of an event; −1 if it is not there.
+func nth(h history.History, m *faults.Moment) int {
+	left := max(m.Nth, 1)
+	return slices.IndexFunc(h, func(e history.Event) bool {
+		if m.Matches(&e) {
+			left--
+		}
+		return left == 0
+	})
+}
+
+// tracker follows what a client believes.
+type tracker struct {
+	client string
+	now    bool // it believes in a lock
+	ended  bool // the belief in its last lock ran out
+}
+
+func (t *tracker) see(e *history.Event) {
+	if t.client == "" || e.Process != t.client {
+		return
+	}
+	switch {
+	case e.Kind == history.Return && e.Func != history.Release && e.Grant != 0 && e.Outcome == history.OK &&
+		(e.Func == history.Acquire || e.Func == history.Extend):
+		t.now, t.ended = true, false
+	case e.Kind == history.Expire:
+		t.ended = t.now || t.ended
+		t.now = false
+	case e.Kind == history.Call && e.Func == history.Release, e.Kind == history.Crash:
+		t.now, t.ended = false, false
+	}
+}
+
+// reached looks for what can never be reached.
+func (c *check) reached() {
+	list := child(child(c.n, "expect"), "reached")
+	for i, r := range c.s.Expect.Reached {
+		n := list
+		if i < len(list.Content) {
+			n = list.Content[i]
+		}
+		c.moment(n, &r.Moment)
+		for _, at := range []struct {
+			key string
+			m   *faults.Moment
+		}{{"after", r.After}, {"before", r.Before}} {
+			if at.m != nil {
+				c.moment(child(n, at.key), at.m)
+			}
+		}
+		for _, who := range []struct{ key, client string }{{"believing", r.Believing}, {"past", r.Past}} {
+			if who.client != "" && !slices.Contains(c.s.Clients, who.client) {
+				c.d.Errorf(child(n, who.key), who.client, c.s.Clients, "there is no such client")
+			}
+		}
+		if r.Moment.Event == faults.NodesFree {
+			c.d.Errorf(child(n, "event"), r.Event, nil, "is a moment for things to happen at, and no event of a history")
+		}
+	}
+}
