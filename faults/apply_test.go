@@ -93,7 +93,7 @@ func TestApply(t *testing.T) {
 			"1s delay 1ms: messages every client ↔ every node take 1ms longer\n2s delay-ends 0s: messages every client ↔ every node are as fast as before\n3s delay 2ms: messages every client ↔ every node take 2ms longer", "0% 0s 2ms 0s 0s []"},
 		{[]*Placed{at(1, &Reset{})}, "1s reset 0s: connections every client ↔ every node are reset", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Split{Links: links("c1", "A", sim.Requests), Keep: 2, For: time.Second}), at(3, &Split{Keep: 1, Reset: true})},
-			"1s split c1 1s: batches c1 → A lose all but their first 2\n2s split-ends c1 0s: batches c1 → A arrive whole again\n3s split 0s: batches every client ↔ every node lose all but their first 1, and the connection is reset", "0% 0s 0s 0s 0s []"},
+			"1s split c1 1s: of batches c1 → A only the first 2 requests get through\n2s split-ends c1 0s: batches c1 → A get through whole again\n3s split 0s: of batches every client ↔ every node only the first request gets through, and then the connection is reset", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(2 * time.Second)}}), at(1, &Kill{Outage: Outage{Node: "B", RestartAfter: ptr(0)}}), at(1, &Kill{Outage: Outage{Node: "C"}})},
 			"1s kill A 2s: A is killed\n1s kill B 0s: B is killed\n1s restart B 0s: B restarts with an empty memory, 0s after it stopped\n1s kill C 0s: C is killed\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 0s 0s 0s 0s [{B 0s false} {A 2s false}]"},
 		{[]*Placed{at(1, &PowerLoss{Outage: Outage{Node: "A"}}), at(4, &Restart{Node: "A"})},

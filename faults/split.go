@@ -34,16 +34,19 @@ func (s *Split) Check(n Names) []Problem {
 func (s *Split) Apply(f *Field) error {
 	var mend []func()
 	s.each(f.World, func(l *sim.Link, d sim.Direction) { mend = append(mend, l.Split(d, s.Keep, s.Reset)) })
-	behind := ""
-	if s.Reset {
-		behind = ", and the connection is reset"
+	kept, behind := "request gets", ""
+	if s.Keep > 1 {
+		kept = fmt.Sprintf("%d requests get", s.Keep)
 	}
-	f.note("split", s.client(), "", s.For, "batches %v lose all but their first %d%s", &s.Links, s.Keep, behind)
+	if s.Reset {
+		behind = ", and then the connection is reset"
+	}
+	f.note("split", s.client(), "", s.For, "of batches %v only the first %s through%s", &s.Links, kept, behind)
 	f.lasts(s.For, func() {
 		for _, m := range mend {
 			m()
 		}
-		f.note("split-ends", s.client(), "", 0, "batches %v arrive whole again", &s.Links)
+		f.note("split-ends", s.client(), "", 0, "batches %v get through whole again", &s.Links)
 	})
 	return nil
 }
