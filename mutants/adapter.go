@@ -89,32 +89,32 @@ func ofTheAdapter() []Mutant {
 			Bug: "the script of several releases stops at the first wrong value",
 			Edits: []Edit{{"redlock/goredis/releases.lua", "    answers[i] = 0\n",
 				"    for j = i, #KEYS do answers[j] = 0 end\n    return answers\n"}},
-			Killers: []string{"70-joint-commands/a-wrong-value"},
+			Killers: []string{"74-joint-commands/a-wrong-value"},
 		},
 		{
 			Name: "wire-joint-votes-share-a-verdict", Tier: "wire",
 			Bug:     "several votes under the restart guard are all answered as the first",
 			Edits:   []Edit{{"redlock/goredis/votes.lua", "and 1 or 0", "and 1 or votes[1] or 0"}},
-			Killers: []string{"70-joint-commands/one-is-taken"},
+			Killers: []string{"74-joint-commands/one-is-taken"},
 		},
 		{
 			Name: "wire-answers-off-by-one", Tier: "wire",
 			Bug:     "of several commands in a script each gets the answer to the next",
 			Edits:   []Edit{{"redlock/goredis/joint.go", "list[number].(type)", "list[(number+1)%len(list)].(type)"}},
-			Killers: []string{"70-joint-commands/one-is-taken", "70-joint-commands/a-wrong-value"},
+			Killers: []string{"74-joint-commands/one-is-taken"},
 		},
 		{
 			Name: "wire-lost-is-done", Tier: "wire",
 			Bug: "what is lost of a batch whose beginning was answered is taken for done",
 			Edits: []Edit{{"redlock/goredis/node.go", "r := &x.requests[request]\n\tif r.IsJoint() {",
-				"r := &x.requests[request]\n\tif request > 0 && outcomeOf(x.answer(request).Err()) == redlock.Refused && x.answer(0).Err() == nil {\n\t\treturn redlock.Reply{Outcome: redlock.Accepted}\n\t}\n\tif r.IsJoint() {"}},
-			Killers: []string{"69-split-batches/with-a-reset"},
+				"r := &x.requests[request]\n\tif first, ok := x.answer(0).(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(x.answer(request).Err()) == redlock.Refused {\n\t\treturn redlock.Reply{Outcome: redlock.Accepted}\n\t}\n\tif r.IsJoint() {"}},
+			Killers: []string{"73-split-batches/with-a-reset"},
 		},
 		{
 			Name: "forgotten-script-drops-commands", Tier: "wire",
 			Bug:     "of the commands whose script the node has forgotten only the first is sent again",
 			Edits:   []Edit{{"internal/batch/message.go", "\t\t\tagain = append(again, c)\n", "\t\t\tif len(again) > 0 {\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tagain = append(again, c)\n"}},
-			Killers: []string{"70-joint-commands/forgotten-script"},
+			Killers: []string{"74-joint-commands/forgotten-script"},
 		},
 	}
 }
