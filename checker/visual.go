@@ -1,14 +1,18 @@
 package checker
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/anishathalye/porcupine"
 
 	"redlocksim/history"
+	"redlocksim/internal/csp"
 )
 
 // ErrNotVisual is the error of [Visualize] for a history that has nothing to show, or too much.
@@ -76,16 +80,57 @@ func Visualize(w io.Writer, h history.History, o Options) error {
 		return [...]string{take: "acquire", leave: "end of the hold", touch: "confirmation"}[input.(lockInput).act]
 	}
 	m.DescribeOperationMetadata = func(grant any) string {
-		return fmt.Sprintf("%s, grant %d", t.ops[grant.(int)].process, grant)
+		return html.EscapeString(fmt.Sprintf("%s, grant %d", t.ops[grant.(int)].process, grant))
 	}
 	m.DescribeState = func(state any) string {
 		if s := state.(mutex); s.depth > 0 {
-			return fmt.Sprintf("held by %s", ownerName(t, ops, s.owner))
+			return html.EscapeString("held by " + ownerName(t, ops, s.owner))
 		}
 		return "free"
 	}
 	_, info := porcupine.CheckOperationsVerbose(m, ops, 0)
-	return porcupine.Visualize(m, info, w)
+	var page bytes.Buffer
+	if err := porcupine.Visualize(m, info, &page); err != nil {
+		return err
+	}
+	secured, err := secured(page.Bytes())
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(secured)
+	return err
+}
+
+// secured is porcupine's page with a content security policy, since it makes markup of texts that are names: they are escaped
+// above, and the policy sees to what that misses. The page has one style sheet and one script; its data is part of the
+// script, as JSON without a "<", so that no name can end it or begin another one.
+func secured(page []byte) ([]byte, error) {
+	// The policy refuses style attributes, and porcupine sets empty ones.
+	set, styled := []byte("element.setAttributeNS(null, k, attributes[k])"), []byte("k === 'style' ? element.style.cssText = attributes[k] : element.setAttributeNS(null, k, attributes[k])")
+	if bytes.Count(page, set) != 1 {
+		return nil, errors.New("checker: porcupine's page sets attributes otherwise than expected")
+	}
+	page = bytes.Replace(page, set, styled, 1)
+	style, ok1 := inside(page, "style")
+	script, ok2 := inside(page, "script")
+	head := []byte("<head>")
+	if !ok1 || !ok2 || bytes.Count(page, head) != 1 {
+		return nil, errors.New("checker: porcupine's page is not as expected")
+	}
+	meta := fmt.Sprintf("<head>\n    <meta http-equiv=\"Content-Security-Policy\" content=\"%s\" />\n    <meta name=\"generator\" content=\"redlocksim\" />",
+		csp.Policy([]string{script}, []string{style}))
+	return bytes.Replace(page, head, []byte(meta), 1), nil
+}
+
+// inside is what stands in the only element of a page that has this tag.
+func inside(page []byte, tag string) (text string, ok bool) {
+	begin, end := "<"+tag+">", "</"+tag+">"
+	if bytes.Count(page, []byte(begin)) != 1 || bytes.Count(page, []byte(end)) != 1 {
+		return "", false
+	}
+	_, rest, _ := strings.Cut(string(page), begin)
+	text, _, ok = strings.Cut(rest, end)
+	return text, ok
 }
 
 // ownerName names the owner of some of the operations.

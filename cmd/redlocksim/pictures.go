@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/internal/csp"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -65,13 +66,23 @@ type gallery struct {
 	Wrong   int
 }
 
+// Policy is the page's content security policy.
+func (gallery) Policy() string { return csp.Policy(nil, []string{galleryStyle}) }
+
+// Style is its style sheet.
+func (gallery) Style() template.CSS { return template.CSS(galleryStyle) }
+
 type entryOf struct {
 	Name, Title, Tier, Verdict, Page string
 	AsExpected                       bool
 }
 
-//go:embed gallery.html
-var galleryText string
+var (
+	//go:embed gallery.html
+	galleryText string
+	//go:embed gallery.css
+	galleryStyle string
+)
 
 var galleryPage = template.Must(template.New("gallery").Parse(galleryText))
 

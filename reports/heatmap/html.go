@@ -3,16 +3,24 @@ package heatmap
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
+	"html"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
+	"redlocksim/internal/csp"
 	"redlocksim/sweep"
 )
 
-//go:embed page.html
-var pageText string
+var (
+	//go:embed page.html
+	pageText string
+	//go:embed page.css
+	pageStyle string
+)
 
 var page = template.Must(template.New("page").Parse(pageText))
 
@@ -37,12 +45,34 @@ func WriteHTML(w io.Writer, c *sweep.Chart) error {
 		cells = nil // they are those next to the frontier, which is there
 	}
 	svg := picture.String()
+	svg, style := withClasses(svg[strings.Index(svg, "<svg"):])
+	style = pageStyle + style
 	return page.Execute(w, map[string]any{
+		"Policy":  csp.Policy(nil, []string{style}),
+		"Style":   template.CSS(style),
 		"Chart":   c,
 		"Legend":  Legend,
 		"Others":  others,
 		"Cells":   cells,
 		"Random":  slices.ContainsFunc(cells, func(cell *sweep.Cell) bool { return cell.Random != nil }),
-		"Picture": template.HTML(svg[strings.Index(svg, "<svg"):]), // of numbers and escaped words, drawn here
+		"Picture": template.HTML(svg), // of numbers and escaped words, drawn here
 	})
+}
+
+var styleAttribute = regexp.MustCompile(`\sstyle="([^"<>{}]*)"`)
+
+// withClasses moves the style of each element of a picture into a style sheet, since the policy of the page allows none in
+// elements: styles are of numbers, colours and fonts, drawn here, and one that is used often is written once.
+func withClasses(svg string) (picture, style string) {
+	var sheet strings.Builder
+	classes := map[string]string{}
+	picture = styleAttribute.ReplaceAllStringFunc(svg, func(attribute string) string {
+		text := html.UnescapeString(styleAttribute.FindStringSubmatch(attribute)[1])
+		if classes[text] == "" {
+			classes[text] = fmt.Sprintf("p%d", len(classes))
+			fmt.Fprintf(&sheet, ".%s { %s }\n", classes[text], strings.TrimSpace(text))
+		}
+		return fmt.Sprintf(` class="%s"`, classes[text])
+	})
+	return picture, sheet.String()
 }

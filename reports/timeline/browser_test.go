@@ -323,7 +323,7 @@ func TestPageInABrowser(t *testing.T) {
 				lane = i
 			}
 		}
-		arrows := fmt.Sprintf(`[...document.querySelectorAll(".arrow[data-i]")].filter((e) => e.style.display !== "none" && [%d].includes(JSON.parse(document.getElementById("data").textContent).timeline.arrows[e.dataset.i].to)).length`, lane)
+		arrows := fmt.Sprintf(`[...document.querySelectorAll(".arrow[data-i]")].filter((e) => e.getAttribute("display") !== "none" && [%d].includes(JSON.parse(document.getElementById("data").textContent).timeline.arrows[e.dataset.i].to)).length`, lane)
 		height, before := p.box("#picture")[3], get[int](p, arrows)
 		box := fmt.Sprintf(`.filter input[data-lane="%d"]`, lane)
 		p.run(chromedp.Click(box))

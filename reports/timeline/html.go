@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+
+	"redlocksim/internal/csp"
 )
 
 var (
@@ -69,6 +71,7 @@ func WriteHTML(w io.Writer, t *Timeline) error {
 	}
 	fill := struct {
 		T              *Timeline
+		Policy         string
 		Style          template.CSS
 		Picture        template.HTML
 		Data           template.JS // escaped by json.Marshal: it has no "<"
@@ -76,7 +79,7 @@ func WriteHTML(w io.Writer, t *Timeline) error {
 		Legend         []example
 		Width, Height  int
 		Axis, AxisText int
-	}{T: t, Style: template.CSS(pageStyle + pictureStyle), Data: template.JS(block), Program: template.JS(pageProgram),
+	}{T: t, Policy: csp.Policy([]string{pageProgram}, []string{pageStyle + pictureStyle}), Style: template.CSS(pageStyle + pictureStyle), Data: template.JS(block), Program: template.JS(pageProgram),
 		Width: pageWidth, Height: p.lay.bottom, Axis: p.lay.axis, AxisText: p.lay.axis + 11}
 	fill.Picture = template.HTML(defs + fmt.Sprintf("<clipPath id=\"clip\"><rect x=\"%d\" y=\"-4\" width=\"%d\" height=\"%d\"/></clipPath>\n",
 		p.lay.gutter-2, pageWidth-p.lay.gutter-2, p.lay.bottom+8) + p.String())

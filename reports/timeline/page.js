@@ -53,7 +53,7 @@
 	const seconds = (ns, digits = 4) => (ns / 1e9).toFixed(digits) + "s";
 	const brief = (ns, digits = 4) => seconds(ns, digits).replace(/\.?0+s$/, "s");
 	const set = (element, attributes) => { for (const name in attributes) element.setAttribute(name, attributes[name]); };
-	const show = (element, is) => { element.style.display = is ? "" : "none"; };
+	const show = (element, is) => { if (is) element.removeAttribute("display"); else element.setAttribute("display", "none"); };
 	const round = (value) => Math.round(value * 10) / 10;
 	const create = (name, attributes, text) => {
 		const e = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -117,7 +117,7 @@
 			set(a.e, { x1: a.line[0], y1: a.line[1], x2: a.line[2], y2: a.line[3] });
 			const many = crowd.get(place(a)), faint = many > layout.crowded;
 			a.e.classList.toggle("faint", faint);
-			a.e.style.opacity = faint ? layout.crowdInk / many : "";
+			if (faint) a.e.setAttribute("opacity", layout.crowdInk / many); else a.e.removeAttribute("opacity");
 		}
 	}
 

@@ -107,7 +107,7 @@ func (p *picture) drawSteps() {
 		half := float64(len(text))*smallCharWidth/2 + 4
 		hidden := ""
 		if x-half < last || !p.shows(x) {
-			hidden = ` style="display:none"`
+			hidden = ` display="none"`
 		} else {
 			last = x + half
 		}
@@ -241,7 +241,7 @@ func (p *picture) drawSpan(lane, j int) {
 		visible := min(end, float64(p.width-edge)) - max(x, float64(p.lay.gutter))
 		hidden := ""
 		if float64(len([]rune(s.Label)))*charWidth+6 > visible {
-			hidden = ` style="display:none"`
+			hidden = ` display="none"`
 		}
 		base := top + height/2 + 4
 		if height > 2*keyHeight || s.Kind == Paused || s.Kind == Suspended || s.Kind == Down || s.Kind == Off || s.Kind == Crashed {
@@ -301,7 +301,7 @@ func (p *picture) drawLabel(x, last float64, dx, y int, label string) float64 {
 		back, end = ` class="back"`, x
 	}
 	if end-width < last {
-		hidden, end = ` style="display:none"`, last
+		hidden, end = ` display="none"`, last
 	}
 	p.f(`<text x="%d" y="%d"%s%s>%s</text>`, dx, y, back, hidden, esc(label))
 	return end
@@ -341,7 +341,7 @@ func (p *picture) drawArrow(i, crowd int) {
 	faint := ""
 	if crowd > crowded {
 		class += " faint"
-		faint = fmt.Sprintf(` style="opacity:%.3f"`, float64(crowdInk)/float64(crowd))
+		faint = fmt.Sprintf(` opacity="%.3f"`, float64(crowdInk)/float64(crowd))
 	}
 	p.f(`<line class="%s" data-i="%d" x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, class, i, n(x1), n(y1), n(x2), n(y2), faint)
 }

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// hostile has markup in every name and text that a scenario file can have, which runs a script or loads something where it
+// becomes part of a page.
+const hostile = `title: "</title><script>window.pwned=1</script><img src=http://127.0.0.1:9/t onerror=window.pwned=1>"
+source: "\"><svg onload=window.pwned=1><style>@import 'http://127.0.0.1:9/s';</style>"
+explanation: "</script><script>window.pwned=1</script>"
+claim: unsound
+clients: ["<img src=x onerror=window.pwned=1>", "</script><script>window.pwned=1</script>"]
+nodes: {names: ["<b onmouseover=window.pwned=1>", B, "C\" onload=\"window.pwned=1"]}
+lock: {ttl: 2s}
+timeline:
+  - {at: 0s, client: "<img src=x onerror=window.pwned=1>", do: [lock, write, hold: 1s, unlock]}
+  - {after: {client: "<img src=x onerror=window.pwned=1>", event: acquire-done}, fault: {pause: {process: "<img src=x onerror=window.pwned=1>", for: 5s}}}
+  - {at: 3s, client: "</script><script>window.pwned=1</script>", do: [lock, write, hold: 5s, unlock]}
+expect: {findings: safe, unavailable: {at-most: 60s}}
+`
+
+// No page runs a script of a name, loads anything or is refused something of its own, whatever is pointed at.
+func TestPagesOfHostileNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("REDLOCKSIM_REQUIRE_BROWSER") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("there is no chromium (Debian package chromium)")
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("hostile.yaml", []byte(hostile), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	do := func(args ...string) {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if code := run(args, &stdout, &stderr); code != exitOK && code != exitSafety && code != exitNotTested {
+			t.Fatalf("%v: exit code %d\n%s%s", args, code, &stdout, &stderr)
+		}
+	}
+	do("run", "hostile.yaml", "--html", "run.html", "--porcupine", "porcupine.html")
+	do("suite", "hostile.yaml", "--tier", "model", "--html", "suite")
+	do("sweep", "--scenario", "hostile.yaml", "--axis", "lock.ttl=1s,2s", "--html", "sweep.html")
+	do("explore", "--beyond", "--seeds", "200", "--generation", "20", "--dir", "found")
+	pages, err := filepath.Glob("found/*.html")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("explore drew no pages: %v", err)
+	}
+	pages = append(pages[:1], "run.html", "porcupine.html", "suite/index.html", "suite/hostile-model.html", "sweep.html")
+
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(time.Minute))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	for _, path := range pages {
+		complaints := visit(t, ctx, filepath.Join(dir, path))
+		for _, c := range complaints {
+			t.Errorf("%s: %s", path, c)
+		}
+	}
+	// The test sees a script that runs, and a refusal of the policy.
+	for name, text := range map[string]string{"runs.html": "<script>window.pwned=1</script>",
+		"refused.html": `<meta http-equiv="Content-Security-Policy" content="default-src 'none'"><img src=x onerror=window.pwned=1>`} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if len(visit(t, ctx, filepath.Join(dir, name))) == 0 {
+			t.Errorf("%s: nothing was seen", name)
+		}
+	}
+}
+
+// visit opens a page, moves the mouse over all there is in it, and says what was wrong.
+func visit(t *testing.T, browser context.Context, path string) []string {
+	t.Helper()
+	address := (&url.URL{Scheme: "file", Path: path}).String()
+	ctx, stop := chromedp.NewContext(browser)
+	defer stop()
+	var mu sync.Mutex
+	var complaints []string
+	if err := chromedp.Listen(ctx, func(event any) {
+		text := ""
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			if e.Request.URL != address && !strings.HasPrefix(e.Request.URL, "data:") {
+				text = "request for " + e.Request.URL
+			}
+		case *page.EventJavascriptDialogOpening:
+			text = "dialog " + e.Message
+		case *runtime.EventExceptionThrown:
+			text = fmt.Sprintf("%+v", e.ExceptionDetails)
+		case *log.EventEntryAdded:
+			text = e.Entry.Text
+		}
+		if text != "" {
+			mu.Lock()
+			complaints = append(complaints, text)
+			mu.Unlock()
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[any](`(() => {
+		for (const e of document.querySelectorAll("*"))
+			for (const type of ["mouseover", "mousemove", "mouseenter", "pointermove", "click", "focus"])
+				if (!(type === "click" && e.closest("a"))) e.dispatchEvent(new MouseEvent(type, { bubbles: true, clientX: 300, clientY: 200 }));
+	})()`)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(400 * time.Millisecond) // what an event begins, as loading an image, takes a moment
+	pwned, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`!!window.pwned`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if pwned {
+		complaints = append(complaints, "a script of a name ran")
+	}
+	return complaints
+}
