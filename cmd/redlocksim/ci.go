@@ -88,11 +88,44 @@ func checkFiles(files ...target) error {
 		if f.path == "-" {
 			continue
 		}
+		if input := inputAt(path); input != "" {
+			return &failure{exitUsage, fmt.Errorf("%s: %s is the input %s, which is not replaced", f.flag, f.path, input)}
+		}
 		if err := checkWritable(path); err != nil {
 			return cannotWrite(f.flag, err)
 		}
 	}
 	return nil
+}
+
+// inputAt is the input of the running command that is the same file as path, by whatever name; empty if none is.
+func inputAt(path string) string {
+	out, err := os.Stat(path)
+	if err != nil || !out.Mode().IsRegular() {
+		return ""
+	}
+	for _, in := range inputs {
+		if info, err := os.Stat(in); err == nil && os.SameFile(info, out) {
+			return in
+		}
+	}
+	return ""
+}
+
+// inputs are the files that the running command reads.
+var inputs []string
+
+// noteInputs remembers what a command is given to read: its arguments, and the flags that name an input.
+func noteInputs(cmd *cobra.Command, args []string) {
+	inputs = nil
+	if cmd.Name() != "new" { // whose argument is what it writes
+		inputs = append(inputs, args...)
+	}
+	for _, name := range []string{"settings", "scenario"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Value.Type() == "string" && f.Value.String() != "" {
+			inputs = append(inputs, f.Value.String())
+		}
+	}
 }
 
 // checkWritable looks whether put can write a file, and leaves nothing behind.

@@ -117,6 +117,9 @@ func widthOf(w io.Writer) int {
 // put writes a file, all of it or nothing: what was there stays until all is written. What is no regular file, such as a
 // pipe, is written to as it is.
 func put(stdout io.Writer, path string, data []byte) error {
+	if input := inputAt(path); path != "-" && input != "" {
+		return &failure{exitUsage, fmt.Errorf("%s is the input %s, which is not replaced", path, input)}
+	}
 	if err := replace(stdout, path, data); err != nil {
 		return &notWritten{naming(path, err)}
 	}
