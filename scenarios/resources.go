@@ -41,18 +41,15 @@ func (c *check) named(n *yaml.Node, names []string) {
 	}
 }
 
-// taken is the resources that a step takes: its own, or the item's, or the only one there is. None if it does not say which
-// of several.
+// taken is the resources that a step takes: its own, or the item's, or the first there is. A file says which of several.
 func (i *Item) taken(s *Step, all []string) []string {
 	switch {
 	case s.Resource != nil:
 		return s.Resource
 	case i.Resource != nil:
 		return i.Resource
-	case len(all) == 1:
-		return all
 	}
-	return nil
+	return all[:1]
 }
 
 // among is which of the locks that a program holds, outermost first, a step is about: the last that was taken, or the last on
@@ -97,7 +94,7 @@ func (c *check) program(i *Item, wrong func(step int, word string, valid []strin
 		if s.takes() {
 			names := i.taken(s, c.s.Resources)
 			switch {
-			case names == nil:
+			case s.Resource == nil && i.Resource == nil && len(c.s.Resources) > 1:
 				wrong(at, string(s.Kind), nil, `does not say which resource: there are several, as in "%s: %s"`, s.Kind, c.s.Resources[0])
 				return
 			case len(names) > 1 && !p.LocksAll:

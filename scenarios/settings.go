@@ -37,6 +37,7 @@ func (s *Scenario) Settings() *Scenario {
 	x.Name, x.Title, x.Source, x.Claim = s.Name, s.Title, "settings", Holds
 	x.Explanation = "Settings, and the assumptions under which they are to be safe."
 	x.Lock, x.Nodes, x.Network, x.Storage, x.Budget = s.Lock, s.Nodes, s.Network, s.Storage, s.Budget
+	x.Resources = s.Resources
 	return &x
 }
 
@@ -61,19 +62,22 @@ func (x *settings) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	}
 	fallback := Default()
 	raw := struct {
-		Title   string             `yaml:"title"`
-		Lock    protocols.Settings `yaml:"lock"`
-		Nodes   Nodes              `yaml:"nodes"`
-		Network Network            `yaml:"network"`
-		Storage Storage            `yaml:"storage"`
-		Budget  faults.Budget      `yaml:"budget"`
-	}{Title: x.name, Lock: fallback.Lock, Nodes: fallback.Nodes, Network: fallback.Network}
+		Title     string             `yaml:"title"`
+		Resources []string           `yaml:"resources"`
+		Lock      protocols.Settings `yaml:"lock"`
+		Nodes     Nodes              `yaml:"nodes"`
+		Network   Network            `yaml:"network"`
+		Storage   Storage            `yaml:"storage"`
+		Budget    faults.Budget      `yaml:"budget"`
+	}{Title: x.name, Resources: fallback.Resources, Lock: fallback.Lock, Nodes: fallback.Nodes, Network: fallback.Network}
 	if !d.Decode(n, &raw) {
 		return
 	}
 	s := fallback
 	s.Name, s.Title, s.Lock, s.Nodes, s.Network, s.Storage, s.Budget = x.name, raw.Title, raw.Lock, raw.Nodes, raw.Network, raw.Storage, raw.Budget
+	s.Resources = raw.Resources
 	c := check{d: d, s: &s, n: n}
+	c.resources()
 	c.nodes()
 	x.scenario = &s
 }

@@ -52,8 +52,10 @@ func (c Candidate) then(change Change) Candidate {
 
 func (s Space) change(x *scenarios.Scenario, change Change, c faults.Choices) {
 	if a := change.Ask; a != nil {
-		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: a.At}, Client: a.Client, Repeat: 1, Do: []scenarios.Step{
-			{Kind: scenarios.TryLockStep}, {Kind: scenarios.UpdateStep}, {Kind: scenarios.HoldStep, For: s.Base.Lock.TTL / 10}, {Kind: scenarios.UnlockStep}}})
+		item := scenarios.Item{When: faults.Trigger{At: a.At}, Client: a.Client, Repeat: 1, Do: []scenarios.Step{
+			{Kind: scenarios.TryLockStep}, {Kind: scenarios.UpdateStep}, {Kind: scenarios.HoldStep, For: s.Base.Lock.TTL / 10}, {Kind: scenarios.UnlockStep}}}
+		s.place(c.For("resource", 0), &item)
+		x.Timeline = append(x.Timeline, item)
 		return
 	}
 	if change.Without != nil {

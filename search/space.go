@@ -166,7 +166,33 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 	if late != nil {
 		items = append(items, scenarios.Item{When: faults.Trigger{At: s.instant(c.For("once", 0))}, Client: client, Do: late, Repeat: 1})
 	}
+	for i := range items {
+		s.place(c.For("resource", i), &items[i])
+	}
 	return items
+}
+
+// place draws what an item locks, where there are several resources: one of them or, with a protocol that can, now and then
+// two as one lock.
+func (s Space) place(c faults.Choices, item *scenarios.Item) {
+	all := s.Base.Resources
+	if len(all) < 2 {
+		return
+	}
+	first := c.For("first", 0).Below(int64(len(all)))
+	item.Resource = []string{all[first]}
+	if p, _ := protocols.Find(string(s.Base.Lock.Protocol)); !p.LocksAll || c.For("two", 0).Below(4) > 0 {
+		return
+	}
+	second := (first + 1 + c.For("second", 0).Below(int64(len(all)-1))) % int64(len(all))
+	item.Resource = append(item.Resource, all[second])
+	item.Do = slices.Clone(item.Do)
+	for i := range item.Do {
+		switch item.Do[i].Kind {
+		case scenarios.UpdateStep, scenarios.ReadStep, scenarios.WriteBackStep:
+			item.Do[i].Resource = item.Resource[:1]
+		}
+	}
 }
 
 // Families are the families of faults that an experiment has, sorted.

@@ -22,6 +22,7 @@ var passes = []pass{
 	{"programs", programs},
 	{"steps", steps},
 	{"clients", clients},
+	{"resources", resources},
 	{"faults", fewerFaults},
 	{"nodes", nodes},
 	{"replicas", replicas},

@@ -26,5 +26,5 @@ func settings(x *search) {
 	reset(func(s *scenarios.Scenario) any { return &s.Lock }, "Protocol", "Preset")
 	reset(func(s *scenarios.Scenario) any { return &s.Nodes }, "Names", "Replicas")
 	reset(func(s *scenarios.Scenario) any { return s },
-		"Title", "Source", "Explanation", "Claim", "Lock", "Nodes", "Clients", "Network", "Budget", "Timeline", "Duration", "Expect")
+		"Title", "Source", "Explanation", "Claim", "Lock", "Nodes", "Clients", "Resources", "Network", "Budget", "Timeline", "Duration", "Expect")
 }

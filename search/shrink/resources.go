@@ -1,0 +1,52 @@
+package shrink
+
+import (
+	"slices"
+
+	"redlocksim/scenarios"
+)
+
+// resources takes resources out, the last first: what is done to one is done to the first instead, or it is only no longer
+// declared, where nothing is done to it.
+func resources(x *search) {
+	for _, name := range slices.Backward(slices.Clone(x.now.Resources)) {
+		if first := x.now.Resources[0]; name != first && len(x.now.Resources) > 1 {
+			x.try(func(s *scenarios.Scenario) { merge(s, name, first) })
+		}
+	}
+	// A lock on several may need only one of them.
+	for i := range x.now.Timeline {
+		for j := range x.now.Timeline[i].Resource {
+			if len(x.now.Timeline[i].Resource) > 1 && j < len(x.now.Timeline[i].Resource) {
+				x.try(func(s *scenarios.Scenario) { s.Timeline[i].Resource = slices.Delete(s.Timeline[i].Resource, j, j+1) })
+			}
+		}
+	}
+}
+
+// merge has everything that is done to a resource done to another one.
+func merge(s *scenarios.Scenario, name, into string) {
+	instead := func(names []string) []string {
+		var merged []string
+		for _, n := range names {
+			if n == name {
+				n = into
+			}
+			if !slices.Contains(merged, n) {
+				merged = append(merged, n)
+			}
+		}
+		return merged
+	}
+	s.Resources = instead(s.Resources)
+	for i := range s.Timeline {
+		item := &s.Timeline[i]
+		item.Resource = instead(item.Resource)
+		for j := range item.Do {
+			item.Do[j].Resource = instead(item.Do[j].Resource)
+		}
+		if m := item.When.After; m != nil && m.Resource == name {
+			m.Resource = into
+		}
+	}
+}
