@@ -171,7 +171,7 @@ func TestListenToSilence(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		if _, err := client.Lock(ctx, "r", time.Hour); !errors.Is(err, redlock.ErrTaken) {
+		if _, err := client.Lock(ctx, "r", time.Hour); !errors.Is(err, redlock.ErrNotAcquired) {
 			t.Fatal(err)
 		}
 	}
