@@ -29,16 +29,16 @@ import (
 // server leaves a probe behind for about a second.
 const leaveTimeout = 5 * time.Second
 
-// crew is a client process of a soak: many clients that share one redlock.Client and its connections, as the goroutines of a
-// service do, so that their commands travel in batches and their late answers are sorted out side by side.
+// crew is a client process of a soak: many clients that share its connections. Each has a redlock.Client of its own, so that
+// all of them contend at the nodes; those of one redlock.Client would queue inside it.
 type crew struct {
 	crewRole
-	pen    *pen
-	ttl    time.Duration
-	clock  lockClock
-	redis  []*redis.Client
-	client *redlock.Client
-	ops    atomic.Int64
+	pen     *pen
+	ttl     time.Duration
+	clock   lockClock
+	redis   []*redis.Client
+	clients []*redlock.Client
+	ops     atomic.Int64
 
 	rest    context.CancelFunc // ends the work under way
 	working sync.WaitGroup
@@ -68,8 +68,12 @@ func newCrew(r *crewRole, p *pen, plant func(redlock.Node) redlock.Node) (*crew,
 			nodes[i] = plant(n)
 		}
 	}
-	if c.client, err = redlock.New(nodes, append(s.Lock.Options(), redlock.WithObserver(c))...); err != nil {
-		return nil, err
+	for range c.Clients {
+		client, err := redlock.New(nodes, append(s.Lock.Options(), redlock.WithObserver(c))...)
+		if err != nil {
+			return nil, err
+		}
+		c.clients = append(c.clients, client)
 	}
 	c.work()
 	return c, nil
@@ -104,7 +108,7 @@ func (c *crew) work() {
 			for ctx.Err() == nil {
 				sleep(ctx, time.Duration(random.Int64N(int64(longestPause))))
 				if ctx.Err() == nil {
-					c.tenure(ctx, clientName(c.Name, i), random)
+					c.tenure(ctx, c.clients[i], clientName(c.Name, i), random)
 				}
 			}
 		})
@@ -118,7 +122,7 @@ const longestPause = 400 * time.Millisecond
 func (c *crew) take(lock string, within time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	if t := c.acquire(ctx, c.Name+"-"+lock, lock, c.client.Lock); t != nil {
+	if t := c.acquire(ctx, c.Name+"-"+lock, lock, c.clients[0].Lock); t != nil {
 		t.release()
 	}
 	c.pen.tell(notice{Taken: lock})
@@ -126,16 +130,16 @@ func (c *crew) take(lock string, within time.Duration) {
 
 // tenure is one of the things that clients do with a lock: most hold it for a moment; some for as long as it is good for, or
 // longer; some extend or renew it; and some hang, so that it runs out.
-func (c *crew) tenure(ctx context.Context, name string, random *rand.Rand) {
+func (c *crew) tenure(ctx context.Context, client *redlock.Client, name string, random *rand.Rand) {
 	lock := c.Locks[random.IntN(len(c.Locks))]
 	upTo := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d) + 1)) }
 	var t *claim
 	if random.IntN(10) == 0 {
-		t = c.acquire(ctx, name, lock, c.client.TryLock)
+		t = c.acquire(ctx, name, lock, client.TryLock)
 	} else {
 		patient, cancel := context.WithTimeout(ctx, upTo(2*c.ttl))
 		defer cancel()
-		t = c.acquire(patient, name, lock, c.client.Lock)
+		t = c.acquire(patient, name, lock, client.Lock)
 	}
 	if t == nil {
 		return
@@ -252,7 +256,10 @@ func (c *crew) leave() *left {
 	c.working.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
-	err := c.client.Close(ctx)
+	var err error
+	for _, client := range c.clients {
+		err = errors.Join(err, client.Close(ctx))
+	}
 	for _, rc := range c.redis {
 		err = errors.Join(err, rc.Close())
 	}
