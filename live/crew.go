@@ -102,13 +102,13 @@ func (c *crew) work() {
 	ctx, rest := context.WithCancel(context.Background())
 	c.rest = rest
 	c.shifts++
-	for i := range c.Clients {
+	for i, name := range c.workers(c.Name) {
 		random := rand.New(rand.NewPCG(c.Seed, uint64(c.Index)<<40|c.shifts<<20|uint64(i)))
 		c.working.Go(func() {
 			for ctx.Err() == nil {
 				sleep(ctx, time.Duration(random.Int64N(int64(longestPause))))
 				if ctx.Err() == nil {
-					c.tenure(ctx, c.clients[i], clientName(c.Name, i), random)
+					c.tenure(ctx, c.clients[i/c.Goroutines], name, random)
 				}
 			}
 		})
@@ -225,11 +225,11 @@ func (t *claim) record(e history.Event) {
 	t.crew.pen.tell(notice{Event: &e})
 }
 
-// Observe tells of what the library does: attempts, and until when its grants and extensions are good.
+// Observe tells of what the library does: attempts and waits for a turn, and until when its grants and extensions are good.
 func (c *crew) Observe(ctx context.Context, e redlock.Event) {
 	t := ctx.Value(claimKey{}).(*claim)
 	switch e.Step {
-	case redlock.AttemptStarted:
+	case redlock.AttemptStarted, redlock.Queued:
 		t.record(history.Event{Kind: history.Step, Name: e.Step.String(), Op: t.grant, Grant: t.grant, Number: int64(e.Attempt)})
 	case redlock.Granted:
 		t.believe(e.Until)

@@ -92,7 +92,7 @@ func (s *soak) setUp(ctx context.Context) error {
 		locks = append(locks, fmt.Sprintf("lock-%d", i+1))
 	}
 	for i := range s.Processes {
-		r := &crewRole{Name: fmt.Sprintf("P%d", i+1), Clients: s.Clients / s.Processes, Locks: locks, Settings: settings, Seed: s.Seed}
+		r := &crewRole{Name: fmt.Sprintf("P%d", i+1), Clients: s.Clients / s.Processes, Goroutines: s.Goroutines, Locks: locks, Settings: settings, Seed: s.Seed}
 		if i < s.Clients%s.Processes {
 			r.Clients++
 		}
@@ -139,8 +139,22 @@ func crewName(role string, life int) string {
 	return fmt.Sprintf("%s.%d", role, life)
 }
 
-// clientName is the name of one of the clients of a process.
-func clientName(crew string, n int) string { return fmt.Sprintf("%s-%d", crew, n+1) }
+// workers are the names under which a process takes locks: those of its clients, or of their goroutines where each has
+// several, those of one client together. name is that of the process.
+func (r *crewRole) workers(name string) []string {
+	var names []string
+	for i := range r.Clients {
+		client := fmt.Sprintf("%s-%d", name, i+1)
+		if r.Goroutines == 1 {
+			names = append(names, client)
+			continue
+		}
+		for j := range r.Goroutines {
+			names = append(names, fmt.Sprintf("%s/%d", client, j+1))
+		}
+	}
+	return names
+}
 
 // round has faults strike for a while, ends them, and looks at what came of it.
 func (s *soak) round(ctx context.Context, length time.Duration) error {
@@ -443,8 +457,8 @@ func (s *soak) killClient(name string) bool {
 	c.stopped = false
 	now := trueTime()
 	s.note("client-kill", "", "", 0, "%s is killed", crewName(name, s.lives[i]))
-	for n := range s.roles[i].Clients {
-		s.happened(now, history.Event{Kind: history.Crash, Process: clientName(crewName(name, s.lives[i]), n)})
+	for _, worker := range s.roles[i].workers(crewName(name, s.lives[i])) {
+		s.happened(now, history.Event{Kind: history.Crash, Process: worker})
 	}
 	s.after(now, s.upTo(s.Settings.Lock.TTL), func() {
 		_ = c.orders.Close()

@@ -5,6 +5,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"redlocksim/checker"
+	"redlocksim/history"
 	"redlocksim/live"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
@@ -198,6 +200,42 @@ func TestSoakSeesPlantedBugs(t *testing.T) {
 				wantProblem(t, r, want.class, text)
 			}
 		})
+	}
+}
+
+// The goroutines of a client queue inside it, and it crashes with all of them.
+func TestSoakOfGoroutines(t *testing.T) {
+	leavesNothing(t)
+	s := live.DefaultSoak()
+	s.Lock.WakeUp = 10 * time.Millisecond
+	r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 4, Goroutines: 8, Locks: 3, Processes: 2,
+		Faults: []live.Adversity{live.NodePause, live.ClientKill}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Problems {
+		t.Error(p.Text)
+	}
+	names := map[string]bool{}
+	queued := 0
+	for _, e := range r.History {
+		if client, goroutine, ok := strings.Cut(e.Process, "/"); ok {
+			names[client] = names[client] || goroutine == "8"
+		}
+		if e.Kind == history.Step && e.Name == redlock.Queued.String() {
+			queued++
+		}
+	}
+	if len(names) < 4 || slices.Contains(slices.Collect(maps.Values(names)), false) {
+		t.Errorf("goroutines of clients %v, want eight of four at least", names)
+	}
+	if r.Grants == 0 || queued == 0 {
+		t.Errorf("%d grants, %d calls waited in a queue", r.Grants, queued)
+	}
+	for _, x := range r.Struck {
+		if x.Adversity == live.ClientKill && r.Crashed != x.Times*2*8 {
+			t.Errorf("%d crashed in %d processes of two clients with eight goroutines", r.Crashed, x.Times)
+		}
 	}
 }
 

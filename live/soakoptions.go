@@ -27,7 +27,9 @@ type SoakOptions struct {
 	// Clients is how many clients take locks at the same time; 200. Processes is how many processes they are shared among;
 	// one for 25 clients, and at least two.
 	Clients, Processes int
-	// Locks is how many locks there are; one for 8 clients.
+	// Goroutines is how many goroutines of each client take locks at the same time; 1. They queue inside their client.
+	Goroutines int
+	// Locks is how many locks there are; one for 8 goroutines.
 	Locks int
 	// Seed is what faults and work are drawn from. It does not repeat a run, which real processes and time are part of.
 	Seed uint64
@@ -113,7 +115,7 @@ func (o SoakOptions) filled() (SoakOptions, error) {
 		return wrong("replicas are not set up")
 	case s.Lock.Clock.ClockKind != sim.Monotonic:
 		return wrong("the lock clock must be the monotonic one")
-	case o.Duration < 0 || o.Round < 0 || o.Clients < 0 || o.Processes < 0 || o.Locks < 0:
+	case o.Duration < 0 || o.Round < 0 || o.Clients < 0 || o.Goroutines < 0 || o.Processes < 0 || o.Locks < 0:
 		return wrong("durations and numbers must be positive")
 	}
 	if err := s.Lock.Check(len(s.Nodes.Names)); err != nil {
@@ -123,7 +125,8 @@ func (o SoakOptions) filled() (SoakOptions, error) {
 	fill(&o.Round, 20*time.Second)
 	fill(&o.Clients, 200)
 	fill(&o.Processes, max((o.Clients+24)/25, 2))
-	fill(&o.Locks, max(o.Clients/8, 1))
+	fill(&o.Goroutines, 1)
+	fill(&o.Locks, max(o.Clients*o.Goroutines/8, 1))
 	if o.Clients < 2 || o.Processes > o.Clients {
 		return wrong("%d clients in %d processes: there must be two at least, and one a process", o.Clients, o.Processes)
 	}

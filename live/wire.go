@@ -88,13 +88,15 @@ type belief struct {
 
 // crewRole is what the process of a soak is told of itself.
 type crewRole struct {
-	Name     string   `json:"name"` // the beginning of its clients' names
-	Index    int      `json:"index"`
-	Clients  int      `json:"clients"`
-	Locks    []string `json:"locks"`
-	Settings string   `json:"settings"` // as a scenario file
-	Nodes    []string `json:"nodes"`    // the addresses of its proxies, in the scenario's order
-	Seed     uint64   `json:"seed"`
+	Name    string `json:"name"` // the beginning of its clients' names
+	Index   int    `json:"index"`
+	Clients int    `json:"clients"`
+	// Goroutines is how many goroutines of each client take locks at the same time.
+	Goroutines int      `json:"goroutines"`
+	Locks      []string `json:"locks"`
+	Settings   string   `json:"settings"` // as a scenario file
+	Nodes      []string `json:"nodes"`    // the addresses of its proxies, in the scenario's order
+	Seed       uint64   `json:"seed"`
 }
 
 // left is what a process has more than before it had any client.

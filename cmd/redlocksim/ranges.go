@@ -40,6 +40,7 @@ var ranges = map[string]span{
 	"explore --seeds":      {1, 1_000_000_000},
 	"keys --timeout":       lasting(time.Millisecond, time.Hour),
 	"soak --clients":       {2, 10_000},
+	"soak --goroutines":    {1, 10_000},
 	"soak --duration":      lasting(time.Second, 30*day),
 	"soak --locks":         {0, 10_000},
 	"soak --processes":     {0, 100},

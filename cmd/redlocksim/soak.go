@@ -97,8 +97,9 @@ func newSoak() *cobra.Command {
 	f.DurationVar(&o.Round, "round", 20*time.Second, "after how long the faults end and everything is looked at, to begin again")
 	f.IntVar(&servers, "servers", 5, "how many redis-servers; as many as the file says if there is one")
 	f.IntVar(&o.Clients, "clients", 200, "how many clients ask for locks at the same time")
+	f.IntVar(&o.Goroutines, "goroutines", 1, "how many goroutines of each client ask for locks; they queue inside it")
 	f.IntVar(&o.Processes, "processes", 0, "how many processes they are in; one for 25 clients unless given")
-	f.IntVar(&o.Locks, "locks", 0, "how many locks there are; one for 8 clients unless given")
+	f.IntVar(&o.Locks, "locks", 0, "how many locks there are; one for 8 goroutines unless given")
 	f.Uint64Var(&o.Seed, "seed", 0, "what faults and work are drawn from; real processes do not repeat a run")
 	f.StringSliceVar(&kinds, "faults", nil, "only these: "+list(live.Adversities())+"; all that the settings allow unless given")
 	f.StringVar(&files.history, "history", "", "write the history of the first round with a problem, or of the last one, to this file, as JSON Lines")
@@ -169,7 +170,11 @@ func tellSoak(w io.Writer, s *live.Soaked, took time.Duration) error {
 	o := &s.Options
 	lock := &o.Settings.Lock
 	fmt.Fprintf(b, "settings   %s: TTL %v, node timeout %v, %d nodes\n", o.Settings.Title, lock.TTL, lock.NodeTimeout, len(o.Settings.Nodes.Names))
-	fmt.Fprintf(b, "clients    %d in %d processes, on %d locks, seed %d\n", o.Clients, o.Processes, o.Locks, o.Seed)
+	clients := fmt.Sprintf("%d", o.Clients)
+	if o.Goroutines > 1 {
+		clients += fmt.Sprintf(" of %d goroutines", o.Goroutines)
+	}
+	fmt.Fprintf(b, "clients    %s in %d processes, on %d locks, seed %d\n", clients, o.Processes, o.Locks, o.Seed)
 	fmt.Fprintf(b, "ran        %v, %d rounds, %d events judged\n", took.Round(100*time.Millisecond), s.Rounds, s.Events)
 	var struck []string
 	for _, x := range s.Struck {
