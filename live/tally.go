@@ -62,7 +62,7 @@ func (b *Bounded) add(d time.Duration) {
 	b.Times++
 }
 
-// OK says that everything was as it must be.
+// OK says that everything was as it must be, and that enough happened to show it.
 func (s *Soaked) OK() bool { return len(s.Problems) == 0 }
 
 // Has says whether there is a problem of the class.
@@ -97,9 +97,12 @@ func (s *Soaked) add(round int, h history.History, report *checker.Report, ended
 	s.Rounds++
 	s.Events += len(h)
 	for _, f := range report.Findings {
-		if f.Kind.Violation() || f.Kind == checker.NotTested {
+		if f.Kind.Violation() {
 			s.problem(scenarios.Safety, "round %d: %s", round, f.Text)
 		}
+	}
+	if why := report.NotTested(); why != "" {
+		s.problem(scenarios.NotTested, "round %d: %s", round, why)
 	}
 	for _, u := range report.Unchecked {
 		if u.Kind == checker.LeaseOverlap {
@@ -189,6 +192,6 @@ func (s *Soaked) finish() {
 		return slices.Index(order, a.Adversity) - slices.Index(order, b.Adversity)
 	})
 	if len(s.Options.Faults) > 0 && len(s.Struck) == 0 {
-		s.problem(scenarios.Safety, "no fault struck: this shows nothing")
+		s.problem(scenarios.NotTested, "no fault struck")
 	}
 }

@@ -73,7 +73,7 @@ func TestTallyTakeable(t *testing.T) {
 // A soak in which no fault struck, though some were to, shows nothing.
 func TestTallyOfNothing(t *testing.T) {
 	s := &Soaked{Options: SoakOptions{Faults: Adversities()}}
-	if s.finish(); !s.Has(scenarios.Safety) {
-		t.Error("no problem")
+	if s.finish(); s.OK() || !s.Has(scenarios.NotTested) || s.Has(scenarios.Safety) {
+		t.Errorf("%v, want not tested", s.Problems)
 	}
 }

@@ -62,14 +62,17 @@ func wrap(err error) error {
 func verdictCode(results ...*scenarios.Result) exitcode.Code {
 	code := exitOK
 	for _, r := range results {
-		if r.Has(scenarios.Safety) {
-			code = exitcode.Worst(code, exitSafety)
-		}
-		if r.Has(scenarios.Liveness) {
-			code = exitcode.Worst(code, exitLiveness)
-		}
-		if r.Has(scenarios.NotTested) {
-			code = exitcode.Worst(code, exitNotTested)
+		code = exitcode.Worst(code, codeOf(r))
+	}
+	return code
+}
+
+// codeOf is the exit code for the problems of a run or a soak.
+func codeOf(judged interface{ Has(scenarios.Class) bool }) exitcode.Code {
+	code := exitOK
+	for class, c := range map[scenarios.Class]exitcode.Code{scenarios.Safety: exitSafety, scenarios.Liveness: exitLiveness, scenarios.NotTested: exitNotTested} {
+		if judged.Has(class) {
+			code = exitcode.Worst(code, c)
 		}
 	}
 	return code
