@@ -159,7 +159,7 @@ func TestSecondRoundTripHasADeadline(t *testing.T) {
 		{19 * ms, 0, "19ms timed out"},
 		{10*ms + 1, 0, "10.000001ms timed out"},
 		{10 * ms, 0, "10ms timed out"},
-		{5 * ms, 0, "10ms timed out"},
+		{5 * ms, 0, "5ms timed out"},
 		{19 * ms, -100_000_000, "20ms accepted"},
 	} {
 		n := newNode(t, 5*ms, sim.NoPersistence)

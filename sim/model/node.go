@@ -15,6 +15,7 @@ type node struct {
 	store  *store
 	link   *sim.Link
 	known  batch.Known
+	able   bool // the shipped adapter has found the server to allow what a lock needs, and acquires by plain SETs
 }
 
 func (n *node) Name() string { return n.store.server.Name() }
@@ -50,7 +51,8 @@ type exchange struct {
 	answers []answer      // of the node, to its requests
 	heard   int           // how many of these have arrived
 	failed  redlock.Reply // what those get that are not answered
-	timer   redlock.Timer // of the deadline, if it matters
+	timer   redlock.Timer // of the deadline
+	looks   bool          // acquires look by a script what the server allows
 
 	// What commands and answers are slices of for one command, to spare allocations.
 	one struct {
@@ -59,15 +61,11 @@ type exchange struct {
 	}
 }
 
-// open sends the message. The shipped adapter ends it at its deadline by itself. That matters where a reply teaches the
-// client something about the node (its scripts, its counters, its quarantine), and where only some of several requests are
-// answered. Elsewhere the library's own timers have seen to everything by then.
+// open sends the message. The shipped adapter ends it at its deadline by itself: it learns nothing from what comes later.
 func (x *exchange) open(key sim.Key) {
-	x.key = key
+	x.key, x.looks = key, !x.node.able
 	x.node.link.Open(&x.Exchange, key, x)
-	if requests := x.message.Requests(); len(requests) > 1 || requests[0].InFull || requests[0].First.Conditions != nil {
-		x.wait()
-	}
+	x.wait()
 }
 
 // wait starts the timer of the deadline.
@@ -109,9 +107,7 @@ var refused = redlock.Reply{Outcome: redlock.Refused, Err: sim.ErrReset}
 
 // done gives the answers to the library, and sends once more, over another connection, what met no script.
 func (x *exchange) done(failed redlock.Reply) {
-	if x.timer != nil {
-		x.timer.Stop()
-	}
+	x.timer.Stop()
 	x.failed = failed
 	n := x.node
 	missed := x.message.Answered(&n.known, x)
@@ -132,10 +128,17 @@ func (x *exchange) Fate(request int) batch.Fate {
 	return x.answers[request].fate
 }
 
-// Reply implements batch.Answers.
+// Reply implements batch.Answers, with what the adapter concludes of the server.
 func (x *exchange) Reply(request, command int) redlock.Reply {
-	if request >= x.heard {
-		return x.failed
+	reply := x.failed
+	if request < x.heard {
+		reply = x.answers[request].reply(command)
 	}
-	return x.answers[request].reply(command)
+	switch {
+	case reply.Outcome == redlock.Accepted && x.looks && x.message.Requests()[request].First.Op == redlock.OpAcquire:
+		x.node.able = true
+	case reply.Outcome == redlock.Refused:
+		x.node.able = false
+	}
+	return reply
 }

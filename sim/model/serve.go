@@ -28,6 +28,9 @@ func (x *exchange) serve(s *store) {
 	requests = requests[:x.Arriving(len(requests))]
 	answers := x.one.answer[:0]
 	for i := range requests {
+		if x.looks && requests[i].Script == batch.None {
+			s.scripts = s.scripts.With(batch.Acquire) // by which it comes
+		}
 		answers = append(answers, s.run(&requests[i]))
 	}
 	x.answers = answers
