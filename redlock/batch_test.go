@@ -104,8 +104,14 @@ func TestBatches(t *testing.T) {
 		}, "[1 2]"},
 		{"a command that has timed out holds up no other, though its batch is young", 1, func(w *world, l *ledger) {
 			w.ask(1, millis("1"))
-			w.ask(4*256, millis("51")) // they go a quarter of the node timeout apart, the last with 1 ms left; then they are released
-		}, "[1 256 256 256 256 256]"},
+			w.ask(3*256+1, millis("1"))
+			l.answer(0) // at 2 ms; full batches go then and at 14.5 and 27 ms, the last command at 39.5 ms
+			time.Sleep(millis("43"))
+			for full := 1; full <= 3; full++ {
+				l.answer(full)
+			}
+			time.Sleep(millis("6.5")) // at 51 ms the last has timed out, and is released; its batch is waited for until 52 ms
+		}, "[1 256 256 256 1 1]"},
 		{"a batch has at most 256 commands", 1, func(w *world, l *ledger) {
 			w.ask(1, millis("1"))
 			w.ask(600, millis("1"))
