@@ -1,0 +1,77 @@
+package independent
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+)
+
+// event is an event of a history, as it stands in the file.
+type event struct {
+	Process string   `json:"process"`
+	Type    string   `json:"type"`
+	Func    string   `json:"f"`
+	Lock    string   `json:"lock"`
+	Value   *big.Int `json:"value,omitempty"`
+	Time    int64    `json:"time"`
+	Index   int      `json:"index"`
+}
+
+// operation is a call and what became of it.
+type operation struct {
+	process, does string
+	outcome       string   // ok, fail or info
+	token         *big.Int // nil if it is not known
+	called        int64
+	// call and end are the events, by their place in the history of the lock; end is -1 if there is none.
+	call, end int
+}
+
+// lockHistory is what happened to one lock.
+type lockHistory struct {
+	times      []int64 // of its events
+	operations []*operation
+}
+
+// read reads a history and takes it apart by locks. tokens says that an acquire with outcome ok must have a token.
+func read(text []byte, tokens bool) (map[string]*lockHistory, error) {
+	var events []event
+	if err := json.Unmarshal(text, &events); err != nil {
+		return nil, err
+	}
+	locks, underWay := map[string]*lockHistory{}, map[string]*operation{}
+	for i, e := range events {
+		if i > 0 && e.Time < events[i-1].Time {
+			return nil, fmt.Errorf("event %d: the time falls", i)
+		}
+		h := locks[e.Lock]
+		if h == nil {
+			h = &lockHistory{}
+			locks[e.Lock] = h
+		}
+		op := underWay[e.Process]
+		switch {
+		case e.Type == "invoke" && op == nil:
+			op = &operation{process: e.Process, does: e.Func, outcome: "info", called: e.Time, call: len(h.times), end: -1}
+			h.operations = append(h.operations, op)
+			underWay[e.Process] = op
+		case e.Type == "invoke":
+			return nil, fmt.Errorf("event %d: process %s calls before its last call ended", i, e.Process)
+		case op == nil || op.does != e.Func:
+			return nil, fmt.Errorf("event %d: process %s has not called this", i, e.Process)
+		default:
+			op.outcome, op.end = e.Type, len(h.times)
+			delete(underWay, e.Process)
+			if tokens && e.Func == "acquire" && e.Type == "ok" {
+				if e.Value == nil {
+					return nil, fmt.Errorf("event %d: no token", i)
+				}
+				if e.Value.Cmp(big.NewInt(-1)) != 0 {
+					op.token = e.Value
+				}
+			}
+		}
+		h.times = append(h.times, e.Time)
+	}
+	return locks, nil
+}

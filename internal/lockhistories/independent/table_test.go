@@ -1,0 +1,211 @@
+package independent
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// tableLease is how long a lease lasts in the table, in nanoseconds.
+const tableLease = 6
+
+// table has histories that the text of docs/checker.md decides. Its notation is that of [history].
+var table = []struct {
+	models, history string
+	good            bool
+}{
+	// Outcomes.
+	{"all", "", true},
+	{"all", "A acquire 1, B acquire 2", false},
+	{"all", "A acquire 1, A release, B acquire 2", true},
+	{"all", "A+ acquire, B acquire 1, A ok acquire 2, B release", false},
+	{"all", "A+ acquire, B acquire 1, B release, A ok acquire 2", true},
+	{"all", "A+ acquire, A fail acquire, B acquire 1", true},
+	{"all", "A acquire 1, A+ release, A fail release, B acquire 2", false},
+	{"all", "A+ acquire, A info acquire, B acquire 1", true},
+	{"all", "A release", false},
+	{"all", "A extend", false},
+	{"all", "A acquire 1, A release, A release", false},
+	// Unknown outcomes: at most once, after the call, not bounded by the info.
+	{"all", "A acquire 1, A+ release, A info release, B acquire 2, B release, C acquire 3", true},
+	{"all", "A acquire 1, A+ release, A info release, B acquire 2, C acquire 3", false},
+	{"all", "A acquire 1, B acquire 2, A+ release", false},
+	{"all", "A acquire 1, A+ release, B acquire 2", true},
+	{"all", "A acquire 1, A+ extend, A info extend, A release, B acquire 2", true},
+	{"mutex", "A+ acquire, A info acquire, B acquire, B release, B release", true},
+	{"mutex", "A+ acquire, A info acquire, B acquire, B release, B release, B release", false},
+	// An unknown operation takes effect before the next ok of its process does, or never.
+	{"owner reentrant fenced reentrant-fenced", "A acquire 1, A+ release, A info release, A extend, B acquire 2", false},
+	{"mutex", "A acquire, A+ release, A info release, A extend, B acquire", true},
+	{"owner reentrant fenced reentrant-fenced", "A acquire 1, A+ release, A info release, A acquire/s 1, B acquire 2", true},
+	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, A release", true},
+	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, B acquire 1, B release, A release", true},
+	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, A release, A release", false},
+	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, A+ acquire, A info acquire, A release, B release", false},
+	{"owner fenced", "A acquire 1, A+ release, A info release, A acquire 2, B+ acquire, A+ extend, A ok extend, B ok acquire 3", false},
+	{"owner fenced", "A acquire 1, A+ release, A info release, A+ extend, A fail extend, B acquire 2", true},
+	{"owner fenced lease", "A acquire 1, B release", false},
+	{"owner fenced lease", "A acquire 1, B extend", false},
+	{"mutex", "A acquire, B extend, B release, C acquire", true},
+	// Each lock alone; a history is good if every lock is.
+	{"all", "A acquire 1, B acquire/s 1", true},
+	{"all", "A acquire 1, A release, B acquire/s 1, C acquire/s 2", false},
+	// A holder that acquires again.
+	{"mutex owner fenced lease", "A acquire 1, A acquire 2", false},
+	{"reentrant reentrant-fenced", "A acquire 1, A acquire 1, A release, A release, B acquire 2", true},
+	{"reentrant reentrant-fenced", "A acquire 1, A acquire 1, A release, B acquire 2", false},
+	{"reentrant reentrant-fenced", "A acquire 1, A acquire 1, A release, A release, A release", false},
+	{"reentrant reentrant-fenced", "A acquire 1, A+ acquire, A info acquire, A release, A release, B acquire 2", true},
+	{"reentrant reentrant-fenced", "A acquire 1, A extend, A extend, A release, B acquire 2", true},
+	{"reentrant reentrant-fenced", "A acquire 1, B extend", false},
+	{"reentrant reentrant-fenced", "A acquire 1, B release", false},
+	// Tokens.
+	{"fenced", "A acquire 5, A release, B acquire 5", false},
+	{"fenced", "A acquire 5, A release, B acquire 4", false},
+	{"fenced", "A acquire 5, A release, B acquire 6", true},
+	{"fenced", "A acquire -7, A release, B acquire -6", true},
+	{"fenced", "A acquire -7, A release, B acquire -8", false},
+	{"fenced", "A acquire 5, A release, B acquire -1, B release, A acquire 6", false},
+	{"fenced", "A acquire 5, A release, B acquire -1, B release, A acquire 7", true},
+	{"fenced", "A acquire 5, A release, B acquire -1, B release, A acquire -1, A release, A acquire 7", false},
+	{"fenced", "A acquire -1, A release, B acquire -9223372036854775808", true},
+	{"fenced", "A acquire 9223372036854775807, A release, B acquire -1", true},
+	{"fenced", "A acquire -9223372036854775808, A release, B acquire 9223372036854775807", true},
+	{"fenced", "A acquire 9223372036854775807, A release, B acquire -9223372036854775808", false},
+	{"fenced", "A+ acquire, B acquire 6, B release, A ok acquire 5", false},
+	{"fenced", "A+ acquire, B acquire 6, B release, A ok acquire 7", true},
+	{"fenced", "A acquire 5, A release, B+ acquire, B info acquire, B release, A acquire 6", false},
+	{"fenced", "A acquire 5, A release, B+ acquire, B info acquire, A acquire 6", true},
+	{"reentrant-fenced", "A acquire 5, A acquire 6", false},
+	{"reentrant-fenced", "A acquire 5, A acquire 5, A release, A acquire -1, A acquire 5", true},
+	{"reentrant-fenced", "A acquire 5, A release, A acquire 5", false},
+	{"reentrant-fenced", "A acquire 5, A release, A acquire -1, A acquire 6, A acquire -1", true},
+	{"reentrant-fenced", "A acquire 5, A release, A acquire -1, A acquire 5", false},
+	{"reentrant-fenced", "A acquire 5, A release, B acquire -1, B acquire -1, B release, B release, A acquire 7", true},
+	{"reentrant-fenced", "A acquire 5, A release, B acquire -1, B acquire -1, B release, B release, A acquire 6", false},
+	{"reentrant-fenced", "A+ acquire, A info acquire, A acquire 5, A release, A release, B acquire 5", false},
+	{"reentrant-fenced", "A+ acquire, A info acquire, A acquire 5, A release, A release, B acquire 6", true},
+	// Leases of six nanoseconds, from the call.
+	{"lease", "A acquire @0, B acquire @5", false},
+	{"lease", "A acquire @0, B acquire @6", true},
+	{"lease", "A acquire @0, A acquire @6", true},
+	{"lease", "A+ acquire @0, A ok acquire @3, B acquire @6", true},
+	{"lease", "A acquire @0, B+ acquire @5, B ok acquire @6", true},
+	{"lease", "A acquire @0, A extend @4, B acquire @9", false},
+	{"lease", "A acquire @0, A extend @4, B acquire @10", true},
+	{"lease", "A acquire @0, A+ extend @4, A info extend @4, B acquire @6", true},
+	{"lease", "A acquire @0, A extend @20, B acquire @25", false},
+	{"lease", "A acquire @0, A release @20, B acquire @20", true},
+	{"lease", "A acquire @0, B acquire @7, A release @8", false},
+	{"lease", "A acquire @0, B acquire @7, A extend @8", false},
+	{"lease", "A acquire @0, B acquire @7, B release @8, A release @9", false},
+	{"lease", "A acquire @0, B acquire @7, A+ acquire @7, A info acquire @7, A release @13", true},
+	{"lease", "A acquire @0, B acquire @7, A+ acquire @7, A info acquire @7, A release @12", false},
+	{"lease", "A acquire @0, B acquire @7, A+ acquire @7, A ok acquire @13, A release @13", true},
+	// A grant whose lease is over when its acquire returns still needed the lock.
+	{"lease", "A acquire @0, B+ acquire @0, B ok acquire @5, A release @5", false},
+	{"lease", "A acquire @0, B+ acquire @3, A extend @5, B ok acquire @10, A release @11", false},
+	{"lease", "A acquire @0, B+ acquire @3, A extend @5, B ok acquire @11, A+ acquire @11, A ok acquire @11, A release @11", true},
+	// A lease beyond the largest time does not end.
+	{"lease", "A acquire @9223372036854775801, B acquire @9223372036854775807", true},
+	{"lease", "A acquire @9223372036854775802, B acquire @9223372036854775807", false},
+	{"lease", "A acquire @9223372036854775802, A release @9223372036854775807, B acquire @9223372036854775807", true},
+}
+
+// history reads the notation of the table: "A acquire 5 @3" is a call of A at 3 ns and its return with ok and the token 5,
+// "A+ acquire" only the call, "A info acquire" only what became of it. Without a time it is that of the one before.
+// "acquire/s" is on the lock s instead of r. A token is left out in models that have none.
+func history(t testing.TB, notation string, tokens bool) []byte {
+	events, now := []event{}, int64(0)
+	for _, part := range strings.Split(notation, ", ") {
+		words := strings.Fields(part)
+		if len(words) == 0 {
+			continue
+		}
+		e := event{Process: strings.TrimSuffix(words[0], "+"), Lock: "r"}
+		types := []string{"invoke", "ok"}
+		switch words[1] {
+		case "ok", "fail", "info":
+			types, words = words[1:2], words[1:]
+		default:
+			if strings.HasSuffix(words[0], "+") {
+				types = types[:1]
+			}
+		}
+		does, lock, elsewhere := strings.Cut(words[1], "/")
+		if e.Func = does; elsewhere {
+			e.Lock = lock
+		}
+		var token *big.Int
+		for _, word := range words[2:] {
+			var understood bool
+			if at, isTime := strings.CutPrefix(word, "@"); isTime {
+				var err error
+				now, err = strconv.ParseInt(at, 10, 64)
+				understood = err == nil
+			} else {
+				token, understood = new(big.Int).SetString(word, 10)
+			}
+			if !understood {
+				t.Fatalf("%q: what is %q?", notation, word)
+			}
+		}
+		for _, e.Type = range types {
+			if e.Time, e.Index, e.Value = now, len(events), nil; e.Type == "ok" && tokens {
+				e.Value = token
+			}
+			events = append(events, e)
+		}
+	}
+	text, err := json.Marshal(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// names are the models, in the order of the text.
+var names = []string{"mutex", "owner", "reentrant", "fenced", "reentrant-fenced", "lease"}
+
+func hasTokens(model string) bool { return strings.HasSuffix(model, "fenced") }
+
+// eachInTable calls f with every history of the table, once for each of its models.
+func eachInTable(t *testing.T, f func(t *testing.T, model string, text []byte, good bool)) {
+	for _, c := range table {
+		models := strings.Fields(c.models)
+		if c.models == "all" {
+			models = names
+		}
+		for _, model := range models {
+			t.Run(fmt.Sprintf("%s/%s", model, c.history), func(t *testing.T) {
+				f(t, model, history(t, c.history, hasTokens(model)), c.good)
+			})
+		}
+	}
+}
+
+func TestTheDefinitionDecides(t *testing.T) {
+	eachInTable(t, func(t *testing.T, model string, text []byte, good bool) {
+		got, err := judge(text, model, tableLease)
+		if err != nil || got != good {
+			t.Errorf("good %v (%v), want %v: %s", got, err, good, text)
+		}
+	})
+}
+
+func TestWhatIsNoHistory(t *testing.T) {
+	for _, notation := range []string{
+		"A+ acquire, A+ release",
+		"A ok acquire 1",
+		"A+ acquire, A ok release",
+		"A acquire 1 @5, B acquire 2 @4",
+		"A acquire",
+	} {
+		if good, err := judge(history(t, notation, true), "fenced", tableLease); err == nil {
+			t.Errorf("%s: good %v, no error", notation, good)
+		}
+	}
+}
