@@ -2,6 +2,7 @@ package independent
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 )
@@ -19,12 +20,18 @@ type event struct {
 
 // operation is a call and what became of it.
 type operation struct {
-	process, does string
-	outcome       string   // ok, fail or info
-	token         *big.Int // nil if it is not known
-	called        int64
+	process, does, lock string
+
+	outcome string   // ok, fail or info
+	token   *big.Int // nil if it is not known
+	called  int64
 	// call and end are the events, by their place in the history of the lock; end is -1 if there is none.
 	call, end int
+}
+
+// leftOut says whether an operation counts as one that did not take effect.
+func (op *operation) leftOut() bool {
+	return op.outcome == "fail" || op.outcome == "info" && op.does == "extend"
 }
 
 // lockHistory is what happened to one lock.
@@ -33,15 +40,18 @@ type lockHistory struct {
 	operations []*operation
 }
 
-// read reads a history and takes it apart by locks. tokens says that an acquire with outcome ok must have a token.
-func read(text []byte, tokens bool) (map[string]*lockHistory, error) {
+// read reads a history and takes it apart by locks.
+func (d definition) read(text []byte) (map[string]*lockHistory, error) {
 	var events []event
 	if err := json.Unmarshal(text, &events); err != nil {
 		return nil, err
 	}
+	if len(events) == 0 {
+		return nil, errors.New("no operations")
+	}
 	locks, underWay := map[string]*lockHistory{}, map[string]*operation{}
 	for i, e := range events {
-		if i > 0 && e.Time < events[i-1].Time {
+		if d.times && i > 0 && e.Time < events[i-1].Time {
 			return nil, fmt.Errorf("event %d: the time falls", i)
 		}
 		h := locks[e.Lock]
@@ -52,19 +62,20 @@ func read(text []byte, tokens bool) (map[string]*lockHistory, error) {
 		op := underWay[e.Process]
 		switch {
 		case e.Type == "invoke" && op == nil:
-			op = &operation{process: e.Process, does: e.Func, outcome: "info", called: e.Time, call: len(h.times), end: -1}
+			op = &operation{process: e.Process, does: e.Func, lock: e.Lock, outcome: "info", called: e.Time,
+				call: len(h.times), end: -1}
 			h.operations = append(h.operations, op)
 			underWay[e.Process] = op
 		case e.Type == "invoke":
 			return nil, fmt.Errorf("event %d: process %s calls before its last call ended", i, e.Process)
-		case op == nil || op.does != e.Func:
+		case op == nil || op.does != e.Func || op.lock != e.Lock:
 			return nil, fmt.Errorf("event %d: process %s has not called this", i, e.Process)
 		default:
 			op.outcome, op.end = e.Type, len(h.times)
 			delete(underWay, e.Process)
-			if tokens && e.Func == "acquire" && e.Type == "ok" {
-				if e.Value == nil {
-					return nil, fmt.Errorf("event %d: no token", i)
+			if d.tokens && e.Func == "acquire" && e.Type == "ok" {
+				if e.Value == nil || !e.Value.IsInt64() {
+					return nil, fmt.Errorf("event %d: no token of 64 bits", i)
 				}
 				if e.Value.Cmp(big.NewInt(-1)) != 0 {
 					op.token = e.Value

@@ -2,22 +2,44 @@ package independent
 
 import "fmt"
 
-// judge says whether a history is good: whether every lock in it is.
-func judge(text []byte, name string, lease int64) (bool, error) {
-	m, exists := models(lease)[name]
-	if !exists {
-		return false, fmt.Errorf("there is no model %s", name)
+// definition is a model together with what it says about unknown outcomes.
+type definition struct {
+	model model
+	// processesMatter says that an unknown operation takes effect before the next ok of its process, or never.
+	processesMatter bool
+	// tokens says that an acquire with outcome ok must have a token, times that times do not fall.
+	tokens, times bool
+}
+
+// definitions are those of the text. lease is how long a lease lasts, in nanoseconds.
+func definitions(lease int64) map[string]definition {
+	leases := func(s state, op *operation, now int64) (state, bool) { return leased(s, op, now, lease) }
+	return map[string]definition{
+		"mutex":            {model: mutex},
+		"owner":            {model: owner, processesMatter: true},
+		"reentrant":        {model: reentrant, processesMatter: true},
+		"fenced":           {model: fenced, processesMatter: true, tokens: true},
+		"reentrant-fenced": {model: reentrantFenced, processesMatter: true, tokens: true},
+		"lease":            {model: leases, processesMatter: true, times: true},
 	}
-	locks, err := read(text, name == "fenced" || name == "reentrant-fenced")
+}
+
+// judge says whether a history is good.
+func (d definition) judge(text []byte) (bool, error) {
+	locks, err := d.read(text)
 	if err != nil {
 		return false, err
 	}
+	return d.allows(locks)
+}
+
+// allows says whether every lock of a history is good.
+func (d definition) allows(locks map[string]*lockHistory) (bool, error) {
 	for _, h := range locks {
 		if len(h.operations) > 64 {
 			return false, fmt.Errorf("%d operations are too many", len(h.operations))
 		}
-		s := search{history: h, model: m, processesMatter: name != "mutex", deadEnds: map[place]bool{}}
-		if !s.possible(place{}) {
+		if s := (search{definition: d, history: h, deadEnds: map[place]bool{}}); !s.possible(place{}) {
 			return false, nil
 		}
 	}
@@ -34,10 +56,9 @@ type place struct {
 
 // search looks for instants at which the operations on a lock took effect.
 type search struct {
-	history         *lockHistory
-	model           model
-	processesMatter bool
-	deadEnds        map[place]bool
+	definition
+	history  *lockHistory
+	deadEnds map[place]bool
 }
 
 // possible says whether the history can go on from a place to its end: either the next event comes, or an operation takes
@@ -73,9 +94,8 @@ func (s *search) possible(p place) bool {
 func (s *search) event(p place) (after place, allowed bool) {
 	after, allowed = p, true
 	for i, op := range s.history.operations {
-		leftOut := op.outcome == "fail" || op.outcome == "info" && op.does == "extend"
 		switch {
-		case op.call == p.next && !leftOut:
+		case op.call == p.next && !op.leftOut():
 			after.pending |= 1 << i
 		case op.end == p.next && op.outcome == "ok":
 			allowed = p.pending&(1<<i) == 0

@@ -19,14 +19,6 @@ type state struct {
 // model says whether an operation is legal in a state at a time, and what the state is then.
 type model func(s state, op *operation, now int64) (then state, legal bool)
 
-// models are the models by their names. lease is how long a lease lasts, in nanoseconds.
-func models(lease int64) map[string]model {
-	return map[string]model{
-		"mutex": mutex, "owner": owner, "reentrant": reentrant, "fenced": fenced, "reentrant-fenced": reentrantFenced,
-		"lease": func(s state, op *operation, now int64) (state, bool) { return leased(s, op, now, lease) },
-	}
-}
-
 func mutex(s state, op *operation, _ int64) (state, bool) {
 	switch op.does {
 	case "acquire":

@@ -2,7 +2,6 @@ package independent
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
@@ -13,106 +12,115 @@ import (
 const tableLease = 6
 
 // table has histories that the text of docs/checker.md decides. Its notation is that of [history].
-var table = []struct {
-	models, history string
-	good            bool
-}{
+var table = []struct{ models, history, verdict string }{
 	// Outcomes.
-	{"all", "", true},
-	{"all", "A acquire 1, B acquire 2", false},
-	{"all", "A acquire 1, A release, B acquire 2", true},
-	{"all", "A+ acquire, B acquire 1, A ok acquire 2, B release", false},
-	{"all", "A+ acquire, B acquire 1, B release, A ok acquire 2", true},
-	{"all", "A+ acquire, A fail acquire, B acquire 1", true},
-	{"all", "A acquire 1, A+ release, A fail release, B acquire 2", false},
-	{"all", "A+ acquire, A info acquire, B acquire 1", true},
-	{"all", "A release", false},
-	{"all", "A extend", false},
-	{"all", "A acquire 1, A release, A release", false},
+	{"all", "A acquire 1, B acquire 2", "bad"},
+	{"all", "A acquire 1, A release, B acquire 2", "good"},
+	{"all", "A+ acquire, B acquire 1, A ok acquire 2, B release", "bad"},
+	{"all", "A+ acquire, B acquire 1, B release, A ok acquire 2", "good"},
+	{"all", "A+ acquire, A fail acquire, B acquire 1", "good"},
+	{"all", "A acquire 1, A+ release, A fail release, B acquire 2", "bad"},
+	{"all", "A+ acquire, A info acquire, B acquire 1", "good"},
+	{"all", "A release", "bad"},
+	{"all", "A extend", "bad"},
+	{"all", "A acquire 1, A release, A release", "bad"},
 	// Unknown outcomes: at most once, after the call, not bounded by the info.
-	{"all", "A acquire 1, A+ release, A info release, B acquire 2, B release, C acquire 3", true},
-	{"all", "A acquire 1, A+ release, A info release, B acquire 2, C acquire 3", false},
-	{"all", "A acquire 1, B acquire 2, A+ release", false},
-	{"all", "A acquire 1, A+ release, B acquire 2", true},
-	{"all", "A acquire 1, A+ extend, A info extend, A release, B acquire 2", true},
-	{"mutex", "A+ acquire, A info acquire, B acquire, B release, B release", true},
-	{"mutex", "A+ acquire, A info acquire, B acquire, B release, B release, B release", false},
+	{"all", "A acquire 1, A+ release, A info release, B acquire 2, B release, C acquire 3", "good"},
+	{"all", "A acquire 1, A+ release, A info release, B acquire 2, C acquire 3", "bad"},
+	{"all", "A acquire 1, B acquire 2, A+ release", "bad"},
+	{"all", "A acquire 1, A+ release, B acquire 2", "good"},
+	{"all", "A acquire 1, A+ extend, A info extend, A release, B acquire 2", "good"},
+	{"mutex", "A+ acquire, A info acquire, B acquire, B release, B release", "good"},
+	{"mutex", "A+ acquire, A info acquire, B acquire, B release, B release, B release", "bad"},
 	// An unknown operation takes effect before the next ok of its process does, or never.
-	{"owner reentrant fenced reentrant-fenced", "A acquire 1, A+ release, A info release, A extend, B acquire 2", false},
-	{"mutex", "A acquire, A+ release, A info release, A extend, B acquire", true},
-	{"owner reentrant fenced reentrant-fenced", "A acquire 1, A+ release, A info release, A acquire/s 1, B acquire 2", true},
-	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, A release", true},
-	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, B acquire 1, B release, A release", true},
-	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, A release, A release", false},
-	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, A+ acquire, A info acquire, A release, B release", false},
-	{"owner fenced", "A acquire 1, A+ release, A info release, A acquire 2, B+ acquire, A+ extend, A ok extend, B ok acquire 3", false},
-	{"owner fenced", "A acquire 1, A+ release, A info release, A+ extend, A fail extend, B acquire 2", true},
-	{"owner fenced lease", "A acquire 1, B release", false},
-	{"owner fenced lease", "A acquire 1, B extend", false},
-	{"mutex", "A acquire, B extend, B release, C acquire", true},
+	{"owner reentrant fenced reentrant-fenced", "A acquire 1, A+ release, A info release, A extend, B acquire 2", "bad"},
+	{"mutex", "A acquire, A+ release, A info release, A extend, B acquire", "good"},
+	{"owner reentrant fenced reentrant-fenced", "A acquire 1, A+ release, A info release, A acquire/s 1, B acquire 2", "good"},
+	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, A release", "good"},
+	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, B acquire 1, B release, A release", "good"},
+	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, A release, A release", "bad"},
+	{"owner reentrant fenced reentrant-fenced lease", "A+ acquire, A info acquire, A+ acquire, A info acquire, A release, B release", "bad"},
+	{"owner fenced", "A acquire 1, A+ release, A info release, A acquire 2, B+ acquire, A+ extend, A ok extend, B ok acquire 3", "bad"},
+	{"owner fenced", "A acquire 1, A+ release, A info release, A+ extend, A fail extend, B acquire 2", "good"},
+	{"owner fenced lease", "A acquire 1, B release", "bad"},
+	{"owner fenced lease", "A acquire 1, B extend", "bad"},
+	{"mutex", "A acquire, B extend, B release, C acquire", "good"},
 	// Each lock alone; a history is good if every lock is.
-	{"all", "A acquire 1, B acquire/s 1", true},
-	{"all", "A acquire 1, A release, B acquire/s 1, C acquire/s 2", false},
+	{"all", "A acquire 1, B acquire/s 1", "good"},
+	{"all", "A acquire 1, A release, B acquire/s 1, C acquire/s 2", "bad"},
 	// A holder that acquires again.
-	{"mutex owner fenced lease", "A acquire 1, A acquire 2", false},
-	{"reentrant reentrant-fenced", "A acquire 1, A acquire 1, A release, A release, B acquire 2", true},
-	{"reentrant reentrant-fenced", "A acquire 1, A acquire 1, A release, B acquire 2", false},
-	{"reentrant reentrant-fenced", "A acquire 1, A acquire 1, A release, A release, A release", false},
-	{"reentrant reentrant-fenced", "A acquire 1, A+ acquire, A info acquire, A release, A release, B acquire 2", true},
-	{"reentrant reentrant-fenced", "A acquire 1, A extend, A extend, A release, B acquire 2", true},
-	{"reentrant reentrant-fenced", "A acquire 1, B extend", false},
-	{"reentrant reentrant-fenced", "A acquire 1, B release", false},
+	{"mutex owner fenced lease", "A acquire 1, A acquire 2", "bad"},
+	{"reentrant reentrant-fenced", "A acquire 1, A acquire 1, A release, A release, B acquire 2", "good"},
+	{"reentrant reentrant-fenced", "A acquire 1, A acquire 1, A release, B acquire 2", "bad"},
+	{"reentrant reentrant-fenced", "A acquire 1, A acquire 1, A release, A release, A release", "bad"},
+	{"reentrant reentrant-fenced", "A acquire 1, A+ acquire, A info acquire, A release, A release, B acquire 2", "good"},
+	{"reentrant reentrant-fenced", "A acquire 1, A extend, A extend, A release, B acquire 2", "good"},
+	{"reentrant reentrant-fenced", "A acquire 1, B extend", "bad"},
+	{"reentrant reentrant-fenced", "A acquire 1, B release", "bad"},
 	// Tokens.
-	{"fenced", "A acquire 5, A release, B acquire 5", false},
-	{"fenced", "A acquire 5, A release, B acquire 4", false},
-	{"fenced", "A acquire 5, A release, B acquire 6", true},
-	{"fenced", "A acquire -7, A release, B acquire -6", true},
-	{"fenced", "A acquire -7, A release, B acquire -8", false},
-	{"fenced", "A acquire 5, A release, B acquire -1, B release, A acquire 6", false},
-	{"fenced", "A acquire 5, A release, B acquire -1, B release, A acquire 7", true},
-	{"fenced", "A acquire 5, A release, B acquire -1, B release, A acquire -1, A release, A acquire 7", false},
-	{"fenced", "A acquire -1, A release, B acquire -9223372036854775808", true},
-	{"fenced", "A acquire 9223372036854775807, A release, B acquire -1", true},
-	{"fenced", "A acquire -9223372036854775808, A release, B acquire 9223372036854775807", true},
-	{"fenced", "A acquire 9223372036854775807, A release, B acquire -9223372036854775808", false},
-	{"fenced", "A+ acquire, B acquire 6, B release, A ok acquire 5", false},
-	{"fenced", "A+ acquire, B acquire 6, B release, A ok acquire 7", true},
-	{"fenced", "A acquire 5, A release, B+ acquire, B info acquire, B release, A acquire 6", false},
-	{"fenced", "A acquire 5, A release, B+ acquire, B info acquire, A acquire 6", true},
-	{"reentrant-fenced", "A acquire 5, A acquire 6", false},
-	{"reentrant-fenced", "A acquire 5, A acquire 5, A release, A acquire -1, A acquire 5", true},
-	{"reentrant-fenced", "A acquire 5, A release, A acquire 5", false},
-	{"reentrant-fenced", "A acquire 5, A release, A acquire -1, A acquire 6, A acquire -1", true},
-	{"reentrant-fenced", "A acquire 5, A release, A acquire -1, A acquire 5", false},
-	{"reentrant-fenced", "A acquire 5, A release, B acquire -1, B acquire -1, B release, B release, A acquire 7", true},
-	{"reentrant-fenced", "A acquire 5, A release, B acquire -1, B acquire -1, B release, B release, A acquire 6", false},
-	{"reentrant-fenced", "A+ acquire, A info acquire, A acquire 5, A release, A release, B acquire 5", false},
-	{"reentrant-fenced", "A+ acquire, A info acquire, A acquire 5, A release, A release, B acquire 6", true},
+	{"fenced", "A acquire 5, A release, B acquire 5", "bad"},
+	{"fenced", "A acquire 5, A release, B acquire 4", "bad"},
+	{"fenced", "A acquire 5, A release, B acquire 6", "good"},
+	{"fenced", "A acquire -7, A release, B acquire -6", "good"},
+	{"fenced", "A acquire -7, A release, B acquire -8", "bad"},
+	{"fenced", "A acquire 5, A release, B acquire -1, B release, A acquire 6", "bad"},
+	{"fenced", "A acquire 5, A release, B acquire -1, B release, A acquire 7", "good"},
+	{"fenced", "A acquire 5, A release, B acquire -1, B release, A acquire -1, A release, A acquire 7", "bad"},
+	{"fenced", "A acquire -1, A release, B acquire -9223372036854775808", "good"},
+	{"fenced", "A acquire 9223372036854775807, A release, B acquire -1", "good"},
+	{"fenced", "A acquire -9223372036854775808, A release, B acquire 9223372036854775807", "good"},
+	{"fenced", "A acquire 9223372036854775807, A release, B acquire -9223372036854775808", "bad"},
+	{"fenced", "A+ acquire, B acquire 6, B release, A ok acquire 5", "bad"},
+	{"fenced", "A+ acquire, B acquire 6, B release, A ok acquire 7", "good"},
+	{"fenced", "A acquire 5, A release, B+ acquire, B info acquire, B release, A acquire 6", "bad"},
+	{"fenced", "A acquire 5, A release, B+ acquire, B info acquire, A acquire 6", "good"},
+	{"reentrant-fenced", "A acquire 5, A acquire 6", "bad"},
+	{"reentrant-fenced", "A acquire 5, A acquire 5, A release, A acquire -1, A acquire 5", "good"},
+	{"reentrant-fenced", "A acquire 5, A release, A acquire 5", "bad"},
+	{"reentrant-fenced", "A acquire 5, A release, A acquire -1, A acquire 6, A acquire -1", "good"},
+	{"reentrant-fenced", "A acquire 5, A release, A acquire -1, A acquire 5", "bad"},
+	{"reentrant-fenced", "A acquire 5, A release, B acquire -1, B acquire -1, B release, B release, A acquire 7", "good"},
+	{"reentrant-fenced", "A acquire 5, A release, B acquire -1, B acquire -1, B release, B release, A acquire 6", "bad"},
+	{"reentrant-fenced", "A+ acquire, A info acquire, A acquire 5, A release, A release, B acquire 5", "bad"},
+	{"reentrant-fenced", "A+ acquire, A info acquire, A acquire 5, A release, A release, B acquire 6", "good"},
 	// Leases of six nanoseconds, from the call.
-	{"lease", "A acquire @0, B acquire @5", false},
-	{"lease", "A acquire @0, B acquire @6", true},
-	{"lease", "A acquire @0, A acquire @6", true},
-	{"lease", "A+ acquire @0, A ok acquire @3, B acquire @6", true},
-	{"lease", "A acquire @0, B+ acquire @5, B ok acquire @6", true},
-	{"lease", "A acquire @0, A extend @4, B acquire @9", false},
-	{"lease", "A acquire @0, A extend @4, B acquire @10", true},
-	{"lease", "A acquire @0, A+ extend @4, A info extend @4, B acquire @6", true},
-	{"lease", "A acquire @0, A extend @20, B acquire @25", false},
-	{"lease", "A acquire @0, A release @20, B acquire @20", true},
-	{"lease", "A acquire @0, B acquire @7, A release @8", false},
-	{"lease", "A acquire @0, B acquire @7, A extend @8", false},
-	{"lease", "A acquire @0, B acquire @7, B release @8, A release @9", false},
-	{"lease", "A acquire @0, B acquire @7, A+ acquire @7, A info acquire @7, A release @13", true},
-	{"lease", "A acquire @0, B acquire @7, A+ acquire @7, A info acquire @7, A release @12", false},
-	{"lease", "A acquire @0, B acquire @7, A+ acquire @7, A ok acquire @13, A release @13", true},
+	{"lease", "A acquire @0, B acquire @5", "bad"},
+	{"lease", "A acquire @0, B acquire @6", "good"},
+	{"lease", "A acquire @0, A acquire @6", "good"},
+	{"lease", "A+ acquire @0, A ok acquire @3, B acquire @6", "good"},
+	{"lease", "A acquire @0, B+ acquire @5, B ok acquire @6", "good"},
+	{"lease", "A acquire @0, A extend @4, B acquire @9", "bad"},
+	{"lease", "A acquire @0, A extend @4, B acquire @10", "good"},
+	{"lease", "A acquire @0, A+ extend @4, A info extend @4, B acquire @6", "good"},
+	{"lease", "A acquire @0, A extend @20, B acquire @25", "bad"},
+	{"lease", "A acquire @0, A release @20, B acquire @20", "good"},
+	{"lease", "A acquire @0, B acquire @7, A release @8", "bad"},
+	{"lease", "A acquire @0, B acquire @7, A extend @8", "bad"},
+	{"lease", "A acquire @0, B acquire @7, B release @8, A release @9", "bad"},
+	{"lease", "A acquire @0, B acquire @7, A+ acquire @7, A info acquire @7, A release @13", "good"},
+	{"lease", "A acquire @0, B acquire @7, A+ acquire @7, A info acquire @7, A release @12", "bad"},
+	{"lease", "A acquire @0, B acquire @7, A+ acquire @7, A ok acquire @13, A release @13", "good"},
 	// A grant whose lease is over when its acquire returns still needed the lock.
-	{"lease", "A acquire @0, B+ acquire @0, B ok acquire @5, A release @5", false},
-	{"lease", "A acquire @0, B+ acquire @3, A extend @5, B ok acquire @10, A release @11", false},
-	{"lease", "A acquire @0, B+ acquire @3, A extend @5, B ok acquire @11, A+ acquire @11, A ok acquire @11, A release @11", true},
+	{"lease", "A acquire @0, B+ acquire @0, B ok acquire @5, A release @5", "bad"},
+	{"lease", "A acquire @0, B+ acquire @3, A extend @5, B ok acquire @10, A release @11", "bad"},
+	{"lease", "A acquire @0, B+ acquire @3, A extend @5, B ok acquire @11, A+ acquire @11, A ok acquire @11, A release @11", "good"},
 	// A lease beyond the largest time does not end.
-	{"lease", "A acquire @9223372036854775801, B acquire @9223372036854775807", true},
-	{"lease", "A acquire @9223372036854775802, B acquire @9223372036854775807", false},
-	{"lease", "A acquire @9223372036854775802, A release @9223372036854775807, B acquire @9223372036854775807", true},
+	{"lease", "A acquire @9223372036854775801, B acquire @9223372036854775807", "good"},
+	{"lease", "A acquire @9223372036854775802, B acquire @9223372036854775807", "bad"},
+	{"lease", "A acquire @9223372036854775802, A release @9223372036854775807, B acquire @9223372036854775807", "good"},
+	// What is no history.
+	{"all", "", "refused"},
+	{"all", "A+ acquire, A+ release", "refused"},
+	{"all", "A+ acquire, A+ acquire/s", "refused"},
+	{"all", "A ok acquire 1", "refused"},
+	{"all", "A+ acquire, A ok release", "refused"},
+	{"all", "A+ acquire, A ok acquire/s 1", "refused"},
+	{"all", "A+ acquire, A fail acquire, A fail acquire", "refused"},
+	{"all", "A+ acquire, A info acquire, A ok acquire 1", "refused"},
+	{"lease", "A acquire @5, B acquire @4", "refused"},
+	{"fenced reentrant-fenced", "A acquire", "refused"},
+	{"fenced reentrant-fenced", "A acquire 9223372036854775808", "refused"},
+	{"fenced reentrant-fenced", "A acquire -9223372036854775809", "refused"},
 }
 
 // history reads the notation of the table: "A acquire 5 @3" is a call of A at 3 ns and its return with ok and the token 5,
@@ -172,40 +180,32 @@ var names = []string{"mutex", "owner", "reentrant", "fenced", "reentrant-fenced"
 
 func hasTokens(model string) bool { return strings.HasSuffix(model, "fenced") }
 
-// eachInTable calls f with every history of the table, once for each of its models.
-func eachInTable(t *testing.T, f func(t *testing.T, model string, text []byte, good bool)) {
+// TestTheDefinitionDecides and [TestTheProductDecidesTheSame] compare the table with the two.
+func TestTheDefinitionDecides(t *testing.T) {
+	compareTable(t, func(text []byte, model string) (bool, error) {
+		return definitions(tableLease)[model].judge(text)
+	})
+}
+
+func compareTable(t *testing.T, judge func(text []byte, model string) (good bool, err error)) {
 	for _, c := range table {
 		models := strings.Fields(c.models)
 		if c.models == "all" {
 			models = names
 		}
 		for _, model := range models {
-			t.Run(fmt.Sprintf("%s/%s", model, c.history), func(t *testing.T) {
-				f(t, model, history(t, c.history, hasTokens(model)), c.good)
+			t.Run(model+"/"+c.history, func(t *testing.T) {
+				text, verdict := history(t, c.history, hasTokens(model)), "bad"
+				good, err := judge(text, model)
+				if err != nil {
+					verdict = "refused"
+				} else if good {
+					verdict = "good"
+				}
+				if verdict != c.verdict {
+					t.Errorf("%s (%v), want %s: %s", verdict, err, c.verdict, text)
+				}
 			})
-		}
-	}
-}
-
-func TestTheDefinitionDecides(t *testing.T) {
-	eachInTable(t, func(t *testing.T, model string, text []byte, good bool) {
-		got, err := judge(text, model, tableLease)
-		if err != nil || got != good {
-			t.Errorf("good %v (%v), want %v: %s", got, err, good, text)
-		}
-	})
-}
-
-func TestWhatIsNoHistory(t *testing.T) {
-	for _, notation := range []string{
-		"A+ acquire, A+ release",
-		"A ok acquire 1",
-		"A+ acquire, A ok release",
-		"A acquire 1 @5, B acquire 2 @4",
-		"A acquire",
-	} {
-		if good, err := judge(history(t, notation, true), "fenced", tableLease); err == nil {
-			t.Errorf("%s: good %v, no error", notation, good)
 		}
 	}
 }
