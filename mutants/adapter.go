@@ -108,7 +108,7 @@ func ofTheAdapter() []Mutant {
 			Bug: "what is lost of a batch whose beginning was answered is taken for done",
 			Edits: []Edit{{"redlock/goredis/node.go", "r := &x.requests[request]\n\tvar reply redlock.Reply\n",
 				"r := &x.requests[request]\n\tvar reply redlock.Reply\n\tif first, ok := x.answer(0).(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(x.answer(request).Err()) == redlock.Refused {\n\t\treturn redlock.Reply{Outcome: redlock.Accepted}\n\t}\n"}},
-			Killers: []string{"73-split-batches/with-a-reset"},
+			Killers: []string{"75-split-batches/with-a-reset"},
 		},
 		{
 			Name: "forgotten-script-drops-commands", Tier: "wire",
