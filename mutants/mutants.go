@@ -1,7 +1,8 @@
 // Package mutants is bugs planted into the library and into what it is tested with, to see that the scenarios catch them.
 // A mutant is a change of the source that only ever exists in the overlay of a build: no mutant code lives in the library.
 //
-// [All] lists them, [Run] builds each and has scenarios run against it, and TABLE.md says what killed which.
+// [All] lists them, [Run] builds each and has scenarios and searches run against it, and TABLE.md says what killed which:
+// go run ./mutants/verify writes it.
 package mutants
 
 import (
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -28,8 +30,6 @@ type Mutant struct {
 	Killers []string
 	// Tier is where they are run; model if empty. Bugs of the adapter and its scripts show on wire only.
 	Tier string
-	// Search is the arguments of a redlocksim command that finds the bug where no killer does, by its exit code.
-	Search []string
 	// Equivalent says of a mutant that nothing can kill why that is so.
 	Equivalent string
 }
@@ -89,24 +89,38 @@ func (m Mutant) Overlay(root, dir string) (string, error) {
 	return path, os.WriteFile(path, overlay, 0o666)
 }
 
-// Runner is the package of the command that runs a scenario and nothing else, and Whole that of the whole command.
-const (
-	Runner = "./mutants/runner"
-	Whole  = "./cmd/redlocksim"
-)
+// runner is the package of the command that a mutant is judged by.
+const runner = "./mutants/runner"
 
-// Build builds one of these with the mutant in place into dir and returns its path. The module's own packages are not
+// Build builds the runner with the mutant in place into dir and returns its path. The module's own packages are not
 // optimized, and nothing is kept for debuggers: that takes a third of the time, and runs are short.
-func (m Mutant) Build(ctx context.Context, root, dir, what string) (string, error) {
+func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
 	overlay, err := m.Overlay(root, dir)
 	if err != nil {
 		return "", err
 	}
 	binary := filepath.Join(dir, m.Name)
-	build := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-gcflags=redlocksim/...=-N -l", "-ldflags=-s -w", "-o", binary, what)
+	build := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-gcflags=redlocksim/...=-N -l", "-ldflags=-s -w", "-o", binary, runner)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			return "", fmt.Errorf("mutants: %s: %w", m.Name, context.Cause(ctx))
+		}
 		return "", fmt.Errorf("mutants: %s does not build: %w\n%s", m.Name, err, out)
 	}
 	return binary, nil
+}
+
+// Problems says what is wrong with a result: the mutant survives, or something does not kill it that is said to.
+func (m Mutant) Problems(r Result) []string {
+	var problems []string
+	if len(r.KilledBy) == 0 && m.Equivalent == "" {
+		problems = append(problems, fmt.Sprintf("%s survives: %s", m.Name, m.Bug))
+	}
+	for _, name := range m.Killers {
+		if !slices.ContainsFunc(r.KilledBy, func(k Kill) bool { return k.By == name }) {
+			problems = append(problems, fmt.Sprintf("%s is not killed by %s", m.Name, name))
+		}
+	}
+	return problems
 }

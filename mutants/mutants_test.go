@@ -2,9 +2,13 @@ package mutants_test
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
-	"flag"
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,78 +18,102 @@ import (
 	"redlocksim/scenarios"
 )
 
-var (
-	update = flag.Bool("update", false, "write TABLE.md as the mutants are killed now; read it before you commit it")
-	search = flag.Int("search", 0, "print the table with what a random search of so many runs finds, too")
-	suite  = flag.Bool("suite", false, "print the table with every scenario that kills a mutant, whether or not it is meant to")
-)
+const again = "go run ./mutants/verify runs them again and writes it; it can be interrupted"
 
-const tablePath = "TABLE.md"
-
-const tableHead = `# Planted bugs
-
-Each row is a bug that was planted into the source, in the overlay of a build only, and what of the catalogue turned red.
-A bug of the adapter or its scripts shows on tier wire, the others were run on tier model. Runs is how many it took until
-the first kill. ` + "`go test ./mutants -update` writes this file, and `go test ./mutants` fails when it is not what the runs give." + `
-
-`
-
-// Every mutant is killed, by each scenario that is said to kill it, and TABLE.md says so.
-func TestTable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command once for every mutant")
-	}
-	outcomes, err := mutants.Run(t.Context(), mutants.Options{Root: "..", EveryKiller: true, Suite: *suite, Explore: *search, Done: func(o mutants.Outcome) {
-		t.Logf("%s: killed by %v after %d runs, %v", o.Mutant.Name, o.KilledBy, o.Runs, o.Took.Round(100*time.Millisecond))
-	}})
-	if err != nil {
-		t.Error(err)
-	}
-	t.Logf("\n%s", mutants.Table(outcomes, true))
-	for _, o := range outcomes {
-		if len(o.KilledBy) == 0 && o.Mutant.Equivalent == "" {
-			t.Errorf("%s survives: %s", o.Mutant.Name, o.Mutant.Bug)
-		}
-		for _, name := range o.Mutant.Killers {
-			if !slices.Contains(o.KilledBy, name) {
-				t.Errorf("%s is not killed by %s", o.Mutant.Name, name)
-			}
-		}
-	}
-	if *suite || *search > 0 || t.Failed() {
-		return
-	}
-	got := tableHead + mutants.Table(outcomes, false)
-	if *update {
-		if err := os.WriteFile(tablePath, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(tablePath)
+// committed is the results in the repository.
+func committed(t *testing.T) mutants.Results {
+	t.Helper()
+	r, err := mutants.ReadResults("results.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(want) != got {
-		t.Errorf("the table is\n%s\nand was\n%s\n(go test ./mutants -update writes it)", got, want)
+	return r
+}
+
+// The results in the repository are those of these sources, every mutant is killed by each scenario that is said to kill it, and
+// TABLE.md says so.
+func TestResultsAreCurrent(t *testing.T) {
+	r := committed(t)
+	sources, err := mutants.Sources(t.Context(), "..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Sources != sources {
+		t.Errorf("results.json is of other sources (%s, now %s): %s", r.Sources, sources, again)
+	}
+	if missing := r.Missing(); len(missing) > 0 || len(r.Mutants) != len(mutants.All()) {
+		t.Errorf("results.json has %d of %d mutants: %s", len(r.Mutants), len(mutants.All()), again)
+	}
+	for _, m := range mutants.All() {
+		if result, ok := r.Of(m.Name); ok {
+			for _, problem := range m.Problems(result) {
+				t.Error(problem)
+			}
+		}
+	}
+	page, err := os.ReadFile("TABLE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(page) != r.Page() {
+		t.Errorf("TABLE.md is not what results.json says: %s", again)
 	}
 }
 
-// Without a mutant the killers are as expected, in a build made in the same way: else a kill would say nothing.
-func TestKillersPassWithoutMutants(t *testing.T) {
+// What the results in the repository say of a sample comes out again. The sample is another one whenever the sources change.
+func TestSample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a command for every mutant of the sample")
+	}
+	sources, err := mutants.Sources(t.Context(), "..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := hex.DecodeString(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(raw), 0))
+	r, all := committed(t), mutants.All()
+	var sample []mutants.Mutant
+	for _, i := range draw.Perm(len(all))[:4] {
+		sample = append(sample, all[i])
+	}
+	outcomes, err := mutants.Run(t.Context(), mutants.Options{Root: "..", Mutants: sample, EveryKiller: true, Search: r.Searched})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range outcomes {
+		was, _ := r.Of(o.Mutant.Name)
+		if got, want := fmt.Sprint(o.Result()), fmt.Sprint(was); got != want {
+			t.Errorf("it comes out\n%s\nand was\n%s\n%s", got, want, again)
+		}
+	}
+}
+
+// Without a mutant the killers are as expected and searches find nothing, in a build made in the same way: else a kill would
+// say nothing.
+func TestNothingIsFoundWithoutMutants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")
 	}
-	none := mutants.Mutant{Name: "none"}
+	none := mutants.Mutant{Name: "none", Edits: []mutants.Edit{{File: "redlock/doc.go", Old: "package redlock\n", New: "package redlock\n"}}}
 	onWire := mutants.Mutant{Name: "none-on-wire", Tier: "wire"}
-	for _, m := range mutants.All() {
-		if m.Tier == onWire.Tier {
-			onWire.Killers = append(onWire.Killers, m.Killers...)
-		} else {
-			none.Killers = append(none.Killers, m.Killers...)
+	add := func(to *mutants.Mutant, killers []string) {
+		for _, k := range killers {
+			if !slices.Contains(to.Killers, k) {
+				to.Killers = append(to.Killers, k)
+			}
 		}
 	}
-	outcomes, err := mutants.Run(t.Context(), mutants.Options{Root: "..", Mutants: []mutants.Mutant{none, onWire}, EveryKiller: true})
+	for _, m := range mutants.All() {
+		if m.Tier == onWire.Tier {
+			add(&onWire, m.Killers)
+		} else {
+			add(&none, m.Killers)
+		}
+	}
+	outcomes, err := mutants.Run(t.Context(), mutants.Options{Root: "..", Mutants: []mutants.Mutant{none, onWire}, EveryKiller: true, Search: committed(t).Searched})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,41 +121,45 @@ func TestKillersPassWithoutMutants(t *testing.T) {
 		if len(o.KilledBy) > 0 || o.Runs == 0 || o.Runs != len(o.Mutant.Killers) {
 			t.Errorf("%s: red are %v, after %d runs of %d", o.Mutant.Name, o.KilledBy, o.Runs, len(o.Mutant.Killers))
 		}
+		for _, f := range o.Found {
+			if f.Run > 0 || f.How != "" {
+				t.Errorf("a search with the settings %s finds something without a bug: %+v", f.Settings, f)
+			}
+		}
+	}
+	if len(outcomes[0].Found) != len(mutants.AllSettings()) {
+		t.Errorf("searched with %v", outcomes[0].Found)
 	}
 }
 
-// A kill is the last run unless more is asked for, searches get their chance after the killers, and what is no verdict
-// is an error.
+// A kill is the last run unless more is asked for. A process in which a goroutine panics, or that waits for ever, is
+// a kill, and hides nothing.
 func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")
 	}
-	noNX := mutants.Mutant{Name: "any", Edits: []mutants.Edit{{File: "sim/model/model.go", Old: "s.get(key, now); taken {", New: "s.get(key, now); taken && len(c.Keys) > 1 {"}}}
-	with := func(name string, change func(*mutants.Mutant)) mutants.Mutant {
-		m := noNX
-		m.Name = name
-		change(&m)
-		return m
+	edit := func(name, file, old, new string, killers ...string) mutants.Mutant {
+		return mutants.Mutant{Name: name, Edits: []mutants.Edit{{File: file, Old: old, New: new}}, Killers: killers}
 	}
+	const isReached = "return b.accepted.len() >= quorum }"
+	const calm = "48-database-row-lock/contention" // has no node
 	cases := []struct {
 		mutant mutants.Mutant
 		by     string
 		runs   int
 	}{
-		{with("second", func(m *mutants.Mutant) {
-			m.Killers = []string{"48-database-row-lock/contention", "09-contention", "10-two-nodes-crash"}
-		}), "09-contention", 2},
-		{with("searched", func(m *mutants.Mutant) {
-			m.Killers, m.Search = []string{"48-database-row-lock/contention"}, []string{"run", "09-contention"}
-		}), "redlocksim run 09-contention", 2},
-		{with("survivor", func(m *mutants.Mutant) { m.Killers = []string{"48-database-row-lock/contention"} }), "", 1},
+		{edit("second", "sim/model/model.go", "s.get(key, now); taken {", "s.get(key, now); taken && len(c.Keys) > 1 {",
+			calm, "09-contention", "10-two-nodes-crash"), "[09-contention]", 2},
+		{edit("survivor", "redlock/doc.go", "package redlock\n", "package redlock\n", calm), "[]", 1},
+		{edit("panics", "redlock/quorum.go", isReached, "go func() { panic(\"planted\") }(); select {} }", "09-contention"), "[09-contention (panics)]", 1},
+		{edit("deadlocks", "redlock/quorum.go", isReached, "select {} }", calm, "09-contention"), "[09-contention (does not end)]", 2},
 	}
 	var all []mutants.Mutant
 	for _, c := range cases {
 		all = append(all, c.mutant)
 	}
 	told := 0
-	outcomes, err := mutants.Run(t.Context(), mutants.Options{Root: "..", Mutants: all, Done: func(mutants.Outcome) { told++ }})
+	outcomes, err := mutants.Run(t.Context(), mutants.Options{Root: "..", Mutants: all, Limit: 2 * time.Second, Done: func(mutants.Outcome) error { told++; return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,30 +167,93 @@ func TestRun(t *testing.T) {
 		t.Errorf("told of %d outcomes, want %d", told, len(all))
 	}
 	for i, c := range cases {
-		if got := strings.Join(outcomes[i].KilledBy, " "); got != c.by || outcomes[i].Runs != c.runs || outcomes[i].Took <= 0 {
-			t.Errorf("%s: killed by %q after %d runs in %v, want %q after %d", c.mutant.Name, got, outcomes[i].Runs, outcomes[i].Took, c.by, c.runs)
+		if got := fmt.Sprint(outcomes[i].KilledBy); got != c.by || outcomes[i].Runs != c.runs || outcomes[i].Took <= 0 {
+			t.Errorf("%s: killed by %s after %d runs in %v, want %s after %d", c.mutant.Name, got, outcomes[i].Runs, outcomes[i].Took, c.by, c.runs)
 		}
 	}
+}
 
+// What is no end that a mutant brings about is an error.
+func TestRunFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
 	for name, m := range map[string]mutants.Mutant{
-		"no such place": with("nowhere", func(m *mutants.Mutant) {
-			m.Edits = []mutants.Edit{{File: "redlock/doc.go", Old: "no such text", New: ""}}
-		}),
-		"does not build": with("broken", func(m *mutants.Mutant) {
-			m.Edits = []mutants.Edit{{File: "redlock/doc.go", Old: "package redlock\n", New: "package"}}
-		}),
-		"no such scenario": with("unknown", func(m *mutants.Mutant) { m.Killers = []string{"99-no-such-scenario"} }),
+		"no such place":    {Name: "nowhere", Edits: []mutants.Edit{{File: "redlock/doc.go", Old: "no such text", New: ""}}},
+		"does not build":   {Name: "broken", Edits: []mutants.Edit{{File: "redlock/doc.go", Old: "package redlock\n", New: "package"}}},
+		"no such scenario": {Name: "unknown", Killers: []string{"99-no-such-scenario"}},
 	} {
 		out, err := mutants.Run(t.Context(), mutants.Options{Root: "..", Mutants: []mutants.Mutant{m}})
 		if err == nil || !strings.Contains(err.Error(), m.Name) || len(out) != 1 || len(out[0].KilledBy) > 0 {
 			t.Errorf("%s: %v, %v", name, out, err)
 		}
 	}
-
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := mutants.Run(ended, mutants.Options{Root: "..", Mutants: all[:1]}); !errors.Is(err, context.Canceled) {
+	if _, err := mutants.Run(ended, mutants.Options{Root: "..", Mutants: mutants.All()[:1]}); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that has ended: %v", err)
+	}
+}
+
+// Results that are read are those that were written, in the order of the mutants whatever the order in which they came.
+func TestResults(t *testing.T) {
+	all := mutants.All()
+	r := mutants.Results{Sources: "s", Searched: 7}
+	for _, i := range []int{3, 0, 2, 3} {
+		r.Add(mutants.Result{Name: all[i].Name, KilledBy: []mutants.Kill{{By: "x", How: "panics"}}, Runs: i, Found: []mutants.Found{{Settings: "guard", Run: 4}}})
+	}
+	path := filepath.Join(t.TempDir(), "results.json")
+	if err := r.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	read, err := mutants.ReadResults(path)
+	if err != nil || fmt.Sprint(read) != fmt.Sprint(r) {
+		t.Errorf("read %v, %v, want %v", read, err, r)
+	}
+	if got := []string{read.Mutants[0].Name, read.Mutants[1].Name, read.Mutants[2].Name}; !slices.Equal(got, []string{all[0].Name, all[2].Name, all[3].Name}) {
+		t.Errorf("in the order %v", got)
+	}
+	if n := len(read.Missing()); n != len(all)-3 {
+		t.Errorf("%d are missing", n)
+	}
+	if page := read.Page(); !strings.Contains(page, "x (panics)") || !strings.Contains(page, "guard (4)") || !strings.Contains(page, "NOTHING") {
+		t.Error(page)
+	}
+	if none, err := mutants.ReadResults(path + "x"); err != nil || none.Mutants != nil {
+		t.Errorf("no file: %v, %v", none, err)
+	}
+}
+
+// The sources are those of the packages that are run and of the scenarios.
+func TestSourcesAreAll(t *testing.T) {
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS("..")); err != nil {
+		t.Fatal(err)
+	}
+	hash := func() string {
+		s, err := mutants.Sources(t.Context(), root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	before := hash()
+	for file, matters := range map[string]bool{"redlock/lock.go": true, "redlock/goredis/vote.lua": true, "scenarios/files/09-contention.yaml": true,
+		"mutants/library.go": true, "redlock/lock_test.go": false, "README.md": false, "cmd/redlocksim/main.go": false} {
+		path := filepath.Join(root, file)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(data, '\n'), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := hash() != before; got != matters {
+			t.Errorf("a change of %s makes a difference: %v", file, got)
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -172,13 +267,28 @@ func TestEveryMutantHasItsPlace(t *testing.T) {
 			t.Errorf("%q is there twice, or has no story, no edit or no such tier as %q", m.Name, m.Tier)
 		}
 		names[m.Name] = true
-		if (len(m.Killers) > 0 || len(m.Search) > 0) == (m.Equivalent != "") {
+		if len(m.Killers) > 0 == (m.Equivalent != "") {
 			t.Errorf("%s must have something that kills it, or a reason why nothing can", m.Name)
 		}
 		for _, name := range m.Killers {
 			if !slices.ContainsFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name }) {
 				t.Errorf("%s: there is no scenario %s to kill it", m.Name, name)
 			}
+		}
+	}
+}
+
+// The settings can be read, and each turns on what it is named after.
+func TestSettings(t *testing.T) {
+	for _, s := range mutants.AllSettings() {
+		base, err := scenarios.ParseSettings(s.Name, []byte(s.Text))
+		if err != nil {
+			t.Errorf("%s: %v\n%s", s.Name, err, s.Text)
+			continue
+		}
+		if l := base.Lock; l.Fencing != (s.Name == "fencing") || (l.Guard != nil) != (s.Name == "guard") || (l.WakeUp > 0) != (s.Name == "wake-up") ||
+			(l.Batching > 0) != (s.Name == "batching") || (l.Renewals > 0) != (s.Name == "renewal") {
+			t.Errorf("%s: %+v", s.Name, l)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,12 +11,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/scenarios"
 )
 
 // Options say how to run mutants. The zero value runs the killers of all of them until the first kill.
@@ -28,51 +27,86 @@ type Options struct {
 	Mutants []Mutant
 	// EveryKiller goes on with the other killers after the first kill.
 	EveryKiller bool
-	// Suite goes on with every scenario there is after the killers, on the mutant's tier.
-	Suite bool
-	// Explore, if it is not zero, is in how many random experiments on the default settings a search looks for the bug, too,
-	// if that is in the library: adapters and other protocols are not what it runs.
-	Explore int
-	// Done, if not nil, is told of each outcome when it is there. It is called by one goroutine at a time.
-	Done func(Outcome)
+	// Suite names scenarios that are run after the killers, on the mutant's tier, whether or not they are meant to kill it.
+	Suite []string
+	// Search, if it is not zero, is in how many random experiments with each of AllSettings a search looks for the bug, too, if
+	// that is in the library: adapters and other protocols are not what it runs.
+	Search int
+	// Limit is how long a run may take before it is made again with three times as much; DefaultLimit if zero.
+	Limit time.Duration
+	// Done, if not nil, is told of each outcome when it is there. It is called by one goroutine at a time. An error ends
+	// the rest.
+	Done func(Outcome) error
 }
+
+// DefaultLimit is a hundred times as long as a scenario takes: a mutant that waits for ever, or spins without ever waiting,
+// which stops the simulated clock too, costs seconds.
+const DefaultLimit = 10 * time.Second
 
 // Outcome is what became of a mutant.
 type Outcome struct {
 	Mutant Mutant
-	// KilledBy are the scenarios that were not as expected, in the order in which they were run, or the search that
-	// found the bug. It is empty for a mutant that survives.
-	KilledBy []string
-	// Runs is how many scenarios, or searches, were run until the first kill; all of them if there was none.
+	// KilledBy are the scenarios that were not as expected, in the order in which they were run. It is empty for a mutant that survives.
+	KilledBy []Kill
+	// Runs is how many scenarios were run until the first kill; all of them if there was none.
 	Runs int
-	// Explored says that a search was made, and Found in which of its runs it saw the bug first, from 1; zero if in none.
-	Explored bool
-	Found    int
+	// Found is what the searches came to, one with each of the settings; nil if there was none.
+	Found []Found
 	// Took is how long that took, with the build.
 	Took time.Duration
 }
 
+// Kill is a scenario that was not as expected.
+type Kill struct {
+	By string `json:"by"`
+	// How is empty if the scenario came to a verdict, and says otherwise how the run ended: the process panicked, or
+	// it did not end.
+	How string `json:"how,omitempty"`
+}
+
+func (k Kill) String() string {
+	if k.How != "" {
+		return k.By + " (" + k.How + ")"
+	}
+	return k.By
+}
+
+// Found is what a search came to.
+type Found struct {
+	Settings string `json:"settings"`
+	// Run is the first that broke the lock, from 1; zero if none did.
+	Run int `json:"run,omitempty"`
+	// How is as in Kill.
+	How string `json:"how,omitempty"`
+}
+
 // Run builds the mutants and runs the killers of each, several mutants at a time, and returns the outcomes in the order of
-// the mutants. The error says which mutants have no place any more, do not build, or end a run in another way than with
-// a verdict; their outcomes say that nothing killed them.
+// the mutants. Every run is a process of its own: one that panics or does not end is a kill, and hides no other. The error
+// says which mutants have no place any more, do not build, or name what there is not; their outcomes say that nothing killed
+// them.
 func Run(ctx context.Context, o Options) ([]Outcome, error) {
 	all := o.Mutants
 	if all == nil {
 		all = All()
 	}
-	outcomes, errs := make([]Outcome, len(all)), make([]error, len(all))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	outcomes, errs := make([]Outcome, len(all)), make([]error, len(all)+1)
 	work := make(chan int)
 	var told sync.Mutex
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := range work {
-				outcomes[i], errs[i] = o.run(ctx, all[i])
-				if o.Done != nil {
-					told.Lock()
-					o.Done(outcomes[i])
-					told.Unlock()
+				if outcomes[i], errs[i] = o.run(ctx, all[i]); o.Done == nil || errs[i] != nil {
+					continue
 				}
+				told.Lock()
+				if err := o.Done(outcomes[i]); err != nil {
+					errs[len(all)] = err
+					cancel(err)
+				}
+				told.Unlock()
 			}
 		})
 	}
@@ -87,72 +121,48 @@ func Run(ctx context.Context, o Options) ([]Outcome, error) {
 func (o Options) run(ctx context.Context, m Mutant) (out Outcome, err error) {
 	start := time.Now()
 	out.Mutant = m
-	defer func() { out.Took = cmp.Or(out.Took, time.Since(start)) }()
+	defer func() {
+		if out.Took = cmp.Or(out.Took, time.Since(start)); err != nil {
+			out.KilledBy, out.Found = nil, nil
+		}
+	}()
+	if err := ctx.Err(); err != nil {
+		return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
+	}
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
 		return out, err
 	}
 	defer os.RemoveAll(dir)
-	what := Runner
-	if o.Suite || o.Explore > 0 || len(m.Search) > 0 {
-		what = Whole
-	}
-	binary, err := m.Build(ctx, cmp.Or(o.Root, "."), dir, what)
+	binary, err := m.Build(ctx, cmp.Or(o.Root, "."), dir)
 	if err != nil {
 		return out, err
 	}
-	// killed takes note of a run.
-	killed := func(by string, red bool) {
+	for _, name := range slices.Concat(m.Killers, o.Suite) {
+		if len(out.KilledBy) > 0 && !o.EveryKiller && o.Suite == nil {
+			break
+		}
+		if slices.ContainsFunc(out.KilledBy, func(k Kill) bool { return k.By == name }) {
+			continue
+		}
+		end, err := o.end(ctx, "", binary, "run", name, m.tier())
+		if err != nil {
+			return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
+		}
 		if len(out.KilledBy) == 0 {
 			out.Runs++
 		}
-		if !red || slices.Contains(out.KilledBy, by) {
-			return
-		}
-		if out.KilledBy = append(out.KilledBy, by); len(out.KilledBy) == 1 {
-			out.Took = time.Since(start)
+		if end.isRed {
+			out.KilledBy = append(out.KilledBy, Kill{name, end.how})
 		}
 	}
-	for _, name := range m.Killers {
-		if len(out.KilledBy) > 0 && !o.EveryKiller && !o.Suite {
-			return out, nil
-		}
-		red, _, err := isRed(ctx, binary, "run", name, "--tier", m.tier())
-		if err != nil {
-			return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
-		}
-		killed(name, red)
-	}
-	if o.Suite {
-		_, text, err := isRed(ctx, binary, "suite", "--tier", m.tier(), "--json", "-")
-		if err != nil {
-			return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
-		}
-		var suite struct {
-			Scenarios []struct {
-				Name    string
-				Verdict string
-				OK      bool
+	if o.Search > 0 && m.inLibrary() {
+		for _, s := range AllSettings() {
+			f, err := o.search(ctx, binary, s)
+			if err != nil {
+				return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
 			}
-		}
-		if err := json.Unmarshal(text, &suite); err != nil {
-			return out, fmt.Errorf("mutants: %s: the suite's results: %w", m.Name, err)
-		}
-		for _, s := range suite.Scenarios {
-			killed(s.Name, !s.OK && s.Verdict != scenarios.NothingTested)
-		}
-	}
-	if len(m.Search) > 0 && (len(out.KilledBy) == 0 || o.EveryKiller) {
-		red, _, err := isRed(ctx, binary, m.Search...)
-		if err != nil {
-			return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
-		}
-		killed("redlocksim "+strings.Join(m.Search, " "), red)
-	}
-	if o.Explore > 0 && m.inLibrary() {
-		out.Explored = true
-		if out.Found, err = explored(ctx, binary, o.Explore, dir); err != nil {
-			return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
+			out.Found = append(out.Found, f)
 		}
 	}
 	return out, nil
@@ -163,50 +173,78 @@ func (m Mutant) inLibrary() bool {
 	return m.tier() == "model" && slices.ContainsFunc(m.Edits, func(e Edit) bool { return strings.HasPrefix(e.File, "redlock/") })
 }
 
-// explored is the number of the run in which a search finds a violation, from 1; zero if it finds none.
-func explored(ctx context.Context, binary string, runs int, dir string) (int, error) {
-	found, text, err := isRed(ctx, binary, "explore", "--seeds", fmt.Sprint(runs), "--dir", filepath.Join(dir, "search"), "--json", "-")
-	if err != nil || !found {
-		return 0, err
+// search looks for the bug with the settings.
+func (o Options) search(ctx context.Context, binary string, s Settings) (Found, error) {
+	f := Found{Settings: s.Name}
+	o.Limit = 6 * cmp.Or(o.Limit, DefaultLimit)
+	end, err := o.end(ctx, s.Text, binary, "search", fmt.Sprint(o.Search))
+	if err != nil || !end.isRed {
+		return f, err
 	}
-	var summary struct {
-		Findings []struct {
-			Run int
-		}
+	if f.How = end.how; f.How != "" {
+		return f, nil
 	}
-	if err := json.Unmarshal(text, &summary); err != nil {
-		return 0, fmt.Errorf("the search's results: %w", err)
-	}
-	first := runs
-	for _, f := range summary.Findings {
-		first = min(first, f.Run+1)
-	}
-	return first, nil
+	f.Run, err = strconv.Atoi(strings.TrimSpace(end.printed))
+	return f, err
 }
 
 func (m Mutant) tier() string { return cmp.Or(m.Tier, "model") }
 
-// longest is how long a command may take: a mutant that spins without ever waiting stops the simulated clock, too.
-const longest = 5 * time.Minute
+// end is how a process ended.
+type end struct {
+	isRed   bool
+	how     string
+	printed string
+}
 
-// isRed runs a redlocksim command and reports whether the verdict was another than expected, by its exit code, and what it
-// printed. A run that was not tested shows nothing, whether or not there is a bug, and is not red. Every other end but success
-// is an error.
-func isRed(ctx context.Context, binary string, args ...string) (red bool, printed []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, longest)
+// exitPanic is the exit code of a Go program that panics. The others are those of the project.
+const exitPanic = 2
+
+// end runs a command and says how it ended. One that does not end in time is run once more, with three times as long: the
+// machine may be busy. The error is about commands that end in no way that a mutant brings about.
+func (o Options) end(ctx context.Context, stdin, binary string, args ...string) (end, error) {
+	limit := cmp.Or(o.Limit, DefaultLimit)
+	for _, limit := range []time.Duration{limit, 3 * limit} {
+		e, err := endWithin(ctx, limit, stdin, binary, args...)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return e, err
+		}
+	}
+	return end{isRed: true, how: "does not end"}, nil
+}
+
+func endWithin(parent context.Context, limit time.Duration, stdin, binary string, args ...string) (end, error) {
+	ctx, cancel := context.WithTimeout(parent, limit)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && (exit.ExitCode() == exitcode.Safety || exit.ExitCode() == exitcode.Liveness) {
-		return true, stdout.Bytes(), nil
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	err := cmd.Run()
+	switch {
+	case parent.Err() != nil:
+		return end{}, context.Cause(parent)
+	case ctx.Err() != nil:
+		return end{}, ctx.Err()
+	case err == nil:
+		return end{}, nil
 	}
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitcode.NotTested {
-		return false, stdout.Bytes(), nil
+	exit := (*exec.ExitError)(nil)
+	if !errors.As(err, &exit) {
+		return end{}, err
 	}
-	if err != nil {
-		return false, nil, fmt.Errorf("redlocksim %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	e := end{isRed: true, printed: stdout.String()}
+	switch exit.ExitCode() {
+	case exitcode.Safety, exitcode.Liveness:
+	case exitPanic, exitcode.Internal:
+		if e.how = "ends without a verdict"; strings.Contains(stderr.String(), "goroutine ") {
+			e.how = "panics"
+		}
+	case exitcode.NotTested: // which shows nothing, with the bug or without
+		e.isRed = false
+	case exitcode.NotRepeated:
+		e.how = "does not repeat itself"
+	default:
+		return end{}, fmt.Errorf("%s %s: %w\n%s", filepath.Base(binary), strings.Join(args, " "), err, stderr.Bytes())
 	}
-	return false, stdout.Bytes(), nil
+	return e, nil
 }

@@ -3,50 +3,65 @@ package mutants
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
-// Table shows outcomes as a Markdown table. Only if timed is set it says how long each took, which is never the same twice.
-func Table(outcomes []Outcome, timed bool) string {
+const tableHead = `# Planted bugs
+
+Each row is a bug that was planted into the source, in the overlay of a build only, and what of the catalogue turned red.
+A bug of the adapter or its scripts shows on tier wire, the others were run on tier model. Runs is how many it took until
+the first kill. The last column is where a random search finds the bug by itself, and in which of %d experiments with each
+of [eight settings](settings.go); adapters and other protocols are not searched.
+
+` + "`go run ./mutants/verify` runs all of them and writes this file; it goes on where it was interrupted. `go test ./mutants`" + `
+fails when the sources have changed since, and runs a sample.
+
+`
+
+// Page is TABLE.md.
+func (r Results) Page() string {
 	t := table.NewWriter()
-	header := table.Row{"bug", "seen in", "killed by", "runs"}
-	explored := slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Explored })
-	if explored {
-		header = append(header, "found by search in run")
+	t.AppendHeader(table.Row{"bug", "seen in", "killed by", "runs", "found by search"})
+	for _, m := range All() {
+		result, _ := r.Of(m.Name)
+		t.AppendRow(table.Row{m.Bug, cmp.Or(m.Real, "–"), killers(m, result), result.Runs, found(result)})
 	}
-	if timed {
-		header = append(header, "seconds")
+	return fmt.Sprintf(tableHead, r.Searched) + t.RenderMarkdown() + "\n"
+}
+
+func killers(m Mutant, r Result) string {
+	var by []string
+	for _, k := range r.KilledBy {
+		by = append(by, k.String())
 	}
-	t.AppendHeader(header)
-	for _, o := range outcomes {
-		by := strings.Join(o.KilledBy, ", ")
+	switch {
+	case by == nil && m.Equivalent != "":
+		return "nothing can: " + m.Equivalent
+	case by == nil:
+		return "NOTHING"
+	case m.Tier != "":
+		return strings.Join(by, ", ") + " (" + m.Tier + ")"
+	}
+	return strings.Join(by, ", ")
+}
+
+func found(r Result) string {
+	var in []string
+	for _, f := range r.Found {
 		switch {
-		case by == "" && o.Mutant.Equivalent != "":
-			by = "nothing can: " + o.Mutant.Equivalent
-		case by == "":
-			by = "NOTHING"
-		case o.Mutant.Tier != "":
-			by += " (" + o.Mutant.Tier + ")"
+		case f.How != "":
+			in = append(in, f.Settings+" ("+f.How+")")
+		case f.Run > 0:
+			in = append(in, fmt.Sprintf("%s (%d)", f.Settings, f.Run))
 		}
-		row := table.Row{o.Mutant.Bug, cmp.Or(o.Mutant.Real, "–"), by, o.Runs}
-		if explored {
-			found := ""
-			switch {
-			case o.Found > 0:
-				found = fmt.Sprint(o.Found)
-			case o.Explored:
-				found = "not found"
-			}
-			row = append(row, found)
-		}
-		if timed {
-			row = append(row, fmt.Sprintf("%.1f", o.Took.Round(100*time.Millisecond).Seconds()))
-		}
-		t.AppendRow(row)
 	}
-	return t.RenderMarkdown() + "\n"
+	switch {
+	case r.Found == nil:
+		return "–"
+	case in == nil:
+		return "not found"
+	}
+	return strings.Join(in, ", ")
 }

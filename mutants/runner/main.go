@@ -1,35 +1,82 @@
-// Command runner is redlocksim run NAME --tier TIER and nothing else, with the same exit codes: what a mutant is judged by,
-// without all that would have to be built for every mutant and does not matter to it.
+// Command runner is what a mutant is judged by, without all that would have to be built for every mutant and does not matter
+// to it. It runs one scenario, or a search with the settings on its standard input, and says with its exit code what came out.
+//
+//	runner run NAME TIER
+//	runner search RUNS < settings.yaml
+//
+// It exits with 0 if the verdict is as expected or nothing is found, with 1 or 3 if a verdict of safety or of liveness is not
+// as expected, with 4 if the run does not repeat itself, with 5 if it does not come to a verdict, and with 64 if it is not
+// asked for one of these. A search that finds something exits with 1 and prints the number of the run.
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
+	"strconv"
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 )
 
+// misused is no code of the project and none that Go exits with: what is run is not what a mutant brings about.
+const misused exitcode.Code = 64
+
 func main() {
-	if len(os.Args) != 5 || os.Args[1] != "run" || os.Args[3] != "--tier" {
-		fail(exitcode.Usage, "usage: runner run NAME --tier TIER")
+	switch args := os.Args[1:]; {
+	case len(args) == 3 && args[0] == "run":
+		run(args[1], args[2])
+	case len(args) == 2 && args[0] == "search":
+		find(args[1])
+	default:
+		fail(misused, "usage: runner run NAME TIER, or runner search RUNS")
 	}
+}
+
+func run(name, on string) {
 	all := scenarios.Catalogue()
-	i := slices.IndexFunc(all, func(s *scenarios.Scenario) bool { return s.Name == os.Args[2] })
+	i := slices.IndexFunc(all, func(s *scenarios.Scenario) bool { return s.Name == name })
 	var tier scenarios.Tier
-	if err := tier.UnmarshalScalar(os.Args[4]); i < 0 || err != nil {
-		fail(exitcode.Usage, fmt.Sprintf("no such scenario or tier: %s, %s", os.Args[2], os.Args[4]))
+	if err := tier.UnmarshalScalar(on); i < 0 || err != nil {
+		fail(misused, fmt.Sprintf("no such scenario or tier: %s, %s", name, on))
 	}
 	r, err := scenarios.Verify(all[i], scenarios.Options{Tier: tier})
 	switch {
 	case err != nil:
-		fail(exitcode.Internal, err)
+		failed(err)
 	case r.Has(scenarios.Safety):
 		fail(exitcode.Safety, r.Problems)
 	case r.Has(scenarios.Liveness):
 		fail(exitcode.Liveness, r.Problems)
 	}
+}
+
+func find(number string) {
+	runs, err := strconv.Atoi(number)
+	text, readErr := io.ReadAll(os.Stdin)
+	base, parseErr := scenarios.ParseSettings("settings", text)
+	if err := errors.Join(err, readErr, parseErr); err != nil {
+		fail(misused, err)
+	}
+	hit, err := search.First(context.Background(), search.NewSpace(base), 0, runs)
+	if err != nil {
+		failed(err)
+	}
+	if hit.Run > 0 {
+		fmt.Println(hit.Run)
+		fail(exitcode.Safety, hit.Kinds)
+	}
+}
+
+func failed(err error) {
+	if errors.Is(err, scenarios.ErrNotRepeated) {
+		fail(exitcode.NotRepeated, err)
+	}
+	fail(exitcode.Internal, err)
 }
 
 func fail(code exitcode.Code, why any) {

@@ -1,0 +1,130 @@
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Results are the outcomes of all mutants, as they are kept in the repository: running all takes minutes.
+type Results struct {
+	// Sources stands for what they were run with; see Sources.
+	Sources string `json:"sources"`
+	// Searched is in how many experiments with each of the settings searches looked for each bug.
+	Searched int `json:"searched"`
+	// Mutants are those that were run so far, in the order of All.
+	Mutants []Result `json:"mutants"`
+}
+
+// Result is what is kept of an Outcome.
+type Result struct {
+	Name     string  `json:"name"`
+	KilledBy []Kill  `json:"killed_by"`
+	Runs     int     `json:"runs"`
+	Found    []Found `json:"found,omitempty"`
+}
+
+// Result is what is kept of an outcome: all but how long it took.
+func (o Outcome) Result() Result {
+	return Result{o.Mutant.Name, o.KilledBy, o.Runs, o.Found}
+}
+
+// ReadResults reads results. A file that is not there has none.
+func ReadResults(path string) (Results, error) {
+	var r Results
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("mutants: %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Write replaces the file by the results, or leaves it as it was.
+func (r Results) Write(path string) error {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	temp := path + ".tmp"
+	if err := os.WriteFile(temp, append(data, '\n'), 0o666); err != nil {
+		return err
+	}
+	return os.Rename(temp, path)
+}
+
+// Add puts a result in its place.
+func (r *Results) Add(result Result) {
+	place := func(name string) int {
+		return slices.IndexFunc(All(), func(m Mutant) bool { return m.Name == name })
+	}
+	at, has := slices.BinarySearchFunc(r.Mutants, place(result.Name), func(a Result, b int) int { return place(a.Name) - b })
+	if has {
+		r.Mutants[at] = result
+		return
+	}
+	r.Mutants = slices.Insert(r.Mutants, at, result)
+}
+
+// Of is the result of a mutant.
+func (r Results) Of(name string) (Result, bool) {
+	i := slices.IndexFunc(r.Mutants, func(m Result) bool { return m.Name == name })
+	if i < 0 {
+		return Result{}, false
+	}
+	return r.Mutants[i], true
+}
+
+// Missing are the mutants without a result.
+func (r Results) Missing() []Mutant {
+	return slices.DeleteFunc(All(), func(m Mutant) bool { _, has := r.Of(m.Name); return has })
+}
+
+// Sources is a hash of all that decides what becomes of the mutants: the mutants, and what the runner is built from. Results
+// with another one are out of date.
+func Sources(ctx context.Context, root string) (string, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f",
+		`{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`,
+		runner, "./mutants")
+	list.Dir = root
+	var stderr bytes.Buffer
+	list.Stderr = &stderr
+	out, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("mutants: the sources: %w\n%s", err, stderr.Bytes())
+	}
+	root, err = filepath.Abs(root)
+	if err != nil {
+		return "", err
+	}
+	files := append(strings.Fields(string(out)), filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum"))
+	slices.Sort(files)
+	sum := sha256.New()
+	for _, path := range slices.Compact(files) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", filepath.ToSlash(name), len(data), data)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
+}
