@@ -13,7 +13,11 @@ import (
 // it is never both. A grant is later than another if its acquire returned later. Effects under an acquire that did not
 // return a grant are not judged, and make nothing stale.
 func (r *Report) addEffects(t *transcript, l *leases) {
-	type found struct{ stale, late *Finding }
+	type found struct {
+		stale, late *Finding
+		first       int  // the grant of the first effect
+		several     bool // there were effects of others
+	}
 	all := map[string]*found{}
 	latest := map[string]history.Event{}
 	for e := range t.Events() {
@@ -26,12 +30,19 @@ func (r *Report) addEffects(t *transcript, l *leases) {
 		}
 		f := all[grant.resource]
 		if f == nil {
-			f = &found{}
+			f = &found{first: e.Grant}
 			all[grant.resource] = f
 		}
+		f.several = f.several || e.Grant != f.first
 		seen, any := latest[grant.resource]
 		later := any && t.ops[seen.Grant].ret > grant.ret
 		window, ended := l.lastWindow(t, e.Grant, e.Seq)
+		if e.Func == history.Write {
+			r.Compared.Expiries++
+			if f.several {
+				r.Compared.Successors++
+			}
+		}
 		switch {
 		case e.Func != history.Write || !ended:
 		case later:

@@ -261,6 +261,19 @@ func ends(spans ...span) []int {
 	return slices.Compact(seqs)
 }
 
+// compareHolds counts what there was to compare on a resource.
+func (r *Report) compareHolds(t *transcript, holds []hold, confirmations []confirmation, twice bool) {
+	r.Compared.Confirmed += len(confirmations)
+	for i := 1; i < len(holds); i++ {
+		if t.ops[holds[i].grant].process != t.ops[holds[i-1].grant].process {
+			r.Compared.Holds++
+		}
+	}
+	if len(holds) > 1 && twice {
+		r.Compared.SecondOpinions++
+	}
+}
+
 // addHolds reports overlapping holds, having asked porcupine as well.
 func (r *Report) addHolds(t *transcript, l *leases, o Options) error {
 	crowded := crowded(t, o)
@@ -271,6 +284,7 @@ func (r *Report) addHolds(t *transcript, l *leases, o Options) error {
 		if n := crowded[resource]; n > 0 {
 			exclusive, why = linearizable(mutexModel, n, o, nil)
 		}
+		r.compareHolds(t, l.holds[resource], l.confirmations[resource], exclusive != unknown)
 		switch {
 		case exclusive == unknown:
 			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LeaseOverlap, Resource: resource, Decided: true, Why: why})

@@ -121,6 +121,25 @@ type Unchecked struct {
 	Why     string
 }
 
+// Compared counts what the rules had to compare: that a rule found nothing says nothing if it compared nothing.
+type Compared struct {
+	// Holds are those that followed another process' on the same resource.
+	Holds int
+	// Confirmed are releases and extends that proved a hold of an acquire with an unknown outcome.
+	Confirmed int
+	// Expiries are the accepted writes whose lease had a time at which it could have ended before.
+	Expiries int
+	// Successors are the accepted writes that came after an effect of another grant.
+	Successors int
+	// Updates are the critical sections that could have lost the update of another.
+	Updates int
+	// GrantTokens are the tokens of grants that were compared with those of earlier ones, and EffectTokens those of accepted
+	// effects.
+	GrantTokens, EffectTokens int
+	// SecondOpinions are the questions that porcupine answered about something.
+	SecondOpinions int
+}
+
 // Report is what a history shows.
 type Report struct {
 	// Findings has at most one for a kind and resource, ordered by kind, in the order in which the kinds are declared,
@@ -130,6 +149,8 @@ type Report struct {
 	Unchecked []Unchecked
 	// Grants is the number of successful acquires.
 	Grants int
+	// Compared is how much each rule had to compare.
+	Compared Compared
 	// Resources has every resource that the history names in a call or effect, sorted by name.
 	Resources []Resource
 }

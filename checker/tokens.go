@@ -30,8 +30,14 @@ func (r *Report) addTokens(t *transcript, l *leases) {
 			found[resource] = of
 		}
 		if granted {
+			if of.granted.grant != 0 {
+				r.Compared.GrantTokens++
+			}
 			of.grant(t, l, e, grant)
 		} else {
+			if of.accepted.grant != 0 && of.accepted.grant != grant {
+				r.Compared.EffectTokens++
+			}
 			of.effect(t, l, e, grant)
 		}
 	}

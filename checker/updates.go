@@ -108,6 +108,12 @@ func (r *Report) addUpdates(t *transcript, o Options) error {
 		sections := found[resource]
 		serial, why := explained(sections, o)
 		lost := losses[resource]
+		if len(sections) > 1 {
+			r.Compared.Updates += len(sections) - 1
+			if serial != unknown {
+				r.Compared.SecondOpinions++
+			}
+		}
 		switch recorded := a.recorded[resource]; {
 		case serial == unknown:
 			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LostUpdate, Resource: resource, Decided: recorded || len(sections) == 0, Why: why})

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"redlocksim/checker"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 )
 
@@ -19,6 +20,10 @@ type Document struct {
 	Scenarios []Record `json:"scenarios"`
 	// NotRun are the scenarios that could not be run on the tier, or not on this machine.
 	NotRun []NotRun `json:"not_run"`
+	// Reached is which steps of the algorithm, faults, moments and rules of the checker the runs got to, and in how many of them,
+	// and Unused the features that the scenarios turn on and no run used.
+	Reached []reach.Row     `json:"reached"`
+	Unused  []reach.Feature `json:"unused"`
 	// OK says that every scenario was as expected.
 	OK bool `json:"ok"`
 }
@@ -149,11 +154,17 @@ func newWitness(f *checker.Finding) *Witness {
 
 // NewDocument makes the JSON form of a suite's results.
 func NewDocument(records []Record, notRun []NotRun) Document {
-	doc := Document{Scenarios: append([]Record{}, records...), NotRun: append([]NotRun{}, notRun...), OK: true}
+	doc := Document{Scenarios: append([]Record{}, records...), NotRun: append([]NotRun{}, notRun...), Reached: []reach.Row{}, Unused: []reach.Feature{}, OK: true}
 	for _, r := range records {
 		doc.OK = doc.OK && r.OK
 	}
 	return doc
+}
+
+// WithReached is the document with what its runs reached, whose scenarios turn these features on.
+func (d Document) WithReached(c *reach.Counts, features []reach.Feature) Document {
+	d.Reached, d.Unused = c.Rows(), append([]reach.Feature{}, c.Unused(features)...)
+	return d
 }
 
 // WriteJSON writes a JSON form as indented text.

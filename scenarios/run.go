@@ -71,6 +71,8 @@ type Outcome struct {
 	TraceHash   string
 	Steps       int
 	Spent       faults.Spent
+	// Counts are what happened below the seams of the library.
+	Counts sim.Counts
 	// Unstruck are the faults of the timeline that did not happen, and why not.
 	Unstruck []string
 	// Idle are the items of the timeline in which a client was to start and did not.
@@ -148,7 +150,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	w.Kernel.Run(sim.True(s.Duration))
 
-	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Spent: field.Spent, Leaks: leaks(w, s.Resources), Recording: w.Recording()}
+	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Spent: field.Spent, Counts: w.Counts(), Leaks: leaks(w, s.Resources), Recording: w.Recording()}
 	if !o.Unhashed {
 		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
 	}

@@ -187,6 +187,10 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		x.Pending = append(x.Pending, found[i]...)
 	}
 	x.Summary.Orders = x.orders.Estimate()
+	if err := x.effects(trials); err != nil {
+		return false, err
+	}
+	x.Summary.Unused = x.Summary.Reached.Unused(x.Summary.Features)
 	x.Pool = x.narrowest(trials)
 	if err := x.settle(ctx, shrinksPerGeneration); err != nil || ctx.Err() != nil {
 		return false, err

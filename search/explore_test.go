@@ -12,6 +12,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 )
 
@@ -130,6 +131,7 @@ func TestAFindingIsAnOrdinaryScenarioFile(t *testing.T) {
 func TestShardsAddUp(t *testing.T) {
 	dirs := []string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b"), filepath.Join(t.TempDir(), "c")}
 	runs, grants := 0, 0
+	var reached reach.Counts
 	for i, dir := range dirs {
 		o := small(dir)
 		o.Shard, o.Shards = i, 3
@@ -138,6 +140,7 @@ func TestShardsAddUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		runs, grants = runs+sum.Runs, grants+sum.Grants
+		reached.Merge(sum.Reached)
 	}
 	merged := filepath.Join(t.TempDir(), "merged")
 	sum, err := Merge(merged, dirs[2], dirs[0], dirs[1])
@@ -146,6 +149,9 @@ func TestShardsAddUp(t *testing.T) {
 	}
 	if runs != 80 || sum.Runs != 80 || sum.Grants != grants {
 		t.Errorf("%d runs and %d grants, the shards have %d and %d", sum.Runs, sum.Grants, runs, grants)
+	}
+	if got, want := sum.Reached.Rows(), reached.Rows(); sum.Reached.Runs != 80 || !slices.Equal(got, want) || reached.Reached(reach.Step, "granted") == 0 || reached.Reached(reach.Effect, "pause") == 0 {
+		t.Errorf("merged, they reached %v, the shards %v", got, want)
 	}
 	for _, f := range sum.Findings {
 		if _, err := scenarios.Load(filepath.Join(merged, f.File)); err != nil {

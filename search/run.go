@@ -5,6 +5,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
@@ -15,6 +16,8 @@ type trial struct {
 	kinds     []checker.Kind // of violations
 	beyond    bool           // the faults exceeded the budget
 	notTested bool
+	run       *reach.Run
+	reached   reach.Set
 	families  []string
 	grants    int
 	order     uint64 // of the events that matter
@@ -36,6 +39,9 @@ func (s Space) try(c Candidate, buffer *history.History) (trial, error) {
 	*buffer = r.History
 	t := trial{candidate: c, beyond: r.Beyond != nil, families: Families(x), grants: r.Report.Grants, order: order(r.History), margin: r.Margin,
 		kinds: Violations(r), notTested: r.Report.NotTested() != ""}
+	run := r.Reached()
+	t.reached = reach.Of(run)
+	t.run = &reach.Run{Placed: run.Placed, Struck: run.Struck, Awaited: run.Awaited, Fired: run.Fired} // the history's memory is used again
 	if len(t.kinds) > 0 {
 		t.history = history.Hash(r.History)
 	}

@@ -77,6 +77,8 @@ func open(s Space, o Options) (*state, error) {
 		return nil, err
 	}
 	fresh := &state{Search: this, Shard: o.Shard, orders: hyperloglog.NewNoSparse()}
+	fresh.Summary.Features = s.Base.Features()
+	fresh.Summary.Unused = fresh.Summary.Features
 	if o.Dir == "" {
 		return fresh, nil
 	}

@@ -172,9 +172,7 @@ func (x *Exchange) send(part int) {
 		record.sent(x, part)
 	}
 	if w.cuts > 0 {
-		if record != nil {
-			record.ended(x, part, Lost, lostToPartition)
-		}
+		x.ended(part, Lost, lostToPartition)
 		return
 	}
 	if w.splits != nil {
@@ -194,6 +192,9 @@ const (
 
 // ended has what became of a message recorded.
 func (x *Exchange) ended(part int, fate Fate, why string) {
+	if p, isPush := x.end.(*push); isPush && !p.confirms && fate == Lost {
+		x.link.network.k.counts.Unheard++
+	}
 	if record := x.link.network.k.recorder; record != nil {
 		record.ended(x, part, fate, why)
 	}

@@ -24,7 +24,8 @@ type Kernel struct {
 	maxSteps int
 	digest   digest
 	trace    func(TraceStep)
-	names    []string  // of processes, by number; 0 is nobody
+	names    []string // of processes, by number; 0 is nobody
+	counts   Counts
 	choices  *choices  // nil unless a Chooser decides
 	recorder *recorder // nil unless the run is recorded
 }

@@ -158,6 +158,7 @@ func (s *Server) Publish(channel, message string) int {
 	receivers := 0
 	for _, sub := range s.subscribers {
 		if sub.channel == channel && sub.exchange.epoch == sub.exchange.link.epoch {
+			s.k.counts.Published++
 			s.push(sub, &push{subscription: sub, message: message})
 			receivers++
 		}

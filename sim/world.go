@@ -111,7 +111,7 @@ func NewWorld(cfg Config, backend Backend) *World {
 			l := w.Network.connect(p, s.Process, cfg.Latency, func(x *Exchange) { w.serve(s, x) }, func() presence { return s.state })
 			s.links = append(s.links, l)
 			if i < len(w.Servers) {
-				w.nodes[p] = append(w.nodes[p], backend.Node(p, s, l))
+				w.nodes[p] = append(w.nodes[p], &counted{backend.Node(p, s, l), &k.counts})
 			}
 		}
 		w.Storage.connect(p, cfg.Latency)

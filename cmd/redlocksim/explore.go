@@ -27,6 +27,7 @@ func newExplore() *cobra.Command {
 	var shard, jsonPath string
 	var files ciFiles
 	var clients int
+	var strict bool
 	var duration time.Duration
 	var so systematicOptions
 	cmd := &cobra.Command{
@@ -44,7 +45,10 @@ what it would have found anyway. --shard i/n does one part of the runs; merge
 adds the parts up.
 
 Every thousandth run is made again and compared, and a lock with a planted bug
-must be caught every thousand runs, or the search ends with an error.
+must be caught every thousand runs, or the search ends with an error. The report
+says which steps of the algorithm, faults, moments and rules of the checker were
+reached and which never were. A feature that the settings turn on and that no run
+used is a warning; with --strict it makes the search not tested.
 
 With --systematic nothing is drawn: the scenario is run as it is, and then every
 fault of the vocabulary is placed at every step of it, or with --depth 2 every
@@ -124,7 +128,7 @@ worlds of three nodes and two clients, and the report says what was covered.
 			if ctx.Err() != nil && err == nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: ended early; the same command with --resume goes on\n")
 			}
-			return searchVerdict(summary, err)
+			return searchVerdict(cmd, summary, strict, err)
 		},
 	}
 	f := cmd.Flags()
@@ -141,6 +145,7 @@ worlds of three nodes and two clients, and the report says what was covered.
 	f.IntVar(&clients, "clients", 3, "the largest number of clients, at least 2")
 	f.DurationVar(&duration, "duration", 30*time.Second, "the length of a run in virtual time")
 	f.StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
+	addStrict(f, &strict)
 	files.addFlags(f)
 	f.Bool(bySystem, false, "place every fault at every step of the scenario")
 	f.IntVar(&so.depth, "depth", 1, "how many faults to place at a time, 1 or 2, with --systematic")
@@ -171,6 +176,7 @@ var searchFlags = []struct {
 	{"clients", []string{random}},
 	{"duration", []string{random}},
 	{"json", []string{random}},
+	{"strict", []string{random}},
 	{"junit", []string{random}},
 	{"markdown", []string{random}},
 	{"beyond", []string{random, bySystem}},
@@ -235,10 +241,11 @@ func oneScenario(args []string) (*scenarios.Scenario, error) {
 }
 
 var exploreExitHelp = exitcode.Help(exitcode.Specifics{
-	exitOK:       "no violation found",
-	exitSafety:   "a violation found, within the budget or, with --beyond, any",
-	exitRepeat:   "",
-	exitInternal: "also if the lock with a planted bug was not caught",
+	exitOK:        "no violation found",
+	exitSafety:    "a violation found, within the budget or, with --beyond, any",
+	exitRepeat:    "",
+	exitNotTested: "with --strict, a feature that the settings turn on was never used",
+	exitInternal:  "also if the lock with a planted bug was not caught",
 })
 
 // baseOf is the settings that a search starts from.
@@ -330,14 +337,15 @@ func writeSearch(cmd *cobra.Command, s *search.Summary, o search.Options, took t
 }
 
 // searchVerdict is how the command ends.
-func searchVerdict(s *search.Summary, err error) error {
-	switch {
-	case err != nil:
+func searchVerdict(cmd *cobra.Command, s *search.Summary, strict bool, err error) error {
+	if err != nil {
 		return searchError(err)
-	case s.Violations > 0 || s.Unfinished > 0:
-		return &failure{code: exitSafety}
 	}
-	return nil
+	code := warnOfUnused(cmd, s.Unused, strict)
+	if s.Violations > 0 || s.Unfinished > 0 {
+		code = exitcode.Worst(code, exitSafety)
+	}
+	return ending(code)
 }
 
 // searchError gives an error of a search its exit code.
@@ -355,6 +363,7 @@ func searchError(err error) error {
 func newMerge() *cobra.Command {
 	var dir, jsonPath string
 	var files ciFiles
+	var strict bool
 	cmd := &cobra.Command{
 		Use:   "merge DIR…",
 		Short: "Add up the parts of a search that was sharded",
@@ -371,14 +380,15 @@ shard that has made all its runs. The findings are copied to a new directory.
 			start := time.Now()
 			summary, err := search.Merge(dir, args...)
 			if err != nil {
-				return searchVerdict(summary, err)
+				return searchError(err)
 			}
 			o := search.Options{Dir: dir}
-			return searchVerdict(summary, writeSearch(cmd, summary, o, time.Since(start), jsonPath, &files))
+			return searchVerdict(cmd, summary, strict, writeSearch(cmd, summary, o, time.Since(start), jsonPath, &files))
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", searchDir, "the directory for the findings of all shards; it is made")
 	cmd.Flags().StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
+	addStrict(cmd.Flags(), &strict)
 	files.addFlags(cmd.Flags())
 	return cmd
 }

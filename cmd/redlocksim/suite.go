@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/reach"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 )
@@ -23,6 +25,8 @@ type suite struct {
 	tier, filter, shard string
 	seed                uint64
 	quiet, verbose      bool
+	strict              bool
+	isWhole             bool // the catalogue and nothing else
 	json, html          string
 	files               ciFiles
 
@@ -31,6 +35,7 @@ type suite struct {
 	cases   []reports.Case
 	records []reports.Record
 	notRun  []reports.NotRun
+	reached reach.Counts
 	unrun   int // the last so many of them were not run because of an interrupt
 }
 
@@ -77,6 +82,7 @@ On tier live an interrupt ends the suite, and what has been run is reported.
 	flags.BoolVarP(&s.verbose, "verbose", "v", false, "also tell the story of each run that is not as expected")
 	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file; - writes them to standard output, and nothing else")
 	flags.StringVar(&s.html, "html", "", "draw the timeline of each run into this directory, as pages with an index")
+	addStrict(flags, &s.strict)
 	s.files.addFlags(flags)
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	return cmd
@@ -87,6 +93,7 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	s.isWhole = len(args) == 0 && s.filter == "" && s.shard == ""
 	if err := s.choose(args); err != nil {
 		return err
 	}
@@ -117,7 +124,7 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	code := verdictCode(s.results...)
+	code := exitcode.Worst(verdictCode(s.results...), warnOfUnused(cmd, s.unused(), s.strict))
 	switch {
 	case interrupted && code == exitOK:
 		return err
@@ -221,8 +228,39 @@ func (s *suite) simulate(cmd *cobra.Command, on []scenarios.Tier) error {
 			return err
 		}
 	}
+	return s.effects()
+}
+
+// effects looks for a run that each kind of fault made a difference to.
+func (s *suite) effects() error {
+	for _, r := range s.results {
+		for _, kind := range r.Reached().Struck {
+			if r.Tier != scenarios.Model || s.reached.Reached(reach.Effect, kind) > 0 {
+				continue
+			}
+			is, err := scenarios.IsEffective(r.Scenario, r.Seed, kind)
+			if err != nil {
+				return wrap(err)
+			}
+			if is {
+				s.reached.AddEffect(kind)
+			}
+		}
+	}
 	return nil
 }
+
+// features are what the scenarios turn on, and unused those of them that no run used.
+func (s *suite) features() []reach.Feature {
+	var on []reach.Feature
+	for _, r := range s.results {
+		on = append(on, r.Scenario.Features()...)
+	}
+	slices.Sort(on)
+	return slices.Compact(on)
+}
+
+func (s *suite) unused() []reach.Feature { return s.reached.Unused(s.features()) }
 
 // suiteOnLive runs the scenarios of a suite on tier live.
 func suiteOnLive(cmd *cobra.Command, s *suite) error {
@@ -269,6 +307,8 @@ func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error 
 		c.File, c.Line = filepath.ToSlash(one.arg), lineOf(one.arg, one.Scenario)
 	}
 	s.results = append(s.results, r)
+	run := r.Reached()
+	s.reached.Add(reach.Of(run), run)
 	s.records = append(s.records, reports.NewRecord(r, repeat))
 	s.cases = append(s.cases, c)
 	return nil
@@ -277,7 +317,7 @@ func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error 
 // report writes what came out: files first, then for people.
 func (s *suite) report(cmd *cobra.Command, took time.Duration) error {
 	if s.json != "" {
-		if err := writeJSON(cmd, reports.NewDocument(s.records, s.notRun), s.json); err != nil {
+		if err := writeJSON(cmd, reports.NewDocument(s.records, s.notRun).WithReached(&s.reached, s.features()), s.json); err != nil {
 			return err
 		}
 	}
@@ -295,6 +335,12 @@ func (s *suite) report(cmd *cobra.Command, took time.Duration) error {
 			if c.Story != "" {
 				fmt.Fprintf(out, "\n%s", c.Story)
 			}
+		}
+	}
+	if s.verbose || s.isWhole && !s.quiet {
+		fmt.Fprintln(out)
+		if err := s.reached.Write(out, s.features()); err != nil {
+			return &failure{exitInternal, err}
 		}
 	}
 	refused := s.notRun[:len(s.notRun)-s.unrun]

@@ -40,6 +40,7 @@ func (x *exchange) serve(s *store) {
 // run carries out one request.
 func (s *store) run(r *batch.Request) answer {
 	if !r.InFull && !s.scripts.Has(r.Script) {
+		s.server.CountUnknownScript()
 		return answer{fate: batch.Missed}
 	}
 	s.scripts = s.scripts.With(r.Script)

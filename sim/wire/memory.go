@@ -55,7 +55,9 @@ func (m *memory) now() int64 { return m.server.Clock().Wall().Milliseconds() }
 
 // do runs a command and returns the reply.
 func (m *memory) do(args []string) []byte {
-	if !m.isUnknownScript(args) {
+	if m.isUnknownScript(args) {
+		m.server.CountUnknownScript()
+	} else {
 		m.server.BeforeWrite()
 	}
 	m.expiry.before(m.now(), args)

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"redlocksim/internal/exitcode"
+	"redlocksim/reach"
+)
+
+func addStrict(flags *pflag.FlagSet, strict *bool) {
+	flags.BoolVar(strict, "strict", false, "a feature that the settings turn on and no run used makes this not tested, exit code 6")
+}
+
+// warnOfUnused warns of features that settings turn on and no run used, and says how the command ends for that.
+func warnOfUnused(cmd *cobra.Command, unused []reach.Feature, strict bool) exitcode.Code {
+	for _, warning := range reach.Warnings(unused) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: warning: %s\n", warning)
+	}
+	if strict && len(unused) > 0 {
+		return exitNotTested
+	}
+	return exitOK
+}
+
+// ending is the error of a command that has said everything and ends with this code; nil for success.
+func ending(code exitcode.Code) error {
+	if code == exitOK {
+		return nil
+	}
+	return &failure{code: code}
+}

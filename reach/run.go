@@ -1,0 +1,128 @@
+package reach
+
+import (
+	"slices"
+	"strings"
+
+	"redlocksim/history"
+	"redlocksim/redlock"
+)
+
+// Of is what a run reached.
+func Of(r *Run) Set {
+	l := &look{Run: r, steps: map[string]bool{}, calls: map[int]*call{}, extends: map[int]int{}, quarantined: map[string]bool{}}
+	l.read()
+	set := newSet()
+	for i, e := range Table() {
+		if e.reached(l) {
+			set.add(i)
+		}
+	}
+	return set
+}
+
+// look is a run, read once.
+type look struct {
+	*Run
+	// steps are the library's, by their names; the answers of nodes, by what they were asked for; and what takes more than one
+	// event, by names of several words.
+	steps map[string]bool
+
+	calls       map[int]*call   // by their Ops
+	extends     map[int]int     // how often a grant was extended
+	quarantined map[string]bool // nodes that have refused a vote for being in quarantine
+}
+
+// call is an operation under way.
+type call struct {
+	fn       history.Func
+	votes    int  // for the attempt under way
+	isLost   bool // an attempt lost its quorum
+	isDenied bool // so that nodes are asked to release now
+}
+
+func (l *look) note(is bool, name string) {
+	if is {
+		l.steps[name] = true
+	}
+}
+
+func (l *look) read() {
+	for i := range l.History {
+		switch e := &l.History[i]; e.Kind {
+		case history.Call:
+			l.calls[e.Op] = &call{fn: e.Func}
+		case history.Step:
+			c := l.calls[e.Op]
+			if c == nil {
+				c = &call{} // it is over, or was none
+			}
+			l.readStep(e, c)
+		case history.Return:
+			if e.Outcome == history.OK {
+				l.note(e.Func == history.Acquire && e.Token > 0, "token granted")
+				if e.Func == history.Extend {
+					l.extends[e.Grant]++
+					l.note(l.extends[e.Grant] > 1, "extended again")
+				}
+			}
+		case history.Effect:
+			l.note(e.Outcome == history.Failed && e.Token > 0, "effect refused")
+		}
+	}
+}
+
+// The words of the library in a step's Detail.
+var (
+	tooLate    = redlock.ErrTooLate.Error()
+	another    = redlock.Declined.Of(redlock.OpAcquire)
+	voted      = redlock.Accepted.Of(redlock.OpAcquire)
+	quarantine = redlock.Quarantined.String()
+	ended      = []string{"context canceled", "context deadline exceeded"}
+)
+
+func (l *look) readStep(e *history.Event, c *call) {
+	l.note(true, e.Name)
+	switch e.Name {
+	case redlock.AttemptStarted.String():
+		c.votes, c.isDenied = 0, false
+	case redlock.NodeAnswered.String():
+		l.readAnswer(e, c)
+	case redlock.QuorumLost.String():
+		c.isLost = true
+		l.note(c.fn == history.Acquire && c.votes > 0 && strings.Contains(e.Detail, another), "split votes")
+		l.note(slices.ContainsFunc(ended, func(word string) bool { return strings.Contains(e.Detail, word) }), "gave up in flight")
+	case redlock.Granted.String():
+		l.note(c.isLost, "granted again")
+		l.note(strings.Contains(e.Resource, ", "), "several granted")
+	case redlock.Denied.String():
+		c.isDenied = true
+		l.note(strings.Contains(e.Detail, tooLate), "too late")
+	case redlock.NotExtended.String():
+		l.note(len(l.extends) > 0, "not extended again")
+	case redlock.Released.String():
+		l.note(e.Detail != "", "release not confirmed")
+	}
+}
+
+// readAnswer notes what a node answered, by what it was asked for.
+func (l *look) readAnswer(e *history.Event, c *call) {
+	asked := "late"
+	switch {
+	case c.fn == history.Acquire && !c.isDenied:
+		asked = "vote"
+	case c.fn == history.Extend:
+		asked = "extend"
+	case c.fn != "":
+		asked = "release"
+	}
+	l.note(asked == "late", "late")
+	l.note(true, asked+": "+e.Detail)
+	switch {
+	case e.Detail == quarantine:
+		l.quarantined[e.Node] = true
+	case e.Detail == voted && asked == "vote":
+		c.votes++
+		l.note(l.quarantined[e.Node], "quarantine over")
+	}
+}

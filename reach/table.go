@@ -1,0 +1,206 @@
+// Package reach is what runs got to: which steps of the algorithm, which faults, which triggers, which features and which
+// rules of the checker. A search that finds nothing says something about those that it reached, and nothing about the others.
+//
+// [Table] is the one list of what there is. [Of] looks at a run, and [Counts] adds runs up.
+package reach
+
+import (
+	"slices"
+	"sync"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// Kind says what an entry is about.
+type Kind string
+
+// The kinds, in the order of the table.
+const (
+	// Step is a step of the library's algorithm, or a combination of steps.
+	Step Kind = "step"
+	// Fault is a kind of fault that struck, and Effect one without which the same run was another.
+	Fault  Kind = "fault"
+	Effect Kind = "effect"
+	// Trigger is a moment that something was placed at and that came.
+	Trigger Kind = "trigger"
+	// Rule is a rule of the checker that had something to compare.
+	Rule Kind = "rule"
+)
+
+// Kinds lists them.
+func Kinds() []Kind { return []Kind{Step, Fault, Effect, Trigger, Rule} }
+
+// Feature is a part of the library that settings turn on.
+type Feature string
+
+// The features.
+const (
+	Fencing  Feature = "fencing"
+	Guard    Feature = "restart guard"
+	WakeUp   Feature = "wake-up"
+	Batching Feature = "batching"
+	Renewal  Feature = "renewal"
+	Several  Feature = "several resources as one lock"
+)
+
+// Entry is something that a run can reach.
+type Entry struct {
+	Kind Kind
+	Name string
+	// What says it to a reader.
+	What string
+	// Feature is what it belongs to, if not to every lock. Shows: to have reached it shows that the feature was used.
+	Feature Feature
+	Shows   bool
+	// Never is why no scenario of the catalogue reaches it; empty if one does.
+	Never string
+
+	reached func(*look) bool
+}
+
+// Run is what is known of a run.
+type Run struct {
+	History history.History
+	Counts  sim.Counts
+	Report  *checker.Report
+	Spent   faults.Spent
+	// Struck and Fired are the kinds of the faults that struck, and the events of the moments that came.
+	Struck, Fired []string
+	// Placed and Awaited are the same of all that were in the timeline.
+	Placed, Awaited []string
+}
+
+// Table lists everything: the steps in the order of the paper, then faults, triggers and rules.
+var Table = sync.OnceValue(func() []Entry {
+	all := slices.Concat(algorithm(), features(), rules())
+	for _, w := range faults.Vocabulary() {
+		why := missing[w.Name]
+		all = append(all,
+			Entry{Kind: Fault, Name: w.Name, What: "it struck", Never: why, reached: func(l *look) bool { return slices.Contains(l.Struck, w.Name) }},
+			Entry{Kind: Effect, Name: w.Name, What: "the run is another one without it", Never: why, reached: func(*look) bool { return false }})
+	}
+	for _, name := range moments() {
+		all = append(all, Entry{Kind: Trigger, Name: name, What: "something was placed there, and it came",
+			reached: func(l *look) bool { return slices.Contains(l.Fired, name) }})
+	}
+	slices.SortStableFunc(all, func(a, b Entry) int { return slices.Index(Kinds(), a.Kind) - slices.Index(Kinds(), b.Kind) })
+	return all
+})
+
+// missing are the faults that no scenario of the catalogue has, and why.
+var missing = map[string]string{"split": "no scenario sends a node a batch of several requests that a break could divide"}
+
+// moments are the events that something can be placed at.
+func moments() []string {
+	names := faults.EventNames()
+	for _, s := range redlock.Steps() {
+		names = append(names, s.String())
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// step is an entry about a step that is in the history under this name; see read.
+func step(name, what, is string) Entry {
+	return Entry{Kind: Step, Name: name, What: what, reached: func(l *look) bool { return l.steps[is] }}
+}
+
+// algorithm are the steps of every lock of the library.
+func algorithm() []Entry {
+	return []Entry{
+		step("granted", "a lock is granted", "granted"),
+		step("granted-after-retry", "it is granted after an attempt that lost its quorum", "granted again"),
+		step("refused-by-another", "a node votes no: another holds the key", "vote: held by another"),
+		step("no-answer", "a node does not answer in time", "vote: timed out"),
+		step("refused-connection", "a node cannot be reached", "vote: refused"),
+		step("answer-after-the-decision", "an answer comes after the decision", "late"),
+		step("quorum-lost", "an attempt can no longer reach its quorum", "quorum-lost"),
+		step("split-votes", "an attempt has votes and others have them too, so that it has no quorum", "split votes"),
+		step("too-late", "a quorum came, and no validity was left", "too late"),
+		step("straggler-joins", "a late vote joins the lease", "joined"),
+		step("straggler-taken-back", "a late vote is released again", "taken-back"),
+		step("gave-up", "a call ends without a grant", "gave-up"),
+		step("gave-up-in-flight", "a call gives up while its requests are under way", "gave up in flight"),
+		step("released", "a lock is released", "released"),
+		step("release-not-confirmed", "no quorum confirms a release", "release not confirmed"),
+		step("released-after-loss", "a release finds keys that are not its own any more", "release: not ours any more"),
+		step("lease-ended", "a lease ends by the client's own clock", "lost"),
+		step("extended", "a lease is extended", "extended"),
+		step("extend-refused", "a node does not extend what it does not have", "extend: not ours any more"),
+		step("extend-failed", "an extend does not reach its quorum", "not-extended"),
+		{Kind: Step, Name: "unknown-script", What: "a node has forgotten a script and is sent it again", reached: func(l *look) bool { return l.Counts.UnknownScripts > 0 }},
+		{Kind: Step, Name: "memory-lost", What: "a node comes back without all it knew", reached: func(l *look) bool { return len(l.Spent.Restarts) > 0 }},
+	}
+}
+
+// features are the steps that settings turn on.
+func features() []Entry {
+	of := func(f Feature, shows bool, e Entry) Entry {
+		e.Feature, e.Shows = f, shows
+		return e
+	}
+	counted := func(name, what string, is func(*look) bool) Entry {
+		return Entry{Kind: Step, Name: name, What: what, reached: is}
+	}
+	return []Entry{
+		of(Fencing, true, step("token-granted", "a grant has a fencing token", "token granted")),
+		of(Fencing, false, step("token-raised", "the counters are ahead, and a second round raises the token", "token-raised")),
+		of(Fencing, false, step("vote-behind", "a node does not vote for a token that is not above its counter", "vote: ahead of the token")),
+		of(Fencing, false, counted("effect-refused", "the resource turns down an effect with an old token", func(l *look) bool { return l.steps["effect refused"] })),
+		of(Fencing, false, counted("counter-lost", "a node loses a fencing counter", func(l *look) bool {
+			return slices.ContainsFunc(l.Spent.Restarts, func(a faults.Amnesia) bool { return a.Counters })
+		})),
+		of(Guard, true, step("guard-refuses", "the restart guard keeps a node from voting", "vote: in quarantine")),
+		of(Guard, false, step("quarantine-over", "a node votes again after its quarantine", "quarantine over")),
+		of(WakeUp, true, counted("wake-up-received", "a waiting client is told of a release", func(l *look) bool { return l.Counts.Notified > 0 })),
+		of(WakeUp, false, counted("wake-up-lost", "the message of a release is lost", func(l *look) bool { return l.Counts.Unheard > 0 })),
+		of(Batching, true, counted("batch-shared", "several commands go to a node in one piece", func(l *look) bool { return l.Counts.Batches > 0 })),
+		of(Renewal, true, step("renewed", "a lease is extended more than once", "extended again")),
+		of(Renewal, false, step("renewal-failed", "a renewal does not reach its quorum, after others did", "not extended again")),
+		of(Several, true, step("several-granted", "several resources are granted as one lock", "several granted")),
+	}
+}
+
+// never says why no scenario reaches an entry.
+func never(why string, e Entry) Entry {
+	e.Never = why
+	return e
+}
+
+// rules are those of the checker.
+func rules() []Entry {
+	rule := func(name, what string, compared func(*checker.Report) int) Entry {
+		return Entry{Kind: Rule, Name: name, What: what, reached: func(l *look) bool { return l.Report != nil && compared(l.Report) > 0 }}
+	}
+	count := func(name, what string, of func(*checker.Compared) int) Entry {
+		return rule(name, what, func(r *checker.Report) int { return of(&r.Compared) })
+	}
+	each := func(name, what string, is func(*checker.Resource) bool) Entry {
+		return rule(name, what, func(r *checker.Report) (n int) {
+			for i := range r.Resources {
+				if is(&r.Resources[i]) {
+					n++
+				}
+			}
+			return n
+		})
+	}
+	return []Entry{
+		count("holds", "lease-overlap: holds of different clients on one resource", func(c *checker.Compared) int { return c.Holds }),
+		never("a client of the simulator is told of every grant, or asks to be rid of it",
+			count("confirmed-holds", "lease-overlap: a hold that only a later success proves", func(c *checker.Compared) int { return c.Confirmed })),
+		count("second-opinion", "porcupine answered about the same", func(c *checker.Compared) int { return c.SecondOpinions }),
+		count("writes-after-others", "stale-write: a write after an effect of another grant", func(c *checker.Compared) int { return c.Successors }),
+		count("writes-and-expiry", "accepted-after-expiry: a write and the end of its lease", func(c *checker.Compared) int { return c.Expiries }),
+		count("updates", "lost-update: two critical sections on one resource", func(c *checker.Compared) int { return c.Updates }),
+		count("tokens-of-grants", "tokens: two grants on one resource", func(c *checker.Compared) int { return c.GrantTokens }),
+		count("tokens-of-effects", "tokens: effects of two grants", func(c *checker.Compared) int { return c.EffectTokens }),
+		each("waiting", "unavailable: somebody had to wait", func(r *checker.Resource) bool { return r.Unavailable.For > 0 }),
+		each("takeover", "takeover: a holder was gone, and another asked", func(r *checker.Resource) bool { return r.Takeover.Process != "" }),
+		each("after-healing", "recovery: somebody asked after the faults were healed", func(r *checker.Resource) bool { return r.AfterHealing.Process != "" }),
+	}
+}

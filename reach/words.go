@@ -1,0 +1,44 @@
+package reach
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// of is how a line about a kind says what was reached.
+var of = map[Kind]string{Step: "steps", Fault: "faults struck", Effect: "faults made a difference", Trigger: "moments came", Rule: "rules of the checker compared something"}
+
+// Write says for each kind how much of what could be reached was reached, and what never was. A kind of which nothing could
+// be is left out.
+func (c *Counts) Write(w io.Writer, features []Feature) error {
+	var b strings.Builder
+	word := "reached"
+	for _, k := range Kinds() {
+		reached, all := c.Of(k, features)
+		if all == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%-11s%d of %d %s", word, reached, all, of[k])
+		word = ""
+		if never := c.Never(k, features); len(never) > 0 {
+			var names []string
+			for _, e := range never {
+				names = append(names, e.Name)
+			}
+			fmt.Fprintf(&b, "; never: %s", strings.Join(names, ", "))
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Warnings says which of the features that settings turn on no run used.
+func Warnings(unused []Feature) []string {
+	var all []string
+	for _, f := range unused {
+		all = append(all, fmt.Sprintf("the settings turn on %s, and no run used it: nothing was tested of it", f))
+	}
+	return all
+}

@@ -1,0 +1,85 @@
+package scenarios
+
+import (
+	"slices"
+
+	"redlocksim/history"
+	"redlocksim/reach"
+)
+
+// Reached is what there is to say about which steps, faults, moments and rules a run got to.
+func (r *Result) Reached() *reach.Run {
+	run := &reach.Run{History: r.History, Counts: r.Counts, Report: &r.Report, Spent: r.Spent}
+	for i := range r.Scenario.Timeline {
+		item := &r.Scenario.Timeline[i]
+		came := !slices.Contains(r.Left, i)
+		add := func(all, reached *[]string, name string) {
+			if *all = append(*all, name); came {
+				*reached = append(*reached, name)
+			}
+		}
+		if item.Fault != nil {
+			add(&run.Placed, &run.Struck, item.Kind)
+		}
+		if item.When.After != nil {
+			add(&run.Awaited, &run.Fired, item.When.After.Event)
+		}
+	}
+	return run
+}
+
+// Features are those of the library that the scenario turns on.
+func (s *Scenario) Features() []reach.Feature {
+	if s.Lock.Protocol != "redlock" {
+		return nil
+	}
+	renews, several := s.Lock.Renewals > 0, false
+	for i := range s.Timeline {
+		item := &s.Timeline[i]
+		for j := range item.Do {
+			step := &item.Do[j]
+			renews = renews || step.Kind == RenewStep
+			several = several || (step.Kind == LockStep || step.Kind == TryLockStep) && len(item.taken(step, s.Resources)) > 1
+		}
+	}
+	var on []reach.Feature
+	for _, f := range []struct {
+		feature reach.Feature
+		is      bool
+	}{
+		{reach.Fencing, s.Lock.Fencing}, {reach.Guard, s.Lock.Guard != nil}, {reach.WakeUp, s.Lock.WakeUp > 0},
+		{reach.Batching, s.Lock.Batching > 0}, {reach.Renewal, renews}, {reach.Several, several},
+	} {
+		if f.is {
+			on = append(on, f.feature)
+		}
+	}
+	return on
+}
+
+// IsEffective says whether the faults of a kind make a difference to a run on tier model: whether anything but the faults themselves
+// is another without them. Where something else waits for such a fault it cannot be told from that, and is not said.
+func IsEffective(s *Scenario, seed uint64, kind string) (bool, error) {
+	without := *s
+	without.Timeline = nil
+	for _, item := range s.Timeline {
+		if item.When.After != nil && item.When.After.Event == kind {
+			return false, nil
+		}
+		if item.Fault == nil || item.Kind != kind {
+			without.Timeline = append(without.Timeline, item)
+		}
+	}
+	var all [2]history.History
+	for i, x := range []*Scenario{s, &without} {
+		out, err := Run(x, Options{Seed: seed, Unhashed: true})
+		if err != nil {
+			return false, err
+		}
+		all[i] = slices.DeleteFunc(out.History, func(e history.Event) bool { return e.Kind == history.Fault })
+	}
+	return !slices.EqualFunc(all[0], all[1], func(a, b history.Event) bool {
+		a.Seq, b.Seq = 0, 0
+		return a == b
+	}), nil
+}

@@ -1,0 +1,59 @@
+package scenarios_test
+
+import (
+	"testing"
+
+	"redlocksim/reach"
+	"redlocksim/scenarios"
+)
+
+// What the catalogue reaches: each entry of the table, or the table says why not.
+func TestCatalogueReachesTheTable(t *testing.T) {
+	var counts reach.Counts
+	for _, s := range scenarios.Catalogue() {
+		for _, tier := range scenarios.Tiers() {
+			r, err := scenarios.Judge(s, scenarios.Options{Tier: tier, Seed: seedOf(s), Unhashed: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := r.Reached()
+			counts.Add(reach.Of(run), run)
+			for _, kind := range run.Struck {
+				if tier == scenarios.Model && counts.Reached(reach.Effect, kind) == 0 {
+					is, err := scenarios.IsEffective(s, seedOf(s), kind)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if is {
+						counts.AddEffect(kind)
+					}
+				}
+			}
+		}
+	}
+	for _, e := range counts.Never(reach.Trigger, nil) {
+		t.Errorf("something is placed at %s, which never comes", e.Name)
+	}
+	for _, e := range reach.Table() {
+		if e.Kind == reach.Trigger { // any event can be one; a scenario takes those it needs
+			continue
+		}
+		n := counts.Reached(e.Kind, e.Name)
+		switch {
+		case n == 0 && e.Never == "":
+			t.Errorf("no scenario reaches the %s %q (%s): write one, or say in the table why there can be none", e.Kind, e.Name, e.What)
+		case n > 0 && e.Never != "" && e.Kind != reach.Fault && e.Kind != reach.Effect:
+			t.Errorf("the %s %q is reached %d times, and the table says %q", e.Kind, e.Name, n, e.Never)
+		}
+	}
+	if unused := counts.Unused([]reach.Feature{reach.Fencing, reach.Guard, reach.WakeUp, reach.Batching, reach.Renewal, reach.Several}); unused != nil {
+		t.Errorf("no scenario uses %v", unused)
+	}
+}
+
+func seedOf(s *scenarios.Scenario) uint64 {
+	if s.Recorded != nil {
+		return s.Recorded.Seed
+	}
+	return 0
+}
