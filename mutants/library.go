@@ -6,7 +6,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name:    "one-key-for-all",
 			Bug:     "every resource has the same key",
-			Edits:   []Edit{{"redlock/lock.go", "return keys, nil\n}\n\n// nameOf", "return []string{\"lock\"}, nil\n}\n\n// nameOf"}},
+			Edits:   []Edit{{"redlock/lock.go", "return keys, nil\n}\n\n// MaxResource", "return []string{\"lock\"}, nil\n}\n\n// MaxResource"}},
 			Killers: []string{"69-two-locks/independent", "69-two-locks/one-breaks"},
 		},
 		{

@@ -216,7 +216,7 @@ func TestResults(t *testing.T) {
 	if n := len(read.Missing()); n != len(all)-3 {
 		t.Errorf("%d are missing", n)
 	}
-	if page := read.Page(); !strings.Contains(page, "x (panics)") || !strings.Contains(page, "guard (4)") || !strings.Contains(page, "NOTHING") {
+	if page := read.Page(); !strings.Contains(page, "x (panics)") || !strings.Contains(page, "guard (4)") || !strings.Contains(page, "not run yet") {
 		t.Error(page)
 	}
 	if none, err := mutants.ReadResults(path + "x"); err != nil || none.Mutants != nil {

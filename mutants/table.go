@@ -25,8 +25,12 @@ func (r Results) Page() string {
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"bug", "seen in", "killed by", "runs", "found by search"})
 	for _, m := range All() {
-		result, _ := r.Of(m.Name)
-		t.AppendRow(table.Row{m.Bug, cmp.Or(m.Real, "–"), killers(m, result), result.Runs, found(result)})
+		result, wasRun := r.Of(m.Name)
+		by := killers(m, result)
+		if !wasRun {
+			by = "not run yet"
+		}
+		t.AppendRow(table.Row{m.Bug, cmp.Or(m.Real, "–"), by, result.Runs, found(result)})
 	}
 	return fmt.Sprintf(tableHead, r.Searched) + t.RenderMarkdown() + "\n"
 }

@@ -138,7 +138,7 @@ func (c *Counts) Never(kind Kind, features []Feature) []Entry {
 	var never []Entry
 	for i, e := range Table() {
 		switch {
-		case e.Kind != kind || e.Never != "" && kind == Rule || c.reached != nil && c.reached[i] > 0:
+		case e.Kind != kind || e.Never != "" || c.reached != nil && c.reached[i] > 0:
 		case e.Feature != "" && !slices.Contains(features, e.Feature):
 		case (kind == Fault || kind == Trigger) && (c.placed == nil || c.placed[i] == 0):
 		case kind == Effect && c.Reached(Fault, e.Name) == 0:

@@ -78,10 +78,9 @@ type Run struct {
 var Table = sync.OnceValue(func() []Entry {
 	all := slices.Concat(algorithm(), features(), rules())
 	for _, w := range faults.Vocabulary() {
-		why := missing[w.Name]
 		all = append(all,
-			Entry{Kind: Fault, Name: w.Name, What: "it struck", Never: why, reached: func(l *look) bool { return slices.Contains(l.Struck, w.Name) }},
-			Entry{Kind: Effect, Name: w.Name, What: "the run is another one without it", Never: why, reached: func(*look) bool { return false }})
+			Entry{Kind: Fault, Name: w.Name, What: "it struck", reached: func(l *look) bool { return slices.Contains(l.Struck, w.Name) }},
+			Entry{Kind: Effect, Name: w.Name, What: "the run is another one without it", reached: func(*look) bool { return false }})
 	}
 	for _, name := range moments() {
 		all = append(all, Entry{Kind: Trigger, Name: name, What: "something was placed there, and it came",
@@ -90,9 +89,6 @@ var Table = sync.OnceValue(func() []Entry {
 	slices.SortStableFunc(all, func(a, b Entry) int { return slices.Index(Kinds(), a.Kind) - slices.Index(Kinds(), b.Kind) })
 	return all
 })
-
-// missing are the faults that no scenario of the catalogue has, and why.
-var missing = map[string]string{"split": "no scenario sends a node a batch of several requests that a break could divide"}
 
 // moments are the events that something can be placed at.
 func moments() []string {
