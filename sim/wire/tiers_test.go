@@ -100,6 +100,29 @@ func (r *recorder) program(client *redlock.Client, number, rounds int) {
 	}
 }
 
+// crowd has goroutines lock and unlock what no other client wants, one after the other: grants in a row, after which the
+// client gives way.
+func (r *recorder) crowd(client *redlock.Client, goroutines, rounds int) {
+	w, p := r.world, r.process
+	for number := range goroutines {
+		p.Go(func() {
+			for i := range rounds {
+				p.Purpose(w.Kernel.Draw("crowd").WithString(p.Name()).With(uint64(number)).With(uint64(i)))
+				ctx, cancel := p.LockClock().WithDeadline(context.Background(), p.LockClock().Now().Add(2*time.Second))
+				var lease *redlock.Lease
+				r.operation(history.Acquire, func() (err error) {
+					lease, err = client.Lock(ctx, "crowded", 500*time.Millisecond)
+					return err
+				})
+				cancel()
+				if lease != nil {
+					r.operation(history.Release, func() error { return lease.Unlock(context.Background()) })
+				}
+			}
+		})
+	}
+}
+
 // faults schedules a number of faults, some of everything that can happen to a world.
 func faults(w *sim.World, rng *rand.Rand, recorders []*recorder, number int, until time.Duration) {
 	k := w.Kernel
@@ -223,6 +246,9 @@ func build(seed uint64, backend sim.Backend) *sim.World {
 			r.program(client, 0, 30)
 		})
 		p.Go(func() { r.program(client, 1, 30) })
+		if i == 2 {
+			r.crowd(client, 3, 8)
+		}
 	}
 	faults(w, rng, recorders, 40, faultsEnd)
 	return w
