@@ -9,9 +9,11 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"redlocksim/internal/strictyaml"
+	"redlocksim/sim"
 )
 
-// Lint is Parse, and looks for what can be run and cannot be meant: what is sure to have no effect. The warnings are in the
+// Lint is Parse, and looks for what can be run and cannot be meant: what is sure to have no effect, and what is too much for a
+// run. The warnings are in the
 // order of the file.
 func Lint(path string, data []byte) (found []*Scenario, warnings strictyaml.Errors, err error) {
 	if found, err = Parse(path, data); err != nil {
@@ -68,6 +70,9 @@ func (l *linter) look() {
 			l.warn(n, name, "does nothing in the timeline")
 		}
 	}
+	if n := leastEvents(s); n > sim.DefaultMaxEvents {
+		l.warn(child(l.n, "timeline"), "", "its steps, repeated, are %d events, and a run may record %d: it ends with an error unless its duration, %v, is over first", n, sim.DefaultMaxEvents, s.Duration)
+	}
 	if contenders(s) < 2 && s.CheckOptions().MinClients == 0 {
 		l.warn(child(l.n, "timeline"), "", "fewer than two clients ask for the lock, so that nothing can be seen to break: the run will be not tested")
 	}
@@ -81,6 +86,20 @@ func (l *linter) acts(client string) bool {
 	return slices.ContainsFunc(l.all, func(s *Scenario) bool {
 		return slices.ContainsFunc(s.Timeline, func(item Item) bool { return item.Client == client })
 	})
+}
+
+// leastEvents is how many events the clients' steps are if all are done: a call and a return each, but for those that only let
+// time pass. A step can be more.
+func leastEvents(s *Scenario) int {
+	n := 0
+	for _, item := range s.Timeline {
+		for _, step := range item.Do {
+			if step.takes() || step.isEffect() || step.Kind == ExtendStep || step.Kind == UnlockStep {
+				n += 2 * max(item.Repeat, 1) * max(item.Goroutines, 1)
+			}
+		}
+	}
+	return n
 }
 
 // contenders is how many clients ask for the lock.

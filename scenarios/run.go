@@ -87,7 +87,14 @@ type Outcome struct {
 	Recording *sim.Recording
 }
 
-// Run makes one run. The error is an internal one: the simulator or the library failed.
+// ErrTooLong is the error of a run that would go beyond one of the simulator's limits (sim.Limits): the scenario asks for too
+// much. Nothing is wrong with the simulator or the library.
+var ErrTooLong = sim.ErrTooLong
+
+// shorten is what can be done about ErrTooLong.
+const shorten = "lower repeat, goroutines or duration, or have fewer clients, steps or faults with every"
+
+// Run makes one run. The error matches ErrTooLong, or is an internal one: the simulator or the library failed.
 func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	tier := o.Tier
 	if tier == "" {
@@ -106,6 +113,10 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	defer w.Close()
 	defer func() {
 		if p := recover(); p != nil {
+			if errors.Is(asError(p), ErrTooLong) {
+				out, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w; %s", s.Name, tier, o.Seed, asError(p), shorten)
+				return
+			}
 			stack := debug.Stack()
 			if in := (*sim.Panic)(nil); errors.As(asError(p), &in) {
 				stack = in.Stack

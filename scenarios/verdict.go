@@ -117,7 +117,7 @@ func (r *Result) Witness() *checker.Finding {
 var ErrNotRepeated = errors.New("the run did not repeat itself")
 
 // Verify runs a scenario twice, compares the runs, judges them and, where a violation was beyond the budget, looks for the
-// smallest faults. Its error matches ErrNotRepeated if the runs differ, and is an internal one otherwise.
+// smallest faults. Its error matches ErrNotRepeated if the runs differ, ErrTooLong if one is, and is an internal one otherwise.
 func Verify(s *Scenario, o Options) (result *Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -151,7 +151,7 @@ func Again(s *Scenario, o Options, first *Outcome) error {
 }
 
 // Judge runs a scenario once, and for twice its duration where it is to be unavailable without bound, and judges the run.
-// The error is an internal one.
+// The error matches ErrTooLong, or is an internal one.
 func Judge(s *Scenario, o Options) (*Result, error) {
 	out, err := Run(s, o)
 	if err != nil {

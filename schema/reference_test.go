@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"redlocksim/schema"
+	"redlocksim/sim"
 )
 
 const referencePath = "../docs/scenario-files.md"
 
-const referenceHead = `# Scenario files
+var referenceHead = `# Scenario files
 
 A scenario is a YAML file; a file with ` + "`cases`" + ` is several, which differ in what stands under each. What is left out has a
 default. ` + "`redlocksim new`" + ` writes one to start from, ` + "`redlocksim lint FILE`" + ` says what is wrong with one and where, and
@@ -22,6 +23,10 @@ default. ` + "`redlocksim new`" + ` writes one to start from, ` + "`redlocksim l
 [files](../scenarios/files) are examples.
 
 Durations are written as ` + "`50ms`, `2s`, `1m30s`" + `; percentages as ` + "`0.5%`" + `.
+
+A run may record ` + fmt.Sprint(sim.DefaultMaxEvents) + ` events, make ` + fmt.Sprint(sim.DefaultMaxSteps) + ` steps and have ` + fmt.Sprint(sim.DefaultMaxGoroutines) + ` goroutines at once. One that goes beyond that ends
+with an error that names the limit, and the command with exit code 2: lower ` + "`repeat`, `goroutines` or `duration`" + `, or have fewer
+clients, steps or faults with ` + "`every`" + `. ` + "`redlocksim lint`" + ` warns of a file whose repeated steps alone are more events than that.
 
 `
 

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"runtime/debug"
 	"time"
 )
@@ -21,7 +20,8 @@ type Kernel struct {
 
 	steps    int
 	running  label // of the step under way
-	maxSteps int
+	limits   Limits
+	tooLong  *TooLong // the limit that the run has gone beyond
 	digest   digest
 	trace    func(TraceStep)
 	names    []string // of processes, by number; 0 is nobody
@@ -30,11 +30,8 @@ type Kernel struct {
 	recorder *recorder // nil unless the run is recorded
 }
 
-// DefaultMaxSteps bounds a run that makes no progress in true time.
-const DefaultMaxSteps = 50_000_000
-
 func newKernel(seed uint64) *Kernel {
-	return &Kernel{seed: Key(0).With(seed), maxSteps: DefaultMaxSteps, names: []string{""}}
+	return &Kernel{seed: Key(0).With(seed), limits: Limits{}.withDefaults(), names: []string{""}}
 }
 
 // Now is true time.
@@ -65,6 +62,9 @@ func (k *Kernel) schedule(at True, lane uint64, owner *Process, l label, h handl
 	*e = event{at: max(at, k.now), order: lane | k.last, owner: owner, label: l, handler: h, arg: arg}
 	if k.choices == nil || !k.choices.take(e) {
 		k.queue.push(e)
+	}
+	if len(k.queue) > k.limits.Steps {
+		k.exceed("events in the queue", k.limits.Steps)
 	}
 	return e
 }
@@ -111,11 +111,12 @@ func (k *Kernel) retime(c *Clock) {
 }
 
 // Run makes the steps up to and including those at true time until. It panics, with the step, if the code that runs
-// does, and if the run makes more steps than allowed.
+// does, and with a TooLong if the run goes beyond one of its limits.
 func (k *Kernel) Run(until True) {
 	defer k.explain()
 	if k.choices != nil {
 		k.runChosen(until)
+		k.mind()
 		return
 	}
 	k.drain()
@@ -131,6 +132,7 @@ func (k *Kernel) Run(until True) {
 		h.fire(arg)
 		k.drain()
 	}
+	k.mind()
 	k.now = max(k.now, until)
 }
 
@@ -138,7 +140,7 @@ func (k *Kernel) Run(until True) {
 func (k *Kernel) explain() {
 	switch v := recover().(type) {
 	case nil:
-	case *Panic:
+	case *Panic, *TooLong:
 		panic(v)
 	default:
 		l := k.running
@@ -163,9 +165,10 @@ func (k *Kernel) drain() {
 func (k *Kernel) count(l label) {
 	k.running = l
 	k.steps++
-	if k.steps > k.maxSteps {
-		panic(fmt.Sprintf("sim: more than %d steps, true time %v", k.maxSteps, time.Duration(k.now)))
+	if k.steps > k.limits.Steps {
+		k.exceed("steps", k.limits.Steps)
 	}
+	k.mind()
 	k.digest.add(uint64(k.now))
 	k.digest.add(uint64(l.kind) | uint64(l.from)<<8 | uint64(l.to)<<36)
 	k.digest.add(l.ref)

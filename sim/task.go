@@ -33,6 +33,9 @@ func (k *Kernel) start(p *Process, program bool, body func()) {
 	var t *task
 	if n := len(k.idle); n > 0 {
 		t, k.idle = k.idle[n-1], k.idle[:n-1]
+	} else if limit := k.limits.Goroutines; len(k.tasks) >= limit {
+		k.exceed("goroutines at once", limit)
+		return
 	} else {
 		t = &task{k: k}
 		t.next, t.stop = iter.Pull(t.loop)

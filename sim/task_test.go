@@ -283,7 +283,7 @@ func TestRunsAreBounded(t *testing.T) {
 		does bool
 	}{{20, false}, {19, true}} {
 		k := newKernel(1)
-		k.maxSteps = test.max
+		k.limits.Steps = test.max
 		left := 20
 		var f func()
 		f = func() {

@@ -31,8 +31,8 @@ type Config struct {
 	Unhashed bool
 	// Buffer is memory for the history to be recorded in; what it holds is overwritten.
 	Buffer history.History
-	// MaxSteps bounds the run; DefaultMaxSteps if zero.
-	MaxSteps int
+	// Limits bounds the run.
+	Limits Limits
 	// Chooser, if not nil, decides what happens next; the latencies do not matter then.
 	Chooser Chooser
 }
@@ -86,10 +86,7 @@ type World struct {
 // NewWorld builds a world at true time 0. Close it after use.
 func NewWorld(cfg Config, backend Backend) *World {
 	k := newKernel(cfg.Seed)
-	k.trace = cfg.Trace
-	if cfg.MaxSteps > 0 {
-		k.maxSteps = cfg.MaxSteps
-	}
+	k.trace, k.limits = cfg.Trace, cfg.Limits.withDefaults()
 	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, latency: cfg.Latency, shared: map[string]any{}, nodes: map[*Process][]redlock.Node{}, plain: map[*Process][]Redis{}, history: cfg.Buffer[:0], hasher: new(history.Hasher), unhashed: cfg.Unhashed}
 	if cfg.Chooser != nil {
 		k.choices = &choices{world: w, chooser: cfg.Chooser, ids: map[*event]Key{}}
@@ -192,9 +189,14 @@ func (w *World) NewOp() int {
 // Watch has f called after each event that is recorded, at that very step. The event must not be changed.
 func (w *World) Watch(f func(*history.Event)) { w.watchers = append(w.watchers, f) }
 
-// Record numbers and times an event, adds it to the history and tells the watchers.
+// Record numbers and times an event, adds it to the history and tells the watchers. The one that is beyond the limit ends
+// the run, and is not recorded.
 func (w *World) Record(e history.Event) {
 	if w.Kernel.closed {
+		return
+	}
+	if limit := w.Kernel.limits.Events; len(w.history) >= limit {
+		w.Kernel.exceed("events of the history", limit)
 		return
 	}
 	e.Seq = len(w.history) + 1

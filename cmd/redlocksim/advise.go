@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -80,7 +79,7 @@ One of ttl and work must be given.
 			case errors.Is(err, advise.ErrNotTested):
 				return &failure{exitNotTested, err}
 			case err != nil:
-				return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
+				return wrap(err)
 			}
 			write := a.WriteText
 			if asJSON {

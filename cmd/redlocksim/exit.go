@@ -52,8 +52,11 @@ func failureOf(err error) *failure {
 
 // wrap gives an error of the scenarios package its exit code.
 func wrap(err error) error {
-	if errors.Is(err, scenarios.ErrNotRepeated) {
+	switch {
+	case errors.Is(err, scenarios.ErrNotRepeated):
 		return &failure{exitRepeat, err}
+	case errors.Is(err, scenarios.ErrTooLong):
+		return &failure{exitUsage, err}
 	}
 	return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
 }

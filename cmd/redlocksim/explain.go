@@ -67,7 +67,7 @@ as what it expects; --variant is its number in the list.
 			case ctx.Err() != nil:
 				return &failure{exitUsage, errors.New("interrupted")}
 			case err != nil:
-				return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
+				return wrap(err)
 			}
 			if path != "" {
 				if err := writeVariant(cmd, x, variant, path); err != nil || path == "-" {

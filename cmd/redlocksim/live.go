@@ -50,7 +50,7 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, done func(*scenari
 		case errors.Is(err, live.ErrNoServer):
 			return &failure{exitUsage, fmt.Errorf("--tier live: %w", err)}
 		case err != nil:
-			return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
+			return wrap(err)
 		default:
 			err = done(r)
 		}
