@@ -18,8 +18,6 @@ import (
 
 // Results are the outcomes of all mutants, as they are kept in the repository: running all takes minutes.
 type Results struct {
-	// Sources stands for what they were run with; see Sources.
-	Sources string `json:"sources"`
 	// Searched is in how many experiments with each of the settings searches looked for each bug.
 	Searched int `json:"searched"`
 	// Mutants are those that were run so far, in the order of All.
@@ -28,15 +26,25 @@ type Results struct {
 
 // Result is what is kept of an Outcome.
 type Result struct {
-	Name     string  `json:"name"`
+	Name string `json:"name"`
+	// Mutant is the fingerprint of the mutant that was run.
+	Mutant string `json:"mutant"`
+	// Sources stands for the sources that it was planted into; see Sources.
+	Sources  string  `json:"sources"`
 	KilledBy []Kill  `json:"killed_by"`
 	Runs     int     `json:"runs"`
 	Found    []Found `json:"found,omitempty"`
 }
 
 // Result is what is kept of an outcome: all but how long it took.
-func (o Outcome) Result() Result {
-	return Result{o.Mutant.Name, o.KilledBy, o.Runs, o.Found}
+func (o Outcome) Result(sources string) Result {
+	return Result{o.Mutant.Name, o.Mutant.fingerprint(), sources, o.KilledBy, o.Runs, o.Found}
+}
+
+// fingerprint tells a mutant from what it was before somebody changed it.
+func (m Mutant) fingerprint() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{m.Edits, m.Killers, m.Tier}))
+	return hex.EncodeToString(sum[:8])
 }
 
 // ReadResults reads results. A file that is not there has none.
@@ -90,13 +98,32 @@ func (r Results) Of(name string) (Result, bool) {
 	return r.Mutants[i], true
 }
 
-// Missing are the mutants without a result.
+// Missing are the mutants that have no result as they are now.
 func (r Results) Missing() []Mutant {
-	return slices.DeleteFunc(All(), func(m Mutant) bool { _, has := r.Of(m.Name); return has })
+	return slices.DeleteFunc(All(), func(m Mutant) bool {
+		result, has := r.Of(m.Name)
+		return has && result.Mutant == m.fingerprint()
+	})
 }
 
-// Sources is a hash of all that decides what becomes of the mutants: the mutants, and what the runner is built from. Results
-// with another one are out of date.
+// Outdated are the mutants that have no result as they are now, or one that is of other sources.
+func (r Results) Outdated(sources string) []Mutant {
+	return slices.DeleteFunc(All(), func(m Mutant) bool {
+		result, has := r.Of(m.Name)
+		return has && result.Mutant == m.fingerprint() && result.Sources == sources
+	})
+}
+
+// Kept is the results of the mutants that there are now.
+func (r Results) Kept() Results {
+	all := All()
+	r.Mutants = slices.DeleteFunc(slices.Clone(r.Mutants), func(old Result) bool {
+		return !slices.ContainsFunc(all, func(m Mutant) bool { return m.Name == old.Name })
+	})
+	return r
+}
+
+// Sources is a hash of all that decides what becomes of the mutants: the mutants, and what the runner is built from.
 func Sources(ctx context.Context, root string) (string, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f",
 		`{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`,

@@ -15,8 +15,8 @@ A bug of the adapter or its scripts shows on tier wire, the others were run on t
 the first kill. The last column is where a random search finds the bug by itself, and in which of %d experiments with each
 of [eight settings](settings.go); adapters and other protocols are not searched.
 
-` + "`go run ./mutants/verify` runs all of them and writes this file; it goes on where it was interrupted. `go test ./mutants`" + `
-fails when the sources have changed since, and runs a sample.
+` + "`go run ./mutants/verify` runs those that are new or were changed, with `-all` also those that were run before the\nsources changed, and writes this file; it goes on where it was interrupted. `go test ./mutants`" + ` fails when one was
+not run, or survives, and runs a sample anew that is another one whenever the sources change.
 
 `
 

@@ -1,7 +1,8 @@
 // Command verify runs all mutants and writes what killed which to mutants/results.json and mutants/TABLE.md.
 //
-// It takes minutes and can be interrupted: what was run is kept as soon as it is there, and the next call goes on with
-// the rest. When the sources have changed it begins anew. It exits with 1 if a mutant survives or is not killed by all that are
+// It runs the mutants that are new or were changed; with -all also those whose results are of other sources, which takes
+// minutes. It can be interrupted: what was run is kept as soon as it is there, and the next call goes on with the rest. It
+// exits with 1 if a mutant survives or is not killed by all that are
 // said to kill it, and with 2 if it cannot be run.
 package main
 
@@ -22,15 +23,18 @@ import (
 
 func main() {
 	search := flag.Int("search", 100, "in how many experiments with each of the settings a search looks for each bug")
+	all := flag.Bool("all", false, "run also mutants that have a result, if the sources have changed since")
 	suite := flag.Bool("suite", false, "run every scenario against every mutant, print what turns red, and write nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	run := verify
+	var survived bool
+	var err error
 	if *suite {
-		run = everyScenario
+		survived, err = everyScenario(ctx)
+	} else {
+		survived, err = verify(ctx, *search, *all)
 	}
-	survived, err := run(ctx, *search)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
@@ -40,8 +44,8 @@ func main() {
 	}
 }
 
-// verify runs the mutants that have no result yet.
-func verify(ctx context.Context, search int) (survived bool, err error) {
+// verify runs the mutants that have no result yet, or with all those that have none of these sources.
+func verify(ctx context.Context, search int, all bool) (survived bool, err error) {
 	path := filepath.Join("mutants", "results.json")
 	sources, err := mutants.Sources(ctx, ".")
 	if err != nil {
@@ -51,16 +55,20 @@ func verify(ctx context.Context, search int) (survived bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if results.Sources != sources || results.Searched != search {
-		results = mutants.Results{Sources: sources, Searched: search}
+	if results.Searched != search {
+		results = mutants.Results{Searched: search}
 	}
+	results = results.Kept()
 	missing := results.Missing()
+	if all {
+		missing = results.Outdated(sources)
+	}
 	done := len(mutants.All()) - len(missing)
 	if len(missing) > 0 {
 		_, err = mutants.Run(ctx, mutants.Options{Mutants: missing, EveryKiller: true, Search: search, Done: func(o mutants.Outcome) error {
 			done++
 			fmt.Printf("%3d of %d  %s: killed by %v, found in %v, %v\n", done, len(mutants.All()), o.Mutant.Name, o.KilledBy, o.Found, o.Took.Round(100*time.Millisecond))
-			results.Add(o.Result())
+			results.Add(o.Result(sources))
 			return results.Write(path)
 		}})
 	}
@@ -78,7 +86,7 @@ func verify(ctx context.Context, search int) (survived bool, err error) {
 }
 
 // everyScenario says of each mutant which scenarios of the catalogue turn red.
-func everyScenario(ctx context.Context, _ int) (survived bool, err error) {
+func everyScenario(ctx context.Context) (survived bool, err error) {
 	var all []string
 	for _, s := range scenarios.Catalogue() {
 		all = append(all, s.Name)
