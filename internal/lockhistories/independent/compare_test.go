@@ -171,8 +171,8 @@ func TestRandomHistoriesAreJudgedAlike(t *testing.T) {
 
 // mustBeMixed fails a test whose histories had little of what makes verdicts hard.
 func (s *shares) mustBeMixed(t *testing.T, kind string, tokens bool) {
-	tenth, third := s.all/10, s.all/3
-	if s.good < tenth || s.all-s.good < tenth || s.unknown < third || s.reused < tenth || s.overlapping < third ||
+	tenth, fifth, third := s.all/10, s.all/5, s.all/3
+	if s.good < tenth || s.all-s.good < tenth || s.unknown < third || s.reused < fifth || s.overlapping < third ||
 		s.equalTimes < third || tokens && s.untold < tenth {
 		t.Errorf("%s: too little of something: %v", kind, s)
 	}

@@ -4,5 +4,5 @@
 // nothing here comes from checker/foreign, and the two share no code. It tries every choice that the definition leaves
 // open, so it is slow, and right if the text is read right.
 //
-//	go test ./internal/lockhistories/independent -histories 500000
+//	go test ./internal/lockhistories/independent -run Alike -v -timeout 0 -histories 500000
 package independent
