@@ -3,7 +3,10 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"redlocksim/internal/printable"
 )
 
 // What stands for itself in a workflow command of GitHub Actions, and what does not: in its message, and in its properties.
@@ -24,14 +27,25 @@ func Annotations(w io.Writer, cases []Case) error {
 		}
 		b.WriteString("::error ")
 		if c.File != "" {
-			fmt.Fprintf(&b, "file=%s,", inProperty.Replace(c.File))
+			fmt.Fprintf(&b, "file=%s,", inProperty.Replace(printable.Line(c.File)))
 			if c.Line > 0 {
 				fmt.Fprintf(&b, "line=%d,", c.Line)
 			}
 		}
-		fmt.Fprintf(&b, "title=%s::%s\n", inProperty.Replace(fmt.Sprintf("%s on %s, seed %d", c.Name, c.Tier, c.Seed)),
-			inMessage.Replace(strings.Join(c.Problems, "\n")+"\nrepeat: "+c.Repeat))
+		fmt.Fprintf(&b, "title=%s::%s\n", inProperty.Replace(printable.Line(fmt.Sprintf("%s on %s, seed %d", c.Name, c.Tier, c.Seed))),
+			inMessage.Replace(strings.Join(printableLines(append(slices.Clone(c.Problems), "repeat: "+c.Repeat)), "\n")))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// printableLines makes each line of some texts printable, and leaves the lines apart.
+func printableLines(texts []string) []string {
+	var lines []string
+	for _, t := range texts {
+		for line := range strings.SplitSeq(t, "\n") {
+			lines = append(lines, printable.Line(line))
+		}
+	}
+	return lines
 }

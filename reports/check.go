@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"redlocksim/checker/foreign"
+	"redlocksim/internal/printable"
 )
 
 // Judged is a history of another's with what became of the attempt to judge it: a report, or an error.
@@ -125,6 +126,7 @@ const maxTold = 10
 // Check writes what was found in one history, as text. What could not be judged is not its business.
 func Check(w io.Writer, file string, r *foreign.Report) error {
 	b := &strings.Builder{}
+	file = printable.Line(file)
 	if r.Good() {
 		fmt.Fprintf(b, "%s: good\n", file)
 	} else {
@@ -135,7 +137,7 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 			fmt.Fprintf(b, "  … %d more findings, shown with --json\n", r.Broken-maxTold)
 			break
 		}
-		fmt.Fprintf(b, "  %s  %s\n", f.Kind, f.Text)
+		fmt.Fprintf(b, "  %s  %s\n", f.Kind, printable.Line(f.Text))
 		for _, op := range f.Operations {
 			fmt.Fprintf(b, "    %s\n", operation(file, op))
 		}
@@ -163,10 +165,10 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 	if r.Unconfirmed == "" {
 		fmt.Fprintf(b, "  twice      hold intervals and porcupine agree\n")
 	} else {
-		fmt.Fprintf(b, "  once       hold intervals alone on %d of %s: %s\n", r.Locks-r.Confirmed, count(r.Locks, "lock"), r.Unconfirmed)
+		fmt.Fprintf(b, "  once       hold intervals alone on %d of %s: %s\n", r.Locks-r.Confirmed, count(r.Locks, "lock"), printable.Line(r.Unconfirmed))
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(b, "  note       %s\n", n)
+		fmt.Fprintf(b, "  note       %s\n", printable.Line(n))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -175,7 +177,7 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 // operation is an operation with the lines it stands on, FILE:LINE first so that editors can jump there.
 func operation(file string, op foreign.Operation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%d: process %s %s", file, op.Call, op.Process, op.Func)
+	fmt.Fprintf(&b, "%s:%d: process %s %s", file, op.Call, printable.Line(op.Process), op.Func)
 	if op.Return > 0 {
 		fmt.Fprintf(&b, ", %s on line %d", op.Outcome, op.Return)
 	}

@@ -135,7 +135,7 @@ func TestAnnotationsAreEscaped(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "::error file=dir%2Cx/f%3Ag.yaml,line=12,title=two/bad on wire%2C seed 0::" +
-		"found <x> at 50%25, a|b%0Aand%0D%0Amore ]]> \x00%0Arepeat: redlocksim run 'f,g:h.yaml' --case bad\n"
+		"found <x> at 50%25, a|b%0Aand\\r%0Amore ]]> \\x00%0Arepeat: redlocksim run 'f,g:h.yaml' --case bad\n"
 	if b.String() != want {
 		t.Errorf("got  %q\nwant %q", &b, want)
 	}

@@ -53,18 +53,18 @@ func testcase(c *Case) junit.Testcase {
 	switch {
 	case c.Skipped != "":
 		t.Name = c.Name
-		t.Skipped = &junit.Result{Message: printable(c.Skipped)}
+		t.Skipped = &junit.Result{Message: inXML(c.Skipped)}
 	case !c.OK():
-		t.Failure = &junit.Result{Message: printable(strings.Join(c.Problems, "; ")), Type: c.Class,
-			Data: printable(c.Story + "\nrepeat: " + c.Repeat + "\n")}
+		t.Failure = &junit.Result{Message: inXML(strings.Join(c.Problems, "; ")), Type: c.Class,
+			Data: inXML(c.Story + "\nrepeat: " + c.Repeat + "\n")}
 	}
 	return t
 }
 
 func inSeconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// printable is a text without what XML cannot say.
-func printable(text string) string {
+// inXML is a text without what XML cannot say.
+func inXML(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\uFFFE' || r == '\uFFFF' {
 			return unicode.ReplacementChar

@@ -14,6 +14,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/checker/foreign"
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/printable"
 	"redlocksim/reports"
 )
 
@@ -111,7 +112,7 @@ func newCheck() *cobra.Command {
 					code = exitcode.Worst(code, exitSafety)
 				}
 				if j.Err != nil {
-					fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %v\n", j.Err)
+					fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", printable.Line(j.Err.Error()))
 				} else if !asJSON {
 					if err := reports.Check(cmd.OutOrStdout(), j.File, j.Report); err != nil {
 						return &failure{exitInternal, err}

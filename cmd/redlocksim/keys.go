@@ -150,11 +150,11 @@ func newKeysReport(all []*found) *keysReport {
 			n.Error = f.err.Error()
 		}
 		for _, c := range f.counters {
-			n.Counters = append(n.Counters, counterReport{printable(c.lock), printable(c.token)})
+			n.Counters = append(n.Counters, counterReport{quotedIfOdd(c.lock), quotedIfOdd(c.token)})
 		}
 		if f.guard != "" {
 			g, err := parseGuard(f.guard)
-			n.Guard = &guardReport{Record: printable(f.guard), Quarantine: g.quarantine, EarlierRun: err == nil && f.run != "" && f.run != g.run, MaxTTL: g.maxTTL.Milliseconds()}
+			n.Guard = &guardReport{Record: quotedIfOdd(f.guard), Quarantine: g.quarantine, EarlierRun: err == nil && f.run != "" && f.run != g.run, MaxTTL: g.maxTTL.Milliseconds()}
 			if err != nil {
 				n.Guard.Error = err.Error()
 			}
@@ -162,7 +162,7 @@ func newKeysReport(all []*found) *keysReport {
 		r.Nodes = append(r.Nodes, n)
 	}
 	for _, h := range holdings(all) {
-		l := lockReport{Key: printable(h.key), Holder: prefix(h.value)}
+		l := lockReport{Key: quotedIfOdd(h.key), Holder: prefix(h.value)}
 		if left, ok := h.quorate(r.Quorum); ok {
 			l.Held, l.ForMS = true, millisecondsLeft(left)
 		}
@@ -186,13 +186,13 @@ const holderBytes = 8
 
 func prefix(value string) string {
 	if len(value) <= holderBytes {
-		return printable(value)
+		return quotedIfOdd(value)
 	}
-	return printable(value[:holderBytes]) + "…"
+	return quotedIfOdd(value[:holderBytes]) + "…"
 }
 
-// printable is the text itself, or, if a terminal could take it for something else, a Go string of it.
-func printable(s string) string {
+// quotedIfOdd is the text itself, or, if a terminal could take it for something else, a Go string of it.
+func quotedIfOdd(s string) string {
 	if q := strconv.Quote(s); !utf8.ValidString(s) || q != `"`+s+`"` {
 		return q
 	}

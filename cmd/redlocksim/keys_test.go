@@ -69,7 +69,7 @@ func TestPrintable(t *testing.T) {
 		"\xff":        `"\xff"`,
 		`say "hello"`: `"say \"hello\""`,
 	} {
-		if got := printable(text); got != want {
+		if got := quotedIfOdd(text); got != want {
 			t.Errorf("%q is shown as %s, want %s", text, got, want)
 		}
 	}

@@ -178,7 +178,7 @@ func TestPages(t *testing.T) {
 // What a scenario says of itself cannot become part of the page.
 func TestTextIsEscaped(t *testing.T) {
 	_, line := drawn(t, "17-clock-jump")
-	evil := `</script><script>alert("x")</script><b>&amp;`
+	evil := `</script><script>alert("x")</script><b>&amp;` + "\x1b[31m\x00\n\xff\uffff"
 	line.Title, line.Source, line.Repeat, line.Story[0].Text, line.Lanes[0].Name, line.Lanes[0].Spans[0].Text = evil, evil, evil, evil, evil, evil
 	for _, format := range []string{"html", "svg"} {
 		if text := rendered(t, format, line); strings.Contains(text, "<script>alert") || strings.Contains(text, "<b>") {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"redlocksim/internal/printable"
 )
 
 // picture draws the lanes of a timeline as elements of SVG. What they look like is said by picture.css.
@@ -49,7 +51,8 @@ func n(x float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", math.Round(x*10)/10), ".0")
 }
 
-var esc = html.EscapeString
+// esc is a text as XML has it, in which control characters cannot be said at all.
+func esc(text string) string { return html.EscapeString(printable.Line(text)) }
 
 // style is the class of what belongs to a client's lane: one of six colours with their patterns.
 func (p *picture) style(lane int) string {
