@@ -66,13 +66,38 @@ func (x *stage) forget(nodes []string, delay time.Duration) {
 	x.Expect.Reached = append(x.Expect.Reached, asked)
 }
 
+// split has each client reach nodes that the other does not. Whoever takes those that it cannot reach for none at all has a
+// quorum of the others. Where the holder is not granted the lock like that, it reaches all nodes.
+func split(s *Settings) []*scenarios.Scenario {
+	all := s.Nodes.Names
+	reach := min(QuorumOf(s), len(all))
+	if s.Lock.ConnectTimeout > 0 {
+		reach = (len(all) + 1) / 2
+	}
+	var built []*scenarios.Scenario
+	for _, others := range [][]string{all[reach:], nil} {
+		x := newStage(s, decimal.Zero, decimal.Zero)
+		x.loses(faults.Trigger{}, holder, others)
+		x.loses(faults.Trigger{}, second, all[:reach])
+		x.holds(x.stays())
+		x.client(x.granted(), second, step(scenarios.TryLockStep), x.stays())
+		asked := reached(second, "acquire-called")
+		asked.Believing = holder
+		x.Expect.Reached = append(x.Expect.Reached, asked)
+		x.ends(2 * time.Duration(len(all)) * s.Lock.ConnectTimeout)
+		built = append(built, x.Scenario)
+	}
+	return built
+}
+
 func pause(s *Settings) []*scenarios.Scenario {
 	return each(s, rho(s), rho(s).Neg(), func(x *stage) {
 		x.holds(step(scenarios.LingerStep), step(scenarios.WriteStep), x.stays())
 		stopped := after(holder, faults.Checked)
 		if s.Pause > 0 {
 			x.fault(stopped, "pause", &faults.Pause{Process: holder, For: s.Pause})
-			stopped = after(holder, "resume")
+			// The one goes over into the other, so that the holder does nothing in between.
+			stopped.Plus = s.Pause - 1
 		}
 		x.suspends(stopped)
 		x.client(x.letGo(), second, step(scenarios.TryLockStep), step(scenarios.WriteStep), x.stays())

@@ -1,6 +1,7 @@
 package adversary
 
 import (
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -8,6 +9,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -48,7 +50,7 @@ func each(s *Settings, nodesRate, holdersRate decimal.Decimal, build func(*stage
 	switch {
 	case QuorumOf(s) >= len(s.Nodes.Names):
 		ways = ways[2:]
-	case s.Lock.Guard != nil: // which has nodes that were down wait
+	case guarded(s): // nodes that were down wait before they vote
 		ways = ways[1:]
 	}
 	var built []*scenarios.Scenario
@@ -70,7 +72,7 @@ func newStage(s *Settings, nodesRate, holdersRate decimal.Decimal) *stage {
 	x.Name, x.Title = "attack", "attack"
 	x.Clients = []string{holder, second}
 	x.hurry()
-	if s.Lock.Guard != nil {
+	if guarded(s) {
 		x.client(faults.Trigger{}, holder, scenarios.Step{Kind: scenarios.PrepareStep})
 		x.Expect.Reached = append(x.Expect.Reached, scenarios.Reached{Moment: faults.Moment{Client: holder, Event: faults.Prepared},
 			Before: &faults.Moment{Client: holder, Event: "acquire-called"}})
@@ -113,9 +115,7 @@ func (x *stage) vote(how votes) {
 			x.fault(x.granted(), "restart", &faults.Restart{Node: node})
 		}
 	case lost:
-		p := &faults.Partition{Links: faults.Links{Clients: []string{holder}, Nodes: others}}
-		p.Direction.Direction = sim.Requests
-		x.fault(faults.Trigger{}, "partition", p)
+		x.loses(faults.Trigger{}, holder, others)
 	case all:
 		return
 	}
@@ -138,6 +138,23 @@ func (x *stage) holds(steps ...scenarios.Step) {
 		program = append(program, scenarios.Step{Kind: scenarios.SleepStep, For: x.Lock.TTL / 2}, scenarios.Step{Kind: scenarios.ExtendStep, For: x.Lock.TTL})
 	}
 	x.client(faults.Trigger{At: x.start}, holder, append(program, steps...)...)
+}
+
+// cutOff has the requests of a holder whose lock is renewed while it lives be lost from the grant on.
+func (x *stage) cutOff() {
+	if x.Lock.Watchdog && strings.HasPrefix(string(x.Lock.Protocol), "redisson") {
+		x.loses(x.granted(), holder, x.Nodes.Names)
+	}
+}
+
+// loses has the requests of a client to some nodes be lost.
+func (x *stage) loses(when faults.Trigger, client string, nodes []string) {
+	if len(nodes) == 0 {
+		return
+	}
+	p := &faults.Partition{Links: faults.Links{Clients: []string{client}, Nodes: nodes}}
+	p.Direction.Direction = sim.Requests
+	x.fault(when, "partition", p)
 }
 
 // needed is how many of the holder's nodes must vote for another client too, for that to have a quorum.
@@ -182,9 +199,10 @@ func (x *stage) stays() scenarios.Step {
 }
 
 // letGo has the clocks step as far as the budget allows right after the grant, the nodes' forward and the holder's back, and
-// is when the second client asks so that its requests arrive the moment a quorum of nodes is free.
+// is when the second client asks so that its requests arrive the moment a quorum of nodes is free. Nothing prolongs the lock.
 func (x *stage) letGo() faults.Trigger {
 	s := x.settings
+	x.cutOff()
 	if by := s.Budget.ClockStep; by > 0 {
 		for _, node := range x.Nodes.Names {
 			x.fault(x.granted(), "clock-step", &faults.ClockStep{Process: node, By: by})
@@ -213,7 +231,11 @@ func QuorumOf(s *Settings) int {
 	if s.Lock.Quorum != 0 {
 		return s.Lock.Quorum
 	}
-	return redlock.Majority(len(s.Nodes.Names))
+	n := len(s.Nodes.Names)
+	if s.Lock.Protocol == "redlock-plain" && s.Lock.Rounding == protocols.RoundUp {
+		return min(redlock.Majority(n)+n%2, n)
+	}
+	return redlock.Majority(n)
 }
 
 // rho bounds the rate error of all clocks.
@@ -233,9 +255,16 @@ func replies(s *Settings) sim.Latency {
 	return requests(s)
 }
 
-// Forgetful says whether a node that stops can come back without all it knew. A process that is killed keeps what it wrote
-// to its append-only file; a machine that loses power keeps what was fsynced.
+// guarded says whether nodes vote under the library's restart guard, which other protocols do not have.
+func guarded(s *Settings) bool { return s.Lock.Protocol == "redlock" && s.Lock.Guard != nil }
+
+// Forgetful says whether a node that stops can come back, and vote, without all it knew. A process that is killed keeps what
+// it wrote to its append-only file; a machine that loses power keeps what was fsynced; and under the restart guard a node
+// that lost its memory does not vote.
 func Forgetful(s *Settings) bool {
+	if guarded(s) && !s.Lock.Guard.TrustNodeClock {
+		return false
+	}
 	switch s.Nodes.Persistence.Persistence {
 	case sim.Always:
 		return false

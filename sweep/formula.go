@@ -25,6 +25,12 @@ func ceilDiv(a, b decimal.Decimal) decimal.Decimal {
 	return q
 }
 
+// modelled says whether the formulas are about the protocol: Redlock, with leases that end when the time to live less the
+// drift allowance is over, and that nobody prolongs.
+func modelled(s *Settings) bool {
+	return s.Lock.Protocol == "redlock" || s.Lock.Protocol == "redlock-plain"
+}
+
 // rho bounds the rate error of all clocks.
 func rho(s *Settings) decimal.Decimal { return s.Budget.ClockRate.Ratio() }
 

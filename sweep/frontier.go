@@ -15,7 +15,7 @@ type Row struct {
 	// Safe and Broken are the neighbours on either side of the frontier; one is empty where all values are on one side.
 	Safe   string `json:"safe"`
 	Broken string `json:"broken"`
-	// Formula is what the arithmetic gives, exactly; empty where no schedule has one for this axis.
+	// Formula is what the arithmetic gives, exactly, or AnyValue; empty where no schedule has one for this axis.
 	Formula string `json:"formula"`
 	// Difference is the formula taken from Safe: less than one step of the axis where they agree.
 	Difference string `json:"difference"`
@@ -40,6 +40,9 @@ const (
 	// nothing explains it. One of the two is wrong.
 	Disagrees Agreement = "NO"
 )
+
+// AnyValue is the formula of a setting that makes no difference: the lock holds whatever it is.
+const AnyValue = "any"
 
 // probe is a value on the frontier's axis, and what was found there.
 type probe struct {
@@ -119,6 +122,16 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 	}
 	settings, err := s.settings(append(slices.Clone(at), Setting{path, some.value.Word}))
 	if err != nil {
+		return
+	}
+	if !modelled(settings) || knob.Applies != nil && !knob.Applies(settings) {
+		return
+	}
+	if knob.Any != nil && knob.Any(settings) {
+		r.Formula, r.Agrees = AnyValue, Agrees
+		if breaks != nil {
+			r.Agrees = Disagrees
+		}
 		return
 	}
 	f := knob.Formula(settings)

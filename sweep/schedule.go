@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"redlocksim/adversary"
+	"redlocksim/scenarios/protocols"
 )
 
 // Schedule is an attack, with the settings that stop it.
@@ -24,6 +25,10 @@ type Knob struct {
 	Unit    Unit
 	// Falls says that smaller values are the safer ones.
 	Falls bool
+	// Applies says whether the formula is about these settings; nil if always.
+	Applies func(*Settings) bool
+	// Any says that the lock holds whatever the value; nil if it never does.
+	Any func(*Settings) bool
 	// messages is how much of the setting messages that take so long make up for; nil if none, as the formula has them.
 	messages func(s *Settings, took time.Duration) decimal.Decimal
 }
@@ -49,21 +54,26 @@ func knobs(attack string) []Knob {
 			Formula: RestartDelay, Unit: Nanoseconds, messages: asTime}}
 	case "memory-loss":
 		return []Knob{
-			{Path: "lock.quorum", Text: "⌊(nodes + lost) / 2⌋ + 1", Formula: func(s *Settings) decimal.Decimal { return number(Quorum(s)) }, Unit: Count},
-			{Path: "budget.memory-loss", Text: "2 × quorum − nodes − 1", Unit: Count, Falls: true, Formula: func(s *Settings) decimal.Decimal {
-				if !adversary.Forgetful(s) {
-					return number(int64(len(s.Nodes.Names)))
-				}
-				return number(int64(2*adversary.QuorumOf(s) - len(s.Nodes.Names) - 1))
-			}},
+			{Path: "lock.quorum", Text: "⌊(nodes + lost) / 2⌋ + 1", Applies: votesCount, Formula: func(s *Settings) decimal.Decimal { return number(Quorum(s)) }, Unit: Count},
+			{Path: "budget.memory-loss", Text: "2 × quorum − nodes − 1", Unit: Count, Falls: true, Applies: votesCount, Any: func(s *Settings) bool { return !adversary.Forgetful(s) },
+				Formula: func(s *Settings) decimal.Decimal {
+					return number(int64(2*adversary.QuorumOf(s) - len(s.Nodes.Names) - 1))
+				}},
 		}
 	case "pause":
 		return []Knob{{Path: "lock.guard-time", Text: "the longest pause, suspension and message together, less what the drift allowance leaves; nothing where the library ends the context of a lease that much earlier anyway",
-			Formula: Guard, Unit: Nanoseconds, messages: asTime}}
+			Formula: Guard, Unit: Nanoseconds, messages: asTime,
+			// Where leases overlap, no guard time helps.
+			Applies: func(s *Settings) bool { return Allowance(s).LessThanOrEqual(ns(drift(s))) }}}
 	case "timeout":
 		return []Knob{{Path: "lock.node-timeout", Text: "more than the longest round trip × (1+ρ)", Formula: NodeTimeout, Unit: Nanoseconds}}
 	}
 	return nil
+}
+
+// votesCount says that nothing but the number of votes decides: a node that fails has no vote, and all of them count.
+func votesCount(s *Settings) bool {
+	return s.Lock.Protocol == "redlock" || s.Lock.FailedNode == protocols.NoVote && s.Lock.ConnectTimeout == 0
 }
 
 // asTime is the length of calls, and of Redis' own millisecond, by a clock that may be fast.
