@@ -74,3 +74,33 @@ func TestAttacksTakePlace(t *testing.T) {
 		t.Errorf("%d of %d attacks were not tested, more than 5 %%", untested, attacks)
 	}
 }
+
+// Implementations with habits that the general attacks would miss.
+func TestAttacksOnImplementations(t *testing.T) {
+	for _, c := range []struct{ settings, attack, want string }{
+		// Each client takes the nodes that it reaches for all that there are.
+		{"lock: {preset: redlock-cpp, ttl: 8s}", "split", "lease-overlap"},
+		{"lock: {preset: redlock-cpp, ttl: 8s, connect-timeout: 0s}", "split", ""},
+		// The watchdog renews the lock for as long as nothing keeps it from that.
+		{"lock: {preset: redisson, ttl: 8s}", "clocks", "lease-overlap"},
+		// The majority of five is rounded up to four, and all five vote: three that lose their memory are not enough.
+		{"lock: {preset: redlock-php, ttl: 8s}\nbudget: {memory-loss: 3}", "memory-loss", ""},
+		{"lock: {preset: redlock-php, ttl: 8s}\nbudget: {memory-loss: 4}", "memory-loss", "lease-overlap"},
+		// A node that lost its memory does not vote under the restart guard.
+		{"lock: {ttl: 8s, guard: {max-ttl: 8s}}\nbudget: {memory-loss: 5}", "memory-loss", ""},
+		{"lock: {ttl: 8s}\nbudget: {memory-loss: 5}", "memory-loss", "lease-overlap"},
+		// A pause that goes over into a suspension is as long as both.
+		{"lock: {ttl: 8s, protocol: redlock-plain, clock: boottime, guard-time: 1900ms}\nbudget: {pause: 1s, suspend: 1s}", "pause", "stale-write"},
+		{"lock: {ttl: 8s, protocol: redlock-plain, clock: boottime, guard-time: 2050ms}\nbudget: {pause: 1s, suspend: 1s}", "pause", ""},
+	} {
+		s, err := scenarios.ParseSettings("settings", []byte(c.settings+"\nnodes: {persistence: none}\nnetwork: {latency: 0s}\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", c.settings, err)
+		}
+		attacks, _ := adversary.Find(c.attack)
+		out, err := attacks[0].Run(&adversary.Settings{Scenario: s, Pause: s.Budget.Pause}, scenarios.Options{})
+		if err != nil || out.Broken != c.want || out.NotTested != "" {
+			t.Errorf("%s: %s: %q, want %q; not tested: %q, %v", c.settings, c.attack, out.Broken, c.want, out.NotTested, err)
+		}
+	}
+}

@@ -22,7 +22,7 @@ import (
 	"redlocksim/sweep/advise"
 )
 
-var randomSettings = flag.Int("random-settings", 12, "how many random settings files sweep and advise are put to the test with; the full test is 500")
+var randomSettings = flag.Int("random-settings", 8, "how many random settings files sweep and advise are put to the test with; the full test is 500")
 
 // The attacks that are placed by hand. They have the names that sweep gives to its own.
 var kinds = []string{"clocks", "restart", "memory-loss", "pause"}
