@@ -80,11 +80,16 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 
 // written is an item as files have it.
 type written struct {
-	At     *time.Duration `yaml:"at"`
-	After  *faults.Moment `yaml:"after"`
-	Every  *faults.Moment `yaml:"every"`
-	Plus   time.Duration  `yaml:"plus"`
-	Client string         `yaml:"client"`
+	// At is the true time at which it happens.
+	At *time.Duration `yaml:"at"`
+	// After is the event at which it happens, once, in place of a time.
+	After *faults.Moment `yaml:"after"`
+	// Every is the event at which it happens, each time.
+	Every *faults.Moment `yaml:"every"`
+	// Plus is how long after the event it happens; 0s.
+	Plus time.Duration `yaml:"plus"`
+	// Client is the client that does it.
+	Client string `yaml:"client"`
 	// Resource is what locks are on that do not name a resource themselves: a name, or a list of names for one lock on all of
 	// them.
 	Resource Several `yaml:"resource"`
