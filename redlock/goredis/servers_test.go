@@ -4,10 +4,19 @@ package goredis_test
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
+	"math/big"
+	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +37,8 @@ type serverCondition struct {
 	is     string // how to recognise the error
 	found  func(error) bool
 	args   []string
-	fresh  bool // no lock is taken before
+	fresh  bool                                    // no lock is taken before
+	ready  func(t *testing.T, admin *redis.Client) // before the client connects
 	client func(*redis.Options)
 	enter  func(t *testing.T, admin *redis.Client)
 }
@@ -81,7 +91,47 @@ var serverConditions = []serverCondition{
 		})
 	}},
 	{name: "a replica (READONLY)", is: "`redis.IsReadOnlyError`", found: redis.IsReadOnlyError, enter: admit("replicaof", "127.0.0.1", "1")},
+	{name: "reads its data in (LOADING)", is: "text `LOADING`", found: saying("LOADING"), args: []string{"--enable-debug-command", "yes"}, enter: load},
 	{name: "Redis Cluster without slots (CLUSTERDOWN)", is: "`redis.IsClusterDownError`", found: redis.IsClusterDownError, args: []string{"--cluster-enabled", "yes"}},
+	{name: "Redis Cluster, the slot is another's (MOVED)", is: "text `MOVED`", found: saying("MOVED"), args: []string{"--cluster-enabled", "yes"}, fresh: true, enter: giveSlotsAway},
+	encrypted("TLS", "", nil, true),
+	encrypted("TLS, with a certificate that the client does not trust", "text `x509`", saying("x509"), false),
+}
+
+// load has the server read its own snapshot in, for 100 s. It answers between two keys, each of which fills more than what
+// it reads between two looks at its connections.
+func load(t *testing.T, admin *redis.Client) {
+	ctx := context.Background()
+	for i := range 1000 {
+		if err := admin.Set(ctx, fmt.Sprint("ballast", i), strings.Repeat("-", 2048), 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	admit("config", "set", "rdbcompression", "no")(t, admin)
+	admit("config", "set", "key-load-delay", "100000")(t, admin) // microseconds for each key
+	admit("config", "set", "loading-process-events-interval-bytes", "1024")(t, admin)
+	loader := newClient(t, admin.Options().Addr, nil)
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		_ = loader.Do(ctx, "debug", "reload").Err()
+	}()
+	eventually(t, patience, "the server is loading", func() bool {
+		return strings.Contains(fmt.Sprint(admin.Get(ctx, "r").Err()), "LOADING")
+	})
+}
+
+// giveSlotsAway makes the server one of a cluster of two, and the other has all slots.
+func giveSlotsAway(t *testing.T, admin *redis.Client) {
+	ctx := context.Background()
+	other := redisserver.Start(t, "--cluster-enabled", "yes")
+	owner := newClient(t, other.Addr, nil)
+	admit("cluster", "addslotsrange", 0, 16383)(t, owner)
+	host, port, _ := strings.Cut(other.Addr, ":")
+	admit("cluster", "meet", host, port)(t, admin)
+	eventually(t, patience, "the servers know each other", func() bool {
+		return strings.Contains(fmt.Sprint(admin.Get(ctx, "r").Err()), "MOVED")
+	})
 }
 
 // What Lock, Extend and Unlock answer for a server in each condition, and how the error is recognised, is the table in
@@ -115,6 +165,9 @@ func TestServers(t *testing.T) {
 func (c serverCondition) row(t *testing.T) string {
 	server := redisserver.Start(t, c.args...)
 	admin := newClient(t, server.Addr, nil)
+	if c.ready != nil {
+		c.ready(t, admin)
+	}
 	client, err := redlock.New([]redlock.Node{newNode(t, newClient(t, server.Addr, c.client))}, redlock.WithNodeTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
@@ -156,4 +209,58 @@ func (c serverCondition) cell(t *testing.T, err error) string {
 	}
 	t.Errorf("no reason: %v", err)
 	return err.Error()
+}
+
+// encrypted is a server with a certificate that it has made itself, which the client trusts or not.
+func encrypted(name, is string, found func(error) bool, trusted bool) serverCondition {
+	var addr string
+	trust := x509.NewCertPool()
+	return serverCondition{name: name, is: is, found: found, fresh: !trusted,
+		ready: func(t *testing.T, admin *redis.Client) {
+			certificate, key := selfSigned(t)
+			if trusted && !trust.AppendCertsFromPEM(certificate) {
+				t.Fatal("no certificate")
+			}
+			dir := t.TempDir()
+			for file, text := range map[string][]byte{"certificate": certificate, "key": key} {
+				if err := os.WriteFile(filepath.Join(dir, file), text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			admit("config", "set", "tls-auth-clients", "no", "tls-cert-file", filepath.Join(dir, "certificate"), "tls-key-file", filepath.Join(dir, "key"))(t, admin)
+			eventually(t, patience, "the server listens for TLS", func() bool { // unless another process takes the port first
+				free, err := net.Listen("tcp", "127.0.0.1:0")
+				if err != nil {
+					t.Fatal(err)
+				}
+				addr = free.Addr().String()
+				_ = free.Close()
+				_, port, _ := strings.Cut(addr, ":")
+				return admin.ConfigSet(context.Background(), "tls-port", port).Err() == nil
+			})
+		},
+		client: func(o *redis.Options) {
+			o.Addr, o.TLSConfig = addr, &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12}
+		},
+	}
+}
+
+// selfSigned makes a certificate for the loopback address, and its key.
+func selfSigned(t *testing.T) (certificate, key []byte) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
 }
