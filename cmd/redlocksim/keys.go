@@ -27,7 +27,8 @@ keys have no TTL and will never expire (leaks).
 Name all masters of one lock: HOST:PORT, or redis://USER:PASSWORD@HOST:PORT/DB,
 rediss:// for TLS. A lock is held by the value that stands on a majority of
 them; of a value only the first 8 bytes are shown, because the whole of it is
-enough to release the lock. What is left of a lock is the time for which a
+enough to release the lock. The fingerprint beside it is what the library's logs
+and traces call the value. What is left of a lock is the time for which a
 majority still has it.
 
 Every key that is a string counts as a lock key, except the counters of fencing
@@ -129,11 +130,13 @@ type guardReport struct {
 }
 
 type lockReport struct {
-	Key     string       `json:"key"`
-	Holder  string       `json:"holder_prefix"`
-	Held    bool         `json:"held"` // by a quorum of the nodes
-	ForMS   *int64       `json:"held_for_ms"`
-	OnNodes []keysOnNode `json:"nodes"`
+	Key    string `json:"key"`
+	Holder string `json:"holder_prefix"`
+	// Fingerprint is what logs and traces of the library call the value; empty for one that is longer than what is read.
+	Fingerprint string       `json:"fingerprint,omitempty"`
+	Held        bool         `json:"held"` // by a quorum of the nodes
+	ForMS       *int64       `json:"held_for_ms"`
+	OnNodes     []keysOnNode `json:"nodes"`
 }
 
 type keysOnNode struct {
@@ -163,6 +166,9 @@ func newKeysReport(all []*found) *keysReport {
 	}
 	for _, h := range holdings(all) {
 		l := lockReport{Key: quotedIfOdd(h.key), Holder: prefix(h.value)}
+		if len(h.value) < valueBytes {
+			l.Fingerprint = redlock.Fingerprint(h.value)
+		}
 		if left, ok := h.quorate(r.Quorum); ok {
 			l.Held, l.ForMS = true, millisecondsLeft(left)
 		}
@@ -222,10 +228,10 @@ func (r *keysReport) write(w io.Writer, width int) error {
 	locks := reports.Look{Width: width}.NewTable()
 	each := 0
 	if width > 0 {
-		each = max(18, (width-42)/2) // the first two columns, of what the others leave
+		each = max(18, (width-57)/2) // the first two columns, of what the others leave
 		locks.SetColumnConfigs([]table.ColumnConfig{{Number: 1, WidthMax: each}})
 	}
-	locks.AppendHeader(table.Row{"lock", "left on", "holder", "nodes", "held for"})
+	locks.AppendHeader(table.Row{"lock", "left on", "holder", "fingerprint", "nodes", "held for"})
 	for _, l := range r.Locks {
 		var left []string
 		for _, n := range l.OnNodes {
@@ -235,7 +241,7 @@ func (r *keysReport) write(w io.Writer, width int) error {
 		if l.Held {
 			held = forHowLong(l.ForMS)
 		}
-		locks.AppendRow(table.Row{l.Key, pack(left, each), l.Holder, fmt.Sprintf("%d of %d", len(l.OnNodes), len(r.Nodes)), held})
+		locks.AppendRow(table.Row{l.Key, pack(left, each), l.Holder, l.Fingerprint, fmt.Sprintf("%d of %d", len(l.OnNodes), len(r.Nodes)), held})
 	}
 	_, err := fmt.Fprintln(w, nodes.Render())
 	if err == nil && len(r.Locks) > 0 {

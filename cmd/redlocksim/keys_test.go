@@ -78,6 +78,16 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
+// A value that is longer than what is read of it has no fingerprint, and not that of its beginning.
+func TestKeysFingerprints(t *testing.T) {
+	for n, want := range map[int]bool{valueBytes - 1: true, valueBytes: false} {
+		f := &found{locks: []lockKey{{"r", strings.Repeat("v", n), time.Hour}}}
+		if got := newKeysReport([]*found{f}).Locks[0].Fingerprint; (got != "") != want {
+			t.Errorf("the fingerprint of %d bytes is %q", n, got)
+		}
+	}
+}
+
 // cluster is some servers, and a way to run commands on them.
 type cluster struct {
 	*testing.T
@@ -154,7 +164,7 @@ func TestKeysOfTheLibrary(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	l := r.Locks[0]
-	if l.Key != "orders/1" || !l.Held || l.Holder != lease.Value()[:8]+"…" || len(l.OnNodes) != 3 {
+	if l.Key != "orders/1" || !l.Held || l.Holder != lease.Value()[:8]+"…" || l.Fingerprint != redlock.Fingerprint(lease.Value()) || len(l.OnNodes) != 3 {
 		t.Errorf("the lock is %+v", l)
 	}
 	if l.ForMS == nil || *l.ForMS <= 3_000_000 || *l.ForMS > 3_600_000 {
@@ -205,10 +215,10 @@ func TestKeysFindsLeaks(t *testing.T) {
 	for _, want := range []string{
 		`1  \S+ +2 +0 +0 +0  no record`,
 		`3  \S+ +3 +2 +0 +0  no record`,
-		`orders/held +1: 2h46m, 2: 5h33m, 3: 8h1\dm +AAAAAAAA…  3 of 3  5h33m`,
-		`orders/split +1: 2h46m +BBBBBBBB…  1 of 3  not held`,
-		`orders/split +3: no TTL +BBBBBBBB…  1 of 3  not held`,
-		`orders/stuck +2: no TTL, 3: no TTL +CCCCCCCC…  2 of 3  no TTL`,
+		`orders/held +1: 2h46m, 2: 5h33m, 3: 8h1\dm +AAAAAAAA…  595dc0d36b6b  3 of 3  5h33m`,
+		`orders/split +1: 2h46m +BBBBBBBB…  [0-9a-f]{12}  1 of 3  not held`,
+		`orders/split +3: no TTL +BBBBBBBB…  eacfa6ba57f9  1 of 3  not held`,
+		`orders/stuck +2: no TTL, 3: no TTL +CCCCCCCC…  722767feddfe  2 of 3  no TTL`,
 		`lock keys without a TTL, which never expire: 3\n`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
@@ -247,7 +257,7 @@ func TestKeysWithAServerDown(t *testing.T) {
 	c.do(0, "SET", "r", "v", "PX", 10_000_000)
 	c.servers[2].Kill()
 	out, errs := c.keys(exitUsage, c.addrs...)
-	if !strings.HasPrefix(errs, "redlocksim: "+c.addrs[2]+": ") || !regexp.MustCompile(`r +1: 2h46m\S+ +v +1 of 3  not held`).MatchString(out) {
+	if !strings.HasPrefix(errs, "redlocksim: "+c.addrs[2]+": ") || !regexp.MustCompile(`r +1: 2h46m\S+ +v +4c94485e0c21 +1 of 3  not held`).MatchString(out) {
 		t.Errorf("got\n%s%s", out, errs)
 	}
 }
