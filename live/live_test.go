@@ -360,13 +360,15 @@ func TestResetsOfSubscribers(t *testing.T) {
 	}
 }
 
-// Every fault of the vocabulary is made to happen.
+// Every fault of the vocabulary is made to happen, but for those that say why they cannot.
 func TestEveryFault(t *testing.T) {
+	refused := map[string]string{"split": "a proxy does not know where in a batch one command ends"}
 	for _, w := range faults.Vocabulary() {
 		s := *byName("17-clock-jump")
 		s.Timeline = []scenarios.Item{{Kind: w.Name, Fault: w.New()}}
-		if err := live.Unfit(&s); err != nil {
-			t.Errorf("%s: %v", w.Name, err)
+		err := live.Unfit(&s)
+		if why := refused[w.Name]; why == "" && err != nil || why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), why)) {
+			t.Errorf("%s: %v, want %q", w.Name, err, why)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	_ "redlocksim/internal/nofailfile"
 )
 
 func TestText(t *testing.T) {
