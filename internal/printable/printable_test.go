@@ -7,6 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "redlocksim/internal/nofailfile"
+
 	"redlocksim/internal/printable"
 )
 
