@@ -28,7 +28,11 @@ func later[F faults.Fault](s *scenarios.Scenario, by time.Duration) {
 	s.Timeline = append([]scenarios.Item(nil), s.Timeline...)
 	for i := range s.Timeline {
 		if _, ok := s.Timeline[i].Fault.(F); ok {
-			s.Timeline[i].When.Plus += by
+			if when := &s.Timeline[i].When; when.After == nil {
+				when.At += by
+			} else {
+				when.Plus += by
+			}
 		}
 	}
 }
@@ -256,6 +260,11 @@ func TestCausesAreCauses(t *testing.T) {
 			}
 		}, "safe"},
 		"69-two-locks/one-breaks": {noStep, "safe"},
+		"67-batches/after-silence": {func(s *scenarios.Scenario) { // the silence goes on
+			weaken(s, func(f *faults.Partition) faults.Fault {
+				return &faults.Partition{Links: f.Links, For: 10 * time.Second}
+			})
+		}, "safe"},
 		"70-locks-in-opposite-orders/opposite": {func(s *scenarios.Scenario) { // in the same
 			s.Timeline = slices.Clone(s.Timeline)
 			s.Timeline[1].Do = s.Timeline[0].Do
@@ -265,6 +274,14 @@ func TestCausesAreCauses(t *testing.T) {
 		"70-locks-in-opposite-orders/at-once":   {steppingAs("70-locks-in-opposite-orders/opposite"), "safe"},
 		"71-locks-on-several-resources/jump":    {noStep, "safe"},
 		"72-one-token-for-several-resources":    {unfenced, "stale-write, accepted-after-expiry"},
+		"74-joint-commands/refused-by-the-guard": {func(s *scenarios.Scenario) {
+			s.Lock.Guard, s.Timeline = nil, slices.Clone(s.Timeline[1:]) // nothing to prepare
+		}, "lease-overlap"},
+		"75-split-batches/silently": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Split) faults.Fault { whole := *f; whole.For = 1; return &whole })
+		}, "safe"},
+		"77-reset-and-restart/reset":   {func(s *scenarios.Scenario) { later[*faults.Reset](s, 500*time.Millisecond) }, "safe"},
+		"77-reset-and-restart/restart": {func(s *scenarios.Scenario) { later[*faults.Restart](s, time.Second) }, "safe"},
 
 		"47-consensus/paused-client":                  {noPause, "safe"},
 		"47-consensus/paused-client-fenced":           {unfenced, "stale-write"},

@@ -82,6 +82,9 @@ func verify(ctx context.Context, search int, all bool) (survived bool, err error
 			fmt.Fprintln(os.Stderr, problem)
 		}
 	}
+	if err := results.Write(path); err != nil { // without those of mutants that there are no more
+		return survived, err
+	}
 	return survived, os.WriteFile(filepath.Join("mutants", "TABLE.md"), []byte(results.Page()), 0o666)
 }
 
