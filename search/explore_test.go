@@ -324,18 +324,23 @@ func TestExploreFindsTheLiterature(t *testing.T) {
 				}
 				return true
 			}
-			sum, err := Explore(ctx, s, Options{Runs: 10_000, Progress: func(sum *Summary) {
-				if found(sum) {
-					cancel()
+			// What one seed finds is a matter of luck, and changes with everything that is drawn.
+			for seed := range uint64(3) {
+				sum, err := Explore(ctx, s, Options{Seed: seed + 1, Runs: 10_000, Progress: func(sum *Summary) {
+					if found(sum) {
+						cancel()
+					}
+				}})
+				if err != nil {
+					t.Fatal(err)
 				}
-			}})
-			if err != nil {
-				t.Fatal(err)
+				if found(sum) {
+					t.Logf("found in %d runs with seed %d", sum.Runs, seed+1)
+					return
+				}
+				t.Logf("not found in %d runs with seed %d: %+v", sum.Runs, seed+1, sum.Findings)
 			}
-			if !found(sum) {
-				t.Errorf("not found in %d runs: %+v", sum.Runs, sum.Findings)
-			}
-			t.Logf("found in %d runs", sum.Runs)
+			t.Error("not found")
 		})
 	}
 }
