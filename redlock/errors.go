@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/redlock/internal/printable"
+	"redlocksim/internal/printable"
 )
 
 // What an [Error] can be matched against with errors.Is.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/redlock/internal/printable"
+	"redlocksim/internal/printable"
 )
 
 // Lock acquires the lock on the resource, trying again after a random delay until ctx ends. The lease is good for less

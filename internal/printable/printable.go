@@ -1,4 +1,5 @@
-// Package printable makes texts of others fit for terminals, logs and XML.
+// Package printable makes the texts of others fit for terminals, logs, errors and XML: servers' answers, names that callers
+// chose, histories from anywhere.
 package printable
 
 import (
@@ -24,4 +25,19 @@ func Line(text string) string {
 		text = text[size:]
 	}
 	return b.String()
+}
+
+// Text is the text as a Line, of at most about max bytes before what is not printable is escaped.
+func Text(text string, max int) string { return Line(Short(text, max)) }
+
+// Short is the text, cut after about max bytes if it is longer, with … and its length in its place then.
+func Short(text string, max int) string {
+	if len(text) <= max {
+		return text
+	}
+	end := max
+	for end > 0 && end > max-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "… (" + strconv.Itoa(len(text)) + " bytes)"
 }

@@ -17,8 +17,8 @@ import (
 	"log/slog"
 	"time"
 
+	"redlocksim/internal/printable"
 	"redlocksim/redlock"
-	"redlocksim/redlock/internal/printable"
 )
 
 // Options say what is logged, and where. The zero Options suit most.
