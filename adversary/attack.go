@@ -63,23 +63,26 @@ type Outcome struct {
 	// Messages is for how long, in true time, the calls took on which the attack rests. With messages that take no time it is
 	// 0; else the lock may hold in the simulator by so much more than the arithmetic says.
 	Messages time.Duration
-	// Result is the run that decided.
+	// Result is the run that decided, and Runs are all that were made, it included.
 	Result *scenarios.Result
+	Runs   []*scenarios.Result
 }
 
 // Run makes the attack. The error is an internal one.
 func (x Attack) Run(s *Settings, o scenarios.Options) (Outcome, error) {
 	out := Outcome{}
+	var runs []*scenarios.Result
 	var reasons []string
 	for _, scenario := range x.build(s) {
 		r, err := scenarios.Judge(scenario, o)
 		if err != nil {
 			return out, err
 		}
+		runs = append(runs, r)
 		this := Outcome{Broken: x.what(r), NotTested: first(r.NotTested), Messages: x.messages(s, r.History), Result: r}
 		switch {
 		case this.Broken != "":
-			this.NotTested = ""
+			this.NotTested, this.Runs = "", runs
 			return this, nil
 		case this.NotTested != "":
 			reasons = append(reasons, this.NotTested)
@@ -91,6 +94,7 @@ func (x Attack) Run(s *Settings, o scenarios.Options) (Outcome, error) {
 	if out.NotTested != "" {
 		out.NotTested = reasons[0]
 	}
+	out.Runs = runs
 	return out, nil
 }
 

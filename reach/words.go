@@ -11,12 +11,13 @@ var of = map[Kind]string{Step: "steps", Fault: "faults struck", Effect: "faults 
 
 // Write says for each kind how much of what could be reached was reached, and what never was. A kind of which nothing could
 // be is left out.
-func (c *Counts) Write(w io.Writer, features []Feature) error {
+func (t *Tally) Write(w io.Writer) error {
 	var b strings.Builder
+	c, features := &t.Reached, t.Features
 	word := "reached"
 	for _, k := range Kinds() {
 		reached, all := c.Of(k, features)
-		if all == 0 {
+		if all == 0 || k == Effect && t.NoEffects {
 			continue
 		}
 		fmt.Fprintf(&b, "%-11s%d of %d %s", word, reached, all, of[k])
@@ -35,9 +36,9 @@ func (c *Counts) Write(w io.Writer, features []Feature) error {
 }
 
 // Warnings says which of the features that settings turn on no run used.
-func Warnings(unused []Feature) []string {
+func (t *Tally) Warnings() []string {
 	var all []string
-	for _, f := range unused {
+	for _, f := range t.Unused {
 		all = append(all, fmt.Sprintf("the settings turn on %s, and no run used it: nothing was tested of it", f))
 	}
 	return all

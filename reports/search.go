@@ -41,7 +41,7 @@ func Search(w io.Writer, s *search.Summary, dir string) error {
 		line("margin", "%v was the smallest: the lease of %s ran out at %v, seed %d", n.Slack(), n.Client, n.Expiry, n.Candidate.Seed)
 	}
 	line("self-check", "%d runs made again were the same; a lock with a planted bug was caught %d times", s.Repeated, s.Canaries)
-	if err := s.Reached.Write(&b, s.Features); err != nil {
+	if err := s.Tally.Write(&b); err != nil {
 		return err
 	}
 	if s.Unshrunk > 0 {

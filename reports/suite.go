@@ -161,9 +161,9 @@ func NewDocument(records []Record, notRun []NotRun) Document {
 	return doc
 }
 
-// WithReached is the document with what its runs reached, whose scenarios turn these features on.
-func (d Document) WithReached(c *reach.Counts, features []reach.Feature) Document {
-	d.Reached, d.Unused = c.Rows(), append([]reach.Feature{}, c.Unused(features)...)
+// WithReached is the document with what its runs reached.
+func (d Document) WithReached(t *reach.Tally) Document {
+	d.Reached, d.Unused = t.Reached.Rows(), append([]reach.Feature{}, t.Unused...)
 	return d
 }
 

@@ -190,7 +190,6 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	if err := x.effects(trials); err != nil {
 		return false, err
 	}
-	x.Summary.Unused = x.Summary.Reached.Unused(x.Summary.Features)
 	x.Pool = x.narrowest(trials)
 	if err := x.settle(ctx, shrinksPerGeneration); err != nil || ctx.Err() != nil {
 		return false, err

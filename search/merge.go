@@ -83,9 +83,7 @@ func (st *state) include(shard *state, from, dir string) error {
 	s.Repeated += other.Repeated
 	s.Canaries += other.Canaries
 	s.Unshrunk += other.Unshrunk
-	s.Reached.Merge(other.Reached)
-	s.Features = other.Features
-	s.Unused = s.Reached.Unused(s.Features)
+	s.Tally.Merge(other.Tally)
 	if n := other.Narrowest; n != nil && (s.Narrowest == nil || n.Slack() < s.Narrowest.Slack()) {
 		s.Narrowest = n
 	}

@@ -77,8 +77,7 @@ func open(s Space, o Options) (*state, error) {
 		return nil, err
 	}
 	fresh := &state{Search: this, Shard: o.Shard, orders: hyperloglog.NewNoSparse()}
-	fresh.Summary.Features = s.Base.Features()
-	fresh.Summary.Unused = fresh.Summary.Features
+	fresh.Summary.TurnOn(s.Base.Features()...)
 	if o.Dir == "" {
 		return fresh, nil
 	}

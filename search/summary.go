@@ -30,11 +30,8 @@ type Summary struct {
 	// Repeated is how many runs were made again and were the same, and Canaries how often the broken lock was caught.
 	Repeated int `json:"repeated"`
 	Canaries int `json:"canaries"`
-	// Features are what the settings turn on, and Unused those of them that no run used.
-	Features []reach.Feature `json:"features,omitempty"`
-	Unused   []reach.Feature `json:"unused,omitempty"`
-	// Reached is which steps, faults, moments and rules the runs got to, and how many of them did.
-	Reached reach.Counts `json:"reached"`
+	// Tally is what the runs reached.
+	reach.Tally
 	// Findings are what was found, shrunk, each of them another way to break the lock.
 	Findings []Finding `json:"findings"`
 	// Unshrunk is how many violations were left aside because too many were waiting to be shrunk.
@@ -53,7 +50,7 @@ func (s *Summary) explains(kind checker.Kind, families []string, beyond bool) in
 // clone is a copy that does not change with the summary.
 func (s *Summary) clone() Summary {
 	c := *s
-	c.Findings, c.Reached = slices.Clone(c.Findings), c.Reached.Clone()
+	c.Findings, c.Tally = slices.Clone(c.Findings), c.Tally.Clone()
 	return c
 }
 
@@ -78,7 +75,7 @@ func (x *explorer) add(t *trial) {
 	case len(t.kinds) > 0:
 		s.BeyondViolations++
 	}
-	s.Reached.Add(t.reached, t.run)
+	s.Tally.Add(t.reached, t.run)
 	x.orders.InsertHash(t.order)
 	if t.margin != nil && (x.space.Beyond || !t.beyond) {
 		if e := t.escape(); s.Narrowest == nil || e.Slack() < s.Narrowest.Slack() {

@@ -122,6 +122,9 @@ func (s *Spec) cell(ctx context.Context, at []Setting) (Cell, error) {
 		return c, &SpecError{err}
 	}
 	var m meter
+	seen := survey{}
+	seen.tally.TurnOn(settings.Features()...)
+	number := 0
 	for _, schedule := range s.Schedules {
 		out, err := schedule.Run(settings, scenarios.Options{})
 		if err != nil {
@@ -135,15 +138,23 @@ func (s *Spec) cell(ctx context.Context, at []Setting) (Cell, error) {
 			c.NotTested = append(c.NotTested, Missed{schedule.Name, out.NotTested})
 		}
 		m.add(out.Result)
+		for _, r := range out.Runs {
+			seen.add(at, number, r)
+			number++
+		}
 	}
 	if s.Random > 0 {
 		// What a schedule contrives says nothing about ordinary costs.
 		m = meter{}
-		if c.Random, err = s.sample(ctx, settings, &m); err != nil {
+		if c.Random, err = s.sample(ctx, settings, func(i int, r *scenarios.Result) {
+			m.add(r)
+			seen.add(at, number+i, r)
+		}); err != nil {
 			return c, err
 		}
 	}
 	c.Measures = m.sum()
+	s.gather.add(&seen)
 	return c, nil
 }
 
@@ -157,8 +168,8 @@ func (s *Spec) settings(at []Setting) (*Settings, error) {
 }
 
 // sample makes random experiments. They are drawn from the same seeds at every point, so that neighbours differ by their
-// settings and by nothing else.
-func (s *Spec) sample(ctx context.Context, settings *Settings, m *meter) (*Sample, error) {
+// settings and by nothing else. add takes in each of them, whose history does not last.
+func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *scenarios.Result)) (*Sample, error) {
 	space := search.NewSpace(settings.Scenario.Settings())
 	sample := Sample{Runs: s.Random}
 	var buffer history.History
@@ -173,7 +184,7 @@ func (s *Spec) sample(ctx context.Context, settings *Settings, m *meter) (*Sampl
 			return nil, err
 		}
 		buffer = r.History
-		m.add(r)
+		add(i, r)
 		if r.Report.NotTested() != "" {
 			sample.NotTested++
 		}

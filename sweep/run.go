@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"redlocksim/reach"
 )
 
 // Spec is a sweep.
@@ -30,6 +32,8 @@ type Spec struct {
 	Seed uint64
 	// Jobs is how many points are run at a time; one a core if zero. It changes no result.
 	Jobs int
+
+	gather *gathering // of the sweep under way
 }
 
 // Chart is what a sweep found.
@@ -49,6 +53,8 @@ type Chart struct {
 	Frontier []Row `json:"frontier"`
 	// Partial says that the sweep was interrupted: cells and rows are missing.
 	Partial bool `json:"partial"`
+	// Tally is what the runs of all points reached, of a bisection's too.
+	reach.Tally
 }
 
 // ChartAxis is an axis of a Chart.
@@ -150,6 +156,8 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 	for _, x := range s.Schedules {
 		chart.Schedules = append(chart.Schedules, x.Name)
 	}
+	g := &gathering{}
+	s.gather = g
 	var err error
 	if s.Bisect {
 		err = s.bisectAll(ctx, chart)
@@ -162,7 +170,8 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 	if len(chart.Cells) > 0 && !slices.ContainsFunc(chart.Cells, func(c Cell) bool { return c.Invalid == "" }) {
 		return nil, &SpecError{fmt.Errorf("no point has settings that can be run: %s", chart.Cells[0].Invalid)}
 	}
-	return chart, nil
+	chart.Tally, err = g.reached()
+	return chart, err
 }
 
 // SpecError is a sweep that makes no sense.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
@@ -40,6 +41,32 @@ func TestJobsChangeNothing(t *testing.T) {
 	}
 	if charts[0] != charts[1] {
 		t.Errorf("with one job:\n%s\nwith five:\n%s", charts[0], charts[1])
+	}
+}
+
+// Every run of every point counts: the lock breaks in the first way to place the attack after 9 s, and in none of the three
+// after 10 s. Nodes that come back without their memory make a difference.
+func TestReachedBySweep(t *testing.T) {
+	s := preset(t, "restart", "lock.ttl=10s", "budget.restart-delay=9s,10s")
+	c := run(t, s)
+	if got := c.Reached.Runs; got != 1+3 {
+		t.Errorf("%d runs", got)
+	}
+	for _, e := range []struct {
+		kind reach.Kind
+		name string
+		runs int
+	}{
+		{reach.Step, "granted", 4}, {reach.Step, "memory-lost", 4}, {reach.Step, "extended", 0}, {reach.Fault, "power-loss", 4}, {reach.Effect, "power-loss", 1},
+		{reach.Fault, "pause", 0}, {reach.Rule, "holds", 4},
+	} {
+		if got := c.Reached.Reached(e.kind, e.name); got != e.runs {
+			t.Errorf("%s %s in %d runs, want %d", e.kind, e.name, got, e.runs)
+		}
+	}
+	s.Bisect = true
+	if c = run(t, s); c.Reached.Runs < 10 { // a second, to the millisecond
+		t.Errorf("%d runs of a bisection", c.Reached.Runs)
 	}
 }
 

@@ -92,6 +92,10 @@ func (c *Chart) WriteText(w io.Writer) error {
 	}
 	c.frontier(&b)
 	c.missed(&b)
+	b.WriteString("\n")
+	if err := c.Tally.Write(&b); err != nil {
+		return err
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -45,15 +45,17 @@ what it would have found anyway. --shard i/n does one part of the runs; merge
 adds the parts up.
 
 Every thousandth run is made again and compared, and a lock with a planted bug
-must be caught every thousand runs, or the search ends with an error. The report
-says which steps of the algorithm, faults, moments and rules of the checker were
-reached and which never were. A feature that the settings turn on and that no run
-used is a warning; with --strict it makes the search not tested.
+must be caught every thousand runs, or the search ends with an error.
 
 With --systematic nothing is drawn: the scenario is run as it is, and then every
 fault of the vocabulary is placed at every step of it, or with --depth 2 every
 two. With --orders all orders of messages and timers are gone through in small
 worlds of three nodes and two clients, and the report says what was covered.
+
+The report of each search says which steps of the algorithm, faults, moments and
+rules of the checker were reached and which never were. A feature that the
+settings turn on and that no run used is a warning; with --strict it makes the
+search not tested.
 
 ` + exploreExitHelp,
 		Example: `  redlocksim explore --seeds 100000
@@ -68,10 +70,14 @@ worlds of three nodes and two clients, and the report says what was covered.
 			if err != nil {
 				return err
 			}
+			if err := files.check(target{"--json", jsonPath}); err != nil {
+				return err
+			}
 			if !cmd.Flags().Changed("dir") {
 				o.Dir = defaultDir(asked, beyond)
 			}
 			so.seed, so.beyond, so.jobs, so.dir = o.Seed, beyond, o.Jobs, o.Dir
+			so.json, so.strict = jsonPath, strict
 			if asked == bySystem {
 				base, err := oneScenario(args)
 				if err != nil {
@@ -89,9 +95,6 @@ worlds of three nodes and two clients, and the report says what was covered.
 			space = search.NewSpace(base)
 			space.Beyond, space.Clients, space.Duration = beyond, clients, duration
 			if err := checkSpace(&o, shard); err != nil {
-				return err
-			}
-			if err := files.check(target{"--json", jsonPath}); err != nil {
 				return err
 			}
 			ctx, stop := untilInterrupted(cmd)
@@ -175,8 +178,8 @@ var searchFlags = []struct {
 	{"blind", []string{random}},
 	{"clients", []string{random}},
 	{"duration", []string{random}},
-	{"json", []string{random}},
-	{"strict", []string{random}},
+	{"json", []string{random, bySystem, allOrders}},
+	{"strict", []string{random, bySystem, allOrders}},
 	{"junit", []string{random}},
 	{"markdown", []string{random}},
 	{"beyond", []string{random, bySystem}},
@@ -341,7 +344,7 @@ func searchVerdict(cmd *cobra.Command, s *search.Summary, strict bool, err error
 	if err != nil {
 		return searchError(err)
 	}
-	code := warnOfUnused(cmd, s.Unused, strict)
+	code := warnOfUnused(cmd, &s.Tally, strict)
 	if s.Violations > 0 || s.Unfinished > 0 {
 		code = exitcode.Worst(code, exitSafety)
 	}

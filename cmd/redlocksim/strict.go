@@ -15,11 +15,11 @@ func addStrict(flags *pflag.FlagSet, strict *bool) {
 }
 
 // warnOfUnused warns of features that settings turn on and no run used, and says how the command ends for that.
-func warnOfUnused(cmd *cobra.Command, unused []reach.Feature, strict bool) exitcode.Code {
-	for _, warning := range reach.Warnings(unused) {
+func warnOfUnused(cmd *cobra.Command, t *reach.Tally, strict bool) exitcode.Code {
+	for _, warning := range t.Warnings() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: warning: %s\n", warning)
 	}
-	if strict && len(unused) > 0 {
+	if strict && len(t.Unused) > 0 {
 		return exitNotTested
 	}
 	return exitOK

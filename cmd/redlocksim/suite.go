@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ type suite struct {
 	cases   []reports.Case
 	records []reports.Record
 	notRun  []reports.NotRun
-	reached reach.Counts
+	reached reach.Tally
 	unrun   int // the last so many of them were not run because of an interrupt
 }
 
@@ -124,7 +123,7 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	code := exitcode.Worst(verdictCode(s.results...), warnOfUnused(cmd, s.unused(), s.strict))
+	code := exitcode.Worst(verdictCode(s.results...), warnOfUnused(cmd, &s.reached, s.strict))
 	switch {
 	case interrupted && code == exitOK:
 		return err
@@ -235,7 +234,7 @@ func (s *suite) simulate(cmd *cobra.Command, on []scenarios.Tier) error {
 func (s *suite) effects() error {
 	for _, r := range s.results {
 		for _, kind := range r.Reached().Struck {
-			if r.Tier != scenarios.Model || s.reached.Reached(reach.Effect, kind) > 0 {
+			if r.Tier != scenarios.Model || s.reached.Reached.Reached(reach.Effect, kind) > 0 {
 				continue
 			}
 			is, err := scenarios.IsEffective(r.Scenario, r.Seed, kind)
@@ -243,24 +242,12 @@ func (s *suite) effects() error {
 				return wrap(err)
 			}
 			if is {
-				s.reached.AddEffect(kind)
+				s.reached.Reached.AddEffect(kind)
 			}
 		}
 	}
 	return nil
 }
-
-// features are what the scenarios turn on, and unused those of them that no run used.
-func (s *suite) features() []reach.Feature {
-	var on []reach.Feature
-	for _, r := range s.results {
-		on = append(on, r.Scenario.Features()...)
-	}
-	slices.Sort(on)
-	return slices.Compact(on)
-}
-
-func (s *suite) unused() []reach.Feature { return s.reached.Unused(s.features()) }
 
 // suiteOnLive runs the scenarios of a suite on tier live.
 func suiteOnLive(cmd *cobra.Command, s *suite) error {
@@ -308,6 +295,7 @@ func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error 
 	}
 	s.results = append(s.results, r)
 	run := r.Reached()
+	s.reached.TurnOn(r.Scenario.Features()...)
 	s.reached.Add(reach.Of(run), run)
 	s.records = append(s.records, reports.NewRecord(r, repeat))
 	s.cases = append(s.cases, c)
@@ -317,7 +305,7 @@ func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error 
 // report writes what came out: files first, then for people.
 func (s *suite) report(cmd *cobra.Command, took time.Duration) error {
 	if s.json != "" {
-		if err := writeJSON(cmd, reports.NewDocument(s.records, s.notRun).WithReached(&s.reached, s.features()), s.json); err != nil {
+		if err := writeJSON(cmd, reports.NewDocument(s.records, s.notRun).WithReached(&s.reached), s.json); err != nil {
 			return err
 		}
 	}
@@ -339,7 +327,7 @@ func (s *suite) report(cmd *cobra.Command, took time.Duration) error {
 	}
 	if s.verbose || s.isWhole && !s.quiet {
 		fmt.Fprintln(out)
-		if err := s.reached.Write(out, s.features()); err != nil {
+		if err := s.reached.Write(out); err != nil {
 			return &failure{exitInternal, err}
 		}
 	}

@@ -59,16 +59,22 @@ timeline[2].fault.kill.restart-after.
 --frontier bisects between the ends of the last axis, to the millisecond, the
 part in a million, the node. It takes the lock to be monotone along it.
 
+The chart says which steps of the algorithm, faults, moments and rules of the
+checker the runs reached, all points together, and which never were. A feature
+that the settings of some point turn on and that no run used is a warning; with
+--strict it makes the sweep not tested.
+
 An interrupt ends the sweep; what is done so far is printed, and says so.
 
 ` + exitcode.Help(exitcode.Specifics{exitOK: "the chart is complete, or was interrupted, and no formula is contradicted",
-	exitSafety: "a formula is contradicted: it, or the search, is wrong", exitNotTested: "at some points"})
+	exitSafety:    "a formula is contradicted: it, or the search, is wrong",
+	exitNotTested: "at some points, or with --strict a feature that the settings turn on"})
 
 func newSweep() *cobra.Command {
 	var settingsFile, scenarioName, only, along string
 	var out chartFiles
 	var axes, changes, schedules []string
-	var bisect bool
+	var bisect, strict bool
 	var random, jobs int
 	var seed uint64
 	cmd := &cobra.Command{
@@ -161,7 +167,7 @@ func newSweep() *cobra.Command {
 			if err := out.write(cmd, chart); err != nil {
 				return err
 			}
-			return chartVerdict(chart)
+			return chartVerdict(cmd, chart, strict)
 		},
 	}
 	flags := cmd.Flags()
@@ -176,20 +182,21 @@ func newSweep() *cobra.Command {
 	flags.IntVar(&random, "random", 0, "how many random experiments to run at each point")
 	flags.Uint64Var(&seed, "seed", 0, "the seed of the random experiments")
 	flags.IntVar(&jobs, "jobs", 0, "how many points to run at a time; one a core unless given. It changes no result")
+	addStrict(flags, &strict)
 	out.flags(flags)
 	return cmd
 }
 
 // chartVerdict is how the command ends.
-func chartVerdict(c *sweep.Chart) error {
-	untested, _ := c.Untested()
-	switch {
-	case c.Contradicted() > 0:
-		return &failure{code: exitSafety}
-	case untested > 0:
-		return &failure{code: exitNotTested}
+func chartVerdict(cmd *cobra.Command, c *sweep.Chart, strict bool) error {
+	code := warnOfUnused(cmd, &c.Tally, strict)
+	if c.Contradicted() > 0 {
+		code = exitcode.Worst(code, exitSafety)
 	}
-	return nil
+	if untested, _ := c.Untested(); untested > 0 {
+		code = exitcode.Worst(code, exitNotTested)
+	}
+	return ending(code)
 }
 
 func presetList() string {

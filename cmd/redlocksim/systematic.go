@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/search/orders"
@@ -28,6 +29,8 @@ type systematicOptions struct {
 	late   int    // how often time may go on while messages are under way; negative: without a limit
 	jobs   int    // 0: one a core
 	dir    string // for findings; empty: they are not kept
+	json   string // the file for the JSON form; "-" is standard output, empty none
+	strict bool   // a feature that is on and was not used makes the search not tested
 }
 
 // untilInterrupted is a context that ends with the command's, or when the user wants it to.
@@ -56,23 +59,41 @@ func runSystematic(cmd *cobra.Command, base *scenarios.Scenario, o systematicOpt
 	if s == nil {
 		return searchError(err)
 	}
-	placements(cmd.OutOrStdout(), s, o)
+	out, jerr := o.report(cmd, s)
+	if werr := placements(out, s, o); werr != nil && err == nil {
+		err = &failure{exitInternal, werr}
+	}
+	if err == nil {
+		err = jerr
+	}
 	speed(cmd.ErrOrStderr(), int(s.Singles.Covered+s.Pairs.Covered), "placements", time.Since(start))
 	if ctx.Err() != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: ended early")
 	}
-	return placementsVerdict(s, err)
+	return placementsVerdict(cmd, s, o.strict, err)
+}
+
+// report writes the JSON form of a result, if it is asked for, and says where the text goes.
+func (o systematicOptions) report(cmd *cobra.Command, form any) (io.Writer, error) {
+	if o.json == "" {
+		return cmd.OutOrStdout(), nil
+	}
+	if o.json == "-" {
+		return io.Discard, writeJSON(cmd, form, o.json)
+	}
+	return cmd.OutOrStdout(), writeJSON(cmd, form, o.json)
 }
 
 // placementsVerdict is how the command ends.
-func placementsVerdict(s *systematic.Summary, err error) error {
-	switch {
-	case err != nil:
+func placementsVerdict(cmd *cobra.Command, s *systematic.Summary, strict bool, err error) error {
+	if err != nil {
 		return searchError(err)
-	case len(s.Findings) > 0 || s.Unshrunk > 0:
-		return &failure{code: exitSafety}
 	}
-	return nil
+	code := warnOfUnused(cmd, &s.Tally, strict)
+	if len(s.Findings) > 0 || s.Unshrunk > 0 {
+		code = exitcode.Worst(code, exitSafety)
+	}
+	return ending(code)
 }
 
 // speed says how fast it went. It is no part of the report, which is the same every time.
@@ -80,7 +101,7 @@ func speed(w io.Writer, runs int, what string, took time.Duration) {
 	fmt.Fprintf(w, "redlocksim: %d %s in %v, %.0f a second\n", runs, what, took.Round(time.Millisecond), float64(runs)/took.Seconds())
 }
 
-func placements(w io.Writer, s *systematic.Summary, o systematicOptions) {
+func placements(w io.Writer, s *systematic.Summary, o systematicOptions) error {
 	fmt.Fprintf(w, "moments    %d\nfaults     %d\n", s.Moments, s.Faults)
 	fmt.Fprintf(w, "base       %v\n", s.Base)
 	part := func(name string, p *systematic.Part) {
@@ -90,6 +111,9 @@ func placements(w io.Writer, s *systematic.Summary, o systematicOptions) {
 	part("singles", &s.Singles)
 	if o.depth >= 2 {
 		part("pairs", &s.Pairs)
+	}
+	if err := s.Tally.Write(w); err != nil {
+		return err
 	}
 	if len(s.Findings)+s.Unshrunk == 0 {
 		fmt.Fprintln(w, "findings   none")
@@ -111,6 +135,7 @@ func placements(w io.Writer, s *systematic.Summary, o systematicOptions) {
 	if s.Unshrunk > 0 {
 		fmt.Fprintf(w, "unshrunk   %d more kinds of violations\n", s.Unshrunk)
 	}
+	return nil
 }
 
 // runOrders goes through all orders of messages and timers in small worlds of the base's lock, and prints what came of it.
@@ -123,7 +148,11 @@ func runOrders(cmd *cobra.Command, base *scenarios.Scenario, o systematicOptions
 		return wrap(err)
 	}
 	runs, violations := 0, 0
-	out := cmd.OutOrStdout()
+	form := reports.NewOrders(worlds, ctx.Err() != nil)
+	out, err := o.report(cmd, form)
+	if err != nil {
+		return err
+	}
 	for _, world := range worlds {
 		describe(out, world)
 		for _, level := range world.Levels {
@@ -138,14 +167,19 @@ func runOrders(cmd *cobra.Command, base *scenarios.Scenario, o systematicOptions
 			violations += n
 		}
 	}
+	fmt.Fprintln(out)
+	if err := form.Write(out); err != nil {
+		return &failure{exitInternal, err}
+	}
 	speed(cmd.ErrOrStderr(), runs, "runs", time.Since(start))
 	if ctx.Err() != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: ended early")
 	}
+	code := warnOfUnused(cmd, &form.Tally, o.strict)
 	if violations > 0 {
-		return &failure{code: exitSafety}
+		code = exitcode.Worst(code, exitSafety)
 	}
-	return nil
+	return ending(code)
 }
 
 // describe says what of a small world was gone through.
@@ -182,17 +216,7 @@ func tell(w io.Writer, world *orders.World) {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w, "\nin this order:")
-	for i, s := range world.Last().First.Steps {
-		fmt.Fprintf(w, "%4d  %v%s\n", i+1, s.Kind, ends(s.From, s.Process))
+	for i, step := range reports.OrderSteps(world.Last().First.Steps) {
+		fmt.Fprintf(w, "%4d  %s\n", i+1, step)
 	}
-}
-
-func ends(from, to string) string {
-	switch {
-	case from != "":
-		return " " + from + " → " + to
-	case to != "":
-		return " " + to
-	}
-	return ""
 }

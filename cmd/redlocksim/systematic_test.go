@@ -119,12 +119,12 @@ func TestPlacementsVerdict(t *testing.T) {
 		"no directory":   {systematic.Summary{}, search.ErrState, exitUsage},
 		"an error":       {systematic.Summary{Unshrunk: 1}, errors.New("x"), exitInternal},
 	} {
-		if _, code := asked(func(*cobra.Command) error { return placementsVerdict(&c.s, c.err) }); code != c.want {
+		if _, code := asked(func(cmd *cobra.Command) error { return placementsVerdict(cmd, &c.s, false, c.err) }); code != c.want {
 			t.Errorf("%s: exit code %d, want %d", name, code, c.want)
 		}
 		if c.s.Unshrunk > 0 {
 			var b bytes.Buffer
-			if placements(&b, &c.s, systematicOptions{depth: 1}); strings.Contains(b.String(), "findings   none") {
+			if err := placements(&b, &c.s, systematicOptions{depth: 1}); err != nil || strings.Contains(b.String(), "findings   none") {
 				t.Errorf("%s: %s", name, &b)
 			}
 		}

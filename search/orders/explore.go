@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -63,12 +64,17 @@ type Result struct {
 	Violations, BeyondViolations int
 	// First is the first of the former, or of the latter if there is none; nil if there is neither.
 	First *Run
+	// Tally is what the Runs reached. Nobody looks for faults that made a difference: without one the run would be of
+	// another order.
+	reach.Tally
 }
 
 // Explore goes through all orders. It stops when the context ends, with what was gone through so far. The error is an
 // internal one: the library or simulator failed, or a run did not repeat itself.
 func Explore(ctx context.Context, s Setup) (*Result, error) {
 	x := &explorer{setup: s, result: &Result{}, processes: bits(s.Scenario), seen: map[sim.Key]bool{}}
+	x.result.TurnOn(s.Scenario.Features()...)
+	x.result.NoEffects = true
 	x.strikes = x.footprintOfFault()
 	for {
 		if ctx.Err() != nil || s.Executions > 0 && x.result.Runs+x.result.Cut >= s.Executions {
@@ -212,6 +218,8 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 		}
 	}
 	x.result.Runs++
+	run := (&scenarios.Result{Scenario: s, Outcome: out, Report: report}).Reached()
+	x.result.Tally.Add(reach.Of(run), run)
 	if !x.seen[r.Order] {
 		x.seen[r.Order] = true
 		x.result.Distinct++

@@ -11,6 +11,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -247,6 +248,35 @@ func TestJobs(t *testing.T) {
 	}
 	if !reflect.DeepEqual(counts[0], counts[1]) {
 		t.Errorf("%+v\n%+v", counts[0], counts[1])
+	}
+}
+
+// TestReached: what the worlds reached is what their runs did, each fault in the worlds in which it can strike.
+func TestReached(t *testing.T) {
+	worlds := Worlds(base(getSet))
+	if err := Search(t.Context(), worlds, 1, 100, 0); err != nil {
+		t.Fatal(err)
+	}
+	all, killing := 0, 0
+	for _, w := range worlds {
+		for _, r := range w.Levels {
+			all += r.Runs
+			if w.Strike == "kill" {
+				killing += r.Runs
+			}
+			if got := r.Tally.Reached.Reached(reach.Fault, "kill"); w.Strike != "kill" && got > 0 {
+				t.Errorf("%s, %s: a node was killed in %d runs", w.Name, w.Strike, got)
+			}
+		}
+	}
+	sum := Reached(worlds)
+	rows := sum.Reached.Rows()
+	kill := rows[reach.Place(reach.Fault, "kill")]
+	if sum.Reached.Runs != all || kill.Placed != killing || kill.Runs == 0 || kill.Runs > killing || !sum.NoEffects {
+		t.Errorf("%d runs, want %d; a kill is placed in %d and strikes in %d, of %d", sum.Reached.Runs, all, kill.Placed, kill.Runs, killing)
+	}
+	if sum.Reached.Reached(reach.Step, "extended") > 0 {
+		t.Error("nobody extends")
 	}
 }
 

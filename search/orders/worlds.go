@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
@@ -22,6 +23,16 @@ type World struct {
 
 // Last is the level that went farthest.
 func (w *World) Last() *Result { return w.Levels[len(w.Levels)-1] }
+
+// Reached is what the runs of all worlds reached.
+func Reached(worlds []*World) (sum reach.Tally) {
+	for _, w := range worlds {
+		for _, r := range w.Levels {
+			sum.Merge(r.Tally)
+		}
+	}
+	return sum
+}
 
 // search goes through the levels up to late, until one is not complete or has shown a violation, or none can show more.
 func (w *World) search(ctx context.Context, late, executions int) error {

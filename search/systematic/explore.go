@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 )
@@ -34,29 +35,36 @@ type Options struct {
 // Summary is what was placed and what came of it.
 type Summary struct {
 	// Moments and Faults are how many there are: every fault at every moment is a placement of a single one.
-	Moments, Faults int
+	Moments int `json:"moments"`
+	Faults  int `json:"faults"`
 	// Base is what the run shows without anything placed; what it shows anyway is no finding.
-	Base scenarios.Findings
+	Base scenarios.Findings `json:"base"`
 	// Singles and Pairs are the placements of one and of two faults, the second after the first.
-	Singles, Pairs Part
+	Singles Part `json:"singles"`
+	Pairs   Part `json:"pairs"`
+	// Tally is what the runs reached, the one without anything placed included.
+	reach.Tally
 	// Findings are what was found, shrunk, each of them another way to break the lock.
-	Findings []search.Finding
+	Findings []search.Finding `json:"findings"`
 	// Unshrunk is how many kinds of violations, by the faults they took, were left aside because there were too many, or no
 	// time was left.
-	Unshrunk int
+	Unshrunk int `json:"unshrunk"`
 }
 
 // Part is the placements of one depth.
 type Part struct {
 	// Of is how many there are, and Covered how many were run.
-	Of, Covered uint64
+	Of      uint64 `json:"of"`
+	Covered uint64 `json:"covered"`
 	// Stride says which: placement number k·Stride mod Of, for k from 0 to Covered−1. Placements are numbered by the moment
 	// and then by the fault; pairs by the first, and then by the second.
-	Stride uint64
+	Stride uint64 `json:"stride"`
 	// Different is how many changed anything for a client or at the resource, and Unstruck how many could not strike.
-	Different, Unstruck uint64
+	Different uint64 `json:"different"`
+	Unstruck  uint64 `json:"unstruck"`
 	// Violations is how many violate something within the budget, and Beyond how many do beyond it.
-	Violations, Beyond uint64
+	Violations uint64 `json:"violations"`
+	Beyond     uint64 `json:"beyond"`
 }
 
 // Complete says that nothing was left out.
@@ -67,6 +75,8 @@ type trial struct {
 	different, unstruck, beyond bool
 	kinds                       []checker.Kind
 	families                    []string
+	reached                     reach.Set
+	run                         *reach.Run
 }
 
 // explorer is an exploration under way.
@@ -102,7 +112,7 @@ func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 		}
 		defer unlock()
 	}
-	x.summary = Summary{Moments: len(b.Moments), Faults: len(b.Faults), Base: b.kinds}
+	x.summary = Summary{Moments: len(b.Moments), Faults: len(b.Faults), Base: b.kinds, Tally: b.tally.Clone()}
 	n := uint64(len(b.Moments)) * uint64(len(b.Faults))
 	left := ^uint64(0)
 	if o.Runs > 0 {
@@ -238,7 +248,9 @@ func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error)
 		return trial{}, err
 	}
 	*buffer = r.History
-	t := trial{different: digest(r.History) != x.base.digest, beyond: r.Beyond != nil}
+	t := trial{different: digest(r.History) != x.base.digest, beyond: r.Beyond != nil, run: r.Reached()}
+	t.reached = reach.Of(t.run)
+	t.run.History = nil // its memory is used again
 	for _, item := range s.Timeline[len(x.base.Scenario.Timeline):] {
 		why := item.When.String() + ": "
 		t.unstruck = t.unstruck || slices.ContainsFunc(r.Unstruck, func(text string) bool { return strings.HasPrefix(text, why) })
@@ -253,8 +265,12 @@ func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error)
 // add counts a placement.
 func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 	p.Covered++
+	x.summary.Tally.Add(t.reached, t.run)
 	if t.different {
 		p.Different++
+		if len(numbers) == 1 { // it is that fault which makes the difference
+			x.summary.Reached.AddEffect(x.base.Faults[numbers[0]%uint64(len(x.base.Faults))].Kind)
+		}
 	}
 	if t.unstruck {
 		p.Unstruck++

@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
@@ -21,6 +22,7 @@ type Base struct {
 	// Faults are what is placed there.
 	Faults []Fault
 
+	tally        reach.Tally // of its own run
 	digest       sim.Key
 	usesResource bool
 	kinds        scenarios.Findings
@@ -46,9 +48,34 @@ func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
 	}
 	b.digest, b.kinds = digest(r.History), r.Findings
 	b.Moments = moments(times, r.History)
+	if err := b.reach(r); err != nil {
+		return nil, err
+	}
 	b.usesResource = slices.ContainsFunc(r.History, func(e history.Event) bool { return e.Kind == history.Effect })
 	b.Faults = b.enumerate(beyond)
 	return b, nil
+}
+
+// reach takes in what the base's own run reached, and which of its own faults made a difference to it.
+func (b *Base) reach(r *scenarios.Result) error {
+	run := r.Reached()
+	b.tally.TurnOn(b.Scenario.Features()...)
+	b.tally.Add(reach.Of(run), run)
+	seen := map[string]bool{}
+	for _, kind := range run.Struck {
+		if seen[kind] {
+			continue
+		}
+		seen[kind] = true
+		is, err := scenarios.IsEffective(b.Scenario, b.Seed, kind)
+		if err != nil {
+			return err
+		}
+		if is {
+			b.tally.Reached.AddEffect(kind)
+		}
+	}
+	return nil
 }
 
 // moments puts times and events in the order of the run. Steps never go back in time.

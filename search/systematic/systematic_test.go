@@ -13,6 +13,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/sim"
@@ -80,6 +81,22 @@ func TestCount(t *testing.T) {
 	}
 	if s.Singles.Violations+s.Singles.Beyond+s.Pairs.Violations+s.Pairs.Beyond != 0 {
 		t.Errorf("violations with one client: %+v", *s)
+	}
+	if s, err = Explore(t.Context(), b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	// The run of the base and those of all placements, in each of which one fault was placed.
+	placed, struck := 0, 0
+	for _, row := range s.Reached.Rows() {
+		if row.Kind == reach.Fault {
+			placed, struck = placed+row.Placed, struck+row.Runs
+		}
+	}
+	if s.Reached.Runs != 1+n || placed != n || struck != n-15*3 {
+		t.Errorf("%d runs, %d placed, %d struck", s.Reached.Runs, placed, struck)
+	}
+	if s.Reached.Reached(reach.Effect, "partition") == 0 || s.Reached.Reached(reach.Effect, "resume") != 0 || s.Reached.Reached(reach.Step, "refused-connection") == 0 {
+		t.Error("a partition makes a difference, a resume none; and a node that is down refuses")
 	}
 }
 

@@ -1,0 +1,87 @@
+package sweep
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"redlocksim/reach"
+	"redlocksim/scenarios"
+)
+
+// effectTries bounds how many runs are made again without a kind of fault, to see whether it does anything.
+const effectTries = 2
+
+// struck is a run in which a fault of some kind struck.
+type struck struct {
+	// point is the settings, and number which of the runs there it was.
+	point    string
+	number   int
+	scenario *scenarios.Scenario
+	seed     uint64
+}
+
+// survey is what runs reached, and of each kind of fault the first runs, by their points, in which it struck. What surveys
+// add up to does not depend on the order in which they do.
+type survey struct {
+	tally  reach.Tally
+	struck map[string][]struck
+}
+
+// add takes in a run, the number-th at a point.
+func (s *survey) add(at []Setting, number int, r *scenarios.Result) {
+	run := r.Reached()
+	s.tally.Add(reach.Of(run), run)
+	if r.Tier != scenarios.Model {
+		return
+	}
+	point := strings.Join(words(at), "\x00")
+	for _, kind := range run.Struck {
+		s.keep(kind, struck{point, number, r.Scenario, r.Seed})
+	}
+}
+
+func (s *survey) keep(kind string, all ...struck) {
+	if s.struck == nil {
+		s.struck = map[string][]struck{}
+	}
+	kept := append(s.struck[kind], all...)
+	order := func(a, b struck) int { return cmp.Or(cmp.Compare(a.point, b.point), cmp.Compare(a.number, b.number)) }
+	slices.SortFunc(kept, order)
+	kept = slices.CompactFunc(kept, func(a, b struck) bool { return order(a, b) == 0 })
+	s.struck[kind] = kept[:min(len(kept), effectTries)]
+}
+
+// gathering adds up the surveys of points that several workers run at a time. The zero gathering is ready.
+type gathering struct {
+	mu  sync.Mutex
+	sum survey
+}
+
+func (g *gathering) add(other *survey) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sum.tally.Merge(other.tally)
+	for kind, all := range other.struck {
+		g.sum.keep(kind, all...)
+	}
+}
+
+// reached is what all runs reached. It makes runs again, to see which kinds of faults made a difference.
+func (g *gathering) reached() (reach.Tally, error) {
+	t := g.sum.tally
+	for kind, all := range g.sum.struck { // the kinds are counted each by itself
+		for _, s := range all {
+			is, err := scenarios.IsEffective(s.scenario, s.seed, kind)
+			if err != nil {
+				return t, err
+			}
+			if is {
+				t.Reached.AddEffect(kind)
+				break
+			}
+		}
+	}
+	return t, nil
+}
