@@ -106,8 +106,8 @@ func ofTheAdapter() []Mutant {
 		{
 			Name: "wire-lost-is-done", Tier: "wire",
 			Bug: "what is lost of a batch whose beginning was answered is taken for done",
-			Edits: []Edit{{"redlock/goredis/node.go", "r := &x.requests[request]\n\tvar reply redlock.Reply\n",
-				"r := &x.requests[request]\n\tvar reply redlock.Reply\n\tif first, ok := x.answer(0).(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(x.answer(request).Err()) == redlock.Refused {\n\t\treturn redlock.Reply{Outcome: redlock.Accepted}\n\t}\n"}},
+			Edits: []Edit{{"redlock/goredis/node.go", "return n.read(&requests[request], sent[request], command, looks)",
+				"if first, ok := sent[0].(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(sent[request].Err()) == redlock.Refused {\n\t\t\treturn batch.Unanswered, redlock.Reply{Outcome: redlock.Accepted}\n\t\t}\n\t\treturn n.read(&requests[request], sent[request], command, looks)"}},
 			Killers: []string{"75-split-batches/with-a-reset"},
 		},
 		{

@@ -138,74 +138,54 @@ func (n *Node) send(commands []*redlock.Command, known batch.Scripts) (missed []
 		defer cancel()
 		ctx = c
 	}
-	requests := m.Requests()
-	x := exchange{node: n, requests: requests, looks: !n.able.Load()}
-	// What Process and Exec return is also in the requests, one by one.
+	requests, looks := m.Requests(), !n.able.Load()
+	// What Process and Exec return is also in what was sent, one by one.
 	if len(requests) == 1 {
-		x.one[0] = x.write(ctx, &requests[0])
-		_ = n.client.Process(ctx, x.one[0])
-		return m.Answered(&n.known, &x)
+		sent := write(ctx, &requests[0], looks)
+		_ = n.client.Process(ctx, sent)
+		return m.Answered(&n.known, func(_, command int) (batch.Fate, redlock.Reply) {
+			return n.read(&requests[0], sent, command, looks)
+		})
 	}
-	x.several = make([]redis.Cmder, len(requests))
+	sent := make([]redis.Cmder, len(requests))
 	for i := range requests {
-		x.several[i] = x.write(ctx, &requests[i])
+		sent[i] = write(ctx, &requests[i], looks)
 	}
 	pipeline := n.client.Pipeline()
-	_ = pipeline.BatchProcess(ctx, x.several...)
+	_ = pipeline.BatchProcess(ctx, sent...)
 	_, _ = pipeline.Exec(ctx)
-	return m.Answered(&n.known, &x)
+	return m.Answered(&n.known, func(request, command int) (batch.Fate, redlock.Reply) {
+		return n.read(&requests[request], sent[request], command, looks)
+	})
 }
 
-// exchange is the requests of a message with what go-redis has of the answers.
-type exchange struct {
-	node     *Node
-	requests []batch.Request
-	looks    bool           // acquires look whether the server allows what a lock needs
-	one      [1]redis.Cmder // if there is one request
-	several  []redis.Cmder
-}
-
-func (x *exchange) answer(request int) redis.Cmder {
-	if x.several != nil {
-		return x.several[request]
-	}
-	return x.one[request]
-}
-
-// Fate implements batch.Answers.
-func (x *exchange) Fate(request int) batch.Fate {
-	r, answer := &x.requests[request], x.answer(request)
+// read reads what became of a request, and the reply to one of its commands. looks is as for write.
+func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool) (fate batch.Fate, reply redlock.Reply) {
 	switch {
 	case r.Script == batch.None:
 	case answer.(*redis.Cmd).Val() != nil:
-		return batch.Ran
+		fate = batch.Ran
 	case !r.InFull && (redis.HasErrorPrefix(answer.Err(), "NOSCRIPT") || isHashForbidden(answer.Err())):
-		return batch.Missed
+		return batch.Missed, reply
 	}
-	return batch.Unanswered
-}
-
-// Reply implements batch.Answers.
-func (x *exchange) Reply(request, command int) redlock.Reply {
-	r := &x.requests[request]
-	var reply redlock.Reply
 	if r.IsJoint() {
-		reply = jointReply(r, command, x.answer(request).(*redis.Cmd))
+		reply = jointReply(r, command, answer.(*redis.Cmd))
 	} else {
-		reply = replyTo(r.First, x.answer(request))
+		reply = replyTo(r.First, answer)
 	}
-	return x.node.judge(r.Command(command), reply, x.looks)
+	return fate, n.judge(r.Command(command), reply, looks)
 }
 
-// write writes a request out: a *redis.StatusCmd if it is a plain SET, otherwise a *redis.Cmd with a script. What could be
-// a plain SET goes by a script, in full, while nothing is known of what the server allows: it costs no further round trip.
-func (x *exchange) write(ctx context.Context, r *batch.Request) redis.Cmder {
+// write writes a request out: a *redis.StatusCmd if it is a plain SET, otherwise a *redis.Cmd with a script. With looks,
+// while nothing is known of what the server allows, acquires ask for that as well, and what could be a plain SET goes by a
+// script, in full: it costs no further round trip.
+func write(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
 	if r.IsJoint() {
-		return writeJoint(ctx, r, x.looks)
+		return writeJoint(ctx, r, looks)
 	}
 	c := r.First
 	keys, value, ttl := c.Arguments()
-	if r.Script == batch.None && x.looks {
+	if r.Script == batch.None && looks {
 		return redis.NewCmd(ctx, "eval", scripts[batch.Acquire].source, 1, keys[0], value, ttl, firstContact)
 	}
 	if r.Script == batch.None {
@@ -226,7 +206,7 @@ func (x *exchange) write(ctx context.Context, r *batch.Request) redis.Cmder {
 		if q != nil {
 			args = append(args, q.Token, int64(q.CounterTTL/time.Millisecond), int64(q.MaxTTL/time.Millisecond), q.Watched)
 		}
-		if x.looks {
+		if looks {
 			args = append(args, firstContact)
 		}
 	case redlock.OpExtend:

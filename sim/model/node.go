@@ -110,7 +110,7 @@ func (x *exchange) done(failed redlock.Reply) {
 	x.timer.Stop()
 	x.failed = failed
 	n := x.node
-	missed := x.message.Answered(&n.known, x)
+	missed := x.message.Answered(&n.known, x.answer)
 	if len(missed) == 0 {
 		return
 	}
@@ -120,25 +120,18 @@ func (x *exchange) done(failed redlock.Reply) {
 	}
 }
 
-// Fate implements batch.Answers.
-func (x *exchange) Fate(request int) batch.Fate {
-	if request >= x.heard {
-		return batch.Unanswered
-	}
-	return x.answers[request].fate
-}
-
-// Reply implements batch.Answers, with what the adapter concludes of the server.
-func (x *exchange) Reply(request, command int) redlock.Reply {
-	reply := x.failed
+// answer is what became of a request, and the reply to one of its commands, with what the adapter concludes of the server.
+func (x *exchange) answer(request, command int) (batch.Fate, redlock.Reply) {
+	fate, reply := batch.Unanswered, x.failed
 	if request < x.heard {
-		reply = x.answers[request].reply(command)
+		fate, reply = x.answers[request].fate, x.answers[request].reply(command)
 	}
 	switch {
+	case fate == batch.Missed:
 	case reply.Outcome == redlock.Accepted && x.looks && x.message.Requests()[request].First.Op == redlock.OpAcquire:
 		x.node.able = true
 	case reply.Outcome == redlock.Refused:
 		x.node.able = false
 	}
-	return reply
+	return fate, reply
 }
