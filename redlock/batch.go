@@ -51,6 +51,7 @@ type batcher struct {
 	armed    bool
 	sending  bool // somebody is: what waits meanwhile is sent by them
 	going    [largestBatch]*Command
+	dropped  []*Command // by board: their locks are being released
 }
 
 // batch is what was sent together. The batcher's lock guards it.
@@ -118,12 +119,17 @@ func (b *batcher) send() {
 			b.arm(b.aloft[0].sent.Add(b.patience).Sub(now))
 			break
 		}
-		if going := b.board(now); len(going) > 0 {
-			b.mu.Unlock()
-			b.node.Do(going)
-			b.mu.Lock()
-			clear(going)
+		going := b.board(now)
+		b.mu.Unlock()
+		for _, c := range b.dropped {
+			c.round.withdraw(c.node, now)
 		}
+		if len(going) > 0 {
+			b.node.Do(going)
+		}
+		b.mu.Lock()
+		clear(going)
+		clear(b.dropped)
 	}
 	b.sending = false
 	b.mu.Unlock()
@@ -137,21 +143,25 @@ func (b *batcher) unanswered() (n int) {
 	return n
 }
 
-// isPointless: nobody waits for what the command would do. Of a lock that is being released it would only be in the way.
-func (cmd *Command) isPointless(now time.Time) bool {
-	cl := cmd.round.claim
+// isReleased: what else is still to be sent of the claim would only be in the way of its release.
+func (cl *claim) isReleased() bool {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	return cl.released || !now.Before(cmd.Deadline)
+	return cl.released
 }
 
-// board makes a batch of the first that wait and still have a point. The batcher is locked.
+// board makes a batch of the first that wait and still have a point; others it drops. The batcher is locked.
 func (b *batcher) board(now time.Time) (going []*Command) {
+	b.dropped = b.dropped[:0]
 	going = append(b.going[:0], b.releases[:min(len(b.releases), largestBatch)]...)
 	b.releases = slices.Delete(b.releases, 0, len(going))
 	seen := 0
 	for ; seen < len(b.others) && len(going) < largestBatch; seen++ {
-		if c := b.others[seen]; !c.isPointless(now) {
+		switch c := b.others[seen]; {
+		case !now.Before(c.Deadline): // it times out
+		case c.round.claim.isReleased():
+			b.dropped = append(b.dropped, c)
+		default:
 			going = append(going, c)
 		}
 	}

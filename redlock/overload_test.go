@@ -3,6 +3,7 @@ package redlock
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -155,6 +156,38 @@ func TestGivenUpIsNotSent(t *testing.T) {
 		l.mu.Unlock()
 		if got, want := fmt.Sprint(sent), "[acquire r1 release gone acquire r2]"; got != want {
 			t.Errorf("sent %s, want %s", got, want)
+		}
+	})
+}
+
+// Nobody waits for the answer to a command that was not sent, and no observer is told that its node timed out.
+func TestNoAnswerToWhatIsNotSent(t *testing.T) {
+	in(t, 1, func(w *world) {
+		l := &ledger{}
+		c, err := New([]Node{l}, WithBatching(1), WithNodeTimeout(time.Minute), WithObserver(w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Client = c
+		w.ask(1, millis("1"))
+		ctx, cancel := context.WithCancel(w.Context())
+		go func() { _, _ = c.TryLock(ctx, "gone", time.Second) }()
+		time.Sleep(millis("1"))
+		cancel()
+		time.Sleep(millis("1"))
+		l.answer(0) // what goes next is the release
+		l.answer(1)
+		bounded, stop := context.WithTimeout(w.Context(), time.Second)
+		defer stop()
+		if err := c.Close(bounded); err != nil {
+			t.Error(err)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, line := range w.lines {
+			if strings.Contains(line, TimedOut.Of(OpAcquire)) {
+				t.Error(line)
+			}
 		}
 	})
 }

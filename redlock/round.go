@@ -209,6 +209,14 @@ func (r *round) timeOut() {
 	}
 }
 
+// withdraw stops waiting for a node that was not sent its command, and never will be. Nothing has happened there that an
+// observer could be told of.
+func (r *round) withdraw(node int, now time.Time) {
+	if r.settle(nodeSet(0).with(node), Reply{Outcome: Unanswered}, now) {
+		r.timer.Stop()
+	}
+}
+
 // settle takes the outcome of some nodes, but not of those that have one already. It reports whether they were the last
 // of the round.
 func (r *round) settle(nodes nodeSet, reply Reply, now time.Time) (last bool) {
@@ -239,7 +247,7 @@ func (r *round) settle(nodes nodeSet, reply Reply, now time.Time) (last bool) {
 		cancel()
 	}
 	for i := range nodes.each {
-		if late {
+		if late && reply.Outcome != Unanswered {
 			cl.observe(Event{Step: NodeAnswered, Op: r.op, Node: r.outcomes[i], Late: true})
 		}
 		cl.follow(follow[i], i, r.outcomes[i])
@@ -255,7 +263,7 @@ func (r *round) record(i int, reply Reply, now time.Time) {
 	r.ballot.record(i, reply.Outcome)
 	out := &r.outcomes[i]
 	out.Outcome, out.Err, out.Took = reply.Outcome, reply.Err, now.Sub(r.start)
-	if !r.settled {
+	if !r.settled && reply.Outcome != Unanswered {
 		r.order[r.timely] = uint8(i)
 		r.timely++
 	}
