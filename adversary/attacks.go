@@ -64,6 +64,14 @@ func (x *stage) forget(nodes []string, delay time.Duration) {
 	asked := reached(second, "acquire-called")
 	asked.After = ask.After
 	x.Expect.Reached = append(x.Expect.Reached, asked)
+	if by := x.Budget.ClockStep; by > 0 && trusting(x.settings) && len(nodes) > 0 {
+		// What the first request begins, a step of the node's clock can end.
+		refused := after(second, "acquire-failed")
+		for _, node := range nodes {
+			x.fault(refused, "clock-step", &faults.ClockStep{Process: node, By: by})
+		}
+		x.client(refused, second, step(scenarios.TryLockStep), x.stays())
+	}
 }
 
 // split has each client reach nodes that the other does not. Whoever takes those that it cannot reach for none at all has a

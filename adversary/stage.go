@@ -258,11 +258,14 @@ func replies(s *Settings) sim.Latency {
 // guarded says whether nodes vote under the library's restart guard, which other protocols do not have.
 func guarded(s *Settings) bool { return s.Lock.Protocol == "redlock" && s.Lock.Guard != nil }
 
+// trusting says whether that guard lets the node's clock alone end a quarantine.
+func trusting(s *Settings) bool { return guarded(s) && s.Lock.Guard.TrustNodeClock }
+
 // Forgetful says whether a node that stops can come back, and vote, without all it knew. A process that is killed keeps what
 // it wrote to its append-only file; a machine that loses power keeps what was fsynced; and under the restart guard a node
 // that lost its memory does not vote.
 func Forgetful(s *Settings) bool {
-	if guarded(s) && !s.Lock.Guard.TrustNodeClock {
+	if guarded(s) && !trusting(s) {
 		return false
 	}
 	switch s.Nodes.Persistence.Persistence {

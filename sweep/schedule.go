@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"redlocksim/adversary"
+	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -51,7 +52,11 @@ func knobs(attack string) []Knob {
 		}
 	case "restart":
 		return []Knob{{Path: "budget.restart-delay", Text: "what is left of the holder's belief: (TTL − drift allowance) / (1−ρ), with the steps and suspensions of its clock; nothing where nodes keep their memory",
-			Formula: RestartDelay, Unit: Nanoseconds, messages: asTime}}
+			Formula: RestartDelay, Unit: Nanoseconds, messages: asTime,
+			// Where no node forgets, what breaks the lock is clocks that the drift allowance does not cover.
+			Applies: func(s *Settings) bool {
+				return unquarantined(s) && (adversary.Forgetful(s) || Allowance(s).LessThanOrEqual(ns(drift(s))))
+			}}}
 	case "memory-loss":
 		return []Knob{
 			{Path: "lock.quorum", Text: "⌊(nodes + lost) / 2⌋ + 1", Applies: votesCount, Formula: func(s *Settings) decimal.Decimal { return number(Quorum(s)) }, Unit: Count},
@@ -71,8 +76,18 @@ func knobs(attack string) []Knob {
 	return nil
 }
 
-// votesCount says that nothing but the number of votes decides: a node that fails has no vote, and all of them count.
+// unquarantined says that no node waits before it votes again, or none that forgets ever does: how long a restart guard that
+// trusts the nodes' clocks keeps them waiting hangs on steps of those.
+func unquarantined(s *Settings) bool {
+	return s.Lock.Protocol != "redlock" || s.Lock.Guard == nil || !s.Lock.Guard.TrustNodeClock
+}
+
+// votesCount says that nothing but the number of votes for a client decides: a node that fails has no vote, all of them
+// count, and refusals do not end an attempt that could still have its quorum.
 func votesCount(s *Settings) bool {
+	if !unquarantined(s) || s.Lock.Asking == protocols.UntilDecided && adversary.QuorumOf(s) < redlock.Majority(len(s.Nodes.Names)) {
+		return false
+	}
 	return s.Lock.Protocol == "redlock" || s.Lock.FailedNode == protocols.NoVote && s.Lock.ConnectTimeout == 0
 }
 
