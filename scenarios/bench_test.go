@@ -1,7 +1,6 @@
 package scenarios_test
 
 import (
-	"runtime/debug"
 	"testing"
 	"time"
 
@@ -15,7 +14,6 @@ func BenchmarkCycle(b *testing.B) {
 	for _, tier := range scenarios.Tiers() {
 		b.Run(string(tier), func(b *testing.B) {
 			const perRun = 1000
-			defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 			s := scenarios.Default()
 			s.Name, s.Clients, s.Duration = "cycle", []string{"client-1"}, time.Hour
 			s.Timeline = []scenarios.Item{{Client: "client-1", Repeat: perRun,

@@ -33,19 +33,26 @@ const onWire = 2
 func TestCatalogueIsAsExpectedOnAllTiers(t *testing.T) {
 	all := scenarios.Catalogue()
 	count := seeds(10, 1)
+	each(len(all), func(i int) {
+		for seed := range count {
+			judgeOnAllTiers(t, all[i], seed)
+		}
+	})
+}
+
+// each calls f for 0 to n−1, at the same time on all processors.
+func each(n int, f func(i int)) {
 	var workers sync.WaitGroup
-	work := make(chan *scenarios.Scenario)
+	work := make(chan int)
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			for s := range work {
-				for seed := range count {
-					judgeOnAllTiers(t, s, seed)
-				}
+			for i := range work {
+				f(i)
 			}
 		})
 	}
-	for _, s := range all {
-		work <- s
+	for i := range n {
+		work <- i
 	}
 	close(work)
 	workers.Wait()
@@ -102,48 +109,56 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// Twice in this process, at the same time as others, and once in another one.
 func TestRandomExperimentsRepeatThemselves(t *testing.T) {
 	count := seeds(1000, 50)
 	other := exec.Command(os.Args[0])
 	other.Env = append(os.Environ(), fmt.Sprintf("%s=%d", printSeeds, count))
 	other.Stderr = os.Stderr
-	text, err := other.Output()
-	if err != nil {
+	var text bytes.Buffer
+	other.Stdout = &text
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var here [2][]string
+	each(2, func(i int) {
+		for seed := range count {
+			line, err := hashes(seed)
+			if err != nil {
+				t.Error(err)
+			}
+			here[i] = append(here[i], line)
+		}
+	})
+	if err := other.Wait(); err != nil {
 		t.Fatalf("the other process: %v", err)
 	}
-	elsewhere := strings.Split(string(bytes.TrimSpace(text)), "\n")
+	elsewhere := strings.Split(string(bytes.TrimSpace(text.Bytes())), "\n")
 	if uint64(len(elsewhere)) != count {
 		t.Fatalf("the other process ran %d seeds, want %d", len(elsewhere), count)
 	}
 	for seed := range count {
-		first, err := hashes(seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		second, err := hashes(seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first != second || first != elsewhere[seed] {
-			t.Errorf("seed %d: %q and then %q; in another process %q", seed, first, second, elsewhere[seed])
+		if first, second := here[0][seed], here[1][seed]; first != second || first != elsewhere[seed] {
+			t.Errorf("seed %d: %q and %q; in another process %q", seed, first, second, elsewhere[seed])
 		}
 	}
 }
 
 func TestTiersAgreeOnRandomExperiments(t *testing.T) {
-	for seed := range seeds(100, 10) {
+	each(int(seeds(100, 10)), func(seed int) {
 		var results [2]*scenarios.Outcome
 		for i, tier := range scenarios.Tiers() {
-			out, err := scenarios.Run(search.Anything(seed), scenarios.Options{Tier: tier, Seed: seed})
+			out, err := scenarios.Run(search.Anything(uint64(seed)), scenarios.Options{Tier: tier, Seed: uint64(seed)})
 			if err != nil {
-				t.Fatal(err)
+				t.Error(err)
+				return
 			}
 			results[i] = out
 		}
 		if a, b := results[0], results[1]; a.HistoryHash != b.HistoryHash {
 			t.Errorf("seed %d: %s", seed, scenarios.FirstDifference(a.History, b.History))
 		}
-	}
+	})
 }
 
 func TestCheckersAgreeOnRandomExperiments(t *testing.T) {

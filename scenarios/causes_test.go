@@ -330,10 +330,11 @@ func TestCausesAreCauses(t *testing.T) {
 	}
 	for name, cause := range causes {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := *byName(t, name)
 			cause.remove(&s)
 			for _, tier := range scenarios.Tiers() {
-				r, err := scenarios.Verify(&s, scenarios.Options{Tier: tier})
+				r, err := scenarios.Judge(&s, scenarios.Options{Tier: tier})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -2,7 +2,6 @@ package search_test
 
 import (
 	"context"
-	"runtime/debug"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 // BenchmarkExplore measures runs of 30 virtual seconds on the default settings, on one core, and how many locks are
 // granted in a run.
 func BenchmarkExplore(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	space := search.NewSpace(search.DefaultBase())
 	runs, grants := 0, 0
 	b.ReportAllocs()

@@ -326,7 +326,7 @@ func TestExploreFindsTheLiterature(t *testing.T) {
 			}
 			// What one seed finds is a matter of luck, and changes with everything that is drawn.
 			for seed := range uint64(3) {
-				sum, err := Explore(ctx, s, Options{Seed: seed + 1, Runs: 10_000, Progress: func(sum *Summary) {
+				sum, err := Explore(ctx, s, Options{Seed: seed + 1, Runs: 10_000, Generation: 250, Progress: func(sum *Summary) {
 					if found(sum) {
 						cancel()
 					}

@@ -19,6 +19,7 @@ import (
 	"strconv"
 
 	"redlocksim/internal/exitcode"
+	_ "redlocksim/internal/manyruns"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 )

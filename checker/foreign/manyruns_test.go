@@ -1,0 +1,3 @@
+package foreign
+
+import _ "redlocksim/internal/manyruns"

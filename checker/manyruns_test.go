@@ -1,0 +1,3 @@
+package checker
+
+import _ "redlocksim/internal/manyruns"

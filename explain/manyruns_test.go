@@ -1,0 +1,3 @@
+package explain_test
+
+import _ "redlocksim/internal/manyruns"

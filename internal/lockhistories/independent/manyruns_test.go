@@ -1,0 +1,3 @@
+package independent
+
+import _ "redlocksim/internal/manyruns"

@@ -1,0 +1,3 @@
+package locktest
+
+import _ "redlocksim/internal/manyruns"

@@ -1,0 +1,3 @@
+package reports_test
+
+import _ "redlocksim/internal/manyruns"

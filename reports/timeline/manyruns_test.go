@@ -1,0 +1,3 @@
+package timeline
+
+import _ "redlocksim/internal/manyruns"

@@ -1,0 +1,3 @@
+package scenarios_test
+
+import _ "redlocksim/internal/manyruns"

@@ -1,0 +1,3 @@
+package search_test
+
+import _ "redlocksim/internal/manyruns"

@@ -1,0 +1,3 @@
+package orders
+
+import _ "redlocksim/internal/manyruns"

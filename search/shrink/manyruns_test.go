@@ -1,0 +1,3 @@
+package shrink_test
+
+import _ "redlocksim/internal/manyruns"

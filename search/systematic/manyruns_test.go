@@ -1,0 +1,3 @@
+package systematic
+
+import _ "redlocksim/internal/manyruns"

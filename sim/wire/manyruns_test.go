@@ -1,0 +1,3 @@
+package wire_test
+
+import _ "redlocksim/internal/manyruns"

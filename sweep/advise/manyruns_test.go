@@ -1,0 +1,3 @@
+package advise_test
+
+import _ "redlocksim/internal/manyruns"

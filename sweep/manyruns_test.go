@@ -1,0 +1,3 @@
+package sweep_test
+
+import _ "redlocksim/internal/manyruns"
