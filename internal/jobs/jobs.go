@@ -1,0 +1,134 @@
+// Package jobs does work that can be split into jobs, each a pure function of its number, on several cores. What comes out
+// does not depend on how many there are.
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Set is jobs to do, numbered from 0. S is what a worker keeps from one job to the next, T the result of a job.
+type Set[S, T any] struct {
+	// N is how many jobs there are.
+	N int
+	// Do does one. Jobs are begun in the order of their numbers. An error that is the context's means that the job was cut
+	// short; any other ends the set.
+	Do func(ctx context.Context, state *S, job int) (T, error)
+
+	// Workers is how many jobs are done at once; zero is one for each core.
+	Workers int
+	// Known gives the results that an earlier run left behind; those jobs are not done again. Nil knows none.
+	Known func(job int) (T, bool)
+	// Done, if not nil, is told of every job that was done, and how long it took: in the order in which they end, one at a
+	// time. Its error ends the set.
+	Done func(job int, result T, took time.Duration) error
+	// Name says for people what a job is; nil for its number.
+	Name func(job int) string
+}
+
+// Result is what became of a job.
+type Result[T any] struct {
+	Value T
+	// Done says that Value is the job's result; it is false of jobs that were not begun or were cut short.
+	Done bool
+}
+
+// Run does the jobs and returns their results in the order of their numbers. When ctx ends it begins no further job; what
+// was done is in the results, and there is no error. After an error no job with a higher number is begun, and all with lower
+// numbers are done: it is the error of the lowest number that has one, whichever came first. A job that panics has a
+// [*PanicError].
+func (s Set[S, T]) Run(ctx context.Context) ([]Result[T], error) {
+	workers := s.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	r := run[S, T]{Set: s, results: make([]Result[T], s.N), failed: s.N}
+	var all sync.WaitGroup
+	for range min(workers, s.N) {
+		all.Go(func() {
+			var state S
+			for job, ok := r.take(ctx); ok; job, ok = r.take(ctx) {
+				r.do(ctx, &state, job)
+			}
+		})
+	}
+	all.Wait()
+	return r.results, r.err
+}
+
+// run is a set under way.
+type run[S, T any] struct {
+	Set[S, T]
+	results []Result[T]
+
+	mu     sync.Mutex
+	next   int
+	failed int // the lowest number of a job with an error; N if there is none
+	err    error
+}
+
+// take gives a worker its next job.
+func (r *run[S, T]) take(ctx context.Context) (job int, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for ; r.next < min(r.N, r.failed) && ctx.Err() == nil; r.next++ {
+		if r.Known != nil {
+			if value, known := r.Known(r.next); known {
+				r.results[r.next] = Result[T]{value, true}
+				continue
+			}
+		}
+		r.next++
+		return r.next - 1, true
+	}
+	return 0, false
+}
+
+func (r *run[S, T]) do(ctx context.Context, state *S, job int) {
+	start := time.Now()
+	value, err := r.safely(ctx, state, job)
+	took := time.Since(start)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil && r.Done != nil {
+		err = r.Done(job, value, took)
+	}
+	switch {
+	case err == nil:
+		r.results[job] = Result[T]{value, true}
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
+	case job < r.failed:
+		r.failed, r.err = job, err
+	}
+}
+
+func (r *run[S, T]) safely(ctx context.Context, state *S, job int) (value T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			name := fmt.Sprint("job ", job)
+			if r.Name != nil {
+				name = r.Name(job)
+			}
+			err = &PanicError{Job: name, Value: p, Stack: debug.Stack()}
+		}
+	}()
+	return r.Do(ctx, state, job)
+}
+
+// PanicError is a job that panicked.
+type PanicError struct {
+	// Job says which, as its set names it.
+	Job string
+	// Value is what it panicked with, and Stack where.
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("%s: panic: %v\n%s", e.Job, e.Value, e.Stack)
+}
