@@ -9,14 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/jobs"
 )
 
 // Options say how to run mutants. The zero value runs the killers of all of them until the first kill.
@@ -89,32 +88,31 @@ func Run(ctx context.Context, o Options) ([]Outcome, error) {
 	if all == nil {
 		all = All()
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	outcomes, errs := make([]Outcome, len(all)), make([]error, len(all)+1)
-	work := make(chan int)
-	var told sync.Mutex
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := range work {
-				if outcomes[i], errs[i] = o.run(ctx, all[i]); o.Done == nil || errs[i] != nil {
-					continue
-				}
-				told.Lock()
-				if err := o.Done(outcomes[i]); err != nil {
-					errs[len(all)] = err
-					cancel(err)
-				}
-				told.Unlock()
+	errs := make([]error, len(all)+1)
+	results, err := jobs.Set[struct{}, Outcome]{N: len(all),
+		Do: func(ctx context.Context, _ *struct{}, i int) (out Outcome, err error) {
+			out, errs[i] = o.run(ctx, all[i])
+			return out, nil // the others are run all the same
+		},
+		Done: func(i int, out Outcome, _ time.Duration) error {
+			if o.Done == nil || errs[i] != nil {
+				return nil
 			}
-		})
+			return o.Done(out)
+		},
+		Name: func(i int) string { return all[i].Name },
+	}.Run(ctx)
+	errs[len(all)] = err
+	outcomes := make([]Outcome, len(all))
+	for i, r := range results {
+		if outcomes[i] = r.Value; r.Done {
+			continue
+		}
+		outcomes[i].Mutant = all[i]
+		if errs[i] == nil && err == nil {
+			errs[i] = fmt.Errorf("mutants: %s: %w", all[i].Name, context.Cause(ctx))
+		}
 	}
-	for i := range all {
-		work <- i
-	}
-	close(work)
-	workers.Wait()
 	return outcomes, errors.Join(errs...)
 }
 

@@ -1,9 +1,9 @@
 package scenarios
 
 import (
+	"context"
 	"fmt"
-	"runtime"
-	"sync"
+	"redlocksim/internal/jobs"
 	"time"
 )
 
@@ -12,37 +12,32 @@ import (
 // told of each result by its index as soon as it is there and before tiers are compared, and how long it took on this
 // machine; it is called by one goroutine at a time.
 func Suite(all []*Scenario, tiers []Tier, seed uint64, done func(i int, took time.Duration)) ([]*Result, error) {
-	results := make([]*Result, len(all)*len(tiers))
-	errs := make([]error, len(results))
-	work := make(chan int)
-	var workers sync.WaitGroup
-	var telling sync.Mutex
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := range work {
-				start := time.Now()
-				s, o := all[i/len(tiers)], Options{Tier: tiers[i%len(tiers)], Seed: seed}
-				if s.Recorded != nil && seed == 0 {
-					o.Seed = s.Recorded.Seed
-				}
-				results[i], errs[i] = Verify(s, o)
-				if done != nil {
-					telling.Lock()
-					done(i, time.Since(start))
-					telling.Unlock()
-				}
-			}
-		})
-	}
-	for i := range results {
-		work <- i
-	}
-	close(work)
-	workers.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return nil, err
+	placed := func(i int) (*Scenario, Options) {
+		s, o := all[i/len(tiers)], Options{Tier: tiers[i%len(tiers)], Seed: seed}
+		if s.Recorded != nil && seed == 0 {
+			o.Seed = s.Recorded.Seed
 		}
+		return s, o
+	}
+	verified, err := jobs.Set[struct{}, *Result]{N: len(all) * len(tiers),
+		Do: func(_ context.Context, _ *struct{}, i int) (*Result, error) { return Verify(placed(i)) },
+		Done: func(i int, _ *Result, took time.Duration) error {
+			if done != nil {
+				done(i, took)
+			}
+			return nil
+		},
+		Name: func(i int) string {
+			s, o := placed(i)
+			return fmt.Sprintf("%s on %s, seed %d", s.Name, o.Tier, o.Seed)
+		},
+	}.Run(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	results := make([]*Result, len(verified))
+	for i := range verified {
+		results[i] = verified[i].Value
 		first := results[i-i%len(tiers)]
 		if r := results[i]; r.HistoryHash != first.HistoryHash {
 			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("the history is not the same as on %s: %s", first.Tier, FirstDifference(first.History, r.History))})

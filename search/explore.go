@@ -5,14 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/jobs"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 )
@@ -120,9 +119,6 @@ func Explore(ctx context.Context, space Space, o Options) (*Summary, error) {
 // whole is the options with what zero stands for.
 func (o Options) whole() Options {
 	o.Shards = max(o.Shards, 1)
-	if o.Jobs <= 0 {
-		o.Jobs = runtime.GOMAXPROCS(0)
-	}
 	if o.Generation <= 0 {
 		o.Generation = DefaultGeneration
 	}
@@ -258,38 +254,13 @@ func (x *explorer) narrowest(trials []trial) []Escape {
 // each calls f for 0 to n−1, several at a time, each with a buffer of its worker's. It stops early at an error or when ctx
 // ends, and returns the error of the lowest number.
 func (x *explorer) each(ctx context.Context, n int, f func(i int, buffer *history.History) error) error {
-	var (
-		workers sync.WaitGroup
-		mu      sync.Mutex
-		next    int
-		failed  = n
-		failure error
-	)
-	take := func() (int, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if next >= n || next > failed || ctx.Err() != nil {
-			return 0, false
-		}
-		next++
-		return next - 1, true
-	}
-	for range min(x.options.Jobs, n) {
-		workers.Go(func() {
-			var buffer history.History
-			for i, ok := take(); ok; i, ok = take() {
-				if err := f(i, &buffer); err != nil {
-					mu.Lock()
-					if i < failed {
-						failed, failure = i, err
-					}
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	workers.Wait()
-	return failure
+	_, err := jobs.Set[history.History, struct{}]{
+		N: n, Workers: x.options.Jobs,
+		Do: func(_ context.Context, buffer *history.History, i int) (struct{}, error) {
+			return struct{}{}, f(i, buffer)
+		},
+	}.Run(ctx)
+	return err
 }
 
 // again makes a run twice more, once with and once without measuring, and compares.

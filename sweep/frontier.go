@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"fmt"
+	"redlocksim/internal/jobs"
 	"slices"
 
 	"github.com/shopspring/decimal"
@@ -177,7 +178,7 @@ func words(at []Setting) []string {
 }
 
 // gridFrontier reads the frontier off the points of a grid.
-func (s *Spec) gridFrontier(chart *Chart, points [][]Setting, cells []Cell, done []bool) error {
+func (s *Spec) gridFrontier(chart *Chart, points [][]Setting, cells []jobs.Result[Cell]) error {
 	along := s.along()
 	axis := s.Axes[along]
 	if axis.unit() == "" {
@@ -192,10 +193,10 @@ func (s *Spec) gridFrontier(chart *Chart, points [][]Setting, cells []Cell, done
 				continue
 			}
 			switch v := axis.Values[slices.IndexFunc(axis.Values, func(v Value) bool { return v.Word == p[along].Word })]; {
-			case !done[i]:
+			case !cells[i].Done:
 				complete = false
-			case cells[i].Invalid == "":
-				line = append(line, probe{v, &cells[i]})
+			case cells[i].Value.Invalid == "":
+				line = append(line, probe{v, &cells[i].Value})
 			}
 		}
 		if !complete || len(line) == 0 {
@@ -240,22 +241,27 @@ func without(p []Setting, i int) []Setting { return slices.Delete(slices.Clone(p
 func (s *Spec) bisectAll(ctx context.Context, chart *Chart) error {
 	along := s.along()
 	at := combinations(slices.Delete(slices.Clone(s.Axes), along, along+1))
-	rows := make([]Row, len(at))
-	sides := make([][]Cell, len(at))
-	done, err := each(ctx, len(at), s.Jobs, func(i int) (err error) {
-		rows[i], sides[i], err = s.bisect(ctx, at[i], s.Axes[along], along)
-		return err
-	})
+	type frontier struct {
+		row   Row
+		sides []Cell
+	}
+	results, err := jobs.Set[struct{}, frontier]{N: len(at), Workers: s.Jobs,
+		Do: func(ctx context.Context, _ *struct{}, i int) (f frontier, err error) {
+			f.row, f.sides, err = s.bisect(ctx, at[i], s.Axes[along], along)
+			return f, err
+		},
+		Name: func(i int) string { return fmt.Sprint("frontier at ", words(at[i])) },
+	}.Run(ctx)
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		if !done[i] {
+	for _, r := range results {
+		if !r.Done {
 			chart.Partial = true
 			continue
 		}
-		chart.Frontier = append(chart.Frontier, rows[i])
-		chart.Cells = append(chart.Cells, sides[i]...)
+		chart.Frontier = append(chart.Frontier, r.Value.row)
+		chart.Cells = append(chart.Cells, r.Value.sides...)
 	}
 	return nil
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
+	"redlocksim/internal/jobs"
 	"redlocksim/reach"
 )
 
@@ -185,22 +184,21 @@ func (e *SpecError) Unwrap() error { return e.Err }
 // grid runs every point.
 func (s *Spec) grid(ctx context.Context, chart *Chart) error {
 	points := combinations(s.Axes)
-	cells := make([]Cell, len(points))
-	done, err := each(ctx, len(points), s.Jobs, func(i int) (err error) {
-		cells[i], err = s.cell(ctx, points[i])
-		return err
-	})
+	results, err := jobs.Set[struct{}, Cell]{N: len(points), Workers: s.Jobs,
+		Do:   func(ctx context.Context, _ *struct{}, i int) (Cell, error) { return s.cell(ctx, points[i]) },
+		Name: func(i int) string { return fmt.Sprint("point ", words(points[i])) },
+	}.Run(ctx)
 	if err != nil {
 		return err
 	}
-	for i := range cells {
-		if done[i] {
-			chart.Cells = append(chart.Cells, cells[i])
+	for _, r := range results {
+		if r.Done {
+			chart.Cells = append(chart.Cells, r.Value)
 		} else {
 			chart.Partial = true
 		}
 	}
-	return s.gridFrontier(chart, points, cells, done)
+	return s.gridFrontier(chart, points, results)
 }
 
 // combinations are the points of some axes, the last varying the fastest.
@@ -216,45 +214,4 @@ func combinations(axes []Axis) [][]Setting {
 		points = longer
 	}
 	return points
-}
-
-// each calls f for 0 to n−1, several at a time, until one fails or ctx ends. It says which were done. The error is that
-// of the lowest number that failed.
-func each(ctx context.Context, n, jobs int, f func(int) error) ([]bool, error) {
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	var (
-		workers sync.WaitGroup
-		mu      sync.Mutex
-		next    int
-		failed  = n
-		failure error
-		done    = make([]bool, n)
-	)
-	take := func() (int, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if next >= n || next > failed || ctx.Err() != nil {
-			return 0, false
-		}
-		next++
-		return next - 1, true
-	}
-	for range min(jobs, n) {
-		workers.Go(func() {
-			for i, ok := take(); ok; i, ok = take() {
-				err := f(i)
-				mu.Lock()
-				if err == nil {
-					done[i] = true
-				} else if i < failed && !errors.Is(err, context.Canceled) {
-					failed, failure = i, err
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	workers.Wait()
-	return done, failure
 }

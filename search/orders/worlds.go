@@ -2,11 +2,11 @@ package orders
 
 import (
 	"context"
-	"runtime"
-	"sync"
+	"fmt"
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/jobs"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
@@ -107,28 +107,15 @@ func strikes(base *scenarios.Scenario) []*Strike {
 	return all
 }
 
-// Search goes through worlds, several at a time, one a core if jobs is zero: with Setup.Late from 0 to late, without a limit
+// Search goes through worlds, several at a time, one a core if workers is zero: with Setup.Late from 0 to late, without a limit
 // if that is negative, and at most so many executions at each level. When the context ends, each has what was gone through
-// so far. What is found does not depend on jobs.
-func Search(ctx context.Context, worlds []*World, late, executions, jobs int) error {
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	var workers sync.WaitGroup
-	free := make(chan struct{}, jobs)
-	errs := make([]error, len(worlds))
-	for i, w := range worlds {
-		workers.Go(func() {
-			free <- struct{}{}
-			errs[i] = w.search(ctx, late, executions)
-			<-free
-		})
-	}
-	workers.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// so far. What is found does not depend on them.
+func Search(ctx context.Context, worlds []*World, late, executions, workers int) error {
+	_, err := jobs.Set[struct{}, struct{}]{N: len(worlds), Workers: workers,
+		Do: func(ctx context.Context, _ *struct{}, i int) (struct{}, error) {
+			return struct{}{}, worlds[i].search(ctx, late, executions)
+		},
+		Name: func(i int) string { return fmt.Sprintf("%s, %s", worlds[i].Name, worlds[i].Strike) },
+	}.Run(ctx)
+	return err
 }

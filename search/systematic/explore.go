@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/internal/jobs"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -101,9 +100,6 @@ type class struct {
 // matches search.ErrState: the directory cannot be made, or holds a random search. With any other there is the summary of
 // what was covered and found until then.
 func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
-	if o.Jobs <= 0 {
-		o.Jobs = runtime.GOMAXPROCS(0)
-	}
 	x := &explorer{base: b, options: o}
 	if o.Dir != "" {
 		unlock, err := search.NewDir(o.Dir)
@@ -191,42 +187,20 @@ func (x *explorer) cover(ctx context.Context, p *Part, of, left uint64, numbers 
 
 // run makes the runs of a batch, several at a time, as many as the context allows: the first ones.
 func (x *explorer) run(ctx context.Context, batch [][]uint64) ([]trial, error) {
-	var (
-		workers sync.WaitGroup
-		mu      sync.Mutex
-		next    int
-		trials  = make([]trial, len(batch))
-		errs    = make([]error, len(batch))
-		failed  bool
-	)
-	take := func() (int, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if next >= len(batch) || failed || ctx.Err() != nil {
-			return 0, false
-		}
-		next++
-		return next - 1, true
+	results, err := jobs.Set[history.History, trial]{N: len(batch), Workers: x.options.Jobs,
+		Do:   func(_ context.Context, buffer *history.History, i int) (trial, error) { return x.try(batch[i], buffer) },
+		Name: func(i int) string { return fmt.Sprint("placement ", batch[i]) },
+	}.Run(ctx)
+	if err != nil {
+		return nil, err
 	}
-	for range min(x.options.Jobs, len(batch)) {
-		workers.Go(func() {
-			var buffer history.History
-			for i, ok := take(); ok; i, ok = take() {
-				if trials[i], errs[i] = x.try(batch[i], &buffer); errs[i] != nil {
-					mu.Lock()
-					failed = true
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	workers.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
+	var trials []trial
+	for _, r := range results {
+		if r.Done {
+			trials = append(trials, r.Value)
 		}
 	}
-	return trials[:next], nil
+	return trials, nil
 }
 
 // place is the base with some placements more.
