@@ -19,6 +19,26 @@ type Settings struct {
 	Pause time.Duration
 	// Extends has the holder extend its lock once, half-way, and the attack begin after that.
 	Extends bool
+	// Joint has the holder lock all the resources there are as one lock, and the second client the last of them alone. Without
+	// it both lock the first.
+	Joint bool
+}
+
+// CanJoin says whether there are several resources, and the protocol can lock them as one.
+func (s *Settings) CanJoin() bool {
+	p, _ := protocols.Find(string(s.Lock.Protocol))
+	return len(s.Resources) > 1 && p.LocksAll
+}
+
+// contended is the resource that both clients want; empty if there is but one.
+func (s *Settings) contended() string {
+	switch {
+	case len(s.Resources) < 2:
+		return ""
+	case s.Joint:
+		return s.Resources[len(s.Resources)-1]
+	}
+	return s.Resources[0]
 }
 
 // Attack is one kind of attack.
@@ -30,6 +50,8 @@ type Attack struct {
 	build func(*Settings) []*scenarios.Scenario
 	// byClock: nothing but clocks decides when the second client asks.
 	byClock bool
+	// whole: the scenario is run as it is.
+	whole bool
 	// broken says in words what the attack came to, where that is not a violation; nil: a violation is what counts.
 	broken func(*scenarios.Result) string
 }
@@ -51,7 +73,7 @@ func Attacks() []Attack {
 
 // Timeline is the attack that a scenario brings along: its own timeline.
 func Timeline() Attack {
-	return Attack{Name: "timeline", Text: "the scenario's own timeline", build: func(s *Settings) []*scenarios.Scenario { return []*scenarios.Scenario{s.Scenario} }}
+	return Attack{Name: "timeline", Text: "the scenario's own timeline", whole: true, build: func(s *Settings) []*scenarios.Scenario { return []*scenarios.Scenario{s.Scenario} }}
 }
 
 // Outcome is what an attack came to.
@@ -68,8 +90,38 @@ type Outcome struct {
 	Runs   []*scenarios.Result
 }
 
-// Run makes the attack. The error is an internal one.
+// Run makes the attack. Where several resources can be locked as one it is made on the first of them and, if that holds, on
+// all as one lock. The error is an internal one.
 func (x Attack) Run(s *Settings, o scenarios.Options) (Outcome, error) {
+	out, err := x.run(s, o)
+	if err != nil || s.Joint || !s.CanJoin() || x.whole || out.Broken != "" {
+		return out, err
+	}
+	joint := *s
+	joint.Joint = true
+	other, err := x.run(&joint, o)
+	if err != nil {
+		return out, err
+	}
+	other.Runs = append(out.Runs, other.Runs...)
+	other.Messages = max(other.Messages, out.Messages)
+	switch {
+	case other.Broken != "":
+		other.Broken += jointly
+		return other, nil
+	case other.NotTested != "":
+		other.NotTested += jointly
+		return other, nil
+	}
+	out.Runs, out.Messages = other.Runs, other.Messages
+	return out, nil
+}
+
+// jointly says that an attack was on all resources as one lock.
+const jointly = ", of all resources as one lock"
+
+// run makes the attack on what the settings say.
+func (x Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 	out := Outcome{}
 	var runs []*scenarios.Result
 	var reasons []string
@@ -139,7 +191,10 @@ func (x Attack) messages(s *Settings, h history.History) time.Duration {
 		switch {
 		case e.Kind == history.Call:
 			called[e.Op] = e.Time
-		case e.Kind != history.Return || e.Outcome != history.OK:
+			if e.Func == history.Acquire && e.Resource != s.contended() && s.contended() != "" && !x.whole {
+				called[e.Op] = -1 // of the same call as that on the contended one
+			}
+		case e.Kind != history.Return || e.Outcome != history.OK || called[e.Op] < 0:
 		case e.Func == history.Acquire:
 			acquires += time.Duration(e.Time - called[e.Op])
 		case e.Func == history.Write && e.Process == second:

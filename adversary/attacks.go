@@ -14,7 +14,7 @@ func clocks(s *Settings) []*scenarios.Scenario {
 	return each(s, rho(s), rho(s).Neg(), func(x *stage) {
 		x.holds(x.stays())
 		x.suspends(x.granted())
-		x.client(x.letGo(), second, step(scenarios.TryLockStep), x.stays())
+		x.client(x.letGo(), second, x.asks(), x.stays())
 		// The nodes are free: nothing but the holder's belief can be in the way.
 		x.must(second, "acquire-done")
 		x.ends(s.Budget.ClockStep + s.Budget.Suspend)
@@ -28,7 +28,7 @@ func restart(s *Settings) []*scenarios.Scenario {
 		x.stepBack()
 		if s.Budget.RestartDelay == nil {
 			// Nodes that lost their memory stay away: there is nothing to gain.
-			x.client(x.granted(), second, step(scenarios.TryLockStep), x.stays())
+			x.client(x.granted(), second, x.asks(), x.stays())
 			x.must(second, "acquire-called")
 			x.ends(s.Budget.Suspend + s.Budget.ClockStep)
 			return
@@ -60,7 +60,7 @@ func (x *stage) forget(nodes []string, delay time.Duration) {
 		}
 		ask = faults.Trigger{After: &faults.Moment{Event: "restart", Node: node}}
 	}
-	x.client(ask, second, step(scenarios.TryLockStep), x.stays())
+	x.client(ask, second, x.asks(), x.stays())
 	asked := reached(second, "acquire-called")
 	asked.After = ask.After
 	x.Expect.Reached = append(x.Expect.Reached, asked)
@@ -88,7 +88,7 @@ func split(s *Settings) []*scenarios.Scenario {
 		x.loses(faults.Trigger{}, holder, others)
 		x.loses(faults.Trigger{}, second, all[:reach])
 		x.holds(x.stays())
-		x.client(x.granted(), second, step(scenarios.TryLockStep), x.stays())
+		x.client(x.granted(), second, x.asks(), x.stays())
 		asked := reached(second, "acquire-called")
 		asked.Believing = holder
 		x.Expect.Reached = append(x.Expect.Reached, asked)
@@ -100,7 +100,7 @@ func split(s *Settings) []*scenarios.Scenario {
 
 func pause(s *Settings) []*scenarios.Scenario {
 	return each(s, rho(s), rho(s).Neg(), func(x *stage) {
-		x.holds(step(scenarios.LingerStep), step(scenarios.WriteStep), x.stays())
+		x.holds(step(scenarios.LingerStep), x.writes(), x.stays())
 		stopped := after(holder, faults.Checked)
 		if s.Pause > 0 {
 			x.fault(stopped, "pause", &faults.Pause{Process: holder, For: s.Pause})
@@ -108,7 +108,7 @@ func pause(s *Settings) []*scenarios.Scenario {
 			stopped.Plus = s.Pause - 1
 		}
 		x.suspends(stopped)
-		x.client(x.letGo(), second, step(scenarios.TryLockStep), step(scenarios.WriteStep), x.stays())
+		x.client(x.letGo(), second, x.asks(), x.writes(), x.stays())
 		x.must(holder, faults.Checked)
 		x.must(holder, "write-called")
 		x.must(second, "acquire-done")
@@ -123,11 +123,10 @@ func timeout(s *Settings) []*scenarios.Scenario {
 	x.Expect.Reached = nil // that it is granted is the question
 	slowest := scenarios.Latency{Latency: sim.Constant(replies(s).Max())}
 	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: sim.Constant(requests(s).Max())}, Replies: &slowest}
-	ask := []scenarios.Step{step(scenarios.TryLockStep), step(scenarios.UnlockStep)}
-	x.client(faults.Trigger{At: x.start}, holder, ask...)
+	x.client(faults.Trigger{At: x.start}, holder, x.takes(), step(scenarios.UnlockStep))
 	x.ends(requests(s).Max() + replies(s).Max())
 	// Somebody else asks when that is over: a run with one client alone would be no test.
-	x.client(faults.Trigger{At: x.Duration}, second, ask...)
+	x.client(faults.Trigger{At: x.Duration}, second, x.asks(), step(scenarios.UnlockStep))
 	x.Duration += time.Minute
 	x.must(holder, "acquire-called")
 	x.must(second, "acquire-called")

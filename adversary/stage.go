@@ -1,6 +1,7 @@
 package adversary
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -127,12 +128,38 @@ func (x *stage) granted() faults.Trigger {
 	if x.settings.Extends {
 		return after(holder, "extend-done")
 	}
-	return after(holder, "acquire-done")
+	granted := after(holder, "acquire-done")
+	granted.After.Resource = x.settings.contended()
+	return granted
+}
+
+// takes is the holder's step in which it asks for its lock, asks the second client's, and writes a write to what both want.
+func (x *stage) takes() scenarios.Step {
+	s := step(scenarios.TryLockStep)
+	switch on := x.settings.contended(); {
+	case on != "" && x.settings.Joint:
+		s.Resource = slices.Clone(x.Resources)
+	case on != "":
+		s.Resource = []string{on}
+	}
+	return s
+}
+
+func (x *stage) asks() scenarios.Step { return x.onContended(scenarios.TryLockStep) }
+
+func (x *stage) writes() scenarios.Step { return x.onContended(scenarios.WriteStep) }
+
+func (x *stage) onContended(kind scenarios.StepKind) scenarios.Step {
+	s := step(kind)
+	if on := x.settings.contended(); on != "" {
+		s.Resource = []string{on}
+	}
+	return s
 }
 
 // holds has the holder take the lock, and then do something.
 func (x *stage) holds(steps ...scenarios.Step) {
-	program := []scenarios.Step{step(scenarios.TryLockStep)}
+	program := []scenarios.Step{x.takes()}
 	if x.settings.Extends {
 		x.must(holder, "extend-done")
 		program = append(program, scenarios.Step{Kind: scenarios.SleepStep, For: x.Lock.TTL / 2}, scenarios.Step{Kind: scenarios.ExtendStep, For: x.Lock.TTL})
@@ -209,7 +236,7 @@ func (x *stage) letGo() faults.Trigger {
 		}
 		x.stepBack()
 	}
-	return faults.Trigger{After: &faults.Moment{Event: faults.NodesFree, Client: holder, Nth: QuorumOf(s), Lead: requests(s).Min()}}
+	return faults.Trigger{After: &faults.Moment{Event: faults.NodesFree, Client: holder, Resource: s.contended(), Nth: QuorumOf(s), Lead: requests(s).Min()}}
 }
 
 // stepBack has the holder's wall clock step back, if that is what it measures with.

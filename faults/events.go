@@ -14,8 +14,8 @@ const (
 	NotPrepared = "not-prepared"
 	// Closed: a client has been closed, and nothing of it is under way any more.
 	Closed = "closed"
-	// NodesFree is no event of a history but a moment for a trigger: the first one after a grant to Client at which Nth
-	// nodes that are up do not have the lock's key any more, by their own clocks.
+	// NodesFree is no event of a history but a moment for a trigger: the first one after a grant to Client, on Resource if
+	// that is given, at which Nth nodes that are up do not have the lock's key any more, by their own clocks.
 	NodesFree = "nodes-free"
 )
 

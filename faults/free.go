@@ -23,7 +23,7 @@ type freeing struct {
 func (m *Moment) armFree(w *sim.World, f func()) {
 	x := &freeing{Moment: m, world: w, fire: f, alarms: map[sim.True]bool{}}
 	w.Watch(func(e *history.Event) {
-		if x.resource == "" && EventName(e) == "acquire-done" && e.Process == m.Client {
+		if x.resource == "" && EventName(e) == "acquire-done" && e.Process == m.Client && (m.Resource == "" || m.Resource == e.Resource) {
 			x.resource = e.Resource
 			// Requests to nodes beyond the quorum may arrive at this very time.
 			w.Kernel.After(0, x.look)

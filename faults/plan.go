@@ -41,6 +41,9 @@ func (m *Moment) String() string {
 	text := m.Event
 	if m.Event == NodesFree {
 		text = fmt.Sprintf("%d nodes are free of the lock of %s", max(m.Nth, 1), m.Client)
+		if m.Resource != "" {
+			text += " on " + m.Resource
+		}
 		if m.Lead > 0 {
 			text = fmt.Sprintf("%v before %s", m.Lead, text)
 		}

@@ -49,7 +49,7 @@ func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	t.Helper()
 	x := s.read(t)
 	space := search.NewSpace(x.base)
-	space.Duration = runLength * x.base.Lock.TTL
+	space.Duration, space.Apart = runLength*x.base.Lock.TTL, x.apart
 	told := &told{}
 	return rapid.Custom(func(t *rapid.T) *Experiment {
 		c := newChoices(t)

@@ -1,14 +1,17 @@
 package locktest
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
+	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
 	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 )
@@ -19,6 +22,11 @@ type Setup struct {
 	// Settings is the text of a settings file: what a scenario file says under lock, nodes, network and storage, each with
 	// the defaults of a scenario file. It must not have a budget, which is what Assume is.
 	Settings string
+	// Resources are the names of what the clients contend for, at most 1000; nil is one, called R, or what Settings names under
+	// resources, which must not name any beside these. Each is locked by itself. A lock that can lock several as one is asked
+	// for that too: the library's LockAll, or a Lock of your own whose Locker is a protocols.AllLocker. Mutual exclusion is
+	// judged on each resource. A name has no comma and does not begin with a digit, a sign or a dot.
+	Resources []string
 	// Assume is what the lock is promised.
 	Assume Assumptions
 	// Lock, if not nil, makes each client's lock, instead of the protocol that the settings name. It is handed what a lock
@@ -58,6 +66,8 @@ type Assumptions struct {
 type setup struct {
 	base *scenarios.Scenario
 	lock func(protocols.Env) (protocols.Locker, error)
+	// apart: the lock cannot lock several resources as one.
+	apart bool
 }
 
 // read checks a setup; the test ends if something is wrong with it.
@@ -70,6 +80,11 @@ func (s Setup) read(t rapid.TB) *setup {
 	base, err := scenarios.ParseSettings("settings", []byte(text))
 	if err != nil {
 		t.Fatalf("locktest: %v", err)
+	}
+	if s.Resources != nil {
+		if base, err = withResources(text, s.Resources); err != nil {
+			t.Fatalf("locktest: %v", err)
+		}
 	}
 	if !reflect.DeepEqual(base.Budget, faults.Budget{}) {
 		t.Fatalf("locktest: the settings have a budget: that is what Setup.Assume is for")
@@ -86,7 +101,51 @@ func (s Setup) read(t rapid.TB) *setup {
 	if a.RestartDelay > 0 {
 		base.Budget.RestartDelay = &a.RestartDelay
 	}
-	return &setup{base, s.Lock}
+	x := &setup{base: base, lock: s.Lock}
+	if s.Lock != nil && len(base.Resources) > 1 {
+		x.apart = !x.locksAll(t)
+	}
+	return x
+}
+
+// withResources reads the settings with these resources, as if they stood there.
+func withResources(text string, names []string) (*scenarios.Scenario, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+		return nil, err
+	}
+	root := document.Content[0]
+	for i := 0; i < len(root.Content); i += 2 {
+		if root.Content[i].Value == "resources" {
+			return nil, errors.New("the settings name resources, and so does Setup.Resources: only one of them can")
+		}
+	}
+	var value yaml.Node
+	if err := value.Encode(names); err != nil {
+		return nil, err
+	}
+	root.Content = append(root.Content, strictyaml.Text("resources"), &value)
+	data, err := yaml.Marshal(root)
+	if err != nil {
+		return nil, err
+	}
+	return scenarios.ParseSettings("Setup.Resources", data)
+}
+
+// locksAll says whether a lock of one's own can lock several resources as one: its Locker is made once to see that.
+func (x *setup) locksAll(t rapid.TB) (all bool) {
+	t.Helper()
+	empty := *x.base
+	empty.Name, empty.Clients, empty.Duration = "made", []string{"client-1"}, time.Nanosecond
+	_, err := scenarios.Run(&empty, scenarios.Options{Locker: func(env protocols.Env) (protocols.Locker, error) {
+		locker, err := x.lock(env)
+		_, all = locker.(protocols.AllLocker)
+		return locker, err
+	}})
+	if err != nil {
+		t.Fatalf("locktest: %v", err)
+	}
+	return all
 }
 
 // ratio reads a percentage or a part of one, from 0 to below 1.

@@ -33,6 +33,7 @@ func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error
 		b.MemoryLoss = int(c.For("fewer", 1).Below(n))
 	}
 	s.Extends = c.For("extends", 0).Below(3) == 0
+	s.Joint = s.CanJoin() && !x.apart && c.For("joint", 0).Below(2) == 0
 	attacks, _ := adversary.Find()
 	var first *scenarios.Scenario
 	attack := faults.OneOf(c.For("what", 0), attacks...)

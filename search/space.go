@@ -22,6 +22,8 @@ type Space struct {
 	Clients int
 	// Duration is the length of a run in true time.
 	Duration time.Duration
+	// Apart has no two resources locked as one, though the protocol could.
+	Apart bool
 }
 
 // NewSpace is the space around a base, with runs of 30 s and three clients.
@@ -181,7 +183,7 @@ func (s Space) place(c faults.Choices, item *scenarios.Item) {
 	}
 	first := c.For("first", 0).Below(int64(len(all)))
 	item.Resource = []string{all[first]}
-	if p, _ := protocols.Find(string(s.Base.Lock.Protocol)); !p.LocksAll || c.For("two", 0).Below(4) > 0 {
+	if p, _ := protocols.Find(string(s.Base.Lock.Protocol)); !p.LocksAll || s.Apart || c.For("two", 0).Below(4) > 0 {
 		return
 	}
 	second := (first + 1 + c.For("second", 0).Below(int64(len(all)-1))) % int64(len(all))

@@ -38,11 +38,12 @@ type names = []string
 
 // settingsPart is the settings of a sweep file.
 type settingsPart struct {
-	Lock    protocols.Settings `yaml:"lock"`
-	Nodes   scenarios.Nodes    `yaml:"nodes"`
-	Network scenarios.Network  `yaml:"network"`
-	Storage scenarios.Storage  `yaml:"storage"`
-	Budget  faults.Budget      `yaml:"budget"`
+	Resources strictyaml.Located[names] `yaml:"resources"`
+	Lock      protocols.Settings        `yaml:"lock"`
+	Nodes     scenarios.Nodes           `yaml:"nodes"`
+	Network   scenarios.Network         `yaml:"network"`
+	Storage   scenarios.Storage         `yaml:"storage"`
+	Budget    faults.Budget             `yaml:"budget"`
 }
 
 // Parse is Load for the content of a file. Its keys are title, preset, settings (as in a settings file, but that messages
@@ -58,10 +59,17 @@ func Parse(path string, data []byte) (Spec, error) {
 		return strictyaml.Errors{strictyaml.Errorf(path, max(line, 1), max(column, 1), "", nil, "%v", err)}.Err()
 	}
 	s := fallback
+	on := f.Settings.Resources
+	if on.Line > 0 {
+		s.Resources = on.Value
+	}
 	s.Lock, s.Nodes, s.Network, s.Storage, s.Budget = f.Settings.Lock, f.Settings.Nodes, f.Settings.Network, f.Settings.Storage, f.Settings.Budget
 	base, err := SettingsOf(s.Settings())
 	if err != nil {
 		return Spec{}, at(1, 1, err)
+	}
+	if _, err := base.Settings(); err != nil && on.Line > 0 && strings.HasPrefix(err.Error(), "resources") {
+		return Spec{}, at(on.Line, on.Column, err)
 	}
 	spec := Spec{Base: base}
 	if f.Preset.Line > 0 {

@@ -70,6 +70,24 @@ func TestReachedBySweep(t *testing.T) {
 	}
 }
 
+// With several resources every attack that the lock withstands is made on all of them as one lock, too.
+func TestReachedOnSeveralResources(t *testing.T) {
+	for resources, want := range map[string]int{"[R]": 0, "[a, b]": 3} {
+		s := preset(t, "restart", "lock.ttl=10s", "budget.restart-delay=9s,10s")
+		setting, err := sweep.ParseSetting("resources=" + resources)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Base, err = s.Base.With(setting); err != nil {
+			t.Fatal(err)
+		}
+		c := run(t, s)
+		if got := c.Reached.Reached(reach.Step, "several-granted"); got != want || c.Reached.Runs != 1+3+want || c.Cells[0].Verdict() != "broken" || c.Cells[1].Verdict() != "safe" {
+			t.Errorf("%s: several granted in %d of %d runs, want %d; %+v", resources, got, c.Reached.Runs, want, c.Cells)
+		}
+	}
+}
+
 func TestRandomExperiments(t *testing.T) {
 	for _, c := range run(t, stormy(t)).Cells {
 		r, careless := c.Random, c.At[1] == "del"

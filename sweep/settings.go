@@ -43,7 +43,7 @@ func SettingsOf(s *scenarios.Scenario) (Base, error) {
 	b.whole = false
 	var kept []*yaml.Node
 	for i := 0; i+1 < len(b.root.Content); i += 2 {
-		if slices.Contains([]string{"lock", "nodes", "network", "storage", "budget"}, b.root.Content[i].Value) {
+		if slices.Contains([]string{"resources", "lock", "nodes", "network", "storage", "budget"}, b.root.Content[i].Value) {
 			kept = append(kept, b.root.Content[i], b.root.Content[i+1])
 		}
 	}

@@ -41,7 +41,9 @@ exactly and simulated; with what no setting can mend; and as a YAML block for a
 scenario file and as options of the library.
 
 A file has the keys of the flags, without the hyphens in front; flags go over it.
-One of ttl and work must be given.
+One of ttl and work must be given. The settings are those of one lock. Several
+resources are locks of their own and take the same settings, each by itself and
+as one lock: there is nothing to say about them.
 
 ` + exitcode.Help(exitcode.Specifics{exitOK: "the settings are confirmed", exitSafety: "the simulator contradicts a formula: one of them is wrong",
 			exitUsage: "also if there are no such settings", exitLiveness: "the simulator contradicts what the settings cost",

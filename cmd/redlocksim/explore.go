@@ -50,7 +50,9 @@ must be caught every thousand runs, or the search ends with an error.
 With --systematic nothing is drawn: the scenario is run as it is, and then every
 fault of the vocabulary is placed at every step of it, or with --depth 2 every
 two. With --orders all orders of messages and timers are gone through in small
-worlds of three nodes and two clients, and the report says what was covered.
+worlds of three nodes and two clients, and the report says what was covered. Where
+the settings name several resources clients lock any of them, and several as one
+if the protocol can; faults are placed around the grants of each.
 
 The report of each search says which steps of the algorithm, faults, moments and
 rules of the checker were reached and which never were. A feature that the

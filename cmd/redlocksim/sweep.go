@@ -42,6 +42,12 @@ is paused. What a client does about that is lock.guard-time: for how long before
 the end of its lease it stops sending effects. Two keys are there only here:
 nodes.count, and adversary.pause, a pause other than that of the budget.
 
+Settings that name several resources are attacked on the first of them and, if the
+protocol can lock several as one, on all of them as one lock, of which the second
+client wants the last; random experiments lock any of them. A point is safe where
+all of that holds. As each resource is a lock of its own with the same settings,
+the others are as safe as the first.
+
 Faults are placed by events of the run, and every schedule says what it must have
 come to. Where it did not, the point is not tested: it is not called safe, and
 the reason is given. Formulas are exact where messages take no time. Where they

@@ -265,7 +265,7 @@ func order(h history.History, memories []sim.Key) sim.Key {
 	for i := range h {
 		e := &h[i]
 		of[e.Process] = of[e.Process].With(uint64(e.Time)).WithString(string(e.Kind)).WithString(string(e.Func)).WithString(string(e.Outcome)).
-			WithString(e.Name).WithString(e.Node).WithString(e.Detail).With(uint64(e.Span)).With(uint64(e.Token)).With(number(e.Process, e.Op)).With(number(e.Process, e.Grant))
+			WithString(e.Name).WithString(e.Resource).WithString(e.Node).WithString(e.Detail).With(uint64(e.Span)).With(uint64(e.Token)).With(number(e.Process, e.Op)).With(number(e.Process, e.Grant))
 	}
 	var all sim.Key
 	for process, k := range of { // in whatever order

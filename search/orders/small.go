@@ -2,6 +2,7 @@ package orders
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"redlocksim/faults"
@@ -21,8 +22,8 @@ type Strike struct {
 }
 
 // Small makes a small world with the lock and the budget of a scenario: its first nodes, at most that many, and one client
-// for each program. Before, a client takes the lock and releases it, so that the nodes know the scripts; if
-// they have a restart guard, it prepares them. The run ends when it has gone on for length.
+// for each program. Before, a client takes the locks that programs ask for and releases them, so that the nodes know the
+// scripts; if they have a restart guard, it prepares them. The run ends when it has gone on for length.
 func Small(base *scenarios.Scenario, nodes int, programs []Program, strike *Strike, length time.Duration) Setup {
 	const warmUp = time.Second
 	x := *base
@@ -34,7 +35,10 @@ func Small(base *scenarios.Scenario, nodes int, programs []Program, strike *Stri
 		name := fmt.Sprintf("client-%d", i+1)
 		x.Clients = append(x.Clients, name)
 		if i == 0 {
-			first := []scenarios.Step{{Kind: scenarios.TryLockStep}, {Kind: scenarios.UnlockStep}}
+			var first []scenarios.Step
+			for _, on := range ways(programs, base.Resources) {
+				first = append(first, scenarios.Step{Kind: scenarios.TryLockStep, Resource: on}, scenarios.Step{Kind: scenarios.UnlockStep})
+			}
 			if x.Lock.Guard != nil {
 				first = append([]scenarios.Step{{Kind: scenarios.PrepareStep}}, first...)
 			}
@@ -46,4 +50,20 @@ func Small(base *scenarios.Scenario, nodes int, programs []Program, strike *Stri
 		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: x.Duration + time.Second}, Kind: strike.Kind, Fault: strike.Fault})
 	}
 	return Setup{Scenario: &x, Begin: warmUp}
+}
+
+// ways are the resources that programs lock, one of each number of them; nil stands for the only resource there is.
+func ways(programs []Program, resources []string) (all [][]string) {
+	if len(resources) < 2 {
+		return [][]string{nil}
+	}
+	for _, p := range programs {
+		for _, s := range p.Steps {
+			isLock := s.Kind == scenarios.TryLockStep || s.Kind == scenarios.LockStep
+			if isLock && !slices.ContainsFunc(all, func(on []string) bool { return len(on) == len(s.Resource) }) {
+				all = append(all, s.Resource)
+			}
+		}
+	}
+	return all
 }

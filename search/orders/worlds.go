@@ -9,6 +9,7 @@ import (
 	"redlocksim/internal/jobs"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -55,26 +56,26 @@ const maxNodes = 3
 // Worlds are the small worlds of a scenario's lock: two clients that ask at once; one that asks again after it was refused;
 // and one that releases while its lease ends, and two that ask after that. Each without a fault, and with each of a few that
 // may strike at any moment: a node that is killed and restarts, as early as the budget allows, a client that crashes or is paused for
-// longer than the time to live, a link that is cut, and a node's clock that steps by as much as the budget allows.
+// longer than the time to live, a link that is cut, and a node's clock that steps by as much as the budget allows. Those are on
+// the first resource; where there are several, see several for more.
 func Worlds(base *scenarios.Scenario) []*World {
 	ttl := base.Lock.TTL
-	try := scenarios.Step{Kind: scenarios.TryLockStep}
+	try := tryLock()
+	if len(base.Resources) > 1 {
+		try = tryLock(base.Resources[0])
+	}
 	step := func(kind scenarios.StepKind, d time.Duration) scenarios.Step {
 		return scenarios.Step{Kind: kind, For: d}
 	}
 	past := step(scenarios.HoldStep, ttl+ttl/5)
 	late := Program{[]scenarios.Step{step(scenarios.SleepStep, ttl+ttl/10), try, step(scenarios.HoldStep, ttl/2)}, 1}
-	worlds := []struct {
-		name     string
-		programs []Program
-		length   time.Duration
-	}{
+	worlds := []shape{
 		{"two clients ask at once", []Program{{[]scenarios.Step{try, past}, 1}, {[]scenarios.Step{try, past}, 1}}, 2 * ttl},
 		{"one asks again", []Program{{[]scenarios.Step{try, past}, 1}, {[]scenarios.Step{try, past}, 2}}, 2 * ttl},
 		{"one releases late", []Program{{[]scenarios.Step{try, step(scenarios.HoldStep, ttl*4/5), {Kind: scenarios.UnlockStep}}, 1}, late, late}, 2 * ttl},
 	}
 	var all []*World
-	for _, w := range worlds {
+	for _, w := range append(worlds, several(base, past)...) {
 		for _, strike := range strikes(base) {
 			name := "no fault"
 			if strike != nil {
@@ -84,6 +85,36 @@ func Worlds(base *scenarios.Scenario) []*World {
 		}
 	}
 	return all
+}
+
+// shape is what the clients of a small world do, and for how long it goes on.
+type shape struct {
+	name     string
+	programs []Program
+	length   time.Duration
+}
+
+// several are the shapes for a lock on several resources, of which two are enough: the first two. Where they can be locked as
+// one, two clients do so, in opposite orders; or one does, and the other locks the last of them alone. Elsewhere two clients
+// lock one after the other, in opposite orders. None if there is only one resource.
+func several(base *scenarios.Scenario, past scenarios.Step) []shape {
+	if len(base.Resources) < 2 {
+		return nil
+	}
+	a, b := base.Resources[0], base.Resources[1]
+	once := func(steps ...scenarios.Step) Program { return Program{append(steps, past), 1} }
+	length := 2 * base.Lock.TTL
+	if p, _ := protocols.Find(string(base.Lock.Protocol)); !p.LocksAll {
+		return []shape{{"two lock one after the other, in opposite orders", []Program{once(tryLock(a), tryLock(b)), once(tryLock(b), tryLock(a))}, length}}
+	}
+	return []shape{
+		{"two lock both as one, in opposite orders", []Program{once(tryLock(a, b)), once(tryLock(b, a))}, length},
+		{"one locks both as one, another the last", []Program{once(tryLock(a, b)), once(tryLock(b))}, length},
+	}
+}
+
+func tryLock(resources ...string) scenarios.Step {
+	return scenarios.Step{Kind: scenarios.TryLockStep, Resource: resources}
 }
 
 // strikes are the faults that may strike, and none.

@@ -3,6 +3,7 @@ package systematic
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/faults"
@@ -47,7 +48,7 @@ func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
 		return nil, err
 	}
 	b.digest, b.kinds = digest(r.History), r.Findings
-	b.Moments = moments(times, r.History)
+	b.Moments = moments(times, r.History, len(x.Resources) > 1)
 	if err := b.reach(r); err != nil {
 		return nil, err
 	}
@@ -78,8 +79,9 @@ func (b *Base) reach(r *scenarios.Result) error {
 	return nil
 }
 
-// moments puts times and events in the order of the run. Steps never go back in time.
-func moments(times []sim.True, h history.History) []faults.Trigger {
+// moments puts times and events in the order of the run. Steps never go back in time. Where there are several resources each
+// event is told by the one it is about.
+func moments(times []sim.True, h history.History, several bool) []faults.Trigger {
 	type placed struct {
 		at   sim.True
 		when faults.Trigger
@@ -92,13 +94,14 @@ func moments(times []sim.True, h history.History) []faults.Trigger {
 	for i := range h {
 		e := &h[i]
 		m := faults.Moment{Event: faults.EventName(e), Client: e.Process, Node: e.Node}
-		// A moment that names no client counts the events of all, and so with nodes.
-		for _, looser := range slices.Compact([]faults.Moment{m, {Event: m.Event, Client: m.Client}}) {
+		var on []string // what it is about, of several resources
+		if several && e.Resource != "" {
+			on = strings.Split(e.Resource, ", ")
+			m.Resource = on[0]
+		}
+		// A moment that names no client counts the events of all, and so with nodes and resources.
+		for _, looser := range looser(m, on) {
 			seen[looser]++
-			if looser.Client != "" {
-				looser.Client = ""
-				seen[looser]++
-			}
 		}
 		if m.Event == "" {
 			continue
@@ -117,12 +120,26 @@ func moments(times []sim.True, h history.History) []faults.Trigger {
 	return triggers
 }
 
+// looser are the moments that an event counts for, which is about these resources: m, and those that leave out its client, its
+// node or its resource.
+func looser(m faults.Moment, resources []string) []faults.Moment {
+	var all []faults.Moment
+	for _, resource := range append(slices.Clip(resources), "") {
+		for _, node := range slices.Compact([]string{m.Node, ""}) {
+			for _, client := range slices.Compact([]string{m.Client, ""}) {
+				all = append(all, faults.Moment{Event: m.Event, Client: client, Node: node, Resource: resource})
+			}
+		}
+	}
+	return all
+}
+
 // digest stands for what happened to clients and the resource, and when: the history without the faults themselves.
 func digest(h history.History) sim.Key {
 	var k sim.Key
 	for i := range h {
 		if e := &h[i]; e.Kind != history.Fault {
-			k = k.With(uint64(e.Time)).WithString(string(e.Kind)).WithString(e.Process).With(uint64(e.Op)).WithString(string(e.Func)).With(uint64(e.Grant)).
+			k = k.With(uint64(e.Time)).WithString(string(e.Kind)).WithString(e.Process).WithString(e.Resource).With(uint64(e.Op)).WithString(string(e.Func)).With(uint64(e.Grant)).
 				WithString(string(e.Outcome)).WithString(e.Name).WithString(e.Node).With(uint64(e.Number)).With(uint64(e.Span)).WithString(e.Detail).With(uint64(e.Token))
 		}
 	}

@@ -1,0 +1,171 @@
+package locktest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+)
+
+// alone is the library's lock, that cannot lock several resources as one.
+type alone struct{ protocols.Locker }
+
+// greedy takes a lock on several resources for one on the first.
+type greedy struct{ alone }
+
+func (g greedy) LockAll(ctx context.Context, resources []string, ttl time.Duration) (protocols.Lease, error) {
+	return g.Lock(ctx, resources[0], ttl)
+}
+
+func (g greedy) TryLockAll(ctx context.Context, resources []string, ttl time.Duration) (protocols.Lease, error) {
+	return g.TryLock(ctx, resources[0], ttl)
+}
+
+func library(wrap func(protocols.Locker) protocols.Locker) func(protocols.Env) (protocols.Locker, error) {
+	return func(env protocols.Env) (protocols.Locker, error) {
+		p, _ := protocols.Find("redlock")
+		locker, err := p.New(env)
+		return wrap(locker), err
+	}
+}
+
+func locksAlone(l protocols.Locker) protocols.Locker    { return alone{l} }
+func locksTheFirst(l protocols.Locker) protocols.Locker { return greedy{alone{l}} }
+
+// locked is what the clients of an experiment lock: each by itself, and how many locks are on several.
+func locked(e *Experiment) (single map[string]bool, several int) {
+	single = map[string]bool{}
+	for _, item := range e.scenario.Timeline {
+		for _, s := range item.Do {
+			on := s.Resource
+			if s.Kind != scenarios.LockStep && s.Kind != scenarios.TryLockStep {
+				continue
+			}
+			if on == nil {
+				on = item.Resource
+			}
+			if len(on) > 1 {
+				several++
+			} else if len(on) == 1 {
+				single[on[0]] = true
+			}
+		}
+	}
+	return single, several
+}
+
+// Every resource is locked by itself, and several as one by a lock that can, in random experiments and in attacks.
+func TestExperimentsOnSeveralResources(t *testing.T) {
+	names := []string{"invoices", "orders", "users"}
+	for name, c := range map[string]struct {
+		lock  func(protocols.Env) (protocols.Locker, error)
+		joint bool
+	}{
+		"the library":            {nil, true},
+		"our own, one at a time": {library(locksAlone), false},
+		"our own, all at once":   {library(locksTheFirst), true},
+	} {
+		experiments := Experiments(t, Setup{Settings: "lock: {ttl: 2s}", Resources: names, Assume: Assumptions{RestartDelay: 2 * time.Second}, Lock: c.lock})
+		single, several := map[string]bool{}, map[bool]int{}
+		for seed := range 150 {
+			e := experiments.Example(seed)
+			of, n := locked(e)
+			for resource := range of {
+				single[resource] = true
+			}
+			several[e.random] += n
+		}
+		if len(single) != len(names) || several[true] > 0 != c.joint || several[false] > 0 != c.joint {
+			t.Errorf("%s: locks on %v, and on several %v", name, single, several)
+		}
+	}
+}
+
+// failures is a test that may fail, and goes on.
+type failures struct {
+	rapid.TB
+	text strings.Builder
+}
+
+// found is what a hundred experiments find.
+func found(t *testing.T, s Setup) (resources []string) {
+	t.Helper()
+	experiments := Experiments(t, s)
+	for seed := range 100 {
+		e := experiments.Example(seed)
+		r, kind := e.run(t)
+		if kind != "" && r.Beyond == nil {
+			resources = append(resources, r.Witness().Resource)
+		}
+	}
+	slices.Sort(resources)
+	return slices.Compact(resources)
+}
+
+// A lock that is wrong about several resources alone is found only where there are several, and on one that it forgets.
+func TestALockThatIsWrongAboutSeveral(t *testing.T) {
+	s := Setup{Settings: "lock: {ttl: 2s}", Assume: Assumptions{RestartDelay: 2 * time.Second}, Lock: library(locksTheFirst)}
+	if got := found(t, s); got != nil {
+		t.Errorf("with one resource it is wrong about %v", got)
+	}
+	s.Resources = []string{"a", "b"}
+	if got := found(t, s); len(got) == 0 {
+		t.Error("with two it is not found")
+	}
+	s.Lock = nil
+	if got := found(t, s); got != nil {
+		t.Errorf("the library is wrong about %v", got)
+	}
+	s.Assume.RestartDelay = time.Second
+	if got := found(t, s); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("with nodes that come back too early the library is wrong about %v", got)
+	}
+}
+
+func (f *failures) Helper() {}
+
+func (f *failures) Fatalf(format string, args ...any) {
+	f.text.WriteString(strings.TrimSpace(fmt.Sprintf(format, args...)))
+	panic(f)
+}
+
+// What is wrong with the names is said before anything is run.
+func TestBadResources(t *testing.T) {
+	for _, c := range []struct {
+		settings string
+		names    []string
+		want     string
+	}{
+		{"", []string{"a", "a"}, `there are two resources of this name "a"`},
+		{"", []string{}, "0 resources, must be from 1 to 1000"},
+		{"", []string{"10s"}, `cannot be the name of a resource: it has a comma, or begins as a length does, with a digit, a sign or a dot "10s"`},
+		{"", []string{"a, b"}, "it has a comma"},
+		{"lock: {ttl: 2s}", []string{""}, "cannot be the name of a resource"},
+		{"resources: [x]", []string{"a"}, "the settings name resources, and so does Setup.Resources: only one of them can"},
+		{"resources: [x, 9]", nil, "resources[1]: want text, got a number"},
+		{"{lock: {ttl: 2s}, resources: [x, y]}", nil, ""},
+		{"{lock: {ttl: 2s}}", []string{"x", "y"}, ""},
+	} {
+		f := &failures{}
+		func() {
+			defer func() {
+				if p := recover(); p != nil && p != any(f) {
+					panic(p)
+				}
+			}()
+			if x := (Setup{Settings: c.settings, Resources: c.names}).read(f); !slices.Equal(x.base.Resources, []string{"x", "y"}) {
+				t.Errorf("%q, %v: resources %v", c.settings, c.names, x.base.Resources)
+			}
+		}()
+		if !strings.Contains(f.text.String(), c.want) || c.want == "" && f.text.Len() > 0 {
+			t.Errorf("%q, %v: %q, want %q", c.settings, c.names, &f.text, c.want)
+		}
+	}
+}
