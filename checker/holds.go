@@ -39,7 +39,7 @@ type leases struct {
 	confirmations map[string][]confirmation
 }
 
-// believe finds the windows in which clients believed in their grants (design.md, "believed window").
+// believe finds the windows in which clients believed in their grants.
 //
 // A grant is believed in while its acquire has returned, it was not released and its process has not crashed, and the
 // last of its Expire and successful Extend events, if any, is an Extend. As an Expire may come before the return, when

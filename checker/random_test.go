@@ -166,7 +166,7 @@ func lockHistories(reentrant bool) *rapid.Generator[history.History] {
 	})
 }
 
-// believes says by the words of design.md whether the client of a grant believes in it after the history h.
+// believes says by the words of docs/checker.md whether the client of a grant believes in it after the history h.
 func believes(h history.History, grant int) bool {
 	var process string
 	returned, over, expired := false, false, false

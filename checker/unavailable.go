@@ -139,7 +139,7 @@ type turn struct {
 }
 
 // unavailable measures the longest true time in which at every moment some client was asking for a resource, no critical
-// section was on, and nobody was granted (requirements.md §4, "unavailable"). granted are the Seqs of its grants.
+// section was on, and nobody was granted. granted are the Seqs of its grants.
 func unavailable(t *transcript, asked []asking, used []use, granted []int) Unavailable {
 	var turns []turn
 	for _, a := range asked {

@@ -37,7 +37,7 @@ func (f *Field) lasts(d time.Duration, undo func()) {
 }
 
 // Heal undoes all faults that are in force, in the order in which they struck, and lets none strike any more: what
-// follows shows whether the lock comes back by itself once nothing goes wrong (design.md, "Liveness").
+// follows shows whether the lock comes back by itself once nothing goes wrong.
 //
 // Partitions mend, held messages arrive, delays and clock rates are taken back, paused and suspended processes go on, and
 // nodes that are down start with what is on their disks, in the order of the world, replicas last.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -42,11 +43,56 @@ func TestLinks(t *testing.T) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+			if !isThere(filepath.Dir(path), m[1]) {
 				t.Errorf("%s links to %s, which is not there", path, m[1])
 			}
 		}
 	}
+}
+
+var (
+	mention = regexp.MustCompile(`[\w./-]*\w\.md\b`)
+	comment = regexp.MustCompile(`//.*`)
+	address = regexp.MustCompile(`\w+://\S+`)
+)
+
+// The pages that comments and documents speak of are there, from where they are spoken of or from the root.
+func TestPagesSpokenOf(t *testing.T) {
+	const root = "../.."
+	spoken := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case !slices.Contains([]string{".go", ".md", ".yaml", ".lua"}, filepath.Ext(path)):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		prose := address.ReplaceAllString(string(text), "")
+		if filepath.Ext(path) == ".go" {
+			prose = strings.Join(comment.FindAllString(prose, -1), "\n")
+		}
+		for _, name := range mention.FindAllString(prose, -1) {
+			if !isThere(filepath.Dir(path), name) && !isThere(root, name) {
+				t.Errorf("%s speaks of %s, which is not there", path, name)
+			}
+			spoken++
+		}
+		return nil
+	})
+	if err != nil || spoken < 20 {
+		t.Errorf("%d pages are spoken of, there were more: %v", spoken, err)
+	}
+}
+
+func isThere(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
+	return err == nil
 }
 
 // Where the documentation says that a scenario holds or breaks it expects that.

@@ -98,7 +98,7 @@ func (l *Lane) all(kind SpanKind) []Span {
 func (t *Timeline) isWhole() bool { return t.Focus.From == 0 && len(t.Notes) == 0 }
 
 // A lease that is not extended is believed in from its grant to whatever ends it first: an expiry, the call of the
-// release, a crash. Each such bar must be there, with these very times; the rule is that of design.md, written down once
+// release, a crash. Each such bar must be there, with these very times; the rule is that of docs/checker.md, written down once
 // more.
 func TestBeliefsAreBars(t *testing.T) {
 	bars := 0
