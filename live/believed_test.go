@@ -12,6 +12,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/scenarios"
 )
 
@@ -19,7 +20,7 @@ import (
 const short = "ttl: 2s"
 
 // small is a scenario of two clients, with settings of the lock and a timeline.
-func small(t *testing.T, lock, timeline string) *scenarios.Scenario {
+func small(t testing.TB, lock, timeline string) *scenarios.Scenario {
 	t.Helper()
 	all, err := scenarios.Parse("small.yaml", []byte(fmt.Sprintf(`
 title: a small one
@@ -52,6 +53,7 @@ func firstOf(h history.History, process, name string) time.Duration {
 // A belief ends when the client's own clock says so, and the timeline can go on from that moment while the run lasts. The
 // times are the scenario's, which is played five times as fast.
 func TestBeliefEnds(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
 	// What a machine adds, five times: to the moment at which the grant began, and to what follows from the end.
 	const slack = 500 * time.Millisecond
@@ -103,82 +105,92 @@ func TestBeliefEnds(t *testing.T) {
   - {at: 1s, fault: {clock-step: {process: client-1, by: 1h}}}`, time.Second, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r, err := run(t, t.Context(), small(t, test.lock, test.timeline+then))
-			if err != nil {
-				t.Fatal(err)
-			}
-			ends, told, next := firstOf(r.History, "client-1", "belief-ended"), firstOf(r.History, "client-1", "lost"), firstOf(r.History, "client-2", "acquire-called")
-			if test.ends < 0 {
-				if ends >= 0 || next >= 0 {
-					t.Errorf("it ends at %v, and what follows comes at %v", ends, next)
+			t.Parallel()
+			tried.Test(t, disturbing, func(t *tried.T) {
+				r, err := run(t, t.Context(), small(t, test.lock, test.timeline+then), speed(t))
+				if err != nil {
+					t.Fatal(err)
 				}
-				if !strings.Contains(fmt.Sprint(r.Problems), "never came") {
-					t.Errorf("nobody misses the moment: %v", r.Problems)
+				ends, told, next := firstOf(r.History, "client-1", "belief-ended"), firstOf(r.History, "client-1", "lost"), firstOf(r.History, "client-2", "acquire-called")
+				if test.ends < 0 {
+					if ends >= 0 || next >= 0 {
+						t.Errorf("it ends at %v, and what follows comes at %v", ends, next)
+					}
+					if !strings.Contains(fmt.Sprint(r.Idle), "never came") {
+						t.Errorf("nobody misses the moment: %v", r.Idle)
+					}
+					return
 				}
-				return
-			}
-			if ends < test.ends-early || ends > test.ends+slack {
-				t.Errorf("it ends at %v, want %v", ends, test.ends)
-			}
-			if next < ends+100*time.Millisecond || next > ends+100*time.Millisecond+slack {
-				t.Errorf("what comes 100 ms after it comes at %v, and it ends at %v", next, ends)
-			}
-			if test.told > 0 && (told < test.told-early || told > test.told+slack) {
-				t.Errorf("the client is told at %v, want %v", told, test.told)
-			}
+				if ends < test.ends-early || ends > test.ends+slack {
+					t.Errorf("it ends at %v, want %v", ends, test.ends)
+				}
+				if next < ends+100*time.Millisecond || next > ends+100*time.Millisecond+slack {
+					t.Errorf("what comes 100 ms after it comes at %v, and it ends at %v", next, ends)
+				}
+				if test.told > 0 && (told < test.told-early || told > test.told+slack) {
+					t.Errorf("the client is told at %v, want %v", told, test.told)
+				}
+			})
 		})
 	}
 }
 
 // After a failover clients talk to who was promoted, and know it by name.
 func TestFailover(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
-	r, err := run(t, t.Context(), small(t, short+", protocol: failover", `
+	tried.Test(t, disturbing, func(t *tried.T) {
+		r, err := run(t, t.Context(), small(t, short+", protocol: failover", `
   - {at: 0s, client: client-1, do: [try-lock, sleep: 300ms, unlock]}
   - {at: 1s, fault: {promote: {node: M, replica: M3}}}
   - {at: 1500ms, client: client-2, do: [try-lock, unlock]}
-nodes: {names: [M], replicas: {M: [M2, M3]}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range r.Problems {
-		t.Error(p.Text)
-	}
-	asked := map[string]string{}
-	for i := range r.History {
-		if e := &r.History[i]; e.Node != "" && e.Kind == history.Step {
-			asked[e.Process] = e.Node
+nodes: {names: [M], replicas: {M: [M2, M3]}}`), speed(t))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if want := map[string]string{"client-1": "M", "client-2": "M3"}; !maps.Equal(asked, want) {
-		t.Errorf("clients talked to %v, want %v", asked, want)
-	}
+		for _, p := range r.Problems {
+			t.Error(p.Text)
+		}
+		asked := map[string]string{}
+		for i := range r.History {
+			if e := &r.History[i]; e.Node != "" && e.Kind == history.Step {
+				asked[e.Process] = e.Node
+			}
+		}
+		if want := map[string]string{"client-1": "M", "client-2": "M3"}; !maps.Equal(asked, want) {
+			t.Errorf("clients talked to %v, want %v", asked, want)
+		}
+	})
 }
 
 // Whose machine is suspended holds the lock by a clock that stands still, while the nodes give it to another.
 func TestSuspended(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
 	timeline := `
   - {at: 0s, client: client-1, do: [try-lock, sleep: 2s]}
   - {at: 500ms, fault: {suspend: {client: client-1, for: 3s}}}
   - {at: 1s, client: client-2, do: [lock, sleep: 2s]}`
 	for lock, want := range map[string]string{short: string(checker.LeaseOverlap), short + ", clock: boottime": ""} {
-		r, err := run(t, t.Context(), small(t, lock, timeline))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := ""
-		for _, kind := range r.Findings {
-			got += string(kind)
-		}
-		if got != want {
-			t.Errorf("with the clock %q it shows %q, want %q", lock, got, want)
-		}
+		tried.Test(t, disturbing, func(t *tried.T) {
+			r, err := run(t, t.Context(), small(t, lock, timeline), speed(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, kind := range r.Findings {
+				got += string(kind)
+			}
+			if got != want {
+				t.Errorf("with the clock %q it shows %q, want %q", lock, got, want)
+			}
+		})
 	}
 }
 
 // A pause that was ended early does not end a later one, and of two that overlap the last end counts.
 func TestPausesOverlap(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
 	const slack = 500 * time.Millisecond
 	for name, test := range map[string]struct {
@@ -197,27 +209,30 @@ func TestPausesOverlap(t *testing.T) {
   - {at: 1s, fault: {pause: {process: A, for: 2s}}}`, []time.Duration{3 * time.Second}, "a pause of 2."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := run(t, t.Context(), small(t, short, test.timeline))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var resumes []time.Duration
-			for _, e := range r.History {
-				if e.Kind == history.Fault && e.Name == "resume" {
-					resumes = append(resumes, time.Duration(e.Time))
+			t.Parallel()
+			tried.Test(t, disturbing, func(t *tried.T) {
+				r, err := run(t, t.Context(), small(t, short, test.timeline), speed(t))
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			if len(resumes) != len(test.resumes) {
-				t.Fatalf("resumes at %v, want %v", resumes, test.resumes)
-			}
-			for i, want := range test.resumes {
-				if off := resumes[i] - want; off < 0 || off > slack {
-					t.Errorf("resumes at %v, want %v", resumes, test.resumes)
+				var resumes []time.Duration
+				for _, e := range r.History {
+					if e.Kind == history.Fault && e.Name == "resume" {
+						resumes = append(resumes, time.Duration(e.Time))
+					}
 				}
-			}
-			if got := fmt.Sprint(r.Beyond); !strings.Contains(got, test.beyond) {
-				t.Errorf("beyond the budget: %s, want %s", got, test.beyond)
-			}
+				if len(resumes) != len(test.resumes) {
+					t.Fatalf("resumes at %v, want %v", resumes, test.resumes)
+				}
+				for i, want := range test.resumes {
+					if off := resumes[i] - want; off < 0 || off > slack {
+						t.Errorf("resumes at %v, want %v", resumes, test.resumes)
+					}
+				}
+				if got := fmt.Sprint(r.Beyond); !strings.Contains(got, test.beyond) {
+					t.Errorf("beyond the budget: %s, want %s", got, test.beyond)
+				}
+			})
 		})
 	}
 }

@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/sim"
 )
 
 // turnedClock is a lock clock, and the clocks behind it as the parent has them.
-func turnedClock(t *testing.T, kind sim.ClockKind) (lockClock, *clocks) {
+func turnedClock(t testing.TB, kind sim.ClockKind) (lockClock, *clocks) {
 	t.Helper()
 	parent, err := newClocks(filepath.Join(t.TempDir(), "clocks"), 8*clockWords)
 	if err != nil {
@@ -38,7 +39,7 @@ const (
 // the machine.
 func TestTurnedClock(t *testing.T) {
 	// This process is not stopped meanwhile, but none of its timers is due.
-	suspend := func(c *clocks) int64 {
+	suspend := func(c *clocks, length time.Duration) int64 {
 		c.suspend()
 		time.Sleep(length / 2)
 		return c.wake()
@@ -46,59 +47,65 @@ func TestTurnedClock(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		kind  sim.ClockKind
-		turn  func(*clocks) int64
+		turn  func(c *clocks, length time.Duration) int64
 		reads time.Duration // that the clock is ahead of the machine's, length after the turn began
 		fires time.Duration // after the turn began, a timer that was set for length just before it
 	}{
-		{"nothing", sim.Monotonic, func(c *clocks) int64 { return c.step(0) }, 0, length},
-		{"half as fast", sim.Monotonic, func(c *clocks) int64 { return c.setRate(-billion / 2) }, -length / 2, 2 * length},
-		{"twice as fast", sim.Monotonic, func(c *clocks) int64 { return c.setRate(billion) }, length, length / 2},
-		{"a wall clock, twice as fast", sim.WallClock, func(c *clocks) int64 { return c.setRate(billion) }, length, length / 2},
-		{"a step of the wall clock", sim.WallClock, func(c *clocks) int64 { return c.step(int64(-time.Hour)) }, -time.Hour, length},
-		{"a step, which a monotonic clock does not make", sim.Monotonic, func(c *clocks) int64 { return c.step(int64(time.Hour)) }, 0, length},
-		{"nor one that counts suspension", sim.Boottime, func(c *clocks) int64 { return c.step(int64(time.Hour)) }, 0, length},
+		{"nothing", sim.Monotonic, func(c *clocks, _ time.Duration) int64 { return c.step(0) }, 0, length},
+		{"half as fast", sim.Monotonic, func(c *clocks, _ time.Duration) int64 { return c.setRate(-billion / 2) }, -length / 2, 2 * length},
+		{"twice as fast", sim.Monotonic, func(c *clocks, _ time.Duration) int64 { return c.setRate(billion) }, length, length / 2},
+		{"a wall clock, twice as fast", sim.WallClock, func(c *clocks, _ time.Duration) int64 { return c.setRate(billion) }, length, length / 2},
+		{"a step of the wall clock", sim.WallClock, func(c *clocks, _ time.Duration) int64 { return c.step(int64(-time.Hour)) }, -time.Hour, length},
+		{"a step, which a monotonic clock does not make", sim.Monotonic, func(c *clocks, _ time.Duration) int64 { return c.step(int64(time.Hour)) }, 0, length},
+		{"nor one that counts suspension", sim.Boottime, func(c *clocks, _ time.Duration) int64 { return c.step(int64(time.Hour)) }, 0, length},
 		{"suspension", sim.Monotonic, suspend, -length / 2, length * 3 / 2},
 		{"suspension, which another clock counts", sim.Boottime, suspend, 0, length * 3 / 2},
 		{"suspension, which the wall clock counts", sim.WallClock, suspend, 0, length * 3 / 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c, parent := turnedClock(t, test.kind)
-			fired := make(chan int64, 2)
-			start := trueTime()
-			c.AfterFunc(length, func() { fired <- trueTime() })
-			ctx, cancel := c.WithDeadline(t.Context(), c.Now().Add(length))
-			defer cancel()
-			child, _ := c.WithCancel(ctx)
-			ended := make(chan int64, 1)
-			context.AfterFunc(child, func() { ended <- trueTime() })
-			test.turn(parent)
-			if test.fires < length { // a timer that comes too early finds out by itself
-				c.turned()
-			}
-			for trueTime() < start+int64(length) {
-				time.Sleep(time.Millisecond)
-			}
-			// Between two readings of the machine's clock, as this process may be held up anywhere.
-			before := trueTime()
-			read := c.reading(c.Now())
-			after := trueTime()
-			grow := int64(slack) // what a fast clock gains while this process is held up
-			if ahead := int64(test.reads); read < before+ahead-grow || read > after+ahead+grow {
-				t.Errorf("it is ahead by %v, want %v", time.Duration(read-before), test.reads)
-			}
-			if l := parent.line(test.kind); l.read(before) > read || l.read(after) < read {
-				t.Errorf("it reads %d, and its parent thinks between %d and %d", read, l.read(before), l.read(after))
-			}
-			if took := time.Duration(<-fired - start); took < test.fires-time.Millisecond || took > test.fires+slack {
-				t.Errorf("the timer came after %v, want %v", took, test.fires)
-			}
-			if took := time.Duration(<-ended - start); took < test.fires-time.Millisecond || took > test.fires+slack {
-				t.Errorf("the context ended after %v, want %v", took, test.fires)
-			}
-			if !errors.Is(ctx.Err(), context.DeadlineExceeded) || !errors.Is(child.Err(), context.DeadlineExceeded) {
-				t.Errorf("it ended with %v, and what derives from it with %v", ctx.Err(), child.Err())
-			}
+			tried.Test(t, disturbingTest, func(t *tried.T) {
+				length, slack, fires, reads := length*t.Slower, slack*t.Slower, test.fires*t.Slower, test.reads
+				if reads > -time.Hour {
+					reads *= t.Slower
+				}
+				c, parent := turnedClock(t, test.kind)
+				fired := make(chan int64, 2)
+				start := trueTime()
+				c.AfterFunc(length, func() { fired <- trueTime() })
+				ctx, cancel := c.WithDeadline(t.Context(), c.Now().Add(length))
+				defer cancel()
+				child, _ := c.WithCancel(ctx)
+				ended := make(chan int64, 1)
+				context.AfterFunc(child, func() { ended <- trueTime() })
+				test.turn(parent, length)
+				if fires < length { // a timer that comes too early finds out by itself
+					c.turned()
+				}
+				for trueTime() < start+int64(length) {
+					time.Sleep(time.Millisecond)
+				}
+				// Between two readings of the machine's clock, as this process may be held up anywhere.
+				before := trueTime()
+				read := c.reading(c.Now())
+				after := trueTime()
+				grow := int64(slack) // what a fast clock gains while this process is held up
+				if ahead := int64(reads); read < before+ahead-grow || read > after+ahead+grow {
+					t.Errorf("it is ahead by %v, want %v", time.Duration(read-before), reads)
+				}
+				if l := parent.line(test.kind); l.read(before) > read || l.read(after) < read {
+					t.Errorf("it reads %d, and its parent thinks between %d and %d", read, l.read(before), l.read(after))
+				}
+				if took := time.Duration(<-fired - start); took < fires-time.Millisecond || took > fires+slack {
+					t.Errorf("the timer came after %v, want %v", took, fires)
+				}
+				if took := time.Duration(<-ended - start); took < fires-time.Millisecond || took > fires+slack {
+					t.Errorf("the context ended after %v, want %v", took, fires)
+				}
+				if !errors.Is(ctx.Err(), context.DeadlineExceeded) || !errors.Is(child.Err(), context.DeadlineExceeded) {
+					t.Errorf("it ended with %v, and what derives from it with %v", ctx.Err(), child.Err())
+				}
+			})
 		})
 	}
 }

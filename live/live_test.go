@@ -5,6 +5,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,16 +21,15 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/redisserver"
+	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/live"
 	"redlocksim/scenarios"
 )
 
-// What the test binary is, where the environment says so: a client process, one with a bug, a run of a
-// scenario, or a process that takes its pulse.
+// What the test binary is, where the environment says so: a client process, one with a bug, or a run of a scenario.
 const (
 	asClient = "REDLOCKSIM_TEST_AS_LIVE_CLIENT"
 	asRun    = "REDLOCKSIM_TEST_AS_LIVE_RUN"
-	asPulse  = "REDLOCKSIM_TEST_AS_PULSE"
 )
 
 func TestMain(m *testing.M) {
@@ -42,17 +42,51 @@ func TestMain(m *testing.M) {
 		if err := live.ClientOver(os.Stdin, os.Stdout, planted[os.Getenv(asPlanted)]); err != nil {
 			os.Exit(1)
 		}
-	case os.Getenv(asPulse) != "":
-		longest := live.Pulse()
-		fmt.Println("begun")
-		_, _ = fmt.Scanln()
-		fmt.Println(int64(longest()))
 	case name != "":
 		_, err := live.Run(context.Background(), byName(name), options())
 		fmt.Println(err)
 	default:
-		os.Exit(m.Run())
+		os.Exit(runAll(m))
 	}
+}
+
+// atOnce is how many tests run at a time: they mostly wait.
+const atOnce = "4"
+
+// runAll runs the tests with a directory of their own for all files, and sees that nothing is left when they are over: no file,
+// no process and no goroutine.
+func runAll(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "live-test")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Setenv("TMPDIR", dir); err != nil {
+		panic(err)
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if err := errors.Join(nothingLeft(dir), goleak.Find()); err != nil {
+		fmt.Fprintln(os.Stderr, "after all tests:", err)
+		return 1
+	}
+	return code
+}
+
+// nothingLeft says which files there are in a directory, and which processes this one has started and not waited for.
+func nothingLeft(dir string) error {
+	var errs []error
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		errs = append(errs, err, fmt.Errorf("files are left: %v", left))
+	}
+	left, err := children()
+	if err != nil || len(left) > 0 {
+		errs = append(errs, err, fmt.Errorf("processes are left: %q", left))
+	}
+	return errors.Join(errs...)
 }
 
 // options have clients started as this test binary.
@@ -81,29 +115,30 @@ func needsServer(t *testing.T) {
 	t.Skip("there is no redis-server on the PATH")
 }
 
-// run makes a run in a directory of its own, and sees that nothing is left of it.
-func run(t *testing.T, ctx context.Context, s *scenarios.Scenario) (*scenarios.Result, error) {
+// run makes a run at a speed; 0 for the usual ones, one after the other.
+func run(t testing.TB, ctx context.Context, s *scenarios.Scenario, speed int) (*scenarios.Result, error) {
 	t.Helper()
-	r, err := live.Run(ctx, s, options())
-	if left := children(t); len(left) > 0 {
-		t.Errorf("processes are left: %q", left)
-	}
-	if err := goleak.Find(); err != nil {
-		t.Error(err)
-	}
+	o := options()
+	o.Speed = speed
+	r, err := live.Run(ctx, s, o)
 	if errors.Is(err, live.ErrNoCompiler) {
 		t.Skip(err)
 	}
 	return r, err
 }
 
+// disturbing is for how long a machine must hold up a test of small times for it to be tried again.
+const disturbing = 25 * time.Millisecond
+
+// speed is how fast a scenario is run in an attempt at a test.
+func speed(t *tried.T) int { return max(1, live.DefaultSpeed/int(t.Slower)) }
+
 // children are the processes that this one has started and that have not been waited for.
-func children(t *testing.T) []string {
-	t.Helper()
+func children() ([]string, error) {
 	var found []string
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
@@ -115,14 +150,14 @@ func children(t *testing.T) []string {
 			found = append(found, string(text))
 		}
 	}
-	return found
+	return found, nil
 }
 
 // The scenarios must show on redis-server processes what their files say, which is what the simulator shows. Each is here
 // for something that only it needs.
 func TestSameVerdictAsModel(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
-	t.Setenv("TMPDIR", t.TempDir())
 	for _, name := range []string{
 		"05-single-instance/healthy",                              // many clients, a protocol of plain commands
 		"10-two-nodes-crash",                                      // nodes that do not even refuse
@@ -146,13 +181,17 @@ func TestSameVerdictAsModel(t *testing.T) {
 		"52-implementations-and-slow-acquires/redlock-rb-extends", // a preset, and a script that sets what is gone
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := byName(name)
-			r, err := run(t, t.Context(), s)
+			r, err := run(t, t.Context(), s, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, p := range r.Problems {
 				t.Error(p.Text)
+			}
+			if r.NotTested != nil {
+				return
 			}
 			wantStopped(t, r.History)
 			on, err := scenarios.Judge(s, scenarios.Options{})
@@ -163,9 +202,6 @@ func TestSameVerdictAsModel(t *testing.T) {
 				t.Errorf("live shows %v, model %v", r.Findings, on.Findings)
 			}
 		})
-	}
-	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-		t.Errorf("files are left: %v, %v", left, err)
 	}
 }
 
@@ -200,6 +236,7 @@ func wantStopped(t *testing.T, h history.History) {
 
 // Two runs at the same time have ports, files and faults of their own.
 func TestSideBySide(t *testing.T) {
+	t.Parallel()
 	needsServer(t)
 	names := []string{"24-restart-at-once/one-of-three", "05-single-instance/healthy"}
 	results := make(chan error, len(names))
@@ -222,7 +259,6 @@ func TestSideBySide(t *testing.T) {
 // A run that is told to end leaves nothing behind, whatever it was in the middle of.
 func TestInterrupted(t *testing.T) {
 	needsServer(t)
-	t.Setenv("TMPDIR", t.TempDir())
 	for _, test := range []struct {
 		name  string
 		after time.Duration
@@ -230,73 +266,43 @@ func TestInterrupted(t *testing.T) {
 		{"32-pause-before-write", 0}, {"32-pause-before-write", 30 * time.Millisecond}, {"32-pause-before-write", 600 * time.Millisecond},
 		{"08-redlock-over-replicated-nodes", 300 * time.Millisecond}, {"08-redlock-over-replicated-nodes", 3 * time.Second},
 	} {
-		after := test.after
-		ctx, cancel := context.WithTimeout(t.Context(), after)
-		start := time.Now()
-		_, err := run(t, ctx, byName(test.name))
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("after %v: %v", after, err)
-		}
-		if took := time.Since(start); took > after+5*time.Second {
-			t.Errorf("it took %v to end after %v", took, after)
-		}
-		if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-			t.Errorf("after %v files are left: %v, %v", after, left, err)
-		}
+		tried.Test(t, time.Second, func(t *tried.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), test.after)
+			defer cancel()
+			start := time.Now()
+			if _, err := run(t, ctx, byName(test.name), 0); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("after %v: %v", test.after, err)
+			}
+			if took := time.Since(start); took > test.after+5*time.Second*t.Slower {
+				t.Errorf("it took %v to end after %v", took, test.after)
+			}
+			if err := nothingLeft(os.Getenv("TMPDIR")); err != nil {
+				t.Found("after %v: %v", test.after, err)
+			}
+		})
 	}
 }
 
 // Servers and clients end with the process that started them, even where it has no time to end them.
 func TestKilledWithItsRun(t *testing.T) {
 	needsServer(t)
-	dir := t.TempDir()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asRun+"=32-pause-before-write", "TMPDIR="+dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	// The servers run in directories of the run.
-	if !within(10*time.Second, func() bool { return len(processesIn(t, dir)) >= 5 }) {
-		t.Error("the servers did not start")
-	}
-	_ = cmd.Process.Signal(syscall.SIGKILL)
-	_ = cmd.Wait()
-	if !within(5*time.Second, func() bool { return len(processesIn(t, dir)) == 0 }) {
-		t.Errorf("processes are left: %v", processesIn(t, dir))
-	}
-}
-
-// A process that does not run for a while knows for how long.
-func TestPulse(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asPulse+"=1")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	const stopped = 300 * time.Millisecond
-	var begun string
-	_, _ = fmt.Fscanln(out, &begun)
-	_ = cmd.Process.Signal(syscall.SIGSTOP)
-	time.Sleep(stopped)
-	_ = cmd.Process.Signal(syscall.SIGCONT)
-	time.Sleep(50 * time.Millisecond)
-	fmt.Fprintln(in)
-	var longest time.Duration
-	if _, err := fmt.Fscanln(out, (*int64)(&longest)); err != nil || longest < stopped-20*time.Millisecond || longest > 20*stopped {
-		t.Errorf("a process that was stopped for %v was held up for %v by its pulse; %v", stopped, longest, err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
+	tried.Test(t, time.Second, func(t *tried.T) {
+		dir := t.TempDir()
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), asRun+"=32-pause-before-write", "TMPDIR="+dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// The servers run in directories of the run.
+		if !within(10*time.Second*t.Slower, func() bool { return len(processesIn(t, dir)) >= 5 }) {
+			t.Error("the servers did not start")
+		}
+		_ = cmd.Process.Signal(syscall.SIGKILL)
+		_ = cmd.Wait()
+		if !within(5*time.Second*t.Slower, func() bool { return len(processesIn(t, dir)) == 0 }) {
+			t.Errorf("processes are left: %v", processesIn(t, dir))
+		}
+	})
 }
 
 // within says whether something comes true in time.
@@ -310,7 +316,7 @@ func within(d time.Duration, isTrue func() bool) bool {
 }
 
 // processesIn are the processes whose command line names a directory.
-func processesIn(t *testing.T, dir string) []string {
+func processesIn(t testing.TB, dir string) []string {
 	t.Helper()
 	var found []string
 	paths, err := filepath.Glob("/proc/[0-9]*/cwd")

@@ -54,7 +54,7 @@ func (r *stage) newPlayer(name string, begin order) (*player, error) {
 		_ = errors.Join(orders.Close(), notices.Close())
 		return nil, fmt.Errorf("live: %s: %w", name, err)
 	}
-	go c.listen(r, notices)
+	go c.listen(r, c.process, notices)
 	c.send(begin)
 	return c, nil
 }
@@ -62,11 +62,10 @@ func (r *stage) newPlayer(name string, begin order) (*player, error) {
 // send gives an order. A process that is gone does not get it, which is noticed elsewhere.
 func (c *player) send(o order) { _ = c.encoder.Encode(o) }
 
-// listen takes the notices until the process is gone.
-func (c *player) listen(r *stage, notices *os.File) {
+// listen takes the notices until the process, which may have been killed already, is gone.
+func (c *player) listen(r *stage, p *process, notices *os.File) {
 	defer close(c.ended)
 	defer notices.Close()
-	p := c.process
 	isReady := false
 	fail := func(err error) {
 		if !isReady {

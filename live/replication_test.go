@@ -14,12 +14,16 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/internal/redisserver"
+	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
 
+// disturbingTest is for how long a machine must hold up a test of small times for it to be tried again.
+const disturbingTest = 25 * time.Millisecond
+
 // emptyStage is a stage without clients, at the speed of the machine.
-func emptyStage(t *testing.T) *stage {
+func emptyStage(t testing.TB) *stage {
 	t.Helper()
 	r, err := newStage(1, []string{"/bin/false"})
 	if errors.Is(err, ErrNoServer) && os.Getenv(redisserver.RequireEnv) != "1" {
@@ -37,7 +41,7 @@ func emptyStage(t *testing.T) *stage {
 }
 
 // mustAsk asks a server that must answer.
-func (r *stage) mustAsk(t *testing.T, node string, args ...string) string {
+func (r *stage) mustAsk(t testing.TB, node string, args ...string) string {
 	t.Helper()
 	reply, err := ask(r.server(node).addr, args...)
 	if err != nil {
@@ -47,7 +51,7 @@ func (r *stage) mustAsk(t *testing.T, node string, args ...string) string {
 }
 
 // soon waits until a node has a key with this value; empty for none.
-func (r *stage) soon(t *testing.T, node, key, value string) {
+func (r *stage) soon(t testing.TB, node, key, value string) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); r.mustAsk(t, node, "GET", key) != value; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -57,7 +61,7 @@ func (r *stage) soon(t *testing.T, node, key, value string) {
 }
 
 // staysWithout sees that a node does not get a key.
-func (r *stage) staysWithout(t *testing.T, node, key string) {
+func (r *stage) staysWithout(t testing.TB, node, key string) {
 	t.Helper()
 	time.Sleep(300 * time.Millisecond)
 	if got := r.mustAsk(t, node, "GET", key); got != "" {
@@ -65,7 +69,7 @@ func (r *stage) staysWithout(t *testing.T, node, key string) {
 	}
 }
 
-func mustStrike(t *testing.T, r *stage, f faults.Fault) {
+func mustStrike(t testing.TB, r *stage, f faults.Fault) {
 	t.Helper()
 	if err := r.strike(f); err != nil || r.failed != nil {
 		t.Fatal(err, r.failed)
@@ -73,7 +77,7 @@ func mustStrike(t *testing.T, r *stage, f faults.Fault) {
 }
 
 // replicated is a stage with a master and three replicas.
-func replicated(t *testing.T, persistence sim.Persistence) *stage {
+func replicated(t testing.TB, persistence sim.Persistence) *stage {
 	t.Helper()
 	r := emptyStage(t)
 	if err := r.addServers(t.Context(), []string{"M"}, persistence, false); err != nil {
@@ -95,41 +99,44 @@ func amongPeers(nodes, peers string, d sim.Direction) faults.Links {
 
 // Replicas have what their master has, unless a fault of the links between them keeps it from them.
 func TestReplicas(t *testing.T) {
-	r := replicated(t, sim.NoPersistence)
-	r.mustAsk(t, "M", "SET", "a", "1")
-	for _, name := range []string{"M2", "M3", "M4"} {
-		r.soon(t, name, "a", "1")
-		r.soon(t, name, "first", "1")
-		if _, err := ask(r.server(name).addr, "SET", "b", "1"); err == nil || !strings.Contains(err.Error(), "READONLY") {
-			t.Errorf("%s takes a write: %v", name, err)
+	t.Parallel()
+	tried.Test(t, disturbingTest, func(t *tried.T) {
+		r := replicated(t, sim.NoPersistence)
+		r.mustAsk(t, "M", "SET", "a", "1")
+		for _, name := range []string{"M2", "M3", "M4"} {
+			r.soon(t, name, "a", "1")
+			r.soon(t, name, "first", "1")
+			if _, err := ask(r.server(name).addr, "SET", "b", "1"); err == nil || !strings.Contains(err.Error(), "READONLY") {
+				t.Errorf("%s takes a write: %v", name, err)
+			}
 		}
-	}
-	cut := &faults.Partition{Links: amongPeers("M", "M3", sim.Requests)}
-	mustStrike(t, r, cut)
-	mustStrike(t, r, &faults.Delay{Links: amongPeers("M4", "M", sim.Replies), By: 200 * time.Millisecond})
-	begun := time.Now()
-	r.mustAsk(t, "M", "SET", "a", "2")
-	r.soon(t, "M2", "a", "2")
-	r.soon(t, "M4", "a", "2")
-	if took := time.Since(begun); took < 200*time.Millisecond {
-		t.Errorf("M4 has it after %v", took)
-	}
-	if got := r.mustAsk(t, "M3", "GET", "a"); got != "1" {
-		t.Errorf("M3 has %q behind a partition", got)
-	}
-	for _, m := range r.inForce {
-		m.apply()
-	}
-	r.soon(t, "M3", "a", "2")
-	// What a replica was brought up to date with is no persistence.
-	at := time.Duration(0)
-	mustStrike(t, r, &faults.Kill{Outage: faults.Outage{Node: "M2", RestartAfter: &at}})
-	r.soon(t, "M2", "a", "2")
-	mustStrike(t, r, &faults.Kill{Outage: faults.Outage{Node: "M", RestartAfter: &at}})
-	for _, name := range []string{"M", "M2", "M3", "M4"} {
-		r.soon(t, name, "a", "")
-		r.soon(t, name, "first", "")
-	}
+		cut := &faults.Partition{Links: amongPeers("M", "M3", sim.Requests)}
+		mustStrike(t, r, cut)
+		mustStrike(t, r, &faults.Delay{Links: amongPeers("M4", "M", sim.Replies), By: 200 * time.Millisecond})
+		begun := time.Now()
+		r.mustAsk(t, "M", "SET", "a", "2")
+		r.soon(t, "M2", "a", "2")
+		r.soon(t, "M4", "a", "2")
+		if took := time.Since(begun); took < 200*time.Millisecond {
+			t.Errorf("M4 has it after %v", took)
+		}
+		if got := r.mustAsk(t, "M3", "GET", "a"); got != "1" {
+			t.Errorf("M3 has %q behind a partition", got)
+		}
+		for _, m := range r.inForce {
+			m.apply()
+		}
+		r.soon(t, "M3", "a", "2")
+		// What a replica was brought up to date with is no persistence.
+		at := time.Duration(0)
+		mustStrike(t, r, &faults.Kill{Outage: faults.Outage{Node: "M2", RestartAfter: &at}})
+		r.soon(t, "M2", "a", "2")
+		mustStrike(t, r, &faults.Kill{Outage: faults.Outage{Node: "M", RestartAfter: &at}})
+		for _, name := range []string{"M", "M2", "M3", "M4"} {
+			r.soon(t, name, "a", "")
+			r.soon(t, name, "first", "")
+		}
+	})
 }
 
 // What a node sends a peer goes down the link by which the peer follows it, and up the one by which it follows the peer.
@@ -176,40 +183,44 @@ func TestLinksAmongNodes(t *testing.T) {
 // What a master has not told its replicas when it stops is lost, although the links would have carried it by and by. A
 // replica is a master when it is promoted, the others follow it, and so does the master of before when it comes back.
 func TestPromote(t *testing.T) {
+	t.Parallel()
 	for _, stop := range []faults.Fault{&faults.Kill{Outage: faults.Outage{Node: "M"}}, &faults.PowerLoss{Outage: faults.Outage{Node: "M"}}, &faults.Shutdown{Outage: faults.Outage{Node: "M"}}} {
 		t.Run(fmt.Sprintf("%T", stop), func(t *testing.T) {
-			r := replicated(t, sim.NoPersistence)
-			r.mustAsk(t, "M", "SET", "a", "1")
-			for _, name := range []string{"M2", "M3", "M4"} {
-				r.soon(t, name, "a", "1")
-			}
-			mustStrike(t, r, &faults.Delay{Links: amongPeers("M", "M2 M3", sim.Both), By: 200 * time.Millisecond})
-			mustStrike(t, r, &faults.Partition{Links: amongPeers("M2", "M4", sim.Both)})
-			r.mustAsk(t, "M", "SET", "a", "2")
-			r.mustAsk(t, "M", "SET", "b", "2")
-			r.soon(t, "M4", "b", "2")
-			mustStrike(t, r, stop)
-			r.staysWithout(t, "M2", "b")
-			mustStrike(t, r, &faults.Promote{Node: "M", Replica: "M2"})
-			if got := r.mustAsk(t, "M2", "GET", "a"); got != "1" {
-				t.Errorf("M2 has %q as a, which it was never told", got)
-			}
-			if lost := r.spent.Restarts; len(lost) != 1 || lost[0].Node != "M" || lost[0].After == 0 {
-				t.Errorf("memory is lost: %v", lost)
-			}
-			r.mustAsk(t, "M2", "SET", "c", "3")
-			r.soon(t, "M3", "c", "3")
-			r.heal()
-			time.Sleep(time.Second)      // after which one that follows tries again
-			r.staysWithout(t, "M4", "c") // which a partition kept from following it
-			if r.server("M").process != nil {
-				t.Error("M, in whose place M2 is, comes back when the faults are healed")
-			}
-			mustStrike(t, r, &faults.Restart{Node: "M"})
-			r.soon(t, "M", "c", "3")
-			if err := r.strike(&faults.Promote{Node: "M", Replica: "M2"}); err == nil {
-				t.Error("it is promoted twice")
-			}
+			t.Parallel()
+			tried.Test(t, disturbingTest, func(t *tried.T) {
+				r := replicated(t, sim.NoPersistence)
+				r.mustAsk(t, "M", "SET", "a", "1")
+				for _, name := range []string{"M2", "M3", "M4"} {
+					r.soon(t, name, "a", "1")
+				}
+				mustStrike(t, r, &faults.Delay{Links: amongPeers("M", "M2 M3", sim.Both), By: 200 * time.Millisecond * t.Slower})
+				mustStrike(t, r, &faults.Partition{Links: amongPeers("M2", "M4", sim.Both)})
+				r.mustAsk(t, "M", "SET", "a", "2")
+				r.mustAsk(t, "M", "SET", "b", "2")
+				r.soon(t, "M4", "b", "2")
+				mustStrike(t, r, stop)
+				r.staysWithout(t, "M2", "b")
+				mustStrike(t, r, &faults.Promote{Node: "M", Replica: "M2"})
+				if got := r.mustAsk(t, "M2", "GET", "a"); got != "1" {
+					t.Errorf("M2 has %q as a, which it was never told", got)
+				}
+				if lost := r.spent.Restarts; len(lost) != 1 || lost[0].Node != "M" || lost[0].After == 0 {
+					t.Errorf("memory is lost: %v", lost)
+				}
+				r.mustAsk(t, "M2", "SET", "c", "3")
+				r.soon(t, "M3", "c", "3")
+				r.heal()
+				time.Sleep(time.Second)      // after which one that follows tries again
+				r.staysWithout(t, "M4", "c") // which a partition kept from following it
+				if r.server("M").process != nil {
+					t.Error("M, in whose place M2 is, comes back when the faults are healed")
+				}
+				mustStrike(t, r, &faults.Restart{Node: "M"})
+				r.soon(t, "M", "c", "3")
+				if err := r.strike(&faults.Promote{Node: "M", Replica: "M2"}); err == nil {
+					t.Error("it is promoted twice")
+				}
+			})
 		})
 	}
 }
@@ -218,37 +229,40 @@ func TestPromote(t *testing.T) {
 // meanwhile does so when it goes on, and a replica follows who was promoted then. What a master knows that stands still
 // is what it knew.
 func TestBothSidesServe(t *testing.T) {
-	for _, paused := range []bool{false, true} {
-		r := replicated(t, sim.NoPersistence)
-		r.mustAsk(t, "M", "SET", "a", "1")
-		r.soon(t, "M2", "a", "1")
-		r.soon(t, "M3", "a", "1")
-		want := []faults.Amnesia(nil)
-		if paused {
-			mustStrike(t, r, &faults.Delay{Links: amongPeers("M", "M2", sim.Both), By: time.Second})
-			r.mustAsk(t, "M", "SET", "b", "1")
-			mustStrike(t, r, &faults.Pause{Process: "M"})
-			mustStrike(t, r, &faults.Pause{Process: "M3"})
-			want = []faults.Amnesia{{Node: "M"}}
-		}
-		mustStrike(t, r, &faults.Promote{Node: "M", Replica: "M2"})
-		if lost := r.spent.Restarts; !slices.Equal(lost, want) {
-			t.Errorf("memory is lost: %v, want %v", lost, want)
-		}
-		if paused {
-			if err := r.strike(&faults.Promote{Node: "M", Replica: "M3"}); err == nil {
-				t.Error("a server that stands still is promoted")
+	t.Parallel()
+	tried.Test(t, disturbingTest, func(t *tried.T) {
+		for _, paused := range []bool{false, true} {
+			r := replicated(t, sim.NoPersistence)
+			r.mustAsk(t, "M", "SET", "a", "1")
+			r.soon(t, "M2", "a", "1")
+			r.soon(t, "M3", "a", "1")
+			want := []faults.Amnesia(nil)
+			if paused {
+				mustStrike(t, r, &faults.Delay{Links: amongPeers("M", "M2", sim.Both), By: time.Second * t.Slower})
+				r.mustAsk(t, "M", "SET", "b", "1")
+				mustStrike(t, r, &faults.Pause{Process: "M"})
+				mustStrike(t, r, &faults.Pause{Process: "M3"})
+				want = []faults.Amnesia{{Node: "M"}}
 			}
-			mustStrike(t, r, &faults.Resume{Process: "M"})
-			mustStrike(t, r, &faults.Resume{Process: "M3"})
+			mustStrike(t, r, &faults.Promote{Node: "M", Replica: "M2"})
+			if lost := r.spent.Restarts; !slices.Equal(lost, want) {
+				t.Errorf("memory is lost: %v, want %v", lost, want)
+			}
+			if paused {
+				if err := r.strike(&faults.Promote{Node: "M", Replica: "M3"}); err == nil {
+					t.Error("a server that stands still is promoted")
+				}
+				mustStrike(t, r, &faults.Resume{Process: "M"})
+				mustStrike(t, r, &faults.Resume{Process: "M3"})
+			}
+			r.mustAsk(t, "M", "SET", "a", "M")
+			r.mustAsk(t, "M2", "SET", "a", "M2")
+			r.soon(t, "M3", "a", "M2")
+			if got := r.mustAsk(t, "M", "GET", "a"); got != "M" {
+				t.Errorf("M has %q", got)
+			}
 		}
-		r.mustAsk(t, "M", "SET", "a", "M")
-		r.mustAsk(t, "M2", "SET", "a", "M2")
-		r.soon(t, "M3", "a", "M2")
-		if got := r.mustAsk(t, "M", "GET", "a"); got != "M" {
-			t.Errorf("M has %q", got)
-		}
-	}
+	})
 }
 
 // The rate error in force is that which began last, of those that have not ended.
@@ -288,98 +302,104 @@ func TestSlowReplicasAreNotHurried(t *testing.T) {
 
 // A proxy that is led elsewhere takes what is asked at its address there, with the faults of that link.
 func TestLead(t *testing.T) {
-	r := emptyStage(t)
-	if err := r.addServers(t.Context(), []string{"A", "B"}, sim.NoPersistence, false); err != nil {
-		t.Fatal(err)
-	}
-	addr, err := r.link("c", "A", r.server("A").addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.link("c", "B", r.server("B").addr); err != nil {
-		t.Fatal(err)
-	}
-	portOf := func() string {
-		info, err := ask(addr, "INFO", "server")
-		if err != nil {
-			return err.Error()
+	t.Parallel()
+	tried.Test(t, disturbingTest, func(t *tried.T) {
+		r := emptyStage(t)
+		if err := r.addServers(t.Context(), []string{"A", "B"}, sim.NoPersistence, false); err != nil {
+			t.Fatal(err)
 		}
-		_, port, _ := strings.Cut(info, "tcp_port:")
-		port, _, _ = strings.Cut(port, "\r\n")
-		return "127.0.0.1:" + port
-	}
-	if got := portOf(); got != r.server("A").addr {
-		t.Errorf("%s answers", got)
-	}
-	if err := r.proxy("c", "A").lead(r.proxy("c", "B")); err != nil {
-		t.Fatal(err)
-	}
-	if got := portOf(); got != r.server("B").addr {
-		t.Errorf("%s answers, want B at %s", got, r.server("B").addr)
-	}
-	delay := 300 * time.Millisecond
-	r.proxy("c", "B").up.change(func(w *wrong) { w.delay = delay })
-	r.proxy("c", "A").up.change(func(w *wrong) { w.lost++ })
-	begun := time.Now()
-	if got := portOf(); got != r.server("B").addr || time.Since(begun) < delay {
-		t.Errorf("%s answers after %v", got, time.Since(begun))
-	}
+		addr, err := r.link("c", "A", r.server("A").addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.link("c", "B", r.server("B").addr); err != nil {
+			t.Fatal(err)
+		}
+		portOf := func() string {
+			info, err := ask(addr, "INFO", "server")
+			if err != nil {
+				return err.Error()
+			}
+			_, port, _ := strings.Cut(info, "tcp_port:")
+			port, _, _ = strings.Cut(port, "\r\n")
+			return "127.0.0.1:" + port
+		}
+		if got := portOf(); got != r.server("A").addr {
+			t.Errorf("%s answers", got)
+		}
+		if err := r.proxy("c", "A").lead(r.proxy("c", "B")); err != nil {
+			t.Fatal(err)
+		}
+		if got := portOf(); got != r.server("B").addr {
+			t.Errorf("%s answers, want B at %s", got, r.server("B").addr)
+		}
+		delay := 300 * time.Millisecond
+		r.proxy("c", "B").up.change(func(w *wrong) { w.delay = delay })
+		r.proxy("c", "A").up.change(func(w *wrong) { w.lost++ })
+		begun := time.Now()
+		if got := portOf(); got != r.server("B").addr || time.Since(begun) < delay {
+			t.Errorf("%s answers after %v", got, time.Since(begun))
+		}
+	})
 }
 
 // A server whose wall clock is fast lets keys go sooner, and one whose clock is slow later.
 func TestServerClock(t *testing.T) {
-	r := emptyStage(t)
-	names := []string{"fast", "slow", "true"}
-	err := r.addServers(t.Context(), names, sim.NoPersistence, true)
-	if errors.Is(err, ErrNoCompiler) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	const ttl = 400 * time.Millisecond
-	wall := func(name string) int64 {
-		return int64(1000 * mustFloat(t, r.mustAsk(t, name, "EVAL", "local t = redis.call('TIME') return tostring(t[1] + t[2] / 1000000)", "0")))
-	}
-	ahead := r.server("fast").shared
-	ahead.step(int64(time.Hour))
-	ahead.setRate(billion)
-	r.server("slow").shared.setRate(-billion / 2)
-	for _, test := range []struct {
-		name  string
-		lasts time.Duration
-	}{{"fast", ttl / 2}, {"slow", 2 * ttl}, {"true", ttl}} {
-		before := r.server(test.name).wall()
-		read := wall(test.name)
-		if after := r.server(test.name).wall(); read < before-1 || read > after+1 {
-			t.Errorf("the clock of %s reads %d, and its supervisor reads between %d and %d", test.name, read, before, after)
+	t.Parallel()
+	tried.Test(t, disturbingTest, func(t *tried.T) {
+		r := emptyStage(t)
+		names := []string{"fast", "slow", "true"}
+		err := r.addServers(t.Context(), names, sim.NoPersistence, true)
+		if errors.Is(err, ErrNoCompiler) {
+			t.Skip(err)
 		}
-		// Bounds that hold however long this process is held up. Redis counts in milliseconds.
-		const grain = 3 * time.Millisecond
-		shared := r.server(test.name).shared
-		due := func() int64 { return shared.whenWall(shared.wall() + int64(ttl)) }
-		set, dueFirst := trueTime(), due()
-		r.mustAsk(t, test.name, "SET", "k", "v", "PX", fmt.Sprint(ttl.Milliseconds()))
-		isSet, dueLast := trueTime(), due()
-		last := int64(0) // when it was there for certain
-		for asked := isSet; r.mustAsk(t, test.name, "GET", "k") != ""; asked = trueTime() {
-			last = asked
-			time.Sleep(time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
 		}
-		gone := trueTime()
-		if last > isSet+int64(test.lasts+grain) || gone < set+int64(test.lasts-grain) {
-			t.Errorf("a key of %v on %s was there after %v, and gone after %v, want %v", ttl, test.name, time.Duration(last-set), time.Duration(gone-set), test.lasts)
+		const ttl = 400 * time.Millisecond
+		wall := func(name string) int64 {
+			return int64(1000 * mustFloat(t, r.mustAsk(t, name, "EVAL", "local t = redis.call('TIME') return tostring(t[1] + t[2] / 1000000)", "0")))
 		}
-		if last > dueLast+int64(grain) || gone < dueFirst-int64(grain) {
-			t.Errorf("the supervisor of %s thinks that it lasts from %v to %v after it was set", test.name, time.Duration(dueFirst-set), time.Duration(dueLast-set))
+		ahead := r.server("fast").shared
+		ahead.step(int64(time.Hour))
+		ahead.setRate(billion)
+		r.server("slow").shared.setRate(-billion / 2)
+		for _, test := range []struct {
+			name  string
+			lasts time.Duration
+		}{{"fast", ttl / 2}, {"slow", 2 * ttl}, {"true", ttl}} {
+			before := r.server(test.name).wall()
+			read := wall(test.name)
+			if after := r.server(test.name).wall(); read < before-1 || read > after+1 {
+				t.Errorf("the clock of %s reads %d, and its supervisor reads between %d and %d", test.name, read, before, after)
+			}
+			// Bounds that hold however long this process is held up. Redis counts in milliseconds.
+			const grain = 3 * time.Millisecond
+			shared := r.server(test.name).shared
+			due := func() int64 { return shared.whenWall(shared.wall() + int64(ttl)) }
+			set, dueFirst := trueTime(), due()
+			r.mustAsk(t, test.name, "SET", "k", "v", "PX", fmt.Sprint(ttl.Milliseconds()))
+			isSet, dueLast := trueTime(), due()
+			last := int64(0) // when it was there for certain
+			for asked := isSet; r.mustAsk(t, test.name, "GET", "k") != ""; asked = trueTime() {
+				last = asked
+				time.Sleep(time.Millisecond)
+			}
+			gone := trueTime()
+			if last > isSet+int64(test.lasts+grain) || gone < set+int64(test.lasts-grain) {
+				t.Errorf("a key of %v on %s was there after %v, and gone after %v, want %v", ttl, test.name, time.Duration(last-set), time.Duration(gone-set), test.lasts)
+			}
+			if last > dueLast+int64(grain) || gone < dueFirst-int64(grain) {
+				t.Errorf("the supervisor of %s thinks that it lasts from %v to %v after it was set", test.name, time.Duration(dueFirst-set), time.Duration(dueLast-set))
+			}
 		}
-	}
-	if off := wall("fast") - wall("true"); off < time.Hour.Milliseconds() {
-		t.Errorf("the step is forgotten: %d ms", off)
-	}
+		if off := wall("fast") - wall("true"); off < time.Hour.Milliseconds() {
+			t.Errorf("the step is forgotten: %d ms", off)
+		}
+	})
 }
 
-func mustFloat(t *testing.T, text string) float64 {
+func mustFloat(t testing.TB, text string) float64 {
 	t.Helper()
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {

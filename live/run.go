@@ -13,6 +13,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/undisturbed"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
@@ -26,7 +27,7 @@ var ErrNoServer = errors.New("there is no redis-server on the PATH")
 // and is an internal one otherwise.
 //
 // A run that is not as expected, and that the machine held up, is made again, more slowly, where Options name no speed:
-// it was another scenario. But no delay excuses clients that hold the lock together where they must not, nor tokens out of
+// it was another scenario. After undisturbed.Most such runs it is not tested. But no delay excuses clients that hold the lock together where they must not, nor tokens out of
 // order: such a run stands.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Result, error) {
 	if err := Unfit(s); err != nil {
@@ -34,7 +35,8 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Resu
 	}
 	speeds := []int{o.Speed}
 	if o.Speed == 0 {
-		speeds = slowing(speedOf(s))
+		all := slowing(speedOf(s))
+		speeds = all[:]
 	}
 	again := o.Again
 	if again == nil {
@@ -63,8 +65,7 @@ func untilUndisturbed(speeds []int, again func(*scenarios.Result, time.Duration)
 			return r, err
 		}
 		if i == len(speeds)-1 {
-			r.Problems = append(r.Problems, scenarios.Problem{Class: scenarios.Safety,
-				Text: fmt.Sprintf("the machine is too busy: it held the run up for %v, as it did %d runs before", heldUp.Round(time.Millisecond), i)})
+			r.SetNotTested(fmt.Sprintf("the machine is too busy: it held the run up for %v, as it did %d runs before", heldUp.Round(time.Millisecond), i))
 			return r, nil
 		}
 		again(r, heldUp)
@@ -72,11 +73,11 @@ func untilUndisturbed(speeds []int, again func(*scenarios.Result, time.Duration)
 }
 
 // slowing is the speeds at which a scenario is tried, one after the other.
-func slowing(first int) []int {
+func slowing(first int) [undisturbed.Most]int {
 	if first == 1 {
-		return []int{1, 1, 1, 1}
+		return [...]int{1, 1, 1, 1, 1}
 	}
-	return []int{first, (first + 1) / 2, 1, 1}
+	return [...]int{first, (first + 1) / 2, 1, 1, 1}
 }
 
 // isInexcusable says that a run shows a violation of mutual exclusion at the lock that is not expected, or a resource with a
@@ -114,11 +115,11 @@ func record(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenari
 	if err := r.setUp(ctx); err != nil {
 		return nil, 0, err
 	}
-	r.stalls.forget()
+	r.pulse.Forget()
 	if err := r.play(ctx); err != nil {
 		return nil, 0, err
 	}
-	stalled = r.stalls.longest()
+	stalled = r.pulse.Longest()
 	out, err = r.outcome()
 	return out, stalled, err
 }

@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/live"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
@@ -92,30 +91,30 @@ func altered(n redlock.Node, alter func(*redlock.Command) bool) redlock.Node {
 	}}
 }
 
-// leavesNothing gives the test a directory for its files, and sees that nothing is left of it when it and its subtests are
-// over.
-func leavesNothing(t *testing.T) {
-	t.Helper()
-	needsServer(t)
-	t.Setenv("TMPDIR", t.TempDir())
-	t.Cleanup(func() {
-		if left := children(t); len(left) > 0 {
-			t.Errorf("processes are left: %q", left)
-		}
-		if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-			t.Errorf("files are left: %v, %v", left, err)
-		}
-		if err := goleak.Find(); err != nil {
-			t.Error(err)
-		}
-	})
+// disturbingSoak is for how long a machine must hold up a soak for it to be tried again, whose bounds allow for two seconds.
+const disturbingSoak = 500 * time.Millisecond
+
+// slower are the settings with all times so many times as long.
+func slower(s *scenarios.Scenario, by time.Duration) *scenarios.Scenario {
+	s.Lock.TTL *= by
+	s.Lock.NodeTimeout *= by
+	s.Lock.RetryDelay.Min *= by
+	s.Lock.RetryDelay.Max *= by
+	return s
 }
 
-func soak(t *testing.T, ctx context.Context, o live.SoakOptions) (*live.Soaked, error) {
+// soak makes a soak as this attempt at a test is to. Without settings it takes the defaults.
+func soak(t *tried.T, ctx context.Context, o live.SoakOptions) (*live.Soaked, error) {
 	t.Helper()
 	if o.Client == nil {
 		o.Client = options().Client
 	}
+	if o.Settings == nil {
+		o.Settings = live.DefaultSoak()
+	}
+	o.Settings = slower(o.Settings, t.Slower)
+	o.Duration *= t.Slower
+	o.Round *= t.Slower
 	s, err := live.Soak(ctx, o)
 	if s != nil {
 		t.Logf("%d grants of %d calls, faults %v, taken again within %v of %v, margin %v", s.Grants, s.Calls, s.Struck, s.Takeable.Longest, s.Takeable.Within, s.Margin)
@@ -123,61 +122,80 @@ func soak(t *testing.T, ctx context.Context, o live.SoakOptions) (*live.Soaked, 
 	return s, err
 }
 
-func TestSoak(t *testing.T) {
-	leavesNothing(t)
-	s, err := soak(t, t.Context(), live.SoakOptions{Duration: 10 * time.Second, Round: 5 * time.Second, Clients: 60})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range s.Problems {
-		t.Error(p.Text)
-	}
-	if s.Rounds != 2 || s.Grants == 0 || len(s.Struck) < 3 || s.Takeable.Times != 2*7 {
-		t.Errorf("%d rounds, %d grants, faults %v, %d locks taken again: too little", s.Rounds, s.Grants, s.Struck, s.Takeable.Times)
-	}
-	for _, x := range s.Struck {
-		if x.Adversity == live.ClientKill && s.Crashed < x.Times*60/3 {
-			t.Errorf("%d clients were killed in %d processes of 20", s.Crashed, x.Times)
+// wantNoProblem fails the test at once if two held a lock.
+func wantNoProblem(t *tried.T, r *live.Soaked) {
+	t.Helper()
+	for _, p := range r.Problems {
+		if p.Class == scenarios.Safety {
+			t.Found("%s", p.Text)
+		} else {
+			t.Error(p.Text)
 		}
 	}
-	if drift := 22 * time.Millisecond; s.HasMargin && s.Margin < drift {
-		t.Errorf("a lock was granted %v after a lease on it had run out, and the drift allowance is %v", s.Margin, drift)
-	}
-	if err := s.History.Validate(); err != nil {
-		t.Error(err)
-	}
+}
+
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	needsServer(t)
+	tried.Test(t, disturbingSoak, func(t *tried.T) {
+		s, err := soak(t, t.Context(), live.SoakOptions{Duration: 10 * time.Second, Round: 5 * time.Second, Clients: 60 / int(t.Slower)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantNoProblem(t, s)
+		if s.Rounds != 2 || s.Grants == 0 || len(s.Struck) < 3 || s.Takeable.Times != s.Rounds*s.Options.Locks {
+			t.Errorf("%d rounds, %d grants, faults %v, %d locks taken again: too little", s.Rounds, s.Grants, s.Struck, s.Takeable.Times)
+		}
+		for _, x := range s.Struck {
+			if each := s.Options.Clients / s.Options.Processes; x.Adversity == live.ClientKill && s.Crashed < x.Times*each {
+				t.Errorf("%d clients were killed in %d processes of %d", s.Crashed, x.Times, each)
+			}
+		}
+		if drift := s.Options.Settings.Lock.TTL/100 + 2*time.Millisecond; s.HasMargin && s.Margin < drift {
+			t.Found("a lock was granted %v after a lease on it had run out, and the drift allowance is %v", s.Margin, drift)
+		}
+		if err := s.History.Validate(); err != nil {
+			t.Found("%v", err)
+		}
+	})
 }
 
 // Nodes that forget may come back when every lock that they voted for is over; with the restart guard they may at once.
 func TestSoakOfNodesThatForget(t *testing.T) {
-	leavesNothing(t)
-	later := 2 * time.Second
-	for name, change := range map[string]func(*scenarios.Scenario){
-		"restart delay": func(s *scenarios.Scenario) { s.Budget.RestartDelay = &later },
-		"restart guard": func(s *scenarios.Scenario) { s.Lock.Guard = &protocols.Guard{MaxTTL: s.Lock.TTL} },
+	t.Parallel()
+	needsServer(t)
+	for name, change := range map[string]func(s *scenarios.Scenario, slower time.Duration){
+		"restart delay": func(s *scenarios.Scenario, slower time.Duration) {
+			later := 2 * time.Second * slower
+			s.Budget.RestartDelay = &later
+		},
+		"restart guard": func(s *scenarios.Scenario, slower time.Duration) {
+			s.Lock.Guard = &protocols.Guard{MaxTTL: s.Lock.TTL * slower}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := live.DefaultSoak()
-			s.Nodes.Persistence.Persistence = sim.NoPersistence
-			change(s)
-			r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 30, Faults: []live.Adversity{live.NodeKill, live.ClientKill}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, p := range r.Problems {
-				t.Error(p.Text)
-			}
-			if r.Grants == 0 {
-				t.Error("nobody was granted a lock")
-			}
+			tried.Test(t, disturbingSoak, func(t *tried.T) {
+				s := live.DefaultSoak()
+				s.Nodes.Persistence.Persistence = sim.NoPersistence
+				change(s, t.Slower)
+				r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 30, Faults: []live.Adversity{live.NodeKill, live.ClientKill}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantNoProblem(t, r)
+				if r.Grants == 0 {
+					t.Error("nobody was granted a lock")
+				}
+			})
 		})
 	}
 }
 
 // A soak must see bugs, each of which breaks something else.
 func TestSoakSeesPlantedBugs(t *testing.T) {
-	leavesNothing(t)
+	t.Parallel()
+	needsServer(t)
 	for name, want := range map[string]struct {
 		class scenarios.Class
 		texts []string
@@ -189,75 +207,81 @@ func TestSoakSeesPlantedBugs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := live.DefaultSoak()
-			s.Lock.TTL = 500 * time.Millisecond
-			r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 2 * time.Second, Clients: 30, Faults: []live.Adversity{},
-				Client: []string{"/usr/bin/env", asPlanted + "=" + name, os.Args[0]}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, text := range want.texts {
-				wantProblem(t, r, want.class, text)
-			}
+			tried.Test(t, disturbingSoak, func(t *tried.T) {
+				s := live.DefaultSoak()
+				s.Lock.TTL = 500 * time.Millisecond
+				r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 2 * time.Second, Clients: 30, Faults: []live.Adversity{},
+					Client: []string{"/usr/bin/env", asPlanted + "=" + name, os.Args[0]}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, text := range want.texts {
+					wantProblem(t, r, want.class, text)
+				}
+			})
 		})
 	}
 }
 
 // The goroutines of a client queue inside it, and it crashes with all of them.
 func TestSoakOfGoroutines(t *testing.T) {
-	leavesNothing(t)
-	s := live.DefaultSoak()
-	s.Lock.WakeUp = 10 * time.Millisecond
-	r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 4, Goroutines: 8, Locks: 3, Processes: 2,
-		Faults: []live.Adversity{live.NodePause, live.ClientKill}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range r.Problems {
-		t.Error(p.Text)
-	}
-	names := map[string]bool{}
-	queued := 0
-	for _, e := range r.History {
-		if client, goroutine, ok := strings.Cut(e.Process, "/"); ok {
-			names[client] = names[client] || goroutine == "8"
+	t.Parallel()
+	needsServer(t)
+	tried.Test(t, disturbingSoak, func(t *tried.T) {
+		s := live.DefaultSoak()
+		s.Lock.WakeUp = 10 * time.Millisecond
+		r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 4, Goroutines: 8, Locks: 3, Processes: 2,
+			Faults: []live.Adversity{live.NodePause, live.ClientKill}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if e.Kind == history.Step && e.Name == redlock.Queued.String() {
-			queued++
+		wantNoProblem(t, r)
+		names := map[string]bool{}
+		queued := 0
+		for _, e := range r.History {
+			if client, goroutine, ok := strings.Cut(e.Process, "/"); ok {
+				names[client] = names[client] || goroutine == "8"
+			}
+			if e.Kind == history.Step && e.Name == redlock.Queued.String() {
+				queued++
+			}
 		}
-	}
-	if len(names) < 4 || slices.Contains(slices.Collect(maps.Values(names)), false) {
-		t.Errorf("goroutines of clients %v, want eight of four at least", names)
-	}
-	if r.Grants == 0 || queued == 0 {
-		t.Errorf("%d grants, %d calls waited in a queue", r.Grants, queued)
-	}
-	for _, x := range r.Struck {
-		if x.Adversity == live.ClientKill && r.Crashed != x.Times*2*8 {
-			t.Errorf("%d crashed in %d processes of two clients with eight goroutines", r.Crashed, x.Times)
+		if len(names) < 4 || slices.Contains(slices.Collect(maps.Values(names)), false) {
+			t.Errorf("goroutines of clients %v, want eight of four at least", names)
 		}
-	}
+		if r.Grants == 0 || queued == 0 {
+			t.Errorf("%d grants, %d calls waited in a queue", r.Grants, queued)
+		}
+		for _, x := range r.Struck {
+			if x.Adversity == live.ClientKill && r.Crashed != x.Times*2*8 {
+				t.Errorf("%d crashed in %d processes of two clients with eight goroutines", r.Crashed, x.Times)
+			}
+		}
+	})
 }
 
 // So must settings be seen through whose budget promises too much: the only node forgets every lock at once.
 func TestSoakSeesAForgetfulNode(t *testing.T) {
-	leavesNothing(t)
-	atOnce := time.Millisecond
-	s := live.DefaultSoak()
-	s.Nodes.Names, s.Nodes.Persistence.Persistence, s.Budget.RestartDelay = []string{"A"}, sim.NoPersistence, &atOnce
-	r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 4 * time.Second, Clients: 30, Faults: []live.Adversity{live.NodeKill}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantProblem(t, r, scenarios.Safety, "both held")
-	// What is kept is what shows it.
-	report, err := checker.Check(r.History, checker.Options{})
-	if err != nil || !slices.ContainsFunc(report.Findings, func(f checker.Finding) bool { return f.Kind == checker.LeaseOverlap }) {
-		t.Errorf("the history shows %v, %v", report.Findings, err)
-	}
+	t.Parallel()
+	needsServer(t)
+	tried.Test(t, disturbingSoak, func(t *tried.T) {
+		atOnce := time.Millisecond
+		s := live.DefaultSoak()
+		s.Nodes.Names, s.Nodes.Persistence.Persistence, s.Budget.RestartDelay = []string{"A"}, sim.NoPersistence, &atOnce
+		r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 4 * time.Second, Clients: 30, Faults: []live.Adversity{live.NodeKill}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantProblem(t, r, scenarios.Safety, "both held")
+		// What is kept is what shows it.
+		report, err := checker.Check(r.History, checker.Options{})
+		if err != nil || !slices.ContainsFunc(report.Findings, func(f checker.Finding) bool { return f.Kind == checker.LeaseOverlap }) {
+			t.Errorf("the history shows %v, %v", report.Findings, err)
+		}
+	})
 }
 
-func wantProblem(t *testing.T, r *live.Soaked, class scenarios.Class, text string) {
+func wantProblem(t testing.TB, r *live.Soaked, class scenarios.Class, text string) {
 	t.Helper()
 	if !slices.ContainsFunc(r.Problems, func(p scenarios.Problem) bool { return p.Class == class && strings.Contains(p.Text, text) }) {
 		t.Errorf("no problem with %q in it, but %v", text, r.Problems)
@@ -265,32 +289,38 @@ func wantProblem(t *testing.T, r *live.Soaked, class scenarios.Class, text strin
 }
 
 func TestSoakEnds(t *testing.T) {
-	leavesNothing(t)
+	t.Parallel()
+	needsServer(t)
 	t.Run("early", func(t *testing.T) {
-		stop := make(chan struct{})
-		time.AfterFunc(2*time.Second, func() { close(stop) })
-		begin := time.Now()
-		r, err := soak(t, t.Context(), live.SoakOptions{Duration: time.Hour, Clients: 30, Stop: stop})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Grants == 0 || r.Rounds != 1 || r.Takeable.Times == 0 {
-			t.Errorf("%d grants in %d rounds, %d locks taken again: what there was is not judged", r.Grants, r.Rounds, r.Takeable.Times)
-		}
-		for _, p := range r.Problems {
-			t.Error(p.Text)
-		}
-		if took := time.Since(begin); took > 40*time.Second {
-			t.Errorf("it took %v", took)
-		}
+		t.Parallel()
+		tried.Test(t, disturbingSoak, func(t *tried.T) {
+			stop := make(chan struct{})
+			timer := time.AfterFunc(2*time.Second*t.Slower, func() { close(stop) })
+			defer timer.Stop()
+			begin := time.Now()
+			r, err := soak(t, t.Context(), live.SoakOptions{Duration: time.Hour, Clients: 30, Stop: stop})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Grants == 0 || r.Rounds != 1 || r.Takeable.Times == 0 {
+				t.Errorf("%d grants in %d rounds, %d locks taken again: what there was is not judged", r.Grants, r.Rounds, r.Takeable.Times)
+			}
+			wantNoProblem(t, r)
+			if took := time.Since(begin); took > 40*time.Second*t.Slower {
+				t.Errorf("it took %v", took)
+			}
+		})
 	})
 	for _, after := range []time.Duration{0, 100 * time.Millisecond, 2 * time.Second} {
 		t.Run("at once after "+after.String(), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), after)
-			defer cancel()
-			if _, err := soak(t, ctx, live.SoakOptions{Duration: time.Hour, Clients: 30}); !errors.Is(err, context.DeadlineExceeded) {
-				t.Error(err)
-			}
+			t.Parallel()
+			tried.Test(t, disturbingSoak, func(t *tried.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), after)
+				defer cancel()
+				if _, err := soak(t, ctx, live.SoakOptions{Duration: time.Hour, Clients: 30}); !errors.Is(err, context.DeadlineExceeded) {
+					t.Error(err)
+				}
+			})
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/undisturbed"
 	"redlocksim/sim"
 )
 
@@ -31,9 +32,9 @@ type stage struct {
 	clients []*player
 	gone    []*player // that were killed and replaced
 
-	queue  chan func()
-	over   chan struct{} // closed when nothing more happens
-	stalls *stalls
+	queue chan func()
+	over  chan struct{} // closed when nothing more happens
+	pulse *undisturbed.Pulse
 
 	entries  []entry
 	witness  func(entry) // is told of every entry; nil: nobody is
@@ -71,7 +72,7 @@ func newStage(speed int, command []string) (*stage, error) {
 		return nil, err
 	}
 	over := make(chan struct{})
-	return &stage{speed: int64(speed), command: command, dir: dir.path, work: dir, starter: newStarter(), queue: make(chan func()), over: over, stalls: watchStalls(over),
+	return &stage{speed: int64(speed), command: command, dir: dir.path, work: dir, starter: newStarter(), queue: make(chan func()), over: over, pulse: undisturbed.Begin(),
 		rates: map[string][]*rateInForce{}, down: map[string]down{}, spells: map[string]*spell{}}, nil
 }
 
@@ -158,7 +159,7 @@ func (r *stage) until(ctx context.Context, end int64, isOver func() bool) error 
 			r.agenda = r.agenda[1:]
 			began := trueTime()
 			next.do()
-			r.stalls.step(next.at, free, began, trueTime())
+			noteStep(r.pulse, next.at, free, began, trueTime())
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -238,7 +239,7 @@ func (r *stage) server(name string) *server {
 // close ends whatever has been started and removes the files.
 func (r *stage) close() error {
 	close(r.over)
-	<-r.stalls.ended
+	r.pulse.End()
 	var errs []error
 	for _, c := range append(r.gone, r.clients...) {
 		if c != nil {

@@ -9,6 +9,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
+	"redlocksim/internal/undisturbed"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
@@ -26,19 +27,22 @@ func TestUntilUndisturbed(t *testing.T) {
 		runs  []run
 		count int // how many are made
 		kind  sim.StorageKind
+		// notTested: none counts, and what they show is no verdict.
+		notTested bool
 	}{
 		{name: "as expected", runs: []run{{expected, little}}, count: 1},
 		{name: "as expected, and held up", runs: []run{{expected, much}}, count: 1},
 		{name: "another finding", runs: []run{{nil, little}}, count: 1},
 		{name: "another finding, and held up", runs: []run{{nil, much}, {expected, little}}, count: 2},
 		{name: "held up, then another finding", runs: []run{{nil, much}, {nil, little}}, count: 2},
-		{name: "always held up", runs: []run{{nil, much}, {nil, much}, {nil, much}, {nil, much}}, count: 4},
+		{name: "always held up", runs: []run{{nil, much}, {nil, much}, {nil, much}, {nil, much}, {nil, much}}, count: 5, notTested: true},
 		{name: "two holders, and held up", runs: []run{{[]checker.Kind{checker.LeaseOverlap}, much}}, count: 1},
 		{name: "a fence that lets all pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much}}, count: 1, kind: sim.Fenced},
 		{name: "one that lets writes pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much}}, count: 1, kind: sim.FencedWrites},
 		{name: "tokens out of order, and held up", runs: []run{{[]checker.Kind{checker.TokenRegressed, checker.StaleWrite}, much}}, count: 1},
 	} {
-		var speeds []int
+		speeds := slowing(5)
+		var made []int
 		told := 0
 		expected := expected
 		if test.kind != sim.Register {
@@ -49,18 +53,21 @@ func TestUntilUndisturbed(t *testing.T) {
 				t.Errorf("%s: told of a run with %v, held up for %v", test.name, r.Findings, heldUp)
 			}
 		}
-		r, err := untilUndisturbed(slowing(5), again, func(speed int) (*scenarios.Result, time.Duration, error) {
-			made := test.runs[len(speeds)]
-			speeds = append(speeds, speed)
-			r := &scenarios.Result{Scenario: &scenarios.Scenario{Expect: scenarios.Expect{Findings: expected}}, Findings: made.findings}
+		r, err := untilUndisturbed(speeds[:], again, func(speed int) (*scenarios.Result, time.Duration, error) {
+			run := test.runs[len(made)]
+			made = append(made, speed)
+			r := &scenarios.Result{Scenario: &scenarios.Scenario{Expect: scenarios.Expect{Findings: expected}}, Findings: run.findings}
 			r.Scenario.Storage.StorageKind = test.kind
-			if !slices.Equal(made.findings, expected) {
+			if !slices.Equal(run.findings, expected) {
 				r.Problems = []scenarios.Problem{{Class: scenarios.Safety, Text: "another"}}
 			}
-			return r, made.stalled, nil
+			return r, run.stalled, nil
 		})
-		if err != nil || len(speeds) != test.count || !slices.Equal(speeds, []int{5, 3, 1, 1}[:test.count]) {
-			t.Errorf("%s: %d runs at speeds %v, %v; want %d", test.name, len(speeds), speeds, err, test.count)
+		if err != nil || !slices.Equal(made, []int{5, 3, 1, 1, 1}[:test.count]) {
+			t.Errorf("%s: runs at speeds %v, %v; want %d", test.name, made, err, test.count)
+		}
+		if isTested := r.NotTested == nil && !r.Has(scenarios.NotTested); isTested == test.notTested || test.notTested && (r.Has(scenarios.Safety) || r.OK()) {
+			t.Errorf("%s: problems %v, not tested: %v", test.name, r.Problems, r.NotTested)
 		}
 		if told != test.count-1 {
 			t.Errorf("%s: told of %d runs that do not count, want %d", test.name, told, test.count-1)
@@ -72,10 +79,8 @@ func TestUntilUndisturbed(t *testing.T) {
 }
 
 func TestStalls(t *testing.T) {
-	over := make(chan struct{})
-	s := watchStalls(over)
-	close(over)
-	<-s.ended
+	p := undisturbed.Begin()
+	p.End()
 	for _, test := range []struct {
 		due, free, began, ended time.Duration
 		want                    time.Duration
@@ -85,9 +90,9 @@ func TestStalls(t *testing.T) {
 		{due: 10, free: 5, began: 10, ended: 10 + longStep, want: 0},
 		{due: 10, free: 5, began: 10, ended: 11 + longStep, want: longStep + 1},
 	} {
-		s.forget()
-		s.step(int64(test.due), int64(test.free), int64(test.began), int64(test.ended))
-		if got := s.longest(); got != test.want {
+		p.Forget()
+		noteStep(p, int64(test.due), int64(test.free), int64(test.began), int64(test.ended))
+		if got := p.Longest(); got != test.want {
 			t.Errorf("%+v: held up for %d", test, got)
 		}
 	}
@@ -112,7 +117,7 @@ func TestDisturbing(t *testing.T) {
 		t.Errorf("with messages that are later by 50 ms: %v", got)
 	}
 	s.Timeline = []scenarios.Item{{Fault: &faults.Delay{By: 10 * time.Millisecond}}}
-	if got, want := disturbing(&s, 5), pulseEvery; got != want {
+	if got, want := disturbing(&s, 5), undisturbed.PulseEvery; got != want {
 		t.Errorf("with messages that are later by less than can be told: %v", got)
 	}
 }

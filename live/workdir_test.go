@@ -30,7 +30,7 @@ func TestWorkDirOfAKilledRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := exec.Command(self, "-test.run=^TestWorkDirOfAKilledRun$")
-	other.Env = append(os.Environ(), workDirIn+"="+parent)
+	other.Env = append(os.Environ(), workDirIn+"="+parent, "TMPDIR="+t.TempDir())
 	out, err := other.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

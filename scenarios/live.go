@@ -19,3 +19,9 @@ func JudgeLive(s *Scenario, out *Outcome) (*Result, error) {
 	}
 	return r, err
 }
+
+// SetNotTested says of a run on tier live why it shows nothing, in place of what was not as expected: it was another scenario.
+func (r *Result) SetNotTested(why string) {
+	r.NotTested, r.Findings = []string{why}, nil
+	r.Problems = []Problem{{NotTested, "not tested: " + why}}
+}

@@ -1,0 +1,194 @@
+// Package tried is for tests on real processes that a busy machine can fail. Such a test is tried again, with longer times; if
+// the machine held up every attempt it fails as not tested.
+package tried
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"redlocksim/internal/undisturbed"
+)
+
+// T is one attempt at a test. What goes wrong in it fails the test only if the attempt counts. Its methods are those of the
+// test, and are safe for concurrent use like those; clean-ups are run, and files removed, when the attempt is over.
+type T struct {
+	testing.TB
+	// Slower is how many times as long as at first everything that is to take some time takes now: 1, 2, 3 …
+	Slower time.Duration
+
+	ctx      context.Context
+	mu       sync.Mutex
+	problems []string
+	found    bool
+	skipped  bool
+	cleanups []func()
+}
+
+// Test runs a test until an attempt counts: it passes, or nothing held the machine up for as long as disturbing, or it found
+// what no delay excuses. It is run undisturbed.Most times at the most.
+func Test(t testing.TB, disturbing time.Duration, test func(*T)) {
+	t.Helper()
+	until(t, disturbing, test, undisturbed.Begin)
+}
+
+// pulse is an undisturbed.Pulse.
+type pulse interface {
+	Longest() time.Duration
+	End()
+}
+
+func until[P pulse](t testing.TB, disturbing time.Duration, test func(*T), begin func() P) {
+	t.Helper()
+	for n := 1; ; n++ {
+		p := begin()
+		a := attempt(t, n, test)
+		p.End()
+		heldUp := p.Longest()
+		switch {
+		case a.skipped:
+			t.SkipNow()
+		case len(a.problems) == 0:
+			return
+		case a.found || heldUp < disturbing:
+			for _, text := range a.problems {
+				t.Error(text)
+			}
+			return
+		case n == undisturbed.Most:
+			t.Fatalf("not tested: the machine held up each of %d attempts, the last one for %v, of which came:\n%s", n, heldUp.Round(time.Millisecond), strings.Join(a.problems, "\n"))
+		}
+		t.Logf("attempt %d does not count: the machine held it up for %v, and it came to\n%s", n, heldUp.Round(time.Millisecond), strings.Join(a.problems, "\n"))
+	}
+}
+
+// attempt makes one attempt, which can end its goroutine.
+func attempt(t testing.TB, n int, test func(*T)) *T {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a := &T{TB: t, Slower: time.Duration(n), ctx: ctx}
+	isOver := make(chan any)
+	in := func(f func()) {
+		go func() {
+			defer func() { isOver <- recover() }()
+			f()
+		}()
+		if p := <-isOver; p != nil {
+			panic(p)
+		}
+	}
+	in(func() { test(a) })
+	cancel()
+	for a.cleanUp(in) {
+	}
+	return a
+}
+
+// cleanUp runs the clean-up that was registered last; false if there is none.
+func (t *T) cleanUp(in func(func())) bool {
+	t.mu.Lock()
+	last := len(t.cleanups) - 1
+	if last < 0 {
+		t.mu.Unlock()
+		return false
+	}
+	f := t.cleanups[last]
+	t.cleanups = t.cleanups[:last]
+	t.mu.Unlock()
+	in(f)
+	return true
+}
+
+// problem takes down what went wrong.
+func (t *T) problem(text string) {
+	callers := make([]uintptr, 20)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
+	frame, _ := frames.Next()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.problems = append(t.problems, fmt.Sprintf("%s:%d: %s", filepath.Base(frame.File), frame.Line, strings.TrimSpace(text)))
+}
+
+// Found fails the test, whatever the machine did: for what no delay excuses, such as two holders of a lock.
+func (t *T) Found(format string, args ...any) {
+	t.problem(fmt.Sprintf(format, args...))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.found = true
+}
+
+func (t *T) Error(args ...any)                 { t.problem(fmt.Sprintln(args...)) }
+func (t *T) Errorf(format string, args ...any) { t.problem(fmt.Sprintf(format, args...)) }
+func (t *T) Fail()                             { t.problem("failed") }
+
+func (t *T) Fatal(args ...any) {
+	t.problem(fmt.Sprintln(args...))
+	runtime.Goexit()
+}
+
+func (t *T) Fatalf(format string, args ...any) {
+	t.problem(fmt.Sprintf(format, args...))
+	runtime.Goexit()
+}
+
+func (t *T) FailNow() {
+	t.problem("failed")
+	runtime.Goexit()
+}
+
+// Context ends before the clean-ups of the attempt are run.
+func (t *T) Context() context.Context { return t.ctx }
+
+func (t *T) Failed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.problems) > 0
+}
+
+func (t *T) Skip(args ...any) {
+	t.Log(args...)
+	t.SkipNow()
+}
+
+func (t *T) Skipf(format string, args ...any) {
+	t.Logf(format, args...)
+	t.SkipNow()
+}
+
+func (t *T) SkipNow() {
+	t.mu.Lock()
+	t.skipped = true
+	t.mu.Unlock()
+	runtime.Goexit()
+}
+
+func (t *T) Skipped() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.skipped
+}
+
+func (t *T) Cleanup(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cleanups = append(t.cleanups, f)
+}
+
+func (t *T) TempDir() string {
+	dir, err := os.MkdirTemp("", "tried")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}

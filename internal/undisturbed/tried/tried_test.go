@@ -1,0 +1,130 @@
+package tried
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/internal/undisturbed"
+)
+
+// spy is a test that takes down what becomes of it.
+type spy struct {
+	testing.TB
+	errors           []string
+	skipped, stopped bool
+}
+
+func (s *spy) Helper()             {}
+func (s *spy) Log(...any)          {}
+func (s *spy) Logf(string, ...any) {}
+func (s *spy) Error(args ...any)   { s.errors = append(s.errors, fmt.Sprint(args...)) }
+func (s *spy) SkipNow()            { s.skipped = true; runtime.Goexit() }
+func (s *spy) Fatalf(f string, args ...any) {
+	s.errors, s.stopped = append(s.errors, fmt.Sprintf(f, args...)), true
+	runtime.Goexit()
+}
+
+// still is a pulse that was told how long it was held up.
+type still time.Duration
+
+func (s still) Longest() time.Duration { return time.Duration(s) }
+func (s still) End()                   {}
+
+const disturbing = 10 * time.Millisecond
+
+// tryOn runs attempts on a machine that holds each up for so long.
+func tryOn(t *testing.T, heldUp []time.Duration, test func(*T)) *spy {
+	t.Helper()
+	s, n := &spy{TB: t}, 0
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		until(s, disturbing, test, func() still { n++; return still(heldUp[min(n, len(heldUp))-1]) })
+	}()
+	<-done
+	return s
+}
+
+func TestWhichAttemptCounts(t *testing.T) {
+	const calm, busy = disturbing - 1, disturbing
+	fails := func(t *T, _ int) { t.Errorf("wrong") }
+	failsAtOnce := func(t *T, _ int) { t.Fatal("wrong") }
+	passesAt := func(n int) func(*T, int) {
+		return func(t *T, i int) {
+			if i < n {
+				t.Fatalf("wrong")
+			}
+		}
+	}
+	for _, test := range []struct {
+		name     string
+		heldUp   []time.Duration
+		attempt  func(t *T, n int)
+		attempts int
+		want     string // in the first error; empty: it passes
+	}{
+		{"passes", []time.Duration{calm}, passesAt(1), 1, ""},
+		{"passes, held up", []time.Duration{busy}, passesAt(1), 1, ""},
+		{"fails", []time.Duration{calm}, fails, 1, "wrong"},
+		{"fails at once", []time.Duration{calm}, failsAtOnce, 1, "wrong"},
+		{"held up, then passes", []time.Duration{busy}, passesAt(3), 3, ""},
+		{"held up, then fails", []time.Duration{busy, busy, calm}, fails, 3, "wrong"},
+		{"always held up", []time.Duration{busy}, failsAtOnce, undisturbed.Most, "not tested: the machine held"},
+		{"the last passes", []time.Duration{busy}, passesAt(undisturbed.Most), undisturbed.Most, ""},
+		{"two holders, held up", []time.Duration{busy}, func(t *T, _ int) { t.Found("two holders") }, 1, "two holders"},
+	} {
+		n := 0
+		s := tryOn(t, test.heldUp, func(a *T) {
+			n++
+			if a.Slower != time.Duration(n) {
+				t.Errorf("%s: attempt %d is slower by %d", test.name, n, a.Slower)
+			}
+			test.attempt(a, n)
+		})
+		if n != test.attempts || (len(s.errors) == 0) != (test.want == "") || len(s.errors) > 0 && !strings.Contains(s.errors[0], test.want) {
+			t.Errorf("%s: %d attempts and %q, want %d and %q", test.name, n, s.errors, test.attempts, test.want)
+		}
+		if s.stopped != (test.name == "always held up") {
+			t.Errorf("%s: stopped: %v", test.name, s.stopped)
+		}
+	}
+}
+
+func TestSkip(t *testing.T) {
+	if s := tryOn(t, []time.Duration{0}, func(a *T) { a.Skip("no server") }); !s.skipped || len(s.errors) > 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// An attempt leaves nothing to the next one: its context has ended and its clean-ups were run, the last first, those that
+// fail too.
+func TestAttemptsAreApart(t *testing.T) {
+	var order, dirs []string
+	s := tryOn(t, []time.Duration{disturbing, disturbing, 0}, func(a *T) {
+		dirs = append(dirs, a.TempDir())
+		a.Cleanup(func() { order = append(order, "first") })
+		a.Cleanup(func() {
+			order = append(order, "last")
+			if a.Context().Err() == nil {
+				t.Error("the context lives on")
+			}
+			a.Fatalf("in a clean-up")
+		})
+	})
+	if want := []string{"last", "first", "last", "first", "last", "first"}; !slices.Equal(order, want) {
+		t.Errorf("%q, want %q", order, want)
+	}
+	if len(s.errors) != 1 || !strings.Contains(s.errors[0], "tried_test.go") || !strings.Contains(s.errors[0], "in a clean-up") {
+		t.Errorf("%q", s.errors)
+	}
+	for _, dir := range dirs {
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			t.Errorf("%s is left: %v", dir, err)
+		}
+	}
+}
