@@ -14,19 +14,20 @@ type Settings struct {
 // search finds nothing.
 func AllSettings() []Settings {
 	settings := func(name, lock, nodes, network, budget string) Settings {
-		return Settings{name, "lock: " + lock + "\nnodes: {" + nodes + "}\nnetwork: {latency: " + cmp.Or(network, "{min: 1ms, max: 5ms}") + "}\n" +
+		// Clients have a pause, a delay and a message in reserve.
+		return Settings{name, "lock: {guard-time: 350ms, " + lock + "}\nnodes: {" + nodes + "}\nnetwork: {latency: " + cmp.Or(network, "{min: 1ms, max: 5ms}") + "}\n" +
 			"budget: {clock-rate: 0.5%, pause: 200ms, delay: 100ms, " + budget + "}\n"}
 	}
-	fencing := settings("fencing", "{ttl: 2s, fencing: true}", "names: [A, B, C], persistence: always", "", "restart-delay: 0s")
+	fencing := settings("fencing", "ttl: 2s, fencing: true", "names: [A, B, C], persistence: always", "", "restart-delay: 0s")
 	fencing.Text += "storage: fenced\n"
 	return []Settings{
-		settings("default", "{ttl: 2s}", "persistence: none", "", "restart-delay: 2s"),
-		settings("three nodes", "{ttl: 1s}", "names: [A, B, C], persistence: none", "", "restart-delay: 1s"),
-		settings("even nodes", "{ttl: 2s}", "names: [A, B, C, D], persistence: none", "", "restart-delay: 2s"),
+		settings("default", "ttl: 2s", "persistence: none", "", "restart-delay: 2s"),
+		settings("three nodes", "ttl: 1s", "names: [A, B, C], persistence: none", "", "restart-delay: 1s"),
+		settings("even nodes", "ttl: 2s", "names: [A, B, C, D], persistence: none", "", "restart-delay: 2s"),
 		fencing,
-		settings("guard", "{ttl: 2s, guard: {max-ttl: 2s}}", "persistence: none", "", "memory-loss: 50"),
-		settings("wake-up", "{ttl: 2s, wake-up: 10ms, retry-delay: {min: 200ms, max: 400ms}}", "persistence: none", "", "restart-delay: 2s"),
-		settings("batching", "{ttl: 2s, batching: 1, retry-delay: {min: 1ms, max: 5ms}}", "persistence: none", "{min: 5ms, max: 40ms}", "restart-delay: 2s"),
-		settings("renewal", "{ttl: 1s, renewals: 2}", "persistence: none", "{min: 1ms, max: 20ms}", "restart-delay: 1s"),
+		settings("guard", "ttl: 2s, guard: {max-ttl: 2s}", "persistence: none", "", "memory-loss: 50"),
+		settings("wake-up", "ttl: 2s, wake-up: 10ms, retry-delay: {min: 200ms, max: 400ms}", "persistence: none", "", "restart-delay: 2s"),
+		settings("batching", "ttl: 2s, batching: 1, retry-delay: {min: 1ms, max: 5ms}", "persistence: none", "{min: 5ms, max: 40ms}", "restart-delay: 2s"),
+		settings("renewal", "ttl: 1s, renewals: 2", "persistence: none", "{min: 1ms, max: 20ms}", "restart-delay: 1s"),
 	}
 }

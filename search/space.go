@@ -48,6 +48,11 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 	for i, name := range x.Clients {
 		x.Timeline = append(x.Timeline, s.work(c.For("work", i), name)...)
 	}
+	for i, name := range x.Clients {
+		if s.lingers(c.For("work", i)) {
+			x.Timeline = append(x.Timeline, s.stopped(&x, name, c.For("stopped", i))...)
+		}
+	}
 	on := c.For("families", 0).Below(4) // how many are on: on in 8 + 1
 	for _, w := range s.words() {
 		family := c.For(w.Name, 0)
@@ -156,6 +161,9 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 		[]scenarios.Step{rest, lock, step(scenarios.ReadStep, 0), hold, step(scenarios.WriteBackStep, 0), unlock},
 		[]scenarios.Step{rest, lock, hold, step(scenarios.ExtendStep, ttl), update, unlock},
 	)
+	if s.lingers(c) {
+		loop = []scenarios.Step{rest, lock, step(scenarios.LingerStep, 0), step(scenarios.WriteStep, 0), unlock}
+	}
 	const often = 100 // more than fits into a run
 	items := []scenarios.Item{{Client: client, Do: loop, Repeat: often}}
 	long := step(scenarios.SleepStep, ttl+time.Duration(c.For("long", 0).Below(int64(ttl))))
@@ -172,6 +180,30 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 		s.place(c.For("resource", i), &items[i])
 	}
 	return items
+}
+
+// lingers draws whether a client works for as long as it may and writes at the last moment, where stops are short: only then
+// do they make a write late. Where they can be of any length, clients that write early are stopped for long enough, too.
+func (s Space) lingers(c faults.Choices) bool {
+	b := s.Base.Budget
+	return !s.Beyond && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 0
+}
+
+// stopped draws what stops a client that lingers between its look at the lease and its write; none now and then.
+func (s Space) stopped(x *scenarios.Scenario, client string, c faults.Choices) []scenarios.Item {
+	when := faults.Trigger{After: &faults.Moment{Event: faults.Checked, Client: client, Nth: int(1 + c.For("nth", 0).Below(2))}}
+	kind := faults.OneOf(c.For("kind", 0), "pause", "pause", "suspend", "delay", "")
+	for _, w := range faults.Vocabulary() {
+		if w.Name != kind {
+			continue
+		}
+		limits := s.about(x, when)
+		limits.Focus = []string{client}
+		if f := w.Draw(c.For("fault", 0), limits); f != nil {
+			return []scenarios.Item{{When: when, Kind: w.Name, Fault: f}}
+		}
+	}
+	return nil
 }
 
 // place draws what an item locks, where there are several resources: one of them or, with a protocol that can, now and then
