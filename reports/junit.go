@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
+
+	"redlocksim/internal/mark"
 )
 
 // JUnit writes cases as JUnit XML, in the shape that Jenkins and Surefire read: a suite for each tier, a test for each
@@ -28,7 +30,7 @@ func JUnit(w io.Writer, name string, cases []Case, took time.Duration) error {
 		all.AddSuite(suite)
 	}
 	all.Skipped = 0 // which suites say, and all of them together may not
-	if _, err := io.WriteString(w, xml.Header); err != nil {
+	if _, err := io.WriteString(w, xml.Header+mark.XML+"\n"); err != nil {
 		return err
 	}
 	return all.WriteXML(w)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"redlocksim/internal/mark"
 )
 
 // maxMarkdown is how long the page of Markdown gets: GitHub shows no summary of a step above 1 MiB.
@@ -20,7 +22,7 @@ func Markdown(w io.Writer, title string, cases []Case, took time.Duration) error
 	if bad > 0 {
 		verdict = fmt.Sprintf("%d of %d not as expected", bad, ran)
 	}
-	fmt.Fprintf(&b, "## %s: %s\n\n", inLine(title), verdict)
+	fmt.Fprintf(&b, "%s\n## %s: %s\n\n", mark.XML, inLine(title), verdict)
 	fmt.Fprintf(&b, "| tier | runs | as expected | not as expected | not run |\n|---|--:|--:|--:|--:|\n")
 	for _, tier := range tiersOf(cases) {
 		var of []Case

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"redlocksim/checker"
+	"redlocksim/internal/mark"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 )
@@ -167,11 +167,14 @@ func (d Document) WithReached(t *reach.Tally) Document {
 	return d
 }
 
-// WriteJSON writes a JSON form as indented text.
+// WriteJSON writes a JSON form, an object, as indented text with the mark of its generator.
 func WriteJSON(w io.Writer, form any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(form)
+	data, err := mark.JSON(form)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
 }
 
 // Suite writes a suite's results as a table, with what was not as expected below it; if quiet, without the table.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"redlocksim/internal/mark"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/schema"
@@ -140,6 +141,9 @@ func suite(t *testing.T, c *comments) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	c.describe(s, reflect.TypeFor[reports.Document]())
+	s.Properties["generator"] = &jsonschema.Schema{Type: "string", Description: "Generator is what wrote the file: " + mark.Name + "."}
+	s.Required = append(s.Required, "generator")
+	s.PropertyOrder = append([]string{"generator"}, s.PropertyOrder...)
 	s.Schema = "http://json-schema.org/draft-07/schema#"
 	s.Title = "What redlocksim suite --json writes"
 	return s

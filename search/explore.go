@@ -12,6 +12,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/jobs"
+	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 )
@@ -36,6 +37,8 @@ type Options struct {
 	Blind bool
 	// Dir is a directory for findings and for the state of the search; none are kept if it is empty.
 	Dir string
+	// Rules say which files that are there may be replaced.
+	Rules outfile.Rules
 	// Resume goes on with the search in Dir.
 	Resume bool
 	// Progress, if not nil, is called after each generation.
@@ -86,7 +89,7 @@ func Explore(ctx context.Context, space Space, o Options) (*Summary, error) {
 	o = o.whole()
 	x := &explorer{space: space, options: o}
 	if o.Dir != "" {
-		unlock, err := lockDir(o.Dir)
+		unlock, err := lockDir(o.Dir, o.Rules)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
+	"redlocksim/internal/outfile"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 )
@@ -143,7 +144,7 @@ func TestShardsAddUp(t *testing.T) {
 		reached.Merge(sum.Reached)
 	}
 	merged := filepath.Join(t.TempDir(), "merged")
-	sum, err := Merge(merged, dirs[2], dirs[0], dirs[1])
+	sum, err := Merge(merged, outfile.Rules{}, dirs[2], dirs[0], dirs[1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,12 +159,21 @@ func TestShardsAddUp(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	entries, err := os.ReadDir(merged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !Writes(e.Name()) && e.Name() != lockFile {
+			t.Errorf("a search writes %s, and Writes does not say so", e.Name())
+		}
+	}
 	for _, wrong := range [][]string{{}, dirs[:2], {dirs[0], dirs[1], dirs[1]}, {dirs[0], t.TempDir()}} {
-		if _, err := Merge(filepath.Join(t.TempDir(), "x"), wrong...); !errors.Is(err, ErrState) {
+		if _, err := Merge(filepath.Join(t.TempDir(), "x"), outfile.Rules{}, wrong...); !errors.Is(err, ErrState) {
 			t.Errorf("%v: %v", wrong, err)
 		}
 	}
-	if _, err := Merge(merged, dirs...); !errors.Is(err, ErrState) {
+	if _, err := Merge(merged, outfile.Rules{}, dirs...); !errors.Is(err, ErrState) {
 		t.Errorf("into a directory that is taken: %v", err)
 	}
 }
@@ -177,7 +187,7 @@ func TestMoreShardsThanRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s, err := Merge(filepath.Join(t.TempDir(), "merged"), dirs...); err != nil || s.Runs != 2 {
+	if s, err := Merge(filepath.Join(t.TempDir(), "merged"), outfile.Rules{}, dirs...); err != nil || s.Runs != 2 {
 		t.Errorf("%v, %+v", err, s)
 	}
 }
@@ -220,11 +230,32 @@ func TestADirectoryBelongsToOneSearch(t *testing.T) {
 	if _, err := Explore(ctx, space, o); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "seed 3, not 2") {
 		t.Errorf("with another seed: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, stateFile), []byte(`{"search": {`), 0o666); err != nil {
-		t.Fatal(err)
+	broken := func(text string) {
+		if err := os.WriteFile(filepath.Join(dir, stateFile), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
+	broken("{\n \"generator\": \"redlocksim\",\n \"search\": {")
 	if _, err := Explore(ctx, space, o); !errors.Is(err, ErrState) {
 		t.Errorf("with a broken state: %v", err)
+	}
+	// What is no state of a search at all is somebody else's. With force it gives way, but cannot be resumed.
+	broken(`{"search": "for the truth"}`)
+	if _, err := Explore(ctx, space, o); !errors.As(err, new(*outfile.Refusal)) {
+		t.Errorf("over somebody else's file: %v", err)
+	}
+	o.Rules.Force = true
+	if _, err := Explore(ctx, space, o); !errors.Is(err, ErrState) {
+		t.Errorf("resumed from somebody else's file: %v", err)
+	}
+	if unlock, err := NewDir(dir, o.Rules); err != nil {
+		t.Errorf("a directory for what is found, with force: %v", err)
+	} else {
+		unlock()
+	}
+	o.Resume = false
+	if s, err := Explore(ctx, space, o); err != nil || s.Runs == 0 {
+		t.Errorf("with force: %v", err)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"redlocksim/checker"
+	"redlocksim/internal/mark"
+	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
 	"redlocksim/search/shrink"
 )
@@ -42,7 +44,7 @@ func (f *Finding) Explains(kind checker.Kind, families []string, beyond bool) bo
 
 // Keep names a finding, the number-th of its search, and writes its scenario file and Go test to the directory, unless that
 // is empty. The directory must be there.
-func (f *Finding) Keep(number int, dir string) error {
+func (f *Finding) Keep(number int, dir string, rules outfile.Rules) error {
 	f.Scenario.Name = f.name(number)
 	if dir == "" {
 		return nil
@@ -57,8 +59,8 @@ func (f *Finding) Keep(number int, dir string) error {
 		return err
 	}
 	return errors.Join(
-		writeFile(filepath.Join(dir, f.File), data),
-		writeFile(filepath.Join(dir, testFile(f.File)), []byte(test)))
+		rules.Write(filepath.Join(dir, f.File), append([]byte(mark.YAML+"\n"), data...)),
+		rules.Write(filepath.Join(dir, testFile(f.File)), []byte(mark.Go+"\n\n"+test)))
 }
 
 // name is what a finding is called, the number-th of its search.
@@ -70,6 +72,9 @@ func (f *Finding) name(number int) string {
 	return name
 }
 
-// testFile is the name of the Go test beside a scenario file, and asIs that of the file itself.
-func testFile(name string) string { return strings.TrimSuffix(name, ".yaml") + "_test.go" }
+// testEnd is how the name of the Go test beside a scenario file ends.
+const testEnd = "_test.go"
+
+// testFile is that name, and asIs that of the scenario file itself.
+func testFile(name string) string { return strings.TrimSuffix(name, ".yaml") + testEnd }
 func asIs(name string) string     { return name }

@@ -9,12 +9,15 @@ import (
 	"github.com/axiomhq/hyperloglog"
 
 	"redlocksim/internal/input"
+	"redlocksim/internal/outfile"
 	"redlocksim/internal/strictyaml"
 )
 
 // Merge adds up what all shards of one search have found, in their directories, and copies the files of its findings to
-// dir, which it makes. A shard that is missing or that has not made all its runs is an error that matches ErrState.
-func Merge(dir string, shards ...string) (*Summary, error) {
+// dir, which it makes. A shard that is missing or that has not made all its runs is an error that matches ErrState; what cannot
+// or may not be written is one of package outfile. The shards are inputs, which no rules allow to replace.
+func Merge(dir string, rules outfile.Rules, shards ...string) (*Summary, error) {
+	rules.Inputs = append(slices.Clip(rules.Inputs), shards...)
 	var all []*state
 	for _, from := range shards {
 		st, err := load(from)
@@ -26,7 +29,7 @@ func Merge(dir string, shards ...string) (*Summary, error) {
 	if err := whole(all, shards); err != nil {
 		return nil, err
 	}
-	unlock, err := NewDir(dir)
+	unlock, err := NewDir(dir, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -39,11 +42,11 @@ func Merge(dir string, shards ...string) (*Summary, error) {
 	sum := &state{Search: all[0].Search, orders: hyperloglog.NewNoSparse()}
 	sum.Search.Shards = 1
 	for _, i := range order {
-		if err := sum.include(all[i], shards[i], dir); err != nil {
+		if err := sum.include(all[i], shards[i], dir, rules); err != nil {
 			return nil, err
 		}
 	}
-	return &sum.Summary, sum.write(dir)
+	return &sum.Summary, sum.write(dir, rules)
 }
 
 // whole says whether the states are all shards of one search, each of them at its end.
@@ -71,7 +74,7 @@ func whole(all []*state, dirs []string) error {
 }
 
 // include adds what a shard has found to what others have.
-func (st *state) include(shard *state, from, dir string) error {
+func (st *state) include(shard *state, from, dir string, rules outfile.Rules) error {
 	s, other := &st.Summary, &shard.Summary
 	s.Runs += other.Runs
 	s.Virtual += other.Virtual
@@ -100,11 +103,11 @@ func (st *state) include(shard *state, from, dir string) error {
 		f.File = f.name(len(s.Findings)+1) + ".yaml"
 		for _, name := range []func(string) string{asIs, testFile} {
 			data, err := input.ReadFile(filepath.Join(from, name(was)), strictyaml.MaxBytes)
-			if err == nil {
-				err = writeFile(filepath.Join(dir, name(f.File)), data)
-			}
 			if err != nil {
 				return fmt.Errorf("%w: %w", ErrState, err)
+			}
+			if err := rules.Write(filepath.Join(dir, name(f.File)), data); err != nil {
+				return err
 			}
 		}
 		s.Findings = append(s.Findings, f)

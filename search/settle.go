@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"redlocksim/history"
+	"redlocksim/internal/mark"
 	"redlocksim/scenarios"
 )
 
@@ -41,7 +42,7 @@ func (x *explorer) keepRaw(t *trial, run int) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(x.options.Dir, fmt.Sprintf("%s%d.yaml", rawPrefix, run)), data)
+	return x.options.Rules.Write(filepath.Join(x.options.Dir, fmt.Sprintf("%s%d.yaml", rawPrefix, run)), append([]byte(mark.YAML+"\n"), data...))
 }
 
 // reduce takes out of a violating experiment, one after another, the faults that are known to bring about such a
@@ -172,7 +173,7 @@ func (x *explorer) report(f *Finding) error {
 		x.Summary.Findings[known-1].Times++
 		return nil
 	}
-	if err := f.Keep(len(x.Summary.Findings)+1, x.options.Dir); err != nil {
+	if err := f.Keep(len(x.Summary.Findings)+1, x.options.Dir, x.options.Rules); err != nil {
 		return err
 	}
 	x.Summary.Findings = append(x.Summary.Findings, *f)

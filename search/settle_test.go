@@ -108,7 +108,7 @@ func TestForEndsBetweenGenerations(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.Pending = []pending{{Candidate: violated.candidate, Kind: violated.kinds[0], Families: violated.families}}
-	if err := st.write(o.Dir); err != nil {
+	if err := st.write(o.Dir, o.Rules); err != nil {
 		t.Fatal(err)
 	}
 	o.Resume = true

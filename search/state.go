@@ -14,6 +14,8 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/internal/input"
+	"redlocksim/internal/mark"
+	"redlocksim/internal/outfile"
 )
 
 // ErrState is what errors about the directory of a search match: it holds another search, none, or one already.
@@ -52,6 +54,8 @@ type pending struct {
 
 // state is all that a search needs to go on after a whole generation.
 type state struct {
+	Generator string `json:"generator"` // the mark of the file
+
 	Search  identity  `json:"search"`
 	Shard   int       `json:"shard"`
 	Summary Summary   `json:"summary"`
@@ -85,6 +89,8 @@ func open(s Space, o Options) (*state, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fresh, nil
+	case err != nil && o.Rules.Force && !o.Resume:
+		return fresh, nil // what is there is no search
 	case err != nil:
 		return nil, err
 	case !o.Resume:
@@ -93,16 +99,17 @@ func open(s Space, o Options) (*state, error) {
 		return nil, fmt.Errorf("%w: %s holds another search (%s)", ErrState, o.Dir, was.difference(fresh))
 	}
 	// What is not shrunk stays until the generation that it is from is done.
-	return was, remove(o.Dir, tempPattern)
+	return was, remove(o.Dir, outfile.TempPattern)
 }
 
 // NewDir makes a directory for what is found, if it is not there, and keeps other searches out of it until unlock is called.
-// The error matches ErrState if that cannot be, or if the directory holds a random search, whose files could be overwritten.
-func NewDir(dir string) (unlock func(), err error) {
-	if unlock, err = lockDir(dir); err != nil {
+// The error matches ErrState if another search is under way there, or if the directory holds a random search, whose files could
+// be overwritten; it is one of package outfile if files cannot be written there, or the rules do not allow it.
+func NewDir(dir string, rules outfile.Rules) (unlock func(), err error) {
+	if unlock, err = lockDir(dir, rules); err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, stateFile)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := load(dir); err == nil || !errors.Is(err, fs.ErrNotExist) && !rules.Force {
 		unlock()
 		return nil, fmt.Errorf("%w: %s holds a search already", ErrState, dir)
 	}
@@ -155,13 +162,14 @@ func (x *explorer) save() error {
 	if x.options.Dir == "" {
 		return nil
 	}
-	if err := x.state.write(x.options.Dir); err != nil {
+	if err := x.state.write(x.options.Dir, x.options.Rules); err != nil {
 		return err
 	}
-	return remove(x.options.Dir, RawPattern, tempPattern)
+	return remove(x.options.Dir, RawPattern, outfile.TempPattern)
 }
 
-func (st *state) write(dir string) error {
+func (st *state) write(dir string, rules outfile.Rules) error {
+	st.Generator = mark.Name
 	var err error
 	if st.Sketch, err = st.orders.MarshalBinary(); err != nil {
 		return err
@@ -170,7 +178,7 @@ func (st *state) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, stateFile), data)
+	return rules.Write(filepath.Join(dir, stateFile), data)
 }
 
 // remove removes files of a directory.
@@ -182,31 +190,22 @@ func remove(dir string, patterns ...string) error {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
-	return err
+	if err != nil {
+		return &outfile.WriteError{Err: err}
+	}
+	return nil
+}
+
+// Writes says whether a name is one that a search may give to a file in its directory, or to a page beside it.
+func Writes(name string) bool {
+	if name == stateFile || matches(RawPattern, name) {
+		return true
+	}
+	return slices.ContainsFunc([]string{".yaml", ".html", testEnd}, func(end string) bool { return matches("[1-9]*-*"+end, name) })
 }
 
 // matches says whether a name is as a pattern of this package, which is a right one.
 func matches(pattern, name string) bool {
 	ok, _ := filepath.Match(pattern, name)
 	return ok
-}
-
-// tempPattern is what files are called until they are whole.
-const tempPattern = ".tmp-*"
-
-// writeFile replaces a file: whenever the process or machine stops, there is the old one or the new one.
-func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), tempPattern)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -12,15 +11,18 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"redlocksim/internal/mark"
 	"redlocksim/scenarios"
 )
 
 // WriteJSON writes a chart as one JSON object.
 func (c *Chart) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(c)
+	data, err := mark.JSON(c)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
 }
 
 // WriteCSV writes a line for each point or, after a bisection, for each row of the frontier, under a line of names.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
 )
 
@@ -100,17 +101,11 @@ type delivery struct {
 	err error // the first failure
 }
 
-// notWritten is the error of a write to an output.
-type notWritten struct{ err error }
-
-func (n *notWritten) Error() string { return n.err.Error() }
-func (n *notWritten) Unwrap() error { return n.err }
-
-// cannotWrite is the failure of an output, which a flag names; empty if none does. An error that has its code keeps it.
+// cannotWrite is the failure of an output, which a flag names; empty if none does.
 func cannotWrite(flag string, err error) error {
 	code := exitNotWritten
-	if f := (*failure)(nil); errors.As(err, &f) {
-		code = f.code
+	if errors.As(err, new(*outfile.Refusal)) {
+		code = exitUsage
 	}
 	if flag != "" {
 		err = fmt.Errorf("%s: %w", flag, err)
@@ -121,7 +116,7 @@ func cannotWrite(flag string, err error) error {
 func (d *delivery) Write(p []byte) (int, error) {
 	n, err := d.w.Write(p)
 	if err != nil {
-		err = &notWritten{fmt.Errorf("standard output: %w", err)}
+		err = &outfile.WriteError{Err: fmt.Errorf("standard output: %w", err)}
 		if d.err == nil {
 			d.err = err
 		}
@@ -132,7 +127,7 @@ func (d *delivery) Write(p []byte) (int, error) {
 // failureOf is how a command ends that prints to this output and would have ended with f.
 func (d *delivery) failureOf(f *failure) *failure {
 	switch {
-	case f != nil && errors.As(f, new(*notWritten)):
+	case f != nil && errors.As(f, new(*outfile.WriteError)):
 		return &failure{exitNotWritten, f.err}
 	case d.err == nil:
 		return f

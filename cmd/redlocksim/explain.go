@@ -35,7 +35,8 @@ to live, and every other word of every setting. Where no single change helps, tw
 at a time are tried. What helps must do so on five seeds, and on tier wire.
 
 --write writes the scenario with one of the changes as a file, with what it shows
-as what it expects; --variant is its number in the list.
+as what it expects; --variant is its number in the list. An input is never replaced,
+and any other file that is not empty only with --force.
 
 ` + exitcode.Help(exitcode.Specifics{exitOK: "explained"}),
 		Example: `  redlocksim explain 24-restart-at-once/one-of-three
@@ -52,10 +53,8 @@ as what it expects; --variant is its number in the list.
 			if cmd.Flags().Changed("seed") {
 				command += fmt.Sprintf(" --seed %d", seed)
 			}
-			if err := checkFiles(target{"--write", path}); err != nil {
-				return err
-			}
-			if err := mayWrite(path, path == "" || force); err != nil {
+			to := newSink(cmd, force, args...)
+			if err := to.check(file("--write", path)); err != nil {
 				return err
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -70,7 +69,7 @@ as what it expects; --variant is its number in the list.
 				return wrap(err)
 			}
 			if path != "" {
-				if err := writeVariant(cmd, x, variant, path); err != nil || path == "-" {
+				if err := writeVariant(&to, x, variant, path); err != nil || path == "-" {
 					return err
 				}
 			}
@@ -85,7 +84,7 @@ as what it expects; --variant is its number in the list.
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices; 0 unless given, or what the file was recorded with")
 	cmd.Flags().StringVar(&path, "write", "", "write the scenario with a change that prevents it to this file; - writes it to standard output, and nothing else")
 	cmd.Flags().IntVar(&variant, "variant", 1, "which change, by its number in the list")
-	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there")
+	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there; an input is never replaced")
 	cmd.Flags().BoolVar(&full, "full", false, "tell the whole story, however long")
 	return cmd
 }
@@ -118,7 +117,7 @@ func toExplain(arg, only string) (*scenarios.Scenario, string, error) {
 }
 
 // writeVariant writes the scenario with a change that prevents what went wrong.
-func writeVariant(cmd *cobra.Command, x *explain.Explanation, variant int, path string) error {
+func writeVariant(to *sink, x *explain.Explanation, variant int, path string) error {
 	var prevents []explain.Tried
 	for _, t := range x.Tried {
 		if t.Status == explain.Prevents {
@@ -139,8 +138,5 @@ func writeVariant(cmd *cobra.Command, x *explain.Explanation, variant int, path 
 		return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
 	}
 	text = append([]byte(fmt.Sprintf("# %s, with %s.\n", x.Result.Scenario.Name, t.What)), text...)
-	if err := put(cmd.OutOrStdout(), path, text); err != nil {
-		return cannotWrite("--write", err)
-	}
-	return nil
+	return to.put(file("--write", path), text)
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/outfile"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -27,7 +28,7 @@ func newExplore() *cobra.Command {
 	var shard, jsonPath string
 	var files ciFiles
 	var clients int
-	var strict bool
+	var strict, force bool
 	var duration time.Duration
 	var so systematicOptions
 	cmd := &cobra.Command{
@@ -40,9 +41,9 @@ and budget; without either, the library's defaults. Workload, number of clients
 and faults are drawn within the budget, or with --beyond regardless of it.
 
 What is found is shrunk to a scenario file that redlocksim run repeats, a Go
-test, and a page with its timeline, in the directory. A search that was ended goes on with --resume, and finds
-what it would have found anyway. --shard i/n does one part of the runs; merge
-adds the parts up.
+test, and a page with its timeline, in the directory. A search that was ended goes
+on with --resume, and finds what it would have found anyway. --shard i/n does one
+part of the runs; merge adds the parts up.
 
 Every thousandth run is made again and compared, and a lock with a planted bug
 must be caught every thousand runs, or the search ends with an error.
@@ -59,6 +60,8 @@ rules of the checker were reached and which never were. A feature that the
 settings turn on and that no run used is a warning; with --strict it makes the
 search not tested.
 
+` + keepsFiles + `
+
 ` + exploreExitHelp,
 		Example: `  redlocksim explore --seeds 100000
   redlocksim explore my-settings.yaml --for 10m --dir results
@@ -72,11 +75,15 @@ search not tested.
 			if err != nil {
 				return err
 			}
-			if err := files.check(target{"--json", jsonPath}); err != nil {
-				return err
-			}
 			if !cmd.Flags().Changed("dir") {
 				o.Dir = defaultDir(asked, beyond)
+			}
+			to, dir := newSink(cmd, force, args...), o.Dir
+			if asked == allOrders {
+				dir = "" // it keeps nothing
+			}
+			if err := to.check(append([]target{file("--json", jsonPath), {"--dir", dir, search.Writes}}, files.targets()...)...); err != nil {
+				return err
 			}
 			so.seed, so.beyond, so.jobs, so.dir = o.Seed, beyond, o.Jobs, o.Dir
 			so.json, so.strict = jsonPath, strict
@@ -85,20 +92,21 @@ search not tested.
 				if err != nil {
 					return err
 				}
-				return runSystematic(cmd, base, so)
+				return runSystematic(cmd, &to, base, so)
 			}
 			base, err := baseOf(args)
 			if err != nil {
 				return err
 			}
 			if asked == allOrders {
-				return runOrders(cmd, base, so)
+				return runOrders(cmd, &to, base, so)
 			}
 			space = search.NewSpace(base)
 			space.Beyond, space.Clients, space.Duration = beyond, clients, duration
 			if err := checkSpace(&o, shard); err != nil {
 				return err
 			}
+			o.Rules = to.Rules
 			ctx, stop := untilInterrupted(cmd)
 			defer stop()
 			start, before, after := time.Now(), -1, 0
@@ -121,9 +129,9 @@ search not tested.
 				speed(cmd.ErrOrStderr(), after-before, "runs", took)
 			}
 			if summary == nil {
-				return &failure{exitUsage, err}
+				return searchError(err)
 			}
-			if werr := writeSearch(cmd, summary, o, time.Since(start), jsonPath, &files); werr != nil && err == nil {
+			if werr := writeSearch(cmd, &to, summary, o, time.Since(start), jsonPath, &files); werr != nil && err == nil {
 				err = werr
 			}
 			if n := summary.Unfinished; n > 0 {
@@ -151,6 +159,7 @@ search not tested.
 	f.DurationVar(&duration, "duration", 30*time.Second, "the length of a run in virtual time")
 	f.StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
 	addStrict(f, &strict)
+	addForce(f, &force)
 	files.addFlags(f)
 	f.Bool(bySystem, false, "place every fault at every step of the scenario")
 	f.IntVar(&so.depth, "depth", 1, "how many faults to place at a time, 1 or 2, with --systematic")
@@ -316,12 +325,12 @@ func progress(w io.Writer, runs int) *progressbar.ProgressBar {
 }
 
 // writeSearch writes what a search found: pages beside the files of the findings, reports, and for people.
-func writeSearch(cmd *cobra.Command, s *search.Summary, o search.Options, took time.Duration, jsonPath string, files *ciFiles) error {
-	if err := drawFindings(s.Findings, o.Dir); err != nil {
+func writeSearch(cmd *cobra.Command, to *sink, s *search.Summary, o search.Options, took time.Duration, jsonPath string, files *ciFiles) error {
+	if err := drawFindings(to, s.Findings, o.Dir); err != nil {
 		return err
 	}
 	if jsonPath != "" {
-		if err := writeJSON(cmd, s, jsonPath); err != nil {
+		if err := writeJSON(to, s, jsonPath); err != nil {
 			return err
 		}
 	}
@@ -329,7 +338,7 @@ func writeSearch(cmd *cobra.Command, s *search.Summary, o search.Options, took t
 	if err != nil {
 		return wrap(err)
 	}
-	if err := files.write(cmd, "redlocksim explore", cases, took); err != nil {
+	if err := files.write(to, "redlocksim explore", cases, took); err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
@@ -359,6 +368,8 @@ func searchError(err error) error {
 	switch {
 	case errors.As(err, &f):
 		return err
+	case errors.As(err, new(*outfile.Refusal)), errors.As(err, new(*outfile.WriteError)):
+		return cannotWrite("--dir", err)
 	case errors.Is(err, search.ErrState):
 		return &failure{exitUsage, err}
 	}
@@ -368,32 +379,36 @@ func searchError(err error) error {
 func newMerge() *cobra.Command {
 	var dir, jsonPath string
 	var files ciFiles
-	var strict bool
+	var strict, force bool
 	cmd := &cobra.Command{
 		Use:   "merge DIR…",
 		Short: "Add up the parts of a search that was sharded",
 		Long: `Add up what all shards of one search have found. Each DIR is the directory of a
 shard that has made all its runs. The findings are copied to a new directory.
 
+` + keepsFiles + `
+
 ` + exploreExitHelp,
 		Example: `  redlocksim merge shard-1 shard-2 shard-3 --dir results`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := files.check(target{"--json", jsonPath}); err != nil {
+			to := newSink(cmd, force, args...)
+			if err := to.check(append([]target{file("--json", jsonPath), {"--dir", dir, search.Writes}}, files.targets()...)...); err != nil {
 				return err
 			}
 			start := time.Now()
-			summary, err := search.Merge(dir, args...)
+			summary, err := search.Merge(dir, to.Rules, args...)
 			if err != nil {
 				return searchError(err)
 			}
 			o := search.Options{Dir: dir}
-			return searchVerdict(cmd, summary, strict, writeSearch(cmd, summary, o, time.Since(start), jsonPath, &files))
+			return searchVerdict(cmd, summary, strict, writeSearch(cmd, &to, summary, o, time.Since(start), jsonPath, &files))
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", searchDir, "the directory for the findings of all shards; it is made")
 	cmd.Flags().StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
 	addStrict(cmd.Flags(), &strict)
+	addForce(cmd.Flags(), &force)
 	files.addFlags(cmd.Flags())
 	return cmd
 }

@@ -53,7 +53,7 @@ func TestASearchSurvivesBeingKilled(t *testing.T) {
 		t.Fatalf("nothing found:\n%s", out)
 	}
 	want, got := contents(t, left), contents(t, killed)
-	if !slices.EqualFunc(want, got, func(a, b file) bool { return a.name == b.name && bytes.Equal(a.data, b.data) }) {
+	if !slices.EqualFunc(want, got, func(a, b content) bool { return a.name == b.name && bytes.Equal(a.data, b.data) }) {
 		t.Errorf("the files differ: %d and %d", len(want), len(got))
 		for _, f := range got {
 			t.Logf("%s: %d bytes", f.name, len(f.data))
@@ -94,25 +94,25 @@ func TestAnInterruptedSearchTellsWhatItFound(t *testing.T) {
 	}
 }
 
-type file struct {
+type content struct {
 	name string
 	data []byte
 }
 
 // contents are the files of a directory.
-func contents(t *testing.T, dir string) []file {
+func contents(t *testing.T, dir string) []content {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []file
+	var all []content
 	for _, e := range entries {
 		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, file{e.Name(), data})
+		all = append(all, content{e.Name(), data})
 	}
 	return all
 }

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -22,7 +21,8 @@ func newNew() *cobra.Command {
 		Use:   "new [FILE]",
 		Short: "Write a scenario file to start from, with comments",
 		Long: `Write a scenario file to start from, with comments; to standard output without a
-name, or for "-". A file that is there is left alone, unless --force is given.
+name, or for "-". A file that is there, and not empty, is replaced only with --force,
+the schema of an earlier version without it.
 
 With --schema the JSON Schema is written to that file too, and the first line of
 the scenario tells the YAML language server where it is, so that the editor
@@ -43,37 +43,21 @@ completes and checks it, without a network.`,
 				}
 				text = append([]byte(line), text...)
 			}
-			if err := checkFiles(target{"new", path}, target{"--schema", schemaPath}); err != nil {
-				return err
-			}
-			if err := mayWrite(path, force); err != nil {
+			to, scenario, schemaFile := newSink(cmd, force), file("new", path), file("--schema", schemaPath)
+			if err := to.check(scenario, schemaFile); err != nil {
 				return err
 			}
 			if schemaPath != "" {
-				if err := put(cmd.OutOrStdout(), schemaPath, schema.Scenario); err != nil {
-					return cannotWrite("--schema", err)
+				if err := to.put(schemaFile, schema.Scenario); err != nil {
+					return err
 				}
 			}
-			if err := put(cmd.OutOrStdout(), path, text); err != nil {
-				return cannotWrite("", err)
-			}
-			return nil
+			return to.put(scenario, text)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there")
+	cmd.Flags().BoolVar(&force, "force", false, "replace files that are there")
 	cmd.Flags().StringVar(&schemaPath, "schema", "", "write the JSON Schema to this file, and name it in the scenario")
 	return cmd
-}
-
-// mayWrite is the error for a file that is there, and may not be replaced.
-func mayWrite(path string, force bool) error {
-	if path == "-" || force {
-		return nil
-	}
-	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-		return &failure{exitUsage, fmt.Errorf("%s is there already; --force replaces it", path)}
-	}
-	return nil
 }
 
 // modeline tells the YAML language server where the schema is, seen from the scenario file.

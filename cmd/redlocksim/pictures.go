@@ -18,7 +18,7 @@ import (
 )
 
 // drawPage writes the timeline of a run, which is made once more for that, as a page.
-func drawPage(path string, r *scenarios.Result, repeat string) error {
+func drawPage(to *sink, flag, path string, r *scenarios.Result, repeat string) error {
 	if err := r.Record(); err != nil {
 		return wrap(err)
 	}
@@ -30,15 +30,12 @@ func drawPage(path string, r *scenarios.Result, repeat string) error {
 	if err := timeline.WriteHTML(&b, t); err != nil {
 		return &failure{exitInternal, err}
 	}
-	if err := put(nil, path, b.Bytes()); err != nil {
-		return cannotWrite("", err)
-	}
-	return nil
+	return to.put(file(flag, path), b.Bytes())
 }
 
 // drawFindings writes the timelines of what a search found beside its files. They name them without the directory, so that
 // the same search gives the same pages wherever it was made.
-func drawFindings(findings []search.Finding, dir string) error {
+func drawFindings(to *sink, findings []search.Finding, dir string) error {
 	for i := range findings {
 		f := &findings[i]
 		if f.File == "" {
@@ -53,7 +50,7 @@ func drawFindings(findings []search.Finding, dir string) error {
 		if err != nil {
 			return wrap(err)
 		}
-		if err := drawPage(strings.TrimSuffix(path, ".yaml")+".html", r, "redlocksim run "+quoted(f.File)); err != nil {
+		if err := drawPage(to, "--dir", strings.TrimSuffix(path, ".yaml")+".html", r, "redlocksim run "+quoted(f.File)); err != nil {
 			return err
 		}
 	}
@@ -87,7 +84,7 @@ var (
 var galleryPage = template.Must(template.New("gallery").Parse(galleryText))
 
 // drawSuite writes a page for each run into a directory, and one that leads to them.
-func (s *suite) drawSuite(cmd *cobra.Command) error {
+func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 	if err := os.MkdirAll(s.html, 0o777); err != nil {
 		return cannotWrite("--html", err)
 	}
@@ -95,8 +92,8 @@ func (s *suite) drawSuite(cmd *cobra.Command) error {
 	bar := newTicker(cmd.ErrOrStderr(), len(s.results))
 	defer bar.done()
 	for i, r := range s.results {
-		name := strings.ReplaceAll(r.Scenario.Name, "/", "-") + "-" + string(r.Tier) + ".html"
-		if err := drawPage(filepath.Join(s.html, name), r, s.cases[i].Repeat); err != nil {
+		name := pageName(r.Scenario, r.Tier)
+		if err := drawPage(to, "--html", filepath.Join(s.html, name), r, s.cases[i].Repeat); err != nil {
 			return err
 		}
 		e := entryOf{r.Scenario.Name, r.Scenario.Title, string(r.Tier), cmp.Or(r.Findings.String(), scenarios.Safe), name, r.OK()}
@@ -110,9 +107,24 @@ func (s *suite) drawSuite(cmd *cobra.Command) error {
 	if err := galleryPage.Execute(&b, c); err != nil {
 		return &failure{exitInternal, err}
 	}
-	path := filepath.Join(s.html, "index.html")
-	if err := put(nil, path, b.Bytes()); err != nil {
-		return cannotWrite("--html", err)
+	return to.put(file("--html", filepath.Join(s.html, indexPage)), b.Bytes())
+}
+
+// indexPage leads to the pages of a suite.
+const indexPage = "index.html"
+
+// pageName is what the page of a run is called.
+func pageName(s *scenarios.Scenario, on scenarios.Tier) string {
+	return strings.ReplaceAll(s.Name, "/", "-") + "-" + string(on) + ".html"
+}
+
+// pages says which names drawSuite writes.
+func (s *suite) pages(on []scenarios.Tier) func(name string) bool {
+	names := map[string]bool{indexPage: true}
+	for _, one := range s.chosen {
+		for _, tier := range on {
+			names[pageName(one.Scenario, tier)] = true
+		}
 	}
-	return nil
+	return func(name string) bool { return names[name] }
 }

@@ -51,11 +51,10 @@ Start with
   redlocksim explore my-settings.yaml a search for what nobody wrote down
 
 ` + exitcode.HelpOnAll(),
-		PersistentPreRun: noteInputs,
-		SilenceUsage:     true,
-		SilenceErrors:    true,
-		Args:             knownCommand,
-		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAdvise(), newExplore(), newMerge(), newCheck(), newLiveClient(), newSoak(), newVerdicts(), newKeys())
 	root.AddCommand(newNew(), newLint(), newExplain(), newSchema(), newVersion())

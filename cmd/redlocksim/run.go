@@ -15,7 +15,7 @@ func newRun() *cobra.Command {
 	var tier, only string
 	var files outputs
 	var seed uint64
-	var trace, full bool
+	var trace, full, force bool
 	cmd := &cobra.Command{
 		Use:   "run NAME|FILE",
 		Short: "Run one scenario and tell what happened",
@@ -35,8 +35,10 @@ wrong; and the time in which two clients held the lock together. The page of --h
 steps through the story (arrow keys) and tells what the nodes keep at the cursor. It
 is one file that needs nothing else, and is the same for the same run every time.
 With --porcupine the checker's second opinion, porcupine, shows its own picture of
-the holds that it was asked about. A file is written whole or not at all; "-" is
-standard output, and the report then goes to standard error.
+the holds that it was asked about. "-" is standard output, and the report then goes
+to standard error.
+
+` + keepsFiles + `
 
 ` + exitcode.HelpOnAll(),
 		Example: `  redlocksim run 17-clock-jump
@@ -57,6 +59,7 @@ standard output, and the report then goes to standard error.
 			if err != nil {
 				return err
 			}
+			files.sink = newSink(cmd, force, args...)
 			if err := files.check(args[0], len(found)); err != nil {
 				return err
 			}
@@ -107,6 +110,7 @@ standard output, and the report then goes to standard error.
 	cmd.Flags().StringVar(&only, "case", "", "only the case of this name")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices; 0 unless given, or what the file was recorded with")
 	cmd.Flags().BoolVar(&trace, "trace", false, "print every step of the simulator first")
+	addForce(cmd.Flags(), &force)
 	cmd.Flags().BoolVar(&full, "full", false, "tell the whole story, however long")
 	return cmd
 }

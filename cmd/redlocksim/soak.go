@@ -50,6 +50,8 @@ must be left. A soak in which too little happened is not tested.
 Ctrl-C ends the faults early, and what there is is judged; a second one ends
 everything at once. Neither leaves a process or a file.
 
+` + keepsFiles + `
+
 ` + exitcode.Help(exitcode.Specifics{
 	exitSafety:    "two held a lock at once",
 	exitUsage:     "also if there is no redis-server here",
@@ -62,6 +64,7 @@ func newSoak() *cobra.Command {
 	var servers int
 	var kinds []string
 	var files outputs
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "soak [FILE]",
 		Short: "Take locks on real redis-servers for minutes, while everything fails at random",
@@ -87,6 +90,7 @@ func newSoak() *cobra.Command {
 					o.Faults = append(o.Faults, live.Adversity(k))
 				}
 			}
+			files.sink = newSink(cmd, force, args...)
 			if err := files.check("", 1); err != nil {
 				return err
 			}
@@ -103,6 +107,7 @@ func newSoak() *cobra.Command {
 	f.IntVar(&o.Locks, "locks", 0, "how many locks there are; one for 8 goroutines unless given")
 	f.Uint64Var(&o.Seed, "seed", 0, "what faults and work are drawn from; real processes do not repeat a run")
 	f.StringSliceVar(&kinds, "faults", nil, "only these: "+list(live.Adversities())+"; all that the settings allow unless given")
+	addForce(f, &force)
 	f.StringVar(&files.history, "history", "", "write the history of the first round with a problem, or of the last one, to this file, as JSON Lines")
 	return cmd
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -24,7 +23,7 @@ type suite struct {
 	tier, filter, shard string
 	seed                uint64
 	quiet, verbose      bool
-	strict              bool
+	strict, force       bool
 	isWhole             bool // the catalogue and nothing else
 	json, html          string
 	files               ciFiles
@@ -58,8 +57,10 @@ For continuous integration: --junit and --markdown write the results for Jenkins
 GitLab and the summary page of a GitHub job, with the story of what was not as
 expected; --shard i/n runs every nth scenario, so that n jobs run all of them. In
 GitHub Actions (GITHUB_ACTIONS=true) what was not as expected is shown beside the
-scenario's file, too. A file is written whole or not at all; "-" is standard
-output, for one of them, and the table is not printed then.
+scenario's file, too. "-" is standard output, for one of them, and the table is not
+printed then.
+
+` + keepsFiles + `
 
 On tier live an interrupt ends the suite, and what has been run is reported.
 
@@ -82,6 +83,7 @@ On tier live an interrupt ends the suite, and what has been run is reported.
 	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file; - writes them to standard output, and nothing else")
 	flags.StringVar(&s.html, "html", "", "draw the timeline of each run into this directory, as pages with an index")
 	addStrict(flags, &s.strict)
+	addForce(flags, &s.force)
 	s.files.addFlags(flags)
 	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	return cmd
@@ -99,11 +101,9 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("seed") {
 		s.forgetSeeds()
 	}
-	if err := s.files.check(target{"--json", s.json}); err != nil {
+	to := newSink(cmd, s.force, args...)
+	if err := to.check(append([]target{file("--json", s.json), {"--html", s.html, s.pages(on)}}, s.files.targets()...)...); err != nil {
 		return err
-	}
-	if info, err := os.Stat(s.html); s.html != "" && err == nil && !info.IsDir() {
-		return &failure{exitUsage, fmt.Errorf("--html: %s is a file; name a directory", s.html)}
 	}
 	start := time.Now()
 	if on[0] == scenarios.Live {
@@ -115,11 +115,11 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 	if err != nil && !interrupted {
 		return err
 	}
-	if err := s.report(cmd, time.Since(start)); err != nil {
+	if err := s.report(cmd, &to, time.Since(start)); err != nil {
 		return err
 	}
 	if s.html != "" {
-		if err := s.drawSuite(cmd); err != nil {
+		if err := s.drawSuite(cmd, &to); err != nil {
 			return err
 		}
 	}
@@ -303,13 +303,13 @@ func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error 
 }
 
 // report writes what came out: files first, then for people.
-func (s *suite) report(cmd *cobra.Command, took time.Duration) error {
+func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	if s.json != "" {
-		if err := writeJSON(cmd, reports.NewDocument(s.records, s.notRun).WithReached(&s.reached), s.json); err != nil {
+		if err := writeJSON(to, reports.NewDocument(s.records, s.notRun).WithReached(&s.reached), s.json); err != nil {
 			return err
 		}
 	}
-	if err := s.files.write(cmd, "redlocksim suite", s.cases, took); err != nil {
+	if err := s.files.write(to, "redlocksim suite", s.cases, took); err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
@@ -354,13 +354,10 @@ func noMatch(expression string) error {
 }
 
 // writeJSON writes the JSON form of a result to a file, or to standard output if it is "-".
-func writeJSON(cmd *cobra.Command, form any, path string) error {
+func writeJSON(to *sink, form any, path string) error {
 	var b bytes.Buffer
 	if err := reports.WriteJSON(&b, form); err != nil {
 		return &failure{exitInternal, err}
 	}
-	if err := put(cmd.OutOrStdout(), path, b.Bytes()); err != nil {
-		return cannotWrite("--json", err)
-	}
-	return nil
+	return to.put(file("--json", path), b.Bytes())
 }

@@ -72,6 +72,8 @@ that the settings of some point turn on and that no run used is a warning; with
 
 An interrupt ends the sweep; what is done so far is printed, and says so.
 
+` + keepsFiles + `
+
 ` + exitcode.Help(exitcode.Specifics{exitOK: "the chart is complete, or was interrupted, and no formula is contradicted",
 	exitSafety:    "a formula is contradicted: it, or the search, is wrong",
 	exitNotTested: "at some points, or with --strict a feature that the settings turn on"})
@@ -80,7 +82,7 @@ func newSweep() *cobra.Command {
 	var settingsFile, scenarioName, only, along string
 	var out chartFiles
 	var axes, changes, schedules []string
-	var bisect, strict bool
+	var bisect, strict, force bool
 	var random, jobs int
 	var seed uint64
 	cmd := &cobra.Command{
@@ -161,6 +163,10 @@ func newSweep() *cobra.Command {
 				spec.Seed = seed
 			}
 			spec.Jobs = jobs
+			to := newSink(cmd, force, append(args, settingsFile, scenarioName)...)
+			if err := to.check(out.targets()...); err != nil {
+				return err
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			chart, err := sweep.Run(ctx, spec)
@@ -170,7 +176,7 @@ func newSweep() *cobra.Command {
 			if err != nil {
 				return wrap(err)
 			}
-			if err := out.write(cmd, chart); err != nil {
+			if err := out.write(cmd, &to, chart); err != nil {
 				return err
 			}
 			return chartVerdict(cmd, chart, strict)
@@ -189,6 +195,7 @@ func newSweep() *cobra.Command {
 	flags.Uint64Var(&seed, "seed", 0, "the seed of the random experiments")
 	flags.IntVar(&jobs, "jobs", 0, "how many points to run at a time; one a core unless given. It changes no result")
 	addStrict(flags, &strict)
+	addForce(flags, &force)
 	out.flags(flags)
 	return cmd
 }
@@ -270,44 +277,39 @@ func (f *chartFiles) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.html, "html", "", "write a page with the map and its numbers"+to)
 }
 
+// targets are the files that were asked for.
+func (f *chartFiles) targets() []target {
+	return []target{file("--csv", f.csv), file("--json", f.json), file("--svg", f.svg), file("--html", f.html)}
+}
+
 // write writes to the files, and as text to standard output unless one of them is that.
-func (f *chartFiles) write(cmd *cobra.Command, chart *sweep.Chart) error {
-	all := []struct {
-		flag, path string
-		write      func(io.Writer) error
-	}{
-		{"--csv", f.csv, chart.WriteCSV},
-		{"--json", f.json, chart.WriteJSON},
-		{"--svg", f.svg, func(w io.Writer) error { return heatmap.WriteSVG(w, chart) }},
-		{"--html", f.html, func(w io.Writer) error { return heatmap.WriteHTML(w, chart) }},
-	}
-	toStdout := ""
-	for _, to := range all {
-		if to.path == "-" && toStdout != "" {
-			return &failure{exitUsage, fmt.Errorf("%s and %s cannot both be standard output", toStdout, to.flag)}
-		}
-		if to.path == "-" {
-			toStdout = to.flag
-		}
-	}
+func (f *chartFiles) write(cmd *cobra.Command, to *sink, chart *sweep.Chart) error {
 	if chart.Partial {
 		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: interrupted: the chart is partial")
 	}
-	for _, to := range all {
-		if to.path == "" {
+	toStdout := false
+	for i, write := range []func(io.Writer) error{
+		chart.WriteCSV,
+		chart.WriteJSON,
+		func(w io.Writer) error { return heatmap.WriteSVG(w, chart) },
+		func(w io.Writer) error { return heatmap.WriteHTML(w, chart) },
+	} {
+		t := f.targets()[i]
+		if t.path == "" {
 			continue
 		}
+		toStdout = toStdout || t.path == "-"
 		var b bytes.Buffer
-		if err := to.write(&b); errors.Is(err, heatmap.ErrEmpty) {
-			return &failure{exitUsage, fmt.Errorf("%s: %w", to.flag, err)}
+		if err := write(&b); errors.Is(err, heatmap.ErrEmpty) {
+			return &failure{exitUsage, fmt.Errorf("%s: %w", t.flag, err)}
 		} else if err != nil {
 			return &failure{exitInternal, err}
 		}
-		if err := put(cmd.OutOrStdout(), to.path, b.Bytes()); err != nil {
-			return cannotWrite(to.flag, err)
+		if err := to.put(t, b.Bytes()); err != nil {
+			return err
 		}
 	}
-	if toStdout != "" {
+	if toStdout {
 		return nil
 	}
 	if err := chart.WriteText(cmd.OutOrStdout()); err != nil {

@@ -39,7 +39,7 @@ func untilInterrupted(cmd *cobra.Command) (context.Context, context.CancelFunc) 
 }
 
 // runSystematic places every fault at every step of the base's run, and prints what came of it.
-func runSystematic(cmd *cobra.Command, base *scenarios.Scenario, o systematicOptions) error {
+func runSystematic(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systematicOptions) error {
 	ctx, stop := untilInterrupted(cmd)
 	defer stop()
 	start := time.Now()
@@ -47,7 +47,7 @@ func runSystematic(cmd *cobra.Command, base *scenarios.Scenario, o systematicOpt
 	if err != nil {
 		return wrap(err)
 	}
-	so := systematic.Options{Depth: o.depth, Beyond: o.beyond, Runs: o.runs, Jobs: o.jobs, Dir: o.dir}
+	so := systematic.Options{Depth: o.depth, Beyond: o.beyond, Runs: o.runs, Jobs: o.jobs, Dir: o.dir, Rules: to.Rules}
 	if bar := progress(cmd.ErrOrStderr(), 0); bar != nil {
 		defer func() { _ = bar.Clear() }() // it is only a picture
 		so.Progress = func(p *systematic.Part) {
@@ -59,7 +59,7 @@ func runSystematic(cmd *cobra.Command, base *scenarios.Scenario, o systematicOpt
 	if s == nil {
 		return searchError(err)
 	}
-	out, jerr := o.report(cmd, s)
+	out, jerr := o.report(to, s)
 	if werr := placements(out, s, o); werr != nil && err == nil {
 		err = &failure{exitInternal, werr}
 	}
@@ -74,14 +74,14 @@ func runSystematic(cmd *cobra.Command, base *scenarios.Scenario, o systematicOpt
 }
 
 // report writes the JSON form of a result, if it is asked for, and says where the text goes.
-func (o systematicOptions) report(cmd *cobra.Command, form any) (io.Writer, error) {
+func (o systematicOptions) report(to *sink, form any) (io.Writer, error) {
 	if o.json == "" {
-		return cmd.OutOrStdout(), nil
+		return to.stdout, nil
 	}
 	if o.json == "-" {
-		return io.Discard, writeJSON(cmd, form, o.json)
+		return io.Discard, writeJSON(to, form, o.json)
 	}
-	return cmd.OutOrStdout(), writeJSON(cmd, form, o.json)
+	return to.stdout, writeJSON(to, form, o.json)
 }
 
 // placementsVerdict is how the command ends.
@@ -139,7 +139,7 @@ func placements(w io.Writer, s *systematic.Summary, o systematicOptions) error {
 }
 
 // runOrders goes through all orders of messages and timers in small worlds of the base's lock, and prints what came of it.
-func runOrders(cmd *cobra.Command, base *scenarios.Scenario, o systematicOptions) error {
+func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systematicOptions) error {
 	ctx, stop := untilInterrupted(cmd)
 	defer stop()
 	start := time.Now()
@@ -149,7 +149,7 @@ func runOrders(cmd *cobra.Command, base *scenarios.Scenario, o systematicOptions
 	}
 	runs, violations := 0, 0
 	form := reports.NewOrders(worlds, ctx.Err() != nil)
-	out, err := o.report(cmd, form)
+	out, err := o.report(to, form)
 	if err != nil {
 		return err
 	}

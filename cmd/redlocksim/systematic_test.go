@@ -50,7 +50,7 @@ duration: 5s
 timeline: [{at: 0s, client: client-1, do: [try-lock, hold: 1s, unlock]}]
 `)
 	out, code := asked(func(cmd *cobra.Command) error {
-		return runSystematic(cmd, base, systematicOptions{depth: 2, runs: 1225})
+		return runSystematic(cmd, newTestSink(cmd), base, systematicOptions{depth: 2, runs: 1225})
 	})
 	if code != exitOK {
 		t.Errorf("exit code %d", code)
@@ -75,7 +75,7 @@ timeline:
 `)
 	dir := t.TempDir()
 	out, code := asked(func(cmd *cobra.Command) error {
-		return runSystematic(cmd, base, systematicOptions{depth: 1, dir: dir})
+		return runSystematic(cmd, newTestSink(cmd), base, systematicOptions{depth: 1, dir: dir})
 	})
 	if code != exitSafety || !strings.Contains(out, "finding 1  lease-overlap, with clock-step-of-node, within the budget, ") ||
 		!strings.Contains(out, "redlocksim run "+dir+"/1-lease-overlap-clock-step-of-node.yaml --seed 0\n") {
@@ -90,14 +90,14 @@ nodes: {names: [A]}
 timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 `
 	out, code := asked(func(cmd *cobra.Command) error {
-		return runOrders(cmd, parsed(t, settings+"lock: {protocol: single}\n"), systematicOptions{depth: 1, runs: 200})
+		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: single}\n"), systematicOptions{depth: 1, runs: 200})
 	})
 	// Which of two requests is first at the node is all that there is.
 	if want := "two clients ask at once, no fault\n  all orders in which no message is late: 2 runs (0 more cut short), 2 different ends, "; code != exitOK || !strings.HasPrefix(out, want) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	out, code = asked(func(cmd *cobra.Command) error {
-		return runOrders(cmd, parsed(t, settings+"lock: {protocol: get-set}\n"), systematicOptions{depth: 1, runs: 200})
+		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: get-set}\n"), systematicOptions{depth: 1, runs: 200})
 	})
 	for _, line := range []string{"\ntwo clients ask at once, no fault: lease-overlap\n", "finds no key\n", "\nin this order:\n", "  request arrives client-1 → A\n"} {
 		if code != exitSafety || !strings.Contains(out, line) {
@@ -129,4 +129,10 @@ func TestPlacementsVerdict(t *testing.T) {
 			}
 		}
 	}
+}
+
+// newTestSink is where a command writes that reads no files.
+func newTestSink(cmd *cobra.Command) *sink {
+	to := newSink(cmd, false)
+	return &to
 }

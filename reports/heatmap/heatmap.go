@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"redlocksim/internal/mark"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
@@ -61,7 +62,7 @@ func WriteSVG(w io.Writer, c *sweep.Chart) error {
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return err
 	}
-	_, err := w.Write(withFallback(b.Bytes()))
+	_, err := w.Write(withFallback(bytes.Replace(b.Bytes(), []byte("<svg"), []byte(mark.XML+"\n<svg"), 1)))
 	return err
 }
 

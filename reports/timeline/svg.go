@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"redlocksim/internal/mark"
 )
 
 // What the elements of a picture look like. The colours of clients are those of Okabe and Ito, "Color Universal Design",
@@ -95,6 +97,7 @@ func WriteSVG(w io.Writer, t *Timeline) error {
 
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="t d">`+"\n", documentWidth, y, documentWidth, y)
+	fmt.Fprintln(&out, mark.XML)
 	fmt.Fprintf(&out, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n", esc(t.Name+": "+t.Title), esc(t.Description()))
 	fmt.Fprintf(&out, `<style>svg{%s}
 text{font:12.5px system-ui,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}

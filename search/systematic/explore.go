@@ -10,6 +10,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/internal/jobs"
+	"redlocksim/internal/outfile"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -27,6 +28,8 @@ type Options struct {
 	Jobs int
 	// Dir is a directory for what is found, as scenario files; nothing is kept if it is empty.
 	Dir string
+	// Rules say which files that are there may be replaced.
+	Rules outfile.Rules
 	// Progress, if not nil, is called now and then with the part that is under way.
 	Progress func(*Part)
 }
@@ -96,13 +99,12 @@ type class struct {
 }
 
 // Explore places the faults, and shrinks what it finds. When the context ends it stops with what was covered so far. The
-// error is an internal one, that of a file that cannot be written or, before anything is run and with no summary, one that
-// matches search.ErrState: the directory cannot be made, or holds a random search. With any other there is the summary of
-// what was covered and found until then.
+// error is an internal one, or one of package outfile: a file cannot be written, or may not be. Before anything is run it is that
+// of search.NewDir, and there is no summary; with any other there is the summary of what was covered and found until then.
 func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 	x := &explorer{base: b, options: o}
 	if o.Dir != "" {
-		unlock, err := search.NewDir(o.Dir)
+		unlock, err := search.NewDir(o.Dir, o.Rules)
 		if err != nil {
 			return nil, err
 		}

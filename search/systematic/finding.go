@@ -49,7 +49,7 @@ func (x *explorer) settle(ctx context.Context) error {
 			known.Times += f.Times
 			continue
 		}
-		if err := f.Keep(len(x.summary.Findings)+1, x.options.Dir); err != nil {
+		if err := f.Keep(len(x.summary.Findings)+1, x.options.Dir, x.options.Rules); err != nil {
 			x.summary.Unshrunk += len(counting) - i
 			return err
 		}

@@ -1,0 +1,64 @@
+// Package mark is how files say that redlocksim wrote them: by a line near their beginning, which each format has a place for,
+// or by a first line that nothing else writes. Who edits such a file and wants to keep it takes the line out.
+package mark
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+)
+
+// Name is what generated files name as their generator.
+const Name = "redlocksim"
+
+// The marks, each a line of its own. In JSON it is the first member of the object, "generator", with Name as its value.
+const (
+	HTML   = `<meta name="generator" content="` + Name + `">`
+	XML    = `<!-- ` + Comment + ` -->` // SVG, JUnit and Markdown, too
+	YAML   = `# ` + Comment
+	Go     = `// ` + Comment
+	inJSON = `"generator": "` + Name + `"`
+	inHTML = `<meta name="generator" content="` + Name + `" />` // as XHTML has it
+
+	// Comment is what a format with comments of its own has in one, as JSON Schema in $comment.
+	Comment  = `Generator: ` + Name
+	inSchema = `"$comment": "` + Comment + `"`
+)
+
+// JSON is the JSON form of a value, an object, as indented text with its mark.
+func JSON(form any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(form); err != nil {
+		return nil, err
+	}
+	members, ok := bytes.CutPrefix(b.Bytes(), []byte("{\n"))
+	if !ok {
+		return nil, fmt.Errorf("mark: %T is not an object with members", form)
+	}
+	return append([]byte("{\n  "+inJSON+",\n"), members...), nil
+}
+
+// Head is how many bytes of a file Is has to see.
+const Head = 4096
+
+// Is says whether a file that begins with head has a mark, or is in one of the formats that have no place for one.
+func Is(head []byte) bool {
+	head = head[:min(len(head), Head)]
+	for line := range bytes.Lines(head) {
+		switch string(bytes.TrimSuffix(bytes.TrimSpace(line), []byte(","))) {
+		case HTML, inHTML, XML, YAML, Go, inJSON, inSchema:
+			return true
+		}
+	}
+	return unmarked.Match(head)
+}
+
+// unmarked is how files without a place for a mark begin: histories in JSON Lines, and the CSV of a sweep's points and of its
+// frontier, whose first columns are the axes.
+var unmarked = regexp.MustCompile(`^\{"seq":1,"t":\d+,"kind":"` +
+	`|^[^\n]*,verdict,broken_by,schedules,runs,violations,[a-z0-9_,]+\r?\n` +
+	`|^(?:[^\n]*,)?along,safe,broken,formula,difference,agrees,explained,note\r?\n`)
