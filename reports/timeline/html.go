@@ -31,6 +31,7 @@ type embedded struct {
 	Points []Instant `json:"points"`
 	Layout struct {
 		Gutter     int     `json:"gutter"`
+		Names      int     `json:"names"` // the part of the gutter for the names of lanes
 		Axis       int     `json:"axis"`
 		Overlap    int     `json:"overlap"`
 		Lanes      int     `json:"lanes"` // the top of the first
@@ -52,7 +53,7 @@ func WriteHTML(w io.Writer, t *Timeline) error {
 	p.draw()
 	data := embedded{Timeline: t, Points: p.scale.points}
 	l := &data.Layout
-	l.Gutter, l.Axis, l.Overlap, l.Lanes, l.Gap = p.lay.gutter, p.lay.axis, p.lay.overlap, p.lay.bottom, laneGap
+	l.Gutter, l.Names, l.Axis, l.Overlap, l.Lanes, l.Gap = p.lay.gutter, p.lay.names, p.lay.axis, p.lay.overlap, p.lay.bottom, laneGap
 	l.Char, l.Small, l.Bold, l.CrowdWidth, l.Crowded, l.CrowdInk = charWidth, smallCharWidth, boldCharWidth, crowdWidth, crowded, crowdInk
 	l.Wires = []int{}
 	for i, lane := range p.lay.lanes {

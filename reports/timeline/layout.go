@@ -43,6 +43,7 @@ type lanePlace struct {
 // layout is where everything is from top to bottom; left to right is the scale's.
 type layout struct {
 	gutter                int
+	names                 int // the part of the gutter that the names of lanes have; that of resources is behind it
 	axis, overlap, bottom int // the tops of the axis and of the overlap's name, and the bottom of the lanes
 	lanes                 []lanePlace
 }
@@ -54,6 +55,14 @@ func arrangeLanes(t *Timeline) layout {
 		longest = max(longest, len([]rune(l.Name)))
 	}
 	lay := layout{gutter: min(max(int(float64(longest)*nameCharWidth)+20, smallestGutter), largestGutter), axis: stepsHeight}
+	lay.names = lay.gutter
+	if len(t.Resources) > 0 {
+		longest := 0
+		for _, name := range t.Resources {
+			longest = max(longest, len([]rune(shortened(name))))
+		}
+		lay.gutter += int(float64(longest) * smallCharWidth)
+	}
 	y := stepsHeight + axisHeight
 	lay.overlap = y
 	if t.Violation != nil {

@@ -108,7 +108,7 @@ type Span struct {
 	Grant int `json:"grant,omitempty"`
 	// Resource is what a window or a lock's key is on, where the run has more than one; empty otherwise.
 	Resource string `json:"resource,omitempty"`
-	// Label is written into it, Text says all of it.
+	// Label is written into it, Text says all of it. Where there is no room for the Label it is the Resource that is written.
 	Label string `json:"label"`
 	Text  string `json:"text"`
 	// Key, Left and Rate are those of a key: how long it has to live at From, in nanoseconds of the node's wall clock,
@@ -194,6 +194,8 @@ type Step struct {
 type Violation struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`
+	// Resource is what it is on, where the run has more than one; empty otherwise.
+	Resource string `json:"resource,omitempty"`
 	// From and To enclose it; see checker.Finding. For two leases it is the time in which both were believed in.
 	From Instant `json:"from"`
 	To   Instant `json:"to"`

@@ -474,7 +474,7 @@ func (b *builder) addViolation() {
 	if f == nil {
 		return
 	}
-	v := &Violation{Kind: string(f.Kind), Text: f.Text, From: Instant(f.From), To: Instant(f.To), Windows: []Witness{}}
+	v := &Violation{Kind: string(f.Kind), Text: f.Text, Resource: b.named(f.Resource), From: Instant(f.From), To: Instant(f.To), Windows: []Witness{}}
 	for _, w := range f.Windows {
 		if lane, ok := b.lanes[w.Process]; ok {
 			v.Windows = append(v.Windows, Witness{Lane: lane, Grant: w.Grant, From: Instant(w.From), To: Instant(w.To)})

@@ -88,7 +88,9 @@
 			set(s.rect, { x: round(from), width: round(Math.max(to - from, least)) });
 			if (!s.text) continue;
 			const start = Math.max(from, gutter), visible = Math.min(to, width - edge) - start;
-			show(s.text, s.data.label.length * layout.char + 6 <= visible);
+			const fits = (label) => label.length * layout.char + 6 <= visible, label = fits(s.data.label) ? s.data.label : s.data.resource ?? s.data.label;
+			s.text.textContent = label;
+			show(s.text, fits(label));
 			s.text.setAttribute("x", round(start + 4));
 		}
 		let last = -Infinity;
@@ -385,10 +387,11 @@
 			const inset = narrow ? 3 : 16;
 			name.removeAttribute("textLength");
 			set(name, { x: inset });
-			const room = gutter - inset - 4;
+			const room = (narrow ? gutter : layout.names) - inset - 4;
 			if (name.getComputedTextLength() > room) set(name, { textLength: room, lengthAdjust: "spacingAndGlyphs" });
 		}
-		all(".row").forEach((row) => row.setAttribute("x", narrow ? 3 : 16));
+		all(".row:not(.resource)").forEach((row) => row.setAttribute("x", narrow ? 3 : 16));
+		all(".row.resource").forEach((row) => show(row, !narrow));
 		render();
 	}
 	view.style.overflowX = "hidden";

@@ -189,16 +189,43 @@ func (p *picture) drawName(l *Lane, at lanePlace, i int) {
 		p.f(`<rect class="swatch %s" x="3" y="%d" width="9" height="%d"/>`, p.style(i), at.believed, believedHeight-2)
 	}
 	squeezed := ""
-	if room := p.lay.gutter - 20; float64(len([]rune(l.Name)))*nameCharWidth > float64(room) {
+	if room := p.lay.names - 20; float64(len([]rune(l.Name)))*nameCharWidth > float64(room) {
 		squeezed = fmt.Sprintf(` textLength="%d" lengthAdjust="spacingAndGlyphs"`, room)
 	}
 	p.f(`<text class="name%s" x="16" y="%d"%s>%s</text>`, style, at.wire+4, squeezed, esc(l.Name))
+	for _, s := range rowsOf(l) {
+		top, height := p.bar(l, at, s)
+		p.f(`<text class="row resource" x="%d" y="%d"><title>%s</title>%s</text>`, p.lay.gutter-6, top+height/2+4, esc(s.Resource), esc(shortened(s.Resource)))
+	}
 	if at.granted >= 0 {
 		p.f(`<text class="row" x="16" y="%d">granted</text>`, at.granted+grantedHeight-1)
 	}
 	if at.acts >= 0 && l.Kind == Client {
 		p.f(`<text class="row" x="16" y="%d">acts</text>`, at.acts+actsHeight-2)
 	}
+}
+
+// rowsOf is a window or a key of each row of a lane that is of a resource.
+func rowsOf(l *Lane) []*Span {
+	var rows []*Span
+	for i := range l.Spans {
+		s := &l.Spans[i]
+		if (s.Kind == Believed || s.Kind == Key) && s.Resource != "" && !slices.ContainsFunc(rows, func(o *Span) bool { return o.Row == s.Row }) {
+			rows = append(rows, s)
+		}
+	}
+	return rows
+}
+
+// longestResource is how many characters of a resource's name are written before its row.
+const longestResource = 14
+
+// shortened is a resource's name as it is written before its row.
+func shortened(name string) string {
+	if all := []rune(name); len(all) > longestResource {
+		return string(all[:longestResource-1]) + "…"
+	}
+	return name
 }
 
 // bar is a span's box in its lane: top and height. A shade covers the lane; what is not drawn has no height.
@@ -242,15 +269,19 @@ func (p *picture) drawSpan(lane, j int) {
 	p.f(`<g class="span %s" data-i="%d"><title>%s</title><rect x="%s" y="%d" width="%s" height="%d"/>`, class, j, esc(s.Text), n(x), top, n(width), height)
 	if p.isLabelled(s) {
 		visible := min(end, float64(p.width-edge)) - max(x, float64(p.lay.gutter))
-		hidden := ""
-		if float64(len([]rune(s.Label)))*charWidth+6 > visible {
+		fits := func(label string) bool { return float64(len([]rune(label)))*charWidth+6 <= visible }
+		label, hidden := s.Label, ""
+		if !fits(label) && s.Resource != "" {
+			label = s.Resource
+		}
+		if !fits(label) {
 			hidden = ` display="none"`
 		}
 		base := top + height/2 + 4
 		if height > 2*keyHeight || s.Kind == Paused || s.Kind == Suspended || s.Kind == Down || s.Kind == Off || s.Kind == Crashed {
 			base = at.height - 4
 		}
-		p.f(`<text x="%s" y="%d"%s>%s</text>`, n(max(x, float64(p.lay.gutter))+4), base, hidden, esc(s.Label))
+		p.f(`<text x="%s" y="%d"%s>%s</text>`, n(max(x, float64(p.lay.gutter))+4), base, hidden, esc(label))
 	}
 	p.f("</g>")
 }
@@ -403,8 +434,14 @@ func (v *Violation) Name() string {
 	d := time.Duration(v.To - v.From)
 	switch v.Kind {
 	case "lease-overlap":
+		if v.Resource != "" {
+			return fmt.Sprintf("both hold %s: %v", shortened(v.Resource), rounded(d))
+		}
 		return fmt.Sprintf("both hold the lock: %v", rounded(d))
 	case "stale-write":
+		if v.Resource != "" {
+			return fmt.Sprintf("stale write to %s, %v after its lease ended", shortened(v.Resource), rounded(d))
+		}
 		return fmt.Sprintf("stale write, %v after its lease ended", rounded(d))
 	}
 	return v.Short()

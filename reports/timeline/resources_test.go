@@ -6,6 +6,54 @@ import (
 	"testing"
 )
 
+// What is on which resource can be told in the picture: each row of a lane has its name before it, the bar of the violation is
+// named by it where there is no room for more, and so is the violation. A picture of one resource has none of that.
+func TestResourcesAreNamedInPictures(t *testing.T) {
+	_, line := drawn(t, "69-two-locks/one-breaks")
+	var b bytes.Buffer
+	if err := WriteSVG(&b, line); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range line.Lanes {
+		_, lane, ok := strings.Cut(b.String(), `">`+l.Name+`</text>`)
+		lane, _, _ = strings.Cut(lane, `<g class="plot"`)
+		rows := map[string]bool{}
+		for _, s := range l.Spans {
+			rows[s.Resource] = rows[s.Resource] || s.Kind == Believed || s.Kind == Key
+		}
+		for _, name := range []string{"invoices", "orders"} {
+			if has := strings.Contains(lane, `</title>`+name+`</text>`); !ok || has != rows[name] {
+				t.Errorf("%s: %s is named: %t, want %t\n%s", l.Name, name, has, rows[name], lane)
+			}
+		}
+	}
+	_, bar, _ := strings.Cut(b.String(), "<title>client-2 believes in its lock on invoices (grant 3)")
+	bar, _, _ = strings.Cut(bar, "</g>")
+	if !strings.HasSuffix(bar, ">invoices</text>") || strings.Contains(bar, "display") {
+		t.Errorf("the bar of client 2: %s", bar)
+	}
+	if !strings.Contains(b.String(), ">both hold invoices: 2s<") {
+		t.Error("the violation does not say on what it is")
+	}
+	_, line = drawn(t, "17-clock-jump")
+	b.Reset()
+	if err := WriteSVG(&b, line); err != nil || strings.Contains(b.String(), `class="row resource"`) {
+		t.Errorf("with one resource: %v", err)
+	}
+}
+
+// A name that is too long is cut in the gutter, and said in full where one points.
+func TestLongResourceInGutter(t *testing.T) {
+	const name = "a-resource-with-a-long-name"
+	line := &Timeline{To: 10, Focus: Stretch{0, 10}, Resources: []string{name, "b"},
+		Lanes: []Lane{{Name: "A", Kind: Node, Spans: []Span{{Kind: Key, To: 10, Owner: -1, Resource: name, Label: "key"}}}}}
+	p := newPicture(line, 800)
+	p.drawLane(0)
+	if want := `<title>` + name + `</title>a-resource-wi…</text>`; !strings.Contains(p.String(), want) || p.lay.gutter > largestGutter+longestResource*6 {
+		t.Errorf("gutter %d: %s", p.lay.gutter, p.String())
+	}
+}
+
 // TestEachResourceHasItsRow: where a run has several, what is on one is never drawn over what is on another.
 func TestEachResourceHasItsRow(t *testing.T) {
 	_, line := drawn(t, "69-two-locks/one-breaks")
