@@ -157,3 +157,16 @@ func TestNobodyIsGranted(t *testing.T) {
 		t.Errorf("failed %v, skipped %v: %s", r.failed, r.skipped, &r.log)
 	}
 }
+
+// TestTooLong: a run that reaches a limit fails the test with an error that says what to lower; it is no verdict.
+func TestTooLong(t *testing.T) {
+	file := plan("lock: {ttl: 2s}", "", "{at: 0s, client: client-1, repeat: 100000, do: [lock, update, unlock]}",
+		"{at: 0s, client: client-2, repeat: 100000, do: [lock, update, unlock]}")
+	for name, judge := range map[string]func(rapid.TB, *locktest.Experiment){"MutualExclusion": locktest.MutualExclusion, "Breaks": locktest.Breaks} {
+		r := record(func(t rapid.TB) { judge(t, locktest.Parse(t, file, 0, nil)) })
+		want := "the run is too long: more than 250000 events of the history"
+		if log := r.log.String(); !r.failed || r.skipped || !strings.Contains(log, want) || !strings.Contains(log, "; lower repeat") || strings.Contains(log, "mutual exclusion") {
+			t.Errorf("%s: failed %v, skipped %v: %s", name, r.failed, r.skipped, log)
+		}
+	}
+}
