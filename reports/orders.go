@@ -34,6 +34,9 @@ type OrdersLevel struct {
 	Runs     int `json:"runs"`
 	Cut      int `json:"cut"`
 	Distinct int `json:"distinct"`
+	// NotTested is in how many of Runs nobody was granted the lock, and Struck in how many the fault struck.
+	NotTested int `json:"not_tested"`
+	Struck    int `json:"struck"`
 	// Longest is the largest number of steps of a run.
 	Longest int `json:"longest"`
 	// Violations are within the budget, and BeyondViolations beyond it.
@@ -57,7 +60,7 @@ func NewOrders(worlds []*orders.World, partial bool) Orders {
 	for _, w := range worlds {
 		world := OrdersWorld{w.Name, w.Strike, []OrdersLevel{}}
 		for late, r := range w.Levels {
-			l := OrdersLevel{late, r.Complete, r.Runs, r.Cut, r.Distinct, r.Longest, r.Violations, r.BeyondViolations, nil}
+			l := OrdersLevel{late, r.Complete, r.Runs, r.Cut, r.Distinct, r.NotTested, r.Struck, r.Longest, r.Violations, r.BeyondViolations, nil}
 			if r.First != nil {
 				l.First = &OrdersViolation{r.First.Kinds, r.First.Beyond, OrderSteps(r.First.Steps)}
 			}

@@ -178,12 +178,15 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		case placed.Err != nil:
 			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: %v", placed.When, placed.Err))
 		default:
-			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: the moment never came", placed.When))
+			out.Unstruck = append(out.Unstruck, NeverCame(item))
 		}
 		out.Left = append(out.Left, i)
 	}
 	return out, nil
 }
+
+// NeverCame is what Outcome.Unstruck says of a fault that waited for a moment to which the run did not come.
+func NeverCame(item *Item) string { return fmt.Sprintf("%v: the moment never came", item.When) }
 
 // asError is what was panicked with, if it is an error.
 func asError(p any) error {

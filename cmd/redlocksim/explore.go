@@ -258,7 +258,7 @@ var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitOK:        "no violation found",
 	exitSafety:    "a violation found, within the budget or, with --beyond, any",
 	exitRepeat:    "",
-	exitNotTested: "with --strict, a feature that the settings turn on was never used",
+	exitNotTested: "with --systematic or --orders, not a single run tested anything; with --strict, also a feature that the settings turn on and no run used",
 	exitInternal:  "also if the lock with a planted bug was not caught",
 })
 

@@ -93,6 +93,9 @@ func placementsVerdict(cmd *cobra.Command, s *systematic.Summary, strict bool, e
 	if len(s.Findings) > 0 || s.Unshrunk > 0 {
 		code = exitcode.Worst(code, exitSafety)
 	}
+	if s.Singles.Covered > 0 && s.Tested() == 0 {
+		code = exitcode.Worst(code, exitNotTested)
+	}
 	return ending(code)
 }
 
@@ -105,7 +108,10 @@ func placements(w io.Writer, s *systematic.Summary, o systematicOptions) error {
 	fmt.Fprintf(w, "moments    %d\nfaults     %d\n", s.Moments, s.Faults)
 	fmt.Fprintf(w, "base       %v\n", s.Base)
 	part := func(name string, p *systematic.Part) {
-		fmt.Fprintf(w, "%-10s %v; %d made a difference, %d could not strike\n", name, p, p.Different, p.Unstruck)
+		fmt.Fprintf(w, "%-10s %v; %d made a difference\n", name, p, p.Different)
+		if n := p.NotTested; n.Sum() > 0 {
+			fmt.Fprintf(w, "           %d not tested: %d whose event never came, %d with nothing to strike, %d in which too little happened\n", n.Sum(), n.Missed, n.Unstruck, n.Idle)
+		}
 		fmt.Fprintf(w, "           %d violate within the budget, %d beyond it\n", p.Violations, p.Beyond)
 	}
 	part("singles", &s.Singles)
@@ -147,7 +153,7 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 	if err := orders.Search(ctx, worlds, o.late, o.runs, o.jobs); err != nil {
 		return wrap(err)
 	}
-	runs, violations := 0, 0
+	runs, violations, tested := 0, 0, 0
 	form := reports.NewOrders(worlds, ctx.Err() != nil)
 	out, err := o.report(to, form)
 	if err != nil {
@@ -155,6 +161,7 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 	}
 	for _, world := range worlds {
 		describe(out, world)
+		tested += world.Tested()
 		for _, level := range world.Levels {
 			runs += level.Runs + level.Cut
 		}
@@ -179,6 +186,9 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 	if violations > 0 {
 		code = exitcode.Worst(code, exitSafety)
 	}
+	if runs > 0 && tested == 0 {
+		code = exitcode.Worst(code, exitNotTested)
+	}
 	return ending(code)
 }
 
@@ -199,6 +209,12 @@ func describe(w io.Writer, world *orders.World) {
 		}
 		fmt.Fprintf(w, "  %s: %d runs (%d more cut short), %d different ends, up to %d steps; %d violate within the budget, %d beyond it\n",
 			covered, r.Runs, r.Cut, r.Distinct, r.Longest, r.Violations, r.BeyondViolations)
+		if r.NotTested > 0 {
+			fmt.Fprintf(w, "    %d not tested: nobody was granted the lock\n", r.NotTested)
+		}
+		if world.Strike != orders.NoFault && r.Runs > 0 && r.Struck == 0 {
+			fmt.Fprintln(w, "    not tested with the fault: it never struck")
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/search/orders"
 	"redlocksim/search/systematic"
 )
 
@@ -52,10 +53,10 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, hold: 1s, unlock]}]
 	out, code := asked(func(cmd *cobra.Command) error {
 		return runSystematic(cmd, newTestSink(cmd), base, systematicOptions{depth: 2, runs: 1225})
 	})
-	if code != exitOK {
+	if code != exitNotTested { // one client alone can show nothing
 		t.Errorf("exit code %d", code)
 	}
-	for _, line := range []string{"moments    15\n", "faults     15\n", "singles    all 225; ", "45 could not strike\n", "pairs      1000 of 25200, number k·15577 mod 25200 for each k below 1000; ", "findings   none\n"} {
+	for _, line := range []string{"moments    15\n", "faults     15\n", "singles    all 225; ", "225 not tested: 0 whose event never came, 45 with nothing to strike, 180 in which too little happened\n", "pairs      1000 of 25200, number k·15577 mod 25200 for each k below 1000; ", "findings   none\n"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("no %q in\n%s", line, out)
 		}
@@ -106,6 +107,28 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 	}
 }
 
+// TestOrdersNotTested: where nobody can be granted the lock, no order says anything.
+func TestOrdersNotTested(t *testing.T) {
+	base := parsed(t, `
+clients: [client-1]
+lock: {protocol: redlock-plain, quorum: 5}
+timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
+`)
+	out, code := asked(func(cmd *cobra.Command) error {
+		return runOrders(cmd, newTestSink(cmd), base, systematicOptions{depth: 1, runs: 5})
+	})
+	if code != exitNotTested || !strings.Contains(out, "5 not tested: nobody was granted the lock\n") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	for strike, want := range map[string]bool{orders.NoFault: false, "kill": true} {
+		var b bytes.Buffer
+		describe(&b, &orders.World{Name: "a world", Strike: strike, Levels: []*orders.Result{{Runs: 3}}})
+		if strings.Contains(b.String(), "not tested with the fault: it never struck\n") != want {
+			t.Errorf("%s: %s", strike, &b)
+		}
+	}
+}
+
 // TestPlacementsVerdict: violations count, also if there was no time to shrink them or something went wrong later.
 func TestPlacementsVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -114,6 +137,9 @@ func TestPlacementsVerdict(t *testing.T) {
 		want int
 	}{
 		"nothing":        {systematic.Summary{}, nil, exitOK},
+		"some tested":    {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 8}}}, nil, exitOK},
+		"none tested":    {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 5, Unstruck: 3, Idle: 1}}}, nil, exitNotTested},
+		"found anyway":   {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Idle: 9}}, Unshrunk: 1}, nil, exitSafety},
 		"a finding":      {systematic.Summary{Findings: make([]search.Finding, 1)}, nil, exitSafety},
 		"no time for it": {systematic.Summary{Unshrunk: 1}, nil, exitSafety},
 		"no directory":   {systematic.Summary{}, search.ErrState, exitUsage},

@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"redlocksim/checker"
@@ -51,6 +52,10 @@ type Result struct {
 	// Runs is how many runs went to their end, no two of them equal up to the order of independent steps. Cut is how many
 	// were given up when it turned out that they were equal to an earlier one.
 	Runs, Cut int
+	// NotTested is how many of the Runs say nothing about the lock: nobody was granted it from Begin on.
+	NotTested int
+	// Struck is in how many of the Runs the fault that may strike did.
+	Struck int
 	// Distinct is how many of the Runs differ in what some process went through, a node knows in the end, or is
 	// violated.
 	Distinct int
@@ -218,6 +223,12 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 		}
 	}
 	x.result.Runs++
+	if !granted(out.History, x.setup.Begin) {
+		x.result.NotTested++
+	}
+	if last := len(s.Timeline) - 1; last >= 0 && s.Timeline[last].Fault != nil && s.Timeline[last].When.At > s.Duration && !slices.Contains(out.Left, last) {
+		x.result.Struck++
+	}
 	run := (&scenarios.Result{Scenario: s, Outcome: out, Report: report}).Reached()
 	x.result.Tally.Add(reach.Of(run), run)
 	if !x.seen[r.Order] {
@@ -244,6 +255,13 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 		x.setup.Each(r)
 	}
 	return nil
+}
+
+// granted says whether somebody was granted the lock from a time on.
+func granted(h history.History, from time.Duration) bool {
+	return slices.ContainsFunc(h, func(e history.Event) bool {
+		return e.Time >= int64(from) && e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK
+	})
 }
 
 // order stands for what each process went through, whatever the order between them, and for what the nodes know.

@@ -207,6 +207,34 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
+// TestNotTested: a fault that has nothing to strike strikes in no order, and where nobody can be granted the lock no order
+// says anything.
+func TestNotTested(t *testing.T) {
+	two := []Program{once(try), once(try)}
+	few := func(s *protocols.Settings) { s.Protocol, s.Quorum = "redlock-plain", 3 } // of one node
+	kill := &Strike{"kill", &faults.Kill{Outage: faults.Outage{Node: "A"}}}
+	for name, c := range map[string]struct {
+		lock            func(*protocols.Settings)
+		strike          *Strike
+		struck, granted bool
+	}{
+		"struck":            {single, kill, true, true},
+		"nothing to strike": {single, &Strike{"restart", &faults.Restart{Node: "A"}}, false, true},
+		"no fault":          {single, nil, false, true},
+		"no quorum":         {few, kill, true, false},
+	} {
+		s := Small(base(c.lock), 1, two, c.strike, 80*time.Millisecond)
+		s.Executions = 200
+		r, err := Explore(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Struck > 0 != c.struck || r.NotTested < r.Runs != c.granted || r.Runs == 0 {
+			t.Errorf("%s: %d runs, struck in %d, %d not tested", name, r.Runs, r.Struck, r.NotTested)
+		}
+	}
+}
+
 func forgetful() *scenarios.Scenario {
 	s := base(single)
 	s.Budget.MemoryLoss = 1

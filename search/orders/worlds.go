@@ -35,6 +35,15 @@ func Reached(worlds []*World) (sum reach.Tally) {
 	return sum
 }
 
+// Tested is how many runs of all levels say something about the lock: in each somebody was granted it.
+func (w *World) Tested() int {
+	n := 0
+	for _, r := range w.Levels {
+		n += r.Runs - r.NotTested
+	}
+	return n
+}
+
 // search goes through the levels up to late, until one is not complete or has shown a violation, or none can show more.
 func (w *World) search(ctx context.Context, late, executions int) error {
 	w.Setup.Executions = executions
@@ -49,6 +58,9 @@ func (w *World) search(ctx context.Context, late, executions int) error {
 		}
 	}
 }
+
+// NoFault is the Strike of a World in which nothing goes wrong.
+const NoFault = "no fault"
 
 // maxNodes is how many nodes of a scenario the small worlds have: the fewest in which a majority can differ from another.
 const maxNodes = 3
@@ -77,7 +89,7 @@ func Worlds(base *scenarios.Scenario) []*World {
 	var all []*World
 	for _, w := range append(worlds, several(base, past)...) {
 		for _, strike := range strikes(base) {
-			name := "no fault"
+			name := NoFault
 			if strike != nil {
 				name = strike.Kind
 			}

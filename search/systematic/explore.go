@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"redlocksim/checker"
 	"redlocksim/history"
@@ -44,14 +43,17 @@ type Summary struct {
 	// Singles and Pairs are the placements of one and of two faults, the second after the first.
 	Singles Part `json:"singles"`
 	Pairs   Part `json:"pairs"`
-	// Tally is what the runs reached, the one without anything placed included.
-	reach.Tally
 	// Findings are what was found, shrunk, each of them another way to break the lock.
 	Findings []search.Finding `json:"findings"`
 	// Unshrunk is how many kinds of violations, by the faults they took, were left aside because there were too many, or no
 	// time was left.
 	Unshrunk int `json:"unshrunk"`
+	// Tally is what the runs reached, the one without anything placed included.
+	reach.Tally
 }
+
+// Tested is how many placements took place and say something about the lock.
+func (s *Summary) Tested() uint64 { return s.Singles.Tested() + s.Pairs.Tested() }
 
 // Part is the placements of one depth.
 type Part struct {
@@ -61,24 +63,42 @@ type Part struct {
 	// Stride says which: placement number k·Stride mod Of, for k from 0 to Covered−1. Placements are numbered by the moment
 	// and then by the fault; pairs by the first, and then by the second.
 	Stride uint64 `json:"stride"`
-	// Different is how many changed anything for a client or at the resource, and Unstruck how many could not strike.
+	// Different is how many changed anything for a client or at the resource.
 	Different uint64 `json:"different"`
-	Unstruck  uint64 `json:"unstruck"`
+	// NotTested is how many of those that were run are no evidence.
+	NotTested NotTested `json:"not_tested"`
 	// Violations is how many violate something within the budget, and Beyond how many do beyond it.
 	Violations uint64 `json:"violations"`
 	Beyond     uint64 `json:"beyond"`
 }
+
+// NotTested counts the placements that are no evidence that the lock is safe, each by the first reason that applies.
+type NotTested struct {
+	// Missed: a fault waited for an event that the run did not come to, after what the other one had changed.
+	Missed uint64 `json:"missed"`
+	// Unstruck: a fault came to its moment and had nothing to strike.
+	Unstruck uint64 `json:"unstruck"`
+	// Idle: too little happened for the run to say anything, as without two clients that ask.
+	Idle uint64 `json:"idle"`
+}
+
+// Sum is all of them together.
+func (n NotTested) Sum() uint64 { return n.Missed + n.Unstruck + n.Idle }
+
+// Tested is how many placements took place and say something about the lock.
+func (p *Part) Tested() uint64 { return p.Covered - p.NotTested.Sum() }
 
 // Complete says that nothing was left out.
 func (p *Part) Complete() bool { return p.Covered == p.Of }
 
 // trial is what one placement showed.
 type trial struct {
-	different, unstruck, beyond bool
-	kinds                       []checker.Kind
-	families                    []string
-	reached                     reach.Set
-	run                         *reach.Run
+	different, beyond      bool
+	missed, unstruck, idle bool
+	kinds                  []checker.Kind
+	families               []string
+	reached                reach.Set
+	run                    *reach.Run
 }
 
 // explorer is an exploration under way.
@@ -224,12 +244,18 @@ func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error)
 		return trial{}, err
 	}
 	*buffer = r.History
-	t := trial{different: digest(r.History) != x.base.digest, beyond: r.Beyond != nil, run: r.Reached()}
+	t := trial{different: digest(r.History) != x.base.digest, beyond: r.Beyond != nil, idle: r.Report.NotTested() != "", run: r.Reached()}
 	t.reached = reach.Of(t.run)
 	t.run.History = nil // its memory is used again
-	for _, item := range s.Timeline[len(x.base.Scenario.Timeline):] {
-		why := item.When.String() + ": "
-		t.unstruck = t.unstruck || slices.ContainsFunc(r.Unstruck, func(text string) bool { return strings.HasPrefix(text, why) })
+	for _, i := range r.Left {
+		if i < len(x.base.Scenario.Timeline) {
+			continue
+		}
+		if slices.Contains(r.Unstruck, scenarios.NeverCame(&s.Timeline[i])) {
+			t.missed = true
+		} else {
+			t.unstruck = true
+		}
 	}
 	t.kinds = slices.DeleteFunc(search.Violations(r), func(k checker.Kind) bool { return slices.Contains(x.base.kinds, k) })
 	if len(t.kinds) > 0 {
@@ -248,8 +274,13 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 			x.summary.Reached.AddEffect(x.base.Faults[numbers[0]%uint64(len(x.base.Faults))].Kind)
 		}
 	}
-	if t.unstruck {
-		p.Unstruck++
+	switch {
+	case t.missed:
+		p.NotTested.Missed++
+	case t.unstruck:
+		p.NotTested.Unstruck++
+	case t.idle:
+		p.NotTested.Idle++
 	}
 	switch {
 	case len(t.kinds) == 0:

@@ -76,8 +76,12 @@ func TestCount(t *testing.T) {
 		t.Errorf("%+v", *s)
 	}
 	// A restart or a resume strikes nothing that is up and running, at none of 15 moments. All else does.
-	if s.Singles.Unstruck != 15*3 {
-		t.Errorf("%d could not strike", s.Singles.Unstruck)
+	if s.Singles.NotTested.Unstruck != 15*3 {
+		t.Errorf("%d could not strike", s.Singles.NotTested.Unstruck)
+	}
+	// And where there is one client no run says anything.
+	if s.Tested() != 0 || s.Singles.NotTested.Idle != 15*12 || s.Singles.NotTested.Missed != 0 {
+		t.Errorf("%d are tested: %+v", s.Tested(), s.Singles.NotTested)
 	}
 	if s.Singles.Violations+s.Singles.Beyond+s.Pairs.Violations+s.Pairs.Beyond != 0 {
 		t.Errorf("violations with one client: %+v", *s)
@@ -255,6 +259,30 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// TestMissed: a fault that is placed after an event which the other one prevents is not tested, and neither is one that waits
+// for nothing and has nothing to strike.
+func TestMissed(t *testing.T) {
+	b := newBase(t, kleppmann, false)
+	called := slices.IndexFunc(b.Moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-called" })
+	done := slices.IndexFunc(b.Moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
+	b.Moments = []faults.Trigger{b.Moments[called], b.Moments[done]}
+	b.Faults = []Fault{{"crash", &faults.Crash{Client: "client-1"}}, {"resume", &faults.Resume{Process: "B"}}, {"stuck", &faults.Stuck{Client: "client-2"}}}
+	s, err := Explore(t.Context(), b, Options{Depth: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of 6 single ones, a client that crashes as it asks leaves one that asks, which is enough; the two of resume are unstruck.
+	if s.Singles.NotTested != (NotTested{Unstruck: 2}) || s.Singles.Tested() != 4 {
+		t.Errorf("singles: %+v", s.Singles)
+	}
+	// Of 15 pairs, those of the crash at the call and of one of three faults at the grant, which never comes, are missed: 3. Each
+	// of the other pairs with a resume has nothing to strike: of the 9 pairs with one, that of the crash and the resume at
+	// the grant is among the missed.
+	if s.Pairs.NotTested != (NotTested{Missed: 3, Unstruck: 8}) || s.Pairs.Tested() != 4 || s.Tested() != 8 {
+		t.Errorf("pairs: %+v", s.Pairs)
+	}
+}
+
 // TestNumbers: every pair has one number, and a stride comes by every number once.
 func TestNumbers(t *testing.T) {
 	for n := uint64(2); n < 40; n++ {
@@ -344,7 +372,7 @@ func TestStoppedAmongRuns(t *testing.T) {
 	if err := again.cover(t.Context(), &p, covered.Covered, ^uint64(0), func(k uint64) []uint64 { return []uint64{k} }); err != nil {
 		t.Fatal(err)
 	}
-	if p.Different != covered.Different || p.Unstruck != covered.Unstruck {
+	if p.Different != covered.Different || p.NotTested != covered.NotTested {
 		t.Errorf("%+v, %+v", covered, p)
 	}
 }
