@@ -38,12 +38,18 @@ func (l *Latency) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 
 // quantiles is how files write a latency that is not constant.
 type quantiles struct {
-	Min  time.Duration  `yaml:"min,required"`
-	P50  *time.Duration `yaml:"p50"`
-	P90  *time.Duration `yaml:"p90"`
-	P99  *time.Duration `yaml:"p99"`
+	// Min is the shortest delay.
+	Min time.Duration `yaml:"min,required"`
+	// P50 is the delay that half of the messages do not exceed.
+	P50 *time.Duration `yaml:"p50"`
+	// P90 is the delay that 90 % of the messages do not exceed.
+	P90 *time.Duration `yaml:"p90"`
+	// P99 is the delay that 99 % of the messages do not exceed.
+	P99 *time.Duration `yaml:"p99"`
+	// P999 is the delay that 99.9 % of the messages do not exceed.
 	P999 *time.Duration `yaml:"p99.9"`
-	Max  time.Duration  `yaml:"max,required"`
+	// Max is the longest delay. Between two of these points delays are spread evenly.
+	Max time.Duration `yaml:"max,required"`
 }
 
 // quantile is a point between the ends that a file may give.

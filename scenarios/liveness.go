@@ -13,14 +13,18 @@ import (
 
 // Bounds are bounds on a duration.
 type Bounds struct {
+	// AtLeast is the least that it may be; 0s.
 	AtLeast time.Duration `yaml:"at-least"`
-	AtMost  time.Duration `yaml:"at-most,required"`
+	// AtMost is the most that it may be.
+	AtMost time.Duration `yaml:"at-most,required"`
 }
 
 // CountBounds are bounds on a number.
 type CountBounds struct {
+	// AtLeast is the least that it may be; 0.
 	AtLeast int `yaml:"at-least"`
-	AtMost  int `yaml:"at-most,required"`
+	// AtMost is the most that it may be.
+	AtMost int `yaml:"at-most,required"`
 }
 
 // Unavailable bounds the time for which the lock cannot be had, or says that nothing bounds it.

@@ -18,9 +18,9 @@ type Reached struct {
 	Believing string `yaml:"believing"`
 	// Past, where given, is a client that does not: its belief has ended, and its last lock has not been released.
 	Past string `yaml:"past"`
-	// After and Before, where given, are events between which it happens: After has happened as often as it says, and Before
-	// has not, but does happen later.
-	After  *faults.Moment `yaml:"after"`
+	// After, where given, is an event that has happened by then, as often as it says.
+	After *faults.Moment `yaml:"after"`
+	// Before, where given, is an event that has not happened as often as it says by then, and later does.
 	Before *faults.Moment `yaml:"before"`
 }
 

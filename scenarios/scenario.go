@@ -140,9 +140,9 @@ type Expect struct {
 	Takeover *Bounds `yaml:"takeover"`
 	// Attempts, where given, bounds how many attempts a client made in one wait at the most.
 	Attempts *CountBounds `yaml:"attempts"`
-	// Bypass, where given, bounds how many grants to others a waiting client saw go by at the most; Overtakes, how many of
-	// them to others who had begun to ask later.
-	Bypass    *CountBounds `yaml:"bypass"`
+	// Bypass, where given, bounds how many grants to others a waiting client saw go by at the most.
+	Bypass *CountBounds `yaml:"bypass"`
+	// Overtakes, where given, bounds how many of these grants at the most went to clients who had begun to ask later.
 	Overtakes *CountBounds `yaml:"overtakes"`
 	// AfterHealing, where given, bounds the time from the healing until every client that asked from then on had been
 	// granted the lock once, each counted from when it first asked. A run in which nobody asked is not as expected.
@@ -162,13 +162,18 @@ type Expect struct {
 type ExpectOn struct {
 	// Findings are the kinds that the checker must find on the resource, all of them and no other; none for "safe".
 	Findings Findings `yaml:"findings,required"`
-	// The others are as in Expect, on the resource alone.
-	Unavailable  *Bounds      `yaml:"unavailable"`
-	Takeover     *Bounds      `yaml:"takeover"`
-	Attempts     *CountBounds `yaml:"attempts"`
-	Bypass       *CountBounds `yaml:"bypass"`
-	Overtakes    *CountBounds `yaml:"overtakes"`
-	AfterHealing *Bounds      `yaml:"after-healing"`
+	// Unavailable, where given, bounds the longest time in which the resource could not be had though somebody asked for it.
+	Unavailable *Bounds `yaml:"unavailable"`
+	// Takeover is as in Expect, of locks on the resource alone.
+	Takeover *Bounds `yaml:"takeover"`
+	// Attempts, where given, bounds how many attempts a client made in one wait for the resource at the most.
+	Attempts *CountBounds `yaml:"attempts"`
+	// Bypass, where given, bounds how many grants of the resource to others a waiting client saw go by at the most.
+	Bypass *CountBounds `yaml:"bypass"`
+	// Overtakes, where given, bounds how many of these grants at the most went to clients who had begun to ask later.
+	Overtakes *CountBounds `yaml:"overtakes"`
+	// AfterHealing is as in Expect, of clients that asked for the resource.
+	AfterHealing *Bounds `yaml:"after-healing"`
 }
 
 // Findings are kinds of findings in the checker's order; empty is "safe".

@@ -7,10 +7,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,21 +86,16 @@ func (c *comments) read(path string) map[string]string {
 	return found
 }
 
-// fields adds the comments of a struct's fields. A comment over several fields without one between them is all theirs.
+// fields adds the comments of a struct's fields, each its own: what is said of the field above it is not said of it.
 func fields(found map[string]string, owner string, s *ast.StructType) {
-	before, line := (*ast.CommentGroup)(nil), token.NoPos
 	for _, f := range s.Fields.List {
 		doc := f.Doc
-		switch {
-		case doc == nil && f.Comment != nil:
+		if doc == nil {
 			doc = f.Comment
-		case doc == nil && before != nil && f.Pos()-line < 3: // the next line: a line feed and a tab
-			doc = before
 		}
 		for _, n := range f.Names {
 			found[owner+"."+n.Name] = sentence(n.Name, doc)
 		}
-		before, line = doc, f.End()
 	}
 }
 
@@ -175,4 +172,49 @@ func TestSchemasAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Every key of a scenario file says itself what it means: none is without a description, or has that of another.
+func TestEveryKeyIsDescribed(t *testing.T) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(schema.Scenario, &s); err != nil {
+		t.Fatal(err)
+	}
+	described := 0
+	walk(&s, "", func(path string, of *jsonschema.Schema) {
+		by := map[string]string{} // the key, by its description
+		for _, key := range slices.Sorted(maps.Keys(of.Properties)) {
+			text := of.Properties[key].Description
+			switch other := by[text]; {
+			case text == "":
+				t.Errorf("%s.%s has no description: the field has no comment of its own", path, key)
+			case other != "":
+				t.Errorf("%s.%s has the description of %s: %s", path, key, other, text)
+			}
+			by[text] = key
+			described++
+		}
+	})
+	if described < 100 {
+		t.Errorf("only %d keys were looked at", described)
+	}
+}
+
+// walk goes through the schemas of the structs in a schema.
+func walk(s *jsonschema.Schema, path string, visit func(path string, s *jsonschema.Schema)) {
+	if s == nil {
+		return
+	}
+	if len(s.Properties) > 0 && (s.MaxProperties == nil || *s.MaxProperties > 1) {
+		visit(path, s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Definitions)) {
+		if !strings.HasPrefix(name, "Part") { // the same keys, none of them required
+			walk(s.Definitions[name], name, visit)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
+		walk(s.Properties[key], path+"."+key, visit)
+	}
+	walk(s.Items, path+"[]", visit)
 }

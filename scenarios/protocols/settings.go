@@ -40,10 +40,12 @@ type Settings struct {
 	// Backoff has delays between attempts grow, where it is not zero: the first is from RetryDelay.Min to twice that, both
 	// ends grow by this part with every attempt, and RetryDelay.Max is the most. Protocols redlock and redisson have none.
 	Backoff faults.Rate `yaml:"backoff"`
-	// Attempts is how many attempts a lock call makes, as GiveUp is for how long it goes on making them; zero is until the
-	// step's own time is over. Protocols redlock and redisson have neither.
-	Attempts int           `yaml:"attempts"`
-	GiveUp   time.Duration `yaml:"give-up"`
+	// Attempts is how many attempts a lock call makes; zero is as many as fit into the step's own time. Protocols redlock
+	// and redisson have no such limit.
+	Attempts int `yaml:"attempts"`
+	// GiveUp is for how long a lock call makes attempts; zero is for the step's own time. Protocols redlock and redisson have
+	// no such limit.
+	GiveUp time.Duration `yaml:"give-up"`
 	// Clock is the clock that clients measure validity with.
 	Clock LockClock `yaml:"clock"`
 	// Resolution is the unit in which redlock-plain reads that clock for the time that an acquire or extend took; what is
@@ -208,13 +210,17 @@ func (n Name) MarshalScalar() (string, error) { return string(n), nil }
 
 // Drift is an allowance for clock drift: a part of the TTL and a constant.
 type Drift struct {
-	Factor   faults.Rate   `yaml:"factor"`
+	// Factor is the part of the TTL.
+	Factor faults.Rate `yaml:"factor"`
+	// Constant is added to it.
 	Constant time.Duration `yaml:"constant"`
 }
 
 // Range is a range of durations.
 type Range struct {
+	// Min is the shortest.
 	Min time.Duration `yaml:"min,required"`
+	// Max is the longest.
 	Max time.Duration `yaml:"max,required"`
 }
 
