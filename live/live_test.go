@@ -69,7 +69,9 @@ func runAll(m *testing.M) int {
 		panic(err)
 	}
 	code := m.Run()
-	if err := errors.Join(nothingLeft(dir), goleak.Find()); err != nil {
+	// A toxic of the proxy that was handing bytes on when its link was closed waits for ever, which only a busy machine shows.
+	closing := goleak.IgnoreTopFunction("github.com/Shopify/toxiproxy/v2/toxics.(*NoopToxic).Pipe")
+	if err := errors.Join(nothingLeft(dir), goleak.Find(closing)); err != nil {
 		fmt.Fprintln(os.Stderr, "after all tests:", err)
 		return 1
 	}

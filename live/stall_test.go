@@ -122,6 +122,24 @@ func TestDisturbing(t *testing.T) {
 	}
 }
 
+// Where nothing fails, an answer that a busy machine holds up is waited for; where something does, the node timeout is part of
+// what happens.
+func TestNodeTimeoutWhereNothingFails(t *testing.T) {
+	s := scenarios.Default()
+	s.Lock.NodeTimeout, s.Lock.TTL = 50*time.Millisecond, 30*time.Second
+	if got := atSpeed(&s, 5).Lock.NodeTimeout; got != time.Second {
+		t.Errorf("nothing fails: %v", got)
+	}
+	s.Lock.TTL = 2 * time.Second
+	if got := atSpeed(&s, 5).Lock.NodeTimeout; got != 100*time.Millisecond {
+		t.Errorf("nothing fails, with a short TTL: %v", got)
+	}
+	s.Timeline = []scenarios.Item{{Fault: &faults.Partition{}}}
+	if got := atSpeed(&s, 5).Lock.NodeTimeout; got != 50*time.Millisecond {
+		t.Errorf("with a fault: %v", got)
+	}
+}
+
 // Redis' own milliseconds take no part in the speed; an allowance beyond them does.
 func TestAllowanceAtSpeed(t *testing.T) {
 	for _, test := range []struct{ given, want time.Duration }{

@@ -23,9 +23,18 @@ const DefaultSpeed = 5
 // smallestNodeTimeout is what node timeouts are not divided below: answers take the time that the machine needs.
 const smallestNodeTimeout = 50 * time.Millisecond
 
+// calmNodeTimeout is how long a run in which nothing fails waits for an answer, which is late only on a busy machine; or a quarter
+// of the TTL, if that is less.
+const calmNodeTimeout = time.Second
+
 // nodeTimeout is the node timeout of a run.
 func nodeTimeout(s *scenarios.Scenario, speed int) time.Duration {
-	return max(s.Lock.NodeTimeout/time.Duration(speed), min(s.Lock.NodeTimeout, smallestNodeTimeout))
+	by := time.Duration(speed)
+	d := max(s.Lock.NodeTimeout/by, min(s.Lock.NodeTimeout, smallestNodeTimeout))
+	if isFault := func(it scenarios.Item) bool { return it.Fault != nil }; !slices.ContainsFunc(s.Timeline, isFault) {
+		d = max(d, min(calmNodeTimeout, s.Lock.TTL/by/4))
+	}
+	return d
 }
 
 // beyondTimeout are the lengths of a scenario's faults that are longer than its node timeout.

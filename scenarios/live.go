@@ -22,6 +22,9 @@ func JudgeLive(s *Scenario, out *Outcome) (*Result, error) {
 
 // SetNotTested says of a run on tier live why it shows nothing, in place of what was not as expected: it was another scenario.
 func (r *Result) SetNotTested(why string) {
+	if len(r.Problems) > 0 {
+		why += "; it came to: " + r.Problems[0].Text
+	}
 	r.NotTested, r.Findings = []string{why}, nil
 	r.Problems = []Problem{{NotTested, "not tested: " + why}}
 }

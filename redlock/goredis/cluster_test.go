@@ -18,9 +18,13 @@ import (
 	"go.uber.org/goleak"
 
 	"redlocksim/internal/redisserver"
+	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/redlock"
 	"redlocksim/redlock/goredis"
 )
+
+// disturbing is for how long a machine must hold up a test for it to be tried again, with longer times.
+const disturbing = 50 * time.Millisecond
 
 var everyServer = []int{0, 1, 2, 3, 4}
 
@@ -30,7 +34,7 @@ type cluster struct {
 	views   []*redis.Client
 }
 
-func startCluster(t *testing.T) *cluster {
+func startCluster(t testing.TB) *cluster {
 	t.Helper()
 	c := &cluster{}
 	for range 5 {
@@ -44,7 +48,7 @@ func startCluster(t *testing.T) *cluster {
 }
 
 // open makes what one process has: connections of its own, and a lock client over them.
-func (c *cluster) open(t *testing.T, options ...redlock.Option) (*redlock.Client, goredis.Nodes) {
+func (c *cluster) open(t testing.TB, options ...redlock.Option) (*redlock.Client, goredis.Nodes) {
 	t.Helper()
 	var addrs []string
 	for _, s := range c.servers {
@@ -63,7 +67,7 @@ func (c *cluster) open(t *testing.T, options ...redlock.Option) (*redlock.Client
 }
 
 // each calls f for some of the servers, by index.
-func (c *cluster) each(t *testing.T, servers []int, f func(ctx context.Context, view *redis.Client) error) {
+func (c *cluster) each(t testing.TB, servers []int, f func(ctx context.Context, view *redis.Client) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -75,7 +79,7 @@ func (c *cluster) each(t *testing.T, servers []int, f func(ctx context.Context, 
 }
 
 // keys lists what is on some of the servers, as "server:key".
-func (c *cluster) keys(t *testing.T, servers ...int) (keys []string) {
+func (c *cluster) keys(t testing.TB, servers ...int) (keys []string) {
 	t.Helper()
 	for _, i := range servers {
 		c.each(t, []int{i}, func(ctx context.Context, view *redis.Client) error {
@@ -90,7 +94,7 @@ func (c *cluster) keys(t *testing.T, servers ...int) (keys []string) {
 }
 
 // strangers counts the connections to the servers that are not the test's own.
-func (c *cluster) strangers(t *testing.T, servers ...int) (n int) {
+func (c *cluster) strangers(t testing.TB, servers ...int) (n int) {
 	t.Helper()
 	c.each(t, servers, func(ctx context.Context, view *redis.Client) error {
 		list, err := view.ClientList(ctx).Result()
@@ -101,7 +105,7 @@ func (c *cluster) strangers(t *testing.T, servers ...int) (n int) {
 }
 
 // eventually waits for what must come to pass within the bound, however busy the machine.
-func eventually(t *testing.T, bound time.Duration, what string, is func() bool) {
+func eventually(t testing.TB, bound time.Duration, what string, is func() bool) {
 	t.Helper()
 	for start := time.Now(); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Since(start) > bound {
@@ -110,7 +114,7 @@ func eventually(t *testing.T, bound time.Duration, what string, is func() bool) 
 	}
 }
 
-func closeWithin(t *testing.T, bound time.Duration, client *redlock.Client) {
+func closeWithin(t testing.TB, bound time.Duration, client *redlock.Client) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
@@ -130,11 +134,11 @@ type resource struct {
 
 // enter is what the holder does first. Another that is found there has not begun to release; that both are within their
 // leases is judged by a clock read after that, so that no delay of a goroutine can be taken for a second holder.
-func (r *resource) enter(t *testing.T, lease *redlock.Lease) {
+func (r *resource) enter(t *tried.T, lease *redlock.Lease) {
 	if other := r.holder.Swap(lease); other != nil {
 		now := time.Now()
 		if now.Before(other.Until()) && now.Before(lease.Until()) {
-			t.Errorf("two holders of %s: %s for %v more, %s for %v more", r.name,
+			t.Found("two holders of %s: %s for %v more, %s for %v more", r.name,
 				other.Value(), other.Until().Sub(now), lease.Value(), lease.Until().Sub(now))
 		}
 	}
@@ -157,9 +161,9 @@ func (r *resource) increment(lease *redlock.Lease, work time.Duration) {
 // leave is what the holder does last, before it releases.
 func (r *resource) leave(lease *redlock.Lease) { r.holder.CompareAndSwap(lease, nil) }
 
-func (r *resource) check(t *testing.T) {
+func (r *resource) check(t *tried.T) {
 	if n, written := r.counter.Load(), r.written.Load(); n != written && r.overdue.Load() == 0 {
-		t.Errorf("%s: the counter is %d after %d increments under the lock", r.name, n, written)
+		t.Found("%s: the counter is %d after %d increments under the lock", r.name, n, written)
 	}
 }
 
@@ -211,7 +215,7 @@ const (
 	clusterBound = time.Minute // for one lock, and for all workers to get theirs
 )
 
-func (w *worker) run(t *testing.T) {
+func (w *worker) run(t *tried.T) {
 	for !w.stop.Load() {
 		r := &w.resources[rand.N(len(w.resources))]
 		patient, limit := rand.N(2) == 0, clusterBound
@@ -236,7 +240,7 @@ func (w *worker) run(t *testing.T) {
 	}
 }
 
-func (w *worker) hold(t *testing.T, r *resource, lease *redlock.Lease) {
+func (w *worker) hold(t *tried.T, r *resource, lease *redlock.Lease) {
 	judge := func(what string, err error) {
 		switch {
 		case vanished(lease, err):
@@ -260,127 +264,129 @@ func (w *worker) hold(t *testing.T, r *resource, lease *redlock.Lease) {
 // Four processes of four goroutines over four resources on five servers, of which one is killed and one hangs for a
 // while: never two holders, the work goes on, and afterwards nothing is left.
 func TestCluster(t *testing.T) {
-	const killed, hanging = 1, 3
-	healthy, alive := []int{0, 2, 4}, []int{0, 2, 3, 4}
-	phase, grants := clusterTTL+clusterTTL/2, int64(5)
-	if testing.Short() {
-		phase, grants = clusterTTL/4, 3
-	}
+	tried.Test(t, disturbing, func(t *tried.T) {
+		const killed, hanging = 1, 3
+		healthy, alive := []int{0, 2, 4}, []int{0, 2, 3, 4}
+		phase, grants := clusterTTL+clusterTTL/2, int64(5)
+		if testing.Short() {
+			phase, grants = clusterTTL/4, 3
+		}
 
-	c := startCluster(t)
-	before := goleak.IgnoreCurrent()
-	seen := &census{steps: map[redlock.Step]int{}, answers: map[string]map[redlock.Outcome]int{}}
-	resources := make([]resource, 4)
-	for i := range resources {
-		resources[i].name = fmt.Sprint("resource-", i)
-	}
-	var (
-		clients []*redlock.Client
-		nodes   []goredis.Nodes
-		workers []*worker
-		stop    atomic.Bool
-		wg      sync.WaitGroup
-	)
-	for range 4 {
-		client, own := c.open(t, redlock.WithObserver(seen), redlock.WithNodeTimeout(clusterTTL/10))
-		clients, nodes = append(clients, client), append(nodes, own)
+		c := startCluster(t)
+		before := goleak.IgnoreCurrent()
+		seen := &census{steps: map[redlock.Step]int{}, answers: map[string]map[redlock.Outcome]int{}}
+		resources := make([]resource, 4)
+		for i := range resources {
+			resources[i].name = fmt.Sprint("resource-", i)
+		}
+		var (
+			clients []*redlock.Client
+			nodes   []goredis.Nodes
+			workers []*worker
+			stop    atomic.Bool
+			wg      sync.WaitGroup
+		)
 		for range 4 {
-			workers = append(workers, &worker{client: client, resources: resources, stop: &stop})
-		}
-	}
-	begin := time.Now()
-	for _, w := range workers {
-		wg.Go(func() { w.run(t) })
-	}
-	end := func() { stop.Store(true); wg.Wait() }
-	defer end() // if the test ends early
-
-	// work waits until a phase has passed and every worker was granted so many more locks, which one that hangs is not.
-	work := func(when string) {
-		t.Helper()
-		min := time.Now().Add(phase)
-		want := make([]int64, len(workers))
-		for i, w := range workers {
-			want[i] = w.grants.Load() + grants
-		}
-		eventually(t, clusterBound, fmt.Sprintf("%d more locks for each worker %s", grants, when), func() bool {
-			for i, w := range workers {
-				if w.grants.Load() < want[i] {
-					return false
-				}
+			client, own := c.open(t, redlock.WithObserver(seen), redlock.WithNodeTimeout(clusterTTL/10))
+			clients, nodes = append(clients, client), append(nodes, own)
+			for range 4 {
+				workers = append(workers, &worker{client: client, resources: resources, stop: &stop})
 			}
-			return time.Now().After(min)
-		})
-	}
-	work("at first")
-	c.servers[killed].Kill()
-	c.servers[hanging].Pause()
-	work("with one server killed and one hanging")
-	c.servers[hanging].Resume()
-	stale := len(c.keys(t, hanging))
-	work("with one server killed")
-	end()
-	took := time.Since(begin)
-	for _, client := range clients {
-		closeWithin(t, clusterBound, client)
-	}
+		}
+		begin := time.Now()
+		for _, w := range workers {
+			wg.Go(func() { w.run(t) })
+		}
+		end := func() { stop.Store(true); wg.Wait() }
+		defer end() // if the test ends early
 
-	// Where every command was answered, no key has to wait for its TTL.
-	silent := 0
-	for _, i := range healthy {
-		addr := c.servers[i].Addr
-		n := seen.answered(addr, redlock.TimedOut) + seen.answered(addr, redlock.Refused) + seen.answered(addr, redlock.Failed)
-		if silent += n; n > 0 {
-			continue
+		// work waits until a phase has passed and every worker was granted so many more locks, which one that hangs is not.
+		work := func(when string) {
+			t.Helper()
+			min := time.Now().Add(phase)
+			want := make([]int64, len(workers))
+			for i, w := range workers {
+				want[i] = w.grants.Load() + grants
+			}
+			eventually(t, clusterBound, fmt.Sprintf("%d more locks for each worker %s", grants, when), func() bool {
+				for i, w := range workers {
+					if w.grants.Load() < want[i] {
+						return false
+					}
+				}
+				return time.Now().After(min)
+			})
 		}
-		if keys := c.keys(t, i); len(keys) != 0 {
-			t.Errorf("left on a server that answered every command: %v", keys)
+		work("at first")
+		c.servers[killed].Kill()
+		c.servers[hanging].Pause()
+		work("with one server killed and one hanging")
+		c.servers[hanging].Resume()
+		stale := len(c.keys(t, hanging))
+		work("with one server killed")
+		end()
+		took := time.Since(begin)
+		for _, client := range clients {
+			closeWithin(t, clusterBound, client)
 		}
-	}
-	time.Sleep(clusterTTL + 10*time.Millisecond) // Redis rounds to 1 ms
-	if keys := c.keys(t, alive...); len(keys) != 0 {
-		t.Errorf("left after one TTL: %v", keys)
-	}
-	for _, own := range nodes {
-		if err := own.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	eventually(t, patience, "only the test's own connections are left", func() bool { return c.strangers(t, alive...) == 0 })
-	// go-redis' own probe of a server that refused its dials notices only after a sleep of 1 s that its pool is closed.
-	var left error
-	for start := time.Now(); time.Since(start) < patience; {
-		if left = goleak.Find(before); left == nil { // it waits a little itself
-			break
-		}
-	}
-	if left != nil {
-		t.Error(left)
-	}
 
-	var total, overdue int64
-	var longest time.Duration
-	unsure := 0
-	for _, w := range workers {
-		total, unsure, longest = total+w.grants.Load(), unsure+w.unsure, max(longest, w.longest)
-	}
-	for i := range resources {
-		resources[i].check(t)
-		overdue += resources[i].overdue.Load()
-	}
-	if seen.steps[redlock.Denied] == 0 || seen.answered(c.servers[killed].Addr, redlock.Refused) == 0 ||
-		seen.answered(c.servers[hanging].Addr, redlock.TimedOut) == 0 {
-		t.Errorf("too little happened: %v %v", seen.steps, seen.answers)
-	}
-	t.Logf("%d grants and %d failed attempts in %v, longest wait %v; %d extends and unlocks unsure, %d increments overdue; "+
-		"%d votes joined, %d taken back; %d keys on the hanging server as it went on; %d commands unanswered by healthy servers",
-		total, seen.steps[redlock.Denied], took.Round(time.Millisecond), longest.Round(time.Millisecond), unsure, overdue,
-		seen.steps[redlock.Joined], seen.steps[redlock.TakenBack], stale, silent)
+		// Where every command was answered, no key has to wait for its TTL.
+		silent := 0
+		for _, i := range healthy {
+			addr := c.servers[i].Addr
+			n := seen.answered(addr, redlock.TimedOut) + seen.answered(addr, redlock.Refused) + seen.answered(addr, redlock.Failed)
+			if silent += n; n > 0 {
+				continue
+			}
+			if keys := c.keys(t, i); len(keys) != 0 {
+				t.Errorf("left on a server that answered every command: %v", keys)
+			}
+		}
+		time.Sleep(clusterTTL + 10*time.Millisecond) // Redis rounds to 1 ms
+		if keys := c.keys(t, alive...); len(keys) != 0 {
+			t.Errorf("left after one TTL: %v", keys)
+		}
+		for _, own := range nodes {
+			if err := own.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		eventually(t, patience, "only the test's own connections are left", func() bool { return c.strangers(t, alive...) == 0 })
+		// go-redis' own probe of a server that refused its dials notices only after a sleep of 1 s that its pool is closed.
+		var left error
+		for start := time.Now(); time.Since(start) < patience; {
+			if left = goleak.Find(before); left == nil { // it waits a little itself
+				break
+			}
+		}
+		if left != nil {
+			t.Error(left)
+		}
+
+		var total, overdue int64
+		var longest time.Duration
+		unsure := 0
+		for _, w := range workers {
+			total, unsure, longest = total+w.grants.Load(), unsure+w.unsure, max(longest, w.longest)
+		}
+		for i := range resources {
+			resources[i].check(t)
+			overdue += resources[i].overdue.Load()
+		}
+		if seen.steps[redlock.Denied] == 0 || seen.answered(c.servers[killed].Addr, redlock.Refused) == 0 ||
+			seen.answered(c.servers[hanging].Addr, redlock.TimedOut) == 0 {
+			t.Errorf("too little happened: %v %v", seen.steps, seen.answers)
+		}
+		t.Logf("%d grants and %d failed attempts in %v, longest wait %v; %d extends and unlocks unsure, %d increments overdue; "+
+			"%d votes joined, %d taken back; %d keys on the hanging server as it went on; %d commands unanswered by healthy servers",
+			total, seen.steps[redlock.Denied], took.Round(time.Millisecond), longest.Round(time.Millisecond), unsure, overdue,
+			seen.steps[redlock.Joined], seen.steps[redlock.TakenBack], stale, silent)
+	})
 }
 
 // warmUp leaves every server with the scripts and with two idle connections of the client: on a new one go-redis says
 // HELLO first, and to a server that hangs it says nothing more.
-func (c *cluster) warmUp(t *testing.T, client *redlock.Client) {
+func (c *cluster) warmUp(t testing.TB, client *redlock.Client) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
 	defer cancel()
@@ -426,39 +432,42 @@ func TestClusterCleanUp(t *testing.T) {
 		{"votes are never heard of", []int{0, 1}, []int{3, 4}, afterwards, time.Second, redlock.ErrNoQuorum},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := startCluster(t)
-			client, _ := c.open(t, redlock.WithNodeTimeout(test.nodeTimeout))
-			c.warmUp(t, client)
-			c.each(t, test.taken, func(ctx context.Context, view *redis.Client) error {
-				return view.Set(ctx, "r", theirs, time.Hour).Err()
-			})
-			others := c.keys(t, everyServer...)
-			resume := func() {
+			t.Parallel()
+			tried.Test(t, disturbing, func(t *tried.T) {
+				c := startCluster(t)
+				client, _ := c.open(t, redlock.WithNodeTimeout(test.nodeTimeout*t.Slower))
+				c.warmUp(t, client)
+				c.each(t, test.taken, func(ctx context.Context, view *redis.Client) error {
+					return view.Set(ctx, "r", theirs, time.Hour).Err()
+				})
+				others := c.keys(t, everyServer...)
+				resume := func() {
+					for _, i := range test.hang {
+						c.servers[i].Resume()
+					}
+				}
 				for _, i := range test.hang {
-					c.servers[i].Resume()
+					c.servers[i].Pause()
 				}
-			}
-			for _, i := range test.hang {
-				c.servers[i].Pause()
-			}
 
-			lease, err := client.TryLock(context.Background(), "r", time.Hour)
-			if lease != nil || !errors.Is(err, test.want) {
-				t.Fatalf("lease %v, error %v", lease, err)
-			}
-			if test.resumed == inTime {
-				resume()
-			}
-			closeWithin(t, 3*patience, client)
-			if test.resumed == inTime { // then Close has waited until all is clean
-				if keys := c.keys(t, everyServer...); !slices.Equal(keys, others) {
-					t.Errorf("on the servers: %v, want %v", keys, others)
+				lease, err := client.TryLock(context.Background(), "r", time.Hour)
+				if lease != nil || !errors.Is(err, test.want) {
+					t.Fatalf("lease %v, error %v", lease, err)
 				}
-				return
-			}
-			resume()
-			eventually(t, patience, "only the other's keys are left", func() bool {
-				return slices.Equal(c.keys(t, everyServer...), others)
+				if test.resumed == inTime {
+					resume()
+				}
+				closeWithin(t, 3*patience, client)
+				if test.resumed == inTime { // then Close has waited until all is clean
+					if keys := c.keys(t, everyServer...); !slices.Equal(keys, others) {
+						t.Errorf("on the servers: %v, want %v", keys, others)
+					}
+					return
+				}
+				resume()
+				eventually(t, patience, "only the other's keys are left", func() bool {
+					return slices.Equal(c.keys(t, everyServer...), others)
+				})
 			})
 		})
 	}
@@ -466,71 +475,74 @@ func TestClusterCleanUp(t *testing.T) {
 
 // A lease outlives its first TTL on real servers once it is extended, and is lost with the memory of three of them.
 func TestClusterExtend(t *testing.T) {
-	c := startCluster(t)
-	client, _ := c.open(t, redlock.WithNodeTimeout(patience))
-	other, _ := c.open(t, redlock.WithNodeTimeout(patience))
-	ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
-	defer cancel()
-	c.warmUp(t, client) // so that no SET is under way any more when the servers forget
+	t.Parallel()
+	tried.Test(t, disturbing, func(t *tried.T) {
+		c := startCluster(t)
+		client, _ := c.open(t, redlock.WithNodeTimeout(patience))
+		other, _ := c.open(t, redlock.WithNodeTimeout(patience))
+		ctx, cancel := context.WithTimeout(context.Background(), clusterBound)
+		defer cancel()
+		c.warmUp(t, client) // so that no SET is under way any more when the servers forget
 
-	lease, err := client.Lock(ctx, "r", clusterTTL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := lease.Until()
-	if err := lease.Extend(ctx, ttl); err != nil {
-		t.Fatal(err)
-	}
-	if more := lease.Until().Sub(first); more < ttl/2 {
-		t.Errorf("extended by %v", more)
-	}
-	time.Sleep(time.Until(first) + clusterTTL/10) // the drift allowance of the first TTL has passed as well
-	if err := lease.Context().Err(); err != nil {
-		t.Errorf("the context ended with the first TTL: %v", context.Cause(lease.Context()))
-	}
-	holds := 0
-	c.each(t, everyServer, func(ctx context.Context, view *redis.Client) error {
-		value, err := view.Get(ctx, "r").Result()
-		if value == lease.Value() {
-			holds++
+		lease, err := client.Lock(ctx, "r", clusterTTL)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if errors.Is(err, redis.Nil) {
-			return nil
+		first := lease.Until()
+		if err := lease.Extend(ctx, ttl); err != nil {
+			t.Fatal(err)
 		}
-		return err
+		if more := lease.Until().Sub(first); more < ttl/2 {
+			t.Errorf("extended by %v", more)
+		}
+		time.Sleep(time.Until(first) + clusterTTL/10) // the drift allowance of the first TTL has passed as well
+		if err := lease.Context().Err(); err != nil {
+			t.Errorf("the context ended with the first TTL: %v", context.Cause(lease.Context()))
+		}
+		holds := 0
+		c.each(t, everyServer, func(ctx context.Context, view *redis.Client) error {
+			value, err := view.Get(ctx, "r").Result()
+			if value == lease.Value() {
+				holds++
+			}
+			if errors.Is(err, redis.Nil) {
+				return nil
+			}
+			return err
+		})
+		if holds < 3 {
+			t.Errorf("%d servers hold the key after the first TTL", holds)
+		}
+		if _, err := other.TryLock(ctx, "r", ttl); !errors.Is(err, redlock.ErrTaken) {
+			t.Errorf("another client: %v", err)
+		}
+		closeWithin(t, clusterBound, other)
+
+		until := lease.Until()
+		c.each(t, []int{1, 2, 3}, func(ctx context.Context, view *redis.Client) error { return view.FlushAll(ctx).Err() })
+		if err := lease.Extend(ctx, ttl); !errors.Is(err, redlock.ErrLost) {
+			t.Errorf("Extend after the servers forgot the key: %v", err)
+		}
+		select {
+		case <-lease.Context().Done():
+			if cause := context.Cause(lease.Context()); cause != redlock.ErrLost {
+				t.Errorf("the context ended with %v", cause)
+			}
+		default:
+			t.Error("the context of the lost lease lives on")
+		}
+		if !lease.Until().Equal(until) {
+			t.Errorf("the failed Extend moved the end of the lease by %v", lease.Until().Sub(until))
+		}
+		for _, k := range c.keys(t, 1, 2, 3) {
+			t.Errorf("made again by the failed Extend: %s", k)
+		}
+		if err := lease.Unlock(ctx); !errors.Is(err, redlock.ErrLost) {
+			t.Errorf("Unlock: %v", err)
+		}
+		closeWithin(t, clusterBound, client)
+		if keys := c.keys(t, everyServer...); len(keys) != 0 {
+			t.Errorf("left: %v", keys)
+		}
 	})
-	if holds < 3 {
-		t.Errorf("%d servers hold the key after the first TTL", holds)
-	}
-	if _, err := other.TryLock(ctx, "r", ttl); !errors.Is(err, redlock.ErrTaken) {
-		t.Errorf("another client: %v", err)
-	}
-	closeWithin(t, clusterBound, other)
-
-	until := lease.Until()
-	c.each(t, []int{1, 2, 3}, func(ctx context.Context, view *redis.Client) error { return view.FlushAll(ctx).Err() })
-	if err := lease.Extend(ctx, ttl); !errors.Is(err, redlock.ErrLost) {
-		t.Errorf("Extend after the servers forgot the key: %v", err)
-	}
-	select {
-	case <-lease.Context().Done():
-		if cause := context.Cause(lease.Context()); cause != redlock.ErrLost {
-			t.Errorf("the context ended with %v", cause)
-		}
-	default:
-		t.Error("the context of the lost lease lives on")
-	}
-	if !lease.Until().Equal(until) {
-		t.Errorf("the failed Extend moved the end of the lease by %v", lease.Until().Sub(until))
-	}
-	for _, k := range c.keys(t, 1, 2, 3) {
-		t.Errorf("made again by the failed Extend: %s", k)
-	}
-	if err := lease.Unlock(ctx); !errors.Is(err, redlock.ErrLost) {
-		t.Errorf("Unlock: %v", err)
-	}
-	closeWithin(t, clusterBound, client)
-	if keys := c.keys(t, everyServer...); len(keys) != 0 {
-		t.Errorf("left: %v", keys)
-	}
 }

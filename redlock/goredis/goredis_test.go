@@ -45,7 +45,7 @@ var servers = []struct {
 }
 
 // newClient makes a client as in production; the change, if any, is made before.
-func newClient(t *testing.T, addr string, change func(*redis.Options)) *redis.Client {
+func newClient(t testing.TB, addr string, change func(*redis.Options)) *redis.Client {
 	t.Helper()
 	o := &redis.Options{Addr: addr}
 	if change != nil {
@@ -56,7 +56,7 @@ func newClient(t *testing.T, addr string, change func(*redis.Options)) *redis.Cl
 	return client
 }
 
-func newNode(t *testing.T, client *redis.Client, options ...goredis.Option) *goredis.Node {
+func newNode(t testing.TB, client *redis.Client, options ...goredis.Option) *goredis.Node {
 	t.Helper()
 	node, err := goredis.NewNode(client, options...)
 	if err != nil {
@@ -66,7 +66,7 @@ func newNode(t *testing.T, client *redis.Client, options ...goredis.Option) *gor
 }
 
 // command reads "acquire a b".
-func command(t *testing.T, text string, ttl time.Duration) *redlock.Command {
+func command(t testing.TB, text string, ttl time.Duration) *redlock.Command {
 	t.Helper()
 	words := strings.Fields(text)
 	c := &redlock.Command{Keys: words[1:], Value: mine, TTL: ttl, Deadline: time.Now().Add(patience)}
@@ -84,7 +84,7 @@ func command(t *testing.T, text string, ttl time.Duration) *redlock.Command {
 }
 
 // do runs the batch, waits until every command is answered, and checks that each is answered once.
-func do(t *testing.T, node redlock.Node, batch ...*redlock.Command) []redlock.Reply {
+func do(t testing.TB, node redlock.Node, batch ...*redlock.Command) []redlock.Reply {
 	t.Helper()
 	replies := make([]redlock.Reply, len(batch))
 	var (

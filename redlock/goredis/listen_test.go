@@ -16,49 +16,53 @@ import (
 	"go.uber.org/goleak"
 
 	"redlocksim/internal/redisserver"
+	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/redlock"
 	"redlocksim/redlock/goredis"
 )
 
 // A release with Wake is heard of by those who listen for its key, until they stop, also after the server was restarted.
 func TestListen(t *testing.T) {
-	server := redisserver.Start(t)
-	client := newClient(t, server.Addr, nil)
-	node := newNode(t, client)
-	var a, b atomic.Int32
-	stopA := node.Listen(redlock.WakeChannel("a"), func() { a.Add(1) })
-	stopB := node.Listen(redlock.WakeChannel("b"), func() { b.Add(1) })
-	release := func(wake bool) {
-		t.Helper()
-		for _, text := range []string{"acquire a", "release a"} {
-			c := command(t, text, ttl)
-			c.Wake = wake && c.Op == redlock.OpRelease
-			if r := do(t, node, c)[0]; r.Outcome != redlock.Accepted {
-				t.Fatalf("%s: %v", text, r)
+	t.Parallel()
+	tried.Test(t, disturbing, func(t *tried.T) {
+		server := redisserver.Start(t)
+		client := newClient(t, server.Addr, nil)
+		node := newNode(t, client)
+		var a, b atomic.Int32
+		stopA := node.Listen(redlock.WakeChannel("a"), func() { a.Add(1) })
+		stopB := node.Listen(redlock.WakeChannel("b"), func() { b.Add(1) })
+		release := func(wake bool) {
+			t.Helper()
+			for _, text := range []string{"acquire a", "release a"} {
+				c := command(t, text, ttl)
+				c.Wake = wake && c.Op == redlock.OpRelease
+				if r := do(t, node, c)[0]; r.Outcome != redlock.Accepted {
+					t.Fatalf("%s: %v", text, r)
+				}
 			}
 		}
-	}
-	listening := func() bool {
-		n, err := newClient(t, server.Addr, nil).PubSubNumSub(context.Background(), redlock.WakeChannel("a")).Result()
-		return err == nil && n[redlock.WakeChannel("a")] == 1
-	}
+		listening := func() bool {
+			n, err := newClient(t, server.Addr, nil).PubSubNumSub(context.Background(), redlock.WakeChannel("a")).Result()
+			return err == nil && n[redlock.WakeChannel("a")] == 1
+		}
 
-	eventually(t, patience, "it listens", listening)
-	release(false)
-	release(true)
-	eventually(t, patience, "it hears", func() bool { return a.Load() == 1 })
-	server.Kill()
-	server.Restart()
-	eventually(t, patience, "it listens again", listening)
-	release(true)
-	eventually(t, patience, "it hears again", func() bool { return a.Load() == 2 })
-	stopA()
-	eventually(t, patience, "it has stopped", func() bool { return !listening() })
-	release(true)
-	stopB()
-	if a.Load() != 2 || b.Load() != 0 {
-		t.Errorf("heard %d and %d", a.Load(), b.Load())
-	}
+		eventually(t, patience, "it listens", listening)
+		release(false)
+		release(true)
+		eventually(t, patience, "it hears", func() bool { return a.Load() == 1 })
+		server.Kill()
+		server.Restart()
+		eventually(t, patience, "it listens again", listening)
+		release(true)
+		eventually(t, patience, "it hears again", func() bool { return a.Load() == 2 })
+		stopA()
+		eventually(t, patience, "it has stopped", func() bool { return !listening() })
+		release(true)
+		stopB()
+		if a.Load() != 2 || b.Load() != 0 {
+			t.Errorf("heard %d and %d", a.Load(), b.Load())
+		}
+	})
 }
 
 // Who listens to a server that is not there can stop.
@@ -69,44 +73,47 @@ func TestListenToNobody(t *testing.T) {
 
 // A waiter with the wake-up has the lock long before it would have asked again.
 func TestWakeUpLive(t *testing.T) {
-	c := startCluster(t)
-	wake, slow := redlock.WithWakeUp(redlock.DefaultWakeUpSpread), redlock.WithRetryDelay(time.Minute, time.Minute)
-	timeout := redlock.WithNodeTimeout(time.Second)
-	holder, _ := c.open(t, wake, timeout)
-	waiter, _ := c.open(t, wake, slow, timeout)
-	lease, err := holder.Lock(t.Context(), "r", time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	waiting := make(chan error)
-	go func() {
-		l, err := waiter.Lock(t.Context(), "r", time.Minute)
-		if err == nil {
-			err = l.Unlock(context.Background())
-		}
-		waiting <- err
-	}()
-	eventually(t, patience, "it listens on every node", func() bool {
-		for _, view := range c.views {
-			if n := view.PubSubNumSub(context.Background(), redlock.WakeChannel("r")).Val(); n[redlock.WakeChannel("r")] != 1 {
-				return false
-			}
-		}
-		return true
-	})
-	if err := lease.Unlock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-waiting:
+	t.Parallel()
+	tried.Test(t, disturbing, func(t *tried.T) {
+		c := startCluster(t)
+		wake, slow := redlock.WithWakeUp(redlock.DefaultWakeUpSpread), redlock.WithRetryDelay(time.Minute, time.Minute)
+		timeout := redlock.WithNodeTimeout(time.Second)
+		holder, _ := c.open(t, wake, timeout)
+		waiter, _ := c.open(t, wake, slow, timeout)
+		lease, err := holder.Lock(t.Context(), "r", time.Minute)
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-	case <-time.After(patience):
-		t.Error("it was not told")
-	}
-	closeWithin(t, patience, holder)
-	closeWithin(t, patience, waiter)
+		waiting := make(chan error)
+		go func() {
+			l, err := waiter.Lock(t.Context(), "r", time.Minute)
+			if err == nil {
+				err = l.Unlock(context.Background())
+			}
+			waiting <- err
+		}()
+		eventually(t, patience, "it listens on every node", func() bool {
+			for _, view := range c.views {
+				if n := view.PubSubNumSub(context.Background(), redlock.WakeChannel("r")).Val(); n[redlock.WakeChannel("r")] != 1 {
+					return false
+				}
+			}
+			return true
+		})
+		if err := lease.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-waiting:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("it was not told")
+		}
+		closeWithin(t, patience, holder)
+		closeWithin(t, patience, waiter)
+	})
 }
 
 // mute is a server that accepts connections and never answers.
@@ -229,34 +236,37 @@ func (q quick) WithDeadline(parent context.Context, t time.Time) (context.Contex
 // A subscription on which nothing is published lasts, since the server answers when it is asked; one whose server has
 // fallen silent is made anew.
 func TestListenAfterSilence(t *testing.T) {
-	server := redisserver.Start(t)
-	view := newClient(t, server.Addr, nil)
-	node := newNode(t, newClient(t, server.Addr, nil), goredis.Clock(quick{redlock.SystemClock(), time.Now(), 20}))
-	var heard atomic.Int32
-	stop := node.Listen("channel", func() { heard.Add(1) })
-	subscriber := func() (id string) {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		list, _, _ := strings.Cut(view.Do(ctx, "client", "list", "type", "pubsub").String(), " addr=")
-		return list
-	}
-	var first, second string
-	eventually(t, patience, "it listens", func() bool { first = subscriber(); return strings.Contains(first, "id=") })
-	time.Sleep(2 * time.Second) // 40 s by its clock
-	if again := subscriber(); again != first {
-		t.Errorf("a healthy subscription was made anew: %q, then %q", first, again)
-	}
-	server.Pause()
-	time.Sleep(2 * time.Second)
-	server.Resume()
-	eventually(t, patience, "it listens anew", func() bool {
-		second = subscriber()
-		return strings.Contains(second, "id=") && second != first
+	t.Parallel()
+	tried.Test(t, disturbing, func(t *tried.T) {
+		server := redisserver.Start(t)
+		view := newClient(t, server.Addr, nil)
+		node := newNode(t, newClient(t, server.Addr, nil), goredis.Clock(quick{redlock.SystemClock(), time.Now(), 20}))
+		var heard atomic.Int32
+		stop := node.Listen("channel", func() { heard.Add(1) })
+		subscriber := func() (id string) {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			list, _, _ := strings.Cut(view.Do(ctx, "client", "list", "type", "pubsub").String(), " addr=")
+			return list
+		}
+		var first, second string
+		eventually(t, patience, "it listens", func() bool { first = subscriber(); return strings.Contains(first, "id=") })
+		time.Sleep(2 * time.Second) // 40 s by its clock
+		if again := subscriber(); again != first {
+			t.Errorf("a healthy subscription was made anew: %q, then %q", first, again)
+		}
+		server.Pause()
+		time.Sleep(2 * time.Second)
+		server.Resume()
+		eventually(t, patience, "it listens anew", func() bool {
+			second = subscriber()
+			return strings.Contains(second, "id=") && second != first
+		})
+		eventually(t, patience, "it hears", func() bool {
+			view.Publish(context.Background(), "channel", "")
+			return heard.Load() > 0
+		})
+		stop()
+		eventually(t, patience, "it has stopped", func() bool { return !strings.Contains(subscriber(), "id=") })
 	})
-	eventually(t, patience, "it hears", func() bool {
-		view.Publish(context.Background(), "channel", "")
-		return heard.Load() > 0
-	})
-	stop()
-	eventually(t, patience, "it has stopped", func() bool { return !strings.Contains(subscriber(), "id=") })
 }
