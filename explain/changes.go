@@ -76,6 +76,7 @@ func changes(s *scenarios.Scenario) []Change {
 			{Kind: "fencing", What: "fencing tokens, and a resource that refuses lower ones", apply: fence},
 			{Kind: "guard", What: "the restart guard, with the time to live as the largest one", apply: guard},
 			{Kind: "clients", What: "clients that stop when their lease ends, and look at it before they write", apply: stopInTime},
+			{Kind: "guard-time", What: fmt.Sprintf("clients that stop sending effects %v before their lease ends", reserve(s)), apply: keepInReserve},
 		},
 		ladder("restart", staysDown, []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond, time.Second},
 			func(s *scenarios.Scenario, more time.Duration) bool { return restartLater(s, s.Lock.TTL+more) }),
@@ -164,6 +165,39 @@ func stopInTime(s *scenarios.Scenario) bool {
 		}
 	}
 	return changed
+}
+
+// reserve is the longest that anything in the timeline stops a client or a message, with the longest message, in tenths of a
+// second; zero if nothing does.
+func reserve(s *scenarios.Scenario) time.Duration {
+	longest := time.Duration(0)
+	for i := range s.Timeline {
+		switch f := s.Timeline[i].Fault.(type) {
+		case *faults.Pause:
+			longest = max(longest, f.For)
+		case *faults.Suspend:
+			longest = max(longest, f.For)
+		case *faults.Hold:
+			longest = max(longest, f.For)
+		case *faults.Delay:
+			longest = max(longest, f.By)
+		}
+	}
+	if longest == 0 {
+		return 0
+	}
+	const tenth = 100 * time.Millisecond
+	return (longest + s.Network.Latency.Max()).Truncate(tenth) + tenth
+}
+
+// keepInReserve has clients stop sending effects so early that they arrive in time, if that leaves any of the lease.
+func keepInReserve(s *scenarios.Scenario) bool {
+	r := reserve(s)
+	if r <= s.Lock.GuardTime || r >= s.Lock.TTL {
+		return false
+	}
+	s.Lock.GuardTime = r
+	return true
 }
 
 // restartLater keeps nodes that come back earlier down for so long, by true time.

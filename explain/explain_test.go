@@ -43,6 +43,8 @@ func TestPreventionAsInTheLiterature(t *testing.T) {
 		{"22-clock-rates/not-covered", "lease-overlap", []string{"drift"}, []string{"fencing", "guard", "nodes.persistence"}},
 		// Kleppmann: nothing in the lock helps against a pause before the write, and fencing does.
 		{"32-pause-before-write", "stale-write", []string{"fencing"}, []string{"guard", "drift", "quorum", "clients", "lock.clock"}},
+		// Unless the pause is short, and the client has it in reserve.
+		{"76-guard-time/without", "stale-write", []string{"guard-time", "fencing", "drift"}, []string{"guard", "quorum", "lock.clock"}},
 		// antirez: a monotonic clock.
 		{"20-client-clock-steps-back/wall", "lease-overlap", []string{"lock.clock", "library"}, []string{"fencing", "guard"}},
 		// A wall clock of a node is not the library's to mend.

@@ -104,6 +104,7 @@ var decidedByTime = map[string]string{
 	"60-own-old-votes":                          "its requests must be sent within 5 ms of the beginning",
 	"62-round-trips":                            "it lasts for as long as its messages take in the simulator",
 	"67-batches/answered":                       "its moments are a few ms apart",
+	"76-guard-time":                             "its client must look at its lease at the last nanosecond at which it may",
 	"74-joint-commands":                         "its moments are a few ms apart",
 	"67-batches/behind-silence":                 "its moments are 2 ms apart",
 	"35-fencing-and-reads/reads-unchecked":      "it is decided by which of two messages of the same moment comes first",

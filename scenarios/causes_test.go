@@ -280,6 +280,8 @@ func TestCausesAreCauses(t *testing.T) {
 		"75-split-batches/silently": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Split) faults.Fault { whole := *f; whole.For = 1; return &whole })
 		}, "safe"},
+		"76-guard-time/without":        {pauseOf(1), "safe"},
+		"76-guard-time/with":           {func(s *scenarios.Scenario) { s.Lock.GuardTime = 0 }, "stale-write"},
 		"77-reset-and-restart/reset":   {func(s *scenarios.Scenario) { later[*faults.Reset](s, 500*time.Millisecond) }, "safe"},
 		"77-reset-and-restart/restart": {func(s *scenarios.Scenario) { later[*faults.Restart](s, time.Second) }, "safe"},
 
