@@ -91,8 +91,9 @@ func altered(n redlock.Node, alter func(*redlock.Command) bool) redlock.Node {
 	}}
 }
 
-// disturbingSoak is for how long a machine must hold up a soak for it to be tried again, whose bounds allow for two seconds.
-const disturbingSoak = 500 * time.Millisecond
+// disturbingSoak is for how long a machine must hold up a soak for it to be tried again. Its bounds allow for two seconds, but
+// hundreds of short delays add up.
+const disturbingSoak = 50 * time.Millisecond
 
 // slower are the settings with all times so many times as long.
 func slower(s *scenarios.Scenario, by time.Duration) *scenarios.Scenario {
