@@ -19,6 +19,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/redlock"
 	"redlocksim/redlock/goredis"
 )
 
@@ -129,6 +130,44 @@ func TestContestantsLock(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Callers of this library that contend ask the servers, each for itself, as those of the other contestants do.
+func TestContendersAskTheServers(t *testing.T) {
+	c := testCluster(t)
+	lock, err := openRedlock()(t.Context(), c.addrs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.close()
+	first, err := lock.lock(t.Context(), "bench-asked")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct {
+		locker locker
+		asks   bool
+	}{{lock, false}, {separated(t, lock), true}} {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		_, err := one.locker.lock(ctx, "bench-asked")
+		cancel()
+		var refused *redlock.Error
+		if !errors.As(err, &refused) || refused.Attempts > 0 != one.asks {
+			t.Errorf("%v, want one that asked: %v", err, one.asks)
+		}
+	}
+	if err := first.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func separated(t *testing.T, l locker) locker {
+	t.Helper()
+	one, err := l.(separable).separate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return one
 }
 
 // free is a locker that locks nothing.

@@ -48,6 +48,13 @@ type locker interface {
 	close()
 }
 
+// separable is a locker whose callers can be told apart: those of one client of this library wait for each other inside it, so
+// that callers who are to contend at the servers, as those of the other contestants do, need a client each.
+type separable interface {
+	// separate gives the locker for one more caller, over the same connections. It ends with the one that it is of.
+	separate() (locker, error)
+}
+
 // held is a lock that was granted.
 type held interface {
 	Unlock(ctx context.Context) error

@@ -82,8 +82,18 @@ func (l load) run(ctx context.Context, lock locker) (*tally, error) {
 		start = make(chan struct{})
 		all   sync.WaitGroup
 	)
+	lockers := make([]locker, l.parallel)
+	for caller := range lockers {
+		lockers[caller] = lock
+		if s, ok := lock.(separable); ok && l.contended {
+			var err error
+			if lockers[caller], err = s.separate(); err != nil {
+				return nil, err
+			}
+		}
+	}
 	ready.Add(l.parallel)
-	for caller := range l.parallel {
+	for caller, lock := range lockers {
 		all.Go(func() {
 			// A context each, as requests have: children of one context would wait for each other.
 			ctx, cancel := context.WithCancel(ctx)

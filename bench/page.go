@@ -128,7 +128,8 @@ func (p *page) markdown(w io.Writer, folder string) error {
 const enoughRounds = 3
 
 const howToRead = `An operation is one lock and one unlock. Callers do one after the other without a pause. *Uncontended*: each caller has a lock of its
-own. *Contended*: all want the same few locks, and nothing is done under them; so a caller that has just released often gets the lock
+own. *Contended*: all want the same few locks, and nothing is done under them; those of this library have a client each then, since
+callers of one client wait for each other inside it and not at the servers. A caller that has just released often gets the lock
 again at once, and throughput is bought with the waiting of others, which is in the high percentiles.
 
 - **µs/op**: wall clock time divided by operations, all callers together. **ops/s** is its reciprocal.

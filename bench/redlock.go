@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -14,6 +15,10 @@ import (
 type redlockLocker struct {
 	client  *redlock.Client
 	clients clients
+	another func() (*redlock.Client, error) // over the same nodes
+
+	mu        sync.Mutex
+	separated []*redlock.Client
 }
 
 // variant is an option of the library that makes a contestant of its own, and what must be done before the first lock.
@@ -49,8 +54,9 @@ func openRedlock(variants ...variant) func(context.Context, []string) (locker, e
 		for _, v := range variants {
 			options = append(options, v.option)
 		}
+		l.another = func() (*redlock.Client, error) { return redlock.New(nodes, options...) }
 		var err error
-		if l.client, err = redlock.New(nodes, options...); err != nil {
+		if l.client, err = l.another(); err != nil {
 			l.clients.close()
 			return nil, err
 		}
@@ -75,6 +81,17 @@ func (l *redlockLocker) lock(ctx context.Context, key string) (held, error) {
 	return lease, nil
 }
 
+func (l *redlockLocker) separate() (locker, error) {
+	client, err := l.another()
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.separated = append(l.separated, client)
+	return &redlockLocker{client: client}, nil
+}
+
 func (l *redlockLocker) hold(ctx context.Context, key string, granted func()) error {
 	forever := redlock.Renewal{Period: renewEvery, Limit: redlock.Unlimited, MaxTime: redlock.Unlimited}
 	return l.client.Hold(ctx, key, ttl, forever, func(ctx context.Context, _ *redlock.Lease) error {
@@ -90,6 +107,8 @@ const closeTimeout = 4 * nodeTimeout
 func (l *redlockLocker) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	_ = l.client.Close(ctx)
+	for _, client := range append(l.separated, l.client) {
+		_ = client.Close(ctx)
+	}
 	l.clients.close()
 }
