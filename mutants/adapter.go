@@ -116,5 +116,17 @@ func ofTheAdapter() []Mutant {
 			Edits:   []Edit{{"internal/batch/message.go", "\t\t\tagain = append(again, c)\n", "\t\t\tif len(again) > 0 {\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tagain = append(again, c)\n"}},
 			Killers: []string{"74-joint-commands/forgotten-script"},
 		},
+		{
+			Name: "wire-subscription-without-a-deadline", Tier: "wire",
+			Bug:   "a subscription waits for ever for a server that accepts connections and never answers",
+			Edits: []Edit{{"redlock/goredis/listen.go", "ctx, cancel := n.within(2 * subscriptionStep)", "ctx, cancel := context.WithCancel(context.Background())"}},
+			Tests: []Test{{"redlock/goredis", "TestListenToSilence"}},
+		},
+		{
+			Name: "wire-votes-without-looking", Tier: "wire",
+			Bug:   "a server votes that allows SET, and not what extends and releases need",
+			Edits: []Edit{{"redlock/goredis/node.go", "m.Requests(), !n.able.Load()", "m.Requests(), false"}},
+			Tests: []Test{{"redlock/goredis", "TestForbiddenCommands"}},
+		},
 	}
 }

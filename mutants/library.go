@@ -18,7 +18,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "no-wait-before-a-retry",
 			Bug:  "a client that was refused asks again at once, and again", Real: "rueidis #602",
-			Edits:   []Edit{{"redlock/lock.go", "until := c.clock.Now().Add(delay)", "until := c.clock.Now()"}},
+			Edits:   []Edit{{"redlock/queue.go", "q.rest, q.polls = c.clock.Now().Add(delay), true", "q.rest, q.polls = c.clock.Now(), true"}},
 			Killers: []string{"64-polling", "66-wake-up/polling"},
 		},
 		{
@@ -222,7 +222,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "counts-on-the-message",
 			Bug:  "a waiter counts on the message of the release alone", Real: "Redisson #5761",
-			Edits:   []Edit{{"redlock/lock.go", "until := c.clock.Now().Add(delay)", "until := c.clock.Now().Add(delay)\n\tif told != nil {\n\t\tuntil = until.Add(time.Hour)\n\t}"}},
+			Edits:   []Edit{{"redlock/queue.go", "q.rest, q.polls = c.clock.Now().Add(delay), true", "q.rest, q.polls = c.clock.Now().Add(delay), true\n\tif q.told != nil {\n\t\tq.rest = q.rest.Add(time.Hour)\n\t}"}},
 			Killers: []string{"66-wake-up/lost"},
 		},
 		{
@@ -304,7 +304,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name:    "queue-waits-for-the-end-of-a-lease",
 			Bug:     "the next of those who wait in the client is woken by the end of a lease, not by its release",
-			Edits:   []Edit{{"redlock/lease.go", "reason := r.wait(ctx)\n\tl.vacate()", "reason := r.wait(ctx)\n\tcl.client.clock.AfterFunc(l.until.Sub(cl.client.clock.Now()), l.vacate)"}},
+			Edits:   []Edit{{"redlock/lease.go", "defer l.vacate()\n", "defer l.claim.client.clock.AfterFunc(l.until.Sub(l.claim.client.clock.Now()), l.vacate)\n"}},
 			Killers: []string{"73-waiting-in-one-client/in-order", "73-waiting-in-one-client/the-same-set"},
 		},
 		{
@@ -316,7 +316,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name:    "queue-outlives-a-failed-release",
 			Bug:     "who waits behind a lease of the same client whose release has no quorum waits for ever",
-			Edits:   []Edit{{"redlock/lease.go", "reason := r.wait(ctx)\n\tl.vacate()", "reason := r.wait(ctx)\n\tif reason == nil {\n\t\tl.vacate()\n\t}"}},
+			Edits:   []Edit{{"redlock/lease.go", "defer l.vacate()\n", "defer func() {\n\t\tif reason == nil {\n\t\t\tl.vacate()\n\t\t}\n\t}()\n"}},
 			Killers: []string{"73-waiting-in-one-client/release-lost"},
 		},
 		{
@@ -324,6 +324,43 @@ func ofTheLibrary() []Mutant {
 			Bug:     "a client that is closed goes on serving those who wait in it",
 			Edits:   []Edit{{"redlock/queue.go", "	defer c.unnotify(c.notify(t.waiter))\n", ""}, {"redlock/queue.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/lock.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
 			Killers: []string{"73-waiting-in-one-client/closed"},
+		},
+		{
+			Name:  "queue-asks-for-each-that-gives-up",
+			Bug:   "where the first of those who wait in the client give up one after the other, each asks the nodes",
+			Edits: []Edit{{"redlock/queue.go", "if q.rest.IsZero() {", "if q.rest.IsZero() || q.polls {"}},
+			Tests: []Test{{"redlock", "TestQueueCostOfGivingUp"}},
+		},
+		{
+			Name:    "queue-forgets-the-news",
+			Bug:     "the first of those who wait in the client is told of a release and gives up, and the next waits for the whole delay",
+			Edits:   []Edit{{"redlock/queue.go", "t.sleep(ctx)\n\t\tif err", "c.sleepUntil(ctx, q.rest, nil)\n\t\tif err"}, {"redlock/queue.go", "q.rest = t.client.sleepUntil(", "_ = t.client.sleepUntil("}},
+			Killers: []string{"73-waiting-in-one-client/told-and-gives-up"},
+		},
+		{
+			Name:  "unlock-with-an-ended-context",
+			Bug:   "Unlock with the lease's own context does not wait for the answers, since it ends that context first",
+			Edits: []Edit{{"redlock/lease.go", "if of.lease == l {", "if of.lease == nil {"}},
+			Tests: []Test{{"redlock", "TestUnlockWithTheLeasesContext"}, {"redlock", "TestUnlockWithTheContextOfHold"}},
+		},
+		{
+			Name:  "any-counter-is-believed",
+			Bug:   "the highest fencing counter that any one node tells of is believed",
+			Edits: []Edit{{"redlock/counters.go", "if c-slack <= falling[witnesses-1] {", "if c >= 0 {"}},
+			Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
+		},
+		{
+			Name: "tokens-of-all-resources",
+			Bug:  "a fencing token is drawn above those of all resources, so that a counter of one moves the others",
+			Edits: []Edit{{"redlock/tokens.go", "\tfor _, key := range keys {\n\t\tif e := t.byKey[key]; e != nil {\n\t\t\ttoken = max",
+				"\tfor _, e := range t.byKey {\n\t\tif e != nil {\n\t\t\ttoken = max"}},
+			Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
+		},
+		{
+			Name:  "every-failure-is-logged",
+			Bug:   "each command that fails in an outage is a line in the log",
+			Edits: []Edit{{"redlock/observe/redlockslog/outage.go", "isNews = o.ways&way == 0", "isNews = true"}},
+			Tests: []Test{{"redlock/observe/redlockslog", "TestOutage"}},
 		},
 	}
 }

@@ -28,11 +28,21 @@ type Mutant struct {
 	Edits []Edit
 	// Killers are the scenarios that are not as expected with the bug in place.
 	Killers []string
+	// Tests are the unit tests that fail with it, of a bug that no scenario can show: what it is about is not in the simulator.
+	Tests []Test
 	// Tier is where they are run; model if empty. Bugs of the adapter and its scripts show on wire only.
 	Tier string
 	// Equivalent says of a mutant that nothing can kill why that is so.
 	Equivalent string
 }
+
+// Test is a unit test. It may need redis-server.
+type Test struct {
+	// Package is its directory from the module's root.
+	Package, Name string
+}
+
+func (t Test) String() string { return t.Package + "." + t.Name }
 
 // Edit is a change of a source file.
 type Edit struct {
@@ -114,10 +124,14 @@ func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
 // Problems says what is wrong with a result: the mutant survives, or something does not kill it that is said to.
 func (m Mutant) Problems(r Result) []string {
 	var problems []string
+	killers := slices.Clone(m.Killers)
+	for _, t := range m.Tests {
+		killers = append(killers, t.String())
+	}
 	if len(r.KilledBy) == 0 && m.Equivalent == "" {
 		problems = append(problems, fmt.Sprintf("%s survives: %s", m.Name, m.Bug))
 	}
-	for _, name := range m.Killers {
+	for _, name := range killers {
 		if !slices.ContainsFunc(r.KilledBy, func(k Kill) bool { return k.By == name }) {
 			problems = append(problems, fmt.Sprintf("%s is not killed by %s", m.Name, name))
 		}

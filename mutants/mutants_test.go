@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,6 +72,9 @@ func TestSample(t *testing.T) {
 	}
 	draw := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(raw), 0))
 	all := mutants.All()
+	if _, err := exec.LookPath("redis-server"); err != nil { // which unit tests need
+		all = slices.DeleteFunc(all, func(m mutants.Mutant) bool { return m.Tests != nil })
+	}
 	var sample []mutants.Mutant
 	for _, i := range draw.Perm(len(all))[:4] {
 		sample = append(sample, all[i])
@@ -280,12 +284,24 @@ func TestEveryMutantHasItsPlace(t *testing.T) {
 			t.Errorf("%q is there twice, or has no story, no edit or no such tier as %q", m.Name, m.Tier)
 		}
 		names[m.Name] = true
-		if len(m.Killers) > 0 == (m.Equivalent != "") {
+		if len(m.Killers)+len(m.Tests) > 0 == (m.Equivalent != "") {
 			t.Errorf("%s must have something that kills it, or a reason why nothing can", m.Name)
 		}
 		for _, name := range m.Killers {
 			if !slices.ContainsFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name }) {
 				t.Errorf("%s: there is no scenario %s to kill it", m.Name, name)
+			}
+		}
+		for _, test := range m.Tests {
+			files, err := filepath.Glob(filepath.Join("..", test.Package, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(files, func(file string) bool {
+				source, err := os.ReadFile(file)
+				return err == nil && strings.Contains(string(source), "\nfunc "+test.Name+"(t *testing.T) {")
+			}) {
+				t.Errorf("%s: there is no test %v to kill it", m.Name, test)
 			}
 		}
 	}

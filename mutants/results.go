@@ -43,7 +43,11 @@ func (o Outcome) Result(sources string) Result {
 
 // fingerprint tells a mutant from what it was before somebody changed it.
 func (m Mutant) fingerprint() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{m.Edits, m.Killers, m.Tier}))
+	parts := []any{m.Edits, m.Killers, m.Tier}
+	if m.Tests != nil {
+		parts = append(parts, m.Tests)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -132,6 +132,15 @@ func (o Options) run(ctx context.Context, m Mutant) (out Outcome, err error) {
 		return out, err
 	}
 	defer os.RemoveAll(dir)
+	for _, t := range m.Tests {
+		isRed, err := m.failsTest(ctx, cmp.Or(o.Root, "."), dir, t)
+		if err != nil {
+			return out, err
+		}
+		if isRed {
+			out.KilledBy = append(out.KilledBy, Kill{t.String(), "unit test"})
+		}
+	}
 	binary, err := m.Build(ctx, cmp.Or(o.Root, "."), dir)
 	if err != nil {
 		return out, err
@@ -147,7 +156,7 @@ func (o Options) run(ctx context.Context, m Mutant) (out Outcome, err error) {
 		if err != nil {
 			return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
 		}
-		if len(out.KilledBy) == 0 {
+		if len(out.KilledBy) == 0 || m.Tests != nil {
 			out.Runs++
 		}
 		if end.isRed {

@@ -12,7 +12,7 @@ const tableHead = `# Planted bugs
 
 Each row is a bug that was planted into the source, in the overlay of a build only, and what of the catalogue turned red.
 A bug of the adapter or its scripts shows on tier wire, the others were run on tier model. Runs is how many it took until
-the first kill. The last column is where a random search finds the bug by itself, and in which of %d experiments with each
+the first kill. A unit test is named where no scenario can show the bug. The last column is where a random search finds the bug by itself, and in which of %d experiments with each
 of [eight settings](settings.go); adapters and other protocols are not searched.
 
 ` + "`go run ./mutants/verify` runs those that are new or were changed, with `-all` also those that were run before the\nsources changed, and writes this file; it goes on where it was interrupted. `go test ./mutants`" + ` fails when one was

@@ -92,26 +92,29 @@ func (c *leaseContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// outlasting is ctx without the end of the lease, which the release brings about itself: for a context derived from that of
-// the lease, what it was derived from, with the deadline of ctx. One that has ended for another reason stays as it is.
+// outlasting is ctx without the end of the lease, which the release brings about itself: for a context derived from those of
+// the lease, what the outermost of them was derived from, with the deadline of ctx. One that has ended for another reason
+// stays as it is.
 func (l *Lease) outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	var above context.Context
 	for at := ctx; ; {
 		of, _ := at.Value(leaseContextKey{}).(*leaseContext)
 		if of == nil {
 			break
 		}
-		if at = of.above; of.lease != l {
-			continue // the lease of a lock that was taken under this one, or of which it was taken under
+		at = of.above
+		if of.lease == l { // not that of a lock which was taken under this one, or under which it was taken
+			above = at
 		}
-		if why := context.Cause(ctx); why != nil && why != ErrLost && why != ErrReleased {
-			break
-		}
-		if deadline, ok := ctx.Deadline(); ok {
-			return l.claim.client.clock.WithDeadline(at, deadline)
-		}
-		return at, func() {}
 	}
-	return ctx, func() {}
+	why := context.Cause(ctx)
+	if above == nil || why != nil && why != ErrLost && why != ErrReleased {
+		return ctx, func() {}
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		return l.claim.client.clock.WithDeadline(above, deadline)
+	}
+	return above, func() {}
 }
 
 // bind derives a context that ends with ctx, with the lease, and when it is unbound.
@@ -222,11 +225,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	l.timer.Stop()
 	cl.mu.Unlock()
 
-	l.tell(ErrReleased)
-	cl.observe(Event{Step: ReleaseStarted, Op: OpRelease})
-	r := cl.releaseAll()
-	reason := r.wait(ctx)
-	l.vacate()
+	r, reason := l.release(ctx)
 	var err error
 	if reason != nil || before != nil {
 		failed := r.failed(ctx, reason)
@@ -237,4 +236,14 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	}
 	cl.observe(Event{Step: Released, Op: OpRelease, Accepted: r.votes, Quorum: cl.client.quorum, Err: err})
 	return err
+}
+
+// release sends the release of a lease that has just ended, waits for the answers, and lets the next caller have its turn, also
+// where the observer panics.
+func (l *Lease) release(ctx context.Context) (r *round, reason error) {
+	defer l.vacate()
+	l.tell(ErrReleased)
+	l.claim.observe(Event{Step: ReleaseStarted, Op: OpRelease})
+	r = l.claim.releaseAll()
+	return r, r.wait(ctx)
 }

@@ -277,6 +277,12 @@ func TestUnlockWithTheLeasesContext(t *testing.T) {
 				w.Cleanup(unbind)
 				return ctx
 			}},
+		{name: "of work whose context was that of the lease", took: "3",
+			context: func(w *world, _ context.Context, l *Lease) context.Context {
+				ctx, unbind := l.bind(context.WithValue(l.Context(), key{}, 1))
+				w.Cleanup(unbind)
+				return ctx
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 5, func(w *world) {

@@ -17,7 +17,8 @@ import (
 // asks the nodes, and only when no lease of this client on the same resources is left, so that the nodes are asked no
 // more often however many wait. The next is woken as soon as a quorum of nodes has confirmed the release. After 16 grants
 // in a row the client waits for one retry delay, or with [WithWakeUp] for its spread, so that other processes get their
-// turn. A caller that gives up leaves the queue at once.
+// turn. A caller that gives up leaves the queue at once, and the next asks behind its releases; but of those who give up one after
+// the other not all are followed at once, so that the nodes are asked at most twice in a retry delay, however many do.
 //
 // It returns an error that matches [ErrInvalid] for bad arguments, [ErrClosed] if the client was closed before, or an
 // [*Error] that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the
@@ -49,10 +50,10 @@ func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Durat
 			return lease, nil
 		}
 		if failed.err.Cause == nil {
-			failed = failed.because(c.beforeRetry(ctx, failed, turn.queue.told))
+			failed = failed.because(turn.beforeRetry(ctx, failed))
 		}
 		if failed.err.Cause != nil {
-			return nil, failed.final()
+			return nil, turn.final(ctx, failed)
 		}
 	}
 }
@@ -135,21 +136,6 @@ func nameOf(keys []string) string {
 	return strings.Join(keys, ", ")
 }
 
-// beforeRetry waits until the random delay has passed and the nodes that answered the acquire have answered the
-// release: a client that asks again earlier finds its own old votes in its way. The delay is cut short where it is told
-// of a release. It returns why there can be no retry.
-func (c *Client) beforeRetry(ctx context.Context, failed *failure, told *ear) error {
-	delay, err := c.newDelay()
-	if err != nil {
-		return err
-	}
-	until := c.clock.Now().Add(delay)
-	failed.claim.observe(Event{Step: Retrying, Op: OpAcquire, Delay: delay, Err: failed.err.Reason})
-	failed.release.wait(ctx)
-	c.sleepUntil(ctx, until, told)
-	return c.whyEnded(ctx)
-}
-
 // whyEnded is why a call that waits must end; nil if it need not.
 func (c *Client) whyEnded(ctx context.Context) error {
 	if c.closed.Load() {
@@ -159,8 +145,8 @@ func (c *Client) whyEnded(ctx context.Context) error {
 }
 
 // sleepUntil returns when the clock reads t, ctx ends, or the client is closed; or, where told is not nil and it is told of
-// a release, earlier: a random part of the wake-up's spread later.
-func (c *Client) sleepUntil(ctx context.Context, t time.Time, told *ear) {
+// a release, earlier: a random part of the wake-up's spread later. It gives the time until which it slept, or would have.
+func (c *Client) sleepUntil(ctx context.Context, t time.Time, told *ear) time.Time {
 	var w Waiter
 	if told != nil {
 		w = told.waiter
@@ -179,9 +165,10 @@ func (c *Client) sleepUntil(ctx context.Context, t time.Time, told *ear) {
 		}
 		left := t.Sub(c.clock.Now())
 		if left <= 0 {
-			return
+			break
 		}
 		timer.Reset(left)
 		w.Wait(ctx)
 	}
+	return t
 }

@@ -75,7 +75,8 @@ const (
 	// lease that this client has on the same resources is over. Value and Call are the value of the first attempt to come,
 	// and Attempt is 0, unless attempts were made before.
 	Queued
-	// Yielding: the call has its turn, and is about to wait for Delay all the same, so that other processes get theirs.
+	// Yielding: the call has its turn, and is about to wait for Delay all the same: so that other processes get theirs, or
+	// because the caller before it has asked so shortly ago, and given up.
 	Yielding
 )
 

@@ -51,9 +51,11 @@ type queue struct {
 	reason      error // why the last attempt was not granted; nil after a grant
 
 	// Only the caller whose turn it is uses these.
-	inARow int       // grants since other processes had a chance
-	rest   time.Time // until when nobody asks, so that they get it; zero: nothing holds the next back
-	told   *ear      // of releases by other clients; nil until one was in the way
+	inARow   int       // grants since other processes had a chance
+	rest     time.Time // until when nobody asks; zero: nothing holds the next back
+	polls    bool      // it is until the next attempt after one that failed, and ends early with news of a release
+	cutShort bool      // the last attempt ended with its caller, before the nodes had decided it
+	told     *ear      // of releases by other clients; nil until one was in the way
 }
 
 // turn is the place of one call in its queue.
@@ -221,7 +223,9 @@ func (t *turn) wait(ctx context.Context) error {
 }
 
 // giveWay lets other processes have their turn after many grants in a row to callers of this one: the next waits for a
-// retry delay, in which those that poll will ask, or for the wake-up's spread, within which those that were told do.
+// retry delay, in which those that poll will ask, or for the wake-up's spread, within which those that were told do. It also
+// keeps the delay after an attempt that failed, when the caller that made it has given up since: else the nodes would be
+// asked as often as callers give up.
 func (t *turn) giveWay(ctx context.Context, failed *failure) error {
 	c, q := t.client, t.queue
 	if q.inARow >= localGrants {
@@ -232,7 +236,8 @@ func (t *turn) giveWay(ctx context.Context, failed *failure) error {
 				return err
 			}
 		}
-		q.inARow, q.rest = 0, c.clock.Now().Add(delay)
+		q.inARow = 0
+		q.rest, q.polls = c.clock.Now().Add(delay), false
 	}
 	if q.rest.IsZero() {
 		return nil
@@ -241,13 +246,39 @@ func (t *turn) giveWay(ctx context.Context, failed *failure) error {
 		if err := t.observe(ctx, failed, Event{Step: Yielding, Delay: left}); err != nil {
 			return err
 		}
-		c.sleepUntil(ctx, q.rest, nil)
+		t.sleep(ctx)
 		if err := c.whyEnded(ctx); err != nil {
 			return err // the next waits for what is left of the delay
 		}
 	}
 	q.rest = time.Time{}
 	return nil
+}
+
+// sleep waits until the queue may ask again.
+func (t *turn) sleep(ctx context.Context) {
+	q := t.queue
+	var told *ear
+	if q.polls {
+		told = q.told
+	}
+	q.rest = t.client.sleepUntil(ctx, q.rest, told)
+}
+
+// beforeRetry waits until the random delay has passed and the nodes that answered the acquire have answered the release: a
+// client that asks again earlier finds its own old votes in its way. The delay is cut short where the client is told of a
+// release. It returns why there can be no retry.
+func (t *turn) beforeRetry(ctx context.Context, failed *failure) error {
+	c, q := t.client, t.queue
+	delay, err := c.newDelay()
+	if err != nil {
+		return err
+	}
+	q.rest, q.polls = c.clock.Now().Add(delay), true
+	failed.claim.observe(Event{Step: Retrying, Op: OpAcquire, Delay: delay, Err: failed.err.Reason})
+	failed.release.wait(ctx)
+	t.sleep(ctx)
+	return c.whyEnded(ctx)
 }
 
 // attempt makes an attempt of the call, whose turn it is.
@@ -257,8 +288,10 @@ func (t *turn) attempt(ctx context.Context, lockTerm term, before *failure) (*Le
 	lease, failed := c.attempt(ctx, t.keys, lockTerm, t.value, before)
 	if failed == nil {
 		q.inARow++
+		q.cutShort = false
 		return lease, nil
 	}
+	t.pace(failed)
 	if failed.err.Reason == ErrTaken {
 		q.inARow = 0 // another process has its turn
 		if c.wakeSpread != 0 && q.told == nil && failed.err.Cause == nil {
@@ -271,10 +304,21 @@ func (t *turn) attempt(ctx context.Context, lockTerm term, before *failure) (*Le
 	return nil, failed
 }
 
+// pace has the next caller ask at once where an attempt was cut short, but wait for a retry delay where the one before it was
+// as well.
+func (t *turn) pace(failed *failure) {
+	c, q := t.client, t.queue
+	again := q.cutShort
+	q.cutShort = failed.err.Cause != nil && !again
+	if failed.err.Cause != nil && again {
+		q.rest, q.polls = c.clock.Now().Add(c.someDelay()), true
+	}
+}
+
 // giveUp ends a call that waits for its turn.
 func (t *turn) giveUp(ctx context.Context, failed *failure, cause error) error {
 	if failed != nil {
-		return failed.because(cause).final()
+		return t.final(ctx, failed.because(cause))
 	}
 	qs, q := &t.client.queues, t.queue
 	qs.mu.Lock()
@@ -283,11 +327,16 @@ func (t *turn) giveUp(ctx context.Context, failed *failure, cause error) error {
 		reason = ErrTaken
 	}
 	qs.mu.Unlock()
-	err := &Error{Op: OpAcquire, Resource: nameOf(t.keys), Reason: reason, Cause: cause}
-	if t.value != "" {
-		t.client.observe(ctx, t.event(Event{Step: GaveUp, Err: err}))
+	return t.final(ctx, &failure{err: &Error{Op: OpAcquire, Resource: nameOf(t.keys), Reason: reason, Cause: cause}})
+}
+
+// final ends a call that was not granted the lock. The observer is told also where nothing was sent for it, if it was told of
+// the waiting.
+func (t *turn) final(ctx context.Context, failed *failure) error {
+	if failed.claim == nil && t.value != "" {
+		t.client.observe(ctx, t.event(Event{Step: GaveUp, Err: failed.err}))
 	}
-	return err
+	return failed.final()
 }
 
 // observe tells the observer of a step between two attempts, or before the first, whose value is drawn for it.

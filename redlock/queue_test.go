@@ -126,6 +126,160 @@ func TestQueueCost(t *testing.T) {
 	}
 }
 
+// What a lock that another process has costs the nodes does not depend on how many wait for it either where the first of them
+// give up, one after the other: also where each gives up before the nodes have answered its attempt.
+func TestQueueCostOfGivingUp(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options []Option
+	}{{"polling", nil}, {"told", []Option{WithWakeUp(millis("5"))}}} {
+		polls := func(waiters int) (n int) {
+			in(t, 3, func(w *world) {
+				for _, n := range w.nodes {
+					n.hold("r", time.Minute)
+				}
+				var all sync.WaitGroup
+				for i := range waiters {
+					all.Go(func() {
+						ctx, cancel := context.WithTimeout(w.Context(), time.Second*time.Duration(i+1)/time.Duration(waiters))
+						defer cancel()
+						if _, err := w.Lock(ctx, "r", time.Minute); err == nil {
+							w.Error("granted")
+						}
+					})
+					synctest.Wait()
+				}
+				all.Wait()
+				n = len(w.node(0).received(OpAcquire))
+				w.noQueues()
+			}, append(c.options, silent)...)
+			return n
+		}
+		// An attempt takes 2 ms, the delay after it 10 ms: one caller asks 84 times in a second. Of those that are cut short every
+		// other is followed by a delay.
+		for _, waiters := range []int{1, 100, 500, 1000, 4000} {
+			if n := polls(waiters); n < 80 || n > 200 {
+				t.Errorf("%s: %d acquires a node in a second with %d that wait", c.name, n, waiters)
+			}
+		}
+	}
+}
+
+// The news of a release that the first had, who then gave up, is not lost for the next.
+func TestQueueKeepsTheNews(t *testing.T) {
+	in(t, 3, func(w *world) {
+		other, err := w.another(WithWakeUp(millis("40"))).TryLock(w.Context(), "r", time.Minute)
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.hush()
+		done := w.wait("a:120 b")
+		w.atTime(millis("100"))
+		if err := other.Unlock(w.Context()); err != nil { // heard 1 ms later, to ask 40 ms after that
+			w.Error(err)
+		}
+		done.Wait()
+		w.transcript(`
+			122ms a: held by another: context deadline exceeded
+			143ms b has it
+			148ms b unlocks
+		`)
+	}, silent, WithWakeUp(millis("41")), WithRetryDelay(time.Hour, time.Hour), WithRand(always(millis("40"))))
+}
+
+// Leaving the queue concerns the neighbours and nobody else, however many wait: the test cuts all other links, so that whoever
+// goes through the queue finds nothing. As many are woken as have left at the head, one each.
+func TestQueueLeavingTakesOneStep(t *testing.T) {
+	var woken int
+	c, err := New(fakes(3), WithTasks(countedWakes{SystemTasks(), &woken}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	(&Lease{claim: &claim{client: c, keys: []string{"r"}}}).enter() // which is never over
+	const waiters = 1000
+	var all []*turn
+	for range waiters {
+		all = append(all, c.join([]string{"r"}))
+	}
+	q := all[0].queue
+	for _, i := range []int{500, 1, 998} {
+		before, leaving, after := all[i-1], all[i], all[i+1]
+		links := map[*turn][2]*turn{}
+		for _, one := range all {
+			links[one] = [2]*turn{one.prev, one.next}
+			if one != leaving {
+				one.prev, one.next = nil, nil
+			}
+		}
+		leaving.leave()
+		if before.next != after || after.prev != before || leaving.waits || q.front != all[0] || q.back != all[waiters-1] {
+			t.Errorf("turn %d has not left", i)
+		}
+		links[before], links[after] = [2]*turn{links[before][0], after}, [2]*turn{before, links[after][1]}
+		for one, to := range links {
+			if one != leaving {
+				one.prev, one.next = to[0], to[1]
+			}
+		}
+		all = slices.Delete(all, i, i+1)
+		all = append(all, c.join([]string{"r"}))
+	}
+	if woken != 0 {
+		t.Errorf("%d woken by those that left behind others", woken)
+	}
+	q.leases = 0 // as if it were over
+	for i, one := range all {
+		one.leave()
+		if want := min(i+1, waiters-1); woken != want { // the last wakes nobody
+			t.Fatalf("%d woken after %d have left at the head", woken, i+1)
+		}
+	}
+	if len(c.queues.bySet) != 0 {
+		t.Error("the queue is left")
+	}
+}
+
+// countedWakes counts the calls of Wake.
+type countedWakes struct {
+	Tasks
+	n *int
+}
+
+type countedWaiter struct {
+	Waiter
+	n *int
+}
+
+func (c countedWakes) NewWaiter() Waiter { return countedWaiter{c.Tasks.NewWaiter(), c.n} }
+
+func (w countedWaiter) Wake() { *w.n++; w.Waiter.Wake() }
+
+// An observer that panics while a lease is released leaves nobody waiting behind that: the next asks at once, and has the lock
+// when the keys have expired.
+func TestQueueBehindAPanic(t *testing.T) {
+	in(t, 3, func(w *world) {
+		lease := w.mustLock(time.Second)
+		done := w.wait("a")
+		w.observer = atStep(func(e Event) {
+			if e.Step == ReleaseStarted && e.Value == lease.Value() {
+				panic("no room for a log")
+			}
+		})
+		func() {
+			defer func() { _ = recover() }()
+			_ = lease.Unlock(w.Context())
+		}()
+		if w.sent(OpRelease) != "000" {
+			w.Error("released all the same: the test shows nothing")
+		}
+		done.Wait()
+		if w.at() > millis("1050") || w.at() < millis("1000") {
+			w.Errorf("waited until %v", w.at())
+		}
+		w.noQueues()
+	}, silent)
+}
+
 // Those that give up leave the queue at once, wherever they stand, and say why they were not granted the lock.
 func TestQueueGivingUp(t *testing.T) {
 	for _, c := range []struct {
@@ -157,13 +311,14 @@ func TestQueueGivingUp(t *testing.T) {
 			51ms c has it
 			56ms c unlocks
 		`},
+		// The second keeps the delay of the first, which would have asked again at 24 ms, and gives up while its attempt is under way.
 		{"at the head, between two attempts", func(w *world) {
 			for _, n := range w.nodes {
 				n.hold("r", millis("40"))
 			}
 		}, "a:20 b:25 c", `
 			20ms a: held by another: context deadline exceeded after 2 attempts
-			25ms b: held by another: context deadline exceeded
+			25ms b: context deadline exceeded
 			51ms c has it
 			56ms c unlocks
 		`},
@@ -490,6 +645,28 @@ func TestQueueIsObserved(t *testing.T) {
 			28ms released 1 of 1 [release]
 		`)
 	})
+}
+
+// A call that has waited ends for the observer, too, where no attempt comes of it.
+func TestQueueIsObservedToTheEnd(t *testing.T) {
+	in(t, 1, func(w *world) {
+		lease := w.mustLock(time.Minute)
+		w.hush()
+		done := w.wait("a")
+		w.tokens.learn([]string{"r"}, maxToken)
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Error(err)
+		}
+		done.Wait()
+		w.transcript(`
+			1ms queued [acquire]
+			1ms release-started
+			2ms node-answered A released [release]
+			2ms released 1 of 1 [release]
+			2ms gave-up [acquire]: redlock: acquire "r": redlock: no fencing token is left above the counters
+			2ms a: redlock: no fencing token is left above the counters
+		`)
+	}, WithFencing(Fencing{}))
 }
 
 // A client that is closed while thousands wait ends them all at once, in order, and sends nothing for them.

@@ -207,7 +207,7 @@ func (l *Lease) renewAll(ctx context.Context, r Renewal) (failed error) {
 		case errors.Is(failed, ErrLost), errors.Is(failed, ErrReleased), errors.Is(failed, ErrClosed):
 			return failed
 		default:
-			next = now.Add(min(c.renewalDelay(), l.Until().Sub(now)/4))
+			next = now.Add(min(c.someDelay(), l.Until().Sub(now)/4))
 		}
 	}
 }
@@ -227,9 +227,8 @@ func (c *Client) foundLost(err error) bool {
 	return declined > len(c.nodes)-c.quorum
 }
 
-// renewalDelay draws the delay after a renewal that failed. A source of random bytes that fails is no reason to lose the
-// lock.
-func (c *Client) renewalDelay() time.Duration {
+// someDelay draws a retry delay. A source of random bytes that fails is no reason to lose a lock, or to hold others up.
+func (c *Client) someDelay() time.Duration {
 	delay, err := c.newDelay()
 	if err != nil {
 		return c.retryMin

@@ -220,7 +220,7 @@ func (t *teller) step(e *history.Event) string {
 	case redlock.Queued.String():
 		return fmt.Sprintf("%s waits for its turn%s, behind its own lease or another of its calls", e.Process, t.on(e))
 	case redlock.Yielding.String():
-		return fmt.Sprintf("%s waits for %v, so that other clients get their turn%s", e.Process, round(time.Duration(e.Span)), t.on(e))
+		return fmt.Sprintf("%s has its turn%s, and waits for %v before it asks", e.Process, t.on(e), round(time.Duration(e.Span)))
 	case redlock.Denied.String():
 		if a.validity < 0 {
 			return fmt.Sprintf("%s reads its clock again: no validity is left (%v), it gives the lock%s up", e.Process, round(a.validity), t.on(e))
