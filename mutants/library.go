@@ -206,7 +206,7 @@ func ofTheLibrary() []Mutant {
 			Edits: []Edit{
 				{"redlock/renew.go", "ctx, cancel := c.clock.WithCancel(ctx)", "ctx, cancel := c.clock.WithCancel(context.WithoutCancel(ctx))"},
 				{"redlock/renew.go", "\t\tcancel(nil)\n\t\tfor !hasEnded() {", "\t\t_ = cancel\n\t\tfor false && !hasEnded() {"},
-				{"redlock/batch.go", "return cl.released || !now.Before", "return !now.Before"},
+				{"redlock/batch.go", "return cl.released\n", "return false\n"},
 				{"redlock/extend.go", "if ended := l.state(); ended != nil {\n\t\treturn &Error{", "if ended := l.state(); ended != nil && ended != ErrReleased {\n\t\treturn &Error{"},
 				{"sim/model/model.go", "case !ok || r.value != c.Value:", "case ok && r.value != c.Value:"},
 				{"sim/model/model.go", "s.keys[key] = record{r.value, now + ttl, r.set}", "s.keys[key] = record{c.Value, now + ttl, r.set}"},
