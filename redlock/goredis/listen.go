@@ -70,7 +70,7 @@ type subscription struct {
 	running  bool                 // the task that reads
 	closing  bool                 // the connection is being closed because nobody needed it
 	closed   bool                 // by Nodes.Close: nobody may listen any more
-	ended    func()               // called when the reading task has ended; nil unless Nodes.Close waits for it
+	ended    []func()             // called when the reading task has ended; each is a Nodes.Close that waits for it
 	pubsub   *redis.PubSub        // nil between connections
 	channels map[string]bool      // that pubsub was asked to subscribe to
 	updating bool                 // a task asks it to
@@ -91,8 +91,8 @@ func (n *Node) subscribe() {
 			s.running = false
 			ended := s.ended
 			s.mu.Unlock()
-			if ended != nil {
-				ended()
+			for _, wake := range ended {
+				wake()
 			}
 			return
 		}
@@ -235,7 +235,7 @@ func (n *Node) endListening() (wait func()) {
 	s := &n.subscription
 	done := n.tasks.NewWaiter()
 	s.mu.Lock()
-	s.closed, s.ended = true, done.Wake
+	s.closed, s.ended = true, append(s.ended, done.Wake)
 	clear(s.waiters)
 	s.mu.Unlock()
 	n.closeConnection()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -69,6 +70,29 @@ func TestListen(t *testing.T) {
 func TestListenToNobody(t *testing.T) {
 	client := newClient(t, "127.0.0.1:1", nil)
 	newNode(t, client).Listen("channel", func() { t.Error("heard") })()
+}
+
+// Nodes that are closed by several at once are closed for all of them.
+func TestClosedTwiceWhileListening(t *testing.T) {
+	server := redisserver.Start(t)
+	for range 20 {
+		nodes, err := goredis.Open(server.Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes[0].(redlock.Listener).Listen("channel", func() {})
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() { _ = nodes.Close() }) // all but the first are told that it is closed already
+		}
+		closed := make(chan struct{})
+		go func() { all.Wait(); close(closed) }()
+		select {
+		case <-closed:
+		case <-time.After(patience):
+			t.Fatal("one of them waits for ever")
+		}
+	}
 }
 
 // A waiter with the wake-up has the lock long before it would have asked again.
