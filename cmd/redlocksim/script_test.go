@@ -4,10 +4,16 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"redlocksim/internal/redisserver"
+	"redlocksim/internal/undisturbed/tried"
 )
 
 // asCommand is the environment variable with which the test binary is the command.
@@ -32,6 +38,39 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// The scripts in testdata/servers start redis-server processes. A busy machine can fail them, so that they are tried again,
+// with a longer $A_WHILE, which is in seconds.
+func TestScriptsOnServers(t *testing.T) {
+	redisserver.Program(t)
+	scripts, err := filepath.Glob("testdata/servers/*.txtar")
+	if err != nil || len(scripts) < 2 {
+		t.Fatalf("the scripts are %v, there were more: %v", scripts, err)
+	}
+	for _, path := range scripts {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			tried.Test(t, 50*time.Millisecond, func(a *tried.T) {
+				testscript.RunT(attempt{a}, testscript.Params{
+					Files:               []string{path},
+					RequireExplicitExec: true,
+					Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+					Setup: func(env *testscript.Env) error {
+						env.Setenv("A_WHILE", strconv.Itoa(int(4*a.Slower)))
+						return nil
+					},
+				})
+			})
+		})
+	}
+}
+
+// attempt is an attempt at a script.
+type attempt struct{ *tried.T }
+
+func (a attempt) Run(_ string, f func(testscript.T)) { f(a) }
+func (a attempt) Parallel()                          {}
+func (a attempt) Verbose() bool                      { return testing.Verbose() }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {

@@ -52,8 +52,8 @@ func Start(tb testing.TB, args ...string) *Server {
 	return StartIn(tb, nil, args...)
 }
 
-// StartIn is Start with additions to the environment, as in [exec.Cmd.Env], which Restart keeps.
-func StartIn(tb testing.TB, env []string, args ...string) *Server {
+// Program is the path of redis-server. Without one on the PATH the test is skipped; see RequireEnv.
+func Program(tb testing.TB) string {
 	tb.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -62,6 +62,13 @@ func StartIn(tb testing.TB, env []string, args ...string) *Server {
 		}
 		tb.Skipf("redisserver: skipped, there is no redis-server on the PATH (Debian package redis-server): %v", err)
 	}
+	return program
+}
+
+// StartIn is Start with additions to the environment, as in [exec.Cmd.Env], which Restart keeps.
+func StartIn(tb testing.TB, env []string, args ...string) *Server {
+	tb.Helper()
+	program := Program(tb)
 	s := &Server{tb: tb, Dir: tb.TempDir(), env: env, args: append([]string{program}, args...)}
 	tb.Cleanup(func() {
 		if s.proc != nil {
@@ -70,6 +77,7 @@ func StartIn(tb testing.TB, env []string, args ...string) *Server {
 	})
 	// Between the choice of a port and the server's bind another process may take it: then the server exits, or the
 	// answer comes from a process that is not ours, and another port is tried.
+	var err error
 	for range portAttempts {
 		if s.Addr, err = freeAddr(); err == nil {
 			if err = s.launch(); err == nil {
