@@ -62,12 +62,12 @@ func (x Attack) Exclusion() bool { return x.broken == nil }
 // Attacks lists all attacks.
 func Attacks() []Attack {
 	return []Attack{
-		{Name: "clocks", Text: "the holder's clock is slow, or stands still, and the nodes' are fast, or step forward, and the second client asks the moment a quorum has let go", build: clocks, byClock: true},
-		{Name: "restart", Text: "as many of the holder's nodes as it takes stop right after the grant, and come back without their memory when the budget allows it", build: restart},
-		{Name: "memory-loss", Text: "the holder has no more nodes than a quorum, and as many of them as the budget allows come back at once without their memory", build: memoryLoss},
-		{Name: "split", Text: "each client reaches nodes that the other does not reach", build: split},
-		{Name: "pause", Text: "the holder makes sure of its lease at the last moment that its guard time allows, is paused, and its write takes as long as a message can", build: pause, byClock: true},
-		{Name: "timeout", Text: "every message takes as long as it can, and the client's clock is fast: a node that answers later than its timeout has no vote", build: timeout, broken: notGranted},
+		{Name: "clocks", Text: "the holder's clock is slow or stopped, the nodes' clocks are fast or step forward, and the second client asks as soon as a quorum is free", build: clocks, byClock: true},
+		{Name: "restart", Text: "just enough of the holder's nodes stop right after the grant, and come back without their memory as early as the budget allows", build: restart},
+		{Name: "memory-loss", Text: "the holder has only a quorum, and as many of its nodes as the budget allows come back at once without their memory", build: memoryLoss},
+		{Name: "split", Text: "each client reaches only nodes that the other cannot reach", build: split},
+		{Name: "pause", Text: "the holder checks its lease at the last moment that its guard time allows, pauses, and then its write takes as long as a message can", build: pause, byClock: true},
+		{Name: "timeout", Text: "every message takes as long as it can, and the client's clock is fast; a node that answers after its timeout has no vote", build: timeout, broken: notGranted},
 	}
 }
 

@@ -36,13 +36,13 @@ type Knob struct {
 
 // knobs are the settings that stop an attack, by its name.
 func knobs(attack string) []Knob {
-	allowance := "TTL × (1 − (1−ρ)/(1+ρ)), and for a step J of the nodes' clocks J × (1−ρ)/(1+ρ) more, for one of the client's lock clock J, and for a suspension that it does not count its length × (1−ρ)"
+	allowance := "TTL × (1 − (1−ρ)/(1+ρ)), plus J × (1−ρ)/(1+ρ) for a step J of the nodes' clocks, J for a step J of the client's lock clock, and S × (1−ρ) for a suspension S that this clock does not count"
 	switch attack {
 	case "clocks":
 		return []Knob{
-			{Path: "lock.drift.constant", Text: allowance + ", less the factor's part", Unit: Nanoseconds, messages: asTime,
+			{Path: "lock.drift.constant", Text: allowance + "; minus the factor's part", Unit: Nanoseconds, messages: asTime,
 				Formula: func(s *Settings) decimal.Decimal { return Allowance(s).Sub(factorsPart(s)) }},
-			{Path: "lock.drift.factor", Text: allowance + ", less the constant, as a part of the TTL", Unit: Percent,
+			{Path: "lock.drift.factor", Text: allowance + "; minus the constant, as a part of the TTL", Unit: Percent,
 				Formula: func(s *Settings) decimal.Decimal {
 					return Allowance(s).Sub(ns(s.Lock.Drift.Constant)).Shift(2).DivRound(ns(s.Lock.TTL), 12)
 				},
@@ -51,7 +51,7 @@ func knobs(attack string) []Knob {
 				}},
 		}
 	case "restart":
-		return []Knob{{Path: "budget.restart-delay", Text: "what is left of the holder's belief: (TTL − drift allowance) / (1−ρ), with the steps and suspensions of its clock; nothing where nodes keep their memory",
+		return []Knob{{Path: "budget.restart-delay", Text: "what is left of the holder's lease as it believes: (TTL − drift allowance) / (1−ρ), plus the steps and suspensions of its clock; 0 if nodes keep their memory",
 			Formula: RestartDelay, Unit: Nanoseconds, messages: asTime,
 			// Where no node forgets, what breaks the lock is clocks that the drift allowance does not cover.
 			Applies: func(s *Settings) bool {
@@ -66,7 +66,7 @@ func knobs(attack string) []Knob {
 				}},
 		}
 	case "pause":
-		return []Knob{{Path: "lock.guard-time", Text: "the longest pause, suspension and message together, less what the drift allowance leaves; nothing where the library ends the context of a lease that much earlier anyway",
+		return []Knob{{Path: "lock.guard-time", Text: "the longest pause, suspension and message together, minus the spare drift allowance; 0 if the library already ends the context of a lease that much earlier",
 			Formula: Guard, Unit: Nanoseconds, messages: asTime,
 			// Where leases overlap, no guard time helps.
 			Applies: func(s *Settings) bool { return Allowance(s).LessThanOrEqual(ns(drift(s))) }}}

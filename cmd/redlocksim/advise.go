@@ -13,18 +13,18 @@ import (
 
 // knownFlags are what a user may know, by the keys of a file.
 var knownFlags = []struct{ key, usage string }{
-	{"clock-error", "how wrong the rate of any clock can be: 500ppm, 0.05%; 500ppm unless given"},
-	{"clock-step", "how far a node's wall clock can step: 100ms; 0s unless given"},
-	{"pause", "the longest pause of a client between its last look at the clock and an effect: 800ms; 0s unless given"},
-	{"rtt", "the round trip to a node: 2ms, or '{p50: 1ms, p99: 8ms, max: 20ms}'; 1 to 10 ms unless given"},
-	{"persistence", "what nodes write to disk: none, everysec (every-second) or always; none unless given"},
-	{"power-loss", "whether nodes can lose power, which costs what was not fsynced: true or false; true unless given"},
-	{"nodes", "how many nodes there are; 5 unless given"},
-	{"down", "how many of them may be down at a time; 1 unless given"},
-	{"memory-loss", "how many may come back without their memory before the restart delay is over; 0 unless given"},
-	{"ttl", "the time to live of locks: 10s"},
-	{"work", "how long the work under a lock takes, from which the TTL follows: 4s"},
-	{"node-timeout", "a node timeout that is shorter than the longest round trip; what it costs is computed"},
+	{"clock-error", "maximum rate error of any clock: 500ppm, 0.05% (default 500ppm)"},
+	{"clock-step", "how far a node's wall clock can step: 100ms (default 0s)"},
+	{"pause", "longest pause of a client between its last look at the clock and an effect: 800ms (default 0s)"},
+	{"rtt", "round trip to a node: 2ms, or '{p50: 1ms, p99: 8ms, max: 20ms}' (default 1 to 10 ms)"},
+	{"persistence", "when nodes fsync: none, everysec (every-second) or always (default none)"},
+	{"power-loss", "whether nodes can lose power, and with it what was not fsynced: true or false (default true)"},
+	{"nodes", "number of nodes (default 5)"},
+	{"down", "how many nodes may be down at a time (default 1)"},
+	{"memory-loss", "how many nodes may come back without their memory before the restart delay is over (default 0)"},
+	{"ttl", "time to live of the locks: 10s"},
+	{"work", "how long the work under a lock takes, to compute the TTL from: 4s"},
+	{"node-timeout", "a node timeout shorter than the longest round trip; advise computes what it costs"},
 }
 
 func newAdvise() *cobra.Command {
@@ -32,22 +32,23 @@ func newAdvise() *cobra.Command {
 	given := make([]string, len(knownFlags))
 	cmd := &cobra.Command{
 		Use:   "advise [FILE]",
-		Short: "Compute the smallest safe settings from what is known of clocks, pauses, network and nodes",
+		Short: "Compute the smallest safe settings for your environment",
 		Long: `Compute the smallest safe drift allowance, restart delay, node timeout, quorum
-and guard time from what is known. Each is confirmed in the simulator on both
-sides: with it the worst schedule fails, and with a millisecond, a millionth or
-a node less it breaks the lock. With what they cost in availability, computed
-exactly and simulated; with what no setting can mend; and as a YAML block for a
-scenario file and as options of the library.
+and guard time from what you know about clocks, pauses, network and nodes. The
+simulator tests each setting just above and just below its limit: with it the
+lock survives the worst schedule, and with a millisecond, a millionth or a node
+less it breaks. advise also reports what the settings cost in availability,
+computed exactly and simulated, and what no setting can prevent. It prints the
+settings as a YAML block for a scenario file and as options of the library.
 
-A file has the keys of the flags, without the hyphens in front; flags go over it.
-One of ttl and work must be given. The settings are those of one lock. Several
-resources are locks of their own and take the same settings, each by itself and
-as one lock: there is nothing to say about them.
+FILE has the same keys as the flags, without the hyphens in front; flags take
+precedence. One of ttl and work must be given. The settings are for one lock.
+Several resources need no other settings: each is a lock of its own, and so are
+all of them taken as one.
 
-` + exitcode.Help(exitcode.Specifics{exitOK: "the settings are confirmed", exitSafety: "the simulator contradicts a formula: one of them is wrong",
-			exitUsage: "also if there are no such settings", exitLiveness: "the simulator contradicts what the settings cost",
-			exitNotTested: "an attack, so that a setting is not confirmed"}),
+` + exitcode.Help(exitcode.Specifics{exitOK: "the simulator confirms the settings", exitSafety: "the simulator contradicts a formula, so that one of them is wrong",
+			exitUsage: "also if no settings are safe", exitLiveness: "the simulator contradicts the computed cost",
+			exitNotTested: "an attack did not take place, so a setting is not confirmed"}),
 		Example: `  redlocksim advise --ttl 10s
   redlocksim advise --work 4s --pause 800ms --clock-error 0.1% --rtt '{p50: 1ms, p99: 8ms, max: 20ms}'
   redlocksim advise --ttl 30s --nodes 7 --down 2 --memory-loss 1 --json

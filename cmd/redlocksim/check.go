@@ -18,70 +18,71 @@ import (
 	"redlocksim/reports"
 )
 
-var checkHelp = `Judge recorded histories of locks: did two ever hold the lock together?
+var checkHelp = `Check recorded lock histories: did two clients ever hold the lock at once?
 
-A history is what each client asked a lock for and was told, in the order in
-which it happened. It can come from anywhere. The format is found by itself:
+A history lists what each client asked of a lock and what it was told, in the
+order of events. It can come from any implementation. The format is detected:
 
-  edn     Jepsen's history.edn, one operation a line or all in one vector:
+  edn     Jepsen's history.edn, one operation per line or all in one vector:
             {:process 0, :type :invoke, :f :acquire, :value nil}
             {:process 0, :type :ok,     :f :acquire, :value nil}
-  json    the same in JSON, one object a line or all in one array:
+  json    the same as JSON, one object per line or all in one array:
             {"process":0,"type":"invoke","f":"acquire"}
             {"process":0,"type":"ok","f":"acquire"}
-  native  the JSON Lines of redlocksim itself; nothing more needs to be said
+  native  the JSON Lines of redlocksim itself, which need no --model
 
-Each operation has two lines: type invoke, and then ok (it happened), fail (it
-certainly did not) or info (nobody knows). An operation without a second line
-counts as info. f is acquire or lock, release or unlock, extend or refresh.
-Lines of the process nemesis are skipped. Other fields may be there; only time
-(in nanoseconds, for leases) and index are looked at.
+Each operation has two lines: type invoke, then ok (it happened), fail (it
+certainly did not) or info (unknown). An operation without a second line counts
+as info. f is acquire or lock, release or unlock, extend or refresh. Lines of
+the process nemesis are skipped. Of other fields only time (in nanoseconds, for
+leases) and index are used.
 
-What kind of lock it should be has to be said, as the same history can be right
-for one and wrong for another:
+The same history can be right for one kind of lock and wrong for another, so you
+must name the kind:
 
   --model mutex      one holder at a time; anybody may release (Jepsen's mutex)
   --model owner      only the holder, a process, can release or extend
   --model reentrant  the holder may acquire again, and releases as often
-  --model fenced     as owner, and acquire returns a token, a whole number, that
-                     is higher than all before: "value":7, or ["name",7], or a
-                     map with token or fence; -1 is a token nobody knows
+  --model fenced     as owner, and acquire returns a token, a whole number above
+                     all earlier ones: "value":7, or ["name",7], or a map with
+                     token or fence; -1 is a token that nobody knows
   --model reentrant-fenced
-                     as reentrant, with tokens: one for all acquires of a hold
+                     as reentrant, with tokens; all acquires of a hold share one
   --model lease --lease 10s
-                     as owner, and another can take the lock from 10s after the
-                     acquire or last extend was called; every line needs a time
+                     as owner, but another may take the lock from 10s after the
+                     call of the acquire or last extend; every line needs a time
 
-docs/checker.md defines each of them.
+docs/checker.md defines each model.
 
-Operations that name a lock are judged lock by lock. A name is a field key,
-lock, name or resource of the operation, or of a value that is a map; or the
-first of a value that is a pair, ["a-lock" 7], as Jepsen's independent keys are.
-With --group-by key also a value that is a text alone is a name, and each
-operation must have one; with --group-by none all are on one lock.
+Operations that name a lock are judged lock by lock. The name is the field key,
+lock, name or resource of the operation, or of a value that is a map. It may
+also be the first element of a value that is a pair, ["a-lock" 7], as with
+Jepsen's independent keys. --group-by key requires a name in every operation,
+and takes a value that is only text as the name. --group-by none puts all
+operations on one lock.
 
-Of a mixed workload --only acquire,release judges these operations and passes
-over the others, and --key NAME those on one lock. --sort is for files whose
-times step back a little, as several recorders' do: it sorts the lines by time.
+In a mixed workload --only acquire,release judges these operations and skips the
+others; --key NAME judges the operations on one lock. --sort sorts lines by
+time, for recorders whose times step back a little.
 
-An acquire of unknown outcome counts as a hold only where a later success of the
-same process shows that it was one. An operation of unknown outcome may have
-happened up to the next success of its process, or never.
+An acquire with an unknown outcome counts as a hold only if a later success of
+the same process proves it. An operation with an unknown outcome may have
+happened at any time up to the next success of its process, or never.
 
-The answer is good or bad, with the two operations that conflict as FILE:LINE.
+The answer is good or bad, with the two conflicting operations as FILE:LINE.
 Findings:
-  lease-overlap    two held the lock at the same time
+  lease-overlap    two processes held the lock at the same time
   not-held         a release or extend succeeded though the lock was not held
   token-repeated   two grants got the same token
   token-regressed  a grant got a lower token than an earlier one
-  token-gap        no number is left for a grant whose token is not known
+  token-gap        no number is left for a grant whose token is unknown
   token-changed    a holder acquired again and got another token
-and, in native histories, those of redlocksim run.
+and, in native histories, the findings of redlocksim run.
 
 ` + exitcode.Help(exitcode.Specifics{
 	exitOK:     "every history is good",
 	exitSafety: "a history is bad",
-	exitUsage:  "also a file that cannot be judged, and has no verdict: it ends too early, is empty, mixed up, or not a history",
+	exitUsage:  "also a file without a verdict, since it is truncated, empty, out of order or not a history",
 })
 
 func newCheck() *cobra.Command {
@@ -91,7 +92,7 @@ func newCheck() *cobra.Command {
 	var keys, only []string
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Judge recorded lock histories: Jepsen's, or your own",
+		Short: "Check recorded lock histories: Jepsen's, or your own",
 		Long:  checkHelp,
 		Example: `  redlocksim check --model mutex store/latest/history.edn
   redlocksim check --model lease --lease 10s --json history.json
@@ -131,14 +132,14 @@ func newCheck() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&model, "model", "", "the kind of lock: "+list(foreign.Models()))
-	cmd.Flags().DurationVar(&lease, "lease", 0, "how long a lease lasts, for --model lease: 10s, 500ms")
-	cmd.Flags().StringVar(&group, "group-by", string(foreign.ByNameIfAny), "how locks are told apart: "+list(foreign.Groupings()))
-	cmd.Flags().StringVar(&format, "format", "", "how the files are written: "+list(foreign.Formats())+"; found by itself unless given")
-	cmd.Flags().StringArrayVar(&keys, "key", nil, "judge only the operations on this lock; may be given again")
+	cmd.Flags().StringVar(&model, "model", "", "kind of lock: "+list(foreign.Models()))
+	cmd.Flags().DurationVar(&lease, "lease", 0, "length of a lease, for --model lease: 10s, 500ms")
+	cmd.Flags().StringVar(&group, "group-by", string(foreign.ByNameIfAny), "how to tell locks apart: "+list(foreign.Groupings()))
+	cmd.Flags().StringVar(&format, "format", "", "file format: "+list(foreign.Formats())+" (default detected)")
+	cmd.Flags().StringArrayVar(&keys, "key", nil, "judge only the operations on this lock; may be repeated")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "judge only these operations of a mixed workload: acquire,release")
-	cmd.Flags().BoolVar(&sorted, "sort", false, "put the lines in the order of their times first, and say how many were moved")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write the answer as JSON, with null for a verdict where there is none")
+	cmd.Flags().BoolVar(&sorted, "sort", false, "sort the lines by time first, and report how many were moved")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write the answer as JSON; a file without a verdict has null")
 	return cmd
 }
 
@@ -177,7 +178,7 @@ func checkFile(stdin io.Reader, file string, o foreign.Options) (reports.Judged,
 	case errors.As(err, &invalid):
 		err = fmt.Errorf("%s:%d: %w", file, invalid.Line, reason{invalid})
 	case errors.Is(err, foreign.ErrOptions) && o.Model == "":
-		err = fmt.Errorf("%s: %w: --model %s (redlocksim check --help says which is which)", file, err, list(foreign.Models()))
+		err = fmt.Errorf("%s: %w: --model %s (see redlocksim check --help)", file, err, list(foreign.Models()))
 	default:
 		err = fmt.Errorf("%s: %w", file, err)
 	}

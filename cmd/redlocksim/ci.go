@@ -21,8 +21,8 @@ type ciFiles struct {
 }
 
 func (f *ciFiles) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.junit, "junit", "", "write the results as JUnit XML to this file; - for standard output")
-	flags.StringVar(&f.markdown, "markdown", "", "write a summary with stories as Markdown to this file; - for standard output")
+	flags.StringVar(&f.junit, "junit", "", "write the results as JUnit XML to this file (- for standard output)")
+	flags.StringVar(&f.markdown, "markdown", "", "write a summary with stories as Markdown to this file (- for standard output)")
 }
 
 // targets are the files that were asked for.

@@ -47,7 +47,7 @@ func failureOf(err error) *failure {
 		return f
 	default:
 		// Everything that cobra itself finds is a mistake in the command line.
-		return &failure{exitUsage, fmt.Errorf("%w (redlocksim --help says more)", err)}
+		return &failure{exitUsage, fmt.Errorf("%w (see redlocksim --help)", err)}
 	}
 }
 

@@ -26,19 +26,19 @@ func newExplain() *cobra.Command {
 	var full, force bool
 	cmd := &cobra.Command{
 		Use:   "explain NAME|FILE",
-		Short: "Say why a scenario shows what it shows, and what would have prevented it",
-		Long: `Say what a scenario is about, what happened in it, why each rule of the checker
-does or does not hold, and what would have prevented what went wrong. That is found
-out by running: with fencing tokens, with the restart guard, with clients that stop
-in time, nodes that stay down for longer, a larger drift allowance, quorum or time
-to live, and every other word of every setting. Where no single change helps, two
-at a time are tried. What helps must do so on five seeds, and on tier wire.
+		Short: "Explain a verdict, and what would have prevented it",
+		Long: `Explain a scenario: what it is about, what happened, why each rule of the
+checker holds or not, and what would have prevented the violation. The remedies
+are found by trying them: fencing tokens, the restart guard, clients that stop
+in time, nodes that stay down longer, a larger drift allowance, quorum or time
+to live, and every other value of every setting. If no single change helps,
+pairs are tried. A remedy must work on five seeds, and on tier wire.
 
---write writes the scenario with one of the changes as a file, with what it shows
-as what it expects; --variant is its number in the list. An input is never replaced,
-and any other file that is not empty only with --force.
+--write saves the scenario with one of the remedies as a file that expects the
+new verdict; --variant picks the remedy by its number in the list. An input is
+never replaced, and any other file that is not empty only with --force.
 
-` + exitcode.Help(exitcode.Specifics{exitOK: "explained"}),
+` + exitcode.Help(exitcode.Specifics{exitOK: "the verdict is explained"}),
 		Example: `  redlocksim explain 24-restart-at-once/one-of-three
   redlocksim explain ours.yaml --variant 2 --write ours-mended.yaml`,
 		Args: cobra.ExactArgs(1),
@@ -80,12 +80,12 @@ and any other file that is not empty only with --force.
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&only, "case", "", "only the case of this name")
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices; 0 unless given, or what the file was recorded with")
-	cmd.Flags().StringVar(&path, "write", "", "write the scenario with a change that prevents it to this file; - writes it to standard output, and nothing else")
-	cmd.Flags().IntVar(&variant, "variant", 1, "which change, by its number in the list")
-	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there; an input is never replaced")
-	cmd.Flags().BoolVar(&full, "full", false, "tell the whole story, however long")
+	cmd.Flags().StringVar(&only, "case", "", "explain only this case")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "random seed (default 0, or the seed that the file was recorded with)")
+	cmd.Flags().StringVar(&path, "write", "", "write the scenario with a remedy to this file (- for standard output, and nothing else)")
+	cmd.Flags().IntVar(&variant, "variant", 1, "which remedy to write, by its number in the list")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file; never replaces an input")
+	cmd.Flags().BoolVar(&full, "full", false, "print the whole story, however long")
 	return cmd
 }
 
@@ -130,7 +130,7 @@ func writeVariant(to *sink, x *explain.Explanation, variant int, path string) er
 	case len(prevents) == 0:
 		return &failure{exitUsage, fmt.Errorf("--write: nothing that was tried prevents the %s", x.Wrong)}
 	case variant < 1 || variant > len(prevents):
-		return &failure{exitUsage, fmt.Errorf("--variant %d: there are 1 to %d", variant, len(prevents))}
+		return &failure{exitUsage, fmt.Errorf("--variant %d: must be from 1 to %d", variant, len(prevents))}
 	}
 	t := prevents[variant-1]
 	text, err := t.Scenario.Encode()

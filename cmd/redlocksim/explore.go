@@ -34,31 +34,33 @@ func newExplore() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explore [NAME|FILE]",
 		Short: "Search for a schedule of faults that breaks the lock",
-		Long: `Draw experiments at random, run them, and go on where the lock escaped most
-narrowly. The settings and the assumptions are those of a scenario or of a
-settings file, which is a scenario file with only lock, nodes, network, storage
-and budget; without either, the library's defaults. Workload, number of clients
-and faults are drawn within the budget, or with --beyond regardless of it.
+		Long: `Search for a schedule of faults that breaks the lock. The search runs random
+experiments and concentrates on near misses, in which the lock only just held.
+Lock settings and budget come from a scenario or from a settings file, which is
+a scenario file with only lock, nodes, network, storage and budget. Without one
+the search tests the library's defaults. It draws the workload, the number of
+clients and faults within the budget; --beyond also draws faults that exceed it.
 
-What is found is shrunk to a scenario file that redlocksim run repeats, a Go
-test, and a page with its timeline, in the directory. A search that was ended goes
-on with --resume, and finds what it would have found anyway. --shard i/n does one
-part of the runs; merge adds the parts up.
+Each finding is shrunk and saved in --dir as a scenario file for redlocksim run,
+a Go test, and a page with its timeline. --resume continues an interrupted
+search, which then finds what it would have found anyway. --shard i/n does one
+part of the runs; redlocksim merge combines the parts.
 
-Every thousandth run is made again and compared, and a lock with a planted bug
-must be caught every thousand runs, or the search ends with an error.
+The search checks itself: every thousandth run is repeated and must come out the
+same, and every thousand runs it must catch a known-broken lock. If either
+fails, the search ends with an error.
 
-With --systematic nothing is drawn: the scenario is run as it is, and then every
-fault of the vocabulary is placed at every step of it, or with --depth 2 every
-two. With --orders all orders of messages and timers are gone through in small
-worlds of three nodes and two clients, and the report says what was covered. Where
-the settings name several resources clients lock any of them, and several as one
-if the protocol can; faults are placed around the grants of each.
+--systematic draws nothing. It runs the scenario as it is, then injects every
+kind of fault at every step of it, or with --depth 2 every two of them. --orders
+explores all orders of messages and timers in small worlds of three nodes and
+two clients, and reports what it covered. If the settings name several
+resources, clients lock any of them, and several as one lock where the protocol
+can; faults are injected around the grants of each.
 
-The report of each search says which steps of the algorithm, faults, moments and
-rules of the checker were reached and which never were. A feature that the
-settings turn on and that no run used is a warning; with --strict it makes the
-search not tested.
+Every search reports which steps of the algorithm, faults, moments and rules of
+the checker its runs reached, and which they never reached. A feature that the
+settings turn on but no run used is a warning; --strict makes the search count
+as not tested.
 
 ` + keepsFiles + `
 
@@ -135,37 +137,37 @@ search not tested.
 				err = werr
 			}
 			if n := summary.Unfinished; n > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %d more runs broke the lock, among the last ones, which are not counted; what no finding explains is in %s, not shrunk\n",
+				fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %d more runs broke the lock in the unfinished last generation, which is not counted; those that no finding explains are in %s, not shrunk\n",
 					n, filepath.Join(o.Dir, search.RawPattern))
 			}
 			if ctx.Err() != nil && err == nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: ended early; the same command with --resume goes on\n")
+				fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: stopped early; run the same command with --resume to continue\n")
 			}
 			return searchVerdict(cmd, summary, strict, err)
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.Runs, "seeds", 0, "how many experiments to run; 10000 unless this or --for is given")
-	f.DurationVar(&o.For, "for", 0, "how long to search; what was found and waits is shrunk after that")
-	f.BoolVar(&beyond, "beyond", false, "draw faults that exceed the budget, too")
-	f.StringVar(&o.Dir, "dir", "", "the directory for findings and for the state of the search; unless given "+searchDir+", and -systematic or -beyond behind it with these flags")
-	f.BoolVar(&o.Resume, "resume", false, "go on with the search in the directory")
+	f.IntVar(&o.Runs, "seeds", 0, "number of experiments (default 10000, or no limit with --for)")
+	f.DurationVar(&o.For, "for", 0, "how long to search; pending findings are shrunk after that")
+	f.BoolVar(&beyond, "beyond", false, "also draw faults that exceed the budget")
+	f.StringVar(&o.Dir, "dir", "", "directory for findings and for the state of the search (default "+searchDir+", followed by -systematic and -beyond if these flags are given)")
+	f.BoolVar(&o.Resume, "resume", false, "continue the search in the directory")
 	f.StringVar(&shard, "shard", "", "do only this part of the runs, as in 2/8")
-	f.Uint64Var(&o.Seed, "seed", 0, "the seed of the whole search")
-	f.IntVar(&o.Jobs, "jobs", 0, "how many runs at a time; one a core unless given. Does not change what is found")
-	f.IntVar(&o.Generation, "generation", search.DefaultGeneration, "after how many runs to look where to go on")
-	f.BoolVar(&o.Blind, "blind", false, "draw every experiment anew, without going on from narrow escapes")
-	f.IntVar(&clients, "clients", 3, "the largest number of clients, at least 2")
-	f.DurationVar(&duration, "duration", 30*time.Second, "the length of a run in virtual time")
-	f.StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
+	f.Uint64Var(&o.Seed, "seed", 0, "seed of the whole search")
+	f.IntVar(&o.Jobs, "jobs", 0, "number of parallel runs (default one per core); does not change the findings")
+	f.IntVar(&o.Generation, "generation", search.DefaultGeneration, "choose new near misses to start from after this many runs")
+	f.BoolVar(&o.Blind, "blind", false, "draw every experiment afresh, ignoring near misses")
+	f.IntVar(&clients, "clients", 3, "maximum number of clients, at least 2")
+	f.DurationVar(&duration, "duration", 30*time.Second, "length of a run in virtual time")
+	f.StringVar(&jsonPath, "json", "", "write the summary as JSON to this file (- for standard output, and nothing else)")
 	addStrict(f, &strict)
 	addForce(f, &force)
 	files.addFlags(f)
-	f.Bool(bySystem, false, "place every fault at every step of the scenario")
-	f.IntVar(&so.depth, "depth", 1, "how many faults to place at a time, 1 or 2, with --systematic")
-	f.Bool(allOrders, false, "go through all orders of messages in small worlds")
-	f.IntVar(&so.late, "late", 1, "how often messages may be late, with --orders; -1 is without a limit")
-	f.IntVar(&so.runs, "limit", 15_000, "how many placements to run, or how many runs of each small world; 0 is without a limit")
+	f.Bool(bySystem, false, "inject every fault at every step of the scenario")
+	f.IntVar(&so.depth, "depth", 1, "how many faults to inject at a time with --systematic, 1 or 2")
+	f.Bool(allOrders, false, "explore all orders of messages and timers in small worlds")
+	f.IntVar(&so.late, "late", 1, "how often messages may be late with --orders; -1 for no limit")
+	f.IntVar(&so.runs, "limit", 15_000, "maximum number of placements, or of runs of each small world; 0 for no limit")
 	return cmd
 }
 
@@ -242,7 +244,7 @@ func defaultDir(asked string, beyond bool) string {
 // oneScenario is the scenario that the arguments name.
 func oneScenario(args []string) (*scenarios.Scenario, error) {
 	if len(args) == 0 {
-		return nil, &failure{exitUsage, errors.New("--systematic: needs a scenario, whose steps faults are placed at")}
+		return nil, &failure{exitUsage, errors.New("--systematic needs a scenario, to inject faults at its steps")}
 	}
 	found, _, err := find(args[0])
 	if err != nil {
@@ -255,11 +257,11 @@ func oneScenario(args []string) (*scenarios.Scenario, error) {
 }
 
 var exploreExitHelp = exitcode.Help(exitcode.Specifics{
-	exitOK:        "no violation found",
-	exitSafety:    "a violation found, within the budget or, with --beyond, any",
+	exitOK:        "no violation was found",
+	exitSafety:    "a violation was found, within the budget or, with --beyond, at all",
 	exitRepeat:    "",
-	exitNotTested: "with --systematic or --orders, not a single run tested anything; with --strict, also a feature that the settings turn on and no run used",
-	exitInternal:  "also if the lock with a planted bug was not caught",
+	exitNotTested: "with --systematic or --orders, no run tested anything; with --strict, the settings turn on a feature that no run used",
+	exitInternal:  "also if the known-broken lock was not caught",
 })
 
 // baseOf is the settings that a search starts from.
@@ -305,7 +307,7 @@ func checkSpace(o *search.Options, shard string) error {
 		return err
 	}
 	if o.Runs == 0 {
-		return usage("--shard: a part of a number of runs; --for has none")
+		return usage("--shard needs --seeds: a search limited by --for has no fixed number of runs to divide")
 	}
 	o.Shard, o.Shards = part, of
 	return nil
@@ -382,9 +384,9 @@ func newMerge() *cobra.Command {
 	var strict, force bool
 	cmd := &cobra.Command{
 		Use:   "merge DIR…",
-		Short: "Add up the parts of a search that was sharded",
-		Long: `Add up what all shards of one search have found. Each DIR is the directory of a
-shard that has made all its runs. The findings are copied to a new directory.
+		Short: "Merge the shards of a search",
+		Long: `Merge the results of all shards of one search. Each DIR is the directory of a
+shard that has finished its runs. The findings are copied to a new directory.
 
 ` + keepsFiles + `
 
@@ -405,8 +407,8 @@ shard that has made all its runs. The findings are copied to a new directory.
 			return searchVerdict(cmd, summary, strict, writeSearch(cmd, &to, summary, o, time.Since(start), jsonPath, &files))
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", searchDir, "the directory for the findings of all shards; it is made")
-	cmd.Flags().StringVar(&jsonPath, "json", "", "write the summary as JSON to this file; - writes it to standard output, and nothing else")
+	cmd.Flags().StringVar(&dir, "dir", searchDir, "new directory for the findings of all shards")
+	cmd.Flags().StringVar(&jsonPath, "json", "", "write the summary as JSON to this file (- for standard output, and nothing else)")
 	addStrict(cmd.Flags(), &strict)
 	addForce(cmd.Flags(), &force)
 	files.addFlags(cmd.Flags())

@@ -21,30 +21,28 @@ import (
 	"redlocksim/reports"
 )
 
-var keysHelp = `Look at the lock keys on real servers: who holds what, for how long, and which
-keys have no TTL and will never expire (leaks).
+var keysHelp = `List the locks on real servers: who holds them, for how much longer, and which
+lock keys leaked, that is, have no TTL and never expire.
 
-Name all masters of one lock: HOST:PORT, or redis://USER:PASSWORD@HOST:PORT/DB,
-rediss:// for TLS. A lock is held by the value that stands on a majority of
-them; of a value only the first 8 bytes are shown, because the whole of it is
-enough to release the lock. The fingerprint beside it is what the library's logs
-and traces call the value. What is left of a lock is the time for which a
-majority still has it.
+Name all masters of a lock: HOST:PORT, or redis://USER:PASSWORD@HOST:PORT/DB, or
+rediss:// for TLS. The holder of a lock is the value that a majority of them
+store, and the lock is held for as long as a majority still has it. Only the
+first 8 bytes of a value are shown, since whoever has all of it can release the
+lock. The fingerprint is the name of the value in the library's logs and traces.
 
-Every key that is a string counts as a lock key, except the counters of fencing
-tokens and the record of the restart guard, which are listed apart, and keys
-whose value is empty. On servers that have other strings as well, name the
-locks with --match, a glob pattern as Redis' SCAN takes it; counters and records
-are seen only if they match it too.
+Every non-empty string counts as a lock key, except fencing counters and the
+restart guard's record, which are listed apart. If the servers have other
+strings too, name the locks with --match, a glob pattern as in Redis' SCAN. It
+applies to counters and records as well.
 
 Nothing is written, deleted or kept from expiring. Keys are found with SCAN, so
-that the servers stay responsive; what is set or released meanwhile may or may
-not be seen, and the servers are not looked at in the same instant.
+the servers stay responsive. A key that is set or released meanwhile may or may
+not be seen, and the servers are not read at the same instant.
 
 ` + exitcode.Help(exitcode.Specifics{
 	exitOK:     "every lock key has a TTL",
 	exitSafety: "a lock key has no TTL",
-	exitUsage:  "also an interrupt, or a server that could not be read to the end; what was seen is printed all the same",
+	exitUsage:  "also an interrupt, or a server that could not be read to the end; the keys found so far are printed",
 })
 
 func newKeys() *cobra.Command {
@@ -53,7 +51,7 @@ func newKeys() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "keys ADDR...",
-		Short: "List the locks on real servers, and keys that will never expire",
+		Short: "List the locks on real servers, and keys that never expire",
 		Long:  keysHelp,
 		Example: `  redlocksim keys 10.0.0.1:6379 10.0.0.2:6379 10.0.0.3:6379
   redlocksim keys --match 'invoices/*' --json redis://user:secret@10.0.0.1:6379/2`,
@@ -93,8 +91,8 @@ func newKeys() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&match, "match", "*", "look only at keys that match this glob pattern")
-	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for an answer of a server")
+	cmd.Flags().StringVar(&match, "match", "*", "list only keys that match this glob pattern")
+	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for a server's answer")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON, with times in milliseconds and null for a key that never expires")
 	return cmd
 }
@@ -263,7 +261,7 @@ func (g *guardReport) String() string {
 	state := "fit to vote"
 	switch {
 	case g.EarlierRun:
-		state = "of an earlier run"
+		state = "from an earlier run"
 	case g.Quarantine:
 		state = "in quarantine"
 	}

@@ -17,16 +17,16 @@ func newLint() *cobra.Command {
 	var settings bool
 	cmd := &cobra.Command{
 		Use:   "lint FILE…",
-		Short: "Look for mistakes in scenario files, without running them",
-		Long: `Look for mistakes in scenario files, without running them: all that is wrong in
-each file, as FILE:LINE:COLUMN, with the word that would be right where one is near.
-A warning is for what can be run and cannot be meant, since it has no effect.
-"-" is standard input.
+		Short: "Check scenario files for mistakes without running them",
+		Long: `Check scenario files for mistakes without running them. Every mistake is
+reported as FILE:LINE:COLUMN, with the nearest valid word if there is one. A
+warning points at something that runs but has no effect, and so cannot be what
+was meant. "-" is standard input.
 
-With --settings the files are settings files, which have only lock, nodes, network,
-storage and budget.
+--settings checks settings files, which have only lock, nodes, network, storage
+and budget.
 
-` + exitcode.Help(exitcode.Specifics{exitOK: "every file can be run; there may be warnings", exitUsage: "a file is wrong or cannot be read"}),
+` + exitcode.Help(exitcode.Specifics{exitOK: "every file can run, perhaps with warnings", exitUsage: "a file has a mistake or cannot be read"}),
 		Example: `  redlocksim lint our-scenarios/*.yaml
   redlocksim new | redlocksim lint -`,
 		Args: cobra.MinimumNArgs(1),
@@ -45,7 +45,7 @@ storage and budget.
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&settings, "settings", false, "read settings files")
+	cmd.Flags().BoolVar(&settings, "settings", false, "check settings files")
 	return cmd
 }
 

@@ -11,10 +11,10 @@ func newList() *cobra.Command {
 	var sources bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the embedded scenarios, with what they claim and show",
-		Long: `List the embedded scenarios: their names, what they claim, what they show, and
-their titles; with --sources also where each is from. In a terminal the table is
-as wide as that; elsewhere each scenario has one line.`,
+		Short: "List the embedded scenarios and their verdicts",
+		Long: `List the embedded scenarios: the name, what is claimed of the protocol, the
+verdict, and the title. --sources adds where each comes from. In a terminal the
+table fits the width; elsewhere each scenario takes one line.`,
 		Example: `  redlocksim list
   redlocksim list --filter restart --sources`,
 		Args: cobra.NoArgs,
@@ -27,7 +27,7 @@ as wide as that; elsewhere each scenario has one line.`,
 			return reports.List(out, found, sources, lookOf(out))
 		},
 	}
-	cmd.Flags().StringVar(&expression, "filter", "", "only scenarios whose name matches this regular expression")
-	cmd.Flags().BoolVar(&sources, "sources", false, "also where each is from")
+	cmd.Flags().StringVar(&expression, "filter", "", "list only scenarios whose name matches this regular expression")
+	cmd.Flags().BoolVar(&sources, "sources", false, "also show where each comes from")
 	return cmd
 }

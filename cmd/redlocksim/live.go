@@ -30,7 +30,7 @@ func newLiveClient() *cobra.Command {
 	}
 }
 
-var errInterrupted = errors.New("interrupted: nothing was left behind")
+var errInterrupted = errors.New("interrupted: no processes or files were left behind")
 
 // runLive runs scenarios on tier live, one after the other. Those that cannot be shown there, or not on this machine, it
 // skips, and tells each of them.
@@ -39,7 +39,7 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, done func(*scenari
 	defer stop()
 	for _, s := range found {
 		r, err := live.Run(ctx, s, live.Options{Again: func(r *scenarios.Result, heldUp time.Duration) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: the machine held the run up by %v and it came out otherwise (%s): it is made again\n",
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: the machine stalled for %v and the run ended differently (%s); retrying more slowly\n",
 				s.Name, heldUp.Round(time.Millisecond), r.Problems[0].Text)
 		}})
 		switch {

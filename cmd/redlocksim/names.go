@@ -24,7 +24,7 @@ func find(arg string) (found []*scenarios.Scenario, isFile bool, err error) {
 	}
 	looksLikeFile := filepath.Ext(arg) == ".yaml" || filepath.Ext(arg) == ".yml"
 	if _, err := os.Stat(arg); err != nil && !looksLikeFile {
-		return nil, false, &failure{exitUsage, fmt.Errorf("there is no scenario %q, and no such file%s (redlocksim list shows all)", arg, meant(arg, names, ""))}
+		return nil, false, &failure{exitUsage, fmt.Errorf("no scenario and no file is named %q%s (see redlocksim list)", arg, meant(arg, names, ""))}
 	}
 	found, err = scenarios.Load(arg)
 	if err != nil {
@@ -43,7 +43,7 @@ func pick(found []*scenarios.Scenario, name string) ([]*scenarios.Scenario, erro
 		}
 		names = append(names, last)
 	}
-	return nil, &failure{exitUsage, fmt.Errorf("--case: there is no case %q%s", name, meant(name, names, ""))}
+	return nil, &failure{exitUsage, fmt.Errorf("--case: unknown case %q%s", name, meant(name, names, ""))}
 }
 
 // filter is the embedded scenarios whose names match a regular expression.
@@ -74,7 +74,7 @@ func tiers(flag string, fallback ...scenarios.Tier) ([]scenarios.Tier, error) {
 	}
 	var t scenarios.Tier
 	if err := t.UnmarshalScalar(flag); err != nil {
-		return nil, &failure{exitUsage, fmt.Errorf("--tier: %w; there are model, wire and live", err)}
+		return nil, &failure{exitUsage, fmt.Errorf("--tier: %w; want model, wire or live", err)}
 	}
 	return []scenarios.Tier{t}, nil
 }

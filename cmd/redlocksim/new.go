@@ -19,14 +19,14 @@ func newNew() *cobra.Command {
 	var schemaPath string
 	cmd := &cobra.Command{
 		Use:   "new [FILE]",
-		Short: "Write a scenario file to start from, with comments",
-		Long: `Write a scenario file to start from, with comments; to standard output without a
-name, or for "-". A file that is there, and not empty, is replaced only with --force,
-the schema of an earlier version without it.
+		Short: "Write a commented scenario file to start from",
+		Long: `Write a scenario file to start from, with comments. Without a name, or for "-",
+it goes to standard output. An existing file that is not empty is replaced only
+with --force; a schema that an earlier version wrote is replaced without it.
 
-With --schema the JSON Schema is written to that file too, and the first line of
-the scenario tells the YAML language server where it is, so that the editor
-completes and checks it, without a network.`,
+--schema also writes the JSON Schema to that file, and the first line of the
+scenario tells the YAML language server where it is. Editors then complete and
+check the scenario without a network.`,
 		Example: `  redlocksim new ours.yaml
   redlocksim new ours.yaml --schema .redlocksim.schema.json`,
 		Args: cobra.MaximumNArgs(1),
@@ -55,8 +55,8 @@ completes and checks it, without a network.`,
 			return to.put(scenario, text)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace files that are there")
-	cmd.Flags().StringVar(&schemaPath, "schema", "", "write the JSON Schema to this file, and name it in the scenario")
+	cmd.Flags().BoolVar(&force, "force", false, "replace existing files")
+	cmd.Flags().StringVar(&schemaPath, "schema", "", "write the JSON Schema to this file, and point the scenario to it")
 	return cmd
 }
 

@@ -35,20 +35,21 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "redlocksim",
-		Short: "Find out whether a distributed lock on Redis is safe",
-		Long: `redlocksim runs a distributed lock, the very library that production uses, in a
-deterministic simulator: clients, Redis nodes, clocks and a network in virtual
-time, with faults placed on a timeline. A checker says whether two clients ever
-held the lock together, and shows when and why.
+		Short: "Test whether a distributed lock on Redis is safe",
+		Long: `redlocksim tests distributed locks on Redis. It runs the redlock library, the
+same code that production uses, in a deterministic simulator: clients, Redis
+nodes, clocks and a network in virtual time. Scenarios inject faults on a
+timeline. A checker reports whether two clients ever held the lock at once, and
+shows when and why.
 
 Start with
-  redlocksim list                     what scenarios there are
-  redlocksim run 17-clock-jump        one of them, told as a story
-  redlocksim explain 17-clock-jump    why it ends so, and what would have prevented it
-  redlocksim new my-settings.yaml     a file of your own to start from
-  redlocksim run my-settings.yaml     run it
-  redlocksim suite                    all of them, on both tiers
-  redlocksim explore my-settings.yaml a search for what nobody wrote down
+  redlocksim list                      list the scenarios
+  redlocksim run 17-clock-jump         run one and tell what happened
+  redlocksim explain 17-clock-jump     why it broke, and what would prevent it
+  redlocksim new my-settings.yaml      write a scenario of your own
+  redlocksim run my-settings.yaml      run it
+  redlocksim suite                     run every scenario on both tiers
+  redlocksim explore my-settings.yaml  search for failures nobody wrote down
 
 ` + exitcode.HelpOnAll(),
 		SilenceUsage:  true,
@@ -65,5 +66,6 @@ Start with
 	addCompletions(root)
 	addExitCodes(root)
 	limitFlags(root)
+	wrapFlags(root)
 	return root
 }

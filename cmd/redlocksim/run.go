@@ -19,24 +19,25 @@ func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run NAME|FILE",
 		Short: "Run one scenario and tell what happened",
-		Long: `Run one scenario, embedded or from a file, and tell what happened as a numbered
-story, with the verdict, the windows of true time in which two clients held the
-lock together, the hashes of the run and the command that repeats it. Every run
-is made twice and compared. A name without a case stands for all its cases.
+		Long: `Run one scenario, embedded or from a file, and tell what happened. The report
+has a numbered story, the verdict, the intervals in which two clients held the
+lock at once, the hashes of the run, and the command that repeats it. Each run
+is done twice, and both must come out the same. A name without a case stands for
+all cases of the scenario.
 
-On tier live the same scenario is run once, by redis-server processes, fault
-proxies and client processes, five times as fast. Seed and trace mean nothing
-there, and durations are not compared with what is expected.
+--tier live runs the scenario once, on redis-server processes behind fault
+proxies, five times as fast. Live runs are not deterministic: --seed and --trace
+have no effect, and expected durations are not checked.
 
-The options --html, --svg and --timeline draw the run: a lane for each client and
-node, with the times in which a client believed it had the lock, in which a quorum
-of nodes granted it, and in which it acted; messages, lost ones too; what went
-wrong; and the time in which two clients held the lock together. The page of --html
-steps through the story (arrow keys) and tells what the nodes keep at the cursor. It
-is one file that needs nothing else, and is the same for the same run every time.
-With --porcupine the checker's second opinion, porcupine, shows its own picture of
-the holds that it was asked about. "-" is standard output, and the report then goes
-to standard error.
+--html, --svg and --timeline draw the run, with a lane for each client and node.
+The drawing shows when a client believed it held the lock, when a quorum of
+nodes granted it, and when the client acted. It shows messages, lost ones too,
+the faults, and the intervals in which two clients held the lock at once. The
+HTML page steps through the story with the arrow keys, and shows what the nodes
+store at the cursor. It is a single self-contained file, and the same run always
+gives the same page. --porcupine writes the visualization of porcupine, which
+gives the checker's second opinion. "-" writes to standard output; the report
+then goes to standard error.
 
 ` + keepsFiles + `
 
@@ -101,16 +102,16 @@ to standard error.
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go), wire (go-redis and miniredis) or live (redis-server processes); model unless given")
-	cmd.Flags().StringVar(&files.history, "history", "", "write the history to this file, as JSON Lines; redlocksim check judges it")
-	cmd.Flags().StringVar(&files.html, "html", "", "write the timeline to this file, as a page to look around in")
-	cmd.Flags().StringVar(&files.svg, "svg", "", "write the timeline to this file, as a picture for documents")
-	cmd.Flags().BoolVar(&files.timeline, "timeline", false, "print the timeline as text, as wide as the terminal; 80 characters where there is none")
-	cmd.Flags().StringVar(&files.porcupine, "porcupine", "", "write porcupine's visualisation of the holds to this file, as a page")
-	cmd.Flags().StringVar(&only, "case", "", "only the case of this name")
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "the seed of all random choices; 0 unless given, or what the file was recorded with")
-	cmd.Flags().BoolVar(&trace, "trace", false, "print every step of the simulator first")
+	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go), wire (go-redis and miniredis) or live (redis-server processes) (default model)")
+	cmd.Flags().StringVar(&files.history, "history", "", "write the history to this file, as JSON Lines for redlocksim check")
+	cmd.Flags().StringVar(&files.html, "html", "", "write an interactive timeline to this file")
+	cmd.Flags().StringVar(&files.svg, "svg", "", "write the timeline to this file, as an SVG image")
+	cmd.Flags().BoolVar(&files.timeline, "timeline", false, "print the timeline as text, as wide as the terminal or 80 columns")
+	cmd.Flags().StringVar(&files.porcupine, "porcupine", "", "write porcupine's visualization of the holds to this file, as HTML")
+	cmd.Flags().StringVar(&only, "case", "", "run only this case")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "random seed (default 0, or the seed that the file was recorded with)")
+	cmd.Flags().BoolVar(&trace, "trace", false, "print every simulator step first")
 	addForce(cmd.Flags(), &force)
-	cmd.Flags().BoolVar(&full, "full", false, "tell the whole story, however long")
+	cmd.Flags().BoolVar(&full, "full", false, "print the whole story, however long")
 	return cmd
 }

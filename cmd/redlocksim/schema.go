@@ -11,10 +11,10 @@ import (
 func newSchema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [scenario|suite]",
-		Short: "Print the JSON Schema of scenario files, or of what suite --json writes",
-		Long: `Print a JSON Schema: of scenario files, with which editors complete and check them,
-or of what suite --json writes. In an editor with the YAML language server a file
-names its schema in its first line:
+		Short: "Print the JSON Schema of scenario files or of suite --json",
+		Long: `Print the JSON Schema of scenario files, or of what suite --json writes. Editors
+with the YAML language server complete and check a scenario file whose first
+line names the schema:
 
   # yaml-language-server: $schema=scenario.schema.json`,
 		Example: `  redlocksim schema > scenario.schema.json
@@ -28,7 +28,7 @@ names its schema in its first line:
 				case "suite":
 					text = schema.Suite
 				default:
-					return &failure{exitUsage, fmt.Errorf("there is no schema %q; there are scenario and suite", args[0])}
+					return &failure{exitUsage, fmt.Errorf("unknown schema %q; want scenario or suite", args[0])}
 				}
 			}
 			if _, err := cmd.OutOrStdout().Write(text); err != nil {

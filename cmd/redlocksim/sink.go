@@ -24,11 +24,11 @@ func newSink(cmd *cobra.Command, force bool, inputs ...string) sink {
 }
 
 // keepsFiles is what the help of every command that writes files says about those that are there.
-const keepsFiles = `A file is written whole or not at all. An output never replaces an input, and a file
-that redlocksim did not write only with --force.`
+const keepsFiles = `Files are written completely or not at all. An output never replaces an input.
+A file that redlocksim did not write is replaced only with --force.`
 
 func addForce(flags *pflag.FlagSet, force *bool) {
-	flags.BoolVar(force, "force", false, "also replace files that redlocksim did not write; inputs are never replaced")
+	flags.BoolVar(force, "force", false, "replace files that redlocksim did not write; never replaces an input")
 }
 
 // target is a file or directory that a flag names: "-" is standard output, empty is none.
@@ -46,7 +46,7 @@ func (s *sink) check(targets ...target) error {
 	for i, t := range targets {
 		for _, other := range targets[:i] {
 			if t.meets(other) || other.meets(t) {
-				return &failure{exitUsage, fmt.Errorf("%s: %s is what %s writes to", t.flag, t.path, other.flag)}
+				return &failure{exitUsage, fmt.Errorf("%s: %s is also the output of %s", t.flag, t.path, other.flag)}
 			}
 		}
 	}

@@ -19,44 +19,44 @@ import (
 	"redlocksim/scenarios"
 )
 
-var soakHelp = `Take locks with hundreds of clients on real redis-server processes, for minutes,
-while servers are killed, lose power and are stopped, the network loses, delays
-and breaks, and client processes are stopped and killed, at random.
+var soakHelp = `Run locks on real redis-server processes for minutes, with hundreds of clients,
+while random faults are injected: servers are killed, paused or lose power, the
+network drops, delays and resets, and client processes are paused or killed.
 
-The settings are those of a scenario or settings file (lock, nodes, budget);
-without one, the library's defaults with a TTL of 2s, on nodes that fsync always.
-Faults stay within what the settings allow: a node that forgets comes back after
-budget restart-delay, or at once where lock has the restart guard; pauses, lost
-messages and killed clients cost a lock nothing but time.
+Settings come from a scenario or settings file (lock, nodes, budget). Without
+one, soak uses the library's defaults with a TTL of 2s, on nodes that fsync
+always. Faults stay within what the settings allow: a node that lost its memory
+comes back after the budget's restart-delay, or at once if the lock uses the
+restart guard. Pauses, lost messages and killed clients only cost time.
 
-The clients share some processes, and in each one connection pool a node, as in
-services: a process that is stopped or killed takes many of them with it. With
+Clients share processes, and in each process one connection pool per node, as in
+a service: a process that is paused or killed takes many of them with it. With
 --goroutines each client has several callers, which queue inside it.
 
-It goes in rounds. When the faults of a round have ended:
-  - the checkers must find no two holders in its history;
-  - one client for each lock must be granted it within TTL + 1ms
-    + 4 node timeouts + the longest retry delay + 2s: what was asked for last
-    arrives a node timeout after the end and lasts for a TTL, and 1ms as Redis
-    counts; an attempt that meets it fails and releases, a node timeout each;
-    the delay passes; the next attempt is answered in a node timeout. 2s are for
-    a busy machine. The restart guard adds the largest TTL and 1ms, and another
-    attempt and delay;
-  - no lock's key must be left on any node a TTL + 1ms + a node timeout + 2s after
-    everybody was done, and none without a time to live.
-When all is over, clients close what they have: no goroutine and no connection
-must be left. A soak in which too little happened is not tested.
+A soak runs in rounds. When the faults of a round have ended:
+  - the checkers must find no two holders at once in its history;
+  - on every lock, one client must be granted it within TTL + 1ms + 4 node
+    timeouts + the longest retry delay + 2s. A request sent at the end of the
+    faults arrives within a node timeout, and its key lives for the TTL and 1ms
+    that Redis rounds up. An attempt that meets the key fails and releases, in a
+    node timeout each. After the retry delay, the next attempt is answered in a
+    node timeout. 2s allow for a busy machine. The restart guard adds the
+    largest TTL, 1ms, and one more attempt and delay;
+  - no key of a lock may be left on any node TTL + 1ms + a node timeout + 2s
+    after all clients finished, and no key may lack a TTL.
+In the end the clients close everything, and no goroutine and no connection may
+be left. A soak in which too little happened counts as not tested.
 
-Ctrl-C ends the faults early, and what there is is judged; a second one ends
-everything at once. Neither leaves a process or a file.
+Ctrl-C ends the faults early and judges what was recorded; a second Ctrl-C ends
+everything at once. Neither leaves a process or a file behind.
 
 ` + keepsFiles + `
 
 ` + exitcode.Help(exitcode.Specifics{
-	exitSafety:    "two held a lock at once",
-	exitUsage:     "also if there is no redis-server here",
-	exitLiveness:  "a lock was not free in time, or something was left: a key, goroutine, connection",
-	exitNotTested: "nothing happened that could show that two held a lock at once",
+	exitSafety:    "two clients held a lock at once",
+	exitUsage:     "also if redis-server is not installed",
+	exitLiveness:  "a lock was not granted in time, or a key, goroutine or connection was left",
+	exitNotTested: "nothing happened that could have broken a lock",
 })
 
 func newSoak() *cobra.Command {
@@ -67,7 +67,7 @@ func newSoak() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "soak [FILE]",
-		Short: "Take locks on real redis-servers for minutes, while everything fails at random",
+		Short: "Run locks on real redis-servers for minutes, under random faults",
 		Long:  soakHelp,
 		Example: `  redlocksim soak
   redlocksim soak our-settings.yaml --duration 1h --clients 500
@@ -98,17 +98,17 @@ func newSoak() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.DurationVar(&o.Duration, "duration", 2*time.Minute, "how long faults strike; each round takes a little longer")
-	f.DurationVar(&o.Round, "round", 20*time.Second, "after how long the faults end and everything is looked at, to begin again")
-	f.IntVar(&servers, "servers", 5, "how many redis-servers; as many as the file says if there is one")
-	f.IntVar(&o.Clients, "clients", 200, "how many clients ask for locks at the same time")
-	f.IntVar(&o.Goroutines, "goroutines", 1, "how many goroutines of each client ask for locks; they queue inside it")
-	f.IntVar(&o.Processes, "processes", 0, "how many processes they are in; one for 25 clients unless given")
-	f.IntVar(&o.Locks, "locks", 0, "how many locks there are; one for 8 goroutines unless given")
-	f.Uint64Var(&o.Seed, "seed", 0, "what faults and work are drawn from; real processes do not repeat a run")
-	f.StringSliceVar(&kinds, "faults", nil, "only these: "+list(live.Adversities())+"; all that the settings allow unless given")
+	f.DurationVar(&o.Duration, "duration", 2*time.Minute, "how long to inject faults; each round takes a little longer")
+	f.DurationVar(&o.Round, "round", 20*time.Second, "length of a round, after which faults end and the history is judged")
+	f.IntVar(&servers, "servers", 5, "number of redis-servers, unless the settings file says")
+	f.IntVar(&o.Clients, "clients", 200, "number of clients that ask for locks at the same time")
+	f.IntVar(&o.Goroutines, "goroutines", 1, "number of goroutines of each client; they queue inside it")
+	f.IntVar(&o.Processes, "processes", 0, "number of client processes (default one per 25 clients)")
+	f.IntVar(&o.Locks, "locks", 0, "number of locks (default one per 8 goroutines)")
+	f.Uint64Var(&o.Seed, "seed", 0, "random seed of faults and work; runs on real processes still differ")
+	f.StringSliceVar(&kinds, "faults", nil, "inject only these: "+list(live.Adversities())+" (default all that the settings allow)")
 	addForce(f, &force)
-	f.StringVar(&files.history, "history", "", "write the history of the first round with a problem, or of the last one, to this file, as JSON Lines")
+	f.StringVar(&files.history, "history", "", "write the history of the first round with a problem, or else of the last, to this file, as JSON Lines")
 	return cmd
 }
 
@@ -124,7 +124,7 @@ func soak(cmd *cobra.Command, o live.SoakOptions, files *outputs) error {
 		select {
 		case <-signals:
 			close(stop)
-			fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: the faults end, and what there is is judged; once more ends everything at once")
+			fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: ending the faults and judging what was recorded; interrupt again to stop at once")
 		case <-ctx.Done():
 			return
 		}
@@ -192,15 +192,15 @@ func tellSoak(w io.Writer, s *live.Soaked, took time.Duration) error {
 	fmt.Fprintf(b, "faults     %s; %d clients were killed\n", strings.Join(struck, ", "), s.Crashed)
 	fmt.Fprintf(b, "grants     %d of %d calls, with %d attempts; %d extensions, %d leases ran out\n", s.Grants, s.Calls, s.Attempts, s.Extensions, s.RanOut)
 	round := func(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
-	fmt.Fprintf(b, "waits      half within %v, 90 %% within %v, 99 %% within %v, all within %v\n", round(s.Wait(0.5)), round(s.Wait(0.9)), round(s.Wait(0.99)), round(s.Wait(1)))
-	fmt.Fprintf(b, "available  somebody asked in vain for at most %v, faults and all\n", round(s.Unavailable))
+	fmt.Fprintf(b, "waits      p50 %v, p90 %v, p99 %v, longest %v\n", round(s.Wait(0.5)), round(s.Wait(0.9)), round(s.Wait(0.99)), round(s.Wait(1)))
+	fmt.Fprintf(b, "available  nobody who asked was granted a lock for at most %v, faults included\n", round(s.Unavailable))
 	if s.HasMargin {
-		fmt.Fprintf(b, "margin     %v from the end of a lease that ran out to the next grant\n", round(s.Margin))
+		fmt.Fprintf(b, "margin     at least %v from the end of an expired lease to the next grant\n", round(s.Margin))
 	}
-	fmt.Fprintf(b, "after      %d times a lock was taken again, within %v of the end of the faults, expected within %v\n", s.Takeable.Times, round(s.Takeable.Longest), s.Takeable.Within)
-	fmt.Fprintf(b, "keys       none was left %v after everybody was done, expected within %v\n", round(s.Cleared.Longest), s.Cleared.Within)
+	fmt.Fprintf(b, "recovery   %d grants after the faults ended, the last within %v (limit %v)\n", s.Takeable.Times, round(s.Takeable.Longest), s.Takeable.Within)
+	fmt.Fprintf(b, "keys       all gone %v after all clients finished (limit %v)\n", round(s.Cleared.Longest), s.Cleared.Within)
 	if s.Unconfirmed > 0 {
-		fmt.Fprintf(b, "unchecked  %d times a lock had too many operations in a round for a second opinion (more than %d)\n", s.Unconfirmed, checker.DefaultMaxOperations)
+		fmt.Fprintf(b, "unchecked  %d times a lock had too many operations in a round for the second opinion (more than %d)\n", s.Unconfirmed, checker.DefaultMaxOperations)
 	}
 	if s.OK() {
 		fmt.Fprintf(b, "\nas expected\n")

@@ -11,7 +11,7 @@ import (
 )
 
 func addStrict(flags *pflag.FlagSet, strict *bool) {
-	flags.BoolVar(strict, "strict", false, "a feature that the settings turn on and no run used makes this not tested, exit code 6")
+	flags.BoolVar(strict, "strict", false, "exit with 6 (not tested) if the settings turn on a feature that no run used")
 }
 
 // warnOfUnused warns of features that settings turn on and no run used, and says how the command ends for that.

@@ -48,21 +48,21 @@ func newSuite() *cobra.Command {
 	s := &suite{}
 	cmd := &cobra.Command{
 		Use:   "suite [NAME|FILE…]",
-		Short: "Run all scenarios and compare the verdicts with what is expected",
-		Long: `Run scenarios on both tiers and compare the verdicts with what is expected of
-each: the embedded ones, or those that are named, embedded or in files. The
-histories of the two tiers must be equal, byte for byte.
+		Short: "Run all scenarios and check their verdicts",
+		Long: `Run scenarios on tiers model and wire, and check each verdict against the one
+that the scenario expects. Without arguments all embedded scenarios run. The two
+tiers must record the same history, byte for byte.
 
-For continuous integration: --junit and --markdown write the results for Jenkins,
-GitLab and the summary page of a GitHub job, with the story of what was not as
-expected; --shard i/n runs every nth scenario, so that n jobs run all of them. In
-GitHub Actions (GITHUB_ACTIONS=true) what was not as expected is shown beside the
-scenario's file, too. "-" is standard output, for one of them, and the table is not
-printed then.
+For continuous integration, --junit and --markdown write the results for
+Jenkins, GitLab and the summary page of a GitHub job, with the story of each
+unexpected verdict. --shard i/n runs every nth scenario, so that n jobs run all
+of them. In GitHub Actions (GITHUB_ACTIONS=true) each unexpected verdict is also
+annotated on the scenario's file. One output may be "-", standard output; the
+table is then not printed.
 
 ` + keepsFiles + `
 
-On tier live an interrupt ends the suite, and what has been run is reported.
+On tier live an interrupt ends the suite and reports the scenarios that ran.
 
 ` + exitcode.HelpOnAll(),
 		Example: `  redlocksim suite
@@ -74,14 +74,14 @@ On tier live an interrupt ends the suite, and what has been run is reported.
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&s.tier, "tier", "", "only this tier: model, wire or live; model and wire unless given")
-	flags.StringVar(&s.filter, "filter", "", "only scenarios whose name matches this regular expression")
-	flags.StringVar(&s.shard, "shard", "", "only this part of the scenarios, as in 2/8")
-	flags.Uint64Var(&s.seed, "seed", 0, "the seed of all random choices; 0 unless given, or what a file was recorded with")
-	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only what is not as expected, and the totals")
-	flags.BoolVarP(&s.verbose, "verbose", "v", false, "also tell the story of each run that is not as expected")
-	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file; - writes them to standard output, and nothing else")
-	flags.StringVar(&s.html, "html", "", "draw the timeline of each run into this directory, as pages with an index")
+	flags.StringVar(&s.tier, "tier", "", "run only this tier: model, wire or live (default model and wire)")
+	flags.StringVar(&s.filter, "filter", "", "run only scenarios whose name matches this regular expression")
+	flags.StringVar(&s.shard, "shard", "", "run only this part of the scenarios, as in 2/8")
+	flags.Uint64Var(&s.seed, "seed", 0, "random seed (default 0, or the seed that a file was recorded with)")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only unexpected verdicts and the totals")
+	flags.BoolVarP(&s.verbose, "verbose", "v", false, "also print the story of each unexpected verdict")
+	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file (- for standard output, and nothing else)")
+	flags.StringVar(&s.html, "html", "", "write a page with the timeline of each run to this directory, and an index")
 	addStrict(flags, &s.strict)
 	addForce(flags, &s.force)
 	s.files.addFlags(flags)
@@ -196,7 +196,7 @@ func parseShard(text string) (part, of int, err error) {
 	part, err1 := strconv.Atoi(i)
 	of, err2 := strconv.Atoi(n)
 	if !ok || err1 != nil || err2 != nil || part < 1 || part > of {
-		return 0, 0, &failure{exitUsage, fmt.Errorf("--shard %q: not a part, as in 2/8", text)}
+		return 0, 0, &failure{exitUsage, fmt.Errorf("--shard %q: want i/n, as in 2/8", text)}
 	}
 	return part - 1, of, nil
 }
@@ -350,7 +350,7 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 
 // noMatch is the error for an expression that no scenario's name matches.
 func noMatch(expression string) error {
-	return &failure{exitUsage, fmt.Errorf("--filter: no scenario's name matches %q (redlocksim list shows all)", expression)}
+	return &failure{exitUsage, fmt.Errorf("--filter: no scenario's name matches %q (see redlocksim list)", expression)}
 }
 
 // writeJSON writes the JSON form of a result to a file, or to standard output if it is "-".

@@ -15,68 +15,73 @@ import (
 	"github.com/spf13/pflag"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/helptext"
 	"redlocksim/reports/heatmap"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
 
 // sweepHelp has a place for the presets and one for the schedules.
-var sweepHelp = `Chart where a lock is safe: at every point of a grid of settings, run the worst
-schedules that the budget of assumptions allows and, with --random, random
-experiments within it; find the frontier between what breaks and what holds, and
-compare it with the formula of the literature.
+var sweepHelp = `Map where a lock is safe. At every point of a grid of settings, sweep runs the
+worst schedules that the budget allows and, with --random, random experiments
+within it. It finds the frontier between what breaks and what holds, and
+compares it with the formulas from the literature.
 
-Presets, the classic pairs, with messages that take no time, in which the
-formulas are exact:
+Presets vary a classic pair of settings, with messages that take no time, for
+which the formulas are exact:
 %s
-An axis is any key of a settings file by its path, with values or exact ranges
-from:to:step. --axis replaces the preset's axis of the same path or adds one;
-the last axis is the one of the frontier, unless --along names another.
+An axis is the path of any key of a settings file, with values or with a range
+from:to:step. --axis replaces the preset's axis of the same path or adds one.
+The frontier runs along the last axis, unless --along names another.
   --axis lock.ttl=1s,2s,5s
-  --axis budget.clock-rate=0%%:10%%:0.5%% --axis lock.drift.factor=0%%:20%%:1%%
-  --axis nodes.persistence=none,always --axis 'network.latency=1ms,{min: 1ms, max: 9ms}'
-The adversary spends the budget: budget.clock-rate is how wrong clocks are,
-budget.clock-step how far they jump, budget.restart-delay when nodes come back,
-budget.memory-loss how many lose their memory, budget.pause for how long a client
-is paused. What a client does about that is lock.guard-time: for how long before
-the end of its lease it stops sending effects. Two keys are there only here:
-nodes.count, and adversary.pause, a pause other than that of the budget.
+  --axis budget.clock-rate=0%%:10%%:0.5%%
+  --axis nodes.persistence=none,always
+  --axis 'network.latency=1ms,{min: 1ms, max: 9ms}'
+The budget says what can go wrong. budget.clock-rate is how wrong clocks are,
+budget.clock-step how far they jump, budget.restart-delay how long a node that
+lost its memory stays down, budget.memory-loss how many come back earlier than
+that, budget.pause how long a client pauses. The client's defence against pauses
+is lock.guard-time: how long before the end of its lease it stops sending
+effects. Two keys exist only here: nodes.count, and adversary.pause, a pause
+other than the budget's.
 
-Settings that name several resources are attacked on the first of them and, if the
-protocol can lock several as one, on all of them as one lock, of which the second
-client wants the last; random experiments lock any of them. A point is safe where
-all of that holds. As each resource is a lock of its own with the same settings,
-the others are as safe as the first.
+If the settings name several resources, the first one is attacked. Where the
+protocol can lock several as one, all of them as one lock are attacked too, and
+the second client wants the last. Random experiments lock any of them. A point
+is safe if all of these hold. Each resource is a lock of its own with the same
+settings, so the others are as safe as the first.
 
-Faults are placed by events of the run, and every schedule says what it must have
-come to. Where it did not, the point is not tested: it is not called safe, and
-the reason is given. Formulas are exact where messages take no time. Where they
-take some the lock may hold a little longer than the formula says: such a row is
-"stricter", and says how much the time of messages explains; what nothing explains
-contradicts the formula, as does a lock that breaks where the formula says it holds.
+Events of the run trigger the faults, and each schedule states what must have
+happened for it to count. If that did not happen, the point is reported as not
+tested, with the reason, and never as safe. Formulas are exact if messages take
+no time. If they take time, the lock may hold a little longer than the formula
+says. Such a row is "stricter" and says how much of the difference the message
+times explain. A difference that nothing explains contradicts the formula, and
+so does a lock that breaks where the formula says it holds.
 
-Schedules; without a preset all but timeout:
+Schedules (without a preset all but timeout):
 %s
-A file is a sweep file: title, preset, settings, schedules, axes, frontier (a
-path), bisect (true or false), random, seed. --scenario sweeps a scenario's own
-timeline instead, of which any key can be an axis, too:
-timeline[2].fault.kill.restart-after.
+FILE is a sweep file with the keys title, preset, settings, schedules, axes,
+frontier (a path), bisect (true or false), random and seed. --scenario sweeps a
+scenario with its own timeline instead. Any key of it can then be an axis, such
+as timeline[2].fault.kill.restart-after.
 
---frontier bisects between the ends of the last axis, to the millisecond, the
-part in a million, the node. It takes the lock to be monotone along it.
+--frontier looks for the frontier alone. It bisects between the ends of the last
+axis, down to a millisecond, a millionth or one node, and assumes that the lock
+only gets safer, or only less safe, along that axis.
 
-The chart says which steps of the algorithm, faults, moments and rules of the
-checker the runs reached, all points together, and which never were. A feature
-that the settings of some point turn on and that no run used is a warning; with
---strict it makes the sweep not tested.
+The chart reports which steps of the algorithm, faults, moments and rules of the
+checker the runs reached at all points together, and which they never reached. A
+feature that the settings of some point turn on but no run used is a warning;
+--strict makes the sweep count as not tested.
 
-An interrupt ends the sweep; what is done so far is printed, and says so.
+An interrupt ends the sweep and prints the part that is done, marked as partial.
 
 ` + keepsFiles + `
 
-` + exitcode.Help(exitcode.Specifics{exitOK: "the chart is complete, or was interrupted, and no formula is contradicted",
-	exitSafety:    "a formula is contradicted: it, or the search, is wrong",
-	exitNotTested: "at some points, or with --strict a feature that the settings turn on"})
+` + exitcode.Help(exitcode.Specifics{exitOK: "no formula is contradicted, also in a chart that was interrupted",
+	exitSafety:    "a formula is contradicted, so that it or the search is wrong",
+	exitNotTested: "some points or, with --strict, a feature that the settings turn on"})
 
 func newSweep() *cobra.Command {
 	var settingsFile, scenarioName, only, along string
@@ -87,7 +92,7 @@ func newSweep() *cobra.Command {
 	var seed uint64
 	cmd := &cobra.Command{
 		Use:   "sweep [PRESET|FILE]",
-		Short: "Chart over ranges of settings where the lock is safe, and compare with the formulas",
+		Short: "Map where the lock is safe over ranges of settings",
 		Long:  fmt.Sprintf(sweepHelp, presetList(), scheduleList()),
 		Example: `  redlocksim sweep drift --frontier
   redlocksim sweep restart --axis nodes.persistence=none,always
@@ -106,11 +111,11 @@ func newSweep() *cobra.Command {
 			isFile := len(args) == 1 && (filepath.Ext(args[0]) == ".yaml" || filepath.Ext(args[0]) == ".yml")
 			switch {
 			case isFile && base != nil:
-				return bad(errors.New("a sweep file has its settings in it: no --settings or --scenario"))
+				return bad(errors.New("a sweep file contains its settings: --settings and --scenario cannot be given with it"))
 			case isFile:
 				spec, err = sweep.Load(args[0])
 			case scenarioName != "" && (len(args) == 1 || len(schedules) > 0):
-				return bad(errors.New("--scenario has a timeline of its own: no preset and no --schedule"))
+				return bad(errors.New("--scenario has a timeline of its own: a preset or --schedule cannot be given with it"))
 			case scenarioName != "":
 				spec = sweep.Spec{Name: scenarioName, Base: *base, Schedules: []sweep.Schedule{sweep.Timeline()}}
 			case len(args) == 1:
@@ -183,17 +188,17 @@ func newSweep() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&axes, "axis", nil, "an axis, PATH=VALUE,… or PATH=FROM:TO:STEP; several times for several")
-	flags.StringArrayVar(&changes, "set", nil, "a setting at all points, PATH=VALUE; several times for several")
-	flags.StringVar(&settingsFile, "settings", "", "a settings file, or a scenario file of which only the settings count")
-	flags.StringVar(&scenarioName, "scenario", "", "an embedded scenario or a scenario file, to sweep with its own timeline")
-	flags.StringVar(&only, "case", "", "with --scenario: the case of this name")
-	flags.StringSliceVar(&schedules, "schedule", nil, "only these schedules")
-	flags.BoolVar(&bisect, "frontier", false, "look for the frontier alone, by bisection")
-	flags.StringVar(&along, "along", "", "the path of the frontier's axis; the last one unless given")
-	flags.IntVar(&random, "random", 0, "how many random experiments to run at each point")
-	flags.Uint64Var(&seed, "seed", 0, "the seed of the random experiments")
-	flags.IntVar(&jobs, "jobs", 0, "how many points to run at a time; one a core unless given. It changes no result")
+	flags.StringArrayVar(&axes, "axis", nil, "an axis, PATH=VALUE,… or PATH=FROM:TO:STEP; may be repeated")
+	flags.StringArrayVar(&changes, "set", nil, "a setting at all points, PATH=VALUE; may be repeated")
+	flags.StringVar(&settingsFile, "settings", "", "a settings file, or a scenario file of which only the settings are used")
+	flags.StringVar(&scenarioName, "scenario", "", "sweep this scenario, embedded or a file, with its own timeline")
+	flags.StringVar(&only, "case", "", "the case of --scenario to sweep")
+	flags.StringSliceVar(&schedules, "schedule", nil, "run only these schedules")
+	flags.BoolVar(&bisect, "frontier", false, "look only for the frontier, by bisection")
+	flags.StringVar(&along, "along", "", "path of the axis that the frontier runs along (default the last one)")
+	flags.IntVar(&random, "random", 0, "number of random experiments at each point")
+	flags.Uint64Var(&seed, "seed", 0, "seed of the random experiments")
+	flags.IntVar(&jobs, "jobs", 0, "number of points to run in parallel (default one per core); changes no result")
 	addStrict(flags, &strict)
 	addForce(flags, &force)
 	out.flags(flags)
@@ -224,9 +229,9 @@ func presetList() string {
 func scheduleList() string {
 	var b strings.Builder
 	for _, s := range sweep.Schedules() {
-		fmt.Fprintf(&b, "  %s: %s\n", s.Name, s.Text)
+		b.WriteString(helptext.Wrap("  "+s.Name+":", "      ", s.Text))
 		for _, k := range s.Knobs {
-			fmt.Fprintf(&b, "      %s  %s\n", k.Path, k.Text)
+			b.WriteString(helptext.Wrap("      "+k.Path+" ", "          ", k.Text))
 		}
 	}
 	return b.String()
@@ -270,7 +275,7 @@ func pointsOf(b sweep.Base, err error) (*sweep.Base, error) {
 type chartFiles struct{ csv, json, svg, html string }
 
 func (f *chartFiles) flags(flags *pflag.FlagSet) {
-	const to = " to this file; - writes it to standard output, and nothing else"
+	const to = " to this file (- for standard output, and nothing else)"
 	flags.StringVar(&f.csv, "csv", "", "write CSV"+to)
 	flags.StringVar(&f.json, "json", "", "write JSON"+to)
 	flags.StringVar(&f.svg, "svg", "", "draw a map"+to)

@@ -68,7 +68,7 @@ func runSystematic(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o sys
 	}
 	speed(cmd.ErrOrStderr(), int(s.Singles.Covered+s.Pairs.Covered), "placements", time.Since(start))
 	if ctx.Err() != nil {
-		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: ended early")
+		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: stopped early")
 	}
 	return placementsVerdict(cmd, s, o.strict, err)
 }
@@ -110,7 +110,7 @@ func placements(w io.Writer, s *systematic.Summary, o systematicOptions) error {
 	part := func(name string, p *systematic.Part) {
 		fmt.Fprintf(w, "%-10s %v; %d made a difference\n", name, p, p.Different)
 		if n := p.NotTested; n.Sum() > 0 {
-			fmt.Fprintf(w, "           %d not tested: %d whose event never came, %d with nothing to strike, %d in which too little happened\n", n.Sum(), n.Missed, n.Unstruck, n.Idle)
+			fmt.Fprintf(w, "           %d not tested: %d whose event never came, %d with nothing to hit, %d in which too little happened\n", n.Sum(), n.Missed, n.Unstruck, n.Idle)
 		}
 		fmt.Fprintf(w, "           %d violate within the budget, %d beyond it\n", p.Violations, p.Beyond)
 	}
@@ -180,7 +180,7 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 	}
 	speed(cmd.ErrOrStderr(), runs, "runs", time.Since(start))
 	if ctx.Err() != nil {
-		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: ended early")
+		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: stopped early")
 	}
 	code := warnOfUnused(cmd, &form.Tally, o.strict)
 	if violations > 0 {
@@ -198,7 +198,7 @@ func describe(w io.Writer, world *orders.World) {
 	for late, r := range world.Levels {
 		what := "no message is late"
 		if late > 0 {
-			what = fmt.Sprintf("messages are late %s at the most", times(late))
+			what = fmt.Sprintf("messages are late at most %s", times(late))
 		}
 		covered := "all orders in which " + what
 		switch {
@@ -207,13 +207,13 @@ func describe(w io.Writer, world *orders.World) {
 		case r.Withheld == 0:
 			covered = "all orders"
 		}
-		fmt.Fprintf(w, "  %s: %d runs (%d more cut short), %d different ends, up to %d steps; %d violate within the budget, %d beyond it\n",
+		fmt.Fprintf(w, "  %s: %d runs (%d more cut short), %d different outcomes, up to %d steps; %d violate within the budget, %d beyond it\n",
 			covered, r.Runs, r.Cut, r.Distinct, r.Longest, r.Violations, r.BeyondViolations)
 		if r.NotTested > 0 {
 			fmt.Fprintf(w, "    %d not tested: nobody was granted the lock\n", r.NotTested)
 		}
 		if world.Strike != orders.NoFault && r.Runs > 0 && r.Struck == 0 {
-			fmt.Fprintln(w, "    not tested with the fault: it never struck")
+			fmt.Fprintln(w, "    not tested with the fault: it was never injected")
 		}
 	}
 }

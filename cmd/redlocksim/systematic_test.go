@@ -94,7 +94,7 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: single}\n"), systematicOptions{depth: 1, runs: 200})
 	})
 	// Which of two requests is first at the node is all that there is.
-	if want := "two clients ask at once, no fault\n  all orders in which no message is late: 2 runs (0 more cut short), 2 different ends, "; code != exitOK || !strings.HasPrefix(out, want) {
+	if want := "two clients ask at once, no fault\n  all orders in which no message is late: 2 runs (0 more cut short), 2 different outcomes, "; code != exitOK || !strings.HasPrefix(out, want) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	out, code = asked(func(cmd *cobra.Command) error {
@@ -123,7 +123,7 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 	for strike, want := range map[string]bool{orders.NoFault: false, "kill": true} {
 		var b bytes.Buffer
 		describe(&b, &orders.World{Name: "a world", Strike: strike, Levels: []*orders.Result{{Runs: 3}}})
-		if strings.Contains(b.String(), "not tested with the fault: it never struck\n") != want {
+		if strings.Contains(b.String(), "not tested with the fault: it was never injected\n") != want {
 			t.Errorf("%s: %s", strike, &b)
 		}
 	}

@@ -3,14 +3,22 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"redlocksim/internal/helptext"
 	"redlocksim/internal/strictyaml"
 )
 
-// knownCommand refuses the name of a command that there is not, and says which was meant.
+// wrapFlags has the help of every command break the lines about flags to fit.
+func wrapFlags(root *cobra.Command) {
+	wrapped := fmt.Sprintf("FlagUsagesWrapped %d", helptext.Width)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", wrapped))
+}
+
+// knownCommand refuses an unknown command and suggests the nearest one.
 func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -21,10 +29,10 @@ func knownCommand(root *cobra.Command, args []string) error {
 			names = append(names, cmd.Name())
 		}
 	}
-	return &failure{exitUsage, fmt.Errorf("there is no command %q%s (redlocksim --help lists them)", args[0], meant(args[0], names, ""))}
+	return &failure{exitUsage, fmt.Errorf("unknown command %q%s (see redlocksim --help)", args[0], meant(args[0], names, ""))}
 }
 
-// flagError says of a mistake in the flags of a command which flag was meant, and where they are explained.
+// flagError is the error for wrong flags: it suggests the nearest flag and says where flags are explained.
 func flagError(cmd *cobra.Command, err error) error {
 	hint := ""
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
@@ -32,7 +40,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		hint = meant(unknown.GetSpecifiedName(), names, "--")
 	}
-	return &failure{exitUsage, fmt.Errorf("%w%s (%s --help says more)", err, hint, cmd.CommandPath())}
+	return &failure{exitUsage, fmt.Errorf("%w%s (see %s --help)", err, hint, cmd.CommandPath())}
 }
 
 // meant is the question for a word that is near; empty if none is.

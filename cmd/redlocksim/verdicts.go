@@ -29,12 +29,12 @@ func newVerdicts() *cobra.Command {
 	var expression string
 	cmd := &cobra.Command{
 		Use:   "verdicts",
-		Short: "Show what every scenario shows on each tier, as a table in Markdown",
-		Long: `Run the embedded scenarios on the tiers model, wire and live, and write a row for
-each to standard output, as Markdown: what is claimed, what is expected, and what
-each tier shows. Those that redis-server processes cannot show have the reason.
+		Short: "Print the verdict of every scenario on each tier, as Markdown",
+		Long: `Run the embedded scenarios on tiers model, wire and live, and print a Markdown
+table with a row for each: the claim, the expected verdict, and the verdict on
+each tier. For a scenario that real servers cannot show, the row says why.
 
-It needs Linux, redis-server and cc, and takes some minutes.
+This needs Linux, redis-server and cc, and takes some minutes.
 
 ` + exitcode.HelpOnAll(),
 		Example: `  redlocksim verdicts > scenarios/VERDICTS.md
@@ -56,7 +56,7 @@ It needs Linux, redis-server and cc, and takes some minutes.
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&expression, "filter", "", "only scenarios whose name matches this regular expression")
+	cmd.Flags().StringVar(&expression, "filter", "", "run only scenarios whose name matches this regular expression")
 	return cmd
 }
 

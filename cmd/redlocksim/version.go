@@ -19,7 +19,7 @@ var partsOfResults = []string{
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the versions of the command and of what results depend on",
+		Short: "Print the versions of redlocksim and of what results depend on",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := fmt.Fprint(cmd.OutOrStdout(), versions(buildInfo())); err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"redlocksim/internal/helptext"
 )
 
 // Code is the exit code of a command.
@@ -14,12 +16,12 @@ type Code = int
 // The exit codes. OK is the zero value.
 const (
 	OK          Code = 0 // everything came out as expected
-	Safety      Code = 1 // a safety verdict other than expected
+	Safety      Code = 1 // an unexpected safety verdict
 	Usage       Code = 2 // bad input or usage
-	Liveness    Code = 3 // a liveness verdict other than expected
-	NotRepeated Code = 4 // a run did not repeat itself
+	Liveness    Code = 3 // an unexpected liveness verdict
+	NotRepeated Code = 4 // a repeated run gave a different result
 	Internal    Code = 5 // internal error
-	NotTested   Code = 6 // what should have been tested did not take place
+	NotTested   Code = 6 // the run never reached what it was meant to test
 	NotWritten  Code = 7 // an output could not be written
 )
 
@@ -34,13 +36,13 @@ type Entry struct {
 func Table() []Entry {
 	return []Entry{
 		{OK, "ok", "as expected"},
-		{Safety, "safety", "a safety verdict other than expected"},
+		{Safety, "safety", "unexpected safety verdict"},
 		{Usage, "usage", "bad input or usage"},
-		{Liveness, "liveness", "a liveness verdict other than expected"},
-		{NotRepeated, "not repeated", "the run did not repeat itself"},
+		{Liveness, "liveness", "unexpected liveness verdict"},
+		{NotRepeated, "not repeated", "a repeated run gave a different result"},
 		{Internal, "internal", "internal error"},
-		{NotTested, "not tested", "not tested: what should have been tested did not take place"},
-		{NotWritten, "not written", "cannot write an output"},
+		{NotTested, "not tested", "not tested (the run never reached what it was meant to test)"},
+		{NotWritten, "not written", "an output could not be written"},
 	}
 }
 
@@ -83,9 +85,6 @@ func HelpOnAll() string {
 // Heading begins the list of codes in a help text.
 const Heading = "Exit codes:\n"
 
-// width is how long a line of a help text may be.
-const width = 82
-
 func list(text func(Entry) (string, bool)) string {
 	var b strings.Builder
 	b.WriteString(Heading)
@@ -94,15 +93,7 @@ func list(text func(Entry) (string, bool)) string {
 		if !ok {
 			continue
 		}
-		line := fmt.Sprintf("  %d ", e.Code)
-		for _, word := range strings.Fields(t) {
-			if len(line)+1+len(word) > width {
-				b.WriteString(line + "\n")
-				line = "    "
-			}
-			line += " " + word
-		}
-		b.WriteString(line + "\n")
+		b.WriteString(helptext.Wrap(fmt.Sprintf("  %d ", e.Code), "     ", t))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

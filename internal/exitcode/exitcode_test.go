@@ -3,6 +3,8 @@ package exitcode
 import (
 	"strings"
 	"testing"
+
+	"redlocksim/internal/helptext"
 )
 
 func TestWorst(t *testing.T) {
@@ -49,17 +51,17 @@ func TestTableIsComplete(t *testing.T) {
 func TestHelp(t *testing.T) {
 	want := `Exit codes:
   0  as expected
-  1  a safety verdict other than expected: a history is bad, or something else
-     that takes more than a line to say
+  1  unexpected safety verdict: a history is bad, or something else that takes
+     more than a line to say
   2  bad input or usage
   5  internal error
-  7  cannot write an output`
+  7  an output could not be written`
 	got := Help(Specifics{Safety: "a history is bad, or something else that takes more than a line to say"})
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for _, line := range strings.Split(Help(Specifics{Safety: strings.Repeat("word ", 40)}), "\n") {
-		if len(line) > width {
+		if len(line) > helptext.Width {
 			t.Errorf("%d characters: %s", len(line), line)
 		}
 	}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"redlocksim/internal/helptext"
+)
+
+// The help of every command can be read on a terminal of 80 columns. Only the commands of examples may be longer.
+func TestHelpFits(t *testing.T) {
+	const example = "  redlocksim "
+	read := 0
+	for _, cmd := range append(newRoot().Commands(), newRoot()) {
+		var b bytes.Buffer
+		cmd.SetOut(&b)
+		if err := cmd.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(b.String(), "\n") {
+			if n := utf8.RuneCountInString(line); n > helptext.Width && !strings.HasPrefix(line, example) {
+				t.Errorf("%s: %d columns: %s", cmd.Name(), n, line)
+			}
+			read++
+		}
+	}
+	if read < 500 {
+		t.Errorf("%d lines of help were read, there were more", read)
+	}
+}
