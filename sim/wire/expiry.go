@@ -55,8 +55,6 @@ func (e *expiry) before(now int64, args []string) {
 // a script calls as well; the script itself looks at none.
 func (e *expiry) hook(c *server.Peer, command string, args ...string) bool {
 	switch command {
-	case "EVAL", "EVALSHA", "SCRIPT":
-		args = nil
 	case "DEL", "EXISTS", "MGET", "TOUCH", "UNLINK":
 	default:
 		args = args[:min(1, len(args))]

@@ -21,6 +21,7 @@ type memory struct {
 	expiry expiry
 	peer   *server.Peer // who the requests come from
 	out    bytes.Buffer
+	lua    *scripts
 }
 
 func newMemory(s *sim.Server) *memory {
@@ -34,9 +35,14 @@ func newMemory(s *sim.Server) *memory {
 	m.db = m.redis.DB(0)
 	m.peer = server.NewPeer(bufio.NewWriter(&m.out))
 	m.expiry = expiry{redis: m.redis, db: m.db, deadlines: map[string]int64{}}
+	m.lua = newScripts(m.redis.Server())
 	m.redis.Server().SetPreHook(func(c *server.Peer, command string, args ...string) bool {
 		if command == "PUBLISH" && len(args) == 2 {
 			c.WriteInt(s.Publish(args[0], args[1]))
+			return true
+		}
+		if command == "EVAL" || command == "EVALSHA" {
+			m.lua.eval(c, command, args)
 			return true
 		}
 		if command == "INFO" && len(args) == 1 && strings.EqualFold(args[0], "server") { // a section that miniredis lacks
@@ -63,12 +69,12 @@ func (m *memory) do(args []string) []byte {
 	m.expiry.before(m.now(), args)
 	reply := m.dispatch(args...)
 	m.expiry.after(args)
-	return uncovered(reply)
+	return reply
 }
 
 // isUnknownScript: the command is going to be answered with NOSCRIPT, and changes nothing.
 func (m *memory) isUnknownScript(args []string) bool {
-	return strings.EqualFold(args[0], "evalsha") && string(m.dispatch("SCRIPT", "EXISTS", args[1])) == "*1\r\n:0\r\n"
+	return strings.EqualFold(args[0], "evalsha") && !m.lua.knows(args[1])
 }
 
 func (m *memory) dispatch(args ...string) []byte {
@@ -96,7 +102,7 @@ func (m *memory) Dump() []sim.Record {
 // Load implements sim.Memory.
 func (m *memory) Load(records []sim.Record) {
 	m.redis.FlushAll()
-	m.dispatch("SCRIPT", "FLUSH")
+	m.lua.forget()
 	clear(m.expiry.deadlines)
 	for _, r := range records {
 		m.put(r.Key, r.Value)
