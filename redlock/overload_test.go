@@ -130,21 +130,27 @@ func TestReleaseAfterAStandstill(t *testing.T) {
 	}, WithClock(standing{SystemClock(), still}))
 }
 
+// giveUpBehindAnother has a call give up whose command waits behind an unanswered one, and gives the node.
+func (w *world) giveUpBehindAnother(opts ...Option) *ledger {
+	l := &ledger{}
+	c, err := New([]Node{l}, append(opts, WithBatching(1))...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Client = c
+	w.ask(1, millis("1"))
+	ctx, cancel := context.WithCancel(w.Context())
+	go func() { _, _ = c.TryLock(ctx, "gone", time.Second) }()
+	time.Sleep(millis("1"))
+	cancel()
+	time.Sleep(millis("1"))
+	return l
+}
+
 // What a call has given up is not sent any more.
 func TestGivenUpIsNotSent(t *testing.T) {
 	in(t, 1, func(w *world) {
-		l := &ledger{}
-		c, err := New([]Node{l}, WithBatching(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Client = c
-		w.ask(1, millis("1"))
-		ctx, cancel := context.WithCancel(w.Context())
-		go func() { _, _ = c.TryLock(ctx, "gone", time.Second) }()
-		time.Sleep(millis("1"))
-		cancel()
-		time.Sleep(millis("1"))
+		l := w.giveUpBehindAnother()
 		w.ask(1, millis("20"))
 		var sent []string
 		l.mu.Lock()
@@ -163,23 +169,12 @@ func TestGivenUpIsNotSent(t *testing.T) {
 // Nobody waits for the answer to a command that was not sent, and no observer is told that its node timed out.
 func TestNoAnswerToWhatIsNotSent(t *testing.T) {
 	in(t, 1, func(w *world) {
-		l := &ledger{}
-		c, err := New([]Node{l}, WithBatching(1), WithNodeTimeout(time.Minute), WithObserver(w))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Client = c
-		w.ask(1, millis("1"))
-		ctx, cancel := context.WithCancel(w.Context())
-		go func() { _, _ = c.TryLock(ctx, "gone", time.Second) }()
-		time.Sleep(millis("1"))
-		cancel()
-		time.Sleep(millis("1"))
+		l := w.giveUpBehindAnother(WithNodeTimeout(time.Minute), WithObserver(w))
 		l.answer(0) // what goes next is the release
 		l.answer(1)
 		bounded, stop := context.WithTimeout(w.Context(), time.Second)
 		defer stop()
-		if err := c.Close(bounded); err != nil {
+		if err := w.Close(bounded); err != nil {
 			t.Error(err)
 		}
 		w.mu.Lock()

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"redlocksim/internal/browser"
 	"strings"
 	"sync"
 	"testing"
@@ -41,13 +41,7 @@ func TestPagesOfHostileNames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv("REDLOCKSIM_REQUIRE_BROWSER") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip("there is no chromium (Debian package chromium)")
-	}
+	ctx := browser.Start(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	if err := os.WriteFile("hostile.yaml", []byte(hostile), 0o666); err != nil {
@@ -69,18 +63,6 @@ func TestPagesOfHostileNames(t *testing.T) {
 		t.Fatalf("explore drew no pages: %v", err)
 	}
 	pages = append(pages[:1], "run.html", "porcupine.html", "suite/index.html", "suite/hostile-model.html", "sweep.html")
-
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(time.Minute))
-	if os.Getuid() == 0 {
-		options = append(options, chromedp.NoSandbox)
-	}
-	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
 	for _, path := range pages {
 		complaints := visit(t, ctx, filepath.Join(dir, path))
 		for _, c := range complaints {
@@ -100,10 +82,10 @@ func TestPagesOfHostileNames(t *testing.T) {
 }
 
 // visit opens a page, moves the mouse over all there is in it, and says what was wrong.
-func visit(t *testing.T, browser context.Context, path string) []string {
+func visit(t *testing.T, in context.Context, path string) []string {
 	t.Helper()
 	address := (&url.URL{Scheme: "file", Path: path}).String()
-	ctx, stop := chromedp.NewContext(browser)
+	ctx, stop := chromedp.NewContext(in)
 	defer stop()
 	var mu sync.Mutex
 	var complaints []string

@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,42 +21,12 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"redlocksim/history"
+	"redlocksim/internal/browser"
 )
 
-// What the environment says of the tests in a browser.
-const (
-	// requireBrowser, set to 1, makes them fail where there is no chromium; they are skipped otherwise.
-	requireBrowser = "REDLOCKSIM_REQUIRE_BROWSER"
-	// screenshots is where they leave pictures of the pages; the artifacts of the test if unset (go test -artifacts).
-	screenshots = "REDLOCKSIM_SCREENSHOTS"
-)
-
-// browser starts chromium for a test.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv(requireBrowser) == "1" {
-			t.Fatalf("%s=1, and there is no chromium: %v", requireBrowser, err)
-		}
-		t.Skip("there is no chromium (Debian package chromium)")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(time.Minute))
-	if os.Getuid() == 0 {
-		options = append(options, chromedp.NoSandbox)
-	}
-	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("chromium does not start: %v", err)
-	}
-	return ctx
-}
+// screenshots is the environment variable that says where the tests in a browser leave pictures of the pages; the artifacts
+// of the test if unset (go test -artifacts).
+const screenshots = "REDLOCKSIM_SCREENSHOTS"
 
 // tab is a page in a browser.
 type tab struct {
@@ -70,13 +39,13 @@ type tab struct {
 }
 
 // open writes a timeline as a page and opens it from its file, in a window of this size.
-func open(t *testing.T, browser context.Context, line *Timeline, width, height int64, dark bool) *tab {
+func open(t *testing.T, in context.Context, line *Timeline, width, height int64, dark bool) *tab {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.html")
 	if err := os.WriteFile(path, []byte(rendered(t, "html", line)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := chromedp.NewContext(browser)
+	ctx, stop := chromedp.NewContext(in)
 	t.Cleanup(stop)
 	p := &tab{t: t, ctx: ctx, url: (&url.URL{Scheme: "file", Path: path}).String()}
 	if err := chromedp.Listen(ctx, p.listen); err != nil {
@@ -172,7 +141,7 @@ func TestPageInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	b := browser(t)
+	b := browser.Start(t)
 	r, line := drawn(t, "17-clock-jump")
 	p := open(t, b, line, 1280, 800, false)
 
@@ -366,7 +335,7 @@ func TestPagesFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	b := browser(t)
+	b := browser.Start(t)
 	dir := os.Getenv(screenshots)
 	if dir == "" {
 		dir = t.ArtifactDir()
