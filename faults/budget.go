@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// Budget is what a protocol is promised: its claim to be safe holds as long as nothing worse happens. The zero Budget
-// promises a world without faults, in which nodes may stop and messages may be lost all the same: that costs
-// availability and never safety.
+// Budget is what may go wrong without breaking the claim of a protocol to be safe. The zero Budget allows no faults that
+// threaten safety. Nodes may stop and messages may be lost under any budget: that costs availability and never safety.
 type Budget struct {
-	// ClockRate bounds the rate error of every clock.
+	// ClockRate bounds the rate error of every clock. Default: 0%. Example: 0.1%
 	ClockRate Rate `yaml:"clock-rate"`
-	// ClockStep bounds every step of a wall clock.
+	// ClockStep bounds every step of a wall clock. Default: 0s. Example: 100ms
 	ClockStep time.Duration `yaml:"clock-step"`
-	// Delay bounds what is added to the network's ordinary delays.
+	// Delay bounds what is added to the network's ordinary delays. Default: 0s. Example: 50ms
 	Delay time.Duration `yaml:"delay"`
-	// Pause bounds every pause of a process.
+	// Pause bounds every pause of a process. Default: 0s. Example: 800ms
 	Pause time.Duration `yaml:"pause"`
-	// Suspend bounds every suspension of a client's machine.
+	// Suspend bounds every suspension of a client's machine. Default: 0s. Example: 1m
 	Suspend time.Duration `yaml:"suspend"`
-	// RestartDelay is how long a node that has lost memory stays down at least, counted from when it stopped.
+	// RestartDelay is how long a node that lost memory stays down at least, from when it stopped. Default: no node loses
+	// memory. Example: 10s
 	RestartDelay *time.Duration `yaml:"restart-delay"`
-	// MemoryLoss is how many times a node may come back earlier than that without all it knew.
+	// MemoryLoss is how many times a node may come back earlier than that without all it knew. Default: 0. Example: 1
 	MemoryLoss int `yaml:"memory-loss"`
-	// NoPowerLoss promises that no node loses power: one that stops keeps what it handed to the operating system, and with an
-	// append-only file, however seldom that is fsynced, all it knew.
+	// NoPowerLoss promises that no node loses power. A node that stops then keeps what it handed to the operating system
+	// and, with an append-only file, all it knew, however seldom it fsyncs. Default: false. Example: true
 	NoPowerLoss bool `yaml:"no-power-loss"`
 	// CounterLoss is how many nodes may ever lose fencing counters, however long they stay down: counters outlive every
-	// lock, so no delay brings them back. With a quorum of q out of N nodes the tokens of redlock.WithFencing grow as long
-	// as this is at most 2q − N − 1, which is 0 for a majority of an odd number.
+	// lock, so no delay brings them back. With a quorum of q of N nodes, tokens rise as long as this is at most 2q − N − 1,
+	// which is 0 for a majority of an odd number. Default: 0. Example: 1
 	CounterLoss int `yaml:"counter-loss"`
 }
 

@@ -8,11 +8,11 @@ import (
 )
 
 // Pause stops a process where it is: a long garbage collection, a page fault, SIGSTOP, a busy host. Its clocks go on, and
-// what happens to it meanwhile it finds out later.
+// it learns only later what happened meanwhile.
 type Pause struct {
-	// Process is a client or node.
+	// Process is a client or a node. Example: client-1
 	Process string `yaml:"process,required"`
-	// For is how long; zero is until a resume.
+	// For is the length of the pause; 0s lasts until a resume. Default: 0s. Example: 12s
 	For time.Duration `yaml:"for"`
 }
 
@@ -65,12 +65,12 @@ func (f *Field) pause(name, process string, how func(*sim.Process)) (before time
 	}, nil
 }
 
-// Suspend stops a client together with its machine, whose monotonic clock stands still meanwhile: a laptop that is
-// closed, a virtual machine that is frozen.
+// Suspend stops a client together with its machine: a closed laptop, a frozen virtual machine. The monotonic clock stands
+// still meanwhile.
 type Suspend struct {
-	// Client is which.
+	// Client is the client. Example: client-1
 	Client string `yaml:"client,required"`
-	// For is how long, in true time.
+	// For is the length in true time. Example: 1m
 	For time.Duration `yaml:"for,required"`
 }
 
@@ -91,9 +91,9 @@ func (s *Suspend) Apply(f *Field) error {
 	return nil
 }
 
-// Resume lets a paused process go on.
+// Resume continues a paused process.
 type Resume struct {
-	// Process is a client or node.
+	// Process is a client or a node. Example: client-1
 	Process string `yaml:"process,required"`
 }
 
@@ -121,10 +121,10 @@ func (f *Field) resume(process string) {
 	p.Resume()
 }
 
-// Stuck makes what a client does under its lock go on without an end, in a loop or waiting for something that does not
-// come, while its renewal goes on.
+// Stuck makes a client's work under its lock go on forever, in a loop or waiting for something that never comes, while it
+// keeps renewing the lock.
 type Stuck struct {
-	// Client is which.
+	// Client is the client. Example: client-1
 	Client string `yaml:"client,required"`
 }
 
@@ -140,7 +140,7 @@ func (s *Stuck) Apply(f *Field) error {
 
 // Crash ends a client process for good.
 type Crash struct {
-	// Client is which.
+	// Client is the client. Example: client-1
 	Client string `yaml:"client,required"`
 }
 

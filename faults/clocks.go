@@ -9,12 +9,12 @@ import (
 	"redlocksim/sim"
 )
 
-// ClockStep moves the wall clock of a process at once, as an operator or a time daemon does. Redis expires keys by the
-// wall clock; monotonic clocks do not step.
+// ClockStep moves the wall clock of a process at once, as an operator or a time daemon does. Redis expires keys by the wall
+// clock. Monotonic clocks do not step.
 type ClockStep struct {
-	// Process is a client or node.
+	// Process is a client or a node. Example: C
 	Process string `yaml:"process,required"`
-	// By is how far: forward, or back if negative.
+	// By is how far forward, or back if negative. Example: 10s
 	By time.Duration `yaml:"by,required"`
 }
 
@@ -35,14 +35,13 @@ func (c *ClockStep) Apply(f *Field) error {
 	return nil
 }
 
-// ClockRate makes both clocks of a process run fast or slow, for good or for a while: a bad crystal, or a time daemon
-// that slews.
+// ClockRate makes both clocks of a process run fast or slow: a bad crystal, or a time daemon that slews.
 type ClockRate struct {
-	// Process is a client or node.
+	// Process is a client or a node. Example: C
 	Process string `yaml:"process,required"`
-	// Rate is by how much the clocks are fast, or slow if negative.
+	// Rate is by how much the clocks are fast, or slow if negative. Example: -0.5%
 	Rate Rate `yaml:"rate,required"`
-	// For is true time; zero is for good.
+	// For is the length in true time; 0s is for good. Default: 0s. Example: 30s
 	For time.Duration `yaml:"for"`
 }
 

@@ -14,15 +14,15 @@ import (
 // Links selects the links between some clients and some nodes, or between some nodes and others, and one direction of
 // them or both. The zero Links is every link between a client and a Redis node, both ways.
 type Links struct {
-	// Clients are the links' one end; all clients if empty.
+	// Clients are the clients at one end of the links. Default: all clients. Example: [client-1]
 	Clients []string `yaml:"clients"`
-	// Nodes are the other end; all Redis nodes if empty. "storage" is the shared resource.
+	// Nodes are the nodes at the other end; storage is the shared resource. Default: all Redis nodes. Example: [D, E]
 	Nodes []string `yaml:"nodes"`
-	// Peers makes the links those between the Nodes and these nodes, and no client's: among a master and its replicas, and
-	// among the nodes of a service that agree with each other.
+	// Peers selects the links between nodes and these other nodes instead of links to clients: between a master and its
+	// replicas, or among the nodes of a consensus service. Default: links to clients. Example: [A2]
 	Peers []string `yaml:"peers"`
-	// Direction is requests, replies or both. Between nodes, requests are all that the Nodes send to the Peers, and replies
-	// all that the Peers send to the Nodes.
+	// Direction is requests, replies or both. Between nodes, requests go from nodes to peers, and replies back. Default:
+	// both. Example: requests
 	Direction Direction `yaml:"direction"`
 }
 
@@ -190,11 +190,11 @@ func (l *Links) String() string {
 	return from + " ↔ " + to
 }
 
-// Partition loses all messages on some links, those on their way included. TCP would repeat them until its connection
-// is given up: use Hold for a partition after which they arrive.
+// Partition loses all messages on some links, including those in flight. TCP would retransmit them until its connection is
+// given up: use Hold for a partition after which they arrive.
 type Partition struct {
 	Links `yaml:",inline"`
-	// For is how long; zero is for good.
+	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
 	For time.Duration `yaml:"for"`
 }
 
@@ -239,10 +239,10 @@ func (p *Partition) Apply(f *Field) error {
 	return nil
 }
 
-// Hold keeps back the messages that arrive on some links, and then delivers them in order.
+// Hold keeps back the messages that arrive on some links, and later delivers them in order.
 type Hold struct {
 	Links `yaml:",inline"`
-	// For is how long.
+	// For is the length in true time. Example: 2s
 	For time.Duration `yaml:"for,required"`
 }
 
@@ -261,12 +261,12 @@ func (h *Hold) Apply(f *Field) error {
 	return nil
 }
 
-// Delay makes the messages sent on some links slower.
+// Delay slows the messages sent on some links.
 type Delay struct {
 	Links `yaml:",inline"`
-	// By is what is added to each one's delay.
+	// By is added to each message's delay. Example: 50ms
 	By time.Duration `yaml:"by,required"`
-	// For is how long; zero is for good.
+	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
 	For time.Duration `yaml:"for"`
 }
 
@@ -286,7 +286,7 @@ func (d *Delay) Apply(f *Field) error {
 	return nil
 }
 
-// Reset breaks all connections of some links: what was under way is lost, and the clients are told at once.
+// Reset breaks all connections of some links. What was in flight is lost, and the clients are told at once.
 type Reset struct {
 	Links `yaml:",inline"`
 }

@@ -10,12 +10,13 @@ import (
 
 // Outage is what the faults that stop a Redis node share.
 type Outage struct {
-	// Node is which.
+	// Node is the node. Example: C
 	Node string `yaml:"node,required"`
-	// RestartAfter is how long after it stopped the node starts again, in true time. Absent, it stays down until a
-	// restart; zero restarts it at once.
+	// RestartAfter is how long after it stopped the node starts again, in true time; 0s restarts it at once. Default: stays
+	// down until a restart. Example: 1s
 	RestartAfter *time.Duration `yaml:"restart-after"`
-	// ByWallClock measures that time with the node's wall clock instead, which may be stepped meanwhile.
+	// ByWallClock measures that time with the node's wall clock instead, which may be stepped meanwhile. Default: false.
+	// Example: true
 	ByWallClock bool `yaml:"by-wall-clock"`
 }
 
@@ -84,7 +85,7 @@ func lost(before, now []sim.Record) loss {
 	return l
 }
 
-// Kill ends the process of a node, as kill −9 does: it loses what it had not handed to the operating system.
+// Kill ends the process of a node, as kill −9 does. It loses what it had not handed to the operating system.
 type Kill struct {
 	Outage `yaml:",inline"`
 }
@@ -95,7 +96,7 @@ func (k *Kill) Check(n Names) []Problem { return k.check(n) }
 // Apply implements Fault.
 func (k *Kill) Apply(f *Field) error { return k.stop(f, "kill", (*sim.Server).Kill, "%s is killed") }
 
-// PowerLoss turns a node's machine off: it loses what was not fsynced, and clients get no answer, not even a refusal.
+// PowerLoss turns a node's machine off. It loses what was not fsynced, and clients get no answer, not even a refusal.
 type PowerLoss struct {
 	Outage `yaml:",inline"`
 }
@@ -112,7 +113,7 @@ func (p *PowerLoss) Apply(f *Field) error {
 	return err
 }
 
-// Shutdown stops a node cleanly, with what it persists written out.
+// Shutdown stops a node cleanly, after it has written what it persists.
 type Shutdown struct {
 	Outage `yaml:",inline"`
 }
@@ -127,7 +128,7 @@ func (s *Shutdown) Apply(f *Field) error {
 
 // Restart starts a node that is down, with what is on its disk.
 type Restart struct {
-	// Node is which.
+	// Node is the node. Example: C
 	Node string `yaml:"node,required"`
 }
 

@@ -23,17 +23,17 @@ type Trigger struct {
 
 // Moment is an event of a run, by what happened and to whom.
 type Moment struct {
-	// Event is the event's name; see EventNames.
+	// Event is the name of the event. Example: acquire-done
 	Event string `yaml:"event,required"`
-	// Client is whose event; any client's if empty.
+	// Client is whose event it is. Default: any client. Example: client-1
 	Client string `yaml:"client"`
-	// Node is which node's answer or fault; any node's if empty.
+	// Node is which node's answer or fault it is. Default: any node. Example: C
 	Node string `yaml:"node"`
-	// Resource is which resource's event; any resource's if empty.
+	// Resource is which resource's event it is. Default: any resource. Example: orders
 	Resource string `yaml:"resource"`
-	// Nth counts the events that match, from 1; 0 is the first as well.
+	// Nth counts the events that match, from 1; 0 is the first as well. Default: 1. Example: 2
 	Nth int `yaml:"nth"`
-	// Lead is how long before it; only of what is known ahead, as NodesFree is.
+	// Lead is how long before the event; only for nodes-free, which is known ahead. Default: 0s. Example: 1ms
 	Lead time.Duration `yaml:"lead"`
 }
 

@@ -7,14 +7,15 @@ import (
 	"redlocksim/sim"
 )
 
-// Promote makes a replica of a node a master, as Sentinel or an operator does, and has clients send it what they address
-// to the node. The node itself is not told: if it is up, it goes on as a master for those who still ask it.
+// Promote makes a replica a master in place of its node, as Sentinel or an operator does. Clients that learn of it send the
+// replica what they address to the node. The node is not told: if it is up, it goes on as a master for those who still ask
+// it.
 type Promote struct {
-	// Node is the master whose place is taken.
+	// Node is the master that is replaced. Example: A
 	Node string `yaml:"node,required"`
-	// Replica is which of its replicas takes it.
+	// Replica is the replica that replaces it. Example: A2
 	Replica string `yaml:"replica,required"`
-	// Clients are those who learn of it; all clients if empty.
+	// Clients are the clients that learn of it. Default: all clients. Example: [client-2]
 	Clients []string `yaml:"clients"`
 }
 

@@ -7,17 +7,17 @@ import (
 	"redlocksim/sim"
 )
 
-// Split has batches arrive in part on some links: of several requests that a client sends a node in one message only the
-// first arrive, or only the answers to the first, as when a connection breaks in the middle. A message with one request is
-// none, and arrives.
+// Split makes batches arrive only in part on some links, as when a connection breaks in the middle. Of several requests
+// that a client sends a node in one message, only the first arrive, or only their answers. A message with a single request
+// arrives.
 type Split struct {
 	Links `yaml:",inline"`
-	// Keep is how many requests, or answers, arrive of each batch. Several commands that share a script are one request.
+	// Keep is how many requests, or answers, arrive of each batch. Commands that share a script are one request. Example: 1
 	Keep int `yaml:"keep,required"`
-	// Reset has the connection reset behind what arrives, so that the client hears at once that the rest is lost. Without it
-	// the client waits for the rest until its node timeout.
+	// Reset resets the connection behind what arrives, so the client learns at once that the rest is lost. Otherwise it
+	// waits for the rest until its node timeout. Default: false. Example: true
 	Reset bool `yaml:"reset"`
-	// For is how long; zero is for good.
+	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
 	For time.Duration `yaml:"for"`
 }
 

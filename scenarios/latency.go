@@ -36,19 +36,19 @@ func (l *Latency) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	l.set(d, n, sim.Latency{Points: append(points, sim.Quantile{Share: sim.Million, At: q.Max})})
 }
 
-// quantiles is how files write a latency that is not constant.
+// quantiles is a latency that varies. Between two of its points delays are spread evenly.
 type quantiles struct {
-	// Min is the shortest delay.
+	// Min is the shortest delay. Example: 1ms
 	Min time.Duration `yaml:"min,required"`
-	// P50 is the delay that half of the messages do not exceed.
+	// P50 is the delay that 50 % of the messages do not exceed. Default: not set. Example: 2ms
 	P50 *time.Duration `yaml:"p50"`
-	// P90 is the delay that 90 % of the messages do not exceed.
+	// P90 is the delay that 90 % of the messages do not exceed. Default: not set. Example: 4ms
 	P90 *time.Duration `yaml:"p90"`
-	// P99 is the delay that 99 % of the messages do not exceed.
+	// P99 is the delay that 99 % of the messages do not exceed. Default: not set. Example: 8ms
 	P99 *time.Duration `yaml:"p99"`
-	// P999 is the delay that 99.9 % of the messages do not exceed.
+	// P999 is the delay that 99.9 % of the messages do not exceed. Default: not set. Example: 15ms
 	P999 *time.Duration `yaml:"p99.9"`
-	// Max is the longest delay. Between two of these points delays are spread evenly.
+	// Max is the longest delay. Example: 20ms
 	Max time.Duration `yaml:"max,required"`
 }
 

@@ -13,17 +13,17 @@ import (
 
 // Bounds are bounds on a duration.
 type Bounds struct {
-	// AtLeast is the least that it may be; 0s.
+	// AtLeast is the least that it may be. Default: 0s. Example: 1s
 	AtLeast time.Duration `yaml:"at-least"`
-	// AtMost is the most that it may be.
+	// AtMost is the most that it may be. Example: 50ms
 	AtMost time.Duration `yaml:"at-most,required"`
 }
 
 // CountBounds are bounds on a number.
 type CountBounds struct {
-	// AtLeast is the least that it may be; 0.
+	// AtLeast is the least that it may be. Default: 0. Example: 1
 	AtLeast int `yaml:"at-least"`
-	// AtMost is the most that it may be.
+	// AtMost is the most that it may be. Example: 5
 	AtMost int `yaml:"at-most,required"`
 }
 

@@ -8,19 +8,20 @@ import (
 	"redlocksim/history"
 )
 
-// Reached is something that must happen in a run for the run to test what it is for: that client 2 asks while client 1
-// believes, that a fault strikes between two steps, that a write is sent after the expiry. A run in which it does not
-// happen is not tested, whatever else it shows.
+// Reached is something that must happen in a run for the run to test what it is meant to: that client 2 asks while client 1
+// believes, that a fault hits between two steps, that a write is sent after the expiry. Without it the run is not tested,
+// whatever else it shows.
 type Reached struct {
 	// Moment is the event; Nth is how many such events there must be at the least.
 	faults.Moment `yaml:",inline"`
-	// Believing, where given, is a client that believes in its lock at the event.
+	// Believing is a client that must believe in its lock at the event. Default: not set. Example: client-1
 	Believing string `yaml:"believing"`
-	// Past, where given, is a client that does not: its belief has ended, and its last lock has not been released.
+	// Past is a client that must no longer believe at the event: its belief has ended, and its last lock has not been
+	// released. Default: not set. Example: client-1
 	Past string `yaml:"past"`
-	// After, where given, is an event that has happened by then, as often as it says.
+	// After is an event that must have happened by then, as often as its nth says. Default: not set. Example: {event: kill}
 	After *faults.Moment `yaml:"after"`
-	// Before, where given, is an event that has not happened as often as it says by then, and later does.
+	// Before is an event that must happen only later, as often as its nth says. Default: not set. Example: {event: heal}
 	Before *faults.Moment `yaml:"before"`
 }
 

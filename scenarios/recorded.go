@@ -2,11 +2,11 @@ package scenarios
 
 import "fmt"
 
-// Recorded is the run that a scenario file was written for.
+// Recorded is the run that a scenario file was written from.
 type Recorded struct {
-	// Seed is what it is run with unless another one is asked for.
+	// Seed is the seed of the run, unless another one is given. Example: 7
 	Seed uint64 `yaml:"seed,required"`
-	// History is the hash of the history that came out.
+	// History is the hash of the recorded history. Example: 4d376b5a…
 	History string `yaml:"history,required"`
 }
 

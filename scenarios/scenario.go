@@ -12,44 +12,52 @@ import (
 	"redlocksim/sim"
 )
 
-// Scenario is a whole experiment. The tags are the keys of a scenario file.
+// Scenario is a whole experiment, as a scenario file describes it.
 type Scenario struct {
 	// Name is the file's name without its ending, and the case's behind a slash.
 	Name string
 
-	// Title is one line.
+	// Title is a line that says what happens. Example: a node's clock jumps while the lock is held
 	Title string `yaml:"title,required"`
-	// Source is where the literature describes it.
+	// Source is where the failure is described. Example: ourselves
 	Source string `yaml:"source,required"`
-	// Explanation is for a reader who has not read the literature.
+	// Explanation tells a reader who does not know the literature what happens and why. Example: C restarts empty while
+	// client-1 holds A, B and C.
 	Explanation string `yaml:"explanation,required"`
-	// Claim is what is said of the protocol with these settings: holds or unsound.
+	// Claim is what is said of the protocol with these settings: holds (it is safe within the budget) or unsound (it is not,
+	// and this scenario shows it). Example: holds
 	Claim Claim `yaml:"claim,required"`
-	// Lock is the protocol and its settings.
+	// Lock is the protocol under test and its settings. Default: protocol redlock with the defaults of the library. Example:
+	// {ttl: 2s, node-timeout: 20ms}
 	Lock protocols.Settings `yaml:"lock"`
-	// Nodes are the Redis nodes.
+	// Nodes are the Redis nodes. Default: five nodes without persistence. Example: {names: [A, B, C], persistence: always}
 	Nodes Nodes `yaml:"nodes"`
-	// Clients are the names of the client processes.
+	// Clients are the names of the client processes. Example: [client-1, client-2]
 	Clients []string `yaml:"clients,required"`
-	// Resources are the names of what the clients contend for. Each is locked by itself, and has a number that is read and
-	// written.
+	// Resources are the names of what the clients lock. Each is a lock of its own, and has a number that clients read and
+	// write. Default: [R]. Example: [orders, stock]
 	Resources []string `yaml:"resources"`
-	// Network is how long messages take.
+	// Network is how long messages take. Default: {latency: {min: 1ms, max: 5ms}}. Example: {latency: 2ms}
 	Network Network `yaml:"network"`
-	// Storage is what the shared resource demands of a request before it takes it.
+	// Storage is what the shared resource checks before it accepts a request: register (nothing), fenced (no token lower
+	// than the highest seen), fenced-writes (the same, for writes only), compare-and-set (the mark is the writer's) or table
+	// (a token higher than that of the last write). Default: register. Example: fenced
 	Storage Storage `yaml:"storage"`
-	// Budget is what the claim allows to happen.
+	// Budget is what may go wrong without breaking the claim. Default: nothing, but for nodes that stop and messages that
+	// are lost. Example: {clock-rate: 0.1%, restart-delay: 10s}
 	Budget faults.Budget `yaml:"budget"`
-	// Timeline is what the clients do and what goes wrong, and when.
+	// Timeline is what the clients do and what goes wrong, and when. Example: [{at: 0s, client: client-1, do: [try-lock,
+	// hold: 1s, unlock]}]
 	Timeline []Item `yaml:"timeline,required"`
-	// Heal, where given, is the true time at which all faults in force are undone; none strikes from then on. See
-	// faults.Field.Heal.
+	// Heal is the true time at which all faults in force are undone; no fault is injected after it. Default: not set.
+	// Example: 30s
 	Heal *time.Duration `yaml:"heal"`
-	// Duration is the length of the run in true time.
+	// Duration is the length of the run in true time. Default: 1m. Example: 30s
 	Duration time.Duration `yaml:"duration"`
-	// Expect is the verdict.
+	// Expect is the verdict that the run must have. Example: {findings: safe, unavailable: {at-most: 1s}}
 	Expect Expect `yaml:"expect,required"`
-	// Recorded is the run that the file was written for, if a search found it.
+	// Recorded is the run that the file was written from, if a search found it. Default: not set. Example: {seed: 7,
+	// history: 4d37…}
 	Recorded *Recorded `yaml:"recorded"`
 }
 
@@ -77,13 +85,14 @@ func (c Claim) MarshalScalar() (string, error) {
 
 // Nodes are the Redis nodes and what they write to disk.
 type Nodes struct {
-	// Names are the nodes' names.
+	// Names are the nodes' names. Default: [A, B, C, D, E]. Example: [A, B, C]
 	Names []string `yaml:"names"`
-	// Replicas are the asynchronous replicas of nodes: {A: [A2, A3]}. Clients do not know of them until one is promoted.
+	// Replicas are the asynchronous replicas of nodes. Clients do not know of them until one is promoted. Default: not set.
+	// Example: {A: [A2, A3]}
 	Replicas strictyaml.Ordered[[]string] `yaml:"replicas"`
-	// Persistence is none, every-second or always; everysec, as Redis has it, is every-second. A process that is killed keeps
-	// its data unless it is none; a node that loses power keeps it only with always, and what is older than a second with
-	// every-second.
+	// Persistence is when nodes fsync what they write: none, every-second (also everysec, as Redis has it) or always. A
+	// process that is killed loses its data only with none. A node that loses power keeps all of it only with always; with
+	// every-second it keeps what is older than a second. Default: none. Example: always
 	Persistence Persistence `yaml:"persistence"`
 }
 
@@ -123,56 +132,68 @@ func (k Storage) MarshalScalar() (string, error) {
 
 // Network is the delays of messages.
 type Network struct {
-	// Latency is the delay in each direction, on every link.
+	// Latency is the delay in each direction, on every link. Default: {min: 1ms, max: 5ms}. Example: {min: 1ms, p99: 8ms,
+	// max: 20ms}
 	Latency Latency `yaml:"latency"`
-	// Replies, if given, is the delay of replies where it differs.
+	// Replies is the delay of replies if it differs. Default: as latency. Example: 50ms
 	Replies *Latency `yaml:"replies"`
 }
 
 // Expect is the verdict that a scenario must have.
 type Expect struct {
-	// Findings are the kinds that the checker must find, all of them and no other; none for "safe".
+	// Findings are the violations that the checker must find, exactly these; safe is none. Example: lease-overlap
 	Findings Findings `yaml:"findings,required"`
-	// Unavailable bounds the longest time in which the lock could not be had though somebody asked for it.
+	// Unavailable bounds the longest time for which somebody asked for the lock and nobody could get it; unbounded if
+	// nothing bounds it. Example: {at-most: 50ms}
 	Unavailable Unavailable `yaml:"unavailable,required"`
-	// Takeover, where given, bounds the longest time until the lock of a holder that was gone was granted to another
-	// (checker.Takeover). A run in which none was is not as expected.
+	// Takeover bounds the longest time from the end of a holder until another client was granted its lock
+	// (checker.Takeover). A run without such a grant fails it. Default: not checked. Example: {at-most: 11s}
 	Takeover *Bounds `yaml:"takeover"`
-	// Attempts, where given, bounds how many attempts a client made in one wait at the most.
+	// Attempts bounds the largest number of attempts in one wait. Default: not checked. Example: {at-most: 20}
 	Attempts *CountBounds `yaml:"attempts"`
-	// Bypass, where given, bounds how many grants to others a waiting client saw go by at the most.
+	// Bypass bounds the largest number of grants to others while one client waited. Default: not checked. Example: {at-most:
+	// 5}
 	Bypass *CountBounds `yaml:"bypass"`
-	// Overtakes, where given, bounds how many of these grants at the most went to clients who had begun to ask later.
+	// Overtakes bounds how many of these grants went to clients that had begun to ask later. Default: not checked. Example:
+	// {at-most: 0}
 	Overtakes *CountBounds `yaml:"overtakes"`
-	// AfterHealing, where given, bounds the time from the healing until every client that asked from then on had been
-	// granted the lock once, each counted from when it first asked. A run in which nobody asked is not as expected.
+	// AfterHealing bounds the time from the healing until every client that asked from then on had been granted the lock
+	// once, each counted from when it first asked. A run in which nobody asked fails it. Default: not checked. Example:
+	// {at-most: 2s}
 	AfterHealing *Bounds `yaml:"after-healing"`
-	// Resources, where given, is what must be found and measured on a resource by itself. The keys above are for all of them:
-	// the findings on any, and the worst that was measured.
+	// Resources is the verdict of single resources. The other keys are about all of them: the findings on any, and the worst
+	// measurement. Default: not checked. Example: {orders: {findings: safe}}
 	Resources strictyaml.Ordered[ExpectOn] `yaml:"resources"`
-	// Reached is what the run must have come to; else it is not tested.
+	// Reached is what must have happened in the run; otherwise the run is not tested. Default: not set. Example: [{event:
+	// acquire-done, client: client-2}]
 	Reached []Reached `yaml:"reached"`
-	// Grants, where given, is how many locks each client was granted; a lock on several resources is one on each.
+	// Grants is how many locks each client was granted; a lock on several resources counts once for each. Default: not
+	// checked. Example: {client-1: 1, client-2: 1}
 	Grants strictyaml.Ordered[int] `yaml:"grants"`
-	// Leaks are the lock keys that are found without a time to live when the run is over.
+	// Leaks are the lock keys without a time to live at the end of the run. Default: []. Example: [R]
 	Leaks []string `yaml:"leaks"`
 }
 
 // ExpectOn is the part of a verdict that is about one resource.
 type ExpectOn struct {
-	// Findings are the kinds that the checker must find on the resource, all of them and no other; none for "safe".
+	// Findings are the violations that the checker must find on this resource, exactly these; safe is none. Example: safe
 	Findings Findings `yaml:"findings,required"`
-	// Unavailable, where given, bounds the longest time in which the resource could not be had though somebody asked for it.
+	// Unavailable bounds the longest time for which somebody asked for this resource and nobody could get it. Default: not
+	// checked. Example: {at-most: 2s}
 	Unavailable *Bounds `yaml:"unavailable"`
-	// Takeover is as in Expect, of locks on the resource alone.
+	// Takeover bounds the same as in Expect, of locks on this resource alone. Default: not checked. Example: {at-most: 11s}
 	Takeover *Bounds `yaml:"takeover"`
-	// Attempts, where given, bounds how many attempts a client made in one wait for the resource at the most.
+	// Attempts bounds the largest number of attempts in one wait for this resource. Default: not checked. Example: {at-most:
+	// 20}
 	Attempts *CountBounds `yaml:"attempts"`
-	// Bypass, where given, bounds how many grants of the resource to others a waiting client saw go by at the most.
+	// Bypass bounds the largest number of grants of this resource to others while one client waited. Default: not checked.
+	// Example: {at-most: 5}
 	Bypass *CountBounds `yaml:"bypass"`
-	// Overtakes, where given, bounds how many of these grants at the most went to clients who had begun to ask later.
+	// Overtakes bounds how many of these grants went to clients that had begun to ask later. Default: not checked. Example:
+	// {at-most: 0}
 	Overtakes *CountBounds `yaml:"overtakes"`
-	// AfterHealing is as in Expect, of clients that asked for the resource.
+	// AfterHealing bounds the same as in Expect, of clients that asked for this resource. Default: not checked. Example:
+	// {at-most: 2s}
 	AfterHealing *Bounds `yaml:"after-healing"`
 }
 

@@ -72,11 +72,11 @@ func (Latency) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 func (Step) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 	length, _ := reflect.TypeFor[Step]().FieldByName("For")
 	name, both := s.Of(reflect.TypeFor[Several]()), s.Of(reflect.TypeFor[StepOn]())
-	var alone []string
+	var alone []*jsonschema.Schema
 	one := oneKey()
 	for _, k := range stepKinds {
 		if !k.length || k.fallback > 0 {
-			alone = append(alone, string(k.kind))
+			alone = append(alone, &jsonschema.Schema{Const: jsonschema.Ptr[any](string(k.kind)), Description: k.text})
 		}
 		var forms []*jsonschema.Schema
 		if k.length {
@@ -88,14 +88,10 @@ func (Step) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 		if forms == nil {
 			continue
 		}
-		value := &jsonschema.Schema{AnyOf: forms}
-		if len(forms) == 1 {
-			value = forms[0]
-		}
-		one.Properties[string(k.kind)] = value
+		one.Properties[string(k.kind)] = &jsonschema.Schema{AnyOf: forms, Description: k.text}
 		one.PropertyOrder = append(one.PropertyOrder, string(k.kind))
 	}
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{strictyaml.Enum(alone...), one}}
+	return &jsonschema.Schema{AnyOf: append(alone, one)}
 }
 
 // DescribeNode is what UnmarshalNode reads.

@@ -65,26 +65,43 @@ type stepShape struct {
 	fallback   time.Duration // what it is without; 0: it must be given
 	underLease bool          // it needs a lock
 	resource   bool          // it can name one
+	text       string        // what the client does, for schemas and the documentation
 }
 
 // stepKinds lists all kinds, with what can be said with them.
 var stepKinds = []stepShape{
-	{LockStep, true, time.Minute, false, true},
-	{TryLockStep, false, 0, false, true},
-	{HoldStep, true, 0, true, true},
-	{SleepStep, true, 0, false, false},
-	{LingerStep, false, 0, true, true},
-	{WriteStep, false, 0, true, true},
-	{WriteUncheckedStep, false, 0, true, true},
-	{UpdateStep, false, 0, true, true},
-	{ReadStep, false, 0, true, true},
-	{WriteBackStep, false, 0, true, true},
-	{MarkStep, false, 0, true, true},
-	{ExtendStep, true, 0, true, true},
-	{RenewStep, true, 0, true, true},
-	{PrepareStep, false, 0, false, false},
-	{UnlockStep, false, 0, true, true},
-	{CloseStep, false, 0, false, false},
+	{LockStep, true, time.Minute, false, true,
+		"Acquires the lock, making attempts for as long as it says. Default: 1m. Example: lock: 10s"},
+	{TryLockStep, false, 0, false, true,
+		"Makes one attempt to acquire the lock. Example: try-lock"},
+	{HoldStep, true, 0, true, true,
+		"Works under the lock for a while, and stops if the context of the lease ends. Example: hold: 5s"},
+	{SleepStep, true, 0, false, false,
+		"Waits for a while and looks at nothing. Example: sleep: 1s"},
+	{LingerStep, false, 0, true, true,
+		"Works under the lock up to the last moment at which the client may still send an effect, its guard time before the end of the lease. Example: linger"},
+	{WriteStep, false, 0, true, true,
+		"Checks the lease, then writes to the resource. Example: write"},
+	{WriteUncheckedStep, false, 0, true, true,
+		"Writes to the resource without checking the lease. Example: write-unchecked"},
+	{UpdateStep, false, 0, true, true,
+		"Checks the lease, reads the resource, checks again, and writes one more than it read. Example: update"},
+	{ReadStep, false, 0, true, true,
+		"Checks the lease and reads the resource. Example: read"},
+	{WriteBackStep, false, 0, true, true,
+		"Checks the lease and writes one more than the last read gave. Example: write-back"},
+	{MarkStep, false, 0, true, true,
+		"Checks the lease and sets the resource's mark to this grant, for storage compare-and-set. Example: mark"},
+	{ExtendStep, true, 0, true, true,
+		"Extends the lease to a TTL from now. Example: extend: 10s"},
+	{RenewStep, true, 0, true, true,
+		"Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as often as the setting renewals allows. Example: renew: 30s"},
+	{PrepareStep, false, 0, false, false,
+		"Declares the nodes fit to vote, for the restart guard. Example: prepare"},
+	{UnlockStep, false, 0, true, true,
+		"Releases the lock. Example: unlock"},
+	{CloseStep, false, 0, false, false,
+		"Closes the client and so ends those of its goroutines that wait for a lock. Only protocol redlock can. Example: close"},
 }
 
 // shape is the entry of stepKinds.
@@ -120,11 +137,12 @@ func (s *Step) writes() bool {
 // isEffect says whether the step reaches a resource, and so is on one only.
 func (s *Step) isEffect() bool { return s.reads() || s.writes() || s.Kind == MarkStep }
 
-// StepOn is what a step is about and how long it takes, where both are said.
+// StepOn is a step that names both a resource and a length.
 type StepOn struct {
-	// Resource is what it is about: a name, or a list of names for one lock on all of them.
+	// Resource is what the step is about: a name, or a list of names for one lock on all of them. Default: the item's
+	// resource. Example: orders
 	Resource Several `yaml:"resource"`
-	// For is its length, as of a step without a resource.
+	// For is the length of the step, as in a step without a resource. Default: the step's own. Example: 5s
 	For *time.Duration `yaml:"for"`
 }
 

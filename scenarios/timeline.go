@@ -78,28 +78,31 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	}
 }
 
-// written is an item as files have it.
+// written is an item of the timeline: something that a client does or a fault, and when. Each item has one of at, after and
+// every, and either client and do, or fault.
 type written struct {
-	// At is the true time at which it happens.
+	// At is the true time at which it happens. Example: 500ms
 	At *time.Duration `yaml:"at"`
-	// After is the event at which it happens, once, in place of a time.
+	// After is the event after which it happens once. Example: {client: client-1, event: acquire-done}
 	After *faults.Moment `yaml:"after"`
-	// Every is the event at which it happens, each time.
+	// Every is the event after which a fault is injected each time, from its nth on. Example: {client: client-2, event:
+	// acquire-called}
 	Every *faults.Moment `yaml:"every"`
-	// Plus is how long after the event it happens; 0s.
+	// Plus is how long after the event it happens. Default: 0s. Example: 10ms
 	Plus time.Duration `yaml:"plus"`
-	// Client is the client that does it.
+	// Client is the client that does it. Example: client-1
 	Client string `yaml:"client"`
-	// Resource is what locks are on that do not name a resource themselves: a name, or a list of names for one lock on all of
-	// them.
+	// Resource is what steps lock that do not name a resource: a name, or a list of names for one lock on all of them.
+	// Default: the only resource of the scenario. Example: [orders, stock]
 	Resource Several `yaml:"resource"`
-	// Do is what the client does.
+	// Do is what the client does, step by step. Example: [lock: 10s, write, hold: 100ms, unlock]
 	Do []Step `yaml:"do"`
-	// Repeat is how often the steps are done, one time after the other; 1.
+	// Repeat is how often the client does the steps, one time after another. Default: 1. Example: 100
 	Repeat int `yaml:"repeat"`
-	// Goroutines is how many goroutines of the client do the steps side by side, as often as repeat says each; 1.
+	// Goroutines is how many goroutines of the client do the steps in parallel; repeat counts for each of them. Default: 1.
+	// Example: 8
 	Goroutines int `yaml:"goroutines"`
-	// Fault is what goes wrong.
+	// Fault is the fault that is injected. Example: {kill: {node: C, restart-after: 1s}}
 	Fault *fault `yaml:"fault"`
 }
 

@@ -101,12 +101,19 @@ func fields(found map[string]string, owner string, s *ast.StructType) {
 
 var references = regexp.MustCompile(` \((?:checker|faults|sim)\.\w+\)`)
 
-// sentence is a comment on one line.
+// sentence is a comment on one line, without the name that it begins with and a verb that then says nothing: of "TTL is the
+// time to live", "The time to live".
 func sentence(name string, doc *ast.CommentGroup) string {
 	if doc == nil {
 		return ""
 	}
-	return references.ReplaceAllString(strings.Join(strings.Fields(doc.Text()), " "), "")
+	text := references.ReplaceAllString(strings.Join(strings.Fields(doc.Text()), " "), "")
+	for _, start := range []string{name + " is ", name + " are ", name + " "} {
+		if rest, ok := strings.CutPrefix(text, start); ok {
+			return strings.ToUpper(rest[:1]) + rest[1:]
+		}
+	}
+	return text
 }
 
 // describe adds comments to the schema of a struct by its JSON tags.
@@ -193,11 +200,31 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 			}
 			by[text] = key
 			described++
+			isRequired := slices.Contains(of.Required, key)
+			meaning, fallback, example := split(text)
+			switch {
+			case meaning == "":
+				t.Errorf("%s.%s has no meaning: %s", path, key, text)
+			case !isRequired && fallback == "" && !slices.Contains(eitherOr, key):
+				t.Errorf("%s.%s has no default: %s", path, key, text)
+			case example == "":
+				t.Errorf("%s.%s has no example: %s", path, key, text)
+			}
 		}
 	})
 	if described < 100 {
 		t.Errorf("only %d keys were looked at", described)
 	}
+}
+
+// eitherOr are keys of which an item of the timeline has some and not others, so that they have no default.
+var eitherOr = []string{"at", "after", "every", "client", "do", "fault"}
+
+// split takes a description apart: what the key means, what it is where it is left out, and an example.
+func split(text string) (meaning, fallback, example string) {
+	meaning, example, _ = strings.Cut(text, " Example: ")
+	meaning, fallback, _ = strings.Cut(meaning, " Default: ")
+	return meaning, strings.TrimSuffix(fallback, "."), example
 }
 
 // walk goes through the schemas of the structs in a schema.

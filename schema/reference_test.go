@@ -17,16 +17,18 @@ const referencePath = "../docs/scenario-files.md"
 
 var referenceHead = `# Scenario files
 
-A scenario is a YAML file; a file with ` + "`cases`" + ` is several, which differ in what stands under each. What is left out has a
-default. ` + "`redlocksim new`" + ` writes one to start from, ` + "`redlocksim lint FILE`" + ` says what is wrong with one and where, and
-` + "`redlocksim schema`" + ` prints the JSON Schema that this page is made from (` + "`go test ./schema -update`" + `). The embedded
-[files](../scenarios/files) are examples.
+A scenario is a YAML file. Every key that you leave out has a default. A file with ` + "`cases`" + ` holds several scenarios; each case
+lists only what differs from the keys around it. The embedded [files](../scenarios/files) are examples.
 
-Durations are written as ` + "`50ms`, `2s`, `1m30s`" + `; percentages as ` + "`0.5%`" + `.
+- ` + "`redlocksim new`" + ` writes a file to start from.
+- ` + "`redlocksim lint FILE`" + ` reports mistakes with their lines.
+- ` + "`redlocksim schema`" + ` prints the JSON Schema for editors. This page is generated from it (` + "`go test ./schema -update`" + `).
 
-A run may record ` + fmt.Sprint(sim.DefaultMaxEvents) + ` events, make ` + fmt.Sprint(sim.DefaultMaxSteps) + ` steps and have ` + fmt.Sprint(sim.DefaultMaxGoroutines) + ` goroutines at once. One that goes beyond that ends
-with an error that names the limit, and the command with exit code 2: lower ` + "`repeat`, `goroutines` or `duration`" + `, or have fewer
-clients, steps or faults with ` + "`every`" + `. ` + "`redlocksim lint`" + ` warns of a file whose repeated steps alone are more events than that.
+Durations are written as ` + "`50ms`, `2s`, `1m30s`" + `, percentages as ` + "`0.5%`" + `.
+
+A run may record ` + fmt.Sprint(sim.DefaultMaxEvents) + ` events, make ` + fmt.Sprint(sim.DefaultMaxSteps) + ` steps and have ` + fmt.Sprint(sim.DefaultMaxGoroutines) + ` goroutines at once. Beyond that it ends
+with an error that names the limit, and exit code 2. Lower ` + "`repeat`, `goroutines` or `duration`" + `, or use fewer clients, steps or
+faults with ` + "`every`" + `. ` + "`redlocksim lint`" + ` warns of a file whose repeated steps alone exceed the limit.
 
 `
 
@@ -77,7 +79,9 @@ func reference(t *testing.T) []byte {
 		name := queue[0]
 		queue = queue[1:]
 		d := all.Definitions[name]
-		fmt.Fprintf(&b, "## %s\n\n%s\n\n| key | value | meaning |\n|---|---|---|\n", heading(name), d.Description)
+		fmt.Fprintf(&b, "## %s\n\n%s\n\n", heading(name), d.Description)
+		var steps *node
+		b.WriteString(tableHead)
 		for _, key := range keys(t, d.Properties) {
 			var properties map[string]*node
 			if err := json.Unmarshal(d.Properties, &properties); err != nil {
@@ -91,15 +95,71 @@ func reference(t *testing.T) []byte {
 					queue = append(queue, ref)
 				}
 			}
-			shown := "`" + key + "`"
-			if slices.Contains(d.Required, key) {
-				shown += ", required"
+			value := p.value()
+			if name == "written" && key == "do" {
+				steps, value = p.Items, "list of [steps](#steps)"
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", shown, cell(p.value()), cell(p.Description))
+			b.WriteString(row(key, value, p.Description, slices.Contains(d.Required, key)))
 		}
 		b.WriteString("\n")
+		if steps != nil {
+			b.WriteString(stepTable(t, steps))
+		}
 	}
 	return []byte(strings.TrimRight(b.String(), "\n") + "\n")
+}
+
+const tableHead = "| key | value | default | meaning | example |\n|---|---|---|---|---|\n"
+
+func row(key, value, description string, required bool) string {
+	meaning, fallback, example := split(description)
+	if required {
+		fallback = "required"
+	} else {
+		fallback = quoted(fallback)
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |\n", key, cell(value), cell(fallback), cell(meaning), cell("`"+example+"`"))
+}
+
+// quoted marks a default as YAML, unless it is prose.
+func quoted(fallback string) string {
+	if fallback == "" || strings.Contains(fallback, " ") && !strings.ContainsAny(fallback[:1], "{[") {
+		return fallback
+	}
+	return "`" + fallback + "`"
+}
+
+// stepTable lists what a client can do: each step as a word alone, and with a length, a resource or both where it can have them.
+func stepTable(t *testing.T, steps *node) string {
+	var b strings.Builder
+	b.WriteString("### Steps\n\nA step is a word such as `unlock`, or a word with a length, a resource, or both: `hold: 5s`, `lock: orders`,\n" +
+		"`lock: {resource: orders, for: 5s}`.\n\n| step | value | default | meaning | example |\n|---|---|---|---|---|\n")
+	alone := map[string]*node{}
+	var order []string
+	for _, form := range steps.AnyOf {
+		if form.Const != nil {
+			alone[fmt.Sprint(form.Const)] = form
+			order = append(order, fmt.Sprint(form.Const))
+		}
+	}
+	with := map[string]*node{}
+	last := steps.AnyOf[len(steps.AnyOf)-1]
+	if err := json.Unmarshal(last.Properties, &with); err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range keys(t, last.Properties) {
+		if alone[word] == nil {
+			order = append(order, word)
+		}
+	}
+	for _, word := range order {
+		value, described := "", alone[word]
+		if with[word] != nil {
+			value, described = with[word].value(), with[word]
+		}
+		b.WriteString(row(word, value, described.Description, false))
+	}
+	return b.String() + "\n"
 }
 
 // heading is the title of a definition: the types' names, but for those that are internal.
@@ -172,6 +232,8 @@ func (n *node) value() string {
 		return "duration"
 	case strings.HasSuffix(n.Pattern, "%$"):
 		return "percentage"
+	case n.Items != nil && n.Items.value() == "name":
+		return "list of names"
 	case n.Items != nil:
 		return "list of " + n.Items.value()
 	case n.Properties != nil:
@@ -183,6 +245,8 @@ func (n *node) value() string {
 		}
 		slices.Sort(words)
 		return "{" + strings.Join(words, ", ") + "}"
+	case strings.HasPrefix(n.Pattern, "^[^-+.,0-9]"):
+		return "name"
 	case n.Pattern != "":
 		return "text like `" + n.Pattern + "`"
 	}

@@ -9,11 +9,11 @@ import (
 	"redlocksim/redlock"
 )
 
-// Wait is what a client of protocol failover asks of the replicas before it takes the lock for granted.
+// Wait is what a client of protocol failover demands of the replicas before it considers the lock granted.
 type Wait struct {
-	// Replicas is how many must have acknowledged; with 0 the client does not ask.
+	// Replicas is how many must have acknowledged; with 0 the client does not ask. Example: 1
 	Replicas int `yaml:"replicas,required"`
-	// Timeout is how long the master may wait for them.
+	// Timeout is how long the master may wait for them. Example: 100ms
 	Timeout time.Duration `yaml:"timeout,required"`
 }
 

@@ -13,91 +13,114 @@ import (
 	"redlocksim/sim"
 )
 
-// Settings are the protocol under test and its settings. The tags are the keys of a scenario file; a setting that a
-// protocol does not have is ignored by it. The settings that only redlock-plain has are habits of tutorials and ports.
+// Settings are the protocol under test and its settings. A protocol ignores the settings that it does not have. The settings
+// of redlock-plain model the habits of tutorials and ports.
 type Settings struct {
-	// Preset is the implementation whose defaults these settings start from; empty is Default. In a file the keys beside
-	// it replace what it sets.
+	// Preset starts from the defaults and habits of another implementation; other keys of lock override it. Default: not
+	// set. Example: redsync
 	Preset Preset `yaml:"preset"`
-	// Protocol is the protocol's name.
+	// Protocol is the lock to test. redlock is the library of this project; redlock-plain is Redlock as ports write it.
+	// Default: redlock. Example: redlock-plain
 	Protocol Name `yaml:"protocol"`
-	// TTL is the time to live of lock keys.
+	// TTL is the time to live of lock keys. Default: 10s. Example: 2s
 	TTL time.Duration `yaml:"ttl"`
-	// Quorum is how many nodes must agree; zero is the majority.
+	// Quorum is how many nodes must vote for a lock; 0 is the majority. Default: 0. Example: 4
 	Quorum int `yaml:"quorum"`
-	// Rounding is how redlock-plain rounds half of the nodes and one, where Quorum is zero: down or up.
+	// Rounding is how redlock-plain rounds half of the nodes and one when quorum is 0: down gives the majority, up gives 4
+	// of 5. Default: down. Example: up
 	Rounding Rounding `yaml:"rounding"`
-	// ConnectTimeout is how long a client of redlock-plain tries to connect to each node before its first lock, one after
-	// the other; those that it cannot connect to it does without for good, also when it counts a majority. Zero: it does
-	// not look, and all nodes count.
+	// ConnectTimeout is how long a client of redlock-plain tries to connect to each node, one after another, before its
+	// first lock. It never uses the nodes that it could not reach, and counts the majority without them. With 0 it does not
+	// try, and all nodes count. Default: 0s. Example: 1s
 	ConnectTimeout time.Duration `yaml:"connect-timeout"`
-	// Drift is the allowance for clock drift.
+	// Drift is the allowance for clock drift, which is subtracted from the validity. Default: {factor: 1%, constant: 2ms}.
+	// Example: {factor: 2%}
 	Drift Drift `yaml:"drift"`
-	// NodeTimeout is how long a node's answer is waited for.
+	// NodeTimeout is how long a client waits for a node's answer. Default: 50ms. Example: 20ms
 	NodeTimeout time.Duration `yaml:"node-timeout"`
-	// RetryDelay is the range of random delays between attempts.
+	// RetryDelay is the range from which the random delay between two attempts is drawn. Default: {min: 50ms, max: 150ms}.
+	// Example: {min: 10ms, max: 40ms}
 	RetryDelay Range `yaml:"retry-delay"`
-	// Backoff has delays between attempts grow, where it is not zero: the first is from RetryDelay.Min to twice that, both
-	// ends grow by this part with every attempt, and RetryDelay.Max is the most. Protocols redlock and redisson have none.
+	// Backoff makes the delay between attempts grow. The first delay is from retry-delay.min to twice that; both ends grow
+	// by this percentage with every attempt, up to retry-delay.max. With 0% delays do not grow. Protocols redlock and
+	// redisson ignore it. Default: 0%. Example: 100%
 	Backoff faults.Rate `yaml:"backoff"`
-	// Attempts is how many attempts a lock call makes; zero is as many as fit into the step's own time. Protocols redlock
-	// and redisson have no such limit.
+	// Attempts is the maximum number of attempts of one lock call; 0 is as many as the step's own time allows. Protocols
+	// redlock and redisson ignore it. Default: 0. Example: 3
 	Attempts int `yaml:"attempts"`
-	// GiveUp is for how long a lock call makes attempts; zero is for the step's own time. Protocols redlock and redisson have
-	// no such limit.
+	// GiveUp is how long one lock call keeps making attempts; 0s is for the step's own time. Protocols redlock and redisson
+	// ignore it. Default: 0s. Example: 5s
 	GiveUp time.Duration `yaml:"give-up"`
-	// Clock is the clock that clients measure validity with.
+	// Clock is the clock with which clients measure validity: monotonic, boottime (monotonic, and goes on during a
+	// suspension) or wall. Default: monotonic. Example: wall
 	Clock LockClock `yaml:"clock"`
-	// Resolution is the unit in which redlock-plain reads that clock for the time that an acquire or extend took; what is
-	// below it is cut off. Zero is the clock's own.
+	// Resolution is the unit to which redlock-plain truncates that clock when it measures how long an acquire or extend
+	// took; 0s is the clock's own resolution. Default: 0s. Example: 1s
 	Resolution time.Duration `yaml:"resolution"`
-	// Fencing has protocol redlock draw fencing tokens.
+	// Fencing makes protocol redlock draw fencing tokens (WithFencing). Default: false. Example: true
 	Fencing bool `yaml:"fencing"`
-	// WakeUp has clients of protocol redlock told of releases, and is the spread of their attempts after it; zero: they poll.
+	// WakeUp makes a release wake the waiters of protocol redlock (WithWakeUp), and is the time over which their attempts
+	// are spread. With 0s they poll. Default: 0s. Example: 10ms
 	WakeUp time.Duration `yaml:"wake-up"`
-	// Batching is how many commands protocol redlock has on their way to each node before others wait and go together;
-	// zero is the library's default.
+	// Batching is how many unanswered commands a node may have before protocol redlock collects further ones into a batch
+	// (WithBatching); 0 is the library's default, 4. Default: 0. Example: 1
 	Batching int `yaml:"batching"`
-	// Guard turns on the restart guard of protocol redlock.
+	// Guard turns on the restart guard of protocol redlock (WithRestartGuard). Default: not set. Example: {max-ttl: 10s}
 	Guard *Guard `yaml:"guard"`
-	// GuardTime is how long before the end of its lease, by its own clock, a client stops sending effects; see
-	// faults.Stopped. To be safe at the resource it must be as long as the longest pause and the longest message together.
-	// Zero: it sends effects as long as it believes in its lease, which is what the implementations that presets stand for do.
+	// GuardTime is how long before the end of its lease, by its own clock, a client stops sending effects. To protect the
+	// resource it must be as long as the longest pause and the longest message together. With 0s a client sends effects as
+	// long as it believes in its lease, as the implementations behind the presets do. Default: 0s. Example: 820ms
 	GuardTime time.Duration `yaml:"guard-time"`
-	// Renewals is how often a client that renews its lock does so at the most; zero is without a limit.
+	// Renewals is the maximum number of times that a client renews one lock; 0 is no limit. Default: 0. Example: 3
 	Renewals int `yaml:"renewals"`
-	// Release is how the protocols on plain commands release: compare-and-delete, del, or get-del.
+	// Release is how the protocols on plain commands release: cad (compare and delete in a script), del (whoever holds the
+	// key) or get-del (read, compare, then delete with a second command). Default: cad. Example: del
 	Release Release `yaml:"release"`
-	// Cleanup is what redlock-plain does about its votes when it is not granted the lock: cad, voters, at-end, del or none.
+	// Cleanup is what redlock-plain does about its votes after an attempt that failed: cad (compare and delete on all
+	// nodes), voters (the same, only on nodes known to have voted), at-end (the same, once the call gives up), del (whoever
+	// holds the key) or none. Default: cad. Example: none
 	Cleanup Cleanup `yaml:"cleanup"`
-	// Value is what redlock-plain draws a value for: each attempt, or each call.
+	// Value is how often redlock-plain draws a random value: for each attempt, or once for each call. Default: attempt.
+	// Example: call
 	Value Value `yaml:"value"`
-	// Validity is whether redlock-plain looks at the validity that is left before it grants or extends: checked or unchecked.
+	// Validity is whether redlock-plain refuses a lease of which nothing is left when it grants or extends. Default:
+	// checked. Example: unchecked
 	Validity Validity `yaml:"validity"`
-	// FailedNode is what redlock-plain makes of a node that fails when it is asked for its vote: no-vote, fails-grant or
-	// ends-call.
+	// FailedNode is what redlock-plain does when a node fails during an acquire: no-vote (the node has not voted),
+	// fails-grant (the call fails even with a quorum, and leaves its votes) or ends-call (the call fails at once, asks no
+	// other node, and leaves its votes). Default: no-vote. Example: ends-call
 	FailedNode FailedNode `yaml:"failed-node"`
-	// FailedRelease is what redlock-plain does when a node fails while it releases or cleans up: go-on or stop.
+	// FailedRelease is what redlock-plain does when a node fails during a release or clean-up: go-on with the others, or
+	// stop and leave the remaining keys to expire. Default: go-on. Example: stop
 	FailedRelease FailedRelease `yaml:"failed-release"`
-	// Extending is how redlock-plain extends: quorum, any-node, from-replies, re-create or set.
+	// Extending is how redlock-plain extends: quorum (a quorum must still have the client's value), any-node (one node is
+	// enough), from-replies (the validity counts from the replies, however late), re-create (also sets keys that are gone)
+	// or set (also overwrites the keys of others). Default: quorum. Example: set
 	Extending Extending `yaml:"extending"`
-	// Tokens is where redlock-plain has its fencing tokens from: none, before, one-node or per-node.
+	// Tokens is where redlock-plain gets fencing tokens, in ways that do not work: before (from the first node, before the
+	// lock is won), one-node (from the first node, afterwards) or per-node (raises a counter on every node and takes the
+	// highest). Default: none. Example: one-node
 	Tokens Tokens `yaml:"tokens"`
-	// Asking is the order in which redlock-plain asks nodes: parallel, until-decided or sequential.
+	// Asking is how redlock-plain asks the nodes: parallel (all at once, and waits for each), until-decided (all at once,
+	// until a quorum has said yes or no) or sequential (one after another). Default: parallel. Example: sequential
 	Asking Asking `yaml:"asking"`
-	// Wait is what protocol failover asks of replicas before it takes the lock for granted.
+	// Wait is what protocol failover demands of replicas before it considers the lock granted. Default: not set. Example:
+	// {replicas: 1, timeout: 100ms}
 	Wait Wait `yaml:"wait"`
-	// Watchdog has Redisson's locks renewed every third of the TTL until they are released; without it the TTL is the
-	// lease time.
+	// Watchdog renews Redisson's locks every third of the TTL until they are released; without it the TTL is the lease time.
+	// Default: true. Example: false
 	Watchdog bool `yaml:"watchdog"`
-	// WaitTimeout is how long Redisson's fair lock waits for the head of its queue. The default is Redisson's.
+	// WaitTimeout is how long Redisson's fair lock waits for the client at the head of its queue. Default: 5s, as in
+	// Redisson. Example: 1s
 	WaitTimeout time.Duration `yaml:"wait-timeout"`
-	// Belief is how long a client of protocol consensus believes in its lock: until its session can have ended for all
-	// it knows (acknowledged), or until it is told that it has (told).
+	// Belief is how long a client of protocol consensus believes in its lock: acknowledged (a TTL from its last request that
+	// was acknowledged) or told (until the service says that the session has ended). Default: acknowledged. Example: told
 	Belief Belief `yaml:"belief"`
-	// Effects is where clients of protocol db-row write: to the storage, or in the transaction that holds the lock.
+	// Effects is where clients of protocol db-row write: to the storage, or in the transaction that holds the lock. Default:
+	// storage. Example: transaction
 	Effects Effects `yaml:"effects"`
-	// CleanUp is how old a row of protocol db-unique can get before a job of the database deletes it; zero is never.
+	// CleanUp is the age at which a job of the database deletes rows of protocol db-unique; 0s is never. Default: 0s.
+	// Example: 30s
 	CleanUp time.Duration `yaml:"clean-up"`
 }
 
@@ -183,9 +206,9 @@ func (s Settings) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 
 // Guard is the settings of the library's restart guard.
 type Guard struct {
-	// MaxTTL is the largest TTL of any lock.
+	// MaxTTL is the largest TTL of any lock. Example: 10s
 	MaxTTL time.Duration `yaml:"max-ttl,required"`
-	// TrustNodeClock lets the node's clock alone end a quarantine, which is unsafe.
+	// TrustNodeClock lets the node's clock alone end a quarantine, which is unsafe. Default: false. Example: true
 	TrustNodeClock bool `yaml:"trust-node-clock"`
 }
 
@@ -208,19 +231,19 @@ func (n *Name) UnmarshalScalar(text string) error {
 // MarshalScalar is the counterpart of UnmarshalScalar.
 func (n Name) MarshalScalar() (string, error) { return string(n), nil }
 
-// Drift is an allowance for clock drift: a part of the TTL and a constant.
+// Drift is the allowance for clock drift: a percentage of the TTL plus a constant.
 type Drift struct {
-	// Factor is the part of the TTL.
+	// Factor is the percentage of the TTL. Default: 1%. Example: 0.5%
 	Factor faults.Rate `yaml:"factor"`
-	// Constant is added to it.
+	// Constant is added to it. Default: 2ms. Example: 0s
 	Constant time.Duration `yaml:"constant"`
 }
 
 // Range is a range of durations.
 type Range struct {
-	// Min is the shortest.
+	// Min is the shortest. Example: 50ms
 	Min time.Duration `yaml:"min,required"`
-	// Max is the longest.
+	// Max is the longest. Example: 150ms
 	Max time.Duration `yaml:"max,required"`
 }
 
