@@ -204,17 +204,11 @@ func keepInReserve(s *scenarios.Scenario) bool {
 func restartLater(s *scenarios.Scenario, after time.Duration) bool {
 	changed := false
 	for i := range s.Timeline {
-		var o *faults.Outage
-		switch f := s.Timeline[i].Fault.(type) {
-		case *faults.Kill:
-			o = &f.Outage
-		case *faults.PowerLoss:
-			o = &f.Outage
-		case *faults.Shutdown:
-			o = &f.Outage
-		default:
+		f, stops := s.Timeline[i].Fault.(interface{ Down() *faults.Outage })
+		if !stops {
 			continue
 		}
+		o := f.Down()
 		if o.RestartAfter != nil && (*o.RestartAfter < after || o.ByWallClock) {
 			o.RestartAfter, o.ByWallClock, changed = &after, false, true
 		}

@@ -34,8 +34,8 @@ type Budget struct {
 	CounterLoss int `yaml:"counter-loss"`
 }
 
-// Spent is what the faults of a run amounted to.
-type Spent struct {
+// Used is what the faults of a run amounted to.
+type Used struct {
 	ClockRate Rate
 	ClockStep time.Duration
 	Delay     time.Duration
@@ -56,27 +56,27 @@ type Amnesia struct {
 
 const unbounded = time.Duration(1<<63 - 1)
 
-// Beyond says in words where s exceeds the budget; nil if it does not.
-func (b Budget) Beyond(s Spent) []string {
+// Beyond says in words where what was used exceeds the budget; nil if it does not.
+func (b Budget) Beyond(u Used) []string {
 	var over []string
-	if s.ClockRate.ratio.GreaterThan(b.ClockRate.ratio) {
-		over = append(over, fmt.Sprintf("a clock ran %v wrong, the budget is %v", s.ClockRate, b.ClockRate))
+	if u.ClockRate.ratio.GreaterThan(b.ClockRate.ratio) {
+		over = append(over, fmt.Sprintf("a clock ran %v wrong, the budget is %v", u.ClockRate, b.ClockRate))
 	}
-	size := func(what string, spent, budget time.Duration) {
+	size := func(what string, used, budget time.Duration) {
 		switch {
-		case spent <= budget:
-		case spent == unbounded:
+		case used <= budget:
+		case used == unbounded:
 			over = append(over, fmt.Sprintf("%s without an end, the budget is %v", what, budget))
 		default:
-			over = append(over, fmt.Sprintf("%s of %v, the budget is %v", what, spent, budget))
+			over = append(over, fmt.Sprintf("%s of %v, the budget is %v", what, used, budget))
 		}
 	}
-	size("a clock step", s.ClockStep, b.ClockStep)
-	size("an extra delay", s.Delay, b.Delay)
-	size("a pause", s.Pause, b.Pause)
-	size("a suspension", s.Suspend, b.Suspend)
+	size("a clock step", u.ClockStep, b.ClockStep)
+	size("an extra delay", u.Delay, b.Delay)
+	size("a pause", u.Pause, b.Pause)
+	size("a suspension", u.Suspend, b.Suspend)
 	early := 0
-	for _, r := range s.Restarts {
+	for _, r := range u.Restarts {
 		if b.RestartDelay != nil && r.After >= *b.RestartDelay {
 			continue
 		}
@@ -84,11 +84,11 @@ func (b Budget) Beyond(s Spent) []string {
 			over = append(over, fmt.Sprintf("%s came back without its memory after %v, the budget allows that %s", r.Node, r.After, b.memory()))
 		}
 	}
-	if b.NoPowerLoss && len(s.Unpowered) > 0 {
-		over = append(over, fmt.Sprintf("%s lost power, the budget rules that out", s.Unpowered[0]))
+	if b.NoPowerLoss && len(u.Unpowered) > 0 {
+		over = append(over, fmt.Sprintf("%s lost power, the budget rules that out", u.Unpowered[0]))
 	}
 	var nodes []string // that have lost counters
-	for _, r := range s.Restarts {
+	for _, r := range u.Restarts {
 		if r.Counters && !slices.Contains(nodes, r.Node) {
 			nodes = append(nodes, r.Node)
 		}

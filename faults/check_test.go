@@ -208,7 +208,7 @@ func TestVocabularyIsComplete(t *testing.T) {
 	for _, f := range source(t) {
 		for _, d := range f.Decls {
 			m, ok := d.(*ast.FuncDecl)
-			if !ok || m.Recv == nil || m.Name.Name != "Apply" {
+			if !ok || m.Recv == nil || m.Name.Name != "Inject" {
 				continue
 			}
 			found++

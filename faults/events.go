@@ -50,8 +50,14 @@ func EventNames() []string {
 		names = append(names, string(f)+"-called", string(f)+"-done", string(f)+"-failed")
 	}
 	names = append(names, "read-effect", "write-effect", "mark-effect")
-	for _, w := range Vocabulary() {
-		names = append(names, w.Name)
+	for _, k := range vocabulary {
+		names = append(names, k.Name)
 	}
-	return append(names, NodesFree, CutOff, "clock-rate-ends", "partition-heals", "hold-ends", "delay-ends", "split-ends", Healed)
+	names = append(names, NodesFree, CutOff)
+	for _, k := range vocabulary {
+		if k.Ends != "" {
+			names = append(names, k.Ends)
+		}
+	}
+	return append(names, Healed)
 }

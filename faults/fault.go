@@ -3,20 +3,67 @@ package faults
 import (
 	"fmt"
 	"time"
-
-	"redlocksim/history"
-	"redlocksim/sim"
 )
 
-// Fault is one thing that goes wrong. Its zero value does nothing harmful but may not be complete: see Check.
+// Fault is one thing that goes wrong. Its zero value does nothing harmful but may not be complete: see Check. What there is
+// to say of all faults of a kind is in its [Kind].
 type Fault interface {
-	// Check finds fields that make no sense among these processes. Nil means that Apply can be called.
+	// String says what happens, as histories do.
+	fmt.Stringer
+	// Check finds fields that make no sense among these processes. Nil means that Inject can be called.
 	Check(Names) []Problem
-	// Apply makes it happen, now. An error means that it cannot happen in this state: a node is killed twice.
-	Apply(*Field) error
+	// Inject makes it happen, now, and adds what it takes from the budget to Field.Used. An error means that it cannot happen
+	// in this state: a node is killed twice.
+	Inject(*Field) error
+	// Target is the process that it happens to; empty if that is links.
+	Target() string
+	// Size is the one knob that makes it worse, which a search for the smallest fault turns. Nil if there is none: then a
+	// search makes each of its numbers smaller by itself.
+	Size() *Size
+	// Live is what a run on real processes has to know of it.
+	Live(Deployment) Live
 }
 
-// Names are the processes that faults can strike.
+// Size is how large a fault is.
+type Size struct {
+	// Value is not negative.
+	Value time.Duration
+	// Knob names it in words, "the step".
+	Knob string
+	// Shrinks says that the fault is worse the smaller its size is, as a restart is after a shorter delay.
+	Shrinks bool
+	// With is the same fault with another size, which is positive.
+	With func(time.Duration) Fault
+}
+
+// Deployment is what a fault is injected into on tier live.
+type Deployment struct {
+	// Protocol is the name of the protocol of the lock.
+	Protocol string
+	// Subscribes says that its clients subscribe to channels of the nodes.
+	Subscribes bool
+}
+
+// Live is what a run on real processes has to know of a fault. The zero Live is that of one which is injected there as
+// anywhere.
+type Live struct {
+	// Not is why it cannot be injected into real processes; empty if it can.
+	Not string
+	// Silence is how long it keeps an answer from who waits for it. If that is longer than the node timeout, it must stay so in
+	// a run that is faster than its scenario.
+	Silence time.Duration
+	// Apart is by how much it makes one message later than another. A run that the machine has held up for as long shows
+	// something else.
+	Apart time.Duration
+	// Unhurried says that the run must not be faster than its scenario.
+	Unhurried bool
+	// Clocks says that it changes the clocks of its target.
+	Clocks bool
+	// Unsynced says that it takes from a node what was not fsynced.
+	Unsynced bool
+}
+
+// Names are the processes that there are.
 type Names struct {
 	Clients []string
 	Nodes   []string // with all replicas
@@ -32,50 +79,6 @@ type Problem struct {
 	Word  string   // the offending word; may be empty
 	Valid []string // what would be right, if that is a list
 	Text  string
-}
-
-// Field is a world in which faults strike, and the account of them.
-type Field struct {
-	World *sim.World
-	// Spent is what the faults so far amount to.
-	Spent Spent
-
-	down   map[string]outage
-	rates  map[string][]*rateInForce // by process, the latest last
-	spells map[string]*spell         // by process, the latest
-
-	inForce  []*remedy       // of the faults that may be in force, in the order in which they struck
-	replaced map[string]bool // nodes whose place a replica has taken
-	isHealed bool
-}
-
-// outage is how a node went down.
-type outage struct {
-	at     sim.True
-	number int // tells it from the node's other outages
-	lost   loss
-	// comesBack: its restart is on its way.
-	comesBack bool
-}
-
-// NewField is a world in which nothing has gone wrong yet.
-func NewField(w *sim.World) *Field {
-	return &Field{World: w, down: map[string]outage{}, rates: map[string][]*rateInForce{}, spells: map[string]*spell{}, replaced: map[string]bool{}}
-}
-
-// note records in the history that a fault happened.
-func (f *Field) note(name, process, node string, size time.Duration, format string, args ...any) {
-	f.World.Record(history.Event{Kind: history.Fault, Name: name, Process: process, Node: node,
-		Span: int64(size), Detail: fmt.Sprintf(format, args...)})
-}
-
-// notePoint records a fault that strikes the process of this name, client or node.
-func (f *Field) notePoint(name, process string, size time.Duration, format string, args ...any) {
-	if f.World.Client(process) != nil {
-		f.note(name, process, "", size, format, args...)
-		return
-	}
-	f.note(name, "", process, size, format, args...)
 }
 
 func (n Names) all() []string {

@@ -44,7 +44,7 @@ func TestHeal(t *testing.T) {
 			f := newField(t, test.persistence)
 			set(f, 500*ms, 0, "k", redlock.OpAcquire, nil)
 			f.World.Kernel.After(10*time.Second, f.Heal)
-			strike(t, f, test.plan...)
+			inject(t, f, test.plan...)
 			if got := told(f); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}
@@ -62,7 +62,7 @@ func TestHealingActs(t *testing.T) {
 		}
 	}
 	f.World.Kernel.After(10*time.Second, f.Heal)
-	strike(t, f, at(1, &Partition{Links: links("c1", "A", sim.Both)}), at(1, &Delay{Links: links("c1", "B", sim.Both), By: ms}),
+	inject(t, f, at(1, &Partition{Links: links("c1", "A", sim.Both)}), at(1, &Delay{Links: links("c1", "B", sim.Both), By: ms}),
 		at(1, &Hold{Links: links("c1", "C", sim.Requests), For: time.Hour}), at(0, &ClockRate{Process: "A", Rate: PPM(100_000)}))
 	for when, want := range map[time.Duration]time.Duration{5*time.Second + 1: 12 * ms, 5*time.Second + 2: 5*time.Second + 5*ms - 2,
 		20 * time.Second: 10 * ms, 20*time.Second + 1: 10 * ms, 20*time.Second + 2: 10 * ms} {
@@ -78,8 +78,8 @@ func TestHealingActs(t *testing.T) {
 	}
 }
 
-// Nothing strikes after the healing, whatever it waits for.
-func TestNothingStrikesAfterTheHealing(t *testing.T) {
+// Nothing is injected after healing, whatever it waits for.
+func TestNothingIsInjectedAfterHealing(t *testing.T) {
 	f := newField(t, sim.NoPersistence)
 	f.World.Kernel.After(10*time.Second, f.Heal)
 	after := func(m Moment, plus time.Duration, every bool) *Placed {
@@ -87,13 +87,13 @@ func TestNothingStrikesAfterTheHealing(t *testing.T) {
 	}
 	first := &Placed{When: Trigger{At: time.Second}, Fault: &Partition{Links: links("c1", "A", sim.Both)}}
 	onHealing, late, every := after(Moment{Event: "partition-heals", Client: "c1"}, 0, false), after(Moment{Event: "partition", Client: "c1"}, 20*time.Second, false), after(Moment{Event: "partition", Client: "c1"}, 0, true)
-	strike(t, f, first, onHealing, late, every)
+	inject(t, f, first, onHealing, late, every)
 	for name, p := range map[string]*Placed{"at the healing": onHealing, "long after its event": late} {
-		if p.Struck || !errors.Is(p.Err, ErrHealed) {
-			t.Errorf("%s: struck %v, %v", name, p.Struck, p.Err)
+		if p.Injected || !errors.Is(p.Err, ErrHealed) {
+			t.Errorf("%s: injected %v, %v", name, p.Injected, p.Err)
 		}
 	}
-	if !every.Struck || every.Err != nil {
-		t.Errorf("before the healing: struck %v, %v", every.Struck, every.Err)
+	if !every.Injected || every.Err != nil {
+		t.Errorf("before the healing: injected %v, %v", every.Injected, every.Err)
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/sim"
 )
@@ -120,48 +118,6 @@ func twice(list string, names []string) []Problem {
 // listed is the name of an entry of a list in a scenario file.
 func listed(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// each calls f for the links selected, and the directions selected of each, client by client in the world's order.
-func (l *Links) each(w *sim.World, f func(*sim.Link, sim.Direction)) {
-	if len(l.Peers) > 0 {
-		l.eachOfPeers(w, f)
-		return
-	}
-	clients, nodes := l.clients(w), l.Nodes
-	if len(nodes) == 0 {
-		nodes = everyNode(w)
-	}
-	for _, c := range clients {
-		for _, s := range nodes {
-			f(w.Network.Link(c, s), l.Direction.Direction)
-		}
-	}
-}
-
-// eachOfPeers calls f for the links between nodes, of which each end has one of its own: what goes one way are the
-// requests of one link and the replies of the other.
-func (l *Links) eachOfPeers(w *sim.World, f func(*sim.Link, sim.Direction)) {
-	there := l.Direction.Direction
-	back := map[sim.Direction]sim.Direction{sim.Both: sim.Both, sim.Requests: sim.Replies, sim.Replies: sim.Requests}[there]
-	for _, node := range l.Nodes {
-		for _, peer := range l.Peers {
-			f(w.Network.Link(node, peer), there)
-			f(w.Network.Link(peer, node), back)
-		}
-	}
-}
-
-// clients are the names of the clients selected.
-func (l *Links) clients(w *sim.World) []string {
-	if len(l.Clients) > 0 {
-		return l.Clients
-	}
-	var names []string
-	for _, c := range w.Clients {
-		names = append(names, c.Name())
-	}
-	return names
-}
-
 // client is the client that the links belong to, if it is one only.
 func (l *Links) client() string {
 	if len(l.Clients) == 1 {
@@ -190,113 +146,5 @@ func (l *Links) String() string {
 	return from + " ↔ " + to
 }
 
-// Partition loses all messages on some links, including those in flight. TCP would retransmit them until its connection is
-// given up: use Hold for a partition after which they arrive.
-type Partition struct {
-	Links `yaml:",inline"`
-	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
-	For time.Duration `yaml:"for"`
-}
-
-// CutOff is how histories name a partition that keeps all requests of a client from all Redis nodes: a holder that is cut
-// off cannot release. A partition of several clients is recorded as such, and a cut-off for each of them after it.
-const CutOff = "cut-off"
-
-// cutsOff says whether the links are those to all nodes, and requests are lost.
-func (l *Links) cutsOff(w *sim.World) bool {
-	if l.Direction.Direction == sim.Replies || len(l.Peers) > 0 {
-		return false
-	}
-	for _, s := range w.Servers {
-		if len(l.Nodes) > 0 && !slices.Contains(l.Nodes, s.Name()) {
-			return false
-		}
-	}
-	return true
-}
-
-// Check implements Fault.
-func (p *Partition) Check(n Names) []Problem { return append(p.check(n), notNegative("for", p.For)...) }
-
-// Apply implements Fault.
-func (p *Partition) Apply(f *Field) error {
-	p.each(f.World, func(l *sim.Link, d sim.Direction) { l.Cut(d) })
-	switch {
-	case !p.cutsOff(f.World):
-		f.note("partition", p.client(), "", p.For, "messages %v are lost", &p.Links)
-	case p.client() != "":
-		f.note(CutOff, p.client(), "", p.For, "messages %v are lost", &p.Links)
-	default:
-		f.note("partition", "", "", p.For, "messages %v are lost", &p.Links)
-		for _, c := range p.clients(f.World) {
-			f.World.Record(history.Event{Kind: history.Fault, Name: CutOff, Process: c, Span: int64(p.For)})
-		}
-	}
-	f.lasts(p.For, func() {
-		p.each(f.World, func(l *sim.Link, d sim.Direction) { l.Mend(d) })
-		f.note("partition-heals", p.client(), "", 0, "messages %v get through again", &p.Links)
-	})
-	return nil
-}
-
-// Hold keeps back the messages that arrive on some links, and later delivers them in order.
-type Hold struct {
-	Links `yaml:",inline"`
-	// For is the length in true time. Example: 2s
-	For time.Duration `yaml:"for,required"`
-}
-
-// Check implements Fault.
-func (h *Hold) Check(n Names) []Problem { return append(h.check(n), positive("for", h.For)...) }
-
-// Apply implements Fault.
-func (h *Hold) Apply(f *Field) error {
-	h.each(f.World, func(l *sim.Link, d sim.Direction) { l.Hold(d) })
-	f.Spent.Delay = max(f.Spent.Delay, h.For) // more where another one overlaps, which its end shows
-	f.note("hold", h.client(), "", h.For, "messages %v are held back for %v", &h.Links, h.For)
-	f.lasts(h.For, func() {
-		f.note("hold-ends", h.client(), "", 0, "messages %v that were held back arrive", &h.Links)
-		h.each(f.World, func(l *sim.Link, d sim.Direction) { f.Spent.Delay = max(f.Spent.Delay, l.Release(d)) })
-	})
-	return nil
-}
-
-// Delay slows the messages sent on some links.
-type Delay struct {
-	Links `yaml:",inline"`
-	// By is added to each message's delay. Example: 50ms
-	By time.Duration `yaml:"by,required"`
-	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
-	For time.Duration `yaml:"for"`
-}
-
-// Check implements Fault.
-func (d *Delay) Check(n Names) []Problem {
-	return append(append(d.check(n), positive("by", d.By)...), notNegative("for", d.For)...)
-}
-
-// Apply implements Fault.
-func (d *Delay) Apply(f *Field) error {
-	d.each(f.World, func(l *sim.Link, way sim.Direction) { f.Spent.Delay = max(f.Spent.Delay, l.Delay(way, d.By)) })
-	f.note("delay", d.client(), "", d.By, "messages %v take %v longer", &d.Links, d.By)
-	f.lasts(d.For, func() {
-		d.each(f.World, func(l *sim.Link, way sim.Direction) { l.Delay(way, -d.By) })
-		f.note("delay-ends", d.client(), "", 0, "messages %v are as fast as before", &d.Links)
-	})
-	return nil
-}
-
-// Reset breaks all connections of some links. What was in flight is lost, and the clients are told at once.
-type Reset struct {
-	Links `yaml:",inline"`
-}
-
-// Check implements Fault.
-func (r *Reset) Check(n Names) []Problem { return r.check(n) }
-
-// Apply implements Fault.
-func (r *Reset) Apply(f *Field) error {
-	f.note("reset", r.client(), "", 0, "connections %v are reset", &r.Links)
-	r.each(f.World, func(l *sim.Link, _ sim.Direction) { l.Reset() })
-	return nil
-}
+// Target is empty: what happens to links happens to no process.
+func (l *Links) Target() string { return "" }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/history"
+	"redlocksim/sim"
 )
 
 // Trigger is a moment of a run: a true time, or a named event and a while after it. The zero Trigger is the beginning.
@@ -80,8 +81,7 @@ func (t Trigger) String() string {
 
 // Arm has f called when the moment comes, once unless Every is set: at that very step if Plus is zero, before anything else happens. It
 // must be called before the run starts.
-func (t Trigger) Arm(field *Field, f func()) {
-	w := field.World
+func (t Trigger) Arm(w *sim.World, f func()) {
 	if t.After == nil {
 		w.Kernel.After(t.At, f)
 		return
@@ -119,23 +119,24 @@ func (m *Moment) Matches(e *history.Event) bool {
 type Placed struct {
 	When  Trigger
 	Fault Fault
-	// Struck is set once the fault was applied; Err is why it could not be.
-	Struck bool
-	Err    error
+	// Injected is set once the fault was; Err is why it could not be, when its moment came last.
+	Injected bool
+	Err      error
 }
 
-// Arm places the fault in the world. It does not strike after the faults were healed.
-func (p *Placed) Arm(field *Field) {
-	p.When.Arm(field, func() {
-		if field.isHealed {
-			if !p.Struck {
-				p.Err = ErrHealed
-			}
-			return
+// Arm places the fault in a world, which the field is of.
+func (p *Placed) Arm(w *sim.World, f *Field) { p.When.Arm(w, func() { p.Fire(f) }) }
+
+// Fire injects the fault, now: what to do when its moment comes. It is not injected after the faults were healed.
+func (p *Placed) Fire(f *Field) {
+	if f.isHealed {
+		if !p.Injected {
+			p.Err = ErrHealed
 		}
-		p.Err = p.Fault.Apply(field)
-		p.Struck = p.Err == nil
-	})
+		return
+	}
+	p.Err = p.Fault.Inject(f)
+	p.Injected = p.Err == nil
 }
 
 // Plan is the faults of a run.

@@ -48,7 +48,7 @@ func TestTriggers(t *testing.T) {
 		for i, e := range events {
 			f.World.Kernel.After(time.Duration(i+1)*time.Second, func() { f.World.Record(e) })
 		}
-		test.trigger.Arm(f, func() {
+		test.trigger.Arm(f.World, func() {
 			got = append(got, fmt.Sprint(f.World.Kernel.Now().Sub(0), " ", len(f.World.History())))
 		})
 		f.World.Kernel.Run(sim.True(time.Minute))
@@ -67,7 +67,7 @@ func TestFaultsTriggerFaults(t *testing.T) {
 	after := func(event string, fault Fault) *Placed {
 		return &Placed{When: Trigger{After: &Moment{Event: event}}, Fault: fault}
 	}
-	strike(t, f, after("restart", &Crash{Client: "c1"}), after("crash", &Pause{Process: "B", For: time.Second}), after("kill", &Restart{Node: "A"}),
+	inject(t, f, after("restart", &Crash{Client: "c1"}), after("crash", &Pause{Process: "B", For: time.Second}), after("kill", &Restart{Node: "A"}),
 		after("resume", &Reset{}), after("acquire-done", &Reset{}), at(1, &Kill{Outage: Outage{Node: "A"}}))
 	want := "1s kill A\n1s restart A\n1s crash c1\n1s pause B\n2s resume B\n2s reset"
 	var got []string

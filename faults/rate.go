@@ -15,6 +15,9 @@ type Rate struct{ ratio decimal.Decimal }
 // PPM is a rate in parts per million.
 func PPM(n int64) Rate { return Rate{decimal.New(n, -6)} }
 
+// ppbRate is a rate in parts per billion.
+func ppbRate(n int64) Rate { return Rate{decimal.New(n, -9)} }
+
 // Ratio is the rate as a part of one.
 func (r Rate) Ratio() decimal.Decimal { return r.ratio }
 

@@ -23,7 +23,7 @@ func TestPromote(t *testing.T) {
 		w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Replicas: group.Replicas, Latency: sim.Constant(5 * ms),
 			Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}}}, model.New())
 		t.Cleanup(w.Close)
-		f := NewField(w)
+		f := &testField{NewField(In(w)), w}
 		lag := &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}
 		promote := &Promote{Node: "A", Replica: "A2", Clients: []string{"c2"}}
 		for _, fault := range []Fault{lag, promote} {
@@ -32,14 +32,14 @@ func TestPromote(t *testing.T) {
 			}
 		}
 		if test.lag {
-			at(0.1, lag).Arm(f)
+			at(0.1, lag).Arm(f.World, f.Field)
 		}
 		set(f, 500*ms, 0, "k", redlock.OpAcquire, nil)
-		at(1, promote).Arm(f)
+		at(1, promote).Arm(f.World, f.Field)
 		w.Kernel.Run(sim.True(10e9))
 		h := w.History()
-		if got := h[len(h)-1].Detail; got != test.want || len(f.Spent.Restarts) != test.lost {
-			t.Errorf("%s, %v; want %s", got, f.Spent.Restarts, test.want)
+		if got := h[len(h)-1].Detail; got != test.want || len(f.Used.Restarts) != test.lost {
+			t.Errorf("%s, %v; want %s", got, f.Used.Restarts, test.want)
 		}
 		if a, b := w.Serving(w.Client("c1"), "A"), w.Serving(w.Client("c2"), "A"); a != "A" || b != "A2" {
 			t.Errorf("c1 is served by %s, c2 by %s", a, b)
@@ -85,11 +85,11 @@ func TestLinksBetweenNodes(t *testing.T) {
 				x.peer.Send(func() { arrived = append(arrived, x.name) })
 			}
 		}
-		f := NewField(w)
+		f := &testField{NewField(In(w)), w}
 		links := Links{Nodes: []string{"A"}, Peers: []string{"B"}, Direction: Direction{test.direction}}
-		at(1, &Partition{Links: links, For: 1000 * ms}).Arm(f)
-		at(3, &Delay{Links: links, By: 100 * ms, For: 1000 * ms}).Arm(f)
-		at(5, &Hold{Links: links, For: 1000 * ms}).Arm(f)
+		at(1, &Partition{Links: links, For: 1000 * ms}).Arm(f.World, f.Field)
+		at(3, &Delay{Links: links, By: 100 * ms, For: 1000 * ms}).Arm(f.World, f.Field)
+		at(5, &Hold{Links: links, For: 1000 * ms}).Arm(f.World, f.Field)
 		const others = "A to C, B to C, C to A, C to B"
 		all := "A to B, " + strings.Replace(others, "B to C", "B to A, B to C", 1)
 		near := sorted(others + ", " + test.arrive)

@@ -1,34 +1,79 @@
 package faults
 
-// Word is one fault of the vocabulary.
-type Word struct {
+import (
+	"slices"
+	"time"
+)
+
+// Kind is one word of the vocabulary, with all there is to say of the faults of this kind.
+type Kind struct {
 	// Name is what scenario files and histories call it.
 	Name string
 	// New makes a zero one, to be filled in.
 	New func() Fault
-	// Draw draws one; nil if the limits allow none.
+	// Target is what it happens to.
+	Target Target
+	// Local says that it touches nothing but its target, which an exploration of orders takes as independent of all others. False
+	// is always safe.
+	Local bool
+	// Takes are the keys of the budget that it takes from; none if it costs availability at the most.
+	Takes []string
+	// Stops says that a client to which it happens while it holds the lock may not come to release it.
+	Stops bool
+	// Ends is the event at which one of them ends that was in force; empty if there is none.
+	Ends string
+	// Applies says whether it can make a difference within the limits; nil is always.
+	Applies func(*Limits) bool
+	// Draw draws one at random; nil if the limits allow none.
 	Draw func(Choices, *Limits) Fault
+	// Place lists those that a systematic search places at every moment of a run: with every process or link, and with sizes
+	// as large as the limits allow.
+	Place func(*Limits) []Fault
+	// Tight is the size at which it begins to break a lock, by arithmetic; nil where there is none. See Schedule.
+	Tight func(Schedule) (size time.Duration, why string)
 }
 
-// Vocabulary lists all faults, in the order of the documentation.
-func Vocabulary() []Word {
-	return []Word{
-		{"clock-step", func() Fault { return new(ClockStep) }, drawClockStep},
-		{"clock-rate", func() Fault { return new(ClockRate) }, drawClockRate},
-		{"partition", func() Fault { return new(Partition) }, drawPartition},
-		{"hold", func() Fault { return new(Hold) }, drawHold},
-		{"delay", func() Fault { return new(Delay) }, drawDelay},
-		{"reset", func() Fault { return new(Reset) }, drawReset},
-		{"split", func() Fault { return new(Split) }, drawSplit},
-		{"kill", func() Fault { return new(Kill) }, drawKill},
-		{"power-loss", func() Fault { return new(PowerLoss) }, drawPowerLoss},
-		{"shutdown", func() Fault { return new(Shutdown) }, drawShutdown},
-		{"restart", func() Fault { return new(Restart) }, drawRestart},
-		{"promote", func() Fault { return new(Promote) }, drawPromote},
-		{"pause", func() Fault { return new(Pause) }, drawPause},
-		{"suspend", func() Fault { return new(Suspend) }, drawSuspend},
-		{"resume", func() Fault { return new(Resume) }, drawResume},
-		{"stuck", func() Fault { return new(Stuck) }, drawStuck},
-		{"crash", func() Fault { return new(Crash) }, drawCrash},
+// Target is what a kind of fault happens to.
+type Target uint8
+
+// What faults happen to. A kind that happens to AnyProcess is as good as two: a node whose clock jumps forgets locks, a client
+// whose clock jumps believes in them.
+const (
+	SomeLinks Target = iota
+	OneNode
+	OneClient
+	AnyProcess
+)
+
+// vocabulary is all kinds, in the order of the documentation.
+var vocabulary = []Kind{
+	clockStep,
+	clockRate,
+	partition,
+	hold,
+	delay,
+	reset,
+	split,
+	kill,
+	powerLoss,
+	shutdown,
+	restart,
+	promote,
+	pause,
+	suspend,
+	resume,
+	stuck,
+	crash,
+}
+
+// Vocabulary lists all kinds of faults, in the order of the documentation.
+func Vocabulary() []Kind { return slices.Clone(vocabulary) }
+
+// Find finds a kind by its name; false if there is none.
+func Find(name string) (Kind, bool) {
+	at := slices.IndexFunc(vocabulary, func(k Kind) bool { return k.Name == name })
+	if at < 0 {
+		return Kind{}, false
 	}
+	return vocabulary[at], true
 }

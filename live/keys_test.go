@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/sim"
 )
 
 func TestLockKeys(t *testing.T) {
 	soon := time.Now().Add(time.Hour).UnixMilli()
-	eternal, passing := lockKeys(map[string]remembered{
-		"lock-2": {expires: soon}, "lock-1": {expires: soon}, "lock-4": {}, "lock-3": {},
-		redlock.GuardKey: {}, redlock.TokenKey("lock-1"): {expires: soon},
+	eternal, passing := lockKeys([]sim.Record{
+		{Key: "lock-2", ExpiresAt: soon}, {Key: "lock-1", ExpiresAt: soon}, {Key: "lock-4"}, {Key: "lock-3"},
+		{Key: redlock.GuardKey}, {Key: redlock.TokenKey("lock-1"), ExpiresAt: soon},
 	})
 	if !slices.Equal(eternal, []string{"lock-3", "lock-4"}) || !slices.Equal(passing, []string{"lock-1", "lock-2"}) {
 		t.Errorf("for ever %v, for a while %v", eternal, passing)

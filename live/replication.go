@@ -20,7 +20,6 @@ import (
 type group struct {
 	node     string
 	replicas []string
-	replaced bool // a replica was promoted in the node's place
 }
 
 func (g *group) members() []string { return append([]string{g.node}, g.replicas...) }
@@ -38,11 +37,6 @@ func (r *stage) groupOf(name string) *group {
 func (r *stage) isReplica(name string) bool {
 	g := r.groupOf(name)
 	return g != nil && g.node != name
-}
-
-func (r *stage) isReplaced(name string) bool {
-	g := r.groupOf(name)
-	return g != nil && g.node == name && g.replaced
 }
 
 // addReplicas starts the replicas of a node that is up, and has them follow it.
@@ -143,31 +137,28 @@ func (p *proxy) reaches() bool {
 	return up.lost == 0 && down.lost == 0
 }
 
-// promote makes a replica a master, and has clients reach it where they reached the node. The other replicas follow it, but
+// Promote implements faults.Servers: clients reach the replica where they reached the node. The other replicas follow it, but
 // for those that a partition keeps from it; a master that is up goes on being one until its next start.
-func (r *stage) promote(f *faults.Promote) error {
-	from, to := r.server(f.Node), r.server(f.Replica)
+func (g ground) Promote(node, replica string, clients []string) (faults.Forgotten, error) {
+	from, to := g.server(node), g.server(replica)
 	switch {
 	case to.process == nil:
-		return fmt.Errorf("live: promote: %s is down", to.name)
+		return faults.Forgotten{}, fmt.Errorf("live: promote: %s is down", to.name)
 	case to.paused:
-		return fmt.Errorf("live: promote: %s is paused, and takes no orders", to.name)
+		return faults.Forgotten{}, fmt.Errorf("live: promote: %s is paused, and takes no orders", to.name)
 	case to.follows == "":
-		return fmt.Errorf("live: promote: %s is a master already", to.name)
+		return faults.Forgotten{}, fmt.Errorf("live: promote: %s is a master already", to.name)
 	}
-	lost, err := r.lacks(to, from)
+	lacks, err := g.lacks(to, from)
 	if err == nil {
 		_, err = ask(to.addr, "REPLICAOF", "NO", "ONE")
 	}
 	if err != nil {
-		r.failed = err
-		return err
+		return faults.Forgotten{}, g.fail(err)
 	}
 	to.follows = ""
-	g := r.groupOf(to.name)
-	g.replaced = true
-	for _, name := range g.members() {
-		s, link := r.server(name), r.proxy(name, to.name)
+	for _, name := range g.groupOf(to.name).members() {
+		s, link := g.server(name), g.proxy(name, to.name)
 		switch {
 		case s == to:
 		case s.follows == "":
@@ -175,60 +166,34 @@ func (r *stage) promote(f *faults.Promote) error {
 		case link.reaches():
 			s.follows = link.addr
 			if s.process != nil && !s.paused {
-				r.failed = errors.Join(r.failed, s.follow())
+				_ = g.fail(s.follow()) // the others follow it nevertheless
 			}
 		}
 	}
-	clients, who := f.Clients, strings.Join(f.Clients, ", ")+" talk"
-	switch len(f.Clients) {
-	case 0:
-		who = "all clients talk"
-		for _, c := range r.clients {
-			clients = append(clients, c.name)
-		}
-	case 1:
-		who += "s"
-	}
 	for _, name := range clients {
-		if err := r.proxy(name, f.Node).lead(r.proxy(name, f.Replica)); err != nil {
-			r.failed = err
-			return err
+		if err := g.proxy(name, node).lead(g.proxy(name, replica)); err != nil {
+			return faults.Forgotten{}, g.fail(err)
 		}
-		if c := r.client(name); c.process != nil {
-			c.send(order{Serving: &serving{Node: f.Node, By: f.Replica}})
+		if c := g.client(name); c.process != nil {
+			c.send(order{Serving: &serving{Node: node, By: replica}})
 		}
 	}
-	with := "all that " + f.Node + " knew"
-	if lost.any {
-		with = "less than " + f.Node + " knew"
-		amnesia := faults.Amnesia{Node: f.Node, Counters: lost.counters}
-		if from.process == nil {
-			amnesia.After = time.Duration((trueTime() - r.down[f.Node].at) * r.speed)
-		}
-		r.spent.Restarts = append(r.spent.Restarts, amnesia)
-	}
-	r.note("promote", "", f.Replica, 0, "%s, the replica of %s, is promoted with %s; %s to it now", f.Replica, f.Node, with, who)
-	return nil
+	return lacks, nil
 }
 
 // lacks is what a replica does not know of what its master knows, or knew when it stopped.
-func (r *stage) lacks(replica, master *server) (loss, error) {
+func (r *stage) lacks(replica, master *server) (faults.Forgotten, error) {
 	has, err := replica.dump()
 	if err != nil {
-		return loss{}, err
+		return faults.Forgotten{}, err
 	}
-	var known map[string]remembered
-	switch {
-	case master.process == nil:
-		known = r.down[master.name].knew
-	case master.paused:
-		known = master.knew
-	default:
+	known := master.knew
+	if master.process != nil && !master.paused {
 		if known, err = master.dump(); err != nil {
-			return loss{}, err
+			return faults.Forgotten{}, err
 		}
 	}
-	return forgot(known, has, master.wall()), nil
+	return faults.Forget(known, has, master.wall()), nil
 }
 
 // goOn has a server that stands still go on. Whom it follows may be another one by now.

@@ -69,9 +69,9 @@ func (r *stage) staysWithout(t testing.TB, node, key string) {
 	}
 }
 
-func mustStrike(t testing.TB, r *stage, f faults.Fault) {
+func mustInject(t testing.TB, r *stage, f faults.Fault) {
 	t.Helper()
-	if err := r.strike(f); err != nil || r.failed != nil {
+	if err := f.Inject(r.field); err != nil || r.failed != nil {
 		t.Fatal(err, r.failed)
 	}
 }
@@ -111,8 +111,8 @@ func TestReplicas(t *testing.T) {
 			}
 		}
 		cut := &faults.Partition{Links: amongPeers("M", "M3", sim.Requests)}
-		mustStrike(t, r, cut)
-		mustStrike(t, r, &faults.Delay{Links: amongPeers("M4", "M", sim.Replies), By: 200 * time.Millisecond})
+		mustInject(t, r, cut)
+		mustInject(t, r, &faults.Delay{Links: amongPeers("M4", "M", sim.Replies), By: 200 * time.Millisecond})
 		begun := time.Now()
 		r.mustAsk(t, "M", "SET", "a", "2")
 		r.soon(t, "M2", "a", "2")
@@ -123,15 +123,13 @@ func TestReplicas(t *testing.T) {
 		if got := r.mustAsk(t, "M3", "GET", "a"); got != "1" {
 			t.Errorf("M3 has %q behind a partition", got)
 		}
-		for _, m := range r.inForce {
-			m.apply()
-		}
+		r.field.Heal()
 		r.soon(t, "M3", "a", "2")
 		// What a replica was brought up to date with is no persistence.
 		at := time.Duration(0)
-		mustStrike(t, r, &faults.Kill{Outage: faults.Outage{Node: "M2", RestartAfter: &at}})
+		mustInject(t, r, &faults.Kill{Outage: faults.Outage{Node: "M2", RestartAfter: &at}})
 		r.soon(t, "M2", "a", "2")
-		mustStrike(t, r, &faults.Kill{Outage: faults.Outage{Node: "M", RestartAfter: &at}})
+		mustInject(t, r, &faults.Kill{Outage: faults.Outage{Node: "M", RestartAfter: &at}})
 		for _, name := range []string{"M", "M2", "M3", "M4"} {
 			r.soon(t, name, "a", "")
 			r.soon(t, name, "first", "")
@@ -160,7 +158,7 @@ func TestLinksAmongNodes(t *testing.T) {
 		{"a", "b c", sim.Requests, "b follows a: down, a follows b: up, c follows a: down, a follows c: up"},
 	} {
 		links := amongPeers(test.nodes, test.peers, test.direction)
-		r.each(&links, func(w *wrong) { w.lost++ })
+		ground{r}.each(&links, func(w *wrong) { w.lost++ })
 		var got []string
 		for _, p := range r.proxies {
 			for name, w := range map[string]*way{"up": p.up, "down": p.down} {
@@ -175,9 +173,9 @@ func TestLinksAmongNodes(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s → %s: %q, want %q", test.nodes, test.peers, got, want)
 		}
-		r.each(&links, func(w *wrong) { w.lost-- })
+		ground{r}.each(&links, func(w *wrong) { w.lost-- })
 	}
-	r.each(&faults.Links{}, func(w *wrong) { t.Error("a link among nodes is taken for one of a client") })
+	ground{r}.each(&faults.Links{}, func(w *wrong) { t.Error("a link among nodes is taken for one of a client") })
 }
 
 // What a master has not told its replicas when it stops is lost, although the links would have carried it by and by. A
@@ -193,31 +191,31 @@ func TestPromote(t *testing.T) {
 				for _, name := range []string{"M2", "M3", "M4"} {
 					r.soon(t, name, "a", "1")
 				}
-				mustStrike(t, r, &faults.Delay{Links: amongPeers("M", "M2 M3", sim.Both), By: 200 * time.Millisecond * t.Slower})
-				mustStrike(t, r, &faults.Partition{Links: amongPeers("M2", "M4", sim.Both)})
+				mustInject(t, r, &faults.Delay{Links: amongPeers("M", "M2 M3", sim.Both), By: 200 * time.Millisecond * t.Slower})
+				mustInject(t, r, &faults.Partition{Links: amongPeers("M2", "M4", sim.Both)})
 				r.mustAsk(t, "M", "SET", "a", "2")
 				r.mustAsk(t, "M", "SET", "b", "2")
 				r.soon(t, "M4", "b", "2")
-				mustStrike(t, r, stop)
+				mustInject(t, r, stop)
 				r.staysWithout(t, "M2", "b")
-				mustStrike(t, r, &faults.Promote{Node: "M", Replica: "M2"})
+				mustInject(t, r, &faults.Promote{Node: "M", Replica: "M2"})
 				if got := r.mustAsk(t, "M2", "GET", "a"); got != "1" {
 					t.Errorf("M2 has %q as a, which it was never told", got)
 				}
-				if lost := r.spent.Restarts; len(lost) != 1 || lost[0].Node != "M" || lost[0].After == 0 {
+				if lost := r.field.Used.Restarts; len(lost) != 1 || lost[0].Node != "M" || lost[0].After == 0 {
 					t.Errorf("memory is lost: %v", lost)
 				}
 				r.mustAsk(t, "M2", "SET", "c", "3")
 				r.soon(t, "M3", "c", "3")
-				r.heal()
+				r.field.Heal()
 				time.Sleep(time.Second)      // after which one that follows tries again
 				r.staysWithout(t, "M4", "c") // which a partition kept from following it
 				if r.server("M").process != nil {
 					t.Error("M, in whose place M2 is, comes back when the faults are healed")
 				}
-				mustStrike(t, r, &faults.Restart{Node: "M"})
+				mustInject(t, r, &faults.Restart{Node: "M"})
 				r.soon(t, "M", "c", "3")
-				if err := r.strike(&faults.Promote{Node: "M", Replica: "M2"}); err == nil {
+				if err := (&faults.Promote{Node: "M", Replica: "M2"}).Inject(r.field); err == nil {
 					t.Error("it is promoted twice")
 				}
 			})
@@ -238,22 +236,22 @@ func TestBothSidesServe(t *testing.T) {
 			r.soon(t, "M3", "a", "1")
 			want := []faults.Amnesia(nil)
 			if paused {
-				mustStrike(t, r, &faults.Delay{Links: amongPeers("M", "M2", sim.Both), By: time.Second * t.Slower})
+				mustInject(t, r, &faults.Delay{Links: amongPeers("M", "M2", sim.Both), By: time.Second * t.Slower})
 				r.mustAsk(t, "M", "SET", "b", "1")
-				mustStrike(t, r, &faults.Pause{Process: "M"})
-				mustStrike(t, r, &faults.Pause{Process: "M3"})
+				mustInject(t, r, &faults.Pause{Process: "M"})
+				mustInject(t, r, &faults.Pause{Process: "M3"})
 				want = []faults.Amnesia{{Node: "M"}}
 			}
-			mustStrike(t, r, &faults.Promote{Node: "M", Replica: "M2"})
-			if lost := r.spent.Restarts; !slices.Equal(lost, want) {
+			mustInject(t, r, &faults.Promote{Node: "M", Replica: "M2"})
+			if lost := r.field.Used.Restarts; !slices.Equal(lost, want) {
 				t.Errorf("memory is lost: %v, want %v", lost, want)
 			}
 			if paused {
-				if err := r.strike(&faults.Promote{Node: "M", Replica: "M3"}); err == nil {
+				if err := (&faults.Promote{Node: "M", Replica: "M3"}).Inject(r.field); err == nil {
 					t.Error("a server that stands still is promoted")
 				}
-				mustStrike(t, r, &faults.Resume{Process: "M"})
-				mustStrike(t, r, &faults.Resume{Process: "M3"})
+				mustInject(t, r, &faults.Resume{Process: "M"})
+				mustInject(t, r, &faults.Resume{Process: "M3"})
 			}
 			r.mustAsk(t, "M", "SET", "a", "M")
 			r.mustAsk(t, "M2", "SET", "a", "M2")
@@ -278,16 +276,14 @@ func TestRatesOverlap(t *testing.T) {
 		}
 	}
 	for _, ppm := range []int64{100, -200, 300} {
-		mustStrike(t, r, &faults.ClockRate{Process: "A", Rate: faults.PPM(ppm)})
+		mustInject(t, r, &faults.ClockRate{Process: "A", Rate: faults.PPM(ppm)})
 		want(ppm)
 	}
-	if got := r.spent.ClockRate; got.PPB() != 300_000 {
-		t.Errorf("spent %v", got)
+	if got := r.field.Used.ClockRate; got.PPB() != 300_000 {
+		t.Errorf("used %v", got)
 	}
-	for i, ppm := range []int64{300, 300, 0} {
-		r.inForce[i].apply()
-		want(ppm)
-	}
+	r.field.Heal()
+	want(0)
 }
 
 // A replica that is slow is as slow as its scenario says, and so is the run.

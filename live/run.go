@@ -111,6 +111,9 @@ func record(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenari
 		r.beliefs = newBeliefs()
 	}
 	r.witness = r.learn
+	for i, it := range s.Timeline {
+		r.items[i].fault = faults.Placed{When: it.When, Fault: it.Fault}
+	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := r.setUp(ctx); err != nil {
 		return nil, 0, err
@@ -140,7 +143,7 @@ type run struct {
 type item struct {
 	seen  int // events that match its moment
 	fired bool
-	err   error // why its fault could not strike
+	fault faults.Placed // if it is one
 }
 
 // setUp starts everything.
@@ -236,44 +239,22 @@ func (r *run) settleDisks(ctx context.Context) error {
 
 // needsClocks says whether something can happen to the clocks of a client.
 func needsClocks(s *scenarios.Scenario, client string) bool {
-	for i := range s.Timeline {
-		switch f := s.Timeline[i].Fault.(type) {
-		case *faults.ClockStep:
-			if f.Process == client {
-				return true
-			}
-		case *faults.ClockRate:
-			if f.Process == client {
-				return true
-			}
-		case *faults.Suspend:
-			if f.Client == client {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Timeline, func(it scenarios.Item) bool {
+		return it.Fault != nil && it.Fault.Live(deployment(s)).Clocks && it.Fault.Target() == client
+	})
 }
 
-// needsPreload says whether a scenario needs the library that is loaded into redis-server.
+// needsPreload says whether a scenario needs the library that is loaded into redis-server: it changes clocks of servers, and
+// notes fsyncs.
 func needsPreload(s *scenarios.Scenario) bool {
-	for i := range s.Timeline {
-		switch f := s.Timeline[i].Fault.(type) {
-		case *faults.ClockStep:
-			if !slices.Contains(s.Clients, f.Process) {
-				return true
-			}
-		case *faults.ClockRate:
-			if !slices.Contains(s.Clients, f.Process) {
-				return true
-			}
-		case *faults.PowerLoss:
-			if s.Nodes.Persistence.Persistence != sim.NoPersistence {
-				return true
-			}
+	return slices.ContainsFunc(s.Timeline, func(it scenarios.Item) bool {
+		if it.Fault == nil {
+			return false
 		}
-	}
-	return false
+		on := it.Fault.Live(deployment(s))
+		return on.Clocks && !slices.Contains(s.Clients, it.Fault.Target()) ||
+			on.Unsynced && s.Nodes.Persistence.Persistence != sim.NoPersistence
+	})
 }
 
 // play carries the timeline out, until its end or until nothing more can happen.
@@ -285,7 +266,7 @@ func (r *run) play(ctx context.Context) error {
 		}
 	}
 	if r.scenario.Heal != nil {
-		r.after(r.start, *r.scenario.Heal, r.heal)
+		r.after(r.start, *r.scenario.Heal, r.field.Heal)
 	}
 	return r.until(ctx, r.start+int64(r.scenario.Duration)/r.speed, r.isOver)
 }
@@ -365,15 +346,8 @@ func (r *run) fire(i int) {
 		}
 		return
 	}
-	was := x.fired
 	x.fired = true
-	if r.isHealed {
-		if !was {
-			x.err = faults.ErrHealed
-		}
-		return
-	}
-	x.err = r.strike(it.Fault)
+	x.fault.Fire(r.field)
 }
 
 // outcome is what the run was, when it is over.
@@ -383,16 +357,16 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 	for i := range h {
 		hash.Add(&h[i])
 	}
-	out := &scenarios.Outcome{History: h, HistoryHash: hash.Sum(), Spent: r.spent}
+	out := &scenarios.Outcome{History: h, HistoryHash: hash.Sum(), Used: r.field.Used}
 	for i, x := range r.items {
 		it := &r.scenario.Timeline[i]
 		switch {
-		case x.fired && x.err == nil:
+		case x.fired && x.fault.Err == nil:
 			continue
 		case it.Fault == nil:
 			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", it.Client, it.When))
-		case x.err != nil:
-			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: %v", it.When, x.err))
+		case x.fault.Err != nil:
+			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: %v", it.When, x.fault.Err))
 		default:
 			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: the moment never came", it.When))
 		}
@@ -410,7 +384,7 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 			return nil, err
 		}
 		for _, name := range r.scenario.Resources {
-			if key, ok := records[name]; ok && key.expires == 0 {
+			if slices.ContainsFunc(records, func(k sim.Record) bool { return k.Key == name && k.ExpiresAt == 0 }) {
 				out.Leaks = append(out.Leaks, scenarios.Leak{Key: name, Node: s.name})
 			}
 		}

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/faults"
 	"redlocksim/sim"
 )
 
@@ -43,7 +43,8 @@ type server struct {
 	process *process // nil while it is down
 	keeper  *keeper  // of the port, while it is down
 	paused  bool
-	knew    map[string]remembered // when it was paused, while it is
+	isDark  bool         // it is down, and without power
+	knew    []sim.Record // when it was paused or stopped last, if anybody may ask; the values are digests
 }
 
 // launch starts the server for the first time, on a free port. Between the choice of a port and the server's bind another
@@ -138,21 +139,12 @@ func waitReady(ctx context.Context, p *process, addr string) error {
 	}
 }
 
-// how a server goes down.
-type outage uint8
-
-const (
-	killed outage = iota
-	withoutPower
-	shutDown
-)
-
 // stop takes the server down and keeps its port: connections to a machine that runs are refused there, those to one
 // without power get no answer.
-func (s *server) stop(how outage) error {
+func (s *server) stop(how faults.Stop) error {
 	p := s.process
 	s.process = nil
-	if how == shutDown {
+	if how == faults.ShutDown {
 		p.signal(syscall.SIGCONT)
 		p.signal(syscall.SIGTERM)
 		select {
@@ -164,7 +156,7 @@ func (s *server) stop(how outage) error {
 	} else {
 		p.kill()
 	}
-	if how == withoutPower && s.persistence != sim.NoPersistence {
+	if how == faults.PoweredOff && s.persistence != sim.NoPersistence {
 		logs, err := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.incr.aof"))
 		if err != nil || len(logs) == 0 {
 			return fmt.Errorf("live: %s has no append-only file: %w", s.name, err)
@@ -176,7 +168,7 @@ func (s *server) stop(how outage) error {
 		}
 	}
 	var err error
-	s.keeper, err = keep(s.addr, how == withoutPower)
+	s.keeper, err = keep(s.addr, how == faults.PoweredOff)
 	return err
 }
 
@@ -288,18 +280,12 @@ for _, k in ipairs(redis.call('KEYS', '*')) do
 end
 return table.concat(out, '\n')`
 
-// remembered is a key that a server has.
-type remembered struct {
-	digest  string
-	expires int64 // 0: never
-}
-
-func (s *server) dump() (map[string]remembered, error) {
+func (s *server) dump() ([]sim.Record, error) {
 	text, err := ask(s.addr, "EVAL", dumpScript, "0")
 	if err != nil {
 		return nil, fmt.Errorf("live: what %s knows: %w", s.name, err)
 	}
-	records := map[string]remembered{}
+	var records []sim.Record
 	for line := range strings.Lines(text) {
 		field := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(field) != 3 {
@@ -309,29 +295,9 @@ func (s *server) dump() (map[string]remembered, error) {
 		if err != nil {
 			return nil, fmt.Errorf("live: what %s knows: %w", s.name, err)
 		}
-		records[field[0]] = remembered{field[1], max(expires, 0)}
+		records = append(records, sim.Record{Key: field[0], Value: field[1], ExpiresAt: max(expires, 0)})
 	}
 	return records, nil
-}
-
-// loss is what a server no longer knows: anything, and a fencing counter or the latest of what it had counted.
-type loss struct{ any, counters bool }
-
-// forgot compares what a server knew before with what it knows after: it lost a key if it lacks it, has another value for
-// it, or thinks that it expires earlier. Keys that were over at the time now, by the server's clock in milliseconds, do not
-// count.
-func forgot(before, after map[string]remembered, now int64) (l loss) {
-	for key, b := range before {
-		if b.expires != 0 && b.expires < now {
-			continue
-		}
-		a, ok := after[key]
-		if !ok || a.digest != b.digest || a.expires != 0 && (b.expires == 0 || a.expires < b.expires) {
-			l.any = true
-			l.counters = l.counters || redlock.IsTokenKey(key) && (!ok || a.digest != b.digest)
-		}
-	}
-	return l
 }
 
 // wall is the server's clock in milliseconds.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -160,7 +159,7 @@ func (r *crewRole) workers(name string) []string {
 func (s *soak) round(ctx context.Context, length time.Duration) error {
 	s.rounds++
 	s.random = rand.New(rand.NewPCG(s.Seed, uint64(s.rounds)))
-	s.isHealed = false
+	s.field = faults.NewField(ground{s.stage})
 	if s.rounds > 1 { // they begin by themselves
 		s.start = trueTime()
 		s.tell(order{Work: true})
@@ -169,7 +168,7 @@ func (s *soak) round(ctx context.Context, length time.Duration) error {
 	if err := s.until(ctx, trueTime()+int64(length), s.isStopped); err != nil {
 		return err
 	}
-	s.heal()
+	s.field.Heal()
 	forever := trueTime() + int64(time.Hour)
 	// Servers that are to stay down for a while do, and clients that were killed are replaced.
 	if err := s.until(ctx, forever, s.isWhole); err != nil {
@@ -264,17 +263,19 @@ func (s *soak) clear(ctx context.Context) error {
 	}
 }
 
-// lockKeys are the keys of locks among those that a node has: those that stay for ever, and the others.
-func lockKeys(known map[string]remembered) (eternal, passing []string) {
-	for _, key := range slices.Sorted(maps.Keys(known)) {
+// lockKeys are the keys of locks among those that a node has: those that stay for ever, and the others, sorted.
+func lockKeys(known []sim.Record) (eternal, passing []string) {
+	for _, r := range known {
 		switch {
-		case !redlock.IsLockKey(key):
-		case known[key].expires == 0:
-			eternal = append(eternal, key)
+		case !redlock.IsLockKey(r.Key):
+		case r.ExpiresAt == 0:
+			eternal = append(eternal, r.Key)
 		default:
-			passing = append(passing, key)
+			passing = append(passing, r.Key)
 		}
 	}
+	slices.Sort(eternal)
+	slices.Sort(passing)
 	return eternal, passing
 }
 
@@ -282,11 +283,10 @@ func lockKeys(known map[string]remembered) (eternal, passing []string) {
 func (s *soak) judge(ended int64) error {
 	// The faults themselves must have kept to what the settings allow, or nothing follows from what they led to.
 	if b := s.Settings.Budget; b.RestartDelay != nil && s.Settings.Lock.Guard == nil {
-		if over := b.Beyond(faults.Spent{Restarts: s.spent.Restarts}); over != nil {
+		if over := b.Beyond(faults.Used{Restarts: s.field.Used.Restarts}); over != nil {
 			return fmt.Errorf("live: round %d: %s", s.rounds, strings.Join(over, "; "))
 		}
 	}
-	s.spent = faults.Spent{}
 	end := time.Duration(trueTime() - s.start)
 	h := merge(s.entries, s.start, 1, end)
 	s.entries = nil
@@ -366,7 +366,7 @@ func (s *soak) upTo(d time.Duration) time.Duration {
 
 // adversity has a fault strike, and sees to the next one.
 func (s *soak) adversity() {
-	if s.isHealed {
+	if s.field.IsHealed() {
 		return
 	}
 	s.after(trueTime(), s.upTo(pauseBetweenFaults), s.adversity)
@@ -376,8 +376,8 @@ func (s *soak) adversity() {
 	ttl := s.Settings.Lock.TTL
 	kind := s.Faults[s.random.IntN(len(s.Faults))]
 	struck := false
-	strike := func(f faults.Fault) {
-		if s.strike(f) == nil {
+	inject := func(f faults.Fault) {
+		if f.Inject(s.field) == nil {
 			struck = true
 		}
 	}
@@ -393,26 +393,26 @@ func (s *soak) adversity() {
 			}
 			o := faults.Outage{Node: node, RestartAfter: &back}
 			if kind == NodeKill {
-				strike(&faults.Kill{Outage: o})
+				inject(&faults.Kill{Outage: o})
 			} else {
-				strike(&faults.PowerLoss{Outage: o})
+				inject(&faults.PowerLoss{Outage: o})
 			}
 		}
 	case NodePause:
 		for _, node := range s.some(s.Settings.Nodes.Names) {
 			if !s.server(node).paused {
-				strike(&faults.Pause{Process: node, For: 1 + s.upTo(3*ttl/2)})
+				inject(&faults.Pause{Process: node, For: 1 + s.upTo(3*ttl/2)})
 			}
 		}
 	case Cut:
-		strike(&faults.Partition{Links: links, For: 1 + s.upTo(ttl)})
+		inject(&faults.Partition{Links: links, For: 1 + s.upTo(ttl)})
 	case Slow:
-		strike(&faults.Delay{Links: links, By: 1 + s.upTo(2*s.Settings.Lock.NodeTimeout), For: 1 + s.upTo(ttl)})
+		inject(&faults.Delay{Links: links, By: 1 + s.upTo(2*s.Settings.Lock.NodeTimeout), For: 1 + s.upTo(ttl)})
 	case Reset:
-		strike(&faults.Reset{Links: links})
+		inject(&faults.Reset{Links: links})
 	case ClientPause:
 		if !s.client(process).stopped {
-			strike(&faults.Pause{Process: process, For: 1 + s.upTo(2*ttl)})
+			inject(&faults.Pause{Process: process, For: 1 + s.upTo(2*ttl)})
 		}
 	case ClientKill:
 		struck = s.killClient(process)
@@ -456,7 +456,7 @@ func (s *soak) killClient(name string) bool {
 	c.crash()
 	c.stopped = false
 	now := trueTime()
-	s.note("client-kill", "", "", 0, "%s is killed", crewName(name, s.lives[i]))
+	s.happened(now, history.Event{Kind: history.Fault, Name: "client-kill", Detail: crewName(name, s.lives[i]) + " is killed"})
 	for _, worker := range s.roles[i].workers(crewName(name, s.lives[i])) {
 		s.happened(now, history.Event{Kind: history.Crash, Process: worker})
 	}

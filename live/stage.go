@@ -18,7 +18,7 @@ import (
 	"redlocksim/sim"
 )
 
-// stage is what is played on: servers, client processes and the links between them, and the faults that strike them.
+// stage is what is played on: servers, client processes and the links between them, and the field on which faults are injected into them.
 // Everything on it happens on one goroutine, that of until, one thing after the other.
 type stage struct {
 	speed   int64    // how many times as fast as the times that are given
@@ -36,17 +36,13 @@ type stage struct {
 	over  chan struct{} // closed when nothing more happens
 	pulse *undisturbed.Pulse
 
-	entries  []entry
-	witness  func(entry) // is told of every entry; nil: nobody is
-	agenda   []*moment   // what is to come, in the order in which it will
-	isHealed bool
-	inForce  []*remedy
-	rates    map[string][]*rateInForce // by the process
-	down     map[string]down
-	spells   map[string]*spell
-	groups   []*group // of masters with their replicas
-	spent    faults.Spent
-	failed   error
+	entries []entry
+	witness func(entry) // is told of every entry; nil: nobody is
+	agenda  []*moment   // what is to come, in the order in which it will
+	field   *faults.Field
+	byWall  map[string][]*wallWait // by the node
+	groups  []*group               // of masters with their replicas
+	failed  error
 }
 
 // moment is something that is to happen when CLOCK_MONOTONIC reads at.
@@ -72,8 +68,10 @@ func newStage(speed int, command []string) (*stage, error) {
 		return nil, err
 	}
 	over := make(chan struct{})
-	return &stage{speed: int64(speed), command: command, dir: dir.path, work: dir, starter: newStarter(), queue: make(chan func()), over: over, pulse: undisturbed.Begin(),
-		rates: map[string][]*rateInForce{}, down: map[string]down{}, spells: map[string]*spell{}}, nil
+	r := &stage{speed: int64(speed), command: command, dir: dir.path, work: dir, starter: newStarter(), queue: make(chan func()), over: over, pulse: undisturbed.Begin(),
+		byWall: map[string][]*wallWait{}}
+	r.field = faults.NewField(ground{r})
+	return r, nil
 }
 
 // addServers starts a server for each node, with the library that changes clocks and notes fsyncs if they need it.

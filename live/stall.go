@@ -5,7 +5,6 @@ package live
 import (
 	"time"
 
-	"redlocksim/faults"
 	"redlocksim/internal/undisturbed"
 	"redlocksim/scenarios"
 )
@@ -22,8 +21,10 @@ const longStep = 500 * time.Millisecond
 func disturbing(s *scenarios.Scenario, speed int) time.Duration {
 	least := min(nodeTimeout(s, speed), smallestNodeTimeout) / 2
 	for i := range s.Timeline {
-		if d, ok := s.Timeline[i].Fault.(*faults.Delay); ok {
-			least = min(least, d.By/time.Duration(speed))
+		if f := s.Timeline[i].Fault; f != nil {
+			if apart := f.Live(deployment(s)).Apart; apart > 0 {
+				least = min(least, apart/time.Duration(speed))
+			}
 		}
 	}
 	for _, d := range beyondTimeout(s) {

@@ -17,7 +17,7 @@ var ErrUnfit = errors.New("cannot be shown on tier live")
 
 // DefaultSpeed is how many times as fast as its scenario a run is, unless Options say otherwise or the scenario cannot be hurried:
 // if it has a fault that is longer than the node timeout and would be so no more, replicas that are slow, or times in whole
-// seconds, the run is as slow as the scenario.
+// seconds, or says so itself, the run is as slow as the scenario.
 const DefaultSpeed = 5
 
 // smallestNodeTimeout is what node timeouts are not divided below: answers take the time that the machine needs.
@@ -41,17 +41,10 @@ func nodeTimeout(s *scenarios.Scenario, speed int) time.Duration {
 func beyondTimeout(s *scenarios.Scenario) []time.Duration {
 	var long []time.Duration
 	for i := range s.Timeline {
-		var d time.Duration
-		switch f := s.Timeline[i].Fault.(type) {
-		case *faults.Partition:
-			d = f.For
-		case *faults.Hold:
-			d = f.For
-		case *faults.Delay:
-			d = f.By
-		}
-		if d > s.Lock.NodeTimeout {
-			long = append(long, d)
+		if f := s.Timeline[i].Fault; f != nil {
+			if d := f.Live(deployment(s)).Silence; d > s.Lock.NodeTimeout {
+				long = append(long, d)
+			}
 		}
 	}
 	return long
@@ -60,7 +53,7 @@ func beyondTimeout(s *scenarios.Scenario) []time.Duration {
 // speedOf is how fast a scenario can be run. EXPIRE and clocks that are read in seconds have those of the machine.
 func speedOf(s *scenarios.Scenario) int {
 	const clearly = 10 * time.Millisecond
-	if s.Lock.Protocol == "setnx-expire" || s.Lock.Resolution >= time.Second || slices.Contains(unhurried, s.Name) {
+	if s.Lock.Protocol == "setnx-expire" || s.Lock.Resolution >= time.Second {
 		return 1
 	}
 	for _, d := range beyondTimeout(s) {
@@ -69,10 +62,12 @@ func speedOf(s *scenarios.Scenario) int {
 		}
 	}
 	for i := range s.Timeline {
-		// What a master has not told its replicas yet is lost if it stops now: no sooner than it takes to stop it.
-		if d, ok := s.Timeline[i].Fault.(*faults.Delay); ok && len(d.Peers) > 0 {
+		if f := s.Timeline[i].Fault; f != nil && f.Live(deployment(s)).Unhurried {
 			return 1
 		}
+	}
+	if s.Live.Speed > 0 {
+		return min(s.Live.Speed, DefaultSpeed)
 	}
 	return DefaultSpeed
 }
@@ -89,25 +84,10 @@ type Options struct {
 	Client []string
 }
 
-// unhurried are the scenarios in which less than a millisecond would decide at DefaultSpeed.
-var unhurried = []string{"51-implementations/node-redlock"}
-
-// decidedByTime are the scenarios whose verdict hangs on times that a machine does not keep to, by their names or the
-// parts before the slash.
-var decidedByTime = map[string]string{
-	"boundaries":                                "it is decided by a single millisecond",
-	"01-setnx-then-expire/an-hour":              "it is there for its length, beside the case a-minute",
-	"02-get-then-set":                           "its clients must read what they update within a millisecond of each other",
-	"14-partition-at-every-attempt/a-minute":    "it is there for its length, beside the case healed",
-	"14-partition-at-every-attempt/two-minutes": "it is there for its length, beside the case healed",
-	"38-orphaned-votes":                         "its requests must be sent within 10 ms of the beginning",
-	"60-own-old-votes":                          "its requests must be sent within 5 ms of the beginning",
-	"62-round-trips":                            "it lasts for as long as its messages take in the simulator",
-	"67-batches/answered":                       "its moments are a few ms apart",
-	"76-guard-time":                             "its client must look at its lease at the last nanosecond at which it may",
-	"74-joint-commands":                         "its moments are a few ms apart",
-	"67-batches/behind-silence":                 "its moments are 2 ms apart",
-	"35-fencing-and-reads/reads-unchecked":      "it is decided by which of two messages of the same moment comes first",
+// deployment is what the faults of a scenario are injected into.
+func deployment(s *scenarios.Scenario) faults.Deployment {
+	p, _ := protocols.Find(string(s.Lock.Protocol))
+	return faults.Deployment{Protocol: p.Name, Subscribes: slices.Contains(p.Steps, protocols.Subscribed)}
 }
 
 // Unfit says why a scenario cannot be shown by redis-server processes; nil if it can. The error matches ErrUnfit.
@@ -122,11 +102,8 @@ func Unfit(s *scenarios.Scenario) error {
 	if p.Service != "" {
 		add("protocol %s talks to a %s, which is a part of the simulator", p.Name, p.Service)
 	}
-	family, _, _ := strings.Cut(s.Name, "/")
-	for _, name := range []string{s.Name, family} {
-		if text := decidedByTime[name]; text != "" {
-			add("%s", text)
-		}
+	if s.Live.Not != "" {
+		add("%s", s.Live.Not)
 	}
 	if s.Lock.TTL/DefaultSpeed < 100*time.Millisecond {
 		add("a TTL of %v is too short to be divided", s.Lock.TTL)
@@ -135,18 +112,10 @@ func Unfit(s *scenarios.Scenario) error {
 		if m := s.Timeline[i].When.After; m != nil && m.Event == faults.NodesFree {
 			add("%s is a moment that nobody can see on real servers", m.Event)
 		}
-		switch s.Timeline[i].Fault.(type) {
-		case *faults.Reset:
-			if slices.Contains(p.Steps, protocols.Subscribed) {
-				add("protocol %s subscribes, and after a reset go-redis subscribes again", p.Name)
+		if f := s.Timeline[i].Fault; f != nil {
+			if not := f.Live(deployment(s)).Not; not != "" {
+				add("%s", not)
 			}
-		case nil, *faults.Partition, *faults.Hold, *faults.Delay, *faults.Pause, *faults.Resume,
-			*faults.Stuck, *faults.Crash, *faults.Restart, *faults.ClockStep, *faults.ClockRate, *faults.Suspend,
-			*faults.Kill, *faults.PowerLoss, *faults.Shutdown, *faults.Promote:
-		case *faults.Split:
-			add("a proxy does not know where in a batch one command ends and the next begins")
-		default:
-			add("%s cannot be made to happen to real processes", s.Timeline[i].Kind)
 		}
 	}
 	if why == nil {

@@ -70,7 +70,7 @@ type Run struct {
 	History history.History
 	Counts  sim.Counts
 	Report  *checker.Report
-	Spent   faults.Spent
+	Used    faults.Used
 	// Struck and Fired are the kinds of the faults that struck, and the events of the moments that came.
 	Struck, Fired []string
 	// Placed and Awaited are the same of all that were in the timeline.
@@ -80,10 +80,10 @@ type Run struct {
 // Table lists everything: the steps in the order of the paper, then faults, triggers and rules.
 var Table = sync.OnceValue(func() []Entry {
 	all := slices.Concat(algorithm(), features(), rules())
-	for _, w := range faults.Vocabulary() {
+	for _, k := range faults.Vocabulary() {
 		all = append(all,
-			Entry{Kind: Fault, Name: w.Name, What: "it struck", reached: func(l *look) bool { return slices.Contains(l.Struck, w.Name) }},
-			Entry{Kind: Effect, Name: w.Name, What: "the run is another one without it", reached: func(*look) bool { return false }})
+			Entry{Kind: Fault, Name: k.Name, What: "it struck", reached: func(l *look) bool { return slices.Contains(l.Struck, k.Name) }},
+			Entry{Kind: Effect, Name: k.Name, What: "the run is another one without it", reached: func(*look) bool { return false }})
 	}
 	for _, name := range moments() {
 		all = append(all, Entry{Kind: Trigger, Name: name, What: "something was placed there, and it came",
@@ -132,7 +132,7 @@ func algorithm() []Entry {
 		step("extend-refused", "a node does not extend what it does not have", "extend: not ours any more"),
 		step("extend-failed", "an extend does not reach its quorum", "not-extended"),
 		{Kind: Step, Name: "unknown-script", What: "a node has forgotten a script and is sent it again", reached: func(l *look) bool { return l.Counts.UnknownScripts > 0 }},
-		{Kind: Step, Name: "memory-lost", What: "a node comes back without all it knew", reached: func(l *look) bool { return len(l.Spent.Restarts) > 0 }},
+		{Kind: Step, Name: "memory-lost", What: "a node comes back without all it knew", reached: func(l *look) bool { return len(l.Used.Restarts) > 0 }},
 	}
 }
 
@@ -151,7 +151,7 @@ func features() []Entry {
 		of(Fencing, false, step("vote-behind", "a node does not vote for a token that is not above its counter", "vote: ahead of the token")),
 		of(Fencing, false, counted("effect-refused", "the resource turns down an effect with an old token", func(l *look) bool { return l.steps["effect refused"] })),
 		of(Fencing, false, counted("counter-lost", "a node loses a fencing counter", func(l *look) bool {
-			return slices.ContainsFunc(l.Spent.Restarts, func(a faults.Amnesia) bool { return a.Counters })
+			return slices.ContainsFunc(l.Used.Restarts, func(a faults.Amnesia) bool { return a.Counters })
 		})),
 		of(Guard, true, step("guard-refuses", "the restart guard keeps a node from voting", "vote: in quarantine")),
 		of(Guard, false, step("quarantine-over", "a node votes again after its quarantine", "quarantine over")),

@@ -130,6 +130,7 @@ func (c *check) all() {
 	if s.Duration <= 0 || s.Duration > maxDuration {
 		c.d.Errorf(child(c.n, "duration"), s.Duration.String(), nil, "must be positive and at most %v", maxDuration)
 	}
+	c.live()
 	c.liveness()
 	c.reached()
 	for _, g := range s.Expect.Grants {

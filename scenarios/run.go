@@ -70,7 +70,8 @@ type Outcome struct {
 	HistoryHash string
 	TraceHash   string
 	Steps       int
-	Spent       faults.Spent
+	// Used is what the faults have taken from the budget.
+	Used faults.Used
 	// Counts are what happened below the seams of the library.
 	Counts sim.Counts
 	// Unstruck are the faults of the timeline that did not happen, and why not.
@@ -138,7 +139,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if o.Margins {
 		watched = watchMargins(w, s)
 	}
-	field := faults.NewField(w)
+	field := faults.NewField(faults.In(w))
 	if s.Heal != nil {
 		w.Kernel.After(*s.Heal, field.Heal)
 	}
@@ -148,11 +149,11 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		item := &s.Timeline[i]
 		if item.Fault != nil {
 			plan[i] = &faults.Placed{When: item.When, Fault: item.Fault}
-			plan[i].Arm(field)
+			plan[i].Arm(w, field)
 			continue
 		}
 		x := sessions[item.Client]
-		item.When.Arm(field, func() {
+		item.When.Arm(w, func() {
 			started[i] = true
 			for range max(item.Goroutines, 1) {
 				w.Client(item.Client).Go(func() { x.Run(item) })
@@ -161,7 +162,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	w.Kernel.Run(sim.True(s.Duration))
 
-	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Spent: field.Spent, Counts: w.Counts(), Leaks: leaks(w, s.Resources), Recording: w.Recording()}
+	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Counts: w.Counts(), Leaks: leaks(w, s.Resources), Recording: w.Recording()}
 	if !o.Unhashed {
 		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
 	}
@@ -171,7 +172,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	for i := range s.Timeline {
 		item, placed := &s.Timeline[i], plan[i]
 		switch {
-		case placed == nil && started[i] || placed != nil && placed.Struck:
+		case placed == nil && started[i] || placed != nil && placed.Injected:
 			continue
 		case placed == nil:
 			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", item.Client, item.When))
@@ -204,9 +205,20 @@ func (s *Scenario) check(out *Outcome) (checker.Report, error) {
 func (s *Scenario) CheckOptions() checker.Options {
 	protocol, _ := protocols.Find(string(s.Lock.Protocol))
 	o := checker.Options{End: checker.Instant(s.Duration), Reentrant: protocol.Reentrant,
-		Stopping: []string{"pause", "suspend", "stuck", faults.CutOff}}
+		Stopping: stopping()}
 	if len(s.Expect.Grants) == len(s.Clients) && !slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 }) {
 		o.MinGrants = -1
 	}
 	return o
+}
+
+// stopping are the events after which a holder may not come to release the lock.
+func stopping() []string {
+	var names []string
+	for _, k := range faults.Vocabulary() {
+		if k.Stops {
+			names = append(names, k.Name)
+		}
+	}
+	return append(names, faults.CutOff)
 }

@@ -128,12 +128,12 @@ func (Item) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 // DescribeNode is what UnmarshalNode reads.
 func (fault) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 	one := oneKey()
-	for _, w := range faults.Vocabulary() {
-		t := reflect.TypeOf(w.New()).Elem()
+	for _, k := range faults.Vocabulary() {
+		t := reflect.TypeOf(k.New()).Elem()
 		body := s.Of(t)
 		body.Description = s.Comment(t, "")
-		one.Properties[w.Name] = body
-		one.PropertyOrder = append(one.PropertyOrder, w.Name)
+		one.Properties[k.Name] = body
+		one.PropertyOrder = append(one.PropertyOrder, k.Name)
 	}
 	return one
 }

@@ -36,12 +36,11 @@ func FindSmallest(r *Result) ([]Smallest, error) {
 	var all []Smallest
 	var kinds []string
 	for _, item := range r.Scenario.Timeline {
-		sized, ok := item.Fault.(faults.Sized)
-		if !ok || sized.Size() < 0 || slices.Contains(kinds, item.Kind) {
+		if item.Fault == nil || item.Fault.Size() == nil || slices.Contains(kinds, item.Kind) {
 			continue
 		}
 		kinds = append(kinds, item.Kind)
-		found, err := bisect(r, item.Kind, sized)
+		found, err := bisect(r, item.Kind, item.Fault.Size())
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +51,7 @@ func FindSmallest(r *Result) ([]Smallest, error) {
 	return all, nil
 }
 
-func bisect(r *Result, kind string, sized faults.Sized) (*Smallest, error) {
+func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 	breaks := func(tier Tier, size time.Duration) (bool, error) {
 		out, err := Run(resized(r.Scenario, kind, size), Options{Tier: tier, Seed: r.Seed, Locker: r.locker})
 		if err != nil {
@@ -62,9 +61,9 @@ func bisect(r *Result, kind string, sized faults.Sized) (*Smallest, error) {
 		return slices.Equal(violations(report), violations(r.Report)), err
 	}
 	// bad is known to break the lock and good not to, where the sizes are the multiples of the resolution.
-	bad := sized.Size() / resolution * resolution
+	bad := of.Value / resolution * resolution
 	good := time.Duration(0)
-	if sized.Shrinks() {
+	if of.Shrinks {
 		good = bad + r.Scenario.Duration
 	}
 	for _, known := range []struct {
@@ -87,7 +86,7 @@ func bisect(r *Result, kind string, sized faults.Sized) (*Smallest, error) {
 			good = middle
 		}
 	}
-	s := &Smallest{Fault: kind, Knob: sized.Knob(), Breaks: bad, Holds: good, Confirmed: true}
+	s := &Smallest{Fault: kind, Knob: of.Knob, Breaks: bad, Holds: good, Confirmed: true}
 	for _, tier := range Tiers() {
 		if tier == Model {
 			continue
@@ -112,7 +111,7 @@ func resized(s *Scenario, kind string, size time.Duration) *Scenario {
 	changed.Timeline = slices.Clone(s.Timeline)
 	for i := range changed.Timeline {
 		if item := &changed.Timeline[i]; item.Kind == kind {
-			item.Fault = item.Fault.(faults.Sized).WithSize(size)
+			item.Fault = item.Fault.Size().With(size)
 		}
 	}
 	return &changed
@@ -147,15 +146,11 @@ func formula(r *Result, kind string) (time.Duration, string) {
 	if r.Scenario.Lock.Protocol != "redlock" || w.Kind != checker.LeaseOverlap || asked < 0 || struck < asked || r.hasMoreThan(kind) {
 		return 0, ""
 	}
-	switch kind {
-	case "clock-step":
-		return r.Scenario.Lock.TTL - (struck - asked) + resolution,
-			"what was left of the time to live since the first clock reading, and Redis' own millisecond; less what the second client lets pass before it asks, more for the time that the first one's request took"
-	case "kill", "power-loss":
-		return time.Duration(w.Windows[0].To) - struck,
-			"what was left of the holder's belief; less what the second client needs after the restart to ask and be granted"
+	k, _ := faults.Find(kind)
+	if k.Tight == nil {
+		return 0, ""
 	}
-	return 0, ""
+	return k.Tight(faults.Schedule{TTL: r.Scenario.Lock.TTL, Asked: asked, Injected: struck, Until: time.Duration(w.Windows[0].To)})
 }
 
 // hasMoreThan says whether more than one moment decides, or faults of other kinds do as well, but for partitions, which

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -141,26 +140,26 @@ type fault struct {
 
 func (f *fault) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	var names []string
-	for _, w := range faults.Vocabulary() {
-		names = append(names, w.Name)
+	for _, k := range faults.Vocabulary() {
+		names = append(names, k.Name)
 	}
 	kind, body, ok := d.OneOf(n, names...)
 	if !ok {
 		return
 	}
-	w := faults.Vocabulary()[slices.Index(names, kind)]
-	f.kind, f.fault, f.body = kind, w.New(), body
+	k, _ := faults.Find(kind) // it is one of them
+	f.kind, f.fault, f.body = kind, k.New(), body
 	d.Decode(body, f.fault)
 }
 
 // MarshalNode is the counterpart of UnmarshalNode.
 func (f fault) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
-	at := slices.IndexFunc(faults.Vocabulary(), func(w faults.Word) bool { return w.Name == f.kind })
-	if at < 0 {
+	k, ok := faults.Find(f.kind)
+	if !ok {
 		e.Errorf("no fault is named %q", f.kind)
 		return strictyaml.Text("")
 	}
-	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{strictyaml.Text(f.kind), e.Encode(f.fault, faults.Vocabulary()[at].New())}}
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{strictyaml.Text(f.kind), e.Encode(f.fault, k.New())}}
 }
 
 // child is the value of a key, or n itself if it is not there.

@@ -87,12 +87,10 @@ func (s Space) redraw(x *scenarios.Scenario, c faults.Choices) {
 		s.add(x, c)
 		return
 	}
-	for _, w := range faults.Vocabulary() {
-		if item := &x.Timeline[at]; w.Name == item.Kind {
-			if f := w.Draw(c.For("anew", 0), s.about(x, item.When)); f != nil {
-				item.Fault = f
-			}
-		}
+	item := &x.Timeline[at]
+	k, _ := faults.Find(item.Kind) // it was drawn from the vocabulary
+	if f := k.Draw(c.For("anew", 0), s.about(x, item.When)); f != nil {
+		item.Fault = f
 	}
 }
 
@@ -124,11 +122,11 @@ func (s Space) drop(x *scenarios.Scenario, c faults.Choices) {
 }
 
 func (s Space) add(x *scenarios.Scenario, c faults.Choices) {
-	words := s.words()
-	w := words[c.For("word", 0).Below(int64(len(words)))]
+	kinds := s.kinds()
+	k := kinds[c.For("word", 0).Below(int64(len(kinds)))]
 	when := s.moment(c.For("moment", 0), x.Clients)
-	if f := w.Draw(c.For("fault", 0), s.about(x, when)); f != nil {
-		x.Timeline = append(x.Timeline, scenarios.Item{When: when, Kind: w.Name, Fault: f})
+	if f := k.Draw(c.For("fault", 0), s.about(x, when)); f != nil {
+		x.Timeline = append(x.Timeline, scenarios.Item{When: when, Kind: k.Name, Fault: f})
 	}
 }
 

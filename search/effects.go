@@ -16,23 +16,23 @@ const effectTries = 2
 // these are does not depend on how many are made at a time.
 func (x *explorer) effects(trials []trial) error {
 	known := &x.Summary.Reached
-	for _, w := range faults.Vocabulary() {
+	for _, k := range faults.Vocabulary() {
 		tries := 0
 		for i := range trials {
-			if tries == effectTries || known.Reached(reach.Effect, w.Name) > 0 {
+			if tries == effectTries || known.Reached(reach.Effect, k.Name) > 0 {
 				break
 			}
 			t := &trials[i]
-			if !slices.Contains(t.run.Struck, w.Name) {
+			if !slices.Contains(t.run.Struck, k.Name) {
 				continue
 			}
 			tries++
-			is, err := scenarios.IsEffective(t.candidate.Scenario(x.space), t.candidate.Seed, w.Name)
+			is, err := scenarios.IsEffective(t.candidate.Scenario(x.space), t.candidate.Seed, k.Name)
 			if err != nil {
 				return err
 			}
 			if is {
-				known.AddEffect(w.Name)
+				known.AddEffect(k.Name)
 			}
 		}
 	}

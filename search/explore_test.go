@@ -273,7 +273,7 @@ func TestDrawKeepsToTheBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range x.Budget.Beyond(out.Spent) {
+		for _, text := range x.Budget.Beyond(out.Used) {
 			over++
 			if !strings.Contains(text, "delay") && !strings.Contains(text, "pause") {
 				t.Errorf("seed %d: %s", i, text)

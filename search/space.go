@@ -54,8 +54,8 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 		}
 	}
 	on := c.For("families", 0).Below(4) // how many are on: on in 8 + 1
-	for _, w := range s.words() {
-		family := c.For(w.Name, 0)
+	for _, k := range s.kinds() {
+		family := c.For(k.Name, 0)
 		if family.For("on", 0).Below(8) < 7-on {
 			continue
 		}
@@ -75,22 +75,23 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 			if atOnce {
 				limits.Focus = x.Nodes.Names
 			}
-			if f := w.Draw(one, limits); f != nil {
-				x.Timeline = append(x.Timeline, scenarios.Item{When: when, Kind: w.Name, Fault: f})
+			if f := k.Draw(one, limits); f != nil {
+				x.Timeline = append(x.Timeline, scenarios.Item{When: when, Kind: k.Name, Fault: f})
 			}
 		}
 	}
 	return &x
 }
 
-// words are the faults that are drawn: batches are split where clients are set to send some.
-func (s Space) words() []faults.Word {
-	return slices.DeleteFunc(faults.Vocabulary(), func(w faults.Word) bool { return w.Name == "split" && s.Base.Lock.Batching == 0 })
+// kinds are the kinds of faults that are drawn.
+func (s Space) kinds() []faults.Kind {
+	l := scenarios.Limits(s.Base, s.Beyond)
+	return slices.DeleteFunc(faults.Vocabulary(), func(k faults.Kind) bool { return k.Applies != nil && !k.Applies(l) })
 }
 
 // about is the limits of a fault at a moment, which is mostly about the client whose step that is.
 func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits {
-	l := &faults.Limits{Names: x.Processes(), Budget: x.Budget, Beyond: s.Beyond, Scale: x.Lock.TTL, Persistence: x.Nodes.Persistence.Persistence, Fenced: x.Lock.Fencing}
+	l := scenarios.Limits(x, s.Beyond)
 	if when.After != nil {
 		l.Focus = []string{when.After.Client}
 	}
@@ -193,17 +194,17 @@ func (s Space) lingers(c faults.Choices) bool {
 func (s Space) stopped(x *scenarios.Scenario, client string, c faults.Choices) []scenarios.Item {
 	when := faults.Trigger{After: &faults.Moment{Event: faults.Checked, Client: client, Nth: int(1 + c.For("nth", 0).Below(2))}}
 	kind := faults.OneOf(c.For("kind", 0), "pause", "pause", "suspend", "delay", "")
-	for _, w := range faults.Vocabulary() {
-		if w.Name != kind {
-			continue
-		}
-		limits := s.about(x, when)
-		limits.Focus = []string{client}
-		if f := w.Draw(c.For("fault", 0), limits); f != nil {
-			return []scenarios.Item{{When: when, Kind: w.Name, Fault: f}}
-		}
+	k, ok := faults.Find(kind)
+	if !ok {
+		return nil
 	}
-	return nil
+	limits := s.about(x, when)
+	limits.Focus = []string{client}
+	f := k.Draw(c.For("fault", 0), limits)
+	if f == nil {
+		return nil
+	}
+	return []scenarios.Item{{When: when, Kind: k.Name, Fault: f}}
 }
 
 // place draws what an item locks, where there are several resources: one of them or, with a protocol that can, now and then
@@ -244,21 +245,10 @@ func Families(x *scenarios.Scenario) []string {
 // family is the name of a fault, and whom it strikes where that makes it another one: a node whose clock jumps forgets
 // locks, a client whose clock jumps believes in them.
 func family(x *scenarios.Scenario, item *scenarios.Item) string {
-	process := ""
-	switch f := item.Fault.(type) {
-	case *faults.ClockStep:
-		process = f.Process
-	case *faults.ClockRate:
-		process = f.Process
-	case *faults.Pause:
-		process = f.Process
-	case *faults.Resume:
-		process = f.Process
-	}
-	switch {
-	case process == "":
+	switch k, _ := faults.Find(item.Kind); {
+	case k.Target != faults.AnyProcess:
 		return item.Kind
-	case slices.Contains(x.Clients, process):
+	case slices.Contains(x.Clients, item.Fault.Target()):
 		return item.Kind + "-of-client"
 	default:
 		return item.Kind + "-of-node"

@@ -237,7 +237,7 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 	}
 	x.buffer = out.History
 	if r.Kinds != nil {
-		r.Beyond = s.Budget.Beyond(out.Spent)
+		r.Beyond = s.Budget.Beyond(out.Used)
 		first := x.result.First == nil || x.result.First.Beyond != nil && r.Beyond == nil
 		if r.Beyond == nil {
 			x.result.Violations++

@@ -52,16 +52,9 @@ func (x *explorer) footprintOfFault() footprint {
 		if item.Fault == nil || item.When.After != nil || item.When.At <= x.setup.Scenario.Duration {
 			continue
 		}
-		switch f := item.Fault.(type) {
-		case *faults.ClockStep:
-			touched |= x.processes[f.Process]
-		case *faults.Crash:
-			touched |= x.processes[f.Client]
-		case *faults.Pause:
-			touched |= x.processes[f.Process]
-		case *faults.Suspend:
-			touched |= x.processes[f.Client]
-		default:
+		if k, _ := faults.Find(item.Kind); k.Local {
+			touched |= x.processes[item.Fault.Target()]
+		} else {
 			touched = everything
 		}
 	}

@@ -26,7 +26,7 @@ var ErrNotConfirmed = errors.New("shrink: not confirmed on all tiers")
 // or says what a file cannot say.
 func Counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, error) {
 	c := *s
-	c.Expect = scenarios.Expect{}
+	c.Expect, c.Live = scenarios.Expect{}, scenarios.OnLive{}
 	var r *scenarios.Result
 	for _, tier := range scenarios.Tiers() {
 		got, err := scenarios.Judge(&c, scenarios.Options{Tier: tier, Seed: seed})

@@ -16,12 +16,12 @@ import (
 type number struct {
 	get   func() int64
 	set   func(int64)
-	sized faults.Sized // the fault whose size it is, nil if it is no fault's
+	sized *faults.Size // of the fault whose size it is, nil if it is no fault's
 }
 
 // worse is how much a number adds to a scenario's weight: the milder the fault, the less.
 func (n *number) worse(value int64) int64 {
-	if n.sized != nil && n.sized.Shrinks() {
+	if n.sized != nil && n.sized.Shrinks {
 		return -value
 	}
 	return value
@@ -54,20 +54,20 @@ func numbers(s *scenarios.Scenario) []number {
 		if item.Fault == nil {
 			continue
 		}
-		sized, isSized := item.Fault.(faults.Sized)
-		if isSized {
-			all = append(all, number{sized: sized, get: func() int64 { return int64(sized.Size()) }, set: func(v int64) {
-				item.Fault = sized.WithSize(time.Duration(v))
+		size := item.Fault.Size()
+		if size != nil {
+			all = append(all, number{sized: size, get: func() int64 { return int64(size.Value) }, set: func(v int64) {
+				item.Fault = size.With(time.Duration(v))
 			}})
 		}
 		leaves(reflect.ValueOf(item.Fault).Elem(), func(leaf reflect.Value) {
 			switch v := leaf.Addr().Interface().(type) {
 			case *time.Duration:
-				if !isSized { // it is the size
+				if size == nil { // it is the size
 					add(v)
 				}
 			case **time.Duration:
-				if !isSized && *v != nil {
+				if size == nil && *v != nil {
 					add(*v)
 				}
 			case *faults.Rate:

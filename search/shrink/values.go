@@ -24,7 +24,7 @@ func sizes(x *search) {
 		}
 		was := n.get()
 		broken, holds, rounder := was, int64(0), up
-		if n.sized.Shrinks() {
+		if n.sized.Shrinks {
 			holds, rounder = was+int64(x.now.Duration), down
 		}
 		// A fault whose size is not in the file, as of a node that stays down, has none to turn.

@@ -18,18 +18,24 @@ const ms = time.Millisecond
 // replicated is names with a replica.
 var replicated = Names{Clients: names.Clients, Nodes: names.Nodes, Replicas: map[string][]string{"A": {"A2"}}}
 
-func newField(t *testing.T, p sim.Persistence) *Field {
+// testField is a field with its world.
+type testField struct {
+	*Field
+	World *sim.World
+}
+
+func newField(t *testing.T, p sim.Persistence) *testField {
 	cfg := sim.Config{Nodes: names.Nodes, Replicas: replicated.Replicas, Persistence: p, Latency: sim.Constant(5 * ms)}
 	for _, c := range names.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: c})
 	}
 	w := sim.NewWorld(cfg, model.New())
 	t.Cleanup(w.Close)
-	return NewField(w)
+	return &testField{NewField(In(w)), w}
 }
 
 // set has client c1 set a key on a node at a true time; reply, if not nil, is told how long that took.
-func set(f *Field, at time.Duration, node int, key string, op redlock.Op, reply func(time.Duration)) {
+func set(f *testField, at time.Duration, node int, key string, op redlock.Op, reply func(time.Duration)) {
 	f.World.Kernel.After(at, func() {
 		start := f.World.Kernel.Now()
 		c := &redlock.Command{Op: op, Keys: []string{key}, Value: fmt.Sprint("v", at), TTL: time.Hour, Deadline: time.Unix(1e6, 0)}
@@ -42,14 +48,14 @@ func set(f *Field, at time.Duration, node int, key string, op redlock.Op, reply 
 	})
 }
 
-// strike runs the faults, each at its true time, up to a minute.
-func strike(t *testing.T, f *Field, plan ...*Placed) {
+// inject runs the faults, each at its true time, up to a minute.
+func inject(t *testing.T, f *testField, plan ...*Placed) {
 	t.Helper()
 	for _, p := range plan {
 		if problems := p.Fault.Check(replicated); len(problems) > 0 {
 			t.Fatalf("%T: %v", p.Fault, problems)
 		}
-		p.Arm(f)
+		p.Arm(f.World, f.Field)
 	}
 	f.World.Kernel.Run(sim.True(time.Minute))
 }
@@ -58,8 +64,8 @@ func at(seconds float64, f Fault) *Placed {
 	return &Placed{When: Trigger{At: time.Duration(seconds * 1e9)}, Fault: f}
 }
 
-// told is the faults of a history: time, name, whom it strikes, size, and the words.
-func told(f *Field) string {
+// told is the faults of a history: time, name, whom it happens to, size, and the words.
+func told(f *testField) string {
 	var lines []string
 	for _, e := range f.World.History() {
 		if e.Kind == history.Crash {
@@ -70,14 +76,14 @@ func told(f *Field) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestApply: every fault of the vocabulary is in the history when it strikes and when it ends, and its cost is in the
+// TestInject: every fault of the vocabulary is in the history when it is injected and when it ends, and its cost is in the
 // account.
-func TestApply(t *testing.T) {
+func TestInject(t *testing.T) {
 	struck := map[string]bool{"*faults.Promote": true} // see TestPromote
 	for _, test := range []struct {
-		plan  []*Placed
-		want  string
-		spent string
+		plan []*Placed
+		want string
+		used string
 	}{
 		{[]*Placed{at(1, &ClockStep{Process: "A", By: -2 * time.Second}), at(2, &ClockStep{Process: "c1", By: time.Second})},
 			"1s clock-step A -2s: the wall clock of A jumps back by 2s\n2s clock-step c1 1s: the wall clock of c1 jumps forward by 1s", "0% 2s 0s 0s 0s []"},
@@ -120,19 +126,19 @@ func TestApply(t *testing.T) {
 		for node := range names.Nodes {
 			set(f, 500*ms, node, "k", redlock.OpAcquire, nil)
 		}
-		strike(t, f, test.plan...)
+		inject(t, f, test.plan...)
 		for _, p := range test.plan {
-			if !p.Struck || p.Err != nil {
-				t.Errorf("%T: struck %v, %v", p.Fault, p.Struck, p.Err)
+			if !p.Injected || p.Err != nil {
+				t.Errorf("%T: injected %v, %v", p.Fault, p.Injected, p.Err)
 			}
 			struck[fmt.Sprintf("%T", p.Fault)] = true
 		}
 		if got := told(f); got != test.want {
 			t.Errorf("got\n%s\nwant\n%s", got, test.want)
 		}
-		s := f.Spent
-		if got := fmt.Sprintf("%v %v %v %v %v %v", s.ClockRate, s.ClockStep, s.Delay, s.Pause, s.Suspend, s.Restarts); got != test.spent {
-			t.Errorf("spent %s, want %s", got, test.spent)
+		s := f.Used
+		if got := fmt.Sprintf("%v %v %v %v %v %v", s.ClockRate, s.ClockStep, s.Delay, s.Pause, s.Suspend, s.Restarts); got != test.used {
+			t.Errorf("used %s, want %s", got, test.used)
 		}
 		for _, e := range f.World.History() {
 			if name := EventName(&e); !slices.Contains(EventNames(), name) {
@@ -142,13 +148,13 @@ func TestApply(t *testing.T) {
 	}
 	for _, w := range Vocabulary() {
 		if !struck[fmt.Sprintf("%T", w.New())] {
-			t.Errorf("no test strikes with %s", w.Name)
+			t.Errorf("no test injects %s", w.Name)
 		}
 	}
 }
 
-// TestApplyActs: the faults do to the world what their notes say.
-func TestApplyActs(t *testing.T) {
+// TestInjectionsAct: the faults do to the world what their notes say.
+func TestInjectionsAct(t *testing.T) {
 	f := newField(t, sim.Always)
 	w := f.World
 	took := func(at, want time.Duration) {
@@ -164,7 +170,7 @@ func TestApplyActs(t *testing.T) {
 		took(time.Duration(i)*time.Second+98*ms, d)
 	}
 	took(30*time.Second+98*ms, -1)
-	strike(t, f,
+	inject(t, f,
 		at(1, &Partition{Links: links("c1", "A", sim.Replies), For: time.Second}),
 		at(30, &Partition{Links: links("c1", "A", sim.Requests), For: time.Second}),
 		at(3, &Hold{Links: links("", "A", sim.Requests), For: 1098 * ms}),
@@ -185,10 +191,10 @@ func TestApplyActs(t *testing.T) {
 func TestWhatCannotHappen(t *testing.T) {
 	f := newField(t, sim.NoPersistence)
 	plan := []*Placed{at(1, &Kill{Outage: Outage{Node: "A"}}), at(2, &PowerLoss{Outage: Outage{Node: "A"}}), at(3, &Restart{Node: "B"}), at(4, &Crash{Client: "c1"}), at(5, &Crash{Client: "c1"})}
-	strike(t, f, plan...)
-	for i, want := range []string{"", "sim: power-loss: node A is down already", "sim: restart: node B is up", "", "sim: crash: c1 has crashed already"} {
-		if p := plan[i]; p.Struck != (want == "") || p.Err != nil && p.Err.Error() != want {
-			t.Errorf("%T: struck %v, %v", p.Fault, p.Struck, p.Err)
+	inject(t, f, plan...)
+	for i, want := range []string{"", "faults: power-loss: A is down already", "faults: restart: B is up", "", "sim: crash: c1 has crashed already"} {
+		if p := plan[i]; p.Injected != (want == "") || p.Err != nil && p.Err.Error() != want {
+			t.Errorf("%T: injected %v, %v", p.Fault, p.Injected, p.Err)
 		}
 	}
 	if n := len(f.World.History()); n != 2 {
@@ -206,14 +212,14 @@ func TestClockRatesOverlap(t *testing.T) {
 		{"the second stays", []*Placed{at(0, &ClockRate{Process: "A", Rate: PPM(100_000), For: 10 * time.Second}), at(5, &ClockRate{Process: "A", Rate: PPM(200_000), For: 0})}, 200_000_000},
 	} {
 		f := newField(t, sim.NoPersistence)
-		strike(t, f, test.plan...)
+		inject(t, f, test.plan...)
 		if got := f.World.Server("A").Clock().Rate(); got != test.want {
 			t.Errorf("%s: the clock is left %d parts per billion fast, want %d", test.name, got, test.want)
 		}
 	}
 }
 
-func TestDelaysAreSpentAsTheyAddUp(t *testing.T) {
+func TestDelaysAreUsedAsTheyAddUp(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		plan []*Placed
@@ -225,9 +231,9 @@ func TestDelaysAreSpentAsTheyAddUp(t *testing.T) {
 		f := newField(t, sim.NoPersistence)
 		var took time.Duration
 		set(f, time.Second, 0, "k", redlock.OpAcquire, func(d time.Duration) { took = d - 10*ms })
-		strike(t, f, test.plan...)
-		if f.Spent.Delay < test.want {
-			t.Errorf("%s: spent %v, a request and its reply took %v longer", test.name, f.Spent.Delay, took)
+		inject(t, f, test.plan...)
+		if f.Used.Delay < test.want {
+			t.Errorf("%s: used %v, a request and its reply took %v longer", test.name, f.Used.Delay, took)
 		}
 	}
 }
@@ -240,8 +246,8 @@ func TestMemoryLossIsMoreThanTheNumberOfKeys(t *testing.T) {
 			f.World.Nodes(f.World.Client("c1"))[0].Do([]*redlock.Command{{Op: redlock.OpRelease, Keys: []string{"k"}, Value: "v500ms", Deadline: time.Unix(1e6, 0), Done: func(*redlock.Command, redlock.Reply) {}}})
 		})
 		set(f, 1300*ms, 0, second, redlock.OpAcquire, nil)
-		strike(t, f, at(1.5, &PowerLoss{Outage: Outage{Node: "A", RestartAfter: ptr(time.Second)}}))
-		if len(f.Spent.Restarts) != 1 {
+		inject(t, f, at(1.5, &PowerLoss{Outage: Outage{Node: "A", RestartAfter: ptr(time.Second)}}))
+		if len(f.Used.Restarts) != 1 {
 			t.Errorf("%s was lost: %s", second, told(f))
 		}
 	}
@@ -249,7 +255,7 @@ func TestMemoryLossIsMoreThanTheNumberOfKeys(t *testing.T) {
 
 func TestRestartBelongsToItsOutage(t *testing.T) {
 	f := newField(t, sim.NoPersistence)
-	strike(t, f, at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(10 * time.Second)}}), at(2, &Restart{Node: "A"}), at(5, &Kill{Outage: Outage{Node: "A"}}))
+	inject(t, f, at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(10 * time.Second)}}), at(2, &Restart{Node: "A"}), at(5, &Kill{Outage: Outage{Node: "A"}}))
 	if f.World.Server("A").Up() {
 		t.Errorf("A is up:\n%s", told(f))
 	}
@@ -266,7 +272,7 @@ func TestPausesOverlap(t *testing.T) {
 		{"the longer", []*Placed{at(1, &Pause{Process: "c1", For: 5 * time.Second}), at(2, &Pause{Process: "c1", For: 10 * time.Second})}, 12 * time.Second},
 	} {
 		f := newField(t, sim.NoPersistence)
-		strike(t, f, test.plan...)
+		inject(t, f, test.plan...)
 		var last time.Duration
 		for _, e := range f.World.History() {
 			if e.Name == "resume" {
@@ -282,21 +288,21 @@ func TestPausesOverlap(t *testing.T) {
 func TestTheDeadAreNotPaused(t *testing.T) {
 	f := newField(t, sim.NoPersistence)
 	pause := at(3, &Pause{Process: "c2", For: time.Second})
-	strike(t, f, at(1, &Pause{Process: "c1", For: 5 * time.Second}), at(2, &Crash{Client: "c1"}), at(2, &Crash{Client: "c2"}), pause)
+	inject(t, f, at(1, &Pause{Process: "c1", For: 5 * time.Second}), at(2, &Crash{Client: "c1"}), at(2, &Crash{Client: "c2"}), pause)
 	for _, e := range f.World.History() {
 		if e.Name == "resume" || e.Name == "pause" && e.Process == "c2" {
 			t.Errorf("%v: %s", time.Duration(e.Time), e.Detail)
 		}
 	}
-	if pause.Struck {
-		t.Error("the pause of a dead process counts as a fault that struck")
+	if pause.Injected {
+		t.Error("the pause of a dead process counts as a fault that was injected")
 	}
 }
 
 func TestLostRepliesAreNoCutOff(t *testing.T) {
 	for direction, want := range map[sim.Direction]string{sim.Both: CutOff, sim.Requests: CutOff, sim.Replies: "partition"} {
 		f := newField(t, sim.NoPersistence)
-		strike(t, f, at(1, &Partition{Links: links("c1", "", direction)}))
+		inject(t, f, at(1, &Partition{Links: links("c1", "", direction)}))
 		if name := f.World.History()[0].Name; name != want {
 			t.Errorf("direction %d: %s, want %s", direction, name, want)
 		}
@@ -305,7 +311,7 @@ func TestLostRepliesAreNoCutOff(t *testing.T) {
 
 func TestAllNodesByNameAreACutOff(t *testing.T) {
 	f := newField(t, sim.NoPersistence)
-	strike(t, f, at(1, &Partition{Links: links("c1", "C A B", sim.Both)}))
+	inject(t, f, at(1, &Partition{Links: links("c1", "C A B", sim.Both)}))
 	if name := f.World.History()[0].Name; name != CutOff {
 		t.Errorf("%s, want %s", name, CutOff)
 	}
@@ -337,9 +343,9 @@ func TestCountersAreLost(t *testing.T) {
 		if test.token == 0 {
 			set(f, 1400*ms, 0, "other", redlock.OpAcquire, nil)
 		}
-		strike(t, f, at(1.5, &PowerLoss{Outage: Outage{Node: "A", RestartAfter: ptr(40 * time.Second)}}))
+		inject(t, f, at(1.5, &PowerLoss{Outage: Outage{Node: "A", RestartAfter: ptr(40 * time.Second)}}))
 		got := false
-		for _, r := range f.Spent.Restarts {
+		for _, r := range f.Used.Restarts {
 			got = got || r.Counters
 		}
 		if got != test.want {
@@ -353,15 +359,15 @@ func TestPromotionLosesCounters(t *testing.T) {
 	for _, lag := range []bool{false, true} {
 		f := newField(t, sim.Always)
 		if lag {
-			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}).Arm(f)
+			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}).Arm(f.World, f.Field)
 		}
 		f.World.Kernel.After(500*ms, func() {
 			f.World.Nodes(f.World.Client("c1"))[0].Do([]*redlock.Command{{Op: redlock.OpAcquire, Keys: []string{"k"}, Value: "v", TTL: time.Hour,
 				Deadline: time.Unix(1e6, 0), Conditions: &redlock.Conditions{Token: 7, CounterTTL: time.Hour}, Done: func(*redlock.Command, redlock.Reply) {}}})
 		})
-		strike(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
-		if got := len(f.Spent.Restarts) == 1 && f.Spent.Restarts[0].Counters; got != lag {
-			t.Errorf("cut off %v: %+v", lag, f.Spent.Restarts)
+		inject(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
+		if got := len(f.Used.Restarts) == 1 && f.Used.Restarts[0].Counters; got != lag {
+			t.Errorf("cut off %v: %+v", lag, f.Used.Restarts)
 		}
 	}
 }

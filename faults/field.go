@@ -1,0 +1,187 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/sim"
+)
+
+// Field is a ground on which faults are injected, and the account of them.
+type Field struct {
+	// Used is what the faults so far amount to.
+	Used Used
+
+	ground  Ground
+	outages map[string]outage         // by node, the latest
+	rates   map[string][]*rateInForce // by process, the latest last
+	pauses  map[string]*pauses        // by process, the latest
+
+	inForce  []*inForce      // the faults that may be in force, in the order in which they were injected
+	replaced map[string]bool // nodes whose place a replica has taken
+	isHealed bool
+}
+
+// NewField is a ground on which nothing has gone wrong yet.
+func NewField(g Ground) *Field {
+	return &Field{ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, replaced: map[string]bool{}}
+}
+
+// note records in the history that a fault was injected, or has ended.
+func (f *Field) note(name, process, node string, size time.Duration, format string, args ...any) {
+	f.ground.Record(history.Event{Kind: history.Fault, Name: name, Process: process, Node: node,
+		Span: int64(size), Detail: fmt.Sprintf(format, args...)})
+}
+
+// notePoint records a fault of the process of this name, client or node.
+func (f *Field) notePoint(name, process string, size time.Duration, format string, args ...any) {
+	if slices.Contains(f.ground.Clients(), process) {
+		f.note(name, process, "", size, format, args...)
+		return
+	}
+	f.note(name, "", process, size, format, args...)
+}
+
+// everyNode is all nodes, those that clients address first.
+func (f *Field) everyNode() []string { return slices.Concat(f.ground.Nodes(), f.ground.Replicas()) }
+
+// inForce is a fault that is in force until it is undone, once.
+type inForce struct {
+	undo func()
+	over bool
+}
+
+func (x *inForce) end() {
+	if !x.over {
+		x.over = true
+		x.undo()
+	}
+}
+
+// lasts undoes a fault that is in force after d, or at healing if that comes first; if d is zero, at healing only.
+func (f *Field) lasts(d time.Duration, undo func()) {
+	x := &inForce{undo: undo}
+	f.inForce = append(f.inForce, x)
+	if d > 0 {
+		f.ground.After(d, x.end)
+	}
+}
+
+// outage is how a node went down.
+type outage struct {
+	at     sim.True
+	number int // tells it from the node's other outages
+	// comesBack: its restart is on its way.
+	comesBack bool
+}
+
+// stop takes a node down.
+func (f *Field) stop(name string, o *Outage, how Stop, sentence string) error {
+	if !f.ground.Up(o.Node) {
+		return fmt.Errorf("faults: %s: %s is down already", name, o.Node)
+	}
+	at, err := f.ground.Stop(o.Node, how)
+	if err != nil {
+		return err
+	}
+	this := outage{at: at, number: f.outages[o.Node].number + 1, comesBack: o.RestartAfter != nil}
+	f.outages[o.Node] = this
+	f.note(name, "", o.Node, o.delay(), "%s", sentence)
+	if o.RestartAfter == nil {
+		return nil
+	}
+	again := func() {
+		// The timeline may have restarted it earlier, and stopped it again.
+		if !f.ground.Up(o.Node) && f.outages[o.Node].number == this.number {
+			_ = f.restart(o.Node) // it is down
+		}
+	}
+	switch after := *o.RestartAfter; {
+	case after == 0:
+		return f.restart(o.Node)
+	case o.ByWallClock:
+		f.ground.AfterWall(o.Node, after, again)
+	default:
+		f.ground.After(at.Add(after).Sub(f.ground.Now()), again)
+	}
+	return nil
+}
+
+// restart starts a node that is down. One that comes back without something it knew has lost memory, for as long as it was
+// down.
+func (f *Field) restart(node string) error {
+	if f.ground.Up(node) {
+		return fmt.Errorf("faults: restart: %s is up", node)
+	}
+	memory, err := f.ground.Start(node)
+	if err != nil {
+		return err
+	}
+	after := f.ground.Now().Sub(f.outages[node].at)
+	with := "all it knew"
+	if memory.Any {
+		f.Used.Restarts = append(f.Used.Restarts, Amnesia{Node: node, After: after, Counters: memory.Counters})
+		with = "what was on its disk"
+		if memory.Empty {
+			with = "an empty memory"
+		}
+	}
+	f.note("restart", "", node, after, "%v with %s, %v after it stopped", &Restart{Node: node}, with, after.Round(f.ground.Grain()))
+	return nil
+}
+
+// pauses is a stretch of time in which a process is paused, by one pause or by several that overlap.
+type pauses struct {
+	since   sim.True
+	inForce int // that have not ended
+}
+
+// pause stops a process, and returns for how long it was stopped already, and how this pause ends: the process goes on if
+// it is the last of its stretch. A stretch is also over when the process was resumed, or its server killed; then there is
+// nothing left to end.
+func (f *Field) pause(name, process string, how func(string) error) (before time.Duration, end func(), err error) {
+	now, wasPaused := f.ground.Now(), f.ground.Paused(process)
+	if err := how(process); err != nil {
+		return 0, nil, fmt.Errorf("faults: %s: %w", name, err)
+	}
+	if !wasPaused {
+		f.pauses[process] = &pauses{since: now}
+	}
+	this := f.pauses[process]
+	this.inForce++
+	return now.Sub(this.since), func() {
+		if this.inForce--; this.inForce == 0 && f.pauses[process] == this {
+			_ = f.resume(process) // the ground says elsewhere that it failed
+		}
+	}, nil
+}
+
+// resume has a process go on, unless it crashed, or was killed or resumed meanwhile.
+func (f *Field) resume(process string) error {
+	if !f.ground.Paused(process) {
+		return nil
+	}
+	f.notePoint("resume", process, 0, "%v", &Resume{Process: process})
+	return f.ground.Resume(process)
+}
+
+// rateInForce is a rate error that has not ended.
+type rateInForce struct{ ppb int64 }
+
+// wrongRate gives the clocks of a process a rate error, until end: the one in force is that which began last.
+func (f *Field) wrongRate(process string, rate Rate) (end func()) {
+	this := &rateInForce{rate.PPB()}
+	f.rates[process] = append(f.rates[process], this)
+	f.ground.SetClockRate(process, this.ppb)
+	f.Used.ClockRate = f.Used.ClockRate.atLeast(rate.abs())
+	return func() {
+		f.rates[process] = slices.DeleteFunc(f.rates[process], func(r *rateInForce) bool { return r == this })
+		var ppb int64
+		if in := f.rates[process]; len(in) > 0 {
+			ppb = in[len(in)-1].ppb
+		}
+		f.ground.SetClockRate(process, ppb)
+	}
+}

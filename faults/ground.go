@@ -1,0 +1,136 @@
+package faults
+
+import (
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/redlock"
+	"redlocksim/sim"
+)
+
+// Ground is what faults are injected into: a world of the simulator ([In]), or processes of the operating system (package
+// live). Whatever is asked of it takes effect at once, and everything happens one thing after the other.
+type Ground interface {
+	// Now is true time, since some moment before the run.
+	Now() sim.True
+	// After calls f when true time has advanced by d.
+	After(d time.Duration, f func())
+	// Record adds an event to the history, as one that happens now.
+	Record(history.Event)
+	// Grain is how exactly true time is known, and as exactly it is told; positive.
+	Grain() time.Duration
+
+	// Clients names the client processes, Nodes the nodes that they address, and Replicas the replicas of these.
+	Clients() []string
+	Nodes() []string
+	Replicas() []string
+
+	Clocks
+	Network
+	Servers
+	Processes
+}
+
+// Clocks are those of clients and nodes, by the process's name.
+type Clocks interface {
+	// StepClock moves the wall clock of a process: forward, or back if by is negative.
+	StepClock(process string, by time.Duration)
+	// SetClockRate has all clocks of a process run fast by ppb parts per billion from now on, slow if negative.
+	SetClockRate(process string, ppb int64)
+	// AfterWall calls f once the wall clock of a node reads d more than it does now, whatever happens to that clock until then.
+	AfterWall(node string, d time.Duration, f func())
+}
+
+// Network is the links between processes. A fault of links can be injected several times into the same one, and is over
+// when each of them was undone.
+type Network interface {
+	// Lose loses the messages on links, those on their way included.
+	Lose(*Links) (undo func())
+	// Hold keeps messages back. Undoing it delivers them, and says for how long holds that overlap have kept the first of them;
+	// zero where that is not known exactly.
+	Hold(*Links) (undo func() time.Duration)
+	// Slow adds to the time that messages take. most is what all faults in force together now add on one of the links.
+	Slow(l *Links, by time.Duration) (most time.Duration, undo func())
+	// Split delivers of each batch only the first keep requests or answers, and then, if reset is set, resets the connection.
+	Split(l *Links, keep int, reset bool) (undo func(), err error)
+	// Reset breaks the connections of links, in both directions.
+	Reset(*Links)
+}
+
+// Servers are the nodes, by name.
+type Servers interface {
+	// Up says whether a node runs.
+	Up(node string) bool
+	// Stop ends a node that is up, and says when.
+	Stop(node string, how Stop) (sim.True, error)
+	// Start starts a node that is down, with what is on its disk.
+	Start(node string) (Memory, error)
+	// Promote makes a replica a master and has the clients send it what they address to the node. It returns what the replica
+	// lacks of what the node knows, or knew when it stopped. A replica that is down, or is a master already, is an error.
+	Promote(node, replica string, clients []string) (Forgotten, error)
+}
+
+// Processes are clients and, where it says so, nodes, by name.
+type Processes interface {
+	// Paused says whether a client or node has been paused or suspended, and can go on.
+	Paused(process string) bool
+	// Pause stops a client or node where it is. One that has crashed is an error.
+	Pause(process string) error
+	// Suspend stops a client together with its monotonic clock. One that has crashed is an error.
+	Suspend(client string) error
+	// Resume has a process that is paused or suspended go on.
+	Resume(process string) error
+	// Hang has the work of a client go on without an end.
+	Hang(client string)
+	// Crash ends a client for good, and records it. One that has crashed already is an error.
+	Crash(client string) error
+}
+
+// Stop is a way in which a node stops.
+type Stop uint8
+
+const (
+	// Killed: it loses what it had not handed to the operating system, and connections to it are refused.
+	Killed Stop = iota
+	// PoweredOff: it loses what was not fsynced, and connections to it get no answer.
+	PoweredOff
+	// ShutDown: it writes out what it persists, and connections to it are refused.
+	ShutDown
+)
+
+// Memory is what a node knows that was started again.
+type Memory struct {
+	Forgotten
+	// Empty: it knows nothing.
+	Empty bool
+}
+
+// Forgotten is what a node no longer knows, or a replica never learned.
+type Forgotten struct {
+	// Any: it lacks a key, has another value for it, or thinks that it expires earlier.
+	Any bool
+	// Counters: one of the fencing counters is gone, or is what it was before.
+	Counters bool
+}
+
+// Forget compares what a node knew before with what it knows after. Keys that expired before a reading of its wall clock, in
+// milliseconds since 1970, do not count; all do if that is zero.
+func Forget(before, after []sim.Record, now int64) (f Forgotten) {
+	known := make(map[string]sim.Record, len(after))
+	for _, r := range after {
+		known[r.Key] = r
+	}
+	for _, b := range before {
+		if b.ExpiresAt != 0 && b.ExpiresAt < now {
+			continue
+		}
+		a, ok := known[b.Key]
+		same := ok && a.Value == b.Value
+		if same && (a.ExpiresAt == 0 || b.ExpiresAt != 0 && a.ExpiresAt >= b.ExpiresAt) {
+			continue
+		}
+		f.Any = true
+		f.Counters = f.Counters || !same && redlock.IsTokenKey(b.Key)
+	}
+	return f
+}

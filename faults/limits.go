@@ -1,0 +1,199 @@
+package faults
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/sim"
+)
+
+// Limits are what faults are drawn and placed within.
+type Limits struct {
+	// Names are the processes.
+	Names Names
+	// Budget is not exceeded, unless Beyond is set.
+	Budget Budget
+	// Beyond has sizes drawn as if there was no budget, in proportion to Scale, and placed beyond it, too.
+	Beyond bool
+	// Scale is the lock's time to live: faults of about that size are those that can break it.
+	Scale time.Duration
+	// Persistence is what nodes write to their disks.
+	Persistence sim.Persistence
+	// Fenced says that nodes keep fencing counters.
+	Fenced bool
+	// Batches says that clients send several requests in one message.
+	Batches bool
+	// Resource says that clients use the shared resource. Only placing looks at it.
+	Resource bool
+	// Focus are processes that a fault happens to as often as to all others together, if there are any: the client whose step
+	// decides when, or the nodes, when something happens to several at once. Only drawing looks at it.
+	Focus []string
+}
+
+// Minimum durations: faults that are over before a message has travelled are noise.
+const (
+	minOutage = 100 * time.Millisecond
+	minStill  = 10 * time.Millisecond
+)
+
+// keeps says whether a node that stops has all it knew on its disk.
+func (l *Limits) keeps(how Stop) bool {
+	if how == PoweredOff {
+		return l.Persistence == sim.Always
+	}
+	return l.Persistence != sim.NoPersistence
+}
+
+// masters are the nodes that have replicas.
+func (l *Limits) masters() (masters []string) {
+	for _, name := range l.Names.Nodes {
+		if len(l.Names.Replicas[name]) > 0 {
+			masters = append(masters, name)
+		}
+	}
+	return masters
+}
+
+// promotes says whether a replica may take a node's place: as an asynchronous one it may lack anything, which no budget but a
+// spare loss of memory covers.
+func (l *Limits) promotes() bool {
+	return l.Beyond || l.Budget.MemoryLoss > 0 && (!l.Fenced || l.Budget.CounterLoss > 0)
+}
+
+// upTo draws a size of at least min. There is none if the budget allows none.
+func (l *Limits) upTo(c Choices, min, budget time.Duration) (time.Duration, bool) {
+	if l.Beyond {
+		budget = 3 * l.Scale
+	}
+	if budget <= 0 {
+		return 0, false
+	}
+	return Length(c, min.Abs(), max(min, budget)), budget >= min
+}
+
+func (l *Limits) process(c Choices) string { return l.focused(c, "process", l.Names.all()) }
+func (l *Limits) client(c Choices) string  { return l.focused(c, "client", l.Names.Clients) }
+func (l *Limits) node(c Choices) string    { return OneOf(c.For("node", 0), l.Names.Nodes...) }
+
+// focused is one of the names, preferably in Focus.
+func (l *Limits) focused(c Choices, what string, names []string) string {
+	one := OneOf(c.For(what, 0), names...)
+	if len(l.Focus) > 0 && c.For("is in focus", 0).Below(2) == 1 {
+		if in := OneOf(c.For(what, 1), l.Focus...); slices.Contains(names, in) {
+			return in
+		}
+	}
+	return one
+}
+
+// links draws one client's links or several's, to some nodes, to all, or to the storage.
+func (l *Limits) links(c Choices) Links {
+	var links Links
+	switch c.For("which clients", 0).Below(4) {
+	case 0:
+	case 1:
+		links.Clients = []string{l.client(c)}
+	default:
+		links.Clients = Some(c.For("clients", 0), l.Names.Clients)
+	}
+	switch c.For("which nodes", 0).Below(6) {
+	case 0:
+	case 1:
+		links.Nodes = []string{sim.StorageName}
+	default:
+		links.Nodes = Some(c.For("nodes", 0), l.Names.Nodes)
+	}
+	links.Direction.Direction = OneOf(c.For("direction", 0), sim.Both, sim.Requests, sim.Replies)
+	return links
+}
+
+// outage draws how long a node stays down: for good, or for a time that is short only if it keeps its memory, or the
+// budget allows it to lose it.
+func (l *Limits) outage(c Choices, how Stop) Outage {
+	o := Outage{Node: l.node(c)}
+	least := time.Duration(0)
+	if !l.keeps(how) && !l.Beyond {
+		var comesBack bool
+		if least, comesBack = l.Budget.Away(l.Fenced); !comesBack {
+			return o
+		}
+	}
+	if c.For("for good", 0).Below(8) != 7 {
+		after := Length(c.For("restart", 0), least, least+l.Scale)
+		o.RestartAfter = &after
+	}
+	return o
+}
+
+// allSizes are the budget and, beyond it, what is about the time to live and twice that.
+func (l *Limits) allSizes(budget time.Duration) (all []time.Duration) {
+	if budget > 0 {
+		all = append(all, budget)
+	}
+	if l.Beyond {
+		for _, d := range []time.Duration{l.Scale, 2 * l.Scale} {
+			if d > budget {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+// allLinks are every link by itself, all of a client's and all of a node's, in each direction.
+func (l *Limits) allLinks() (all []Links) {
+	servers := l.Names.Nodes
+	if l.Resource {
+		servers = append(slices.Clip(servers), sim.StorageName)
+	}
+	add := func(clients, nodes []string) {
+		for _, d := range []sim.Direction{sim.Both, sim.Requests, sim.Replies} {
+			all = append(all, Links{Clients: clients, Nodes: nodes, Direction: Direction{d}})
+		}
+	}
+	for _, c := range l.Names.Clients {
+		for _, s := range servers {
+			add([]string{c}, []string{s})
+		}
+	}
+	if len(l.Names.Nodes) > 1 {
+		for _, c := range l.Names.Clients {
+			add([]string{c}, nil)
+		}
+	}
+	if len(l.Names.Clients) > 1 {
+		for _, s := range servers {
+			add(nil, []string{s})
+		}
+	}
+	return all
+}
+
+// allOutages are for good and, where the memory is kept or the budget allows for its loss, with a restart at once; after the
+// restart delay of the budget in any case.
+func (l *Limits) allOutages(how Stop) (all []Outage) {
+	after := []time.Duration{}
+	least, comesBack := l.Budget.Away(l.Fenced)
+	free := l.keeps(how) || l.Beyond // to come back at any time
+	if free || comesBack && least == 0 {
+		after = append(after, 0)
+	}
+	if d := l.Budget.RestartDelay; d != nil && (free || comesBack) && !slices.Contains(after, *d) {
+		after = append(after, *d)
+	}
+	for _, n := range l.Names.Nodes {
+		all = append(all, Outage{Node: n})
+		for _, d := range after {
+			all = append(all, Outage{Node: n, RestartAfter: &d})
+		}
+	}
+	return all
+}
+
+// forEach places a fault with each of some values.
+func forEach[T any](values []T, place func(T) Fault) (all []Fault) {
+	for _, v := range values {
+		all = append(all, place(v))
+	}
+	return all
+}

@@ -1,0 +1,181 @@
+package faults
+
+import (
+	"fmt"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/sim"
+)
+
+// In is a world of the simulator as the ground of faults.
+func In(w *sim.World) Ground { return &world{in: w, forgotten: map[string]Forgotten{}} }
+
+type world struct {
+	in        *sim.World
+	forgotten map[string]Forgotten // by the nodes that are down
+}
+
+func (w *world) Now() sim.True                   { return w.in.Kernel.Now() }
+func (w *world) After(d time.Duration, f func()) { w.in.Kernel.After(d, f) }
+func (w *world) Record(e history.Event)          { w.in.Record(e) }
+func (w *world) Grain() time.Duration            { return 1 }
+
+func (w *world) Clients() []string {
+	names := make([]string, len(w.in.Clients))
+	for i, c := range w.in.Clients {
+		names[i] = c.Name()
+	}
+	return names
+}
+
+func (w *world) Nodes() []string    { return namesOf(w.in.Servers) }
+func (w *world) Replicas() []string { return namesOf(w.in.Replicas) }
+
+func namesOf(servers []*sim.Server) []string {
+	names := make([]string, len(servers))
+	for i, s := range servers {
+		names[i] = s.Name()
+	}
+	return names
+}
+
+func (w *world) StepClock(process string, by time.Duration) { w.in.Process(process).Clock().Step(by) }
+func (w *world) SetClockRate(process string, ppb int64)     { w.in.Process(process).Clock().SetRate(ppb) }
+
+func (w *world) AfterWall(node string, d time.Duration, f func()) {
+	s := w.in.Server(node)
+	w.in.WhenWall(s.Process, s.Clock().Wall()+sim.Wall(d), f)
+}
+
+// each calls f for the links selected, and the directions selected of each, client by client in the world's order.
+func (w *world) each(l *Links, f func(*sim.Link, sim.Direction)) {
+	if len(l.Peers) > 0 {
+		w.eachOfPeers(l, f)
+		return
+	}
+	clients, nodes := l.Clients, l.Nodes
+	if len(clients) == 0 {
+		clients = w.Clients()
+	}
+	if len(nodes) == 0 {
+		nodes = append(w.Nodes(), w.Replicas()...)
+	}
+	for _, c := range clients {
+		for _, s := range nodes {
+			f(w.in.Network.Link(c, s), l.Direction.Direction)
+		}
+	}
+}
+
+// eachOfPeers calls f for the links between nodes, of which each end has one of its own: what goes one way are the
+// requests of one link and the replies of the other.
+func (w *world) eachOfPeers(l *Links, f func(*sim.Link, sim.Direction)) {
+	there := l.Direction.Direction
+	back := map[sim.Direction]sim.Direction{sim.Both: sim.Both, sim.Requests: sim.Replies, sim.Replies: sim.Requests}[there]
+	for _, node := range l.Nodes {
+		for _, peer := range l.Peers {
+			f(w.in.Network.Link(node, peer), there)
+			f(w.in.Network.Link(peer, node), back)
+		}
+	}
+}
+
+func (w *world) Lose(l *Links) (undo func()) {
+	w.each(l, func(link *sim.Link, d sim.Direction) { link.Cut(d) })
+	return func() { w.each(l, func(link *sim.Link, d sim.Direction) { link.Mend(d) }) }
+}
+
+func (w *world) Hold(l *Links) (undo func() time.Duration) {
+	w.each(l, func(link *sim.Link, d sim.Direction) { link.Hold(d) })
+	return func() (longest time.Duration) {
+		w.each(l, func(link *sim.Link, d sim.Direction) { longest = max(longest, link.Release(d)) })
+		return longest
+	}
+}
+
+func (w *world) Slow(l *Links, by time.Duration) (most time.Duration, undo func()) {
+	w.each(l, func(link *sim.Link, d sim.Direction) { most = max(most, link.Delay(d, by)) })
+	return most, func() { w.each(l, func(link *sim.Link, d sim.Direction) { link.Delay(d, -by) }) }
+}
+
+func (w *world) Split(l *Links, keep int, reset bool) (undo func(), err error) {
+	var mend []func()
+	w.each(l, func(link *sim.Link, d sim.Direction) { mend = append(mend, link.Split(d, keep, reset)) })
+	return func() {
+		for _, m := range mend {
+			m()
+		}
+	}, nil
+}
+
+func (w *world) Reset(l *Links) { w.each(l, func(link *sim.Link, _ sim.Direction) { link.Reset() }) }
+
+func (w *world) Up(node string) bool { return w.in.Server(node).Up() }
+
+func (w *world) Stop(node string, how Stop) (sim.True, error) {
+	s := w.in.Server(node)
+	knew := s.Dump()
+	var err error
+	switch how {
+	case Killed:
+		err = s.Kill()
+	case PoweredOff:
+		err = s.LosePower()
+	case ShutDown:
+		err = s.Shutdown()
+	}
+	w.forgotten[node] = Forget(knew, s.OnDisk(), 0)
+	return w.Now(), err
+}
+
+func (w *world) Start(node string) (Memory, error) {
+	s := w.in.Server(node)
+	if err := s.Restart(); err != nil {
+		return Memory{}, err
+	}
+	return Memory{w.forgotten[node], len(s.OnDisk()) == 0}, nil
+}
+
+func (w *world) Promote(node, replica string, clients []string) (Forgotten, error) {
+	from, to := w.in.Server(node), w.in.Server(replica)
+	var led []*sim.Process
+	for _, name := range clients {
+		led = append(led, w.in.Client(name))
+	}
+	missing := to.Missing(from)
+	if err := w.in.Promote(from, to, led); err != nil {
+		return Forgotten{}, err
+	}
+	lacks := Forget(missing, to.Dump(), 0)
+	lacks.Any = len(missing) > 0
+	return lacks, nil
+}
+
+func (w *world) Paused(process string) bool { return w.in.Process(process).Paused() }
+
+func (w *world) Pause(process string) error {
+	return w.stopped(process, (*sim.Process).Pause)
+}
+
+func (w *world) Suspend(client string) error {
+	return w.stopped(client, (*sim.Process).Suspend)
+}
+
+func (w *world) stopped(process string, how func(*sim.Process)) error {
+	p := w.in.Process(process)
+	if p.Dead() {
+		return fmt.Errorf("%s has crashed", process)
+	}
+	how(p)
+	return nil
+}
+
+func (w *world) Resume(process string) error {
+	w.in.Process(process).Resume()
+	return nil
+}
+
+func (w *world) Hang(client string) { w.in.Client(client).GetStuck() }
+
+func (w *world) Crash(client string) error { return w.in.Crash(w.in.Client(client)) }
