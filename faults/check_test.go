@@ -6,7 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,53 +180,13 @@ func source(t *testing.T) []*ast.File {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, f)
 	}
 	return files
-}
-
-// TestVocabularyIsComplete: every type of the package that is a Fault is in it, once, under the name that follows from
-// its own.
-func TestVocabularyIsComplete(t *testing.T) {
-	listed := map[string]string{}
-	for _, w := range Vocabulary() {
-		name := reflect.TypeOf(w.New()).Elem().Name()
-		if listed[name] != "" {
-			t.Errorf("%s is listed twice", name)
-		}
-		listed[name] = w.Name
-		if w.New() == w.New() {
-			t.Errorf("%s is not new every time", name)
-		}
-	}
-	found := 0
-	for _, f := range source(t) {
-		for _, d := range f.Decls {
-			m, ok := d.(*ast.FuncDecl)
-			if !ok || m.Recv == nil || m.Name.Name != "Inject" {
-				continue
-			}
-			found++
-			name := m.Recv.List[0].Type.(*ast.StarExpr).X.(*ast.Ident).Name
-			word := ""
-			for i, r := range name {
-				if i > 0 && r >= 'A' && r <= 'Z' {
-					word += "-"
-				}
-				word += strings.ToLower(string(r))
-			}
-			if listed[name] != word {
-				t.Errorf("%s is listed as %q, want %q", name, listed[name], word)
-			}
-		}
-	}
-	if found != len(listed) {
-		t.Errorf("%d faults in the source, %d in the vocabulary", found, len(listed))
-	}
 }
 
 // TestEventNamesIsComplete: it has a name for whatever a history can hold but the steps of protocols, and for what the

@@ -288,7 +288,7 @@ func TestRatesOverlap(t *testing.T) {
 
 // A replica that is slow is as slow as its scenario says, and so is the run.
 func TestSlowReplicasAreNotHurried(t *testing.T) {
-	speeds := map[string]int{"06-failover-to-a-replica": 1, "07-failover-with-wait/both-sides-serve": DefaultSpeed, "08-redlock-over-replicated-nodes": 1}
+	speeds := map[string]int{"51-implementations/node-redlock": 1, "06-failover-to-a-replica": 1, "07-failover-with-wait/both-sides-serve": DefaultSpeed, "08-redlock-over-replicated-nodes": 1}
 	for _, s := range scenarios.Catalogue() {
 		if want, ok := speeds[s.Name]; ok && speedOf(s) != want {
 			t.Errorf("%s is run at the speed %d, want %d", s.Name, speedOf(s), want)

@@ -1,0 +1,221 @@
+package faults
+
+import (
+	"fmt"
+	"go/ast"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/sim"
+)
+
+// TestVocabularyIsComplete: every type of the package that is a Fault is in it, once, under the name that follows from
+// its own.
+func TestVocabularyIsComplete(t *testing.T) {
+	listed := map[string]string{}
+	for _, w := range Vocabulary() {
+		name := reflect.TypeOf(w.New()).Elem().Name()
+		if listed[name] != "" {
+			t.Errorf("%s is listed twice", name)
+		}
+		listed[name] = w.Name
+		if w.New() == w.New() {
+			t.Errorf("%s is not new every time", name)
+		}
+	}
+	found := 0
+	for _, f := range source(t) {
+		for _, d := range f.Decls {
+			m, ok := d.(*ast.FuncDecl)
+			if !ok || m.Recv == nil || m.Name.Name != "Inject" {
+				continue
+			}
+			found++
+			name := m.Recv.List[0].Type.(*ast.StarExpr).X.(*ast.Ident).Name
+			word := ""
+			for i, r := range name {
+				if i > 0 && r >= 'A' && r <= 'Z' {
+					word += "-"
+				}
+				word += strings.ToLower(string(r))
+			}
+			if listed[name] != word {
+				t.Errorf("%s is listed as %q, want %q", name, listed[name], word)
+			}
+		}
+	}
+	if found != len(listed) {
+		t.Errorf("%d faults in the source, %d in the vocabulary", found, len(listed))
+	}
+}
+
+// whole allows everything: nodes with replicas, batches, and any size.
+func whole() *Limits {
+	delay := time.Second
+	return &Limits{Names: Names{Clients: names.Clients, Nodes: append(slices.Clone(names.Nodes), "A2"), Replicas: replicated.Replicas}, Beyond: true, Scale: 10 * time.Second, Batches: true, Resource: true,
+		Budget: Budget{ClockRate: PPM(1000), ClockStep: time.Second, Delay: time.Second, Pause: time.Second, Suspend: time.Second, RestartDelay: &delay, MemoryLoss: 1, CounterLoss: 1}}
+}
+
+// budgetKeys are the keys of a budget.
+func budgetKeys() []string {
+	var keys []string
+	for i := range reflect.TypeFor[Budget]().NumField() {
+		keys = append(keys, reflect.TypeFor[Budget]().Field(i).Tag.Get("yaml"))
+	}
+	return keys
+}
+
+// TestEveryKindIsWhole: each kind is drawn and placed, and what is drawn and placed makes sense, says what happens in words,
+// names its target, gets smaller where it has a size, and says why tier live cannot have it if it cannot.
+func TestEveryKindIsWhole(t *testing.T) {
+	l := whole()
+	for _, k := range Vocabulary() {
+		if k.Draw == nil || k.Place == nil || k.New == nil {
+			t.Errorf("%s lacks a part: %+v", k.Name, k)
+			continue
+		}
+		if found, ok := Find(k.Name); !ok || found.Name != k.Name {
+			t.Errorf("%s is not found", k.Name)
+		}
+		for _, key := range k.Takes {
+			if !slices.Contains(budgetKeys(), key) {
+				t.Errorf("%s takes from %s, which no budget has", k.Name, key)
+			}
+		}
+		if k.Ends != "" && !slices.Contains(EventNames(), k.Ends) {
+			t.Errorf("%s ends with an event that nothing can wait for", k.Name)
+		}
+		all := k.Place(l)
+		if len(all) == 0 {
+			t.Errorf("%s is placed nowhere", k.Name)
+		}
+		drawn := 0
+		for seed := range sim.Key(40) {
+			if f := k.Draw(Drawn{sim.Key(1).With(uint64(seed))}, l); f != nil {
+				all = append(all, f)
+				drawn++
+			}
+		}
+		if drawn == 0 {
+			t.Errorf("%s is never drawn", k.Name)
+		}
+		for _, f := range all {
+			checkWhole(t, k, f, l)
+		}
+	}
+}
+
+func checkWhole(t *testing.T, k Kind, f Fault, l *Limits) {
+	t.Helper()
+	if reflect.TypeOf(f) != reflect.TypeOf(k.New()) {
+		t.Errorf("%s gives a %T", k.Name, f)
+	}
+	if problems := f.Check(l.Names); problems != nil {
+		t.Errorf("%s: %v: %v", k.Name, f, problems)
+	}
+	if text := f.String(); len(strings.Fields(text)) < 2 || strings.HasSuffix(text, ".") {
+		t.Errorf("%s says %q", k.Name, text)
+	}
+	on := map[Target][]string{SomeLinks: {""}, OneNode: l.Names.Nodes, OneClient: l.Names.Clients, AnyProcess: l.Names.all()}[k.Target]
+	if !slices.Contains(on, f.Target()) {
+		t.Errorf("%s: %v happens to %q, which is none of %v", k.Name, f, f.Target(), on)
+	}
+	if size := f.Size(); size != nil {
+		other := size.With(7 * time.Second)
+		if size.Value < 0 || size.Knob == "" || other == f || other.Size().Value != 7*time.Second || f.Size().Value != size.Value || other.Target() != f.Target() {
+			t.Errorf("%s: %v has the size %+v and becomes %v", k.Name, f, size, other)
+		}
+	}
+}
+
+// TestWithinTheBudget: what is drawn and placed within a budget that allows nothing takes nothing from it; what has a size is
+// there only if the budget has one.
+func TestWithinTheBudget(t *testing.T) {
+	none := whole()
+	none.Beyond, none.Budget = false, Budget{NoPowerLoss: true}
+	sized := []string{"clock-step", "clock-rate", "delay", "pause", "suspend"}
+	for _, k := range Vocabulary() {
+		if !slices.ContainsFunc(k.Takes, func(key string) bool { return slices.Contains(sized, key) }) {
+			continue
+		}
+		if all := k.Place(none); len(all) > 0 {
+			t.Errorf("%s is placed without a budget: %v", k.Name, all)
+		}
+		for seed := range sim.Key(20) {
+			if f := k.Draw(Drawn{sim.Key(2).With(uint64(seed))}, none); f != nil {
+				t.Errorf("%s is drawn without a budget: %v", k.Name, f)
+			}
+		}
+	}
+}
+
+// TestTakes: what a fault takes from the budget when it is injected is what its kind says, and no other key.
+func TestTakes(t *testing.T) {
+	for _, k := range Vocabulary() {
+		for _, fault := range k.Place(whole()) {
+			f := newField(t, sim.NoPersistence)
+			f.World.Kernel.After(time.Second, func() { _ = fault.Inject(f.Field) }) // a restart of a node that is up is an error
+			f.World.Kernel.Run(sim.True(time.Minute))
+			u := f.Used
+			for key, used := range map[string]bool{"clock-rate": u.ClockRate.PPB() != 0, "clock-step": u.ClockStep != 0, "delay": u.Delay != 0, "pause": u.Pause != 0,
+				"suspend": u.Suspend != 0, "memory-loss": u.Restarts != nil, "no-power-loss": u.Unpowered != nil} {
+				listed := slices.Contains(k.Takes, key)
+				if used && !listed || listed && !used && key != "memory-loss" {
+					t.Errorf("%s: %v takes from %s: %v, and is said to: %v", k.Name, fault, key, used, listed)
+				}
+			}
+		}
+	}
+}
+
+// TestEveryKnobIsDescribed: each field that a file can set says what it is and, if it is a duration that may be left out, what
+// zero or its absence means.
+func TestEveryKnobIsDescribed(t *testing.T) {
+	knobs := 0
+	for _, f := range source(t) {
+		for _, d := range f.Decls {
+			decl, ok := d.(*ast.GenDecl)
+			if !ok || len(decl.Specs) != 1 {
+				continue
+			}
+			spec, ok := decl.Specs[0].(*ast.TypeSpec)
+			if !ok || !isKnobbed(spec.Name.Name) {
+				continue
+			}
+			if decl.Doc == nil {
+				t.Errorf("%s is not described", spec.Name.Name)
+			}
+			for _, field := range spec.Type.(*ast.StructType).Fields.List {
+				if field.Tag == nil || strings.Contains(field.Tag.Value, ",inline") {
+					continue
+				}
+				knobs++
+				name := fmt.Sprintf("%s.%s", spec.Name.Name, field.Names[0].Name)
+				text := field.Doc.Text()
+				if len(strings.Fields(text)) < 3 {
+					t.Errorf("%s is described as %q", name, text)
+				}
+				optional := !strings.Contains(field.Tag.Value, ",required")
+				_, selected := field.Type.(*ast.SelectorExpr)
+				if optional && selected && !regexp.MustCompile(`(?i)\bzero\b|\babsent\b`).MatchString(text) {
+					t.Errorf("%s does not say what zero means: %q", name, text)
+				}
+			}
+		}
+	}
+	if knobs < 30 {
+		t.Errorf("found only %d knobs", knobs)
+	}
+}
+
+// isKnobbed says whether a type is a fault, or what faults share.
+func isKnobbed(name string) bool {
+	if name == "Links" || name == "Outage" {
+		return true
+	}
+	return slices.ContainsFunc(vocabulary, func(k Kind) bool { return reflect.TypeOf(k.New()).Elem().Name() == name })
+}
