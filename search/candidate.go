@@ -1,6 +1,8 @@
 package search
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -122,12 +124,19 @@ func (s Space) drop(x *scenarios.Scenario, c faults.Choices) {
 }
 
 func (s Space) add(x *scenarios.Scenario, c faults.Choices) {
-	kinds := s.kinds()
-	k := kinds[c.For("word", 0).Below(int64(len(kinds)))]
+	k := choose(c.For("word", 0), s.kinds())
 	when := s.moment(c.For("moment", 0), x.Clients)
 	if f := k.Draw(c.For("fault", 0), s.about(x, when)); f != nil {
 		x.Timeline = append(x.Timeline, scenarios.Item{When: when, Kind: k.Name, Fault: f})
 	}
+}
+
+// choose chooses a kind, each as likely as another: the one whose number is highest, which is drawn by its name. So a kind that
+// joins the vocabulary moves only the choices that fall on it.
+func choose(c faults.Choices, kinds []faults.Kind) faults.Kind {
+	return slices.MaxFunc(kinds, func(a, b faults.Kind) int {
+		return cmp.Compare(c.For(a.Name, 0).Below(math.MaxInt64), c.For(b.Name, 0).Below(math.MaxInt64))
+	})
 }
 
 // rework draws anew what a client does.
