@@ -36,6 +36,8 @@ func TestCheck(t *testing.T) {
 		{&ClockRate{Process: "c2", Rate: PPM(-500_000)}, ""},
 		{&ClockRate{Process: "c3", Rate: PPM(500_001), For: -1}, "process c3: there is no such client or node; rate 50.0001%: must be from -50% to 50%; for -1ns: must not be negative"},
 		{&ClockRate{Process: "A", Rate: PPM(-500_001)}, "rate -50.0001%: must be from -50% to 50%"},
+		{&ClockStall{Process: "c2", For: 1}, ""},
+		{&ClockStall{Process: "x"}, "process x: there is no such client or node; for 0s: must be positive"},
 		{&Partition{}, ""},
 		{&Partition{Links: links("c1 c3", "A D storage", sim.Both), For: -time.Second}, "clients[1] c3: there is no such client; nodes[1] D: there is no such node; for -1s: must not be negative"},
 		{&Partition{Links: links("A", "c1", sim.Both)}, "clients[0] A: is a node; links between nodes are those of nodes with peers; nodes[0] c1: there is no such node"},

@@ -89,6 +89,8 @@ func TestInject(t *testing.T) {
 			"1s clock-step A -2s: the wall clock of A jumps back by 2s\n2s clock-step c1 1s: the wall clock of c1 jumps forward by 1s", "0% 2s 0s 0s 0s []"},
 		{[]*Placed{at(1, &ClockRate{Process: "A", Rate: PPM(-2000), For: time.Second}), at(5, &ClockRate{Process: "c1", Rate: PPM(1000), For: 0})},
 			"1s clock-rate A 1s: the clocks of A run 0.2% slow\n2s clock-rate-ends A 0s: the clocks of A run as before\n5s clock-rate c1 0s: the clocks of c1 run 0.1% fast", "0.2% 0s 0s 0s 0s []"},
+		{[]*Placed{at(1, &ClockStall{Process: "A", For: time.Second})},
+			"1s clock-stall A 1s: the clocks of A stand still for 1s\n2s clock-stall-ends A 0s: the clocks of A go on from where they stood", "100% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Partition{For: time.Second}), at(3, &Partition{Links: links("c1", "A storage", sim.Replies)})},
 			"1s partition 1s: messages every client ↔ every node are lost\n1s cut-off c1 1s:\n1s cut-off c2 1s:\n2s partition-heals 0s: messages every client ↔ every node get through again\n3s partition c1 0s: messages A, storage → c1 are lost", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Partition{Links: links("c1", "", sim.Both), For: time.Second})},
@@ -209,6 +211,8 @@ func TestClockRatesOverlap(t *testing.T) {
 		want int64
 	}{
 		{"both end", []*Placed{at(0, &ClockRate{Process: "A", Rate: PPM(100_000), For: 10 * time.Second}), at(5, &ClockRate{Process: "A", Rate: PPM(200_000), For: 10 * time.Second})}, 0},
+		{"a stall within", []*Placed{at(0, &ClockRate{Process: "A", Rate: PPM(100_000)}), at(5, &ClockStall{Process: "A", For: time.Second})}, 100_000_000},
+		{"a stall that lasts", []*Placed{at(0, &ClockRate{Process: "A", Rate: PPM(100_000), For: 10 * time.Second}), at(5, &ClockStall{Process: "A", For: time.Hour})}, sim.Still},
 		{"the second stays", []*Placed{at(0, &ClockRate{Process: "A", Rate: PPM(100_000), For: 10 * time.Second}), at(5, &ClockRate{Process: "A", Rate: PPM(200_000), For: 0})}, 200_000_000},
 	} {
 		f := newField(t, sim.NoPersistence)
@@ -216,6 +220,28 @@ func TestClockRatesOverlap(t *testing.T) {
 		if got := f.World.Server("A").Clock().Rate(); got != test.want {
 			t.Errorf("%s: the clock is left %d parts per billion fast, want %d", test.name, got, test.want)
 		}
+	}
+}
+
+// All clocks of a process stand still, the process runs, and afterwards the clocks are behind by as long.
+func TestClocksStandStill(t *testing.T) {
+	f := newField(t, sim.NoPersistence)
+	c := f.World.Client("c1").Clock()
+	var wall []sim.Wall
+	for _, when := range []time.Duration{10 * time.Second, 15 * time.Second, 20 * time.Second} {
+		f.World.Kernel.After(when, func() { wall = append(wall, c.Wall()-sim.Epoch) })
+	}
+	answered := time.Duration(0)
+	set(f, 15*time.Second, 0, "k", redlock.OpAcquire, func(took time.Duration) { answered = took })
+	inject(t, f, at(10, &ClockStall{Process: "c1", For: 10 * time.Second}))
+	if want := sim.Wall(10 * time.Second); !slices.Equal(wall, []sim.Wall{want, want, want}) {
+		t.Errorf("the wall clock reads %v, want %v each time", wall, want)
+	}
+	if want := sim.Mono(50 * time.Second); c.Mono() != want || c.Boot() != want {
+		t.Errorf("after a minute the clocks read %d and %d, want %d", c.Mono(), c.Boot(), want)
+	}
+	if answered != 10*ms {
+		t.Errorf("a request took %v", answered)
 	}
 }
 

@@ -49,6 +49,7 @@ const (
 var vocabulary = []Kind{
 	clockStep,
 	clockRate,
+	clockStall,
 	partition,
 	hold,
 	delay,

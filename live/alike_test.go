@@ -21,6 +21,8 @@ const everything = `
   - {at: 0s, client: client-1, do: [try-lock, sleep: 1s]}
   - {at: 200ms, fault: {clock-step: {process: A, by: -1s}}}
   - {at: 400ms, fault: {clock-rate: {process: B, rate: 10%, for: 200ms}}}
+  - {at: 650ms, fault: {clock-stall: {process: client-2, for: 100ms}}}
+  - {at: 700ms, fault: {clock-stall: {process: C, for: 100ms}}}
   - {at: 800ms, fault: {partition: {clients: [client-1], for: 200ms}}}
   - {at: 1200ms, fault: {hold: {clients: [client-2], nodes: [A, B], for: 200ms}}}
   - {at: 1600ms, fault: {delay: {clients: [client-1], direction: replies, by: 10ms, for: 200ms}}}

@@ -62,6 +62,9 @@ func TestCausesAreCauses(t *testing.T) {
 	sameRates := func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.ClockRate) faults.Fault { return &faults.ClockRate{Process: f.Process} })
 	}
+	noStall := func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.ClockStall) faults.Fault { return &faults.ClockStall{Process: f.Process, For: 1} })
+	}
 	compares := func(s *scenarios.Scenario) { s.Lock.Release = protocols.CompareAndDelete }
 	cleansUp := func(s *scenarios.Scenario) { s.Lock.Cleanup = protocols.CleanupCompareAndDelete }
 	restarts := func(s *scenarios.Scenario) {
@@ -284,6 +287,9 @@ func TestCausesAreCauses(t *testing.T) {
 		"76-guard-time/with":           {func(s *scenarios.Scenario) { s.Lock.GuardTime = 0 }, "stale-write"},
 		"77-reset-and-restart/reset":   {func(s *scenarios.Scenario) { later[*faults.Reset](s, 500*time.Millisecond) }, "safe"},
 		"77-reset-and-restart/restart": {func(s *scenarios.Scenario) { later[*faults.Restart](s, time.Second) }, "safe"},
+
+		"78-clock-stall/holder": {noStall, "safe"},
+		"78-clock-stall/nodes":  {noStall, "safe"}, // and client 2 waits until 10 s only
 
 		"47-consensus/paused-client":                  {noPause, "safe"},
 		"47-consensus/paused-client-fenced":           {unfenced, "stale-write"},

@@ -11,6 +11,9 @@ const billion = 1_000_000_000
 // MaxRate bounds how wrong the rate of a clock can be, in parts per billion: half or one and a half times as fast.
 const MaxRate = 500_000_000
 
+// Still is the rate of clocks that stand still.
+const Still = -billion
+
 // Clock is the clocks of one process or node, which count the same oscillations: a monotonic clock, one that counts the
 // time of suspension too, and a wall clock. A rate error touches all of them, a step only the wall clock, and suspension
 // stops only the monotonic one.
@@ -67,9 +70,10 @@ func (c *Clock) read(kind ClockKind) int64 {
 	return int64(c.Mono())
 }
 
-// SetRate makes the clocks run ppb parts per billion fast from now on, slow if negative; beyond ±MaxRate it panics.
+// SetRate makes the clocks run ppb parts per billion fast from now on, slow if negative; beyond ±MaxRate it panics, unless
+// they are to stand Still.
 func (c *Clock) SetRate(ppb int64) {
-	if ppb < -MaxRate || ppb > MaxRate {
+	if ppb != Still && (ppb < -MaxRate || ppb > MaxRate) {
 		panic("sim: clock rate out of range")
 	}
 	c.boot, c.since, c.rate = c.Boot(), c.k.now, ppb
@@ -104,10 +108,14 @@ func (c *Clock) wake() {
 	}
 }
 
-// whenBoot is the first true time at which the clock that counts suspension reads b or later, if nothing happens to it.
+// whenBoot is the first true time at which the clock that counts suspension reads b or later, if nothing happens to it; never,
+// if it stands still before b.
 func (c *Clock) whenBoot(b Mono) True {
 	if b <= c.boot {
 		return c.since
+	}
+	if c.rate == Still {
+		return Forever
 	}
 	return c.since.Add(time.Duration(scaleUp(int64(b-c.boot), billion, billion+c.rate)))
 }
