@@ -11,9 +11,9 @@ import (
 // where they stood. The process itself runs: it sends and answers, its timers do not come, and on a node no key expires. A
 // clock that stands still is one with a rate error of -100 %, which no budget covers.
 type ClockStall struct {
-	// Process is a client or node.
+	// Process is a client or a node. Example: client-1
 	Process string `yaml:"process,required"`
-	// For is how long, in true time; the clocks are behind by as much from then on.
+	// For is the length in true time; the clocks are behind by as much from then on. Example: 20s
 	For time.Duration `yaml:"for,required"`
 }
 

@@ -2,12 +2,12 @@ package scenarios
 
 import "fmt"
 
-// OnLive is what a run against redis-server processes, on tier live, has to know of a scenario.
+// OnLive is what a run against redis-server processes, on tier live, needs to know of a scenario.
 type OnLive struct {
-	// Not is why no such run can show it, in one line; absent if one can. A scenario that is decided within a few milliseconds
-	// shows how busy the machine is.
+	// Not is a line that says why real processes cannot show the scenario: one that is decided within a few milliseconds would
+	// show how busy the machine is. Default: empty, they can. Example: it is decided by a single millisecond
 	Not string `yaml:"not"`
-	// Speed is how many times as fast as the file a run may be at the most; absent, or 0, for as fast as usual.
+	// Speed is how many times as fast as the file a run may be at the most, from 1. Default: 0, as fast as usual. Example: 1
 	Speed int `yaml:"speed"`
 }
 
