@@ -1,0 +1,65 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"redlocksim/scenarios"
+	"redlocksim/schema"
+)
+
+// A key that is set to what the page gives as its default changes nothing.
+func TestDefaultsAreTrue(t *testing.T) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(schema.Scenario, &s); err != nil {
+		t.Fatal(err)
+	}
+	const rest = `
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [client-1]
+timeline: [{at: 0s, client: client-1, do: [try-lock]}]
+expect: {findings: safe, unavailable: {at-most: 1s}}
+`
+	encoded := func(line string) string {
+		all, err := scenarios.Parse("defaults.yaml", []byte(line+rest))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		text, err := all[0].Encode()
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		return string(text)
+	}
+	without := encoded("")
+	checked := 0
+	for name, form := range map[string]string{
+		"Scenario": "KEY: VALUE",
+		"Settings": "lock: {KEY: VALUE}",
+		"Drift":    "lock: {drift: {KEY: VALUE}}",
+		"Nodes":    "nodes: {KEY: VALUE}",
+		"Network":  "network: {KEY: VALUE}",
+		"Budget":   "budget: {KEY: VALUE}",
+	} {
+		for key, p := range s.Definitions[name].Properties {
+			_, fallback, _ := split(p.Description)
+			if fallback == "" || quoted(fallback) == fallback {
+				continue // prose
+			}
+			line := strings.NewReplacer("KEY", key, "VALUE", fallback).Replace(form)
+			if with := encoded(line); with != without {
+				t.Errorf("%s is not the default:\n%s", line, with)
+			}
+			checked++
+		}
+	}
+	if checked < 40 {
+		t.Errorf("%d defaults were tried, there were more", checked)
+	}
+}
