@@ -21,7 +21,7 @@ type condition struct {
 // slowBy is how much later the replies of a slow server come.
 const slowBy = 50 * time.Millisecond
 
-const throughProxy = " Contestants reach that server through a Toxiproxy in the process of the harness, whose allocations are not told from theirs: so these are not counted here."
+const throughProxy = " Contestants reach that server through a Toxiproxy that runs in the same process. Its allocations cannot be told from theirs, so these columns are missing here."
 
 var conditions = []condition{
 	{
@@ -30,13 +30,13 @@ var conditions = []condition{
 	},
 	{
 		name: "one server silent",
-		what: "One server of the five goes silent once the contestant has its connections: they stay open, new ones are accepted, and nothing is ever answered. " +
-			"The requests do not reach it." + throughProxy,
+		what: "One of the five servers goes silent once the contestant has its connections. They stay open, new ones are accepted, and no request reaches the server or is ever answered." +
+			throughProxy,
 		toxic: `{"name": "silent", "type": "timeout", "stream": "upstream", "attributes": {"timeout": 0}}`,
 	},
 	{
 		name:  "one server slow",
-		what:  "Every reply of one server of the five comes " + slowBy.String() + " late." + throughProxy,
+		what:  "Every reply of one of the five servers is " + slowBy.String() + " late." + throughProxy,
 		toxic: fmt.Sprintf(`{"name": "slow", "type": "latency", "stream": "downstream", "attributes": {"latency": %d}}`, slowBy.Milliseconds()),
 	},
 }

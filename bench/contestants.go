@@ -70,42 +70,42 @@ type holder interface {
 var contestants = []contestant{
 	{
 		name:    "redlock",
-		what:    "This library as it comes: what concurrent callers ask of a server goes in batches.",
+		what:    "This library with its defaults: the commands of concurrent callers go to a server in batches.",
 		servers: clusterSize,
 		renews:  true,
 		open:    openRedlock(),
 	},
 	{
 		name:    "redlock, batching",
-		what:    "With WithBatching(1): one command at a time on its way to each server before others wait, so that batches are the largest.",
+		what:    "With WithBatching(1): only one command may be in flight to each server, so batches are as large as possible.",
 		servers: clusterSize,
 		renews:  true,
 		open:    openRedlock(oneBatch),
 	},
 	{
 		name:    "redlock, guard",
-		what:    "With WithRestartGuard: a server that restarted does not vote until the locks it may have forgotten are over. No other contestant has that.",
+		what:    "With WithRestartGuard: a server that restarted does not vote until the locks it may have forgotten have expired. No other contestant has this.",
 		servers: clusterSize,
 		renews:  true,
 		open:    openRedlock(guarding),
 	},
 	{
 		name:    "redlock, wake-up",
-		what:    "With WithWakeUp: releases are published, and those who wait try again at once.",
+		what:    "With WithWakeUp: releases are published, and waiters try again at once.",
 		servers: clusterSize,
 		open:    openRedlock(wakingUp),
 	},
 	{
 		name: "redsync",
-		what: "redsync as it comes, which waits for all servers. Up to 128 connections to each: with fewer, callers queue for those to a slow server, " +
-			"with more the servers are slower.",
+		what: "redsync with its defaults, which waits for all servers. Up to 128 connections to each: with fewer, callers queue for those to a slow server; " +
+			"with more, the servers are slower.",
 		servers: clusterSize,
 		redsync: true,
 		open:    openRedsync(false, 128),
 	},
 	{
 		name:    "redsync, fail-fast",
-		what:    "With WithFailFast, which returns at the quorum, and the pools that go-redis makes. Those are the fastest while all is well.",
+		what:    "With WithFailFast, which returns at the quorum, and go-redis' default pools, which are the fastest while all servers are well.",
 		servers: clusterSize,
 		redsync: true,
 		renews:  true,
@@ -113,21 +113,21 @@ var contestants = []contestant{
 	},
 	{
 		name:    "redsync, fail-fast, 128",
-		what:    "The same with up to 128 connections to each server, for when one of them is slow.",
+		what:    "The same with up to 128 connections to each server, for the case that one of them is slow.",
 		servers: clusterSize,
 		redsync: true,
 		open:    openRedsync(true, 128),
 	},
 	{
 		name: "bare go-redis",
-		what: "No library: SET NX PX to all servers in parallel, on at the quorum; on each server the script that releases follows its SET. " +
-			"No validity, no drift, no context: the floor of what a lock over go-redis costs without batches.",
+		what: "No library: SET NX PX to all servers in parallel, returning at the quorum; on each server the releasing script follows its SET. " +
+			"No validity, no drift, no context: the minimum that a lock over go-redis costs without batches.",
 		servers: clusterSize,
 		open:    openBare,
 	},
 	{
 		name:    "redislock, one server",
-		what:    "bsm/redislock, which is for one server: no majority, so no lock outlives that server.",
+		what:    "bsm/redislock, which uses one server: without a majority, no lock outlives that server.",
 		servers: 1,
 		open:    openRedislock,
 	},

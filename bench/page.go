@@ -91,23 +91,23 @@ func writeFile(path string, write func(io.Writer) error) error {
 func (p *page) markdown(w io.Writer, folder string) error {
 	var b strings.Builder
 	m := p.machine
-	fmt.Fprintf(&b, "# Speed\n\nThis page is written by `cd bench && %s`, figures and all.\n\n", p.command)
-	fmt.Fprintf(&b, "Measured on %s, on %d × %s (%s), with %s and Redis %s: %d redis-server processes without persistence, on the machine of the client, which shares its "+
-		"processors with them. Load average before: %s. %s of %v for each figure, after a warm-up. Libraries: %s.\n\n",
+	fmt.Fprintf(&b, "# Speed\n\n`cd bench && %s` writes this page with all its figures.\n\n", p.command)
+	fmt.Fprintf(&b, "Measured on %s, on %d × %s (%s), with %s and Redis %s: %d redis-server processes without persistence. They share the "+
+		"machine and its processors with the client. Load average before: %s. Each figure is from %s of %v, after a warm-up. Libraries: %s.\n\n",
 		m.date, m.count, m.processor, m.system, m.golang, m.redis, clusterSize, m.load, counted(p.rounds, "round"), p.duration, strings.Join(m.libraries, ", "))
 	if p.rounds < enoughRounds {
-		fmt.Fprintf(&b, "**Provisional:** with fewer than %d rounds a figure can be off by much.\n\n", enoughRounds)
+		fmt.Fprintf(&b, "**Provisional:** with fewer than %d rounds a figure can be far off.\n\n", enoughRounds)
 	}
 	b.WriteString(strings.ReplaceAll(howToRead, "PATIENCE", patience.String()))
 	b.WriteString("\n## Contestants\n\n")
-	fmt.Fprintf(&b, "All have a TTL of %v and wait %v for a server, redsync's default for this TTL. All go-redis clients have no retries and, unless it says otherwise, the pools that go-redis makes, of ten connections for each processor. "+
-		"Who finds a lock taken asks again after %v to %v, unless told earlier.\n\n", ttl, nodeTimeout, minRetry, maxRetry)
+	fmt.Fprintf(&b, "All have a TTL of %v and wait %v for a server, redsync's default for this TTL. All go-redis clients run without retries and, unless noted, with the default pools of ten connections for each processor. "+
+		"A caller that finds a lock taken asks again after %v to %v, unless it is notified earlier.\n\n", ttl, nodeTimeout, minRetry, maxRetry)
 	table(&b, []string{"contestant", "servers", "how it is set up"}, len(contestants), func(i int) []string {
 		c := contestants[i]
 		return []string{c.name, strconv.Itoa(c.servers), c.what}
 	}, 1)
 	if p.traffic != nil {
-		b.WriteString("\n## What is sent\n\nCommands for one lock and unlock, of all servers together, with free locks; in parentheses those that scripts call on the server.\n\n")
+		b.WriteString("\n## What is sent\n\nCommands for one lock and unlock on all servers together, with free locks. Commands that scripts call on the server are in parentheses.\n\n")
 		table(&b, []string{"contestant", "in parallel", "sent", "commands"}, len(p.traffic), func(i int) []string {
 			t := p.traffic[i]
 			n := float64(t.operations)
@@ -127,24 +127,24 @@ func (p *page) markdown(w io.Writer, folder string) error {
 // enoughRounds is how many a median needs.
 const enoughRounds = 3
 
-const howToRead = `An operation is one lock and one unlock. Callers do one after the other without a pause. *Uncontended*: each caller has a lock of its
-own. *Contended*: all want the same few locks, and nothing is done under them; those of this library have a client each then, since
+const howToRead = `An operation is one lock and one unlock. Callers do one after another without a pause. *Uncontended*: each caller has a lock of its
+own. *Contended*: all want the same few locks, and nothing is done under them; callers of this library then have a client each, since
 callers of one client wait for each other inside it and not at the servers. A caller that has just released often gets the lock
-again at once, and throughput is bought with the waiting of others, which is in the high percentiles.
+again at once. That raises the throughput at the expense of the other callers, whose waits are in the high percentiles.
 
 - **µs/op**: wall clock time divided by operations, all callers together. **ops/s** is its reciprocal.
-- **speed**: µs/op of redsync's best setting divided by this one's, in the same round: 2 is twice as fast as redsync.
+- **speed**: µs/op of redsync's best setting divided by this one's, in the same round. 2 is twice as fast as redsync.
 - **p50, p99, p99.9**: how long one operation took for its caller, in milliseconds.
-- **client**, **servers**: processor time of the client process (getrusage) and of all servers together (INFO cpu) for each operation, in
-  microseconds. Where the machine has other work it grows much less than the wall clock time.
-- **mallocs**: heap allocations in the whole client process for each operation.
-- **executed**: commands that the servers executed for each operation (INFO commandstats), those called by scripts included.
-- **reads**: how often the servers read from a socket for each operation: what is sent together is read together.
+- **client**, **servers**: processor time per operation of the client process (getrusage) and of all servers together (INFO cpu), in
+  microseconds. On a machine with other work it grows much less than the wall clock time.
+- **mallocs**: heap allocations per operation in the whole client process.
+- **executed**: commands per operation that the servers executed (INFO commandstats), including those called by scripts.
+- **reads**: how often per operation the servers read from a socket; commands sent together are read together.
 - **given up**: operations that still waited for their lock PATIENCE after the end of the measurement. They count in the percentiles with
-  the time until then, and not in the throughput.
-- **failed**: operations that ended with an error, of all rounds together.
+  the time until then, but not in the throughput.
+- **failed**: operations that ended with an error, in all rounds together.
 
-Contestants take turns within a round, and each round begins with another one. Figures are medians of the rounds.
+Contestants take turns within a round, and each round begins with a different one. Figures are medians of the rounds.
 `
 
 func (p *page) section(b *strings.Builder, s section, folder string) {
@@ -178,7 +178,7 @@ func (p *page) section(b *strings.Builder, s section, folder string) {
 }
 
 func (p *page) renewal(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## Renewal\n\nLocks that are held, each renewed every %v. Measured for %v after all were renewed once. **client** and **servers** are processor seconds a second, "+
+	fmt.Fprintf(b, "\n## Renewal\n\nLocks are held and each is renewed every %v. The measurement lasts %v and begins after all were renewed once. **client** and **servers** are processor seconds per second, "+
 		"of the client process (getrusage) and of all servers together (INFO cpu).\n\n", renewEvery.Round(time.Millisecond), p.renewing.Round(time.Millisecond))
 	table(b, []string{"contestant", "held", "taking them", "renewals/s", "client", "servers", "mallocs", "lost"}, len(p.renewals), func(i int) []string {
 		r := p.renewals[i]
