@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
 
@@ -39,7 +40,7 @@ var (
 func openRedlock(variants ...variant) func(context.Context, []string) (locker, error) {
 	return func(ctx context.Context, addrs []string) (locker, error) {
 		l := &redlockLocker{}
-		var nodes []redlock.Node
+		var nodes []driver.Node
 		for _, addr := range addrs {
 			client := goredis.NewClient(&redis.Options{Addr: addr})
 			l.clients = append(l.clients, client)

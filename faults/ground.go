@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -130,7 +130,7 @@ func Forget(before, after []sim.Record, now int64) (f Forgotten) {
 			continue
 		}
 		f.Any = true
-		f.Counters = f.Counters || !same && redlock.IsTokenKey(b.Key)
+		f.Counters = f.Counters || !same && driver.IsTokenKey(b.Key)
 	}
 	return f
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -42,7 +42,7 @@ func TestHeal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newField(t, test.persistence)
-			set(f, 500*ms, 0, "k", redlock.OpAcquire, nil)
+			set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
 			f.World.Kernel.After(10*time.Second, f.Heal)
 			inject(t, f, test.plan...)
 			if got := told(f); got != test.want {
@@ -58,7 +58,7 @@ func TestHealingActs(t *testing.T) {
 	took := map[time.Duration]time.Duration{}
 	for _, when := range []time.Duration{5 * time.Second, 20 * time.Second} {
 		for node := range 3 {
-			set(f, when+time.Duration(node), node, "k"+when.String(), redlock.OpAcquire, func(d time.Duration) { took[when+time.Duration(node)] = d })
+			set(f, when+time.Duration(node), node, "k"+when.String(), driver.OpAcquire, func(d time.Duration) { took[when+time.Duration(node)] = d })
 		}
 	}
 	f.World.Kernel.After(10*time.Second, f.Heal)

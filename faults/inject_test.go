@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 )
@@ -35,16 +35,16 @@ func newField(t *testing.T, p sim.Persistence) *testField {
 }
 
 // set has client c1 set a key on a node at a true time; reply, if not nil, is told how long that took.
-func set(f *testField, at time.Duration, node int, key string, op redlock.Op, reply func(time.Duration)) {
+func set(f *testField, at time.Duration, node int, key string, op driver.Op, reply func(time.Duration)) {
 	f.World.Kernel.After(at, func() {
 		start := f.World.Kernel.Now()
-		c := &redlock.Command{Op: op, Keys: []string{key}, Value: fmt.Sprint("v", at), TTL: time.Hour, Deadline: time.Unix(1e6, 0)}
-		c.Done = func(*redlock.Command, redlock.Reply) {
+		c := &driver.Command{Op: op, Keys: []string{key}, Value: fmt.Sprint("v", at), TTL: time.Hour, Deadline: time.Unix(1e6, 0)}
+		c.Done = func(*driver.Command, driver.Reply) {
 			if reply != nil {
 				reply(f.World.Kernel.Now().Sub(start))
 			}
 		}
-		f.World.Nodes(f.World.Client("c1"))[node].Do([]*redlock.Command{c})
+		f.World.Nodes(f.World.Client("c1"))[node].Do([]*driver.Command{c})
 	})
 }
 
@@ -126,7 +126,7 @@ func TestInject(t *testing.T) {
 	} {
 		f := newField(t, sim.NoPersistence)
 		for node := range names.Nodes {
-			set(f, 500*ms, node, "k", redlock.OpAcquire, nil)
+			set(f, 500*ms, node, "k", driver.OpAcquire, nil)
 		}
 		inject(t, f, test.plan...)
 		for _, p := range test.plan {
@@ -161,7 +161,7 @@ func TestInjectionsAct(t *testing.T) {
 	w := f.World
 	took := func(at, want time.Duration) {
 		got := time.Duration(-1)
-		set(f, at, 0, fmt.Sprint(at), redlock.OpAcquire, func(d time.Duration) { got = d })
+		set(f, at, 0, fmt.Sprint(at), driver.OpAcquire, func(d time.Duration) { got = d })
 		t.Cleanup(func() {
 			if got != want {
 				t.Errorf("what was sent at %v took %v, want %v", at, got, want)
@@ -232,7 +232,7 @@ func TestClocksStandStill(t *testing.T) {
 		f.World.Kernel.After(when, func() { wall = append(wall, c.Wall()-sim.Epoch) })
 	}
 	answered := time.Duration(0)
-	set(f, 15*time.Second, 0, "k", redlock.OpAcquire, func(took time.Duration) { answered = took })
+	set(f, 15*time.Second, 0, "k", driver.OpAcquire, func(took time.Duration) { answered = took })
 	inject(t, f, at(10, &ClockStall{Process: "c1", For: 10 * time.Second}))
 	if want := sim.Wall(10 * time.Second); !slices.Equal(wall, []sim.Wall{want, want, want}) {
 		t.Errorf("the wall clock reads %v, want %v each time", wall, want)
@@ -256,7 +256,7 @@ func TestDelaysAreUsedAsTheyAddUp(t *testing.T) {
 	} {
 		f := newField(t, sim.NoPersistence)
 		var took time.Duration
-		set(f, time.Second, 0, "k", redlock.OpAcquire, func(d time.Duration) { took = d - 10*ms })
+		set(f, time.Second, 0, "k", driver.OpAcquire, func(d time.Duration) { took = d - 10*ms })
 		inject(t, f, test.plan...)
 		if f.Used.Delay < test.want {
 			t.Errorf("%s: used %v, a request and its reply took %v longer", test.name, f.Used.Delay, took)
@@ -267,11 +267,11 @@ func TestDelaysAreUsedAsTheyAddUp(t *testing.T) {
 func TestMemoryLossIsMoreThanTheNumberOfKeys(t *testing.T) {
 	for _, second := range []string{"k", "other"} {
 		f := newField(t, sim.EverySecond)
-		set(f, 500*ms, 0, "k", redlock.OpAcquire, nil)
+		set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
 		f.World.Kernel.After(1200*ms, func() {
-			f.World.Nodes(f.World.Client("c1"))[0].Do([]*redlock.Command{{Op: redlock.OpRelease, Keys: []string{"k"}, Value: "v500ms", Deadline: time.Unix(1e6, 0), Done: func(*redlock.Command, redlock.Reply) {}}})
+			f.World.Nodes(f.World.Client("c1"))[0].Do([]*driver.Command{{Op: driver.OpRelease, Keys: []string{"k"}, Value: "v500ms", Deadline: time.Unix(1e6, 0), Done: func(*driver.Command, driver.Reply) {}}})
 		})
-		set(f, 1300*ms, 0, second, redlock.OpAcquire, nil)
+		set(f, 1300*ms, 0, second, driver.OpAcquire, nil)
 		inject(t, f, at(1.5, &PowerLoss{Outage: Outage{Node: "A", RestartAfter: ptr(time.Second)}}))
 		if len(f.Used.Restarts) != 1 {
 			t.Errorf("%s was lost: %s", second, told(f))
@@ -358,16 +358,16 @@ func TestCountersAreLost(t *testing.T) {
 	} {
 		f := newField(t, test.persistence)
 		vote := func(at time.Duration, token int64) {
-			c := &redlock.Command{Op: redlock.OpAcquire, Keys: []string{"k"}, Value: at.String(), TTL: ms, Deadline: time.Unix(1e6, 0), Done: func(*redlock.Command, redlock.Reply) {}}
+			c := &driver.Command{Op: driver.OpAcquire, Keys: []string{"k"}, Value: at.String(), TTL: ms, Deadline: time.Unix(1e6, 0), Done: func(*driver.Command, driver.Reply) {}}
 			if token > 0 {
-				c.Conditions = &redlock.Conditions{Token: token, CounterTTL: time.Hour}
+				c.Conditions = &driver.Conditions{Token: token, CounterTTL: time.Hour}
 			}
-			f.World.Kernel.After(at, func() { f.World.Nodes(f.World.Client("c1"))[0].Do([]*redlock.Command{c}) })
+			f.World.Kernel.After(at, func() { f.World.Nodes(f.World.Client("c1"))[0].Do([]*driver.Command{c}) })
 		}
 		vote(100*ms, test.token)
 		vote(1300*ms, 2*test.token)
 		if test.token == 0 {
-			set(f, 1400*ms, 0, "other", redlock.OpAcquire, nil)
+			set(f, 1400*ms, 0, "other", driver.OpAcquire, nil)
 		}
 		inject(t, f, at(1.5, &PowerLoss{Outage: Outage{Node: "A", RestartAfter: ptr(40 * time.Second)}}))
 		got := false
@@ -388,8 +388,8 @@ func TestPromotionLosesCounters(t *testing.T) {
 			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}).Arm(f.World, f.Field)
 		}
 		f.World.Kernel.After(500*ms, func() {
-			f.World.Nodes(f.World.Client("c1"))[0].Do([]*redlock.Command{{Op: redlock.OpAcquire, Keys: []string{"k"}, Value: "v", TTL: time.Hour,
-				Deadline: time.Unix(1e6, 0), Conditions: &redlock.Conditions{Token: 7, CounterTTL: time.Hour}, Done: func(*redlock.Command, redlock.Reply) {}}})
+			f.World.Nodes(f.World.Client("c1"))[0].Do([]*driver.Command{{Op: driver.OpAcquire, Keys: []string{"k"}, Value: "v", TTL: time.Hour,
+				Deadline: time.Unix(1e6, 0), Conditions: &driver.Conditions{Token: 7, CounterTTL: time.Hour}, Done: func(*driver.Command, driver.Reply) {}}})
 		})
 		inject(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
 		if got := len(f.Used.Restarts) == 1 && f.Used.Restarts[0].Counters; got != lag {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 )
@@ -34,7 +34,7 @@ func TestPromote(t *testing.T) {
 		if test.lag {
 			at(0.1, lag).Arm(f.World, f.Field)
 		}
-		set(f, 500*ms, 0, "k", redlock.OpAcquire, nil)
+		set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
 		at(1, promote).Arm(f.World, f.Field)
 		w.Kernel.Run(sim.True(10e9))
 		h := w.History()

@@ -15,7 +15,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
 )
@@ -25,7 +25,7 @@ import (
 func Client(in io.Reader, out io.Writer) error { return clientOver(in, out, nil) }
 
 // clientOver is Client with something put between the library and each node of a soak; nil puts nothing there.
-func clientOver(in io.Reader, out io.Writer, plant func(redlock.Node) redlock.Node) error {
+func clientOver(in io.Reader, out io.Writer, plant func(driver.Node) driver.Node) error {
 	p := &pen{out: json.NewEncoder(out)}
 	err := serve(in, p, plant)
 	if err != nil {
@@ -35,7 +35,7 @@ func clientOver(in io.Reader, out io.Writer, plant func(redlock.Node) redlock.No
 }
 
 // serve becomes what the first order says, and obeys the others.
-func serve(in io.Reader, p *pen, plant func(redlock.Node) redlock.Node) error {
+func serve(in io.Reader, p *pen, plant func(driver.Node) driver.Node) error {
 	lines := bufio.NewReader(in)
 	next := func() (o order, err error) {
 		line, err := lines.ReadBytes('\n')

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -49,7 +49,7 @@ func (a anchor) of(t time.Time) int64 { return a.mono + int64(t.Sub(a.moment)) }
 
 // lockClock is the clock that a client measures validity with, and how the parent understands its readings.
 type lockClock interface {
-	redlock.Clock
+	driver.Clock
 	// reading is t as the parent knows the clock: CLOCK_MONOTONIC, and by how much the clock is ahead of it.
 	reading(t time.Time) int64
 	// wall reads the wall clock of the same process.
@@ -60,11 +60,11 @@ type lockClock interface {
 
 // monotonic is the clock of production.
 type monotonic struct {
-	redlock.Clock
+	driver.Clock
 	anchor anchor
 }
 
-func newMonotonic() lockClock { return monotonic{redlock.SystemClock(), newAnchor()} }
+func newMonotonic() lockClock { return monotonic{driver.SystemClock(), newAnchor()} }
 
 func (c monotonic) reading(t time.Time) int64 { return c.anchor.of(t) }
 func (monotonic) wall() time.Time             { return time.Now() }
@@ -100,7 +100,7 @@ func (c *turnable) reading(t time.Time) int64 { return t.UnixNano() }
 
 func (c *turnable) wall() time.Time { return time.Unix(0, c.clocks.wall()) }
 
-func (c *turnable) AfterFunc(d time.Duration, f func()) redlock.Timer {
+func (c *turnable) AfterFunc(d time.Duration, f func()) driver.Timer {
 	t := &turnableTimer{clock: c, f: f}
 	t.Reset(d)
 	return t
@@ -133,7 +133,7 @@ func (c *turnable) turned() {
 // mono is the line of the monotonic clock.
 func (c *turnable) mono() line { return c.clocks.state().line(sim.Monotonic) }
 
-// turnableTimer implements redlock.Timer. The runtime wakes it when its time should have come; if the clock was slowed down
+// turnableTimer implements driver.Timer. The runtime wakes it when its time should have come; if the clock was slowed down
 // or stood still meanwhile, it waits on.
 type turnableTimer struct {
 	clock *turnable

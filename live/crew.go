@@ -20,6 +20,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -48,7 +49,7 @@ type crew struct {
 }
 
 // newCrew makes a crew and has it begin to work. Plant, if not nil, puts something between the library and each node.
-func newCrew(r *crewRole, p *pen, plant func(redlock.Node) redlock.Node) (*crew, error) {
+func newCrew(r *crewRole, p *pen, plant func(driver.Node) driver.Node) (*crew, error) {
 	c := &crew{crewRole: *r, pen: p, clock: newMonotonic(), goroutines: runtime.NumGoroutine(), sockets: sockets()}
 	all, err := scenarios.Parse("soak.yaml", []byte(r.Settings))
 	if err != nil {
@@ -56,7 +57,7 @@ func newCrew(r *crewRole, p *pen, plant func(redlock.Node) redlock.Node) (*crew,
 	}
 	s := all[0]
 	c.ttl = s.Lock.TTL
-	var nodes []redlock.Node
+	var nodes []driver.Node
 	for i, addr := range r.Nodes {
 		rc := goredis.NewClient(&redis.Options{Addr: addr})
 		c.redis = append(c.redis, rc)

@@ -27,7 +27,7 @@
 // messages that a proxy drops, keeps or delays, REPLICAOF NO ONE. Four are imitated. A power loss is a kill after which the
 // append-only file is cut back to its length at the last fsync and connections get no answer. A server's wall clock is stepped,
 // and made fast or slow, by a library that is loaded into it; its timers go by the machine's monotonic clock. A client's clocks
-// are those of its redlock.Clock, which reads what its parent makes of the machine's; its sockets time out by the machine's.
+// are those of its driver.Clock, which reads what its parent makes of the machine's; its sockets time out by the machine's.
 // And a suspended machine is a client that is stopped, and whose monotonic clock stands still until it goes on. A rate is not
 // multiplied by the speed of the run: a clock that is 10 % fast is 10 % faster than the machine's.
 //

@@ -15,6 +15,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/plain"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -27,7 +28,7 @@ type host struct {
 	client  *client
 	turn    sync.Mutex
 	redis   []protocols.Redis
-	nodes   []redlock.Node
+	nodes   []driver.Node
 	serving sync.Map // the names of those who were promoted, by the node in whose place
 	stuck   atomic.Bool
 	ops     int // numbered so far, under the turn
@@ -56,13 +57,13 @@ func (h *host) Leave() { h.turn.Unlock() }
 func (h *host) Name() string { return h.client.role.Name }
 
 // LockClock implements protocols.Host.
-func (h *host) LockClock() redlock.Clock { return turnClock{h.client.clock, h} }
+func (h *host) LockClock() driver.Clock { return turnClock{h.client.clock, h} }
 
 // Wall implements protocols.Host.
 func (h *host) Wall() time.Time { return h.client.clock.wall() }
 
 // Tasks implements protocols.Host.
-func (h *host) Tasks() redlock.Tasks { return turnTasks{h} }
+func (h *host) Tasks() driver.Tasks { return turnTasks{h} }
 
 // Rand implements protocols.Host.
 func (h *host) Rand() io.Reader { return rand.Reader }
@@ -90,7 +91,7 @@ func (h *host) Serving(node string) string {
 }
 
 // Nodes implements protocols.Host.
-func (h *host) Nodes() []redlock.Node { return h.nodes }
+func (h *host) Nodes() []driver.Node { return h.nodes }
 
 // Options implements protocols.Host.
 func (h *host) Options() []redlock.Option {
@@ -159,13 +160,13 @@ func (t turnTasks) Start(f func()) {
 	t.host.Enter()
 }
 
-func (t turnTasks) NewWaiter() redlock.Waiter {
-	return turnWaiter{redlock.SystemTasks().NewWaiter(), t.host}
+func (t turnTasks) NewWaiter() driver.Waiter {
+	return turnWaiter{driver.SystemTasks().NewWaiter(), t.host}
 }
 
 // turnWaiter gives the turn up while it waits.
 type turnWaiter struct {
-	redlock.Waiter
+	driver.Waiter
 	host *host
 }
 
@@ -177,11 +178,11 @@ func (w turnWaiter) Wait(ctx context.Context) {
 
 // turnClock is a clock whose timers have the turn. It is for those that have it.
 type turnClock struct {
-	redlock.Clock
+	driver.Clock
 	host *host
 }
 
-func (c turnClock) AfterFunc(d time.Duration, f func()) redlock.Timer {
+func (c turnClock) AfterFunc(d time.Duration, f func()) driver.Timer {
 	t := &turnTimer{clock: c, f: f}
 	t.Reset(d)
 	return t
@@ -191,7 +192,7 @@ func (c turnClock) AfterFunc(d time.Duration, f func()) redlock.Timer {
 type turnTimer struct {
 	clock turnClock
 	f     func()
-	timer redlock.Timer
+	timer driver.Timer
 	isSet bool
 	round int // counts the times it was set
 }

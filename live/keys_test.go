@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -15,7 +15,7 @@ func TestLockKeys(t *testing.T) {
 	soon := time.Now().Add(time.Hour).UnixMilli()
 	eternal, passing := lockKeys([]sim.Record{
 		{Key: "lock-2", ExpiresAt: soon}, {Key: "lock-1", ExpiresAt: soon}, {Key: "lock-4"}, {Key: "lock-3"},
-		{Key: redlock.GuardKey}, {Key: redlock.TokenKey("lock-1"), ExpiresAt: soon},
+		{Key: driver.GuardKey}, {Key: driver.TokenKey("lock-1"), ExpiresAt: soon},
 	})
 	if !slices.Equal(eternal, []string{"lock-3", "lock-4"}) || !slices.Equal(passing, []string{"lock-1", "lock-2"}) {
 		t.Errorf("for ever %v, for a while %v", eternal, passing)

@@ -14,7 +14,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
@@ -267,7 +267,7 @@ func (s *soak) clear(ctx context.Context) error {
 func lockKeys(known []sim.Record) (eternal, passing []string) {
 	for _, r := range known {
 		switch {
-		case !redlock.IsLockKey(r.Key):
+		case !driver.IsLockKey(r.Key):
 		case r.ExpiresAt == 0:
 			eternal = append(eternal, r.Key)
 		default:

@@ -18,6 +18,7 @@ import (
 	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/live"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -27,30 +28,30 @@ import (
 const asPlanted = "REDLOCKSIM_TEST_AS_PLANTED_CLIENT"
 
 // planted are bugs between the library and a node.
-var planted = map[string]func(redlock.Node) redlock.Node{
+var planted = map[string]func(driver.Node) driver.Node{
 	// Every client is granted every lock.
-	"says yes": func(n redlock.Node) redlock.Node {
-		return node{n, func(batch []*redlock.Command) {
+	"says yes": func(n driver.Node) driver.Node {
+		return node{n, func(batch []*driver.Command) {
 			for _, c := range batch {
-				c.Done(c, redlock.Reply{Outcome: redlock.Accepted})
+				c.Done(c, driver.Reply{Outcome: driver.Accepted})
 			}
 		}}
 	},
 	// Keys expire long before the client thinks.
-	"short TTL": func(n redlock.Node) redlock.Node {
-		return altered(n, func(c *redlock.Command) bool {
+	"short TTL": func(n driver.Node) driver.Node {
+		return altered(n, func(c *driver.Command) bool {
 			c.TTL = max(c.TTL/20, time.Millisecond)
 			return true
 		})
 	},
 	// Keys stay.
-	"no release, long TTL": func(n redlock.Node) redlock.Node {
-		return altered(n, func(c *redlock.Command) bool {
+	"no release, long TTL": func(n driver.Node) driver.Node {
+		return altered(n, func(c *driver.Command) bool {
 			c.TTL = time.Hour
-			return c.Op != redlock.OpRelease
+			return c.Op != driver.OpRelease
 		})
 	},
-	"leaks": func(n redlock.Node) redlock.Node {
+	"leaks": func(n driver.Node) driver.Node {
 		go func() { select {} }()
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -66,23 +67,23 @@ var kept []net.Listener
 
 // node is a node that does something else.
 type node struct {
-	redlock.Node
-	do func([]*redlock.Command)
+	driver.Node
+	do func([]*driver.Command)
 }
 
-func (n node) Do(batch []*redlock.Command) { n.do(batch) }
+func (n node) Do(batch []*driver.Command) { n.do(batch) }
 
 // altered is a node that gets other commands; those for which alter is false it does not get, and they are accepted.
-func altered(n redlock.Node, alter func(*redlock.Command) bool) redlock.Node {
-	return node{n, func(batch []*redlock.Command) {
-		var sent []*redlock.Command
+func altered(n driver.Node, alter func(*driver.Command) bool) driver.Node {
+	return node{n, func(batch []*driver.Command) {
+		var sent []*driver.Command
 		for _, c := range batch {
 			other := *c
-			other.Done = func(_ *redlock.Command, r redlock.Reply) { c.Done(c, r) }
+			other.Done = func(_ *driver.Command, r driver.Reply) { c.Done(c, r) }
 			if alter(&other) {
 				sent = append(sent, &other)
 			} else {
-				c.Done(c, redlock.Reply{Outcome: redlock.Accepted})
+				c.Done(c, driver.Reply{Outcome: driver.Accepted})
 			}
 		}
 		if len(sent) > 0 {

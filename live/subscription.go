@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
@@ -21,7 +21,7 @@ type subscription struct {
 	host   *host
 	pubsub *redis.PubSub
 	cancel context.CancelFunc
-	waiter redlock.Waiter
+	waiter driver.Waiter
 
 	// Under the turn:
 	confirmed bool

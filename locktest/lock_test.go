@@ -12,10 +12,11 @@ import (
 
 	"redlocksim/locktest"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 )
 
-// ownLock is a lock library of one's own, as short as can be: it asks all nodes at once through redlock.Node, waits for all
+// ownLock is a lock library of one's own, as short as can be: it asks all nodes at once through driver.Node, waits for all
 // of them, and takes what it got for a lock if it is enough.
 type ownLock struct {
 	env    protocols.Env
@@ -41,8 +42,8 @@ func (x *ownLock) TryLock(ctx context.Context, resource string, ttl time.Duratio
 	l := &ownLease{lock: x, resource: resource, value: fmt.Sprint(x.env.Name(), x.values)}
 	start := x.env.LockClock().Now()
 	l.until = start.Add(ttl - ttl/100 - 2*time.Millisecond)
-	if l.ask(redlock.OpAcquire, ttl) < x.enough || !x.env.LockClock().Now().Before(l.until) {
-		l.ask(redlock.OpRelease, 0)
+	if l.ask(driver.OpAcquire, ttl) < x.enough || !x.env.LockClock().Now().Before(l.until) {
+		l.ask(driver.OpRelease, 0)
 		return nil, redlock.ErrTaken
 	}
 	x.env.Believe(ctx, l.until)
@@ -58,7 +59,7 @@ type ownLease struct {
 }
 
 // ask sends a command to all nodes and counts those that accept it in time.
-func (l *ownLease) ask(op redlock.Op, ttl time.Duration) (accepted int) {
+func (l *ownLease) ask(op driver.Op, ttl time.Duration) (accepted int) {
 	env := l.lock.env
 	nodes := env.Nodes()
 	waiter, patience := env.Tasks().NewWaiter(), env.Settings.NodeTimeout
@@ -66,10 +67,10 @@ func (l *ownLease) ask(op redlock.Op, ttl time.Duration) (accepted int) {
 	timer := env.LockClock().AfterFunc(patience, func() { late = true; waiter.Wake() })
 	defer timer.Stop()
 	for _, node := range nodes {
-		node.Do([]*redlock.Command{{Op: op, Keys: []string{l.resource}, Value: l.value, TTL: ttl, Round: l.rounds,
-			Deadline: env.LockClock().Now().Add(patience), Done: func(_ *redlock.Command, r redlock.Reply) {
+		node.Do([]*driver.Command{{Op: op, Keys: []string{l.resource}, Value: l.value, TTL: ttl, Round: l.rounds,
+			Deadline: env.LockClock().Now().Add(patience), Done: func(_ *driver.Command, r driver.Reply) {
 				answers++
-				if r.Outcome == redlock.Accepted && !late {
+				if r.Outcome == driver.Accepted && !late {
 					accepted++
 				}
 				waiter.Wake()
@@ -87,7 +88,7 @@ func (l *ownLease) Context() context.Context                    { return context
 func (l *ownLease) Token() (int64, bool)                        { return 0, false }
 func (l *ownLease) Extend(context.Context, time.Duration) error { return errors.New("not extended") }
 func (l *ownLease) Unlock(context.Context) error {
-	if l.ask(redlock.OpRelease, 0) < l.lock.enough {
+	if l.ask(driver.OpRelease, 0) < l.lock.enough {
 		return errors.New("some nodes may hold it still")
 	}
 	return nil

@@ -45,8 +45,8 @@ func ofTheAdapter() []Mutant {
 			Name: "wire-extend-by-set", Tier: "wire",
 			Bug: "a renewal is a plain SET, also where the lock was released meanwhile", Real: "RedLock.net #64, Redisson #7272",
 			Edits: []Edit{
-				{"redlock/goredis/node.go", plainSet, "if c.Op == redlock.OpExtend {\n\t\t\treturn redis.NewStatusCmd(ctx, \"set\", keys[0], value, \"px\", ttl)\n\t\t}\n\t\t" + plainSet},
-				{"internal/batch/script.go", "case redlock.OpExtend:\n\t\treturn Extend", "case redlock.OpExtend:\n\t\treturn None"},
+				{"redlock/goredis/node.go", plainSet, "if c.Op == driver.OpExtend {\n\t\t\treturn redis.NewStatusCmd(ctx, \"set\", keys[0], value, \"px\", ttl)\n\t\t}\n\t\t" + plainSet},
+				{"internal/batch/script.go", "case driver.OpExtend:\n\t\treturn Extend", "case driver.OpExtend:\n\t\treturn None"},
 			},
 			Killers: []string{"56-late-extend/after-release", "56-late-extend/at-the-next-holder"},
 		},
@@ -107,7 +107,7 @@ func ofTheAdapter() []Mutant {
 			Name: "wire-lost-is-done", Tier: "wire",
 			Bug: "what is lost of a batch whose beginning was answered is taken for done",
 			Edits: []Edit{{"redlock/goredis/node.go", "return n.read(&requests[request], sent[request], command, looks)",
-				"if first, ok := sent[0].(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(sent[request].Err()) == redlock.Refused {\n\t\t\treturn batch.Unanswered, redlock.Reply{Outcome: redlock.Accepted}\n\t\t}\n\t\treturn n.read(&requests[request], sent[request], command, looks)"}},
+				"if first, ok := sent[0].(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(sent[request].Err()) == driver.Refused {\n\t\t\treturn batch.Unanswered, driver.Reply{Outcome: driver.Accepted}\n\t\t}\n\t\treturn n.read(&requests[request], sent[request], command, looks)"}},
 			Killers: []string{"75-split-batches/with-a-reset"},
 		},
 		{

@@ -68,10 +68,10 @@ func ofTheLibrary() []Mutant {
 				{"redlock/round.go", "deadline := r.start.Add(c.nodeTimeout)", "deadline := r.start.Add(time.Hour)"},
 				{"redlock/round.go", "c.clock.AfterFunc(c.nodeTimeout, r.timeOut)", "c.clock.AfterFunc(time.Hour, r.timeOut)"},
 				{"redlock/round.go", "\t\tc.batchers[i].ask(&r.commands[i])\n",
-					"\t\tc.batchers[i].ask(&r.commands[i])\n\t\tfor r.op == OpAcquire && !r.hasAnswered(i) {\n\t\t\tr.waiter.Wait(context.Background())\n\t\t}\n"},
+					"\t\tc.batchers[i].ask(&r.commands[i])\n\t\tfor r.op == driver.OpAcquire && !r.hasAnswered(i) {\n\t\t\tr.waiter.Wait(context.Background())\n\t\t}\n"},
 				{"redlock/round.go", "func (r *round) isSettled() bool {",
 					"func (r *round) hasAnswered(i int) bool {\n\tr.claim.mu.Lock()\n\tdefer r.claim.mu.Unlock()\n\treturn r.ballot.answered.has(i)\n}\n\nfunc (r *round) isSettled() bool {"},
-				{"redlock/round.go", "if decided {", "if decided || r.op == OpAcquire {"},
+				{"redlock/round.go", "if decided {", "if decided || r.op == driver.OpAcquire {"},
 			},
 			Killers: []string{"15-sequential-acquire/parallel-returns-at-quorum", "11-three-nodes-unreachable"},
 		},
@@ -79,7 +79,7 @@ func ofTheLibrary() []Mutant {
 			Name: "an-error-fails-the-acquire",
 			Bug:  "an error of one node fails an acquire that has its quorum, and the keys remain", Real: "redlock-rb #129, redlock-py #27",
 			Edits: []Edit{
-				{"redlock/round.go", "\tcase r.ballot.reached(q):\n", "\tcase r.op == OpAcquire && r.ballot.answered != r.ballot.replied():\n\t\tr.settled, r.verdict = true, ErrNoQuorum\n\tcase r.ballot.reached(q):\n"},
+				{"redlock/round.go", "\tcase r.ballot.reached(q):\n", "\tcase r.op == driver.OpAcquire && r.ballot.answered != r.ballot.replied():\n\t\tr.settled, r.verdict = true, ErrNoQuorum\n\tcase r.ballot.reached(q):\n"},
 				{"redlock/attempt.go", "return &failure{err: err, claim: cl, release: cl.releaseAfter(r)}",
 					"if reason == ErrNoQuorum {\n\t\terr.Cause = reason\n\t\treturn &failure{err: err, claim: cl, release: r}\n\t}\n\treturn &failure{err: err, claim: cl, release: cl.releaseAfter(r)}"},
 			},
@@ -148,8 +148,8 @@ func ofTheLibrary() []Mutant {
 			Name: "releases-known-votes-only",
 			Bug:  "a SET that timed out, and was applied, is not released", Real: "redlock-rb #76, #78",
 			Edits: []Edit{
-				{"redlock/release.go", "func (cl *claim) releaseAfter(acquire *round) *round {\n\tr := cl.newRound(OpRelease, 0, allNodes(len(cl.client.nodes)))",
-					"func (cl *claim) releaseAfter(acquire *round) *round {\n\tr := cl.newRound(OpRelease, 0, acquire.ballot.accepted)"},
+				{"redlock/release.go", "func (cl *claim) releaseAfter(acquire *round) *round {\n\tr := cl.newRound(driver.OpRelease, 0, allNodes(len(cl.client.nodes)))",
+					"func (cl *claim) releaseAfter(acquire *round) *round {\n\tr := cl.newRound(driver.OpRelease, 0, acquire.ballot.accepted)"},
 				{"redlock/release.go", "r.awaited = acquire.ballot.replied()", "r.awaited = acquire.ballot.accepted"},
 			},
 			Killers: []string{"55-replies-lost-once"},
@@ -169,8 +169,8 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "an-error-of-an-extend-releases",
 			Bug:  "an extend that fails on one node releases the others", Real: "redsync #151",
-			Edits: []Edit{{"redlock/extend.go", "cl.observe(Event{Step: QuorumReached, Op: OpExtend, Accepted: r.votes, Quorum: c.quorum})",
-				"cl.observe(Event{Step: QuorumReached, Op: OpExtend, Accepted: r.votes, Quorum: c.quorum})\n\tif r.ballot.answered != r.ballot.accepted {\n\t\tcl.releaseAll()\n\t}"}},
+			Edits: []Edit{{"redlock/extend.go", "cl.observe(Event{Step: QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})",
+				"cl.observe(Event{Step: QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})\n\tif r.ballot.answered != r.ballot.accepted {\n\t\tcl.releaseAll()\n\t}"}},
 			Killers: []string{"57-renewal-fails-once/three-nodes"},
 		},
 		{
@@ -206,7 +206,7 @@ func ofTheLibrary() []Mutant {
 			Edits: []Edit{
 				{"redlock/renew.go", "ctx, cancel := c.clock.WithCancel(ctx)", "ctx, cancel := c.clock.WithCancel(context.WithoutCancel(ctx))"},
 				{"redlock/renew.go", "\t\tcancel(nil)\n\t\tfor !hasEnded() {", "\t\t_ = cancel\n\t\tfor false && !hasEnded() {"},
-				{"redlock/batch.go", "return cl.released\n", "return false\n"},
+				{"redlock/command.go", "return cl.released\n", "return false\n"},
 				{"redlock/extend.go", "if ended := l.state(); ended != nil {\n\t\treturn &Error{", "if ended := l.state(); ended != nil && ended != ErrReleased {\n\t\treturn &Error{"},
 				{"sim/model/model.go", "case !ok || r.value != c.Value:", "case ok && r.value != c.Value:"},
 				{"sim/model/model.go", "s.keys[key] = record{r.value, now + ttl, r.set}", "s.keys[key] = record{c.Value, now + ttl, r.set}"},
@@ -247,8 +247,8 @@ func ofTheLibrary() []Mutant {
 			Name: "batch-without-the-rest",
 			Bug:  "of the releases that wait for a batch only the first is ever sent",
 			Edits: []Edit{
-				{"redlock/batch.go", "min(len(b.releases), largestBatch)", "min(len(b.releases), 1)"},
-				{"redlock/batch.go", "slices.Delete(b.releases, 0, len(going))", "nil"},
+				{"redlock/batch.go", "released < len(b.releases) && len(going) < largestBatch", "released < len(b.releases) && len(going) < 1"},
+				{"redlock/batch.go", "slices.Delete(b.releases, 0, released)", "nil"},
 			},
 			Killers: []string{"67-batches/together"},
 		},
@@ -269,7 +269,7 @@ func ofTheLibrary() []Mutant {
 			Bug:  "who waited in the client has the lock without asking the nodes",
 			Edits: []Edit{{"redlock/queue.go", "lease, failed := c.attempt(ctx, t.keys, lockTerm, t.value, before)",
 				"if t.value != \"\" {\n\t\tcl := &claim{client: c, ctx: valuesOf(ctx), keys: t.keys, name: nameOf(t.keys), value: t.value, attempt: 1, call: t.value}\n" +
-					"\t\tuntil := c.clock.Now().Add(lockTerm.ttl)\n\t\tcl.observe(Event{Step: Granted, Op: OpAcquire, Validity: lockTerm.ttl, Until: until})\n" +
+					"\t\tuntil := c.clock.Now().Add(lockTerm.ttl)\n\t\tcl.observe(Event{Step: Granted, Op: driver.OpAcquire, Validity: lockTerm.ttl, Until: until})\n" +
 					"\t\treturn newLease(cl, lockTerm, lockTerm.ttl, until), nil\n\t}\n\tlease, failed := c.attempt(ctx, t.keys, lockTerm, t.value, before)"}},
 			Killers: []string{"73-waiting-in-one-client/contention", "73-waiting-in-one-client/turns"},
 		},

@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Of is what a run reached.
@@ -75,9 +76,9 @@ func (l *look) read() {
 // The words of the library in a step's Detail.
 var (
 	tooLate    = redlock.ErrTooLate.Error()
-	another    = redlock.Declined.Of(redlock.OpAcquire)
-	voted      = redlock.Accepted.Of(redlock.OpAcquire)
-	quarantine = redlock.Quarantined.String()
+	another    = driver.Declined.Of(driver.OpAcquire)
+	voted      = driver.Accepted.Of(driver.OpAcquire)
+	quarantine = driver.Quarantined.String()
 	ended      = []string{"context canceled", "context deadline exceeded"}
 )
 

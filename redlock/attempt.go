@@ -3,6 +3,8 @@ package redlock
 import (
 	"context"
 	"sync"
+
+	"redlocksim/redlock/driver"
 )
 
 // claim is what one attempt lays on the nodes under its own value: from its first SET until the last key of it is
@@ -63,28 +65,28 @@ func (c *Client) attempt(ctx context.Context, keys []string, t term, first strin
 			return nil, before.unsent(keys, number, err)
 		}
 	}
-	cl.observe(Event{Step: AttemptStarted, Op: OpAcquire})
+	cl.observe(Event{Step: AttemptStarted, Op: driver.OpAcquire})
 
-	r := cl.ask(OpAcquire, t.ttl)
+	r := cl.ask(driver.OpAcquire, t.ttl)
 	err = r.wait(ctx)
 	if err == errBehind {
 		r, err = cl.raise(ctx, r, t)
 	}
 	if err != nil {
-		cl.observe(Event{Step: QuorumLost, Op: OpAcquire, Accepted: r.votes, Quorum: c.quorum, Err: err})
+		cl.observe(Event{Step: QuorumLost, Op: driver.OpAcquire, Accepted: r.votes, Quorum: c.quorum, Err: err})
 		return nil, cl.deny(ctx, r, err)
 	}
-	cl.observe(Event{Step: QuorumReached, Op: OpAcquire, Accepted: r.votes, Quorum: c.quorum})
+	cl.observe(Event{Step: QuorumReached, Op: driver.OpAcquire, Accepted: r.votes, Quorum: c.quorum})
 
 	now := c.clock.Now()
 	validity := Validity(t.ttl, now.Sub(r.start), t.drift)
 	until := now.Add(validity)
-	cl.observe(Event{Step: ValidityComputed, Op: OpAcquire, Validity: validity, Until: until})
+	cl.observe(Event{Step: ValidityComputed, Op: driver.OpAcquire, Validity: validity, Until: until})
 	if validity <= 0 {
 		return nil, cl.deny(ctx, r, ErrTooLate)
 	}
 	lease := newLease(cl, t, validity, until)
-	cl.observe(Event{Step: Granted, Op: OpAcquire, Validity: validity, Until: until, Token: cl.token})
+	cl.observe(Event{Step: Granted, Op: driver.OpAcquire, Validity: validity, Until: until, Token: cl.token})
 	return lease, nil
 }
 
@@ -100,13 +102,13 @@ func valuesOf(ctx context.Context) context.Context {
 func (cl *claim) deny(ctx context.Context, r *round, reason error) *failure {
 	err := r.failed(ctx, reason)
 	err.Attempts = cl.attempt
-	cl.observe(Event{Step: Denied, Op: OpAcquire, Err: err})
+	cl.observe(Event{Step: Denied, Op: driver.OpAcquire, Err: err})
 	return &failure{err: err, claim: cl, release: cl.releaseAfter(r)}
 }
 
 // unsent is the failure of an attempt that came to nothing before anything was sent, after f, if that is not nil.
 func (f *failure) unsent(keys []string, number int, cause error) *failure {
-	now := &failure{err: &Error{Op: OpAcquire, Resource: nameOf(keys), Attempts: number, Cause: cause}}
+	now := &failure{err: &Error{Op: driver.OpAcquire, Resource: nameOf(keys), Attempts: number, Cause: cause}}
 	if f != nil {
 		now.claim, now.release = f.claim, f.release
 	}
@@ -125,7 +127,7 @@ func (f *failure) because(cause error) *failure {
 func (f *failure) final() error {
 	if f.claim != nil {
 		f.release.leave()
-		f.claim.observe(Event{Step: GaveUp, Op: OpAcquire, Err: f.err})
+		f.claim.observe(Event{Step: GaveUp, Op: driver.OpAcquire, Err: f.err})
 	}
 	return f.err
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // When the decision is taken, what it is, and what it says of each node. The plans are those of scripted.next.
@@ -64,7 +66,7 @@ func TestDecision(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, len(strings.Fields(c.acquire)), func(w *world) {
-				w.script(OpAcquire, c.acquire)
+				w.script(driver.OpAcquire, c.acquire)
 				ttl := 10 * time.Second
 				if c.ttl != "" {
 					ttl = millis(c.ttl)
@@ -80,13 +82,13 @@ func TestDecision(t *testing.T) {
 					if want := w.began.Add(ttl - w.drift.For(ttl)); !lease.Until().Equal(want) {
 						w.Errorf("until %v, want %v", lease.Until(), want)
 					}
-					if strings.Trim(w.sent(OpRelease), "0") != "" {
-						w.Errorf("sent releases %s after a grant", w.sent(OpRelease))
+					if strings.Trim(w.sent(driver.OpRelease), "0") != "" {
+						w.Errorf("sent releases %s after a grant", w.sent(driver.OpRelease))
 					}
 					return
 				}
 				var e *Error
-				if !errors.As(err, &e) || e.Op != OpAcquire || e.Resource != "r" || e.Attempts != 1 {
+				if !errors.As(err, &e) || e.Op != driver.OpAcquire || e.Resource != "r" || e.Attempts != 1 {
 					w.Errorf("error %#v", err)
 				}
 				want := fmt.Sprintf("redlock: acquire %q: %v (%s)", "r", e.Reason, c.nodes)
@@ -95,7 +97,7 @@ func TestDecision(t *testing.T) {
 				}
 				// Released at once on all nodes, whatever they had said, under the value of the acquire.
 				for _, n := range w.nodes {
-					a, r := n.received(OpAcquire), n.received(OpRelease)
+					a, r := n.received(driver.OpAcquire), n.received(driver.OpRelease)
 					if len(r) != 1 || r[0].Value != a[0].Value || w.began.Add(millis(c.at)) != r[0].sent {
 						w.Errorf("node %s was sent the releases %+v", n.name, r)
 					}
@@ -158,15 +160,15 @@ func TestContextEndsDuringAcquire(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 5, func(w *world) {
-				w.script(OpAcquire, c.acquire)
+				w.script(driver.OpAcquire, c.acquire)
 				ctx, cancel := context.WithTimeout(w.Context(), millis("10"))
 				defer cancel()
 				lease, err := c.call(w, ctx)
 				if lease != nil || matches(err) != "NotAcquired DeadlineExceeded" || w.at() != millis("10") {
 					w.Errorf("at %v: %v, %v (matches %s)", w.at(), lease, err, matches(err))
 				}
-				if w.sent(OpRelease) != "11111" {
-					w.Errorf("sent releases %s", w.sent(OpRelease))
+				if w.sent(driver.OpRelease) != "11111" {
+					w.Errorf("sent releases %s", w.sent(driver.OpRelease))
 				}
 				w.atTime(millis("20"))
 				if w.holders("r") != "" {
@@ -181,8 +183,8 @@ func TestContextEndsDuringAcquire(t *testing.T) {
 func TestGrantAndContextEndTogether(t *testing.T) {
 	in(t, 1, func(w *world) {
 		ctx, end := context.WithCancel(w.Context())
-		c, err := New([]Node{callback{func(cmd *Command) {
-			cmd.Done(cmd, Reply{Outcome: Accepted})
+		c, err := New([]driver.Node{callback{func(cmd *driver.Command) {
+			cmd.Done(cmd, driver.Reply{Outcome: driver.Accepted})
 			end()
 		}}})
 		if err != nil {
@@ -199,11 +201,11 @@ func TestGrantAndContextEndTogether(t *testing.T) {
 }
 
 // callback is a node that does what a test wants.
-type callback struct{ do func(*Command) }
+type callback struct{ do func(*driver.Command) }
 
 func (callback) Name() string { return "callback" }
 
-func (n callback) Do(batch []*Command) {
+func (n callback) Do(batch []*driver.Command) {
 	for _, cmd := range batch {
 		n.do(cmd)
 	}
@@ -213,14 +215,14 @@ func (n callback) Do(batch []*Command) {
 func TestDecisionIsFrozen(t *testing.T) {
 	t.Run("lost", func(t *testing.T) {
 		in(t, 5, func(w *world) {
-			w.script(OpAcquire, "no:1 no:2 refused:3 no:4 no:5")
+			w.script(driver.OpAcquire, "no:1 no:2 refused:3 no:4 no:5")
 			_, err := w.TryLock(w.Context(), "r", time.Second)
 			const want = `redlock: acquire "r": no quorum of nodes (A held by another; B held by another; C refused: scripted; D unanswered; E unanswered)`
 			if err.Error() != want {
 				w.Errorf("got  %v\nwant %s", err, want)
 			}
 		}, WithObserver(atStep(func(e Event) {
-			if e.Step == NodeAnswered && e.Node.Node == "A" && e.Op == OpAcquire {
+			if e.Step == NodeAnswered && e.Node.Node == "A" && e.Op == driver.OpAcquire {
 				time.Sleep(millis("10"))
 			}
 		})))
@@ -240,7 +242,7 @@ func TestDecisionIsFrozen(t *testing.T) {
 	// All five time out at once; the third decides.
 	t.Run("timed out after 50ms", func(t *testing.T) {
 		in(t, 5, func(w *world) {
-			w.script(OpAcquire, "lost lost lost lost lost")
+			w.script(driver.OpAcquire, "lost lost lost lost lost")
 			_, err := w.TryLock(w.Context(), "r", time.Second)
 			const want = `redlock: acquire "r": no quorum of nodes (A timed out after 50ms; B timed out after 50ms; C timed out after 50ms; D timed out after 50ms; E timed out after 50ms)`
 			if err.Error() != want {
@@ -257,9 +259,9 @@ func TestDecisionIsFrozen(t *testing.T) {
 // A reply that comes after the node timeout counts as unknown, also if the timer has not run yet.
 func TestReplyAfterNodeTimeout(t *testing.T) {
 	in(t, 1, func(w *world) {
-		w.script(OpAcquire, "ok:60")
+		w.script(driver.OpAcquire, "ok:60")
 		if _, err := w.TryLock(w.Context(), "r", time.Second); matches(err) != "NotAcquired NoQuorum" {
 			w.Errorf("a reply 10 ms after the node timeout: %v", text(err))
 		}
-	}, WithClock(lateClock{SystemClock(), millis("20")}))
+	}, WithClock(lateClock{driver.SystemClock(), millis("20")}))
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // DefaultBatching is how many unanswered commands a node has before others wait, unless set otherwise.
@@ -36,22 +38,22 @@ const largestBatch = 256
 
 // batcher is the way of the client's commands to one node, in batches.
 type batcher struct {
-	node     Node
-	clock    Clock
+	node     driver.Node
+	clock    driver.Clock
 	limit    int           // how many commands may be on their way before others wait
 	timeout  time.Duration // the node timeout
 	patience time.Duration // after which a batch is no longer waited for
 
 	mu       sync.Mutex
-	releases []*Command // that wait, and go first
-	others   []*Command
+	releases []*nodeCommand // that wait, and go first
+	others   []*nodeCommand
 	aloft    []*batch // those on their way that are waited for, oldest first
 	spare    []*batch // to be used again
-	timer    Timer
+	timer    driver.Timer
 	armed    bool
 	sending  bool // somebody is: what waits meanwhile is sent by them
-	going    [largestBatch]*Command
-	dropped  []*Command // by board: their locks are being released
+	going    [largestBatch]*driver.Command
+	dropped  []*nodeCommand // by board: their locks are being released
 }
 
 // batch is what was sent together. The batcher's lock guards it.
@@ -60,14 +62,14 @@ type batch struct {
 	sent time.Time
 }
 
-func newBatcher(n Node, c *Client) *batcher {
+func newBatcher(n driver.Node, c *Client) *batcher {
 	return &batcher{node: n, clock: c.clock, limit: c.batching, timeout: c.nodeTimeout, patience: c.nodeTimeout / 4}
 }
 
 // ask sends the command, now or with others.
-func (b *batcher) ask(cmd *Command) {
+func (b *batcher) ask(cmd *nodeCommand) {
 	b.mu.Lock()
-	if cmd.Op == OpRelease {
+	if cmd.Op == driver.OpRelease {
 		b.releases = append(b.releases, cmd)
 	} else {
 		b.others = append(b.others, cmd)
@@ -77,7 +79,7 @@ func (b *batcher) ask(cmd *Command) {
 
 // answered is to be called after each reply, and when none is waited for any more. Only the first call for a command that
 // was sent counts.
-func (b *batcher) answered(cmd *Command) {
+func (b *batcher) answered(cmd *nodeCommand) {
 	b.mu.Lock()
 	with := cmd.batch
 	if with == nil {
@@ -122,7 +124,7 @@ func (b *batcher) send() {
 		going := b.board(now)
 		b.mu.Unlock()
 		for _, c := range b.dropped {
-			c.round.withdraw(c.node, now)
+			c.withdraw(now)
 		}
 		if len(going) > 0 {
 			b.node.Do(going)
@@ -143,48 +145,44 @@ func (b *batcher) unanswered() (n int) {
 	return n
 }
 
-// isReleased: what else is still to be sent of the claim would only be in the way of its release.
-func (cl *claim) isReleased() bool {
-	cl.mu.Lock()
-	defer cl.mu.Unlock()
-	return cl.released
-}
-
 // board makes a batch of the first that wait and still have a point; others it drops. The batcher is locked.
-func (b *batcher) board(now time.Time) (going []*Command) {
-	b.dropped = b.dropped[:0]
-	going = append(b.going[:0], b.releases[:min(len(b.releases), largestBatch)]...)
-	b.releases = slices.Delete(b.releases, 0, len(going))
-	seen := 0
-	for ; seen < len(b.others) && len(going) < largestBatch; seen++ {
-		switch c := b.others[seen]; {
-		case !now.Before(c.Deadline): // it times out
-		case c.round.claim.isReleased():
-			b.dropped = append(b.dropped, c)
-		default:
-			going = append(going, c)
-		}
-	}
-	b.others = slices.Delete(b.others, 0, seen)
-	if len(going) == 0 {
-		return nil
-	}
-
+func (b *batcher) board(now time.Time) (going []*driver.Command) {
 	var together *batch
 	if n := len(b.spare); n > 0 {
 		together, b.spare = b.spare[n-1], b.spare[:n-1]
 	} else {
 		together = &batch{}
 	}
-	*together = batch{open: len(going), sent: now}
-	b.aloft = append(b.aloft, together)
-	for _, c := range going {
-		c.batch = together
-		if c.Op == OpRelease && c.Deadline.Sub(now) < b.timeout-b.patience {
+
+	going, b.dropped = b.going[:0], b.dropped[:0]
+	released := 0
+	for ; released < len(b.releases) && len(going) < largestBatch; released++ {
+		c := b.releases[released]
+		if c.Deadline.Sub(now) < b.timeout-b.patience {
 			// It has waited, or its client stood still. That is no reason to leave the key where it is.
 			c.Deadline, c.ownDeadline = now.Add(b.timeout), true
 		}
+		c.batch, going = together, append(going, &c.Command)
 	}
+	b.releases = slices.Delete(b.releases, 0, released)
+	seen := 0
+	for ; seen < len(b.others) && len(going) < largestBatch; seen++ {
+		switch c := b.others[seen]; {
+		case !now.Before(c.Deadline): // it times out
+		case c.isMoot():
+			b.dropped = append(b.dropped, c)
+		default:
+			c.batch, going = together, append(going, &c.Command)
+		}
+	}
+	b.others = slices.Delete(b.others, 0, seen)
+
+	if len(going) == 0 {
+		b.spare = append(b.spare, together)
+		return nil
+	}
+	*together = batch{open: len(going), sent: now}
+	b.aloft = append(b.aloft, together)
 	return going
 }
 

@@ -6,20 +6,22 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // ledger is a node that notes the batches it is given, and answers when the test says so.
 type ledger struct {
 	mu      sync.Mutex
-	batches [][]*Command
+	batches [][]*driver.Command
 }
 
 func (*ledger) Name() string { return "ledger" }
 
-func (l *ledger) Do(batch []*Command) {
+func (l *ledger) Do(batch []*driver.Command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.batches = append(l.batches, append([]*Command(nil), batch...))
+	l.batches = append(l.batches, append([]*driver.Command(nil), batch...))
 }
 
 // sizes tells how many commands each batch had.
@@ -39,7 +41,7 @@ func (l *ledger) answer(number int) {
 	b := l.batches[number]
 	l.mu.Unlock()
 	for _, cmd := range b {
-		cmd.Done(cmd, Reply{Outcome: Accepted})
+		cmd.Done(cmd, driver.Reply{Outcome: driver.Accepted})
 	}
 }
 
@@ -100,7 +102,7 @@ func TestBatches(t *testing.T) {
 			l.mu.Lock()
 			first := l.batches[1][0]
 			l.mu.Unlock()
-			first.Done(first, Reply{Outcome: Accepted})
+			first.Done(first, driver.Reply{Outcome: driver.Accepted})
 		}, "[1 2]"},
 		{"a command that has timed out holds up no other, though its batch is young", 1, func(w *world, l *ledger) {
 			w.ask(1, millis("1"))
@@ -123,7 +125,7 @@ func TestBatches(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			in(t, 1, func(w *world) {
 				l := &ledger{}
-				c, err := New([]Node{l}, WithBatching(test.n))
+				c, err := New([]driver.Node{l}, WithBatching(test.n))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -136,7 +138,7 @@ func TestBatches(t *testing.T) {
 		})
 	}
 	for _, n := range []int{0, -1} {
-		if _, err := New([]Node{&ledger{}}, WithBatching(n)); !errors.Is(err, ErrInvalid) {
+		if _, err := New([]driver.Node{&ledger{}}, WithBatching(n)); !errors.Is(err, ErrInvalid) {
 			t.Errorf("WithBatching(%d): %v", n, err)
 		}
 	}
@@ -147,7 +149,7 @@ func TestBatches(t *testing.T) {
 func TestBatchesAndDeadlines(t *testing.T) {
 	in(t, 1, func(w *world) {
 		l := &ledger{}
-		c, err := New([]Node{l}, WithBatching(1), WithClock(lateClock{SystemClock(), millis("60")}))
+		c, err := New([]driver.Node{l}, WithBatching(1), WithClock(lateClock{driver.SystemClock(), millis("60")}))
 		if err != nil {
 			t.Fatal(err)
 		}

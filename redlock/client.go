@@ -10,11 +10,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
+
+// MaxNodes is the largest number of nodes of a Client.
+const MaxNodes = 64
 
 // Client takes locks on a fixed set of nodes. It is safe for concurrent use.
 type Client struct {
-	nodes       []Node
+	nodes       []driver.Node
 	quorum      int
 	drift       Drift
 	nodeTimeout time.Duration
@@ -22,8 +27,8 @@ type Client struct {
 	retryMax    time.Duration
 	lossLead    time.Duration // 0: by the TTL
 	observer    Observer
-	clock       Clock
-	tasks       Tasks
+	clock       driver.Clock
+	tasks       driver.Tasks
 	rand        io.Reader
 	counterTTL  time.Duration // 0: no fencing
 	guard       Guard         // its MaxTTL 0: no guard
@@ -46,7 +51,7 @@ type Client struct {
 
 // New returns a client over the nodes. All clients of a lock must be given the same nodes. It refuses none, more than
 // [MaxNodes], and a node that is listed twice, whose vote would count twice.
-func New(nodes []Node, opts ...Option) (*Client, error) {
+func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 	if len(nodes) == 0 || len(nodes) > MaxNodes {
 		return nil, fmt.Errorf("%w: %d nodes, must be from 1 to %d", ErrInvalid, len(nodes), MaxNodes)
 	}
@@ -68,8 +73,8 @@ func New(nodes []Node, opts ...Option) (*Client, error) {
 		batching:    DefaultBatching,
 		retryMin:    50 * time.Millisecond,
 		retryMax:    150 * time.Millisecond,
-		clock:       SystemClock(),
-		tasks:       SystemTasks(),
+		clock:       driver.SystemClock(),
+		tasks:       driver.SystemTasks(),
 		rand:        rand.Reader,
 	}
 	for _, n := range nodes {
@@ -127,7 +132,7 @@ func (c *Client) end() {
 }
 
 // notify has w woken when the client is closed, and when nothing is open any more after that, until unnotify.
-func (c *Client) notify(w Waiter) *list.Element {
+func (c *Client) notify(w driver.Waiter) *list.Element {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closing.PushBack(w)
@@ -141,9 +146,9 @@ func (c *Client) unnotify(e *list.Element) {
 
 func (c *Client) wakeClosing() {
 	c.mu.Lock()
-	var all []Waiter
+	var all []driver.Waiter
 	for e := c.closing.Front(); e != nil; e = e.Next() {
-		all = append(all, e.Value.(Waiter))
+		all = append(all, e.Value.(driver.Waiter))
 	}
 	c.mu.Unlock()
 	for _, w := range all {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"redlocksim/redlock/driver"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -17,7 +19,7 @@ func TestNewRefuses(t *testing.T) {
 	factor := func(f string) Option { return WithDrift(Drift{Factor: decimal.RequireFromString(f)}) }
 	const invalid = "redlock: invalid argument: "
 	for _, c := range []struct {
-		nodes []Node
+		nodes []driver.Node
 		opt   Option
 		want  string
 	}{
@@ -75,7 +77,7 @@ func TestNewTakes(t *testing.T) {
 // The caller may go on using its slice of nodes.
 func TestNewKeepsItsOwnNodes(t *testing.T) {
 	in(t, 1, func(w *world) {
-		nodes := []Node{w.node(0)}
+		nodes := []driver.Node{w.node(0)}
 		c, err := New(nodes)
 		if err != nil {
 			w.Fatal(err)
@@ -113,8 +115,8 @@ func TestArguments(t *testing.T) {
 						t.Errorf("%s: %v, %v (matches %s)\nwant %s (matches %s)", name, lease, err, matches(err), c.want, c.matches)
 					}
 				}
-				if w.sent(OpAcquire) != "000" || w.at() != 0 {
-					t.Errorf("sent %s, took %v", w.sent(OpAcquire), w.at())
+				if w.sent(driver.OpAcquire) != "000" || w.at() != 0 {
+					t.Errorf("sent %s, took %v", w.sent(driver.OpAcquire), w.at())
 				}
 				w.transcript("")
 			})
@@ -142,8 +144,8 @@ func TestLeaseArguments(t *testing.T) {
 				w.Errorf("%v (matches %s)\nwant %s (matches %s)", c.err, matches(c.err), c.want, c.matches)
 			}
 		}
-		if w.sent(OpExtend) != "000" || w.sent(OpRelease) != "000" {
-			w.Errorf("sent %s extends and %s releases", w.sent(OpExtend), w.sent(OpRelease))
+		if w.sent(driver.OpExtend) != "000" || w.sent(driver.OpRelease) != "000" {
+			w.Errorf("sent %s extends and %s releases", w.sent(driver.OpExtend), w.sent(driver.OpRelease))
 		}
 		if err := lease.Unlock(w.Context()); err != nil {
 			w.Errorf("the lease was used up: %v", err)
@@ -167,16 +169,16 @@ func TestCloseWaits(t *testing.T) {
 		{"clean-up", "no:1 no:2 no:3", "ok:1 ok:30 ok:3", func(w *world) { w.TryLock(w.Context(), "r", time.Second) }, millis("32")},
 		{"vote taken back", "no:1 no:2 ok:30", "ok:1 ok:1 ok:1", func(w *world) {
 			w.TryLock(w.Context(), "r", time.Second)
-			w.node(2).next(OpRelease, "ok:11")
+			w.node(2).next(driver.OpRelease, "ok:11")
 		}, millis("41")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 3, func(w *world) {
 				if c.acquire != "" {
-					w.script(OpAcquire, c.acquire)
+					w.script(driver.OpAcquire, c.acquire)
 				}
 				if c.release != "" {
-					w.script(OpRelease, c.release)
+					w.script(driver.OpRelease, c.release)
 				}
 				c.call(w)
 				if err := w.Close(w.Context()); err != nil || w.at() != c.want {
@@ -193,7 +195,7 @@ func TestCloseWaits(t *testing.T) {
 // Several can wait in Close, each with a bound of its own.
 func TestCloseBound(t *testing.T) {
 	in(t, 3, func(w *world) {
-		w.script(OpAcquire, "ok:1 ok:2 lost")
+		w.script(driver.OpAcquire, "ok:1 ok:2 lost")
 		w.mustLock(time.Second)
 		done := make(chan string)
 		for _, bound := range []string{"100", "10", "200"} {
@@ -218,7 +220,7 @@ func TestCloseBound(t *testing.T) {
 
 func TestClosedRefuses(t *testing.T) {
 	in(t, 3, func(w *world) {
-		w.script(OpAcquire, "ok ok lost")
+		w.script(driver.OpAcquire, "ok ok lost")
 		lease := w.mustLock(time.Second)
 		ended, end := context.WithCancel(w.Context())
 		end()
@@ -233,8 +235,8 @@ func TestClosedRefuses(t *testing.T) {
 				w.Errorf("%s after Close: %v", name, err)
 			}
 		}
-		if w.sent(OpAcquire) != "111" || w.sent(OpExtend) != "000" {
-			w.Errorf("sent %s acquires and %s extends", w.sent(OpAcquire), w.sent(OpExtend))
+		if w.sent(driver.OpAcquire) != "111" || w.sent(driver.OpExtend) != "000" {
+			w.Errorf("sent %s acquires and %s extends", w.sent(driver.OpAcquire), w.sent(driver.OpExtend))
 		}
 		// What is held can still be given back.
 		if err := lease.Unlock(w.Context()); err != nil || w.holders("r") != "" {
@@ -267,8 +269,8 @@ func TestCloseEndsRetries(t *testing.T) {
 // A vote that is about to be taken back is not over for Close.
 func TestCloseWaitsForTakingBack(t *testing.T) {
 	in(t, 3, func(w *world) {
-		w.script(OpAcquire, "no:1 no:2 ok:30")
-		w.script(OpRelease, "ok:1 ok:1 ok:1")
+		w.script(driver.OpAcquire, "no:1 no:2 ok:30")
+		w.script(driver.OpRelease, "ok:1 ok:1 ok:1")
 		w.TryLock(w.Context(), "r", time.Second)
 		// Found out at 30 ms, sent at 40, answered 3 ms later.
 		if err := w.Close(w.Context()); err != nil || w.at() != millis("43") {
@@ -286,7 +288,7 @@ func TestCloseWaitsForCalls(t *testing.T) {
 	for _, step := range []Step{AttemptStarted, Denied} {
 		t.Run(step.String(), func(t *testing.T) {
 			in(t, 1, func(w *world) {
-				w.script(OpAcquire, "no:1")
+				w.script(driver.OpAcquire, "no:1")
 				go w.TryLock(w.Context(), "r", time.Second)
 				w.atTime(millis("5"))
 				if err := w.Close(w.Context()); err != nil {

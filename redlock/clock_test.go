@@ -4,23 +4,27 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // lateClock runs its timers late, as after a pause of the process; negative: early.
 type lateClock struct {
-	Clock
+	driver.Clock
 	late time.Duration
 }
 
-func (c lateClock) AfterFunc(d time.Duration, f func()) Timer { return c.Clock.AfterFunc(d+c.late, f) }
+func (c lateClock) AfterFunc(d time.Duration, f func()) driver.Timer {
+	return c.Clock.AfterFunc(d+c.late, f)
+}
 
 // firedClock counts the timers that fire.
 type firedClock struct {
-	Clock
+	driver.Clock
 	fired *atomic.Int32
 }
 
-func (c firedClock) AfterFunc(d time.Duration, f func()) Timer {
+func (c firedClock) AfterFunc(d time.Duration, f func()) driver.Timer {
 	return c.Clock.AfterFunc(d, func() { c.fired.Add(1); f() })
 }
 
@@ -38,14 +42,14 @@ func TestLeaseOverBeforeItsTimer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 3, func(w *world) {
-				w.script(OpAcquire, "now now now")
-				w.script(OpExtend, "now now now")
+				w.script(driver.OpAcquire, "now now now")
+				w.script(driver.OpExtend, "now now now")
 				lease := w.mustLock(time.Second)
 				w.atTime(c.at)
 				if err := c.call(w, lease); matches(err) != c.matches {
 					w.Errorf("%v, want %q", err, c.matches)
 				}
-			}, WithClock(lateClock{SystemClock(), millis("200")}))
+			}, WithClock(lateClock{driver.SystemClock(), millis("200")}))
 		})
 	}
 }
@@ -58,7 +62,7 @@ func TestLossTimerComesEarly(t *testing.T) {
 		if w.at() != millis("938") {
 			w.Errorf("context ended at %v", w.at())
 		}
-	}, WithClock(lateClock{SystemClock(), -millis("10")}))
+	}, WithClock(lateClock{driver.SystemClock(), -millis("10")}))
 }
 
 // Whoever has what he waited for stops his timer.
@@ -78,7 +82,7 @@ func TestTimersAreStopped(t *testing.T) {
 		if n := fired.Load(); n != 0 {
 			w.Errorf("%d timers fired", n)
 		}
-	}, WithClock(firedClock{SystemClock(), &fired}))
+	}, WithClock(firedClock{driver.SystemClock(), &fired}))
 }
 
 // An expiry that had begun when the lease was released finds it released.

@@ -3,6 +3,8 @@ package redlock
 import (
 	"cmp"
 	"slices"
+
+	"redlocksim/redlock/driver"
 )
 
 // A counter that is wrong by far must not be followed: one node whose counter was overwritten would take the resource's
@@ -45,18 +47,18 @@ func credible(counters []int64, witnesses int, slack int64) int64 {
 
 // heardCounter keeps the counter that an answer to an acquire with a token tells of. The client remembers what it can
 // believe of those that others have raised.
-func (r *round) heardCounter(node int, reply Reply) {
+func (r *round) heardCounter(node int, reply driver.Reply) {
 	cl := r.claim
 	cl.mu.Lock()
 	switch reply.Outcome {
-	case Accepted:
+	case driver.Accepted:
 		r.counters[node] = r.commands[node].Conditions.Token
-	case Declined, Behind:
+	case driver.Declined, driver.Behind:
 		r.counters[node] = reply.Token
 	}
 	believed := credible(r.counters, cl.client.witnesses(), nearCounters)
 	cl.mu.Unlock()
-	if reply.Outcome != Accepted && believed > 0 {
+	if reply.Outcome != driver.Accepted && believed > 0 {
 		cl.client.tokens.learn(cl.keys, believed)
 	}
 }

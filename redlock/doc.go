@@ -33,7 +33,10 @@
 // every lock that it may have forgotten has ended, whatever becomes of its clock; [Client.PrepareGuard] prepares new
 // nodes.
 //
+// Adapters to a Redis client library, and simulators, implement what is in [redlocksim/redlock/driver].
+//
 // The files follow the algorithm: lock.go (the loop), queue.go (whose turn it is), attempt.go (one attempt), value.go, round.go (asking all nodes
-// at once), batch.go (what concurrent calls ask of a node goes together), quorum.go, validity.go, release.go, extend.go,
-// lease.go, straggler.go (answers that come late); then renew.go, wake.go, fencing.go and guard.go.
+// at once), command.go (what one node is asked), batch.go (what concurrent calls ask of a node goes together), quorum.go,
+// validity.go, release.go, extend.go, lease.go, straggler.go (answers that come late); then renew.go, wake.go, fencing.go
+// and guard.go.
 package redlock

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/internal/printable"
+	"redlocksim/redlock/driver"
 )
 
 // What an [Error] can be matched against with errors.Is.
@@ -39,14 +40,14 @@ var (
 // NodeOutcome is what came of a round on one node.
 type NodeOutcome struct {
 	Node    string
-	Outcome Outcome
+	Outcome driver.Outcome
 	Err     error         // why, for TimedOut, Refused and Failed
 	Took    time.Duration // from the start of the round (of an acquire, the first) to the answer; zero if Unanswered
 }
 
 // Error says why an acquire, extend, release or prepare did not succeed, and what each node answered.
 type Error struct {
-	Op       Op
+	Op       driver.Op
 	Resource string
 	Attempts int           // acquires only: how many were made; 0 if the call never had its turn
 	Reason   error         // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended it first
@@ -60,7 +61,7 @@ type Error struct {
 // answered (of those that Failed).
 func (e *Error) Unwrap() []error {
 	var errs []error
-	if e.Op == OpAcquire {
+	if e.Op == driver.OpAcquire {
 		errs = append(errs, ErrNotAcquired)
 	}
 	if e.Reason != nil {
@@ -70,7 +71,7 @@ func (e *Error) Unwrap() []error {
 		errs = append(errs, e.Cause)
 	}
 	for _, n := range e.Nodes {
-		if n.Outcome == Failed && n.Err != nil {
+		if n.Outcome == driver.Failed && n.Err != nil {
 			errs = append(errs, n.Err)
 		}
 	}
@@ -105,9 +106,9 @@ func (e *Error) Error() string {
 		}
 		fmt.Fprintf(&b, "%s%s %s", sep, n.Node, n.Outcome.Of(e.Op))
 		switch {
-		case n.Outcome == TimedOut && e.NodeTimeout != 0:
+		case n.Outcome == driver.TimedOut && e.NodeTimeout != 0:
 			fmt.Fprintf(&b, " after %v", e.NodeTimeout)
-		case n.Outcome == TimedOut, n.Err == nil:
+		case n.Outcome == driver.TimedOut, n.Err == nil:
 		default:
 			fmt.Fprintf(&b, ": %s", printable.Text(n.Err.Error(), shownAnswer))
 		}
@@ -116,27 +117,4 @@ func (e *Error) Error() string {
 		b.WriteByte(')')
 	}
 	return b.String()
-}
-
-// Of gives the outcome in the words of the operation: "granted" for an accepted acquire, and so on.
-func (o Outcome) Of(op Op) string {
-	switch {
-	case o == Accepted && op == OpAcquire:
-		return "granted"
-	case o == Accepted && op == OpExtend:
-		return "extended"
-	case o == Accepted && op == OpRelease:
-		return "released"
-	case o == Accepted && op == OpPrepare:
-		return "prepared"
-	case o == Declined && op == OpPrepare:
-		return "not prepared"
-	case o == Declined && op == OpAcquire:
-		return "held by another"
-	case o == Behind:
-		return "ahead of the token"
-	case o == Declined:
-		return "not ours any more"
-	}
-	return o.String()
 }

@@ -6,29 +6,31 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 func TestErrorText(t *testing.T) {
 	nodes := []NodeOutcome{
-		{Node: "A", Outcome: Accepted, Took: time.Millisecond}, {Node: "B", Outcome: Declined}, {Node: "C", Outcome: Failed, Err: errors.New("LOADING")},
-		{Node: "D", Outcome: TimedOut, Err: context.DeadlineExceeded}, {Node: "E"}, {Node: "F", Outcome: Outcome(9)},
+		{Node: "A", Outcome: driver.Accepted, Took: time.Millisecond}, {Node: "B", Outcome: driver.Declined}, {Node: "C", Outcome: driver.Failed, Err: errors.New("LOADING")},
+		{Node: "D", Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, {Node: "E"}, {Node: "F", Outcome: driver.Outcome(9)},
 	}
 	for _, c := range []struct {
 		err           Error
 		want, matches string
 	}{
-		{Error{Op: OpAcquire, Resource: "a b", Attempts: 2, Reason: ErrTaken, Cause: context.Canceled, Nodes: nodes},
+		{Error{Op: driver.OpAcquire, Resource: "a b", Attempts: 2, Reason: ErrTaken, Cause: context.Canceled, Nodes: nodes},
 			`redlock: acquire "a b": held by another: context canceled after 2 attempts ` +
 				`(A granted; B held by another; C failed: LOADING; D timed out; E unanswered; F Outcome(9))`, "NotAcquired Taken Canceled"},
-		{Error{Op: OpExtend, Resource: "r", Reason: ErrNoQuorum, Nodes: nodes},
+		{Error{Op: driver.OpExtend, Resource: "r", Reason: ErrNoQuorum, Nodes: nodes},
 			`redlock: extend "r": no quorum of nodes (A extended; B not ours any more; C failed: LOADING; D timed out; E unanswered; F Outcome(9))`, "NoQuorum"},
-		{Error{Op: OpRelease, Resource: "r", Reason: ErrLost, Nodes: nodes[:2]}, `redlock: release "r": lease lost (A released; B not ours any more)`, "Lost"},
-		{Error{Op: OpRelease, Resource: "r", Reason: ErrNoQuorum, NodeTimeout: 50 * time.Millisecond, Nodes: nodes[3:5]},
+		{Error{Op: driver.OpRelease, Resource: "r", Reason: ErrLost, Nodes: nodes[:2]}, `redlock: release "r": lease lost (A released; B not ours any more)`, "Lost"},
+		{Error{Op: driver.OpRelease, Resource: "r", Reason: ErrNoQuorum, NodeTimeout: 50 * time.Millisecond, Nodes: nodes[3:5]},
 			`redlock: release "r": no quorum of nodes (D timed out after 50ms; E unanswered)`, "NoQuorum"},
-		{Error{Op: OpAcquire, Resource: "r\x1b[2J\n", Reason: ErrNoQuorum, Nodes: []NodeOutcome{{Node: "A", Outcome: Failed, Err: errors.New("ERR \x1b[2J\r\n::error::")}}},
+		{Error{Op: driver.OpAcquire, Resource: "r\x1b[2J\n", Reason: ErrNoQuorum, Nodes: []NodeOutcome{{Node: "A", Outcome: driver.Failed, Err: errors.New("ERR \x1b[2J\r\n::error::")}}},
 			`redlock: acquire "r\x1b[2J\n": no quorum of nodes (A failed: ERR \x1b[2J\r\n::error::)`, "NotAcquired NoQuorum"},
-		{Error{Op: OpRelease, Resource: "r", Cause: context.Canceled}, `redlock: release "r": context canceled`, "Canceled"},
-		{Error{Op: Op(7), Resource: "r", Reason: ErrReleased}, `redlock: Op(7) "r": lease released`, "Released"},
+		{Error{Op: driver.OpRelease, Resource: "r", Cause: context.Canceled}, `redlock: release "r": context canceled`, "Canceled"},
+		{Error{Op: driver.Op(7), Resource: "r", Reason: ErrReleased}, `redlock: Op(7) "r": lease released`, "Released"},
 	} {
 		if c.err.Error() != c.want || matches(&c.err) != c.matches {
 			t.Errorf("got  %v (matches %s)\nwant %s (matches %s)", &c.err, matches(&c.err), c.want, c.matches)
@@ -39,13 +41,13 @@ func TestErrorText(t *testing.T) {
 // The outcomes of an error say how long each node took.
 func TestErrorTook(t *testing.T) {
 	in(t, 3, func(w *world) {
-		w.script(OpAcquire, "no:7 lost no:11")
+		w.script(driver.OpAcquire, "no:7 lost no:11")
 		_, err := w.TryLock(w.Context(), "r", time.Second)
 		var e *Error
 		if !errors.As(err, &e) {
 			w.Fatal(err)
 		}
-		want := []NodeOutcome{{"A", Declined, nil, millis("7")}, {"B", Unanswered, nil, 0}, {"C", Declined, nil, millis("11")}}
+		want := []NodeOutcome{{"A", driver.Declined, nil, millis("7")}, {"B", driver.Unanswered, nil, 0}, {"C", driver.Declined, nil, millis("11")}}
 		for i := range want {
 			if e.Nodes[i] != want[i] {
 				w.Errorf("got %+v, want %+v", e.Nodes[i], want[i])
@@ -59,7 +61,7 @@ func TestErrorsAreShort(t *testing.T) {
 	long := strings.Repeat("x", 64<<20)
 	in(t, 3, func(w *world) {
 		_, err := w.TryLock(w.Context(), long, time.Second)
-		if matches(err) != "Invalid" || len(err.Error()) > 400 || !strings.Contains(err.Error(), "67108864 bytes") || w.sent(OpAcquire) != "000" {
+		if matches(err) != "Invalid" || len(err.Error()) > 400 || !strings.Contains(err.Error(), "67108864 bytes") || w.sent(driver.OpAcquire) != "000" {
 			w.Errorf("%.500v", err)
 		}
 		if _, err = w.TryLockAll(w.Context(), []string{long, "r"}, time.Second); matches(err) != "Invalid" || len(err.Error()) > 400 {
@@ -76,7 +78,7 @@ func TestErrorsAreShort(t *testing.T) {
 			w.Error(err)
 		}
 	})
-	e := &Error{Op: OpAcquire, Resource: long, Reason: ErrNoQuorum, Nodes: []NodeOutcome{{Node: "A", Outcome: Failed, Err: errors.New(long)}}}
+	e := &Error{Op: driver.OpAcquire, Resource: long, Reason: ErrNoQuorum, Nodes: []NodeOutcome{{Node: "A", Outcome: driver.Failed, Err: errors.New(long)}}}
 	if n := len(e.Error()); n > 1000 {
 		t.Errorf("%d bytes", n)
 	}
@@ -84,10 +86,10 @@ func TestErrorsAreShort(t *testing.T) {
 
 // What a node failed with can be matched.
 func TestErrorOfANode(t *testing.T) {
-	limit := &MaxTTLError{time.Second, time.Minute}
-	err := error(&Error{Op: OpAcquire, Reason: ErrNoQuorum, Nodes: []NodeOutcome{
-		{Node: "A", Outcome: TimedOut, Err: context.DeadlineExceeded}, {Node: "B", Outcome: Failed, Err: limit}, {Node: "C", Outcome: Refused, Err: errScripted}}})
-	if found := (*MaxTTLError)(nil); !errors.As(err, &found) || found != limit {
+	limit := &driver.MaxTTLError{Node: time.Second, Client: time.Minute}
+	err := error(&Error{Op: driver.OpAcquire, Reason: ErrNoQuorum, Nodes: []NodeOutcome{
+		{Node: "A", Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, {Node: "B", Outcome: driver.Failed, Err: limit}, {Node: "C", Outcome: driver.Refused, Err: errScripted}}})
+	if found := (*driver.MaxTTLError)(nil); !errors.As(err, &found) || found != limit {
 		t.Error("the error of the node that failed is not found")
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errScripted) {

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // The nodes live in this process here; those of a program come from redlocksim/redlock/goredis.
 func Example() {
-	nodes := []redlock.Node{newMemory("a", 0), newMemory("b", 0), newMemory("c", 0)}
+	nodes := []driver.Node{newMemory("a", 0), newMemory("b", 0), newMemory("c", 0)}
 	client, err := redlock.New(nodes)
 	if err != nil {
 		panic(err)
@@ -44,7 +45,7 @@ func Example() {
 // Work of unknown length is done under a lock that is renewed, and that others can take soon after its holder has died. The
 // lock is waited for for 5 s at the most, which does not bound the work.
 func ExampleClient_Hold() {
-	client, err := redlock.New([]redlock.Node{newMemory("a", 0), newMemory("b", 0), newMemory("c", 0)})
+	client, err := redlock.New([]driver.Node{newMemory("a", 0), newMemory("b", 0), newMemory("c", 0)})
 	if err != nil {
 		panic(err)
 	}
@@ -69,7 +70,7 @@ func ExampleClient_Hold() {
 
 // A lock is not taken twice: what is called under it is given the lease.
 func ExampleLease() {
-	client, err := redlock.New([]redlock.Node{newMemory("a", 0), newMemory("b", 0), newMemory("c", 0)})
+	client, err := redlock.New([]driver.Node{newMemory("a", 0), newMemory("b", 0), newMemory("c", 0)})
 	if err != nil {
 		panic(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // Extend makes the lease last for ttl from now, less the drift allowance, if a quorum of nodes still holds its key and
@@ -20,26 +22,26 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	_, t, err := c.admit(ctx, cl.keys, ttl)
 	if err != nil {
 		if e := (*Error)(nil); errors.As(err, &e) {
-			e.Op = OpExtend
+			e.Op = driver.OpExtend
 		}
 		return err
 	}
 	if ended := l.state(); ended != nil {
-		return &Error{Op: OpExtend, Resource: l.Resource(), Reason: ended}
+		return &Error{Op: driver.OpExtend, Resource: l.Resource(), Reason: ended}
 	}
 
-	cl.observe(Event{Step: ExtendStarted, Op: OpExtend})
-	r := cl.ask(OpExtend, t.ttl)
+	cl.observe(Event{Step: ExtendStarted, Op: driver.OpExtend})
+	r := cl.ask(driver.OpExtend, t.ttl)
 	if err := r.wait(ctx); err != nil {
-		cl.observe(Event{Step: QuorumLost, Op: OpExtend, Accepted: r.votes, Quorum: c.quorum, Err: err})
+		cl.observe(Event{Step: QuorumLost, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum, Err: err})
 		return l.notExtended(ctx, r, err)
 	}
-	cl.observe(Event{Step: QuorumReached, Op: OpExtend, Accepted: r.votes, Quorum: c.quorum})
+	cl.observe(Event{Step: QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})
 
 	now := c.clock.Now()
 	validity := Validity(t.ttl, now.Sub(r.start), t.drift)
 	until := now.Add(validity)
-	cl.observe(Event{Step: ValidityComputed, Op: OpExtend, Validity: validity, Until: until})
+	cl.observe(Event{Step: ValidityComputed, Op: driver.OpExtend, Validity: validity, Until: until})
 	if validity <= 0 {
 		return l.notExtended(ctx, r, ErrTooLate)
 	}
@@ -50,7 +52,7 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if ended != nil {
 		return l.notExtended(ctx, r, ended)
 	}
-	cl.observe(Event{Step: Extended, Op: OpExtend, Validity: until.Sub(now), Until: until})
+	cl.observe(Event{Step: Extended, Op: driver.OpExtend, Validity: until.Sub(now), Until: until})
 	return nil
 }
 
@@ -71,7 +73,7 @@ func (l *Lease) notExtended(ctx context.Context, r *round, reason error) error {
 		reason = ended
 	}
 	err := r.failed(ctx, reason)
-	l.claim.observe(Event{Step: NotExtended, Op: OpExtend, Err: err})
+	l.claim.observe(Event{Step: NotExtended, Op: driver.OpExtend, Err: err})
 	if reason == ErrLost {
 		l.lose()
 	}

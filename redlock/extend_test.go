@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // An extend at 100 ms of a lease over 1 s, granted by all five nodes at 0 and good until 988 ms.
@@ -55,7 +57,7 @@ func TestExtend(t *testing.T) {
 					c.before(w)
 				}
 				held := w.holders("r")
-				w.script(OpExtend, c.extend)
+				w.script(driver.OpExtend, c.extend)
 				ctx := w.Context()
 				if c.bound != "" {
 					var cancel context.CancelFunc
@@ -69,8 +71,8 @@ func TestExtend(t *testing.T) {
 				if got := lease.Until().Sub(w.began); got != millis(c.until) {
 					w.Errorf("until %v, want %sms", got, c.until)
 				}
-				if strings.Trim(w.sent(OpRelease), "0") != "" {
-					w.Errorf("sent releases %s", w.sent(OpRelease))
+				if strings.Trim(w.sent(driver.OpRelease), "0") != "" {
+					w.Errorf("sent releases %s", w.sent(driver.OpRelease))
 				}
 				if c.until == "988" && w.at() > millis("938") {
 					return
@@ -109,7 +111,7 @@ func TestExtendMovesTheContext(t *testing.T) {
 func TestExtendAgain(t *testing.T) {
 	in(t, 3, func(w *world) {
 		lease := w.mustLock(time.Second)
-		w.script(OpExtend, "ok:1 lost lost")
+		w.script(driver.OpExtend, "ok:1 lost lost")
 		if err := lease.Extend(w.Context(), 2*time.Second); matches(err) != "NoQuorum" {
 			w.Error(err)
 		}
@@ -133,8 +135,8 @@ func TestExtendDuringUnlock(t *testing.T) {
 				lease := w.mustLock(time.Second)
 				until := lease.Until()
 				w.atTime(millis("100"))
-				w.script(OpExtend, c.extend)
-				w.script(OpRelease, c.release)
+				w.script(driver.OpExtend, c.extend)
+				w.script(driver.OpRelease, c.release)
 				done := make(chan error)
 				go func() { done <- lease.Extend(w.Context(), time.Minute) }()
 				w.atTime(millis("101"))
@@ -145,8 +147,8 @@ func TestExtendDuringUnlock(t *testing.T) {
 					w.Errorf("Extend: %v, until %v", err, lease.Until().Sub(w.began))
 				}
 				w.atTime(time.Second)
-				if w.holders("r") != "" || w.sent(OpRelease) != "11111" {
-					w.Errorf("held by %q, releases %s", w.holders("r"), w.sent(OpRelease))
+				if w.holders("r") != "" || w.sent(driver.OpRelease) != "11111" {
+					w.Errorf("held by %q, releases %s", w.holders("r"), w.sent(driver.OpRelease))
 				}
 			})
 		})
@@ -178,7 +180,7 @@ func TestLeadFollowsTheExtend(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 1, func(w *world) {
-				w.script(OpAcquire, "ok:"+c.slow)
+				w.script(driver.OpAcquire, "ok:"+c.slow)
 				lease := w.mustLock(millis(c.ttl))
 				w.atTime(millis(c.at))
 				if err := lease.Extend(w.Context(), millis(c.extend)); err != nil {

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // Fencing has every grant carry a number that grows with each grant of the resource, [Lease.Token], for storage that
@@ -56,24 +57,6 @@ func wholeMilliseconds(what string, d time.Duration) error {
 	return nil
 }
 
-// tokenPrefix begins the names of the counters, GuardKey is the name of the restart guard's record. Neither is a lock.
-const (
-	tokenPrefix = "redlock:token:"
-	GuardKey    = "redlock:guard"
-)
-
-// TokenKey is the name of the counter that belongs to a lock's key.
-func TokenKey(key string) string { return tokenPrefix + key }
-
-// IsLockKey reports whether a key on a node can be a lock's. Counters and the guard's record are none: they outlive all
-// locks.
-func IsLockKey(key string) bool { return !isReserved(key) }
-
-// IsTokenKey reports whether a key on a node is a lock's fencing counter.
-func IsTokenKey(key string) bool { return strings.HasPrefix(key, tokenPrefix) }
-
-func isReserved(key string) bool { return key == GuardKey || IsTokenKey(key) }
-
 func (c *Client) isFenced() bool { return c.counterTTL != 0 }
 
 // errBehind ends the round of a first token: a quorum would vote for a higher one.
@@ -97,8 +80,8 @@ func (cl *claim) raise(ctx context.Context, first *round, t term) (*round, error
 	cl.mu.Lock()
 	cl.raised = true
 	cl.mu.Unlock()
-	cl.observe(Event{Step: TokenRaised, Op: OpAcquire, Token: cl.token})
-	r := cl.newRound(OpAcquire, t.ttl, first.ballot.asked)
+	cl.observe(Event{Step: TokenRaised, Op: driver.OpAcquire, Token: cl.token})
+	r := cl.newRound(driver.OpAcquire, t.ttl, first.ballot.asked)
 	r.start = first.start
 	r.send()
 	return r, r.wait(ctx)

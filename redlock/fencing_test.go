@@ -11,12 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	_ "redlocksim/internal/nofailfile"
+	"redlocksim/redlock/driver"
 )
 
 // another is a client of its own over the same nodes, which nobody observes.
 func (w *world) another(opts ...Option) *Client {
 	w.Helper()
-	nodes := make([]Node, len(w.nodes))
+	nodes := make([]driver.Node, len(w.nodes))
 	for i, n := range w.nodes {
 		nodes[i] = n
 	}
@@ -71,15 +72,15 @@ func TestTokens(t *testing.T) {
 				w.Error(err)
 			}
 		}
-		if w.sent(OpAcquire) != "666" {
-			w.Errorf("sent %s acquires", w.sent(OpAcquire))
+		if w.sent(driver.OpAcquire) != "666" {
+			w.Errorf("sent %s acquires", w.sent(driver.OpAcquire))
 		}
 
 		w.atTime(time.Second)
 		late := w.another(fenced)
 		lease, err := late.TryLock(w.Context(), "r", time.Second)
-		if err != nil || token(w, lease) != 4 || w.sent(OpAcquire) != "888" {
-			w.Fatalf("%v, %d, sent %s", err, token(w, lease), w.sent(OpAcquire))
+		if err != nil || token(w, lease) != 4 || w.sent(driver.OpAcquire) != "888" {
+			w.Fatalf("%v, %d, sent %s", err, token(w, lease), w.sent(driver.OpAcquire))
 		}
 
 		w.atTime(1100 * time.Millisecond)
@@ -92,8 +93,8 @@ func TestTokens(t *testing.T) {
 			w.Error(err)
 		}
 		lease, err = waiting.TryLock(w.Context(), "r", time.Second)
-		if err != nil || token(w, lease) != 5 || w.sent(OpAcquire) != "101010" {
-			w.Errorf("%v, %d, sent %s", err, token(w, lease), w.sent(OpAcquire))
+		if err != nil || token(w, lease) != 5 || w.sent(driver.OpAcquire) != "101010" {
+			w.Errorf("%v, %d, sent %s", err, token(w, lease), w.sent(driver.OpAcquire))
 		}
 		// The counters stay when the locks are gone.
 		w.atTime(time.Minute)
@@ -106,7 +107,7 @@ func TestTokens(t *testing.T) {
 // A higher token is proposed in the same attempt, under the same value, and the lease is counted from its beginning.
 func TestTokenRaised(t *testing.T) {
 	in(t, 5, func(w *world) {
-		w.script(OpAcquire, "ok:1 ok:2 behind7:3 behind7:4 behind7:5")
+		w.script(driver.OpAcquire, "ok:1 ok:2 behind7:3 behind7:4 behind7:5")
 		lease := w.mustLock(time.Second)
 		w.atTime(millis("100"))
 		w.transcript(`
@@ -131,7 +132,7 @@ func TestTokenRaised(t *testing.T) {
 			w.Errorf("token %d, counters %s, held by %s", token(w, lease), w.counters("r"), w.holders("r"))
 		}
 		for _, n := range w.nodes {
-			got := n.received(OpAcquire)
+			got := n.received(driver.OpAcquire)
 			if len(got) != 2 || got[0].Value != got[1].Value || got[0].Round != 0 || got[1].Round != 1 || got[0].Conditions.Token != 1 ||
 				got[1].Conditions.Token != 8 || got[1].Deadline != w.began.Add(millis("55")) || got[1].TTL != time.Second ||
 				got[1].Conditions.CounterTTL != DefaultCounterTTL {
@@ -142,8 +143,8 @@ func TestTokenRaised(t *testing.T) {
 			w.Error(err)
 		}
 		w.atTime(millis("200"))
-		if w.holders("r") != "" || w.sent(OpRelease) != "11111" {
-			w.Errorf("held by %s, sent %s releases", w.holders("r"), w.sent(OpRelease))
+		if w.holders("r") != "" || w.sent(driver.OpRelease) != "11111" {
+			w.Errorf("held by %s, sent %s releases", w.holders("r"), w.sent(driver.OpRelease))
 		}
 	}, fenced)
 }
@@ -181,10 +182,10 @@ func TestTokenDecision(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 5, func(w *world) {
-				w.script(OpAcquire, c.acquire)
+				w.script(driver.OpAcquire, c.acquire)
 				rounds := 1
 				if c.again != "" {
-					w.script(OpAcquire, c.again)
+					w.script(driver.OpAcquire, c.again)
 					rounds = 2
 				}
 				ttl := 10 * time.Second
@@ -195,7 +196,7 @@ func TestTokenDecision(t *testing.T) {
 				if w.at() != millis(c.at) || matches(err) != c.matches {
 					w.Errorf("at %v: %v (matches %q), want %s at %sms", w.at(), err, matches(err), c.matches, c.at)
 				}
-				if got := len(w.node(0).received(OpAcquire)); got != rounds {
+				if got := len(w.node(0).received(driver.OpAcquire)); got != rounds {
 					w.Errorf("%d rounds, want %d", got, rounds)
 				}
 				if err == nil {
@@ -212,8 +213,8 @@ func TestTokenDecision(t *testing.T) {
 					w.Errorf("got %v\nwant %s", err, c.nodes)
 				}
 				w.atTime(time.Second)
-				if w.holders("r") != "" || w.sent(OpRelease) != "11111" {
-					w.Errorf("held by %s, sent releases %s", w.holders("r"), w.sent(OpRelease))
+				if w.holders("r") != "" || w.sent(driver.OpRelease) != "11111" {
+					w.Errorf("held by %s, sent releases %s", w.holders("r"), w.sent(driver.OpRelease))
 				}
 			}, fenced)
 		})
@@ -242,9 +243,9 @@ func TestTwoTokensAndTheRelease(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 5, func(w *world) {
 				e := w.node(4)
-				w.script(OpAcquire, "behind7:1 behind7:2 behind7:3 ok:1 "+c.first)
-				w.script(OpAcquire, "ok:1 ok:2 ok:3 ok:4 "+c.second)
-				w.script(OpRelease, "ok:1 ok:1 ok:1 ok:1 "+c.release)
+				w.script(driver.OpAcquire, "behind7:1 behind7:2 behind7:3 ok:1 "+c.first)
+				w.script(driver.OpAcquire, "ok:1 ok:2 ok:3 ok:4 "+c.second)
+				w.script(driver.OpRelease, "ok:1 ok:1 ok:1 ok:1 "+c.release)
 				lease := w.mustLock(time.Second)
 				if w.at() != millis("6") {
 					w.Fatalf("granted at %v", w.at())
@@ -277,8 +278,8 @@ func TestTwoTokensAndTheRelease(t *testing.T) {
 // A grant that is held has every late vote counted once.
 func TestLateVoteForTheFirstTokenJoinsNothing(t *testing.T) {
 	in(t, 5, func(w *world) {
-		w.script(OpAcquire, "behind7:1 behind7:2 behind7:3 ok:20 ok:21")
-		w.script(OpAcquire, "ok:1 ok:2 ok:3 ok:30 no:40")
+		w.script(driver.OpAcquire, "behind7:1 behind7:2 behind7:3 ok:20 ok:21")
+		w.script(driver.OpAcquire, "ok:1 ok:2 ok:3 ok:30 no:40")
 		w.mustLock(time.Second)
 		w.hush()
 		w.atTime(millis("100"))
@@ -295,7 +296,7 @@ func TestLateVoteForTheFirstTokenJoinsNothing(t *testing.T) {
 func TestLateCounters(t *testing.T) {
 	for late, want := range map[string]int64{"50": 8, "51": 2} {
 		in(t, 3, func(w *world) {
-			w.script(OpAcquire, "ok:1 ok:2 behind7:"+late)
+			w.script(driver.OpAcquire, "ok:1 ok:2 behind7:"+late)
 			w.mustLock(time.Second).Unlock(w.Context())
 			w.atTime(millis("100"))
 			if got := token(w, w.mustLock(time.Second)); got != want {
@@ -332,13 +333,13 @@ func TestTokensUsedUp(t *testing.T) {
 func TestConditionsOnlyWhereAsked(t *testing.T) {
 	for _, c := range []struct {
 		opts  []Option
-		want  Conditions
+		want  driver.Conditions
 		token bool
 	}{
-		{nil, Conditions{}, false},
-		{[]Option{fenced}, Conditions{Token: 1, CounterTTL: DefaultCounterTTL}, true},
-		{[]Option{WithFencing(Fencing{CounterTTL: time.Hour})}, Conditions{Token: 1, CounterTTL: time.Hour}, true},
-		{[]Option{WithRestartGuard(Guard{MaxTTL: time.Minute})}, Conditions{MaxTTL: time.Minute}, false},
+		{nil, driver.Conditions{}, false},
+		{[]Option{fenced}, driver.Conditions{Token: 1, CounterTTL: DefaultCounterTTL}, true},
+		{[]Option{WithFencing(Fencing{CounterTTL: time.Hour})}, driver.Conditions{Token: 1, CounterTTL: time.Hour}, true},
+		{[]Option{WithRestartGuard(Guard{MaxTTL: time.Minute})}, driver.Conditions{MaxTTL: time.Minute}, false},
 	} {
 		in(t, 1, func(w *world) {
 			w.node(0).record = "run0 0 60000"
@@ -351,7 +352,7 @@ func TestConditionsOnlyWhereAsked(t *testing.T) {
 			}
 			for _, r := range w.node(0).got {
 				switch {
-				case r.Op != OpAcquire || c.opts == nil:
+				case r.Op != driver.OpAcquire || c.opts == nil:
 					if r.Conditions != nil {
 						w.Errorf("%v with %+v", r.Op, r.Conditions)
 					}
@@ -376,19 +377,19 @@ func TestConditionalArguments(t *testing.T) {
 			{"r", time.Minute + time.Millisecond, []Option{guarded}, "TTL 1m0.001s is larger than 1m0s, the largest by the restart guard"},
 			{"r", time.Minute, []Option{WithFencing(Fencing{CounterTTL: time.Minute})}, ""},
 			{"r", time.Minute + time.Millisecond, []Option{WithFencing(Fencing{CounterTTL: time.Minute})}, "TTL 1m0.001s is larger than 1m0s, for which the fencing counters are kept"},
-			{GuardKey, time.Second, []Option{guarded}, `resource "redlock:guard" has a name that fencing and the restart guard keep for themselves`},
-			{GuardKey, time.Second, []Option{fenced}, `resource "redlock:guard" has a name that fencing and the restart guard keep for themselves`},
-			{TokenKey("x"), time.Second, []Option{fenced}, `resource "redlock:token:x" has a name that fencing and the restart guard keep for themselves`},
-			{TokenKey("x"), time.Second, nil, ""},
+			{driver.GuardKey, time.Second, []Option{guarded}, `resource "redlock:guard" has a name that fencing and the restart guard keep for themselves`},
+			{driver.GuardKey, time.Second, []Option{fenced}, `resource "redlock:guard" has a name that fencing and the restart guard keep for themselves`},
+			{driver.TokenKey("x"), time.Second, []Option{fenced}, `resource "redlock:token:x" has a name that fencing and the restart guard keep for themselves`},
+			{driver.TokenKey("x"), time.Second, nil, ""},
 			{"redlock:", time.Second, []Option{fenced}, ""},
 		} {
-			before := w.sent(OpAcquire)
+			before := w.sent(driver.OpAcquire)
 			_, err := w.another(c.opts...).TryLock(w.Context(), c.resource, c.ttl)
 			if errors.Is(err, ErrInvalid) != (c.want != "") || c.want != "" && err.Error() != "redlock: invalid argument: "+c.want {
 				w.Errorf("got %v, want %s", err, c.want)
 			}
-			if (w.sent(OpAcquire) == before) != (c.want != "") {
-				w.Errorf("%q, %v: sent %s before and %s after", c.resource, c.ttl, before, w.sent(OpAcquire))
+			if (w.sent(driver.OpAcquire) == before) != (c.want != "") {
+				w.Errorf("%q, %v: sent %s before and %s after", c.resource, c.ttl, before, w.sent(driver.OpAcquire))
 			}
 		}
 		w.node(0).restart()
@@ -397,11 +398,11 @@ func TestConditionalArguments(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		if err := lease.Extend(w.Context(), time.Hour); !errors.Is(err, ErrInvalid) || w.sent(OpExtend) != "0" {
+		if err := lease.Extend(w.Context(), time.Hour); !errors.Is(err, ErrInvalid) || w.sent(driver.OpExtend) != "0" {
 			w.Errorf("extend beyond the largest TTL: %v", err)
 		}
 	})
-	if !IsLockKey("r") || IsLockKey(GuardKey) || IsLockKey(TokenKey("r")) {
+	if !driver.IsLockKey("r") || driver.IsLockKey(driver.GuardKey) || driver.IsLockKey(driver.TokenKey("r")) {
 		t.Error("IsLockKey")
 	}
 }
@@ -412,9 +413,9 @@ type instant struct {
 	away bool
 }
 
-func (n *instant) Do(batch []*Command) {
+func (n *instant) Do(batch []*driver.Command) {
 	for _, cmd := range batch {
-		reply := Reply{Outcome: Refused, Err: errScripted}
+		reply := driver.Reply{Outcome: driver.Refused, Err: errScripted}
 		if !n.away {
 			reply = n.apply(cmd)
 		}
@@ -430,7 +431,7 @@ type cluster struct {
 
 func newCluster(n, q, clients int) *cluster {
 	cl := &cluster{}
-	var nodes []Node
+	var nodes []driver.Node
 	for i := range n {
 		node := &instant{scripted: &scripted{name: fmt.Sprint(i), keys: map[string]held{}}}
 		cl.nodes, nodes = append(cl.nodes, node), append(nodes, node)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // Guard keeps nodes that may have forgotten votes from voting until no lock can rest on those: the delayed restart of
@@ -28,7 +30,7 @@ import (
 // record. The nodes' users must be allowed INFO and TIME.
 type Guard struct {
 	// MaxTTL is the largest TTL of any lock, a whole number of milliseconds. A larger TTL is refused. All clients must
-	// have the same: a node with the record of another value fails with a [MaxTTLError].
+	// have the same: a node with the record of another value fails with a [driver.MaxTTLError].
 	MaxTTL time.Duration
 
 	// TrustNodeClock lets the node's clock alone end a quarantine. It is UNSAFE: a step forward ends it early. It is
@@ -45,21 +47,14 @@ func WithRestartGuard(g Guard) Option {
 	}
 }
 
-// MaxTTLError is the error of a node whose record the restart guard has with another largest TTL than the client.
-type MaxTTLError struct{ Node, Client time.Duration }
-
-func (e *MaxTTLError) Error() string {
-	return fmt.Sprintf("redlock: the restart guard's largest TTL is %v on the node and %v in this client", e.Node, e.Client)
-}
-
 // isConditional: acquires of this client are not plain ones.
 func (c *Client) isConditional() bool { return c.counterTTL != 0 || c.guard.MaxTTL != 0 }
 
 // conditions are those of an acquire, for each node.
-func (c *Client) conditions(token int64, now time.Time) []Conditions {
-	all := make([]Conditions, len(c.nodes))
+func (c *Client) conditions(token int64, now time.Time) []driver.Conditions {
+	all := make([]driver.Conditions, len(c.nodes))
 	for i := range all {
-		all[i] = Conditions{Token: token, CounterTTL: c.counterTTL, MaxTTL: c.guard.MaxTTL}
+		all[i] = driver.Conditions{Token: token, CounterTTL: c.counterTTL, MaxTTL: c.guard.MaxTTL}
 	}
 	c.watching.vouch(all, c.guard, now)
 	return all
@@ -90,7 +85,7 @@ func (w *watching) saw(node int, record string, now time.Time) {
 }
 
 // vouch names to each node the quarantine that was watched for long enough.
-func (w *watching) vouch(all []Conditions, g Guard, now time.Time) {
+func (w *watching) vouch(all []driver.Conditions, g Guard, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range all {
@@ -120,9 +115,9 @@ func (c *Client) PrepareGuard(ctx context.Context) error {
 	}
 	value, err := c.newValue()
 	if err != nil {
-		return &Error{Op: OpPrepare, Resource: GuardKey, Reason: ErrNotPrepared, Cause: err}
+		return &Error{Op: driver.OpPrepare, Resource: driver.GuardKey, Reason: ErrNotPrepared, Cause: err}
 	}
-	cl := &claim{client: c, ctx: context.WithoutCancel(ctx), keys: []string{GuardKey}, name: GuardKey, value: value}
+	cl := &claim{client: c, ctx: context.WithoutCancel(ctx), keys: []string{driver.GuardKey}, name: driver.GuardKey, value: value}
 	var all, running nodeSet = allNodes(len(c.nodes)), 0
 	outcomes, runs := cl.prepare(ctx, all, make([]string, len(c.nodes)))
 	for i := range outcomes {
@@ -137,8 +132,8 @@ func (c *Client) PrepareGuard(ctx context.Context) error {
 		}
 	}
 	for _, out := range outcomes {
-		if out.Outcome != Accepted {
-			return &Error{Op: OpPrepare, Resource: GuardKey, Reason: ErrNotPrepared, Cause: ctx.Err(), Nodes: outcomes, NodeTimeout: c.nodeTimeout}
+		if out.Outcome != driver.Accepted {
+			return &Error{Op: driver.OpPrepare, Resource: driver.GuardKey, Reason: ErrNotPrepared, Cause: ctx.Err(), Nodes: outcomes, NodeTimeout: c.nodeTimeout}
 		}
 	}
 	return nil
@@ -149,11 +144,11 @@ func (c *Client) PrepareGuard(ctx context.Context) error {
 func (cl *claim) prepare(ctx context.Context, nodes nodeSet, runs []string) ([]NodeOutcome, []string) {
 	var mu sync.Mutex
 	found := make([]string, len(runs))
-	r := cl.newRound(OpPrepare, 0, nodes)
+	r := cl.newRound(driver.OpPrepare, 0, nodes)
 	r.cleanUp, r.awaited = true, nodes
 	for i := range r.commands {
-		r.commands[i].Conditions = &Conditions{MaxTTL: cl.client.guard.MaxTTL, Watched: runs[i]}
-		r.commands[i].Done = func(cmd *Command, reply Reply) {
+		r.commands[i].Conditions = &driver.Conditions{MaxTTL: cl.client.guard.MaxTTL, Watched: runs[i]}
+		r.commands[i].Done = func(cmd *driver.Command, reply driver.Reply) {
 			mu.Lock()
 			found[i] = reply.Record
 			mu.Unlock()

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 var guarded = WithRestartGuard(Guard{MaxTTL: time.Second})
@@ -109,16 +111,16 @@ func TestPrepareGuardFails(t *testing.T) {
 			want: `redlock: prepare "redlock:guard": not prepared: context canceled (A unanswered; B unanswered; C unanswered)`},
 		{name: "nobody there", ctx: context.Background(), opts: []Option{guarded}, before: func(w *world) { w.silence(w.nodes...) }, at: "50", matches: "NotPrepared",
 			want: `redlock: prepare "redlock:guard": not prepared (A timed out after 50ms; B timed out after 50ms; C timed out after 50ms)`},
-		{name: "one is not reached at first", ctx: context.Background(), opts: []Option{guarded}, before: func(w *world) { w.script(OpPrepare, "ok:1 refused:2 ok:3") },
+		{name: "one is not reached at first", ctx: context.Background(), opts: []Option{guarded}, before: func(w *world) { w.script(driver.OpPrepare, "ok:1 refused:2 ok:3") },
 			at: "6", matches: "NotPrepared", prepared: "AC",
 			want: `redlock: prepare "redlock:guard": not prepared (A prepared; B refused: scripted; C prepared)`},
 		{name: "one is not reached then", ctx: context.Background(), opts: []Option{guarded}, before: func(w *world) {
-			w.script(OpPrepare, "ok:1 ok:2 ok:3")
-			w.script(OpPrepare, "ok:1 lost failed:3")
+			w.script(driver.OpPrepare, "ok:1 ok:2 ok:3")
+			w.script(driver.OpPrepare, "ok:1 lost failed:3")
 		}, at: "53", matches: "NotPrepared", prepared: "A",
 			want: `redlock: prepare "redlock:guard": not prepared (A prepared; B timed out after 50ms; C failed: scripted)`},
 		{name: "one restarts between", ctx: context.Background(), opts: []Option{guarded}, before: func(w *world) {
-			w.script(OpPrepare, "ok:1 ok:1 ok:10")
+			w.script(driver.OpPrepare, "ok:1 ok:1 ok:10")
 			time.AfterFunc(millis("5"), w.node(1).restart)
 		}, at: "13", matches: "NotPrepared", prepared: "AC",
 			want: `redlock: prepare "redlock:guard": not prepared (A prepared; B not prepared; C prepared)`},
@@ -149,7 +151,7 @@ func TestPrepareGuardFails(t *testing.T) {
 // Nothing more is sent when the context has ended.
 func TestPrepareGuardEndsWithItsContext(t *testing.T) {
 	in(t, 2, func(w *world) {
-		w.script(OpPrepare, "ok:1 ok:20")
+		w.script(driver.OpPrepare, "ok:1 ok:20")
 		ctx, cancel := context.WithTimeout(w.Context(), millis("10"))
 		defer cancel()
 		err := w.PrepareGuard(ctx)
@@ -158,8 +160,8 @@ func TestPrepareGuardEndsWithItsContext(t *testing.T) {
 			w.Errorf("at %v: %v", w.at(), err)
 		}
 		w.atTime(millis("100"))
-		if w.sent(OpPrepare) != "11" || w.node(0).record != "" {
-			w.Errorf("sent %s", w.sent(OpPrepare))
+		if w.sent(driver.OpPrepare) != "11" || w.node(0).record != "" {
+			w.Errorf("sent %s", w.sent(driver.OpPrepare))
 		}
 	}, guarded)
 }
@@ -168,8 +170,8 @@ func TestPrepareGuardEndsWithItsContext(t *testing.T) {
 func TestPrepareGuardArrivesLate(t *testing.T) {
 	in(t, 1, func(w *world) {
 		n := w.node(0)
-		n.next(OpPrepare, "ok:1")
-		n.next(OpPrepare, "mute:100")
+		n.next(driver.OpPrepare, "ok:1")
+		n.next(driver.OpPrepare, "mute:100")
 		if err := w.PrepareGuard(w.Context()); matches(err) != "NotPrepared" {
 			w.Error(err)
 		}
@@ -258,7 +260,7 @@ func TestWatchedForLongEnough(t *testing.T) {
 	var w watching
 	start := time.Unix(1000, 0)
 	named := func(at time.Duration, g Guard) string {
-		all := make([]Conditions, 2)
+		all := make([]driver.Conditions, 2)
 		w.vouch(all, g, start.Add(at))
 		return all[0].Watched + "|" + all[1].Watched
 	}
@@ -286,10 +288,10 @@ func TestWatchedForLongEnough(t *testing.T) {
 func TestLateQuarantine(t *testing.T) {
 	in(t, 1, func(w *world) {
 		n := w.node(0)
-		n.next(OpAcquire, "ok:10+41")
+		n.next(driver.OpAcquire, "ok:10+41")
 		w.mustWait(w.Client)
 		w.atTime(millis("100"))
-		n.next(OpAcquire, "ok:10+40")
+		n.next(driver.OpAcquire, "ok:10+40")
 		w.mustWait(w.Client) // has its answer at 150 ms
 		w.atTime(millis("150") + time.Second - 1)
 		w.mustWait(w.Client)
@@ -304,7 +306,7 @@ func TestAnotherMaxTTL(t *testing.T) {
 		_, err := w.another(WithRestartGuard(Guard{MaxTTL: time.Minute})).TryLock(w.Context(), "r", time.Second)
 		const want = `redlock: acquire "r": no quorum of nodes (A failed: redlock: the restart guard's largest TTL is 1s on the node and 1m0s in this client)`
 		var e *Error
-		var limits *MaxTTLError
+		var limits *driver.MaxTTLError
 		if !errors.As(err, &e) || err.Error() != want || !errors.As(e.Nodes[0].Err, &limits) {
 			w.Errorf("got  %v\nwant %s", err, want)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // Lease is a lock that was granted. It ends at [Lease.Until] unless it is extended or released before. It is safe for
@@ -19,7 +21,7 @@ type Lease struct {
 	until time.Time
 	lead  time.Duration // how long before until the context ends
 	ended error         // ErrLost or ErrReleased; nil while the lease lives
-	timer Timer
+	timer driver.Timer
 	bound []*bound
 
 	queue *queue // that it holds up; nil once it does not. The queues' lock guards it
@@ -216,7 +218,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	cl.mu.Lock()
 	if l.ended == ErrReleased {
 		cl.mu.Unlock()
-		return &Error{Op: OpRelease, Resource: l.Resource(), Reason: ErrReleased}
+		return &Error{Op: driver.OpRelease, Resource: l.Resource(), Reason: ErrReleased}
 	}
 	if l.ended != nil {
 		before = l.ended
@@ -234,7 +236,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 		}
 		err = failed
 	}
-	cl.observe(Event{Step: Released, Op: OpRelease, Accepted: r.votes, Quorum: cl.client.quorum, Err: err})
+	cl.observe(Event{Step: Released, Op: driver.OpRelease, Accepted: r.votes, Quorum: cl.client.quorum, Err: err})
 	return err
 }
 
@@ -243,7 +245,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 func (l *Lease) release(ctx context.Context) (r *round, reason error) {
 	defer l.vacate()
 	l.tell(ErrReleased)
-	l.claim.observe(Event{Step: ReleaseStarted, Op: OpRelease})
+	l.claim.observe(Event{Step: ReleaseStarted, Op: driver.OpRelease})
 	r = l.claim.releaseAll()
 	return r, r.wait(ctx)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // The context ends before Until, by the client's clock alone: all nodes are black holes once the lease is granted.
@@ -26,7 +28,7 @@ func TestContextEndsBeforeUntil(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 3, func(w *world) {
-				w.script(OpAcquire, "ok:0 ok:"+c.slow+" lost")
+				w.script(driver.OpAcquire, "ok:0 ok:"+c.slow+" lost")
 				lease := w.mustLock(millis(c.ttl))
 				w.silence(w.nodes...)
 				if at := lease.Until().Sub(w.began); at != millis(c.until) {
@@ -133,7 +135,7 @@ func TestUnlock(t *testing.T) {
 				if c.before != nil {
 					c.before(w, lease)
 				}
-				w.script(OpRelease, c.release)
+				w.script(driver.OpRelease, c.release)
 				ctx := w.Context()
 				if c.bound != "" {
 					var cancel context.CancelFunc
@@ -155,8 +157,8 @@ func TestUnlock(t *testing.T) {
 				if err := lease.Extend(w.Context(), time.Minute); matches(err) != "Released" {
 					w.Errorf("Extend after Unlock: %v", err)
 				}
-				if w.sent(OpRelease) != "11111" || w.sent(OpExtend) != "00000" {
-					w.Errorf("sent releases %s, extends %s", w.sent(OpRelease), w.sent(OpExtend))
+				if w.sent(driver.OpRelease) != "11111" || w.sent(driver.OpExtend) != "00000" {
+					w.Errorf("sent releases %s, extends %s", w.sent(driver.OpRelease), w.sent(driver.OpExtend))
 				}
 			})
 		})
@@ -216,7 +218,7 @@ func TestUnlockTellsTheLoss(t *testing.T) {
 		if !slices.ContainsFunc(w.lines, func(l string) bool { return l == "1s   lost until 988ms" }) {
 			w.Errorf("no loss in %q", w.lines)
 		}
-	}, WithClock(lateClock{SystemClock(), millis("200")}))
+	}, WithClock(lateClock{driver.SystemClock(), millis("200")}))
 }
 
 // Unlock with a context that ends with the lease waits for the nodes all the same, but not beyond what else ends that
@@ -291,7 +293,7 @@ func TestUnlockWithTheLeasesContext(t *testing.T) {
 				defer cancel()
 				ctx := c.context(w, outer, lease)
 				if c.slow {
-					w.script(OpRelease, "ok:40 ok:40 ok:40 ok:40 ok:40")
+					w.script(driver.OpRelease, "ok:40 ok:40 ok:40 ok:40 ok:40")
 				}
 				if c.before != nil {
 					c.before(w, cancel)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/internal/printable"
+	"redlocksim/redlock/driver"
 )
 
 // Lock acquires the lock on the resource, trying again after a random delay until ctx ends. The lease is good for less
@@ -97,7 +98,7 @@ func (c *Client) admit(ctx context.Context, resources []string, ttl time.Duratio
 		return nil, term{}, ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, term{}, &Error{Op: OpAcquire, Resource: nameOf(keys), Cause: err}
+		return nil, term{}, &Error{Op: driver.OpAcquire, Resource: nameOf(keys), Cause: err}
 	}
 	return keys, t, nil
 }
@@ -117,7 +118,7 @@ func (c *Client) keysOf(resources []string) ([]string, error) {
 			return nil, fmt.Errorf("%w: resource %q is longer than %d bytes", ErrInvalid, printable.Short(key, shownName), MaxResource)
 		case i > 0 && key == keys[i-1]:
 			return nil, fmt.Errorf("%w: resource %q is named twice", ErrInvalid, printable.Short(key, shownName))
-		case c.isConditional() && isReserved(key):
+		case c.isConditional() && !driver.IsLockKey(key):
 			return nil, fmt.Errorf("%w: resource %q has a name that fencing and the restart guard keep for themselves", ErrInvalid, printable.Short(key, shownName))
 		}
 	}
@@ -147,7 +148,7 @@ func (c *Client) whyEnded(ctx context.Context) error {
 // sleepUntil returns when the clock reads t, ctx ends, or the client is closed; or, where told is not nil and it is told of
 // a release, earlier: a random part of the wake-up's spread later. It gives the time until which it slept, or would have.
 func (c *Client) sleepUntil(ctx context.Context, t time.Time, told *ear) time.Time {
-	var w Waiter
+	var w driver.Waiter
 	if told != nil {
 		w = told.waiter
 	} else {

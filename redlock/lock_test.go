@@ -9,6 +9,8 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // Every attempt has a value and a start of its own, and the lease counts from the winning one.
@@ -22,7 +24,7 @@ func TestRetries(t *testing.T) {
 			w.Fatal(err)
 		}
 		values := map[string]bool{}
-		acquires := w.node(0).received(OpAcquire)
+		acquires := w.node(0).received(driver.OpAcquire)
 		for _, r := range acquires {
 			values[r.Value] = true
 		}
@@ -67,12 +69,12 @@ func TestRetryWaits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 5, func(w *world) {
-				w.script(OpAcquire, c.acquire)
-				w.script(OpRelease, c.release)
+				w.script(driver.OpAcquire, c.acquire)
+				w.script(driver.OpRelease, c.release)
 				if _, err := w.Lock(w.Context(), "r", time.Second); err != nil {
 					w.Fatal(err)
 				}
-				if at := w.node(0).received(OpAcquire)[1].sent.Sub(w.began); at != millis(c.want) {
+				if at := w.node(0).received(driver.OpAcquire)[1].sent.Sub(w.began); at != millis(c.want) {
 					w.Errorf("second attempt at %v, want %sms", at, c.want)
 				}
 			})
@@ -101,8 +103,8 @@ func TestLockEnds(t *testing.T) {
 				if !errors.Is(err, ErrNotAcquired) || !errors.Is(err, context.DeadlineExceeded) {
 					w.Errorf("matches %s", matches(err))
 				}
-				if w.sent(OpRelease) != w.sent(OpAcquire) {
-					w.Errorf("sent %s acquires and %s releases", w.sent(OpAcquire), w.sent(OpRelease))
+				if w.sent(driver.OpRelease) != w.sent(driver.OpAcquire) {
+					w.Errorf("sent %s acquires and %s releases", w.sent(driver.OpAcquire), w.sent(driver.OpRelease))
 				}
 			})
 		})
@@ -144,8 +146,8 @@ func TestRandomSourceFails(t *testing.T) {
 				if text(err) != c.want || !errors.Is(err, ErrNotAcquired) || !errors.Is(err, io.ErrUnexpectedEOF) {
 					w.Errorf("got %v\nwant %s", err, c.want)
 				}
-				if w.sent(OpAcquire) != c.sent || w.sent(OpRelease) != c.sent {
-					w.Errorf("sent %s acquires, %s releases", w.sent(OpAcquire), w.sent(OpRelease))
+				if w.sent(driver.OpAcquire) != c.sent || w.sent(driver.OpRelease) != c.sent {
+					w.Errorf("sent %s acquires, %s releases", w.sent(driver.OpAcquire), w.sent(driver.OpRelease))
 				}
 			}, WithRand(bytes.NewReader(make([]byte, c.bytes))))
 		})

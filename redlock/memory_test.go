@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // memory is a node in this process, for the example and the stress test: what a Redis server does with a map, after a
@@ -29,7 +29,7 @@ func newMemory(name string, delay time.Duration) *memory {
 
 func (m *memory) Name() string { return m.name }
 
-func (m *memory) Do(batch []*redlock.Command) {
+func (m *memory) Do(batch []*driver.Command) {
 	for _, cmd := range batch {
 		if m.delay == 0 {
 			cmd.Done(cmd, m.apply(cmd))
@@ -42,29 +42,29 @@ func (m *memory) Do(batch []*redlock.Command) {
 	}
 }
 
-func (m *memory) apply(cmd *redlock.Command) redlock.Reply {
+func (m *memory) apply(cmd *driver.Command) driver.Reply {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
 	for _, k := range cmd.Keys {
 		e, there := m.keys[k]
 		there = there && now.Before(e.until)
-		if there != (cmd.Op != redlock.OpAcquire) || (there && e.value != cmd.Value) {
-			return redlock.Reply{Outcome: redlock.Declined}
+		if there != (cmd.Op != driver.OpAcquire) || (there && e.value != cmd.Value) {
+			return driver.Reply{Outcome: driver.Declined}
 		}
 	}
 	for _, k := range cmd.Keys {
-		if cmd.Op == redlock.OpRelease {
+		if cmd.Op == driver.OpRelease {
 			delete(m.keys, k)
 			continue
 		}
 		until := now.Add(cmd.TTL)
-		if e := m.keys[k]; cmd.Op == redlock.OpExtend && e.until.After(until) {
+		if e := m.keys[k]; cmd.Op == driver.OpExtend && e.until.After(until) {
 			until = e.until
 		}
 		m.keys[k] = entry{cmd.Value, until}
 	}
-	return redlock.Reply{Outcome: redlock.Accepted}
+	return driver.Reply{Outcome: driver.Accepted}
 }
 
 func (m *memory) left() int {

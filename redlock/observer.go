@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // Observer is told of the algorithm's steps, for metrics, tracing and logs.
@@ -108,7 +110,7 @@ func Steps() []Step {
 // Event is one step. Fields that do not belong to it are zero.
 type Event struct {
 	Step     Step
-	Op       Op // the operation under way
+	Op       driver.Op // the operation under way
 	Resource string
 	Value    string // the acquisition's unique value
 	Attempt  int    // which attempt of the call, from 1; 0 before the first

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 func TestStepNames(t *testing.T) {
@@ -63,7 +65,7 @@ func TestTranscripts(t *testing.T) {
 			w.node(0).hold("r", time.Minute)
 			w.node(1).hold("r", time.Minute)
 			w.node(3).hold("r", time.Minute)
-			w.script(OpRelease, "ok:2 ok:3 ok:4 ok:5 ok:6")
+			w.script(driver.OpRelease, "ok:2 ok:3 ok:4 ok:5 ok:6")
 			_, err := w.TryLock(w.Context(), "r", time.Second)
 			w.say("%v", err)
 			w.atTime(millis("100"))
@@ -84,7 +86,7 @@ func TestTranscripts(t *testing.T) {
 			9ms node-answered D not ours any more, late [release]
 			10ms node-answered E released, late [release]`},
 		{"no quorum, then a retry that succeeds", func(w *world) {
-			w.script(OpAcquire, "refused:1 refused:2 ok:3 ok:4 refused:5")
+			w.script(driver.OpAcquire, "refused:1 refused:2 ok:3 ok:4 refused:5")
 			lease, err := w.Lock(w.Context(), "r", time.Second)
 			w.say("attempt %d, %v", lease.claim.attempt, err)
 			w.atTime(millis("100"))
@@ -116,7 +118,7 @@ func TestTranscripts(t *testing.T) {
 			20ms node-answered E granted, late [acquire]
 			20ms joined E granted [acquire]`},
 		{"a vote taken back", func(w *world) {
-			w.script(OpAcquire, "no no no no ok:30")
+			w.script(driver.OpAcquire, "no no no no ok:30")
 			w.TryLock(w.Context(), "r", time.Second)
 			w.atTime(millis("10"))
 			w.hush()
@@ -132,7 +134,7 @@ func TestTranscripts(t *testing.T) {
 			w.say("extend")
 			w.say("%v", lease.Extend(w.Context(), time.Second))
 			w.atTime(millis("510"))
-			w.script(OpExtend, "no no no no no")
+			w.script(driver.OpExtend, "no no no no no")
 			w.say("extend")
 			w.say("%v", lease.Extend(w.Context(), time.Second))
 			w.atTime(2 * time.Second)
@@ -160,7 +162,7 @@ func TestTranscripts(t *testing.T) {
 			514ms node-answered D not ours any more, late [extend]
 			515ms node-answered E not ours any more, late [extend]`},
 		{"too late", func(w *world) {
-			w.script(OpAcquire, "ok:1 ok:2 ok:19 lost lost")
+			w.script(driver.OpAcquire, "ok:1 ok:2 ok:19 lost lost")
 			w.TryLock(w.Context(), "r", millis("20"))
 		}, `
 			0s attempt-started 1
@@ -186,7 +188,7 @@ func TestObserverMayCall(t *testing.T) {
 	var current atomic.Pointer[Lease]
 	var seen [len(stepNames)]atomic.Bool
 	in(t, 3, func(w *world) {
-		w.script(OpAcquire, "ok:1 ok:2 ok:30")
+		w.script(driver.OpAcquire, "ok:1 ok:2 ok:30")
 		lease := w.mustLock(time.Second)
 		current.Store(lease)
 		w.atTime(millis("40")) // the vote of C joins
@@ -194,7 +196,7 @@ func TestObserverMayCall(t *testing.T) {
 			w.Error(err)
 		}
 		w.atTime(2 * time.Second) // lost
-		w.script(OpAcquire, "ok:1 ok:2 ok:30")
+		w.script(driver.OpAcquire, "ok:1 ok:2 ok:30")
 		lease = w.mustLock(time.Second)
 		current.Store(lease)
 		lease.Unlock(w.Context()) // the vote of C is taken back

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // Option changes a setting of a Client from its default.
@@ -73,13 +75,13 @@ func WithObserver(o Observer) Option {
 	return func(c *Client) error { c.observer = o; return nil }
 }
 
-// WithClock sets the lock clock; [SystemClock] without it.
-func WithClock(clock Clock) Option {
+// WithClock sets the lock clock; [driver.SystemClock] without it.
+func WithClock(clock driver.Clock) Option {
 	return func(c *Client) error { c.clock = clock; return given(clock != nil, "clock") }
 }
 
-// WithTasks sets how goroutines start and wait; [SystemTasks] without it.
-func WithTasks(t Tasks) Option {
+// WithTasks sets how goroutines start and wait; [driver.SystemTasks] without it.
+func WithTasks(t driver.Tasks) Option {
 	return func(c *Client) error { c.tasks = t; return given(t != nil, "tasks") }
 }
 

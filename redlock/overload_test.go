@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // keeper is a node that answers everything it is sent, after a round trip of 11 ms.
@@ -20,28 +22,28 @@ type keeper struct {
 
 func (k *keeper) Name() string { return k.name }
 
-func (k *keeper) Do(batch []*Command) {
-	kept := append([]*Command(nil), batch...)
+func (k *keeper) Do(batch []*driver.Command) {
+	kept := append([]*driver.Command(nil), batch...)
 	time.AfterFunc(millis("11"), func() {
 		for _, cmd := range kept {
-			cmd.Done(cmd, Reply{Outcome: k.apply(cmd)})
+			cmd.Done(cmd, driver.Reply{Outcome: k.apply(cmd)})
 		}
 	})
 }
 
-func (k *keeper) apply(cmd *Command) Outcome {
+func (k *keeper) apply(cmd *driver.Command) driver.Outcome {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	key := cmd.Keys[0]
 	switch held := k.keys[key]; {
-	case cmd.Op == OpAcquire && held == "":
+	case cmd.Op == driver.OpAcquire && held == "":
 		k.keys[key] = cmd.Value
-		return Accepted
-	case cmd.Op == OpRelease && held == cmd.Value:
+		return driver.Accepted
+	case cmd.Op == driver.OpRelease && held == cmd.Value:
 		delete(k.keys, key)
-		return Accepted
+		return driver.Accepted
 	}
-	return Declined
+	return driver.Declined
 }
 
 // A client with far more to do than its nodes can take refuses some calls, but leaves nothing behind: releases go before
@@ -53,7 +55,7 @@ func TestOverload(t *testing.T) {
 				t.Skip("the race detector takes minutes for 8000 calls at once")
 			}
 			synctest.Test(t, func(t *testing.T) {
-				var nodes []Node
+				var nodes []driver.Node
 				for _, name := range []string{"A", "B", "C"} {
 					nodes = append(nodes, &keeper{name: name, keys: map[string]string{}})
 				}
@@ -105,11 +107,11 @@ func TestOverload(t *testing.T) {
 
 // standing is a clock that stands still for longer than the node timeout, once, when a timer is started.
 type standing struct {
-	Clock
+	driver.Clock
 	still *atomic.Bool
 }
 
-func (c standing) AfterFunc(d time.Duration, f func()) Timer {
+func (c standing) AfterFunc(d time.Duration, f func()) driver.Timer {
 	if c.still.CompareAndSwap(true, false) {
 		time.Sleep(millis("60"))
 	}
@@ -124,16 +126,16 @@ func TestReleaseAfterAStandstill(t *testing.T) {
 		still.Store(true)
 		_ = lease.Unlock(w.Context())
 		w.atTime(time.Second)
-		if sent, held := w.sent(OpRelease), w.holders("r"); still.Load() || sent != "111" || held != "" {
+		if sent, held := w.sent(driver.OpRelease), w.holders("r"); still.Load() || sent != "111" || held != "" {
 			w.Errorf("%s releases were sent, and %q hold the key", sent, held)
 		}
-	}, WithClock(standing{SystemClock(), still}))
+	}, WithClock(standing{driver.SystemClock(), still}))
 }
 
 // giveUpBehindAnother has a call give up whose command waits behind an unanswered one, and gives the node.
 func (w *world) giveUpBehindAnother(opts ...Option) *ledger {
 	l := &ledger{}
-	c, err := New([]Node{l}, append(opts, WithBatching(1))...)
+	c, err := New([]driver.Node{l}, append(opts, WithBatching(1))...)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -180,7 +182,7 @@ func TestNoAnswerToWhatIsNotSent(t *testing.T) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, line := range w.lines {
-			if strings.Contains(line, TimedOut.Of(OpAcquire)) {
+			if strings.Contains(line, driver.TimedOut.Of(driver.OpAcquire)) {
 				t.Error(line)
 			}
 		}
@@ -210,15 +212,15 @@ type chatty struct {
 
 func (*chatty) Name() string { return "chatty" }
 
-func (n *chatty) Do(batch []*Command) {
+func (n *chatty) Do(batch []*driver.Command) {
 	n.nested++
 	n.deepest = max(n.deepest, n.nested)
 	if n.left--; n.left > 0 {
 		another := &claim{client: n.client, ctx: context.Background(), keys: []string{"r"}, value: fmt.Sprint(n.left)}
-		another.ask(OpAcquire, time.Second)
+		another.ask(driver.OpAcquire, time.Second)
 	}
 	for _, cmd := range batch {
-		cmd.Done(cmd, Reply{Outcome: Accepted})
+		cmd.Done(cmd, driver.Reply{Outcome: driver.Accepted})
 	}
 	n.nested--
 }
@@ -226,7 +228,7 @@ func (n *chatty) Do(batch []*Command) {
 // Nodes that answer within Do do not pile calls up on the stack.
 func TestNodesThatAnswerWithinDo(t *testing.T) {
 	n := &chatty{left: 1000}
-	c, err := New([]Node{n})
+	c, err := New([]driver.Node{n})
 	if err != nil {
 		t.Fatal(err)
 	}

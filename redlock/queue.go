@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // localGrants is how many grants in a row go to callers that wait in this client, before other processes get their turn.
@@ -63,10 +65,10 @@ type turn struct {
 	client     *Client
 	queue      *queue
 	keys       []string
-	value      string // of its first attempt; empty until it is needed
-	waiter     Waiter // nil until it has to wait
-	asks       bool   // it has the turn
-	waits      bool   // it is between front and back
+	value      string        // of its first attempt; empty until it is needed
+	waiter     driver.Waiter // nil until it has to wait
+	asks       bool          // it has the turn
+	waits      bool          // it is between front and back
 	prev, next *turn
 }
 
@@ -114,7 +116,7 @@ func (qs *queues) drop(q *queue) (told *ear) {
 func (q *queue) isFree() bool { return !q.asking && q.leases == 0 }
 
 // next gives the waiter of the caller that may take the turn now; nil if there is none. The queues are locked.
-func (q *queue) next() Waiter {
+func (q *queue) next() driver.Waiter {
 	if q.front == nil || !q.isFree() {
 		return nil
 	}
@@ -184,7 +186,7 @@ func (t *turn) leave() {
 	if t.waits {
 		t.dequeue()
 	}
-	var next Waiter
+	var next driver.Waiter
 	if wasFirst {
 		next = q.next()
 	}
@@ -275,7 +277,7 @@ func (t *turn) beforeRetry(ctx context.Context, failed *failure) error {
 		return err
 	}
 	q.rest, q.polls = c.clock.Now().Add(delay), true
-	failed.claim.observe(Event{Step: Retrying, Op: OpAcquire, Delay: delay, Err: failed.err.Reason})
+	failed.claim.observe(Event{Step: Retrying, Op: driver.OpAcquire, Delay: delay, Err: failed.err.Reason})
 	failed.release.wait(ctx)
 	t.sleep(ctx)
 	return c.whyEnded(ctx)
@@ -327,7 +329,7 @@ func (t *turn) giveUp(ctx context.Context, failed *failure, cause error) error {
 		reason = ErrTaken
 	}
 	qs.mu.Unlock()
-	return t.final(ctx, &failure{err: &Error{Op: OpAcquire, Resource: nameOf(t.keys), Reason: reason, Cause: cause}})
+	return t.final(ctx, &failure{err: &Error{Op: driver.OpAcquire, Resource: nameOf(t.keys), Reason: reason, Cause: cause}})
 }
 
 // final ends a call that was not granted the lock. The observer is told also where nothing was sent for it, if it was told of
@@ -342,7 +344,7 @@ func (t *turn) final(ctx context.Context, failed *failure) error {
 // observe tells the observer of a step between two attempts, or before the first, whose value is drawn for it.
 func (t *turn) observe(ctx context.Context, failed *failure, e Event) error {
 	if failed != nil {
-		e.Op = OpAcquire
+		e.Op = driver.OpAcquire
 		failed.claim.observe(e)
 		return nil
 	}
@@ -358,7 +360,7 @@ func (t *turn) observe(ctx context.Context, failed *failure, e Event) error {
 
 // event is a step before the first attempt.
 func (t *turn) event(e Event) Event {
-	e.Op, e.Resource, e.Value, e.Call = OpAcquire, nameOf(t.keys), t.value, t.value
+	e.Op, e.Resource, e.Value, e.Call = driver.OpAcquire, nameOf(t.keys), t.value, t.value
 	return e
 }
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // wait has calls of Lock wait for the resource, one after the other: the names, each for so long at the most ("a:20" is 20
@@ -72,11 +74,11 @@ func TestQueue(t *testing.T) {
 			34ms d unlocks
 		`)
 		values := map[string]bool{}
-		for _, r := range w.node(0).received(OpAcquire) {
+		for _, r := range w.node(0).received(driver.OpAcquire) {
 			values[r.Value] = true
 		}
-		if w.sent(OpAcquire) != "444" || w.sent(OpRelease) != "444" || len(values) != 4 {
-			w.Errorf("sent %s acquires with %d values and %s releases", w.sent(OpAcquire), len(values), w.sent(OpRelease))
+		if w.sent(driver.OpAcquire) != "444" || w.sent(driver.OpRelease) != "444" || len(values) != 4 {
+			w.Errorf("sent %s acquires with %d values and %s releases", w.sent(driver.OpAcquire), len(values), w.sent(driver.OpRelease))
 		}
 		w.noQueues()
 	}, silent)
@@ -110,9 +112,9 @@ func TestQueueCost(t *testing.T) {
 				})
 			}
 			w.atTime(time.Second)
-			polls = len(w.node(0).received(OpAcquire))
+			polls = len(w.node(0).received(driver.OpAcquire))
 			all.Wait()
-			acquires = len(w.node(0).received(OpAcquire)) - polls
+			acquires = len(w.node(0).received(driver.OpAcquire)) - polls
 		}, silent)
 		return acquires, polls
 	}
@@ -150,7 +152,7 @@ func TestQueueCostOfGivingUp(t *testing.T) {
 					synctest.Wait()
 				}
 				all.Wait()
-				n = len(w.node(0).received(OpAcquire))
+				n = len(w.node(0).received(driver.OpAcquire))
 				w.noQueues()
 			}, append(c.options, silent)...)
 			return n
@@ -191,7 +193,7 @@ func TestQueueKeepsTheNews(t *testing.T) {
 // goes through the queue finds nothing. As many are woken as have left at the head, one each.
 func TestQueueLeavingTakesOneStep(t *testing.T) {
 	var woken int
-	c, err := New(fakes(3), WithTasks(countedWakes{SystemTasks(), &woken}))
+	c, err := New(fakes(3), WithTasks(countedWakes{driver.SystemTasks(), &woken}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,16 +243,16 @@ func TestQueueLeavingTakesOneStep(t *testing.T) {
 
 // countedWakes counts the calls of Wake.
 type countedWakes struct {
-	Tasks
+	driver.Tasks
 	n *int
 }
 
 type countedWaiter struct {
-	Waiter
+	driver.Waiter
 	n *int
 }
 
-func (c countedWakes) NewWaiter() Waiter { return countedWaiter{c.Tasks.NewWaiter(), c.n} }
+func (c countedWakes) NewWaiter() driver.Waiter { return countedWaiter{c.Tasks.NewWaiter(), c.n} }
 
 func (w countedWaiter) Wake() { *w.n++; w.Waiter.Wake() }
 
@@ -269,7 +271,7 @@ func TestQueueBehindAPanic(t *testing.T) {
 			defer func() { _ = recover() }()
 			_ = lease.Unlock(w.Context())
 		}()
-		if w.sent(OpRelease) != "000" {
+		if w.sent(driver.OpRelease) != "000" {
 			w.Error("released all the same: the test shows nothing")
 		}
 		done.Wait()
@@ -347,7 +349,7 @@ func TestQueueGivingUp(t *testing.T) {
 // wait for their answers.
 func TestQueueReleasesComeFirst(t *testing.T) {
 	in(t, 3, func(w *world) {
-		w.script(OpAcquire, "ok:10 ok:20 lost")
+		w.script(driver.OpAcquire, "ok:10 ok:20 lost")
 		w.wait("a:15 b").Wait()
 		for _, n := range w.nodes {
 			var got []string
@@ -378,11 +380,11 @@ func TestQueueBehindALease(t *testing.T) {
 			_ = l.Unlock(ended)
 		}, millis("10")},
 		{"released on too few nodes", func(w *world, l *Lease) {
-			w.script(OpRelease, "ok lost lost")
+			w.script(driver.OpRelease, "ok lost lost")
 			_ = l.Unlock(w.Context())
 		}, millis("60")},
 		{"found lost by an extend", func(w *world, l *Lease) {
-			w.script(OpExtend, "no no no")
+			w.script(driver.OpExtend, "no no no")
 			_ = l.Extend(w.Context(), time.Second)
 		}, millis("12")},
 		// 1 s less a drift allowance of 12 ms and the lead of 50 ms.
@@ -395,7 +397,7 @@ func TestQueueBehindALease(t *testing.T) {
 				w.atTime(millis("10"))
 				c.ends(w, lease)
 				done.Wait()
-				if asked := w.node(0).received(OpAcquire)[1].sent.Sub(w.began); asked != c.at {
+				if asked := w.node(0).received(driver.OpAcquire)[1].sent.Sub(w.began); asked != c.at {
 					w.Errorf("the next asked at %v, want %v", asked, c.at)
 				}
 				if err := lease.Unlock(w.Context()); err == nil {
@@ -419,12 +421,12 @@ func TestQueueAndTryLock(t *testing.T) {
 		if w.at() != millis("8") {
 			w.Errorf("TryLock took until %v", w.at())
 		}
-		if _, err := w.TryLock(w.Context(), "r", time.Minute); matches(err) != "NotAcquired Taken" || w.sent(OpAcquire) != "333" {
-			w.Errorf("%v after %s acquires", err, w.sent(OpAcquire))
+		if _, err := w.TryLock(w.Context(), "r", time.Minute); matches(err) != "NotAcquired Taken" || w.sent(driver.OpAcquire) != "333" {
+			w.Errorf("%v after %s acquires", err, w.sent(driver.OpAcquire))
 		}
 		w.atTime(millis("100"))
-		if w.sent(OpAcquire) != "333" {
-			w.Errorf("%s acquires while this client has the lock", w.sent(OpAcquire))
+		if w.sent(driver.OpAcquire) != "333" {
+			w.Errorf("%s acquires while this client has the lock", w.sent(driver.OpAcquire))
 		}
 		if err := lease.Unlock(w.Context()); err != nil {
 			w.Error(err)
@@ -538,7 +540,7 @@ func TestQueueNeedNotGiveWay(t *testing.T) {
 		w.atTime(10*millis("9") - millis("4")) // before the last of them unlocks
 		more := w.wait(strings.Repeat("x ", 15))
 		for _, n := range w.nodes {
-			n.next(OpAcquire, "no")
+			n.next(driver.OpAcquire, "no")
 		}
 		done.Wait()
 		more.Wait()
@@ -558,7 +560,7 @@ func TestQueueOfSets(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		wait := func(resources ...string) {
-			before := w.sent(OpAcquire)
+			before := w.sent(driver.OpAcquire)
 			all.Go(func() {
 				l, err := w.LockAll(w.Context(), resources, time.Minute)
 				if err == nil {
@@ -569,7 +571,7 @@ func TestQueueOfSets(t *testing.T) {
 				}
 			})
 			synctest.Wait()
-			w.say("%s %v", strings.Join(resources, " "), w.sent(OpAcquire) != before)
+			w.say("%s %v", strings.Join(resources, " "), w.sent(driver.OpAcquire) != before)
 		}
 		w.hush()
 		wait("b", "a")
@@ -608,8 +610,8 @@ func TestQueueAndRenewals(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			return ctx.Err()
 		})
-		if err != nil || len(w.node(0).received(OpExtend)) < 20 || w.sent(OpAcquire) != "111" {
-			w.Errorf("%v, after %s extends and %s acquires", err, w.sent(OpExtend), w.sent(OpAcquire))
+		if err != nil || len(w.node(0).received(driver.OpExtend)) < 20 || w.sent(driver.OpAcquire) != "111" {
+			w.Errorf("%v, after %s extends and %s acquires", err, w.sent(driver.OpExtend), w.sent(driver.OpAcquire))
 		}
 	}, silent)
 }
@@ -692,8 +694,8 @@ func TestCloseEndsQueues(t *testing.T) {
 			w.Errorf("Close returned %v at %v", err, w.at())
 		}
 		all.Wait()
-		if ended != waiters || w.sent(OpAcquire) != "111" {
-			w.Errorf("%d of %d have ended, %s acquires", ended, waiters, w.sent(OpAcquire))
+		if ended != waiters || w.sent(driver.OpAcquire) != "111" {
+			w.Errorf("%d of %d have ended, %s acquires", ended, waiters, w.sent(driver.OpAcquire))
 		}
 		if err := lease.Unlock(w.Context()); err != nil {
 			w.Error(err)
@@ -754,7 +756,7 @@ func TestQueueOfThousands(t *testing.T) {
 		if len(order) != waiters/2 || !slices.IsSorted(order) {
 			w.Errorf("%d of %d were granted the lock, in their order: %v", len(order), waiters/2, slices.IsSorted(order))
 		}
-		if n := len(w.node(0).received(OpAcquire)); n != waiters/2+1 {
+		if n := len(w.node(0).received(driver.OpAcquire)); n != waiters/2+1 {
 			w.Errorf("%d acquires for %d grants", n, waiters/2+1)
 		}
 		w.noQueues()

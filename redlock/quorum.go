@@ -1,6 +1,10 @@
 package redlock
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"redlocksim/redlock/driver"
+)
 
 // Majority is the smallest number of n nodes of which every two groups of that size share a node: ⌊n/2⌋+1.
 // An even n tolerates no more failures than n−1.
@@ -35,16 +39,16 @@ type ballot struct {
 	voteless nodeSet // answered, and has no vote to give
 }
 
-func (b *ballot) record(i int, o Outcome) {
+func (b *ballot) record(i int, o driver.Outcome) {
 	b.answered = b.answered.with(i)
 	switch o {
-	case Accepted:
+	case driver.Accepted:
 		b.accepted = b.accepted.with(i)
-	case Declined:
+	case driver.Declined:
 		b.declined = b.declined.with(i)
-	case Behind:
+	case driver.Behind:
 		b.behind = b.behind.with(i)
-	case Failed, Quarantined:
+	case driver.Failed, driver.Quarantined:
 		b.voteless = b.voteless.with(i)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"redlocksim/redlock/driver"
 )
 
 func TestMajority(t *testing.T) {
@@ -70,7 +72,7 @@ func TestBeatableYet(t *testing.T) {
 	}
 }
 
-var letters = map[byte]Outcome{'y': Accepted, 'n': Declined, 't': TimedOut, 'r': Refused, 'f': Failed, 'b': Behind, 'q': Quarantined}
+var letters = map[byte]driver.Outcome{'y': driver.Accepted, 'n': driver.Declined, 't': driver.TimedOut, 'r': driver.Refused, 'f': driver.Failed, 'b': driver.Behind, 'q': driver.Quarantined}
 
 func ballotOf(s string) ballot {
 	b := ballot{asked: allNodes(len(s))}

@@ -1,9 +1,11 @@
 package redlock
 
+import "redlocksim/redlock/driver"
+
 // releaseAll sends the release of the claim to all nodes, also those that said no or did not answer: a SET whose reply
 // was lost may have been applied. From here on a vote that still comes is taken back.
 func (cl *claim) releaseAll() *round {
-	r := cl.newRound(OpRelease, 0, allNodes(len(cl.client.nodes)))
+	r := cl.newRound(driver.OpRelease, 0, allNodes(len(cl.client.nodes)))
 	for i := range r.commands {
 		r.commands[i].Wake = cl.client.wakeSpread != 0
 	}
@@ -15,7 +17,7 @@ func (cl *claim) releaseAll() *round {
 // that those nodes have answered which answered the acquire; silent ones would only cost another node timeout. It wakes
 // nobody: clients that are refused would wake each other again and again.
 func (cl *claim) releaseAfter(acquire *round) *round {
-	r := cl.newRound(OpRelease, 0, allNodes(len(cl.client.nodes)))
+	r := cl.newRound(driver.OpRelease, 0, allNodes(len(cl.client.nodes)))
 	cl.mu.Lock()
 	r.cleanUp = true
 	r.awaited = acquire.ballot.replied()

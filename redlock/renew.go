@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // Renewal says how a lease is renewed while work is done under it; see [Client.Hold]. The zero Renewal suits most.
@@ -137,7 +139,7 @@ func (l *Lease) Renew(ctx context.Context, r Renewal, work func(context.Context)
 	}
 	lost := failed
 	if !errors.Is(failed, ErrLost) {
-		lost = &Error{Op: OpExtend, Resource: l.Resource(), Reason: ErrLost, Cause: failed}
+		lost = &Error{Op: driver.OpExtend, Resource: l.Resource(), Reason: ErrLost, Cause: failed}
 	}
 	if err == nil {
 		return lost
@@ -220,7 +222,7 @@ func (c *Client) foundLost(err error) bool {
 	}
 	declined := 0
 	for _, out := range e.Nodes {
-		if out.Outcome == Declined {
+		if out.Outcome == driver.Declined {
 			declined++
 		}
 	}

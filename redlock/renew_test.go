@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 var errWork = errors.New("the work failed")
@@ -29,12 +31,12 @@ func TestHold(t *testing.T) {
 		{name: "every third", work: "3000", ended: "3003", extends: "88888", at: "3006"},
 		{name: "another period", renewal: Renewal{Period: millis("100")}, work: "300", ended: "303", extends: "22222", at: "306"},
 		{name: "the work fails", work: "400", fails: errWork, ended: "403", extends: "11111", at: "406", matches: "Work"},
-		{name: "one round fails", before: func(w *world) { w.script(OpExtend, "lost lost lost ok ok") },
+		{name: "one round fails", before: func(w *world) { w.script(driver.OpExtend, "lost lost lost ok ok") },
 			// 336 ⅓ to 386 ⅓, again 10 ms later; the next are due a third after the replies, at 732 ⅔ and 1069.
 			work: "800", ended: "803", extends: "33333", at: "806"},
 		{name: "three rounds fail", before: func(w *world) {
 			for range 3 {
-				w.script(OpExtend, "refused failed refused failed ok")
+				w.script(driver.OpExtend, "refused failed refused failed ok")
 			}
 		}, work: "1500", ended: "1503", extends: "77777", at: "1506"},
 		// Rounds of 50 ms with 10 ms between them, from a third of the TTL after the last success to 50 ms before the end.
@@ -80,7 +82,7 @@ func TestHold(t *testing.T) {
 				if c.cause == "" && (cause != nil || c.fails == nil && err != nil || c.fails != nil && err != c.fails) {
 					w.Errorf("%v, cause %v", err, cause)
 				}
-				sent := w.sent(OpExtend)
+				sent := w.sent(driver.OpExtend)
 				if len(sent) > 5 { // two digits for each node
 					sent = fmt.Sprintf("%s,%s,%s,%s,%s", sent[:2], sent[2:4], sent[4:6], sent[6:8], sent[8:])
 				}
@@ -88,7 +90,7 @@ func TestHold(t *testing.T) {
 					w.Errorf("sent extends %s, want %s", sent, c.extends)
 				}
 				time.Sleep(10 * time.Second)
-				if more := len(w.node(0).received(OpExtend)); fmt.Sprint(more) != fmt.Sprint(len(w.node(4).received(OpExtend))) {
+				if more := len(w.node(0).received(driver.OpExtend)); fmt.Sprint(more) != fmt.Sprint(len(w.node(4).received(driver.OpExtend))) {
 					w.Error("extends were sent later")
 				}
 			})
@@ -151,11 +153,11 @@ func TestHoldReleases(t *testing.T) {
 			return nil
 		}},
 		{name: "too few nodes", matches: "NoQuorum", work: func(w *world, _ context.Context, _ context.CancelFunc, _ *Lease) error {
-			w.script(OpRelease, "refused refused refused refused refused")
+			w.script(driver.OpRelease, "refused refused refused refused refused")
 			return nil
 		}},
 		{name: "too few nodes, and the work fails", matches: "Work NoQuorum", work: func(w *world, _ context.Context, _ context.CancelFunc, _ *Lease) error {
-			w.script(OpRelease, "refused refused refused refused refused")
+			w.script(driver.OpRelease, "refused refused refused refused refused")
 			return errWork
 		}},
 	} {
@@ -176,8 +178,8 @@ func TestHoldReleases(t *testing.T) {
 					w.Errorf("%v (matches %s), want %s", err, got, c.matches)
 				}
 				w.atTime(w.at() + 10*time.Millisecond)
-				if strings.Contains(w.sent(OpRelease), "0") || w.sent(OpExtend) != "00000" {
-					w.Errorf("releases %s, extends %s", w.sent(OpRelease), w.sent(OpExtend))
+				if strings.Contains(w.sent(driver.OpRelease), "0") || w.sent(driver.OpExtend) != "00000" {
+					w.Errorf("releases %s, extends %s", w.sent(driver.OpRelease), w.sent(driver.OpExtend))
 				}
 			})
 		})
@@ -198,7 +200,7 @@ func TestNoRenewalAfterRelease(t *testing.T) {
 				w.Errorf("released at %d ms: %v", ms, err)
 			}
 			w.atTime(2 * time.Second)
-			for _, r := range w.node(0).received(OpExtend) {
+			for _, r := range w.node(0).received(driver.OpExtend) {
 				if r.sent.After(released) {
 					w.Errorf("released at %d ms, renewed later", ms)
 				}
@@ -219,7 +221,7 @@ func TestRenewOldLease(t *testing.T) {
 		if err != nil || lease.Until().Sub(w.began) != 1876*time.Millisecond {
 			w.Errorf("%v, until %v", err, lease.Until().Sub(w.began))
 		}
-		if lease.Context().Err() != nil || w.sent(OpRelease) != "00000" {
+		if lease.Context().Err() != nil || w.sent(driver.OpRelease) != "00000" {
 			w.Error("Renew has released it")
 		}
 		if err := lease.Unlock(w.Context()); err != nil {
@@ -237,8 +239,8 @@ func TestCloseEndsRenewals(t *testing.T) {
 			}
 		})
 		err := w.Hold(w.Context(), "r", time.Second, Renewal{}, func(ctx context.Context, l *Lease) error { wait(ctx, time.Minute); return nil })
-		if got := holdMatches(err); got != "Lost Closed" || w.at().Round(time.Millisecond) != millis("1277") || w.sent(OpExtend) != "11111" {
-			w.Errorf("at %v: %v (matches %s), extends %s", w.at(), err, got, w.sent(OpExtend))
+		if got := holdMatches(err); got != "Lost Closed" || w.at().Round(time.Millisecond) != millis("1277") || w.sent(driver.OpExtend) != "11111" {
+			w.Errorf("at %v: %v (matches %s), extends %s", w.at(), err, got, w.sent(driver.OpExtend))
 		}
 	})
 }
@@ -258,7 +260,7 @@ func TestRenewalArguments(t *testing.T) {
 		if err := w.Hold(noContext, "r", time.Second, Renewal{}, none); matches(err) != "Invalid" {
 			w.Error(err)
 		}
-		if w.sent(OpAcquire) != "000" {
+		if w.sent(driver.OpAcquire) != "000" {
 			w.Error("something was sent")
 		}
 		lease := w.mustLock(time.Second)
@@ -308,7 +310,7 @@ func TestRenewalWithoutRandomness(t *testing.T) {
 	in(t, 5, func(w *world) {
 		lease := w.mustLock(time.Second)
 		w.Client.rand = failingReader{}
-		w.script(OpExtend, "lost lost lost lost lost")
+		w.script(driver.OpExtend, "lost lost lost lost lost")
 		if err := lease.Renew(w.Context(), Renewal{}, func(ctx context.Context) error { wait(ctx, 2*time.Second); return nil }); err != nil {
 			w.Error(err)
 		}

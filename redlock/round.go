@@ -3,12 +3,14 @@ package redlock
 import (
 	"context"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // round is one command sent to all nodes at once, and their answers. The claim's lock guards it.
 type round struct {
 	claim    *claim
-	op       Op
+	op       driver.Op
 	start    time.Time // the clock just before the commands were sent
 	ballot   ballot
 	outcomes []NodeOutcome
@@ -23,17 +25,17 @@ type round struct {
 	awaited  nodeSet
 	counters []int64 // of the nodes, as far as they said; nil for all but an acquire with a token
 	next     int64   // with errBehind: the token to propose next
-	commands []Command
-	timer    Timer
+	commands []nodeCommand
+	timer    driver.Timer
 	ctx      context.Context // for the nodes; nil until one asks for it
 	cancel   context.CancelFunc
 	ttlArg   any // likewise
-	waiter   Waiter
+	waiter   driver.Waiter
 
 	// What outcomes and commands are slices of for so many nodes, to spare allocations.
 	few struct {
 		outcomes [usualNodes]NodeOutcome
-		commands [usualNodes]Command
+		commands [usualNodes]nodeCommand
 	}
 }
 
@@ -41,20 +43,20 @@ type round struct {
 const usualNodes = 5
 
 // ask sends the command to all nodes and returns without waiting.
-func (cl *claim) ask(op Op, ttl time.Duration) *round {
+func (cl *claim) ask(op driver.Op, ttl time.Duration) *round {
 	r := cl.newRound(op, ttl, allNodes(len(cl.client.nodes)))
 	r.send()
 	return r
 }
 
 // newRound reads the clock and writes the commands out.
-func (cl *claim) newRound(op Op, ttl time.Duration, asked nodeSet) *round {
+func (cl *claim) newRound(op driver.Op, ttl time.Duration, asked nodeSet) *round {
 	c := cl.client
 	r := &round{claim: cl, op: op, ballot: ballot{asked: asked}, waiter: c.tasks.NewWaiter()}
 	if n := len(c.nodes); n <= usualNodes {
 		r.outcomes, r.commands = r.few.outcomes[:n], r.few.commands[:n]
 	} else {
-		r.outcomes, r.commands = make([]NodeOutcome, n), make([]Command, n)
+		r.outcomes, r.commands = make([]NodeOutcome, n), make([]nodeCommand, n)
 	}
 	cl.mu.Lock()
 	number := cl.rounds
@@ -62,19 +64,21 @@ func (cl *claim) newRound(op Op, ttl time.Duration, asked nodeSet) *round {
 	cl.mu.Unlock()
 	c.begin()
 	r.start = c.clock.Now()
-	r.first = op == OpAcquire && number == 0 && cl.token != 0
+	r.first = op == driver.OpAcquire && number == 0 && cl.token != 0
 	deadline := r.start.Add(c.nodeTimeout)
 	for i := range r.commands {
 		r.outcomes[i].Node = c.names[i]
-		r.commands[i] = Command{Op: op, Keys: cl.keys, Value: cl.value, TTL: ttl, Deadline: deadline, Round: number, Done: answered, round: r, node: i}
+		cmd := &r.commands[i]
+		cmd.round, cmd.node = r, i
+		cmd.Command = driver.Command{Op: op, Keys: cl.keys, Value: cl.value, TTL: ttl, Deadline: deadline, Round: number, Done: answered, Shared: cmd}
 	}
-	if op == OpAcquire && c.isConditional() {
+	if op == driver.OpAcquire && c.isConditional() {
 		conditions := c.conditions(cl.token, r.start)
 		for i := range r.commands {
 			r.commands[i].Conditions = &conditions[i]
 		}
 	}
-	if op == OpAcquire && cl.token != 0 {
+	if op == driver.OpAcquire && cl.token != 0 {
 		r.counters = make([]int64, len(c.nodes))
 		for i := range r.counters {
 			r.counters[i] = noCounter
@@ -148,15 +152,15 @@ func (r *round) failed(ctx context.Context, reason error) *Error {
 
 // answer takes the reply of one node. One that comes after the node timeout counts as unknown, also if the timer is
 // late, as after a pause of the process: the TTL bounds what it may have done.
-func (r *round) answer(cmd *Command, reply Reply) {
+func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 	now := r.claim.client.clock.Now()
 	if now.After(cmd.Deadline) {
-		reply = Reply{Outcome: TimedOut, Err: context.DeadlineExceeded}
+		reply = driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}
 	}
 	if r.counters != nil {
 		r.heardCounter(cmd.node, reply)
 	}
-	if reply.Outcome == Quarantined {
+	if reply.Outcome == driver.Quarantined {
 		r.claim.client.watching.saw(cmd.node, reply.Record, now)
 	}
 	if r.settle(nodeSet(0).with(cmd.node), reply, now) {
@@ -164,62 +168,19 @@ func (r *round) answer(cmd *Command, reply Reply) {
 	}
 }
 
-// context is what the nodes' commands share; nil once the round is over, when it has ended. A batch has other rounds'
-// commands as well.
-func (r *round) context(deadline time.Time) context.Context {
-	cl := r.claim
-	cl.mu.Lock()
-	defer cl.mu.Unlock()
-	if r.ballot.pending() == 0 {
-		return nil
-	}
-	if r.ctx == nil {
-		r.ctx, r.cancel = cl.client.clock.WithDeadline(context.Background(), deadline)
-	}
-	return r.ctx
-}
-
-// arguments are made once as well.
-func (r *round) arguments(cmd *Command) (keys []any, value, ttl any) {
-	cl := r.claim
-	cl.mu.Lock()
-	defer cl.mu.Unlock()
-	if cl.keyArgs == nil {
-		cl.keyArgs, cl.valueArg = argumentsOf(cl.keys), cl.value
-	}
-	if r.ttlArg == nil {
-		r.ttlArg = int64(cmd.TTL / time.Millisecond)
-	}
-	return cl.keyArgs, cl.valueArg, r.ttlArg
-}
-
-// answered is the Done of the commands that a client makes.
-func answered(cmd *Command, reply Reply) {
-	cmd.round.answer(cmd, reply)
-	cmd.round.claim.client.batchers[cmd.node].answered(cmd)
-}
-
 // timeOut settles every node that has not answered in time. Its command holds up no others any more, though the batch
 // with which it went may have longer.
 func (r *round) timeOut() {
 	c := r.claim.client
-	r.settle(r.ballot.asked, Reply{Outcome: TimedOut, Err: context.DeadlineExceeded}, c.clock.Now())
+	r.settle(r.ballot.asked, driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, c.clock.Now())
 	for i := range r.ballot.asked.each {
 		c.batchers[i].answered(&r.commands[i])
 	}
 }
 
-// withdraw stops waiting for a node that was not sent its command, and never will be. Nothing has happened there that an
-// observer could be told of.
-func (r *round) withdraw(node int, now time.Time) {
-	if r.settle(nodeSet(0).with(node), Reply{Outcome: Unanswered}, now) {
-		r.timer.Stop()
-	}
-}
-
 // settle takes the outcome of some nodes, but not of those that have one already. It reports whether they were the last
 // of the round.
-func (r *round) settle(nodes nodeSet, reply Reply, now time.Time) (last bool) {
+func (r *round) settle(nodes nodeSet, reply driver.Reply, now time.Time) (last bool) {
 	cl := r.claim
 	var follow [MaxNodes]followUp
 	cl.mu.Lock()
@@ -247,7 +208,7 @@ func (r *round) settle(nodes nodeSet, reply Reply, now time.Time) (last bool) {
 		cancel()
 	}
 	for i := range nodes.each {
-		if late && reply.Outcome != Unanswered {
+		if late && reply.Outcome != driver.Unanswered {
 			cl.observe(Event{Step: NodeAnswered, Op: r.op, Node: r.outcomes[i], Late: true})
 		}
 		cl.follow(follow[i], i, r.outcomes[i])
@@ -259,11 +220,11 @@ func (r *round) settle(nodes nodeSet, reply Reply, now time.Time) (last bool) {
 }
 
 // record notes the outcome of one node. The claim is locked.
-func (r *round) record(i int, reply Reply, now time.Time) {
+func (r *round) record(i int, reply driver.Reply, now time.Time) {
 	r.ballot.record(i, reply.Outcome)
 	out := &r.outcomes[i]
 	out.Outcome, out.Err, out.Took = reply.Outcome, reply.Err, now.Sub(r.start)
-	if !r.settled && reply.Outcome != Unanswered {
+	if !r.settled && reply.Outcome != driver.Unanswered {
 		r.order[r.timely] = uint8(i)
 		r.timely++
 	}
@@ -290,7 +251,7 @@ func (r *round) decide() bool {
 		switch {
 		case (r.ballot.declined | r.ballot.behind).len() <= n-q:
 			r.verdict = ErrNoQuorum
-		case r.op == OpAcquire:
+		case r.op == driver.OpAcquire:
 			r.verdict = ErrTaken
 		default:
 			r.verdict = ErrLost

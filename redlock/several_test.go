@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // Several resources are one lock: all of them or none, in one round, in the same order whoever asks.
@@ -17,10 +19,10 @@ func TestLockAll(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		if w.at() != millis("3") || w.sent(OpAcquire) != "11111" {
-			w.Errorf("took %v, sent %s", w.at(), w.sent(OpAcquire))
+		if w.at() != millis("3") || w.sent(driver.OpAcquire) != "11111" {
+			w.Errorf("took %v, sent %s", w.at(), w.sent(driver.OpAcquire))
 		}
-		if keys := w.node(0).received(OpAcquire)[0].Keys; !slices.Equal(keys, []string{"a", "b", "c"}) {
+		if keys := w.node(0).received(driver.OpAcquire)[0].Keys; !slices.Equal(keys, []string{"a", "b", "c"}) {
 			w.Errorf("keys %v", keys)
 		}
 		if !slices.Equal(given, []string{"c", "a", "b"}) || !slices.Equal(lease.Resources(), []string{"a", "b", "c"}) || lease.Resource() != "a, b, c" {
@@ -85,7 +87,7 @@ func TestLockAllArguments(t *testing.T) {
 		{[]string{""}, "redlock: invalid argument: empty resource", nil},
 		{[]string{"a", ""}, "redlock: invalid argument: empty resource", nil},
 		{[]string{"a", "b", "a"}, `redlock: invalid argument: resource "a" is named twice`, nil},
-		{[]string{"a", TokenKey("a")}, `redlock: invalid argument: resource "redlock:token:a" has a name that fencing and the restart guard keep for themselves`,
+		{[]string{"a", driver.TokenKey("a")}, `redlock: invalid argument: resource "redlock:token:a" has a name that fencing and the restart guard keep for themselves`,
 			[]Option{WithFencing(Fencing{})}},
 	} {
 		in(t, 3, func(w *world) {
@@ -95,7 +97,7 @@ func TestLockAllArguments(t *testing.T) {
 			if _, err := w.TryLockAll(w.Context(), c.resources, time.Second); text(err) != c.want {
 				w.Errorf("%q: %v", c.resources, err)
 			}
-			if w.sent(OpAcquire) != "000" {
+			if w.sent(driver.OpAcquire) != "000" {
 				w.Error("sent")
 			}
 		}, c.options...)

@@ -1,5 +1,7 @@
 package redlock
 
+import "redlocksim/redlock/driver"
+
 // followUp is what an answer obliges the claim to, beyond counting it.
 type followUp uint8
 
@@ -15,9 +17,9 @@ const (
 // node may have voted twice, once before that release and once after, so that what it says settles nothing. The claim is
 // locked.
 func (cl *claim) straggler(r *round, i int, late bool) followUp {
-	accepted := r.outcomes[i].Outcome == Accepted
+	accepted := r.outcomes[i].Outcome == driver.Accepted
 	switch r.op {
-	case OpAcquire:
+	case driver.OpAcquire:
 		switch {
 		case !late || !accepted:
 			return nothing
@@ -34,7 +36,7 @@ func (cl *claim) straggler(r *round, i int, late bool) followUp {
 			return nothing
 		}
 		return takeBack
-	case OpRelease:
+	case driver.OpRelease:
 		one := nodeSet(0).with(i)
 		cl.releasing = cl.releasing.without(one)
 		owed := cl.owing.has(i)
@@ -53,10 +55,10 @@ func (cl *claim) straggler(r *round, i int, late bool) followUp {
 func (cl *claim) follow(f followUp, i int, outcome NodeOutcome) {
 	switch f {
 	case join:
-		cl.observe(Event{Step: Joined, Op: OpAcquire, Node: outcome})
+		cl.observe(Event{Step: Joined, Op: driver.OpAcquire, Node: outcome})
 	case takeBack:
-		cl.observe(Event{Step: TakenBack, Op: OpRelease, Node: outcome})
-		r := cl.newRound(OpRelease, 0, nodeSet(0).with(i))
+		cl.observe(Event{Step: TakenBack, Op: driver.OpRelease, Node: outcome})
+		r := cl.newRound(driver.OpRelease, 0, nodeSet(0).with(i))
 		r.leave() // nobody waits for it but Close
 		r.send()
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // What becomes of the vote of E that comes after the decision, in every order of its SET, its answer and the release.
@@ -47,10 +49,10 @@ func TestStragglerTakenBack(t *testing.T) {
 					if !grant {
 						first = "no:1 no:2 no:5 ok:30 "
 					}
-					w.script(OpAcquire, first+c.acquire)
-					w.script(OpRelease, "ok:1 ok:1 ok:1 ok:1 "+c.release)
+					w.script(driver.OpAcquire, first+c.acquire)
+					w.script(driver.OpRelease, "ok:1 ok:1 ok:1 ok:1 "+c.release)
 					if c.again != "" {
-						e.next(OpRelease, c.again)
+						e.next(driver.OpRelease, c.again)
 					}
 					lease, err := w.TryLock(ctx, "r", time.Second)
 					if (err == nil) != grant {
@@ -72,16 +74,16 @@ func TestStragglerTakenBack(t *testing.T) {
 					if held := e.holder("r") != ""; held != c.left {
 						w.Errorf("E holds the key: %v, want %v", held, c.left)
 					}
-					if got := len(e.received(OpRelease)); got != c.releases {
+					if got := len(e.received(driver.OpRelease)); got != c.releases {
 						w.Errorf("%d releases sent to E, want %d", got, c.releases)
 					}
-					for _, r := range e.received(OpRelease) {
-						if r.Value != e.received(OpAcquire)[0].Value {
+					for _, r := range e.received(driver.OpRelease) {
+						if r.Value != e.received(driver.OpAcquire)[0].Value {
 							w.Errorf("released %q", r.Value)
 						}
 					}
 					if c.releases > 1 {
-						taken := e.received(OpRelease)[1].sent.Sub(w.began)
+						taken := e.received(driver.OpRelease)[1].sent.Sub(w.began)
 						if taken != millis(c.takenAt) {
 							w.Errorf("taken back at %v, want %sms", taken, c.takenAt)
 						}
@@ -99,7 +101,7 @@ func TestStragglerTakenBack(t *testing.T) {
 // A vote that comes while the grant is held is one of the lease's: extended and released with it, and not taken back.
 func TestStragglerJoins(t *testing.T) {
 	in(t, 5, func(w *world) {
-		w.script(OpAcquire, "ok:1 ok:2 ok:3 ok:20 no:21")
+		w.script(driver.OpAcquire, "ok:1 ok:2 ok:3 ok:20 no:21")
 		lease := w.mustLock(time.Second)
 		w.hush()
 		w.atTime(millis("30"))
@@ -107,8 +109,8 @@ func TestStragglerJoins(t *testing.T) {
 			20ms node-answered D granted, late [acquire]
 			20ms joined D granted [acquire]
 			21ms node-answered E held by another, late [acquire]`)
-		if w.sent(OpRelease) != "00000" || w.holders("r") != "ABCD" {
-			w.Errorf("sent releases %s, held by %s", w.sent(OpRelease), w.holders("r"))
+		if w.sent(driver.OpRelease) != "00000" || w.holders("r") != "ABCD" {
+			w.Errorf("sent releases %s, held by %s", w.sent(driver.OpRelease), w.holders("r"))
 		}
 		// It counts: the lease survives the loss of two of the first three.
 		w.node(0).forget()
@@ -123,8 +125,8 @@ func TestStragglerJoins(t *testing.T) {
 			w.Error(err)
 		}
 		w.atTime(3 * time.Second)
-		if w.sent(OpRelease) != "11111" || w.holders("r") != "" {
-			w.Errorf("sent releases %s, held by %s", w.sent(OpRelease), w.holders("r"))
+		if w.sent(driver.OpRelease) != "11111" || w.holders("r") != "" {
+			w.Errorf("sent releases %s, held by %s", w.sent(driver.OpRelease), w.holders("r"))
 		}
 	})
 }
@@ -132,11 +134,11 @@ func TestStragglerJoins(t *testing.T) {
 // A vote that comes between the decision against the attempt and its release is left to that release.
 func TestStragglerBeforeRelease(t *testing.T) {
 	in(t, 3, func(w *world) {
-		w.script(OpAcquire, "no:1 no:2 ok:10")
+		w.script(driver.OpAcquire, "no:1 no:2 ok:10")
 		w.TryLock(w.Context(), "r", time.Second) // the release is sent at 22 ms
 		w.atTime(millis("500"))
-		if w.sent(OpRelease) != "111" || w.holders("r") != "" {
-			w.Errorf("sent releases %s, held by %s", w.sent(OpRelease), w.holders("r"))
+		if w.sent(driver.OpRelease) != "111" || w.holders("r") != "" {
+			w.Errorf("sent releases %s, held by %s", w.sent(driver.OpRelease), w.holders("r"))
 		}
 	}, WithObserver(atStep(func(e Event) {
 		switch e.Step {
@@ -151,7 +153,7 @@ func TestStragglerBeforeRelease(t *testing.T) {
 // A vote that completes a quorum after the caller's context ended joins no grant.
 func TestNothingJoinsADeniedAttempt(t *testing.T) {
 	in(t, 3, func(w *world) {
-		w.script(OpAcquire, "ok:1 ok:12 ok:13")
+		w.script(driver.OpAcquire, "ok:1 ok:12 ok:13")
 		ctx, cancel := context.WithTimeout(w.Context(), millis("10"))
 		defer cancel()
 		if _, err := w.TryLock(ctx, "r", time.Second); err == nil {

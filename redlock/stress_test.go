@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Many goroutines over a few resources, with votes that come late all the time: never two holders, no key and no
@@ -24,7 +25,7 @@ func TestStress(t *testing.T) {
 		duration = 300 * time.Millisecond
 	}
 	const resources, workers = 4, 32
-	var nodes []redlock.Node
+	var nodes []driver.Node
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		nodes = append(nodes, newMemory(name, 3*time.Millisecond))
 	}

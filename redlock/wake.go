@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // DefaultWakeUpSpread is a good spread for [WithWakeUp] where round trips take about a millisecond.
@@ -14,7 +16,7 @@ const DefaultWakeUpSpread = 10 * time.Millisecond
 
 // WithWakeUp has releases of this client tell those who wait, and calls of Lock that wait be told: they try again at once
 // instead of when their random delay is over, and otherwise as without it. What they are told is a message that the
-// release publishes on each node (Redis' PUBLISH, on [WakeChannel]), in the same round trip. A message may be lost, and
+// release publishes on each node (Redis' PUBLISH, on [driver.WakeChannel]), in the same round trip. A message may be lost, and
 // the client of the holder may not have the option; that only costs the rest of the delay, which [WithRetryDelay] sets.
 //
 // All who wait are told at the same time. So each waits for a random part of the spread first, which should be long
@@ -30,7 +32,7 @@ func WithWakeUp(spread time.Duration) Option {
 			return fmt.Errorf("%w: wake-up spread %v is not positive", ErrInvalid, spread)
 		}
 		for _, n := range c.nodes {
-			if _, ok := n.(Listener); !ok {
+			if _, ok := n.(driver.Listener); !ok {
 				return fmt.Errorf("%w: node %q is no Listener, which the wake-up needs", ErrInvalid, n.Name())
 			}
 		}
@@ -38,12 +40,6 @@ func WithWakeUp(spread time.Duration) Option {
 		return nil
 	}
 }
-
-// wakePrefix begins the names of the channels on which releases are published.
-const wakePrefix = "redlock:released:"
-
-// WakeChannel is the name of the channel on which the release of a key is published.
-func WakeChannel(key string) string { return wakePrefix + key }
 
 // bells are what rings when a key is released, by key. Calls that wait for the same key share one.
 type bells struct {
@@ -60,7 +56,7 @@ type bell struct {
 type ear struct {
 	client *Client
 	keys   []string
-	waiter Waiter
+	waiter driver.Waiter
 	told   bool // guarded by the bells' lock
 }
 
@@ -85,7 +81,7 @@ func (c *Client) listen(keys []string) *ear {
 		}
 		var stops []func()
 		for _, n := range c.nodes {
-			stops = append(stops, n.(Listener).Listen(WakeChannel(key), func() { c.bells.ring(b) }))
+			stops = append(stops, n.(driver.Listener).Listen(driver.WakeChannel(key), func() { c.bells.ring(b) }))
 		}
 		c.bells.mu.Lock()
 		b.stops = stops // before e is closed, which keeps the bell

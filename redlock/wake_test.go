@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // listeners make nodes that can be listened to: each message takes half of the node's round trip.
@@ -71,7 +73,7 @@ func TestWakeUp(t *testing.T) {
 				if c.before != nil {
 					c.before(w)
 				}
-				var nodes []Node
+				var nodes []driver.Node
 				for _, n := range w.nodes {
 					nodes = append(nodes, n)
 				}
@@ -153,7 +155,7 @@ func TestWaitersShare(t *testing.T) {
 // An attempt that fails wakes nobody with its clean-up, and a client without the option publishes nothing.
 func TestWhoIsPublished(t *testing.T) {
 	in(t, 3, func(w *world) {
-		w.script(OpAcquire, "ok no no")
+		w.script(driver.OpAcquire, "ok no no")
 		if _, err := w.TryLock(w.Context(), "r", time.Minute); matches(err) != "NotAcquired Taken" {
 			w.Error(err)
 		}
@@ -162,7 +164,7 @@ func TestWhoIsPublished(t *testing.T) {
 			w.Error(err)
 		}
 		var wake []bool
-		for _, r := range w.node(0).received(OpRelease) {
+		for _, r := range w.node(0).received(driver.OpRelease) {
 			wake = append(wake, r.Wake)
 		}
 		if fmt.Sprint(wake) != "[false true]" {
@@ -173,7 +175,7 @@ func TestWhoIsPublished(t *testing.T) {
 		if err := w.mustLock(time.Minute).Unlock(w.Context()); err != nil {
 			w.Error(err)
 		}
-		if w.node(0).received(OpRelease)[0].Wake {
+		if w.node(0).received(driver.OpRelease)[0].Wake {
 			w.Error("published")
 		}
 	})
@@ -185,7 +187,7 @@ func TestWakeUpArguments(t *testing.T) {
 			t.Errorf("%v: %v", spread, err)
 		}
 	}
-	type deaf struct{ Node }
+	type deaf struct{ driver.Node }
 	nodes := fakes(3)
 	nodes[1] = deaf{nodes[1]}
 	if _, err := New(nodes, WithWakeUp(1)); matches(err) != "Invalid" || !strings.Contains(text(err), `"node1" is no Listener`) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // A world is a client over scripted nodes in virtual time: the tests run in a synctest bubble, so that the production
@@ -30,7 +32,7 @@ type world struct {
 func in(t *testing.T, n int, test func(w *world), opts ...Option) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, began: time.Now()}
-		nodes := make([]Node, n)
+		nodes := make([]driver.Node, n)
 		for i := range n {
 			s := &scripted{name: string(rune('A' + i)), trip: time.Duration(i+1) * time.Millisecond, keys: map[string]held{}}
 			w.nodes, nodes[i] = append(w.nodes, s), s
@@ -126,7 +128,7 @@ func (w *world) transcript(want string) {
 }
 
 // script tells the nodes, in order, how to answer the next command of op; see plan.
-func (w *world) script(op Op, plans string) {
+func (w *world) script(op driver.Op, plans string) {
 	w.Helper()
 	fields := strings.Fields(plans)
 	if len(fields) != len(w.nodes) {
@@ -160,7 +162,7 @@ func (w *world) holders(key string) string {
 }
 
 // sent lists how many commands of op each node was sent: "11111".
-func (w *world) sent(op Op) string {
+func (w *world) sent(op driver.Op) string {
 	var b strings.Builder
 	for _, n := range w.nodes {
 		b.WriteString(strconv.Itoa(len(n.received(op))))
@@ -194,7 +196,7 @@ type scripted struct {
 
 	mu    sync.Mutex
 	keys  map[string]held
-	plans map[Op][]string
+	plans map[driver.Op][]string
 	got   []request
 	deaf  bool // nothing arrives any more
 
@@ -214,7 +216,7 @@ type held struct {
 }
 
 type request struct {
-	Command
+	driver.Command
 	sent time.Time
 }
 
@@ -230,16 +232,16 @@ func (n *scripted) Name() string { return n.name }
 //	no, refused, failed, timedout (:20 …)  is not carried out, with that outcome
 //	behind7:20    … because the counter is 7
 //	twice:20      as ok, answered twice
-func (n *scripted) next(op Op, plan string) {
+func (n *scripted) next(op driver.Op, plan string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.plans == nil {
-		n.plans = map[Op][]string{}
+		n.plans = map[driver.Op][]string{}
 	}
 	n.plans[op] = append(n.plans[op], plan)
 }
 
-func (n *scripted) Do(batch []*Command) {
+func (n *scripted) Do(batch []*driver.Command) {
 	for _, cmd := range batch {
 		n.do(cmd)
 	}
@@ -247,7 +249,7 @@ func (n *scripted) Do(batch []*Command) {
 
 var errScripted = errors.New("scripted")
 
-func (n *scripted) do(cmd *Command) {
+func (n *scripted) do(cmd *driver.Command) {
 	n.mu.Lock()
 	n.got = append(n.got, request{*cmd, time.Now()})
 	plan := "ok"
@@ -265,7 +267,7 @@ func (n *scripted) do(cmd *Command) {
 		first, second, _ := strings.Cut(times, "+")
 		there, back = millis(first), millis(second)
 	}
-	apply := func() Reply { return n.apply(cmd) }
+	apply := func() driver.Reply { return n.apply(cmd) }
 	switch kind {
 	case "lost":
 		return
@@ -273,15 +275,15 @@ func (n *scripted) do(cmd *Command) {
 		time.AfterFunc(there, func() { apply() })
 		return
 	case "behind7":
-		apply = func() Reply { return Reply{Outcome: Behind, Token: 7} }
+		apply = func() driver.Reply { return driver.Reply{Outcome: driver.Behind, Token: 7} }
 	case "no":
-		apply = func() Reply { return Reply{Outcome: Declined} }
+		apply = func() driver.Reply { return driver.Reply{Outcome: driver.Declined} }
 	case "refused":
-		apply = func() Reply { return Reply{Outcome: Refused, Err: errScripted} }
+		apply = func() driver.Reply { return driver.Reply{Outcome: driver.Refused, Err: errScripted} }
 	case "failed":
-		apply = func() Reply { return Reply{Outcome: Failed, Err: errScripted} }
+		apply = func() driver.Reply { return driver.Reply{Outcome: driver.Failed, Err: errScripted} }
 	case "timedout":
-		apply = func() Reply { return Reply{Outcome: TimedOut, Err: errScripted} }
+		apply = func() driver.Reply { return driver.Reply{Outcome: driver.TimedOut, Err: errScripted} }
 	case "now":
 		cmd.Done(cmd, n.apply(cmd))
 		return
@@ -312,19 +314,19 @@ func millis(s string) time.Duration {
 }
 
 // apply carries the command out.
-func (n *scripted) apply(cmd *Command) Reply {
+func (n *scripted) apply(cmd *driver.Command) driver.Reply {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if cmd.Op == OpPrepare {
+	if cmd.Op == driver.OpPrepare {
 		if cmd.Conditions.Watched != n.run() {
-			return Reply{Outcome: Declined, Record: n.run()}
+			return driver.Reply{Outcome: driver.Declined, Record: n.run()}
 		}
 		n.record = fmt.Sprint(n.run(), " 0 ", cmd.Conditions.MaxTTL.Milliseconds())
-		return Reply{Outcome: Accepted, Record: n.run()}
+		return driver.Reply{Outcome: driver.Accepted, Record: n.run()}
 	}
 	q := cmd.Conditions
 	if q != nil && q.MaxTTL != 0 {
-		if reply := n.guard(q); reply.Outcome != Accepted {
+		if reply := n.guard(q); reply.Outcome != driver.Accepted {
 			return reply
 		}
 	}
@@ -336,60 +338,60 @@ func (n *scripted) apply(cmd *Command) Reply {
 		if !time.Now().Before(h.until) {
 			h = held{}
 		}
-		if want := map[Op]string{OpAcquire: "", OpExtend: cmd.Value, OpRelease: cmd.Value}[cmd.Op]; h.value != want {
-			return Reply{Outcome: Declined}
+		if want := map[driver.Op]string{driver.OpAcquire: "", driver.OpExtend: cmd.Value, driver.OpRelease: cmd.Value}[cmd.Op]; h.value != want {
+			return driver.Reply{Outcome: driver.Declined}
 		}
 	}
 	for _, k := range cmd.Keys {
 		switch cmd.Op {
-		case OpRelease:
+		case driver.OpRelease:
 			delete(n.keys, k)
 			if cmd.Wake {
-				n.publish(WakeChannel(k))
+				n.publish(driver.WakeChannel(k))
 			}
 		default:
 			until := time.Now().Add(cmd.TTL)
-			if h := n.keys[k]; cmd.Op == OpExtend && h.until.After(until) {
+			if h := n.keys[k]; cmd.Op == driver.OpExtend && h.until.After(until) {
 				until = h.until
 			}
 			n.keys[k] = held{cmd.Value, until}
 		}
 	}
-	return Reply{Outcome: Accepted}
+	return driver.Reply{Outcome: driver.Accepted}
 }
 
 func (n *scripted) run() string { return fmt.Sprint("run", n.starts) }
 
-func (n *scripted) guard(q *Conditions) Reply {
+func (n *scripted) guard(q *driver.Conditions) driver.Reply {
 	now := time.Now().Add(n.ahead).UnixMilli()
 	fields := strings.Fields(n.record)
 	if len(fields) > 0 && fields[2] != fmt.Sprint(q.MaxTTL.Milliseconds()) {
 		limit, _ := strconv.Atoi(fields[2])
-		return Reply{Outcome: Failed, Err: &MaxTTLError{time.Duration(limit) * time.Millisecond, q.MaxTTL}}
+		return driver.Reply{Outcome: driver.Failed, Err: &driver.MaxTTLError{Node: time.Duration(limit) * time.Millisecond, Client: q.MaxTTL}}
 	}
 	if len(fields) == 0 || fields[0] != n.run() {
 		n.record = fmt.Sprint(n.run(), " ", now, " ", q.MaxTTL.Milliseconds())
 	} else if since, _ := strconv.ParseInt(fields[1], 10, 64); since == 0 {
-		return Reply{Outcome: Accepted}
+		return driver.Reply{Outcome: driver.Accepted}
 	} else if q.Watched == n.record && now-since > q.MaxTTL.Milliseconds() {
 		n.record = fmt.Sprint(n.run(), " 0 ", fields[2])
-		return Reply{Outcome: Accepted}
+		return driver.Reply{Outcome: driver.Accepted}
 	}
-	return Reply{Outcome: Quarantined, Record: n.record}
+	return driver.Reply{Outcome: driver.Quarantined, Record: n.record}
 }
 
-func (n *scripted) fence(cmd *Command) Reply {
+func (n *scripted) fence(cmd *driver.Command) driver.Reply {
 	var counter int64
 	for _, k := range cmd.Keys {
 		counter = max(counter, n.counters[k])
 	}
 	for _, k := range cmd.Keys {
 		if h := n.keys[k]; h.value != cmd.Value && time.Now().Before(h.until) {
-			return Reply{Outcome: Declined, Token: counter}
+			return driver.Reply{Outcome: driver.Declined, Token: counter}
 		}
 	}
 	if cmd.Conditions.Token <= counter {
-		return Reply{Outcome: Behind, Token: counter}
+		return driver.Reply{Outcome: driver.Behind, Token: counter}
 	}
 	for _, k := range cmd.Keys {
 		until := time.Now().Add(cmd.TTL)
@@ -402,7 +404,7 @@ func (n *scripted) fence(cmd *Command) Reply {
 		}
 		n.counters[k] = cmd.Conditions.Token
 	}
-	return Reply{Outcome: Accepted}
+	return driver.Reply{Outcome: driver.Accepted}
 }
 
 // restart makes the node lose its data and start again.
@@ -438,7 +440,7 @@ func (n *scripted) holder(key string) string {
 	return ""
 }
 
-func (n *scripted) received(op Op) []request {
+func (n *scripted) received(op driver.Op) []request {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var rs []request
@@ -451,8 +453,8 @@ func (n *scripted) received(op Op) []request {
 }
 
 // fakes are nodes for clients that send nothing.
-func fakes(n int) []Node {
-	nodes := make([]Node, n)
+func fakes(n int) []driver.Node {
+	nodes := make([]driver.Node, n)
 	for i := range n {
 		nodes[i] = &scripted{name: fmt.Sprint("node", i)}
 	}

@@ -11,6 +11,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -77,7 +78,7 @@ func (a *attempt) failure() bool {
 	}
 	var outcomes []string
 	for _, x := range a.answers {
-		if x.outcome != redlock.Accepted.Of(redlock.OpAcquire) {
+		if x.outcome != driver.Accepted.Of(driver.OpAcquire) {
 			outcomes = append(outcomes, x.outcome)
 		}
 	}
@@ -240,12 +241,12 @@ func (t *teller) ret(e *history.Event) string {
 	case e.Func == history.Acquire && ok && a.answers == nil:
 		return fmt.Sprintf("%s is granted the lock%s%s", e.Process, t.on(e), token(e.Token))
 	case e.Func == history.Acquire && ok:
-		text := fmt.Sprintf("%s acquires%s on %s", e.Process, t.named(e), a.nodes(redlock.Accepted.Of(redlock.OpAcquire)))
+		text := fmt.Sprintf("%s acquires%s on %s", e.Process, t.named(e), a.nodes(driver.Accepted.Of(driver.OpAcquire)))
 		if joined := t.joined[e.Grant]; joined != nil {
 			slices.Sort(joined)
 			text += ", later " + strings.Join(joined, ", ")
 		}
-		if others := a.others(redlock.Accepted.Of(redlock.OpAcquire)); others != "" {
+		if others := a.others(driver.Accepted.Of(driver.OpAcquire)); others != "" {
 			text += " (" + others + ")"
 		}
 		if a.validity > 0 {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
@@ -36,7 +36,7 @@ type Host interface {
 // told.
 type Session struct {
 	host   Host
-	clock  redlock.Clock
+	clock  driver.Clock
 	locker protocols.Locker
 	ttl    time.Duration
 	// renewals is how often a lock is renewed at the most; 0 is without a limit.

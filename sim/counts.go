@@ -1,6 +1,6 @@
 package sim
 
-import "redlocksim/redlock"
+import "redlocksim/redlock/driver"
 
 // Counts are what happened in a run below the seams of the library, where no history tells of it.
 type Counts struct {
@@ -21,21 +21,21 @@ func (s *Server) CountUnknownScript() { s.k.counts.UnknownScripts++ }
 
 // counted is a node of the library, with what it is handed counted.
 type counted struct {
-	redlock.Node
+	driver.Node
 	counts *Counts
 }
 
-// Do implements redlock.Node.
-func (c *counted) Do(batch []*redlock.Command) {
+// Do implements driver.Node.
+func (c *counted) Do(batch []*driver.Command) {
 	if len(batch) > 1 {
 		c.counts.Batches++
 	}
 	c.Node.Do(batch)
 }
 
-// Listen implements redlock.Listener.
+// Listen implements driver.Listener.
 func (c *counted) Listen(channel string, heard func()) (stop func()) {
-	return c.Node.(redlock.Listener).Listen(channel, func() {
+	return c.Node.(driver.Listener).Listen(channel, func() {
 		c.counts.Notified++
 		heard()
 	})

@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -101,7 +102,7 @@ func TestTracesAreStable(t *testing.T) {
 	defer w.Close()
 	c := w.Client("c")
 	c.Go(func() { c.Sleep(context.Background(), time.Second) })
-	w.Nodes(c)[0].Do([]*redlock.Command{{Op: redlock.OpRelease, Keys: []string{"r"}, Value: "v", Deadline: time.Unix(60, 0), Done: func(*redlock.Command, redlock.Reply) {}}})
+	w.Nodes(c)[0].Do([]*driver.Command{{Op: driver.OpRelease, Keys: []string{"r"}, Value: "v", Deadline: time.Unix(60, 0), Done: func(*driver.Command, driver.Reply) {}}})
 	w.Kernel.After(time.Second/2, func() { c.Clock().SetRate(-100_000_000) })
 	w.Kernel.Run(sim.True(time.Minute))
 	const want = "297997096e4761948c0bfd4c79c96fe2 6"

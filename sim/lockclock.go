@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // LockClock is the process's seam for time: the clock that its configuration says it reads. Timers run on the monotonic
 // clock in all cases, as Go's do.
-func (p *Process) LockClock() redlock.Clock { return lockClock{p, p.lockClock} }
+func (p *Process) LockClock() driver.Clock { return lockClock{p, p.lockClock} }
 
 type lockClock struct {
 	p    *Process
@@ -18,7 +18,7 @@ type lockClock struct {
 
 func (c lockClock) Now() time.Time { return time.Unix(0, c.p.clock.read(c.kind)) }
 
-func (c lockClock) AfterFunc(d time.Duration, f func()) redlock.Timer { return c.p.after(d, f) }
+func (c lockClock) AfterFunc(d time.Duration, f func()) driver.Timer { return c.p.after(d, f) }
 
 func (c lockClock) WithCancel(parent context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx := newContext(parent)
@@ -55,7 +55,7 @@ func (c lockClock) when(t time.Time, f func()) (stop func()) {
 	}
 }
 
-// timer implements redlock.Timer on a process's monotonic clock.
+// timer implements driver.Timer on a process's monotonic clock.
 type timer struct {
 	p     *Process
 	f     func()

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Process is something with a clock of its own that can be paused and crash: a client, a Redis node, the storage.
@@ -167,7 +167,7 @@ func (r processRand) Read(b []byte) (int, error) {
 }
 
 // Tasks is the process's seam for goroutines: coroutines.
-func (p *Process) Tasks() redlock.Tasks { return processTasks{p} }
+func (p *Process) Tasks() driver.Tasks { return processTasks{p} }
 
 type processTasks struct{ p *Process }
 
@@ -177,7 +177,7 @@ func (t processTasks) Start(f func()) {
 	}
 }
 
-func (t processTasks) NewWaiter() redlock.Waiter { return &waiter{process: t.p} }
+func (t processTasks) NewWaiter() driver.Waiter { return &waiter{process: t.p} }
 
 // Requesting runs f, and has the tasks that f starts say that what they write to the network is for key.
 func (p *Process) Requesting(key Key, f func()) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Subscription is a client's connection to a node over which it is sent what is published on one channel.
@@ -25,7 +25,7 @@ type Subscription struct {
 	heard     []string
 	broken    bool
 	closed    bool
-	waiter    redlock.Waiter
+	waiter    driver.Waiter
 }
 
 // Subscribe asks a node to send the client what is published on a channel. key is as for Redis.Do.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Key stands for what a random choice is for.
@@ -60,6 +60,6 @@ func (s *stream) Read(p []byte) (int, error) {
 
 // CommandKey is what the request for a command of the library is for: the acquisition and attempt, through the value
 // that is drawn for them, the kind and the round.
-func CommandKey(c *redlock.Command) Key {
+func CommandKey(c *driver.Command) Key {
 	return Key(0).WithString(c.Value).With(uint64(c.Op)).With(uint64(c.Round))
 }

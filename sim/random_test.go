@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"testing"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // TestKeysAreStable pins what is drawn: seeds and hashes that people wrote down must mean the same on every machine, in
@@ -31,7 +31,7 @@ func TestKeysAreStable(t *testing.T) {
 		{"WithString, long", uint64(Key(1).WithString("a rather long purpose")), 0xa17c6fe9c970dfe1},
 		{"Draw", uint64(k), 0x44d2078a57f94177},
 		{"Below", k.Below(1_000_000_007), 0xa1c439f},
-		{"CommandKey", uint64(CommandKey(&redlock.Command{Value: "v", Op: redlock.OpRelease, Round: 2})), 0x3bd98286afad719c},
+		{"CommandKey", uint64(CommandKey(&driver.Command{Value: "v", Op: driver.OpRelease, Round: 2})), 0x3bd98286afad719c},
 		{"latency", uint64(Uniform(0, 1<<40).draw(k)), 0x2b6c82821b},
 		{"digest", d.a ^ bits.RotateLeft64(d.b, 1), 0x85641cf7a48baa7f},
 		{"stream", uint64(Key(0).WithString(string(read))), 0xf38212b75a331796},

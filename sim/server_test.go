@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 )
@@ -29,14 +29,14 @@ func (n *oneNode) at(seconds float64, f func()) {
 	n.Kernel.After(time.Duration(seconds*1e9+0.5), f)
 }
 
-func (n *oneNode) send(op redlock.Op, ttl time.Duration, keys ...string) {
-	n.Nodes(n.Client("c"))[0].Do([]*redlock.Command{{Op: op, Keys: keys, Value: "v", TTL: ttl, Round: len(n.replies),
+func (n *oneNode) send(op driver.Op, ttl time.Duration, keys ...string) {
+	n.Nodes(n.Client("c"))[0].Do([]*driver.Command{{Op: op, Keys: keys, Value: "v", TTL: ttl, Round: len(n.replies),
 		Deadline: n.Client("c").LockClock().Now().Add(time.Hour),
-		Done:     func(_ *redlock.Command, r redlock.Reply) { n.replies = append(n.replies, r.Outcome.String()) }}})
+		Done:     func(_ *driver.Command, r driver.Reply) { n.replies = append(n.replies, r.Outcome.String()) }}})
 }
 
 func (n *oneNode) set(key string, ttl time.Duration) func() {
-	return func() { n.send(redlock.OpAcquire, ttl, key) }
+	return func() { n.send(driver.OpAcquire, ttl, key) }
 }
 
 func (n *oneNode) must(t *testing.T, f func() error) func() {
@@ -142,7 +142,7 @@ func TestFsyncEverySecond(t *testing.T) {
 func TestFsyncCoversReleases(t *testing.T) {
 	n := newOneNode(t, sim.EverySecond)
 	n.at(0.5, n.set("old", time.Hour))
-	n.at(1.2, func() { n.send(redlock.OpRelease, 0, "old") })
+	n.at(1.2, func() { n.send(driver.OpRelease, 0, "old") })
 	n.at(1.3, n.set("new", time.Hour))
 	n.at(1.8, n.must(t, n.LosePower))
 	n.at(1.9, n.must(t, n.Restart))

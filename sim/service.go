@@ -3,7 +3,7 @@ package sim
 import (
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Service is a program that runs on the machine of a node in the place of Redis, for lock protocols of other systems. It
@@ -57,7 +57,7 @@ type Call[A any] struct {
 	answer A
 	err    error
 	done   bool
-	waiter redlock.Waiter
+	waiter driver.Waiter
 }
 
 // Ask sends a request over the link and waits for the answer, at most until the client's lock clock reads deadline. When

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"runtime/debug"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // task is a coroutine of a process. It runs until it waits, and nothing else runs meanwhile.
@@ -109,14 +109,14 @@ func (k *Kernel) park() {
 	}
 }
 
-// waiter implements redlock.Waiter.
+// waiter implements driver.Waiter.
 type waiter struct {
 	process *Process
 	task    *task // who waits and has not been woken
 	kept    bool  // a Wake that came while nobody waited
 }
 
-var _ redlock.Waiter = (*waiter)(nil)
+var _ driver.Waiter = (*waiter)(nil)
 
 func (w *waiter) Wait(ctx context.Context) {
 	k := w.process.k

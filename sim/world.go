@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Config is what a world consists of.
@@ -49,7 +49,7 @@ type Backend interface {
 	// Memory makes the memory of a node. It is called once for every node, before all else.
 	Memory(s *Server) Memory
 	// Node makes the library's view of a node for one client, over the link between them.
-	Node(client *Process, s *Server, l *Link) redlock.Node
+	Node(client *Process, s *Server, l *Link) driver.Node
 	// Redis makes a client's plain connection to a node, over the same link.
 	Redis(client *Process, s *Server, l *Link) Redis
 	// Serve answers a request that has arrived at the node.
@@ -74,7 +74,7 @@ type World struct {
 	backend  Backend
 	latency  Latency
 	shared   map[string]any
-	nodes    map[*Process][]redlock.Node
+	nodes    map[*Process][]driver.Node
 	plain    map[*Process][]Redis
 	history  history.History
 	hasher   *history.Hasher
@@ -87,7 +87,7 @@ type World struct {
 func NewWorld(cfg Config, backend Backend) *World {
 	k := newKernel(cfg.Seed)
 	k.trace, k.limits = cfg.Trace, cfg.Limits.withDefaults()
-	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, latency: cfg.Latency, shared: map[string]any{}, nodes: map[*Process][]redlock.Node{}, plain: map[*Process][]Redis{}, history: cfg.Buffer[:0], hasher: new(history.Hasher), unhashed: cfg.Unhashed}
+	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, latency: cfg.Latency, shared: map[string]any{}, nodes: map[*Process][]driver.Node{}, plain: map[*Process][]Redis{}, history: cfg.Buffer[:0], hasher: new(history.Hasher), unhashed: cfg.Unhashed}
 	if cfg.Chooser != nil {
 		k.choices = &choices{world: w, chooser: cfg.Chooser, ids: map[*event]Key{}}
 	}
@@ -126,7 +126,7 @@ func (w *World) Close() {
 }
 
 // Nodes is what a client gives to redlock.New.
-func (w *World) Nodes(client *Process) []redlock.Node { return w.nodes[client] }
+func (w *World) Nodes(client *Process) []driver.Node { return w.nodes[client] }
 
 // Client, Server and Process find a process by name; nil if there is none.
 func (w *World) Client(name string) *Process {

@@ -19,6 +19,7 @@ import (
 
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
 
@@ -181,8 +182,8 @@ func TestKeysOfTheLibrary(t *testing.T) {
 	}
 
 	// A record of another run is not one of a server that is fit to vote.
-	c.do(0, "SET", redlock.GuardKey, "another-run 0 3600000")
-	c.do(1, "SET", redlock.GuardKey, "nonsense")
+	c.do(0, "SET", driver.GuardKey, "another-run 0 3600000")
+	c.do(1, "SET", driver.GuardKey, "nonsense")
 	out, _ := c.keys(exitOK, c.addrs...)
 	for _, want := range []string{`1  \S+ .* of an earlier run, largest TTL 1h0m0s`, `2  \S+ .* not a record`, `3  \S+ .* fit to vote, largest TTL 1h0m0s`} {
 		if !regexp.MustCompile(want).MatchString(out) {

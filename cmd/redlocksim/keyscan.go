@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
 
@@ -179,12 +179,12 @@ func (f *found) read(ctx context.Context, client *redis.Client, keys []string) e
 
 func (f *found) add(key, value string, left time.Duration) {
 	switch {
-	case key == redlock.GuardKey:
+	case key == driver.GuardKey:
 		f.guard = value
-	case redlock.IsLockKey(key):
+	case driver.IsLockKey(key):
 		f.locks = append(f.locks, lockKey{key, value, left})
 	default:
-		f.counters = append(f.counters, counterKey{strings.TrimPrefix(key, redlock.TokenKey("")), value})
+		f.counters = append(f.counters, counterKey{strings.TrimPrefix(key, driver.TokenKey("")), value})
 	}
 }
 

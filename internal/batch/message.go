@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Message is a batch on its way to a node. Make one with [Arrange]; it must not be copied after its first use.
 type Message struct {
-	commands []*redlock.Command
+	commands []*driver.Command
 	one      [1]Request // the only request of a message with one command
 	several  []Request
 	of       []int // in which of several each command is
@@ -24,7 +24,7 @@ type Message struct {
 
 // Arrange makes a message of at least one command, to a node that is known to know these scripts: of others it carries
 // the source. It keeps the slice until [Message.Answered] returns.
-func Arrange(commands []*redlock.Command, known Scripts) Message {
+func Arrange(commands []*driver.Command, known Scripts) Message {
 	m := Message{commands: commands}
 	if len(commands) == 1 {
 		m.one[0] = Request{Script: scriptOf(commands[0]), First: commands[0]}
@@ -48,7 +48,7 @@ func (m *Message) Requests() []Request {
 
 // Last is the command with the latest deadline, which is that of the message: the caller keeps the time of the others
 // itself.
-func (m *Message) Last() *redlock.Command {
+func (m *Message) Last() *driver.Command {
 	last := m.commands[0]
 	for _, c := range m.commands[1:] {
 		if c.Deadline.After(last.Deadline) {
@@ -77,7 +77,7 @@ const (
 //
 // It is a function, and not an interface, so that the answers, the message and its commands can stay on the stack: one lock
 // sends five messages, and releases it with five more.
-func (m *Message) Answered(known *Known, answer func(request, command int) (Fate, redlock.Reply)) (missed []*redlock.Command) {
+func (m *Message) Answered(known *Known, answer func(request, command int) (Fate, driver.Reply)) (missed []*driver.Command) {
 	missed = m.commands[:0]
 	for i, c := range m.commands {
 		at := 0
@@ -103,7 +103,7 @@ func (m *Message) Answered(known *Known, answer func(request, command int) (Fate
 // Again is which of the commands that missed are to be sent once more, in full: those whose deadline has not come, of which
 // the node is no longer taken to know the script. The others are answered. now is the time by the client's clock. It uses
 // the slice.
-func Again(missed []*redlock.Command, known *Known, now time.Time) (again []*redlock.Command) {
+func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command) {
 	again = missed[:0]
 	for _, c := range missed {
 		if now.Before(c.Deadline) {
@@ -112,7 +112,7 @@ func Again(missed []*redlock.Command, known *Known, now time.Time) (again []*red
 			known.forget(Votes)
 			known.forget(Releases)
 		} else {
-			c.Done(c, redlock.Reply{Outcome: redlock.TimedOut, Err: errNoTimeForSource})
+			c.Done(c, driver.Reply{Outcome: driver.TimedOut, Err: errNoTimeForSource})
 		}
 	}
 	return again
@@ -124,7 +124,7 @@ var errNoTimeForSource = fmt.Errorf("the node did not know the script and there 
 // String says what the message is for: the operations of its commands, with how often each comes if that is more than
 // once, as in "2 releases, acquire".
 func (m *Message) String() string {
-	var counts [redlock.OpPrepare + 1]int
+	var counts [driver.OpPrepare + 1]int
 	for i := range m.Requests() {
 		counts[m.Requests()[i].First.Op] += m.Requests()[i].Len()
 	}

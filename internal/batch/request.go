@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Request is one request of a message, for one command or for several that share a script.
@@ -12,8 +12,8 @@ type Request struct {
 	Script Script
 	// InFull: the request carries the source of its script. Otherwise it names the script by its hash.
 	InFull bool
-	First  *redlock.Command
-	Others []*redlock.Command
+	First  *driver.Command
+	Others []*driver.Command
 
 	answered int // how many of its commands were
 }
@@ -22,7 +22,7 @@ type Request struct {
 func (r *Request) Len() int { return 1 + len(r.Others) }
 
 // Command is one of them, in the order of the message.
-func (r *Request) Command(i int) *redlock.Command {
+func (r *Request) Command(i int) *driver.Command {
 	if i == 0 {
 		return r.First
 	}
@@ -46,12 +46,12 @@ const (
 
 // kindOf: a release of one key, which nobody is told of, or an acquire of one key under the restart guard, without a token
 // and with no quarantine to end. guard is the largest TTL of those votes that are joined.
-func kindOf(c *redlock.Command, guard time.Duration) kind {
+func kindOf(c *driver.Command, guard time.Duration) kind {
 	switch q := c.Conditions; {
 	case len(c.Keys) != 1:
-	case c.Op == redlock.OpRelease && !c.Wake:
+	case c.Op == driver.OpRelease && !c.Wake:
 		return release
-	case c.Op == redlock.OpAcquire && q != nil && q.MaxTTL != 0 && q.MaxTTL == guard && q.Token == 0 && q.Watched == "":
+	case c.Op == driver.OpAcquire && q != nil && q.MaxTTL != 0 && q.MaxTTL == guard && q.Token == 0 && q.Watched == "":
 		return vote
 	}
 	return alone
@@ -59,7 +59,7 @@ func kindOf(c *redlock.Command, guard time.Duration) kind {
 
 // arrange makes requests of commands, and says which of them each command is in. A command joins an earlier one of its
 // kind unless something in between concerns its key: for each key the order is kept.
-func arrange(commands []*redlock.Command) (requests []Request, of []int) {
+func arrange(commands []*driver.Command) (requests []Request, of []int) {
 	var guard time.Duration
 	for _, c := range commands {
 		if c.Conditions != nil && c.Conditions.MaxTTL != 0 {
@@ -93,7 +93,7 @@ func arrange(commands []*redlock.Command) (requests []Request, of []int) {
 }
 
 // isTouched reports whether one of those commands, which are in these requests, concerns the key after the request at.
-func isTouched(key string, commands []*redlock.Command, of []int, at int) bool {
+func isTouched(key string, commands []*driver.Command, of []int, at int) bool {
 	for i, c := range commands {
 		if of[i] > at && slices.Contains(c.Keys, key) {
 			return true

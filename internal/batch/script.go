@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Script is what carries out a request: one of the library's Lua scripts, or none.
@@ -27,9 +27,9 @@ const (
 )
 
 // scriptOf is what carries out a command by itself.
-func scriptOf(c *redlock.Command) Script {
+func scriptOf(c *driver.Command) Script {
 	switch c.Op {
-	case redlock.OpAcquire:
+	case driver.OpAcquire:
 		switch {
 		case c.Conditions != nil:
 			return Vote
@@ -37,11 +37,11 @@ func scriptOf(c *redlock.Command) Script {
 			return None
 		}
 		return Acquire
-	case redlock.OpExtend:
+	case driver.OpExtend:
 		return Extend
-	case redlock.OpRelease:
+	case driver.OpRelease:
 		return Release
-	case redlock.OpPrepare:
+	case driver.OpPrepare:
 		return Prepare
 	}
 	panic(fmt.Sprintf("batch: no such operation: %v", c.Op))

@@ -14,18 +14,18 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
 // Conn is the connections of a go-redis client, which must be one of goredis.NewClient.
 type Conn struct {
 	client *redis.Client
-	clock  redlock.Clock
+	clock  driver.Clock
 }
 
 // New makes a Conn whose deadlines are readings of clock.
-func New(client *redis.Client, clock redlock.Clock) Conn { return Conn{client, clock} }
+func New(client *redis.Client, clock driver.Clock) Conn { return Conn{client, clock} }
 
 // hashes are the scripts' hashes, by the *sim.Script.
 var hashes sync.Map

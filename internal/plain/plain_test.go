@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/plain"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/sim"
 )
@@ -27,7 +27,7 @@ func TestReplies(t *testing.T) {
 	server := miniredis.RunT(t)
 	client := goredis.NewClient(&redis.Options{Addr: server.Addr()})
 	defer client.Close()
-	conn := plain.New(client, redlock.SystemClock())
+	conn := plain.New(client, driver.SystemClock())
 	server.Push("list", "a", "b")
 	for _, test := range []struct {
 		request sim.Request

@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
 
@@ -159,7 +159,7 @@ func TestOpen(t *testing.T) {
 		if nodes[i].Name() != addr {
 			t.Errorf("name %q, want %q", nodes[i].Name(), addr)
 		}
-		if r := do(t, nodes[i], command(t, "acquire k", ttl))[0]; r.Outcome != redlock.Accepted {
+		if r := do(t, nodes[i], command(t, "acquire k", ttl))[0]; r.Outcome != driver.Accepted {
 			t.Errorf("node %d: %v", i, r)
 		}
 	}

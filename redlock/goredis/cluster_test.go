@@ -20,6 +20,7 @@ import (
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
 
@@ -171,7 +172,7 @@ func (r *resource) check(t *tried.T) {
 type census struct {
 	mu      sync.Mutex
 	steps   map[redlock.Step]int
-	answers map[string]map[redlock.Outcome]int
+	answers map[string]map[driver.Outcome]int
 }
 
 func (c *census) Observe(_ context.Context, e redlock.Event) {
@@ -182,12 +183,12 @@ func (c *census) Observe(_ context.Context, e redlock.Event) {
 		return
 	}
 	if c.answers[e.Node.Node] == nil {
-		c.answers[e.Node.Node] = map[redlock.Outcome]int{}
+		c.answers[e.Node.Node] = map[driver.Outcome]int{}
 	}
 	c.answers[e.Node.Node][e.Node.Outcome]++
 }
 
-func (c *census) answered(node string, o redlock.Outcome) int {
+func (c *census) answered(node string, o driver.Outcome) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.answers[node][o]
@@ -274,7 +275,7 @@ func TestCluster(t *testing.T) {
 
 		c := startCluster(t)
 		before := goleak.IgnoreCurrent()
-		seen := &census{steps: map[redlock.Step]int{}, answers: map[string]map[redlock.Outcome]int{}}
+		seen := &census{steps: map[redlock.Step]int{}, answers: map[string]map[driver.Outcome]int{}}
 		resources := make([]resource, 4)
 		for i := range resources {
 			resources[i].name = fmt.Sprint("resource-", i)
@@ -334,7 +335,7 @@ func TestCluster(t *testing.T) {
 		silent := 0
 		for _, i := range healthy {
 			addr := c.servers[i].Addr
-			n := seen.answered(addr, redlock.TimedOut) + seen.answered(addr, redlock.Refused) + seen.answered(addr, redlock.Failed)
+			n := seen.answered(addr, driver.TimedOut) + seen.answered(addr, driver.Refused) + seen.answered(addr, driver.Failed)
 			if silent += n; n > 0 {
 				continue
 			}
@@ -373,8 +374,8 @@ func TestCluster(t *testing.T) {
 			resources[i].check(t)
 			overdue += resources[i].overdue.Load()
 		}
-		if seen.steps[redlock.Denied] == 0 || seen.answered(c.servers[killed].Addr, redlock.Refused) == 0 ||
-			seen.answered(c.servers[hanging].Addr, redlock.TimedOut) == 0 {
+		if seen.steps[redlock.Denied] == 0 || seen.answered(c.servers[killed].Addr, driver.Refused) == 0 ||
+			seen.answered(c.servers[hanging].Addr, driver.TimedOut) == 0 {
 			t.Errorf("too little happened: %v %v", seen.steps, seen.answers)
 		}
 		t.Logf("%d grants and %d failed attempts in %v, longest wait %v; %d extends and unlocks unsure, %d increments overdue; "+

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // ErrCommands is what errors.Is finds in the error of a server that forbids what a lock needs, by an ACL or by
@@ -33,13 +33,13 @@ func isHashForbidden(err error) bool {
 
 // judge learns from a reply what the server lets its user do: it is asked again after anything that makes it doubtful. A
 // server that forbids something is not asked to vote by a plain SET until it has been found to allow all.
-func (n *Node) judge(c *redlock.Command, reply redlock.Reply, looked bool) redlock.Reply {
+func (n *Node) judge(c *driver.Command, reply driver.Reply, looked bool) driver.Reply {
 	switch {
-	case reply.Outcome == redlock.Accepted && c.Op == redlock.OpAcquire && looked:
+	case reply.Outcome == driver.Accepted && c.Op == driver.OpAcquire && looked:
 		n.able.Store(true)
-	case reply.Outcome == redlock.Refused: // another server may be there next, or another user
+	case reply.Outcome == driver.Refused: // another server may be there next, or another user
 		n.able.Store(false)
-	case reply.Outcome == redlock.Failed && isForbidden(reply.Err):
+	case reply.Outcome == driver.Failed && isForbidden(reply.Err):
 		n.able.Store(false)
 		reply.Err = fmt.Errorf("%w: %w", ErrCommands, reply.Err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
 
@@ -60,9 +61,9 @@ func TestForbiddenCommands(t *testing.T) {
 			if c.fence {
 				options = append(options, redlock.WithFencing(redlock.Fencing{}))
 			}
-			client, err := redlock.New([]redlock.Node{node}, options...)
+			client, err := redlock.New([]driver.Node{node}, options...)
 			if c.guard {
-				client, err = redlock.New([]redlock.Node{node}, append(options, redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Minute}))...)
+				client, err = redlock.New([]driver.Node{node}, append(options, redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Minute}))...)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +106,7 @@ func TestCommandsForbiddenLater(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	client, err := redlock.New([]redlock.Node{newNode(t, newClient(t, server.Addr, nil))}, redlock.WithNodeTimeout(patience))
+	client, err := redlock.New([]driver.Node{newNode(t, newClient(t, server.Addr, nil))}, redlock.WithNodeTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func TestEvalshaForbidden(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		client, err := redlock.New([]redlock.Node{newNode(t, newClient(t, server.Addr, nil))}, redlock.WithNodeTimeout(patience))
+		client, err := redlock.New([]driver.Node{newNode(t, newClient(t, server.Addr, nil))}, redlock.WithNodeTimeout(patience))
 		if err != nil {
 			t.Fatal(err)
 		}

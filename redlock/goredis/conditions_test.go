@@ -17,6 +17,7 @@ import (
 
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
 
@@ -46,7 +47,7 @@ const (
 // table is a server for conditional commands, with its clock and run id.
 type table struct {
 	*testing.T
-	node redlock.Node
+	node driver.Node
 	db   *redis.Client
 	run  string
 }
@@ -75,16 +76,16 @@ func (x *table) set(state string) {
 		name, value, _ := strings.Cut(field, "=")
 		switch {
 		case name == "guard" && value == "nonsense":
-			rest = append(rest, [2]string{redlock.GuardKey, value})
+			rest = append(rest, [2]string{driver.GuardKey, value})
 		case name == "guard":
 			p := strings.Split(value, ",")
 			run, since := map[string]string{"this": x.run, "other": other}[p[0]], "0"
 			if p[1] != "0" {
 				since = strconv.FormatInt(x.now().Add(x.duration(p[1])).UnixMilli(), 10)
 			}
-			rest = append(rest, [2]string{redlock.GuardKey, fmt.Sprintf("%s %s %d", run, since, x.duration(p[2]).Milliseconds())})
+			rest = append(rest, [2]string{driver.GuardKey, fmt.Sprintf("%s %s %d", run, since, x.duration(p[2]).Milliseconds())})
 		case name[0] == '#':
-			rest = append(rest, [2]string{redlock.TokenKey(name[1:]), value})
+			rest = append(rest, [2]string{driver.TokenKey(name[1:]), value})
 		default:
 			locks = append(locks, field)
 		}
@@ -103,7 +104,7 @@ func (x *table) get() string {
 	var rest []string
 	for _, key := range x.db.Keys(ctx, "redlock:*").Val() {
 		value, ttl := x.db.Get(ctx, key).Val(), x.db.PTTL(ctx, key).Val()
-		if name, ok := strings.CutPrefix(key, redlock.TokenKey("")); ok {
+		if name, ok := strings.CutPrefix(key, driver.TokenKey("")); ok {
 			if ttl > keep-5*time.Second && ttl <= keep {
 				value += ":keep"
 			}
@@ -140,9 +141,9 @@ func (x *table) duration(s string) time.Duration {
 }
 
 // command reads "acquire a b token=5 max=10s watched" and "prepare max=10s run=this".
-func (x *table) command(text string) *redlock.Command {
+func (x *table) command(text string) *driver.Command {
 	x.Helper()
-	q := &redlock.Conditions{}
+	q := &driver.Conditions{}
 	var words []string
 	for _, word := range strings.Fields(text) {
 		name, value, _ := strings.Cut(word, "=")
@@ -153,7 +154,7 @@ func (x *table) command(text string) *redlock.Command {
 		case "max":
 			q.MaxTTL = x.duration(value)
 		case "watched":
-			q.Watched = x.db.Get(context.Background(), redlock.GuardKey).Val()
+			q.Watched = x.db.Get(context.Background(), driver.GuardKey).Val()
 		case "stale":
 			q.Watched = fmt.Sprintf("%s %d 10000", x.run, time.Now().Add(-time.Hour).UnixMilli())
 		case "run":
@@ -162,7 +163,7 @@ func (x *table) command(text string) *redlock.Command {
 			words = append(words, word)
 		}
 	}
-	c := &redlock.Command{Op: redlock.OpPrepare, Keys: []string{redlock.GuardKey}, Value: mine, Deadline: time.Now().Add(patience)}
+	c := &driver.Command{Op: driver.OpPrepare, Keys: []string{driver.GuardKey}, Value: mine, Deadline: time.Now().Add(patience)}
 	if words[0] != "prepare" {
 		c = command(x.T, strings.Join(words, " "), ttl)
 	}
@@ -173,70 +174,70 @@ func (x *table) command(text string) *redlock.Command {
 type condition struct {
 	command string // with a TTL of 30 s
 	before  string
-	want    redlock.Outcome
+	want    driver.Outcome
 	token   int64
 	after   string
 }
 
 var conditions = []condition{
 	// Fencing.
-	{"acquire a token=1", "", redlock.Accepted, 0, "a=mine:30s #a=1:keep"},
-	{"acquire a token=6", "#a=5", redlock.Accepted, 0, "a=mine:30s #a=6:keep"},
-	{"acquire a token=5", "#a=5", redlock.Behind, 5, "#a=5"},
-	{"acquire a token=5", "#a=7 #b=9", redlock.Behind, 7, "#a=7 #b=9"},
-	{"acquire a token=10", "#a=9", redlock.Accepted, 0, "a=mine:30s #a=10:keep"},
-	{"acquire a token=9007199254740991", "#a=9007199254740990", redlock.Accepted, 0, "a=mine:30s #a=9007199254740991:keep"},
-	{"acquire a token=9007199254740990", "#a=9007199254740991", redlock.Behind, 9007199254740991, "#a=9007199254740991"},
-	{"acquire a token=6", "a=theirs:20s #a=5", redlock.Declined, 5, "a=theirs:20s #a=5"},
-	{"acquire a token=5", "a=theirs:20s #a=5", redlock.Declined, 5, "a=theirs:20s #a=5"},
-	{"acquire a token=5", "a=theirs:forever", redlock.Declined, 0, "a=theirs:forever"},
-	{"acquire a token=5", "a=list #a=2", redlock.Declined, 2, "a=list #a=2"},
-	{"acquire a token=5", "#a=x", redlock.Failed, 0, "#a=x"},
+	{"acquire a token=1", "", driver.Accepted, 0, "a=mine:30s #a=1:keep"},
+	{"acquire a token=6", "#a=5", driver.Accepted, 0, "a=mine:30s #a=6:keep"},
+	{"acquire a token=5", "#a=5", driver.Behind, 5, "#a=5"},
+	{"acquire a token=5", "#a=7 #b=9", driver.Behind, 7, "#a=7 #b=9"},
+	{"acquire a token=10", "#a=9", driver.Accepted, 0, "a=mine:30s #a=10:keep"},
+	{"acquire a token=9007199254740991", "#a=9007199254740990", driver.Accepted, 0, "a=mine:30s #a=9007199254740991:keep"},
+	{"acquire a token=9007199254740990", "#a=9007199254740991", driver.Behind, 9007199254740991, "#a=9007199254740991"},
+	{"acquire a token=6", "a=theirs:20s #a=5", driver.Declined, 5, "a=theirs:20s #a=5"},
+	{"acquire a token=5", "a=theirs:20s #a=5", driver.Declined, 5, "a=theirs:20s #a=5"},
+	{"acquire a token=5", "a=theirs:forever", driver.Declined, 0, "a=theirs:forever"},
+	{"acquire a token=5", "a=list #a=2", driver.Declined, 2, "a=list #a=2"},
+	{"acquire a token=5", "#a=x", driver.Failed, 0, "#a=x"},
 	// The second token of an attempt, which finds its own key.
-	{"acquire a token=6", "a=mine:20s #a=5", redlock.Accepted, 0, "a=mine:30s #a=6:keep"},
-	{"acquire a token=6", "a=mine:50s #a=5", redlock.Accepted, 0, "a=mine:50s #a=6:keep"},
-	{"acquire a token=6", "a=mine:forever", redlock.Accepted, 0, "a=mine:30s #a=6:keep"},
-	{"acquire a token=5", "a=mine:20s #a=6", redlock.Behind, 6, "a=mine:20s #a=6"},
-	{"acquire a b token=6", "a=mine:50s b=mine:20s #a=5", redlock.Accepted, 0, "a=mine:50s b=mine:30s #a=6:keep #b=6:keep"},
+	{"acquire a token=6", "a=mine:20s #a=5", driver.Accepted, 0, "a=mine:30s #a=6:keep"},
+	{"acquire a token=6", "a=mine:50s #a=5", driver.Accepted, 0, "a=mine:50s #a=6:keep"},
+	{"acquire a token=6", "a=mine:forever", driver.Accepted, 0, "a=mine:30s #a=6:keep"},
+	{"acquire a token=5", "a=mine:20s #a=6", driver.Behind, 6, "a=mine:20s #a=6"},
+	{"acquire a b token=6", "a=mine:50s b=mine:20s #a=5", driver.Accepted, 0, "a=mine:50s b=mine:30s #a=6:keep #b=6:keep"},
 	// Several keys: all or nothing.
-	{"acquire a b token=6", "#a=5", redlock.Accepted, 0, "a=mine:30s b=mine:30s #a=6:keep #b=6:keep"},
-	{"acquire a b token=6", "#a=5 #b=6", redlock.Behind, 6, "#a=5 #b=6"},
-	{"acquire a b token=6", "#a=8 #b=6", redlock.Behind, 8, "#a=8 #b=6"},
-	{"acquire a b token=6", "b=theirs:20s #a=5", redlock.Declined, 5, "b=theirs:20s #a=5"},
-	{"acquire a b token=6", "a=mine:20s b=theirs:20s #a=5", redlock.Declined, 5, "a=mine:20s b=theirs:20s #a=5"},
+	{"acquire a b token=6", "#a=5", driver.Accepted, 0, "a=mine:30s b=mine:30s #a=6:keep #b=6:keep"},
+	{"acquire a b token=6", "#a=5 #b=6", driver.Behind, 6, "#a=5 #b=6"},
+	{"acquire a b token=6", "#a=8 #b=6", driver.Behind, 8, "#a=8 #b=6"},
+	{"acquire a b token=6", "b=theirs:20s #a=5", driver.Declined, 5, "b=theirs:20s #a=5"},
+	{"acquire a b token=6", "a=mine:20s b=theirs:20s #a=5", driver.Declined, 5, "a=mine:20s b=theirs:20s #a=5"},
 
 	// The guard.
-	{"acquire a max=10s", "guard=this,0,10s", redlock.Accepted, 0, "a=mine:30s guard=this,0,10s"},
-	{"acquire a b max=10s", "guard=this,0,10s", redlock.Accepted, 0, "a=mine:30s b=mine:30s guard=this,0,10s"},
-	{"acquire a max=10s", "a=theirs:20s guard=this,0,10s", redlock.Declined, 0, "a=theirs:20s guard=this,0,10s"},
-	{"acquire a max=10s", "a=mine:20s guard=this,0,10s", redlock.Declined, 0, "a=mine:20s guard=this,0,10s"},
-	{"acquire a max=10s", "", redlock.Quarantined, 0, "guard=this,now,10s"},
-	{"acquire a max=10s", "a=theirs:20s", redlock.Quarantined, 0, "a=theirs:20s guard=this,now,10s"},
-	{"acquire a max=10s", "guard=other,0,10s", redlock.Quarantined, 0, "guard=this,now,10s"},
-	{"acquire a max=10s watched", "guard=other,-30s,10s", redlock.Quarantined, 0, "guard=this,now,10s"},
-	{"acquire a max=10s watched", "guard=this,-1s,10s", redlock.Quarantined, 0, "guard=this,now,10s"},
-	{"acquire a max=20s watched", "guard=this,-17s,20s", redlock.Quarantined, 0, "guard=this,-15s,20s"},
-	{"acquire a max=10s", "guard=this,-30s,10s", redlock.Quarantined, 0, "guard=this,-30s,10s"},
-	{"acquire a max=10s stale", "guard=this,-30s,10s", redlock.Quarantined, 0, "guard=this,-30s,10s"},
-	{"acquire a max=10s watched", "guard=this,-11s,10s", redlock.Accepted, 0, "a=mine:30s guard=this,0,10s"},
-	{"acquire a max=10s watched", "a=theirs:20s guard=this,-11s,10s", redlock.Declined, 0, "a=theirs:20s guard=this,0,10s"},
-	{"acquire a max=10s watched", "guard=this,30s,10s", redlock.Quarantined, 0, "guard=this,30s,10s"}, // its clock has stepped back
-	{"acquire a max=20s", "guard=this,0,10s", redlock.Failed, 0, "guard=this,0,10s"},
-	{"acquire a max=20s watched", "guard=this,-30s,10s", redlock.Failed, 0, "guard=this,-30s,10s"},
-	{"acquire a max=20s", "guard=other,0,10s", redlock.Failed, 0, "guard=other,0,10s"},
-	{"acquire a max=10s", "guard=nonsense", redlock.Failed, 0, "guard=nonsense"},
+	{"acquire a max=10s", "guard=this,0,10s", driver.Accepted, 0, "a=mine:30s guard=this,0,10s"},
+	{"acquire a b max=10s", "guard=this,0,10s", driver.Accepted, 0, "a=mine:30s b=mine:30s guard=this,0,10s"},
+	{"acquire a max=10s", "a=theirs:20s guard=this,0,10s", driver.Declined, 0, "a=theirs:20s guard=this,0,10s"},
+	{"acquire a max=10s", "a=mine:20s guard=this,0,10s", driver.Declined, 0, "a=mine:20s guard=this,0,10s"},
+	{"acquire a max=10s", "", driver.Quarantined, 0, "guard=this,now,10s"},
+	{"acquire a max=10s", "a=theirs:20s", driver.Quarantined, 0, "a=theirs:20s guard=this,now,10s"},
+	{"acquire a max=10s", "guard=other,0,10s", driver.Quarantined, 0, "guard=this,now,10s"},
+	{"acquire a max=10s watched", "guard=other,-30s,10s", driver.Quarantined, 0, "guard=this,now,10s"},
+	{"acquire a max=10s watched", "guard=this,-1s,10s", driver.Quarantined, 0, "guard=this,now,10s"},
+	{"acquire a max=20s watched", "guard=this,-17s,20s", driver.Quarantined, 0, "guard=this,-15s,20s"},
+	{"acquire a max=10s", "guard=this,-30s,10s", driver.Quarantined, 0, "guard=this,-30s,10s"},
+	{"acquire a max=10s stale", "guard=this,-30s,10s", driver.Quarantined, 0, "guard=this,-30s,10s"},
+	{"acquire a max=10s watched", "guard=this,-11s,10s", driver.Accepted, 0, "a=mine:30s guard=this,0,10s"},
+	{"acquire a max=10s watched", "a=theirs:20s guard=this,-11s,10s", driver.Declined, 0, "a=theirs:20s guard=this,0,10s"},
+	{"acquire a max=10s watched", "guard=this,30s,10s", driver.Quarantined, 0, "guard=this,30s,10s"}, // its clock has stepped back
+	{"acquire a max=20s", "guard=this,0,10s", driver.Failed, 0, "guard=this,0,10s"},
+	{"acquire a max=20s watched", "guard=this,-30s,10s", driver.Failed, 0, "guard=this,-30s,10s"},
+	{"acquire a max=20s", "guard=other,0,10s", driver.Failed, 0, "guard=other,0,10s"},
+	{"acquire a max=10s", "guard=nonsense", driver.Failed, 0, "guard=nonsense"},
 
 	// Both.
-	{"acquire a token=6 max=10s", "#a=5 guard=this,0,10s", redlock.Accepted, 0, "a=mine:30s #a=6:keep guard=this,0,10s"},
-	{"acquire a b token=6 max=10s", "#a=5 guard=this,0,10s", redlock.Accepted, 0, "a=mine:30s b=mine:30s #a=6:keep #b=6:keep guard=this,0,10s"},
-	{"acquire a token=5 max=10s", "#a=5 guard=this,0,10s", redlock.Behind, 5, "#a=5 guard=this,0,10s"},
-	{"acquire a token=6 max=10s", "#a=5", redlock.Quarantined, 0, "#a=5 guard=this,now,10s"},
+	{"acquire a token=6 max=10s", "#a=5 guard=this,0,10s", driver.Accepted, 0, "a=mine:30s #a=6:keep guard=this,0,10s"},
+	{"acquire a b token=6 max=10s", "#a=5 guard=this,0,10s", driver.Accepted, 0, "a=mine:30s b=mine:30s #a=6:keep #b=6:keep guard=this,0,10s"},
+	{"acquire a token=5 max=10s", "#a=5 guard=this,0,10s", driver.Behind, 5, "#a=5 guard=this,0,10s"},
+	{"acquire a token=6 max=10s", "#a=5", driver.Quarantined, 0, "#a=5 guard=this,now,10s"},
 
 	// Preparing.
-	{"prepare max=10s run=this", "", redlock.Accepted, 0, "guard=this,0,10s"},
-	{"prepare max=10s run=this", "guard=this,-1s,20s", redlock.Accepted, 0, "guard=this,0,10s"},
-	{"prepare max=10s run=other", "guard=other,0,20s", redlock.Declined, 0, "guard=other,0,20s"},
-	{"prepare max=10s", "", redlock.Declined, 0, ""},
+	{"prepare max=10s run=this", "", driver.Accepted, 0, "guard=this,0,10s"},
+	{"prepare max=10s run=this", "guard=this,-1s,20s", driver.Accepted, 0, "guard=this,0,10s"},
+	{"prepare max=10s run=other", "guard=other,0,20s", driver.Declined, 0, "guard=other,0,20s"},
+	{"prepare max=10s", "", driver.Declined, 0, ""},
 }
 
 func TestConditions(t *testing.T) {
@@ -253,7 +254,7 @@ func TestConditions(t *testing.T) {
 			for _, test := range conditions {
 				x.set(test.before)
 				c := x.command(test.command)
-				if c.Op != redlock.OpAcquire || c.Conditions.MaxTTL == 0 {
+				if c.Op != driver.OpAcquire || c.Conditions.MaxTTL == 0 {
 					x.get()
 					continue
 				}
@@ -264,7 +265,7 @@ func TestConditions(t *testing.T) {
 			}
 			x.set("guard=this,0,10s")
 			got := do(t, x.node, x.command("acquire a max=20s"))[0].Err
-			if want := (&redlock.MaxTTLError{Node: 10 * time.Second, Client: 20 * time.Second}); got == nil || got.Error() != want.Error() {
+			if want := (&driver.MaxTTLError{Node: 10 * time.Second, Client: 20 * time.Second}); got == nil || got.Error() != want.Error() {
 				t.Errorf("error %v, want %v", got, want)
 			}
 			x.set("guard=nonsense")
@@ -276,21 +277,21 @@ func TestConditions(t *testing.T) {
 }
 
 // check compares the reply to a command, and what it left, with what is wanted.
-func (x *table) check(test condition, c *redlock.Command, reply redlock.Reply, what string) {
+func (x *table) check(test condition, c *driver.Command, reply driver.Reply, what string) {
 	x.Helper()
-	record := x.db.Get(context.Background(), redlock.GuardKey).Val()
+	record := x.db.Get(context.Background(), driver.GuardKey).Val()
 	after := x.get()
 	if reply.Outcome != test.want || reply.Token != test.token || after != test.after {
 		x.Errorf("%s, with %q: got %v, token %d (%v), leaving %q; want %v, token %d, leaving %q",
 			what, test.before, reply.Outcome, reply.Token, reply.Err, after, test.want, test.token, test.after)
 	}
-	if hasErr := reply.Err != nil; hasErr != (test.want == redlock.Failed) {
+	if hasErr := reply.Err != nil; hasErr != (test.want == driver.Failed) {
 		x.Errorf("%s, with %q: error %v", what, test.before, reply.Err)
 	}
 	switch {
-	case c.Op == redlock.OpPrepare:
+	case c.Op == driver.OpPrepare:
 		record = x.run
-	case test.want != redlock.Quarantined:
+	case test.want != driver.Quarantined:
 		record = ""
 	}
 	if reply.Record != record {
@@ -328,7 +329,7 @@ func TestConditionalRounds(t *testing.T) {
 	if got, want := strings.Join(sent.take(), "; "), "evalsha; eval"; got != want {
 		t.Errorf("three votes after a flush: sent %s, want %s", got, want)
 	}
-	for i, want := range []redlock.Outcome{redlock.Accepted, redlock.Declined, redlock.Accepted} {
+	for i, want := range []driver.Outcome{driver.Accepted, driver.Declined, driver.Accepted} {
 		if replies[i].Outcome != want {
 			t.Errorf("vote %d: %v, want %v", i, replies[i].Outcome, want)
 		}
@@ -349,8 +350,8 @@ func TestStrangeReplies(t *testing.T) {
 	} {
 		node := newNode(t, newClient(t, stub(t, false, text), nil))
 		c := command(t, "acquire a", ttl)
-		c.Conditions = &redlock.Conditions{Token: 1, CounterTTL: keep}
-		if r := do(t, node, c)[0]; r.Outcome != redlock.Failed || r.Err == nil || r.Err.Error() != want {
+		c.Conditions = &driver.Conditions{Token: 1, CounterTTL: keep}
+		if r := do(t, node, c)[0]; r.Outcome != driver.Failed || r.Err == nil || r.Err.Error() != want {
 			t.Errorf("%q: %v, %v", text, r.Outcome, r.Err)
 		}
 	}
@@ -362,7 +363,7 @@ func TestGuardOnRealServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := redisserver.Start(t, args...)
 			const max = 400 * time.Millisecond
-			client, err := redlock.New([]redlock.Node{newNode(t, newClient(t, server.Addr, nil), goredis.Name("A"))},
+			client, err := redlock.New([]driver.Node{newNode(t, newClient(t, server.Addr, nil), goredis.Name("A"))},
 				redlock.WithRestartGuard(redlock.Guard{MaxTTL: max}), redlock.WithFencing(redlock.Fencing{}), redlock.WithNodeTimeout(patience),
 				redlock.WithRetryDelay(10*time.Millisecond, 20*time.Millisecond))
 			if err != nil {
@@ -417,7 +418,7 @@ func TestGuardOnRealServer(t *testing.T) {
 // One server of five on which a fencing counter was overwritten has no vote for that resource, and nothing else comes of it.
 func TestCounterOverwritten(t *testing.T) {
 	c := startCluster(t)
-	key := redlock.TokenKey("x")
+	key := driver.TokenKey("x")
 	for _, wrong := range []string{"9007199254740991", "9007199254740990"} {
 		c.each(t, []int{2}, func(ctx context.Context, view *redis.Client) error { return view.Set(ctx, key, wrong, time.Hour).Err() })
 		client, _ := c.open(t, redlock.WithFencing(redlock.Fencing{}), redlock.WithNodeTimeout(patience))

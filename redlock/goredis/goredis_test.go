@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"redlocksim/internal/redisserver"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
 
@@ -66,17 +66,17 @@ func newNode(t testing.TB, client *redis.Client, options ...goredis.Option) *gor
 }
 
 // command reads "acquire a b".
-func command(t testing.TB, text string, ttl time.Duration) *redlock.Command {
+func command(t testing.TB, text string, ttl time.Duration) *driver.Command {
 	t.Helper()
 	words := strings.Fields(text)
-	c := &redlock.Command{Keys: words[1:], Value: mine, TTL: ttl, Deadline: time.Now().Add(patience)}
+	c := &driver.Command{Keys: words[1:], Value: mine, TTL: ttl, Deadline: time.Now().Add(patience)}
 	switch words[0] {
 	case "acquire":
-		c.Op = redlock.OpAcquire
+		c.Op = driver.OpAcquire
 	case "extend":
-		c.Op = redlock.OpExtend
+		c.Op = driver.OpExtend
 	case "release":
-		c.Op, c.TTL = redlock.OpRelease, 0
+		c.Op, c.TTL = driver.OpRelease, 0
 	default:
 		t.Fatalf("no such operation: %q", text)
 	}
@@ -84,9 +84,9 @@ func command(t testing.TB, text string, ttl time.Duration) *redlock.Command {
 }
 
 // do runs the batch, waits until every command is answered, and checks that each is answered once.
-func do(t testing.TB, node redlock.Node, batch ...*redlock.Command) []redlock.Reply {
+func do(t testing.TB, node driver.Node, batch ...*driver.Command) []driver.Reply {
 	t.Helper()
-	replies := make([]redlock.Reply, len(batch))
+	replies := make([]driver.Reply, len(batch))
 	var (
 		mu      sync.Mutex
 		done    = make(chan struct{})
@@ -94,7 +94,7 @@ func do(t testing.TB, node redlock.Node, batch ...*redlock.Command) []redlock.Re
 		missing = len(batch)
 	)
 	for i, c := range batch {
-		c.Done = func(answered *redlock.Command, r redlock.Reply) {
+		c.Done = func(answered *driver.Command, r driver.Reply) {
 			mu.Lock()
 			defer mu.Unlock()
 			if answered != c {
@@ -181,43 +181,43 @@ const ttl = 30 * time.Second
 var semantics = []struct {
 	command string // with a TTL of 30 s
 	before  string
-	want    redlock.Outcome
+	want    driver.Outcome
 	after   string
 }{
-	{"acquire a", "", redlock.Accepted, "a=mine:30s"},
-	{"acquire a", "b=theirs:20s", redlock.Accepted, "a=mine:30s b=theirs:20s"},
-	{"acquire a", "a=theirs:20s", redlock.Declined, "a=theirs:20s"},
-	{"acquire a", "a=theirs:forever", redlock.Declined, "a=theirs:forever"},
-	{"acquire a", "a=mine:20s", redlock.Declined, "a=mine:20s"},
-	{"acquire a", "a=list", redlock.Declined, "a=list"},
-	{"acquire a b", "", redlock.Accepted, "a=mine:30s b=mine:30s"},
-	{"acquire a b", "a=theirs:20s", redlock.Declined, "a=theirs:20s"},
-	{"acquire a b", "b=theirs:20s", redlock.Declined, "b=theirs:20s"},
-	{"acquire a b", "b=mine:20s", redlock.Declined, "b=mine:20s"},
-	{"acquire a b", "b=list", redlock.Declined, "b=list"},
+	{"acquire a", "", driver.Accepted, "a=mine:30s"},
+	{"acquire a", "b=theirs:20s", driver.Accepted, "a=mine:30s b=theirs:20s"},
+	{"acquire a", "a=theirs:20s", driver.Declined, "a=theirs:20s"},
+	{"acquire a", "a=theirs:forever", driver.Declined, "a=theirs:forever"},
+	{"acquire a", "a=mine:20s", driver.Declined, "a=mine:20s"},
+	{"acquire a", "a=list", driver.Declined, "a=list"},
+	{"acquire a b", "", driver.Accepted, "a=mine:30s b=mine:30s"},
+	{"acquire a b", "a=theirs:20s", driver.Declined, "a=theirs:20s"},
+	{"acquire a b", "b=theirs:20s", driver.Declined, "b=theirs:20s"},
+	{"acquire a b", "b=mine:20s", driver.Declined, "b=mine:20s"},
+	{"acquire a b", "b=list", driver.Declined, "b=list"},
 
-	{"extend a", "a=mine:20s", redlock.Accepted, "a=mine:30s"},
-	{"extend a", "a=mine:50s", redlock.Accepted, "a=mine:50s"},
-	{"extend a", "a=mine:forever", redlock.Accepted, "a=mine:30s"},
-	{"extend a", "", redlock.Declined, ""},
-	{"extend a", "a=theirs:20s", redlock.Declined, "a=theirs:20s"},
-	{"extend a", "a=list", redlock.Failed, "a=list"},
-	{"extend a b", "a=mine:20s b=mine:20s", redlock.Accepted, "a=mine:30s b=mine:30s"},
-	{"extend a b", "a=mine:20s b=mine:50s", redlock.Accepted, "a=mine:30s b=mine:50s"},
-	{"extend a b", "a=mine:20s", redlock.Declined, "a=mine:20s"},
-	{"extend a b", "a=mine:20s b=theirs:20s", redlock.Declined, "a=mine:20s b=theirs:20s"},
-	{"extend a b", "a=mine:20s b=list", redlock.Failed, "a=mine:20s b=list"},
+	{"extend a", "a=mine:20s", driver.Accepted, "a=mine:30s"},
+	{"extend a", "a=mine:50s", driver.Accepted, "a=mine:50s"},
+	{"extend a", "a=mine:forever", driver.Accepted, "a=mine:30s"},
+	{"extend a", "", driver.Declined, ""},
+	{"extend a", "a=theirs:20s", driver.Declined, "a=theirs:20s"},
+	{"extend a", "a=list", driver.Failed, "a=list"},
+	{"extend a b", "a=mine:20s b=mine:20s", driver.Accepted, "a=mine:30s b=mine:30s"},
+	{"extend a b", "a=mine:20s b=mine:50s", driver.Accepted, "a=mine:30s b=mine:50s"},
+	{"extend a b", "a=mine:20s", driver.Declined, "a=mine:20s"},
+	{"extend a b", "a=mine:20s b=theirs:20s", driver.Declined, "a=mine:20s b=theirs:20s"},
+	{"extend a b", "a=mine:20s b=list", driver.Failed, "a=mine:20s b=list"},
 
-	{"release a", "a=mine:20s", redlock.Accepted, ""},
-	{"release a", "a=mine:20s b=mine:20s", redlock.Accepted, "b=mine:20s"},
-	{"release a", "a=mine:forever", redlock.Accepted, ""},
-	{"release a", "", redlock.Declined, ""},
-	{"release a", "a=theirs:20s", redlock.Declined, "a=theirs:20s"},
-	{"release a", "a=list", redlock.Failed, "a=list"},
-	{"release a b", "a=mine:20s b=mine:20s", redlock.Accepted, ""},
-	{"release a b", "b=mine:20s", redlock.Declined, ""},
-	{"release a b c", "a=mine:20s b=theirs:20s c=mine:20s", redlock.Declined, "b=theirs:20s"},
-	{"release a b c", "a=mine:20s b=list c=mine:20s", redlock.Failed, "b=list"},
+	{"release a", "a=mine:20s", driver.Accepted, ""},
+	{"release a", "a=mine:20s b=mine:20s", driver.Accepted, "b=mine:20s"},
+	{"release a", "a=mine:forever", driver.Accepted, ""},
+	{"release a", "", driver.Declined, ""},
+	{"release a", "a=theirs:20s", driver.Declined, "a=theirs:20s"},
+	{"release a", "a=list", driver.Failed, "a=list"},
+	{"release a b", "a=mine:20s b=mine:20s", driver.Accepted, ""},
+	{"release a b", "b=mine:20s", driver.Declined, ""},
+	{"release a b c", "a=mine:20s b=theirs:20s c=mine:20s", driver.Declined, "b=theirs:20s"},
+	{"release a b c", "a=mine:20s b=list c=mine:20s", driver.Failed, "b=list"},
 }
 
 func TestSemantics(t *testing.T) {
@@ -233,7 +233,7 @@ func TestSemantics(t *testing.T) {
 					t.Errorf("%s, with %q: got %v (%v), leaving %q; want %v, leaving %q",
 						test.command, test.before, reply.Outcome, reply.Err, after, test.want, test.after)
 				}
-				if hasErr := reply.Err != nil; hasErr != (test.want == redlock.Failed) {
+				if hasErr := reply.Err != nil; hasErr != (test.want == driver.Failed) {
 					t.Errorf("%s, with %q: error %v", test.command, test.before, reply.Err)
 				}
 			}
@@ -297,33 +297,33 @@ func TestRounds(t *testing.T) {
 				flush  bool // the server forgets its scripts
 				batch  []string
 				before string
-				want   []redlock.Outcome
+				want   []driver.Outcome
 				after  string
 				sent   []string
 			}{
-				{"the first acquire looks what the server allows, in one round trip", true, []string{"acquire a"}, "", []redlock.Outcome{redlock.Accepted},
+				{"the first acquire looks what the server allows, in one round trip", true, []string{"acquire a"}, "", []driver.Outcome{driver.Accepted},
 					"a=mine:30s", []string{"eval"}},
-				{"a plain acquire needs no script", true, []string{"acquire a"}, "", []redlock.Outcome{redlock.Accepted}, "a=mine:30s",
+				{"a plain acquire needs no script", true, []string{"acquire a"}, "", []driver.Outcome{driver.Accepted}, "a=mine:30s",
 					[]string{"set"}},
 				{"a script is sent with its source at first", true, []string{"release a"}, "a=mine:20s",
-					[]redlock.Outcome{redlock.Accepted}, "", []string{"eval"}},
+					[]driver.Outcome{driver.Accepted}, "", []string{"eval"}},
 				{"and is known then", false, []string{"release a"}, "a=mine:20s",
-					[]redlock.Outcome{redlock.Accepted}, "", []string{"evalsha"}},
+					[]driver.Outcome{driver.Accepted}, "", []string{"evalsha"}},
 				{"and so is each other, in a batch, too, of which releases go together", false,
 					[]string{"acquire a", "release b", "extend c", "acquire d e", "release f", "extend b"},
 					"a=theirs:20s b=mine:20s c=mine:20s",
-					[]redlock.Outcome{redlock.Declined, redlock.Accepted, redlock.Accepted, redlock.Accepted, redlock.Declined, redlock.Declined},
+					[]driver.Outcome{driver.Declined, driver.Accepted, driver.Accepted, driver.Accepted, driver.Declined, driver.Declined},
 					"a=theirs:20s c=mine:30s d=mine:30s e=mine:30s",
 					[]string{"set | eval | eval | eval | eval"}},
 				{"all scripts known, in order", false,
 					[]string{"acquire a", "extend a", "release a", "acquire a b", "release a b", "release a"}, "",
-					[]redlock.Outcome{redlock.Accepted, redlock.Accepted, redlock.Accepted, redlock.Accepted, redlock.Accepted, redlock.Declined},
+					[]driver.Outcome{driver.Accepted, driver.Accepted, driver.Accepted, driver.Accepted, driver.Accepted, driver.Declined},
 					"", []string{"set | evalsha | evalsha | evalsha | evalsha | evalsha"}},
 				{"one that was forgotten is sent again with its source, as a plain command if it is the only one", true, []string{"acquire a", "extend b"}, "b=mine:20s",
-					[]redlock.Outcome{redlock.Accepted, redlock.Accepted}, "a=mine:30s b=mine:30s",
+					[]driver.Outcome{driver.Accepted, driver.Accepted}, "a=mine:30s b=mine:30s",
 					[]string{"set | evalsha", "eval"}},
 				{"only what met a forgotten script is sent again", false, []string{"release a", "extend b", "release b"}, "a=mine:20s b=mine:20s",
-					[]redlock.Outcome{redlock.Accepted, redlock.Accepted, redlock.Accepted}, "",
+					[]driver.Outcome{driver.Accepted, driver.Accepted, driver.Accepted}, "",
 					[]string{"evalsha | evalsha | evalsha", "eval"}},
 			}
 			for _, step := range steps {
@@ -333,11 +333,11 @@ func TestRounds(t *testing.T) {
 					}
 				}
 				setState(t, db, step.before)
-				var batch []*redlock.Command
+				var batch []*driver.Command
 				for _, text := range step.batch {
 					batch = append(batch, command(t, text, ttl))
 				}
-				var got []redlock.Outcome
+				var got []driver.Outcome
 				for _, r := range do(t, node, batch...) {
 					got = append(got, r.Outcome)
 				}
@@ -357,8 +357,8 @@ func TestRounds(t *testing.T) {
 
 // virtual is a Clock that reads what it is told, and a Tasks that runs a task when it is told.
 type virtual struct {
-	redlock.Clock
-	redlock.Tasks
+	driver.Clock
+	driver.Tasks
 	now       time.Time
 	deadlines []time.Time
 	cancelled int
@@ -390,9 +390,9 @@ func TestSeams(t *testing.T) {
 	}
 
 	// The server allows all and knows the scripts, and forgets them.
-	before := []*redlock.Command{command(t, "acquire z", ttl), command(t, "extend k", ttl), command(t, "release k", ttl)}
+	before := []*driver.Command{command(t, "acquire z", ttl), command(t, "extend k", ttl), command(t, "release k", ttl)}
 	for _, c := range before {
-		c.Done = func(*redlock.Command, redlock.Reply) {}
+		c.Done = func(*driver.Command, driver.Reply) {}
 	}
 	node.Do(before)
 	v.tasks[0]()
@@ -402,15 +402,15 @@ func TestSeams(t *testing.T) {
 	sent.take()
 	*v = virtual{now: start}
 
-	got := map[string]redlock.Reply{}
-	var batch []*redlock.Command
+	got := map[string]driver.Reply{}
+	var batch []*driver.Command
 	for text, deadline := range map[string]time.Duration{"acquire k": 10, "extend k": 30, "release k": 20} {
 		c := command(t, text, ttl)
 		c.Deadline = at(deadline * time.Millisecond)
-		c.Done = func(_ *redlock.Command, r redlock.Reply) { got[text] = r }
+		c.Done = func(_ *driver.Command, r driver.Reply) { got[text] = r }
 		batch = append(batch, c)
 	}
-	slices.SortFunc(batch, func(a, b *redlock.Command) int { return int(a.Op) - int(b.Op) })
+	slices.SortFunc(batch, func(a, b *driver.Command) int { return int(a.Op) - int(b.Op) })
 
 	node.Do(batch)
 	clear(batch) // the node has its own copy
@@ -430,12 +430,12 @@ func TestSeams(t *testing.T) {
 	if v.cancelled != len(v.deadlines) {
 		t.Errorf("%d of %d contexts were given back", v.cancelled, len(v.deadlines))
 	}
-	outcomes := map[string]redlock.Outcome{}
+	outcomes := map[string]driver.Outcome{}
 	for text, r := range got {
 		outcomes[text] = r.Outcome
 	}
 	// The acquire's deadline has passed as well, but its reply had come.
-	want := map[string]redlock.Outcome{"acquire k": redlock.Accepted, "extend k": redlock.Accepted, "release k": redlock.TimedOut}
+	want := map[string]driver.Outcome{"acquire k": driver.Accepted, "extend k": driver.Accepted, "release k": driver.TimedOut}
 	if !maps.Equal(outcomes, want) {
 		t.Errorf("outcomes %v, want %v", outcomes, want)
 	}
@@ -448,7 +448,7 @@ func TestSeams(t *testing.T) {
 func TestHandshake(t *testing.T) {
 	server := miniredis.RunT(t)
 	node := newNode(t, newClient(t, server.Addr(), nil))
-	if r := do(t, node, command(t, "acquire a", ttl))[0]; r.Outcome != redlock.Accepted {
+	if r := do(t, node, command(t, "acquire a", ttl))[0]; r.Outcome != driver.Accepted {
 		t.Fatal(r)
 	}
 	if n := server.CommandCount(); n != 8 {

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/batch"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // writeJoint writes out a request for several commands.
@@ -22,7 +22,7 @@ func writeJoint(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
 	}
 	if r.Script == batch.Votes {
 		args[2] = n + 1
-		args = append(args, redlock.GuardKey, int64(r.First.Conditions.MaxTTL/time.Millisecond))
+		args = append(args, driver.GuardKey, int64(r.First.Conditions.MaxTTL/time.Millisecond))
 	}
 	for i := range n {
 		_, value, ttl := r.Command(i).Arguments()
@@ -39,10 +39,10 @@ func writeJoint(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
 
 // jointReply reads what the answer says to one of the request's commands: 1, 0, or why it failed, or what the guard says
 // to all.
-func jointReply(r *batch.Request, number int, answer *redis.Cmd) redlock.Reply {
+func jointReply(r *batch.Request, number int, answer *redis.Cmd) driver.Reply {
 	c, value := r.Command(number), answer.Val()
 	if value == nil {
-		return redlock.Reply{Outcome: outcomeOf(answer.Err()), Err: answer.Err()}
+		return driver.Reply{Outcome: outcomeOf(answer.Err()), Err: answer.Err()}
 	}
 	list, _ := value.([]any)
 	if len(list) > 0 && r.Script == batch.Votes {
@@ -57,12 +57,12 @@ func jointReply(r *batch.Request, number int, answer *redis.Cmd) redlock.Reply {
 	case int64:
 		switch part {
 		case 1:
-			return redlock.Reply{Outcome: redlock.Accepted}
+			return driver.Reply{Outcome: driver.Accepted}
 		case 0:
-			return redlock.Reply{Outcome: redlock.Declined}
+			return driver.Reply{Outcome: driver.Declined}
 		}
 	case string:
-		return redlock.Reply{Outcome: redlock.Failed, Err: errors.New(part)}
+		return driver.Reply{Outcome: driver.Failed, Err: errors.New(part)}
 	}
 	return strange(c, value)
 }

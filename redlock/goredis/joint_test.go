@@ -12,7 +12,7 @@ import (
 
 	_ "redlocksim/internal/nofailfile"
 	"redlocksim/internal/redisserver"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // A batch does and answers what its commands would one after the other, whichever of them are joined.
@@ -36,7 +36,7 @@ func TestABatchIsItsCommandsInOrder(t *testing.T) {
 					"acquire a", "acquire b", "acquire c", "acquire a b", "release a", "release b", "release c", "release d", "release b c",
 					"extend a", "extend b", "theirs acquire a", "theirs acquire c", "theirs release a", "theirs release c", "wake release b",
 				}), 2, 12).Draw(rt, "batch")
-				batches := map[*table][]*redlock.Command{}
+				batches := map[*table][]*driver.Command{}
 				for _, text := range words {
 					for _, x := range []*table{whole, parts} {
 						kind, rest, _ := strings.Cut(text, " ")
@@ -54,7 +54,7 @@ func TestABatchIsItsCommandsInOrder(t *testing.T) {
 				together := do(t, whole.node, batches[whole]...)
 				for i, c := range batches[parts] {
 					one := do(t, parts.node, c)[0]
-					text := func(r redlock.Reply) string { return fmt.Sprintf("%v (%v)", r.Outcome, r.Err) }
+					text := func(r driver.Reply) string { return fmt.Sprintf("%v (%v)", r.Outcome, r.Err) }
 					if got, want := text(together[i]), text(one); got != want {
 						rt.Errorf("%s, of %q: %s in the batch, %s by itself", words[i], words, got, want)
 					}

@@ -20,7 +20,7 @@ const (
 	subscriptionDead  = 20 * time.Second // of silence, after which the connection is made anew
 )
 
-// Listen implements redlock.Listener. All that is listened for on the node shares one connection of its own, which is made
+// Listen implements driver.Listener. All that is listened for on the node shares one connection of its own, which is made
 // again when it breaks, and closed when nobody listens any more.
 func (n *Node) Listen(channel string, heard func()) (stop func()) {
 	s := &n.subscription

@@ -19,6 +19,7 @@ import (
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
 
@@ -30,21 +31,21 @@ func TestListen(t *testing.T) {
 		client := newClient(t, server.Addr, nil)
 		node := newNode(t, client)
 		var a, b atomic.Int32
-		stopA := node.Listen(redlock.WakeChannel("a"), func() { a.Add(1) })
-		stopB := node.Listen(redlock.WakeChannel("b"), func() { b.Add(1) })
+		stopA := node.Listen(driver.WakeChannel("a"), func() { a.Add(1) })
+		stopB := node.Listen(driver.WakeChannel("b"), func() { b.Add(1) })
 		release := func(wake bool) {
 			t.Helper()
 			for _, text := range []string{"acquire a", "release a"} {
 				c := command(t, text, ttl)
-				c.Wake = wake && c.Op == redlock.OpRelease
-				if r := do(t, node, c)[0]; r.Outcome != redlock.Accepted {
+				c.Wake = wake && c.Op == driver.OpRelease
+				if r := do(t, node, c)[0]; r.Outcome != driver.Accepted {
 					t.Fatalf("%s: %v", text, r)
 				}
 			}
 		}
 		listening := func() bool {
-			n, err := newClient(t, server.Addr, nil).PubSubNumSub(context.Background(), redlock.WakeChannel("a")).Result()
-			return err == nil && n[redlock.WakeChannel("a")] == 1
+			n, err := newClient(t, server.Addr, nil).PubSubNumSub(context.Background(), driver.WakeChannel("a")).Result()
+			return err == nil && n[driver.WakeChannel("a")] == 1
 		}
 
 		eventually(t, patience, "it listens", listening)
@@ -80,7 +81,7 @@ func TestClosedTwiceWhileListening(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nodes[0].(redlock.Listener).Listen("channel", func() {})
+		nodes[0].(driver.Listener).Listen("channel", func() {})
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() { _ = nodes.Close() }) // all but the first are told that it is closed already
@@ -118,7 +119,7 @@ func TestWakeUpLive(t *testing.T) {
 		}()
 		eventually(t, patience, "it listens on every node", func() bool {
 			for _, view := range c.views {
-				if n := view.PubSubNumSub(context.Background(), redlock.WakeChannel("r")).Val(); n[redlock.WakeChannel("r")] != 1 {
+				if n := view.PubSubNumSub(context.Background(), driver.WakeChannel("r")).Val(); n[driver.WakeChannel("r")] != 1 {
 					return false
 				}
 			}
@@ -246,7 +247,7 @@ func TestListenToSilence(t *testing.T) {
 
 // quick is a clock that runs so many times as fast as the system's.
 type quick struct {
-	redlock.Clock
+	driver.Clock
 	begin  time.Time
 	factor time.Duration
 }
@@ -264,7 +265,7 @@ func TestListenAfterSilence(t *testing.T) {
 	tried.Test(t, disturbing, func(t *tried.T) {
 		server := redisserver.Start(t)
 		view := newClient(t, server.Addr, nil)
-		node := newNode(t, newClient(t, server.Addr, nil), goredis.Clock(quick{redlock.SystemClock(), time.Now(), 20}))
+		node := newNode(t, newClient(t, server.Addr, nil), goredis.Clock(quick{driver.SystemClock(), time.Now(), 20}))
 		var heard atomic.Int32
 		stop := node.Listen("channel", func() { heard.Add(1) })
 		subscriber := func() (id string) {

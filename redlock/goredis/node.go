@@ -28,22 +28,22 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/batch"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
-// Node is a redlock.Node behind a go-redis client. Make one with [NewNode].
+// Node is a driver.Node behind a go-redis client. Make one with [NewNode].
 type Node struct {
 	client *redis.Client
 	name   string
-	clock  redlock.Clock
-	tasks  redlock.Tasks
+	clock  driver.Clock
+	tasks  driver.Tasks
 	known  batch.Known
 	able   atomic.Bool // the server was found to allow all commands that a lock needs
 
 	subscription subscription
 }
 
-var _ redlock.Listener = (*Node)(nil)
+var _ driver.Listener = (*Node)(nil)
 
 // Option changes a Node.
 type Option func(*Node)
@@ -52,11 +52,11 @@ type Option func(*Node)
 func Name(name string) Option { return func(n *Node) { n.name = name } }
 
 // Clock gives the node the clock that the commands' deadlines are read from: the one of the redlock client. The default
-// is redlock.SystemClock.
-func Clock(clock redlock.Clock) Option { return func(n *Node) { n.clock = clock } }
+// is driver.SystemClock.
+func Clock(clock driver.Clock) Option { return func(n *Node) { n.clock = clock } }
 
-// Tasks makes the node start its goroutines there. The default is redlock.SystemTasks.
-func Tasks(tasks redlock.Tasks) Option { return func(n *Node) { n.tasks = tasks } }
+// Tasks makes the node start its goroutines there. The default is driver.SystemTasks.
+func Tasks(tasks driver.Tasks) Option { return func(n *Node) { n.tasks = tasks } }
 
 // NewNode makes a node of a client, which stays the caller's to close. The client must be a *redis.Client to one
 // master, else the error is an [ErrClient]; its options must be those that [NewClient] sets, else the error is an
@@ -69,7 +69,7 @@ func NewNode(client redis.UniversalClient, options ...Option) (*Node, error) {
 	if err := checkOptions(c.Options()); err != nil {
 		return nil, err
 	}
-	n := &Node{client: c, name: c.Options().Addr, clock: redlock.SystemClock(), tasks: redlock.SystemTasks()}
+	n := &Node{client: c, name: c.Options().Addr, clock: driver.SystemClock(), tasks: driver.SystemTasks()}
 	for _, o := range options {
 		o(n)
 	}
@@ -87,7 +87,7 @@ func (n *Node) Name() string { return n.name }
 // further round trip, and a release whose reply is lost is applied all the same. Where a node has forgotten a script (it
 // was restarted, or SCRIPT FLUSH was called) it gets the commands that met this once more with the source, except for
 // those whose Deadline has passed.
-func (n *Node) Do(together []*redlock.Command) {
+func (n *Node) Do(together []*driver.Command) {
 	if len(together) == 0 {
 		return
 	}
@@ -95,7 +95,7 @@ func (n *Node) Do(together []*redlock.Command) {
 		c := together[0]
 		n.tasks.Start(func() {
 			makeRoom()
-			one := [1]*redlock.Command{c}
+			one := [1]*driver.Command{c}
 			n.run(one[:])
 		})
 		return
@@ -117,7 +117,7 @@ func makeRoom() {
 }
 
 // run sends the commands and answers them. It uses the slice.
-func (n *Node) run(commands []*redlock.Command) {
+func (n *Node) run(commands []*driver.Command) {
 	missed := n.send(commands, n.known.Scripts())
 	if len(missed) == 0 {
 		return
@@ -129,7 +129,7 @@ func (n *Node) run(commands []*redlock.Command) {
 
 // send sends the commands, with the sources of all scripts but those known, and answers them, except those that asked by
 // hash for a script the node does not have: these it returns, in the same slice.
-func (n *Node) send(commands []*redlock.Command, known batch.Scripts) (missed []*redlock.Command) {
+func (n *Node) send(commands []*driver.Command, known batch.Scripts) (missed []*driver.Command) {
 	m := batch.Arrange(commands, known)
 	last := m.Last()
 	ctx := last.Context()
@@ -143,7 +143,7 @@ func (n *Node) send(commands []*redlock.Command, known batch.Scripts) (missed []
 	if len(requests) == 1 {
 		sent := write(ctx, &requests[0], looks)
 		_ = n.client.Process(ctx, sent)
-		return m.Answered(&n.known, func(_, command int) (batch.Fate, redlock.Reply) {
+		return m.Answered(&n.known, func(_, command int) (batch.Fate, driver.Reply) {
 			return n.read(&requests[0], sent, command, looks)
 		})
 	}
@@ -154,13 +154,13 @@ func (n *Node) send(commands []*redlock.Command, known batch.Scripts) (missed []
 	pipeline := n.client.Pipeline()
 	_ = pipeline.BatchProcess(ctx, sent...)
 	_, _ = pipeline.Exec(ctx)
-	return m.Answered(&n.known, func(request, command int) (batch.Fate, redlock.Reply) {
+	return m.Answered(&n.known, func(request, command int) (batch.Fate, driver.Reply) {
 		return n.read(&requests[request], sent[request], command, looks)
 	})
 }
 
 // read reads what became of a request, and the reply to one of its commands. looks is as for write.
-func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool) (fate batch.Fate, reply redlock.Reply) {
+func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool) (fate batch.Fate, reply driver.Reply) {
 	switch {
 	case r.Script == batch.None:
 	case answer.(*redis.Cmd).Val() != nil:
@@ -196,12 +196,12 @@ func write(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
 	args = call(args, r)
 	args = append(args, 0) // the number of keys, below
 	args = append(args, keys...)
-	if c.Op == redlock.OpAcquire && q != nil {
+	if c.Op == driver.OpAcquire && q != nil {
 		args = appendKeysUnder(args, c)
 	}
 	args[2] = len(args) - 3
 	switch c.Op {
-	case redlock.OpAcquire:
+	case driver.OpAcquire:
 		args = append(args, value, ttl)
 		if q != nil {
 			args = append(args, q.Token, int64(q.CounterTTL/time.Millisecond), int64(q.MaxTTL/time.Millisecond), q.Watched)
@@ -209,14 +209,14 @@ func write(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
 		if looks {
 			args = append(args, firstContact)
 		}
-	case redlock.OpExtend:
+	case driver.OpExtend:
 		args = append(args, value, ttl)
-	case redlock.OpRelease:
+	case driver.OpRelease:
 		args = append(args, value)
 		if c.Wake {
-			args = append(args, redlock.WakeChannel(""))
+			args = append(args, driver.WakeChannel(""))
 		}
-	case redlock.OpPrepare:
+	case driver.OpPrepare:
 		args = append(args, int64(q.MaxTTL/time.Millisecond), q.Watched)
 	}
 	return redis.NewCmd(ctx, args...)
@@ -224,14 +224,14 @@ func write(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
 
 // appendKeysUnder adds the further keys that an acquire under conditions touches, in the order in which vote.lua takes
 // them.
-func appendKeysUnder(args []any, c *redlock.Command) []any {
+func appendKeysUnder(args []any, c *driver.Command) []any {
 	if c.Conditions.Token != 0 {
 		for _, key := range c.Keys {
-			args = append(args, redlock.TokenKey(key))
+			args = append(args, driver.TokenKey(key))
 		}
 	}
 	if c.Conditions.MaxTTL != 0 {
-		args = append(args, redlock.GuardKey)
+		args = append(args, driver.GuardKey)
 	}
 	return args
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Nodes are nodes that own their clients.
-type Nodes []redlock.Node
+type Nodes []driver.Node
 
 // Open makes a node for each server: "host:port", or a URL as redis.ParseURL takes it (redis://user:password@host:6379/0,
 // rediss:// for TLS, unix:///path). Without a port it is 6379. The node's name is its address, without credentials. Open
@@ -45,7 +45,7 @@ func Open(servers ...string) (Nodes, error) {
 	return nodes, nil
 }
 
-// Close ends the subscriptions of redlock.WithWakeUp and closes the clients. Commands under way end with redlock.Refused. A
+// Close ends the subscriptions of redlock.WithWakeUp and closes the clients. Commands under way end with driver.Refused. A
 // server that does not answer can hold Close up for two seconds. Where one could not be reached, the probe of go-redis'
 // pool (see [NewClient]) is left behind for about a second.
 func (n Nodes) Close() error {

@@ -18,7 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/redisserver"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 const (
@@ -83,7 +83,7 @@ func readCommand(r *bufio.Reader) error {
 }
 
 // acquire asks for the lock k, with a short deadline.
-func acquire(t *testing.T, node redlock.Node) redlock.Reply {
+func acquire(t *testing.T, node driver.Node) driver.Reply {
 	t.Helper()
 	c := command(t, "acquire k", ttl)
 	start := time.Now()
@@ -117,46 +117,46 @@ func TestOutcomes(t *testing.T) {
 		name    string
 		server  func(*testing.T) string
 		options func(*redis.Options)
-		want    redlock.Outcome
+		want    driver.Outcome
 		err     func(error) bool // nil: no error
 	}{
-		{"accepted", reply(":1"), nil, redlock.Accepted, nil},
-		{"declined", reply(":0"), nil, redlock.Declined, nil},
-		{"nothing listens", closedPort, nil, redlock.Refused, is(syscall.ECONNREFUSED)},
-		{"dropped before the reply", func(t *testing.T) string { return stub(t, false) }, nil, redlock.Refused, is(io.EOF)},
-		{"never a reply", func(t *testing.T) string { return stub(t, true) }, nil, redlock.TimedOut, is(os.ErrDeadlineExceeded)},
+		{"accepted", reply(":1"), nil, driver.Accepted, nil},
+		{"declined", reply(":0"), nil, driver.Declined, nil},
+		{"nothing listens", closedPort, nil, driver.Refused, is(syscall.ECONNREFUSED)},
+		{"dropped before the reply", func(t *testing.T) string { return stub(t, false) }, nil, driver.Refused, is(io.EOF)},
+		{"never a reply", func(t *testing.T) string { return stub(t, true) }, nil, driver.TimedOut, is(os.ErrDeadlineExceeded)},
 		{"never a connection", closedPort, func(o *redis.Options) {
 			o.DialTimeout = 200 * time.Millisecond
 			o.Dialer = func(ctx context.Context, _, _ string) (net.Conn, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}
-		}, redlock.TimedOut, is(context.DeadlineExceeded)},
+		}, driver.TimedOut, is(context.DeadlineExceeded)},
 		{"dial timeout before the deadline", closedPort, func(o *redis.Options) {
 			o.Dialer = func(context.Context, string, string) (net.Conn, error) {
 				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
 			}
-		}, redlock.Refused, is(os.ErrDeadlineExceeded)},
-		{"no reply that can be read", reply("?"), nil, redlock.Refused, func(err error) bool { return err != nil }},
-		{"an unexpected reply", reply("+QUEUED"), nil, redlock.Failed, func(err error) bool {
+		}, driver.Refused, is(os.ErrDeadlineExceeded)},
+		{"no reply that can be read", reply("?"), nil, driver.Refused, func(err error) bool { return err != nil }},
+		{"an unexpected reply", reply("+QUEUED"), nil, driver.Failed, func(err error) bool {
 			return err != nil && err.Error() == "goredis: acquire was answered with QUEUED"
 		}},
-		{"LOADING", reply("-LOADING Redis is loading the dataset in memory"), nil, redlock.Failed, redis.IsLoadingError},
-		{"READONLY", reply("-READONLY You can't write against a read only replica."), nil, redlock.Failed, redis.IsReadOnlyError},
-		{"NOREPLICAS", reply("-NOREPLICAS Not enough good replicas to write."), nil, redlock.Failed, redis.IsNoReplicasError},
-		{"MOVED", reply("-MOVED 3999 127.0.0.1:6381"), nil, redlock.Failed, prefix("MOVED")},
-		{"NOSCRIPT for a plain command", reply("-ERR NOSCRIPT"), nil, redlock.Failed, prefix("NOSCRIPT")},
+		{"LOADING", reply("-LOADING Redis is loading the dataset in memory"), nil, driver.Failed, redis.IsLoadingError},
+		{"READONLY", reply("-READONLY You can't write against a read only replica."), nil, driver.Failed, redis.IsReadOnlyError},
+		{"NOREPLICAS", reply("-NOREPLICAS Not enough good replicas to write."), nil, driver.Failed, redis.IsNoReplicasError},
+		{"MOVED", reply("-MOVED 3999 127.0.0.1:6381"), nil, driver.Failed, prefix("MOVED")},
+		{"NOSCRIPT for a plain command", reply("-ERR NOSCRIPT"), nil, driver.Failed, prefix("NOSCRIPT")},
 		{"no credentials", func(t *testing.T) string {
 			s := miniredis.RunT(t)
 			s.RequireAuth("secret")
 			return s.Addr()
-		}, nil, redlock.Failed, redis.IsAuthError},
+		}, nil, driver.Failed, redis.IsAuthError},
 		{"wrong credentials", func(t *testing.T) string {
 			s := miniredis.RunT(t)
 			s.RequireAuth("secret")
 			return s.Addr()
-		}, func(o *redis.Options) { o.Password = "guess" }, redlock.Failed, redis.IsAuthError},
-		{"the user's limiter", reply("+OK"), func(o *redis.Options) { o.Limiter = deny{} }, redlock.Refused, is(errDenied)},
+		}, func(o *redis.Options) { o.Password = "guess" }, driver.Failed, redis.IsAuthError},
+		{"the user's limiter", reply("+OK"), func(o *redis.Options) { o.Limiter = deny{} }, driver.Refused, is(errDenied)},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -181,11 +181,11 @@ func TestClosedClient(t *testing.T) {
 	client := newClient(t, miniredis.RunT(t).Addr(), nil)
 	_ = client.Close()
 	node := newNode(t, client)
-	if got := acquire(t, node); got.Outcome != redlock.Refused || !errors.Is(got.Err, redis.ErrClosed) {
+	if got := acquire(t, node); got.Outcome != driver.Refused || !errors.Is(got.Err, redis.ErrClosed) {
 		t.Errorf("got %v", got)
 	}
 	for _, got := range do(t, node, command(t, "release a", 0), command(t, "acquire a", ttl)) {
-		if got.Outcome != redlock.Refused || !errors.Is(got.Err, redis.ErrClosed) {
+		if got.Outcome != driver.Refused || !errors.Is(got.Err, redis.ErrClosed) {
 			t.Errorf("in a pipeline: got %v", got)
 		}
 	}
@@ -196,26 +196,26 @@ func TestClosedClient(t *testing.T) {
 func TestPoolExhausted(t *testing.T) {
 	for _, test := range []struct {
 		poolTimeout time.Duration
-		want        redlock.Outcome
+		want        driver.Outcome
 		err         error
 	}{
-		{time.Millisecond, redlock.Refused, redis.ErrPoolTimeout},
-		{time.Minute, redlock.TimedOut, context.DeadlineExceeded},
+		{time.Millisecond, driver.Refused, redis.ErrPoolTimeout},
+		{time.Minute, driver.TimedOut, context.DeadlineExceeded},
 	} {
 		client := newClient(t, stub(t, true), func(o *redis.Options) { o.PoolSize, o.PoolTimeout = 1, test.poolTimeout })
 		node := newNode(t, client)
 		slow := command(t, "acquire a", ttl)
 		slow.Deadline = time.Now().Add(time.Second)
-		done := make(chan redlock.Reply, 1)
-		slow.Done = func(_ *redlock.Command, r redlock.Reply) { done <- r }
-		node.Do([]*redlock.Command{slow})
+		done := make(chan driver.Reply, 1)
+		slow.Done = func(_ *driver.Command, r driver.Reply) { done <- r }
+		node.Do([]*driver.Command{slow})
 		for client.PoolStats().TotalConns == 0 {
 			time.Sleep(time.Millisecond)
 		}
 		if got := acquire(t, node); got.Outcome != test.want || !errors.Is(got.Err, test.err) {
 			t.Errorf("PoolTimeout %v: got %v, want %v, %v", test.poolTimeout, got, test.want, test.err)
 		}
-		if got := <-done; got.Outcome != redlock.TimedOut {
+		if got := <-done; got.Outcome != driver.TimedOut {
 			t.Errorf("the command that had the connection: %v", got)
 		}
 	}
@@ -225,18 +225,18 @@ func TestPoolExhausted(t *testing.T) {
 func TestBrokenPipeline(t *testing.T) {
 	for _, test := range []struct {
 		silent bool
-		want   redlock.Outcome
-	}{{false, redlock.Refused}, {true, redlock.TimedOut}} {
+		want   driver.Outcome
+	}{{false, driver.Refused}, {true, driver.TimedOut}} {
 		node := newNode(t, newClient(t, stub(t, test.silent, ":1", ":0", ":0", "-OOM command not allowed"), nil))
-		var batch []*redlock.Command
+		var batch []*driver.Command
 		for _, text := range []string{"acquire a", "acquire b", "release c", "acquire d", "acquire e", "extend f"} {
 			c := command(t, text, ttl)
 			c.Deadline = time.Now().Add(short)
 			batch = append(batch, c)
 		}
-		want := []redlock.Outcome{redlock.Accepted, redlock.Declined, redlock.Declined, redlock.Failed, test.want, test.want}
+		want := []driver.Outcome{driver.Accepted, driver.Declined, driver.Declined, driver.Failed, test.want, test.want}
 		for i, got := range do(t, node, batch...) {
-			if got.Outcome != want[i] || (got.Err == nil) != (want[i] <= redlock.Declined) {
+			if got.Outcome != want[i] || (got.Err == nil) != (want[i] <= driver.Declined) {
 				t.Errorf("silent %v, command %d: got %v, want %v", test.silent, i, got, want[i])
 			}
 		}
@@ -248,8 +248,8 @@ func TestRealServer(t *testing.T) {
 	server := redisserver.Start(t)
 	client := newClient(t, server.Addr, nil)
 	node := newNode(t, client)
-	one := func(text string) redlock.Reply { return do(t, node, command(t, text, ttl))[0] }
-	expect := func(what string, got redlock.Reply, want redlock.Outcome) {
+	one := func(text string) driver.Reply { return do(t, node, command(t, text, ttl))[0] }
+	expect := func(what string, got driver.Reply, want driver.Outcome) {
 		t.Helper()
 		if got.Outcome != want {
 			t.Errorf("%s: got %v, %v; want %v", what, got.Outcome, got.Err, want)
@@ -258,25 +258,25 @@ func TestRealServer(t *testing.T) {
 	admin := newClient(t, server.Addr, nil)
 	ctx := context.Background()
 
-	expect("at first", one("acquire a"), redlock.Accepted)
+	expect("at first", one("acquire a"), driver.Accepted)
 
 	// Both the plain acquire and the scripted one need memory, releasing needs none.
 	admin.ConfigSet(ctx, "maxmemory", "1")
 	for _, text := range []string{"acquire b", "acquire b c"} {
 		r := one(text)
-		expect("out of memory, "+text, r, redlock.Failed)
+		expect("out of memory, "+text, r, driver.Failed)
 		if !redis.IsOOMError(r.Err) {
 			t.Errorf("error %v", r.Err)
 		}
 	}
-	expect("out of memory, extend", one("extend a"), redlock.Accepted)
-	expect("out of memory, release", one("release a"), redlock.Accepted)
+	expect("out of memory, extend", one("extend a"), driver.Accepted)
+	expect("out of memory, release", one("release a"), driver.Accepted)
 	admin.ConfigSet(ctx, "maxmemory", "0")
 	if state := getState(t, admin); state != "" {
 		t.Errorf("left over: %s", state)
 	}
 
-	expect("before it becomes a replica", one("acquire a b"), redlock.Accepted)
+	expect("before it becomes a replica", one("acquire a b"), driver.Accepted)
 	if err := admin.Do(ctx, "replicaof", "127.0.0.1", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestRealServer(t *testing.T) {
 		ttl  time.Duration
 	}{{"acquire c", ttl}, {"acquire c d", ttl}, {"extend a b", 2 * ttl}, {"extend a b", ttl / 2}, {"release a b", 0}} {
 		r := do(t, node, command(t, test.text, test.ttl))[0]
-		expect("replica, "+test.text, r, redlock.Failed)
+		expect("replica, "+test.text, r, driver.Failed)
 		if !redis.IsReadOnlyError(r.Err) {
 			t.Errorf("error %v", r.Err)
 		}
@@ -297,24 +297,24 @@ func TestRealServer(t *testing.T) {
 		do   func()
 	}{{"stopped", server.Stop}, {"killed", server.Kill}} {
 		name := end.name
-		expect("before it is "+name, one("acquire "+name), redlock.Accepted)
+		expect("before it is "+name, one("acquire "+name), driver.Accepted)
 		end.do()
-		expect(name, acquire(t, node), redlock.Refused)
+		expect(name, acquire(t, node), driver.Refused)
 		server.Restart()
 		// The scripts are forgotten, and after the next restart the connection in the pool is dead: go-redis sees that
 		// before it uses one.
-		expect("after it was "+name, one("release "+name), redlock.Declined)
-		expect("after it was "+name, one("acquire "+name), redlock.Accepted)
+		expect("after it was "+name, one("release "+name), driver.Declined)
+		expect("after it was "+name, one("acquire "+name), driver.Accepted)
 		server.Stop()
 		server.Restart()
-		expect("nothing was sent while it was away", one("acquire "+name), redlock.Accepted)
+		expect("nothing was sent while it was away", one("acquire "+name), driver.Accepted)
 	}
 
 	server.Pause()
-	expect("hanging", acquire(t, node), redlock.TimedOut)
-	expect("hanging, on a new connection", acquire(t, node), redlock.TimedOut)
+	expect("hanging", acquire(t, node), driver.TimedOut)
+	expect("hanging, on a new connection", acquire(t, node), driver.TimedOut)
 	server.Resume()
-	expect("going on", one("acquire z"), redlock.Accepted)
+	expect("going on", one("acquire z"), driver.Accepted)
 }
 
 // The deadline ends the command, not the dial: go-redis dials on in a goroutine of its own and keeps the connection.
@@ -329,7 +329,7 @@ func TestDialOutlivesDeadline(t *testing.T) {
 		}
 	})
 	node := newNode(t, client)
-	if got := acquire(t, node); got.Outcome != redlock.TimedOut {
+	if got := acquire(t, node); got.Outcome != driver.TimedOut {
 		t.Errorf("got %v", got)
 	}
 	close(release)
@@ -338,7 +338,7 @@ func TestDialOutlivesDeadline(t *testing.T) {
 			t.Fatal("the connection was not kept")
 		}
 	}
-	if got := do(t, node, command(t, "acquire k", ttl))[0]; got.Outcome != redlock.Accepted {
+	if got := do(t, node, command(t, "acquire k", ttl))[0]; got.Outcome != driver.Accepted {
 		t.Errorf("got %v", got)
 	}
 	if n := server.TotalConnectionCount(); n != 1 {

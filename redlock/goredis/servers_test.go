@@ -25,6 +25,7 @@ import (
 
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
 
@@ -168,7 +169,7 @@ func (c serverCondition) row(t *testing.T) string {
 	if c.ready != nil {
 		c.ready(t, admin)
 	}
-	client, err := redlock.New([]redlock.Node{newNode(t, newClient(t, server.Addr, c.client))}, redlock.WithNodeTimeout(patience))
+	client, err := redlock.New([]driver.Node{newNode(t, newClient(t, server.Addr, c.client))}, redlock.WithNodeTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -18,11 +19,11 @@ type Host interface {
 	// Name is the process's name.
 	Name() string
 	// LockClock is the clock that validity is measured with.
-	LockClock() redlock.Clock
+	LockClock() driver.Clock
 	// Wall reads the wall clock.
 	Wall() time.Time
 	// Tasks starts what runs beside the program, one thing at a time.
-	Tasks() redlock.Tasks
+	Tasks() driver.Tasks
 	// Rand is random bytes. Reading them does not fail.
 	Rand() io.Reader
 	// Sleep waits until the monotonic clock has advanced by d, or ctx ends.
@@ -38,7 +39,7 @@ type Host interface {
 
 	// Nodes are those of the shipped library, and Options have it use what the process has in place of the system's. It runs
 	// as it does in production: where the process has goroutines, side by side with everything else.
-	Nodes() []redlock.Node
+	Nodes() []driver.Node
 	Options() []redlock.Option
 	// Leave gives up the turn, before a call of the shipped library that waits, and Enter waits for it: after the call, and
 	// where the library calls.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -249,7 +250,7 @@ type watchdog struct {
 	resource string
 	ttl      time.Duration
 	holds    int
-	timer    redlock.Timer
+	timer    driver.Timer
 	ended    bool
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // options are the settings as package redlock takes them.
@@ -41,7 +42,7 @@ func checkRedlock(s Settings, n int) error { return askLibrary(s, n, "r") }
 
 // askLibrary asks the library what it thinks of the settings, and of a resource.
 func askLibrary(s Settings, n int, resource string) error {
-	nodes := make([]redlock.Node, n)
+	nodes := make([]driver.Node, n)
 	for i := range nodes {
 		nodes[i] = nobody(fmt.Sprint(i))
 	}
@@ -59,8 +60,8 @@ func askLibrary(s Settings, n int, resource string) error {
 // nobody is a node for asking the library about settings.
 type nobody string
 
-func (n nobody) Name() string        { return string(n) }
-func (nobody) Do([]*redlock.Command) {}
+func (n nobody) Name() string       { return string(n) }
+func (nobody) Do([]*driver.Command) {}
 
 func (nobody) Listen(string, func()) func() { return func() {} }
 

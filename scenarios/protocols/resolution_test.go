@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 type clockAt struct {
-	redlock.Clock
+	driver.Clock
 	now time.Time
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -37,7 +38,7 @@ func (s *Simulated) Enter() {}
 func (s *Simulated) Leave() {}
 
 // Nodes implements Host.
-func (s *Simulated) Nodes() []redlock.Node { return s.World.Nodes(s.Process) }
+func (s *Simulated) Nodes() []driver.Node { return s.World.Nodes(s.Process) }
 
 // Options implements Host.
 func (s *Simulated) Options() []redlock.Option {

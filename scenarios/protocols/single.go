@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -164,7 +165,7 @@ func deleted(reply sim.Reply) error {
 // session is what the clients of all protocols on plain Redis commands share.
 type session struct {
 	env   Env
-	clock redlock.Clock
+	clock driver.Clock
 	nodes []Redis
 }
 
@@ -183,19 +184,19 @@ func (s *session) value() (string, error) {
 
 // answered notes a node's answer to a request for its vote, and gives the error that it comes to.
 func (s *session) answered(ctx context.Context, node int, reply sim.Reply, vote bool) error {
-	outcome, err := redlock.Failed, reply.Err
+	outcome, err := driver.Failed, reply.Err
 	switch {
 	case errors.Is(err, sim.ErrTimeout):
-		outcome = redlock.TimedOut
+		outcome = driver.TimedOut
 	case errors.Is(err, sim.ErrReset):
-		outcome = redlock.Refused
+		outcome = driver.Refused
 	case err == nil && vote:
-		outcome = redlock.Accepted
+		outcome = driver.Accepted
 	case err == nil:
-		outcome, err = redlock.Declined, redlock.ErrTaken
+		outcome, err = driver.Declined, redlock.ErrTaken
 	}
 	name := s.env.Serving(s.nodes[node].Node())
-	s.env.Step(ctx, Step{Name: redlock.NodeAnswered.String(), Node: name, Detail: outcome.Of(redlock.OpAcquire)})
+	s.env.Step(ctx, Step{Name: redlock.NodeAnswered.String(), Node: name, Detail: outcome.Of(driver.OpAcquire)})
 	return err
 }
 

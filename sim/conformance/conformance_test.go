@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	_ "redlocksim/internal/nofailfile"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -101,7 +101,7 @@ func (a *all) script(words ...string) {
 	a.each(fmt.Sprintf("script %q", words), func(n node) string { return said(n, n.script(told(n, words))) })
 }
 
-func (a *all) ask(c redlock.Command) (record string) {
+func (a *all) ask(c driver.Command) (record string) {
 	a.t.Helper()
 	a.each(describe(c), func(n node) string {
 		own := c
@@ -134,7 +134,7 @@ func (a *all) restart() {
 func (a *all) everything() {
 	a.t.Helper()
 	a.same("dump", "model", fmt.Sprintf("%#v", a.model.server().Dump()), "wire", fmt.Sprintf("%#v", a.wire.server().Dump()))
-	for _, k := range append([]string{redlock.GuardKey, redlock.TokenKey("a"), redlock.TokenKey("b"), redlock.TokenKey("c"), redlock.TokenKey("d")}, keys...) {
+	for _, k := range append([]string{driver.GuardKey, driver.TokenKey("a"), driver.TokenKey("b"), driver.TokenKey("c"), driver.TokenKey("d")}, keys...) {
 		a.call("EXISTS", k)
 		a.call("GET", k)
 		a.call("LRANGE", k, "0", "-1")
@@ -156,7 +156,7 @@ func (a *all) edge(t *rapid.T) time.Duration {
 		if r.ExpiresAt != 0 {
 			deadlines = append(deadlines, r.ExpiresAt)
 		}
-		if words := strings.Fields(r.Value); r.Key == redlock.GuardKey && len(words) == 3 {
+		if words := strings.Fields(r.Value); r.Key == driver.GuardKey && len(words) == 3 {
 			if since, err := strconv.ParseInt(words[1], 10, 64); err == nil && since != 0 {
 				deadlines = append(deadlines, since+maxTTL.Milliseconds())
 			}

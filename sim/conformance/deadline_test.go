@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // TestDeadlines looks at a key of 10 ms at the moments about its deadline. It is there while the node's clock reads the
@@ -17,11 +17,11 @@ import (
 func TestDeadlines(t *testing.T) {
 	real := timedServer(t)
 	const ttl = 10 * time.Millisecond
-	acquire := redlock.Command{Op: redlock.OpAcquire, Keys: []string{"a"}, Value: "v", TTL: ttl}
+	acquire := driver.Command{Op: driver.OpAcquire, Keys: []string{"a"}, Value: "v", TTL: ttl}
 	fenced := acquire
-	fenced.Conditions = &redlock.Conditions{Token: 1, CounterTTL: ttl}
+	fenced.Conditions = &driver.Conditions{Token: 1, CounterTTL: ttl}
 	extend := acquire
-	extend.Op = redlock.OpExtend
+	extend.Op = driver.OpExtend
 	set := map[string]func(a *all){
 		"SET PX":         func(a *all) { a.call("SET", "a", "v", "PX", "10") },
 		"SET NX PX":      func(a *all) { a.call("SET", "a", "v", "NX", "PX", "10") },
@@ -77,13 +77,13 @@ func TestDeadlines(t *testing.T) {
 					a.close()
 				}
 				for _, c := range []struct {
-					op           redlock.Op
+					op           driver.Op
 					value        string
-					there, ended redlock.Outcome
+					there, ended driver.Outcome
 				}{
-					{redlock.OpAcquire, "w", redlock.Declined, redlock.Accepted},
-					{redlock.OpExtend, "v", redlock.Accepted, redlock.Declined},
-					{redlock.OpRelease, "v", redlock.Accepted, redlock.Declined},
+					{driver.OpAcquire, "w", driver.Declined, driver.Accepted},
+					{driver.OpExtend, "v", driver.Accepted, driver.Declined},
+					{driver.OpRelease, "v", driver.Accepted, driver.Declined},
 				} {
 					want := c.ended
 					if there {
@@ -93,7 +93,7 @@ func TestDeadlines(t *testing.T) {
 					set(a)
 					a.advance(at.after)
 					a.each(c.op.String(), func(n node) string {
-						r, _ := n.ask(redlock.Command{Op: c.op, Keys: []string{"a"}, Value: c.value, TTL: time.Millisecond})
+						r, _ := n.ask(driver.Command{Op: c.op, Keys: []string{"a"}, Value: c.value, TTL: time.Millisecond})
 						if r.Outcome != want {
 							t.Errorf("%T: %v: %v, want %v", n, c.op, r.Outcome, want)
 						}

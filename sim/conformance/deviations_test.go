@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -92,13 +92,13 @@ func TestForeignCounters(t *testing.T) {
 	a := newAll(t, real)
 	defer a.close()
 	for _, n := range []node{a.model, a.wire, a.real} {
-		n.call([]string{"SET", redlock.TokenKey("a"), "1.5"})
-		want := redlock.Behind
+		n.call([]string{"SET", driver.TokenKey("a"), "1.5"})
+		want := driver.Behind
 		if n == node(a.model) {
-			want = redlock.Failed
+			want = driver.Failed
 		}
-		r, _ := n.ask(redlock.Command{Op: redlock.OpAcquire, Keys: []string{"a"}, Value: "v", TTL: time.Hour,
-			Conditions: &redlock.Conditions{Token: 1, CounterTTL: time.Hour}})
+		r, _ := n.ask(driver.Command{Op: driver.OpAcquire, Keys: []string{"a"}, Value: "v", TTL: time.Hour,
+			Conditions: &driver.Conditions{Token: 1, CounterTTL: time.Hour}})
 		if r.Outcome != want {
 			t.Errorf("%T: %v, want %v", n, r.Outcome, want)
 		}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -17,7 +17,7 @@ type node interface {
 	call(args []string) sim.Reply
 	script(args []string) sim.Reply
 	// ask sends a command of the library, and counts the round trips that it took.
-	ask(c redlock.Command) (reply redlock.Reply, trips int)
+	ask(c driver.Command) (reply driver.Reply, trips int)
 	// subscribe adds a subscriber to a channel, unsubscribe takes the oldest one back, and heard is what each of them hears
 	// next, the oldest first, up to a certain message.
 	subscribe(channel string)
@@ -57,9 +57,9 @@ func said(n node, r sim.Reply) string {
 }
 
 // decided is the same for the library's commands.
-func decided(n node, r redlock.Reply, trips int) string {
+func decided(n node, r driver.Reply, trips int) string {
 	text := fmt.Sprintf("%v token=%d record=%q trips=%d", r.Outcome, r.Token, strings.ReplaceAll(r.Record, n.runID(), thisRun), trips)
-	var limit *redlock.MaxTTLError
+	var limit *driver.MaxTTLError
 	switch {
 	case errors.As(r.Err, &limit):
 		return fmt.Sprintf("%s max TTL %v, not %v", text, limit.Node, limit.Client)

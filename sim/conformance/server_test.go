@@ -17,7 +17,7 @@ import (
 
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisserver"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/sim"
 )
@@ -137,12 +137,12 @@ func (s *server) script(args []string) sim.Reply {
 	return reply(redis.NewScript(callScript.Lua).Run(context.Background(), s.client, args[1:min(2, len(args))], words(args)...).Result())
 }
 
-func (s *server) ask(c redlock.Command) (redlock.Reply, int) {
-	answer := make(chan redlock.Reply, 1)
+func (s *server) ask(c driver.Command) (driver.Reply, int) {
+	answer := make(chan driver.Reply, 1)
 	s.trips = 0
 	c.Deadline = time.Now().Add(patience)
-	c.Done = func(_ *redlock.Command, r redlock.Reply) { answer <- r }
-	s.node.Do([]*redlock.Command{&c})
+	c.Done = func(_ *driver.Command, r driver.Reply) { answer <- r }
+	s.node.Do([]*driver.Command{&c})
 	select {
 	case r := <-answer:
 		return r, s.trips

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -71,12 +71,12 @@ func (n *simulated) script(args []string) sim.Reply {
 	return n.request(sim.Request{Script: callScript, Keys: args[1:min(2, len(args))], Argv: args})
 }
 
-func (n *simulated) ask(c redlock.Command) (reply redlock.Reply, trips int) {
+func (n *simulated) ask(c driver.Command) (reply driver.Reply, trips int) {
 	n.asked++
 	n.trips = 0
 	c.Round, c.Deadline = int(n.asked), n.client().LockClock().Now().Add(time.Hour)
-	c.Done = func(_ *redlock.Command, r redlock.Reply) { reply = r }
-	n.world.Nodes(n.client())[0].Do([]*redlock.Command{&c})
+	c.Done = func(_ *driver.Command, r driver.Reply) { reply = r }
+	n.world.Nodes(n.client())[0].Do([]*driver.Command{&c})
 	n.pass(0)
 	return reply, n.trips
 }

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // maxTTL is the restart guard's, and short enough for a quarantine to end within a sequence.
@@ -21,7 +21,7 @@ const maxTTL = 20 * time.Millisecond
 var keys = []string{"a", "b", "c", "d"}
 
 // channels are those that a release wakes waiters over, and another.
-var channels = []string{redlock.WakeChannel("a"), redlock.WakeChannel("b"), "channel"}
+var channels = []string{driver.WakeChannel("a"), driver.WakeChannel("b"), "channel"}
 
 func pick(t *rapid.T, from ...string) string { return rapid.SampledFrom(from).Draw(t, "word") }
 
@@ -31,7 +31,7 @@ func oneIn(t *rapid.T, n int) bool { return rapid.IntRange(1, n).Draw(t, "one in
 // key is one that locks have, or now and then one that the library keeps its own books in.
 func key(t *rapid.T) string {
 	if oneIn(t, 8) {
-		return pick(t, redlock.GuardKey, redlock.TokenKey("a"), redlock.TokenKey("b"))
+		return pick(t, driver.GuardKey, driver.TokenKey("a"), driver.TokenKey("b"))
 	}
 	return pick(t, keys...)
 }
@@ -44,9 +44,9 @@ func text(t *rapid.T) string {
 // value is what a string can be.
 func value(t *rapid.T, key string) string {
 	switch {
-	case key == redlock.GuardKey && oneIn(t, 2):
+	case key == driver.GuardKey && oneIn(t, 2):
 		return pick(t, thisRun+" 0 20", thisRun+" 0 30", thisRun+" 1700000000000 20", "fedcba9876543210 0 20")
-	case key != redlock.GuardKey && !slices.Contains(keys, key): // a counter
+	case key != driver.GuardKey && !slices.Contains(keys, key): // a counter
 		return pick(t, "0", "2", "4", "-2", "v", "")
 	case oneIn(t, 8):
 		return pick(t, "9223372036854775806", "9223372036854775807", "-9223372036854775808")
@@ -168,14 +168,14 @@ func setOptions(t *rapid.T, timed bool) (options []string) {
 type client struct {
 	fenced, guarded bool
 	watched         string // what the node last said that it has on record, and the client claims to have watched
-	last            redlock.Command
+	last            driver.Command
 	token           int64
 }
 
 // operation is a command of the library: about what the one before was about, half of the time.
-func (x *client) operation(t *rapid.T, timed bool) redlock.Command {
-	c := redlock.Command{
-		Op:    rapid.SampledFrom([]redlock.Op{redlock.OpAcquire, redlock.OpAcquire, redlock.OpAcquire, redlock.OpExtend, redlock.OpRelease, redlock.OpPrepare}).Draw(t, "op"),
+func (x *client) operation(t *rapid.T, timed bool) driver.Command {
+	c := driver.Command{
+		Op:    rapid.SampledFrom([]driver.Op{driver.OpAcquire, driver.OpAcquire, driver.OpAcquire, driver.OpExtend, driver.OpRelease, driver.OpPrepare}).Draw(t, "op"),
 		Value: pick(t, "v", "w"),
 		TTL:   time.Duration(rapid.IntRange(1, int(maxTTL/time.Millisecond)).Draw(t, "ttl")) * time.Millisecond,
 	}
@@ -195,9 +195,9 @@ func (x *client) operation(t *rapid.T, timed bool) redlock.Command {
 		c.Keys, c.Value = x.last.Keys, x.last.Value
 	}
 	switch c.Op {
-	case redlock.OpAcquire:
+	case driver.OpAcquire:
 		x.last = c
-		q := &redlock.Conditions{Watched: x.watched}
+		q := &driver.Conditions{Watched: x.watched}
 		if x.fenced && !oneIn(t, 6) {
 			x.token = max(1, x.token+int64(rapid.IntRange(-1, 2).Draw(t, "token")))
 			q.Token = x.token
@@ -209,17 +209,17 @@ func (x *client) operation(t *rapid.T, timed bool) redlock.Command {
 		if q.Token != 0 || q.MaxTTL != 0 {
 			c.Conditions = q
 		}
-	case redlock.OpRelease:
+	case driver.OpRelease:
 		c.TTL = 0
 		c.Wake = rapid.Bool().Draw(t, "wake")
-	case redlock.OpPrepare:
-		c.Keys, c.Value, c.TTL = []string{redlock.GuardKey}, "", 0
-		c.Conditions = &redlock.Conditions{MaxTTL: maxTTL, Watched: pick(t, thisRun, thisRun, "fedcba9876543210", "")}
+	case driver.OpPrepare:
+		c.Keys, c.Value, c.TTL = []string{driver.GuardKey}, "", 0
+		c.Conditions = &driver.Conditions{MaxTTL: maxTTL, Watched: pick(t, thisRun, thisRun, "fedcba9876543210", "")}
 	}
 	return c
 }
 
-func describe(c redlock.Command) string {
+func describe(c driver.Command) string {
 	text := fmt.Sprintf("%v %s=%s for %v", c.Op, strings.Join(c.Keys, ","), c.Value, c.TTL)
 	if c.Wake {
 		text += ", waking"

@@ -11,7 +11,7 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -21,7 +21,7 @@ type node struct {
 	service *Service
 	index   int
 	server  *sim.Server
-	clock   redlock.Clock
+	clock   driver.Clock
 	peers   []*sim.Peer // by index; nil for itself
 	disk    *raft.MemoryStorage
 
@@ -32,8 +32,8 @@ type node struct {
 	heard     map[string]time.Time         // as leader: when each session was heard of last
 	proposals uint64
 	elections uint64
-	election  redlock.Timer
-	ticks     redlock.Timer
+	election  driver.Timer
+	ticks     driver.Timer
 }
 
 // entry is what stands in the log.

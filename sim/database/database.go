@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -16,13 +16,13 @@ import (
 type Database struct {
 	world  *sim.World
 	server *sim.Server
-	clock  redlock.Clock
+	clock  driver.Clock
 	disk   disk
 
 	up           bool
 	transactions map[string]*transaction
 	locked       map[string]*transaction // rows, by resource
-	janitor      redlock.Timer
+	janitor      driver.Timer
 	cleanUp      time.Duration
 }
 
@@ -104,7 +104,7 @@ func (d *Database) ask(client *sim.Process, key sim.Key, deadline time.Time, car
 type transaction struct {
 	name    string
 	row     string
-	idle    redlock.Timer
+	idle    driver.Timer
 	timeout time.Duration
 	writes  []history.Event // effects, in order, that the commit will have
 }

@@ -6,23 +6,23 @@ import (
 	"strconv"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
 // prepare is the adapter's prepare.lua.
-func (s *store) prepare(c *redlock.Command) redlock.Reply {
+func (s *store) prepare(c *driver.Command) driver.Reply {
 	run := s.server.RunID()
 	if c.Conditions.Watched != run {
-		return redlock.Reply{Outcome: redlock.Declined, Record: run}
+		return driver.Reply{Outcome: driver.Declined, Record: run}
 	}
-	s.keys[redlock.GuardKey] = record{value: guardRecord(run, 0, c.Conditions.MaxTTL)}
-	return redlock.Reply{Outcome: redlock.Accepted, Record: run}
+	s.keys[driver.GuardKey] = record{value: guardRecord(run, 0, c.Conditions.MaxTTL)}
+	return driver.Reply{Outcome: driver.Accepted, Record: run}
 }
 
 // vote is the adapter's vote.lua: an acquire under conditions. It looks at the same keys as that, because looking at a
 // key removes it if it has expired.
-func (s *store) vote(c *redlock.Command, now int64) redlock.Reply {
+func (s *store) vote(c *driver.Command, now int64) driver.Reply {
 	if c.Conditions.MaxTTL != 0 {
 		if reply, fit := s.guard(c.Conditions, now); !fit {
 			return reply
@@ -32,10 +32,10 @@ func (s *store) vote(c *redlock.Command, now int64) redlock.Reply {
 	var counter int64
 	if token != 0 {
 		for _, key := range c.Keys {
-			if r, there := s.get(redlock.TokenKey(key), now); there {
+			if r, there := s.get(driver.TokenKey(key), now); there {
 				n, err := readCounter(r.value)
 				if err != nil {
-					return redlock.Reply{Outcome: redlock.Failed, Err: err}
+					return driver.Reply{Outcome: driver.Failed, Err: err}
 				}
 				counter = max(counter, n)
 			}
@@ -54,18 +54,18 @@ func (s *store) vote(c *redlock.Command, now int64) redlock.Reply {
 		}
 	}
 	if taken {
-		return redlock.Reply{Outcome: redlock.Declined, Token: counter}
+		return driver.Reply{Outcome: driver.Declined, Token: counter}
 	}
 	if token != 0 && token <= counter {
-		return redlock.Reply{Outcome: redlock.Behind, Token: counter}
+		return driver.Reply{Outcome: driver.Behind, Token: counter}
 	}
 	for i, key := range c.Keys {
 		s.keys[key] = record{c.Value, now + ttls[i], s.server.Now()}
 		if token != 0 {
-			s.keys[redlock.TokenKey(key)] = record{value: strconv.FormatInt(token, 10), expiresAt: now + c.Conditions.CounterTTL.Milliseconds()}
+			s.keys[driver.TokenKey(key)] = record{value: strconv.FormatInt(token, 10), expiresAt: now + c.Conditions.CounterTTL.Milliseconds()}
 		}
 	}
-	return redlock.Reply{Outcome: redlock.Accepted}
+	return driver.Reply{Outcome: driver.Accepted}
 }
 
 // readCounter reads a key's counter. Of numbers it takes those that the script itself writes.
@@ -77,38 +77,38 @@ func readCounter(text string) (int64, error) {
 }
 
 // guard says whether the node is fit to vote, or what it answers instead.
-func (s *store) guard(q *redlock.Conditions, now int64) (reply redlock.Reply, fit bool) {
+func (s *store) guard(q *driver.Conditions, now int64) (reply driver.Reply, fit bool) {
 	run := s.server.RunID()
-	kept, there := s.get(redlock.GuardKey, now)
+	kept, there := s.get(driver.GuardKey, now)
 	var found string
 	var since int64
 	if there {
 		var limit time.Duration
 		var ok bool
 		if !sim.IsString(kept.value) {
-			return redlock.Reply{Outcome: redlock.Failed, Err: errWrongType}, false
+			return driver.Reply{Outcome: driver.Failed, Err: errWrongType}, false
 		}
 		if found, since, limit, ok = parseGuardRecord(kept.value); !ok {
-			return redlock.Reply{Outcome: redlock.Failed, Err: errNoRecord}, false
+			return driver.Reply{Outcome: driver.Failed, Err: errNoRecord}, false
 		}
 		if limit != q.MaxTTL {
-			return redlock.Reply{Outcome: redlock.Failed, Err: &redlock.MaxTTLError{Node: limit, Client: q.MaxTTL}}, false
+			return driver.Reply{Outcome: driver.Failed, Err: &driver.MaxTTLError{Node: limit, Client: q.MaxTTL}}, false
 		}
 	}
 	switch {
 	case found != run:
 		kept.value = guardRecord(run, now, q.MaxTTL)
-		s.keys[redlock.GuardKey] = record{value: kept.value}
+		s.keys[driver.GuardKey] = record{value: kept.value}
 	case since == 0:
 		return reply, true
 	case q.Watched == kept.value && now-since > q.MaxTTL.Milliseconds():
-		s.keys[redlock.GuardKey] = record{value: guardRecord(run, 0, q.MaxTTL)}
+		s.keys[driver.GuardKey] = record{value: guardRecord(run, 0, q.MaxTTL)}
 		return reply, true
 	}
-	return redlock.Reply{Outcome: redlock.Quarantined, Record: kept.value}, false
+	return driver.Reply{Outcome: driver.Quarantined, Record: kept.value}, false
 }
 
-const errNoRecord = sim.ServerError("ERR redlock: " + redlock.GuardKey + " is not a record of the restart guard")
+const errNoRecord = sim.ServerError("ERR redlock: " + driver.GuardKey + " is not a record of the restart guard")
 
 func guardRecord(run string, since int64, limit time.Duration) string {
 	return fmt.Sprint(run, " ", since, " ", limit.Milliseconds())

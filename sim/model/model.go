@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"redlocksim/internal/batch"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -23,7 +23,7 @@ func (b *backend) Memory(s *sim.Server) sim.Memory {
 	return st
 }
 
-func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) redlock.Node {
+func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) driver.Node {
 	return &node{client: client, store: b.stores[s], link: l}
 }
 
@@ -91,25 +91,25 @@ func (s *store) Freed(key string, since sim.True) sim.True {
 }
 
 // plainly does what needs no Conditions. It fails only at a key that is no string.
-func (s *store) plainly(c *redlock.Command, now int64) redlock.Outcome {
+func (s *store) plainly(c *driver.Command, now int64) driver.Outcome {
 	ttl := c.TTL.Milliseconds()
 	switch c.Op {
-	case redlock.OpAcquire:
+	case driver.OpAcquire:
 		for _, key := range c.Keys { // up to the first that is taken: looking at a key removes it if it has expired
 			if _, taken := s.get(key, now); taken {
-				return redlock.Declined
+				return driver.Declined
 			}
 		}
 		for _, key := range c.Keys {
 			s.keys[key] = record{c.Value, now + ttl, s.server.Now()}
 		}
-	case redlock.OpExtend:
+	case driver.OpExtend:
 		for _, key := range c.Keys {
 			switch r, ok := s.get(key, now); {
 			case ok && !sim.IsString(r.value):
-				return redlock.Failed
+				return driver.Failed
 			case !ok || r.value != c.Value:
-				return redlock.Declined
+				return driver.Declined
 			}
 		}
 		for _, key := range c.Keys {
@@ -117,24 +117,24 @@ func (s *store) plainly(c *redlock.Command, now int64) redlock.Outcome {
 				s.keys[key] = record{r.value, now + ttl, r.set}
 			}
 		}
-	case redlock.OpRelease:
-		outcome := redlock.Accepted
+	case driver.OpRelease:
+		outcome := driver.Accepted
 		for _, key := range c.Keys {
 			switch r, ok := s.get(key, now); {
 			case ok && r.value == c.Value:
 				s.remove(key, s.server.Now())
 				if c.Wake {
-					s.server.Publish(redlock.WakeChannel(key), "")
+					s.server.Publish(driver.WakeChannel(key), "")
 				}
 			case ok && !sim.IsString(r.value):
-				outcome = redlock.Failed
-			case outcome != redlock.Failed:
-				outcome = redlock.Declined
+				outcome = driver.Failed
+			case outcome != driver.Failed:
+				outcome = driver.Declined
 			}
 		}
 		return outcome
 	}
-	return redlock.Accepted
+	return driver.Accepted
 }
 
 func (s *store) Dump() []sim.Record {

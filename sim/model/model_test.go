@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 )
@@ -28,17 +28,17 @@ func newNode(t *testing.T, latency time.Duration, persistence sim.Persistence) *
 }
 
 // send has a command sent at a true time, of which the outcome and the time of the reply are taken down.
-func (n *node) send(at time.Duration, c redlock.Command) {
+func (n *node) send(at time.Duration, c driver.Command) {
 	n.Kernel.After(at, func() {
 		n.sent++
 		c.Round = n.sent
 		if c.Deadline.IsZero() {
 			c.Deadline = n.Client("c").LockClock().Now().Add(time.Hour)
 		}
-		c.Done = func(_ *redlock.Command, r redlock.Reply) {
+		c.Done = func(_ *driver.Command, r driver.Reply) {
 			fmt.Fprintf(&n.said, "%v %v; ", n.Kernel.Now().Sub(0), r.Outcome)
 		}
-		n.Nodes(n.Client("c"))[0].Do([]*redlock.Command{&c})
+		n.Nodes(n.Client("c"))[0].Do([]*driver.Command{&c})
 	})
 }
 
@@ -50,23 +50,23 @@ func (n *node) want(t *testing.T, want string) {
 	}
 }
 
-func acquire(value string, ttl time.Duration, keys string) redlock.Command {
-	return redlock.Command{Op: redlock.OpAcquire, Value: value, TTL: ttl, Keys: strings.Fields(keys)}
+func acquire(value string, ttl time.Duration, keys string) driver.Command {
+	return driver.Command{Op: driver.OpAcquire, Value: value, TTL: ttl, Keys: strings.Fields(keys)}
 }
 
-func extend(value string, ttl time.Duration, keys string) redlock.Command {
-	return redlock.Command{Op: redlock.OpExtend, Value: value, TTL: ttl, Keys: strings.Fields(keys)}
+func extend(value string, ttl time.Duration, keys string) driver.Command {
+	return driver.Command{Op: driver.OpExtend, Value: value, TTL: ttl, Keys: strings.Fields(keys)}
 }
 
-func release(value, keys string) redlock.Command {
-	return redlock.Command{Op: redlock.OpRelease, Value: value, Keys: strings.Fields(keys)}
+func release(value, keys string) driver.Command {
+	return driver.Command{Op: driver.OpRelease, Value: value, Keys: strings.Fields(keys)}
 }
 
 // TestCommands: what the three operations do. Each command is sent at its time and answered at once.
 func TestCommands(t *testing.T) {
 	type at struct {
 		when time.Duration
-		c    redlock.Command
+		c    driver.Command
 	}
 	for _, test := range []struct {
 		name     string

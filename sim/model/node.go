@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"redlocksim/internal/batch"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -20,13 +20,13 @@ type node struct {
 
 func (n *node) Name() string { return n.store.server.Name() }
 
-// Listen implements redlock.Listener.
+// Listen implements driver.Listener.
 func (n *node) Listen(channel string, heard func()) (stop func()) {
 	return n.store.server.Listen(n.link, channel, heard)
 }
 
 // Do sends the commands as one message, over a connection of its own.
-func (n *node) Do(together []*redlock.Command) {
+func (n *node) Do(together []*driver.Command) {
 	x := &exchange{node: n}
 	commands := x.one.command[:]
 	if len(together) == 1 {
@@ -48,15 +48,15 @@ type exchange struct {
 	node    *node
 	key     sim.Key
 	message batch.Message
-	answers []answer      // of the node, to its requests
-	heard   int           // how many of these have arrived
-	failed  redlock.Reply // what those get that are not answered
-	timer   redlock.Timer // of the deadline
-	looks   bool          // acquires look by a script what the server allows
+	answers []answer     // of the node, to its requests
+	heard   int          // how many of these have arrived
+	failed  driver.Reply // what those get that are not answered
+	timer   driver.Timer // of the deadline
+	looks   bool         // acquires look by a script what the server allows
 
 	// What commands and answers are slices of for one command, to spare allocations.
 	one struct {
-		command [1]*redlock.Command
+		command [1]*driver.Command
 		answer  [1]answer
 	}
 }
@@ -77,7 +77,7 @@ func (x *exchange) wait() {
 	})
 }
 
-var timedOut = redlock.Reply{Outcome: redlock.TimedOut, Err: context.DeadlineExceeded}
+var timedOut = driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}
 
 // Requests implements sim.Batch.
 func (x *exchange) Requests() int { return len(x.message.Requests()) }
@@ -91,7 +91,7 @@ func (x *exchange) Answered() {
 	x.heard = heard
 	switch {
 	case heard == x.Requests():
-		x.done(redlock.Reply{})
+		x.done(driver.Reply{})
 	case reset:
 		x.done(refused)
 	default: // the adapter waits anew
@@ -103,10 +103,10 @@ func (x *exchange) Answered() {
 // Broken implements sim.Client.
 func (x *exchange) Broken() { x.done(refused) }
 
-var refused = redlock.Reply{Outcome: redlock.Refused, Err: sim.ErrReset}
+var refused = driver.Reply{Outcome: driver.Refused, Err: sim.ErrReset}
 
 // done gives the answers to the library, and sends once more, over another connection, what met no script.
-func (x *exchange) done(failed redlock.Reply) {
+func (x *exchange) done(failed driver.Reply) {
 	x.timer.Stop()
 	x.failed = failed
 	n := x.node
@@ -121,16 +121,16 @@ func (x *exchange) done(failed redlock.Reply) {
 }
 
 // answer is what became of a request, and the reply to one of its commands, with what the adapter concludes of the server.
-func (x *exchange) answer(request, command int) (batch.Fate, redlock.Reply) {
+func (x *exchange) answer(request, command int) (batch.Fate, driver.Reply) {
 	fate, reply := batch.Unanswered, x.failed
 	if request < x.heard {
 		fate, reply = x.answers[request].fate, x.answers[request].reply(command)
 	}
 	switch {
 	case fate == batch.Missed:
-	case reply.Outcome == redlock.Accepted && x.looks && x.message.Requests()[request].First.Op == redlock.OpAcquire:
+	case reply.Outcome == driver.Accepted && x.looks && x.message.Requests()[request].First.Op == driver.OpAcquire:
 		x.node.able = true
-	case reply.Outcome == redlock.Refused:
+	case reply.Outcome == driver.Refused:
 		x.node.able = false
 	}
 	return fate, reply

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -43,7 +43,7 @@ type request struct {
 	withBody bool
 	reply    sim.Reply
 	done     bool
-	waiter   redlock.Waiter
+	waiter   driver.Waiter
 }
 
 func (p *plain) roundTrip(key sim.Key, deadline time.Time, r sim.Request, withBody bool) sim.Reply {

@@ -3,7 +3,7 @@ package model
 import (
 	"slices"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -13,7 +13,7 @@ func (x *exchange) Command() []string { return []string{"EVALSHA"} }
 // Answer implements sim.Asking.
 func (x *exchange) Answer(value any) {
 	err, _ := value.(sim.ServerError)
-	x.answers = slices.Repeat([]answer{{all: redlock.Reply{Outcome: redlock.Failed, Err: err}}}, x.Arriving(x.Requests()))
+	x.answers = slices.Repeat([]answer{{all: driver.Reply{Outcome: driver.Failed, Err: err}}}, x.Arriving(x.Requests()))
 }
 
 // Command implements sim.Asking.

@@ -4,18 +4,18 @@ import (
 	"errors"
 
 	"redlocksim/internal/batch"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
 // answer is what the node answers to a request: one reply for all its commands, or one for each.
 type answer struct {
 	fate batch.Fate
-	all  redlock.Reply
-	each []redlock.Reply
+	all  driver.Reply
+	each []driver.Reply
 }
 
-func (a *answer) reply(command int) redlock.Reply {
+func (a *answer) reply(command int) driver.Reply {
 	if a.each != nil {
 		return a.each[command]
 	}
@@ -68,26 +68,26 @@ func isServerError(err error) bool {
 }
 
 // apply does what a command asks, atomically.
-func (s *store) apply(c *redlock.Command, now int64) redlock.Reply {
+func (s *store) apply(c *driver.Command, now int64) driver.Reply {
 	switch {
-	case c.Op == redlock.OpPrepare:
+	case c.Op == driver.OpPrepare:
 		return s.prepare(c)
-	case c.Op == redlock.OpAcquire && c.Conditions != nil:
+	case c.Op == driver.OpAcquire && c.Conditions != nil:
 		return s.vote(c, now)
 	}
-	reply := redlock.Reply{Outcome: s.plainly(c, now)}
-	if reply.Outcome == redlock.Failed {
+	reply := driver.Reply{Outcome: s.plainly(c, now)}
+	if reply.Outcome == driver.Failed {
 		reply.Err = errWrongType
 	}
 	return reply
 }
 
 // releases is the adapter's releases.lua.
-func (s *store) releases(r *batch.Request, now int64) []redlock.Reply {
-	replies := make([]redlock.Reply, r.Len())
+func (s *store) releases(r *batch.Request, now int64) []driver.Reply {
+	replies := make([]driver.Reply, r.Len())
 	for i := range replies {
 		replies[i].Outcome = s.plainly(r.Command(i), now)
-		if replies[i].Outcome == redlock.Failed {
+		if replies[i].Outcome == driver.Failed {
 			replies[i].Err = errors.New(string(errWrongType)) // the text in a list of answers, which is no error reply
 		}
 	}
@@ -95,18 +95,18 @@ func (s *store) releases(r *batch.Request, now int64) []redlock.Reply {
 }
 
 // votes is the adapter's votes.lua: the guard looks once for all.
-func (s *store) votes(r *batch.Request, now int64) (each []redlock.Reply, all redlock.Reply) {
+func (s *store) votes(r *batch.Request, now int64) (each []driver.Reply, all driver.Reply) {
 	if all, fit := s.guard(r.First.Conditions, now); !fit {
 		return nil, all
 	}
-	each = make([]redlock.Reply, r.Len())
+	each = make([]driver.Reply, r.Len())
 	for i := range each {
 		c := r.Command(i)
-		each[i].Outcome = redlock.Declined
+		each[i].Outcome = driver.Declined
 		if _, taken := s.get(c.Keys[0], now); !taken {
-			each[i].Outcome = redlock.Accepted
+			each[i].Outcome = driver.Accepted
 			s.keys[c.Keys[0]] = record{c.Value, now + c.TTL.Milliseconds(), s.server.Now()}
 		}
 	}
-	return each, redlock.Reply{}
+	return each, driver.Reply{}
 }

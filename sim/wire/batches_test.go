@@ -12,6 +12,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -19,11 +20,11 @@ import (
 
 // tapped is a node of a client that counts what is in the batches it is handed.
 type tapped struct {
-	redlock.Node
+	driver.Node
 	seen map[string]int
 }
 
-func (n tapped) Do(batch []*redlock.Command) {
+func (n tapped) Do(batch []*driver.Command) {
 	if len(batch) > 1 {
 		for what, is := range features(batch) {
 			if is {
@@ -35,8 +36,8 @@ func (n tapped) Do(batch []*redlock.Command) {
 }
 
 // features says what a batch of several commands has.
-func features(batch []*redlock.Command) map[string]bool {
-	count := func(is func(c *redlock.Command) bool) (n int) {
+func features(batch []*driver.Command) map[string]bool {
+	count := func(is func(c *driver.Command) bool) (n int) {
 		for _, c := range batch {
 			if is(c) {
 				n++
@@ -44,23 +45,23 @@ func features(batch []*redlock.Command) map[string]bool {
 		}
 		return n
 	}
-	acquires := count(func(c *redlock.Command) bool { return c.Op == redlock.OpAcquire })
-	extends := count(func(c *redlock.Command) bool { return c.Op == redlock.OpExtend })
-	releases := count(func(c *redlock.Command) bool { return c.Op == redlock.OpRelease })
-	one := count(func(c *redlock.Command) bool { return c.Op == redlock.OpRelease && len(c.Keys) == 1 })
-	plain := count(func(c *redlock.Command) bool {
-		return c.Op == redlock.OpAcquire && c.Conditions == nil && len(c.Keys) == 1
+	acquires := count(func(c *driver.Command) bool { return c.Op == driver.OpAcquire })
+	extends := count(func(c *driver.Command) bool { return c.Op == driver.OpExtend })
+	releases := count(func(c *driver.Command) bool { return c.Op == driver.OpRelease })
+	one := count(func(c *driver.Command) bool { return c.Op == driver.OpRelease && len(c.Keys) == 1 })
+	plain := count(func(c *driver.Command) bool {
+		return c.Op == driver.OpAcquire && c.Conditions == nil && len(c.Keys) == 1
 	})
-	several := count(func(c *redlock.Command) bool { return len(c.Keys) > 1 })
-	guarded := count(func(c *redlock.Command) bool { return c.Conditions != nil && c.Conditions.MaxTTL != 0 })
-	joint := count(func(c *redlock.Command) bool {
+	several := count(func(c *driver.Command) bool { return len(c.Keys) > 1 })
+	guarded := count(func(c *driver.Command) bool { return c.Conditions != nil && c.Conditions.MaxTTL != 0 })
+	joint := count(func(c *driver.Command) bool {
 		q := c.Conditions
 		return q != nil && q.MaxTTL != 0 && q.Token == 0 && q.Watched == "" && len(c.Keys) == 1
 	})
-	tokens := count(func(c *redlock.Command) bool { return c.Conditions != nil && c.Conditions.Token != 0 })
+	tokens := count(func(c *driver.Command) bool { return c.Conditions != nil && c.Conditions.Token != 0 })
 	sameKey := func() bool {
 		for i, c := range batch {
-			if slices.ContainsFunc(batch[:i], func(o *redlock.Command) bool { return o.Keys[0] == c.Keys[0] }) {
+			if slices.ContainsFunc(batch[:i], func(o *driver.Command) bool { return o.Keys[0] == c.Keys[0] }) {
 				return true
 			}
 		}
@@ -79,7 +80,7 @@ func features(batch []*redlock.Command) map[string]bool {
 		"release and extend":          releases > 0 && extends > 0,
 		"a command with several keys": several > 0,
 		"two commands for a key":      sameKey(),
-		"different deadlines":         slices.ContainsFunc(batch, func(c *redlock.Command) bool { return !c.Deadline.Equal(batch[0].Deadline) }),
+		"different deadlines":         slices.ContainsFunc(batch, func(c *driver.Command) bool { return !c.Deadline.Equal(batch[0].Deadline) }),
 	}
 }
 
@@ -103,7 +104,7 @@ func crowd(seed uint64, backend sim.Backend, seen map[string]int, recorded bool)
 		if fencing {
 			opts = append(opts, redlock.WithFencing(redlock.Fencing{CounterTTL: time.Second}))
 		}
-		var nodes []redlock.Node
+		var nodes []driver.Node
 		for _, n := range w.Nodes(p) {
 			nodes = append(nodes, tapped{n, seen})
 		}

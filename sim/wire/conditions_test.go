@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -23,9 +23,9 @@ func on(t *testing.T, p sim.Persistence, test func(t *testing.T, a *alone)) {
 	}
 }
 
-func (a *alone) vote(value string, q redlock.Conditions) redlock.Reply {
+func (a *alone) vote(value string, q driver.Conditions) driver.Reply {
 	q.CounterTTL = time.Minute
-	return a.ask(redlock.Command{Op: redlock.OpAcquire, Keys: []string{"k"}, Value: value, TTL: 10 * time.Millisecond, Conditions: &q})
+	return a.ask(driver.Command{Op: driver.OpAcquire, Keys: []string{"k"}, Value: value, TTL: 10 * time.Millisecond, Conditions: &q})
 }
 
 // kept lists the node's keys without their prefix, and with the milliseconds until they expire.
@@ -47,28 +47,28 @@ func TestFencedVotes(t *testing.T) {
 			wait  time.Duration
 			value string
 			token int64
-			want  redlock.Outcome
+			want  driver.Outcome
 			heard int64
 			kept  string
 		}{
-			{0, "v", 3, redlock.Accepted, 0, "k=v@10 token:k=3@60000"},
-			{time.Millisecond, "w", 4, redlock.Declined, 3, "k=v@9 token:k=3@59999"},
-			{time.Millisecond, "v", 3, redlock.Behind, 3, "k=v@8 token:k=3@59998"},
-			{time.Millisecond, "v", 4, redlock.Accepted, 0, "k=v@10 token:k=4@60000"}, // the same claim, again
-			{time.Millisecond, "v", 0, redlock.Declined, 0, "k=v@9 token:k=4@59999"},  // not without a token
-			{10 * time.Millisecond, "w", 4, redlock.Behind, 4, "token:k=4@59989"},
-			{0, "w", 9, redlock.Accepted, 0, "k=w@10 token:k=9@60000"},
-			{60 * time.Second, "v", 1, redlock.Behind, 9, "token:k=9@0"},
-			{time.Millisecond, "v", 1, redlock.Accepted, 0, "k=v@10 token:k=1@60000"},
+			{0, "v", 3, driver.Accepted, 0, "k=v@10 token:k=3@60000"},
+			{time.Millisecond, "w", 4, driver.Declined, 3, "k=v@9 token:k=3@59999"},
+			{time.Millisecond, "v", 3, driver.Behind, 3, "k=v@8 token:k=3@59998"},
+			{time.Millisecond, "v", 4, driver.Accepted, 0, "k=v@10 token:k=4@60000"}, // the same claim, again
+			{time.Millisecond, "v", 0, driver.Declined, 0, "k=v@9 token:k=4@59999"},  // not without a token
+			{10 * time.Millisecond, "w", 4, driver.Behind, 4, "token:k=4@59989"},
+			{0, "w", 9, driver.Accepted, 0, "k=w@10 token:k=9@60000"},
+			{60 * time.Second, "v", 1, driver.Behind, 9, "token:k=9@0"},
+			{time.Millisecond, "v", 1, driver.Accepted, 0, "k=v@10 token:k=1@60000"},
 		} {
 			a.advance(step.wait)
-			r := a.vote(step.value, redlock.Conditions{Token: step.token})
+			r := a.vote(step.value, driver.Conditions{Token: step.token})
 			if r.Outcome != step.want || r.Token != step.heard || a.kept() != step.kept {
 				t.Errorf("%+v: %+v, kept %s", step, r, a.kept())
 			}
 		}
-		a.do(redlock.OpExtend, "v", time.Second, "k")
-		if a.vote("v", redlock.Conditions{Token: 2}); a.kept() != "k=v@1000 token:k=2@60000" {
+		a.do(driver.OpExtend, "v", time.Second, "k")
+		if a.vote("v", driver.Conditions{Token: 2}); a.kept() != "k=v@1000 token:k=2@60000" {
 			t.Errorf("a vote cut an extend short: %s", a.kept())
 		}
 	})
@@ -80,7 +80,7 @@ func TestGuardedVotes(t *testing.T) {
 	for _, p := range []sim.Persistence{sim.NoPersistence, sim.Always} {
 		on(t, p, func(t *testing.T, a *alone) {
 			s := a.Servers[0]
-			guard := redlock.Conditions{MaxTTL: 20 * time.Millisecond}
+			guard := driver.Conditions{MaxTTL: 20 * time.Millisecond}
 			runs := map[string]bool{}
 			for range 3 {
 				run := s.RunID()
@@ -89,24 +89,24 @@ func TestGuardedVotes(t *testing.T) {
 				}
 				runs[run] = true
 				r := a.vote("v", guard)
-				if want := fmt.Sprintf("%s %d 20", run, s.Clock().Wall().Milliseconds()); r.Outcome != redlock.Quarantined || r.Record != want || a.record() != want {
+				if want := fmt.Sprintf("%s %d 20", run, s.Clock().Wall().Milliseconds()); r.Outcome != driver.Quarantined || r.Record != want || a.record() != want {
 					t.Errorf("%+v, want the record %s", r, want)
 				}
 				watched := guard
 				watched.Watched = r.Record
 				for at := range 21 {
-					if again := a.vote("v", watched); again.Outcome != redlock.Quarantined || again.Record != r.Record {
+					if again := a.vote("v", watched); again.Outcome != driver.Quarantined || again.Record != r.Record {
 						t.Errorf("after %d ms: %+v", at, again)
 					}
 					a.advance(time.Millisecond)
 				}
-				if again := a.vote("v", guard); again.Outcome != redlock.Quarantined {
+				if again := a.vote("v", guard); again.Outcome != driver.Quarantined {
 					t.Errorf("not watched: %+v", again)
 				}
-				if again := a.vote("v", watched); again.Outcome != redlock.Accepted || a.record() != run+" 0 20" {
+				if again := a.vote("v", watched); again.Outcome != driver.Accepted || a.record() != run+" 0 20" {
 					t.Errorf("afterwards: %+v, record %s", again, a.record())
 				}
-				if r := a.vote("w", guard); r.Outcome != redlock.Declined {
+				if r := a.vote("w", guard); r.Outcome != driver.Declined {
 					t.Errorf("%+v", r)
 				}
 				a.advance(20 * time.Millisecond)
@@ -132,14 +132,14 @@ func TestEveryScriptIsSentAgain(t *testing.T) {
 			defer w.Close()
 			p := w.Clients[0]
 			var took []string
-			commands := []redlock.Command{
-				{Op: redlock.OpAcquire, Keys: []string{"a", "b"}, TTL: time.Second},
-				{Op: redlock.OpAcquire, Keys: []string{"c"}, TTL: time.Second, Conditions: &redlock.Conditions{Token: 1, CounterTTL: time.Hour}},
-				{Op: redlock.OpAcquire, Keys: []string{"d", "e"}, TTL: time.Second, Conditions: &redlock.Conditions{MaxTTL: time.Hour}},
-				{Op: redlock.OpPrepare, Keys: []string{redlock.GuardKey}, Conditions: &redlock.Conditions{MaxTTL: time.Hour}},
-				{Op: redlock.OpExtend, Keys: []string{"a"}, TTL: time.Second},
-				{Op: redlock.OpRelease, Keys: []string{"a"}},
-				{Op: redlock.OpAcquire, Keys: []string{"f"}, TTL: time.Second},
+			commands := []driver.Command{
+				{Op: driver.OpAcquire, Keys: []string{"a", "b"}, TTL: time.Second},
+				{Op: driver.OpAcquire, Keys: []string{"c"}, TTL: time.Second, Conditions: &driver.Conditions{Token: 1, CounterTTL: time.Hour}},
+				{Op: driver.OpAcquire, Keys: []string{"d", "e"}, TTL: time.Second, Conditions: &driver.Conditions{MaxTTL: time.Hour}},
+				{Op: driver.OpPrepare, Keys: []string{driver.GuardKey}, Conditions: &driver.Conditions{MaxTTL: time.Hour}},
+				{Op: driver.OpExtend, Keys: []string{"a"}, TTL: time.Second},
+				{Op: driver.OpRelease, Keys: []string{"a"}},
+				{Op: driver.OpAcquire, Keys: []string{"f"}, TTL: time.Second},
 			}
 			for i, c := range append(commands, commands...) {
 				if i == len(commands) {
@@ -152,8 +152,8 @@ func TestEveryScriptIsSentAgain(t *testing.T) {
 				}
 				start := w.Kernel.Now()
 				c.Value, c.Round, c.Deadline = "v", i, p.LockClock().Now().Add(time.Second)
-				c.Done = func(*redlock.Command, redlock.Reply) { took = append(took, w.Kernel.Now().Sub(start).String()) }
-				w.Nodes(p)[0].Do([]*redlock.Command{&c})
+				c.Done = func(*driver.Command, driver.Reply) { took = append(took, w.Kernel.Now().Sub(start).String()) }
+				w.Nodes(p)[0].Do([]*driver.Command{&c})
 				w.Kernel.Run(start.Add(100 * time.Millisecond))
 			}
 			if got, want := strings.Join(took, " "), "2ms 2ms 2ms 2ms 2ms 2ms 2ms 4ms 4ms 2ms 4ms 4ms 4ms 2ms"; got != want {
@@ -171,16 +171,16 @@ func TestFirstReleaseUnheard(t *testing.T) {
 			defer w.Close()
 			p, s := w.Clients[0], w.Servers[0]
 			var took string
-			do := func(op redlock.Op, round int) {
+			do := func(op driver.Op, round int) {
 				start := w.Kernel.Now()
 				took = ""
-				w.Nodes(p)[0].Do([]*redlock.Command{{Op: op, Keys: []string{"k"}, Value: "v", TTL: time.Hour, Round: round, Deadline: p.LockClock().Now().Add(10 * time.Millisecond),
-					Done: func(*redlock.Command, redlock.Reply) { took = w.Kernel.Now().Sub(start).String() }}})
+				w.Nodes(p)[0].Do([]*driver.Command{{Op: op, Keys: []string{"k"}, Value: "v", TTL: time.Hour, Round: round, Deadline: p.LockClock().Now().Add(10 * time.Millisecond),
+					Done: func(*driver.Command, driver.Reply) { took = w.Kernel.Now().Sub(start).String() }}})
 				w.Kernel.Run(start.Add(100 * time.Millisecond))
 			}
-			do(redlock.OpAcquire, 0)
+			do(driver.OpAcquire, 0)
 			w.Network.Link("c", "A").Cut(sim.Replies)
-			do(redlock.OpRelease, 1)
+			do(driver.OpRelease, 1)
 			w.Network.Link("c", "A").Mend(sim.Replies)
 			if len(s.Dump()) != 0 || took != "10ms" {
 				t.Errorf("left %v, took %s", s.Dump(), took)
@@ -191,7 +191,7 @@ func TestFirstReleaseUnheard(t *testing.T) {
 			if err := s.Restart(); err != nil {
 				t.Fatal(err)
 			}
-			if do(redlock.OpRelease, 2); took != "2ms" {
+			if do(driver.OpRelease, 2); took != "2ms" {
 				t.Errorf("the second release took %s", took)
 			}
 		})

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
 
@@ -29,7 +29,7 @@ type conn struct {
 	closed   bool
 
 	deadline time.Time // of Read, by the client's lock clock; zero for none
-	reader   redlock.Waiter
+	reader   driver.Waiter
 	reading  bool
 }
 
@@ -137,7 +137,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	if len(c.written) > 0 && !c.closed && c.broken == nil {
 		c.send()
 	}
-	var timer redlock.Timer
+	var timer driver.Timer
 	late := false
 	for {
 		switch {

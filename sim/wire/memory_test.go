@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	_ "redlocksim/internal/nofailfile"
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -42,21 +42,21 @@ func (a *alone) close() {
 }
 
 // do gives what the node answers to a command.
-func (a *alone) do(op redlock.Op, value string, ttl time.Duration, keys ...string) redlock.Outcome {
-	c := redlock.Command{Op: op, Keys: keys, Value: value, TTL: ttl}
-	if op == redlock.OpRelease {
+func (a *alone) do(op driver.Op, value string, ttl time.Duration, keys ...string) driver.Outcome {
+	c := driver.Command{Op: op, Keys: keys, Value: value, TTL: ttl}
+	if op == driver.OpRelease {
 		c.TTL = 0
 	}
 	return a.ask(c).Outcome
 }
 
 // ask gives what the node answers to a command.
-func (a *alone) ask(c redlock.Command) (reply redlock.Reply) {
+func (a *alone) ask(c driver.Command) (reply driver.Reply) {
 	p := a.Clients[0]
 	a.round++
 	c.Round, c.Deadline = a.round, p.LockClock().Now().Add(time.Second)
-	c.Done = func(_ *redlock.Command, r redlock.Reply) { reply = r }
-	a.Nodes(p)[0].Do([]*redlock.Command{&c})
+	c.Done = func(_ *driver.Command, r driver.Reply) { reply = r }
+	a.Nodes(p)[0].Do([]*driver.Command{&c})
 	a.advance(0)
 	return reply
 }
@@ -64,7 +64,7 @@ func (a *alone) ask(c redlock.Command) (reply redlock.Reply) {
 // record is the restart guard's.
 func (a *alone) record() string {
 	for _, r := range a.Servers[0].Dump() {
-		if r.Key == redlock.GuardKey {
+		if r.Key == driver.GuardKey {
 			return r.Value
 		}
 	}
@@ -79,31 +79,31 @@ func TestExpiryIsExact(t *testing.T) {
 	for _, extended := range []bool{false, true} {
 		for _, at := range []struct {
 			after time.Duration
-			want  redlock.Outcome // of an acquire by another
-		}{{0, redlock.Declined}, {9 * time.Millisecond, redlock.Declined}, {10 * time.Millisecond, redlock.Declined},
-			{11*time.Millisecond - 1, redlock.Declined}, {11 * time.Millisecond, redlock.Accepted}} {
+			want  driver.Outcome // of an acquire by another
+		}{{0, driver.Declined}, {9 * time.Millisecond, driver.Declined}, {10 * time.Millisecond, driver.Declined},
+			{11*time.Millisecond - 1, driver.Declined}, {11 * time.Millisecond, driver.Accepted}} {
 			for name, backend := range map[string]sim.Backend{"model": model.New(), "wire": wire.New()} {
 				t.Run(fmt.Sprintf("%s/%v/extended=%v", name, at.after, extended), func(t *testing.T) {
 					a := newAlone(backend, sim.NoPersistence)
 					defer a.close()
 					ttl := 10 * time.Millisecond
 					if extended {
-						a.do(redlock.OpAcquire, "v", 3*time.Millisecond, "k")
-						if got := a.do(redlock.OpExtend, "v", ttl, "k"); got != redlock.Accepted {
+						a.do(driver.OpAcquire, "v", 3*time.Millisecond, "k")
+						if got := a.do(driver.OpExtend, "v", ttl, "k"); got != driver.Accepted {
 							t.Fatalf("extend was %v", got)
 						}
 					} else {
-						a.do(redlock.OpAcquire, "v", ttl, "k")
+						a.do(driver.OpAcquire, "v", ttl, "k")
 					}
 					a.advance(at.after)
-					held := at.want == redlock.Declined
+					held := at.want == driver.Declined
 					if n := len(a.Servers[0].Dump()); (n == 1) != held {
 						t.Errorf("the node has %d keys", n)
 					}
-					if got := a.do(redlock.OpExtend, "v", time.Millisecond, "k"); (got == redlock.Accepted) != held {
+					if got := a.do(driver.OpExtend, "v", time.Millisecond, "k"); (got == driver.Accepted) != held {
 						t.Errorf("extend was %v", got)
 					}
-					if got := a.do(redlock.OpAcquire, "w", time.Millisecond, "k"); got != at.want {
+					if got := a.do(driver.OpAcquire, "w", time.Millisecond, "k"); got != at.want {
 						t.Errorf("acquire was %v, want %v", got, at.want)
 					}
 				})
@@ -120,8 +120,8 @@ func TestManyKeys(t *testing.T) {
 	for i := range 500 {
 		keys = append(keys, fmt.Sprint("k", i))
 	}
-	for _, op := range []redlock.Op{redlock.OpAcquire, redlock.OpExtend, redlock.OpRelease} {
-		if got := a.do(op, "v", time.Second, keys...); got != redlock.Accepted {
+	for _, op := range []driver.Op{driver.OpAcquire, driver.OpExtend, driver.OpRelease} {
+		if got := a.do(op, "v", time.Second, keys...); got != driver.Accepted {
 			t.Errorf("%v was %v", op, got)
 		}
 	}
@@ -132,18 +132,18 @@ func TestManyKeys(t *testing.T) {
 func TestDeadlineOfTheSecondRequest(t *testing.T) {
 	for _, test := range []struct {
 		step, answered time.Duration
-		want           redlock.Outcome
-	}{{0, 40 * time.Millisecond, redlock.Declined}, {20 * time.Millisecond, 30 * time.Millisecond, redlock.TimedOut},
-		{40 * time.Millisecond, 20 * time.Millisecond, redlock.TimedOut}} {
+		want           driver.Outcome
+	}{{0, 40 * time.Millisecond, driver.Declined}, {20 * time.Millisecond, 30 * time.Millisecond, driver.TimedOut},
+		{40 * time.Millisecond, 20 * time.Millisecond, driver.TimedOut}} {
 		for name, backend := range map[string]sim.Backend{"model": model.New(), "wire": wire.New()} {
 			t.Run(fmt.Sprintf("%s/%v", name, test.step), func(t *testing.T) {
 				w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c", LockClock: sim.WallClock}},
 					Latency: sim.Constant(10 * time.Millisecond)}, backend)
 				defer w.Close()
 				p, s := w.Clients[0], w.Servers[0]
-				known := redlock.Command{Op: redlock.OpRelease, Keys: []string{"k"}, Value: "u", Deadline: p.LockClock().Now().Add(time.Second),
-					Done: func(*redlock.Command, redlock.Reply) {}}
-				w.Nodes(p)[0].Do([]*redlock.Command{&known})
+				known := driver.Command{Op: driver.OpRelease, Keys: []string{"k"}, Value: "u", Deadline: p.LockClock().Now().Add(time.Second),
+					Done: func(*driver.Command, driver.Reply) {}}
+				w.Nodes(p)[0].Do([]*driver.Command{&known})
 				w.Kernel.Run(sim.True(time.Second))
 				if err := s.Kill(); err != nil {
 					t.Fatal(err)
@@ -153,8 +153,8 @@ func TestDeadlineOfTheSecondRequest(t *testing.T) {
 				}
 				start := w.Kernel.Now()
 				replies := 0
-				w.Nodes(p)[0].Do([]*redlock.Command{{Op: redlock.OpRelease, Keys: []string{"k"}, Value: "v",
-					Deadline: p.LockClock().Now().Add(50 * time.Millisecond), Done: func(_ *redlock.Command, r redlock.Reply) {
+				w.Nodes(p)[0].Do([]*driver.Command{{Op: driver.OpRelease, Keys: []string{"k"}, Value: "v",
+					Deadline: p.LockClock().Now().Add(50 * time.Millisecond), Done: func(_ *driver.Command, r driver.Reply) {
 						replies++
 						if r.Outcome != test.want || w.Kernel.Now().Sub(start) != test.answered {
 							t.Errorf("%v after %v, want %v after %v", r.Outcome, w.Kernel.Now().Sub(start), test.want, test.answered)
@@ -187,7 +187,7 @@ func TestMemoriesAgree(t *testing.T) {
 			}
 		}
 		keys := []string{"a", "b", "c"}
-		command := func(op redlock.Op) func(*rapid.T) {
+		command := func(op driver.Op) func(*rapid.T) {
 			return func(t *rapid.T) {
 				on := slices.Clone(rapid.Permutation(keys).Draw(t, "keys")[:rapid.IntRange(1, 3).Draw(t, "n")])
 				value := rapid.SampledFrom([]string{"v", "w", "a"}).Draw(t, "value") // "a" is a key, too
@@ -202,15 +202,15 @@ func TestMemoriesAgree(t *testing.T) {
 			return time.Duration(rapid.IntRange(min*1000, max*1000).Draw(t, name)) * time.Microsecond
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"acquire":  command(redlock.OpAcquire),
-			"acquire2": command(redlock.OpAcquire),
-			"extend":   command(redlock.OpExtend),
-			"release":  command(redlock.OpRelease),
+			"acquire":  command(driver.OpAcquire),
+			"acquire2": command(driver.OpAcquire),
+			"extend":   command(driver.OpExtend),
+			"release":  command(driver.OpRelease),
 			"vote": func(t *rapid.T) {
 				on := slices.Clone(rapid.Permutation(keys).Draw(t, "keys")[:rapid.IntRange(1, 3).Draw(t, "n")])
-				c := redlock.Command{Op: redlock.OpAcquire, Keys: on, Value: rapid.SampledFrom([]string{"v", "w"}).Draw(t, "value"),
+				c := driver.Command{Op: driver.OpAcquire, Keys: on, Value: rapid.SampledFrom([]string{"v", "w"}).Draw(t, "value"),
 					TTL: time.Duration(rapid.IntRange(1, 8).Draw(t, "ttl")) * time.Millisecond}
-				q := redlock.Conditions{Token: rapid.Int64Range(0, 6).Draw(t, "token"), CounterTTL: 15 * time.Millisecond,
+				q := driver.Conditions{Token: rapid.Int64Range(0, 6).Draw(t, "token"), CounterTTL: 15 * time.Millisecond,
 					MaxTTL: rapid.SampledFrom([]time.Duration{0, 8, 8, 8, 8, 9}).Draw(t, "max") * time.Millisecond}
 				if rapid.Bool().Draw(t, "watched") {
 					q.Watched = tiers[0].record()
@@ -219,10 +219,10 @@ func TestMemoriesAgree(t *testing.T) {
 				agree(t, "vote", func(a *alone) any { return a.ask(c) })
 			},
 			"prepare": func(t *rapid.T) {
-				q := redlock.Conditions{MaxTTL: rapid.SampledFrom([]time.Duration{8, 8, 8, 9}).Draw(t, "max") * time.Millisecond,
+				q := driver.Conditions{MaxTTL: rapid.SampledFrom([]time.Duration{8, 8, 8, 9}).Draw(t, "max") * time.Millisecond,
 					Watched: rapid.SampledFrom([]string{"", "another", tiers[0].Servers[0].RunID()}).Draw(t, "run")}
 				agree(t, "prepare", func(a *alone) any {
-					return a.ask(redlock.Command{Op: redlock.OpPrepare, Keys: []string{redlock.GuardKey}, Value: "v", Conditions: &q})
+					return a.ask(driver.Command{Op: driver.OpPrepare, Keys: []string{driver.GuardKey}, Value: "v", Conditions: &q})
 				})
 			},
 			"unheard": func(t *rapid.T) { // the reply is lost, and with it the news that the node has forgotten the script, or knows it
@@ -231,7 +231,7 @@ func TestMemoriesAgree(t *testing.T) {
 					l := a.Network.Link("c", "A")
 					l.Cut(sim.Replies)
 					defer l.Mend(sim.Replies)
-					a.do(redlock.OpRelease, value, 0, key)
+					a.do(driver.OpRelease, value, 0, key)
 					return nil
 				})
 			},
@@ -273,7 +273,7 @@ func TestMemoriesAgree(t *testing.T) {
 					}
 				}
 				if rapid.IntRange(0, 9).Draw(t, "guard") == 0 {
-					records = append(records, sim.Record{Key: redlock.GuardKey, Value: "nonsense"})
+					records = append(records, sim.Record{Key: driver.GuardKey, Value: "nonsense"})
 				}
 				agree(t, "load", func(a *alone) any { a.memory.Load(records); return nil })
 			},
@@ -292,7 +292,7 @@ func TestAnAcquireLooksUpToTheFirstTakenKey(t *testing.T) {
 		a := newAlone(backend(), sim.NoPersistence)
 		now := a.Servers[0].Clock().Wall().Milliseconds()
 		a.memory.Load([]sim.Record{{Key: "a", Value: "w", ExpiresAt: now - 1}, {Key: "b", Value: "w"}, {Key: "c", Value: "w", ExpiresAt: now - 1}})
-		a.do(redlock.OpAcquire, "v", time.Second, "a", "b", "c")
+		a.do(driver.OpAcquire, "v", time.Second, "a", "b", "c")
 		a.Servers[0].Clock().Step(-2 * time.Millisecond)
 		var keys []string
 		for _, r := range a.Servers[0].Dump() {

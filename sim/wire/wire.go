@@ -14,7 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/sim"
 )
@@ -52,7 +52,7 @@ func options(dial func() net.Conn) *redis.Options {
 	}
 }
 
-func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) redlock.Node {
+func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) driver.Node {
 	c := b.newClient(client, l)
 	adapter, err := goredis.NewNode(c, goredis.Name(s.Name()), goredis.Clock(client.LockClock()), goredis.Tasks(client.Tasks()))
 	if err != nil {
@@ -92,13 +92,13 @@ type node struct {
 	link   *sim.Link
 }
 
-// Listen implements redlock.Listener. Subscriptions work above the clients here: go-redis has a subscriber wait for the
+// Listen implements driver.Listener. Subscriptions work above the clients here: go-redis has a subscriber wait for the
 // network outside of the kernel.
 func (n *node) Listen(channel string, heard func()) (stop func()) {
 	return n.server.Listen(n.link, channel, heard)
 }
 
-// Do implements redlock.Node.
-func (n *node) Do(batch []*redlock.Command) {
+// Do implements driver.Node.
+func (n *node) Do(batch []*driver.Command) {
 	n.client.Requesting(sim.CommandKey(batch[0]), func() { n.Node.Do(batch) })
 }

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe/internal/testnode"
 	"redlocksim/redlock/observe/redlockotel"
 )
@@ -18,7 +19,7 @@ import (
 func Example() {
 	exporter := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithBatcher(exporter))
-	nodes := []redlock.Node{testnode.New("a"), testnode.New("b"), testnode.New("c")}
+	nodes := []driver.Node{testnode.New("a"), testnode.New("b"), testnode.New("c")}
 	client, err := redlock.New(nodes, redlock.WithObserver(redlockotel.New(redlockotel.Options{TracerProvider: provider})))
 	if err != nil {
 		panic(err)

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe/internal/testnode"
 )
 
@@ -148,7 +149,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{T: t, began: time.Now(), recorder: tracetest.NewSpanRecorder()}
 	provider := trace.NewTracerProvider(trace.WithSpanProcessor(w.recorder))
 	w.a, w.b, w.c = testnode.Three()
-	client, err := redlock.New([]redlock.Node{w.a, w.b, w.c},
+	client, err := redlock.New([]driver.Node{w.a, w.b, w.c},
 		redlock.WithRetryDelay(10*time.Millisecond, 10*time.Millisecond), redlock.WithObserver(New(Options{TracerProvider: provider})))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe/internal/testnode"
 	"redlocksim/redlock/observe/redlockprom"
 )
@@ -23,7 +24,7 @@ func Example() {
 	})
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(metrics)
-	nodes := []redlock.Node{testnode.New("a"), testnode.New("b"), testnode.New("c")}
+	nodes := []driver.Node{testnode.New("a"), testnode.New("b"), testnode.New("c")}
 	client, err := redlock.New(nodes, redlock.WithObserver(metrics))
 	if err != nil {
 		panic(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe/internal/testnode"
 )
 
@@ -26,7 +27,7 @@ func TestStory(t *testing.T) {
 		})
 		registry := prometheus.NewPedanticRegistry()
 		registry.MustRegister(metrics)
-		client, err := redlock.New([]redlock.Node{a, b, c},
+		client, err := redlock.New([]driver.Node{a, b, c},
 			redlock.WithRetryDelay(10*time.Millisecond, 10*time.Millisecond), redlock.WithObserver(metrics))
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +150,7 @@ func TestZeroOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b, c := testnode.Three()
 		metrics := New(Options{})
-		client, err := redlock.New([]redlock.Node{a, b, c}, redlock.WithObserver(metrics))
+		client, err := redlock.New([]driver.Node{a, b, c}, redlock.WithObserver(metrics))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +194,7 @@ func TestLossAtOddTimes(t *testing.T) {
 			registry := prometheus.NewPedanticRegistry()
 			registry.MustRegister(metrics)
 			for _, s := range c.steps {
-				metrics.Observe(t.Context(), redlock.Event{Step: s, Op: redlock.OpRelease, Resource: "r", Value: "v", Attempt: 1, Validity: time.Second})
+				metrics.Observe(t.Context(), redlock.Event{Step: s, Op: driver.OpRelease, Resource: "r", Value: "v", Attempt: 1, Validity: time.Second})
 			}
 			counts := map[string]uint64{}
 			families, err := registry.Gather()
@@ -220,7 +221,7 @@ func TestQueueTime(t *testing.T) {
 		metrics := New(Options{WaitBuckets: []float64{0.01}})
 		registry := prometheus.NewPedanticRegistry()
 		registry.MustRegister(metrics)
-		client, err := redlock.New([]redlock.Node{a, b, c}, redlock.WithObserver(metrics))
+		client, err := redlock.New([]driver.Node{a, b, c}, redlock.WithObserver(metrics))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe/internal/testnode"
 	"redlocksim/redlock/observe/redlockslog"
 )
@@ -23,7 +24,7 @@ func Example() {
 	}}))
 	broken := testnode.New("c")
 	broken.Down(true)
-	nodes := []redlock.Node{broken, testnode.New("a"), testnode.New("b")}
+	nodes := []driver.Node{broken, testnode.New("a"), testnode.New("b")}
 	observer := redlock.Observers(redlockslog.New(redlockslog.Options{Logger: logger})) // and others
 	client, err := redlock.New(nodes, redlock.WithObserver(observer))
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // outages are those of nodes under way. The zero outages know of none.
@@ -25,9 +26,9 @@ type outage struct {
 }
 
 // isFailure: a healthy node does not answer so.
-func isFailure(o redlock.Outcome) bool {
+func isFailure(o driver.Outcome) bool {
 	switch o {
-	case redlock.TimedOut, redlock.Refused, redlock.Failed, redlock.Quarantined:
+	case driver.TimedOut, driver.Refused, driver.Failed, driver.Quarantined:
 		return true
 	}
 	return false

@@ -19,6 +19,7 @@ import (
 
 	"redlocksim/internal/printable"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Options say what is logged, and where. The zero Options suit most.
@@ -34,8 +35,8 @@ type Options struct {
 	// DefaultSettled.
 	Settled time.Duration
 
-	// Clock is the clock that outages are timed by: the one of the client. Nil stands for redlock.SystemClock.
-	Clock redlock.Clock
+	// Clock is the clock that outages are timed by: the one of the client. Nil stands for driver.SystemClock.
+	Clock driver.Clock
 }
 
 // DefaultSettled is Options.Settled unless set otherwise.
@@ -52,7 +53,7 @@ func Level(e redlock.Event) slog.Level {
 		return slog.LevelDebug
 	}
 	switch e.Node.Outcome {
-	case redlock.TimedOut, redlock.Refused, redlock.Failed, redlock.Quarantined:
+	case driver.TimedOut, driver.Refused, driver.Failed, driver.Quarantined:
 		return slog.LevelInfo
 	}
 	return slog.LevelDebug
@@ -73,7 +74,7 @@ func New(o Options) *Observer {
 		o.Settled = DefaultSettled
 	}
 	if o.Clock == nil {
-		o.Clock = redlock.SystemClock()
+		o.Clock = driver.SystemClock()
 	}
 	return &Observer{options: o}
 }

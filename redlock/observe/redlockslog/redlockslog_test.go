@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe/internal/testnode"
 )
 
@@ -28,7 +29,7 @@ func logged(t *testing.T, level slog.Level, o Options, run func(ctx context.Cont
 			return a
 		}}))
 		x, y, z := testnode.Three()
-		client, err := redlock.New([]redlock.Node{x, y, z}, redlock.WithObserver(New(o)))
+		client, err := redlock.New([]driver.Node{x, y, z}, redlock.WithObserver(New(o)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,20 +130,20 @@ func TestLevels(t *testing.T) {
 }
 
 func TestLevel(t *testing.T) {
-	answered := func(o redlock.Outcome) redlock.Event {
+	answered := func(o driver.Outcome) redlock.Event {
 		return redlock.Event{Step: redlock.NodeAnswered, Node: redlock.NodeOutcome{Outcome: o}}
 	}
 	for _, c := range []struct {
 		event redlock.Event
 		want  slog.Level
 	}{
-		{answered(redlock.Accepted), slog.LevelDebug},
-		{answered(redlock.Declined), slog.LevelDebug},
-		{answered(redlock.Behind), slog.LevelDebug},
-		{answered(redlock.TimedOut), slog.LevelInfo},
-		{answered(redlock.Refused), slog.LevelInfo},
-		{answered(redlock.Failed), slog.LevelInfo},
-		{answered(redlock.Quarantined), slog.LevelInfo},
+		{answered(driver.Accepted), slog.LevelDebug},
+		{answered(driver.Declined), slog.LevelDebug},
+		{answered(driver.Behind), slog.LevelDebug},
+		{answered(driver.TimedOut), slog.LevelInfo},
+		{answered(driver.Refused), slog.LevelInfo},
+		{answered(driver.Failed), slog.LevelInfo},
+		{answered(driver.Quarantined), slog.LevelInfo},
 		{redlock.Event{Step: redlock.Denied, Err: redlock.ErrTaken}, slog.LevelDebug},
 		{redlock.Event{Step: redlock.NotExtended, Err: redlock.ErrNoQuorum}, slog.LevelWarn},
 		{redlock.Event{Step: redlock.Released}, slog.LevelDebug},
@@ -170,7 +171,7 @@ func TestDefaultLogger(t *testing.T) {
 // A step that is not logged costs next to nothing.
 func TestDisabledIsCheap(t *testing.T) {
 	o := New(Options{Logger: slog.New(slog.DiscardHandler)})
-	e := redlock.Event{Step: redlock.Granted, Op: redlock.OpAcquire, Resource: "r", Value: "v", Attempt: 1, Validity: time.Second}
+	e := redlock.Event{Step: redlock.Granted, Op: driver.OpAcquire, Resource: "r", Value: "v", Attempt: 1, Validity: time.Second}
 	if n := testing.AllocsPerRun(100, func() { o.Observe(t.Context(), e) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -182,10 +183,10 @@ func TestAttributes(t *testing.T) {
 		event redlock.Event
 		want  string
 	}{
-		{redlock.Event{Step: redlock.Retrying, Op: redlock.OpAcquire, Delay: time.Second, Err: redlock.ErrTaken}, "op=acquire delay=1s err=held by another"},
-		{redlock.Event{Step: redlock.Granted, Op: redlock.OpAcquire, Validity: time.Second, Token: 7}, "op=acquire validity=1s token=7"},
-		{redlock.Event{Step: redlock.Joined, Op: redlock.OpAcquire, Node: redlock.NodeOutcome{Node: "a", Outcome: redlock.Accepted}}, "op=acquire node=a outcome=granted took=0s"},
-		{redlock.Event{Step: redlock.NodeAnswered, Op: redlock.OpAcquire, Late: true, Node: redlock.NodeOutcome{Node: "a", Outcome: redlock.Failed, Err: errors.New("ERR\r\n" + strings.Repeat("x", 1000))}},
+		{redlock.Event{Step: redlock.Retrying, Op: driver.OpAcquire, Delay: time.Second, Err: redlock.ErrTaken}, "op=acquire delay=1s err=held by another"},
+		{redlock.Event{Step: redlock.Granted, Op: driver.OpAcquire, Validity: time.Second, Token: 7}, "op=acquire validity=1s token=7"},
+		{redlock.Event{Step: redlock.Joined, Op: driver.OpAcquire, Node: redlock.NodeOutcome{Node: "a", Outcome: driver.Accepted}}, "op=acquire node=a outcome=granted took=0s"},
+		{redlock.Event{Step: redlock.NodeAnswered, Op: driver.OpAcquire, Late: true, Node: redlock.NodeOutcome{Node: "a", Outcome: driver.Failed, Err: errors.New("ERR\r\n" + strings.Repeat("x", 1000))}},
 			"op=acquire node=a outcome=failed took=0s err=ERR\\r\\n" + strings.Repeat("x", 295) + "… (1005 bytes) late=true"},
 	} {
 		var texts []string
@@ -253,22 +254,22 @@ func TestOutages(t *testing.T) {
 	for i, c := range []struct {
 		after   time.Duration
 		node    string
-		outcome redlock.Outcome
+		outcome driver.Outcome
 		news    bool
 		over    string
 	}{
-		{0, "a", redlock.Accepted, true, ""},
-		{0, "a", redlock.Refused, true, ""},
-		{time.Second, "a", redlock.Refused, false, ""},
-		{time.Second, "b", redlock.Accepted, true, ""},
-		{time.Second, "a", redlock.Quarantined, true, ""},
-		{time.Second, "a", redlock.Refused, false, ""},
-		{time.Second, "b", redlock.TimedOut, true, ""},
-		{time.Second / 2, "b", redlock.Declined, true, ""},
-		{time.Second / 2, "a", redlock.Declined, true, "4 failures in 4s at WARN"},
-		{0, "a", redlock.Accepted, true, ""},
-		{0, "b", redlock.Behind, true, "1 failures in 0s at WARN"},
-		{0, "a", redlock.Refused, true, ""},
+		{0, "a", driver.Accepted, true, ""},
+		{0, "a", driver.Refused, true, ""},
+		{time.Second, "a", driver.Refused, false, ""},
+		{time.Second, "b", driver.Accepted, true, ""},
+		{time.Second, "a", driver.Quarantined, true, ""},
+		{time.Second, "a", driver.Refused, false, ""},
+		{time.Second, "b", driver.TimedOut, true, ""},
+		{time.Second / 2, "b", driver.Declined, true, ""},
+		{time.Second / 2, "a", driver.Declined, true, "4 failures in 4s at WARN"},
+		{0, "a", driver.Accepted, true, ""},
+		{0, "b", driver.Behind, true, "1 failures in 0s at WARN"},
+		{0, "a", driver.Refused, true, ""},
 	} {
 		now = now.Add(c.after)
 		news, over := all.answered(redlock.NodeOutcome{Node: c.node, Outcome: c.outcome}, now, time.Second, slog.LevelWarn)
@@ -289,7 +290,7 @@ func TestNoValues(t *testing.T) {
 	logger := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	synctest.Test(t, func(t *testing.T) {
 		x, y, z := testnode.Three()
-		client, err := redlock.New([]redlock.Node{x, y, z}, redlock.WithObserver(New(Options{Logger: logger})))
+		client, err := redlock.New([]driver.Node{x, y, z}, redlock.WithObserver(New(Options{Logger: logger})))
 		if err != nil {
 			t.Fatal(err)
 		}

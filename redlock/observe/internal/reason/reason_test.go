@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 func TestOf(t *testing.T) {
@@ -14,16 +15,16 @@ func TestOf(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&redlock.Error{Op: redlock.OpAcquire, Reason: redlock.ErrTaken}, "taken"},
-		{&redlock.Error{Op: redlock.OpAcquire, Reason: redlock.ErrNoQuorum}, "no_quorum"},
-		{&redlock.Error{Op: redlock.OpAcquire, Reason: redlock.ErrTooLate}, "too_late"},
-		{&redlock.Error{Op: redlock.OpExtend, Reason: redlock.ErrLost}, "lost"},
-		{&redlock.Error{Op: redlock.OpRelease, Reason: redlock.ErrReleased}, "released"},
-		{&redlock.Error{Op: redlock.OpAcquire, Cause: redlock.ErrTokensUsedUp}, "tokens_used_up"},
+		{&redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrTaken}, "taken"},
+		{&redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrNoQuorum}, "no_quorum"},
+		{&redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrTooLate}, "too_late"},
+		{&redlock.Error{Op: driver.OpExtend, Reason: redlock.ErrLost}, "lost"},
+		{&redlock.Error{Op: driver.OpRelease, Reason: redlock.ErrReleased}, "released"},
+		{&redlock.Error{Op: driver.OpAcquire, Cause: redlock.ErrTokensUsedUp}, "tokens_used_up"},
 		{redlock.ErrClosed, "closed"},
-		{&redlock.Error{Op: redlock.OpAcquire, Cause: context.Canceled}, "cancelled"},
-		{&redlock.Error{Op: redlock.OpAcquire, Cause: fmt.Errorf("x: %w", context.DeadlineExceeded)}, "deadline_exceeded"},
-		{&redlock.Error{Op: redlock.OpAcquire, Reason: redlock.ErrTaken, Cause: context.Canceled}, "taken"},
+		{&redlock.Error{Op: driver.OpAcquire, Cause: context.Canceled}, "cancelled"},
+		{&redlock.Error{Op: driver.OpAcquire, Cause: fmt.Errorf("x: %w", context.DeadlineExceeded)}, "deadline_exceeded"},
+		{&redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrTaken, Cause: context.Canceled}, "taken"},
 		{errors.New("no random bytes"), Other},
 	} {
 		if got := Of(c.err); got != c.want {

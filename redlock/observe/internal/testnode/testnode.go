@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // Node does what a Redis server does with plain commands. Make one with [New].
@@ -51,7 +51,7 @@ func (n *Node) Hold(key string, ttl time.Duration) {
 func (n *Node) Name() string { return n.name }
 
 // Do applies the commands when they are sent and answers them after the node's round trip.
-func (n *Node) Do(batch []*redlock.Command) {
+func (n *Node) Do(batch []*driver.Command) {
 	for _, cmd := range batch {
 		reply := n.apply(cmd)
 		if n.trip == 0 {
@@ -62,26 +62,26 @@ func (n *Node) Do(batch []*redlock.Command) {
 	}
 }
 
-func (n *Node) apply(cmd *redlock.Command) redlock.Reply {
+func (n *Node) apply(cmd *driver.Command) driver.Reply {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.down {
-		return redlock.Reply{Outcome: redlock.Refused}
+		return driver.Reply{Outcome: driver.Refused}
 	}
 	now := time.Now()
 	for _, k := range cmd.Keys {
 		e, there := n.keys[k]
 		there = there && now.Before(e.until)
-		if there != (cmd.Op != redlock.OpAcquire) || there && e.value != cmd.Value {
-			return redlock.Reply{Outcome: redlock.Declined}
+		if there != (cmd.Op != driver.OpAcquire) || there && e.value != cmd.Value {
+			return driver.Reply{Outcome: driver.Declined}
 		}
 	}
 	for _, k := range cmd.Keys {
-		if cmd.Op == redlock.OpRelease {
+		if cmd.Op == driver.OpRelease {
 			delete(n.keys, k)
 		} else {
 			n.keys[k] = entry{cmd.Value, now.Add(cmd.TTL)}
 		}
 	}
-	return redlock.Reply{Outcome: redlock.Accepted}
+	return driver.Reply{Outcome: driver.Accepted}
 }

@@ -1,4 +1,4 @@
-package redlock
+package driver
 
 import (
 	"context"
@@ -27,10 +27,10 @@ func TestWaiter(t *testing.T) {
 			t.Errorf("waited %v, want until the context ended", d)
 		}
 		SystemTasks().Start(func() {
-			time.Sleep(millis("100"))
+			time.Sleep(100 * time.Millisecond)
 			w.Wake()
 		})
-		if d := wait(); d != millis("100") {
+		if d := wait(); d != 100*time.Millisecond {
 			t.Errorf("waited %v, want until woken", d)
 		}
 	})

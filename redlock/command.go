@@ -1,0 +1,79 @@
+package redlock
+
+import (
+	"context"
+	"time"
+
+	"redlocksim/redlock/driver"
+)
+
+// nodeCommand is a command of a round for one node, with what the client keeps of it. It is what the command shares with
+// the others of its round.
+type nodeCommand struct {
+	driver.Command
+	round *round
+	node  int    // index of the node in the client
+	batch *batch // with which it went, until it is answered
+
+	ownDeadline bool // the Deadline is not that of its round
+}
+
+var _ driver.Shared = (*nodeCommand)(nil)
+
+// answered is the Done of the commands that a client makes.
+func answered(command *driver.Command, reply driver.Reply) {
+	cmd := command.Shared.(*nodeCommand)
+	cmd.round.answer(cmd, reply)
+	cmd.round.claim.client.batchers[cmd.node].answered(cmd)
+}
+
+// isMoot reports whether the claim is being released: what else is still to be sent of it would only be in the way.
+func (cmd *nodeCommand) isMoot() bool {
+	cl := cmd.round.claim
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.released
+}
+
+// withdraw stops waiting for the answer to a command that was not sent, and never will be. Nothing has happened on the node
+// that an observer could be told of.
+func (cmd *nodeCommand) withdraw(now time.Time) {
+	r := cmd.round
+	if r.settle(nodeSet(0).with(cmd.node), driver.Reply{Outcome: driver.Unanswered}, now) {
+		r.timer.Stop()
+	}
+}
+
+// Context is one for all commands of the round. There is none once the round is over, when it has ended: a batch has other
+// rounds' commands as well.
+func (cmd *nodeCommand) Context() context.Context {
+	if cmd.ownDeadline {
+		return nil
+	}
+	r := cmd.round
+	cl := r.claim
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if r.ballot.pending() == 0 {
+		return nil
+	}
+	if r.ctx == nil {
+		r.ctx, r.cancel = cl.client.clock.WithDeadline(context.Background(), cmd.Deadline)
+	}
+	return r.ctx
+}
+
+// Arguments are made once for the claim, and that of the TTL for the round.
+func (cmd *nodeCommand) Arguments() (keys []any, value, ttl any) {
+	r := cmd.round
+	cl := r.claim
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.keyArgs == nil {
+		cl.keyArgs, cl.valueArg = driver.KeyArguments(cl.keys), cl.value
+	}
+	if r.ttlArg == nil {
+		r.ttlArg = int64(cmd.TTL / time.Millisecond)
+	}
+	return cl.keyArgs, cl.valueArg, r.ttlArg
+}

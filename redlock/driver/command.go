@@ -1,0 +1,124 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Op is what a Command asks of a node.
+type Op uint8
+
+// The three atomic operations of the algorithm, and the one of [redlocksim/redlock.Client.PrepareGuard].
+const (
+	// OpAcquire sets every key to the value with the TTL, if none of them exists (SET key value NX PX ttl), and the
+	// Conditions of the command, if it has any, are met.
+	OpAcquire Op = iota + 1
+	// OpExtend raises the TTL of every key to at least TTL, if all of them hold the value. It creates no key and
+	// shortens no TTL.
+	OpExtend
+	// OpRelease deletes those keys that hold the value, and is accepted if all of them did. With Wake it also publishes an
+	// empty message for each key that it deleted, on the WakeChannel of that.
+	OpRelease
+	// OpPrepare declares that the run of the server that Conditions.Watched names is fit to vote: it sets GuardKey to
+	// "<run id> 0 <MaxTTL>". If the server's run id is another, it does nothing and is declined. The reply's Record is
+	// the run id in both cases.
+	OpPrepare
+)
+
+// String gives the operation's name: "acquire", "extend", "release" or "prepare".
+func (o Op) String() string {
+	switch o {
+	case OpAcquire:
+		return "acquire"
+	case OpExtend:
+		return "extend"
+	case OpRelease:
+		return "release"
+	case OpPrepare:
+		return "prepare"
+	}
+	return fmt.Sprintf("Op(%d)", uint8(o))
+}
+
+// Command is one atomic operation for one node.
+type Command struct {
+	Op    Op
+	Wake  bool          // has a release tell those who wait
+	Keys  []string      // one or more, all on this node; not to be modified
+	Value string        // the acquisition's unique value
+	TTL   time.Duration // whole milliseconds; zero for OpRelease and OpPrepare
+
+	// Conditions are further ones of an acquire; nil, for a plain one, unless the client has fencing or the restart
+	// guard. OpPrepare uses them as well.
+	Conditions *Conditions
+
+	// Deadline is when the caller stops waiting for the reply, as a reading of the client's Clock.
+	Deadline time.Time
+
+	// Round counts the rounds asked under this Value, from 0, the first acquire: (Value, Round, node) names a command.
+	Round int
+
+	// Done takes the reply. It must not be called with a lock held that Do needs.
+	Done func(*Command, Reply)
+
+	// Shared is what the client has made once for several commands; nil if it shares nothing.
+	Shared Shared
+}
+
+// Shared lends a node what the commands of an acquisition have in common, which spares each node making it.
+type Shared interface {
+	// Context is that of [Command.Context].
+	Context() context.Context
+
+	// Arguments are those of [Command.Arguments].
+	Arguments() (keys []any, value, ttl any)
+}
+
+// Context ends at the Deadline, or once the commands that were sent to the other nodes together with this one are settled
+// as well as this one; they share it. It has no values. It is nil for a command that shares nothing, for one whose
+// Deadline is not that of the others, and when all of them are settled.
+func (c *Command) Context() context.Context {
+	if c.Shared == nil {
+		return nil
+	}
+	return c.Shared.Context()
+}
+
+// Arguments are the keys, the value and the TTL in milliseconds, an int64, as the arguments of a Redis command, which are
+// interfaces. The commands of an acquisition share them; they are not to be modified.
+func (c *Command) Arguments() (keys []any, value, ttl any) {
+	if c.Shared == nil {
+		return KeyArguments(c.Keys), c.Value, int64(c.TTL / time.Millisecond)
+	}
+	return c.Shared.Arguments()
+}
+
+// KeyArguments are keys as the arguments of a Redis command.
+func KeyArguments(keys []string) []any {
+	args := make([]any, len(keys))
+	for i, key := range keys {
+		args[i] = key
+	}
+	return args
+}
+
+// Conditions are what an acquire asks of a node beyond free keys. The node looks at the guard first.
+//
+// The guard (MaxTTL not 0): GuardKey holds "<run id> <since> <max TTL>", with both times in milliseconds, and does not
+// expire. The run id is that of INFO server. Where the max TTL differs from MaxTTL, the node fails with a
+// [MaxTTLError]. Without the record, or if its run id is not the server's, the node writes "<its run id> <its clock>
+// <MaxTTL>", which begins a quarantine, and answers Quarantined. While since is not 0 the node is in quarantine. That
+// ends, since becoming 0, if Watched is the record as it stands and the node's clock reads more than since + MaxTTL;
+// otherwise the answer is Quarantined.
+//
+// Fencing (Token not 0): the counter of a key is the number at [TokenKey] of it, 0 if there is none. The answer is
+// Declined if a key holds a value other than the command's, and Behind if Token is not above all counters. Otherwise
+// the keys are set to the value, one that held it already with the longer of its TTL and the command's, and the
+// counters to Token, with CounterTTL.
+type Conditions struct {
+	Token      int64
+	CounterTTL time.Duration // whole milliseconds
+	MaxTTL     time.Duration // whole milliseconds
+	Watched    string        // the record of a quarantine that the client has watched for MaxTTL, or nothing; OpPrepare: the run id
+}
