@@ -146,7 +146,11 @@ timeline:
   - {after: {event: acquire-done, client: client-1}, plus: 1s, fault: {clock-step: {process: C, by: 10s}}}
   - {after: {event: clock-step}, plus: 100ms, client: client-2, do: [try-lock, {hold: 2s}, unlock]}
 duration: 30s
-expect: {findings: lease-overlap, unavailable: {at-most: 50ms}, grants: {client-1: 1, client-2: 1}}
+expect:
+  findings: lease-overlap
+  unavailable: {at-most: 50ms}
+  reached: [{event: clock-step, node: C, believing: client-1}, {event: acquire-called, client: client-2, believing: client-1, after: {event: clock-step, node: C}}]
+  grants: {client-1: 1, client-2: 1}
 `
 	if _, data := again(t, s); string(data) != want {
 		t.Errorf("got\n%s\nwant\n%s", data, want)
