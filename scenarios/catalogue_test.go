@@ -2,6 +2,7 @@ package scenarios_test
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -109,9 +110,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Twice in this process, at the same time as others, and once in another one.
+var repeated = flag.Uint64("repeated", 0, "how many random experiments have to repeat themselves, instead of a few hundred")
+
+// Twice in this process, at the same time as others, and once in another one. More of them:
+//
+//	go test ./scenarios -run TestRandomExperimentsRepeatThemselves -repeated 1000
 func TestRandomExperimentsRepeatThemselves(t *testing.T) {
-	count := seeds(1000, 50)
+	count := seeds(300, 50)
+	if *repeated > 0 {
+		count = *repeated
+	}
 	other := exec.Command(os.Args[0])
 	other.Env = append(os.Environ(), fmt.Sprintf("%s=%d", printSeeds, count))
 	other.Stderr = os.Stderr
