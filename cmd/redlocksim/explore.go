@@ -258,7 +258,7 @@ func oneScenario(args []string) (*scenarios.Scenario, error) {
 
 var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitOK:        "no violation was found",
-	exitSafety:    "a violation was found, within the budget or, with --beyond, at all",
+	exitSafety:    "a violation was found (with --beyond, also one beyond the budget)",
 	exitRepeat:    "",
 	exitNotTested: "with --systematic or --orders, no run tested anything; with --strict, the settings turn on a feature that no run used",
 	exitInternal:  "also if the known-broken lock was not caught",

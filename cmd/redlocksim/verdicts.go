@@ -16,10 +16,10 @@ import (
 
 const verdictsIntro = `# Verdicts
 
-Each row is a case of the catalogue: what is claimed of its protocol and settings, the verdict that its file expects, and
-what each tier shows. Tiers model and wire are the simulator, with Redis semantics in Go and with the shipped adapter over
-RESP bytes; live is redis-server processes, fault proxies and client processes. There a verdict has no durations, as they are
-those of the machine, and where real processes cannot show a case it says why.
+Each row is a case of an embedded scenario: what is claimed of its protocol and settings, the verdict that its file expects,
+and the verdict on each tier. Tiers model and wire are the simulator: model with Redis semantics in Go, wire with the shipped
+adapter over RESP bytes. Tier live is redis-server processes, fault proxies and client processes. Its verdicts have no
+durations, as those depend on the machine. If real processes cannot show a case, the row says why.
 
 ` + "`redlocksim verdicts > scenarios/VERDICTS.md`" + ` writes this file.
 

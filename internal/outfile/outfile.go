@@ -181,7 +181,7 @@ func (r Rules) mayReplace(path string, info os.FileInfo) error {
 		return err
 	}
 	if !mark.Is(head) {
-		return &Refusal{path, "is there already and may be yours; --force replaces it"}
+		return &Refusal{path, "already exists and may be yours; --force replaces it"}
 	}
 	return nil
 }

@@ -150,7 +150,7 @@ func TestCheckDir(t *testing.T) {
 	refused("pages", Rules{Inputs: []string{"pages/a.html"}, Force: true}, "pages/a.html is the input pages/a.html, which is not replaced")
 	refused("pages/a.html", Rules{}, "pages/a.html is a file; name a directory")
 	write(t, "pages/b.html", "somebody else's")
-	refused("pages", Rules{}, "pages/b.html is there already and may be yours; --force replaces it")
+	refused("pages", Rules{}, "pages/b.html already exists and may be yours; --force replaces it")
 	if err := look("pages", Rules{Force: true}); err != nil {
 		t.Error(err)
 	}
