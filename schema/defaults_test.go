@@ -8,6 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/schema"
 )
 
@@ -37,11 +38,10 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 		}
 		return string(text)
 	}
-	without := encoded("")
 	checked := 0
 	for name, form := range map[string]string{
 		"Scenario": "KEY: VALUE",
-		"Settings": "lock: {KEY: VALUE}",
+		"Settings": "lock: {protocol: PROTOCOL, KEY: VALUE}",
 		"Drift":    "lock: {drift: {KEY: VALUE}}",
 		"Nodes":    "nodes: {KEY: VALUE}",
 		"Network":  "network: {KEY: VALUE}",
@@ -52,7 +52,16 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 			if fallback == "" || quoted(fallback) == fallback {
 				continue // prose
 			}
-			line := strings.NewReplacer("KEY", key, "VALUE", fallback).Replace(form)
+			protocol := protocolWith(key)
+			line := strings.NewReplacer("KEY", key, "VALUE", fallback, "PROTOCOL", protocol).Replace(form)
+			without := encoded("")
+			if name == "Settings" {
+				if key == "protocol" {
+					line = "lock: {protocol: " + fallback + "}"
+				} else {
+					without = encoded("lock: {protocol: " + protocol + "}")
+				}
+			}
 			if with := encoded(line); with != without {
 				t.Errorf("%s is not the default:\n%s", line, with)
 			}
@@ -62,4 +71,14 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 	if checked < 40 {
 		t.Errorf("%d defaults were tried, there were more", checked)
 	}
+}
+
+// protocolWith is a protocol that has a setting.
+func protocolWith(key string) string {
+	for _, p := range protocols.All() {
+		if protocols.Name(p.Name).Has(key) {
+			return p.Name
+		}
+	}
+	return ""
 }

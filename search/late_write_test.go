@@ -24,7 +24,7 @@ func TestLateWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hit, err := First(t.Context(), NewSpace(base), 2, 200)
+		hit, err := First(t.Context(), NewSpace(base), 3, 200)
 		if err != nil {
 			t.Fatal(err)
 		}

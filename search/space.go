@@ -187,13 +187,13 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 // do they make a write late. Where they can be of any length, clients that write early are stopped for long enough, too.
 func (s Space) lingers(c faults.Choices) bool {
 	b := s.Base.Budget
-	return !s.Beyond && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 0
+	return !s.Beyond && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 3
 }
 
 // stopped draws what stops a client that lingers between its look at the lease and its write; none now and then.
 func (s Space) stopped(x *scenarios.Scenario, client string, c faults.Choices) []scenarios.Item {
 	when := faults.Trigger{After: &faults.Moment{Event: faults.Checked, Client: client, Nth: int(1 + c.For("nth", 0).Below(2))}}
-	kind := faults.OneOf(c.For("kind", 0), "pause", "pause", "suspend", "delay", "")
+	kind := faults.OneOf(c.For("kind", 0), "", "pause", "pause", "suspend", "delay")
 	k, ok := faults.Find(kind)
 	if !ok {
 		return nil
