@@ -172,15 +172,8 @@ func stopInTime(s *scenarios.Scenario) bool {
 func reserve(s *scenarios.Scenario) time.Duration {
 	longest := time.Duration(0)
 	for i := range s.Timeline {
-		switch f := s.Timeline[i].Fault.(type) {
-		case *faults.Pause:
-			longest = max(longest, f.For)
-		case *faults.Suspend:
-			longest = max(longest, f.For)
-		case *faults.Hold:
-			longest = max(longest, f.For)
-		case *faults.Delay:
-			longest = max(longest, f.By)
+		if f, ok := s.Timeline[i].Fault.(faults.Late); ok {
+			longest = max(longest, f.Late())
 		}
 	}
 	if longest == 0 {

@@ -56,6 +56,9 @@ func (d *Delay) Inject(f *Field) error {
 // Size implements Fault: what is added and how long it lasts are made smaller one by one.
 func (d *Delay) Size() *Size { return nil }
 
+// Late implements Late.
+func (d *Delay) Late() time.Duration { return d.By }
+
 // Live implements Fault. What a master has not told its replicas yet is lost if it stops now: no sooner than it takes to stop
 // it.
 func (d *Delay) Live(Deployment) Live {

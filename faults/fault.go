@@ -36,6 +36,13 @@ type Size struct {
 	With func(time.Duration) Fault
 }
 
+// Late is a fault that can come between a client's look at its lease and the effect that it sends.
+type Late interface {
+	Fault
+	// Late is by how much it makes the effect late at the most; zero if it does not say how long it lasts.
+	Late() time.Duration
+}
+
 // Deployment is what a fault is injected into on tier live.
 type Deployment struct {
 	// Protocol is the name of the protocol of the lock.

@@ -54,5 +54,8 @@ func (h *Hold) Size() *Size {
 	return &Size{Value: h.For, Knob: "the time for which messages are held back", With: func(d time.Duration) Fault { return &Hold{Links: h.Links, For: d} }}
 }
 
+// Late implements Late.
+func (h *Hold) Late() time.Duration { return h.For }
+
 // Live implements Fault.
 func (h *Hold) Live(Deployment) Live { return Live{Silence: h.For} }

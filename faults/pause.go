@@ -67,5 +67,8 @@ func (p *Pause) Size() *Size {
 	return &Size{Value: p.For, Knob: "the pause", With: func(d time.Duration) Fault { return &Pause{Process: p.Process, For: d} }}
 }
 
+// Late implements Late.
+func (p *Pause) Late() time.Duration { return p.For }
+
 // Live implements Fault.
 func (p *Pause) Live(Deployment) Live { return Live{} }

@@ -61,5 +61,8 @@ func (s *Suspend) Size() *Size {
 	return &Size{Value: s.For, Knob: "the suspension", With: func(d time.Duration) Fault { return &Suspend{Client: s.Client, For: d} }}
 }
 
+// Late implements Late.
+func (s *Suspend) Late() time.Duration { return s.For }
+
 // Live implements Fault.
 func (s *Suspend) Live(Deployment) Live { return Live{Clocks: true} }

@@ -153,6 +153,30 @@ func TestWithinTheBudget(t *testing.T) {
 	}
 }
 
+// TestLate: what takes from the pauses, suspensions or delays of a budget makes effects late, by as much as it takes.
+func TestLate(t *testing.T) {
+	for _, k := range Vocabulary() {
+		want := slices.ContainsFunc(k.Takes, func(key string) bool { return slices.Contains([]string{"pause", "suspend", "delay"}, key) })
+		for _, fault := range k.Place(whole()) {
+			late, is := fault.(Late)
+			if is != want {
+				t.Errorf("%s makes effects late: %v, want %v", k.Name, is, want)
+				break
+			}
+			if !is {
+				continue
+			}
+			f := newField(t, sim.NoPersistence)
+			if err := fault.Inject(f.Field); err != nil {
+				t.Fatal(err)
+			}
+			if used := max(f.Used.Pause, f.Used.Suspend, f.Used.Delay); late.Late() != used {
+				t.Errorf("%v makes effects late by %v and takes %v", fault, late.Late(), used)
+			}
+		}
+	}
+}
+
 // TestTakes: what a fault takes from the budget when it is injected is what its kind says, and no other key.
 func TestTakes(t *testing.T) {
 	for _, k := range Vocabulary() {
