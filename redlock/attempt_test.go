@@ -79,7 +79,7 @@ func TestDecision(t *testing.T) {
 					w.Fatalf("%v, %v\nmatches %q, want %q", lease, err, matches(err), c.matches)
 				}
 				if err == nil {
-					if want := w.began.Add(ttl - w.drift.For(ttl)); !lease.Until().Equal(want) {
+					if want := w.began.Add(ttl - w.drift.of(ttl)); !lease.Until().Equal(want) {
 						w.Errorf("until %v, want %v", lease.Until(), want)
 					}
 					if strings.Trim(w.sent(driver.OpRelease), "0") != "" {

@@ -21,7 +21,7 @@ const MaxNodes = 64
 type Client struct {
 	nodes       []driver.Node
 	quorum      int
-	drift       Drift
+	drift       allowance
 	nodeTimeout time.Duration
 	retryMin    time.Duration
 	retryMax    time.Duration
@@ -68,7 +68,7 @@ func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 	c := &Client{
 		nodes:       slices.Clone(nodes),
 		quorum:      Majority(len(nodes)),
-		drift:       DefaultDrift(),
+		drift:       defaultAllowance,
 		nodeTimeout: DefaultNodeTimeout,
 		batching:    DefaultBatching,
 		retryMin:    50 * time.Millisecond,

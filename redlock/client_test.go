@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"redlocksim/redlock/driver"
 )
 
@@ -16,7 +14,7 @@ func TestNewRefuses(t *testing.T) {
 	twice := append(fakes(3), fakes(1)...)
 	withNil := fakes(3)
 	withNil[1] = nil
-	factor := func(f string) Option { return WithDrift(Drift{Factor: decimal.RequireFromString(f)}) }
+	factor := func(f string) Option { return WithDrift(Drift{Factor: f}) }
 	const invalid = "redlock: invalid argument: "
 	for _, c := range []struct {
 		nodes []driver.Node
@@ -33,6 +31,10 @@ func TestNewRefuses(t *testing.T) {
 		{fakes(1), WithQuorum(0), "quorum 0 of 1 nodes, must be from 1 to 1"},
 		{fakes(5), factor("1"), "drift factor 1 is not from 0 to less than 1"},
 		{fakes(5), factor("-0.01"), "drift factor -0.01 is not from 0 to less than 1"},
+		{fakes(5), factor("100%"), "drift factor 100% is not from 0 to less than 1"},
+		{fakes(5), factor("a lot"), `drift factor "a lot" is not a part of the TTL, as "1%" or "0.01"`},
+		{fakes(5), factor("%"), `drift factor "%" is not a part of the TTL, as "1%" or "0.01"`},
+		{fakes(5), factor("1e-999999999"), `drift factor "1e-999999999" is not a part of the TTL, as "1%" or "0.01"`},
 		{fakes(5), WithDrift(Drift{Constant: -1}), "drift constant -1ns is negative"},
 		{fakes(5), WithNodeTimeout(0), "node timeout 0s is not positive"},
 		{fakes(5), WithNodeTimeout(-time.Second), "node timeout -1s is not positive"},

@@ -200,7 +200,7 @@ func TestTokenDecision(t *testing.T) {
 					w.Errorf("%d rounds, want %d", got, rounds)
 				}
 				if err == nil {
-					if want := w.began.Add(ttl - w.drift.For(ttl)); !lease.Until().Equal(want) {
+					if want := w.began.Add(ttl - w.drift.of(ttl)); !lease.Until().Equal(want) {
 						w.Errorf("until %v, want %v", lease.Until(), want)
 					}
 					if want := int64([]int{1, 8}[rounds-1]); token(w, lease) != want {

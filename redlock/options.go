@@ -24,10 +24,12 @@ func WithQuorum(n int) Option {
 }
 
 // WithDrift sets the allowance for clocks that run at different rates; [DefaultDrift] without it.
+//
+//	redlock.WithDrift(redlock.Drift{Factor: "1%", Constant: 2 * time.Millisecond})
 func WithDrift(d Drift) Option {
-	return func(c *Client) error {
-		c.drift = d
-		return d.check()
+	return func(c *Client) (err error) {
+		c.drift, err = d.checked()
+		return err
 	}
 }
 

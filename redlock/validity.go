@@ -3,9 +3,12 @@ package redlock
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"redlocksim/internal/printable"
 )
 
 // Drift is the allowance for clocks that run at different rates: TTL × Factor + Constant is taken off every lease.
@@ -13,33 +16,77 @@ import (
 // It is sufficient when it is at least TTL × (1 − (1−ρc)/(1+ρs)), with clients at most ρc slow and nodes at most ρs
 // fast; Constant covers the granularity of Redis' expiry (1 ms). The zero Drift allows for none.
 type Drift struct {
-	Factor   decimal.Decimal // of the TTL, from 0 to less than 1
-	Constant time.Duration   // not negative
+	// Factor is the part of the TTL, as "1%" or "0.01": from 0 to less than 1, with at most 64 characters, which are
+	// taken exactly. Nothing stands for 0.
+	Factor   string
+	Constant time.Duration // not negative
 }
 
 // DefaultDrift is the allowance of the Redlock reference implementation: 1 % of the TTL and 2 ms.
 func DefaultDrift() Drift {
-	return Drift{Factor: decimal.New(1, -2), Constant: 2 * time.Millisecond}
+	return Drift{Factor: "1%", Constant: 2 * time.Millisecond}
 }
 
+// defaultAllowance is the [DefaultDrift].
+var defaultAllowance = allowance{decimal.New(1, -2), 2 * time.Millisecond}
+
 // For is the allowance for a TTL, computed exactly and rounded up to the next nanosecond: against the caller. One that
-// is too large for a Duration is the largest.
-func (d Drift) For(ttl time.Duration) time.Duration {
-	allowance := decimal.NewFromInt(int64(ttl)).Mul(d.Factor).Ceil().Add(decimal.NewFromInt(int64(d.Constant)))
+// is too large for a Duration is the largest. The error, for a
+// Factor that is no number, matches [ErrInvalid].
+func (d Drift) For(ttl time.Duration) (time.Duration, error) {
+	a, err := d.allowance()
+	if err != nil {
+		return 0, err
+	}
+	return a.of(ttl), nil
+}
+
+// allowance is a Drift that was read.
+type allowance struct {
+	factor   decimal.Decimal
+	constant time.Duration
+}
+
+// of is described at [Drift.For].
+func (a allowance) of(ttl time.Duration) time.Duration {
+	allowance := decimal.NewFromInt(int64(ttl)).Mul(a.factor).Ceil().Add(decimal.NewFromInt(int64(a.constant)))
 	if allowance.GreaterThan(decimal.NewFromInt(math.MaxInt64)) {
 		return math.MaxInt64
 	}
 	return time.Duration(allowance.IntPart())
 }
 
-func (d Drift) check() error {
-	if d.Factor.IsNegative() || d.Factor.GreaterThanOrEqual(decimal.NewFromInt(1)) {
-		return fmt.Errorf("%w: drift factor %s is not from 0 to less than 1", ErrInvalid, d.Factor)
+// longestFactor is how many characters a factor has at the most, which bounds what it costs to compute with it.
+const longestFactor = 64
+
+func (d Drift) allowance() (allowance, error) {
+	number, isPercentage := strings.CutSuffix(d.Factor, "%")
+	factor := decimal.Zero
+	if d.Factor != "" {
+		var err error
+		factor, err = decimal.NewFromString(number)
+		// The exponents that decimal reads could stand for numbers of any length.
+		if err != nil || len(d.Factor) > longestFactor || strings.ContainsAny(number, "eE") {
+			return allowance{}, fmt.Errorf("%w: drift factor %q is not a part of the TTL, as \"1%%\" or \"0.01\"", ErrInvalid, printable.Short(d.Factor, longestFactor))
+		}
 	}
-	if d.Constant < 0 {
-		return fmt.Errorf("%w: drift constant %v is negative", ErrInvalid, d.Constant)
+	if isPercentage {
+		factor = factor.Shift(-2)
 	}
-	return nil
+	return allowance{factor, d.Constant}, nil
+}
+
+// checked is the allowance of a client.
+func (d Drift) checked() (allowance, error) {
+	a, err := d.allowance()
+	switch {
+	case err != nil:
+	case a.factor.IsNegative() || a.factor.GreaterThanOrEqual(decimal.NewFromInt(1)):
+		err = fmt.Errorf("%w: drift factor %s is not from 0 to less than 1", ErrInvalid, d.Factor)
+	case a.constant < 0:
+		err = fmt.Errorf("%w: drift constant %v is negative", ErrInvalid, d.Constant)
+	}
+	return a, err
 }
 
 // Validity is the time for which a grant may be relied on, counted from the second clock reading: the TTL less the time
@@ -58,7 +105,7 @@ func (c *Client) term(ttl time.Duration) (term, error) {
 	if ttl <= 0 || ttl%time.Millisecond != 0 {
 		return term{}, fmt.Errorf("%w: TTL %v is not a positive whole number of milliseconds, as Redis keeps it", ErrInvalid, ttl)
 	}
-	t := term{ttl: ttl, drift: c.drift.For(ttl)}
+	t := term{ttl: ttl, drift: c.drift.of(ttl)}
 	if ttl <= t.drift {
 		return term{}, fmt.Errorf("%w: TTL %v is not larger than its drift allowance %v, no grant could be valid", ErrInvalid, ttl, t.drift)
 	}

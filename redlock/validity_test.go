@@ -22,8 +22,13 @@ func TestValidityAgainstRationals(t *testing.T) {
 			scale *= 10
 		}
 		factor := decimal.New(rapid.Int64Range(0, scale-1).Draw(t, "factor"), -int32(digits))
-		d := Drift{Factor: factor, Constant: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "constant"))}
-		if err := d.check(); err != nil {
+		text := factor.String()
+		if rapid.Bool().Draw(t, "percent") {
+			text = factor.Shift(2).String() + "%"
+		}
+		d := Drift{Factor: text, Constant: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "constant"))}
+		drift, err := d.For(ttl)
+		if err != nil {
 			t.Fatal(err)
 		}
 
@@ -31,7 +36,7 @@ func TestValidityAgainstRationals(t *testing.T) {
 		exact.Add(exact, rat(d.Constant))
 		exact.Sub(new(big.Rat).Sub(rat(ttl), rat(elapsed)), exact)
 
-		loss := new(big.Rat).Sub(exact, rat(Validity(ttl, elapsed, d.For(ttl))))
+		loss := new(big.Rat).Sub(exact, rat(Validity(ttl, elapsed, drift)))
 		if loss.Sign() < 0 {
 			t.Fatalf("validity is larger than the exact %s ns by %s", exact.FloatString(20), loss.Neg(loss).FloatString(20))
 		}
@@ -52,7 +57,10 @@ func TestDriftFor(t *testing.T) {
 	}{
 		{"0.01", 2 * time.Millisecond, 10 * time.Second, 102 * time.Millisecond},
 		{"0.01", 2 * time.Millisecond, time.Second, 12 * time.Millisecond},
+		{"1%", 2 * time.Millisecond, time.Second, 12 * time.Millisecond},
+		{"0.5%", 0, time.Second, 5 * time.Millisecond},
 		{"0", 0, time.Hour, 0},
+		{"", 0, time.Hour, 0},
 		{"0", 3, time.Hour, 3},
 		{"0.1", 0, 1, 1},  // 0.1 ns becomes a whole one
 		{"0.1", 0, 10, 1}, // and a whole one stays
@@ -61,17 +69,19 @@ func TestDriftFor(t *testing.T) {
 		{"0.999999999999999999999999999999", 0, 100 * time.Second, 100 * time.Second},
 		{"0.000000000000000000000000000001", 0, 100 * time.Second, 1},
 	} {
-		d := Drift{Factor: decimal.RequireFromString(c.factor), Constant: c.constant}
-		if got := d.For(c.ttl); got != c.want {
-			t.Errorf("%s × %v + %v = %d ns, want %d", c.factor, c.ttl, c.constant, got, c.want)
+		d := Drift{Factor: c.factor, Constant: c.constant}
+		if got, err := d.For(c.ttl); err != nil || got != c.want {
+			t.Errorf("%s × %v + %v = %d ns, want %d: %v", c.factor, c.ttl, c.constant, got, c.want, err)
 		}
 	}
 }
 
 func TestDefaultDrift(t *testing.T) {
-	d := DefaultDrift()
-	if d.Factor.String() != "0.01" || d.Constant != 2*time.Millisecond {
-		t.Errorf("default drift %s and %v, want 0.01 and 2ms", d.Factor, d.Constant)
+	if d := DefaultDrift(); d.Factor != "1%" || d.Constant != 2*time.Millisecond {
+		t.Errorf("default drift %s and %v, want 1%% and 2ms", d.Factor, d.Constant)
+	}
+	if a, err := DefaultDrift().allowance(); err != nil || !a.factor.Equal(defaultAllowance.factor) || a.constant != defaultAllowance.constant {
+		t.Errorf("a client without the option allows for %v, not %v: %v", defaultAllowance, a, err)
 	}
 }
 
@@ -97,7 +107,7 @@ func TestTTL(t *testing.T) {
 		for range 2 {
 			got, err := cl.term(c.ttl)
 			if c.want == "" {
-				if err != nil || got.ttl != c.ttl || got.drift != DefaultDrift().For(c.ttl) {
+				if err != nil || got.ttl != c.ttl || got.drift != defaultAllowance.of(c.ttl) {
 					t.Errorf("TTL %v: %+v, %v", c.ttl, got, err)
 				}
 			} else if err == nil || err.Error() != c.want || !errors.Is(err, ErrInvalid) {

@@ -6,7 +6,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"redlocksim/adversary"
-	"redlocksim/redlock"
 	"redlocksim/sim"
 )
 
@@ -35,7 +34,7 @@ func modelled(s *Settings) bool {
 func rho(s *Settings) decimal.Decimal { return s.Budget.ClockRate.Ratio() }
 
 func drift(s *Settings) time.Duration {
-	return redlock.Drift{Factor: s.Lock.Drift.Factor.Ratio(), Constant: s.Lock.Drift.Constant}.For(s.Lock.TTL)
+	return s.Lock.Drift.For(s.Lock.TTL)
 }
 
 // factorsPart is the part of the allowance that grows with the TTL.

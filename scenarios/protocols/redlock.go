@@ -15,7 +15,7 @@ import (
 // options are the settings as package redlock takes them.
 func (s Settings) options() []redlock.Option {
 	opts := []redlock.Option{
-		redlock.WithDrift(redlock.Drift{Factor: s.Drift.Factor.Ratio(), Constant: s.Drift.Constant}),
+		redlock.WithDrift(s.Drift.Library()),
 		redlock.WithNodeTimeout(s.NodeTimeout),
 		redlock.WithRetryDelay(s.RetryDelay.Min, s.RetryDelay.Max),
 	}

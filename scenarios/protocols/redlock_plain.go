@@ -154,8 +154,7 @@ func (x *redlockPlain) elapsed(start time.Time) time.Duration {
 
 // validity is how much is left of a lease that began at start, and whether that is enough.
 func (x *redlockPlain) validity(ttl time.Duration, start time.Time) (left time.Duration, enough bool) {
-	d := x.env.Settings.Drift
-	left = redlock.Validity(ttl, x.elapsed(start), redlock.Drift{Factor: d.Factor.Ratio(), Constant: d.Constant}.For(ttl))
+	left = redlock.Validity(ttl, x.elapsed(start), x.env.Settings.Drift.For(ttl))
 	return left, left > 0 || x.env.Settings.Validity == Unchecked
 }
 

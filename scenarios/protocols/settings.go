@@ -164,10 +164,14 @@ func (s Settings) CheckResource(name string, nodes int) error {
 // Default is the settings that a file may leave out.
 func Default() Settings {
 	drift := redlock.DefaultDrift()
+	var factor faults.Rate
+	if err := factor.UnmarshalScalar(drift.Factor); err != nil {
+		panic(err)
+	}
 	return Settings{
 		Protocol:    "redlock",
 		TTL:         10 * time.Second,
-		Drift:       Drift{Factor: faults.RateOf(drift.Factor), Constant: drift.Constant},
+		Drift:       Drift{Factor: factor, Constant: drift.Constant},
 		NodeTimeout: redlock.DefaultNodeTimeout,
 		RetryDelay:  Range{50 * time.Millisecond, 150 * time.Millisecond},
 		Release:     CompareAndDelete,
@@ -239,6 +243,20 @@ type Drift struct {
 	Factor faults.Rate `yaml:"factor"`
 	// Constant is added to it. Default: 2ms. Example: 0s
 	Constant time.Duration `yaml:"constant"`
+}
+
+// Library is the allowance as package redlock takes it.
+func (d Drift) Library() redlock.Drift {
+	return redlock.Drift{Factor: d.Factor.String(), Constant: d.Constant}
+}
+
+// For is the allowance for a TTL, as package redlock computes it.
+func (d Drift) For(ttl time.Duration) time.Duration {
+	allowance, err := d.Library().For(ttl)
+	if err != nil {
+		panic(err) // a Rate is a percentage
+	}
+	return allowance
 }
 
 // Range is a range of durations.

@@ -8,7 +8,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"redlocksim/faults"
-	"redlocksim/redlock"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -158,8 +157,7 @@ func enough(k Known) int {
 
 // drift is the allowance for the TTL.
 func (a *Advice) drift() time.Duration {
-	d := a.Settings.Lock.Drift
-	return redlock.Drift{Factor: d.Factor.Ratio(), Constant: d.Constant}.For(a.Settings.Lock.TTL)
+	return a.Settings.Lock.Drift.For(a.Settings.Lock.TTL)
 }
 
 // instant is the settings in a network whose messages take no time, in which the formulas are exact.

@@ -111,7 +111,7 @@ func TestBlock(t *testing.T) {
 		}
 	}
 	a := advice(t, "{ttl: 10s, pause: 800ms, clock-step: 1500us}")
-	for _, want := range []string{"redlock.WithQuorum(3)", `Factor: decimal.RequireFromString("0.001"), Constant: 2*time.Millisecond`, "WithNodeTimeout(11*time.Millisecond)",
+	for _, want := range []string{"redlock.WithQuorum(3)", `Factor: "0.1%", Constant: 2*time.Millisecond`, "WithNodeTimeout(11*time.Millisecond)",
 		"WithLossLead(810*time.Millisecond)", "MaxTTL: 10*time.Second", "resource, 10*time.Second"} {
 		if !strings.Contains(a.Go, want) {
 			t.Errorf("no %s in\n%s", want, a.Go)

@@ -121,7 +121,7 @@ func (p *placed) roundTrip() time.Duration {
 
 // believed is the longest for which a grant can be valid.
 func (p *placed) believed() time.Duration {
-	return p.Lock.TTL - redlock.Drift{Factor: p.Lock.Drift.Factor.Ratio(), Constant: p.Lock.Drift.Constant}.For(p.Lock.TTL)
+	return p.Lock.TTL - p.Lock.Drift.For(p.Lock.TTL)
 }
 
 // begins has the holder ask for the lock, with as few votes as will do where few says so, and then do something.

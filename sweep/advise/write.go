@@ -40,7 +40,7 @@ func (a *Advice) options() string {
 	b.WriteString("client, err := redlock.New(nodes,\n")
 	option := func(format string, args ...any) { fmt.Fprintf(&b, "\t"+format+"\n", args...) }
 	option("redlock.WithQuorum(%d),", lock.Quorum)
-	drift := fmt.Sprintf("Factor: decimal.RequireFromString(%q)", lock.Drift.Factor.Ratio().String())
+	drift := fmt.Sprintf("Factor: %q", lock.Drift.Factor)
 	if lock.Drift.Constant > 0 {
 		drift += ", Constant: " + inGo(lock.Drift.Constant)
 	}
