@@ -1,4 +1,4 @@
--- unfit is the restart guard: see redlock.Conditions, which also says what the record is. It gives nothing if the node is
+-- unfit is the restart guard: see driver.Conditions, which also says what the record is. It gives nothing if the node is
 -- fit to vote, and otherwise the answer: {-2, record}: in quarantine; {-3, ms}: the record has another largest TTL.
 local function unfit(guard, max, watched)
   local record = redis.call('GET', guard)

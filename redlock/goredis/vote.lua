@@ -1,4 +1,4 @@
--- Acquires under conditions: see redlock.Conditions, which also says what the record and the counters are. KEYS are the
+-- Acquires under conditions: see driver.Conditions, which also says what the record and the counters are. KEYS are the
 -- locks' keys, then their counters if there is a token, then the guard's record if there is a largest TTL. Answers
 -- {1, token}: voted; {0, counter}: held by another; {-1, counter}: token too low; or what guard.lua answers, which stands
 -- before this as needs.lua does: with a seventh argument it looks whether the locks can be extended and released.
