@@ -30,7 +30,7 @@ type Setup struct {
 	// Assume is what the lock is promised.
 	Assume Assumptions
 	// Lock, if not nil, makes each client's lock, instead of the protocol that the settings name. It is handed what a lock
-	// in the simulator may use: Env.Nodes are the client's redlock.Nodes, Env.Redis its Redis commands for a lock that is not
+	// in the simulator may use: Env.Nodes are the client's driver.Nodes, Env.Redis its Redis commands for a lock that is not
 	// made of those, and Env has its clock, its tasks and its random bytes; see protocols.Host. It calls Env.Believe when
 	// it grants or extends, and may call Env.Step, for moments at which faults can strike and for the story.
 	//
