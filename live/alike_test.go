@@ -13,6 +13,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/live"
 	"redlocksim/scenarios"
 )
@@ -67,21 +68,24 @@ func TestFaultsAreAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := options()
-	o.Speed = live.DefaultSpeed // and no slower one if it is held up: no length matters here
-	real, err := live.Run(t.Context(), s, o)
-	if errors.Is(err, live.ErrNoCompiler) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := sentences(real.History), sentences(simulated.History); got != want {
-		t.Errorf("on tier live\n%s\nin the simulator\n%s", got, want)
-	}
-	if got, want := fmt.Sprint(real.Unstruck), fmt.Sprint(simulated.Unstruck); got != want || len(real.Unstruck) != 1 {
-		t.Errorf("on tier live %s could not happen, in the simulator %s", got, want)
-	}
+	// On a busy machine what is to happen in between may come after, and two pauses become one.
+	tried.Test(t, disturbing, func(t *tried.T) {
+		o := options()
+		o.Speed = live.DefaultSpeed // and no slower one if it is held up: no length matters here
+		real, err := live.Run(t.Context(), s, o)
+		if errors.Is(err, live.ErrNoCompiler) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := sentences(real.History), sentences(simulated.History); got != want {
+			t.Errorf("on tier live\n%s\nin the simulator\n%s", got, want)
+		}
+		if got, want := fmt.Sprint(real.Unstruck), fmt.Sprint(simulated.Unstruck); got != want || len(real.Unstruck) != 1 {
+			t.Errorf("on tier live %s could not happen, in the simulator %s", got, want)
+		}
+	})
 }
 
 var measured = regexp.MustCompile(`, [0-9.ms]+ after it stopped`)

@@ -147,6 +147,43 @@ func TestCommand(t *testing.T) {
 	})
 }
 
+// Somebody between the client and a node may give the node another command, and its arguments are those of that.
+func TestArgumentsOfAnotherCommand(t *testing.T) {
+	in(t, 1, func(w *world) {
+		l := &ledger{}
+		c, err := New([]driver.Node{l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Client = c
+		w.ask(1, millis("1"))
+		l.mu.Lock()
+		given := l.batches[0][0]
+		l.mu.Unlock()
+		arguments := func(c *driver.Command) string {
+			keys, value, ttl := c.Arguments()
+			return fmt.Sprint(keys, value, ttl)
+		}
+		for range 2 { // also after others have asked
+			if got, want := arguments(given), fmt.Sprint(given.Keys, given.Value, 1000); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			for _, alter := range []func(*driver.Command){
+				func(c *driver.Command) { c.TTL *= 2 },
+				func(c *driver.Command) { c.Value = "another" },
+				func(c *driver.Command) { c.Keys = []string{"another"} },
+				func(c *driver.Command) { c.Keys = append([]string{"another"}, c.Keys...) },
+			} {
+				other := *given
+				alter(&other)
+				if got, want := arguments(&other), fmt.Sprint(other.Keys, other.Value, other.TTL.Milliseconds()); got != want {
+					t.Errorf("%s, want %s", got, want)
+				}
+			}
+		}
+	})
+}
+
 // Clean-up goes on when the caller has gone.
 func TestContextEndsDuringAcquire(t *testing.T) {
 	for _, c := range []struct {

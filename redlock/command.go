@@ -63,8 +63,9 @@ func (cmd *nodeCommand) Context() context.Context {
 	return r.ctx
 }
 
-// Arguments are made once for the claim, and that of the TTL for the round.
-func (cmd *nodeCommand) Arguments() (keys []any, value, ttl any) {
+// Arguments are made once for the claim, and that of the TTL for the round. A node that was given another command in the
+// place of the client's gets arguments of that.
+func (cmd *nodeCommand) Arguments(of *driver.Command) (keys []any, value, ttl any) {
 	r := cmd.round
 	cl := r.claim
 	cl.mu.Lock()
@@ -73,7 +74,17 @@ func (cmd *nodeCommand) Arguments() (keys []any, value, ttl any) {
 		cl.keyArgs, cl.valueArg = driver.KeyArguments(cl.keys), cl.value
 	}
 	if r.ttlArg == nil {
-		r.ttlArg = int64(cmd.TTL / time.Millisecond)
+		r.ttlOfArg, r.ttlArg = of.TTL, int64(of.TTL/time.Millisecond)
 	}
-	return cl.keyArgs, cl.valueArg, r.ttlArg
+	keys, value, ttl = cl.keyArgs, cl.valueArg, r.ttlArg
+	if len(of.Keys) != len(cl.keys) || len(cl.keys) > 0 && &of.Keys[0] != &cl.keys[0] {
+		keys = driver.KeyArguments(of.Keys)
+	}
+	if of.Value != cl.value {
+		value = of.Value
+	}
+	if of.TTL != r.ttlOfArg {
+		ttl = int64(of.TTL / time.Millisecond)
+	}
+	return keys, value, ttl
 }

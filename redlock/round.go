@@ -29,7 +29,8 @@ type round struct {
 	timer    driver.Timer
 	ctx      context.Context // for the nodes; nil until one asks for it
 	cancel   context.CancelFunc
-	ttlArg   any // likewise
+	ttlArg   any           // likewise
+	ttlOfArg time.Duration // of which ttlArg is the argument
 	waiter   driver.Waiter
 
 	// What outcomes and commands are slices of for so many nodes, to spare allocations.

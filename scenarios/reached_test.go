@@ -8,13 +8,19 @@ import (
 	"redlocksim/history"
 )
 
+// The lock of lateWrite.
+const (
+	plain   = "protocol: redlock-plain, ttl: 2s"
+	noDrift = ", drift: {factor: 0%, constant: 0s}"
+)
+
 const lateWrite = `
 title: t
 source: s
 explanation: e
 claim: holds
 clients: [client-1, client-2]
-lock: {protocol: redlock-plain, ttl: 2s, drift: {factor: 0%, constant: 0s}}
+lock: {` + plain + noDrift + `}
 network: {latency: 0s}
 timeline:
   - {at: 0s, client: client-1, do: [try-lock, linger, write, sleep: 5s]}
@@ -111,8 +117,12 @@ func TestLinger(t *testing.T) {
 		"protocol: redlock-plain, ttl: 2s", "protocol: redlock-plain, ttl: 2s, clock: wall", "protocol: redlock, ttl: 2s", "preset: redsync, ttl: 2s",
 		"protocol: redlock, ttl: 30s", "protocol: redlock, ttl: 30s, guard-time: 4s", "protocol: redlock-plain, ttl: 2s, guard-time: 700ms", "protocol: single, ttl: 2s",
 	} {
+		settings := lock
+		if !strings.Contains(lock, "single") {
+			settings += noDrift
+		}
 		for _, latency := range []string{"0s", "{min: 1ms, max: 5ms}"} {
-			r := judged(t, Model, "protocol: redlock-plain, ttl: 2s", lock, "latency: 0s", "latency: "+latency, "PAUSE", "1ns", "FINDINGS", "safe", "nth: 3", "nth: 1",
+			r := judged(t, Model, plain+noDrift, settings, "latency: 0s", "latency: "+latency, "PAUSE", "1ns", "FINDINGS", "safe", "nth: 3", "nth: 1",
 				"REACHED", "{event: checked, client: client-1}")
 			if len(r.NotTested) > 0 {
 				t.Fatalf("%s: %v", lock, r.NotTested)

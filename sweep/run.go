@@ -109,13 +109,30 @@ func (s *Spec) Check() error {
 // manyValues is how many values of an axis are tried before anything is run; the others are when their turn comes.
 const manyValues = 200
 
-// checkAxis says whether there is such a setting, and whether it can have the values; of very many, the ends.
+// checkAxis says whether there is such a setting, and whether it can have the values; of very many, the ends. Where the protocol
+// is an axis, too, it is enough that one of the protocols can.
 func (s *Spec) checkAxis(a Axis) error {
+	locks := [][]Setting{nil}
+	for _, b := range s.Axes {
+		if b.Path != a.Path && (b.Path == "lock.protocol" || b.Path == "lock.preset") {
+			locks = nil
+			for _, v := range b.Values {
+				locks = append(locks, []Setting{{b.Path, v.Word}})
+			}
+		}
+	}
 	for i, v := range a.Values {
 		if i >= manyValues && i < len(a.Values)-1 {
 			continue
 		}
-		if _, err := s.settings([]Setting{{a.Path, v.Word}}); err != nil && !errors.As(err, new(*CombinationError)) {
+		var err error
+		for _, lock := range locks {
+			if _, err = s.settings(append(lock, Setting{a.Path, v.Word})); err == nil || errors.As(err, new(*CombinationError)) {
+				err = nil
+				break
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("axis %w", located(err, a.Path, v.Word))
 		}
 	}

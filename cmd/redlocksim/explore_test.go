@@ -87,7 +87,7 @@ func TestAnInterruptedSearchTellsWhatItFound(t *testing.T) {
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitSafety {
 		t.Errorf("%v\n%s", err, &said)
 	}
-	for _, text := range []string{"more runs broke the lock", filepath.Join(out, "raw-*.yaml"), "--resume goes on"} {
+	for _, text := range []string{"more runs broke the lock", filepath.Join(out, "raw-*.yaml"), "with --resume to continue"} {
 		if !strings.Contains(said.String(), text) {
 			t.Errorf("no %q in\n%s", text, &said)
 		}

@@ -185,7 +185,7 @@ func TestKeysOfTheLibrary(t *testing.T) {
 	c.do(0, "SET", driver.GuardKey, "another-run 0 3600000")
 	c.do(1, "SET", driver.GuardKey, "nonsense")
 	out, _ := c.keys(exitOK, c.addrs...)
-	for _, want := range []string{`1  \S+ .* of an earlier run, largest TTL 1h0m0s`, `2  \S+ .* not a record`, `3  \S+ .* fit to vote, largest TTL 1h0m0s`} {
+	for _, want := range []string{`1  \S+ .* from an earlier run, largest TTL 1h0m0s`, `2  \S+ .* not a record`, `3  \S+ .* fit to vote, largest TTL 1h0m0s`} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("%s is not in\n%s", want, out)
 		}

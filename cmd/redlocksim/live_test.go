@@ -41,7 +41,7 @@ func TestAnInterruptedSuiteReportsWhatItHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the code tells
-	if code := cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(stderr.String(), "interrupted with") || !strings.Contains(stderr.String(), "nothing was left behind") {
+	if code := cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(stderr.String(), "interrupted with") || !strings.Contains(stderr.String(), "no processes or files were left behind") {
 		t.Errorf("exit code %d\n%s", code, &stderr)
 	}
 	var doc reports.Document

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	_ "redlocksim/internal/nofailfile"
 )
 
 // Whatever the number of workers, however long each job takes and whichever fail, the results and the error are those of
