@@ -65,7 +65,7 @@ func (cmd *nodeCommand) Context() context.Context {
 
 // Arguments are made once for the claim, and that of the TTL for the round. A node that was given another command in the
 // place of the client's gets arguments of that.
-func (cmd *nodeCommand) Arguments(of *driver.Command) (keys []any, value, ttl any) {
+func (cmd *nodeCommand) Arguments(ofKeys []string, ofValue string, ofTTL time.Duration) (keys []any, value, ttl any) {
 	r := cmd.round
 	cl := r.claim
 	cl.mu.Lock()
@@ -74,17 +74,17 @@ func (cmd *nodeCommand) Arguments(of *driver.Command) (keys []any, value, ttl an
 		cl.keyArgs, cl.valueArg = driver.KeyArguments(cl.keys), cl.value
 	}
 	if r.ttlArg == nil {
-		r.ttlOfArg, r.ttlArg = of.TTL, int64(of.TTL/time.Millisecond)
+		r.ttlOfArg, r.ttlArg = ofTTL, int64(ofTTL/time.Millisecond)
 	}
 	keys, value, ttl = cl.keyArgs, cl.valueArg, r.ttlArg
-	if len(of.Keys) != len(cl.keys) || len(cl.keys) > 0 && &of.Keys[0] != &cl.keys[0] {
-		keys = driver.KeyArguments(of.Keys)
+	if len(ofKeys) != len(cl.keys) || len(cl.keys) > 0 && &ofKeys[0] != &cl.keys[0] {
+		keys = driver.KeyArguments(ofKeys)
 	}
-	if of.Value != cl.value {
-		value = of.Value
+	if ofValue != cl.value {
+		value = ofValue
 	}
-	if of.TTL != r.ttlOfArg {
-		ttl = int64(of.TTL / time.Millisecond)
+	if ofTTL != r.ttlOfArg {
+		ttl = int64(ofTTL / time.Millisecond)
 	}
 	return keys, value, ttl
 }

@@ -71,9 +71,9 @@ type Shared interface {
 	// Context is that of [Command.Context].
 	Context() context.Context
 
-	// Arguments are those of [Command.Arguments] of a command: one that the client made, or what somebody between it and the
-	// node made of that.
-	Arguments(of *Command) (keys []any, value, ttl any)
+	// Arguments are those of [Command.Arguments] of a command with these keys, value and TTL: those that the client gave it, or
+	// what somebody between the client and the node made of them.
+	Arguments(ofKeys []string, ofValue string, ofTTL time.Duration) (keys []any, value, ttl any)
 }
 
 // Context ends at the Deadline, or once the commands that were sent to the other nodes together with this one are settled
@@ -92,7 +92,7 @@ func (c *Command) Arguments() (keys []any, value, ttl any) {
 	if c.Shared == nil {
 		return KeyArguments(c.Keys), c.Value, int64(c.TTL / time.Millisecond)
 	}
-	return c.Shared.Arguments(c)
+	return c.Shared.Arguments(c.Keys, c.Value, c.TTL)
 }
 
 // KeyArguments are keys as the arguments of a Redis command.
