@@ -9,18 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"redlocksim/checker/foreign"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
-
-// tierNames are the words for --tier.
-func tierNames() []string {
-	var names []string
-	for _, t := range append(scenarios.Tiers(), scenarios.Live) {
-		names = append(names, string(t))
-	}
-	return names
-}
 
 // addCompletions has shells complete the arguments and flags of all commands: names of scenarios, words of flags, and
 // files only where files are meant.
@@ -32,9 +24,9 @@ func addCompletions(root *cobra.Command) {
 		"list": fixedWords(), "version": fixedWords(), "keys": fixedWords(),
 	}
 	enumerations := map[string][]string{
-		"tier": tierNames(), "persistence": {"none", "every-second", "everysec", "always"},
-		"format": {"native", "edn", "json"}, "group-by": {"auto", "none", "key"},
-		"model": {"mutex", "owner", "reentrant", "fenced", "lease"},
+		"tier": texts(append(scenarios.Tiers(), scenarios.Live)), "persistence": {"none", "every-second", "everysec", "always"},
+		"format": texts(foreign.Formats()), "group-by": {"auto", "none", "key"},
+		"model": texts(foreign.Models()),
 	}
 	for _, cmd := range root.Commands() {
 		if f, ok := arguments[cmd.Name()]; ok {
@@ -62,6 +54,14 @@ func addCompletions(root *cobra.Command) {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)
 		})
 	}
+}
+
+// texts are the words of an enumeration.
+func texts[T ~string](values []T) (all []string) {
+	for _, v := range values {
+		all = append(all, string(v))
+	}
+	return all
 }
 
 // fixedWords completes one of some words, and no files.

@@ -229,7 +229,7 @@ func (r *keysReport) write(w io.Writer, width int) error {
 		each = max(18, (width-57)/2) // the first two columns, of what the others leave
 		locks.SetColumnConfigs([]table.ColumnConfig{{Number: 1, WidthMax: each}})
 	}
-	locks.AppendHeader(table.Row{"lock", "left on", "holder", "fingerprint", "nodes", "held for"})
+	locks.AppendHeader(table.Row{"lock", "left on", "holder", "fingerprint", "nodes", "still held for"})
 	for _, l := range r.Locks {
 		var left []string
 		for _, n := range l.OnNodes {
