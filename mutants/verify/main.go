@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 )
 
 func main() {
-	search := flag.Int("search", 100, "in how many experiments with each of the settings a search looks for each bug")
+	search := flag.Int("search", 0, "in how many experiments with each of the settings a search looks for each bug; with another number than the results were made with, all mutants are run anew (0: as the results were made)")
 	all := flag.Bool("all", false, "run also mutants that have a result, if the sources have changed since")
 	suite := flag.Bool("suite", false, "run every scenario against every mutant, print what turns red, and write nothing")
 	flag.Parse()
@@ -44,6 +45,9 @@ func main() {
 	}
 }
 
+// firstSearch is how many experiments a search makes where there are no results yet.
+const firstSearch = 10
+
 // verify runs the mutants that have no result yet, or with all those that have none of these sources.
 func verify(ctx context.Context, search int, all bool) (survived bool, err error) {
 	path := filepath.Join("mutants", "results.json")
@@ -55,7 +59,12 @@ func verify(ctx context.Context, search int, all bool) (survived bool, err error
 	if err != nil {
 		return false, err
 	}
-	if results.Searched != search {
+	switch search {
+	case 0:
+		search = cmp.Or(results.Searched, firstSearch)
+		results.Searched = search
+	case results.Searched:
+	default:
 		results = mutants.Results{Searched: search}
 	}
 	results = results.Kept()
