@@ -437,7 +437,7 @@ func newCluster(n, q, clients int) *cluster {
 		cl.nodes, nodes = append(cl.nodes, node), append(nodes, node)
 	}
 	for range clients {
-		c, err := New(nodes, WithQuorum(q), fenced)
+		c, err := New(nodes, WithQuorum(q), fenced, WithNodeTimeout(time.Minute)) // they answer at once, and a busy machine may not
 		if err != nil {
 			panic(err)
 		}
