@@ -13,8 +13,8 @@ import (
 	"redlocksim/sim"
 )
 
-// Settings are the protocol under test and its settings. The tag "of" lists the protocols that have
-// a setting; a file that sets it for another is refused. The settings of redlock-plain model the habits of tutorials and ports.
+// Settings are the protocol under test and its settings. A file that sets what its protocol does not have is refused. The
+// settings of redlock-plain model the habits of tutorials and ports.
 type Settings struct {
 	// Preset starts from the defaults and habits of another implementation; other keys of lock override it. Default: not
 	// set. Example: redsync
