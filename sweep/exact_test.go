@@ -26,7 +26,8 @@ func TestEveryFormulaIsExact(t *testing.T) {
 				var n sides
 				rapid.Check(t, func(t *rapid.T) { n.look(t, schedule, knob) })
 				t.Logf("%d settings hold at the formula, %d break one step beyond it, %d hold whatever the value", n.inside, n.beyond, n.any)
-				if n.inside*4 < n.settings || n.beyond*4 < n.settings {
+				// Of a hundred random settings a quarter to all have such a side: a twentieth is never missed by chance.
+				if n.inside*20 < n.settings || n.beyond*20 < n.settings {
 					t.Errorf("of %d settings only %d have an inside and %d a beyond that can be run", n.settings, n.inside, n.beyond)
 				}
 			})
