@@ -24,15 +24,15 @@ type Pulse struct {
 // Begin takes the pulse until End.
 func Begin() *Pulse {
 	p := &Pulse{over: make(chan struct{}), ended: make(chan struct{})}
-	go p.take(openPressure("/proc/pressure/cpu"))
+	waiting := openPressure("/proc/pressure/cpu")
+	go p.take(waiting, time.Now(), waiting.read()) // read here: it may be held up before it runs
 	return p
 }
 
-// take looks again and again.
-func (p *Pulse) take(waiting *pressure) {
+// take looks again and again. waited is what the kernel said at begin.
+func (p *Pulse) take(waiting *pressure, begin time.Time, waited time.Duration) {
 	defer close(p.ended)
 	defer waiting.close()
-	begin, waited := time.Now(), waiting.read()
 	for run := time.Duration(0); ; {
 		select {
 		case <-time.After(PulseEvery):
