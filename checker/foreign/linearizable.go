@@ -15,8 +15,8 @@ import (
 const maxPorcupineUnknown = 50
 
 // maxPorcupineSteps bounds a search of porcupine in the states it tries a step from. Package checker bounds the steps,
-// but where operations may have happened or not, one step is from all the states that may be the case. It is half a
-// second.
+// but where operations may have happened or not, one step is from all the states that may be the case. To give up takes
+// seconds of processor time.
 const maxPorcupineSteps = 500_000
 
 // confirm asks porcupine, the second opinion, whether the operations on a lock are what the model allows, and whether
