@@ -80,7 +80,26 @@ func (e *Encoder) Errorf(format string, args ...any) {
 
 // Text is the node of a text.
 func Text(text string) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: strTag, Value: text}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: strTag, Value: text}
+	if startsBlank(text) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+// startsBlank says whether a text of several lines has one that begins with
+// white space. The emitter would write it as a block, in which white space is
+// indentation and text at once.
+func startsBlank(text string) bool {
+	if !strings.Contains(text, "\n") {
+		return false
+	}
+	for line := range strings.Lines(text) {
+		if line[0] == ' ' || line[0] == '\t' {
+			return true
+		}
+	}
+	return false
 }
 
 // plainWord is the node of something that is written without quotes, and that

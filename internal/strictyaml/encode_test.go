@@ -194,7 +194,7 @@ func TestEncodeTexts(t *testing.T) {
 	}
 	long := strings.Repeat("twelve words ", 12)
 	for _, text := range []string{"", " ", "true", "1", "1e3", "~", "null", "on", "2026-11-21", "a: b", "a #b", "# a", "- a", "'", "\"", "{", "]", ",", "a, b", "%a", "@", "!x", "&x", "*x",
-		"a\nb", "a\n", "\n", "\ta", "\ufeff", long, long + "end", long + "end\n", long + "end\n\n", " " + long, long + " two  spaces",
+		"a\nb", "a\n", "\n", "\ta", "\t\n", "a\n\tb", "a\n b", " \n", "a\n\t", "\n\n\ta\n", "\ufeff", long, long + "end", long + "end\n", long + "end\n\n", " " + long, long + " two  spaces",
 		long + "\n" + long, strings.Repeat("#", 30) + " " + long + "end", "- " + long + "end", long + "\ta", strings.Repeat("x", 300), long + "end\u00a0"} {
 		check(t, text)
 	}
