@@ -201,10 +201,10 @@ func TestConditions(t *testing.T) {
 				defer client.Close()
 				clients = append(clients, client)
 				if took, err := ping(t, client, 5*time.Second); err != nil {
-					t.Fatalf("before it struck, after %v: %v", took, err)
+					t.Fatalf("before the fault, after %v: %v", took, err)
 				}
 			}
-			if err := on.strike(); err != nil {
+			if err := on.inject(); err != nil {
 				t.Fatal(err)
 			}
 			for i, client := range clients {

@@ -98,10 +98,10 @@ func (c *cluster) measure(ctx context.Context, x cell, duration time.Duration) (
 		return f, err
 	}
 	if !x.condition.isHealthy() {
-		if err := on.strike(); err != nil {
+		if err := on.inject(); err != nil {
 			return f, err
 		}
-		warmUp.name = "struck"
+		warmUp.name = "injected"
 		if _, err := warmUp.run(ctx, lock); err != nil {
 			return f, err
 		}

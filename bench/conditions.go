@@ -45,7 +45,7 @@ var conditions = []condition{
 // contestant's alone.
 func (c *condition) isHealthy() bool { return c.toxic == "" }
 
-// victim is the server that the conditions strike: the one in the middle of the order in which a library might ask.
+// victim is the server that the conditions affect: the one in the middle of the order in which a library might ask.
 const victim = clusterSize / 2
 
 // stage is the servers as contestants reach them in a condition.
@@ -55,7 +55,7 @@ type stage struct {
 	proxy     *toxiproxy.Proxy // nil in the healthy condition
 }
 
-// stage sets the condition up; it begins with strike, and ends with close.
+// stage sets the condition up; it begins with inject, and ends with close.
 func (c *cluster) stage(in *condition) (*stage, error) {
 	s := &stage{addrs: c.addrs(), condition: in}
 	if in.isHealthy() {
@@ -70,7 +70,7 @@ func (c *cluster) stage(in *condition) (*stage, error) {
 	return s, nil
 }
 
-func (s *stage) strike() error {
+func (s *stage) inject() error {
 	if s.proxy == nil {
 		return nil
 	}

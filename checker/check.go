@@ -53,7 +53,7 @@ type Options struct {
 	// still counts as asking. Zero: it asks only between call and return. Whoever asks at the very true time at which
 	// the last one stopped continues the asking in any case.
 	RetryGap time.Duration
-	// Stopping are the names of the faults that keep the process they strike from ending its critical sections. Nil
+	// Stopping are the names of the faults that keep the process they affect from ending its critical sections. Nil
 	// means pause and cut-off.
 	Stopping []string
 	// Initial is the number every resource holds at the start.

@@ -20,7 +20,7 @@ import (
 //	effect read =7 of 1         the resource accepts a read of 7 under grant 1, no operation being named
 //	expire 1                    the window of grant 1 ends
 //	crash c1                    c1 crashes
-//	fault pause c1              a fault strikes c1; "-" is nobody
+//	fault pause c1              a fault is injected into c1; "-" is nobody
 //	step 1 =3                   operation 1 makes a step of its attempt 3
 func script(t testing.TB, text string) history.History {
 	var h history.History

@@ -272,7 +272,7 @@ func runs(o Options) []scenarios.Options {
 // missing says what the scenario is about and does not happen any more in a run; empty if all of it does.
 func (x *Explanation) missing(r *scenarios.Result) string {
 	before := x.Result
-	if left := append(slices.Clone(r.Unstruck), r.Idle...); len(left) > len(before.Unstruck)+len(before.Idle) {
+	if left := append(slices.Clone(r.NotInjected), r.Idle...); len(left) > len(before.NotInjected)+len(before.Idle) {
 		return left[0]
 	}
 	if r.Report.Grants == 0 {

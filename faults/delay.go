@@ -16,7 +16,7 @@ type Delay struct {
 
 var delay = Kind{
 	Name: "delay", New: func() Fault { return new(Delay) },
-	Target: SomeLinks, Takes: []string{"delay"}, Ends: "delay-ends",
+	Target: SomeLinks, Takes: []string{"delay"}, Stalls: 1, Ends: "delay-ends",
 	Draw: func(c Choices, l *Limits) Fault {
 		by, ok := l.upTo(c.For("by", 0), time.Millisecond, l.Budget.Delay)
 		if !ok {

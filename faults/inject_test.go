@@ -79,7 +79,7 @@ func told(f *testField) string {
 // TestInject: every fault of the vocabulary is in the history when it is injected and when it ends, and its cost is in the
 // account.
 func TestInject(t *testing.T) {
-	struck := map[string]bool{"*faults.Promote": true} // see TestPromote
+	injected := map[string]bool{"*faults.Promote": true} // see TestPromote
 	for _, test := range []struct {
 		plan []*Placed
 		want string
@@ -133,7 +133,7 @@ func TestInject(t *testing.T) {
 			if !p.Injected || p.Err != nil {
 				t.Errorf("%T: injected %v, %v", p.Fault, p.Injected, p.Err)
 			}
-			struck[fmt.Sprintf("%T", p.Fault)] = true
+			injected[fmt.Sprintf("%T", p.Fault)] = true
 		}
 		if got := told(f); got != test.want {
 			t.Errorf("got\n%s\nwant\n%s", got, test.want)
@@ -149,7 +149,7 @@ func TestInject(t *testing.T) {
 		}
 	}
 	for _, w := range Vocabulary() {
-		if !struck[fmt.Sprintf("%T", w.New())] {
+		if !injected[fmt.Sprintf("%T", w.New())] {
 			t.Errorf("no test injects %s", w.Name)
 		}
 	}

@@ -23,7 +23,7 @@ const CutOff = "cut-off"
 
 var partition = Kind{
 	Name: "partition", New: func() Fault { return new(Partition) },
-	Target: SomeLinks, Ends: "partition-heals",
+	Target: SomeLinks, Routes: true, Ends: "partition-heals",
 	Draw: func(c Choices, l *Limits) Fault {
 		p := &Partition{Links: l.links(c)}
 		if c.For("for good", 0).Below(8) != 7 {

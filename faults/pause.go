@@ -16,7 +16,7 @@ type Pause struct {
 
 var pause = Kind{
 	Name: "pause", New: func() Fault { return new(Pause) },
-	Target: AnyProcess, Local: true, Takes: []string{"pause"}, Stops: true,
+	Target: AnyProcess, Local: true, Takes: []string{"pause"}, Stalls: 2, Stops: true,
 	Draw: func(c Choices, l *Limits) Fault {
 		length, ok := l.upTo(c.For("for", 0), minStill, l.Budget.Pause)
 		if !ok {

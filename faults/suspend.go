@@ -16,7 +16,7 @@ type Suspend struct {
 
 var suspend = Kind{
 	Name: "suspend", New: func() Fault { return new(Suspend) },
-	Target: OneClient, Local: true, Takes: []string{"suspend"}, Stops: true,
+	Target: OneClient, Local: true, Takes: []string{"suspend"}, Stalls: 1, Stops: true,
 	Draw: func(c Choices, l *Limits) Fault {
 		length, ok := l.upTo(c.For("for", 0), minStill, l.Budget.Suspend)
 		if !ok {

@@ -18,6 +18,11 @@ type Kind struct {
 	Local bool
 	// Takes are the keys of the budget that it takes from; none if it costs availability at the most.
 	Takes []string
+	// Routes says that it only decides which processes reach each other: the arithmetic (Tight) of another kind holds beside it.
+	Routes bool
+	// Stalls is how often, compared with others, a search draws it to make a client late between the look at its lease and
+	// its write; 0 is never.
+	Stalls int
 	// Stops says that a client to which it happens while it holds the lock may not come to release it.
 	Stops bool
 	// Ends is the event at which one of them ends that was in force; empty if there is none.

@@ -1,5 +1,5 @@
 // Package history is the record of one run: what the clients asked and were told, what the library reported, what
-// became of the shared resource, and which faults struck, in the order in which it happened.
+// became of the shared resource, and which faults were injected, in the order in which it happened.
 //
 // A history is what the checkers judge and the reports draw. The tiers model and wire give the same history, byte for
 // byte, for the same scenario and seed; what happens below the library's Node seam is not part of it.
@@ -61,7 +61,7 @@ type Event struct {
 	// Time is true time since the start of the run, in nanoseconds. It never falls along Seq.
 	Time int64 `json:"t"`
 	Kind Kind  `json:"kind"`
-	// Process is the client the event belongs to; for a Fault, the client it strikes, if any.
+	// Process is the client the event belongs to; for a Fault, the client it affects, if any.
 	Process string `json:"process,omitempty"`
 	// Op numbers the operations of a history from 1; Call and Return of one operation share it.
 	Op   int  `json:"op,omitempty"`

@@ -82,7 +82,7 @@ func TestFaultsAreAlike(t *testing.T) {
 		if got, want := sentences(real.History), sentences(simulated.History); got != want {
 			t.Errorf("on tier live\n%s\nin the simulator\n%s", got, want)
 		}
-		if got, want := fmt.Sprint(real.Unstruck), fmt.Sprint(simulated.Unstruck); got != want || len(real.Unstruck) != 1 {
+		if got, want := fmt.Sprint(real.NotInjected), fmt.Sprint(simulated.NotInjected); got != want || len(real.NotInjected) != 1 {
 			t.Errorf("on tier live %s could not happen, in the simulator %s", got, want)
 		}
 	})

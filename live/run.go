@@ -271,7 +271,7 @@ func (r *run) play(ctx context.Context) error {
 	return r.until(ctx, r.start+int64(r.scenario.Duration)/r.speed, r.isOver)
 }
 
-// isOver says that nothing more can happen but that keys and leases end: everybody is done, and everything has struck.
+// isOver says that nothing more can happen but that keys and leases end: everybody is done, and every fault was injected.
 func (r *run) isOver() bool {
 	for _, c := range r.clients {
 		if c.running > 0 {
@@ -366,9 +366,9 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 		case it.Fault == nil:
 			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", it.Client, it.When))
 		case x.fault.Err != nil:
-			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: %v", it.When, x.fault.Err))
+			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: %v", it.When, x.fault.Err))
 		default:
-			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: the moment never came", it.When))
+			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: the moment never came", it.When))
 		}
 		out.Left = append(out.Left, i)
 	}

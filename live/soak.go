@@ -155,7 +155,7 @@ func (r *crewRole) workers(name string) []string {
 	return names
 }
 
-// round has faults strike for a while, ends them, and looks at what came of it.
+// round injects faults for a while, ends them, and looks at what came of it.
 func (s *soak) round(ctx context.Context, length time.Duration) error {
 	s.rounds++
 	s.random = rand.New(rand.NewPCG(s.Seed, uint64(s.rounds)))
@@ -357,14 +357,14 @@ func (s *soak) leave(ctx context.Context) error {
 	return nil
 }
 
-// pauseBetweenFaults is how long after a fault the next one strikes at the most.
+// pauseBetweenFaults is how long after a fault the next one is injected at the most.
 const pauseBetweenFaults = 500 * time.Millisecond
 
 func (s *soak) upTo(d time.Duration) time.Duration {
 	return time.Duration(s.random.Int64N(int64(d) + 1))
 }
 
-// adversity has a fault strike, and sees to the next one.
+// adversity injects a fault, and sees to the next one.
 func (s *soak) adversity() {
 	if s.field.IsHealed() {
 		return
@@ -375,10 +375,10 @@ func (s *soak) adversity() {
 	}
 	ttl := s.Settings.Lock.TTL
 	kind := s.Faults[s.random.IntN(len(s.Faults))]
-	struck := false
+	injected := false
 	inject := func(f faults.Fault) {
 		if f.Inject(s.field) == nil {
-			struck = true
+			injected = true
 		}
 	}
 	process := s.roles[s.random.IntN(len(s.roles))].Name
@@ -415,10 +415,10 @@ func (s *soak) adversity() {
 			inject(&faults.Pause{Process: process, For: 1 + s.upTo(2*ttl)})
 		}
 	case ClientKill:
-		struck = s.killClient(process)
+		injected = s.killClient(process)
 	}
-	if struck {
-		s.result.struck(kind)
+	if injected {
+		s.result.injected(kind)
 	}
 }
 

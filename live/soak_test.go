@@ -119,7 +119,7 @@ func soak(t *tried.T, ctx context.Context, o live.SoakOptions) (*live.Soaked, er
 	o.Round *= t.Slower
 	s, err := live.Soak(ctx, o)
 	if s != nil {
-		t.Logf("%d grants of %d calls, faults %v, taken again within %v of %v, margin %v", s.Grants, s.Calls, s.Struck, s.Takeable.Longest, s.Takeable.Within, s.Margin)
+		t.Logf("%d grants of %d calls, faults %v, taken again within %v of %v, margin %v", s.Grants, s.Calls, s.Injected, s.Takeable.Longest, s.Takeable.Within, s.Margin)
 	}
 	return s, err
 }
@@ -145,10 +145,10 @@ func TestSoak(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantNoProblem(t, s)
-		if s.Rounds != 2 || s.Grants == 0 || len(s.Struck) < 3 || s.Takeable.Times != s.Rounds*s.Options.Locks {
-			t.Errorf("%d rounds, %d grants, faults %v, %d locks taken again: too little", s.Rounds, s.Grants, s.Struck, s.Takeable.Times)
+		if s.Rounds != 2 || s.Grants == 0 || len(s.Injected) < 3 || s.Takeable.Times != s.Rounds*s.Options.Locks {
+			t.Errorf("%d rounds, %d grants, faults %v, %d locks taken again: too little", s.Rounds, s.Grants, s.Injected, s.Takeable.Times)
 		}
-		for _, x := range s.Struck {
+		for _, x := range s.Injected {
 			if each := s.Options.Clients / s.Options.Processes; x.Adversity == live.ClientKill && s.Crashed < x.Times*each {
 				t.Errorf("%d clients were killed in %d processes of %d", s.Crashed, x.Times, each)
 			}
@@ -254,7 +254,7 @@ func TestSoakOfGoroutines(t *testing.T) {
 		if r.Grants == 0 || queued == 0 {
 			t.Errorf("%d grants, %d calls waited in a queue", r.Grants, queued)
 		}
-		for _, x := range r.Struck {
+		for _, x := range r.Injected {
 			if x.Adversity == live.ClientKill && r.Crashed != x.Times*2*8 {
 				t.Errorf("%d crashed in %d processes of two clients with eight goroutines", r.Crashed, x.Times)
 			}

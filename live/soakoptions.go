@@ -20,7 +20,7 @@ var ErrSoak = errors.New("soak")
 type SoakOptions struct {
 	// Settings are the lock, the nodes and the budget; nil is DefaultSoak. The protocol must be redlock.
 	Settings *scenarios.Scenario
-	// Duration is how long faults strike; 2m. What follows each round, when they have ended, is not counted.
+	// Duration is how long faults are injected; 2m. What follows each round, when they have ended, is not counted.
 	Duration time.Duration
 	// Round is after how long the faults end, and everything is looked at; 20s.
 	Round time.Duration
@@ -33,7 +33,7 @@ type SoakOptions struct {
 	Locks int
 	// Seed is what faults and work are drawn from. It does not repeat a run, which real processes and time are part of.
 	Seed uint64
-	// Faults are the kinds that strike; nil is all that the settings allow.
+	// Faults are the kinds that are injected; nil is all that the settings allow.
 	Faults []Adversity
 	// Stop, once closed, ends the faults early.
 	Stop <-chan struct{}
@@ -43,10 +43,10 @@ type SoakOptions struct {
 	Client []string
 }
 
-// Adversity is a kind of fault that strikes in a soak.
+// Adversity is a kind of fault that is injected in a soak.
 type Adversity string
 
-// The kinds of faults. All last for a random time; those of nodes strike one of them mostly, sometimes all.
+// The kinds of faults. All last for a random time; those of nodes affect one of them mostly, sometimes all.
 const (
 	NodeKill    Adversity = "node-kill"    // kill −9; it comes back with what is on its disk
 	PowerLoss   Adversity = "power-loss"   // also what was not fsynced is lost, and connections get no answer

@@ -30,8 +30,8 @@ type Soaked struct {
 	// the next grant of the lock: the drift allowance at least, where clocks agree. HasMargin says that there was such a grant.
 	Margin    time.Duration
 	HasMargin bool
-	// Struck is how often each kind of fault struck, in the order of Adversities.
-	Struck []Struck
+	// Injected is how often each kind of fault was injected, in the order of Adversities.
+	Injected []Injected
 	// Takeable is how long after the faults had ended each lock was taken again, Cleared how long after everybody was done
 	// no key of a lock was left.
 	Takeable, Cleared Bounded
@@ -45,8 +45,8 @@ type Soaked struct {
 	kept    bool // it has a problem
 }
 
-// Struck is how often a kind of fault struck.
-type Struck struct {
+// Injected is how often a kind of fault was injected.
+type Injected struct {
 	Adversity Adversity
 	Times     int
 }
@@ -82,14 +82,14 @@ func (s *Soaked) problem(c scenarios.Class, format string, args ...any) {
 	s.Problems = append(s.Problems, scenarios.Problem{Class: c, Text: fmt.Sprintf(format, args...)})
 }
 
-func (s *Soaked) struck(a Adversity) {
-	for i := range s.Struck {
-		if s.Struck[i].Adversity == a {
-			s.Struck[i].Times++
+func (s *Soaked) injected(a Adversity) {
+	for i := range s.Injected {
+		if s.Injected[i].Adversity == a {
+			s.Injected[i].Times++
 			return
 		}
 	}
-	s.Struck = append(s.Struck, Struck{a, 1})
+	s.Injected = append(s.Injected, Injected{a, 1})
 }
 
 // add adds a round, whose faults ended at a moment, and what the checkers say of it.
@@ -188,10 +188,10 @@ func isTaker(e *history.Event) bool { return strings.HasSuffix(e.Process, "-"+e.
 func (s *Soaked) finish() {
 	slices.Sort(s.Waits)
 	order := Adversities()
-	slices.SortFunc(s.Struck, func(a, b Struck) int {
+	slices.SortFunc(s.Injected, func(a, b Injected) int {
 		return slices.Index(order, a.Adversity) - slices.Index(order, b.Adversity)
 	})
-	if len(s.Options.Faults) > 0 && len(s.Struck) == 0 {
-		s.problem(scenarios.NotTested, "no fault struck")
+	if len(s.Options.Faults) > 0 && len(s.Injected) == 0 {
+		s.problem(scenarios.NotTested, "no fault was injected")
 	}
 }

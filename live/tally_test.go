@@ -70,7 +70,7 @@ func TestTallyTakeable(t *testing.T) {
 	}
 }
 
-// A soak in which no fault struck, though some were to, shows nothing.
+// A soak in which no fault was injected, though some were to be, shows nothing.
 func TestTallyOfNothing(t *testing.T) {
 	s := &Soaked{Options: SoakOptions{Faults: Adversities()}}
 	if s.finish(); s.OK() || !s.Has(scenarios.NotTested) || s.Has(scenarios.Safety) {

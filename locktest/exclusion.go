@@ -128,7 +128,7 @@ const shrinkRuns = 3000
 
 // tell makes the experiment as small as it gets and tells of it.
 func (f *failure) tell() (string, error) {
-	s, err := f.struck(f.scenario)
+	s, err := f.happened(f.scenario)
 	if err != nil {
 		return "", err
 	}
@@ -146,7 +146,7 @@ func (f *failure) tell() (string, error) {
 		return "", err
 	}
 	// If the runs did not suffice, what is left may end too early for some of it.
-	if small, err = f.struck(small); err != nil {
+	if small, err = f.happened(small); err != nil {
 		return "", err
 	}
 	if f.lock == nil {
@@ -176,8 +176,8 @@ func (f *failure) tell() (string, error) {
 	return fmt.Sprintf("%s\nthe file to keep:\n\n%s", text, file), nil
 }
 
-// struck is a scenario without what did not happen in it, which changes nothing else.
-func (f *failure) struck(s *scenarios.Scenario) (*scenarios.Scenario, error) {
+// happened is a scenario without what did not happen in it, which changes nothing else.
+func (f *failure) happened(s *scenarios.Scenario) (*scenarios.Scenario, error) {
 	out, err := scenarios.Run(s, f.options())
 	if err != nil {
 		return nil, err

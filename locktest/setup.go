@@ -32,7 +32,7 @@ type Setup struct {
 	// Lock, if not nil, makes each client's lock, instead of the protocol that the settings name. It is handed what a lock
 	// in the simulator may use: Env.Nodes are the client's driver.Nodes, Env.Redis its Redis commands for a lock that is not
 	// made of those, and Env has its clock, its tasks and its random bytes; see protocols.Host. It calls Env.Believe when
-	// it grants or extends, and may call Env.Step, for moments at which faults can strike and for the story.
+	// it grants or extends, and may call Env.Step, for moments at which faults can be injected and for the story.
 	//
 	// The simulator runs one thing at a time, in virtual time. A lock that reads the system's clock, starts goroutines or
 	// opens connections of its own cannot be tested like this; one that does the same through the Env can. A run that

@@ -86,7 +86,7 @@ var everything = reach.Run{
 	Counts: sim.Counts{Batches: 1, UnknownScripts: 1, Notified: 1, Unheard: 1},
 	Used:   faults.Used{Restarts: []faults.Amnesia{{Node: "A", Counters: true}}},
 	Report: &checker.Report{Compared: checker.Compared{Holds: 1, Updates: 1}},
-	Placed: []string{"kill", "pause"}, Struck: []string{"kill"}, Awaited: []string{"granted", "restart"}, Fired: []string{"granted"},
+	Placed: []string{"kill", "pause"}, Injected: []string{"kill"}, Awaited: []string{"granted", "restart"}, Fired: []string{"granted"},
 }
 
 func TestOf(t *testing.T) {
@@ -165,7 +165,7 @@ func TestCounts(t *testing.T) {
 		return names
 	}
 	if got := names(sum.Never(reach.Fault, nil)); !slices.Equal(got, []string{"pause"}) {
-		t.Errorf("faults that never struck: %v", got)
+		t.Errorf("faults that were never injected: %v", got)
 	}
 	if got := names(sum.Never(reach.Trigger, nil)); !slices.Equal(got, []string{"restart"}) {
 		t.Errorf("moments that never came: %v", got)

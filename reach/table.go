@@ -22,7 +22,7 @@ type Kind string
 const (
 	// Step is a step of the library's algorithm, or a combination of steps.
 	Step Kind = "step"
-	// Fault is a kind of fault that struck, and Effect one without which the same run was another.
+	// Fault is a kind of fault that was injected, and Effect one without which the same run was another.
 	Fault  Kind = "fault"
 	Effect Kind = "effect"
 	// Trigger is a moment that something was placed at and that came.
@@ -71,8 +71,8 @@ type Run struct {
 	Counts  sim.Counts
 	Report  *checker.Report
 	Used    faults.Used
-	// Struck and Fired are the kinds of the faults that struck, and the events of the moments that came.
-	Struck, Fired []string
+	// Injected and Fired are the kinds of the faults that were injected, and the events of the moments that came.
+	Injected, Fired []string
 	// Placed and Awaited are the same of all that were in the timeline.
 	Placed, Awaited []string
 }
@@ -82,7 +82,7 @@ var Table = sync.OnceValue(func() []Entry {
 	all := slices.Concat(algorithm(), features(), rules())
 	for _, k := range faults.Vocabulary() {
 		all = append(all,
-			Entry{Kind: Fault, Name: k.Name, What: "it struck", reached: func(l *look) bool { return slices.Contains(l.Struck, k.Name) }},
+			Entry{Kind: Fault, Name: k.Name, What: "it was injected", reached: func(l *look) bool { return slices.Contains(l.Injected, k.Name) }},
 			Entry{Kind: Effect, Name: k.Name, What: "the run is another one without it", reached: func(*look) bool { return false }})
 	}
 	for _, name := range moments() {

@@ -53,7 +53,7 @@ func TestTallyWithoutEffects(t *testing.T) {
 		if err := tally.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Contains(b.String(), "0 of 1 faults made a difference; never: kill"); said == noEffects || !strings.Contains(b.String(), "1 of 2 faults struck; never: pause") {
+		if said := strings.Contains(b.String(), "0 of 1 faults made a difference; never: kill"); said == noEffects || !strings.Contains(b.String(), "1 of 2 faults injected; never: pause") {
 			t.Errorf("%t: %s", noEffects, &b)
 		}
 	}

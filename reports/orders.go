@@ -19,9 +19,9 @@ type Orders struct {
 
 // OrdersWorld is a small world.
 type OrdersWorld struct {
-	// Name says what the clients do, and Strike what may go wrong at any moment.
-	Name   string `json:"name"`
-	Strike string `json:"strike"`
+	// Name says what the clients do, and Fault what may go wrong at any moment.
+	Name  string `json:"name"`
+	Fault string `json:"fault"`
 	// Levels are those with messages late never, at most once, at most twice and so on.
 	Levels []OrdersLevel `json:"levels"`
 }
@@ -34,9 +34,9 @@ type OrdersLevel struct {
 	Runs     int `json:"runs"`
 	Cut      int `json:"cut"`
 	Distinct int `json:"distinct"`
-	// NotTested is in how many of Runs nobody was granted the lock, and Struck in how many the fault struck.
+	// NotTested is in how many of Runs nobody was granted the lock, and Injected in how many the fault was injected.
 	NotTested int `json:"not_tested"`
-	Struck    int `json:"struck"`
+	Injected  int `json:"injected"`
 	// Longest is the largest number of steps of a run.
 	Longest int `json:"longest"`
 	// Violations are within the budget, and BeyondViolations beyond it.
@@ -58,9 +58,9 @@ type OrdersViolation struct {
 func NewOrders(worlds []*orders.World, partial bool) Orders {
 	form := Orders{Tally: orders.Reached(worlds), Worlds: []OrdersWorld{}, Partial: partial}
 	for _, w := range worlds {
-		world := OrdersWorld{w.Name, w.Strike, []OrdersLevel{}}
+		world := OrdersWorld{w.Name, w.Fault, []OrdersLevel{}}
 		for late, r := range w.Levels {
-			l := OrdersLevel{late, r.Complete, r.Runs, r.Cut, r.Distinct, r.NotTested, r.Struck, r.Longest, r.Violations, r.BeyondViolations, nil}
+			l := OrdersLevel{late, r.Complete, r.Runs, r.Cut, r.Distinct, r.NotTested, r.Injected, r.Longest, r.Violations, r.BeyondViolations, nil}
 			if r.First != nil {
 				l.First = &OrdersViolation{r.First.Kinds, r.First.Beyond, OrderSteps(r.First.Steps)}
 			}

@@ -130,10 +130,10 @@ func (e *Expect) all() *ExpectOn {
 	return on
 }
 
-// struckBeforeHealing refuses a fault that strikes when the faults are healed.
-func (c *check) struckBeforeHealing(i *Item) {
+// beforeHealing refuses a fault that is placed when the faults are healed.
+func (c *check) beforeHealing(i *Item) {
 	if heal := c.s.Heal; heal != nil && i.When.After == nil && i.When.At >= *heal {
-		c.d.Errorf(child(i.node, "at"), i.When.At.String(), nil, "all faults are healed at %v, and none strikes from then on", *heal)
+		c.d.Errorf(child(i.node, "at"), i.When.At.String(), nil, "all faults are healed at %v, and none is injected from then on", *heal)
 	}
 }
 

@@ -164,8 +164,8 @@ func TestBadBounds(t *testing.T) {
 		"heal: 20s\n" + ok + "}":                                               "x.yaml:10:7: heal: must be after the beginning and before the end, at 20s",
 		"heal: 15s\n" + ok + ", after-healing: {at-most: 5s}}":                 "expect.after-healing: the run ends 5s after the healing",
 		"heal: 15s\n" + ok + ", after-healing: {at-least: 2s, at-most: 1s}}":   "expect.after-healing: at-least must not be negative",
-		"  - {at: 16s, fault: {reset: {}}}\nheal: 15s\n" + ok + "}":            "x.yaml:10:10: timeline[2].at: all faults are healed at 15s, and none strikes from then on",
-		"  - {at: 15s, fault: {reset: {}}}\nheal: 15s\n" + ok + "}":            "timeline[2].at: all faults are healed at 15s, and none strikes from then on",
+		"  - {at: 16s, fault: {reset: {}}}\nheal: 15s\n" + ok + "}":            "x.yaml:10:10: timeline[2].at: all faults are healed at 15s, and none is injected from then on",
+		"  - {at: 15s, fault: {reset: {}}}\nheal: 15s\n" + ok + "}":            "timeline[2].at: all faults are healed at 15s, and none is injected from then on",
 		"  - {at: 16s, client: a, do: [lock, unlock]}\nheal: 15s\n" + ok + "}": "",
 	} {
 		_, err := scenarios.Parse("x.yaml", []byte(strings.TrimPrefix(quiet, "\n")+text+"\n"))
@@ -179,7 +179,7 @@ func TestBadBounds(t *testing.T) {
 	}
 }
 
-// A fault that waits for an event does not strike after the healing, and the run says so.
+// A fault that waits for an event is not injected after the healing, and the run says so.
 func TestFaultsAfterTheHealing(t *testing.T) {
 	all, err := scenarios.Parse("x.yaml", []byte(quiet+`  - {after: {client: b, event: acquire-done}, fault: {crash: {client: b}}}
 heal: 500ms

@@ -258,7 +258,7 @@ func (c *check) item(i *Item) {
 		})
 		return
 	}
-	c.struckBeforeHealing(i)
+	c.beforeHealing(i)
 	for _, p := range i.Fault.Check(names) {
 		c.d.Errorf(fieldOf(i.body, p.Field), p.Word, p.Valid, "%s", p.Text)
 	}

@@ -44,7 +44,7 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 		}, []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.LostUpdate}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			grants, struck := 0, 0
+			grants, injected := 0, 0
 			for seed := range seeds(300, 30) {
 				s := search.Anything(seed)
 				without(s, taking("clock-rate", "suspend")...)
@@ -72,12 +72,12 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 				grants += report.Grants
 				for i := range out.History {
 					if e := &out.History[i]; slices.Contains([]string{"kill", "pause", faults.CutOff}, e.Name) {
-						struck++
+						injected++
 					}
 				}
 			}
-			if grants < 100 || struck == 0 {
-				t.Errorf("%d grants, %d faults", grants, struck)
+			if grants < 100 || injected == 0 {
+				t.Errorf("%d grants, %d faults", grants, injected)
 			}
 		})
 	}

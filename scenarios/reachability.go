@@ -19,7 +19,7 @@ func (r *Result) Reached() *reach.Run {
 			}
 		}
 		if item.Fault != nil {
-			add(&run.Placed, &run.Struck, item.Kind)
+			add(&run.Placed, &run.Injected, item.Kind)
 		}
 		if item.When.After != nil {
 			add(&run.Awaited, &run.Fired, item.When.After.Event)

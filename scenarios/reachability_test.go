@@ -51,7 +51,7 @@ func addReached(mu *sync.Mutex, counts *reach.Counts, s *scenarios.Scenario, tie
 	mu.Lock()
 	defer mu.Unlock()
 	counts.Add(facts, run)
-	for _, kind := range run.Struck {
+	for _, kind := range run.Injected {
 		if tier != scenarios.Model || counts.Reached(reach.Effect, kind) > 0 {
 			continue
 		}

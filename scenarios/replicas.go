@@ -29,7 +29,7 @@ func (n Nodes) replicas() map[string][]string {
 	return by
 }
 
-// Processes are those that faults can strike.
+// Processes are those that faults can be injected into.
 func (s *Scenario) Processes() faults.Names {
 	p, _ := protocols.Find(string(s.Lock.Protocol))
 	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: p.Agree}

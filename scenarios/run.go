@@ -74,8 +74,8 @@ type Outcome struct {
 	Used faults.Used
 	// Counts are what happened below the seams of the library.
 	Counts sim.Counts
-	// Unstruck are the faults of the timeline that did not happen, and why not.
-	Unstruck []string
+	// NotInjected are the faults of the timeline that did not happen, and why not.
+	NotInjected []string
 	// Idle are the items of the timeline in which a client was to start and did not.
 	Idle []string
 	// Left are the indices of all these items in the timeline, ascending.
@@ -177,16 +177,16 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		case placed == nil:
 			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", item.Client, item.When))
 		case placed.Err != nil:
-			out.Unstruck = append(out.Unstruck, fmt.Sprintf("%v: %v", placed.When, placed.Err))
+			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: %v", placed.When, placed.Err))
 		default:
-			out.Unstruck = append(out.Unstruck, NeverCame(item))
+			out.NotInjected = append(out.NotInjected, NeverCame(item))
 		}
 		out.Left = append(out.Left, i)
 	}
 	return out, nil
 }
 
-// NeverCame is what Outcome.Unstruck says of a fault that waited for a moment to which the run did not come.
+// NeverCame is what Outcome.NotInjected says of a fault that waited for a moment to which the run did not come.
 func NeverCame(item *Item) string { return fmt.Sprintf("%v: the moment never came", item.When) }
 
 // asError is what was panicked with, if it is an error.

@@ -133,34 +133,35 @@ func violations(r checker.Report) []checker.Kind {
 // time and the second client asks at the right moment.
 func formula(r *Result, kind string) (time.Duration, string) {
 	w := r.Witness()
-	asked, struck := time.Duration(-1), time.Duration(-1)
+	asked, injected := time.Duration(-1), time.Duration(-1)
 	for i := range r.History {
 		e := &r.History[i]
 		if asked < 0 && e.Kind == history.Call && e.Func == history.Acquire && e.Resource == w.Resource {
 			asked = time.Duration(e.Time)
 		}
-		if struck < 0 && e.Kind == history.Fault && e.Name == kind && e.Node != "" {
-			struck = time.Duration(e.Time)
+		if injected < 0 && e.Kind == history.Fault && e.Name == kind && e.Node != "" {
+			injected = time.Duration(e.Time)
 		}
 	}
-	if r.Scenario.Lock.Protocol != "redlock" || w.Kind != checker.LeaseOverlap || asked < 0 || struck < asked || r.hasMoreThan(kind) {
+	if r.Scenario.Lock.Protocol != "redlock" || w.Kind != checker.LeaseOverlap || asked < 0 || injected < asked || r.hasMoreThan(kind) {
 		return 0, ""
 	}
 	k, _ := faults.Find(kind)
 	if k.Tight == nil {
 		return 0, ""
 	}
-	return k.Tight(faults.Schedule{TTL: r.Scenario.Lock.TTL, Asked: asked, Injected: struck, Until: time.Duration(w.Windows[0].To)})
+	return k.Tight(faults.Schedule{TTL: r.Scenario.Lock.TTL, Asked: asked, Injected: injected, Until: time.Duration(w.Windows[0].To)})
 }
 
-// hasMoreThan says whether more than one moment decides, or faults of other kinds do as well, but for partitions, which
-// only choose the nodes.
+// hasMoreThan says whether more than one moment decides, or faults of other kinds do as well, but for those that only
+// decide which nodes a client reaches.
 func (r *Result) hasMoreThan(kind string) bool {
 	var moment *faults.Trigger
 	for i := range r.Scenario.Timeline {
 		item := &r.Scenario.Timeline[i]
+		of, _ := faults.Find(item.Kind)
 		switch {
-		case item.Fault == nil || item.Kind == "partition":
+		case item.Fault == nil || of.Routes:
 		case item.Kind != kind || moment != nil && moment.String() != item.When.String():
 			return true
 		default:

@@ -15,7 +15,7 @@ import (
 func TestStoppedAtEveryStep(t *testing.T) {
 	do := []scenarios.Step{{Kind: scenarios.LockStep, For: time.Minute}, {Kind: scenarios.RenewStep, For: 3 * time.Second}, {Kind: scenarios.ExtendStep, For: 2 * time.Second},
 		{Kind: scenarios.UpdateStep}, {Kind: scenarios.UnlockStep}}
-	struck := map[string]bool{}
+	injected := map[string]bool{}
 	for _, step := range redlock.Steps() {
 		for nth := 1; nth <= 3; nth++ {
 			for _, fault := range []faults.Fault{&faults.Crash{Client: "a"}, &faults.Pause{Process: "a", For: 3 * time.Second}} {
@@ -27,8 +27,8 @@ func TestStoppedAtEveryStep(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(out.Unstruck) == 0 {
-					struck[step.String()] = true
+				if len(out.NotInjected) == 0 {
+					injected[step.String()] = true
 				}
 				report, err := checker.Check(out.History, checker.Options{End: checker.Instant(s.Duration)})
 				if err != nil {
@@ -42,7 +42,7 @@ func TestStoppedAtEveryStep(t *testing.T) {
 			}
 		}
 	}
-	if len(struck) < 12 {
-		t.Errorf("only %v were struck", struck)
+	if len(injected) < 12 {
+		t.Errorf("only %v had a fault injected", injected)
 	}
 }

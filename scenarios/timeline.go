@@ -9,7 +9,7 @@ import (
 	"redlocksim/internal/strictyaml"
 )
 
-// Item is one entry of a timeline: at a moment, a client starts to do something or a fault strikes.
+// Item is one entry of a timeline: at a moment, a client starts to do something or a fault is injected.
 type Item struct {
 	When faults.Trigger
 	// Client does the steps of Do, Repeat times, in each of so many Goroutines of its own.
@@ -20,7 +20,7 @@ type Item struct {
 	Repeat   int
 	// Goroutines is 0 for a single one.
 	Goroutines int
-	// Fault strikes, if it is not nil. Kind is its name.
+	// Fault is injected, if it is not nil. Kind is its name.
 	Kind  string
 	Fault faults.Fault
 

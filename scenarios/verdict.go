@@ -42,7 +42,7 @@ type Result struct {
 	Report checker.Report
 	// Findings are the kinds found, in the checker's order.
 	Findings Findings
-	// NotTested says what did not take place of what the run was to test: a fault that did not strike, a client that did not
+	// NotTested says what did not take place of what the run was to test: a fault that was not injected, a client that did not
 	// start, something that had to be reached, contention at all. Nil if everything did; else the run is no evidence that
 	// the lock is safe.
 	NotTested []string
@@ -258,7 +258,7 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 // notTested says what did not take place of what a run was to test.
 func (s *Scenario) notTested(out *Outcome, report checker.Report) []string {
 	missing := s.Expect.missed(out.History)
-	for _, text := range append(slices.Clone(out.Unstruck), out.Idle...) {
+	for _, text := range append(slices.Clone(out.NotInjected), out.Idle...) {
 		missing = append(missing, "the timeline was not carried out: "+text)
 	}
 	if why := report.NotTested(); why != "" {

@@ -96,7 +96,7 @@ func (s Space) redraw(x *scenarios.Scenario, c faults.Choices) {
 	}
 }
 
-// move has a fault strike at another moment: somewhat earlier or later, or at any.
+// move places a fault at another moment: somewhat earlier or later, or at any.
 func (s Space) move(x *scenarios.Scenario, c faults.Choices) {
 	at, ok := aFault(x, c)
 	if !ok {

@@ -23,7 +23,7 @@ func (x *explorer) effects(trials []trial) error {
 				break
 			}
 			t := &trials[i]
-			if !slices.Contains(t.run.Struck, k.Name) {
+			if !slices.Contains(t.run.Injected, k.Name) {
 				continue
 			}
 			tries++

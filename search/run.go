@@ -41,7 +41,7 @@ func (s Space) try(c Candidate, buffer *history.History) (trial, error) {
 		kinds: Violations(r), notTested: r.Report.NotTested() != ""}
 	run := r.Reached()
 	t.reached = reach.Of(run)
-	t.run = &reach.Run{Placed: run.Placed, Struck: run.Struck, Awaited: run.Awaited, Fired: run.Fired} // the history's memory is used again
+	t.run = &reach.Run{Placed: run.Placed, Injected: run.Injected, Awaited: run.Awaited, Fired: run.Fired} // the history's memory is used again
 	if len(t.kinds) > 0 {
 		t.history = history.Hash(r.History)
 	}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -98,7 +99,7 @@ func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits 
 	return l
 }
 
-// moment draws a time, or a step of the algorithm, so that faults strike between any two of them.
+// moment draws a time, or a step of the algorithm, so that faults are injected between any two of them.
 func (s Space) moment(c faults.Choices, clients []string) faults.Trigger {
 	kind, steps := c.For("kind", 0).Below(4), stepsOf()[s.Base.Lock.Protocol]
 	switch {
@@ -193,11 +194,12 @@ func (s Space) lingers(c faults.Choices) bool {
 // stopped draws what stops a client that lingers between its look at the lease and its write; none now and then.
 func (s Space) stopped(x *scenarios.Scenario, client string, c faults.Choices) []scenarios.Item {
 	when := faults.Trigger{After: &faults.Moment{Event: faults.Checked, Client: client, Nth: int(1 + c.For("nth", 0).Below(2))}}
-	kind := faults.OneOf(c.For("kind", 0), "", "pause", "pause", "suspend", "delay")
-	k, ok := faults.Find(kind)
-	if !ok {
+	stalls := stalls()
+	n := c.For("kind", 0).Below(int64(1 + len(stalls)))
+	if n == 0 {
 		return nil
 	}
+	k := stalls[n-1]
 	limits := s.about(x, when)
 	limits.Focus = []string{client}
 	f := k.Draw(c.For("fault", 0), limits)
@@ -206,6 +208,18 @@ func (s Space) stopped(x *scenarios.Scenario, client string, c faults.Choices) [
 	}
 	return []scenarios.Item{{When: when, Kind: k.Name, Fault: f}}
 }
+
+// stalls are the kinds of faults that make a client late between its look at the lease and its write, each as often as it
+// says, those that happen to the client itself first.
+var stalls = sync.OnceValue(func() (all []faults.Kind) {
+	for _, k := range faults.Vocabulary() {
+		for range k.Stalls {
+			all = append(all, k)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b faults.Kind) int { return cmp.Compare(b.Target, a.Target) })
+	return all
+})
 
 // place draws what an item locks, where there are several resources: one of them or, with a protocol that can, now and then
 // two as one lock.
@@ -242,7 +256,7 @@ func Families(x *scenarios.Scenario) []string {
 	return slices.Compact(all)
 }
 
-// family is the name of a fault, and whom it strikes where that makes it another one: a node whose clock jumps forgets
+// family is the name of a fault, and whom it affects where that makes it another one: a node whose clock jumps forgets
 // locks, a client whose clock jumps believes in them.
 func family(x *scenarios.Scenario, item *scenarios.Item) string {
 	switch k, _ := faults.Find(item.Kind); {

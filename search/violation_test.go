@@ -53,7 +53,7 @@ func TestShrinkStaysWithinTheBudget(t *testing.T) {
 			t.Error("the scenario has changed")
 		}
 	}
-	// Nothing is left to the passes of shrinking: what does not strike is taken out before.
+	// Nothing is left to the passes of shrinking: what was not injected is taken out before.
 	if f, done, err := (Violation{Scenario: jump(t, "10s"), Kind: checker.LeaseOverlap}).Shrink(t.Context(), 1); err != nil || !done || f.Faults != 2 {
 		t.Errorf("with a single run: %v, done is %v, %+v", err, done, f)
 	}

@@ -108,8 +108,8 @@ func absent(attack string, r *scenarios.Result) string {
 		return ""
 	}
 	switch {
-	case len(r.Unstruck)+len(r.Idle) > 0:
-		return fmt.Sprintf("its timeline was not carried out: %v%v", r.Unstruck, r.Idle)
+	case len(r.NotInjected)+len(r.Idle) > 0:
+		return fmt.Sprintf("its timeline was not carried out: %v%v", r.NotInjected, r.Idle)
 	case attack == "clocks":
 		return inOrder(holder+" acquire-done", second+" acquire-called", second+" acquire-done")
 	case attack == "restart", attack == "split":

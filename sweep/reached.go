@@ -13,8 +13,8 @@ import (
 // effectTries bounds how many runs are made again without a kind of fault, to see whether it does anything.
 const effectTries = 2
 
-// struck is a run in which a fault of some kind struck.
-type struck struct {
+// injected is a run in which a fault of some kind was injected.
+type injected struct {
 	// point is the settings, and number which of the runs there it was.
 	point    string
 	number   int
@@ -22,11 +22,11 @@ type struck struct {
 	seed     uint64
 }
 
-// survey is what runs reached, and of each kind of fault the first runs, by their points, in which it struck. What surveys
+// survey is what runs reached, and of each kind of fault the first runs, by their points, in which it was injected. What surveys
 // add up to does not depend on the order in which they do.
 type survey struct {
-	tally  reach.Tally
-	struck map[string][]struck
+	tally    reach.Tally
+	injected map[string][]injected
 }
 
 // add takes in a run, the number-th at a point.
@@ -37,20 +37,20 @@ func (s *survey) add(at []Setting, number int, r *scenarios.Result) {
 		return
 	}
 	point := strings.Join(words(at), "\x00")
-	for _, kind := range run.Struck {
-		s.keep(kind, struck{point, number, r.Scenario, r.Seed})
+	for _, kind := range run.Injected {
+		s.keep(kind, injected{point, number, r.Scenario, r.Seed})
 	}
 }
 
-func (s *survey) keep(kind string, all ...struck) {
-	if s.struck == nil {
-		s.struck = map[string][]struck{}
+func (s *survey) keep(kind string, all ...injected) {
+	if s.injected == nil {
+		s.injected = map[string][]injected{}
 	}
-	kept := append(s.struck[kind], all...)
-	order := func(a, b struck) int { return cmp.Or(cmp.Compare(a.point, b.point), cmp.Compare(a.number, b.number)) }
+	kept := append(s.injected[kind], all...)
+	order := func(a, b injected) int { return cmp.Or(cmp.Compare(a.point, b.point), cmp.Compare(a.number, b.number)) }
 	slices.SortFunc(kept, order)
-	kept = slices.CompactFunc(kept, func(a, b struck) bool { return order(a, b) == 0 })
-	s.struck[kind] = kept[:min(len(kept), effectTries)]
+	kept = slices.CompactFunc(kept, func(a, b injected) bool { return order(a, b) == 0 })
+	s.injected[kind] = kept[:min(len(kept), effectTries)]
 }
 
 // gathering adds up the surveys of points that several workers run at a time. The zero gathering is ready.
@@ -63,7 +63,7 @@ func (g *gathering) add(other *survey) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.sum.tally.Merge(other.tally)
-	for kind, all := range other.struck {
+	for kind, all := range other.injected {
 		g.sum.keep(kind, all...)
 	}
 }
@@ -71,7 +71,7 @@ func (g *gathering) add(other *survey) {
 // reached is what all runs reached. It makes runs again, to see which kinds of faults made a difference.
 func (g *gathering) reached() (reach.Tally, error) {
 	t := g.sum.tally
-	for kind, all := range g.sum.struck { // the kinds are counted each by itself
+	for kind, all := range g.sum.injected { // the kinds are counted each by itself
 		for _, s := range all {
 			is, err := scenarios.IsEffective(s.scenario, s.seed, kind)
 			if err != nil {

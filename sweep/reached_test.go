@@ -9,7 +9,7 @@ import (
 
 // However many points there are, and in whatever order they come, the same few runs are kept of each kind of fault.
 func TestSurveysInAnyOrder(t *testing.T) {
-	want := map[string][]struck{
+	want := map[string][]injected{
 		"kill":  {{point: "00", number: 0}, {point: "00", number: 1}},
 		"pause": {{point: "07", number: 3}, {point: "14", number: 3}},
 	}
@@ -19,15 +19,15 @@ func TestSurveysInAnyOrder(t *testing.T) {
 			s := &survey{}
 			point := fmt.Sprintf("%02d", i)
 			for number := range 4 {
-				s.keep("kill", struck{point: point, number: number})
+				s.keep("kill", injected{point: point, number: number})
 			}
 			if i%7 == 0 && i > 0 {
-				s.keep("pause", struck{point: point, number: 3})
+				s.keep("pause", injected{point: point, number: 3})
 			}
 			g.add(s)
 		}
-		if !reflect.DeepEqual(g.sum.struck, want) {
-			t.Errorf("seed %d: %+v", seed, g.sum.struck)
+		if !reflect.DeepEqual(g.sum.injected, want) {
+			t.Errorf("seed %d: %+v", seed, g.sum.injected)
 		}
 	}
 }

@@ -42,8 +42,8 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 		t.Fatal(err)
 	}
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		struck := 0
-		for try := 0; try < 20 && struck < 2; try++ {
+		interrupted := 0
+		for try := 0; try < 20 && interrupted < 2; try++ {
 			if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 			_ = cmd.Process.Signal(signal) // it may be over
 			<-ended
 			if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == signal {
-				struck++
+				interrupted++
 			} else if code := cmd.ProcessState.ExitCode(); code != exitOK {
 				t.Fatalf("%v: exit code %d\n%s", signal, code, &said)
 			}
@@ -85,7 +85,7 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 				t.Errorf("%v: the file has %d bytes of %d", signal, len(there), len(whole))
 			}
 		}
-		if struck == 0 {
+		if interrupted == 0 {
 			t.Errorf("not tested: every command was over before %v", signal)
 		}
 	}

@@ -182,14 +182,14 @@ func tellSoak(w io.Writer, s *live.Soaked, took time.Duration) error {
 	}
 	fmt.Fprintf(b, "clients    %s in %d processes, on %d locks, seed %d\n", clients, o.Processes, o.Locks, o.Seed)
 	fmt.Fprintf(b, "ran        %v, %d rounds, %d events judged\n", took.Round(100*time.Millisecond), s.Rounds, s.Events)
-	var struck []string
-	for _, x := range s.Struck {
-		struck = append(struck, fmt.Sprintf("%s %d", x.Adversity, x.Times))
+	var injected []string
+	for _, x := range s.Injected {
+		injected = append(injected, fmt.Sprintf("%s %d", x.Adversity, x.Times))
 	}
-	if struck == nil {
-		struck = []string{"none"}
+	if injected == nil {
+		injected = []string{"none"}
 	}
-	fmt.Fprintf(b, "faults     %s; %d clients were killed\n", strings.Join(struck, ", "), s.Crashed)
+	fmt.Fprintf(b, "faults     %s; %d clients were killed\n", strings.Join(injected, ", "), s.Crashed)
 	fmt.Fprintf(b, "grants     %d of %d calls, with %d attempts; %d extensions, %d leases ran out\n", s.Grants, s.Calls, s.Attempts, s.Extensions, s.RanOut)
 	round := func(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
 	fmt.Fprintf(b, "waits      p50 %v, p90 %v, p99 %v, longest %v\n", round(s.Wait(0.5)), round(s.Wait(0.9)), round(s.Wait(0.99)), round(s.Wait(1)))

@@ -233,7 +233,7 @@ func (s *suite) simulate(cmd *cobra.Command, on []scenarios.Tier) error {
 // effects looks for a run that each kind of fault made a difference to.
 func (s *suite) effects() error {
 	for _, r := range s.results {
-		for _, kind := range r.Reached().Struck {
+		for _, kind := range r.Reached().Injected {
 			if r.Tier != scenarios.Model || s.reached.Reached.Reached(reach.Effect, kind) > 0 {
 				continue
 			}

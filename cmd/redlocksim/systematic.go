@@ -110,7 +110,7 @@ func placements(w io.Writer, s *systematic.Summary, o systematicOptions) error {
 	part := func(name string, p *systematic.Part) {
 		fmt.Fprintf(w, "%-10s %v; %d made a difference\n", name, p, p.Different)
 		if n := p.NotTested; n.Sum() > 0 {
-			fmt.Fprintf(w, "           %d not tested: %d whose event never came, %d with nothing to hit, %d in which too little happened\n", n.Sum(), n.Missed, n.Unstruck, n.Idle)
+			fmt.Fprintf(w, "           %d not tested: %d whose event never came, %d with nothing to hit, %d in which too little happened\n", n.Sum(), n.Missed, n.NotInjected, n.Idle)
 		}
 		fmt.Fprintf(w, "           %d violate within the budget, %d beyond it\n", p.Violations, p.Beyond)
 	}
@@ -194,7 +194,7 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 
 // describe says what of a small world was gone through.
 func describe(w io.Writer, world *orders.World) {
-	fmt.Fprintf(w, "%s, %s\n", world.Name, world.Strike)
+	fmt.Fprintf(w, "%s, %s\n", world.Name, world.Fault)
 	for late, r := range world.Levels {
 		what := "no message is late"
 		if late > 0 {
@@ -212,7 +212,7 @@ func describe(w io.Writer, world *orders.World) {
 		if r.NotTested > 0 {
 			fmt.Fprintf(w, "    %d not tested: nobody was granted the lock\n", r.NotTested)
 		}
-		if world.Strike != orders.NoFault && r.Runs > 0 && r.Struck == 0 {
+		if world.Fault != orders.NoFault && r.Runs > 0 && r.Injected == 0 {
 			fmt.Fprintln(w, "    not tested with the fault: it was never injected")
 		}
 	}
@@ -227,7 +227,7 @@ func times(n int) string {
 
 // tell tells the first order that violates something.
 func tell(w io.Writer, world *orders.World) {
-	fmt.Fprintf(w, "\n%s, %s: %v\n\n", world.Name, world.Strike, scenarios.Findings(world.Last().First.Kinds))
+	fmt.Fprintf(w, "\n%s, %s: %v\n\n", world.Name, world.Fault, scenarios.Findings(world.Last().First.Kinds))
 	for _, line := range reports.Story(world.Last().First.History) {
 		fmt.Fprintln(w, line)
 	}

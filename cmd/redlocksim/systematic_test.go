@@ -120,11 +120,11 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 	if code != exitNotTested || !strings.Contains(out, "5 not tested: nobody was granted the lock\n") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
-	for strike, want := range map[string]bool{orders.NoFault: false, "kill": true} {
+	for fault, want := range map[string]bool{orders.NoFault: false, "kill": true} {
 		var b bytes.Buffer
-		describe(&b, &orders.World{Name: "a world", Strike: strike, Levels: []*orders.Result{{Runs: 3}}})
+		describe(&b, &orders.World{Name: "a world", Fault: fault, Levels: []*orders.Result{{Runs: 3}}})
 		if strings.Contains(b.String(), "not tested with the fault: it was never injected\n") != want {
-			t.Errorf("%s: %s", strike, &b)
+			t.Errorf("%s: %s", fault, &b)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestPlacementsVerdict(t *testing.T) {
 	}{
 		"nothing":        {systematic.Summary{}, nil, exitOK},
 		"some tested":    {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 8}}}, nil, exitOK},
-		"none tested":    {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 5, Unstruck: 3, Idle: 1}}}, nil, exitNotTested},
+		"none tested":    {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 5, NotInjected: 3, Idle: 1}}}, nil, exitNotTested},
 		"found anyway":   {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Idle: 9}}, Unshrunk: 1}, nil, exitSafety},
 		"a finding":      {systematic.Summary{Findings: make([]search.Finding, 1)}, nil, exitSafety},
 		"no time for it": {systematic.Summary{Unshrunk: 1}, nil, exitSafety},

@@ -277,7 +277,7 @@ func (b *builder) mark(process string, m Mark) {
 // spells are faults that show as spans.
 var spells = []string{"pause", "suspend", "resume"}
 
-// addMarks adds the faults that strike a process, and the crashes of clients.
+// addMarks adds the faults that affect a process, and the crashes of clients.
 func (b *builder) addMarks() {
 	for _, e := range b.result.History {
 		switch e.Kind {

@@ -271,7 +271,7 @@ func (r *rows) digit(lane int) rune {
 	return rune('1' + lane)
 }
 
-// faults writes what strikes a lane, each at its column: what fits.
+// faults writes the faults of a lane, each at its column: what fits.
 func (r *rows) faults(l *Lane) {
 	line, any := r.empty(), false
 	for j := 0; j < len(l.Marks); j++ {

@@ -5,7 +5,7 @@
 // # What is gone through
 //
 // A step of a run is the arrival of a message, a timer that fires when it is due, the start of a program, a fault that may
-// strike at any moment, once, or that time goes on to the next moment for which something is scheduled, at last to the end
+// be injected at any moment, once, or that time goes on to the next moment for which something is scheduled, at last to the end
 // of the run. Any message can arrive before any other, those of one link too: every exchange has a connection of its own
 // (sim.Link). Messages take effect at moments for which something is scheduled and not between them, and at one true moment
 // whatever the timeline does comes first. How often time may go on while messages are under way is bounded by Setup.Late;
@@ -26,7 +26,7 @@
 //   - A step that bears on the verdict, since a belief begins or ends in it or the resource takes an effect, depends on all
 //     others that do: the checker goes by their order.
 //   - Time that goes on depends on everything: whoever reads a clock would read another time.
-//   - A fault depends on the steps of the process that it strikes, if it is a step or pause of that process or its end, and
+//   - A fault depends on the steps of the process that it affects, if it is a step or pause of that process or its end, and
 //     otherwise on everything.
 //   - A step depends on the one that sent its message or set its timer, and one that takes away what could have happened
 //     (a timer is stopped, a reply is not waited for any more) on that.

@@ -17,7 +17,7 @@ import (
 // Setup is what is to be gone through.
 type Setup struct {
 	// Scenario is the world and what its clients do. A fault of its timeline that is placed after the end of the run may
-	// strike at any moment from Begin on.
+	// be injected at any moment from Begin on.
 	Scenario *scenarios.Scenario
 	// Begin is the true time up to which the run goes its ordinary way, each message arriving at once.
 	Begin time.Duration
@@ -54,8 +54,8 @@ type Result struct {
 	Runs, Cut int
 	// NotTested is how many of the Runs say nothing about the lock: nobody was granted it from Begin on.
 	NotTested int
-	// Struck is in how many of the Runs the fault that may strike did.
-	Struck int
+	// Injected is in how many of the Runs the fault that may be injected was.
+	Injected int
 	// Distinct is how many of the Runs differ in what some process went through, a node knows in the end, or is
 	// violated.
 	Distinct int
@@ -80,7 +80,7 @@ func Explore(ctx context.Context, s Setup) (*Result, error) {
 	x := &explorer{setup: s, result: &Result{}, processes: bits(s.Scenario), seen: map[sim.Key]bool{}}
 	x.result.TurnOn(s.Scenario.Features()...)
 	x.result.NoEffects = true
-	x.strikes = x.footprintOfFault()
+	x.fault = x.footprintOfFault()
 	for {
 		if ctx.Err() != nil || s.Executions > 0 && x.result.Runs+x.result.Cut >= s.Executions {
 			return x.result, nil
@@ -100,7 +100,7 @@ type explorer struct {
 	setup     Setup
 	result    *Result
 	processes map[string]set64
-	strikes   footprint
+	fault     footprint
 	seen      map[sim.Key]bool
 	buffer    history.History
 
@@ -227,7 +227,7 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 		x.result.NotTested++
 	}
 	if last := len(s.Timeline) - 1; last >= 0 && s.Timeline[last].Fault != nil && s.Timeline[last].When.At > s.Duration && !slices.Contains(out.Left, last) {
-		x.result.Struck++
+		x.result.Injected++
 	}
 	run := (&scenarios.Result{Scenario: s, Outcome: out, Report: report}).Reached()
 	x.result.Tally.Add(reach.Of(run), run)

@@ -57,12 +57,12 @@ func outcomes(t *testing.T, s Setup) (map[sim.Key]bool, *Result) {
 
 // tiny are worlds that are small enough for all orders, without reduction.
 func tiny() map[string]Setup {
-	kill := &Strike{"kill", &faults.Kill{Outage: faults.Outage{Node: "A", RestartAfter: new(time.Duration)}}}
-	step := &Strike{"clock-step", &faults.ClockStep{Process: "A", By: 20 * time.Second}}
-	crash := &Strike{"crash", &faults.Crash{Client: "client-1"}}
-	pause := &Strike{"pause", &faults.Pause{Process: "client-1", For: 70 * time.Millisecond}}
-	cut := &Strike{"partition", &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{"A"}}}}
-	stall := &Strike{"pause", &faults.Pause{Process: "A", For: 70 * time.Millisecond}}
+	kill := &Fault{"kill", &faults.Kill{Outage: faults.Outage{Node: "A", RestartAfter: new(time.Duration)}}}
+	step := &Fault{"clock-step", &faults.ClockStep{Process: "A", By: 20 * time.Second}}
+	crash := &Fault{"crash", &faults.Crash{Client: "client-1"}}
+	pause := &Fault{"pause", &faults.Pause{Process: "client-1", For: 70 * time.Millisecond}}
+	cut := &Fault{"partition", &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{"A"}}}}
+	stall := &Fault{"pause", &faults.Pause{Process: "A", For: 70 * time.Millisecond}}
 	const short = 80 * time.Millisecond // past the first node timeout
 	late := func(s Setup) Setup { s.Late = 1; return s }
 	two := []Program{once(try), once(try)}
@@ -196,7 +196,7 @@ func TestWorlds(t *testing.T) {
 			var violated []string
 			for _, w := range worlds {
 				if r := w.Last(); r.Violations > 0 {
-					violated = append(violated, w.Name+", "+w.Strike)
+					violated = append(violated, w.Name+", "+w.Fault)
 				}
 			}
 			if (violated != nil) != test.want {
@@ -207,30 +207,30 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// TestNotTested: a fault that has nothing to strike strikes in no order, and where nobody can be granted the lock no order
+// TestNotTested: a fault that has nothing to take effect on is injected in no order, and where nobody can be granted the lock no order
 // says anything.
 func TestNotTested(t *testing.T) {
 	two := []Program{once(try), once(try)}
 	few := func(s *protocols.Settings) { s.Protocol, s.Quorum = "redlock-plain", 3 } // of one node
-	kill := &Strike{"kill", &faults.Kill{Outage: faults.Outage{Node: "A"}}}
+	kill := &Fault{"kill", &faults.Kill{Outage: faults.Outage{Node: "A"}}}
 	for name, c := range map[string]struct {
-		lock            func(*protocols.Settings)
-		strike          *Strike
-		struck, granted bool
+		lock              func(*protocols.Settings)
+		fault             *Fault
+		injected, granted bool
 	}{
-		"struck":            {single, kill, true, true},
-		"nothing to strike": {single, &Strike{"restart", &faults.Restart{Node: "A"}}, false, true},
-		"no fault":          {single, nil, false, true},
-		"no quorum":         {few, kill, true, false},
+		"injected":           {single, kill, true, true},
+		"nothing to restart": {single, &Fault{"restart", &faults.Restart{Node: "A"}}, false, true},
+		"no fault":           {single, nil, false, true},
+		"no quorum":          {few, kill, true, false},
 	} {
-		s := Small(base(c.lock), 1, two, c.strike, 80*time.Millisecond)
+		s := Small(base(c.lock), 1, two, c.fault, 80*time.Millisecond)
 		s.Executions = 200
 		r, err := Explore(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Struck > 0 != c.struck || r.NotTested < r.Runs != c.granted || r.Runs == 0 {
-			t.Errorf("%s: %d runs, struck in %d, %d not tested", name, r.Runs, r.Struck, r.NotTested)
+		if r.Injected > 0 != c.injected || r.NotTested < r.Runs != c.granted || r.Runs == 0 {
+			t.Errorf("%s: %d runs, injected in %d, %d not tested", name, r.Runs, r.Injected, r.NotTested)
 		}
 	}
 }
@@ -279,7 +279,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestReached: what the worlds reached is what their runs did, each fault in the worlds in which it can strike.
+// TestReached: what the worlds reached is what their runs did, each fault in the worlds in which it can be injected.
 func TestReached(t *testing.T) {
 	worlds := Worlds(base(getSet))
 	if err := Search(t.Context(), worlds, 1, 100, 0); err != nil {
@@ -289,11 +289,11 @@ func TestReached(t *testing.T) {
 	for _, w := range worlds {
 		for _, r := range w.Levels {
 			all += r.Runs
-			if w.Strike == "kill" {
+			if w.Fault == "kill" {
 				killing += r.Runs
 			}
-			if got := r.Tally.Reached.Reached(reach.Fault, "kill"); w.Strike != "kill" && got > 0 {
-				t.Errorf("%s, %s: a node was killed in %d runs", w.Name, w.Strike, got)
+			if got := r.Tally.Reached.Reached(reach.Fault, "kill"); w.Fault != "kill" && got > 0 {
+				t.Errorf("%s, %s: a node was killed in %d runs", w.Name, w.Fault, got)
 			}
 		}
 	}
@@ -301,7 +301,7 @@ func TestReached(t *testing.T) {
 	rows := sum.Reached.Rows()
 	kill := rows[reach.Place(reach.Fault, "kill")]
 	if sum.Reached.Runs != all || kill.Placed != killing || kill.Runs == 0 || kill.Runs > killing || !sum.NoEffects {
-		t.Errorf("%d runs, want %d; a kill is placed in %d and strikes in %d, of %d", sum.Reached.Runs, all, kill.Placed, kill.Runs, killing)
+		t.Errorf("%d runs, want %d; a kill is placed in %d and injected in %d, of %d", sum.Reached.Runs, all, kill.Placed, kill.Runs, killing)
 	}
 	if sum.Reached.Reached(reach.Step, "extended") > 0 {
 		t.Error("nobody extends")

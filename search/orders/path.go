@@ -57,7 +57,7 @@ func (p *path) Choose(s sim.Situation) int {
 	return n
 }
 
-// ordinarily chooses as long as nothing is explored: everything happens at once, and the fault that may strike does not.
+// ordinarily chooses as long as nothing is explored: everything happens at once, and no fault is injected.
 func ordinarily(options []sim.Option) int {
 	return slices.IndexFunc(options, func(o sim.Option) bool { return o.Kind != sim.StepFault })
 }

@@ -45,13 +45,13 @@ func TestWorldsOfSeveralResources(t *testing.T) {
 		}
 		for _, w := range worlds {
 			w.Setup.Scenario.Title, w.Setup.Scenario.Source, w.Setup.Scenario.Explanation = "t", "s", "e"
-			w.Setup.Scenario.Duration += time.Minute // a fault that may strike at any moment is after the end
+			w.Setup.Scenario.Duration += time.Minute // a fault that may be injected at any moment is after the end
 			data, err := w.Setup.Scenario.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := scenarios.Parse("world.yaml", data); err != nil {
-				t.Errorf("%s, %s, %s: %v\n%s", what, w.Name, w.Strike, err, data)
+				t.Errorf("%s, %s, %s: %v\n%s", what, w.Name, w.Fault, err, data)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func TestOrdersOfSeveralResources(t *testing.T) {
 func TestBrokenOrdersOfSeveralResources(t *testing.T) {
 	found := map[string]bool{}
 	for _, w := range Worlds(withResources(getSet, "a", "b")) {
-		if w.Strike != "no fault" || !strings.HasPrefix(w.Name, "two lock") {
+		if w.Fault != "no fault" || !strings.HasPrefix(w.Name, "two lock") {
 			continue
 		}
 		w.Setup.Executions, w.Setup.Late = 20_000, 0

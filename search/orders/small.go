@@ -15,8 +15,8 @@ type Program struct {
 	Repeat int
 }
 
-// Strike is a fault that may strike at any moment.
-type Strike struct {
+// Fault is a fault that may be injected at any moment.
+type Fault struct {
 	Kind  string
 	Fault faults.Fault
 }
@@ -24,7 +24,7 @@ type Strike struct {
 // Small makes a small world with the lock and the budget of a scenario: its first nodes, at most that many, and one client
 // for each program. Before, a client takes the locks that programs ask for and releases them, so that the nodes know the
 // scripts; if they have a restart guard, it prepares them. The run ends when it has gone on for length.
-func Small(base *scenarios.Scenario, nodes int, programs []Program, strike *Strike, length time.Duration) Setup {
+func Small(base *scenarios.Scenario, nodes int, programs []Program, fault *Fault, length time.Duration) Setup {
 	const warmUp = time.Second
 	x := *base
 	x.Clients, x.Timeline, x.Heal, x.Nodes.Replicas = nil, nil, nil, nil
@@ -46,8 +46,8 @@ func Small(base *scenarios.Scenario, nodes int, programs []Program, strike *Stri
 		}
 		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: warmUp}, Client: name, Do: p.Steps, Repeat: p.Repeat})
 	}
-	if strike != nil {
-		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: x.Duration + time.Second}, Kind: strike.Kind, Fault: strike.Fault})
+	if fault != nil {
+		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: x.Duration + time.Second}, Kind: fault.Kind, Fault: fault.Fault})
 	}
 	return Setup{Scenario: &x, Begin: warmUp}
 }

@@ -45,7 +45,7 @@ func bits(s *scenarios.Scenario) map[string]set64 {
 	return of
 }
 
-// footprintOfFault is that of the fault that may strike at any moment.
+// footprintOfFault is that of the fault that may be injected at any moment.
 func (x *explorer) footprintOfFault() footprint {
 	touched := set64(0)
 	for _, item := range x.setup.Scenario.Timeline {
@@ -69,7 +69,7 @@ func (x *explorer) footprint(o sim.Option, s sim.Situation) footprint {
 	case sim.StepTime:
 		return footprint{everything, everything}
 	case sim.StepFault:
-		f = x.strikes
+		f = x.fault
 	case sim.StepRequest:
 		if x.leavesAsItWas(o.Process, s) {
 			f.writes = 0
@@ -93,7 +93,7 @@ func (x *explorer) leavesAsItWas(node string, s sim.Situation) bool {
 	if !slices.Contains(told, x.setup.Scenario.Lock.Protocol) {
 		return false
 	}
-	if x.strikes.writes&x.processes[node] != 0 || len(s.Memories) != len(x.memories) {
+	if x.fault.writes&x.processes[node] != 0 || len(s.Memories) != len(x.memories) {
 		return false
 	}
 	for i, name := range x.setup.Scenario.Nodes.Names {

@@ -15,9 +15,9 @@ import (
 
 // World is a small world with its name, and what going through it gave.
 type World struct {
-	// Name says what the clients do, and Strike what may go wrong at any moment.
-	Name, Strike string
-	Setup        Setup
+	// Name says what the clients do, and Fault what may go wrong at any moment.
+	Name, Fault string
+	Setup       Setup
 	// Levels are what going through it gave with Setup.Late from 0 on: all complete but perhaps the last.
 	Levels []*Result
 }
@@ -59,7 +59,7 @@ func (w *World) search(ctx context.Context, late, executions int) error {
 	}
 }
 
-// NoFault is the Strike of a World in which nothing goes wrong.
+// NoFault is the Fault of a World in which nothing goes wrong.
 const NoFault = "no fault"
 
 // maxNodes is how many nodes of a scenario the small worlds have: the fewest in which a majority can differ from another.
@@ -67,7 +67,7 @@ const maxNodes = 3
 
 // Worlds are the small worlds of a scenario's lock: two clients that ask at once; one that asks again after it was refused;
 // and one that releases while its lease ends, and two that ask after that. Each without a fault, and with each of a few that
-// may strike at any moment: a node that is killed and restarts, as early as the budget allows, a client that crashes or is paused for
+// may be injected at any moment: a node that is killed and restarts, as early as the budget allows, a client that crashes or is paused for
 // longer than the time to live, a link that is cut, and a node's clock that steps by as much as the budget allows. Those are on
 // the first resource; where there are several, see several for more.
 func Worlds(base *scenarios.Scenario) []*World {
@@ -88,12 +88,12 @@ func Worlds(base *scenarios.Scenario) []*World {
 	}
 	var all []*World
 	for _, w := range append(worlds, several(base, past)...) {
-		for _, strike := range strikes(base) {
+		for _, fault := range anyTime(base) {
 			name := NoFault
-			if strike != nil {
-				name = strike.Kind
+			if fault != nil {
+				name = fault.Kind
 			}
-			all = append(all, &World{Name: w.name, Strike: name, Setup: Small(base, maxNodes, w.programs, strike, w.length)})
+			all = append(all, &World{Name: w.name, Fault: name, Setup: Small(base, maxNodes, w.programs, fault, w.length)})
 		}
 	}
 	return all
@@ -129,8 +129,8 @@ func tryLock(resources ...string) scenarios.Step {
 	return scenarios.Step{Kind: scenarios.TryLockStep, Resource: resources}
 }
 
-// strikes are the faults that may strike, and none.
-func strikes(base *scenarios.Scenario) []*Strike {
+// anyTime are the faults that may be injected at any moment, and none.
+func anyTime(base *scenarios.Scenario) []*Fault {
 	budget, node := base.Budget, base.Nodes.Names[0]
 	var again *time.Duration
 	if least, comesBack := budget.Away(base.Lock.Fencing); comesBack {
@@ -139,13 +139,13 @@ func strikes(base *scenarios.Scenario) []*Strike {
 	if base.Nodes.Persistence.Persistence != sim.NoPersistence { // what is killed keeps what it has written
 		again = new(time.Duration)
 	}
-	all := []*Strike{nil,
+	all := []*Fault{nil,
 		{"kill", &faults.Kill{Outage: faults.Outage{Node: node, RestartAfter: again}}},
 		{"crash", &faults.Crash{Client: "client-1"}},
 		{"pause", &faults.Pause{Process: "client-1", For: base.Lock.TTL + base.Lock.TTL/10}},
 		{"partition", &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{node}}}}}
 	if budget.ClockStep > 0 {
-		all = append(all, &Strike{"clock-step", &faults.ClockStep{Process: node, By: budget.ClockStep}})
+		all = append(all, &Fault{"clock-step", &faults.ClockStep{Process: node, By: budget.ClockStep}})
 	}
 	return all
 }
@@ -158,7 +158,7 @@ func Search(ctx context.Context, worlds []*World, late, executions, workers int)
 		Do: func(ctx context.Context, _ *struct{}, i int) (struct{}, error) {
 			return struct{}{}, worlds[i].search(ctx, late, executions)
 		},
-		Name: func(i int) string { return fmt.Sprintf("%s, %s", worlds[i].Name, worlds[i].Strike) },
+		Name: func(i int) string { return fmt.Sprintf("%s, %s", worlds[i].Name, worlds[i].Fault) },
 	}.Run(ctx)
 	return err
 }

@@ -62,14 +62,14 @@ func TestWhatIsNoCounterexample(t *testing.T) {
 	if _, err := shrink.Counterexample(catalogue(t, "09-contention"), 0); !errors.Is(err, shrink.ErrNotConfirmed) {
 		t.Errorf("a safe scenario: %v", err)
 	}
-	// A fault that does not strike is not part of what happened.
+	// A fault that is not injected is not part of what happened.
 	s := *catalogue(t, "17-clock-jump")
 	s.Timeline = append(slices.Clone(s.Timeline), s.Timeline[2])
 	late := *s.Timeline[2].When.After
 	late.Nth = 50
 	s.Timeline[4].When.After = &late
 	if _, err := shrink.Counterexample(&s, 0); !errors.Is(err, shrink.ErrNotConfirmed) {
-		t.Errorf("a fault that never strikes: %v", err)
+		t.Errorf("a fault that is never injected: %v", err)
 	}
 }
 

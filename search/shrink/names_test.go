@@ -7,7 +7,7 @@ import (
 	"redlocksim/scenarios"
 )
 
-// TestStrip: what names a process goes with it, and no fault comes to strike all because the one that it struck is gone.
+// TestStrip: what names a process goes with it, and no fault comes to affect all because the one that it affected is gone.
 func TestStrip(t *testing.T) {
 	const file = `title: t
 source: s

@@ -76,14 +76,14 @@ type Part struct {
 type NotTested struct {
 	// Missed: a fault waited for an event that the run did not come to, after what the other one had changed.
 	Missed uint64 `json:"missed"`
-	// Unstruck: a fault came to its moment and had nothing to strike.
-	Unstruck uint64 `json:"unstruck"`
+	// NotInjected: a fault came to its moment and had nothing to take effect on.
+	NotInjected uint64 `json:"not_injected"`
 	// Idle: too little happened for the run to say anything, as without two clients that ask.
 	Idle uint64 `json:"idle"`
 }
 
 // Sum is all of them together.
-func (n NotTested) Sum() uint64 { return n.Missed + n.Unstruck + n.Idle }
+func (n NotTested) Sum() uint64 { return n.Missed + n.NotInjected + n.Idle }
 
 // Tested is how many placements took place and say something about the lock.
 func (p *Part) Tested() uint64 { return p.Covered - p.NotTested.Sum() }
@@ -93,12 +93,12 @@ func (p *Part) Complete() bool { return p.Covered == p.Of }
 
 // trial is what one placement showed.
 type trial struct {
-	different, beyond      bool
-	missed, unstruck, idle bool
-	kinds                  []checker.Kind
-	families               []string
-	reached                reach.Set
-	run                    *reach.Run
+	different, beyond         bool
+	missed, notInjected, idle bool
+	kinds                     []checker.Kind
+	families                  []string
+	reached                   reach.Set
+	run                       *reach.Run
 }
 
 // explorer is an exploration under way.
@@ -251,10 +251,10 @@ func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error)
 		if i < len(x.base.Scenario.Timeline) {
 			continue
 		}
-		if slices.Contains(r.Unstruck, scenarios.NeverCame(&s.Timeline[i])) {
+		if slices.Contains(r.NotInjected, scenarios.NeverCame(&s.Timeline[i])) {
 			t.missed = true
 		} else {
-			t.unstruck = true
+			t.notInjected = true
 		}
 	}
 	t.kinds = slices.DeleteFunc(search.Violations(r), func(k checker.Kind) bool { return slices.Contains(x.base.kinds, k) })
@@ -277,8 +277,8 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 	switch {
 	case t.missed:
 		p.NotTested.Missed++
-	case t.unstruck:
-		p.NotTested.Unstruck++
+	case t.notInjected:
+		p.NotTested.NotInjected++
 	case t.idle:
 		p.NotTested.Idle++
 	}

@@ -63,7 +63,7 @@ func (b *Base) reach(r *scenarios.Result) error {
 	b.tally.TurnOn(b.Scenario.Features()...)
 	b.tally.Add(reach.Of(run), run)
 	seen := map[string]bool{}
-	for _, kind := range run.Struck {
+	for _, kind := range run.Injected {
 		if seen[kind] {
 			continue
 		}

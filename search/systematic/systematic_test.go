@@ -75,9 +75,9 @@ func TestCount(t *testing.T) {
 	if s.Singles.Of != n || !s.Singles.Complete() || s.Pairs.Of != n*(n-1)/2 || s.Pairs.Covered != 1000-n {
 		t.Errorf("%+v", *s)
 	}
-	// A restart or a resume strikes nothing that is up and running, at none of 15 moments. All else does.
-	if s.Singles.NotTested.Unstruck != 15*3 {
-		t.Errorf("%d could not strike", s.Singles.NotTested.Unstruck)
+	// A restart or a resume has nothing to take effect on, at each of 15 moments: all is up and running. All else has.
+	if s.Singles.NotTested.NotInjected != 15*3 {
+		t.Errorf("%d could not be injected", s.Singles.NotTested.NotInjected)
 	}
 	// And where there is one client no run says anything.
 	if s.Tested() != 0 || s.Singles.NotTested.Idle != 15*12 || s.Singles.NotTested.Missed != 0 {
@@ -90,21 +90,21 @@ func TestCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The run of the base and those of all placements, in each of which one fault was placed.
-	placed, struck := 0, 0
+	placed, injected := 0, 0
 	for _, row := range s.Reached.Rows() {
 		if row.Kind == reach.Fault {
-			placed, struck = placed+row.Placed, struck+row.Runs
+			placed, injected = placed+row.Placed, injected+row.Runs
 		}
 	}
-	if s.Reached.Runs != 1+n || placed != n || struck != n-15*3 {
-		t.Errorf("%d runs, %d placed, %d struck", s.Reached.Runs, placed, struck)
+	if s.Reached.Runs != 1+n || placed != n || injected != n-15*3 {
+		t.Errorf("%d runs, %d placed, %d injected", s.Reached.Runs, placed, injected)
 	}
 	if s.Reached.Reached(reach.Effect, "partition") == 0 || s.Reached.Reached(reach.Effect, "resume") != 0 || s.Reached.Reached(reach.Step, "refused-connection") == 0 {
 		t.Error("a partition makes a difference, a resume none; and a node that is down refuses")
 	}
 }
 
-// TestDifference: a fault makes a difference as long as there is something left for it to strike.
+// TestDifference: a fault makes a difference as long as there is something left for it to take effect on.
 func TestDifference(t *testing.T) {
 	b := newBase(t, tiny, false)
 	b.Faults = []Fault{{"partition", &faults.Partition{Links: faults.Links{Direction: faults.Direction{Direction: sim.Requests}}}}}
@@ -260,7 +260,7 @@ func TestStopped(t *testing.T) {
 }
 
 // TestMissed: a fault that is placed after an event which the other one prevents is not tested, and neither is one that waits
-// for nothing and has nothing to strike.
+// for nothing and has nothing to take effect on.
 func TestMissed(t *testing.T) {
 	b := newBase(t, kleppmann, false)
 	called := slices.IndexFunc(b.Moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-called" })
@@ -271,14 +271,14 @@ func TestMissed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of 6 single ones, a client that crashes as it asks leaves one that asks, which is enough; the two of resume are unstruck.
-	if s.Singles.NotTested != (NotTested{Unstruck: 2}) || s.Singles.Tested() != 4 {
+	// Of 6 single ones, a client that crashes as it asks leaves one that asks, which is enough; the two of resume are not injected.
+	if s.Singles.NotTested != (NotTested{NotInjected: 2}) || s.Singles.Tested() != 4 {
 		t.Errorf("singles: %+v", s.Singles)
 	}
 	// Of 15 pairs, those of the crash at the call and of one of three faults at the grant, which never comes, are missed: 3. Each
-	// of the other pairs with a resume has nothing to strike: of the 9 pairs with one, that of the crash and the resume at
+	// of the other pairs with a resume has nothing to take effect on: of the 9 pairs with one, that of the crash and the resume at
 	// the grant is among the missed.
-	if s.Pairs.NotTested != (NotTested{Missed: 3, Unstruck: 8}) || s.Pairs.Tested() != 4 || s.Tested() != 8 {
+	if s.Pairs.NotTested != (NotTested{Missed: 3, NotInjected: 8}) || s.Pairs.Tested() != 4 || s.Tested() != 8 {
 		t.Errorf("pairs: %+v", s.Pairs)
 	}
 }
@@ -305,7 +305,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestMoments: a fault that is placed after an event strikes right after that one.
+// TestMoments: a fault that is placed after an event is injected right after that one.
 func TestMoments(t *testing.T) {
 	b := newBase(t, kleppmann, false)
 	at := 0
@@ -377,8 +377,8 @@ func TestStoppedAmongRuns(t *testing.T) {
 	}
 }
 
-// TestWhatDoesNotStrikeIsNotKept: one of two faults is too late, after all are healed, and no file can place it there.
-func TestWhatDoesNotStrikeIsNotKept(t *testing.T) {
+// TestWhatIsNotInjectedIsNotKept: one of two faults is too late, after all are healed, and no file can place it there.
+func TestWhatIsNotInjectedIsNotKept(t *testing.T) {
 	b := newBase(t, kleppmann+"heal: 20s\n", true)
 	b.Faults = []Fault{{"clock-step", &faults.ClockStep{Process: "B", By: 20 * time.Second}}}
 	early := slices.IndexFunc(b.Moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })

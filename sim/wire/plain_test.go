@@ -80,7 +80,7 @@ func TestHashesListsAndSortedSetsAreTheSameOnAllTiers(t *testing.T) {
 func TestPublishReachesSubscribers(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		strike func(w *sim.World) // at 10 ms; the message is published at 20 ms
+		inject func(w *sim.World) // at 10 ms; the message is published at 20 ms
 		want   string
 	}{
 		{"nothing goes wrong", func(*sim.World) {}, "1 receivers, c1 hears m at 22ms"},
@@ -125,7 +125,7 @@ func TestPublishReachesSubscribers(t *testing.T) {
 						heard = err.Error()
 					}
 				})
-				w.Kernel.After(10*time.Millisecond, func() { test.strike(w) })
+				w.Kernel.After(10*time.Millisecond, func() { test.inject(w) })
 				w.Kernel.After(20*time.Millisecond, func() {
 					w.Client("c2").Go(func() { receivers = caller(w, "c2")("PUBLISH channel m").Value })
 				})

@@ -19,13 +19,13 @@ import (
 	"redlocksim/sim/wire"
 )
 
-// recorder is a client's observer: it writes the library's steps into the history and strikes the client inside one of
+// recorder is a client's observer: it writes the library's steps into the history and injects a fault into the client inside one of
 // them.
 type recorder struct {
 	world   *sim.World
 	process *sim.Process
 	steps   int
-	strikes map[int]func() // by the number of the step
+	faults  map[int]func() // by the number of the step
 }
 
 func (r *recorder) Observe(_ context.Context, e redlock.Event) {
@@ -40,8 +40,8 @@ func (r *recorder) Observe(_ context.Context, e redlock.Event) {
 		Node: e.Node.Node, Number: int64(e.Attempt), Span: int64(e.Validity),
 		Detail: fmt.Sprintf("%v %x %d %d/%d %v %v %s", e.Op, e.Value, e.Token, e.Accepted, e.Quorum, e.Until.UnixNano(), e.Delay, detail)})
 	r.steps++
-	if strike := r.strikes[r.steps]; strike != nil {
-		strike()
+	if fault := r.faults[r.steps]; fault != nil {
+		fault()
 		r.process.Settle()
 	}
 }
@@ -182,17 +182,17 @@ func faults(w *sim.World, rng *rand.Rand, recorders []*recorder, number int, unt
 		}
 	}
 	for i, r := range recorders {
-		r.strikes = map[int]func(){}
+		r.faults = map[int]func(){}
 		for range 5 {
 			length := between(0, 300*time.Millisecond)
-			r.strikes[1+rng.IntN(300)] = func() {
+			r.faults[1+rng.IntN(300)] = func() {
 				record("pause %s", r.process.Name())
 				r.process.Pause()
 				k.After(length, r.process.Resume)
 			}
 		}
 		if i == 0 && rng.IntN(2) == 0 {
-			r.strikes[200+rng.IntN(400)] = func() { _ = w.Crash(r.process) }
+			r.faults[200+rng.IntN(400)] = func() { _ = w.Crash(r.process) }
 		}
 	}
 }
