@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"redlocksim/history"
+	"redlocksim/internal/faketime"
 )
 
 // window is a grant that its client believes in.
@@ -18,11 +19,11 @@ type window struct {
 // beliefs are the grants that clients believe in, as far as entries have told. A believed window ends when the lock clock
 // first reads its last acknowledged expiry, whether or not its client runs just then.
 type beliefs struct {
-	clocks map[string]line // lock clocks, by client; one that is not there is CLOCK_MONOTONIC
+	clocks map[string]faketime.Skew // lock clocks, by client; one that is not there is CLOCK_MONOTONIC
 	open   []window
 }
 
-func newBeliefs() *beliefs { return &beliefs{clocks: map[string]line{}} }
+func newBeliefs() *beliefs { return &beliefs{clocks: map[string]faketime.Skew{}} }
 
 // take learns from an entry. Windows that have ended before it must have been taken out.
 func (b *beliefs) take(e entry) {
@@ -31,14 +32,14 @@ func (b *beliefs) take(e entry) {
 		b.open = slices.DeleteFunc(b.open, func(w window) bool { return w.grant == e.belief.Grant })
 		if e.belief.Until != 0 {
 			w := window{process: e.process, resource: e.belief.Resource, grant: e.belief.Grant, until: e.belief.Until}
-			w.ends = max(b.clocks[e.process].when(w.until), e.at)
+			w.ends = max(b.clocks[e.process].When(w.until), e.at)
 			b.open = append(b.open, w)
 		}
 	case e.clock != nil:
 		b.clocks[e.process] = *e.clock
 		for i := range b.open {
 			if w := &b.open[i]; w.process == e.process {
-				w.ends = max(e.clock.when(w.until), e.at)
+				w.ends = max(e.clock.When(w.until), e.at)
 			}
 		}
 	case e.event != nil && e.event.Kind == history.Crash:
@@ -57,12 +58,12 @@ func (b *beliefs) over(now int64) (window, bool) {
 	return w, true
 }
 
-// next is when the next window ends; never if none does.
+// next is when the next window ends; Never if none does.
 func (b *beliefs) next() int64 {
 	if first := b.first(); first >= 0 {
 		return b.open[first].ends
 	}
-	return never
+	return faketime.Never
 }
 
 // first is the window that ends first; -1 if there is none.

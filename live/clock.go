@@ -5,47 +5,13 @@ package live
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"redlocksim/internal/faketime"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
-
-// trueTime reads CLOCK_MONOTONIC in nanoseconds, which all processes of the machine share.
-func trueTime() int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		panic(fmt.Sprintf("live: CLOCK_MONOTONIC: %v", err)) // every Linux has it
-	}
-	return ts.Nano()
-}
-
-// anchor is one moment by Go's clock and by CLOCK_MONOTONIC, which run alike: it turns readings of the one into the other.
-type anchor struct {
-	moment time.Time
-	mono   int64
-}
-
-// newAnchor takes the tightest of some pairs of readings, as the process may be interrupted between two.
-func newAnchor() anchor {
-	var best anchor
-	width := int64(1<<63 - 1)
-	for range 1000 {
-		before := trueTime()
-		moment := time.Now()
-		if after := trueTime(); after-before < width {
-			width = after - before
-			best = anchor{moment, before + width/2}
-		}
-	}
-	return best
-}
-
-func (a anchor) of(t time.Time) int64 { return a.mono + int64(t.Sub(a.moment)) }
 
 // lockClock is the clock that a client measures validity with, and how the parent understands its readings.
 type lockClock interface {
@@ -61,12 +27,12 @@ type lockClock interface {
 // monotonic is the clock of production.
 type monotonic struct {
 	driver.Clock
-	anchor anchor
+	anchor faketime.Anchor
 }
 
-func newMonotonic() lockClock { return monotonic{driver.SystemClock(), newAnchor()} }
+func newMonotonic() lockClock { return monotonic{driver.SystemClock(), faketime.NewAnchor()} }
 
-func (c monotonic) reading(t time.Time) int64 { return c.anchor.of(t) }
+func (c monotonic) reading(t time.Time) int64 { return c.anchor.MachineTime(t) }
 func (monotonic) wall() time.Time             { return time.Now() }
 func (monotonic) turned()                     {}
 
@@ -75,7 +41,7 @@ func newLockClock(path string, kind sim.ClockKind) (lockClock, error) {
 	if path == "" {
 		return newMonotonic(), nil
 	}
-	c, err := openClocks(path)
+	c, err := faketime.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +51,7 @@ func newLockClock(path string, kind sim.ClockKind) (lockClock, error) {
 // turnable is a clock that faults can touch: it reads what the parent makes of the machine's. Timers go by the monotonic
 // clock of the process, as Go's do, whichever of its clocks this is; what waits for a socket goes by the machine's.
 type turnable struct {
-	clocks *clocks
+	clocks *faketime.Clocks
 	kind   sim.ClockKind
 
 	mu     sync.Mutex
@@ -93,12 +59,12 @@ type turnable struct {
 }
 
 func (c *turnable) Now() time.Time {
-	return time.Unix(0, c.clocks.state().line(c.kind).read(trueTime()))
+	return time.Unix(0, skewOf(c.clocks, c.kind).Read(faketime.MachineTime()))
 }
 
 func (c *turnable) reading(t time.Time) int64 { return t.UnixNano() }
 
-func (c *turnable) wall() time.Time { return time.Unix(0, c.clocks.wall()) }
+func (c *turnable) wall() time.Time { return c.clocks.WallNow() }
 
 func (c *turnable) AfterFunc(d time.Duration, f func()) driver.Timer {
 	t := &turnableTimer{clock: c, f: f}
@@ -130,8 +96,25 @@ func (c *turnable) turned() {
 	}
 }
 
-// mono is the line of the monotonic clock.
-func (c *turnable) mono() line { return c.clocks.state().line(sim.Monotonic) }
+// skewOf is one of a process's clocks.
+func skewOf(c *faketime.Clocks, kind sim.ClockKind) faketime.Skew {
+	switch kind {
+	case sim.Monotonic:
+		return c.Monotonic()
+	case sim.WallClock:
+		return c.Wall()
+	default:
+		return c.Boottime()
+	}
+}
+
+// plus is the reading d after r, or Never if that overflows.
+func plus(r, d int64) int64 {
+	if d > 0 && r > faketime.Never-d {
+		return faketime.Never
+	}
+	return r + d
+}
 
 // turnableTimer implements driver.Timer. The runtime wakes it when its time should have come; if the clock was slowed down
 // or stood still meanwhile, it waits on.
@@ -149,7 +132,7 @@ type turnableTimer struct {
 func (t *turnableTimer) set() {
 	t.round++
 	round := t.round
-	t.timer = time.AfterFunc(time.Duration(t.clock.mono().when(t.due)-trueTime()), func() { t.fire(round) })
+	t.timer = time.AfterFunc(time.Duration(t.clock.clocks.Monotonic().When(t.due)-faketime.MachineTime()), func() { t.fire(round) })
 }
 
 func (t *turnableTimer) fire(round int) {
@@ -159,7 +142,7 @@ func (t *turnableTimer) fire(round int) {
 		c.mu.Unlock()
 		return
 	}
-	if c.mono().read(trueTime()) < t.due {
+	if c.clocks.Monotonic().Read(faketime.MachineTime()) < t.due {
 		t.set()
 		c.mu.Unlock()
 		return
@@ -190,7 +173,7 @@ func (t *turnableTimer) Reset(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t.stop()
-	t.due = plus(c.mono().read(trueTime()), int64(max(d, 0)))
+	t.due = plus(c.clocks.Monotonic().Read(faketime.MachineTime()), int64(max(d, 0)))
 	c.timers[t] = struct{}{}
 	t.set()
 }
@@ -221,9 +204,9 @@ func (c *turnableContext) Err() error {
 // Deadline is when the context ends by the machine's clock, if nothing is done to this one any more.
 func (c *turnableContext) Deadline() (time.Time, bool) {
 	left := c.until.Sub(c.clock.Now())
-	now := trueTime()
-	mono := c.clock.mono()
-	until := time.Now().Add(time.Duration(mono.when(plus(mono.read(now), int64(left))) - now))
+	now := faketime.MachineTime()
+	mono := c.clock.clocks.Monotonic()
+	until := time.Now().Add(time.Duration(mono.When(plus(mono.Read(now), int64(left))) - now))
 	if d, ok := c.Context.Deadline(); ok && d.Before(until) {
 		return d, true
 	}

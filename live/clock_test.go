@@ -9,23 +9,24 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/faketime"
 	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/sim"
 )
 
 // turnedClock is a lock clock, and the clocks behind it as the parent has them.
-func turnedClock(t testing.TB, kind sim.ClockKind) (lockClock, *clocks) {
+func turnedClock(t testing.TB, kind sim.ClockKind) (lockClock, *faketime.Clocks) {
 	t.Helper()
-	parent, err := newClocks(filepath.Join(t.TempDir(), "clocks"), 8*clockWords)
+	parent, err := faketime.New(filepath.Join(t.TempDir(), "clocks"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = parent.close() })
-	c, err := newLockClock(parent.path, kind)
+	t.Cleanup(func() { _ = parent.Close() })
+	c, err := newLockClock(parent.Path(), kind)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.(*turnable).clocks.close() })
+	t.Cleanup(func() { _ = c.(*turnable).clocks.Close() })
 	return c, parent
 }
 
@@ -39,25 +40,25 @@ const (
 // the machine.
 func TestTurnedClock(t *testing.T) {
 	// This process is not stopped meanwhile, but none of its timers is due.
-	suspend := func(c *clocks, length time.Duration) int64 {
-		c.suspend()
+	suspend := func(c *faketime.Clocks, length time.Duration) int64 {
+		c.Suspend()
 		time.Sleep(length / 2)
-		return c.wake()
+		return c.Wake()
 	}
 	for _, test := range []struct {
 		name  string
 		kind  sim.ClockKind
-		turn  func(c *clocks, length time.Duration) int64
+		turn  func(c *faketime.Clocks, length time.Duration) int64
 		reads time.Duration // that the clock is ahead of the machine's, length after the turn began
 		fires time.Duration // after the turn began, a timer that was set for length just before it
 	}{
-		{"nothing", sim.Monotonic, func(c *clocks, _ time.Duration) int64 { return c.step(0) }, 0, length},
-		{"half as fast", sim.Monotonic, func(c *clocks, _ time.Duration) int64 { return c.setRate(-billion / 2) }, -length / 2, 2 * length},
-		{"twice as fast", sim.Monotonic, func(c *clocks, _ time.Duration) int64 { return c.setRate(billion) }, length, length / 2},
-		{"a wall clock, twice as fast", sim.WallClock, func(c *clocks, _ time.Duration) int64 { return c.setRate(billion) }, length, length / 2},
-		{"a step of the wall clock", sim.WallClock, func(c *clocks, _ time.Duration) int64 { return c.step(int64(-time.Hour)) }, -time.Hour, length},
-		{"a step, which a monotonic clock does not make", sim.Monotonic, func(c *clocks, _ time.Duration) int64 { return c.step(int64(time.Hour)) }, 0, length},
-		{"nor one that counts suspension", sim.Boottime, func(c *clocks, _ time.Duration) int64 { return c.step(int64(time.Hour)) }, 0, length},
+		{"nothing", sim.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(0) }, 0, length},
+		{"half as fast", sim.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.SetRate(-faketime.Billion / 2) }, -length / 2, 2 * length},
+		{"twice as fast", sim.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.SetRate(faketime.Billion) }, length, length / 2},
+		{"a wall clock, twice as fast", sim.WallClock, func(c *faketime.Clocks, _ time.Duration) int64 { return c.SetRate(faketime.Billion) }, length, length / 2},
+		{"a step of the wall clock", sim.WallClock, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(-time.Hour) }, -time.Hour, length},
+		{"a step, which a monotonic clock does not make", sim.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(time.Hour) }, 0, length},
+		{"nor one that counts suspension", sim.Boottime, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(time.Hour) }, 0, length},
 		{"suspension", sim.Monotonic, suspend, -length / 2, length * 3 / 2},
 		{"suspension, which another clock counts", sim.Boottime, suspend, 0, length * 3 / 2},
 		{"suspension, which the wall clock counts", sim.WallClock, suspend, 0, length * 3 / 2},
@@ -71,30 +72,30 @@ func TestTurnedClock(t *testing.T) {
 				}
 				c, parent := turnedClock(t, test.kind)
 				fired := make(chan int64, 2)
-				start := trueTime()
-				c.AfterFunc(length, func() { fired <- trueTime() })
+				start := faketime.MachineTime()
+				c.AfterFunc(length, func() { fired <- faketime.MachineTime() })
 				ctx, cancel := c.WithDeadline(t.Context(), c.Now().Add(length))
 				defer cancel()
 				child, _ := c.WithCancel(ctx)
 				ended := make(chan int64, 1)
-				context.AfterFunc(child, func() { ended <- trueTime() })
+				context.AfterFunc(child, func() { ended <- faketime.MachineTime() })
 				test.turn(parent, length)
 				if fires < length { // a timer that comes too early finds out by itself
 					c.turned()
 				}
-				for trueTime() < start+int64(length) {
+				for faketime.MachineTime() < start+int64(length) {
 					time.Sleep(time.Millisecond)
 				}
 				// Between two readings of the machine's clock, as this process may be held up anywhere.
-				before := trueTime()
+				before := faketime.MachineTime()
 				read := c.reading(c.Now())
-				after := trueTime()
+				after := faketime.MachineTime()
 				grow := int64(slack) // what a fast clock gains while this process is held up
 				if ahead := int64(reads); read < before+ahead-grow || read > after+ahead+grow {
 					t.Errorf("it is ahead by %v, want %v", time.Duration(read-before), reads)
 				}
-				if l := parent.line(test.kind); l.read(before) > read || l.read(after) < read {
-					t.Errorf("it reads %d, and its parent thinks between %d and %d", read, l.read(before), l.read(after))
+				if l := skewOf(parent, test.kind); l.Read(before) > read || l.Read(after) < read {
+					t.Errorf("it reads %d, and its parent thinks between %d and %d", read, l.Read(before), l.Read(after))
 				}
 				if took := time.Duration(<-fired - start); took < fires-time.Millisecond || took > fires+slack {
 					t.Errorf("the timer came after %v, want %v", took, fires)
@@ -113,28 +114,28 @@ func TestTurnedClock(t *testing.T) {
 // While a machine is suspended its parent knows that the monotonic clock stands still, and the others do not.
 func TestSuspendedClock(t *testing.T) {
 	_, parent := turnedClock(t, sim.Monotonic)
-	at := parent.suspend()
+	at := parent.Suspend()
 	for kind, speed := range map[sim.ClockKind]int64{sim.Monotonic: 0, sim.Boottime: 1, sim.WallClock: 1} {
-		l := parent.line(kind)
-		const later = 1000 * billion
-		if got := l.read(at+later) - l.read(at); got != speed*later {
+		l := skewOf(parent, kind)
+		const later = 1000 * faketime.Billion
+		if got := l.Read(at+later) - l.Read(at); got != speed*later {
 			t.Errorf("in 1000 s clock %d gains %v, want %d s", kind, time.Duration(got), speed*1000)
 		}
 	}
-	parent.setRate(-billion / 2)
-	if l := parent.line(sim.Monotonic); l.read(at+billion) != l.read(at) {
+	parent.SetRate(-faketime.Billion / 2)
+	if l := parent.Monotonic(); l.Read(at+faketime.Billion) != l.Read(at) {
 		t.Error("a change of rate has it go on")
 	}
-	parent.wake()
-	if l := parent.line(sim.Monotonic); l.rate != -billion/2 {
-		t.Errorf("it goes on at the rate %d", l.rate)
+	parent.Wake()
+	if l := parent.Monotonic(); l.Rate != -faketime.Billion/2 {
+		t.Errorf("it goes on at the rate %d", l.Rate)
 	}
 }
 
 // A timer can be stopped and set anew, and contexts end with their parents.
 func TestTurnedTimers(t *testing.T) {
 	c, parent := turnedClock(t, sim.Monotonic)
-	parent.setRate(billion)
+	parent.SetRate(faketime.Billion)
 	fired := make(chan string, 10)
 	stopped := c.AfterFunc(length, func() { fired <- "stopped" })
 	if !stopped.Stop() || stopped.Stop() {

@@ -19,6 +19,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/history"
+	"redlocksim/internal/faketime"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
@@ -313,6 +314,6 @@ type pen struct {
 func (p *pen) tell(n notice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n.At = trueTime()
+	n.At = faketime.MachineTime()
 	_ = p.out.Encode(n) // a parent that is gone reads nothing
 }

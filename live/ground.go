@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/faketime"
 	"redlocksim/sim"
 )
 
@@ -18,10 +19,10 @@ import (
 // of the machine ends the run, whoever waits for it.
 type ground struct{ *stage }
 
-func (g ground) Now() sim.True                   { return sim.True(trueTime() * g.speed) }
-func (g ground) After(d time.Duration, f func()) { g.after(trueTime(), d, f) }
+func (g ground) Now() sim.True                   { return sim.True(faketime.MachineTime() * g.speed) }
+func (g ground) After(d time.Duration, f func()) { g.after(faketime.MachineTime(), d, f) }
 func (g ground) Grain() time.Duration            { return time.Millisecond }
-func (g ground) Record(e history.Event)          { g.happened(trueTime(), e) }
+func (g ground) Record(e history.Event)          { g.happened(faketime.MachineTime(), e) }
 
 func (g ground) Clients() []string {
 	names := make([]string, len(g.clients))
@@ -54,9 +55,9 @@ func (g ground) fail(err error) error {
 }
 
 // clocksOf are the clocks of a client or node.
-func (g ground) clocksOf(process string) *clocks {
+func (g ground) clocksOf(process string) *faketime.Clocks {
 	if s := g.server(process); s != nil {
-		return s.shared.clocks
+		return s.clocks
 	}
 	return g.client(process).clocks
 }
@@ -65,7 +66,7 @@ func (g ground) clocksOf(process string) *clocks {
 // and what waits for a node's.
 func (g ground) turned(at int64, process string) {
 	if c := g.client(process); c != nil {
-		l := c.clocks.line(c.kind)
+		l := skewOf(c.clocks, c.kind)
 		g.take(entry{at: at, process: process, clock: &l})
 		if c.process != nil {
 			c.send(order{Turned: true})
@@ -73,16 +74,16 @@ func (g ground) turned(at int64, process string) {
 		return
 	}
 	for _, wait := range slices.Clone(g.byWall[process]) {
-		g.when(trueTime(), wait.look)
+		g.when(faketime.MachineTime(), wait.look)
 	}
 }
 
 func (g ground) StepClock(process string, by time.Duration) {
-	g.turned(g.clocksOf(process).step(int64(by)/g.speed), process)
+	g.turned(g.clocksOf(process).Step(by/time.Duration(g.speed)), process)
 }
 
 func (g ground) SetClockRate(process string, ppb int64) {
-	g.turned(g.clocksOf(process).setRate(ppb), process)
+	g.turned(g.clocksOf(process).SetRate(ppb), process)
 }
 
 // wallWait waits for a reading of a node's wall clock.
@@ -91,12 +92,12 @@ type wallWait struct{ look func() }
 // AfterWall implements faults.Clocks. What supervises a server that is down looks at that clock.
 func (g ground) AfterWall(node string, d time.Duration, f func()) {
 	s, wait := g.server(node), new(wallWait)
-	at := s.shared.wall() + int64(d)/g.speed
+	at := s.clocks.WallNow().Add(d / time.Duration(g.speed))
 	var next *moment
 	wait.look = func() {
 		g.drop(next)
-		if s.shared.wall() < at {
-			next = g.when(s.shared.whenWall(at), wait.look)
+		if s.clocks.WallNow().Before(at) {
+			next = g.when(s.clocks.WhenWall(at), wait.look)
 			return
 		}
 		if i := slices.Index(g.byWall[node], wait); i >= 0 {
@@ -251,7 +252,7 @@ func (g ground) Suspend(client string) error {
 	if err := g.stopClient(c); err != nil {
 		return err
 	}
-	g.turned(c.clocks.suspend(), c.name)
+	g.turned(c.clocks.Suspend(), c.name)
 	return nil
 }
 
@@ -261,8 +262,8 @@ func (g ground) Resume(process string) error {
 		return g.fail(g.server(process).goOn())
 	}
 	c.stopped = false
-	if c.clocks != nil && c.clocks.suspended != nil {
-		g.turned(c.clocks.wake(), c.name)
+	if c.clocks != nil && c.clocks.IsSuspended() {
+		g.turned(c.clocks.Wake(), c.name)
 	}
 	c.process.signal(syscall.SIGCONT)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/history"
+	"redlocksim/internal/faketime"
 )
 
 // entry is something that happened in a run, at a reading of CLOCK_MONOTONIC: an event, or what the ends of believed
@@ -15,7 +16,7 @@ type entry struct {
 	process string
 	event   *history.Event
 	belief  *belief
-	clock   *line // what the client's lock clock reads from then on
+	clock   *faketime.Skew // what the client's lock clock reads from then on
 }
 
 // expiry is the event of the end of a believed window.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/history"
+	"redlocksim/internal/faketime"
 )
 
 // Times are in nanoseconds of the machine; the run begins at 100 and is twice as fast as its scenario.
@@ -43,19 +44,19 @@ func TestMerge(t *testing.T) {
 		{"over before it is granted",
 			[]entry{believes(110, "a", 1, 105), grant(111, "a", 1)}, "20 expire 1, 22 return 1"},
 		{"a clock that steps back believes for longer",
-			[]entry{believes(110, "a", 1, 150), {at: 120, process: "a", clock: &line{ahead: -30}}}, "160 expire 1"},
+			[]entry{believes(110, "a", 1, 150), {at: 120, process: "a", clock: &faketime.Skew{Ahead: -30}}}, "160 expire 1"},
 		{"one that jumps ahead believes no more",
-			[]entry{believes(110, "a", 1, 150), {at: 120, process: "a", clock: &line{ahead: 100}}, grant(130, "b", 2)}, "40 expire 1, 60 return 2"},
+			[]entry{believes(110, "a", 1, 150), {at: 120, process: "a", clock: &faketime.Skew{Ahead: 100}}, grant(130, "b", 2)}, "40 expire 1, 60 return 2"},
 		{"and what it reads from then on is ahead",
-			[]entry{{at: 105, process: "a", clock: &line{ahead: 100}}, believes(110, "a", 1, 250)}, "100 expire 1"},
+			[]entry{{at: 105, process: "a", clock: &faketime.Skew{Ahead: 100}}, believes(110, "a", 1, 250)}, "100 expire 1"},
 		{"one that runs at half its rate from then on believes for longer", // 30 are left at 120, which take 60
-			[]entry{believes(110, "a", 1, 150), {at: 120, process: "a", clock: &line{since: 120, rate: -billion / 2}}}, "160 expire 1"},
+			[]entry{believes(110, "a", 1, 150), {at: 120, process: "a", clock: &faketime.Skew{Since: 120, Rate: -faketime.Billion / 2}}}, "160 expire 1"},
 		{"another client's clock does not matter",
-			[]entry{believes(110, "a", 1, 150), {at: 120, process: "b", clock: &line{since: 120, rate: -billion / 2}}}, "100 expire 1"},
+			[]entry{believes(110, "a", 1, 150), {at: 120, process: "b", clock: &faketime.Skew{Since: 120, Rate: -faketime.Billion / 2}}}, "100 expire 1"},
 		{"one that stands still for 30 believes for so much longer",
-			[]entry{believes(110, "a", 1, 150), {at: 120, process: "a", clock: &line{since: 120, rate: standing}}, {at: 150, process: "a", clock: &line{ahead: -30}}}, "160 expire 1"},
+			[]entry{believes(110, "a", 1, 150), {at: 120, process: "a", clock: &faketime.Skew{Since: 120, Rate: faketime.Standing}}, {at: 150, process: "a", clock: &faketime.Skew{Ahead: -30}}}, "160 expire 1"},
 		{"and one that stands still for good, for good",
-			[]entry{believes(110, "a", 1, 150), {at: 120, process: "a", clock: &line{since: 120, rate: standing}}, grant(500, "b", 2)}, "800 return 2"},
+			[]entry{believes(110, "a", 1, 150), {at: 120, process: "a", clock: &faketime.Skew{Since: 120, Rate: faketime.Standing}}, grant(500, "b", 2)}, "800 return 2"},
 	} {
 		var got []string
 		h := merge(test.entries, 100, 2, 1000*time.Nanosecond)

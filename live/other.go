@@ -10,12 +10,6 @@ import (
 	"redlocksim/scenarios"
 )
 
-// What an error of [Run] can be matched against.
-var (
-	ErrNoServer   = errors.New("there is no redis-server on the PATH")
-	ErrNoCompiler = errors.New("needs a C compiler")
-)
-
 var errLinux = errors.New("live: tier live runs on Linux only")
 
 // Run fails: it needs Linux.
@@ -28,5 +22,3 @@ func Client(io.Reader, io.Writer) error { return errLinux }
 
 // Soak fails: it needs Linux.
 func Soak(context.Context, SoakOptions) (*Soaked, error) { return nil, errLinux }
-
-func hasCompiler() bool { return false }

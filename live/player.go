@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"syscall"
 
+	"redlocksim/internal/faketime"
 	"redlocksim/sim"
 )
 
@@ -23,14 +24,14 @@ type player struct {
 	process *process // nil once it has crashed
 	orders  *os.File
 	encoder *json.Encoder
-	clocks  *clocks       // if faults touch them; nil: they are the machine's
-	kind    sim.ClockKind // which of them is its lock clock
-	ready   chan error    // what came of its beginning
-	running int           // programs that it has not finished
-	stopped bool          // paused or suspended
-	rested  bool          // of a crew: its clients are at rest
-	taking  int           // and how many locks it is about to take
-	left    *left         // and what is left of it
+	clocks  *faketime.Clocks // if faults touch them; nil: they are the machine's
+	kind    sim.ClockKind    // which of them is its lock clock
+	ready   chan error       // what came of its beginning
+	running int              // programs that it has not finished
+	stopped bool             // paused or suspended
+	rested  bool             // of a crew: its clients are at rest
+	taking  int              // and how many locks it is about to take
+	left    *left            // and what is left of it
 	ended   chan struct{}
 }
 
@@ -138,6 +139,6 @@ func (c *player) close() {
 	_ = c.orders.Close()
 	<-c.ended
 	if c.clocks != nil {
-		_ = c.clocks.close()
+		_ = c.clocks.Close()
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/scenarios"
@@ -271,8 +272,8 @@ func TestRatesOverlap(t *testing.T) {
 	}
 	want := func(ppm int64) {
 		t.Helper()
-		if got := r.server("A").shared.state().boot.rate; got != 1000*ppm {
-			t.Errorf("it is fast by %d parts per billion, want %d", got, 1000*ppm)
+		if got := r.server("A").clocks.Boottime().Rate; got != 1000*ppm {
+			t.Errorf("it is fast by %d parts per faketime.Billion, want %d", got, 1000*ppm)
 		}
 	}
 	for _, ppm := range []int64{100, -200, 300} {
@@ -356,10 +357,10 @@ func TestServerClock(t *testing.T) {
 		wall := func(name string) int64 {
 			return int64(1000 * mustFloat(t, r.mustAsk(t, name, "EVAL", "local t = redis.call('TIME') return tostring(t[1] + t[2] / 1000000)", "0")))
 		}
-		ahead := r.server("fast").shared
-		ahead.step(int64(time.Hour))
-		ahead.setRate(billion)
-		r.server("slow").shared.setRate(-billion / 2)
+		ahead := r.server("fast").clocks
+		ahead.Step(time.Hour)
+		ahead.SetRate(faketime.Billion)
+		r.server("slow").clocks.SetRate(-faketime.Billion / 2)
 		for _, test := range []struct {
 			name  string
 			lasts time.Duration
@@ -371,17 +372,17 @@ func TestServerClock(t *testing.T) {
 			}
 			// Bounds that hold however long this process is held up. Redis counts in milliseconds.
 			const grain = 3 * time.Millisecond
-			shared := r.server(test.name).shared
-			due := func() int64 { return shared.whenWall(shared.wall() + int64(ttl)) }
-			set, dueFirst := trueTime(), due()
+			clocks := r.server(test.name).clocks
+			due := func() int64 { return clocks.WhenWall(clocks.WallNow().Add(ttl)) }
+			set, dueFirst := faketime.MachineTime(), due()
 			r.mustAsk(t, test.name, "SET", "k", "v", "PX", fmt.Sprint(ttl.Milliseconds()))
-			isSet, dueLast := trueTime(), due()
+			isSet, dueLast := faketime.MachineTime(), due()
 			last := int64(0) // when it was there for certain
-			for asked := isSet; r.mustAsk(t, test.name, "GET", "k") != ""; asked = trueTime() {
+			for asked := isSet; r.mustAsk(t, test.name, "GET", "k") != ""; asked = faketime.MachineTime() {
 				last = asked
 				time.Sleep(time.Millisecond)
 			}
-			gone := trueTime()
+			gone := faketime.MachineTime()
 			if last > isSet+int64(test.lasts+grain) || gone < set+int64(test.lasts-grain) {
 				t.Errorf("a key of %v on %s was there after %v, and gone after %v, want %v", ttl, test.name, time.Duration(last-set), time.Duration(gone-set), test.lasts)
 			}

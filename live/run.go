@@ -13,13 +13,11 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/faketime"
 	"redlocksim/internal/undisturbed"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
-
-// ErrNoServer is what errors.Is finds in the error of Run on a machine without redis-server.
-var ErrNoServer = errors.New("there is no redis-server on the PATH")
 
 // Run runs a scenario against redis-server processes and judges the run: its findings, grants and leaked keys, but no
 // durations. Whatever happens, no process and no file is left when it returns; it returns early, with an error that
@@ -186,17 +184,17 @@ func (r *run) setUp(ctx context.Context) error {
 		if role.Storage, err = r.link(name, sim.StorageName, r.storage.listener.Addr().String()); err != nil {
 			return err
 		}
-		var clocks *clocks
+		var clocks *faketime.Clocks
 		if needsClocks(s, name) {
-			if clocks, err = newClocks(filepath.Join(r.dir, fmt.Sprintf("client-%d.clocks", i)), 8*clockWords); err != nil {
+			if clocks, err = faketime.New(filepath.Join(r.dir, fmt.Sprintf("client-%d.clocks", i))); err != nil {
 				return err
 			}
-			role.Clocks = clocks.path
+			role.Clocks = clocks.Path()
 		}
 		c, err := r.newPlayer(name, order{Begin: role})
 		if err != nil {
 			if clocks != nil {
-				err = errors.Join(err, clocks.close())
+				err = errors.Join(err, clocks.Close())
 			}
 			return err
 		}
@@ -220,14 +218,14 @@ func (r *run) setUp(ctx context.Context) error {
 func (r *run) settleDisks(ctx context.Context) error {
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	for _, x := range r.servers {
-		before := x.shared.syncs()
+		before := x.clocks.Syncs()
 		if x.follows != "" { // it writes down what its master does
 			continue
 		}
 		if _, err := ask(x.addr, "SET", "redlocksim:settled", "1", "PX", "1"); err != nil {
 			return err
 		}
-		for deadline := time.Now().Add(startTimeout); x.shared.syncs() == before; {
+		for deadline := time.Now().Add(startTimeout); x.clocks.Syncs() == before; {
 			if ctx.Err() != nil || time.Now().After(deadline) {
 				return errors.Join(fmt.Errorf("live: %s does not fsync", x.name), context.Cause(ctx))
 			}
@@ -259,7 +257,7 @@ func needsPreload(s *scenarios.Scenario) bool {
 
 // play carries the timeline out, until its end or until nothing more can happen.
 func (r *run) play(ctx context.Context) error {
-	r.start = trueTime()
+	r.start = faketime.MachineTime()
 	for i := range r.scenario.Timeline {
 		if when := r.scenario.Timeline[i].When; when.After == nil {
 			r.after(r.start, when.At, func() { r.fire(i) })
@@ -304,14 +302,14 @@ func (r *run) learn(e entry) {
 func (r *run) lookAtBeliefs() {
 	r.drop(r.look)
 	for {
-		w, isOver := r.beliefs.over(trueTime())
+		w, isOver := r.beliefs.over(faketime.MachineTime())
 		if !isOver {
 			break
 		}
 		e := w.expiry()
 		r.follow(w.ends, &e)
 	}
-	if next := r.beliefs.next(); next != never {
+	if next := r.beliefs.next(); next != faketime.Never {
 		r.look = r.when(next, r.lookAtBeliefs)
 	}
 }

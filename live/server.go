@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/faketime"
 	"redlocksim/sim"
 )
 
@@ -36,7 +37,7 @@ type server struct {
 	persistence sim.Persistence
 	starter     starter
 	preload     string // the library; empty without, and then the clocks are the machine's
-	shared      *shared
+	clocks      *faketime.Clocks
 	follows     string // the address of the master that it is a replica of; empty for a master
 	successor   string // of a master in whose place another was promoted: the address of that one, which it follows after its next start
 
@@ -96,7 +97,7 @@ func (s *server) start(ctx context.Context) error {
 	cmd := exec.Command("redis-server", args...)
 	cmd.Env = os.Environ()
 	if s.preload != "" {
-		cmd.Env = append(cmd.Env, "LD_PRELOAD="+s.preload, "REDLOCKSIM_LIVE_SHARED="+s.shared.path)
+		cmd.Env = append(cmd.Env, s.clocks.Preload(s.preload)...)
 	}
 	// What replicas were brought up to date with is not persistence.
 	if err := os.Remove(filepath.Join(s.dir, "dump.rdb")); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -162,7 +163,7 @@ func (s *server) stop(how faults.Stop) error {
 			return fmt.Errorf("live: %s has no append-only file: %w", s.name, err)
 		}
 		for _, path := range logs {
-			if err := s.shared.cut(path); err != nil {
+			if err := s.clocks.CutToSynced(path); err != nil {
 				return err
 			}
 		}
@@ -178,7 +179,7 @@ func (s *server) close() error {
 		s.process.kill()
 	}
 	s.keeper.close()
-	return s.shared.close()
+	return s.clocks.Close()
 }
 
 // keeper listens on the port of a server that is down.
@@ -301,4 +302,4 @@ func (s *server) dump() ([]sim.Record, error) {
 }
 
 // wall is the server's clock in milliseconds.
-func (s *server) wall() int64 { return s.shared.wall() / int64(time.Millisecond) }
+func (s *server) wall() int64 { return s.clocks.WallNow().UnixMilli() }

@@ -14,6 +14,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/faketime"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
@@ -105,7 +106,7 @@ func (s *soak) setUp(ctx context.Context) error {
 		s.roles = append(s.roles, r)
 		s.clients = append(s.clients, nil)
 		if i == 0 {
-			s.start = trueTime()
+			s.start = faketime.MachineTime()
 		}
 		if err := s.enter(i); err != nil {
 			return err
@@ -161,20 +162,20 @@ func (s *soak) round(ctx context.Context, length time.Duration) error {
 	s.random = rand.New(rand.NewPCG(s.Seed, uint64(s.rounds)))
 	s.field = faults.NewField(ground{s.stage})
 	if s.rounds > 1 { // they begin by themselves
-		s.start = trueTime()
+		s.start = faketime.MachineTime()
 		s.tell(order{Work: true})
 	}
-	s.after(trueTime(), s.upTo(pauseBetweenFaults), s.adversity)
-	if err := s.until(ctx, trueTime()+int64(length), s.isStopped); err != nil {
+	s.after(faketime.MachineTime(), s.upTo(pauseBetweenFaults), s.adversity)
+	if err := s.until(ctx, faketime.MachineTime()+int64(length), s.isStopped); err != nil {
 		return err
 	}
 	s.field.Heal()
-	forever := trueTime() + int64(time.Hour)
+	forever := faketime.MachineTime() + int64(time.Hour)
 	// Servers that are to stay down for a while do, and clients that were killed are replaced.
 	if err := s.until(ctx, forever, s.isWhole); err != nil {
 		return err
 	}
-	ended := trueTime()
+	ended := faketime.MachineTime()
 	s.tell(order{Rest: true})
 	within := s.result.Takeable.Within + machineAllowance // to see by how much it is missed
 	for i := range s.Locks {
@@ -182,7 +183,7 @@ func (s *soak) round(ctx context.Context, length time.Duration) error {
 		c.taking++
 		c.send(order{Take: s.roles[0].Locks[i], Within: within})
 	}
-	if err := s.until(ctx, trueTime()+int64(within+s.Settings.Lock.TTL+startTimeout), s.isAtRest); err != nil {
+	if err := s.until(ctx, faketime.MachineTime()+int64(within+s.Settings.Lock.TTL+startTimeout), s.isAtRest); err != nil {
 		return err
 	}
 	if !s.isAtRest() {
@@ -228,7 +229,7 @@ func (s *soak) isAtRest() bool {
 
 // clear waits until no node has a lock's key any more.
 func (s *soak) clear(ctx context.Context) error {
-	begin := trueTime()
+	begin := faketime.MachineTime()
 	for {
 		var left []string
 		for _, x := range s.servers {
@@ -247,7 +248,7 @@ func (s *soak) clear(ctx context.Context) error {
 				left = append(left, key+" on "+x.name)
 			}
 		}
-		took := time.Duration(trueTime() - begin)
+		took := time.Duration(faketime.MachineTime() - begin)
 		switch {
 		case len(left) == 0:
 			s.result.Cleared.add(took)
@@ -257,7 +258,7 @@ func (s *soak) clear(ctx context.Context) error {
 			s.result.problem(scenarios.Liveness, "%v after everybody was done there still is %s, expected none after %v", took, left[0], s.result.Cleared.Within)
 			return nil
 		}
-		if err := s.until(ctx, trueTime()+int64(10*time.Millisecond), func() bool { return false }); err != nil {
+		if err := s.until(ctx, faketime.MachineTime()+int64(10*time.Millisecond), func() bool { return false }); err != nil {
 			return err
 		}
 	}
@@ -287,7 +288,7 @@ func (s *soak) judge(ended int64) error {
 			return fmt.Errorf("live: round %d: %s", s.rounds, strings.Join(over, "; "))
 		}
 	}
-	end := time.Duration(trueTime() - s.start)
+	end := time.Duration(faketime.MachineTime() - s.start)
 	h := merge(s.entries, s.start, 1, end)
 	s.entries = nil
 	renumber(h)
@@ -323,7 +324,7 @@ func (s *soak) leave(ctx context.Context) error {
 	haveLeft := func() bool {
 		return !slices.ContainsFunc(s.clients, func(c *player) bool { return c.left == nil })
 	}
-	if err := s.until(ctx, trueTime()+int64(3*leaveTimeout), haveLeft); err != nil {
+	if err := s.until(ctx, faketime.MachineTime()+int64(3*leaveTimeout), haveLeft); err != nil {
 		return err
 	}
 	for _, c := range s.clients {
@@ -369,7 +370,7 @@ func (s *soak) adversity() {
 	if s.field.IsHealed() {
 		return
 	}
-	s.after(trueTime(), s.upTo(pauseBetweenFaults), s.adversity)
+	s.after(faketime.MachineTime(), s.upTo(pauseBetweenFaults), s.adversity)
 	if len(s.Faults) == 0 {
 		return
 	}
@@ -455,7 +456,7 @@ func (s *soak) killClient(name string) bool {
 	i := slices.Index(s.clients, c)
 	c.crash()
 	c.stopped = false
-	now := trueTime()
+	now := faketime.MachineTime()
 	s.happened(now, history.Event{Kind: history.Fault, Name: "client-kill", Detail: crewName(name, s.lives[i]) + " is killed"})
 	for _, worker := range s.roles[i].workers(crewName(name, s.lives[i])) {
 		s.happened(now, history.Event{Kind: history.Crash, Process: worker})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/faketime"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
@@ -132,7 +133,7 @@ func (o SoakOptions) filled() (SoakOptions, error) {
 	}
 	if o.Faults == nil {
 		for _, a := range Adversities() {
-			if beyond(s, a) == "" && (a != PowerLoss || hasCompiler()) {
+			if beyond(s, a) == "" && (a != PowerLoss || faketime.HasCompiler()) {
 				o.Faults = append(o.Faults, a)
 			}
 		}

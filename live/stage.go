@@ -14,6 +14,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/faketime"
 	"redlocksim/internal/undisturbed"
 	"redlocksim/sim"
 )
@@ -79,7 +80,7 @@ func (r *stage) addServers(ctx context.Context, names []string, persistence sim.
 	preload := ""
 	if needsPreload {
 		var err error
-		if preload, err = compilePreload(r.dir); err != nil {
+		if preload, err = faketime.Build(r.dir); err != nil {
 			return err
 		}
 	}
@@ -89,7 +90,7 @@ func (r *stage) addServers(ctx context.Context, names []string, persistence sim.
 			return err
 		}
 		var err error
-		if x.shared, err = newShared(x.dir + ".shared"); err != nil {
+		if x.clocks, err = faketime.New(x.dir + ".clocks"); err != nil {
 			return err
 		}
 		r.servers = append(r.servers, x)
@@ -135,7 +136,7 @@ func (r *stage) ready(ctx context.Context, c *player) error {
 // until has what is on the agenda and in the queue happen, until CLOCK_MONOTONIC reads end or isOver, which is looked at
 // after everything that happens.
 func (r *stage) until(ctx context.Context, end int64, isOver func() bool) error {
-	for free := trueTime(); ; free = trueTime() {
+	for free := faketime.MachineTime(); ; free = faketime.MachineTime() {
 		if r.failed != nil {
 			return r.failed
 		}
@@ -149,15 +150,15 @@ func (r *stage) until(ctx context.Context, end int64, isOver func() bool) error 
 		select {
 		case f := <-r.queue:
 			f()
-		case <-time.After(time.Duration(next - trueTime())):
+		case <-time.After(time.Duration(next - faketime.MachineTime())):
 			if next == end {
 				return nil
 			}
 			next := r.agenda[0]
 			r.agenda = r.agenda[1:]
-			began := trueTime()
+			began := faketime.MachineTime()
 			next.do()
-			noteStep(r.pulse, next.at, free, began, trueTime())
+			noteStep(r.pulse, next.at, free, began, faketime.MachineTime())
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

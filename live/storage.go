@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"redlocksim/history"
+	"redlocksim/internal/faketime"
 	"redlocksim/sim"
 )
 
@@ -94,7 +95,7 @@ func (s *storage) take(e *history.Event) {
 	case e.Func == history.Mark:
 		x.mark = e.Number
 	}
-	s.record(trueTime(), *e)
+	s.record(faketime.MachineTime(), *e)
 }
 
 // takes says whether a request may have its effect, and notes its token.

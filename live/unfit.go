@@ -8,12 +8,20 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/faketime"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 )
 
-// ErrUnfit is what errors.Is finds in the error of [Unfit].
-var ErrUnfit = errors.New("cannot be shown on tier live")
+// What errors.Is finds in the errors of this package.
+var (
+	// ErrUnfit: a real deployment cannot show the scenario.
+	ErrUnfit = errors.New("cannot be shown on tier live")
+	// ErrNoServer: there is no redis-server on this machine.
+	ErrNoServer = errors.New("there is no redis-server on the PATH")
+	// ErrNoCompiler: the run changes a node's clock or takes its power, and there is no cc on this machine.
+	ErrNoCompiler = faketime.ErrNoCompiler
+)
 
 // DefaultSpeed is how many times as fast as its scenario a run is, unless Options say otherwise or the scenario cannot be hurried:
 // if it has a fault that is longer than the node timeout and would be so no more, replicas that are slow, or times in whole

@@ -44,12 +44,12 @@ func TestClock(t *testing.T) {
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	clock, err := NewClock(library, filepath.Join(dir, "clock"))
+	clock, err := New(filepath.Join(dir, "clock"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), clock.Env()...)
+	cmd.Env = append(os.Environ(), clock.Preload(library)...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestClock(t *testing.T) {
 	clock.Step(-4 * time.Hour)
 	ahead(-time.Hour)
 	at := time.Unix(1_700_000_000, 123_456_789)
-	clock.Set(at)
+	clock.StandAt(at)
 	stands(at)
 	clock.Step(time.Millisecond)
 	stands(at.Add(time.Millisecond))
@@ -148,7 +148,7 @@ func TestMissingClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("date")
-	cmd.Env = append(os.Environ(), (&Clock{library: library, file: filepath.Join(dir, "none")}).Env()...)
+	cmd.Env = append(os.Environ(), (&Clocks{path: filepath.Join(dir, "none")}).Preload(library)...)
 	if output, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(output), "none") {
 		t.Errorf("error %v, output %s", err, output)
 	}

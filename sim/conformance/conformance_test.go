@@ -54,7 +54,7 @@ func (a *all) timed() bool { return a.real == nil || a.real.clock != nil }
 // setClock gives the server the wall clock of the simulated nodes.
 func (a *all) setClock() {
 	if a.real != nil && a.real.clock != nil {
-		a.real.clock.Set(time.Unix(0, int64(a.model.now())))
+		a.real.clock.StandAt(time.Unix(0, int64(a.model.now())))
 	}
 }
 

@@ -28,7 +28,7 @@ const patience = 30 * time.Second
 // server is a redis-server process behind the shipped adapter.
 type server struct {
 	tb          testing.TB
-	clock       *faketime.Clock // nil where there is no C compiler
+	clock       *faketime.Clocks // nil where there is no C compiler
 	process     *redisserver.Server
 	client      *redis.Client // for plain commands
 	adapter     *redis.Client
@@ -46,11 +46,11 @@ func newServer(tb testing.TB) *server {
 	library, err := faketime.Build(dir)
 	switch {
 	case err == nil:
-		if s.clock, err = faketime.NewClock(library, filepath.Join(dir, "clock")); err != nil {
+		if s.clock, err = faketime.New(filepath.Join(dir, "clock")); err != nil {
 			tb.Fatal(err)
 		}
-		s.clock.Set(time.Unix(0, int64(sim.Epoch)))
-		env = s.clock.Env()
+		s.clock.StandAt(time.Unix(0, int64(sim.Epoch)))
+		env = s.clock.Preload(library)
 	case !errors.Is(err, faketime.ErrNoCompiler) || os.Getenv(redisserver.RequireEnv) == "1":
 		tb.Fatal(err)
 	}
