@@ -13,13 +13,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/history"
-	"redlocksim/internal/plain"
+	"redlocksim/internal/rediscmd"
+	"redlocksim/internal/rediscmd/redisconn"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
 )
 
 // host is what a client process offers to its programs and their protocol, which are those of the simulator. The turn is a
@@ -44,7 +44,7 @@ func newHost(c *client) (*host, error) {
 			return nil, err
 		}
 		h.nodes = append(h.nodes, n)
-		h.redis = append(h.redis, &connection{host: h, name: name, redis: rc, plain: plain.New(rc, c.clock)})
+		h.redis = append(h.redis, &connection{host: h, name: name, redis: rc, plain: redisconn.New(rc, c.clock)})
 	}
 	return h, nil
 }
@@ -226,12 +226,12 @@ type connection struct {
 	host  *host
 	name  string
 	redis *redis.Client
-	plain plain.Conn
+	plain redisconn.Conn
 }
 
 func (c *connection) Node() string { return c.name }
 
-func (c *connection) Do(deadline time.Time, r sim.Request) sim.Reply {
+func (c *connection) Do(deadline time.Time, r rediscmd.Request) rediscmd.Reply {
 	c.host.Leave()
 	defer c.host.Enter()
 	return c.plain.Do(deadline, r)

@@ -14,9 +14,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
-	"redlocksim/internal/plain"
+	"redlocksim/internal/rediscmd"
+	"redlocksim/internal/rediscmd/redisconn"
 	"redlocksim/redlock/goredis"
-	"redlocksim/sim"
 )
 
 func testHost() *host {
@@ -113,7 +113,7 @@ func TestSubscription(t *testing.T) {
 	rc := goredis.NewClient(&redis.Options{Addr: server.Addr()})
 	defer rc.Close()
 	h := testHost()
-	c := &connection{host: h, name: "A", redis: rc, plain: plain.New(rc, h.client.clock)}
+	c := &connection{host: h, name: "A", redis: rc, plain: redisconn.New(rc, h.client.clock)}
 	h.Enter()
 	defer h.Leave()
 	soon := func() time.Time { return h.LockClock().Now().Add(5 * time.Second) }
@@ -123,7 +123,7 @@ func TestSubscription(t *testing.T) {
 	}
 	publish := func(message string) {
 		t.Helper()
-		if r := c.Do(soon(), sim.Request{Args: []string{"PUBLISH", "channel", message}}); r.Value != any(int64(1)) {
+		if r := c.Do(soon(), rediscmd.Request{Args: []string{"PUBLISH", "channel", message}}); r.Value != any(int64(1)) {
 			t.Errorf("published: %v", r)
 		}
 	}
@@ -134,7 +134,7 @@ func TestSubscription(t *testing.T) {
 			t.Errorf("heard %q, %v, want %q", got, err, want)
 		}
 	}
-	if _, err := s.Next(t.Context(), h.LockClock().Now().Add(20*time.Millisecond)); err != sim.ErrTimeout {
+	if _, err := s.Next(t.Context(), h.LockClock().Now().Add(20*time.Millisecond)); err != rediscmd.ErrTimeout {
 		t.Errorf("nothing to hear: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -156,7 +156,7 @@ func TestSubscription(t *testing.T) {
 	}
 
 	server.Close()
-	if _, err := s.Next(t.Context(), soon()); err != sim.ErrReset {
+	if _, err := s.Next(t.Context(), soon()); err != rediscmd.ErrReset {
 		t.Errorf("without a server: %v", err)
 	}
 	s.Close()

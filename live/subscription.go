@@ -8,9 +8,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
 )
 
 // subscription is a connection over which a node publishes. After a partition that lost something on it, TCP has no way to go
@@ -86,11 +86,11 @@ func (s *subscription) await(ctx context.Context, deadline time.Time, isReady fu
 		case isReady():
 			return nil
 		case s.broken:
-			return sim.ErrReset
+			return rediscmd.ErrReset
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case late:
-			return sim.ErrTimeout
+			return rediscmd.ErrTimeout
 		}
 		s.waiter.Wait(ctx)
 	}

@@ -1,11 +1,6 @@
 package sim
 
-import (
-	"fmt"
-	"net"
-	"os"
-	"syscall"
-)
+import "fmt"
 
 // delivery is a message that has come to the end of its way.
 type delivery struct {
@@ -92,10 +87,6 @@ func (x *Exchange) tear(part int, w *way) {
 		}
 	}
 }
-
-// ErrReset is why a command is Refused, on the tiers that have no sockets: what a client reads from a connection that
-// was reset or refused. They share it because its text can get into a history.
-var ErrReset error = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
 
 // The parts of an exchange; what an event of the network carries.
 const (

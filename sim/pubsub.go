@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 )
 
@@ -71,11 +72,11 @@ func (s *Subscription) await(ctx context.Context, deadline time.Time, ready func
 		case ready():
 			return nil
 		case s.broken:
-			return ErrReset
+			return rediscmd.ErrReset
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case late:
-			return ErrTimeout
+			return rediscmd.ErrTimeout
 		}
 		s.waiter.Wait(ctx)
 	}

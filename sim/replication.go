@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"redlocksim/internal/rediscmd"
 	"slices"
 	"strconv"
 	"strings"
@@ -242,7 +243,7 @@ type Asking interface {
 }
 
 // ErrReadOnly is what a replica answers to a command that writes.
-const ErrReadOnly = ServerError("READONLY You can't write against a read only replica.")
+const ErrReadOnly = rediscmd.ServerError("READONLY You can't write against a read only replica.")
 
 // readers are the commands that a replica carries out. It refuses scripts as a whole, where redis-server would run them
 // up to their first write: those of locks write, unless they have nothing to do.
@@ -282,7 +283,7 @@ type wait struct {
 func (s *Server) wait(x *Exchange, end Asking, args []string) {
 	r := &s.replication
 	refuse := func(text string) {
-		end.Answer(ServerError(text))
+		end.Answer(rediscmd.ServerError(text))
 		x.Reply()
 	}
 	if r.master != nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -17,12 +18,12 @@ func TestReplication(t *testing.T) {
 			Latency: sim.Constant(time.Millisecond), Clients: []sim.ClientConfig{{Name: "told"}, {Name: "not-told"}}}, backend)
 		requests := uint64(0)
 		do := func(client string, args ...string) any {
-			var reply sim.Reply
+			var reply rediscmd.Reply
 			p := w.Client(client)
 			requests++
 			key := w.Kernel.Draw("test").With(requests)
 			p.Go(func() {
-				reply = w.Connections(p)[0].Do(key, p.LockClock().Now().Add(time.Second), sim.Request{Args: args})
+				reply = w.Connections(p)[0].Do(key, p.LockClock().Now().Add(time.Second), rediscmd.Request{Args: args})
 			})
 			w.Kernel.Run(w.Kernel.Now() + sim.True(2*time.Second))
 			if reply.Err != nil {
@@ -53,7 +54,7 @@ func TestReplication(t *testing.T) {
 		want("set on the new master", do("told", "SET", "k", "3", "PX", "60000"), any("OK"))
 		want("restart", m.Restart(), any(nil))
 		want("set on the old one", do("not-told", "SET", "k", "4"), any(sim.ErrReadOnly))
-		want("wait on the old one", do("not-told", "WAIT", "1", "100"), any(sim.ServerError("ERR WAIT cannot be used with replica instances.")))
+		want("wait on the old one", do("not-told", "WAIT", "1", "100"), any(rediscmd.ServerError("ERR WAIT cannot be used with replica instances.")))
 		want("what the old one knows", do("not-told", "GET", "k"), any("3"))
 		w.Close()
 	}

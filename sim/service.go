@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 )
 
@@ -75,7 +76,7 @@ func Ask[A any](l *Link, key Key, deadline time.Time, handle func(*Call[A])) (A,
 	}
 	if !c.done {
 		c.Abandon()
-		return *new(A), ErrTimeout
+		return *new(A), rediscmd.ErrTimeout
 	}
 	return c.answer, c.err
 }
@@ -96,7 +97,7 @@ func (c *Call[A]) Answered() {
 
 // Broken implements Client.
 func (c *Call[A]) Broken() {
-	c.answer, c.err = *new(A), ErrReset
+	c.answer, c.err = *new(A), rediscmd.ErrReset
 	c.Answered()
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
-	"redlocksim/sim"
 	"redlocksim/sim/consensus"
 )
 
@@ -212,7 +212,7 @@ func (l *consensusLease) Unlock(context.Context) error {
 	a, err := l.ask(context.Background(), l.clock.Now().Add(l.ttl), consensus.Request{Kind: consensus.Close, Session: l.name})
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %w", sim.ErrTimeout, err)
+		return fmt.Errorf("%w: %w", rediscmd.ErrTimeout, err)
 	case a.Status == consensus.Gone && a.tries == 1:
 		return redlock.ErrLost
 	}

@@ -5,9 +5,9 @@ import (
 	"io"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
 )
 
 // Host is what a client process offers to a protocol: a process of the simulator, or one of the operating system.
@@ -52,13 +52,13 @@ type Redis interface {
 	// Node is the node's name.
 	Node() string
 	// Do sends a request and waits for the reply, at most until the lock clock reads deadline.
-	Do(deadline time.Time, r sim.Request) sim.Reply
+	Do(deadline time.Time, r rediscmd.Request) rediscmd.Reply
 	// Subscribe asks the node for what is published on a channel from now on.
 	Subscribe(channel string) Subscription
 }
 
 // Subscription is a connection over which a node sends what is published on a channel. The errors of Confirm and Next are
-// sim.ErrTimeout when the lock clock reads deadline before, sim.ErrReset if the connection is broken, and that of ctx if
+// rediscmd.ErrTimeout when the lock clock reads deadline before, rediscmd.ErrReset if the connection is broken, and that of ctx if
 // ctx ends.
 type Subscription interface {
 	// Confirm waits until the node has confirmed the subscription.

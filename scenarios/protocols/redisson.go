@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
 )
 
 // redisson is Redisson's RLock on the first node (its class RedissonLock; watchdog and re-entrance). The lock's key is
@@ -89,7 +89,7 @@ func (x *redisson) owner(ctx context.Context) string {
 }
 
 // redissonLock takes the lock or, if somebody else has it, returns its PTTL (its tryLockInnerAsync).
-var redissonLock = &sim.Script{
+var redissonLock = &rediscmd.Script{
 	Lua: `if (redis.call('exists', KEYS[1]) == 0) then
   redis.call('hincrby', KEYS[1], ARGV[2], 1)
   redis.call('pexpire', KEYS[1], ARGV[1])
@@ -101,7 +101,7 @@ if (redis.call('hexists', KEYS[1], ARGV[2]) == 1) then
   return nil
 end
 return redis.call('pttl', KEYS[1])`,
-	Model: func(redis sim.Calls, keys, argv []string) any {
+	Model: func(redis rediscmd.Calls, keys, argv []string) any {
 		if redis("EXISTS", keys[0]) == any(int64(0)) || redis("HEXISTS", keys[0], argv[1]) == any(int64(1)) {
 			redis("HINCRBY", keys[0], argv[1], "1")
 			redis("PEXPIRE", keys[0], argv[0])
@@ -113,7 +113,7 @@ return redis.call('pttl', KEYS[1])`,
 
 // redissonUnlock counts down, deletes the key at zero and publishes that (its unlockInnerAsync). It returns nil if
 // the thread does not have the lock.
-var redissonUnlock = &sim.Script{
+var redissonUnlock = &rediscmd.Script{
 	Lua: `if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then
   return nil
 end
@@ -126,7 +126,7 @@ else
   redis.call('publish', KEYS[2], ARGV[1])
   return 1
 end`,
-	Model: func(redis sim.Calls, keys, argv []string) any {
+	Model: func(redis rediscmd.Calls, keys, argv []string) any {
 		if redis("HEXISTS", keys[0], argv[2]) == any(int64(0)) {
 			return nil
 		}
@@ -141,13 +141,13 @@ end`,
 }
 
 // redissonRenew sets the TTL if the thread has the lock: what the watchdog does.
-var redissonRenew = &sim.Script{
+var redissonRenew = &rediscmd.Script{
 	Lua: `if (redis.call('hexists', KEYS[1], ARGV[2]) == 1) then
   redis.call('pexpire', KEYS[1], ARGV[1])
   return 1
 end
 return 0`,
-	Model: func(redis sim.Calls, keys, argv []string) any {
+	Model: func(redis rediscmd.Calls, keys, argv []string) any {
 		if redis("HEXISTS", keys[0], argv[1]) == any(int64(1)) {
 			redis("PEXPIRE", keys[0], argv[0])
 			return int64(1)
@@ -170,7 +170,7 @@ func (x *redisson) ask(ctx context.Context, resource string, ttl time.Duration) 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // remaining reads the reply of a script that returns nil for a lock that was taken, or its PTTL.
-func remaining(reply sim.Reply) (time.Duration, error) {
+func remaining(reply rediscmd.Reply) (time.Duration, error) {
 	if reply.Err != nil || reply.Value == nil {
 		return 0, reply.Err
 	}
@@ -207,7 +207,7 @@ func (x *redisson) wait(ctx context.Context, deadline time.Time, channel string,
 				wake = at
 			}
 			s.Name, s.Detail = Woken, "hears from "+node+" that the lock was released"
-			if _, err = subscription.Next(ctx, wake); errors.Is(err, sim.ErrTimeout) {
+			if _, err = subscription.Next(ctx, wake); errors.Is(err, rediscmd.ErrTimeout) {
 				s.Name, s.Detail, err = Waited, "has heard nothing from "+node+" for as long as it was to wait", nil
 			}
 		}
@@ -328,7 +328,7 @@ func (x *redisson) unlock(ctx, held context.Context, resource string, ttl time.D
 
 // unlocked reads the reply of a script that returns nil for a thread that does not have the lock: Redisson throws
 // IllegalMonitorStateException.
-func unlocked(reply sim.Reply) error {
+func unlocked(reply rediscmd.Reply) error {
 	if reply.Err == nil && reply.Value == nil {
 		return redlock.ErrLost
 	}

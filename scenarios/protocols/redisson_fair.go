@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"redlocksim/sim"
+	"redlocksim/internal/rediscmd"
 )
 
 // redissonFair is Redisson's fair lock on the first node (its class RedissonFairLock; the scripts are those of that class
@@ -42,7 +42,7 @@ func (x *redissonFair) TryLock(ctx context.Context, resource string, ttl time.Du
 	return x.acquire(ctx, resource, ttl, x.clock.Now(), fairTake)
 }
 
-func (x *redissonFair) acquire(ctx context.Context, resource string, ttl time.Duration, deadline time.Time, script *sim.Script) (Lease, error) {
+func (x *redissonFair) acquire(ctx context.Context, resource string, ttl time.Duration, deadline time.Time, script *rediscmd.Script) (Lease, error) {
 	until, err := x.wait(ctx, deadline, x.channel(resource)+":"+x.owner(ctx), func() (time.Time, time.Duration, error) {
 		start := x.clock.Now()
 		left, err := remaining(x.script(ctx, x.node, script, x.keys(resource),
@@ -128,7 +128,7 @@ func number(v any) int64 {
 }
 
 // sweep is luaSweep.
-func sweep(redis sim.Calls, queue, times string, now int64) {
+func sweep(redis rediscmd.Calls, queue, times string, now int64) {
 	for {
 		head, ok := redis("LINDEX", queue, "0").(string)
 		if !ok {
@@ -144,7 +144,7 @@ func sweep(redis sim.Calls, queue, times string, now int64) {
 }
 
 // take is luaTake. It says whether the lock was taken.
-func take(redis sim.Calls, keys, argv []string) bool {
+func take(redis rediscmd.Calls, keys, argv []string) bool {
 	lock, queue, times := keys[0], keys[1], keys[2]
 	sweep(redis, queue, times, number(argv[3]))
 	isNext := redis("EXISTS", queue) == any(int64(0)) || redis("LINDEX", queue, "0") == any(argv[1])
@@ -167,9 +167,9 @@ func take(redis sim.Calls, keys, argv []string) bool {
 }
 
 // fairTake tries once and does not queue up.
-var fairTake = &sim.Script{
+var fairTake = &rediscmd.Script{
 	Lua: luaTake + `return 1`,
-	Model: func(redis sim.Calls, keys, argv []string) any {
+	Model: func(redis rediscmd.Calls, keys, argv []string) any {
 		if take(redis, keys, argv) {
 			return nil
 		}
@@ -179,7 +179,7 @@ var fairTake = &sim.Script{
 
 // fairQueueUp tries, queues up, and returns how long to wait at most before it tries again. A thread's time is that of the
 // one before it, or the end of the lease for the first, and the wait time-out.
-var fairQueueUp = &sim.Script{
+var fairQueueUp = &rediscmd.Script{
 	Lua: luaTake + `local timeout = redis.call('zscore', KEYS[3], ARGV[2])
 if timeout ~= false then
   return tonumber(timeout) - tonumber(ARGV[3]) - tonumber(ARGV[4])
@@ -195,7 +195,7 @@ if redis.call('zadd', KEYS[3], ttl + tonumber(ARGV[3]) + tonumber(ARGV[4]), ARGV
   redis.call('rpush', KEYS[2], ARGV[2])
 end
 return ttl`,
-	Model: func(redis sim.Calls, keys, argv []string) any {
+	Model: func(redis rediscmd.Calls, keys, argv []string) any {
 		if take(redis, keys, argv) {
 			return nil
 		}
@@ -218,7 +218,7 @@ return ttl`,
 }
 
 // fairLeave takes a thread that gives up out of the queue. Those behind it will be waited for that much less.
-var fairLeave = &sim.Script{
+var fairLeave = &rediscmd.Script{
 	Lua: `local queue = redis.call('lrange', KEYS[1], 0, -1)
 local i = 1
 while i <= #queue and queue[i] ~= ARGV[1] do
@@ -232,7 +232,7 @@ end
 redis.call('zrem', KEYS[2], ARGV[1])
 redis.call('lrem', KEYS[1], 0, ARGV[1])
 return nil`,
-	Model: func(redis sim.Calls, keys, argv []string) any {
+	Model: func(redis rediscmd.Calls, keys, argv []string) any {
 		behind := false
 		for _, thread := range redis("LRANGE", keys[0], "0", "-1").([]any) {
 			if behind {
@@ -247,7 +247,7 @@ return nil`,
 }
 
 // fairUnlock counts down, deletes the key at zero and tells the head of the queue, on a channel of its own.
-var fairUnlock = &sim.Script{
+var fairUnlock = &rediscmd.Script{
 	Lua: luaSweep + `if redis.call('exists', KEYS[1]) == 0 then
   local head = redis.call('lindex', KEYS[2], 0)
   if head ~= false then
@@ -268,7 +268,7 @@ if head ~= false then
   redis.call('publish', KEYS[4] .. ':' .. head, ARGV[1])
 end
 return 1`,
-	Model: func(redis sim.Calls, keys, argv []string) any {
+	Model: func(redis rediscmd.Calls, keys, argv []string) any {
 		lock, queue, times, channel := keys[0], keys[1], keys[2], keys[3]
 		sweep(redis, queue, times, number(argv[3]))
 		tell := func() any {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
-	"redlocksim/sim"
 )
 
 // redlockPlain is Redlock as tutorials and ports have it, on plain commands: SET NX PX on every node, the number of those
@@ -187,7 +187,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 	var voters []int
 	var failed error // of a node
 	refusals, reason := 0, redlock.ErrNoQuorum
-	c.each(c.all(), sim.Request{Args: []string{"SET", resource, l.value, "NX", "PX", fmt.Sprint(ttl.Milliseconds())}}, func(node int, reply sim.Reply) bool {
+	c.each(c.all(), rediscmd.Request{Args: []string{"SET", resource, l.value, "NX", "PX", fmt.Sprint(ttl.Milliseconds())}}, func(node int, reply rediscmd.Reply) bool {
 		switch err := c.answered(ctx, node, reply, reply.Value != nil); {
 		case err == nil:
 			voters = append(voters, node)
@@ -204,7 +204,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 		return nil, &callEnded{failed}
 	}
 	if c.env.Settings.Tokens == TokenPerNode {
-		c.each(c.all(), sim.Request{Args: []string{"INCR", counter(resource)}}, func(_ int, reply sim.Reply) bool {
+		c.each(c.all(), rediscmd.Request{Args: []string{"INCR", counter(resource)}}, func(_ int, reply rediscmd.Reply) bool {
 			n, _ := reply.Value.(int64)
 			l.token = max(l.token, n)
 			return true
@@ -242,7 +242,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 
 // each sends a request to nodes, and gives each reply to got as it comes: one node after the other, or all at once. It
 // stops when got has heard enough.
-func (x *redlockPlain) each(nodes []int, r sim.Request, got func(node int, reply sim.Reply) (goOn bool)) {
+func (x *redlockPlain) each(nodes []int, r rediscmd.Request, got func(node int, reply rediscmd.Reply) (goOn bool)) {
 	if x.env.Settings.Asking == Sequential {
 		for _, i := range nodes {
 			if !got(i, x.nodes[i].Do(x.clock.Now().Add(x.env.Settings.NodeTimeout), r)) {
@@ -253,7 +253,7 @@ func (x *redlockPlain) each(nodes []int, r sim.Request, got func(node int, reply
 	}
 	type answer struct {
 		node  int
-		reply sim.Reply
+		reply rediscmd.Reply
 	}
 	var answers []answer
 	tasks := x.env.Tasks()
@@ -291,14 +291,14 @@ func (l *redlockPlainLease) Context() context.Context { return context.Backgroun
 func (l *redlockPlainLease) Token() (int64, bool)     { return l.token, l.token != 0 }
 
 // extendOrCreate sets the key if it holds the value or is gone.
-var extendOrCreate = &sim.Script{
+var extendOrCreate = &rediscmd.Script{
 	Lua: `local held = redis.call('GET', KEYS[1])
 if not held or held == ARGV[1] then
   redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
   return 1
 end
 return 0`,
-	Model: func(redis sim.Calls, keys, argv []string) any {
+	Model: func(redis rediscmd.Calls, keys, argv []string) any {
 		if held := redis("GET", keys[0]); held != nil && held != any(argv[0]) {
 			return int64(0)
 		}
@@ -310,11 +310,11 @@ return 0`,
 // Extend is for a quorum, and validity is computed as at the grant, unless the settings have it otherwise.
 func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
 	milliseconds := fmt.Sprint(ttl.Milliseconds())
-	r := sim.Request{Script: compareAndExpire, Keys: []string{l.resource}, Argv: []string{l.value, milliseconds}}
+	r := rediscmd.Request{Script: compareAndExpire, Keys: []string{l.resource}, Argv: []string{l.value, milliseconds}}
 	quorum := l.quorum
 	switch l.env.Settings.Extending {
 	case ExtendSet:
-		r = sim.Request{Args: []string{"SET", l.resource, l.value, "PX", milliseconds}}
+		r = rediscmd.Request{Args: []string{"SET", l.resource, l.value, "PX", milliseconds}}
 	case ExtendReCreate:
 		r.Script = extendOrCreate
 	case ExtendAnyNode:
@@ -362,15 +362,15 @@ func agreed(votes, quorum int, err error) error {
 func (l *redlockPlainLease) release(how Release, nodes []int) (n int, err error) {
 	failed := l.env.Settings.FailedRelease
 	if how == Del {
-		return l.tally(nodes, sim.Request{Args: []string{"DEL", l.resource}}, failed)
+		return l.tally(nodes, rediscmd.Request{Args: []string{"DEL", l.resource}}, failed)
 	}
-	return l.tally(nodes, sim.Request{Script: compareAndDelete, Keys: []string{l.resource}, Argv: []string{l.value}}, failed)
+	return l.tally(nodes, rediscmd.Request{Script: compareAndDelete, Keys: []string{l.resource}, Argv: []string{l.value}}, failed)
 }
 
 // tally sends a request to nodes and counts those that did what it asks for.
-func (l *redlockPlainLease) tally(nodes []int, r sim.Request, failed FailedRelease) (n int, err error) {
+func (l *redlockPlainLease) tally(nodes []int, r rediscmd.Request, failed FailedRelease) (n int, err error) {
 	refusals := 0
-	l.each(nodes, r, func(_ int, reply sim.Reply) bool {
+	l.each(nodes, r, func(_ int, reply rediscmd.Reply) bool {
 		switch {
 		case reply.Err != nil:
 			err = reply.Err

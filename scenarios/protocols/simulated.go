@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
@@ -68,7 +69,7 @@ type simulatedRedis struct {
 	host *Simulated
 }
 
-func (r simulatedRedis) Do(deadline time.Time, q sim.Request) sim.Reply {
+func (r simulatedRedis) Do(deadline time.Time, q rediscmd.Request) rediscmd.Reply {
 	return r.Redis.Do(r.host.Key(), deadline, q)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
@@ -101,9 +102,9 @@ func (l *singleLease) Context() context.Context { return context.Background() }
 func (l *singleLease) Token() (int64, bool)     { return 0, false }
 
 // compareAndDelete deletes the key if it holds the value.
-var compareAndDelete = &sim.Script{
+var compareAndDelete = &rediscmd.Script{
 	Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
-	Model: func(redis sim.Calls, keys, argv []string) any {
+	Model: func(redis rediscmd.Calls, keys, argv []string) any {
 		if redis("GET", keys[0]) == any(argv[0]) {
 			return redis("DEL", keys[0])
 		}
@@ -112,9 +113,9 @@ var compareAndDelete = &sim.Script{
 }
 
 // compareAndExpire sets the TTL if the key holds the value.
-var compareAndExpire = &sim.Script{
+var compareAndExpire = &rediscmd.Script{
 	Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`,
-	Model: func(redis sim.Calls, keys, argv []string) any {
+	Model: func(redis rediscmd.Calls, keys, argv []string) any {
 		if redis("GET", keys[0]) == any(argv[0]) {
 			return redis("PEXPIRE", keys[0], argv[1])
 		}
@@ -152,7 +153,7 @@ func (l *singleLease) Unlock(ctx context.Context) error {
 }
 
 // deleted reads the reply of a command or script that answers 1 if the key was there and ours.
-func deleted(reply sim.Reply) error {
+func deleted(reply rediscmd.Reply) error {
 	switch {
 	case reply.Err != nil:
 		return reply.Err
@@ -183,12 +184,12 @@ func (s *session) value() (string, error) {
 }
 
 // answered notes a node's answer to a request for its vote, and gives the error that it comes to.
-func (s *session) answered(ctx context.Context, node int, reply sim.Reply, vote bool) error {
+func (s *session) answered(ctx context.Context, node int, reply rediscmd.Reply, vote bool) error {
 	outcome, err := driver.Failed, reply.Err
 	switch {
-	case errors.Is(err, sim.ErrTimeout):
+	case errors.Is(err, rediscmd.ErrTimeout):
 		outcome = driver.TimedOut
-	case errors.Is(err, sim.ErrReset):
+	case errors.Is(err, rediscmd.ErrReset):
 		outcome = driver.Refused
 	case err == nil && vote:
 		outcome = driver.Accepted
@@ -201,18 +202,18 @@ func (s *session) answered(ctx context.Context, node int, reply sim.Reply, vote 
 }
 
 // command sends a command to a node.
-func (s *session) command(ctx context.Context, node int, args ...string) sim.Reply {
+func (s *session) command(ctx context.Context, node int, args ...string) rediscmd.Reply {
 	return s.commandWithin(ctx, s.env.Settings.NodeTimeout, node, args...)
 }
 
 // commandWithin is command for one that may take longer than others.
-func (s *session) commandWithin(_ context.Context, patience time.Duration, node int, args ...string) sim.Reply {
-	return s.nodes[node].Do(s.clock.Now().Add(patience), sim.Request{Args: args})
+func (s *session) commandWithin(_ context.Context, patience time.Duration, node int, args ...string) rediscmd.Reply {
+	return s.nodes[node].Do(s.clock.Now().Add(patience), rediscmd.Request{Args: args})
 }
 
 // script calls a script on a node.
-func (s *session) script(_ context.Context, node int, script *sim.Script, keys []string, argv ...string) sim.Reply {
-	return s.nodes[node].Do(s.clock.Now().Add(s.env.Settings.NodeTimeout), sim.Request{Script: script, Keys: keys, Argv: argv})
+func (s *session) script(_ context.Context, node int, script *rediscmd.Script, keys []string, argv ...string) rediscmd.Reply {
+	return s.nodes[node].Do(s.clock.Now().Add(s.env.Settings.NodeTimeout), rediscmd.Request{Script: script, Keys: keys, Argv: argv})
 }
 
 // retry makes attempts until one is granted, ctx ends or the settings say that it is enough, with random delays between

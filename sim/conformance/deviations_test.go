@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
 )
 
 // deviation is where a node of the simulator differs from redis-server on purpose. What its commands are answered last
@@ -140,7 +140,7 @@ func TestExpiredKeysComeBack(t *testing.T) {
 		}
 		a.step(-time.Millisecond)
 		for _, n := range []node{a.model, a.wire, a.real} {
-			want := sim.Reply{Value: int64(1)}
+			want := rediscmd.Reply{Value: int64(1)}
 			if n == node(a.real) && sweeps {
 				want.Value = int64(0)
 			}

@@ -7,15 +7,15 @@ import (
 	"fmt"
 	"strings"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
 )
 
 // node is a Redis node and one client of it. The wall clock of the node stands still while it answers.
 type node interface {
 	// call sends a plain command; script has a script call it.
-	call(args []string) sim.Reply
-	script(args []string) sim.Reply
+	call(args []string) rediscmd.Reply
+	script(args []string) rediscmd.Reply
 	// ask sends a command of the library, and counts the round trips that it took.
 	ask(c driver.Command) (reply driver.Reply, trips int)
 	// subscribe adds a subscriber to a channel, unsubscribe takes the oldest one back, and heard is what each of them hears
@@ -34,9 +34,9 @@ type node interface {
 const thisRun = "0123456789abcdef"
 
 // callScript is redis.call as a script of its own.
-var callScript = &sim.Script{
+var callScript = &rediscmd.Script{
 	Lua:   "return redis.call(unpack(ARGV))",
-	Model: func(call sim.Calls, _, argv []string) any { return call(argv...) },
+	Model: func(call rediscmd.Calls, _, argv []string) any { return call(argv...) },
 }
 
 // told replaces thisRun in what a node is told.
@@ -49,7 +49,7 @@ func told(n node, words []string) []string {
 }
 
 // said is a reply as text, with what may differ between nodes left out: the run id, and of errors all but their class.
-func said(n node, r sim.Reply) string {
+func said(n node, r rediscmd.Reply) string {
 	if r.Err != nil {
 		return "error " + class(r.Err)
 	}

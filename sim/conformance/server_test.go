@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/faketime"
+	"redlocksim/internal/rediscmd"
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
@@ -122,18 +123,18 @@ func words(texts []string) []any {
 	return all
 }
 
-func reply(value any, err error) sim.Reply {
+func reply(value any, err error) rediscmd.Reply {
 	if errors.Is(err, redis.Nil) {
-		return sim.Reply{}
+		return rediscmd.Reply{}
 	}
-	return sim.Reply{Value: value, Err: err}
+	return rediscmd.Reply{Value: value, Err: err}
 }
 
-func (s *server) call(args []string) sim.Reply {
+func (s *server) call(args []string) rediscmd.Reply {
 	return reply(s.client.Do(context.Background(), words(args)...).Result())
 }
 
-func (s *server) script(args []string) sim.Reply {
+func (s *server) script(args []string) rediscmd.Reply {
 	return reply(redis.NewScript(callScript.Lua).Run(context.Background(), s.client, args[1:min(2, len(args))], words(args)...).Result())
 }
 

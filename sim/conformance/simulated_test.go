@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
@@ -60,15 +61,17 @@ func (n *simulated) do(program func(deadline time.Time)) {
 	}
 }
 
-func (n *simulated) request(r sim.Request) (reply sim.Reply) {
+func (n *simulated) request(r rediscmd.Request) (reply rediscmd.Reply) {
 	n.do(func(deadline time.Time) { reply = n.world.Connections(n.client())[0].Do(n.key(), deadline, r) })
 	return reply
 }
 
-func (n *simulated) call(args []string) sim.Reply { return n.request(sim.Request{Args: args}) }
+func (n *simulated) call(args []string) rediscmd.Reply {
+	return n.request(rediscmd.Request{Args: args})
+}
 
-func (n *simulated) script(args []string) sim.Reply {
-	return n.request(sim.Request{Script: callScript, Keys: args[1:min(2, len(args))], Argv: args})
+func (n *simulated) script(args []string) rediscmd.Reply {
+	return n.request(rediscmd.Request{Script: callScript, Keys: args[1:min(2, len(args))], Argv: args})
 }
 
 func (n *simulated) ask(c driver.Command) (reply driver.Reply, trips int) {

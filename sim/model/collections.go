@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strconv"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/sim"
 )
 
-const errWrongType = sim.ServerError("WRONGTYPE Operation against a key holding the wrong kind of value")
+const errWrongType = rediscmd.ServerError("WRONGTYPE Operation against a key holding the wrong kind of value")
 
 // collection reads a key that is not a string; one that does not exist is empty.
 func collection[C any](s *store, key string, now int64, parse func(string) (C, bool)) (c C, err error) {
@@ -115,7 +116,7 @@ func isScore(text string) error {
 	f, err := strconv.ParseFloat(text, 64)
 	switch {
 	case math.IsInf(f, 0):
-		return sim.ServerError("ERR the model does not know infinite scores")
+		return rediscmd.ServerError("ERR the model does not know infinite scores")
 	case err != nil || math.IsNaN(f):
 		return errNotFloat
 	}
@@ -196,7 +197,7 @@ func lrange(l *[]string, a []string) (any, bool) { return between(*l, a), false 
 // lrem is LREM key 0 element: all occurrences.
 func lrem(l *[]string, a []string) (any, bool) {
 	if a[0] != "0" {
-		return sim.ServerError("ERR the model knows LREM with count 0 only"), false
+		return rediscmd.ServerError("ERR the model knows LREM with count 0 only"), false
 	}
 	before := len(*l)
 	*l = slices.DeleteFunc(*l, func(item string) bool { return item == a[1] })
@@ -224,7 +225,7 @@ func between(items []string, a []string) any {
 // score is a score as Redis replies it.
 func score(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-const errNotFloat = sim.ServerError("ERR value is not a valid float")
+const errNotFloat = rediscmd.ServerError("ERR value is not a valid float")
 
 func zadd(z map[string]float64, a []string) (any, bool) {
 	f, _ := strconv.ParseFloat(a[0], 64)

@@ -6,16 +6,17 @@ import (
 	"strconv"
 	"strings"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/sim"
 )
 
-// call runs one Redis command, of those that lock protocols use. Errors are sim.ServerError, as values.
+// call runs one Redis command, of those that lock protocols use. Errors are rediscmd.ServerError, as values.
 func (s *store) call(args ...string) any {
 	now := s.server.Clock().Wall().Milliseconds()
 	name, args := strings.ToUpper(args[0]), args[1:]
 	c, ok := commands[name]
 	if !ok || len(args) < c.args || len(args) > c.args && !c.more {
-		return sim.ServerError(fmt.Sprintf("ERR the model does not know the command %s with %d arguments", name, len(args)))
+		return rediscmd.ServerError(fmt.Sprintf("ERR the model does not know the command %s with %d arguments", name, len(args)))
 	}
 	return c.run(s, now, args)
 }
@@ -28,10 +29,10 @@ type command struct {
 }
 
 const (
-	errNotInteger = sim.ServerError("ERR value is not an integer or out of range")
-	errOverflow   = sim.ServerError("ERR increment or decrement would overflow")
-	errExpireTime = sim.ServerError("ERR invalid expire time")
-	errSyntax     = sim.ServerError("ERR syntax error")
+	errNotInteger = rediscmd.ServerError("ERR value is not an integer or out of range")
+	errOverflow   = rediscmd.ServerError("ERR increment or decrement would overflow")
+	errExpireTime = rediscmd.ServerError("ERR invalid expire time")
+	errSyntax     = rediscmd.ServerError("ERR syntax error")
 )
 
 // integer reads a number as Redis does: in the one form in which it writes it.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
@@ -108,7 +109,7 @@ func (s *store) guard(q *driver.Conditions, now int64) (reply driver.Reply, fit 
 	return driver.Reply{Outcome: driver.Quarantined, Record: kept.value}, false
 }
 
-const errNoRecord = sim.ServerError("ERR redlock: " + driver.GuardKey + " is not a record of the restart guard")
+const errNoRecord = rediscmd.ServerError("ERR redlock: " + driver.GuardKey + " is not a record of the restart guard")
 
 func guardRecord(run string, since int64, limit time.Duration) string {
 	return fmt.Sprint(run, " ", since, " ", limit.Milliseconds())

@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"redlocksim/internal/batch"
-	"redlocksim/sim"
+	"redlocksim/internal/rediscmd"
 )
 
 // TestFingerprint: memories that differ in anything have other fingerprints, and those that do not have the same.
 func TestFingerprint(t *testing.T) {
 	with := func(scripts batch.Scripts, known int, keys map[string]record) *store {
-		s := &store{scripts: scripts, keys: keys, known: map[*sim.Script]bool{}}
+		s := &store{scripts: scripts, keys: keys, known: map[*rediscmd.Script]bool{}}
 		for range known {
-			s.known[new(sim.Script)] = true
+			s.known[new(rediscmd.Script)] = true
 		}
 		return s
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/internal/batch"
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
@@ -18,7 +19,7 @@ func New() sim.Backend { return &backend{stores: map[*sim.Server]*store{}} }
 type backend struct{ stores map[*sim.Server]*store }
 
 func (b *backend) Memory(s *sim.Server) sim.Memory {
-	st := &store{server: s, keys: map[string]record{}, known: map[*sim.Script]bool{}}
+	st := &store{server: s, keys: map[string]record{}, known: map[*rediscmd.Script]bool{}}
 	b.stores[s] = st
 	return st
 }
@@ -38,7 +39,7 @@ type store struct {
 	server  *sim.Server
 	keys    map[string]record
 	scripts batch.Scripts // the library's that the node knows
-	known   map[*sim.Script]bool
+	known   map[*rediscmd.Script]bool
 	gone    map[string]sim.True // when a key went last; nil unless somebody wants to know
 	wiped   sim.True            // when all did
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"redlocksim/internal/batch"
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
@@ -103,7 +104,7 @@ func (x *exchange) Answered() {
 // Broken implements sim.Client.
 func (x *exchange) Broken() { x.done(refused) }
 
-var refused = driver.Reply{Outcome: driver.Refused, Err: sim.ErrReset}
+var refused = driver.Reply{Outcome: driver.Refused, Err: rediscmd.ErrReset}
 
 // done gives the answers to the library, and sends once more, over another connection, what met no script.
 func (x *exchange) done(failed driver.Reply) {

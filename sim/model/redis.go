@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
@@ -25,11 +26,11 @@ type plain struct {
 func (p *plain) Node() string { return p.name }
 
 // Do implements sim.Redis.
-func (p *plain) Do(key sim.Key, deadline time.Time, r sim.Request) sim.Reply {
+func (p *plain) Do(key sim.Key, deadline time.Time, r rediscmd.Request) rediscmd.Reply {
 	reply := p.roundTrip(key, deadline, r, false)
-	if e, isError := reply.Err.(sim.ServerError); isError && r.Script != nil && strings.HasPrefix(string(e), "NOSCRIPT") {
+	if e, isError := reply.Err.(rediscmd.ServerError); isError && r.Script != nil && strings.HasPrefix(string(e), "NOSCRIPT") {
 		if !p.client.LockClock().Now().Before(deadline) {
-			return sim.Reply{Err: sim.ErrTimeout}
+			return rediscmd.Reply{Err: rediscmd.ErrTimeout}
 		}
 		reply = p.roundTrip(key.With(1), deadline, r, true)
 	}
@@ -39,14 +40,14 @@ func (p *plain) Do(key sim.Key, deadline time.Time, r sim.Request) sim.Reply {
 // request is one request on its way to a node and back.
 type request struct {
 	sim.Exchange
-	sim.Request
+	rediscmd.Request
 	withBody bool
-	reply    sim.Reply
+	reply    rediscmd.Reply
 	done     bool
 	waiter   driver.Waiter
 }
 
-func (p *plain) roundTrip(key sim.Key, deadline time.Time, r sim.Request, withBody bool) sim.Reply {
+func (p *plain) roundTrip(key sim.Key, deadline time.Time, r rediscmd.Request, withBody bool) rediscmd.Reply {
 	clock := p.client.LockClock()
 	x := &request{Request: r, withBody: withBody, waiter: p.client.Tasks().NewWaiter()}
 	p.link.Open(&x.Exchange, key, x)
@@ -58,7 +59,7 @@ func (p *plain) roundTrip(key sim.Key, deadline time.Time, r sim.Request, withBo
 	}
 	if !x.done {
 		x.Abandon()
-		return sim.Reply{Err: sim.ErrTimeout}
+		return rediscmd.Reply{Err: rediscmd.ErrTimeout}
 	}
 	return x.reply
 }
@@ -77,7 +78,7 @@ func (x *request) Answered() {
 }
 
 func (x *request) Broken() {
-	x.reply = sim.Reply{Err: sim.ErrReset}
+	x.reply = rediscmd.Reply{Err: rediscmd.ErrReset}
 	x.Answered()
 }
 
@@ -88,16 +89,16 @@ func (x *request) serve(s *store) {
 		s.server.BeforeWrite()
 		value = s.call(x.Args...)
 	case !x.withBody && !s.known[x.Script]:
-		value = sim.ServerError("NOSCRIPT No matching script. Please use EVAL.")
+		value = rediscmd.ServerError("NOSCRIPT No matching script. Please use EVAL.")
 	default:
 		s.server.BeforeWrite()
 		s.known[x.Script] = true
 		value = x.Script.Model(s.callFromLua, x.Keys, x.Argv)
 	}
-	if e, isError := value.(sim.ServerError); isError {
-		x.reply = sim.Reply{Err: e}
+	if e, isError := value.(rediscmd.ServerError); isError {
+		x.reply = rediscmd.Reply{Err: e}
 	} else {
-		x.reply = sim.Reply{Value: value}
+		x.reply = rediscmd.Reply{Value: value}
 	}
 	x.Reply()
 }

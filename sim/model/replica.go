@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
@@ -12,7 +13,7 @@ func (x *exchange) Command() []string { return []string{"EVALSHA"} }
 
 // Answer implements sim.Asking.
 func (x *exchange) Answer(value any) {
-	err, _ := value.(sim.ServerError)
+	err, _ := value.(rediscmd.ServerError)
 	x.answers = slices.Repeat([]answer{{all: driver.Reply{Outcome: driver.Failed, Err: err}}}, x.Arriving(x.Requests()))
 }
 
@@ -26,10 +27,10 @@ func (x *request) Command() []string {
 
 // Answer implements sim.Asking.
 func (x *request) Answer(value any) {
-	if err, isError := value.(sim.ServerError); isError {
-		x.reply = sim.Reply{Err: err}
+	if err, isError := value.(rediscmd.ServerError); isError {
+		x.reply = rediscmd.Reply{Err: err}
 	} else {
-		x.reply = sim.Reply{Value: value}
+		x.reply = rediscmd.Reply{Value: value}
 	}
 }
 

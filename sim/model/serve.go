@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"redlocksim/internal/batch"
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
 )
 
 // answer is what the node answers to a request: one reply for all its commands, or one for each.
@@ -63,7 +63,7 @@ func (s *store) run(r *batch.Request) answer {
 
 // isServerError: the script did not answer, as far as the shipped adapter can tell.
 func isServerError(err error) bool {
-	_, is := err.(sim.ServerError)
+	_, is := err.(rediscmd.ServerError)
 	return is
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
@@ -77,7 +78,7 @@ func (x *exchange) Purpose() string {
 func (x *exchange) Broken() {
 	c := x.conn
 	c.request = nil
-	c.broken = sim.ErrReset
+	c.broken = rediscmd.ErrReset
 	c.wake()
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -21,11 +22,11 @@ func plainWorld(backend sim.Backend) *sim.World {
 }
 
 // caller sends commands of a client to the only node, one after the other.
-func caller(w *sim.World, client string) func(text string) sim.Reply {
+func caller(w *sim.World, client string) func(text string) rediscmd.Reply {
 	p, n := w.Client(client), uint64(0)
-	return func(text string) sim.Reply {
+	return func(text string) rediscmd.Reply {
 		n++
-		return w.Connections(p)[0].Do(w.Kernel.Draw("test").WithString(client).With(n), p.LockClock().Now().Add(time.Second), sim.Request{Args: strings.Fields(text)})
+		return w.Connections(p)[0].Do(w.Kernel.Draw("test").WithString(client).With(n), p.LockClock().Now().Add(time.Second), rediscmd.Request{Args: strings.Fields(text)})
 	}
 }
 
@@ -95,12 +96,12 @@ func TestPublishReachesSubscribers(t *testing.T) {
 			w.Client("c1").Pause()
 			w.Kernel.After(50*time.Millisecond, func() { w.Client("c1").Resume() })
 		}, "1 receivers, c1 hears m at 60ms"},
-		{"the connection is reset", func(w *sim.World) { w.Network.Link("c1", "A").Reset() }, "0 receivers, c1 hears " + sim.ErrReset.Error() + " at 10ms"},
+		{"the connection is reset", func(w *sim.World) { w.Network.Link("c1", "A").Reset() }, "0 receivers, c1 hears " + rediscmd.ErrReset.Error() + " at 10ms"},
 		{"the node is killed and comes back", func(w *sim.World) {
 			if w.Server("A").Kill() != nil || w.Server("A").Restart() != nil {
 				panic("kill and restart")
 			}
-		}, "0 receivers, c1 hears " + sim.ErrReset.Error() + " at 11ms"},
+		}, "0 receivers, c1 hears " + rediscmd.ErrReset.Error() + " at 11ms"},
 		{"the node loses power and comes back", func(w *sim.World) {
 			if w.Server("A").LosePower() != nil || w.Server("A").Restart() != nil {
 				panic("power loss and restart")

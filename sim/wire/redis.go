@@ -3,17 +3,18 @@ package wire
 import (
 	"time"
 
-	"redlocksim/internal/plain"
+	"redlocksim/internal/rediscmd"
+	"redlocksim/internal/rediscmd/redisconn"
 	"redlocksim/sim"
 )
 
 // Redis implements sim.Backend: go-redis itself, used by a program of the client.
 func (b *backend) Redis(client *sim.Process, s *sim.Server, l *sim.Link) sim.Redis {
-	return &plainRedis{conn: plain.New(b.newClient(client, l), client.LockClock()), client: client, name: s.Name()}
+	return &plainRedis{conn: redisconn.New(b.newClient(client, l), client.LockClock()), client: client, name: s.Name()}
 }
 
 type plainRedis struct {
-	conn   plain.Conn
+	conn   redisconn.Conn
 	client *sim.Process
 	name   string
 }
@@ -21,7 +22,7 @@ type plainRedis struct {
 func (p *plainRedis) Node() string { return p.name }
 
 // Do implements sim.Redis.
-func (p *plainRedis) Do(key sim.Key, deadline time.Time, r sim.Request) (reply sim.Reply) {
+func (p *plainRedis) Do(key sim.Key, deadline time.Time, r rediscmd.Request) (reply rediscmd.Reply) {
 	p.client.RequestingHere(key, func() { reply = p.conn.Do(deadline, r) })
 	return reply
 }

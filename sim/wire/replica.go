@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/sim"
 )
 
@@ -13,7 +14,7 @@ func (x *exchange) Command() []string { return x.requests[0] }
 // Answer implements sim.Asking.
 func (x *exchange) Answer(value any) {
 	reply := fmt.Appendf(nil, ":%d\r\n", value)
-	if e, isError := value.(sim.ServerError); isError {
+	if e, isError := value.(rediscmd.ServerError); isError {
 		reply = fmt.Appendf(nil, "-%s\r\n", string(e))
 	}
 	x.replies = slices.Repeat([][]byte{reply}, x.Arriving(len(x.requests)))

@@ -1,6 +1,6 @@
-// Package plain sends plain commands and scripts over go-redis, for lock protocols that are not the library, and gives what
-// came of them in the words of package sim: on the simulator's tier of bytes, and for clients of real servers.
-package plain
+// Package redisconn sends the requests of package rediscmd over go-redis: on the tier of the simulator that speaks RESP, and
+// for clients of real servers.
+package redisconn
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
 )
 
 // Conn is the connections of a go-redis client, which must be one of goredis.NewClient.
@@ -27,12 +27,12 @@ type Conn struct {
 // New makes a Conn whose deadlines are readings of clock.
 func New(client *redis.Client, clock driver.Clock) Conn { return Conn{client, clock} }
 
-// hashes are the scripts' hashes, by the *sim.Script.
+// hashes are the scripts' hashes, by the *rediscmd.Script.
 var hashes sync.Map
 
 // Do sends a request and waits for the reply, at most until the clock reads deadline. A script is sent by its hash, and in
 // full to a server that does not know it.
-func (c Conn) Do(deadline time.Time, r sim.Request) sim.Reply {
+func (c Conn) Do(deadline time.Time, r rediscmd.Request) rediscmd.Reply {
 	if r.Script == nil {
 		return c.roundTrip(deadline, words(r.Args))
 	}
@@ -42,12 +42,12 @@ func (c Conn) Do(deadline time.Time, r sim.Request) sim.Reply {
 	}
 	rest := append([]any{len(r.Keys)}, append(words(r.Keys), words(r.Argv)...)...)
 	reply := c.roundTrip(deadline, append([]any{"evalsha", hash}, rest...))
-	e, isError := reply.Err.(sim.ServerError)
+	e, isError := reply.Err.(rediscmd.ServerError)
 	if !isError || !strings.HasPrefix(string(e), "NOSCRIPT") {
 		return reply
 	}
 	if !c.clock.Now().Before(deadline) {
-		return sim.Reply{Err: sim.ErrTimeout}
+		return rediscmd.Reply{Err: rediscmd.ErrTimeout}
 	}
 	return c.roundTrip(deadline, append([]any{"eval", r.Script.Lua}, rest...))
 }
@@ -60,31 +60,31 @@ func words(texts []string) []any {
 	return all
 }
 
-func (c Conn) roundTrip(deadline time.Time, args []any) sim.Reply {
+func (c Conn) roundTrip(deadline time.Time, args []any) rediscmd.Reply {
 	ctx, cancel := c.clock.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	value, err := c.client.Do(ctx, args...).Result()
 	if errors.Is(err, redis.Nil) {
-		return sim.Reply{}
+		return rediscmd.Reply{}
 	}
 	if err != nil {
-		return sim.Reply{Err: Error(err)}
+		return rediscmd.Reply{Err: Error(err)}
 	}
-	return sim.Reply{Value: value}
+	return rediscmd.Reply{Value: value}
 }
 
-// Error is an error of go-redis as package sim has it: ErrTimeout for a deadline that has passed, ErrReset for a
+// Error is an error of go-redis as package rediscmd has it: ErrTimeout for a deadline that has passed, ErrReset for a
 // connection that was refused or has ended, a ServerError for what a server answered, and any other as it is.
 func Error(err error) error {
 	var server redis.Error
 	var op *net.OpError
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		return sim.ErrTimeout
+		return rediscmd.ErrTimeout
 	case errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return sim.ErrReset
+		return rediscmd.ErrReset
 	case errors.As(err, &server):
-		return sim.ServerError(server.Error())
+		return rediscmd.ServerError(server.Error())
 	}
 	return err
 }
