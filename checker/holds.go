@@ -3,8 +3,8 @@ package checker
 import (
 	"fmt"
 	"slices"
-	"sort"
 
+	"redlocksim/checker/internal/exclusion"
 	"redlocksim/history"
 )
 
@@ -205,47 +205,28 @@ type conflict struct {
 func overlaps(t *transcript, holds []hold, confirmations []confirmation, reentrant bool) (int, *conflict) {
 	owner := owners(t, reentrant)
 	blocks := merge(holds, owner, reentrant)
-	count := 0
-	var first *conflict
-	firstSeq := forever
-	longest := -1
-	for i := range blocks {
-		b := &blocks[i]
-		if longest >= 0 && blocks[longest].to > b.from {
-			count++
-			if first == nil {
-				earlier, later := blocks[longest].covering(b.from), b.holds[0]
-				first, firstSeq = &conflict{
-					first:   t.window(t.ops[earlier.grant].process, earlier.grant, earlier.from, earlier.to),
-					second:  t.window(t.ops[later.grant].process, later.grant, later.from, later.to),
-					overlap: span{later.from, min(earlier.to, later.to)},
-					seqs:    ends(earlier.span, later.span),
-				}, b.from
-			}
-		}
-		if longest < 0 || b.to > blocks[longest].to {
-			longest = i
-		}
+	count, first := exclusion.Find(
+		len(blocks), func(i int) exclusion.Hold {
+			return exclusion.Hold{From: blocks[i].from, To: blocks[i].to, Owner: blocks[i].owner}
+		},
+		len(confirmations), func(i int) exclusion.Hold {
+			c := &confirmations[i]
+			return exclusion.Hold{From: c.from, To: c.to, Owner: owner(c.grant)}
+		})
+	if first == nil {
+		return count, nil
 	}
-	for _, c := range confirmations {
-		// If the blocks are disjoint, only the last that began before the confirmation can contain it; if they are not,
-		// the verdict is settled.
-		i := sort.Search(len(blocks), func(i int) bool { return blocks[i].from > c.from }) - 1
-		if i < 0 || blocks[i].to < c.to || blocks[i].owner == owner(c.grant) {
-			continue
-		}
-		count++
-		if c.to < firstSeq {
-			h := blocks[i].covering(c.from)
-			first, firstSeq = &conflict{
-				first:   t.window(t.ops[h.grant].process, h.grant, h.from, h.to),
-				second:  t.window(t.ops[c.grant].process, c.grant, c.from, c.to),
-				overlap: c.span,
-				seqs:    ends(h.span, c.span),
-			}, c.to
-		}
+	if first.IsTouch {
+		c := confirmations[first.Second]
+		h := blocks[first.First].covering(c.from)
+		return count, &conflict{t.windowOf(h.grant, h.span), t.windowOf(c.grant, c.span), c.span, ends(h.span, c.span)}
 	}
-	return count, first
+	later := blocks[first.Second].holds[0]
+	earlier := blocks[first.First].covering(later.from)
+	return count, &conflict{
+		t.windowOf(earlier.grant, earlier.span), t.windowOf(later.grant, later.span),
+		span{later.from, min(earlier.to, later.to)}, ends(earlier.span, later.span),
+	}
 }
 
 // ends lists the Seqs at which the spans begin and end, ascending.

@@ -129,7 +129,7 @@ func tokenFinding(t *transcript, l *leases, kind Kind, earlier, later holder, te
 		From: t.at(earlier.seq), To: t.at(later.seq), Seqs: []int{earlier.seq, later.seq}, Text: text}
 	for _, h := range []holder{earlier, later} {
 		window, _ := l.lastWindow(t, h.grant, later.seq+1)
-		f.Windows = append(f.Windows, t.window(t.ops[h.grant].process, h.grant, window.from, window.to))
+		f.Windows = append(f.Windows, t.windowOf(h.grant, window))
 	}
 	return f
 }

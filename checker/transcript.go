@@ -59,6 +59,11 @@ func (t *transcript) window(process string, grant, from, to int) Window {
 	return w
 }
 
+// windowOf is a stretch of a grant's process.
+func (t *transcript) windowOf(grant int, s span) Window {
+	return t.window(t.ops[grant].process, grant, s.from, s.to)
+}
+
 // transcribe pairs calls with returns and refuses a history in which they do not match, or that speaks of grants and
 // operations that were never called. The run ended at end, but not before the last event.
 func transcribe(h recorded, end Instant) (*transcript, error) {

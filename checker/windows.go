@@ -19,7 +19,7 @@ func Windows(h history.History, o Options) ([]Window, error) {
 	windows := make([]Window, 0, len(l.windows))
 	for grant := range t.ops {
 		for _, s := range l.of(grant) {
-			windows = append(windows, t.window(t.ops[grant].process, grant, s.from, s.to))
+			windows = append(windows, t.windowOf(grant, s))
 		}
 	}
 	return windows, nil

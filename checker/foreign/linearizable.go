@@ -10,6 +10,10 @@ import (
 	"redlocksim/checker"
 )
 
+// maxPorcupineTotal bounds what porcupine is given of one history, so that many locks below the bound for one do not
+// add up to minutes.
+const maxPorcupineTotal = 50_000
+
 // maxPorcupineUnknown bounds what porcupine is given of one lock in operations of unknown outcome, each of which doubles
 // what may be the case.
 const maxPorcupineUnknown = 50
@@ -21,7 +25,7 @@ const maxPorcupineSteps = 500_000
 
 // confirm asks porcupine, the second opinion, whether the operations on a lock are what the model allows, and whether
 // that is what the first opinion said.
-func (h *recording) confirm(r *Report, ops []int32, o Options, second func(*recording, []int32, Options) (bool, string), first *charges, given *int) error {
+func (h *recording) confirm(r *Report, ops []int32, o Options, second func(*recording, []int32, Options) (bool, string), first *judgement, given *int) error {
 	legal, why := false, ""
 	switch {
 	case len(ops) == 0:
@@ -37,7 +41,7 @@ func (h *recording) confirm(r *Report, ops []int32, o Options, second func(*reco
 			*given += maxPorcupineTotal / 10
 		}
 	}
-	bad := len(first.faults) > 0
+	bad := len(first.breaches) > 0
 	switch {
 	case first.undecided != "" && why != "":
 		return &InputError{Line: int(h.ops[ops[len(ops)-1]].callLine), Err: fmt.Errorf("%w: %s; %s", ErrUndecided, first.undecided, why)}
@@ -49,12 +53,12 @@ func (h *recording) confirm(r *Report, ops []int32, o Options, second func(*reco
 		if !legal {
 			grants := h.granted(ops)
 			last := grants[len(grants)-1]
-			first.faults = append(first.faults, fault{TokenGap, grants[0], last, none, none})
+			first.breaches = append(first.breaches, breach{TokenGap, grants[0], last, none, none})
 		}
 	case legal == bad:
 		kind := checker.LeaseOverlap
 		if bad {
-			kind = first.faults[0].kind
+			kind = first.breaches[0].kind
 		}
 		return &checker.DisagreeError{Kind: kind, Resource: h.locks.in[h.ops[ops[0]].lock], Direct: bad, Linearizable: !legal}
 	default:

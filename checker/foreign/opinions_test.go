@@ -63,9 +63,9 @@ func TestEachOpinionFindsTheOtherOut(t *testing.T) {
 				t.Errorf("%s, %s: %+v, %v", c.model, events, r, err)
 			}
 		}
-		silent := func(*recording, []int32, Options) charges { return charges{} }
-		accusing := func(*recording, []int32, Options) charges {
-			return charges{faults: []fault{{checker.LeaseOverlap, none, 0, none, none}}}
+		silent := func(*recording, []int32, Options) judgement { return judgement{} }
+		accusing := func(*recording, []int32, Options) judgement {
+			return judgement{breaches: []breach{{checker.LeaseOverlap, none, 0, none, none}}}
 		}
 		says := func(legal bool) func(*recording, []int32, Options) (bool, string) {
 			return func(*recording, []int32, Options) (bool, string) { return legal, "" }
@@ -78,7 +78,7 @@ func TestEachOpinionFindsTheOtherOut(t *testing.T) {
 			"first finds what is not":  {c.good, opinions{accusing, bothOpinions.second}},
 			"second finds nothing":     {c.bad, opinions{bothOpinions.first, says(true)}},
 			"second finds what is not": {c.good, opinions{bothOpinions.first, says(false)}},
-			"first does not see process 1": {c.bad, opinions{func(h *recording, ops []int32, o Options) charges {
+			"first does not see process 1": {c.bad, opinions{func(h *recording, ops []int32, o Options) judgement {
 				return bothOpinions.first(without(h, second), ops, o)
 			}, bothOpinions.second}},
 			"second does not see process 1": {c.bad, opinions{bothOpinions.first, func(h *recording, ops []int32, o Options) (bool, string) {
@@ -98,13 +98,13 @@ func TestEachOpinionFindsTheOtherOut(t *testing.T) {
 // The first opinion is broken where it finds the holds, as a bug would break it.
 func TestHoldsThatAreDroppedAreMissed(t *testing.T) {
 	for _, m := range []Model{Owner, Reentrant, Fenced, ReentrantFenced, Lease} {
-		dropping := func(h *recording, ops []int32, o Options) charges {
-			c := h.claim(ops, o)
-			c.holds = nil
-			first, _ := overlaps(c)
-			all := charges{faults: c.faults}
+		dropping := func(h *recording, ops []int32, o Options) judgement {
+			e := h.evidence(ops, o)
+			e.holds = nil
+			first, _ := h.overlaps(e)
+			all := judgement{breaches: e.breaches}
 			if first != nil {
-				all.faults = append(all.faults, *first)
+				all.breaches = append(all.breaches, *first)
 			}
 			return all
 		}
@@ -119,19 +119,19 @@ func TestHoldsThatAreDroppedAreMissed(t *testing.T) {
 func TestAnOpinionThatGivesUp(t *testing.T) {
 	const events = "0 acquire; 0 ok 1; 0 release; 0 ok; 1 acquire; 1 ok 2"
 	for _, c := range []struct {
-		first charges
+		first judgement
 		legal bool
 		why   string
 		want  string
 	}{
-		{charges{}, true, "", "confirmed"},
-		{charges{}, false, "too many", "good"},
-		{charges{undecided: "too long"}, true, "", "good"},
-		{charges{undecided: "too long"}, false, "", "bad"},
-		{charges{undecided: "too long"}, false, "too many", "error"},
+		{judgement{}, true, "", "confirmed"},
+		{judgement{}, false, "too many", "good"},
+		{judgement{undecided: "too long"}, true, "", "good"},
+		{judgement{undecided: "too long"}, false, "", "bad"},
+		{judgement{undecided: "too long"}, false, "too many", "error"},
 	} {
 		r, err := judgedBy(t, Fenced, events, opinions{
-			func(*recording, []int32, Options) charges { return c.first },
+			func(*recording, []int32, Options) judgement { return c.first },
 			func(*recording, []int32, Options) (bool, string) { return c.legal, c.why },
 		})
 		got := "error"

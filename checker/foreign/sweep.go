@@ -3,7 +3,6 @@ package foreign
 import (
 	"cmp"
 	"container/heap"
-	"slices"
 
 	"redlocksim/checker"
 )
@@ -14,27 +13,9 @@ import (
 // Going along the events, an operation is put off until it returns, and then happens just before. If the lock is in the
 // wrong state for it, one of the opposite kind must happen first, and of those under way it is the one that returns
 // first: any other could take its place later, not the reverse. Operations that never return are the last choice. None
-// of them left is a fault.
-func (h *recording) sweep(ops []int32) []fault {
-	type event struct {
-		at  int32
-		op  int32
-		ret bool
-	}
-	events := make([]event, 0, 2*len(ops))
-	for _, i := range ops {
-		o := &h.ops[i]
-		if o.outcome == failed || o.outcome == unknown && o.fn == extend {
-			continue
-		}
-		events = append(events, event{o.call, i, false})
-		if o.outcome == ok {
-			events = append(events, event{o.ret, i, true})
-		}
-	}
-	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-
-	var faults []fault
+// of them left is a breach.
+func (h *recording) sweep(ops []int32) []breach {
+	var breaches []breach
 	waiting := [...]*pool{acquire: {h: h}, release: {h: h}}
 	happened := map[int32]bool{} // of those that have not returned
 	holder, leaver := int32(none), int32(none)
@@ -62,7 +43,7 @@ func (h *recording) sweep(ops []int32) []fault {
 		}
 		return false
 	}
-	for _, e := range events {
+	for _, e := range h.events(ops) {
 		o := &h.ops[e.op]
 		switch {
 		case !e.ret && o.fn != extend:
@@ -72,16 +53,16 @@ func (h *recording) sweep(ops []int32) []fault {
 			delete(happened, e.op)
 		case o.fn == acquire:
 			if holder != none && !instead(release, e.at) {
-				faults = append(faults, fault{checker.LeaseOverlap, holder, e.op, none, none})
+				breaches = append(breaches, breach{checker.LeaseOverlap, holder, e.op, none, none})
 			}
 			do(e.op, e.at)
 		case holder == none && (o.fn == release || lastHeld < o.call) && !instead(acquire, e.at):
-			faults = append(faults, fault{NotHeld, leaver, e.op, none, none})
+			breaches = append(breaches, breach{NotHeld, leaver, e.op, none, none})
 		case o.fn == release:
 			do(e.op, e.at)
 		}
 	}
-	return faults
+	return breaches
 }
 
 // pool is a heap of operations, the one that returns first on top.

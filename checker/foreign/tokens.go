@@ -22,7 +22,7 @@ func (o *operation) hasToken() bool {
 
 // tokens judges the tokens on a lock whose holds are in order, and whose tokens rise where it is not re-entrant. If it
 // comes to no answer, it says why.
-func (h *recording) tokens(ops []int32, m Model) ([]fault, string) {
+func (h *recording) tokens(ops []int32, m Model) ([]breach, string) {
 	if m == Fenced && h.roomy(ops) {
 		return nil, ""
 	}
@@ -31,7 +31,7 @@ func (h *recording) tokens(ops []int32, m Model) ([]fault, string) {
 	if failed == none || why != "" {
 		return nil, why
 	}
-	return []fault{h.tokenFault(ops, failed, w.nested)}, ""
+	return []breach{h.tokenBreach(ops, failed, w.nested)}, ""
 }
 
 // granted gives the grants with known tokens in the order in which they were given. Where holds are in order, that is
@@ -48,9 +48,9 @@ func (h *recording) granted(ops []int32) []int32 {
 }
 
 // rising compares the known tokens: each is higher than all before.
-func (h *recording) rising(ops []int32) []fault {
+func (h *recording) rising(ops []int32) []breach {
 	grants := h.granted(ops)
-	var faults []fault
+	var breaches []breach
 	var first map[int64]int32
 	highest := int32(none)
 	for n, i := range grants {
@@ -70,13 +70,13 @@ func (h *recording) rising(ops []int32) []fault {
 		earlier, repeated := first[h.ops[i].token]
 		switch {
 		case repeated:
-			faults = append(faults, fault{checker.TokenRepeated, earlier, i, none, none})
+			breaches = append(breaches, breach{checker.TokenRepeated, earlier, i, none, none})
 		default:
-			faults = append(faults, fault{checker.TokenRegressed, highest, i, none, none})
+			breaches = append(breaches, breach{checker.TokenRegressed, highest, i, none, none})
 			first[h.ops[i].token] = i
 		}
 	}
-	return faults
+	return breaches
 }
 
 // roomy reports whether there are numbers enough between any two known tokens for all grants whose tokens are not known,
@@ -102,9 +102,9 @@ func (h *recording) roomy(ops []int32) bool {
 	return true
 }
 
-// tokenFault says what is wrong with the first operation that no order allows. nested says that its process certainly
+// tokenBreach says what is wrong with the first operation that no order allows. nested says that its process certainly
 // held the lock.
-func (h *recording) tokenFault(ops []int32, failed int32, nested bool) fault {
+func (h *recording) tokenBreach(ops []int32, failed int32, nested bool) breach {
 	o := &h.ops[failed]
 	highest, same := int32(none), int32(none)
 	for _, i := range h.granted(ops) {
@@ -128,5 +128,5 @@ func (h *recording) tokenFault(ops []int32, failed int32, nested bool) fault {
 	case h.ops[highest].token > o.token:
 		kind = checker.TokenRegressed
 	}
-	return fault{kind, first, failed, none, none}
+	return breach{kind, first, failed, none, none}
 }

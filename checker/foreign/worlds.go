@@ -58,24 +58,8 @@ func newWorlds(h *recording, m Model) *worlds {
 // follow returns the first operation that cannot have happened in any world, none if all can. If it gives up, it says
 // why.
 func (w *worlds) follow(ops []int32) (int32, string) {
-	type event struct {
-		at, op int32
-		ret    bool
-	}
-	events := make([]event, 0, 2*len(ops))
-	for _, i := range ops {
-		o := &w.h.ops[i]
-		if o.outcome == failed || o.outcome == unknown && o.fn == extend {
-			continue
-		}
-		events = append(events, event{o.call, i, false})
-		if o.outcome == ok {
-			events = append(events, event{o.ret, i, true})
-		}
-	}
-	slices.SortFunc(events, func(a, b event) int { return int(a.at - b.at) })
 	most := maxWorldSteps * (len(ops) + 100)
-	for _, e := range events {
+	for _, e := range w.h.events(ops) {
 		o := &w.h.ops[e.op]
 		p := w.pending[o.process]
 		if p == nil {

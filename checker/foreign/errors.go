@@ -1,0 +1,46 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What an error of [Check] can be matched against with errors.Is, besides those of package history.
+var (
+	// ErrOptions: the options are not right, alone or for this format.
+	ErrOptions = errors.New("wrong options")
+	// ErrEmpty: there is no operation on a lock.
+	ErrEmpty = errors.New("no operations")
+	// ErrTruncated: the history ends inside an operation, or before the end of its vector.
+	ErrTruncated = errors.New("ends too early")
+	// ErrSyntax: it is not EDN, or not JSON.
+	ErrSyntax = errors.New("cannot be read")
+	// ErrTooLarge: a bound of this package is passed: of the size of an operation, its nesting, or their number.
+	ErrTooLarge = errors.New("too large")
+	// ErrOperation: a map is not an operation: a field is missing, of the wrong kind, or a word is unknown.
+	ErrOperation = errors.New("not an operation")
+	// ErrMixedUp: calls and returns do not match, or the order is not that of the recording.
+	ErrMixedUp = errors.New("mixed up")
+	// ErrUndecided: no checker could answer within its bounds.
+	ErrUndecided = errors.New("undecided")
+)
+
+// InputError says where a history cannot be judged. Its Err matches one of the errors above, or of package history.
+type InputError struct {
+	Line  int    // from 1
+	Index *int64 // what the operation there says itself, if it does
+	Err   error
+}
+
+func (e *InputError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason()) }
+
+// Reason is the error without the line: the index, if there is one, and Err.
+func (e *InputError) Reason() string {
+	if e.Index != nil {
+		return fmt.Sprintf("index %d: %v", *e.Index, e.Err)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap gives Err.
+func (e *InputError) Unwrap() error { return e.Err }

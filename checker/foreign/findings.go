@@ -1,0 +1,97 @@
+package foreign
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+)
+
+// NotHeld is the finding of a release or extend that succeeded though the lock, as far as anybody can know, was not
+// held, or not by this process.
+const NotHeld checker.Kind = "not-held"
+
+// addBreaches reports the first of each kind.
+func (h *recording) addBreaches(r *Report, c judgement) {
+	counts := map[checker.Kind]int{checker.LeaseOverlap: c.more}
+	var first []breach
+	for _, f := range c.breaches {
+		if !slices.ContainsFunc(first, func(g breach) bool { return g.kind == f.kind }) {
+			first = append(first, f)
+		}
+		counts[f.kind]++
+	}
+	for _, f := range first {
+		finding := Finding{Kind: f.kind, Lock: h.locks.in[h.ops[f.second].lock], Count: counts[f.kind], Text: h.tell(r, f)}
+		for _, op := range []int32{f.first, f.second} {
+			if op != none {
+				finding.Operations = append(finding.Operations, h.show(op, r.Model))
+			}
+		}
+		r.add(finding)
+	}
+}
+
+func (h *recording) show(op int32, m Model) Operation {
+	o := &h.ops[op]
+	shown := Operation{Process: h.processes.in[o.process], Func: o.fn.String(), Call: int(o.callLine), Return: int(o.retLine),
+		Outcome: o.outcome.String()}
+	index := func(i int64) *int64 {
+		if i == noIndex {
+			return nil
+		}
+		return &i
+	}
+	shown.CallIndex, shown.ReturnIndex = index(o.callIndex), index(o.retIndex)
+	if m.fenced() && o.hasToken() {
+		token := o.token
+		shown.Token = &token
+	}
+	return shown
+}
+
+// tell says in one sentence what is wrong.
+func (h *recording) tell(r *Report, f breach) string {
+	second := &h.ops[f.second]
+	lock := "the lock"
+	if name := h.locks.in[second.lock]; name != "" {
+		lock = fmt.Sprintf("lock %q", name)
+	}
+	by := "process " + h.processes.in[second.process]
+	did := [...]string{"acquired", "extended", "released"}[second.fn]
+	if f.first == none {
+		return fmt.Sprintf("%s %s %s, which nobody had acquired before.", by, did, lock)
+	}
+	first := &h.ops[f.first]
+	other := "process " + h.processes.in[first.process]
+	switch {
+	case f.kind == checker.TokenRepeated:
+		return fmt.Sprintf("%s was granted %s with token %d, which %s had been given before.", by, lock, second.token, other)
+	case f.kind == checker.TokenRegressed:
+		return fmt.Sprintf("%s was granted %s with token %d, after %s with the higher token %d.", by, lock, second.token, other, first.token)
+	case f.kind == TokenChanged:
+		return fmt.Sprintf("%s %s %s again with token %d, while it held it with token %d.", by, did, lock, second.token, first.token)
+	case f.kind == TokenGap && second.hasToken():
+		return fmt.Sprintf("%s was granted %s with token %d, after %s with %d: no number is left for a grant between them whose token is not known.",
+			by, lock, second.token, other, first.token)
+	case f.kind == TokenGap:
+		return fmt.Sprintf("%s %s %s, which leaves no number for a grant whose token is not known, after that of %s with %d.",
+			by, did, lock, other, first.token)
+	case f.kind == NotHeld && r.Model == Mutex:
+		return fmt.Sprintf("%s %s %s, which had been free since %s released it.", by, did, lock, other)
+	case f.kind == NotHeld:
+		return fmt.Sprintf("%s %s %s, which it did not hold since it had released it.", by, did, lock)
+	case first.process == second.process:
+		return fmt.Sprintf("%s %s %s again while it held it.", by, did, lock)
+	case r.Model == Lease:
+		source := &h.ops[f.basis]
+		how := "by"
+		if f.proof != none {
+			source, how = &h.ops[f.proof], "as is shown by"
+		}
+		return fmt.Sprintf("%s %s %s at %v while %s held it, %s its %s called at %v on %s.", by, did, lock,
+			time.Duration(h.times[second.ret]), other, how, source.fn, time.Duration(h.times[source.call]), onLine(source.callLine, source.callIndex))
+	}
+	return fmt.Sprintf("%s %s %s while %s held it.", by, did, lock, other)
+}

@@ -1,0 +1,118 @@
+package foreign
+
+import (
+	"sort"
+	"time"
+)
+
+// leases follows what one process does on a lock with leases.
+type leases struct {
+	*recording
+	*evidence
+	length time.Duration
+
+	held     int32 // what began the hold that is on; none if there is none
+	basis    int32 // the acquire, or last extend: the lease counts from its call
+	proof    int32 // the first success after the end of the lease; none if there is none
+	released int32 // the last release; none if there is none
+	doubt    doubt
+}
+
+// lease finds the holds of one process on a lock with leases of length.
+//
+// The lock is the process's until it releases it or another takes it, which no other can before the lease is over. So a
+// success of the process after that end shows that none did: it held the lock up to that call. Where an acquire of unknown
+// outcome lies between, the success may rest on that one instead, and the hold before have ended with its lease.
+func (h *recording) lease(e *evidence, ops []int32, length time.Duration) {
+	l := &leases{recording: h, evidence: e, length: length, held: none, released: none, doubt: noDoubt}
+	for _, i := range ops {
+		o := &h.ops[i]
+		if !l.doubt.settles(i, o) {
+			continue
+		}
+		switch {
+		case o.fn == acquire:
+			if l.held != none {
+				l.end(l.over())
+			}
+			l.begin(i)
+		case l.held == none && !l.doubt.locked:
+			l.breaches = append(l.breaches, breach{NotHeld, l.released, i, none, none})
+		case o.fn == extend:
+			l.extend(i)
+		default:
+			l.release(i)
+		}
+		if o.fn == release {
+			l.released = i
+		}
+		l.doubt = noDoubt
+	}
+	if l.held != none {
+		l.end(l.over())
+	}
+}
+
+func (l *leases) extend(i int32) {
+	if l.held != none && l.doubt.locked && l.over() < at(l.ops[i].ret) {
+		l.end(l.over())
+	}
+	if l.held == none {
+		l.begin(i)
+	} else {
+		l.prove(i)
+		l.basis = i
+	}
+}
+
+func (l *leases) release(i int32) {
+	from := at(l.ops[i].call)
+	if l.held != none && l.doubt.locked && l.over() < from {
+		l.end(l.over())
+	}
+	if l.held != none {
+		l.prove(i)
+		l.end(from)
+	} else {
+		l.touches = append(l.touches, touch{from, at(l.ops[i].ret), i})
+	}
+}
+
+func (l *leases) begin(i int32) { l.held, l.basis, l.proof = i, i, none }
+
+// prove notes a success of the holder.
+func (l *leases) prove(i int32) {
+	if l.proof == none && l.expiry(l.basis) < at(l.ops[i].call) {
+		l.proof = i
+	}
+}
+
+// over is the earliest place at which the hold can have ended, if no success shows otherwise.
+func (l *leases) over() int {
+	end := l.expiry(l.basis)
+	if l.doubt.unlocked != none {
+		end = min(end, at(l.ops[l.doubt.unlocked].call))
+	}
+	return end
+}
+
+func (l *leases) end(to int) {
+	if from := at(l.ops[l.held].ret); from < to {
+		l.holds = append(l.holds, hold{from: from, to: to, op: l.held, basis: l.basis, proof: l.proof})
+	} else {
+		// The lease was over when it was reported: the lock was taken at some instant, and for no longer.
+		l.touches = append(l.touches, touch{to, from, l.held})
+	}
+	l.held = none
+}
+
+// expiry is where the lease ends that counts from the call of an operation: before the first event that is not earlier, so
+// that a lease which ends when another begins has ended.
+func (l *leases) expiry(op int32) int {
+	event := l.ops[op].call
+	end := l.times[event] + int64(l.length)
+	if end < l.times[event] {
+		return never
+	}
+	return 2 * sort.Search(len(l.times), func(i int) bool { return l.times[i] >= end })
+}

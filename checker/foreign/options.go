@@ -1,0 +1,156 @@
+package foreign
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Model is the kind of lock a history is judged as.
+type Model string
+
+const (
+	// Mutex has no owners: an acquire succeeds when the lock is free, a release when it is held, whoever calls. It is
+	// Jepsen's mutex (knossos.model/mutex). An extend succeeds when the lock is held.
+	Mutex Model = "mutex"
+	// Owner is a mutex that only the process which acquired it can release or extend, and that nobody, the holder
+	// included, can acquire while it is held.
+	Owner Model = "owner"
+	// Reentrant is an Owner whose holder can acquire again, and has to release as often as it acquired.
+	Reentrant Model = "reentrant"
+	// Fenced is an Owner whose acquire returns a token, higher than that of every grant before.
+	Fenced Model = "fenced"
+	// ReentrantFenced is a Reentrant whose acquire returns a token: a new hold has a higher one than every hold before,
+	// and who acquires again while holding gets that of its hold.
+	ReentrantFenced Model = "reentrant-fenced"
+	// Lease is an Owner that others can take the lock from, from a given time after its acquire, or last extend, was
+	// called.
+	Lease Model = "lease"
+)
+
+// Models lists the models. What each allows is defined in docs/checker.md.
+func Models() []Model { return []Model{Mutex, Owner, Reentrant, Fenced, ReentrantFenced, Lease} }
+
+func (m Model) known() bool { return slices.Contains(Models(), m) }
+
+// reentrant reports whether the holder can acquire again.
+func (m Model) reentrant() bool { return m == Reentrant || m == ReentrantFenced }
+
+// fenced reports whether grants have tokens.
+func (m Model) fenced() bool { return m == Fenced || m == ReentrantFenced }
+
+// UnknownToken is what stands for a token that the client was not told, as Hazelcast's FencedLock does.
+const UnknownToken = -1
+
+// Format is how a history is written down.
+type Format string
+
+const (
+	// Native is the project's own JSON Lines ([history.Decode]).
+	Native Format = "native"
+	// EDN is Jepsen's history.edn: maps one after the other, or in one vector or list.
+	EDN Format = "edn"
+	// JSON is the same in JSON: objects one after the other, or in one array.
+	JSON Format = "json"
+)
+
+// Formats lists the formats.
+func Formats() []Format { return []Format{Native, EDN, JSON} }
+
+// Grouping is how the operations of a history are told apart by the lock they are on.
+type Grouping string
+
+const (
+	// ByNameIfAny is ByKey if the operations name a lock in a way that cannot be meant otherwise, a field of their own,
+	// a pair or a map, and OneLock if none does. A history in which some do and some do not is refused.
+	ByNameIfAny Grouping = "auto"
+	// OneLock: all operations are on the same lock.
+	OneLock Grouping = "none"
+	// ByKey: every operation names its lock. The name is, in this order: the field key, lock, name or resource of the
+	// operation; the first of a value that is a pair, as Jepsen's independent keys are; the field key, lock, name or
+	// resource of a value that is a map; a value that is a text or keyword. The call or the return may leave it out.
+	ByKey Grouping = "key"
+)
+
+// Groupings lists the groupings.
+func Groupings() []Grouping { return []Grouping{ByNameIfAny, OneLock, ByKey} }
+
+// Options say how a history is to be read and judged.
+type Options struct {
+	// Format: empty means that the content tells.
+	Format Format
+	// Model: needed for all formats but Native. That has the ends of the leases in it, and takes none or Reentrant.
+	Model Model
+	// Lease is how long a lease lasts; for the model Lease, and for no other.
+	Lease time.Duration
+	// Group: empty means ByNameIfAny. A Native history always names its locks.
+	Group Grouping
+	// Keys are the locks to judge, where operations name theirs; empty means all. Only are the functions to judge, as the
+	// file names them; empty means all, and that an unknown one is an error. The rest is passed over and counted. Neither
+	// is for a Native history.
+	Keys, Only []string
+	// Sort puts the lines in the order of their times, which all must have, and leaves indexes alone. Otherwise they must
+	// be in order. Not for a Native history.
+	Sort bool
+	// MaxPorcupine bounds what porcupine is given, in operations on one lock: zero means
+	// [checker.DefaultMaxOperations], negative that it is not asked.
+	MaxPorcupine int
+}
+
+func (o *Options) validate() error {
+	known := func(what, word string, is bool) error {
+		if is {
+			return nil
+		}
+		return fmt.Errorf("%w: there is no %s %q", ErrOptions, what, word)
+	}
+	switch o.Format {
+	case "", Native, EDN, JSON:
+	default:
+		return known("format", string(o.Format), false)
+	}
+	if o.Model != "" && !o.Model.known() {
+		return known("model", string(o.Model), false)
+	}
+	switch o.Group {
+	case "", ByNameIfAny, OneLock, ByKey:
+	default:
+		return known("grouping", string(o.Group), false)
+	}
+	for _, f := range o.Only {
+		if !slices.Contains(functions, f) {
+			return fmt.Errorf("%w: %q is no operation on a lock; there are %s", ErrOptions, f, strings.Join(functions, ", "))
+		}
+	}
+	if len(o.Keys) > 0 && o.Group == OneLock {
+		return fmt.Errorf("%w: if all operations are on one lock, none can be chosen by key", ErrOptions)
+	}
+	switch {
+	case o.Model == Lease && o.Lease <= 0:
+		return fmt.Errorf("%w: the model lease needs to know how long a lease lasts", ErrOptions)
+	case o.Model != Lease && o.Lease != 0:
+		return fmt.Errorf("%w: the length of the lease is for the model lease only", ErrOptions)
+	}
+	return nil
+}
+
+func (o *Options) fits(f Format) error {
+	if f != Native {
+		if o.Model == "" {
+			return fmt.Errorf("%w: the history does not say what kind of lock it is of, so a model is needed", ErrOptions)
+		}
+		return nil
+	}
+	if o.Model != "" && o.Model != Reentrant {
+		return fmt.Errorf("%w: a history of redlocksim says itself when each lease ended; the only model it can be given is reentrant, not %s",
+			ErrOptions, o.Model)
+	}
+	if len(o.Keys) > 0 || len(o.Only) > 0 || o.Sort {
+		return fmt.Errorf("%w: a history of redlocksim is judged as it stands, neither sorted nor in part", ErrOptions)
+	}
+	if o.Group != "" && o.Group != ByKey && o.Group != ByNameIfAny {
+		return fmt.Errorf("%w: a history of redlocksim always names its locks", ErrOptions)
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package foreign
+
+import (
+	"fmt"
+	"strings"
+)
+
+func mixedUp(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrMixedUp, fmt.Sprintf(format, args...))
+}
+
+// take enters an entry: the beginning of an operation or what became of it.
+func (r *reader) take(e *entry) error {
+	if e.kind == ofNemesis {
+		r.r.nemesis++
+		return nil
+	}
+	for int(e.process) >= len(r.open) {
+		r.open, r.leaving = append(r.open, -1), append(r.leaving, false)
+	}
+	if e.typ != "invoke" && r.leaving[e.process] {
+		e.kind = left
+	}
+	if e.kind == left {
+		return r.leaveOut(e)
+	}
+	if e.index != noIndex && !r.o.Sort {
+		if e.index <= r.index {
+			return mixedUp("index %d after %d", e.index, r.index)
+		}
+		r.index = e.index
+	}
+	if r.o.Model == Lease {
+		if !e.timed {
+			return notOperation("there is no time, which the model lease needs")
+		}
+		if r.event > 0 && e.time < r.last {
+			return mixedUp("time %d after %d; sort by time (--sort) to have such lines put in their place", e.time, r.last)
+		}
+		r.last = e.time
+		r.r.times = append(r.r.times, e.time)
+	}
+	event := r.event
+	r.event++
+	if e.typ == "invoke" {
+		return r.call(e, event)
+	}
+	return r.ret(e, event)
+}
+
+// call enters the beginning of an operation.
+func (r *reader) call(e *entry, event int32) error {
+	if at := r.open[e.process]; at >= 0 {
+		return mixedUp("process %s invokes %s while its %s of %s is open", r.r.processes.in[e.process], e.fn,
+			r.r.ops[at].fn, onLine(r.r.ops[at].callLine, r.r.ops[at].callIndex))
+	}
+	if len(r.r.ops) == maxOperations {
+		return fmt.Errorf("%w: more than %d operations", ErrTooLarge, maxOperations)
+	}
+	r.open[e.process] = int32(len(r.r.ops))
+	r.r.ops = append(r.r.ops, operation{process: e.process, lock: e.lock, call: event, ret: noEvent,
+		callLine: e.line, fn: e.fn, callIndex: e.index, retIndex: noIndex})
+	return nil
+}
+
+// ret enters what became of an operation.
+func (r *reader) ret(e *entry, event int32) error {
+	name := func() string { return r.r.processes.in[e.process] }
+	at := r.open[e.process]
+	if at < 0 {
+		return mixedUp("process %s returns from %s without an invoke", name(), e.fn)
+	}
+	op := &r.r.ops[at]
+	if op.fn != e.fn {
+		return mixedUp("process %s returns from %s, but on %s it invoked %s", name(), e.fn, onLine(op.callLine, op.callIndex), op.fn)
+	}
+	if e.lock != unnamed {
+		if op.lock != unnamed && op.lock != e.lock {
+			return mixedUp("process %s returns from lock %q, but on %s it was about %q", name(),
+				r.r.locks.in[e.lock], onLine(op.callLine, op.callIndex), r.r.locks.in[op.lock])
+		}
+		op.lock = e.lock
+	}
+	r.open[e.process] = -1
+	op.retLine, op.retIndex = e.line, e.index
+	switch e.typ {
+	case "ok":
+		op.outcome, op.ret = ok, event
+		if op.fn == acquire && r.o.Model.fenced() {
+			if !e.fenced {
+				return notOperation("an acquire that succeeded has no token")
+			}
+			op.token = e.token
+		}
+	case "fail":
+		op.outcome, op.ret = failed, event
+	}
+	return r.settle(op)
+}
+
+// leaveOut passes over a line that is not to be judged, and over the operation that it ends.
+func (r *reader) leaveOut(e *entry) error {
+	r.r.leftOut++
+	if e.typ == "invoke" {
+		if at := r.open[e.process]; at >= 0 {
+			return mixedUp("process %s invokes another operation while its %s of %s is open", r.r.processes.in[e.process],
+				r.r.ops[at].fn, onLine(r.r.ops[at].callLine, r.r.ops[at].callIndex))
+		}
+		r.leaving[e.process] = true
+		return nil
+	}
+	r.leaving[e.process] = false
+	if at := r.open[e.process]; at >= 0 {
+		// Only the return names the lock. What failed says nothing, and needs none.
+		r.r.ops[at].outcome, r.r.ops[at].lock = failed, unnamed
+		r.r.dropped++
+		r.open[e.process] = -1
+	}
+	return nil
+}
+
+// settle keeps account of whether locks have names. Failed operations need none, as they say nothing about a lock.
+func (r *reader) settle(op *operation) error {
+	switch {
+	case op.lock != unnamed:
+		if r.firstNamed == 0 {
+			r.firstNamed = op.callLine
+		}
+	case op.outcome == failed:
+	case r.o.Group == ByKey || len(r.o.Keys) > 0:
+		return notOperation("the %s invoked on %s names no lock", op.fn, onLine(op.callLine, op.callIndex))
+	case r.firstUnnamed == 0:
+		r.firstUnnamed = op.callLine
+	}
+	return nil
+}
+
+func (r *reader) finish() error {
+	r.r.lines = r.s.lines()
+	if len(r.r.ops) == r.r.dropped {
+		why := fmt.Sprintf("%d of the nemesis", r.r.nemesis)
+		if r.r.leftOut > 0 {
+			why = fmt.Sprintf("%d lines left out%s, %s", r.r.leftOut, r.elsewhere(), why)
+		}
+		return &InputError{Line: r.r.lines, Err: fmt.Errorf("%w on a lock, and %s", ErrEmpty, why)}
+	}
+	for _, at := range r.open {
+		if at >= 0 {
+			if err := r.settle(&r.r.ops[at]); err != nil {
+				return &InputError{Line: int(r.r.ops[at].callLine), Err: err}
+			}
+		}
+	}
+	if r.firstNamed != 0 && r.firstUnnamed != 0 {
+		return &InputError{Line: int(r.firstUnnamed), Err: notOperation(
+			"it names no lock, but that of line %d names one; group by none (they are all on one lock) or by key (each must name its lock)",
+			r.firstNamed)}
+	}
+	if r.firstNamed == 0 {
+		r.r.locks.in = []string{""}
+		for i := range r.r.ops {
+			r.r.ops[i].lock = 0
+		}
+	}
+	return nil
+}
+
+// elsewhere names some of the locks that were not to be judged.
+func (r *reader) elsewhere() string {
+	if len(r.others) == 0 {
+		return ""
+	}
+	names := make([]string, 0, maxOthers+1)
+	for _, name := range r.others[:min(len(r.others), maxOthers)] {
+		names = append(names, fmt.Sprintf("%q", name))
+	}
+	if len(r.others) > maxOthers {
+		names = append(names, "…")
+	}
+	return " (on " + strings.Join(names, ", ") + ")"
+}
