@@ -8,7 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"redlocksim/faults"
-	"redlocksim/redlock"
+	"redlocksim/internal/quorum"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -260,9 +260,9 @@ func QuorumOf(s *Settings) int {
 	}
 	n := len(s.Nodes.Names)
 	if s.Lock.Protocol == "redlock-plain" && s.Lock.Rounding == protocols.RoundUp {
-		return min(redlock.Majority(n)+n%2, n)
+		return min(quorum.Majority(n)+n%2, n)
 	}
-	return redlock.Majority(n)
+	return quorum.Majority(n)
 }
 
 // rho bounds the rate error of all clocks.

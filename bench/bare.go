@@ -6,11 +6,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"redlocksim/internal/quorum"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"redlocksim/redlock"
 )
 
 var bareRelease = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
@@ -35,7 +34,7 @@ var errNoQuorum = errors.New("no quorum")
 func (b bare) lock(ctx context.Context, key string) (held, error) {
 	for {
 		l := b.attempt(ctx, key)
-		if quorum(l.acquired, cap(l.acquired)) {
+		if agreed(l.acquired, cap(l.acquired)) {
 			return l, nil
 		}
 		_ = l.Unlock(ctx) // most servers have nothing to release
@@ -66,21 +65,21 @@ func (b bare) attempt(ctx context.Context, key string) *bareLock {
 
 func (l *bareLock) Unlock(context.Context) error {
 	close(l.release)
-	if !quorum(l.released, cap(l.released)) {
+	if !agreed(l.released, cap(l.released)) {
 		return errNoQuorum
 	}
 	return nil
 }
 
-// quorum waits until most of n have said yes, or can no longer.
-func quorum(answers <-chan bool, n int) bool {
+// agreed waits until most of n have said yes, or can no longer.
+func agreed(answers <-chan bool, n int) bool {
 	yes, no := 0, 0
-	for yes < redlock.Majority(n) && n-no >= redlock.Majority(n) {
+	for yes < quorum.Majority(n) && n-no >= quorum.Majority(n) {
 		if <-answers {
 			yes++
 		} else {
 			no++
 		}
 	}
-	return yes >= redlock.Majority(n)
+	return yes >= quorum.Majority(n)
 }

@@ -252,7 +252,7 @@ func (p patientBare) lock(ctx context.Context, key string) (held, error) {
 	for len(l.acquired) < cap(l.acquired) {
 		time.Sleep(time.Millisecond)
 	}
-	if !quorum(l.acquired, cap(l.acquired)) {
+	if !agreed(l.acquired, cap(l.acquired)) {
 		return nil, errNoQuorum
 	}
 	return patientLock{l}, nil
@@ -265,7 +265,7 @@ func (p patientLock) Unlock(ctx context.Context) error {
 	for len(p.released) < cap(p.released) {
 		time.Sleep(time.Millisecond)
 	}
-	if !quorum(p.released, cap(p.released)) {
+	if !agreed(p.released, cap(p.released)) {
 		return errNoQuorum
 	}
 	return nil

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -34,7 +35,7 @@ var (
 		option:  redlock.WithRestartGuard(redlock.Guard{MaxTTL: ttl}),
 		prepare: func(ctx context.Context, c *redlock.Client) error { return c.PrepareGuard(ctx) },
 	}
-	wakingUp = variant{option: redlock.WithWakeUp(redlock.DefaultWakeUpSpread)}
+	wakingUp = variant{option: redlock.WithWakeUp(10 * time.Millisecond)}
 )
 
 func openRedlock(variants ...variant) func(context.Context, []string) (locker, error) {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/quorum"
 	"redlocksim/internal/strictyaml"
-	"redlocksim/redlock"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -68,7 +68,7 @@ func ladder[T any](kind string, what func(T) string, rungs []T, apply func(*scen
 func changes(s *scenarios.Scenario) []Change {
 	nodes := len(s.Nodes.Names)
 	var quorums []int
-	for q := max(s.Lock.Quorum, redlock.Majority(nodes)) + 1; q <= nodes; q++ {
+	for q := max(s.Lock.Quorum, quorum.Majority(nodes)) + 1; q <= nodes; q++ {
 		quorums = append(quorums, q)
 	}
 	return slices.Concat(

@@ -23,6 +23,7 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 )
@@ -228,19 +229,19 @@ func (t *claim) record(e history.Event) {
 }
 
 // Observe tells of what the library does: attempts and waits for a turn, and until when its grants and extensions are good.
-func (c *crew) Observe(ctx context.Context, e redlock.Event) {
+func (c *crew) Observe(ctx context.Context, e observe.Event) {
 	t := ctx.Value(claimKey{}).(*claim)
 	switch e.Step {
-	case redlock.AttemptStarted, redlock.Queued:
+	case observe.AttemptStarted, observe.Queued:
 		t.record(history.Event{Kind: history.Step, Name: e.Step.String(), Op: t.grant, Grant: t.grant, Number: int64(e.Attempt)})
-	case redlock.Granted:
+	case observe.Granted:
 		t.believe(e.Until)
-	case redlock.ExtendStarted:
+	case observe.ExtendStarted:
 		t.op = t.call(history.Extend)
-	case redlock.Extended:
+	case observe.Extended:
 		t.believe(e.Until)
 		t.returned(t.op, history.Extend, nil)
-	case redlock.NotExtended:
+	case observe.NotExtended:
 		t.returned(t.op, history.Extend, e.Err)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/internal/rediscmd/redisconn"
-	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
@@ -39,7 +38,7 @@ func newHost(c *client) (*host, error) {
 	h := &host{client: c}
 	for i, rc := range c.redis {
 		name := c.scenario.Nodes.Names[i]
-		n, err := goredis.NewNode(rc, goredis.Name(name), goredis.Clock(c.clock))
+		n, err := goredis.NewNode(rc, goredis.Name(name), goredis.Runtime(driver.Runtime{Clock: c.clock}))
 		if err != nil {
 			return nil, err
 		}
@@ -93,9 +92,9 @@ func (h *host) Serving(node string) string {
 // Nodes implements protocols.Host.
 func (h *host) Nodes() []driver.Node { return h.nodes }
 
-// Options implements protocols.Host.
-func (h *host) Options() []redlock.Option {
-	return []redlock.Option{redlock.WithClock(h.client.clock)}
+// Runtime implements protocols.Host.
+func (h *host) Runtime() driver.Runtime {
+	return driver.Runtime{Clock: h.client.clock}
 }
 
 // NewOp implements scenarios.Host: no two clients have the same.

@@ -17,8 +17,8 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/live"
-	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -244,7 +244,7 @@ func TestSoakOfGoroutines(t *testing.T) {
 			if client, goroutine, ok := strings.Cut(e.Process, "/"); ok {
 				names[client] = names[client] || goroutine == "8"
 			}
-			if e.Kind == history.Step && e.Name == redlock.Queued.String() {
+			if e.Kind == history.Step && e.Name == observe.Queued.String() {
 				queued++
 			}
 		}

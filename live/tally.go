@@ -8,7 +8,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios"
 )
 
@@ -143,7 +143,7 @@ func (s *Soaked) count(h history.History) {
 			}
 		case e.Kind == history.Return && e.Func == history.Extend && e.Outcome == history.OK:
 			s.Extensions++
-		case e.Kind == history.Step && e.Name == redlock.AttemptStarted.String():
+		case e.Kind == history.Step && e.Name == observe.AttemptStarted.String():
 			s.Attempts++
 		case e.Kind == history.Expire:
 			s.RanOut++

@@ -9,8 +9,8 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/locktest"
-	"redlocksim/redlock"
 )
 
 // Each property has two halves: at and above the bound nothing that is drawn breaks the lock, tight schedules included,
@@ -138,7 +138,7 @@ func TestQuorumMargin(t *testing.T) {
 	draw := func(t *rapid.T) (names []string, q int, settings string) {
 		n := rapid.IntRange(3, 7).Draw(t, "nodes")
 		names = strings.Split("ABCDEFG", "")[:n]
-		q = rapid.IntRange(redlock.Majority(n), n).Draw(t, "quorum")
+		q = rapid.IntRange(quorum.Majority(n), n).Draw(t, "quorum")
 		return names, q, fmt.Sprintf("lock: {ttl: 2s, quorum: %d}\nnodes: {names: [%s]}", q, strings.Join(names, ", "))
 	}
 	t.Run("safe with one loss too few", rapid.MakeCheck(func(t *rapid.T) {

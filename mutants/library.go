@@ -6,7 +6,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name:    "one-key-for-all",
 			Bug:     "every resource has the same key",
-			Edits:   []Edit{{"redlock/lock.go", "return keys, nil\n}\n\n// MaxResource", "return []string{\"lock\"}, nil\n}\n\n// MaxResource"}},
+			Edits:   []Edit{{"redlock/lock.go", "return keys, nil\n}\n\n// maxResource", "return []string{\"lock\"}, nil\n}\n\n// maxResource"}},
 			Killers: []string{"69-two-locks/independent", "69-two-locks/one-breaks"},
 		},
 		{
@@ -51,7 +51,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "no-second-reading",
 			Bug:  "the validity is not checked after the acquire", Real: "node-redlock #296, #369",
-			Edits:   []Edit{{"redlock/attempt.go", "validity := Validity(t.ttl, now.Sub(r.start), t.drift)", "validity := Validity(t.ttl, 0, t.drift)"}},
+			Edits:   []Edit{{"redlock/attempt.go", "validity := t.validity(now.Sub(r.start))", "validity := t.validity(0)"}},
 			Killers: []string{"31-slow-acquire/pause", "31-slow-acquire/delayed-replies"},
 		},
 		{
@@ -70,7 +70,7 @@ func ofTheLibrary() []Mutant {
 				{"redlock/round.go", "\t\tc.batchers[i].ask(&r.commands[i])\n",
 					"\t\tc.batchers[i].ask(&r.commands[i])\n\t\tfor r.op == driver.OpAcquire && !r.hasAnswered(i) {\n\t\t\tr.waiter.Wait(context.Background())\n\t\t}\n"},
 				{"redlock/round.go", "func (r *round) isSettled() bool {",
-					"func (r *round) hasAnswered(i int) bool {\n\tr.claim.mu.Lock()\n\tdefer r.claim.mu.Unlock()\n\treturn r.ballot.answered.has(i)\n}\n\nfunc (r *round) isSettled() bool {"},
+					"func (r *round) hasAnswered(i int) bool {\n\tr.claim.mu.Lock()\n\tdefer r.claim.mu.Unlock()\n\treturn r.ballot.Answered.Has(i)\n}\n\nfunc (r *round) isSettled() bool {"},
 				{"redlock/round.go", "if decided {", "if decided || r.op == driver.OpAcquire {"},
 			},
 			Killers: []string{"15-sequential-acquire/parallel-returns-at-quorum", "11-three-nodes-unreachable"},
@@ -79,7 +79,7 @@ func ofTheLibrary() []Mutant {
 			Name: "an-error-fails-the-acquire",
 			Bug:  "an error of one node fails an acquire that has its quorum, and the keys remain", Real: "redlock-rb #129, redlock-py #27",
 			Edits: []Edit{
-				{"redlock/round.go", "\tcase r.ballot.reached(q):\n", "\tcase r.op == driver.OpAcquire && r.ballot.answered != r.ballot.replied():\n\t\tr.settled, r.verdict = true, ErrNoQuorum\n\tcase r.ballot.reached(q):\n"},
+				{"redlock/round.go", "\tcase r.ballot.Reached(q):\n", "\tcase r.op == driver.OpAcquire && r.ballot.Answered != r.ballot.Replied():\n\t\tr.settled, r.verdict = true, ErrNoQuorum\n\tcase r.ballot.Reached(q):\n"},
 				{"redlock/attempt.go", "return &failure{err: err, claim: cl, release: cl.releaseAfter(r)}",
 					"if reason == ErrNoQuorum {\n\t\terr.Cause = reason\n\t\treturn &failure{err: err, claim: cl, release: r}\n\t}\n\treturn &failure{err: err, claim: cl, release: cl.releaseAfter(r)}"},
 			},
@@ -89,75 +89,75 @@ func ofTheLibrary() []Mutant {
 			Name: "quorum-of-the-connected",
 			Bug:  "the quorum is counted over the nodes that can be reached", Real: "redlock-py #6",
 			Edits: []Edit{{"redlock/round.go", "n, q := len(r.outcomes), r.claim.client.quorum",
-				"n := len(r.outcomes)\n\tq := Majority(n - r.ballot.answered.without(r.ballot.replied()).len())"}},
+				"n := len(r.outcomes)\n\tq := quorum.Majority(n - r.ballot.Answered.Without(r.ballot.Replied()).Len())"}},
 			Killers: []string{"11-three-nodes-unreachable"},
 		},
 		{
 			Name:    "quorum-one-less",
 			Bug:     "a quorum of N/2 nodes instead of N/2+1",
-			Edits:   []Edit{{"redlock/quorum.go", "func Majority(n int) int { return n/2 + 1 }", "func Majority(n int) int { return n / 2 }"}},
+			Edits:   []Edit{{"internal/quorum/quorum.go", "func Majority(n int) int { return n/2 + 1 }", "func Majority(n int) int { return n / 2 }"}},
 			Killers: []string{"09-contention", "18-clock-jump-on-all-nodes-held/two-of-five"},
 		},
 		{
 			Name: "waits-for-all",
 			Bug:  "the decision waits for every node", Real: "redsync without fail-fast, node-redlock",
-			Edits:   []Edit{{"redlock/quorum.go", "return b.accepted.len() >= quorum }", "return b.pending() == 0 && b.accepted.len() >= quorum }"}},
+			Edits:   []Edit{{"internal/quorum/quorum.go", "return b.Accepted.Len() >= quorum }", "return b.Pending() == 0 && b.Accepted.Len() >= quorum }"}},
 			Killers: []string{"10-two-nodes-crash"},
 		},
 		{
 			Name: "half-is-not-lost",
 			Bug:  "a round is lost only when a quorum has said no, so that votes split in halves are never decided", Real: "node-redlock with an even number of nodes",
-			Edits:   []Edit{{"redlock/quorum.go", "return b.accepted.len()+b.pending().len() < quorum }", "return b.answered.len()-b.accepted.len() >= quorum }"}},
+			Edits:   []Edit{{"internal/quorum/quorum.go", "return b.Accepted.Len()+b.Pending().Len() < quorum }", "return b.Answered.Len()-b.Accepted.Len() >= quorum }"}},
 			Killers: []string{"61-even-number-of-nodes"},
 		},
 		{
 			Name: "one-node-counted-twice",
 			Bug:  "a node that votes for the first token and for the second is counted twice", Real: "redsync #190",
 			Edits: []Edit{
-				{"redlock/quorum.go", "asked    nodeSet\n", "asked    nodeSet\n\tbefore   int\n"},
-				{"redlock/quorum.go", "return b.accepted.len() >= quorum }", "return b.before+b.accepted.len() >= quorum }"},
-				{"redlock/fencing.go", "r.start = first.start", "r.start = first.start\n\tr.ballot.before = first.ballot.accepted.len()"},
+				{"internal/quorum/quorum.go", "Asked    Set\n", "Asked    Set\n\tBefore   int\n"},
+				{"internal/quorum/quorum.go", "return b.Accepted.Len() >= quorum }", "return b.Before+b.Accepted.Len() >= quorum }"},
+				{"redlock/fencing.go", "r.start = first.start", "r.start = first.start\n\tr.ballot.Before = first.ballot.Accepted.Len()"},
 			},
 			Killers: []string{"63-votes-for-two-tokens"},
 		},
 		{
 			Name: "no-drift",
 			Bug:  "the validity ignores clock drift", Real: "rueidislock, Redisson",
-			Edits:   []Edit{{"redlock/validity.go", "return ttl - elapsed - drift }", "return ttl - elapsed }"}},
+			Edits:   []Edit{{"redlock/validity.go", "return t.ttl - elapsed - t.drift }", "return t.ttl - elapsed }"}},
 			Killers: []string{"22-clock-rates/covered", "46-redisson-multi/redlock"},
 		},
 		{
 			Name: "drift-added",
 			Bug:  "the allowance for drift has the wrong sign", Real: "redlock-py #3, redsync #37",
-			Edits:   []Edit{{"redlock/validity.go", "return ttl - elapsed - drift }", "return ttl - elapsed + drift }"}},
+			Edits:   []Edit{{"redlock/validity.go", "return t.ttl - elapsed - t.drift }", "return t.ttl - elapsed + t.drift }"}},
 			Killers: []string{"22-clock-rates/covered"},
 		},
 		{
 			Name: "elapsed-in-the-wrong-unit",
 			Bug:  "the elapsed time is taken in the wrong unit, and nearly nothing is subtracted", Real: "RedLock.net #33",
-			Edits:   []Edit{{"redlock/validity.go", "return ttl - elapsed - drift }", "return ttl - elapsed/time.Microsecond - drift }"}},
+			Edits:   []Edit{{"redlock/validity.go", "return t.ttl - elapsed - t.drift }", "return t.ttl - elapsed/time.Microsecond - t.drift }"}},
 			Killers: []string{"31-slow-acquire/pause", "31-slow-acquire/delayed-replies"},
 		},
 		{
 			Name: "no-partial-release",
 			Bug:  "partial votes are not released before the retry, and block the client itself", Real: "node-redlock #369",
-			Edits:   []Edit{{"redlock/release.go", "r.awaited = acquire.ballot.replied()", "r.ballot.asked = 0"}},
+			Edits:   []Edit{{"redlock/release.go", "r.awaited = acquire.ballot.Replied()", "r.ballot.asked = 0"}},
 			Killers: []string{"13-split-votes"},
 		},
 		{
 			Name: "releases-known-votes-only",
 			Bug:  "a SET that timed out, and was applied, is not released", Real: "redlock-rb #76, #78",
 			Edits: []Edit{
-				{"redlock/release.go", "func (cl *claim) releaseAfter(acquire *round) *round {\n\tr := cl.newRound(driver.OpRelease, 0, allNodes(len(cl.client.nodes)))",
-					"func (cl *claim) releaseAfter(acquire *round) *round {\n\tr := cl.newRound(driver.OpRelease, 0, acquire.ballot.accepted)"},
-				{"redlock/release.go", "r.awaited = acquire.ballot.replied()", "r.awaited = acquire.ballot.accepted"},
+				{"redlock/release.go", "func (cl *claim) releaseAfter(acquire *round) *round {\n\tr := cl.newRound(driver.OpRelease, 0, quorum.All(len(cl.client.nodes)))",
+					"func (cl *claim) releaseAfter(acquire *round) *round {\n\tr := cl.newRound(driver.OpRelease, 0, acquire.ballot.Accepted)"},
+				{"redlock/release.go", "r.awaited = acquire.ballot.Replied()", "r.awaited = acquire.ballot.Accepted"},
 			},
 			Killers: []string{"55-replies-lost-once"},
 		},
 		{
 			Name: "extend-counts-from-the-replies",
 			Bug:  "the validity of an extend ignores how long it took", Real: "redsync #71",
-			Edits:   []Edit{{"redlock/extend.go", "validity := Validity(t.ttl, now.Sub(r.start), t.drift)", "validity := Validity(t.ttl, 0, t.drift)"}},
+			Edits:   []Edit{{"redlock/extend.go", "validity := t.validity(now.Sub(r.start))", "validity := t.validity(0)"}},
 			Killers: []string{"54-slow-extend"},
 		},
 		{
@@ -169,8 +169,8 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "an-error-of-an-extend-releases",
 			Bug:  "an extend that fails on one node releases the others", Real: "redsync #151",
-			Edits: []Edit{{"redlock/extend.go", "cl.observe(Event{Step: QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})",
-				"cl.observe(Event{Step: QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})\n\tif r.ballot.answered != r.ballot.accepted {\n\t\tcl.releaseAll()\n\t}"}},
+			Edits: []Edit{{"redlock/extend.go", "cl.observe(observe.Event{Step: observe.QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})",
+				"cl.observe(observe.Event{Step: observe.QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})\n\tif r.ballot.Answered != r.ballot.Accepted {\n\t\tcl.releaseAll()\n\t}"}},
 			Killers: []string{"57-renewal-fails-once/three-nodes"},
 		},
 		{
@@ -269,7 +269,7 @@ func ofTheLibrary() []Mutant {
 			Bug:  "who waited in the client has the lock without asking the nodes",
 			Edits: []Edit{{"redlock/queue.go", "lease, failed := c.attempt(ctx, t.keys, lockTerm, t.value, before)",
 				"if t.value != \"\" {\n\t\tcl := &claim{client: c, ctx: valuesOf(ctx), keys: t.keys, name: nameOf(t.keys), value: t.value, attempt: 1, call: t.value}\n" +
-					"\t\tuntil := c.clock.Now().Add(lockTerm.ttl)\n\t\tcl.observe(Event{Step: Granted, Op: driver.OpAcquire, Validity: lockTerm.ttl, Until: until})\n" +
+					"\t\tuntil := c.clock.Now().Add(lockTerm.ttl)\n\t\tcl.observe(observe.Event{Step: observe.Granted, Op: driver.OpAcquire, Validity: lockTerm.ttl, Until: until})\n" +
 					"\t\treturn newLease(cl, lockTerm, lockTerm.ttl, until), nil\n\t}\n\tlease, failed := c.attempt(ctx, t.keys, lockTerm, t.value, before)"}},
 			Killers: []string{"73-waiting-in-one-client/contention", "73-waiting-in-one-client/turns"},
 		},

@@ -140,7 +140,7 @@ func TestRun(t *testing.T) {
 	edit := func(name, file, old, new string, killers ...string) mutants.Mutant {
 		return mutants.Mutant{Name: name, Edits: []mutants.Edit{{File: file, Old: old, New: new}}, Killers: killers}
 	}
-	const isReached = "return b.accepted.len() >= quorum }"
+	const isReached = "return b.Accepted.Len() >= quorum }"
 	const calm = "48-database-row-lock/contention" // has no node
 	cases := []struct {
 		mutant mutants.Mutant
@@ -150,8 +150,8 @@ func TestRun(t *testing.T) {
 		{edit("second", "sim/model/model.go", "s.get(key, now); taken {", "s.get(key, now); taken && len(c.Keys) > 1 {",
 			calm, "09-contention", "10-two-nodes-crash"), "[09-contention]", 2},
 		{edit("survivor", "redlock/doc.go", "package redlock\n", "package redlock\n", calm), "[]", 1},
-		{edit("panics", "redlock/quorum.go", isReached, "go func() { panic(\"planted\") }(); select {} }", "09-contention"), "[09-contention (panics)]", 1},
-		{edit("deadlocks", "redlock/quorum.go", isReached, "select {} }", calm, "09-contention"), "[09-contention (does not end)]", 2},
+		{edit("panics", "internal/quorum/quorum.go", isReached, "go func() { panic(\"planted\") }(); select {} }", "09-contention"), "[09-contention (panics)]", 1},
+		{edit("deadlocks", "internal/quorum/quorum.go", isReached, "select {} }", calm, "09-contention"), "[09-contention (does not end)]", 2},
 	}
 	var all []mutants.Mutant
 	for _, c := range cases {

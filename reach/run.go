@@ -7,6 +7,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // Of is what a run reached.
@@ -85,23 +86,23 @@ var (
 func (l *look) readStep(e *history.Event, c *call) {
 	l.note(true, e.Name)
 	switch e.Name {
-	case redlock.AttemptStarted.String():
+	case observe.AttemptStarted.String():
 		c.votes, c.isDenied = 0, false
-	case redlock.NodeAnswered.String():
+	case observe.NodeAnswered.String():
 		l.readAnswer(e, c)
-	case redlock.QuorumLost.String():
+	case observe.QuorumLost.String():
 		c.isLost = true
 		l.note(c.fn == history.Acquire && c.votes > 0 && strings.Contains(e.Detail, another), "split votes")
 		l.note(slices.ContainsFunc(ended, func(word string) bool { return strings.Contains(e.Detail, word) }), "gave up in flight")
-	case redlock.Granted.String():
+	case observe.Granted.String():
 		l.note(c.isLost, "granted again")
 		l.note(strings.Contains(e.Resource, ", "), "several granted")
-	case redlock.Denied.String():
+	case observe.Denied.String():
 		c.isDenied = true
 		l.note(strings.Contains(e.Detail, tooLate), "too late")
-	case redlock.NotExtended.String():
+	case observe.NotExtended.String():
 		l.note(len(l.extends) > 0, "not extended again")
-	case redlock.Released.String():
+	case observe.Released.String():
 		l.note(e.Detail != "", "release not confirmed")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/sim"
 )
 
@@ -96,7 +96,7 @@ var Table = sync.OnceValue(func() []Entry {
 // moments are the events that something can be placed at.
 func moments() []string {
 	names := faults.EventNames()
-	for _, s := range redlock.Steps() {
+	for _, s := range observe.Steps() {
 		names = append(names, s.String())
 	}
 	slices.Sort(names)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"sync"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // claim is what one attempt lays on the nodes under its own value: from its first SET until the last key of it is
@@ -25,10 +27,10 @@ type claim struct {
 	rounds    int
 	raised    bool // a second token has been proposed
 	granted   bool
-	released  bool    // a release has begun: votes that come now are taken back
-	releasing nodeSet // nodes that have not answered a release yet
-	freed     nodeSet // nodes that answered a release by deleting the key
-	owing     nodeSet // nodes that voted while releasing: if the answer is not that the key was deleted, release again
+	released  bool       // a release has begun: votes that come now are taken back
+	releasing quorum.Set // nodes that have not answered a release yet
+	freed     quorum.Set // nodes that answered a release by deleting the key
+	owing     quorum.Set // nodes that voted while releasing: if the answer is not that the key was deleted, release again
 }
 
 func (cl *claim) resource() string { return cl.name }
@@ -65,7 +67,7 @@ func (c *Client) attempt(ctx context.Context, keys []string, t term, first strin
 			return nil, before.unsent(keys, number, err)
 		}
 	}
-	cl.observe(Event{Step: AttemptStarted, Op: driver.OpAcquire})
+	cl.observe(observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire})
 
 	r := cl.ask(driver.OpAcquire, t.ttl)
 	err = r.wait(ctx)
@@ -73,20 +75,20 @@ func (c *Client) attempt(ctx context.Context, keys []string, t term, first strin
 		r, err = cl.raise(ctx, r, t)
 	}
 	if err != nil {
-		cl.observe(Event{Step: QuorumLost, Op: driver.OpAcquire, Accepted: r.votes, Quorum: c.quorum, Err: err})
+		cl.observe(observe.Event{Step: observe.QuorumLost, Op: driver.OpAcquire, Accepted: r.votes, Quorum: c.quorum, Err: err})
 		return nil, cl.deny(ctx, r, err)
 	}
-	cl.observe(Event{Step: QuorumReached, Op: driver.OpAcquire, Accepted: r.votes, Quorum: c.quorum})
+	cl.observe(observe.Event{Step: observe.QuorumReached, Op: driver.OpAcquire, Accepted: r.votes, Quorum: c.quorum})
 
 	now := c.clock.Now()
-	validity := Validity(t.ttl, now.Sub(r.start), t.drift)
+	validity := t.validity(now.Sub(r.start))
 	until := now.Add(validity)
-	cl.observe(Event{Step: ValidityComputed, Op: driver.OpAcquire, Validity: validity, Until: until})
+	cl.observe(observe.Event{Step: observe.ValidityComputed, Op: driver.OpAcquire, Validity: validity, Until: until})
 	if validity <= 0 {
 		return nil, cl.deny(ctx, r, ErrTooLate)
 	}
 	lease := newLease(cl, t, validity, until)
-	cl.observe(Event{Step: Granted, Op: driver.OpAcquire, Validity: validity, Until: until, Token: cl.token})
+	cl.observe(observe.Event{Step: observe.Granted, Op: driver.OpAcquire, Validity: validity, Until: until, Token: cl.token})
 	return lease, nil
 }
 
@@ -102,7 +104,7 @@ func valuesOf(ctx context.Context) context.Context {
 func (cl *claim) deny(ctx context.Context, r *round, reason error) *failure {
 	err := r.failed(ctx, reason)
 	err.Attempts = cl.attempt
-	cl.observe(Event{Step: Denied, Op: driver.OpAcquire, Err: err})
+	cl.observe(observe.Event{Step: observe.Denied, Op: driver.OpAcquire, Err: err})
 	return &failure{err: err, claim: cl, release: cl.releaseAfter(r)}
 }
 
@@ -127,7 +129,7 @@ func (f *failure) because(cause error) *failure {
 func (f *failure) final() error {
 	if f.claim != nil {
 		f.release.leave()
-		f.claim.observe(Event{Step: GaveUp, Op: driver.OpAcquire, Err: f.err})
+		f.claim.observe(observe.Event{Step: observe.GaveUp, Op: driver.OpAcquire, Err: f.err})
 	}
 	return f.err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // When the decision is taken, what it is, and what it says of each node. The plans are those of scripted.next.
@@ -258,8 +259,8 @@ func TestDecisionIsFrozen(t *testing.T) {
 			if err.Error() != want {
 				w.Errorf("got  %v\nwant %s", err, want)
 			}
-		}, WithObserver(atStep(func(e Event) {
-			if e.Step == NodeAnswered && e.Node.Node == "A" && e.Op == driver.OpAcquire {
+		}, WithObserver(atStep(func(e observe.Event) {
+			if e.Step == observe.NodeAnswered && e.Node.Node == "A" && e.Op == driver.OpAcquire {
 				time.Sleep(millis("10"))
 			}
 		})))
@@ -267,11 +268,11 @@ func TestDecisionIsFrozen(t *testing.T) {
 	t.Run("reached", func(t *testing.T) {
 		in(t, 5, func(w *world) {
 			w.mustLock(time.Second)
-		}, WithObserver(atStep(func(e Event) {
+		}, WithObserver(atStep(func(e observe.Event) {
 			switch {
-			case e.Step == NodeAnswered && !e.Late:
+			case e.Step == observe.NodeAnswered && !e.Late:
 				time.Sleep(millis("1"))
-			case e.Step == QuorumReached && e.Accepted != 3:
+			case e.Step == observe.QuorumReached && e.Accepted != 3:
 				t.Errorf("the quorum of 3 was reached with %d", e.Accepted)
 			}
 		})))
@@ -285,7 +286,7 @@ func TestDecisionIsFrozen(t *testing.T) {
 			if err.Error() != want {
 				w.Errorf("got  %v\nwant %s", err, want)
 			}
-		}, WithObserver(atStep(func(e Event) {
+		}, WithObserver(atStep(func(e observe.Event) {
 			if e.Late {
 				time.Sleep(millis("1"))
 			}
@@ -300,5 +301,5 @@ func TestReplyAfterNodeTimeout(t *testing.T) {
 		if _, err := w.TryLock(w.Context(), "r", time.Second); matches(err) != "NotAcquired NoQuorum" {
 			w.Errorf("a reply 10 ms after the node timeout: %v", text(err))
 		}
-	}, WithClock(lateClock{driver.SystemClock(), millis("20")}))
+	}, WithRuntime(driver.Runtime{Clock: lateClock{driver.SystemClock(), millis("20")}}))
 }

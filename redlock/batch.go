@@ -9,10 +9,10 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// DefaultBatching is how many unanswered commands a node has before others wait, unless set otherwise.
-const DefaultBatching = 4
+// defaultBatching is how many unanswered commands a node has before others wait, unless set otherwise.
+const defaultBatching = 4
 
-// WithBatching sets how many commands may be on their way to each node before others wait; [DefaultBatching] without it.
+// WithBatching sets how many commands may be on their way to each node before others wait; 4 without it.
 //
 // Up to then a command goes at once and by itself. What comes later waits until fewer are unanswered, and then goes
 // together, releases first, in one batch of at most 256: a client that takes hundreds of locks at the same time is several

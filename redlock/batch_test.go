@@ -149,7 +149,7 @@ func TestBatches(t *testing.T) {
 func TestBatchesAndDeadlines(t *testing.T) {
 	in(t, 1, func(w *world) {
 		l := &ledger{}
-		c, err := New([]driver.Node{l}, WithBatching(1), WithClock(lateClock{driver.SystemClock(), millis("60")}))
+		c, err := New([]driver.Node{l}, WithBatching(1), WithRuntime(driver.Runtime{Clock: lateClock{driver.SystemClock(), millis("60")}}))
 		if err != nil {
 			t.Fatal(err)
 		}

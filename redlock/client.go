@@ -3,7 +3,6 @@ package redlock
 import (
 	"container/list"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"slices"
@@ -11,11 +10,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // MaxNodes is the largest number of nodes of a Client.
 const MaxNodes = 64
+
+const _ uint = quorum.Max - MaxNodes // no fewer fit into a quorum.Set
 
 // Client takes locks on a fixed set of nodes. It is safe for concurrent use.
 type Client struct {
@@ -26,7 +29,7 @@ type Client struct {
 	retryMin    time.Duration
 	retryMax    time.Duration
 	lossLead    time.Duration // 0: by the TTL
-	observer    Observer
+	observer    observe.Observer
 	clock       driver.Clock
 	tasks       driver.Tasks
 	rand        io.Reader
@@ -67,16 +70,14 @@ func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 	}
 	c := &Client{
 		nodes:       slices.Clone(nodes),
-		quorum:      Majority(len(nodes)),
+		quorum:      quorum.Majority(len(nodes)),
 		drift:       defaultAllowance,
 		nodeTimeout: DefaultNodeTimeout,
-		batching:    DefaultBatching,
+		batching:    defaultBatching,
 		retryMin:    50 * time.Millisecond,
 		retryMax:    150 * time.Millisecond,
-		clock:       driver.SystemClock(),
-		tasks:       driver.SystemTasks(),
-		rand:        rand.Reader,
 	}
+	c.run(driver.Runtime{})
 	for _, n := range nodes {
 		c.names = append(c.names, n.Name())
 	}
@@ -92,6 +93,12 @@ func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 		c.batchers = append(c.batchers, newBatcher(n, c))
 	}
 	return c, nil
+}
+
+// run has the client run on r.
+func (c *Client) run(r driver.Runtime) {
+	r = r.Filled()
+	c.clock, c.tasks, c.rand = r.Clock, r.Tasks, r.Rand
 }
 
 // Close refuses new calls of Lock, TryLock and Extend, ends those that wait for their turn or to try again, and waits until every call

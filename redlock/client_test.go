@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -278,8 +279,8 @@ func TestCloseWaitsForTakingBack(t *testing.T) {
 		if err := w.Close(w.Context()); err != nil || w.at() != millis("43") {
 			w.Errorf("Close returned %v at %v", err, w.at())
 		}
-	}, WithObserver(atStep(func(e Event) {
-		if e.Step == TakenBack {
+	}, WithObserver(atStep(func(e observe.Event) {
+		if e.Step == observe.TakenBack {
 			time.Sleep(millis("10"))
 		}
 	})))
@@ -287,7 +288,7 @@ func TestCloseWaitsForTakingBack(t *testing.T) {
 
 // Once Close has returned, a call that was between its check and its first round, or between two rounds, sends nothing.
 func TestCloseWaitsForCalls(t *testing.T) {
-	for _, step := range []Step{AttemptStarted, Denied} {
+	for _, step := range []observe.Step{observe.AttemptStarted, observe.Denied} {
 		t.Run(step.String(), func(t *testing.T) {
 			in(t, 1, func(w *world) {
 				w.script(driver.OpAcquire, "no:1")
@@ -303,7 +304,7 @@ func TestCloseWaitsForCalls(t *testing.T) {
 						w.Errorf("%v sent %v after Close had returned", r.Op, r.sent.Sub(closed))
 					}
 				}
-			}, WithObserver(atStep(func(e Event) {
+			}, WithObserver(atStep(func(e observe.Event) {
 				if e.Step == step {
 					time.Sleep(millis("10"))
 				}
@@ -313,12 +314,3 @@ func TestCloseWaitsForCalls(t *testing.T) {
 }
 
 // Lease.Unlock stops the loss timer, then tells the observer, and only then cancels the context: as long as the
-
-// A nil seam is refused at once, not at the first Lock.
-func TestNewRefusesNilSeams(t *testing.T) {
-	for name, o := range map[string]Option{"clock": WithClock(nil), "tasks": WithTasks(nil), "rand": WithRand(nil)} {
-		if _, err := New(fakes(1), o); !errors.Is(err, ErrInvalid) {
-			t.Errorf("nil %s: %v", name, err)
-		}
-	}
-}

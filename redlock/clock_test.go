@@ -49,7 +49,7 @@ func TestLeaseOverBeforeItsTimer(t *testing.T) {
 				if err := c.call(w, lease); matches(err) != c.matches {
 					w.Errorf("%v, want %q", err, c.matches)
 				}
-			}, WithClock(lateClock{driver.SystemClock(), millis("200")}))
+			}, WithRuntime(driver.Runtime{Clock: lateClock{driver.SystemClock(), millis("200")}}))
 		})
 	}
 }
@@ -62,7 +62,7 @@ func TestLossTimerComesEarly(t *testing.T) {
 		if w.at() != millis("938") {
 			w.Errorf("context ended at %v", w.at())
 		}
-	}, WithClock(lateClock{driver.SystemClock(), -millis("10")}))
+	}, WithRuntime(driver.Runtime{Clock: lateClock{driver.SystemClock(), -millis("10")}}))
 }
 
 // Whoever has what he waited for stops his timer.
@@ -82,7 +82,7 @@ func TestTimersAreStopped(t *testing.T) {
 		if n := fired.Load(); n != 0 {
 			w.Errorf("%d timers fired", n)
 		}
-	}, WithClock(firedClock{driver.SystemClock(), &fired}))
+	}, WithRuntime(driver.Runtime{Clock: firedClock{driver.SystemClock(), &fired}}))
 }
 
 // An expiry that had begun when the lease was released finds it released.

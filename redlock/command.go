@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 )
 
@@ -39,7 +40,7 @@ func (cmd *nodeCommand) isMoot() bool {
 // that an observer could be told of.
 func (cmd *nodeCommand) withdraw(now time.Time) {
 	r := cmd.round
-	if r.settle(nodeSet(0).with(cmd.node), driver.Reply{Outcome: driver.Unanswered}, now) {
+	if r.settle(quorum.Set(0).With(cmd.node), driver.Reply{Outcome: driver.Unanswered}, now) {
 		r.timer.Stop()
 	}
 }
@@ -54,7 +55,7 @@ func (cmd *nodeCommand) Context() context.Context {
 	cl := r.claim
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	if r.ballot.pending() == 0 {
+	if r.ballot.Pending() == 0 {
 		return nil
 	}
 	if r.ctx == nil {

@@ -70,7 +70,7 @@ func (r *round) beating() (token int64, isFinal bool) {
 	c := r.claim.client
 	var room [MaxNodes]int64
 	voters := room[:0]
-	for i := range (r.ballot.accepted | r.ballot.behind).each {
+	for i := range (r.ballot.Accepted | r.ballot.Behind).Each {
 		voters = append(voters, r.counters[i])
 	}
 	if len(voters) < c.quorum {
@@ -81,7 +81,7 @@ func (r *round) beating() (token int64, isFinal bool) {
 	if near := credible(r.counters, c.witnesses(), nearCounters); near >= enough {
 		return near + 1, true
 	}
-	if r.ballot.pending() != 0 {
+	if r.ballot.Pending() != 0 {
 		return 0, false
 	}
 	if credible(r.counters, c.witnesses(), farCounters) >= enough {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"redlocksim/internal/quorum"
 	"testing"
 	"time"
 
@@ -120,10 +121,10 @@ func TestCounterAlone(t *testing.T) {
 func TestWrongCountersAreOutvoted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 7).Draw(t, "n")
-		q := rapid.IntRange(Majority(n), n).Draw(t, "quorum")
+		q := rapid.IntRange(quorum.Majority(n), n).Draw(t, "quorum")
 		cl := newCluster(n, q, 3)
 		bad := drawNodes(t, n, rapid.IntRange(0, n-q).Draw(t, "wrong ones"), "bad")
-		for i := range bad.each {
+		for i := range bad.Each {
 			cl.nodes[i].counter("r", rapid.SampledFrom([]int64{maxToken, maxToken - 1, 1 << 50, 1 << 34}).Draw(t, "counter"))
 		}
 		last, attempts := int64(0), int64(0)
@@ -132,11 +133,11 @@ func TestWrongCountersAreOutvoted(t *testing.T) {
 				attempts++
 				reach := drawNodes(t, n, rapid.IntRange(0, n).Draw(t, "size"), "reach")
 				token, _, err := cl.lock(rapid.IntRange(0, 2).Draw(t, "client"), reach)
-				if good := reach.without(bad); (err == nil) != (good.len() >= q) {
+				if good := reach.Without(bad); (err == nil) != (good.Len() >= q) {
 					t.Fatalf("with %b of %d nodes, of which %b are wrong: %v", reach, n, bad, err)
 				}
 				if err != nil {
-					if !errors.Is(err, ErrNoQuorum) && reach.len() >= q {
+					if !errors.Is(err, ErrNoQuorum) && reach.Len() >= q {
 						t.Fatal(err)
 					}
 				} else if token <= last {
@@ -144,7 +145,7 @@ func TestWrongCountersAreOutvoted(t *testing.T) {
 				} else {
 					last = token
 				}
-				for i := range allNodes(n).without(bad).each {
+				for i := range quorum.All(n).Without(bad).Each {
 					if c := cl.nodes[i].counters["r"]; c > 2*attempts {
 						t.Fatalf("the counter of %d is %d after %d attempts", i, c, attempts)
 					}
@@ -191,14 +192,14 @@ func TestTokensUsedUpAreForgotten(t *testing.T) {
 	}
 	set(maxToken)
 	for range 3 {
-		if _, _, err := cl.lock(0, allNodes(3)); !errors.Is(err, ErrTokensUsedUp) {
+		if _, _, err := cl.lock(0, quorum.All(3)); !errors.Is(err, ErrTokensUsedUp) {
 			t.Fatal(err)
 		}
 	}
 	set(9)
 	var err error
 	for range 2 { // the client may have heard of the counters since it forgot them
-		_, _, err = cl.lock(0, allNodes(3))
+		_, _, err = cl.lock(0, quorum.All(3))
 	}
 	if err != nil {
 		t.Error(err)

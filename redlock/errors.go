@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/internal/printable"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // What an [Error] can be matched against with errors.Is.
@@ -29,6 +30,9 @@ var (
 	ErrRenewalLimit = errors.New("limit of renewals reached")
 	// ErrNotPrepared: not all nodes were declared fit to vote. Every [*Error] of PrepareGuard matches it.
 	ErrNotPrepared = errors.New("not prepared")
+	// ErrMaxTTL: a node's restart guard was set up with another MaxTTL than this client's. All clients must have the same; see
+	// [Client.PrepareGuard] for changing it.
+	ErrMaxTTL = errors.New("redlock: a node's restart guard has another MaxTTL")
 	// ErrTokensUsedUp: a counter has reached the largest fencing token.
 	ErrTokensUsedUp = errors.New("redlock: no fencing token is left above the counters")
 	// ErrClosed: the client is closed.
@@ -37,28 +41,40 @@ var (
 	ErrInvalid = errors.New("redlock: invalid argument")
 )
 
-// NodeOutcome is what came of a round on one node.
-type NodeOutcome struct {
-	Node    string
-	Outcome driver.Outcome
-	Err     error         // why, for TimedOut, Refused and Failed
-	Took    time.Duration // from the start of the round (of an acquire, the first) to the answer; zero if Unanswered
-}
+// What a node answered in the round that an [Error] tells of: its Outcome in Error.Nodes.
+const (
+	// Unanswered: no reply had come when the call was decided.
+	Unanswered = driver.Unanswered
+	// Accepted: the node did what was asked.
+	Accepted = driver.Accepted
+	// Declined: another holds the key (acquire), or the key is gone or another's (extend, release).
+	Declined = driver.Declined
+	// TimedOut: no reply within the node timeout. The node may have done what was asked, or may still do it.
+	TimedOut = driver.TimedOut
+	// Refused: the node could not be reached, or dropped the connection.
+	Refused = driver.Refused
+	// Failed: the node answered with an error, the Err beside it.
+	Failed = driver.Failed
+	// Quarantined: the node restarted, and [WithRestartGuard] keeps it from voting for a while.
+	Quarantined = driver.Quarantined
+	// Behind: the fencing token proposed is not above the node's counter.
+	Behind = driver.Behind
+)
 
 // Error says why an acquire, extend, release or prepare did not succeed, and what each node answered.
 type Error struct {
 	Op       driver.Op
 	Resource string
-	Attempts int           // acquires only: how many were made; 0 if the call never had its turn
-	Reason   error         // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended it first
-	Cause    error         // what ended the call besides: the context's error, ErrClosed, ErrTokensUsedUp, ErrRenewalLimit, or that of WithRand's source
-	Nodes    []NodeOutcome // of the last round, in the client's order; nil if none was asked
+	Attempts int                   // acquires only: how many were made; 0 if the call never had its turn
+	Reason   error                 // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended it first
+	Cause    error                 // what ended the call besides: the context's error, ErrClosed, ErrTokensUsedUp, ErrRenewalLimit, or that of WithRand's source
+	Nodes    []observe.NodeOutcome // of the last round, in the client's order; nil if none was asked
 
 	NodeTimeout time.Duration // how long each node was waited for; zero if none was asked
 }
 
 // Unwrap makes matchable the reason, the context's end, ErrNotAcquired for an acquire, and the errors with which nodes
-// answered (of those that Failed).
+// answered (of those that Failed), and ErrMaxTTL.
 func (e *Error) Unwrap() []error {
 	var errs []error
 	if e.Op == driver.OpAcquire {
@@ -71,8 +87,11 @@ func (e *Error) Unwrap() []error {
 		errs = append(errs, e.Cause)
 	}
 	for _, n := range e.Nodes {
-		if n.Outcome == driver.Failed && n.Err != nil {
+		if n.Outcome == Failed && n.Err != nil {
 			errs = append(errs, n.Err)
+			if other := (*driver.MaxTTLError)(nil); errors.As(n.Err, &other) {
+				errs = append(errs, ErrMaxTTL)
+			}
 		}
 	}
 	return errs

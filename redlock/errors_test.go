@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 func TestErrorText(t *testing.T) {
-	nodes := []NodeOutcome{
+	nodes := []observe.NodeOutcome{
 		{Node: "A", Outcome: driver.Accepted, Took: time.Millisecond}, {Node: "B", Outcome: driver.Declined}, {Node: "C", Outcome: driver.Failed, Err: errors.New("LOADING")},
 		{Node: "D", Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, {Node: "E"}, {Node: "F", Outcome: driver.Outcome(9)},
 	}
@@ -27,7 +28,7 @@ func TestErrorText(t *testing.T) {
 		{Error{Op: driver.OpRelease, Resource: "r", Reason: ErrLost, Nodes: nodes[:2]}, `redlock: release "r": lease lost (A released; B not ours any more)`, "Lost"},
 		{Error{Op: driver.OpRelease, Resource: "r", Reason: ErrNoQuorum, NodeTimeout: 50 * time.Millisecond, Nodes: nodes[3:5]},
 			`redlock: release "r": no quorum of nodes (D timed out after 50ms; E unanswered)`, "NoQuorum"},
-		{Error{Op: driver.OpAcquire, Resource: "r\x1b[2J\n", Reason: ErrNoQuorum, Nodes: []NodeOutcome{{Node: "A", Outcome: driver.Failed, Err: errors.New("ERR \x1b[2J\r\n::error::")}}},
+		{Error{Op: driver.OpAcquire, Resource: "r\x1b[2J\n", Reason: ErrNoQuorum, Nodes: []observe.NodeOutcome{{Node: "A", Outcome: driver.Failed, Err: errors.New("ERR \x1b[2J\r\n::error::")}}},
 			`redlock: acquire "r\x1b[2J\n": no quorum of nodes (A failed: ERR \x1b[2J\r\n::error::)`, "NotAcquired NoQuorum"},
 		{Error{Op: driver.OpRelease, Resource: "r", Cause: context.Canceled}, `redlock: release "r": context canceled`, "Canceled"},
 		{Error{Op: driver.Op(7), Resource: "r", Reason: ErrReleased}, `redlock: Op(7) "r": lease released`, "Released"},
@@ -47,7 +48,7 @@ func TestErrorTook(t *testing.T) {
 		if !errors.As(err, &e) {
 			w.Fatal(err)
 		}
-		want := []NodeOutcome{{"A", driver.Declined, nil, millis("7")}, {"B", driver.Unanswered, nil, 0}, {"C", driver.Declined, nil, millis("11")}}
+		want := []observe.NodeOutcome{{Node: "A", Outcome: Declined, Took: millis("7")}, {Node: "B"}, {Node: "C", Outcome: Declined, Took: millis("11")}}
 		for i := range want {
 			if e.Nodes[i] != want[i] {
 				w.Errorf("got %+v, want %+v", e.Nodes[i], want[i])
@@ -67,18 +68,18 @@ func TestErrorsAreShort(t *testing.T) {
 		if _, err = w.TryLockAll(w.Context(), []string{long, "r"}, time.Second); matches(err) != "Invalid" || len(err.Error()) > 400 {
 			w.Errorf("%.500v", err)
 		}
-		lease, err := w.TryLock(w.Context(), long[:MaxResource], time.Second)
+		lease, err := w.TryLock(w.Context(), long[:maxResource], time.Second)
 		if err != nil {
 			w.Fatal(err)
 		}
-		if _, err := w.TryLock(w.Context(), long[:MaxResource], time.Second); len(err.Error()) > 400 {
+		if _, err := w.TryLock(w.Context(), long[:maxResource], time.Second); len(err.Error()) > 400 {
 			w.Errorf("%.500v", err)
 		}
 		if err := lease.Unlock(w.Context()); err != nil {
 			w.Error(err)
 		}
 	})
-	e := &Error{Op: driver.OpAcquire, Resource: long, Reason: ErrNoQuorum, Nodes: []NodeOutcome{{Node: "A", Outcome: driver.Failed, Err: errors.New(long)}}}
+	e := &Error{Op: driver.OpAcquire, Resource: long, Reason: ErrNoQuorum, Nodes: []observe.NodeOutcome{{Node: "A", Outcome: driver.Failed, Err: errors.New(long)}}}
 	if n := len(e.Error()); n > 1000 {
 		t.Errorf("%d bytes", n)
 	}
@@ -87,7 +88,7 @@ func TestErrorsAreShort(t *testing.T) {
 // What a node failed with can be matched.
 func TestErrorOfANode(t *testing.T) {
 	limit := &driver.MaxTTLError{Node: time.Second, Client: time.Minute}
-	err := error(&Error{Op: driver.OpAcquire, Reason: ErrNoQuorum, Nodes: []NodeOutcome{
+	err := error(&Error{Op: driver.OpAcquire, Reason: ErrNoQuorum, Nodes: []observe.NodeOutcome{
 		{Node: "A", Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, {Node: "B", Outcome: driver.Failed, Err: limit}, {Node: "C", Outcome: driver.Refused, Err: errScripted}}})
 	if found := (*driver.MaxTTLError)(nil); !errors.As(err, &found) || found != limit {
 		t.Error("the error of the node that failed is not found")

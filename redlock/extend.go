@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // Extend makes the lease last for ttl from now, less the drift allowance, if a quorum of nodes still holds its key and
@@ -30,18 +31,18 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 		return &Error{Op: driver.OpExtend, Resource: l.Resource(), Reason: ended}
 	}
 
-	cl.observe(Event{Step: ExtendStarted, Op: driver.OpExtend})
+	cl.observe(observe.Event{Step: observe.ExtendStarted, Op: driver.OpExtend})
 	r := cl.ask(driver.OpExtend, t.ttl)
 	if err := r.wait(ctx); err != nil {
-		cl.observe(Event{Step: QuorumLost, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum, Err: err})
+		cl.observe(observe.Event{Step: observe.QuorumLost, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum, Err: err})
 		return l.notExtended(ctx, r, err)
 	}
-	cl.observe(Event{Step: QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})
+	cl.observe(observe.Event{Step: observe.QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})
 
 	now := c.clock.Now()
-	validity := Validity(t.ttl, now.Sub(r.start), t.drift)
+	validity := t.validity(now.Sub(r.start))
 	until := now.Add(validity)
-	cl.observe(Event{Step: ValidityComputed, Op: driver.OpExtend, Validity: validity, Until: until})
+	cl.observe(observe.Event{Step: observe.ValidityComputed, Op: driver.OpExtend, Validity: validity, Until: until})
 	if validity <= 0 {
 		return l.notExtended(ctx, r, ErrTooLate)
 	}
@@ -52,7 +53,7 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if ended != nil {
 		return l.notExtended(ctx, r, ended)
 	}
-	cl.observe(Event{Step: Extended, Op: driver.OpExtend, Validity: until.Sub(now), Until: until})
+	cl.observe(observe.Event{Step: observe.Extended, Op: driver.OpExtend, Validity: until.Sub(now), Until: until})
 	return nil
 }
 
@@ -73,7 +74,7 @@ func (l *Lease) notExtended(ctx context.Context, r *round, reason error) error {
 		reason = ended
 	}
 	err := r.failed(ctx, reason)
-	l.claim.observe(Event{Step: NotExtended, Op: driver.OpExtend, Err: err})
+	l.claim.observe(observe.Event{Step: observe.NotExtended, Op: driver.OpExtend, Err: err})
 	if reason == ErrLost {
 		l.lose()
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // An extend at 100 ms of a lease over 1 s, granted by all five nodes at 0 and good until 988 ms.
@@ -208,8 +209,8 @@ func TestExtendOvertakenByUnlock(t *testing.T) {
 		if err := <-done; matches(err) != "Released" {
 			w.Errorf("Extend: %v", err)
 		}
-	}, WithObserver(atStep(func(e Event) {
-		if e.Step == ExtendStarted {
+	}, WithObserver(atStep(func(e observe.Event) {
+		if e.Step == observe.ExtendStarted {
 			time.Sleep(millis("20"))
 		}
 	})))

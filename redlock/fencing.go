@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // Fencing has every grant carry a number that grows with each grant of the resource, [Lease.Token], for storage that
@@ -31,19 +32,19 @@ import (
 type Fencing struct {
 	// CounterTTL is how long a node keeps a counter after its last vote for the resource, a whole number of
 	// milliseconds. A resource that nobody locks for longer starts again from what the next client knows, as does one
-	// that is held for longer, by being extended. Zero means DefaultCounterTTL. All clients should have the same.
+	// that is held for longer, by being extended. Zero means 90 days. All clients should have the same.
 	CounterTTL time.Duration
 }
 
-// DefaultCounterTTL is how long the counters of fencing are kept unless set otherwise.
-const DefaultCounterTTL = 90 * 24 * time.Hour
+// defaultCounterTTL is how long the counters of fencing are kept unless set otherwise.
+const defaultCounterTTL = 90 * 24 * time.Hour
 
 // WithFencing gives every grant a fencing token. All clients of a resource must have it: the votes of one that has not
 // are not counted. It costs a round trip more where the token proposed first is too low. Without it there are no tokens.
 func WithFencing(f Fencing) Option {
 	return func(c *Client) error {
 		if f.CounterTTL == 0 {
-			f.CounterTTL = DefaultCounterTTL
+			f.CounterTTL = defaultCounterTTL
 		}
 		c.counterTTL = f.CounterTTL
 		return wholeMilliseconds("counter TTL", f.CounterTTL)
@@ -80,8 +81,8 @@ func (cl *claim) raise(ctx context.Context, first *round, t term) (*round, error
 	cl.mu.Lock()
 	cl.raised = true
 	cl.mu.Unlock()
-	cl.observe(Event{Step: TokenRaised, Op: driver.OpAcquire, Token: cl.token})
-	r := cl.newRound(driver.OpAcquire, t.ttl, first.ballot.asked)
+	cl.observe(observe.Event{Step: observe.TokenRaised, Op: driver.OpAcquire, Token: cl.token})
+	r := cl.newRound(driver.OpAcquire, t.ttl, first.ballot.Asked)
 	r.start = first.start
 	r.send()
 	return r, r.wait(ctx)

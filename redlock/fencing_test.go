@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	_ "redlocksim/internal/nofailfile"
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 )
 
@@ -135,7 +137,7 @@ func TestTokenRaised(t *testing.T) {
 			got := n.received(driver.OpAcquire)
 			if len(got) != 2 || got[0].Value != got[1].Value || got[0].Round != 0 || got[1].Round != 1 || got[0].Conditions.Token != 1 ||
 				got[1].Conditions.Token != 8 || got[1].Deadline != w.began.Add(millis("55")) || got[1].TTL != time.Second ||
-				got[1].Conditions.CounterTTL != DefaultCounterTTL {
+				got[1].Conditions.CounterTTL != defaultCounterTTL {
 				w.Errorf("%s was sent %+v", n.name, got)
 			}
 		}
@@ -337,7 +339,7 @@ func TestConditionsOnlyWhereAsked(t *testing.T) {
 		token bool
 	}{
 		{nil, driver.Conditions{}, false},
-		{[]Option{fenced}, driver.Conditions{Token: 1, CounterTTL: DefaultCounterTTL}, true},
+		{[]Option{fenced}, driver.Conditions{Token: 1, CounterTTL: defaultCounterTTL}, true},
 		{[]Option{WithFencing(Fencing{CounterTTL: time.Hour})}, driver.Conditions{Token: 1, CounterTTL: time.Hour}, true},
 		{[]Option{WithRestartGuard(Guard{MaxTTL: time.Minute})}, driver.Conditions{MaxTTL: time.Minute}, false},
 	} {
@@ -447,36 +449,41 @@ func newCluster(n, q, clients int) *cluster {
 }
 
 // lock takes and gives back the lock with only the given nodes in reach. It returns the token and who has stored it.
-func (cl *cluster) lock(client int, reach nodeSet) (int64, nodeSet, error) {
+func (cl *cluster) lock(client int, reach quorum.Set) (int64, quorum.Set, error) {
 	for i, n := range cl.nodes {
-		n.away = !reach.has(i)
+		n.away = !reach.Has(i)
 	}
 	lease, err := cl.clients[client].TryLock(context.Background(), "r", time.Hour)
 	if err != nil {
 		return 0, 0, err
 	}
 	token, _ := lease.Token()
-	var stored nodeSet
+	var stored quorum.Set
 	for i, n := range cl.nodes {
-		if n.counters["r"] == token && reach.has(i) {
-			stored = stored.with(i)
+		if n.counters["r"] == token && reach.Has(i) {
+			stored = stored.With(i)
 		}
 	}
 	_ = lease.Unlock(context.Background())
 	return token, stored, nil
 }
 
-func (cl *cluster) lose(nodes nodeSet) {
-	for i := range nodes.each {
+func (cl *cluster) lose(nodes quorum.Set) {
+	for i := range nodes.Each {
 		clear(cl.nodes[i].counters)
 	}
 }
 
-func nodesOf(members ...int) (s nodeSet) {
+func nodesOf(members ...int) (s quorum.Set) {
 	for _, i := range members {
-		s = s.with(i)
+		s = s.With(i)
 	}
 	return s
+}
+
+// drawNodes draws some of n nodes.
+func drawNodes(t *rapid.T, n, size int, label string) quorum.Set {
+	return nodesOf(rapid.Permutation(slices.Collect(quorum.All(n).Each)).Draw(t, label)[:size]...)
 }
 
 // The bound on nodes that may ever have lost their counter: fewer than w + q − N of those that stored the token.
@@ -484,8 +491,8 @@ func TestFencingBound(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		n, q         int
-		stored, lost nodeSet
-		next         nodeSet // whom a client that knows nothing reaches afterwards
+		stored, lost quorum.Set
+		next         quorum.Set // whom a client that knows nothing reaches afterwards
 		grows        bool
 	}{
 		{"5 nodes, 3 votes, none lost", 5, 3, nodesOf(0, 1, 2), 0, nodesOf(2, 3, 4), true},
@@ -500,7 +507,7 @@ func TestFencingBound(t *testing.T) {
 		{"3 nodes, 3 votes, one lost", 3, 2, nodesOf(0, 1, 2), nodesOf(1), nodesOf(1, 2), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if want := c.lost.len() < c.stored.len()+c.q-c.n; want != c.grows {
+			if want := c.lost.Len() < c.stored.Len()+c.q-c.n; want != c.grows {
 				t.Fatalf("by the bound it grows: %v", want)
 			}
 			cl := newCluster(c.n, c.q, 2)
@@ -522,24 +529,24 @@ func TestFencingBound(t *testing.T) {
 func TestTokensGrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 7).Draw(t, "n")
-		q := rapid.IntRange(Majority(n), n).Draw(t, "quorum")
+		q := rapid.IntRange(quorum.Majority(n), n).Draw(t, "quorum")
 		cl := newCluster(n, q, 3)
 		type grant struct {
 			token        int64
-			stored, lost nodeSet
+			stored, lost quorum.Set
 		}
 		var grants []grant
 		t.Repeat(map[string]func(*rapid.T){
 			"lock": func(t *rapid.T) {
 				reach := drawNodes(t, n, rapid.IntRange(0, n).Draw(t, "size"), "reach")
 				token, stored, err := cl.lock(rapid.IntRange(0, 2).Draw(t, "client"), reach)
-				if (err == nil) != (reach.len() >= q) {
-					t.Fatalf("with %d of %d nodes: %v", reach.len(), n, err)
+				if (err == nil) != (reach.Len() >= q) {
+					t.Fatalf("with %d of %d nodes: %v", reach.Len(), n, err)
 				}
 				if err != nil {
 					return
 				}
-				if stored.without(reach) != 0 || stored.len() < q { // others may be ahead, after an attempt that failed
+				if stored.Without(reach) != 0 || stored.Len() < q { // others may be ahead, after an attempt that failed
 					t.Fatalf("stored by %b of %b", stored, reach)
 				}
 				for _, g := range grants {
@@ -552,7 +559,7 @@ func TestTokensGrow(t *testing.T) {
 			"lose": func(t *rapid.T) {
 				node := nodesOf(rapid.IntRange(0, n-1).Draw(t, "node"))
 				for _, g := range grants {
-					if lost := (g.lost | node) & g.stored; lost.len() >= g.stored.len()+q-n {
+					if lost := (g.lost | node) & g.stored; lost.Len() >= g.stored.Len()+q-n {
 						t.Skip("beyond the bound")
 					}
 				}

@@ -6,7 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // Guard keeps nodes that may have forgotten votes from voting until no lock can rest on those: the delayed restart of
@@ -30,7 +32,7 @@ import (
 // record. The nodes' users must be allowed INFO and TIME.
 type Guard struct {
 	// MaxTTL is the largest TTL of any lock, a whole number of milliseconds. A larger TTL is refused. All clients must
-	// have the same: a node with the record of another value fails with a [driver.MaxTTLError].
+	// have the same: a node with the record of another value has no vote, and the error matches [ErrMaxTTL].
 	MaxTTL time.Duration
 
 	// TrustNodeClock lets the node's clock alone end a quarantine. It is UNSAFE: a step forward ends it early. It is
@@ -118,16 +120,16 @@ func (c *Client) PrepareGuard(ctx context.Context) error {
 		return &Error{Op: driver.OpPrepare, Resource: driver.GuardKey, Reason: ErrNotPrepared, Cause: err}
 	}
 	cl := &claim{client: c, ctx: context.WithoutCancel(ctx), keys: []string{driver.GuardKey}, name: driver.GuardKey, value: value}
-	var all, running nodeSet = allNodes(len(c.nodes)), 0
+	var all, running quorum.Set = quorum.All(len(c.nodes)), 0
 	outcomes, runs := cl.prepare(ctx, all, make([]string, len(c.nodes)))
 	for i := range outcomes {
 		if runs[i] != "" {
-			running = running.with(i)
+			running = running.With(i)
 		}
 	}
 	if running != 0 && ctx.Err() == nil {
 		told, _ := cl.prepare(ctx, running, runs)
-		for i := range running.each {
+		for i := range running.Each {
 			outcomes[i] = told[i]
 		}
 	}
@@ -141,7 +143,7 @@ func (c *Client) PrepareGuard(ctx context.Context) error {
 
 // prepare sends an OpPrepare for the runs to some nodes and waits until all have answered, or ctx ends. It gives what
 // came of it, and the runs that the nodes are in, as far as they said so.
-func (cl *claim) prepare(ctx context.Context, nodes nodeSet, runs []string) ([]NodeOutcome, []string) {
+func (cl *claim) prepare(ctx context.Context, nodes quorum.Set, runs []string) ([]observe.NodeOutcome, []string) {
 	var mu sync.Mutex
 	found := make([]string, len(runs))
 	r := cl.newRound(driver.OpPrepare, 0, nodes)

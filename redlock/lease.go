@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // Lease is a lock that was granted. It ends at [Lease.Until] unless it is extended or released before. It is safe for
@@ -178,7 +179,7 @@ func (l *Lease) lose() {
 	cl.mu.Unlock()
 	l.tell(ErrLost)
 	l.vacate()
-	cl.observe(Event{Step: Lost, Until: until})
+	cl.observe(observe.Event{Step: observe.Lost, Until: until})
 }
 
 // state says whether the lease has ended, and why. It also ends one whose time is over while its timer is late, as after
@@ -236,7 +237,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 		}
 		err = failed
 	}
-	cl.observe(Event{Step: Released, Op: driver.OpRelease, Accepted: r.votes, Quorum: cl.client.quorum, Err: err})
+	cl.observe(observe.Event{Step: observe.Released, Op: driver.OpRelease, Accepted: r.votes, Quorum: cl.client.quorum, Err: err})
 	return err
 }
 
@@ -245,7 +246,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 func (l *Lease) release(ctx context.Context) (r *round, reason error) {
 	defer l.vacate()
 	l.tell(ErrReleased)
-	l.claim.observe(Event{Step: ReleaseStarted, Op: driver.OpRelease})
+	l.claim.observe(observe.Event{Step: observe.ReleaseStarted, Op: driver.OpRelease})
 	r = l.claim.releaseAll()
 	return r, r.wait(ctx)
 }

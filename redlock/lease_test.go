@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // The context ends before Until, by the client's clock alone: all nodes are black holes once the lease is granted.
@@ -175,8 +176,8 @@ func TestUnlockCancelsFirst(t *testing.T) {
 		if !time.Now().Before(lease.Until()) {
 			w.Errorf("context ended at %v, the lease at %v", w.at(), lease.Until().Sub(w.began))
 		}
-	}, WithObserver(atStep(func(e Event) {
-		if e.Step == ReleaseStarted {
+	}, WithObserver(atStep(func(e observe.Event) {
+		if e.Step == observe.ReleaseStarted {
 			time.Sleep(5 * time.Second)
 		}
 	})))
@@ -218,7 +219,7 @@ func TestUnlockTellsTheLoss(t *testing.T) {
 		if !slices.ContainsFunc(w.lines, func(l string) bool { return l == "1s   lost until 988ms" }) {
 			w.Errorf("no loss in %q", w.lines)
 		}
-	}, WithClock(lateClock{driver.SystemClock(), millis("200")}))
+	}, WithRuntime(driver.Runtime{Clock: lateClock{driver.SystemClock(), millis("200")}}))
 }
 
 // Unlock with a context that ends with the lease waits for the nodes all the same, but not beyond what else ends that

@@ -114,8 +114,8 @@ func (c *Client) keysOf(resources []string) ([]string, error) {
 		switch {
 		case key == "":
 			return nil, fmt.Errorf("%w: empty resource", ErrInvalid)
-		case len(key) > MaxResource:
-			return nil, fmt.Errorf("%w: resource %q is longer than %d bytes", ErrInvalid, printable.Short(key, shownName), MaxResource)
+		case len(key) > maxResource:
+			return nil, fmt.Errorf("%w: resource %q is longer than %d bytes", ErrInvalid, printable.Short(key, shownName), maxResource)
 		case i > 0 && key == keys[i-1]:
 			return nil, fmt.Errorf("%w: resource %q is named twice", ErrInvalid, printable.Short(key, shownName))
 		case c.isConditional() && !driver.IsLockKey(key):
@@ -125,9 +125,9 @@ func (c *Client) keysOf(resources []string) ([]string, error) {
 	return keys, nil
 }
 
-// MaxResource is the longest name of a resource, in bytes. It is the key on the nodes, and part of the names of counters and
+// maxResource is the longest name of a resource, in bytes. It is the key on the nodes, and part of the names of counters and
 // channels.
-const MaxResource = 4096
+const maxResource = 4096
 
 // nameOf is the name of a lock on some keys.
 func nameOf(keys []string) string {

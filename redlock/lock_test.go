@@ -149,14 +149,14 @@ func TestRandomSourceFails(t *testing.T) {
 				if w.sent(driver.OpAcquire) != c.sent || w.sent(driver.OpRelease) != c.sent {
 					w.Errorf("sent %s acquires, %s releases", w.sent(driver.OpAcquire), w.sent(driver.OpRelease))
 				}
-			}, WithRand(bytes.NewReader(make([]byte, c.bytes))))
+			}, WithRuntime(driver.Runtime{Rand: bytes.NewReader(make([]byte, c.bytes))}))
 		})
 	}
 }
 
 // The delays fill their range, both ends included.
 func TestRetryDelay(t *testing.T) {
-	c, err := New(fakes(1), WithRetryDelay(5, 8), WithRand(rand.Reader))
+	c, err := New(fakes(1), WithRetryDelay(5, 8), WithRuntime(driver.Runtime{Rand: rand.Reader}))
 	if err != nil {
 		t.Fatal(err)
 	}

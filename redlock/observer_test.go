@@ -2,30 +2,13 @@ package redlock
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
-
-func TestStepNames(t *testing.T) {
-	var names []string
-	for _, s := range Steps() {
-		names = append(names, s.String())
-	}
-	const want = "attempt-started node-answered quorum-reached quorum-lost token-raised validity-computed granted denied retrying gave-up extend-started " +
-		"extended not-extended lost release-started released joined taken-back queued yielding"
-	if got := strings.Join(names, " "); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	for s, want := range map[Step]string{0: "Step(0)", Yielding + 1: "Step(21)"} {
-		if s.String() != want {
-			t.Errorf("%d is %q", s, s)
-		}
-	}
-}
 
 // The lock as a reader of a log sees it: node i takes i+1 ms to answer.
 func TestTranscripts(t *testing.T) {
@@ -186,7 +169,7 @@ func TestTranscripts(t *testing.T) {
 // An observer may use the lease it is told of, at every step: it is called with no lock held.
 func TestObserverMayCall(t *testing.T) {
 	var current atomic.Pointer[Lease]
-	var seen [len(stepNames)]atomic.Bool
+	var seen [observe.Yielding + 1]atomic.Bool
 	in(t, 3, func(w *world) {
 		w.script(driver.OpAcquire, "ok:1 ok:2 ok:30")
 		lease := w.mustLock(time.Second)
@@ -201,12 +184,12 @@ func TestObserverMayCall(t *testing.T) {
 		current.Store(lease)
 		lease.Unlock(w.Context()) // the vote of C is taken back
 		w.atTime(3 * time.Second)
-		for _, s := range []Step{NodeAnswered, Granted, Joined, Extended, Lost, ReleaseStarted, Released, TakenBack} {
+		for _, s := range []observe.Step{observe.NodeAnswered, observe.Granted, observe.Joined, observe.Extended, observe.Lost, observe.ReleaseStarted, observe.Released, observe.TakenBack} {
 			if !seen[s].Load() {
 				w.Errorf("no %v", s)
 			}
 		}
-	}, WithObserver(atStep(func(e Event) {
+	}, WithObserver(atStep(func(e observe.Event) {
 		seen[e.Step].Store(true)
 		if lease := current.Load(); lease != nil {
 			lease.Until()
@@ -253,8 +236,8 @@ func TestDeniedErrorStaysAsItWas(t *testing.T) {
 		if denied.Error() != then {
 			w.Errorf("the event's error was\n%s\nand is\n%v", then, denied)
 		}
-	}, WithObserver(atStep(func(e Event) {
-		if e.Step == Denied {
+	}, WithObserver(atStep(func(e observe.Event) {
+		if e.Step == observe.Denied {
 			denied, then = e.Err, e.Err.Error()
 		}
 	})))

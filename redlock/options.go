@@ -2,10 +2,11 @@ package redlock
 
 import (
 	"fmt"
-	"io"
 	"time"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // Option changes a setting of a Client from its default.
@@ -15,8 +16,8 @@ type Option func(*Client) error
 // majority tolerates nodes that lose their memory while a lock is held, 2q−N−1 of them, and fewer nodes that are down.
 func WithQuorum(n int) Option {
 	return func(c *Client) error {
-		if n < Majority(len(c.nodes)) || n > len(c.nodes) {
-			return fmt.Errorf("%w: quorum %d of %d nodes, must be from %d to %d", ErrInvalid, n, len(c.nodes), Majority(len(c.nodes)), len(c.nodes))
+		if n < quorum.Majority(len(c.nodes)) || n > len(c.nodes) {
+			return fmt.Errorf("%w: quorum %d of %d nodes, must be from %d to %d", ErrInvalid, n, len(c.nodes), quorum.Majority(len(c.nodes)), len(c.nodes))
 		}
 		c.quorum = n
 		return nil
@@ -73,29 +74,15 @@ func WithLossLead(d time.Duration) Option {
 }
 
 // WithObserver has o told of the algorithm's steps. Nobody is told without it.
-func WithObserver(o Observer) Option {
+func WithObserver(o observe.Observer) Option {
 	return func(c *Client) error { c.observer = o; return nil }
 }
 
-// WithClock sets the lock clock; [driver.SystemClock] without it.
-func WithClock(clock driver.Clock) Option {
-	return func(c *Client) error { c.clock = clock; return given(clock != nil, "clock") }
-}
-
-// WithTasks sets how goroutines start and wait; [driver.SystemTasks] without it.
-func WithTasks(t driver.Tasks) Option {
-	return func(c *Client) error { c.tasks = t; return given(t != nil, "tasks") }
-}
-
-// WithRand sets the source of lock values and delays; crypto/rand without it. It must be safe for concurrent use. Values
-// that repeat break the lock.
-func WithRand(r io.Reader) Option {
-	return func(c *Client) error { c.rand = r; return given(r != nil, "rand") }
-}
-
-func given(ok bool, what string) error {
-	if !ok {
-		return fmt.Errorf("%w: %s is nil", ErrInvalid, what)
+// WithRuntime has the client run on the clock, the goroutines and the source of random bytes of a simulator or a test, in place
+// of the operating system's.
+func WithRuntime(r driver.Runtime) Option {
+	return func(c *Client) error {
+		c.run(r)
+		return nil
 	}
-	return nil
 }

@@ -49,7 +49,7 @@ func (k *keeper) apply(cmd *driver.Command) driver.Outcome {
 // A client with far more to do than its nodes can take refuses some calls, but leaves nothing behind: releases go before
 // everything else, and are sent however late it is.
 func TestOverload(t *testing.T) {
-	for _, test := range []struct{ batches, calls int }{{1, 2000}, {DefaultBatching, 8000}} {
+	for _, test := range []struct{ batches, calls int }{{1, 2000}, {defaultBatching, 8000}} {
 		t.Run(fmt.Sprint(test.batches), func(t *testing.T) {
 			if testing.Short() && test.calls > 2000 {
 				t.Skip("the race detector takes minutes for 8000 calls at once")
@@ -129,7 +129,7 @@ func TestReleaseAfterAStandstill(t *testing.T) {
 		if sent, held := w.sent(driver.OpRelease), w.holders("r"); still.Load() || sent != "111" || held != "" {
 			w.Errorf("%s releases were sent, and %q hold the key", sent, held)
 		}
-	}, WithClock(standing{driver.SystemClock(), still}))
+	}, WithRuntime(driver.Runtime{Clock: standing{driver.SystemClock(), still}}))
 }
 
 // giveUpBehindAnother has a call give up whose command waits behind an unanswered one, and gives the node.

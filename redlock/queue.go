@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // localGrants is how many grants in a row go to callers that wait in this client, before other processes get their turn.
@@ -201,7 +202,7 @@ func (t *turn) leave() {
 // await returns when the call may ask the nodes, or why it never will. failed is its last attempt, nil before the first.
 func (t *turn) await(ctx context.Context, failed *failure) error {
 	if !t.take() {
-		if err := t.observe(ctx, failed, Event{Step: Queued}); err != nil {
+		if err := t.observe(ctx, failed, observe.Event{Step: observe.Queued}); err != nil {
 			return err
 		}
 		if err := t.wait(ctx); err != nil {
@@ -245,7 +246,7 @@ func (t *turn) giveWay(ctx context.Context, failed *failure) error {
 		return nil
 	}
 	if left := q.rest.Sub(c.clock.Now()); left > 0 {
-		if err := t.observe(ctx, failed, Event{Step: Yielding, Delay: left}); err != nil {
+		if err := t.observe(ctx, failed, observe.Event{Step: observe.Yielding, Delay: left}); err != nil {
 			return err
 		}
 		t.sleep(ctx)
@@ -277,7 +278,7 @@ func (t *turn) beforeRetry(ctx context.Context, failed *failure) error {
 		return err
 	}
 	q.rest, q.polls = c.clock.Now().Add(delay), true
-	failed.claim.observe(Event{Step: Retrying, Op: driver.OpAcquire, Delay: delay, Err: failed.err.Reason})
+	failed.claim.observe(observe.Event{Step: observe.Retrying, Op: driver.OpAcquire, Delay: delay, Err: failed.err.Reason})
 	failed.release.wait(ctx)
 	t.sleep(ctx)
 	return c.whyEnded(ctx)
@@ -336,13 +337,13 @@ func (t *turn) giveUp(ctx context.Context, failed *failure, cause error) error {
 // the waiting.
 func (t *turn) final(ctx context.Context, failed *failure) error {
 	if failed.claim == nil && t.value != "" {
-		t.client.observe(ctx, t.event(Event{Step: GaveUp, Err: failed.err}))
+		t.client.observe(ctx, t.event(observe.Event{Step: observe.GaveUp, Err: failed.err}))
 	}
 	return failed.final()
 }
 
 // observe tells the observer of a step between two attempts, or before the first, whose value is drawn for it.
-func (t *turn) observe(ctx context.Context, failed *failure, e Event) error {
+func (t *turn) observe(ctx context.Context, failed *failure, e observe.Event) error {
 	if failed != nil {
 		e.Op = driver.OpAcquire
 		failed.claim.observe(e)
@@ -359,7 +360,7 @@ func (t *turn) observe(ctx context.Context, failed *failure, e Event) error {
 }
 
 // event is a step before the first attempt.
-func (t *turn) event(e Event) Event {
+func (t *turn) event(e observe.Event) observe.Event {
 	e.Op, e.Resource, e.Value, e.Call = driver.OpAcquire, nameOf(t.keys), t.value, t.value
 	return e
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // wait has calls of Lock wait for the resource, one after the other: the names, each for so long at the most ("a:20" is 20
@@ -186,14 +187,14 @@ func TestQueueKeepsTheNews(t *testing.T) {
 			143ms b has it
 			148ms b unlocks
 		`)
-	}, silent, WithWakeUp(millis("41")), WithRetryDelay(time.Hour, time.Hour), WithRand(always(millis("40"))))
+	}, silent, WithWakeUp(millis("41")), WithRetryDelay(time.Hour, time.Hour), WithRuntime(driver.Runtime{Rand: always(millis("40"))}))
 }
 
 // Leaving the queue concerns the neighbours and nobody else, however many wait: the test cuts all other links, so that whoever
 // goes through the queue finds nothing. As many are woken as have left at the head, one each.
 func TestQueueLeavingTakesOneStep(t *testing.T) {
 	var woken int
-	c, err := New(fakes(3), WithTasks(countedWakes{driver.SystemTasks(), &woken}))
+	c, err := New(fakes(3), WithRuntime(driver.Runtime{Tasks: countedWakes{driver.SystemTasks(), &woken}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,8 +263,8 @@ func TestQueueBehindAPanic(t *testing.T) {
 	in(t, 3, func(w *world) {
 		lease := w.mustLock(time.Second)
 		done := w.wait("a")
-		w.observer = atStep(func(e Event) {
-			if e.Step == ReleaseStarted && e.Value == lease.Value() {
+		w.observer = atStep(func(e observe.Event) {
+			if e.Step == observe.ReleaseStarted && e.Value == lease.Value() {
 				panic("no room for a log")
 			}
 		})
@@ -467,7 +468,7 @@ func TestQueueGivesWay(t *testing.T) {
 			in(t, 3, func(w *world) {
 				done := w.wait(strings.Repeat("x ", 40))
 				w.atTime(millis("4"))
-				other, err := w.another(append(c.options, WithRand(always(millis("3"))))...).Lock(w.Context(), "r", time.Minute)
+				other, err := w.another(append(c.options, WithRuntime(driver.Runtime{Rand: always(millis("3"))}))...).Lock(w.Context(), "r", time.Minute)
 				if err != nil {
 					w.Fatal(err)
 				}

@@ -24,22 +24,22 @@ type Renewal struct {
 	// again where a renewal fails. Zero means a third of the TTL.
 	Period time.Duration
 
-	// Limit is how often the lease is renewed at the most. Zero means DefaultRenewals. With Unlimited, and MaxTime
+	// Limit is how often the lease is renewed at the most. Zero means 1000. With Unlimited, and MaxTime
 	// Unlimited as well, a holder that hangs keeps the lock for ever.
 	Limit int
 
 	// MaxTime is how long after the call the lease can still last because of a renewal: none is made that would let it
-	// last for longer. Zero means DefaultMaxTime. Unlimited is as for Limit.
+	// last for longer. Zero means an hour. Unlimited is as for Limit.
 	MaxTime time.Duration
 }
 
 // Unlimited is for Renewal.Limit and Renewal.MaxTime.
 const Unlimited = -1
 
-// The limits of a [Renewal] unless set otherwise.
+// The limits of a Renewal unless set otherwise.
 const (
-	DefaultRenewals = 1000
-	DefaultMaxTime  = time.Hour
+	defaultRenewals = 1000
+	defaultMaxTime  = time.Hour
 )
 
 // of gives the renewal of a lock with that TTL, defaults filled in.
@@ -48,10 +48,10 @@ func (r Renewal) of(ttl time.Duration) (Renewal, error) {
 		r.Period = ttl / 3
 	}
 	if r.Limit == 0 {
-		r.Limit = DefaultRenewals
+		r.Limit = defaultRenewals
 	}
 	if r.MaxTime == 0 {
-		r.MaxTime = DefaultMaxTime
+		r.MaxTime = defaultMaxTime
 	}
 	switch {
 	case r.Wait < 0:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 var errWork = errors.New("the work failed")
@@ -300,7 +301,7 @@ func TestRenewalLimits(t *testing.T) {
 				case c.lost != 0 && (holdMatches(err) != "Lost RenewalLimit" || w.at() > c.lost || w.at() < c.lost-22*time.Second):
 					w.Errorf("at %v: %v", w.at(), err)
 				}
-			}, WithObserver(atStep(func(Event) {})))
+			}, WithObserver(atStep(func(observe.Event) {})))
 		})
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // round is one command sent to all nodes at once, and their answers. The claim's lock guards it.
@@ -12,8 +14,8 @@ type round struct {
 	claim    *claim
 	op       driver.Op
 	start    time.Time // the clock just before the commands were sent
-	ballot   ballot
-	outcomes []NodeOutcome
+	ballot   quorum.Ballot
+	outcomes []observe.NodeOutcome
 	settled  bool            // the caller has no reason left to wait, or has gone; what follows is frozen then
 	order    [MaxNodes]uint8 // the nodes whose outcomes came before that, in order
 	timely   int             // how many they are
@@ -22,7 +24,7 @@ type round struct {
 	reported bool            // the observer has been told of them
 	cleanUp  bool            // what is waited for is that the awaited nodes have answered, not a quorum
 	first    bool            // it proposes a fencing token, and a higher one may be proposed after it
-	awaited  nodeSet
+	awaited  quorum.Set
 	counters []int64 // of the nodes, as far as they said; nil for all but an acquire with a token
 	next     int64   // with errBehind: the token to propose next
 	commands []nodeCommand
@@ -35,7 +37,7 @@ type round struct {
 
 	// What outcomes and commands are slices of for so many nodes, to spare allocations.
 	few struct {
-		outcomes [usualNodes]NodeOutcome
+		outcomes [usualNodes]observe.NodeOutcome
 		commands [usualNodes]nodeCommand
 	}
 }
@@ -45,19 +47,19 @@ const usualNodes = 5
 
 // ask sends the command to all nodes and returns without waiting.
 func (cl *claim) ask(op driver.Op, ttl time.Duration) *round {
-	r := cl.newRound(op, ttl, allNodes(len(cl.client.nodes)))
+	r := cl.newRound(op, ttl, quorum.All(len(cl.client.nodes)))
 	r.send()
 	return r
 }
 
 // newRound reads the clock and writes the commands out.
-func (cl *claim) newRound(op driver.Op, ttl time.Duration, asked nodeSet) *round {
+func (cl *claim) newRound(op driver.Op, ttl time.Duration, asked quorum.Set) *round {
 	c := cl.client
-	r := &round{claim: cl, op: op, ballot: ballot{asked: asked}, waiter: c.tasks.NewWaiter()}
+	r := &round{claim: cl, op: op, ballot: quorum.Ballot{Asked: asked}, waiter: c.tasks.NewWaiter()}
 	if n := len(c.nodes); n <= usualNodes {
 		r.outcomes, r.commands = r.few.outcomes[:n], r.few.commands[:n]
 	} else {
-		r.outcomes, r.commands = make([]NodeOutcome, n), make([]nodeCommand, n)
+		r.outcomes, r.commands = make([]observe.NodeOutcome, n), make([]nodeCommand, n)
 	}
 	cl.mu.Lock()
 	number := cl.rounds
@@ -92,7 +94,7 @@ func (cl *claim) newRound(op driver.Op, ttl time.Duration, asked nodeSet) *round
 func (r *round) send() {
 	c := r.claim.client
 	r.timer = c.clock.AfterFunc(c.nodeTimeout, r.timeOut)
-	for i := range r.ballot.asked.each {
+	for i := range r.ballot.Asked.Each {
 		c.batchers[i].ask(&r.commands[i])
 	}
 }
@@ -130,14 +132,14 @@ func (r *round) leave() {
 		return
 	}
 	for _, i := range r.order[:r.timely] {
-		cl.observe(Event{Step: NodeAnswered, Op: r.op, Node: r.outcomes[i]})
+		cl.observe(observe.Event{Step: observe.NodeAnswered, Op: r.op, Node: r.outcomes[i]})
 	}
 }
 
 // failed makes the error of a round that ended with reason, which may be the error of ctx. Nodes whose answers came
 // later than that are unanswered in it.
 func (r *round) failed(ctx context.Context, reason error) *Error {
-	nodes := make([]NodeOutcome, len(r.outcomes))
+	nodes := make([]observe.NodeOutcome, len(r.outcomes))
 	for i, name := range r.claim.client.names {
 		nodes[i].Node = name
 	}
@@ -164,7 +166,7 @@ func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 	if reply.Outcome == driver.Quarantined {
 		r.claim.client.watching.saw(cmd.node, reply.Record, now)
 	}
-	if r.settle(nodeSet(0).with(cmd.node), reply, now) {
+	if r.settle(quorum.Set(0).With(cmd.node), reply, now) {
 		r.timer.Stop()
 	}
 }
@@ -173,32 +175,32 @@ func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 // with which it went may have longer.
 func (r *round) timeOut() {
 	c := r.claim.client
-	r.settle(r.ballot.asked, driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, c.clock.Now())
-	for i := range r.ballot.asked.each {
+	r.settle(r.ballot.Asked, driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, c.clock.Now())
+	for i := range r.ballot.Asked.Each {
 		c.batchers[i].answered(&r.commands[i])
 	}
 }
 
 // settle takes the outcome of some nodes, but not of those that have one already. It reports whether they were the last
 // of the round.
-func (r *round) settle(nodes nodeSet, reply driver.Reply, now time.Time) (last bool) {
+func (r *round) settle(nodes quorum.Set, reply driver.Reply, now time.Time) (last bool) {
 	cl := r.claim
 	var follow [MaxNodes]followUp
 	cl.mu.Lock()
-	nodes = nodes.without(r.ballot.answered)
+	nodes = nodes.Without(r.ballot.Answered)
 	if nodes == 0 {
 		cl.mu.Unlock()
 		return false
 	}
 	late := r.settled
-	for i := range nodes.each {
+	for i := range nodes.Each {
 		r.record(i, reply, now)
 	}
-	for i := range nodes.each {
+	for i := range nodes.Each {
 		follow[i] = cl.straggler(r, i, late)
 	}
 	decided := !late && r.decide()
-	last = r.ballot.pending() == 0
+	last = r.ballot.Pending() == 0
 	cancel := r.cancel
 	cl.mu.Unlock()
 
@@ -208,9 +210,9 @@ func (r *round) settle(nodes nodeSet, reply driver.Reply, now time.Time) (last b
 	if last && cancel != nil {
 		cancel()
 	}
-	for i := range nodes.each {
+	for i := range nodes.Each {
 		if late && reply.Outcome != driver.Unanswered {
-			cl.observe(Event{Step: NodeAnswered, Op: r.op, Node: r.outcomes[i], Late: true})
+			cl.observe(observe.Event{Step: observe.NodeAnswered, Op: r.op, Node: r.outcomes[i], Late: true})
 		}
 		cl.follow(follow[i], i, r.outcomes[i])
 	}
@@ -222,7 +224,7 @@ func (r *round) settle(nodes nodeSet, reply driver.Reply, now time.Time) (last b
 
 // record notes the outcome of one node. The claim is locked.
 func (r *round) record(i int, reply driver.Reply, now time.Time) {
-	r.ballot.record(i, reply.Outcome)
+	r.ballot.Record(i, reply.Outcome)
 	out := &r.outcomes[i]
 	out.Outcome, out.Err, out.Took = reply.Outcome, reply.Err, now.Sub(r.start)
 	if !r.settled && reply.Outcome != driver.Unanswered {
@@ -235,22 +237,22 @@ func (r *round) record(i int, reply driver.Reply, now time.Time) {
 // come before the caller runs on do not change it. The claim is locked.
 func (r *round) decide() bool {
 	n, q := len(r.outcomes), r.claim.client.quorum
-	r.votes = r.ballot.accepted.len()
+	r.votes = r.ballot.Accepted.Len()
 	switch {
 	case r.cleanUp:
-		r.settled = r.awaited.without(r.ballot.answered) == 0
-	case r.ballot.reached(q):
+		r.settled = r.awaited.Without(r.ballot.Answered) == 0
+	case r.ballot.Reached(q):
 		r.settled = true
-	case r.ballot.lost(q) && r.first && r.ballot.beatableYet(q):
+	case r.ballot.Lost(q) && r.first && r.ballot.BeatableYet(q):
 		r.next, r.settled = r.beating()
 		r.verdict = errBehind
 		if r.next == 0 {
 			r.verdict = ErrNoQuorum // so many nodes are alone with their counters
 		}
-	case r.ballot.lost(q):
+	case r.ballot.Lost(q):
 		r.settled = true
 		switch {
-		case (r.ballot.declined | r.ballot.behind).len() <= n-q:
+		case (r.ballot.Declined | r.ballot.Behind).Len() <= n-q:
 			r.verdict = ErrNoQuorum
 		case r.op == driver.OpAcquire:
 			r.verdict = ErrTaken

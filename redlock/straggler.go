@@ -1,6 +1,10 @@
 package redlock
 
-import "redlocksim/redlock/driver"
+import (
+	"redlocksim/internal/quorum"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+)
 
 // followUp is what an answer obliges the claim to, beyond counting it.
 type followUp uint8
@@ -29,20 +33,20 @@ func (cl *claim) straggler(r *round, i int, late bool) followUp {
 			return join
 		case !cl.released: // the release that is to come, if it comes, finds this vote in place
 			return nothing
-		case cl.freed.has(i) && !cl.raised:
+		case cl.freed.Has(i) && !cl.raised:
 			return nothing
-		case cl.releasing.has(i):
-			cl.owing = cl.owing.with(i)
+		case cl.releasing.Has(i):
+			cl.owing = cl.owing.With(i)
 			return nothing
 		}
 		return takeBack
 	case driver.OpRelease:
-		one := nodeSet(0).with(i)
-		cl.releasing = cl.releasing.without(one)
-		owed := cl.owing.has(i)
-		cl.owing = cl.owing.without(one)
+		one := quorum.Set(0).With(i)
+		cl.releasing = cl.releasing.Without(one)
+		owed := cl.owing.Has(i)
+		cl.owing = cl.owing.Without(one)
 		if accepted {
-			cl.freed = cl.freed.with(i)
+			cl.freed = cl.freed.With(i)
 		}
 		if owed && (!accepted || cl.raised) {
 			return takeBack
@@ -52,13 +56,13 @@ func (cl *claim) straggler(r *round, i int, late bool) followUp {
 }
 
 // follow does what straggler decided, with the claim unlocked.
-func (cl *claim) follow(f followUp, i int, outcome NodeOutcome) {
+func (cl *claim) follow(f followUp, i int, outcome observe.NodeOutcome) {
 	switch f {
 	case join:
-		cl.observe(Event{Step: Joined, Op: driver.OpAcquire, Node: outcome})
+		cl.observe(observe.Event{Step: observe.Joined, Op: driver.OpAcquire, Node: outcome})
 	case takeBack:
-		cl.observe(Event{Step: TakenBack, Op: driver.OpRelease, Node: outcome})
-		r := cl.newRound(driver.OpRelease, 0, nodeSet(0).with(i))
+		cl.observe(observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Node: outcome})
+		r := cl.newRound(driver.OpRelease, 0, quorum.Set(0).With(i))
 		r.leave() // nobody waits for it but Close
 		r.send()
 	}

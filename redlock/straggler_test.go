@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // What becomes of the vote of E that comes after the decision, in every order of its SET, its answer and the release.
@@ -140,11 +141,11 @@ func TestStragglerBeforeRelease(t *testing.T) {
 		if w.sent(driver.OpRelease) != "111" || w.holders("r") != "" {
 			w.Errorf("sent releases %s, held by %s", w.sent(driver.OpRelease), w.holders("r"))
 		}
-	}, WithObserver(atStep(func(e Event) {
+	}, WithObserver(atStep(func(e observe.Event) {
 		switch e.Step {
-		case Denied:
+		case observe.Denied:
 			time.Sleep(millis("20"))
-		case Joined, TakenBack:
+		case observe.Joined, observe.TakenBack:
 			t.Errorf("%v", e.Step)
 		}
 	})))
@@ -159,11 +160,11 @@ func TestNothingJoinsADeniedAttempt(t *testing.T) {
 		if _, err := w.TryLock(ctx, "r", time.Second); err == nil {
 			w.Fatal("granted")
 		}
-	}, WithObserver(atStep(func(e Event) {
+	}, WithObserver(atStep(func(e observe.Event) {
 		switch e.Step {
-		case Denied:
+		case observe.Denied:
 			time.Sleep(millis("10"))
-		case Joined:
+		case observe.Joined:
 			t.Errorf("%s joined", e.Node.Node)
 		}
 	})))

@@ -89,13 +89,13 @@ func (d Drift) checked() (allowance, error) {
 	return a, err
 }
 
-// Validity is the time for which a grant may be relied on, counted from the second clock reading: the TTL less the time
-// elapsed since the first reading and the drift allowance. It is the lower bound MIN_VALIDITY = TTL − (T2−T1) −
-// CLOCK_DRIFT of the Redis documentation; not positive means that the grant came too late.
-func Validity(ttl, elapsed, drift time.Duration) time.Duration { return ttl - elapsed - drift }
-
 // term is a TTL with its allowance.
 type term struct{ ttl, drift time.Duration }
+
+// validity is the time for which a grant may be relied on, counted from the second clock reading: the TTL less the time elapsed
+// since the first reading and the drift allowance. It is the lower bound MIN_VALIDITY = TTL − (T2−T1) − CLOCK_DRIFT of the Redis
+// documentation. Not positive means that the grant came too late.
+func (t term) validity(elapsed time.Duration) time.Duration { return t.ttl - elapsed - t.drift }
 
 // term checks a TTL. The last one is remembered: programs use few, and decimal arithmetic is slow.
 func (c *Client) term(ttl time.Duration) (term, error) {

@@ -36,7 +36,7 @@ func TestValidityAgainstRationals(t *testing.T) {
 		exact.Add(exact, rat(d.Constant))
 		exact.Sub(new(big.Rat).Sub(rat(ttl), rat(elapsed)), exact)
 
-		loss := new(big.Rat).Sub(exact, rat(Validity(ttl, elapsed, drift)))
+		loss := new(big.Rat).Sub(exact, rat(term{ttl, drift}.validity(elapsed)))
 		if loss.Sign() < 0 {
 			t.Fatalf("validity is larger than the exact %s ns by %s", exact.FloatString(20), loss.Neg(loss).FloatString(20))
 		}

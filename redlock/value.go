@@ -1,10 +1,8 @@
 package redlock
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"time"
@@ -19,13 +17,6 @@ func (c *Client) newValue() (string, error) {
 		return "", fmt.Errorf("redlock: drawing a lock value: %w", err)
 	}
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
-}
-
-// Fingerprint stands for a lock value in logs and traces: the beginning of its SHA-256, 12 hexadecimal digits. Whoever has
-// the value itself can release the lock.
-func Fingerprint(value string) string {
-	sum := sha256.Sum256([]byte(value))
-	return hex.EncodeToString(sum[:6])
 }
 
 // newDelay draws a retry delay, evenly from its range, so that clients which split the votes do not meet again.

@@ -11,16 +11,13 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// DefaultWakeUpSpread is a good spread for [WithWakeUp] where round trips take about a millisecond.
-const DefaultWakeUpSpread = 10 * time.Millisecond
-
 // WithWakeUp has releases of this client tell those who wait, and calls of Lock that wait be told: they try again at once
 // instead of when their random delay is over, and otherwise as without it. What they are told is a message that the
 // release publishes on each node (Redis' PUBLISH, on [driver.WakeChannel]), in the same round trip. A message may be lost, and
 // the client of the holder may not have the option; that only costs the rest of the delay, which [WithRetryDelay] sets.
 //
 // All who wait are told at the same time. So each waits for a random part of the spread first, which should be long
-// enough for some attempts, one after the other; [DefaultWakeUpSpread] will often do.
+// enough for some attempts, one after the other; 10 ms suit round trips of about a millisecond.
 //
 // Calls of Lock that wait for the same resources, once one of them has been refused, listen on every node until the last of
 // them returns. The nodes must be Listeners, and their users allowed to publish and subscribe there. Those of package goredis

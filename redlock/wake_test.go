@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // listeners make nodes that can be listened to: each message takes half of the node's round trip.
@@ -149,7 +150,7 @@ func TestWaitersShare(t *testing.T) {
 		if len(w.bells.byKey) != 0 || len(w.node(0).listeners) != 0 {
 			w.Error("something is left")
 		}
-	}, WithWakeUp(100*time.Millisecond), WithRetryDelay(time.Hour, time.Hour), WithObserver(atStep(func(Event) {})))
+	}, WithWakeUp(100*time.Millisecond), WithRetryDelay(time.Hour, time.Hour), WithObserver(atStep(func(observe.Event) {})))
 }
 
 // An attempt that fails wakes nobody with its clean-up, and a client without the option publishes nothing.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // A world is a client over scripted nodes in virtual time: the tests run in a synctest bubble, so that the production
@@ -48,34 +49,34 @@ func in(t *testing.T, n int, test func(w *world), opts ...Option) {
 }
 
 // Observe writes an event into the transcript.
-func (w *world) Observe(_ context.Context, e Event) {
+func (w *world) Observe(_ context.Context, e observe.Event) {
 	var b strings.Builder
 	b.WriteString(e.Step.String())
 	switch e.Step {
-	case TakenBack:
+	case observe.TakenBack:
 		fmt.Fprintf(&b, " %s", e.Node.Node)
-	case TokenRaised:
+	case observe.TokenRaised:
 		fmt.Fprintf(&b, " to %d", e.Token)
-	case NodeAnswered, Joined:
+	case observe.NodeAnswered, observe.Joined:
 		fmt.Fprintf(&b, " %s %s", e.Node.Node, e.Node.Outcome.Of(e.Op))
 		if e.Late {
 			b.WriteString(", late")
 		}
-	case QuorumReached, QuorumLost, Released:
+	case observe.QuorumReached, observe.QuorumLost, observe.Released:
 		fmt.Fprintf(&b, " %d of %d", e.Accepted, e.Quorum)
-	case ValidityComputed, Granted, Extended:
+	case observe.ValidityComputed, observe.Granted, observe.Extended:
 		fmt.Fprintf(&b, " %v until %v", e.Validity, e.Until.Sub(w.began))
-	case Lost:
+	case observe.Lost:
 		fmt.Fprintf(&b, " until %v", e.Until.Sub(w.began))
-	case Retrying:
+	case observe.Retrying:
 		fmt.Fprintf(&b, " in %v", e.Delay)
-	case AttemptStarted:
+	case observe.AttemptStarted:
 		fmt.Fprintf(&b, " %d", e.Attempt)
 	}
-	if e.Op != 0 && e.Step != AttemptStarted && e.Step != ReleaseStarted && e.Step != ExtendStarted {
+	if e.Op != 0 && e.Step != observe.AttemptStarted && e.Step != observe.ReleaseStarted && e.Step != observe.ExtendStarted {
 		fmt.Fprintf(&b, " [%s]", e.Op)
 	}
-	if e.Step == Granted && e.Token != 0 {
+	if e.Step == observe.Granted && e.Token != 0 {
 		fmt.Fprintf(&b, " token %d", e.Token)
 	}
 	if e.Err != nil {
@@ -85,9 +86,9 @@ func (w *world) Observe(_ context.Context, e Event) {
 }
 
 // atStep is an observer that does what a test wants in the middle of a step, as a slow one or a pause would.
-type atStep func(Event)
+type atStep func(observe.Event)
 
-func (f atStep) Observe(_ context.Context, e Event) { f(e) }
+func (f atStep) Observe(_ context.Context, e observe.Event) { f(e) }
 
 // say adds a line to the transcript, with the time.
 func (w *world) say(format string, args ...any) {

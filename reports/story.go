@@ -12,6 +12,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -33,7 +34,7 @@ func Story(h history.History) []Line {
 		over: map[int]string{}, resources: newResources(h)}
 	for _, e := range h {
 		switch {
-		case e.Kind == history.Step && e.Name == redlock.Joined.String():
+		case e.Kind == history.Step && e.Name == observe.Joined.String():
 			t.joined[e.Grant] = append(t.joined[e.Grant], e.Node)
 		case e.Kind == history.Return && e.Func == history.Extend && e.Outcome != history.OK:
 			t.fails[e.Op] = e.Detail
@@ -191,9 +192,9 @@ func (t *teller) step(e *history.Event) string {
 		return fmt.Sprintf("%s cannot declare the nodes fit to vote: %s", e.Process, e.Detail)
 	case faults.Stopped:
 		return fmt.Sprintf("%s finds too little of its lease%s left, and does not write", e.Process, t.on(e))
-	case redlock.Lost.String():
+	case observe.Lost.String():
 		return fmt.Sprintf("%s is told %s", e.Process, cmp.Or(t.over[e.Grant], "that its lease"+t.on(e)+" is about to end"))
-	case redlock.TakenBack.String():
+	case observe.TakenBack.String():
 		return fmt.Sprintf("a late vote of %s for %s%s is released again", e.Node, e.Process, t.on(e))
 	}
 	if slices.Contains(protocols.Told(), e.Name) {
@@ -206,23 +207,23 @@ func (t *teller) step(e *history.Event) string {
 		return ""
 	}
 	switch e.Name {
-	case redlock.AttemptStarted.String():
+	case observe.AttemptStarted.String():
 		*a = attempt{number: e.Number, told: a.told, again: a.again}
-	case redlock.NodeAnswered.String():
+	case observe.NodeAnswered.String():
 		a.answers = append(a.answers, answer{e.Node, e.Detail})
-	case redlock.ValidityComputed.String():
+	case observe.ValidityComputed.String():
 		a.validity = time.Duration(e.Span)
-	case redlock.QuorumLost.String():
+	case observe.QuorumLost.String():
 		if a.failure() {
 			return fmt.Sprintf("%s has no quorum%s%s: %s", e.Process, t.on(e), a.at(), a.describe())
 		}
-	case redlock.TokenRaised.String():
+	case observe.TokenRaised.String():
 		return fmt.Sprintf("%s proposes a higher token%s%s: %s", e.Process, t.on(e), a.at(), a.describe())
-	case redlock.Queued.String():
+	case observe.Queued.String():
 		return fmt.Sprintf("%s waits for its turn%s, behind its own lease or another of its calls", e.Process, t.on(e))
-	case redlock.Yielding.String():
+	case observe.Yielding.String():
 		return fmt.Sprintf("%s has its turn%s, and waits for %v before it asks", e.Process, t.on(e), round(time.Duration(e.Span)))
-	case redlock.Denied.String():
+	case observe.Denied.String():
 		if a.validity < 0 {
 			return fmt.Sprintf("%s reads its clock again: no validity is left (%v), it gives the lock%s up", e.Process, round(a.validity), t.on(e))
 		}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/internal/quorum"
 	"redlocksim/sim"
 )
 
@@ -40,7 +40,7 @@ func watchMargins(w *sim.World, s *Scenario) *margins {
 		return m
 	}
 	if m.quorum == 0 {
-		m.quorum = redlock.Majority(len(w.Servers))
+		m.quorum = quorum.Majority(len(w.Servers))
 	}
 	for _, server := range w.Servers {
 		memory, ok := server.Memory().(sim.Watchful)

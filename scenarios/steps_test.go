@@ -6,7 +6,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios"
 )
 
@@ -16,7 +16,7 @@ func TestStoppedAtEveryStep(t *testing.T) {
 	do := []scenarios.Step{{Kind: scenarios.LockStep, For: time.Minute}, {Kind: scenarios.RenewStep, For: 3 * time.Second}, {Kind: scenarios.ExtendStep, For: 2 * time.Second},
 		{Kind: scenarios.UpdateStep}, {Kind: scenarios.UnlockStep}}
 	injected := map[string]bool{}
-	for _, step := range redlock.Steps() {
+	for _, step := range observe.Steps() {
 		for nth := 1; nth <= 3; nth++ {
 			for _, fault := range []faults.Fault{&faults.Crash{Client: "a"}, &faults.Pause{Process: "a", For: 3 * time.Second}} {
 				s := scenarios.Default()

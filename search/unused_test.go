@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"redlocksim/reach"
-	"redlocksim/redlock"
 )
 
 // A feature that the settings turn on is unused until a run uses it.
@@ -16,7 +16,7 @@ func TestUnusedFeatures(t *testing.T) {
 		want []reach.Feature
 	}{{0, []reach.Feature{reach.Fencing, reach.WakeUp, reach.Batching}}, {40, nil}} {
 		base := DefaultBase()
-		base.Lock.Fencing, base.Lock.WakeUp, base.Lock.Batching = true, redlock.DefaultWakeUpSpread, 1
+		base.Lock.Fencing, base.Lock.WakeUp, base.Lock.Batching = true, 10*time.Millisecond, 1
 		o := small("")
 		o.Runs = test.runs
 		ctx, cancel := context.WithCancel(context.Background())

@@ -12,6 +12,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -21,10 +22,10 @@ import (
 type observer struct {
 	world *sim.World
 	name  string
-	after func(redlock.Event)
+	after func(observe.Event)
 }
 
-func (o *observer) Observe(_ context.Context, e redlock.Event) {
+func (o *observer) Observe(_ context.Context, e observe.Event) {
 	o.world.Record(history.Event{Kind: history.Step, Process: o.name, Name: e.Step.String(), Node: e.Node.Node, Detail: e.Node.Outcome.String()})
 	if o.after != nil {
 		o.after(e)
@@ -38,7 +39,7 @@ func stormy(t *testing.T, seed uint64, backend sim.Backend) (historyHash, traceH
 		Latency: sim.Uniform(0, 20*time.Millisecond)}, backend)
 	defer w.Close()
 	for _, p := range w.Clients {
-		client, err := redlock.New(w.Nodes(p), redlock.WithClock(p.LockClock()), redlock.WithTasks(p.Tasks()), redlock.WithRand(p.Rand()),
+		client, err := redlock.New(w.Nodes(p), redlock.WithRuntime(p.Runtime()),
 			redlock.WithObserver(&observer{world: w, name: p.Name()}))
 		if err != nil {
 			t.Fatal(err)
@@ -118,12 +119,12 @@ func TestTiersAgreeOnWhatFollowsARelease(t *testing.T) {
 		defer w.Close()
 		c := w.Client("c")
 		d, e := w.Network.Link("c", "D"), w.Network.Link("c", "E")
-		o := &observer{world: w, name: "c", after: func(s redlock.Event) {
+		o := &observer{world: w, name: "c", after: func(s observe.Event) {
 			if s.Late && s.Node.Node == "D" {
 				e.Reset()
 			}
 		}}
-		client, err := redlock.New(w.Nodes(c), redlock.WithClock(c.LockClock()), redlock.WithTasks(c.Tasks()), redlock.WithRand(c.Rand()), redlock.WithObserver(o))
+		client, err := redlock.New(w.Nodes(c), redlock.WithRuntime(c.Runtime()), redlock.WithObserver(o))
 		if err != nil {
 			t.Fatal(err)
 		}

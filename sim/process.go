@@ -166,6 +166,11 @@ func (r processRand) Read(b []byte) (int, error) {
 	return r.p.stream.Read(b)
 }
 
+// Runtime is what the shipped library runs on in the process.
+func (p *Process) Runtime() driver.Runtime {
+	return driver.Runtime{Clock: p.LockClock(), Tasks: p.Tasks(), Rand: p.Rand()}
+}
+
 // Tasks is the process's seam for goroutines: coroutines.
 func (p *Process) Tasks() driver.Tasks { return processTasks{p} }
 

@@ -14,7 +14,7 @@ import (
 func cycles(t testing.TB, w *sim.World, n int) *int {
 	granted := new(int)
 	for _, p := range w.Clients {
-		client, err := redlock.New(w.Nodes(p), redlock.WithClock(p.LockClock()), redlock.WithTasks(p.Tasks()), redlock.WithRand(p.Rand()))
+		client, err := redlock.New(w.Nodes(p), redlock.WithRuntime(p.Runtime()))
 		if err != nil {
 			t.Fatal(err)
 		}

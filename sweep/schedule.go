@@ -7,7 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"redlocksim/adversary"
-	"redlocksim/redlock"
+	"redlocksim/internal/quorum"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -85,7 +85,7 @@ func unquarantined(s *Settings) bool {
 // votesCount says that nothing but the number of votes for a client decides: a node that fails has no vote, all of them
 // count, and refusals do not end an attempt that could still have its quorum.
 func votesCount(s *Settings) bool {
-	if !unquarantined(s) || s.Lock.Asking == protocols.UntilDecided && adversary.QuorumOf(s) < redlock.Majority(len(s.Nodes.Names)) {
+	if !unquarantined(s) || s.Lock.Asking == protocols.UntilDecided && adversary.QuorumOf(s) < quorum.Majority(len(s.Nodes.Names)) {
 		return false
 	}
 	return s.Lock.Protocol == "redlock" || s.Lock.FailedNode == protocols.NoVote && s.Lock.ConnectTimeout == 0

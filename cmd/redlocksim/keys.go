@@ -17,7 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/reports"
 )
 
@@ -144,7 +146,7 @@ type keysOnNode struct {
 }
 
 func newKeysReport(all []*found) *keysReport {
-	r := &keysReport{Quorum: redlock.Majority(len(all)), Nodes: []nodeReport{}, Locks: []lockReport{}}
+	r := &keysReport{Quorum: quorum.Majority(len(all)), Nodes: []nodeReport{}, Locks: []lockReport{}}
 	for _, f := range all {
 		n := nodeReport{Address: f.addr, LockKeys: len(f.locks), WithoutTTL: f.leaks(), OtherKeys: f.others, Counters: []counterReport{}}
 		if f.err != nil {
@@ -165,7 +167,7 @@ func newKeysReport(all []*found) *keysReport {
 	for _, h := range holdings(all) {
 		l := lockReport{Key: quotedIfOdd(h.key), Holder: prefix(h.value)}
 		if len(h.value) < valueBytes {
-			l.Fingerprint = redlock.Fingerprint(h.value)
+			l.Fingerprint = observe.Fingerprint(h.value)
 		}
 		if left, ok := h.quorate(r.Quorum); ok {
 			l.Held, l.ForMS = true, millisecondsLeft(left)

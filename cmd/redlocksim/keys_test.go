@@ -21,6 +21,7 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
+	"redlocksim/redlock/observe"
 )
 
 // The time for which a quorum still has the value is the quorum-th longest.
@@ -165,7 +166,7 @@ func TestKeysOfTheLibrary(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	l := r.Locks[0]
-	if l.Key != "orders/1" || !l.Held || l.Holder != lease.Value()[:8]+"…" || l.Fingerprint != redlock.Fingerprint(lease.Value()) || len(l.OnNodes) != 3 {
+	if l.Key != "orders/1" || !l.Held || l.Holder != lease.Value()[:8]+"…" || l.Fingerprint != observe.Fingerprint(lease.Value()) || len(l.OnNodes) != 3 {
 		t.Errorf("the lock is %+v", l)
 	}
 	if l.ForMS == nil || *l.ForMS <= 3_000_000 || *l.ForMS > 3_600_000 {

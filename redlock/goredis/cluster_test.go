@@ -22,6 +22,7 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
+	"redlocksim/redlock/observe"
 )
 
 // disturbing is for how long a machine must hold up a test for it to be tried again, with longer times.
@@ -171,15 +172,15 @@ func (r *resource) check(t *tried.T) {
 // census counts steps, and answers by node and outcome.
 type census struct {
 	mu      sync.Mutex
-	steps   map[redlock.Step]int
+	steps   map[observe.Step]int
 	answers map[string]map[driver.Outcome]int
 }
 
-func (c *census) Observe(_ context.Context, e redlock.Event) {
+func (c *census) Observe(_ context.Context, e observe.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.steps[e.Step]++
-	if e.Step != redlock.NodeAnswered {
+	if e.Step != observe.NodeAnswered {
 		return
 	}
 	if c.answers[e.Node.Node] == nil {
@@ -275,7 +276,7 @@ func TestCluster(t *testing.T) {
 
 		c := startCluster(t)
 		before := goleak.IgnoreCurrent()
-		seen := &census{steps: map[redlock.Step]int{}, answers: map[string]map[driver.Outcome]int{}}
+		seen := &census{steps: map[observe.Step]int{}, answers: map[string]map[driver.Outcome]int{}}
 		resources := make([]resource, 4)
 		for i := range resources {
 			resources[i].name = fmt.Sprint("resource-", i)
@@ -374,14 +375,14 @@ func TestCluster(t *testing.T) {
 			resources[i].check(t)
 			overdue += resources[i].overdue.Load()
 		}
-		if seen.steps[redlock.Denied] == 0 || seen.answered(c.servers[killed].Addr, driver.Refused) == 0 ||
+		if seen.steps[observe.Denied] == 0 || seen.answered(c.servers[killed].Addr, driver.Refused) == 0 ||
 			seen.answered(c.servers[hanging].Addr, driver.TimedOut) == 0 {
 			t.Errorf("too little happened: %v %v", seen.steps, seen.answers)
 		}
 		t.Logf("%d grants and %d failed attempts in %v, longest wait %v; %d extends and unlocks unsure, %d increments overdue; "+
 			"%d votes joined, %d taken back; %d keys on the hanging server as it went on; %d commands unanswered by healthy servers",
-			total, seen.steps[redlock.Denied], took.Round(time.Millisecond), longest.Round(time.Millisecond), unsure, overdue,
-			seen.steps[redlock.Joined], seen.steps[redlock.TakenBack], stale, silent)
+			total, seen.steps[observe.Denied], took.Round(time.Millisecond), longest.Round(time.Millisecond), unsure, overdue,
+			seen.steps[observe.Joined], seen.steps[observe.TakenBack], stale, silent)
 	})
 }
 

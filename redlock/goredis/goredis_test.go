@@ -384,7 +384,7 @@ func TestSeams(t *testing.T) {
 	sent := &rounds{}
 	client.AddHook(sent)
 	v := &virtual{now: start}
-	node := newNode(t, client, goredis.Clock(v), goredis.Tasks(v), goredis.Name("a node"))
+	node := newNode(t, client, goredis.Runtime(driver.Runtime{Clock: v, Tasks: v}), goredis.Name("a node"))
 	if node.Name() != "a node" {
 		t.Errorf("name %q", node.Name())
 	}

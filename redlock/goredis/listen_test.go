@@ -101,7 +101,7 @@ func TestWakeUpLive(t *testing.T) {
 	t.Parallel()
 	tried.Test(t, disturbing, func(t *tried.T) {
 		c := startCluster(t)
-		wake, slow := redlock.WithWakeUp(redlock.DefaultWakeUpSpread), redlock.WithRetryDelay(time.Minute, time.Minute)
+		wake, slow := redlock.WithWakeUp(10*time.Millisecond), redlock.WithRetryDelay(time.Minute, time.Minute)
 		timeout := redlock.WithNodeTimeout(time.Second)
 		holder, _ := c.open(t, wake, timeout)
 		waiter, _ := c.open(t, wake, slow, timeout)
@@ -265,7 +265,7 @@ func TestListenAfterSilence(t *testing.T) {
 	tried.Test(t, disturbing, func(t *tried.T) {
 		server := redisserver.Start(t)
 		view := newClient(t, server.Addr, nil)
-		node := newNode(t, newClient(t, server.Addr, nil), goredis.Clock(quick{driver.SystemClock(), time.Now(), 20}))
+		node := newNode(t, newClient(t, server.Addr, nil), goredis.Runtime(driver.Runtime{Clock: quick{driver.SystemClock(), time.Now(), 20}}))
 		var heard atomic.Int32
 		stop := node.Listen("channel", func() { heard.Add(1) })
 		subscriber := func() (id string) {

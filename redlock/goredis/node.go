@@ -8,14 +8,12 @@
 //	}
 //	defer nodes.Close()
 //
-// Who has options of their own (TLS, credentials, hooks) makes each client with [NewClient] and wraps it with
-// [NewNode]. Give the lock clients of its own: what a lock needs of go-redis is not what a cache needs, and with
-// go-redis' defaults a command with a deadline of 50 ms can take 5 s and be sent four times. NewNode therefore refuses
-// clients that are set up in another way, and says what to set.
+// For options of your own (TLS, credentials, hooks), make each client with [NewClient] and wrap it with [NewNode]. Do not share
+// clients with a cache: with go-redis' defaults, a command with a deadline of 50 ms can take 5 s and be sent four times. NewNode
+// rejects such clients and says what to set.
 //
-// go-redis has a log of its own, for all clients of the process: it writes a line to standard error for each failed dial,
-// hundreds a minute while a server is down. redis.SetLogger replaces it; since that is for the whole program, this package
-// leaves it to the program. What matters to locks of a node that is down is in package redlockslog.
+// While a server is down, go-redis logs each failed dial to standard error, hundreds a minute. redis.SetLogger replaces that log
+// for the whole program, so this package leaves it alone. Package redlockslog logs what matters to locks.
 package goredis
 
 import (
@@ -51,12 +49,13 @@ type Option func(*Node)
 // Name names the node; without it the name is the client's address.
 func Name(name string) Option { return func(n *Node) { n.name = name } }
 
-// Clock gives the node the clock that the commands' deadlines are read from: the one of the redlock client. The default
-// is driver.SystemClock.
-func Clock(clock driver.Clock) Option { return func(n *Node) { n.clock = clock } }
-
-// Tasks makes the node start its goroutines there. The default is driver.SystemTasks.
-func Tasks(tasks driver.Tasks) Option { return func(n *Node) { n.tasks = tasks } }
+// Runtime gives the node the clock and the goroutines of the redlock client: see redlock.WithRuntime.
+func Runtime(r driver.Runtime) Option {
+	return func(n *Node) {
+		r = r.Filled()
+		n.clock, n.tasks = r.Clock, r.Tasks
+	}
+}
 
 // NewNode makes a node of a client, which stays the caller's to close. The client must be a *redis.Client to one
 // master, else the error is an [ErrClient]; its options must be those that [NewClient] sets, else the error is an
@@ -69,7 +68,8 @@ func NewNode(client redis.UniversalClient, options ...Option) (*Node, error) {
 	if err := checkOptions(c.Options()); err != nil {
 		return nil, err
 	}
-	n := &Node{client: c, name: c.Options().Addr, clock: driver.SystemClock(), tasks: driver.SystemTasks()}
+	n := &Node{client: c, name: c.Options().Addr}
+	Runtime(driver.Runtime{})(n)
 	for _, o := range options {
 		o(n)
 	}

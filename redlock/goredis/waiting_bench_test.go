@@ -17,6 +17,7 @@ import (
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
 	"redlocksim/redlock/goredis"
+	"redlocksim/redlock/observe"
 )
 
 // fiveServers starts five servers.
@@ -30,8 +31,8 @@ func fiveServers(b *testing.B) (addrs []string) {
 // answers is an observer that counts the commands by their answers.
 type answers struct{ atomic.Int64 }
 
-func (a *answers) Observe(_ context.Context, e redlock.Event) {
-	if e.Step == redlock.NodeAnswered {
+func (a *answers) Observe(_ context.Context, e observe.Event) {
+	if e.Step == observe.NodeAnswered {
 		a.Add(1)
 	}
 }
@@ -70,7 +71,7 @@ func BenchmarkWaiters(b *testing.B) {
 	for _, kind := range []struct {
 		name    string
 		options []redlock.Option
-	}{{"polling", nil}, {"wake-up", []redlock.Option{redlock.WithWakeUp(redlock.DefaultWakeUpSpread)}}} {
+	}{{"polling", nil}, {"wake-up", []redlock.Option{redlock.WithWakeUp(10 * time.Millisecond)}}} {
 		for _, n := range []int{1000, 5000, 100000} {
 			b.Run(fmt.Sprintf("%s/%d", kind.name, n), func(b *testing.B) {
 				for b.Loop() {
@@ -181,7 +182,7 @@ func BenchmarkFairness(b *testing.B) {
 	for _, kind := range []struct {
 		name    string
 		options []redlock.Option
-	}{{"polling", nil}, {"wake-up", []redlock.Option{redlock.WithWakeUp(redlock.DefaultWakeUpSpread)}}} {
+	}{{"polling", nil}, {"wake-up", []redlock.Option{redlock.WithWakeUp(10 * time.Millisecond)}}} {
 		for _, n := range []int{2, 8, 32} {
 			b.Run(fmt.Sprintf("%s/%d", kind.name, n), func(b *testing.B) {
 				for b.Loop() {

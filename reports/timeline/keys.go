@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/internal/quorum"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
@@ -53,11 +53,11 @@ func (b *builder) addKeys() {
 	b.addGranted(held)
 }
 
-// quorum is how many nodes have to keep a value for its client to have the lock: 0 for locks that are not kept by nodes.
-func quorum(s *scenarios.Scenario) int {
+// votesNeeded is how many nodes have to keep a value for its client to have the lock: 0 for locks that are not kept by nodes.
+func votesNeeded(s *scenarios.Scenario) int {
 	switch s.Lock.Protocol {
 	case "redlock", "redlock-plain", "redisson-multi":
-		return cmp.Or(s.Lock.Quorum, redlock.Majority(len(s.Nodes.Names)))
+		return cmp.Or(s.Lock.Quorum, quorum.Majority(len(s.Nodes.Names)))
 	case "consensus", "db-row", "db-unique":
 		return 0
 	}
@@ -70,7 +70,7 @@ type vote struct{ owner, key, value string }
 // addGranted adds the granted windows. A node that has replicas counts once, with them: those who vote are the seats, and
 // what a replica copies does not count.
 func (b *builder) addGranted(held []sim.Kept) {
-	q := quorum(b.result.Scenario)
+	q := votesNeeded(b.result.Scenario)
 	if q == 0 {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
-	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
@@ -447,7 +447,7 @@ func (b *builder) answers() map[int]string {
 	answers := map[int]string{}
 	next := 0
 	for _, e := range b.result.History {
-		if e.Kind != history.Step || e.Name != redlock.NodeAnswered.String() {
+		if e.Kind != history.Step || e.Name != observe.NodeAnswered.String() {
 			continue
 		}
 		for ; next < len(arrived) && int64(messages[arrived[next]].Ended) <= e.Time; next++ {

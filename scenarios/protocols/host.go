@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"redlocksim/internal/rediscmd"
-	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 )
 
@@ -37,10 +36,10 @@ type Host interface {
 	// Serving is the node that requests to a node go to: after a failover, another.
 	Serving(node string) string
 
-	// Nodes are those of the shipped library, and Options have it use what the process has in place of the system's. It runs
+	// Nodes are those of the shipped library, and Runtime has it use what the process has in place of the system's. It runs
 	// as it does in production: where the process has goroutines, side by side with everything else.
 	Nodes() []driver.Node
-	Options() []redlock.Option
+	Runtime() driver.Runtime
 	// Leave gives up the turn, before a call of the shipped library that waits, and Enter waits for it: after the call, and
 	// where the library calls.
 	Leave()

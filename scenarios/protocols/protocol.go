@@ -7,9 +7,8 @@ package protocols
 
 import (
 	"context"
+	"redlocksim/redlock/observe"
 	"time"
-
-	"redlocksim/redlock"
 )
 
 // Locker takes locks. Its errors match those of package redlock where they mean the same: ErrTaken, ErrNoQuorum,
@@ -154,7 +153,7 @@ func Told() []string {
 
 func redlockSteps() []string {
 	var names []string
-	for _, s := range redlock.Steps() {
+	for _, s := range observe.Steps() {
 		names = append(names, s.String())
 	}
 	return names

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock"
 )
 
@@ -40,14 +41,14 @@ func newRedissonMulti(env Env) (Locker, error) {
 // quorumOf is how many nodes must agree.
 func quorumOf(s Settings, nodes int) int {
 	if s.Quorum == 0 {
-		return redlock.Majority(nodes)
+		return quorum.Majority(nodes)
 	}
 	return s.Quorum
 }
 
 func checkRedissonMulti(s Settings, nodes int) error {
-	if q := quorumOf(s, nodes); q < redlock.Majority(nodes) || q > nodes {
-		return fmt.Errorf("quorum %d of %d nodes must be from %d, for a RedissonRedLock, to %d, for a RedissonMultiLock", q, nodes, redlock.Majority(nodes), nodes)
+	if q := quorumOf(s, nodes); q < quorum.Majority(nodes) || q > nodes {
+		return fmt.Errorf("quorum %d of %d nodes must be from %d, for a RedissonRedLock, to %d, for a RedissonMultiLock", q, nodes, quorum.Majority(nodes), nodes)
 	}
 	return checkTTL(s)
 }

@@ -10,6 +10,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // options are the settings as package redlock takes them.
@@ -75,7 +76,7 @@ type shipped struct {
 func newRedlock(env Env) (Locker, error) {
 	x := &shipped{env: env, renewing: map[string]Renewal{}}
 	var err error
-	x.client, err = redlock.New(env.Nodes(), append(append(env.Settings.options(), env.Options()...), redlock.WithObserver(x))...)
+	x.client, err = redlock.New(env.Nodes(), append(env.Settings.options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))...)
 	return x, err
 }
 
@@ -164,33 +165,33 @@ func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.C
 }
 
 // Observe passes the library's steps on, and the renewals that they belong to.
-func (x *shipped) Observe(ctx context.Context, e redlock.Event) {
+func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 	x.env.Enter()
 	defer x.env.Leave()
 	r, renewing := x.renewing[e.Value]
-	if renewing && e.Step == redlock.ExtendStarted {
+	if renewing && e.Step == observe.ExtendStarted {
 		r.Begins()
 	}
 	x.step(ctx, e)
-	if renewing && (e.Step == redlock.Extended || e.Step == redlock.NotExtended) {
+	if renewing && (e.Step == observe.Extended || e.Step == observe.NotExtended) {
 		r.Ends(e.Err)
 	}
 }
 
-func (x *shipped) step(ctx context.Context, e redlock.Event) {
+func (x *shipped) step(ctx context.Context, e observe.Event) {
 	s := Step{Name: e.Step.String(), Attempt: e.Attempt, Span: e.Validity, Late: e.Late}
 	switch e.Step {
-	case redlock.Granted, redlock.Extended:
+	case observe.Granted, observe.Extended:
 		x.env.Believe(ctx, e.Until)
-	case redlock.NodeAnswered:
+	case observe.NodeAnswered:
 		s.Node, s.Detail = e.Node.Node, e.Node.Outcome.Of(e.Op)
-	case redlock.Joined, redlock.TakenBack:
+	case observe.Joined, observe.TakenBack:
 		s.Node, s.Detail, s.Late = e.Node.Node, e.Node.Outcome.Of(e.Op), true
-	case redlock.Lost:
+	case observe.Lost:
 		s.Late = true
-	case redlock.Retrying, redlock.Yielding:
+	case observe.Retrying, observe.Yielding:
 		s.Span = e.Delay
-	case redlock.Denied:
+	case observe.Denied:
 		x.env.Attempt(ctx, e.Attempt+1)
 	}
 	if e.Err != nil {

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 )
 
 // redlockPlain is Redlock as tutorials and ports have it, on plain commands: SET NX PX on every node, the number of those
@@ -20,7 +22,7 @@ type redlockPlain struct {
 	connected bool
 }
 
-var redlockPlainSteps = []string{redlock.AttemptStarted.String(), redlock.NodeAnswered.String(), redlock.ValidityComputed.String(), Connected, CleanedUp, TokenDrawn}
+var redlockPlainSteps = []string{observe.AttemptStarted.String(), observe.NodeAnswered.String(), observe.ValidityComputed.String(), Connected, CleanedUp, TokenDrawn}
 
 // Connected is the step of redlock-plain at which a client has tried to connect to the nodes.
 const Connected = "connected"
@@ -41,7 +43,7 @@ func newRedlockPlain(env Env) (Locker, error) {
 func (x *redlockPlain) count() {
 	x.quorum = x.env.Settings.Quorum
 	if x.quorum == 0 {
-		x.quorum = redlock.Majority(len(x.nodes))
+		x.quorum = quorum.Majority(len(x.nodes))
 		if x.env.Settings.Rounding == RoundUp {
 			x.quorum = min(x.quorum+len(x.nodes)%2, len(x.nodes))
 		}
@@ -154,7 +156,7 @@ func (x *redlockPlain) elapsed(start time.Time) time.Duration {
 
 // validity is how much is left of a lease that began at start, and whether that is enough.
 func (x *redlockPlain) validity(ttl time.Duration, start time.Time) (left time.Duration, enough bool) {
-	left = redlock.Validity(ttl, x.elapsed(start), x.env.Settings.Drift.For(ttl))
+	left = ttl - x.elapsed(start) - x.env.Settings.Drift.For(ttl)
 	return left, left > 0 || x.env.Settings.Validity == Unchecked
 }
 
@@ -175,7 +177,7 @@ func (x *redlockPlain) draw(ctx context.Context, moment Tokens, resource string)
 
 func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	c.number++
-	c.env.Step(ctx, Step{Name: redlock.AttemptStarted.String(), Attempt: c.number})
+	c.env.Step(ctx, Step{Name: observe.AttemptStarted.String(), Attempt: c.number})
 	l := &redlockPlainLease{redlockPlain: c.redlockPlain, ctx: ctx, resource: resource, value: c.value, token: c.token}
 	if c.env.Settings.Value == PerAttempt {
 		var err error
@@ -211,7 +213,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 		})
 	}
 	validity, enough := c.validity(ttl, start)
-	c.env.Step(ctx, Step{Name: redlock.ValidityComputed.String(), Span: validity})
+	c.env.Step(ctx, Step{Name: observe.ValidityComputed.String(), Span: validity})
 	if len(voters) >= c.quorum && enough {
 		if failed != nil && c.env.Settings.FailedNode == FailsGrant {
 			return nil, &callEnded{failed}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"redlocksim/internal/rediscmd"
-	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 )
@@ -40,11 +39,6 @@ func (s *Simulated) Leave() {}
 
 // Nodes implements Host.
 func (s *Simulated) Nodes() []driver.Node { return s.World.Nodes(s.Process) }
-
-// Options implements Host.
-func (s *Simulated) Options() []redlock.Option {
-	return []redlock.Option{redlock.WithClock(s.LockClock()), redlock.WithTasks(s.Tasks()), redlock.WithRand(s.Rand())}
-}
 
 // Serving implements Host.
 func (s *Simulated) Serving(node string) string { return s.World.Serving(s.Process, node) }

@@ -13,6 +13,7 @@ import (
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/sim"
 )
 
@@ -29,7 +30,7 @@ const Compared = "compared"
 
 // singleSteps are the steps of all locks on one instance.
 func singleSteps() []string {
-	return []string{redlock.AttemptStarted.String(), redlock.NodeAnswered.String(), redlock.ValidityComputed.String(), Compared}
+	return []string{observe.AttemptStarted.String(), observe.NodeAnswered.String(), observe.ValidityComputed.String(), Compared}
 }
 
 // newSingle makes the lock that is right for one instance: SET key value NX PX ttl.
@@ -66,7 +67,7 @@ func (x *single) TryLock(ctx context.Context, resource string, ttl time.Duration
 }
 
 func (x *single) attempt(ctx context.Context, number int, resource string, ttl time.Duration) (Lease, error) {
-	x.env.Step(ctx, Step{Name: redlock.AttemptStarted.String(), Attempt: number})
+	x.env.Step(ctx, Step{Name: observe.AttemptStarted.String(), Attempt: number})
 	value, err := x.value()
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (x *single) attempt(ctx context.Context, number int, resource string, ttl t
 	if err != nil {
 		return nil, err
 	}
-	x.env.Step(ctx, Step{Name: redlock.ValidityComputed.String(), Span: until.Sub(x.clock.Now())})
+	x.env.Step(ctx, Step{Name: observe.ValidityComputed.String(), Span: until.Sub(x.clock.Now())})
 	l := &singleLease{single: x, ctx: ctx, resource: resource, value: value, until: until}
 	x.env.Believe(ctx, l.until)
 	return l, nil
@@ -197,7 +198,7 @@ func (s *session) answered(ctx context.Context, node int, reply rediscmd.Reply, 
 		outcome, err = driver.Declined, redlock.ErrTaken
 	}
 	name := s.env.Serving(s.nodes[node].Node())
-	s.env.Step(ctx, Step{Name: redlock.NodeAnswered.String(), Node: name, Detail: outcome.Of(driver.OpAcquire)})
+	s.env.Step(ctx, Step{Name: observe.NodeAnswered.String(), Node: name, Detail: outcome.Of(driver.OpAcquire)})
 	return err
 }
 

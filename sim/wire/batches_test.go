@@ -13,6 +13,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -96,7 +97,7 @@ func crowd(seed uint64, backend sim.Backend, seen map[string]int, recorded bool)
 	for i, p := range w.Clients {
 		r := &recorder{world: w, process: p}
 		recorders = append(recorders, r)
-		opts := []redlock.Option{redlock.WithClock(p.LockClock()), redlock.WithTasks(p.Tasks()), redlock.WithRand(p.Rand()), redlock.WithObserver(r),
+		opts := []redlock.Option{redlock.WithRuntime(p.Runtime()), redlock.WithObserver(r),
 			redlock.WithBatching(1 + rng.IntN(2))}
 		if guard {
 			opts = append(opts, redlock.WithRestartGuard(redlock.Guard{MaxTTL: 400 * time.Millisecond, TrustNodeClock: rng.IntN(2) == 0}))
@@ -224,7 +225,7 @@ func TestTiersAgreeOnBatches(t *testing.T) {
 		countMessages(recording.Messages, seen)
 		steps += len(got)
 		for _, e := range got {
-			if e.Name == redlock.Granted.String() {
+			if e.Name == observe.Granted.String() {
 				seen["grants"]++
 			}
 		}

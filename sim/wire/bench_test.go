@@ -16,7 +16,7 @@ func BenchmarkCycle(b *testing.B) {
 		Clients: []sim.ClientConfig{{Name: "c1"}}, Latency: sim.Uniform(time.Millisecond, 5*time.Millisecond)}, wire.New())
 	defer w.Close()
 	p := w.Clients[0]
-	client, err := redlock.New(w.Nodes(p), redlock.WithClock(p.LockClock()), redlock.WithTasks(p.Tasks()), redlock.WithRand(p.Rand()))
+	client, err := redlock.New(w.Nodes(p), redlock.WithRuntime(p.Runtime()))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
@@ -28,7 +29,7 @@ type recorder struct {
 	faults  map[int]func() // by the number of the step
 }
 
-func (r *recorder) Observe(_ context.Context, e redlock.Event) {
+func (r *recorder) Observe(_ context.Context, e observe.Event) {
 	detail := ""
 	if e.Err != nil {
 		detail = e.Err.Error()
@@ -227,7 +228,7 @@ func build(seed uint64, backend sim.Backend) *sim.World {
 	for i, p := range w.Clients {
 		r := &recorder{world: w, process: p}
 		recorders = append(recorders, r)
-		opts := []redlock.Option{redlock.WithClock(p.LockClock()), redlock.WithTasks(p.Tasks()), redlock.WithRand(p.Rand()), redlock.WithObserver(r)}
+		opts := []redlock.Option{redlock.WithRuntime(p.Runtime()), redlock.WithObserver(r)}
 		if guard && more.IntN(6) > 0 {
 			opts = append(opts, redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Second, TrustNodeClock: more.IntN(4) == 0}))
 		}
@@ -315,7 +316,7 @@ func TestTiersAgree(t *testing.T) {
 				defer mu.Unlock()
 				steps += len(got)
 				for _, e := range got {
-					if e.Name == redlock.Granted.String() {
+					if e.Name == observe.Granted.String() {
 						granted++
 					}
 					outcomes[e.Name]++
@@ -329,7 +330,7 @@ func TestTiersAgree(t *testing.T) {
 		}
 	})
 	t.Logf("%d events, %d grants", steps, granted)
-	for _, step := range redlock.Steps() {
+	for _, step := range observe.Steps() {
 		t.Logf("%6d %v", outcomes[step.String()], step)
 		if outcomes[step.String()] == 0 {
 			t.Errorf("no run had the step %v", step)

@@ -54,7 +54,7 @@ func options(dial func() net.Conn) *redis.Options {
 
 func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) driver.Node {
 	c := b.newClient(client, l)
-	adapter, err := goredis.NewNode(c, goredis.Name(s.Name()), goredis.Clock(client.LockClock()), goredis.Tasks(client.Tasks()))
+	adapter, err := goredis.NewNode(c, goredis.Name(s.Name()), goredis.Runtime(client.Runtime()))
 	if err != nil {
 		panic(fmt.Sprintf("wire: %v", err))
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"redlocksim/adversary"
-	"redlocksim/redlock"
+	"redlocksim/internal/quorum"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 	"redlocksim/sweep"
@@ -124,8 +124,8 @@ func (a *Advice) quorumSide(k Known, n, q int) side {
 	switch {
 	case !a.forgetful():
 		s.note = "the majority: nodes keep their memory"
-	case q > redlock.Majority(n):
-		s.path, s.lowest, s.highest = "lock.quorum", fmt.Sprint(redlock.Majority(n)), fmt.Sprint(q)
+	case q > quorum.Majority(n):
+		s.path, s.lowest, s.highest = "lock.quorum", fmt.Sprint(quorum.Majority(n)), fmt.Sprint(q)
 	default:
 		// The library takes no smaller quorum. What breaks is one node more.
 		tolerated := 2*q - n - 1

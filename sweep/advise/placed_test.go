@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/redlock"
+	"redlocksim/internal/quorum"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -108,7 +108,7 @@ func (p *placed) quorum() int {
 	if p.Lock.Quorum != 0 {
 		return p.Lock.Quorum
 	}
-	return redlock.Majority(len(p.Nodes.Names))
+	return quorum.Majority(len(p.Nodes.Names))
 }
 
 func (p *placed) roundTrip() time.Duration {

@@ -24,7 +24,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/calls"
 )
 
@@ -57,7 +57,7 @@ type Observer struct {
 	tracker calls.Tracker[spans]
 }
 
-var _ redlock.Observer = (*Observer)(nil)
+var _ observe.Observer = (*Observer)(nil)
 
 // New makes an observer.
 func New(o Options) *Observer {
@@ -69,9 +69,9 @@ func New(o Options) *Observer {
 }
 
 // Observe makes spans of one step.
-func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
+func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	switch e.Step {
-	case redlock.NodeAnswered, redlock.QuorumReached, redlock.QuorumLost, redlock.ValidityComputed, redlock.Joined, redlock.TakenBack:
+	case observe.NodeAnswered, observe.QuorumReached, observe.QuorumLost, observe.ValidityComputed, observe.Joined, observe.TakenBack:
 		return
 	}
 	call := o.tracker.Of(e)
@@ -80,35 +80,35 @@ func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
 	}
 	s := &call.State
 	switch e.Step {
-	case redlock.Queued:
+	case observe.Queued:
 		s.beginAcquire(ctx, o, e)
 		s.acquire.AddEvent(e.Step.String())
-	case redlock.AttemptStarted:
+	case observe.AttemptStarted:
 		s.beginAcquire(ctx, o, e)
-		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Attempt.Int(e.Attempt), Value.String(redlock.Fingerprint(e.Value))))
-	case redlock.TokenRaised:
+		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Attempt.Int(e.Attempt), Value.String(observe.Fingerprint(e.Value))))
+	case observe.TokenRaised:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Token.Int64(e.Token)))
-	case redlock.Denied:
+	case observe.Denied:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(why(e.Err)...))
-	case redlock.Retrying, redlock.Yielding:
+	case observe.Retrying, observe.Yielding:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Delay.Float64(e.Delay.Seconds())))
-	case redlock.GaveUp:
+	case observe.GaveUp:
 		end(s.acquire, e.Err)
-	case redlock.Granted:
+	case observe.Granted:
 		s.grant(ctx, o, e)
-	case redlock.ExtendStarted:
-		s.beginExtend(o.begin(s.under(ctx), "redlock.extend", Resource.String(e.Resource), Value.String(redlock.Fingerprint(e.Value))))
-	case redlock.Extended:
+	case observe.ExtendStarted:
+		s.beginExtend(o.begin(s.under(ctx), "redlock.extend", Resource.String(e.Resource), Value.String(observe.Fingerprint(e.Value))))
+	case observe.Extended:
 		span := s.endExtend()
 		span.SetAttributes(Validity.Float64(e.Validity.Seconds()))
 		span.End()
-	case redlock.NotExtended:
+	case observe.NotExtended:
 		end(s.endExtend(), e.Err)
-	case redlock.Lost:
+	case observe.Lost:
 		s.lose()
-	case redlock.ReleaseStarted:
-		s.beginRelease(o.begin(s.under(ctx), "redlock.release", Resource.String(e.Resource), Value.String(redlock.Fingerprint(e.Value))))
-	case redlock.Released:
+	case observe.ReleaseStarted:
+		s.beginRelease(o.begin(s.under(ctx), "redlock.release", Resource.String(e.Resource), Value.String(observe.Fingerprint(e.Value))))
+	case observe.Released:
 		s.endRelease(e)
 	}
 }

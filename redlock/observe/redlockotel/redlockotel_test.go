@@ -16,6 +16,7 @@ import (
 
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/testnode"
 )
 
@@ -223,7 +224,7 @@ func TestValue(t *testing.T) {
 		w.must(lease.Unlock(w.ctx), nil)
 		time.Sleep(time.Second)
 		for _, s := range w.recorder.Ended() {
-			if !slices.Contains(s.Attributes(), Value.String(redlock.Fingerprint(lease.Value()))) {
+			if !slices.Contains(s.Attributes(), Value.String(observe.Fingerprint(lease.Value()))) {
 				t.Errorf("%s has %v", s.Name(), s.Attributes())
 			}
 			if strings.Contains(fmt.Sprint(s.Attributes(), s.Events()), lease.Value()) {
@@ -238,19 +239,19 @@ func TestValue(t *testing.T) {
 func TestLossAtOddTimes(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		steps []redlock.Step
+		steps []observe.Step
 		want  string
 	}{
-		{"in the release", []redlock.Step{redlock.AttemptStarted, redlock.Granted, redlock.ReleaseStarted, redlock.Lost, redlock.Released},
+		{"in the release", []observe.Step{observe.AttemptStarted, observe.Granted, observe.ReleaseStarted, observe.Lost, observe.Released},
 			"redlock.acquire, redlock.release lost, redlock.held lost"},
-		{"before the grant is reported", []redlock.Step{redlock.AttemptStarted, redlock.Lost, redlock.Granted}, "redlock.acquire, redlock.held lost"},
+		{"before the grant is reported", []observe.Step{observe.AttemptStarted, observe.Lost, observe.Granted}, "redlock.acquire, redlock.held lost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			recorder := tracetest.NewSpanRecorder()
 			o := New(Options{TracerProvider: trace.NewTracerProvider(trace.WithSpanProcessor(recorder))})
 			for _, s := range c.steps {
-				e := redlock.Event{Step: s, Resource: "r", Value: "v", Attempt: 1}
-				if s == redlock.Released {
+				e := observe.Event{Step: s, Resource: "r", Value: "v", Attempt: 1}
+				if s == observe.Released {
 					e.Err = redlock.ErrLost
 				}
 				o.Observe(t.Context(), e)

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/reason"
 )
 
@@ -30,15 +31,15 @@ func (o *Observer) begin(ctx context.Context, name string, attrs ...attribute.Ke
 }
 
 // beginAcquire begins the span of the acquire, once.
-func (s *spans) beginAcquire(ctx context.Context, o *Observer, e redlock.Event) {
+func (s *spans) beginAcquire(ctx context.Context, o *Observer, e observe.Event) {
 	if s.acquire == nil {
 		s.acquire = o.begin(ctx, "redlock.acquire", Resource.String(e.Resource))
 	}
 }
 
 // grant ends the span of the acquire and begins that of the time held.
-func (s *spans) grant(ctx context.Context, o *Observer, e redlock.Event) {
-	attrs := []attribute.KeyValue{Value.String(redlock.Fingerprint(e.Value)), Attempt.Int(e.Attempt), Validity.Float64(e.Validity.Seconds())}
+func (s *spans) grant(ctx context.Context, o *Observer, e observe.Event) {
+	attrs := []attribute.KeyValue{Value.String(observe.Fingerprint(e.Value)), Attempt.Int(e.Attempt), Validity.Float64(e.Validity.Seconds())}
 	if e.Token != 0 {
 		attrs = append(attrs, Token.Int64(e.Token))
 	}
@@ -102,7 +103,7 @@ func (s *spans) beginRelease(span trace.Span) {
 }
 
 // endRelease ends the spans of the release and of the time held.
-func (s *spans) endRelease(e redlock.Event) {
+func (s *spans) endRelease(e observe.Event) {
 	s.mu.Lock()
 	release, held := s.release, s.held
 	s.mu.Unlock()

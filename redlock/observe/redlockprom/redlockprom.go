@@ -30,7 +30,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/calls"
 	"redlocksim/redlock/observe/internal/reason"
 )
@@ -64,7 +64,7 @@ type Observer struct {
 }
 
 var (
-	_ redlock.Observer     = (*Observer)(nil)
+	_ observe.Observer     = (*Observer)(nil)
 	_ prometheus.Collector = (*Observer)(nil)
 )
 
@@ -123,57 +123,57 @@ func (o *Observer) Collect(to chan<- prometheus.Metric) {
 }
 
 // Observe counts one step.
-func (o *Observer) Observe(_ context.Context, e redlock.Event) {
-	if e.Step == redlock.NodeAnswered {
+func (o *Observer) Observe(_ context.Context, e observe.Event) {
+	if e.Step == observe.NodeAnswered {
 		o.all.WithLabelValues(e.Node.Node, e.Op.String(), strings.ReplaceAll(e.Node.Outcome.String(), " ", "_")).Inc()
 		return
 	}
 	now := time.Now()
 	call := o.tracker.Of(e)
 	switch e.Step {
-	case redlock.Granted:
+	case observe.Granted:
 		if call != nil {
 			o.wait.WithLabelValues(o.labels(e)...).Observe(now.Sub(call.Began).Seconds())
 			call.State.begin(now, e.Validity)
 		}
-	case redlock.Denied, redlock.NotExtended:
+	case observe.Denied, observe.NotExtended:
 		o.failed(e)
-	case redlock.GaveUp:
+	case observe.GaveUp:
 		o.givenUp.WithLabelValues(o.labels(e, reason.Of(e.Err))...).Inc()
-	case redlock.Extended:
+	case observe.Extended:
 		o.renewals.WithLabelValues(o.labels(e)...).Inc()
 		if call != nil {
 			call.State.extend(now, e.Validity)
 		}
-	case redlock.Lost:
+	case observe.Lost:
 		o.losses.WithLabelValues(o.labels(e)...).Inc()
 		if call != nil {
 			o.ended(e, &call.State, now)
 		}
-	case redlock.ReleaseStarted:
+	case observe.ReleaseStarted:
 		if left, ok := o.ended(e, &call.State, now); ok && left > 0 {
 			o.margin.WithLabelValues(o.labels(e)...).Observe(left.Seconds())
 		}
-	case redlock.Released:
+	case observe.Released:
 		if e.Err != nil {
 			o.failed(e)
 		}
 	}
 }
 
-func (o *Observer) labels(e redlock.Event, first ...string) []string {
+func (o *Observer) labels(e observe.Event, first ...string) []string {
 	if o.resource == nil {
 		return first
 	}
 	return append(first, o.resource(e.Resource))
 }
 
-func (o *Observer) failed(e redlock.Event) {
+func (o *Observer) failed(e observe.Event) {
 	o.failures.WithLabelValues(o.labels(e, e.Op.String(), reason.Of(e.Err))...).Inc()
 }
 
 // ended takes the hold time of a lease once, and gives what was left of it.
-func (o *Observer) ended(e redlock.Event, l *lease, now time.Time) (left time.Duration, ok bool) {
+func (o *Observer) ended(e observe.Event, l *lease, now time.Time) (left time.Duration, ok bool) {
 	l.mu.Lock()
 	held, left, ok := now.Sub(l.granted), l.until.Sub(now), !l.over && !l.granted.IsZero()
 	l.over = true

@@ -13,6 +13,7 @@ import (
 
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/testnode"
 )
 
@@ -181,20 +182,20 @@ func TestZeroOptions(t *testing.T) {
 func TestLossAtOddTimes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		steps   []redlock.Step
+		steps   []observe.Step
 		holds   uint64
 		margins uint64
 	}{
-		{"in the release", []redlock.Step{redlock.AttemptStarted, redlock.Granted, redlock.ReleaseStarted, redlock.Lost, redlock.Released}, 1, 1},
-		{"in an extend", []redlock.Step{redlock.AttemptStarted, redlock.Granted, redlock.ExtendStarted, redlock.Lost, redlock.ReleaseStarted}, 1, 0},
-		{"before the grant is reported", []redlock.Step{redlock.AttemptStarted, redlock.Lost, redlock.Granted}, 0, 0},
+		{"in the release", []observe.Step{observe.AttemptStarted, observe.Granted, observe.ReleaseStarted, observe.Lost, observe.Released}, 1, 1},
+		{"in an extend", []observe.Step{observe.AttemptStarted, observe.Granted, observe.ExtendStarted, observe.Lost, observe.ReleaseStarted}, 1, 0},
+		{"before the grant is reported", []observe.Step{observe.AttemptStarted, observe.Lost, observe.Granted}, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			metrics := New(Options{})
 			registry := prometheus.NewPedanticRegistry()
 			registry.MustRegister(metrics)
 			for _, s := range c.steps {
-				metrics.Observe(t.Context(), redlock.Event{Step: s, Op: driver.OpRelease, Resource: "r", Value: "v", Attempt: 1, Validity: time.Second})
+				metrics.Observe(t.Context(), observe.Event{Step: s, Op: driver.OpRelease, Resource: "r", Value: "v", Attempt: 1, Validity: time.Second})
 			}
 			counts := map[string]uint64{}
 			families, err := registry.Gather()

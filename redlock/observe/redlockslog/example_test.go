@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/testnode"
 	"redlocksim/redlock/observe/redlockslog"
 )
@@ -25,7 +26,7 @@ func Example() {
 	broken := testnode.New("c")
 	broken.Down(true)
 	nodes := []driver.Node{broken, testnode.New("a"), testnode.New("b")}
-	observer := redlock.Observers(redlockslog.New(redlockslog.Options{Logger: logger})) // and others
+	observer := observe.All(redlockslog.New(redlockslog.Options{Logger: logger})) // and others
 	client, err := redlock.New(nodes, redlock.WithObserver(observer))
 	if err != nil {
 		panic(err)

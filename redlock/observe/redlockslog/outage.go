@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // outages are those of nodes under way. The zero outages know of none.
@@ -36,7 +36,7 @@ func isFailure(o driver.Outcome) bool {
 
 // answered takes note of what came of a command on a node, which is news unless the node is known to fail like this, and
 // gives the outage that is over with it.
-func (all *outages) answered(n redlock.NodeOutcome, now time.Time, settled time.Duration, level slog.Level) (isNews bool, over *outage) {
+func (all *outages) answered(n observe.NodeOutcome, now time.Time, settled time.Duration, level slog.Level) (isNews bool, over *outage) {
 	fails := isFailure(n.Outcome)
 	if !fails && !all.any.Load() {
 		return true, nil

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"redlocksim/internal/printable"
-	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // Options say what is logged, and where. The zero Options suit most.
@@ -29,7 +29,7 @@ type Options struct {
 	Logger *slog.Logger
 
 	// Level gives each step its level; nil stands for [Level].
-	Level func(redlock.Event) slog.Level
+	Level func(observe.Event) slog.Level
 
 	// Settled is for how long a node must not have failed before its next good answer ends the outage. Zero means
 	// DefaultSettled.
@@ -45,11 +45,11 @@ const DefaultSettled = time.Second
 // Level is the level of a step unless set otherwise. Warn is for what harms a holder: a lease that was lost, and an extend
 // or release that failed. Info is for what a healthy cluster does not show: a node that could not be reached, answered with
 // an error or is in quarantine. All else is Debug, also that a lock is held by another.
-func Level(e redlock.Event) slog.Level {
+func Level(e observe.Event) slog.Level {
 	switch {
-	case e.Step == redlock.Lost, e.Step == redlock.NotExtended, e.Step == redlock.Released && e.Err != nil:
+	case e.Step == observe.Lost, e.Step == observe.NotExtended, e.Step == observe.Released && e.Err != nil:
 		return slog.LevelWarn
-	case e.Step != redlock.NodeAnswered:
+	case e.Step != observe.NodeAnswered:
 		return slog.LevelDebug
 	}
 	switch e.Node.Outcome {
@@ -80,13 +80,13 @@ func New(o Options) *Observer {
 }
 
 // Observe logs one step, if its level is enabled.
-func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
+func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	logger := o.options.Logger
 	if logger == nil {
 		logger = slog.Default()
 	}
 	level := o.options.Level(e)
-	if e.Step == redlock.NodeAnswered {
+	if e.Step == observe.NodeAnswered {
 		isNews, over := o.outages.answered(e.Node, o.options.Clock.Now(), o.options.Settled, level)
 		if over != nil {
 			logger.LogAttrs(ctx, over.level, "redlock node-recovered", slog.String("node", e.Node.Node),
@@ -101,8 +101,8 @@ func (o *Observer) Observe(ctx context.Context, e redlock.Event) {
 	}
 }
 
-func attributes(e redlock.Event) []slog.Attr {
-	attrs := []slog.Attr{slog.String("resource", e.Resource), slog.String("value", redlock.Fingerprint(e.Value)), slog.Int("attempt", e.Attempt)}
+func attributes(e observe.Event) []slog.Attr {
+	attrs := []slog.Attr{slog.String("resource", e.Resource), slog.String("value", observe.Fingerprint(e.Value)), slog.Int("attempt", e.Attempt)}
 	if e.Op != 0 {
 		attrs = append(attrs, slog.String("op", e.Op.String()))
 	}
@@ -119,9 +119,9 @@ func attributes(e redlock.Event) []slog.Attr {
 		attrs = append(attrs, slog.Int("accepted", e.Accepted), slog.Int("quorum", e.Quorum))
 	}
 	switch e.Step {
-	case redlock.ValidityComputed, redlock.Granted, redlock.Extended:
+	case observe.ValidityComputed, observe.Granted, observe.Extended:
 		attrs = append(attrs, slog.Duration("validity", e.Validity))
-	case redlock.Retrying, redlock.Yielding:
+	case observe.Retrying, observe.Yielding:
 		attrs = append(attrs, slog.Duration("delay", e.Delay))
 	}
 	if e.Token != 0 {

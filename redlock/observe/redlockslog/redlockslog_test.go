@@ -14,6 +14,7 @@ import (
 
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/testnode"
 )
 
@@ -118,8 +119,8 @@ func TestLevels(t *testing.T) {
 	if got := short(logged(t, slog.LevelInfo, Options{}, run)); got != info {
 		t.Errorf("got%s\nwant%s", got, info)
 	}
-	own := Options{Level: func(e redlock.Event) slog.Level {
-		if e.Step == redlock.Lost {
+	own := Options{Level: func(e observe.Event) slog.Level {
+		if e.Step == observe.Lost {
 			return slog.LevelError
 		}
 		return slog.LevelDebug
@@ -130,11 +131,11 @@ func TestLevels(t *testing.T) {
 }
 
 func TestLevel(t *testing.T) {
-	answered := func(o driver.Outcome) redlock.Event {
-		return redlock.Event{Step: redlock.NodeAnswered, Node: redlock.NodeOutcome{Outcome: o}}
+	answered := func(o driver.Outcome) observe.Event {
+		return observe.Event{Step: observe.NodeAnswered, Node: observe.NodeOutcome{Outcome: o}}
 	}
 	for _, c := range []struct {
-		event redlock.Event
+		event observe.Event
 		want  slog.Level
 	}{
 		{answered(driver.Accepted), slog.LevelDebug},
@@ -144,11 +145,11 @@ func TestLevel(t *testing.T) {
 		{answered(driver.Refused), slog.LevelInfo},
 		{answered(driver.Failed), slog.LevelInfo},
 		{answered(driver.Quarantined), slog.LevelInfo},
-		{redlock.Event{Step: redlock.Denied, Err: redlock.ErrTaken}, slog.LevelDebug},
-		{redlock.Event{Step: redlock.NotExtended, Err: redlock.ErrNoQuorum}, slog.LevelWarn},
-		{redlock.Event{Step: redlock.Released}, slog.LevelDebug},
-		{redlock.Event{Step: redlock.Released, Err: redlock.ErrLost}, slog.LevelWarn},
-		{redlock.Event{Step: redlock.Lost}, slog.LevelWarn},
+		{observe.Event{Step: observe.Denied, Err: redlock.ErrTaken}, slog.LevelDebug},
+		{observe.Event{Step: observe.NotExtended, Err: redlock.ErrNoQuorum}, slog.LevelWarn},
+		{observe.Event{Step: observe.Released}, slog.LevelDebug},
+		{observe.Event{Step: observe.Released, Err: redlock.ErrLost}, slog.LevelWarn},
+		{observe.Event{Step: observe.Lost}, slog.LevelWarn},
 	} {
 		if got := Level(c.event); got != c.want {
 			t.Errorf("%v %v: %v, want %v", c.event.Step, c.event.Node.Outcome, got, c.want)
@@ -162,7 +163,7 @@ func TestDefaultLogger(t *testing.T) {
 	o := New(Options{})
 	defer slog.SetDefault(slog.Default())
 	slog.SetDefault(slog.New(slog.NewTextHandler(&b, nil)))
-	o.Observe(t.Context(), redlock.Event{Step: redlock.Lost, Resource: "r", Value: "v", Attempt: 1})
+	o.Observe(t.Context(), observe.Event{Step: observe.Lost, Resource: "r", Value: "v", Attempt: 1})
 	if want := `level=WARN msg="redlock lost" resource=r value=4c94485e0c21 attempt=1`; !strings.Contains(b.String(), want) {
 		t.Errorf("got %q, want %s", b.String(), want)
 	}
@@ -171,7 +172,7 @@ func TestDefaultLogger(t *testing.T) {
 // A step that is not logged costs next to nothing.
 func TestDisabledIsCheap(t *testing.T) {
 	o := New(Options{Logger: slog.New(slog.DiscardHandler)})
-	e := redlock.Event{Step: redlock.Granted, Op: driver.OpAcquire, Resource: "r", Value: "v", Attempt: 1, Validity: time.Second}
+	e := observe.Event{Step: observe.Granted, Op: driver.OpAcquire, Resource: "r", Value: "v", Attempt: 1, Validity: time.Second}
 	if n := testing.AllocsPerRun(100, func() { o.Observe(t.Context(), e) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -180,13 +181,13 @@ func TestDisabledIsCheap(t *testing.T) {
 // Fields that only some events have.
 func TestAttributes(t *testing.T) {
 	for _, c := range []struct {
-		event redlock.Event
+		event observe.Event
 		want  string
 	}{
-		{redlock.Event{Step: redlock.Retrying, Op: driver.OpAcquire, Delay: time.Second, Err: redlock.ErrTaken}, "op=acquire delay=1s err=held by another"},
-		{redlock.Event{Step: redlock.Granted, Op: driver.OpAcquire, Validity: time.Second, Token: 7}, "op=acquire validity=1s token=7"},
-		{redlock.Event{Step: redlock.Joined, Op: driver.OpAcquire, Node: redlock.NodeOutcome{Node: "a", Outcome: driver.Accepted}}, "op=acquire node=a outcome=granted took=0s"},
-		{redlock.Event{Step: redlock.NodeAnswered, Op: driver.OpAcquire, Late: true, Node: redlock.NodeOutcome{Node: "a", Outcome: driver.Failed, Err: errors.New("ERR\r\n" + strings.Repeat("x", 1000))}},
+		{observe.Event{Step: observe.Retrying, Op: driver.OpAcquire, Delay: time.Second, Err: redlock.ErrTaken}, "op=acquire delay=1s err=held by another"},
+		{observe.Event{Step: observe.Granted, Op: driver.OpAcquire, Validity: time.Second, Token: 7}, "op=acquire validity=1s token=7"},
+		{observe.Event{Step: observe.Joined, Op: driver.OpAcquire, Node: observe.NodeOutcome{Node: "a", Outcome: driver.Accepted}}, "op=acquire node=a outcome=granted took=0s"},
+		{observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Late: true, Node: observe.NodeOutcome{Node: "a", Outcome: driver.Failed, Err: errors.New("ERR\r\n" + strings.Repeat("x", 1000))}},
 			"op=acquire node=a outcome=failed took=0s err=ERR\\r\\n" + strings.Repeat("x", 295) + "… (1005 bytes) late=true"},
 	} {
 		var texts []string
@@ -272,7 +273,7 @@ func TestOutages(t *testing.T) {
 		{0, "a", driver.Refused, true, ""},
 	} {
 		now = now.Add(c.after)
-		news, over := all.answered(redlock.NodeOutcome{Node: c.node, Outcome: c.outcome}, now, time.Second, slog.LevelWarn)
+		news, over := all.answered(observe.NodeOutcome{Node: c.node, Outcome: c.outcome}, now, time.Second, slog.LevelWarn)
 		text := ""
 		if over != nil {
 			text = fmt.Sprintf("%d failures in %v at %v", over.failures, over.last.Sub(over.began), over.level)
@@ -311,7 +312,7 @@ func TestNoValues(t *testing.T) {
 		}
 	})
 	for _, v := range values {
-		if strings.Contains(b.String(), v) || !strings.Contains(b.String(), "value="+redlock.Fingerprint(v)) {
+		if strings.Contains(b.String(), v) || !strings.Contains(b.String(), "value="+observe.Fingerprint(v)) {
 			t.Errorf("%s is shown, or its fingerprint is not", v)
 		}
 	}

@@ -3,10 +3,9 @@
 package calls
 
 import (
+	"redlocksim/redlock/observe"
 	"sync"
 	"time"
-
-	"redlocksim/redlock"
 )
 
 // Call is one acquire, and its lease. The tracker does not touch State, which begins as its zero value.
@@ -27,15 +26,15 @@ type Tracker[T any] struct {
 // Of gives the call that an event belongs to, and nil for one that belongs to none any more. It must be handed every
 // event once; only those of single nodes do not matter to it. What a holder does with a lease that it has lost is a call
 // of its own.
-func (t *Tracker[T]) Of(e redlock.Event) *Call[T] {
+func (t *Tracker[T]) Of(e observe.Event) *Call[T] {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	call := t.calls[e.Call]
 	if call == nil {
 		switch {
-		case e.Step == redlock.Queued && e.Attempt == 0, e.Step == redlock.AttemptStarted && e.Attempt == 1:
+		case e.Step == observe.Queued && e.Attempt == 0, e.Step == observe.AttemptStarted && e.Attempt == 1:
 			call = t.begin(e)
-		case e.Step == redlock.ReleaseStarted, e.Step == redlock.ExtendStarted:
+		case e.Step == observe.ReleaseStarted, e.Step == observe.ExtendStarted:
 			call = t.begin(e)
 			call.granted, call.lost = true, true
 		default:
@@ -43,26 +42,26 @@ func (t *Tracker[T]) Of(e redlock.Event) *Call[T] {
 		}
 	}
 	switch e.Step {
-	case redlock.Granted:
+	case observe.Granted:
 		call.granted = true
-	case redlock.Lost:
+	case observe.Lost:
 		call.lost = true
-	case redlock.ExtendStarted, redlock.ReleaseStarted:
+	case observe.ExtendStarted, observe.ReleaseStarted:
 		call.underWay++
-	case redlock.Extended, redlock.NotExtended:
+	case observe.Extended, observe.NotExtended:
 		call.underWay--
-	case redlock.Released:
+	case observe.Released:
 		call.underWay--
 		call.released = true
 	}
 	// A lease can be lost before its grant is reported, by a timer that does not wait for a caller who was paused.
-	if e.Step == redlock.GaveUp || call.granted && (call.lost || call.released) && call.underWay == 0 {
+	if e.Step == observe.GaveUp || call.granted && (call.lost || call.released) && call.underWay == 0 {
 		delete(t.calls, e.Call)
 	}
 	return call
 }
 
-func (t *Tracker[T]) begin(e redlock.Event) *Call[T] {
+func (t *Tracker[T]) begin(e observe.Event) *Call[T] {
 	call := &Call[T]{Began: time.Now()}
 	if t.calls == nil {
 		t.calls = map[string]*Call[T]{}

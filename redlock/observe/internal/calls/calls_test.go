@@ -1,9 +1,8 @@
 package calls
 
 import (
+	"redlocksim/redlock/observe"
 	"testing"
-
-	"redlocksim/redlock"
 )
 
 // feed hands a tracker the steps of one attempt.
@@ -13,8 +12,8 @@ type feed struct {
 	attempt int
 }
 
-func (f feed) step(s redlock.Step) *Call[int] {
-	return f.Of(redlock.Event{Step: s, Call: f.call, Attempt: f.attempt})
+func (f feed) step(s observe.Step) *Call[int] {
+	return f.Of(observe.Event{Step: s, Call: f.call, Attempt: f.attempt})
 }
 
 // in runs a test with a tracker that must have forgotten everything in the end.
@@ -30,25 +29,25 @@ func in(t *testing.T, test func(tr *Tracker[int])) {
 func TestAttemptsOfOneCall(t *testing.T) {
 	in(t, func(tr *Tracker[int]) {
 		one, other := feed{tr, "v1", 1}, feed{tr, "v2", 1}
-		call := one.step(redlock.AttemptStarted)
-		if call == nil || call.Began.IsZero() || other.step(redlock.AttemptStarted) == call {
+		call := one.step(observe.AttemptStarted)
+		if call == nil || call.Began.IsZero() || other.step(observe.AttemptStarted) == call {
 			t.Errorf("call %+v", call)
 		}
-		for _, s := range []redlock.Step{redlock.Denied, redlock.Retrying} {
+		for _, s := range []observe.Step{observe.Denied, observe.Retrying} {
 			if one.step(s) != call {
 				t.Errorf("%v belongs to another call", s)
 			}
 		}
 		one.attempt++
-		for _, s := range []redlock.Step{redlock.AttemptStarted, redlock.Denied, redlock.GaveUp} {
+		for _, s := range []observe.Step{observe.AttemptStarted, observe.Denied, observe.GaveUp} {
 			if one.step(s) != call {
 				t.Errorf("%v of the second attempt belongs to another call", s)
 			}
 		}
-		if one.step(redlock.NodeAnswered) != nil {
+		if one.step(observe.NodeAnswered) != nil {
 			t.Error("a late answer belongs to a call that is over")
 		}
-		other.step(redlock.GaveUp)
+		other.step(observe.GaveUp)
 	})
 }
 
@@ -56,18 +55,18 @@ func TestAttemptsOfOneCall(t *testing.T) {
 func TestQueuedCall(t *testing.T) {
 	in(t, func(tr *Tracker[int]) {
 		one := feed{tr, "v1", 0}
-		call := one.step(redlock.Queued)
-		if call == nil || one.step(redlock.Yielding) != call {
+		call := one.step(observe.Queued)
+		if call == nil || one.step(observe.Yielding) != call {
 			t.Errorf("call %+v", call)
 		}
 		one.attempt = 1
-		for _, s := range []redlock.Step{redlock.AttemptStarted, redlock.Denied, redlock.Queued, redlock.GaveUp} {
+		for _, s := range []observe.Step{observe.AttemptStarted, observe.Denied, observe.Queued, observe.GaveUp} {
 			if one.step(s) != call {
 				t.Errorf("%v belongs to another call", s)
 			}
 		}
 		other := feed{tr, "v2", 0}
-		if call := other.step(redlock.Queued); call == nil || other.step(redlock.GaveUp) != call {
+		if call := other.step(observe.Queued); call == nil || other.step(observe.GaveUp) != call {
 			t.Error("one that gives up while it waits is another call")
 		}
 	})
@@ -76,22 +75,22 @@ func TestQueuedCall(t *testing.T) {
 // A lease's call lasts until it was lost or released and nothing of it is under way, in whatever order that is reported.
 func TestLeaseEnds(t *testing.T) {
 	const (
-		granted, lost       = redlock.Granted, redlock.Lost
-		extend, notExtended = redlock.ExtendStarted, redlock.NotExtended
-		release, released   = redlock.ReleaseStarted, redlock.Released
+		granted, lost       = observe.Granted, observe.Lost
+		extend, notExtended = observe.ExtendStarted, observe.NotExtended
+		release, released   = observe.ReleaseStarted, observe.Released
 	)
-	for _, steps := range [][]redlock.Step{
+	for _, steps := range [][]observe.Step{
 		{granted, lost},
 		{lost, granted},
 		{granted, release, released},
 		{granted, extend, release, released, notExtended},
 		{granted, extend, lost, notExtended},
 		{granted, release, lost, released},
-		{granted, extend, redlock.Extended, lost},
+		{granted, extend, observe.Extended, lost},
 	} {
 		in(t, func(tr *Tracker[int]) {
 			f := feed{tr, "v", 1}
-			call := f.step(redlock.AttemptStarted)
+			call := f.step(observe.AttemptStarted)
 			for i, s := range steps {
 				if len(tr.calls) != 1 || f.step(s) != call {
 					t.Errorf("%v: step %d is not the call's", steps, i+1)
@@ -108,11 +107,11 @@ func TestLeaseEnds(t *testing.T) {
 func TestReleaseAfterLoss(t *testing.T) {
 	in(t, func(tr *Tracker[int]) {
 		f := feed{tr, "v", 1}
-		lease := f.step(redlock.AttemptStarted)
-		f.step(redlock.Granted)
-		f.step(redlock.Lost)
-		release := f.step(redlock.ReleaseStarted)
-		if release == nil || release == lease || f.step(redlock.Released) != release {
+		lease := f.step(observe.AttemptStarted)
+		f.step(observe.Granted)
+		f.step(observe.Lost)
+		release := f.step(observe.ReleaseStarted)
+		if release == nil || release == lease || f.step(observe.Released) != release {
 			t.Errorf("release %p of lease %p", release, lease)
 		}
 	})

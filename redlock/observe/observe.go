@@ -1,4 +1,9 @@
-package redlock
+// Package observe has the words in which package redlock tells what it does: an [Observer], given to redlock.WithObserver, is
+// told of every [Step] of the algorithm as an [Event].
+//
+// Ready observers are in [redlocksim/redlock/observe/redlockslog] (logs), [redlocksim/redlock/observe/redlockprom] (metrics) and
+// [redlocksim/redlock/observe/redlockotel] (spans).
+package observe
 
 import (
 	"context"
@@ -19,14 +24,14 @@ type Observer interface {
 	Observe(ctx context.Context, e Event)
 }
 
-// Observers is one observer for several: each of them is told of every step, in this order. Nil ones are left out.
-func Observers(all ...Observer) Observer {
-	return observers(slices.DeleteFunc(slices.Clone(all), func(o Observer) bool { return o == nil }))
+// All is one observer for several, each of which is told of every step, in this order. Nil ones are left out.
+func All(all ...Observer) Observer {
+	return several(slices.DeleteFunc(slices.Clone(all), func(o Observer) bool { return o == nil }))
 }
 
-type observers []Observer
+type several []Observer
 
-func (all observers) Observe(ctx context.Context, e Event) {
+func (all several) Observe(ctx context.Context, e Event) {
 	for _, o := range all {
 		o.Observe(ctx, e)
 	}
@@ -107,6 +112,14 @@ func Steps() []Step {
 	return steps
 }
 
+// NodeOutcome is what came of a round on one node.
+type NodeOutcome struct {
+	Node    string
+	Outcome driver.Outcome
+	Err     error         // why, for TimedOut, Refused and Failed
+	Took    time.Duration // from the start of the round (of an acquire, the first) to the answer; zero if Unanswered
+}
+
 // Event is one step. Fields that do not belong to it are zero.
 type Event struct {
 	Step     Step
@@ -130,19 +143,4 @@ type Event struct {
 	Token int64         // TokenRaised and Granted, with fencing
 	Delay time.Duration // Retrying and Yielding
 	Err   error         // QuorumLost, Denied, GaveUp, NotExtended, Released: why; nil for a full success
-}
-
-func (cl *claim) observe(e Event) {
-	if cl.client.observer == nil {
-		return
-	}
-	e.Resource, e.Value, e.Attempt, e.Call = cl.resource(), cl.value, cl.attempt, cl.call
-	cl.client.observer.Observe(cl.ctx, e)
-}
-
-// observe tells of a step for which there is no claim yet.
-func (c *Client) observe(ctx context.Context, e Event) {
-	if c.observer != nil {
-		c.observer.Observe(valuesOf(ctx), e)
-	}
 }

@@ -1,6 +1,7 @@
-package redlock
+package quorum
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -49,9 +50,9 @@ func TestBallot(t *testing.T) {
 		{"bbqq-", 1, false, false, 4},
 	} {
 		b := ballotOf(c.ballot)
-		if b.reached(c.quorum) != c.reached || b.lost(c.quorum) != c.lost || b.replied().len() != c.replied {
+		if b.Reached(c.quorum) != c.reached || b.Lost(c.quorum) != c.lost || b.Replied().Len() != c.replied {
 			t.Errorf("%s with quorum %d: reached %v, lost %v, replied %d; want %v, %v, %d", c.ballot, c.quorum,
-				b.reached(c.quorum), b.lost(c.quorum), b.replied().len(), c.reached, c.lost, c.replied)
+				b.Reached(c.quorum), b.Lost(c.quorum), b.Replied().Len(), c.reached, c.lost, c.replied)
 		}
 	}
 }
@@ -66,7 +67,7 @@ func TestBeatableYet(t *testing.T) {
 		{"b--", 2, true}, {"bb-", 2, true}, {"yb-", 2, true}, {"bnn", 2, false}, {"bn-", 2, true}, {"bqf", 2, false}, {"btr", 2, false},
 		{"bbbb-", 5, true}, {"bbbbn", 5, false},
 	} {
-		if b := ballotOf(c.ballot); b.beatableYet(c.quorum) != c.want {
+		if b := ballotOf(c.ballot); b.BeatableYet(c.quorum) != c.want {
 			t.Errorf("%s with quorum %d: %v", c.ballot, c.quorum, !c.want)
 		}
 	}
@@ -74,11 +75,11 @@ func TestBeatableYet(t *testing.T) {
 
 var letters = map[byte]driver.Outcome{'y': driver.Accepted, 'n': driver.Declined, 't': driver.TimedOut, 'r': driver.Refused, 'f': driver.Failed, 'b': driver.Behind, 'q': driver.Quarantined}
 
-func ballotOf(s string) ballot {
-	b := ballot{asked: allNodes(len(s))}
+func ballotOf(s string) Ballot {
+	b := Ballot{Asked: All(len(s))}
 	for i := range len(s) {
 		if o, ok := letters[s[i]]; ok {
-			b.record(i, o)
+			b.Record(i, o)
 		}
 	}
 	return b
@@ -87,11 +88,11 @@ func ballotOf(s string) ballot {
 // Two sets of nodes of quorum size have a node in common, and one node fewer is not enough for that.
 func TestQuorumsIntersect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, MaxNodes).Draw(t, "n")
+		n := rapid.IntRange(1, Max).Draw(t, "n")
 		q := rapid.IntRange(Majority(n), n).Draw(t, "quorum")
 		one, other := drawNodes(t, n, q, "one"), drawNodes(t, n, q, "other")
-		if one.len() != q || other.len() != q {
-			t.Fatalf("drew %d and %d nodes, not %d", one.len(), other.len(), q)
+		if one.Len() != q || other.Len() != q {
+			t.Fatalf("drew %d and %d nodes, not %d", one.Len(), other.Len(), q)
 		}
 		if one&other == 0 {
 			t.Fatalf("%b and %b of %d nodes are disjoint quorums of %d", one, other, n, q)
@@ -102,14 +103,9 @@ func TestQuorumsIntersect(t *testing.T) {
 	})
 }
 
-func drawNodes(t *rapid.T, n, size int, label string) nodeSet {
-	var indexes []int
-	for i := range n {
-		indexes = append(indexes, i)
-	}
-	var s nodeSet
-	for _, i := range rapid.Permutation(indexes).Draw(t, label)[:size] {
-		s = s.with(i)
+func drawNodes(t *rapid.T, n, size int, label string) (s Set) {
+	for _, i := range rapid.Permutation(slices.Collect(All(n).Each)).Draw(t, label)[:size] {
+		s = s.With(i)
 	}
 	return s
 }
@@ -121,27 +117,27 @@ func TestLostMeansOutOfReach(t *testing.T) {
 		q := rapid.IntRange(Majority(n), n).Draw(t, "quorum")
 		s := rapid.SliceOfN(rapid.SampledFrom([]byte("yntrfbq----")), n, n).Draw(t, "ballot")
 		b := ballotOf(string(s))
-		if b.reached(q) && b.lost(q) {
+		if b.Reached(q) && b.Lost(q) {
 			t.Fatalf("%s is both reached and lost with quorum %d", s, q)
 		}
 		reachable := false
-		pending := b.pending()
-		for vote := range nodeSet(1) << n {
-			if vote.without(pending) == 0 && (b.accepted|vote).len() >= q {
+		pending := b.Pending()
+		for vote := range Set(1) << n {
+			if vote.Without(pending) == 0 && (b.Accepted|vote).Len() >= q {
 				reachable = true
 			}
 		}
-		if b.lost(q) == reachable {
-			t.Fatalf("%s with quorum %d: lost %v, though out of reach is %v", s, q, b.lost(q), !reachable)
+		if b.Lost(q) == reachable {
+			t.Fatalf("%s with quorum %d: lost %v, though out of reach is %v", s, q, b.Lost(q), !reachable)
 		}
 	})
 }
 
 func TestAllNodes(t *testing.T) {
-	for n := 1; n <= MaxNodes; n++ {
-		s := allNodes(n)
-		if s.len() != n || !s.has(n-1) || (n < MaxNodes && s.has(n)) {
-			t.Errorf("allNodes(%d) = %b", n, s)
+	for n := 1; n <= Max; n++ {
+		s := All(n)
+		if s.Len() != n || !s.Has(n-1) || (n < Max && s.Has(n)) {
+			t.Errorf("All(%d) = %b", n, s)
 		}
 	}
 }
