@@ -141,7 +141,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "no-partial-release",
 			Bug:  "partial votes are not released before the retry, and block the client itself", Real: "node-redlock #369",
-			Edits:   []Edit{{"redlock/release.go", "r.awaited = acquire.ballot.Replied()", "r.ballot.asked = 0"}},
+			Edits:   []Edit{{"redlock/release.go", "r.awaited = acquire.ballot.Replied()", "r.ballot.Asked = 0"}},
 			Killers: []string{"13-split-votes"},
 		},
 		{

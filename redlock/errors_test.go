@@ -93,6 +93,9 @@ func TestErrorOfANode(t *testing.T) {
 	if found := (*driver.MaxTTLError)(nil); !errors.As(err, &found) || found != limit {
 		t.Error("the error of the node that failed is not found")
 	}
+	if !errors.Is(err, ErrMaxTTL) || errors.Is(&Error{Nodes: []observe.NodeOutcome{{Outcome: Failed, Err: errScripted}}}, ErrMaxTTL) {
+		t.Error("a restart guard with another MaxTTL, and nothing else, is ErrMaxTTL")
+	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errScripted) {
 		t.Error("a node that is not there is taken for the end of the call")
 	}

@@ -6,60 +6,79 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+
 	"redlocksim/redlock"
-	"redlocksim/redlock/driver"
+	"redlocksim/redlock/goredis"
 )
 
-// The nodes live in this process here; those of a program come from redlocksim/redlock/goredis.
+// These are the programs that most users write. Their servers run in this process; yours have addresses.
 func Example() {
-	nodes := []driver.Node{newMemory("a", 0), newMemory("b", 0), newMemory("c", 0)}
+	nodes, err := goredis.Open(newServers(3)...) // once in a program, as is the client
+	if err != nil {
+		panic(err)
+	}
+	defer nodes.Close()
 	client, err := redlock.New(nodes)
 	if err != nil {
 		panic(err)
 	}
-	ctx := context.Background()
 
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // how long to wait for the lock
+	defer cancel()
 	lease, err := client.Lock(ctx, "invoices/2026-11", 10*time.Second)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println("locked", lease.Resource())
-
-	_, err = client.TryLock(ctx, "invoices/2026-11", 10*time.Second)
-	fmt.Println(errors.Is(err, redlock.ErrTaken), err)
-
-	fmt.Println("extend:", lease.Extend(ctx, 20*time.Second))
-	fmt.Println("unlock:", lease.Unlock(ctx))
-	fmt.Println("the context of the lease:", context.Cause(lease.Context()))
-	fmt.Println("once more:", lease.Unlock(ctx))
+	fmt.Println("work may go on:", lease.Context().Err() == nil)
+	fmt.Println("unlock:", lease.Unlock(context.Background()))
+	fmt.Println("work may go on:", lease.Context().Err() == nil)
 
 	// Output:
 	// locked invoices/2026-11
-	// true redlock: acquire "invoices/2026-11": held by another (a held by another; b held by another; c unanswered)
-	// extend: <nil>
+	// work may go on: true
 	// unlock: <nil>
-	// the context of the lease: lease released
-	// once more: redlock: release "invoices/2026-11": lease released
+	// work may go on: false
 }
 
-// Work of unknown length is done under a lock that is renewed, and that others can take soon after its holder has died. The
-// lock is waited for for 5 s at the most, which does not bound the work.
-func ExampleClient_Hold() {
-	client, err := redlock.New([]driver.Node{newMemory("a", 0), newMemory("b", 0), newMemory("c", 0)})
-	if err != nil {
+// TryLock makes one attempt. The error says why it failed, and what each node answered.
+func ExampleClient_TryLock() {
+	client := newClient()
+	ctx := context.Background()
+	if _, err := client.TryLock(ctx, "invoices/2026-11", 10*time.Second); err != nil {
 		panic(err)
 	}
-	err = client.Hold(context.Background(), "invoices/2026-11", 10*time.Second, redlock.Renewal{Wait: 5 * time.Second, MaxTime: 10 * time.Minute},
-		func(ctx context.Context, lease *redlock.Lease) error {
-			for invoice := range 3 {
-				if ctx.Err() != nil { // the lock is about to be lost
-					return context.Cause(ctx)
-				}
-				fmt.Println("invoice", invoice, "under", lease.Resource())
+
+	_, err := client.TryLock(ctx, "invoices/2026-11", 10*time.Second)
+	fmt.Println("somebody has it:", errors.Is(err, redlock.ErrTaken))
+	if denied := (*redlock.Error)(nil); errors.As(err, &denied) {
+		for _, n := range denied.Nodes {
+			switch n.Outcome {
+			case redlock.TimedOut, redlock.Refused, redlock.Failed:
+				fmt.Println("look after", n.Node, n.Err)
 			}
-			return nil
-		})
-	fmt.Println(err)
+		}
+	}
+
+	// Output:
+	// somebody has it: true
+}
+
+// Hold renews the lease for as long as the work takes. The work's context ends when the lock is lost.
+func ExampleClient_Hold() {
+	client := newClient()
+	work := func(ctx context.Context, lease *redlock.Lease) error {
+		for invoice := range 3 {
+			if ctx.Err() != nil {
+				return context.Cause(ctx) // ErrLost: stop before somebody else begins
+			}
+			fmt.Println("invoice", invoice, "under", lease.Resource())
+		}
+		return nil
+	}
+	limits := redlock.Renewal{Wait: 5 * time.Second, MaxTime: 10 * time.Minute}
+	fmt.Println(client.Hold(context.Background(), "invoices/2026-11", 10*time.Second, limits, work))
 
 	// Output:
 	// invoice 0 under invoices/2026-11
@@ -68,28 +87,77 @@ func ExampleClient_Hold() {
 	// <nil>
 }
 
-// A lock is not taken twice: what is called under it is given the lease.
-func ExampleLease() {
-	client, err := redlock.New([]driver.Node{newMemory("a", 0), newMemory("b", 0), newMemory("c", 0)})
-	if err != nil {
-		panic(err)
-	}
-	ctx := context.Background()
-
+// LockAll takes one lock on several resources, all or none. What is called under it is given the lease: a lock is not taken twice.
+func ExampleClient_LockAll() {
+	client := newClient()
 	debit := func(lease *redlock.Lease, amount int) { fmt.Println("debit", amount, "under", lease.Resource()) }
-	transfer := func(lease *redlock.Lease) {
-		debit(lease, 10)
-		debit(lease, 20)
-	}
 
-	lease, err := client.LockAll(ctx, []string{"account/2", "account/1"}, 10*time.Second)
+	lease, err := client.LockAll(context.Background(), []string{"account/2", "account/1"}, 10*time.Second)
 	if err != nil {
 		panic(err)
 	}
-	defer func() { _ = lease.Unlock(ctx) }()
-	transfer(lease)
+	defer lease.Unlock(context.Background())
+	debit(lease, 10)
+	debit(lease, 20)
 
 	// Output:
 	// debit 10 under account/1, account/2
 	// debit 20 under account/1, account/2
+}
+
+// With fencing, storage can reject what a paused holder writes after the next one.
+func ExampleWithFencing() {
+	client := newClient(redlock.WithFencing(redlock.Fencing{}))
+	var highest int64
+	write := func(what string, token int64) {
+		if token < highest {
+			fmt.Println(what, "rejected")
+			return
+		}
+		highest = token
+		fmt.Println(what, "written")
+	}
+	lock := func() (*redlock.Lease, int64) {
+		lease, err := client.Lock(context.Background(), "ledger", 10*time.Second)
+		if err != nil {
+			panic(err)
+		}
+		token, _ := lease.Token()
+		return lease, token
+	}
+
+	paused, old := lock()
+	_ = paused.Unlock(context.Background()) // or its lease ends
+	_, fresh := lock()
+	write("the second holder's entry", fresh)
+	write("the first holder's late entry", old)
+
+	// Output:
+	// the second holder's entry written
+	// the first holder's late entry rejected
+}
+
+// newClient makes a client over servers of its own.
+func newClient(options ...redlock.Option) *redlock.Client {
+	nodes, err := goredis.Open(newServers(3)...)
+	if err != nil {
+		panic(err)
+	}
+	client, err := redlock.New(nodes, options...)
+	if err != nil {
+		panic(err)
+	}
+	return client
+}
+
+// newServers starts servers that end with the process.
+func newServers(n int) (addresses []string) {
+	for range n {
+		server, err := miniredis.Run()
+		if err != nil {
+			panic(err)
+		}
+		addresses = append(addresses, server.Addr())
+	}
+	return addresses
 }
