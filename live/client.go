@@ -15,6 +15,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/redisproc"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
@@ -140,7 +141,7 @@ func (c *client) begin(r *role) error {
 	}
 	for i, addr := range r.Nodes {
 		rc := goredis.NewClient(&redis.Options{Addr: addr})
-		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), redisproc.Patience)
 		err := rc.Ping(ctx).Err()
 		cancel()
 		if err != nil {

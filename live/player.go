@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"syscall"
 
+	"redlocksim/internal/child"
 	"redlocksim/internal/faketime"
 	"redlocksim/sim"
 )
@@ -49,12 +50,13 @@ func (r *stage) newPlayer(name string, begin order) (*player, error) {
 	cmd := exec.Command(r.command[0], r.command[1:]...)
 	cmd.Stdin, cmd.Stdout = theirIn, theirOut
 	c := &player{name: name, orders: orders, encoder: json.NewEncoder(orders), ready: make(chan error, 1), ended: make(chan struct{})}
-	c.process, err = r.starter.start(cmd)
+	p, err := child.Start(inOwnGroup(cmd))
 	_ = errors.Join(theirIn.Close(), theirOut.Close())
 	if err != nil {
 		_ = errors.Join(orders.Close(), notices.Close())
 		return nil, fmt.Errorf("live: %s: %w", name, err)
 	}
+	c.process = &process{p}
 	go c.listen(r, c.process, notices)
 	c.send(begin)
 	return c, nil
@@ -82,8 +84,8 @@ func (c *player) listen(r *stage, p *process, notices *os.File) {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			<-p.exited
-			fail(fmt.Errorf("live: %s is gone: %v\n%s", c.name, p.cmd.ProcessState, &p.output))
+			<-p.Exited()
+			fail(fmt.Errorf("live: %s is gone: %s\n%s", c.name, p.Status(), p.Output()))
 			return
 		}
 		var n notice
@@ -127,14 +129,14 @@ func (r *stage) noticed(c *player, n notice) {
 
 // crash ends the process for good.
 func (c *player) crash() {
-	c.process.kill()
+	c.process.Kill()
 	c.process, c.running = nil, 0
 }
 
 // close ends the process, if there still is one, and waits until all it had to say was read.
 func (c *player) close() {
 	if c.process != nil {
-		c.process.kill()
+		c.process.Kill()
 	}
 	_ = c.orders.Close()
 	<-c.ended

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/redisproc"
 	"redlocksim/sim"
 )
 
@@ -69,11 +70,11 @@ func (r *stage) addReplicas(ctx context.Context, node string, replicas []string,
 
 // replicasReady waits until all replicas have what their masters have, and are told of what changes.
 func (r *stage) replicasReady(ctx context.Context) error {
-	deadline := time.Now().Add(startTimeout)
+	deadline := time.Now().Add(redisproc.Patience)
 	for _, g := range r.groups {
 		for _, name := range g.replicas {
 			for {
-				info, err := ask(r.server(name).addr, "INFO", "replication")
+				info, err := redisproc.Ask(r.server(name).addr, "INFO", "replication")
 				if err != nil {
 					return err
 				}
@@ -96,7 +97,7 @@ func (s *server) follow() error {
 	if err != nil {
 		return err
 	}
-	if _, err := ask(s.addr, "REPLICAOF", host, port); err != nil {
+	if _, err := redisproc.Ask(s.addr, "REPLICAOF", host, port); err != nil {
 		return fmt.Errorf("live: %s: %w", s.name, err)
 	}
 	return nil
@@ -151,7 +152,7 @@ func (g ground) Promote(node, replica string, clients []string) (faults.Forgotte
 	}
 	lacks, err := g.lacks(to, from)
 	if err == nil {
-		_, err = ask(to.addr, "REPLICAOF", "NO", "ONE")
+		_, err = redisproc.Ask(to.addr, "REPLICAOF", "NO", "ONE")
 	}
 	if err != nil {
 		return faults.Forgotten{}, g.fail(err)

@@ -14,6 +14,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/internal/faketime"
+	"redlocksim/internal/redisproc"
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/scenarios"
@@ -44,7 +45,7 @@ func emptyStage(t testing.TB) *stage {
 // mustAsk asks a server that must answer.
 func (r *stage) mustAsk(t testing.TB, node string, args ...string) string {
 	t.Helper()
-	reply, err := ask(r.server(node).addr, args...)
+	reply, err := redisproc.Ask(r.server(node).addr, args...)
 	if err != nil {
 		t.Fatalf("%s %v: %v", node, args, err)
 	}
@@ -107,7 +108,7 @@ func TestReplicas(t *testing.T) {
 		for _, name := range []string{"M2", "M3", "M4"} {
 			r.soon(t, name, "a", "1")
 			r.soon(t, name, "first", "1")
-			if _, err := ask(r.server(name).addr, "SET", "b", "1"); err == nil || !strings.Contains(err.Error(), "READONLY") {
+			if _, err := redisproc.Ask(r.server(name).addr, "SET", "b", "1"); err == nil || !strings.Contains(err.Error(), "READONLY") {
 				t.Errorf("%s takes a write: %v", name, err)
 			}
 		}
@@ -313,7 +314,7 @@ func TestLead(t *testing.T) {
 			t.Fatal(err)
 		}
 		portOf := func() string {
-			info, err := ask(addr, "INFO", "server")
+			info, err := redisproc.Ask(addr, "INFO", "server")
 			if err != nil {
 				return err.Error()
 			}

@@ -14,6 +14,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
+	"redlocksim/internal/redisproc"
 	"redlocksim/internal/undisturbed"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
@@ -222,10 +223,10 @@ func (r *run) settleDisks(ctx context.Context) error {
 		if x.follows != "" { // it writes down what its master does
 			continue
 		}
-		if _, err := ask(x.addr, "SET", "redlocksim:settled", "1", "PX", "1"); err != nil {
+		if _, err := redisproc.Ask(x.addr, "SET", "redlocksim:settled", "1", "PX", "1"); err != nil {
 			return err
 		}
-		for deadline := time.Now().Add(startTimeout); x.clocks.Syncs() == before; {
+		for deadline := time.Now().Add(redisproc.Patience); x.clocks.Syncs() == before; {
 			if ctx.Err() != nil || time.Now().After(deadline) {
 				return errors.Join(fmt.Errorf("live: %s does not fsync", x.name), context.Cause(ctx))
 			}

@@ -3,11 +3,9 @@
 package live
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -16,17 +14,11 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"redlocksim/faults"
 	"redlocksim/internal/faketime"
+	"redlocksim/internal/redisproc"
 	"redlocksim/sim"
-)
-
-const (
-	startTimeout = 20 * time.Second // generous: the machine may be busy
-	portAttempts = 10
-	askTimeout   = 2 * time.Second
 )
 
 // server is a node: a redis-server process on a loopback port, with a directory of its own.
@@ -35,7 +27,6 @@ type server struct {
 	dir         string
 	addr        string
 	persistence sim.Persistence
-	starter     starter
 	preload     string // the library; empty without, and then the clocks are the machine's
 	clocks      *faketime.Clocks
 	follows     string // the address of the master that it is a replica of; empty for a master
@@ -48,22 +39,12 @@ type server struct {
 	knew    []sim.Record // when it was paused or stopped last, if anybody may ask; the values are digests
 }
 
-// launch starts the server for the first time, on a free port. Between the choice of a port and the server's bind another
-// process may take it: then the server exits, or another process answers, and another port is tried.
+// launch starts the server for the first time, on a free port.
 func (s *server) launch(ctx context.Context) error {
-	var err error
-	for range portAttempts {
-		var l net.Listener
-		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return err
-		}
-		s.addr = l.Addr().String()
-		_ = l.Close()
-		if err = s.start(ctx); err == nil || ctx.Err() != nil {
-			return err
-		}
-	}
-	return err
+	return redisproc.OnFreePort(ctx, func(addr string) error {
+		s.addr = addr
+		return s.start(ctx)
+	})
 }
 
 // start starts the server with what is in its directory, and returns when it answers.
@@ -105,39 +86,12 @@ func (s *server) start(ctx context.Context) error {
 	}
 	s.keeper.close()
 	s.keeper = nil
-	p, err := s.starter.start(cmd)
+	p, err := redisproc.Start(ctx, inOwnGroup(cmd), s.addr)
 	if err != nil {
-		return fmt.Errorf("live: %w", err)
+		return fmt.Errorf("live: %s: %w", s.name, err)
 	}
-	if err := waitReady(ctx, p, s.addr); err != nil {
-		p.kill()
-		return fmt.Errorf("live: redis-server of %s at %s: %w\n%s", s.name, s.addr, err, &p.output)
-	}
-	s.process, s.paused = p, false
+	s.process, s.paused = &process{p}, false
 	return nil
-}
-
-func waitReady(ctx context.Context, p *process, addr string) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	for {
-		info, err := ask(addr, "INFO", "server")
-		if err == nil && !strings.Contains(info, fmt.Sprintf("\r\nprocess_id:%d\r\n", p.cmd.Process.Pid)) {
-			return errors.New("another process answers there")
-		}
-		if err == nil { // unlike INFO, this is answered only when the data is loaded
-			if _, err = ask(addr, "PING"); err == nil {
-				return nil
-			}
-		}
-		select {
-		case <-p.exited:
-			return errors.New("the process exited")
-		case <-ctx.Done():
-			return fmt.Errorf("no answer: %w", errors.Join(err, context.Cause(ctx)))
-		case <-time.After(2 * time.Millisecond):
-		}
-	}
 }
 
 // stop takes the server down and keeps its port: connections to a machine that runs are refused there, those to one
@@ -147,15 +101,12 @@ func (s *server) stop(how faults.Stop) error {
 	s.process = nil
 	if how == faults.ShutDown {
 		p.signal(syscall.SIGCONT)
-		p.signal(syscall.SIGTERM)
-		select {
-		case <-p.exited:
-		case <-time.After(startTimeout):
-			p.kill()
-			return fmt.Errorf("live: %s did not exit within %v of SIGTERM", s.name, startTimeout)
+		if !p.End(syscall.SIGTERM, redisproc.Patience) {
+			p.Kill()
+			return fmt.Errorf("live: %s did not exit within %v of SIGTERM", s.name, redisproc.Patience)
 		}
 	} else {
-		p.kill()
+		p.Kill()
 	}
 	if how == faults.PoweredOff && s.persistence != sim.NoPersistence {
 		logs, err := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.incr.aof"))
@@ -176,7 +127,7 @@ func (s *server) stop(how faults.Stop) error {
 // close ends the server, whatever state it is in.
 func (s *server) close() error {
 	if s.process != nil {
-		s.process.kill()
+		s.process.Kill()
 	}
 	s.keeper.close()
 	return s.clocks.Close()
@@ -206,7 +157,7 @@ func keep(addr string, silently bool) (*keeper, error) {
 			if silently && !k.closed {
 				k.silent = append(k.silent, c)
 			} else {
-				reset(c)
+				redisproc.Reset(c)
 			}
 			k.mu.Unlock()
 		}
@@ -224,53 +175,8 @@ func (k *keeper) close() {
 	defer k.mu.Unlock()
 	k.closed = true
 	for _, c := range k.silent {
-		reset(c)
+		redisproc.Reset(c)
 	}
-}
-
-// reset ends a connection without a trace, so that its port can be bound again at once.
-func reset(c net.Conn) {
-	_ = c.(*net.TCPConn).SetLinger(0)
-	_ = c.Close()
-}
-
-// ask sends a command to a server, on a connection of its own, and returns the reply: a string, or the error that it is.
-func ask(addr string, args ...string) (string, error) {
-	c, err := net.DialTimeout("tcp", addr, askTimeout)
-	if err != nil {
-		return "", err
-	}
-	defer reset(c)
-	if err := c.SetDeadline(time.Now().Add(askTimeout)); err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "*%d\r\n", len(args))
-	for _, a := range args {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
-	}
-	if _, err := io.WriteString(c, b.String()); err != nil {
-		return "", err
-	}
-	r := bufio.NewReader(c)
-	line, err := r.ReadString('\n')
-	if err != nil {
-		return "", err
-	}
-	line = strings.TrimSuffix(line, "\r\n")
-	switch line[0] {
-	case '-':
-		return "", fmt.Errorf("%s was answered with %q", args[0], line)
-	case '$':
-		n, err := strconv.Atoi(line[1:])
-		if err != nil || n < 0 {
-			return "", err
-		}
-		data := make([]byte, n)
-		_, err = io.ReadFull(r, data)
-		return string(data), err
-	}
-	return line[1:], nil
 }
 
 // dump is what the server knows, as it is given out by a script: lines with a key, its value's digest and when it expires
@@ -282,7 +188,7 @@ end
 return table.concat(out, '\n')`
 
 func (s *server) dump() ([]sim.Record, error) {
-	text, err := ask(s.addr, "EVAL", dumpScript, "0")
+	text, err := redisproc.Ask(s.addr, "EVAL", dumpScript, "0")
 	if err != nil {
 		return nil, fmt.Errorf("live: what %s knows: %w", s.name, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
+	"redlocksim/internal/redisproc"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
@@ -183,7 +184,7 @@ func (s *soak) round(ctx context.Context, length time.Duration) error {
 		c.taking++
 		c.send(order{Take: s.roles[0].Locks[i], Within: within})
 	}
-	if err := s.until(ctx, faketime.MachineTime()+int64(within+s.Settings.Lock.TTL+startTimeout), s.isAtRest); err != nil {
+	if err := s.until(ctx, faketime.MachineTime()+int64(within+s.Settings.Lock.TTL+redisproc.Patience), s.isAtRest); err != nil {
 		return err
 	}
 	if !s.isAtRest() {
@@ -240,7 +241,7 @@ func (s *soak) clear(ctx context.Context) error {
 			eternal, passing := lockKeys(known)
 			for _, key := range eternal {
 				s.result.problem(scenarios.Liveness, "%s on %s has no time to live: nobody will ever remove it", key, x.name)
-				if _, err := ask(x.addr, "DEL", key); err != nil {
+				if _, err := redisproc.Ask(x.addr, "DEL", key); err != nil {
 					return err
 				}
 			}
@@ -338,7 +339,7 @@ func (s *soak) leave(ctx context.Context) error {
 	for _, x := range s.servers {
 		connections := 0
 		for deadline := time.Now().Add(leaveTimeout); ; time.Sleep(10 * time.Millisecond) {
-			info, err := ask(x.addr, "INFO", "clients")
+			info, err := redisproc.Ask(x.addr, "INFO", "clients")
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
+	"redlocksim/internal/redisproc"
 	"redlocksim/internal/undisturbed"
 	"redlocksim/sim"
 )
@@ -27,7 +28,6 @@ type stage struct {
 	dir     string
 	work    *workDir // which dir is the path of
 
-	starter starter
 	servers []*server
 	proxies []*proxy
 	clients []*player
@@ -69,7 +69,7 @@ func newStage(speed int, command []string) (*stage, error) {
 		return nil, err
 	}
 	over := make(chan struct{})
-	r := &stage{speed: int64(speed), command: command, dir: dir.path, work: dir, starter: newStarter(), queue: make(chan func()), over: over, pulse: undisturbed.Begin(),
+	r := &stage{speed: int64(speed), command: command, dir: dir.path, work: dir, queue: make(chan func()), over: over, pulse: undisturbed.Begin(),
 		byWall: map[string][]*wallWait{}}
 	r.field = faults.NewField(ground{r})
 	return r, nil
@@ -85,7 +85,7 @@ func (r *stage) addServers(ctx context.Context, names []string, persistence sim.
 		}
 	}
 	for _, name := range names {
-		x := &server{name: name, dir: filepath.Join(r.dir, fmt.Sprintf("node-%d", len(r.servers))), persistence: persistence, starter: r.starter, preload: preload}
+		x := &server{name: name, dir: filepath.Join(r.dir, fmt.Sprintf("node-%d", len(r.servers))), persistence: persistence, preload: preload}
 		if err := os.Mkdir(x.dir, 0o700); err != nil {
 			return err
 		}
@@ -126,8 +126,8 @@ func (r *stage) ready(ctx context.Context, c *player) error {
 	select {
 	case err := <-c.ready:
 		return err
-	case <-time.After(startTimeout):
-		return fmt.Errorf("live: %s did not begin within %v", c.name, startTimeout)
+	case <-time.After(redisproc.Patience):
+		return fmt.Errorf("live: %s did not begin within %v", c.name, redisproc.Patience)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -251,6 +251,5 @@ func (r *stage) close() error {
 	for _, s := range r.servers {
 		errs = append(errs, s.close())
 	}
-	close(r.starter)
 	return errors.Join(append(errs, r.work.remove())...)
 }

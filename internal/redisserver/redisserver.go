@@ -4,32 +4,18 @@
 package redisserver
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
+	"context"
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
-	"strconv"
-	"strings"
+	"redlocksim/internal/child"
+	"redlocksim/internal/redisproc"
 	"syscall"
 	"testing"
-	"time"
-
-	"redlocksim/internal/output"
 )
 
 // RequireEnv is the environment variable that, set to 1, makes a missing redis-server a failure instead of a skip.
 const RequireEnv = "REDLOCKSIM_REQUIRE_REDIS"
-
-const (
-	startTimeout = 20 * time.Second // generous: the machine may be busy
-	stopTimeout  = 20 * time.Second
-	portAttempts = 10
-)
 
 // Server is a redis-server process on a loopback port, without persistence unless the arguments say otherwise. Its
 // methods fail the test they were started for, and are not safe for concurrent use.
@@ -42,7 +28,7 @@ type Server struct {
 	tb   testing.TB
 	env  []string
 	args []string
-	proc *process
+	proc *child.Process
 }
 
 // Start starts a server, waits until it answers, and kills it when the test ends. The arguments are added to the
@@ -72,21 +58,17 @@ func StartIn(tb testing.TB, env []string, args ...string) *Server {
 	s := &Server{tb: tb, Dir: tb.TempDir(), env: env, args: append([]string{program}, args...)}
 	tb.Cleanup(func() {
 		if s.proc != nil {
-			s.proc.end(syscall.SIGKILL)
+			s.proc.Kill()
 		}
 	})
-	// Between the choice of a port and the server's bind another process may take it: then the server exits, or the
-	// answer comes from a process that is not ours, and another port is tried.
-	var err error
-	for range portAttempts {
-		if s.Addr, err = freeAddr(); err == nil {
-			if err = s.launch(); err == nil {
-				return s
-			}
-		}
+	err := redisproc.OnFreePort(context.Background(), func(addr string) error {
+		s.Addr = addr
+		return s.launch()
+	})
+	if err != nil {
+		tb.Fatalf("redisserver: %v", err)
 	}
-	tb.Fatalf("redisserver: %v", err)
-	return nil
+	return s
 }
 
 // Restart starts the server again after Stop or Kill, at the same address and in the same directory.
@@ -130,8 +112,8 @@ func (s *Server) signal(sig syscall.Signal) {
 	if s.proc == nil {
 		s.tb.Fatalf("redisserver: %v: the server does not run", sig)
 	}
-	if err := s.proc.cmd.Process.Signal(sig); err != nil {
-		s.tb.Fatalf("redisserver: %v: %v\n%s", sig, err, &s.proc.output)
+	if err := s.proc.Signal(sig); err != nil {
+		s.tb.Fatalf("redisserver: %v: %v\n%s", sig, err, s.proc.Output())
 	}
 }
 
@@ -142,9 +124,9 @@ func (s *Server) end(sig syscall.Signal) {
 	}
 	p := s.proc
 	s.proc = nil
-	if !p.end(sig) {
-		p.end(syscall.SIGKILL)
-		s.tb.Fatalf("redisserver: the server did not exit within %v of %v", stopTimeout, sig)
+	if !p.End(sig, redisproc.Patience) {
+		p.Kill()
+		s.tb.Fatalf("redisserver: the server did not exit within %v of %v", redisproc.Patience, sig)
 	}
 }
 
@@ -158,114 +140,6 @@ func (s *Server) launch() error {
 	}, s.args[1:]...)
 	cmd := exec.Command(s.args[0], args...)
 	cmd.Env = append(os.Environ(), s.env...)
-	p, err := startProcess(cmd)
-	if err != nil {
-		return err
-	}
-	if err := p.waitReady(s.Addr); err != nil {
-		p.end(syscall.SIGKILL)
-		return fmt.Errorf("redis-server at %s: %w\n%s", s.Addr, err, &p.output)
-	}
-	s.proc = p
-	return nil
-}
-
-// process is one run of the program.
-type process struct {
-	cmd    *exec.Cmd
-	output output.Buffer
-	exited chan struct{}
-}
-
-func startProcess(cmd *exec.Cmd) (*process, error) {
-	p := &process{cmd: cmd, exited: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = &p.output, &p.output
-	cmd.SysProcAttr = dieWithParent()
-	started := make(chan error)
-	go func() {
-		// The signal that dieWithParent asks for is sent when the starting thread ends, so this one is kept.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait()
-			close(p.exited)
-		}
-	}()
-	return p, <-started
-}
-
-// end signals the process, waits for its exit and reports whether it came.
-func (p *process) end(sig syscall.Signal) bool {
-	_ = p.cmd.Process.Signal(sig) // an error means that it has exited
-	select {
-	case <-p.exited:
-		return true
-	case <-time.After(stopTimeout):
-		return false
-	}
-}
-
-func (p *process) waitReady(addr string) error {
-	var err error
-	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); {
-		if err = p.ask(addr); err == nil || errors.Is(err, errOther) {
-			return err
-		}
-		select {
-		case <-p.exited:
-			return errors.New("the process exited")
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-	return fmt.Errorf("no answer within %v: %w", startTimeout, err)
-}
-
-var errOther = errors.New("another process answers there")
-
-// ask sends PING, and INFO to see that the answer is that of this process.
-func (p *process) ask(addr string) error {
-	conn, err := net.DialTimeout("tcp", addr, time.Second)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(time.Second)); err != nil {
-		return err
-	}
-	if _, err := io.WriteString(conn, "*1\r\n$4\r\nPING\r\n*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"); err != nil {
-		return err
-	}
-	r := bufio.NewReader(conn)
-	line, err := r.ReadString('\n')
-	if err != nil {
-		return err
-	}
-	if line != "+PONG\r\n" {
-		return fmt.Errorf("PING was answered with %q", line)
-	}
-	if line, err = r.ReadString('\n'); err != nil {
-		return err
-	}
-	size, err := strconv.Atoi(strings.Trim(line, "$\r\n"))
-	if err != nil {
-		return fmt.Errorf("INFO was answered with %q", line)
-	}
-	info := make([]byte, size)
-	if _, err := io.ReadFull(r, info); err != nil {
-		return err
-	}
-	if !bytes.Contains(info, fmt.Appendf(nil, "\r\nprocess_id:%d\r\n", p.cmd.Process.Pid)) {
-		return errOther
-	}
-	return nil
-}
-
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
+	s.proc, err = redisproc.Start(context.Background(), cmd, s.Addr)
+	return err
 }

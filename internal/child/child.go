@@ -1,0 +1,101 @@
+//go:build unix
+
+// Package child starts processes that do not outlive this one, and keeps what they write for the message of a failure.
+package child
+
+import (
+	"bytes"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Process is a process that was started. Its methods are safe for concurrent use.
+type Process struct {
+	cmd    *exec.Cmd
+	output output
+	exited chan struct{}
+}
+
+// Start starts a process. Its standard error is kept, and its standard output unless cmd says where that goes. On Linux the
+// kernel kills the process when this one ends, however it ends.
+func Start(cmd *exec.Cmd) (*Process, error) {
+	p := &Process{cmd: cmd, exited: make(chan struct{})}
+	cmd.Stderr = &p.output
+	if cmd.Stdout == nil {
+		cmd.Stdout = &p.output
+	}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	dieWithParent(cmd.SysProcAttr)
+	started := make(chan error)
+	go func() {
+		// The kernel ends a child with the thread that started it, so this one is kept as long.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // it is ended by signals
+			close(p.exited)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// PID is the number of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Output is what the process has written so far.
+func (p *Process) Output() string { return p.output.String() }
+
+// Exited is closed when the process has exited.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Status says how the process exited, once it has.
+func (p *Process) Status() string { return p.cmd.ProcessState.String() }
+
+// Signal sends a signal. The error is [os.ErrProcessDone] for a process that has exited.
+func (p *Process) Signal(sig syscall.Signal) error { return p.cmd.Process.Signal(sig) }
+
+// End sends a signal and reports whether the process exited within that time.
+func (p *Process) End(sig syscall.Signal, within time.Duration) bool {
+	_ = p.Signal(sig)
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// Kill ends the process, stopped or not, and waits for its exit.
+func (p *Process) Kill() {
+	_ = p.Signal(syscall.SIGKILL)
+	<-p.exited
+}
+
+// output takes what a process writes while others read it.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}

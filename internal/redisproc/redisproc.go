@@ -1,0 +1,79 @@
+//go:build unix
+
+// Package redisproc starts redis-server processes on loopback ports, and asks them single questions.
+package redisproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"strings"
+	"time"
+
+	"redlocksim/internal/child"
+)
+
+// Patience is how long a process that was started, or told to end, may take. It is generous: the machine may be busy.
+const Patience = 20 * time.Second
+
+const portAttempts = 10
+
+// OnFreePort calls start with the address, host:port, of a port that is free, until it succeeds or ctx ends; ten times at the
+// most. Between the choice of a port and the server's bind another process may take it. Then the server exits, or another
+// process answers, and another port is tried.
+func OnFreePort(ctx context.Context, start func(addr string) error) error {
+	var err error
+	for range portAttempts {
+		var l net.Listener
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return err
+		}
+		addr := l.Addr().String()
+		if err = l.Close(); err != nil {
+			return err
+		}
+		if err = start(addr); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// Start starts a redis-server that listens at addr, and returns when it answers with its data loaded. The error has what it
+// wrote.
+func Start(ctx context.Context, cmd *exec.Cmd, addr string) (*child.Process, error) {
+	p, err := child.Start(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if err := waitReady(ctx, p, addr); err != nil {
+		p.Kill()
+		return nil, fmt.Errorf("redis-server at %s: %w\n%s", addr, err, p.Output())
+	}
+	return p, nil
+}
+
+func waitReady(ctx context.Context, p *child.Process, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	for {
+		info, err := Ask(addr, "INFO", "server")
+		if err == nil && !strings.Contains(info, fmt.Sprintf("\r\nprocess_id:%d\r\n", p.PID())) {
+			return errors.New("another process answers there")
+		}
+		if err == nil { // unlike INFO, this is answered only when the data is loaded
+			if _, err = Ask(addr, "PING"); err == nil {
+				return nil
+			}
+		}
+		select {
+		case <-p.Exited():
+			return errors.New("the process exited")
+		case <-ctx.Done():
+			return fmt.Errorf("no answer: %w", errors.Join(err, context.Cause(ctx)))
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
