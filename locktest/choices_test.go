@@ -8,6 +8,7 @@ import (
 	"redlocksim/faults"
 	_ "redlocksim/internal/nofailfile"
 	"redlocksim/search"
+	"redlocksim/search/experiment"
 )
 
 func TestChoices(t *testing.T) {
@@ -53,7 +54,7 @@ func (calm) For(string, int) faults.Choices { return calm{} }
 func (calm) Below(int64) int64              { return 0 }
 
 func TestTheCalmestExperimentHasNoFaults(t *testing.T) {
-	if kinds := search.Families(search.NewSpace(search.DefaultBase()).Draw(calm{})); len(kinds) > 0 {
+	if kinds := search.Families(experiment.NewSpace(experiment.DefaultBase()).Draw(calm{})); len(kinds) > 0 {
 		t.Errorf("it has %v", kinds)
 	}
 }

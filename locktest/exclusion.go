@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -13,6 +11,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 	"redlocksim/search/shrink"
 )
 
@@ -128,31 +127,13 @@ const shrinkRuns = 3000
 
 // tell makes the experiment as small as it gets and tells of it.
 func (f *failure) tell() (string, error) {
-	s, err := f.happened(f.scenario)
+	own := *f.scenario
+	own.Title, own.Source, own.Explanation = string(f.kind), "locktest", fmt.Sprintf("To be repeated with seed %d.", f.seed)
+	own.Claim, own.Expect.Findings, own.Expect.Reached = scenarios.Unsound, scenarios.Findings{f.kind}, nil
+	v := search.Violation{Scenario: &own, Seed: f.seed, Locker: f.lock, Kind: f.kind}
+	small, err := shrink.Violation(context.Background(), v, shrinkRuns)
 	if err != nil {
 		return "", err
-	}
-	s.Title, s.Source, s.Explanation = string(f.kind), "locktest", fmt.Sprintf("To be repeated with seed %d.", f.seed)
-	s.Claim, s.Expect.Findings, s.Expect.Reached = scenarios.Unsound, scenarios.Findings{f.kind}, nil
-	broken := func(s *scenarios.Scenario) (bool, error) {
-		if !sameLock(s, f.scenario) {
-			return false, nil
-		}
-		r, err := scenarios.Judge(s, f.options())
-		return err == nil && r.Beyond == nil && slices.Contains(r.Findings, f.kind), err
-	}
-	small, _, err := shrink.Shrink(context.Background(), s, broken, shrink.Options{Runs: shrinkRuns})
-	if err != nil {
-		return "", err
-	}
-	// If the runs did not suffice, what is left may end too early for some of it.
-	if small, err = f.happened(small); err != nil {
-		return "", err
-	}
-	if f.lock == nil {
-		if small, err = shrink.Counterexample(small, f.seed); err != nil {
-			return "", err
-		}
 	}
 	small.Name = string(f.kind)
 	r, err := scenarios.Verify(small, f.options())
@@ -174,23 +155,4 @@ func (f *failure) tell() (string, error) {
 	}
 	text := strings.TrimSuffix(b.String(), "\nas expected\n")
 	return fmt.Sprintf("%s\nthe file to keep:\n\n%s", text, file), nil
-}
-
-// happened is a scenario without what did not happen in it, which changes nothing else.
-func (f *failure) happened(s *scenarios.Scenario) (*scenarios.Scenario, error) {
-	out, err := scenarios.Run(s, f.options())
-	if err != nil {
-		return nil, err
-	}
-	own := *s
-	own.Timeline = slices.Clone(s.Timeline)
-	for _, i := range slices.Backward(out.Left) {
-		own.Timeline = slices.Delete(own.Timeline, i, i+1)
-	}
-	return &own, nil
-}
-
-// sameLock says whether a smaller scenario is still about the same lock: what is asked for must not be shrunk away.
-func sameLock(a, b *scenarios.Scenario) bool {
-	return reflect.DeepEqual(a.Lock, b.Lock) && a.Nodes.Persistence == b.Nodes.Persistence && a.Storage == b.Storage
 }

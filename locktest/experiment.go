@@ -10,6 +10,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
+	"redlocksim/search/experiment"
 )
 
 // Experiment is a workload and a plan of faults for the lock of a Setup.
@@ -48,7 +49,7 @@ const runLength = 3
 func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	t.Helper()
 	x := s.read(t)
-	space := search.NewSpace(x.base)
+	space := experiment.NewSpace(x.base)
 	space.Duration, space.Apart = runLength*x.base.Lock.TTL, x.apart
 	told := &told{}
 	return rapid.Custom(func(t *rapid.T) *Experiment {

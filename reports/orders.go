@@ -5,7 +5,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/reach"
-	"redlocksim/search/orders"
+	"redlocksim/search/dpor"
 	"redlocksim/sim"
 )
 
@@ -55,8 +55,8 @@ type OrdersViolation struct {
 }
 
 // NewOrders makes the JSON form.
-func NewOrders(worlds []*orders.World, partial bool) Orders {
-	form := Orders{Tally: orders.Reached(worlds), Worlds: []OrdersWorld{}, Partial: partial}
+func NewOrders(worlds []*dpor.World, partial bool) Orders {
+	form := Orders{Tally: dpor.Reached(worlds), Worlds: []OrdersWorld{}, Partial: partial}
 	for _, w := range worlds {
 		world := OrdersWorld{w.Name, w.Fault, []OrdersLevel{}}
 		for late, r := range w.Levels {

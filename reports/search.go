@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"redlocksim/search"
+	"redlocksim/search/random"
 )
 
 // SearchProgress is a line about a search under way, of whose runs some were made before it was resumed and the others took
 // a while: with the runs a second, how many times faster than real time that is, and the smallest margin.
-func SearchProgress(s *search.Summary, before int, took time.Duration) string {
+func SearchProgress(s *random.Summary, before int, took time.Duration) string {
 	runs := float64(s.Runs-before) / max(took.Seconds(), 1e-9)
 	times := runs * s.Virtual.Seconds() / float64(max(s.Runs, 1))
 	text := fmt.Sprintf("%d runs, %.0f/s, %.0f× real time, %d grants, %d orders", s.Runs, runs, times, s.Grants, s.Orders)
@@ -23,7 +24,7 @@ func SearchProgress(s *search.Summary, before int, took time.Duration) string {
 }
 
 // Search writes what a search has done and found. dir is where the files of its findings are.
-func Search(w io.Writer, s *search.Summary, dir string) error {
+func Search(w io.Writer, s *random.Summary, dir string) error {
 	var b strings.Builder
 	line := func(word, format string, args ...any) {
 		fmt.Fprintf(&b, "%-11s%s\n", word, fmt.Sprintf(format, args...))

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"redlocksim/scenarios"
-	"redlocksim/search"
+	"redlocksim/search/random"
 )
 
 // SearchCases are the findings of a search as cases, each with its story, or one case that says that there are none. dir is
 // where the files of the findings are, seed that of the search, and took how long it was. The error is that of a file that
 // cannot be read, or an internal one.
-func SearchCases(s *search.Summary, dir string, seed uint64, took time.Duration) ([]Case, error) {
+func SearchCases(s *random.Summary, dir string, seed uint64, took time.Duration) ([]Case, error) {
 	if len(s.Findings) == 0 {
 		name := fmt.Sprintf("no violation in %d runs", s.Runs)
 		return []Case{{Name: name, Title: name, Tier: string(scenarios.Model), Seed: seed, Expected: scenarios.Safe, Verdict: scenarios.Safe, Took: took}}, nil

@@ -11,12 +11,13 @@ import (
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/search/random"
 )
 
 // A finding is a case that failed, whether the search has its scenario still or has it in a file, and no finding is one that
 // passed.
 func TestSearchCases(t *testing.T) {
-	none, err := reports.SearchCases(&search.Summary{Runs: 40}, "", 3, time.Second)
+	none, err := reports.SearchCases(&random.Summary{Runs: 40}, "", 3, time.Second)
 	if err != nil || len(none) != 1 || !none[0].OK() || none[0].Name != "no violation in 40 runs" || none[0].Took != time.Second {
 		t.Errorf("%+v, %v", none, err)
 	}
@@ -38,7 +39,7 @@ func TestSearchCases(t *testing.T) {
 	found := search.Finding{Kind: checker.LeaseOverlap, Families: []string{"clock-step"}, Faults: 1, Seed: 0, File: "found.yaml"}
 	kept := found
 	kept.Scenario = s
-	cases, err := reports.SearchCases(&search.Summary{Runs: 40, Findings: []search.Finding{kept, found}}, dir, 3, time.Second)
+	cases, err := reports.SearchCases(&random.Summary{Runs: 40, Findings: []search.Finding{kept, found}}, dir, 3, time.Second)
 	if err != nil || len(cases) != 2 {
 		t.Fatalf("%+v, %v", cases, err)
 	}
@@ -52,7 +53,7 @@ func TestSearchCases(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "found.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reports.SearchCases(&search.Summary{Findings: []search.Finding{found}}, dir, 3, 0); err == nil {
+	if _, err := reports.SearchCases(&random.Summary{Findings: []search.Finding{found}}, dir, 3, 0); err == nil {
 		t.Error("a finding whose file is gone is passed over")
 	}
 }

@@ -13,10 +13,10 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
-	"redlocksim/search"
+	"redlocksim/search/experiment"
 )
 
-func init() { scenarios.Drawn = search.Anything }
+func init() { scenarios.Drawn = experiment.Arbitrary }
 
 // seeds is how many seeds a test goes through.
 func seeds(full, short int) uint64 {
@@ -83,7 +83,7 @@ func judgeOnAllTiers(t *testing.T, s *scenarios.Scenario, seed uint64) {
 
 // hashes runs a random experiment and gives its hashes.
 func hashes(seed uint64) (string, error) {
-	out, err := scenarios.Run(search.Anything(seed), scenarios.Options{Seed: seed})
+	out, err := scenarios.Run(experiment.Arbitrary(seed), scenarios.Options{Seed: seed})
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func TestTiersAgreeOnRandomExperiments(t *testing.T) {
 	each(int(seeds(100, 10)), func(seed int) {
 		var results [2]*scenarios.Outcome
 		for i, tier := range scenarios.Tiers() {
-			out, err := scenarios.Run(search.Anything(uint64(seed)), scenarios.Options{Tier: tier, Seed: uint64(seed)})
+			out, err := scenarios.Run(experiment.Arbitrary(uint64(seed)), scenarios.Options{Tier: tier, Seed: uint64(seed)})
 			if err != nil {
 				t.Error(err)
 				return
@@ -173,7 +173,7 @@ func TestCheckersAgreeOnRandomExperiments(t *testing.T) {
 	count := seeds(500, 50)
 	found := map[checker.Kind]int{}
 	for seed := range count {
-		s := search.Anything(seed)
+		s := experiment.Arbitrary(seed)
 		out, err := scenarios.Run(s, scenarios.Options{Seed: seed})
 		if err != nil {
 			t.Fatal(err)

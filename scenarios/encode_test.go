@@ -18,7 +18,7 @@ import (
 	"redlocksim/sim"
 )
 
-// Drawn draws random experiments. Package search sets it, which this package cannot import.
+// Drawn draws random experiments. Package search/experiment sets it, which this package cannot import.
 var Drawn func(seed uint64) *Scenario
 
 // differ names the first place where two values differ; empty if there is none. Equal numbers may be written

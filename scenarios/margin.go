@@ -9,7 +9,7 @@ import (
 	"redlocksim/sim"
 )
 
-// Margin is the narrowest escape of a run: of all leases that ran out by their clients' clocks, the one for which a
+// Margin is the nearest miss of a run: of all leases that ran out by their clients' clocks, the one for which a
 // quorum of nodes was free again the soonest.
 type Margin struct {
 	// Grant is the lease, and Client its holder.

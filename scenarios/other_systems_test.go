@@ -8,7 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/search"
+	"redlocksim/search/experiment"
 	"redlocksim/sim"
 )
 
@@ -46,7 +46,7 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			grants, injected := 0, 0
 			for seed := range seeds(300, 30) {
-				s := search.Anything(seed)
+				s := experiment.Arbitrary(seed)
 				without(s, taking("clock-rate", "suspend")...)
 				s.Lock.Clock.ClockKind = sim.Monotonic
 				system.prepare(s)

@@ -13,7 +13,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/schema"
-	"redlocksim/search"
+	"redlocksim/search/experiment"
 )
 
 // compiled is a schema as another implementation of JSON Schema reads it.
@@ -106,11 +106,11 @@ func TestDrawnScenariosFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	space := search.NewSpace(base)
+	space := experiment.NewSpace(base)
 	space.Beyond = true
 	kinds := map[string]bool{}
 	for seed := range uint64(300) {
-		drawn := search.Candidate{Seed: seed}.Scenario(space)
+		drawn := experiment.Candidate{Seed: seed}.Scenario(space)
 		text, err := drawn.Encode()
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,8 @@
-// Package search looks for schedules that nobody wrote down: it draws experiments at random from a Space of settings and
-// assumptions, runs them on tier model, keeps going where the lock escaped most narrowly, and shrinks what it finds.
+// Package search is what all searches for a schedule that breaks the lock share: running and judging an experiment ([Try]), which
+// violation to keep while an experiment changes ([Violation]), the ways to break the lock that are known ([Findings]), the kinds
+// of faults that made a difference ([Effects]), and the directory that a search writes to ([OpenDir]).
 //
-// A search is a sequence of generations. What a generation consists of is a pure function of the results of those before
-// it, so that neither the number of workers nor an interruption changes what is found.
+// The searches stand side by side. Package random draws experiments and concentrates on near misses, systematic injects every
+// fault at every step of a run, and dpor explores all orders of messages in small worlds. Random and systematic hand what they
+// find to package shrink. Package experiment draws and mutates random experiments, for sweeps and property tests too.
 package search

@@ -1,3 +1,3 @@
-package search_test
+package search
 
 import _ "redlocksim/internal/manyruns"

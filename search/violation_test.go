@@ -1,8 +1,6 @@
 package search
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -17,54 +15,6 @@ func parsed(t *testing.T, text string) *scenarios.Scenario {
 		t.Fatal(err)
 	}
 	return found[0]
-}
-
-// jump is a node whose clock jumps by just too much, with an item that never comes to pass.
-func jump(t *testing.T, budget string) *scenarios.Scenario {
-	return parsed(t, fmt.Sprintf(`
-clients: [client-1, client-2]
-nodes: {names: [A, B, C]}
-lock: {drift: {factor: 1.00%%}}
-budget: {clock-step: %s}
-duration: 30s
-timeline:
-  - {at: 0s, fault: {partition: {clients: [client-1], nodes: [C], direction: requests}}}
-  - {at: 0s, client: client-1, do: [try-lock, hold: 8s, unlock]}
-  - {at: 1s, fault: {clock-step: {process: B, by: 8950ms}}}
-  - {at: 1500ms, client: client-2, do: [try-lock, hold: 1s, unlock]}
-  - {after: {client: client-2, event: acquire-done, nth: 9}, fault: {pause: {process: client-1, for: 1s}}}
-`, budget))
-}
-
-// What is within the budget stays there: 9 s is a rounder number than 8.95 s and worse, and no more than the budget if that
-// is 10 s. What is beyond it may be shrunk to what is not.
-func TestShrinkStaysWithinTheBudget(t *testing.T) {
-	for _, c := range []struct {
-		budget       string
-		beyond, want bool
-	}{{"8950ms", false, false}, {"10s", false, false}, {"1s", true, true}, {"10s", true, false}} {
-		s := jump(t, c.budget)
-		items := len(s.Timeline)
-		f, done, err := Violation{Scenario: s, Kind: checker.LeaseOverlap, Beyond: c.beyond}.Shrink(t.Context(), 400)
-		if err != nil || !done || f.Beyond != c.want || f.Faults != 2 || f.Kind != checker.LeaseOverlap || !slices.Equal(f.Families, []string{"clock-step-of-node", "partition"}) {
-			t.Errorf("budget %s, beyond is %v: %v, done is %v, %+v", c.budget, c.beyond, err, done, f)
-		}
-		if len(s.Timeline) != items {
-			t.Error("the scenario has changed")
-		}
-	}
-	// Nothing is left to the passes of shrinking: what was not injected is taken out before.
-	if f, done, err := (Violation{Scenario: jump(t, "10s"), Kind: checker.LeaseOverlap}).Shrink(t.Context(), 1); err != nil || !done || f.Faults != 2 {
-		t.Errorf("with a single run: %v, done is %v, %+v", err, done, f)
-	}
-}
-
-func TestShrinkIsInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(fmt.Errorf("enough"))
-	if f, done, err := (Violation{Scenario: jump(t, "10s"), Kind: checker.LeaseOverlap}).Shrink(ctx, 400); err != nil || done {
-		t.Errorf("%v, done is %v, %+v", err, done, f)
-	}
 }
 
 // A run in which one process contends with itself shows nothing, whatever it violates.
@@ -83,8 +33,8 @@ timeline:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Contains(r.Findings, checker.LeaseOverlap) || !slices.Equal(Violations(r), want) {
-			t.Errorf("%v in a run that shows %v", Violations(r), r.Findings)
+		if !slices.Contains(r.Findings, checker.LeaseOverlap) || !slices.Equal(Violations(r.Report), want) {
+			t.Errorf("%v in a run that shows %v", Violations(r.Report), r.Findings)
 		}
 	}
 }

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/search/experiment"
 	"redlocksim/sim"
 )
 
@@ -139,16 +140,17 @@ func (s *Spec) cell(ctx context.Context, at []Setting) (Cell, error) {
 		}
 		m.add(out.Result)
 		for _, r := range out.Runs {
-			seen.add(at, number, r)
+			run := r.Reached()
+			seen.add(at, number, r.Scenario, r.Seed, reach.Of(run), run)
 			number++
 		}
 	}
 	if s.Random > 0 {
 		// What a schedule contrives says nothing about ordinary costs.
 		m = meter{}
-		if c.Random, err = s.sample(ctx, settings, func(i int, r *scenarios.Result) {
+		if c.Random, err = s.sample(ctx, settings, func(i int, t *search.Trial, r *scenarios.Result) {
 			m.add(r)
-			seen.add(at, number+i, r)
+			seen.add(at, number+i, r.Scenario, r.Seed, t.Reached, t.Run)
 		}); err != nil {
 			return c, err
 		}
@@ -169,8 +171,8 @@ func (s *Spec) settings(at []Setting) (*Settings, error) {
 
 // sample makes random experiments. They are drawn from the same seeds at every point, so that neighbours differ by their
 // settings and by nothing else. add takes in each of them, whose history does not last.
-func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *scenarios.Result)) (*Sample, error) {
-	space := search.NewSpace(settings.Scenario.Settings())
+func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *search.Trial, *scenarios.Result)) (*Sample, error) {
+	space := experiment.NewSpace(settings.Scenario.Settings())
 	sample := Sample{Runs: s.Random}
 	var buffer history.History
 	for i := range s.Random {
@@ -179,16 +181,15 @@ func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *sc
 		}
 		c := faults.Drawn{Key: sim.Key(0).WithString("sweep").With(s.Seed)}.For("run", i)
 		seed := uint64(c.For("seed", 0).Below(1 << 53))
-		r, err := scenarios.Judge(space.Draw(c), scenarios.Options{Seed: seed, Buffer: buffer})
+		t, r, err := search.Try(space.Draw(c), scenarios.Options{Seed: seed}, &buffer)
 		if err != nil {
 			return nil, err
 		}
-		buffer = r.History
-		add(i, r)
-		if r.Report.NotTested() != "" {
+		add(i, &t, r)
+		if t.NotTested {
 			sample.NotTested++
 		}
-		if r.Beyond == nil && slices.ContainsFunc(r.Findings, checker.Kind.Violation) {
+		if t.Within() {
 			if sample.Violations++; sample.First == nil {
 				sample.First = &seed
 			}

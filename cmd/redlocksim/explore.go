@@ -19,11 +19,13 @@ import (
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/search/experiment"
+	"redlocksim/search/random"
 )
 
 func newExplore() *cobra.Command {
-	var o search.Options
-	var space search.Space
+	var o random.Options
+	var space experiment.Space
 	var beyond bool
 	var shard, jsonPath string
 	var files ciFiles
@@ -103,7 +105,7 @@ as not tested.
 			if asked == allOrders {
 				return runOrders(cmd, &to, base, so)
 			}
-			space = search.NewSpace(base)
+			space = experiment.NewSpace(base)
 			space.Beyond, space.Clients, space.Duration = beyond, clients, duration
 			if err := checkSpace(&o, shard); err != nil {
 				return err
@@ -113,7 +115,7 @@ as not tested.
 			defer stop()
 			start, before, after := time.Now(), -1, 0
 			bar := progress(cmd.ErrOrStderr(), o.Runs/max(o.Shards, 1))
-			o.Progress = func(s *search.Summary) {
+			o.Progress = func(s *random.Summary) {
 				if before < 0 {
 					before = max(0, s.Runs-o.Generation)
 				}
@@ -123,7 +125,7 @@ as not tested.
 					_ = bar.Set(s.Runs) // it is only a picture
 				}
 			}
-			summary, err := search.Explore(ctx, space, o)
+			summary, err := random.Explore(ctx, space, o)
 			if bar != nil {
 				_ = bar.Clear()
 			}
@@ -155,7 +157,7 @@ as not tested.
 	f.StringVar(&shard, "shard", "", "do only this part of the runs, as in 2/8")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of the whole search")
 	f.IntVar(&o.Jobs, "jobs", 0, "number of parallel runs (default one per core); does not change the findings")
-	f.IntVar(&o.Generation, "generation", search.DefaultGeneration, "choose new near misses to start from after this many runs")
+	f.IntVar(&o.Generation, "generation", random.DefaultGeneration, "choose new near misses to start from after this many runs")
 	f.BoolVar(&o.Blind, "blind", false, "draw every experiment afresh, ignoring near misses")
 	f.IntVar(&clients, "clients", 3, "maximum number of clients, at least 2")
 	f.DurationVar(&duration, "duration", 30*time.Second, "length of a run in virtual time")
@@ -171,9 +173,9 @@ as not tested.
 	return cmd
 }
 
-// random, bySystem and allOrders are the searches that explore makes, by the flag that asks for each.
+// atRandom, bySystem and allOrders are the searches that explore makes, by the flag that asks for each.
 const (
-	random    = ""
+	atRandom  = ""
 	bySystem  = "systematic"
 	allOrders = "orders"
 )
@@ -183,21 +185,21 @@ var searchFlags = []struct {
 	name string
 	with []string
 }{
-	{"seeds", []string{random}},
-	{"for", []string{random}},
-	{"resume", []string{random}},
-	{"shard", []string{random}},
-	{"generation", []string{random}},
-	{"blind", []string{random}},
-	{"clients", []string{random}},
-	{"duration", []string{random}},
-	{"json", []string{random, bySystem, allOrders}},
-	{"strict", []string{random, bySystem, allOrders}},
-	{"junit", []string{random}},
-	{"markdown", []string{random}},
-	{"beyond", []string{random, bySystem}},
-	{"dir", []string{random, bySystem}},
-	{"seed", []string{random, bySystem}},
+	{"seeds", []string{atRandom}},
+	{"for", []string{atRandom}},
+	{"resume", []string{atRandom}},
+	{"shard", []string{atRandom}},
+	{"generation", []string{atRandom}},
+	{"blind", []string{atRandom}},
+	{"clients", []string{atRandom}},
+	{"duration", []string{atRandom}},
+	{"json", []string{atRandom, bySystem, allOrders}},
+	{"strict", []string{atRandom, bySystem, allOrders}},
+	{"junit", []string{atRandom}},
+	{"markdown", []string{atRandom}},
+	{"beyond", []string{atRandom, bySystem}},
+	{"dir", []string{atRandom, bySystem}},
+	{"seed", []string{atRandom, bySystem}},
 	{"depth", []string{bySystem}},
 	{"limit", []string{bySystem, allOrders}},
 	{"late", []string{allOrders}},
@@ -205,10 +207,10 @@ var searchFlags = []struct {
 
 // searchOf is the search that flags ask for. It is an error if one is given that this search would not look at.
 func searchOf(cmd *cobra.Command) (string, error) {
-	asked := random
+	asked := atRandom
 	for _, name := range []string{bySystem, allOrders} {
 		if on, _ := cmd.Flags().GetBool(name); on { // there is such a flag
-			if asked != random {
+			if asked != atRandom {
 				return "", &failure{exitUsage, fmt.Errorf("--%s and --%s: only one of them can be given", asked, name)}
 			}
 			asked = name
@@ -217,7 +219,7 @@ func searchOf(cmd *cobra.Command) (string, error) {
 	for _, f := range searchFlags {
 		switch {
 		case !cmd.Flags().Changed(f.name) || slices.Contains(f.with, asked):
-		case asked == random:
+		case asked == atRandom:
 			return "", &failure{exitUsage, fmt.Errorf("--%s: only with --%s", f.name, strings.Join(f.with, " or --"))}
 		default:
 			return "", &failure{exitUsage, fmt.Errorf("--%s and --%s: only one of them can be given", f.name, asked)}
@@ -267,7 +269,7 @@ var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 // baseOf is the settings that a search starts from.
 func baseOf(args []string) (*scenarios.Scenario, error) {
 	if len(args) == 0 {
-		return search.DefaultBase(), nil
+		return experiment.DefaultBase(), nil
 	}
 	if _, err := os.Stat(args[0]); err == nil {
 		base, err := scenarios.LoadSettings(args[0])
@@ -286,7 +288,7 @@ func baseOf(args []string) (*scenarios.Scenario, error) {
 // maxSearchClients bounds the clients of an experiment.
 const maxSearchClients = 20
 
-func checkSpace(o *search.Options, shard string) error {
+func checkSpace(o *random.Options, shard string) error {
 	usage := func(format string, args ...any) error {
 		return &failure{exitUsage, fmt.Errorf(format, args...)}
 	}
@@ -327,7 +329,7 @@ func progress(w io.Writer, runs int) *progressbar.ProgressBar {
 }
 
 // writeSearch writes what a search found: pages beside the files of the findings, reports, and for people.
-func writeSearch(cmd *cobra.Command, to *sink, s *search.Summary, o search.Options, took time.Duration, jsonPath string, files *ciFiles) error {
+func writeSearch(cmd *cobra.Command, to *sink, s *random.Summary, o random.Options, took time.Duration, jsonPath string, files *ciFiles) error {
 	if err := drawFindings(to, s.Findings, o.Dir); err != nil {
 		return err
 	}
@@ -353,7 +355,7 @@ func writeSearch(cmd *cobra.Command, to *sink, s *search.Summary, o search.Optio
 }
 
 // searchVerdict is how the command ends.
-func searchVerdict(cmd *cobra.Command, s *search.Summary, strict bool, err error) error {
+func searchVerdict(cmd *cobra.Command, s *random.Summary, strict bool, err error) error {
 	if err != nil {
 		return searchError(err)
 	}
@@ -372,7 +374,7 @@ func searchError(err error) error {
 		return err
 	case errors.As(err, new(*outfile.Refusal)), errors.As(err, new(*outfile.WriteError)):
 		return cannotWrite("--dir", err)
-	case errors.Is(err, search.ErrState):
+	case errors.Is(err, search.ErrDir):
 		return &failure{exitUsage, err}
 	}
 	return wrap(err)
@@ -399,11 +401,11 @@ shard that has finished its runs. The findings are copied to a new directory.
 				return err
 			}
 			start := time.Now()
-			summary, err := search.Merge(dir, to.Rules, args...)
+			summary, err := random.Merge(dir, to.Rules, args...)
 			if err != nil {
 				return searchError(err)
 			}
-			o := search.Options{Dir: dir}
+			o := random.Options{Dir: dir}
 			return searchVerdict(cmd, summary, strict, writeSearch(cmd, &to, summary, o, time.Since(start), jsonPath, &files))
 		},
 	}

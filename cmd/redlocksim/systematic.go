@@ -16,7 +16,7 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
-	"redlocksim/search/orders"
+	"redlocksim/search/dpor"
 	"redlocksim/search/systematic"
 )
 
@@ -149,8 +149,8 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 	ctx, stop := untilInterrupted(cmd)
 	defer stop()
 	start := time.Now()
-	worlds := orders.Worlds(base)
-	if err := orders.Search(ctx, worlds, o.late, o.runs, o.jobs); err != nil {
+	worlds := dpor.Worlds(base)
+	if err := dpor.Search(ctx, worlds, o.late, o.runs, o.jobs); err != nil {
 		return wrap(err)
 	}
 	runs, violations, tested := 0, 0, 0
@@ -193,7 +193,7 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 }
 
 // describe says what of a small world was gone through.
-func describe(w io.Writer, world *orders.World) {
+func describe(w io.Writer, world *dpor.World) {
 	fmt.Fprintf(w, "%s, %s\n", world.Name, world.Fault)
 	for late, r := range world.Levels {
 		what := "no message is late"
@@ -212,7 +212,7 @@ func describe(w io.Writer, world *orders.World) {
 		if r.NotTested > 0 {
 			fmt.Fprintf(w, "    %d not tested: nobody was granted the lock\n", r.NotTested)
 		}
-		if world.Fault != orders.NoFault && r.Runs > 0 && r.Injected == 0 {
+		if world.Fault != dpor.NoFault && r.Runs > 0 && r.Injected == 0 {
 			fmt.Fprintln(w, "    not tested with the fault: it was never injected")
 		}
 	}
@@ -226,7 +226,7 @@ func times(n int) string {
 }
 
 // tell tells the first order that violates something.
-func tell(w io.Writer, world *orders.World) {
+func tell(w io.Writer, world *dpor.World) {
 	fmt.Fprintf(w, "\n%s, %s: %v\n\n", world.Name, world.Fault, scenarios.Findings(world.Last().First.Kinds))
 	for _, line := range reports.Story(world.Last().First.History) {
 		fmt.Fprintln(w, line)

@@ -11,7 +11,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/search"
-	"redlocksim/search/orders"
+	"redlocksim/search/dpor"
 	"redlocksim/search/systematic"
 )
 
@@ -120,9 +120,9 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 	if code != exitNotTested || !strings.Contains(out, "5 not tested: nobody was granted the lock\n") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
-	for fault, want := range map[string]bool{orders.NoFault: false, "kill": true} {
+	for fault, want := range map[string]bool{dpor.NoFault: false, "kill": true} {
 		var b bytes.Buffer
-		describe(&b, &orders.World{Name: "a world", Fault: fault, Levels: []*orders.Result{{Runs: 3}}})
+		describe(&b, &dpor.World{Name: "a world", Fault: fault, Levels: []*dpor.Result{{Runs: 3}}})
 		if strings.Contains(b.String(), "not tested with the fault: it was never injected\n") != want {
 			t.Errorf("%s: %s", fault, &b)
 		}
@@ -142,7 +142,7 @@ func TestPlacementsVerdict(t *testing.T) {
 		"found anyway":   {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Idle: 9}}, Unshrunk: 1}, nil, exitSafety},
 		"a finding":      {systematic.Summary{Findings: make([]search.Finding, 1)}, nil, exitSafety},
 		"no time for it": {systematic.Summary{Unshrunk: 1}, nil, exitSafety},
-		"no directory":   {systematic.Summary{}, search.ErrState, exitUsage},
+		"no directory":   {systematic.Summary{}, search.ErrDir, exitUsage},
 		"an error":       {systematic.Summary{Unshrunk: 1}, errors.New("x"), exitInternal},
 	} {
 		if _, code := asked(func(cmd *cobra.Command) error { return placementsVerdict(cmd, &c.s, false, c.err) }); code != c.want {

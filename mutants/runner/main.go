@@ -21,7 +21,8 @@ import (
 	"redlocksim/internal/exitcode"
 	_ "redlocksim/internal/manyruns"
 	"redlocksim/scenarios"
-	"redlocksim/search"
+	"redlocksim/search/experiment"
+	"redlocksim/search/random"
 )
 
 // misused is no code of the project and none that Go exits with: what is run is not what a mutant brings about.
@@ -63,7 +64,7 @@ func find(number string) {
 	if err := errors.Join(err, readErr, parseErr); err != nil {
 		fail(misused, err)
 	}
-	hit, err := search.First(context.Background(), search.NewSpace(base), 0, runs)
+	hit, err := random.First(context.Background(), experiment.NewSpace(base), 0, runs)
 	if err != nil {
 		failed(err)
 	}

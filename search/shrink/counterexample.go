@@ -12,19 +12,19 @@ import (
 	"redlocksim/scenarios"
 )
 
-// ErrNotConfirmed is what the error of Counterexample matches where the tiers do not show the same finding.
-var ErrNotConfirmed = errors.New("shrink: not confirmed on all tiers")
+// errNotConfirmed is what the error of Counterexample matches where the tiers do not show the same finding.
+var errNotConfirmed = errors.New("shrink: not confirmed on all tiers")
 
-// Counterexample is a scenario that shows a finding with the seed, as an ordinary scenario file says it: with
+// counterexample is a scenario that shows a finding with the seed, as an ordinary scenario file says it: with
 // a title, what happens, and the verdict that it has. It is run on all tiers, which must show the same history, and
 // verified on each: running the file with the seed is as expected.
 //
 // Its claim follows from the budget. A violation by faults that exceed the budget is a counterexample to a protocol that
 // holds within it. A violation within the budget refutes that the protocol holds, so that the file claims unsound.
 //
-// The error matches ErrNotConfirmed if a tier does not show the finding, or another history; any other is an internal one,
+// The error matches errNotConfirmed if a tier does not show the finding, or another history; any other is an internal one,
 // or says what a file cannot say.
-func Counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, error) {
+func counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, error) {
 	c := *s
 	c.Expect, c.Live = scenarios.Expect{}, scenarios.OnLive{}
 	var r *scenarios.Result
@@ -34,9 +34,9 @@ func Counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, er
 		case err != nil:
 			return nil, err
 		case len(got.Findings) == 0 && len(got.Leaks) == 0:
-			return nil, fmt.Errorf("%w: %s, seed %d: tier %s finds nothing", ErrNotConfirmed, s.Name, seed, tier)
+			return nil, fmt.Errorf("%w: %s, seed %d: tier %s finds nothing", errNotConfirmed, s.Name, seed, tier)
 		case r != nil && r.HistoryHash != got.HistoryHash:
-			return nil, fmt.Errorf("%w: %s, seed %d: the history is not the same on %s and %s: %s", ErrNotConfirmed, s.Name, seed, r.Tier, tier, scenarios.FirstDifference(r.History, got.History))
+			return nil, fmt.Errorf("%w: %s, seed %d: the history is not the same on %s and %s: %s", errNotConfirmed, s.Name, seed, r.Tier, tier, scenarios.FirstDifference(r.History, got.History))
 		case r == nil:
 			r = got
 		}
@@ -51,7 +51,7 @@ func Counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, er
 			return nil, err
 		}
 		if !got.OK() {
-			return nil, fmt.Errorf("%w: %s, seed %d, tier %s: %s", ErrNotConfirmed, s.Name, seed, tier, got.Problems[0].Text)
+			return nil, fmt.Errorf("%w: %s, seed %d, tier %s: %s", errNotConfirmed, s.Name, seed, tier, got.Problems[0].Text)
 		}
 	}
 	return &c, nil

@@ -1,17 +1,12 @@
-package shrink_test
+package shrink
 
 import (
-	"encoding/json"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"redlocksim/scenarios"
-	"redlocksim/search/shrink"
 )
 
 func catalogue(t *testing.T, name string) *scenarios.Scenario {
@@ -41,7 +36,7 @@ func TestClaims(t *testing.T) {
 		s := *catalogue(t, test.scenario)
 		for _, claim := range []scenarios.Claim{scenarios.Holds, scenarios.Unsound} {
 			s.Claim = claim
-			c, err := shrink.Counterexample(&s, 0)
+			c, err := counterexample(&s, 0)
 			if err != nil {
 				t.Errorf("%s: %v", test.scenario, err)
 				continue
@@ -59,7 +54,7 @@ func TestClaims(t *testing.T) {
 }
 
 func TestWhatIsNoCounterexample(t *testing.T) {
-	if _, err := shrink.Counterexample(catalogue(t, "09-contention"), 0); !errors.Is(err, shrink.ErrNotConfirmed) {
+	if _, err := counterexample(catalogue(t, "09-contention"), 0); !errors.Is(err, errNotConfirmed) {
 		t.Errorf("a safe scenario: %v", err)
 	}
 	// A fault that is not injected is not part of what happened.
@@ -68,55 +63,7 @@ func TestWhatIsNoCounterexample(t *testing.T) {
 	late := *s.Timeline[2].When.After
 	late.Nth = 50
 	s.Timeline[4].When.After = &late
-	if _, err := shrink.Counterexample(&s, 0); !errors.Is(err, shrink.ErrNotConfirmed) {
+	if _, err := counterexample(&s, 0); !errors.Is(err, errNotConfirmed) {
 		t.Errorf("a fault that is never injected: %v", err)
-	}
-}
-
-// TestGoTest: the generated test compiles, passes, and fails where the run is not as the scenario says.
-func TestGoTest(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles two test binaries")
-	}
-	c, err := shrink.Counterexample(catalogue(t, "17-clock-jump"), 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := *c
-	wrong.Expect.Grants = slices.Clone(c.Expect.Grants)
-	wrong.Expect.Grants[1].Value++
-	wrong.Explanation = "with a `quote`"
-	for s, passes := range map[*scenarios.Scenario]bool{c: true, &wrong: false} {
-		source, err := shrink.GoTest(s, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// A package that is there for the compiler only.
-		dir := t.TempDir()
-		here, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		overlay, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(here, "found", "found_test.go"): filepath.Join(dir, "found_test.go")}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, data := range map[string][]byte{"found_test.go": []byte(source), "overlay.json": overlay} {
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		binary := filepath.Join(dir, "found.test")
-		build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, "redlocksim/search/shrink/found")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s\n%s", err, out, source)
-		}
-		out, err := exec.Command(binary, "-test.v").CombinedOutput()
-		if (err == nil) != passes || !strings.Contains(string(out), "TestLeaseOverlapSeed5") {
-			t.Errorf("passes %v, want %v:\n%s\n%s", err == nil, passes, out, source)
-		}
-		if !passes && !strings.Contains(string(out), "was granted the lock 1 times, expected 2") {
-			t.Errorf("it fails for another reason:\n%s", out)
-		}
 	}
 }

@@ -1,8 +1,5 @@
-// Package shrink makes a scenario that shows something small: it takes out of it whatever is not needed for that, until
-// nothing more can be taken out, and writes what is left as a scenario file or as a Go test.
+// Package shrink makes what a search found small: it takes out of an experiment whatever the violation does not need, until
+// nothing more can be taken out, and says in what is left what it shows. Start at [Violation].
 //
-// [Shrink] is the entry point; [SameClass] is what to keep in it. [Counterexample] then says in the scenario what it
-// shows, and [GoTest] wraps it into a test.
-//
-// To add a way to make scenarios smaller: a file with its pass, and its line in passes.
+// To add a way to make experiments smaller: a file with its pass, and its line in passes.
 package shrink

@@ -10,7 +10,7 @@ import (
 )
 
 // fields leaves out of faults what a file can leave out: who and where, a direction. Numbers have passes of their own.
-func fields(x *search) {
+func fields(x *shrinker) {
 	for i := range x.now.Timeline {
 		f := x.now.Timeline[i].Fault
 		if f == nil {
@@ -63,7 +63,7 @@ func entries(s *scenarios.Scenario, item, at int) int {
 }
 
 // moments has items wait for simpler events: whoever's, the first one, and only once.
-func moments(x *search) {
+func moments(x *shrinker) {
 	for i := range x.now.Timeline {
 		if x.now.Timeline[i].When.After == nil {
 			continue

@@ -8,18 +8,18 @@ import (
 )
 
 // programs takes out what clients do.
-func programs(x *search) {
+func programs(x *shrinker) {
 	x.items(func(item *scenarios.Item) bool { return item.Fault == nil })
 }
 
 // fewerFaults takes out faults.
-func fewerFaults(x *search) {
+func fewerFaults(x *shrinker) {
 	x.items(func(item *scenarios.Item) bool { return item.Fault != nil })
 }
 
 // items takes items of the timeline out, in ever smaller groups of neighbours: delta debugging (Zeller and Hildebrandt
 // 2002, Simplifying and Isolating Failure-Inducing Input), without the half that tries the groups by themselves.
-func (x *search) items(of func(*scenarios.Item) bool) {
+func (x *shrinker) items(of func(*scenarios.Item) bool) {
 	chosen := func() (at []int) {
 		for i := range x.now.Timeline {
 			if of(&x.now.Timeline[i]) {
@@ -51,7 +51,7 @@ func without[T any](list []T, indices []int) []T {
 }
 
 // steps takes steps out of programs: neighbours, in ever smaller groups, and then any two, as a lock and its unlock.
-func steps(x *search) {
+func steps(x *shrinker) {
 	for i := range x.now.Timeline {
 		drop := func(at ...int) bool {
 			return x.try(func(s *scenarios.Scenario) { s.Timeline[i].Do = without(s.Timeline[i].Do, at) })

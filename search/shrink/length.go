@@ -8,7 +8,7 @@ import (
 )
 
 // length ends the run as early as a number of two digits allows, which is soon after the violation.
-func length(x *search) {
+func length(x *shrinker) {
 	var rounds []time.Duration
 	for power := time.Millisecond; power < x.now.Duration; power *= 10 {
 		for i := time.Duration(10); i < 100 && i*power < x.now.Duration; i++ {
@@ -23,7 +23,7 @@ func length(x *search) {
 }
 
 // repeats lets programs be repeated less often. One whose later passes matter can start later instead.
-func repeats(x *search) {
+func repeats(x *shrinker) {
 	for i := range x.now.Timeline {
 		item := x.now.Timeline[i]
 		often := func(n int) edit { return func(s *scenarios.Scenario) { s.Timeline[i].Repeat = n } }

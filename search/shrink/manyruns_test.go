@@ -1,3 +1,3 @@
-package shrink_test
+package shrink
 
 import _ "redlocksim/internal/manyruns"

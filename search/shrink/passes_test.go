@@ -1,4 +1,4 @@
-package shrink_test
+package shrink
 
 import (
 	"context"
@@ -10,8 +10,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
-	"redlocksim/search"
-	"redlocksim/search/shrink"
+	"redlocksim/search/experiment"
 	"redlocksim/sim"
 )
 
@@ -136,7 +135,7 @@ duration: 1m23s
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			broken := func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }
-			small, stats, err := shrink.Shrink(context.Background(), parse(t, start), broken, shrink.Options{})
+			small, stats, err := minimize(context.Background(), parse(t, start), broken, enough)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,62 +148,62 @@ duration: 1m23s
 			if test.name == "nothing is needed" && file != head+rest+strings.Join(test.want, "\n")+"\n"+tail {
 				t.Errorf("left is\n%s", file)
 			}
-			again, _, err := shrink.Shrink(context.Background(), small, broken, shrink.Options{})
+			again, _, err := minimize(context.Background(), small, broken, enough)
 			if err != nil || text(t, again) != file {
 				t.Errorf("a minimum shrinks, %v, from\n%s\nto\n%s", err, file, text(t, again))
 			}
-			if total := taken(stats); total == 0 || stats.Rounds < 2 {
+			if total(stats) == 0 || stats.rounds < 2 {
 				t.Errorf("%+v", stats)
 			}
 		})
 	}
 }
 
-func taken(stats shrink.Stats) int {
-	total := 0
-	for _, of := range stats.Taken {
-		total += of.Times
+func total(s stats) int {
+	sum := 0
+	for _, of := range s.taken {
+		sum += of.times
 	}
-	return total
+	return sum
 }
 
 func TestShrinkStops(t *testing.T) {
-	s := search.Anything(3)
+	s := experiment.Arbitrary(3)
 	always := func(*scenarios.Scenario) (bool, error) { return true, nil }
 	for runs := 1; runs < 40; runs += 13 {
 		calls := 0
-		small, stats, err := shrink.Shrink(context.Background(), s, func(*scenarios.Scenario) (bool, error) {
+		small, stats, err := minimize(context.Background(), s, func(*scenarios.Scenario) (bool, error) {
 			calls++
 			return true, nil
-		}, shrink.Options{Runs: runs})
-		if err != nil || calls > runs || stats.Runs != calls || stats.Exhausted != (calls == runs) || small == nil {
+		}, runs)
+		if err != nil || calls > runs || stats.runs != calls || stats.exhausted != (calls == runs) || small == nil {
 			t.Errorf("%d runs of %d, %+v, %v", calls, runs, stats, err)
 		}
 	}
-	if small, _, err := shrink.Shrink(context.Background(), s, func(*scenarios.Scenario) (bool, error) { return false, nil }, shrink.Options{}); small != nil || !errors.Is(err, shrink.ErrNotBroken) {
+	if small, _, err := minimize(context.Background(), s, func(*scenarios.Scenario) (bool, error) { return false, nil }, enough); small != nil || !errors.Is(err, errNotBroken) {
 		t.Errorf("not broken: %v", err)
 	}
 	failed, calls := errors.New("the library failed"), 0
-	small, _, err := shrink.Shrink(context.Background(), s, func(*scenarios.Scenario) (bool, error) {
+	small, _, err := minimize(context.Background(), s, func(*scenarios.Scenario) (bool, error) {
 		if calls++; calls > 5 {
 			return false, failed
 		}
 		return true, nil
-	}, shrink.Options{})
+	}, enough)
 	if small == nil || !errors.Is(err, failed) || calls != 6 {
 		t.Errorf("a run that fails: %v after %d", err, calls)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	small, stats, err := shrink.Shrink(ctx, s, func(*scenarios.Scenario) (bool, error) {
+	small, stats, err := minimize(ctx, s, func(*scenarios.Scenario) (bool, error) {
 		cancel()
 		return true, nil
-	}, shrink.Options{})
-	if small == nil || !errors.Is(err, context.Canceled) || stats.Runs != 1 {
-		t.Errorf("a context that ends: %v after %d", err, stats.Runs)
+	}, enough)
+	if small == nil || !errors.Is(err, context.Canceled) || stats.runs != 1 {
+		t.Errorf("a context that ends: %v after %d", err, stats.runs)
 	}
 	wrong := *s
 	wrong.Clients = nil
-	if _, _, err := shrink.Shrink(context.Background(), &wrong, always, shrink.Options{}); err == nil {
+	if _, _, err := minimize(context.Background(), &wrong, always, enough); err == nil {
 		t.Error("a scenario without clients is shrunk")
 	}
 }

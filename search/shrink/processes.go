@@ -7,7 +7,7 @@ import (
 )
 
 // clients takes clients out, the last first.
-func clients(x *search) {
+func clients(x *shrinker) {
 	for _, name := range slices.Backward(slices.Clone(x.now.Clients)) {
 		x.try(func(s *scenarios.Scenario) { strip(s, name) })
 	}
@@ -19,7 +19,7 @@ const fewestNodes = 3
 
 // nodes takes nodes out, the last first, and two at a time where one is not enough: of an odd number of nodes, one fewer
 // is no smaller majority. A quorum that is set follows them where it has to.
-func nodes(x *search) {
+func nodes(x *shrinker) {
 	drop := func(names ...string) bool {
 		if n := len(x.now.Nodes.Names); n >= fewestNodes && n-len(names) < fewestNodes {
 			return false
@@ -48,7 +48,7 @@ func nodes(x *search) {
 }
 
 // replicas takes replicas out: all of a node, and then one at a time.
-func replicas(x *search) {
+func replicas(x *shrinker) {
 	for _, of := range slices.Clone(x.now.Nodes.Replicas) {
 		if x.try(func(s *scenarios.Scenario) {
 			for _, name := range of.Value {

@@ -8,7 +8,7 @@ import (
 
 // resources takes resources out, the last first: what is done to one is done to the first instead, or it is only no longer
 // declared, where nothing is done to it.
-func resources(x *search) {
+func resources(x *shrinker) {
 	for _, name := range slices.Backward(slices.Clone(x.now.Resources)) {
 		if first := x.now.Resources[0]; name != first && len(x.now.Resources) > 1 {
 			x.try(func(s *scenarios.Scenario) { merge(s, name, first) })

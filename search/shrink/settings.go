@@ -8,7 +8,7 @@ import (
 
 // settings leaves out settings without which it is the same, so that a file has those that matter. The protocol and the
 // budget are what is asked about and stay.
-func settings(x *search) {
+func settings(x *shrinker) {
 	std := scenarios.Default()
 	reset := func(part func(*scenarios.Scenario) any, keep ...string) {
 		from := reflect.ValueOf(part(&std)).Elem()

@@ -5,56 +5,81 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 )
 
-// DefaultRuns is how many runs a search for a smaller scenario makes at the most.
-const DefaultRuns = 5000
-
-// Options bound the work. The zero value is for DefaultRuns.
-type Options struct {
-	// Runs bounds how often broken is called; zero is DefaultRuns.
-	Runs int
+// Finding shrinks a violation and makes a finding of it. It is not done, and there is no error, if ctx ended before; any other error
+// is that of [Violation].
+func Finding(ctx context.Context, v search.Violation, runs int) (f search.Finding, done bool, err error) {
+	example, err := Violation(ctx, v, runs)
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return search.Finding{}, false, nil
+	case err != nil:
+		return search.Finding{}, false, err
+	}
+	return search.NewFinding(&v, example), true, nil
 }
 
-// Stats are what the work was.
-type Stats struct {
-	// Runs is how often broken was called.
-	Runs int
-	// Rounds is how many times all passes were gone through; the last round changed nothing, if Exhausted is not set.
-	Rounds int
-	// Taken is how often each pass made the scenario simpler, in the order of the passes.
-	Taken []Taken
-	// Exhausted says that the runs did not suffice: the scenario may not be a minimum.
-	Exhausted bool
+// Violation gives the smallest experiment that still has a violation, with the same lock, persistence and storage, as a
+// counterexample: it says what it shows, and is verified on all tiers. One with a lock of the caller's is neither. It takes about
+// that many runs at the most. The violation and its scenario stay as they are.
+//
+// The error is that of the context if it ended. Any other is internal, or says that the run does not show the violation, or not on
+// all tiers.
+func Violation(ctx context.Context, v search.Violation, runs int) (*scenarios.Scenario, error) {
+	if err := v.WithoutIdle(); err != nil {
+		return nil, err
+	}
+	same, err := v.Same()
+	if err != nil {
+		return nil, err
+	}
+	if v.Scenario, _, err = minimize(ctx, v.Scenario, same, runs); err != nil {
+		return nil, err
+	}
+	// What is left may end too early for some of it, if the runs did not suffice.
+	if err := v.WithoutIdle(); err != nil || v.Locker != nil {
+		return v.Scenario, err
+	}
+	return counterexample(v.Scenario, v.Seed)
 }
 
-// Taken is how often a pass made the scenario simpler.
-type Taken struct {
-	Pass  string
-	Times int
+// stats are what the work was.
+type stats struct {
+	// runs is how often broken was called.
+	runs int
+	// rounds is how many times all passes were gone through; the last round changed nothing, if exhausted is not set.
+	rounds int
+	// taken is how often each pass made the scenario simpler, in the order of the passes.
+	taken []taken
+	// exhausted says that the runs did not suffice: the scenario may not be a minimum.
+	exhausted bool
 }
 
-// ErrNotBroken is the error of Shrink for a scenario that does not show what is to be kept.
-var ErrNotBroken = errors.New("shrink: the scenario is not broken to begin with")
+// taken is how often a pass made the scenario simpler.
+type taken struct {
+	pass  string
+	times int
+}
 
-// Shrink takes a scenario for which broken is true, and returns a simpler one for which it still is: a local minimum, in
+// errNotBroken is the error of minimize for a scenario that does not show what is to be kept.
+var errNotBroken = errors.New("shrink: the scenario is not broken to begin with")
+
+// minimize takes a scenario for which broken is true, and returns a simpler one for which it still is: a local minimum, in
 // which no pass finds anything to take out or to make simpler. The same scenario always gives the same, and a minimum gives
-// itself. broken must be a pure function of the scenario; it is only asked about scenarios that a file can hold.
+// itself. broken must be a pure function of the scenario; it is only asked about scenarios that a file can hold, and at most so
+// many times.
 //
 // What is asked about stays as it is: the protocol, its preset and the budget. The scenario's texts, its claim and what it
 // expects are not looked at, but for clients that are taken out of the latter.
 //
-// The error matches ErrNotBroken if there is nothing to keep, is that of the context if it ended, or is what broken
+// The error matches errNotBroken if there is nothing to keep, is that of the context if it ended, or is what broken
 // returned. In the last two cases the simplest scenario so far is returned too.
-func Shrink(ctx context.Context, s *scenarios.Scenario, broken func(*scenarios.Scenario) (bool, error), o Options) (*scenarios.Scenario, Stats, error) {
-	if o.Runs <= 0 {
-		o.Runs = DefaultRuns
-	}
-	x := &search{ctx: ctx, broken: broken, limit: o.Runs, name: s.Name, known: map[string]bool{}}
+func minimize(ctx context.Context, s *scenarios.Scenario, broken func(*scenarios.Scenario) (bool, error), runs int) (*scenarios.Scenario, stats, error) {
+	x := &shrinker{ctx: ctx, broken: broken, limit: runs, name: s.Name, known: map[string]bool{}}
 	var err error
 	if x.data, err = s.Encode(); err == nil {
 		x.now, err = x.parse(x.data)
@@ -65,35 +90,24 @@ func Shrink(ctx context.Context, s *scenarios.Scenario, broken func(*scenarios.S
 	x.weight = weigh(x.now, x.data)
 	if !x.shows(&x.candidate) {
 		if x.stopped == nil {
-			x.stopped = ErrNotBroken
+			x.stopped = errNotBroken
 		}
 		return nil, x.stats, x.stopped
 	}
 	for _, p := range passes {
-		x.stats.Taken = append(x.stats.Taken, Taken{Pass: p.name})
+		x.stats.taken = append(x.stats.taken, taken{pass: p.name})
 	}
 	for changed := true; changed && x.stopped == nil; {
-		x.stats.Rounds++
+		x.stats.rounds++
 		before := x.data
 		for i, p := range passes {
-			x.taken = &x.stats.Taken[i].Times
+			x.taken = &x.stats.taken[i].times
 			p.run(x)
 		}
 		changed = !bytes.Equal(before, x.data)
 	}
 	if errors.Is(x.stopped, errExhausted) {
-		x.stats.Exhausted, x.stopped = true, nil
+		x.stats.exhausted, x.stopped = true, nil
 	}
 	return x.now, x.stats, x.stopped
-}
-
-// SameClass is for Shrink: it says whether a run of a scenario still has a finding of the kind, and is tested.
-func SameClass(kind checker.Kind, o scenarios.Options) func(*scenarios.Scenario) (bool, error) {
-	return func(s *scenarios.Scenario) (bool, error) {
-		r, err := scenarios.Judge(s, o)
-		if err != nil {
-			return false, err
-		}
-		return slices.Contains(r.Findings, kind) && r.Report.NotTested() == "", nil
-	}
 }

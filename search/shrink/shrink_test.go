@@ -1,4 +1,4 @@
-package shrink_test
+package shrink
 
 import (
 	"context"
@@ -12,8 +12,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
-	"redlocksim/search"
-	"redlocksim/search/shrink"
+	"redlocksim/search/experiment"
 )
 
 // noisy buries a scenario of the catalogue: three further clients that ask all the time, thirty passes through what
@@ -41,7 +40,7 @@ func noisy(t *testing.T, name string, broken func(*scenarios.Scenario) (bool, er
 				Do: []scenarios.Step{{Kind: scenarios.TryLockStep}, {Kind: scenarios.UpdateStep}, {Kind: scenarios.HoldStep, For: 300 * time.Millisecond}, {Kind: scenarios.UnlockStep}, {Kind: scenarios.SleepStep, For: time.Duration(1 + rng.Int64N(int64(5*time.Second)))}}})
 		}
 		for count(&s) < 20 {
-			for _, item := range search.Anything(rng.Uint64()).Timeline {
+			for _, item := range experiment.Arbitrary(rng.Uint64()).Timeline {
 				with := s
 				with.Timeline = append(slices.Clone(s.Timeline), item)
 				if item.Fault != nil && count(&s) < 20 && valid(&with) {
@@ -90,6 +89,17 @@ func text(t *testing.T, s *scenarios.Scenario) string {
 	return string(data)
 }
 
+// enough is more runs than any of these tests needs.
+const enough = 5000
+
+// shows says whether a run of a scenario still has a finding of the kind, and is tested.
+func shows(kind checker.Kind, seed uint64) func(*scenarios.Scenario) (bool, error) {
+	return func(s *scenarios.Scenario) (bool, error) {
+		r, err := scenarios.Judge(s, scenarios.Options{Seed: seed})
+		return err == nil && slices.Contains(r.Findings, kind) && r.Report.NotTested() == "", err
+	}
+}
+
 // planted are findings of the catalogue, each with one cause.
 var planted = []struct {
 	scenario string
@@ -106,16 +116,16 @@ func TestNoiseIsTakenOut(t *testing.T) {
 	for _, p := range planted {
 		t.Run(p.scenario, func(t *testing.T) {
 			const seed = 7
-			broken := shrink.SameClass(p.kind, scenarios.Options{Seed: seed})
+			broken := shows(p.kind, seed)
 			big := noisy(t, p.scenario, broken)
 			before := text(t, big)
-			small, stats, err := shrink.Shrink(context.Background(), big, broken, shrink.Options{})
+			small, stats, err := minimize(context.Background(), big, broken, enough)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%+v\n%s", stats, text(t, small))
-			if stats.Exhausted || stats.Runs > shrink.DefaultRuns {
-				t.Errorf("not done after %d runs", stats.Runs)
+			if stats.exhausted || stats.runs > enough {
+				t.Errorf("not done after %d runs", stats.runs)
 			}
 			if n := count(small); n > 3 || len(small.Clients) != 2 {
 				t.Errorf("%d faults and clients %v are left", n, small.Clients)
@@ -133,23 +143,23 @@ func TestNoiseIsTakenOut(t *testing.T) {
 			if text(t, big) != before {
 				t.Error("the scenario it was given has changed")
 			}
-			twice, _, err := shrink.Shrink(context.Background(), big, broken, shrink.Options{})
+			twice, _, err := minimize(context.Background(), big, broken, enough)
 			if err != nil || text(t, twice) != text(t, small) {
 				t.Errorf("the second time it is, %v,\n%s", err, text(t, twice))
 			}
-			again, _, err := shrink.Shrink(context.Background(), small, broken, shrink.Options{})
+			again, _, err := minimize(context.Background(), small, broken, enough)
 			if err != nil || text(t, again) != text(t, small) {
 				t.Errorf("a minimum shrinks, %v, to\n%s", err, text(t, again))
 			}
-			repeats(t, small, seed, p.kind)
+			confirmed(t, small, seed, p.kind)
 		})
 	}
 }
 
-// repeats writes a counterexample to a file and verifies that on all tiers.
-func repeats(t *testing.T, s *scenarios.Scenario, seed uint64, kind checker.Kind) *scenarios.Scenario {
+// confirmed writes a counterexample to a file and verifies that on all tiers.
+func confirmed(t *testing.T, s *scenarios.Scenario, seed uint64, kind checker.Kind) *scenarios.Scenario {
 	t.Helper()
-	c, err := shrink.Counterexample(s, seed)
+	c, err := counterexample(s, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +190,7 @@ func TestRandomExperimentsShrink(t *testing.T) {
 		want = 2
 	}
 	for seed := uint64(0); want > 0; seed++ {
-		s := search.Anything(seed)
+		s := experiment.Arbitrary(seed)
 		r, err := scenarios.Judge(s, scenarios.Options{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
@@ -190,20 +200,20 @@ func TestRandomExperimentsShrink(t *testing.T) {
 			continue
 		}
 		want--
-		broken := shrink.SameClass(w.Kind, scenarios.Options{Seed: seed})
-		small, stats, err := shrink.Shrink(context.Background(), s, broken, shrink.Options{})
+		broken := shows(w.Kind, seed)
+		small, stats, err := minimize(context.Background(), s, broken, enough)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stats.Exhausted {
-			t.Errorf("seed %d: %d runs are not enough", seed, stats.Runs)
+		if stats.exhausted {
+			t.Errorf("seed %d: %d runs are not enough", seed, stats.runs)
 		}
-		again, _, err := shrink.Shrink(context.Background(), small, broken, shrink.Options{})
+		again, _, err := minimize(context.Background(), small, broken, enough)
 		if err != nil || text(t, again) != text(t, small) {
 			t.Errorf("seed %d: a minimum shrinks, %v, from\n%s\nto\n%s", seed, err, text(t, small), text(t, again))
 		}
-		if c := repeats(t, small, seed, w.Kind); count(c) > 3 {
-			t.Errorf("seed %d: from %d faults after %d runs\n%s", seed, count(s), stats.Runs, text(t, c))
+		if c := confirmed(t, small, seed, w.Kind); count(c) > 3 {
+			t.Errorf("seed %d: from %d faults after %d runs\n%s", seed, count(s), stats.runs, text(t, c))
 		}
 	}
 }

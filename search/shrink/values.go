@@ -16,7 +16,7 @@ func value(at int, v int64) edit {
 }
 
 // sizes makes faults as mild as still breaks the lock, and then a little worse where that is a rounder number.
-func sizes(x *search) {
+func sizes(x *shrinker) {
 	for at := 0; at < len(numbers(x.now)); at++ {
 		n := numbers(x.now)[at]
 		if n.sized == nil {
@@ -52,7 +52,7 @@ func sizes(x *search) {
 }
 
 // times makes the other numbers zero, or rounder, and then smaller, down to a millisecond.
-func times(x *search) {
+func times(x *shrinker) {
 	for at := 0; at < len(numbers(x.now)); at++ {
 		n := numbers(x.now)[at]
 		if n.sized != nil {
@@ -78,7 +78,7 @@ func times(x *search) {
 }
 
 // latency makes messages take no time, or always the same.
-func latency(x *search) {
+func latency(x *shrinker) {
 	simpler := func(of func(*scenarios.Scenario) *scenarios.Latency) {
 		l := of(x.now).Latency
 		if l.Max() == 0 {

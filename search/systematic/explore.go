@@ -44,7 +44,7 @@ type Summary struct {
 	Singles Part `json:"singles"`
 	Pairs   Part `json:"pairs"`
 	// Findings are what was found, shrunk, each of them another way to break the lock.
-	Findings []search.Finding `json:"findings"`
+	Findings search.Findings `json:"findings"`
 	// Unshrunk is how many kinds of violations, by the faults they took, were left aside because there were too many, or no
 	// time was left.
 	Unshrunk int `json:"unshrunk"`
@@ -93,12 +93,11 @@ func (p *Part) Complete() bool { return p.Covered == p.Of }
 
 // trial is what one placement showed.
 type trial struct {
-	different, beyond         bool
-	missed, notInjected, idle bool
-	kinds                     []checker.Kind
-	families                  []string
-	reached                   reach.Set
-	run                       *reach.Run
+	search.Trial
+	// different says that it changed anything for a client or at the resource.
+	different bool
+	// missed and notInjected say why a fault was not injected.
+	missed, notInjected bool
 }
 
 // explorer is an exploration under way.
@@ -239,14 +238,11 @@ func (b *Base) place(numbers []uint64) *scenarios.Scenario {
 // try runs a placement. The history is recorded in the buffer.
 func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error) {
 	s := x.base.place(numbers)
-	r, err := scenarios.Judge(s, scenarios.Options{Seed: x.base.Seed, Buffer: *buffer})
+	found, r, err := search.Try(s, scenarios.Options{Seed: x.base.Seed}, buffer)
 	if err != nil {
 		return trial{}, err
 	}
-	*buffer = r.History
-	t := trial{different: digest(r.History) != x.base.digest, beyond: r.Beyond != nil, idle: r.Report.NotTested() != "", run: r.Reached()}
-	t.reached = reach.Of(t.run)
-	t.run.History = nil // its memory is used again
+	t := trial{Trial: found, different: digest(r.History) != x.base.digest}
 	for _, i := range r.Left {
 		if i < len(x.base.Scenario.Timeline) {
 			continue
@@ -257,17 +253,14 @@ func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error)
 			t.notInjected = true
 		}
 	}
-	t.kinds = slices.DeleteFunc(search.Violations(r), func(k checker.Kind) bool { return slices.Contains(x.base.kinds, k) })
-	if len(t.kinds) > 0 {
-		t.families = search.Families(s)
-	}
+	t.Kinds = slices.DeleteFunc(t.Kinds, func(k checker.Kind) bool { return slices.Contains(x.base.kinds, k) })
 	return t, nil
 }
 
 // add counts a placement.
 func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 	p.Covered++
-	x.summary.Tally.Add(t.reached, t.run)
+	x.summary.Tally.Add(t.Reached, t.Run)
 	if t.different {
 		p.Different++
 		if len(numbers) == 1 { // it is that fault which makes the difference
@@ -279,24 +272,24 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 		p.NotTested.Missed++
 	case t.notInjected:
 		p.NotTested.NotInjected++
-	case t.idle:
+	case t.NotTested:
 		p.NotTested.Idle++
 	}
 	switch {
-	case len(t.kinds) == 0:
+	case len(t.Kinds) == 0:
 		return
-	case t.beyond:
+	case t.Beyond:
 		p.Beyond++
 	default:
 		p.Violations++
 	}
-	for _, kind := range t.kinds {
+	for _, kind := range t.Kinds {
 		i := slices.IndexFunc(x.classes, func(c *class) bool {
-			return c.kind == kind && c.beyond == t.beyond && slices.Equal(c.families, t.families)
+			return c.kind == kind && c.beyond == t.Beyond && slices.Equal(c.families, t.Families)
 		})
 		if i < 0 {
 			i = len(x.classes)
-			x.classes = append(x.classes, &class{kind: kind, families: t.families, beyond: t.beyond, placed: numbers})
+			x.classes = append(x.classes, &class{kind: kind, families: t.Families, beyond: t.Beyond, placed: numbers})
 		}
 		x.classes[i].times++
 	}

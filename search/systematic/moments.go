@@ -10,6 +10,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 	"redlocksim/sim"
 )
 
@@ -62,21 +63,9 @@ func (b *Base) reach(r *scenarios.Result) error {
 	run := r.Reached()
 	b.tally.TurnOn(b.Scenario.Features()...)
 	b.tally.Add(reach.Of(run), run)
-	seen := map[string]bool{}
-	for _, kind := range run.Injected {
-		if seen[kind] {
-			continue
-		}
-		seen[kind] = true
-		is, err := scenarios.IsEffective(b.Scenario, b.Seed, kind)
-		if err != nil {
-			return err
-		}
-		if is {
-			b.tally.Reached.AddEffect(kind)
-		}
-	}
-	return nil
+	var first search.Effects
+	first.Add(search.Injected{Scenario: func() *scenarios.Scenario { return b.Scenario }, Seed: b.Seed}, run.Injected)
+	return first.Tell(&b.tally)
 }
 
 // moments puts times and events in the order of the run. Steps never go back in time. Where there are several resources each

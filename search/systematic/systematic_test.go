@@ -16,6 +16,8 @@ import (
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/search/experiment"
+	"redlocksim/search/random"
 	"redlocksim/sim"
 )
 
@@ -428,10 +430,10 @@ func TestUnshrunk(t *testing.T) {
 // TestTheDirectoryOfARandomSearch is not to be used: files could be overwritten.
 func TestTheDirectoryOfARandomSearch(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := search.Explore(t.Context(), search.NewSpace(search.DefaultBase()), search.Options{Runs: 1, Dir: dir}); err != nil {
+	if _, err := random.Explore(t.Context(), experiment.NewSpace(experiment.DefaultBase()), random.Options{Runs: 1, Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := Explore(t.Context(), newBase(t, tiny, false), Options{Dir: dir}); !errors.Is(err, search.ErrState) || s != nil {
+	if s, err := Explore(t.Context(), newBase(t, tiny, false), Options{Dir: dir}); !errors.Is(err, search.ErrDir) || s != nil {
 		t.Errorf("%v, %+v", err, s)
 	}
 }

@@ -1,0 +1,48 @@
+package scenarios_test
+
+import (
+	"testing"
+	"time"
+
+	"redlocksim/scenarios"
+)
+
+// The margin on a schedule that can be computed by hand: no latency, exact clocks, TTL 10 s, drift allowance 102 ms. The
+// holder's belief is over after 9.898 s, and the nodes' keys when their clocks read more than 10 s: 10.001 s. A clock that
+// jumps by 5 s on three nodes frees a quorum at 5.001 s.
+func TestMarginByHand(t *testing.T) {
+	const file = `
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [a]
+network: {latency: 0s}
+timeline:
+  - {at: 0s, client: a, do: [lock, {sleep: 20s}]}
+`
+	for faults, want := range map[string]time.Duration{
+		"": 103 * time.Millisecond,
+		// Two nodes more or less free are no quorum.
+		"  - {at: 1s, fault: {clock-step: {process: A, by: 5s}}}\n  - {at: 1s, fault: {clock-step: {process: B, by: 5s}}}\n": 103 * time.Millisecond,
+		"  - {at: 1s, fault: {clock-step: {process: A, by: 5s}}}\n  - {at: 1s, fault: {clock-step: {process: B, by: 5s}}}\n" +
+			"  - {at: 1s, fault: {clock-step: {process: C, by: 5s}}}\n": 5001*time.Millisecond - 9898*time.Millisecond,
+		// Nodes that are down cannot vote, those that came back empty can.
+		"  - {at: 2s, fault: {kill: {node: A, restart-after: 1s}}}\n  - {at: 2s, fault: {kill: {node: B, restart-after: 1s}}}\n" +
+			"  - {at: 2s, fault: {kill: {node: C, restart-after: 2s}}}\n": 4*time.Second - 9898*time.Millisecond,
+		"  - {at: 2s, fault: {kill: {node: A, restart-after: 1s}}}\n  - {at: 2s, fault: {kill: {node: B, restart-after: 1s}}}\n" +
+			"  - {at: 2s, fault: {kill: {node: C}}}\n": 103 * time.Millisecond,
+	} {
+		all, err := scenarios.Parse("x.yaml", []byte(file+faults+"expect: {findings: safe, unavailable: {at-most: 1m}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := scenarios.Run(all[0], scenarios.Options{Margins: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Margin == nil || out.Margin.Slack() != want {
+			t.Errorf("%s: %+v, want %v", faults, out.Margin, want)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package search
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"redlocksim/internal/input"
+	"redlocksim/internal/mark"
+	"redlocksim/internal/outfile"
+)
+
+// ErrDir is what errors about the directory of a search match: it holds another search, none, or one already.
+var ErrDir = errors.New("search: the directory cannot be used")
+
+// The files in the directory of a search, beside those of its findings.
+const (
+	// lockFile is held by the search under way. The operating system lets go of it when the process ends, in whatever way; the
+	// file stays.
+	lockFile = ".lock"
+	// CheckpointFile is where a search that can be resumed keeps what it needs for that.
+	CheckpointFile = "search.json"
+	// RawPattern is what the files of violations that are not shrunk yet are called.
+	RawPattern = "raw-*.yaml"
+	// testEnd is how the name of the Go test beside a scenario file ends.
+	testEnd = "_test.go"
+)
+
+// MaxCheckpoint bounds a CheckpointFile that is read, in bytes. It holds what guides a search and a line for each finding, some
+// hundred kilobytes.
+const MaxCheckpoint = 64 << 20
+
+// RawFile is the file of the violation of a run that is not shrunk yet.
+func RawFile(run int) string { return strings.Replace(RawPattern, "*", fmt.Sprint(run), 1) }
+
+// TestFile is the name of the Go test beside a scenario file.
+func TestFile(name string) string { return strings.TrimSuffix(name, ".yaml") + testEnd }
+
+// Writes says whether a name is one that a search may give to a file in its directory, or to a page beside it.
+func Writes(name string) bool {
+	if name == CheckpointFile || matches(RawPattern, name) {
+		return true
+	}
+	return slices.ContainsFunc([]string{".yaml", ".html", testEnd}, func(end string) bool { return matches("[1-9]*-*"+end, name) })
+}
+
+// matches says whether a name is as a pattern of this package, which is a right one.
+func matches(pattern, name string) bool {
+	ok, _ := filepath.Match(pattern, name)
+	return ok
+}
+
+// OpenDir makes a directory, if it is not there, and keeps other searches out of it until unlock is called. The error matches
+// ErrDir if there is another one; it is one of package outfile if the files of a search cannot or may not be written there.
+func OpenDir(dir string, rules outfile.Rules) (unlock func(), err error) {
+	if err := rules.CheckDir(dir, Writes); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, &outfile.WriteError{Err: err}
+	}
+	lock := flock.New(filepath.Join(dir, lockFile))
+	switch locked, err := lock.TryLock(); {
+	case err != nil:
+		return nil, &outfile.WriteError{Err: err}
+	case !locked:
+		return nil, fmt.Errorf("%w: another search is under way in %s; choose another directory, or wait", ErrDir, dir)
+	}
+	return func() { _ = lock.Close() }, nil // the process would let go of it anyway
+}
+
+// NewDir is OpenDir for a search that does not resume: the error matches ErrDir, too, if the directory holds a search that can be
+// resumed, whose files could be overwritten.
+func NewDir(dir string, rules outfile.Rules) (unlock func(), err error) {
+	if unlock, err = OpenDir(dir, rules); err != nil {
+		return nil, err
+	}
+	var search struct {
+		Generator string `json:"generator"`
+	}
+	data, err := input.ReadFile(filepath.Join(dir, CheckpointFile), MaxCheckpoint)
+	isThere := !errors.Is(err, fs.ErrNotExist)
+	if isThere && (!rules.Force || err == nil && json.Unmarshal(data, &search) == nil && search.Generator == mark.Name) {
+		unlock()
+		return nil, fmt.Errorf("%w: %s holds a search already", ErrDir, dir)
+	}
+	return unlock, nil
+}
+
+// CleanDir removes the files of a directory that match any of the patterns, which are right ones.
+func CleanDir(dir string, patterns ...string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		is := func(pattern string) bool { return matches(pattern, e.Name()) }
+		if slices.ContainsFunc(patterns, is) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err != nil {
+		return &outfile.WriteError{Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,379 @@
+package dpor
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/reach"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+func base(lock func(*protocols.Settings)) *scenarios.Scenario {
+	s := scenarios.Default()
+	s.Name, s.Claim = "base", scenarios.Holds
+	if lock != nil {
+		lock(&s.Lock)
+	}
+	return &s
+}
+
+var (
+	try    = scenarios.Step{Kind: scenarios.TryLockStep}
+	unlock = scenarios.Step{Kind: scenarios.UnlockStep}
+)
+
+func hold(d time.Duration) scenarios.Step  { return scenarios.Step{Kind: scenarios.HoldStep, For: d} }
+func sleep(d time.Duration) scenarios.Step { return scenarios.Step{Kind: scenarios.SleepStep, For: d} }
+
+func once(steps ...scenarios.Step) program { return program{steps, 1} }
+
+func getSet(s *protocols.Settings) { s.Protocol = "get-set" }
+
+func single(s *protocols.Settings) { s.Protocol = "single" }
+
+// outcomes are the different ends of the runs of an exploration.
+func outcomes(t *testing.T, s setup) (map[sim.Key]bool, *Result) {
+	t.Helper()
+	found := map[sim.Key]bool{}
+	s.Each = func(r *Run) { found[r.fingerprint] = true }
+	r, err := explore(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Complete {
+		t.Fatalf("not complete after %d runs", r.Runs)
+	}
+	return found, r
+}
+
+// tiny are worlds that are small enough for all orders, without reduction.
+func tiny() map[string]setup {
+	kill := &fault{"kill", &faults.Kill{Outage: faults.Outage{Node: "A", RestartAfter: new(time.Duration)}}}
+	step := &fault{"clock-step", &faults.ClockStep{Process: "A", By: 20 * time.Second}}
+	crash := &fault{"crash", &faults.Crash{Client: "client-1"}}
+	pause := &fault{"pause", &faults.Pause{Process: "client-1", For: 70 * time.Millisecond}}
+	cut := &fault{"partition", &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{"A"}}}}
+	stall := &fault{"pause", &faults.Pause{Process: "A", For: 70 * time.Millisecond}}
+	const short = 80 * time.Millisecond // past the first node timeout
+	late := func(s setup) setup { s.Late = 1; return s }
+	two := []program{once(try), once(try)}
+	without := func(s setup) setup { s.Late = -1; return s }
+	// With a quorum of one and a link that is cut from the beginning, one client releases A as another is granted B: the
+	// first is granted A after 50 ms, when it has waited for B long enough.
+	careless := newSetup(base(func(s *protocols.Settings) { s.Protocol, s.Quorum = "redlock-plain", 1 }), 2,
+		[]program{once(try, hold(20*time.Millisecond), unlock), once(sleep(70*time.Millisecond), try)}, nil, short)
+	careless.Scenario.Timeline = append(careless.Scenario.Timeline, scenarios.Item{When: faults.Trigger{At: careless.Begin}, Kind: "partition",
+		Fault: &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{"B"}}}})
+	return map[string]setup{
+		"what the verdict rests on": careless,
+		"one node":                  newSetup(base(nil), 1, two, nil, short),
+		"two nodes":                 newSetup(base(nil), 2, []program{once(try)}, nil, short),
+		"late":                      late(newSetup(base(nil), 1, []program{once(try)}, nil, short)),
+		"late, a single instance":   late(newSetup(base(single), 1, []program{once(try), once(try)}, nil, short)),
+		"late, and a kill":          late(newSetup(base(single), 1, []program{once(try)}, kill, short)),
+		"late, and a crash":         late(newSetup(base(nil), 1, []program{once(try)}, crash, short)),
+		"late, two nodes":           late(newSetup(base(nil), 2, []program{once(try)}, nil, short)),
+		"late, and an unlock":       late(newSetup(base(single), 1, []program{once(try, unlock)}, nil, short)),
+		"as late as can be":         without(newSetup(base(single), 1, []program{once(try), once(sleep(30*time.Millisecond), try)}, nil, short)),
+		"as late as can be, a kill": without(newSetup(base(single), 1, []program{once(try, hold(20*time.Millisecond))}, kill, short)),
+		"unlock":                    newSetup(base(single), 1, []program{once(try, unlock), once(try)}, nil, short),
+		"get, then set":             newSetup(base(getSet), 1, two, nil, short),
+		"kill":                      newSetup(base(single), 1, two, kill, short),
+		"clock step":                newSetup(base(single), 1, two, step, short),
+		"crash":                     newSetup(base(nil), 1, two, crash, short),
+		"pause":                     newSetup(base(single), 1, two, pause, short),
+		"a paused node":             newSetup(base(single), 1, two, stall, short),
+		"partition":                 newSetup(base(single), 1, two, cut, short),
+		"holds that end by a timer": newSetup(base(single), 1, []program{once(try, hold(20*time.Millisecond), unlock), once(sleep(20*time.Millisecond), try)}, nil, short),
+	}
+}
+
+// TestReductionLosesNothing compares what the reduced exploration sees with what there is.
+func TestReductionLosesNothing(t *testing.T) {
+	for name, s := range tiny() {
+		t.Run(name, func(t *testing.T) {
+			reduced, r := outcomes(t, s)
+			s.brute = true
+			all, b := outcomes(t, s)
+			if !maps.Equal(reduced, all) {
+				t.Errorf("%d ends with the reduction, %d without", len(reduced), len(all))
+			}
+			if r.Runs > b.Runs || len(all) < 2 {
+				t.Errorf("%d runs with the reduction, %d without, %d ends", r.Runs, b.Runs, len(all))
+			}
+			t.Logf("%d runs and %d cut instead of %d runs, %d ends", r.Runs, r.Cut, b.Runs, len(all))
+		})
+	}
+}
+
+// TestDependenciesMatter leaves out one kind of dependency after the other: each time something must be missed.
+func TestDependenciesMatter(t *testing.T) {
+	request := func(o sim.Option) bool { return o.Kind == sim.StepRequest }
+	for name, independent := range map[string]func(a, b sim.Option) bool{
+		"requests at a node": func(a, b sim.Option) bool { return request(a) && request(b) },
+		"steps of a client":  func(a, b sim.Option) bool { return !request(a) && a.Process != "" && a.Process == b.Process },
+		"time":               func(a, b sim.Option) bool { return a.Kind == sim.StepTime || b.Kind == sim.StepTime },
+		"faults":             func(a, b sim.Option) bool { return a.Kind == sim.StepFault || b.Kind == sim.StepFault },
+	} {
+		t.Run(name, func(t *testing.T) {
+			missed := false
+			for _, s := range tiny() {
+				right, _ := outcomes(t, s)
+				s.independent = independent
+				wrong, _ := outcomes(t, s)
+				missed = missed || len(wrong) < len(right)
+			}
+			if !missed {
+				t.Error("nothing was missed")
+			}
+		})
+	}
+}
+
+// TestPlanted looks for bugs that only some orders show.
+func TestPlanted(t *testing.T) {
+	const long = 16 * time.Second
+	held := once(try, hold(20*time.Second))
+	for name, s := range map[string]setup{
+		"get, then set": newSetup(base(getSet), 1, []program{held, held}, nil, time.Second),
+		"a failed acquire deletes": newSetup(base(func(s *protocols.Settings) {
+			s.Protocol = "redlock-plain"
+			s.Cleanup = protocols.CleanupDel
+		}), 3, []program{held, {[]scenarios.Step{try}, 2}}, nil, time.Second),
+		"release by get and del": newSetup(base(func(s *protocols.Settings) { s.Protocol, s.Release = "single", protocols.GetDel }), 1,
+			[]program{once(try, hold(8*time.Second), unlock), once(sleep(11*time.Second), try, hold(5*time.Second)), once(sleep(11*time.Second), try, hold(5*time.Second))}, nil, long),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Late, s.Executions = 4, 100_000
+			ctx, cancel := context.WithCancel(t.Context())
+			s.Each = func(r *Run) {
+				if r.Kinds != nil {
+					cancel()
+				}
+			}
+			r, err := explore(ctx, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Violations != 1 || !slices.Contains(r.First.Kinds, checker.LeaseOverlap) {
+				t.Fatalf("not found: %+v", r)
+			}
+			t.Logf("found in run %d of %d choices", r.Runs, len(r.First.Steps))
+		})
+	}
+}
+
+// TestWorlds finds planted bugs, and faults that the budget allows though the lock does not bear them, in the worlds that
+// are made for any lock, and nothing in those of a lock that is right.
+func TestWorlds(t *testing.T) {
+	for name, test := range map[string]struct {
+		base *scenarios.Scenario
+		want bool
+	}{
+		"redlock":                {base(nil), false},
+		"a single instance":      {base(single), false},
+		"get, then set":          {base(getSet), true},
+		"clean-up by DEL":        {base(func(s *protocols.Settings) { s.Protocol, s.Cleanup = "redlock-plain", protocols.CleanupDel }), true},
+		"release by GET and DEL": {base(func(s *protocols.Settings) { s.Protocol, s.Release = "single", protocols.GetDel }), true},
+		"a quorum of one":        {base(func(s *protocols.Settings) { s.Protocol, s.Quorum = "redlock-plain", 1 }), true},
+		"a node that may forget": {forgetful(), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			worlds := Worlds(test.base)
+			if err := Search(t.Context(), worlds, 3, 400, 0); err != nil {
+				t.Fatal(err)
+			}
+			var violated []string
+			for _, w := range worlds {
+				if r := w.Last(); r.Violations > 0 {
+					violated = append(violated, w.Name+", "+w.Fault)
+				}
+			}
+			if (violated != nil) != test.want {
+				t.Errorf("violated: %v", violated)
+			}
+			t.Log(violated)
+		})
+	}
+}
+
+// TestNotTested: a fault that has nothing to take effect on is injected in no order, and where nobody can be granted the lock no order
+// says anything.
+func TestNotTested(t *testing.T) {
+	two := []program{once(try), once(try)}
+	few := func(s *protocols.Settings) { s.Protocol, s.Quorum = "redlock-plain", 3 } // of one node
+	kill := &fault{"kill", &faults.Kill{Outage: faults.Outage{Node: "A"}}}
+	for name, c := range map[string]struct {
+		lock              func(*protocols.Settings)
+		fault             *fault
+		injected, granted bool
+	}{
+		"injected":           {single, kill, true, true},
+		"nothing to restart": {single, &fault{"restart", &faults.Restart{Node: "A"}}, false, true},
+		"no fault":           {single, nil, false, true},
+		"no quorum":          {few, kill, true, false},
+	} {
+		s := newSetup(base(c.lock), 1, two, c.fault, 80*time.Millisecond)
+		s.Executions = 200
+		r, err := explore(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Injected > 0 != c.injected || r.NotTested < r.Runs != c.granted || r.Runs == 0 {
+			t.Errorf("%s: %d runs, injected in %d, %d not tested", name, r.Runs, r.Injected, r.NotTested)
+		}
+	}
+}
+
+func forgetful() *scenarios.Scenario {
+	s := base(single)
+	s.Budget.MemoryLoss = 1
+	return s
+}
+
+// TestComplete goes through all orders in which no message is late, of two clients that ask three nodes for the shipped lock.
+func TestComplete(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	w := Worlds(base(nil))[0]
+	r, err := explore(t.Context(), w.setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// At each node one of two requests is first: 8 ways. The three replies that a client gets come in 6 orders, those to the
+	// other in 6; and who is denied then releases at three nodes, whose three replies come in 6 orders again: at least 8·6·6.
+	if !r.Complete || r.Runs < 8*6*6 || r.Violations+r.BeyondViolations > 0 {
+		t.Errorf("%+v", *r)
+	}
+	t.Logf("%+v", *r)
+}
+
+func TestJobs(t *testing.T) {
+	var counts [2][]Result
+	for i, jobs := range []int{1, 4} {
+		worlds := Worlds(base(getSet))
+		if err := Search(t.Context(), worlds, 1, 100, jobs); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range worlds {
+			r := *w.Last()
+			if r.First != nil {
+				r.First = &Run{fingerprint: r.First.fingerprint, Steps: r.First.Steps}
+			}
+			counts[i] = append(counts[i], r)
+		}
+	}
+	if !reflect.DeepEqual(counts[0], counts[1]) {
+		t.Errorf("%+v\n%+v", counts[0], counts[1])
+	}
+}
+
+// TestReached: what the worlds reached is what their runs did, each fault in the worlds in which it can be injected.
+func TestReached(t *testing.T) {
+	worlds := Worlds(base(getSet))
+	if err := Search(t.Context(), worlds, 1, 100, 0); err != nil {
+		t.Fatal(err)
+	}
+	all, killing := 0, 0
+	for _, w := range worlds {
+		for _, r := range w.Levels {
+			all += r.Runs
+			if w.Fault == "kill" {
+				killing += r.Runs
+			}
+			if got := r.Tally.Reached.Reached(reach.Fault, "kill"); w.Fault != "kill" && got > 0 {
+				t.Errorf("%s, %s: a node was killed in %d runs", w.Name, w.Fault, got)
+			}
+		}
+	}
+	sum := Reached(worlds)
+	rows := sum.Reached.Rows()
+	kill := rows[reach.Place(reach.Fault, "kill")]
+	if sum.Reached.Runs != all || kill.Placed != killing || kill.Runs == 0 || kill.Runs > killing || !sum.NoEffects {
+		t.Errorf("%d runs, want %d; a kill is placed in %d and injected in %d, of %d", sum.Reached.Runs, all, kill.Placed, kill.Runs, killing)
+	}
+	if sum.Reached.Reached(reach.Step, "extended") > 0 {
+		t.Error("nobody extends")
+	}
+}
+
+// TestLimits: an exploration that was cut says so.
+func TestLimits(t *testing.T) {
+	s := Worlds(base(nil))[0].setup
+	s.Executions = 10
+	if r, err := explore(t.Context(), s); err != nil || r.Complete || r.Runs+r.Cut != 10 {
+		t.Errorf("%v, %+v", err, r)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r, err := explore(ended, s); err != nil || r.Complete || r.Runs != 0 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// inOrder takes what is there first.
+type inOrder struct{}
+
+func (inOrder) Choose(s sim.Situation) int { return min(len(s.Options), 1) - 1 }
+
+// TestOrdinary: a run in which every message arrives as soon as those before it is an ordinary one without latency.
+func TestOrdinary(t *testing.T) {
+	s := base(nil)
+	s.Clients, s.Network.Latency.Latency = []string{"client-1"}, sim.Latency{}
+	s.Timeline = []scenarios.Item{{Client: "client-1", Do: []scenarios.Step{try, hold(time.Second), unlock, sleep(time.Second)}, Repeat: 5}}
+	ordinary, err := scenarios.Run(s, scenarios.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := scenarios.Run(s, scenarios.Options{Chooser: inOrder{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(chosen.History) < 50 || chosen.HistoryHash != ordinary.HistoryHash || chosen.TraceHash != ordinary.TraceHash {
+		t.Errorf("%d events: %s", len(chosen.History), scenarios.FirstDifference(ordinary.History, chosen.History))
+	}
+}
+
+// TestAGuardIsPrepared: nodes with a restart guard vote in small worlds too.
+func TestAGuardIsPrepared(t *testing.T) {
+	s := newSetup(base(func(s *protocols.Settings) { s.Guard = &protocols.Guard{MaxTTL: s.TTL} }), 3, []program{once(try)}, nil, time.Second)
+	granted := false
+	s.Executions = 5
+	s.Each = func(r *Run) {
+		granted = granted || slices.ContainsFunc(r.History, func(e history.Event) bool {
+			return sim.True(e.Time) >= sim.True(s.Begin) && faults.EventName(&e) == "acquire-done"
+		})
+	}
+	if _, err := explore(t.Context(), s); err != nil || !granted {
+		t.Errorf("%v, granted is %v", err, granted)
+	}
+}
+
+// TestReentrant: a client that is granted a lock again that it has shares it with nobody.
+func TestReentrant(t *testing.T) {
+	s := newSetup(base(func(s *protocols.Settings) { s.Protocol = "redisson" }), 1, []program{{[]scenarios.Step{try, hold(20 * time.Millisecond)}, 2}}, nil, time.Second)
+	again := false
+	s.Each = func(r *Run) {
+		n := 0
+		for i := range r.History {
+			if faults.EventName(&r.History[i]) == "acquire-done" {
+				n++
+			}
+		}
+		again = again || n == 3
+	}
+	if r, err := explore(t.Context(), s); err != nil || !again || r.Violations != 0 {
+		t.Errorf("%v, granted again is %v, %+v", err, again, r)
+	}
+}

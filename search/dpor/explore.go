@@ -1,0 +1,113 @@
+package dpor
+
+import (
+	"context"
+
+	"redlocksim/history"
+	"redlocksim/reach"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+// Result is what was gone through and found.
+type Result struct {
+	// Runs is how many runs went to their end, no two of them equal up to the order of independent steps. Cut is how many
+	// were given up when it turned out that they were equal to an earlier one.
+	Runs, Cut int
+	// NotTested is how many of the Runs say nothing about the lock: nobody was granted it from Begin on.
+	NotTested int
+	// Injected is in how many of the Runs the fault that may be injected was.
+	Injected int
+	// Distinct is how many of the Runs differ in what some process went through, a node knows in the end, or is
+	// violated.
+	Distinct int
+	// Longest is the largest number of choices in a run, and Steps that of all runs together.
+	Longest, Steps int
+	// Complete says that nothing is left; otherwise the limit on Executions or the context cut the exploration.
+	Complete bool
+	// Withheld is how many times time could have gone on but for the bound on Late: if it is zero, the bound cut nothing.
+	Withheld int
+	// Violations is how many runs violated something within the budget, and BeyondViolations beyond it.
+	Violations, BeyondViolations int
+	// First is the first of the former, or of the latter if there is none; nil if there is neither.
+	First *Run
+	// Tally is what the Runs reached. Nobody looks for faults that made a difference: without one the run would be of
+	// another order.
+	reach.Tally
+}
+
+// Explore goes through all orders. It stops when the context ends, with what was gone through so far. The error is an
+// internal one: the library or simulator failed, or a run did not repeat itself.
+func explore(ctx context.Context, s setup) (*Result, error) {
+	x := &explorer{setup: s, result: &Result{}, processes: bits(s.Scenario), seen: map[sim.Key]bool{}}
+	x.result.TurnOn(s.Scenario.Features()...)
+	x.result.NoEffects = true
+	x.fault = x.footprintOfFault()
+	for {
+		if ctx.Err() != nil || s.Executions > 0 && x.result.Runs+x.result.Cut >= s.Executions {
+			return x.result, nil
+		}
+		if err := x.execute(); err != nil {
+			return nil, err
+		}
+		if !x.advance() {
+			x.result.Complete = true
+			return x.result, nil
+		}
+	}
+}
+
+// explorer is the state of an exploration: a path in the tree of choices, and what is still to be tried along it.
+type explorer struct {
+	setup     setup
+	result    *Result
+	processes map[string]set64
+	fault     footprint
+	seen      map[sim.Key]bool
+	buffer    history.History
+
+	frames []frame // the path, with the last choice not made yet
+	trace  []step  // the steps of the run under way
+
+	// of the run under way
+	memories []sim.Key
+	recorded int
+	blocked  bool
+	lost     error
+}
+
+// advance goes to the next choice that is to be tried, deepest first.
+func (x *explorer) advance() bool {
+	for n := len(x.frames); n > 0; n-- {
+		f := &x.frames[n-1]
+		// What was tried sleeps from now on.
+		f.sleep = append(f.sleep, sleeper{f.chosen, x.trace[n-1].footprint})
+		if f.next() {
+			x.frames = x.frames[:n]
+			return true
+		}
+	}
+	return false
+}
+
+// execute makes one run along the path, and on to its end.
+func (x *explorer) execute() error {
+	x.trace = x.trace[:max(len(x.frames)-1, 0)]
+	x.memories, x.recorded, x.blocked, x.lost = x.memories[:0], 0, false, nil
+	p := &path{explorer: x, known: len(x.trace)}
+	out, err := scenarios.Run(x.setup.Scenario, scenarios.Options{Chooser: p, Buffer: x.buffer})
+	if err != nil {
+		return err
+	}
+	if x.lost != nil {
+		return x.lost
+	}
+	x.result.Steps += len(x.trace)
+	x.result.Longest = max(x.result.Longest, len(x.trace))
+	if x.blocked {
+		x.result.Cut++
+		x.buffer = out.History
+		return nil
+	}
+	return x.judge(out)
+}

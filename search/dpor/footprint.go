@@ -1,0 +1,132 @@
+package dpor
+
+import (
+	"slices"
+
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+// set64 is a set of processes, and of the verdict, which counts as one.
+type set64 uint64
+
+const (
+	everything = ^set64(0)
+	verdict    = set64(1) << 63
+)
+
+// footprint is what a step looked at and what it changed.
+type footprint struct{ reads, writes set64 }
+
+// meets says that two steps depend on each other.
+func (f footprint) meets(o footprint) bool {
+	return f.writes&(o.reads|o.writes)|f.reads&o.writes != 0
+}
+
+// step is a step of a run.
+type step struct {
+	option sim.Option
+	footprint
+	creator int   // the step that made this one possible; −1 if it was from the beginning
+	before  steps // those that this one happened after, whatever the order of independent ones
+	late    int   // how often time has gone on before while messages were under way
+}
+
+// bits numbers the processes of a scenario.
+func bits(s *scenarios.Scenario) map[string]set64 {
+	of := map[string]set64{}
+	names := s.Processes()
+	for _, name := range append(append([]string{sim.StorageName}, names.Clients...), names.Nodes...) {
+		of[name] = 1 << len(of)
+	}
+	return of
+}
+
+// footprintOfFault is that of the fault that may be injected at any moment.
+func (x *explorer) footprintOfFault() footprint {
+	touched := set64(0)
+	for _, item := range x.setup.Scenario.Timeline {
+		if item.Fault == nil || item.When.After != nil || item.When.At <= x.setup.Scenario.Duration {
+			continue
+		}
+		if k, _ := faults.Find(item.Kind); k.Local {
+			touched |= x.processes[item.Fault.Target()]
+		} else {
+			touched = everything
+		}
+	}
+	return footprint{touched, touched}
+}
+
+// footprint is that of a step that was just made, given what the nodes knew before and how much was recorded.
+func (x *explorer) footprint(o sim.Option, s sim.Situation) footprint {
+	own := x.processes[o.Process]
+	f := footprint{own, own}
+	switch o.Kind {
+	case sim.StepTime:
+		return footprint{everything, everything}
+	case sim.StepFault:
+		f = x.fault
+	case sim.StepRequest:
+		if x.leavesAsItWas(o.Process, s) {
+			f.writes = 0
+		}
+	}
+	for i := x.recorded; i < len(s.History); i++ {
+		if e := &s.History[i]; decides(e) {
+			f.reads |= verdict
+			f.writes |= verdict
+		}
+	}
+	return f
+}
+
+// told are the protocols that keep nothing on a node but its keys.
+var told = []protocols.Name{"redlock", "redlock-plain", "single", "get-set", "setnx-expire"}
+
+// leavesAsItWas says that a request did not change its node, if that can be told. One to a node that can be paused waits in
+// line there.
+func (x *explorer) leavesAsItWas(node string, s sim.Situation) bool {
+	if !slices.Contains(told, x.setup.Scenario.Lock.Protocol) {
+		return false
+	}
+	if x.fault.writes&x.processes[node] != 0 || len(s.Memories) != len(x.memories) {
+		return false
+	}
+	for i, name := range x.setup.Scenario.Nodes.Names {
+		if name == node {
+			return s.Memories[i] == x.memories[i]
+		}
+	}
+	return false
+}
+
+// decides says whether the checker goes by where in a history the event stands among those of other processes.
+func decides(e *history.Event) bool {
+	switch e.Kind {
+	case history.Expire, history.Crash, history.Effect:
+		return true
+	case history.Call:
+		return e.Func == history.Release
+	case history.Return:
+		return e.Outcome == history.OK && (e.Func == history.Acquire || e.Func == history.Extend || e.Func == history.Release)
+	}
+	return false
+}
+
+// maxSteps bounds a run's choices.
+const maxSteps = 512
+
+// steps is a set of a run's steps, by their places.
+type steps [maxSteps / 64]uint64
+
+func (s *steps) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
+func (s *steps) add(i int)      { s[i/64] |= 1 << (i % 64) }
+func (s *steps) join(o *steps) {
+	for i := range s {
+		s[i] |= o[i]
+	}
+}

@@ -1,0 +1,61 @@
+package dpor
+
+import "redlocksim/sim"
+
+// frame is a point of a run at which something was chosen.
+type frame struct {
+	options []sim.Option
+	chosen  sim.Option
+	// backtrack is what is to be tried here, the chosen one included; sleep is what need not be.
+	backtrack []sim.Key
+	sleep     []sleeper
+	late      int
+}
+
+// sleeper is a step that was tried at an earlier point, and would lead to nothing new as long as no step that depends on
+// it is made.
+type sleeper struct {
+	option sim.Option
+	footprint
+}
+
+func (f *frame) option(id sim.Key) (sim.Option, bool) {
+	for _, o := range f.options {
+		if o.ID == id {
+			return o, true
+		}
+	}
+	return sim.Option{}, false
+}
+
+func (f *frame) sleeps(id sim.Key) bool {
+	for i := range f.sleep {
+		if f.sleep[i].option.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *frame) tries(id sim.Key) bool {
+	for _, b := range f.backtrack {
+		if b == id {
+			return true
+		}
+	}
+	return false
+}
+
+// next chooses what is to be tried here and does not sleep.
+func (f *frame) next() bool {
+	for _, id := range f.backtrack {
+		if f.sleeps(id) {
+			continue
+		}
+		if o, ok := f.option(id); ok {
+			f.chosen = o
+			return true
+		}
+	}
+	return false
+}

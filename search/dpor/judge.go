@@ -1,0 +1,83 @@
+package dpor
+
+import (
+	"fmt"
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/reach"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+	"redlocksim/sim"
+	"slices"
+	"time"
+)
+
+// Run is one run to its end.
+type Run struct {
+	*scenarios.Outcome
+	// Kinds are the violations, and Beyond is where the faults exceeded the budget.
+	Kinds  []checker.Kind
+	Beyond []string
+	// Steps are what was chosen, in order.
+	Steps []sim.Option
+
+	// fingerprint is the same for runs that differ only in the order of independent steps: it is of what each process went
+	// through, what the nodes know in the end, and the violations.
+	fingerprint sim.Key
+}
+
+// judge judges the run that was just made as other searches do, but for the search for an order of all operations, which would
+// take longer than the run.
+func (x *explorer) judge(out *scenarios.Outcome) error {
+	s := x.setup.Scenario
+	o := s.CheckOptions()
+	o.MaxOperations = -1
+	report, err := checker.Check(out.History, o)
+	if err != nil {
+		return fmt.Errorf("dpor: %s: %w", s.Name, err)
+	}
+	r := &Run{Outcome: out, Kinds: search.Violations(report), fingerprint: fingerprint(out.History, x.memories)}
+	for _, kind := range r.Kinds {
+		r.fingerprint = r.fingerprint.WithString(string(kind))
+	}
+	x.result.Runs++
+	if !granted(out.History, x.setup.Begin) {
+		x.result.NotTested++
+	}
+	if last := len(s.Timeline) - 1; last >= 0 && s.Timeline[last].Fault != nil && s.Timeline[last].When.At > s.Duration && !slices.Contains(out.Left, last) {
+		x.result.Injected++
+	}
+	run := (&scenarios.Result{Scenario: s, Outcome: out, Report: report}).Reached()
+	x.result.Tally.Add(reach.Of(run), run)
+	if !x.seen[r.fingerprint] {
+		x.seen[r.fingerprint] = true
+		x.result.Distinct++
+	}
+	x.buffer = out.History
+	if r.Kinds != nil {
+		r.Beyond = s.Budget.Beyond(out.Used)
+		first := x.result.First == nil || x.result.First.Beyond != nil && r.Beyond == nil
+		if r.Beyond == nil {
+			x.result.Violations++
+		} else {
+			x.result.BeyondViolations++
+		}
+		if first {
+			for i := range x.trace {
+				r.Steps = append(r.Steps, x.trace[i].option)
+			}
+			x.result.First, x.buffer = r, nil
+		}
+	}
+	if x.setup.Each != nil {
+		x.setup.Each(r)
+	}
+	return nil
+}
+
+// granted says whether somebody was granted the lock from a time on.
+func granted(h history.History, from time.Duration) bool {
+	return slices.ContainsFunc(h, func(e history.Event) bool {
+		return e.Time >= int64(from) && e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK
+	})
+}

@@ -1,0 +1,3 @@
+package dpor
+
+import _ "redlocksim/internal/manyruns"

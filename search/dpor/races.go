@@ -1,0 +1,70 @@
+package dpor
+
+import "redlocksim/sim"
+
+// races finds the earlier steps that step i depends on with none between, and that could have come after it: the races.
+// For each, one of the first steps of the run in which i comes before it is to be tried.
+func (p *path) races(i int) {
+	this := &p.trace[i]
+	for j := i - 1; j >= 0; j-- {
+		if this.before.has(j) {
+			continue
+		}
+		other := &p.trace[j]
+		if j != this.creator && !p.depend(this.option, this.footprint, other) {
+			continue
+		}
+		this.before.join(&other.before)
+		this.before.add(j)
+		if j != this.creator && p.reversible(j, i) {
+			p.reverse(j, i)
+		}
+	}
+}
+
+// reversible says whether step i could have come before j, which did not make it possible.
+func (p *path) reversible(j, i int) bool {
+	this, other := &p.trace[i], &p.trace[j]
+	if this.option.Kind != sim.StepTime {
+		return true
+	}
+	// Time does not go on while a timer is due or a program is about to start, nor, once it has often enough, while a
+	// message is under way.
+	return other.option.Kind == sim.StepFault || isMessage(other.option) && p.mayBeLate(this.late)
+}
+
+func (p *path) reverse(j, i int) {
+	f := &p.frames[j]
+	// What comes after j without depending on it, and i: those of it that depend on nothing in it can come first.
+	var rest steps
+	var first []sim.Key
+	for k := j + 1; k <= i; k++ {
+		s := &p.trace[k]
+		if k < i && s.before.has(j) {
+			continue
+		}
+		depends := false
+		for at := range s.before {
+			depends = depends || s.before[at]&rest[at] != 0
+		}
+		rest.add(k)
+		if depends {
+			continue
+		}
+		if f.tries(s.option.ID) {
+			return
+		}
+		first = append(first, s.option.ID)
+	}
+	for _, id := range first {
+		if _, ok := f.option(id); ok {
+			f.backtrack = append(f.backtrack, id)
+			return
+		}
+	}
+	for _, o := range f.options { // none of them is possible there: whatever is, may lead to it
+		if !f.tries(o.ID) {
+			f.backtrack = append(f.backtrack, o.ID)
+		}
+	}
+}

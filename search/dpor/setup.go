@@ -1,0 +1,90 @@
+package dpor
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+// setup is what is to be gone through.
+type setup struct {
+	// Scenario is the world and what its clients do. A fault of its timeline that is placed after the end of the run may
+	// be injected at any moment from Begin on.
+	Scenario *scenarios.Scenario
+	// Begin is the true time up to which the run goes its ordinary way, each message arriving at once.
+	Begin time.Duration
+	// Late is how often time may go on in a run while messages are under way; negative is without a limit.
+	Late int
+	// Executions bounds how many runs are made; zero is without a limit.
+	Executions int
+	// Each, if not nil, is called after every run that went to its end.
+	Each func(*Run)
+
+	// Brute turns the reduction off.
+	brute bool
+	// independent, if not nil, has steps taken for independent that are not.
+	independent func(a, b sim.Option) bool
+}
+
+// program is what a client of a small world does: Steps, Repeat times, from the moment on at which the exploration begins.
+type program struct {
+	Steps  []scenarios.Step
+	Repeat int
+}
+
+// fault is a fault that may be injected at any moment.
+type fault struct {
+	Kind  string
+	Fault faults.Fault
+}
+
+// Small makes a small world with the lock and the budget of a scenario: its first nodes, at most that many, and one client
+// for each program. Before, a client takes the locks that programs ask for and releases them, so that the nodes know the
+// scripts; if they have a restart guard, it prepares them. The run ends when it has gone on for length.
+func newSetup(base *scenarios.Scenario, nodes int, programs []program, anyTime *fault, length time.Duration) setup {
+	const warmUp = time.Second
+	x := *base
+	x.Clients, x.Timeline, x.Heal, x.Nodes.Replicas = nil, nil, nil, nil
+	x.Expect = scenarios.Expect{}
+	x.Nodes.Names = x.Nodes.Names[:min(nodes, len(x.Nodes.Names))]
+	x.Duration = warmUp + length
+	for i, p := range programs {
+		name := fmt.Sprintf("client-%d", i+1)
+		x.Clients = append(x.Clients, name)
+		if i == 0 {
+			var first []scenarios.Step
+			for _, on := range ways(programs, base.Resources) {
+				first = append(first, scenarios.Step{Kind: scenarios.TryLockStep, Resource: on}, scenarios.Step{Kind: scenarios.UnlockStep})
+			}
+			if x.Lock.Guard != nil {
+				first = append([]scenarios.Step{{Kind: scenarios.PrepareStep}}, first...)
+			}
+			x.Timeline = append(x.Timeline, scenarios.Item{Client: name, Repeat: 1, Do: first})
+		}
+		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: warmUp}, Client: name, Do: p.Steps, Repeat: p.Repeat})
+	}
+	if anyTime != nil {
+		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: x.Duration + time.Second}, Kind: anyTime.Kind, Fault: anyTime.Fault})
+	}
+	return setup{Scenario: &x, Begin: warmUp}
+}
+
+// ways are the resources that programs lock, one of each number of them; nil stands for the only resource there is.
+func ways(programs []program, resources []string) (all [][]string) {
+	if len(resources) < 2 {
+		return [][]string{nil}
+	}
+	for _, p := range programs {
+		for _, s := range p.Steps {
+			isLock := s.Kind == scenarios.TryLockStep || s.Kind == scenarios.LockStep
+			if isLock && !slices.ContainsFunc(all, func(on []string) bool { return len(on) == len(s.Resource) }) {
+				all = append(all, s.Resource)
+			}
+		}
+	}
+	return all
+}

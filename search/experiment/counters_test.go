@@ -1,0 +1,83 @@
+package experiment
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+)
+
+// lostCounters is what a search found: of the three nodes two lose their fencing counters, and the token 1 is granted twice.
+const lostCounters = `
+title: token-repeated after shutdown
+source: a search
+explanation: two of three nodes lose their counters
+claim: holds
+lock: {ttl: 2s, fencing: true}
+nodes: {names: [A, B, C]}
+clients: [client-1, client-2]
+network: {latency: 0s}
+storage: fenced
+budget: {restart-delay: 2s, counter-loss: COUNT}
+timeline:
+  - {at: 5s, client: client-1, do: [lock]}
+  - {at: 0s, client: client-2, do: [lock, read, write-back]}
+  - {after: {event: write-effect}, fault: {shutdown: {node: A, restart-after: 5s}}}
+  - {after: {event: write-effect}, fault: {shutdown: {node: C, restart-after: 5s}}}
+duration: 5s
+expect: {findings: token-repeated, unavailable: {at-most: 1s}}
+`
+
+// Lost fencing counters exceed a budget that does not allow for them, whatever the restart delay, and no other.
+func TestLostCountersExceedTheBudget(t *testing.T) {
+	for count, want := range map[string]string{"0": "A, C lost fencing counters, the budget allows that to no node", "1": "A, C lost fencing counters, the budget allows that to one node", "2": ""} {
+		read, err := scenarios.Parse("lost.yaml", []byte(strings.Replace(lostCounters, "COUNT", count, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := scenarios.Judge(read[0], scenarios.Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(r.Beyond, "; "); got != want || !slices.Contains(search.Violations(r.Report), checker.TokenRepeated) {
+			t.Errorf("counter-loss %s: %v, beyond the budget by %q, want %q", count, r.Findings, got, want)
+		}
+	}
+}
+
+// fenced are settings with fencing counters that a restart loses.
+func fenced(t *testing.T, counterLoss int) Space {
+	t.Helper()
+	base := DefaultBase()
+	base.Lock.Fencing, base.Budget.CounterLoss = true, counterLoss
+	base.Nodes.Names = base.Nodes.Names[:3]
+	return NewSpace(base)
+}
+
+// Within a budget that allows for no lost counter hardly a run is wasted on losing one; with it they are lost.
+func TestDrawsKeepToTheCounters(t *testing.T) {
+	lost := func(counterLoss int) (n int) {
+		s := fenced(t, counterLoss)
+		for i := range 150 {
+			x := Candidate{Seed: uint64(i)}.Scenario(s)
+			r, err := scenarios.Judge(x, scenarios.Options{Seed: uint64(i), Unhashed: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(strings.Join(r.Beyond, "; "), "counters") {
+				t.Errorf("run %d with counter-loss %d exceeds it: %v", i, counterLoss, r.Beyond)
+			}
+			if slices.ContainsFunc(r.History, func(e history.Event) bool { return e.Name == "restart" }) {
+				n++
+			}
+		}
+		return n
+	}
+	if none, any := lost(0), lost(3); none > 0 || any == 0 {
+		t.Errorf("nodes come back in %d runs without an allowance and in %d with one", none, any)
+	}
+}

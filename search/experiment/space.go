@@ -1,0 +1,250 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+)
+
+// Space is what experiments are drawn from.
+type Space struct {
+	// Base has the settings: lock, nodes, network, storage, and the budget of assumptions. Its timeline is not looked at.
+	Base *scenarios.Scenario
+	// Beyond has faults drawn that exceed the budget, too.
+	Beyond bool
+	// Clients is the largest number of clients.
+	Clients int
+	// Duration is the length of a run in true time.
+	Duration time.Duration
+	// Apart has no two resources locked as one, though the protocol could.
+	Apart bool
+}
+
+// NewSpace is the space around a base, with runs of 30 s and three clients.
+func NewSpace(base *scenarios.Scenario) Space {
+	return Space{Base: base, Clients: 3, Duration: 30 * time.Second}
+}
+
+// Draw draws an experiment: a workload and, of each family of faults, none or a few. Most families are off in most
+// experiments, so that one is stormy in one way and calm in all others ("swarm testing", Groce et al. 2012).
+func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
+	x := *s.Base
+	x.Name = "drawn"
+	x.Duration = s.Duration
+	x.Clients, x.Timeline = nil, nil
+	x.Expect = scenarios.Expect{Unavailable: scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: s.Duration}}}
+	for i := range 2 + c.For("clients", 0).Below(int64(max(s.Clients-1, 1))) {
+		x.Clients = append(x.Clients, fmt.Sprintf("client-%d", i+1))
+	}
+	if x.Lock.Guard != nil { // without it nobody is granted anything for the largest time to live
+		x.Timeline = append(x.Timeline, scenarios.Item{Client: x.Clients[0], Do: []scenarios.Step{{Kind: scenarios.PrepareStep}}, Repeat: 1})
+	}
+	for i, name := range x.Clients {
+		x.Timeline = append(x.Timeline, s.work(c.For("work", i), name)...)
+	}
+	for i, name := range x.Clients {
+		if s.lingers(c.For("work", i)) {
+			x.Timeline = append(x.Timeline, s.stopped(&x, name, c.For("stopped", i))...)
+		}
+	}
+	on := c.For("families", 0).Below(4) // how many are on: on in 8 + 1
+	for _, k := range s.kinds() {
+		family := c.For(k.Name, 0)
+		if family.For("on", 0).Below(8) < 7-on {
+			continue
+		}
+		// Seldom many, or several at once: one time server misleads a number of nodes, one rack loses power.
+		when := s.moment(family.For("moment", 0), x.Clients)
+		atOnce := family.For("at once", 0).Below(4) == 1
+		count := 1 + family.For("count", 0).Below(1+family.For("most", 0).Below(6))
+		if atOnce {
+			count = max(count, 2+family.For("how many", 0).Below(4))
+		}
+		for i := range int(count) {
+			one := family.For("fault", i)
+			if i > 0 && !atOnce {
+				when = s.moment(one.For("moment", 0), x.Clients)
+			}
+			limits := s.about(&x, when)
+			if atOnce {
+				limits.Focus = x.Nodes.Names
+			}
+			if f := k.Draw(one, limits); f != nil {
+				x.Timeline = append(x.Timeline, scenarios.Item{When: when, Kind: k.Name, Fault: f})
+			}
+		}
+	}
+	return &x
+}
+
+// kinds are the kinds of faults that are drawn.
+func (s Space) kinds() []faults.Kind {
+	l := scenarios.Limits(s.Base, s.Beyond)
+	return slices.DeleteFunc(faults.Vocabulary(), func(k faults.Kind) bool { return k.Applies != nil && !k.Applies(l) })
+}
+
+// about is the limits of a fault at a moment, which is mostly about the client whose step that is.
+func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits {
+	l := scenarios.Limits(x, s.Beyond)
+	if when.After != nil {
+		l.Focus = []string{when.After.Client}
+	}
+	return l
+}
+
+// moment draws a time, or a step of the algorithm, so that faults are injected between any two of them.
+func (s Space) moment(c faults.Choices, clients []string) faults.Trigger {
+	kind, steps := c.For("kind", 0).Below(4), stepsOf()[s.Base.Lock.Protocol]
+	switch {
+	case kind < 2:
+		return faults.Trigger{At: s.instant(c)}
+	case kind == 2 || len(steps) == 0:
+		events := []string{"acquire-called", "acquire-done", "release-called", faults.Checked, "write-called", "write-effect", "belief-ended"}
+		return s.after(c, events, clients)
+	}
+	return s.after(c, steps, clients)
+}
+
+// stepsOf are the steps of each protocol.
+var stepsOf = sync.OnceValue(func() map[protocols.Name][]string {
+	of := map[protocols.Name][]string{}
+	for _, p := range protocols.All() {
+		of[protocols.Name(p.Name)] = p.Steps
+	}
+	return of
+})
+
+func (s Space) after(c faults.Choices, events, clients []string) faults.Trigger {
+	m := &faults.Moment{Event: faults.OneOf(c.For("event", 0), events...), Client: faults.OneOf(c.For("client", 0), clients...)}
+	if nth := 1 + c.For("nth", 0).Below(1+c.For("late", 0).Below(20)); nth > 1 {
+		m.Nth = int(nth)
+	}
+	t := faults.Trigger{After: m}
+	if c.For("plus", 0).Below(3) == 2 {
+		t.Plus = faults.Length(c.For("by", 0), 0, s.Base.Lock.TTL)
+	}
+	return t
+}
+
+// instant is a moment in the first two thirds of the run, so that there is time for consequences; often a round one, and
+// then the same as others'.
+func (s Space) instant(c faults.Choices) time.Duration {
+	n := int64(s.Duration * 2 / 3)
+	at := time.Duration(c.For("at", 0).Below(n))
+	if c.For("round", 0).Below(4) == 0 {
+		at = at.Truncate(time.Second)
+	}
+	return at
+}
+
+// work draws what a client does all the time: short work under the lock every second or two, in one of several styles,
+// and for some clients, once, something that outlasts the lease. A run is to have some dozens of grants: more of the same
+// would cost time and show little that is new.
+func (s Space) work(c faults.Choices, client string) []scenarios.Item {
+	ttl := s.Base.Lock.TTL
+	step := func(kind scenarios.StepKind, d time.Duration) scenarios.Step {
+		return scenarios.Step{Kind: kind, For: d}
+	}
+	hold := step(scenarios.HoldStep, time.Millisecond+faults.Length(c.For("hold", 0), 0, ttl/20))
+	rest := step(scenarios.SleepStep, s.Duration/40+time.Duration(c.For("rest", 0).Below(int64(s.Duration/20))))
+	lock := step(scenarios.LockStep, ttl+time.Second)
+	try, update, unlock := step(scenarios.TryLockStep, 0), step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)
+	loop := faults.OneOf(c.For("style", 0),
+		[]scenarios.Step{rest, lock, update, hold, unlock},
+		[]scenarios.Step{rest, lock, hold, update, unlock},
+		[]scenarios.Step{rest, try, update, unlock},
+		[]scenarios.Step{rest, lock, step(scenarios.ReadStep, 0), hold, step(scenarios.WriteBackStep, 0), unlock},
+		[]scenarios.Step{rest, lock, hold, step(scenarios.ExtendStep, ttl), update, unlock},
+	)
+	if s.lingers(c) {
+		loop = []scenarios.Step{rest, lock, step(scenarios.LingerStep, 0), step(scenarios.WriteStep, 0), unlock}
+	}
+	const often = 100 // more than fits into a run
+	items := []scenarios.Item{{Client: client, Do: loop, Repeat: often}}
+	long := step(scenarios.SleepStep, ttl+time.Duration(c.For("long", 0).Below(int64(ttl))))
+	late := faults.OneOf(c.For("late", 0), nil, nil,
+		[]scenarios.Step{lock, update, long, unlock},
+		[]scenarios.Step{lock, step(scenarios.HoldStep, ttl-ttl/8), update, unlock},
+		[]scenarios.Step{lock, step(scenarios.RenewStep, ttl+ttl/2), update, unlock},
+		[]scenarios.Step{lock, step(scenarios.ExtendStep, ttl), long, unlock},
+	)
+	if late != nil {
+		items = append(items, scenarios.Item{When: faults.Trigger{At: s.instant(c.For("once", 0))}, Client: client, Do: late, Repeat: 1})
+	}
+	for i := range items {
+		s.place(c.For("resource", i), &items[i])
+	}
+	return items
+}
+
+// lingers draws whether a client works for as long as it may and writes at the last moment, where stops are short: only then
+// do they make a write late. Where they can be of any length, clients that write early are stopped for long enough, too.
+func (s Space) lingers(c faults.Choices) bool {
+	b := s.Base.Budget
+	return !s.Beyond && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 3
+}
+
+// stopped draws what stops a client that lingers between its look at the lease and its write; none now and then.
+func (s Space) stopped(x *scenarios.Scenario, client string, c faults.Choices) []scenarios.Item {
+	when := faults.Trigger{After: &faults.Moment{Event: faults.Checked, Client: client, Nth: int(1 + c.For("nth", 0).Below(2))}}
+	stalls := stalls()
+	n := c.For("kind", 0).Below(int64(1 + len(stalls)))
+	if n == 0 {
+		return nil
+	}
+	k := stalls[n-1]
+	limits := s.about(x, when)
+	limits.Focus = []string{client}
+	f := k.Draw(c.For("fault", 0), limits)
+	if f == nil {
+		return nil
+	}
+	return []scenarios.Item{{When: when, Kind: k.Name, Fault: f}}
+}
+
+// stalls are the kinds of faults that make a client late between its look at the lease and its write, each as often as it
+// says, those that happen to the client itself first.
+var stalls = sync.OnceValue(func() (all []faults.Kind) {
+	for _, k := range faults.Vocabulary() {
+		for range k.Stalls {
+			all = append(all, k)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b faults.Kind) int { return cmp.Compare(b.Target, a.Target) })
+	return all
+})
+
+// place draws what an item locks, where there are several resources: one of them or, with a protocol that can, now and then
+// two as one lock.
+func (s Space) place(c faults.Choices, item *scenarios.Item) {
+	all := s.Base.Resources
+	if len(all) < 2 {
+		return
+	}
+	first := c.For("first", 0).Below(int64(len(all)))
+	item.Resource = []string{all[first]}
+	if p, _ := protocols.Find(string(s.Base.Lock.Protocol)); !p.LocksAll || s.Apart || c.For("two", 0).Below(4) > 0 {
+		return
+	}
+	second := (first + 1 + c.For("second", 0).Below(int64(len(all)-1))) % int64(len(all))
+	item.Resource = append(item.Resource, all[second])
+	item.Do = slices.Clone(item.Do)
+	for i := range item.Do {
+		switch item.Do[i].Kind {
+		case scenarios.UpdateStep, scenarios.ReadStep, scenarios.WriteBackStep:
+			item.Do[i].Resource = item.Resource[:1]
+		}
+	}
+}
+
+// Choices are those of a seed, by what they are drawn for.
+func Choices(seed uint64, purpose string, number int) faults.Choices {
+	return faults.Drawn{Key: sim.Key(0).WithString("search").With(seed)}.For(purpose, number)
+}

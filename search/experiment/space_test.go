@@ -1,0 +1,119 @@
+package experiment
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+)
+
+// Whatever the lock is, every experiment that is drawn about it, and every change of it, is a scenario that a file can say.
+func TestDrawForEveryLock(t *testing.T) {
+	protocols := map[string]bool{}
+	for _, s := range scenarios.Catalogue() {
+		space := NewSpace(s.Settings())
+		space.Beyond = true
+		for seed := range uint64(12) {
+			c := Candidate{Seed: seed}
+			for i := range seed {
+				c = c.With(Mutation{Seed: seed + i})
+			}
+			x := c.Scenario(space)
+			data, err := x.Encode()
+			if err == nil {
+				_, err = scenarios.Parse("x.yaml", data)
+			}
+			if err != nil {
+				t.Errorf("%s, seed %d: %v", s.Name, seed, err)
+			}
+		}
+		protocols[string(s.Lock.Protocol)] = true
+	}
+	if len(protocols) < 10 {
+		t.Errorf("only of %v", protocols)
+	}
+}
+
+// Nodes with a restart guard are prepared, and stay so when a client is given other work.
+func TestAGuardIsPrepared(t *testing.T) {
+	base, err := scenarios.ParseSettings("guard.yaml", []byte("lock: {ttl: 10s, guard: {max-ttl: 60s}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	space := NewSpace(base)
+	calm := 0
+	for seed := range uint64(40) {
+		c := Candidate{Seed: seed}
+		for i := range seed % 8 {
+			c = c.With(Mutation{Seed: 100*seed + i})
+		}
+		x := c.Scenario(space)
+		x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool { return i.Fault != nil })
+		r, err := scenarios.Judge(x, scenarios.Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Report.Grants > 0 {
+			calm++
+		}
+	}
+	if calm != 40 {
+		t.Errorf("somebody is granted the lock in %d of 40 runs without a fault", calm)
+	}
+}
+
+// Within the assumptions nothing is drawn that exceeds them, but for delays that add up.
+func TestDrawKeepsToTheBudget(t *testing.T) {
+	n := 300
+	over := 0
+	for i := range n {
+		c := Candidate{Seed: uint64(i)}
+		for j := range i % 4 {
+			c = c.With(Mutation{Seed: uint64(j)})
+		}
+		x := c.Scenario(NewSpace(DefaultBase()))
+		out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range x.Budget.Beyond(out.Used) {
+			over++
+			if !strings.Contains(text, "delay") && !strings.Contains(text, "pause") {
+				t.Errorf("seed %d: %s", i, text)
+			}
+		}
+	}
+	if over > n/20 {
+		t.Errorf("%d of %d exceed the budget", over, n)
+	}
+}
+
+// Every family of faults is drawn, and every experiment can be written down.
+func TestDrawIsAboutEverything(t *testing.T) {
+	s := NewSpace(DefaultBase())
+	s.Beyond = true
+	s.Base.Nodes.Replicas = append(s.Base.Nodes.Replicas, replicasOf("A", "A2"))
+	s.Base.Lock.Batching = 1 // batches can be split
+	seen := map[string]bool{}
+	for i := range 400 {
+		x := Candidate{Seed: uint64(i)}.Scenario(s)
+		for _, item := range x.Timeline {
+			seen[item.Kind] = true
+		}
+		x.Title, x.Source, x.Explanation = "x", "x", "x"
+		data, err := x.Encode()
+		if err == nil {
+			_, err = scenarios.Parse("x.yaml", data)
+		}
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", i, err, data)
+		}
+	}
+	for _, w := range faults.Vocabulary() {
+		if !seen[w.Name] {
+			t.Errorf("%s was never drawn", w.Name)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package search
+
+import (
+	"slices"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+)
+
+// Families are the families of faults that an experiment has, sorted.
+func Families(x *scenarios.Scenario) []string {
+	var all []string
+	for i := range x.Timeline {
+		if x.Timeline[i].Fault != nil {
+			all = append(all, Family(x, &x.Timeline[i]))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Family is the kind of a fault, and what it happens to where that makes it another one: a node whose clock jumps forgets
+// locks, a client whose clock jumps believes in them.
+func Family(x *scenarios.Scenario, item *scenarios.Item) string {
+	switch k, _ := faults.Find(item.Kind); {
+	case k.Target != faults.AnyProcess:
+		return item.Kind
+	case slices.Contains(x.Clients, item.Fault.Target()):
+		return item.Kind + "-of-client"
+	default:
+		return item.Kind + "-of-node"
+	}
+}

@@ -1,3 +1,0 @@
-package orders
-
-import _ "redlocksim/internal/manyruns"

@@ -1,0 +1,51 @@
+package random
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/search/experiment"
+)
+
+// ErrBlind: a lock that is known to be broken was not caught, so that to find nothing means nothing.
+var ErrBlind = errors.New("the search is blind: a lock with a planted bug was not caught")
+
+// canaryTries bounds how many experiments a generation draws for the broken lock.
+const canaryTries = 50
+
+// broken is a lock that deletes whatever is there when it was not granted, which is wrong without any fault.
+func broken(base *scenarios.Scenario) *scenarios.Scenario {
+	x := *base
+	x.Lock.Protocol, x.Lock.Cleanup = "redlock-plain", protocols.CleanupDel
+	x.Lock.Guard, x.Lock.Fencing = nil, false
+	return &x
+}
+
+// canary draws experiments for the broken lock until it is caught, with what all others are judged with.
+func (x *explorer) canary(ctx context.Context) error {
+	space := x.space
+	space.Base = broken(space.Base)
+	if x.options.canary != nil {
+		space.Base = x.options.canary
+	}
+	var buffer history.History
+	for i := 0; i < canaryTries && ctx.Err() == nil; i++ {
+		seed := experiment.Choices(x.options.Seed, "canary", x.Summary.Runs).For("try", i).Below(1 << 53)
+		t, err := try(space, experiment.Candidate{Seed: uint64(seed)}, &buffer)
+		if err != nil {
+			return err
+		}
+		if len(t.Kinds) > 0 {
+			x.Summary.Canaries++
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("%w in %d runs", ErrBlind, canaryTries)
+}

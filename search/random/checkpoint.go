@@ -1,0 +1,146 @@
+package random
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/axiomhq/hyperloglog"
+
+	"redlocksim/internal/input"
+	"redlocksim/internal/mark"
+	"redlocksim/internal/outfile"
+	"redlocksim/search"
+	"redlocksim/search/experiment"
+)
+
+// identity is what makes two searches the same one.
+type identity struct {
+	Base     string `json:"base"` // as a scenario file
+	Beyond   bool   `json:"beyond"`
+	Clients  int    `json:"clients"`
+	Duration string `json:"duration"`
+	Seed     uint64 `json:"seed"`
+	Runs     int    `json:"runs"`
+	Shards   int    `json:"shards"`
+	Blind    bool   `json:"blind"`
+	// Generation changes what is mutated when.
+	Generation int `json:"generation"`
+}
+
+// share is how many of the runs are a shard's.
+func (id identity) share(shard int) int {
+	return id.Runs*(shard+1)/id.Shards - id.Runs*shard/id.Shards
+}
+
+// checkpoint is all that a search needs to go on after a whole generation.
+type checkpoint struct {
+	Generator string `json:"generator"` // the mark of the file
+
+	Search  identity   `json:"search"`
+	Shard   int        `json:"shard"`
+	Summary Summary    `json:"summary"`
+	Pool    []NearMiss `json:"pool"`
+	Pending []pending  `json:"pending"`
+	Sketch  []byte     `json:"sketch"` // of orders
+
+	orders *hyperloglog.Sketch
+}
+
+func identify(s experiment.Space, o Options) (identity, error) {
+	base, err := s.Base.Encode()
+	return identity{Base: string(base), Beyond: s.Beyond, Clients: s.Clients, Duration: s.Duration.String(),
+		Seed: o.Seed, Runs: o.Runs, Shards: o.Shards, Blind: o.Blind, Generation: o.Generation}, err
+}
+
+// open is the state that a search begins with: none, or what is in its directory.
+func open(s experiment.Space, o Options) (*checkpoint, error) {
+	this, err := identify(s, o)
+	if err != nil {
+		return nil, err
+	}
+	fresh := &checkpoint{Search: this, Shard: o.Shard, orders: hyperloglog.NewNoSparse()}
+	fresh.Summary.TurnOn(s.Base.Features()...)
+	if o.Dir == "" {
+		return fresh, nil
+	}
+	was, err := load(o.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fresh, nil
+	case err != nil && o.Rules.Force && !o.Resume:
+		return fresh, nil // what is there is no search
+	case err != nil:
+		return nil, err
+	case !o.Resume:
+		return nil, fmt.Errorf("%w: %s holds a search with %d runs; resume it, or choose another directory", search.ErrDir, o.Dir, was.Summary.Runs)
+	case was.Search != this || was.Shard != o.Shard:
+		return nil, fmt.Errorf("%w: %s holds another search (%s)", search.ErrDir, o.Dir, was.difference(fresh))
+	}
+	// What is not shrunk stays until the generation that it is from is done.
+	return was, search.CleanDir(o.Dir, outfile.TempPattern)
+}
+
+// difference names the first thing in which two searches differ.
+func (c *checkpoint) difference(other *checkpoint) string {
+	a, b := c.Search, other.Search
+	for _, d := range []struct {
+		what      string
+		was, this any
+	}{
+		{"seed", a.Seed, b.Seed}, {"runs", a.Runs, b.Runs}, {"shard", c.Shard, other.Shard}, {"shards", a.Shards, b.Shards},
+		{"beyond", a.Beyond, b.Beyond}, {"blind", a.Blind, b.Blind}, {"clients", a.Clients, b.Clients}, {"duration", a.Duration, b.Duration},
+		{"generation", a.Generation, b.Generation},
+	} {
+		if d.was != d.this {
+			return fmt.Sprintf("%s %v, not %v", d.what, d.was, d.this)
+		}
+	}
+	return "other settings"
+}
+
+// load reads the state of the search in a directory.
+func load(dir string) (*checkpoint, error) {
+	path := filepath.Join(dir, search.CheckpointFile)
+	data, err := input.ReadFile(path, search.MaxCheckpoint)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", search.ErrDir, err)
+	}
+	c := &checkpoint{orders: hyperloglog.NewNoSparse()}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", search.ErrDir, path, err)
+	}
+	if err := c.orders.UnmarshalBinary(c.Sketch); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", search.ErrDir, path, err)
+	}
+	return c, nil
+}
+
+// save writes the state, all of it or nothing, and removes what it makes obsolete.
+func (x *explorer) save() error {
+	if x.options.Dir == "" {
+		return nil
+	}
+	if err := x.checkpoint.write(x.options.Dir, x.options.Rules); err != nil {
+		return err
+	}
+	return search.CleanDir(x.options.Dir, search.RawPattern, outfile.TempPattern)
+}
+
+func (c *checkpoint) write(dir string, rules outfile.Rules) error {
+	c.Generator = mark.Name
+	var err error
+	if c.Sketch, err = c.orders.MarshalBinary(); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		return err
+	}
+	return rules.Write(filepath.Join(dir, search.CheckpointFile), data)
+}

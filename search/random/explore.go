@@ -1,0 +1,194 @@
+package random
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/internal/jobs"
+	"redlocksim/internal/outfile"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+	"redlocksim/search/experiment"
+)
+
+// Options say how to search. The zero value is a search with seed 0 that goes on until its context ends and keeps
+// nothing.
+type Options struct {
+	// Seed decides every choice.
+	Seed uint64
+	// Runs is how many experiments are run, by all shards together; without a limit if zero.
+	Runs int
+	// For is the time after which no generation is begun; without a limit if zero. What waits to be shrunk then still is.
+	// What such a search has found when it ends depends on how fast the machine is.
+	For time.Duration
+	// Jobs is how many runs are made at a time; one a core if zero. It does not change what is found.
+	Jobs int
+	// Shard is this search's number, from 0, among Shards that share the Runs; Shards 0 is 1.
+	Shard, Shards int
+	// Generation is how many experiments there are between two looks at what they showed; DefaultGeneration if zero.
+	Generation int
+	// Blind turns the guidance by margins off: every experiment is drawn anew.
+	Blind bool
+	// Dir is a directory for findings and for the state of the search; none are kept if it is empty.
+	Dir string
+	// Rules say which files that are there may be replaced.
+	Rules outfile.Rules
+	// Resume goes on with the search in Dir.
+	Resume bool
+	// Progress, if not nil, is called after each generation.
+	Progress func(*Summary)
+
+	// canary replaces the lock that must be caught, in a test of the alarm, and shrinkRuns bounds the runs that shrinking
+	// a finding takes.
+	canary     *scenarios.Scenario
+	shrinkRuns int
+}
+
+const (
+	// DefaultGeneration is the size of a generation: some tenths of a second.
+	DefaultGeneration = 1000
+	// repeatEvery is the share of runs that are made twice.
+	repeatEvery = 1000
+)
+
+// explorer is a search under way.
+type explorer struct {
+	space   experiment.Space
+	options Options
+	*checkpoint
+	raw atomic.Int32 // files with findings that are not shrunk yet
+}
+
+// Explore searches until all runs are made, ctx ends, or something is wrong with the search itself: a run that does not
+// repeat (scenarios.ErrNotRepeated), a canary that is not caught (ErrBlind), a directory that cannot be written. That ctx
+// ends is no error. The summary is of all whole generations, but for Unfinished; it is there with an error, too, unless the
+// search did not start.
+func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, error) {
+	o = o.whole()
+	x := &explorer{space: space, options: o}
+	if o.Dir != "" {
+		unlock, err := search.OpenDir(o.Dir, o.Rules)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
+	var err error
+	if x.checkpoint, err = open(space, o); err != nil {
+		return nil, err
+	}
+	for start := time.Now(); ; {
+		n := o.Generation
+		if o.Runs > 0 {
+			n = min(n, x.Search.share(o.Shard)-x.Summary.Runs)
+		}
+		if n <= 0 || o.For > 0 && time.Since(start) >= o.For {
+			return &x.Summary, x.finish(ctx)
+		}
+		if ctx.Err() != nil {
+			return &x.Summary, nil
+		}
+		if done, err := x.generation(ctx, n); err != nil || !done {
+			return &x.Summary, err
+		}
+		if o.Progress != nil {
+			o.Progress(&x.Summary)
+		}
+	}
+}
+
+// whole is the options with what zero stands for.
+func (o Options) whole() Options {
+	o.Shards = max(o.Shards, 1)
+	if o.Generation <= 0 {
+		o.Generation = DefaultGeneration
+	}
+	if o.shrinkRuns <= 0 {
+		o.shrinkRuns = shrinkRuns
+	}
+	return o
+}
+
+// generation makes n runs and takes in what they show; not done if ctx ended before.
+func (x *explorer) generation(ctx context.Context, n int) (done bool, err error) {
+	before, trials := x.Summary.clone(), make([]trial, n)
+	defer func() {
+		if done {
+			return
+		}
+		x.Summary = before
+		for i := range trials {
+			if x.counts(&trials[i]) {
+				x.Summary.Unfinished++
+			}
+		}
+	}()
+	if err := x.canary(ctx); err != nil || ctx.Err() != nil {
+		return false, err
+	}
+	first := x.Summary.Runs
+	all := x.candidates(first, n)
+	found := make([][]pending, n)
+	err = x.each(ctx, n, func(i int, buffer *history.History) (err error) {
+		if trials[i], err = try(x.space, all[i], buffer); err != nil {
+			return err
+		}
+		if (first+i)%repeatEvery == 0 {
+			if err := again(x.space, all[i]); err != nil {
+				return err
+			}
+		}
+		t := &trials[i]
+		if !x.counts(t) {
+			return nil
+		}
+		isNew := false
+		for _, kind := range t.Kinds {
+			p, err := x.reduce(pending{Run: first + i, Candidate: t.candidate, Kind: kind, Families: t.Families, Beyond: t.Beyond}, buffer)
+			if err != nil {
+				return err
+			}
+			found[i] = append(found[i], p)
+			isNew = isNew || p.Known == 0
+		}
+		if isNew {
+			return x.keepRaw(t, first+i)
+		}
+		return nil
+	})
+	if err != nil || ctx.Err() != nil {
+		return false, err
+	}
+	for i := range trials {
+		x.add(&trials[i])
+		x.Pending = append(x.Pending, found[i]...)
+	}
+	x.Summary.Orders = x.orders.Estimate()
+	if err := x.effects(trials); err != nil {
+		return false, err
+	}
+	x.Pool = x.narrowest(trials)
+	if err := x.settle(ctx, shrinksPerGeneration); err != nil || ctx.Err() != nil {
+		return false, err
+	}
+	return true, x.save()
+}
+
+// counts says whether a run is a finding of this search: within the assumptions what exceeds them is none.
+func (x *explorer) counts(t *trial) bool {
+	return len(t.Kinds) > 0 && (x.space.Beyond || !t.Beyond)
+}
+
+// each calls f for 0 to n−1, several at a time, each with a buffer of its worker's. It stops early at an error or when ctx
+// ends, and returns the error of the lowest number.
+func (x *explorer) each(ctx context.Context, n int, f func(i int, buffer *history.History) error) error {
+	_, err := jobs.Set[history.History, struct{}]{
+		N: n, Workers: x.options.Jobs,
+		Do: func(_ context.Context, buffer *history.History, i int) (struct{}, error) {
+			return struct{}{}, f(i, buffer)
+		},
+	}.Run(ctx)
+	return err
+}

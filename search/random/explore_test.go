@@ -1,0 +1,326 @@
+package random
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/internal/outfile"
+	"redlocksim/reach"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+	"redlocksim/search/experiment"
+	"redlocksim/sim"
+)
+
+// small is a search that takes a second.
+func small(dir string) Options {
+	return Options{Seed: 3, Runs: 80, Generation: 20, Dir: dir, shrinkRuns: 60}
+}
+
+// files are the files in a directory with what is in them, without the lock.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, e := range entries {
+		if e.Name() == ".lock" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[e.Name()] = string(data)
+	}
+	return found
+}
+
+func same(t *testing.T, what string, want, got map[string]string) {
+	t.Helper()
+	for name := range want {
+		if want[name] != got[name] {
+			t.Errorf("%s: %s is\n%s\nwant\n%s", what, name, got[name], want[name])
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s: there is a file %s", what, name)
+		}
+	}
+}
+
+func beyond() experiment.Space {
+	s := experiment.NewSpace(experiment.DefaultBase())
+	s.Beyond = true
+	return s
+}
+
+// What is found depends neither on the number of workers nor on interruptions.
+func TestExploreIsTheSameHoweverItIsRun(t *testing.T) {
+	ctx := context.Background()
+	reference := t.TempDir()
+	sum, err := Explore(ctx, beyond(), small(reference))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Runs != 80 || len(sum.Findings) == 0 || sum.Violations == 0 || sum.Canaries != 4 || sum.Repeated != 1 {
+		t.Fatalf("%+v", sum)
+	}
+	want := files(t, reference)
+	if len(want) != 1+2*len(sum.Findings) {
+		t.Errorf("%d files for %d findings", len(want), len(sum.Findings))
+	}
+
+	dir := t.TempDir()
+	o := small(dir)
+	o.Jobs = 1
+	if _, err := Explore(ctx, beyond(), o); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "one worker", want, files(t, dir))
+
+	dir = t.TempDir()
+	for i := 0; ; i++ {
+		// Ended in the middle of a generation, of shrinking, or of writing.
+		ctx, cancel := context.WithTimeout(ctx, time.Duration(200+70*i)*time.Millisecond)
+		o := small(dir)
+		o.Resume = true
+		_, err := Explore(ctx, beyond(), o)
+		ended := ctx.Err()
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended == nil {
+			break
+		}
+	}
+	same(t, "interrupted", want, files(t, dir))
+}
+
+func TestAFindingIsAnOrdinaryScenarioFile(t *testing.T) {
+	dir := t.TempDir()
+	sum, err := Explore(context.Background(), beyond(), small(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range sum.Findings {
+		found, err := scenarios.Load(filepath.Join(dir, f.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tier := range scenarios.Tiers() {
+			r, err := scenarios.Verify(found[0], scenarios.Options{Tier: tier, Seed: f.Seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.OK() || !slices.Contains(r.Findings, f.Kind) || (r.Beyond != nil) != f.Beyond {
+				t.Errorf("%s on %s: %v, beyond %v, problems %v", f.File, tier, r.Findings, r.Beyond, r.Problems)
+			}
+		}
+	}
+}
+
+func TestShardsAddUp(t *testing.T) {
+	dirs := []string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b"), filepath.Join(t.TempDir(), "c")}
+	runs, grants := 0, 0
+	var reached reach.Counts
+	for i, dir := range dirs {
+		o := small(dir)
+		o.Shard, o.Shards = i, 3
+		sum, err := Explore(context.Background(), beyond(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, grants = runs+sum.Runs, grants+sum.Grants
+		reached.Merge(sum.Reached)
+	}
+	merged := filepath.Join(t.TempDir(), "merged")
+	sum, err := Merge(merged, outfile.Rules{}, dirs[2], dirs[0], dirs[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs != 80 || sum.Runs != 80 || sum.Grants != grants {
+		t.Errorf("%d runs and %d grants, the shards have %d and %d", sum.Runs, sum.Grants, runs, grants)
+	}
+	if got, want := sum.Reached.Rows(), reached.Rows(); sum.Reached.Runs != 80 || !slices.Equal(got, want) || reached.Reached(reach.Step, "granted") == 0 || reached.Reached(reach.Effect, "pause") == 0 {
+		t.Errorf("merged, they reached %v, the shards %v", got, want)
+	}
+	for _, f := range sum.Findings {
+		if _, err := scenarios.Load(filepath.Join(merged, f.File)); err != nil {
+			t.Error(err)
+		}
+	}
+	entries, err := os.ReadDir(merged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !search.Writes(e.Name()) && e.Name() != ".lock" {
+			t.Errorf("a search writes %s, and Writes does not say so", e.Name())
+		}
+	}
+	for _, wrong := range [][]string{{}, dirs[:2], {dirs[0], dirs[1], dirs[1]}, {dirs[0], t.TempDir()}} {
+		if _, err := Merge(filepath.Join(t.TempDir(), "x"), outfile.Rules{}, wrong...); !errors.Is(err, search.ErrDir) {
+			t.Errorf("%v: %v", wrong, err)
+		}
+	}
+	if _, err := Merge(merged, outfile.Rules{}, dirs...); !errors.Is(err, search.ErrDir) {
+		t.Errorf("into a directory that is taken: %v", err)
+	}
+}
+
+// Shards that have no runs, since there are more shards than runs, are done.
+func TestMoreShardsThanRuns(t *testing.T) {
+	var dirs []string
+	for i := range 3 {
+		dirs = append(dirs, filepath.Join(t.TempDir(), "shard"))
+		if _, err := Explore(t.Context(), experiment.NewSpace(experiment.DefaultBase()), Options{Runs: 2, Shard: i, Shards: 3, Dir: dirs[i]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := Merge(filepath.Join(t.TempDir(), "merged"), outfile.Rules{}, dirs...); err != nil || s.Runs != 2 {
+		t.Errorf("%v, %+v", err, s)
+	}
+}
+
+// What a search leaves behind while it is under way is removed from any directory, whatever its name means to a shell.
+func TestRawFilesAreRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[b]*")
+	s, err := Explore(t.Context(), beyond(), small(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := files(t, dir); len(found) != 1+2*len(s.Findings) || s.Violations == 0 {
+		t.Errorf("%d files for %d findings", len(found), len(s.Findings))
+	}
+}
+
+// A search that would not see a broken lock must not say that it found none.
+func TestABlindSearchSaysSo(t *testing.T) {
+	o := small("")
+	o.canary = experiment.DefaultBase() // not broken at all
+	sum, err := Explore(context.Background(), experiment.NewSpace(experiment.DefaultBase()), o)
+	if !errors.Is(err, ErrBlind) || sum.Runs != 0 {
+		t.Errorf("%v after %d runs", err, sum.Runs)
+	}
+}
+
+func TestADirectoryBelongsToOneSearch(t *testing.T) {
+	dir := t.TempDir()
+	ctx := context.Background()
+	o := small(dir)
+	o.Runs = 50
+	space := experiment.NewSpace(experiment.DefaultBase())
+	if _, err := Explore(ctx, space, o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Explore(ctx, space, o); !errors.Is(err, search.ErrDir) || !strings.Contains(err.Error(), "resume it") {
+		t.Errorf("a second time: %v", err)
+	}
+	o.Resume, o.Seed = true, 2
+	if _, err := Explore(ctx, space, o); !errors.Is(err, search.ErrDir) || !strings.Contains(err.Error(), "seed 3, not 2") {
+		t.Errorf("with another seed: %v", err)
+	}
+	broken := func(text string) {
+		if err := os.WriteFile(filepath.Join(dir, search.CheckpointFile), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broken("{\n \"generator\": \"redlocksim\",\n \"search\": {")
+	if _, err := Explore(ctx, space, o); !errors.Is(err, search.ErrDir) {
+		t.Errorf("with a broken state: %v", err)
+	}
+	// What is no state of a search at all is somebody else's. With force it gives way, but cannot be resumed.
+	broken(`{"search": "for the truth"}`)
+	if _, err := Explore(ctx, space, o); !errors.As(err, new(*outfile.Refusal)) {
+		t.Errorf("over somebody else's file: %v", err)
+	}
+	o.Rules.Force = true
+	if _, err := Explore(ctx, space, o); !errors.Is(err, search.ErrDir) {
+		t.Errorf("resumed from somebody else's file: %v", err)
+	}
+	if unlock, err := search.NewDir(dir, o.Rules); err != nil {
+		t.Errorf("a directory for what is found, with force: %v", err)
+	} else {
+		unlock()
+	}
+	o.Resume = false
+	if s, err := Explore(ctx, space, o); err != nil || s.Runs == 0 {
+		t.Errorf("with force: %v", err)
+	}
+}
+
+// The counterexamples of the literature are found again by chance, each shrunk to at most three faults.
+func TestExploreFindsTheLiterature(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of runs")
+	}
+	for _, wanted := range []struct {
+		name string
+		wall bool // the clients' lock clock
+		is   func(search.Finding) bool
+	}{
+		{"clock jump of a node, amnesia, and a long pause", false, nil},
+		{"wall clock of a client", true, func(f search.Finding) bool {
+			return f.Kind == checker.LeaseOverlap && slices.Equal(f.Families, []string{"clock-step-of-client"})
+		}},
+	} {
+		t.Run(wanted.name, func(t *testing.T) {
+			s := beyond()
+			kinds := []func(search.Finding) bool{wanted.is}
+			if wanted.wall {
+				s.Base.Lock.Clock.ClockKind = sim.WallClock
+			} else {
+				kinds = []func(search.Finding) bool{
+					func(f search.Finding) bool {
+						return f.Kind == checker.LeaseOverlap && slices.Equal(f.Families, []string{"clock-step-of-node"})
+					},
+					func(f search.Finding) bool {
+						return f.Kind == checker.LeaseOverlap && len(f.Families) == 1 && slices.Contains([]string{"kill", "power-loss", "shutdown"}, f.Families[0])
+					},
+					func(f search.Finding) bool {
+						return f.Kind == checker.StaleWrite && slices.Equal(f.Families, []string{"pause-of-client"})
+					},
+				}
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			found := func(sum *Summary) bool {
+				for _, is := range kinds {
+					if !slices.ContainsFunc(sum.Findings, func(f search.Finding) bool { return f.Faults <= 3 && is(f) }) {
+						return false
+					}
+				}
+				return true
+			}
+			// What one seed finds is a matter of luck, and changes with everything that is drawn.
+			for seed := range uint64(3) {
+				sum, err := Explore(ctx, s, Options{Seed: seed + 1, Runs: 10_000, Generation: 250, Progress: func(sum *Summary) {
+					if found(sum) {
+						cancel()
+					}
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if found(sum) {
+					t.Logf("found in %d runs with seed %d", sum.Runs, seed+1)
+					return
+				}
+				t.Logf("not found in %d runs with seed %d: %+v", sum.Runs, seed+1, sum.Findings)
+			}
+			t.Error("not found")
+		})
+	}
+}

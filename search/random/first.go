@@ -1,0 +1,45 @@
+package random
+
+import (
+	"context"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/search/experiment"
+)
+
+// FirstViolation is the first run of a search that violates something that counts.
+type FirstViolation struct {
+	// Run is its number, from 1; zero if there is none.
+	Run int
+	// Kinds are what it violates.
+	Kinds []checker.Kind
+}
+
+// firstGeneration is how many runs First makes before it chooses new near misses to start from.
+const firstGeneration = 100
+
+// First searches as Explore does, but ends with the first violation, shrinks nothing, keeps nothing and has no canary: it is
+// for a lock that is known to be broken.
+func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
+	x := &explorer{space: space, options: Options{Seed: seed, Runs: runs, Generation: firstGeneration}.whole(), checkpoint: &checkpoint{}}
+	var buffer history.History
+	for done := 0; done < runs; done += firstGeneration {
+		var trials []trial
+		for i, c := range x.candidates(done, min(firstGeneration, runs-done)) {
+			if ctx.Err() != nil {
+				return FirstViolation{}, context.Cause(ctx)
+			}
+			t, err := try(space, c, &buffer)
+			switch {
+			case err != nil:
+				return FirstViolation{}, err
+			case x.counts(&t):
+				return FirstViolation{done + i + 1, t.Kinds}, nil
+			}
+			trials = append(trials, t)
+		}
+		x.Pool = x.narrowest(trials)
+	}
+	return FirstViolation{}, nil
+}

@@ -1,0 +1,3 @@
+package random_test
+
+import _ "redlocksim/internal/manyruns"

@@ -1,0 +1,117 @@
+package random
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/axiomhq/hyperloglog"
+
+	"redlocksim/internal/input"
+	"redlocksim/internal/outfile"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/search"
+)
+
+// Merge adds up what all shards of one search have found, in their directories, and copies the files of its findings to
+// dir, which it makes. A shard that is missing or that has not made all its runs is an error that matches search.ErrDir; what cannot
+// or may not be written is one of package outfile. The shards are inputs, which no rules allow to replace.
+func Merge(dir string, rules outfile.Rules, shards ...string) (*Summary, error) {
+	rules.Inputs = append(slices.Clip(rules.Inputs), shards...)
+	var all []*checkpoint
+	for _, from := range shards {
+		c, err := load(from)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	if err := whole(all, shards); err != nil {
+		return nil, err
+	}
+	unlock, err := search.NewDir(dir, rules)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a].Shard, all[b].Shard) })
+	sum := &checkpoint{Search: all[0].Search, orders: hyperloglog.NewNoSparse()}
+	sum.Search.Shards = 1
+	for _, i := range order {
+		if err := sum.include(all[i], shards[i], dir, rules); err != nil {
+			return nil, err
+		}
+	}
+	return &sum.Summary, sum.write(dir, rules)
+}
+
+// whole says whether the states are all shards of one search, each of them at its end.
+func whole(all []*checkpoint, dirs []string) error {
+	if len(all) == 0 {
+		return fmt.Errorf("%w: there is nothing to merge", search.ErrDir)
+	}
+	seen := map[int]string{}
+	for i, c := range all {
+		if c.Search != all[0].Search {
+			return fmt.Errorf("%w: %s and %s hold different searches (%s)", search.ErrDir, dirs[0], dirs[i], all[0].difference(c))
+		}
+		if twin, ok := seen[c.Shard]; ok {
+			return fmt.Errorf("%w: %s and %s hold the same shard, number %d", search.ErrDir, twin, dirs[i], c.Shard+1)
+		}
+		seen[c.Shard] = dirs[i]
+		if n := c.Search.share(c.Shard); c.Summary.Runs < n || len(c.Pending) > 0 {
+			return fmt.Errorf("%w: the search in %s is not finished (%d of %d runs); resume it", search.ErrDir, dirs[i], c.Summary.Runs, n)
+		}
+	}
+	if n := all[0].Search.Shards; len(all) != n {
+		return fmt.Errorf("%w: there are %d of %d shards", search.ErrDir, len(all), n)
+	}
+	return nil
+}
+
+// include adds what a shard has found to what others have.
+func (c *checkpoint) include(shard *checkpoint, from, dir string, rules outfile.Rules) error {
+	s, other := &c.Summary, &shard.Summary
+	s.Runs += other.Runs
+	s.Virtual += other.Virtual
+	s.Grants += other.Grants
+	s.NotTested += other.NotTested
+	s.Beyond += other.Beyond
+	s.BeyondViolations += other.BeyondViolations
+	s.Violations += other.Violations
+	s.Repeated += other.Repeated
+	s.Canaries += other.Canaries
+	s.Unshrunk += other.Unshrunk
+	s.Tally.Merge(other.Tally)
+	if n := other.Narrowest; n != nil && (s.Narrowest == nil || n.Slack() < s.Narrowest.Slack()) {
+		s.Narrowest = n
+	}
+	if err := c.orders.Merge(shard.orders); err != nil {
+		return fmt.Errorf("%w: %w", search.ErrDir, err)
+	}
+	s.Orders = c.orders.Estimate()
+	for _, f := range other.Findings {
+		if known := s.Findings.Explain(f.Kind, f.Families, f.Beyond); known != 0 {
+			s.Findings[known-1].Times += f.Times
+			continue
+		}
+		was := f.File
+		f.File = f.FileName(len(s.Findings) + 1)
+		for _, name := range [][2]string{{was, f.File}, {search.TestFile(was), search.TestFile(f.File)}} {
+			data, err := input.ReadFile(filepath.Join(from, name[0]), strictyaml.MaxBytes)
+			if err != nil {
+				return fmt.Errorf("%w: %w", search.ErrDir, err)
+			}
+			if err := rules.Write(filepath.Join(dir, name[1]), data); err != nil {
+				return err
+			}
+		}
+		s.Findings = append(s.Findings, f)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package random
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/search/experiment"
+)
+
+const (
+	// maxNearMisses is how many near misses are kept for mutation.
+	maxNearMisses = 32
+	// maxSiblings bounds how many of them come from the same drawing.
+	maxSiblings = 4
+	// maxMutations bounds how far a candidate gets from where it was drawn.
+	maxMutations = 40
+)
+
+// NearMiss is a run in which the lock only just held.
+type NearMiss struct {
+	Candidate experiment.Candidate `json:"candidate"`
+	// Client is the holder whose belief ran out at Expiry, and Free when a quorum was or would have been free.
+	Client string        `json:"client"`
+	Expiry time.Duration `json:"expiry_ns"`
+	Free   time.Duration `json:"free_ns"`
+}
+
+// Slack is the true time that was left; negative if a quorum was free too early, and nobody asked.
+func (e NearMiss) Slack() time.Duration { return e.Free - e.Expiry }
+
+// candidates are the experiments of a generation: half of them drawn anew, half mutations of near misses.
+func (x *explorer) candidates(first, n int) []experiment.Candidate {
+	all := make([]experiment.Candidate, n)
+	for i := range all {
+		c := experiment.Choices(x.options.Seed, "shard", x.options.Shard).For("run", first+i)
+		all[i] = experiment.Candidate{Seed: uint64(c.For("seed", 0).Below(1 << 53))}
+		if x.options.Blind || len(x.Pool) == 0 || c.For("anew", 0).Below(2) == 0 {
+			continue
+		}
+		// The narrower, the more often.
+		parent := x.Pool[c.For("parent", 0).Below(1+c.For("among", 0).Below(int64(len(x.Pool))))]
+		if len(parent.Candidate.Mutations) >= maxMutations {
+			continue
+		}
+		m := experiment.Mutation{Seed: all[i].Seed}
+		if parent.Slack() < 0 && c.For("ask", 0).Below(2) == 0 {
+			m.Acquire = x.acquire(c, parent)
+		}
+		all[i] = parent.Candidate.With(m)
+	}
+	return all
+}
+
+// acquire has another client ask for the lock when it could be granted too early.
+func (x *explorer) acquire(c faults.Choices, parent NearMiss) *experiment.Acquire {
+	clients := slices.DeleteFunc(parent.Candidate.Scenario(x.space).Clients, func(name string) bool { return name == parent.Client })
+	return &experiment.Acquire{
+		Client: faults.OneOf(c.For("who", 0), clients...),
+		At:     parent.Free + time.Duration(c.For("at", 0).Below(int64(-parent.Slack()))),
+	}
+}
+
+// narrowest are the nearest misses of those known and of a generation: of runs that violated nothing, and within the
+// assumptions if the search is to stay there.
+func (x *explorer) narrowest(trials []trial) []NearMiss {
+	pool := slices.Clone(x.Pool)
+	for i := range trials {
+		if t := &trials[i]; t.margin != nil && len(t.Kinds) == 0 && (x.space.Beyond || !t.Beyond) {
+			pool = append(pool, t.nearMiss())
+		}
+	}
+	// Stable: of equals those found first.
+	slices.SortStableFunc(pool, func(a, b NearMiss) int { return cmp.Compare(a.Slack(), b.Slack()) })
+	of := map[uint64]int{}
+	kept := pool[:0]
+	for _, e := range pool {
+		if of[e.Candidate.Seed]++; of[e.Candidate.Seed] <= maxSiblings && len(kept) < maxNearMisses {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}

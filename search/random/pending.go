@@ -1,0 +1,177 @@
+package random
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/internal/mark"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+	"redlocksim/search/experiment"
+	"redlocksim/search/shrink"
+)
+
+const (
+	// shrinksPerGeneration bounds how many violations are shrunk in a generation, and shrinksAtATime how many before
+	// those waiting are compared with what came out.
+	shrinksPerGeneration = 8
+	shrinksAtATime       = 4
+	// shrinkRuns bounds the runs that shrinking one takes.
+	shrinkRuns = 3000
+	// maxPending bounds how many wait.
+	maxPending = 200
+	// maxRaw bounds how many are written down before they are shrunk.
+	maxRaw = 20
+)
+
+// pending is a violation that is to be shrunk.
+type pending struct {
+	Run       int                  `json:"run"`
+	Candidate experiment.Candidate `json:"candidate"`
+	Kind      checker.Kind         `json:"kind"`
+	Families  []string             `json:"families"`
+	// Beyond says that its faults exceed the budget.
+	Beyond bool `json:"beyond,omitempty"`
+	// Known is the number of the finding that explains it, from 1; zero if none of those known does.
+	Known int `json:"known,omitempty"`
+}
+
+// keepRaw writes a violation down the moment it is found, not shrunk yet, so that it is there if the search is killed.
+func (x *explorer) keepRaw(t *trial, run int) error {
+	if x.options.Dir == "" || x.raw.Add(1) > maxRaw {
+		return nil
+	}
+	s := t.candidate.Scenario(x.space)
+	s.Title, s.Source = fmt.Sprintf("%s, not shrunk yet", t.Kinds[0]), "a random search"
+	s.Explanation = fmt.Sprintf("Run %d.", run)
+	s.Recorded = &scenarios.Recorded{Seed: t.candidate.Seed, History: t.history}
+	data, err := s.Encode()
+	if err != nil {
+		return err
+	}
+	return x.options.Rules.Write(filepath.Join(x.options.Dir, search.RawFile(run)), append([]byte(mark.YAML+"\n"), data...))
+}
+
+// reduce takes out of a violating experiment, one after another, the faults that are known to bring about such a
+// violation by themselves, for as long as it still has one. In the end either nothing that is known explains it, or it
+// needs what is known.
+func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
+	for {
+		known := x.Summary.Findings.Explain(p.Kind, p.Families, p.Beyond)
+		if known == 0 {
+			return p, nil
+		}
+		f := &x.Summary.Findings[known-1]
+		without := p.Candidate.With(experiment.Mutation{Without: f.Families})
+		var t trial
+		if len(f.Families) > 0 {
+			var err error
+			if t, err = try(x.space, without, buffer); err != nil {
+				return p, err
+			}
+		}
+		if !slices.Contains(t.Kinds, p.Kind) || t.Beyond && !p.Beyond {
+			p.Known = known
+			return p, nil
+		}
+		p.Candidate, p.Families, p.Beyond = without, t.Families, t.Beyond
+	}
+}
+
+// settle shrinks violations that wait, at most limit of them, and counts those that what is known explains. If ctx ends
+// before, what it leaves is not to be kept.
+func (x *explorer) settle(ctx context.Context, limit int) error {
+	x.raw.Store(0)
+	for {
+		if err := x.explain(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+		batch := x.batch(min(limit, shrinksAtATime))
+		if len(batch) == 0 {
+			break
+		}
+		limit -= len(batch)
+		found := make([]search.Finding, len(batch))
+		err := x.each(ctx, len(batch), func(i int, _ *history.History) (err error) {
+			p := &batch[i]
+			v := search.Violation{Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond}
+			found[i], _, err = shrink.Finding(ctx, v, x.options.shrinkRuns)
+			found[i].Run = p.Run
+			return err
+		})
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		for i := range found {
+			if err := x.Summary.Findings.Add(found[i], x.options.Dir, x.options.Rules); err != nil {
+				return err
+			}
+		}
+		x.Pending = slices.DeleteFunc(x.Pending, func(p pending) bool {
+			return slices.ContainsFunc(batch, func(b pending) bool { return b.Run == p.Run && b.Kind == p.Kind })
+		})
+	}
+	if over := len(x.Pending) - maxPending; over > 0 {
+		x.Summary.Unshrunk += over
+		x.Pending = x.Pending[:maxPending]
+	}
+	return nil
+}
+
+// explain counts the violations that what is known explains, and forgets them. Of the others those within the budget come
+// first: however many there are beyond it, they are not left aside.
+func (x *explorer) explain(ctx context.Context) error {
+	err := x.each(ctx, len(x.Pending), func(i int, buffer *history.History) (err error) {
+		if p := &x.Pending[i]; p.Known == 0 {
+			*p, err = x.reduce(*p, buffer)
+		}
+		return err
+	})
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	var open []pending
+	for _, p := range x.Pending {
+		if p.Known != 0 {
+			x.Summary.Findings[p.Known-1].Times++
+		} else {
+			open = append(open, p)
+		}
+	}
+	search.WithinFirst(open, func(p pending) bool { return p.Beyond })
+	x.Pending = open
+	return nil
+}
+
+// finish shrinks all that wait, once all runs are made, and keeps what it has after each few.
+func (x *explorer) finish(ctx context.Context) error {
+	for len(x.Pending) > 0 {
+		before := x.Summary.clone()
+		if err := x.settle(ctx, shrinksAtATime); err != nil || ctx.Err() != nil {
+			x.Summary = before
+			return err
+		}
+		if err := x.save(); err != nil {
+			return err
+		}
+	}
+	return x.save() // also if there was nothing to do
+}
+
+// batch is the first violations that wait and do not look alike.
+func (x *explorer) batch(n int) []pending {
+	var batch []pending
+	for _, p := range x.Pending {
+		alike := func(b pending) bool {
+			return b.Kind == p.Kind && b.Beyond == p.Beyond && slices.Equal(b.Families, p.Families)
+		}
+		if len(batch) < n && !slices.ContainsFunc(batch, alike) {
+			batch = append(batch, p)
+		}
+	}
+	return batch
+}

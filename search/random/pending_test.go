@@ -1,0 +1,226 @@
+package random
+
+import (
+	"context"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+	"redlocksim/search/experiment"
+)
+
+// patient is a context that ends when it was looked at so many times; never if that is not set.
+type patient struct {
+	context.Context
+	limited atomic.Bool
+	looks   atomic.Int64
+}
+
+func (p *patient) endAfter(looks int64) {
+	p.looks.Store(looks)
+	p.limited.Store(true)
+}
+
+func (p *patient) Err() error {
+	if p.limited.Load() && p.looks.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A generation that was interrupted leaves nothing in the summary but the number of its violations, whether it was
+// interrupted among its runs or among those of shrinking, and its violations in the directory.
+func TestAnInterruptedGeneration(t *testing.T) {
+	unfinished := 0
+	for _, looks := range []int64{3, 30, 60, 70, 80, 100} {
+		dir := t.TempDir()
+		ctx := &patient{Context: t.Context()}
+		o := Options{Seed: 1, Runs: 120, Generation: 60, Jobs: 1, Dir: dir, shrinkRuns: 60}
+		var whole Summary
+		generations := 0
+		o.Progress = func(s *Summary) {
+			if generations++; generations == 1 {
+				whole = s.clone()
+				ctx.endAfter(looks)
+			}
+		}
+		s, err := Explore(ctx, beyond(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if generations > 1 {
+			t.Fatalf("%d looks are more than a generation has", looks)
+		}
+		n := s.Unfinished
+		unfinished = max(unfinished, n)
+		s.Unfinished = 0
+		if !reflect.DeepEqual(*s, whole) {
+			t.Errorf("after %d looks\n%+v\nwant\n%+v", looks, *s, whole)
+		}
+		raw, err := filepath.Glob(filepath.Join(dir, search.RawPattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(raw) > n || looks >= 60 && len(raw) == 0 {
+			t.Errorf("after %d looks %d violations and %d files", looks, n, len(raw))
+		}
+		for _, file := range raw {
+			if _, err := scenarios.Load(file); err != nil {
+				t.Error(err)
+			}
+		}
+		// They are there until the generation is done.
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		o.Resume, o.Progress = true, nil
+		if _, err := Explore(ended, beyond(), o); err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := filepath.Glob(filepath.Join(dir, search.RawPattern)); !slices.Equal(again, raw) {
+			t.Errorf("of %v there are %v when nothing more was done", raw, again)
+		}
+	}
+	if unfinished == 0 {
+		t.Error("no violation was found in any generation that was interrupted")
+	}
+}
+
+// A search with a limit on time drops nothing: the last generation is a whole one, and what waits then is shrunk.
+func TestForEndsBetweenGenerations(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Seed: 3, For: 100 * time.Millisecond, Generation: 100, Dir: dir, shrinkRuns: 20}
+	s, err := Explore(t.Context(), beyond(), o)
+	if err != nil || s.Runs == 0 || s.Runs%100 != 0 || s.Violations == 0 || s.Unfinished != 0 || len(s.Findings) == 0 {
+		t.Fatalf("%v, %+v", err, s)
+	}
+	// Something nobody knows of yet, and no time.
+	space := experiment.NewSpace(weak(t))
+	space.Beyond = true
+	violated := firstWithin(t, space, 0, func(*trial) bool { return true })
+	o.Dir, o.For = t.TempDir(), 1
+	c, err := open(space, o.whole())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Pending = []pending{{Candidate: violated.candidate, Kind: violated.Kinds[0], Families: violated.Families}}
+	if err := c.write(o.Dir, o.Rules); err != nil {
+		t.Fatal(err)
+	}
+	o.Resume = true
+	if s, err = Explore(t.Context(), space, o); err != nil || s.Runs != 0 || len(s.Findings) != 1 {
+		t.Errorf("%v, %+v", err, s)
+	}
+	if c, err = load(o.Dir); err != nil || len(c.Pending) != 0 {
+		t.Errorf("%v, %+v wait", err, c.Pending)
+	}
+}
+
+// What is known beyond the budget says nothing about what happens within it.
+func TestABrokenBudgetExcusesNothingWithinIt(t *testing.T) {
+	known := Summary{Findings: search.Findings{{Kind: checker.LeaseOverlap, Families: []string{"kill"}, Beyond: true}}}
+	families := []string{"kill", "pause-of-client"}
+	if n := known.Findings.Explain(checker.LeaseOverlap, families, true); n != 1 {
+		t.Errorf("beyond it: %d", n)
+	}
+	if n := known.Findings.Explain(checker.LeaseOverlap, families, false); n != 0 {
+		t.Errorf("within it: %d", n)
+	}
+	known.Findings[0].Beyond = false
+	for _, beyond := range []bool{true, false} {
+		if n := known.Findings.Explain(checker.LeaseOverlap, families, beyond); n != 1 {
+			t.Errorf("known within it, beyond is %v: %d", beyond, n)
+		}
+	}
+	x := explorer{checkpoint: &checkpoint{Pending: []pending{{Run: 1, Kind: checker.LeaseOverlap, Families: families, Beyond: true}, {Run: 2, Kind: checker.LeaseOverlap, Families: families}}}}
+	if batch := x.batch(5); len(batch) != 2 {
+		t.Errorf("taken for alike: %+v", batch)
+	}
+	// However many there are beyond it, those within it are not left aside.
+	x = explorer{options: Options{Jobs: 2}, checkpoint: &checkpoint{}}
+	for i := range 2 * maxPending {
+		x.Pending = append(x.Pending, pending{Run: i, Kind: checker.LeaseOverlap, Beyond: i != 2*maxPending-1})
+	}
+	if err := x.settle(t.Context(), 0); err != nil || len(x.Pending) != maxPending || x.Summary.Unshrunk != maxPending || x.Pending[0].Beyond {
+		t.Errorf("%v, %d wait, %d do not, the first %+v", err, len(x.Pending), x.Summary.Unshrunk, x.Pending[0])
+	}
+}
+
+// weak is a lock whose drift allowance does not cover the clocks that it may have. The allowance is written in another way
+// than it is read again, and the budget covers all that is drawn but what makes nodes forget.
+func weak(t *testing.T) *scenarios.Scenario {
+	t.Helper()
+	base, err := scenarios.ParseSettings("weak.yaml", []byte("lock: {ttl: 2s, drift: {factor: 0.50%, constant: 2ms}}\nbudget: {clock-rate: 25%, delay: 6s, pause: 6s, suspend: 6s}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base
+}
+
+// A search finds what is within the budget, and shows it there. It does so when what looks alike is known from beyond it.
+func TestWithinTheBudgetAmongThoseBeyondIt(t *testing.T) {
+	space := experiment.NewSpace(weak(t))
+	sum, err := Explore(t.Context(), space, Options{Runs: 60, Generation: 60, shrinkRuns: 100})
+	if err != nil || sum.Violations == 0 || len(sum.Findings) == 0 || sum.Findings[0].Beyond {
+		t.Fatalf("%v, %+v", err, sum)
+	}
+	space.Beyond = true
+	violated := firstWithin(t, space, 0, func(*trial) bool { return true })
+	x := explorer{space: space, options: Options{Jobs: 1, shrinkRuns: 100}, checkpoint: &checkpoint{}}
+	x.Pending = []pending{{Candidate: violated.candidate, Kind: violated.Kinds[0], Families: violated.Families}}
+	x.Summary.Findings = search.Findings{{Kind: violated.Kinds[0], Families: violated.Families, Beyond: true}}
+	if err := x.settle(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if found := x.Summary.Findings; len(found) != 2 || found[1].Beyond || found[1].Kind != violated.Kinds[0] || found[0].Times != 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
+// firstWithin is the first run of a space from a seed on that violates something within the budget, and that is as it is to be.
+func firstWithin(t *testing.T, space experiment.Space, seed uint64, is func(*trial) bool) trial {
+	t.Helper()
+	for end := seed + 10_000; seed < end; seed++ {
+		found, err := try(space, experiment.Candidate{Seed: seed}, new(history.History))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Kinds) > 0 && !found.Beyond && is(&found) {
+			return found
+		}
+	}
+	t.Fatal("there is none")
+	return trial{}
+}
+
+// Without some fault, a client that crashed or a node that was down, others can do more harm: what is within the budget is
+// not made an instance of what is beyond it by taking out what is known.
+func TestReduceStaysWithinTheBudget(t *testing.T) {
+	space := experiment.NewSpace(weak(t))
+	space.Beyond = true
+	var known string
+	violated := firstWithin(t, space, 1190, func(found *trial) bool {
+		for _, known = range found.Families {
+			without, err := try(space, found.candidate.With(experiment.Mutation{Without: []string{known}}), new(history.History))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if without.Beyond && slices.Contains(without.Kinds, found.Kinds[0]) {
+				return true
+			}
+		}
+		return false
+	})
+	x := explorer{space: space, checkpoint: &checkpoint{}}
+	x.Summary.Findings = search.Findings{{Kind: violated.Kinds[0], Families: []string{known}}}
+	p, err := x.reduce(pending{Candidate: violated.candidate, Kind: violated.Kinds[0], Families: violated.Families}, new(history.History))
+	if err != nil || p.Known != 1 || p.Beyond {
+		t.Errorf("%v, %+v", err, p)
+	}
+}

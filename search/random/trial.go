@@ -1,0 +1,60 @@
+package random
+
+import (
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+	"redlocksim/search/experiment"
+	"redlocksim/sim"
+)
+
+// trial is what one run of a candidate showed.
+type trial struct {
+	search.Trial
+	candidate experiment.Candidate
+	grants    int
+	order     uint64 // of the events that matter
+	history   string // its hash, of a violation
+	margin    *scenarios.Margin
+}
+
+func (t *trial) nearMiss() NearMiss {
+	return NearMiss{t.candidate, t.margin.Client, time.Duration(t.margin.Expiry), time.Duration(t.margin.Free)}
+}
+
+// try runs a candidate. The history is recorded in the buffer.
+func try(space experiment.Space, c experiment.Candidate, buffer *history.History) (trial, error) {
+	found, r, err := search.Try(c.Scenario(space), scenarios.Options{Seed: c.Seed, Margins: true}, buffer)
+	if err != nil {
+		return trial{}, err
+	}
+	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, order: order(r.History), margin: r.Margin}
+	if len(t.Kinds) > 0 {
+		t.history = history.Hash(r.History)
+	}
+	return t, nil
+}
+
+// again makes a run twice more, once with and once without measuring, and compares.
+func again(space experiment.Space, c experiment.Candidate) error {
+	x := c.Scenario(space)
+	out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed, Margins: true})
+	if err != nil {
+		return err
+	}
+	return scenarios.Again(x, scenarios.Options{Seed: c.Seed}, out)
+}
+
+// order stands for the order in which what concerns the lock and the resource happened, whatever the times: how much of
+// the behaviours there are a search has seen is how many orders, not how many runs.
+func order(h history.History) uint64 {
+	var k sim.Key
+	for i := range h {
+		if e := &h[i]; e.Kind != history.Step {
+			k = k.WithString(string(e.Kind)).WithString(e.Process).WithString(string(e.Func)).WithString(string(e.Outcome)).WithString(e.Name).WithString(e.Node)
+		}
+	}
+	return uint64(k)
+}

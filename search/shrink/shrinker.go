@@ -1,0 +1,136 @@
+package shrink
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"redlocksim/scenarios"
+)
+
+// pass is one way to make a scenario simpler.
+type pass struct {
+	name string
+	run  func(*shrinker)
+}
+
+// passes in their order: the structure from the largest parts to the smallest, then the numbers. What is large is taken
+// out first, since it makes all further runs cheaper.
+var passes = []pass{
+	{"length", length},
+	{"repeats", repeats},
+	{"programs", programs},
+	{"steps", steps},
+	{"clients", clients},
+	{"resources", resources},
+	{"faults", fewerFaults},
+	{"nodes", nodes},
+	{"replicas", replicas},
+	{"fields", fields},
+	{"moments", moments},
+	{"sizes", sizes},
+	{"times", times},
+	{"latency", latency},
+	{"settings", settings},
+}
+
+// candidate is a scenario and the file that it came from.
+type candidate struct {
+	now  *scenarios.Scenario
+	data []byte
+}
+
+// shrinker looks for a smaller scenario: the simplest one so far, and what was tried.
+type shrinker struct {
+	candidate
+	weight  weight
+	ctx     context.Context
+	broken  func(*scenarios.Scenario) (bool, error)
+	limit   int
+	name    string
+	known   map[string]bool // by file, whether it is broken
+	stats   stats
+	taken   *int  // of the pass that is under way
+	stopped error // why the search is over; nil if it is not
+}
+
+var errExhausted = errors.New("shrink: the runs are used up")
+
+// edit changes a scenario; it owns all of it.
+type edit func(*scenarios.Scenario)
+
+// parse is the scenario of a file, all of it new, and checked.
+func (x *shrinker) parse(data []byte) (*scenarios.Scenario, error) {
+	found, err := scenarios.Parse("", data)
+	if err != nil {
+		return nil, err
+	}
+	found[0].Name = x.name
+	return found[0], nil
+}
+
+// edited is the simplest scenario so far with a change; nil if that is none, or is not allowed.
+func (x *shrinker) edited(change edit) *candidate {
+	if x.stopped != nil {
+		return nil
+	}
+	own, err := x.parse(x.data)
+	if err != nil {
+		x.stopped = err
+		return nil
+	}
+	change(own)
+	data, err := own.Encode()
+	if err != nil || bytes.Equal(data, x.data) {
+		return nil
+	}
+	if own, err = x.parse(data); err != nil {
+		return nil
+	}
+	return &candidate{own, data}
+}
+
+// shows runs a candidate, unless it was run before.
+func (x *shrinker) shows(c *candidate) bool {
+	if broken, ok := x.known[string(c.data)]; ok {
+		return broken
+	}
+	if x.stopped == nil {
+		x.stopped = context.Cause(x.ctx)
+	}
+	if x.stopped == nil && x.stats.runs >= x.limit {
+		x.stopped = errExhausted
+	}
+	if x.stopped != nil {
+		return false
+	}
+	x.stats.runs++
+	broken, err := x.broken(c.now)
+	if err != nil {
+		x.stopped = err
+		return false
+	}
+	x.known[string(c.data)] = broken
+	return broken
+}
+
+// breaks says whether the scenario with a change is still broken, and leaves it as it is.
+func (x *shrinker) breaks(change edit) bool {
+	c := x.edited(change)
+	return c != nil && x.shows(c)
+}
+
+// try makes a change if it makes the scenario simpler and that is still broken.
+func (x *shrinker) try(change edit) bool {
+	c := x.edited(change)
+	if c == nil {
+		return false
+	}
+	w := weigh(c.now, c.data)
+	if !w.less(x.weight) || !x.shows(c) {
+		return false
+	}
+	x.candidate, x.weight = *c, w
+	*x.taken++
+	return true
+}

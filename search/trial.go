@@ -1,0 +1,59 @@
+package search
+
+import (
+	"slices"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/reach"
+	"redlocksim/scenarios"
+)
+
+// Trial is what one run of an experiment showed.
+type Trial struct {
+	// Kinds are the violations.
+	Kinds []checker.Kind
+	// Families are the families of faults of an experiment that violates something.
+	Families []string
+	// Beyond says that the faults exceeded the budget.
+	Beyond bool
+	// NotTested says that too little happened for the run to say anything, as without two clients that ask.
+	NotTested bool
+	// Reached is what the run reached, and Run which faults and moments it had.
+	Reached reach.Set
+	Run     *reach.Run
+}
+
+// Within says that the run violates something within the budget.
+func (t *Trial) Within() bool { return len(t.Kinds) > 0 && !t.Beyond }
+
+// Try runs an experiment and judges the run. The history of the result is recorded in the buffer, which is the next run's as well.
+func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (Trial, *scenarios.Result, error) {
+	o.Buffer, o.Unhashed = *buffer, true
+	r, err := scenarios.Judge(s, o)
+	if err != nil {
+		return Trial{}, nil, err
+	}
+	*buffer = r.History
+	run := r.Reached()
+	t := Trial{Kinds: Violations(r.Report), Beyond: r.Beyond != nil, NotTested: r.Report.NotTested() != "", Reached: reach.Of(run),
+		Run: &reach.Run{Placed: run.Placed, Injected: run.Injected, Awaited: run.Awaited, Fired: run.Fired}}
+	if len(t.Kinds) > 0 {
+		t.Families = Families(s)
+	}
+	return t, r, nil
+}
+
+// Violations are the kinds of violations that a run shows, in the checker's order. A run that was not tested shows none.
+func Violations(r checker.Report) []checker.Kind {
+	var kinds []checker.Kind
+	if r.NotTested() != "" {
+		return nil
+	}
+	for _, f := range r.Findings {
+		if f.Kind.Violation() && !slices.Contains(kinds, f.Kind) {
+			kinds = append(kinds, f.Kind)
+		}
+	}
+	return kinds
+}
