@@ -38,7 +38,7 @@ var clockStep = Kind{
 	// The smallest jump of a node's clock that breaks the lock.
 	Tight: func(s Schedule) (time.Duration, string) {
 		return s.TTL - (s.Injected - s.Asked) + redisTick,
-			"what was left of the time to live since the first clock reading, and Redis' own millisecond; less what the second client lets pass before it asks, more for the time that the first one's request took"
+			"the TTL left when the clock steps, and Redis' own millisecond (less what the second client waits before it asks, plus the time of the first request)"
 	},
 }
 

@@ -18,5 +18,5 @@ const redisTick = time.Millisecond
 // tightRestart is the shortest delay of a restart that is safe.
 func tightRestart(s Schedule) (time.Duration, string) {
 	return s.Until - s.Injected,
-		"what was left of the holder's belief; less what the second client needs after the restart to ask and be granted"
+		"the rest of the holder's lease (less the time in which the second client asks and is granted)"
 }

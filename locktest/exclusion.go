@@ -10,6 +10,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/reports"
+	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/shrink"
@@ -93,7 +94,7 @@ func (e *Experiment) options() scenarios.Options {
 // story is what happened in a run.
 func (e *Experiment) story(r *scenarios.Result) string {
 	var b strings.Builder
-	for _, line := range reports.Story(r.History) {
+	for _, line := range story.Of(r.History) {
 		fmt.Fprintf(&b, "%v\n", line)
 	}
 	return b.String()

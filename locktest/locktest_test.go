@@ -52,7 +52,7 @@ func TestADefectIsFound(t *testing.T) {
 			text := check(c.setup).log.String()
 			for _, want := range []string{
 				"no mutual exclusion within the assumptions: " + c.kind,
-				"client-1 asks for the lock",
+				"client-1 requests the lock",
 				"budget     kept",
 				"overlap from ",
 				"locktest.Parse(t, file, ",

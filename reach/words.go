@@ -7,7 +7,7 @@ import (
 )
 
 // of is how a line about a kind says what was reached.
-var of = map[Kind]string{Step: "steps", Fault: "faults injected", Effect: "faults made a difference", Trigger: "moments came", Rule: "rules of the checker compared something"}
+var of = map[Kind]string{Step: "steps", Fault: "faults injected", Effect: "faults made a difference", Trigger: "moments came", Rule: "checker rules had something to compare"}
 
 // Write says for each kind how much of what could be reached was reached, and what never was. A kind of which nothing could
 // be is left out.

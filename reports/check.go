@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/checker/foreign"
 	"redlocksim/internal/printable"
+	"redlocksim/internal/rounded"
 )
 
 // Judged is a history of another's with what became of the attempt to judge it: a report, or an error.
@@ -137,7 +138,7 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 			fmt.Fprintf(b, "  … %d more findings, shown with --json\n", r.Broken-maxTold)
 			break
 		}
-		fmt.Fprintf(b, "  %s  %s\n", f.Kind, printable.Line(f.Text))
+		fmt.Fprintf(b, "  %s  %s\n", f.Kind, printable.Line(rounded.Text(f.Text)))
 		for _, op := range f.Operations {
 			fmt.Fprintf(b, "    %s\n", operation(file, op))
 		}
@@ -154,7 +155,7 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 	}
 	fmt.Fprintf(b, "  checked    as %s: %s by %s on %s, %s, %d of unknown outcome\n", how,
 		count(r.Operations, "operation"), count(r.Processes, "process"), count(r.Locks, "lock"), count(r.Grants, "grant"), r.Unknown)
-	fmt.Fprintf(b, "  read       %s as %s, %d of them the nemesis's", count(r.Lines, "line"), r.Format, r.Nemesis)
+	fmt.Fprintf(b, "  read       %s as %s, %d of them by the nemesis", count(r.Lines, "line"), r.Format, r.Nemesis)
 	if r.LeftOut > 0 {
 		fmt.Fprintf(b, ", %d left out", r.LeftOut)
 	}
@@ -163,9 +164,9 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 	}
 	fmt.Fprintln(b)
 	if r.Unconfirmed == "" {
-		fmt.Fprintf(b, "  twice      hold intervals and porcupine agree\n")
+		fmt.Fprintf(b, "  confirmed  hold intervals and porcupine agree\n")
 	} else {
-		fmt.Fprintf(b, "  once       hold intervals alone on %d of %s: %s\n", r.Locks-r.Confirmed, count(r.Locks, "lock"), printable.Line(r.Unconfirmed))
+		fmt.Fprintf(b, "  once only  %d of %s by hold intervals alone: %s\n", r.Locks-r.Confirmed, count(r.Locks, "lock"), printable.Line(r.Unconfirmed))
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(b, "  note       %s\n", printable.Line(n))

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"redlocksim/explain"
+	"redlocksim/internal/rounded"
 	"redlocksim/scenarios"
 )
 
@@ -29,7 +30,7 @@ func Explain(w io.Writer, x *explain.Explanation, command string, all []*scenari
 	fmt.Fprintf(b, "%s: %s\n  %s\n\n", r.Scenario.Name, r.Scenario.Title, r.Scenario.Source)
 	look.paragraph(b, "", r.Scenario.Explanation)
 	fmt.Fprintf(b, "\nWhat happened, with seed %d\n", r.Seed)
-	story(b, r, full)
+	numbered(b, r, full)
 	fmt.Fprintf(b, "\nThe rules\n")
 	for _, rule := range x.Rules {
 		look.rule(b, r, rule)
@@ -39,7 +40,7 @@ func Explain(w io.Writer, x *explain.Explanation, command string, all []*scenari
 	case r.Beyond == nil:
 		look.paragraph(b, "  ", "The budget was kept: the settings themselves are to blame.")
 	default:
-		look.paragraph(b, "  ", "The budget was exceeded: "+strings.Join(r.Beyond, "; ")+".")
+		look.paragraph(b, "  ", rounded.Text("The budget was exceeded: "+strings.Join(r.Beyond, "; ")+"."))
 	}
 	look.prevention(b, x, command)
 	look.further(b, r.Scenario, all)
@@ -68,7 +69,7 @@ func (l Look) rule(b *strings.Builder, r *scenarios.Result, rule explain.Rule) {
 		state = l.Doubtful("seen")
 	}
 	fmt.Fprintf(b, "  %s: %s\n", rule.Kind, state)
-	l.paragraph(b, "    ", rule.Why)
+	l.paragraph(b, "    ", rounded.Text(rule.Why))
 	if rule.Finding != nil {
 		for _, win := range rule.Finding.Windows {
 			fmt.Fprintf(b, "    %s\n", window(r.History, win))
@@ -93,7 +94,7 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 	if len(prevents) == 0 {
 		fmt.Fprintf(b, "\nNothing that was tried would have prevented the %s.\n", x.Wrong)
 	} else {
-		fmt.Fprintf(b, "\nWhat would have prevented the %s, as %d runs of each show\n", x.Wrong, prevents[0].Runs)
+		fmt.Fprintf(b, "\nWhat would have prevented the %s (%d runs of each)\n", x.Wrong, prevents[0].Runs)
 	}
 	for i, t := range prevents {
 		fmt.Fprintf(b, "%3d  %s\n", i+1, l.Good(t.What))
@@ -102,14 +103,14 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 				fmt.Fprintf(b, "       %s\n", k)
 			}
 		}
-		fmt.Fprintf(b, "       %s, %d without it; somebody asks in vain for at most %v, %v without it\n",
-			times(t.Grants, "grant"), x.Result.Report.Grants, round(t.Unavailable), round(x.Result.Unavailable))
+		fmt.Fprintf(b, "       %s instead of %d; clients ask for at most %v without a grant, instead of %v\n",
+			times(t.Grants, "grant"), x.Result.Report.Grants, rounded.Duration(t.Unavailable), rounded.Duration(x.Result.Unavailable))
 		if t.Why != "" {
 			fmt.Fprintf(b, "       %s\n", t.Why)
 		}
 	}
 	if moot := of(explain.Moot); len(moot) > 0 {
-		fmt.Fprintf(b, "\nWith these it does not come to it\n")
+		fmt.Fprintf(b, "\nWith these the situation never arises\n")
 		for _, t := range moot {
 			l.paragraph(b, "  ", fmt.Sprintf("%s: %s", t.What, t.Why))
 		}
@@ -119,7 +120,7 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 		l.fails(b, fails)
 	}
 	if x.Without > 0 {
-		fmt.Fprintf(b, "\n%s made no difference to the run.\n", times(x.Without, "further change"))
+		fmt.Fprintf(b, "\n%s made no difference.\n", times(x.Without, "further change"))
 	}
 	if len(prevents) > 0 {
 		fmt.Fprintf(b, "\n%s --variant 1 --write FILE\n  writes the scenario with the first of these, which then runs as expected\n", command)

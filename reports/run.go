@@ -9,11 +9,18 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/rounded"
+	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 )
 
 // maxLines is how much of a story is told without --full; the rest is counted.
 const maxLines = 60
+
+// labelled writes a line of a report: a word, and what there is to say of it. Without a word it goes on with the line above.
+func labelled(b *strings.Builder, word, format string, args ...any) {
+	fmt.Fprintf(b, "%-10s %s\n", word, fmt.Sprintf(format, args...))
+}
 
 // Run writes the report of one run: the story, the verdict, the windows that overlap, and how to repeat it.
 func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
@@ -21,35 +28,25 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 	s := r.Scenario
 	fmt.Fprintf(b, "%s: %s\n", s.Name, s.Title)
 	fmt.Fprintf(b, "  %s\n\n", s.Source)
-	story(b, r, full)
+	numbered(b, r, full)
 
-	fmt.Fprintf(b, "\nverdict    %s\n", r.Verdict())
-	fmt.Fprintf(b, "expected   %s (claim: %s)\n", s.Expect, s.Claim)
+	fmt.Fprintln(b)
+	labelled(b, "verdict", "%s", rounded.Text(r.Verdict()))
+	labelled(b, "expected", "%s (claim: %s)", s.Expect, s.Claim)
 	if f := r.Witness(); f != nil {
 		witness(b, r.History, f)
-		switch {
-		case r.Beyond == nil:
-			fmt.Fprintf(b, "budget     kept: the settings themselves are to blame\n")
-		default:
-			fmt.Fprintf(b, "budget     exceeded: %s\n", strings.Join(r.Beyond, "; "))
-		}
+		causes(b, r, f)
 	}
 	smallest(b, r)
 	unavailable(b, r)
 	liveness(b, r)
 	for _, l := range r.Leaks {
-		fmt.Fprintf(b, "leak       %s has no time to live: nobody will ever remove it\n", l)
+		labelled(b, "leak", "%s has no time to live: nobody will ever remove it", l)
 	}
-	if r.Tier == scenarios.Live {
-		fmt.Fprintf(b, "tier       live, %d grants, %d events\n", r.Report.Grants, len(r.History))
-	} else {
-		fmt.Fprintf(b, "tier       %s, seed %d, %d grants, %d events, %d steps\n", r.Tier, r.Seed, r.Report.Grants, len(r.History), r.Steps)
-		fmt.Fprintf(b, "history    %s\n", r.HistoryHash)
-		fmt.Fprintf(b, "trace      %s (run twice, the same both times)\n", r.TraceHash)
-	}
-	fmt.Fprintf(b, "repeat     %s\n", repeat)
+	identity(b, r)
+	labelled(b, "repeat", "%s", repeat)
 	if text := r.Unlike(); text != "" {
-		fmt.Fprintf(b, "recorded   %s\n", text)
+		labelled(b, "recorded", "%s", text)
 	}
 	if r.OK() {
 		fmt.Fprintf(b, "\nas expected\n")
@@ -61,9 +58,20 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 	return err
 }
 
-// story writes the numbered lines; of a long story those around the witness, or the first.
-func story(b *strings.Builder, r *scenarios.Result, full bool) {
-	lines := Story(r.History)
+// identity says which run it was.
+func identity(b *strings.Builder, r *scenarios.Result) {
+	if r.Tier == scenarios.Live {
+		labelled(b, "tier", "live, %d grants, %d events", r.Report.Grants, len(r.History))
+		return
+	}
+	labelled(b, "tier", "%s, seed %d, %d grants, %d events, %d steps", r.Tier, r.Seed, r.Report.Grants, len(r.History), r.Steps)
+	labelled(b, "history", "%s", r.HistoryHash)
+	labelled(b, "trace", "%s (two runs, identical)", r.TraceHash)
+}
+
+// numbered writes the story in numbered lines; of a long one those up to the witness, or the first.
+func numbered(b *strings.Builder, r *scenarios.Result, full bool) {
+	lines := story.Of(r.History)
 	from, to := 0, len(lines)
 	if !full && len(lines) > maxLines {
 		to = maxLines
@@ -95,16 +103,44 @@ func story(b *strings.Builder, r *scenarios.Result, full bool) {
 }
 
 func witness(b *strings.Builder, h history.History, f *checker.Finding) {
-	fmt.Fprintf(b, "witness    %s\n", f.Text)
+	labelled(b, "witness", "%s", rounded.Text(f.Text))
 	for _, win := range f.Windows {
-		fmt.Fprintf(b, "           %s\n", window(h, win))
+		labelled(b, "", "%s", window(h, win))
 	}
 	if f.Kind == checker.LeaseOverlap && len(f.Windows) == 2 {
 		if f.ToSeq == 0 {
-			fmt.Fprintf(b, "           overlap from %s, to the end of the run\n", at(f.From))
+			labelled(b, "", "overlap from %s to the end of the run", at(f.From))
 		} else {
-			fmt.Fprintf(b, "           overlap from %s to %s: %v\n", at(f.From), at(f.To), f.To.Since(f.From))
+			labelled(b, "", "overlap from %s to %s: %v", at(f.From), at(f.To), rounded.Duration(f.To.Since(f.From)))
 		}
+	}
+}
+
+// maxCauses is how many faults are listed with a witness: the last ones before it.
+const maxCauses = 5
+
+// causes lists the faults that were injected before what a witness shows, and says whether they exceed the budget.
+func causes(b *strings.Builder, r *scenarios.Result, f *checker.Finding) {
+	var before []string
+	for i := range r.History {
+		e := &r.History[i]
+		if e.Kind == history.Fault && e.Detail != "" && len(f.Seqs) > 0 && e.Seq < f.Seqs[len(f.Seqs)-1] {
+			before = append(before, fmt.Sprintf("%s: %s", at(checker.Instant(e.Time)), rounded.Text(e.Detail)))
+		}
+	}
+	word := "faults"
+	if more := len(before) - maxCauses; more > 0 {
+		labelled(b, word, "%d earlier ones, and", more)
+		word, before = "", before[more:]
+	}
+	for _, line := range before {
+		labelled(b, word, "%s", line)
+		word = ""
+	}
+	if r.Beyond == nil {
+		labelled(b, "budget", "kept: the settings themselves are to blame")
+	} else {
+		labelled(b, "budget", "exceeded: %s", rounded.Text(strings.Join(r.Beyond, "; ")))
 	}
 }
 
@@ -115,7 +151,7 @@ func window(h history.History, w checker.Window) string {
 	}
 	why := "never ended"
 	if w.ToSeq > 0 {
-		why = Ended(&h[w.ToSeq-1])
+		why = story.Ended(&h[w.ToSeq-1])
 	}
 	return fmt.Sprintf("%-10s from %s to %s (%s)", w.Process, at(w.From), end, why)
 }
@@ -133,17 +169,17 @@ func Ended(e *history.Event) string {
 	return faults.EventName(e)
 }
 
-func at(i checker.Instant) string { return seconds(time.Duration(i)) }
+func at(i checker.Instant) string { return story.Seconds(time.Duration(i)) }
 
 func unavailable(b *strings.Builder, r *scenarios.Result) {
-	if u := r.Scenario.Expect.Unavailable; u.Unbounded {
-		lasts := "and no longer in a run twice as long"
-		if r.Unbounded {
-			lasts = "and for as much longer as the run is made, as expected"
-		}
-		fmt.Fprintf(b, "available  somebody asked in vain for %v, %s\n", round(r.Unavailable), lasts)
-	} else {
-		fmt.Fprintf(b, "available  somebody asked in vain for at most %v, expected at most %v\n", round(r.Unavailable), u.AtMost)
+	u, longest := r.Scenario.Expect.Unavailable, rounded.Duration(r.Unavailable)
+	switch {
+	case !u.Unbounded:
+		labelled(b, "available", "clients asked for at most %v without a grant (expected: at most %v)", longest, u.AtMost)
+	case r.Unbounded:
+		labelled(b, "available", "clients asked for %v without a grant, and for longer in a longer run, as expected", longest)
+	default:
+		labelled(b, "available", "clients asked for %v without a grant, and for no longer in a run twice as long", longest)
 	}
 }
 
@@ -157,13 +193,13 @@ func liveness(b *strings.Builder, r *scenarios.Result) {
 		return " in vain"
 	}
 	if t := m.Takeover; t.Process != "" {
-		fmt.Fprintf(b, "takeover   %s was gone, and the lock was waited for%s for %v%s\n", t.Process, outcome(t.By != ""), round(t.For), expectedSpan(e.Takeover))
+		labelled(b, "takeover", "once %s was gone, others waited%s for %v%s", t.Process, outcome(t.By != ""), rounded.Duration(t.For), expectedSpan(e.Takeover))
 	}
 	if w := m.AfterHealing; w.Process != "" {
-		fmt.Fprintf(b, "healed     %s waited%s for %v%s\n", w.Process, outcome(w.Granted), round(w.For()), expectedSpan(e.AfterHealing))
+		labelled(b, "healed", "then %s waited%s for %v%s", w.Process, outcome(w.Granted), rounded.Duration(w.For()), expectedSpan(e.AfterHealing))
 	}
 	if m.Bypass.Number > 0 || m.Attempts.Number > 1 || e.Attempts != nil || e.Bypass != nil || e.Overtakes != nil {
-		fmt.Fprintf(b, "waiting    at most %s%s, bypassed by %s%s, overtaken %s%s; fairness of the grants %.2f\n",
+		labelled(b, "waiting", "at most %s%s; bypassed by %s%s, overtaken %s%s; fairness %.2f",
 			times(m.Attempts.Number, "attempt"), expectedCount(e.Attempts), times(m.Bypass.Number, "grant"), expectedCount(e.Bypass),
 			times(m.Overtakes.Number, "time"), expectedCount(e.Overtakes), m.Fairness)
 	}
@@ -173,14 +209,14 @@ func expectedSpan(bounds *scenarios.Bounds) string {
 	if bounds == nil {
 		return ""
 	}
-	return fmt.Sprintf(", expected at most %v", bounds.AtMost)
+	return fmt.Sprintf(" (expected: at most %v)", bounds.AtMost)
 }
 
 func expectedCount(bounds *scenarios.CountBounds) string {
 	if bounds == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (expected at most %d)", bounds.AtMost)
+	return fmt.Sprintf(" (expected: at most %d)", bounds.AtMost)
 }
 
 func times(n int, what string) string {
@@ -193,13 +229,13 @@ func times(n int, what string) string {
 // smallest says how little of each fault still breaks the lock.
 func smallest(b *strings.Builder, r *scenarios.Result) {
 	for _, s := range r.Smallest {
-		confirmed := "also on the other tier"
+		confirmed := "confirmed on the other tier"
 		if !s.Confirmed {
 			confirmed = "NOT CONFIRMED on the other tier"
 		}
-		fmt.Fprintf(b, "smallest   %s: %s of %v still breaks the lock, of %v it does not (%s)\n", s.Fault, s.Knob, s.Breaks, s.Holds, confirmed)
+		labelled(b, "smallest", "%s: the lock breaks if %s is %v, and holds if it is %v (%s)", s.Fault, s.Knob, s.Breaks, s.Holds, confirmed)
 		if s.Why != "" {
-			fmt.Fprintf(b, "           the formula gives %v: %s\n", s.Formula, s.Why)
+			labelled(b, "", "the formula gives %v: %s", s.Formula.Round(time.Millisecond), s.Why)
 		}
 	}
 }

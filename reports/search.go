@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/internal/rounded"
 	"redlocksim/search"
 	"redlocksim/search/random"
 )
@@ -18,7 +19,7 @@ func SearchProgress(s *random.Summary, before int, took time.Duration) string {
 	times := runs * s.Virtual.Seconds() / float64(max(s.Runs, 1))
 	text := fmt.Sprintf("%d runs, %.0f/s, %.0f× real time, %d grants, %d orders", s.Runs, runs, times, s.Grants, s.Orders)
 	if s.Narrowest != nil {
-		text += fmt.Sprintf(", margin %v", s.Narrowest.Slack().Round(time.Microsecond))
+		text += fmt.Sprintf(", margin %v", rounded.Duration(s.Narrowest.Slack()))
 	}
 	return text + fmt.Sprintf(", %d found", len(s.Findings))
 }
@@ -26,27 +27,25 @@ func SearchProgress(s *random.Summary, before int, took time.Duration) string {
 // Search writes what a search has done and found. dir is where the files of its findings are.
 func Search(w io.Writer, s *random.Summary, dir string) error {
 	var b strings.Builder
-	line := func(word, format string, args ...any) {
-		fmt.Fprintf(&b, "%-11s%s\n", word, fmt.Sprintf(format, args...))
-	}
-	line("runs", "%d, of %v together", s.Runs, s.Virtual)
+	line := func(word, format string, args ...any) { labelled(&b, word, format, args...) }
+	line("runs", "%d, %v of simulated time", s.Runs, s.Virtual)
 	line("grants", "%d, %d a run", s.Grants, s.Grants/max(s.Runs, 1))
-	line("orders", "about %d distinct orders of what concerns the lock", s.Orders)
-	line("not tested", "%d runs without contention, which say nothing", s.NotTested)
-	beyond := fmt.Sprintf("%d runs exceeded the budget", s.Beyond)
+	line("orders", "about %d distinct orders of lock events", s.Orders)
+	line("not tested", "%s without contention, which show nothing", times(s.NotTested, "run"))
+	beyond := fmt.Sprintf("%s exceeded the budget", times(s.Beyond, "run"))
 	if s.BeyondViolations > 0 {
-		beyond += fmt.Sprintf("; their %d violations do not count", s.BeyondViolations)
+		beyond += fmt.Sprintf("; %d of them broke the lock, which does not count", s.BeyondViolations)
 	}
 	line("beyond", "%s", beyond)
 	if n := s.Narrowest; n != nil {
-		line("margin", "%v was the smallest: the lease of %s ran out at %v, seed %d", n.Slack(), n.Client, n.Expiry, n.Candidate.Seed)
+		line("margin", "%v at the narrowest: the lease of %s expired at %v, seed %d", rounded.Duration(n.Slack()), n.Client, rounded.Duration(time.Duration(n.Expiry)), n.Candidate.Seed)
 	}
-	line("self-check", "%d runs made again were the same; a lock with a planted bug was caught %d times", s.Repeated, s.Canaries)
+	line("self-check", "%s repeated identically; the known-broken lock was caught %s", times(s.Repeated, "run"), times(s.Canaries, "time"))
 	if err := s.Tally.Write(&b); err != nil {
 		return err
 	}
 	if s.Unshrunk > 0 {
-		line("left aside", "%d violations for which there was no time", s.Unshrunk)
+		line("not shrunk", "%s, for lack of time", times(s.Unshrunk, "violation"))
 	}
 	b.WriteByte('\n')
 	for i := range s.Findings {
@@ -58,9 +57,9 @@ func Search(w io.Writer, s *random.Summary, dir string) error {
 	}
 	switch {
 	case s.Violations > 0:
-		fmt.Fprintf(&b, "\n%d runs broke the lock, in %d ways\n", s.Violations, len(s.Findings))
+		fmt.Fprintf(&b, "\n%s broke the lock, in %s\n", times(s.Violations, "run"), times(len(s.Findings), "way"))
 	case s.Unfinished > 0:
-		fmt.Fprintf(&b, "\n%d runs of the generation under way broke the lock\n", s.Unfinished)
+		fmt.Fprintf(&b, "\n%s of the unfinished generation broke the lock\n", times(s.Unfinished, "run"))
 	case s.Runs > 0:
 		b.WriteString("no violation found\n")
 	default:
@@ -86,5 +85,5 @@ func finding(f *search.Finding) string {
 	} else {
 		text += ", WITHIN the budget"
 	}
-	return text + fmt.Sprintf(" (run %d; like it: %d)", f.Run, f.Times)
+	return text + fmt.Sprintf(" (first in run %d, %s in all)", f.Run, times(f.Times, "run"))
 }

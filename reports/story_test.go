@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/reports"
+	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 )
 
@@ -21,7 +21,7 @@ const maxLines = 70
 // the story alone leaves the transcript alone.
 func transcript(r *scenarios.Result) string {
 	var b strings.Builder
-	lines := reports.Story(r.History)
+	lines := story.Of(r.History)
 	for i, l := range lines {
 		if i == maxLines {
 			fmt.Fprintf(&b, "… %d more lines\n", len(lines)-i)

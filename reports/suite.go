@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/internal/mark"
+	"redlocksim/internal/rounded"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 )
@@ -188,7 +189,7 @@ func Suite(w io.Writer, records []Record, took time.Duration, quiet bool, look L
 			mark = look.Bad("NOT AS EXPECTED")
 			bad++
 		}
-		t.AppendRow(table.Row{r.Name, r.Tier, r.Claim, r.Verdict, round(time.Duration(r.UnavailableNS)), r.HistoryHash[:12], mark})
+		t.AppendRow(table.Row{r.Name, r.Tier, r.Claim, rounded.Text(r.Verdict), rounded.Duration(time.Duration(r.UnavailableNS)), r.HistoryHash[:12], mark})
 	}
 	b := &strings.Builder{}
 	if !quiet {

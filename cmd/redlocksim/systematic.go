@@ -15,6 +15,7 @@ import (
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
+	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 	"redlocksim/search/dpor"
 	"redlocksim/search/systematic"
@@ -228,7 +229,7 @@ func times(n int) string {
 // tell tells the first order that violates something.
 func tell(w io.Writer, world *dpor.World) {
 	fmt.Fprintf(w, "\n%s, %s: %v\n\n", world.Name, world.Fault, scenarios.Findings(world.Last().First.Kinds))
-	for _, line := range reports.Story(world.Last().First.History) {
+	for _, line := range story.Of(world.Last().First.History) {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w, "\nin this order:")

@@ -11,7 +11,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/redlock/observe"
-	"redlocksim/reports"
+	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 )
@@ -163,7 +163,7 @@ func (b *builder) addWindows() error {
 		if w.ToSeq == 0 {
 			to, until = int64(sim.Forever), "the end of the run"
 		} else {
-			why = ": " + reports.Ended(&h[w.ToSeq-1])
+			why = ": " + story.Ended(&h[w.ToSeq-1])
 		}
 		on := resources[w.Grant]
 		b.span(w.Process, Span{Kind: Believed, From: Instant(w.From), Owner: b.owner(w.Process), Grant: w.Grant, Resource: b.named(on),
@@ -464,7 +464,7 @@ func (b *builder) answers() map[int]string {
 }
 
 func (b *builder) addStory() {
-	for i, l := range reports.Story(b.result.History) {
+	for i, l := range story.Of(b.result.History) {
 		b.t.Story = append(b.t.Story, Step{Number: i + 1, At: Instant(l.Time), Text: l.Text})
 	}
 }

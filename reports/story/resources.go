@@ -1,6 +1,7 @@
-package reports
+package story
 
 import (
+	"fmt"
 	"strings"
 
 	"redlocksim/history"
@@ -81,4 +82,12 @@ func (r *resources) aside(e *history.Event) string {
 		return " (" + text + ")"
 	}
 	return ""
+}
+
+// value is the number that is read or written, with its resource where there are several.
+func (r *resources) value(e *history.Event) string {
+	if name := r.behind("", e); name != "" {
+		return fmt.Sprintf("%s = %d", name, e.Number)
+	}
+	return fmt.Sprint(e.Number)
 }

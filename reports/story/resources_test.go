@@ -1,4 +1,4 @@
-package reports
+package story
 
 import (
 	"testing"
@@ -18,12 +18,12 @@ func TestResourcesAreNamed(t *testing.T) {
 		h    history.History
 		want []string
 	}{
-		{history.History{call("c1", "a", 1, 0), call("c2", "a", 2, 0)}, []string{"c1 asks for the lock", "c2 asks for the lock"}},
-		{history.History{call("c1", "a", 1, 0), call("c2", "b", 2, 0)}, []string{"c1 asks for the lock on a", "c2 asks for the lock on b"}},
+		{history.History{call("c1", "a", 1, 0), call("c2", "a", 2, 0)}, []string{"c1 requests the lock", "c2 requests the lock"}},
+		{history.History{call("c1", "a", 1, 0), call("c2", "b", 2, 0)}, []string{"c1 requests the lock on a", "c2 requests the lock on b"}},
 		{history.History{call("c1", "b", 1, 1), call("c1", "a", 2, 1), call("c1", "c", 3, 1), expire("c1", 1), expire("c1", 2), expire("c1", 3)},
-			[]string{"c1 asks for the lock on b, a and c", "c1's lease on b, a and c ends by its own clock"}},
+			[]string{"c1 requests the lock on b, a and c", "c1's lease on b, a and c expires by its own clock"}},
 	} {
-		lines := Story(x.h)
+		lines := Of(x.h)
 		if len(lines) != len(x.want) {
 			t.Errorf("%v, want %q", lines, x.want)
 			continue

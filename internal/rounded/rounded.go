@@ -1,0 +1,35 @@
+// Package rounded writes lengths of time for people: to three digits that matter, or whole seconds from a minute on. What
+// must be exact is in traces, histories and JSON.
+package rounded
+
+import (
+	"regexp"
+	"time"
+)
+
+// Duration is a length of time to three digits: 1.11s, 998µs, 2m13s.
+func Duration(d time.Duration) time.Duration {
+	if d.Abs() >= time.Minute {
+		return d.Round(time.Second)
+	}
+	unit := time.Duration(1)
+	for d.Abs().Round(unit) >= 1000*unit {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+// duration is a length of time in a text, as time.Duration writes it, and what stands before it.
+var duration = regexp.MustCompile(`(^|[^\w.])((?:\d+(?:\.\d+)?(?:h|ms|m|s|µs|ns))+)\b`)
+
+// Text is a text with every length of time in it rounded.
+func Text(text string) string {
+	return duration.ReplaceAllStringFunc(text, func(found string) string {
+		parts := duration.FindStringSubmatch(found)
+		d, err := time.ParseDuration(parts[2])
+		if err != nil {
+			return found
+		}
+		return parts[1] + Duration(d).String()
+	})
+}

@@ -1,0 +1,122 @@
+// Package story tells a history in sentences: who acquires the lock on which nodes, what goes wrong, who writes.
+package story
+
+import (
+	"fmt"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/internal/rounded"
+	"redlocksim/redlock/observe"
+)
+
+// Line is one sentence of a story.
+type Line struct {
+	Seq  int // the event it tells of
+	Time time.Duration
+	Text string
+}
+
+func (l Line) String() string { return fmt.Sprintf("%10s  %s", Seconds(l.Time), l.Text) }
+
+// Seconds is an instant or a length as stories have it, to a tenth of a millisecond.
+func Seconds(d time.Duration) string { return fmt.Sprintf("%.4fs", d.Seconds()) }
+
+// Of tells a history. Where more than one resource is used it names them.
+func Of(h history.History) []Line {
+	t := teller{attempts: map[int]*attempt{}, joined: map[int][]string{}, fails: map[int]string{}, failed: map[int]string{},
+		over: map[int]string{}, resources: newResources(h)}
+	for _, e := range h {
+		switch {
+		case e.Kind == history.Step && e.Name == observe.Joined.String():
+			t.joined[e.Grant] = append(t.joined[e.Grant], e.Node)
+		case e.Kind == history.Return && e.Func == history.Extend && e.Outcome != history.OK:
+			t.fails[e.Op] = e.Detail
+		}
+	}
+	for i := range h {
+		if text := t.tell(&h[i]); text != "" {
+			t.lines = append(t.lines, Line{Seq: h[i].Seq, Time: time.Duration(h[i].Time), Text: rounded.Text(text)})
+		}
+	}
+	return t.lines
+}
+
+// teller goes through a history and keeps what the sentences to come need.
+type teller struct {
+	lines    []Line
+	attempts map[int]*attempt // by operation
+	joined   map[int][]string // nodes whose votes came after the decision and count, by grant
+	fails    map[int]string   // why an extend is going to fail, by operation
+	failed   map[int]string   // why the last extend failed, by grant
+	over     map[int]string   // what a client learns of a lease that is over, by grant
+	resources
+}
+
+func (t *teller) tell(e *history.Event) string {
+	if t.isPart(e) {
+		return ""
+	}
+	switch e.Kind {
+	case history.Call:
+		return t.call(e)
+	case history.Return:
+		return t.ret(e)
+	case history.Step:
+		return t.step(e)
+	case history.Expire:
+		t.over[e.Grant] = "only now that its lease has ended"
+		if e.Detail != "" {
+			return fmt.Sprintf("%s's lease%s ends: %s", e.Process, t.on(e), e.Detail)
+		}
+		return fmt.Sprintf("%s's lease%s expires by its own clock", e.Process, t.on(e))
+	case history.Crash:
+		return e.Process + " crashes"
+	case history.Fault:
+		return e.Detail
+	case history.Effect:
+		return t.effect(e)
+	}
+	return ""
+}
+
+// effect tells what the resource did with a request.
+func (t *teller) effect(e *history.Event) string {
+	switch {
+	case e.Func == history.Read && e.Outcome == history.OK:
+		if a := t.attempts[e.Op]; a != nil {
+			a.token = e.Token
+		}
+	case e.Func == history.Write && e.Outcome == history.OK:
+		return fmt.Sprintf("%s accepts %s's write of %s%s", place(e), e.Process, t.value(e), aside(token(e.Token)))
+	case e.Func == history.Mark && e.Outcome == history.OK:
+		return fmt.Sprintf("the storage accepts %s's mark%s", e.Process, t.on(e))
+	case e.Outcome != history.OK && e.Node != "":
+		return fmt.Sprintf("%s rolls back %s's %s%s", e.Node, e.Process, e.Func, t.on(e))
+	case e.Outcome != history.OK:
+		return fmt.Sprintf("the storage rejects %s's %s%s%s", e.Process, e.Func, t.on(e), aside(token(e.Token)))
+	}
+	return ""
+}
+
+// place is where a read or write goes: the storage, or a node that keeps the resource itself.
+func place(e *history.Event) string {
+	if e.Node != "" {
+		return e.Node
+	}
+	return "the storage"
+}
+
+// Ended says what ended the time in which a client believed in a lease, given the event that did.
+func Ended(e *history.Event) string {
+	switch {
+	case e.Kind == history.Expire:
+		return "its clock read the end of the lease"
+	case e.Kind == history.Crash:
+		return "it crashed"
+	case e.Func == history.Release:
+		return "it released"
+	}
+	return faults.EventName(e)
+}
