@@ -11,36 +11,6 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// Settings are a lock and the world that it is promised.
-type Settings struct {
-	// Scenario has the lock, the nodes, the network and the budget.
-	*scenarios.Scenario
-	// Pause is how long the holder is paused, which may be longer than the budget says.
-	Pause time.Duration
-	// Extends has the holder extend its lock once, half-way, and the attack begin after that.
-	Extends bool
-	// Joint has the holder lock all the resources there are as one lock, and the second client the last of them alone. Without
-	// it both lock the first.
-	Joint bool
-}
-
-// CanJoin says whether there are several resources, and the protocol can lock them as one.
-func (s *Settings) CanJoin() bool {
-	p, _ := protocols.Find(string(s.Lock.Protocol))
-	return len(s.Resources) > 1 && p.LocksAll
-}
-
-// contended is the resource that both clients want; empty if there is but one.
-func (s *Settings) contended() string {
-	switch {
-	case len(s.Resources) < 2:
-		return ""
-	case s.Joint:
-		return s.Resources[len(s.Resources)-1]
-	}
-	return s.Resources[0]
-}
-
 // Attack is one kind of attack.
 type Attack struct {
 	// Name is one word, and Text what the adversary does.
@@ -59,8 +29,8 @@ type Attack struct {
 // Exclusion says whether the attack is on mutual exclusion, and not on availability.
 func (x Attack) Exclusion() bool { return x.broken == nil }
 
-// Attacks lists all attacks.
-func Attacks() []Attack {
+// attacks lists all attacks.
+func attacks() []Attack {
 	return []Attack{
 		{Name: "clocks", Text: "the holder's clock is slow or stopped, the nodes' clocks are fast or step forward, and the second client asks as soon as a quorum is free", build: clocks, byClock: true},
 		{Name: "restart", Text: "just enough of the holder's nodes stop right after the grant, and come back without their memory as early as the budget allows", build: restart},
@@ -150,9 +120,27 @@ func (x Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 	return out, nil
 }
 
-// Plans are the ways in which the attack can be placed, as scenarios that can be kept, the sharpest first. Some locks are
-// granted in some of them only.
-func (x Attack) Plans(s *Settings) []*scenarios.Scenario { return x.build(s) }
+// Place gives the attack as a scenario that can be kept: the sharpest in which it takes place with these options, since some
+// locks are granted in some only, and not every lock can be extended. If it takes place in none, it is the sharpest. The error is
+// an internal one.
+func (x Attack) Place(s *Settings, o scenarios.Options) (*scenarios.Scenario, error) {
+	all := x.build(s)
+	if s.Extends {
+		once := *s
+		once.Extends = false
+		all = append(all, x.build(&once)...)
+	}
+	for _, scenario := range all {
+		r, err := scenarios.Judge(scenario, o)
+		if err != nil {
+			return nil, err
+		}
+		if r.NotTested == nil || r.Witness() != nil {
+			return scenario, nil
+		}
+	}
+	return all[0], nil
+}
 
 // what is what a run broke.
 func (x Attack) what(r *scenarios.Result) string {
@@ -211,11 +199,11 @@ func (x Attack) messages(s *Settings, h history.History) time.Duration {
 // Find is the attacks of these names; with none, all that are on mutual exclusion.
 func Find(names ...string) (found []Attack, unknown string) {
 	for _, name := range names {
-		if !slices.ContainsFunc(Attacks(), func(x Attack) bool { return x.Name == name }) {
+		if !slices.ContainsFunc(attacks(), func(x Attack) bool { return x.Name == name }) {
 			return nil, name
 		}
 	}
-	for _, x := range Attacks() {
+	for _, x := range attacks() {
 		if slices.Contains(names, x.Name) || len(names) == 0 && x.Exclusion() {
 			found = append(found, x)
 		}
@@ -242,7 +230,7 @@ func notGranted(r *scenarios.Result) string {
 
 // Names lists the names of the attacks and what they are.
 func Names() (names, texts []string) {
-	for _, x := range Attacks() {
+	for _, x := range attacks() {
 		names, texts = append(names, x.Name), append(texts, x.Text)
 	}
 	return names, texts

@@ -11,7 +11,7 @@ import (
 )
 
 func clocks(s *Settings) []*scenarios.Scenario {
-	return each(s, rho(s), rho(s).Neg(), func(x *stage) {
+	return each(s, s.Rho(), s.Rho().Neg(), func(x *builder) {
 		x.holds(x.stays())
 		x.suspends(x.granted())
 		x.client(x.letGo(), second, x.asks(), x.stays())
@@ -22,7 +22,7 @@ func clocks(s *Settings) []*scenarios.Scenario {
 }
 
 func restart(s *Settings) []*scenarios.Scenario {
-	return each(s, decimal.Zero, rho(s).Neg(), func(x *stage) {
+	return each(s, decimal.Zero, s.Rho().Neg(), func(x *builder) {
 		x.holds(x.stays())
 		x.suspends(x.granted())
 		x.stepBack()
@@ -39,7 +39,7 @@ func restart(s *Settings) []*scenarios.Scenario {
 }
 
 func memoryLoss(s *Settings) []*scenarios.Scenario {
-	return each(s, decimal.Zero, decimal.Zero, func(x *stage) {
+	return each(s, decimal.Zero, decimal.Zero, func(x *builder) {
 		x.holds(x.stays())
 		x.forget(x.voters[:min(s.Budget.MemoryLoss, len(x.voters))], 0)
 		x.Expect.Reached = append(x.Expect.Reached, scenarios.Reached{Moment: faults.Moment{Client: second, Event: "acquire-called"}, Believing: holder})
@@ -49,7 +49,7 @@ func memoryLoss(s *Settings) []*scenarios.Scenario {
 
 // forget has nodes go down once the holder has the lock, and the second client ask when they are back. They lose power,
 // unless that is ruled out.
-func (x *stage) forget(nodes []string, delay time.Duration) {
+func (x *builder) forget(nodes []string, delay time.Duration) {
 	ask := x.granted()
 	for _, node := range nodes {
 		outage := faults.Outage{Node: node, RestartAfter: &delay}
@@ -64,7 +64,7 @@ func (x *stage) forget(nodes []string, delay time.Duration) {
 	asked := reached(second, "acquire-called")
 	asked.After = ask.After
 	x.Expect.Reached = append(x.Expect.Reached, asked)
-	if by := x.Budget.ClockStep; by > 0 && trusting(x.settings) && len(nodes) > 0 {
+	if by := x.Budget.ClockStep; by > 0 && x.settings.trusting() && len(nodes) > 0 {
 		// What the first request begins, a step of the node's clock can end.
 		refused := after(second, "acquire-failed")
 		for _, node := range nodes {
@@ -78,13 +78,13 @@ func (x *stage) forget(nodes []string, delay time.Duration) {
 // quorum of the others. Where the holder is not granted the lock like that, it reaches all nodes.
 func split(s *Settings) []*scenarios.Scenario {
 	all := s.Nodes.Names
-	reach := min(QuorumOf(s), len(all))
+	reach := min(s.Quorum(), len(all))
 	if s.Lock.ConnectTimeout > 0 {
 		reach = (len(all) + 1) / 2
 	}
 	var built []*scenarios.Scenario
 	for _, others := range [][]string{all[reach:], nil} {
-		x := newStage(s, decimal.Zero, decimal.Zero)
+		x := newBuilder(s, decimal.Zero, decimal.Zero)
 		x.loses(faults.Trigger{}, holder, others)
 		x.loses(faults.Trigger{}, second, all[:reach])
 		x.holds(x.stays())
@@ -99,7 +99,7 @@ func split(s *Settings) []*scenarios.Scenario {
 }
 
 func pause(s *Settings) []*scenarios.Scenario {
-	return each(s, rho(s), rho(s).Neg(), func(x *stage) {
+	return each(s, s.Rho(), s.Rho().Neg(), func(x *builder) {
 		x.holds(step(scenarios.LingerStep), x.writes(), x.stays())
 		stopped := after(holder, faults.Checked)
 		if s.Pause > 0 {
@@ -119,12 +119,12 @@ func pause(s *Settings) []*scenarios.Scenario {
 }
 
 func timeout(s *Settings) []*scenarios.Scenario {
-	x := newStage(s, decimal.Zero, rho(s))
+	x := newBuilder(s, decimal.Zero, s.Rho())
 	x.Expect.Reached = nil // that it is granted is the question
-	slowest := scenarios.Latency{Latency: sim.Constant(replies(s).Max())}
-	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: sim.Constant(requests(s).Max())}, Replies: &slowest}
+	slowest := scenarios.Latency{Latency: sim.Constant(s.Replies().Max())}
+	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: sim.Constant(s.Requests().Max())}, Replies: &slowest}
 	x.client(faults.Trigger{At: x.start}, holder, x.takes(), step(scenarios.UnlockStep))
-	x.ends(requests(s).Max() + replies(s).Max())
+	x.ends(s.Requests().Max() + s.Replies().Max())
 	// Somebody else asks when that is over: a run with one client alone would be no test.
 	x.client(faults.Trigger{At: x.Duration}, second, x.asks(), step(scenarios.UnlockStep))
 	x.Duration += time.Minute

@@ -9,8 +9,7 @@ import (
 )
 
 // tight draws an attack for which the arithmetic of the literature is tight, at the settings and with all or a part of
-// what is assumed; see package adversary. Of the ways to place it, it is the first in which it takes place: a lock that is
-// granted only by all nodes cannot be attacked with fewer votes. If it does in none, the test is to say so.
+// what is assumed; see package adversary. If it does not take place, the test is to say so.
 func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error) {
 	own := *x.base
 	s := &adversary.Settings{Scenario: &own}
@@ -35,30 +34,15 @@ func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error
 	s.Extends = c.For("extends", 0).Below(3) == 0
 	s.Joint = s.CanJoin() && !x.apart && c.For("joint", 0).Below(2) == 0
 	attacks, _ := adversary.Find()
-	var first *scenarios.Scenario
 	attack := faults.OneOf(c.For("what", 0), attacks...)
-	plans := attack.Plans(s)
-	if s.Extends { // which not every lock can
-		once := *s
-		once.Extends = false
-		plans = append(plans, attack.Plans(&once)...)
+	plan, err := attack.Place(s, scenarios.Options{Seed: seed, Locker: x.lock})
+	if err != nil {
+		return nil, err
 	}
-	for _, plan := range plans {
-		plan.Name = "drawn"
-		r, err := scenarios.Judge(plan, scenarios.Options{Seed: seed, Locker: x.lock})
-		if err != nil {
-			return nil, err
-		}
-		// What was not spent was promised all the same.
-		delay := plan.Budget.Delay - b.Delay
-		plan.Budget = x.base.Budget
-		plan.Budget.Delay += delay
-		if r.NotTested == nil || r.Witness() != nil {
-			return plan, nil
-		}
-		if first == nil {
-			first = plan
-		}
-	}
-	return first, nil
+	plan.Name = "drawn"
+	// What was not used was promised all the same.
+	delay := plan.Budget.Delay - b.Delay
+	plan.Budget = x.base.Budget
+	plan.Budget.Delay += delay
+	return plan, nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"redlocksim/adversary"
 	"redlocksim/sim"
 )
 
@@ -30,9 +29,6 @@ func modelled(s *Settings) bool {
 	return s.Lock.Protocol == "redlock" || s.Lock.Protocol == "redlock-plain"
 }
 
-// rho bounds the rate error of all clocks.
-func rho(s *Settings) decimal.Decimal { return s.Budget.ClockRate.Ratio() }
-
 func drift(s *Settings) time.Duration {
 	return s.Lock.Drift.For(s.Lock.TTL)
 }
@@ -42,16 +38,7 @@ func factorsPart(s *Settings) decimal.Decimal {
 	return ns(s.Lock.TTL).Mul(s.Lock.Drift.Factor.Ratio()).Ceil()
 }
 
-func requestDelay(s *Settings) time.Duration { return s.Network.Latency.Min() }
-
-func replies(s *Settings) sim.Latency {
-	if s.Network.Replies != nil {
-		return s.Network.Replies.Latency
-	}
-	return s.Network.Latency.Latency
-}
-
-func roundTrip(s *Settings) time.Duration { return s.Network.Latency.Max() + replies(s).Max() }
+func roundTrip(s *Settings) time.Duration { return s.Requests().Max() + s.Replies().Max() }
 
 func restartDelay(s *Settings) time.Duration {
 	if s.Budget.RestartDelay == nil {
@@ -79,7 +66,7 @@ func standsStill(s *Settings) decimal.Decimal {
 // nodesLetGo is how long after the requests have landed on nodes that are fast by ρ, and step, the keys are gone.
 func nodesLetGo(s *Settings) decimal.Decimal {
 	left := ns(s.Lock.TTL).Add(one).Sub(ns(s.Budget.ClockStep))
-	return ceilDiv(decimal.Max(left, decimal.Zero), one.Add(rho(s)))
+	return ceilDiv(decimal.Max(left, decimal.Zero), one.Add(s.Rho()))
 }
 
 // Allowance is the smallest sufficient drift allowance, in nanoseconds: TTL − (TTL−J) × (1−ρ)/(1+ρ), for clocks that are
@@ -89,24 +76,24 @@ func Allowance(s *Settings) decimal.Decimal {
 	ttl := ns(s.Lock.TTL)
 	left := decimal.Max(ttl.Sub(ns(s.Budget.ClockStep)), decimal.Zero)
 	// What is left by the holder's clock is rounded down: against it.
-	left = left.Sub(standsStill(s).Mul(one.Add(rho(s)))).Mul(one.Sub(rho(s)))
-	return ttl.Add(stepBack(s)).Add(ceilDiv(left.Neg(), one.Add(rho(s))))
+	left = left.Sub(standsStill(s).Mul(one.Add(s.Rho()))).Mul(one.Sub(s.Rho()))
+	return ttl.Add(stepBack(s)).Add(ceilDiv(left.Neg(), one.Add(s.Rho())))
 }
 
 // RestartDelay is the smallest sufficient delay between the stop of a node that loses memory and its return, in
 // nanoseconds of true time: the longest belief that can rest on a vote it has forgotten.
 func RestartDelay(s *Settings) decimal.Decimal {
-	if !adversary.Forgetful(s) {
+	if !s.Forgetful() {
 		return decimal.Zero
 	}
-	return ceilDiv(ns(s.Lock.TTL-drift(s)).Add(stepBack(s)), one.Sub(rho(s))).Add(standsStill(s))
+	return ceilDiv(ns(s.Lock.TTL-drift(s)).Add(stepBack(s)), one.Sub(s.Rho())).Add(standsStill(s))
 }
 
 // Quorum is the smallest quorum that survives the nodes which lose their memory: those left, and those that never voted,
 // must be fewer than it.
 func Quorum(s *Settings) int64 {
 	lost := s.Budget.MemoryLoss
-	if !adversary.Forgetful(s) {
+	if !s.Forgetful() {
 		lost = 0
 	}
 	return int64((len(s.Nodes.Names)+lost)/2 + 1)
@@ -119,7 +106,7 @@ func Quorum(s *Settings) int64 {
 // itself.
 func Guard(s *Settings) decimal.Decimal {
 	late := ns(s.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max())
-	needed := ns(s.Lock.TTL - drift(s)).Add(stepBack(s)).Sub(nodesLetGo(s).Sub(late).Mul(one.Sub(rho(s))))
+	needed := ns(s.Lock.TTL - drift(s)).Add(stepBack(s)).Sub(nodesLetGo(s).Sub(late).Mul(one.Sub(s.Rho())))
 	if needed.LessThanOrEqual(ns(Lead(s))) {
 		return decimal.Zero
 	}
@@ -132,12 +119,12 @@ func Lead(s *Settings) time.Duration {
 	if s.Lock.Protocol != "redlock" {
 		return 0
 	}
-	granted := time.Duration(ns(requestDelay(s) + replies(s).Min()).Mul(one.Sub(rho(s))).Floor().IntPart())
+	granted := time.Duration(ns(s.Requests().Min() + s.Replies().Min()).Mul(one.Sub(s.Rho())).Floor().IntPart())
 	return min(max(s.Lock.TTL/20, time.Millisecond), time.Second, (s.Lock.TTL-drift(s)-granted)/2)
 }
 
 // NodeTimeout is the smallest node timeout, in nanoseconds by the client's clock, with which no answer is too late: more
 // than the longest round trip on a clock that is fast.
 func NodeTimeout(s *Settings) decimal.Decimal {
-	return ns(roundTrip(s)).Mul(one.Add(rho(s))).Floor().Add(one)
+	return ns(roundTrip(s)).Mul(one.Add(s.Rho())).Floor().Add(one)
 }

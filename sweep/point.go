@@ -79,19 +79,26 @@ type meter struct {
 
 func (m *meter) add(r *scenarios.Result) {
 	m.Unavailable = max(m.Unavailable, r.Unavailable)
+	took, refused := Acquires(r.History)
+	m.took, m.Refused = append(m.took, took...), m.Refused+refused
+}
+
+// Acquires is how long the acquires of a history took that were granted the lock, in their order, and how many were refused it.
+func Acquires(h history.History) (took []time.Duration, refused int) {
 	called := map[int]int64{}
-	for i := range r.History {
-		e := &r.History[i]
+	for i := range h {
+		e := &h[i]
 		switch {
 		case e.Func != history.Acquire:
 		case e.Kind == history.Call:
-			called[e.Op] = int64(e.Time)
+			called[e.Op] = e.Time
 		case e.Kind == history.Return && e.Outcome == history.OK:
-			m.took = append(m.took, time.Duration(int64(e.Time)-called[e.Op]))
+			took = append(took, time.Duration(e.Time-called[e.Op]))
 		case e.Kind == history.Return:
-			m.Refused++
+			refused++
 		}
 	}
+	return took, refused
 }
 
 func (m *meter) sum() Measures {

@@ -55,14 +55,14 @@ func knobs(attack string) []Knob {
 			Formula: RestartDelay, Unit: Nanoseconds, messages: asTime,
 			// Where no node forgets, what breaks the lock is clocks that the drift allowance does not cover.
 			Applies: func(s *Settings) bool {
-				return unquarantined(s) && (adversary.Forgetful(s) || Allowance(s).LessThanOrEqual(ns(drift(s))))
+				return unquarantined(s) && (s.Forgetful() || Allowance(s).LessThanOrEqual(ns(drift(s))))
 			}}}
 	case "memory-loss":
 		return []Knob{
 			{Path: "lock.quorum", Text: "⌊(nodes + lost) / 2⌋ + 1", Applies: votesCount, Formula: func(s *Settings) decimal.Decimal { return number(Quorum(s)) }, Unit: Count},
-			{Path: "budget.memory-loss", Text: "2 × quorum − nodes − 1", Unit: Count, Falls: true, Applies: votesCount, Any: func(s *Settings) bool { return !adversary.Forgetful(s) },
+			{Path: "budget.memory-loss", Text: "2 × quorum − nodes − 1", Unit: Count, Falls: true, Applies: votesCount, Any: func(s *Settings) bool { return !s.Forgetful() },
 				Formula: func(s *Settings) decimal.Decimal {
-					return number(int64(2*adversary.QuorumOf(s) - len(s.Nodes.Names) - 1))
+					return number(int64(2*s.Quorum() - len(s.Nodes.Names) - 1))
 				}},
 		}
 	case "pause":
@@ -85,7 +85,7 @@ func unquarantined(s *Settings) bool {
 // votesCount says that nothing but the number of votes for a client decides: a node that fails has no vote, all of them
 // count, and refusals do not end an attempt that could still have its quorum.
 func votesCount(s *Settings) bool {
-	if !unquarantined(s) || s.Lock.Asking == protocols.UntilDecided && adversary.QuorumOf(s) < quorum.Majority(len(s.Nodes.Names)) {
+	if !unquarantined(s) || s.Lock.Asking == protocols.UntilDecided && s.Quorum() < quorum.Majority(len(s.Nodes.Names)) {
 		return false
 	}
 	return s.Lock.Protocol == "redlock" || s.Lock.FailedNode == protocols.NoVote && s.Lock.ConnectTimeout == 0
@@ -96,7 +96,7 @@ func asTime(s *Settings, took time.Duration) decimal.Decimal {
 	if took == 0 {
 		return decimal.Zero
 	}
-	return ns(took+time.Millisecond).Mul(one.Add(rho(s))).DivRound(one.Sub(rho(s)), 0)
+	return ns(took+time.Millisecond).Mul(one.Add(s.Rho())).DivRound(one.Sub(s.Rho()), 0)
 }
 
 // Schedules lists all schedules.

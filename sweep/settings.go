@@ -222,7 +222,7 @@ func (b Base) Settings() (*Settings, error) {
 	if extra.Pause != nil {
 		s.Pause = *extra.Pause
 	}
-	if s.Pause < 0 || s.Pause > maxLength || s.Lock.TTL > maxLength || s.Budget.ClockStep > maxLength || s.Budget.Suspend > maxLength || s.Budget.Delay > maxLength || s.Network.Latency.Max() > maxLength || replies(s).Max() > maxLength || restartDelay(s) > maxLength {
+	if s.Pause < 0 || s.Pause > maxLength || s.Lock.TTL > maxLength || s.Budget.ClockStep > maxLength || s.Budget.Suspend > maxLength || s.Budget.Delay > maxLength || s.Network.Latency.Max() > maxLength || s.Replies().Max() > maxLength || restartDelay(s) > maxLength {
 		return nil, fmt.Errorf("a pause, suspension, TTL, clock step, latency, delay and restart delay are from 0s to %v", maxLength)
 	}
 	return s, nil

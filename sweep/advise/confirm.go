@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"redlocksim/adversary"
 	"redlocksim/internal/quorum"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
@@ -110,7 +109,7 @@ func (a *Advice) sides(k Known) []side {
 }
 
 // forgetful says whether nodes can come back without all they knew.
-func (a *Advice) forgetful() bool { return adversary.Forgetful(&sweep.Settings{Scenario: a.Settings}) }
+func (a *Advice) forgetful() bool { return a.attacked().Forgetful() }
 
 func orNothing(value string) string {
 	if value == "" {
@@ -159,7 +158,7 @@ func (a *Advice) limits(_ context.Context, k Known) error {
 		if err != nil {
 			return err
 		}
-		what, err := attacked(settings)
+		what, err := paused(settings)
 		if err != nil {
 			return err
 		}
@@ -178,7 +177,8 @@ func (a *Advice) limits(_ context.Context, k Known) error {
 	return nil
 }
 
-func attacked(s *sweep.Settings) (string, error) {
+// paused is what the pause attack comes to.
+func paused(s *sweep.Settings) (string, error) {
 	schedules, err := sweep.FindSchedules("pause")
 	if err != nil {
 		return "", err

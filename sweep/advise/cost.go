@@ -9,8 +9,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"redlocksim/adversary"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
@@ -31,22 +31,6 @@ func (a *Advice) costs(ctx context.Context, k Known) error {
 	return a.quarantine()
 }
 
-// scene is the settings with clients and a timeline.
-func (a *Advice) scene(clients ...string) *scenarios.Scenario {
-	s := a.Settings.Settings()
-	s.Name = "cost"
-	s.Clients = clients
-	return s
-}
-
-func (a *Advice) killed(s *scenarios.Scenario, when faults.Trigger, nodes int, after *time.Duration) {
-	for _, node := range s.Nodes.Names[:nodes] {
-		kill := &faults.PowerLoss{}
-		kill.Node, kill.RestartAfter = node, after
-		s.Timeline = append(s.Timeline, scenarios.Item{When: when, Kind: "power-loss", Fault: kill})
-	}
-}
-
 // failures is the chance that an acquire fails because answers come too late, and what an acquire takes of the TTL.
 func (a *Advice) failures(k Known, down int) error {
 	lock := &a.Settings.Lock
@@ -56,8 +40,11 @@ func (a *Advice) failures(k Known, down int) error {
 	chance := atLeast(lock.Quorum, n-down, withinNS(l, limit))
 	fails := new(big.Rat).Sub(big.NewRat(1, 1), chance)
 
-	s := a.scene("client-1")
-	a.killed(s, faults.Trigger{}, down, nil)
+	s := a.Settings.Settings()
+	s.Name, s.Clients = "cost", []string{"client-1"}
+	for _, node := range s.Nodes.Names[:down] {
+		s.Timeline = append(s.Timeline, scenarios.Item{Kind: "power-loss", Fault: &faults.PowerLoss{Outage: faults.Outage{Node: node}}})
+	}
 	step := func(kind scenarios.StepKind, d time.Duration) scenarios.Step {
 		return scenarios.Step{Kind: kind, For: d}
 	}
@@ -70,7 +57,8 @@ func (a *Advice) failures(k Known, down int) error {
 	if err != nil {
 		return err
 	}
-	failed, took := outcomes(out.History)
+	took, failed := sweep.Acquires(out.History)
+	slices.Sort(took)
 	if failed+len(took) != acquires {
 		return fmt.Errorf("advise: %d acquires instead of %d", failed+len(took), acquires)
 	}
@@ -106,50 +94,18 @@ func (a *Advice) failures(k Known, down int) error {
 	return nil
 }
 
-// outcomes counts the acquires that failed, and lists how long the others took, sorted.
-func outcomes(h history.History) (failed int, took []time.Duration) {
-	called := map[int]int64{}
-	for i := range h {
-		e := &h[i]
-		switch {
-		case e.Func != history.Acquire:
-		case e.Kind == history.Call:
-			called[e.Op] = int64(e.Time)
-		case e.Kind == history.Return && e.Outcome == history.OK:
-			took = append(took, time.Duration(int64(e.Time)-called[e.Op]))
-		case e.Kind == history.Return:
-			failed++
-		}
-	}
-	slices.Sort(took)
-	return failed, took
-}
-
 // holderDies is for how long the lock of a holder that crashed cannot be had, with nodes whose clocks are slow.
 func (a *Advice) holderDies() error {
 	lock := &a.Settings.Lock
-	s := a.scene("client-1", "client-2")
-	rho := s.Budget.ClockRate.Ratio()
-	if !rho.IsZero() {
-		for _, p := range append(slices.Clone(s.Nodes.Names), "client-2") {
-			s.Timeline = append(s.Timeline, scenarios.Item{Kind: "clock-rate", Fault: &faults.ClockRate{Process: p, Rate: faults.RateOf(rho.Neg())}})
-		}
-	}
-	try, wait := scenarios.Step{Kind: scenarios.TryLockStep}, scenarios.Step{Kind: scenarios.LockStep, For: 4*lock.TTL + time.Minute}
-	granted := faults.Trigger{After: &faults.Moment{Client: "client-1", Event: "acquire-done"}}
-	s.Timeline = append(s.Timeline,
-		scenarios.Item{Client: "client-1", Repeat: 1, Do: []scenarios.Step{try, {Kind: scenarios.SleepStep, For: time.Hour}}},
-		scenarios.Item{When: granted, Client: "client-2", Repeat: 1, Do: []scenarios.Step{wait}},
-		scenarios.Item{When: granted, Kind: "crash", Fault: &faults.Crash{Client: "client-1"}})
-	s.Duration = 8*lock.TTL + 4*time.Minute
+	rho := a.Settings.Budget.ClockRate.Ratio()
 	slow := func(d time.Duration) time.Duration {
 		return up(decimal.NewFromInt(int64(d)).DivRound(decimal.NewFromInt(1).Sub(rho), 9).Ceil(), 1)
 	}
 	// The last SET has to land, live, and be over by Redis' clock; an attempt has to fail just before, to be cleaned up,
 	// and a retry to be granted.
-	round := s.Network.Latency.Max()
+	round := a.Settings.Network.Latency.Max()
 	bound := round + slow(lock.TTL+time.Millisecond) + slow(lock.RetryDelay.Max) + 3*slow(lock.NodeTimeout)
-	return a.measured("nobody gets the lock after its holder crashed", s, bound)
+	return a.measured("nobody gets the lock after its holder crashed", adversary.HolderCrash(a.attacked()), bound)
 }
 
 // quarantine is for how long nobody is granted any lock when more nodes than may be down lose their memory together.
@@ -158,22 +114,19 @@ func (a *Advice) quarantine() error {
 	if a.RestartDelay == 0 {
 		return nil
 	}
-	s := a.scene("client-1")
-	n := len(s.Nodes.Names)
-	too := n - lock.Quorum + 1
-	a.killed(s, faults.Trigger{}, too, &a.RestartDelay)
-	s.Timeline = append(s.Timeline, scenarios.Item{When: faults.Trigger{At: time.Millisecond}, Client: "client-1", Repeat: 1,
-		Do: []scenarios.Step{{Kind: scenarios.LockStep, For: 4*lock.TTL + time.Minute}, {Kind: scenarios.UnlockStep}}})
-	s.Duration = 8*lock.TTL + 4*time.Minute
+	n := len(a.Settings.Nodes.Names)
 	bound := a.RestartDelay + lock.RetryDelay.Max + 4*lock.NodeTimeout
 	return a.measured(fmt.Sprintf("a node that lost its memory does not vote for %v, in which %d more may be down; nobody gets any lock after %d lost it together",
-		a.RestartDelay, max(n-lock.Quorum-1, 0), too), s, bound)
+		a.RestartDelay, max(n-lock.Quorum-1, 0), n-lock.Quorum+1), adversary.Outage(a.attacked()), bound)
 }
+
+// attacked are the settings as an adversary has them.
+func (a *Advice) attacked() *adversary.Settings { return &adversary.Settings{Scenario: a.Settings} }
 
 // leavesVotes says whether answers can come too late: votes that land after they were given up and released stand in the
 // way until they expire (scenario 38), and further attempts may leave further ones.
 func (a *Advice) leavesVotes() bool {
-	return sweep.NodeTimeout(&sweep.Settings{Scenario: a.Settings}).GreaterThan(decimal.NewFromInt(int64(a.Settings.Lock.NodeTimeout)))
+	return sweep.NodeTimeout(a.attacked()).GreaterThan(decimal.NewFromInt(int64(a.Settings.Lock.NodeTimeout)))
 }
 
 // measured runs a scene and compares for how long the lock could not be had with a bound.

@@ -1,0 +1,89 @@
+package adversary
+
+import (
+	"redlocksim/internal/quorum"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Settings are a lock and the world that it is promised.
+type Settings struct {
+	// Scenario has the lock, the nodes, the network and the budget.
+	*scenarios.Scenario
+	// Pause is how long the holder is paused, which may be longer than the budget says.
+	Pause time.Duration
+	// Extends has the holder extend its lock once, half-way, and the attack begin after that.
+	Extends bool
+	// Joint has the holder lock all the resources there are as one lock, and the second client the last of them alone. Without
+	// it both lock the first.
+	Joint bool
+}
+
+// CanJoin says whether there are several resources, and the protocol can lock them as one.
+func (s *Settings) CanJoin() bool {
+	p, _ := protocols.Find(string(s.Lock.Protocol))
+	return len(s.Resources) > 1 && p.LocksAll
+}
+
+// contended is the resource that both clients want; empty if there is but one.
+func (s *Settings) contended() string {
+	switch {
+	case len(s.Resources) < 2:
+		return ""
+	case s.Joint:
+		return s.Resources[len(s.Resources)-1]
+	}
+	return s.Resources[0]
+}
+
+// Quorum is how many nodes must agree.
+func (s *Settings) Quorum() int {
+	if s.Lock.Quorum != 0 {
+		return s.Lock.Quorum
+	}
+	n := len(s.Nodes.Names)
+	if s.Lock.Protocol == "redlock-plain" && s.Lock.Rounding == protocols.RoundUp {
+		return min(quorum.Majority(n)+n%2, n)
+	}
+	return quorum.Majority(n)
+}
+
+// Rho bounds the rate error of all clocks.
+func (s *Settings) Rho() decimal.Decimal { return s.Budget.ClockRate.Ratio() }
+
+// Requests is how long requests take.
+func (s *Settings) Requests() sim.Latency { return s.Network.Latency.Latency }
+
+// Replies is how long replies take.
+func (s *Settings) Replies() sim.Latency {
+	if s.Network.Replies != nil {
+		return s.Network.Replies.Latency
+	}
+	return s.Requests()
+}
+
+// guarded says whether nodes vote under the library's restart guard, which other protocols do not have.
+func (s *Settings) guarded() bool { return s.Lock.Protocol == "redlock" && s.Lock.Guard != nil }
+
+// trusting says whether that guard lets the node's clock alone end a quarantine.
+func (s *Settings) trusting() bool { return s.guarded() && s.Lock.Guard.TrustNodeClock }
+
+// Forgetful says whether a node that stops can come back, and vote, without all it knew. A process that is killed keeps what
+// it wrote to its append-only file; a machine that loses power keeps what was fsynced; and under the restart guard a node
+// that lost its memory does not vote.
+func (s *Settings) Forgetful() bool {
+	if s.guarded() && !s.trusting() {
+		return false
+	}
+	switch s.Nodes.Persistence.Persistence {
+	case sim.Always:
+		return false
+	case sim.EverySecond:
+		return !s.Budget.NoPowerLoss
+	}
+	return true
+}
