@@ -92,8 +92,8 @@ func exact(sections []section, initial int64) bool {
 }
 
 // addUpdates reports lost updates and stale reads. There are two opinions on what the critical sections and the reads were; see
-// lookedUp. On resources that recorded effects lost updates are found by a replay of the first's sections, porcupine agreeing on
-// the second's. On others, and for stale reads, porcupine judges, and where the opinions differ it judges both.
+// lookedUp. On resources that recorded effects lost updates are found by a replay of the first's sections, porcupine agreeing
+// on the second's. On others, and for stale reads, porcupine judges, and where the opinions differ it judges both.
 func (r *Report) addUpdates(t *transcript, o Options) error {
 	a := apply(t)
 	found, err := sections(t, a)

@@ -21,22 +21,22 @@ import (
 	"redlocksim/scenarios"
 )
 
-// Client is the whole of a client process: it takes its orders from in and writes what happens to out, until in ends.
+// Client is all that a client process does: it reads orders from in and writes what happens to out, until in ends.
 // An error is also written to out.
 func Client(in io.Reader, out io.Writer) error { return clientOver(in, out, nil) }
 
-// clientOver is Client with something put between the library and each node of a soak; nil puts nothing there.
+// clientOver is Client. plant, if not nil, wraps the library's view of each node of a soak.
 func clientOver(in io.Reader, out io.Writer, plant func(driver.Node) driver.Node) error {
-	p := &pen{out: json.NewEncoder(out)}
+	p := &noticeWriter{out: json.NewEncoder(out)}
 	err := serve(in, p, plant)
 	if err != nil {
-		p.tell(notice{Fatal: err.Error()})
+		p.send(notice{Fatal: err.Error()})
 	}
 	return err
 }
 
-// serve becomes what the first order says, and obeys the others.
-func serve(in io.Reader, p *pen, plant func(driver.Node) driver.Node) error {
+// serve becomes the client that the first order describes, and carries out the others.
+func serve(in io.Reader, p *noticeWriter, plant func(driver.Node) driver.Node) error {
 	lines := bufio.NewReader(in)
 	next := func() (o order, err error) {
 		line, err := lines.ReadBytes('\n')
@@ -49,11 +49,11 @@ func serve(in io.Reader, p *pen, plant func(driver.Node) driver.Node) error {
 	var obey func(order)
 	switch {
 	case err == nil && first.Begin != nil:
-		c := &client{pen: p, waiting: map[int]chan struct{}{}}
+		c := &client{notices: p, waiting: map[int]chan struct{}{}}
 		err, obey = c.begin(first.Begin), c.obey
-	case err == nil && first.Crew != nil:
-		var c *crew
-		if c, err = newCrew(first.Crew, p, plant); err == nil {
+	case err == nil && first.Soak != nil:
+		var c *soakClients
+		if c, err = newSoakClients(first.Soak, p, plant); err == nil {
 			obey = c.obey
 		}
 	default:
@@ -62,7 +62,7 @@ func serve(in io.Reader, p *pen, plant func(driver.Node) driver.Node) error {
 	if err != nil {
 		return err
 	}
-	p.tell(notice{Ready: true})
+	p.send(notice{Ready: true})
 	for {
 		o, err := next()
 		if errors.Is(err, io.EOF) {
@@ -75,7 +75,7 @@ func serve(in io.Reader, p *pen, plant func(driver.Node) driver.Node) error {
 	}
 }
 
-// client is a client process: it does what its parent says, and tells it what happens.
+// client is the client of a scenario: it carries out what its parent orders, and reports what happens.
 type client struct {
 	role
 	scenario *scenarios.Scenario // in the machine's time
@@ -85,13 +85,13 @@ type client struct {
 	host     *host
 	session  *scenarios.Session
 
-	pen     *pen
+	notices *noticeWriter
 	mu      sync.Mutex
 	waiting map[int]chan struct{} // notices that wait for an order to go on, by their numbers
 	waits   int
 }
 
-// obey does what an order says.
+// obey carries out an order.
 func (c *client) obey(o order) {
 	switch {
 	case o.Run > 0:
@@ -113,8 +113,8 @@ func (c *client) obey(o order) {
 		close(c.waiting[o.Go])
 		delete(c.waiting, o.Go)
 		c.mu.Unlock()
-	case o.Turned:
-		c.clock.turned()
+	case o.ClocksChanged:
+		c.clock.rearm()
 	case o.Stuck:
 		c.host.stuck.Store(true)
 	case o.Serving != nil:
@@ -122,7 +122,7 @@ func (c *client) obey(o order) {
 	}
 }
 
-// begin makes the client what it is to be, with a connection to every node, as a client that has run for a while has.
+// begin makes the client ready. It connects to every node, as a client that has run for a while has.
 func (c *client) begin(r *role) error {
 	c.role = *r
 	all, err := scenarios.Parse("scenario.yaml", []byte(r.Scenario))
@@ -131,7 +131,7 @@ func (c *client) begin(r *role) error {
 	}
 	c.scenario = atSpeed(all[0], r.Speed)
 	for i := range c.scenario.Timeline {
-		// What happens at the very step of an event of this client must be done before it goes on.
+		// What the timeline does at an event of this client must be done before the client continues.
 		if item := &c.scenario.Timeline[i]; item.When.After != nil && item.When.Plus == 0 {
 			c.stops = append(c.stops, *item.When.After)
 		}
@@ -156,7 +156,7 @@ func (c *client) begin(r *role) error {
 	return err
 }
 
-// tell sends notices, and then waits for the orders to go on where the timeline may have something to do at one.
+// tell sends notices, and then waits for orders to continue if the timeline may do something at one of them.
 func (c *client) tell(notices ...notice) {
 	var stops []chan struct{}
 	for _, n := range notices {
@@ -169,7 +169,7 @@ func (c *client) tell(notices ...notice) {
 			c.waiting[n.Wait] = goOn
 			c.mu.Unlock()
 		}
-		c.pen.tell(n)
+		c.notices.send(n)
 	}
 	for _, goOn := range stops {
 		<-goOn
@@ -185,7 +185,7 @@ func (c *client) isStop(e *history.Event) bool {
 	return false
 }
 
-// scaled is a length of the machine's time in the scenario's; the longest there is stays that.
+// scaled converts a length of the machine's time to the scenario's. The longest length stays the longest.
 func scaled(span int64, speed int) int64 {
 	const longest = 1<<63 - 1
 	if span > longest/int64(speed) {

@@ -14,8 +14,8 @@ import (
 	"redlocksim/sim"
 )
 
-// turnedClock is a lock clock, and the clocks behind it as the parent has them.
-func turnedClock(t testing.TB, kind sim.ClockKind) (lockClock, *faketime.Clocks) {
+// changeableClockOf is a lock clock, and the clocks behind it as the parent has them.
+func changeableClockOf(t testing.TB, kind sim.ClockKind) (lockClock, *faketime.Clocks) {
 	t.Helper()
 	parent, err := faketime.New(filepath.Join(t.TempDir(), "clocks"))
 	if err != nil {
@@ -26,7 +26,7 @@ func turnedClock(t testing.TB, kind sim.ClockKind) (lockClock, *faketime.Clocks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.(*turnable).clocks.Close() })
+	t.Cleanup(func() { _ = c.(*changeableClock).clocks.Close() })
 	return c, parent
 }
 
@@ -38,7 +38,7 @@ const (
 
 // What a client reads of its clock, and when its timers come, after its parent has done this to its clocks; in the time of
 // the machine.
-func TestTurnedClock(t *testing.T) {
+func TestChangedClock(t *testing.T) {
 	// This process is not stopped meanwhile, but none of its timers is due.
 	suspend := func(c *faketime.Clocks, length time.Duration) int64 {
 		c.Suspend()
@@ -70,7 +70,7 @@ func TestTurnedClock(t *testing.T) {
 				if reads > -time.Hour {
 					reads *= t.Slower
 				}
-				c, parent := turnedClock(t, test.kind)
+				c, parent := changeableClockOf(t, test.kind)
 				fired := make(chan int64, 2)
 				start := faketime.MachineTime()
 				c.AfterFunc(length, func() { fired <- faketime.MachineTime() })
@@ -81,7 +81,7 @@ func TestTurnedClock(t *testing.T) {
 				context.AfterFunc(child, func() { ended <- faketime.MachineTime() })
 				test.turn(parent, length)
 				if fires < length { // a timer that comes too early finds out by itself
-					c.turned()
+					c.rearm()
 				}
 				for faketime.MachineTime() < start+int64(length) {
 					time.Sleep(time.Millisecond)
@@ -113,7 +113,7 @@ func TestTurnedClock(t *testing.T) {
 
 // While a machine is suspended its parent knows that the monotonic clock stands still, and the others do not.
 func TestSuspendedClock(t *testing.T) {
-	_, parent := turnedClock(t, sim.Monotonic)
+	_, parent := changeableClockOf(t, sim.Monotonic)
 	at := parent.Suspend()
 	for kind, speed := range map[sim.ClockKind]int64{sim.Monotonic: 0, sim.Boottime: 1, sim.WallClock: 1} {
 		l := skewOf(parent, kind)
@@ -133,8 +133,8 @@ func TestSuspendedClock(t *testing.T) {
 }
 
 // A timer can be stopped and set anew, and contexts end with their parents.
-func TestTurnedTimers(t *testing.T) {
-	c, parent := turnedClock(t, sim.Monotonic)
+func TestTimersOfAChangedClock(t *testing.T) {
+	c, parent := changeableClockOf(t, sim.Monotonic)
 	parent.SetRate(faketime.Billion)
 	fired := make(chan string, 10)
 	stopped := c.AfterFunc(length, func() { fired <- "stopped" })

@@ -1,42 +1,46 @@
-// Package live runs scenarios against redis-server processes, over TCP, through fault proxies: the proof that the
-// simulator tells the truth. The same scenario file, the same library and the same checkers; nodes, network, clients and
-// time are those of the machine.
+// Package live runs scenarios against redis-server processes, over TCP, through fault proxies: the proof that the simulator
+// tells the truth. The scenario files, the library and the checkers are the same; nodes, network, clients and time are real.
 //
-// [Run] makes one run. [Unfit] says which scenarios a real deployment cannot show, and why. A program that uses Run must
-// call [Client] where it is started with the arguments of [Options].Client: clients are processes of their own, so that
-// they can be stopped and killed.
+// [Run] runs a scenario. [Unfit] says which scenarios a real deployment cannot show, and why. [Soak] runs no scenario: it lets
+// many clients take locks for minutes while faults are injected at random. Clients are processes of their own, so that they can
+// be stopped and killed. A program that uses Run or Soak must call [Client] when it is started as [Options].Client says.
 //
-// True time is the machine's CLOCK_MONOTONIC, which all processes read, and a run is [Options].Speed times as fast as
-// its scenario: TTLs, sleeps, delays of retries and the moments and lengths of faults are divided by it, and the times
-// in the history multiplied. What belongs to the machine is not divided: the time that messages, restarts and fsyncs
-// take (Redis fsyncs every second of the machine), the millisecond in which Redis counts, hence the constant part of the
-// drift, and the node timeout below 50 ms. The latencies of the scenario are not added. So expectations about durations,
-// and about how often somebody tries or is passed by, say nothing about such a run; those about findings, grants and leaked
-// keys do. A scenario with a fault that is longer than the node timeout, and would no longer be so, runs at its own speed.
+// # Time
 //
-// A machine that is busy with other things holds processes up, and then another scenario is played than the one that was
-// written. So a run measures by how much it was held up; see [Run].
+// True time is the machine's CLOCK_MONOTONIC, which all processes read. A run is [Options].Speed times as fast as its scenario.
+// TTLs, sleeps, retry delays and the times of faults are divided by the speed, and the times in the history are multiplied by
+// it. Times that belong to the machine are not divided: those of messages, restarts and fsyncs (Redis fsyncs once a second),
+// the milliseconds in which Redis counts, and so the constant part of the drift, and node timeouts below 50 ms. The rate of a
+// clock is not multiplied: a clock that is 10 % fast is 10 % faster than the machine's. Latencies of the scenario are not
+// added.
 //
-// The programs of clients and the protocols are those of the simulator, on a host that is a process of its own: one thing
-// runs at a time in it, but for the shipped library, which has goroutines as in production. Protocols whose service is a part
-// of the simulator, a database or a lock service, stay there.
+// Durations, and how often a client tries or is overtaken, therefore mean nothing in such a run. Findings, grants and leaked
+// keys do. A scenario runs at its own speed if a fault must outlast the node timeout and would not when divided.
 //
-// [Soak] plays no scenario: it has many clients take locks for minutes while everything fails at random.
+// A busy machine delays processes, and then another scenario happens than the one that was written. So a run measures by how
+// much it was held up; see [Run].
 //
-// Faults are what they are called: SIGSTOP and SIGKILL, kill −9 of a redis-server and its start with what is on its disk,
-// messages that a proxy drops, keeps or delays, REPLICAOF NO ONE. Four are imitated. A power loss is a kill after which the
-// append-only file is cut back to its length at the last fsync and connections get no answer. A server's wall clock is stepped,
-// and made fast or slow, by a library that is loaded into it; its timers go by the machine's monotonic clock. A client's clocks
-// are those of its driver.Clock, which reads what its parent makes of the machine's; its sockets time out by the machine's.
-// And a suspended machine is a client that is stopped, and whose monotonic clock stands still until it goes on. A rate is not
-// multiplied by the speed of the run: a clock that is 10 % fast is 10 % faster than the machine's.
+// # Clients
 //
-// Replicas follow their masters through proxies of their own. What a master has sent and they have not got when it stops is
-// dropped there, as if it had been in its buffers; such runs with slow replicas are as slow as their scenario. After a failover
-// the proxies of the clients lead to who was promoted, and the connections of before are broken.
+// Programs and protocols are those of the simulator. In a client process one of them runs at a time, except for the shipped
+// library, which has goroutines as in production. Protocols whose service is a part of the simulator, a database or a lock
+// service, run only there.
 //
-// No fault of a link touches the answer to HELLO, as setting up a connection is free in the simulator too.
+// # Faults
 //
-// It runs on Linux, with redis-server on the PATH. Faults that change a node's clock or take its power need a C compiler
-// too (cc), for a library that is loaded into redis-server.
+// Most faults are real: SIGSTOP and SIGKILL, kill -9 of a redis-server and a restart with what is on its disk, messages that a
+// proxy drops, holds back or delays, REPLICAOF NO ONE. Four are imitated. A power loss is a kill, after which the append-only
+// file is cut to its length at the last fsync and connections get no answer. A server's wall clock is set by a library that is
+// preloaded into it; its timers go by the machine's monotonic clock. A client's clocks are those of its driver.Clock, which its
+// parent sets; its sockets time out by the machine's clock. A suspended machine is a client that is stopped and whose monotonic
+// clock stands still.
+//
+// Replicas follow their masters through proxies of their own. When a master stops, what it has sent and its replicas have not
+// received is dropped there, as if it had been in the master's buffers. Runs with slow replicas are as slow as their scenario.
+// After a failover the clients' proxies lead to the promoted replica, and the old connections are broken.
+//
+// No fault of a link touches the answer to HELLO, as connecting is free in the simulator too.
+//
+// The package needs Linux and redis-server on the PATH. Faults that change a node's clock or take its power also need a C
+// compiler (cc), for the library that is preloaded into redis-server.
 package live

@@ -2,5 +2,11 @@
 
 package live
 
-// ClientOver is Client with something put between the library and each node of a soak.
-var ClientOver = clientOver
+// What the tests of this package see of it.
+var (
+	ClientOver     = clientOver
+	TakeableWithin = takeableWithin
+)
+
+// DefaultSpeed is defaultSpeed.
+const DefaultSpeed = defaultSpeed

@@ -15,9 +15,9 @@ import (
 	"redlocksim/sim"
 )
 
-// ground is the stage as faults are injected into it. True time is CLOCK_MONOTONIC, as much faster as the stage is. An error
-// of the machine ends the run, whoever waits for it.
-type ground struct{ *stage }
+// ground is the testbed as faults see it. True time is CLOCK_MONOTONIC times the speed of the run. An error of the machine ends
+// the run.
+type ground struct{ *testbed }
 
 func (g ground) Now() sim.True                   { return sim.True(faketime.MachineTime() * g.speed) }
 func (g ground) After(d time.Duration, f func()) { g.after(faketime.MachineTime(), d, f) }
@@ -46,7 +46,7 @@ func (g ground) serversThat(are func(string) bool) (names []string) {
 	return names
 }
 
-// fail has the run end with an error, if there is one.
+// fail ends the run with an error, if there is one.
 func (g ground) fail(err error) error {
 	if err != nil && g.failed == nil {
 		g.failed = err
@@ -62,14 +62,14 @@ func (g ground) clocksOf(process string) *faketime.Clocks {
 	return g.client(process).clocks
 }
 
-// turned tells who goes by a process's clocks that they were changed at a reading of CLOCK_MONOTONIC: the client, the record,
-// and what waits for a node's.
-func (g ground) turned(at int64, process string) {
+// clocksChanged notifies everything that goes by a process's clocks of a change at that reading of CLOCK_MONOTONIC: the client,
+// the record, and what waits for a node's clock.
+func (g ground) clocksChanged(at int64, process string) {
 	if c := g.client(process); c != nil {
 		l := skewOf(c.clocks, c.kind)
 		g.take(entry{at: at, process: process, clock: &l})
 		if c.process != nil {
-			c.send(order{Turned: true})
+			c.send(order{ClocksChanged: true})
 		}
 		return
 	}
@@ -79,17 +79,17 @@ func (g ground) turned(at int64, process string) {
 }
 
 func (g ground) StepClock(process string, by time.Duration) {
-	g.turned(g.clocksOf(process).Step(by/time.Duration(g.speed)), process)
+	g.clocksChanged(g.clocksOf(process).Step(by/time.Duration(g.speed)), process)
 }
 
 func (g ground) SetClockRate(process string, ppb int64) {
-	g.turned(g.clocksOf(process).SetRate(ppb), process)
+	g.clocksChanged(g.clocksOf(process).SetRate(ppb), process)
 }
 
 // wallWait waits for a reading of a node's wall clock.
 type wallWait struct{ look func() }
 
-// AfterWall implements faults.Clocks. What supervises a server that is down looks at that clock.
+// AfterWall implements faults.Clocks. A server that is down is supervised by its machine's clock.
 func (g ground) AfterWall(node string, d time.Duration, f func()) {
 	s, wait := g.server(node), new(wallWait)
 	at := s.clocks.WallNow().Add(d / time.Duration(g.speed))
@@ -109,8 +109,8 @@ func (g ground) AfterWall(node string, d time.Duration, f func()) {
 	wait.look()
 }
 
-// each changes the directions of the links selected.
-func (g ground) each(l *faults.Links, change func(*wrong)) {
+// each changes the selected directions of the selected links.
+func (g ground) each(l *faults.Links, change func(*impairment)) {
 	if len(l.Peers) > 0 {
 		g.eachOfPeers(l, change)
 		return
@@ -130,26 +130,26 @@ func (g ground) each(l *faults.Links, change func(*wrong)) {
 }
 
 func (g ground) Lose(l *faults.Links) (undo func()) {
-	g.each(l, func(w *wrong) { w.lost++ })
-	return func() { g.each(l, func(w *wrong) { w.lost-- }) }
+	g.each(l, func(w *impairment) { w.lost++ })
+	return func() { g.each(l, func(w *impairment) { w.lost-- }) }
 }
 
 func (g ground) Hold(l *faults.Links) (undo func() time.Duration) {
-	g.each(l, func(w *wrong) { w.held++ })
+	g.each(l, func(w *impairment) { w.held++ })
 	return func() time.Duration {
-		g.each(l, func(w *wrong) { w.held-- })
-		return 0 // how late the machine is, is no fault
+		g.each(l, func(w *impairment) { w.held-- })
+		return 0 // delays of the machine are no fault
 	}
 }
 
 func (g ground) Slow(l *faults.Links, by time.Duration) (most time.Duration, undo func()) {
 	speed := time.Duration(g.speed)
 	most = by
-	g.each(l, func(w *wrong) {
+	g.each(l, func(w *impairment) {
 		w.delay += by / speed
 		most = max(most, w.delay*speed)
 	})
-	return most, func() { g.each(l, func(w *wrong) { w.delay -= by / speed }) }
+	return most, func() { g.each(l, func(w *impairment) { w.delay -= by / speed }) }
 }
 
 func (g ground) Split(l *faults.Links, _ int, _ bool) (undo func(), err error) {
@@ -159,17 +159,17 @@ func (g ground) Split(l *faults.Links, _ int, _ bool) (undo func(), err error) {
 func (g ground) Reset(l *faults.Links) {
 	both := *l
 	both.Direction = faults.Direction{Direction: sim.Both}
-	g.each(&both, func(w *wrong) { w.resets++ })
+	g.each(&both, func(w *impairment) { w.resets++ })
 }
 
-// darken takes the links of a server that is without power away, or gives them back.
+// darken cuts the links of a server that has no power, or restores them.
 func (g ground) darken(s *server, by int) {
-	g.each(&faults.Links{Nodes: []string{s.name}}, func(w *wrong) { w.lost += by })
+	g.each(&faults.Links{Nodes: []string{s.name}}, func(w *impairment) { w.lost += by })
 }
 
 func (g ground) Up(node string) bool { return g.server(node).process != nil }
 
-// Stop implements faults.Servers. Before it is stopped, a server is asked what it knows.
+// Stop implements faults.Servers. It asks the server what it knows before stopping it.
 func (g ground) Stop(node string, how faults.Stop) (sim.True, error) {
 	s := g.server(node)
 	if s.paused {
@@ -192,8 +192,8 @@ func (g ground) Stop(node string, how faults.Stop) (sim.True, error) {
 	return at, nil
 }
 
-// Start implements faults.Servers. It is over when the node answers; nothing else happens until then, so that what is to come
-// after the restart cannot come before.
+// Start implements faults.Servers. It returns when the node answers. Nothing else happens until then, so that nothing planned
+// for after the restart comes before it.
 func (g ground) Start(node string) (faults.Memory, error) {
 	s := g.server(node)
 	if err := s.start(context.Background()); err != nil {
@@ -218,7 +218,7 @@ func (g ground) Paused(process string) bool {
 	return s.process != nil && s.paused
 }
 
-// Pause implements faults.Processes. One of a group is asked what it knows before, as its place may be taken meanwhile.
+// Pause implements faults.Processes. It asks a server that has replicas what it knows first, as one of them may be promoted.
 func (g ground) Pause(process string) error {
 	if c := g.client(process); c != nil {
 		return g.stopClient(c)
@@ -238,7 +238,7 @@ func (g ground) Pause(process string) error {
 	return nil
 }
 
-func (g ground) stopClient(c *player) error {
+func (g ground) stopClient(c *clientProcess) error {
 	if c.process == nil {
 		return fmt.Errorf("%s has crashed", c.name)
 	}
@@ -252,7 +252,7 @@ func (g ground) Suspend(client string) error {
 	if err := g.stopClient(c); err != nil {
 		return err
 	}
-	g.turned(c.clocks.Suspend(), c.name)
+	g.clocksChanged(c.clocks.Suspend(), c.name)
 	return nil
 }
 
@@ -263,7 +263,7 @@ func (g ground) Resume(process string) error {
 	}
 	c.stopped = false
 	if c.clocks != nil && c.clocks.IsSuspended() {
-		g.turned(c.clocks.Wake(), c.name)
+		g.clocksChanged(c.clocks.Wake(), c.name)
 	}
 	c.process.signal(syscall.SIGCONT)
 	return nil

@@ -10,10 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"redlocksim/history"
-	"redlocksim/internal/rediscmd"
 	"redlocksim/internal/rediscmd/redisconn"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
@@ -21,8 +18,9 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// host is what a client process offers to its programs and their protocol, which are those of the simulator. The turn is a
-// mutex. Only the shipped library runs without it, as in production, and what it calls waits for it.
+// host is what a client process offers to its programs and their protocol, which are the simulator's. One of them runs at a
+// time: the one that has the turn, a mutex. Only the shipped library runs without it, as in production; its calls back wait for
+// the turn.
 type host struct {
 	client  *client
 	turn    sync.Mutex
@@ -33,7 +31,7 @@ type host struct {
 	ops     int // numbered so far, under the turn
 }
 
-// newHost makes the host of a client that has its connections.
+// newHost makes the host of a client, which must have its connections.
 func newHost(c *client) (*host, error) {
 	h := &host{client: c}
 	for i, rc := range c.redis {
@@ -125,10 +123,10 @@ func (h *host) Believe(grants []scenarios.Grant, until time.Time, _ func()) (sto
 	return nil
 }
 
-// Attempt implements scenarios.Host: the machine's random bytes are for nothing in particular.
+// Attempt implements scenarios.Host. The machine's random bytes are not chosen per attempt.
 func (h *host) Attempt(int, int) {}
 
-// Access implements scenarios.Host. The outcome is unknown where the connection broke.
+// Access implements scenarios.Host. The outcome is unknown if the connection broke.
 func (h *host) Access(_, _ int, e history.Event) history.Event {
 	e.Process = h.Name()
 	h.Leave()
@@ -146,92 +144,3 @@ func (h *host) Stuck() bool { return h.stuck.Load() }
 
 // Dead implements scenarios.Host: nothing of a killed process goes on.
 func (h *host) Dead() bool { return false }
-
-// turnTasks are goroutines that have the turn while they run. One that is started goes first, until it waits, as in the
-// simulator.
-type turnTasks struct{ host *host }
-
-func (t turnTasks) Start(f func()) {
-	go func() { // with the turn of the one that starts it
-		f()
-		t.host.Leave()
-	}()
-	t.host.Enter()
-}
-
-func (t turnTasks) NewWaiter() driver.Waiter {
-	return turnWaiter{driver.SystemTasks().NewWaiter(), t.host}
-}
-
-// turnWaiter gives the turn up while it waits.
-type turnWaiter struct {
-	driver.Waiter
-	host *host
-}
-
-func (w turnWaiter) Wait(ctx context.Context) {
-	w.host.Leave()
-	w.Waiter.Wait(ctx)
-	w.host.Enter()
-}
-
-// turnClock is a clock whose timers have the turn. It is for those that have it.
-type turnClock struct {
-	driver.Clock
-	host *host
-}
-
-func (c turnClock) AfterFunc(d time.Duration, f func()) driver.Timer {
-	t := &turnTimer{clock: c, f: f}
-	t.Reset(d)
-	return t
-}
-
-// turnTimer is a timer whose Stop is final: a call that waits for the turn just then is not made.
-type turnTimer struct {
-	clock turnClock
-	f     func()
-	timer driver.Timer
-	isSet bool
-	round int // counts the times it was set
-}
-
-func (t *turnTimer) Reset(d time.Duration) {
-	t.Stop()
-	t.isSet = true
-	t.round++
-	round := t.round
-	t.timer = t.clock.Clock.AfterFunc(d, func() {
-		t.clock.host.Enter()
-		defer t.clock.host.Leave()
-		if t.isSet && t.round == round {
-			t.isSet = false
-			t.f()
-		}
-	})
-}
-
-func (t *turnTimer) Stop() bool {
-	was := t.isSet
-	t.isSet = false
-	if t.timer != nil {
-		t.timer.Stop()
-	}
-	return was
-}
-
-// connection is a plain connection to a node.
-type connection struct {
-	host  *host
-	name  string
-	redis *redis.Client
-	plain redisconn.Conn
-}
-
-func (c *connection) Node() string { return c.name }
-
-func (c *connection) Do(deadline time.Time, r rediscmd.Request) rediscmd.Reply {
-	c.host.Leave()
-	defer c.host.Enter()
-	return c.plain.Do(deadline, r)
-}

@@ -9,8 +9,8 @@ import (
 	"redlocksim/internal/faketime"
 )
 
-// entry is something that happened in a run, at a reading of CLOCK_MONOTONIC: an event, or what the ends of believed
-// windows follow from.
+// entry is something that happened in a run, at a reading of CLOCK_MONOTONIC: an event, or something from which the ends of
+// believed windows follow.
 type entry struct {
 	at      int64
 	process string
@@ -24,8 +24,8 @@ func (w window) expiry() history.Event {
 	return history.Event{Kind: history.Expire, Process: w.process, Resource: w.resource, Grant: w.grant}
 }
 
-// merge makes a history of what the processes of a run have told: in the order of true time, which begins at start and
-// goes speed times as fast as the machine's, up to its end. At equal times the end of a belief is before all else.
+// merge makes a history of what the processes of a run have recorded, up to its end, in the order of true time. That begins at
+// start and runs speed times as fast as the machine's. At equal times the end of a belief comes first.
 func merge(entries []entry, start int64, speed int, end time.Duration) history.History {
 	entries = slices.Clone(entries)
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
@@ -59,7 +59,7 @@ func (m *merger) expire(now int64) {
 	}
 }
 
-// add writes an event down, unless the run is over.
+// add adds an event, unless the run is over.
 func (m *merger) add(at int64, e history.Event) {
 	e.Time = max(at-m.start, 0) * m.speed
 	if e.Time > m.end {

@@ -8,13 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"redlocksim/internal/child"
-	"redlocksim/internal/redisproc"
 	"syscall"
 	"time"
+
+	"redlocksim/internal/child"
+	"redlocksim/internal/redisproc"
 )
 
-// process is a child process.
+// process is a redis-server or client process.
 type process struct{ *child.Process }
 
 // inOwnGroup has a command started in a process group of its own, so that Ctrl-C reaches only this process, which ends its
@@ -48,7 +49,8 @@ func (p *process) isStopped() bool {
 			continue // it has ended
 		}
 		// The state comes after the name, which is in parentheses and may hold any character.
-		if i := bytes.LastIndexByte(text, ')'); !bytes.HasPrefix(text[i+1:], []byte(" T")) && !bytes.HasPrefix(text[i+1:], []byte(" Z")) {
+		state := text[bytes.LastIndexByte(text, ')')+1:]
+		if !bytes.HasPrefix(state, []byte(" T")) && !bytes.HasPrefix(state, []byte(" Z")) {
 			return false
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"redlocksim/sim"
 )
 
-// group is a node and its replicas. Each of them reaches each other one over a link, so that any can follow any.
+// group is a node and its replicas. There is a link from each to each other, so that any can follow any.
 type group struct {
 	node     string
 	replicas []string
@@ -26,7 +26,7 @@ type group struct {
 func (g *group) members() []string { return append([]string{g.node}, g.replicas...) }
 
 // groupOf is the group of a node or replica; nil if it has none.
-func (r *stage) groupOf(name string) *group {
+func (r *testbed) groupOf(name string) *group {
 	for _, g := range r.groups {
 		if slices.Contains(g.members(), name) {
 			return g
@@ -35,13 +35,15 @@ func (r *stage) groupOf(name string) *group {
 	return nil
 }
 
-func (r *stage) isReplica(name string) bool {
+func (r *testbed) isReplica(name string) bool {
 	g := r.groupOf(name)
 	return g != nil && g.node != name
 }
 
-// addReplicas starts the replicas of a node that is up, and has them follow it.
-func (r *stage) addReplicas(ctx context.Context, node string, replicas []string, persistence sim.Persistence, needsPreload bool) error {
+// addReplicas starts the replicas of a running node and has them follow it.
+func (r *testbed) addReplicas(
+	ctx context.Context, node string, replicas []string, persistence sim.Persistence, needsPreload bool,
+) error {
 	if err := r.addServers(ctx, replicas, persistence, needsPreload); err != nil {
 		return err
 	}
@@ -68,8 +70,8 @@ func (r *stage) addReplicas(ctx context.Context, node string, replicas []string,
 	return nil
 }
 
-// replicasReady waits until all replicas have what their masters have, and are told of what changes.
-func (r *stage) replicasReady(ctx context.Context) error {
+// replicasReady waits until all replicas have synchronized with their masters.
+func (r *testbed) replicasReady(ctx context.Context) error {
 	deadline := time.Now().Add(redisproc.Patience)
 	for _, g := range r.groups {
 		for _, name := range g.replicas {
@@ -91,7 +93,7 @@ func (r *stage) replicasReady(ctx context.Context) error {
 	return nil
 }
 
-// follow has a server that is up be a replica of who it is to follow.
+// follow makes a running server a replica of the master that it is to follow.
 func (s *server) follow() error {
 	host, port, err := net.SplitHostPort(s.follows)
 	if err != nil {
@@ -103,19 +105,19 @@ func (s *server) follow() error {
 	return nil
 }
 
-// muffle has what a server has sent to its replicas, and they have not got, not arrive: it is lost with the server's
-// buffers. By is 1 before the server is stopped, and -1 after.
-func (r *stage) muffle(s *server, by int) {
+// muffle drops what the replicas of a server have not yet received: it is lost with the server's buffers. by is 1 before the
+// server is stopped, and -1 after.
+func (r *testbed) muffle(s *server, by int) {
 	for _, p := range r.proxies {
 		if p.amongNodes && p.node == s.name {
-			p.down.change(func(w *wrong) { w.lost += by })
+			p.down.change(func(w *impairment) { w.lost += by })
 		}
 	}
 }
 
-// eachOfPeers changes the directions of the links between nodes. What a node sends its peer goes down the link of the peer
-// that follows it, and up its own.
-func (r *stage) eachOfPeers(l *faults.Links, change func(*wrong)) {
+// eachOfPeers changes the links between nodes. What a node sends to a peer goes down the link of the peer, if that follows it,
+// and up its own.
+func (r *testbed) eachOfPeers(l *faults.Links, change func(*impairment)) {
 	for _, node := range l.Nodes {
 		for _, peer := range l.Peers {
 			from, to := r.proxy(peer, node), r.proxy(node, peer)
@@ -131,15 +133,15 @@ func (r *stage) eachOfPeers(l *faults.Links, change func(*wrong)) {
 	}
 }
 
-// reaches says whether no partition is on a link.
+// reaches reports whether the link loses no messages.
 func (p *proxy) reaches() bool {
 	up, _ := p.up.state()
 	down, _ := p.down.state()
 	return up.lost == 0 && down.lost == 0
 }
 
-// Promote implements faults.Servers: clients reach the replica where they reached the node. The other replicas follow it, but
-// for those that a partition keeps from it; a master that is up goes on being one until its next start.
+// Promote implements faults.Servers. From now on clients reach the replica where they reached the node. The other replicas
+// follow it, except those that a partition separates from it. A master that is up remains one until its next start.
 func (g ground) Promote(node, replica string, clients []string) (faults.Forgotten, error) {
 	from, to := g.server(node), g.server(replica)
 	switch {
@@ -167,7 +169,7 @@ func (g ground) Promote(node, replica string, clients []string) (faults.Forgotte
 		case link.reaches():
 			s.follows = link.addr
 			if s.process != nil && !s.paused {
-				_ = g.fail(s.follow()) // the others follow it nevertheless
+				_ = g.fail(s.follow()) // the others still follow it
 			}
 		}
 	}
@@ -182,8 +184,8 @@ func (g ground) Promote(node, replica string, clients []string) (faults.Forgotte
 	return lacks, nil
 }
 
-// lacks is what a replica does not know of what its master knows, or knew when it stopped.
-func (r *stage) lacks(replica, master *server) (faults.Forgotten, error) {
+// lacks is what the master knows, or knew when it stopped, and a replica does not.
+func (r *testbed) lacks(replica, master *server) (faults.Forgotten, error) {
 	has, err := replica.dump()
 	if err != nil {
 		return faults.Forgotten{}, err
@@ -197,7 +199,7 @@ func (r *stage) lacks(replica, master *server) (faults.Forgotten, error) {
 	return faults.Forget(known, has, master.wall()), nil
 }
 
-// goOn has a server that stands still go on. Whom it follows may be another one by now.
+// goOn lets a paused server continue. It may have to follow another master by now.
 func (s *server) goOn() error {
 	s.paused = false
 	s.process.signal(syscall.SIGCONT)

@@ -24,10 +24,10 @@ import (
 // disturbingTest is for how long a machine must hold up a test of small times for it to be tried again.
 const disturbingTest = 25 * time.Millisecond
 
-// emptyStage is a stage without clients, at the speed of the machine.
-func emptyStage(t testing.TB) *stage {
+// emptyTestbed is a testbed without clients, at the speed of the machine.
+func emptyTestbed(t testing.TB) *testbed {
 	t.Helper()
-	r, err := newStage(1, []string{"/bin/false"})
+	r, err := newTestbed(1, []string{"/bin/false"})
 	if errors.Is(err, ErrNoServer) && os.Getenv(redisserver.RequireEnv) != "1" {
 		t.Skip(err)
 	}
@@ -43,7 +43,7 @@ func emptyStage(t testing.TB) *stage {
 }
 
 // mustAsk asks a server that must answer.
-func (r *stage) mustAsk(t testing.TB, node string, args ...string) string {
+func (r *testbed) mustAsk(t testing.TB, node string, args ...string) string {
 	t.Helper()
 	reply, err := redisproc.Ask(r.server(node).addr, args...)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *stage) mustAsk(t testing.TB, node string, args ...string) string {
 }
 
 // soon waits until a node has a key with this value; empty for none.
-func (r *stage) soon(t testing.TB, node, key, value string) {
+func (r *testbed) soon(t testing.TB, node, key, value string) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); r.mustAsk(t, node, "GET", key) != value; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -63,7 +63,7 @@ func (r *stage) soon(t testing.TB, node, key, value string) {
 }
 
 // staysWithout sees that a node does not get a key.
-func (r *stage) staysWithout(t testing.TB, node, key string) {
+func (r *testbed) staysWithout(t testing.TB, node, key string) {
 	t.Helper()
 	time.Sleep(300 * time.Millisecond)
 	if got := r.mustAsk(t, node, "GET", key); got != "" {
@@ -71,17 +71,17 @@ func (r *stage) staysWithout(t testing.TB, node, key string) {
 	}
 }
 
-func mustInject(t testing.TB, r *stage, f faults.Fault) {
+func mustInject(t testing.TB, r *testbed, f faults.Fault) {
 	t.Helper()
 	if err := f.Inject(r.field); err != nil || r.failed != nil {
 		t.Fatal(err, r.failed)
 	}
 }
 
-// replicated is a stage with a master and three replicas.
-func replicated(t testing.TB, persistence sim.Persistence) *stage {
+// replicated is a testbed with a master and three replicas.
+func replicated(t testing.TB, persistence sim.Persistence) *testbed {
 	t.Helper()
-	r := emptyStage(t)
+	r := emptyTestbed(t)
 	if err := r.addServers(t.Context(), []string{"M"}, persistence, false); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestReplicas(t *testing.T) {
 
 // What a node sends a peer goes down the link by which the peer follows it, and up the one by which it follows the peer.
 func TestLinksAmongNodes(t *testing.T) {
-	r := emptyStage(t)
+	r := emptyTestbed(t)
 	for _, ends := range [][2]string{{"a", "b"}, {"b", "a"}, {"a", "c"}, {"c", "a"}} {
 		if _, err := r.link(ends[0], ends[1], "127.0.0.1:1"); err != nil {
 			t.Fatal(err)
@@ -160,10 +160,10 @@ func TestLinksAmongNodes(t *testing.T) {
 		{"a", "b c", sim.Requests, "b follows a: down, a follows b: up, c follows a: down, a follows c: up"},
 	} {
 		links := amongPeers(test.nodes, test.peers, test.direction)
-		ground{r}.each(&links, func(w *wrong) { w.lost++ })
+		ground{r}.each(&links, func(w *impairment) { w.lost++ })
 		var got []string
 		for _, p := range r.proxies {
-			for name, w := range map[string]*way{"up": p.up, "down": p.down} {
+			for name, w := range map[string]*flow{"up": p.up, "down": p.down} {
 				if now, _ := w.state(); now.lost == 1 {
 					got = append(got, fmt.Sprintf("%s follows %s: %s", p.client, p.node, name))
 				}
@@ -175,9 +175,9 @@ func TestLinksAmongNodes(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s → %s: %q, want %q", test.nodes, test.peers, got, want)
 		}
-		ground{r}.each(&links, func(w *wrong) { w.lost-- })
+		ground{r}.each(&links, func(w *impairment) { w.lost-- })
 	}
-	ground{r}.each(&faults.Links{}, func(w *wrong) { t.Error("a link among nodes is taken for one of a client") })
+	ground{r}.each(&faults.Links{}, func(w *impairment) { t.Error("a link among nodes is taken for one of a client") })
 }
 
 // What a master has not told its replicas when it stops is lost, although the links would have carried it by and by. A
@@ -267,7 +267,7 @@ func TestBothSidesServe(t *testing.T) {
 
 // The rate error in force is that which began last, of those that have not ended.
 func TestRatesOverlap(t *testing.T) {
-	r := emptyStage(t)
+	r := emptyTestbed(t)
 	if err := r.addServers(t.Context(), []string{"A"}, sim.NoPersistence, false); err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func TestRatesOverlap(t *testing.T) {
 
 // A replica that is slow is as slow as its scenario says, and so is the run.
 func TestSlowReplicasAreNotHurried(t *testing.T) {
-	speeds := map[string]int{"51-implementations/node-redlock": 1, "06-failover-to-a-replica": 1, "07-failover-with-wait/both-sides-serve": DefaultSpeed, "08-redlock-over-replicated-nodes": 1}
+	speeds := map[string]int{"51-implementations/node-redlock": 1, "06-failover-to-a-replica": 1, "07-failover-with-wait/both-sides-serve": defaultSpeed, "08-redlock-over-replicated-nodes": 1}
 	for _, s := range scenarios.Catalogue() {
 		if want, ok := speeds[s.Name]; ok && speedOf(s) != want {
 			t.Errorf("%s is run at the speed %d, want %d", s.Name, speedOf(s), want)
@@ -302,7 +302,7 @@ func TestSlowReplicasAreNotHurried(t *testing.T) {
 func TestLead(t *testing.T) {
 	t.Parallel()
 	tried.Test(t, disturbingTest, func(t *tried.T) {
-		r := emptyStage(t)
+		r := emptyTestbed(t)
 		if err := r.addServers(t.Context(), []string{"A", "B"}, sim.NoPersistence, false); err != nil {
 			t.Fatal(err)
 		}
@@ -332,8 +332,8 @@ func TestLead(t *testing.T) {
 			t.Errorf("%s answers, want B at %s", got, r.server("B").addr)
 		}
 		delay := 300 * time.Millisecond
-		r.proxy("c", "B").up.change(func(w *wrong) { w.delay = delay })
-		r.proxy("c", "A").up.change(func(w *wrong) { w.lost++ })
+		r.proxy("c", "B").up.change(func(w *impairment) { w.delay = delay })
+		r.proxy("c", "A").up.change(func(w *impairment) { w.lost++ })
 		begun := time.Now()
 		if got := portOf(); got != r.server("B").addr || time.Since(begun) < delay {
 			t.Errorf("%s answers after %v", got, time.Since(begun))
@@ -345,7 +345,7 @@ func TestLead(t *testing.T) {
 func TestServerClock(t *testing.T) {
 	t.Parallel()
 	tried.Test(t, disturbingTest, func(t *tried.T) {
-		r := emptyStage(t)
+		r := emptyTestbed(t)
 		names := []string{"fast", "slow", "true"}
 		err := r.addServers(t.Context(), names, sim.NoPersistence, true)
 		if errors.Is(err, ErrNoCompiler) {

@@ -10,9 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"sync"
 	"syscall"
 
 	"redlocksim/faults"
@@ -27,16 +24,16 @@ type server struct {
 	dir         string
 	addr        string
 	persistence sim.Persistence
-	preload     string // the library; empty without, and then the clocks are the machine's
+	preload     string // the library; empty if there is none, and the clocks are the machine's
 	clocks      *faketime.Clocks
-	follows     string // the address of the master that it is a replica of; empty for a master
-	successor   string // of a master in whose place another was promoted: the address of that one, which it follows after its next start
+	follows     string // the address of its master; empty for a master
+	successor   string // the address of who was promoted in its place, which it follows after its next start
 
-	process *process // nil while it is down
-	keeper  *keeper  // of the port, while it is down
-	paused  bool
-	isDark  bool         // it is down, and without power
-	knew    []sim.Record // when it was paused or stopped last, if anybody may ask; the values are digests
+	process     *process     // nil while it is down
+	placeholder *placeholder // of the port, while it is down
+	paused      bool
+	isDark      bool         // it is down and without power
+	knew        []sim.Record // its keys when it was last paused or stopped, if they may be needed; the values are digests
 }
 
 // launch starts the server for the first time, on a free port.
@@ -54,8 +51,8 @@ func (s *server) start(ctx context.Context) error {
 		return err
 	}
 	args := []string{"--bind", host, "--port", port, "--dir", s.dir, "--save", "", "--daemonize", "no", "--appendonly", "no",
-		// A replica that was sent a file is told of changes as soon as it has it; without a file, from its next word on, which
-		// comes once a second. What redis-server looks after from time to time, it does often.
+		// A replica that was sent a file gets changes as soon as it has loaded it; without a file, only after its next
+		// message, one second later. Periodic work is done often.
 		"--repl-diskless-sync", "no", "--hz", "50",
 		// A master that is shut down does not wait for its replicas.
 		"--shutdown-timeout", "0"}
@@ -80,12 +77,12 @@ func (s *server) start(ctx context.Context) error {
 	if s.preload != "" {
 		cmd.Env = append(cmd.Env, s.clocks.Preload(s.preload)...)
 	}
-	// What replicas were brought up to date with is not persistence.
+	// A replica's copy of its master's data is not persistence.
 	if err := os.Remove(filepath.Join(s.dir, "dump.rdb")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	s.keeper.close()
-	s.keeper = nil
+	s.placeholder.close()
+	s.placeholder = nil
 	p, err := redisproc.Start(ctx, inOwnGroup(cmd), s.addr)
 	if err != nil {
 		return fmt.Errorf("live: %s: %w", s.name, err)
@@ -94,8 +91,7 @@ func (s *server) start(ctx context.Context) error {
 	return nil
 }
 
-// stop takes the server down and keeps its port: connections to a machine that runs are refused there, those to one
-// without power get no answer.
+// stop takes the server down and keeps its port: connections are refused, or get no answer if the machine has no power.
 func (s *server) stop(how faults.Stop) error {
 	p := s.process
 	s.process = nil
@@ -120,7 +116,7 @@ func (s *server) stop(how faults.Stop) error {
 		}
 	}
 	var err error
-	s.keeper, err = keep(s.addr, how == faults.PoweredOff)
+	s.placeholder, err = holdPort(s.addr, how == faults.PoweredOff)
 	return err
 }
 
@@ -129,82 +125,8 @@ func (s *server) close() error {
 	if s.process != nil {
 		s.process.Kill()
 	}
-	s.keeper.close()
+	s.placeholder.close()
 	return s.clocks.Close()
-}
-
-// keeper listens on the port of a server that is down.
-type keeper struct {
-	listener net.Listener
-	mu       sync.Mutex
-	closed   bool
-	silent   []net.Conn
-}
-
-func keep(addr string, silently bool) (*keeper, error) {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("live: the port of a server that is down: %w", err)
-	}
-	k := &keeper{listener: l}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			k.mu.Lock()
-			if silently && !k.closed {
-				k.silent = append(k.silent, c)
-			} else {
-				redisproc.Reset(c)
-			}
-			k.mu.Unlock()
-		}
-	}()
-	return k, nil
-}
-
-// close lets the port go.
-func (k *keeper) close() {
-	if k == nil {
-		return
-	}
-	_ = k.listener.Close()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.closed = true
-	for _, c := range k.silent {
-		redisproc.Reset(c)
-	}
-}
-
-// dump is what the server knows, as it is given out by a script: lines with a key, its value's digest and when it expires
-// by the server's clock, in milliseconds.
-const dumpScript = `local out = {}
-for _, k in ipairs(redis.call('KEYS', '*')) do
-  out[#out+1] = k .. '\t' .. redis.sha1hex(redis.call('DUMP', k)) .. '\t' .. redis.call('PEXPIRETIME', k)
-end
-return table.concat(out, '\n')`
-
-func (s *server) dump() ([]sim.Record, error) {
-	text, err := redisproc.Ask(s.addr, "EVAL", dumpScript, "0")
-	if err != nil {
-		return nil, fmt.Errorf("live: what %s knows: %w", s.name, err)
-	}
-	var records []sim.Record
-	for line := range strings.Lines(text) {
-		field := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(field) != 3 {
-			return nil, fmt.Errorf("live: what %s knows: %q", s.name, line)
-		}
-		expires, err := strconv.ParseInt(field[2], 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("live: what %s knows: %w", s.name, err)
-		}
-		records = append(records, sim.Record{Key: field[0], Value: field[1], ExpiresAt: max(expires, 0)})
-	}
-	return records, nil
 }
 
 // wall is the server's clock in milliseconds.

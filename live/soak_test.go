@@ -149,7 +149,7 @@ func TestSoak(t *testing.T) {
 			t.Errorf("%d rounds, %d grants, faults %v, %d locks taken again: too little", s.Rounds, s.Grants, s.Injected, s.Takeable.Times)
 		}
 		for _, x := range s.Injected {
-			if each := s.Options.Clients / s.Options.Processes; x.Adversity == live.ClientKill && s.Crashed < x.Times*each {
+			if each := s.Options.Clients / s.Options.Processes; x.Fault == live.ClientKill && s.Crashed < x.Times*each {
 				t.Errorf("%d clients were killed in %d processes of %d", s.Crashed, x.Times, each)
 			}
 		}
@@ -181,7 +181,7 @@ func TestSoakOfNodesThatForget(t *testing.T) {
 				s := live.DefaultSoak()
 				s.Nodes.Persistence.Persistence = sim.NoPersistence
 				change(s, t.Slower)
-				r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 30, Faults: []live.Adversity{live.NodeKill, live.ClientKill}})
+				r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 30, Faults: []live.SoakFault{live.NodeKill, live.ClientKill}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -204,7 +204,7 @@ func TestSoakSeesPlantedBugs(t *testing.T) {
 	}{
 		"says yes":             {scenarios.Safety, []string{"both held"}},
 		"short TTL":            {scenarios.Safety, []string{"both held"}},
-		"no release, long TTL": {scenarios.Liveness, []string{"could not be taken again", "after everybody was done there still is lock-"}},
+		"no release, long TTL": {scenarios.Liveness, []string{"could not be taken again", "after the last client was done, there still is lock-"}},
 		"leaks":                {scenarios.Liveness, []string{"has 5 goroutines and 5 connections left"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestSoakSeesPlantedBugs(t *testing.T) {
 			tried.Test(t, disturbingSoak, func(t *tried.T) {
 				s := live.DefaultSoak()
 				s.Lock.TTL = 500 * time.Millisecond
-				r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 2 * time.Second, Clients: 30, Faults: []live.Adversity{},
+				r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 2 * time.Second, Clients: 30, Faults: []live.SoakFault{},
 					Client: []string{"/usr/bin/env", asPlanted + "=" + name, os.Args[0]}})
 				if err != nil {
 					t.Fatal(err)
@@ -233,7 +233,7 @@ func TestSoakOfGoroutines(t *testing.T) {
 		s := live.DefaultSoak()
 		s.Lock.WakeUp = 10 * time.Millisecond
 		r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 4, Goroutines: 8, Locks: 3, Processes: 2,
-			Faults: []live.Adversity{live.NodePause, live.ClientKill}})
+			Faults: []live.SoakFault{live.NodePause, live.ClientKill}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestSoakOfGoroutines(t *testing.T) {
 			t.Errorf("%d grants, %d calls waited in a queue", r.Grants, queued)
 		}
 		for _, x := range r.Injected {
-			if x.Adversity == live.ClientKill && r.Crashed != x.Times*2*8 {
+			if x.Fault == live.ClientKill && r.Crashed != x.Times*2*8 {
 				t.Errorf("%d crashed in %d processes of two clients with eight goroutines", r.Crashed, x.Times)
 			}
 		}
@@ -270,7 +270,7 @@ func TestSoakSeesAForgetfulNode(t *testing.T) {
 		atOnce := time.Millisecond
 		s := live.DefaultSoak()
 		s.Nodes.Names, s.Nodes.Persistence.Persistence, s.Budget.RestartDelay = []string{"A"}, sim.NoPersistence, &atOnce
-		r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 4 * time.Second, Clients: 30, Faults: []live.Adversity{live.NodeKill}})
+		r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 4 * time.Second, Clients: 30, Faults: []live.SoakFault{live.NodeKill}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,10 +339,10 @@ func TestSoakOptions(t *testing.T) {
 		o    live.SoakOptions
 		want string
 	}{
-		{live.SoakOptions{Settings: forgets, Faults: []live.Adversity{live.NodeKill}}, "node-kill: nodes would come back without what they knew"},
-		{live.SoakOptions{Settings: fenced, Faults: []live.Adversity{live.PowerLoss}}, "power-loss: nodes would forget the counters of fencing"},
+		{live.SoakOptions{Settings: forgets, Faults: []live.SoakFault{live.NodeKill}}, "node-kill: nodes would come back without what they knew"},
+		{live.SoakOptions{Settings: fenced, Faults: []live.SoakFault{live.PowerLoss}}, "power-loss: nodes would forget the counters of fencing"},
 		{live.SoakOptions{Settings: single}, "protocol single"},
-		{live.SoakOptions{Faults: []live.Adversity{"flood"}}, `there is no fault "flood"`},
+		{live.SoakOptions{Faults: []live.SoakFault{"flood"}}, `there is no fault "flood"`},
 		{live.SoakOptions{Clients: 1}, "two at least"},
 		{live.SoakOptions{Duration: -1}, "positive"},
 	} {

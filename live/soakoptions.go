@@ -14,28 +14,28 @@ import (
 	"redlocksim/sim"
 )
 
-// ErrSoak is what errors.Is finds in the error of Soak for options that make no sense; the text says which and why.
+// ErrSoak is what errors.Is finds in the error of Soak for invalid options. The text says which, and why.
 var ErrSoak = errors.New("soak")
 
 // SoakOptions say what to soak. The zero value of each field is the default of the command.
 type SoakOptions struct {
 	// Settings are the lock, the nodes and the budget; nil is DefaultSoak. The protocol must be redlock.
 	Settings *scenarios.Scenario
-	// Duration is how long faults are injected; 2m. What follows each round, when they have ended, is not counted.
+	// Duration is for how long faults are injected, without the checks after each round; 2m.
 	Duration time.Duration
-	// Round is after how long the faults end, and everything is looked at; 20s.
+	// Round is after how long the faults end and everything is checked; 20s.
 	Round time.Duration
-	// Clients is how many clients take locks at the same time; 200. Processes is how many processes they are shared among;
-	// one for 25 clients, and at least two.
+	// Clients is how many clients take locks at the same time; 200. Processes is how many processes they are spread over; one
+	// for 25 clients, at least two.
 	Clients, Processes int
 	// Goroutines is how many goroutines of each client take locks at the same time; 1. They queue inside their client.
 	Goroutines int
 	// Locks is how many locks there are; one for 8 goroutines.
 	Locks int
-	// Seed is what faults and work are drawn from. It does not repeat a run, which real processes and time are part of.
+	// Seed is what faults and work are drawn from. Runs with the same seed still differ, as live runs are not deterministic.
 	Seed uint64
 	// Faults are the kinds that are injected; nil is all that the settings allow.
-	Faults []Adversity
+	Faults []SoakFault
 	// Stop, once closed, ends the faults early.
 	Stop <-chan struct{}
 	// Progress, if not nil, is called when a round is over.
@@ -44,30 +44,10 @@ type SoakOptions struct {
 	Client []string
 }
 
-// Adversity is a kind of fault that is injected in a soak.
-type Adversity string
-
-// The kinds of faults. All last for a random time; those of nodes affect one of them mostly, sometimes all.
-const (
-	NodeKill    Adversity = "node-kill"    // kill −9; it comes back with what is on its disk
-	PowerLoss   Adversity = "power-loss"   // also what was not fsynced is lost, and connections get no answer
-	NodePause   Adversity = "node-pause"   // SIGSTOP and SIGCONT
-	Cut         Adversity = "cut"          // messages between some processes and some nodes are lost, in one direction or both
-	Slow        Adversity = "slow"         // messages arrive later by up to two node timeouts
-	Reset       Adversity = "reset"        // connections break
-	ClientPause Adversity = "client-pause" // SIGSTOP and SIGCONT of a process with many clients
-	ClientKill  Adversity = "client-kill"  // kill −9 of one, which is replaced
-)
-
-// Adversities lists all kinds.
-func Adversities() []Adversity {
-	return []Adversity{NodeKill, PowerLoss, NodePause, Cut, Slow, Reset, ClientPause, ClientKill}
-}
-
 //go:embed soak.yaml
 var soakSettings []byte
 
-// DefaultSoak is what is soaked if nothing else is named.
+// DefaultSoak is what is soaked by default.
 func DefaultSoak() *scenarios.Scenario {
 	s, err := scenarios.ParseSettings("soak.yaml", soakSettings)
 	if err != nil {
@@ -76,31 +56,7 @@ func DefaultSoak() *scenarios.Scenario {
 	return s
 }
 
-// forgetting says that nodes come back from a kind of fault without something they had acknowledged.
-func forgetting(s *scenarios.Scenario, a Adversity) bool {
-	switch a {
-	case NodeKill: // what was written is with the operating system
-		return s.Nodes.Persistence.Persistence == sim.NoPersistence
-	case PowerLoss:
-		return s.Nodes.Persistence.Persistence != sim.Always
-	}
-	return false
-}
-
-// beyond says why the settings do not allow a kind of fault; empty if they do. A pause and lost messages cost a lock nothing
-// but time, whatever the budget.
-func beyond(s *scenarios.Scenario, a Adversity) string {
-	switch {
-	case !forgetting(s, a):
-	case s.Lock.Fencing:
-		return "nodes would forget the counters of fencing, which must not happen"
-	case s.Lock.Guard == nil && s.Budget.RestartDelay == nil:
-		return "nodes would come back without what they knew, and there is no budget: {restart-delay: …}, lock: {guard: …} or nodes: {persistence: always}"
-	}
-	return ""
-}
-
-// filled is the options with their defaults, or what is wrong with them.
+// filled returns the options with defaults filled in, or an error if they are invalid.
 func (o SoakOptions) filled() (SoakOptions, error) {
 	wrong := func(format string, args ...any) (SoakOptions, error) {
 		return o, fmt.Errorf("%w: %s", ErrSoak, fmt.Sprintf(format, args...))
@@ -132,7 +88,7 @@ func (o SoakOptions) filled() (SoakOptions, error) {
 		return wrong("%d clients in %d processes: there must be two at least, and one a process", o.Clients, o.Processes)
 	}
 	if o.Faults == nil {
-		for _, a := range Adversities() {
+		for _, a := range SoakFaults() {
 			if beyond(s, a) == "" && (a != PowerLoss || faketime.HasCompiler()) {
 				o.Faults = append(o.Faults, a)
 			}
@@ -140,8 +96,8 @@ func (o SoakOptions) filled() (SoakOptions, error) {
 		return o, nil
 	}
 	for _, a := range o.Faults {
-		if !slices.Contains(Adversities(), a) {
-			return wrong("there is no fault %q; there are %s", a, words(Adversities()))
+		if !slices.Contains(SoakFaults(), a) {
+			return wrong("there is no fault %q; there are %s", a, words(SoakFaults()))
 		}
 		if why := beyond(s, a); why != "" {
 			return wrong("%s: %s", a, why)
@@ -157,7 +113,7 @@ func fill[T comparable](field *T, fallback T) {
 	}
 }
 
-func words(all []Adversity) string {
+func words(all []SoakFault) string {
 	texts := make([]string, len(all))
 	for i, a := range all {
 		texts[i] = string(a)
@@ -165,7 +121,7 @@ func words(all []Adversity) string {
 	return strings.Join(texts, ", ")
 }
 
-// asScenario is the settings as a file that client processes can read.
+// asScenario writes the settings as a file that client processes can read.
 func asScenario(s *scenarios.Scenario) (string, error) {
 	x := *s
 	x.Clients = []string{"client"}

@@ -9,15 +9,14 @@ import (
 	"redlocksim/scenarios"
 )
 
-// A machine that is busy with other things holds processes up, and a run then shows another scenario than the one that was
-// to be played: a client comes too late for the lease it was to meet. So it is measured by how much things were held up.
-// longStep is more than a step of the timeline takes, such as the start of a server.
+// longStep is longer than any step of a timeline takes, such as the start of a server.
 const longStep = 500 * time.Millisecond
 
-// disturbing is how long a scenario must be held up at a speed to be another one: half of the node timeout, as an answer waits
-// for a server and for its client, but no more for clients that wait for long, as the moments of the others are as close
-// together for them. It is less where a fault lasts for little more than the node timeout, or makes one message later than
-// another by less; but what is less than a pulse is met on an idle machine, too.
+// disturbing is by how much an overloaded machine must hold a run up to make another scenario of it: a client then comes too
+// late for the lease that it was to meet. That is half of the node timeout, since an answer waits for a server and for a
+// client, but not more for long node timeouts, since the scenario's moments are no further apart. It is less if a fault
+// outlasts the node timeout, or makes one message later than another, by less. A single pulse is met on idle machines too, and
+// never counts.
 func disturbing(s *scenarios.Scenario, speed int) time.Duration {
 	least := min(nodeTimeout(s, speed), smallestNodeTimeout) / 2
 	for i := range s.Timeline {
@@ -35,7 +34,8 @@ func disturbing(s *scenarios.Scenario, speed int) time.Duration {
 	return max(least, undisturbed.PulseEvery)
 }
 
-// noteStep notes that a step of a run that was due at a moment began and ended; the one before it ended at free.
+// noteStep notes by how much a step of a run was held up, given when it was due, began and ended, and when the step before
+// ended.
 func noteStep(p *undisturbed.Pulse, due, free, began, ended int64) {
 	p.Add(time.Duration(began - max(due, free)))
 	if took := time.Duration(ended - began); took > longStep {

@@ -12,12 +12,12 @@ import (
 	"redlocksim/sim"
 )
 
-// storage is the shared resource that the lock guards: a server in this process, one request a connection. A request is
-// an event with Func, Op, Grant, Resource, Number and Token, as JSON; the answer is the effect it had.
+// storage is the shared resource that the lock guards: a server in this process that takes one request per connection. A
+// request is an event with Func, Op, Grant, Resource, Number and Token, as JSON; the answer is its effect.
 type storage struct {
 	listener net.Listener
 	kind     sim.StorageKind
-	// record takes an effect down, at the time it is given, and returns when the timeline has done what it does at it.
+	// record records an effect, and returns when the timeline has done what it does at such an event.
 	record func(at int64, e history.Event)
 
 	mu    sync.Mutex // effects happen one at a time
@@ -68,14 +68,14 @@ func (s *storage) serve(c net.Conn) {
 	var e history.Event
 	if err := json.NewDecoder(c).Decode(&e); err == nil {
 		s.take(&e)
-		_ = json.NewEncoder(c).Encode(e) // who is gone does not read it
+		_ = json.NewEncoder(c).Encode(e) // nobody reads it if the client is gone
 	}
 	s.mu.Lock()
 	delete(s.conns, c)
 	s.mu.Unlock()
 }
 
-// take has a request have its effect, or turns it down.
+// take carries out a request, or refuses it.
 func (s *storage) take(e *history.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *storage) take(e *history.Event) {
 	s.record(faketime.MachineTime(), *e)
 }
 
-// takes says whether a request may have its effect, and notes its token.
+// takes reports whether a request is accepted, and notes its token.
 func (s *storage) takes(x *cell, e *history.Event) bool {
 	isWrite := e.Func == history.Write
 	switch s.kind {

@@ -13,10 +13,10 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// subscription is a connection over which a node publishes. After a partition that lost something on it, TCP has no way to go
-// on, so it is made again, as clients of Redis do: what was published meanwhile is lost, as in the simulator, and the
-// subscription goes on. It is broken if that fails. After a reset it is made again as well, where the simulator breaks it: so
-// resets are refused for those who subscribe.
+// subscription is a connection over which a node publishes. If a partition loses something on it, TCP cannot continue. So it
+// reconnects, as clients of Redis do: what was published meanwhile is lost, as in the simulator, and the subscription goes on.
+// If reconnecting fails it is broken. It would also reconnect after a reset, which breaks it in the simulator; so scenarios
+// whose clients subscribe cannot have resets on this tier.
 type subscription struct {
 	host   *host
 	pubsub *redis.PubSub
@@ -37,9 +37,9 @@ func (c *connection) Subscribe(channel string) protocols.Subscription {
 	return s
 }
 
-// listen takes what the node sends until the subscription is closed or broken.
+// listen reads what the node sends until the subscription is closed or broken.
 func (s *subscription) listen(ctx context.Context, channel string) {
-	_ = s.pubsub.Subscribe(ctx, channel) // an error comes again from Receive, which then subscribes
+	_ = s.pubsub.Subscribe(ctx, channel) // Receive returns an error again, and then subscribes
 	for failed := 0; failed < 2; {
 		message, err := s.pubsub.Receive(ctx)
 		s.host.Enter()
@@ -99,5 +99,5 @@ func (s *subscription) await(ctx context.Context, deadline time.Time, isReady fu
 // Close implements protocols.Subscription.
 func (s *subscription) Close() {
 	s.cancel()
-	go s.pubsub.Close() // which waits where a connection is being made
+	go s.pubsub.Close() // which waits while a connection is being made
 }

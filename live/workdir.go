@@ -10,7 +10,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// workDir is a directory for the files of a run. Where the run's process is killed and cannot remove it, the next run does.
+// workDir is a directory for the files of a run. If the process is killed and cannot remove it, the next run does.
 type workDir struct {
 	path string
 	lock *flock.Flock // held as long as the run's process lives
@@ -21,7 +21,7 @@ const (
 	inUse    = "in-use" // the locked file in it
 )
 
-// newWorkDir makes an empty one in parent, and removes those there whose runs were killed.
+// newWorkDir makes an empty one in parent, and removes those of runs that were killed.
 func newWorkDir(parent string) (*workDir, error) {
 	if err := removeAbandoned(parent); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func newWorkDir(parent string) (*workDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Whoever finds the file by its own name finds it locked.
+	// The file gets its name when it is locked, so that nobody finds it unlocked.
 	lock := flock.New(filepath.Join(path, inUse+".new"))
 	locked, err := lock.TryLock()
 	if err == nil && !locked {
@@ -48,7 +48,7 @@ func newWorkDir(parent string) (*workDir, error) {
 // remove removes the directory with all that is in it.
 func (w *workDir) remove() error { return errors.Join(os.RemoveAll(w.path), w.lock.Close()) }
 
-// removeAbandoned removes the directories in parent that nobody uses any more. Those of other users stay.
+// removeAbandoned removes the directories in parent that no process uses any more. Those of other users stay.
 func removeAbandoned(parent string) error {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -59,11 +59,11 @@ func removeAbandoned(parent string) error {
 			continue
 		}
 		file := filepath.Join(parent, e.Name(), inUse)
-		lock := flock.New(file, flock.SetFlag(os.O_RDWR)) // with os.O_CREATE the file would be made again
+		lock := flock.New(file, flock.SetFlag(os.O_RDWR)) // os.O_CREATE would recreate the file
 		if locked, err := lock.TryLock(); err != nil || !locked {
 			continue
 		}
-		_ = os.RemoveAll(filepath.Dir(file)) // what cannot be removed hinders nobody
+		_ = os.RemoveAll(filepath.Dir(file)) // one that cannot be removed does no harm
 		_ = lock.Close()
 	}
 	return nil

@@ -45,7 +45,8 @@ const DefaultLimit = 10 * time.Second
 // Outcome is what became of a mutant.
 type Outcome struct {
 	Mutant Mutant
-	// KilledBy are the scenarios that were not as expected, in the order in which they were run. It is empty for a mutant that survives.
+	// KilledBy are the scenarios that were not as expected, in the order in which they were run. It is empty for a mutant that
+	// survives.
 	KilledBy []Kill
 	// Runs is how many scenarios were run until the first kill; all of them if there was none.
 	Runs int

@@ -10,8 +10,8 @@ type Settings struct {
 	Text string
 }
 
-// AllSettings lists them. The assumptions are those under which the library claims to be safe with these settings: without a bug a
-// search finds nothing.
+// AllSettings lists them. The assumptions are those under which the library claims to be safe with these settings: without a
+// bug a search finds nothing.
 func AllSettings() []Settings {
 	settings := func(name, lock, nodes, network, budget string) Settings {
 		// Clients have a pause, a delay and a message in reserve.

@@ -133,7 +133,8 @@ func (c *Counts) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Never are the entries of a kind that no run reached; of faults, their effects and moments, those that were placed in some run.
+// Never are the entries of a kind that no run reached; of faults, their effects and moments, those that were placed in some
+// run.
 func (c *Counts) Never(kind Kind, features []Feature) []Entry {
 	var never []Entry
 	for i, e := range Table() {

@@ -129,7 +129,8 @@ func quoted(fallback string) string {
 	return "`" + fallback + "`"
 }
 
-// stepTable lists what a client can do: each step as a word alone, and with a length, a resource or both where it can have them.
+// stepTable lists what a client can do: each step as a word alone, and with a length, a resource or both where it can have
+// them.
 func stepTable(t *testing.T, steps *node) string {
 	var b strings.Builder
 	b.WriteString("### Steps\n\nA step is a word such as `unlock`, or a word with a length, a resource, or both: `hold: 5s`, `lock: orders`,\n" +

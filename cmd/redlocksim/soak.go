@@ -85,9 +85,9 @@ func newSoak() *cobra.Command {
 				o.Settings.Nodes.Names = strings.Split("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:servers], "")
 			}
 			if cmd.Flags().Changed("faults") {
-				o.Faults = []live.Adversity{}
+				o.Faults = []live.SoakFault{}
 				for _, k := range kinds {
-					o.Faults = append(o.Faults, live.Adversity(k))
+					o.Faults = append(o.Faults, live.SoakFault(k))
 				}
 			}
 			files.sink = newSink(cmd, force, args...)
@@ -106,7 +106,7 @@ func newSoak() *cobra.Command {
 	f.IntVar(&o.Processes, "processes", 0, "number of client processes (default one per 25 clients)")
 	f.IntVar(&o.Locks, "locks", 0, "number of locks (default one per 8 goroutines)")
 	f.Uint64Var(&o.Seed, "seed", 0, "random seed of faults and work; runs on real processes still differ")
-	f.StringSliceVar(&kinds, "faults", nil, "inject only these: "+list(live.Adversities())+" (default all that the settings allow)")
+	f.StringSliceVar(&kinds, "faults", nil, "inject only these: "+list(live.SoakFaults())+" (default all that the settings allow)")
 	addForce(f, &force)
 	f.StringVar(&files.history, "history", "", "write the history of the first round with a problem, or else of the last, to this file, as JSON Lines")
 	return cmd
@@ -184,7 +184,7 @@ func tellSoak(w io.Writer, s *live.Soaked, took time.Duration) error {
 	fmt.Fprintf(b, "ran        %v, %d rounds, %d events judged\n", took.Round(100*time.Millisecond), s.Rounds, s.Events)
 	var injected []string
 	for _, x := range s.Injected {
-		injected = append(injected, fmt.Sprintf("%s %d", x.Adversity, x.Times))
+		injected = append(injected, fmt.Sprintf("%s %d", x.Fault, x.Times))
 	}
 	if injected == nil {
 		injected = []string{"none"}

@@ -1,5 +1,5 @@
-// Package outfile writes the files of a command, each of them whole or not at all. It never replaces what the command reads, and
-// what somebody else wrote only where that is asked for.
+// Package outfile writes the files of a command, each of them whole or not at all. It never replaces what the command reads,
+// and what somebody else wrote only where that is asked for.
 package outfile
 
 import (
@@ -101,9 +101,9 @@ func (r Rules) checkDir(dir string, writes func(name string) bool) error {
 	return tryIn(dir)
 }
 
-// Write writes a file, all of it or nothing: whenever the process or the machine stops, there is what was there before or all of
-// data. A file that is there keeps its permissions. What is no regular file, such as a pipe, is written to as it is. The error
-// is a [*Refusal] or a [*WriteError].
+// Write writes a file, all of it or nothing: whenever the process or the machine stops, there is what was there before or all
+// of data. A file that is there keeps its permissions. What is no regular file, such as a pipe, is written to as it is. The
+// error is a [*Refusal] or a [*WriteError].
 func (r Rules) Write(path string, data []byte) error {
 	return failed(path, r.write(path, data))
 }

@@ -17,7 +17,8 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// A ballot is written with one letter a node: y(es), n(o), t(imed out), r(efused), f(ailed), b(ehind), q(uarantined), - (nothing yet).
+// A ballot is written with one letter a node: y(es), n(o), t(imed out), r(efused), f(ailed), b(ehind), q(uarantined), -
+// (nothing yet).
 func TestBallot(t *testing.T) {
 	for _, c := range []struct {
 		ballot        string

@@ -13,19 +13,19 @@ type window struct {
 	resource string
 	grant    int
 	until    int64 // by the lock clock
-	ends     int64 // CLOCK_MONOTONIC, as far as one knows
+	ends     int64 // CLOCK_MONOTONIC, unless the clock is changed
 }
 
-// beliefs are the grants that clients believe in, as far as entries have told. A believed window ends when the lock clock
-// first reads its last acknowledged expiry, whether or not its client runs just then.
+// beliefs are the grants that clients believe in, according to the entries so far. A believed window ends when the lock clock
+// first reads its last acknowledged expiry, whether or not its client is running.
 type beliefs struct {
-	clocks map[string]faketime.Skew // lock clocks, by client; one that is not there is CLOCK_MONOTONIC
+	clocks map[string]faketime.Skew // the lock clocks by client, except those that are CLOCK_MONOTONIC
 	open   []window
 }
 
 func newBeliefs() *beliefs { return &beliefs{clocks: map[string]faketime.Skew{}} }
 
-// take learns from an entry. Windows that have ended before it must have been taken out.
+// take learns from an entry. Windows that ended before it must have been removed.
 func (b *beliefs) take(e entry) {
 	switch {
 	case e.belief != nil:
@@ -47,7 +47,7 @@ func (b *beliefs) take(e entry) {
 	}
 }
 
-// over takes out the window that ended first, if one has ended by now.
+// over removes the window that ended first, if one has ended by now.
 func (b *beliefs) over(now int64) (window, bool) {
 	first := b.first()
 	if first < 0 || b.open[first].ends > now {

@@ -12,46 +12,46 @@ import (
 	"redlocksim/scenarios"
 )
 
-// Soaked is what came of a soak.
+// Soaked is the result of a soak.
 type Soaked struct {
 	// Options are those given, with defaults filled in.
 	Options SoakOptions
 	Rounds  int
-	// Calls is how often a lock was asked for, Grants how often it was had, and Attempts how many were made for it.
+	// Calls counts the requests for a lock, Grants those that were granted, and Attempts the attempts made for them.
 	Calls, Grants, Attempts int
-	// Extensions is how often a lease was made to last longer, RanOut how many leases ended by the client's clock, and
-	// Crashed how many clients were killed.
+	// Extensions counts the leases that were extended, RanOut those that expired by the client's clock, and Crashed the clients
+	// that were killed.
 	Extensions, RanOut, Crashed int
-	// Waits is how long those who were granted a lock had asked for it, shortest first.
+	// Waits is how long each grant took, shortest first.
 	Waits []time.Duration
-	// Unavailable is the longest time for which somebody asked for a lock and nobody was granted it, faults and all.
+	// Unavailable is the longest time for which somebody asked for a lock and nobody held it, faults included.
 	Unavailable time.Duration
-	// Margin is the shortest time from the end of a lease that ran out by its client's clock, and was not released later, to
-	// the next grant of the lock: the drift allowance at least, where clocks agree. HasMargin says that there was such a grant.
+	// Margin is the shortest time from the end of a lease that expired by its client's clock, and was not released later, to the
+	// next grant of the lock. It is at least the drift allowance if clocks agree. HasMargin: there was such a grant.
 	Margin    time.Duration
 	HasMargin bool
-	// Injected is how often each kind of fault was injected, in the order of Adversities.
+	// Injected is how often each kind of fault was injected, in the order of SoakFaults.
 	Injected []Injected
-	// Takeable is how long after the faults had ended each lock was taken again, Cleared how long after everybody was done
-	// no key of a lock was left.
+	// Takeable is how long after the end of the faults each lock was taken again, Cleared how long after the last client was
+	// done no key of a lock was left.
 	Takeable, Cleared Bounded
-	// Events is how many events were judged, and Unconfirmed how many locks of a round had so many operations that porcupine
-	// gave no second opinion.
+	// Events counts the events that were judged, and Unconfirmed the locks of a round with too many operations for porcupine to
+	// give a second opinion.
 	Events, Unconfirmed int
-	// Problems is empty if everything was as it must be.
+	// Problems is empty if nothing is wrong, and enough happened to show it.
 	Problems []scenarios.Problem
-	// History is that of the first round with a problem, or of the last one.
+	// History is that of the first round with a problem, or of the last round.
 	History history.History
-	kept    bool // it has a problem
+	kept    bool // History has a problem
 }
 
 // Injected is how often a kind of fault was injected.
 type Injected struct {
-	Adversity Adversity
-	Times     int
+	Fault SoakFault
+	Times int
 }
 
-// Bounded is a time that has a bound: the longest of some.
+// Bounded is the longest of some times, and their bound.
 type Bounded struct {
 	Longest, Within time.Duration
 	Times           int
@@ -62,15 +62,15 @@ func (b *Bounded) add(d time.Duration) {
 	b.Times++
 }
 
-// OK says that everything was as it must be, and that enough happened to show it.
+// OK reports that nothing is wrong, and that enough happened to show it.
 func (s *Soaked) OK() bool { return len(s.Problems) == 0 }
 
-// Has says whether there is a problem of the class.
+// Has reports whether there is a problem of the class.
 func (s *Soaked) Has(c scenarios.Class) bool {
 	return slices.ContainsFunc(s.Problems, func(p scenarios.Problem) bool { return p.Class == c })
 }
 
-// Wait is the time within which a part of those who were granted a lock had it: 0.5 for the median. Zero if nobody was.
+// Wait is a quantile of Waits, 0.5 for the median; zero without any.
 func (s *Soaked) Wait(part float64) time.Duration {
 	if len(s.Waits) == 0 {
 		return 0
@@ -82,9 +82,9 @@ func (s *Soaked) problem(c scenarios.Class, format string, args ...any) {
 	s.Problems = append(s.Problems, scenarios.Problem{Class: c, Text: fmt.Sprintf(format, args...)})
 }
 
-func (s *Soaked) injected(a Adversity) {
+func (s *Soaked) injected(a SoakFault) {
 	for i := range s.Injected {
-		if s.Injected[i].Adversity == a {
+		if s.Injected[i].Fault == a {
 			s.Injected[i].Times++
 			return
 		}
@@ -92,7 +92,7 @@ func (s *Soaked) injected(a Adversity) {
 	s.Injected = append(s.Injected, Injected{a, 1})
 }
 
-// add adds a round, whose faults ended at a moment, and what the checkers say of it.
+// add adds a round, given when its faults ended and what the checkers found in it.
 func (s *Soaked) add(round int, h history.History, report *checker.Report, ended checker.Instant) {
 	s.Rounds++
 	s.Events += len(h)
@@ -124,8 +124,8 @@ func (s *Soaked) add(round int, h history.History, report *checker.Report, ended
 
 // count adds up what clients did.
 func (s *Soaked) count(h history.History) {
-	called := map[int]int64{}             // when, by the number of the operation
-	ranOut := map[string]*history.Event{} // the last end of a lease on a lock, if that is what it waits for
+	called := map[int]int64{}             // when, by operation
+	ranOut := map[string]*history.Event{} // by lock, the expiry that the next grant is compared with
 	for i := range h {
 		e := &h[i]
 		switch {
@@ -159,7 +159,7 @@ func (s *Soaked) count(h history.History) {
 	}
 }
 
-// takeable looks at the clients that took every lock once more, after the faults.
+// takeable checks how soon every lock was taken again after the faults.
 func (s *Soaked) takeable(round int, h history.History, ended checker.Instant) {
 	taken := map[string]bool{}
 	for i := range h {
@@ -169,27 +169,29 @@ func (s *Soaked) takeable(round int, h history.History, ended checker.Instant) {
 			took := checker.Instant(e.Time).Since(ended)
 			s.Takeable.add(took)
 			if took > s.Takeable.Within {
-				s.problem(scenarios.Liveness, "round %d: %s was taken again %v after the faults had ended, expected within %v", round, e.Resource, took, s.Takeable.Within)
+				s.problem(scenarios.Liveness, "round %d: %s was taken again %v after the faults had ended, expected within %v",
+					round, e.Resource, took, s.Takeable.Within)
 			}
 		}
 	}
 	for i := range h {
 		if e := &h[i]; e.Kind == history.Return && e.Func == history.Acquire && isTaker(e) && !taken[e.Resource] {
 			taken[e.Resource] = true
-			s.problem(scenarios.Liveness, "round %d: %s could not be taken again within %v after the faults had ended: %s", round, e.Resource, s.Takeable.Within, e.Detail)
+			s.problem(scenarios.Liveness, "round %d: %s could not be taken again within %v after the faults had ended: %s",
+				round, e.Resource, s.Takeable.Within, e.Detail)
 		}
 	}
 }
 
-// isTaker says that an event is of a client that takes a lock once more: it is named after the lock.
+// isTaker reports that an event is of the client that takes a lock after the faults: its name ends in that of the lock.
 func isTaker(e *history.Event) bool { return strings.HasSuffix(e.Process, "-"+e.Resource) }
 
 // finish puts the figures in order.
 func (s *Soaked) finish() {
 	slices.Sort(s.Waits)
-	order := Adversities()
+	order := SoakFaults()
 	slices.SortFunc(s.Injected, func(a, b Injected) int {
-		return slices.Index(order, a.Adversity) - slices.Index(order, b.Adversity)
+		return slices.Index(order, a.Fault) - slices.Index(order, b.Fault)
 	})
 	if len(s.Options.Faults) > 0 && len(s.Injected) == 0 {
 		s.problem(scenarios.NotTested, "no fault was injected")

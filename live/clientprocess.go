@@ -19,8 +19,8 @@ import (
 
 const sigCont = syscall.SIGCONT
 
-// player is a client process, as its parent has it.
-type player struct {
+// clientProcess is a client process, as its parent sees it.
+type clientProcess struct {
 	name    string
 	process *process // nil once it has crashed
 	orders  *os.File
@@ -30,14 +30,17 @@ type player struct {
 	ready   chan error       // what came of its beginning
 	running int              // programs that it has not finished
 	stopped bool             // paused or suspended
-	rested  bool             // of a crew: its clients are at rest
-	taking  int              // and how many locks it is about to take
-	left    *left            // and what is left of it
-	ended   chan struct{}
+
+	// In a soak:
+	rested bool      // its clients are at rest
+	taking int       // how many locks it is about to take
+	left   *leftover // what was left when it had closed everything
+
+	ended chan struct{}
 }
 
-// newPlayer starts a client process.
-func (r *stage) newPlayer(name string, begin order) (*player, error) {
+// startClient starts a client process.
+func (r *testbed) startClient(name string, begin order) (*clientProcess, error) {
 	theirIn, orders, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -49,7 +52,8 @@ func (r *stage) newPlayer(name string, begin order) (*player, error) {
 	}
 	cmd := exec.Command(r.command[0], r.command[1:]...)
 	cmd.Stdin, cmd.Stdout = theirIn, theirOut
-	c := &player{name: name, orders: orders, encoder: json.NewEncoder(orders), ready: make(chan error, 1), ended: make(chan struct{})}
+	c := &clientProcess{name: name, orders: orders, encoder: json.NewEncoder(orders),
+		ready: make(chan error, 1), ended: make(chan struct{})}
 	p, err := child.Start(inOwnGroup(cmd))
 	_ = errors.Join(theirIn.Close(), theirOut.Close())
 	if err != nil {
@@ -62,11 +66,11 @@ func (r *stage) newPlayer(name string, begin order) (*player, error) {
 	return c, nil
 }
 
-// send gives an order. A process that is gone does not get it, which is noticed elsewhere.
-func (c *player) send(o order) { _ = c.encoder.Encode(o) }
+// send sends an order. If the process is gone, listen notices.
+func (c *clientProcess) send(o order) { _ = c.encoder.Encode(o) }
 
-// listen takes the notices until the process, which may have been killed already, is gone.
-func (c *player) listen(r *stage, p *process, notices *os.File) {
+// listen reads the notices until the process is gone; it may have been killed already.
+func (c *clientProcess) listen(r *testbed, p *process, notices *os.File) {
 	defer close(c.ended)
 	defer notices.Close()
 	isReady := false
@@ -75,7 +79,7 @@ func (c *player) listen(r *stage, p *process, notices *os.File) {
 			c.ready <- err
 		}
 		r.post(func() {
-			if c.process != nil { // it was not us who ended it
+			if c.process != nil { // we did not end it
 				r.failed = err
 			}
 		})
@@ -106,8 +110,8 @@ func (c *player) listen(r *stage, p *process, notices *os.File) {
 	}
 }
 
-// noticed takes a notice of a client down.
-func (r *stage) noticed(c *player, n notice) {
+// noticed acts on a notice of a client.
+func (r *testbed) noticed(c *clientProcess, n notice) {
 	switch {
 	case n.Event != nil:
 		r.happened(n.At, *n.Event)
@@ -128,13 +132,13 @@ func (r *stage) noticed(c *player, n notice) {
 }
 
 // crash ends the process for good.
-func (c *player) crash() {
+func (c *clientProcess) crash() {
 	c.process.Kill()
 	c.process, c.running = nil, 0
 }
 
-// close ends the process, if there still is one, and waits until all it had to say was read.
-func (c *player) close() {
+// close ends the process, if there still is one, and waits until all its notices have been read.
+func (c *clientProcess) close() {
 	if c.process != nil {
 		c.process.Kill()
 	}

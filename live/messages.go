@@ -8,28 +8,28 @@ import (
 
 // order is a line from the parent to a client process.
 type order struct {
-	// Begin is the first line: what the client is.
+	// Begin is the first line to the client of a scenario: what it is.
 	Begin *role `json:"begin,omitempty"`
-	// Run starts an item of the timeline, by its index plus one.
+	// Run starts an item of the timeline: its index plus one.
 	Run int `json:"run,omitempty"`
-	// Go lets the notice of this number go on.
+	// Go lets the program continue that waits after the notice of this number.
 	Go int `json:"go,omitempty"`
-	// Turned says that the client's clocks have just been changed.
-	Turned bool `json:"turned,omitempty"`
-	// Serving says who serves in a node's place from now on.
+	// ClocksChanged: the client's clocks have just been changed.
+	ClocksChanged bool `json:"clocksChanged,omitempty"`
+	// Serving is who serves in a node's place from now on.
 	Serving *serving `json:"serving,omitempty"`
-	// Stuck has the client's work go on without an end.
+	// Stuck: the client's work never ends from now on.
 	Stuck bool `json:"stuck,omitempty"`
 
-	// Crew is the first line to the process of a soak: what it is. It begins to work at once.
-	Crew *crewRole `json:"crew,omitempty"`
-	// Rest has its clients end what they do, and Work begin again.
+	// Soak is the first line to a process of a soak: what it is. It begins to work at once.
+	Soak *soakRole `json:"soak,omitempty"`
+	// Rest stops its clients when they have finished what they are doing; Work starts them again.
 	Rest bool `json:"rest,omitempty"`
 	Work bool `json:"work,omitempty"`
-	// Take has it take and release the lock of this name, within Within.
+	// Take has it acquire and release the lock of this name, within Within.
 	Take   string        `json:"take,omitempty"`
 	Within time.Duration `json:"within,omitempty"`
-	// Leave has it close everything and say what is left then.
+	// Leave has it close everything and report what is left.
 	Leave bool `json:"leave,omitempty"`
 }
 
@@ -56,7 +56,7 @@ type role struct {
 type notice struct {
 	// At is CLOCK_MONOTONIC when it happened, in nanoseconds.
 	At int64 `json:"at"`
-	// Wait, if not 0, asks for an order to Go: the program stands still until then.
+	// Wait, if not 0, asks for an order to Go; the program waits for it.
 	Wait int `json:"wait,omitempty"`
 	// Ready: the client has its connections.
 	Ready bool `json:"ready,omitempty"`
@@ -67,11 +67,11 @@ type notice struct {
 	Belief *belief `json:"belief,omitempty"`
 	// Done is the index, plus one, of an item of the timeline that the client has finished.
 	Done int `json:"done,omitempty"`
-	// Rested: all clients of a crew are at rest. Taken is a lock that it was to take, and has.
+	// Rested: all clients of a process of a soak rest. Taken is the lock that it was told to Take.
 	Rested bool   `json:"rested,omitempty"`
 	Taken  string `json:"taken,omitempty"`
-	// Left is what there is of a crew that has closed everything.
-	Left *left `json:"left,omitempty"`
+	// Left is what a process of a soak has left after it has closed everything.
+	Left *leftover `json:"left,omitempty"`
 	// Fatal is why the client cannot go on.
 	Fatal string `json:"fatal,omitempty"`
 }
@@ -84,24 +84,4 @@ type belief struct {
 	// Process and Resource are of the client and the lock; an empty Process is that of the notice.
 	Process  string `json:"process,omitempty"`
 	Resource string `json:"resource"`
-}
-
-// crewRole is what the process of a soak is told of itself.
-type crewRole struct {
-	Name    string `json:"name"` // the beginning of its clients' names
-	Index   int    `json:"index"`
-	Clients int    `json:"clients"`
-	// Goroutines is how many goroutines of each client take locks at the same time.
-	Goroutines int      `json:"goroutines"`
-	Locks      []string `json:"locks"`
-	Settings   string   `json:"settings"` // as a scenario file
-	Nodes      []string `json:"nodes"`    // the addresses of its proxies, in the scenario's order
-	Seed       uint64   `json:"seed"`
-}
-
-// left is what a process has more than before it had any client.
-type left struct {
-	Goroutines  int    `json:"goroutines"`
-	Connections int    `json:"connections"`
-	Stacks      string `json:"stacks,omitempty"` // of the goroutines, if there are any
 }

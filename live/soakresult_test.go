@@ -72,7 +72,7 @@ func TestTallyTakeable(t *testing.T) {
 
 // A soak in which no fault was injected, though some were to be, shows nothing.
 func TestTallyOfNothing(t *testing.T) {
-	s := &Soaked{Options: SoakOptions{Faults: Adversities()}}
+	s := &Soaked{Options: SoakOptions{Faults: SoakFaults()}}
 	if s.finish(); s.OK() || !s.Has(scenarios.NotTested) || s.Has(scenarios.Safety) {
 		t.Errorf("%v, want not tested", s.Problems)
 	}

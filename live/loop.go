@@ -1,0 +1,103 @@
+//go:build linux
+
+package live
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"redlocksim/internal/faketime"
+	"redlocksim/internal/undisturbed"
+)
+
+// loop is the one goroutine on which everything in a run happens, one thing after the other: what is planned for a time, and
+// what other goroutines post.
+type loop struct {
+	speed  int64     // how many times as fast as the scenario the run is
+	agenda []*moment // what is planned, in the order in which it will happen
+	queue  chan func()
+	over   chan struct{} // closed when nothing more happens
+	pulse  *undisturbed.Pulse
+	failed error // ends the run
+}
+
+func newLoop(speed int) *loop {
+	return &loop{speed: int64(speed), queue: make(chan func()), over: make(chan struct{}), pulse: undisturbed.Begin()}
+}
+
+// moment is something that is to happen when CLOCK_MONOTONIC reads at.
+type moment struct {
+	at int64
+	do func()
+}
+
+// until runs the loop until CLOCK_MONOTONIC reads end, or isOver, which it asks after everything that happens.
+func (l *loop) until(ctx context.Context, end int64, isOver func() bool) error {
+	for free := faketime.MachineTime(); ; free = faketime.MachineTime() {
+		if l.failed != nil {
+			return l.failed
+		}
+		if isOver() {
+			return nil
+		}
+		next := end
+		if len(l.agenda) > 0 {
+			next = min(next, l.agenda[0].at)
+		}
+		select {
+		case f := <-l.queue:
+			f()
+		case <-time.After(time.Duration(next - faketime.MachineTime())):
+			if next == end {
+				return nil
+			}
+			next := l.agenda[0]
+			l.agenda = l.agenda[1:]
+			began := faketime.MachineTime()
+			next.do()
+			noteStep(l.pulse, next.at, free, began, faketime.MachineTime())
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// post has the loop call f.
+func (l *loop) post(f func()) {
+	select {
+	case l.queue <- f:
+	case <-l.over:
+	}
+}
+
+// call has the loop call f, and returns when it has.
+func (l *loop) call(f func()) {
+	done := make(chan struct{})
+	l.post(func() { f(); close(done) })
+	select {
+	case <-done:
+	case <-l.over:
+	}
+}
+
+// after has the loop call f when d of the scenario's time has passed since at, behind what is planned for the same moment.
+func (l *loop) after(at int64, d time.Duration, f func()) { l.when(at+int64(d)/l.speed, f) }
+
+// when has the loop call f when CLOCK_MONOTONIC reads at.
+func (l *loop) when(at int64, f func()) *moment {
+	m := &moment{at, f}
+	i, _ := slices.BinarySearchFunc(l.agenda, at, func(m *moment, at int64) int {
+		if m.at <= at {
+			return -1
+		}
+		return 1
+	})
+	l.agenda = slices.Insert(l.agenda, i, m)
+	return m
+}
+
+// drop takes a moment off the agenda, if it has not come yet.
+func (l *loop) drop(m *moment) {
+	l.agenda = slices.DeleteFunc(l.agenda, func(x *moment) bool { return x == m })
+}

@@ -1,0 +1,19 @@
+package live
+
+import (
+	"time"
+
+	"redlocksim/scenarios"
+)
+
+// Options say how to run. The zero value serves a program that calls Client when it is started with the argument live-client.
+type Options struct {
+	// Speed is how many times as fast as its scenario the run is. Zero is 5, or 1 where a scenario needs it.
+	// The faster, the more the speed of the machine shows.
+	Speed int
+	// Again, if not nil, is called with each run that does not count, and by how much the machine held it up.
+	Again func(r *scenarios.Result, heldUp time.Duration)
+	// Client is the command that starts a client process: it must end in a call of Client. Nil is this program with the
+	// argument live-client.
+	Client []string
+}

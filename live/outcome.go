@@ -1,0 +1,54 @@
+//go:build linux
+
+package live
+
+import (
+	"fmt"
+	"slices"
+
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+// outcome is what the run was, once it is over.
+func (r *run) outcome() (*scenarios.Outcome, error) {
+	h := merge(r.entries, r.start, int(r.speed), r.scenario.Duration)
+	hash := new(history.Hasher)
+	for i := range h {
+		hash.Add(&h[i])
+	}
+	out := &scenarios.Outcome{History: h, HistoryHash: hash.Sum(), Used: r.field.Used}
+	for i, x := range r.items {
+		it := &r.scenario.Timeline[i]
+		switch {
+		case x.fired && x.fault.Err == nil:
+			continue
+		case it.Fault == nil:
+			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", it.Client, it.When))
+		case x.fault.Err != nil:
+			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: %v", it.When, x.fault.Err))
+		default:
+			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: the moment never came", it.When))
+		}
+		out.Left = append(out.Left, i)
+	}
+	for _, s := range r.servers {
+		if s.process == nil {
+			continue
+		}
+		if s.paused {
+			s.process.signal(sigCont)
+		}
+		records, err := s.dump()
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range r.scenario.Resources {
+			if slices.ContainsFunc(records, func(k sim.Record) bool { return k.Key == name && k.ExpiresAt == 0 }) {
+				out.Leaks = append(out.Leaks, scenarios.Leak{Key: name, Node: s.name})
+			}
+		}
+	}
+	return out, nil
+}

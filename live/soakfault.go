@@ -1,0 +1,51 @@
+package live
+
+import (
+	"redlocksim/scenarios"
+	"redlocksim/sim"
+)
+
+// SoakFault is a kind of fault that is injected in a soak.
+type SoakFault string
+
+// The kinds of faults. All last for a random time. Those of nodes mostly affect one node, sometimes all.
+const (
+	NodeKill    SoakFault = "node-kill"    // kill -9; the node comes back with what is on its disk
+	PowerLoss   SoakFault = "power-loss"   // what was not fsynced is lost too, and connections get no answer
+	NodePause   SoakFault = "node-pause"   // SIGSTOP and SIGCONT
+	Cut         SoakFault = "cut"          // messages between some processes and some nodes are lost, in one direction or both
+	Slow        SoakFault = "slow"         // messages arrive later by up to two node timeouts
+	Reset       SoakFault = "reset"        // connections break
+	ClientPause SoakFault = "client-pause" // SIGSTOP and SIGCONT of a process with many clients
+	ClientKill  SoakFault = "client-kill"  // kill -9 of a process with many clients, which is replaced
+)
+
+// SoakFaults lists all kinds.
+func SoakFaults() []SoakFault {
+	return []SoakFault{NodeKill, PowerLoss, NodePause, Cut, Slow, Reset, ClientPause, ClientKill}
+}
+
+// forgetting reports whether nodes can forget in such a fault what they had acknowledged.
+func forgetting(s *scenarios.Scenario, a SoakFault) bool {
+	switch a {
+	case NodeKill: // the operating system has what was written
+		return s.Nodes.Persistence.Persistence == sim.NoPersistence
+	case PowerLoss:
+		return s.Nodes.Persistence.Persistence != sim.Always
+	}
+	return false
+}
+
+// beyond says why the settings do not allow a kind of fault; empty if they do. Pauses and lost messages are always allowed:
+// they cost a lock nothing but time.
+func beyond(s *scenarios.Scenario, a SoakFault) string {
+	switch {
+	case !forgetting(s, a):
+	case s.Lock.Fencing:
+		return "nodes would forget the counters of fencing, which must not happen"
+	case s.Lock.Guard == nil && s.Budget.RestartDelay == nil:
+		return "nodes would come back without what they knew, and there is no budget: {restart-delay: …}, " +
+			"lock: {guard: …} or nodes: {persistence: always}"
+	}
+	return ""
+}
