@@ -137,17 +137,7 @@ func (c *Chart) maps(b *strings.Builder) {
 	if len(outer) > 0 {
 		x, outer = outer[len(outer)-1], outer[:len(outer)-1]
 	}
-	planes := [][]string{nil}
-	for _, a := range outer {
-		var longer [][]string
-		for _, p := range planes {
-			for _, v := range a.Values {
-				longer = append(longer, append(slices.Clip(p), v))
-			}
-		}
-		planes = longer
-	}
-	for _, plane := range planes {
+	for _, plane := range Combinations(outer) {
 		b.WriteString("\n")
 		for i, v := range plane {
 			fmt.Fprintf(b, "%s = %s\n", outer[i].Path, v)
@@ -160,6 +150,21 @@ func (c *Chart) maps(b *strings.Builder) {
 		fmt.Fprintf(b, "  %s not tested", markMissed)
 	}
 	b.WriteString("\n")
+}
+
+// Combinations are all combinations of the values of some axes, the last one varying fastest; one empty combination without axes.
+func Combinations(axes []ChartAxis) [][]string {
+	all := [][]string{nil}
+	for _, a := range axes {
+		var longer [][]string
+		for _, c := range all {
+			for _, v := range a.Values {
+				longer = append(longer, append(slices.Clip(c), v))
+			}
+		}
+		all = longer
+	}
+	return all
 }
 
 // plane draws one map, the last axis upward.

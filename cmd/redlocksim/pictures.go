@@ -3,15 +3,13 @@ package main
 import (
 	"bytes"
 	"cmp"
-	_ "embed"
-	"html/template"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"redlocksim/internal/csp"
+	"redlocksim/reports/gallery"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -57,38 +55,12 @@ func drawFindings(to *sink, findings []search.Finding, dir string) error {
 	return nil
 }
 
-// gallery is a page with links to those of a suite.
-type gallery struct {
-	Entries []entryOf
-	Wrong   int
-}
-
-// Policy is the page's content security policy.
-func (gallery) Policy() string { return csp.Policy(nil, []string{galleryStyle}) }
-
-// Style is its style sheet.
-func (gallery) Style() template.CSS { return template.CSS(galleryStyle) }
-
-type entryOf struct {
-	Name, Title, Tier, Verdict, Page string
-	AsExpected                       bool
-}
-
-var (
-	//go:embed gallery.html
-	galleryText string
-	//go:embed gallery.css
-	galleryStyle string
-)
-
-var galleryPage = template.Must(template.New("gallery").Parse(galleryText))
-
 // drawSuite writes a page for each run into a directory, and one that leads to them.
 func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 	if err := os.MkdirAll(s.html, 0o777); err != nil {
 		return cannotWrite("--html", err)
 	}
-	var c gallery
+	var entries []gallery.Entry
 	bar := newTicker(cmd.ErrOrStderr(), len(s.results))
 	defer bar.done()
 	for i, r := range s.results {
@@ -96,15 +68,12 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 		if err := drawPage(to, "--html", filepath.Join(s.html, name), r, s.cases[i].Repeat); err != nil {
 			return err
 		}
-		e := entryOf{r.Scenario.Name, r.Scenario.Title, string(r.Tier), cmp.Or(r.Findings.String(), scenarios.Safe), name, r.OK()}
-		if !e.AsExpected {
-			c.Wrong++
-		}
-		c.Entries = append(c.Entries, e)
+		entries = append(entries, gallery.Entry{Name: r.Scenario.Name, Title: r.Scenario.Title, Tier: string(r.Tier),
+			Verdict: cmp.Or(r.Findings.String(), scenarios.Safe), Page: name, AsExpected: r.OK()})
 		bar.tick()
 	}
 	var b bytes.Buffer
-	if err := galleryPage.Execute(&b, c); err != nil {
+	if err := gallery.WriteHTML(&b, entries); err != nil {
 		return &failure{exitInternal, err}
 	}
 	return to.put(file("--html", filepath.Join(s.html, indexPage)), b.Bytes())

@@ -33,9 +33,9 @@ var (
 	formulaColour = color.RGBA{0x00, 0x5a, 0x8c, 0xff}
 )
 
-// Legend says what a picture shows, for the text around it.
-const Legend = "Blue is safe, orange with a cross is broken, yellow was not tested, grey cannot be run. The black line is the frontier that was found, " +
-	"the blue line with rings is the formula; where it has none, or lies outside, there is none."
+// legend says what a picture shows, for the text around it.
+const legend = "Blue is safe, orange with a cross is broken, yellow was not tested, grey cannot be run. The black line is the frontier that the sweep found. " +
+	"The blue line with rings is the formula; it is missing where the formula has no value or leaves the chart."
 
 // ErrEmpty: the chart has no points, as where a sweep was interrupted at once.
 var ErrEmpty = errors.New("the chart is empty, there is nothing to draw")
@@ -137,7 +137,7 @@ func mapsOf(c *sweep.Chart) []panel {
 		across.Values = []string{""}
 	}
 	var maps []panel
-	for _, rest := range combinations(others) {
+	for _, rest := range sweep.Combinations(others) {
 		p := panel{across: across.Values, acrossN: across.Path, up: newScale(c.Axes[along]), upN: c.Along, title: c.Name}
 		for i, word := range rest {
 			p.title += fmt.Sprintf(", %s %s", others[i].Path, word)
@@ -214,20 +214,6 @@ func (p *panel) rows(c *sweep.Chart, rest []string) {
 	if len(line) > 0 {
 		p.formula = append(p.formula, line)
 	}
-}
-
-func combinations(axes []sweep.ChartAxis) [][]string {
-	all := [][]string{{}}
-	for _, a := range axes {
-		var longer [][]string
-		for _, c := range all {
-			for _, word := range a.Values {
-				longer = append(longer, append(slices.Clone(c), word))
-			}
-		}
-		all = longer
-	}
-	return all
 }
 
 func (p *panel) plot() *plot.Plot {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"redlocksim/internal/csp"
+	"redlocksim/internal/page"
 	"redlocksim/sweep"
 )
 
@@ -22,7 +22,7 @@ var (
 	pageStyle string
 )
 
-var page = template.Must(template.New("page").Parse(pageText))
+var pageOf = page.Template(pageText, nil)
 
 // WriteHTML writes a page with the picture of WriteSVG and the numbers behind it, which are also its text alternative. It
 // needs nothing else and opens from a disk.
@@ -47,11 +47,10 @@ func WriteHTML(w io.Writer, c *sweep.Chart) error {
 	svg := picture.String()
 	svg, style := withClasses(svg[strings.Index(svg, "<svg"):])
 	style = pageStyle + style
-	return page.Execute(w, map[string]any{
-		"Policy":  csp.Policy(nil, []string{style}),
-		"Style":   template.CSS(style),
+	return pageOf.Execute(w, map[string]any{
+		"Head":    page.Head{Title: c.Name + " – redlocksim sweep", Style: style},
 		"Chart":   c,
-		"Legend":  Legend,
+		"Legend":  legend,
 		"Others":  others,
 		"Cells":   cells,
 		"Random":  slices.ContainsFunc(cells, func(cell *sweep.Cell) bool { return cell.Random != nil }),

@@ -189,7 +189,7 @@ func TestPageInABrowser(t *testing.T) {
 		p.t = t
 		p.press(kb.Home, kb.ArrowRight, kb.ArrowRight, kb.ArrowRight, kb.ArrowRight, kb.ArrowRight) // client-2 is granted the lock
 		at := line.Violation.From
-		key := line.lane("A").all(Key)[0]
+		key := line.lane("A").all(keySpan)[0]
 		state := get[string](p, `document.getElementById("state").innerText`)
 		left := time.Duration(key.Left - int64(at-key.From)).Seconds()
 		for _, want := range []string{
@@ -213,12 +213,12 @@ func TestPageInABrowser(t *testing.T) {
 				released = seconds(Instant(e.Time))
 			}
 		}
-		box := p.box(bar(line, "client-2", func(s Span) bool { return s.Kind == Believed }))
+		box := p.box(bar(line, "client-2", func(s Span) bool { return s.Kind == believedSpan }))
 		if tip, want := p.hover(box[0]+box[2]/2, box[1]+box[3]/2), "client-2 believes in its lock (grant 2) from "+granted+" to "+released; !strings.HasPrefix(tip, want) {
 			t.Errorf("%q, want %q", tip, want)
 		}
-		key := line.lane("B").all(Key)[0]
-		box = p.box(bar(line, "B", func(s Span) bool { return s.Kind == Key }))
+		key := line.lane("B").all(keySpan)[0]
+		box = p.box(bar(line, "B", func(s Span) bool { return s.Kind == keySpan }))
 		tip := p.hover(box[0]+box[2]*.72, box[1]+box[3]/2)
 		var left, at float64
 		if i := strings.LastIndex(tip, "; "); i < 0 {
@@ -259,7 +259,7 @@ func TestPageInABrowser(t *testing.T) {
 			t.Errorf("the band is %.0f wide, and was %.0f", after, before)
 		}
 		p.run(chromedp.Click("#even"))
-		one, two := p.box(bar(line, "client-1", func(s Span) bool { return s.Kind == Believed }))[2], p.box(bar(line, "client-2", func(s Span) bool { return s.Kind == Believed }))[2]
+		one, two := p.box(bar(line, "client-1", func(s Span) bool { return s.Kind == believedSpan }))[2], p.box(bar(line, "client-2", func(s Span) bool { return s.Kind == believedSpan }))[2]
 		w := line.Violation.Windows
 		if want := float64(w[0].To-w[0].From) / float64(w[1].To-w[1].From); math.Abs(one/two-want) > .05*want {
 			t.Errorf("evenly, the bars are %.0f and %.0f wide: %.2f, want %.2f", one, two, one/two, want)

@@ -52,7 +52,7 @@ func (b *builder) thin(around Stretch) {
 		return
 	}
 	all := len(t.Arrows)
-	t.Arrows = slices.DeleteFunc(t.Arrows, func(a Arrow) bool { return t.Lanes[a.Client].Kind != Client })
+	t.Arrows = slices.DeleteFunc(t.Arrows, func(a Arrow) bool { return t.Lanes[a.Client].Kind != clientLane })
 	if n := all - len(t.Arrows); n > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s between nodes are not drawn.", counted(n, "message")))
 	}

@@ -97,7 +97,7 @@ func TestPictures(t *testing.T) {
 		}
 		want := 0
 		for _, a := range line.Arrows {
-			if a.Fate == Lost && line.Focus.has(a.Sent, a.Ended) {
+			if a.Fate == lostFate && line.Focus.has(a.Sent, a.Ended) {
 				want++
 			}
 		}
@@ -276,7 +276,7 @@ func TestScale(t *testing.T) {
 	}
 	// client-1 asks for 6 ms and holds the lock for 8 s: evenly, that would be one pixel in a thousand.
 	l := line.lane("client-1")
-	asks, believes := l.all(Asking)[0], l.all(Believed)[0]
+	asks, believes := l.all(askingSpan)[0], l.all(believedSpan)[0]
 	if part := s.place(asks.To) - s.place(asks.From); part < .03 {
 		t.Errorf("asking has %.3f of the width", part)
 	}

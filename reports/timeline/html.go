@@ -7,7 +7,7 @@ import (
 	"html/template"
 	"io"
 
-	"redlocksim/internal/csp"
+	"redlocksim/internal/page"
 )
 
 var (
@@ -18,7 +18,7 @@ var (
 	//go:embed page.js
 	pageProgram string
 
-	page = template.Must(template.New("page").Funcs(template.FuncMap{"seconds": seconds}).Parse(pageText))
+	pageOf = page.Template(pageText, template.FuncMap{"seconds": seconds})
 )
 
 // pageWidth is how wide the picture of a page is until its program has seen how much room there is.
@@ -72,20 +72,19 @@ func WriteHTML(w io.Writer, t *Timeline) error {
 	}
 	fill := struct {
 		T              *Timeline
-		Policy         string
-		Style          template.CSS
+		Head           page.Head
 		Picture        template.HTML
 		Data           template.JS // escaped by json.Marshal: it has no "<"
 		Program        template.JS
 		Legend         []example
 		Width, Height  int
 		Axis, AxisText int
-	}{T: t, Policy: csp.Policy([]string{pageProgram}, []string{pageStyle + pictureStyle}), Style: template.CSS(pageStyle + pictureStyle), Data: template.JS(block), Program: template.JS(pageProgram),
+	}{T: t, Head: page.Head{Title: fmt.Sprintf("%s: %s — %s — redlocksim", t.Name, t.Title, t.Verdict), Style: pageStyle + pictureStyle, Scripts: []string{pageProgram}}, Data: template.JS(block), Program: template.JS(pageProgram),
 		Width: pageWidth, Height: p.lay.bottom, Axis: p.lay.axis, AxisText: p.lay.axis + 11}
 	fill.Picture = template.HTML(defs + fmt.Sprintf("<clipPath id=\"clip\"><rect x=\"%d\" y=\"-4\" width=\"%d\" height=\"%d\"/></clipPath>\n",
 		p.lay.gutter-2, pageWidth-p.lay.gutter-2, p.lay.bottom+8) + p.String())
 	for _, s := range legend(t) {
 		fill.Legend = append(fill.Legend, example{template.HTML(s.drawing), s.text})
 	}
-	return page.Execute(w, fill)
+	return pageOf.Execute(w, fill)
 }

@@ -25,9 +25,9 @@ func (b *builder) addKeys() {
 		if k.From == k.To {
 			continue
 		}
-		owner, kind := b.owner(k.Owner), Other
+		owner, kind := b.owner(k.Owner), otherSpan
 		if locks[k.Key] {
-			kind = Key
+			kind = keySpan
 			if !k.Copy {
 				held = append(held, k)
 			}
@@ -41,7 +41,7 @@ func (b *builder) addKeys() {
 			left = fmt.Sprintf("with %v to live", k.Left.Round(time.Millisecond))
 		}
 		on := ""
-		if kind == Key {
+		if kind == keySpan {
 			on = b.named(k.Key)
 			if on != "" && owner >= 0 {
 				label += ": " + k.Key
@@ -138,6 +138,6 @@ func (b *builder) granted(owner, resource string, q int, from, to sim.True) {
 	if from == to || b.owner(owner) < 0 {
 		return
 	}
-	b.span(owner, Span{Kind: Granted, From: Instant(from), Owner: b.owner(owner), Resource: b.named(resource), Label: "granted",
+	b.span(owner, Span{Kind: grantedSpan, From: Instant(from), Owner: b.owner(owner), Resource: b.named(resource), Label: "granted",
 		Text: fmt.Sprintf("%s keep %s's value%s %s", counted(q, "node")+" or more", owner, b.behind(" of ", resource), b.during(Instant(from), int64(to)))}, int64(to))
 }

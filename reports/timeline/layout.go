@@ -90,36 +90,36 @@ func placeLane(l *Lane) lanePlace {
 	}
 	p := lanePlace{labels: -1, granted: -1, acts: -1}
 	y := lanePadding
-	if slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == Fault || m.Kind == Crash }) {
+	if slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == faultMark || m.Kind == crashMark }) {
 		p.labels = y
 		y += labelHeight
 	}
 	switch l.Kind {
-	case Client:
-		p.believed, p.believedRows = y, max(1, rows(Believed))
+	case clientLane:
+		p.believed, p.believedRows = y, max(1, rows(believedSpan))
 		p.wire = y + believedHeight/2
 		y += p.believedRows*believedHeight + 2
-		if n := rows(Granted); n > 0 {
+		if n := rows(grantedSpan); n > 0 {
 			p.granted = y
 			y += n*grantedHeight + 2
 		}
-		if rows(Acting) > 0 || slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == Accepted || m.Kind == Refused }) {
+		if rows(actingSpan) > 0 || slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == acceptedMark || m.Kind == refusedMark }) {
 			p.acts = y
-			y += max(1, rows(Acting)) * actsHeight
+			y += max(1, rows(actingSpan)) * actsHeight
 		}
-	case Storage:
+	case storageLane:
 		p.acts, p.wire = y, y+storageHeight/2
 		y += storageHeight
 	default:
 		p.keys = y
 		p.wire = y + keyHeight/2
-		y += max(1, rows(Key)) * keyHeight
-		if slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == Accepted || m.Kind == Refused }) {
+		y += max(1, rows(keySpan)) * keyHeight
+		if slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == acceptedMark || m.Kind == refusedMark }) {
 			p.acts = y
 			y += actsHeight
 		}
 	}
-	if p.obstacleRows = min(rows(Cut, Held, Slow), maxObstacleRows); p.obstacleRows > 0 {
+	if p.obstacleRows = min(rows(cutSpan, heldSpan, slowSpan), maxObstacleRows); p.obstacleRows > 0 {
 		p.obstacles = y + 1
 		y += p.obstacleRows*obstacleHeight + 1
 	}

@@ -24,19 +24,19 @@ func legend(t *Timeline) []sign {
 		is bool
 		sign
 	}{
-		{hasSpan(Asking), sign{`<g class="span asking c0"><rect y="4" width="26" height="4"/></g>`, "asks for the lock"}},
-		{hasSpan(Believed), sign{`<g class="span believed c0"><rect x="1" y="1" width="24" height="10"/></g>`, "the client believes it has the lock"}},
-		{hasSpan(Granted), sign{`<g class="span granted c0"><rect x="1" y="2" width="24" height="8"/></g>`, "a quorum of nodes grants it"}},
-		{hasSpan(Acting), sign{`<g class="span acting c0"><rect y="4" width="26" height="4"/></g><g class="mark accepted" transform="translate(13 1)"><path d="M0 9-4 2H4z"/></g>`, "it acts: the resource takes an effect"}},
-		{hasMark(Refused), sign{`<g class="mark refused" transform="translate(13)"><path d="M-4 2 4 10M4 2-4 10"/></g>`, "an effect is turned down"}},
-		{hasSpan(Key), sign{`<g class="span key c0"><rect x="1" y="1" width="24" height="10"/></g>`, "a node keeps the client's key"}},
+		{hasSpan(askingSpan), sign{`<g class="span asking c0"><rect y="4" width="26" height="4"/></g>`, "requests the lock"}},
+		{hasSpan(believedSpan), sign{`<g class="span believed c0"><rect x="1" y="1" width="24" height="10"/></g>`, "the client believes it has the lock"}},
+		{hasSpan(grantedSpan), sign{`<g class="span granted c0"><rect x="1" y="2" width="24" height="8"/></g>`, "a quorum of nodes grants it"}},
+		{hasSpan(actingSpan), sign{`<g class="span acting c0"><rect y="4" width="26" height="4"/></g><g class="mark accepted" transform="translate(13 1)"><path d="M0 9-4 2H4z"/></g>`, "it acts: the resource accepts an effect"}},
+		{hasMark(refusedMark), sign{`<g class="mark refused" transform="translate(13)"><path d="M-4 2 4 10M4 2-4 10"/></g>`, "an effect is rejected"}},
+		{hasSpan(keySpan), sign{`<g class="span key c0"><rect x="1" y="1" width="24" height="10"/></g>`, "a node keeps the client's key"}},
 		{len(t.Arrows) > 0, sign{`<line class="arrow c0 arrived" x1="0" y1="2" x2="25" y2="10"/>`, "request"}},
 		{len(t.Arrows) > 0, sign{`<line class="arrow c0 arrived reply" x1="0" y1="10" x2="25" y2="2"/>`, "reply"}},
-		{hasFate(Lost), sign{`<line class="arrow c0 lost" x1="0" y1="2" x2="18" y2="7"/>`, "lost"}},
-		{hasFate(TooLate), sign{`<line class="arrow c0 too-late reply" x1="0" y1="10" x2="25" y2="2"/>`, "too late"}},
-		{hasSpan(Cut, Held, Slow), sign{`<g class="span cut"><rect x="1" y="1" width="24" height="10"/></g>`, "messages lost, held or slow"}},
-		{hasSpan(Paused, Suspended, Crashed, Down, Off), sign{`<g class="span paused"><rect width="26" height="12"/></g>`, "paused, down or crashed"}},
-		{hasMark(Fault, Crash), sign{`<g class="mark fault" transform="translate(8)"><path d="M0 0V12M0 0 8 4 0 8z"/></g>`, "fault"}},
+		{hasFate(lostFate), sign{`<line class="arrow c0 lost" x1="0" y1="2" x2="18" y2="7"/>`, "lost"}},
+		{hasFate(tooLateFate), sign{`<line class="arrow c0 too-late reply" x1="0" y1="10" x2="25" y2="2"/>`, "too late"}},
+		{hasSpan(cutSpan, heldSpan, slowSpan), sign{`<g class="span cut"><rect x="1" y="1" width="24" height="10"/></g>`, "messages lost, held or slow"}},
+		{hasSpan(pausedSpan, suspendedSpan, crashedSpan, downSpan, offSpan), sign{`<g class="span paused"><rect width="26" height="12"/></g>`, "paused, down or crashed"}},
+		{hasMark(faultMark, crashMark), sign{`<g class="mark fault" transform="translate(8)"><path d="M0 0V12M0 0 8 4 0 8z"/></g>`, "fault"}},
 		{t.Violation != nil, sign{`<g class="violation"><rect class="band" x="1" width="24" height="12"/></g>`, "the violation"}},
 	}
 	var signs []sign

@@ -50,10 +50,10 @@ type LaneKind string
 
 // The kinds of lanes. A replica is a node that no client knows of at first.
 const (
-	Client  LaneKind = "client"
-	Node    LaneKind = "node"
-	Replica LaneKind = "replica"
-	Storage LaneKind = "storage"
+	clientLane  LaneKind = "client"
+	nodeLane    LaneKind = "node"
+	replicaLane LaneKind = "replica"
+	storageLane LaneKind = "storage"
 )
 
 // Lane is the line of one process.
@@ -71,28 +71,28 @@ type SpanKind string
 
 // The kinds of spans.
 const (
-	// Asking: the client has called acquire and was not answered.
-	Asking SpanKind = "asking"
-	// Believed: the client believes in its grant, as the checker judges.
-	Believed SpanKind = "believed"
-	// Granted: a quorum of nodes keeps the value of one of the client's acquires.
-	Granted SpanKind = "granted"
-	// Acting: from the first effect under a grant that the resource accepted to the last.
-	Acting SpanKind = "acting"
-	// Key: the node keeps a lock's key.
-	Key SpanKind = "key"
-	// Other: it keeps a key that is no lock: a counter, a queue, a record. Listed at the cursor, and not drawn.
-	Other SpanKind = "other"
+	// askingSpan: the client has called acquire and was not answered.
+	askingSpan SpanKind = "asking"
+	// believedSpan: the client believes in its grant, as the checker judges.
+	believedSpan SpanKind = "believed"
+	// grantedSpan: a quorum of nodes keeps the value of one of the client's acquires.
+	grantedSpan SpanKind = "granted"
+	// actingSpan: from the first effect under a grant that the resource accepted to the last.
+	actingSpan SpanKind = "acting"
+	// keySpan: the node keeps a lock's key.
+	keySpan SpanKind = "key"
+	// otherSpan: it keeps a key that is no lock: a counter, a queue, a record. Listed at the cursor, and not drawn.
+	otherSpan SpanKind = "other"
 
-	Paused    SpanKind = "paused"
-	Suspended SpanKind = "suspended"
-	Crashed   SpanKind = "crashed"
-	Down      SpanKind = "down"
-	Off       SpanKind = "off"
-	// Cut, Held and Slow: messages with the process at the other end are lost, held back, or slower.
-	Cut  SpanKind = "cut"
-	Held SpanKind = "held"
-	Slow SpanKind = "slow"
+	pausedSpan    SpanKind = "paused"
+	suspendedSpan SpanKind = "suspended"
+	crashedSpan   SpanKind = "crashed"
+	downSpan      SpanKind = "down"
+	offSpan       SpanKind = "off"
+	// cutSpan, heldSpan and slowSpan: messages with the process at the other end are lost, held back, or slower.
+	cutSpan  SpanKind = "cut"
+	heldSpan SpanKind = "held"
+	slowSpan SpanKind = "slow"
 )
 
 // Span is a bar or a shade on a lane.
@@ -125,13 +125,13 @@ type MarkKind string
 
 // The kinds of marks.
 const (
-	// Fault: something goes wrong with the process, or is mended.
-	Fault MarkKind = "fault"
-	// Accepted and Refused: the resource takes an effect of a client, or turns it down.
-	Accepted MarkKind = "accepted"
-	Refused  MarkKind = "refused"
-	// Crash: the client crashes.
-	Crash MarkKind = "crash"
+	// faultMark: something goes wrong with the process, or is mended.
+	faultMark MarkKind = "fault"
+	// acceptedMark and refusedMark: the resource accepts an effect of a client, or rejects it.
+	acceptedMark MarkKind = "accepted"
+	refusedMark  MarkKind = "refused"
+	// crashMark: the client crashes.
+	crashMark MarkKind = "crash"
 )
 
 // Mark is a moment on a lane.
@@ -157,13 +157,13 @@ type Fate string
 
 // The fates of messages; see sim.Fate.
 const (
-	Arrived  Fate = "arrived"
-	TooLate  Fate = "too-late"
-	Lost     Fate = "lost"
-	UnderWay Fate = "under-way"
+	arrivedFate  Fate = "arrived"
+	tooLateFate  Fate = "too-late"
+	lostFate     Fate = "lost"
+	underWayFate Fate = "under-way"
 )
 
-var fates = map[sim.Fate]Fate{sim.Arrived: Arrived, sim.TooLate: TooLate, sim.Lost: Lost, sim.UnderWay: UnderWay}
+var fates = map[sim.Fate]Fate{sim.Arrived: arrivedFate, sim.TooLate: tooLateFate, sim.Lost: lostFate, sim.UnderWay: underWayFate}
 
 // Arrow is a message.
 type Arrow struct {

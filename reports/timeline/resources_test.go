@@ -19,7 +19,7 @@ func TestResourcesAreNamedInPictures(t *testing.T) {
 		lane, _, _ = strings.Cut(lane, `<g class="plot"`)
 		rows := map[string]bool{}
 		for _, s := range l.Spans {
-			rows[s.Resource] = rows[s.Resource] || s.Kind == Believed || s.Kind == Key
+			rows[s.Resource] = rows[s.Resource] || s.Kind == believedSpan || s.Kind == keySpan
 		}
 		for _, name := range []string{"invoices", "orders"} {
 			if has := strings.Contains(lane, `</title>`+name+`</text>`); !ok || has != rows[name] {
@@ -46,7 +46,7 @@ func TestResourcesAreNamedInPictures(t *testing.T) {
 func TestLongResourceInGutter(t *testing.T) {
 	const name = "a-resource-with-a-long-name"
 	line := &Timeline{To: 10, Focus: Stretch{0, 10}, Resources: []string{name, "b"},
-		Lanes: []Lane{{Name: "A", Kind: Node, Spans: []Span{{Kind: Key, To: 10, Owner: -1, Resource: name, Label: "key"}}}}}
+		Lanes: []Lane{{Name: "A", Kind: nodeLane, Spans: []Span{{Kind: keySpan, To: 10, Owner: -1, Resource: name, Label: "key"}}}}}
 	p := newPicture(line, 800)
 	p.drawLane(0)
 	if want := `<title>` + name + `</title>a-resource-wi…</text>`; !strings.Contains(p.String(), want) || p.lay.gutter > largestGutter+longestResource*6 {
@@ -61,7 +61,7 @@ func TestEachResourceHasItsRow(t *testing.T) {
 		rows := map[int]string{}
 		for _, s := range l.Spans {
 			switch s.Kind {
-			case Asking, Believed, Granted, Key:
+			case askingSpan, believedSpan, grantedSpan, keySpan:
 				if s.Resource == "" {
 					t.Errorf("%s: %s is on no resource", l.Name, s.Text)
 				}

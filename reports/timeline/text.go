@@ -167,7 +167,7 @@ const (
 
 func (r *rows) lane(i int) {
 	l := &r.t.Lanes[i]
-	if r.t.Resources == nil || l.Kind == Storage {
+	if r.t.Resources == nil || l.Kind == storageLane {
 		r.windows(i, "", l.Name)
 	} else {
 		r.add(l.Name, r.empty())
@@ -200,13 +200,13 @@ func always(sign rune) func(*Span) rune { return func(*Span) rune { return sign 
 // windows writes what a lane asks for, believes, is granted and keeps, of one resource where the run has more.
 func (r *rows) windows(i int, resource, name string) {
 	l := &r.t.Lanes[i]
-	if l.Kind == Storage {
+	if l.Kind == storageLane {
 		return
 	}
 	main, granted := r.empty(), r.empty()
-	r.drawn(main, l, resource, always(signAsks), Asking)
-	r.drawn(main, l, resource, always(signBelieves), Believed)
-	r.drawn(main, l, resource, func(s *Span) rune { return r.digit(s.Owner) }, Key)
+	r.drawn(main, l, resource, always(signAsks), askingSpan)
+	r.drawn(main, l, resource, always(signBelieves), believedSpan)
+	r.drawn(main, l, resource, func(s *Span) rune { return r.digit(s.Owner) }, keySpan)
 	if v := r.t.Violation; v != nil {
 		for _, w := range v.Windows {
 			isOn := resource == "" || slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Resource == resource && s.Grant == w.Grant })
@@ -216,7 +216,7 @@ func (r *rows) windows(i int, resource, name string) {
 		}
 	}
 	r.add(name, main)
-	if r.drawn(granted, l, resource, always(signGranted), Granted) {
+	if r.drawn(granted, l, resource, always(signGranted), grantedSpan) {
 		r.add("  granted", granted)
 	}
 }
@@ -224,15 +224,15 @@ func (r *rows) windows(i int, resource, name string) {
 // acts writes the effects of a client, or those that the storage or a node was asked for.
 func (r *rows) acts(l *Lane) {
 	acts := r.empty()
-	any := r.drawn(acts, l, "", always(signActs), Acting)
+	any := r.drawn(acts, l, "", always(signActs), actingSpan)
 	for _, m := range l.Marks {
-		if !r.t.Focus.has(m.At, m.At) || m.Kind != Accepted && m.Kind != Refused {
+		if !r.t.Focus.has(m.At, m.At) || m.Kind != acceptedMark && m.Kind != refusedMark {
 			continue
 		}
 		any = true
 		sign := signAccepted
 		switch {
-		case m.Kind == Refused:
+		case m.Kind == refusedMark:
 			sign = signRefused
 		case m.isRead():
 			sign = signRead
@@ -240,7 +240,7 @@ func (r *rows) acts(l *Lane) {
 		r.fill(acts, m.At, m.At, sign)
 	}
 	switch {
-	case l.Kind == Storage:
+	case l.Kind == storageLane:
 		r.add(l.Name, acts)
 	case any:
 		r.add("  acts", acts)
@@ -250,9 +250,9 @@ func (r *rows) acts(l *Lane) {
 // stopped writes when a process did not run.
 func (r *rows) stopped(l *Lane) {
 	line := r.empty()
-	paused := r.drawn(line, l, "", always(signPaused), Paused, Suspended)
-	crashed := r.drawn(line, l, "", always(signDown), Crashed)
-	down := r.drawn(line, l, "", always(signDown), Down, Off)
+	paused := r.drawn(line, l, "", always(signPaused), pausedSpan, suspendedSpan)
+	crashed := r.drawn(line, l, "", always(signDown), crashedSpan)
+	down := r.drawn(line, l, "", always(signDown), downSpan, offSpan)
 	switch {
 	case paused:
 		r.add("  paused", line)
@@ -276,7 +276,7 @@ func (r *rows) faults(l *Lane) {
 	line, any := r.empty(), false
 	for j := 0; j < len(l.Marks); j++ {
 		m := l.Marks[j]
-		if m.Kind != Fault && m.Kind != Crash || !r.t.Focus.has(m.At, m.At) {
+		if m.Kind != faultMark && m.Kind != crashMark || !r.t.Focus.has(m.At, m.At) {
 			continue
 		}
 		any = true
@@ -301,7 +301,7 @@ func (r *rows) obstacles(l *Lane) {
 		line, any := r.empty(), false
 		for j := range l.Spans {
 			s := &l.Spans[j]
-			if s.Row != n || s.Kind != Cut && s.Kind != Held && s.Kind != Slow || !r.t.Focus.has(s.From, s.To) {
+			if s.Row != n || s.Kind != cutSpan && s.Kind != heldSpan && s.Kind != slowSpan || !r.t.Focus.has(s.From, s.To) {
 				continue
 			}
 			any = true
@@ -349,7 +349,7 @@ func (r *rows) legend() {
 		}
 	}
 	for i, l := range r.t.Lanes {
-		if l.Kind == Client && r.used[r.digit(i)] {
+		if l.Kind == clientLane && r.used[r.digit(i)] {
 			parts = append(parts, fmt.Sprintf("%c a key of %s", r.digit(i), l.Name))
 		}
 	}

@@ -125,7 +125,7 @@ func TestBeliefsAreBars(t *testing.T) {
 			if isExtended {
 				continue
 			}
-			found := slices.DeleteFunc(line.lane(e.Process).all(Believed), func(s Span) bool { return s.Grant != e.Op })
+			found := slices.DeleteFunc(line.lane(e.Process).all(believedSpan), func(s Span) bool { return s.Grant != e.Op })
 			switch {
 			case wasOver && len(found) == 0:
 			case wasOver, len(found) != 1, found[0].From != Instant(e.Time), found[0].To != ends, found[0].Open != !isOver:
@@ -161,7 +161,7 @@ func TestTheViolationIsTheWitness(t *testing.T) {
 		overlaps++
 		var bars []Span
 		for i, w := range f.Windows {
-			for _, s := range line.lane(w.Process).all(Believed) {
+			for _, s := range line.lane(w.Process).all(believedSpan) {
 				if s.Grant == w.Grant && s.From == Instant(w.From) && s.To == Instant(w.To) {
 					bars = append(bars, s)
 				}
@@ -195,7 +195,7 @@ func TestAClockJumpEndsAKeyAndTheQuorum(t *testing.T) {
 	}
 	keys := map[string]Span{}
 	for _, node := range []string{"A", "B", "C"} {
-		keys[node] = line.lane(node).all(Key)[0]
+		keys[node] = line.lane(node).all(keySpan)[0]
 		if k := keys[node]; line.Lanes[k.Owner].Name != "client-1" || k.Left <= int64(10*time.Second-time.Millisecond) || k.Left > int64(10*time.Second+time.Millisecond) {
 			t.Errorf("%s: %+v", node, k)
 		}
@@ -203,7 +203,7 @@ func TestAClockJumpEndsAKeyAndTheQuorum(t *testing.T) {
 	if keys["C"].To != jump || keys["A"].To <= jump || keys["B"].To <= jump {
 		t.Errorf("the keys end at %d, %d and %d, the clock jumps at %d", keys["A"].To, keys["B"].To, keys["C"].To, jump)
 	}
-	granted := line.lane("client-1").all(Granted)
+	granted := line.lane("client-1").all(grantedSpan)
 	last := max(keys["A"].From, keys["B"].From, keys["C"].From) // three of five are a quorum
 	if len(granted) != 1 || granted[0].From != last || granted[0].To != jump {
 		t.Errorf("granted %+v, want %d to %d", granted, last, jump)
@@ -219,7 +219,7 @@ func TestAClockJumpEndsAKeyAndTheQuorum(t *testing.T) {
 	}
 	lost := 0
 	for _, a := range line.Arrows {
-		if to := line.Lanes[a.To].Name; a.Fate == Lost && line.Lanes[a.From].Name == "client-1" {
+		if to := line.Lanes[a.To].Name; a.Fate == lostFate && line.Lanes[a.From].Name == "client-1" {
 			lost++
 			if to != "D" && to != "E" || a.Ended != a.Sent || !strings.Contains(a.Text, "lost at "+seconds(a.Sent)+" to a partition") {
 				t.Errorf("%+v", a)
@@ -239,7 +239,7 @@ func TestAClockStepBackLengthensAKey(t *testing.T) {
 		if e.Name != "clock-step" {
 			continue
 		}
-		keys := line.lane(e.Node).all(Key)
+		keys := line.lane(e.Node).all(keySpan)
 		i := slices.IndexFunc(keys, func(k Span) bool { return k.To == Instant(e.Time) })
 		if i < 0 || i+1 == len(keys) {
 			continue
@@ -272,12 +272,12 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 		t.Fatal(err)
 	}
 	line := timelineOf(t, judged(t, found[0], scenarios.Options{Record: true}))
-	for lane, kind := range map[string]SpanKind{"client-1": Believed, "client-2": Asking} {
+	for lane, kind := range map[string]SpanKind{"client-1": believedSpan, "client-2": askingSpan} {
 		if s := line.lane(lane).all(kind); len(s) != 1 || !s[0].Open || s[0].To != Instant(2*time.Second) || !strings.Contains(s[0].Text, "to the end of the run") {
 			t.Errorf("%s: %+v", lane, s)
 		}
 	}
-	if s := line.lane("A").all(Key); len(s) != 1 || !s[0].Open || !strings.HasSuffix(s[0].Text, " on") {
+	if s := line.lane("A").all(keySpan); len(s) != 1 || !s[0].Open || !strings.HasSuffix(s[0].Text, " on") {
 		t.Errorf("A: %+v", s)
 	}
 }
@@ -286,7 +286,7 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 func TestAPauseIsASpan(t *testing.T) {
 	r, line := drawn(t, "32-pause-before-write")
 	l := line.lane("client-1")
-	paused, believed := l.all(Paused), l.all(Believed)
+	paused, believed := l.all(pausedSpan), l.all(believedSpan)
 	if len(paused) != 1 || paused[0].To-paused[0].From != Instant(15*time.Second) {
 		t.Fatalf("%+v", paused)
 	}
@@ -295,11 +295,11 @@ func TestAPauseIsASpan(t *testing.T) {
 	}
 	w := r.Witness()
 	if !slices.ContainsFunc(line.lane("storage").Marks, func(m Mark) bool {
-		return m.Kind == Accepted && m.At == Instant(w.To) && m.Label == "client-1: write 5"
+		return m.Kind == acceptedMark && m.At == Instant(w.To) && m.Label == "client-1: write 5"
 	}) {
 		t.Errorf("the stale write is not among %+v", line.lane("storage").Marks)
 	}
-	if acting := l.all(Acting); len(acting) != 1 || acting[0].From != Instant(w.To) {
+	if acting := l.all(actingSpan); len(acting) != 1 || acting[0].From != Instant(w.To) {
 		t.Errorf("it acts at %+v", acting)
 	}
 }
@@ -308,17 +308,17 @@ func TestAPauseIsASpan(t *testing.T) {
 func TestAnOutageIsASpan(t *testing.T) {
 	_, line := drawn(t, "25-restart-delayed")
 	l := line.lane("C")
-	down := l.all(Down)
+	down := l.all(downSpan)
 	if len(down) != 1 || down[0].To-down[0].From != Instant(10100*time.Millisecond) {
 		t.Fatalf("%+v", down)
 	}
-	for _, k := range l.all(Key) {
+	for _, k := range l.all(keySpan) {
 		if k.From < down[0].To && k.To > down[0].From {
 			t.Errorf("it keeps %+v while it is down", k)
 		}
 	}
 	// client-1 never releases: its key on A ends when its time to live has run out, by a clock that is right.
-	a := line.lane("A").all(Key)[0]
+	a := line.lane("A").all(keySpan)[0]
 	if line.Lanes[a.Owner].Name != "client-1" || int64(a.To-a.From) != a.Left {
 		t.Errorf("%+v lives for %d", a, a.To-a.From)
 	}
@@ -333,7 +333,7 @@ func TestMessagesAreArrows(t *testing.T) {
 	for i, m := range r.Recording.Messages {
 		a := line.Arrows[i]
 		if line.Lanes[a.From].Name != m.From || line.Lanes[a.To].Name != m.To || a.Sent != Instant(m.Sent) || a.Fate != fates[m.Fate] ||
-			m.Fate != sim.UnderWay && a.Ended != Instant(m.Ended) || line.Lanes[a.Client].Kind != Client {
+			m.Fate != sim.UnderWay && a.Ended != Instant(m.Ended) || line.Lanes[a.Client].Kind != clientLane {
 			t.Errorf("%+v is drawn as %+v", m, a)
 		}
 	}
@@ -351,7 +351,7 @@ func TestWithoutARecording(t *testing.T) {
 	bare := timelineOf(t, r)
 	_, full := drawn(t, "17-clock-jump")
 	for _, name := range r.Scenario.Clients {
-		if got, want := bare.lane(name).all(Believed), full.lane(name).all(Believed); !slices.Equal(got, want) {
+		if got, want := bare.lane(name).all(believedSpan), full.lane(name).all(believedSpan); !slices.Equal(got, want) {
 			t.Errorf("%s: %+v, with a recording %+v", name, got, want)
 		}
 	}

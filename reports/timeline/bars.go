@@ -1,0 +1,127 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+)
+
+func (p *picture) drawLane(i int) {
+	l, at := &p.t.Lanes[i], p.lay.lanes[i]
+	p.f(`<g class="lane %s" data-lane="%d" data-height="%d" transform="translate(0 %d)">`, l.Kind, i, at.height, at.top)
+	p.f(`<rect class="ground" width="%d" height="%d"/>`, p.width, at.height)
+	p.drawName(l, at, i)
+	p.f(`<g class="plot" clip-path="url(#clip)">`)
+	for j := range l.Spans {
+		p.drawSpan(i, j)
+	}
+	p.drawMarks(i)
+	p.f("</g></g>\n")
+}
+
+func (p *picture) drawName(l *Lane, at lanePlace, i int) {
+	style := ""
+	if l.Kind == clientLane {
+		style = " " + p.style(i)
+		p.f(`<rect class="swatch %s" x="3" y="%d" width="9" height="%d"/>`, p.style(i), at.believed, believedHeight-2)
+	}
+	squeezed := ""
+	if room := p.lay.names - 20; float64(len([]rune(l.Name)))*nameCharWidth > float64(room) {
+		squeezed = fmt.Sprintf(` textLength="%d" lengthAdjust="spacingAndGlyphs"`, room)
+	}
+	p.f(`<text class="name%s" x="16" y="%d"%s>%s</text>`, style, at.wire+4, squeezed, esc(l.Name))
+	for _, s := range rowsOf(l) {
+		top, height := p.bar(l, at, s)
+		p.f(`<text class="row resource" x="%d" y="%d"><title>%s</title>%s</text>`, p.lay.gutter-6, top+height/2+4, esc(s.Resource), esc(shortened(s.Resource)))
+	}
+	if at.granted >= 0 {
+		p.f(`<text class="row" x="16" y="%d">granted</text>`, at.granted+grantedHeight-1)
+	}
+	if at.acts >= 0 && l.Kind == clientLane {
+		p.f(`<text class="row" x="16" y="%d">acts</text>`, at.acts+actsHeight-2)
+	}
+}
+
+// rowsOf is a window or a key of each row of a lane that is of a resource.
+func rowsOf(l *Lane) []*Span {
+	var rows []*Span
+	for i := range l.Spans {
+		s := &l.Spans[i]
+		if (s.Kind == believedSpan || s.Kind == keySpan) && s.Resource != "" && !slices.ContainsFunc(rows, func(o *Span) bool { return o.Row == s.Row }) {
+			rows = append(rows, s)
+		}
+	}
+	return rows
+}
+
+// longestResource is how many characters of a resource's name are written before its row.
+const longestResource = 14
+
+// shortened is a resource's name as it is written before its row.
+func shortened(name string) string {
+	if all := []rune(name); len(all) > longestResource {
+		return string(all[:longestResource-1]) + "…"
+	}
+	return name
+}
+
+// bar is a span's box in its lane: top and height. A shade covers the lane; what is not drawn has no height.
+func (p *picture) bar(l *Lane, at lanePlace, s *Span) (top, height int) {
+	switch s.Kind {
+	case askingSpan:
+		return at.believed + s.Row%max(1, at.believedRows)*believedHeight + believedHeight/2 - 2, 4
+	case believedSpan:
+		return at.believed + s.Row*believedHeight, believedHeight - 2
+	case grantedSpan:
+		return at.granted + s.Row*grantedHeight, grantedHeight - 1
+	case actingSpan:
+		return at.acts + s.Row*actsHeight + 4, 4
+	case keySpan:
+		return at.keys + s.Row*keyHeight, keyHeight - 2
+	case cutSpan, heldSpan, slowSpan:
+		return at.obstacles + min(s.Row, at.obstacleRows-1)*obstacleHeight, obstacleHeight - 1
+	case otherSpan:
+		return 0, 0
+	}
+	return 0, at.height
+}
+
+func (p *picture) drawSpan(lane, j int) {
+	l, at := &p.t.Lanes[lane], p.lay.lanes[lane]
+	s := &l.Spans[j]
+	top, height := p.bar(l, at, s)
+	if height == 0 || p.leavesOut(s.From, s.To) {
+		return
+	}
+	x, end := p.x(s.From), p.x(s.To)
+	// Acting windows may be no longer than one effect; they can be seen all the same.
+	width := max(end-x, map[bool]float64{true: 2, false: .8}[s.Kind == actingSpan])
+	class := string(s.Kind)
+	if s.Owner >= 0 {
+		class += " " + p.style(s.Owner)
+	}
+	if s.Open {
+		class += " open"
+	}
+	p.f(`<g class="span %s" data-i="%d"><title>%s</title><rect x="%s" y="%d" width="%s" height="%d"/>`, class, j, esc(s.Text), n(x), top, n(width), height)
+	if p.isLabelled(s) {
+		visible := min(end, float64(p.width-edge)) - max(x, float64(p.lay.gutter))
+		fits := func(label string) bool { return float64(len([]rune(label)))*charWidth+6 <= visible }
+		label, hidden := s.Label, ""
+		if !fits(label) && s.Resource != "" {
+			label = s.Resource
+		}
+		if !fits(label) {
+			hidden = ` display="none"`
+		}
+		base := top + height/2 + 4
+		if height > 2*keyHeight || s.Kind == pausedSpan || s.Kind == suspendedSpan || s.Kind == downSpan || s.Kind == offSpan || s.Kind == crashedSpan {
+			base = at.height - 4
+		}
+		p.f(`<text x="%s" y="%d"%s>%s</text>`, n(max(x, float64(p.lay.gutter))+4), base, hidden, esc(label))
+	}
+	p.f("</g>")
+}
+
+func (p *picture) isLabelled(s *Span) bool {
+	return s.Kind != askingSpan && s.Kind != grantedSpan && s.Kind != actingSpan
+}

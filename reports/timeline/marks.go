@@ -1,0 +1,57 @@
+package timeline
+
+import (
+	"math"
+	"strings"
+)
+
+func (p *picture) drawMarks(lane int) {
+	l, at := &p.t.Lanes[lane], p.lay.lanes[lane]
+	last := math.Inf(-1)
+	for j := 0; j < len(l.Marks); j++ {
+		m := &l.Marks[j]
+		if p.leavesOut(m.At, m.At) {
+			continue
+		}
+		x := p.x(m.At)
+		switch m.Kind {
+		case acceptedMark, refusedMark:
+			shape := map[MarkKind]string{acceptedMark: "M0 9-4 2H4z", refusedMark: "M-4 2 4 10M4 2-4 10"}[m.Kind]
+			p.f(`<g class="mark %s" data-i="%d" data-top="%d" transform="translate(%s %d)"><title>%s</title><path d="%s"/>`, m.Kind, j, at.acts, n(x), at.acts, esc(m.Text), shape)
+			if l.Kind != clientLane && !m.isRead() {
+				last = p.drawLabel(x, last, 7, 10, m.Label)
+			}
+			p.f("</g>")
+		default:
+			// Faults at the same time are one mark.
+			label, text := m.Label, m.Text
+			first := j
+			for j+1 < len(l.Marks) && l.Marks[j+1].At == m.At && (l.Marks[j+1].Kind == faultMark || l.Marks[j+1].Kind == crashMark) {
+				j++
+				label += ", " + l.Marks[j].Label
+				text += "; " + l.Marks[j].Text
+			}
+			p.f(`<g class="mark fault" data-i="%d" data-top="0" transform="translate(%s 0)"><title>%s</title><path d="M0 2V%dM0 2 8 6 0 10z"/>`, first, n(x), esc(text), at.height)
+			last = p.drawLabel(x, last, 10, at.labels+9, label)
+			p.f("</g>")
+		}
+	}
+}
+
+// isRead says that a mark is of a read, which has no label in the picture: the write that follows needs the room.
+func (m *Mark) isRead() bool { return m.Kind == acceptedMark && strings.HasSuffix(m.Label, "read") }
+
+// drawLabel writes the label of a mark behind it, or before it at the right edge, or hides it where the last one ends
+// later. It returns where the labels so far end.
+func (p *picture) drawLabel(x, last float64, dx, y int, label string) float64 {
+	width := float64(len([]rune(label)))*smallCharWidth + 14
+	back, hidden, end := "", "", x+width
+	if x+width > float64(p.width) {
+		back, end = ` class="back"`, x
+	}
+	if end-width < last {
+		hidden, end = ` display="none"`, last
+	}
+	p.f(`<text x="%d" y="%d"%s%s>%s</text>`, dx, y, back, hidden, esc(label))
+	return end
+}

@@ -1,0 +1,151 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/internal/rounded"
+	"redlocksim/reports/story"
+	"redlocksim/scenarios"
+)
+
+// Of makes the timeline of a judged run; repeat is the command that makes the run again. The messages, keys, clocks and
+// links are those of r.Recording, which r.Record makes. The error is an internal one: the history is not one.
+func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
+	b := builder{result: r, end: Instant(r.Scenario.Duration), lanes: map[string]int{},
+		t: &Timeline{Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, Verdict: rounded.Text(r.Verdict()),
+			Expected: r.Scenario.Expect.String(), OK: r.OK(), Repeat: repeat, Run: fmt.Sprintf("tier %s, seed %d", r.Tier, r.Seed), History: r.HistoryHash,
+			Notes: []string{}, Arrows: []Arrow{}, Story: []Step{}}}
+	if r.Tier == scenarios.Live {
+		b.t.Run = "tier live"
+	}
+	if n := len(r.History); n > 0 {
+		b.end = max(b.end, Instant(r.History[n-1].Time))
+	}
+	b.addResources()
+	b.addLanes()
+	if err := b.addWindows(); err != nil {
+		return nil, err
+	}
+	b.addActs()
+	b.addMarks()
+	if r.Recording != nil {
+		b.addStates()
+		b.addObstacles()
+		b.addKeys()
+		b.addArrows()
+	} else {
+		b.t.Notes = append(b.t.Notes, "Messages, keys and clocks were not recorded: this shows what the history tells.")
+	}
+	b.addStory()
+	b.addViolation()
+	b.arrange()
+	b.crop()
+	return b.t, nil
+}
+
+// builder makes a Timeline.
+type builder struct {
+	t      *Timeline
+	result *scenarios.Result
+	end    Instant        // of the run
+	lanes  map[string]int // by the process's name, from 0; only those there are
+}
+
+// span adds a span to the lane of a process. to is the end of a span that is over, or a time later than any in the run.
+func (b *builder) span(process string, s Span, to int64) {
+	lane, ok := b.lanes[process]
+	if !ok {
+		return
+	}
+	if s.To = Instant(to); s.To > b.end {
+		s.To, s.Open = b.end, true
+	}
+	l := &b.t.Lanes[lane]
+	l.Spans = append(l.Spans, s)
+}
+
+// owner is the lane of a client; -1 if it is none.
+func (b *builder) owner(process string) int {
+	lane, ok := b.lanes[process]
+	if !ok || b.t.Lanes[lane].Kind != clientLane {
+		return -1
+	}
+	return lane
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func (b *builder) mark(process string, m Mark) {
+	if lane, ok := b.lanes[process]; ok {
+		b.t.Lanes[lane].Marks = append(b.t.Lanes[lane].Marks, m)
+	}
+}
+
+// during says from when to when.
+func (b *builder) during(from Instant, until int64) string {
+	if until > int64(b.end) {
+		return fmt.Sprintf("from %s on", seconds(from))
+	}
+	return fmt.Sprintf("from %s to %s, for %v", seconds(from), seconds(Instant(until)), rounded.Duration(time.Duration(until-int64(from))))
+}
+
+func (b *builder) addStory() {
+	for i, l := range story.Of(b.result.History) {
+		b.t.Story = append(b.t.Story, Step{Number: i + 1, At: Instant(l.Time), Text: l.Text})
+	}
+}
+
+func (b *builder) addViolation() {
+	f := b.result.Witness()
+	if f == nil {
+		return
+	}
+	v := &Violation{Kind: string(f.Kind), Text: rounded.Text(f.Text), Resource: b.named(f.Resource), From: Instant(f.From), To: Instant(f.To), Windows: []Witness{}}
+	for _, w := range f.Windows {
+		if lane, ok := b.lanes[w.Process]; ok {
+			v.Windows = append(v.Windows, Witness{Lane: lane, Grant: w.Grant, From: Instant(w.From), To: Instant(w.To)})
+		}
+	}
+	b.t.Violation = v
+}
+
+// arrange orders spans and marks, and gives those that overlap rows of their own.
+func (b *builder) arrange() {
+	for i := range b.t.Lanes {
+		l := &b.t.Lanes[i]
+		slices.SortStableFunc(l.Spans, func(x, y Span) int { return cmp.Compare(x.From, y.From) })
+		slices.SortStableFunc(l.Marks, func(x, y Mark) int { return cmp.Compare(x.At, y.At) })
+		ends := map[SpanKind][]Instant{}
+		for j := range l.Spans {
+			s := &l.Spans[j]
+			shared := s.Kind
+			if s.Resource != "" {
+				// Rows of their own for each resource, in the resources' order.
+				s.Row = slices.Index(b.used(l), s.Resource)
+				continue
+			}
+			if shared == heldSpan || shared == slowSpan {
+				shared = cutSpan
+			}
+			rows := ends[shared]
+			row := slices.IndexFunc(rows, func(end Instant) bool { return end <= s.From })
+			if row < 0 {
+				row = len(rows)
+				rows = append(rows, 0)
+			}
+			rows[row], s.Row = s.To, row
+			ends[shared] = rows
+		}
+	}
+}
+
+// seconds is an instant as the story has it.
+func seconds(t Instant) string { return fmt.Sprintf("%.4fs", time.Duration(t).Seconds()) }
