@@ -12,13 +12,13 @@ func ofTheLibrary() []Mutant {
 		{
 			Name:    "first-of-several",
 			Bug:     "a lock on several resources has the key of the first alone",
-			Edits:   []Edit{{"redlock/round.go", "Keys: cl.keys,", "Keys: cl.keys[:1],"}},
+			Edits:   []Edit{{"redlock/round.go", "Keys: a.keys,", "Keys: a.keys[:1],"}},
 			Killers: []string{"71-locks-on-several-resources/contention"},
 		},
 		{
 			Name: "no-wait-before-a-retry",
 			Bug:  "a client that was refused asks again at once, and again", Real: "rueidis #602",
-			Edits:   []Edit{{"redlock/queue.go", "q.rest, q.polls = c.clock.Now().Add(delay), true", "q.rest, q.polls = c.clock.Now(), true"}},
+			Edits:   []Edit{{"redlock/turn.go", "q.rest, q.polls = c.clock.Now().Add(delay), true", "q.rest, q.polls = c.clock.Now(), true"}},
 			Killers: []string{"64-polling", "66-wake-up/polling"},
 		},
 		{
@@ -27,7 +27,7 @@ func ofTheLibrary() []Mutant {
 			Edits: []Edit{
 				{"redlock/validity.go", "type term struct{ ttl, drift time.Duration }", "type term struct {\n\tttl, drift time.Duration\n\tfirst      time.Time\n}"},
 				{"redlock/lock.go", "t, err := c.term(ttl)", "t, err := c.term(ttl)\n\tt.first = c.clock.Now()"},
-				{"redlock/attempt.go", "now.Sub(r.start)", "now.Sub(t.first)"},
+				{"redlock/attempt.go", "t.validity(start, clock.Now())", "t.validity(t.first, clock.Now())"},
 			},
 			Killers: []string{"39-renewal/finishes"},
 		},
@@ -51,14 +51,14 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "no-second-reading",
 			Bug:  "the validity is not checked after the acquire", Real: "node-redlock #296, #369",
-			Edits:   []Edit{{"redlock/attempt.go", "validity := t.validity(now.Sub(r.start))", "validity := t.validity(0)"}},
+			Edits:   []Edit{{"redlock/attempt.go", "t.validity(start, clock.Now())", "t.validity(start, clock.Now())\n\tif op == driver.OpAcquire {\n\t\tv = t.validity(clock.Now(), clock.Now())\n\t}"}},
 			Killers: []string{"31-slow-acquire/pause", "31-slow-acquire/delayed-replies"},
 		},
 		{
 			Name: "clean-up-with-the-callers-context",
 			Bug:  "the clean-up of an acquire uses the caller's context, which may have ended", Real: "redsync, open-match #1578",
-			Edits: []Edit{{"redlock/attempt.go", "return &failure{err: err, claim: cl, release: cl.releaseAfter(r)}",
-				"if ctx.Err() != nil {\n\t\treturn &failure{err: err, claim: cl, release: r}\n\t}\n\treturn &failure{err: err, claim: cl, release: cl.releaseAfter(r)}"}},
+			Edits: []Edit{{"redlock/attempt.go", "return &failure{err: err, acquisition: a, release: a.releaseAfter(r)}",
+				"if ctx.Err() != nil {\n\t\treturn &failure{err: err, acquisition: a, release: r}\n\t}\n\treturn &failure{err: err, acquisition: a, release: a.releaseAfter(r)}"}},
 			Killers: []string{"53-caller-gives-up"},
 		},
 		{
@@ -70,8 +70,8 @@ func ofTheLibrary() []Mutant {
 				{"redlock/round.go", "\t\tc.batchers[i].ask(&r.commands[i])\n",
 					"\t\tc.batchers[i].ask(&r.commands[i])\n\t\tfor r.op == driver.OpAcquire && !r.hasAnswered(i) {\n\t\t\tr.waiter.Wait(context.Background())\n\t\t}\n"},
 				{"redlock/round.go", "func (r *round) isSettled() bool {",
-					"func (r *round) hasAnswered(i int) bool {\n\tr.claim.mu.Lock()\n\tdefer r.claim.mu.Unlock()\n\treturn r.ballot.Answered.Has(i)\n}\n\nfunc (r *round) isSettled() bool {"},
-				{"redlock/round.go", "if decided {", "if decided || r.op == driver.OpAcquire {"},
+					"func (r *round) hasAnswered(i int) bool {\n\tr.acquisition.mu.Lock()\n\tdefer r.acquisition.mu.Unlock()\n\treturn r.ballot.Answered.Has(i)\n}\n\nfunc (r *round) isSettled() bool {"},
+				{"redlock/answer.go", "if decided {", "if decided || r.op == driver.OpAcquire {"},
 			},
 			Killers: []string{"15-sequential-acquire/parallel-returns-at-quorum", "11-three-nodes-unreachable"},
 		},
@@ -79,16 +79,16 @@ func ofTheLibrary() []Mutant {
 			Name: "an-error-fails-the-acquire",
 			Bug:  "an error of one node fails an acquire that has its quorum, and the keys remain", Real: "redlock-rb #129, redlock-py #27",
 			Edits: []Edit{
-				{"redlock/round.go", "\tcase r.ballot.Reached(q):\n", "\tcase r.op == driver.OpAcquire && r.ballot.Answered != r.ballot.Replied():\n\t\tr.settled, r.verdict = true, ErrNoQuorum\n\tcase r.ballot.Reached(q):\n"},
-				{"redlock/attempt.go", "return &failure{err: err, claim: cl, release: cl.releaseAfter(r)}",
-					"if reason == ErrNoQuorum {\n\t\terr.Cause = reason\n\t\treturn &failure{err: err, claim: cl, release: r}\n\t}\n\treturn &failure{err: err, claim: cl, release: cl.releaseAfter(r)}"},
+				{"redlock/answer.go", "\tcase r.ballot.Reached(q):\n", "\tcase r.op == driver.OpAcquire && r.ballot.Answered != r.ballot.Replied():\n\t\tr.settled, r.verdict = true, ErrNoQuorum\n\tcase r.ballot.Reached(q):\n"},
+				{"redlock/attempt.go", "return &failure{err: err, acquisition: a, release: a.releaseAfter(r)}",
+					"if reason == ErrNoQuorum {\n\t\terr.Cause = reason\n\t\treturn &failure{err: err, acquisition: a, release: r}\n\t}\n\treturn &failure{err: err, acquisition: a, release: a.releaseAfter(r)}"},
 			},
 			Killers: []string{"57-renewal-fails-once/three-nodes"},
 		},
 		{
 			Name: "quorum-of-the-connected",
 			Bug:  "the quorum is counted over the nodes that can be reached", Real: "redlock-py #6",
-			Edits: []Edit{{"redlock/round.go", "n, q := len(r.outcomes), r.claim.client.quorum",
+			Edits: []Edit{{"redlock/answer.go", "n, q := len(r.outcomes), r.acquisition.client.quorum",
 				"n := len(r.outcomes)\n\tq := quorum.Majority(n - r.ballot.Answered.Without(r.ballot.Replied()).Len())"}},
 			Killers: []string{"11-three-nodes-unreachable"},
 		},
@@ -123,19 +123,19 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "no-drift",
 			Bug:  "the validity ignores clock drift", Real: "rueidislock, Redisson",
-			Edits:   []Edit{{"redlock/validity.go", "return t.ttl - elapsed - t.drift }", "return t.ttl - elapsed }"}},
+			Edits:   []Edit{{"redlock/validity.go", "left := t.ttl - second.Sub(first) - t.drift", "left := t.ttl - second.Sub(first)"}},
 			Killers: []string{"22-clock-rates/covered", "46-redisson-multi/redlock"},
 		},
 		{
 			Name: "drift-added",
 			Bug:  "the allowance for drift has the wrong sign", Real: "redlock-py #3, redsync #37",
-			Edits:   []Edit{{"redlock/validity.go", "return t.ttl - elapsed - t.drift }", "return t.ttl - elapsed + t.drift }"}},
+			Edits:   []Edit{{"redlock/validity.go", "left := t.ttl - second.Sub(first) - t.drift", "left := t.ttl - second.Sub(first) + t.drift"}},
 			Killers: []string{"22-clock-rates/covered"},
 		},
 		{
 			Name: "elapsed-in-the-wrong-unit",
 			Bug:  "the elapsed time is taken in the wrong unit, and nearly nothing is subtracted", Real: "RedLock.net #33",
-			Edits:   []Edit{{"redlock/validity.go", "return t.ttl - elapsed - t.drift }", "return t.ttl - elapsed/time.Microsecond - t.drift }"}},
+			Edits:   []Edit{{"redlock/validity.go", "left := t.ttl - second.Sub(first) - t.drift", "left := t.ttl - second.Sub(first)/time.Microsecond - t.drift"}},
 			Killers: []string{"31-slow-acquire/pause", "31-slow-acquire/delayed-replies"},
 		},
 		{
@@ -148,8 +148,8 @@ func ofTheLibrary() []Mutant {
 			Name: "releases-known-votes-only",
 			Bug:  "a SET that timed out, and was applied, is not released", Real: "redlock-rb #76, #78",
 			Edits: []Edit{
-				{"redlock/release.go", "func (cl *claim) releaseAfter(acquire *round) *round {\n\tr := cl.newRound(driver.OpRelease, 0, quorum.All(len(cl.client.nodes)))",
-					"func (cl *claim) releaseAfter(acquire *round) *round {\n\tr := cl.newRound(driver.OpRelease, 0, acquire.ballot.Accepted)"},
+				{"redlock/release.go", "func (a *acquisition) releaseAfter(acquire *round) *round {\n\tr := a.newRound(driver.OpRelease, 0, quorum.All(len(a.client.nodes)), a.client.clock.Now())",
+					"func (a *acquisition) releaseAfter(acquire *round) *round {\n\tr := a.newRound(driver.OpRelease, 0, acquire.ballot.Accepted, a.client.clock.Now())"},
 				{"redlock/release.go", "r.awaited = acquire.ballot.Replied()", "r.awaited = acquire.ballot.Accepted"},
 			},
 			Killers: []string{"55-replies-lost-once"},
@@ -157,7 +157,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "extend-counts-from-the-replies",
 			Bug:  "the validity of an extend ignores how long it took", Real: "redsync #71",
-			Edits:   []Edit{{"redlock/extend.go", "validity := t.validity(now.Sub(r.start))", "validity := t.validity(0)"}},
+			Edits:   []Edit{{"redlock/attempt.go", "t.validity(start, clock.Now())", "t.validity(start, clock.Now())\n\tif op == driver.OpExtend {\n\t\tv = t.validity(clock.Now(), clock.Now())\n\t}"}},
 			Killers: []string{"54-slow-extend"},
 		},
 		{
@@ -169,8 +169,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "an-error-of-an-extend-releases",
 			Bug:  "an extend that fails on one node releases the others", Real: "redsync #151",
-			Edits: []Edit{{"redlock/extend.go", "cl.observe(observe.Event{Step: observe.QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})",
-				"cl.observe(observe.Event{Step: observe.QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})\n\tif r.ballot.Answered != r.ballot.Accepted {\n\t\tcl.releaseAll()\n\t}"}},
+			Edits: []Edit{{"redlock/extend.go", "err = l.state()", "err = l.state()\n\t\tif r.ballot.Answered != r.ballot.Accepted {\n\t\t\ta.releaseAll()\n\t\t}"}},
 			Killers: []string{"57-renewal-fails-once/three-nodes"},
 		},
 		{
@@ -183,8 +182,8 @@ func ofTheLibrary() []Mutant {
 			Name: "loss-told-late",
 			Bug:  "the holder is told of the loss after the lease is over, where the nodes are a black hole", Real: "rueidislock",
 			Edits: []Edit{
-				{"redlock/lease.go", "lead: min(c.lead(t.ttl), validity/2)", "lead: -validity / 2"},
-				{"redlock/extend.go", "min(c.lead(t.ttl), validity/2)", "-validity/2"},
+				{"redlock/lease.go", "lead: min(c.lead(t.ttl), v.left/2)", "lead: -v.left / 2"},
+				{"redlock/extend.go", "min(c.lead(t.ttl), v.left/2)", "-v.left/2"},
 			},
 			Killers: []string{"59-nodes-fall-silent"},
 		},
@@ -206,7 +205,7 @@ func ofTheLibrary() []Mutant {
 			Edits: []Edit{
 				{"redlock/renew.go", "ctx, cancel := c.clock.WithCancel(ctx)", "ctx, cancel := c.clock.WithCancel(context.WithoutCancel(ctx))"},
 				{"redlock/renew.go", "\t\tcancel(nil)\n\t\tfor !hasEnded() {", "\t\t_ = cancel\n\t\tfor false && !hasEnded() {"},
-				{"redlock/command.go", "return cl.released\n", "return false\n"},
+				{"redlock/command.go", "return a.released\n", "return false\n"},
 				{"redlock/extend.go", "if ended := l.state(); ended != nil {\n\t\treturn &Error{", "if ended := l.state(); ended != nil && ended != ErrReleased {\n\t\treturn &Error{"},
 				{"sim/model/model.go", "case !ok || r.value != c.Value:", "case ok && r.value != c.Value:"},
 				{"sim/model/model.go", "s.keys[key] = record{r.value, now + ttl, r.set}", "s.keys[key] = record{c.Value, now + ttl, r.set}"},
@@ -216,13 +215,13 @@ func ofTheLibrary() []Mutant {
 		{
 			Name:    "release-tells-nobody",
 			Bug:     "the release does not wake those who wait",
-			Edits:   []Edit{{"redlock/release.go", "r.commands[i].Wake = cl.client.wakeSpread != 0", "r.commands[i].Wake = false"}},
+			Edits:   []Edit{{"redlock/release.go", "r.commands[i].Wake = a.client.wakeSpread != 0", "r.commands[i].Wake = false"}},
 			Killers: []string{"66-wake-up/told", "66-wake-up/many"},
 		},
 		{
 			Name: "counts-on-the-message",
 			Bug:  "a waiter counts on the message of the release alone", Real: "Redisson #5761",
-			Edits:   []Edit{{"redlock/queue.go", "q.rest, q.polls = c.clock.Now().Add(delay), true", "q.rest, q.polls = c.clock.Now().Add(delay), true\n\tif q.told != nil {\n\t\tq.rest = q.rest.Add(time.Hour)\n\t}"}},
+			Edits:   []Edit{{"redlock/turn.go", "q.rest, q.polls = c.clock.Now().Add(delay), true", "q.rest, q.polls = c.clock.Now().Add(delay), true\n\tif q.subscription != nil {\n\t\tq.rest = q.rest.Add(time.Hour)\n\t}"}},
 			Killers: []string{"66-wake-up/lost"},
 		},
 		{
@@ -267,10 +266,9 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "queue-hands-over",
 			Bug:  "who waited in the client has the lock without asking the nodes",
-			Edits: []Edit{{"redlock/queue.go", "lease, failed := c.attempt(ctx, t.keys, lockTerm, t.value, before)",
-				"if t.value != \"\" {\n\t\tcl := &claim{client: c, ctx: valuesOf(ctx), keys: t.keys, name: nameOf(t.keys), value: t.value, attempt: 1, call: t.value}\n" +
-					"\t\tuntil := c.clock.Now().Add(lockTerm.ttl)\n\t\tcl.observe(observe.Event{Step: observe.Granted, Op: driver.OpAcquire, Validity: lockTerm.ttl, Until: until})\n" +
-					"\t\treturn newLease(cl, lockTerm, lockTerm.ttl, until), nil\n\t}\n\tlease, failed := c.attempt(ctx, t.keys, lockTerm, t.value, before)"}},
+			Edits: []Edit{{"redlock/turn.go", "lease, failed := c.attempt(ctx, &t.call)",
+				"if t.first != \"\" {\n\t\ta := &acquisition{client: c, ctx: valuesOf(ctx), keys: t.keys, name: nameOf(t.keys), value: t.first, attempt: 1, call: t.first}\n" +
+					"\t\treturn a.grant(t.term, validity{t.term.ttl, c.clock.Now().Add(t.term.ttl)})\n\t}\n\tlease, failed := c.attempt(ctx, &t.call)"}},
 			Killers: []string{"73-waiting-in-one-client/contention", "73-waiting-in-one-client/turns"},
 		},
 		{
@@ -282,29 +280,29 @@ func ofTheLibrary() []Mutant {
 		{
 			Name:    "queue-last-first",
 			Bug:     "who came last to the queue of the client is served first",
-			Edits:   []Edit{{"redlock/queue.go", "t.enqueue(q.back, nil)", "t.enqueue(nil, q.front)"}},
+			Edits:   []Edit{{"redlock/queue.go", "now.enqueue((*list.List).PushBack)", "now.enqueue((*list.List).PushFront)"}},
 			Killers: []string{"73-waiting-in-one-client/in-order"},
 		},
 		{
 			Name:    "queue-never-gives-way",
 			Bug:     "a client with many goroutines keeps the lock from others for as long as any of them waits",
-			Edits:   []Edit{{"redlock/queue.go", "q.inARow >= localGrants", "q.inARow < 0"}},
+			Edits:   []Edit{{"redlock/turn.go", "q.inARow >= localGrants", "q.inARow < 0"}},
 			Killers: []string{"73-waiting-in-one-client/turns"},
 		},
 		{
 			Name: "queue-by-the-order-of-keys",
 			Bug:  "goroutines of one client that name the same resources in another order do not wait for each other",
 			Edits: []Edit{
-				{"redlock/lock.go", "turn := c.join(keys)", "turn := c.join(resources)\n\t_ = keys"},
-				{"redlock/queue.go", "c.attempt(ctx, t.keys, lockTerm", "c.attempt(ctx, slices.Sorted(slices.Values(t.keys)), lockTerm"},
-				{"redlock/queue.go", "import (\n", "import (\n\t\"slices\"\n"},
+				{"redlock/lock.go", "turn := c.join(keys, t)", "turn := c.join(resources, t)\n\t_ = keys"},
+				{"redlock/turn.go", "c.attempt(ctx, &t.call)", "c.attempt(ctx, &call{keys: slices.Sorted(slices.Values(t.keys)), term: t.term, first: t.first, last: t.last})"},
+				{"redlock/turn.go", "import (\n", "import (\n\t\"slices\"\n"},
 			},
 			Killers: []string{"73-waiting-in-one-client/the-same-set"},
 		},
 		{
 			Name:    "queue-waits-for-the-end-of-a-lease",
 			Bug:     "the next of those who wait in the client is woken by the end of a lease, not by its release",
-			Edits:   []Edit{{"redlock/lease.go", "defer l.vacate()\n", "defer l.claim.client.clock.AfterFunc(l.until.Sub(l.claim.client.clock.Now()), l.vacate)\n"}},
+			Edits:   []Edit{{"redlock/release.go", "defer l.vacate()\n", "defer l.acquisition.client.clock.AfterFunc(l.until.Sub(l.acquisition.client.clock.Now()), l.vacate)\n"}},
 			Killers: []string{"73-waiting-in-one-client/in-order", "73-waiting-in-one-client/the-same-set"},
 		},
 		{
@@ -316,31 +314,31 @@ func ofTheLibrary() []Mutant {
 		{
 			Name:    "queue-outlives-a-failed-release",
 			Bug:     "who waits behind a lease of the same client whose release has no quorum waits for ever",
-			Edits:   []Edit{{"redlock/lease.go", "defer l.vacate()\n", "defer func() {\n\t\tif reason == nil {\n\t\t\tl.vacate()\n\t\t}\n\t}()\n"}},
+			Edits:   []Edit{{"redlock/release.go", "defer l.vacate()\n", "defer func() {\n\t\tif reason == nil {\n\t\t\tl.vacate()\n\t\t}\n\t}()\n"}},
 			Killers: []string{"73-waiting-in-one-client/release-lost"},
 		},
 		{
 			Name:    "close-forgets-the-queue",
 			Bug:     "a client that is closed goes on serving those who wait in it",
-			Edits:   []Edit{{"redlock/queue.go", "	defer c.unnotify(c.notify(t.waiter))\n", ""}, {"redlock/queue.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/lock.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
+			Edits:   []Edit{{"redlock/turn.go", "	defer c.dontWakeOnClose(c.wakeOnClose(t.waiter))\n", ""}, {"redlock/turn.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/turn.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
 			Killers: []string{"73-waiting-in-one-client/closed"},
 		},
 		{
 			Name:  "queue-asks-for-each-that-gives-up",
 			Bug:   "where the first of those who wait in the client give up one after the other, each asks the nodes",
-			Edits: []Edit{{"redlock/queue.go", "if q.rest.IsZero() {", "if q.rest.IsZero() || q.polls {"}},
+			Edits: []Edit{{"redlock/turn.go", "if q.rest.IsZero() {", "if q.rest.IsZero() || q.polls {"}},
 			Tests: []Test{{"redlock", "TestQueueCostOfGivingUp"}},
 		},
 		{
 			Name:    "queue-forgets-the-news",
 			Bug:     "the first of those who wait in the client is told of a release and gives up, and the next waits for the whole delay",
-			Edits:   []Edit{{"redlock/queue.go", "t.sleep(ctx)\n\t\tif err", "c.sleepUntil(ctx, q.rest, nil)\n\t\tif err"}, {"redlock/queue.go", "q.rest = t.client.sleepUntil(", "_ = t.client.sleepUntil("}},
+			Edits:   []Edit{{"redlock/turn.go", "t.sleep(ctx)\n\t\tif err", "c.sleepUntil(ctx, q.rest, nil)\n\t\tif err"}, {"redlock/turn.go", "q.rest = t.client.sleepUntil(", "_ = t.client.sleepUntil("}},
 			Killers: []string{"73-waiting-in-one-client/told-and-gives-up"},
 		},
 		{
 			Name:  "unlock-with-an-ended-context",
 			Bug:   "Unlock with the lease's own context does not wait for the answers, since it ends that context first",
-			Edits: []Edit{{"redlock/lease.go", "if of.lease == l {", "if of.lease == nil {"}},
+			Edits: []Edit{{"redlock/leasecontext.go", "if of.lease == l {", "if of.lease == nil {"}},
 			Tests: []Test{{"redlock", "TestUnlockWithTheLeasesContext"}, {"redlock", "TestUnlockWithTheContextOfHold"}},
 		},
 		{

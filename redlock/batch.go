@@ -47,13 +47,13 @@ type batcher struct {
 	mu       sync.Mutex
 	releases []*nodeCommand // that wait, and go first
 	others   []*nodeCommand
-	aloft    []*batch // those on their way that are waited for, oldest first
+	inFlight []*batch // those on their way that are waited for, oldest first
 	spare    []*batch // to be used again
 	timer    driver.Timer
 	armed    bool
 	sending  bool // somebody is: what waits meanwhile is sent by them
 	going    [largestBatch]*driver.Command
-	dropped  []*nodeCommand // by board: their locks are being released
+	dropped  []*nodeCommand // by take: their locks are being released
 }
 
 // batch is what was sent together. The batcher's lock guards it.
@@ -88,8 +88,8 @@ func (b *batcher) answered(cmd *nodeCommand) {
 	}
 	cmd.batch = nil // which would keep it
 	with.open--
-	if i := slices.Index(b.aloft, with); with.open == 0 && i >= 0 {
-		b.aloft = slices.Delete(b.aloft, i, i+1)
+	if i := slices.Index(b.inFlight, with); with.open == 0 && i >= 0 {
+		b.inFlight = slices.Delete(b.inFlight, i, i+1)
 		b.spare = append(b.spare, with)
 	}
 	if b.unanswered() >= b.limit {
@@ -116,12 +116,12 @@ func (b *batcher) send() {
 	b.sending = true
 	for len(b.releases)+len(b.others) > 0 {
 		now := b.clock.Now()
-		b.aloft = slices.DeleteFunc(b.aloft, func(o *batch) bool { return now.Sub(o.sent) >= b.patience })
+		b.inFlight = slices.DeleteFunc(b.inFlight, func(o *batch) bool { return now.Sub(o.sent) >= b.patience })
 		if b.unanswered() >= b.limit {
-			b.arm(b.aloft[0].sent.Add(b.patience).Sub(now))
+			b.arm(b.inFlight[0].sent.Add(b.patience).Sub(now))
 			break
 		}
-		going := b.board(now)
+		going := b.take(now)
 		b.mu.Unlock()
 		for _, c := range b.dropped {
 			c.withdraw(now)
@@ -139,14 +139,14 @@ func (b *batcher) send() {
 
 // unanswered is how many commands are on their way in batches that are waited for. The batcher is locked.
 func (b *batcher) unanswered() (n int) {
-	for _, o := range b.aloft {
+	for _, o := range b.inFlight {
 		n += o.open
 	}
 	return n
 }
 
-// board makes a batch of the first that wait and still have a point; others it drops. The batcher is locked.
-func (b *batcher) board(now time.Time) (going []*driver.Command) {
+// take makes a batch of the first that wait and still have a point; others it drops. The batcher is locked.
+func (b *batcher) take(now time.Time) (going []*driver.Command) {
 	var together *batch
 	if n := len(b.spare); n > 0 {
 		together, b.spare = b.spare[n-1], b.spare[:n-1]
@@ -182,7 +182,7 @@ func (b *batcher) board(now time.Time) (going []*driver.Command) {
 		return nil
 	}
 	*together = batch{open: len(going), sent: now}
-	b.aloft = append(b.aloft, together)
+	b.inFlight = append(b.inFlight, together)
 	return going
 }
 

@@ -43,7 +43,7 @@ type Client struct {
 	lastTerm atomic.Pointer[term]
 	tokens   tokens
 	watching watching
-	bells    bells
+	waiters  waiters
 	queues   queues
 
 	closed  atomic.Bool
@@ -110,7 +110,7 @@ func (c *Client) Close(ctx context.Context) error {
 		return fmt.Errorf("%w: nil context", ErrInvalid)
 	}
 	w := c.tasks.NewWaiter()
-	defer c.unnotify(c.notify(w))
+	defer c.dontWakeOnClose(c.wakeOnClose(w))
 	c.closed.Store(true)
 	c.wakeClosing()
 	for {
@@ -139,13 +139,13 @@ func (c *Client) end() {
 }
 
 // notify has w woken when the client is closed, and when nothing is open any more after that, until unnotify.
-func (c *Client) notify(w driver.Waiter) *list.Element {
+func (c *Client) wakeOnClose(w driver.Waiter) *list.Element {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closing.PushBack(w)
 }
 
-func (c *Client) unnotify(e *list.Element) {
+func (c *Client) dontWakeOnClose(e *list.Element) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closing.Remove(e)

@@ -25,15 +25,15 @@ var _ driver.Shared = (*nodeCommand)(nil)
 func answered(command *driver.Command, reply driver.Reply) {
 	cmd := command.Shared.(*nodeCommand)
 	cmd.round.answer(cmd, reply)
-	cmd.round.claim.client.batchers[cmd.node].answered(cmd)
+	cmd.round.acquisition.client.batchers[cmd.node].answered(cmd)
 }
 
-// isMoot reports whether the claim is being released: what else is still to be sent of it would only be in the way.
+// isMoot reports whether the acquisition is being released: what else is still to be sent of it would only be in the way.
 func (cmd *nodeCommand) isMoot() bool {
-	cl := cmd.round.claim
-	cl.mu.Lock()
-	defer cl.mu.Unlock()
-	return cl.released
+	a := cmd.round.acquisition
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.released
 }
 
 // withdraw stops waiting for the answer to a command that was not sent, and never will be. Nothing has happened on the node
@@ -52,36 +52,36 @@ func (cmd *nodeCommand) Context() context.Context {
 		return nil
 	}
 	r := cmd.round
-	cl := r.claim
-	cl.mu.Lock()
-	defer cl.mu.Unlock()
+	a := r.acquisition
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if r.ballot.Pending() == 0 {
 		return nil
 	}
 	if r.ctx == nil {
-		r.ctx, r.cancel = cl.client.clock.WithDeadline(context.Background(), cmd.Deadline)
+		r.ctx, r.cancel = a.client.clock.WithDeadline(context.Background(), cmd.Deadline)
 	}
 	return r.ctx
 }
 
-// Arguments are made once for the claim, and that of the TTL for the round. A node that was given another command in the
+// Arguments are made once for the acquisition, and that of the TTL for the round. A node that was given another command in the
 // place of the client's gets arguments of that.
 func (cmd *nodeCommand) Arguments(ofKeys []string, ofValue string, ofTTL time.Duration) (keys []any, value, ttl any) {
 	r := cmd.round
-	cl := r.claim
-	cl.mu.Lock()
-	defer cl.mu.Unlock()
-	if cl.keyArgs == nil {
-		cl.keyArgs, cl.valueArg = driver.KeyArguments(cl.keys), cl.value
+	a := r.acquisition
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.keyArgs == nil {
+		a.keyArgs, a.valueArg = driver.KeyArguments(a.keys), a.value
 	}
 	if r.ttlArg == nil {
 		r.ttlOfArg, r.ttlArg = ofTTL, int64(ofTTL/time.Millisecond)
 	}
-	keys, value, ttl = cl.keyArgs, cl.valueArg, r.ttlArg
-	if len(ofKeys) != len(cl.keys) || len(cl.keys) > 0 && &ofKeys[0] != &cl.keys[0] {
+	keys, value, ttl = a.keyArgs, a.valueArg, r.ttlArg
+	if len(ofKeys) != len(a.keys) || len(a.keys) > 0 && &ofKeys[0] != &a.keys[0] {
 		keys = driver.KeyArguments(ofKeys)
 	}
-	if ofValue != cl.value {
+	if ofValue != a.value {
 		value = ofValue
 	}
 	if ofTTL != r.ttlOfArg {

@@ -45,46 +45,75 @@ func credible(counters []int64, witnesses int, slack int64) int64 {
 	return 0
 }
 
+// proposal is what the round of an acquire with a fencing token learns of the nodes' counters. It is zero for other rounds.
+type proposal struct {
+	counters []int64 // of the nodes, as far as they said
+	isFirst  bool    // a higher token may be proposed after it
+	next     int64   // with errBehind: the token to propose then
+}
+
+// begin prepares a round that proposes a token to n nodes; 0 is none.
+func (p *proposal) begin(token int64, round, n int) {
+	if token == 0 {
+		return
+	}
+	p.isFirst = round == 0
+	p.counters = make([]int64, n)
+	for i := range p.counters {
+		p.counters[i] = noCounter
+	}
+}
+
 // heardCounter keeps the counter that an answer to an acquire with a token tells of. The client remembers what it can
 // believe of those that others have raised.
 func (r *round) heardCounter(node int, reply driver.Reply) {
-	cl := r.claim
-	cl.mu.Lock()
+	a := r.acquisition
+	a.mu.Lock()
 	switch reply.Outcome {
 	case driver.Accepted:
-		r.counters[node] = r.commands[node].Conditions.Token
+		r.proposal.counters[node] = r.commands[node].Conditions.Token
 	case driver.Declined, driver.Behind:
-		r.counters[node] = reply.Token
+		r.proposal.counters[node] = reply.Token
 	}
-	believed := credible(r.counters, cl.client.witnesses(), nearCounters)
-	cl.mu.Unlock()
+	believed := credible(r.proposal.counters, a.client.witnesses(), nearCounters)
+	a.mu.Unlock()
 	if reply.Outcome != driver.Accepted && believed > 0 {
-		cl.client.tokens.learn(cl.keys, believed)
+		a.client.tokens.learn(a.keys, believed)
 	}
+}
+
+// decideNext settles a first proposal that lost, once the answers say which token would win, or that none would. The acquisition is
+// locked.
+func (r *round) decideNext() (isFinal bool, verdict error) {
+	r.proposal.next, isFinal = r.beating()
+	if r.proposal.next == 0 {
+		return isFinal, ErrNoQuorum // so many nodes are alone with their counters
+	}
+	return isFinal, errBehind
 }
 
 // beating is a token for which a quorum would vote, as far as the answers say: one above the highest counter that can be
 // believed. It is 0 if there is none: if isFinal is not set, the answers that are still to come may change that; otherwise
-// a quorum can be had only by following a counter that is alone. The claim is locked.
+// a quorum can be had only by following a counter that is alone. The acquisition is locked.
 func (r *round) beating() (token int64, isFinal bool) {
-	c := r.claim.client
+	c := r.acquisition.client
 	var room [MaxNodes]int64
 	voters := room[:0]
 	for i := range (r.ballot.Accepted | r.ballot.Behind).Each {
-		voters = append(voters, r.counters[i])
+		voters = append(voters, r.proposal.counters[i])
 	}
 	if len(voters) < c.quorum {
 		return 0, false
 	}
 	slices.Sort(voters)
 	enough := voters[c.quorum-1] // q nodes vote for what is above this
-	if near := credible(r.counters, c.witnesses(), nearCounters); near >= enough {
+	if near := credible(r.proposal.counters, c.witnesses(), nearCounters); near >= enough {
 		return near + 1, true
 	}
 	if r.ballot.Pending() != 0 {
 		return 0, false
 	}
-	if credible(r.counters, c.witnesses(), farCounters) >= enough {
+	if credible(r.proposal.counters, c.witnesses(), farCounters) >= enough {
 		return enough + 1, true
 	}
 	return 0, true

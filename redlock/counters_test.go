@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"redlocksim/internal/quorum"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"redlocksim/internal/quorum"
 )
 
 func TestCredible(t *testing.T) {

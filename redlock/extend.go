@@ -17,10 +17,10 @@ import (
 // ErrTooLate or the error of ctx. ErrLost means that the lease has ended: its time is over, or so many nodes have lost
 // the key that others may have been granted the lock; then its context ends as well.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
-	cl := l.claim
-	c := cl.client
+	a := l.acquisition
+	c := a.client
 	defer c.end()
-	_, t, err := c.admit(ctx, cl.keys, ttl)
+	_, t, err := c.admit(ctx, a.keys, ttl)
 	if err != nil {
 		if e := (*Error)(nil); errors.As(err, &e) {
 			e.Op = driver.OpExtend
@@ -31,29 +31,19 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 		return &Error{Op: driver.OpExtend, Resource: l.Resource(), Reason: ended}
 	}
 
-	cl.observe(observe.Event{Step: observe.ExtendStarted, Op: driver.OpExtend})
-	r := cl.ask(driver.OpExtend, t.ttl)
-	if err := r.wait(ctx); err != nil {
-		cl.observe(observe.Event{Step: observe.QuorumLost, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum, Err: err})
+	a.observe(observe.Event{Step: observe.ExtendStarted, Op: driver.OpExtend})
+	r, v, err := a.agree(ctx, driver.OpExtend, t)
+	if err == nil {
+		err = l.state()
+	}
+	if err != nil {
 		return l.notExtended(ctx, r, err)
 	}
-	cl.observe(observe.Event{Step: observe.QuorumReached, Op: driver.OpExtend, Accepted: r.votes, Quorum: c.quorum})
-
-	now := c.clock.Now()
-	validity := t.validity(now.Sub(r.start))
-	until := now.Add(validity)
-	cl.observe(observe.Event{Step: observe.ValidityComputed, Op: driver.OpExtend, Validity: validity, Until: until})
-	if validity <= 0 {
-		return l.notExtended(ctx, r, ErrTooLate)
-	}
-	if ended := l.state(); ended != nil {
-		return l.notExtended(ctx, r, ended)
-	}
-	until, ended := l.prolong(until, min(c.lead(t.ttl), validity/2))
+	until, ended := l.prolong(v.until, min(c.lead(t.ttl), v.left/2))
 	if ended != nil {
 		return l.notExtended(ctx, r, ended)
 	}
-	cl.observe(observe.Event{Step: observe.Extended, Op: driver.OpExtend, Validity: until.Sub(now), Until: until})
+	a.observe(observe.Event{Step: observe.Extended, Op: driver.OpExtend, Validity: v.left + until.Sub(v.until), Until: until})
 	return nil
 }
 
@@ -61,8 +51,8 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // acknowledged before stays good. The timer, which is due earlier, finds out by itself. It moves nothing, and says why, if
 // the lease has ended.
 func (l *Lease) prolong(until time.Time, lead time.Duration) (time.Time, error) {
-	l.claim.mu.Lock()
-	defer l.claim.mu.Unlock()
+	l.acquisition.mu.Lock()
+	defer l.acquisition.mu.Unlock()
 	if l.ended == nil && until.After(l.until) {
 		l.until, l.lead = until, lead
 	}
@@ -74,7 +64,7 @@ func (l *Lease) notExtended(ctx context.Context, r *round, reason error) error {
 		reason = ended
 	}
 	err := r.failed(ctx, reason)
-	l.claim.observe(observe.Event{Step: observe.NotExtended, Op: driver.OpExtend, Err: err})
+	l.acquisition.observe(observe.Event{Step: observe.NotExtended, Op: driver.OpExtend, Err: err})
 	if reason == ErrLost {
 		l.lose()
 	}

@@ -66,23 +66,23 @@ var errBehind = errors.New("token behind the counters")
 // raise proposes a second token to all nodes, under the same value, and waits for the answers.
 //
 // Only votes for the second token count, from whichever node: a node that voted for the first one votes again, since
-// the key it holds is this claim's. Such a vote renews the key's TTL and never shortens it, as one that comes late could
+// the key it holds is this acquisition's. Such a vote renews the key's TTL and never shortens it, as one that comes late could
 // otherwise do after an extend. A command with the first token that comes after one with the second changes nothing, for
 // its token is not above the counter. So every key that counts has the whole TTL from after the second round began, and
 // the validity is sound when counted from the start of either round. It is counted from the first: the attempt then has
 // two clock readings as the algorithm has, one before its first command and one after its last vote, and an attempt
 // that took longer than the TTL is not granted. A grant loses one round trip of validity by that.
-func (cl *claim) raise(ctx context.Context, first *round, t term) (*round, error) {
-	token, err := cl.client.tokens.propose(cl.keys, first.next)
+func (a *acquisition) raise(ctx context.Context, first *round, ttl time.Duration) (*round, error) {
+	token, err := a.client.tokens.propose(a.keys, first.proposal.next)
 	if err != nil {
 		return first, err
 	}
-	cl.token = token
-	cl.mu.Lock()
-	cl.raised = true
-	cl.mu.Unlock()
-	cl.observe(observe.Event{Step: observe.TokenRaised, Op: driver.OpAcquire, Token: cl.token})
-	r := cl.newRound(driver.OpAcquire, t.ttl, first.ballot.Asked)
+	a.token = token
+	a.mu.Lock()
+	a.raised = true
+	a.mu.Unlock()
+	a.observe(observe.Event{Step: observe.TokenRaised, Op: driver.OpAcquire, Token: a.token})
+	r := a.newRound(driver.OpAcquire, ttl, first.ballot.Asked, a.client.clock.Now())
 	r.start = first.start
 	r.send()
 	return r, r.wait(ctx)

@@ -39,22 +39,14 @@ func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Durat
 	if err != nil {
 		return nil, err
 	}
-	turn := c.join(keys)
+	turn := c.join(keys, t)
 	defer turn.leave()
-	var failed *failure
 	for {
-		if cause := turn.await(ctx, failed); cause != nil {
-			return nil, turn.giveUp(ctx, failed, cause)
+		if err := turn.await(ctx); err != nil {
+			return nil, turn.giveUp(ctx, err)
 		}
-		var lease *Lease
-		if lease, failed = turn.attempt(ctx, t, failed); failed == nil {
+		if lease := turn.attempt(ctx); lease != nil {
 			return lease, nil
-		}
-		if failed.err.Cause == nil {
-			failed = failed.because(turn.beforeRetry(ctx, failed))
-		}
-		if failed.err.Cause != nil {
-			return nil, turn.final(ctx, failed)
 		}
 	}
 }
@@ -72,7 +64,7 @@ func (c *Client) TryLockAll(ctx context.Context, resources []string, ttl time.Du
 	if err != nil {
 		return nil, err
 	}
-	lease, failed := c.attempt(ctx, keys, t, "", nil)
+	lease, failed := c.attempt(ctx, &call{keys: keys, term: t})
 	if failed != nil {
 		return nil, failed.final()
 	}
@@ -135,41 +127,4 @@ func nameOf(keys []string) string {
 		return keys[0]
 	}
 	return strings.Join(keys, ", ")
-}
-
-// whyEnded is why a call that waits must end; nil if it need not.
-func (c *Client) whyEnded(ctx context.Context) error {
-	if c.closed.Load() {
-		return ErrClosed
-	}
-	return ctx.Err()
-}
-
-// sleepUntil returns when the clock reads t, ctx ends, or the client is closed; or, where told is not nil and it is told of
-// a release, earlier: a random part of the wake-up's spread later. It gives the time until which it slept, or would have.
-func (c *Client) sleepUntil(ctx context.Context, t time.Time, told *ear) time.Time {
-	var w driver.Waiter
-	if told != nil {
-		w = told.waiter
-	} else {
-		w = c.tasks.NewWaiter()
-	}
-	defer c.unnotify(c.notify(w))
-	timer := c.clock.AfterFunc(t.Sub(c.clock.Now()), w.Wake)
-	defer timer.Stop()
-	for woken := false; ctx.Err() == nil && !c.closed.Load(); {
-		if !woken && told.take() {
-			woken = true
-			if soon := c.clock.Now().Add(c.newSpread()); soon.Before(t) {
-				t = soon
-			}
-		}
-		left := t.Sub(c.clock.Now())
-		if left <= 0 {
-			break
-		}
-		timer.Reset(left)
-		w.Wait(ctx)
-	}
-	return t
 }

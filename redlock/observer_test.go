@@ -71,7 +71,7 @@ func TestTranscripts(t *testing.T) {
 		{"no quorum, then a retry that succeeds", func(w *world) {
 			w.script(driver.OpAcquire, "refused:1 refused:2 ok:3 ok:4 refused:5")
 			lease, err := w.Lock(w.Context(), "r", time.Second)
-			w.say("attempt %d, %v", lease.claim.attempt, err)
+			w.say("attempt %d, %v", lease.acquisition.attempt, err)
 			w.atTime(millis("100"))
 		}, `
 			0s attempt-started 1

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 )
 
@@ -216,8 +217,8 @@ func (n *chatty) Do(batch []*driver.Command) {
 	n.nested++
 	n.deepest = max(n.deepest, n.nested)
 	if n.left--; n.left > 0 {
-		another := &claim{client: n.client, ctx: context.Background(), keys: []string{"r"}, value: fmt.Sprint(n.left)}
-		another.ask(driver.OpAcquire, time.Second)
+		another := &acquisition{client: n.client, ctx: context.Background(), keys: []string{"r"}, value: fmt.Sprint(n.left)}
+		another.newRound(driver.OpAcquire, time.Second, quorum.All(1), time.Now()).send()
 	}
 	for _, cmd := range batch {
 		cmd.Done(cmd, driver.Reply{Outcome: driver.Accepted})

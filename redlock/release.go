@@ -1,39 +1,96 @@
 package redlock
 
 import (
+	"context"
+	"fmt"
+
 	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
-// releaseAll sends the release of the claim to all nodes, also those that said no or did not answer: a SET whose reply
-// was lost may have been applied. From here on a vote that still comes is taken back.
-func (cl *claim) releaseAll() *round {
-	r := cl.newRound(driver.OpRelease, 0, quorum.All(len(cl.client.nodes)))
-	for i := range r.commands {
-		r.commands[i].Wake = cl.client.wakeSpread != 0
+// Unlock releases the lock on all nodes and cancels the lease's context first. It returns nil once a quorum of nodes has
+// deleted the key. Otherwise the error is ErrReleased on a second call, or an [*Error] that matches ErrLost (the lease
+// ended before this call, or so many nodes had lost the key that others may have been granted the lock), ErrNoQuorum
+// (too few nodes answered, their keys expire), or the error of ctx. The release is sent whatever ctx says, and goes on
+// when ctx ends. It works after the client is closed.
+//
+// ctx may be the lease's own Context, that of the work of [Client.Hold] or [Lease.Renew], or derived from one of them. That
+// it ends with the lease does not count then: the answers are waited for as long as its deadline and the context above allow.
+func (l *Lease) Unlock(ctx context.Context) error {
+	if ctx == nil {
+		return fmt.Errorf("%w: nil context", ErrInvalid)
 	}
-	cl.sendRelease(r)
+	a := l.acquisition
+	a.client.begin()
+	defer a.client.end()
+	ctx, cancel := l.outlasting(ctx)
+	defer cancel()
+	before := l.state()
+	a.mu.Lock()
+	if l.ended == ErrReleased {
+		a.mu.Unlock()
+		return &Error{Op: driver.OpRelease, Resource: l.Resource(), Reason: ErrReleased}
+	}
+	if l.ended != nil {
+		before = l.ended
+	}
+	l.ended = ErrReleased
+	l.timer.Stop()
+	a.mu.Unlock()
+
+	r, reason := l.release(ctx)
+	var err error
+	if reason != nil || before != nil {
+		failed := r.failed(ctx, reason)
+		if before != nil {
+			failed.Reason = before
+		}
+		err = failed
+	}
+	a.observe(observe.Event{Step: observe.Released, Op: driver.OpRelease, Accepted: r.votes, Quorum: a.client.quorum, Err: err})
+	return err
+}
+
+// release sends the release of a lease that has just ended, waits for the answers, and lets the next caller have its turn, also
+// where the observer panics.
+func (l *Lease) release(ctx context.Context) (r *round, reason error) {
+	defer l.vacate()
+	l.tell(ErrReleased)
+	l.acquisition.observe(observe.Event{Step: observe.ReleaseStarted, Op: driver.OpRelease})
+	r = l.acquisition.releaseAll()
+	return r, r.wait(ctx)
+}
+
+// releaseAll sends the release of the acquisition to all nodes, also those that said no or did not answer: a SET whose reply
+// was lost may have been applied. From here on a vote that still comes is taken back.
+func (a *acquisition) releaseAll() *round {
+	r := a.newRound(driver.OpRelease, 0, quorum.All(len(a.client.nodes)), a.client.clock.Now())
+	for i := range r.commands {
+		r.commands[i].Wake = a.client.wakeSpread != 0
+	}
+	a.sendRelease(r)
 	return r
 }
 
 // releaseAfter cleans up after a failed acquire. It never depends on the caller's context. What a retry waits for is
 // that those nodes have answered which answered the acquire; silent ones would only cost another node timeout. It wakes
 // nobody: clients that are refused would wake each other again and again.
-func (cl *claim) releaseAfter(acquire *round) *round {
-	r := cl.newRound(driver.OpRelease, 0, quorum.All(len(cl.client.nodes)))
-	cl.mu.Lock()
+func (a *acquisition) releaseAfter(acquire *round) *round {
+	r := a.newRound(driver.OpRelease, 0, quorum.All(len(a.client.nodes)), a.client.clock.Now())
+	a.mu.Lock()
 	r.cleanUp = true
 	r.awaited = acquire.ballot.Replied()
 	r.decide()
-	cl.mu.Unlock()
-	cl.sendRelease(r)
+	a.mu.Unlock()
+	a.sendRelease(r)
 	return r
 }
 
-func (cl *claim) sendRelease(r *round) {
-	cl.mu.Lock()
-	cl.released = true
-	cl.releasing = r.ballot.Asked
-	cl.mu.Unlock()
+func (a *acquisition) sendRelease(r *round) {
+	a.mu.Lock()
+	a.released = true
+	a.releasing = r.ballot.Asked
+	a.mu.Unlock()
 	r.send()
 }

@@ -6,7 +6,7 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// followUp is what an answer obliges the claim to, beyond counting it.
+// followUp is what an answer obliges the acquisition to, beyond counting it.
 type followUp uint8
 
 const (
@@ -15,54 +15,54 @@ const (
 	takeBack
 )
 
-// straggler decides what becomes of an answer for the claim as a whole. A vote that comes after the decision joins the
+// straggler decides what becomes of an answer for the acquisition as a whole. A vote that comes after the decision joins the
 // grant while it is held. One that comes after a release began may have been cast after that release passed the node,
 // so it is released again, unless the release itself says that it deleted the key. Where two tokens were proposed the
-// node may have voted twice, once before that release and once after, so that what it says settles nothing. The claim is
+// node may have voted twice, once before that release and once after, so that what it says settles nothing. The acquisition is
 // locked.
-func (cl *claim) straggler(r *round, i int, late bool) followUp {
+func (a *acquisition) straggler(r *round, i int, late bool) followUp {
 	accepted := r.outcomes[i].Outcome == driver.Accepted
 	switch r.op {
 	case driver.OpAcquire:
 		switch {
 		case !late || !accepted:
 			return nothing
-		case !cl.released && cl.granted && cl.raised && r.first:
+		case !a.released && a.granted && a.raised && r.proposal.isFirst:
 			return nothing // the answer to the second token is the one that counts
-		case !cl.released && cl.granted:
+		case !a.released && a.granted:
 			return join
-		case !cl.released: // the release that is to come, if it comes, finds this vote in place
+		case !a.released: // the release that is to come, if it comes, finds this vote in place
 			return nothing
-		case cl.freed.Has(i) && !cl.raised:
+		case a.freed.Has(i) && !a.raised:
 			return nothing
-		case cl.releasing.Has(i):
-			cl.owing = cl.owing.With(i)
+		case a.releasing.Has(i):
+			a.owing = a.owing.With(i)
 			return nothing
 		}
 		return takeBack
 	case driver.OpRelease:
 		one := quorum.Set(0).With(i)
-		cl.releasing = cl.releasing.Without(one)
-		owed := cl.owing.Has(i)
-		cl.owing = cl.owing.Without(one)
+		a.releasing = a.releasing.Without(one)
+		owed := a.owing.Has(i)
+		a.owing = a.owing.Without(one)
 		if accepted {
-			cl.freed = cl.freed.With(i)
+			a.freed = a.freed.With(i)
 		}
-		if owed && (!accepted || cl.raised) {
+		if owed && (!accepted || a.raised) {
 			return takeBack
 		}
 	}
 	return nothing
 }
 
-// follow does what straggler decided, with the claim unlocked.
-func (cl *claim) follow(f followUp, i int, outcome observe.NodeOutcome) {
+// follow does what straggler decided, with the acquisition unlocked.
+func (a *acquisition) follow(f followUp, i int, outcome observe.NodeOutcome) {
 	switch f {
 	case join:
-		cl.observe(observe.Event{Step: observe.Joined, Op: driver.OpAcquire, Node: outcome})
+		a.observe(observe.Event{Step: observe.Joined, Op: driver.OpAcquire, Node: outcome})
 	case takeBack:
-		cl.observe(observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Node: outcome})
-		r := cl.newRound(driver.OpRelease, 0, quorum.Set(0).With(i))
+		a.observe(observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Node: outcome})
+		r := a.newRound(driver.OpRelease, 0, quorum.Set(0).With(i), a.client.clock.Now())
 		r.leave() // nobody waits for it but Close
 		r.send()
 	}

@@ -92,10 +92,18 @@ func (d Drift) checked() (allowance, error) {
 // term is a TTL with its allowance.
 type term struct{ ttl, drift time.Duration }
 
-// validity is the time for which a grant may be relied on, counted from the second clock reading: the TTL less the time elapsed
-// since the first reading and the drift allowance. It is the lower bound MIN_VALIDITY = TTL − (T2−T1) − CLOCK_DRIFT of the Redis
-// documentation. Not positive means that the grant came too late.
-func (t term) validity(elapsed time.Duration) time.Duration { return t.ttl - elapsed - t.drift }
+// validity is how long a grant may be relied on: for so long from the second clock reading, thus until then.
+type validity struct {
+	left  time.Duration
+	until time.Time
+}
+
+// validity is the TTL less the time elapsed between the two clock readings and the drift allowance: the lower bound MIN_VALIDITY =
+// TTL − (T2−T1) − CLOCK_DRIFT of the Redis documentation. Where it is not positive the grant came too late.
+func (t term) validity(first, second time.Time) validity {
+	left := t.ttl - second.Sub(first) - t.drift
+	return validity{left, second.Add(left)}
+}
 
 // term checks a TTL. The last one is remembered: programs use few, and decimal arithmetic is slow.
 func (c *Client) term(ttl time.Duration) (term, error) {

@@ -32,11 +32,12 @@ func TestValidityAgainstRationals(t *testing.T) {
 			t.Fatal(err)
 		}
 
+		first := time.Now()
 		exact := new(big.Rat).Mul(rat(ttl), factor.Rat())
 		exact.Add(exact, rat(d.Constant))
 		exact.Sub(new(big.Rat).Sub(rat(ttl), rat(elapsed)), exact)
 
-		loss := new(big.Rat).Sub(exact, rat(term{ttl, drift}.validity(elapsed)))
+		loss := new(big.Rat).Sub(exact, rat(term{ttl, drift}.validity(first, first.Add(elapsed)).left))
 		if loss.Sign() < 0 {
 			t.Fatalf("validity is larger than the exact %s ns by %s", exact.FloatString(20), loss.Neg(loss).FloatString(20))
 		}

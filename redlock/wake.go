@@ -38,99 +38,106 @@ func WithWakeUp(spread time.Duration) Option {
 	}
 }
 
-// bells are what rings when a key is released, by key. Calls that wait for the same key share one.
-type bells struct {
+// waiters are the subscriptions of a client to releases, by key. Calls that wait for the same key share what listens on the nodes.
+type waiters struct {
 	mu    sync.Mutex
-	byKey map[string]*bell
+	byKey map[string]*listeners
 }
 
-type bell struct {
-	ears  []*ear   // in the order in which they came
-	stops []func() // the listening on each node
+// listeners listen on each node for releases of one key.
+type listeners struct {
+	subscriptions []*subscription // in the order in which they came
+	stops         []func()        // one for each node
 }
 
-// ear is a call that waits to be told. A nil one is told of nothing.
-type ear struct {
-	client *Client
-	keys   []string
-	waiter driver.Waiter
-	told   bool // guarded by the bells' lock
+// subscription notifies a call that waits. A nil one never does.
+type subscription struct {
+	client   *Client
+	keys     []string
+	waiter   driver.Waiter
+	notified bool // guarded by the waiters' lock
 }
 
-// listen has a call told of releases of the keys, from some time soon on.
-func (c *Client) listen(keys []string) *ear {
-	e := &ear{client: c, keys: keys, waiter: c.tasks.NewWaiter()}
+// subscribe notifies a call of releases of the keys, from some time soon on.
+func (c *Client) subscribe(keys []string) *subscription {
+	s := &subscription{client: c, keys: keys, waiter: c.tasks.NewWaiter()}
 	for _, key := range keys {
-		c.bells.mu.Lock()
-		b := c.bells.byKey[key]
-		isNew := b == nil
-		if isNew {
-			b = &bell{}
-			if c.bells.byKey == nil {
-				c.bells.byKey = map[string]*bell{}
-			}
-			c.bells.byKey[key] = b
-		}
-		b.ears = append(b.ears, e)
-		c.bells.mu.Unlock()
+		of, isNew := c.waiters.add(key, s)
 		if !isNew {
 			continue
 		}
 		var stops []func()
 		for _, n := range c.nodes {
-			stops = append(stops, n.(driver.Listener).Listen(driver.WakeChannel(key), func() { c.bells.ring(b) }))
+			stops = append(stops, n.(driver.Listener).Listen(driver.WakeChannel(key), func() { c.waiters.notify(of) }))
 		}
-		c.bells.mu.Lock()
-		b.stops = stops // before e is closed, which keeps the bell
-		c.bells.mu.Unlock()
+		c.waiters.mu.Lock()
+		of.stops = stops // before s is closed, which keeps the listeners
+		c.waiters.mu.Unlock()
 	}
-	return e
+	return s
 }
 
-func (b *bells) ring(one *bell) {
-	b.mu.Lock()
-	ears := slices.Clone(one.ears)
-	for _, e := range ears {
-		e.told = true
+// add has s notified of releases of the key, and says whether nobody has listened for them before.
+func (w *waiters) add(key string, s *subscription) (of *listeners, isNew bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byKey == nil {
+		w.byKey = map[string]*listeners{}
 	}
-	b.mu.Unlock()
-	for _, e := range ears {
-		e.waiter.Wake()
+	of = w.byKey[key]
+	if of == nil {
+		of, isNew = &listeners{}, true
+		w.byKey[key] = of
+	}
+	of.subscriptions = append(of.subscriptions, s)
+	return of, isNew
+}
+
+// notify wakes all who wait for a key.
+func (w *waiters) notify(of *listeners) {
+	w.mu.Lock()
+	all := slices.Clone(of.subscriptions)
+	for _, s := range all {
+		s.notified = true
+	}
+	w.mu.Unlock()
+	for _, s := range all {
+		s.waiter.Wake()
 	}
 }
 
-// close ends the listening, of the last who waits for a key on the nodes, too.
-func (e *ear) close() {
-	if e == nil {
+// close ends the subscription, and the listening on the nodes for keys that nobody waits for any more.
+func (s *subscription) close() {
+	if s == nil {
 		return
 	}
-	b := &e.client.bells
+	w := &s.client.waiters
 	var stops []func()
-	b.mu.Lock()
-	for _, key := range e.keys {
-		one := b.byKey[key]
-		one.ears = slices.DeleteFunc(one.ears, func(o *ear) bool { return o == e })
-		if len(one.ears) == 0 {
-			delete(b.byKey, key)
-			stops = append(stops, one.stops...)
+	w.mu.Lock()
+	for _, key := range s.keys {
+		of := w.byKey[key]
+		of.subscriptions = slices.DeleteFunc(of.subscriptions, func(o *subscription) bool { return o == s })
+		if len(of.subscriptions) == 0 {
+			delete(w.byKey, key)
+			stops = append(stops, of.stops...)
 		}
 	}
-	b.mu.Unlock()
+	w.mu.Unlock()
 	for _, stop := range stops {
 		stop()
 	}
 }
 
-// take says whether there was news since it was asked last.
-func (e *ear) take() bool {
-	if e == nil {
+// take says whether a release was published since it was asked last.
+func (s *subscription) take() bool {
+	if s == nil {
 		return false
 	}
-	e.client.bells.mu.Lock()
-	defer e.client.bells.mu.Unlock()
-	told := e.told
-	e.told = false
-	return told
+	s.client.waiters.mu.Lock()
+	defer s.client.waiters.mu.Unlock()
+	notified := s.notified
+	s.notified = false
+	return notified
 }
 
 // newSpread draws the part of the spread to wait for. A source of random bytes that fails has drawn the delay just before.

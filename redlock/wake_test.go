@@ -147,7 +147,7 @@ func TestWaitersShare(t *testing.T) {
 			}
 		}
 		w.atTime(w.at() + time.Second)
-		if len(w.bells.byKey) != 0 || len(w.node(0).listeners) != 0 {
+		if len(w.waiters.byKey) != 0 || len(w.node(0).listeners) != 0 {
 			w.Error("something is left")
 		}
 	}, WithWakeUp(100*time.Millisecond), WithRetryDelay(time.Hour, time.Hour), WithObserver(atStep(func(observe.Event) {})))

@@ -1,0 +1,78 @@
+package redlock
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"redlocksim/internal/quorum"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+)
+
+// PrepareGuard declares all nodes fit to vote as they are, instead of waiting for the quarantine that the restart guard
+// begins with. The caller asserts that no lock exists that was taken or extended less than MaxTTL ago: that the nodes
+// are new, or that no client has run for so long. It is also the way to change MaxTTL, after the longer of the two.
+//
+// Each node is told for its present run only, so that a command which arrives after a restart does nothing. The error
+// matches ErrInvalid for a client without the guard, ErrClosed, or is an [*Error] that matches [ErrNotPrepared] and says
+// which nodes were prepared all the same; it may be called again.
+func (c *Client) PrepareGuard(ctx context.Context) error {
+	closed := c.begin()
+	defer c.end()
+	switch {
+	case ctx == nil:
+		return fmt.Errorf("%w: nil context", ErrInvalid)
+	case c.guard.MaxTTL == 0:
+		return fmt.Errorf("%w: the client has no restart guard", ErrInvalid)
+	case closed:
+		return ErrClosed
+	}
+	value, err := c.newValue()
+	if err != nil {
+		return &Error{Op: driver.OpPrepare, Resource: driver.GuardKey, Reason: ErrNotPrepared, Cause: err}
+	}
+	a := &acquisition{client: c, ctx: context.WithoutCancel(ctx), keys: []string{driver.GuardKey}, name: driver.GuardKey, value: value}
+	var all, running quorum.Set = quorum.All(len(c.nodes)), 0
+	outcomes, runs := a.prepare(ctx, all, make([]string, len(c.nodes)))
+	for i := range outcomes {
+		if runs[i] != "" {
+			running = running.With(i)
+		}
+	}
+	if running != 0 && ctx.Err() == nil {
+		told, _ := a.prepare(ctx, running, runs)
+		for i := range running.Each {
+			outcomes[i] = told[i]
+		}
+	}
+	for _, out := range outcomes {
+		if out.Outcome != driver.Accepted {
+			return &Error{Op: driver.OpPrepare, Resource: driver.GuardKey, Reason: ErrNotPrepared, Cause: ctx.Err(), Nodes: outcomes, NodeTimeout: c.nodeTimeout}
+		}
+	}
+	return nil
+}
+
+// prepare sends an OpPrepare for the runs to some nodes and waits until all have answered, or ctx ends. It gives what
+// came of it, and the runs that the nodes are in, as far as they said so.
+func (a *acquisition) prepare(ctx context.Context, nodes quorum.Set, runs []string) ([]observe.NodeOutcome, []string) {
+	var mu sync.Mutex
+	found := make([]string, len(runs))
+	r := a.newRound(driver.OpPrepare, 0, nodes, a.client.clock.Now())
+	r.cleanUp, r.awaited = true, nodes
+	for i := range r.commands {
+		r.commands[i].Conditions = &driver.Conditions{MaxTTL: a.client.guard.MaxTTL, Watched: runs[i]}
+		r.commands[i].Done = func(cmd *driver.Command, reply driver.Reply) {
+			mu.Lock()
+			found[i] = reply.Record
+			mu.Unlock()
+			answered(cmd, reply)
+		}
+	}
+	r.send()
+	_ = r.wait(ctx) // the outcomes say it all
+	mu.Lock()
+	defer mu.Unlock()
+	return r.failed(ctx, nil).Nodes, append([]string(nil), found...)
+}

@@ -1,0 +1,232 @@
+package redlock
+
+import (
+	"context"
+	"time"
+
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+)
+
+// localGrants is how many grants in a row go to callers that wait in this client, before other processes get their turn.
+const localGrants = 16
+
+// await returns when the call may ask the nodes, or why it never will: after an attempt that failed it waits for the retry delay, and
+// before the first one until those that came before it had their turn.
+func (t *turn) await(ctx context.Context) error {
+	if t.last != nil {
+		if err := t.beforeRetry(ctx); err != nil {
+			return err
+		}
+	}
+	if !t.take() {
+		if err := t.observe(ctx, observe.Event{Step: observe.Queued}); err != nil {
+			return err
+		}
+		if err := t.wait(ctx); err != nil {
+			return err
+		}
+	}
+	return t.giveWay(ctx)
+}
+
+// wait returns when the call has its turn, ctx ends, or the client is closed.
+func (t *turn) wait(ctx context.Context) error {
+	c := t.client
+	defer c.dontWakeOnClose(c.wakeOnClose(t.waiter))
+	for !c.closed.Load() && ctx.Err() == nil {
+		if t.take() {
+			return nil
+		}
+		t.waiter.Wait(ctx)
+	}
+	return c.whyEnded(ctx)
+}
+
+// giveWay lets other processes have their turn after many grants in a row to callers of this one: the next waits for a retry delay, in
+// which those that poll will ask, or for the wake-up's spread, within which those that were notified do. It also keeps the delay after
+// an attempt that failed, when the caller that made it has given up since: else the nodes would be asked as often as callers give up.
+func (t *turn) giveWay(ctx context.Context) error {
+	c, q := t.client, t.queue
+	if q.inARow >= localGrants {
+		delay := c.wakeSpread
+		if delay == 0 {
+			var err error
+			if delay, err = c.newDelay(); err != nil {
+				return err
+			}
+		}
+		q.inARow = 0
+		q.rest, q.polls = c.clock.Now().Add(delay), false
+	}
+	if q.rest.IsZero() {
+		return nil
+	}
+	if left := q.rest.Sub(c.clock.Now()); left > 0 {
+		if err := t.observe(ctx, observe.Event{Step: observe.Yielding, Delay: left}); err != nil {
+			return err
+		}
+		t.sleep(ctx)
+		if err := c.whyEnded(ctx); err != nil {
+			return err // the next waits for what is left of the delay
+		}
+	}
+	q.rest = time.Time{}
+	return nil
+}
+
+// sleep waits until the queue may ask again.
+func (t *turn) sleep(ctx context.Context) {
+	q := t.queue
+	var news *subscription
+	if q.polls {
+		news = q.subscription
+	}
+	q.rest = t.client.sleepUntil(ctx, q.rest, news)
+}
+
+// sleepUntil returns when the clock reads t, ctx ends, or the client is closed. With a subscription it returns earlier if a release is
+// published: a random part of the wake-up's spread later. It gives the time until which it slept, or would have.
+func (c *Client) sleepUntil(ctx context.Context, t time.Time, news *subscription) time.Time {
+	var w driver.Waiter
+	if news != nil {
+		w = news.waiter
+	} else {
+		w = c.tasks.NewWaiter()
+	}
+	defer c.dontWakeOnClose(c.wakeOnClose(w))
+	timer := c.clock.AfterFunc(t.Sub(c.clock.Now()), w.Wake)
+	defer timer.Stop()
+	for woken := false; ctx.Err() == nil && !c.closed.Load(); {
+		if !woken && news.take() {
+			woken = true
+			if soon := c.clock.Now().Add(c.newSpread()); soon.Before(t) {
+				t = soon
+			}
+		}
+		left := t.Sub(c.clock.Now())
+		if left <= 0 {
+			break
+		}
+		timer.Reset(left)
+		w.Wait(ctx)
+	}
+	return t
+}
+
+// whyEnded is why a call that waits must end; nil if it need not.
+func (c *Client) whyEnded(ctx context.Context) error {
+	if c.closed.Load() {
+		return ErrClosed
+	}
+	return ctx.Err()
+}
+
+// beforeRetry waits until the random delay has passed and the nodes that answered the acquire have answered the release: a client that
+// asks again earlier finds its own old votes in its way. News of a release cuts the delay short. It returns why there is no retry.
+func (t *turn) beforeRetry(ctx context.Context) error {
+	c, q := t.client, t.queue
+	if t.last.err.Cause != nil {
+		return t.last.err.Cause
+	}
+	delay, err := c.newDelay()
+	if err != nil {
+		return err
+	}
+	q.rest, q.polls = c.clock.Now().Add(delay), true
+	t.last.acquisition.observe(observe.Event{Step: observe.Retrying, Op: driver.OpAcquire, Delay: delay, Err: t.last.err.Reason})
+	t.last.release.wait(ctx)
+	t.sleep(ctx)
+	return c.whyEnded(ctx)
+}
+
+// attempt makes the next attempt of the call, whose turn it is. It returns nil if that failed.
+func (t *turn) attempt(ctx context.Context) *Lease {
+	c, q := t.client, t.queue
+	q.subscription.take() // a release before the attempt is no news after it
+	lease, failed := c.attempt(ctx, &t.call)
+	if failed == nil {
+		q.inARow++
+		q.cutShort = false
+		return lease
+	}
+	t.last = failed
+	t.pace(failed)
+	if failed.err.Reason == ErrTaken {
+		q.inARow = 0 // another process has its turn
+		if c.wakeSpread != 0 && q.subscription == nil && failed.err.Cause == nil {
+			q.subscription = c.subscribe(t.keys)
+		}
+	}
+	c.queues.mu.Lock()
+	q.reason = failed.err.Reason
+	c.queues.mu.Unlock()
+	return nil
+}
+
+// pace has the next caller ask at once where an attempt was cut short, but wait for a retry delay where the one before it was as well.
+func (t *turn) pace(failed *failure) {
+	c, q := t.client, t.queue
+	again := q.cutShort
+	q.cutShort = failed.err.Cause != nil && !again
+	if failed.err.Cause != nil && again {
+		q.rest, q.polls = c.clock.Now().Add(c.someDelay()), true
+	}
+}
+
+// giveUp ends a call that was not granted the lock. The observer is told even where nothing was sent, if it was told of the waiting.
+func (t *turn) giveUp(ctx context.Context, cause error) error {
+	failed := t.last
+	switch {
+	case failed == nil:
+		failed = t.neverAsked(cause)
+	case failed.err.Cause == nil:
+		failed = failed.because(cause)
+	}
+	if failed.acquisition == nil && t.first != "" {
+		t.client.observe(ctx, t.event(observe.Event{Step: observe.GaveUp, Err: failed.err}))
+	}
+	return failed.final()
+}
+
+// neverAsked is the failure of a call that never had its turn: for the reason for which this client's callers before it were refused.
+func (t *turn) neverAsked(cause error) *failure {
+	qs, q := &t.client.queues, t.queue
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	reason := q.reason
+	if q.leases > 0 {
+		reason = ErrTaken
+	}
+	return &failure{err: &Error{Op: driver.OpAcquire, Resource: nameOf(t.keys), Reason: reason, Cause: cause}}
+}
+
+// observe tells the observer of a step between two attempts, or before the first, whose value is drawn for it.
+func (t *turn) observe(ctx context.Context, e observe.Event) error {
+	if t.last != nil {
+		e.Op = driver.OpAcquire
+		t.last.acquisition.observe(e)
+		return nil
+	}
+	if t.first == "" {
+		var err error
+		if t.first, err = t.client.newValue(); err != nil {
+			return err
+		}
+	}
+	t.client.observe(ctx, t.event(e))
+	return nil
+}
+
+// event is a step before the first attempt.
+func (t *turn) event(e observe.Event) observe.Event {
+	e.Op, e.Resource, e.Value, e.Call = driver.OpAcquire, nameOf(t.keys), t.first, t.first
+	return e
+}
+
+// observe tells the observer of a step for which there is no acquisition yet.
+func (c *Client) observe(ctx context.Context, e observe.Event) {
+	if c.observer != nil {
+		c.observer.Observe(valuesOf(ctx), e)
+	}
+}
