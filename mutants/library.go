@@ -169,7 +169,7 @@ func ofTheLibrary() []Mutant {
 		{
 			Name: "an-error-of-an-extend-releases",
 			Bug:  "an extend that fails on one node releases the others", Real: "redsync #151",
-			Edits: []Edit{{"redlock/extend.go", "err = l.state()", "err = l.state()\n\t\tif r.ballot.Answered != r.ballot.Accepted {\n\t\t\ta.releaseAll()\n\t\t}"}},
+			Edits:   []Edit{{"redlock/extend.go", "err = l.state()", "err = l.state()\n\t\tif r.ballot.Answered != r.ballot.Accepted {\n\t\t\ta.releaseAll()\n\t\t}"}},
 			Killers: []string{"57-renewal-fails-once/three-nodes"},
 		},
 		{
