@@ -3,130 +3,128 @@ package mutants
 // plainSet is how it makes one.
 const plainSet = `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx", "px", ttl)`
 
-// ofTheAdapter lists those of the go-redis adapter and its scripts.
-func ofTheAdapter() []Mutant {
-	return []Mutant{
-		{
-			Name: "wire-release-by-del", Tier: "wire",
-			Bug: "the release script deletes whatever is there", Real: "several tutorials",
-			Edits:   []Edit{{"redlock/goredis/release.lua", "if held == ARGV[1] then", "if held then"}},
-			Killers: []string{"09-contention"},
+// adapter lists the bugs of the go-redis adapter and its scripts.
+var adapter = []Mutant{
+	{
+		Name: "wire-release-by-del", Tier: "wire",
+		Bug: "the release script deletes whatever is there", Real: "several tutorials",
+		Edits:   []Edit{{"redlock/goredis/release.lua", "if held == ARGV[1] then", "if held then"}},
+		Killers: []string{"09-contention"},
+	},
+	{
+		Name: "wire-no-ttl", Tier: "wire",
+		Bug: "SET NX without PX: a lock that outlives its holder",
+		Edits: []Edit{
+			{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx")`},
+			{"redlock/goredis/acquire.lua", "ARGV[1], 'PX', ARGV[2])", "ARGV[1])"},
 		},
-		{
-			Name: "wire-no-ttl", Tier: "wire",
-			Bug: "SET NX without PX: a lock that outlives its holder",
-			Edits: []Edit{
-				{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx")`},
-				{"redlock/goredis/acquire.lua", "ARGV[1], 'PX', ARGV[2])", "ARGV[1])"},
-			},
-			Killers: []string{"12-holder-dies/crash", "12-holder-dies/cut-off"},
+		Killers: []string{"12-holder-dies/crash", "12-holder-dies/cut-off"},
+	},
+	{
+		Name: "wire-set-without-nx", Tier: "wire",
+		Bug: "SET without NX: whoever asks has the lock",
+		Edits: []Edit{
+			{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "px", ttl)`},
+			{"redlock/goredis/acquire.lua", "== 1 then return 0 end", "== 9 then return 0 end"},
 		},
-		{
-			Name: "wire-set-without-nx", Tier: "wire",
-			Bug: "SET without NX: whoever asks has the lock",
-			Edits: []Edit{
-				{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "px", ttl)`},
-				{"redlock/goredis/acquire.lua", "== 1 then return 0 end", "== 9 then return 0 end"},
-			},
-			Killers: []string{"09-contention"},
+		Killers: []string{"09-contention"},
+	},
+	{
+		Name: "wire-extend-re-creates", Tier: "wire",
+		Bug: "an extend sets the key again where it is missing", Real: "redlock-rb #36, redsync #149, RedLock.net #49",
+		Edits: []Edit{
+			{"redlock/goredis/extend.lua", "if redis.call('GET', KEYS[i]) ~= ARGV[1] then return 0 end",
+				"local held = redis.call('GET', KEYS[i])\n  if held and held ~= ARGV[1] then return 0 end"},
+			{"redlock/goredis/extend.lua", "redis.call('PEXPIRE', KEYS[i], math.max(ttl, redis.call('PTTL', KEYS[i])))",
+				"redis.call('SET', KEYS[i], ARGV[1], 'PX', math.max(ttl, redis.call('PTTL', KEYS[i])))"},
 		},
-		{
-			Name: "wire-extend-re-creates", Tier: "wire",
-			Bug: "an extend sets the key again where it is missing", Real: "redlock-rb #36, redsync #149, RedLock.net #49",
-			Edits: []Edit{
-				{"redlock/goredis/extend.lua", "if redis.call('GET', KEYS[i]) ~= ARGV[1] then return 0 end",
-					"local held = redis.call('GET', KEYS[i])\n  if held and held ~= ARGV[1] then return 0 end"},
-				{"redlock/goredis/extend.lua", "redis.call('PEXPIRE', KEYS[i], math.max(ttl, redis.call('PTTL', KEYS[i])))",
-					"redis.call('SET', KEYS[i], ARGV[1], 'PX', math.max(ttl, redis.call('PTTL', KEYS[i])))"},
-			},
-			Killers: []string{"56-late-extend/after-expiry", "56-late-extend/after-release"},
+		Killers: []string{"56-late-extend/after-expiry", "56-late-extend/after-release"},
+	},
+	{
+		Name: "wire-extend-by-set", Tier: "wire",
+		Bug: "a renewal is a plain SET, also where the lock was released meanwhile", Real: "RedLock.net #64, Redisson #7272",
+		Edits: []Edit{
+			{"redlock/goredis/node.go", plainSet, "if c.Op == driver.OpExtend {\n\t\t\treturn redis.NewStatusCmd(ctx, \"set\", keys[0], value, \"px\", ttl)\n\t\t}\n\t\t" + plainSet},
+			{"internal/batch/script.go", "case driver.OpExtend:\n\t\treturn Extend", "case driver.OpExtend:\n\t\treturn None"},
 		},
-		{
-			Name: "wire-extend-by-set", Tier: "wire",
-			Bug: "a renewal is a plain SET, also where the lock was released meanwhile", Real: "RedLock.net #64, Redisson #7272",
-			Edits: []Edit{
-				{"redlock/goredis/node.go", plainSet, "if c.Op == driver.OpExtend {\n\t\t\treturn redis.NewStatusCmd(ctx, \"set\", keys[0], value, \"px\", ttl)\n\t\t}\n\t\t" + plainSet},
-				{"internal/batch/script.go", "case driver.OpExtend:\n\t\treturn Extend", "case driver.OpExtend:\n\t\treturn None"},
-			},
-			Killers: []string{"56-late-extend/after-release", "56-late-extend/at-the-next-holder"},
+		Killers: []string{"56-late-extend/after-release", "56-late-extend/at-the-next-holder"},
+	},
+	{
+		Name: "wire-extend-does-not-compare", Tier: "wire",
+		Bug:     "an extend prolongs the key whoever has it",
+		Edits:   []Edit{{"redlock/goredis/extend.lua", "~= ARGV[1] then return 0", "== false then return 0"}},
+		Killers: []string{"56-late-extend/at-the-next-holder"},
+	},
+	{
+		Name: "wire-counts-its-own-key", Tier: "wire",
+		Bug: "a retry uses the same value and counts the key that an earlier attempt left",
+		Edits: []Edit{
+			{"redlock/acquisition.go", "if of.last != nil || value == \"\" {", "if of.last != nil {\n\t\tvalue = of.last.acquisition.value\n\t} else if value == \"\" {"},
+			{"internal/batch/script.go", "case len(c.Keys) == 1:", "case false:"},
+			{"redlock/goredis/acquire.lua", "if redis.call('EXISTS'", "if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end\nif redis.call('EXISTS'"},
 		},
-		{
-			Name: "wire-extend-does-not-compare", Tier: "wire",
-			Bug:     "an extend prolongs the key whoever has it",
-			Edits:   []Edit{{"redlock/goredis/extend.lua", "~= ARGV[1] then return 0", "== false then return 0"}},
-			Killers: []string{"56-late-extend/at-the-next-holder"},
-		},
-		{
-			Name: "wire-counts-its-own-key", Tier: "wire",
-			Bug: "a retry uses the same value and counts the key that an earlier attempt left",
-			Edits: []Edit{
-				{"redlock/acquisition.go", "if of.last != nil || value == \"\" {", "if of.last != nil {\n\t\tvalue = of.last.acquisition.value\n\t} else if value == \"\" {"},
-				{"internal/batch/script.go", "case len(c.Keys) == 1:", "case false:"},
-				{"redlock/goredis/acquire.lua", "if redis.call('EXISTS'", "if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end\nif redis.call('EXISTS'"},
-			},
-			Killers: []string{"60-own-old-votes"},
-		},
-		{
-			Name: "wire-any-token", Tier: "wire",
-			Bug:     "a node votes for a fencing token that is not above its counter",
-			Edits:   []Edit{{"redlock/goredis/vote.lua", "if token > 0 and token <= counter then", "if false then"}},
-			Killers: []string{"68-lost-counters/two"},
-		},
-		{
-			Name: "wire-hash-first", Tier: "wire",
-			Bug:     "a script is asked for by its hash at first, too, and then sent a second time",
-			Edits:   []Edit{{"redlock/goredis/node.go", "n.send(commands, n.known.Scripts())", "n.send(commands, ^batch.Scripts(0))"}},
-			Killers: []string{"62-round-trips"},
-		},
-		{
-			Name: "wire-wrong-hash", Tier: "wire",
-			Bug: "scripts are asked for by a wrong hash, and sent a second time each time", Real: "redsync #203",
-			Edits:   []Edit{{"redlock/goredis/scripts.go", "redis.NewScript(source).Hash()", "redis.NewScript(source + \"\\n\").Hash()"}},
-			Killers: []string{"62-round-trips"},
-		},
-		{
-			Name: "wire-joint-release-stops", Tier: "wire",
-			Bug: "the script of several releases stops at the first wrong value",
-			Edits: []Edit{{"redlock/goredis/releases.lua", "    answers[i] = 0\n",
-				"    for j = i, #KEYS do answers[j] = 0 end\n    return answers\n"}},
-			Killers: []string{"74-joint-commands/a-wrong-value"},
-		},
-		{
-			Name: "wire-joint-votes-share-a-verdict", Tier: "wire",
-			Bug:     "several votes under the restart guard are all answered as the first",
-			Edits:   []Edit{{"redlock/goredis/votes.lua", "and 1 or 0", "and 1 or votes[1] or 0"}},
-			Killers: []string{"74-joint-commands/one-is-taken"},
-		},
-		{
-			Name: "wire-answers-off-by-one", Tier: "wire",
-			Bug:     "of several commands in a script each gets the answer to the next",
-			Edits:   []Edit{{"redlock/goredis/joint.go", "list[number].(type)", "list[(number+1)%len(list)].(type)"}},
-			Killers: []string{"74-joint-commands/one-is-taken"},
-		},
-		{
-			Name: "wire-lost-is-done", Tier: "wire",
-			Bug: "what is lost of a batch whose beginning was answered is taken for done",
-			Edits: []Edit{{"redlock/goredis/node.go", "return n.read(&requests[request], sent[request], command, looks)",
-				"if first, ok := sent[0].(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(sent[request].Err()) == driver.Refused {\n\t\t\treturn batch.Unanswered, driver.Reply{Outcome: driver.Accepted}\n\t\t}\n\t\treturn n.read(&requests[request], sent[request], command, looks)"}},
-			Killers: []string{"75-split-batches/with-a-reset"},
-		},
-		{
-			Name: "forgotten-script-drops-commands", Tier: "wire",
-			Bug:     "of the commands whose script the node has forgotten only the first is sent again",
-			Edits:   []Edit{{"internal/batch/message.go", "\t\t\tagain = append(again, c)\n", "\t\t\tif len(again) > 0 {\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tagain = append(again, c)\n"}},
-			Killers: []string{"74-joint-commands/forgotten-script"},
-		},
-		{
-			Name: "wire-subscription-without-a-deadline", Tier: "wire",
-			Bug:   "a subscription waits for ever for a server that accepts connections and never answers",
-			Edits: []Edit{{"redlock/goredis/listen.go", "ctx, cancel := n.within(2 * subscriptionStep)", "ctx, cancel := context.WithCancel(context.Background())"}},
-			Tests: []Test{{"redlock/goredis", "TestListenToSilence"}},
-		},
-		{
-			Name: "wire-votes-without-looking", Tier: "wire",
-			Bug:   "a server votes that allows SET, and not what extends and releases need",
-			Edits: []Edit{{"redlock/goredis/node.go", "m.Requests(), !n.able.Load()", "m.Requests(), false"}},
-			Tests: []Test{{"redlock/goredis", "TestForbiddenCommands"}},
-		},
-	}
+		Killers: []string{"60-own-old-votes"},
+	},
+	{
+		Name: "wire-any-token", Tier: "wire",
+		Bug:     "a node votes for a fencing token that is not above its counter",
+		Edits:   []Edit{{"redlock/goredis/vote.lua", "if token > 0 and token <= counter then", "if false then"}},
+		Killers: []string{"68-lost-counters/two"},
+	},
+	{
+		Name: "wire-hash-first", Tier: "wire",
+		Bug:     "a script is asked for by its hash at first, too, and then sent a second time",
+		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(commands, n.known.Scripts())", "n.send(commands, ^batch.Scripts(0))"}},
+		Killers: []string{"62-round-trips"},
+	},
+	{
+		Name: "wire-wrong-hash", Tier: "wire",
+		Bug: "scripts are asked for by a wrong hash, and sent a second time each time", Real: "redsync #203",
+		Edits:   []Edit{{"redlock/goredis/scripts.go", "redis.NewScript(source).Hash()", "redis.NewScript(source + \"\\n\").Hash()"}},
+		Killers: []string{"62-round-trips"},
+	},
+	{
+		Name: "wire-joint-release-stops", Tier: "wire",
+		Bug: "the script of several releases stops at the first wrong value",
+		Edits: []Edit{{"redlock/goredis/releases.lua", "    answers[i] = 0\n",
+			"    for j = i, #KEYS do answers[j] = 0 end\n    return answers\n"}},
+		Killers: []string{"74-joint-commands/a-wrong-value"},
+	},
+	{
+		Name: "wire-joint-votes-share-a-verdict", Tier: "wire",
+		Bug:     "several votes under the restart guard are all answered as the first",
+		Edits:   []Edit{{"redlock/goredis/votes.lua", "and 1 or 0", "and 1 or votes[1] or 0"}},
+		Killers: []string{"74-joint-commands/one-is-taken"},
+	},
+	{
+		Name: "wire-answers-off-by-one", Tier: "wire",
+		Bug:     "of several commands in a script each gets the answer to the next",
+		Edits:   []Edit{{"redlock/goredis/joint.go", "list[number].(type)", "list[(number+1)%len(list)].(type)"}},
+		Killers: []string{"74-joint-commands/one-is-taken"},
+	},
+	{
+		Name: "wire-lost-is-done", Tier: "wire",
+		Bug: "what is lost of a batch whose beginning was answered is taken for done",
+		Edits: []Edit{{"redlock/goredis/node.go", "return n.read(&requests[request], sent[request], command, looks)",
+			"if first, ok := sent[0].(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(sent[request].Err()) == driver.Refused {\n\t\t\treturn batch.Unanswered, driver.Reply{Outcome: driver.Accepted}\n\t\t}\n\t\treturn n.read(&requests[request], sent[request], command, looks)"}},
+		Killers: []string{"75-split-batches/with-a-reset"},
+	},
+	{
+		Name: "forgotten-script-drops-commands", Tier: "wire",
+		Bug:     "of the commands whose script the node has forgotten only the first is sent again",
+		Edits:   []Edit{{"internal/batch/message.go", "\t\t\tagain = append(again, c)\n", "\t\t\tif len(again) > 0 {\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tagain = append(again, c)\n"}},
+		Killers: []string{"74-joint-commands/forgotten-script"},
+	},
+	{
+		Name: "wire-subscription-without-a-deadline", Tier: "wire",
+		Bug:   "a subscription waits for ever for a server that accepts connections and never answers",
+		Edits: []Edit{{"redlock/goredis/listen.go", "ctx, cancel := n.within(2 * subscriptionStep)", "ctx, cancel := context.WithCancel(context.Background())"}},
+		Tests: []Test{{"redlock/goredis", "TestListenToSilence"}},
+	},
+	{
+		Name: "wire-votes-without-looking", Tier: "wire",
+		Bug:   "a server votes that allows SET, and not what extends and releases need",
+		Edits: []Edit{{"redlock/goredis/node.go", "m.Requests(), !n.able.Load()", "m.Requests(), false"}},
+		Tests: []Test{{"redlock/goredis", "TestForbiddenCommands"}},
+	},
 }

@@ -1,14 +1,13 @@
-// Package mutants is bugs planted into the library and into what it is tested with, to see that the scenarios catch them.
-// A mutant is a change of the source that only ever exists in the overlay of a build: no mutant code lives in the library.
+// Package mutants plants bugs into the library, and into what it is tested with, to check that the scenarios catch them. A
+// mutant is a change of the source that exists only in the overlay of a build; the library has no mutant code.
 //
-// [All] lists them, [Run] builds each and has scenarios and searches run against it, and TABLE.md says what killed which:
-// go run ./mutants/verify writes it.
+// [All] lists them, [Run] builds each and runs scenarios and searches against it, and TABLE.md says what killed which. go run
+// ./mutants/verify writes it.
 package mutants
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,15 +23,15 @@ type Mutant struct {
 	Bug string
 	// Real is where such a bug was seen; empty if it breaks a rule that nobody is known to have broken.
 	Real string
-	// Edits are the bug, in the order in which they are made.
+	// Edits make the bug, in this order.
 	Edits []Edit
-	// Killers are the scenarios that are not as expected with the bug in place.
+	// Killers are the scenarios that fail with the bug in place.
 	Killers []string
-	// Tests are the unit tests that fail with it, of a bug that no scenario can show: what it is about is not in the simulator.
+	// Tests are the unit tests that fail with it, for a bug of something that the simulator does not have.
 	Tests []Test
-	// Tier is where they are run; model if empty. Bugs of the adapter and its scripts show on wire only.
+	// Tier is where the scenarios run; model if empty. Bugs of the adapter and its scripts show only on wire.
 	Tier string
-	// Equivalent says of a mutant that nothing can kill why that is so.
+	// Equivalent says why nothing can kill the mutant; empty if something can.
 	Equivalent string
 }
 
@@ -48,19 +47,13 @@ func (t Test) String() string { return t.Package + "." + t.Name }
 type Edit struct {
 	// File is from the module's root.
 	File string
-	// Old, which stands in the file once, becomes New.
+	// Old, which must be in the file exactly once, becomes New.
 	Old, New string
 }
 
-// All lists the mutants: those of the library in the order of its files, those of its adapter, and those of what it is
-// tested with.
-func All() []Mutant {
-	all := append(ofTheLibrary(), ofTheAdapter()...)
-	return append(all, ofTheRest()...)
-}
-
-// ErrPlace is the error of Overlay for a mutant with an Old text that does not stand in its file exactly once.
-var ErrPlace = errors.New("the place of the mutant has changed")
+// All lists the mutants: those of the library, of its adapter, and of what it is tested with. A new one is an entry in one of
+// these lists.
+func All() []Mutant { return slices.Concat(library, adapter, nodes, protocols, services, resource) }
 
 // Overlay writes the mutated files to dir and returns the path of an overlay file for go build -overlay. root is the
 // module's root.
@@ -85,7 +78,7 @@ func (m Mutant) Overlay(root, dir string) (string, error) {
 			return "", err
 		}
 		if n := strings.Count(string(source), e.Old); n != 1 {
-			return "", fmt.Errorf("mutants: %s: %w: %q stands %d times in %s", m.Name, ErrPlace, e.Old, n, e.File)
+			return "", fmt.Errorf("mutants: %s: %q is in %s %d times instead of once", m.Name, e.Old, e.File, n)
 		}
 		if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), e.Old, e.New, 1)), 0o666); err != nil {
 			return "", err
@@ -99,11 +92,11 @@ func (m Mutant) Overlay(root, dir string) (string, error) {
 	return path, os.WriteFile(path, overlay, 0o666)
 }
 
-// runner is the package of the command that a mutant is judged by.
+// runner is the package of the command that runs a scenario or a search with the mutant in place.
 const runner = "./mutants/runner"
 
-// Build builds the runner with the mutant in place into dir and returns its path. The module's own packages are not
-// optimized, and nothing is kept for debuggers: that takes a third of the time, and runs are short.
+// Build builds the runner with the mutant in place into dir and returns its path. Without optimization and debug information
+// that takes a third of the time; runs are short.
 func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
 	overlay, err := m.Overlay(root, dir)
 	if err != nil {
@@ -121,7 +114,7 @@ func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
 	return binary, nil
 }
 
-// Problems says what is wrong with a result: the mutant survives, or something does not kill it that is said to.
+// Problems lists what is wrong with a result: the mutant survives, or one of its Killers or Tests does not kill it.
 func (m Mutant) Problems(r Result) []string {
 	var problems []string
 	killers := slices.Clone(m.Killers)

@@ -28,19 +28,19 @@ type Options struct {
 	EveryKiller bool
 	// Suite names scenarios that are run after the killers, on the mutant's tier, whether or not they are meant to kill it.
 	Suite []string
-	// Search, if it is not zero, is in how many random experiments with each of AllSettings a search looks for the bug, too, if
+	// Search, if it is not zero, is in how many random experiments with each of allSettings a search looks for the bug, too, if
 	// that is in the library: adapters and other protocols are not what it runs.
 	Search int
-	// Limit is how long a run may take before it is made again with three times as much; DefaultLimit if zero.
+	// Limit is how long a run may take before it is made again with three times as much; defaultLimit if zero.
 	Limit time.Duration
 	// Done, if not nil, is told of each outcome when it is there. It is called by one goroutine at a time. An error ends
 	// the rest.
 	Done func(Outcome) error
 }
 
-// DefaultLimit is a hundred times as long as a scenario takes: a mutant that waits for ever, or spins without ever waiting,
+// defaultLimit is a hundred times as long as a scenario takes: a mutant that waits for ever, or spins without ever waiting,
 // which stops the simulated clock too, costs seconds.
-const DefaultLimit = 10 * time.Second
+const defaultLimit = 10 * time.Second
 
 // Outcome is what became of a mutant.
 type Outcome struct {
@@ -165,7 +165,7 @@ func (o Options) run(ctx context.Context, m Mutant) (out Outcome, err error) {
 		}
 	}
 	if o.Search > 0 && m.inLibrary() {
-		for _, s := range AllSettings() {
+		for _, s := range allSettings() {
 			f, err := o.search(ctx, binary, s)
 			if err != nil {
 				return out, fmt.Errorf("mutants: %s: %w", m.Name, err)
@@ -184,7 +184,7 @@ func (m Mutant) inLibrary() bool {
 // search looks for the bug with the settings.
 func (o Options) search(ctx context.Context, binary string, s Settings) (Found, error) {
 	f := Found{Settings: s.Name}
-	o.Limit = 6 * cmp.Or(o.Limit, DefaultLimit)
+	o.Limit = 6 * cmp.Or(o.Limit, defaultLimit)
 	end, err := o.end(ctx, s.Text, binary, "search", fmt.Sprint(o.Search))
 	if err != nil || !end.isRed {
 		return f, err
@@ -211,7 +211,7 @@ const exitPanic = 2
 // end runs a command and says how it ended. One that does not end in time is run once more, with three times as long: the
 // machine may be busy. The error is about commands that end in no way that a mutant brings about.
 func (o Options) end(ctx context.Context, stdin, binary string, args ...string) (end, error) {
-	limit := cmp.Or(o.Limit, DefaultLimit)
+	limit := cmp.Or(o.Limit, defaultLimit)
 	for _, limit := range []time.Duration{limit, 3 * limit} {
 		e, err := endWithin(ctx, limit, stdin, binary, args...)
 		if !errors.Is(err, context.DeadlineExceeded) {

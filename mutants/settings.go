@@ -2,17 +2,17 @@ package mutants
 
 import "cmp"
 
-// Settings are what a search for a bug runs with. Each turns on a feature that a bug can be in: with the default settings alone
-// a search says nothing about fencing, the guard, wake-up or batches.
+// Settings are what a search for a bug runs with. Each turns on a feature that may have the bug: with the default settings
+// alone a search says nothing about fencing, the guard, wake-up or batches.
 type Settings struct {
 	Name string
 	// Text is a settings file.
 	Text string
 }
 
-// AllSettings lists them. The assumptions are those under which the library claims to be safe with these settings: without a
-// bug a search finds nothing.
-func AllSettings() []Settings {
+// allSettings lists the settings. Their budgets are those within which the library claims to be safe: without a bug a search
+// finds nothing.
+func allSettings() []Settings {
 	settings := func(name, lock, nodes, network, budget string) Settings {
 		// Clients have a pause, a delay and a message in reserve.
 		return Settings{name, "lock: {guard-time: 350ms, " + lock + "}\nnodes: {" + nodes + "}\nnetwork: {latency: " + cmp.Or(network, "{min: 1ms, max: 5ms}") + "}\n" +

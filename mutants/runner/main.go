@@ -1,12 +1,12 @@
-// Command runner is what a mutant is judged by, without all that would have to be built for every mutant and does not matter
-// to it. It runs one scenario, or a search with the settings on its standard input, and says with its exit code what came out.
+// Command runner runs a mutant, without those parts of the project that would only take time to build. It runs one scenario, or
+// a search with the settings on its standard input, and its exit code is the result.
 //
 //	runner run NAME TIER
 //	runner search RUNS < settings.yaml
 //
-// It exits with 0 if the verdict is as expected or nothing is found, with 1 or 3 if a verdict of safety or of liveness is not
-// as expected, with 4 if the run does not repeat itself, with 5 if it does not come to a verdict, and with 64 if it is not
-// asked for one of these. A search that finds something exits with 1 and prints the number of the run.
+// It exits with 0 if the verdict is as expected or nothing is found, with 1 or 3 if a safety or liveness verdict is not as
+// expected, with 4 if the run is not deterministic, with 5 if there is no verdict, and with 64 for wrong arguments. A search
+// that finds something exits with 1 and prints the number of the run.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"redlocksim/search/random"
 )
 
-// misused is no code of the project and none that Go exits with: what is run is not what a mutant brings about.
+// misused is neither an exit code of the project nor of Go, so that no mutant can cause it.
 const misused exitcode.Code = 64
 
 func main() {

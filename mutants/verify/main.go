@@ -1,9 +1,8 @@
 // Command verify runs all mutants and writes what killed which to mutants/results.json and mutants/TABLE.md.
 //
 // It runs the mutants that are new or were changed; with -all also those whose results are of other sources, which takes
-// minutes. It can be interrupted: what was run is kept as soon as it is there, and the next call goes on with the rest. It
-// exits with 1 if a mutant survives or is not killed by all that are
-// said to kill it, and with 2 if it cannot be run.
+// minutes. It can be interrupted: it keeps each result at once, and the next call continues with the rest. It exits with 1 if a
+// mutant survives, or is not killed by everything listed for it, and with 2 if it cannot run.
 package main
 
 import (

@@ -1,0 +1,4 @@
+package mutants
+
+// AllSettings is allSettings.
+var AllSettings = allSettings

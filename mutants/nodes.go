@@ -1,0 +1,29 @@
+package mutants
+
+// nodes lists the bugs of the simulated Redis nodes.
+var nodes = []Mutant{
+	{
+		Name:    "release-by-del",
+		Bug:     "the release of the model tier's nodes deletes whatever is there",
+		Edits:   []Edit{{"sim/model/model.go", "case ok && r.value == c.Value:", "case ok:"}},
+		Killers: []string{"09-contention"},
+	},
+	{
+		Name:    "no-ttl",
+		Bug:     "the model tier's nodes keep keys without an expiry",
+		Edits:   []Edit{{"sim/model/model.go", "record{c.Value, now + ttl, s.server.Now()}", "record{c.Value, 0, s.server.Now()}"}},
+		Killers: []string{"12-holder-dies/crash", "12-holder-dies/cut-off"},
+	},
+	{
+		Name:    "deadlines-start-anew",
+		Bug:     "the time to live of what a restarted node has on its disk begins again",
+		Edits:   []Edit{{"sim/model/model.go", "record{value: r.Value, expiresAt: r.ExpiresAt}", "record{value: r.Value, expiresAt: r.ExpiresAt + 20_000}"}},
+		Killers: []string{"27-crash-after-set/shutdown"},
+	},
+	{
+		Name:    "guard-off",
+		Bug:     "the restart guard does not compare the run of the server",
+		Edits:   []Edit{{"sim/model/conditions.go", "case found != run:", "case found != run && false:"}},
+		Killers: []string{"29-restart-guard", "30-restart-guard-and-clock-steps/forward", "30-restart-guard-and-clock-steps/backward"},
+	},
+}

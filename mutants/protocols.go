@@ -1,0 +1,59 @@
+package mutants
+
+// protocols lists the bugs of the other lock protocols.
+var protocols = []Mutant{
+	{
+		Name:    "single-set-without-nx",
+		Bug:     "the lock on a single instance is a SET without NX: whoever asks has it",
+		Edits:   []Edit{{"scenarios/protocols/single.go", `"SET", resource, value, "NX", "PX"`, `"SET", resource, value, "PX"`}},
+		Killers: []string{"05-single-instance/healthy"},
+	},
+	{
+		Name:    "wait-not-looked-at",
+		Bug:     "the client sends WAIT and does not look at how many replicas acknowledged",
+		Edits:   []Edit{{"scenarios/protocols/failover.go", "case reply.Err == nil && n >= int64(w.Replicas):", "default:"}},
+		Killers: []string{"07-failover-with-wait/saved"},
+	},
+	{
+		Name: "redisson-lost-wake-up",
+		Bug:  "a waiter of Redisson's lock counts on the message of the release alone", Real: "Redisson #5761",
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", "left >= 0 && at.Before(deadline) {", "left < 0 && at.Before(deadline) {"}},
+		Killers: []string{"44-redisson/lost-wake-up"},
+	},
+	{
+		Name:    "redisson-releases-all",
+		Bug:     "the first release of a re-entrant lock frees it",
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", `redis("HINCRBY", keys[0], argv[2], "-1"); counter.(int64) > 0 {`, `redis("HINCRBY", keys[0], argv[2], "-1"); counter.(int64) > 9 {`}},
+		Killers: []string{"44-redisson/reentrant"},
+	},
+	{
+		Name:    "redisson-no-watchdog",
+		Bug:     "the watchdog renews once and no more",
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", "if err := deleted(reply); err == nil {\n\t\tw.schedule()", "if err := deleted(reply); err == nil {"}},
+		Killers: []string{"44-redisson/long-work"},
+	},
+	{
+		Name:    "fair-stays-in-queue",
+		Bug:     "a waiter of Redisson's fair lock that gives up stays in the queue",
+		Edits:   []Edit{{"scenarios/protocols/redisson_fair.go", `redis("LREM", keys[0], "0", argv[0])`, `redis("EXISTS", keys[0])`}},
+		Killers: []string{"45-redisson-fair/gives-up"},
+	},
+	{
+		Name:    "redisson-fair-barging",
+		Bug:     "a fair lock that whoever asks can take while others wait",
+		Edits:   []Edit{{"scenarios/protocols/redisson_fair.go", "redis(\"EXISTS\", lock) == any(int64(0)) && isNext {", "redis(\"EXISTS\", lock) == any(int64(0)) && (isNext || true) {"}},
+		Killers: []string{"45-redisson-fair/dead-head"},
+	},
+	{
+		Name:    "redisson-fair-tells-nobody",
+		Bug:     "a release of a fair lock that is published where nobody listens",
+		Edits:   []Edit{{"scenarios/protocols/redisson_fair.go", `channel+":"+head`, `channel+"-"+head`}},
+		Killers: []string{"45-redisson-fair/in-order"},
+	},
+	{
+		Name:    "redisson-multi-longer-belief",
+		Bug:     "the client of a multi-lock counts on a tenth more than the lease time",
+		Edits:   []Edit{{"scenarios/protocols/redisson_multi.go", "return start.Add(ttl), err", "return start.Add(ttl + ttl/10), err"}},
+		Killers: []string{"46-redisson-multi/equal-rates"},
+	},
+}

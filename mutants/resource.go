@@ -1,0 +1,26 @@
+package mutants
+
+// resource lists the bugs of the shared resource, and of a checker that cannot tell resources apart.
+var resource = []Mutant{
+	{
+		Name:    "table-takes-any-token",
+		Bug:     "an UPDATE without its WHERE clause",
+		Edits:   []Edit{{"sim/storage.go", "if e.Token <= c.token {", "if e.Token <= c.token && false {"}},
+		Killers: []string{"50-conditional-update"},
+	},
+	{
+		Name:    "one-fence-for-all",
+		Bug:     "the storage compares tokens over all resources together",
+		Edits:   []Edit{{"sim/storage.go", "c := s.cells[a.event.Resource]", "c := s.cells[\"\"]"}, {"sim/storage.go", "s.cells[a.event.Resource] = c", "s.cells[\"\"] = c"}},
+		Killers: []string{"72-one-token-for-several-resources"},
+	},
+	{
+		Name: "checker-sees-one-resource",
+		Bug:  "the checker takes all resources for one",
+		Edits: []Edit{
+			{"checker/transcript.go", "resource: e.Resource, grant: e.Grant,", "resource: \"all\", grant: e.Grant,"},
+			{"checker/transcript.go", "if e.Resource != \"\" && e.Resource != o.resource {", "if e.Resource == \"\\x00\" {"},
+		},
+		Killers: []string{"71-locks-on-several-resources/jump"},
+	},
+}
