@@ -189,7 +189,8 @@ func (x Attack) messages(s *Settings, h history.History) time.Duration {
 			writes += time.Duration(e.Time - called[e.Op])
 		}
 	}
-	together := s.Lock.Protocol == "redlock" || s.Lock.Protocol == "redlock-plain" && s.Lock.Asking == protocols.Parallel
+	together := s.Lock.Protocol == "redlock" ||
+		s.Lock.Protocol == "redlock-plain" && protocols.Of[protocols.RedlockPlainSettings](s.Lock).Asking == protocols.Parallel
 	if x.byClock && together {
 		acquires /= 2
 	}

@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -79,7 +80,8 @@ func (x *builder) forget(nodes []string, delay time.Duration) {
 func split(s *Settings) []*scenarios.Scenario {
 	all := s.Nodes.Names
 	reach := min(s.Quorum(), len(all))
-	if s.Lock.ConnectTimeout > 0 {
+	connecting := protocols.Of[protocols.RedlockPlainSettings](s.Lock).ConnectTimeout
+	if connecting > 0 {
 		reach = (len(all) + 1) / 2
 	}
 	var built []*scenarios.Scenario
@@ -92,7 +94,7 @@ func split(s *Settings) []*scenarios.Scenario {
 		asked := reached(second, "acquire-called")
 		asked.Believing = holder
 		x.Expect.Reached = append(x.Expect.Reached, asked)
-		x.ends(2 * time.Duration(len(all)) * s.Lock.ConnectTimeout)
+		x.ends(2 * time.Duration(len(all)) * connecting)
 		built = append(built, x.Scenario)
 	}
 	return built

@@ -2,13 +2,13 @@ package adversary
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -167,7 +167,7 @@ func (x *builder) holds(steps ...scenarios.Step) {
 
 // cutOff has the requests of a holder whose lock is renewed while it lives be lost from the grant on.
 func (x *builder) cutOff() {
-	if x.Lock.Watchdog && strings.HasPrefix(string(x.Lock.Protocol), "redisson") {
+	if protocols.Of[protocols.RedissonSettings](x.Lock).Watchdog {
 		x.loses(x.granted(), holder, x.Nodes.Names)
 	}
 }

@@ -42,14 +42,11 @@ func (s *Settings) contended() string {
 
 // Quorum is how many nodes must agree.
 func (s *Settings) Quorum() int {
-	if s.Lock.Quorum != 0 {
-		return s.Lock.Quorum
+	nodes := len(s.Nodes.Names)
+	if needed, voted := s.Lock.Votes(nodes); voted {
+		return needed
 	}
-	n := len(s.Nodes.Names)
-	if s.Lock.Protocol == "redlock-plain" && s.Lock.Rounding == protocols.RoundUp {
-		return min(quorum.Majority(n)+n%2, n)
-	}
-	return quorum.Majority(n)
+	return quorum.Majority(nodes)
 }
 
 // Rho bounds the rate error of all clocks.
@@ -67,10 +64,14 @@ func (s *Settings) Replies() sim.Latency {
 }
 
 // guarded says whether nodes vote under the library's restart guard, which other protocols do not have.
-func (s *Settings) guarded() bool { return s.Lock.Protocol == "redlock" && s.Lock.Guard != nil }
+func (s *Settings) guarded() bool {
+	return protocols.Of[protocols.RedlockSettings](s.Lock).Guard != nil
+}
 
 // trusting says whether that guard lets the node's clock alone end a quarantine.
-func (s *Settings) trusting() bool { return s.guarded() && s.Lock.Guard.TrustNodeClock }
+func (s *Settings) trusting() bool {
+	return s.guarded() && protocols.Of[protocols.RedlockSettings](s.Lock).Guard.TrustNodeClock
+}
 
 // Forgetful says whether a node that stops can come back, and vote, without all it knew. A process that is killed keeps what
 // it wrote to its append-only file; a machine that loses power keeps what was fsynced; and under the restart guard a node

@@ -68,7 +68,7 @@ func ladder[T any](kind string, what func(T) string, rungs []T, apply func(*scen
 func changes(s *scenarios.Scenario) []Change {
 	nodes := len(s.Nodes.Names)
 	var quorums []int
-	for q := max(s.Lock.Quorum, quorum.Majority(nodes)) + 1; q <= nodes; q++ {
+	for q := max(protocols.Of[protocols.QuorumSettings](s.Lock).Quorum, quorum.Majority(nodes)) + 1; q <= nodes; q++ {
 		quorums = append(quorums, q)
 	}
 	return slices.Concat(
@@ -82,25 +82,29 @@ func changes(s *scenarios.Scenario) []Change {
 			func(s *scenarios.Scenario, more time.Duration) bool { return restartLater(s, s.Lock.TTL+more) }),
 		ladder("drift",
 			func(r faults.Rate) string { return fmt.Sprintf("a drift allowance of %v of the time to live", r) }, []faults.Rate{faults.PPM(20_000), faults.PPM(50_000), faults.PPM(100_000), faults.PPM(200_000), faults.PPM(400_000)},
-			func(s *scenarios.Scenario, r faults.Rate) bool {
-				more := r.PPB() > s.Lock.Drift.Factor.PPB()
-				s.Lock.Drift.Factor = r
-				return more
+			func(s *scenarios.Scenario, r faults.Rate) (more bool) {
+				return protocols.Change(&s.Lock, func(own *protocols.DriftSettings) {
+					more = r.PPB() > own.Drift.Factor.PPB()
+					own.Drift.Factor = r
+				}) && more
 			}),
 		ladder("quorum", func(q int) string { return fmt.Sprintf("a quorum of %d", q) }, quorums, func(s *scenarios.Scenario, q int) bool {
-			s.Lock.Quorum = q
-			return true
+			return protocols.Change(&s.Lock, func(own *protocols.QuorumSettings) { own.Quorum = q })
 		}),
 		ladder("ttl",
 			func(times int) string { return fmt.Sprintf("a time to live %d times as long", times) }, []int{2, 5, 10}, func(s *scenarios.Scenario, times int) bool {
 				s.Lock.TTL *= time.Duration(times)
-				if g := s.Lock.Guard; g != nil {
-					g.MaxTTL *= time.Duration(times)
-				}
+				protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) {
+					if own.Guard != nil {
+						guard := *own.Guard
+						guard.MaxTTL *= time.Duration(times)
+						own.Guard = &guard
+					}
+				})
 				return true
 			}),
-		wordsOf("nodes", func(s *scenarios.Scenario) reflect.Value { return reflect.ValueOf(&s.Nodes).Elem() }, s),
-		wordsOf("lock", func(s *scenarios.Scenario) reflect.Value { return reflect.ValueOf(&s.Lock).Elem() }, s),
+		wordsOf("nodes", strictyaml.Fields(reflect.TypeFor[scenarios.Nodes]()), func(s *scenarios.Scenario) *scenarios.Nodes { return &s.Nodes }),
+		wordsOf("lock", s.Lock.Protocol.Keys(), func(s *scenarios.Scenario) *protocols.Settings { return &s.Lock }),
 		[]Change{
 			{Kind: library, What: "the lock of the library, with its defaults", apply: asItComes},
 		},
@@ -116,9 +120,7 @@ func staysDown(more time.Duration) string {
 
 // fence has the lock draw tokens, if it is one that can, and the resource look at them.
 func fence(s *scenarios.Scenario) bool {
-	if s.Lock.Protocol == "redlock" {
-		s.Lock.Fencing = true
-	}
+	protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true })
 	changed := s.Storage.StorageKind != sim.Fenced
 	s.Storage.StorageKind = sim.Fenced
 	return changed
@@ -131,10 +133,18 @@ const readying = time.Second
 // has been done.
 func guard(s *scenarios.Scenario) bool {
 	const operator = "operator"
-	if s.Lock.Protocol != "redlock" || s.Lock.Guard != nil || slices.Contains(s.Clients, operator) || s.Heal != nil {
+	if slices.Contains(s.Clients, operator) || s.Heal != nil {
 		return false
 	}
-	s.Lock.Guard = &protocols.Guard{MaxTTL: s.Lock.TTL}
+	fresh := false
+	protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) {
+		if fresh = own.Guard == nil; fresh {
+			own.Guard = &protocols.Guard{MaxTTL: s.Lock.TTL}
+		}
+	})
+	if !fresh {
+		return false
+	}
 	for i := range s.Timeline {
 		if when := &s.Timeline[i].When; when.After == nil {
 			when.At += readying
@@ -220,14 +230,11 @@ func asItComes(s *scenarios.Scenario) bool {
 	return true
 }
 
-// wordsOf are the changes of the settings that have words, each to every other of its words, in a struct of the scenario.
-// Which implementation or protocol it is, is not a setting.
-func wordsOf(path string, part func(*scenarios.Scenario) reflect.Value, s *scenarios.Scenario) []Change {
+// wordsOf are the changes of the settings that have words, each to every other of its words, in a part of the scenario. Which
+// implementation or protocol it is, is not a setting.
+func wordsOf[T any](path string, fields []strictyaml.Field, part func(*scenarios.Scenario) *T) []Change {
 	var all []Change
-	t := part(s).Type()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	for _, f := range fields {
 		if f.Type == reflect.TypeFor[protocols.Preset]() || f.Type == reflect.TypeFor[protocols.Name]() {
 			continue
 		}
@@ -238,11 +245,11 @@ func wordsOf(path string, part func(*scenarios.Scenario) reflect.Value, s *scena
 				continue // another word for the same
 			}
 			tried = append(tried, value.Elem().Interface())
-			all = append(all, Change{Kind: path + "." + name, What: fmt.Sprintf("%s.%s: %s", path, name, word), apply: func(s *scenarios.Scenario) bool {
-				field := part(s).Field(i)
-				before := field.Interface()
-				err := field.Addr().Interface().(strictyaml.Unmarshaler).UnmarshalScalar(word)
-				return err == nil && field.Interface() != before
+			all = append(all, Change{Kind: path + "." + f.Key, What: fmt.Sprintf("%s.%s: %s", path, f.Key, word), apply: func(s *scenarios.Scenario) bool {
+				to := part(s)
+				before := *to
+				err := strictyaml.DecodeValue(path, f.Key, word, to)
+				return err == nil && !reflect.DeepEqual(*to, before)
 			}})
 		}
 	}

@@ -100,8 +100,10 @@ const disturbingSoak = 50 * time.Millisecond
 func slower(s *scenarios.Scenario, by time.Duration) *scenarios.Scenario {
 	s.Lock.TTL *= by
 	s.Lock.NodeTimeout *= by
-	s.Lock.RetryDelay.Min *= by
-	s.Lock.RetryDelay.Max *= by
+	protocols.Change(&s.Lock, func(own *protocols.DelaySettings) {
+		own.RetryDelay.Min *= by
+		own.RetryDelay.Max *= by
+	})
 	return s
 }
 
@@ -172,7 +174,7 @@ func TestSoakOfNodesThatForget(t *testing.T) {
 			s.Budget.RestartDelay = &later
 		},
 		"restart guard": func(s *scenarios.Scenario, slower time.Duration) {
-			s.Lock.Guard = &protocols.Guard{MaxTTL: s.Lock.TTL * slower}
+			protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Guard = &protocols.Guard{MaxTTL: s.Lock.TTL * slower} })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +233,7 @@ func TestSoakOfGoroutines(t *testing.T) {
 	needsServer(t)
 	tried.Test(t, disturbingSoak, func(t *tried.T) {
 		s := live.DefaultSoak()
-		s.Lock.WakeUp = 10 * time.Millisecond
+		protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.WakeUp = 10 * time.Millisecond })
 		r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 4, Goroutines: 8, Locks: 3, Processes: 2,
 			Faults: []live.SoakFault{live.NodePause, live.ClientKill}})
 		if err != nil {
@@ -331,10 +333,10 @@ func TestSoakOptions(t *testing.T) {
 	forgets := live.DefaultSoak()
 	forgets.Nodes.Persistence.Persistence = sim.NoPersistence
 	fenced := live.DefaultSoak()
-	fenced.Lock.Fencing = true
+	protocols.Change(&fenced.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true })
 	fenced.Nodes.Persistence.Persistence = sim.EverySecond
 	single := live.DefaultSoak()
-	single.Lock.Protocol = "single"
+	single.Lock = single.Lock.With("single")
 	for _, test := range []struct {
 		o    live.SoakOptions
 		want string
@@ -355,11 +357,14 @@ func TestSoakOptions(t *testing.T) {
 // The bound is the sum that its documentation derives.
 func TestTakeableWithin(t *testing.T) {
 	s := live.DefaultSoak()
-	s.Lock.TTL, s.Lock.NodeTimeout, s.Lock.RetryDelay = 10*time.Second, 100*time.Millisecond, protocols.Range{Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}
+	s.Lock.TTL, s.Lock.NodeTimeout = 10*time.Second, 100*time.Millisecond
+	protocols.Change(&s.Lock, func(own *protocols.DelaySettings) {
+		own.RetryDelay = protocols.Range{Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}
+	})
 	if got, want := live.TakeableWithin(s), 12551*time.Millisecond; got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	s.Lock.Guard = &protocols.Guard{MaxTTL: 10 * time.Second}
+	protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Guard = &protocols.Guard{MaxTTL: 10 * time.Second} })
 	if got, want := live.TakeableWithin(s), 22902*time.Millisecond; got != want {
 		t.Errorf("with the restart guard: %v, want %v", got, want)
 	}

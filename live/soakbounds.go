@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // machineAllowance is the time that the bounds of a soak allow for a busy machine.
@@ -23,9 +24,10 @@ func votesEnd(s *scenarios.Scenario) time.Duration {
 // timeout. Then the longest retry delay passes, and the next attempt is answered within a node timeout. With the restart guard,
 // restarted nodes are first left out for the largest TTL, from the first attempt on.
 func takeableWithin(s *scenarios.Scenario) time.Duration {
-	attempt := 2*s.Lock.NodeTimeout + s.Lock.RetryDelay.Max
+	own := protocols.Of[protocols.RedlockSettings](s.Lock)
+	attempt := 2*s.Lock.NodeTimeout + own.RetryDelay.Max
 	bound := votesEnd(s) + attempt + s.Lock.NodeTimeout
-	if g := s.Lock.Guard; g != nil {
+	if g := own.Guard; g != nil {
 		bound += attempt + g.MaxTTL + granularity
 	}
 	return bound

@@ -76,7 +76,7 @@ func lockKeys(known []sim.Record) (eternal, passing []string) {
 // judge checks the history of the round and adds up its figures.
 func (s *soak) judge(ended int64) error {
 	// Unless the faults kept to the budget, nothing follows from what they led to.
-	if b := s.Settings.Budget; b.RestartDelay != nil && s.Settings.Lock.Guard == nil {
+	if b := s.Settings.Budget; b.RestartDelay != nil && !guarded(s.Settings) {
 		if over := b.Beyond(faults.Used{Restarts: s.field.Used.Restarts}); over != nil {
 			return fmt.Errorf("live: round %d: %s", s.rounds, strings.Join(over, "; "))
 		}

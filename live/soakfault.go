@@ -2,6 +2,7 @@ package live
 
 import (
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -36,14 +37,19 @@ func forgetting(s *scenarios.Scenario, a SoakFault) bool {
 	return false
 }
 
+// guarded says whether nodes that restart are left out for a while.
+func guarded(s *scenarios.Scenario) bool {
+	return protocols.Of[protocols.RedlockSettings](s.Lock).Guard != nil
+}
+
 // beyond says why the settings do not allow a kind of fault; empty if they do. Pauses and lost messages are always allowed:
 // they cost a lock nothing but time.
 func beyond(s *scenarios.Scenario, a SoakFault) string {
 	switch {
 	case !forgetting(s, a):
-	case s.Lock.Fencing:
+	case protocols.Of[protocols.RedlockSettings](s.Lock).Fencing:
 		return "nodes would forget the counters of fencing, which must not happen"
-	case s.Lock.Guard == nil && s.Budget.RestartDelay == nil:
+	case !guarded(s) && s.Budget.RestartDelay == nil:
 		return "nodes would come back without what they knew, and there is no budget: {restart-delay: …}, " +
 			"lock: {guard: …} or nodes: {persistence: always}"
 	}

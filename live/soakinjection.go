@@ -43,7 +43,7 @@ func (s *soak) injectNext() {
 	case NodeKill, PowerLoss:
 		for _, node := range s.some(s.Settings.Nodes.Names) {
 			back := s.upTo(ttl / 2)
-			if delay := s.Settings.Budget.RestartDelay; forgetting(s.Settings, kind) && s.Settings.Lock.Guard == nil {
+			if delay := s.Settings.Budget.RestartDelay; forgetting(s.Settings, kind) && !guarded(s.Settings) {
 				back = *delay + s.upTo(*delay/10)
 			}
 			o := faults.Outage{Node: node, RestartAfter: &back}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/redlock"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // atSpeed is a scenario in the machine's time, as clients run it. The package documentation says what is not divided. TTLs stay
@@ -14,24 +14,8 @@ func atSpeed(s *scenarios.Scenario, speed int) *scenarios.Scenario {
 	x := *s
 	by := time.Duration(speed)
 	ttl := func(d time.Duration) time.Duration { return (d / by).Round(time.Millisecond) }
-	x.Lock.TTL = ttl(s.Lock.TTL)
+	x.Lock = s.Lock.Faster(speed)
 	x.Lock.NodeTimeout = nodeTimeout(s, speed)
-	x.Lock.RetryDelay.Min /= by
-	x.Lock.RetryDelay.Max /= by
-	x.Lock.WakeUp /= by
-	// Redis' milliseconds are the machine's.
-	constant := s.Lock.Drift.Constant
-	x.Lock.Drift.Constant = max(constant/by, min(constant, redlock.DefaultDrift().Constant))
-	x.Lock.ConnectTimeout /= by
-	x.Lock.GiveUp /= by
-	x.Lock.WaitTimeout = ttl(s.Lock.WaitTimeout)
-	x.Lock.Wait.Timeout = ttl(s.Lock.Wait.Timeout)
-	if g := s.Lock.Guard; g != nil {
-		guard := *g
-		guard.MaxTTL = ttl(g.MaxTTL)
-		x.Lock.Guard = &guard
-	}
-	x.Lock.GuardTime /= by
 	x.Timeline = slices.Clone(s.Timeline)
 	for i := range x.Timeline {
 		x.Timeline[i].Do = slices.Clone(s.Timeline[i].Do)
@@ -84,7 +68,7 @@ func beyondTimeout(s *scenarios.Scenario) []time.Duration {
 // speedOf is how fast a scenario can run. EXPIRE and clocks that are read in seconds count the machine's.
 func speedOf(s *scenarios.Scenario) int {
 	const clearly = 10 * time.Millisecond
-	if s.Lock.Protocol == "setnx-expire" || s.Lock.Resolution >= time.Second {
+	if s.Lock.Protocol == "setnx-expire" || protocols.Of[protocols.RedlockPlainSettings](s.Lock).Resolution >= time.Second {
 		return 1
 	}
 	for _, d := range beyondTimeout(s) {

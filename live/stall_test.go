@@ -11,6 +11,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/undisturbed"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -146,8 +147,8 @@ func TestAllowanceAtSpeed(t *testing.T) {
 		{0, 0}, {time.Millisecond, time.Millisecond}, {2 * time.Millisecond, 2 * time.Millisecond}, {8 * time.Millisecond, 2 * time.Millisecond}, {time.Second, 200 * time.Millisecond},
 	} {
 		s := scenarios.Default()
-		s.Lock.Drift.Constant = test.given
-		if got := atSpeed(&s, 5).Lock.Drift.Constant; got != test.want {
+		protocols.Change(&s.Lock, func(own *protocols.DriftSettings) { own.Drift.Constant = test.given })
+		if got := protocols.Of[protocols.DriftSettings](atSpeed(&s, 5).Lock).Drift.Constant; got != test.want {
 			t.Errorf("%v: %v, want %v", test.given, got, test.want)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"redlocksim/mutants"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 const again = "go run ./mutants/verify runs them again and writes it; it can be interrupted"
@@ -315,9 +316,9 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: %v\n%s", s.Name, err, s.Text)
 			continue
 		}
-		if l := base.Lock; l.Fencing != (s.Name == "fencing") || (l.Guard != nil) != (s.Name == "guard") || (l.WakeUp > 0) != (s.Name == "wake-up") ||
-			(l.Batching > 0) != (s.Name == "batching") || (l.Renewals > 0) != (s.Name == "renewal") {
-			t.Errorf("%s: %+v", s.Name, l)
+		if l := protocols.Of[protocols.RedlockSettings](base.Lock); l.Fencing != (s.Name == "fencing") || (l.Guard != nil) != (s.Name == "guard") || (l.WakeUp > 0) != (s.Name == "wake-up") ||
+			(l.Batching > 0) != (s.Name == "batching") || (base.Lock.Renewals > 0) != (s.Name == "renewal") {
+			t.Errorf("%s: %+v", s.Name, base.Lock)
 		}
 	}
 }

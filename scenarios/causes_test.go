@@ -1,12 +1,14 @@
 package scenarios_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/mutants"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -19,6 +21,15 @@ func weaken[F faults.Fault](s *scenarios.Scenario, change func(F) faults.Fault) 
 	for i := range s.Timeline {
 		if f, ok := s.Timeline[i].Fault.(F); ok {
 			s.Timeline[i].Fault = change(f)
+		}
+	}
+}
+
+// lock changes the settings of the lock, as a file would say it.
+func lock(format string, args ...any) func(*scenarios.Scenario) {
+	return func(s *scenarios.Scenario) {
+		if err := strictyaml.Decode("lock", fmt.Appendf(nil, "{"+format+"}", args...), &s.Lock); err != nil {
+			panic(err)
 		}
 	}
 }
@@ -65,8 +76,8 @@ func TestCausesAreCauses(t *testing.T) {
 	noStall := func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.ClockStall) faults.Fault { return &faults.ClockStall{Process: f.Process, For: 1} })
 	}
-	compares := func(s *scenarios.Scenario) { s.Lock.Release = protocols.CompareAndDelete }
-	cleansUp := func(s *scenarios.Scenario) { s.Lock.Cleanup = protocols.CleanupCompareAndDelete }
+	compares := lock("release: cad")
+	cleansUp := lock("cleanup: cad")
 	restarts := func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.PowerLoss) faults.Fault {
 			return &faults.PowerLoss{Outage: faults.Outage{Node: f.Node, RestartAfter: new(time.Duration)}}
@@ -81,18 +92,16 @@ func TestCausesAreCauses(t *testing.T) {
 		weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 	}
 	unfenced := func(s *scenarios.Scenario) { s.Storage.StorageKind = sim.Register }
-	cleanUp := func(age time.Duration) func(*scenarios.Scenario) {
-		return func(s *scenarios.Scenario) { s.Lock.CleanUp = age }
-	}
+	cleanUp := func(age time.Duration) func(*scenarios.Scenario) { return lock("clean-up: %v", age) }
 	onClock := func(kind sim.ClockKind) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) { s.Lock.Clock.ClockKind = kind }
 	}
 	nodeTimeout := func(d time.Duration) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) { s.Lock.NodeTimeout = d }
 	}
-	releasesAll := func(s *scenarios.Scenario) { s.Lock.FailedRelease = protocols.GoOn }
-	checked := func(s *scenarios.Scenario) { s.Lock.Validity = protocols.Checked }
-	unchecked := func(s *scenarios.Scenario) { s.Lock.Validity = protocols.Unchecked }
+	releasesAll := lock("failed-release: go-on")
+	checked := lock("validity: checked")
+	unchecked := lock("validity: unchecked")
 	steps := func(change func(scenarios.Step) scenarios.Step) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) {
 			s.Timeline = slices.Clone(s.Timeline)
@@ -113,7 +122,7 @@ func TestCausesAreCauses(t *testing.T) {
 		})
 	}
 	drift := func(d time.Duration) func(*scenarios.Scenario) {
-		return func(s *scenarios.Scenario) { s.Lock.Drift.Constant = d }
+		return lock("drift: {constant: %v}", d)
 	}
 	steppingAs := func(other string) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) { s.Timeline = byName(t, other).Timeline }
@@ -135,13 +144,15 @@ func TestCausesAreCauses(t *testing.T) {
 	}{
 		"01-setnx-then-expire/a-minute":    {crashLater, "safe"},
 		"01-setnx-then-expire/an-hour":     {crashLater, "safe"},
-		"02-get-then-set":                  {func(s *scenarios.Scenario) { s.Lock.Protocol = "single" }, "safe"},
+		"02-get-then-set":                  {lock("protocol: single"), "safe"},
 		"03-release-by-del":                {compares, "safe"},
 		"04-release-by-get-then-del":       {compares, "safe"},
 		"05-single-instance/down":          {restarts, "safe"},
 		"05-single-instance/down-for-good": {restarts, "safe"},
 		"06-failover-to-a-replica":         {diesLater, "safe"},
-		"07-failover-with-wait/saved":      {func(s *scenarios.Scenario) { s.Lock.Wait.Replicas = 0 }, "lease-overlap"},
+		"07-failover-with-wait/saved": {func(s *scenarios.Scenario) {
+			protocols.Change(&s.Lock, func(own *protocols.FailoverSettings) { own.Wait.Replicas = 0 })
+		}, "lease-overlap"},
 		"07-failover-with-wait/other-replica": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Promote) faults.Fault { return &faults.Promote{Node: f.Node, Replica: "M2"} })
 		}, "safe"},
@@ -193,14 +204,14 @@ func TestCausesAreCauses(t *testing.T) {
 		"43-extend-only-holder/delayed":                              {restartAfter(0), "lease-overlap"},
 		"boundaries/clock-step-breaks":                               {noStep, "safe"},
 		"boundaries/restart-delay-breaks":                            {remembers, "safe"},
-		"15-sequential-acquire/sequential":                           {func(s *scenarios.Scenario) { s.Lock.Asking = protocols.Parallel }, "safe"},
-		"15-sequential-acquire/parallel-waits-for-all":               {func(s *scenarios.Scenario) { s.Lock.Protocol = "redlock" }, "safe"},
-		"40-careless-renewal/one-node":                               {func(s *scenarios.Scenario) { s.Lock.Extending = protocols.ExtendQuorum }, "safe"},
-		"40-careless-renewal/from-replies":                           {func(s *scenarios.Scenario) { s.Lock.Extending = protocols.ExtendQuorum }, "safe"},
-		"41-extend-re-creates/sets":                                  {func(s *scenarios.Scenario) { s.Lock.Extending = protocols.ExtendQuorum }, "safe"},
+		"15-sequential-acquire/sequential":                           {lock("asking: parallel"), "safe"},
+		"15-sequential-acquire/parallel-waits-for-all":               {lock("protocol: redlock"), "safe"},
+		"40-careless-renewal/one-node":                               {lock("extending: quorum"), "safe"},
+		"40-careless-renewal/from-replies":                           {lock("extending: quorum"), "safe"},
+		"41-extend-re-creates/sets":                                  {lock("extending: quorum"), "safe"},
 		"30-restart-guard-and-clock-steps/forward-trusting-the-node": {noStep, "safe"},
-		"34-fencing/paused":                                          {func(s *scenarios.Scenario) { s.Lock.Fencing = false }, "stale-write"},
-		"34-fencing/delayed":                                         {func(s *scenarios.Scenario) { s.Lock.Fencing = false }, "stale-write"},
+		"34-fencing/paused":                                          {lock("fencing: false"), "stale-write"},
+		"34-fencing/delayed":                                         {lock("fencing: false"), "stale-write"},
 		"35-fencing-and-reads/before-the-first-effect": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},
@@ -211,11 +222,11 @@ func TestCausesAreCauses(t *testing.T) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},
 		"36-careless-tokens/one-node-forgets":    {remembers, "safe"},
-		"36-careless-tokens/highest-of-a-quorum": {func(s *scenarios.Scenario) { s.Lock.Tokens = protocols.TokenOneNode }, "safe"},
+		"36-careless-tokens/highest-of-a-quorum": {lock("tokens: one-node"), "safe"},
 		"36-careless-tokens/drawn-before-the-lock": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},
-		"15-sequential-acquire/parallel-returns-at-quorum": {func(s *scenarios.Scenario) { s.Lock.Protocol = "redlock-plain" }, "safe"},
+		"15-sequential-acquire/parallel-returns-at-quorum": {lock("protocol: redlock-plain"), "safe"},
 		"19-clock-steps-back/released":                     {instead(scenarios.UnlockStep, scenarios.SleepStep), "safe"},
 		"20-client-clock-steps-back/monotonic":             {onClock(sim.WallClock), "lease-overlap"},
 		"21-suspended-host/boottime":                       {onClock(sim.Monotonic), "lease-overlap"},
@@ -239,9 +250,9 @@ func TestCausesAreCauses(t *testing.T) {
 		}, "safe"},
 		"39-renewal/finishes": {instead(scenarios.RenewStep, scenarios.SleepStep), "stale-write"},
 		"40-careless-renewal/by-the-rules": {func(s *scenarios.Scenario) {
-			s.Lock.Protocol, s.Lock.Extending = "redlock-plain", protocols.ExtendAnyNode
+			lock("protocol: redlock-plain, extending: any-node")(s)
 		}, "lease-overlap"},
-		"41-extend-re-creates/compares":          {func(s *scenarios.Scenario) { s.Lock.Protocol, s.Lock.Extending = "redlock-plain", protocols.ExtendSet }, "lost-update"},
+		"41-extend-re-creates/compares":          {lock("protocol: redlock-plain, extending: set"), "lost-update"},
 		"42-stuck-holder/a-minute-without-limit": {func(s *scenarios.Scenario) { s.Lock.Renewals = 3 }, "safe"},
 		"boundaries/clock-step-holds":            {stepOf(ms(9001)), "lease-overlap"},
 		"boundaries/restart-delay-holds":         {restartAfter(ms(8897)), "lease-overlap"},
@@ -278,7 +289,8 @@ func TestCausesAreCauses(t *testing.T) {
 		"71-locks-on-several-resources/jump":    {noStep, "safe"},
 		"72-one-token-for-several-resources":    {unfenced, "stale-write, accepted-after-expiry"},
 		"74-joint-commands/refused-by-the-guard": {func(s *scenarios.Scenario) {
-			s.Lock.Guard, s.Timeline = nil, slices.Clone(s.Timeline[1:]) // nothing to prepare
+			protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Guard = nil })
+			s.Timeline = slices.Clone(s.Timeline[1:]) // nothing to prepare
 		}, "lease-overlap"},
 		"75-split-batches/silently": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Split) faults.Fault { whole := *f; whole.For = 1; return &whole })
@@ -293,13 +305,13 @@ func TestCausesAreCauses(t *testing.T) {
 
 		"47-consensus/paused-client":                  {noPause, "safe"},
 		"47-consensus/paused-client-fenced":           {unfenced, "stale-write"},
-		"47-consensus/cut-off-client":                 {func(s *scenarios.Scenario) { s.Lock.Belief = protocols.UntilTold }, "lease-overlap"},
-		"47-consensus/cut-off-client-until-told":      {func(s *scenarios.Scenario) { s.Lock.Belief = protocols.UntilAcknowledged }, "safe"},
-		"47-consensus/cut-off-with-the-leader":        {func(s *scenarios.Scenario) { s.Lock.Belief = protocols.UntilTold }, "lease-overlap"},
+		"47-consensus/cut-off-client":                 {lock("belief: told"), "lease-overlap"},
+		"47-consensus/cut-off-client-until-told":      {lock("belief: acknowledged"), "safe"},
+		"47-consensus/cut-off-with-the-leader":        {lock("belief: told"), "lease-overlap"},
 		"47-consensus/leader-cut-off":                 {nodeTimeout(30 * time.Second), "safe"}, // stays with the old leader
 		"47-consensus/minority":                       {shortCut, "safe"},
-		"48-database-row-lock/before-the-write":       {func(s *scenarios.Scenario) { s.Lock.Effects = protocols.InStorage }, "stale-write"},
-		"48-database-row-lock/outside":                {func(s *scenarios.Scenario) { s.Lock.Effects = protocols.InTransaction }, "safe"},
+		"48-database-row-lock/before-the-write":       {lock("effects: storage"), "stale-write"},
+		"48-database-row-lock/outside":                {lock("effects: transaction"), "safe"},
 		"49-database-unique-index/one-minute":         {cleanUp(10 * time.Second), "safe"},
 		"49-database-unique-index/ten-minutes":        {cleanUp(10 * time.Second), "safe"},
 		"49-database-unique-index/clean-up":           {cleanUp(0), "safe"},
@@ -307,20 +319,20 @@ func TestCausesAreCauses(t *testing.T) {
 		"50-conditional-update":                       {unfenced, "stale-write"},
 
 		"51-implementations/redlock-rb":     {nodeTimeout(time.Minute), "safe"},
-		"51-implementations/redlock-py":     {func(s *scenarios.Scenario) { s.Lock.FailedNode = protocols.NoVote }, "safe"},
-		"51-implementations/redlock-php":    {func(s *scenarios.Scenario) { s.Lock.FailedNode = protocols.NoVote }, "safe"},
+		"51-implementations/redlock-py":     {lock("failed-node: no-vote"), "safe"},
+		"51-implementations/redlock-php":    {lock("failed-node: no-vote"), "safe"},
 		"51-implementations/phpredis-mutex": {nodeTimeout(ms(50)), "safe"},
 		"51-implementations/redsync":        {nodeTimeout(ms(50)), "safe"},
 		"51-implementations/redisson":       {nodeTimeout(ms(50)), "safe"},
 		"51-implementations/redis-distlock": {nodeTimeout(ms(50)), "safe"},
-		"51-implementations/redlock-cpp":    {func(s *scenarios.Scenario) { s.Lock.ConnectTimeout = 0 }, "safe"},
+		"51-implementations/redlock-cpp":    {lock("connect-timeout: 0s"), "safe"},
 		"51-implementations/redlock-cs":     {releasesAll, "safe"},
 		"51-implementations/redlock-net":    {nodeTimeout(ms(50)), "safe"},
 		"51-implementations/scarletlock":    {releasesAll, "safe"},
 		"51-implementations/node-redlock":   {cleansUp, "safe"},
 
 		"52-implementations-and-slow-acquires/redlock-rb":                  {onClock(sim.WallClock), "lease-overlap"},
-		"52-implementations-and-slow-acquires/redlock-rb-extends":          {func(s *scenarios.Scenario) { s.Lock.Extending = protocols.ExtendQuorum }, "safe"},
+		"52-implementations-and-slow-acquires/redlock-rb-extends":          {lock("extending: quorum"), "safe"},
 		"52-implementations-and-slow-acquires/redlock-py":                  {onClock(sim.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/redlock-py-clock-in-order":   {unchecked, "accepted-after-expiry"},
 		"52-implementations-and-slow-acquires/redlock-php":                 {onClock(sim.Monotonic), "safe"},
@@ -329,7 +341,7 @@ func TestCausesAreCauses(t *testing.T) {
 		"52-implementations-and-slow-acquires/redisson":                    {onClock(sim.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/redis-distlock":              {onClock(sim.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/redlock-cpp":                 {onClock(sim.Monotonic), "safe"},
-		"52-implementations-and-slow-acquires/redlock-cpp-cut-off":         {func(s *scenarios.Scenario) { s.Lock.ConnectTimeout = 0 }, "safe"},
+		"52-implementations-and-slow-acquires/redlock-cpp-cut-off":         {lock("connect-timeout: 0s"), "safe"},
 		"52-implementations-and-slow-acquires/redlock-cs":                  {onClock(sim.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/redlock-net":                 {onClock(sim.WallClock), "lease-overlap"},
 		"52-implementations-and-slow-acquires/scarletlock":                 {onClock(sim.Monotonic), "safe"},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +31,15 @@ func differ(path string, a, b reflect.Value) string {
 			return fmt.Sprintf("%s: %v and %v", path, x, y)
 		}
 		return ""
+	case a.Type() == reflect.TypeFor[protocols.Settings]():
+		own := func(v reflect.Value) reflect.Value {
+			return reflect.ValueOf(protocols.Of[protocols.Own](v.Interface().(protocols.Settings)))
+		}
+		if x, y := own(a), own(b); x.Type() != y.Type() {
+			return fmt.Sprintf("%s: %v and %v", path, x.Type(), y.Type())
+		} else if d := differ(path, x, y); d != "" {
+			return d
+		}
 	case a.Type() == reflect.TypeFor[sim.Latency]() && a.Field(0).Len() == 0:
 		a = reflect.ValueOf(sim.Constant(0))
 	}
@@ -50,6 +58,7 @@ func differ(path string, a, b reflect.Value) string {
 	case reflect.Struct:
 		for i := range a.NumField() {
 			switch name := a.Type().Field(i).Name; name {
+			case "own": // of settings, see above
 			case "Line", "Column": // of a list with keys
 			case "Repeat":
 				if item, ok := a.Interface().(Item); ok && item.Fault != nil {
@@ -282,11 +291,8 @@ func TestEverySettingIsEncoded(t *testing.T) {
 			if err := strictyaml.Decode("x", fmt.Appendf(nil, "{preset: %s}", preset), &x.Lock); err != nil {
 				t.Fatal(err)
 			}
-		} else if key, of := strings.CutPrefix(path, ".lock."); of && key != "protocol" {
-			key, _, _ = strings.Cut(key, ".")
-			all := protocols.All()
-			with := slices.IndexFunc(all, func(p protocols.Protocol) bool { return protocols.Name(p.Name).Has(key) })
-			x.Lock.Protocol = protocols.Name(all[with].Name)
+		} else if path == ".lock.protocol" {
+			x.Lock = fresh().Lock.With(x.Lock.Protocol)
 		}
 		data, err := strictyaml.Encode(x, fresh())
 		if err != nil {
@@ -299,6 +305,27 @@ func TestEverySettingIsEncoded(t *testing.T) {
 		} else if d := differ("", reflect.ValueOf(x), reflect.ValueOf(back)); d != "" {
 			t.Errorf("%s%s\n%s", path, d, data)
 		}
+	}
+	own := 0
+	for _, p := range protocols.All() {
+		x := fresh()
+		x.Lock = x.Lock.With(protocols.Name(p.Name))
+		protocols.Change(&x.Lock, func(settings *protocols.Own) {
+			changed := reflect.New(reflect.TypeOf(*settings)).Elem()
+			changed.Set(reflect.ValueOf(*settings))
+			leaves(changed, p.Name, func(path string, leaf reflect.Value) {
+				was := reflect.New(leaf.Type()).Elem()
+				was.Set(leaf)
+				change(t, path, leaf)
+				*settings = changed.Interface().(protocols.Own)
+				check(path, x)
+				leaf.Set(was)
+				own++
+			})
+		})
+	}
+	if own < 60 {
+		t.Errorf("%d settings of protocols were changed, there were more", own)
 	}
 	x := fresh()
 	leaves(reflect.ValueOf(&x).Elem(), "", func(path string, leaf reflect.Value) {

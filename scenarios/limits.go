@@ -1,9 +1,13 @@
 package scenarios
 
-import "redlocksim/faults"
+import (
+	"redlocksim/faults"
+	"redlocksim/scenarios/protocols"
+)
 
 // Limits are what faults are drawn and placed within for a scenario; beyond is for those that exceed its budget, too.
 func Limits(s *Scenario, beyond bool) *faults.Limits {
+	own := protocols.Of[protocols.RedlockSettings](s.Lock)
 	return &faults.Limits{Names: s.Processes(), Budget: s.Budget, Beyond: beyond, Scale: s.Lock.TTL,
-		Persistence: s.Nodes.Persistence.Persistence, Fenced: s.Lock.Fencing, Batches: s.Lock.Batching != 0}
+		Persistence: s.Nodes.Persistence.Persistence, Fenced: own.Fencing, Batches: own.Batching != 0}
 }

@@ -7,20 +7,16 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 )
 
 // Every bound of the catalogue on what clients have to wait for says no when what it rests on is changed, and as a matter of
 // liveness.
 func TestLivenessBoundsSayNo(t *testing.T) {
 	retries := func(min, max time.Duration) func(*scenarios.Scenario) {
-		return func(s *scenarios.Scenario) { s.Lock.RetryDelay = protocols.Range{Min: min, Max: max} }
+		return lock("retry-delay: {min: %v, max: %v}", min, max)
 	}
 	ttl := func(d time.Duration) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) { s.Lock.TTL = d }
-	}
-	protocol := func(name protocols.Name) func(*scenarios.Scenario) {
-		return func(s *scenarios.Scenario) { s.Lock.Protocol = name }
 	}
 	for _, c := range []struct {
 		name   string
@@ -37,8 +33,8 @@ func TestLivenessBoundsSayNo(t *testing.T) {
 		{"39-renewal/dies", ttl(20 * time.Second), "for the lock of client-1 to be taken over"},
 		{"42-stuck-holder/limited", func(s *scenarios.Scenario) { s.Lock.Renewals = 6 }, "for the lock of client-1 to be taken over"},
 		{"44-redisson/holder-dies", ttl(33 * time.Second), "for the lock of client-1 to be taken over"},
-		{"49-database-unique-index/clean-up", func(s *scenarios.Scenario) { s.Lock.CleanUp = 20 * time.Second }, "for the lock of client-1 to be taken over"},
-		{"49-database-unique-index/clean-up", func(s *scenarios.Scenario) { s.Lock.CleanUp = 0 }, "to be taken over, in vain"},
+		{"49-database-unique-index/clean-up", lock("clean-up: 20s"), "for the lock of client-1 to be taken over"},
+		{"49-database-unique-index/clean-up", lock("clean-up: 0s"), "to be taken over, in vain"},
 		{"09-contention", retries(time.Millisecond, 2*time.Millisecond), "attempts in one wait"},
 		{"13-split-votes", func(s *scenarios.Scenario) {
 			for i := range s.Timeline {
@@ -49,9 +45,9 @@ func TestLivenessBoundsSayNo(t *testing.T) {
 				}
 			}
 		}, "attempts in one wait"},
-		{"44-redisson/lost-wake-up", protocol("single"), "attempts in one wait"},
-		{"44-redisson/long-work", protocol("single"), "attempts in one wait"},
-		{"45-redisson-fair/in-order", protocol("redisson"), "was overtaken"},
+		{"44-redisson/lost-wake-up", lock("protocol: single"), "attempts in one wait"},
+		{"44-redisson/long-work", lock("protocol: single"), "attempts in one wait"},
+		{"45-redisson-fair/in-order", lock("protocol: redisson"), "was overtaken"},
 		{"45-redisson-fair/in-order", func(s *scenarios.Scenario) {
 			// Client 4 queues up between the others.
 			s.Timeline[3].When, s.Timeline[3].Repeat = faults.Trigger{At: 1500 * time.Millisecond}, 1
@@ -70,9 +66,9 @@ func TestLivenessBoundsSayNo(t *testing.T) {
 		}, "after the faults were healed"},
 		{"38-orphaned-votes/three", ttl(12 * time.Second), "after the faults were healed"},
 		{"42-stuck-holder/limited", func(s *scenarios.Scenario) { s.Lock.Renewals = 6 }, "after the faults were healed"},
-		{"45-redisson-fair/dead-head", func(s *scenarios.Scenario) { s.Lock.WaitTimeout = 10 * time.Second }, "after the faults were healed"},
-		{"49-database-unique-index/clean-up", func(s *scenarios.Scenario) { s.Lock.CleanUp = 20 * time.Second }, "after the faults were healed"},
-		{"49-database-unique-index/clean-up", func(s *scenarios.Scenario) { s.Lock.CleanUp = 0 }, "after the faults were healed, in vain"},
+		{"45-redisson-fair/dead-head", lock("wait-timeout: 10s"), "after the faults were healed"},
+		{"49-database-unique-index/clean-up", lock("clean-up: 20s"), "after the faults were healed"},
+		{"49-database-unique-index/clean-up", lock("clean-up: 0s"), "after the faults were healed, in vain"},
 		// The lock cannot be had to the end of the run, but it can be after it.
 		{"05-single-instance/down-for-good", func(s *scenarios.Scenario) {
 			after := 80 * time.Second
@@ -86,7 +82,7 @@ func TestLivenessBoundsSayNo(t *testing.T) {
 			s.Heal = &heal
 		}, "expected it to be unbounded"},
 		{"42-stuck-holder/a-minute-without-limit", func(s *scenarios.Scenario) { s.Lock.Renewals = 20 }, "expected it to be unbounded"},
-		{"49-database-unique-index/one-minute", func(s *scenarios.Scenario) { s.Lock.CleanUp = 70 * time.Second }, "expected it to be unbounded"},
+		{"49-database-unique-index/one-minute", lock("clean-up: 70s"), "expected it to be unbounded"},
 	} {
 		s := *byName(t, c.name)
 		s.Timeline = append([]scenarios.Item(nil), s.Timeline...)

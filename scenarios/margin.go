@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/internal/quorum"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -35,12 +35,10 @@ type margins struct {
 }
 
 func watchMargins(w *sim.World, s *Scenario) *margins {
-	m := &margins{world: w, quorum: s.Lock.Quorum, guarded: s.Lock.Guard != nil}
-	if s.Lock.Protocol != "redlock" && s.Lock.Protocol != "redlock-plain" {
+	m := &margins{world: w, guarded: protocols.Of[protocols.RedlockSettings](s.Lock).Guard != nil}
+	var voted bool
+	if m.quorum, voted = s.Lock.Votes(len(w.Servers)); !voted || !protocols.Has[protocols.DriftSettings](s.Lock) {
 		return m
-	}
-	if m.quorum == 0 {
-		m.quorum = quorum.Majority(len(w.Servers))
 	}
 	for _, server := range w.Servers {
 		memory, ok := server.Memory().(sim.Watchful)

@@ -7,7 +7,6 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/search/experiment"
 	"redlocksim/sim"
 )
@@ -25,11 +24,11 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 		never   []checker.Kind
 	}{
 		"consensus": {func(s *scenarios.Scenario) {
-			s.Lock.Protocol = "consensus"
+			lock("protocol: consensus")(s)
 			s.Storage.StorageKind = sim.Fenced
 		}, []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.TokenRegressed, checker.TokenRepeated}},
 		"db-row": {func(s *scenarios.Scenario) {
-			s.Lock.Protocol, s.Lock.Effects = "db-row", protocols.InTransaction
+			lock("protocol: db-row, effects: transaction")(s)
 			// A database that restarts ends transactions of clients that believe in them.
 			without(s, "kill", "power-loss", "shutdown")
 			// A transaction that reads what it has written itself is more than a history can say.

@@ -5,6 +5,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/reach"
+	"redlocksim/scenarios/protocols"
 )
 
 // Reached is what there is to say about which steps, faults, moments and rules a run got to.
@@ -33,6 +34,7 @@ func (s *Scenario) Features() []reach.Feature {
 	if s.Lock.Protocol != "redlock" {
 		return nil
 	}
+	own := protocols.Of[protocols.RedlockSettings](s.Lock)
 	renews, several := s.Lock.Renewals > 0, false
 	for i := range s.Timeline {
 		item := &s.Timeline[i]
@@ -47,8 +49,8 @@ func (s *Scenario) Features() []reach.Feature {
 		feature reach.Feature
 		is      bool
 	}{
-		{reach.Fencing, s.Lock.Fencing}, {reach.Guard, s.Lock.Guard != nil}, {reach.WakeUp, s.Lock.WakeUp > 0},
-		{reach.Batching, s.Lock.Batching > 0}, {reach.Renewal, renews}, {reach.Several, several},
+		{reach.Fencing, own.Fencing}, {reach.Guard, own.Guard != nil}, {reach.WakeUp, own.WakeUp > 0},
+		{reach.Batching, own.Batching > 0}, {reach.Renewal, renews}, {reach.Several, several},
 	} {
 		if f.is {
 			on = append(on, f.feature)

@@ -120,7 +120,7 @@ func (c *check) program(i *Item, wrong func(step int, word string, valid []strin
 			return
 		case s.Kind == UnlockStep:
 			held, written = slices.Delete(held, of, of+1), slices.Delete(written, of, of+1)
-		case s.reads() && written[of] && p.Name == "db-row" && c.s.Lock.Effects == protocols.InTransaction:
+		case s.reads() && written[of] && protocols.Of[protocols.DBRowSettings](c.s.Lock).Effects == protocols.InTransaction:
 			wrong(at, string(s.Kind), nil, "would read back what its own transaction has written and not committed, which no history can say")
 			return
 		default:

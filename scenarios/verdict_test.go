@@ -15,11 +15,12 @@ func TestARunThatDoesNotRepeatItself(t *testing.T) {
 	s := scenarios.Catalogue()[0]
 	made := 0
 	locker := func(env protocols.Env) (protocols.Locker, error) {
-		name := "redlock"
+		name := protocols.Name("redlock")
 		if made++; made > len(s.Clients) {
 			name = "single"
 		}
-		p, _ := protocols.Find(name)
+		env.Settings = env.Settings.With(name)
+		p, _ := protocols.Find(string(name))
 		return p.New(env)
 	}
 	_, err := scenarios.Verify(s, scenarios.Options{Locker: locker})

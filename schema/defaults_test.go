@@ -52,33 +52,40 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 			if fallback == "" || quoted(fallback) == fallback {
 				continue // prose
 			}
-			protocol := protocolWith(key)
-			line := strings.NewReplacer("KEY", key, "VALUE", fallback, "PROTOCOL", protocol).Replace(form)
-			without := encoded("")
-			if name == "Settings" {
-				if key == "protocol" {
-					line = "lock: {protocol: " + fallback + "}"
-				} else {
-					without = encoded("lock: {protocol: " + protocol + "}")
+			for _, protocol := range protocolsWith(key) {
+				line := strings.NewReplacer("KEY", key, "VALUE", fallback, "PROTOCOL", protocol).Replace(form)
+				without := encoded("")
+				if name == "Settings" {
+					if key == "protocol" {
+						line = "lock: {protocol: " + fallback + "}"
+					} else {
+						without = encoded("lock: {protocol: " + protocol + "}")
+					}
+				}
+				if with := encoded(line); with != without {
+					t.Errorf("%s is not the default:\n%s", line, with)
+				}
+				if checked++; name != "Settings" || key == "protocol" {
+					break
 				}
 			}
-			if with := encoded(line); with != without {
-				t.Errorf("%s is not the default:\n%s", line, with)
-			}
-			checked++
 		}
 	}
-	if checked < 40 {
+	if checked < 130 {
 		t.Errorf("%d defaults were tried, there were more", checked)
 	}
 }
 
-// protocolWith is a protocol that has a setting.
-func protocolWith(key string) string {
+// protocolsWith are the protocols that have a setting, or all of them for a key that is none.
+func protocolsWith(key string) (names []string) {
+	var all []string
 	for _, p := range protocols.All() {
-		if protocols.Name(p.Name).Has(key) {
-			return p.Name
+		if all = append(all, p.Name); protocols.Name(p.Name).Has(key) {
+			names = append(names, p.Name)
 		}
 	}
-	return ""
+	if names == nil {
+		return all
+	}
+	return names
 }

@@ -116,9 +116,9 @@ func at(t *rapid.T, base sweep.Base, schedule sweep.Schedule, knob sweep.Knob, v
 // grantable says whether the lock is granted at all, for long enough to write: drift allowance, messages, the unit in which
 // the client reads its clock and the guard time may leave nothing.
 func grantable(s *sweep.Settings, schedule sweep.Schedule) bool {
-	left := s.Lock.TTL - s.Lock.Drift.For(s.Lock.TTL)
+	left := s.Lock.TTL - protocols.Of[protocols.DriftSettings](s.Lock).Drift.For(s.Lock.TTL)
 	if s.Network.Replies != nil { // the nodes may be asked one after the other, by a clock that is fast
-		left -= s.Lock.Resolution + time.Duration(len(s.Nodes.Names))*(s.Network.Latency.Max()+s.Network.Replies.Max())*11/10
+		left -= protocols.Of[protocols.RedlockPlainSettings](s.Lock).Resolution + time.Duration(len(s.Nodes.Names))*(s.Network.Latency.Max()+s.Network.Replies.Max())*11/10
 	}
 	if schedule.Name == "pause" {
 		left -= s.Lock.GuardTime

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -26,16 +27,16 @@ func ceilDiv(a, b decimal.Decimal) decimal.Decimal {
 // modelled says whether the formulas are about the protocol: Redlock, with leases that end when the time to live less the
 // drift allowance is over, and that nobody prolongs.
 func modelled(s *Settings) bool {
-	return s.Lock.Protocol == "redlock" || s.Lock.Protocol == "redlock-plain"
+	return protocols.Has[protocols.DriftSettings](s.Lock)
 }
 
 func drift(s *Settings) time.Duration {
-	return s.Lock.Drift.For(s.Lock.TTL)
+	return protocols.Of[protocols.DriftSettings](s.Lock).Drift.For(s.Lock.TTL)
 }
 
 // factorsPart is the part of the allowance that grows with the TTL.
 func factorsPart(s *Settings) decimal.Decimal {
-	return ns(s.Lock.TTL).Mul(s.Lock.Drift.Factor.Ratio()).Ceil()
+	return ns(s.Lock.TTL).Mul(protocols.Of[protocols.DriftSettings](s.Lock).Drift.Factor.Ratio()).Ceil()
 }
 
 func roundTrip(s *Settings) time.Duration { return s.Requests().Max() + s.Replies().Max() }

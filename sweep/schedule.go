@@ -44,7 +44,7 @@ func knobs(attack string) []Knob {
 				Formula: func(s *Settings) decimal.Decimal { return Allowance(s).Sub(factorsPart(s)) }},
 			{Path: "lock.drift.factor", Text: allowance + "; minus the constant, as a part of the TTL", Unit: Percent,
 				Formula: func(s *Settings) decimal.Decimal {
-					return Allowance(s).Sub(ns(s.Lock.Drift.Constant)).Shift(2).DivRound(ns(s.Lock.TTL), 12)
+					return Allowance(s).Sub(ns(protocols.Of[protocols.DriftSettings](s.Lock).Drift.Constant)).Shift(2).DivRound(ns(s.Lock.TTL), 12)
 				},
 				messages: func(s *Settings, took time.Duration) decimal.Decimal {
 					return asTime(s, took).Shift(2).DivRound(ns(s.Lock.TTL), 12)
@@ -79,16 +79,18 @@ func knobs(attack string) []Knob {
 // unquarantined says that no node waits before it votes again, or none that forgets ever does: how long a restart guard that
 // trusts the nodes' clocks keeps them waiting hangs on steps of those.
 func unquarantined(s *Settings) bool {
-	return s.Lock.Protocol != "redlock" || s.Lock.Guard == nil || !s.Lock.Guard.TrustNodeClock
+	guard := protocols.Of[protocols.RedlockSettings](s.Lock).Guard
+	return guard == nil || !guard.TrustNodeClock
 }
 
 // votesCount says that nothing but the number of votes for a client decides: a node that fails has no vote, all of them
 // count, and refusals do not end an attempt that could still have its quorum.
 func votesCount(s *Settings) bool {
-	if !unquarantined(s) || s.Lock.Asking == protocols.UntilDecided && s.Quorum() < quorum.Majority(len(s.Nodes.Names)) {
+	plain := protocols.Of[protocols.RedlockPlainSettings](s.Lock)
+	if !unquarantined(s) || plain.Asking == protocols.UntilDecided && s.Quorum() < quorum.Majority(len(s.Nodes.Names)) {
 		return false
 	}
-	return s.Lock.Protocol == "redlock" || s.Lock.FailedNode == protocols.NoVote && s.Lock.ConnectTimeout == 0
+	return plain.FailedNode == protocols.NoVote && plain.ConnectTimeout == 0
 }
 
 // asTime is the length of calls, and of Redis' own millisecond, by a clock that may be fast.

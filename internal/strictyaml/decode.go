@@ -192,28 +192,57 @@ func (d *Decoder) scalar(n *yaml.Node, u Unmarshaler) {
 }
 
 func (d *Decoder) structure(n *yaml.Node, v reflect.Value) {
-	fields := fieldsOf(v.Type())
+	known := fieldsOf(v.Type())
+	d.fields(n, func(key *yaml.Node) { d.Errorf(key, key.Value, known.names, "unknown key") }, v)
+}
+
+// Fields decodes a mapping whose keys are the fields of several structs, as if these were one, and reports whether it did so
+// without an error. The structs are given by pointers, also those that read themselves. unknown is told of the keys that are
+// none of theirs, and reports what is wrong with them.
+func (d *Decoder) Fields(n *yaml.Node, unknown func(key *yaml.Node), into ...any) bool {
+	before := d.reports
+	parts := make([]reflect.Value, len(into))
+	for i, part := range into {
+		parts[i] = reflect.ValueOf(part).Elem()
+	}
+	d.fields(n, unknown, parts...)
+	return d.reports == before
+}
+
+func (d *Decoder) fields(n *yaml.Node, unknown func(key *yaml.Node), parts ...reflect.Value) {
 	if n.Kind != yaml.MappingNode {
 		d.want(n, "a mapping")
 		return
+	}
+	var names []string
+	slots := make(map[string]reflect.Value)
+	for _, part := range parts {
+		f := fieldsOf(part.Type())
+		names = append(names, f.names...)
+		for _, name := range f.names {
+			slots[name] = part.FieldByIndex(f.named[name].Index)
+		}
 	}
 	// One slip should be one error: a required key that is there but misspelt
 	// is not reported as missing too.
 	present := make(map[string]bool)
 	for key, value := range d.entries(n) {
-		if f, ok := fields.named[key.Value]; ok {
+		if slot, ok := slots[key.Value]; ok {
 			present[key.Value] = true
-			d.value(value, v.FieldByIndex(f.index))
+			d.value(value, slot)
 			continue
 		}
-		d.Errorf(key, key.Value, fields.names, "unknown key")
-		if near, ok := Nearest(key.Value, fields.names); ok {
+		unknown(key)
+		if near, ok := Nearest(key.Value, names); ok {
 			present[near] = true
 		}
 	}
-	for _, name := range fields.names {
-		if fields.named[name].required && !present[name] {
-			d.Errorf(n, name, nil, "missing key")
+	for _, part := range parts {
+		f := fieldsOf(part.Type())
+		for _, name := range f.names {
+			if f.named[name].required && !present[name] {
+				d.Errorf(n, name, nil, "missing key")
+			}
 		}
 	}
 }

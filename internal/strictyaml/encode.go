@@ -171,9 +171,9 @@ func (e *Encoder) structure(v, base reflect.Value) *yaml.Node {
 		f := fields.named[name]
 		was := reflect.Value{}
 		if base.IsValid() {
-			was = base.FieldByIndex(f.index)
+			was = base.FieldByIndex(f.Index)
 		}
-		if value := e.field(name, v.FieldByIndex(f.index), was, f.required); value != nil {
+		if value := e.field(name, v.FieldByIndex(f.Index), was, f.required); value != nil {
 			n.Content = append(n.Content, Text(name), value)
 		}
 	}

@@ -9,14 +9,33 @@ import (
 	"time"
 )
 
-type field struct {
-	index    []int
+// Field is a field of a struct that a key of the file is decoded into.
+type Field struct {
+	// Key is what the file calls it.
+	Key string
+	// Owner is the struct that declares it: the struct itself, or one that is inline in it.
+	Owner reflect.Type
+	// Name and Type are those of the field in Owner.
+	Name string
+	Type reflect.Type
+	// Index is where it is, as reflect.Value.FieldByIndex takes it.
+	Index    []int
 	required bool
+}
+
+// Fields are the fields of a struct type that take part, in the order of the struct. The struct can be one that reads itself.
+func Fields(t reflect.Type) []Field {
+	f := fieldsOf(t)
+	all := make([]Field, len(f.names))
+	for i, name := range f.names {
+		all[i] = f.named[name]
+	}
+	return all
 }
 
 type fields struct {
 	names []string // in the order of the struct
-	named map[string]field
+	named map[string]Field
 }
 
 var (
@@ -40,7 +59,7 @@ func fieldsOf(t reflect.Type) *fields {
 	if known, ok := knownFields.Load(t); ok {
 		return known.(*fields)
 	}
-	f := &fields{named: make(map[string]field)}
+	f := &fields{named: make(map[string]Field)}
 	f.collect(t, nil)
 	knownFields.Store(t, f)
 	return f
@@ -67,11 +86,11 @@ func (f *fields) collect(t reflect.Type, prefix []int) {
 			panicf("%v.%s: an unexported field with a yaml tag", t, sf.Name)
 		case name == "" || options != "" && options != "required":
 			panicf("%v.%s: tag %q is not a name, with required or inline", t, sf.Name, tag)
-		case f.named[name].index != nil:
+		case f.named[name].Index != nil:
 			panicf("%v.%s: a second field named %q", t, sf.Name, name)
 		}
 		f.names = append(f.names, name)
-		f.named[name] = field{index: index, required: options == "required"}
+		f.named[name] = Field{Key: name, Owner: t, Name: sf.Name, Type: sf.Type, Index: index, required: options == "required"}
 	}
 }
 
@@ -127,7 +146,7 @@ func checkType(t reflect.Type, visited map[reflect.Type]bool, atomic func(reflec
 		checkType(t.Elem(), visited, atomic)
 	case reflect.Struct:
 		for _, f := range fieldsOf(t).named {
-			checkType(t.FieldByIndex(f.index).Type, visited, atomic)
+			checkType(f.Type, visited, atomic)
 		}
 	default:
 		panicf("cannot decode into %v", t)

@@ -117,8 +117,9 @@ func Enum(words ...string) *jsonschema.Schema {
 	return e
 }
 
-// Struct refers to the schema of a struct by its tags, also if the type reads itself.
-func (s *Schemas) Struct(t reflect.Type) *jsonschema.Schema {
+// Struct refers to the schema of a struct by its tags, also if the type reads itself. The keys of others can stand beside
+// its own; those that several of them have must be one field, of a struct that is inline in them.
+func (s *Schemas) Struct(t reflect.Type, others ...reflect.Type) *jsonschema.Schema {
 	name := t.Name()
 	if s.partial {
 		name = "Part" + name
@@ -128,7 +129,7 @@ func (s *Schemas) Struct(t reflect.Type) *jsonschema.Schema {
 	case !known:
 		def = &definition{of: t, schema: &jsonschema.Schema{}}
 		s.defs[name] = def // before its fields are looked at, which can refer to it
-		*def.schema = *s.structure(t)
+		*def.schema = *s.structure(t, others)
 	case def.of != t:
 		panicf("%v and %v are both named %s in the schema", def.of, t, name)
 	}
@@ -145,22 +146,26 @@ func (s *Schemas) Definition(ref *jsonschema.Schema) *jsonschema.Schema {
 	panic(fmt.Sprintf("strictyaml: %q is no definition", ref.Ref))
 }
 
-func (s *Schemas) structure(t reflect.Type) *jsonschema.Schema {
+func (s *Schemas) structure(t reflect.Type, others []reflect.Type) *jsonschema.Schema {
 	o := &jsonschema.Schema{Type: "object", Description: s.Comment(t, ""), Properties: map[string]*jsonschema.Schema{},
 		AdditionalProperties: Nothing()}
-	f := fieldsOf(t)
-	for _, name := range f.names {
-		at := t.FieldByIndex(f.named[name].index)
-		owner := t
-		for _, i := range f.named[name].index[:len(f.named[name].index)-1] {
-			owner = owner.Field(i).Type
-		}
-		p := s.value(s.Of(at.Type))
-		p.Description = s.Comment(owner, at.Name)
-		o.Properties[name] = p
-		o.PropertyOrder = append(o.PropertyOrder, name)
-		if f.named[name].required && !s.partial {
-			o.Required = append(o.Required, name)
+	known := map[string]Field{}
+	for _, part := range append([]reflect.Type{t}, others...) {
+		for _, f := range Fields(part) {
+			if other, is := known[f.Key]; is {
+				if other.Owner != f.Owner || other.Name != f.Name {
+					panicf("the key %s is %v.%s and %v.%s", f.Key, other.Owner, other.Name, f.Owner, f.Name)
+				}
+				continue
+			}
+			known[f.Key] = f
+			p := s.value(s.Of(f.Type))
+			p.Description = s.Comment(f.Owner, f.Name)
+			o.Properties[f.Key] = p
+			o.PropertyOrder = append(o.PropertyOrder, f.Key)
+			if f.required && !s.partial {
+				o.Required = append(o.Required, f.Key)
+			}
 		}
 	}
 	return o

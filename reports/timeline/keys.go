@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/internal/quorum"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -55,10 +55,10 @@ func (b *builder) addKeys() {
 
 // votesNeeded is how many nodes have to keep a value for its client to have the lock: 0 for locks that are not kept by nodes.
 func votesNeeded(s *scenarios.Scenario) int {
-	switch s.Lock.Protocol {
-	case "redlock", "redlock-plain", "redisson-multi":
-		return cmp.Or(s.Lock.Quorum, quorum.Majority(len(s.Nodes.Names)))
-	case "consensus", "db-row", "db-unique":
+	if quorum, voted := s.Lock.Votes(len(s.Nodes.Names)); voted {
+		return quorum
+	}
+	if p, _ := protocols.Find(string(s.Lock.Protocol)); p.Service != "" {
 		return 0
 	}
 	return 1

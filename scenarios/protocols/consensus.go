@@ -1,11 +1,13 @@
 package protocols
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"redlocksim/internal/rediscmd"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/sim/consensus"
 )
@@ -18,6 +20,46 @@ type consensusClient struct {
 	host    *Simulated
 	service *consensus.Service
 	leader  int // the node that it asks first
+	delay   Range
+	belief  Belief
+}
+
+var consensusProtocol = Protocol{Name: "consensus", New: newConsensus, own: ConsensusSettings{RetrySettings: defaultRetry()}, Steps: consensusSteps, Agree: true, Service: "lock service"}
+
+// ConsensusSettings are those of protocol consensus.
+type ConsensusSettings struct {
+	RetrySettings `yaml:",inline"`
+	// Belief is how long a client believes in its lock: acknowledged (a TTL from its last request that was acknowledged) or
+	// told (until the service says that the session has ended). Default: acknowledged. Example: told
+	Belief Belief `yaml:"belief"`
+}
+
+// Check implements Own.
+func (own ConsensusSettings) Check(s Settings, _ int) error {
+	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
+}
+
+// Belief is how long a client believes in its lock.
+type Belief uint8
+
+const (
+	// UntilAcknowledged: until its time to live has passed since it sent the last request that was acknowledged.
+	UntilAcknowledged Belief = iota
+	// UntilTold: until the service says that the session has ended.
+	UntilTold
+)
+
+var beliefs = []strictyaml.Choice[Belief]{
+	{Word: "acknowledged", Value: UntilAcknowledged}, {Word: "told", Value: UntilTold}}
+
+// UnmarshalScalar reads how long a client believes.
+func (b *Belief) UnmarshalScalar(text string) error {
+	return strictyaml.Word(text, "belief", b, beliefs)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (b Belief) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(b, "belief", beliefs)
 }
 
 // The steps of protocol consensus.
@@ -33,10 +75,10 @@ func newConsensus(env Env) (Locker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &consensusClient{session: session{env: env, clock: env.LockClock()}, host: h, service: consensus.Of(h.World)}, nil
+	own := Of[ConsensusSettings](env.Settings)
+	return &consensusClient{session: session{env: env, clock: env.LockClock()}, host: h, service: consensus.Of(h.World),
+		delay: own.RetryDelay, belief: own.Belief}, nil
 }
-
-func checkConsensus(s Settings, nodes int) error { return checkTTL(s) }
 
 func (x *consensusClient) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	return x.retry(ctx, resource, ttl, func(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
@@ -85,8 +127,7 @@ func isTaken(err error) bool { return err == redlock.ErrTaken }
 
 // pause lets a random delay pass.
 func (x *consensusClient) pause(ctx context.Context) {
-	d := x.env.Settings.RetryDelay
-	x.env.Sleep(ctx, d.Min+time.Duration(x.random(uint64(d.Max-d.Min)+1)))
+	x.env.Sleep(ctx, x.within(x.delay))
 }
 
 // answered is an answer, when the request was sent, and how many times it had been sent.
@@ -148,7 +189,7 @@ func (l *consensusLease) Token() (int64, bool)     { return l.revision, true }
 // acknowledged takes note that the service has heard of the session. It counts the time to live from a moment after the
 // request was sent; the client counts from before.
 func (l *consensusLease) acknowledged(sent time.Time) {
-	if l.env.Settings.Belief == UntilTold {
+	if l.belief == UntilTold {
 		l.env.Believe(l.ctx, time.Time{})
 		return
 	}
@@ -166,7 +207,7 @@ func (l *consensusLease) keep() {
 			return
 		}
 		a, err := l.ask(l.alive, l.patience(), consensus.Request{Kind: consensus.KeepAlive, Session: l.name})
-		untilTold := l.env.Settings.Belief == UntilTold
+		untilTold := l.belief == UntilTold
 		switch {
 		case l.alive.Err() != nil:
 			return

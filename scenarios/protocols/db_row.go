@@ -1,10 +1,12 @@
 package protocols
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"redlocksim/history"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/sim/database"
 )
@@ -18,6 +20,44 @@ type dbRow struct {
 	session
 	host *Simulated
 	db   *database.Database
+}
+
+var dbRowProtocol = Protocol{Name: "db-row", New: newDBRow, own: DBRowSettings{RetrySettings: defaultRetry()}, Steps: dbRowSteps, Service: "database"}
+
+// DBRowSettings are those of protocol db-row.
+type DBRowSettings struct {
+	RetrySettings `yaml:",inline"`
+	// Effects is where clients write: to the storage, or in the transaction that holds the lock. Default: storage. Example:
+	// transaction
+	Effects Effects `yaml:"effects"`
+}
+
+// Check implements Own.
+func (own DBRowSettings) Check(s Settings, _ int) error {
+	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
+}
+
+// Effects is where clients write.
+type Effects uint8
+
+const (
+	// InStorage: to the storage, which knows nothing of the lock.
+	InStorage Effects = iota
+	// InTransaction: in the transaction that holds the lock.
+	InTransaction
+)
+
+var places = []strictyaml.Choice[Effects]{
+	{Word: "storage", Value: InStorage}, {Word: "transaction", Value: InTransaction}}
+
+// UnmarshalScalar reads where clients write.
+func (e *Effects) UnmarshalScalar(text string) error {
+	return strictyaml.Word(text, "place for effects", e, places)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (e Effects) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(e, "place for effects", places)
 }
 
 // The steps of protocol db-row.
@@ -35,8 +75,6 @@ func newDBRow(env Env) (Locker, error) {
 	}
 	return &dbRow{session{env: env, clock: env.LockClock()}, h, database.Of(h.World, 0)}, nil
 }
-
-func checkDBRow(s Settings, nodes int) error { return checkTTL(s) }
 
 func (x *dbRow) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	return x.retry(ctx, resource, ttl, x.TryLock)
@@ -57,7 +95,7 @@ func (x *dbRow) TryLock(ctx context.Context, resource string, ttl time.Duration)
 	}
 	l := &dbRowLease{dbRow: x, ctx: ctx, name: name, ttl: ttl}
 	l.answered(sent)
-	if x.env.Settings.Effects == InTransaction {
+	if Of[DBRowSettings](x.env.Settings).Effects == InTransaction {
 		return &dbRowTransaction{dbRowLease: l}, nil
 	}
 	return l, nil

@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -17,15 +18,27 @@ type dbUnique struct {
 	db   *database.Database
 }
 
+var dbUniqueProtocol = Protocol{Name: "db-unique", New: newDBUnique, own: DBUniqueSettings{RetrySettings: defaultRetry()}, Service: "database"}
+
+// DBUniqueSettings are those of protocol db-unique.
+type DBUniqueSettings struct {
+	RetrySettings `yaml:",inline"`
+	// CleanUp is the age at which a job of the database deletes rows; 0s is never. Default: 0s. Example: 30s
+	CleanUp time.Duration `yaml:"clean-up"`
+}
+
+// Check implements Own.
+func (own DBUniqueSettings) Check(s Settings, _ int) error {
+	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
+}
+
 func newDBUnique(env Env) (Locker, error) {
 	h, err := env.simulated()
 	if err != nil {
 		return nil, err
 	}
-	return &dbUnique{session{env: env, clock: env.LockClock()}, h, database.Of(h.World, env.Settings.CleanUp)}, nil
+	return &dbUnique{session{env: env, clock: env.LockClock()}, h, database.Of(h.World, Of[DBUniqueSettings](env.Settings).CleanUp)}, nil
 }
-
-func checkDBUnique(s Settings, nodes int) error { return checkTTL(s) }
 
 func (x *dbUnique) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	return x.retry(ctx, resource, ttl, x.TryLock)

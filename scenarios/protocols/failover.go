@@ -9,6 +9,16 @@ import (
 	"redlocksim/redlock"
 )
 
+var failoverProtocol = Protocol{Name: "failover", New: newFailover, own: FailoverSettings{SingleSettings: defaultSingle()}, Steps: append(singleSteps(), Replicated)}
+
+// FailoverSettings are those of protocol failover.
+type FailoverSettings struct {
+	SingleSettings `yaml:",inline"`
+	// Wait is what a client demands of replicas before it considers the lock granted. Default: not set. Example: {replicas:
+	// 1, timeout: 100ms}
+	Wait Wait `yaml:"wait"`
+}
+
 // Wait is what a client of protocol failover demands of the replicas before it considers the lock granted.
 type Wait struct {
 	// Replicas is how many must have acknowledged; with 0 the client does not ask. Example: 1
@@ -28,18 +38,25 @@ func newFailover(env Env) (Locker, error) {
 	return x, nil
 }
 
-func checkFailover(s Settings, _ int) error {
-	w := s.Wait
+// Check implements Own.
+func (own FailoverSettings) Check(s Settings, nodes int) error {
+	w := own.Wait
 	if w.Replicas < 0 || w.Replicas > 0 && (w.Timeout <= 0 || w.Timeout%time.Millisecond != 0) {
 		return errors.New("wait: replicas must not be negative, and timeout is a positive whole number of milliseconds")
 	}
-	return checkTTL(s)
+	return own.SingleSettings.Check(s, nodes)
+}
+
+func (own FailoverSettings) faster(by time.Duration) Own {
+	own.RetrySettings = own.RetrySettings.shortened(by)
+	own.Wait.Timeout = wholeMilliseconds(own.Wait.Timeout / by)
+	return own
 }
 
 // setAndWait counts validity from before the SET, so that waiting costs some of it.
 func (x *single) setAndWait(ctx context.Context, resource, value string, ttl time.Duration) (time.Time, error) {
 	until, err := x.set(ctx, resource, value, ttl)
-	w := x.env.Settings.Wait
+	w := Of[FailoverSettings](x.env.Settings).Wait
 	if err != nil || w.Replicas == 0 {
 		return until, err
 	}

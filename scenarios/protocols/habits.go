@@ -1,6 +1,101 @@
 package protocols
 
-import "redlocksim/internal/strictyaml"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"redlocksim/internal/quorum"
+	"redlocksim/internal/strictyaml"
+)
+
+// RedlockPlainSettings are those of protocol redlock-plain, the habits of tutorials and ports.
+type RedlockPlainSettings struct {
+	QuorumSettings  `yaml:",inline"`
+	DriftSettings   `yaml:",inline"`
+	RetrySettings   `yaml:",inline"`
+	ReleaseSettings `yaml:",inline"`
+	// Rounding is how half of the nodes and one is rounded when quorum is 0: down gives the majority, up gives 4 of 5.
+	// Default: down. Example: up
+	Rounding Rounding `yaml:"rounding"`
+	// ConnectTimeout is how long a client tries to connect to each node, one after another, before its first lock. It never
+	// uses the nodes that it could not reach, and counts the majority without them. With 0s it does not try, and all nodes
+	// count. Default: 0s. Example: 1s
+	ConnectTimeout time.Duration `yaml:"connect-timeout"`
+	// Resolution is the unit to which a client truncates its clock when it measures how long an acquire or extend took; 0s
+	// is the clock's own resolution. Default: 0s. Example: 1s
+	Resolution time.Duration `yaml:"resolution"`
+	// Cleanup is what a client does about its votes after an attempt that failed: cad (compare and delete on all nodes),
+	// voters (the same, only on nodes known to have voted), at-end (the same, once the call gives up), del (whoever holds
+	// the key) or none. Default: cad. Example: none
+	Cleanup Cleanup `yaml:"cleanup"`
+	// Value is how often a client draws a random value: for each attempt, or once for each call. Default: attempt. Example:
+	// call
+	Value Value `yaml:"value"`
+	// Validity is whether a client refuses a lease of which nothing is left when it is granted or extended. Default:
+	// checked. Example: unchecked
+	Validity Validity `yaml:"validity"`
+	// FailedNode is what a client does when a node fails during an acquire: no-vote (the node has not voted), fails-grant
+	// (the call fails even with a quorum, and leaves its votes) or ends-call (the call fails at once, asks no other node,
+	// and leaves its votes). Default: no-vote. Example: ends-call
+	FailedNode FailedNode `yaml:"failed-node"`
+	// FailedRelease is what a client does when a node fails during a release or clean-up: go-on with the others, or stop and
+	// leave the remaining keys to expire. Default: go-on. Example: stop
+	FailedRelease FailedRelease `yaml:"failed-release"`
+	// Extending is how a client extends: quorum (a quorum must still have the client's value), any-node (one node is
+	// enough), from-replies (the validity counts from the replies, however late), re-create (also sets keys that are gone)
+	// or set (also overwrites the keys of others). Default: quorum. Example: set
+	Extending Extending `yaml:"extending"`
+	// Tokens is where a client gets fencing tokens, in ways that do not work: before (from the first node, before the lock
+	// is won), one-node (from the first node, afterwards) or per-node (raises a counter on every node and takes the
+	// highest). Default: none. Example: one-node
+	Tokens Tokens `yaml:"tokens"`
+	// Asking is how a client asks the nodes: parallel (all at once, and waits for each), until-decided (all at once, until a
+	// quorum has said yes or no) or sequential (one after another). Default: parallel. Example: sequential
+	Asking Asking `yaml:"asking"`
+}
+
+// Check implements Own.
+func (own RedlockPlainSettings) Check(s Settings, nodes int) error {
+	switch {
+	case own.Quorum < 0 || own.Quorum > nodes:
+		return fmt.Errorf("quorum %d of %d nodes", own.Quorum, nodes)
+	case own.ConnectTimeout < 0:
+		return fmt.Errorf("connect-timeout %v is negative", own.ConnectTimeout)
+	case own.Resolution < 0:
+		return fmt.Errorf("resolution %v is negative", own.Resolution)
+	case own.Cleanup == CleanupAtEnd && own.Value != PerCall:
+		return errors.New("cleanup at-end deletes the value of the call, and needs value call")
+	case own.Release == GetDel:
+		return errors.New("release: redlock-plain has cad and del")
+	}
+	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
+}
+
+// checkResource refuses the names of the counters that tokens are drawn from.
+func (own RedlockPlainSettings) checkResource(_ Settings, name string, _ int) error {
+	if own.Tokens != NoTokens && strings.HasSuffix(name, counter("")) {
+		return fmt.Errorf("resource %q has a name that tokens are drawn from", name)
+	}
+	return nil
+}
+
+func (own RedlockPlainSettings) faster(by time.Duration) Own {
+	own.DriftSettings = own.DriftSettings.shortened(by)
+	own.RetrySettings = own.RetrySettings.shortened(by)
+	own.ConnectTimeout /= by
+	return own
+}
+
+// quorum is how many nodes must agree.
+func (own RedlockPlainSettings) quorum(nodes int) int {
+	if own.Quorum == 0 && own.Rounding == RoundUp {
+		return min(quorum.Majority(nodes)+nodes%2, nodes)
+	}
+	return own.QuorumSettings.quorum(nodes)
+}
 
 // Cleanup is what a client does about its votes when it was not granted the lock.
 type Cleanup uint8

@@ -28,27 +28,35 @@ func TestPresetsAreUsable(t *testing.T) {
 func TestKeysBesideAPreset(t *testing.T) {
 	for _, test := range []struct {
 		file  string
-		check func(Settings) bool
+		check func(Settings, RedlockPlainSettings) bool
 	}{
-		{"preset: redsync", func(s Settings) bool {
-			return s.TTL == 8*time.Second && s.NodeTimeout == 400*time.Millisecond && s.Attempts == 32
+		{"preset: redsync", func(s Settings, own RedlockPlainSettings) bool {
+			return s.TTL == 8*time.Second && s.NodeTimeout == 400*time.Millisecond && own.Attempts == 32
 		}},
-		{"{preset: redsync, ttl: 10s}", func(s Settings) bool { return s.TTL == 10*time.Second && s.NodeTimeout == 500*time.Millisecond }},
-		{"{ttl: 10s, attempts: 2, preset: redsync, node-timeout: 20ms}", func(s Settings) bool {
-			return s.Attempts == 2 && s.NodeTimeout == 20*time.Millisecond && s.Drift.Constant == 0 && s.Value == PerCall
+		{"{preset: redsync, ttl: 10s}", func(s Settings, own RedlockPlainSettings) bool {
+			return s.TTL == 10*time.Second && s.NodeTimeout == 500*time.Millisecond
 		}},
-		{"{preset: redlock-rb, asking: parallel, drift: {constant: 5ms}}", func(s Settings) bool {
-			return s.Asking == Parallel && s.Drift.Constant == 5*time.Millisecond && s.Drift.Factor.String() == "1%" && s.Extending == ExtendReCreate
+		{"{ttl: 10s, attempts: 2, preset: redsync, node-timeout: 20ms}", func(s Settings, own RedlockPlainSettings) bool {
+			return own.Attempts == 2 && s.NodeTimeout == 20*time.Millisecond && own.Drift.Constant == 0 && own.Value == PerCall
 		}},
-		{"preset: redlock-cpp", func(s Settings) bool { return s.TTL == Default().TTL && s.Resolution == time.Second }},
-		{"preset: phpredis-mutex", func(s Settings) bool { return s.TTL == 4*time.Second && s.GiveUp == 3*time.Second }},
-		{"quorum: 4", func(s Settings) bool { return s.Preset == "" && s.Quorum == 4 && s.TTL == Default().TTL }},
+		{"{preset: redlock-rb, asking: parallel, drift: {constant: 5ms}}", func(s Settings, own RedlockPlainSettings) bool {
+			return own.Asking == Parallel && own.Drift.Constant == 5*time.Millisecond && own.Drift.Factor.String() == "1%" && own.Extending == ExtendReCreate
+		}},
+		{"preset: redlock-cpp", func(s Settings, own RedlockPlainSettings) bool {
+			return s.TTL == Default().TTL && own.Resolution == time.Second
+		}},
+		{"preset: phpredis-mutex", func(s Settings, own RedlockPlainSettings) bool {
+			return s.TTL == 4*time.Second && own.GiveUp == 3*time.Second
+		}},
+		{"quorum: 4", func(s Settings, own RedlockPlainSettings) bool {
+			return s.Preset == "" && Of[QuorumSettings](s).Quorum == 4 && s.TTL == Default().TTL
+		}},
 	} {
 		s := Default()
 		if err := strictyaml.Decode("f", []byte(test.file), &s); err != nil {
 			t.Fatal(err)
 		}
-		if !test.check(s) {
+		if !test.check(s, Of[RedlockPlainSettings](s)) {
 			t.Errorf("%s: %+v", test.file, s)
 		}
 	}
@@ -90,7 +98,7 @@ func TestHabitsThatMakeNoSense(t *testing.T) {
 
 func TestQuorumRoundedUp(t *testing.T) {
 	for nodes, want := range map[int]int{1: 1, 2: 2, 3: 3, 4: 3, 5: 4} {
-		x := &redlockPlain{session: session{env: Env{Settings: Settings{Rounding: RoundUp}}}}
+		x := &redlockPlain{own: RedlockPlainSettings{Rounding: RoundUp}}
 		x.nodes = make([]Redis, nodes)
 		if x.count(); x.quorum != want {
 			t.Errorf("half of %d nodes and one, rounded up: %d, want %d", nodes, x.quorum, want)

@@ -2,12 +2,11 @@
 // Each is a client's side of a protocol, written for a Host: a process of the simulator or one of the operating system, with
 // the same nodes, network and faults around it.
 //
-// To add a protocol: a file with its Locker, and its line in All.
+// To add a protocol: a file with its Protocol, its Locker and its own settings, and its line in All.
 package protocols
 
 import (
 	"context"
-	"redlocksim/redlock/observe"
 	"time"
 )
 
@@ -103,8 +102,6 @@ type Protocol struct {
 	Name string
 	// New makes a client's side of it.
 	New func(Env) (Locker, error)
-	// Check says what is wrong with the settings for a number of nodes.
-	Check func(s Settings, nodes int) error
 	// Steps are the names of its steps, for the timeline.
 	Steps []string
 	// Reentrant says that a client which has the lock is granted it again.
@@ -115,23 +112,25 @@ type Protocol struct {
 	Agree bool
 	// Service is what runs on the nodes in the place of Redis, as a part of the simulator; empty for protocols on Redis.
 	Service string
+
+	own Own // the defaults of the settings that it has of its own
 }
 
 // All lists the protocols.
 func All() []Protocol {
 	return []Protocol{
-		{Name: "redlock", New: newRedlock, Check: checkRedlock, Steps: redlockSteps(), LocksAll: true},
-		{Name: "redlock-plain", New: newRedlockPlain, Check: checkRedlockPlain, Steps: redlockPlainSteps},
-		{Name: "setnx-expire", New: newSetnxExpire, Check: checkSetnxExpire, Steps: append(singleSteps(), SetWithoutTTL)},
-		{Name: "get-set", New: newGetSet, Check: checkSingle, Steps: append(singleSteps(), FoundFree)},
-		{Name: "single", New: newSingle, Check: checkSingle, Steps: singleSteps()},
-		{Name: "failover", New: newFailover, Check: checkFailover, Steps: append(singleSteps(), Replicated)},
-		{Name: "redisson", New: newRedisson, Check: checkRedisson, Steps: redissonSteps, Reentrant: true},
-		{Name: "redisson-fair", New: newRedissonFair, Check: checkRedissonFair, Steps: redissonSteps, Reentrant: true},
-		{Name: "redisson-multi", New: newRedissonMulti, Check: checkRedissonMulti, Steps: redissonMultiSteps, Reentrant: true},
-		{Name: "consensus", New: newConsensus, Check: checkConsensus, Steps: consensusSteps, Agree: true, Service: "lock service"},
-		{Name: "db-row", New: newDBRow, Check: checkDBRow, Steps: dbRowSteps, Service: "database"},
-		{Name: "db-unique", New: newDBUnique, Check: checkDBUnique, Service: "database"},
+		redlockProtocol,
+		redlockPlainProtocol,
+		setnxExpireProtocol,
+		getSetProtocol,
+		singleProtocol,
+		failoverProtocol,
+		redissonProtocol,
+		redissonFairProtocol,
+		redissonMultiProtocol,
+		consensusProtocol,
+		dbRowProtocol,
+		dbUniqueProtocol,
 	}
 }
 
@@ -149,12 +148,4 @@ func Find(name string) (Protocol, bool) {
 func Told() []string {
 	return []string{SetWithoutTTL, FoundFree, Compared, Replicated, Connected, CleanedUp,
 		Subscribed, Woken, Waited, WatchdogRenewed, WatchdogStopped, LeaseTimeSet}
-}
-
-func redlockSteps() []string {
-	var names []string
-	for _, s := range observe.Steps() {
-		names = append(names, s.String())
-	}
-	return names
 }

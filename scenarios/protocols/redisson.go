@@ -22,6 +22,7 @@ import (
 type redisson struct {
 	*session
 	node      int
+	watched   bool                 // whether its locks have watchdogs
 	watchdogs map[string]*watchdog // by the key and its field
 }
 
@@ -37,6 +38,18 @@ const (
 
 var redissonSteps = []string{"asked", Subscribed, Woken, Waited, WatchdogRenewed, WatchdogStopped}
 
+var redissonProtocol = Protocol{Name: "redisson", New: newRedisson, own: RedissonSettings{Watchdog: true}, Steps: redissonSteps, Reentrant: true}
+
+// RedissonSettings are those of Redisson's locks.
+type RedissonSettings struct {
+	// Watchdog renews the locks every third of the TTL until they are released; without it the TTL is the lease time.
+	// Default: true. Example: false
+	Watchdog bool `yaml:"watchdog"`
+}
+
+// Check implements Own.
+func (RedissonSettings) Check(s Settings, _ int) error { return s.checkTTL() }
+
 func newRedisson(env Env) (Locker, error) {
 	s := newSession(env)
 	return newRLock(&s, 0), nil
@@ -44,10 +57,8 @@ func newRedisson(env Env) (Locker, error) {
 
 // newRLock is an RLock on one node.
 func newRLock(s *session, node int) *redisson {
-	return &redisson{session: s, node: node, watchdogs: map[string]*watchdog{}}
+	return &redisson{session: s, node: node, watched: Of[RedissonSettings](s.env.Settings).Watchdog, watchdogs: map[string]*watchdog{}}
 }
-
-func checkRedisson(s Settings, _ int) error { return checkTTL(s) }
 
 func (x *redisson) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	return x.lock(ctx, resource, ttl, x.clock.Now().Add(forever))
@@ -228,7 +239,7 @@ func (x *redisson) over(ctx context.Context, deadline time.Time) bool {
 
 // granted starts the watchdog, and returns until when the client believes in the lock.
 func (x *redisson) granted(ctx context.Context, resource string, ttl time.Duration, until time.Time) time.Time {
-	if !x.env.Settings.Watchdog {
+	if !x.watched {
 		return until
 	}
 	id := resource + " " + x.owner(ctx)

@@ -15,25 +15,44 @@ import (
 // the rest until its time has passed: what was left of the lease when it queued up, and the wait time-out.
 //
 // The times are of the clients' wall clocks.
-type redissonFair struct{ *redisson }
+type redissonFair struct {
+	*redisson
+	waitTimeout string // in milliseconds
+}
+
+var redissonFairProtocol = Protocol{Name: "redisson-fair", New: newRedissonFair, Steps: redissonSteps, Reentrant: true,
+	own: RedissonFairSettings{RedissonSettings{Watchdog: true}, 5 * time.Second}}
+
+// RedissonFairSettings are those of Redisson's fair lock.
+type RedissonFairSettings struct {
+	RedissonSettings `yaml:",inline"`
+	// WaitTimeout is how long the lock waits for the client at the head of its queue. Default: 5s. Example: 1s
+	WaitTimeout time.Duration `yaml:"wait-timeout"`
+}
 
 func newRedissonFair(env Env) (Locker, error) {
 	s := newSession(env)
-	return &redissonFair{newRLock(&s, 0)}, nil
+	return &redissonFair{newRLock(&s, 0), milliseconds(Of[RedissonFairSettings](env.Settings).WaitTimeout)}, nil
 }
 
-func checkRedissonFair(s Settings, _ int) error {
-	if s.WaitTimeout <= 0 || s.WaitTimeout%time.Millisecond != 0 {
-		return fmt.Errorf("wait-timeout %v is not a positive whole number of milliseconds", s.WaitTimeout)
+// Check implements Own.
+func (own RedissonFairSettings) Check(s Settings, _ int) error {
+	if own.WaitTimeout <= 0 || own.WaitTimeout%time.Millisecond != 0 {
+		return fmt.Errorf("wait-timeout %v is not a positive whole number of milliseconds", own.WaitTimeout)
 	}
-	return checkTTL(s)
+	return s.checkTTL()
+}
+
+func (own RedissonFairSettings) faster(by time.Duration) Own {
+	own.WaitTimeout = wholeMilliseconds(own.WaitTimeout / by)
+	return own
 }
 
 func (x *redissonFair) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	l, err := x.acquire(ctx, resource, ttl, x.clock.Now().Add(forever), fairQueueUp)
 	if err != nil {
 		// The answer changes nothing: a thread that could not leave the queue is one that died.
-		_ = x.script(ctx, x.node, fairLeave, x.keys(resource)[1:], x.owner(ctx), milliseconds(x.env.Settings.WaitTimeout))
+		_ = x.script(ctx, x.node, fairLeave, x.keys(resource)[1:], x.owner(ctx), x.waitTimeout)
 	}
 	return l, err
 }
@@ -46,7 +65,7 @@ func (x *redissonFair) acquire(ctx context.Context, resource string, ttl time.Du
 	until, err := x.wait(ctx, deadline, x.channel(resource)+":"+x.owner(ctx), func() (time.Time, time.Duration, error) {
 		start := x.clock.Now()
 		left, err := remaining(x.script(ctx, x.node, script, x.keys(resource),
-			milliseconds(ttl), x.owner(ctx), milliseconds(x.env.Settings.WaitTimeout), x.wall()))
+			milliseconds(ttl), x.owner(ctx), x.waitTimeout, x.wall()))
 		return start.Add(ttl), left, err
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,20 @@ import (
 // counts that from before the last requests were sent, as carefully as it can.
 type redissonMulti struct {
 	*session
-	locks  []*redisson
-	quorum int
+	locks    []*redisson
+	quorum   int
+	watched  bool
+	patience time.Duration // between two attempts
+}
+
+var redissonMultiProtocol = Protocol{Name: "redisson-multi", New: newRedissonMulti, Steps: redissonMultiSteps, Reentrant: true,
+	own: RedissonMultiSettings{RedissonSettings: RedissonSettings{Watchdog: true}, DelaySettings: defaultDelay()}}
+
+// RedissonMultiSettings are those of Redisson's lock over several others.
+type RedissonMultiSettings struct {
+	RedissonSettings `yaml:",inline"`
+	QuorumSettings   `yaml:",inline"`
+	DelaySettings    `yaml:",inline"`
 }
 
 // baseWait is what RedissonMultiLock.lock allows each lock for an attempt.
@@ -31,26 +44,25 @@ var redissonMultiSteps = append(slices.Clone(redissonSteps), LeaseTimeSet)
 
 func newRedissonMulti(env Env) (Locker, error) {
 	s := newSession(env)
-	x := &redissonMulti{session: &s, quorum: quorumOf(env.Settings, len(s.nodes))}
+	own := Of[RedissonMultiSettings](env.Settings)
+	x := &redissonMulti{session: &s, quorum: own.quorum(len(s.nodes)), watched: own.Watchdog, patience: own.RetryDelay.Max}
 	for i := range s.nodes {
 		x.locks = append(x.locks, newRLock(x.session, i))
 	}
 	return x, nil
 }
 
-// quorumOf is how many nodes must agree.
-func quorumOf(s Settings, nodes int) int {
-	if s.Quorum == 0 {
-		return quorum.Majority(nodes)
-	}
-	return s.Quorum
-}
-
-func checkRedissonMulti(s Settings, nodes int) error {
-	if q := quorumOf(s, nodes); q < quorum.Majority(nodes) || q > nodes {
+// Check implements Own.
+func (own RedissonMultiSettings) Check(s Settings, nodes int) error {
+	if q := own.quorum(nodes); q < quorum.Majority(nodes) || q > nodes {
 		return fmt.Errorf("quorum %d of %d nodes must be from %d, for a RedissonRedLock, to %d, for a RedissonMultiLock", q, nodes, quorum.Majority(nodes), nodes)
 	}
-	return checkTTL(s)
+	return cmp.Or(own.DelaySettings.check(), s.checkTTL())
+}
+
+func (own RedissonMultiSettings) faster(by time.Duration) Own {
+	own.DelaySettings = own.DelaySettings.shortened(by)
+	return own
 }
 
 func (x *redissonMulti) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
@@ -65,7 +77,7 @@ func (x *redissonMulti) Lock(ctx context.Context, resource string, ttl time.Dura
 		// Where nodes refuse at once Redisson would wait for a connection; what that takes is not modelled, and this
 		// stands for it.
 		if ctx.Err() == nil && x.clock.Now().Before(deadline) {
-			x.env.Sleep(ctx, x.env.Settings.RetryDelay.Max)
+			x.env.Sleep(ctx, x.patience)
 		}
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("%w, %w", err, ctx.Err())
@@ -80,7 +92,7 @@ func (x *redissonMulti) TryLock(ctx context.Context, resource string, ttl time.D
 // waitTime is how long an attempt of Lock may take.
 func (x *redissonMulti) waitTime(ttl time.Duration) time.Duration {
 	base := time.Duration(len(x.locks)) * x.env.Scale(baseWait)
-	if x.env.Settings.Watchdog {
+	if x.watched {
 		return base
 	}
 	from, to := min(base, ttl), max(base, ttl)
@@ -93,7 +105,7 @@ func (x *redissonMulti) waitTime(ttl time.Duration) time.Duration {
 // attempt takes the locks in their order. wait is how long that may take, each lock's share included; 0 asks each once.
 func (x *redissonMulti) attempt(ctx context.Context, resource string, ttl, wait time.Duration) (Lease, error) {
 	n, first := len(x.locks), ttl
-	if wait > 0 && !x.env.Settings.Watchdog {
+	if wait > 0 && !x.watched {
 		first = 2 * wait
 	}
 	deadline := x.clock.Now().Add(wait)
@@ -135,7 +147,7 @@ func (x *redissonMulti) attempt(ctx context.Context, resource string, ttl, wait 
 		}
 	}
 	l := &multiLease{redissonMulti: x, ctx: ctx, resource: resource, ttl: ttl}
-	if !x.env.Settings.Watchdog {
+	if !x.watched {
 		var err error
 		if l.until, err = x.setLeaseTime(ctx, taken, resource, ttl); err != nil {
 			return nil, err

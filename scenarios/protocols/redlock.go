@@ -13,41 +13,46 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// options are the settings as package redlock takes them.
-func (s Settings) options() []redlock.Option {
-	opts := []redlock.Option{
-		redlock.WithDrift(s.Drift.Library()),
-		redlock.WithNodeTimeout(s.NodeTimeout),
-		redlock.WithRetryDelay(s.RetryDelay.Min, s.RetryDelay.Max),
-	}
-	if s.Quorum != 0 {
-		opts = append(opts, redlock.WithQuorum(s.Quorum))
-	}
-	if s.Fencing {
-		opts = append(opts, redlock.WithFencing(redlock.Fencing{}))
-	}
-	if s.Batching != 0 {
-		opts = append(opts, redlock.WithBatching(s.Batching))
-	}
-	if s.Guard != nil {
-		opts = append(opts, redlock.WithRestartGuard(redlock.Guard{MaxTTL: s.Guard.MaxTTL, TrustNodeClock: s.Guard.TrustNodeClock}))
-	}
-	if s.WakeUp != 0 {
-		opts = append(opts, redlock.WithWakeUp(s.WakeUp))
-	}
-	return opts
+var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: RedlockSettings{DriftSettings: defaultDrift(), DelaySettings: defaultDelay()},
+	Steps: redlockSteps(), LocksAll: true}
+
+// RedlockSettings are those of protocol redlock.
+type RedlockSettings struct {
+	QuorumSettings `yaml:",inline"`
+	DriftSettings  `yaml:",inline"`
+	DelaySettings  `yaml:",inline"`
+	// Fencing makes the library draw fencing tokens (WithFencing). Default: false. Example: true
+	Fencing bool `yaml:"fencing"`
+	// WakeUp makes a release wake the waiters (WithWakeUp), and is the time over which their attempts are spread. With 0s
+	// they poll. Default: 0s. Example: 10ms
+	WakeUp time.Duration `yaml:"wake-up"`
+	// Batching is how many unanswered commands a node may have before the library collects further ones into a batch
+	// (WithBatching); 0 is the library's default, 4. Default: 0. Example: 1
+	Batching int `yaml:"batching"`
+	// Guard turns on the restart guard (WithRestartGuard). Default: not set. Example: {max-ttl: 10s}
+	Guard *Guard `yaml:"guard"`
 }
 
-// checkRedlock asks the library itself what it thinks of the settings.
-func checkRedlock(s Settings, n int) error { return askLibrary(s, n, "r") }
+// Guard is the settings of the library's restart guard.
+type Guard struct {
+	// MaxTTL is the largest TTL of any lock. Example: 10s
+	MaxTTL time.Duration `yaml:"max-ttl,required"`
+	// TrustNodeClock lets the node's clock alone end a quarantine, which is unsafe. Default: false. Example: true
+	TrustNodeClock bool `yaml:"trust-node-clock"`
+}
 
-// askLibrary asks the library what it thinks of the settings, and of a resource.
-func askLibrary(s Settings, n int, resource string) error {
+// Check asks the library itself what it thinks of the settings.
+func (own RedlockSettings) Check(s Settings, nodes int) error {
+	return own.checkResource(s, "r", nodes)
+}
+
+// checkResource asks the library what it thinks of the settings, and of a resource.
+func (own RedlockSettings) checkResource(s Settings, resource string, n int) error {
 	nodes := make([]driver.Node, n)
 	for i := range nodes {
 		nodes[i] = nobody(fmt.Sprint(i))
 	}
-	client, err := redlock.New(nodes, s.options()...)
+	client, err := redlock.New(nodes, s.Options()...)
 	if err == nil {
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -56,6 +61,52 @@ func askLibrary(s Settings, n int, resource string) error {
 		}
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), redlock.ErrInvalid.Error()+": "))
+}
+
+func (own RedlockSettings) faster(by time.Duration) Own {
+	own.DriftSettings = own.DriftSettings.shortened(by)
+	own.DelaySettings = own.DelaySettings.shortened(by)
+	own.WakeUp /= by
+	if own.Guard != nil {
+		guard := *own.Guard
+		guard.MaxTTL = wholeMilliseconds(guard.MaxTTL / by)
+		own.Guard = &guard
+	}
+	return own
+}
+
+// Options are the settings of protocol redlock as package redlock takes them.
+func (s Settings) Options() []redlock.Option {
+	own := Of[RedlockSettings](s)
+	opts := []redlock.Option{
+		redlock.WithDrift(own.Drift.Library()),
+		redlock.WithNodeTimeout(s.NodeTimeout),
+		redlock.WithRetryDelay(own.RetryDelay.Min, own.RetryDelay.Max),
+	}
+	if own.Quorum != 0 {
+		opts = append(opts, redlock.WithQuorum(own.Quorum))
+	}
+	if own.Fencing {
+		opts = append(opts, redlock.WithFencing(redlock.Fencing{}))
+	}
+	if own.Batching != 0 {
+		opts = append(opts, redlock.WithBatching(own.Batching))
+	}
+	if own.Guard != nil {
+		opts = append(opts, redlock.WithRestartGuard(redlock.Guard{MaxTTL: own.Guard.MaxTTL, TrustNodeClock: own.Guard.TrustNodeClock}))
+	}
+	if own.WakeUp != 0 {
+		opts = append(opts, redlock.WithWakeUp(own.WakeUp))
+	}
+	return opts
+}
+
+func redlockSteps() []string {
+	var names []string
+	for _, s := range observe.Steps() {
+		names = append(names, s.String())
+	}
+	return names
 }
 
 // nobody is a node for asking the library about settings.
@@ -76,7 +127,7 @@ type shipped struct {
 func newRedlock(env Env) (Locker, error) {
 	x := &shipped{env: env, renewing: map[string]Renewal{}}
 	var err error
-	x.client, err = redlock.New(env.Nodes(), append(env.Settings.options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))...)
+	x.client, err = redlock.New(env.Nodes(), append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))...)
 	return x, err
 }
 

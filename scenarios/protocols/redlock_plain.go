@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/internal/quorum"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
 	"redlocksim/redlock/observe"
@@ -18,9 +17,13 @@ import (
 // and is not used.
 type redlockPlain struct {
 	session
+	own       RedlockPlainSettings
 	quorum    int
 	connected bool
 }
+
+var redlockPlainProtocol = Protocol{Name: "redlock-plain", New: newRedlockPlain, Steps: redlockPlainSteps,
+	own: RedlockPlainSettings{DriftSettings: defaultDrift(), RetrySettings: defaultRetry()}}
 
 var redlockPlainSteps = []string{observe.AttemptStarted.String(), observe.NodeAnswered.String(), observe.ValidityComputed.String(), Connected, CleanedUp, TokenDrawn}
 
@@ -34,37 +37,13 @@ const CleanedUp = "cleaned-up"
 const TokenDrawn = "token-drawn"
 
 func newRedlockPlain(env Env) (Locker, error) {
-	x := &redlockPlain{session: newSession(env)}
+	x := &redlockPlain{session: newSession(env), own: Of[RedlockPlainSettings](env.Settings)}
 	x.count()
 	return x, nil
 }
 
 // count counts how many nodes must agree.
-func (x *redlockPlain) count() {
-	x.quorum = x.env.Settings.Quorum
-	if x.quorum == 0 {
-		x.quorum = quorum.Majority(len(x.nodes))
-		if x.env.Settings.Rounding == RoundUp {
-			x.quorum = min(x.quorum+len(x.nodes)%2, len(x.nodes))
-		}
-	}
-}
-
-func checkRedlockPlain(s Settings, nodes int) error {
-	switch {
-	case s.Quorum < 0 || s.Quorum > nodes:
-		return fmt.Errorf("quorum %d of %d nodes", s.Quorum, nodes)
-	case s.ConnectTimeout < 0:
-		return fmt.Errorf("connect-timeout %v is negative", s.ConnectTimeout)
-	case s.Resolution < 0:
-		return fmt.Errorf("resolution %v is negative", s.Resolution)
-	case s.Cleanup == CleanupAtEnd && s.Value != PerCall:
-		return errors.New("cleanup at-end deletes the value of the call, and needs value call")
-	case s.Release == GetDel:
-		return errors.New("release: redlock-plain has cad and del")
-	}
-	return checkTTL(s)
-}
+func (x *redlockPlain) count() { x.quorum = x.own.quorum(len(x.nodes)) }
 
 func (x *redlockPlain) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	c, err := x.call(ctx, resource)
@@ -96,7 +75,7 @@ type plainCall struct {
 func (x *redlockPlain) call(ctx context.Context, resource string) (c *plainCall, err error) {
 	x.connect(ctx)
 	c = &plainCall{redlockPlain: x, resource: resource, token: x.draw(ctx, TokenBefore, resource)}
-	if x.env.Settings.Value == PerCall {
+	if x.own.Value == PerCall {
 		c.value, err = x.value()
 	}
 	return c, err
@@ -104,7 +83,7 @@ func (x *redlockPlain) call(ctx context.Context, resource string) (c *plainCall,
 
 // over cleans up after a call that failed, where that is left until then.
 func (c *plainCall) over(ctx context.Context, l Lease, err error) (Lease, error) {
-	if err != nil && c.env.Settings.Cleanup == CleanupAtEnd {
+	if err != nil && c.own.Cleanup == CleanupAtEnd {
 		l := &redlockPlainLease{redlockPlain: c.redlockPlain, ctx: ctx, resource: c.resource, value: c.value}
 		_, _ = l.release(CompareAndDelete, c.all())
 		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "gives up, and only now deletes its own keys again"})
@@ -114,7 +93,7 @@ func (c *plainCall) over(ctx context.Context, l Lease, err error) (Lease, error)
 
 // connect tries to connect to the nodes, once, and leaves out those that it cannot connect to.
 func (x *redlockPlain) connect(ctx context.Context) {
-	if x.connected || x.env.Settings.ConnectTimeout == 0 {
+	if x.connected || x.own.ConnectTimeout == 0 {
 		return
 	}
 	x.connected = true
@@ -122,7 +101,7 @@ func (x *redlockPlain) connect(ctx context.Context) {
 	var names []string
 	for i, node := range x.nodes {
 		// Connecting is not modelled; a request and its reply take the time of it.
-		if x.commandWithin(ctx, x.env.Settings.ConnectTimeout, i, "PING").Err == nil {
+		if x.commandWithin(ctx, x.own.ConnectTimeout, i, "PING").Err == nil {
 			reached, names = append(reached, node), append(names, node.Node())
 		}
 	}
@@ -142,12 +121,12 @@ func (x *redlockPlain) all() []int {
 
 // decided says that there is no need to hear more nodes.
 func (x *redlockPlain) decided(yes, no int) bool {
-	return x.env.Settings.Asking == UntilDecided && (yes >= x.quorum || no >= x.quorum)
+	return x.own.Asking == UntilDecided && (yes >= x.quorum || no >= x.quorum)
 }
 
 // elapsed is how long something took, by a clock that is read in the unit of the settings.
 func (x *redlockPlain) elapsed(start time.Time) time.Duration {
-	unit := x.env.Settings.Resolution
+	unit := x.own.Resolution
 	if unit == 0 {
 		return x.clock.Now().Sub(start) // Truncate leaves nothing of a monotonic reading
 	}
@@ -156,8 +135,8 @@ func (x *redlockPlain) elapsed(start time.Time) time.Duration {
 
 // validity is how much is left of a lease that began at start, and whether that is enough.
 func (x *redlockPlain) validity(ttl time.Duration, start time.Time) (left time.Duration, enough bool) {
-	left = ttl - x.elapsed(start) - x.env.Settings.Drift.For(ttl)
-	return left, left > 0 || x.env.Settings.Validity == Unchecked
+	left = ttl - x.elapsed(start) - x.own.Drift.For(ttl)
+	return left, left > 0 || x.own.Validity == Unchecked
 }
 
 // counter is the key that fencing tokens are drawn from.
@@ -165,7 +144,7 @@ func counter(resource string) string { return resource + ":token" }
 
 // draw draws a token by INCR on the first node, if the settings have it drawn at this moment; 0 otherwise.
 func (x *redlockPlain) draw(ctx context.Context, moment Tokens, resource string) int64 {
-	if x.env.Settings.Tokens != moment {
+	if x.own.Tokens != moment {
 		return 0
 	}
 	token, _ := x.command(ctx, 0, "INCR", counter(resource)).Value.(int64) // 0, no token, if the node does not answer
@@ -179,7 +158,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 	c.number++
 	c.env.Step(ctx, Step{Name: observe.AttemptStarted.String(), Attempt: c.number})
 	l := &redlockPlainLease{redlockPlain: c.redlockPlain, ctx: ctx, resource: resource, value: c.value, token: c.token}
-	if c.env.Settings.Value == PerAttempt {
+	if c.own.Value == PerAttempt {
 		var err error
 		if l.value, err = c.redlockPlain.value(); err != nil {
 			return nil, err
@@ -200,12 +179,12 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 			failed = err
 			refusals++
 		}
-		return !c.decided(len(voters), refusals) && (failed == nil || c.env.Settings.FailedNode != EndsCall)
+		return !c.decided(len(voters), refusals) && (failed == nil || c.own.FailedNode != EndsCall)
 	})
-	if failed != nil && c.env.Settings.FailedNode == EndsCall {
+	if failed != nil && c.own.FailedNode == EndsCall {
 		return nil, &callEnded{failed}
 	}
-	if c.env.Settings.Tokens == TokenPerNode {
+	if c.own.Tokens == TokenPerNode {
 		c.each(c.all(), rediscmd.Request{Args: []string{"INCR", counter(resource)}}, func(_ int, reply rediscmd.Reply) bool {
 			n, _ := reply.Value.(int64)
 			l.token = max(l.token, n)
@@ -215,7 +194,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 	validity, enough := c.validity(ttl, start)
 	c.env.Step(ctx, Step{Name: observe.ValidityComputed.String(), Span: validity})
 	if len(voters) >= c.quorum && enough {
-		if failed != nil && c.env.Settings.FailedNode == FailsGrant {
+		if failed != nil && c.own.FailedNode == FailsGrant {
 			return nil, &callEnded{failed}
 		}
 		l.believe(ctx, validity)
@@ -225,7 +204,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 	if len(voters) >= c.quorum {
 		reason = redlock.ErrTooLate
 	}
-	switch c.env.Settings.Cleanup {
+	switch c.own.Cleanup {
 	case CleanupCompareAndDelete:
 		_, _ = l.release(CompareAndDelete, c.all())
 		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "deletes its own keys again"})
@@ -245,7 +224,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 // each sends a request to nodes, and gives each reply to got as it comes: one node after the other, or all at once. It
 // stops when got has heard enough.
 func (x *redlockPlain) each(nodes []int, r rediscmd.Request, got func(node int, reply rediscmd.Reply) (goOn bool)) {
-	if x.env.Settings.Asking == Sequential {
+	if x.own.Asking == Sequential {
 		for _, i := range nodes {
 			if !got(i, x.nodes[i].Do(x.clock.Now().Add(x.env.Settings.NodeTimeout), r)) {
 				return
@@ -314,7 +293,7 @@ func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
 	milliseconds := fmt.Sprint(ttl.Milliseconds())
 	r := rediscmd.Request{Script: compareAndExpire, Keys: []string{l.resource}, Argv: []string{l.value, milliseconds}}
 	quorum := l.quorum
-	switch l.env.Settings.Extending {
+	switch l.own.Extending {
 	case ExtendSet:
 		r = rediscmd.Request{Args: []string{"SET", l.resource, l.value, "PX", milliseconds}}
 	case ExtendReCreate:
@@ -324,7 +303,7 @@ func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
 	}
 	start := l.clock.Now()
 	votes, err := l.tally(l.all(), r, GoOn)
-	if l.env.Settings.Extending == ExtendFromReplies {
+	if l.own.Extending == ExtendFromReplies {
 		start = l.clock.Now()
 	}
 	validity, enough := l.validity(ttl, start)
@@ -345,7 +324,7 @@ func (l *redlockPlainLease) believe(ctx context.Context, validity time.Duration)
 }
 
 func (l *redlockPlainLease) Unlock(context.Context) error {
-	votes, err := l.release(l.env.Settings.Release, l.all())
+	votes, err := l.release(l.own.Release, l.all())
 	return agreed(votes, l.quorum, err)
 }
 
@@ -362,7 +341,7 @@ func agreed(votes, quorum int, err error) error {
 
 // release takes the key off nodes and counts those that had it; err is what a node failed with, if any did.
 func (l *redlockPlainLease) release(how Release, nodes []int) (n int, err error) {
-	failed := l.env.Settings.FailedRelease
+	failed := l.own.FailedRelease
 	if how == Del {
 		return l.tally(nodes, rediscmd.Request{Args: []string{"DEL", l.resource}}, failed)
 	}

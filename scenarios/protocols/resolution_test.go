@@ -22,7 +22,7 @@ func TestElapsedInUnitsOfTheClock(t *testing.T) {
 		{time.Second, 950 * time.Millisecond, 1050 * time.Millisecond, time.Second},
 	} {
 		c := &clockAt{now: time.Unix(0, 0).Add(test.to)}
-		x := &redlockPlain{session: session{env: Env{Settings: Settings{Resolution: test.unit}}, clock: c}}
+		x := &redlockPlain{own: RedlockPlainSettings{Resolution: test.unit}, session: session{clock: c}}
 		if got := x.elapsed(time.Unix(0, 0).Add(test.from)); got != test.want {
 			t.Errorf("from %v to %v in units of %v: %v, want %v", test.from, test.to, test.unit, got, test.want)
 		}

@@ -11,6 +11,13 @@ import (
 // SetWithoutTTL is the step of setnx-expire at which the key is there and does not expire yet.
 const SetWithoutTTL = "set-without-ttl"
 
+var setnxExpireProtocol = Protocol{Name: "setnx-expire", New: newSetnxExpire, own: setnxExpireSettings{defaultSingle()}, Steps: append(singleSteps(), SetWithoutTTL)}
+
+// setnxExpireSettings are those of a lock whose time to live is given to EXPIRE.
+type setnxExpireSettings struct {
+	SingleSettings `yaml:",inline"`
+}
+
 // newSetnxExpire makes the lock of the time before SET had options: SETNX, and EXPIRE as a second command. It is not
 // atomic: a client that stops in between leaves a key that never goes away. So does one whose EXPIRE fails.
 func newSetnxExpire(env Env) (Locker, error) {
@@ -19,11 +26,17 @@ func newSetnxExpire(env Env) (Locker, error) {
 	return x, nil
 }
 
-func checkSetnxExpire(s Settings, _ int) error {
+// Check implements Own.
+func (own setnxExpireSettings) Check(s Settings, nodes int) error {
 	if s.TTL <= 0 || s.TTL%time.Second != 0 {
 		return fmt.Errorf("ttl %v is not a positive whole number of seconds, which EXPIRE takes", s.TTL)
 	}
-	return nil
+	return own.SingleSettings.Check(s, nodes)
+}
+
+func (own setnxExpireSettings) faster(by time.Duration) Own {
+	own.RetrySettings = own.RetrySettings.shortened(by)
+	return own
 }
 
 func (x *single) setnxExpire(ctx context.Context, resource, value string, ttl time.Duration) (time.Time, error) {

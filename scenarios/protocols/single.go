@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -8,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/shopspring/decimal"
+	"redlocksim/internal/strictyaml"
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
@@ -33,6 +34,8 @@ func singleSteps() []string {
 	return []string{observe.AttemptStarted.String(), observe.NodeAnswered.String(), observe.ValidityComputed.String(), Compared}
 }
 
+var singleProtocol = Protocol{Name: "single", New: newSingle, own: defaultSingle(), Steps: singleSteps()}
+
 // newSingle makes the lock that is right for one instance: SET key value NX PX ttl.
 func newSingle(env Env) (Locker, error) {
 	x := newInstance(env)
@@ -41,13 +44,61 @@ func newSingle(env Env) (Locker, error) {
 }
 
 func newInstance(env Env) *single {
-	return &single{session: newSession(env), release: env.Settings.Release}
+	return &single{session: newSession(env), release: Of[ReleaseSettings](env.Settings).Release}
 }
 
-func checkSingle(s Settings, _ int) error { return checkTTL(s) }
+// SingleSettings are those of a lock on one instance.
+type SingleSettings struct {
+	RetrySettings   `yaml:",inline"`
+	ReleaseSettings `yaml:",inline"`
+}
+
+func defaultSingle() SingleSettings { return SingleSettings{RetrySettings: defaultRetry()} }
+
+// Check implements Own.
+func (own SingleSettings) Check(s Settings, _ int) error {
+	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
+}
+
+func (own SingleSettings) faster(by time.Duration) Own {
+	own.RetrySettings = own.RetrySettings.shortened(by)
+	return own
+}
+
+// ReleaseSettings are those of protocols that release with plain commands.
+type ReleaseSettings struct {
+	// Release is how a client releases: cad (compare and delete in a script), del (whoever holds the key) or get-del (read,
+	// compare, then delete with a second command, which redlock-plain cannot). Default: cad. Example: del
+	Release Release `yaml:"release"`
+}
+
+// Release is a way to release a lock on a single instance.
+type Release uint8
+
+const (
+	// CompareAndDelete deletes the key if it holds the client's value, in a script.
+	CompareAndDelete Release = iota
+	// Del deletes the key, whoever's it is.
+	Del
+	// GetDel reads the value, compares it, and deletes the key in a second command.
+	GetDel
+)
+
+var releases = []strictyaml.Choice[Release]{
+	{Word: "cad", Value: CompareAndDelete}, {Word: "del", Value: Del}, {Word: "get-del", Value: GetDel}}
+
+// UnmarshalScalar reads a way to release.
+func (r *Release) UnmarshalScalar(text string) error {
+	return strictyaml.Word(text, "release", r, releases)
+}
+
+// MarshalScalar is the counterpart of UnmarshalScalar.
+func (r Release) MarshalScalar() (string, error) {
+	return strictyaml.WordOf(r, "release", releases)
+}
 
 // checkTTL is what every protocol with a time to live in Redis asks of it.
-func checkTTL(s Settings) error {
+func (s Settings) checkTTL() error {
 	if s.TTL <= 0 || s.TTL%time.Millisecond != 0 {
 		return fmt.Errorf("ttl %v is not a positive whole number of milliseconds", s.TTL)
 	}
@@ -216,57 +267,6 @@ func (s *session) commandWithin(_ context.Context, patience time.Duration, node 
 func (s *session) script(_ context.Context, node int, script *rediscmd.Script, keys []string, argv ...string) rediscmd.Reply {
 	return s.nodes[node].Do(s.clock.Now().Add(s.env.Settings.NodeTimeout), rediscmd.Request{Script: script, Keys: keys, Argv: argv})
 }
-
-// retry makes attempts until one is granted, ctx ends or the settings say that it is enough, with random delays between
-// them.
-func (s *session) retry(ctx context.Context, resource string, ttl time.Duration, attempt func(context.Context, string, time.Duration) (Lease, error)) (Lease, error) {
-	start, given := s.clock.Now(), s.env.Settings
-	for n := 1; ; n++ {
-		l, err := attempt(ctx, resource, ttl)
-		if err == nil {
-			return l, nil
-		}
-		if _, ok := errors.AsType[*callEnded](err); ok || n == given.Attempts {
-			return nil, err
-		}
-		s.env.Attempt(ctx, n+1)
-		if ctx.Err() == nil {
-			delay := s.delay(n)
-			if given.GiveUp > 0 {
-				delay = min(delay, start.Add(given.GiveUp).Sub(s.clock.Now()))
-			}
-			if delay > 0 {
-				s.env.Sleep(ctx, delay)
-			}
-		}
-		if given.GiveUp > 0 && s.clock.Now().Sub(start) >= given.GiveUp {
-			return nil, err
-		}
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%w, %w", err, ctx.Err())
-		}
-	}
-}
-
-// delay draws the delay after attempt n.
-func (s *session) delay(n int) time.Duration {
-	d := s.env.Settings.RetryDelay
-	if growth := s.env.Settings.Backoff.Ratio(); !growth.IsZero() {
-		from := decimal.NewFromInt(int64(d.Min))
-		for most := decimal.NewFromInt(int64(d.Max)); n > 1 && from.LessThan(most); n-- {
-			from = from.Mul(growth.Add(decimal.New(1, 0)))
-		}
-		d.Min = min(time.Duration(from.IntPart()), d.Max)
-		d.Max = min(2*d.Min, d.Max)
-	}
-	return d.Min + time.Duration(s.random(uint64(d.Max-d.Min)+1))
-}
-
-// callEnded is an error after which a call makes no further attempt.
-type callEnded struct{ cause error }
-
-func (e *callEnded) Error() string { return e.cause.Error() }
-func (e *callEnded) Unwrap() error { return e.cause }
 
 // random draws evenly from 0 to n−1.
 func (s *session) random(n uint64) uint64 {

@@ -8,7 +8,7 @@ import (
 // BenchmarkExplore measures how many runs an exploration makes in a second, on one core.
 func BenchmarkExplore(b *testing.B) {
 	past := once(try, hold(12*time.Second))
-	s := newSetup(base(nil), 3, []program{past, past}, nil, 20*time.Second)
+	s := newSetup(base(""), 3, []program{past, past}, nil, 20*time.Second)
 	s.Late, s.Executions = 1, 1000
 	runs := 0
 	for b.Loop() {

@@ -11,17 +11,18 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
-func base(lock func(*protocols.Settings)) *scenarios.Scenario {
+// base is a scenario whose lock has these settings.
+func base(lock string) *scenarios.Scenario {
 	s := scenarios.Default()
 	s.Name, s.Claim = "base", scenarios.Holds
-	if lock != nil {
-		lock(&s.Lock)
+	if err := strictyaml.Decode("lock", []byte("{"+lock+"}"), &s.Lock); err != nil {
+		panic(err)
 	}
 	return &s
 }
@@ -36,9 +37,10 @@ func sleep(d time.Duration) scenarios.Step { return scenarios.Step{Kind: scenari
 
 func once(steps ...scenarios.Step) program { return program{steps, 1} }
 
-func getSet(s *protocols.Settings) { s.Protocol = "get-set" }
-
-func single(s *protocols.Settings) { s.Protocol = "single" }
+const (
+	getSet = "protocol: get-set"
+	single = "protocol: single"
+)
 
 // outcomes are the different ends of the runs of an exploration.
 func outcomes(t *testing.T, s setup) (map[sim.Key]bool, *Result) {
@@ -69,19 +71,19 @@ func tiny() map[string]setup {
 	without := func(s setup) setup { s.Late = -1; return s }
 	// With a quorum of one and a link that is cut from the beginning, one client releases A as another is granted B: the
 	// first is granted A after 50 ms, when it has waited for B long enough.
-	careless := newSetup(base(func(s *protocols.Settings) { s.Protocol, s.Quorum = "redlock-plain", 1 }), 2,
+	careless := newSetup(base("protocol: redlock-plain, quorum: 1"), 2,
 		[]program{once(try, hold(20*time.Millisecond), unlock), once(sleep(70*time.Millisecond), try)}, nil, short)
 	careless.Scenario.Timeline = append(careless.Scenario.Timeline, scenarios.Item{When: faults.Trigger{At: careless.Begin}, Kind: "partition",
 		Fault: &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{"B"}}}})
 	return map[string]setup{
 		"what the verdict rests on": careless,
-		"one node":                  newSetup(base(nil), 1, two, nil, short),
-		"two nodes":                 newSetup(base(nil), 2, []program{once(try)}, nil, short),
-		"late":                      late(newSetup(base(nil), 1, []program{once(try)}, nil, short)),
+		"one node":                  newSetup(base(""), 1, two, nil, short),
+		"two nodes":                 newSetup(base(""), 2, []program{once(try)}, nil, short),
+		"late":                      late(newSetup(base(""), 1, []program{once(try)}, nil, short)),
 		"late, a single instance":   late(newSetup(base(single), 1, []program{once(try), once(try)}, nil, short)),
 		"late, and a kill":          late(newSetup(base(single), 1, []program{once(try)}, kill, short)),
-		"late, and a crash":         late(newSetup(base(nil), 1, []program{once(try)}, crash, short)),
-		"late, two nodes":           late(newSetup(base(nil), 2, []program{once(try)}, nil, short)),
+		"late, and a crash":         late(newSetup(base(""), 1, []program{once(try)}, crash, short)),
+		"late, two nodes":           late(newSetup(base(""), 2, []program{once(try)}, nil, short)),
 		"late, and an unlock":       late(newSetup(base(single), 1, []program{once(try, unlock)}, nil, short)),
 		"as late as can be":         without(newSetup(base(single), 1, []program{once(try), once(sleep(30*time.Millisecond), try)}, nil, short)),
 		"as late as can be, a kill": without(newSetup(base(single), 1, []program{once(try, hold(20*time.Millisecond))}, kill, short)),
@@ -89,7 +91,7 @@ func tiny() map[string]setup {
 		"get, then set":             newSetup(base(getSet), 1, two, nil, short),
 		"kill":                      newSetup(base(single), 1, two, kill, short),
 		"clock step":                newSetup(base(single), 1, two, step, short),
-		"crash":                     newSetup(base(nil), 1, two, crash, short),
+		"crash":                     newSetup(base(""), 1, two, crash, short),
 		"pause":                     newSetup(base(single), 1, two, pause, short),
 		"a paused node":             newSetup(base(single), 1, two, stall, short),
 		"partition":                 newSetup(base(single), 1, two, cut, short),
@@ -144,12 +146,9 @@ func TestPlanted(t *testing.T) {
 	const long = 16 * time.Second
 	held := once(try, hold(20*time.Second))
 	for name, s := range map[string]setup{
-		"get, then set": newSetup(base(getSet), 1, []program{held, held}, nil, time.Second),
-		"a failed acquire deletes": newSetup(base(func(s *protocols.Settings) {
-			s.Protocol = "redlock-plain"
-			s.Cleanup = protocols.CleanupDel
-		}), 3, []program{held, {[]scenarios.Step{try}, 2}}, nil, time.Second),
-		"release by get and del": newSetup(base(func(s *protocols.Settings) { s.Protocol, s.Release = "single", protocols.GetDel }), 1,
+		"get, then set":            newSetup(base(getSet), 1, []program{held, held}, nil, time.Second),
+		"a failed acquire deletes": newSetup(base("protocol: redlock-plain, cleanup: del"), 3, []program{held, {[]scenarios.Step{try}, 2}}, nil, time.Second),
+		"release by get and del": newSetup(base("protocol: single, release: get-del"), 1,
 			[]program{once(try, hold(8*time.Second), unlock), once(sleep(11*time.Second), try, hold(5*time.Second)), once(sleep(11*time.Second), try, hold(5*time.Second))}, nil, long),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,12 +178,12 @@ func TestWorlds(t *testing.T) {
 		base *scenarios.Scenario
 		want bool
 	}{
-		"redlock":                {base(nil), false},
+		"redlock":                {base(""), false},
 		"a single instance":      {base(single), false},
 		"get, then set":          {base(getSet), true},
-		"clean-up by DEL":        {base(func(s *protocols.Settings) { s.Protocol, s.Cleanup = "redlock-plain", protocols.CleanupDel }), true},
-		"release by GET and DEL": {base(func(s *protocols.Settings) { s.Protocol, s.Release = "single", protocols.GetDel }), true},
-		"a quorum of one":        {base(func(s *protocols.Settings) { s.Protocol, s.Quorum = "redlock-plain", 1 }), true},
+		"clean-up by DEL":        {base("protocol: redlock-plain, cleanup: del"), true},
+		"release by GET and DEL": {base("protocol: single, release: get-del"), true},
+		"a quorum of one":        {base("protocol: redlock-plain, quorum: 1"), true},
 		"a node that may forget": {forgetful(), true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,10 +210,10 @@ func TestWorlds(t *testing.T) {
 // says anything.
 func TestNotTested(t *testing.T) {
 	two := []program{once(try), once(try)}
-	few := func(s *protocols.Settings) { s.Protocol, s.Quorum = "redlock-plain", 3 } // of one node
+	few := "protocol: redlock-plain, quorum: 3" // of one node
 	kill := &fault{"kill", &faults.Kill{Outage: faults.Outage{Node: "A"}}}
 	for name, c := range map[string]struct {
-		lock              func(*protocols.Settings)
+		lock              string
 		fault             *fault
 		injected, granted bool
 	}{
@@ -246,7 +245,7 @@ func TestComplete(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
-	w := Worlds(base(nil))[0]
+	w := Worlds(base(""))[0]
 	r, err := explore(t.Context(), w.setup)
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +309,7 @@ func TestReached(t *testing.T) {
 
 // TestLimits: an exploration that was cut says so.
 func TestLimits(t *testing.T) {
-	s := Worlds(base(nil))[0].setup
+	s := Worlds(base(""))[0].setup
 	s.Executions = 10
 	if r, err := explore(t.Context(), s); err != nil || r.Complete || r.Runs+r.Cut != 10 {
 		t.Errorf("%v, %+v", err, r)
@@ -329,7 +328,7 @@ func (inOrder) Choose(s sim.Situation) int { return min(len(s.Options), 1) - 1 }
 
 // TestOrdinary: a run in which every message arrives as soon as those before it is an ordinary one without latency.
 func TestOrdinary(t *testing.T) {
-	s := base(nil)
+	s := base("")
 	s.Clients, s.Network.Latency.Latency = []string{"client-1"}, sim.Latency{}
 	s.Timeline = []scenarios.Item{{Client: "client-1", Do: []scenarios.Step{try, hold(time.Second), unlock, sleep(time.Second)}, Repeat: 5}}
 	ordinary, err := scenarios.Run(s, scenarios.Options{})
@@ -347,7 +346,7 @@ func TestOrdinary(t *testing.T) {
 
 // TestAGuardIsPrepared: nodes with a restart guard vote in small worlds too.
 func TestAGuardIsPrepared(t *testing.T) {
-	s := newSetup(base(func(s *protocols.Settings) { s.Guard = &protocols.Guard{MaxTTL: s.TTL} }), 3, []program{once(try)}, nil, time.Second)
+	s := newSetup(base("guard: {max-ttl: 10s}"), 3, []program{once(try)}, nil, time.Second)
 	granted := false
 	s.Executions = 5
 	s.Each = func(r *Run) {
@@ -362,7 +361,7 @@ func TestAGuardIsPrepared(t *testing.T) {
 
 // TestReentrant: a client that is granted a lock again that it has shares it with nobody.
 func TestReentrant(t *testing.T) {
-	s := newSetup(base(func(s *protocols.Settings) { s.Protocol = "redisson" }), 1, []program{{[]scenarios.Step{try, hold(20 * time.Millisecond)}, 2}}, nil, time.Second)
+	s := newSetup(base("protocol: redisson"), 1, []program{{[]scenarios.Step{try, hold(20 * time.Millisecond)}, 2}}, nil, time.Second)
 	again := false
 	s.Each = func(r *Run) {
 		n := 0

@@ -9,11 +9,10 @@ import (
 	"redlocksim/checker"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
-func withResources(lock func(*protocols.Settings), names ...string) *scenarios.Scenario {
+func withResources(lock string, names ...string) *scenarios.Scenario {
 	s := base(lock)
 	s.Resources = names
 	return s
@@ -29,13 +28,13 @@ func TestWorldsOfSeveralResources(t *testing.T) {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	one := names(Worlds(base(nil)))
+	one := names(Worlds(base("")))
 	for what, c := range map[string]struct {
-		lock  func(*protocols.Settings)
+		lock  string
 		more  []string
 		joint bool
 	}{
-		"the library": {nil, []string{"one locks both as one, another the last", "two lock both as one, in opposite orders"}, true},
+		"the library": {"", []string{"one locks both as one, another the last", "two lock both as one, in opposite orders"}, true},
 		"one node":    {single, []string{"two lock one after the other, in opposite orders"}, false},
 	} {
 		worlds := Worlds(withResources(c.lock, "a", "b", "c"))
@@ -60,7 +59,7 @@ func TestWorldsOfSeveralResources(t *testing.T) {
 // All orders of a lock on two resources and one that has a resource in common with it, on one node: whoever is first is granted,
 // which is either, and the other is not.
 func TestOrdersOfSeveralResources(t *testing.T) {
-	b := withResources(nil, "a", "b")
+	b := withResources("", "a", "b")
 	shapes := several(b, hold(b.Lock.TTL*6/5))
 	if len(shapes) != 2 {
 		t.Fatalf("%d shapes", len(shapes))
@@ -125,7 +124,7 @@ func TestBrokenOrdersOfSeveralResources(t *testing.T) {
 func TestOrderTellsResourcesApart(t *testing.T) {
 	keys := map[sim.Key]bool{}
 	for _, on := range []string{"a", "b"} {
-		s := newSetup(withResources(nil, "a", "b"), 1, []program{{[]scenarios.Step{tryLock(on)}, 1}}, nil, time.Second)
+		s := newSetup(withResources("", "a", "b"), 1, []program{{[]scenarios.Step{tryLock(on)}, 1}}, nil, time.Second)
 		s.Executions = 1
 		s.Each = func(r *Run) { keys[r.fingerprint] = true }
 		if _, err := explore(t.Context(), s); err != nil {

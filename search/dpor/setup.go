@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 )
 
@@ -60,7 +61,7 @@ func newSetup(base *scenarios.Scenario, nodes int, programs []program, anyTime *
 			for _, on := range ways(programs, base.Resources) {
 				first = append(first, scenarios.Step{Kind: scenarios.TryLockStep, Resource: on}, scenarios.Step{Kind: scenarios.UnlockStep})
 			}
-			if x.Lock.Guard != nil {
+			if protocols.Of[protocols.RedlockSettings](x.Lock).Guard != nil {
 				first = append([]scenarios.Step{{Kind: scenarios.PrepareStep}}, first...)
 			}
 			x.Timeline = append(x.Timeline, scenarios.Item{Client: name, Repeat: 1, Do: first})

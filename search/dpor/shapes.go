@@ -82,7 +82,7 @@ func tryLock(resources ...string) scenarios.Step {
 func anyTime(base *scenarios.Scenario) []*fault {
 	budget, node := base.Budget, base.Nodes.Names[0]
 	var again *time.Duration
-	if least, comesBack := budget.Away(base.Lock.Fencing); comesBack {
+	if least, comesBack := budget.Away(protocols.Of[protocols.RedlockSettings](base.Lock).Fencing); comesBack {
 		again = &least
 	}
 	if base.Nodes.Persistence.Persistence != sim.NoPersistence { // what is killed keeps what it has written

@@ -8,6 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
 )
 
@@ -53,7 +54,8 @@ func TestLostCountersExceedTheBudget(t *testing.T) {
 func fenced(t *testing.T, counterLoss int) Space {
 	t.Helper()
 	base := DefaultBase()
-	base.Lock.Fencing, base.Budget.CounterLoss = true, counterLoss
+	base.Budget.CounterLoss = counterLoss
+	protocols.Change(&base.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true })
 	base.Nodes.Names = base.Nodes.Names[:3]
 	return NewSpace(base)
 }

@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // Whatever the lock is, every experiment that is drawn about it, and every change of it, is a scenario that a file can say.
@@ -95,7 +96,7 @@ func TestDrawIsAboutEverything(t *testing.T) {
 	s := NewSpace(DefaultBase())
 	s.Beyond = true
 	s.Base.Nodes.Replicas = append(s.Base.Nodes.Replicas, replicasOf("A", "A2"))
-	s.Base.Lock.Batching = 1 // batches can be split
+	protocols.Change(&s.Base.Lock, func(own *protocols.RedlockSettings) { own.Batching = 1 }) // batches can be split
 	seen := map[string]bool{}
 	for i := range 400 {
 		x := Candidate{Seed: uint64(i)}.Scenario(s)

@@ -20,8 +20,8 @@ const canaryTries = 50
 // broken is a lock that deletes whatever is there when it was not granted, which is wrong without any fault.
 func broken(base *scenarios.Scenario) *scenarios.Scenario {
 	x := *base
-	x.Lock.Protocol, x.Lock.Cleanup = "redlock-plain", protocols.CleanupDel
-	x.Lock.Guard, x.Lock.Fencing = nil, false
+	x.Lock = x.Lock.With("redlock-plain")
+	protocols.Change(&x.Lock, func(own *protocols.RedlockPlainSettings) { own.Cleanup = protocols.CleanupDel })
 	return &x
 }
 

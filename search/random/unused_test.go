@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/reach"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/search/experiment"
 )
 
@@ -17,7 +18,9 @@ func TestUnusedFeatures(t *testing.T) {
 		want []reach.Feature
 	}{{0, []reach.Feature{reach.Fencing, reach.WakeUp, reach.Batching}}, {40, nil}} {
 		base := experiment.DefaultBase()
-		base.Lock.Fencing, base.Lock.WakeUp, base.Lock.Batching = true, 10*time.Millisecond, 1
+		protocols.Change(&base.Lock, func(own *protocols.RedlockSettings) {
+			own.Fencing, own.WakeUp, own.Batching = true, 10*time.Millisecond, 1
+		})
 		o := small("")
 		o.Runs = test.runs
 		ctx, cancel := context.WithCancel(context.Background())

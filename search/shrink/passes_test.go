@@ -10,6 +10,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/search/experiment"
 	"redlocksim/sim"
 )
@@ -91,7 +92,7 @@ duration: 1m23s
 		},
 			[]string{"clients: [c1, c3]", "timeline: []"}},
 		{"four nodes", func(s *scenarios.Scenario) bool { return len(s.Nodes.Names) > 3 }, []string{"names: [A, B, C, D]"}},
-		{"a quorum of three", func(s *scenarios.Scenario) bool { return s.Lock.Quorum == 3 }, []string{"quorum: 3"}},
+		{"a quorum of three", func(s *scenarios.Scenario) bool { return protocols.Of[protocols.QuorumSettings](s.Lock).Quorum == 3 }, []string{"quorum: 3"}},
 		{"a node", func(s *scenarios.Scenario) bool { return slices.Contains(s.Nodes.Names, "E") }, []string{"names: [A, B, E]"}},
 		{"a replica", func(s *scenarios.Scenario) bool {
 			return slices.Contains(s.Nodes.Names, "A") && len(s.Nodes.Replicas) > 0 && slices.Contains(s.Nodes.Replicas[0].Value, "A3")

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // clients takes clients out, the last first.
@@ -29,9 +30,9 @@ func nodes(x *shrinker) {
 				strip(s, name)
 			}
 		}
-		return x.try(fewer) || x.now.Lock.Quorum > 1 && x.try(func(s *scenarios.Scenario) {
+		return x.try(fewer) || protocols.Of[protocols.QuorumSettings](x.now.Lock).Quorum > 1 && x.try(func(s *scenarios.Scenario) {
 			fewer(s)
-			s.Lock.Quorum--
+			protocols.Change(&s.Lock, func(own *protocols.QuorumSettings) { own.Quorum-- })
 		})
 	}
 	for _, name := range slices.Backward(slices.Clone(x.now.Nodes.Names)) {

@@ -23,7 +23,13 @@ func settings(x *shrinker) {
 			}
 		}
 	}
-	reset(func(s *scenarios.Scenario) any { return &s.Lock }, "Protocol", "Preset")
+	lock := std.Lock.With(x.now.Lock.Protocol)
+	for _, f := range x.now.Lock.Protocol.Keys() {
+		now := x.now.Lock
+		if f.Key != "protocol" && f.Key != "preset" && now.Take(f.Key, lock) {
+			x.try(func(s *scenarios.Scenario) { s.Lock.Take(f.Key, lock) })
+		}
+	}
 	reset(func(s *scenarios.Scenario) any { return &s.Nodes }, "Names", "Replicas")
 	reset(func(s *scenarios.Scenario) any { return s },
 		"Title", "Source", "Explanation", "Claim", "Lock", "Nodes", "Clients", "Resources", "Network", "Budget", "Timeline", "Duration", "Expect")

@@ -111,23 +111,25 @@ func (a *Advice) compute(k Known) error {
 	if quorum > k.Nodes || k.Down > k.Nodes-quorum {
 		return wrong("%d nodes cannot have %d down and %d without their memory: %d would do", k.Nodes, k.Down, k.MemoryLoss, enough(k))
 	}
-	lock.Quorum = quorum
 
 	lock.NodeTimeout = up(sweep.NodeTimeout(at), time.Millisecond)
 	if k.NodeTimeout != nil {
 		lock.NodeTimeout = *k.NodeTimeout
 	}
-	lock.RetryDelay = protocols.Range{Min: lock.NodeTimeout, Max: 3 * lock.NodeTimeout}
 
 	// The part of the TTL for the rates, a constant for steps, so that they hold for every TTL.
 	one, rho := decimal.NewFromInt(1), k.ClockError.Ratio()
 	kept := one.Sub(rho).DivRound(one.Add(rho), 12)
 	factor := one.Sub(kept).RoundUp(6)
-	lock.Drift = protocols.Drift{Factor: faults.RateOf(factor), Constant: up(decimal.NewFromInt(int64(k.ClockStep)).Mul(kept), time.Millisecond)}
+	drift := protocols.Drift{Factor: faults.RateOf(factor), Constant: up(decimal.NewFromInt(int64(k.ClockStep)).Mul(kept), time.Millisecond)}
+	protocols.Change(lock, func(own *protocols.RedlockSettings) {
+		own.Quorum, own.Drift = quorum, drift
+		own.RetryDelay = protocols.Range{Min: lock.NodeTimeout, Max: 3 * lock.NodeTimeout}
+	})
 
 	a.Guard = k.Pause + k.RTT.Max()
 	lock.GuardTime = a.Guard
-	needs := a.Guard + lock.NodeTimeout + lock.Drift.Constant
+	needs := a.Guard + lock.NodeTimeout + drift.Constant
 	if lock.TTL = k.TTL; lock.TTL == 0 {
 		lock.TTL = up(decimal.NewFromInt(int64(k.Work+needs)).DivRound(one.Sub(factor), 9).Ceil(), time.Millisecond)
 	}
@@ -155,9 +157,14 @@ func enough(k Known) int {
 	}
 }
 
+// library is what the settings say of the library alone.
+func (a *Advice) library() protocols.RedlockSettings {
+	return protocols.Of[protocols.RedlockSettings](a.Settings.Lock)
+}
+
 // drift is the allowance for the TTL.
 func (a *Advice) drift() time.Duration {
-	return a.Settings.Lock.Drift.For(a.Settings.Lock.TTL)
+	return a.library().Drift.For(a.Settings.Lock.TTL)
 }
 
 // instant is the settings in a network whose messages take no time, in which the formulas are exact.

@@ -72,13 +72,13 @@ func (a *Advice) confirm(ctx context.Context, k Known) error {
 
 func (a *Advice) sides(k Known) []side {
 	lock := &a.Settings.Lock
-	n, q := len(a.Settings.Nodes.Names), lock.Quorum
+	n, q := len(a.Settings.Nodes.Names), a.library().Quorum
 	text := time.Duration.String
-	drift := []side{{setting: "drift factor", value: lock.Drift.Factor.String(), formula: "1 − (1−ρ)/(1+ρ), rounded up to a millionth",
-		schedule: "clocks", path: "lock.drift.factor", lowest: "0%", highest: lock.Drift.Factor.String()}}
+	drift := []side{{setting: "drift factor", value: a.library().Drift.Factor.String(), formula: "1 − (1−ρ)/(1+ρ), rounded up to a millionth",
+		schedule: "clocks", path: "lock.drift.factor", lowest: "0%", highest: a.library().Drift.Factor.String()}}
 	if k.ClockStep > 0 {
-		drift = append(drift, side{setting: "drift constant", value: text(lock.Drift.Constant), formula: "clock step × (1−ρ)/(1+ρ)",
-			schedule: "clocks", path: "lock.drift.constant", lowest: "0s", highest: text(lock.Drift.Constant)})
+		drift = append(drift, side{setting: "drift constant", value: text(a.library().Drift.Constant), formula: "clock step × (1−ρ)/(1+ρ)",
+			schedule: "clocks", path: "lock.drift.constant", lowest: "0s", highest: text(a.library().Drift.Constant)})
 	}
 	restart := side{setting: "restart delay", value: text(a.RestartDelay), formula: "(TTL − drift allowance) / (1−ρ), counted from the stop",
 		schedule: "restart", path: "budget.restart-delay", lowest: "0s", highest: text(a.RestartDelay)}
@@ -171,7 +171,7 @@ func (a *Advice) limits(_ context.Context, k Known) error {
 		{"a pause or delay between the last check and the arrival of an effect that is longer than the guard time: only a fencing token that the resource checks helps (scenarios 32 and 33; 34 with fencing)", shown},
 		{fmt.Sprintf("a wall clock of a node that steps forward by more than %v: keep them from being set while they vote (scenario 17)", k.ClockStep), ""},
 	}
-	if tolerated := 2*lock.Quorum - k.Nodes - 1; a.forgetful() {
+	if tolerated := 2*a.library().Quorum - k.Nodes - 1; a.forgetful() {
 		a.Limits = append(a.Limits, Limit{fmt.Sprintf("more than %d nodes that come back without their memory before the restart delay is over (scenario 24)", tolerated), ""})
 	}
 	return nil

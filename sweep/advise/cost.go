@@ -37,7 +37,7 @@ func (a *Advice) failures(k Known, down int) error {
 	n, l := len(a.Settings.Nodes.Names), k.RTT.Latency.Latency
 	// An answer at the very moment of the timeout is too late.
 	limit := lock.NodeTimeout - 1
-	chance := atLeast(lock.Quorum, n-down, withinNS(l, limit))
+	chance := atLeast(a.library().Quorum, n-down, withinNS(l, limit))
 	fails := new(big.Rat).Sub(big.NewRat(1, 1), chance)
 
 	s := a.Settings.Settings()
@@ -77,7 +77,7 @@ func (a *Advice) failures(k Known, down int) error {
 	if len(took) == 0 {
 		return nil
 	}
-	half, nearly := quorumWithin(l, lock.Quorum, n-down, big.NewRat(1, 2), limit), quorumWithin(l, lock.Quorum, n-down, big.NewRat(99, 100), limit)
+	half, nearly := quorumWithin(l, a.library().Quorum, n-down, big.NewRat(1, 2), limit), quorumWithin(l, a.library().Quorum, n-down, big.NewRat(99, 100), limit)
 	// What was drawn is below the computed median as often as a fair coin shows heads, and so on.
 	below := func(d time.Duration) sweep.Interval {
 		i, _ := slices.BinarySearch(took, d+1)
@@ -104,7 +104,7 @@ func (a *Advice) holderDies() error {
 	// The last SET has to land, live, and be over by Redis' clock; an attempt has to fail just before, to be cleaned up,
 	// and a retry to be granted.
 	round := a.Settings.Network.Latency.Max()
-	bound := round + slow(lock.TTL+time.Millisecond) + slow(lock.RetryDelay.Max) + 3*slow(lock.NodeTimeout)
+	bound := round + slow(lock.TTL+time.Millisecond) + slow(a.library().RetryDelay.Max) + 3*slow(lock.NodeTimeout)
 	return a.measured("nobody gets the lock after its holder crashed", adversary.HolderCrash(a.attacked()), bound)
 }
 
@@ -115,9 +115,9 @@ func (a *Advice) quarantine() error {
 		return nil
 	}
 	n := len(a.Settings.Nodes.Names)
-	bound := a.RestartDelay + lock.RetryDelay.Max + 4*lock.NodeTimeout
+	bound := a.RestartDelay + a.library().RetryDelay.Max + 4*lock.NodeTimeout
 	return a.measured(fmt.Sprintf("a node that lost its memory does not vote for %v, in which %d more may be down; nobody gets any lock after %d lost it together",
-		a.RestartDelay, max(n-lock.Quorum-1, 0), n-lock.Quorum+1), adversary.Outage(a.attacked()), bound)
+		a.RestartDelay, max(n-a.library().Quorum-1, 0), n-a.library().Quorum+1), adversary.Outage(a.attacked()), bound)
 }
 
 // attacked are the settings as an adversary has them.

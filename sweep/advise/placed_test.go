@@ -105,8 +105,8 @@ func (p *placed) item(format string, args ...any) {
 }
 
 func (p *placed) quorum() int {
-	if p.Lock.Quorum != 0 {
-		return p.Lock.Quorum
+	if quorum := protocols.Of[protocols.QuorumSettings](p.Lock).Quorum; quorum != 0 {
+		return quorum
 	}
 	return quorum.Majority(len(p.Nodes.Names))
 }
@@ -121,13 +121,13 @@ func (p *placed) roundTrip() time.Duration {
 
 // believed is the longest for which a grant can be valid.
 func (p *placed) believed() time.Duration {
-	return p.Lock.TTL - p.Lock.Drift.For(p.Lock.TTL)
+	return p.Lock.TTL - protocols.Of[protocols.DriftSettings](p.Lock).Drift.For(p.Lock.TTL)
 }
 
 // begins has the holder ask for the lock, with as few votes as will do where few says so, and then do something.
 func (p *placed) begins(few bool, then string) {
 	at := time.Duration(0)
-	if p.Lock.Guard != nil && p.Lock.Protocol == "redlock" {
+	if protocols.Of[protocols.RedlockSettings](p.Lock).Guard != nil {
 		p.item("{at: 0s, client: client-1, do: [prepare]}")
 		at = time.Second
 	}

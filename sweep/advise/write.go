@@ -39,14 +39,14 @@ func (a *Advice) options() string {
 	var b strings.Builder
 	b.WriteString("client, err := redlock.New(nodes,\n")
 	option := func(format string, args ...any) { fmt.Fprintf(&b, "\t"+format+"\n", args...) }
-	option("redlock.WithQuorum(%d),", lock.Quorum)
-	drift := fmt.Sprintf("Factor: %q", lock.Drift.Factor)
-	if lock.Drift.Constant > 0 {
-		drift += ", Constant: " + inGo(lock.Drift.Constant)
+	option("redlock.WithQuorum(%d),", a.library().Quorum)
+	drift := fmt.Sprintf("Factor: %q", a.library().Drift.Factor)
+	if a.library().Drift.Constant > 0 {
+		drift += ", Constant: " + inGo(a.library().Drift.Constant)
 	}
 	option("redlock.WithDrift(redlock.Drift{%s}),", drift)
 	option("redlock.WithNodeTimeout(%s),", inGo(lock.NodeTimeout))
-	option("redlock.WithRetryDelay(%s, %s),", inGo(lock.RetryDelay.Min), inGo(lock.RetryDelay.Max))
+	option("redlock.WithRetryDelay(%s, %s),", inGo(a.library().RetryDelay.Min), inGo(a.library().RetryDelay.Max))
 	option("redlock.WithLossLead(%s), // at most half of the validity takes effect: check lease.Until() too", inGo(max(a.Guard, time.Millisecond)))
 	if a.forgetful() {
 		option("redlock.WithRestartGuard(redlock.Guard{MaxTTL: %s}), // instead of a restart delay", inGo(lock.TTL))
