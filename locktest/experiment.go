@@ -83,7 +83,7 @@ func (e *Experiment) says() bool {
 // Parse is the experiment of a scenario file, given its text, to be run with a seed. The assumptions are the file's budget;
 // what it claims and expects is not looked at. lock is as in a [Setup] and may be nil. The test ends if something is wrong
 // with the file.
-func Parse(t rapid.TB, file string, seed uint64, lock func(protocols.Env) (protocols.Locker, error)) *Experiment {
+func Parse(t rapid.TB, file string, seed uint64, lock func(*Env) (Locker, error)) *Experiment {
 	t.Helper()
 	found, err := scenarios.Parse("experiment", []byte(file))
 	if err != nil {
@@ -92,5 +92,5 @@ func Parse(t rapid.TB, file string, seed uint64, lock func(protocols.Env) (proto
 	if len(found) != 1 {
 		t.Fatalf("locktest: a file with cases is %d experiments", len(found))
 	}
-	return &Experiment{scenario: found[0], seed: seed, lock: lock, told: &told{}}
+	return &Experiment{scenario: found[0], seed: seed, lock: maker(lock), told: &told{}}
 }

@@ -13,18 +13,17 @@ import (
 	"redlocksim/locktest"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
-	"redlocksim/scenarios/protocols"
 )
 
 // ownLock is a lock library of one's own, as short as can be: it asks all nodes at once through driver.Node, waits for all
 // of them, and takes what it got for a lock if it is enough.
 type ownLock struct {
-	env    protocols.Env
+	env    *locktest.Env
 	enough int
 	values int
 }
 
-func (x *ownLock) Lock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+func (x *ownLock) Lock(ctx context.Context, resource string, ttl time.Duration) (locktest.Lease, error) {
 	for {
 		lease, err := x.TryLock(ctx, resource, ttl)
 		if err == nil {
@@ -37,12 +36,12 @@ func (x *ownLock) Lock(ctx context.Context, resource string, ttl time.Duration) 
 	}
 }
 
-func (x *ownLock) TryLock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+func (x *ownLock) TryLock(ctx context.Context, resource string, ttl time.Duration) (locktest.Lease, error) {
 	x.values++
-	l := &ownLease{lock: x, resource: resource, value: fmt.Sprint(x.env.Name(), x.values)}
-	start := x.env.LockClock().Now()
+	l := &ownLease{lock: x, resource: resource, value: fmt.Sprint(x.env.Name, x.values)}
+	start := x.env.Runtime.Clock.Now()
 	l.until = start.Add(ttl - ttl/100 - 2*time.Millisecond)
-	if l.ask(driver.OpAcquire, ttl) < x.enough || !x.env.LockClock().Now().Before(l.until) {
+	if l.ask(driver.OpAcquire, ttl) < x.enough || !x.env.Runtime.Clock.Now().Before(l.until) {
 		l.ask(driver.OpRelease, 0)
 		return nil, redlock.ErrTaken
 	}
@@ -61,14 +60,14 @@ type ownLease struct {
 // ask sends a command to all nodes and counts those that accept it in time.
 func (l *ownLease) ask(op driver.Op, ttl time.Duration) (accepted int) {
 	env := l.lock.env
-	nodes := env.Nodes()
-	waiter, patience := env.Tasks().NewWaiter(), env.Settings.NodeTimeout
+	nodes := env.Nodes
+	waiter, patience := env.Runtime.Tasks.NewWaiter(), env.NodeTimeout
 	answers, late := 0, false
-	timer := env.LockClock().AfterFunc(patience, func() { late = true; waiter.Wake() })
+	timer := env.Runtime.Clock.AfterFunc(patience, func() { late = true; waiter.Wake() })
 	defer timer.Stop()
 	for _, node := range nodes {
 		node.Do([]*driver.Command{{Op: op, Keys: []string{l.resource}, Value: l.value, TTL: ttl, Round: l.rounds,
-			Deadline: env.LockClock().Now().Add(patience), Done: func(_ *driver.Command, r driver.Reply) {
+			Deadline: env.Runtime.Clock.Now().Add(patience), Done: func(_ *driver.Command, r driver.Reply) {
 				answers++
 				if r.Outcome == driver.Accepted && !late {
 					accepted++
@@ -99,7 +98,7 @@ func own(enough int) locktest.Setup {
 		// A message can be late by a second and 5 ms: so much before the end of its lease a client sends none.
 		Settings: "lock: {ttl: 2s, guard-time: 1005ms}",
 		Assume:   locktest.Assumptions{ClockRate: "0.5%", RestartDelay: 2 * time.Second, Delay: time.Second},
-		Lock:     func(env protocols.Env) (protocols.Locker, error) { return &ownLock{env: env, enough: enough}, nil },
+		Lock:     func(env *locktest.Env) (locktest.Locker, error) { return &ownLock{env: env, enough: enough}, nil },
 	}
 }
 
@@ -123,7 +122,7 @@ func TestALockOfOnesOwnThatIsBroken(t *testing.T) {
 func TestALockThatDoesNotRepeatItself(t *testing.T) {
 	made := 0
 	s := own(3)
-	s.Lock = func(env protocols.Env) (protocols.Locker, error) {
+	s.Lock = func(env *locktest.Env) (locktest.Locker, error) {
 		made++
 		return &ownLock{env: env, enough: 3 + made/4%2}, nil
 	}

@@ -41,8 +41,10 @@ var defective = map[string]struct {
 	"readme":  {locktest.Setup{Settings: "lock: {ttl: 2s, node-timeout: 20ms}", Assume: locktest.Assumptions{ClockRate: "0.1%", RestartDelay: time.Second}}, "lease-overlap"},
 	"restart": {locktest.Setup{Settings: "lock: {ttl: 2s}", Assume: locktest.Assumptions{RestartDelay: 1780 * time.Millisecond}}, "lease-overlap"},
 	"drift":   {locktest.Setup{Settings: "lock: {ttl: 2s, drift: {factor: 0%, constant: 327ms}}", Assume: locktest.Assumptions{ClockRate: "0.1"}}, "lease-overlap"},
-	"loss":    {locktest.Setup{Settings: "lock: {ttl: 2s}", Assume: locktest.Assumptions{MemoryLoss: 1}}, "lease-overlap"},
-	"step":    {locktest.Setup{Settings: "lock: {ttl: 2s}", Assume: locktest.Assumptions{ClockStep: 200 * time.Millisecond}}, "lease-overlap"},
+	// In the file to keep, the factor is 0.5%.
+	"digits": {locktest.Setup{Settings: "lock: {ttl: 2s, drift: {factor: 0.50%, constant: 300ms}}", Assume: locktest.Assumptions{ClockRate: "0.1"}}, "lease-overlap"},
+	"loss":   {locktest.Setup{Settings: "lock: {ttl: 2s}", Assume: locktest.Assumptions{MemoryLoss: 1}}, "lease-overlap"},
+	"step":   {locktest.Setup{Settings: "lock: {ttl: 2s}", Assume: locktest.Assumptions{ClockStep: 200 * time.Millisecond}}, "lease-overlap"},
 }
 
 func TestADefectIsFound(t *testing.T) {

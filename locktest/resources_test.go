@@ -10,34 +10,68 @@ import (
 
 	"pgregory.net/rapid"
 
+	"redlocksim/redlock"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 )
 
-// alone is the library's lock, that cannot lock several resources as one.
-type alone struct{ protocols.Locker }
+// alone is the library's lock as a lock of one's own, that cannot lock several resources as one.
+type alone struct {
+	env    *Env
+	client *redlock.Client
+}
+
+func (a alone) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	return a.granted(ctx)(a.client.Lock(ctx, resource, ttl))
+}
+
+func (a alone) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+	return a.granted(ctx)(a.client.TryLock(ctx, resource, ttl))
+}
+
+func (a alone) granted(ctx context.Context) func(*redlock.Lease, error) (Lease, error) {
+	return func(l *redlock.Lease, err error) (Lease, error) {
+		if err != nil {
+			return nil, err
+		}
+		a.env.Believe(ctx, l.Until())
+		return extended{l, a.env}, nil
+	}
+}
+
+// extended is a lease of the library's whose client believes in what it extends.
+type extended struct {
+	*redlock.Lease
+	env *Env
+}
+
+func (x extended) Extend(ctx context.Context, ttl time.Duration) error {
+	err := x.Lease.Extend(ctx, ttl)
+	if err == nil {
+		x.env.Believe(ctx, x.Until())
+	}
+	return err
+}
 
 // greedy takes a lock on several resources for one on the first.
 type greedy struct{ alone }
 
-func (g greedy) LockAll(ctx context.Context, resources []string, ttl time.Duration) (protocols.Lease, error) {
+func (g greedy) LockAll(ctx context.Context, resources []string, ttl time.Duration) (Lease, error) {
 	return g.Lock(ctx, resources[0], ttl)
 }
 
-func (g greedy) TryLockAll(ctx context.Context, resources []string, ttl time.Duration) (protocols.Lease, error) {
+func (g greedy) TryLockAll(ctx context.Context, resources []string, ttl time.Duration) (Lease, error) {
 	return g.TryLock(ctx, resources[0], ttl)
 }
 
-func library(wrap func(protocols.Locker) protocols.Locker) func(protocols.Env) (protocols.Locker, error) {
-	return func(env protocols.Env) (protocols.Locker, error) {
-		p, _ := protocols.Find("redlock")
-		locker, err := p.New(env)
-		return wrap(locker), err
+func library(wrap func(alone) Locker) func(*Env) (Locker, error) {
+	return func(env *Env) (Locker, error) {
+		client, err := redlock.New(env.Nodes, redlock.WithRuntime(env.Runtime), redlock.WithNodeTimeout(env.NodeTimeout))
+		return wrap(alone{env, client}), err
 	}
 }
 
-func locksAlone(l protocols.Locker) protocols.Locker    { return alone{l} }
-func locksTheFirst(l protocols.Locker) protocols.Locker { return greedy{alone{l}} }
+func locksAlone(a alone) Locker    { return a }
+func locksTheFirst(a alone) Locker { return greedy{a} }
 
 // locked is what the clients of an experiment lock: each by itself, and how many locks are on several.
 func locked(e *Experiment) (single map[string]bool, several int) {
@@ -65,7 +99,7 @@ func locked(e *Experiment) (single map[string]bool, several int) {
 func TestExperimentsOnSeveralResources(t *testing.T) {
 	names := []string{"invoices", "orders", "users"}
 	for name, c := range map[string]struct {
-		lock  func(protocols.Env) (protocols.Locker, error)
+		lock  func(*Env) (Locker, error)
 		joint bool
 	}{
 		"the library":            {nil, true},

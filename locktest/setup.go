@@ -24,20 +24,19 @@ type Setup struct {
 	Settings string
 	// Resources are the names of what the clients contend for, at most 1000; nil is one, called R, or what Settings names under
 	// resources, which must not name any beside these. Each is locked by itself. A lock that can lock several as one is asked
-	// for that too: the library's LockAll, or a Lock of your own whose Locker is a protocols.AllLocker. Mutual exclusion is
+	// for that too: the library's LockAll, or a Lock of your own whose Locker is an [AllLocker]. Mutual exclusion is
 	// judged on each resource. A name has no comma and does not begin with a digit, a sign or a dot.
 	Resources []string
 	// Assume is what the lock is promised.
 	Assume Assumptions
 	// Lock, if not nil, makes each client's lock, instead of the protocol that the settings name. It is handed what a lock
-	// in the simulator may use: Env.Nodes are the client's driver.Nodes, Env.Redis its Redis commands for a lock that is not
-	// made of those, and Env has its clock, its tasks and its random bytes; see protocols.Host. It calls Env.Believe when
-	// it grants or extends, and may call Env.Step, for moments at which faults can be injected and for the story.
+	// in the simulator may use: nodes, clock, goroutines and random bytes. It calls Env.Believe when it grants or extends, and
+	// may call Env.Step, for moments at which faults can be injected and for the story.
 	//
 	// The simulator runs one thing at a time, in virtual time. A lock that reads the system's clock, starts goroutines or
 	// opens connections of its own cannot be tested like this; one that does the same through the Env can. A run that
 	// does not repeat itself, which is how such a lock shows, fails the test.
-	Lock func(protocols.Env) (protocols.Locker, error)
+	Lock func(*Env) (Locker, error)
 }
 
 // Assumptions bound the faults. The zero value assumes a world without faults, in which nodes may stop for good, clients
@@ -101,7 +100,7 @@ func (s Setup) read(t rapid.TB) *setup {
 	if a.RestartDelay > 0 {
 		base.Budget.RestartDelay = &a.RestartDelay
 	}
-	x := &setup{base: base, lock: s.Lock}
+	x := &setup{base: base, lock: maker(s.Lock)}
 	if s.Lock != nil && len(base.Resources) > 1 {
 		x.apart = !x.locksAll(t)
 	}
