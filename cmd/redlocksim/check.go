@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,7 +178,7 @@ func checkFile(stdin io.Reader, file string, o foreign.Options) (reports.Judged,
 		code, err = exitInternal, fmt.Errorf("%s: internal error: %w", file, err)
 	case errors.As(err, &invalid):
 		err = fmt.Errorf("%s:%d: %w", file, invalid.Line, reason{invalid})
-	case errors.Is(err, foreign.ErrOptions) && o.Model == "":
+	case errors.Is(err, foreign.ErrOptions) && !slices.Contains(foreign.Models(), o.Model):
 		err = fmt.Errorf("%s: %w: --model %s (see redlocksim check --help)", file, err, list(foreign.Models()))
 	default:
 		err = fmt.Errorf("%s: %w", file, err)

@@ -43,7 +43,10 @@ func pick(found []*scenarios.Scenario, name string) ([]*scenarios.Scenario, erro
 		}
 		names = append(names, last)
 	}
-	return nil, &failure{exitUsage, fmt.Errorf("--case: unknown case %q%s", name, meant(name, names, ""))}
+	if len(found) == 1 && names[0] == "" {
+		return nil, &failure{exitUsage, fmt.Errorf("--case: %s has no cases", found[0].Name)}
+	}
+	return nil, &failure{exitUsage, fmt.Errorf("--case: unknown case %q%s; want %s", name, meant(name, names, ""), strings.Join(names, ", "))}
 }
 
 // filter is the embedded scenarios whose names match a regular expression.

@@ -89,10 +89,15 @@ func (l *limited) Set(text string) error {
 		value, err = strconv.ParseInt(text, 0, 64)
 	}
 	if err == nil && (value < l.within.from || value > l.within.to) {
-		return fmt.Errorf("must be from %s to %s", l.text(l.within.from), l.text(l.within.to))
+		return &rangeError{l.text(l.within.from), l.text(l.within.to)}
 	}
 	return l.Value.Set(text) // which says what is wrong with what cannot be read
 }
+
+// rangeError refuses a value outside its range.
+type rangeError struct{ from, to string }
+
+func (e *rangeError) Error() string { return fmt.Sprintf("must be from %s to %s", e.from, e.to) }
 
 func (l *limited) text(value int64) string {
 	switch d := time.Duration(value); {

@@ -66,6 +66,7 @@ Start with
 	addCompletions(root)
 	addExitCodes(root)
 	limitFlags(root)
+	nameArguments(root)
 	wrapFlags(root)
 	return root
 }

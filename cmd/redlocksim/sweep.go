@@ -128,7 +128,7 @@ func newSweep() *cobra.Command {
 			}
 			if len(schedules) > 0 {
 				if spec.Schedules, err = sweep.FindSchedules(schedules...); err != nil {
-					return bad(fmt.Errorf("--schedule: %w", err))
+					return bad(fmt.Errorf("--%w", err)) // which begins with schedule
 				}
 			}
 			for _, text := range changes {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +42,49 @@ func flagError(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		hint = meant(unknown.GetSpecifiedName(), names, "--")
 	}
+	if bad := (*pflag.InvalidValueError)(nil); errors.As(err, &bad) {
+		err = fmt.Errorf("--%s %q: %s", bad.GetFlag().Name, bad.GetValue(), wrongValue(bad))
+	}
 	return &failure{exitUsage, fmt.Errorf("%w%s (see %s --help)", err, hint, cmd.CommandPath())}
+}
+
+// wrongValue says what is wrong with the value of a flag, without the names of functions that have read it.
+func wrongValue(bad *pflag.InvalidValueError) string {
+	cause := errors.Unwrap(bad)
+	switch kind := bad.GetFlag().Value.Type(); {
+	case errors.Is(cause, strconv.ErrRange):
+		return "too large or too small"
+	case !errors.Is(cause, strconv.ErrSyntax) && kind != "duration", errors.As(cause, new(*rangeError)):
+		return cause.Error()
+	case kind == "duration":
+		return "not a duration, as 10s or 1m30s"
+	case kind == "bool":
+		return "must be true or false"
+	case kind == "uint64":
+		return "not a whole number from 0 on"
+	}
+	return "not a whole number"
+}
+
+// nameArguments has every command say which arguments it takes when it was given others.
+func nameArguments(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		count := cmd.Args
+		if count == nil {
+			continue
+		}
+		_, takes, _ := strings.Cut(cmd.Use, " ")
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if count(cmd, args) == nil {
+				return nil
+			}
+			given := "none was given"
+			if len(args) > 0 {
+				given = fmt.Sprintf("%d given", len(args))
+			}
+			return &failure{exitUsage, fmt.Errorf("%s takes %s; %s (see %s --help)", cmd.Name(), cmp.Or(takes, "no arguments"), given, cmd.CommandPath())}
+		}
+	}
 }
 
 // meant is the question for a word that is near; empty if none is.
