@@ -32,20 +32,24 @@ type world struct {
 // happen at one time.
 func in(t *testing.T, n int, test func(w *world), opts ...Option) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, began: time.Now()}
-		nodes := make([]driver.Node, n)
-		for i := range n {
-			s := &scripted{name: string(rune('A' + i)), trip: time.Duration(i+1) * time.Millisecond, keys: map[string]held{}}
-			w.nodes, nodes[i] = append(w.nodes, s), s
-		}
-		c, err := New(nodes, append([]Option{WithRetryDelay(10*time.Millisecond, 10*time.Millisecond), WithObserver(w)}, opts...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Client = c
-		test(w)
+		test(newWorld(t, n, opts...))
 		time.Sleep(time.Hour) // what is still under way is over
 	})
+}
+
+func newWorld(t *testing.T, n int, opts ...Option) *world {
+	w := &world{T: t, began: time.Now()}
+	nodes := make([]driver.Node, n)
+	for i := range n {
+		s := &scripted{name: string(rune('A' + i)), trip: time.Duration(i+1) * time.Millisecond, keys: map[string]held{}}
+		w.nodes, nodes[i] = append(w.nodes, s), s
+	}
+	c, err := New(nodes, append([]Option{WithRetryDelay(10*time.Millisecond, 10*time.Millisecond), WithObserver(w)}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Client = c
+	return w
 }
 
 // Observe writes an event into the transcript.
@@ -199,7 +203,8 @@ type scripted struct {
 	keys  map[string]held
 	plans map[driver.Op][]string
 	got   []request
-	deaf  bool // nothing arrives any more
+	deaf  bool                             // nothing arrives any more
+	tell  func(format string, args ...any) // of what it is asked and does; nil: nobody is told
 
 	listeners []*listener
 	listened  int  // how often
@@ -253,6 +258,7 @@ var errScripted = errors.New("scripted")
 func (n *scripted) do(cmd *driver.Command) {
 	n.mu.Lock()
 	n.got = append(n.got, request{*cmd, time.Now()})
+	n.asked(cmd)
 	plan := "ok"
 	if p := n.plans[cmd.Op]; len(p) > 0 {
 		plan, n.plans[cmd.Op] = p[0], p[1:]
@@ -273,7 +279,7 @@ func (n *scripted) do(cmd *driver.Command) {
 	case "lost":
 		return
 	case "mute":
-		time.AfterFunc(there, func() { apply() })
+		time.AfterFunc(there, func() { n.did(cmd, apply()) })
 		return
 	case "behind7":
 		apply = func() driver.Reply { return driver.Reply{Outcome: driver.Behind, Token: 7} }
@@ -294,6 +300,7 @@ func (n *scripted) do(cmd *driver.Command) {
 	}
 	time.AfterFunc(there, func() {
 		reply := apply()
+		n.did(cmd, reply)
 		time.AfterFunc(back, func() {
 			cmd.Done(cmd, reply)
 			if kind == "twice" {
@@ -301,6 +308,23 @@ func (n *scripted) do(cmd *driver.Command) {
 			}
 		})
 	})
+}
+
+// asked and did tell of what a node receives and does.
+func (n *scripted) asked(cmd *driver.Command) {
+	switch {
+	case n.tell == nil:
+	case cmd.Conditions != nil && cmd.Conditions.Token != 0:
+		n.tell("  %s is sent %v with token %d", n.name, cmd.Op, cmd.Conditions.Token)
+	default:
+		n.tell("  %s is sent %v", n.name, cmd.Op)
+	}
+}
+
+func (n *scripted) did(cmd *driver.Command, reply driver.Reply) {
+	if n.tell != nil {
+		n.tell("  %s does %v: %s", n.name, cmd.Op, reply.Outcome.Of(cmd.Op))
+	}
 }
 
 func millis(s string) time.Duration {
