@@ -9,8 +9,8 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// answer takes the reply of one node. One that comes after the node timeout counts as unknown, also if the timer is
-// late, as after a pause of the process: the TTL bounds what it may have done.
+// answer takes the reply of one node. A reply after the node timeout counts as unknown even if the timer is late, as after a pause of the
+// process: the TTL limits what the command may have done.
 func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 	now := r.acquisition.client.clock.Now()
 	if now.After(cmd.Deadline) {
@@ -27,8 +27,8 @@ func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 	}
 }
 
-// timeOut settles every node that has not answered in time. Its command holds up no others any more, though the batch
-// with which it went may have longer.
+// timeOut settles every node that has not answered in time. Their commands hold up no others any more, although the batches they went with
+// may have longer.
 func (r *round) timeOut() {
 	c := r.acquisition.client
 	r.settle(r.ballot.Asked, driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, c.clock.Now())
@@ -37,8 +37,7 @@ func (r *round) timeOut() {
 	}
 }
 
-// settle takes the outcome of some nodes, but not of those that have one already. It reports whether they were the last
-// of the round.
+// settle records the outcome of those nodes that have none yet. It reports whether they were the last of the round.
 func (r *round) settle(nodes quorum.Set, reply driver.Reply, now time.Time) (last bool) {
 	a := r.acquisition
 	var follow [MaxNodes]followUp
@@ -89,8 +88,8 @@ func (r *round) record(i int, reply driver.Reply, now time.Time) {
 	}
 }
 
-// decide settles the round once its caller has no reason left to wait, with what is known at that moment: answers that
-// come before the caller runs on do not change it. The acquisition is locked.
+// decide settles the round once its caller has no reason left to wait. The verdict is what is known at that moment: answers that come
+// before the caller runs on do not change it. The acquisition is locked.
 func (r *round) decide() bool {
 	n, q := len(r.outcomes), r.acquisition.client.quorum
 	r.votes = r.ballot.Accepted.Len()

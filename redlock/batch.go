@@ -12,16 +12,16 @@ import (
 // defaultBatching is how many unanswered commands a node has before others wait, unless set otherwise.
 const defaultBatching = 4
 
-// WithBatching sets how many commands may be on their way to each node before others wait; 4 without it.
+// WithBatching sets how many commands may be in flight to each node before others wait. The default is 4.
 //
-// Up to then a command goes at once and by itself. What comes later waits until fewer are unanswered, and then goes
-// together, releases first, in one batch of at most 256: a client that takes hundreds of locks at the same time is several
-// times as fast for it. With 1 batches are largest and cost least; a larger number spares that many calls at a time the
-// wait for the round trips of others, which counts against their validity and their node timeout.
+// Below the limit each command is sent at once and by itself. Commands above it wait until fewer are unanswered, and are then sent
+// together, releases first, in batches of at most 256. A client that takes hundreds of locks at the same time is several times as fast
+// for it. A limit of 1 makes the largest batches; a higher one spares more calls the wait for the round trips of others, which counts
+// against their validity and their node timeout.
 //
-// A batch that is unanswered after a quarter of the node timeout no longer holds up the next, so a slow or silent node
-// delays no command by more than that while not more commands wait than fit into a batch. Of those that wait longer than
-// the node timeout, acquires and extends are not sent any more, and count as timed out; releases always are.
+// A batch that is unanswered after a quarter of the node timeout no longer holds up the next one. So a slow or silent node delays no
+// command by more than that, unless more commands wait than fit into a batch. Acquires and extends that wait for longer than the node
+// timeout are not sent and count as timed out; releases are always sent.
 func WithBatching(n int) Option {
 	return func(c *Client) error {
 		if n < 1 {
@@ -32,11 +32,11 @@ func WithBatching(n int) Option {
 	}
 }
 
-// largestBatch bounds how long the first command of a batch waits for the last one's answer: go-redis hands out the
-// answers to a pipeline together.
+// largestBatch limits how long the first command of a batch waits for the answer of the last: go-redis returns the answers of a pipeline
+// together.
 const largestBatch = 256
 
-// batcher is the way of the client's commands to one node, in batches.
+// batcher sends the client's commands to one node, in batches.
 type batcher struct {
 	node     driver.Node
 	clock    driver.Clock
@@ -77,8 +77,7 @@ func (b *batcher) ask(cmd *nodeCommand) {
 	b.send()
 }
 
-// answered is to be called after each reply, and when none is waited for any more. Only the first call for a command that
-// was sent counts.
+// answered is called after each reply, and when a reply is no longer awaited. Only the first call for a command that was sent counts.
 func (b *batcher) answered(cmd *nodeCommand) {
 	b.mu.Lock()
 	with := cmd.batch
@@ -106,8 +105,8 @@ func (b *batcher) overdue() {
 	b.send()
 }
 
-// send hands the node what waits, as far as it may go now, and unlocks the batcher, which must be locked. A node may
-// answer before Do returns, and others may ask meanwhile: whoever sends goes on until nothing may go any more.
+// send sends the node what waits and may go now. It is called with the batcher locked, and unlocks it. A node may answer before Do returns,
+// and others may ask meanwhile: whoever sends goes on until nothing may go any more.
 func (b *batcher) send() {
 	if b.sending {
 		b.mu.Unlock()
@@ -137,7 +136,7 @@ func (b *batcher) send() {
 	b.mu.Unlock()
 }
 
-// unanswered is how many commands are on their way in batches that are waited for. The batcher is locked.
+// unanswered is the number of commands in flight in batches that are still waited for. The batcher is locked.
 func (b *batcher) unanswered() (n int) {
 	for _, o := range b.inFlight {
 		n += o.open
@@ -145,7 +144,7 @@ func (b *batcher) unanswered() (n int) {
 	return n
 }
 
-// take makes a batch of the first that wait and still have a point; others it drops. The batcher is locked.
+// take makes a batch of the first commands that wait and still have a point, and drops the others. The batcher is locked.
 func (b *batcher) take(now time.Time) (going []*driver.Command) {
 	var together *batch
 	if n := len(b.spare); n > 0 {
@@ -186,7 +185,7 @@ func (b *batcher) take(now time.Time) (going []*driver.Command) {
 	return going
 }
 
-// arm has overdue called after d, if it will not be called earlier. The batcher is locked.
+// arm makes sure that overdue is called within d. The batcher is locked.
 func (b *batcher) arm(d time.Duration) {
 	switch {
 	case b.armed:

@@ -52,8 +52,8 @@ type Client struct {
 	closing list.List // of the Waiters in Close, in queues, and in the delay before a retry
 }
 
-// New returns a client over the nodes. All clients of a lock must be given the same nodes. It refuses none, more than
-// [MaxNodes], and a node that is listed twice, whose vote would count twice.
+// New returns a client over the nodes. All clients of a lock must have the same nodes. It rejects an empty list, more than [MaxNodes], and
+// a node that is listed twice, because its vote would count twice.
 func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 	if len(nodes) == 0 || len(nodes) > MaxNodes {
 		return nil, fmt.Errorf("%w: %d nodes, must be from 1 to %d", ErrInvalid, len(nodes), MaxNodes)
@@ -95,16 +95,17 @@ func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// run has the client run on r.
+// run sets what the client runs on.
 func (c *Client) run(r driver.Runtime) {
 	r = r.Filled()
 	c.clock, c.tasks, c.rand = r.Clock, r.Tasks, r.Rand
 }
 
-// Close refuses new calls of Lock, TryLock and Extend, ends those that wait for their turn or to try again, and waits until every call
-// has returned and every command is answered or has timed out. It returns at the latest after about three node timeouts,
-// four with fencing, or when ctx ends, with its error. Leases that are still held are not released, but can be: otherwise
-// their keys expire. The nodes' own clients stay open.
+// Close stops the client. New calls of Lock, TryLock and Extend fail with ErrClosed, calls that wait end, and Close returns when every
+// call has returned and every command was answered or timed out: within about three node timeouts, four with fencing. If ctx ends
+// first, Close returns its error.
+//
+// Close does not release leases. Their holders still can, and otherwise their keys expire. The nodes' own clients stay open.
 func (c *Client) Close(ctx context.Context) error {
 	if ctx == nil {
 		return fmt.Errorf("%w: nil context", ErrInvalid)
@@ -125,20 +126,20 @@ func (c *Client) Close(ctx context.Context) error {
 	}
 }
 
-// begin counts a call or round in, and says whether the client was closed before.
+// begin counts a call or round in, and reports whether the client was already closed.
 func (c *Client) begin() (closed bool) {
 	c.open.Add(1)
 	return c.closed.Load()
 }
 
-// end counts it out, and wakes Close after the last.
+// end counts it out, and wakes Close after the last one.
 func (c *Client) end() {
 	if c.open.Add(-1) == 0 && c.closed.Load() {
 		c.wakeClosing()
 	}
 }
 
-// notify has w woken when the client is closed, and when nothing is open any more after that, until unnotify.
+// wakeOnClose wakes w when the client is closed, and again when nothing is open any more, until dontWakeOnClose.
 func (c *Client) wakeOnClose(w driver.Waiter) *list.Element {
 	c.mu.Lock()
 	defer c.mu.Unlock()

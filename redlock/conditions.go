@@ -6,10 +6,10 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// isConditional: acquires of this client are not plain ones.
+// isConditional reports whether acquires of this client ask for more than free keys.
 func (c *Client) isConditional() bool { return c.counterTTL != 0 || c.guard.MaxTTL != 0 }
 
-// conditions are those of an acquire, for each node.
+// conditions are what an acquire asks of each node beyond free keys.
 func (c *Client) conditions(token int64, now time.Time) []driver.Conditions {
 	all := make([]driver.Conditions, len(c.nodes))
 	for i := range all {

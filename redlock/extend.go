@@ -9,13 +9,13 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// Extend makes the lease last for ttl from now, less the drift allowance, if a quorum of nodes still holds its key and
-// raises the key's TTL before the lease ends. It never creates a key again that is gone, and never shortens the lease.
+// Extend makes the lease last for ttl from now, less the drift allowance. A quorum of nodes must still have its key and raise the key's TTL
+// before the lease ends. Extend never recreates a key, and never shortens the lease.
 //
-// When it fails Until is as before, and as long as the lease has not ended Extend may be tried again. The error matches
-// ErrInvalid for bad arguments or ErrClosed, or is an [*Error] that matches ErrReleased, ErrLost, ErrNoQuorum,
-// ErrTooLate or the error of ctx. ErrLost means that the lease has ended: its time is over, or so many nodes have lost
-// the key that others may have been granted the lock; then its context ends as well.
+// If it fails, Until stays as it is, and the call can be repeated until the lease ends. The error matches ErrInvalid for bad arguments
+// and ErrClosed. Otherwise it is an [*Error] that matches ErrReleased, ErrLost, ErrNoQuorum, ErrTooLate or the error of ctx. After
+// ErrLost the lease has ended, and its context too: its time is over, or so many nodes lost the key that another client may hold the
+// lock.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	a := l.acquisition
 	c := a.client
@@ -47,9 +47,8 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// prolong moves the end of the lease, never to an earlier one: the keys' TTLs are only ever raised, so that an end
-// acknowledged before stays good. The timer, which is due earlier, finds out by itself. It moves nothing, and says why, if
-// the lease has ended.
+// prolong moves the end of the lease, never to an earlier time: the keys' TTLs only ever rise, so an end that was promised stays good. The
+// timer finds out by itself. If the lease has ended it moves nothing, and says why.
 func (l *Lease) prolong(until time.Time, lead time.Duration) (time.Time, error) {
 	l.acquisition.mu.Lock()
 	defer l.acquisition.mu.Unlock()

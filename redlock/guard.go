@@ -7,37 +7,36 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Guard keeps nodes that may have forgotten votes from voting until no lock can rest on those: the delayed restart of
-// the Redlock documentation, enforced by the nodes themselves as part of each acquire, without a further round trip.
+// Guard keeps nodes that may have forgotten votes from voting until no lock can depend on those: the delayed restart of the Redlock
+// documentation, enforced by the nodes themselves with every acquire, without another round trip.
 //
-// A node keeps a record of the run (the run id of INFO server) in which it was found fit to vote. When it is asked for
-// a vote and has no such record or that of another run, it has restarted, or was emptied: it goes into quarantine, in
-// which it does not vote. The quarantine ends for all when the node's clock and one client's lock clock agree that
-// MaxTTL has passed since it began: the client by having watched this very quarantine for that long. So a clock step on
-// the node does not end it early (a step back makes it longer), and neither does a client that is mistaken. A client
-// that only lives for less than MaxTTL cannot end a quarantine; another must, or [Client.PrepareGuard].
+// A node keeps a record of the run (the run id of INFO server) in which it was found fit to vote. If it is asked for a vote without such
+// a record, or with that of another run, it has restarted or was emptied. It is then in quarantine and does not vote. The quarantine ends
+// for all clients when the node's clock and one client's clock agree that MaxTTL has passed: the client must have watched this very
+// quarantine for that long. So a step of the node's clock does not end it early (a step back makes it longer), and neither does a
+// client that is mistaken. A client that lives for less than MaxTTL cannot end a quarantine; another client can, or
+// [Client.PrepareGuard].
 //
-// Belief in a lock that rests on a vote of the earlier run began before that run ended, thus before the quarantine was
-// first watched, and is at most MaxTTL less the drift allowance by the holder's clock. So the guard is safe while the
-// drift allowance covers the watching client's clock as it must cover those of the nodes.
+// A lock that depends on a vote of the earlier run was granted before that run ended, so before anybody watched the quarantine, and is
+// valid for at most MaxTTL less the drift allowance by its holder's clock. So the guard is safe while the drift allowance also covers
+// the clock of the client that watches.
 //
-// A node never seen before is in quarantine, too: see PrepareGuard. An extend needs no guard, since it counts only nodes
-// that have the key. Not detected are: clients without the guard; keys that were evicted or deleted one by one (run
-// nodes with maxmemory-policy noeviction); a machine put back to an earlier snapshot, whose server goes on with the run id
-// it had; an old master that goes on beside its promoted replica. A replica takes no part: it refuses to write the
-// record. The nodes' users must be allowed INFO and TIME.
+// A new node is in quarantine, too; see PrepareGuard. Extends need no guard, since only nodes that have the key count. The guard does not
+// detect: clients without it; keys that were evicted or deleted one by one (run nodes with maxmemory-policy noeviction); a machine
+// restored from a snapshot, whose server continues with the same run id; an old master that runs beside its promoted replica. A replica
+// rejects the write of the record, so it has no vote. The nodes' users must be allowed INFO and TIME.
 type Guard struct {
-	// MaxTTL is the largest TTL of any lock, a whole number of milliseconds. A larger TTL is refused. All clients must
-	// have the same: a node with the record of another value has no vote, and the error matches [ErrMaxTTL].
+	// MaxTTL is the largest TTL of any lock, a whole number of milliseconds. A larger TTL is rejected. All clients must have the same: a
+	// node with a record of another value has no vote, and the error matches [ErrMaxTTL].
 	MaxTTL time.Duration
 
-	// TrustNodeClock lets the node's clock alone end a quarantine. It is UNSAFE: a step forward ends it early. It is
-	// there to show why, in simulations.
+	// TrustNodeClock lets the node's clock alone end a quarantine. It is UNSAFE, since a step forward ends it early. It exists to show
+	// why, in simulations.
 	TrustNodeClock bool
 }
 
-// WithRestartGuard makes nodes that restarted sit out until locks they may have forgotten have ended. Without it such a
-// node votes at once, and must be kept from it by other means.
+// WithRestartGuard keeps restarted nodes from voting until the locks they may have forgotten have ended. Without it such a node votes at
+// once, and must be kept out by other means.
 func WithRestartGuard(g Guard) Option {
 	return func(c *Client) error {
 		c.guard = g
@@ -45,14 +44,13 @@ func WithRestartGuard(g Guard) Option {
 	}
 }
 
-// watching is what a client knows of quarantines.
+// watching is what a client knows of the nodes' quarantines.
 type watching struct {
 	mu    sync.Mutex
 	nodes map[int]quarantine
 }
 
-// quarantine is one of a node, told from others of that node by its record. It has lasted at least since a time at
-// which the client had the node's answer.
+// quarantine has lasted at least since the client had an answer with its record, which no other quarantine of the node has.
 type quarantine struct {
 	record string
 	since  time.Time
@@ -69,7 +67,7 @@ func (w *watching) saw(node int, record string, now time.Time) {
 	}
 }
 
-// confirm names to each node the quarantine that was watched for long enough.
+// confirm names to each node the quarantine that the client has watched for long enough.
 func (w *watching) confirm(all []driver.Conditions, g Guard, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

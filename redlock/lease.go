@@ -9,8 +9,7 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// Lease is a lock that was granted. It ends at [Lease.Until] unless it is extended or released before. It is safe for
-// concurrent use.
+// Lease is a granted lock. It ends at [Lease.Until] unless it is extended or released before. It is safe for concurrent use.
 type Lease struct {
 	acquisition *acquisition
 	ttl         time.Duration // that it was granted with
@@ -48,33 +47,32 @@ func (c *Client) lead(ttl time.Duration) time.Duration {
 	return min(max(ttl/20, time.Millisecond), time.Second)
 }
 
-// Resource is the name of what is locked; several resources are in one text, with commas, as in errors and events.
+// Resource is the name of the lock. For several resources it is their names with commas, as in errors and events.
 func (l *Lease) Resource() string { return l.acquisition.name }
 
-// Resources are the names of what is locked, in ascending order.
+// Resources are the names of the locked resources, sorted.
 func (l *Lease) Resources() []string { return slices.Clone(l.acquisition.keys) }
 
-// Value is the random value that stands for this acquisition on the nodes. It is unique, but has no order: the fencing
-// token is Token.
+// Value is the random value of this acquisition, which the nodes keep as the key's value. Values have no order; see Token for that.
 func (l *Lease) Value() string { return l.acquisition.value }
 
-// Token is the fencing token of this grant; false if the client was made without [WithFencing].
+// Token is the fencing token of this grant. It reports false if the client has no [WithFencing].
 func (l *Lease) Token() (int64, bool) { return l.acquisition.token, l.acquisition.token != 0 }
 
-// Until is when the lease ends, as a reading of the client's Clock: with the system clock a time with a monotonic
-// reading, so that time.Until works across steps of the wall clock. A failed Extend does not change it.
+// Until is when the lease ends, by the client's clock. With the system's clock it has a monotonic reading, so time.Until is right even if
+// the wall clock steps. A failed Extend does not change it.
 func (l *Lease) Until() time.Time {
 	l.acquisition.mu.Lock()
 	defer l.acquisition.mu.Unlock()
 	return l.until
 }
 
-// Context is done when the lease is released or about to end: it is cancelled before Until (see [WithLossLead]), by
-// the client's own clock, whether or not any node can be reached. context.Cause tells ErrReleased from ErrLost. It
-// carries the values of the context that Lock was called with, but does not end with it.
+// Context is cancelled shortly before the lease ends (see [WithLossLead]) and when it is released. That depends on the client's own clock
+// only, not on whether any node can be reached. context.Cause is ErrLost or ErrReleased. The context carries the values of the one that
+// Lock was called with, and does not end with it.
 func (l *Lease) Context() context.Context { return &l.ctx }
 
-// expire ends the lease when its time is nearly over; one that was extended meanwhile gets the rest of its time.
+// expire ends the lease shortly before its time is over. If it was extended meanwhile, the timer starts again.
 func (l *Lease) expire() {
 	a := l.acquisition
 	a.mu.Lock()
@@ -87,7 +85,7 @@ func (l *Lease) expire() {
 	l.lose()
 }
 
-// lose ends a lease that has not ended, and tells the holder.
+// lose ends a lease that has not ended yet, and cancels its context.
 func (l *Lease) lose() {
 	a := l.acquisition
 	a.mu.Lock()
@@ -104,8 +102,7 @@ func (l *Lease) lose() {
 	a.observe(observe.Event{Step: observe.Lost, Until: until})
 }
 
-// state says whether the lease has ended, and why. It also ends one whose time is over while its timer is late, as after
-// a pause of the process.
+// state reports why the lease has ended, or nil. It also ends a lease whose time is over but whose timer is late, as after a pause.
 func (l *Lease) state() error {
 	a := l.acquisition
 	now := a.client.clock.Now()

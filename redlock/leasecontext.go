@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// leaseContext is one that ends with the lease, and with the context above it.
+// leaseContext is a context that ends with its lease, and with the context above it.
 type leaseContext struct {
 	context.Context
 	lease *Lease
@@ -22,9 +22,8 @@ func (c *leaseContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// outlasting is ctx without the end of the lease, which the release brings about itself: for a context derived from those of
-// the lease, what the outermost of them was derived from, with the deadline of ctx. One that has ended for another reason
-// stays as it is.
+// outlasting is ctx without the end of the lease, which Unlock itself causes. For a context derived from one of the lease's it is what the
+// outermost of those was derived from, with the deadline of ctx. A context that has ended for another reason stays as it is.
 func (l *Lease) outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	var above context.Context
 	for at := ctx; ; {
@@ -47,7 +46,7 @@ func (l *Lease) outlasting(ctx context.Context) (context.Context, context.Cancel
 	return above, func() {}
 }
 
-// bound is a context that ends with the lease and does not belong to it.
+// bound is a context that ends with the lease, and belongs to a call of Renew.
 type bound struct{ cancel context.CancelCauseFunc }
 
 // bind derives a context that ends with ctx, with the lease, and when it is unbound.

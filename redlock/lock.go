@@ -11,28 +11,28 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Lock acquires the lock on the resource, trying again after a random delay until ctx ends. The lease is good for less
-// than ttl, which must be a positive whole number of milliseconds and larger than its drift allowance.
+// Lock acquires the lock on the resource. Until ctx ends it makes attempts, with a random delay between them. The ttl must be a positive
+// whole number of milliseconds, and larger than its drift allowance; the lease lasts for less than the ttl. A resource is a name of up
+// to 4096 bytes, and is the key on the nodes.
 //
-// Callers of one client that want the same resources queue inside the client, in the order of their calls. Only the first
-// asks the nodes, and only when no lease of this client on the same resources is left, so that the nodes are asked no
-// more often however many wait. The next is woken as soon as a quorum of nodes has confirmed the release. After 16 grants
-// in a row the client waits for one retry delay, or with [WithWakeUp] for its spread, so that other processes get their
-// turn. A caller that gives up leaves the queue at once, and the next asks behind its releases; but of those who give up one after
-// the other not all are followed at once, so that the nodes are asked at most twice in a retry delay, however many do.
+// Callers of one client that want the same resources queue in it, first come, first served. Only the first one asks the nodes, and only
+// while this client has no lease on the resources, so the load on the nodes does not grow with the queue. The next caller is woken as
+// soon as a quorum of nodes has confirmed the release. After 16 grants in a row the client pauses for one retry delay, or for the
+// spread of [WithWakeUp], so that other processes get their turn. A caller can give up at any time; however many do, the nodes are
+// asked at most twice in a retry delay.
 //
-// It returns an error that matches [ErrInvalid] for bad arguments, [ErrClosed] if the client was closed before, or an
-// [*Error] that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the
-// source of random bytes. Of a call that never had its turn, it matches ErrTaken if this client had the lock, and otherwise
-// why the last attempt of those before it failed. However it ends, what it has set is released on every node that answers; on others it expires.
+// The error matches [ErrInvalid] for bad arguments and [ErrClosed] if the client was closed before. Otherwise it is an [*Error] that
+// matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the source of random bytes. If the
+// call never had its turn, the error also matches ErrTaken if this client held the lock, and otherwise the reason why the last attempt
+// before it failed. However the call ends, its votes are released on every node that answers, and expire on the others.
 func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	return c.LockAll(ctx, []string{resource}, ttl)
 }
 
-// LockAll acquires one lock on several resources, all of them or none, in one round as [Client.Lock] does for one: a node
-// votes for all or for none. Resources may be given in any order, each once; an error matches [ErrInvalid] otherwise. Two
-// calls that want the same resources in different orders cannot block each other, since neither ever holds only a part.
-// Every lock is released, extended and lost as a whole. Callers queue with those that want exactly the same resources.
+// LockAll acquires one lock on several resources, all or none, in one round: each node votes for all of them or for none. Name each
+// resource once, in any order. Calls that want the same resources in different orders cannot deadlock, because neither ever holds only
+// a part. The lock is extended, released and lost as a whole. Callers queue with those that want exactly the same resources. Otherwise
+// it works like [Client.Lock].
 func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Duration) (*Lease, error) {
 	defer c.end()
 	keys, t, err := c.admit(ctx, resources, ttl)
@@ -51,13 +51,12 @@ func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Durat
 	}
 }
 
-// TryLock acquires the lock on the resource if that is possible at once: it makes a single attempt, whoever waits in this
-// client. Otherwise it is as [Client.Lock].
+// TryLock makes one attempt to acquire the lock, without waiting for callers in the queue. Otherwise it works like [Client.Lock].
 func (c *Client) TryLock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	return c.TryLockAll(ctx, []string{resource}, ttl)
 }
 
-// TryLockAll is [Client.LockAll] with a single attempt.
+// TryLockAll is [Client.LockAll] with one attempt.
 func (c *Client) TryLockAll(ctx context.Context, resources []string, ttl time.Duration) (*Lease, error) {
 	defer c.end()
 	keys, t, err := c.admit(ctx, resources, ttl)
@@ -71,8 +70,8 @@ func (c *Client) TryLockAll(ctx context.Context, resources []string, ttl time.Du
 	return lease, nil
 }
 
-// admit counts a call in, which must be counted out with end, and checks its arguments before anything is sent. It gives
-// the resources in their order as keys.
+// admit counts a call in, checks its arguments before anything is sent, and returns the resources as sorted keys. The caller must count
+// the call out with end, also after an error.
 func (c *Client) admit(ctx context.Context, resources []string, ttl time.Duration) ([]string, term, error) {
 	closed := c.begin()
 	if ctx == nil {
@@ -95,7 +94,7 @@ func (c *Client) admit(ctx context.Context, resources []string, ttl time.Duratio
 	return keys, t, nil
 }
 
-// keysOf sorts resources, so that the same ones are always the same lock, and refuses what cannot be one.
+// keysOf sorts the resources, so that the same ones are always the same lock, and rejects what cannot be one.
 func (c *Client) keysOf(resources []string) ([]string, error) {
 	if len(resources) == 0 {
 		return nil, fmt.Errorf("%w: no resource", ErrInvalid)
@@ -117,8 +116,7 @@ func (c *Client) keysOf(resources []string) ([]string, error) {
 	return keys, nil
 }
 
-// maxResource is the longest name of a resource, in bytes. It is the key on the nodes, and part of the names of counters and
-// channels.
+// maxResource is the longest name of a resource, in bytes.
 const maxResource = 4096
 
 // nameOf is the name of a lock on some keys.

@@ -12,8 +12,8 @@ import (
 // Option changes a setting of a Client from its default.
 type Option func(*Client) error
 
-// WithQuorum sets how many nodes must agree, from the majority of the nodes, the default, to all of them. More than the
-// majority tolerates nodes that lose their memory while a lock is held, 2q−N−1 of them, and fewer nodes that are down.
+// WithQuorum sets how many nodes must agree: at least a majority, which is the default, and at most all. A larger quorum q tolerates
+// 2q−N−1 nodes that forget a lock while it is held, and fewer nodes that are down.
 func WithQuorum(n int) Option {
 	return func(c *Client) error {
 		if n < quorum.Majority(len(c.nodes)) || n > len(c.nodes) {
@@ -24,7 +24,7 @@ func WithQuorum(n int) Option {
 	}
 }
 
-// WithDrift sets the allowance for clocks that run at different rates; [DefaultDrift] without it.
+// WithDrift sets the allowance for clocks that run at different rates. The default is [DefaultDrift].
 //
 //	redlock.WithDrift(redlock.Drift{Factor: "1%", Constant: 2 * time.Millisecond})
 func WithDrift(d Drift) Option {
@@ -34,11 +34,11 @@ func WithDrift(d Drift) Option {
 	}
 }
 
-// DefaultNodeTimeout is how long a node's answer is waited for unless set otherwise.
+// DefaultNodeTimeout is how long a client waits for a node's answer unless [WithNodeTimeout] sets another time.
 const DefaultNodeTimeout = 50 * time.Millisecond
 
-// WithNodeTimeout sets how long the answer of one node is waited for; it should be small against the TTL, so that dead
-// nodes cost little, and larger than nearly all round trips. [DefaultNodeTimeout] without it.
+// WithNodeTimeout sets how long a client waits for the answer of one node. It should be longer than nearly all round trips, and short
+// compared with the TTL, so that dead nodes cost little.
 func WithNodeTimeout(d time.Duration) Option {
 	return func(c *Client) error {
 		if d <= 0 {
@@ -49,8 +49,8 @@ func WithNodeTimeout(d time.Duration) Option {
 	}
 }
 
-// WithRetryDelay sets the range from which the delay before the next attempt of [Client.Lock] is drawn; it should be
-// larger than the time that one acquire takes, and min must be positive. 50 ms to 150 ms without it.
+// WithRetryDelay sets the range from which [Client.Lock] draws the delay before its next attempt. The delay should be longer than one
+// attempt takes, and min must be positive. The default is 50 ms to 150 ms.
 func WithRetryDelay(min, max time.Duration) Option {
 	return func(c *Client) error {
 		if min <= 0 || max < min {
@@ -61,8 +61,8 @@ func WithRetryDelay(min, max time.Duration) Option {
 	}
 }
 
-// WithLossLead sets how long before the lease ends its context is cancelled, so that work can stop in time; never more
-// than half the validity. Without it a twentieth of the TTL, at least 1 ms and at most 1 s.
+// WithLossLead sets how long before the lease ends its context is cancelled, so that work can stop in time. It is never more than half
+// of the validity. The default is a twentieth of the TTL, at least 1 ms and at most 1 s.
 func WithLossLead(d time.Duration) Option {
 	return func(c *Client) error {
 		if d <= 0 {
@@ -73,13 +73,12 @@ func WithLossLead(d time.Duration) Option {
 	}
 }
 
-// WithObserver has o told of the algorithm's steps. Nobody is told without it.
+// WithObserver reports every step of the algorithm to o.
 func WithObserver(o observe.Observer) Option {
 	return func(c *Client) error { c.observer = o; return nil }
 }
 
-// WithRuntime has the client run on the clock, the goroutines and the source of random bytes of a simulator or a test, in place
-// of the operating system's.
+// WithRuntime replaces the operating system's clock, goroutines and random bytes. It is for simulators and tests.
 func WithRuntime(r driver.Runtime) Option {
 	return func(c *Client) error {
 		c.run(r)

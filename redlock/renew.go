@@ -10,30 +10,30 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Renewal says how a lease is renewed while work is done under it; see [Client.Hold]. The zero Renewal suits most.
+// Renewal sets how a lease is renewed while work runs under it; see [Client.Hold]. The zero Renewal suits most programs.
 //
-// A holder that hangs, and goes on renewing, keeps all others out. So the Redis documentation asks for a limit on the
-// number of extensions ("Distributed Locks with Redis", on extending the lock), and there is one unless [Unlimited] is
-// asked for. At a limit the work is not stopped at once: its context ends when the lease is about to.
+// A holder that hangs but goes on renewing keeps all others out. The Redis documentation therefore asks for a limit on extensions, and
+// there is one unless you ask for [Unlimited]. At a limit the lease is no longer renewed, and the work's context ends shortly before
+// the lease does.
 type Renewal struct {
-	// Wait is how long Hold waits for the lock at the most; its error matches context.DeadlineExceeded then. Zero: as long as
-	// its context lasts. It does not bound the work, nor does it matter to [Lease.Renew].
+	// Wait is how long Hold waits for the lock at most; its error then matches context.DeadlineExceeded. Zero means as long as its
+	// context lasts. It does not limit the work, and [Lease.Renew] ignores it.
 	Wait time.Duration
 
-	// Period is the time from a grant or renewal to the next one, at most half of the TTL, so that there is time to try
-	// again where a renewal fails. Zero means a third of the TTL.
+	// Period is the time between renewals, at most half of the TTL, so that a failed one can be repeated. Zero means a third of the
+	// TTL.
 	Period time.Duration
 
-	// Limit is how often the lease is renewed at the most. Zero means 1000. With Unlimited, and MaxTime
-	// Unlimited as well, a holder that hangs keeps the lock for ever.
+	// Limit is the largest number of renewals. Zero means 1000. If Limit and MaxTime are both Unlimited, a holder that hangs keeps the
+	// lock forever.
 	Limit int
 
-	// MaxTime is how long after the call the lease can still last because of a renewal: none is made that would let it
-	// last for longer. Zero means an hour. Unlimited is as for Limit.
+	// MaxTime is how long renewals can keep the lease alive, counted from the call: a renewal that would exceed it is not made. Zero
+	// means an hour.
 	MaxTime time.Duration
 }
 
-// Unlimited is for Renewal.Limit and Renewal.MaxTime.
+// Unlimited is a value for Renewal.Limit and Renewal.MaxTime.
 const Unlimited = -1
 
 // The limits of a Renewal unless set otherwise.
@@ -42,7 +42,7 @@ const (
 	defaultMaxTime  = time.Hour
 )
 
-// of gives the renewal of a lock with that TTL, defaults filled in.
+// of is the renewal of a lock with that TTL, with the defaults filled in.
 func (r Renewal) of(ttl time.Duration) (Renewal, error) {
 	if r.Period == 0 {
 		r.Period = ttl / 3
@@ -66,18 +66,16 @@ func (r Renewal) of(ttl time.Duration) (Renewal, error) {
 	return r, nil
 }
 
-// Renew calls work and extends the lease again and again, by the TTL that it was granted with, until work returns. It does
-// not release the lease. No renewal is under way when it returns.
+// Renew calls work and extends the lease, by the TTL it was granted with, until work returns. It does not release the lease. No renewal
+// is under way when it returns.
 //
-// The context of work ends with ctx, and with the lease's Context: before the lease is over, by the client's own clock,
-// whether or not any node can be reached. A renewal that fails is tried again after a random delay, from the range of
-// [WithRetryDelay] or sooner where little is left of the lease, for as long as the lease lasts. There are no more renewals
-// after ctx has ended, the lease has ended or been released, a limit of r is reached, or the client was closed. Close
-// does not wait for work.
+// The context of work ends with ctx and with the lease's Context. A failed renewal is repeated after a random delay from the range of
+// [WithRetryDelay], or sooner if the lease is about to end. Renewals stop when ctx ends, the lease ends or is released, r sets a limit
+// that is reached, or the client is closed. Close does not wait for work.
 //
-// The error is that of work. If the lease was lost before work returned it is joined with an [*Error] that matches
-// ErrLost and, where that was why, ErrRenewalLimit, ErrClosed, or the error of the last renewal, which failed. It matches
-// ErrInvalid for bad arguments; work was not called then.
+// The error is that of work. If the lease was lost before work returned, it is joined with an [*Error] that matches ErrLost and the
+// reason: ErrRenewalLimit, ErrClosed, or the error of the last renewal. It matches ErrInvalid for bad arguments, and work is not called
+// then.
 func (l *Lease) Renew(ctx context.Context, r Renewal, work func(context.Context) error) error {
 	if ctx == nil || work == nil {
 		return fmt.Errorf("%w: nil context or nil work", ErrInvalid)
@@ -105,8 +103,8 @@ func (l *Lease) Renew(ctx context.Context, r Renewal, work func(context.Context)
 	return errors.Join(err, lost)
 }
 
-// renewing starts the renewals, and returns what ends them. That waits until none is under way, and says why the last one
-// failed or there were no more; nil if all is well.
+// renewing starts the renewals and returns what stops them: it waits until none is under way, and returns why the last one failed or why
+// there were no more.
 func (l *Lease) renewing(ctx context.Context, r Renewal) (stop func() error) {
 	c := l.acquisition.client
 	ctx, cancel := c.clock.WithCancel(ctx)
@@ -172,7 +170,7 @@ func (l *Lease) renewAll(ctx context.Context, r Renewal) (failed error) {
 	}
 }
 
-// foundLost reports whether it was the nodes that said that the lease is lost.
+// foundLost reports whether the nodes said that the lease is lost.
 func (c *Client) foundLost(err error) bool {
 	var e *Error
 	if !errors.As(err, &e) || e.Reason != ErrLost {
@@ -187,7 +185,7 @@ func (c *Client) foundLost(err error) bool {
 	return declined > len(c.nodes)-c.quorum
 }
 
-// someDelay draws a retry delay. A source of random bytes that fails is no reason to lose a lock, or to hold others up.
+// someDelay draws a retry delay. A source of random bytes that fails is no reason to lose a lock, or to hold up others.
 func (c *Client) someDelay() time.Duration {
 	delay, err := c.newDelay()
 	if err != nil {

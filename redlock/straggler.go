@@ -6,7 +6,7 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// followUp is what an answer obliges the acquisition to, beyond counting it.
+// followUp is what has to be done about an answer, beyond counting it.
 type followUp uint8
 
 const (
@@ -15,11 +15,12 @@ const (
 	takeBack
 )
 
-// straggler decides what becomes of an answer for the acquisition as a whole. A vote that comes after the decision joins the
-// grant while it is held. One that comes after a release began may have been cast after that release passed the node,
-// so it is released again, unless the release itself says that it deleted the key. Where two tokens were proposed the
-// node may have voted twice, once before that release and once after, so that what it says settles nothing. The acquisition is
-// locked.
+// straggler decides what an answer means for the acquisition as a whole.
+//
+// A vote that comes after the decision joins the lease while it is held. A vote that comes after a release began may have been cast
+// after that release passed the node, so it is released again, unless the release itself says that it deleted the key. If two tokens
+// were proposed, the node may have voted twice, before that release and after it, so what the release says settles nothing. The
+// acquisition is locked.
 func (a *acquisition) straggler(r *round, i int, late bool) followUp {
 	accepted := r.outcomes[i].Outcome == driver.Accepted
 	switch r.op {
@@ -55,7 +56,7 @@ func (a *acquisition) straggler(r *round, i int, late bool) followUp {
 	return nothing
 }
 
-// follow does what straggler decided, with the acquisition unlocked.
+// follow does what straggler decided. The acquisition is not locked.
 func (a *acquisition) follow(f followUp, i int, outcome observe.NodeOutcome) {
 	switch f {
 	case join:

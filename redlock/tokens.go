@@ -8,12 +8,12 @@ import (
 // maxToken is the largest number up to which Redis' Lua, which has only doubles, tells any two integers apart.
 const maxToken = 1<<53 - 1
 
-// rememberedTokens is of how many resources a client remembers the token. For one that it has forgotten it begins at 1
-// again, and needs a second round.
+// rememberedTokens is the number of resources whose token a client remembers. For one that it forgot it begins at 1 again, and needs a
+// second round.
 const rememberedTokens = 4096
 
-// tokens is what a client knows of the resources' fencing tokens: for each the highest that it has proposed or can believe.
-// The zero tokens know nothing.
+// tokens is what a client knows of fencing tokens: for each resource the highest one that it has proposed or can believe. The zero tokens
+// know nothing.
 type tokens struct {
 	mu     sync.Mutex
 	byKey  map[string]*list.Element
@@ -25,7 +25,7 @@ type knownToken struct {
 	token int64
 }
 
-// propose draws a token for the keys that is higher than what is known of any of them, and not lower than least.
+// propose picks a token that is higher than all known ones of the keys, and at least least.
 func (t *tokens) propose(keys []string, least int64) (int64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,7 +45,7 @@ func (t *tokens) propose(keys []string, least int64) (int64, error) {
 	return token, nil
 }
 
-// learn takes note of a token that the keys' counters have reached.
+// learn notes that the keys' counters have reached a token.
 func (t *tokens) learn(keys []string, token int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

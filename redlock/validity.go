@@ -11,13 +11,13 @@ import (
 	"redlocksim/internal/printable"
 )
 
-// Drift is the allowance for clocks that run at different rates: TTL × Factor + Constant is taken off every lease.
+// Drift is the allowance for clocks that run at different rates: every lease is TTL × Factor + Constant shorter.
 //
-// It is sufficient when it is at least TTL × (1 − (1−ρc)/(1+ρs)), with clients at most ρc slow and nodes at most ρs
-// fast; Constant covers the granularity of Redis' expiry (1 ms). The zero Drift allows for none.
+// It is enough if it is at least TTL × (1 − (1−ρc)/(1+ρs)), with clients at most ρc slow and nodes at most ρs fast. Constant covers the
+// granularity of Redis' expiry (1 ms). The zero Drift allows for none.
 type Drift struct {
-	// Factor is the part of the TTL, as "1%" or "0.01": from 0 to less than 1, with at most 64 characters, which are
-	// taken exactly. Nothing stands for 0.
+	// Factor is a part of the TTL, such as "1%" or "0.01": from 0 to less than 1, in at most 64 characters, and used exactly. Empty
+	// means 0.
 	Factor   string
 	Constant time.Duration // not negative
 }
@@ -30,9 +30,8 @@ func DefaultDrift() Drift {
 // defaultAllowance is the [DefaultDrift].
 var defaultAllowance = allowance{decimal.New(1, -2), 2 * time.Millisecond}
 
-// For is the allowance for a TTL, computed exactly and rounded up to the next nanosecond: against the caller. One that
-// is too large for a Duration is the largest. The error, for a
-// Factor that is no number, matches [ErrInvalid].
+// For is the allowance for a TTL: exact, rounded up to the next nanosecond, and at most the largest Duration. The error, for a Factor that
+// is no such number, matches [ErrInvalid].
 func (d Drift) For(ttl time.Duration) (time.Duration, error) {
 	a, err := d.allowance()
 	if err != nil {
@@ -41,7 +40,7 @@ func (d Drift) For(ttl time.Duration) (time.Duration, error) {
 	return a.of(ttl), nil
 }
 
-// allowance is a Drift that was read.
+// allowance is a Drift whose Factor was parsed.
 type allowance struct {
 	factor   decimal.Decimal
 	constant time.Duration
@@ -56,7 +55,7 @@ func (a allowance) of(ttl time.Duration) time.Duration {
 	return time.Duration(allowance.IntPart())
 }
 
-// longestFactor is how many characters a factor has at the most, which bounds what it costs to compute with it.
+// longestFactor is the most characters of a factor, which limits what it costs to compute with it.
 const longestFactor = 64
 
 func (d Drift) allowance() (allowance, error) {

@@ -11,18 +11,16 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// WithWakeUp has releases of this client tell those who wait, and calls of Lock that wait be told: they try again at once
-// instead of when their random delay is over, and otherwise as without it. What they are told is a message that the
-// release publishes on each node (Redis' PUBLISH, on [driver.WakeChannel]), in the same round trip. A message may be lost, and
-// the client of the holder may not have the option; that only costs the rest of the delay, which [WithRetryDelay] sets.
+// WithWakeUp wakes waiting calls of Lock when the lock is released, so that they try again at once instead of at the end of their retry
+// delay. Releases of this client publish a message on every node (Redis' PUBLISH, on [driver.WakeChannel]) in the same round trip, and
+// waiting calls of this client subscribe to it. A lost message, or a holder without the option, costs only the rest of the delay.
 //
-// All who wait are told at the same time. So each waits for a random part of the spread first, which should be long
-// enough for some attempts, one after the other; 10 ms suit round trips of about a millisecond.
+// All waiting clients are notified at the same moment. Each therefore waits for a random part of the spread first, which should be long
+// enough for several attempts one after the other: 10 ms suit round trips of about a millisecond.
 //
-// Calls of Lock that wait for the same resources, once one of them has been refused, listen on every node until the last of
-// them returns. The nodes must be Listeners, and their users allowed to publish and subscribe there. Those of package goredis
-// use one more connection to each server for all that is waited for, and none while nobody waits.
-// Without the option nothing is published and nobody listens.
+// Once a call was refused, callers of its resources listen on every node until the last of them returns. The nodes must be Listeners,
+// and their users allowed to publish and subscribe on those channels. Nodes of package goredis use one more connection per server for
+// this, and none while nobody waits.
 func WithWakeUp(spread time.Duration) Option {
 	return func(c *Client) error {
 		if spread <= 0 {
@@ -140,7 +138,8 @@ func (s *subscription) take() bool {
 	return notified
 }
 
-// newSpread draws the part of the spread to wait for. A source of random bytes that fails has drawn the delay just before.
+// newSpread draws the part of the spread to wait for. If the random source fails it is the whole spread: the retry delay was drawn just
+// before.
 func (c *Client) newSpread() time.Duration {
 	var raw [8]byte
 	if _, err := io.ReadFull(c.rand, raw[:]); err != nil {
