@@ -2,9 +2,13 @@ package reports
 
 import (
 	"fmt"
+	"io"
+	"strings"
 
 	"redlocksim/checker"
 	"redlocksim/reach"
+	"redlocksim/reports/story"
+	"redlocksim/scenarios"
 	"redlocksim/search/dpor"
 	"redlocksim/sim"
 )
@@ -62,7 +66,7 @@ func NewOrders(worlds []*dpor.World, partial bool) Orders {
 		for late, r := range w.Levels {
 			l := OrdersLevel{late, r.Complete, r.Runs, r.Cut, r.Distinct, r.NotTested, r.Injected, r.Longest, r.Violations, r.BeyondViolations, nil}
 			if r.First != nil {
-				l.First = &OrdersViolation{r.First.Kinds, r.First.Beyond, OrderSteps(r.First.Steps)}
+				l.First = &OrdersViolation{r.First.Kinds, r.First.Beyond, orderSteps(r.First.Steps)}
 			}
 			world.Levels = append(world.Levels, l)
 		}
@@ -71,8 +75,8 @@ func NewOrders(worlds []*dpor.World, partial bool) Orders {
 	return form
 }
 
-// OrderSteps says what happened at each step of an order.
-func OrderSteps(steps []sim.Option) []string {
+// orderSteps says what happened at each step of an order.
+func orderSteps(steps []sim.Option) []string {
 	var all []string
 	for _, s := range steps {
 		switch {
@@ -85,4 +89,65 @@ func OrderSteps(steps []sim.Option) []string {
 		}
 	}
 	return all
+}
+
+// WriteOrders writes what of each small world was gone through, what the runs reached, and the first order that breaks the lock.
+func WriteOrders(w io.Writer, worlds []*dpor.World) error {
+	b := &strings.Builder{}
+	var broken *dpor.World
+	for _, world := range worlds {
+		explored(b, world)
+		if broken == nil && world.Last().Violations > 0 {
+			broken = world
+		}
+	}
+	if broken != nil {
+		violated(b, broken)
+	}
+	fmt.Fprintln(b)
+	reached := dpor.Reached(worlds)
+	if err := reached.Write(b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// explored says what of a small world was gone through.
+func explored(b *strings.Builder, world *dpor.World) {
+	fmt.Fprintf(b, "%s, %s\n", world.Name, world.Fault)
+	for late, r := range world.Levels {
+		what := "no late message"
+		if late > 0 {
+			what = "at most " + times(late, "late message")
+		}
+		covered := "all orders with " + what
+		switch {
+		case !r.Complete:
+			covered = "some orders with " + what
+		case r.Withheld == 0:
+			covered = "all orders"
+		}
+		fmt.Fprintf(b, "  %s: %s (%d more cut short), %s, up to %s; %s within the budget, %d beyond it\n", covered,
+			times(r.Runs, "run"), r.Cut, times(r.Distinct, "different outcome"), times(r.Longest, "step"), times(r.Violations, "violation"), r.BeyondViolations)
+		if r.NotTested > 0 {
+			fmt.Fprintf(b, "    %d not tested: nobody was granted the lock\n", r.NotTested)
+		}
+		if world.Fault != dpor.NoFault && r.Runs > 0 && r.Injected == 0 {
+			fmt.Fprintln(b, "    not tested with the fault: it was never injected")
+		}
+	}
+}
+
+// violated tells the first order of a small world that breaks the lock.
+func violated(b *strings.Builder, world *dpor.World) {
+	first := world.Last().First
+	fmt.Fprintf(b, "\n%s, %s: %v\n\n", world.Name, world.Fault, scenarios.Findings(first.Kinds))
+	for _, line := range story.Of(first.History) {
+		fmt.Fprintln(b, line)
+	}
+	fmt.Fprintln(b, "\nin this order:")
+	for i, step := range orderSteps(first.Steps) {
+		fmt.Fprintf(b, "%4d  %s\n", i+1, step)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -13,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"redlocksim/checker"
 	"redlocksim/internal/exitcode"
 	"redlocksim/live"
+	"redlocksim/reports/soak"
 	"redlocksim/scenarios"
 )
 
@@ -94,7 +93,7 @@ func newSoak() *cobra.Command {
 			if err := files.check("", 1); err != nil {
 				return err
 			}
-			return soak(cmd, o, &files)
+			return runSoak(cmd, o, &files)
 		},
 	}
 	f := cmd.Flags()
@@ -113,7 +112,7 @@ func newSoak() *cobra.Command {
 }
 
 // soak soaks and tells what came of it.
-func soak(cmd *cobra.Command, o live.SoakOptions, files *outputs) error {
+func runSoak(cmd *cobra.Command, o live.SoakOptions, files *outputs) error {
 	ctx, kill := context.WithCancel(cmd.Context())
 	defer kill()
 	stop := make(chan struct{})
@@ -148,7 +147,7 @@ func soak(cmd *cobra.Command, o live.SoakOptions, files *outputs) error {
 	case err != nil:
 		return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
 	}
-	if err := tellSoak(files.report(cmd), s, time.Since(begin)); err != nil {
+	if err := soak.Write(files.report(cmd), s, time.Since(begin)); err != nil {
 		return &failure{exitInternal, err}
 	}
 	if err := files.write(cmd, &scenarios.Result{Outcome: &scenarios.Outcome{History: s.History}}, ""); err != nil {
@@ -168,50 +167,4 @@ func outcome(s *live.Soaked) string {
 		return "not tested"
 	}
 	return "NOT AS EXPECTED"
-}
-
-// tellSoak writes the figures of a soak and what was wrong.
-func tellSoak(w io.Writer, s *live.Soaked, took time.Duration) error {
-	b := &strings.Builder{}
-	o := &s.Options
-	lock := &o.Settings.Lock
-	fmt.Fprintf(b, "settings   %s: TTL %v, node timeout %v, %d nodes\n", o.Settings.Title, lock.TTL, lock.NodeTimeout, len(o.Settings.Nodes.Names))
-	clients := fmt.Sprintf("%d", o.Clients)
-	if o.Goroutines > 1 {
-		clients += fmt.Sprintf(" of %d goroutines", o.Goroutines)
-	}
-	fmt.Fprintf(b, "clients    %s in %d processes, on %d locks, seed %d\n", clients, o.Processes, o.Locks, o.Seed)
-	fmt.Fprintf(b, "ran        %v, %d rounds, %d events judged\n", took.Round(100*time.Millisecond), s.Rounds, s.Events)
-	var injected []string
-	for _, x := range s.Injected {
-		injected = append(injected, fmt.Sprintf("%s %d", x.Fault, x.Times))
-	}
-	if injected == nil {
-		injected = []string{"none"}
-	}
-	fmt.Fprintf(b, "faults     %s; %d clients were killed\n", strings.Join(injected, ", "), s.Crashed)
-	fmt.Fprintf(b, "grants     %d of %d calls, with %d attempts; %d extensions, %d leases ran out\n", s.Grants, s.Calls, s.Attempts, s.Extensions, s.RanOut)
-	round := func(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
-	fmt.Fprintf(b, "waits      p50 %v, p90 %v, p99 %v, longest %v\n", round(s.Wait(0.5)), round(s.Wait(0.9)), round(s.Wait(0.99)), round(s.Wait(1)))
-	fmt.Fprintf(b, "available  nobody who asked was granted a lock for at most %v, faults included\n", round(s.Unavailable))
-	if s.HasMargin {
-		fmt.Fprintf(b, "margin     at least %v from the end of an expired lease to the next grant\n", round(s.Margin))
-	}
-	fmt.Fprintf(b, "recovery   %d grants after the faults ended, the last within %v (limit %v)\n", s.Takeable.Times, round(s.Takeable.Longest), s.Takeable.Within)
-	fmt.Fprintf(b, "keys       all gone %v after all clients finished (limit %v)\n", round(s.Cleared.Longest), s.Cleared.Within)
-	if s.Unconfirmed > 0 {
-		fmt.Fprintf(b, "unchecked  %d times a lock had too many operations in a round for the second opinion (more than %d)\n", s.Unconfirmed, checker.DefaultMaxOperations)
-	}
-	if s.OK() {
-		fmt.Fprintf(b, "\nas expected\n")
-	}
-	for _, p := range s.Problems {
-		label := "NOT AS EXPECTED"
-		if p.Class == scenarios.NotTested {
-			label = "not tested"
-		}
-		fmt.Fprintf(b, "\n%s: %s\n", label, p.Text)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

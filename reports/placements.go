@@ -1,0 +1,57 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"redlocksim/search/systematic"
+)
+
+// Placements writes what a systematic search has done and found, with this seed. dir is where the files of its findings are.
+func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) error {
+	b := &strings.Builder{}
+	labelled(b, "moments", "%d", s.Moments)
+	labelled(b, "faults", "%d", s.Faults)
+	labelled(b, "base", "%v", s.Base)
+	part(b, "singles", &s.Singles)
+	if s.Pairs.Of > 0 {
+		part(b, "pairs", &s.Pairs)
+	}
+	if err := s.Tally.Write(b); err != nil {
+		return err
+	}
+	if len(s.Findings)+s.Unshrunk == 0 {
+		labelled(b, "findings", "none")
+	}
+	for i, f := range s.Findings {
+		with := strings.Join(f.Families, ", ")
+		if with == "" {
+			with = "no fault"
+		}
+		where := "within the budget"
+		if f.Beyond {
+			where = "beyond the budget"
+		}
+		labelled(b, fmt.Sprintf("finding %d", i+1), "%s, with %s, %s, %s", f.Kind, with, where, times(f.Times, "time"))
+		if f.File != "" {
+			labelled(b, "", "redlocksim run %s --seed %d", filepath.Join(dir, f.File), seed)
+		}
+	}
+	if s.Unshrunk > 0 {
+		labelled(b, "not shrunk", "%s of violation more", times(s.Unshrunk, "kind"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// part writes what the placements of one depth showed.
+func part(b *strings.Builder, name string, p *systematic.Part) {
+	labelled(b, name, "%v; %d made a difference", p, p.Different)
+	if n := p.NotTested; n.Sum() > 0 {
+		labelled(b, "", "%d not tested: %d whose moment never came, %d whose fault had nothing to take effect on, %d in which too little happened",
+			n.Sum(), n.Missed, n.NotInjected, n.Idle)
+	}
+	labelled(b, "", "%s within the budget, %d beyond it", times(int(p.Violations), "violation"), p.Beyond)
+}
