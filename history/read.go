@@ -179,7 +179,7 @@ func (r *Reader) value(e *Event, f field) error {
 		if err != nil {
 			return err
 		}
-		e.setText(f, r.intern(t))
+		e.set(f, 0, r.intern(t))
 		return nil
 	}
 	n, err := r.number()
@@ -189,49 +189,45 @@ func (r *Reader) value(e *Event, f field) error {
 	if (f == fieldSeq || f == fieldOp || f == fieldGrant || f == fieldWith) && int64(int(n)) != n {
 		return errors.New("too large a number")
 	}
-	e.setNumber(f, n)
+	e.set(f, n, "")
 	return nil
 }
 
-func (e *Event) setText(f field, t string) {
-	switch f {
-	case fieldKind:
-		e.Kind = Kind(t)
-	case fieldProcess:
-		e.Process = t
-	case fieldFunc:
-		e.Func = Func(t)
-	case fieldResource:
-		e.Resource = t
-	case fieldOutcome:
-		e.Outcome = Outcome(t)
-	case fieldName:
-		e.Name = t
-	case fieldNode:
-		e.Node = t
-	case fieldDetail:
-		e.Detail = t
-	}
-}
-
-func (e *Event) setNumber(f field, n int64) {
+// set sets a field to the number or the text, whichever it takes.
+func (e *Event) set(f field, number int64, text string) {
 	switch f {
 	case fieldSeq:
-		e.Seq = int(n)
+		e.Seq = int(number)
 	case fieldTime:
-		e.Time = n
+		e.Time = number
 	case fieldOp:
-		e.Op = int(n)
+		e.Op = int(number)
 	case fieldGrant:
-		e.Grant = int(n)
+		e.Grant = int(number)
 	case fieldNumber:
-		e.Number = n
+		e.Number = number
 	case fieldSpan:
-		e.Span = n
+		e.Span = number
 	case fieldToken:
-		e.Token = n
+		e.Token = number
 	case fieldWith:
-		e.With = int(n)
+		e.With = int(number)
+	case fieldKind:
+		e.Kind = Kind(text)
+	case fieldProcess:
+		e.Process = text
+	case fieldFunc:
+		e.Func = Func(text)
+	case fieldResource:
+		e.Resource = text
+	case fieldOutcome:
+		e.Outcome = Outcome(text)
+	case fieldName:
+		e.Name = text
+	case fieldNode:
+		e.Node = text
+	case fieldDetail:
+		e.Detail = text
 	}
 }
 

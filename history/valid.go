@@ -3,6 +3,7 @@ package history
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -65,46 +66,36 @@ func (e *Event) validate(seq int, last int64) error {
 	if e.Op < 0 || e.Grant < 0 || e.With < 0 {
 		return fmt.Errorf("%w: negative number of an operation", ErrLine)
 	}
-	needsFunc, needsOutcome := false, false
-	switch e.Kind {
-	case Call:
-		needsFunc = true
-	case Return, Effect:
-		needsFunc, needsOutcome = true, true
-	case Step, Expire, Crash, Fault:
-	default:
+	if place(kinds[:], e.Kind) == 0 {
 		return fmt.Errorf("%w: kind %q", ErrWord, e.Kind)
 	}
-	switch e.Func {
-	case Read, Write, Mark:
-	case Acquire, Extend, Release:
-		if e.Kind == Effect {
-			return fmt.Errorf("%w: function %q of an effect", ErrWord, e.Func)
-		}
-	case "":
-		if needsFunc {
-			return fmt.Errorf("%w: %s without a function", ErrWord, e.Kind)
-		}
-	default:
-		return fmt.Errorf("%w: function %q", ErrWord, e.Func)
+	isEnd := e.Kind == Return || e.Kind == Effect // and so has an outcome
+	notOfEffects := e.Func == Acquire || e.Func == Extend || e.Func == Release
+	if err := checkWord(e, "a function", funcs[:], e.Func, isEnd || e.Kind == Call, notOfEffects); err != nil {
+		return err
 	}
-	switch e.Outcome {
-	case OK, Failed:
-	case Unknown:
-		if e.Kind == Effect {
-			return fmt.Errorf("%w: outcome %q of an effect", ErrWord, e.Outcome)
-		}
-	case "":
-		if needsOutcome {
-			return fmt.Errorf("%w: %s without an outcome", ErrWord, e.Kind)
-		}
-	default:
-		return fmt.Errorf("%w: outcome %q", ErrWord, e.Outcome)
+	if err := checkWord(e, "an outcome", outcomes[:], e.Outcome, isEnd, e.Outcome == Unknown); err != nil {
+		return err
 	}
 	for _, s := range [...]string{e.Process, e.Resource, e.Name, e.Node, e.Detail} {
 		if !utf8.ValidString(s) {
 			return fmt.Errorf("%w: text that is not UTF-8: %q", ErrLine, s)
 		}
+	}
+	return nil
+}
+
+// checkWord judges a function or outcome, which may be missing unless it is needed. what has the article.
+func checkWord[W ~string](e *Event, what string, words []W, w W, needed, notOfEffects bool) error {
+	_, noun, _ := strings.Cut(what, " ")
+	switch {
+	case w == "" && needed:
+		return fmt.Errorf("%w: %s without %s", ErrWord, e.Kind, what)
+	case w == "":
+	case place(words, w) == 0:
+		return fmt.Errorf("%w: %s %q", ErrWord, noun, w)
+	case notOfEffects && e.Kind == Effect:
+		return fmt.Errorf("%w: %s %q of an effect", ErrWord, noun, w)
 	}
 	return nil
 }
