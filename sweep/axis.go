@@ -14,8 +14,8 @@ type Axis struct {
 
 // Limits, so that a slip of the finger does not run for years.
 const (
-	// MaxPoints bounds the points of a sweep.
-	MaxPoints = 100_000
+	// maxPoints bounds the points of a sweep.
+	maxPoints = 100_000
 	// MaxRuns bounds its runs, all points together.
 	MaxRuns = 10_000_000
 )
@@ -80,8 +80,8 @@ func (a *Axis) addRange(text string, ends []string) error {
 		return fmt.Errorf("the range %q ends before it begins", text)
 	}
 	steps, _ := to.Number.Sub(from.Number).QuoRem(step.Number, 0)
-	if n := steps.Add(one); n.GreaterThan(number(MaxPoints)) {
-		return fmt.Errorf("the range %q has %s values, at most %d are allowed", text, n, MaxPoints)
+	if n := steps.Add(one); n.GreaterThan(number(maxPoints)) {
+		return fmt.Errorf("the range %q has %s values, at most %d are allowed", text, n, maxPoints)
 	}
 	for i := int64(0); i <= steps.IntPart(); i++ {
 		a.Values = append(a.Values, quantity(from.Unit, from.Number.Add(step.Number.Mul(number(i)))))

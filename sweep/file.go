@@ -18,7 +18,7 @@ func Load(path string) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	return Parse(path, data)
+	return parse(path, data)
 }
 
 // file is a sweep file.
@@ -46,10 +46,10 @@ type settingsPart struct {
 	Budget    faults.Budget             `yaml:"budget"`
 }
 
-// Parse is Load for the content of a file. Its keys are title, preset, settings (as in a settings file, but that messages
+// parse reads the content of a file. Its keys are title, preset, settings (as in a settings file, but that messages
 // take no time unless it says otherwise), schedules, axes (from paths to a list of values, or a range), frontier (a path),
 // bisect, random and seed.
-func Parse(path string, data []byte) (Spec, error) {
+func parse(path string, data []byte) (Spec, error) {
 	fallback := scenarios.Default()
 	f := file{Settings: &settingsPart{Lock: fallback.Lock, Nodes: fallback.Nodes}}
 	if err := strictyaml.Decode(path, data, &f); err != nil {

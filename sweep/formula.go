@@ -70,10 +70,10 @@ func nodesLetGo(s *Settings) decimal.Decimal {
 	return ceilDiv(decimal.Max(left, decimal.Zero), one.Add(s.Rho()))
 }
 
-// Allowance is the smallest sufficient drift allowance, in nanoseconds: TTL − (TTL−J) × (1−ρ)/(1+ρ), for clocks that are
+// allowance is the smallest sufficient drift allowance, in nanoseconds: TTL − (TTL−J) × (1−ρ)/(1+ρ), for clocks that are
 // wrong by ρ at the most, the nodes' fast and the clients' slow, and steps of J; and what the client's lock clock can be
 // stepped back and, in true time, stand still.
-func Allowance(s *Settings) decimal.Decimal {
+func allowance(s *Settings) decimal.Decimal {
 	ttl := ns(s.Lock.TTL)
 	left := decimal.Max(ttl.Sub(ns(s.Budget.ClockStep)), decimal.Zero)
 	// What is left by the holder's clock is rounded down: against it.
@@ -100,23 +100,23 @@ func Quorum(s *Settings) int64 {
 	return int64((len(s.Nodes.Names)+lost)/2 + 1)
 }
 
-// Guard is the smallest sufficient guard time, in nanoseconds by the client's clock: how long before its lease ends a
+// guardTime is the smallest sufficient guard time, in nanoseconds by the client's clock: how long before its lease ends a
 // client that can be paused must stop sending effects. It is the pause and the suspension of its machine, and the longest
 // that its message to the resource can take, less what the drift allowance leaves between the end of the lease and the
 // moment at which the nodes can have let go; and none where the context of the library's leases ends early enough by
 // itself.
-func Guard(s *Settings) decimal.Decimal {
+func guardTime(s *Settings) decimal.Decimal {
 	late := ns(s.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max())
 	needed := ns(s.Lock.TTL - drift(s)).Add(stepBack(s)).Sub(nodesLetGo(s).Sub(late).Mul(one.Sub(s.Rho())))
-	if needed.LessThanOrEqual(ns(Lead(s))) {
+	if needed.LessThanOrEqual(ns(lead(s))) {
 		return decimal.Zero
 	}
 	return needed.Ceil()
 }
 
-// Lead is how long before a lease ends the library cancels its context: a twentieth of the TTL, from 1 ms to 1 s, and no
+// lead is how long before a lease ends the library cancels its context: a twentieth of the TTL, from 1 ms to 1 s, and no
 // more than half of what is valid. Other protocols do not.
-func Lead(s *Settings) time.Duration {
+func lead(s *Settings) time.Duration {
 	if s.Lock.Protocol != "redlock" {
 		return 0
 	}

@@ -97,22 +97,7 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 	if knob == nil {
 		return
 	}
-	// The values on the one and the other side that are farthest into what should be the other's.
-	var holds, breaks *probe
-	safer := func(a, b decimal.Decimal) bool { return a.GreaterThan(b) != knob.Falls && !a.Equal(b) }
-	for i := range tried {
-		p := &tried[i]
-		if p.value.Unit != knob.Unit || slices.ContainsFunc(p.cell.NotTested, func(m Missed) bool { return m.Schedule == schedule }) {
-			continue
-		}
-		if slices.ContainsFunc(p.cell.Breaches, func(b Breach) bool { return b.Schedule == schedule }) || p.cell.brokenAtRandom() {
-			if breaks == nil || safer(p.value.Number, breaks.value.Number) {
-				breaks = p
-			}
-		} else if holds == nil || safer(holds.value.Number, p.value.Number) {
-			holds = p
-		}
-	}
+	holds, breaks := knob.farthest(schedule, tried)
 	// Formulas do not look at their own setting; that of a neighbour is one which the protocol takes.
 	some := holds
 	if some == nil {
@@ -137,7 +122,7 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 	}
 	f := knob.Formula(settings)
 	r.Formula = knob.Unit.word(f)
-	allowed := func(p *probe) bool { return p != nil && !safer(f, p.value.Number) } // the formula says that it holds
+	allowed := func(p *probe) bool { return p != nil && !knob.safer(f, p.value.Number) } // the formula says that it holds
 	r.Agrees = Agrees
 	if holds != nil {
 		r.Difference = knob.Unit.word(holds.value.Number.Sub(f))
@@ -155,6 +140,28 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 			r.Agrees, r.Explained = Stricter, knob.Unit.word(explained)
 		}
 	}
+}
+
+// safer says whether a is a safer value than b.
+func (k *Knob) safer(a, b decimal.Decimal) bool { return a.GreaterThan(b) != k.Falls && !a.Equal(b) }
+
+// farthest are the values with which the schedule fails and succeeds, each the farthest into what should be the other's; nil where
+// there is none.
+func (k *Knob) farthest(schedule string, tried []probe) (holds, breaks *probe) {
+	for i := range tried {
+		p := &tried[i]
+		if p.value.Unit != k.Unit || slices.ContainsFunc(p.cell.NotTested, func(m Missed) bool { return m.Schedule == schedule }) {
+			continue
+		}
+		if slices.ContainsFunc(p.cell.Breaches, func(b Breach) bool { return b.Schedule == schedule }) || p.cell.brokenAtRandom() {
+			if breaks == nil || k.safer(p.value.Number, breaks.value.Number) {
+				breaks = p
+			}
+		} else if holds == nil || k.safer(holds.value.Number, p.value.Number) {
+			holds = p
+		}
+	}
+	return holds, breaks
 }
 
 // knob is the formula for a setting, and the schedule that has it; nil if none has.
@@ -270,20 +277,8 @@ func (s *Spec) bisectAll(ctx context.Context, chart *Chart) error {
 // resolution, and returns the cells on either side. It takes the lock to change sides once only.
 func (s *Spec) bisect(ctx context.Context, at []Setting, axis Axis, along int) (Row, []Cell, error) {
 	unit := axis.unit()
-	var low, high decimal.Decimal
-	isAny, why := false, ""
-	for _, v := range axis.Values {
-		_, err := s.settings(slices.Insert(slices.Clone(at), along, Setting{axis.Path, v.Word}))
-		switch {
-		case err != nil:
-			why = err.Error()
-		case !isAny:
-			low, high, isAny = v.Number, v.Number, true
-		default:
-			low, high = decimal.Min(low, v.Number), decimal.Max(high, v.Number)
-		}
-	}
-	if !isAny {
+	low, high, why := s.extremes(at, axis, along)
+	if why != "" {
 		return Row{At: words(at), Note: "cannot be run: " + why}, nil, nil
 	}
 	step := unit.resolution()
@@ -328,6 +323,26 @@ func (s *Spec) bisect(ctx context.Context, at []Setting, axis Axis, along int) (
 		return row(b, a), []Cell{cells[first], cells[last]}, nil
 	}
 	return row(a, b), []Cell{cells[first], cells[last]}, nil
+}
+
+// extremes are the lowest and the highest value of an axis that the protocol takes; if it takes none, why says why not.
+func (s *Spec) extremes(at []Setting, axis Axis, along int) (low, high decimal.Decimal, why string) {
+	some := false
+	for _, v := range axis.Values {
+		_, err := s.settings(slices.Insert(slices.Clone(at), along, Setting{axis.Path, v.Word}))
+		switch {
+		case err != nil:
+			why = err.Error()
+		case !some:
+			low, high, some = v.Number, v.Number, true
+		default:
+			low, high = decimal.Min(low, v.Number), decimal.Max(high, v.Number)
+		}
+	}
+	if some {
+		why = ""
+	}
+	return low, high, why
 }
 
 // ends moves first and last together until they are neighbours on different sides, or on the same side from the start. An

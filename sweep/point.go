@@ -122,7 +122,7 @@ func (s *Spec) cell(ctx context.Context, at []Setting) (Cell, error) {
 		c.At = append(c.At, a.Word)
 	}
 	settings, err := s.settings(at)
-	if invalid := (*CombinationError)(nil); errors.As(err, &invalid) {
+	if invalid := (*combinationError)(nil); errors.As(err, &invalid) {
 		c.Invalid = invalid.Error()
 		return c, nil
 	}

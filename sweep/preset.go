@@ -59,7 +59,7 @@ func Preset(name string, base *Base) (Spec, error) {
 func (p preset) spec(base *Base) (s Spec, err error) {
 	s.Name = p.name + ": " + p.text
 	if base == nil {
-		if s.Base, err = Instant(); err != nil {
+		if s.Base, err = instant(); err != nil {
 			return s, err
 		}
 	} else {
@@ -87,20 +87,20 @@ func (p preset) spec(base *Base) (s Spec, err error) {
 }
 
 // Free is a sweep without axes, to be given some, with all schedules that are about mutual exclusion, over the settings of
-// a base or, if it is nil, those of Instant.
+// a base or, if it is nil, those of instant.
 func Free(base *Base) (s Spec, err error) {
 	s.Name = "sweep"
 	if base != nil {
 		s.Base = *base
-	} else if s.Base, err = Instant(); err != nil {
+	} else if s.Base, err = instant(); err != nil {
 		return s, err
 	}
 	s.Schedules, err = FindSchedules()
 	return s, err
 }
 
-// Instant is the base with the default settings and messages that take no time.
-func Instant() (Base, error) {
+// instant is the base with the default settings and messages that take no time.
+func instant() (Base, error) {
 	s := scenarios.Default()
 	s.Network.Latency = scenarios.Latency{}
 	return SettingsOf(s.Settings())

@@ -74,8 +74,8 @@ func (s *Spec) Check() error {
 			return fmt.Errorf("axis %s: no values", a.Path)
 		}
 		points *= len(a.Values)
-		if points > MaxPoints {
-			return fmt.Errorf("axis %s: with it there are more than %d points, the most that a sweep can have", a.Path, MaxPoints)
+		if points > maxPoints {
+			return fmt.Errorf("axis %s: with it there are more than %d points, the most that a sweep can have", a.Path, maxPoints)
 		}
 		if err := s.checkAxis(a); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (s *Spec) checkAxis(a Axis) error {
 		}
 		var err error
 		for _, lock := range locks {
-			if _, err = s.settings(append(lock, Setting{a.Path, v.Word})); err == nil || errors.As(err, new(*CombinationError)) {
+			if _, err = s.settings(append(lock, Setting{a.Path, v.Word})); err == nil || errors.As(err, new(*combinationError)) {
 				err = nil
 				break
 			}

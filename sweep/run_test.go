@@ -6,6 +6,8 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -251,7 +253,7 @@ lock.quorum
 }
 
 func TestFile(t *testing.T) {
-	s, err := sweep.Parse("mine.yaml", []byte(`
+	s, err := read(t, "mine.yaml", `
 title: ours
 settings:
   lock: {ttl: 2s, drift: {factor: 0%, constant: 10ms}}
@@ -264,7 +266,7 @@ axes:
 bisect: true
 random: 2
 seed: 9
-`))
+`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,8 +291,18 @@ func TestBadFiles(t *testing.T) {
 		"axes: {lock.ttl: 1s}\nfrontier: lock.quorm": "f.yaml:2:11: frontier",
 		"title: x": "at least one axis",
 	} {
-		if _, err := sweep.Parse("f.yaml", []byte(text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := read(t, "f.yaml", text+"\n"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
+}
+
+// read loads a sweep file of this name and text.
+func read(t *testing.T, name, text string) (sweep.Spec, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return sweep.Load(path)
 }

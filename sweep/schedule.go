@@ -36,15 +36,15 @@ type Knob struct {
 
 // knobs are the settings that stop an attack, by its name.
 func knobs(attack string) []Knob {
-	allowance := "TTL × (1 − (1−ρ)/(1+ρ)), plus J × (1−ρ)/(1+ρ) for a step J of the nodes' clocks, J for a step J of the client's lock clock, and S × (1−ρ) for a suspension S that this clock does not count"
+	covers := "TTL × (1 − (1−ρ)/(1+ρ)), plus J × (1−ρ)/(1+ρ) for a step J of the nodes' clocks, J for a step J of the client's lock clock, and S × (1−ρ) for a suspension S that this clock does not count"
 	switch attack {
 	case "clocks":
 		return []Knob{
-			{Path: "lock.drift.constant", Text: allowance + "; minus the factor's part", Unit: Nanoseconds, messages: asTime,
-				Formula: func(s *Settings) decimal.Decimal { return Allowance(s).Sub(factorsPart(s)) }},
-			{Path: "lock.drift.factor", Text: allowance + "; minus the constant, as a part of the TTL", Unit: Percent,
+			{Path: "lock.drift.constant", Text: covers + "; minus the factor's part", Unit: Nanoseconds, messages: asTime,
+				Formula: func(s *Settings) decimal.Decimal { return allowance(s).Sub(factorsPart(s)) }},
+			{Path: "lock.drift.factor", Text: covers + "; minus the constant, as a part of the TTL", Unit: Percent,
 				Formula: func(s *Settings) decimal.Decimal {
-					return Allowance(s).Sub(ns(protocols.Of[protocols.DriftSettings](s.Lock).Drift.Constant)).Shift(2).DivRound(ns(s.Lock.TTL), 12)
+					return allowance(s).Sub(ns(protocols.Of[protocols.DriftSettings](s.Lock).Drift.Constant)).Shift(2).DivRound(ns(s.Lock.TTL), 12)
 				},
 				messages: func(s *Settings, took time.Duration) decimal.Decimal {
 					return asTime(s, took).Shift(2).DivRound(ns(s.Lock.TTL), 12)
@@ -55,7 +55,7 @@ func knobs(attack string) []Knob {
 			Formula: RestartDelay, Unit: Nanoseconds, messages: asTime,
 			// Where no node forgets, what breaks the lock is clocks that the drift allowance does not cover.
 			Applies: func(s *Settings) bool {
-				return unquarantined(s) && (s.Forgetful() || Allowance(s).LessThanOrEqual(ns(drift(s))))
+				return unquarantined(s) && (s.Forgetful() || allowance(s).LessThanOrEqual(ns(drift(s))))
 			}}}
 	case "memory-loss":
 		return []Knob{
@@ -67,9 +67,9 @@ func knobs(attack string) []Knob {
 		}
 	case "pause":
 		return []Knob{{Path: "lock.guard-time", Text: "the longest pause, suspension and message together, minus the spare drift allowance; 0 if the library already ends the context of a lease that much earlier",
-			Formula: Guard, Unit: Nanoseconds, messages: asTime,
+			Formula: guardTime, Unit: Nanoseconds, messages: asTime,
 			// Where leases overlap, no guard time helps.
-			Applies: func(s *Settings) bool { return Allowance(s).LessThanOrEqual(ns(drift(s))) }}}
+			Applies: func(s *Settings) bool { return allowance(s).LessThanOrEqual(ns(drift(s))) }}}
 	case "timeout":
 		return []Knob{{Path: "lock.node-timeout", Text: "more than the longest round trip × (1+ρ)", Formula: NodeTimeout, Unit: Nanoseconds}}
 	}

@@ -21,8 +21,8 @@ type Settings = adversary.Settings
 
 // Keys that an axis can have beside those of a settings file.
 const (
-	// NodeCount stands for nodes.names: A, B, C and so on.
-	NodeCount = "nodes.count"
+	// nodeCount stands for nodes.names: A, B, C and so on.
+	nodeCount = "nodes.count"
 	// ActualPause is how long the holder is paused; the budget's pause unless given.
 	ActualPause = "adversary.pause"
 )
@@ -97,7 +97,7 @@ func (b Base) set(s Setting) error {
 	if err != nil {
 		return err
 	}
-	if path == NodeCount {
+	if path == nodeCount {
 		path = "nodes.names"
 	}
 	if strings.HasPrefix(path, adversarys) && path != ActualPause {
@@ -128,7 +128,7 @@ func (b Base) set(s Setting) error {
 }
 
 func (b Base) value(s Setting) (*yaml.Node, error) {
-	if s.Path == NodeCount {
+	if s.Path == nodeCount {
 		n, err := strconv.ParseInt(s.Word, 10, 64)
 		if err != nil || n < 1 || n > redlock.MaxNodes {
 			return nil, fmt.Errorf("%q is not a number of nodes, from 1 to %d", s.Word, redlock.MaxNodes)
@@ -180,16 +180,15 @@ func clone(n *yaml.Node) *yaml.Node {
 	return &c
 }
 
-// A CombinationError says that settings which may each be right make no sense together.
-type CombinationError struct{ Err error }
+// A combinationError says that settings which may each be right make no sense together.
+type combinationError struct{ Err error }
 
-func (e *CombinationError) Error() string { return e.Err.Error() }
+func (e *combinationError) Error() string { return e.Err.Error() }
 
 // Unwrap gives what is wrong.
-func (e *CombinationError) Unwrap() error { return e.Err }
+func (e *combinationError) Unwrap() error { return e.Err }
 
-// Settings reads the settings that the base stands for. The error is a [*CombinationError] if it is the protocol that
-// refuses them.
+// Settings reads the settings that the base stands for. The error says what is wrong with them, or that the protocol refuses them.
 func (b Base) Settings() (*Settings, error) {
 	root := clone(b.root)
 	var extra struct {
@@ -245,7 +244,7 @@ func short(err error) error {
 	}
 	first.Path = ""
 	if isProtocols {
-		return &CombinationError{&first}
+		return &combinationError{&first}
 	}
 	return &first
 }

@@ -59,12 +59,12 @@ func outcomes(t *testing.T, s setup) (map[sim.Key]bool, *Result) {
 
 // tiny are worlds that are small enough for all orders, without reduction.
 func tiny() map[string]setup {
-	kill := &fault{"kill", &faults.Kill{Outage: faults.Outage{Node: "A", RestartAfter: new(time.Duration)}}}
-	step := &fault{"clock-step", &faults.ClockStep{Process: "A", By: 20 * time.Second}}
-	crash := &fault{"crash", &faults.Crash{Client: "client-1"}}
-	pause := &fault{"pause", &faults.Pause{Process: "client-1", For: 70 * time.Millisecond}}
-	cut := &fault{"partition", &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{"A"}}}}
-	stall := &fault{"pause", &faults.Pause{Process: "A", For: 70 * time.Millisecond}}
+	kill := &scenarios.Item{Kind: "kill", Fault: &faults.Kill{Outage: faults.Outage{Node: "A", RestartAfter: new(time.Duration)}}}
+	step := &scenarios.Item{Kind: "clock-step", Fault: &faults.ClockStep{Process: "A", By: 20 * time.Second}}
+	crash := &scenarios.Item{Kind: "crash", Fault: &faults.Crash{Client: "client-1"}}
+	pause := &scenarios.Item{Kind: "pause", Fault: &faults.Pause{Process: "client-1", For: 70 * time.Millisecond}}
+	cut := &scenarios.Item{Kind: "partition", Fault: &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{"A"}}}}
+	stall := &scenarios.Item{Kind: "pause", Fault: &faults.Pause{Process: "A", For: 70 * time.Millisecond}}
 	const short = 80 * time.Millisecond // past the first node timeout
 	late := func(s setup) setup { s.Late = 1; return s }
 	two := []program{once(try), once(try)}
@@ -211,14 +211,14 @@ func TestWorlds(t *testing.T) {
 func TestNotTested(t *testing.T) {
 	two := []program{once(try), once(try)}
 	few := "protocol: redlock-plain, quorum: 3" // of one node
-	kill := &fault{"kill", &faults.Kill{Outage: faults.Outage{Node: "A"}}}
+	kill := &scenarios.Item{Kind: "kill", Fault: &faults.Kill{Outage: faults.Outage{Node: "A"}}}
 	for name, c := range map[string]struct {
 		lock              string
-		fault             *fault
+		fault             *scenarios.Item
 		injected, granted bool
 	}{
 		"injected":           {single, kill, true, true},
-		"nothing to restart": {single, &fault{"restart", &faults.Restart{Node: "A"}}, false, true},
+		"nothing to restart": {single, &scenarios.Item{Kind: "restart", Fault: &faults.Restart{Node: "A"}}, false, true},
 		"no fault":           {single, nil, false, true},
 		"no quorum":          {few, kill, true, false},
 	} {

@@ -37,16 +37,11 @@ type program struct {
 	Repeat int
 }
 
-// fault is a fault that may be injected at any moment.
-type fault struct {
-	Kind  string
-	Fault faults.Fault
-}
-
-// Small makes a small world with the lock and the budget of a scenario: its first nodes, at most that many, and one client
-// for each program. Before, a client takes the locks that programs ask for and releases them, so that the nodes know the
-// scripts; if they have a restart guard, it prepares them. The run ends when it has gone on for length.
-func newSetup(base *scenarios.Scenario, nodes int, programs []program, anyTime *fault, length time.Duration) setup {
+// newSetup makes a small world with the lock and the budget of a scenario: its first nodes, at most that many, and one client
+// for each program; anyTime, if not nil, is a fault that may be injected at any moment. Before, a client takes the locks that
+// programs ask for and releases them, so that the nodes know the scripts; if they have a restart guard, it prepares them. The run
+// ends when it has gone on for length.
+func newSetup(base *scenarios.Scenario, nodes int, programs []program, anyTime *scenarios.Item, length time.Duration) setup {
 	const warmUp = time.Second
 	x := *base
 	x.Clients, x.Timeline, x.Heal, x.Nodes.Replicas = nil, nil, nil, nil
@@ -69,7 +64,9 @@ func newSetup(base *scenarios.Scenario, nodes int, programs []program, anyTime *
 		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: warmUp}, Client: name, Do: p.Steps, Repeat: p.Repeat})
 	}
 	if anyTime != nil {
-		x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: x.Duration + time.Second}, Kind: anyTime.Kind, Fault: anyTime.Fault})
+		item := *anyTime
+		item.When.At = x.Duration + time.Second
+		x.Timeline = append(x.Timeline, item)
 	}
 	return setup{Scenario: &x, Begin: warmUp}
 }

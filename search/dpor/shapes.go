@@ -79,7 +79,7 @@ func tryLock(resources ...string) scenarios.Step {
 }
 
 // anyTime are the faults that may be injected at any moment, and none.
-func anyTime(base *scenarios.Scenario) []*fault {
+func anyTime(base *scenarios.Scenario) []*scenarios.Item {
 	budget, node := base.Budget, base.Nodes.Names[0]
 	var again *time.Duration
 	if least, comesBack := budget.Away(protocols.Of[protocols.RedlockSettings](base.Lock).Fencing); comesBack {
@@ -88,13 +88,13 @@ func anyTime(base *scenarios.Scenario) []*fault {
 	if base.Nodes.Persistence.Persistence != sim.NoPersistence { // what is killed keeps what it has written
 		again = new(time.Duration)
 	}
-	all := []*fault{nil,
-		{"kill", &faults.Kill{Outage: faults.Outage{Node: node, RestartAfter: again}}},
-		{"crash", &faults.Crash{Client: "client-1"}},
-		{"pause", &faults.Pause{Process: "client-1", For: base.Lock.TTL + base.Lock.TTL/10}},
-		{"partition", &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{node}}}}}
+	all := []*scenarios.Item{nil,
+		{Kind: "kill", Fault: &faults.Kill{Outage: faults.Outage{Node: node, RestartAfter: again}}},
+		{Kind: "crash", Fault: &faults.Crash{Client: "client-1"}},
+		{Kind: "pause", Fault: &faults.Pause{Process: "client-1", For: base.Lock.TTL + base.Lock.TTL/10}},
+		{Kind: "partition", Fault: &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{node}}}}}
 	if budget.ClockStep > 0 {
-		all = append(all, &fault{"clock-step", &faults.ClockStep{Process: node, By: budget.ClockStep}})
+		all = append(all, &scenarios.Item{Kind: "clock-step", Fault: &faults.ClockStep{Process: node, By: budget.ClockStep}})
 	}
 	return all
 }

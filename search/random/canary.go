@@ -11,8 +11,8 @@ import (
 	"redlocksim/search/experiment"
 )
 
-// ErrBlind: a lock that is known to be broken was not caught, so that to find nothing means nothing.
-var ErrBlind = errors.New("the search is blind: a lock with a planted bug was not caught")
+// errBlind: a lock that is known to be broken was not caught, so that to find nothing means nothing.
+var errBlind = errors.New("the search is blind: a lock with a planted bug was not caught")
 
 // canaryTries bounds how many experiments a generation draws for the broken lock.
 const canaryTries = 50
@@ -47,5 +47,5 @@ func (x *explorer) canary(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return fmt.Errorf("%w in %d runs", ErrBlind, canaryTries)
+	return fmt.Errorf("%w in %d runs", errBlind, canaryTries)
 }

@@ -62,7 +62,7 @@ type explorer struct {
 }
 
 // Explore searches until all runs are made, ctx ends, or something is wrong with the search itself: a run that does not
-// repeat (scenarios.ErrNotRepeated), a canary that is not caught (ErrBlind), a directory that cannot be written. That ctx
+// repeat (scenarios.ErrNotRepeated), a canary that is not caught (errBlind), a directory that cannot be written. That ctx
 // ends is no error. The summary is of all whole generations, but for Unfinished; it is there with an error, too, unless the
 // search did not start.
 func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, error) {
@@ -132,31 +132,8 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	all := x.candidates(first, n)
 	found := make([][]pending, n)
 	err = x.each(ctx, n, func(i int, buffer *history.History) (err error) {
-		if trials[i], err = try(x.space, all[i], buffer); err != nil {
-			return err
-		}
-		if (first+i)%repeatEvery == 0 {
-			if err := again(x.space, all[i]); err != nil {
-				return err
-			}
-		}
-		t := &trials[i]
-		if !x.counts(t) {
-			return nil
-		}
-		isNew := false
-		for _, kind := range t.Kinds {
-			p, err := x.reduce(pending{Run: first + i, Candidate: t.candidate, Kind: kind, Families: t.Families, Beyond: t.Beyond}, buffer)
-			if err != nil {
-				return err
-			}
-			found[i] = append(found[i], p)
-			isNew = isNew || p.Known == 0
-		}
-		if isNew {
-			return x.keepRaw(t, first+i)
-		}
-		return nil
+		trials[i], found[i], err = x.run(first+i, all[i], buffer)
+		return err
 	})
 	if err != nil || ctx.Err() != nil {
 		return false, err
@@ -174,6 +151,34 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		return false, err
 	}
 	return true, x.save()
+}
+
+// run makes the run of a number, and writes it down if it violates what no finding explains.
+func (x *explorer) run(number int, c experiment.Candidate, buffer *history.History) (t trial, found []pending, err error) {
+	if t, err = try(x.space, c, buffer); err != nil {
+		return t, nil, err
+	}
+	if number%repeatEvery == 0 {
+		if err := again(x.space, c); err != nil {
+			return t, nil, err
+		}
+	}
+	if !x.counts(&t) {
+		return t, nil, nil
+	}
+	isNew := false
+	for _, kind := range t.Kinds {
+		p, err := x.reduce(pending{Run: number, Candidate: c, Kind: kind, Families: t.Families, Beyond: t.Beyond}, buffer)
+		if err != nil {
+			return t, nil, err
+		}
+		found = append(found, p)
+		isNew = isNew || p.Known == 0
+	}
+	if isNew {
+		err = x.keepRaw(&t, number)
+	}
+	return t, found, err
 }
 
 // counts says whether a run is a finding of this search: within the assumptions what exceeds them is none.

@@ -211,7 +211,7 @@ func TestABlindSearchSaysSo(t *testing.T) {
 	o := small("")
 	o.canary = experiment.DefaultBase() // not broken at all
 	sum, err := Explore(context.Background(), experiment.NewSpace(experiment.DefaultBase()), o)
-	if !errors.Is(err, ErrBlind) || sum.Runs != 0 {
+	if !errors.Is(err, errBlind) || sum.Runs != 0 {
 		t.Errorf("%v after %d runs", err, sum.Runs)
 	}
 }

@@ -8,17 +8,17 @@ import (
 // enumerate lists the faults of the vocabulary with telling parameters: every process, every link, every client's links
 // and every node's, each direction; sizes as large as the budget allows and, beyond it, about the time to live and twice
 // that.
-func (b *Base) enumerate(beyond bool) []Fault {
-	l := scenarios.Limits(b.Scenario, beyond)
+func (b *Base) enumerate(beyond bool) []scenarios.Item {
+	l := scenarios.Limits(b.scenario, beyond)
 	l.Resource = b.usesResource
-	var all []Fault
+	var all []scenarios.Item
 	for _, k := range faults.Vocabulary() {
 		if k.Applies != nil && !k.Applies(l) {
 			continue
 		}
 		for _, f := range k.Place(l) {
 			if len(f.Check(l.Names)) == 0 {
-				all = append(all, Fault{k.Name, f})
+				all = append(all, scenarios.Item{Kind: k.Name, Fault: f})
 			}
 		}
 	}

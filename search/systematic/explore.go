@@ -129,8 +129,8 @@ func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 		}
 		defer unlock()
 	}
-	x.summary = Summary{Moments: len(b.Moments), Faults: len(b.Faults), Base: b.kinds, Tally: b.tally.Clone()}
-	n := uint64(len(b.Moments)) * uint64(len(b.Faults))
+	x.summary = Summary{Moments: len(b.moments), Faults: len(b.faults), Base: b.kinds, Tally: b.tally.Clone()}
+	n := uint64(len(b.moments)) * uint64(len(b.faults))
 	left := ^uint64(0)
 	if o.Runs > 0 {
 		left = uint64(o.Runs)
@@ -226,11 +226,12 @@ func (x *explorer) run(ctx context.Context, batch [][]uint64) ([]trial, error) {
 
 // place is the base with some placements more.
 func (b *Base) place(numbers []uint64) *scenarios.Scenario {
-	s := *b.Scenario
+	s := *b.scenario
 	s.Timeline = slices.Clip(s.Timeline)
 	for _, n := range numbers {
-		f := b.Faults[n%uint64(len(b.Faults))]
-		s.Timeline = append(s.Timeline, scenarios.Item{When: b.Moments[n/uint64(len(b.Faults))], Kind: f.Kind, Fault: f.Fault})
+		item := b.faults[n%uint64(len(b.faults))]
+		item.When = b.moments[n/uint64(len(b.faults))]
+		s.Timeline = append(s.Timeline, item)
 	}
 	return &s
 }
@@ -238,13 +239,13 @@ func (b *Base) place(numbers []uint64) *scenarios.Scenario {
 // try runs a placement. The history is recorded in the buffer.
 func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error) {
 	s := x.base.place(numbers)
-	found, r, err := search.Try(s, scenarios.Options{Seed: x.base.Seed}, buffer)
+	found, r, err := search.Try(s, scenarios.Options{Seed: x.base.seed}, buffer)
 	if err != nil {
 		return trial{}, err
 	}
 	t := trial{Trial: found, different: digest(r.History) != x.base.digest}
 	for _, i := range r.Left {
-		if i < len(x.base.Scenario.Timeline) {
+		if i < len(x.base.scenario.Timeline) {
 			continue
 		}
 		if slices.Contains(r.NotInjected, scenarios.NeverCame(&s.Timeline[i])) {
@@ -264,7 +265,7 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 	if t.different {
 		p.Different++
 		if len(numbers) == 1 { // it is that fault which makes the difference
-			x.summary.Reached.AddEffect(x.base.Faults[numbers[0]%uint64(len(x.base.Faults))].Kind)
+			x.summary.Reached.AddEffect(x.base.faults[numbers[0]%uint64(len(x.base.faults))].Kind)
 		}
 	}
 	switch {

@@ -29,7 +29,7 @@ func (x *explorer) settle(ctx context.Context) error {
 			x.summary.Unshrunk++
 			continue
 		}
-		v := search.Violation{Scenario: x.base.place(c.placed), Seed: x.base.Seed, Kind: c.kind, Beyond: c.beyond}
+		v := search.Violation{Scenario: x.base.place(c.placed), Seed: x.base.seed, Kind: c.kind, Beyond: c.beyond}
 		f, done, err := shrink.Finding(ctx, v, shrinkRuns)
 		if err == nil && !done {
 			x.summary.Unshrunk++

@@ -16,24 +16,18 @@ import (
 
 // Base is the run that faults are placed in.
 type Base struct {
-	Scenario *scenarios.Scenario
-	Seed     uint64
-	// Moments are those at which a fault can be placed, in the order of the run: before everything that happens at a true
+	scenario *scenarios.Scenario
+	seed     uint64
+	// moments are those at which a fault can be placed, in the order of the run: before everything that happens at a true
 	// time, and after every event of the history.
-	Moments []faults.Trigger
-	// Faults are what is placed there.
-	Faults []Fault
+	moments []faults.Trigger
+	// faults are what is placed there, each an item without its moment.
+	faults []scenarios.Item
 
 	tally        reach.Tally // of its own run
 	digest       sim.Key
 	usesResource bool
 	kinds        scenarios.Findings
-}
-
-// Fault is a fault with its name.
-type Fault struct {
-	Kind string
-	faults.Fault
 }
 
 // NewBase runs a scenario with its own timeline, and lists what can be placed in it. Beyond has faults placed that exceed
@@ -42,29 +36,29 @@ func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
 	x := *s
 	// What it expects is of no interest, and must not cost further runs.
 	x.Expect = scenarios.Expect{Unavailable: scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: x.Duration}}}
-	b := &Base{Scenario: &x, Seed: seed}
+	b := &Base{scenario: &x, seed: seed}
 	var times []sim.True
 	r, err := scenarios.Judge(&x, scenarios.Options{Seed: seed, Trace: func(t sim.TraceStep) { times = append(times, t.At) }})
 	if err != nil {
 		return nil, err
 	}
 	b.digest, b.kinds = digest(r.History), r.Findings
-	b.Moments = moments(times, r.History, len(x.Resources) > 1)
+	b.moments = moments(times, r.History, len(x.Resources) > 1)
 	if err := b.reach(r); err != nil {
 		return nil, err
 	}
 	b.usesResource = slices.ContainsFunc(r.History, func(e history.Event) bool { return e.Kind == history.Effect })
-	b.Faults = b.enumerate(beyond)
+	b.faults = b.enumerate(beyond)
 	return b, nil
 }
 
 // reach takes in what the base's own run reached, and which of its own faults made a difference to it.
 func (b *Base) reach(r *scenarios.Result) error {
 	run := r.Reached()
-	b.tally.TurnOn(b.Scenario.Features()...)
+	b.tally.TurnOn(b.scenario.Features()...)
 	b.tally.Add(reach.Of(run), run)
 	var first search.Effects
-	first.Add(search.Injected{Scenario: func() *scenarios.Scenario { return b.Scenario }, Seed: b.Seed}, run.Injected)
+	first.Add(search.Injected{Scenario: func() *scenarios.Scenario { return b.scenario }, Seed: b.seed}, run.Injected)
 	return first.Tell(&b.tally)
 }
 

@@ -28,13 +28,13 @@ timeline:
 // Every event of a run is a moment, told by the resource that it is about: the n-th of those on it is that very event.
 func TestMomentsOnSeveralResources(t *testing.T) {
 	b := newBase(t, twoLocks, false)
-	r, err := scenarios.Judge(b.Scenario, scenarios.Options{})
+	r, err := scenarios.Judge(b.scenario, scenarios.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	on := map[string]int{}
 	at := 0
-	for _, m := range b.Moments {
+	for _, m := range b.moments {
 		if m.After == nil {
 			continue
 		}
@@ -67,15 +67,15 @@ func TestMomentsOnSeveralResources(t *testing.T) {
 // found, and at the other.
 func TestPlacementsAroundEachResourcesGrants(t *testing.T) {
 	b := newBase(t, twoLocks, false)
-	b.Faults = slices.DeleteFunc(b.Faults, func(f Fault) bool {
+	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool {
 		s, ok := f.Fault.(*faults.ClockStep)
 		return !ok || s.Process != "A" || s.By < 0
 	})
-	if len(b.Faults) != 1 {
-		t.Fatalf("%d faults", len(b.Faults))
+	if len(b.faults) != 1 {
+		t.Fatalf("%d faults", len(b.faults))
 	}
 	broken := map[string]bool{}
-	for i, m := range b.Moments {
+	for i, m := range b.moments {
 		if m.After == nil || m.After.Event != "acquire-done" || m.After.Client != "client-1" {
 			continue
 		}

@@ -59,15 +59,15 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, hold: 1s, unlock]}]
 func TestCount(t *testing.T) {
 	b := newBase(t, tiny, false)
 	times, events := 0, 0
-	for _, m := range b.Moments {
+	for _, m := range b.moments {
 		if m.After == nil {
 			times++
 		} else {
 			events++
 		}
 	}
-	if times != 8 || events != 7 || len(b.Faults) != 6+1+3+1+2+2 {
-		t.Errorf("%d times, %d events, %d faults\n%v", times, events, len(b.Faults), b.Moments)
+	if times != 8 || events != 7 || len(b.faults) != 6+1+3+1+2+2 {
+		t.Errorf("%d times, %d events, %d faults\n%v", times, events, len(b.faults), b.moments)
 	}
 	s, err := Explore(t.Context(), b, Options{Depth: 2, Runs: 1000})
 	if err != nil {
@@ -109,7 +109,7 @@ func TestCount(t *testing.T) {
 // TestDifference: a fault makes a difference as long as there is something left for it to take effect on.
 func TestDifference(t *testing.T) {
 	b := newBase(t, tiny, false)
-	b.Faults = []Fault{{"partition", &faults.Partition{Links: faults.Links{Direction: faults.Direction{Direction: sim.Requests}}}}}
+	b.faults = []scenarios.Item{{Kind: "partition", Fault: &faults.Partition{Links: faults.Links{Direction: faults.Direction{Direction: sim.Requests}}}}}
 	s, err := Explore(t.Context(), b, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestDifference(t *testing.T) {
 	// Requests are lost from then on: that changes something until the last one has arrived, the script in full, 3 ms after
 	// the end of the work. That is before all but the last of the 8 times, and after all but the last of the 7 events.
 	if s.Singles.Of != 15 || s.Singles.Different != 7+6 {
-		t.Errorf("%+v, moments %v", s.Singles, b.Moments)
+		t.Errorf("%+v, moments %v", s.Singles, b.moments)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestKnown(t *testing.T) {
 			dir := t.TempDir()
 			b := newBase(t, test.base, test.beyond)
 			if test.beyond { // the others can break nothing, and take their time
-				b.Faults = slices.DeleteFunc(b.Faults, func(f Fault) bool {
+				b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool {
 					return !slices.Contains([]string{"clock-step", "kill", "promote"}, f.Kind)
 				})
 			}
@@ -216,8 +216,8 @@ timeline:
   - {at: 0s, client: client-1, do: [try-lock, hold: 8s, unlock]}
   - {at: 2s, client: client-2, do: [try-lock, hold: 1s, unlock]}
 `, true)
-	b.Faults = slices.DeleteFunc(b.Faults, func(f Fault) bool { return f.Kind != "clock-step" })
-	b.Moments = slices.DeleteFunc(b.Moments, func(m faults.Trigger) bool {
+	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return f.Kind != "clock-step" })
+	b.moments = slices.DeleteFunc(b.moments, func(m faults.Trigger) bool {
 		return m.After == nil || m.After.Event != "acquire-done" && m.After.Event != "acquire-called"
 	})
 	return b
@@ -265,10 +265,10 @@ func TestStopped(t *testing.T) {
 // for nothing and has nothing to take effect on.
 func TestMissed(t *testing.T) {
 	b := newBase(t, kleppmann, false)
-	called := slices.IndexFunc(b.Moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-called" })
-	done := slices.IndexFunc(b.Moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
-	b.Moments = []faults.Trigger{b.Moments[called], b.Moments[done]}
-	b.Faults = []Fault{{"crash", &faults.Crash{Client: "client-1"}}, {"resume", &faults.Resume{Process: "B"}}, {"stuck", &faults.Stuck{Client: "client-2"}}}
+	called := slices.IndexFunc(b.moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-called" })
+	done := slices.IndexFunc(b.moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
+	b.moments = []faults.Trigger{b.moments[called], b.moments[done]}
+	b.faults = []scenarios.Item{{Kind: "crash", Fault: &faults.Crash{Client: "client-1"}}, {Kind: "resume", Fault: &faults.Resume{Process: "B"}}, {Kind: "stuck", Fault: &faults.Stuck{Client: "client-2"}}}
 	s, err := Explore(t.Context(), b, Options{Depth: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -311,11 +311,11 @@ func TestNumbers(t *testing.T) {
 func TestMoments(t *testing.T) {
 	b := newBase(t, kleppmann, false)
 	at := 0
-	for i, m := range b.Moments {
+	for i, m := range b.moments {
 		if m.After == nil {
 			continue
 		}
-		b.Faults = []Fault{{"stuck", &faults.Stuck{Client: "client-1"}}}
+		b.faults = []scenarios.Item{{Kind: "stuck", Fault: &faults.Stuck{Client: "client-1"}}}
 		out, err := scenarios.Run(b.place([]uint64{uint64(i)}), scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -332,13 +332,13 @@ func TestMoments(t *testing.T) {
 // TestOnlyWhatIsNew: what the base shows anyway is no finding, and what exceeds the budget is none unless asked for.
 func TestOnlyWhatIsNew(t *testing.T) {
 	b := newBase(t, kleppmann+"  - {at: 1s, fault: {clock-step: {process: B, by: 20s}}}\n", false)
-	b.Faults = []Fault{{"resume", &faults.Resume{Process: "client-1"}}}
+	b.faults = []scenarios.Item{{Kind: "resume", Fault: &faults.Resume{Process: "client-1"}}}
 	s, err := Explore(t.Context(), b, Options{Beyond: true})
 	if err != nil || !slices.Equal(s.Base, scenarios.Findings{checker.LeaseOverlap}) || s.Singles.Violations+s.Singles.Beyond != 0 || s.Findings != nil {
 		t.Errorf("%v, %+v", err, s)
 	}
 	b = newBase(t, single, true)
-	b.Faults = slices.DeleteFunc(b.Faults, func(f Fault) bool { return f.Kind != "clock-step" })
+	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return f.Kind != "clock-step" })
 	s, err = Explore(t.Context(), b, Options{})
 	if err != nil || s.Singles.Beyond == 0 || s.Findings != nil {
 		t.Errorf("%v, %+v", err, s)
@@ -382,9 +382,9 @@ func TestStoppedAmongRuns(t *testing.T) {
 // TestWhatIsNotInjectedIsNotKept: one of two faults is too late, after all are healed, and no file can place it there.
 func TestWhatIsNotInjectedIsNotKept(t *testing.T) {
 	b := newBase(t, kleppmann+"heal: 20s\n", true)
-	b.Faults = []Fault{{"clock-step", &faults.ClockStep{Process: "B", By: 20 * time.Second}}}
-	early := slices.IndexFunc(b.Moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
-	b.Moments = []faults.Trigger{b.Moments[early], {At: 25 * time.Second}}
+	b.faults = []scenarios.Item{{Kind: "clock-step", Fault: &faults.ClockStep{Process: "B", By: 20 * time.Second}}}
+	early := slices.IndexFunc(b.moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
+	b.moments = []faults.Trigger{b.moments[early], {At: 25 * time.Second}}
 	s, err := Explore(t.Context(), b, Options{Depth: 2, Beyond: true})
 	if err != nil {
 		t.Fatal(err)
@@ -403,12 +403,12 @@ func TestWhatIsNotInjectedIsNotKept(t *testing.T) {
 // not explained by it.
 func TestWithinFirst(t *testing.T) {
 	b := newBase(t, kleppmann+"budget: {clock-step: 10s}\n", true)
-	early := slices.IndexFunc(b.Moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
-	b.Moments = []faults.Trigger{b.Moments[early]}
-	b.Faults = []Fault{{"kill", &faults.Kill{Outage: faults.Outage{Node: "B", RestartAfter: new(time.Duration)}}}, {"clock-step", &faults.ClockStep{Process: "B", By: 9500 * time.Millisecond}}}
+	early := slices.IndexFunc(b.moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
+	b.moments = []faults.Trigger{b.moments[early]}
+	b.faults = []scenarios.Item{{Kind: "kill", Fault: &faults.Kill{Outage: faults.Outage{Node: "B", RestartAfter: new(time.Duration)}}}, {Kind: "clock-step", Fault: &faults.ClockStep{Process: "B", By: 9500 * time.Millisecond}}}
 	x := &explorer{base: b, options: Options{Beyond: true}}
 	for i, beyond := range []bool{true, false} {
-		x.classes = append(x.classes, &class{kind: checker.LeaseOverlap, families: []string{b.Faults[i].Kind}, beyond: beyond, placed: []uint64{uint64(i)}, times: 1})
+		x.classes = append(x.classes, &class{kind: checker.LeaseOverlap, families: []string{b.faults[i].Kind}, beyond: beyond, placed: []uint64{uint64(i)}, times: 1})
 	}
 	x.summary.Findings = slices.Repeat([]search.Finding{{Kind: checker.StaleWrite, Beyond: true}}, maxFindings-1)
 	if err := x.settle(t.Context()); err != nil || len(x.summary.Findings) != maxFindings || x.summary.Findings[maxFindings-1].Beyond || x.summary.Unshrunk != 1 {
@@ -419,7 +419,7 @@ func TestWithinFirst(t *testing.T) {
 // TestUnshrunk: violations for which no time was left are told of.
 func TestUnshrunk(t *testing.T) {
 	b := newBase(t, kleppmann, true)
-	b.Faults = slices.DeleteFunc(b.Faults, func(f Fault) bool { return f.Kind != "clock-step" })
+	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return f.Kind != "clock-step" })
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := Explore(ctx, b, Options{Beyond: true, Progress: func(*Part) { cancel() }})
 	if err != nil || s.Singles.Beyond == 0 || len(s.Findings) != 0 || s.Unshrunk == 0 {

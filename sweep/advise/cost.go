@@ -12,6 +12,7 @@ import (
 	"redlocksim/adversary"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/sim"
 	"redlocksim/sweep"
 )
 
@@ -74,24 +75,30 @@ func (a *Advice) failures(k Known, down int) error {
 		Simulated: fmt.Sprintf("%d of %d, 95 %% interval %.6f to %.6f", failed, acquires, in.Low, in.High),
 		Confirmed: sweep.Wilson(failed, acquires, sweep.Z9999).Has(computed),
 	})
-	if len(took) == 0 {
-		return nil
+	if len(took) > 0 {
+		a.validity(l, n-down, limit, took, up)
 	}
-	half, nearly := quorumWithin(l, a.library().Quorum, n-down, big.NewRat(1, 2), limit), quorumWithin(l, a.library().Quorum, n-down, big.NewRat(99, 100), limit)
+	return nil
+}
+
+// validity is what is left of the TTL once enough of the nodes that are up have answered within the limit: by how long acquires are
+// to take, and by how long those took that were made.
+func (a *Advice) validity(l sim.Latency, nodes int, limit time.Duration, took []time.Duration, up string) {
+	ttl, quorum := a.Settings.Lock.TTL, a.library().Quorum
+	half, nearly := quorumWithin(l, quorum, nodes, big.NewRat(1, 2), limit), quorumWithin(l, quorum, nodes, big.NewRat(99, 100), limit)
 	// What was drawn is below the computed median as often as a fair coin shows heads, and so on.
 	below := func(d time.Duration) sweep.Interval {
 		i, _ := slices.BinarySearch(took, d+1)
 		return sweep.Wilson(i, len(took), sweep.Z9999)
 	}
-	left := func(elapsed time.Duration) time.Duration { return lock.TTL - elapsed - a.drift() }
+	left := func(elapsed time.Duration) time.Duration { return ttl - elapsed - a.drift() }
 	a.Costs = append(a.Costs, Cost{
-		What:      fmt.Sprintf("validity left of a TTL of %v, %s", lock.TTL, up),
+		What:      fmt.Sprintf("validity left of a TTL of %v, %s", ttl, up),
 		Computed:  fmt.Sprintf("%v half of the time, %v in 99 of 100", left(half).Round(time.Microsecond), left(nearly).Round(time.Microsecond)),
 		Simulated: fmt.Sprintf("%v and %v, at least %v", left(took[(len(took)-1)/2]).Round(time.Microsecond), left(took[(len(took)*99+99)/100-1]).Round(time.Microsecond), left(took[len(took)-1]).Round(time.Microsecond)),
 		Confirmed: below(half).Has(0.5) && below(nearly).Has(0.99) ||
 			half == nearly && took[0] == half && took[len(took)-1] == half, // all alike: there is nothing to draw
 	})
-	return nil
 }
 
 // holderDies is for how long the lock of a holder that crashed cannot be had, with nodes whose clocks are slow.
