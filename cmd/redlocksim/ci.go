@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"time"
 
-	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"redlocksim/internal/strictyaml"
@@ -15,40 +12,21 @@ import (
 	"redlocksim/scenarios"
 )
 
-// ciFiles are the reports that a command writes for continuous integration: paths, "-" for standard output, empty for none.
-type ciFiles struct {
-	junit, markdown string
+// ciResults are the cases of a command, for continuous integration.
+type ciResults struct {
+	name  string // of the command
+	cases []reports.Case
+	took  time.Duration
 }
 
-func (f *ciFiles) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.junit, "junit", "", "write the results as JUnit XML to this file (- for standard output)")
-	flags.StringVar(&f.markdown, "markdown", "", "write a summary with stories as Markdown to this file (- for standard output)")
-}
-
-// targets are the files that were asked for.
-func (f *ciFiles) targets() []target {
-	return []target{file("--junit", f.junit), file("--markdown", f.markdown)}
-}
-
-// takeStdout says that one of the files is standard output.
-func (f *ciFiles) takeStdout() bool { return f.junit == "-" || f.markdown == "-" }
-
-// write writes the files; name is what the cases are the results of.
-func (f *ciFiles) write(to *sink, name string, cases []reports.Case, took time.Duration) error {
-	for i, write := range []func(io.Writer, string, []reports.Case, time.Duration) error{reports.JUnit, reports.Markdown} {
-		t := f.targets()[i]
-		if t.path == "" {
-			continue
-		}
-		var b bytes.Buffer
-		if err := write(&b, name, cases, took); err != nil {
-			return &failure{exitInternal, fmt.Errorf("internal error: %s: %w", t.flag, err)}
-		}
-		if err := to.put(t, b.Bytes()); err != nil {
-			return err
-		}
-	}
-	return nil
+// ciReports are the files that a command writes for continuous integration.
+var ciReports = []fileReport[ciResults]{
+	{"junit", "write the results as JUnit XML to this file (- for standard output)", func(w io.Writer, r ciResults) error {
+		return reports.JUnit(w, r.name, r.cases, r.took)
+	}},
+	{"markdown", "write a summary with stories as Markdown to this file (- for standard output)", func(w io.Writer, r ciResults) error {
+		return reports.Markdown(w, r.name, r.cases, r.took)
+	}},
 }
 
 // annotate tells GitHub Actions, where it runs the command, what was not as expected.

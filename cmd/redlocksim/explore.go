@@ -28,7 +28,7 @@ func newExplore() *cobra.Command {
 	var space experiment.Space
 	var beyond bool
 	var shard, jsonPath string
-	var files ciFiles
+	files := fileReportsOf(ciReports)
 	var clients int
 	var strict, force bool
 	var duration time.Duration
@@ -329,7 +329,7 @@ func progress(w io.Writer, runs int) *progressbar.ProgressBar {
 }
 
 // writeSearch writes what a search found: pages beside the files of the findings, reports, and for people.
-func writeSearch(cmd *cobra.Command, to *sink, s *random.Summary, o random.Options, took time.Duration, jsonPath string, files *ciFiles) error {
+func writeSearch(cmd *cobra.Command, to *sink, s *random.Summary, o random.Options, took time.Duration, jsonPath string, files *fileReports[ciResults]) error {
 	if err := drawFindings(to, s.Findings, o.Dir); err != nil {
 		return err
 	}
@@ -342,7 +342,7 @@ func writeSearch(cmd *cobra.Command, to *sink, s *random.Summary, o random.Optio
 	if err != nil {
 		return wrap(err)
 	}
-	if err := files.write(to, "redlocksim explore", cases, took); err != nil {
+	if err := files.write(to, ciResults{"redlocksim explore", cases, took}); err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
@@ -382,7 +382,7 @@ func searchError(err error) error {
 
 func newMerge() *cobra.Command {
 	var dir, jsonPath string
-	var files ciFiles
+	files := fileReportsOf(ciReports)
 	var strict, force bool
 	cmd := &cobra.Command{
 		Use:   "merge DIR…",

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,95 +13,88 @@ import (
 	"redlocksim/scenarios"
 )
 
-// outputs are what the run command writes besides its report: files by their paths, "-" for standard output, empty for
-// none.
+// judged is a run with the command that repeats it.
+type judged struct {
+	*scenarios.Result
+	repeat   string
+	timeline *timeline.Timeline // once it was drawn
+}
+
+// drawn is the timeline of the run, which is made once more for that.
+func (j *judged) drawn() (*timeline.Timeline, error) {
+	if j.timeline != nil {
+		return j.timeline, nil
+	}
+	if err := j.Record(); err != nil {
+		return nil, wrap(err)
+	}
+	var err error
+	j.timeline, err = timeline.Of(j.Result, j.repeat)
+	return j.timeline, err
+}
+
+// drawnBy is a report that draws the timeline of a run.
+func drawnBy(draw func(io.Writer, *timeline.Timeline) error) func(io.Writer, *judged) error {
+	return func(w io.Writer, j *judged) error {
+		t, err := j.drawn()
+		if err != nil {
+			return err
+		}
+		return draw(w, t)
+	}
+}
+
+// runReports are the files that run writes besides its report.
+var runReports = []fileReport[*judged]{
+	{"history", "write the history to this file, as JSON Lines for redlocksim check", func(w io.Writer, j *judged) error {
+		return history.Encode(w, j.History)
+	}},
+	{"html", "write an interactive timeline to this file", drawnBy(timeline.WriteHTML)},
+	{"svg", "write the timeline to this file, as an SVG image", drawnBy(timeline.WriteSVG)},
+	{"porcupine", "write porcupine's visualization of the holds to this file, as HTML", func(w io.Writer, j *judged) error {
+		return checker.Visualize(w, j.History, j.Scenario.CheckOptions())
+	}},
+}
+
+// outputs are what the run command writes besides its report.
 type outputs struct {
 	sink
-	history, html, svg, porcupine string
-	timeline                      bool // as text, behind the report
-}
-
-// output is one of them.
-type output struct {
-	target
-	render func(w io.Writer, r *scenarios.Result, t *timeline.Timeline) error
-}
-
-// files are those that were asked for.
-func (o *outputs) files() []output {
-	all := []output{
-		{file("--history", o.history), func(w io.Writer, r *scenarios.Result, _ *timeline.Timeline) error {
-			return history.Encode(w, r.History)
-		}},
-		{file("--html", o.html), func(w io.Writer, _ *scenarios.Result, t *timeline.Timeline) error { return timeline.WriteHTML(w, t) }},
-		{file("--svg", o.svg), func(w io.Writer, _ *scenarios.Result, t *timeline.Timeline) error { return timeline.WriteSVG(w, t) }},
-		{file("--porcupine", o.porcupine), func(w io.Writer, r *scenarios.Result, _ *timeline.Timeline) error {
-			return checker.Visualize(w, r.History, r.Scenario.CheckOptions())
-		}},
-	}
-	var asked []output
-	for _, f := range all {
-		if f.path != "" {
-			asked = append(asked, f)
-		}
-	}
-	return asked
+	fileReports[*judged]
+	timeline bool // as text, behind the report
 }
 
 // check looks, before anything is run, whether the files can be written: by one run each, and where they are to be.
 func (o *outputs) check(scenario string, cases int) error {
-	var targets []target
-	for _, f := range o.files() {
-		if cases > 1 {
-			return &failure{exitUsage, fmt.Errorf("%s: %s has %d cases, choose one with --case", f.flag, scenario, cases)}
-		}
-		targets = append(targets, f.target)
+	targets := o.targets()
+	if cases > 1 && len(targets) > 0 {
+		return &failure{exitUsage, fmt.Errorf("%s: %s has %d cases, choose one with --case", targets[0].flag, scenario, cases)}
 	}
 	return o.sink.check(targets...)
 }
 
 // report is where the report goes: to standard error if standard output is taken.
 func (o *outputs) report(cmd *cobra.Command) io.Writer {
-	for _, f := range o.files() {
-		if f.path == "-" {
-			return cmd.ErrOrStderr()
-		}
+	if o.takeStdout() {
+		return cmd.ErrOrStderr()
 	}
 	return cmd.OutOrStdout()
 }
 
 // write writes the files of a run; repeat is the command that makes it again.
 func (o *outputs) write(cmd *cobra.Command, r *scenarios.Result, repeat string) error {
-	var t *timeline.Timeline
-	if o.html != "" || o.svg != "" || o.timeline {
-		if err := r.Record(); err != nil {
-			return wrap(err)
-		}
-		var err error
-		if t, err = timeline.Of(r, repeat); err != nil {
-			return &failure{exitInternal, err}
-		}
-	}
+	j := &judged{Result: r, repeat: repeat}
 	if o.timeline {
 		out := o.report(cmd)
 		fmt.Fprintln(out)
-		if err := timeline.WriteText(out, t, widthOf(out)); err != nil {
-			return &failure{exitInternal, err}
+		err := drawnBy(func(w io.Writer, t *timeline.Timeline) error { return timeline.WriteText(w, t, widthOf(out)) })(out, j)
+		if f := (*failure)(nil); err != nil && !errors.As(err, &f) {
+			err = &failure{exitInternal, err}
 		}
-	}
-	for _, f := range o.files() {
-		var b bytes.Buffer
-		switch err := f.render(&b, r, t); {
-		case errors.Is(err, checker.ErrNotVisual):
-			return &failure{exitUsage, fmt.Errorf("%s: %w", f.flag, err)}
-		case err != nil:
-			return &failure{exitInternal, fmt.Errorf("internal error: %s: %w", f.flag, err)}
-		}
-		if err := o.put(f.target, b.Bytes()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return o.fileReports.write(&o.sink, j)
 }
 
 // widthOf is how wide a terminal is, or what is no terminal.

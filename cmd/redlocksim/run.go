@@ -13,7 +13,7 @@ import (
 
 func newRun() *cobra.Command {
 	var tier, only string
-	var files outputs
+	files := outputs{fileReports: fileReportsOf(runReports)}
 	var seed uint64
 	var trace, full, force bool
 	cmd := &cobra.Command{
@@ -103,11 +103,8 @@ then goes to standard error.
 		},
 	}
 	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go), wire (go-redis and miniredis) or live (redis-server processes) (default model)")
-	cmd.Flags().StringVar(&files.history, "history", "", "write the history to this file, as JSON Lines for redlocksim check")
-	cmd.Flags().StringVar(&files.html, "html", "", "write an interactive timeline to this file")
-	cmd.Flags().StringVar(&files.svg, "svg", "", "write the timeline to this file, as an SVG image")
+	files.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&files.timeline, "timeline", false, "print the timeline as text, as wide as the terminal or 80 columns")
-	cmd.Flags().StringVar(&files.porcupine, "porcupine", "", "write porcupine's visualization of the holds to this file, as HTML")
 	cmd.Flags().StringVar(&only, "case", "", "run only this case")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "random seed (default 0, or the seed that the file was recorded with)")
 	cmd.Flags().BoolVar(&trace, "trace", false, "print every simulator step first")

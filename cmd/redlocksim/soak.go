@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/history"
 	"redlocksim/internal/exitcode"
 	"redlocksim/live"
 	"redlocksim/reports/soak"
@@ -58,11 +60,18 @@ everything at once. Neither leaves a process or a file behind.
 	exitNotTested: "nothing happened that could have broken a lock",
 })
 
+// soakReports are the files that soak writes besides its report.
+var soakReports = []fileReport[*judged]{
+	{"history", "write the history of the first round with a problem, or else of the last, to this file, as JSON Lines", func(w io.Writer, j *judged) error {
+		return history.Encode(w, j.History)
+	}},
+}
+
 func newSoak() *cobra.Command {
 	var o live.SoakOptions
 	var servers int
 	var kinds []string
-	var files outputs
+	files := outputs{fileReports: fileReportsOf(soakReports)}
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "soak [FILE]",
@@ -107,7 +116,7 @@ func newSoak() *cobra.Command {
 	f.Uint64Var(&o.Seed, "seed", 0, "random seed of faults and work; runs on real processes still differ")
 	f.StringSliceVar(&kinds, "faults", nil, "inject only these: "+list(live.SoakFaults())+" (default all that the settings allow)")
 	addForce(f, &force)
-	f.StringVar(&files.history, "history", "", "write the history of the first round with a problem, or else of the last, to this file, as JSON Lines")
+	files.addFlags(f)
 	return cmd
 }
 

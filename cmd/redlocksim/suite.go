@@ -26,7 +26,7 @@ type suite struct {
 	strict, force       bool
 	isWhole             bool // the catalogue and nothing else
 	json, html          string
-	files               ciFiles
+	files               fileReports[ciResults]
 
 	chosen  []chosen
 	results []*scenarios.Result
@@ -45,7 +45,7 @@ type chosen struct {
 }
 
 func newSuite() *cobra.Command {
-	s := &suite{}
+	s := &suite{files: fileReportsOf(ciReports)}
 	cmd := &cobra.Command{
 		Use:   "suite [NAME|FILE…]",
 		Short: "Run all scenarios and check their verdicts",
@@ -309,7 +309,7 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 			return err
 		}
 	}
-	if err := s.files.write(to, "redlocksim suite", s.cases, took); err != nil {
+	if err := s.files.write(to, ciResults{"redlocksim suite", s.cases, took}); err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/helptext"
@@ -85,7 +83,7 @@ An interrupt ends the sweep and prints the part that is done, marked as partial.
 
 func newSweep() *cobra.Command {
 	var settingsFile, scenarioName, only, along string
-	var out chartFiles
+	out := fileReportsOf(chartReports)
 	var axes, changes, schedules []string
 	var bisect, strict, force bool
 	var random, jobs int
@@ -181,7 +179,7 @@ func newSweep() *cobra.Command {
 			if err != nil {
 				return wrap(err)
 			}
-			if err := out.write(cmd, &to, chart); err != nil {
+			if err := writeChart(cmd, &to, &out, chart); err != nil {
 				return err
 			}
 			return chartVerdict(cmd, chart, strict)
@@ -201,7 +199,7 @@ func newSweep() *cobra.Command {
 	flags.IntVar(&jobs, "jobs", 0, "number of points to run in parallel (default one per core); changes no result")
 	addStrict(flags, &strict)
 	addForce(flags, &force)
-	out.flags(flags)
+	out.addFlags(flags)
 	return cmd
 }
 
@@ -271,51 +269,23 @@ func pointsOf(b sweep.Base, err error) (*sweep.Base, error) {
 	return &b, nil
 }
 
-// chartFiles are where a chart is written, by path; "-" is standard output.
-type chartFiles struct{ csv, json, svg, html string }
-
-func (f *chartFiles) flags(flags *pflag.FlagSet) {
-	const to = " to this file (- for standard output, and nothing else)"
-	flags.StringVar(&f.csv, "csv", "", "write CSV"+to)
-	flags.StringVar(&f.json, "json", "", "write JSON"+to)
-	flags.StringVar(&f.svg, "svg", "", "draw a map"+to)
-	flags.StringVar(&f.html, "html", "", "write a page with the map and its numbers"+to)
+// chartReports are the files that sweep writes.
+var chartReports = []fileReport[*sweep.Chart]{
+	{"csv", "write CSV" + toFile, func(w io.Writer, c *sweep.Chart) error { return c.WriteCSV(w) }},
+	{"json", "write JSON" + toFile, func(w io.Writer, c *sweep.Chart) error { return c.WriteJSON(w) }},
+	{"svg", "draw a map" + toFile, heatmap.WriteSVG},
+	{"html", "write a page with the map and its numbers" + toFile, heatmap.WriteHTML},
 }
 
-// targets are the files that were asked for.
-func (f *chartFiles) targets() []target {
-	return []target{file("--csv", f.csv), file("--json", f.json), file("--svg", f.svg), file("--html", f.html)}
-}
+const toFile = " to this file (- for standard output, and nothing else)"
 
-// write writes to the files, and as text to standard output unless one of them is that.
-func (f *chartFiles) write(cmd *cobra.Command, to *sink, chart *sweep.Chart) error {
+// writeChart writes a chart to the files, and as text to standard output unless one of them is that.
+func writeChart(cmd *cobra.Command, to *sink, out *fileReports[*sweep.Chart], chart *sweep.Chart) error {
 	if chart.Partial {
 		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: interrupted: the chart is partial")
 	}
-	toStdout := false
-	for i, write := range []func(io.Writer) error{
-		chart.WriteCSV,
-		chart.WriteJSON,
-		func(w io.Writer) error { return heatmap.WriteSVG(w, chart) },
-		func(w io.Writer) error { return heatmap.WriteHTML(w, chart) },
-	} {
-		t := f.targets()[i]
-		if t.path == "" {
-			continue
-		}
-		toStdout = toStdout || t.path == "-"
-		var b bytes.Buffer
-		if err := write(&b); errors.Is(err, heatmap.ErrEmpty) {
-			return &failure{exitUsage, fmt.Errorf("%s: %w", t.flag, err)}
-		} else if err != nil {
-			return &failure{exitInternal, err}
-		}
-		if err := to.put(t, b.Bytes()); err != nil {
-			return err
-		}
-	}
-	if toStdout {
-		return nil
+	if err := out.write(to, chart); err != nil || out.takeStdout() {
+		return err
 	}
 	if err := chart.WriteText(cmd.OutOrStdout()); err != nil {
 		return &failure{exitInternal, err}
