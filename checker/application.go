@@ -7,7 +7,7 @@ import (
 	"redlocksim/history"
 )
 
-// actor is who reads and writes: a grant, or a process that acts under none.
+// actor is who reads and writes: a grant, or a process without one.
 type actor struct {
 	grant   int
 	process string
@@ -20,7 +20,7 @@ func actorOf(grant int, process string) actor {
 	return actor{process: process}
 }
 
-// application says what became of reads and writes at the resource.
+// application is what the reads and writes did at the resource.
 type application struct {
 	// accepted are the Seqs of the effect of each operation, by its Op; 0 if it has none or was turned down.
 	accepted []int
@@ -90,7 +90,8 @@ func (a *application) contradiction(op int, o *operation, t *transcript) error {
 		return fmt.Errorf("%s %d succeeded, but the resource had not accepted it", o.fn, op)
 	case o.outcome == history.Failed && accepted != 0:
 		return fmt.Errorf("%s %d failed, but the resource accepted it", o.fn, op)
-	case accepted != 0 && (o.outcome == history.OK || o.fn == history.Write && o.number != 0) && t.Event(accepted).Number != o.number:
+	case accepted != 0 && (o.outcome == history.OK || o.fn == history.Write && o.number != 0) &&
+		t.Event(accepted).Number != o.number:
 		return fmt.Errorf("%s %d is of %d, its effect of %d", o.fn, op, o.number, t.Event(accepted).Number)
 	}
 	return nil

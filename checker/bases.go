@@ -14,9 +14,9 @@ type accounts struct {
 	reads map[string][]section
 }
 
-// lookedUp are the accounts of the second opinion. It takes nothing from [sections], which follows the events from the first to
-// the last and carries along what each client knows: it begins with the events as they were recorded, and looks back from
-// each write for what the write rests on.
+// lookedUp are the accounts of the second opinion. [sections] follows the events from the first to the last and tracks what
+// each client knows. This takes nothing from it: it starts from the recorded events, and looks back from each write to what it
+// rests on.
 func lookedUp(t *transcript) accounts {
 	b := &ledger{t: t, recorded: map[string]bool{}, first: map[int]int{}, settled: map[int]bool{},
 		of: map[int]*entries{}, by: map[reader]*entries{}, calls: map[actor][]int{}, blind: map[int]bool{}}
@@ -83,7 +83,7 @@ type written struct {
 	resource   string
 }
 
-// ledger is the raw history, put in order.
+// ledger is the recorded history in an order to look things up in.
 type ledger struct {
 	t        *transcript
 	recorded map[string]bool
@@ -197,7 +197,8 @@ func (b *ledger) effect(e *history.Event) {
 		}
 		return
 	}
-	w := written{op: max(op, e.Op), effect: e.Seq, again: op == 0 && e.Op != 0, number: e.Number, grant: e.Grant, process: e.Process, resource: e.Resource}
+	w := written{op: max(op, e.Op), effect: e.Seq, again: op == 0 && e.Op != 0,
+		number: e.Number, grant: e.Grant, process: e.Process, resource: e.Resource}
 	b.writes = append(b.writes, w)
 	if e.Grant != 0 {
 		l := learned{at: e.Seq, call: e.Seq, truth: e.Seq, number: e.Number, grant: e.Grant}

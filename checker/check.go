@@ -1,8 +1,8 @@
-// Package checker says from the history of a run whether mutual exclusion held, at the lock and at the resource it
-// guards, for how long the lock could not be had, and how clients fared who wanted it.
+// Package checker decides from the history of a run whether mutual exclusion held, at the lock and at the resource that it
+// guards. It also measures how long the lock was unavailable and how long clients waited for it.
 //
-// Start at [Check]. It judges only what clients were told and what reached the resource, never the inside of nodes, so
-// it serves for any lock whose runs are written as a [history.History].
+// Start at [Check]. It looks only at what clients were told and what reached the resource, never into nodes, so it serves for
+// any lock whose runs are recorded as a [history.History].
 package checker
 
 import (
@@ -44,35 +44,34 @@ func (e *DisagreeError) Unwrap() error { return ErrDisagree }
 type Options struct {
 	// Reentrant: grants of one process on one resource may overlap, and count as one hold.
 	Reentrant bool
-	// MinGrants is how many acquires must have succeeded in the run, and MinClients how many processes must have
-	// called acquire on the same resource, for the run to be a test. Zero means 1 and 2, negative no floor.
+	// MinGrants is how many acquires must have succeeded, and MinClients how many processes must have called acquire on the
+	// same resource, for the run to count as a test. Zero means 1 and 2, negative no minimum.
 	MinGrants, MinClients int
-	// End is when the run ended, if that is later than its last event: who still asks or holds then did until then.
+	// End is when the run ended, if that is later than its last event. A process that still asks or holds then did so until End.
 	End Instant
-	// RetryGap is the longest pause between a failed acquire and the same process' next on the resource over which it
-	// still counts as asking. Zero: it asks only between call and return. Whoever asks at the very true time at which
-	// the last one stopped continues the asking in any case.
+	// RetryGap is the longest pause between two acquires of a process on a resource during which it still counts as asking.
+	// Zero: it asks only between call and return. There is no gap if another asks at the very time at which one stops.
 	RetryGap time.Duration
 	// Stopping are the names of the faults that keep the process they affect from ending its critical sections. Nil
 	// means pause and cut-off.
 	Stopping []string
 	// Initial is the number every resource holds at the start.
 	Initial int64
-	// MaxOperations bounds what is given to porcupine, in operations a resource: its memory grows with their square.
-	// Beyond it only the direct checks run, and Report.Unchecked says so. Zero means [DefaultMaxOperations], negative
-	// that porcupine is not to run at all.
+	// MaxOperations is the most operations on a resource that porcupine is given: its memory grows with their square. Beyond
+	// it only the direct checks run, and Report.Unchecked says so. Zero means [DefaultMaxOperations], negative that porcupine
+	// does not run.
 	MaxOperations int
 }
 
-// DefaultMaxOperations makes porcupine's bit sets some 3 MB on a resource that it judges without going back, and 60 MB
-// before it gives up.
+// DefaultMaxOperations lets porcupine use some 3 MB on a resource that it judges without backtracking, and 60 MB before it
+// gives up.
 const DefaultMaxOperations = 5000
 
 // Check judges h. A history that shows violations is not an error: they are the report's findings.
 //
-// Holds, lost updates and effects are checked directly; porcupine answers for holds and updates once more, on the same
-// history. Check takes O(n log n), O(n) more for every holder that was gone, and as much as porcupine does within its
-// bounds. Equal arguments give equal reports.
+// Holds, lost updates and effects are checked directly; porcupine checks holds and updates once more, from the same events.
+// Check takes O(n log n), O(n) for each takeover, and what porcupine takes within its bounds. Equal arguments give equal
+// reports.
 //
 // Effects are matched to the operation in their Op; where it is zero, by process, grant and number, which is ambiguous if
 // a client has several of the same under way.
@@ -132,7 +131,7 @@ func (r *Report) addSafety(t *transcript, o Options) error {
 	return nil
 }
 
-// addLeases reports what the windows show in which clients believed in their grants.
+// addLeases reports what the believed windows show.
 func (r *Report) addLeases(t *transcript, o Options) error {
 	l := believe(t)
 	if err := t.trespass(l); err != nil {

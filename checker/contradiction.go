@@ -7,14 +7,13 @@ import (
 	"redlocksim/history"
 )
 
-// A history is refused if no run can have recorded it: a client that was told two things of which one is not so, or that
-// did what only another can. To judge it would give a verdict on nothing, and what is written down wrongly can hide an
-// overlap: the end of another's hold, or the beginning of one's own.
+// A history is refused if no run can have recorded it: a client was told two things that cannot both be true, or did what only
+// another can. A verdict on it would mean nothing, and a wrong record can hide an overlap.
 
-// contradicts says why e cannot come after the events before it, which have been entered. e itself is valid, and about
-// operations that there are.
+// contradicts says why e cannot follow the events entered so far. e itself is valid, and about existing operations.
 func (t *transcript) contradicts(e *history.Event) error {
-	if e.Token != 0 && e.Kind != history.Effect && !(e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK) {
+	isGrant := e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK
+	if e.Token != 0 && e.Kind != history.Effect && !isGrant {
 		return fmt.Errorf("token %d, which only a grant or an effect has", e.Token)
 	}
 	switch e.Kind {
@@ -93,8 +92,8 @@ func (t *transcript) effectContradicts(e *history.Event) error {
 	return t.belongs(e, e.Grant)
 }
 
-// trespass refuses a history in which the resource accepted a write under no grant while a process other than the writer
-// certainly held the lock: whether that broke the lock, nobody can say who does not know what it was made under.
+// trespass refuses a history in which the resource accepted a write without a grant while another process certainly held the
+// lock. Whether that broke the lock depends on what the write was made under.
 func (t *transcript) trespass(l *leases) error {
 	longest := map[string][]int{}
 	for e := range t.Events() {

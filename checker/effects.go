@@ -7,7 +7,7 @@ import (
 	"redlocksim/history"
 )
 
-// addEffects reports writes that the resource accepted though the lease they were made under had ended.
+// addEffects reports writes that the resource accepted although their lease had ended.
 //
 // A write is stale if an effect of a later grant, a read or a write, was accepted before it, and merely late otherwise;
 // it is never both. A grant is later than another if its acquire returned later. Effects under an acquire that did not

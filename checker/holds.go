@@ -29,8 +29,7 @@ type confirmation struct {
 
 // leases are what the clients of a history believed.
 type leases struct {
-	// windows are the holds of all grants in the order of their Ops, and then of their beginnings; those of a grant begin
-	// at its place in first.
+	// windows are the holds of all grants, by Op and then by beginning; those of a grant begin at its place in first.
 	windows []span
 	first   []int
 	// holds are those of each resource, in the order in which they began.
@@ -41,9 +40,9 @@ type leases struct {
 
 // believe finds the windows in which clients believed in their grants.
 //
-// A grant is believed in while its acquire has returned, it was not released and its process has not crashed, and the
-// last of its Expire and successful Extend events, if any, is an Extend. As an Expire may come before the return, when
-// the client was paused between, this need not hold for any time at all.
+// A client believes in a grant after the return of its acquire, until it releases it or crashes, while the last of its Expire
+// and successful Extend events, if any, is an Extend. If the client was paused and an Expire comes before the return, there may
+// be no such time.
 func believe(t *transcript) *leases {
 	l := &leases{
 		holds:         map[string][]hold{},
@@ -106,7 +105,7 @@ func believe(t *transcript) *leases {
 
 // sort makes the windows of the holds.
 func (l *leases) sort(t *transcript) {
-	// Counted, summed up, and then taken back one by one from the end.
+	// A counting sort by grant.
 	l.first = make([]int, len(t.ops)+1)
 	for _, resource := range t.resources {
 		for i := range l.holds[resource] {
@@ -137,7 +136,7 @@ func (l *leases) confirm(t *transcript, o *operation) {
 	}
 }
 
-// owners tells apart who may not hold at the same time: grants, or processes where locks are re-entrant.
+// owners numbers those that may not hold at the same time: grants, or processes if locks are re-entrant.
 func owners(t *transcript, reentrant bool) func(grant int) int {
 	if !reentrant {
 		return func(grant int) int { return grant }
@@ -161,7 +160,7 @@ type block struct {
 	holds []hold
 }
 
-// covering returns the hold of the block that is on at seq and lasts longest.
+// covering returns the longest-lasting hold of the block at seq.
 func (b *block) covering(seq int) hold {
 	best := b.holds[0]
 	for _, h := range b.holds[1:] {
@@ -174,7 +173,7 @@ func (b *block) covering(seq int) hold {
 
 // merge joins the overlapping holds of each owner. The blocks are in the order in which they begin, as the holds are.
 //
-// Where locks are not re-entrant there is nothing to join: one grant's holds follow each other.
+// If locks are not re-entrant there is nothing to join, as the holds of a grant follow each other.
 func merge(holds []hold, owner func(grant int) int, reentrant bool) []block {
 	blocks := make([]block, 0, len(holds))
 	last := map[int]int{}
@@ -255,7 +254,7 @@ func (r *Report) compareHolds(t *transcript, holds []hold, confirmations []confi
 	}
 }
 
-// addHolds reports overlapping holds, having asked porcupine as well.
+// addHolds reports overlapping holds, and checks the answer with porcupine.
 func (r *Report) addHolds(t *transcript, l *leases, o Options) error {
 	crowded := crowded(t, o)
 	operations := mutexOperations(t, o, crowded)

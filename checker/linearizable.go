@@ -9,7 +9,7 @@ import (
 	"redlocksim/history"
 )
 
-// answer is that of a search which may give up.
+// answer is the answer of a search, which may give up.
 type answer int
 
 const (
@@ -18,17 +18,17 @@ const (
 	no
 )
 
-// Bounds of a search of porcupine. They are not in time, so that the answer is the same on every machine.
+// The bounds of a search of porcupine are not in time, so that the answer is the same on every machine.
 const (
-	// maxStates bounds the memory: it is of the steps that lead to a state, each of which keeps a bit for every operation.
+	// maxStates bounds the memory: each legal step keeps a state with a bit for every operation.
 	maxStates = 100_000
-	// maxSteps bounds the time: it is of the steps tried, legal or not. Where many operations are under way at once most
-	// are not, as each of them is tried in each state.
+	// maxSteps bounds the time: it counts the steps tried, legal or not. Most are not legal if many operations overlap, as
+	// each of them is tried in each state.
 	maxSteps = 500_000
 )
 
 // linearizable asks porcupine whether some order of n operations, each at an instant within its call and return, is one
-// that the model allows. It asks for the operations only if it is to run. Unknown comes with the reason.
+// that the model allows. It calls operations only if it runs porcupine. Unknown comes with the reason.
 func linearizable(m porcupine.Model, n int, o Options, operations func() []porcupine.Operation) (answer, string) {
 	limit := o.MaxOperations
 	if limit == 0 {
@@ -53,7 +53,7 @@ func linearizable(m porcupine.Model, n int, o Options, operations func() []porcu
 			exhausted = fmt.Sprintf("porcupine found no answer within %d steps", maxSteps)
 		}
 		if exhausted != "" {
-			// No further step is legal: porcupine finds no order and comes to an end, having gone back over those it took.
+			// No further step is legal, so porcupine backtracks and ends without an order.
 			return false, state
 		}
 		steps++
@@ -86,8 +86,8 @@ type lockInput struct {
 	owner int
 }
 
-// mutex is the state of a lock with owners. An owner may take it again: a process that of a re-entrant lock, and a
-// grant with an extend that was called before its window ended and answered after, which frees nothing for others.
+// mutex is the state of a lock with owners. An owner may take it again: a process if the lock is re-entrant, and a grant with
+// an extend that was called before its window ended and answered after, which does not free the lock in between.
 type mutex struct {
 	owner int
 	depth int
@@ -116,7 +116,7 @@ func exclusive(ops []porcupine.Operation, o Options) (answer, string) {
 	return linearizable(mutexModel, len(ops), o, func() []porcupine.Operation { return ops })
 }
 
-// crowded are the resources with so many successes that there is no point in making operations of them, and their number.
+// crowded counts the successes on the resources that certainly have too many operations for porcupine.
 func crowded(t *transcript, o Options) map[string]int {
 	limit := o.MaxOperations
 	if limit == 0 {
@@ -151,7 +151,7 @@ type grantEvents struct {
 	over int
 }
 
-// eventsByGrant collects the events of each grant, in the order of the calls of their acquires, but those on the resources
+// eventsByGrant collects the events of each grant, in the order of the calls of their acquires, except on the resources in
 // without.
 func eventsByGrant(t *transcript, without map[string]int) []*grantEvents {
 	var all []*grantEvents
@@ -196,10 +196,10 @@ func eventsByGrant(t *transcript, without map[string]int) []*grantEvents {
 // mutexOperations gives the operations on each resource, from the events as they were recorded and not from the holds
 // that the direct check finds in them. Each has its grant as Metadata.
 //
-// An acquire, or extend, that succeeded takes the mutex at an instant within its call and return; the first Expire,
-// release or crash after it leaves it again, at that event. Who holds it can take it again, so that an extend inside of a
-// window is a window of its own, which ends with the other. What succeeds on a grant of unknown outcome touches the
-// mutex. Failed acquires are left out: they are legal even on a free lock, as votes may be split.
+// An acquire or extend that succeeded takes the mutex at an instant between its call and return; the first Expire, release or
+// crash after it leaves the mutex, at that event. The holder can take it again, so an extend inside a window is a window of its
+// own that ends with the other. What succeeds on a grant of unknown outcome touches the mutex. Failed acquires are left out:
+// they are legal even on a free lock, as votes may be split.
 func mutexOperations(t *transcript, o Options, without map[string]int) map[string][]porcupine.Operation {
 	owner := func(g *grantEvents) int { return g.grant }
 	if o.Reentrant {
@@ -236,14 +236,14 @@ func mutexOperations(t *transcript, o Options, without map[string]int) map[strin
 	return all
 }
 
-// taking is that of a mutex within a span, to be left at end.
+// taking takes the mutex within a span and leaves it at end.
 type taking struct {
 	span
 	end int
 }
 
-// takings are those of a grant: one by its acquire, and one by every extend that was answered after. What was over when
-// it was answered has none.
+// takings are those of a grant: one by its acquire, and one by each extend that was answered later. There is none for a window
+// that had ended before the answer.
 func (g *grantEvents) takings() []taking {
 	var all []taking
 	add := func(s span) {

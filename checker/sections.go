@@ -25,8 +25,8 @@ type section struct {
 	sure bool
 }
 
-// sight is a number that a client knows the resource to hold, from the Seq at on; the operation that told it was called
-// at call. The zero value is nothing known.
+// sight is what a client knows: the resource holds number, from the Seq at on. It learned so from an operation that was called
+// at call. The zero value is no knowledge.
 type sight struct {
 	number   int64
 	call, at int
@@ -48,118 +48,139 @@ func later(a, b sight) sight {
 
 // sections finds the critical sections of each resource.
 //
-// What a section has read is what a read under its grant had returned when its write was called, or what the grant
-// itself had written since; if there is neither, what its process had read last under an earlier grant and not used for a
-// write yet. Where effects are recorded they say when, and whether at all, a write happened. The second effect of a write
-// that came twice rests on what the first did: if that was nothing, it loses nothing either, and whether it was late is
-// told by the leases.
+// What a section has read is what a read under its grant had returned when its write was called, or what the grant itself had
+// written since. If there is neither, it is what its process had last read under an earlier grant and not used for a write yet.
+// Effects, if they are recorded, say when a write happened, and whether it did. The second effect of a write that arrived twice
+// rests on what the first one did: if that was nothing it loses nothing either, and the leases say whether it was late.
 func sections(t *transcript, a *application) (map[string][]section, error) {
-	read := map[actor]sight{}  // by a read that returned, so far
-	wrote := map[actor]sight{} // by a write that happened, so far
-	called := map[int]sight{}  // by the operation, what was known when it was called; for reads and writes under way
-	unused := map[reader]sight{}
-	blind := map[int]bool{} // writes whose first effect rested on nothing
-	found := map[string][]section{}
-	enter := func(resource string, s section, known sight) {
-		switch {
-		case known.at != 0 && s.grant != 0:
-			s.read, s.readAt, s.from, s.own = known.number, known.at, known.call, known.own
-			if known.grant != s.grant {
-				s.readUnder = known.grant
-			}
-		case s.applied != 0:
-			s.blind, s.span = true, span{s.applied, s.applied}
-		default:
-			s.blind = true
-		}
-		found[resource] = append(found[resource], s)
-	}
+	s := &sectioning{transcript: t, a: a,
+		read: map[actor]sight{}, wrote: map[actor]sight{}, called: map[int]sight{}, unused: map[reader]sight{},
+		blind: map[int]bool{}, found: map[string][]section{}}
 	for e := range t.Events() {
 		if e.Func != history.Read && e.Func != history.Write {
 			continue
 		}
 		switch e.Kind {
 		case history.Call:
-			o, by := &t.ops[e.Op], actorOf(e.Grant, e.Process)
-			called[e.Op] = read[by]
-			if o.fn == history.Write && o.outcome != history.Failed {
-				at := reader{o.process, o.resource}
-				if read[by].at == 0 && wrote[by].at == 0 {
-					called[e.Op] = unused[at]
-				}
-				delete(unused, at)
-			}
-			if a.recorded[o.resource] {
-				if err := a.contradiction(e.Op, o, t); err != nil {
-					return nil, malformed(e, err)
-				}
-				continue
-			}
-			if o.fn == history.Read || o.outcome == history.Failed {
-				continue
-			}
-			s := section{span: span{o.call, o.ret}, grant: o.grant, process: o.process, wrote: o.number, sure: o.outcome == history.OK}
-			if !s.sure {
-				s.to = forever
-			}
-			enter(o.resource, s, later(called[e.Op], wrote[by]))
-			if s.sure {
-				wrote[by] = sight{number: o.number, call: o.call, at: o.ret, grant: o.grant, own: true}
-			} else {
-				// It may hold either number now.
-				delete(read, by)
-				delete(wrote, by)
+			if err := s.call(e); err != nil {
+				return nil, malformed(e, err)
 			}
 		case history.Return:
-			o := &t.ops[e.Op]
-			if o.fn != history.Read || o.outcome != history.OK {
-				continue
-			}
-			at := e.Seq
-			if a.recorded[o.resource] {
-				at = a.accepted[e.Op]
-			}
-			seen := sight{number: o.number, call: o.call, at: at, grant: o.grant}
-			read[actorOf(o.grant, o.process)] = seen
-			if o.grant != 0 {
-				unused[reader{o.process, o.resource}] = seen
-			}
+			s.ret(e)
 		case history.Effect:
-			if e.Outcome != history.OK || e.Func == history.Mark {
-				continue
+			if e.Outcome == history.OK {
+				s.effect(e)
 			}
-			by, op := actorOf(e.Grant, e.Process), a.of[e.Seq]
-			s := section{span: span{e.Seq, e.Seq}, grant: e.Grant, process: e.Process, wrote: e.Number, applied: e.Seq, sure: true}
-			if e.Grant != 0 {
-				s.process = t.ops[e.Grant].process
-			}
-			call, known, again := e.Seq, read[by], false
-			if e.Op != 0 || op != 0 {
-				// Named without being its first effect: the message came twice, and still rests on what was known then.
-				again = op == 0
-				op = max(op, e.Op)
-				call, known = t.ops[op].call, called[op]
-				if ret := t.ops[op].ret; ret != forever {
-					s.to = max(s.to, ret)
-				}
-			}
-			if e.Func == history.Read {
-				if op == 0 {
-					read[by] = sight{number: e.Number, call: e.Seq, at: e.Seq, grant: e.Grant}
-				}
-				continue
-			}
-			if known = later(known, wrote[by]); again && blind[op] {
-				known = sight{}
-			}
-			if op != 0 && known.at == 0 {
-				blind[op] = true
-			}
-			enter(t.on(e), s, known)
-			wrote[by] = sight{number: e.Number, call: call, at: e.Seq, grant: e.Grant, own: true}
 		}
 	}
-	return found, nil
+	return s.found, nil
+}
+
+// sectioning follows what each client knows of the resources along a history.
+type sectioning struct {
+	*transcript
+	a      *application
+	read   map[actor]sight // by a read that returned, so far
+	wrote  map[actor]sight // by a write that happened, so far
+	called map[int]sight   // by the operation under way, what was known when it was called
+	unused map[reader]sight
+	blind  map[int]bool // writes whose first effect rested on nothing
+	found  map[string][]section
+}
+
+// enter adds a section that rests on what was known.
+func (s *sectioning) enter(resource string, x section, known sight) {
+	switch {
+	case known.at != 0 && x.grant != 0:
+		x.read, x.readAt, x.from, x.own = known.number, known.at, known.call, known.own
+		if known.grant != x.grant {
+			x.readUnder = known.grant
+		}
+	case x.applied != 0:
+		x.blind, x.span = true, span{x.applied, x.applied}
+	default:
+		x.blind = true
+	}
+	s.found[resource] = append(s.found[resource], x)
+}
+
+func (s *sectioning) call(e *history.Event) error {
+	o, by := &s.ops[e.Op], actorOf(e.Grant, e.Process)
+	s.called[e.Op] = s.read[by]
+	if o.fn == history.Write && o.outcome != history.Failed {
+		at := reader{o.process, o.resource}
+		if s.read[by].at == 0 && s.wrote[by].at == 0 {
+			s.called[e.Op] = s.unused[at]
+		}
+		delete(s.unused, at)
+	}
+	if s.a.recorded[o.resource] {
+		return s.a.contradiction(e.Op, o, s.transcript)
+	}
+	if o.fn == history.Read || o.outcome == history.Failed {
+		return nil
+	}
+	x := section{span: span{o.call, o.ret}, grant: o.grant, process: o.process, wrote: o.number, sure: o.outcome == history.OK}
+	if !x.sure {
+		x.to = forever
+	}
+	s.enter(o.resource, x, later(s.called[e.Op], s.wrote[by]))
+	if x.sure {
+		s.wrote[by] = sight{number: o.number, call: o.call, at: o.ret, grant: o.grant, own: true}
+	} else {
+		// The resource may hold either number now.
+		delete(s.read, by)
+		delete(s.wrote, by)
+	}
+	return nil
+}
+
+func (s *sectioning) ret(e *history.Event) {
+	o := &s.ops[e.Op]
+	if o.fn != history.Read || o.outcome != history.OK {
+		return
+	}
+	at := e.Seq
+	if s.a.recorded[o.resource] {
+		at = s.a.accepted[e.Op]
+	}
+	seen := sight{number: o.number, call: o.call, at: at, grant: o.grant}
+	s.read[actorOf(o.grant, o.process)] = seen
+	if o.grant != 0 {
+		s.unused[reader{o.process, o.resource}] = seen
+	}
+}
+
+func (s *sectioning) effect(e *history.Event) {
+	by, op := actorOf(e.Grant, e.Process), s.a.of[e.Seq]
+	x := section{span: span{e.Seq, e.Seq}, grant: e.Grant, process: e.Process, wrote: e.Number, applied: e.Seq, sure: true}
+	if e.Grant != 0 {
+		x.process = s.ops[e.Grant].process
+	}
+	call, known, again := e.Seq, s.read[by], false
+	if e.Op != 0 || op != 0 {
+		// Named without being its first effect: the message arrived twice, and still rests on what was known then.
+		again = op == 0
+		op = max(op, e.Op)
+		call, known = s.ops[op].call, s.called[op]
+		if ret := s.ops[op].ret; ret != forever {
+			x.to = max(x.to, ret)
+		}
+	}
+	if e.Func == history.Read {
+		if op == 0 {
+			s.read[by] = sight{number: e.Number, call: e.Seq, at: e.Seq, grant: e.Grant}
+		}
+		return
+	}
+	if known = later(known, s.wrote[by]); again && s.blind[op] {
+		known = sight{}
+	}
+	if op != 0 && known.at == 0 {
+		s.blind[op] = true
+	}
+	s.enter(s.on(e), x, known)
+	s.wrote[by] = sight{number: e.Number, call: call, at: e.Seq, grant: e.Grant, own: true}
 }
 
 // reads are the reads on each resource that recorded no effects, in the order in which they returned.

@@ -6,12 +6,11 @@ import (
 	"redlocksim/history"
 )
 
-// Takeover is the time until a resource whose holder was gone had another one. The zero Takeover is none.
+// Takeover is the time from a holder's disappearance to the next grant. The zero Takeover is none.
 //
-// A holder is gone when its critical section is ended, as for Unavailable, by the crash of its process or by a fault that
-// keeps the process from releasing (Options.Stopping), when no release of the grant succeeds afterwards, and when no
-// other critical section is on that it would leave behind: the resource is free then, and the lock does not know. A
-// pause after which the holder comes back in time is no such thing; one that outlasts its lease is.
+// A holder has disappeared if the crash of its process, or a fault that keeps it from releasing (Options.Stopping), ends its
+// critical section, no release of the grant succeeds afterwards, and no other critical section is on: the resource is free, and
+// the lock does not know. A pause counts only if it outlasts the lease.
 //
 // The time counts from there, or from the first moment after it at which another process asks, to the next grant to
 // another process; if there is none, until the last of them stops asking.
@@ -29,8 +28,7 @@ type Takeover struct {
 	By string
 }
 
-// longestTakeover finds the takeover that took longest, the first of equals. used is in the order in which the sections
-// began, asked in that in which the waits did.
+// longestTakeover finds the longest takeover, the first of equals. used and asked are sorted by their beginnings.
 func longestTakeover(t *transcript, asked []asking, used []use) Takeover {
 	released := map[int]bool{}
 	for i := range t.ops {
@@ -53,7 +51,7 @@ func longestTakeover(t *transcript, asked []asking, used []use) Takeover {
 	return longest
 }
 
-// outlasts says whether one of the sections, in the order in which they began, is on at seq.
+// outlasts reports whether one of the sections, sorted by their beginnings, is on at seq.
 func outlasts(later []use, seq int) bool {
 	for _, u := range later {
 		if u.from > seq {

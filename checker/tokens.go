@@ -8,9 +8,8 @@ import (
 	"redlocksim/history"
 )
 
-// addTokens looks for fencing tokens that do not do what they are for (Kleppmann 2016): one belongs to one grant and to
-// no other, a later grant has a higher one, and those of the effects that a resource accepts never fall. Grants without
-// a token, and effects without one, say nothing.
+// addTokens checks fencing tokens (Kleppmann 2016): a token belongs to one grant, a later grant has a higher one, and the
+// tokens of the effects that a resource accepts never fall. Grants and effects without a token are not checked.
 func (r *Report) addTokens(t *transcript, l *leases) {
 	found := map[string]*tokens{}
 	for e := range t.Events() {
@@ -68,7 +67,8 @@ type tokens struct {
 
 // owner is who was granted the token first.
 func (s *tokens) owner(token int64) (holder, bool) {
-	if i, found := slices.BinarySearchFunc(s.rising, token, func(h holder, token int64) int { return cmp.Compare(h.token, token) }); found {
+	byToken := func(h holder, token int64) int { return cmp.Compare(h.token, token) }
+	if i, found := slices.BinarySearchFunc(s.rising, token, byToken); found {
 		return s.rising[i], true
 	}
 	h, found := s.others[token]

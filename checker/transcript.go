@@ -32,7 +32,7 @@ func (o *operation) granted() bool { return o.fn == history.Acquire && o.outcome
 // transcript is a history whose calls and returns are paired.
 type transcript struct {
 	recorded
-	// events are those of a history in memory with all of them, which is what availability is measured on; nil for a Log.
+	// events are all events, on which availability is measured; nil for a Log.
 	events    history.History
 	ops       []operation // by Op; the first is no operation
 	acquires  []int       // Ops in the order of their calls
@@ -64,8 +64,8 @@ func (t *transcript) windowOf(grant int, s span) Window {
 	return t.window(t.ops[grant].process, grant, s.from, s.to)
 }
 
-// transcribe pairs calls with returns and refuses a history in which they do not match, or that speaks of grants and
-// operations that were never called. The run ended at end, but not before the last event.
+// transcribe pairs calls with returns. It refuses a history in which they do not match, or which names grants or operations
+// that were never called. The run ended at end, but not before the last event.
 func transcribe(h recorded, end Instant) (*transcript, error) {
 	t := &transcript{recorded: h, end: max(end, h.last()), released: map[int]int{}, tokens: map[int]int64{}}
 	calls := 0

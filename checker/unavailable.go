@@ -19,9 +19,8 @@ type asking struct {
 	granted  bool
 }
 
-// askings finds who asked for each resource, and when: from the call of an acquire to its return or the crash of the
-// process, and on to its next call on the resource if the acquire did not succeed and the gap is at most o.RetryGap. They
-// are in the order in which they began.
+// askings finds who asked for each resource, and when, sorted by beginning: from the call of an acquire to its return or the
+// crash of the process, and on to the next call if the acquire did not succeed and the gap is at most o.RetryGap.
 func askings(t *transcript, o Options) map[string][]asking {
 	type caller struct{ process, resource string }
 	type failure struct {
@@ -71,9 +70,8 @@ type use struct {
 	stopped bool
 }
 
-// criticalSections finds when the resources were in use: from each grant to the call of its release, its expiry, the
-// crash of its process, or a fault that keeps its process from releasing, whichever is first. They are in the order in
-// which they began.
+// criticalSections finds when the resources were in use, sorted by beginning: from each grant to the call of its release, its
+// expiry, the crash of its process, or a fault that keeps its process from releasing, whichever comes first.
 func criticalSections(t *transcript, o Options) map[string][]use {
 	stopping := o.Stopping
 	if stopping == nil {
@@ -130,7 +128,7 @@ func criticalSections(t *transcript, o Options) map[string][]use {
 	return found
 }
 
-// turn is an event at which what counts as waiting changes.
+// turn is an event at which the number of clients that ask, or of critical sections, changes.
 type turn struct {
 	seq       int
 	asks      int // clients more or less that ask
@@ -138,9 +136,8 @@ type turn struct {
 	isGranted bool
 }
 
-// unavailable measures the longest true time in which at every moment some client was asking for a resource, no critical
-// section was on, and nobody was granted. granted are the Seqs of its grants.
-func unavailable(t *transcript, asked []asking, used []use, granted []int) Unavailable {
+// turns are those of a resource, in order.
+func turns(asked []asking, used []use, granted []int) []turn {
 	var turns []turn
 	for _, a := range asked {
 		turns = append(turns, turn{seq: a.from, asks: 1}, turn{seq: a.to, asks: -1})
@@ -152,7 +149,13 @@ func unavailable(t *transcript, asked []asking, used []use, granted []int) Unava
 		turns = append(turns, turn{seq: seq, isGranted: true})
 	}
 	slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.seq, b.seq) })
+	return turns
+}
 
+// unavailable measures the longest true time in which at every moment some client was asking for a resource, no critical
+// section was on, and nobody was granted. granted are the Seqs of its grants.
+func unavailable(t *transcript, asked []asking, used []use, granted []int) Unavailable {
+	turns := turns(asked, used, granted)
 	var longest Unavailable
 	asks, uses := 0, 0
 	since := 0 // the Seq from which time counts, 0 while it does not
@@ -181,7 +184,7 @@ func unavailable(t *transcript, asked []asking, used []use, granted []int) Unava
 		switch {
 		case uses > 0:
 		case asks == 0 && until == 0:
-			// Who asks next at the same true time leaves no moment without.
+			// Another may ask at the same true time, so that there is no gap.
 			until = seq
 		case asks > 0 && since == 0:
 			since, until = seq, 0

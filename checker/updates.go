@@ -10,9 +10,8 @@ import (
 	"redlocksim/history"
 )
 
-// registerModel is a resource with one number, which a section replaces if it is the number it read. A section that was
-// perhaps not applied is legal on any number; should it not have been, its place is after all others, as its interval
-// has no end.
+// registerModel is a resource with one number, which a section replaces if it is the number it read. A section that may not
+// have been applied is legal on any number; if it was not, its place is after all others, as its interval has no end.
 func registerModel(initial int64) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return initial },
@@ -29,12 +28,11 @@ func registerModel(initial int64) porcupine.Model {
 	}
 }
 
-// loss is a section that wrote over what it had not read; overwritten is the section whose write that was, if known.
+// loss is a section that overwrote a number that it had not read; overwritten is the section that wrote it, if known.
 type loss struct{ overwritten, by *section }
 
-// replay follows the effects on every resource in their order: a section whose write meets another number than it read
-// has lost an update. It takes effects for the truth and refuses a history in which a read gives another number than the
-// resource holds.
+// replay follows the effects on every resource in their order. A section whose write meets another number than it read has lost
+// an update. A history is refused if a read returns another number than the effects left in the resource.
 func replay(t *transcript, found map[string][]section, initial int64) (map[string][]loss, error) {
 	byEffect := map[int]*section{}
 	for _, sections := range found {
@@ -126,7 +124,8 @@ func (r *Report) judgeUpdates(t *transcript, o Options, isRecorded map[string]bo
 		}
 		switch recorded := isRecorded[resource]; {
 		case serial == unknown:
-			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LostUpdate, Resource: resource, Decided: recorded || len(sections) == 0, Why: why})
+			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LostUpdate, Resource: resource, Why: why,
+				Decided: recorded || len(sections) == 0})
 		case recorded && (serial == no && len(lost) == 0 || serial == yes && len(lost) > 0 && exact(sections, o.Initial)):
 			return &DisagreeError{Kind: LostUpdate, Resource: resource, Direct: len(lost) > 0, Linearizable: serial == no}
 		case !recorded && serial == no:
@@ -161,7 +160,7 @@ func (r *Report) addStaleRead(t *transcript, o Options, resource string, first, 
 	return nil
 }
 
-// alike says whether two opinions found the same: what porcupine goes by.
+// alike reports whether two opinions found the same, as far as porcupine looks at it.
 func alike(a, b []section) bool {
 	return slices.EqualFunc(a, b, func(x, y section) bool {
 		return x.span == y.span && x.grant == y.grant && x.process == y.process && x.blind == y.blind && (x.blind || x.read == y.read) &&

@@ -40,19 +40,7 @@ func Visualize(w io.Writer, h history.History, o Options) error {
 	if err != nil {
 		return err
 	}
-	l := believe(t)
-	var shown string
-	for _, resource := range t.resources {
-		if len(l.holds[resource])+len(l.confirmations[resource]) == 0 {
-			continue
-		}
-		if broken, _ := overlaps(t, l.holds[resource], l.confirmations[resource], o.Reentrant); broken > 0 || shown == "" {
-			shown = resource
-			if broken > 0 {
-				break
-			}
-		}
-	}
+	shown := mostTelling(t, believe(t), o)
 	if shown == "" {
 		return fmt.Errorf("%w: nobody held a lock", ErrNotVisual)
 	}
@@ -75,19 +63,7 @@ func Visualize(w io.Writer, h history.History, o Options) error {
 		}
 		ops[i].ClientId = slices.Index(clients, process)
 	}
-	m := mutexModel
-	m.DescribeOperation = func(input, _ any) string {
-		return [...]string{take: "acquire", leave: "end of the hold", touch: "confirmation"}[input.(lockInput).act]
-	}
-	m.DescribeOperationMetadata = func(grant any) string {
-		return html.EscapeString(fmt.Sprintf("%s, grant %d", t.ops[grant.(int)].process, grant))
-	}
-	m.DescribeState = func(state any) string {
-		if s := state.(mutex); s.depth > 0 {
-			return html.EscapeString("held by " + ownerName(t, ops, s.owner))
-		}
-		return "free"
-	}
+	m := describedMutex(t, ops)
 	_, info := porcupine.CheckOperationsVerbose(m, ops, 0)
 	var page bytes.Buffer
 	if err := porcupine.Visualize(m, info, &page); err != nil {
@@ -101,12 +77,47 @@ func Visualize(w io.Writer, h history.History, o Options) error {
 	return err
 }
 
-// secured is porcupine's page with a content security policy, since it makes markup of texts that are names: they are escaped
-// above, and the policy sees to what that misses. The page has one style sheet and one script; its data is part of the
-// script, as JSON without a "<", so that no name can end it or begin another one.
+// mostTelling is the first resource whose holds overlap, or else the first that anybody held; empty if there is none.
+func mostTelling(t *transcript, l *leases, o Options) (shown string) {
+	for _, resource := range t.resources {
+		if len(l.holds[resource])+len(l.confirmations[resource]) == 0 {
+			continue
+		}
+		if broken, _ := overlaps(t, l.holds[resource], l.confirmations[resource], o.Reentrant); broken > 0 {
+			return resource
+		}
+		if shown == "" {
+			shown = resource
+		}
+	}
+	return shown
+}
+
+// describedMutex is the model with words for its operations and states. They escape the names of processes.
+func describedMutex(t *transcript, ops []porcupine.Operation) porcupine.Model {
+	m := mutexModel
+	m.DescribeOperation = func(input, _ any) string {
+		return [...]string{take: "acquire", leave: "end of the hold", touch: "confirmation"}[input.(lockInput).act]
+	}
+	m.DescribeOperationMetadata = func(grant any) string {
+		return html.EscapeString(fmt.Sprintf("%s, grant %d", t.ops[grant.(int)].process, grant))
+	}
+	m.DescribeState = func(state any) string {
+		if s := state.(mutex); s.depth > 0 {
+			return html.EscapeString("held by " + ownerName(t, ops, s.owner))
+		}
+		return "free"
+	}
+	return m
+}
+
+// secured adds a content security policy to porcupine's page, which puts names into markup: they are escaped above, and the
+// policy catches what that misses. The page has one style sheet and one script. Its data is part of the script, as JSON without
+// a "<", so no name can end the script or begin another one.
 func secured(page []byte) ([]byte, error) {
-	// The policy refuses style attributes, and porcupine sets empty ones.
-	set, styled := []byte("element.setAttributeNS(null, k, attributes[k])"), []byte("k === 'style' ? element.style.cssText = attributes[k] : element.setAttributeNS(null, k, attributes[k])")
+	// The policy forbids style attributes, and porcupine sets empty ones.
+	set := []byte("element.setAttributeNS(null, k, attributes[k])")
+	styled := []byte("k === 'style' ? element.style.cssText = attributes[k] : " + string(set))
 	if bytes.Count(page, set) != 1 {
 		return nil, errors.New("checker: porcupine's page sets attributes otherwise than expected")
 	}
@@ -117,7 +128,8 @@ func secured(page []byte) ([]byte, error) {
 	if !ok1 || !ok2 || bytes.Count(page, head) != 1 {
 		return nil, errors.New("checker: porcupine's page is not as expected")
 	}
-	meta := fmt.Sprintf("<head>\n    <meta http-equiv=\"Content-Security-Policy\" content=\"%s\" />\n    <meta name=\"generator\" content=\"redlocksim\" />",
+	meta := fmt.Sprintf("<head>\n    <meta http-equiv=\"Content-Security-Policy\" content=\"%s\" />\n"+
+		"    <meta name=\"generator\" content=\"redlocksim\" />",
 		csp.Policy([]string{script}, []string{style}))
 	return bytes.Replace(page, head, []byte(meta), 1), nil
 }

@@ -33,7 +33,7 @@ func (t *transcript) wait(a asking) Wait {
 	return Wait{Process: a.process, FromSeq: w.FromSeq, ToSeq: w.ToSeq, From: w.From, To: w.To, Granted: a.granted}
 }
 
-// raise makes n the count if it is larger.
+// raise sets the count to n if that is larger.
 func (c *Count) raise(t *transcript, n int, a asking) {
 	if n > c.Number {
 		*c = Count{Number: n, Wait: t.wait(a)}
@@ -51,8 +51,7 @@ func (t *transcript) grants() map[string][]int {
 	return granted
 }
 
-// attemptsOf counts the attempts of each acquire, by its Op: the highest attempt that a step inside it says it belongs to,
-// 1 if none says.
+// attemptsOf counts the attempts of each acquire, by its Op: the highest attempt number of its steps, or 1.
 func attemptsOf(t *transcript) []int {
 	attempts := make([]int, len(t.ops))
 	for _, op := range t.acquires {

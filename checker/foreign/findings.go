@@ -69,7 +69,8 @@ func (h *recording) tell(r *Report, f breach) string {
 	case f.kind == checker.TokenRepeated:
 		return fmt.Sprintf("%s was granted %s with token %d, which %s had been given before.", by, lock, second.token, other)
 	case f.kind == checker.TokenRegressed:
-		return fmt.Sprintf("%s was granted %s with token %d, after %s with the higher token %d.", by, lock, second.token, other, first.token)
+		return fmt.Sprintf("%s was granted %s with token %d, after %s with the higher token %d.",
+			by, lock, second.token, other, first.token)
 	case f.kind == TokenChanged:
 		return fmt.Sprintf("%s %s %s again with token %d, while it held it with token %d.", by, did, lock, second.token, first.token)
 	case f.kind == TokenGap && second.hasToken():
@@ -91,7 +92,8 @@ func (h *recording) tell(r *Report, f breach) string {
 			source, how = &h.ops[f.proof], "as is shown by"
 		}
 		return fmt.Sprintf("%s %s %s at %v while %s held it, %s its %s called at %v on %s.", by, did, lock,
-			time.Duration(h.times[second.ret]), other, how, source.fn, time.Duration(h.times[source.call]), onLine(source.callLine, source.callIndex))
+			time.Duration(h.times[second.ret]), other, how, source.fn,
+			time.Duration(h.times[source.call]), onLine(source.callLine, source.callIndex))
 	}
 	return fmt.Sprintf("%s %s %s while %s held it.", by, did, lock, other)
 }

@@ -25,7 +25,10 @@ const maxPorcupineSteps = 500_000
 
 // confirm asks porcupine, the second opinion, whether the operations on a lock are what the model allows, and whether
 // that is what the first opinion said.
-func (h *recording) confirm(r *Report, ops []int32, o Options, second func(*recording, []int32, Options) (bool, string), first *judgement, given *int) error {
+func (h *recording) confirm(
+	r *Report, ops []int32, o Options,
+	second func(*recording, []int32, Options) (legal bool, undecided string), first *judgement, given *int,
+) error {
 	legal, why := false, ""
 	switch {
 	case len(ops) == 0:
@@ -44,7 +47,10 @@ func (h *recording) confirm(r *Report, ops []int32, o Options, second func(*reco
 	bad := len(first.breaches) > 0
 	switch {
 	case first.undecided != "" && why != "":
-		return &InputError{Line: int(h.ops[ops[len(ops)-1]].callLine), Err: fmt.Errorf("%w: %s; %s", ErrUndecided, first.undecided, why)}
+		return &InputError{
+			Line: int(h.ops[ops[len(ops)-1]].callLine),
+			Err:  fmt.Errorf("%w: %s; %s", ErrUndecided, first.undecided, why),
+		}
 	case why != "":
 		r.Unconfirmed = why
 	case first.undecided != "":

@@ -143,7 +143,8 @@ func (w *worlds) before(s world, p, op int32, then func(world)) {
 		if i := s.of(q); i >= 0 {
 			had = s.ahead[i]
 		}
-		if could == nil || had.done || fn == acquire && had.acquires == could.acquires || fn == release && had.releases == could.releases {
+		if could == nil || had.done ||
+			fn == acquire && had.acquires == could.acquires || fn == release && had.releases == could.releases {
 			return
 		}
 		if after, legal := w.step(s, q, fn, UnknownToken); legal {
