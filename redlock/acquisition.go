@@ -9,8 +9,8 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// acquisition is one attempt to get the lock, under a value of its own, and the lease that may come of it. It lasts from the first
-// SET until the last key is known to be gone, or left to its TTL.
+// acquisition is one attempt to get the lock, under a value of its own, and the lease that may come of it. It lasts from the
+// first SET until the last key is known to be gone, or left to its TTL.
 type acquisition struct {
 	client  *Client
 	ctx     context.Context // values only: an acquisition outlives the call that made it

@@ -9,8 +9,8 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// answer takes the reply of one node. A reply after the node timeout counts as unknown even if the timer is late, as after a pause of the
-// process: the TTL limits what the command may have done.
+// answer takes the reply of one node. A reply after the node timeout counts as unknown even if the timer is late, as after a
+// pause of the process: the TTL limits what the command may have done.
 func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 	now := r.acquisition.client.clock.Now()
 	if now.After(cmd.Deadline) {
@@ -27,8 +27,8 @@ func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 	}
 }
 
-// timeOut settles every node that has not answered in time. Their commands hold up no others any more, although the batches they went with
-// may have longer.
+// timeOut settles every node that has not answered in time. Their commands hold up no others any more, although the batches
+// they went with may have longer.
 func (r *round) timeOut() {
 	c := r.acquisition.client
 	r.settle(r.ballot.Asked, driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, c.clock.Now())
@@ -88,8 +88,8 @@ func (r *round) record(i int, reply driver.Reply, now time.Time) {
 	}
 }
 
-// decide settles the round once its caller has no reason left to wait. The verdict is what is known at that moment: answers that come
-// before the caller runs on do not change it. The acquisition is locked.
+// decide settles the round once its caller has no reason left to wait. The verdict is what is known at that moment: answers
+// that come before the caller runs on do not change it. The acquisition is locked.
 func (r *round) decide() bool {
 	n, q := len(r.outcomes), r.acquisition.client.quorum
 	r.votes = r.ballot.Accepted.Len()

@@ -7,8 +7,8 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// attempt runs the algorithm of the paper once, under a new random value: if the nodes agree, the lock is granted, and if they do not,
-// it is released on all of them, also on those that did not answer.
+// attempt runs the algorithm of the paper once, under a new random value: if the nodes agree, the lock is granted, and if they
+// do not, it is released on all of them, also on those that did not answer.
 func (c *Client) attempt(ctx context.Context, of *call) (*Lease, *failure) {
 	a, err := c.newAcquisition(ctx, of)
 	if err != nil {
@@ -21,8 +21,8 @@ func (c *Client) attempt(ctx context.Context, of *call) (*Lease, *failure) {
 	return a.grant(of.term, v), nil
 }
 
-// agree reads the clock, asks all nodes at once, waits for a quorum, and reads the clock again. What is left of the TTL then, less the
-// drift allowance, is the validity; if nothing is, the quorum came too late. An extend is agreed on in the same way.
+// agree reads the clock, asks all nodes at once, waits for a quorum, and reads the clock again. What is left of the TTL then,
+// less the drift allowance, is the validity; if nothing is, the quorum came too late. An extend is agreed on in the same way.
 func (a *acquisition) agree(ctx context.Context, op driver.Op, t term) (*round, validity, error) {
 	clock := a.client.clock
 	start := clock.Now()

@@ -14,14 +14,14 @@ const defaultBatching = 4
 
 // WithBatching sets how many commands may be in flight to each node before others wait. The default is 4.
 //
-// Below the limit each command is sent at once and by itself. Commands above it wait until fewer are unanswered, and are then sent
-// together, releases first, in batches of at most 256. A client that takes hundreds of locks at the same time is several times as fast
-// for it. A limit of 1 makes the largest batches; a higher one spares more calls the wait for the round trips of others, which counts
-// against their validity and their node timeout.
+// Below the limit each command is sent at once and by itself. Commands above it wait until fewer are unanswered, and are then
+// sent together, releases first, in batches of at most 256. A client that takes hundreds of locks at the same time is several
+// times as fast for it. A limit of 1 makes the largest batches; a higher one spares more calls the wait for the round trips of
+// others, which counts against their validity and their node timeout.
 //
-// A batch that is unanswered after a quarter of the node timeout no longer holds up the next one. So a slow or silent node delays no
-// command by more than that, unless more commands wait than fit into a batch. Acquires and extends that wait for longer than the node
-// timeout are not sent and count as timed out; releases are always sent.
+// A batch that is unanswered after a quarter of the node timeout no longer holds up the next one. So a slow or silent node
+// delays no command by more than that, unless more commands wait than fit into a batch. Acquires and extends that wait for
+// longer than the node timeout are not sent and count as timed out; releases are always sent.
 func WithBatching(n int) Option {
 	return func(c *Client) error {
 		if n < 1 {
@@ -32,8 +32,8 @@ func WithBatching(n int) Option {
 	}
 }
 
-// largestBatch limits how long the first command of a batch waits for the answer of the last: go-redis returns the answers of a pipeline
-// together.
+// largestBatch limits how long the first command of a batch waits for the answer of the last: go-redis returns the answers of a
+// pipeline together.
 const largestBatch = 256
 
 // batcher sends the client's commands to one node, in batches.
@@ -77,7 +77,8 @@ func (b *batcher) ask(cmd *nodeCommand) {
 	b.send()
 }
 
-// answered is called after each reply, and when a reply is no longer awaited. Only the first call for a command that was sent counts.
+// answered is called after each reply, and when a reply is no longer awaited. Only the first call for a command that was sent
+// counts.
 func (b *batcher) answered(cmd *nodeCommand) {
 	b.mu.Lock()
 	with := cmd.batch
@@ -105,8 +106,8 @@ func (b *batcher) overdue() {
 	b.send()
 }
 
-// send sends the node what waits and may go now. It is called with the batcher locked, and unlocks it. A node may answer before Do returns,
-// and others may ask meanwhile: whoever sends goes on until nothing may go any more.
+// send sends the node what waits and may go now. It is called with the batcher locked, and unlocks it. A node may answer before
+// Do returns, and others may ask meanwhile: whoever sends goes on until nothing may go any more.
 func (b *batcher) send() {
 	if b.sending {
 		b.mu.Unlock()

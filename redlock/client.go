@@ -52,8 +52,8 @@ type Client struct {
 	closing list.List // of the Waiters in Close, in queues, and in the delay before a retry
 }
 
-// New returns a client over the nodes. All clients of a lock must have the same nodes. It rejects an empty list, more than [MaxNodes], and
-// a node that is listed twice, because its vote would count twice.
+// New returns a client over the nodes. All clients of a lock must have the same nodes. It rejects an empty list, more than
+// [MaxNodes], and a node that is listed twice, because its vote would count twice.
 func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 	if len(nodes) == 0 || len(nodes) > MaxNodes {
 		return nil, fmt.Errorf("%w: %d nodes, must be from 1 to %d", ErrInvalid, len(nodes), MaxNodes)
@@ -101,9 +101,9 @@ func (c *Client) run(r driver.Runtime) {
 	c.clock, c.tasks, c.rand = r.Clock, r.Tasks, r.Rand
 }
 
-// Close stops the client. New calls of Lock, TryLock and Extend fail with ErrClosed, calls that wait end, and Close returns when every
-// call has returned and every command was answered or timed out: within about three node timeouts, four with fencing. If ctx ends
-// first, Close returns its error.
+// Close stops the client. New calls of Lock, TryLock and Extend fail with ErrClosed, calls that wait end, and Close returns
+// when every call has returned and every command was answered or timed out: within about three node timeouts, four with
+// fencing. If ctx ends first, Close returns its error.
 //
 // Close does not release leases. Their holders still can, and otherwise their keys expire. The nodes' own clients stay open.
 func (c *Client) Close(ctx context.Context) error {

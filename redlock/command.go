@@ -8,8 +8,8 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// nodeCommand is a command of a round for one node, with what the client keeps of it. It lends the node what the commands of the round
-// share.
+// nodeCommand is a command of a round for one node, with what the client keeps of it. It lends the node what the commands of
+// the round share.
 type nodeCommand struct {
 	driver.Command
 	round *round
@@ -36,8 +36,8 @@ func (cmd *nodeCommand) isMoot() bool {
 	return a.released
 }
 
-// withdraw stops waiting for the answer to a command that will never be sent. Nothing has happened on the node that an observer could be
-// told of.
+// withdraw stops waiting for the answer to a command that will never be sent. Nothing has happened on the node that an observer
+// could be told of.
 func (cmd *nodeCommand) withdraw(now time.Time) {
 	r := cmd.round
 	if r.settle(quorum.Set(0).With(cmd.node), driver.Reply{Outcome: driver.Unanswered}, now) {
@@ -45,8 +45,8 @@ func (cmd *nodeCommand) withdraw(now time.Time) {
 	}
 }
 
-// Context is shared by all commands of the round. It is nil once the round is over: it has ended then, and a batch may hold commands of
-// other rounds.
+// Context is shared by all commands of the round. It is nil once the round is over: it has ended then, and a batch may hold
+// commands of other rounds.
 func (cmd *nodeCommand) Context() context.Context {
 	if cmd.ownDeadline {
 		return nil
@@ -64,8 +64,8 @@ func (cmd *nodeCommand) Context() context.Context {
 	return r.ctx
 }
 
-// Arguments are made once per acquisition, and that of the TTL once per round. If somebody changed the command on its way to the node, the
-// node gets arguments of the changed one.
+// Arguments are made once per acquisition, and that of the TTL once per round. If somebody changed the command on its way to
+// the node, the node gets arguments of the changed one.
 func (cmd *nodeCommand) Arguments(ofKeys []string, ofValue string, ofTTL time.Duration) (keys []any, value, ttl any) {
 	r := cmd.round
 	a := r.acquisition

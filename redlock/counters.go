@@ -82,8 +82,8 @@ func (r *round) heardCounter(node int, reply driver.Reply) {
 	}
 }
 
-// decideNext settles a first proposal that lost, once the answers say which token would win, or that none would. The acquisition is
-// locked.
+// decideNext settles a first proposal that lost, once the answers say which token would win, or that none would. The
+// acquisition is locked.
 func (r *round) decideNext() (isFinal bool, verdict error) {
 	r.proposal.next, isFinal = r.beating()
 	if r.proposal.next == 0 {

@@ -12,19 +12,19 @@
 // Goroutines that want the same lock should share a client: they queue in it, first come, first served, and only the first asks
 // the nodes. Locks are not reentrant. Pass the [Lease] to code that runs under the lock.
 //
-// A lock is a lease: if its holder is paused for longer than the TTL, another client can get the lock. The lease's Context tells a
-// holder that runs, and nothing can tell one that is paused. Work that must not happen twice needs [WithFencing], and storage that
-// rejects a lower [Lease.Token] than it has seen.
+// A lock is a lease: if its holder is paused for longer than the TTL, another client can get the lock. The lease's Context
+// tells a holder that runs, and nothing can tell one that is paused. Work that must not happen twice needs [WithFencing], and
+// storage that rejects a lower [Lease.Token] than it has seen.
 //
-// The lock is safe as long as no clock drifts by more than [WithDrift] allows and no node forgets a key early. Run the nodes with
-// appendfsync always, or use [WithRestartGuard], which keeps a restarted node from voting until the locks it may have forgotten
-// have expired.
+// The lock is safe as long as no clock drifts by more than [WithDrift] allows and no node forgets a key early. Run the nodes
+// with appendfsync always, or use [WithRestartGuard], which keeps a restarted node from voting until the locks it may have
+// forgotten have expired.
 //
-// A call that the nodes do not grant returns an [*Error], with what each of them answered. Adapters to other Redis clients implement
-// [redlocksim/redlock/driver]; observers are in [redlocksim/redlock/observe].
+// A call that the nodes do not grant returns an [*Error], with what each of them answered. Adapters to other Redis clients
+// implement [redlocksim/redlock/driver]; observers are in [redlocksim/redlock/observe].
 package redlock
 
-// A reader finds the algorithm of the paper in attempt.go: one attempt on all nodes. Above it are lock.go, which repeats it, and
-// queue.go, which decides whose turn it is. Below it are round.go, command.go and batch.go: how a node is asked and how its answer
-// counts. What follows a grant is in lease.go, extend.go, renew.go, release.go and straggler.go. fencing.go, guard.go and wake.go
-// are options.
+// A reader finds the algorithm of the paper in attempt.go: one attempt on all nodes. Above it are lock.go, which repeats it,
+// and queue.go, which decides whose turn it is. Below it are round.go, command.go and batch.go: how a node is asked and how its
+// answer counts. What follows a grant is in lease.go, extend.go, renew.go, release.go and straggler.go. fencing.go, guard.go
+// and wake.go are options.

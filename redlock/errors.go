@@ -11,33 +11,33 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// What an [Error] can be matched against with errors.Is.
+// The errors to match with errors.Is.
 var (
 	// ErrNotAcquired: the call ended without a grant. Every [*Error] of Lock and TryLock matches it.
 	ErrNotAcquired = errors.New("not acquired")
-	// ErrTaken: so many nodes hold the key for another, or have voted for a higher fencing token meanwhile, that no
-	// quorum was left.
+	// ErrTaken: another client has the lock, or votes for it: so many nodes hold its key, or saw its higher fencing token, that
+	// no quorum was left. Try again later.
 	ErrTaken = errors.New("held by another")
-	// ErrNoQuorum: too few nodes answered, or were fit to vote, to reach a quorum.
+	// ErrNoQuorum: too few nodes answered or were fit to vote. Error.Nodes says which ones to look after.
 	ErrNoQuorum = errors.New("no quorum of nodes")
-	// ErrTooLate: a quorum said yes, but so late that no validity was left.
+	// ErrTooLate: a quorum said yes, but so late that no validity was left. If that happens often, the TTL is too short.
 	ErrTooLate = errors.New("quorum came too late, no validity left")
-	// ErrLost: the lease ended before the call, or on so many nodes that it is no longer a quorum's.
+	// ErrLost: the lease ended, or so many nodes lost its key that another client may hold the lock. Stop the work.
 	ErrLost = errors.New("lease lost")
 	// ErrReleased: the lease was released by its holder.
 	ErrReleased = errors.New("lease released")
-	// ErrRenewalLimit: the lease was not renewed any more because a limit of the [Renewal] was reached.
+	// ErrRenewalLimit: the lease was not renewed because a limit of its [Renewal] was reached.
 	ErrRenewalLimit = errors.New("limit of renewals reached")
 	// ErrNotPrepared: not all nodes were declared fit to vote. Every [*Error] of PrepareGuard matches it.
 	ErrNotPrepared = errors.New("not prepared")
 	// ErrMaxTTL: a node's restart guard was set up with another MaxTTL than this client's. All clients must have the same; see
 	// [Client.PrepareGuard] for changing it.
 	ErrMaxTTL = errors.New("redlock: a node's restart guard has another MaxTTL")
-	// ErrTokensUsedUp: a counter has reached the largest fencing token.
+	// ErrTokensUsedUp: the counters have reached the largest fencing token. Mend them on the nodes.
 	ErrTokensUsedUp = errors.New("redlock: no fencing token is left above the counters")
 	// ErrClosed: the client is closed.
 	ErrClosed = errors.New("redlock: client closed")
-	// ErrInvalid: an argument or option makes no sense; the text says which and why. Nothing was sent.
+	// ErrInvalid: an argument or option makes no sense. The text says which one and why, and nothing was sent.
 	ErrInvalid = errors.New("redlock: invalid argument")
 )
 
@@ -61,20 +61,24 @@ const (
 	Behind = driver.Behind
 )
 
-// Error says why an acquire, extend, release or prepare did not succeed, and what each node answered.
+// Error says why an acquire, extend, release or prepare failed, and what each node answered.
 type Error struct {
 	Op       driver.Op
 	Resource string
 	Attempts int                   // acquires only: how many were made; 0 if the call never had its turn
-	Reason   error                 // ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended it first
-	Cause    error                 // what ended the call besides: the context's error, ErrClosed, ErrTokensUsedUp, ErrRenewalLimit, or that of WithRand's source
 	Nodes    []observe.NodeOutcome // of the last round, in the client's order; nil if none was asked
+
+	// Reason is ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended the call.
+	Reason error
+	// Cause is what else ended the call: the context's error, ErrClosed, ErrTokensUsedUp, ErrRenewalLimit, or the error of the
+	// source of random bytes.
+	Cause error
 
 	NodeTimeout time.Duration // how long each node was waited for; zero if none was asked
 }
 
-// Unwrap makes matchable the reason, the context's end, ErrNotAcquired for an acquire, and the errors with which nodes
-// answered (of those that Failed), and ErrMaxTTL.
+// Unwrap makes these matchable: the reason and the cause, ErrNotAcquired for an acquire, the errors of nodes that Failed, and
+// ErrMaxTTL.
 func (e *Error) Unwrap() []error {
 	var errs []error
 	if e.Op == driver.OpAcquire {
@@ -103,7 +107,7 @@ const (
 	shownAnswer = 300
 )
 
-// Error is one line of printable text. Long names, and what servers say, are cut short in it.
+// Error is one line of printable text, in which long names and long answers of servers are shortened.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "redlock: %s %q: ", e.Op, printable.Short(e.Resource, shownName))

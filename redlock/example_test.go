@@ -87,7 +87,8 @@ func ExampleClient_Hold() {
 	// <nil>
 }
 
-// LockAll takes one lock on several resources, all or none. What is called under it is given the lease: a lock is not taken twice.
+// LockAll takes one lock on several resources, all or none. What is called under it is given the lease: a lock is not taken
+// twice.
 func ExampleClient_LockAll() {
 	client := newClient()
 	debit := func(lease *redlock.Lease, amount int) { fmt.Println("debit", amount, "under", lease.Resource()) }

@@ -9,13 +9,13 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// Extend makes the lease last for ttl from now, less the drift allowance. A quorum of nodes must still have its key and raise the key's TTL
-// before the lease ends. Extend never recreates a key, and never shortens the lease.
+// Extend makes the lease last for ttl from now, less the drift allowance. A quorum of nodes must still have its key and raise
+// the key's TTL before the lease ends. Extend never recreates a key, and never shortens the lease.
 //
-// If it fails, Until stays as it is, and the call can be repeated until the lease ends. The error matches ErrInvalid for bad arguments
-// and ErrClosed. Otherwise it is an [*Error] that matches ErrReleased, ErrLost, ErrNoQuorum, ErrTooLate or the error of ctx. After
-// ErrLost the lease has ended, and its context too: its time is over, or so many nodes lost the key that another client may hold the
-// lock.
+// If it fails, Until stays as it is, and the call can be repeated until the lease ends. The error matches ErrInvalid for bad
+// arguments and ErrClosed. Otherwise it is an [*Error] that matches ErrReleased, ErrLost, ErrNoQuorum, ErrTooLate or the error
+// of ctx. After ErrLost the lease has ended, and its context too: its time is over, or so many nodes lost the key that another
+// client may hold the lock.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	a := l.acquisition
 	c := a.client
@@ -47,8 +47,8 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// prolong moves the end of the lease, never to an earlier time: the keys' TTLs only ever rise, so an end that was promised stays good. The
-// timer finds out by itself. If the lease has ended it moves nothing, and says why.
+// prolong moves the end of the lease, never to an earlier time: the keys' TTLs only ever rise, so an end that was promised
+// stays good. The timer finds out by itself. If the lease has ended it moves nothing, and says why.
 func (l *Lease) prolong(until time.Time, lead time.Duration) (time.Time, error) {
 	l.acquisition.mu.Lock()
 	defer l.acquisition.mu.Unlock()

@@ -7,36 +7,37 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Guard keeps nodes that may have forgotten votes from voting until no lock can depend on those: the delayed restart of the Redlock
-// documentation, enforced by the nodes themselves with every acquire, without another round trip.
+// Guard keeps nodes that may have forgotten votes from voting until no lock can depend on those: the delayed restart of the
+// Redlock documentation, enforced by the nodes themselves with every acquire, without another round trip.
 //
-// A node keeps a record of the run (the run id of INFO server) in which it was found fit to vote. If it is asked for a vote without such
-// a record, or with that of another run, it has restarted or was emptied. It is then in quarantine and does not vote. The quarantine ends
-// for all clients when the node's clock and one client's clock agree that MaxTTL has passed: the client must have watched this very
-// quarantine for that long. So a step of the node's clock does not end it early (a step back makes it longer), and neither does a
-// client that is mistaken. A client that lives for less than MaxTTL cannot end a quarantine; another client can, or
-// [Client.PrepareGuard].
+// A node keeps a record of the run (the run id of INFO server) in which it was found fit to vote. If it is asked for a vote
+// without such a record, or with that of another run, it has restarted or was emptied. It is then in quarantine and does not
+// vote. The quarantine ends for all clients when the node's clock and one client's clock agree that MaxTTL has passed: the
+// client must have watched this very quarantine for that long. So a step of the node's clock does not end it early (a step back
+// makes it longer), and neither does a client that is mistaken. A client that lives for less than MaxTTL cannot end a
+// quarantine; another client can, or [Client.PrepareGuard].
 //
-// A lock that depends on a vote of the earlier run was granted before that run ended, so before anybody watched the quarantine, and is
-// valid for at most MaxTTL less the drift allowance by its holder's clock. So the guard is safe while the drift allowance also covers
-// the clock of the client that watches.
+// A lock that depends on a vote of the earlier run was granted before that run ended, so before anybody watched the quarantine,
+// and is valid for at most MaxTTL less the drift allowance by its holder's clock. So the guard is safe while the drift
+// allowance also covers the clock of the client that watches.
 //
-// A new node is in quarantine, too; see PrepareGuard. Extends need no guard, since only nodes that have the key count. The guard does not
-// detect: clients without it; keys that were evicted or deleted one by one (run nodes with maxmemory-policy noeviction); a machine
-// restored from a snapshot, whose server continues with the same run id; an old master that runs beside its promoted replica. A replica
-// rejects the write of the record, so it has no vote. The nodes' users must be allowed INFO and TIME.
+// A new node is in quarantine, too; see PrepareGuard. Extends need no guard, since only nodes that have the key count. The
+// guard does not detect: clients without it; keys that were evicted or deleted one by one (run nodes with maxmemory-policy
+// noeviction); a machine restored from a snapshot, whose server continues with the same run id; an old master that runs beside
+// its promoted replica. A replica rejects the write of the record, so it has no vote. The nodes' users must be allowed INFO and
+// TIME.
 type Guard struct {
-	// MaxTTL is the largest TTL of any lock, a whole number of milliseconds. A larger TTL is rejected. All clients must have the same: a
-	// node with a record of another value has no vote, and the error matches [ErrMaxTTL].
+	// MaxTTL is the largest TTL of any lock, a whole number of milliseconds. A larger TTL is rejected. All clients must have
+	// the same: a node with a record of another value has no vote, and the error matches [ErrMaxTTL].
 	MaxTTL time.Duration
 
-	// TrustNodeClock lets the node's clock alone end a quarantine. It is UNSAFE, since a step forward ends it early. It exists to show
-	// why, in simulations.
+	// TrustNodeClock lets the node's clock alone end a quarantine. It is UNSAFE, since a step forward ends it early. It exists
+	// to show why, in simulations.
 	TrustNodeClock bool
 }
 
-// WithRestartGuard keeps restarted nodes from voting until the locks they may have forgotten have ended. Without it such a node votes at
-// once, and must be kept out by other means.
+// WithRestartGuard keeps restarted nodes from voting until the locks they may have forgotten have ended. Without it such a node
+// votes at once, and must be kept out by other means.
 func WithRestartGuard(g Guard) Option {
 	return func(c *Client) error {
 		c.guard = g

@@ -7,12 +7,14 @@ import (
 	"time"
 )
 
-// Hold does work under the lock. It acquires the lock as [Client.Lock] does, calls work, renews the lease as [Lease.Renew] does until work
-// returns, and releases it. It waits for the lock until ctx ends or Renewal.Wait is over; the context of work ends with ctx, but not
-// with Renewal.Wait. Hold releases the lock whatever happens to ctx, even if work panics, and no renewal is then under way.
+// Hold does work under the lock. It acquires the lock as [Client.Lock] does, calls work, renews the lease as [Lease.Renew] does
+// until work returns, and releases it. It waits for the lock until ctx ends or Renewal.Wait is over; the context of work ends
+// with ctx, but not with Renewal.Wait. Hold releases the lock whatever happens to ctx, even if work panics, and no renewal is
+// then under way.
 //
-// The error is that of Lock if work was not called. Otherwise it is the error of work, joined with the loss of the lease, as Renew
-// reports it, and with the error of the release, as [Lease.Unlock] reports it. If work itself released the lease, that is no error.
+// The error is that of Lock if work was not called. Otherwise it is the error of work, joined with the loss of the lease, as
+// Renew reports it, and with the error of the release, as [Lease.Unlock] reports it. If work itself released the lease, that is
+// no error.
 func (c *Client) Hold(ctx context.Context, resource string, ttl time.Duration, r Renewal, work func(context.Context, *Lease) error) (err error) {
 	if ctx == nil || work == nil {
 		return fmt.Errorf("%w: nil context or nil work", ErrInvalid)

@@ -53,23 +53,24 @@ func (l *Lease) Resource() string { return l.acquisition.name }
 // Resources are the names of the locked resources, sorted.
 func (l *Lease) Resources() []string { return slices.Clone(l.acquisition.keys) }
 
-// Value is the random value of this acquisition, which the nodes keep as the key's value. Values have no order; see Token for that.
+// Value is the random value of this acquisition, which the nodes keep as the key's value. Values have no order; see Token for
+// that.
 func (l *Lease) Value() string { return l.acquisition.value }
 
 // Token is the fencing token of this grant. It reports false if the client has no [WithFencing].
 func (l *Lease) Token() (int64, bool) { return l.acquisition.token, l.acquisition.token != 0 }
 
-// Until is when the lease ends, by the client's clock. With the system's clock it has a monotonic reading, so time.Until is right even if
-// the wall clock steps. A failed Extend does not change it.
+// Until is when the lease ends, by the client's clock. With the system's clock it has a monotonic reading, so time.Until is
+// right even if the wall clock steps. A failed Extend does not change it.
 func (l *Lease) Until() time.Time {
 	l.acquisition.mu.Lock()
 	defer l.acquisition.mu.Unlock()
 	return l.until
 }
 
-// Context is cancelled shortly before the lease ends (see [WithLossLead]) and when it is released. That depends on the client's own clock
-// only, not on whether any node can be reached. context.Cause is ErrLost or ErrReleased. The context carries the values of the one that
-// Lock was called with, and does not end with it.
+// Context is cancelled shortly before the lease ends (see [WithLossLead]) and when it is released. That depends on the client's
+// own clock only, not on whether any node can be reached. context.Cause is ErrLost or ErrReleased. The context carries the
+// values of the one that Lock was called with, and does not end with it.
 func (l *Lease) Context() context.Context { return &l.ctx }
 
 // expire ends the lease shortly before its time is over. If it was extended meanwhile, the timer starts again.
@@ -102,7 +103,8 @@ func (l *Lease) lose() {
 	a.observe(observe.Event{Step: observe.Lost, Until: until})
 }
 
-// state reports why the lease has ended, or nil. It also ends a lease whose time is over but whose timer is late, as after a pause.
+// state reports why the lease has ended, or nil. It also ends a lease whose time is over but whose timer is late, as after a
+// pause.
 func (l *Lease) state() error {
 	a := l.acquisition
 	now := a.client.clock.Now()

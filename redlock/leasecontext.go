@@ -22,8 +22,9 @@ func (c *leaseContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// outlasting is ctx without the end of the lease, which Unlock itself causes. For a context derived from one of the lease's it is what the
-// outermost of those was derived from, with the deadline of ctx. A context that has ended for another reason stays as it is.
+// outlasting is ctx without the end of the lease, which Unlock itself causes. For a context derived from one of the lease's it
+// is what the outermost of those was derived from, with the deadline of ctx. A context that has ended for another reason stays
+// as it is.
 func (l *Lease) outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	var above context.Context
 	for at := ctx; ; {

@@ -11,28 +11,29 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Lock acquires the lock on the resource. Until ctx ends it makes attempts, with a random delay between them. The ttl must be a positive
-// whole number of milliseconds, and larger than its drift allowance; the lease lasts for less than the ttl. A resource is a name of up
-// to 4096 bytes, and is the key on the nodes.
+// Lock acquires the lock on the resource. Until ctx ends it makes attempts, with a random delay between them. The ttl must be a
+// positive whole number of milliseconds, and larger than its drift allowance; the lease lasts for less than the ttl. A resource
+// is a name of up to 4096 bytes, and is the key on the nodes.
 //
-// Callers of one client that want the same resources queue in it, first come, first served. Only the first one asks the nodes, and only
-// while this client has no lease on the resources, so the load on the nodes does not grow with the queue. The next caller is woken as
-// soon as a quorum of nodes has confirmed the release. After 16 grants in a row the client pauses for one retry delay, or for the
-// spread of [WithWakeUp], so that other processes get their turn. A caller can give up at any time; however many do, the nodes are
-// asked at most twice in a retry delay.
+// Callers of one client that want the same resources queue in it, first come, first served. Only the first one asks the nodes,
+// and only while this client has no lease on the resources, so the load on the nodes does not grow with the queue. The next
+// caller is woken as soon as a quorum of nodes has confirmed the release. After 16 grants in a row the client pauses for one
+// retry delay, or for the spread of [WithWakeUp], so that other processes get their turn. A caller can give up at any time;
+// however many do, the nodes are asked at most twice in a retry delay.
 //
-// The error matches [ErrInvalid] for bad arguments and [ErrClosed] if the client was closed before. Otherwise it is an [*Error] that
-// matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the source of random bytes. If the
-// call never had its turn, the error also matches ErrTaken if this client held the lock, and otherwise the reason why the last attempt
-// before it failed. However the call ends, its votes are released on every node that answers, and expire on the others.
+// The error matches [ErrInvalid] for bad arguments and [ErrClosed] if the client was closed before. Otherwise it is an [*Error]
+// that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the source of random
+// bytes. If the call never had its turn, the error also matches ErrTaken if this client held the lock, and otherwise the reason
+// why the last attempt before it failed. However the call ends, its votes are released on every node that answers, and expire
+// on the others.
 func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	return c.LockAll(ctx, []string{resource}, ttl)
 }
 
-// LockAll acquires one lock on several resources, all or none, in one round: each node votes for all of them or for none. Name each
-// resource once, in any order. Calls that want the same resources in different orders cannot deadlock, because neither ever holds only
-// a part. The lock is extended, released and lost as a whole. Callers queue with those that want exactly the same resources. Otherwise
-// it works like [Client.Lock].
+// LockAll acquires one lock on several resources, all or none, in one round: each node votes for all of them or for none. Name
+// each resource once, in any order. Calls that want the same resources in different orders cannot deadlock, because neither
+// ever holds only a part. The lock is extended, released and lost as a whole. Callers queue with those that want exactly the
+// same resources. Otherwise it works like [Client.Lock].
 func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Duration) (*Lease, error) {
 	defer c.end()
 	keys, t, err := c.admit(ctx, resources, ttl)
@@ -51,7 +52,8 @@ func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Durat
 	}
 }
 
-// TryLock makes one attempt to acquire the lock, without waiting for callers in the queue. Otherwise it works like [Client.Lock].
+// TryLock makes one attempt to acquire the lock, without waiting for callers in the queue. Otherwise it works like
+// [Client.Lock].
 func (c *Client) TryLock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	return c.TryLockAll(ctx, []string{resource}, ttl)
 }
@@ -70,8 +72,8 @@ func (c *Client) TryLockAll(ctx context.Context, resources []string, ttl time.Du
 	return lease, nil
 }
 
-// admit counts a call in, checks its arguments before anything is sent, and returns the resources as sorted keys. The caller must count
-// the call out with end, also after an error.
+// admit counts a call in, checks its arguments before anything is sent, and returns the resources as sorted keys. The caller
+// must count the call out with end, also after an error.
 func (c *Client) admit(ctx context.Context, resources []string, ttl time.Duration) ([]string, term, error) {
 	closed := c.begin()
 	if ctx == nil {

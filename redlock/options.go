@@ -12,8 +12,8 @@ import (
 // Option changes a setting of a Client from its default.
 type Option func(*Client) error
 
-// WithQuorum sets how many nodes must agree: at least a majority, which is the default, and at most all. A larger quorum q tolerates
-// 2q−N−1 nodes that forget a lock while it is held, and fewer nodes that are down.
+// WithQuorum sets how many nodes must agree: at least a majority, which is the default, and at most all. A larger quorum q
+// tolerates 2q−N−1 nodes that forget a lock while it is held, and fewer nodes that are down.
 func WithQuorum(n int) Option {
 	return func(c *Client) error {
 		if n < quorum.Majority(len(c.nodes)) || n > len(c.nodes) {
@@ -37,8 +37,8 @@ func WithDrift(d Drift) Option {
 // DefaultNodeTimeout is how long a client waits for a node's answer unless [WithNodeTimeout] sets another time.
 const DefaultNodeTimeout = 50 * time.Millisecond
 
-// WithNodeTimeout sets how long a client waits for the answer of one node. It should be longer than nearly all round trips, and short
-// compared with the TTL, so that dead nodes cost little.
+// WithNodeTimeout sets how long a client waits for the answer of one node. It should be longer than nearly all round trips, and
+// short compared with the TTL, so that dead nodes cost little.
 func WithNodeTimeout(d time.Duration) Option {
 	return func(c *Client) error {
 		if d <= 0 {
@@ -49,8 +49,8 @@ func WithNodeTimeout(d time.Duration) Option {
 	}
 }
 
-// WithRetryDelay sets the range from which [Client.Lock] draws the delay before its next attempt. The delay should be longer than one
-// attempt takes, and min must be positive. The default is 50 ms to 150 ms.
+// WithRetryDelay sets the range from which [Client.Lock] draws the delay before its next attempt. The delay should be longer
+// than one attempt takes, and min must be positive. The default is 50 ms to 150 ms.
 func WithRetryDelay(min, max time.Duration) Option {
 	return func(c *Client) error {
 		if min <= 0 || max < min {
@@ -61,8 +61,8 @@ func WithRetryDelay(min, max time.Duration) Option {
 	}
 }
 
-// WithLossLead sets how long before the lease ends its context is cancelled, so that work can stop in time. It is never more than half
-// of the validity. The default is a twentieth of the TTL, at least 1 ms and at most 1 s.
+// WithLossLead sets how long before the lease ends its context is cancelled, so that work can stop in time. It is never more
+// than half of the validity. The default is a twentieth of the TTL, at least 1 ms and at most 1 s.
 func WithLossLead(d time.Duration) Option {
 	return func(c *Client) error {
 		if d <= 0 {

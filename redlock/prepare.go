@@ -10,13 +10,14 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// PrepareGuard declares all nodes fit to vote, so that nobody has to wait for the quarantine that the restart guard begins with. The caller
-// asserts that no lock exists that was taken or extended less than MaxTTL ago: that the nodes are new, or that no client has run for so
-// long. To change MaxTTL, stop the clients for the longer of the two values and call it from one with the new value.
+// PrepareGuard declares all nodes fit to vote, so that nobody has to wait for the quarantine that the restart guard begins
+// with. The caller asserts that no lock exists that was taken or extended less than MaxTTL ago: that the nodes are new, or that
+// no client has run for so long. To change MaxTTL, stop the clients for the longer of the two values and call it from one with
+// the new value.
 //
-// Each node is told for its present run only, so a command that arrives after a restart does nothing. The error matches ErrInvalid for a
-// client without the guard, and ErrClosed. Otherwise it is an [*Error] that matches [ErrNotPrepared] and lists the nodes that were
-// prepared all the same. The call may be repeated.
+// Each node is told for its present run only, so a command that arrives after a restart does nothing. The error matches
+// ErrInvalid for a client without the guard, and ErrClosed. Otherwise it is an [*Error] that matches [ErrNotPrepared] and lists
+// the nodes that were prepared all the same. The call may be repeated.
 func (c *Client) PrepareGuard(ctx context.Context) error {
 	closed := c.begin()
 	defer c.end()
@@ -54,8 +55,8 @@ func (c *Client) PrepareGuard(ctx context.Context) error {
 	return nil
 }
 
-// prepare sends an OpPrepare for the runs to some nodes, and waits until all have answered or ctx ends. It returns their outcomes, and the
-// runs that they say they are in.
+// prepare sends an OpPrepare for the runs to some nodes, and waits until all have answered or ctx ends. It returns their
+// outcomes, and the runs that they say they are in.
 func (a *acquisition) prepare(ctx context.Context, nodes quorum.Set, runs []string) ([]observe.NodeOutcome, []string) {
 	var mu sync.Mutex
 	found := make([]string, len(runs))

@@ -37,9 +37,9 @@ func setOf(keys []string) keySet {
 	return keySet{len(keys), b.String()}
 }
 
-// queue holds the callers of Lock that want one set of keys, in the order of their calls. One of them asks the nodes, and none does
-// while this client has a lease on the set, since the nodes would refuse it. So what a grant costs the nodes does not depend on how
-// many callers wait. A queue exists for as long as it has a caller or a lease.
+// queue holds the callers of Lock that want one set of keys, in the order of their calls. One of them asks the nodes, and none
+// does while this client has a lease on the set, since the nodes would refuse it. So what a grant costs the nodes does not
+// depend on how many callers wait. A queue exists for as long as it has a caller or a lease.
 type queue struct {
 	set keySet
 

@@ -158,8 +158,8 @@ func TestQueueCostOfGivingUp(t *testing.T) {
 			}, append(c.options, silent)...)
 			return n
 		}
-		// An attempt takes 2 ms, the delay after it 10 ms: one caller asks 84 times in a second. Of those that are cut short every
-		// other is followed by a delay.
+		// An attempt takes 2 ms, the delay after it 10 ms: one caller asks 84 times in a second. Of those that are cut short
+		// every other is followed by a delay.
 		for _, waiters := range []int{1, 100, 500, 1000, 4000} {
 			if n := polls(waiters); n < 80 || n > 200 {
 				t.Errorf("%s: %d acquires a node in a second with %d that wait", c.name, n, waiters)
@@ -296,7 +296,8 @@ func TestQueueGivingUp(t *testing.T) {
 			51ms c has it
 			56ms c unlocks
 		`},
-		// The second keeps the delay of the first, which would have asked again at 24 ms, and gives up while its attempt is under way.
+		// The second keeps the delay of the first, which would have asked again at 24 ms, and gives up while its attempt is
+		// under way.
 		{"at the head, between two attempts", func(w *world) {
 			for _, n := range w.nodes {
 				n.hold("r", millis("40"))

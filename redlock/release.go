@@ -9,16 +9,16 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// Unlock cancels the lease's context and releases the lock on all nodes. It returns nil once a quorum of nodes has deleted the key.
-// Otherwise it returns an [*Error] that matches
+// Unlock cancels the lease's context and releases the lock on all nodes. It returns nil once a quorum of nodes has deleted the
+// key. Otherwise it returns an [*Error] that matches
 //
 //   - ErrReleased, if the lease was released before;
 //   - ErrLost, if the lease had ended, or so many nodes had lost the key that another client may hold the lock;
 //   - ErrNoQuorum, if too few nodes answered: their keys expire;
 //   - the error of ctx, if it ended first: the release goes on.
 //
-// Unlock works after the client is closed. ctx may be the lease's own Context, that of the work of [Client.Hold] or [Lease.Renew], or
-// derived from one: Unlock then waits for as long as the context above it and its deadline allow.
+// Unlock works after the client is closed. ctx may be the lease's own Context, that of the work of [Client.Hold] or
+// [Lease.Renew], or derived from one: Unlock then waits for as long as the context above it and its deadline allow.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if ctx == nil {
 		return fmt.Errorf("%w: nil context", ErrInvalid)
@@ -54,8 +54,8 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	return err
 }
 
-// release sends the release of a lease that has just ended and waits for the answers. The next caller gets its turn even if the observer
-// panics.
+// release sends the release of a lease that has just ended and waits for the answers. The next caller gets its turn even if the
+// observer panics.
 func (l *Lease) release(ctx context.Context) (r *round, reason error) {
 	defer l.vacate()
 	l.tell(ErrReleased)
@@ -64,8 +64,8 @@ func (l *Lease) release(ctx context.Context) (r *round, reason error) {
 	return r, r.wait(ctx)
 }
 
-// releaseAll sends the release to all nodes, also to those that said no or did not answer: a SET whose reply was lost may have been
-// applied. Votes that arrive from now on are taken back.
+// releaseAll sends the release to all nodes, also to those that said no or did not answer: a SET whose reply was lost may have
+// been applied. Votes that arrive from now on are taken back.
 func (a *acquisition) releaseAll() *round {
 	r := a.newRound(driver.OpRelease, 0, quorum.All(len(a.client.nodes)), a.client.clock.Now())
 	for i := range r.commands {
@@ -75,8 +75,9 @@ func (a *acquisition) releaseAll() *round {
 	return r
 }
 
-// releaseAfter cleans up after a failed attempt, whatever happens to the caller's context. A retry waits for the nodes that answered the
-// acquire; silent ones would only cost another node timeout. It wakes nobody, since refused clients would go on waking each other.
+// releaseAfter cleans up after a failed attempt, whatever happens to the caller's context. A retry waits for the nodes that
+// answered the acquire; silent ones would only cost another node timeout. It wakes nobody, since refused clients would go on
+// waking each other.
 func (a *acquisition) releaseAfter(acquire *round) *round {
 	r := a.newRound(driver.OpRelease, 0, quorum.All(len(a.client.nodes)), a.client.clock.Now())
 	a.mu.Lock()

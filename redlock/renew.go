@@ -12,24 +12,24 @@ import (
 
 // Renewal sets how a lease is renewed while work runs under it; see [Client.Hold]. The zero Renewal suits most programs.
 //
-// A holder that hangs but goes on renewing keeps all others out. The Redis documentation therefore asks for a limit on extensions, and
-// there is one unless you ask for [Unlimited]. At a limit the lease is no longer renewed, and the work's context ends shortly before
-// the lease does.
+// A holder that hangs but goes on renewing keeps all others out. The Redis documentation therefore asks for a limit on
+// extensions, and there is one unless you ask for [Unlimited]. At a limit the lease is no longer renewed, and the work's
+// context ends shortly before the lease does.
 type Renewal struct {
-	// Wait is how long Hold waits for the lock at most; its error then matches context.DeadlineExceeded. Zero means as long as its
-	// context lasts. It does not limit the work, and [Lease.Renew] ignores it.
+	// Wait is how long Hold waits for the lock at most; its error then matches context.DeadlineExceeded. Zero means as long as
+	// its context lasts. It does not limit the work, and [Lease.Renew] ignores it.
 	Wait time.Duration
 
-	// Period is the time between renewals, at most half of the TTL, so that a failed one can be repeated. Zero means a third of the
-	// TTL.
+	// Period is the time between renewals, at most half of the TTL, so that a failed one can be repeated. Zero means a third of
+	// the TTL.
 	Period time.Duration
 
-	// Limit is the largest number of renewals. Zero means 1000. If Limit and MaxTime are both Unlimited, a holder that hangs keeps the
-	// lock forever.
+	// Limit is the largest number of renewals. Zero means 1000. If Limit and MaxTime are both Unlimited, a holder that hangs
+	// keeps the lock forever.
 	Limit int
 
-	// MaxTime is how long renewals can keep the lease alive, counted from the call: a renewal that would exceed it is not made. Zero
-	// means an hour.
+	// MaxTime is how long renewals can keep the lease alive, counted from the call: a renewal that would exceed it is not made.
+	// Zero means an hour.
 	MaxTime time.Duration
 }
 
@@ -66,16 +66,16 @@ func (r Renewal) of(ttl time.Duration) (Renewal, error) {
 	return r, nil
 }
 
-// Renew calls work and extends the lease, by the TTL it was granted with, until work returns. It does not release the lease. No renewal
-// is under way when it returns.
+// Renew calls work and extends the lease, by the TTL it was granted with, until work returns. It does not release the lease. No
+// renewal is under way when it returns.
 //
-// The context of work ends with ctx and with the lease's Context. A failed renewal is repeated after a random delay from the range of
-// [WithRetryDelay], or sooner if the lease is about to end. Renewals stop when ctx ends, the lease ends or is released, r sets a limit
-// that is reached, or the client is closed. Close does not wait for work.
+// The context of work ends with ctx and with the lease's Context. A failed renewal is repeated after a random delay from the
+// range of [WithRetryDelay], or sooner if the lease is about to end. Renewals stop when ctx ends, the lease ends or is
+// released, r sets a limit that is reached, or the client is closed. Close does not wait for work.
 //
-// The error is that of work. If the lease was lost before work returned, it is joined with an [*Error] that matches ErrLost and the
-// reason: ErrRenewalLimit, ErrClosed, or the error of the last renewal. It matches ErrInvalid for bad arguments, and work is not called
-// then.
+// The error is that of work. If the lease was lost before work returned, it is joined with an [*Error] that matches ErrLost and
+// the reason: ErrRenewalLimit, ErrClosed, or the error of the last renewal. It matches ErrInvalid for bad arguments, and work
+// is not called then.
 func (l *Lease) Renew(ctx context.Context, r Renewal, work func(context.Context) error) error {
 	if ctx == nil || work == nil {
 		return fmt.Errorf("%w: nil context or nil work", ErrInvalid)
@@ -103,8 +103,8 @@ func (l *Lease) Renew(ctx context.Context, r Renewal, work func(context.Context)
 	return errors.Join(err, lost)
 }
 
-// renewing starts the renewals and returns what stops them: it waits until none is under way, and returns why the last one failed or why
-// there were no more.
+// renewing starts the renewals and returns what stops them: it waits until none is under way, and returns why the last one
+// failed or why there were no more.
 func (l *Lease) renewing(ctx context.Context, r Renewal) (stop func() error) {
 	c := l.acquisition.client
 	ctx, cancel := c.clock.WithCancel(ctx)

@@ -43,8 +43,8 @@ type round struct {
 // usualNodes is how many nodes most clients have, at most.
 const usualNodes = 5
 
-// ask sends the same command to all nodes at once. The error is nil once a quorum has done it. It says why not as soon as no quorum can, or
-// ctx ends.
+// ask sends the same command to all nodes at once. The error is nil once a quorum has done it. It says why not as soon as no
+// quorum can, or ctx ends.
 func (a *acquisition) ask(ctx context.Context, op driver.Op, ttl time.Duration, start time.Time) (*round, error) {
 	r := a.newRound(op, ttl, quorum.All(len(a.client.nodes)), start)
 	r.send()
@@ -96,8 +96,8 @@ func (r *round) send() {
 	}
 }
 
-// wait returns nil once a quorum said yes. As soon as that is impossible, or ctx ends, it returns why: ErrTaken, ErrNoQuorum, ErrLost,
-// errBehind, or the error of ctx.
+// wait returns nil once a quorum said yes. As soon as that is impossible, or ctx ends, it returns why: ErrTaken, ErrNoQuorum,
+// ErrLost, errBehind, or the error of ctx.
 func (r *round) wait(ctx context.Context) error {
 	for !r.isSettled() {
 		if err := ctx.Err(); err != nil {
@@ -116,8 +116,8 @@ func (r *round) isSettled() bool {
 	return r.settled
 }
 
-// leave ends the waiting. It reports the answers so far to the observer, on the caller's goroutine; answers that come from now on are
-// late.
+// leave ends the waiting. It reports the answers so far to the observer, on the caller's goroutine; answers that come from now
+// on are late.
 func (r *round) leave() {
 	a := r.acquisition
 	a.mu.Lock()
@@ -142,8 +142,8 @@ func (r *round) report(err error) {
 	r.acquisition.observe(observe.Event{Step: step, Op: r.op, Accepted: r.votes, Quorum: r.acquisition.client.quorum, Err: err})
 }
 
-// failed makes the error of a round that ended with reason, which may be the error of ctx. Nodes that answered after that are unanswered in
-// it.
+// failed makes the error of a round that ended with reason, which may be the error of ctx. Nodes that answered after that are
+// unanswered in it.
 func (r *round) failed(ctx context.Context, reason error) *Error {
 	nodes := make([]observe.NodeOutcome, len(r.outcomes))
 	for i, name := range r.acquisition.client.names {

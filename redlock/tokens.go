@@ -8,12 +8,12 @@ import (
 // maxToken is the largest number up to which Redis' Lua, which has only doubles, tells any two integers apart.
 const maxToken = 1<<53 - 1
 
-// rememberedTokens is the number of resources whose token a client remembers. For one that it forgot it begins at 1 again, and needs a
-// second round.
+// rememberedTokens is the number of resources whose token a client remembers. For one that it forgot it begins at 1 again, and
+// needs a second round.
 const rememberedTokens = 4096
 
-// tokens is what a client knows of fencing tokens: for each resource the highest one that it has proposed or can believe. The zero tokens
-// know nothing.
+// tokens is what a client knows of fencing tokens: for each resource the highest one that it has proposed or can believe. The
+// zero tokens know nothing.
 type tokens struct {
 	mu     sync.Mutex
 	byKey  map[string]*list.Element

@@ -18,8 +18,9 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// The decisions of the library as transcripts: what a client does, and what it and the nodes make of it, by a virtual clock that
-// begins at 0. testdata/README.txt describes the commands. After a change, -rewrite writes what comes out now, to be judged as a diff.
+// The decisions of the library as transcripts: what a client does, and what it and the nodes make of it, by a virtual clock
+// that begins at 0. testdata/README.txt describes the commands. After a change, -rewrite writes what comes out now, to be
+// judged as a diff.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

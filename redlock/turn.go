@@ -11,8 +11,8 @@ import (
 // localGrants is how many grants in a row go to callers that wait in this client, before other processes get their turn.
 const localGrants = 16
 
-// await returns when the call may ask the nodes, or why it never will: after an attempt that failed it waits for the retry delay, and
-// before the first one until those that came before it had their turn.
+// await returns when the call may ask the nodes, or why it never will: after an attempt that failed it waits for the retry
+// delay, and before the first one until those that came before it had their turn.
 func (t *turn) await(ctx context.Context) error {
 	if t.last != nil {
 		if err := t.beforeRetry(ctx); err != nil {
@@ -43,9 +43,10 @@ func (t *turn) wait(ctx context.Context) error {
 	return c.whyEnded(ctx)
 }
 
-// giveWay lets other processes have their turn after many grants in a row to callers of this one: the next waits for a retry delay, in
-// which those that poll will ask, or for the wake-up's spread, within which those that were notified do. It also keeps the delay after
-// an attempt that failed, when the caller that made it has given up since: else the nodes would be asked as often as callers give up.
+// giveWay lets other processes have their turn after many grants in a row to callers of this one: the next waits for a retry
+// delay, in which those that poll will ask, or for the wake-up's spread, within which those that were notified do. It also
+// keeps the delay after an attempt that failed, when the caller that made it has given up since: else the nodes would be asked
+// as often as callers give up.
 func (t *turn) giveWay(ctx context.Context) error {
 	c, q := t.client, t.queue
 	if q.inARow >= localGrants {
@@ -85,8 +86,8 @@ func (t *turn) sleep(ctx context.Context) {
 	q.rest = t.client.sleepUntil(ctx, q.rest, news)
 }
 
-// sleepUntil returns when the clock reads t, ctx ends, or the client is closed. With a subscription it returns earlier if a release is
-// published: a random part of the wake-up's spread later. It gives the time until which it slept, or would have.
+// sleepUntil returns when the clock reads t, ctx ends, or the client is closed. With a subscription it returns earlier if a
+// release is published: a random part of the wake-up's spread later. It gives the time until which it slept, or would have.
 func (c *Client) sleepUntil(ctx context.Context, t time.Time, news *subscription) time.Time {
 	var w driver.Waiter
 	if news != nil {
@@ -122,8 +123,9 @@ func (c *Client) whyEnded(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// beforeRetry waits until the random delay has passed and the nodes that answered the acquire have answered the release: a client that
-// asks again earlier finds its own old votes in its way. News of a release cuts the delay short. It returns why there is no retry.
+// beforeRetry waits until the random delay has passed and the nodes that answered the acquire have answered the release: a
+// client that asks again earlier finds its own old votes in its way. News of a release cuts the delay short. It returns why
+// there is no retry.
 func (t *turn) beforeRetry(ctx context.Context) error {
 	c, q := t.client, t.queue
 	if t.last.err.Cause != nil {
@@ -164,7 +166,8 @@ func (t *turn) attempt(ctx context.Context) *Lease {
 	return nil
 }
 
-// pace has the next caller ask at once where an attempt was cut short, but wait for a retry delay where the one before it was as well.
+// pace has the next caller ask at once where an attempt was cut short, but wait for a retry delay where the one before it was
+// as well.
 func (t *turn) pace(failed *failure) {
 	c, q := t.client, t.queue
 	again := q.cutShort
@@ -174,7 +177,8 @@ func (t *turn) pace(failed *failure) {
 	}
 }
 
-// giveUp ends a call that was not granted the lock. The observer is told even where nothing was sent, if it was told of the waiting.
+// giveUp ends a call that was not granted the lock. The observer is told even where nothing was sent, if it was told of the
+// waiting.
 func (t *turn) giveUp(ctx context.Context, cause error) error {
 	failed := t.last
 	switch {
@@ -189,7 +193,8 @@ func (t *turn) giveUp(ctx context.Context, cause error) error {
 	return failed.final()
 }
 
-// neverAsked is the failure of a call that never had its turn: for the reason for which this client's callers before it were refused.
+// neverAsked is the failure of a call that never had its turn: for the reason for which this client's callers before it were
+// refused.
 func (t *turn) neverAsked(cause error) *failure {
 	qs, q := &t.client.queues, t.queue
 	qs.mu.Lock()

@@ -13,11 +13,11 @@ import (
 
 // Drift is the allowance for clocks that run at different rates: every lease is TTL × Factor + Constant shorter.
 //
-// It is enough if it is at least TTL × (1 − (1−ρc)/(1+ρs)), with clients at most ρc slow and nodes at most ρs fast. Constant covers the
-// granularity of Redis' expiry (1 ms). The zero Drift allows for none.
+// It is enough if it is at least TTL × (1 − (1−ρc)/(1+ρs)), with clients at most ρc slow and nodes at most ρs fast. Constant
+// covers the granularity of Redis' expiry (1 ms). The zero Drift allows for none.
 type Drift struct {
-	// Factor is a part of the TTL, such as "1%" or "0.01": from 0 to less than 1, in at most 64 characters, and used exactly. Empty
-	// means 0.
+	// Factor is a part of the TTL, such as "1%" or "0.01": from 0 to less than 1, in at most 64 characters, and used exactly.
+	// Empty means 0.
 	Factor   string
 	Constant time.Duration // not negative
 }
@@ -30,8 +30,8 @@ func DefaultDrift() Drift {
 // defaultAllowance is the [DefaultDrift].
 var defaultAllowance = allowance{decimal.New(1, -2), 2 * time.Millisecond}
 
-// For is the allowance for a TTL: exact, rounded up to the next nanosecond, and at most the largest Duration. The error, for a Factor that
-// is no such number, matches [ErrInvalid].
+// For is the allowance for a TTL: exact, rounded up to the next nanosecond, and at most the largest Duration. The error, for a
+// Factor that is no such number, matches [ErrInvalid].
 func (d Drift) For(ttl time.Duration) (time.Duration, error) {
 	a, err := d.allowance()
 	if err != nil {
@@ -97,8 +97,8 @@ type validity struct {
 	until time.Time
 }
 
-// validity is the TTL less the time elapsed between the two clock readings and the drift allowance: the lower bound MIN_VALIDITY =
-// TTL − (T2−T1) − CLOCK_DRIFT of the Redis documentation. Where it is not positive the grant came too late.
+// validity is the TTL less the time elapsed between the two clock readings and the drift allowance: the lower bound
+// MIN_VALIDITY = TTL − (T2−T1) − CLOCK_DRIFT of the Redis documentation. Where it is not positive the grant came too late.
 func (t term) validity(first, second time.Time) validity {
 	left := t.ttl - second.Sub(first) - t.drift
 	return validity{left, second.Add(left)}

@@ -66,7 +66,7 @@ type Command struct {
 	Shared Shared
 }
 
-// Shared lends a node what the commands of an acquisition have in common, which spares each node making it.
+// Shared lends a node what the commands of an acquisition have in common, so that not every node has to make it.
 type Shared interface {
 	// Context is that of [Command.Context].
 	Context() context.Context
@@ -76,9 +76,9 @@ type Shared interface {
 	Arguments(ofKeys []string, ofValue string, ofTTL time.Duration) (keys []any, value, ttl any)
 }
 
-// Context ends at the Deadline, or once the commands that were sent to the other nodes together with this one are settled
-// as well as this one; they share it. It has no values. It is nil for a command that shares nothing, for one whose
-// Deadline is not that of the others, and when all of them are settled.
+// Context ends at the Deadline, or when this command and those sent to the other nodes with it are settled; they share it. It
+// carries no values. It is nil for a command that shares nothing, for one with a Deadline of its own, and when all of them are
+// settled.
 func (c *Command) Context() context.Context {
 	if c.Shared == nil {
 		return nil
@@ -86,8 +86,8 @@ func (c *Command) Context() context.Context {
 	return c.Shared.Context()
 }
 
-// Arguments are the keys, the value and the TTL in milliseconds, an int64, as the arguments of a Redis command, which are
-// interfaces. The commands of an acquisition share them; they are not to be modified.
+// Arguments are the keys, the value and the TTL in milliseconds (an int64) as arguments of a Redis command. The commands of an
+// acquisition share them; do not modify them.
 func (c *Command) Arguments() (keys []any, value, ttl any) {
 	if c.Shared == nil {
 		return KeyArguments(c.Keys), c.Value, int64(c.TTL / time.Millisecond)
@@ -104,19 +104,17 @@ func KeyArguments(keys []string) []any {
 	return args
 }
 
-// Conditions are what an acquire asks of a node beyond free keys. The node looks at the guard first.
+// Conditions are what an acquire asks of a node beyond free keys. The node checks the guard first.
 //
-// The guard (MaxTTL not 0): GuardKey holds "<run id> <since> <max TTL>", with both times in milliseconds, and does not
-// expire. The run id is that of INFO server. Where the max TTL differs from MaxTTL, the node fails with a
-// [MaxTTLError]. Without the record, or if its run id is not the server's, the node writes "<its run id> <its clock>
-// <MaxTTL>", which begins a quarantine, and answers Quarantined. While since is not 0 the node is in quarantine. That
-// ends, since becoming 0, if Watched is the record as it stands and the node's clock reads more than since + MaxTTL;
-// otherwise the answer is Quarantined.
+// The guard (MaxTTL not 0): GuardKey holds "<run id> <since> <max TTL>", with both times in milliseconds, and does not expire.
+// The run id is that of INFO server. If the max TTL differs from MaxTTL, the node fails with a [MaxTTLError]. If there is no
+// record, or its run id is not the server's, the node writes "<its run id> <its clock> <MaxTTL>", which begins a quarantine,
+// and answers Quarantined. While since is not 0 the node is in quarantine. The quarantine ends, and since becomes 0, if Watched
+// is the present record and the node's clock reads more than since + MaxTTL. Otherwise the answer is Quarantined.
 //
-// Fencing (Token not 0): the counter of a key is the number at [TokenKey] of it, 0 if there is none. The answer is
-// Declined if a key holds a value other than the command's, and Behind if Token is not above all counters. Otherwise
-// the keys are set to the value, one that held it already with the longer of its TTL and the command's, and the
-// counters to Token, with CounterTTL.
+// Fencing (Token not 0): the counter of a key is the number at its [TokenKey], or 0. The answer is Declined if a key holds
+// another value, and Behind if Token is not above all counters. Otherwise the keys are set to the value, one that already held
+// it with the longer of its TTL and the command's, and the counters to Token, with CounterTTL.
 type Conditions struct {
 	Token      int64
 	CounterTTL time.Duration // whole milliseconds

@@ -13,7 +13,7 @@ type Reply struct {
 	Record  string  // of a Quarantined node, GuardKey; of an OpPrepare, the run id
 }
 
-// Outcome is what came of a command on one node.
+// Outcome is what became of a command on one node.
 type Outcome uint8
 
 const (
@@ -24,16 +24,16 @@ const (
 	// Declined: the node is well and did not do it: another's value holds the key (acquire), or the key is gone or
 	// another's (extend, release).
 	Declined
-	// TimedOut: no reply before the node timeout. The command may or may not have been applied, or may still be; of a client
-	// with more to do than fits into its batches it may not have been sent at all.
+	// TimedOut: no reply before the node timeout. The command may have been applied, or may still be. A client with more
+	// commands than fit into its batches may not have sent it at all.
 	TimedOut
-	// Refused: the node could not be reached, or dropped the connection. A command that was under way may have been applied.
+	// Refused: the node could not be reached, or dropped the connection. A command in flight may have been applied.
 	Refused
-	// Failed: the node answered with an error, which is no vote (a replica's READONLY, LOADING, OOM and so on).
+	// Failed: the node answered with an error, which is no vote (READONLY of a replica, LOADING, OOM and so on).
 	Failed
-	// Quarantined: the node is not fit to vote, because it may have forgotten votes: see redlock.WithRestartGuard.
+	// Quarantined: the node does not vote, because it may have forgotten votes: see redlock.WithRestartGuard.
 	Quarantined
-	// Behind: the keys are free, and the fencing token proposed is not above the node's counter: see redlock.WithFencing.
+	// Behind: the keys are free, but the proposed fencing token is not above the node's counter: see redlock.WithFencing.
 	Behind
 )
 
@@ -83,7 +83,7 @@ func (o Outcome) Of(op Op) string {
 	return o.String()
 }
 
-// MaxTTLError is the error of a node whose record the restart guard has with another largest TTL than the client.
+// MaxTTLError is the error of a node on which the restart guard has another MaxTTL than the client.
 type MaxTTLError struct{ Node, Client time.Duration }
 
 func (e *MaxTTLError) Error() string {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Runtime is what a client runs on. A nil field stands for that of the operating system: a program sets none of them, a simulator
-// all.
+// Runtime is what a client runs on. A nil field stands for that of the operating system: a program sets none of them, a
+// simulator all.
 type Runtime struct {
 	Clock Clock     // SystemClock
 	Tasks Tasks     // SystemTasks
@@ -29,14 +29,14 @@ func (r Runtime) Filled() Runtime {
 	return r
 }
 
-// Clock is the client's lock clock. It must be monotonic for the algorithm to be safe: a wall clock that steps back
-// while a lock is held makes the client believe in it for too long. [SystemClock] is the one to use in production.
+// Clock is the client's clock. It must be monotonic: a wall clock that steps back while a lock is held makes the client believe
+// in it for too long.
 type Clock interface {
 	// Now reads the clock.
 	Now() time.Time
 
-	// AfterFunc calls f once d has passed, unless the timer is stopped first. f does not block. It may run on a
-	// goroutine of its own, but not before AfterFunc has returned.
+	// AfterFunc calls f after d, unless the timer is stopped first. f does not block. It may run on its own goroutine, but not
+	// before AfterFunc has returned.
 	AfterFunc(d time.Duration, f func()) Timer
 
 	// WithCancel derives a context that ends when cancel is called, with the cause given there, or when parent ends.
@@ -46,16 +46,16 @@ type Clock interface {
 	WithDeadline(parent context.Context, t time.Time) (ctx context.Context, cancel context.CancelFunc)
 }
 
-// Timer is a call that AfterFunc has put off.
+// Timer is a call that AfterFunc has scheduled.
 type Timer interface {
 	// Stop prevents the call and reports whether it did: false means that the call has begun or was stopped before.
 	Stop() bool
 
-	// Reset puts the call off until d from now, whether or not it has happened or was stopped.
+	// Reset schedules the call for d from now, whether or not it has happened or was stopped.
 	Reset(d time.Duration)
 }
 
-// Tasks starts goroutines and lets them wait for each other. [SystemTasks] is the one to use in production.
+// Tasks starts goroutines and lets them wait for each other.
 type Tasks interface {
 	// Start runs f on a goroutine of its own.
 	Start(f func())
@@ -64,10 +64,9 @@ type Tasks interface {
 	NewWaiter() Waiter
 }
 
-// Waiter lets one goroutine wait for others. A Wake that comes while nobody waits is kept for the next Wait; more than
-// one counts as one.
+// Waiter lets one goroutine wait for others. A Wake while nobody waits is kept for the next Wait; several count as one.
 type Waiter interface {
-	// Wait returns after a Wake or when ctx is done, whichever comes first. The caller looks for itself which it was.
+	// Wait returns after a Wake or when ctx is done, whichever comes first. The caller checks which.
 	Wait(ctx context.Context)
 
 	// Wake lets the waiting goroutine go on. It never blocks.

@@ -6,8 +6,7 @@ import (
 )
 
 // SystemClock returns the operating system's monotonic clock. On Linux it stands still while the machine is suspended
-// (CLOCK_MONOTONIC), and the nodes' clocks do not: a machine that may be suspended while it holds a lock is beyond what
-// Redlock tolerates.
+// (CLOCK_MONOTONIC), and the nodes' clocks do not: Redlock does not tolerate a holder whose machine is suspended.
 func SystemClock() Clock { return systemClock{} }
 
 type systemClock struct{}

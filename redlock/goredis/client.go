@@ -10,27 +10,27 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// NewClient makes a client for [NewNode], of a copy of the options. It keeps the address, the credentials, TLS, the
-// database, the dialer and the sizes of the pool.
+// NewClient makes a client for [NewNode] from a copy of the options. It keeps the address, the credentials, TLS, the database,
+// the dialer and the sizes of the pool.
 //
-// It sets what a lock cannot do without, and NewNode asks for:
+// It sets what a lock needs, and what NewNode checks:
 //   - ContextTimeoutEnabled, or a command's deadline never reaches the connection;
 //   - MaxRetries -1, or a lost reply makes SET NX answer "no" to its own value;
 //   - ReadTimeout and WriteTimeout -1, so that the command's deadline is the only one;
 //   - DialerRetries 1, or a refused connection is tried five times, for 0.4 s;
 //   - Protocol 2, because with 3 go-redis may follow a notification to another server.
 //
-// Where they are not set it chooses what keeps the first command on a connection within a short deadline, which counts
-// for the handshake too:
-//   - DialTimeout 1 s. A deadline does not end the dial it gave up, and until that ends it keeps its place in the pool;
-//   - PipelinePoolSize -1, one pool for all, or the first pipeline dials although there is a connection.
+// Unless they are set, it chooses values that keep the first command on a connection within a short deadline, handshake
+// included:
+//   - DialTimeout 1 s: a deadline does not end the dial it gave up on, which keeps its place in the pool until it ends;
+//   - PipelinePoolSize -1, one pool for all: otherwise the first pipeline dials although there is a connection.
 //
-// One thing it cannot choose: after as many failed dials in a row as the pool is large, go-redis' pool refuses commands for a
-// second or two, until a probe of its own has reached the server. Releases are not sent to that node in this time; there
-// the time to live ends the lock.
+// It also switches off CLIENT SETINFO, which costs a round trip per connection, and maintenance notifications, for which
+// go-redis would resolve the host name here and now.
 //
-// It also switches off what costs time for nothing: CLIENT SETINFO, a round trip for each connection, and maintenance
-// notifications, for which go-redis would resolve the host name here and now.
+// One thing remains: after as many failed dials in a row as the pool is large, go-redis' pool refuses commands for a second or
+// two, until its own probe has reached the server. Releases are not sent to that node meanwhile, and the TTL ends the lock
+// there.
 func NewClient(options *redis.Options) *redis.Client {
 	o := *options
 	o.ContextTimeoutEnabled = true
@@ -50,7 +50,7 @@ func NewClient(options *redis.Options) *redis.Client {
 	return redis.NewClient(&o)
 }
 
-// ErrOptions is what errors.Is finds in the error of [NewNode] for a client with unsuitable options.
+// ErrOptions matches the error of [NewNode] for a client with unsuitable options.
 var ErrOptions = errors.New("goredis: the client's options do not suit a lock")
 
 // OptionsError is the error of [NewNode] for a client with unsuitable options.
@@ -89,7 +89,7 @@ func checkOptions(o *redis.Options) error {
 	return &OptionsError{Addr: o.Addr, Problems: problems}
 }
 
-// ErrClient is what errors.Is finds in the error of [NewNode] for a client that does not stand for one master.
+// ErrClient matches the error of [NewNode] for a client that does not stand for one master.
 var ErrClient = errors.New("goredis: not a client of one independent master")
 
 // failoverAddr is what go-redis puts in place of the address in a client of NewFailoverClient, which is a *redis.Client

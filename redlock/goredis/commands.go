@@ -10,8 +10,8 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// ErrCommands is what errors.Is finds in the error of a server that forbids what a lock needs, by an ACL or by
-// rename-command. Such a server does not vote: it would keep locks that can be neither extended nor released.
+// ErrCommands matches the error of a server that forbids what a lock needs, by an ACL or by rename-command. Such a server does
+// not vote: it would keep locks that cannot be extended or released.
 var ErrCommands = errors.New("goredis: the server must allow EVAL, EVALSHA, SET, GET, EXISTS, DEL, PTTL and PEXPIRE on the keys of locks, " +
 	"and with the restart guard INFO and TIME")
 

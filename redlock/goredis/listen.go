@@ -20,8 +20,8 @@ const (
 	subscriptionDead  = 20 * time.Second // of silence, after which the connection is made anew
 )
 
-// Listen implements driver.Listener. All that is listened for on the node shares one connection of its own, which is made
-// again when it breaks, and closed when nobody listens any more.
+// Listen implements driver.Listener. All channels of the node share one connection, which is restored when it breaks, and
+// closed when nobody listens any more.
 func (n *Node) Listen(channel string, heard func()) (stop func()) {
 	s := &n.subscription
 	w := &waiter{heard}

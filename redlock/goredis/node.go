@@ -9,11 +9,11 @@
 //	defer nodes.Close()
 //
 // For options of your own (TLS, credentials, hooks), make each client with [NewClient] and wrap it with [NewNode]. Do not share
-// clients with a cache: with go-redis' defaults, a command with a deadline of 50 ms can take 5 s and be sent four times. NewNode
-// rejects such clients and says what to set.
+// clients with a cache: with go-redis' defaults, a command with a deadline of 50 ms can take 5 s and be sent four times.
+// NewNode rejects such clients and says what to set.
 //
-// While a server is down, go-redis logs each failed dial to standard error, hundreds a minute. redis.SetLogger replaces that log
-// for the whole program, so this package leaves it alone. Package redlockslog logs what matters to locks.
+// While a server is down, go-redis logs each failed dial to standard error, hundreds a minute. redis.SetLogger replaces that
+// log for the whole program, so this package leaves it alone. Package redlockslog logs what matters to locks.
 package goredis
 
 import (
@@ -29,7 +29,7 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Node is a driver.Node behind a go-redis client. Make one with [NewNode].
+// Node is one server behind a go-redis client, for redlock.New. Make one with [NewNode].
 type Node struct {
 	client *redis.Client
 	name   string
@@ -43,13 +43,13 @@ type Node struct {
 
 var _ driver.Listener = (*Node)(nil)
 
-// Option changes a Node.
+// Option is a setting of a Node.
 type Option func(*Node)
 
-// Name names the node; without it the name is the client's address.
+// Name names the node in errors and events. The default is the client's address.
 func Name(name string) Option { return func(n *Node) { n.name = name } }
 
-// Runtime gives the node the clock and the goroutines of the redlock client: see redlock.WithRuntime.
+// Runtime gives the node the clock and the goroutines of its redlock client; see redlock.WithRuntime.
 func Runtime(r driver.Runtime) Option {
 	return func(n *Node) {
 		r = r.Filled()
@@ -57,9 +57,9 @@ func Runtime(r driver.Runtime) Option {
 	}
 }
 
-// NewNode makes a node of a client, which stays the caller's to close. The client must be a *redis.Client to one
-// master, else the error is an [ErrClient]; its options must be those that [NewClient] sets, else the error is an
-// [*OptionsError], which says what to set. NewNode does not connect.
+// NewNode makes a node of a client, which stays the caller's to close. It does not connect. The client must be a *redis.Client
+// to one master, or the error matches [ErrClient]. Its options must be those that [NewClient] sets, or the error is an
+// [*OptionsError], which says what to set.
 func NewNode(client redis.UniversalClient, options ...Option) (*Node, error) {
 	c, err := oneMaster(client)
 	if err != nil {

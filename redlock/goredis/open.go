@@ -11,13 +11,15 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Nodes are nodes that own their clients.
+// Nodes are the nodes of [Open], with their clients.
 type Nodes []driver.Node
 
 // Open makes a node for each server: "host:port", or a URL as redis.ParseURL takes it (redis://user:password@host:6379/0,
-// rediss:// for TLS, unix:///path). Without a port it is 6379. The node's name is its address, without credentials. Open
-// does not connect; each server must be named once, in whatever spelling: localhost, 127.0.0.1 and [::1] are one host. It
-// cannot see that two names of the DNS are one server: name servers by their addresses, or each by one name only.
+// rediss:// for TLS, unix:///path). The default port is 6379. A node's name is its address, without credentials. Open does not
+// connect.
+//
+// Name each server once, in whatever spelling: localhost, 127.0.0.1 and [::1] are one host. Open cannot see that two DNS names
+// are one server, so use addresses, or one name for each server.
 func Open(servers ...string) (Nodes, error) {
 	nodes := make(Nodes, 0, len(servers))
 	fail := func(err error) (Nodes, error) { return nil, errors.Join(err, nodes.Close()) }
@@ -45,9 +47,9 @@ func Open(servers ...string) (Nodes, error) {
 	return nodes, nil
 }
 
-// Close ends the subscriptions of redlock.WithWakeUp and closes the clients. Commands under way end with driver.Refused. A
-// server that does not answer can hold Close up for two seconds. Where one could not be reached, the probe of go-redis'
-// pool (see [NewClient]) is left behind for about a second.
+// Close ends the subscriptions of redlock.WithWakeUp and closes the clients. Commands in flight end with redlock.Refused. A
+// server that does not answer can delay Close by two seconds. If a server could not be reached, the probe of go-redis' pool
+// (see [NewClient]) ends about a second later.
 func (n Nodes) Close() error {
 	var errs []error
 	for _, node := range n {

@@ -1,8 +1,8 @@
-// Package observe has the words in which package redlock tells what it does: an [Observer], given to redlock.WithObserver, is
-// told of every [Step] of the algorithm as an [Event].
+// Package observe reports what package redlock does, for metrics, tracing and logs. An [Observer] given to redlock.WithObserver
+// receives an [Event] for every [Step] of the algorithm.
 //
-// Ready observers are in [redlocksim/redlock/observe/redlockslog] (logs), [redlocksim/redlock/observe/redlockprom] (metrics) and
-// [redlocksim/redlock/observe/redlockotel] (spans).
+// Ready-made observers are [redlocksim/redlock/observe/redlockslog] (logs), [redlocksim/redlock/observe/redlockprom] (metrics)
+// and [redlocksim/redlock/observe/redlockotel] (spans).
 package observe
 
 import (
@@ -14,17 +14,17 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Observer is told of the algorithm's steps, for metrics, tracing and logs.
+// Observer receives the algorithm's steps.
 //
-// Observe runs on the goroutine of the call it describes and holds that call up; steps outside of any call (Lost, and
-// NodeAnswered, Joined and TakenBack for answers that come after the call returned) run on the goroutine that found
-// out. It is never called with a lock held and must be safe for concurrent use. ctx carries the values of the call's
-// context.
+// Observe runs on the goroutine of the call it describes, which waits for it. Steps outside of any call (Lost, and
+// NodeAnswered, Joined and TakenBack for answers that arrive after the call returned) run on the goroutine that noticed them.
+// It must be safe for concurrent use. It may use the client and the lease, since no lock is held. ctx carries the values of the
+// call's context.
 type Observer interface {
 	Observe(ctx context.Context, e Event)
 }
 
-// All is one observer for several, each of which is told of every step, in this order. Nil ones are left out.
+// All combines observers: each receives every step, in this order. Nil ones are skipped.
 func All(all ...Observer) Observer {
 	return several(slices.DeleteFunc(slices.Clone(all), func(o Observer) bool { return o == nil }))
 }
@@ -45,12 +45,12 @@ const (
 	AttemptStarted Step = iota + 1
 	// NodeAnswered: the outcome of one node in a round is settled.
 	NodeAnswered
-	// QuorumReached: a quorum of nodes did what was asked. For an acquire, the clock has not been read again yet.
+	// QuorumReached: a quorum of nodes did what was asked. The clock has not been read again yet.
 	QuorumReached
-	// QuorumLost: so many nodes did not that a quorum can no longer be reached, or the caller's context ended first.
+	// QuorumLost: no quorum can be reached any more, or the caller's context ended first.
 	QuorumLost
-	// TokenRaised: a quorum of nodes would vote, but for a higher fencing token than the one proposed; such a one is
-	// about to be proposed to all nodes, in the same attempt.
+	// TokenRaised: a quorum of nodes would vote for a higher fencing token than the one proposed. That is about to be proposed
+	// to all nodes, in the same attempt.
 	TokenRaised
 	// ValidityComputed: the clock has been read for the second time, in an acquire or extend.
 	ValidityComputed
@@ -58,7 +58,7 @@ const (
 	Granted
 	// Denied: the attempt failed; the release of its partial votes is about to be sent to all nodes.
 	Denied
-	// Retrying: the next attempt waits for Delay and for the nodes to have answered the release.
+	// Retrying: the next attempt waits for Delay, and until the nodes have answered the release.
 	Retrying
 	// GaveUp: the call is about to return without a grant.
 	GaveUp
@@ -68,22 +68,21 @@ const (
 	Extended
 	// NotExtended: the extend failed; Until is as before.
 	NotExtended
-	// Lost: the lease is about to end without having been released; its context is cancelled.
+	// Lost: the lease is about to end, and was not released. Its context is cancelled.
 	Lost
-	// ReleaseStarted: the holder releases; its context is cancelled, and the release is about to be sent.
+	// ReleaseStarted: the holder releases the lock. Its context is cancelled, and the release is about to be sent.
 	ReleaseStarted
 	// Released: a quorum of nodes has answered the release, or can no longer.
 	Released
-	// Joined: a vote that came after the decision, while the lease is held, is counted with it.
+	// Joined: a vote that arrived after the decision, while the lease is held, counts for the lease.
 	Joined
-	// TakenBack: a vote that came after the release began or the attempt failed is released again.
+	// TakenBack: a vote that arrived after the release began or the attempt failed is released again.
 	TakenBack
-	// Queued: the call is about to wait until the callers of the same client that came before it had their turn, and the
-	// lease that this client has on the same resources is over. Value and Call are the value of the first attempt to come,
-	// and Attempt is 0, unless attempts were made before.
+	// Queued: the call is about to wait for earlier callers of the same client, and for the end of this client's lease on the
+	// same resources. Before the first attempt, Value and Call are the value that it will have, and Attempt is 0.
 	Queued
-	// Yielding: the call has its turn, and is about to wait for Delay all the same: so that other processes get theirs, or
-	// because the caller before it has asked so shortly ago, and given up.
+	// Yielding: the call has its turn and still waits for Delay: so that other processes get theirs, or because the caller
+	// before it asked a moment ago and gave up.
 	Yielding
 )
 
@@ -112,7 +111,7 @@ func Steps() []Step {
 	return steps
 }
 
-// NodeOutcome is what came of a round on one node.
+// NodeOutcome is the outcome of a round on one node.
 type NodeOutcome struct {
 	Node    string
 	Outcome driver.Outcome
@@ -127,7 +126,7 @@ type Event struct {
 	Resource string
 	Value    string // the acquisition's unique value
 	Attempt  int    // which attempt of the call, from 1; 0 before the first
-	Call     string // the call, and the lease that came of it: the value of the first attempt
+	Call     string // identifies the call and its lease: the value of the first attempt
 
 	// NodeAnswered: a node's outcome; Joined and TakenBack: the outcome that led to it.
 	Node NodeOutcome
