@@ -39,22 +39,34 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// The outcomes of an error say how long each node took.
+// The outcomes of an error say how long each node took: from the start of the attempt, also for its second token.
 func TestErrorTook(t *testing.T) {
-	in(t, 3, func(w *world) {
-		w.script(driver.OpAcquire, "no:7 lost no:11")
-		_, err := w.TryLock(w.Context(), "r", time.Second)
-		var e *Error
-		if !errors.As(err, &e) {
-			w.Fatal(err)
-		}
-		want := []observe.NodeOutcome{{Node: "A", Outcome: Declined, Took: millis("7")}, {Node: "B"}, {Node: "C", Outcome: Declined, Took: millis("11")}}
-		for i := range want {
-			if e.Nodes[i] != want[i] {
-				w.Errorf("got %+v, want %+v", e.Nodes[i], want[i])
+	for _, c := range []struct {
+		acquires []string
+		options  []Option
+		want     []observe.NodeOutcome
+	}{
+		{[]string{"no:7 lost no:11"}, nil,
+			[]observe.NodeOutcome{{Node: "A", Outcome: Declined, Took: millis("7")}, {Node: "B"}, {Node: "C", Outcome: Declined, Took: millis("11")}}},
+		{[]string{"behind7:1 behind7:2 lost", "no:1 no:3 lost"}, []Option{fenced},
+			[]observe.NodeOutcome{{Node: "A", Outcome: Declined, Took: millis("3")}, {Node: "B", Outcome: Declined, Took: millis("5")}, {Node: "C"}}},
+	} {
+		in(t, 3, func(w *world) {
+			for _, plans := range c.acquires {
+				w.script(driver.OpAcquire, plans)
 			}
-		}
-	})
+			_, err := w.TryLock(w.Context(), "r", time.Second)
+			var e *Error
+			if !errors.As(err, &e) {
+				w.Fatal(err)
+			}
+			for i := range c.want {
+				if e.Nodes[i] != c.want[i] {
+					w.Errorf("got %+v, want %+v", e.Nodes[i], c.want[i])
+				}
+			}
+		}, c.options...)
+	}
 }
 
 // An error is short however long the name and the answers of the nodes are, and a name that is too long is refused.
