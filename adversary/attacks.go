@@ -8,7 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 func clocks(s *Settings) []*scenarios.Scenario {
@@ -123,8 +123,8 @@ func pause(s *Settings) []*scenarios.Scenario {
 func timeout(s *Settings) []*scenarios.Scenario {
 	x := newBuilder(s, decimal.Zero, s.Rho())
 	x.Expect.Reached = nil // that it is granted is the question
-	slowest := scenarios.Latency{Latency: sim.Constant(s.Replies().Max())}
-	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: sim.Constant(s.Requests().Max())}, Replies: &slowest}
+	slowest := scenarios.Latency{Latency: network.Constant(s.Replies().Max())}
+	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(s.Requests().Max())}, Replies: &slowest}
 	x.client(faults.Trigger{At: x.start}, holder, x.takes(), step(scenarios.UnlockStep))
 	x.ends(s.Requests().Max() + s.Replies().Max())
 	// Somebody else asks when that is over: a run with one client alone would be no test.

@@ -9,7 +9,9 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/storage"
 )
 
 // The clients of all attacks.
@@ -91,12 +93,12 @@ func newBuilder(s *Settings, nodesRate, holdersRate decimal.Decimal) *builder {
 // they can.
 func (x *builder) hurry() {
 	s := x.settings
-	fast := scenarios.Latency{Latency: sim.Constant(s.Replies().Min())}
-	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: sim.Constant(s.Requests().Min())}, Replies: &fast}
+	fast := scenarios.Latency{Latency: network.Constant(s.Replies().Min())}
+	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(s.Requests().Min())}, Replies: &fast}
 	x.Budget.Delay += s.Requests().Max() - s.Requests().Min()
 	if x.Budget.Delay > 0 {
 		slow := &faults.Delay{By: x.Budget.Delay}
-		slow.Clients, slow.Nodes, slow.Direction.Direction = []string{holder}, []string{sim.StorageName}, sim.Requests
+		slow.Clients, slow.Nodes, slow.Direction.Direction = []string{holder}, []string{storage.Name}, network.Requests
 		x.fault(faults.Trigger{}, "delay", slow)
 	}
 }
@@ -178,7 +180,7 @@ func (x *builder) loses(when faults.Trigger, client string, nodes []string) {
 		return
 	}
 	p := &faults.Partition{Links: faults.Links{Clients: []string{client}, Nodes: nodes}}
-	p.Direction.Direction = sim.Requests
+	p.Direction.Direction = network.Requests
 	x.fault(when, "partition", p)
 }
 
@@ -239,7 +241,7 @@ func (x *builder) letGo() faults.Trigger {
 
 // stepBack has the holder's wall clock step back, if that is what it measures with.
 func (x *builder) stepBack() {
-	if x.Lock.Clock.ClockKind == sim.WallClock && x.Budget.ClockStep > 0 {
+	if x.Lock.Clock.ClockKind == kernel.WallClock && x.Budget.ClockStep > 0 {
 		x.fault(x.granted(), "clock-step", &faults.ClockStep{Process: holder, By: -x.Budget.ClockStep})
 	}
 }

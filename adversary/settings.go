@@ -4,7 +4,8 @@ import (
 	"redlocksim/internal/quorum"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -53,10 +54,10 @@ func (s *Settings) Quorum() int {
 func (s *Settings) Rho() decimal.Decimal { return s.Budget.ClockRate.Ratio() }
 
 // Requests is how long requests take.
-func (s *Settings) Requests() sim.Latency { return s.Network.Latency.Latency }
+func (s *Settings) Requests() network.Latency { return s.Network.Latency.Latency }
 
 // Replies is how long replies take.
-func (s *Settings) Replies() sim.Latency {
+func (s *Settings) Replies() network.Latency {
 	if s.Network.Replies != nil {
 		return s.Network.Replies.Latency
 	}
@@ -81,9 +82,9 @@ func (s *Settings) Forgetful() bool {
 		return false
 	}
 	switch s.Nodes.Persistence.Persistence {
-	case sim.Always:
+	case redis.Always:
 		return false
-	case sim.EverySecond:
+	case redis.EverySecond:
 		return !s.Budget.NoPowerLoss
 	}
 	return true

@@ -12,7 +12,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/storage"
 )
 
 // Change is something that might have prevented what went wrong.
@@ -121,8 +121,8 @@ func staysDown(more time.Duration) string {
 // fence has the lock draw tokens, if it is one that can, and the resource look at them.
 func fence(s *scenarios.Scenario) bool {
 	protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true })
-	changed := s.Storage.StorageKind != sim.Fenced
-	s.Storage.StorageKind = sim.Fenced
+	changed := s.Storage.Kind != storage.Fenced
+	s.Storage.Kind = storage.Fenced
 	return changed
 }
 

@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 var names = Names{Clients: []string{"c1", "c2"}, Nodes: []string{"A", "B", "C"}}
 
 func ptr(d time.Duration) *time.Duration { return &d }
 
-func links(clients, nodes string, d sim.Direction) Links {
+func links(clients, nodes string, d network.Direction) Links {
 	return Links{Clients: strings.Fields(clients), Nodes: strings.Fields(nodes), Direction: Direction{d}}
 }
 
@@ -39,16 +39,16 @@ func TestCheck(t *testing.T) {
 		{&ClockStall{Process: "c2", For: 1}, ""},
 		{&ClockStall{Process: "x"}, "process x: there is no such client or node; for 0s: must be positive"},
 		{&Partition{}, ""},
-		{&Partition{Links: links("c1 c3", "A D storage", sim.Both), For: -time.Second}, "clients[1] c3: there is no such client; nodes[1] D: there is no such node; for -1s: must not be negative"},
-		{&Partition{Links: links("A", "c1", sim.Both)}, "clients[0] A: is a node; links between nodes are those of nodes with peers; nodes[0] c1: there is no such node"},
+		{&Partition{Links: links("c1 c3", "A D storage", network.Both), For: -time.Second}, "clients[1] c3: there is no such client; nodes[1] D: there is no such node; for -1s: must not be negative"},
+		{&Partition{Links: links("A", "c1", network.Both)}, "clients[0] A: is a node; links between nodes are those of nodes with peers; nodes[0] c1: there is no such node"},
 		{&Hold{}, "for 0s: must be positive"},
-		{&Hold{Links: links("c1", "", sim.Replies), For: 1}, ""},
+		{&Hold{Links: links("c1", "", network.Replies), For: 1}, ""},
 		{&Delay{}, "by 0s: must be positive"},
-		{&Delay{By: 1, For: -1, Links: links("x", "", sim.Both)}, "clients[0] x: there is no such client; for -1ns: must not be negative"},
+		{&Delay{By: 1, For: -1, Links: links("x", "", network.Both)}, "clients[0] x: there is no such client; for -1ns: must not be negative"},
 		{&Reset{}, ""},
-		{&Reset{Links: links("", "x", sim.Both)}, "nodes[0] x: there is no such node"},
+		{&Reset{Links: links("", "x", network.Both)}, "nodes[0] x: there is no such node"},
 		{&Split{Keep: 1}, ""},
-		{&Split{For: -1, Links: links("x", "", sim.Both)}, "clients[0] x: there is no such client; for -1ns: must not be negative; keep 0: must be positive; a partition loses all"},
+		{&Split{For: -1, Links: links("x", "", network.Both)}, "clients[0] x: there is no such client; for -1ns: must not be negative; keep 0: must be positive; a partition loses all"},
 		{&Kill{Outage: Outage{Node: "A"}}, ""},
 		{&Kill{Outage: Outage{Node: "c1", RestartAfter: ptr(-1)}}, "node c1: there is no such node; restart-after -1ns: must not be negative"},
 		{&PowerLoss{Outage: Outage{Node: "", RestartAfter: ptr(0)}}, "node : there is no such node"},
@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%T: got  %s\nwant %s", test.fault, text, test.want)
 		}
 	}
-	if valid := (&Reset{Links: links("", "x", sim.Both)}).Check(names)[0].Valid; !slices.Equal(valid, []string{"A", "B", "C", "storage"}) || len(names.Nodes) != 3 {
+	if valid := (&Reset{Links: links("", "x", network.Both)}).Check(names)[0].Valid; !slices.Equal(valid, []string{"A", "B", "C", "storage"}) || len(names.Nodes) != 3 {
 		t.Errorf("valid nodes: %v of %v", valid, names)
 	}
 }
@@ -91,7 +91,7 @@ func TestCheckOfHugeRates(t *testing.T) {
 }
 
 func TestCheckOfNamesListedTwice(t *testing.T) {
-	for _, l := range []Links{links("c1 c1", "", sim.Both), links("", "A B A", sim.Both)} {
+	for _, l := range []Links{links("c1 c1", "", network.Both), links("", "A B A", network.Both)} {
 		if problems := (&Delay{Links: l, By: 1}).Check(names); len(problems) == 0 {
 			t.Errorf("%v passes", &l)
 		}
@@ -152,12 +152,12 @@ func TestRates(t *testing.T) {
 
 func TestDirections(t *testing.T) {
 	for text, want := range map[string]string{"both": "c1 ↔ A, B", "requests": "c1 → A, B", "replies": "A, B → c1"} {
-		l := links("c1", "A B", sim.Both)
+		l := links("c1", "A B", network.Both)
 		if err := l.Direction.UnmarshalScalar(text); err != nil || l.String() != want {
 			t.Errorf("%s: %v, %v", text, &l, err)
 		}
 	}
-	for d, want := range map[sim.Direction]string{sim.Both: "A, B ↔ C", sim.Requests: "A, B → C", sim.Replies: "C → A, B"} {
+	for d, want := range map[network.Direction]string{network.Both: "A, B ↔ C", network.Requests: "A, B → C", network.Replies: "C → A, B"} {
 		l := &Links{Nodes: []string{"A", "B"}, Peers: []string{"C"}, Direction: Direction{d}}
 		if l.String() != want {
 			t.Errorf("%v, want %s", l, want)

@@ -3,7 +3,7 @@ package faults
 import (
 	"time"
 
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // Choices makes random choices. What a choice is for names it, so that it is the same whatever else is drawn, and so that
@@ -17,7 +17,7 @@ type Choices interface {
 }
 
 // Drawn are Choices drawn evenly, as a pure function of a key.
-type Drawn struct{ Key sim.Key }
+type Drawn struct{ Key kernel.Key }
 
 // For implements Choices.
 func (d Drawn) For(part string, number int) Choices {

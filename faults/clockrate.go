@@ -6,7 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // ClockRate makes both clocks of a process run fast or slow: a bad crystal, or a time daemon that slews.
@@ -22,7 +22,7 @@ type ClockRate struct {
 // Rate errors beyond the budget: how wrong the worst of clocks are that are drawn, which Kleppmann's and antirez's examples
 // stay below, and what is placed.
 const (
-	beyondRate = sim.MaxRate / 2
+	beyondRate = kernel.MaxRate / 2
 	placedRate = 100_000_000
 )
 
@@ -81,7 +81,7 @@ func (c *ClockRate) String() string {
 // Check implements Fault.
 func (c *ClockRate) Check(n Names) []Problem {
 	problems := among("process", c.Process, n.all(), "client or node")
-	if c.Rate.abs().ratio.GreaterThan(decimal.New(sim.MaxRate, -9)) {
+	if c.Rate.abs().ratio.GreaterThan(decimal.New(kernel.MaxRate, -9)) {
 		problems = append(problems, Problem{Field: "rate", Word: c.Rate.String(), Text: "must be from -50% to 50%"})
 	}
 	return append(problems, notNegative("for", c.For)...)

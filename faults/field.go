@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // Field is a ground on which faults are injected, and the account of them.
@@ -71,7 +71,7 @@ func (f *Field) lasts(d time.Duration, undo func()) {
 
 // outage is how a node went down.
 type outage struct {
-	at     sim.True
+	at     kernel.True
 	number int // tells it from the node's other outages
 	// comesBack: its restart is on its way.
 	comesBack bool
@@ -134,7 +134,7 @@ func (f *Field) restart(node string) error {
 
 // pauses is a stretch of time in which a process is paused, by one pause or by several that overlap.
 type pauses struct {
-	since   sim.True
+	since   kernel.True
 	inForce int // that have not ended
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 // freeing waits for the moment at which a number of nodes are free of a lock.
@@ -14,14 +16,14 @@ type freeing struct {
 	world    *sim.World
 	resource string // empty until it is granted
 	fire     func()
-	alarms   map[sim.True]bool // set already
+	alarms   map[kernel.True]bool // set already
 	over     bool
 }
 
 // armFree has f called at the moment, once. Whatever happens to the nodes and their clocks until then is taken into
 // account as it happens.
 func (m *Moment) armFree(w *sim.World, f func()) {
-	x := &freeing{Moment: m, world: w, fire: f, alarms: map[sim.True]bool{}}
+	x := &freeing{Moment: m, world: w, fire: f, alarms: map[kernel.True]bool{}}
 	w.Watch(func(e *history.Event) {
 		if x.resource == "" && EventName(e) == "acquire-done" && e.Process == m.Client && (m.Resource == "" || m.Resource == e.Resource) {
 			x.resource = e.Resource
@@ -41,7 +43,7 @@ func (x *freeing) look() {
 		return
 	}
 	now := x.world.Kernel.Now()
-	var free []sim.True
+	var free []kernel.True
 	for _, s := range x.world.Servers {
 		if s.Up() {
 			free = append(free, max(x.freeAt(s), now))
@@ -49,7 +51,7 @@ func (x *freeing) look() {
 	}
 	slices.Sort(free)
 	nth := max(x.Nth, 1)
-	if nth > len(free) || free[nth-1] == sim.Forever {
+	if nth > len(free) || free[nth-1] == kernel.Forever {
 		return
 	}
 	at := free[nth-1].Add(-x.Lead)
@@ -66,15 +68,15 @@ func (x *freeing) look() {
 
 // freeAt is when the key of the lock is gone from a node, if nothing more happens to it: Redis keeps it until its clock
 // reads more than the deadline, in whole milliseconds.
-func (x *freeing) freeAt(s *sim.Server) sim.True {
+func (x *freeing) freeAt(s *redis.Server) kernel.True {
 	for _, r := range s.Dump() {
 		if r.Key != x.resource {
 			continue
 		}
 		if r.ExpiresAt == 0 {
-			return sim.Forever
+			return kernel.Forever
 		}
-		return s.Clock().WhenWall(sim.Wall((r.ExpiresAt + 1) * int64(time.Millisecond)))
+		return s.Clock().WhenWall(kernel.Wall((r.ExpiresAt + 1) * int64(time.Millisecond)))
 	}
 	return 0
 }

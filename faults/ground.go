@@ -5,14 +5,15 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 // Ground is what faults are injected into: a world of the simulator ([In]), or processes of the operating system (package
 // live). Whatever is asked of it takes effect at once, and everything happens one thing after the other.
 type Ground interface {
 	// Now is true time, since some moment before the run.
-	Now() sim.True
+	Now() kernel.True
 	// After calls f when true time has advanced by d.
 	After(d time.Duration, f func())
 	// Record adds an event to the history, as one that happens now.
@@ -62,7 +63,7 @@ type Servers interface {
 	// Up says whether a node runs.
 	Up(node string) bool
 	// Stop ends a node that is up, and says when.
-	Stop(node string, how Stop) (sim.True, error)
+	Stop(node string, how Stop) (kernel.True, error)
 	// Start starts a node that is down, with what is on its disk.
 	Start(node string) (Memory, error)
 	// Promote makes a replica a master and has the clients send it what they address to the node. It returns what the replica
@@ -115,8 +116,8 @@ type Forgotten struct {
 
 // Forget compares what a node knew before with what it knows after. Keys that expired before a reading of its wall clock, in
 // milliseconds since 1970, do not count; all do if that is zero.
-func Forget(before, after []sim.Record, now int64) (f Forgotten) {
-	known := make(map[string]sim.Record, len(after))
+func Forget(before, after []redis.Record, now int64) (f Forgotten) {
+	known := make(map[string]redis.Record, len(after))
 	for _, r := range after {
 		known[r.Key] = r
 	}

@@ -10,7 +10,10 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 const ms = time.Millisecond
@@ -24,8 +27,8 @@ type testField struct {
 	World *sim.World
 }
 
-func newField(t *testing.T, p sim.Persistence) *testField {
-	cfg := sim.Config{Nodes: names.Nodes, Replicas: replicated.Replicas, Persistence: p, Latency: sim.Constant(5 * ms)}
+func newField(t *testing.T, p redis.Persistence) *testField {
+	cfg := sim.Config{Nodes: names.Nodes, Replicas: replicated.Replicas, Persistence: p, Latency: network.Constant(5 * ms)}
 	for _, c := range names.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: c})
 	}
@@ -57,7 +60,7 @@ func inject(t *testing.T, f *testField, plan ...*Placed) {
 		}
 		p.Arm(f.World, f.Field)
 	}
-	f.World.Kernel.Run(sim.True(time.Minute))
+	f.World.Kernel.Run(kernel.True(time.Minute))
 }
 
 func at(seconds float64, f Fault) *Placed {
@@ -91,16 +94,16 @@ func TestInject(t *testing.T) {
 			"1s clock-rate A 1s: the clocks of A run 0.2% slow\n2s clock-rate-ends A 0s: the clocks of A run as before\n5s clock-rate c1 0s: the clocks of c1 run 0.1% fast", "0.2% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &ClockStall{Process: "A", For: time.Second})},
 			"1s clock-stall A 1s: the clocks of A stand still for 1s\n2s clock-stall-ends A 0s: the clocks of A go on from where they stood", "100% 0s 0s 0s 0s []"},
-		{[]*Placed{at(1, &Partition{For: time.Second}), at(3, &Partition{Links: links("c1", "A storage", sim.Replies)})},
+		{[]*Placed{at(1, &Partition{For: time.Second}), at(3, &Partition{Links: links("c1", "A storage", network.Replies)})},
 			"1s partition 1s: messages every client ↔ every node are lost\n1s cut-off c1 1s:\n1s cut-off c2 1s:\n2s partition-heals 0s: messages every client ↔ every node get through again\n3s partition c1 0s: messages A, storage → c1 are lost", "0% 0s 0s 0s 0s []"},
-		{[]*Placed{at(1, &Partition{Links: links("c1", "", sim.Both), For: time.Second})},
+		{[]*Placed{at(1, &Partition{Links: links("c1", "", network.Both), For: time.Second})},
 			"1s cut-off c1 1s: messages c1 ↔ every node are lost\n2s partition-heals c1 0s: messages c1 ↔ every node get through again", "0% 0s 0s 0s 0s []"},
-		{[]*Placed{at(1, &Hold{Links: links("c2", "A", sim.Requests), For: time.Second})},
+		{[]*Placed{at(1, &Hold{Links: links("c2", "A", network.Requests), For: time.Second})},
 			"1s hold c2 1s: messages c2 → A are held back for 1s\n2s hold-ends c2 0s: messages c2 → A that were held back arrive", "0% 0s 1s 0s 0s []"},
 		{[]*Placed{at(1, &Delay{By: ms, For: time.Second}), at(3, &Delay{By: 2 * ms})},
 			"1s delay 1ms: messages every client ↔ every node take 1ms longer\n2s delay-ends 0s: messages every client ↔ every node are as fast as before\n3s delay 2ms: messages every client ↔ every node take 2ms longer", "0% 0s 2ms 0s 0s []"},
 		{[]*Placed{at(1, &Reset{})}, "1s reset 0s: connections every client ↔ every node are reset", "0% 0s 0s 0s 0s []"},
-		{[]*Placed{at(1, &Split{Links: links("c1", "A", sim.Requests), Keep: 2, For: time.Second}), at(3, &Split{Keep: 1, Reset: true})},
+		{[]*Placed{at(1, &Split{Links: links("c1", "A", network.Requests), Keep: 2, For: time.Second}), at(3, &Split{Keep: 1, Reset: true})},
 			"1s split c1 1s: of batches c1 → A only the first 2 requests get through\n2s split-ends c1 0s: batches c1 → A get through whole again\n3s split 0s: of batches every client ↔ every node only the first request gets through, and then the connection is reset", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(2 * time.Second)}}), at(1, &Kill{Outage: Outage{Node: "B", RestartAfter: ptr(0)}}), at(1, &Kill{Outage: Outage{Node: "C"}})},
 			"1s kill A 2s: A is killed\n1s kill B 0s: B is killed\n1s restart B 0s: B restarts with an empty memory, 0s after it stopped\n1s kill C 0s: C is killed\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 0s 0s 0s 0s [{B 0s false} {A 2s false}]"},
@@ -124,7 +127,7 @@ func TestInject(t *testing.T) {
 			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Crash{Client: "c1"})}, "1s crash c1 0s:", "0% 0s 0s 0s 0s []"},
 	} {
-		f := newField(t, sim.NoPersistence)
+		f := newField(t, redis.NoPersistence)
 		for node := range names.Nodes {
 			set(f, 500*ms, node, "k", driver.OpAcquire, nil)
 		}
@@ -157,7 +160,7 @@ func TestInject(t *testing.T) {
 
 // TestInjectionsAct: the faults do to the world what their notes say.
 func TestInjectionsAct(t *testing.T) {
-	f := newField(t, sim.Always)
+	f := newField(t, redis.Always)
 	w := f.World
 	took := func(at, want time.Duration) {
 		got := time.Duration(-1)
@@ -173,25 +176,25 @@ func TestInjectionsAct(t *testing.T) {
 	}
 	took(30*time.Second+98*ms, -1)
 	inject(t, f,
-		at(1, &Partition{Links: links("c1", "A", sim.Replies), For: time.Second}),
-		at(30, &Partition{Links: links("c1", "A", sim.Requests), For: time.Second}),
-		at(3, &Hold{Links: links("", "A", sim.Requests), For: 1098 * ms}),
-		at(5, &Delay{Links: links("c1", "", sim.Both), By: 10 * ms, For: time.Second}),
+		at(1, &Partition{Links: links("c1", "A", network.Replies), For: time.Second}),
+		at(30, &Partition{Links: links("c1", "A", network.Requests), For: time.Second}),
+		at(3, &Hold{Links: links("", "A", network.Requests), For: 1098 * ms}),
+		at(5, &Delay{Links: links("c1", "", network.Both), By: 10 * ms, For: time.Second}),
 		at(7, &Pause{Process: "c2", For: time.Second}),
 		at(8, &Pause{Process: "A", For: 1 * time.Second}),
 		at(9.105, &Reset{}),
 		at(15, &Suspend{Client: "c1", For: 2 * time.Second}),
 		at(20, &ClockRate{Process: "A", Rate: PPM(100_000), For: 10 * time.Second}), at(40, &ClockStep{Process: "B", By: time.Second}))
-	if c := w.Client("c1").Clock(); c.Mono() != sim.Mono(58*time.Second) || c.Boot() != sim.Mono(time.Minute) {
+	if c := w.Client("c1").Clock(); c.Mono() != kernel.Mono(58*time.Second) || c.Boot() != kernel.Mono(time.Minute) {
 		t.Errorf("c1 reads %d, %d", c.Mono(), c.Boot())
 	}
-	if a, b := w.Server("A").Clock(), w.Server("B").Clock(); a.Mono() != sim.Mono(61*time.Second) || b.Wall() != sim.Epoch+sim.Wall(61*time.Second) || b.Mono() != sim.Mono(time.Minute) {
+	if a, b := w.Server("A").Clock(), w.Server("B").Clock(); a.Mono() != kernel.Mono(61*time.Second) || b.Wall() != kernel.Epoch+kernel.Wall(61*time.Second) || b.Mono() != kernel.Mono(time.Minute) {
 		t.Errorf("A reads %d, B reads %d", a.Mono(), b.Wall())
 	}
 }
 
 func TestWhatCannotHappen(t *testing.T) {
-	f := newField(t, sim.NoPersistence)
+	f := newField(t, redis.NoPersistence)
 	plan := []*Placed{at(1, &Kill{Outage: Outage{Node: "A"}}), at(2, &PowerLoss{Outage: Outage{Node: "A"}}), at(3, &Restart{Node: "B"}), at(4, &Crash{Client: "c1"}), at(5, &Crash{Client: "c1"})}
 	inject(t, f, plan...)
 	for i, want := range []string{"", "faults: power-loss: A is down already", "faults: restart: B is up", "", "sim: crash: c1 has crashed already"} {
@@ -212,10 +215,10 @@ func TestClockRatesOverlap(t *testing.T) {
 	}{
 		{"both end", []*Placed{at(0, &ClockRate{Process: "A", Rate: PPM(100_000), For: 10 * time.Second}), at(5, &ClockRate{Process: "A", Rate: PPM(200_000), For: 10 * time.Second})}, 0},
 		{"a stall within", []*Placed{at(0, &ClockRate{Process: "A", Rate: PPM(100_000)}), at(5, &ClockStall{Process: "A", For: time.Second})}, 100_000_000},
-		{"a stall that lasts", []*Placed{at(0, &ClockRate{Process: "A", Rate: PPM(100_000), For: 10 * time.Second}), at(5, &ClockStall{Process: "A", For: time.Hour})}, sim.Still},
+		{"a stall that lasts", []*Placed{at(0, &ClockRate{Process: "A", Rate: PPM(100_000), For: 10 * time.Second}), at(5, &ClockStall{Process: "A", For: time.Hour})}, kernel.Still},
 		{"the second stays", []*Placed{at(0, &ClockRate{Process: "A", Rate: PPM(100_000), For: 10 * time.Second}), at(5, &ClockRate{Process: "A", Rate: PPM(200_000), For: 0})}, 200_000_000},
 	} {
-		f := newField(t, sim.NoPersistence)
+		f := newField(t, redis.NoPersistence)
 		inject(t, f, test.plan...)
 		if got := f.World.Server("A").Clock().Rate(); got != test.want {
 			t.Errorf("%s: the clock is left %d parts per billion fast, want %d", test.name, got, test.want)
@@ -225,19 +228,19 @@ func TestClockRatesOverlap(t *testing.T) {
 
 // All clocks of a process stand still, the process runs, and afterwards the clocks are behind by as long.
 func TestClocksStandStill(t *testing.T) {
-	f := newField(t, sim.NoPersistence)
+	f := newField(t, redis.NoPersistence)
 	c := f.World.Client("c1").Clock()
-	var wall []sim.Wall
+	var wall []kernel.Wall
 	for _, when := range []time.Duration{10 * time.Second, 15 * time.Second, 20 * time.Second} {
-		f.World.Kernel.After(when, func() { wall = append(wall, c.Wall()-sim.Epoch) })
+		f.World.Kernel.After(when, func() { wall = append(wall, c.Wall()-kernel.Epoch) })
 	}
 	answered := time.Duration(0)
 	set(f, 15*time.Second, 0, "k", driver.OpAcquire, func(took time.Duration) { answered = took })
 	inject(t, f, at(10, &ClockStall{Process: "c1", For: 10 * time.Second}))
-	if want := sim.Wall(10 * time.Second); !slices.Equal(wall, []sim.Wall{want, want, want}) {
+	if want := kernel.Wall(10 * time.Second); !slices.Equal(wall, []kernel.Wall{want, want, want}) {
 		t.Errorf("the wall clock reads %v, want %v each time", wall, want)
 	}
-	if want := sim.Mono(50 * time.Second); c.Mono() != want || c.Boot() != want {
+	if want := kernel.Mono(50 * time.Second); c.Mono() != want || c.Boot() != want {
 		t.Errorf("after a minute the clocks read %d and %d, want %d", c.Mono(), c.Boot(), want)
 	}
 	if answered != 10*ms {
@@ -254,7 +257,7 @@ func TestDelaysAreUsedAsTheyAddUp(t *testing.T) {
 		{"two delays", []*Placed{at(0, &Delay{By: 50 * ms}), at(1, &Delay{By: 50 * ms})}, 100 * ms},
 		{"two holds", []*Placed{at(1, &Hold{For: 5 * time.Second}), at(5, &Hold{For: 5 * time.Second})}, 9 * time.Second},
 	} {
-		f := newField(t, sim.NoPersistence)
+		f := newField(t, redis.NoPersistence)
 		var took time.Duration
 		set(f, time.Second, 0, "k", driver.OpAcquire, func(d time.Duration) { took = d - 10*ms })
 		inject(t, f, test.plan...)
@@ -266,7 +269,7 @@ func TestDelaysAreUsedAsTheyAddUp(t *testing.T) {
 
 func TestMemoryLossIsMoreThanTheNumberOfKeys(t *testing.T) {
 	for _, second := range []string{"k", "other"} {
-		f := newField(t, sim.EverySecond)
+		f := newField(t, redis.EverySecond)
 		set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
 		f.World.Kernel.After(1200*ms, func() {
 			f.World.Nodes(f.World.Client("c1"))[0].Do([]*driver.Command{{Op: driver.OpRelease, Keys: []string{"k"}, Value: "v500ms", Deadline: time.Unix(1e6, 0), Done: func(*driver.Command, driver.Reply) {}}})
@@ -280,7 +283,7 @@ func TestMemoryLossIsMoreThanTheNumberOfKeys(t *testing.T) {
 }
 
 func TestRestartBelongsToItsOutage(t *testing.T) {
-	f := newField(t, sim.NoPersistence)
+	f := newField(t, redis.NoPersistence)
 	inject(t, f, at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(10 * time.Second)}}), at(2, &Restart{Node: "A"}), at(5, &Kill{Outage: Outage{Node: "A"}}))
 	if f.World.Server("A").Up() {
 		t.Errorf("A is up:\n%s", told(f))
@@ -297,7 +300,7 @@ func TestPausesOverlap(t *testing.T) {
 		{"after its server was killed", []*Placed{at(1, &Pause{Process: "A", For: 10 * time.Second}), at(2, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(0)}}), at(5, &Pause{Process: "A", For: 3 * time.Second})}, 8 * time.Second},
 		{"the longer", []*Placed{at(1, &Pause{Process: "c1", For: 5 * time.Second}), at(2, &Pause{Process: "c1", For: 10 * time.Second})}, 12 * time.Second},
 	} {
-		f := newField(t, sim.NoPersistence)
+		f := newField(t, redis.NoPersistence)
 		inject(t, f, test.plan...)
 		var last time.Duration
 		for _, e := range f.World.History() {
@@ -312,7 +315,7 @@ func TestPausesOverlap(t *testing.T) {
 }
 
 func TestTheDeadAreNotPaused(t *testing.T) {
-	f := newField(t, sim.NoPersistence)
+	f := newField(t, redis.NoPersistence)
 	pause := at(3, &Pause{Process: "c2", For: time.Second})
 	inject(t, f, at(1, &Pause{Process: "c1", For: 5 * time.Second}), at(2, &Crash{Client: "c1"}), at(2, &Crash{Client: "c2"}), pause)
 	for _, e := range f.World.History() {
@@ -326,8 +329,8 @@ func TestTheDeadAreNotPaused(t *testing.T) {
 }
 
 func TestLostRepliesAreNoCutOff(t *testing.T) {
-	for direction, want := range map[sim.Direction]string{sim.Both: CutOff, sim.Requests: CutOff, sim.Replies: "partition"} {
-		f := newField(t, sim.NoPersistence)
+	for direction, want := range map[network.Direction]string{network.Both: CutOff, network.Requests: CutOff, network.Replies: "partition"} {
+		f := newField(t, redis.NoPersistence)
 		inject(t, f, at(1, &Partition{Links: links("c1", "", direction)}))
 		if name := f.World.History()[0].Name; name != want {
 			t.Errorf("direction %d: %s, want %s", direction, name, want)
@@ -336,8 +339,8 @@ func TestLostRepliesAreNoCutOff(t *testing.T) {
 }
 
 func TestAllNodesByNameAreACutOff(t *testing.T) {
-	f := newField(t, sim.NoPersistence)
-	inject(t, f, at(1, &Partition{Links: links("c1", "C A B", sim.Both)}))
+	f := newField(t, redis.NoPersistence)
+	inject(t, f, at(1, &Partition{Links: links("c1", "C A B", network.Both)}))
 	if name := f.World.History()[0].Name; name != CutOff {
 		t.Errorf("%s, want %s", name, CutOff)
 	}
@@ -347,14 +350,14 @@ func TestAllNodesByNameAreACutOff(t *testing.T) {
 func TestCountersAreLost(t *testing.T) {
 	for _, test := range []struct {
 		name        string
-		persistence sim.Persistence
+		persistence redis.Persistence
 		token       int64
 		want        bool
 	}{
-		{"all memory", sim.NoPersistence, 7, true},
-		{"the latest of it", sim.EverySecond, 7, true},
-		{"nothing", sim.Always, 7, false},
-		{"a lock without a counter", sim.NoPersistence, 0, false},
+		{"all memory", redis.NoPersistence, 7, true},
+		{"the latest of it", redis.EverySecond, 7, true},
+		{"nothing", redis.Always, 7, false},
+		{"a lock without a counter", redis.NoPersistence, 0, false},
 	} {
 		f := newField(t, test.persistence)
 		vote := func(at time.Duration, token int64) {
@@ -383,7 +386,7 @@ func TestCountersAreLost(t *testing.T) {
 // A promoted replica that was not told of a token has lost a counter.
 func TestPromotionLosesCounters(t *testing.T) {
 	for _, lag := range []bool{false, true} {
-		f := newField(t, sim.Always)
+		f := newField(t, redis.Always)
 		if lag {
 			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}).Arm(f.World, f.Field)
 		}

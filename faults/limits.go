@@ -4,7 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/sim"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/storage"
 )
 
 // Limits are what faults are drawn and placed within.
@@ -18,7 +20,7 @@ type Limits struct {
 	// Scale is the lock's time to live: faults of about that size are those that can break it.
 	Scale time.Duration
 	// Persistence is what nodes write to their disks.
-	Persistence sim.Persistence
+	Persistence redis.Persistence
 	// Fenced says that nodes keep fencing counters.
 	Fenced bool
 	// Batches says that clients send several requests in one message.
@@ -39,9 +41,9 @@ const (
 // keeps says whether a node that stops has all it knew on its disk.
 func (l *Limits) keeps(how Stop) bool {
 	if how == PoweredOff {
-		return l.Persistence == sim.Always
+		return l.Persistence == redis.Always
 	}
-	return l.Persistence != sim.NoPersistence
+	return l.Persistence != redis.NoPersistence
 }
 
 // masters are the nodes that have replicas.
@@ -99,11 +101,11 @@ func (l *Limits) links(c Choices) Links {
 	switch c.For("which nodes", 0).Below(6) {
 	case 0:
 	case 1:
-		links.Nodes = []string{sim.StorageName}
+		links.Nodes = []string{storage.Name}
 	default:
 		links.Nodes = Some(c.For("nodes", 0), l.Names.Nodes)
 	}
-	links.Direction.Direction = OneOf(c.For("direction", 0), sim.Both, sim.Requests, sim.Replies)
+	links.Direction.Direction = OneOf(c.For("direction", 0), network.Both, network.Requests, network.Replies)
 	return links
 }
 
@@ -144,10 +146,10 @@ func (l *Limits) allSizes(budget time.Duration) (all []time.Duration) {
 func (l *Limits) allLinks() (all []Links) {
 	servers := l.Names.Nodes
 	if l.Resource {
-		servers = append(slices.Clip(servers), sim.StorageName)
+		servers = append(slices.Clip(servers), storage.Name)
 	}
 	add := func(clients, nodes []string) {
-		for _, d := range []sim.Direction{sim.Both, sim.Requests, sim.Replies} {
+		for _, d := range []network.Direction{network.Both, network.Requests, network.Replies} {
 			all = append(all, Links{Clients: clients, Nodes: nodes, Direction: Direction{d}})
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"redlocksim/internal/strictyaml"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
+	"redlocksim/sim/storage"
 )
 
 // Links selects the links between some clients and some nodes, or between some nodes and others, and one direction of
@@ -25,10 +26,10 @@ type Links struct {
 }
 
 // Direction is the direction of messages that a fault touches.
-type Direction struct{ sim.Direction }
+type Direction struct{ network.Direction }
 
-var directions = []strictyaml.Choice[sim.Direction]{
-	{Word: "both", Value: sim.Both}, {Word: "requests", Value: sim.Requests}, {Word: "replies", Value: sim.Replies}}
+var directions = []strictyaml.Choice[network.Direction]{
+	{Word: "both", Value: network.Both}, {Word: "requests", Value: network.Requests}, {Word: "replies", Value: network.Replies}}
 
 // UnmarshalScalar reads "requests", "replies" or "both".
 func (d *Direction) UnmarshalScalar(text string) error {
@@ -54,7 +55,7 @@ func (l *Links) check(n Names) []Problem {
 		problems = append(problems, among(listed("clients", i), c, n.Clients, "client")...)
 	}
 	for i, s := range l.Nodes {
-		problems = append(problems, among(listed("nodes", i), s, append(n.Nodes[:len(n.Nodes):len(n.Nodes)], sim.StorageName), "node")...)
+		problems = append(problems, among(listed("nodes", i), s, append(n.Nodes[:len(n.Nodes):len(n.Nodes)], storage.Name), "node")...)
 	}
 	return problems
 }
@@ -138,9 +139,9 @@ func (l *Links) String() string {
 		from, to = to, strings.Join(l.Peers, ", ")
 	}
 	switch l.Direction.Direction {
-	case sim.Requests:
+	case network.Requests:
 		return from + " → " + to
-	case sim.Replies:
+	case network.Replies:
 		return to + " → " + from
 	}
 	return from + " ↔ " + to

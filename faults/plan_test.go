@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 func TestTriggers(t *testing.T) {
@@ -43,7 +44,7 @@ func TestTriggers(t *testing.T) {
 		{Trigger{After: &Moment{Event: "write-effect"}}, "7s 7", "after write-effect"},
 		{Trigger{After: &Moment{Event: "belief-ended"}, Plus: 1}, "8.000000001s 8", "1ns after belief-ended"},
 	} {
-		f := newField(t, sim.NoPersistence)
+		f := newField(t, redis.NoPersistence)
 		var got []string
 		for i, e := range events {
 			f.World.Kernel.After(time.Duration(i+1)*time.Second, func() { f.World.Record(e) })
@@ -51,7 +52,7 @@ func TestTriggers(t *testing.T) {
 		test.trigger.Arm(f.World, func() {
 			got = append(got, fmt.Sprint(f.World.Kernel.Now().Sub(0), " ", len(f.World.History())))
 		})
-		f.World.Kernel.Run(sim.True(time.Minute))
+		f.World.Kernel.Run(kernel.True(time.Minute))
 		if text := strings.Join(got, "; "); text != test.want {
 			t.Errorf("%v: %s, want %s", test.trigger, text, test.want)
 		}
@@ -63,7 +64,7 @@ func TestTriggers(t *testing.T) {
 
 // TestFaultsTriggerFaults: by the names of those before them.
 func TestFaultsTriggerFaults(t *testing.T) {
-	f := newField(t, sim.NoPersistence)
+	f := newField(t, redis.NoPersistence)
 	after := func(event string, fault Fault) *Placed {
 		return &Placed{When: Trigger{After: &Moment{Event: event}}, Fault: fault}
 	}

@@ -7,7 +7,10 @@ import (
 
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/service"
 )
 
 func TestPromote(t *testing.T) {
@@ -20,7 +23,7 @@ func TestPromote(t *testing.T) {
 		{false, "A2, the replica of A, is promoted with all that A knew; c2 talks to it now", 0},
 		{true, "A2, the replica of A, is promoted with less than A knew; c2 talks to it now", 1},
 	} {
-		w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Replicas: group.Replicas, Latency: sim.Constant(5 * ms),
+		w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Replicas: group.Replicas, Latency: network.Constant(5 * ms),
 			Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}}}, model.New())
 		t.Cleanup(w.Close)
 		f := &testField{NewField(In(w)), w}
@@ -36,7 +39,7 @@ func TestPromote(t *testing.T) {
 		}
 		set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
 		at(1, promote).Arm(f.World, f.Field)
-		w.Kernel.Run(sim.True(10e9))
+		w.Kernel.Run(kernel.True(10e9))
 		h := w.History()
 		if got := h[len(h)-1].Detail; got != test.want || len(f.Used.Restarts) != test.lost {
 			t.Errorf("%s, %v; want %s", got, f.Used.Restarts, test.want)
@@ -62,21 +65,21 @@ func TestCheckOfReplication(t *testing.T) {
 // Each node has a link of its own to the other. What a direction selects is what is sent that way on both.
 func TestLinksBetweenNodes(t *testing.T) {
 	for _, test := range []struct {
-		direction sim.Direction
+		direction network.Direction
 		arrive    string
-	}{{sim.Both, ""}, {sim.Requests, "B to A"}, {sim.Replies, "A to B"}} {
-		w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Clients: []sim.ClientConfig{{Name: "c1"}}, Latency: sim.Constant(5 * ms)}, model.New())
+	}{{network.Both, ""}, {network.Requests, "B to A"}, {network.Replies, "A to B"}} {
+		w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Clients: []sim.ClientConfig{{Name: "c1"}}, Latency: network.Constant(5 * ms)}, model.New())
 		t.Cleanup(w.Close)
 		var arrived []string
 		type way struct {
 			name string
-			peer *sim.Peer
+			peer *service.Peer
 		}
 		var ways []way
 		for _, from := range w.Servers {
 			for _, to := range w.Servers {
 				if from != to {
-					ways = append(ways, way{from.Name() + " to " + to.Name(), w.Connect(from, to)})
+					ways = append(ways, way{from.Name() + " to " + to.Name(), service.Connect(w.Deployment, from, to)})
 				}
 			}
 		}
@@ -94,7 +97,7 @@ func TestLinksBetweenNodes(t *testing.T) {
 		all := "A to B, " + strings.Replace(others, "B to C", "B to A, B to C", 1)
 		near := sorted(others + ", " + test.arrive)
 		for _, step := range []struct {
-			send, look sim.True
+			send, look kernel.True
 			want       string
 		}{
 			{1500e6, 1900e6, near}, {2500e6, 2900e6, sorted(all)}, // lost, and healed

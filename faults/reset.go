@@ -3,7 +3,7 @@ package faults
 import (
 	"fmt"
 
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 // Reset breaks all connections of some links. What was in flight is lost, and the clients are told at once.
@@ -17,7 +17,7 @@ var reset = Kind{
 	Draw:   func(c Choices, l *Limits) Fault { return &Reset{Links: l.links(c)} },
 	Place: func(l *Limits) (all []Fault) {
 		for _, links := range l.allLinks() {
-			if links.Direction.Direction == sim.Both {
+			if links.Direction.Direction == network.Both {
 				all = append(all, &Reset{Links: links})
 			}
 		}

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 // TestVocabularyIsComplete: every type of the package that is a Fault is in it, once, under the name that follows from
@@ -94,8 +95,8 @@ func TestEveryKindIsWhole(t *testing.T) {
 			t.Errorf("%s is placed nowhere", k.Name)
 		}
 		drawn := 0
-		for seed := range sim.Key(40) {
-			if f := k.Draw(Drawn{sim.Key(1).With(uint64(seed))}, l); f != nil {
+		for seed := range kernel.Key(40) {
+			if f := k.Draw(Drawn{kernel.Key(1).With(uint64(seed))}, l); f != nil {
 				all = append(all, f)
 				drawn++
 			}
@@ -145,8 +146,8 @@ func TestWithinTheBudget(t *testing.T) {
 		if all := k.Place(none); len(all) > 0 {
 			t.Errorf("%s is placed without a budget: %v", k.Name, all)
 		}
-		for seed := range sim.Key(20) {
-			if f := k.Draw(Drawn{sim.Key(2).With(uint64(seed))}, none); f != nil {
+		for seed := range kernel.Key(20) {
+			if f := k.Draw(Drawn{kernel.Key(2).With(uint64(seed))}, none); f != nil {
 				t.Errorf("%s is drawn without a budget: %v", k.Name, f)
 			}
 		}
@@ -166,7 +167,7 @@ func TestLate(t *testing.T) {
 			if !is {
 				continue
 			}
-			f := newField(t, sim.NoPersistence)
+			f := newField(t, redis.NoPersistence)
 			if err := fault.Inject(f.Field); err != nil {
 				t.Fatal(err)
 			}
@@ -181,9 +182,9 @@ func TestLate(t *testing.T) {
 func TestTakes(t *testing.T) {
 	for _, k := range Vocabulary() {
 		for _, fault := range k.Place(whole()) {
-			f := newField(t, sim.NoPersistence)
+			f := newField(t, redis.NoPersistence)
 			f.World.Kernel.After(time.Second, func() { _ = fault.Inject(f.Field) }) // a restart of a node that is up is an error
-			f.World.Kernel.Run(sim.True(time.Minute))
+			f.World.Kernel.Run(kernel.True(time.Minute))
 			u := f.Used
 			for key, used := range map[string]bool{"clock-rate": u.ClockRate.PPB() != 0, "clock-step": u.ClockStep != 0, "delay": u.Delay != 0, "pause": u.Pause != 0,
 				"suspend": u.Suspend != 0, "memory-loss": u.Restarts != nil, "no-power-loss": u.Unpowered != nil} {

@@ -6,6 +6,9 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 // In is a world of the simulator as the ground of faults.
@@ -16,7 +19,7 @@ type world struct {
 	forgotten map[string]Forgotten // by the nodes that are down
 }
 
-func (w *world) Now() sim.True                   { return w.in.Kernel.Now() }
+func (w *world) Now() kernel.True                { return w.in.Kernel.Now() }
 func (w *world) After(d time.Duration, f func()) { w.in.Kernel.After(d, f) }
 func (w *world) Record(e history.Event)          { w.in.Record(e) }
 func (w *world) Grain() time.Duration            { return 1 }
@@ -32,7 +35,7 @@ func (w *world) Clients() []string {
 func (w *world) Nodes() []string    { return namesOf(w.in.Servers) }
 func (w *world) Replicas() []string { return namesOf(w.in.Replicas) }
 
-func namesOf(servers []*sim.Server) []string {
+func namesOf(servers []*redis.Server) []string {
 	names := make([]string, len(servers))
 	for i, s := range servers {
 		names[i] = s.Name()
@@ -45,11 +48,11 @@ func (w *world) SetClockRate(process string, ppb int64)     { w.in.Process(proce
 
 func (w *world) AfterWall(node string, d time.Duration, f func()) {
 	s := w.in.Server(node)
-	w.in.WhenWall(s.Process, s.Clock().Wall()+sim.Wall(d), f)
+	w.in.WhenWall(s.Process, s.Clock().Wall()+kernel.Wall(d), f)
 }
 
 // each calls f for the links selected, and the directions selected of each, client by client in the world's order.
-func (w *world) each(l *Links, f func(*sim.Link, sim.Direction)) {
+func (w *world) each(l *Links, f func(*network.Link, network.Direction)) {
 	if len(l.Peers) > 0 {
 		w.eachOfPeers(l, f)
 		return
@@ -70,9 +73,9 @@ func (w *world) each(l *Links, f func(*sim.Link, sim.Direction)) {
 
 // eachOfPeers calls f for the links between nodes, of which each end has one of its own: what goes one way are the
 // requests of one link and the replies of the other.
-func (w *world) eachOfPeers(l *Links, f func(*sim.Link, sim.Direction)) {
+func (w *world) eachOfPeers(l *Links, f func(*network.Link, network.Direction)) {
 	there := l.Direction.Direction
-	back := map[sim.Direction]sim.Direction{sim.Both: sim.Both, sim.Requests: sim.Replies, sim.Replies: sim.Requests}[there]
+	back := map[network.Direction]network.Direction{network.Both: network.Both, network.Requests: network.Replies, network.Replies: network.Requests}[there]
 	for _, node := range l.Nodes {
 		for _, peer := range l.Peers {
 			f(w.in.Network.Link(node, peer), there)
@@ -82,26 +85,26 @@ func (w *world) eachOfPeers(l *Links, f func(*sim.Link, sim.Direction)) {
 }
 
 func (w *world) Lose(l *Links) (undo func()) {
-	w.each(l, func(link *sim.Link, d sim.Direction) { link.Cut(d) })
-	return func() { w.each(l, func(link *sim.Link, d sim.Direction) { link.Mend(d) }) }
+	w.each(l, func(link *network.Link, d network.Direction) { link.Cut(d) })
+	return func() { w.each(l, func(link *network.Link, d network.Direction) { link.Mend(d) }) }
 }
 
 func (w *world) Hold(l *Links) (undo func() time.Duration) {
-	w.each(l, func(link *sim.Link, d sim.Direction) { link.Hold(d) })
+	w.each(l, func(link *network.Link, d network.Direction) { link.Hold(d) })
 	return func() (longest time.Duration) {
-		w.each(l, func(link *sim.Link, d sim.Direction) { longest = max(longest, link.Release(d)) })
+		w.each(l, func(link *network.Link, d network.Direction) { longest = max(longest, link.Release(d)) })
 		return longest
 	}
 }
 
 func (w *world) Slow(l *Links, by time.Duration) (most time.Duration, undo func()) {
-	w.each(l, func(link *sim.Link, d sim.Direction) { most = max(most, link.Delay(d, by)) })
-	return most, func() { w.each(l, func(link *sim.Link, d sim.Direction) { link.Delay(d, -by) }) }
+	w.each(l, func(link *network.Link, d network.Direction) { most = max(most, link.Delay(d, by)) })
+	return most, func() { w.each(l, func(link *network.Link, d network.Direction) { link.Delay(d, -by) }) }
 }
 
 func (w *world) Split(l *Links, keep int, reset bool) (undo func(), err error) {
 	var mend []func()
-	w.each(l, func(link *sim.Link, d sim.Direction) { mend = append(mend, link.Split(d, keep, reset)) })
+	w.each(l, func(link *network.Link, d network.Direction) { mend = append(mend, link.Split(d, keep, reset)) })
 	return func() {
 		for _, m := range mend {
 			m()
@@ -109,11 +112,13 @@ func (w *world) Split(l *Links, keep int, reset bool) (undo func(), err error) {
 	}, nil
 }
 
-func (w *world) Reset(l *Links) { w.each(l, func(link *sim.Link, _ sim.Direction) { link.Reset() }) }
+func (w *world) Reset(l *Links) {
+	w.each(l, func(link *network.Link, _ network.Direction) { link.Reset() })
+}
 
 func (w *world) Up(node string) bool { return w.in.Server(node).Up() }
 
-func (w *world) Stop(node string, how Stop) (sim.True, error) {
+func (w *world) Stop(node string, how Stop) (kernel.True, error) {
 	s := w.in.Server(node)
 	knew := s.Dump()
 	var err error
@@ -139,7 +144,7 @@ func (w *world) Start(node string) (Memory, error) {
 
 func (w *world) Promote(node, replica string, clients []string) (Forgotten, error) {
 	from, to := w.in.Server(node), w.in.Server(replica)
-	var led []*sim.Process
+	var led []*kernel.Process
 	for _, name := range clients {
 		led = append(led, w.in.Client(name))
 	}
@@ -155,14 +160,14 @@ func (w *world) Promote(node, replica string, clients []string) (Forgotten, erro
 func (w *world) Paused(process string) bool { return w.in.Process(process).Paused() }
 
 func (w *world) Pause(process string) error {
-	return w.stopped(process, (*sim.Process).Pause)
+	return w.stopped(process, (*kernel.Process).Pause)
 }
 
 func (w *world) Suspend(client string) error {
-	return w.stopped(client, (*sim.Process).Suspend)
+	return w.stopped(client, (*kernel.Process).Suspend)
 }
 
-func (w *world) stopped(process string, how func(*sim.Process)) error {
+func (w *world) stopped(process string, how func(*kernel.Process)) error {
 	p := w.in.Process(process)
 	if p.Dead() {
 		return fmt.Errorf("%s has crashed", process)

@@ -10,14 +10,14 @@ import (
 
 	"redlocksim/internal/faketime"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // changeableClock is a lock clock that faults can change. Its timers go by the monotonic clock of the process, as Go's do,
 // whichever clock it reads; sockets time out by the machine's clock.
 type changeableClock struct {
 	clocks *faketime.Clocks
-	kind   sim.ClockKind
+	kind   kernel.ClockKind
 
 	mu     sync.Mutex
 	timers map[*changeableTimer]struct{} // that are set
@@ -62,11 +62,11 @@ func (c *changeableClock) rearm() {
 }
 
 // skewOf is one of a process's clocks.
-func skewOf(c *faketime.Clocks, kind sim.ClockKind) faketime.Skew {
+func skewOf(c *faketime.Clocks, kind kernel.ClockKind) faketime.Skew {
 	switch kind {
-	case sim.Monotonic:
+	case kernel.Monotonic:
 		return c.Monotonic()
-	case sim.WallClock:
+	case kernel.WallClock:
 		return c.Wall()
 	default:
 		return c.Boottime()

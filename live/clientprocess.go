@@ -14,7 +14,7 @@ import (
 
 	"redlocksim/internal/child"
 	"redlocksim/internal/faketime"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 const sigCont = syscall.SIGCONT
@@ -26,7 +26,7 @@ type clientProcess struct {
 	orders  *os.File
 	encoder *json.Encoder
 	clocks  *faketime.Clocks // if faults touch them; nil: they are the machine's
-	kind    sim.ClockKind    // which of them is its lock clock
+	kind    kernel.ClockKind // which of them is its lock clock
 	ready   chan error       // what came of its beginning
 	running int              // programs that it has not finished
 	stopped bool             // paused or suspended

@@ -7,7 +7,7 @@ import (
 
 	"redlocksim/internal/faketime"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // lockClock is the clock that a client measures validity with, and how the parent understands its readings.
@@ -34,7 +34,7 @@ func (monotonic) wall() time.Time             { return time.Now() }
 func (monotonic) rearm()                      {}
 
 // newLockClock is the lock clock of a client: that of production, unless there is a file of clocks.
-func newLockClock(path string, kind sim.ClockKind) (lockClock, error) {
+func newLockClock(path string, kind kernel.ClockKind) (lockClock, error) {
 	if path == "" {
 		return newMonotonic(), nil
 	}

@@ -11,11 +11,11 @@ import (
 
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/undisturbed/tried"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // changeableClockOf is a lock clock, and the clocks behind it as the parent has them.
-func changeableClockOf(t testing.TB, kind sim.ClockKind) (lockClock, *faketime.Clocks) {
+func changeableClockOf(t testing.TB, kind kernel.ClockKind) (lockClock, *faketime.Clocks) {
 	t.Helper()
 	parent, err := faketime.New(filepath.Join(t.TempDir(), "clocks"))
 	if err != nil {
@@ -47,21 +47,21 @@ func TestChangedClock(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name  string
-		kind  sim.ClockKind
+		kind  kernel.ClockKind
 		turn  func(c *faketime.Clocks, length time.Duration) int64
 		reads time.Duration // that the clock is ahead of the machine's, length after the turn began
 		fires time.Duration // after the turn began, a timer that was set for length just before it
 	}{
-		{"nothing", sim.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(0) }, 0, length},
-		{"half as fast", sim.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.SetRate(-faketime.Billion / 2) }, -length / 2, 2 * length},
-		{"twice as fast", sim.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.SetRate(faketime.Billion) }, length, length / 2},
-		{"a wall clock, twice as fast", sim.WallClock, func(c *faketime.Clocks, _ time.Duration) int64 { return c.SetRate(faketime.Billion) }, length, length / 2},
-		{"a step of the wall clock", sim.WallClock, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(-time.Hour) }, -time.Hour, length},
-		{"a step, which a monotonic clock does not make", sim.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(time.Hour) }, 0, length},
-		{"nor one that counts suspension", sim.Boottime, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(time.Hour) }, 0, length},
-		{"suspension", sim.Monotonic, suspend, -length / 2, length * 3 / 2},
-		{"suspension, which another clock counts", sim.Boottime, suspend, 0, length * 3 / 2},
-		{"suspension, which the wall clock counts", sim.WallClock, suspend, 0, length * 3 / 2},
+		{"nothing", kernel.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(0) }, 0, length},
+		{"half as fast", kernel.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.SetRate(-faketime.Billion / 2) }, -length / 2, 2 * length},
+		{"twice as fast", kernel.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.SetRate(faketime.Billion) }, length, length / 2},
+		{"a wall clock, twice as fast", kernel.WallClock, func(c *faketime.Clocks, _ time.Duration) int64 { return c.SetRate(faketime.Billion) }, length, length / 2},
+		{"a step of the wall clock", kernel.WallClock, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(-time.Hour) }, -time.Hour, length},
+		{"a step, which a monotonic clock does not make", kernel.Monotonic, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(time.Hour) }, 0, length},
+		{"nor one that counts suspension", kernel.Boottime, func(c *faketime.Clocks, _ time.Duration) int64 { return c.Step(time.Hour) }, 0, length},
+		{"suspension", kernel.Monotonic, suspend, -length / 2, length * 3 / 2},
+		{"suspension, which another clock counts", kernel.Boottime, suspend, 0, length * 3 / 2},
+		{"suspension, which the wall clock counts", kernel.WallClock, suspend, 0, length * 3 / 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -113,9 +113,9 @@ func TestChangedClock(t *testing.T) {
 
 // While a machine is suspended its parent knows that the monotonic clock stands still, and the others do not.
 func TestSuspendedClock(t *testing.T) {
-	_, parent := changeableClockOf(t, sim.Monotonic)
+	_, parent := changeableClockOf(t, kernel.Monotonic)
 	at := parent.Suspend()
-	for kind, speed := range map[sim.ClockKind]int64{sim.Monotonic: 0, sim.Boottime: 1, sim.WallClock: 1} {
+	for kind, speed := range map[kernel.ClockKind]int64{kernel.Monotonic: 0, kernel.Boottime: 1, kernel.WallClock: 1} {
 		l := skewOf(parent, kind)
 		const later = 1000 * faketime.Billion
 		if got := l.Read(at+later) - l.Read(at); got != speed*later {
@@ -134,7 +134,7 @@ func TestSuspendedClock(t *testing.T) {
 
 // A timer can be stopped and set anew, and contexts end with their parents.
 func TestTimersOfAChangedClock(t *testing.T) {
-	c, parent := changeableClockOf(t, sim.Monotonic)
+	c, parent := changeableClockOf(t, kernel.Monotonic)
 	parent.SetRate(faketime.Billion)
 	fired := make(chan string, 10)
 	stopped := c.AfterFunc(length, func() { fired <- "stopped" })

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"redlocksim/internal/redisproc"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // dumpScript returns a line for each key: the key, a digest of its value, and when it expires by the server's clock, in
@@ -20,12 +20,12 @@ end
 return table.concat(out, '\n')`
 
 // dump is what the server knows.
-func (s *server) dump() ([]sim.Record, error) {
+func (s *server) dump() ([]redis.Record, error) {
 	text, err := redisproc.Ask(s.addr, "EVAL", dumpScript, "0")
 	if err != nil {
 		return nil, fmt.Errorf("live: what %s knows: %w", s.name, err)
 	}
-	var records []sim.Record
+	var records []redis.Record
 	for line := range strings.Lines(text) {
 		field := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(field) != 3 {
@@ -35,7 +35,7 @@ func (s *server) dump() ([]sim.Record, error) {
 		if err != nil {
 			return nil, fmt.Errorf("live: what %s knows: %w", s.name, err)
 		}
-		records = append(records, sim.Record{Key: field[0], Value: field[1], ExpiresAt: max(expires, 0)})
+		records = append(records, redis.Record{Key: field[0], Value: field[1], ExpiresAt: max(expires, 0)})
 	}
 	return records, nil
 }

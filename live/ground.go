@@ -12,14 +12,16 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/storage"
 )
 
 // ground is the testbed as faults see it. True time is CLOCK_MONOTONIC times the speed of the run. An error of the machine ends
 // the run.
 type ground struct{ *testbed }
 
-func (g ground) Now() sim.True                   { return sim.True(faketime.MachineTime() * g.speed) }
+func (g ground) Now() kernel.True                { return kernel.True(faketime.MachineTime() * g.speed) }
 func (g ground) After(d time.Duration, f func()) { g.after(faketime.MachineTime(), d, f) }
 func (g ground) Grain() time.Duration            { return time.Millisecond }
 func (g ground) Record(e history.Event)          { g.happened(faketime.MachineTime(), e) }
@@ -117,13 +119,13 @@ func (g ground) each(l *faults.Links, change func(*impairment)) {
 	}
 	for _, p := range g.proxies {
 		if p.amongNodes || len(l.Clients) > 0 && !slices.Contains(l.Clients, p.client) ||
-			len(l.Nodes) > 0 && !slices.Contains(l.Nodes, p.node) || len(l.Nodes) == 0 && p.node == sim.StorageName {
+			len(l.Nodes) > 0 && !slices.Contains(l.Nodes, p.node) || len(l.Nodes) == 0 && p.node == storage.Name {
 			continue
 		}
-		if l.Direction.Direction != sim.Replies {
+		if l.Direction.Direction != network.Replies {
 			p.up.change(change)
 		}
-		if l.Direction.Direction != sim.Requests {
+		if l.Direction.Direction != network.Requests {
 			p.down.change(change)
 		}
 	}
@@ -158,7 +160,7 @@ func (g ground) Split(l *faults.Links, _ int, _ bool) (undo func(), err error) {
 
 func (g ground) Reset(l *faults.Links) {
 	both := *l
-	both.Direction = faults.Direction{Direction: sim.Both}
+	both.Direction = faults.Direction{Direction: network.Both}
 	g.each(&both, func(w *impairment) { w.resets++ })
 }
 
@@ -170,7 +172,7 @@ func (g ground) darken(s *server, by int) {
 func (g ground) Up(node string) bool { return g.server(node).process != nil }
 
 // Stop implements faults.Servers. It asks the server what it knows before stopping it.
-func (g ground) Stop(node string, how faults.Stop) (sim.True, error) {
+func (g ground) Stop(node string, how faults.Stop) (kernel.True, error) {
 	s := g.server(node)
 	if s.paused {
 		s.process.signal(syscall.SIGCONT)

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 func TestLockKeys(t *testing.T) {
 	soon := time.Now().Add(time.Hour).UnixMilli()
-	eternal, passing := lockKeys([]sim.Record{
+	eternal, passing := lockKeys([]redis.Record{
 		{Key: "lock-2", ExpiresAt: soon}, {Key: "lock-1", ExpiresAt: soon}, {Key: "lock-4"}, {Key: "lock-3"},
 		{Key: driver.GuardKey}, {Key: driver.TokenKey("lock-1"), ExpiresAt: soon},
 	})

@@ -8,7 +8,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // outcome is what the run was, once it is over.
@@ -45,7 +45,7 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 			return nil, err
 		}
 		for _, name := range r.scenario.Resources {
-			if slices.ContainsFunc(records, func(k sim.Record) bool { return k.Key == name && k.ExpiresAt == 0 }) {
+			if slices.ContainsFunc(records, func(k redis.Record) bool { return k.Key == name && k.ExpiresAt == 0 }) {
 				out.Leaks = append(out.Leaks, scenarios.Leak{Key: name, Node: s.name})
 			}
 		}

@@ -14,7 +14,8 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/internal/redisproc"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 // group is a node and its replicas. There is a link from each to each other, so that any can follow any.
@@ -42,7 +43,7 @@ func (r *testbed) isReplica(name string) bool {
 
 // addReplicas starts the replicas of a running node and has them follow it.
 func (r *testbed) addReplicas(
-	ctx context.Context, node string, replicas []string, persistence sim.Persistence, needsPreload bool,
+	ctx context.Context, node string, replicas []string, persistence redis.Persistence, needsPreload bool,
 ) error {
 	if err := r.addServers(ctx, replicas, persistence, needsPreload); err != nil {
 		return err
@@ -121,11 +122,11 @@ func (r *testbed) eachOfPeers(l *faults.Links, change func(*impairment)) {
 	for _, node := range l.Nodes {
 		for _, peer := range l.Peers {
 			from, to := r.proxy(peer, node), r.proxy(node, peer)
-			if l.Direction.Direction != sim.Replies {
+			if l.Direction.Direction != network.Replies {
 				from.down.change(change)
 				to.up.change(change)
 			}
-			if l.Direction.Direction != sim.Requests {
+			if l.Direction.Direction != network.Requests {
 				from.up.change(change)
 				to.down.change(change)
 			}

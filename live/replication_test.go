@@ -18,7 +18,8 @@ import (
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/undisturbed/tried"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 // disturbingTest is for how long a machine must hold up a test of small times for it to be tried again.
@@ -79,7 +80,7 @@ func mustInject(t testing.TB, r *testbed, f faults.Fault) {
 }
 
 // replicated is a testbed with a master and three replicas.
-func replicated(t testing.TB, persistence sim.Persistence) *testbed {
+func replicated(t testing.TB, persistence redis.Persistence) *testbed {
 	t.Helper()
 	r := emptyTestbed(t)
 	if err := r.addServers(t.Context(), []string{"M"}, persistence, false); err != nil {
@@ -95,7 +96,7 @@ func replicated(t testing.TB, persistence sim.Persistence) *testbed {
 	return r
 }
 
-func amongPeers(nodes, peers string, d sim.Direction) faults.Links {
+func amongPeers(nodes, peers string, d network.Direction) faults.Links {
 	return faults.Links{Nodes: strings.Fields(nodes), Peers: strings.Fields(peers), Direction: faults.Direction{Direction: d}}
 }
 
@@ -103,7 +104,7 @@ func amongPeers(nodes, peers string, d sim.Direction) faults.Links {
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	tried.Test(t, disturbingTest, func(t *tried.T) {
-		r := replicated(t, sim.NoPersistence)
+		r := replicated(t, redis.NoPersistence)
 		r.mustAsk(t, "M", "SET", "a", "1")
 		for _, name := range []string{"M2", "M3", "M4"} {
 			r.soon(t, name, "a", "1")
@@ -112,9 +113,9 @@ func TestReplicas(t *testing.T) {
 				t.Errorf("%s takes a write: %v", name, err)
 			}
 		}
-		cut := &faults.Partition{Links: amongPeers("M", "M3", sim.Requests)}
+		cut := &faults.Partition{Links: amongPeers("M", "M3", network.Requests)}
 		mustInject(t, r, cut)
-		mustInject(t, r, &faults.Delay{Links: amongPeers("M4", "M", sim.Replies), By: 200 * time.Millisecond})
+		mustInject(t, r, &faults.Delay{Links: amongPeers("M4", "M", network.Replies), By: 200 * time.Millisecond})
 		begun := time.Now()
 		r.mustAsk(t, "M", "SET", "a", "2")
 		r.soon(t, "M2", "a", "2")
@@ -150,14 +151,14 @@ func TestLinksAmongNodes(t *testing.T) {
 	}
 	for _, test := range []struct {
 		nodes, peers string
-		direction    sim.Direction
+		direction    network.Direction
 		want         string
 	}{
-		{"a", "b", sim.Requests, "b follows a: down, a follows b: up"},
-		{"a", "b", sim.Replies, "b follows a: up, a follows b: down"},
-		{"b", "a", sim.Requests, "a follows b: down, b follows a: up"},
-		{"a", "b", sim.Both, "a follows b: up, a follows b: down, b follows a: up, b follows a: down"},
-		{"a", "b c", sim.Requests, "b follows a: down, a follows b: up, c follows a: down, a follows c: up"},
+		{"a", "b", network.Requests, "b follows a: down, a follows b: up"},
+		{"a", "b", network.Replies, "b follows a: up, a follows b: down"},
+		{"b", "a", network.Requests, "a follows b: down, b follows a: up"},
+		{"a", "b", network.Both, "a follows b: up, a follows b: down, b follows a: up, b follows a: down"},
+		{"a", "b c", network.Requests, "b follows a: down, a follows b: up, c follows a: down, a follows c: up"},
 	} {
 		links := amongPeers(test.nodes, test.peers, test.direction)
 		ground{r}.each(&links, func(w *impairment) { w.lost++ })
@@ -188,13 +189,13 @@ func TestPromote(t *testing.T) {
 		t.Run(fmt.Sprintf("%T", stop), func(t *testing.T) {
 			t.Parallel()
 			tried.Test(t, disturbingTest, func(t *tried.T) {
-				r := replicated(t, sim.NoPersistence)
+				r := replicated(t, redis.NoPersistence)
 				r.mustAsk(t, "M", "SET", "a", "1")
 				for _, name := range []string{"M2", "M3", "M4"} {
 					r.soon(t, name, "a", "1")
 				}
-				mustInject(t, r, &faults.Delay{Links: amongPeers("M", "M2 M3", sim.Both), By: 200 * time.Millisecond * t.Slower})
-				mustInject(t, r, &faults.Partition{Links: amongPeers("M2", "M4", sim.Both)})
+				mustInject(t, r, &faults.Delay{Links: amongPeers("M", "M2 M3", network.Both), By: 200 * time.Millisecond * t.Slower})
+				mustInject(t, r, &faults.Partition{Links: amongPeers("M2", "M4", network.Both)})
 				r.mustAsk(t, "M", "SET", "a", "2")
 				r.mustAsk(t, "M", "SET", "b", "2")
 				r.soon(t, "M4", "b", "2")
@@ -232,13 +233,13 @@ func TestBothSidesServe(t *testing.T) {
 	t.Parallel()
 	tried.Test(t, disturbingTest, func(t *tried.T) {
 		for _, paused := range []bool{false, true} {
-			r := replicated(t, sim.NoPersistence)
+			r := replicated(t, redis.NoPersistence)
 			r.mustAsk(t, "M", "SET", "a", "1")
 			r.soon(t, "M2", "a", "1")
 			r.soon(t, "M3", "a", "1")
 			want := []faults.Amnesia(nil)
 			if paused {
-				mustInject(t, r, &faults.Delay{Links: amongPeers("M", "M2", sim.Both), By: time.Second * t.Slower})
+				mustInject(t, r, &faults.Delay{Links: amongPeers("M", "M2", network.Both), By: time.Second * t.Slower})
 				r.mustAsk(t, "M", "SET", "b", "1")
 				mustInject(t, r, &faults.Pause{Process: "M"})
 				mustInject(t, r, &faults.Pause{Process: "M3"})
@@ -268,7 +269,7 @@ func TestBothSidesServe(t *testing.T) {
 // The rate error in force is that which began last, of those that have not ended.
 func TestRatesOverlap(t *testing.T) {
 	r := emptyTestbed(t)
-	if err := r.addServers(t.Context(), []string{"A"}, sim.NoPersistence, false); err != nil {
+	if err := r.addServers(t.Context(), []string{"A"}, redis.NoPersistence, false); err != nil {
 		t.Fatal(err)
 	}
 	want := func(ppm int64) {
@@ -303,7 +304,7 @@ func TestLead(t *testing.T) {
 	t.Parallel()
 	tried.Test(t, disturbingTest, func(t *tried.T) {
 		r := emptyTestbed(t)
-		if err := r.addServers(t.Context(), []string{"A", "B"}, sim.NoPersistence, false); err != nil {
+		if err := r.addServers(t.Context(), []string{"A", "B"}, redis.NoPersistence, false); err != nil {
 			t.Fatal(err)
 		}
 		addr, err := r.link("c", "A", r.server("A").addr)
@@ -347,7 +348,7 @@ func TestServerClock(t *testing.T) {
 	tried.Test(t, disturbingTest, func(t *tried.T) {
 		r := emptyTestbed(t)
 		names := []string{"fast", "slow", "true"}
-		err := r.addServers(t.Context(), names, sim.NoPersistence, true)
+		err := r.addServers(t.Context(), names, redis.NoPersistence, true)
 		if errors.Is(err, ErrNoCompiler) {
 			t.Skip(err)
 		}

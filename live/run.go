@@ -13,7 +13,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/undisturbed"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/storage"
 )
 
 // Run runs a scenario against redis-server processes and judges its findings, grants and leaked keys, but no durations.
@@ -87,7 +87,7 @@ func isInexcusable(r *scenarios.Result) bool {
 		switch kind {
 		case checker.LeaseOverlap, checker.TokenRegressed, checker.TokenRepeated:
 		case checker.StaleWrite:
-			if kind := r.Scenario.Storage.StorageKind; kind != sim.Fenced && kind != sim.FencedWrites {
+			if kind := r.Scenario.Storage.Kind; kind != storage.Fenced && kind != storage.FencedWrites {
 				continue
 			}
 		default:
@@ -133,7 +133,7 @@ type run struct {
 	*testbed
 	scenario *scenarios.Scenario
 	start    int64 // CLOCK_MONOTONIC at true time 0
-	storage  *storage
+	storage  *storageServer
 	items    []item
 	// beliefs are followed if the timeline waits for the end of one; beliefEnd is when the next one ends.
 	beliefs   *beliefs

@@ -15,7 +15,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // server is a node: a redis-server process on a loopback port, with a directory of its own.
@@ -23,7 +23,7 @@ type server struct {
 	name        string
 	dir         string
 	addr        string
-	persistence sim.Persistence
+	persistence redis.Persistence
 	preload     string // the library; empty if there is none, and the clocks are the machine's
 	clocks      *faketime.Clocks
 	follows     string // the address of its master; empty for a master
@@ -32,8 +32,8 @@ type server struct {
 	process     *process     // nil while it is down
 	placeholder *placeholder // of the port, while it is down
 	paused      bool
-	isDark      bool         // it is down and without power
-	knew        []sim.Record // its keys when it was last paused or stopped, if they may be needed; the values are digests
+	isDark      bool           // it is down and without power
+	knew        []redis.Record // its keys when it was last paused or stopped, if they may be needed; the values are digests
 }
 
 // launch starts the server for the first time, on a free port.
@@ -57,9 +57,9 @@ func (s *server) start(ctx context.Context) error {
 		// A master that is shut down does not wait for its replicas.
 		"--shutdown-timeout", "0"}
 	switch s.persistence {
-	case sim.EverySecond:
+	case redis.EverySecond:
 		args = append(args, "--appendonly", "yes", "--appendfsync", "everysec")
-	case sim.Always:
+	case redis.Always:
 		args = append(args, "--appendonly", "yes", "--appendfsync", "always")
 	}
 	if s.successor != "" {
@@ -104,7 +104,7 @@ func (s *server) stop(how faults.Stop) error {
 	} else {
 		p.Kill()
 	}
-	if how == faults.PoweredOff && s.persistence != sim.NoPersistence {
+	if how == faults.PoweredOff && s.persistence != redis.NoPersistence {
 		logs, err := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.incr.aof"))
 		if err != nil || len(logs) == 0 {
 			return fmt.Errorf("live: %s has no append-only file: %w", s.name, err)

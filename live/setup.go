@@ -14,7 +14,8 @@ import (
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/storage"
 )
 
 // setUp starts everything.
@@ -33,7 +34,7 @@ func (r *run) setUp(ctx context.Context) error {
 		return err
 	}
 	var err error
-	r.storage, err = newStorage(s.Storage.StorageKind, func(at int64, e history.Event) {
+	r.storage, err = newStorage(s.Storage.Kind, func(at int64, e history.Event) {
 		r.call(func() { r.happened(at, e) })
 	})
 	if err != nil {
@@ -53,7 +54,7 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
-	if persistence == sim.EverySecond && preloaded {
+	if persistence == redis.EverySecond && preloaded {
 		return r.settleDisks(ctx)
 	}
 	return nil
@@ -73,7 +74,7 @@ func (r *run) addClient(i int, name, text string) error {
 		}
 	}
 	var err error
-	if role.Storage, err = r.link(name, sim.StorageName, r.storage.listener.Addr().String()); err != nil {
+	if role.Storage, err = r.link(name, storage.Name, r.storage.listener.Addr().String()); err != nil {
 		return err
 	}
 	var clocks *faketime.Clocks
@@ -134,6 +135,6 @@ func needsPreload(s *scenarios.Scenario) bool {
 		}
 		on := it.Fault.Live(deployment(s))
 		return on.Clocks && !slices.Contains(s.Clients, it.Fault.Target()) ||
-			on.Unsynced && s.Nodes.Persistence.Persistence != sim.NoPersistence
+			on.Unsynced && s.Nodes.Persistence.Persistence != redis.NoPersistence
 	})
 }

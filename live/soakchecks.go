@@ -16,7 +16,7 @@ import (
 	"redlocksim/internal/redisproc"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // clear waits until no node has a lock's key any more.
@@ -58,7 +58,7 @@ func (s *soak) clear(ctx context.Context) error {
 }
 
 // lockKeys are the keys of locks among those of a node, sorted: those without a TTL, and the others.
-func lockKeys(known []sim.Record) (eternal, passing []string) {
+func lockKeys(known []redis.Record) (eternal, passing []string) {
 	for _, r := range known {
 		switch {
 		case !driver.IsLockKey(r.Key):

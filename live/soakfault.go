@@ -3,7 +3,7 @@ package live
 import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // SoakFault is a kind of fault that is injected in a soak.
@@ -30,9 +30,9 @@ func SoakFaults() []SoakFault {
 func forgetting(s *scenarios.Scenario, a SoakFault) bool {
 	switch a {
 	case NodeKill: // the operating system has what was written
-		return s.Nodes.Persistence.Persistence == sim.NoPersistence
+		return s.Nodes.Persistence.Persistence == redis.NoPersistence
 	case PowerLoss:
-		return s.Nodes.Persistence.Persistence != sim.Always
+		return s.Nodes.Persistence.Persistence != redis.Always
 	}
 	return false
 }

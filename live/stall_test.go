@@ -12,7 +12,7 @@ import (
 	"redlocksim/internal/undisturbed"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/storage"
 )
 
 // A run that is not as expected counts unless the machine held it up, and in any case if no delay excuses what it shows.
@@ -27,7 +27,7 @@ func TestUntilUndisturbed(t *testing.T) {
 		name  string
 		runs  []run
 		count int // how many are made
-		kind  sim.StorageKind
+		kind  storage.Kind
 		// notTested: none counts, and what they show is no verdict.
 		notTested bool
 	}{
@@ -38,15 +38,15 @@ func TestUntilUndisturbed(t *testing.T) {
 		{name: "held up, then another finding", runs: []run{{nil, much}, {nil, little}}, count: 2},
 		{name: "always held up", runs: []run{{nil, much}, {nil, much}, {nil, much}, {nil, much}, {nil, much}}, count: 5, notTested: true},
 		{name: "two holders, and held up", runs: []run{{[]checker.Kind{checker.LeaseOverlap}, much}}, count: 1},
-		{name: "a fence that lets all pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much}}, count: 1, kind: sim.Fenced},
-		{name: "one that lets writes pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much}}, count: 1, kind: sim.FencedWrites},
+		{name: "a fence that lets all pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much}}, count: 1, kind: storage.Fenced},
+		{name: "one that lets writes pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much}}, count: 1, kind: storage.FencedWrites},
 		{name: "tokens out of order, and held up", runs: []run{{[]checker.Kind{checker.TokenRegressed, checker.StaleWrite}, much}}, count: 1},
 	} {
 		speeds := slowing(5)
 		var made []int
 		told := 0
 		expected := expected
-		if test.kind != sim.Register {
+		if test.kind != storage.Register {
 			expected = nil
 		}
 		again := func(r *scenarios.Result, heldUp time.Duration) {
@@ -58,7 +58,7 @@ func TestUntilUndisturbed(t *testing.T) {
 			run := test.runs[len(made)]
 			made = append(made, speed)
 			r := &scenarios.Result{Scenario: &scenarios.Scenario{Expect: scenarios.Expect{Findings: expected}}, Findings: run.findings}
-			r.Scenario.Storage.StorageKind = test.kind
+			r.Scenario.Storage.Kind = test.kind
 			if !slices.Equal(run.findings, expected) {
 				r.Problems = []scenarios.Problem{{Class: scenarios.Safety, Text: "another"}}
 			}

@@ -9,14 +9,14 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
-	"redlocksim/sim"
+	"redlocksim/sim/storage"
 )
 
 // storage is the shared resource that the lock guards: a server in this process that takes one request per connection. A
 // request is an event with Func, Op, Grant, Resource, Number and Token, as JSON; the answer is its effect.
-type storage struct {
+type storageServer struct {
 	listener net.Listener
-	kind     sim.StorageKind
+	kind     storage.Kind
 	// record records an effect, and returns when the timeline has done what it does at such an event.
 	record func(at int64, e history.Event)
 
@@ -25,15 +25,15 @@ type storage struct {
 	conns map[net.Conn]bool
 }
 
-// cell is what the storage keeps of one resource; see sim.StorageKind.
+// cell is what the storage keeps of one resource; see storage.Kind.
 type cell struct{ number, token, mark int64 }
 
-func newStorage(kind sim.StorageKind, record func(int64, history.Event)) (*storage, error) {
+func newStorage(kind storage.Kind, record func(int64, history.Event)) (*storageServer, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	s := &storage{listener: l, kind: kind, record: record, cells: map[string]*cell{}, conns: map[net.Conn]bool{}}
+	s := &storageServer{listener: l, kind: kind, record: record, cells: map[string]*cell{}, conns: map[net.Conn]bool{}}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -46,7 +46,7 @@ func newStorage(kind sim.StorageKind, record func(int64, history.Event)) (*stora
 	return s, nil
 }
 
-func (s *storage) close() {
+func (s *storageServer) close() {
 	_ = s.listener.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *storage) close() {
 	s.conns = nil
 }
 
-func (s *storage) serve(c net.Conn) {
+func (s *storageServer) serve(c net.Conn) {
 	defer c.Close()
 	s.mu.Lock()
 	if s.conns == nil {
@@ -76,7 +76,7 @@ func (s *storage) serve(c net.Conn) {
 }
 
 // take carries out a request, or refuses it.
-func (s *storage) take(e *history.Event) {
+func (s *storageServer) take(e *history.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.cells[e.Resource]
@@ -99,20 +99,20 @@ func (s *storage) take(e *history.Event) {
 }
 
 // takes reports whether a request is accepted, and notes its token.
-func (s *storage) takes(x *cell, e *history.Event) bool {
+func (s *storageServer) takes(x *cell, e *history.Event) bool {
 	isWrite := e.Func == history.Write
 	switch s.kind {
-	case sim.CompareAndSet:
+	case storage.CompareAndSet:
 		return !isWrite || x.mark == int64(e.Grant)
-	case sim.Fenced, sim.FencedWrites:
-		if s.kind == sim.FencedWrites && e.Func == history.Read {
+	case storage.Fenced, storage.FencedWrites:
+		if s.kind == storage.FencedWrites && e.Func == history.Read {
 			return true
 		}
 		if e.Token < x.token {
 			return false
 		}
 		x.token = e.Token
-	case sim.Table:
+	case storage.Table:
 		if !isWrite {
 			return true
 		}

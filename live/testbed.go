@@ -15,7 +15,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // testbed is what a scenario runs on: servers, client processes, the links between them, and the field that injects faults.
@@ -59,7 +59,7 @@ func newTestbed(speed int, command []string) (*testbed, error) {
 }
 
 // addServers starts a server for each node, with the library that changes clocks and notes fsyncs if they need it.
-func (r *testbed) addServers(ctx context.Context, names []string, persistence sim.Persistence, needsPreload bool) error {
+func (r *testbed) addServers(ctx context.Context, names []string, persistence redis.Persistence, needsPreload bool) error {
 	preload := ""
 	if needsPreload {
 		var err error

@@ -5,13 +5,13 @@ var resource = []Mutant{
 	{
 		Name:    "table-takes-any-token",
 		Bug:     "an UPDATE without its WHERE clause",
-		Edits:   []Edit{{"sim/storage.go", "if e.Token <= c.token {", "if e.Token <= c.token && false {"}},
+		Edits:   []Edit{{"sim/storage/storage.go", "if e.Token <= c.token {", "if e.Token <= c.token && false {"}},
 		Killers: []string{"50-conditional-update"},
 	},
 	{
 		Name:    "one-fence-for-all",
 		Bug:     "the storage compares tokens over all resources together",
-		Edits:   []Edit{{"sim/storage.go", "c := s.cells[a.event.Resource]", "c := s.cells[\"\"]"}, {"sim/storage.go", "s.cells[a.event.Resource] = c", "s.cells[\"\"] = c"}},
+		Edits:   []Edit{{"sim/storage/storage.go", "c := s.cells[a.event.Resource]", "c := s.cells[\"\"]"}, {"sim/storage/storage.go", "s.cells[a.event.Resource] = c", "s.cells[\"\"] = c"}},
 		Killers: []string{"72-one-token-for-several-resources"},
 	},
 	{

@@ -10,7 +10,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/reach"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // told is a history of these events, in this order.
@@ -83,7 +83,7 @@ func TestStepsOfSeveralEvents(t *testing.T) {
 
 // everything is a run that reached what no history tells of.
 var everything = reach.Run{
-	Counts: sim.Counts{Batches: 1, UnknownScripts: 1, Notified: 1, Unheard: 1},
+	Counts: redis.Counts{Batches: 1, UnknownScripts: 1, Notified: 1, Unheard: 1},
 	Used:   faults.Used{Restarts: []faults.Amnesia{{Node: "A", Counters: true}}},
 	Report: &checker.Report{Compared: checker.Compared{Holds: 1, Updates: 1}},
 	Placed: []string{"kill", "pause"}, Injected: []string{"kill"}, Awaited: []string{"granted", "restart"}, Fired: []string{"granted"},

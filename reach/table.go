@@ -12,7 +12,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/redlock/observe"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // Kind says what an entry is about.
@@ -68,7 +68,7 @@ type Entry struct {
 // Run is what is known of a run.
 type Run struct {
 	History history.History
-	Counts  sim.Counts
+	Counts  redis.Counts
 	Report  *checker.Report
 	Used    faults.Used
 	// Injected and Fired are the kinds of the faults that were injected, and the events of the moments that came.

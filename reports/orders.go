@@ -10,7 +10,7 @@ import (
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 	"redlocksim/search/dpor"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // Orders is the JSON form of what going through all orders in small worlds gave.
@@ -76,7 +76,7 @@ func NewOrders(worlds []*dpor.World, partial bool) Orders {
 }
 
 // orderSteps says what happened at each step of an order.
-func orderSteps(steps []sim.Option) []string {
+func orderSteps(steps []kernel.Option) []string {
 	var all []string
 	for _, s := range steps {
 		switch {

@@ -12,7 +12,9 @@ import (
 	"redlocksim/mutants"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/storage"
 )
 
 // weaken changes the faults of one type in a copy of the timeline.
@@ -86,14 +88,14 @@ func TestCausesAreCauses(t *testing.T) {
 	// The client goes on until it has sent EXPIRE, or the master until its replica knows.
 	crashLater := func(s *scenarios.Scenario) { later[*faults.Crash](s, 10*time.Millisecond) }
 	diesLater := func(s *scenarios.Scenario) { later[*faults.PowerLoss](s, 100*time.Millisecond) }
-	forgets := func(s *scenarios.Scenario) { s.Nodes.Persistence.Persistence = sim.NoPersistence }
-	remembers := func(s *scenarios.Scenario) { s.Nodes.Persistence.Persistence = sim.Always }
+	forgets := func(s *scenarios.Scenario) { s.Nodes.Persistence.Persistence = redis.NoPersistence }
+	remembers := func(s *scenarios.Scenario) { s.Nodes.Persistence.Persistence = redis.Always }
 	noPause := func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 	}
-	unfenced := func(s *scenarios.Scenario) { s.Storage.StorageKind = sim.Register }
+	unfenced := func(s *scenarios.Scenario) { s.Storage.Kind = storage.Register }
 	cleanUp := func(age time.Duration) func(*scenarios.Scenario) { return lock("clean-up: %v", age) }
-	onClock := func(kind sim.ClockKind) func(*scenarios.Scenario) {
+	onClock := func(kind kernel.ClockKind) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) { s.Lock.Clock.ClockKind = kind }
 	}
 	nodeTimeout := func(d time.Duration) func(*scenarios.Scenario) {
@@ -215,9 +217,9 @@ func TestCausesAreCauses(t *testing.T) {
 		"35-fencing-and-reads/before-the-first-effect": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},
-		"35-fencing-and-reads/reads-unchecked":                    {func(s *scenarios.Scenario) { s.Storage.StorageKind = sim.Fenced }, "safe"},
-		"35-fencing-and-reads/reads-checked":                      {func(s *scenarios.Scenario) { s.Storage.StorageKind = sim.FencedWrites }, "stale-write, lost-update"},
-		"37-compare-and-set-on-the-value/marked-before-the-pause": {func(s *scenarios.Scenario) { s.Storage.StorageKind = sim.Register }, "stale-write"},
+		"35-fencing-and-reads/reads-unchecked":                    {func(s *scenarios.Scenario) { s.Storage.Kind = storage.Fenced }, "safe"},
+		"35-fencing-and-reads/reads-checked":                      {func(s *scenarios.Scenario) { s.Storage.Kind = storage.FencedWrites }, "stale-write, lost-update"},
+		"37-compare-and-set-on-the-value/marked-before-the-pause": {func(s *scenarios.Scenario) { s.Storage.Kind = storage.Register }, "stale-write"},
 		"37-compare-and-set-on-the-value/marks-after-the-pause": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},
@@ -228,8 +230,8 @@ func TestCausesAreCauses(t *testing.T) {
 		}, "safe"},
 		"15-sequential-acquire/parallel-returns-at-quorum": {lock("protocol: redlock-plain"), "safe"},
 		"19-clock-steps-back/released":                     {instead(scenarios.UnlockStep, scenarios.SleepStep), "safe"},
-		"20-client-clock-steps-back/monotonic":             {onClock(sim.WallClock), "lease-overlap"},
-		"21-suspended-host/boottime":                       {onClock(sim.Monotonic), "lease-overlap"},
+		"20-client-clock-steps-back/monotonic":             {onClock(kernel.WallClock), "lease-overlap"},
+		"21-suspended-host/boottime":                       {onClock(kernel.Monotonic), "lease-overlap"},
 		"23-slewed-clocks": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.ClockRate) faults.Fault {
 				return &faults.ClockRate{Process: f.Process, Rate: faults.PPM(f.Rate.PPB() / 1000 * 200), For: f.For}
@@ -331,21 +333,21 @@ func TestCausesAreCauses(t *testing.T) {
 		"51-implementations/scarletlock":    {releasesAll, "safe"},
 		"51-implementations/node-redlock":   {cleansUp, "safe"},
 
-		"52-implementations-and-slow-acquires/redlock-rb":                  {onClock(sim.WallClock), "lease-overlap"},
+		"52-implementations-and-slow-acquires/redlock-rb":                  {onClock(kernel.WallClock), "lease-overlap"},
 		"52-implementations-and-slow-acquires/redlock-rb-extends":          {lock("extending: quorum"), "safe"},
-		"52-implementations-and-slow-acquires/redlock-py":                  {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redlock-py":                  {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/redlock-py-clock-in-order":   {unchecked, "accepted-after-expiry"},
-		"52-implementations-and-slow-acquires/redlock-php":                 {onClock(sim.Monotonic), "safe"},
-		"52-implementations-and-slow-acquires/phpredis-mutex":              {onClock(sim.Monotonic), "safe"},
-		"52-implementations-and-slow-acquires/redsync":                     {onClock(sim.WallClock), "lease-overlap"},
-		"52-implementations-and-slow-acquires/redisson":                    {onClock(sim.Monotonic), "safe"},
-		"52-implementations-and-slow-acquires/redis-distlock":              {onClock(sim.Monotonic), "safe"},
-		"52-implementations-and-slow-acquires/redlock-cpp":                 {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redlock-php":                 {onClock(kernel.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/phpredis-mutex":              {onClock(kernel.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redsync":                     {onClock(kernel.WallClock), "lease-overlap"},
+		"52-implementations-and-slow-acquires/redisson":                    {onClock(kernel.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redis-distlock":              {onClock(kernel.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redlock-cpp":                 {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/redlock-cpp-cut-off":         {lock("connect-timeout: 0s"), "safe"},
-		"52-implementations-and-slow-acquires/redlock-cs":                  {onClock(sim.Monotonic), "safe"},
-		"52-implementations-and-slow-acquires/redlock-net":                 {onClock(sim.WallClock), "lease-overlap"},
-		"52-implementations-and-slow-acquires/scarletlock":                 {onClock(sim.Monotonic), "safe"},
-		"52-implementations-and-slow-acquires/node-redlock":                {onClock(sim.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redlock-cs":                  {onClock(kernel.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/redlock-net":                 {onClock(kernel.WallClock), "lease-overlap"},
+		"52-implementations-and-slow-acquires/scarletlock":                 {onClock(kernel.Monotonic), "safe"},
+		"52-implementations-and-slow-acquires/node-redlock":                {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/node-redlock-clock-in-order": {checked, "safe"},
 	}
 	for name, cause := range causes {

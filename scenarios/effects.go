@@ -8,7 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/storage"
 )
 
 // reach has a step's effect on its resource.
@@ -96,9 +96,9 @@ func (l *held) writeBack(on Grant) {
 // carriesToken says whether the shared resource has a place for a fencing token in a request.
 func (l *held) carriesToken(f history.Func) bool {
 	switch l.storage {
-	case sim.Fenced:
+	case storage.Fenced:
 		return true
-	case sim.FencedWrites, sim.Table:
+	case storage.FencedWrites, storage.Table:
 		return f == history.Write
 	}
 	return false

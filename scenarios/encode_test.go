@@ -14,7 +14,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 // Drawn draws random experiments. Package search/experiment sets it, which this package cannot import.
@@ -40,8 +40,8 @@ func differ(path string, a, b reflect.Value) string {
 		} else if d := differ(path, x, y); d != "" {
 			return d
 		}
-	case a.Type() == reflect.TypeFor[sim.Latency]() && a.Field(0).Len() == 0:
-		a = reflect.ValueOf(sim.Constant(0))
+	case a.Type() == reflect.TypeFor[network.Latency]() && a.Field(0).Len() == 0:
+		a = reflect.ValueOf(network.Constant(0))
 	}
 	switch a.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -350,7 +350,7 @@ func TestEverySettingIsEncoded(t *testing.T) {
 				*v = append(*v, kind)
 				check(path, x)
 			}
-		case *[]sim.Quantile:
+		case *[]network.Quantile:
 			return // see below
 		default:
 			change(t, path, leaf)
@@ -358,13 +358,13 @@ func TestEverySettingIsEncoded(t *testing.T) {
 		check(path, x)
 		leaf.Set(was)
 	})
-	for _, points := range [][]sim.Quantile{
-		nil, {{Share: 0, At: 0}, {Share: sim.Million, At: 0}}, {{Share: 0, At: 7}, {Share: sim.Million, At: 7}}, {{Share: 0, At: 1}, {Share: sim.Million, At: 2}},
-		{{Share: 0, At: 1}, {Share: 500_000, At: 2}, {Share: 900_000, At: 3}, {Share: 990_000, At: 3}, {Share: 999_000, At: 5}, {Share: sim.Million, At: 6}}, {{Share: 0, At: 1}, {Share: 990_000, At: 1}, {Share: sim.Million, At: 6}},
+	for _, points := range [][]network.Quantile{
+		nil, {{Share: 0, At: 0}, {Share: network.Million, At: 0}}, {{Share: 0, At: 7}, {Share: network.Million, At: 7}}, {{Share: 0, At: 1}, {Share: network.Million, At: 2}},
+		{{Share: 0, At: 1}, {Share: 500_000, At: 2}, {Share: 900_000, At: 3}, {Share: 990_000, At: 3}, {Share: 999_000, At: 5}, {Share: network.Million, At: 6}}, {{Share: 0, At: 1}, {Share: 990_000, At: 1}, {Share: network.Million, At: 6}},
 	} {
 		x := fresh()
 		x.Network.Latency.Points = points
-		x.Network.Replies = &Latency{sim.Latency{Points: points}}
+		x.Network.Replies = &Latency{network.Latency{Points: points}}
 		check("latency", x)
 	}
 }
@@ -372,9 +372,9 @@ func TestEverySettingIsEncoded(t *testing.T) {
 func TestWhatNoFileSaysIsNotEncoded(t *testing.T) {
 	for what, spoil := range map[string]func(*Scenario){
 		"a latency with other quantiles": func(s *Scenario) {
-			s.Network.Latency.Points = []sim.Quantile{{Share: 0, At: 1}, {Share: 7, At: 2}, {Share: sim.Million, At: 3}}
+			s.Network.Latency.Points = []network.Quantile{{Share: 0, At: 1}, {Share: 7, At: 2}, {Share: network.Million, At: 3}}
 		},
-		"a falling latency":        func(s *Scenario) { s.Network.Latency = Latency{sim.Uniform(2, 1)} },
+		"a falling latency":        func(s *Scenario) { s.Network.Latency = Latency{network.Uniform(2, 1)} },
 		"an unknown fault":         func(s *Scenario) { s.Timeline[0].Kind = "flood" },
 		"an unknown finding":       func(s *Scenario) { s.Expect.Findings = Findings{checker.NotTested} },
 		"a rate with many digits":  func(s *Scenario) { s.Budget.ClockRate = faults.RateOf(decimal.New(1, -30)) },

@@ -7,19 +7,19 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"redlocksim/internal/strictyaml"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 // Latency is a distribution of message delays: a duration, a range {min, max} with even distribution, or quantiles
 // {min, p50, p90, p99, p99.9, max} with straight lines between those that are given.
-type Latency struct{ sim.Latency }
+type Latency struct{ network.Latency }
 
 // UnmarshalNode reads a latency.
 func (l *Latency) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode {
 		var always time.Duration
 		if d.Decode(n, &always) {
-			l.set(d, n, sim.Constant(always))
+			l.set(d, n, network.Constant(always))
 		}
 		return
 	}
@@ -27,13 +27,13 @@ func (l *Latency) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	if !d.Decode(n, &q) {
 		return
 	}
-	points := []sim.Quantile{{Share: 0, At: q.Min}}
+	points := []network.Quantile{{Share: 0, At: q.Min}}
 	for _, p := range q.between() {
 		if *p.at != nil {
-			points = append(points, sim.Quantile{Share: p.share, At: **p.at})
+			points = append(points, network.Quantile{Share: p.share, At: **p.at})
 		}
 	}
-	l.set(d, n, sim.Latency{Points: append(points, sim.Quantile{Share: sim.Million, At: q.Max})})
+	l.set(d, n, network.Latency{Points: append(points, network.Quantile{Share: network.Million, At: q.Max})})
 }
 
 // quantiles is a latency that varies. Between two of its points delays are spread evenly.
@@ -84,7 +84,7 @@ func (l Latency) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 	return e.Encode(q, quantiles{})
 }
 
-func (l *Latency) set(d *strictyaml.Decoder, n *yaml.Node, latency sim.Latency) {
+func (l *Latency) set(d *strictyaml.Decoder, n *yaml.Node, latency network.Latency) {
 	if err := latency.Check(); err != nil {
 		d.Errorf(n, "", nil, "%v", err)
 		return

@@ -14,7 +14,8 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/storage"
 )
 
 // Limits on a scenario, so that a mistake in a file does not fill the memory.
@@ -179,7 +180,7 @@ func (c *check) budget() {
 	if b.CounterLoss < 0 {
 		c.d.Errorf(child(n, "counter-loss"), fmt.Sprint(b.CounterLoss), nil, "must not be negative")
 	}
-	if b.ClockRate.PPB() < 0 || b.ClockRate.PPB() > sim.MaxRate {
+	if b.ClockRate.PPB() < 0 || b.ClockRate.PPB() > kernel.MaxRate {
 		c.d.Errorf(child(n, "clock-rate"), b.ClockRate.String(), nil, "must be from 0%% to 50%%")
 	}
 }
@@ -195,7 +196,7 @@ func (c *check) names(n *yaml.Node, names []string, limit int, what string) {
 			at = n.Content[i]
 		}
 		switch {
-		case name == "" || name == sim.StorageName:
+		case name == "" || name == storage.Name:
 			c.d.Errorf(n, name, nil, "cannot be the name of a %s", what)
 		case len(name) > maxName:
 			c.d.Errorf(at, "", nil, "the name of a %s has at most %d bytes", what, maxName)

@@ -7,6 +7,8 @@ import (
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 // Margin is the nearest miss of a run: of all leases that ran out by their clients' clocks, the one for which a
@@ -17,14 +19,14 @@ type Margin struct {
 	Client string
 	// Expiry is when the holder's belief ran out, and Free the first moment at which another client could collect a
 	// quorum of votes, as far as the nodes' clocks showed at Expiry.
-	Expiry, Free sim.True
+	Expiry, Free kernel.True
 }
 
 // Slack is the true time from the one to the other. If it is negative, somebody who asked at the right moment would have
 // been granted the lock too early.
 func (m Margin) Slack() time.Duration { return m.Free.Sub(m.Expiry) }
 
-// margins watches a run for its Margin. The nodes must all be sim.Watchful; otherwise, and for protocols that do not vote,
+// margins watches a run for its Margin. The nodes must all be redis.Watchful; otherwise, and for protocols that do not vote,
 // nothing is seen. Leases that end by a release are not looked at.
 type margins struct {
 	world    *sim.World
@@ -41,7 +43,7 @@ func watchMargins(w *sim.World, s *Scenario) *margins {
 		return m
 	}
 	for _, server := range w.Servers {
-		memory, ok := server.Memory().(sim.Watchful)
+		memory, ok := server.Memory().(redis.Watchful)
 		if !ok {
 			return m
 		}
@@ -58,31 +60,31 @@ func watchMargins(w *sim.World, s *Scenario) *margins {
 // score looks at a belief that has just run out.
 func (m *margins) score(e *history.Event) {
 	granted := m.granted(e.Grant)
-	free := make([]sim.True, len(m.world.Servers))
+	free := make([]kernel.True, len(m.world.Servers))
 	for i, server := range m.world.Servers {
-		free[i] = sim.Forever
+		free[i] = kernel.Forever
 		// A guard keeps a node that was restarted from voting for longer than this lease.
 		if server.Up() && !(m.guarded && server.Restarted()) {
-			free[i] = server.Memory().(sim.Watchful).Freed(e.Resource, granted)
+			free[i] = server.Memory().(redis.Watchful).Freed(e.Resource, granted)
 		}
 	}
 	slices.Sort(free)
 	at := free[m.quorum-1]
-	if at == sim.Forever {
+	if at == kernel.Forever {
 		return
 	}
-	this := Margin{Grant: e.Grant, Client: e.Process, Expiry: sim.True(e.Time), Free: at}
+	this := Margin{Grant: e.Grant, Client: e.Process, Expiry: kernel.True(e.Time), Free: at}
 	if !m.isScored || this.Slack() < m.narrow.Slack() {
 		m.narrow, m.isScored = this, true
 	}
 }
 
 // granted is when a grant was returned.
-func (m *margins) granted(grant int) sim.True {
+func (m *margins) granted(grant int) kernel.True {
 	h := m.world.History()
 	for i := len(h) - 1; i >= 0; i-- {
 		if e := &h[i]; e.Kind == history.Return && e.Op == grant {
-			return sim.True(e.Time)
+			return kernel.True(e.Time)
 		}
 	}
 	return 0

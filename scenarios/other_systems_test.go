@@ -8,7 +8,8 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/storage"
 )
 
 // without leaves faults out of the timeline.
@@ -25,7 +26,7 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 	}{
 		"consensus": {func(s *scenarios.Scenario) {
 			lock("protocol: consensus")(s)
-			s.Storage.StorageKind = sim.Fenced
+			s.Storage.Kind = storage.Fenced
 		}, []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.TokenRegressed, checker.TokenRepeated}},
 		"db-row": {func(s *scenarios.Scenario) {
 			lock("protocol: db-row, effects: transaction")(s)
@@ -47,7 +48,7 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 			for seed := range seeds(300, 30) {
 				s := experiment.Arbitrary(seed)
 				without(s, taking("clock-rate", "suspend")...)
-				s.Lock.Clock.ClockKind = sim.Monotonic
+				s.Lock.Clock.ClockKind = kernel.Monotonic
 				system.prepare(s)
 				for i := range s.Timeline {
 					if m := s.Timeline[i].When.After; m != nil {

@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"redlocksim/history"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/recording"
+	"redlocksim/sim/storage"
 )
 
 // A recording is of the run it is asked for, and moves neither hash: for every scenario, and on tier wire for one of ten.
@@ -31,12 +34,12 @@ func TestRecordingChangesNothing(t *testing.T) {
 
 func checkRecording(t *testing.T, s *Scenario, r *Result) {
 	t.Helper()
-	end := sim.True(s.Duration)
+	end := kernel.True(s.Duration)
 	splits := slices.ContainsFunc(s.Timeline, func(i Item) bool { return i.Kind == "split" })
 	for _, m := range r.Recording.Messages {
 		// What arrives of a batch that was split says so.
-		inPart := m.Fate == sim.Arrived && strings.HasPrefix(m.Why, "only the first ") && splits
-		if (m.Fate == sim.UnderWay) != (m.Ended == sim.Forever) || m.Ended < m.Sent || (m.Why != "") != (m.Fate == sim.Lost || inPart) {
+		inPart := m.Fate == network.Arrived && strings.HasPrefix(m.Why, "only the first ") && splits
+		if (m.Fate == network.UnderWay) != (m.Ended == kernel.Forever) || m.Ended < m.Sent || (m.Why != "") != (m.Fate == network.Lost || inPart) {
 			t.Fatalf("%s on %s: %+v", s.Name, r.Tier, m)
 		}
 	}
@@ -45,14 +48,14 @@ func checkRecording(t *testing.T, s *Scenario, r *Result) {
 		if e.Kind != history.Effect || e.Op == 0 || e.Node != "" {
 			continue
 		}
-		if !slices.ContainsFunc(r.Recording.Messages, func(m sim.Message) bool {
-			return m.Fate == sim.Arrived && m.From == e.Process && m.To == sim.StorageName && int64(m.Ended) == e.Time
+		if !slices.ContainsFunc(r.Recording.Messages, func(m recording.Message) bool {
+			return m.Fate == network.Arrived && m.From == e.Process && m.To == storage.Name && int64(m.Ended) == e.Time
 		}) {
 			t.Errorf("%s on %s: no message for the effect %+v", s.Name, r.Tier, e)
 		}
 	}
 	// A node keeps a key once at a time, and for no longer than its time to live.
-	last := map[[2]string]sim.True{}
+	last := map[[2]string]kernel.True{}
 	for _, k := range r.Recording.Kept {
 		at := [2]string{k.Node, k.Key}
 		if k.From < last[at] || k.To < k.From {

@@ -12,7 +12,11 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/recording"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/wire"
 )
 
@@ -34,7 +38,7 @@ func (t *Tier) UnmarshalScalar(text string) error {
 	return strictyaml.Word(text, "tier", t, []strictyaml.Choice[Tier]{{Word: string(Model), Value: Model}, {Word: string(Wire), Value: Wire}})
 }
 
-func (t Tier) backend() (sim.Backend, error) {
+func (t Tier) backend() (redis.Tier, error) {
 	switch t {
 	case Model:
 		return model.New(), nil
@@ -49,11 +53,11 @@ type Options struct {
 	Tier Tier
 	Seed uint64
 	// Trace, if not nil, is told of every step of the kernel.
-	Trace func(sim.TraceStep)
+	Trace func(kernel.TraceStep)
 	// Margins has the run's Margin measured, on tier model.
 	Margins bool
-	// Chooser, if not nil, decides what happens next; see sim.Chooser.
-	Chooser sim.Chooser
+	// Scheduler, if not nil, decides what happens next; see sim.Scheduler.
+	Scheduler sim.Scheduler
 	// Unhashed leaves the hashes out of the Outcome, for many runs of which few matter.
 	Unhashed bool
 	// Buffer is memory for the history, from a run whose outcome is no longer needed.
@@ -73,7 +77,7 @@ type Outcome struct {
 	// Used is what the faults have taken from the budget.
 	Used faults.Used
 	// Counts are what happened below the seams of the library.
-	Counts sim.Counts
+	Counts redis.Counts
 	// NotInjected are the faults of the timeline that did not happen, and why not.
 	NotInjected []string
 	// Idle are the items of the timeline in which a client was to start and did not.
@@ -85,12 +89,12 @@ type Outcome struct {
 	// Margin is the narrowest escape; nil if none was measured.
 	Margin *Margin
 	// Recording is what the history leaves out; nil unless the run was recorded.
-	Recording *sim.Recording
+	Recording *recording.Recording
 }
 
 // ErrTooLong is the error of a run that would go beyond one of the simulator's limits (sim.Limits): the scenario asks for too
 // much. Nothing is wrong with the simulator or the library.
-var ErrTooLong = sim.ErrTooLong
+var ErrTooLong = kernel.ErrTooLong
 
 // shorten is what can be done about ErrTooLong.
 const shorten = "lower repeat, goroutines or duration, or have fewer clients, steps or faults with every"
@@ -106,7 +110,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		return nil, err
 	}
 	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence.Persistence,
-		Latency: s.Network.Latency.Latency, Storage: s.Storage.StorageKind, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Chooser: o.Chooser, Record: o.Record}
+		Latency: s.Network.Latency.Latency, Storage: s.Storage.Kind, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Scheduler: o.Scheduler, Record: o.Record}
 	for _, name := range s.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock.ClockKind})
 	}
@@ -119,14 +123,14 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 				return
 			}
 			stack := debug.Stack()
-			if in := (*sim.Panic)(nil); errors.As(asError(p), &in) {
+			if in := (*kernel.Panic)(nil); errors.As(asError(p), &in) {
 				stack = in.Stack
 			}
 			out, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %v\n%s", s.Name, tier, o.Seed, p, stack)
 		}
 	}()
 	if r := s.Network.Replies; r != nil {
-		w.Network.Each(func(l *sim.Link) { l.SetLatency(sim.Replies, r.Latency) })
+		w.Network.Each(func(l *network.Link) { l.SetLatency(network.Replies, r.Latency) })
 	}
 
 	sessions := map[string]*Session{}
@@ -160,7 +164,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 			}
 		})
 	}
-	w.Kernel.Run(sim.True(s.Duration))
+	w.Kernel.Run(kernel.True(s.Duration))
 
 	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Counts: w.Counts(), Leaks: leaks(w, s.Resources), Recording: w.Recording()}
 	if !o.Unhashed {

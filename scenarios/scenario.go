@@ -9,7 +9,9 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/storage"
 )
 
 // Scenario is a whole experiment, as a scenario file describes it.
@@ -99,11 +101,11 @@ type Nodes struct {
 }
 
 // Persistence is what the nodes write to disk.
-type Persistence struct{ sim.Persistence }
+type Persistence struct{ redis.Persistence }
 
-var persistences = []strictyaml.Choice[sim.Persistence]{
-	{Word: "none", Value: sim.NoPersistence}, {Word: "every-second", Value: sim.EverySecond}, {Word: "always", Value: sim.Always},
-	{Word: "everysec", Value: sim.EverySecond}}
+var persistences = []strictyaml.Choice[redis.Persistence]{
+	{Word: "none", Value: redis.NoPersistence}, {Word: "every-second", Value: redis.EverySecond}, {Word: "always", Value: redis.Always},
+	{Word: "everysec", Value: redis.EverySecond}}
 
 // UnmarshalScalar reads none, every-second, everysec or always.
 func (p *Persistence) UnmarshalScalar(text string) error {
@@ -116,20 +118,20 @@ func (p Persistence) MarshalScalar() (string, error) {
 }
 
 // Storage is a kind of shared resource: register, fenced, fenced-writes, compare-and-set or table.
-type Storage struct{ sim.StorageKind }
+type Storage struct{ storage.Kind }
 
-var storageKinds = []strictyaml.Choice[sim.StorageKind]{
-	{Word: "register", Value: sim.Register}, {Word: "fenced", Value: sim.Fenced}, {Word: "fenced-writes", Value: sim.FencedWrites},
-	{Word: "compare-and-set", Value: sim.CompareAndSet}, {Word: "table", Value: sim.Table}}
+var storageKinds = []strictyaml.Choice[storage.Kind]{
+	{Word: "register", Value: storage.Register}, {Word: "fenced", Value: storage.Fenced}, {Word: "fenced-writes", Value: storage.FencedWrites},
+	{Word: "compare-and-set", Value: storage.CompareAndSet}, {Word: "table", Value: storage.Table}}
 
 // UnmarshalScalar reads a kind of storage.
 func (k *Storage) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "kind of storage", &k.StorageKind, storageKinds)
+	return strictyaml.Word(text, "kind of storage", &k.Kind, storageKinds)
 }
 
 // MarshalScalar is the counterpart of UnmarshalScalar.
 func (k Storage) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(k.StorageKind, "kind of storage", storageKinds)
+	return strictyaml.WordOf(k.Kind, "kind of storage", storageKinds)
 }
 
 // Network is the delays of messages.
@@ -222,7 +224,7 @@ func Default() Scenario {
 		Lock:      protocols.Default(),
 		Nodes:     Nodes{Names: []string{"A", "B", "C", "D", "E"}},
 		Resources: []string{Resource},
-		Network:   Network{Latency: Latency{sim.Uniform(time.Millisecond, 5*time.Millisecond)}},
+		Network:   Network{Latency: Latency{network.Uniform(time.Millisecond, 5*time.Millisecond)}},
 		Duration:  time.Minute,
 	}
 }

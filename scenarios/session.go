@@ -7,7 +7,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/storage"
 )
 
 // Host is what a client process offers to its programs: a process of the simulator, or one of the operating system.
@@ -43,7 +43,7 @@ type Session struct {
 	renewals int
 	// guardTime is how long before the end of its lease the client stops sending effects.
 	guardTime time.Duration
-	storage   sim.StorageKind
+	storage   storage.Kind
 	// resources are the names of what there is to lock.
 	resources []string
 	acquires  int
@@ -54,7 +54,7 @@ type Session struct {
 // the scenario's protocol.
 func NewSession(h Host, s *Scenario, newLocker func(protocols.Env) (protocols.Locker, error)) (*Session, error) {
 	x := &Session{host: h, clock: h.LockClock(), ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guardTime: s.Lock.GuardTime,
-		storage: s.Storage.StorageKind, resources: s.Resources}
+		storage: s.Storage.Kind, resources: s.Resources}
 	if newLocker == nil {
 		protocol, _ := protocols.Find(string(s.Lock.Protocol))
 		newLocker = protocol.New

@@ -6,6 +6,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // simulated is a client process of the simulator.
@@ -13,7 +14,7 @@ type simulated struct {
 	*protocols.Simulated
 }
 
-func newSimulated(w *sim.World, client *sim.Process) simulated {
+func newSimulated(w *sim.World, client *kernel.Process) simulated {
 	return simulated{protocols.Simulate(w, client)}
 }
 

@@ -12,7 +12,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // Class is what a problem concerns.
@@ -166,9 +166,9 @@ func difference(s *Scenario, o Options, a, b *Outcome) string {
 	if text := FirstDifference(a.History, b.History); text != "" {
 		return text
 	}
-	var traces [2][]sim.TraceStep
+	var traces [2][]kernel.TraceStep
 	for i := range traces {
-		if _, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker, Trace: func(t sim.TraceStep) { traces[i] = append(traces[i], t) }}); err != nil {
+		if _, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker, Trace: func(t kernel.TraceStep) { traces[i] = append(traces[i], t) }}); err != nil {
 			return err.Error()
 		}
 	}

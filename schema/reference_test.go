@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/schema"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 const referencePath = "../docs/scenario-files.md"
@@ -26,7 +27,7 @@ lists only what differs from the keys around it. The embedded [files](../scenari
 
 Durations are written as ` + "`50ms`, `2s`, `1m30s`" + `, percentages as ` + "`0.5%`" + `.
 
-A run may record ` + fmt.Sprint(sim.DefaultMaxEvents) + ` events, make ` + fmt.Sprint(sim.DefaultMaxSteps) + ` steps and have ` + fmt.Sprint(sim.DefaultMaxGoroutines) + ` goroutines at once. Beyond that it ends
+A run may record ` + fmt.Sprint(sim.DefaultMaxEvents) + ` events, make ` + fmt.Sprint(kernel.DefaultMaxSteps) + ` steps and have ` + fmt.Sprint(kernel.DefaultMaxGoroutines) + ` goroutines at once. Beyond that it ends
 with an error that names the limit, and exit code 2. Lower ` + "`repeat`, `goroutines` or `duration`" + `, or use fewer clients, steps or
 faults with ` + "`every`" + `. ` + "`redlocksim lint`" + ` warns of a file whose repeated steps alone exceed the limit.
 

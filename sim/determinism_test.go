@@ -14,7 +14,10 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/wire"
 )
 
@@ -33,10 +36,10 @@ func (o *observer) Observe(_ context.Context, e observe.Event) {
 }
 
 // stormy is a run with contention and some of every fault.
-func stormy(t *testing.T, seed uint64, backend sim.Backend) (historyHash, traceHash string) {
-	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: []string{"A", "B", "C"}, Persistence: sim.EverySecond,
-		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}, {Name: "c3", LockClock: sim.WallClock}},
-		Latency: sim.Uniform(0, 20*time.Millisecond)}, backend)
+func stormy(t *testing.T, seed uint64, backend redis.Tier) (historyHash, traceHash string) {
+	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: []string{"A", "B", "C"}, Persistence: redis.EverySecond,
+		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}, {Name: "c3", LockClock: kernel.WallClock}},
+		Latency: network.Uniform(0, 20*time.Millisecond)}, backend)
 	defer w.Close()
 	for _, p := range w.Clients {
 		client, err := redlock.New(w.Nodes(p), redlock.WithRuntime(p.Runtime()),
@@ -47,7 +50,7 @@ func stormy(t *testing.T, seed uint64, backend sim.Backend) (historyHash, traceH
 		p.Go(func() {
 			for i := range 30 {
 				p.Purpose(w.Kernel.Draw("acquire").WithString(p.Name()).With(uint64(i)))
-				ctx, cancel := p.LockClock().WithDeadline(context.Background(), p.LockClock().Now().Add(3*time.Second))
+				ctx, cancel := p.ProgramClock().WithDeadline(context.Background(), p.ProgramClock().Now().Add(3*time.Second))
 				if lease, err := client.Lock(ctx, "r", 500*time.Millisecond); err == nil {
 					w.Storage.Do(p, w.Kernel.Draw("write").WithString(p.Name()).With(uint64(i)), history.Event{Func: history.Write, Op: w.NewOp(), Grant: i, Resource: "r", Number: int64(i)})
 					_ = lease.Unlock(context.Background())
@@ -63,12 +66,12 @@ func stormy(t *testing.T, seed uint64, backend sim.Backend) (historyHash, traceH
 		base := time.Duration(i) * 2 * time.Second
 		at(base+300*time.Millisecond, func() { _ = a.LosePower() })
 		at(base+500*time.Millisecond, func() { _ = a.Restart(); c1.Pause(); b.Clock().Step(-time.Second) })
-		at(base+900*time.Millisecond, func() { c1.Resume(); link.Cut(sim.Both); b.Clock().SetRate(int64(i) * 10_000_000) })
-		at(base+1100*time.Millisecond, func() { link.Mend(sim.Both); link.Hold(sim.Replies); _ = b.Kill() })
-		at(base+1300*time.Millisecond, func() { link.Release(sim.Replies); link.Reset(); _ = b.Restart(); c2.Clock().SetRate(-20_000_000) })
+		at(base+900*time.Millisecond, func() { c1.Resume(); link.Cut(network.Both); b.Clock().SetRate(int64(i) * 10_000_000) })
+		at(base+1100*time.Millisecond, func() { link.Mend(network.Both); link.Hold(network.Replies); _ = b.Kill() })
+		at(base+1300*time.Millisecond, func() { link.Release(network.Replies); link.Reset(); _ = b.Restart(); c2.Clock().SetRate(-20_000_000) })
 	}
 	at(9*time.Second, c2.Crash)
-	w.Kernel.Run(sim.True(20 * time.Second))
+	w.Kernel.Run(kernel.True(20 * time.Second))
 	if n := len(w.History()); n < 200 {
 		t.Errorf("only %d events", n)
 	}
@@ -99,13 +102,13 @@ func TestRunsRepeat(t *testing.T) {
 
 // TestTracesAreStable pins one run, so that a trace hash in a report means the same on every machine and version of Go.
 func TestTracesAreStable(t *testing.T) {
-	w := sim.NewWorld(sim.Config{Seed: 11, Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: sim.Uniform(0, time.Second)}, model.New())
+	w := sim.NewWorld(sim.Config{Seed: 11, Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: network.Uniform(0, time.Second)}, model.New())
 	defer w.Close()
 	c := w.Client("c")
 	c.Go(func() { c.Sleep(context.Background(), time.Second) })
 	w.Nodes(c)[0].Do([]*driver.Command{{Op: driver.OpRelease, Keys: []string{"r"}, Value: "v", Deadline: time.Unix(60, 0), Done: func(*driver.Command, driver.Reply) {}}})
 	w.Kernel.After(time.Second/2, func() { c.Clock().SetRate(-100_000_000) })
-	w.Kernel.Run(sim.True(time.Minute))
+	w.Kernel.Run(kernel.True(time.Minute))
 	const want = "297997096e4761948c0bfd4c79c96fe2 6"
 	if got := fmt.Sprint(w.TraceHash(), " ", w.Kernel.Steps()); got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -113,9 +116,9 @@ func TestTracesAreStable(t *testing.T) {
 }
 
 func TestTiersAgreeOnWhatFollowsARelease(t *testing.T) {
-	run := func(backend sim.Backend) string {
+	run := func(backend redis.Tier) string {
 		w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C", "D", "E"}, Clients: []sim.ClientConfig{{Name: "c"}},
-			Latency: sim.Constant(time.Millisecond)}, backend)
+			Latency: network.Constant(time.Millisecond)}, backend)
 		defer w.Close()
 		c := w.Client("c")
 		d, e := w.Network.Link("c", "D"), w.Network.Link("c", "E")
@@ -129,10 +132,10 @@ func TestTiersAgreeOnWhatFollowsARelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Go(func() { _, _ = client.TryLock(context.Background(), "r", 5*time.Second) })
-		d.Hold(sim.Replies)
-		e.Hold(sim.Replies)
-		w.Kernel.After(20*time.Millisecond, func() { d.Release(sim.Replies); e.Release(sim.Replies) })
-		w.Kernel.Run(sim.True(time.Second))
+		d.Hold(network.Replies)
+		e.Hold(network.Replies)
+		w.Kernel.After(20*time.Millisecond, func() { d.Release(network.Replies); e.Release(network.Replies) })
+		w.Kernel.Run(kernel.True(time.Second))
 		text := ""
 		for _, e := range w.History() {
 			text += fmt.Sprintf("%s %s %s\n", e.Name, e.Node, e.Detail)

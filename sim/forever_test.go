@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 )
 
@@ -16,14 +17,14 @@ func TestForeverIsNeverOver(t *testing.T) {
 	defer w.Close()
 	c := w.Client("c")
 	c.Suspend()
-	w.Kernel.Run(sim.True(time.Second))
+	w.Kernel.Run(kernel.True(time.Second))
 	c.Resume()
 	woke := false
 	c.Go(func() {
 		c.Sleep(context.Background(), math.MaxInt64)
 		woke = true
 	})
-	w.Kernel.Run(sim.True(24 * time.Hour))
+	w.Kernel.Run(kernel.True(24 * time.Hour))
 	if woke {
 		t.Error("the sleep without an end ended")
 	}

@@ -8,26 +8,27 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 )
 
 // Each limit lets through what is as large as itself, and ends the run with an error of its own at one more.
 func TestLimitsEndRuns(t *testing.T) {
 	for name, test := range map[string]struct {
-		most sim.Limits
-		less sim.Limits
-		do   func(*sim.World, *sim.Process)
+		most limits
+		less limits
+		do   func(*sim.World, *kernel.Process)
 	}{
-		"events": {sim.Limits{Events: 3}, sim.Limits{Events: 2}, func(w *sim.World, c *sim.Process) {
+		"events": {limits{events: 3}, limits{events: 2}, func(w *sim.World, c *kernel.Process) {
 			defer c.Sleep(context.Background(), time.Second) // what is deferred must not keep the run going
 			for range 3 {
 				w.Record(history.Event{Kind: history.Call, Process: "c"})
 			}
 		}},
-		"steps": {sim.Limits{Steps: 3}, sim.Limits{Steps: 2}, func(_ *sim.World, c *sim.Process) {
+		"steps": {limits{kernel: kernel.Limits{Steps: 3}}, limits{kernel: kernel.Limits{Steps: 2}}, func(_ *sim.World, c *kernel.Process) {
 			c.Sleep(context.Background(), 1) // the start, a timer, and a waking
 		}},
-		"goroutines": {sim.Limits{Goroutines: 3}, sim.Limits{Goroutines: 2}, func(_ *sim.World, c *sim.Process) {
+		"goroutines": {limits{kernel: kernel.Limits{Goroutines: 3}}, limits{kernel: kernel.Limits{Goroutines: 2}}, func(_ *sim.World, c *kernel.Process) {
 			for range 2 {
 				c.Tasks().Start(func() { c.Sleep(context.Background(), time.Second) })
 			}
@@ -38,17 +39,23 @@ func TestLimitsEndRuns(t *testing.T) {
 				t.Errorf("at the limit: %v", err)
 			}
 			err := within(test.less, test.do)
-			long := (*sim.TooLong)(nil)
-			if !errors.Is(err, sim.ErrTooLong) || !errors.As(err, &long) || long.Limit != test.less.Events+test.less.Steps+test.less.Goroutines {
+			long := (*kernel.TooLong)(nil)
+			if !errors.Is(err, kernel.ErrTooLong) || !errors.As(err, &long) || long.Limit != test.less.events+test.less.kernel.Steps+test.less.kernel.Goroutines {
 				t.Errorf("beyond the limit: %v", err)
 			}
 		})
 	}
 }
 
+// limits are those of one run.
+type limits struct {
+	events int
+	kernel kernel.Limits
+}
+
 // within runs a program of a client with limits, and returns the error that the run ends with.
-func within(limits sim.Limits, program func(*sim.World, *sim.Process)) (err error) {
-	w := sim.NewWorld(sim.Config{Clients: []sim.ClientConfig{{Name: "c"}}, Limits: limits}, model.New())
+func within(l limits, program func(*sim.World, *kernel.Process)) (err error) {
+	w := sim.NewWorld(sim.Config{Clients: []sim.ClientConfig{{Name: "c"}}, MaxEvents: l.events, Limits: l.kernel}, model.New())
 	defer w.Close()
 	defer func() {
 		if v := recover(); v != nil {
@@ -57,8 +64,8 @@ func within(limits sim.Limits, program func(*sim.World, *sim.Process)) (err erro
 	}()
 	c := w.Client("c")
 	c.Go(func() { program(w, c) })
-	w.Kernel.Run(sim.True(10 * time.Millisecond))
-	if n := len(w.History()); limits.Events > 0 && n > limits.Events {
+	w.Kernel.Run(kernel.True(10 * time.Millisecond))
+	if n := len(w.History()); l.events > 0 && n > l.events {
 		return errors.New("more events than the limit")
 	}
 	return nil

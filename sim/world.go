@@ -1,11 +1,16 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/redlock/driver"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/recording"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/storage"
 )
 
 // Config is what a world consists of.
@@ -14,16 +19,16 @@ type Config struct {
 	Seed uint64
 	// Nodes names the Redis nodes; Persistence is what all of them write to disk.
 	Nodes       []string
-	Persistence Persistence
+	Persistence redis.Persistence
 	// Replicas names the asynchronous replicas of nodes, by the node's name.
 	Replicas map[string][]string
 	Clients  []ClientConfig
 	// Latency is the delay of messages in each direction, on every link.
-	Latency Latency
+	Latency network.Latency
 	// Storage is what the shared resource demands of requests.
-	Storage StorageKind
+	Storage storage.Kind
 	// Trace, if not nil, is told of every step of the kernel.
-	Trace func(TraceStep)
+	Trace func(kernel.TraceStep)
 	// Record has the run recorded; see World.Recording.
 	Record bool
 	// Unhashed leaves the hashes out, for runs of which only the history matters: HistoryHash and TraceHash then mean
@@ -31,137 +36,95 @@ type Config struct {
 	Unhashed bool
 	// Buffer is memory for the history to be recorded in; what it holds is overwritten.
 	Buffer history.History
-	// Limits bounds the run.
-	Limits Limits
-	// Chooser, if not nil, decides what happens next; the latencies do not matter then.
-	Chooser Chooser
+	// MaxEvents is how many events the history may have, DefaultMaxEvents if it is zero, and Limits what else the run may use.
+	MaxEvents int
+	Limits    kernel.Limits
+	// Scheduler, if not nil, decides what happens next; the latencies do not matter then.
+	Scheduler Scheduler
 }
+
+// DefaultMaxEvents bounds the history of a run. The longest scenario that comes with redlocksim has 26,000 events.
+const DefaultMaxEvents = 250_000
 
 // ClientConfig is a client process.
 type ClientConfig struct {
 	Name string
 	// LockClock is the clock that it measures validity with; only Monotonic and Boottime are right.
-	LockClock ClockKind
+	LockClock kernel.ClockKind
 }
-
-// Backend is what the library talks to below its Node seam: one implementation per tier.
-type Backend interface {
-	// Memory makes the memory of a node. It is called once for every node, before all else.
-	Memory(s *Server) Memory
-	// Node makes the library's view of a node for one client, over the link between them.
-	Node(client *Process, s *Server, l *Link) driver.Node
-	// Redis makes a client's plain connection to a node, over the same link.
-	Redis(client *Process, s *Server, l *Link) Redis
-	// Serve answers a request that has arrived at the node.
-	Serve(s *Server, x *Exchange)
-	// Close frees what the backend holds, after the run.
-	Close()
-}
-
-// StorageName is the name of the shared resource's process.
-const StorageName = "storage"
 
 // World is one run: the kernel, the processes, the network between them, and the history.
 type World struct {
-	Kernel  *Kernel
-	Network *Network
-	Servers []*Server
-	// Replicas are those of all Servers; no client knows of them.
-	Replicas []*Server
-	Clients  []*Process
-	Storage  *Storage
+	Kernel  *kernel.Kernel
+	Network *network.Network
+	*redis.Deployment
+	Clients []*kernel.Process
+	Storage *storage.Storage
 
-	backend  Backend
-	latency  Latency
-	shared   map[string]any
-	nodes    map[*Process][]driver.Node
-	plain    map[*Process][]Redis
-	history  history.History
-	hasher   *history.Hasher
-	unhashed bool
-	watchers []func(*history.Event)
-	ops      int
+	shared    map[string]any
+	recorder  *recording.Recorder // nil unless the run is recorded
+	history   history.History
+	maxEvents int
+	hasher    *history.Hasher
+	unhashed  bool
+	watchers  []func(*history.Event)
+	ops       int
 }
 
 // NewWorld builds a world at true time 0. Close it after use.
-func NewWorld(cfg Config, backend Backend) *World {
-	k := newKernel(cfg.Seed)
-	k.trace, k.limits = cfg.Trace, cfg.Limits.withDefaults()
-	w := &World{Kernel: k, Network: &Network{k: k}, backend: backend, latency: cfg.Latency, shared: map[string]any{}, nodes: map[*Process][]driver.Node{}, plain: map[*Process][]Redis{}, history: cfg.Buffer[:0], hasher: new(history.Hasher), unhashed: cfg.Unhashed}
-	if cfg.Chooser != nil {
-		k.choices = &choices{world: w, chooser: cfg.Chooser, ids: map[*event]Key{}}
-	}
-	for _, name := range cfg.Nodes {
-		s := &Server{Process: k.newProcess(name), persistence: cfg.Persistence}
-		s.memory = backend.Memory(s)
-		w.Servers = append(w.Servers, s)
-	}
-	for _, s := range w.Servers {
-		w.replicate(s, cfg.Replicas[s.name], cfg.Persistence, cfg.Latency)
-	}
-	w.Storage = newStorage(w, cfg.Storage)
+func NewWorld(cfg Config, tier redis.Tier) *World {
+	w := &World{shared: map[string]any{}, history: cfg.Buffer[:0], hasher: new(history.Hasher), unhashed: cfg.Unhashed,
+		maxEvents: cmp.Or(cfg.MaxEvents, DefaultMaxEvents)}
+	w.Kernel = kernel.New(kernel.Config{Seed: cfg.Seed, Trace: cfg.Trace, Limits: cfg.Limits, Scheduler: w.scheduling(cfg.Scheduler)})
+	w.Network = network.New(w.Kernel)
+	w.Deployment = redis.Deploy(w.Kernel, w.Network, tier, redis.Config{Nodes: cfg.Nodes, Persistence: cfg.Persistence,
+		Replicas: cfg.Replicas, Latency: cfg.Latency})
+	w.Storage = storage.New(w.Kernel, w.Network, cfg.Storage, w.Record)
 	for _, c := range cfg.Clients {
-		p := k.newProcess(c.Name)
-		p.lockClock = c.LockClock
+		p := w.Kernel.NewProcess(c.Name, c.LockClock)
 		w.Clients = append(w.Clients, p)
-		for i, s := range w.allServers() {
-			l := w.Network.connect(p, s.Process, cfg.Latency, func(x *Exchange) { w.serve(s, x) }, func() presence { return s.state })
-			s.links = append(s.links, l)
-			if i < len(w.Servers) {
-				w.nodes[p] = append(w.nodes[p], &counted{backend.Node(p, s, l), &k.counts})
-			}
-		}
-		w.Storage.connect(p, cfg.Latency)
+		w.Deployment.Connect(p)
+		w.Storage.Connect(p, cfg.Latency)
 	}
 	if cfg.Record {
-		k.recorder = newRecorder(w)
+		w.recorder = recording.Start(w.Kernel, w.Network, w.Deployment, append([]*kernel.Process{w.Storage.Process}, w.Clients...))
 	}
 	return w
 }
 
-// Close ends every process and frees the backend.
+// Close ends every process and frees what the tier holds.
 func (w *World) Close() {
-	w.Kernel.close()
-	w.backend.Close()
+	w.Kernel.Close()
+	w.Deployment.Close()
 }
 
-// Nodes is what a client gives to redlock.New.
-func (w *World) Nodes(client *Process) []driver.Node { return w.nodes[client] }
+// Recording is what has been recorded so far; nil unless the world was asked to.
+func (w *World) Recording() *recording.Recording {
+	if w.recorder == nil {
+		return nil
+	}
+	return w.recorder.Recording()
+}
 
-// Client, Server and Process find a process by name; nil if there is none.
-func (w *World) Client(name string) *Process {
+// Client finds a client by name; nil if there is none.
+func (w *World) Client(name string) *kernel.Process {
 	for _, p := range w.Clients {
-		if p.name == name {
+		if p.Name() == name {
 			return p
 		}
 	}
 	return nil
 }
 
-// allServers is the Servers and then the Replicas.
-func (w *World) allServers() []*Server {
-	return append(w.Servers[:len(w.Servers):len(w.Servers)], w.Replicas...)
-}
-
-// Server finds a Redis node, a replica too, by name; nil if there is none.
-func (w *World) Server(name string) *Server {
-	for _, s := range w.allServers() {
-		if s.name == name {
-			return s
-		}
-	}
-	return nil
-}
-
 // Process finds a client, a node or the storage by name; nil if there is none.
-func (w *World) Process(name string) *Process {
+func (w *World) Process(name string) *kernel.Process {
 	if p := w.Client(name); p != nil {
 		return p
 	}
 	if s := w.Server(name); s != nil {
 		return s.Process
 	}
-	if name == StorageName {
+	if name == storage.Name {
 		return w.Storage.Process
 	}
 	return nil
@@ -174,11 +137,7 @@ func (w *World) History() history.History { return w.history }
 func (w *World) HistoryHash() string { return w.hasher.Sum() }
 
 // TraceHash is the hash of every step of the kernel so far, and of the history. Unlike HistoryHash it belongs to one tier.
-func (w *World) TraceHash() string {
-	d := w.Kernel.digest
-	d.add(uint64(Key(0).WithString(w.HistoryHash())))
-	return d.String()
-}
+func (w *World) TraceHash() string { return w.Kernel.TraceHash(w.HistoryHash()) }
 
 // NewOp numbers an operation.
 func (w *World) NewOp() int {
@@ -192,15 +151,15 @@ func (w *World) Watch(f func(*history.Event)) { w.watchers = append(w.watchers, 
 // Record numbers and times an event, adds it to the history and tells the watchers. The one that is beyond the limit ends
 // the run, and is not recorded.
 func (w *World) Record(e history.Event) {
-	if w.Kernel.closed {
+	if w.Kernel.Closed() {
 		return
 	}
-	if limit := w.Kernel.limits.Events; len(w.history) >= limit {
-		w.Kernel.exceed("events of the history", limit)
+	if len(w.history) >= w.maxEvents {
+		w.Kernel.Exceed("events of the history", w.maxEvents)
 		return
 	}
 	e.Seq = len(w.history) + 1
-	e.Time = int64(w.Kernel.now)
+	e.Time = int64(w.Kernel.Now())
 	w.history = append(w.history, e)
 	recorded := &w.history[len(w.history)-1]
 	if !w.unhashed {
@@ -211,23 +170,34 @@ func (w *World) Record(e history.Event) {
 	}
 }
 
+// beliefEnds is the kind of the steps that WhenBeliefEnds and WhenWall make.
+var beliefEnds = &kernel.StepKind{Number: 8, Name: "belief ends"}
+
 // WhenBeliefEnds calls f when the lock clock of the client first reads until: before anything else at that time, and
 // whether or not the client is paused. stop takes it back.
-func (w *World) WhenBeliefEnds(client *Process, until time.Time, f func()) (stop func()) {
-	return lockClock{client, client.lockClock}.when(until, f)
+func (w *World) WhenBeliefEnds(client *kernel.Process, until time.Time, f func()) (stop func()) {
+	return client.WhenProgramClock(until, beliefEnds, f)
 }
 
 // WhenWall calls f when the wall clock of a process first reads t, whatever happens to that clock on the way.
-func (w *World) WhenWall(p *Process, t Wall, f func()) {
-	lockClock{p, WallClock}.when(time.Unix(0, int64(t)), f)
-}
+func (w *World) WhenWall(p *kernel.Process, t kernel.Wall, f func()) { p.WhenWall(t, beliefEnds, f) }
 
 // Crash ends a client process, and records it.
-func (w *World) Crash(client *Process) error {
-	if client.dead {
-		return fmt.Errorf("sim: crash: %s has crashed already", client.name)
+func (w *World) Crash(client *kernel.Process) error {
+	if client.Dead() {
+		return fmt.Errorf("sim: crash: %s has crashed already", client.Name())
 	}
 	client.Crash()
-	w.Record(history.Event{Kind: history.Crash, Process: client.name})
+	w.Record(history.Event{Kind: history.Crash, Process: client.Name()})
 	return nil
+}
+
+// Shared is what all clients of a protocol share in this world, made when the first of them asks.
+func Shared[T any](w *World, name string, make func() T) T {
+	v, ok := w.shared[name]
+	if !ok {
+		v = make()
+		w.shared[name] = v
+	}
+	return v.(T)
 }

@@ -7,7 +7,9 @@ import (
 
 	"redlocksim/redlock"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
 )
 
 // cycles has each client lock and unlock n times, and counts the locks granted.
@@ -40,10 +42,10 @@ func TestWorldRunsTheLibrary(t *testing.T) {
 	run := func(seed uint64) (int, string) {
 		w := sim.NewWorld(sim.Config{Seed: seed, Nodes: []string{"A", "B", "C", "D", "E"},
 			Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}, {Name: "c3"}},
-			Latency: sim.Uniform(time.Millisecond, 5*time.Millisecond)}, model.New())
+			Latency: network.Uniform(time.Millisecond, 5*time.Millisecond)}, model.New())
 		defer w.Close()
 		granted := cycles(t, w, 10)
-		w.Kernel.Run(sim.True(60 * time.Second))
+		w.Kernel.Run(kernel.True(60 * time.Second))
 		return *granted, w.TraceHash()
 	}
 	n, hash := run(1)
@@ -60,10 +62,10 @@ func TestWorldRunsTheLibrary(t *testing.T) {
 
 func BenchmarkCycle(b *testing.B) {
 	w := sim.NewWorld(sim.Config{Seed: 1, Nodes: []string{"A", "B", "C", "D", "E"},
-		Clients: []sim.ClientConfig{{Name: "c1"}}, Latency: sim.Uniform(time.Millisecond, 5*time.Millisecond)}, model.New())
+		Clients: []sim.ClientConfig{{Name: "c1"}}, Latency: network.Uniform(time.Millisecond, 5*time.Millisecond)}, model.New())
 	defer w.Close()
 	cycles(b, w, b.N)
 	b.ReportAllocs()
 	b.ResetTimer()
-	w.Kernel.Run(sim.Forever)
+	w.Kernel.Run(kernel.Forever)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 var one = decimal.NewFromInt(1)
@@ -51,14 +51,14 @@ func restartDelay(s *Settings) time.Duration {
 // stepBack is how far the holder's lock clock can be stepped back, and standsStill for how long, in true time, it can stand
 // still.
 func stepBack(s *Settings) decimal.Decimal {
-	if s.Lock.Clock.ClockKind == sim.WallClock {
+	if s.Lock.Clock.ClockKind == kernel.WallClock {
 		return ns(s.Budget.ClockStep)
 	}
 	return decimal.Zero
 }
 
 func standsStill(s *Settings) decimal.Decimal {
-	if s.Lock.Clock.ClockKind == sim.Monotonic {
+	if s.Lock.Clock.ClockKind == kernel.Monotonic {
 		return ns(s.Budget.Suspend)
 	}
 	return decimal.Zero

@@ -12,7 +12,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // Cell is a point of a sweep and what was seen there.
@@ -186,7 +186,7 @@ func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *se
 		if ctx.Err() != nil {
 			return nil, context.Canceled
 		}
-		c := faults.Drawn{Key: sim.Key(0).WithString("sweep").With(s.Seed)}.For("run", i)
+		c := faults.Drawn{Key: kernel.Key(0).WithString("sweep").With(s.Seed)}.For("run", i)
 		seed := uint64(c.For("seed", 0).Below(1 << 53))
 		t, r, err := search.Try(space.Draw(c), scenarios.Options{Seed: seed}, &buffer)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 func newRun() *cobra.Command {
@@ -78,7 +78,7 @@ then goes to standard error.
 					o.Seed = s.Recorded.Seed
 				}
 				if trace {
-					o.Trace = func(t sim.TraceStep) { fmt.Fprintln(out, t) }
+					o.Trace = func(t kernel.TraceStep) { fmt.Fprintln(out, t) }
 				}
 				r, err := scenarios.Verify(s, o)
 				if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"redlocksim/history"
-	"redlocksim/sim"
+	"redlocksim/sim/storage"
 )
 
 // addActs adds the acting windows, and a mark for each effect.
@@ -26,7 +26,7 @@ func (b *builder) addActs() {
 		}
 		at := e.Node
 		if at == "" {
-			at = sim.StorageName
+			at = storage.Name
 		}
 		m := Mark{Kind: acceptedMark, At: Instant(e.Time), Label: string(e.Func)}
 		verb := "accepts"

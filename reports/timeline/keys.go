@@ -9,7 +9,9 @@ import (
 	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/recording"
+	"redlocksim/sim/redis"
 )
 
 // addKeys adds what the nodes keep, and the times in which a quorum of them keeps a client's value.
@@ -20,7 +22,7 @@ func (b *builder) addKeys() {
 			locks[e.Resource] = true
 		}
 	}
-	var held []sim.Kept
+	var held []recording.Kept
 	for _, k := range b.result.Recording.Kept {
 		if k.From == k.To {
 			continue
@@ -69,7 +71,7 @@ type vote struct{ owner, key, value string }
 
 // addGranted adds the granted windows. A node that has replicas counts once, with them: those who vote are the seats, and
 // what a replica copies does not count.
-func (b *builder) addGranted(held []sim.Kept) {
+func (b *builder) addGranted(held []recording.Kept) {
 	q := votesNeeded(b.result.Scenario)
 	if q == 0 {
 		return
@@ -84,7 +86,7 @@ func (b *builder) addGranted(held []sim.Kept) {
 		}
 	}
 	type change struct {
-		at    sim.True
+		at    kernel.True
 		seat  string
 		comes bool
 	}
@@ -92,7 +94,7 @@ func (b *builder) addGranted(held []sim.Kept) {
 	var order []vote
 	for _, k := range held {
 		v := vote{k.Owner, k.Key, k.Value}
-		if !sim.IsString(k.Value) {
+		if !redis.IsString(k.Value) {
 			v.value = "" // a hash: the same lock also when its count is another
 		}
 		if changes[v] == nil {
@@ -107,7 +109,7 @@ func (b *builder) addGranted(held []sim.Kept) {
 			return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(flag(y.comes), flag(x.comes)))
 		})
 		on, kept := map[string]int{}, 0
-		from := sim.True(-1)
+		from := kernel.True(-1)
 		for _, c := range all {
 			if c.comes {
 				if on[c.seat]++; on[c.seat] == 1 {
@@ -134,7 +136,7 @@ func flag(is bool) int {
 	return 0
 }
 
-func (b *builder) granted(owner, resource string, q int, from, to sim.True) {
+func (b *builder) granted(owner, resource string, q int, from, to kernel.True) {
 	if from == to || b.owner(owner) < 0 {
 		return
 	}

@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"redlocksim/history"
-	"redlocksim/sim"
+	"redlocksim/sim/recording"
+	"redlocksim/sim/storage"
 )
 
 // addLanes makes a lane for each client, for each node that has to do with the run, and for the storage if it was used.
@@ -19,7 +20,7 @@ func (b *builder) addLanes() {
 	for _, name := range s.Clients {
 		add(clientLane, name)
 	}
-	add(storageLane, sim.StorageName)
+	add(storageLane, storage.Name)
 	for _, name := range s.Nodes.Names {
 		add(nodeLane, name)
 		for _, of := range s.Nodes.Replicas {
@@ -34,10 +35,10 @@ func (b *builder) addLanes() {
 
 // takesPart says whether there is anything to show of a process that is no client.
 func (b *builder) takesPart(name string) bool {
-	if r := b.result.Recording; r != nil && slices.ContainsFunc(r.Messages, func(m sim.Message) bool { return m.From == name || m.To == name }) {
+	if r := b.result.Recording; r != nil && slices.ContainsFunc(r.Messages, func(m recording.Message) bool { return m.From == name || m.To == name }) {
 		return true
 	}
 	return slices.ContainsFunc(b.result.History, func(e history.Event) bool {
-		return e.Node == name || name == sim.StorageName && e.Kind == history.Effect && e.Node == ""
+		return e.Node == name || name == storage.Name && e.Kind == history.Effect && e.Node == ""
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/rounded"
 	"redlocksim/redlock/observe"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 // addArrows adds the messages.
@@ -21,11 +21,11 @@ func (b *builder) addArrows() {
 		if !okFrom || !okTo {
 			continue
 		}
-		a := Arrow{From: from, To: to, Client: from, Sent: Instant(m.Sent), Ended: min(Instant(m.Ended), b.end), Fate: fates[m.Fate], IsReply: m.Kind != sim.RequestMessage}
+		a := Arrow{From: from, To: to, Client: from, Sent: Instant(m.Sent), Ended: min(Instant(m.Ended), b.end), Fate: fates[m.Fate], IsReply: m.Kind != network.RequestMessage}
 		if a.IsReply {
 			a.Client = to
 		}
-		what := map[sim.MessageKind]string{sim.RequestMessage: "request", sim.ReplyMessage: "reply", sim.RefusalMessage: "refusal"}[m.Kind]
+		what := map[network.MessageKind]string{network.RequestMessage: "request", network.ReplyMessage: "reply", network.RefusalMessage: "refusal"}[m.Kind]
 		if m.Purpose != "" {
 			what = m.Purpose + " " + what
 		}
@@ -34,11 +34,11 @@ func (b *builder) addArrows() {
 		}
 		a.Text = fmt.Sprintf("%s %s → %s, sent at %s, ", what, m.From, m.To, seconds(a.Sent))
 		switch m.Fate {
-		case sim.Arrived:
+		case network.Arrived:
 			a.Text += fmt.Sprintf("arrived at %s after %v", seconds(a.Ended), rounded.Duration(time.Duration(a.Ended-a.Sent)))
-		case sim.TooLate:
+		case network.TooLate:
 			a.Text += fmt.Sprintf("came too late at %s after %v", seconds(a.Ended), rounded.Duration(time.Duration(a.Ended-a.Sent)))
-		case sim.Lost:
+		case network.Lost:
 			a.Text += fmt.Sprintf("lost at %s to %s", seconds(a.Ended), m.Why)
 		default:
 			a.Text += "under way when the run ended"
@@ -55,7 +55,7 @@ func (b *builder) answers() map[int]string {
 	messages := b.result.Recording.Messages
 	var arrived []int
 	for i, m := range messages {
-		if m.Kind == sim.ReplyMessage && m.Fate == sim.Arrived {
+		if m.Kind == network.ReplyMessage && m.Fate == network.Arrived {
 			arrived = append(arrived, i)
 		}
 	}

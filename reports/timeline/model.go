@@ -1,6 +1,6 @@
 package timeline
 
-import "redlocksim/sim"
+import "redlocksim/sim/network"
 
 // Instant is a true time, in nanoseconds since the start of the run.
 type Instant int64
@@ -155,7 +155,7 @@ type Reading struct {
 // Fate is what became of a message.
 type Fate string
 
-// The fates of messages; see sim.Fate.
+// The fates of messages; see network.Fate.
 const (
 	arrivedFate  Fate = "arrived"
 	tooLateFate  Fate = "too-late"
@@ -163,7 +163,7 @@ const (
 	underWayFate Fate = "under-way"
 )
 
-var fates = map[sim.Fate]Fate{sim.Arrived: arrivedFate, sim.TooLate: tooLateFate, sim.Lost: lostFate, sim.UnderWay: underWayFate}
+var fates = map[network.Fate]Fate{network.Arrived: arrivedFate, network.TooLate: tooLateFate, network.Lost: lostFate, network.UnderWay: underWayFate}
 
 // Arrow is a message.
 type Arrow struct {

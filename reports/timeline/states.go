@@ -3,17 +3,18 @@ package timeline
 import (
 	"fmt"
 
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/recording"
 )
 
 // addStates adds what keeps processes from running, and how wrong their clocks are.
 func (b *builder) addStates() {
-	kinds := map[sim.Condition]SpanKind{sim.Paused: pausedSpan, sim.Suspended: suspendedSpan, sim.Crashed: crashedSpan, sim.Down: downSpan, sim.Off: offSpan}
-	words := map[sim.Condition]string{sim.Paused: "is paused", sim.Suspended: "is suspended with its machine", sim.Crashed: "has crashed",
-		sim.Down: "is down and refuses connections", sim.Off: "is off and answers nobody"}
+	kinds := map[recording.Condition]SpanKind{recording.Paused: pausedSpan, recording.Suspended: suspendedSpan, recording.Crashed: crashedSpan, recording.Down: downSpan, recording.Off: offSpan}
+	words := map[recording.Condition]string{recording.Paused: "is paused", recording.Suspended: "is suspended with its machine", recording.Crashed: "has crashed",
+		recording.Down: "is down and refuses connections", recording.Off: "is off and answers nobody"}
 	states := b.result.Recording.States
 	for i, s := range states {
-		until := int64(sim.Forever)
+		until := int64(kernel.Forever)
 		for _, next := range states[i+1:] {
 			if next.Process == s.Process {
 				until = int64(next.At)
@@ -22,8 +23,8 @@ func (b *builder) addStates() {
 		}
 		if lane, ok := b.lanes[s.Process]; ok {
 			l := &b.t.Lanes[lane]
-			if s.Wall != 0 || s.Mono != 0 || s.Rate != 0 || s.Condition == sim.Suspended || len(l.Clocks) > 0 {
-				l.Clocks = append(l.Clocks, Reading{At: Instant(s.At), Wall: int64(s.Wall), Mono: int64(s.Mono), Rate: s.Rate, Stopped: s.Condition == sim.Suspended})
+			if s.Wall != 0 || s.Mono != 0 || s.Rate != 0 || s.Condition == recording.Suspended || len(l.Clocks) > 0 {
+				l.Clocks = append(l.Clocks, Reading{At: Instant(s.At), Wall: int64(s.Wall), Mono: int64(s.Mono), Rate: s.Rate, Stopped: s.Condition == recording.Suspended})
 			}
 		}
 		if kind, ok := kinds[s.Condition]; ok {

@@ -12,7 +12,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 // scenario finds an embedded scenario.
@@ -333,7 +333,7 @@ func TestMessagesAreArrows(t *testing.T) {
 	for i, m := range r.Recording.Messages {
 		a := line.Arrows[i]
 		if line.Lanes[a.From].Name != m.From || line.Lanes[a.To].Name != m.To || a.Sent != Instant(m.Sent) || a.Fate != fates[m.Fate] ||
-			m.Fate != sim.UnderWay && a.Ended != Instant(m.Ended) || line.Lanes[a.Client].Kind != clientLane {
+			m.Fate != network.UnderWay && a.Ended != Instant(m.Ended) || line.Lanes[a.Client].Kind != clientLane {
 			t.Errorf("%+v is drawn as %+v", m, a)
 		}
 	}

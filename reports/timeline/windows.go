@@ -8,7 +8,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/rounded"
 	"redlocksim/reports/story"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // addWindows adds the believed windows, which the checker finds, and the times in which clients ask.
@@ -27,7 +27,7 @@ func (b *builder) addWindows() error {
 	for _, w := range windows {
 		to, until, why := int64(w.To), seconds(Instant(w.To)), ""
 		if w.ToSeq == 0 {
-			to, until = int64(sim.Forever), "the end of the run"
+			to, until = int64(kernel.Forever), "the end of the run"
 		} else {
 			why = ": " + story.Ended(&h[w.ToSeq-1])
 		}
@@ -56,7 +56,7 @@ func (b *builder) addWindows() error {
 	}
 	for i := range h {
 		if from, open := calls[h[i].Op]; open && h[i].Kind == history.Call && h[i].Func == history.Acquire {
-			b.asking(h[i].Process, h[i].Resource, from, int64(sim.Forever), "")
+			b.asking(h[i].Process, h[i].Resource, from, int64(kernel.Forever), "")
 		}
 	}
 	return nil

@@ -153,7 +153,7 @@ type Transaction interface {
 	Lease
 	// Node is the database's name.
 	Node() string
-	// Access carries out a read or write as a part of the transaction. e is as for sim.Storage.Do. The outcome of a write
+	// Access carries out a read or write as a part of the transaction. e is as for storage.Storage.Do. The outcome of a write
 	// is unknown until the commit, which is when it has its effect.
 	Access(ctx context.Context, e history.Event) history.Event
 	// Commit makes the writes take effect and gives the lock back, both in one moment. Belief ends with it; what Unlock

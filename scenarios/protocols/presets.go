@@ -9,7 +9,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // Preset is the name of a real implementation of Redlock in lower case: one of those that the Redis documentation lists.
@@ -219,4 +219,4 @@ func as[T any](protocol Name, set func(s *Settings, own *T)) func(*Settings) {
 }
 
 // wallClock is the clock of those that measure with the time of day.
-var wallClock = LockClock{sim.WallClock}
+var wallClock = LockClock{kernel.WallClock}

@@ -6,7 +6,7 @@ import (
 
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // Settings are the protocol under test and its settings: those that every lock has, and those of its own.
@@ -112,10 +112,10 @@ func (n Name) MarshalScalar() (string, error) { return string(n), nil }
 
 // LockClock is the clock that clients measure validity with: monotonic, boottime (monotonic, and counts suspension) or
 // wall.
-type LockClock struct{ sim.ClockKind }
+type LockClock struct{ kernel.ClockKind }
 
-var lockClocks = []strictyaml.Choice[sim.ClockKind]{
-	{Word: "monotonic", Value: sim.Monotonic}, {Word: "boottime", Value: sim.Boottime}, {Word: "wall", Value: sim.WallClock}}
+var lockClocks = []strictyaml.Choice[kernel.ClockKind]{
+	{Word: "monotonic", Value: kernel.Monotonic}, {Word: "boottime", Value: kernel.Boottime}, {Word: "wall", Value: kernel.WallClock}}
 
 // UnmarshalScalar reads a clock's name.
 func (c *LockClock) UnmarshalScalar(text string) error {

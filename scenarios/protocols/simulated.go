@@ -7,23 +7,28 @@ import (
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 // Simulated is a client process of the simulator, as a Host. There a process has one thing run at a time by itself, and
 // calls into the library are no different from others.
 type Simulated struct {
-	*sim.Process
+	*kernel.Process
 	World    *sim.World
 	requests int
 }
 
 // Simulate makes the Host of a client process of w.
-func Simulate(w *sim.World, client *sim.Process) *Simulated {
+func Simulate(w *sim.World, client *kernel.Process) *Simulated {
 	return &Simulated{Process: client, World: w}
 }
 
 // Simulation is the process itself, for protocols whose service is a part of the simulator.
 func (s *Simulated) Simulation() *Simulated { return s }
+
+// LockClock implements Host.
+func (s *Simulated) LockClock() driver.Clock { return s.ProgramClock() }
 
 // Wall implements Host.
 func (s *Simulated) Wall() time.Time { return time.Unix(0, int64(s.Clock().Wall())) }
@@ -46,25 +51,25 @@ func (s *Simulated) Serving(node string) string { return s.World.Serving(s.Proce
 // Redis implements Host.
 func (s *Simulated) Redis() []Redis {
 	var all []Redis
-	for _, c := range s.World.Connections(s.Process) {
+	for _, c := range s.World.Conns(s.Process) {
 		all = append(all, simulatedRedis{c, s})
 	}
 	return all
 }
 
 // Key is what the next request of the process is for. Every request draws one, so that no two have the same.
-func (s *Simulated) Key() sim.Key {
+func (s *Simulated) Key() kernel.Key {
 	s.requests++
 	return s.World.Kernel.Draw("request").WithString(s.Name()).With(uint64(s.requests))
 }
 
 type simulatedRedis struct {
-	sim.Redis
+	redis.Conn
 	host *Simulated
 }
 
 func (r simulatedRedis) Do(deadline time.Time, q rediscmd.Request) rediscmd.Reply {
-	return r.Redis.Do(r.host.Key(), deadline, q)
+	return r.Conn.Do(r.host.Key(), deadline, q)
 }
 
 func (r simulatedRedis) Subscribe(channel string) Subscription {

@@ -15,7 +15,7 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // single is a lock on one Redis instance, the first node: one of several ways to take it, and one of three to release it.
@@ -272,7 +272,7 @@ func (s *session) script(_ context.Context, node int, script *rediscmd.Script, k
 func (s *session) random(n uint64) uint64 {
 	var raw [8]byte
 	_, _ = s.env.Rand().Read(raw[:]) // it never fails
-	var key sim.Key
+	var key kernel.Key
 	for _, b := range raw {
 		key = key.With(uint64(b))
 	}

@@ -7,7 +7,7 @@
 // A step of a run is the arrival of a message, a timer that fires when it is due, the start of a program, a fault that may
 // be injected at any moment, once, or that time goes on to the next moment for which something is scheduled, at last to the end
 // of the run. Any message can arrive before any other, those of one link too: every exchange has a connection of its own
-// (sim.Link). Messages take effect at moments for which something is scheduled and not between them, and at one true moment
+// (network.Link). Messages take effect at moments for which something is scheduled and not between them, and at one true moment
 // whatever the timeline does comes first. How often time may go on while messages are under way is bounded by setup.Late;
 // without the bound every message can be late by any number of such moments. A message that never arrives is one that
 // arrives at the end.

@@ -15,6 +15,8 @@ import (
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
 )
 
 // base is a scenario whose lock has these settings.
@@ -43,9 +45,9 @@ const (
 )
 
 // outcomes are the different ends of the runs of an exploration.
-func outcomes(t *testing.T, s setup) (map[sim.Key]bool, *Result) {
+func outcomes(t *testing.T, s setup) (map[kernel.Key]bool, *Result) {
 	t.Helper()
-	found := map[sim.Key]bool{}
+	found := map[kernel.Key]bool{}
 	s.Each = func(r *Run) { found[r.fingerprint] = true }
 	r, err := explore(t.Context(), s)
 	if err != nil {
@@ -119,12 +121,12 @@ func TestReductionLosesNothing(t *testing.T) {
 
 // TestDependenciesMatter leaves out one kind of dependency after the other: each time something must be missed.
 func TestDependenciesMatter(t *testing.T) {
-	request := func(o sim.Option) bool { return o.Kind == sim.StepRequest }
-	for name, independent := range map[string]func(a, b sim.Option) bool{
-		"requests at a node": func(a, b sim.Option) bool { return request(a) && request(b) },
-		"steps of a client":  func(a, b sim.Option) bool { return !request(a) && a.Process != "" && a.Process == b.Process },
-		"time":               func(a, b sim.Option) bool { return a.Kind == sim.StepTime || b.Kind == sim.StepTime },
-		"faults":             func(a, b sim.Option) bool { return a.Kind == sim.StepFault || b.Kind == sim.StepFault },
+	request := func(o kernel.Option) bool { return o.Kind == network.StepRequest }
+	for name, independent := range map[string]func(a, b kernel.Option) bool{
+		"requests at a node": func(a, b kernel.Option) bool { return request(a) && request(b) },
+		"steps of a client":  func(a, b kernel.Option) bool { return !request(a) && a.Process != "" && a.Process == b.Process },
+		"time":               func(a, b kernel.Option) bool { return a.Kind == kernel.StepTime || b.Kind == kernel.StepTime },
+		"faults":             func(a, b kernel.Option) bool { return a.Kind == kernel.StepTimeline || b.Kind == kernel.StepTimeline },
 	} {
 		t.Run(name, func(t *testing.T) {
 			missed := false
@@ -329,13 +331,13 @@ func (inOrder) Choose(s sim.Situation) int { return min(len(s.Options), 1) - 1 }
 // TestOrdinary: a run in which every message arrives as soon as those before it is an ordinary one without latency.
 func TestOrdinary(t *testing.T) {
 	s := base("")
-	s.Clients, s.Network.Latency.Latency = []string{"client-1"}, sim.Latency{}
+	s.Clients, s.Network.Latency.Latency = []string{"client-1"}, network.Latency{}
 	s.Timeline = []scenarios.Item{{Client: "client-1", Do: []scenarios.Step{try, hold(time.Second), unlock, sleep(time.Second)}, Repeat: 5}}
 	ordinary, err := scenarios.Run(s, scenarios.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	chosen, err := scenarios.Run(s, scenarios.Options{Chooser: inOrder{}})
+	chosen, err := scenarios.Run(s, scenarios.Options{Scheduler: inOrder{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +353,7 @@ func TestAGuardIsPrepared(t *testing.T) {
 	s.Executions = 5
 	s.Each = func(r *Run) {
 		granted = granted || slices.ContainsFunc(r.History, func(e history.Event) bool {
-			return sim.True(e.Time) >= sim.True(s.Begin) && faults.EventName(&e) == "acquire-done"
+			return kernel.True(e.Time) >= kernel.True(s.Begin) && faults.EventName(&e) == "acquire-done"
 		})
 	}
 	if _, err := explore(t.Context(), s); err != nil || !granted {

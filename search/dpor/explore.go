@@ -6,7 +6,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // Result is what was gone through and found.
@@ -39,7 +39,7 @@ type Result struct {
 // Explore goes through all orders. It stops when the context ends, with what was gone through so far. The error is an
 // internal one: the library or simulator failed, or a run did not repeat itself.
 func explore(ctx context.Context, s setup) (*Result, error) {
-	x := &explorer{setup: s, result: &Result{}, processes: bits(s.Scenario), seen: map[sim.Key]bool{}}
+	x := &explorer{setup: s, result: &Result{}, processes: bits(s.Scenario), seen: map[kernel.Key]bool{}}
 	x.result.TurnOn(s.Scenario.Features()...)
 	x.result.NoEffects = true
 	x.fault = x.footprintOfFault()
@@ -63,14 +63,14 @@ type explorer struct {
 	result    *Result
 	processes map[string]set64
 	fault     footprint
-	seen      map[sim.Key]bool
+	seen      map[kernel.Key]bool
 	buffer    history.History
 
 	frames []frame // the path, with the last choice not made yet
 	trace  []step  // the steps of the run under way
 
 	// of the run under way
-	memories []sim.Key
+	memories []kernel.Key
 	recorded int
 	blocked  bool
 	lost     error
@@ -95,7 +95,7 @@ func (x *explorer) execute() error {
 	x.trace = x.trace[:max(len(x.frames)-1, 0)]
 	x.memories, x.recorded, x.blocked, x.lost = x.memories[:0], 0, false, nil
 	p := &path{explorer: x, known: len(x.trace)}
-	out, err := scenarios.Run(x.setup.Scenario, scenarios.Options{Chooser: p, Buffer: x.buffer})
+	out, err := scenarios.Run(x.setup.Scenario, scenarios.Options{Scheduler: p, Buffer: x.buffer})
 	if err != nil {
 		return err
 	}

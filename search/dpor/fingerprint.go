@@ -2,12 +2,12 @@ package dpor
 
 import (
 	"redlocksim/history"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // fingerprint is of what each process went through, whatever the order between them, and of what the nodes know.
-func fingerprint(h history.History, memories []sim.Key) sim.Key {
-	of := map[string]sim.Key{}
+func fingerprint(h history.History, memories []kernel.Key) kernel.Key {
+	of := map[string]kernel.Key{}
 	type numbering struct{ process string }
 	ops := map[int]int64{} // by number, its number among those of its process
 	counts := map[numbering]int64{}
@@ -26,7 +26,7 @@ func fingerprint(h history.History, memories []sim.Key) sim.Key {
 		of[e.Process] = of[e.Process].With(uint64(e.Time)).WithString(string(e.Kind)).WithString(string(e.Func)).WithString(string(e.Outcome)).
 			WithString(e.Name).WithString(e.Resource).WithString(e.Node).WithString(e.Detail).With(uint64(e.Span)).With(uint64(e.Token)).With(number(e.Process, e.Op)).With(number(e.Process, e.Grant))
 	}
-	var all sim.Key
+	var all kernel.Key
 	for process, k := range of { // in whatever order
 		all ^= k.WithString(process)
 	}

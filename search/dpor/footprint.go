@@ -8,6 +8,9 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/storage"
 )
 
 // set64 is a set of processes, and of the verdict, which counts as one.
@@ -28,7 +31,7 @@ func (f footprint) meets(o footprint) bool {
 
 // step is a step of a run.
 type step struct {
-	option sim.Option
+	option kernel.Option
 	footprint
 	creator int   // the step that made this one possible; −1 if it was from the beginning
 	before  steps // those that this one happened after, whatever the order of independent ones
@@ -39,7 +42,7 @@ type step struct {
 func bits(s *scenarios.Scenario) map[string]set64 {
 	of := map[string]set64{}
 	names := s.Processes()
-	for _, name := range append(append([]string{sim.StorageName}, names.Clients...), names.Nodes...) {
+	for _, name := range append(append([]string{storage.Name}, names.Clients...), names.Nodes...) {
 		of[name] = 1 << len(of)
 	}
 	return of
@@ -62,15 +65,15 @@ func (x *explorer) footprintOfFault() footprint {
 }
 
 // footprint is that of a step that was just made, given what the nodes knew before and how much was recorded.
-func (x *explorer) footprint(o sim.Option, s sim.Situation) footprint {
+func (x *explorer) footprint(o kernel.Option, s sim.Situation) footprint {
 	own := x.processes[o.Process]
 	f := footprint{own, own}
 	switch o.Kind {
-	case sim.StepTime:
+	case kernel.StepTime:
 		return footprint{everything, everything}
-	case sim.StepFault:
+	case kernel.StepTimeline:
 		f = x.fault
-	case sim.StepRequest:
+	case network.StepRequest:
 		if x.leavesAsItWas(o.Process, s) {
 			f.writes = 0
 		}

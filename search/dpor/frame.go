@@ -1,13 +1,15 @@
 package dpor
 
-import "redlocksim/sim"
+import (
+	"redlocksim/sim/kernel"
+)
 
 // frame is a point of a run at which something was chosen.
 type frame struct {
-	options []sim.Option
-	chosen  sim.Option
+	options []kernel.Option
+	chosen  kernel.Option
 	// backtrack is what is to be tried here, the chosen one included; sleep is what need not be.
-	backtrack []sim.Key
+	backtrack []kernel.Key
 	sleep     []sleeper
 	late      int
 }
@@ -15,20 +17,20 @@ type frame struct {
 // sleeper is a step that was tried at an earlier point, and would lead to nothing new as long as no step that depends on
 // it is made.
 type sleeper struct {
-	option sim.Option
+	option kernel.Option
 	footprint
 }
 
-func (f *frame) option(id sim.Key) (sim.Option, bool) {
+func (f *frame) option(id kernel.Key) (kernel.Option, bool) {
 	for _, o := range f.options {
 		if o.ID == id {
 			return o, true
 		}
 	}
-	return sim.Option{}, false
+	return kernel.Option{}, false
 }
 
-func (f *frame) sleeps(id sim.Key) bool {
+func (f *frame) sleeps(id kernel.Key) bool {
 	for i := range f.sleep {
 		if f.sleep[i].option.ID == id {
 			return true
@@ -37,7 +39,7 @@ func (f *frame) sleeps(id sim.Key) bool {
 	return false
 }
 
-func (f *frame) tries(id sim.Key) bool {
+func (f *frame) tries(id kernel.Key) bool {
 	for _, b := range f.backtrack {
 		if b == id {
 			return true

@@ -7,7 +7,7 @@ import (
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"slices"
 	"time"
 )
@@ -19,11 +19,11 @@ type Run struct {
 	Kinds  []checker.Kind
 	Beyond []string
 	// Steps are what was chosen, in order.
-	Steps []sim.Option
+	Steps []kernel.Option
 
 	// fingerprint is the same for runs that differ only in the order of independent steps: it is of what each process went
 	// through, what the nodes know in the end, and the violations.
-	fingerprint sim.Key
+	fingerprint kernel.Key
 }
 
 // judge judges the run that was just made as other searches do, but for the search for an order of all operations, which would

@@ -1,6 +1,8 @@
 package dpor
 
-import "redlocksim/sim"
+import (
+	"redlocksim/sim/kernel"
+)
 
 // races finds the earlier steps that step i depends on with none between, and that could have come after it: the races.
 // For each, one of the first steps of the run in which i comes before it is to be tried.
@@ -25,19 +27,19 @@ func (p *path) races(i int) {
 // reversible says whether step i could have come before j, which did not make it possible.
 func (p *path) reversible(j, i int) bool {
 	this, other := &p.trace[i], &p.trace[j]
-	if this.option.Kind != sim.StepTime {
+	if this.option.Kind != kernel.StepTime {
 		return true
 	}
 	// Time does not go on while a timer is due or a program is about to start, nor, once it has often enough, while a
 	// message is under way.
-	return other.option.Kind == sim.StepFault || isMessage(other.option) && p.mayBeLate(this.late)
+	return other.option.Kind == kernel.StepTimeline || isMessage(other.option) && p.mayBeLate(this.late)
 }
 
 func (p *path) reverse(j, i int) {
 	f := &p.frames[j]
 	// What comes after j without depending on it, and i: those of it that depend on nothing in it can come first.
 	var rest steps
-	var first []sim.Key
+	var first []kernel.Key
 	for k := j + 1; k <= i; k++ {
 		s := &p.trace[k]
 		if k < i && s.before.has(j) {

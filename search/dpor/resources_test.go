@@ -9,7 +9,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 func withResources(lock string, names ...string) *scenarios.Scenario {
@@ -122,7 +122,7 @@ func TestBrokenOrdersOfSeveralResources(t *testing.T) {
 
 // Runs that differ in the resource alone end differently.
 func TestOrderTellsResourcesApart(t *testing.T) {
-	keys := map[sim.Key]bool{}
+	keys := map[kernel.Key]bool{}
 	for _, on := range []string{"a", "b"} {
 		s := newSetup(withResources("", "a", "b"), 1, []program{{[]scenarios.Step{tryLock(on)}, 1}}, nil, time.Second)
 		s.Executions = 1

@@ -6,29 +6,31 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
 )
 
-// path is the Chooser of one run: along the path, and then on to the end by the first option that does not sleep.
+// path is the Scheduler of one run: along the path, and then on to the end by the first option that does not sleep.
 type path struct {
 	*explorer
 	known  int // steps that were looked at in an earlier run
 	made   int
-	seen   map[sim.Key]int // options, by the step after which they were there first
-	chosen sim.Option
+	seen   map[kernel.Key]int // options, by the step after which they were there first
+	chosen kernel.Option
 	late   int
 	begun  bool
 }
 
-// Choose implements sim.Chooser.
+// Choose implements sim.Scheduler.
 func (p *path) Choose(s sim.Situation) int {
-	if s.Now < sim.True(p.setup.Begin) {
+	if s.Now < kernel.True(p.setup.Begin) {
 		return ordinarily(s.Options)
 	}
 	if p.begun {
 		p.made++
 		p.finish(s)
 	} else {
-		p.begun, p.seen = true, map[sim.Key]int{}
+		p.begun, p.seen = true, map[kernel.Key]int{}
 	}
 	p.memories = append(p.memories[:0], s.Memories...)
 	p.recorded = len(s.History)
@@ -47,31 +49,31 @@ func (p *path) Choose(s sim.Situation) int {
 	f := &p.frames[p.made]
 	p.late = f.late
 	p.chosen = f.chosen
-	n := slices.IndexFunc(s.Options, func(o sim.Option) bool { return o.ID == f.chosen.ID })
+	n := slices.IndexFunc(s.Options, func(o kernel.Option) bool { return o.ID == f.chosen.ID })
 	if n < 0 || s.Options[n] != f.chosen {
 		p.lost = fmt.Errorf("dpor: %s: %w: choice %d, %v, is not there the second time", p.setup.Scenario.Name, scenarios.ErrNotRepeated, p.made, f.chosen)
 	}
-	if f.chosen.Kind == sim.StepTime && underWay(s.Options) {
+	if f.chosen.Kind == kernel.StepTime && underWay(s.Options) {
 		p.late++
 	}
 	return n
 }
 
 // ordinarily chooses as long as nothing is explored: everything happens at once, and no fault is injected.
-func ordinarily(options []sim.Option) int {
-	return slices.IndexFunc(options, func(o sim.Option) bool { return o.Kind != sim.StepFault })
+func ordinarily(options []kernel.Option) int {
+	return slices.IndexFunc(options, func(o kernel.Option) bool { return o.Kind != kernel.StepTimeline })
 }
 
 // underWay says whether there are messages under way.
-func underWay(options []sim.Option) bool { return slices.ContainsFunc(options, isMessage) }
+func underWay(options []kernel.Option) bool { return slices.ContainsFunc(options, isMessage) }
 
-func isMessage(o sim.Option) bool {
-	return o.Kind == sim.StepRequest || o.Kind == sim.StepReply || o.Kind == sim.StepRefusal
+func isMessage(o kernel.Option) bool {
+	return o.Kind == network.StepRequest || o.Kind == network.StepReply || o.Kind == network.StepRefusal
 }
 
 // allowed is the options without the passing of time, if it has passed often enough while messages were under way.
-func (p *path) allowed(options []sim.Option) []sim.Option {
-	if n := len(options) - 1; n >= 0 && options[n].Kind == sim.StepTime && !p.mayBeLate(p.late) && underWay(options) {
+func (p *path) allowed(options []kernel.Option) []kernel.Option {
+	if n := len(options) - 1; n >= 0 && options[n].Kind == kernel.StepTime && !p.mayBeLate(p.late) && underWay(options) {
 		if p.made >= len(p.frames) {
 			p.result.Withheld++
 		}
@@ -83,7 +85,7 @@ func (p *path) allowed(options []sim.Option) []sim.Option {
 func (x *explorer) mayBeLate(late int) bool { return x.setup.Late < 0 || late < x.setup.Late }
 
 // open adds a choice at the end of the path; false if there is nothing left to choose.
-func (p *path) open(options []sim.Option) bool {
+func (p *path) open(options []kernel.Option) bool {
 	if len(options) == 0 {
 		return false
 	}
@@ -126,7 +128,7 @@ func (p *path) open(options []sim.Option) bool {
 	return false
 }
 
-func (x *explorer) depend(o sim.Option, f footprint, s *step) bool {
+func (x *explorer) depend(o kernel.Option, f footprint, s *step) bool {
 	return f.meets(s.footprint) && (x.setup.independent == nil || !x.setup.independent(o, s.option))
 }
 
@@ -144,7 +146,7 @@ func (p *path) finish(s sim.Situation) {
 	p.races(i)
 	// What this step took away could have happened before it.
 	for _, o := range p.frames[i].options {
-		if o.ID != p.chosen.ID && o.Kind != sim.StepTime && !p.frames[i].tries(o.ID) && !slices.ContainsFunc(s.Options, func(now sim.Option) bool { return now.ID == o.ID }) {
+		if o.ID != p.chosen.ID && o.Kind != kernel.StepTime && !p.frames[i].tries(o.ID) && !slices.ContainsFunc(s.Options, func(now kernel.Option) bool { return now.ID == o.ID }) {
 			p.frames[i].backtrack = append(p.frames[i].backtrack, o.ID)
 		}
 	}

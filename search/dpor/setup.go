@@ -8,7 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // setup is what is to be gone through.
@@ -28,7 +28,7 @@ type setup struct {
 	// Brute turns the reduction off.
 	brute bool
 	// independent, if not nil, has steps taken for independent that are not.
-	independent func(a, b sim.Option) bool
+	independent func(a, b kernel.Option) bool
 }
 
 // program is what a client of a small world does: Steps, Repeat times, from the moment on at which the exploration begins.

@@ -10,7 +10,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // Space is what experiments are drawn from.
@@ -246,5 +246,5 @@ func (s Space) place(c faults.Choices, item *scenarios.Item) {
 
 // Choices are those of a seed, by what they are drawn for.
 func Choices(seed uint64, purpose string, number int) faults.Choices {
-	return faults.Drawn{Key: sim.Key(0).WithString("search").With(seed)}.For(purpose, number)
+	return faults.Drawn{Key: kernel.Key(0).WithString("search").With(seed)}.For(purpose, number)
 }

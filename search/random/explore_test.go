@@ -16,7 +16,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // small is a search that takes a second.
@@ -280,7 +280,7 @@ func TestExploreFindsTheLiterature(t *testing.T) {
 			s := beyond()
 			kinds := []func(search.Finding) bool{wanted.is}
 			if wanted.wall {
-				s.Base.Lock.Clock.ClockKind = sim.WallClock
+				s.Base.Lock.Clock.ClockKind = kernel.WallClock
 			} else {
 				kinds = []func(search.Finding) bool{
 					func(f search.Finding) bool {

@@ -7,7 +7,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // trial is what one run of a candidate showed.
@@ -50,7 +50,7 @@ func again(space experiment.Space, c experiment.Candidate) error {
 // order stands for the order in which what concerns the lock and the resource happened, whatever the times: how much of
 // the behaviours there are a search has seen is how many orders, not how many runs.
 func order(h history.History) uint64 {
-	var k sim.Key
+	var k kernel.Key
 	for i := range h {
 		if e := &h[i]; e.Kind != history.Step {
 			k = k.WithString(string(e.Kind)).WithString(e.Process).WithString(string(e.Func)).WithString(string(e.Outcome)).WithString(e.Name).WithString(e.Node)

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 // resolution is how exactly the mildest size is looked for: that of Redis' clock.
@@ -84,7 +84,7 @@ func latency(x *shrinker) {
 		if l.Max() == 0 {
 			return
 		}
-		for _, other := range []sim.Latency{sim.Constant(0), sim.Constant(time.Duration(up(int64(l.Max()), 1))), sim.Constant(l.Max()), sim.Uniform(l.Points[0].At, l.Max())} {
+		for _, other := range []network.Latency{network.Constant(0), network.Constant(time.Duration(up(int64(l.Max()), 1))), network.Constant(l.Max()), network.Uniform(l.Points[0].At, l.Max())} {
 			if x.try(func(s *scenarios.Scenario) { of(s).Latency = other }) {
 				return
 			}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 // weight is how far a scenario is from simple, what matters most first. Each change that is made lowers it, so that the
@@ -52,7 +52,7 @@ func weigh(s *scenarios.Scenario, file []byte) weight {
 }
 
 // shape is 0 for no latency, 1 for a constant one, and more the more points there are.
-func shape(l sim.Latency) int {
+func shape(l network.Latency) int {
 	switch {
 	case l.Max() == 0:
 		return 0

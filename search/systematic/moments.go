@@ -11,7 +11,7 @@ import (
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // Base is the run that faults are placed in.
@@ -25,7 +25,7 @@ type Base struct {
 	faults []scenarios.Item
 
 	tally        reach.Tally // of its own run
-	digest       sim.Key
+	digest       kernel.Key
 	usesResource bool
 	kinds        scenarios.Findings
 }
@@ -37,8 +37,8 @@ func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
 	// What it expects is of no interest, and must not cost further runs.
 	x.Expect = scenarios.Expect{Unavailable: scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: x.Duration}}}
 	b := &Base{scenario: &x, seed: seed}
-	var times []sim.True
-	r, err := scenarios.Judge(&x, scenarios.Options{Seed: seed, Trace: func(t sim.TraceStep) { times = append(times, t.At) }})
+	var times []kernel.True
+	r, err := scenarios.Judge(&x, scenarios.Options{Seed: seed, Trace: func(t kernel.TraceStep) { times = append(times, t.At) }})
 	if err != nil {
 		return nil, err
 	}
@@ -64,9 +64,9 @@ func (b *Base) reach(r *scenarios.Result) error {
 
 // moments puts times and events in the order of the run. Steps never go back in time. Where there are several resources each
 // event is told by the one it is about.
-func moments(times []sim.True, h history.History, several bool) []faults.Trigger {
+func moments(times []kernel.True, h history.History, several bool) []faults.Trigger {
 	type placed struct {
-		at   sim.True
+		at   kernel.True
 		when faults.Trigger
 	}
 	var all []placed
@@ -93,7 +93,7 @@ func moments(times []sim.True, h history.History, several bool) []faults.Trigger
 		if seen[m] > 1 {
 			nth.Nth = seen[m]
 		}
-		all = append(all, placed{sim.True(e.Time), faults.Trigger{After: &nth}})
+		all = append(all, placed{kernel.True(e.Time), faults.Trigger{After: &nth}})
 	}
 	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	triggers := make([]faults.Trigger, len(all))
@@ -118,8 +118,8 @@ func looser(m faults.Moment, resources []string) []faults.Moment {
 }
 
 // digest stands for what happened to clients and the resource, and when: the history without the faults themselves.
-func digest(h history.History) sim.Key {
-	var k sim.Key
+func digest(h history.History) kernel.Key {
+	var k kernel.Key
 	for i := range h {
 		if e := &h[i]; e.Kind != history.Fault {
 			k = k.With(uint64(e.Time)).WithString(string(e.Kind)).WithString(e.Process).WithString(e.Resource).With(uint64(e.Op)).WithString(string(e.Func)).With(uint64(e.Grant)).

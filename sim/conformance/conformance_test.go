@@ -14,7 +14,7 @@ import (
 
 	_ "redlocksim/internal/nofailfile"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/wire"
 )
@@ -165,7 +165,7 @@ func (a *all) edge(t *rapid.T) time.Duration {
 	if len(deadlines) == 0 {
 		return rapid.SampledFrom([]time.Duration{0, 1, time.Millisecond - 1, time.Millisecond, 5 * time.Millisecond}).Draw(t, "moment")
 	}
-	at := sim.Wall(rapid.SampledFrom(deadlines).Draw(t, "deadline") * int64(time.Millisecond))
+	at := kernel.Wall(rapid.SampledFrom(deadlines).Draw(t, "deadline") * int64(time.Millisecond))
 	return time.Duration(at-a.model.now()) + rapid.SampledFrom([]time.Duration{-time.Millisecond, -1, 0, 1, time.Millisecond - 1, time.Millisecond}).Draw(t, "edge")
 }
 

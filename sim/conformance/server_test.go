@@ -20,7 +20,7 @@ import (
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // patience is for a server that answers at once on a machine that is not busy.
@@ -50,7 +50,7 @@ func newServer(tb testing.TB) *server {
 		if s.clock, err = faketime.New(filepath.Join(dir, "clock")); err != nil {
 			tb.Fatal(err)
 		}
-		s.clock.StandAt(time.Unix(0, int64(sim.Epoch)))
+		s.clock.StandAt(time.Unix(0, int64(kernel.Epoch)))
 		env = s.clock.Preload(library)
 	case !errors.Is(err, faketime.ErrNoCompiler) || os.Getenv(redisserver.RequireEnv) == "1":
 		tb.Fatal(err)

@@ -10,6 +10,9 @@ import (
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 // simulated is a node of the simulator. Messages take no time.
@@ -17,16 +20,16 @@ type simulated struct {
 	world       *sim.World
 	asked       uint64
 	trips       int
-	subscribers map[string][]*sim.Subscription
+	subscribers map[string][]*redis.Subscription
 }
 
-func newSimulated(backend sim.Backend) *simulated {
-	n := &simulated{subscribers: map[string][]*sim.Subscription{}}
+func newSimulated(backend redis.Tier) *simulated {
+	n := &simulated{subscribers: map[string][]*redis.Subscription{}}
 	n.world = sim.NewWorld(sim.Config{
 		Nodes:   []string{"A"},
 		Clients: []sim.ClientConfig{{Name: "c"}},
-		Trace: func(s sim.TraceStep) {
-			if s.Kind == sim.StepRequest {
+		Trace: func(s kernel.TraceStep) {
+			if s.Kind == network.StepRequest {
 				n.trips++
 			}
 		},
@@ -34,16 +37,16 @@ func newSimulated(backend sim.Backend) *simulated {
 	return n
 }
 
-func (n *simulated) client() *sim.Process { return n.world.Clients[0] }
-func (n *simulated) server() *sim.Server  { return n.world.Servers[0] }
+func (n *simulated) client() *kernel.Process { return n.world.Clients[0] }
+func (n *simulated) server() *redis.Server   { return n.world.Servers[0] }
 
 // now is what the node's wall clock reads.
-func (n *simulated) now() sim.Wall { return n.server().Clock().Wall() }
+func (n *simulated) now() kernel.Wall { return n.server().Clock().Wall() }
 
 func (n *simulated) pass(d time.Duration) { n.world.Kernel.Run(n.world.Kernel.Now().Add(d)) }
 
 // key is one that no other request has.
-func (n *simulated) key() sim.Key {
+func (n *simulated) key() kernel.Key {
 	n.asked++
 	return n.world.Kernel.Draw("conformance").With(n.asked)
 }
@@ -52,7 +55,7 @@ func (n *simulated) key() sim.Key {
 func (n *simulated) do(program func(deadline time.Time)) {
 	ended := false
 	n.client().Go(func() {
-		program(n.client().LockClock().Now().Add(time.Hour))
+		program(n.client().ProgramClock().Now().Add(time.Hour))
 		ended = true
 	})
 	n.pass(0)
@@ -62,7 +65,7 @@ func (n *simulated) do(program func(deadline time.Time)) {
 }
 
 func (n *simulated) request(r rediscmd.Request) (reply rediscmd.Reply) {
-	n.do(func(deadline time.Time) { reply = n.world.Connections(n.client())[0].Do(n.key(), deadline, r) })
+	n.do(func(deadline time.Time) { reply = n.world.Conns(n.client())[0].Do(n.key(), deadline, r) })
 	return reply
 }
 
@@ -77,7 +80,7 @@ func (n *simulated) script(args []string) rediscmd.Reply {
 func (n *simulated) ask(c driver.Command) (reply driver.Reply, trips int) {
 	n.asked++
 	n.trips = 0
-	c.Round, c.Deadline = int(n.asked), n.client().LockClock().Now().Add(time.Hour)
+	c.Round, c.Deadline = int(n.asked), n.client().ProgramClock().Now().Add(time.Hour)
 	c.Done = func(_ *driver.Command, r driver.Reply) { reply = r }
 	n.world.Nodes(n.client())[0].Do([]*driver.Command{&c})
 	n.pass(0)

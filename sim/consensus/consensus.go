@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/service"
 )
 
 // Kind is a kind of request.
@@ -94,10 +96,10 @@ func Of(w *sim.World) *Service {
 }
 
 // Ask sends a request to a node and waits for the answer, until the client's lock clock reads deadline. The errors are
-// those of sim.Ask; the request may have been carried out then, or may still be.
-func (s *Service) Ask(client *sim.Process, nodeIndex int, key sim.Key, deadline time.Time, r Request) (Answer, error) {
+// those of service.Ask; the request may have been carried out then, or may still be.
+func (s *Service) Ask(client *kernel.Process, nodeIndex int, key kernel.Key, deadline time.Time, r Request) (Answer, error) {
 	n := s.nodes[nodeIndex]
-	return sim.Ask(s.world.Network.Link(client.Name(), n.server.Name()), key, deadline, func(c *sim.Call[Answer]) { n.take(r, c) })
+	return service.Ask(s.world.Network.Link(client.Name(), n.server.Name()), key, deadline, func(c *service.Call[Answer]) { n.take(r, c) })
 }
 
 // Size is the number of nodes.

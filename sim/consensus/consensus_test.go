@@ -7,7 +7,9 @@ import (
 
 	"redlocksim/sim"
 	"redlocksim/sim/consensus"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
 )
 
 const ttl = 5 * time.Second
@@ -16,18 +18,18 @@ const ttl = 5 * time.Second
 func trio(t *testing.T, do func(w *sim.World, ask func(node int, r consensus.Request) (consensus.Answer, error), sleep func(time.Duration))) {
 	t.Helper()
 	w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Clients: []sim.ClientConfig{{Name: "client"}},
-		Latency: sim.Uniform(time.Millisecond, 5*time.Millisecond)}, model.New())
+		Latency: network.Uniform(time.Millisecond, 5*time.Millisecond)}, model.New())
 	defer w.Close()
 	s, p := consensus.Of(w), w.Client("client")
 	requests, done := uint64(0), false
 	p.Go(func() {
 		do(w, func(node int, r consensus.Request) (consensus.Answer, error) {
 			requests++
-			return s.Ask(p, node, sim.Key(requests), p.LockClock().Now().Add(100*time.Millisecond), r)
+			return s.Ask(p, node, kernel.Key(requests), p.ProgramClock().Now().Add(100*time.Millisecond), r)
 		}, func(d time.Duration) { p.Sleep(context.Background(), d) })
 		done = true
 	})
-	w.Kernel.Run(sim.True(time.Minute))
+	w.Kernel.Run(kernel.True(time.Minute))
 	if !done {
 		t.Error("the client did not come to its end")
 	}
@@ -56,12 +58,12 @@ func TestLeaderThatIsCutOffAnswersNothing(t *testing.T) {
 		if a, err := ask(0, acquire("one")); err != nil || a.Status != consensus.Done {
 			t.Fatalf("acquire: %+v, %v", a, err)
 		}
-		var links []*sim.Link
+		var links []*network.Link
 		for _, other := range []string{"B", "C"} {
 			links = append(links, w.Network.Link("A", other), w.Network.Link(other, "A"))
 		}
 		for _, l := range links {
-			l.Cut(sim.Both)
+			l.Cut(network.Both)
 		}
 		if a, err := ask(0, consensus.Request{Kind: consensus.KeepAlive, Session: "one"}); err == nil {
 			t.Errorf("a leader that is cut off answers %+v", a)
@@ -87,7 +89,7 @@ func TestLeaderThatIsCutOffAnswersNothing(t *testing.T) {
 			t.Errorf("the session ended %v after the new leader began, want its time to live of %v", took, ttl)
 		}
 		for _, l := range links {
-			l.Mend(sim.Both)
+			l.Mend(network.Both)
 		}
 		sleep(time.Second)
 		if a, err := ask(0, consensus.Request{Kind: consensus.KeepAlive, Session: "one"}); err != nil || a.Status != consensus.NotLeader || a.Leader != next {

@@ -12,7 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/service"
 )
 
 // node is one node of the service. Its disk is what survives a restart; everything is on it before it is answered for.
@@ -20,16 +21,16 @@ import (
 type node struct {
 	service *Service
 	index   int
-	server  *sim.Server
+	server  *redis.Server
 	clock   driver.Clock
-	peers   []*sim.Peer // by index; nil for itself
+	peers   []*service.Peer // by index; nil for itself
 	disk    *raft.MemoryStorage
 
 	raft      *raft.RawNode // nil while the node is down
 	state     *state
 	leads     bool
-	waiting   map[uint64]*sim.Call[Answer] // by the number of what this node has put forward; nil: its own
-	heard     map[string]time.Time         // as leader: when each session was heard of last
+	waiting   map[uint64]*service.Call[Answer] // by the number of what this node has put forward; nil: its own
+	heard     map[string]time.Time             // as leader: when each session was heard of last
 	proposals uint64
 	elections uint64
 	election  driver.Timer
@@ -43,8 +44,8 @@ type entry struct {
 	Number uint64
 }
 
-func newNode(s *Service, index int, server *sim.Server) *node {
-	n := &node{service: s, index: index, server: server, clock: server.LockClock(), disk: raft.NewMemoryStorage()}
+func newNode(s *Service, index int, server *redis.Server) *node {
+	n := &node{service: s, index: index, server: server, clock: server.ProgramClock(), disk: raft.NewMemoryStorage()}
 	members := &raftpb.ConfState{}
 	for i := range s.world.Servers {
 		members.Voters = append(members.Voters, id(i))
@@ -64,7 +65,7 @@ func (n *node) connect() {
 			n.peers = append(n.peers, nil)
 			continue
 		}
-		n.peers = append(n.peers, n.service.world.Connect(n.server, other.server))
+		n.peers = append(n.peers, service.Connect(n.service.world.Deployment, n.server, other.server))
 	}
 }
 
@@ -77,19 +78,19 @@ func (n *node) must(err error) {
 // never is a number of ticks that no run makes.
 const never = 1 << 40
 
-// Started implements sim.Service: the node reads its disk.
+// Started implements redis.Service: the node reads its disk.
 func (n *node) Started() {
 	r, err := raft.NewRawNode(&raft.Config{ID: id(n.index), ElectionTick: never, HeartbeatTick: 1, Storage: n.disk,
 		MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 1 << 10, DisableProposalForwarding: true, Logger: quiet{}})
 	n.must(err)
 	n.raft, n.state, n.leads = r, newState(), false
-	n.waiting, n.heard = map[uint64]*sim.Call[Answer]{}, map[string]time.Time{}
+	n.waiting, n.heard = map[uint64]*service.Call[Answer]{}, map[string]time.Time{}
 	n.election = n.clock.AfterFunc(n.patience(), func() { n.elect(n.patience()) })
 	n.ticks = n.clock.AfterFunc(heartbeat, n.tick)
 	n.settle()
 }
 
-// Stopped implements sim.Service.
+// Stopped implements redis.Service.
 func (n *node) Stopped() {
 	n.raft = nil
 	n.election.Stop()
@@ -136,7 +137,7 @@ func (n *node) endSessions() {
 }
 
 // take is given a request that has arrived.
-func (n *node) take(r Request, c *sim.Call[Answer]) {
+func (n *node) take(r Request, c *service.Call[Answer]) {
 	switch {
 	case n.raft == nil:
 		// It came in the moment in which the node went down.
@@ -150,7 +151,7 @@ func (n *node) take(r Request, c *sim.Call[Answer]) {
 	}
 }
 
-func (n *node) propose(r Request, c *sim.Call[Answer]) {
+func (n *node) propose(r Request, c *service.Call[Answer]) {
 	n.proposals++
 	n.waiting[n.proposals] = c
 	data, err := json.Marshal(entry{Request: r, Node: n.index, Number: n.proposals})
@@ -203,7 +204,7 @@ func (n *node) lead() {
 		return
 	}
 	n.leads = leads
-	n.waiting, n.heard = map[uint64]*sim.Call[Answer]{}, map[string]time.Time{}
+	n.waiting, n.heard = map[uint64]*service.Call[Answer]{}, map[string]time.Time{}
 	for name := range n.state.sessions {
 		n.heard[name] = n.now()
 	}

@@ -10,12 +10,15 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/service"
 )
 
 // Database is the database of a world.
 type Database struct {
 	world  *sim.World
-	server *sim.Server
+	server *redis.Server
 	clock  driver.Clock
 	disk   disk
 
@@ -35,14 +38,14 @@ type disk struct {
 // owner is a row of the table with a unique index.
 type owner struct {
 	name     string
-	inserted sim.Wall
+	inserted kernel.Wall
 }
 
 // Of is the database of the world, which starts when it is first asked for. A job deletes rows of the table with a unique
 // index that are older than cleanUp, by the wall clock of the database; zero is no such job.
 func Of(w *sim.World, cleanUp time.Duration) *Database {
 	return sim.Shared(w, "database", func() *Database {
-		d := &Database{world: w, server: w.Servers[0], clock: w.Servers[0].LockClock(), cleanUp: cleanUp,
+		d := &Database{world: w, server: w.Servers[0], clock: w.Servers[0].ProgramClock(), cleanUp: cleanUp,
 			disk: disk{numbers: map[string]int64{}, owners: map[string]owner{}}}
 		d.server.Host(d)
 		d.Started()
@@ -53,7 +56,7 @@ func Of(w *sim.World, cleanUp time.Duration) *Database {
 // Name is the node's name.
 func (d *Database) Name() string { return d.server.Name() }
 
-// Started implements sim.Service.
+// Started implements redis.Service.
 func (d *Database) Started() {
 	d.up = true
 	d.transactions, d.locked = map[string]*transaction{}, map[string]*transaction{}
@@ -62,7 +65,7 @@ func (d *Database) Started() {
 	}
 }
 
-// Stopped implements sim.Service.
+// Stopped implements redis.Service.
 func (d *Database) Stopped() {
 	d.up = false
 	for _, t := range d.transactions {
@@ -92,8 +95,8 @@ type answer struct {
 }
 
 // ask sends a statement and waits for its result.
-func (d *Database) ask(client *sim.Process, key sim.Key, deadline time.Time, carryOut func() answer) (answer, error) {
-	return sim.Ask(d.world.Network.Link(client.Name(), d.server.Name()), key, deadline, func(c *sim.Call[answer]) {
+func (d *Database) ask(client *kernel.Process, key kernel.Key, deadline time.Time, carryOut func() answer) (answer, error) {
+	return service.Ask(d.world.Network.Link(client.Name(), d.server.Name()), key, deadline, func(c *service.Call[answer]) {
 		if d.up {
 			c.Answer(carryOut())
 		}
@@ -111,7 +114,7 @@ type transaction struct {
 
 // Begin begins a transaction and locks a row: BEGIN; SELECT … FOR UPDATE NOWAIT. If it is Locked the transaction is over.
 // The database ends the transaction when no statement of it has come for the idle timeout, by its monotonic clock.
-func (d *Database) Begin(client *sim.Process, key sim.Key, deadline time.Time, transactionName, row string, idle time.Duration) (Result, error) {
+func (d *Database) Begin(client *kernel.Process, key kernel.Key, deadline time.Time, transactionName, row string, idle time.Duration) (Result, error) {
 	a, err := d.ask(client, key, deadline, func() answer {
 		if d.locked[row] != nil {
 			return answer{result: Locked}
@@ -125,7 +128,7 @@ func (d *Database) Begin(client *sim.Process, key sim.Key, deadline time.Time, t
 }
 
 // statement carries out a statement of a transaction that is under way, which is heard of with it.
-func (d *Database) statement(client *sim.Process, key sim.Key, deadline time.Time, name string, carryOut func(*transaction) answer) (answer, error) {
+func (d *Database) statement(client *kernel.Process, key kernel.Key, deadline time.Time, name string, carryOut func(*transaction) answer) (answer, error) {
 	return d.ask(client, key, deadline, func() answer {
 		t := d.transactions[name]
 		if t == nil {
@@ -137,14 +140,14 @@ func (d *Database) statement(client *sim.Process, key sim.Key, deadline time.Tim
 }
 
 // Ping is a statement that does nothing.
-func (d *Database) Ping(client *sim.Process, key sim.Key, deadline time.Time, name string) (Result, error) {
+func (d *Database) Ping(client *kernel.Process, key kernel.Key, deadline time.Time, name string) (Result, error) {
 	a, err := d.statement(client, key, deadline, name, func(*transaction) answer { return answer{result: Done} })
 	return a.result, err
 }
 
 // Access reads or writes the row in the transaction: e has Func Read or Write, Op, Grant, Resource, and the Number to
 // write. A read has its effect at once, a write when it is committed. It returns the number read.
-func (d *Database) Access(client *sim.Process, key sim.Key, deadline time.Time, name string, e history.Event) (Result, int64, error) {
+func (d *Database) Access(client *kernel.Process, key kernel.Key, deadline time.Time, name string, e history.Event) (Result, int64, error) {
 	e.Kind, e.Process, e.Node = history.Effect, client.Name(), d.Name()
 	a, err := d.statement(client, key, deadline, name, func(t *transaction) answer {
 		if e.Func == history.Write {
@@ -163,7 +166,7 @@ func (d *Database) Access(client *sim.Process, key sim.Key, deadline time.Time, 
 
 // Commit ends the transaction: its writes have their effect, all at once, the row is free, and ended is called, all in
 // the same moment. It does not if the transaction has ended before.
-func (d *Database) Commit(client *sim.Process, key sim.Key, deadline time.Time, name string, ended func()) (Result, error) {
+func (d *Database) Commit(client *kernel.Process, key kernel.Key, deadline time.Time, name string, ended func()) (Result, error) {
 	a, err := d.statement(client, key, deadline, name, func(t *transaction) answer {
 		for _, e := range t.writes {
 			d.disk.numbers[e.Resource] = e.Number

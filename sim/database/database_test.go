@@ -8,25 +8,27 @@ import (
 	"redlocksim/history"
 	"redlocksim/sim"
 	"redlocksim/sim/database"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
 )
 
 // client runs a program of a client of the database.
-func client(t *testing.T, cleanUp time.Duration, do func(w *sim.World, d *database.Database, p *sim.Process, next func() (sim.Key, time.Time))) history.History {
+func client(t *testing.T, cleanUp time.Duration, do func(w *sim.World, d *database.Database, p *kernel.Process, next func() (kernel.Key, time.Time))) history.History {
 	t.Helper()
 	w := sim.NewWorld(sim.Config{Nodes: []string{"database"}, Clients: []sim.ClientConfig{{Name: "client"}},
-		Latency: sim.Constant(time.Millisecond)}, model.New())
+		Latency: network.Constant(time.Millisecond)}, model.New())
 	defer w.Close()
 	d, p := database.Of(w, cleanUp), w.Client("client")
 	requests, done := uint64(0), false
 	p.Go(func() {
-		do(w, d, p, func() (sim.Key, time.Time) {
+		do(w, d, p, func() (kernel.Key, time.Time) {
 			requests++
-			return sim.Key(requests), p.LockClock().Now().Add(100 * time.Millisecond)
+			return kernel.Key(requests), p.ProgramClock().Now().Add(100 * time.Millisecond)
 		})
 		done = true
 	})
-	w.Kernel.Run(sim.True(time.Minute))
+	w.Kernel.Run(kernel.True(time.Minute))
 	if !done {
 		t.Error("the client did not come to its end")
 	}
@@ -43,7 +45,7 @@ func expect(t *testing.T, what string, got database.Result, err error, want data
 const idle = 10 * time.Second
 
 func TestTransaction(t *testing.T) {
-	h := client(t, 0, func(w *sim.World, d *database.Database, p *sim.Process, next func() (sim.Key, time.Time)) {
+	h := client(t, 0, func(w *sim.World, d *database.Database, p *kernel.Process, next func() (kernel.Key, time.Time)) {
 		sleep := func(d time.Duration) { p.Sleep(context.Background(), d) }
 		begin := func(name string) (database.Result, error) {
 			k, deadline := next()
@@ -120,7 +122,7 @@ func TestTransaction(t *testing.T) {
 }
 
 func TestUniqueIndex(t *testing.T) {
-	client(t, idle, func(w *sim.World, d *database.Database, p *sim.Process, next func() (sim.Key, time.Time)) {
+	client(t, idle, func(w *sim.World, d *database.Database, p *kernel.Process, next func() (kernel.Key, time.Time)) {
 		sleep := func(d time.Duration) { p.Sleep(context.Background(), d) }
 		insert := func(name string) (database.Result, error) {
 			k, deadline := next()

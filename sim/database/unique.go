@@ -3,7 +3,7 @@ package database
 import (
 	"time"
 
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 )
 
 // janitorEvery is how often the clean-up job runs.
@@ -11,7 +11,7 @@ const janitorEvery = time.Second
 
 // Insert inserts the row of an owner: INSERT INTO locks (resource, owner, inserted_at), with a unique index on resource.
 // A row that is this owner's already is the same statement, sent again.
-func (d *Database) Insert(client *sim.Process, key sim.Key, deadline time.Time, resource, name string) (Result, error) {
+func (d *Database) Insert(client *kernel.Process, key kernel.Key, deadline time.Time, resource, name string) (Result, error) {
 	a, err := d.ask(client, key, deadline, func() answer {
 		if row, taken := d.disk.owners[resource]; taken && row.name != name {
 			return answer{result: Locked}
@@ -23,17 +23,17 @@ func (d *Database) Insert(client *sim.Process, key sim.Key, deadline time.Time, 
 }
 
 // Touch sets a row's time: UPDATE locks SET inserted_at = now() WHERE resource = ? AND owner = ?.
-func (d *Database) Touch(client *sim.Process, key sim.Key, deadline time.Time, resource, name string) (Result, error) {
+func (d *Database) Touch(client *kernel.Process, key kernel.Key, deadline time.Time, resource, name string) (Result, error) {
 	return d.own(client, key, deadline, resource, name, func() { d.disk.owners[resource] = owner{name, d.server.Clock().Wall()} })
 }
 
 // Delete deletes an owner's row: DELETE FROM locks WHERE resource = ? AND owner = ?.
-func (d *Database) Delete(client *sim.Process, key sim.Key, deadline time.Time, resource, name string) (Result, error) {
+func (d *Database) Delete(client *kernel.Process, key kernel.Key, deadline time.Time, resource, name string) (Result, error) {
 	return d.own(client, key, deadline, resource, name, func() { delete(d.disk.owners, resource) })
 }
 
 // own does something with a row if it is there and the owner's.
-func (d *Database) own(client *sim.Process, key sim.Key, deadline time.Time, resource, name string, do func()) (Result, error) {
+func (d *Database) own(client *kernel.Process, key kernel.Key, deadline time.Time, resource, name string, do func()) (Result, error) {
 	a, err := d.ask(client, key, deadline, func() answer {
 		if d.disk.owners[resource].name != name {
 			return answer{result: Gone}
@@ -49,7 +49,7 @@ func (d *Database) deleteOld() {
 	d.janitor.Reset(janitorEvery)
 	now := d.server.Clock().Wall()
 	for resource, row := range d.disk.owners {
-		if now-row.inserted > sim.Wall(d.cleanUp) {
+		if now-row.inserted > kernel.Wall(d.cleanUp) {
 			delete(d.disk.owners, resource)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"redlocksim/internal/rediscmd"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 const errWrongType = rediscmd.ServerError("WRONGTYPE Operation against a key holding the wrong kind of value")
@@ -41,7 +41,7 @@ func (s *store) keep(key string, now int64, size int, value string) {
 
 func onHash(args int, do func(h map[string]string, a []string) (any, bool)) command {
 	return command{args, false, func(s *store, now int64, a []string) any {
-		h, err := collection(s, a[0], now, sim.ParseHash)
+		h, err := collection(s, a[0], now, redis.ParseHash)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func onHash(args int, do func(h map[string]string, a []string) (any, bool)) comm
 		}
 		reply, changed := do(h, a[1:])
 		if changed {
-			s.keep(a[0], now, len(h), sim.HashValue(h))
+			s.keep(a[0], now, len(h), redis.HashValue(h))
 		}
 		return reply
 	}}
@@ -58,7 +58,7 @@ func onHash(args int, do func(h map[string]string, a []string) (any, bool)) comm
 
 func onSortedSet(args int, do func(z map[string]float64, a []string) (any, bool)) command {
 	return command{args, false, func(s *store, now int64, a []string) any {
-		z, err := collection(s, a[0], now, sim.ParseSortedSet)
+		z, err := collection(s, a[0], now, redis.ParseSortedSet)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func onSortedSet(args int, do func(z map[string]float64, a []string) (any, bool)
 		}
 		reply, changed := do(z, a[1:])
 		if changed {
-			s.keep(a[0], now, len(z), sim.SortedSetValue(z))
+			s.keep(a[0], now, len(z), redis.SortedSetValue(z))
 		}
 		return reply
 	}}
@@ -75,13 +75,13 @@ func onSortedSet(args int, do func(z map[string]float64, a []string) (any, bool)
 
 func onList(args int, do func(l *[]string, a []string) (any, bool)) command {
 	return command{args, false, func(s *store, now int64, a []string) any {
-		l, err := collection(s, a[0], now, sim.ParseList)
+		l, err := collection(s, a[0], now, redis.ParseList)
 		if err != nil {
 			return err
 		}
 		reply, changed := do(&l, a[1:])
 		if changed {
-			s.keep(a[0], now, len(l), sim.ListValue(l))
+			s.keep(a[0], now, len(l), redis.ListValue(l))
 		}
 		return reply
 	}}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"redlocksim/internal/rediscmd"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // call runs one Redis command, of those that lock protocols use. Errors are rediscmd.ServerError, as values.
@@ -108,7 +108,7 @@ var commands = map[string]command{
 		if !there {
 			r.value = "0"
 		}
-		if !sim.IsString(r.value) {
+		if !redis.IsString(r.value) {
 			return errWrongType
 		}
 		n, err := increased(r.value, 1)
@@ -150,7 +150,7 @@ func (s *store) text(key string, now int64) any {
 	if !there {
 		return nil
 	}
-	if !sim.IsString(r.value) {
+	if !redis.IsString(r.value) {
 		return errWrongType
 	}
 	return r.value

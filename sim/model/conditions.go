@@ -8,7 +8,7 @@ import (
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // prepare is the adapter's prepare.lua.
@@ -71,7 +71,7 @@ func (s *store) vote(c *driver.Command, now int64) driver.Reply {
 
 // readCounter reads a key's counter. Of numbers it takes those that the script itself writes.
 func readCounter(text string) (int64, error) {
-	if !sim.IsString(text) {
+	if !redis.IsString(text) {
 		return 0, errWrongType
 	}
 	return integer(text)
@@ -86,7 +86,7 @@ func (s *store) guard(q *driver.Conditions, now int64) (reply driver.Reply, fit 
 	if there {
 		var limit time.Duration
 		var ok bool
-		if !sim.IsString(kept.value) {
+		if !redis.IsString(kept.value) {
 			return driver.Reply{Outcome: driver.Failed, Err: errWrongType}, false
 		}
 		if found, since, limit, ok = parseGuardRecord(kept.value); !ok {

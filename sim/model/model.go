@@ -10,25 +10,27 @@ import (
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 // New returns the backend of the model tier.
-func New() sim.Backend { return &backend{stores: map[*sim.Server]*store{}} }
+func New() redis.Tier { return &backend{stores: map[*redis.Server]*store{}} }
 
-type backend struct{ stores map[*sim.Server]*store }
+type backend struct{ stores map[*redis.Server]*store }
 
-func (b *backend) Memory(s *sim.Server) sim.Memory {
+func (b *backend) Memory(s *redis.Server) redis.Memory {
 	st := &store{server: s, keys: map[string]record{}, known: map[*rediscmd.Script]bool{}}
 	b.stores[s] = st
 	return st
 }
 
-func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) driver.Node {
+func (b *backend) Node(client *kernel.Process, s *redis.Server, l *network.Link) driver.Node {
 	return &node{client: client, store: b.stores[s], link: l}
 }
 
-func (b *backend) Serve(s *sim.Server, x *sim.Exchange) {
+func (b *backend) Serve(s *redis.Server, x *network.Exchange) {
 	x.Client().(interface{ serve(*store) }).serve(s.Memory().(*store))
 }
 
@@ -36,18 +38,18 @@ func (b *backend) Close() {}
 
 // store is the memory of a node.
 type store struct {
-	server  *sim.Server
+	server  *redis.Server
 	keys    map[string]record
 	scripts batch.Scripts // the library's that the node knows
 	known   map[*rediscmd.Script]bool
-	gone    map[string]sim.True // when a key went last; nil unless somebody wants to know
-	wiped   sim.True            // when all did
+	gone    map[string]kernel.True // when a key went last; nil unless somebody wants to know
+	wiped   kernel.True            // when all did
 }
 
 type record struct {
 	value     string
-	expiresAt int64    // as in sim.Record
-	set       sim.True // when the lock was taken; only the library's own commands say so
+	expiresAt int64       // as in redis.Record
+	set       kernel.True // when the lock was taken; only the library's own commands say so
 }
 
 // get finds a key that has not expired. Redis expires a key when its clock reads more than the deadline.
@@ -61,7 +63,7 @@ func (s *store) get(key string, now int64) (record, bool) {
 }
 
 // remove removes a key, which went at a true time.
-func (s *store) remove(key string, at sim.True) {
+func (s *store) remove(key string, at kernel.True) {
 	delete(s.keys, key)
 	if s.gone != nil {
 		s.gone[key] = at
@@ -69,18 +71,18 @@ func (s *store) remove(key string, at sim.True) {
 }
 
 // runsOut is when a key expires or has expired.
-func (s *store) runsOut(r record) sim.True {
+func (s *store) runsOut(r record) kernel.True {
 	if r.expiresAt == 0 {
-		return sim.Forever
+		return kernel.Forever
 	}
-	return s.server.Clock().WhenWall(sim.Wall((r.expiresAt + 1) * int64(time.Millisecond)))
+	return s.server.Clock().WhenWall(kernel.Wall((r.expiresAt + 1) * int64(time.Millisecond)))
 }
 
-// WatchKeys implements sim.Watchful.
-func (s *store) WatchKeys() { s.gone = map[string]sim.True{} }
+// WatchKeys implements redis.Watchful.
+func (s *store) WatchKeys() { s.gone = map[string]kernel.True{} }
 
-// Freed implements sim.Watchful.
-func (s *store) Freed(key string, since sim.True) sim.True {
+// Freed implements redis.Watchful.
+func (s *store) Freed(key string, since kernel.True) kernel.True {
 	switch r, there := s.keys[key]; {
 	case !there:
 		return max(s.gone[key], s.wiped)
@@ -107,7 +109,7 @@ func (s *store) plainly(c *driver.Command, now int64) driver.Outcome {
 	case driver.OpExtend:
 		for _, key := range c.Keys {
 			switch r, ok := s.get(key, now); {
-			case ok && !sim.IsString(r.value):
+			case ok && !redis.IsString(r.value):
 				return driver.Failed
 			case !ok || r.value != c.Value:
 				return driver.Declined
@@ -127,7 +129,7 @@ func (s *store) plainly(c *driver.Command, now int64) driver.Outcome {
 				if c.Wake {
 					s.server.Publish(driver.WakeChannel(key), "")
 				}
-			case ok && !sim.IsString(r.value):
+			case ok && !redis.IsString(r.value):
 				outcome = driver.Failed
 			case outcome != driver.Failed:
 				outcome = driver.Declined
@@ -138,19 +140,19 @@ func (s *store) plainly(c *driver.Command, now int64) driver.Outcome {
 	return driver.Accepted
 }
 
-func (s *store) Dump() []sim.Record {
+func (s *store) Dump() []redis.Record {
 	now := s.server.Clock().Wall().Milliseconds()
-	records := make([]sim.Record, 0, len(s.keys))
+	records := make([]redis.Record, 0, len(s.keys))
 	for key, r := range s.keys {
 		if r.expiresAt == 0 || now <= r.expiresAt {
-			records = append(records, sim.Record{Key: key, Value: r.value, ExpiresAt: r.expiresAt})
+			records = append(records, redis.Record{Key: key, Value: r.value, ExpiresAt: r.expiresAt})
 		}
 	}
-	slices.SortFunc(records, func(a, b sim.Record) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(records, func(a, b redis.Record) int { return cmp.Compare(a.Key, b.Key) })
 	return records
 }
 
-func (s *store) Load(records []sim.Record) {
+func (s *store) Load(records []redis.Record) {
 	clear(s.keys)
 	s.wiped = s.server.Now()
 	s.scripts = 0

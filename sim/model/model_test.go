@@ -8,7 +8,10 @@ import (
 
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 const ms = time.Millisecond
@@ -16,13 +19,13 @@ const ms = time.Millisecond
 // node is a node A, and a client c that sends commands to it.
 type node struct {
 	*sim.World
-	a    *sim.Server
+	a    *redis.Server
 	said strings.Builder
 	sent int
 }
 
-func newNode(t *testing.T, latency time.Duration, persistence sim.Persistence) *node {
-	w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Persistence: persistence, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: sim.Constant(latency)}, model.New())
+func newNode(t *testing.T, latency time.Duration, persistence redis.Persistence) *node {
+	w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Persistence: persistence, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: network.Constant(latency)}, model.New())
 	t.Cleanup(w.Close)
 	return &node{World: w, a: w.Server("A")}
 }
@@ -33,7 +36,7 @@ func (n *node) send(at time.Duration, c driver.Command) {
 		n.sent++
 		c.Round = n.sent
 		if c.Deadline.IsZero() {
-			c.Deadline = n.Client("c").LockClock().Now().Add(time.Hour)
+			c.Deadline = n.Client("c").ProgramClock().Now().Add(time.Hour)
 		}
 		c.Done = func(_ *driver.Command, r driver.Reply) {
 			fmt.Fprintf(&n.said, "%v %v; ", n.Kernel.Now().Sub(0), r.Outcome)
@@ -44,7 +47,7 @@ func (n *node) send(at time.Duration, c driver.Command) {
 
 func (n *node) want(t *testing.T, want string) {
 	t.Helper()
-	n.Kernel.Run(sim.True(time.Hour))
+	n.Kernel.Run(kernel.True(time.Hour))
 	if got := strings.TrimSuffix(n.said.String(), "; "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -93,19 +96,19 @@ func TestCommands(t *testing.T) {
 		{"release those that are ours", []at{{0, acquire("v", 100*ms, "a c")}, {1 * ms, acquire("w", 100*ms, "b")}, {2 * ms, release("v", "a b c")}}, "AAD", "b=w@101"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			n := newNode(t, 0, sim.NoPersistence)
+			n := newNode(t, 0, redis.NoPersistence)
 			var end time.Duration
 			for _, c := range test.commands {
 				n.send(c.when, c.c)
 				end = c.when
 			}
-			n.Kernel.Run(sim.True(end))
+			n.Kernel.Run(kernel.True(end))
 			var got, left []string
 			for _, reply := range strings.Split(strings.TrimSuffix(n.said.String(), "; "), "; ") {
 				got = append(got, strings.ToUpper(strings.Fields(reply)[1][:1]))
 			}
 			for _, r := range n.a.Dump() {
-				left = append(left, fmt.Sprintf("%s=%s@%d", r.Key, r.Value, r.ExpiresAt-sim.Epoch.Milliseconds()))
+				left = append(left, fmt.Sprintf("%s=%s@%d", r.Key, r.Value, r.ExpiresAt-kernel.Epoch.Milliseconds()))
 			}
 			if strings.Join(got, "") != test.want || strings.Join(left, " ") != test.left {
 				t.Errorf("got %v, left %v; want %s, left %s", got, left, test.want, test.left)
@@ -117,7 +120,7 @@ func TestCommands(t *testing.T) {
 // TestDeadlinesAreAbsolute: a step of the node's clock moves the moment at which a key expires by as much.
 func TestDeadlinesAreAbsolute(t *testing.T) {
 	for step, want := range map[time.Duration]string{0: "0s accepted; 100ms declined; 130ms accepted", -50 * ms: "0s accepted; 100ms declined; 130ms declined", 50 * ms: "0s accepted; 100ms accepted; 130ms declined"} {
-		n := newNode(t, 0, sim.NoPersistence)
+		n := newNode(t, 0, redis.NoPersistence)
 		n.send(0, acquire("v", 100*ms, "k"))
 		n.Kernel.After(10*ms, func() { n.a.Clock().Step(step) })
 		n.send(100*ms, acquire("w", time.Second, "k"))
@@ -128,7 +131,7 @@ func TestDeadlinesAreAbsolute(t *testing.T) {
 
 // TestScripts: one more round trip where the node has forgotten a script in a restart, and none the first time.
 func TestScripts(t *testing.T) {
-	n := newNode(t, 5*ms, sim.Always)
+	n := newNode(t, 5*ms, redis.Always)
 	n.send(0, acquire("v", time.Hour, "k"))
 	n.send(1*time.Second, extend("v", time.Hour, "k"))
 	n.send(2*time.Second, extend("v", time.Hour, "k"))
@@ -162,16 +165,16 @@ func TestSecondRoundTripHasADeadline(t *testing.T) {
 		{5 * ms, 0, "5ms timed out"},
 		{19 * ms, -100_000_000, "20ms accepted"},
 	} {
-		n := newNode(t, 5*ms, sim.NoPersistence)
+		n := newNode(t, 5*ms, redis.NoPersistence)
 		n.forget()
 		n.send(300*ms, acquire("v", time.Hour, "k"))
-		n.Kernel.Run(sim.True(time.Second))
+		n.Kernel.Run(kernel.True(time.Second))
 		n.said.Reset()
 		n.Client("c").Clock().SetRate(test.rate)
 		c := release("v", "k")
-		c.Deadline = n.Client("c").LockClock().Now().Add(test.deadline)
+		c.Deadline = n.Client("c").ProgramClock().Now().Add(test.deadline)
 		n.send(0, c)
-		n.Kernel.Run(sim.True(2 * time.Second))
+		n.Kernel.Run(kernel.True(2 * time.Second))
 		got := strings.TrimSuffix(n.said.String(), "; ")
 		word := strings.SplitN(got, " ", 2)
 		d, err := time.ParseDuration(word[0])
@@ -189,7 +192,7 @@ func TestSecondRoundTripHasADeadline(t *testing.T) {
 
 // TestRefusals: a command is answered once, however its node is lost, and each of a batch travels alone.
 func TestRefusals(t *testing.T) {
-	n := newNode(t, 5*ms, sim.NoPersistence)
+	n := newNode(t, 5*ms, redis.NoPersistence)
 	n.forget()
 	n.send(300*ms, acquire("v", time.Hour, "k"))
 	n.send(1*time.Second, release("v", "k")) // killed between its two round trips

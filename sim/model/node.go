@@ -7,14 +7,16 @@ import (
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 // node is a client's view of a node.
 type node struct {
-	client *sim.Process
+	client *kernel.Process
 	store  *store
-	link   *sim.Link
+	link   *network.Link
 	known  batch.Known
 	able   bool // the shipped adapter has found the server to allow what a lock needs, and acquires by plain SETs
 }
@@ -35,7 +37,7 @@ func (n *node) Do(together []*driver.Command) {
 	} else {
 		commands = slices.Clone(together)
 	}
-	key := sim.CommandKey(commands[0])
+	key := redis.CommandKey(commands[0])
 	x.message = batch.Arrange(commands, n.known.Scripts())
 	if x.message.Requests()[0].InFull {
 		key = key.With(1)
@@ -45,9 +47,9 @@ func (n *node) Do(together []*driver.Command) {
 
 // exchange is one message of the library on its way to a node and back.
 type exchange struct {
-	sim.Exchange
+	network.Exchange
 	node    *node
-	key     sim.Key
+	key     kernel.Key
 	message batch.Message
 	answers []answer     // of the node, to its requests
 	heard   int          // how many of these have arrived
@@ -63,7 +65,7 @@ type exchange struct {
 }
 
 // open sends the message. The shipped adapter ends it at its deadline by itself: it learns nothing from what comes later.
-func (x *exchange) open(key sim.Key) {
+func (x *exchange) open(key kernel.Key) {
 	x.key, x.looks = key, !x.node.able
 	x.node.link.Open(&x.Exchange, key, x)
 	x.wait()
@@ -71,7 +73,7 @@ func (x *exchange) open(key sim.Key) {
 
 // wait starts the timer of the deadline.
 func (x *exchange) wait() {
-	clock := x.node.client.LockClock()
+	clock := x.node.client.ProgramClock()
 	x.timer = clock.AfterFunc(x.message.Last().Deadline.Sub(clock.Now()), func() {
 		x.Abandon()
 		x.done(timedOut)
@@ -80,13 +82,13 @@ func (x *exchange) wait() {
 
 var timedOut = driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}
 
-// Requests implements sim.Batch.
+// Requests implements network.Batch.
 func (x *exchange) Requests() int { return len(x.message.Requests()) }
 
-// Purpose implements sim.Purposeful.
+// Purpose implements network.Purposeful.
 func (x *exchange) Purpose() string { return x.message.String() }
 
-// Answered implements sim.Client.
+// Answered implements network.Client.
 func (x *exchange) Answered() {
 	heard, reset := x.Answers(x.Requests())
 	x.heard = heard
@@ -101,7 +103,7 @@ func (x *exchange) Answered() {
 	}
 }
 
-// Broken implements sim.Client.
+// Broken implements network.Client.
 func (x *exchange) Broken() { x.done(refused) }
 
 var refused = driver.Reply{Outcome: driver.Refused, Err: rediscmd.ErrReset}
@@ -115,7 +117,7 @@ func (x *exchange) done(failed driver.Reply) {
 	if len(missed) == 0 {
 		return
 	}
-	if missed = batch.Again(missed, &n.known, n.client.LockClock().Now()); len(missed) > 0 {
+	if missed = batch.Again(missed, &n.known, n.client.ProgramClock().Now()); len(missed) > 0 {
 		again := &exchange{node: n, message: batch.Arrange(missed, 0)}
 		again.open(x.key.With(1))
 	}

@@ -8,28 +8,30 @@ import (
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
-// Redis implements sim.Backend.
-func (b *backend) Redis(client *sim.Process, s *sim.Server, l *sim.Link) sim.Redis {
+// Conn implements redis.Tier.
+func (b *backend) Conn(client *kernel.Process, s *redis.Server, l *network.Link) redis.Conn {
 	return &plain{client: client, name: s.Name(), link: l}
 }
 
 // plain is a client's plain connection to a node.
 type plain struct {
-	client *sim.Process
+	client *kernel.Process
 	name   string
-	link   *sim.Link
+	link   *network.Link
 }
 
 func (p *plain) Node() string { return p.name }
 
-// Do implements sim.Redis.
-func (p *plain) Do(key sim.Key, deadline time.Time, r rediscmd.Request) rediscmd.Reply {
+// Do implements redis.Conn.
+func (p *plain) Do(key kernel.Key, deadline time.Time, r rediscmd.Request) rediscmd.Reply {
 	reply := p.roundTrip(key, deadline, r, false)
 	if e, isError := reply.Err.(rediscmd.ServerError); isError && r.Script != nil && strings.HasPrefix(string(e), "NOSCRIPT") {
-		if !p.client.LockClock().Now().Before(deadline) {
+		if !p.client.ProgramClock().Now().Before(deadline) {
 			return rediscmd.Reply{Err: rediscmd.ErrTimeout}
 		}
 		reply = p.roundTrip(key.With(1), deadline, r, true)
@@ -39,7 +41,7 @@ func (p *plain) Do(key sim.Key, deadline time.Time, r rediscmd.Request) rediscmd
 
 // request is one request on its way to a node and back.
 type request struct {
-	sim.Exchange
+	network.Exchange
 	rediscmd.Request
 	withBody bool
 	reply    rediscmd.Reply
@@ -47,8 +49,8 @@ type request struct {
 	waiter   driver.Waiter
 }
 
-func (p *plain) roundTrip(key sim.Key, deadline time.Time, r rediscmd.Request, withBody bool) rediscmd.Reply {
-	clock := p.client.LockClock()
+func (p *plain) roundTrip(key kernel.Key, deadline time.Time, r rediscmd.Request, withBody bool) rediscmd.Reply {
+	clock := p.client.ProgramClock()
 	x := &request{Request: r, withBody: withBody, waiter: p.client.Tasks().NewWaiter()}
 	p.link.Open(&x.Exchange, key, x)
 	late := false
@@ -64,7 +66,7 @@ func (p *plain) roundTrip(key sim.Key, deadline time.Time, r rediscmd.Request, w
 	return x.reply
 }
 
-// Purpose implements sim.Purposeful.
+// Purpose implements network.Purposeful.
 func (x *request) Purpose() string {
 	if x.Script != nil {
 		return "script"

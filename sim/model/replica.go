@@ -5,19 +5,19 @@ import (
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
-// Command implements sim.Asking: whatever the library asks writes.
+// Command implements redis.Asking: whatever the library asks writes.
 func (x *exchange) Command() []string { return []string{"EVALSHA"} }
 
-// Answer implements sim.Asking.
+// Answer implements redis.Asking.
 func (x *exchange) Answer(value any) {
 	err, _ := value.(rediscmd.ServerError)
 	x.answers = slices.Repeat([]answer{{all: driver.Reply{Outcome: driver.Failed, Err: err}}}, x.Arriving(x.Requests()))
 }
 
-// Command implements sim.Asking.
+// Command implements redis.Asking.
 func (x *request) Command() []string {
 	if x.Script != nil {
 		return []string{"EVALSHA"}
@@ -25,7 +25,7 @@ func (x *request) Command() []string {
 	return x.Args
 }
 
-// Answer implements sim.Asking.
+// Answer implements redis.Asking.
 func (x *request) Answer(value any) {
 	if err, isError := value.(rediscmd.ServerError); isError {
 		x.reply = rediscmd.Reply{Err: err}
@@ -34,4 +34,4 @@ func (x *request) Answer(value any) {
 	}
 }
 
-var _, _ sim.Asking = (*exchange)(nil), (*request)(nil)
+var _, _ redis.Asking = (*exchange)(nil), (*request)(nil)

@@ -15,7 +15,11 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/recording"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/wire"
 )
 
@@ -87,11 +91,11 @@ func features(batch []*driver.Command) map[string]bool {
 
 // crowd is a world in which several goroutines of each client want the same few locks, and hand their commands to the
 // nodes in batches.
-func crowd(seed uint64, backend sim.Backend, seen map[string]int, recorded bool) *sim.World {
+func crowd(seed uint64, backend redis.Tier, seen map[string]int, recorded bool) *sim.World {
 	rng := rand.New(rand.NewPCG(seed, 2))
-	latency := []sim.Latency{sim.Uniform(time.Millisecond, 5*time.Millisecond), sim.Uniform(0, 40*time.Millisecond), sim.Constant(2 * time.Millisecond)}[rng.IntN(3)]
-	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: []string{"A", "B", "C"}, Persistence: sim.Persistence(rng.IntN(3)), Latency: latency, Record: recorded,
-		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2", LockClock: []sim.ClockKind{sim.Monotonic, sim.WallClock}[rng.IntN(2)]}}}, backend)
+	latency := []network.Latency{network.Uniform(time.Millisecond, 5*time.Millisecond), network.Uniform(0, 40*time.Millisecond), network.Constant(2 * time.Millisecond)}[rng.IntN(3)]
+	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: []string{"A", "B", "C"}, Persistence: redis.Persistence(rng.IntN(3)), Latency: latency, Record: recorded,
+		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2", LockClock: []kernel.ClockKind{kernel.Monotonic, kernel.WallClock}[rng.IntN(2)]}}}, backend)
 	guard, fencing := rng.IntN(3) > 0, rng.IntN(3) == 0
 	var recorders []*recorder
 	for i, p := range w.Clients {
@@ -127,7 +131,7 @@ func crowd(seed uint64, backend sim.Backend, seen map[string]int, recorded bool)
 	for range 6 {
 		at, lasting := time.Duration(rng.Int64N(int64(2*time.Second))), time.Duration(rng.Int64N(int64(300*time.Millisecond)))
 		link := w.Network.Link(w.Clients[rng.IntN(2)].Name(), w.Servers[rng.IntN(3)].Name())
-		direction, keep, reset := sim.Direction(rng.IntN(3)), 1+rng.IntN(3), rng.IntN(2) == 0
+		direction, keep, reset := network.Direction(rng.IntN(3)), 1+rng.IntN(3), rng.IntN(2) == 0
 		w.Kernel.After(at, func() {
 			w.Record(history.Event{Kind: history.Fault, Name: fmt.Sprintf("split %s %d %d %v", link.Server().Name(), direction, keep, reset)})
 			mend := link.Split(direction, keep, reset)
@@ -167,10 +171,10 @@ func (r *recorder) jostle(client *redlock.Client, number, rounds int) {
 }
 
 // runCrowd is one of these worlds on a tier, with what was recorded if anything was.
-func runCrowd(seed uint64, backend sim.Backend, seen map[string]int, recorded bool) (history.History, *sim.Recording) {
+func runCrowd(seed uint64, backend redis.Tier, seen map[string]int, recorded bool) (history.History, *recording.Recording) {
 	w := crowd(seed, backend, seen, recorded)
 	defer w.Close()
-	w.Kernel.Run(sim.True(4 * time.Second))
+	w.Kernel.Run(kernel.True(4 * time.Second))
 	for _, s := range w.Servers {
 		w.Record(history.Event{Kind: history.Step, Name: "dump", Detail: fmt.Sprint(s.Name(), " ", s.State(), len(s.OnDisk()), s.Dump())})
 	}
@@ -179,27 +183,27 @@ func runCrowd(seed uint64, backend sim.Backend, seen map[string]int, recorded bo
 
 // countMessages counts what became of the messages with several requests, on tier wire: how many were torn, and how many
 // were followed by another with the sources of scripts that the node had forgotten.
-func countMessages(messages []sim.Message, seen map[string]int) {
+func countMessages(messages []recording.Message, seen map[string]int) {
 	type place struct {
 		client, server string
-		at             sim.True
+		at             kernel.True
 	}
 	answered := map[place]bool{}
 	for _, m := range messages {
 		isSeveral := strings.Contains(m.Purpose, ",")
-		if isSeveral && m.Kind == sim.ReplyMessage && m.Fate == sim.Arrived && strings.Contains(m.Purpose, "EVALSHA") {
+		if isSeveral && m.Kind == network.ReplyMessage && m.Fate == network.Arrived && strings.Contains(m.Purpose, "EVALSHA") {
 			answered[place{m.To, m.From, m.Ended}] = true
 		}
 		switch {
-		case isSeveral && m.Fate == sim.Arrived && m.Why != "" && m.Kind == sim.RequestMessage:
+		case isSeveral && m.Fate == network.Arrived && m.Why != "" && m.Kind == network.RequestMessage:
 			seen["only the first requests arrived"]++
-		case isSeveral && m.Fate == sim.Arrived && m.Why != "" && m.Kind == sim.ReplyMessage:
+		case isSeveral && m.Fate == network.Arrived && m.Why != "" && m.Kind == network.ReplyMessage:
 			seen["only the first answers arrived"]++
 		}
 	}
 	for _, m := range messages {
 		inFull := !strings.Contains(m.Purpose, "SHA") && !strings.Contains(m.Purpose, "SET") && strings.HasPrefix(m.Purpose, "EVAL")
-		if m.Kind == sim.RequestMessage && inFull && answered[place{m.From, m.To, m.Sent}] {
+		if m.Kind == network.RequestMessage && inFull && answered[place{m.From, m.To, m.Sent}] {
 			seen["sent again with the sources"]++
 			if strings.Contains(m.Purpose, ",") {
 				seen["several sent again with the sources"]++

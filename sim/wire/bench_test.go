@@ -7,13 +7,15 @@ import (
 
 	"redlocksim/redlock"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
 	"redlocksim/sim/wire"
 )
 
 // BenchmarkCycle is one acquire and release over five nodes.
 func BenchmarkCycle(b *testing.B) {
 	w := sim.NewWorld(sim.Config{Seed: 1, Nodes: []string{"A", "B", "C", "D", "E"},
-		Clients: []sim.ClientConfig{{Name: "c1"}}, Latency: sim.Uniform(time.Millisecond, 5*time.Millisecond)}, wire.New())
+		Clients: []sim.ClientConfig{{Name: "c1"}}, Latency: network.Uniform(time.Millisecond, 5*time.Millisecond)}, wire.New())
 	defer w.Close()
 	p := w.Clients[0]
 	client, err := redlock.New(w.Nodes(p), redlock.WithRuntime(p.Runtime()))
@@ -36,7 +38,7 @@ func BenchmarkCycle(b *testing.B) {
 	})
 	b.ReportAllocs()
 	b.ResetTimer()
-	w.Kernel.Run(sim.Forever)
+	w.Kernel.Run(kernel.Forever)
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "cycles/s")
 }
 

@@ -9,12 +9,14 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/wire"
 )
 
 // on runs the test on both tiers, with a node alone.
-func on(t *testing.T, p sim.Persistence, test func(t *testing.T, a *alone)) {
-	for name, backend := range map[string]func() sim.Backend{"model": model.New, "wire": wire.New} {
+func on(t *testing.T, p redis.Persistence, test func(t *testing.T, a *alone)) {
+	for name, backend := range map[string]func() redis.Tier{"model": model.New, "wire": wire.New} {
 		t.Run(name, func(t *testing.T) {
 			a := newAlone(backend(), p)
 			defer a.close()
@@ -42,7 +44,7 @@ func (a *alone) kept() string {
 }
 
 func TestFencedVotes(t *testing.T) {
-	on(t, sim.NoPersistence, func(t *testing.T, a *alone) {
+	on(t, redis.NoPersistence, func(t *testing.T, a *alone) {
 		for _, step := range []struct {
 			wait  time.Duration
 			value string
@@ -77,7 +79,7 @@ func TestFencedVotes(t *testing.T) {
 // A node that starts again is in another run, and out of the vote for the largest TTL by its own clock, whatever it
 // kept: what it votes again at is the first millisecond that reads more.
 func TestGuardedVotes(t *testing.T) {
-	for _, p := range []sim.Persistence{sim.NoPersistence, sim.Always} {
+	for _, p := range []redis.Persistence{redis.NoPersistence, redis.Always} {
 		on(t, p, func(t *testing.T, a *alone) {
 			s := a.Servers[0]
 			guard := driver.Conditions{MaxTTL: 20 * time.Millisecond}
@@ -116,7 +118,7 @@ func TestGuardedVotes(t *testing.T) {
 				if err := s.Restart(); err != nil {
 					t.Fatal(err)
 				}
-				if kept := a.record(); (kept == run+" 0 20") != (p == sim.Always) || (kept == "") != (p == sim.NoPersistence) {
+				if kept := a.record(); (kept == run+" 0 20") != (p == redis.Always) || (kept == "") != (p == redis.NoPersistence) {
 					t.Errorf("after a restart: record %q", kept)
 				}
 			}
@@ -126,9 +128,9 @@ func TestGuardedVotes(t *testing.T) {
 
 // Each of the library's scripts costs a round trip more where the node has forgotten it.
 func TestEveryScriptIsSentAgain(t *testing.T) {
-	for name, backend := range map[string]sim.Backend{"model": model.New(), "wire": wire.New()} {
+	for name, backend := range map[string]redis.Tier{"model": model.New(), "wire": wire.New()} {
 		t.Run(name, func(t *testing.T) {
-			w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: sim.Constant(time.Millisecond)}, backend)
+			w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: network.Constant(time.Millisecond)}, backend)
 			defer w.Close()
 			p := w.Clients[0]
 			var took []string
@@ -151,7 +153,7 @@ func TestEveryScriptIsSentAgain(t *testing.T) {
 					}
 				}
 				start := w.Kernel.Now()
-				c.Value, c.Round, c.Deadline = "v", i, p.LockClock().Now().Add(time.Second)
+				c.Value, c.Round, c.Deadline = "v", i, p.ProgramClock().Now().Add(time.Second)
 				c.Done = func(*driver.Command, driver.Reply) { took = append(took, w.Kernel.Now().Sub(start).String()) }
 				w.Nodes(p)[0].Do([]*driver.Command{&c})
 				w.Kernel.Run(start.Add(100 * time.Millisecond))
@@ -165,23 +167,23 @@ func TestEveryScriptIsSentAgain(t *testing.T) {
 
 // The first release is applied although its reply is lost, and what nobody heard of is not taken for known.
 func TestFirstReleaseUnheard(t *testing.T) {
-	for name, backend := range map[string]sim.Backend{"model": model.New(), "wire": wire.New()} {
+	for name, backend := range map[string]redis.Tier{"model": model.New(), "wire": wire.New()} {
 		t.Run(name, func(t *testing.T) {
-			w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: sim.Constant(time.Millisecond)}, backend)
+			w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: network.Constant(time.Millisecond)}, backend)
 			defer w.Close()
 			p, s := w.Clients[0], w.Servers[0]
 			var took string
 			do := func(op driver.Op, round int) {
 				start := w.Kernel.Now()
 				took = ""
-				w.Nodes(p)[0].Do([]*driver.Command{{Op: op, Keys: []string{"k"}, Value: "v", TTL: time.Hour, Round: round, Deadline: p.LockClock().Now().Add(10 * time.Millisecond),
+				w.Nodes(p)[0].Do([]*driver.Command{{Op: op, Keys: []string{"k"}, Value: "v", TTL: time.Hour, Round: round, Deadline: p.ProgramClock().Now().Add(10 * time.Millisecond),
 					Done: func(*driver.Command, driver.Reply) { took = w.Kernel.Now().Sub(start).String() }}})
 				w.Kernel.Run(start.Add(100 * time.Millisecond))
 			}
 			do(driver.OpAcquire, 0)
-			w.Network.Link("c", "A").Cut(sim.Replies)
+			w.Network.Link("c", "A").Cut(network.Replies)
 			do(driver.OpRelease, 1)
-			w.Network.Link("c", "A").Mend(sim.Replies)
+			w.Network.Link("c", "A").Mend(network.Replies)
 			if len(s.Dump()) != 0 || took != "10ms" {
 				t.Errorf("left %v, took %s", s.Dump(), took)
 			}

@@ -11,7 +11,8 @@ import (
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
 )
 
 // conn is the client's end of a connection, as go-redis uses it: it writes a message, of one request or several, reads
@@ -20,8 +21,8 @@ import (
 // go-redis makes connections on a goroutine of its own while the task that needs one blocks the kernel, so making one
 // must not touch the kernel. Everything else happens in tasks, one at a time.
 type conn struct {
-	client *sim.Process
-	link   *sim.Link
+	client *kernel.Process
+	link   *network.Link
 
 	written  []byte    // what waits for the first Read, which sends it as one message
 	request  *exchange // whose reply has not come; nil if none is under way
@@ -39,16 +40,16 @@ var _ net.Conn = (*conn)(nil)
 // exchange is one message on its way to a node and back. It outlives its connection: a message that the client has given
 // up may still arrive.
 type exchange struct {
-	sim.Exchange
+	network.Exchange
 	conn     *conn
 	requests [][]string // the words of each
 	replies  [][]byte
 }
 
-// Requests implements sim.Batch.
+// Requests implements network.Batch.
 func (x *exchange) Requests() int { return len(x.requests) }
 
-// Answered implements sim.Client.
+// Answered implements network.Client.
 func (x *exchange) Answered() {
 	c := x.conn
 	answered, reset := x.Answers(len(x.requests))
@@ -65,7 +66,7 @@ func (x *exchange) Answered() {
 	c.wake()
 }
 
-// Purpose implements sim.Purposeful.
+// Purpose implements network.Purposeful.
 func (x *exchange) Purpose() string {
 	words := make([]string, len(x.requests))
 	for i, request := range x.requests {
@@ -74,7 +75,7 @@ func (x *exchange) Purpose() string {
 	return strings.Join(words, ", ")
 }
 
-// Broken implements sim.Client.
+// Broken implements network.Client.
 func (x *exchange) Broken() {
 	c := x.conn
 	c.request = nil
@@ -123,7 +124,21 @@ func (c *conn) send() {
 		return
 	}
 	c.request = &exchange{conn: c, requests: requests}
-	c.link.Open(&c.request.Exchange, c.client.Request(isWithSource(requests[0])), c.request)
+	c.link.Open(&c.request.Exchange, c.key(isWithSource(requests[0])), c.request)
+}
+
+// key is what the message is for that the running task sends. One that begins with the source of a script, and one that
+// follows another, is told from that other.
+func (c *conn) key(withSource bool) kernel.Key {
+	b := c.client.Baggage()
+	if b == nil {
+		return 0
+	}
+	if withSource || b.Sent > 0 {
+		b.Key = b.Key.With(1)
+	}
+	b.Sent++
+	return b.Key
 }
 
 // isWithSource: the request carries the source of a script, on the model tier too. There an acquire of one key is always
@@ -154,7 +169,7 @@ func (c *conn) Read(b []byte) (int, error) {
 			return 0, os.ErrDeadlineExceeded
 		}
 		if timer == nil && !c.deadline.IsZero() {
-			clock := c.client.LockClock()
+			clock := c.client.ProgramClock()
 			timer = clock.AfterFunc(c.deadline.Sub(clock.Now()), func() { late = true; c.wake() })
 			defer timer.Stop()
 		}

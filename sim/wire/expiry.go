@@ -25,7 +25,7 @@ import (
 type expiry struct {
 	redis     *miniredis.Miniredis
 	db        *miniredis.RedisDB
-	deadlines map[string]int64 // as in sim.Record, of the keys that have one
+	deadlines map[string]int64 // as in redis.Record, of the keys that have one
 	now       int64            // of the command under way
 }
 

@@ -10,12 +10,12 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
 // memory is a node: a miniredis that is called directly, by one request after the other.
 type memory struct {
-	server *sim.Server
+	server *redis.Server
 	redis  *miniredis.Miniredis
 	db     *miniredis.RedisDB
 	expiry expiry
@@ -24,7 +24,7 @@ type memory struct {
 	lua    *scripts
 }
 
-func newMemory(s *sim.Server) *memory {
+func newMemory(s *redis.Server) *memory {
 	m := &memory{server: s, redis: miniredis.NewMiniRedis()}
 	// A miniredis without sockets starts with the first connection that is dialed to it.
 	c, err := m.redis.Dial()
@@ -84,23 +84,23 @@ func (m *memory) dispatch(args ...string) []byte {
 	return slices.Clone(m.out.Bytes())
 }
 
-// Dump implements sim.Memory.
-func (m *memory) Dump() []sim.Record {
+// Dump implements redis.Memory.
+func (m *memory) Dump() []redis.Record {
 	now := m.now()
 	keys := m.db.Keys() // sorted
-	records := make([]sim.Record, 0, len(keys))
+	records := make([]redis.Record, 0, len(keys))
 	for _, key := range keys {
 		if m.expiry.expired(now, key) {
 			continue
 		}
 		value := m.value(key)
-		records = append(records, sim.Record{Key: key, Value: value, ExpiresAt: m.expiry.deadlines[key]})
+		records = append(records, redis.Record{Key: key, Value: value, ExpiresAt: m.expiry.deadlines[key]})
 	}
 	return records
 }
 
-// Load implements sim.Memory.
-func (m *memory) Load(records []sim.Record) {
+// Load implements redis.Memory.
+func (m *memory) Load(records []redis.Record) {
 	m.redis.FlushAll()
 	m.lua.forget()
 	clear(m.expiry.deadlines)

@@ -11,26 +11,29 @@ import (
 	_ "redlocksim/internal/nofailfile"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/wire"
 )
 
 // alone is a world of one node and one client, without delays, and with the node's memory at hand.
 type alone struct {
-	sim.Backend
+	redis.Tier
 	*sim.World
-	memory sim.Memory
+	memory redis.Memory
 	round  int
 }
 
-func newAlone(backend sim.Backend, p sim.Persistence) *alone {
-	a := &alone{Backend: backend}
+func newAlone(backend redis.Tier, p redis.Persistence) *alone {
+	a := &alone{Tier: backend}
 	a.World = sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Persistence: p}, a)
 	return a
 }
 
-func (a *alone) Memory(s *sim.Server) sim.Memory {
-	a.memory = a.Backend.Memory(s)
+func (a *alone) Memory(s *redis.Server) redis.Memory {
+	a.memory = a.Tier.Memory(s)
 	return a.memory
 }
 
@@ -38,7 +41,7 @@ func (a *alone) Close() {} // of the backend, which the World calls; see close
 
 func (a *alone) close() {
 	a.World.Close()
-	a.Backend.Close()
+	a.Tier.Close()
 }
 
 // do gives what the node answers to a command.
@@ -54,7 +57,7 @@ func (a *alone) do(op driver.Op, value string, ttl time.Duration, keys ...string
 func (a *alone) ask(c driver.Command) (reply driver.Reply) {
 	p := a.Clients[0]
 	a.round++
-	c.Round, c.Deadline = a.round, p.LockClock().Now().Add(time.Second)
+	c.Round, c.Deadline = a.round, p.ProgramClock().Now().Add(time.Second)
 	c.Done = func(_ *driver.Command, r driver.Reply) { reply = r }
 	a.Nodes(p)[0].Do([]*driver.Command{&c})
 	a.advance(0)
@@ -82,9 +85,9 @@ func TestExpiryIsExact(t *testing.T) {
 			want  driver.Outcome // of an acquire by another
 		}{{0, driver.Declined}, {9 * time.Millisecond, driver.Declined}, {10 * time.Millisecond, driver.Declined},
 			{11*time.Millisecond - 1, driver.Declined}, {11 * time.Millisecond, driver.Accepted}} {
-			for name, backend := range map[string]sim.Backend{"model": model.New(), "wire": wire.New()} {
+			for name, backend := range map[string]redis.Tier{"model": model.New(), "wire": wire.New()} {
 				t.Run(fmt.Sprintf("%s/%v/extended=%v", name, at.after, extended), func(t *testing.T) {
-					a := newAlone(backend, sim.NoPersistence)
+					a := newAlone(backend, redis.NoPersistence)
 					defer a.close()
 					ttl := 10 * time.Millisecond
 					if extended {
@@ -114,7 +117,7 @@ func TestExpiryIsExact(t *testing.T) {
 
 // TestManyKeys: the Lua states are large enough for scripts over many keys.
 func TestManyKeys(t *testing.T) {
-	a := newAlone(wire.New(), sim.NoPersistence)
+	a := newAlone(wire.New(), redis.NoPersistence)
 	defer a.close()
 	var keys []string
 	for i := range 500 {
@@ -135,16 +138,16 @@ func TestDeadlineOfTheSecondRequest(t *testing.T) {
 		want           driver.Outcome
 	}{{0, 40 * time.Millisecond, driver.Declined}, {20 * time.Millisecond, 30 * time.Millisecond, driver.TimedOut},
 		{40 * time.Millisecond, 20 * time.Millisecond, driver.TimedOut}} {
-		for name, backend := range map[string]sim.Backend{"model": model.New(), "wire": wire.New()} {
+		for name, backend := range map[string]redis.Tier{"model": model.New(), "wire": wire.New()} {
 			t.Run(fmt.Sprintf("%s/%v", name, test.step), func(t *testing.T) {
-				w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c", LockClock: sim.WallClock}},
-					Latency: sim.Constant(10 * time.Millisecond)}, backend)
+				w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c", LockClock: kernel.WallClock}},
+					Latency: network.Constant(10 * time.Millisecond)}, backend)
 				defer w.Close()
 				p, s := w.Clients[0], w.Servers[0]
-				known := driver.Command{Op: driver.OpRelease, Keys: []string{"k"}, Value: "u", Deadline: p.LockClock().Now().Add(time.Second),
+				known := driver.Command{Op: driver.OpRelease, Keys: []string{"k"}, Value: "u", Deadline: p.ProgramClock().Now().Add(time.Second),
 					Done: func(*driver.Command, driver.Reply) {}}
 				w.Nodes(p)[0].Do([]*driver.Command{&known})
-				w.Kernel.Run(sim.True(time.Second))
+				w.Kernel.Run(kernel.True(time.Second))
 				if err := s.Kill(); err != nil {
 					t.Fatal(err)
 				}
@@ -154,14 +157,14 @@ func TestDeadlineOfTheSecondRequest(t *testing.T) {
 				start := w.Kernel.Now()
 				replies := 0
 				w.Nodes(p)[0].Do([]*driver.Command{{Op: driver.OpRelease, Keys: []string{"k"}, Value: "v",
-					Deadline: p.LockClock().Now().Add(50 * time.Millisecond), Done: func(_ *driver.Command, r driver.Reply) {
+					Deadline: p.ProgramClock().Now().Add(50 * time.Millisecond), Done: func(_ *driver.Command, r driver.Reply) {
 						replies++
 						if r.Outcome != test.want || w.Kernel.Now().Sub(start) != test.answered {
 							t.Errorf("%v after %v, want %v after %v", r.Outcome, w.Kernel.Now().Sub(start), test.want, test.answered)
 						}
 					}}})
 				w.Kernel.After(15*time.Millisecond, func() { p.Clock().Step(test.step) })
-				w.Kernel.Run(sim.True(2 * time.Second))
+				w.Kernel.Run(kernel.True(2 * time.Second))
 				if replies != 1 {
 					t.Errorf("%d replies", replies)
 				}
@@ -174,7 +177,7 @@ func TestDeadlineOfTheSecondRequest(t *testing.T) {
 // and keep the same.
 func TestMemoriesAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := sim.Persistence(rapid.IntRange(0, 2).Draw(t, "persistence"))
+		p := redis.Persistence(rapid.IntRange(0, 2).Draw(t, "persistence"))
 		tiers := []*alone{newAlone(model.New(), p), newAlone(wire.New(), p)}
 		for _, a := range tiers {
 			defer a.close()
@@ -229,8 +232,8 @@ func TestMemoriesAgree(t *testing.T) {
 				key, value := rapid.SampledFrom(keys).Draw(t, "key"), rapid.SampledFrom([]string{"v", "w"}).Draw(t, "value")
 				agree(t, "unheard", func(a *alone) any {
 					l := a.Network.Link("c", "A")
-					l.Cut(sim.Replies)
-					defer l.Mend(sim.Replies)
+					l.Cut(network.Replies)
+					defer l.Mend(network.Replies)
 					a.do(driver.OpRelease, value, 0, key)
 					return nil
 				})
@@ -262,10 +265,10 @@ func TestMemoriesAgree(t *testing.T) {
 				})
 			},
 			"load": func(t *rapid.T) {
-				var records []sim.Record
+				var records []redis.Record
 				for _, key := range keys {
 					if kind := rapid.IntRange(0, 2).Draw(t, "kind"); kind > 0 {
-						r := sim.Record{Key: key, Value: "v"}
+						r := redis.Record{Key: key, Value: "v"}
 						if kind == 2 {
 							r.ExpiresAt = tiers[0].Servers[0].Clock().Wall().Milliseconds() + int64(rapid.IntRange(-2, 5).Draw(t, "left"))
 						}
@@ -273,7 +276,7 @@ func TestMemoriesAgree(t *testing.T) {
 					}
 				}
 				if rapid.IntRange(0, 9).Draw(t, "guard") == 0 {
-					records = append(records, sim.Record{Key: driver.GuardKey, Value: "nonsense"})
+					records = append(records, redis.Record{Key: driver.GuardKey, Value: "nonsense"})
 				}
 				agree(t, "load", func(a *alone) any { a.memory.Load(records); return nil })
 			},
@@ -288,10 +291,10 @@ func TestMemoriesAgree(t *testing.T) {
 // An acquire looks at its keys up to the first that is taken. Those after it that have expired are not removed, and are there
 // again when the clock is stepped back.
 func TestAnAcquireLooksUpToTheFirstTakenKey(t *testing.T) {
-	for name, backend := range map[string]func() sim.Backend{"model": model.New, "wire": wire.New} {
-		a := newAlone(backend(), sim.NoPersistence)
+	for name, backend := range map[string]func() redis.Tier{"model": model.New, "wire": wire.New} {
+		a := newAlone(backend(), redis.NoPersistence)
 		now := a.Servers[0].Clock().Wall().Milliseconds()
-		a.memory.Load([]sim.Record{{Key: "a", Value: "w", ExpiresAt: now - 1}, {Key: "b", Value: "w"}, {Key: "c", Value: "w", ExpiresAt: now - 1}})
+		a.memory.Load([]redis.Record{{Key: "a", Value: "w", ExpiresAt: now - 1}, {Key: "b", Value: "w"}, {Key: "c", Value: "w", ExpiresAt: now - 1}})
 		a.do(driver.OpAcquire, "v", time.Second, "a", "b", "c")
 		a.Servers[0].Clock().Step(-2 * time.Millisecond)
 		var keys []string

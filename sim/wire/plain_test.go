@@ -9,15 +9,18 @@ import (
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/wire"
 )
 
-var backends = map[string]func() sim.Backend{"model": model.New, "wire": wire.New}
+var backends = map[string]func() redis.Tier{"model": model.New, "wire": wire.New}
 
 // plainWorld is one node and two clients, with 1 ms from one to the other.
-func plainWorld(backend sim.Backend) *sim.World {
-	return sim.NewWorld(sim.Config{Nodes: []string{"A"}, Persistence: sim.Always, Latency: sim.Constant(time.Millisecond),
+func plainWorld(backend redis.Tier) *sim.World {
+	return sim.NewWorld(sim.Config{Nodes: []string{"A"}, Persistence: redis.Always, Latency: network.Constant(time.Millisecond),
 		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}}}, backend)
 }
 
@@ -26,7 +29,7 @@ func caller(w *sim.World, client string) func(text string) rediscmd.Reply {
 	p, n := w.Client(client), uint64(0)
 	return func(text string) rediscmd.Reply {
 		n++
-		return w.Connections(p)[0].Do(w.Kernel.Draw("test").WithString(client).With(n), p.LockClock().Now().Add(time.Second), rediscmd.Request{Args: strings.Fields(text)})
+		return w.Conns(p)[0].Do(w.Kernel.Draw("test").WithString(client).With(n), p.ProgramClock().Now().Add(time.Second), rediscmd.Request{Args: strings.Fields(text)})
 	}
 }
 
@@ -48,7 +51,7 @@ func TestHashesListsAndSortedSetsAreTheSameOnAllTiers(t *testing.T) {
 				}
 			}
 		})
-		w.Kernel.Run(sim.True(time.Second))
+		w.Kernel.Run(kernel.True(time.Second))
 		a := w.Server("A")
 		fmt.Fprintf(&log, "%#v\n", a.Dump())
 		if err := a.Kill(); err != nil {
@@ -63,7 +66,7 @@ func TestHashesListsAndSortedSetsAreTheSameOnAllTiers(t *testing.T) {
 				fmt.Fprintf(&log, "%s: %#v\n", command, call(command).Value)
 			}
 		})
-		w.Kernel.Run(sim.True(2 * time.Second))
+		w.Kernel.Run(kernel.True(2 * time.Second))
 		fmt.Fprintf(&log, "%#v\n", a.Dump())
 		w.Close()
 		logs[name] = log.String()
@@ -85,12 +88,12 @@ func TestPublishReachesSubscribers(t *testing.T) {
 		want   string
 	}{
 		{"nothing goes wrong", func(*sim.World) {}, "1 receivers, c1 hears m at 22ms"},
-		{"the link is cut", func(w *sim.World) { w.Network.Link("c1", "A").Cut(sim.Replies) }, "1 receivers, c1 hears no reply before the deadline at 100ms"},
-		{"the link is slow", func(w *sim.World) { w.Network.Link("c1", "A").Delay(sim.Replies, 5*time.Millisecond) }, "1 receivers, c1 hears m at 27ms"},
+		{"the link is cut", func(w *sim.World) { w.Network.Link("c1", "A").Cut(network.Replies) }, "1 receivers, c1 hears no reply before the deadline at 100ms"},
+		{"the link is slow", func(w *sim.World) { w.Network.Link("c1", "A").Delay(network.Replies, 5*time.Millisecond) }, "1 receivers, c1 hears m at 27ms"},
 		{"the link holds it back", func(w *sim.World) {
 			l := w.Network.Link("c1", "A")
-			l.Hold(sim.Both)
-			w.Kernel.After(40*time.Millisecond, func() { l.Release(sim.Both) })
+			l.Hold(network.Both)
+			w.Kernel.After(40*time.Millisecond, func() { l.Release(network.Both) })
 		}, "1 receivers, c1 hears m at 50ms"},
 		{"the client is paused", func(w *sim.World) {
 			w.Client("c1").Pause()
@@ -115,7 +118,7 @@ func TestPublishReachesSubscribers(t *testing.T) {
 				var receivers any
 				heard, then := "", time.Duration(0)
 				w.Client("c1").Go(func() {
-					deadline := w.Client("c1").LockClock().Now().Add(100 * time.Millisecond)
+					deadline := w.Client("c1").ProgramClock().Now().Add(100 * time.Millisecond)
 					s := w.Subscribe(w.Client("c1"), "A", w.Kernel.Draw("subscribe"), "channel")
 					defer s.Close()
 					if err := s.Confirm(context.Background(), deadline); err != nil {
@@ -130,13 +133,13 @@ func TestPublishReachesSubscribers(t *testing.T) {
 				w.Kernel.After(20*time.Millisecond, func() {
 					w.Client("c2").Go(func() { receivers = caller(w, "c2")("PUBLISH channel m").Value })
 				})
-				w.Kernel.Run(sim.True(200 * time.Millisecond))
+				w.Kernel.Run(kernel.True(200 * time.Millisecond))
 				if got := fmt.Sprintf("%v receivers, c1 hears %s at %v", receivers, heard, then); got != test.want {
 					t.Errorf("got  %s\nwant %s", got, test.want)
 				}
 				var after any
 				w.Client("c2").Go(func() { after = caller(w, "c2")("PUBLISH channel again").Value })
-				w.Kernel.Run(sim.True(400 * time.Millisecond))
+				w.Kernel.Run(kernel.True(400 * time.Millisecond))
 				if after != any(int64(0)) {
 					t.Errorf("%v receivers after the subscription was closed", after)
 				}

@@ -5,24 +5,26 @@ import (
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/internal/rediscmd/redisconn"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
-// Redis implements sim.Backend: go-redis itself, used by a program of the client.
-func (b *backend) Redis(client *sim.Process, s *sim.Server, l *sim.Link) sim.Redis {
-	return &plainRedis{conn: redisconn.New(b.newClient(client, l), client.LockClock()), client: client, name: s.Name()}
+// Conn implements redis.Tier: go-redis itself, used by a program of the client.
+func (b *backend) Conn(client *kernel.Process, s *redis.Server, l *network.Link) redis.Conn {
+	return &plainRedis{conn: redisconn.New(b.clients.connect(client, l), client.ProgramClock()), client: client, name: s.Name()}
 }
 
 type plainRedis struct {
 	conn   redisconn.Conn
-	client *sim.Process
+	client *kernel.Process
 	name   string
 }
 
 func (p *plainRedis) Node() string { return p.name }
 
-// Do implements sim.Redis.
-func (p *plainRedis) Do(key sim.Key, deadline time.Time, r rediscmd.Request) (reply rediscmd.Reply) {
-	p.client.RequestingHere(key, func() { reply = p.conn.Do(deadline, r) })
+// Do implements redis.Conn.
+func (p *plainRedis) Do(key kernel.Key, deadline time.Time, r rediscmd.Request) (reply rediscmd.Reply) {
+	p.client.WithBaggageHere(key, func() { reply = p.conn.Do(deadline, r) })
 	return reply
 }

@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"redlocksim/internal/rediscmd"
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
-// Command implements sim.Asking. Of several requests, which are all the library's and write, it is the first.
+// Command implements redis.Asking. Of several requests, which are all the library's and write, it is the first.
 func (x *exchange) Command() []string { return x.requests[0] }
 
-// Answer implements sim.Asking.
+// Answer implements redis.Asking.
 func (x *exchange) Answer(value any) {
 	reply := fmt.Appendf(nil, ":%d\r\n", value)
 	if e, isError := value.(rediscmd.ServerError); isError {
@@ -20,4 +20,4 @@ func (x *exchange) Answer(value any) {
 	x.replies = slices.Repeat([][]byte{reply}, x.Arriving(len(x.requests)))
 }
 
-var _ sim.Asking = (*exchange)(nil)
+var _ redis.Asking = (*exchange)(nil)

@@ -16,7 +16,10 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/redlock/observe"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/wire"
 )
 
@@ -24,7 +27,7 @@ import (
 // them.
 type recorder struct {
 	world   *sim.World
-	process *sim.Process
+	process *kernel.Process
 	steps   int
 	faults  map[int]func() // by the number of the step
 }
@@ -63,7 +66,7 @@ func (r *recorder) operation(f history.Func, f2 func() error) {
 // program locks, extends and unlocks again and again.
 func (r *recorder) program(client *redlock.Client, number, rounds int) {
 	w, p := r.world, r.process
-	clock := p.LockClock()
+	clock := p.ProgramClock()
 	for i := range rounds {
 		key := w.Kernel.Draw("program").WithString(p.Name()).With(uint64(number)).With(uint64(i))
 		below := func(purpose string, n int) int { return int(key.WithString(purpose).Below(uint64(n))) }
@@ -109,7 +112,7 @@ func (r *recorder) crowd(client *redlock.Client, goroutines, rounds int) {
 		p.Go(func() {
 			for i := range rounds {
 				p.Purpose(w.Kernel.Draw("crowd").WithString(p.Name()).With(uint64(number)).With(uint64(i)))
-				ctx, cancel := p.LockClock().WithDeadline(context.Background(), p.LockClock().Now().Add(2*time.Second))
+				ctx, cancel := p.ProgramClock().WithDeadline(context.Background(), p.ProgramClock().Now().Add(2*time.Second))
 				var lease *redlock.Lease
 				r.operation(history.Acquire, func() (err error) {
 					lease, err = client.Lock(ctx, "crowded", 500*time.Millisecond)
@@ -134,7 +137,7 @@ func faults(w *sim.World, rng *rand.Rand, recorders []*recorder, number int, unt
 	for range number {
 		at, lasting := between(0, until), between(0, 600*time.Millisecond)
 		server, client := w.Servers[rng.IntN(len(w.Servers))], w.Clients[rng.IntN(len(w.Clients))]
-		link, direction := w.Network.Link(client.Name(), server.Name()), sim.Direction(rng.IntN(3))
+		link, direction := w.Network.Link(client.Name(), server.Name()), network.Direction(rng.IntN(3))
 		name := client.Name() + "-" + server.Name()
 		clock := client.Clock()
 		if rng.IntN(2) == 0 {
@@ -201,10 +204,10 @@ func faults(w *sim.World, rng *rand.Rand, recorders []*recorder, number int, unt
 const faultsEnd, runEnd = 12 * time.Second, 15 * time.Second
 
 // run is one world on a tier.
-func run(seed uint64, backend sim.Backend) (history.History, string) {
+func run(seed uint64, backend redis.Tier) (history.History, string) {
 	w := build(seed, backend)
 	defer w.Close()
-	w.Kernel.Run(sim.True(runEnd))
+	w.Kernel.Run(kernel.True(runEnd))
 	for _, s := range w.Servers {
 		w.Record(history.Event{Kind: history.Step, Name: "dump", Detail: fmt.Sprint(s.Name(), " ", s.State(), len(s.OnDisk()), s.Dump())})
 	}
@@ -212,16 +215,16 @@ func run(seed uint64, backend sim.Backend) (history.History, string) {
 }
 
 // build makes a world with programs and faults of the seed.
-func build(seed uint64, backend sim.Backend) *sim.World {
+func build(seed uint64, backend redis.Tier) *sim.World {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	nodes := []string{"A", "B", "C", "D", "E"}
 	if rng.IntN(3) == 0 {
 		nodes = nodes[:3]
 	}
-	latency := []sim.Latency{sim.Uniform(time.Millisecond, 5*time.Millisecond), sim.Uniform(0, 40*time.Millisecond),
-		sim.Constant(time.Millisecond), {}}[rng.IntN(4)]
-	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: nodes, Persistence: sim.Persistence(rng.IntN(3)), Latency: latency,
-		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2", LockClock: []sim.ClockKind{sim.Monotonic, sim.WallClock}[rng.IntN(2)]}, {Name: "c3"}}}, backend)
+	latency := []network.Latency{network.Uniform(time.Millisecond, 5*time.Millisecond), network.Uniform(0, 40*time.Millisecond),
+		network.Constant(time.Millisecond), {}}[rng.IntN(4)]
+	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: nodes, Persistence: redis.Persistence(rng.IntN(3)), Latency: latency,
+		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2", LockClock: []kernel.ClockKind{kernel.Monotonic, kernel.WallClock}[rng.IntN(2)]}, {Name: "c3"}}}, backend)
 	more := rand.New(rand.NewPCG(seed, 1))
 	guard, fencing, prepared := more.IntN(2) == 0, more.IntN(2) == 0, more.IntN(2) == 0
 	var recorders []*recorder
@@ -351,7 +354,7 @@ func TestTiersAgree(t *testing.T) {
 func TestCloseAnywhere(t *testing.T) {
 	for seed := range uint64(20) {
 		w := build(seed, wire.New())
-		w.Kernel.Run(sim.True(seed * seed * uint64(7*time.Millisecond)))
+		w.Kernel.Run(kernel.True(seed * seed * uint64(7*time.Millisecond)))
 		w.Close()
 		w.Close() // is harmless
 		goleak.VerifyNone(t)

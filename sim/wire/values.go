@@ -3,10 +3,10 @@ package wire
 import (
 	"fmt"
 
-	"redlocksim/sim"
+	"redlocksim/sim/redis"
 )
 
-// value is a key's value as in sim.Record.
+// value is a key's value as in redis.Record.
 func (m *memory) value(key string) string {
 	var text string
 	var err error
@@ -20,15 +20,15 @@ func (m *memory) value(key string) string {
 		for _, name := range names {
 			fields[name] = m.db.HGet(key, name)
 		}
-		text = sim.HashValue(fields)
+		text = redis.HashValue(fields)
 	case "list":
 		var items []string
 		items, err = m.db.List(key)
-		text = sim.ListValue(items)
+		text = redis.ListValue(items)
 	case "zset":
 		var scores map[string]float64
 		scores, err = m.db.SortedSet(key)
-		text = sim.SortedSetValue(scores)
+		text = redis.SortedSetValue(scores)
 	default:
 		err = fmt.Errorf("it is a %q", kind)
 	}
@@ -38,15 +38,15 @@ func (m *memory) value(key string) string {
 	return text
 }
 
-// put stores a value from a sim.Record under a key that does not exist. It cannot fail, as the key is of no other type.
+// put stores a value from a redis.Record under a key that does not exist. It cannot fail, as the key is of no other type.
 func (m *memory) put(key, value string) {
-	if fields, ok := sim.ParseHash(value); ok {
+	if fields, ok := redis.ParseHash(value); ok {
 		for name, text := range fields {
 			m.db.HSet(key, name, text)
 		}
-	} else if items, ok := sim.ParseList(value); ok {
+	} else if items, ok := redis.ParseList(value); ok {
 		_, _ = m.db.Push(key, items...)
-	} else if scores, ok := sim.ParseSortedSet(value); ok {
+	} else if scores, ok := redis.ParseSortedSet(value); ok {
 		for member, score := range scores {
 			_, _ = m.db.ZAdd(key, score, member)
 		}

@@ -2,58 +2,39 @@
 // talk RESP over a simulated net.Conn to one miniredis for each node, without sockets.
 //
 // For the same configuration and seed a run here has the history of a run on [redlocksim/sim/model], byte for byte.
-// Every message is one [sim.Exchange] that opens with the same key at the same true time there, and its reply reaches
+// Every message is one [network.Exchange] that opens with the same key at the same true time there, and its reply reaches
 // the library at the same place among all others. What the library hands a node in one piece is one message. Setting up a connection costs nothing and cannot fail: a node that is
 // down refuses the first request instead.
 package wire
 
 import (
-	"context"
 	"fmt"
-	"net"
-
-	"github.com/redis/go-redis/v9"
 
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 // New returns the backend of the wire tier, for one World.
-func New() sim.Backend { return &backend{memories: map[*sim.Server]*memory{}} }
+func New() redis.Tier { return &backend{memories: map[*redis.Server]*memory{}} }
 
 type backend struct {
-	memories map[*sim.Server]*memory
+	memories map[*redis.Server]*memory
 	ordered  []*memory
-	clients  []*redis.Client
+	clients  clients
 }
 
-func (b *backend) Memory(s *sim.Server) sim.Memory {
+func (b *backend) Memory(s *redis.Server) redis.Memory {
 	m := newMemory(s)
 	b.memories[s] = m
 	b.ordered = append(b.ordered, m)
 	return m
 }
 
-// options of a go-redis client whose connections are simulated.
-//
-// The pool must never be exhausted: a task that waits for a turn stops the kernel in real time. Crashed clients keep
-// their turns. Buffers need not be larger than what a lock sends, and go-redis makes two for each connection.
-func options(dial func() net.Conn) *redis.Options {
-	return &redis.Options{
-		Addr:             "127.0.0.1:6379", // a literal, so that nobody asks the DNS; the dialer does not look at it
-		Dialer:           func(context.Context, string, string) (net.Conn, error) { return dial(), nil },
-		PoolSize:         256,
-		PipelinePoolSize: -1,
-		ReadBufferSize:   1024,
-		WriteBufferSize:  1024,
-		ConnMaxIdleTime:  -1,
-		ConnMaxLifetime:  -1,
-	}
-}
-
-func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) driver.Node {
-	c := b.newClient(client, l)
+func (b *backend) Node(client *kernel.Process, s *redis.Server, l *network.Link) driver.Node {
+	c := b.clients.connect(client, l)
 	adapter, err := goredis.NewNode(c, goredis.Name(s.Name()), goredis.Runtime(client.Runtime()))
 	if err != nil {
 		panic(fmt.Sprintf("wire: %v", err))
@@ -61,13 +42,7 @@ func (b *backend) Node(client *sim.Process, s *sim.Server, l *sim.Link) driver.N
 	return &node{Node: adapter, client: client, server: s, link: l}
 }
 
-func (b *backend) newClient(client *sim.Process, l *sim.Link) *redis.Client {
-	c := goredis.NewClient(options(func() net.Conn { return &conn{client: client, link: l} }))
-	b.clients = append(b.clients, c)
-	return c
-}
-
-func (b *backend) Serve(s *sim.Server, x *sim.Exchange) {
+func (b *backend) Serve(s *redis.Server, x *network.Exchange) {
 	e := x.Client().(*exchange)
 	for _, args := range e.requests[:x.Arriving(len(e.requests))] {
 		e.replies = append(e.replies, b.memories[s].do(args))
@@ -76,9 +51,7 @@ func (b *backend) Serve(s *sim.Server, x *sim.Exchange) {
 }
 
 func (b *backend) Close() {
-	for _, c := range b.clients {
-		_ = c.Close() // its connections do not fail to close
-	}
+	b.clients.close()
 	for _, m := range b.ordered {
 		m.close()
 	}
@@ -87,9 +60,9 @@ func (b *backend) Close() {
 // node is the shipped adapter, whose messages say on the network what they are for: what their first command is.
 type node struct {
 	*goredis.Node
-	client *sim.Process
-	server *sim.Server
-	link   *sim.Link
+	client *kernel.Process
+	server *redis.Server
+	link   *network.Link
 }
 
 // Listen implements driver.Listener. Subscriptions work above the clients here: go-redis has a subscriber wait for the
@@ -100,5 +73,5 @@ func (n *node) Listen(channel string, heard func()) (stop func()) {
 
 // Do implements driver.Node.
 func (n *node) Do(batch []*driver.Command) {
-	n.client.Requesting(sim.CommandKey(batch[0]), func() { n.Node.Do(batch) })
+	n.client.WithBaggage(redis.CommandKey(batch[0]), func() { n.Node.Do(batch) })
 }

@@ -10,7 +10,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 	"redlocksim/sweep"
 )
 
@@ -171,7 +171,7 @@ func (a *Advice) drift() time.Duration {
 func (a *Advice) instant() (sweep.Base, error) {
 	s := *a.Settings
 	s.Network = scenarios.Network{}
-	s.Network.Latency.Latency = sim.Latency{}
+	s.Network.Latency.Latency = network.Latency{}
 	return sweep.SettingsOf(&s)
 }
 

@@ -5,12 +5,12 @@ import (
 	"sort"
 	"time"
 
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 // withinNS is the chance that a delay of the distribution is at most d, exactly but for the fineness with which the
 // simulator draws, a millionth of a millionth.
-func withinNS(l sim.Latency, d time.Duration) *big.Rat {
+func withinNS(l network.Latency, d time.Duration) *big.Rat {
 	n := len(l.Points)
 	switch {
 	case n == 0 || d >= l.Points[n-1].At:
@@ -21,8 +21,8 @@ func withinNS(l sim.Latency, d time.Duration) *big.Rat {
 	// The last segment that begins at or below d; delays in it are whole nanoseconds, rounded down.
 	i := sort.Search(n, func(i int) bool { return l.Points[i].At > d }) - 1
 	lo, hi := l.Points[i], l.Points[i+1]
-	part := new(big.Rat).Mul(big.NewRat(int64(d-lo.At)+1, int64(hi.At-lo.At)), big.NewRat(int64(hi.Share-lo.Share), sim.Million))
-	return part.Add(part, big.NewRat(int64(lo.Share), sim.Million))
+	part := new(big.Rat).Mul(big.NewRat(int64(d-lo.At)+1, int64(hi.At-lo.At)), big.NewRat(int64(hi.Share-lo.Share), network.Million))
+	return part.Add(part, big.NewRat(int64(lo.Share), network.Million))
 }
 
 // atLeast is the chance that of n independent trials with chance p at least k succeed.
@@ -42,7 +42,7 @@ func power(x *big.Rat, n int) *big.Rat {
 
 // quorumWithin is the smallest time by which a quorum of the nodes has answered with at least this chance, given that it
 // has by the limit; it is the limit if the chance is never as large.
-func quorumWithin(l sim.Latency, quorum, up int, chance *big.Rat, limit time.Duration) time.Duration {
+func quorumWithin(l network.Latency, quorum, up int, chance *big.Rat, limit time.Duration) time.Duration {
 	wanted := new(big.Rat).Mul(chance, atLeast(quorum, up, withinNS(l, limit)))
 	low, high := time.Duration(0), limit
 	for low < high {

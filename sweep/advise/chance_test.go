@@ -5,19 +5,19 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 )
 
 func TestWithin(t *testing.T) {
-	steps := sim.Latency{Points: []sim.Quantile{{Share: 0, At: 10}, {Share: 500_000, At: 20}, {Share: 900_000, At: 20}, {Share: sim.Million, At: 30}}}
+	steps := network.Latency{Points: []network.Quantile{{Share: 0, At: 10}, {Share: 500_000, At: 20}, {Share: 900_000, At: 20}, {Share: network.Million, At: 30}}}
 	for _, c := range []struct {
-		l    sim.Latency
+		l    network.Latency
 		d    time.Duration
 		want string
 	}{
 		// The delays 0 to 9 are equally likely.
-		{sim.Uniform(0, 10), 4, "1/2"}, {sim.Uniform(0, 10), 9, "1/1"}, {sim.Uniform(0, 10), -1, "0/1"}, {sim.Uniform(5, 10), 4, "0/1"},
-		{sim.Constant(7), 6, "0/1"}, {sim.Constant(7), 7, "1/1"}, {sim.Latency{}, 0, "1/1"},
+		{network.Uniform(0, 10), 4, "1/2"}, {network.Uniform(0, 10), 9, "1/1"}, {network.Uniform(0, 10), -1, "0/1"}, {network.Uniform(5, 10), 4, "0/1"},
+		{network.Constant(7), 6, "0/1"}, {network.Constant(7), 7, "1/1"}, {network.Latency{}, 0, "1/1"},
 		// Half of them from 10 to 19, four tenths 20, a tenth from 20 to 29.
 		{steps, 14, "1/4"}, {steps, 19, "1/2"}, {steps, 20, "91/100"}, {steps, 24, "19/20"},
 	} {
@@ -43,10 +43,10 @@ func TestAtLeast(t *testing.T) {
 
 func TestQuorumWithin(t *testing.T) {
 	// Of three uniform delays the second is the median of the distribution half of the time.
-	if got := quorumWithin(sim.Uniform(0, 1000), 2, 3, big.NewRat(1, 2), 5000); got != 499 {
+	if got := quorumWithin(network.Uniform(0, 1000), 2, 3, big.NewRat(1, 2), 5000); got != 499 {
 		t.Errorf("%d", got)
 	}
-	if got := quorumWithin(sim.Uniform(0, 1000), 3, 2, big.NewRat(1, 2), 5000); got != 0 {
+	if got := quorumWithin(network.Uniform(0, 1000), 3, 2, big.NewRat(1, 2), 5000); got != 0 {
 		t.Errorf("%d", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"redlocksim/adversary"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/network"
 	"redlocksim/sweep"
 )
 
@@ -83,7 +83,7 @@ func (a *Advice) failures(k Known, down int) error {
 
 // validity is what is left of the TTL once enough of the nodes that are up have answered within the limit: by how long acquires are
 // to take, and by how long those took that were made.
-func (a *Advice) validity(l sim.Latency, nodes int, limit time.Duration, took []time.Duration, up string) {
+func (a *Advice) validity(l network.Latency, nodes int, limit time.Duration, took []time.Duration, up string) {
 	ttl, quorum := a.Settings.Lock.TTL, a.library().Quorum
 	half, nearly := quorumWithin(l, quorum, nodes, big.NewRat(1, 2), limit), quorumWithin(l, quorum, nodes, big.NewRat(99, 100), limit)
 	// What was drawn is below the computed median as often as a fair coin shows heads, and so on.

@@ -13,7 +13,8 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
 )
 
 // Known is what a user knows. The tags are the keys of a file; all may be left out but one of ttl and work.
@@ -47,7 +48,7 @@ type Known struct {
 // rate error that a time daemon may slew by, 500 ppm; round trips of 1 to 10 ms; no pauses and no steps.
 func Default() Known {
 	return Known{ClockError: ClockError{faults.PPM(500)}, PowerLoss: true, Nodes: 5, Down: 1,
-		RTT: RTT{scenarios.Latency{Latency: sim.Uniform(time.Millisecond, 10*time.Millisecond)}}}
+		RTT: RTT{scenarios.Latency{Latency: network.Uniform(time.Millisecond, 10*time.Millisecond)}}}
 }
 
 // ClockError is a rate error, written as a percentage or in parts per million: "0.05%", "500ppm".
@@ -100,7 +101,7 @@ const longest = 24 * time.Hour
 
 func (k *Known) check() error {
 	switch rho := k.ClockError.Ratio(); {
-	case rho.IsNegative() || rho.GreaterThan(decimal.New(sim.MaxRate, -9)):
+	case rho.IsNegative() || rho.GreaterThan(decimal.New(kernel.MaxRate, -9)):
 		return wrong("clock-error %v is not from 0%% to 50%%", k.ClockError.Rate)
 	case k.Nodes < 1 || k.Nodes > redlock.MaxNodes:
 		return wrong("nodes %d, must be from 1 to %d", k.Nodes, redlock.MaxNodes)

@@ -1,0 +1,125 @@
+package kernel
+
+import "time"
+
+// Kernel is the one thread of control of a run: true time, the queue of events, and the coroutines that are ready.
+type Kernel struct {
+	seed  Key
+	now   True
+	last  uint64 // the order given out last
+	queue queue
+	spare []*event
+	names []string // of processes, by number; 0 is nobody
+
+	ready   []*task
+	current *task // nil while an event's own code runs
+	tasks   []*task
+	idle    []*task
+	closed  bool
+
+	steps   int
+	running Label // of the step under way
+	digest  digest
+	trace   func(TraceStep)
+	limits  Limits
+	tooLong *TooLong // the limit that the run has gone beyond
+
+	watchers []func()
+	choices  *choices // nil unless a Scheduler decides
+}
+
+// Now is true time.
+func (k *Kernel) Now() True { return k.now }
+
+// Steps is how many steps the run has made.
+func (k *Kernel) Steps() int { return k.steps }
+
+// Closed says whether the run is over. What coroutines still do on their way out must have no effect.
+func (k *Kernel) Closed() bool { return k.closed }
+
+// Draw is the key of a random choice of this run; what it is for is added with With and WithString.
+func (k *Kernel) Draw(purpose string) Key { return k.seed.WithString(purpose) }
+
+// OnChange has f called whenever a process, a clock, or what a package above has announced by Changed, is no longer as it
+// was. f must change nothing.
+func (k *Kernel) OnChange(f func()) { k.watchers = append(k.watchers, f) }
+
+// Changed calls those who asked for it with OnChange.
+func (k *Kernel) Changed() {
+	for _, f := range k.watchers {
+		f()
+	}
+}
+
+// After calls f when d of true time has passed.
+func (k *Kernel) After(d time.Duration, f func()) {
+	k.schedule(k.now.Add(d), ordinary, nil, Label{kind: StepTimeline}, action(f), 0)
+}
+
+// Schedule has h fire at a true time, with arg: behind all that was scheduled for that time before.
+func (k *Kernel) Schedule(at True, l Label, h Handler, arg int) {
+	k.schedule(at, ordinary, nil, l, h, arg)
+}
+
+// ordinary puts an event behind those at the same time that were scheduled earlier; first puts it before all others, and
+// resumed, of what waited for a paused process, before all ordinary ones.
+const (
+	first    = uint64(0)
+	resumed  = uint64(1) << 62
+	ordinary = uint64(1) << 63
+)
+
+func (k *Kernel) schedule(at True, lane uint64, o owner, l Label, h Handler, arg int) *event {
+	var e *event
+	if n := len(k.spare); n > 0 {
+		e, k.spare = k.spare[n-1], k.spare[:n-1]
+	} else {
+		e = new(event)
+	}
+	k.last++
+	*e = event{pending: pending{h, arg, l}, at: max(at, k.now), order: lane | k.last, owner: o}
+	if k.choices == nil || !k.choices.take(e) {
+		k.queue.push(e)
+	}
+	if len(k.queue) > k.limits.Steps {
+		k.Exceed("events in the queue", k.limits.Steps)
+	}
+	return e
+}
+
+func (k *Kernel) cancel(e *event) {
+	k.queue.remove(e)
+	k.free(e)
+}
+
+func (k *Kernel) free(e *event) {
+	*e = event{index: -1}
+	k.spare = append(k.spare, e)
+}
+
+// retime moves the timers of a clock to where they belong after its rate changed or it was stepped. They keep their
+// order among each other and among others at the same time.
+func (k *Kernel) retime(c *Clock) {
+	moved := false
+	for i := range k.queue {
+		e := k.queue[i].event
+		if e.deadline.clock == c {
+			e.at = e.deadline.when()
+			k.queue[i].at = e.at
+			moved = true
+		}
+	}
+	if moved {
+		for i := len(k.queue) - 1; i >= 0; i-- {
+			k.queue.down(i)
+		}
+	}
+}
+
+// Exceed ends the run, with a TooLong, before its next step. It does not end the code that is running: that could have
+// deferred calls which wait for others.
+func (k *Kernel) Exceed(what string, limit int) {
+	if k.tooLong == nil {
+		k.tooLong = &TooLong{what, limit, k.now}
+	}
+}

@@ -1,0 +1,128 @@
+package kernel
+
+// Process is something with a clock of its own that can be paused and crash.
+type Process struct {
+	k      *Kernel
+	number int32
+	name   string
+	clock  *Clock
+	reads  ClockKind // the clock that its code reads
+
+	stuck    bool
+	paused   bool
+	dead     bool
+	deferred []pending // what happened to it while it was paused, in order
+
+	stream  stream // what randomness a task is given when it starts
+	baggage Key    // what a task is given that starts now
+}
+
+// NewProcess makes a process; reads is the clock that its code is given as ProgramClock.
+func (k *Kernel) NewProcess(name string, reads ClockKind) *Process {
+	p := &Process{k: k, number: int32(len(k.names)), name: name, clock: newClock(&k.now, k.clockMoved), reads: reads}
+	p.stream = stream{key: k.Draw("process").WithString(name)}
+	k.names = append(k.names, name)
+	return p
+}
+
+func (k *Kernel) clockMoved(c *Clock) {
+	k.retime(c)
+	k.Changed()
+}
+
+// Name is the process's name.
+func (p *Process) Name() string { return p.name }
+
+// Clock is the process's clocks.
+func (p *Process) Clock() *Clock { return p.clock }
+
+// Now is true time. It is for the books that are kept about a process, not for anything that it does.
+func (p *Process) Now() True { return p.k.now }
+
+// Kernel is what the process runs on.
+func (p *Process) Kernel() *Kernel { return p.k }
+
+// Paused and Dead say what state the process is in.
+func (p *Process) Paused() bool { return p.paused }
+func (p *Process) Dead() bool   { return p.dead }
+
+// admits says whether the process can take an event now. A dead one never does; a paused one takes it when it resumes.
+func (p *Process) admits(e pending) bool {
+	if p.dead {
+		return false
+	}
+	if p.paused {
+		p.deferred = append(p.deferred, e)
+		return false
+	}
+	return true
+}
+
+// Defer keeps what has come for a process that is paused until it resumes.
+func (p *Process) Defer(l Label, h Handler) { p.admits(pending{handler: h, label: l}) }
+
+// Schedule has h fire at a true time, as an event of the process: held up while that is paused, dropped once it is dead.
+func (p *Process) Schedule(at True, l Label, h Handler) {
+	p.k.schedule(at, ordinary, p, l, h, 0)
+}
+
+// LabelMessage is the label of the arrival of a message, with the key of what the message is for.
+func LabelMessage(kind *StepKind, from, to *Process, of Key) Label {
+	return Label{kind: kind, from: from.number, to: to.number, ref: uint64(of)}
+}
+
+// Pause stops the process where it is, as SIGSTOP or a long garbage collection does: its clocks go on, its messages
+// wait in its socket buffers, its timers are late. A task that calls it for its own process stops at once.
+func (p *Process) Pause() {
+	p.paused = true
+	p.k.Changed()
+}
+
+// Suspend pauses the process together with its machine, whose monotonic clock stands still meanwhile.
+func (p *Process) Suspend() {
+	p.paused = true
+	p.clock.suspend()
+	p.k.Changed()
+}
+
+// Resume lets a paused or suspended process go on. What happened to it meanwhile happens now, in order.
+func (p *Process) Resume() {
+	if !p.paused || p.dead {
+		return
+	}
+	p.paused = false
+	p.clock.wake()
+	for _, e := range p.deferred {
+		l := e.label
+		if _, isTask := e.handler.(*task); isTask {
+			l.kind = StepResume
+		}
+		p.k.schedule(p.k.now, resumed, p, l, e, 0)
+	}
+	p.deferred = nil
+	p.k.Changed()
+}
+
+// Crash ends the process for good. Its clock goes on for those who ask.
+func (p *Process) Crash() {
+	p.dead = true
+	p.Reset()
+	p.k.Changed()
+}
+
+// Reset has the process begin anew: it is not paused, and what waited for it is dropped.
+func (p *Process) Reset() {
+	p.paused = false
+	for _, e := range p.deferred {
+		if h, ok := e.handler.(Droppable); ok {
+			h.Dropped()
+		}
+	}
+	p.deferred = nil
+}
+
+// GetStuck has the process's work go on without an end: programs that work under a lock must ask Stuck before they stop.
+func (p *Process) GetStuck() { p.stuck = true }
+
+// Stuck says that the process's work does not end.
+func (p *Process) Stuck() bool { return p.stuck }

@@ -1,0 +1,101 @@
+package kernel
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"redlocksim/redlock/driver"
+)
+
+// Settle stops the running program of the process here if the process has been paused or has crashed: what a program
+// must call after anything that may have done that to it. Tasks of the library stop where they wait next.
+func (p *Process) Settle() {
+	t := p.k.current
+	if t == nil || !t.program || t.process != p || !p.paused && !p.dead {
+		return
+	}
+	p.admits(pending{handler: t, label: t.label()})
+	p.k.park()
+}
+
+// Go runs a program of the process as a coroutine, from the next step on.
+func (p *Process) Go(program func()) {
+	p.k.schedule(p.k.now, ordinary, p, Label{kind: StepWake, from: p.number}, action(func() { p.k.start(p, true, program) }), 0)
+}
+
+// Sleep lets the running program wait until its monotonic clock has advanced by d, or ctx ends.
+func (p *Process) Sleep(ctx context.Context, d time.Duration) {
+	w := &waiter{process: p}
+	t := p.after(d, w.Wake)
+	w.Wait(ctx)
+	t.Stop()
+}
+
+// Purpose sets what the running program draws random bytes for, until it is set again.
+func (p *Process) Purpose(purpose Key) {
+	if t := p.k.current; t != nil {
+		t.stream = stream{key: purpose}
+	}
+}
+
+// Rand is the process's source of random bytes. They depend on the seed and on Purpose, and on nothing else.
+func (p *Process) Rand() io.Reader { return processRand{p} }
+
+type processRand struct{ p *Process }
+
+func (r processRand) Read(b []byte) (int, error) {
+	if t := r.p.k.current; t != nil {
+		return t.stream.Read(b)
+	}
+	return r.p.stream.Read(b)
+}
+
+// Runtime is what the shipped library runs on in the process.
+func (p *Process) Runtime() driver.Runtime {
+	return driver.Runtime{Clock: p.ProgramClock(), Tasks: p.Tasks(), Rand: p.Rand()}
+}
+
+// Tasks is the process's seam for goroutines: coroutines.
+func (p *Process) Tasks() driver.Tasks { return processTasks{p} }
+
+type processTasks struct{ p *Process }
+
+func (t processTasks) Start(f func()) {
+	if !t.p.dead {
+		t.p.k.start(t.p, false, f)
+	}
+}
+
+func (t processTasks) NewWaiter() driver.Waiter { return &waiter{process: t.p} }
+
+// Baggage is what a task carries for the packages above: what the messages are for that it sends, and how many there were.
+type Baggage struct {
+	Key  Key
+	Sent int
+}
+
+// WithBaggage runs f, and has the tasks that f starts carry key.
+func (p *Process) WithBaggage(key Key, f func()) {
+	before := p.baggage
+	p.baggage = key
+	f()
+	p.baggage = before
+}
+
+// WithBaggageHere is WithBaggage for the running program itself.
+func (p *Process) WithBaggageHere(key Key, f func()) {
+	t := p.k.current
+	before := t.baggage
+	t.baggage = Baggage{Key: key}
+	f()
+	t.baggage = before
+}
+
+// Baggage is what the running task carries; nil if none runs.
+func (p *Process) Baggage() *Baggage {
+	if t := p.k.current; t != nil {
+		return &t.baggage
+	}
+	return nil
+}

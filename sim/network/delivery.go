@@ -1,0 +1,138 @@
+package network
+
+import "redlocksim/sim/kernel"
+
+// The network's kinds of steps.
+var (
+	StepRequest = &kernel.StepKind{Number: 2, Name: "request arrives", Message: true}
+	StepReply   = &kernel.StepKind{Number: 3, Name: "reply arrives", Message: true}
+	StepRefusal = &kernel.StepKind{Number: 4, Name: "connection breaks", Message: true}
+)
+
+// What a message can be lost to.
+const (
+	lostToPartition = "a partition"
+	lostToReset     = "its connection was reset"
+	lostToCrash     = "the process has crashed"
+)
+
+// delivery is a message that has come to the end of its way.
+type delivery struct {
+	exchange *Exchange
+	kind     MessageKind
+}
+
+// label is what the trace says of the arrival of a message.
+func (x *Exchange) label(kind MessageKind) kernel.Label {
+	l := x.link
+	switch kind {
+	case RequestMessage:
+		return kernel.LabelMessage(StepRequest, l.client, l.server, x.key)
+	case RefusalMessage:
+		return kernel.LabelMessage(StepRefusal, l.server, l.client, x.key)
+	}
+	return kernel.LabelMessage(StepReply, l.server, l.client, x.key)
+}
+
+// Fire is the arrival of a message at the far end, where the network may still keep it back or lose it.
+func (x *Exchange) Fire(arg int) {
+	kind := MessageKind(arg)
+	w := x.way(kind)
+	switch {
+	case w.cuts > 0:
+		x.ended(kind, Lost, lostToPartition)
+	case w.holds > 0:
+		w.held = append(w.held, delivery{x, kind})
+	case kind != RequestMessage:
+		x.handOver(x.link.client, kind)
+	case x.isMet():
+		x.handOver(x.link.server, kind)
+	}
+}
+
+// Idle implements kernel.Idle.
+func (x *Exchange) Idle(arg int) bool {
+	kind := MessageKind(arg)
+	return kind != RequestMessage && (!x.isOpen || x.link.client.Dead() || x.cut && !x.buffered && kind == ReplyMessage)
+}
+
+// isMet says whether there is a server for a request, on the connection that it came by; if only the process is gone its
+// machine refuses.
+func (x *Exchange) isMet() bool {
+	state := x.link.presence()
+	if state == Listening && x.Connected() {
+		return true
+	}
+	x.ended(RequestMessage, Lost, [...]string{Listening: lostToReset, Refusing: "the process is down", Silent: "the machine is off"}[state])
+	if state != Silent {
+		x.send(RefusalMessage)
+	}
+	return false
+}
+
+// handOver gives a message to the process it is for, or has it wait in the process's socket buffer.
+func (x *Exchange) handOver(receiver *kernel.Process, kind MessageKind) {
+	d := delivery{x, kind}
+	if !receiver.Paused() && !receiver.Dead() {
+		d.Fire(0)
+		return
+	}
+	if receiver.Dead() {
+		x.ended(kind, Lost, lostToCrash)
+	}
+	x.buffered = x.buffered || kind == ReplyMessage && !x.cut
+	receiver.Defer(x.label(kind), d)
+}
+
+// Fire hands the message to the process it is for.
+func (d delivery) Fire(int) {
+	x := d.exchange
+	if d.kind == RequestMessage {
+		if x.isMet() { // it may have waited for a paused server, which is gone since
+			x.ended(d.kind, Arrived, x.requests.String())
+			x.link.listener(x)
+		}
+		return
+	}
+	switch {
+	case !x.isOpen:
+		x.ended(d.kind, TooLate, "")
+		return
+	case x.cut && !x.buffered && d.kind == ReplyMessage:
+		x.ended(d.kind, Lost, lostToReset)
+		return
+	}
+	if d.kind == RefusalMessage {
+		x.ended(d.kind, Arrived, "")
+		x.Abandon()
+		x.end.Broken()
+		return
+	}
+	x.ended(d.kind, Arrived, x.replies.String())
+	if !x.isPartial() {
+		x.Abandon()
+	}
+	x.end.Answered()
+}
+
+// Idle implements kernel.Idle.
+func (d delivery) Idle(int) bool { return d.exchange.Idle(int(d.kind)) }
+
+// Dropped implements kernel.Droppable: the process has ended in whose socket buffer the message was.
+func (d delivery) Dropped() { d.exchange.observe(d.kind, Lost, lostToCrash) }
+
+// ended says what became of a message.
+func (x *Exchange) ended(kind MessageKind, fate Fate, why string) {
+	if fate == Lost {
+		if m, ok := x.end.(LossHandler); ok {
+			m.Lost(kind)
+		}
+	}
+	x.observe(kind, fate, why)
+}
+
+func (x *Exchange) observe(kind MessageKind, fate Fate, why string) {
+	if o := x.link.network.observer; o != nil {
+		o.Ended(x, kind, fate, why)
+	}
+}

@@ -1,0 +1,81 @@
+package network
+
+import "redlocksim/sim/kernel"
+
+// Link connects a client to a server (a Redis node or the storage). Every exchange on it, a request and its reply, is a
+// connection's of its own while it lasts, as in a connection pool: exchanges under way at the same time overtake each
+// other as their delays have it, and one that the client has given up may still arrive after a later one.
+type Link struct {
+	network  *Network
+	client   *kernel.Process
+	server   *kernel.Process
+	request  way
+	reply    way
+	epoch    int       // counts the resets; an exchange belongs to the epoch it began in
+	open     *Exchange // the exchanges whose client waits, latest first
+	draw     kernel.Key
+	listener func(*Exchange) // the server's end
+	presence func() Presence
+	leads    *Link // where requests go instead
+}
+
+// Presence is how a server's machine meets a request.
+type Presence uint8
+
+const (
+	// Listening: the process answers. The zero value.
+	Listening Presence = iota
+	// Refusing: the machine is up, the process is not, and connections are reset.
+	Refusing
+	// Silent: the machine is off.
+	Silent
+)
+
+// Reset breaks every connection of the link: requests and replies under way are lost, and the client is told at once,
+// as the next thing that happens.
+func (l *Link) Reset() {
+	l.epoch++
+	k := l.network.k
+	for x := l.lastOpen(); x != nil; x = x.prev {
+		x.cut = true
+		l.client.Schedule(k.Now(), x.label(RefusalMessage), delivery{x, RefusalMessage})
+	}
+}
+
+// lastOpen is the open exchange that began first.
+func (l *Link) lastOpen() *Exchange {
+	x := l.open
+	for x != nil && x.next != nil {
+		x = x.next
+	}
+	return x
+}
+
+// ServerDied tells the clients of a server whose process ended while its machine goes on: it resets its connections.
+func (l *Link) ServerDied() {
+	l.epoch++
+	for x := l.lastOpen(); x != nil; x = x.prev {
+		x.send(RefusalMessage)
+	}
+}
+
+// ServerVanished forgets the connections of a server whose machine lost power: nobody tells the clients.
+func (l *Link) ServerVanished() { l.epoch++ }
+
+// Redirect has what is opened on the link from now on go over another: to whoever serves in the place of its server.
+func (l *Link) Redirect(to *Link) { l.leads = to }
+
+// Serving is who is at the other end of what is opened on the link: after a Redirect, somebody else.
+func (l *Link) Serving() *kernel.Process {
+	if l.leads != nil {
+		return l.leads.server
+	}
+	return l.server
+}
+
+// Draw is the key of a random choice about the link; n tells it from the others.
+func (l *Link) Draw(n uint64) kernel.Key { return l.draw.With(n) }
+
+// Client and Server are the ends of the link.
+func (l *Link) Client() *kernel.Process { return l.client }
+func (l *Link) Server() *kernel.Process { return l.server }

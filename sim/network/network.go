@@ -1,0 +1,55 @@
+// Package network is the links between processes, and the messages on them: how long they take, what is lost, kept back or
+// torn, and what connections that break mean for those who wait.
+//
+// A message is an event of the kernel. Start with [Network.Connect] and [Link.Open].
+package network
+
+import "redlocksim/sim/kernel"
+
+// Network is the links between all processes that talk to each other.
+type Network struct {
+	k        *kernel.Kernel
+	links    []*Link
+	observer Observer // nil if nobody wants to know
+}
+
+// NewNetwork makes a network without links.
+func New(k *kernel.Kernel) *Network { return &Network{k: k} }
+
+// Observer is told of every message.
+type Observer interface {
+	// Sent is called when a message is sent.
+	Sent(*Exchange, MessageKind)
+	// Ended is called when it is clear what became of it, with the reason if it was Lost, or arrived in part.
+	Ended(x *Exchange, kind MessageKind, fate Fate, why string)
+}
+
+// Observe has o told of every message from now on.
+func (n *Network) Observe(o Observer) { n.observer = o }
+
+// Connect makes a link. listener is called for every request that arrives at the server, and presence says how the
+// server's machine meets it.
+func (n *Network) Connect(client, server *kernel.Process, latency Latency, listener func(*Exchange), presence func() Presence) *Link {
+	l := &Link{network: n, client: client, server: server, listener: listener, presence: presence,
+		request: way{latency: latency}, reply: way{latency: latency},
+		draw: n.k.Draw("latency").WithString(client.Name()).WithString(server.Name())}
+	n.links = append(n.links, l)
+	return l
+}
+
+// Link is the link between a client and a server, nil if they do not talk.
+func (n *Network) Link(client, server string) *Link {
+	for _, l := range n.links {
+		if l.client.Name() == client && l.server.Name() == server {
+			return l
+		}
+	}
+	return nil
+}
+
+// Each calls f for all links, in the order in which they were made.
+func (n *Network) Each(f func(*Link)) {
+	for _, l := range n.links {
+		f(l)
+	}
+}

@@ -1,0 +1,129 @@
+package network
+
+import (
+	"redlocksim/sim/kernel"
+	"slices"
+	"time"
+)
+
+// way is one direction of a link.
+type way struct {
+	latency Latency
+	delays  time.Duration // added by faults
+	cuts    int           // partitions in force
+	holds   int
+	splits  []*torn // in force
+	// heldSince is when the first of the holds began.
+	heldSince kernel.True
+	held      []delivery
+}
+
+// Direction says which messages of a link a fault touches.
+type Direction uint8
+
+// The directions; Both is the zero value.
+const (
+	Both Direction = iota
+	Requests
+	Replies
+)
+
+func (l *Link) ways(d Direction) []*way {
+	switch d {
+	case Requests:
+		return []*way{&l.request}
+	case Replies:
+		return []*way{&l.reply}
+	}
+	return []*way{&l.request, &l.reply}
+}
+
+// SetLatency sets the distribution of delays from now on.
+func (l *Link) SetLatency(d Direction, latency Latency) {
+	for _, w := range l.ways(d) {
+		w.latency = latency
+	}
+}
+
+// Cut loses every message that is sent, or would arrive, until Mend. Cuts add up.
+func (l *Link) Cut(d Direction) {
+	for _, w := range l.ways(d) {
+		w.cuts++
+	}
+	l.network.k.Changed()
+}
+
+// Mend takes one Cut back.
+func (l *Link) Mend(d Direction) {
+	for _, w := range l.ways(d) {
+		w.cuts--
+	}
+	l.network.k.Changed()
+}
+
+// Delay adds to the delay of every message sent from now on; a negative duration takes it back. It returns the largest
+// delay that is added now.
+func (l *Link) Delay(d Direction, by time.Duration) time.Duration {
+	var most time.Duration
+	for _, w := range l.ways(d) {
+		w.delays += by
+		most = max(most, w.delays)
+	}
+	l.network.k.Changed()
+	return most
+}
+
+// Hold keeps back what arrives until Release. Holds add up.
+func (l *Link) Hold(d Direction) {
+	for _, w := range l.ways(d) {
+		if w.holds++; w.holds == 1 {
+			w.heldSince = l.network.k.Now()
+		}
+	}
+	l.network.k.Changed()
+}
+
+// Release delivers, in order and as the next things that happen, what was held back, once no Hold is left; what a cut is
+// in the way of is lost. It returns for how long messages were held back.
+func (l *Link) Release(d Direction) time.Duration {
+	var longest time.Duration
+	k := l.network.k
+	for _, w := range l.ways(d) {
+		longest = max(longest, k.Now().Sub(w.heldSince))
+		if w.holds--; w.holds > 0 {
+			continue
+		}
+		held := w.held
+		w.held = nil
+		for _, h := range held {
+			k.Schedule(k.Now(), h.exchange.label(h.kind), h.exchange, int(h.kind))
+		}
+	}
+	k.Changed()
+	return longest
+}
+
+// Split has messages of several requests, sent from now on, arrive in part, until mend is called: their first keep
+// requests, or the answers to these. The rest is lost; with reset the connection is reset behind what arrives, and
+// otherwise the client waits for the rest. Of several splits the one that keeps least counts.
+func (l *Link) Split(d Direction, keep int, reset bool) (mend func()) {
+	s := &torn{keep: keep, reset: reset}
+	for _, w := range l.ways(d) {
+		w.splits = append(w.splits, s)
+	}
+	return func() {
+		for _, w := range l.ways(d) {
+			w.splits = slices.DeleteFunc(w.splits, func(o *torn) bool { return o == s })
+			if len(w.splits) == 0 {
+				w.splits = nil
+			}
+		}
+	}
+}
+
+// Obstacles says what is in the way of messages in one direction, Requests or Replies: whether they are lost, whether they
+// are kept back, and the delay that is added.
+func (l *Link) Obstacles(d Direction) (cut, held bool, delay time.Duration) {
+	w := l.ways(d)[0]
+	return w.cuts > 0, w.holds > 0, w.delays
+}

@@ -1,0 +1,62 @@
+package network
+
+import "fmt"
+
+// torn is how much of a message arrives.
+type torn struct {
+	keep  int  // how many requests, or how many answers; 0 for all
+	reset bool // the connection is reset behind them
+}
+
+// String says how much of a message arrived, empty if all of it.
+func (t torn) String() string {
+	if t.keep == 0 {
+		return ""
+	}
+	return fmt.Sprintf("only the first %d", t.keep)
+}
+
+// Arriving is how many of n requests in one message arrive: the first ones.
+func (x *Exchange) Arriving(n int) int {
+	if keep := x.requests.keep; keep > 0 {
+		return min(n, keep)
+	}
+	return n
+}
+
+// Answers is how many of the n requests in one message are answered in the reply, and whether the connection is reset
+// behind that.
+func (x *Exchange) Answers(n int) (answered int, reset bool) {
+	answered = x.Arriving(n)
+	if keep := x.replies.keep; keep > 0 {
+		answered = min(answered, keep)
+	}
+	return answered, answered < n && (x.requests.reset || x.replies.reset)
+}
+
+// isPartial reports whether answers are missing that may be waited for.
+func (x *Exchange) isPartial() bool {
+	if x.requests.keep == 0 && x.replies.keep == 0 {
+		return false
+	}
+	b := x.end.(Batch)
+	answered, reset := x.Answers(b.Requests())
+	return answered < b.Requests() && !reset
+}
+
+// tear has the splits in force lose the end of a message.
+func (x *Exchange) tear(kind MessageKind, w *way) {
+	b, ok := x.end.(Batch)
+	if !ok || kind == RefusalMessage {
+		return
+	}
+	into, n := &x.requests, b.Requests()
+	if kind == ReplyMessage {
+		into, n = &x.replies, x.Arriving(n)
+	}
+	for _, s := range w.splits {
+		if s.keep < n {
+			n, into.keep, into.reset = s.keep, s.keep, s.reset
+		}
+	}
+}

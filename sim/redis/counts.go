@@ -1,0 +1,42 @@
+package redis
+
+import "redlocksim/redlock/driver"
+
+// Counts are what happened in a run below the seams of the library, where no history tells of it.
+type Counts struct {
+	// Batches is how often the library handed a node several commands in one piece.
+	Batches int
+	// UnknownScripts is how often a node was asked for a script that it had forgotten (NOSCRIPT).
+	UnknownScripts int
+	// Published is how many messages nodes sent to subscribers, Notified how many the library was told of, and Unheard how many
+	// were lost on their way.
+	Published, Notified, Unheard int
+}
+
+// Counts is what was counted so far.
+func (d *Deployment) Counts() Counts { return *d.counts }
+
+// CountUnknownScript is called by a tier whose node does not know a script.
+func (s *Server) CountUnknownScript() { s.counts.UnknownScripts++ }
+
+// counted is a node of the library, with what it is handed counted.
+type counted struct {
+	driver.Node
+	counts *Counts
+}
+
+// Do implements driver.Node.
+func (c *counted) Do(batch []*driver.Command) {
+	if len(batch) > 1 {
+		c.counts.Batches++
+	}
+	c.Node.Do(batch)
+}
+
+// Listen implements driver.Listener.
+func (c *counted) Listen(channel string, received func()) (stop func()) {
+	return c.Node.(driver.Listener).Listen(channel, func() {
+		c.counts.Notified++
+		received()
+	})
+}

@@ -1,0 +1,123 @@
+// Package redis is the Redis nodes of a run: what every tier's node does when it is stopped and started again, what it has on
+// its disk, how its replicas follow it, and how it sends what is published to those who subscribed.
+//
+// A [Tier] carries out the commands. Start with [Deploy] and [Deployment.Connect].
+package redis
+
+import (
+	"redlocksim/redlock/driver"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+)
+
+// DeployConfig is which nodes there are.
+type Config struct {
+	// Nodes names the nodes; Persistence is what all of them, and their replicas, write to disk.
+	Nodes       []string
+	Persistence Persistence
+	// Replicas names the asynchronous replicas of nodes, by the node's name.
+	Replicas map[string][]string
+	// Latency is the delay of messages in each direction, between nodes and between them and their clients.
+	Latency network.Latency
+}
+
+// Deployment is the nodes of a run, with their replicas.
+type Deployment struct {
+	Servers []*Server
+	// Replicas are those of all Servers; no client knows of them.
+	Replicas []*Server
+
+	kernel  *kernel.Kernel
+	network *network.Network
+	tier    Tier
+	latency network.Latency
+	counts  *Counts
+	nodes   map[*kernel.Process][]driver.Node
+	conns   map[*kernel.Process][]Conn
+	served  func(s *Server, client *kernel.Process) // nil if nobody wants to know
+}
+
+// Deploy makes the nodes.
+func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deployment {
+	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts),
+		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{}}
+	for _, name := range cfg.Nodes {
+		d.Servers = append(d.Servers, newServer(k.NewProcess(name, kernel.Monotonic), tier, cfg.Persistence, d.counts))
+	}
+	for _, s := range d.Servers {
+		d.replicate(s, cfg.Replicas[s.Name()], cfg.Persistence)
+	}
+	return d
+}
+
+// replicate makes the replicas of a node, and the links among them.
+func (d *Deployment) replicate(master *Server, names []string, persistence Persistence) {
+	group := []*Server{master}
+	for _, name := range names {
+		s := newServer(d.kernel.NewProcess(name, kernel.Monotonic), d.tier, persistence, d.counts)
+		s.replication.master = master
+		d.Replicas = append(d.Replicas, s)
+		group = append(group, s)
+	}
+	for _, from := range group {
+		for _, to := range group {
+			if from == to {
+				continue
+			}
+			l := d.ConnectNodes(from, to, func(x *network.Exchange) { x.Client().(*update).arrive() })
+			from.replication.feeds = append(from.replication.feeds, &feed{replica: to, link: l})
+		}
+	}
+}
+
+// ConnectNodes makes a link from one node to another, whose requests are given to listener.
+func (d *Deployment) ConnectNodes(from, to *Server, listener func(*network.Exchange)) *network.Link {
+	l := d.network.Connect(from.Process, to.Process, d.latency, listener, to.Presence)
+	to.links = append(to.links, l)
+	return l
+}
+
+// Connect makes the links of a client to all nodes.
+func (d *Deployment) Connect(client *kernel.Process) {
+	for i, s := range d.All() {
+		l := d.network.Connect(client, s.Process, d.latency, func(x *network.Exchange) { d.serve(s, x) }, s.Presence)
+		s.links = append(s.links, l)
+		if i < len(d.Servers) {
+			d.nodes[client] = append(d.nodes[client], &counted{d.tier.Node(client, s, l), d.counts})
+		}
+	}
+}
+
+// Nodes is what a client gives to redlock.New.
+func (d *Deployment) Nodes(client *kernel.Process) []driver.Node { return d.nodes[client] }
+
+// Conns is a client's plain connections to all nodes, in their order.
+func (d *Deployment) Conns(client *kernel.Process) []Conn {
+	if d.conns[client] == nil {
+		for _, s := range d.Servers {
+			d.conns[client] = append(d.conns[client], d.tier.Conn(client, s, d.network.Link(client.Name(), s.Name())))
+		}
+	}
+	return d.conns[client]
+}
+
+// All is the Servers and then the Replicas.
+func (d *Deployment) All() []*Server {
+	return append(d.Servers[:len(d.Servers):len(d.Servers)], d.Replicas...)
+}
+
+// Server finds a node, a replica too, by name; nil if there is none.
+func (d *Deployment) Server(name string) *Server {
+	for _, s := range d.All() {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// OnServed has f called after every request that a node has carried out.
+func (d *Deployment) OnServed(f func(s *Server, client *kernel.Process)) { d.served = f }
+
+// Close frees what the tier holds.
+func (d *Deployment) Close() { d.tier.Close() }

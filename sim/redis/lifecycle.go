@@ -1,0 +1,88 @@
+package redis
+
+import (
+	"fmt"
+	"redlocksim/sim/network"
+)
+
+// Kill ends the process, as kill −9 does. What it had handed to the operating system stays; its connections are reset.
+func (s *Server) Kill() error {
+	if err := s.mustBeUp("kill"); err != nil {
+		return err
+	}
+	if s.persistence != NoPersistence {
+		s.disk = s.memory.Dump()
+	}
+	s.stop(network.Refusing)
+	for _, l := range s.links {
+		l.ServerDied()
+	}
+	return nil
+}
+
+// LosePower turns the machine off. What was not fsynced is lost, and nobody is told: requests get no answer.
+func (s *Server) LosePower() error {
+	if err := s.mustBeUp("power-loss"); err != nil {
+		return err
+	}
+	switch s.persistence {
+	case EverySecond:
+		s.sync()
+	case Always:
+		s.disk = s.memory.Dump()
+	}
+	s.stop(network.Silent)
+	for _, l := range s.links {
+		l.ServerVanished()
+	}
+	return nil
+}
+
+// Shutdown ends the process cleanly, with what it persists written out.
+func (s *Server) Shutdown() error {
+	if err := s.mustBeUp("shutdown"); err != nil {
+		return err
+	}
+	return s.Kill()
+}
+
+func (s *Server) stop(state network.Presence) {
+	s.state = state
+	s.Process.Reset() // its socket buffers go with it
+	s.memory.Load(nil)
+	s.subscribers = nil
+	s.stopped()
+	for _, service := range s.services {
+		service.Stopped()
+	}
+	s.Kernel().Changed()
+}
+
+// Restart starts the process with what is on its disk. Deadlines of keys are absolute: they have run on meanwhile.
+func (s *Server) Restart() error {
+	if s.state == network.Listening {
+		return fmt.Errorf("sim: restart: node %s is up", s.Name())
+	}
+	s.state = network.Listening
+	s.starts++
+	s.memory.Load(s.disk)
+	s.started, s.synced = s.Now(), s.Now()
+	if s.persistence == NoPersistence {
+		s.disk = nil
+	} else {
+		s.disk = s.memory.Dump()
+	}
+	for _, service := range s.services {
+		service.Started()
+	}
+	s.restarted()
+	s.Kernel().Changed()
+	return nil
+}
+
+func (s *Server) mustBeUp(what string) error {
+	if s.state != network.Listening {
+		return fmt.Errorf("sim: %s: node %s is down already", what, s.Name())
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package redis
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"redlocksim/internal/rediscmd"
+	"redlocksim/redlock/driver"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+)
+
+// Subscription is a client's connection to a node over which it is sent what is published on one channel.
+//
+// It works in the same way on all tiers, above their clients: SUBSCRIBE is a message to the node, and so is every
+// message that the node then sends, subject to the delays, cuts and holds of the link. What is lost is lost for good; a
+// paused client finds it in its socket buffer. A node that stops, or a connection that is reset, forgets the
+// subscription. Messages can overtake each other and the confirmation.
+type Subscription struct {
+	exchange network.Exchange // stays open as long as the connection does
+	server   *Server
+	channel  string
+	key      kernel.Key
+	sent     uint64 // how many messages the node has sent
+
+	received  func() // takes the messages; nil if they are kept for Next
+	confirmed bool
+	messages  []string
+	broken    bool
+	closed    bool
+	waiter    driver.Waiter
+}
+
+// Subscribe asks a node to send the client what is published on a channel. key is as for Conn.Do.
+func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.Key, channel string) *Subscription {
+	s := &Subscription{server: d.Server(node), channel: channel, key: key, waiter: client.Tasks().NewWaiter()}
+	d.network.Link(client.Name(), node).Open(&s.exchange, key, s)
+	return s
+}
+
+// Listen subscribes the client of the link to a channel of the server, and has received called for every message. A broken
+// connection is not made again.
+func (s *Server) Listen(l *network.Link, channel string, received func()) (stop func()) {
+	s.listened[l]++
+	sub := &Subscription{server: s, channel: channel, key: s.Kernel().Draw("listen").WithString(channel).With(s.listened[l]),
+		waiter: l.Client().Tasks().NewWaiter(), received: received}
+	l.Open(&sub.exchange, sub.key, sub)
+	return sub.Close
+}
+
+// Confirm waits until the node has confirmed the subscription. Its error is ErrTimeout when the client's lock clock reads
+// deadline before, ErrReset if the connection is broken, and that of ctx if ctx ends.
+func (s *Subscription) Confirm(ctx context.Context, deadline time.Time) error {
+	return s.await(ctx, deadline, func() bool { return s.confirmed })
+}
+
+// Next waits for a message and takes it. Its errors are those of Confirm.
+func (s *Subscription) Next(ctx context.Context, deadline time.Time) (string, error) {
+	if err := s.await(ctx, deadline, func() bool { return len(s.messages) > 0 }); err != nil {
+		return "", err
+	}
+	message := s.messages[0]
+	s.messages = s.messages[1:]
+	return message, nil
+}
+
+func (s *Subscription) await(ctx context.Context, deadline time.Time, ready func() bool) error {
+	clock := s.exchange.Link().Client().ProgramClock()
+	late := false
+	timer := clock.AfterFunc(deadline.Sub(clock.Now()), func() { late = true; s.waiter.Wake() })
+	defer timer.Stop()
+	for {
+		switch {
+		case ready():
+			return nil
+		case s.broken:
+			return rediscmd.ErrReset
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case late:
+			return rediscmd.ErrTimeout
+		}
+		s.waiter.Wait(ctx)
+	}
+}
+
+// Close ends the subscription. The node learns of it by a message, and whatever it sends until then is ignored.
+func (s *Subscription) Close() {
+	if s.closed {
+		return
+	}
+	s.closed = true
+	s.exchange.Abandon()
+	if !s.broken {
+		x := &leave{subscription: s}
+		s.exchange.Link().Open(&x.Exchange, s.key.WithString("unsubscribe"), x)
+	}
+}
+
+// Answered implements Client. The node never answers the exchange itself, which stays open.
+func (s *Subscription) Answered() { panic("sim: a subscription was answered") }
+
+// Purpose implements Purposeful.
+func (s *Subscription) Purpose() string { return "subscribe" }
+
+// Broken implements Client.
+func (s *Subscription) Broken() {
+	s.broken = true
+	s.waiter.Wake()
+}
+
+// leave is UNSUBSCRIBE. Nobody waits for its reply.
+type leave struct {
+	network.Exchange
+	subscription *Subscription
+}
+
+func (*leave) Answered() {}
+func (*leave) Broken()   {}
+
+// Purpose implements Purposeful.
+func (*leave) Purpose() string { return "unsubscribe" }
+
+// push is a message from a node to a subscriber, or the confirmation of the subscription.
+type push struct {
+	network.Exchange
+	subscription *Subscription
+	message      string
+	confirms     bool
+}
+
+func (p *push) Answered() {
+	s := p.subscription
+	if s.closed {
+		return
+	}
+	switch {
+	case p.confirms:
+		s.confirmed = true
+	case s.received != nil:
+		s.received()
+	default:
+		s.messages = append(s.messages, p.message)
+	}
+	s.waiter.Wake()
+}
+
+func (*push) Broken() {}
+
+// Lost implements network.LossHandler.
+func (p *push) Lost(network.MessageKind) {
+	if !p.confirms {
+		p.subscription.server.counts.Unheard++
+	}
+}
+
+// Purpose implements Purposeful.
+func (p *push) Purpose() string {
+	if p.confirms {
+		return "subscribe"
+	}
+	return "publish"
+}
+
+func (s *Server) subscribe(to *Subscription) {
+	s.subscribers = append(s.subscribers, to)
+	s.push(to, &push{subscription: to, confirms: true})
+}
+
+func (s *Server) unsubscribe(from *Subscription) {
+	if i := slices.Index(s.subscribers, from); i >= 0 {
+		s.subscribers = append(s.subscribers[:i:i], s.subscribers[i+1:]...)
+	}
+}
+
+// Publish sends a message to those who subscribed to a channel of the node, in the order in which they did, and returns
+// how many these are: the command PUBLISH.
+func (s *Server) Publish(channel, message string) int {
+	receivers := 0
+	for _, sub := range s.subscribers {
+		if sub.channel == channel && sub.exchange.Connected() {
+			s.counts.Published++
+			s.push(sub, &push{subscription: sub, message: message})
+			receivers++
+		}
+	}
+	return receivers
+}
+
+func (s *Server) push(to *Subscription, p *push) {
+	to.sent++
+	to.exchange.Link().Push(&p.Exchange, to.key.WithString("push").With(to.sent), p)
+}

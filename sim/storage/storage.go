@@ -1,0 +1,142 @@
+// Package storage is the shared resource that a lock guards, with what it may demand of requests against clients that believe
+// wrongly that they hold the lock.
+package storage
+
+import (
+	"context"
+
+	"redlocksim/history"
+	"redlocksim/redlock/driver"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+)
+
+// StorageKind is what the shared resource demands of a request before it takes it.
+type Kind uint8
+
+const (
+	// Register takes everything. The zero value.
+	Register Kind = iota
+	// Fenced refuses reads and writes with a lower token than the highest it has seen (Kleppmann 2016).
+	Fenced
+	// FencedWrites does so for writes only; it does not look at the tokens of reads.
+	FencedWrites
+	// CompareAndSet takes a write only of the client whose mark it holds: antirez' proposal, with the lock's random value
+	// as the mark, which every client may set.
+	CompareAndSet
+	// Table takes a write whose token is higher than that of the last write: UPDATE … WHERE last_token < ?.
+	Table
+)
+
+// Storage is the shared resource that the lock guards: a process of its own on the network, with a number per resource.
+// It does not know about locks; the history records when it took a request, or turned it down.
+type Storage struct {
+	*kernel.Process
+	network *network.Network
+	record  func(history.Event)
+	kind    Kind
+	cells   map[string]*cell
+	links   map[*kernel.Process]*network.Link
+}
+
+// cell is what the storage keeps of one resource.
+type cell struct {
+	number int64
+	token  int64 // the highest seen, or of the last write, by kind
+	mark   int64
+}
+
+// StorageName is the name of the storage's process.
+const Name = "storage"
+
+// NewStorage makes the storage, which gives record every request that it has taken or turned down.
+func New(k *kernel.Kernel, n *network.Network, kind Kind, record func(history.Event)) *Storage {
+	return &Storage{Process: k.NewProcess(Name, kernel.Monotonic), network: n, record: record, kind: kind,
+		cells: map[string]*cell{}, links: map[*kernel.Process]*network.Link{}}
+}
+
+// Connect makes the link of a client to the storage, which is always up.
+func (s *Storage) Connect(client *kernel.Process, latency network.Latency) {
+	s.links[client] = s.network.Connect(client, s.Process, latency,
+		func(x *network.Exchange) { x.Client().(*access).serve(s) }, func() network.Presence { return network.Listening })
+}
+
+// takes says whether a request may have its effect, and notes its token.
+func (s *Storage) takes(c *cell, e *history.Event) bool {
+	switch s.kind {
+	case FencedWrites:
+		if e.Func == history.Read {
+			return true
+		}
+		fallthrough
+	case Fenced:
+		if e.Token < c.token {
+			return false
+		}
+		c.token = e.Token
+	case CompareAndSet:
+		return e.Func != history.Write || c.mark == int64(e.Grant)
+	case Table:
+		if e.Func != history.Write {
+			return true
+		}
+		if e.Token <= c.token {
+			return false
+		}
+		c.token = e.Token
+	}
+	return true
+}
+
+// access is one request to the storage.
+type access struct {
+	network.Exchange
+	event  history.Event // the effect it has
+	broken bool
+	waiter driver.Waiter
+}
+
+func (a *access) serve(s *Storage) {
+	c := s.cells[a.event.Resource]
+	if c == nil {
+		c = &cell{}
+		s.cells[a.event.Resource] = c
+	}
+	a.event.Outcome = history.OK
+	switch {
+	case !s.takes(c, &a.event):
+		a.event.Outcome = history.Failed
+	case a.event.Func == history.Read:
+		a.event.Number = c.number
+	case a.event.Func == history.Write:
+		c.number = a.event.Number
+	case a.event.Func == history.Mark:
+		c.mark = a.event.Number
+	}
+	s.record(a.event)
+	a.Exchange.Reply()
+}
+
+// Purpose implements Purposeful.
+func (a *access) Purpose() string { return string(a.event.Func) }
+
+func (a *access) Answered() { a.waiter.Wake() }
+
+func (a *access) Broken() {
+	a.broken = true
+	a.waiter.Wake()
+}
+
+// Do sends a request to the storage and waits for the answer: e has Func Read, Write or Mark, Op, Grant and Resource, the
+// Number to write, and the Token where there is one. It returns the event as the storage recorded it; its Outcome is
+// Unknown where the connection broke. key says what the request is for.
+func (s *Storage) Do(client *kernel.Process, key kernel.Key, e history.Event) history.Event {
+	e.Kind, e.Process = history.Effect, client.Name()
+	a := &access{event: e, waiter: client.Tasks().NewWaiter()}
+	s.links[client].Open(&a.Exchange, key, a)
+	a.waiter.Wait(context.Background())
+	if a.broken {
+		a.event.Outcome = history.Unknown
+	}
+	return a.event
+}
