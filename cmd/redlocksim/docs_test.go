@@ -196,3 +196,43 @@ func TestCommands(t *testing.T) {
 		t.Errorf("%d commands were run, there were more", checked)
 	}
 }
+
+// The differences on the page for contributors are of the code as it is: every line, with the lines of the same piece, stands
+// in the file that the difference is of, in that order.
+func TestDiffs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/contributing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(page), "```diff\n")[1:]
+	if len(blocks) < 8 {
+		t.Fatalf("%d differences, there were more", len(blocks))
+	}
+	for _, block := range blocks {
+		block, _, _ = strings.Cut(block, "\n```")
+		first, rest, _ := strings.Cut(block, "\n")
+		path, ok := strings.CutPrefix(first, "+++ b/")
+		if !ok {
+			t.Errorf("%q names no file", first)
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("../..", path))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		left := "\n" + string(text)
+		for _, piece := range strings.Split(rest, "@@ …\n") {
+			var lines []string
+			for line := range strings.Lines(piece) {
+				lines = append(lines, strings.TrimSuffix(line[1:], "\n"))
+			}
+			_, after, found := strings.Cut(left, "\n"+strings.Join(lines, "\n"))
+			if !found {
+				t.Errorf("%s has no longer, or not in this order:\n%s", path, strings.Join(lines, "\n"))
+				break
+			}
+			left = after
+		}
+	}
+}
