@@ -73,9 +73,9 @@ func changes(s *scenarios.Scenario) []Change {
 	}
 	return slices.Concat(
 		[]Change{
-			{Kind: "fencing", What: "fencing tokens, and a resource that refuses lower ones", apply: fence},
-			{Kind: "guard", What: "the restart guard, with the time to live as the largest one", apply: guard},
-			{Kind: "clients", What: "clients that stop when their lease ends, and look at it before they write", apply: stopInTime},
+			{Kind: "fencing", What: "fencing tokens, and a resource that rejects lower ones", apply: fence},
+			{Kind: "guard", What: "the restart guard, with the time to live as its maximum", apply: guard},
+			{Kind: "clients", What: "clients that stop when their lease ends, and check it before they write", apply: stopInTime},
 			{Kind: "guard-time", What: fmt.Sprintf("clients that stop sending effects %v before their lease ends", reserve(s)), apply: keepInReserve},
 		},
 		ladder("restart", staysDown, []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond, time.Second},

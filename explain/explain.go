@@ -87,7 +87,7 @@ func Of(ctx context.Context, s *scenarios.Scenario, o Options) (*Explanation, er
 	if err != nil {
 		return nil, err
 	}
-	single, telling := changes(s), []Change(nil)
+	single, different := changes(s), []Change(nil)
 	for i, c := range single {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -102,14 +102,14 @@ func Of(ctx context.Context, s *scenarios.Scenario, o Options) (*Explanation, er
 			x.Without++
 		default:
 			x.Tried = append(x.Tried, *t)
-			telling = append(telling, c)
+			different = append(different, c)
 		}
 		if o.Progress != nil {
 			o.Progress(i+1, len(single))
 		}
 	}
 	if !slices.ContainsFunc(x.Tried, func(t Tried) bool { return t.Status == Prevents }) {
-		if err := x.tryPairs(ctx, base, telling, o); err != nil {
+		if err := x.tryPairs(ctx, base, different, o); err != nil {
 			return nil, err
 		}
 	}
@@ -122,13 +122,13 @@ func Of(ctx context.Context, s *scenarios.Scenario, o Options) (*Explanation, er
 const maxPairs = 3
 
 // tryPairs tries two changes of different kinds together, of those that made a difference alone.
-func (x *Explanation) tryPairs(ctx context.Context, base *file, telling []Change, o Options) error {
+func (x *Explanation) tryPairs(ctx context.Context, base *file, different []Change, o Options) error {
 	found := 0
-	for i, a := range telling {
+	for i, a := range different {
 		if o.Progress != nil {
-			o.Progress(i, len(telling))
+			o.Progress(i, len(different))
 		}
-		for _, b := range telling[i+1:] {
+		for _, b := range different[i+1:] {
 			pair := both(a, b)
 			if a.Kind == b.Kind || slices.ContainsFunc(x.Tried, func(t Tried) bool { return t.Kind == pair.Kind && t.Status == Prevents }) {
 				continue
@@ -244,7 +244,7 @@ func (x *Explanation) runs(changed *scenarios.Scenario, c Change, o Options) (*T
 	var err error
 	t.Scenario, err = settled(changed, results, o)
 	if err == nil && t.Scenario == nil {
-		t.Status, t.Why = Moot, "what comes of it cannot be expected in a file"
+		t.Status, t.Why = Moot, "a scenario file cannot expect what comes of it"
 	}
 	return t, results[0], err
 }
@@ -254,7 +254,7 @@ func (x *Explanation) gone(r *scenarios.Result) string {
 	text := ""
 	for _, kind := range x.Result.Findings {
 		if kind.Violation() && !slices.Contains(r.Findings, kind) {
-			text += ", but no more " + string(kind)
+			text += ", but no longer " + string(kind)
 		}
 	}
 	return text
@@ -302,7 +302,7 @@ func (x *Explanation) refused(r *scenarios.Result) string {
 	if names == nil {
 		return ""
 	}
-	return strings.Join(names, " and ") + " is refused the lock"
+	return strings.Join(names, " and ") + " can no longer get the lock"
 }
 
 func grants(h history.History, client string) int {

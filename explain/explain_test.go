@@ -128,9 +128,9 @@ func TestRules(t *testing.T) {
 		{"17-clock-jump", checker.LeaseOverlap, "both held"},
 		{"17-clock-jump", checker.StaleWrite, "nobody wrote to the resource"},
 		{"17-clock-jump", checker.TokenRegressed, "no tokens were drawn"},
-		{"32-pause-before-write", checker.LeaseOverlap, "no two overlap; the closest are that of client-1, to 9.898s, and that of client-2"},
+		{"32-pause-before-write", checker.LeaseOverlap, "overlap; closest are those of client-1, until 9.898s, and of client-2"},
 		{"32-pause-before-write", checker.StaleWrite, "after its lease (grant 1) had ended"},
-		{"34-fencing/paused", checker.StaleWrite, "it refused 1"},
+		{"34-fencing/paused", checker.StaleWrite, "it rejected 1"},
 		{"34-fencing/paused", checker.TokenRepeated, "2 tokens were drawn, no two the same"},
 		{"35-fencing-and-reads/reads-unchecked", checker.LostUpdate, ""},
 	} {
@@ -183,7 +183,7 @@ func TestTwoChanges(t *testing.T) {
 		case explain.Prevents:
 			helps = append(helps, tried.Kind)
 		case explain.Fails:
-			if tried.Kind == "fencing" && tried.Why != "still lease-overlap, but no more stale-write" {
+			if tried.Kind == "fencing" && tried.Why != "still lease-overlap, but no longer stale-write" {
 				t.Errorf("fencing: %s", tried.Why)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"redlocksim/scenarios"
 )
 
-// rules goes through the rules of the checker.
+// rules lists the rules of the checker.
 func rules(r *scenarios.Result) ([]Rule, error) {
 	windows, err := checker.Windows(r.History, r.Scenario.CheckOptions())
 	if err != nil {
@@ -53,7 +53,7 @@ func apart(windows []checker.Window) string {
 	if gap < 0 {
 		return fmt.Sprintf("only %s was granted the lock, %d times", windows[0].Process, len(windows))
 	}
-	return fmt.Sprintf("of %d times in which a client believed in its lock no two overlap; the closest are that of %s, to %v, and that of %s, from %v: %v between them",
+	return fmt.Sprintf("no two of the %d times for which clients held the lock overlap; closest are those of %s, until %v, and of %s, from %v: %v apart",
 		len(windows), closest[0].Process, closest[0].To, closest[1].Process, closest[1].From, gap)
 }
 
@@ -67,11 +67,11 @@ func written(h history.History, right string) string {
 	case taken+refused == 0:
 		return "nobody wrote to the resource"
 	case taken == 0:
-		return fmt.Sprintf("the resource refused all of %d writes", refused)
+		return fmt.Sprintf("the resource rejected all %d writes", refused)
 	case refused > 0:
-		right += fmt.Sprintf("; it refused %d", refused)
+		right += fmt.Sprintf("; it rejected %d", refused)
 	}
-	return fmt.Sprintf("the resource took %d writes, %s", taken, right)
+	return fmt.Sprintf("the resource accepted %d writes, %s", taken, right)
 }
 
 func readBack(h history.History) string {

@@ -48,7 +48,7 @@ func Breaks(t rapid.TB, e *Experiment) {
 	r, kind := e.run(t)
 	switch {
 	case kind == "":
-		t.Fatalf("locktest: mutual exclusion was to be violated, and was not:\n%s", e.story(r))
+		t.Fatalf("locktest: the experiment does not violate mutual exclusion:\n%s", e.story(r))
 	case r.Beyond != nil:
 		t.Fatalf("locktest: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
 	}
@@ -129,7 +129,7 @@ const shrinkRuns = 3000
 // tell makes the experiment as small as it gets and tells of it.
 func (f *failure) tell() (string, error) {
 	own := *f.scenario
-	own.Title, own.Source, own.Explanation = string(f.kind), "locktest", fmt.Sprintf("To be repeated with seed %d.", f.seed)
+	own.Title, own.Source, own.Explanation = string(f.kind), "locktest", fmt.Sprintf("Run it with seed %d.", f.seed)
 	own.Claim, own.Expect.Findings, own.Expect.Reached = scenarios.Unsound, scenarios.Findings{f.kind}, nil
 	v := search.Violation{Scenario: &own, Seed: f.seed, Locker: f.lock, Kind: f.kind}
 	small, err := shrink.Violation(context.Background(), v, shrinkRuns)

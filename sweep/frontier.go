@@ -214,7 +214,7 @@ func (s *Spec) gridFrontier(chart *Chart, points [][]Setting, cells []jobs.Resul
 		safe, broken, changes := sides(tested)
 		r := s.row(at, axis.Path, safe, broken, line)
 		if changes > 1 {
-			r.Note = "it breaks, holds and breaks again along the axis: the last change is shown"
+			r.Note = "the lock breaks, holds and breaks again along the axis; only the last change is shown"
 		}
 		chart.Frontier = append(chart.Frontier, r)
 	}

@@ -68,14 +68,14 @@ func (s *Spec) Check() error {
 	points := 1
 	for i, a := range s.Axes {
 		if slices.ContainsFunc(s.Axes[:i], func(b Axis) bool { return b.Path == a.Path }) {
-			return fmt.Errorf("axis %s: there are two of this path", a.Path)
+			return fmt.Errorf("axis %s: it is given twice", a.Path)
 		}
 		if len(a.Values) == 0 {
 			return fmt.Errorf("axis %s: no values", a.Path)
 		}
 		points *= len(a.Values)
 		if points > maxPoints {
-			return fmt.Errorf("axis %s: with it there are more than %d points, the most that a sweep can have", a.Path, maxPoints)
+			return fmt.Errorf("axis %s: the sweep would have more than %d points, which is the limit", a.Path, maxPoints)
 		}
 		if err := s.checkAxis(a); err != nil {
 			return err
@@ -85,12 +85,12 @@ func (s *Spec) Check() error {
 	case len(s.Axes) == 0:
 		return errors.New("a sweep has at least one axis, as lock.ttl=1s,2s,5s")
 	case s.Random < 0:
-		return fmt.Errorf("%d random experiments are fewer than none", s.Random)
+		return fmt.Errorf("%d random experiments: the number must not be negative", s.Random)
 	case len(s.Schedules) == 0:
 		return errors.New("no schedules to run")
 	}
 	if runs := s.Random + len(s.Schedules); runs > MaxRuns/points {
-		return fmt.Errorf("%d runs at each of %d points are more than %d, the most that a sweep can have", runs, points, MaxRuns)
+		return fmt.Errorf("%d runs at each of %d points are more than %d, which is the limit", runs, points, MaxRuns)
 	}
 	along := s.along()
 	if along < 0 {
@@ -101,7 +101,7 @@ func (s *Spec) Check() error {
 		return fmt.Errorf("frontier: no axis: %w", unknown(s.Frontier, paths...))
 	}
 	if a := s.Axes[along]; s.Bisect && (a.unit() == "" || len(a.Values) < 2) {
-		return fmt.Errorf("axis %s: a frontier is looked for between two quantities of the same unit", a.Path)
+		return fmt.Errorf("axis %s: a frontier needs at least two quantities of the same unit", a.Path)
 	}
 	return nil
 }

@@ -198,13 +198,13 @@ func TestBadSweeps(t *testing.T) {
 		{[]string{"budget.pause=-1s"}, "", 0, false, `budget.pause`},
 		{[]string{"adversary.pause=-1s"}, "", 0, false, `from 0s to 24h`},
 		{[]string{"lock.ttl=1s:400s:1s", "budget.restart-delay=1s:400s:1s"}, "", 0, false, "more than 100000 points"},
-		{[]string{"lock.ttl=1s:400s:1s"}, "", 1_000_000, false, "more than 10000000, the most"},
-		{[]string{"lock.ttl=1s"}, "", -1, false, "fewer than none"},
+		{[]string{"lock.ttl=1s:400s:1s"}, "", 1_000_000, false, "more than 10000000, which is the limit"},
+		{[]string{"lock.ttl=1s"}, "", -1, false, "must not be negative"},
 		{[]string{"lock.ttl=1s"}, "lock.tlt", 0, false, `no axis: there is no "lock.tlt"; did you mean "lock.ttl"?`},
-		{[]string{"nodes.persistence=none,always"}, "", 0, true, "between two quantities"},
+		{[]string{"nodes.persistence=none,always"}, "", 0, true, "at least two quantities"},
 		{[]string{"lock.quorum=6,7"}, "", 0, false, "no point has settings that can be run: lock: quorum 6 of 5 nodes"},
 		{[]string{"timeline[7].at=1s"}, "", 0, false, "timeline has 0 entries"},
-		{[]string{"lock.ttl=1s", "lock.ttl=2s"}, "", 0, false, "two of this path"},
+		{[]string{"lock.ttl=1s", "lock.ttl=2s"}, "", 0, false, "given twice"},
 	} {
 		s, err := sweep.Free(nil)
 		if err != nil {

@@ -141,7 +141,7 @@ func (b Base) value(s Setting) (*yaml.Node, error) {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(s.Word), &document); err != nil || len(document.Content) == 0 {
-		return nil, fmt.Errorf("not a value that a file can have")
+		return nil, fmt.Errorf("not a valid YAML value")
 	}
 	return document.Content[0], nil
 }

@@ -87,7 +87,7 @@ func (c *Chart) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "%s\n", c.Name)
 	fmt.Fprintf(&b, "schedules  %s\n", strings.Join(c.Schedules, ", "))
 	if c.Partial {
-		b.WriteString("PARTIAL    interrupted: what is missing was not run\n")
+		b.WriteString("PARTIAL    interrupted: the missing points were not run\n")
 	}
 	if !c.Bisected {
 		c.maps(&b)
@@ -240,7 +240,7 @@ func (c *Chart) frontier(b *strings.Builder) {
 		}
 		note := r.Note
 		if r.Explained != "" {
-			note = strings.TrimPrefix(note+"; messages explain "+r.Explained, "; ")
+			note = strings.TrimPrefix(note+"; message delays account for "+r.Explained, "; ")
 		}
 		t.AppendRow(append(row, orDash(r.Safe), orDash(r.Broken), orDash(r.Formula), orDash(r.Difference), orDash(string(r.Agrees)), note))
 		count[r.Agrees]++
@@ -251,10 +251,10 @@ func (c *Chart) frontier(b *strings.Builder) {
 	if compared := len(c.Frontier) - count[""]; compared > 0 {
 		fmt.Fprintf(b, "the formula lies between safe and broken in %d of %d rows\n", count[Agrees], compared)
 		if n := count[Stricter]; n > 0 {
-			fmt.Fprintf(b, "it is stricter in %d: the lock holds a little beyond it, which the time that messages take explains\n", n)
+			fmt.Fprintf(b, "it is stricter in %d: the lock holds slightly beyond it, because messages take time\n", n)
 		}
 		if n := count[Disagrees]; n > 0 {
-			fmt.Fprintf(b, "it is CONTRADICTED in %d: the formula is wrong, or the search\n", n)
+			fmt.Fprintf(b, "it is CONTRADICTED in %d: either the formula is wrong or the search is\n", n)
 		}
 	}
 }
@@ -263,7 +263,7 @@ func (c *Chart) frontier(b *strings.Builder) {
 func (c *Chart) missed(b *strings.Builder) {
 	n, why := c.Untested()
 	if n > 0 {
-		fmt.Fprintf(b, "\nNOT TESTED %d of %d points, as %s\n", n, len(c.Cells), why)
+		fmt.Fprintf(b, "\nNOT TESTED %d of %d points; the first: %s\n", n, len(c.Cells), why)
 	}
 }
 

@@ -296,7 +296,7 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 	}
 }
 
-// String says which placements were run.
+// String says which placements were run; of those spread evenly, Stride says which.
 func (p *Part) String() string {
 	switch {
 	case p.Of == 0:
@@ -306,5 +306,5 @@ func (p *Part) String() string {
 	case p.Stride == 1:
 		return fmt.Sprintf("the first %d of %d", p.Covered, p.Of)
 	}
-	return fmt.Sprintf("%d of %d, number k·%d mod %d for each k below %d", p.Covered, p.Of, p.Stride, p.Of, p.Covered)
+	return fmt.Sprintf("%d of %d, spread evenly", p.Covered, p.Of)
 }

@@ -27,7 +27,7 @@ type Advice struct {
 	// Values are the settings one by one, with what the simulator says.
 	Values []Value `json:"values"`
 	Costs  []Cost  `json:"costs"`
-	// Limits are what no setting can mend.
+	// Limits are what no setting can prevent.
 	Limits []Limit `json:"limits"`
 	// YAML is the settings as a settings file has them, and Go as options of the library.
 	YAML string `json:"yaml"`
@@ -45,7 +45,7 @@ type Value struct {
 	Path     string `json:"path"`
 	Holds    string `json:"holds"`
 	Breaks   string `json:"breaks"`
-	// What the attack came to, at Breaks.
+	// What the attack broke, at Breaks.
 	What string `json:"what,omitempty"`
 	Note string `json:"note,omitempty"`
 }
@@ -60,7 +60,7 @@ type Cost struct {
 	Confirmed bool `json:"confirmed"`
 }
 
-// Limit is something that no setting can mend.
+// Limit is something that no setting can prevent.
 type Limit struct {
 	What string `json:"what"`
 	// Shown is what the simulator showed of it; empty if it was not asked.

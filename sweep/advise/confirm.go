@@ -62,7 +62,7 @@ func (a *Advice) confirm(ctx context.Context, k Known) error {
 				}
 			}
 			if v.Breaks == "" && v.Note == "" {
-				v.Note = "nothing smaller to break"
+				v.Note = "there is no smaller value to try"
 			}
 		}
 		a.Values = append(a.Values, v)
@@ -129,12 +129,12 @@ func (a *Advice) quorumSide(k Known, n, q int) side {
 		// The library takes no smaller quorum. What breaks is one node more.
 		tolerated := 2*q - n - 1
 		s.path, s.lowest, s.highest = "budget.memory-loss", fmt.Sprint(tolerated+1), fmt.Sprint(tolerated)
-		s.note = "the library takes no smaller one; holds and breaks are nodes that come back early without their memory"
+		s.note = "the library accepts no smaller quorum, so what is varied is how many nodes come back early without their memory"
 	}
 	return s
 }
 
-// limits says what no setting can mend, and shows it.
+// limits says what no setting can prevent, and shows it.
 func (a *Advice) limits(_ context.Context, k Known) error {
 	lock := &a.Settings.Lock
 	base, err := a.instant()
@@ -169,7 +169,7 @@ func (a *Advice) limits(_ context.Context, k Known) error {
 	}
 	a.Limits = []Limit{
 		{"a pause or delay between the last check and the arrival of an effect that is longer than the guard time: only a fencing token that the resource checks helps (scenarios 32 and 33; 34 with fencing)", shown},
-		{fmt.Sprintf("a wall clock of a node that steps forward by more than %v: keep them from being set while they vote (scenario 17)", k.ClockStep), ""},
+		{fmt.Sprintf("a node's wall clock that steps forward by more than %v: let nothing set it while the node votes (scenario 17)", k.ClockStep), ""},
 	}
 	if tolerated := 2*a.library().Quorum - k.Nodes - 1; a.forgetful() {
 		a.Limits = append(a.Limits, Limit{fmt.Sprintf("more than %d nodes that come back without their memory before the restart delay is over (scenario 24)", tolerated), ""})

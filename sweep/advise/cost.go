@@ -130,8 +130,8 @@ func (a *Advice) quarantine() error {
 // attacked are the settings as an adversary has them.
 func (a *Advice) attacked() *adversary.Settings { return &adversary.Settings{Scenario: a.Settings} }
 
-// leavesVotes says whether answers can come too late: votes that land after they were given up and released stand in the
-// way until they expire (scenario 38), and further attempts may leave further ones.
+// leavesVotes says whether answers can come too late: votes that arrive after they were given up and released block the
+// lock until they expire (scenario 38), and further attempts may leave further ones.
 func (a *Advice) leavesVotes() bool {
 	return sweep.NodeTimeout(a.attacked()).GreaterThan(decimal.NewFromInt(int64(a.Settings.Lock.NodeTimeout)))
 }
@@ -145,7 +145,7 @@ func (a *Advice) measured(what string, s *scenarios.Scenario, bound time.Duratio
 	c := Cost{What: what, Computed: "at most " + bound.Round(time.Microsecond).String(), Simulated: r.Unavailable.Round(time.Microsecond).String(),
 		Confirmed: r.Unavailable > 0 && r.Unavailable <= bound}
 	if a.leavesVotes() {
-		c.Computed = "no bound: votes that land after the node timeout stand in the way (scenario 38)"
+		c.Computed = "no bound: votes that arrive after the node timeout block the lock until they expire (scenario 38)"
 		c.Confirmed = r.Unavailable > 0
 	}
 	a.Costs = append(a.Costs, c)

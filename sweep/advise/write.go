@@ -79,7 +79,7 @@ func (a *Advice) WriteJSON(w io.Writer) error {
 // WriteText writes the advice for a reader.
 func (a *Advice) WriteText(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("SETTINGS, and both sides of each in the simulator\n")
+	b.WriteString("SETTINGS, each tried at its limit and just below it\n")
 	for _, v := range a.Values {
 		fmt.Fprintf(&b, "  %-15s %-10s %s\n", v.Setting, v.Value, v.Formula)
 		switch {
@@ -100,7 +100,7 @@ func (a *Advice) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "  %s: %s\n      simulated: %s (%s)\n", c.What, c.Computed, c.Simulated, ok)
 	}
-	b.WriteString("\nWHAT NO SETTING CAN MEND\n")
+	b.WriteString("\nWHAT NO SETTING CAN PREVENT\n")
 	for _, l := range a.Limits {
 		fmt.Fprintf(&b, "  %s\n", l.What)
 		if l.Shown != "" {
