@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// MaxLine bounds a line of the file format, in bytes, its end included.
-const MaxLine = 1 << 20
+// maxLine bounds a line of the file format, in bytes, its end included.
+const maxLine = 1 << 20
 
 // Encode writes h in the file format of histories: JSON Lines in UTF-8, one [Event] a line, in order, each line an
 // object whose names are those of the Event's struct tags, ended by a newline.
@@ -33,7 +33,7 @@ func Encode(w io.Writer, h History) error {
 		if err := enc.Encode(&h[i]); err != nil {
 			return &InvalidError{Line: i + 1, Err: err}
 		}
-		if line.Len() > MaxLine {
+		if line.Len() > maxLine {
 			return &InvalidError{Line: i + 1, Err: ErrTooLong}
 		}
 		if _, err := buffered.Write(line.Bytes()); err != nil {

@@ -34,7 +34,7 @@ const maxTexts = 100_000
 //
 // Inside a line, order and white space are free and fields may be zero; everything else that [Encode] does not write is
 // refused: a field that is unknown, repeated, spelled in other case or of another type, half a surrogate pair, a line
-// that is no object or holds more than one, an empty line, a last line without its newline, a line over [MaxLine], no
+// that is no object or holds more than one, an empty line, a last line without its newline, a line over 1 MiB, no
 // line at all, and whatever [History.Validate] refuses.
 type Reader struct {
 	in    *bufio.Reader
@@ -48,7 +48,7 @@ type Reader struct {
 
 // NewReader returns a Reader of in, which it reads ahead.
 func NewReader(in io.Reader) *Reader {
-	return &Reader{in: bufio.NewReaderSize(in, MaxLine), texts: map[string]string{}}
+	return &Reader{in: bufio.NewReaderSize(in, maxLine), texts: map[string]string{}}
 }
 
 // Next reads the next event into e. It returns [io.EOF] after the last, an [*InvalidError] for the first line that is

@@ -21,7 +21,7 @@ var (
 	ErrWord = errors.New("not in the vocabulary")
 	// ErrLine: the line is not one JSON object of known fields, each at most once and of the right type.
 	ErrLine = errors.New("not an event")
-	// ErrTooLong: the line is longer than MaxLine.
+	// ErrTooLong: the line is longer than 1 MiB.
 	ErrTooLong = errors.New("line too long")
 )
 

@@ -30,7 +30,7 @@ func definition(m Model, lines []lockhistories.Line, lock string) bool {
 			ops = append(ops, anOp{process: l.Process, fn: l.Func, call: i, ret: -1, unknown: true})
 		case "ok":
 			o := &ops[open[l.Process]]
-			o.ret, o.unknown, o.token = i, false, UnknownToken
+			o.ret, o.unknown, o.token = i, false, unknownToken
 			if l.Token != nil {
 				o.token = *l.Token
 			}
@@ -48,7 +48,7 @@ func definition(m Model, lines []lockhistories.Line, lock string) bool {
 		end      int64
 	}
 	step := func(s state, o anOp, now int64) (state, bool) {
-		known := m.fenced() && !o.unknown && o.token != UnknownToken
+		known := m.fenced() && !o.unknown && o.token != unknownToken
 		if m == Lease && o.fn == "acquire" && s.owner != "" && s.end <= now {
 			s.owner = ""
 		}

@@ -264,7 +264,7 @@ func (h *recording) inputs(ops []int32, o Options) []porcupine.Operation {
 			continue
 		}
 		in := input{fn: op.fn, process: op.process, optional: op.outcome == unknown, slot: none, returned: math.MaxInt64}
-		if (o.Model == Fenced || o.Model == ReentrantFenced) && op.fn == acquire && !in.optional && op.token != UnknownToken {
+		if (o.Model == Fenced || o.Model == ReentrantFenced) && op.fn == acquire && !in.optional && op.token != unknownToken {
 			in.token = &op.token
 		}
 		if o.Model == Lease {

@@ -40,8 +40,8 @@ func (m Model) reentrant() bool { return m == Reentrant || m == ReentrantFenced 
 // fenced reports whether grants have tokens.
 func (m Model) fenced() bool { return m == Fenced || m == ReentrantFenced }
 
-// UnknownToken is what stands for a token that the client was not told, as Hazelcast's FencedLock does.
-const UnknownToken = -1
+// unknownToken is what stands for a token that the client was not told, as Hazelcast's FencedLock does.
+const unknownToken = -1
 
 // Format is how a history is written down.
 type Format string

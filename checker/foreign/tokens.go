@@ -17,7 +17,7 @@ const (
 
 // hasToken reports whether the operation is a grant whose token is known.
 func (o *operation) hasToken() bool {
-	return o.fn == acquire && o.outcome == ok && o.token != UnknownToken
+	return o.fn == acquire && o.outcome == ok && o.token != unknownToken
 }
 
 // tokens judges the tokens on a lock whose holds are in order, and whose tokens rise where it is not re-entrant. If it

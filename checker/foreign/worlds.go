@@ -147,7 +147,7 @@ func (w *worlds) before(s world, p, op int32, then func(world)) {
 			fn == acquire && had.acquires == could.acquires || fn == release && had.releases == could.releases {
 			return
 		}
-		if after, legal := w.step(s, q, fn, UnknownToken); legal {
+		if after, legal := w.step(s, q, fn, unknownToken); legal {
 			if fn == acquire {
 				had.acquires++
 			} else {
@@ -191,7 +191,7 @@ func (w *worlds) step(s world, process int32, fn function, token int64) (world, 
 	switch {
 	case fn == acquire && s.owner == none:
 		s.owner, s.depth = process, 1
-		if token == UnknownToken {
+		if token == unknownToken {
 			s.exact = false
 			if s.beyond = s.hasFloor && s.floor == math.MaxInt64; s.hasFloor && !s.beyond {
 				s.floor++
@@ -206,7 +206,7 @@ func (w *worlds) step(s world, process int32, fn function, token int64) (world, 
 	case fn == acquire:
 		s.depth++
 		legal := w.m.reentrant()
-		if token != UnknownToken {
+		if token != unknownToken {
 			legal = legal && !s.beyond && (!s.hasFloor || token == s.floor || !s.exact && token > s.floor)
 			s.floor, s.hasFloor, s.exact = token, true, true
 		}

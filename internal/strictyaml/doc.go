@@ -44,5 +44,5 @@
 // makes a small file large. So are duplicate keys, keys that are not strings,
 // keys without a value, numbers in other than decimal notation, durations
 // without a unit, several documents in one file, files above [MaxBytes] and
-// nesting deeper than [MaxDepth].
+// nesting deeper than 64 levels.
 package strictyaml

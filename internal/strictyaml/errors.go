@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// MaxErrors is the number of errors reported of one file. Where there are
+// maxErrors is the number of errors reported of one file. Where there are
 // more, one last entry of [Errors] says so.
-const MaxErrors = 20
+const maxErrors = 20
 
 const (
 	maxWord  = 60 // runes of the file repeated in an error
@@ -101,7 +101,7 @@ func (e Errors) Unwrap() []error {
 	return errs
 }
 
-// Err sorts the faults by position and keeps the first [MaxErrors] of them. It
+// Err sorts the faults by position and keeps the first 20 of them. It
 // returns nil if there are none, so that a check can end in return errs.Err().
 func (e Errors) Err() error {
 	if len(e) == 0 {
@@ -117,9 +117,9 @@ func (e Errors) Err() error {
 			cmp.Compare(a.Word, b.Word),
 		)
 	})
-	if len(sorted) > MaxErrors {
-		first := sorted[MaxErrors]
-		sorted = append(sorted[:MaxErrors:MaxErrors], &Error{
+	if len(sorted) > maxErrors {
+		first := sorted[maxErrors]
+		sorted = append(sorted[:maxErrors:maxErrors], &Error{
 			File: first.File, Line: first.Line, Column: first.Column,
 			Msg: "from here on there are more errors; mend these first",
 		})

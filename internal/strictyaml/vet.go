@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MaxDepth is how deep mappings and lists may be nested.
-const MaxDepth = 64
+// maxDepth is how deep mappings and lists may be nested.
+const maxDepth = 64
 
 const aliasRefused = "aliases are refused; write the value out"
 
@@ -46,8 +46,8 @@ func (d *Decoder) vet(n *yaml.Node, at link) bool {
 	if n.Kind != yaml.MappingNode && n.Kind != yaml.SequenceNode {
 		return true
 	}
-	if at.depth > MaxDepth {
-		d.Errorf(n, "", nil, "nested deeper than %d levels", MaxDepth)
+	if at.depth > maxDepth {
+		d.Errorf(n, "", nil, "nested deeper than %d levels", maxDepth)
 		return false
 	}
 	shallow := true

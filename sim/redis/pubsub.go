@@ -1,12 +1,9 @@
 package redis
 
 import (
-	"context"
 	"slices"
-	"time"
 
 	"redlocksim/internal/rediscmd"
-	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
@@ -24,17 +21,15 @@ type Subscription struct {
 	key      kernel.Key
 	sent     uint64 // how many messages the node has sent
 
-	received  func() // takes the messages; nil if they are kept for Next
-	confirmed bool
-	messages  []string
-	broken    bool
-	closed    bool
-	waiter    driver.Waiter
+	rediscmd.Inbox
+	received func() // takes the messages; nil if they are kept for Next
+	closed   bool
 }
 
 // Subscribe asks a node to send the client what is published on a channel. key is as for Conn.Do.
 func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.Key, channel string) *Subscription {
-	s := &Subscription{server: d.Server(node), channel: channel, key: key, waiter: client.Tasks().NewWaiter()}
+	s := &Subscription{server: d.Server(node), channel: channel, key: key,
+		Inbox: rediscmd.NewInbox(client.ProgramClock(), client.Tasks().NewWaiter())}
 	d.network.Link(client.Name(), node).Open(&s.exchange, key, s)
 	return s
 }
@@ -44,45 +39,9 @@ func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.K
 func (s *Server) Listen(l *network.Link, channel string, received func()) (stop func()) {
 	s.listened[l]++
 	sub := &Subscription{server: s, channel: channel, key: s.Kernel().Draw("listen").WithString(channel).With(s.listened[l]),
-		waiter: l.Client().Tasks().NewWaiter(), received: received}
+		Inbox: rediscmd.NewInbox(l.Client().ProgramClock(), l.Client().Tasks().NewWaiter()), received: received}
 	l.Open(&sub.exchange, sub.key, sub)
 	return sub.Close
-}
-
-// Confirm waits until the node has confirmed the subscription. Its error is ErrTimeout when the client's lock clock reads
-// deadline before, ErrReset if the connection is broken, and that of ctx if ctx ends.
-func (s *Subscription) Confirm(ctx context.Context, deadline time.Time) error {
-	return s.await(ctx, deadline, func() bool { return s.confirmed })
-}
-
-// Next waits for a message and takes it. Its errors are those of Confirm.
-func (s *Subscription) Next(ctx context.Context, deadline time.Time) (string, error) {
-	if err := s.await(ctx, deadline, func() bool { return len(s.messages) > 0 }); err != nil {
-		return "", err
-	}
-	message := s.messages[0]
-	s.messages = s.messages[1:]
-	return message, nil
-}
-
-func (s *Subscription) await(ctx context.Context, deadline time.Time, ready func() bool) error {
-	clock := s.exchange.Link().Client().ProgramClock()
-	late := false
-	timer := clock.AfterFunc(deadline.Sub(clock.Now()), func() { late = true; s.waiter.Wake() })
-	defer timer.Stop()
-	for {
-		switch {
-		case ready():
-			return nil
-		case s.broken:
-			return rediscmd.ErrReset
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case late:
-			return rediscmd.ErrTimeout
-		}
-		s.waiter.Wait(ctx)
-	}
 }
 
 // Close ends the subscription. The node learns of it by a message, and whatever it sends until then is ignored.
@@ -92,7 +51,7 @@ func (s *Subscription) Close() {
 	}
 	s.closed = true
 	s.exchange.Abandon()
-	if !s.broken {
+	if !s.IsBroken() {
 		x := &leave{subscription: s}
 		s.exchange.Link().Open(&x.Exchange, s.key.WithString("unsubscribe"), x)
 	}
@@ -106,8 +65,7 @@ func (s *Subscription) Purpose() string { return "subscribe" }
 
 // Broken implements Client.
 func (s *Subscription) Broken() {
-	s.broken = true
-	s.waiter.Wake()
+	s.Break()
 }
 
 // leave is UNSUBSCRIBE. Nobody waits for its reply.
@@ -137,13 +95,12 @@ func (p *push) Answered() {
 	}
 	switch {
 	case p.confirms:
-		s.confirmed = true
+		s.Confirmed()
 	case s.received != nil:
 		s.received()
 	default:
-		s.messages = append(s.messages, p.message)
+		s.Deliver(p.message)
 	}
-	s.waiter.Wake()
 }
 
 func (*push) Broken() {}

@@ -1,0 +1,4 @@
+package history
+
+// MaxLine is maxLine.
+const MaxLine = maxLine

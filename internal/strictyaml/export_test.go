@@ -1,0 +1,4 @@
+package strictyaml
+
+// MaxErrors is maxErrors.
+const MaxErrors = maxErrors
