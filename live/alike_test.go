@@ -13,7 +13,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/history"
-	"redlocksim/internal/undisturbed/tried"
+	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/scenarios"
 )
@@ -69,7 +69,7 @@ func TestFaultsAreAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	// On a busy machine what is to happen in between may come after, and two pauses become one.
-	tried.Test(t, disturbing, func(t *tried.T) {
+	retry.Test(t, disturbing, func(t *retry.T) {
 		o := options()
 		o.Speed = live.DefaultSpeed // and no slower one if it is held up: no length matters here
 		real, err := live.Run(t.Context(), s, o)

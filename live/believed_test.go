@@ -12,7 +12,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
-	"redlocksim/internal/undisturbed/tried"
+	"redlocksim/internal/stall/retry"
 	"redlocksim/scenarios"
 )
 
@@ -109,7 +109,7 @@ func TestBeliefEnds(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tried.Test(t, disturbing, func(t *tried.T) {
+			retry.Test(t, disturbing, func(t *retry.T) {
 				r, err := run(t, t.Context(), small(t, test.lock, test.timeline+then), speed(t))
 				if err != nil {
 					t.Fatal(err)
@@ -142,7 +142,7 @@ func TestBeliefEnds(t *testing.T) {
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	needsServer(t)
-	tried.Test(t, disturbing, func(t *tried.T) {
+	retry.Test(t, disturbing, func(t *retry.T) {
 		r, err := run(t, t.Context(), small(t, short+", protocol: failover", `
   - {at: 0s, client: client-1, do: [try-lock, sleep: 300ms, unlock]}
   - {at: 1s, fault: {promote: {node: M, replica: M3}}}
@@ -175,7 +175,7 @@ func TestSuspended(t *testing.T) {
   - {at: 500ms, fault: {suspend: {client: client-1, for: 3s}}}
   - {at: 1s, client: client-2, do: [lock, sleep: 2s]}`
 	for lock, want := range map[string]string{short: string(checker.LeaseOverlap), short + ", clock: boottime": ""} {
-		tried.Test(t, disturbing, func(t *tried.T) {
+		retry.Test(t, disturbing, func(t *retry.T) {
 			r, err := run(t, t.Context(), small(t, lock, timeline), speed(t))
 			if err != nil {
 				t.Fatal(err)
@@ -213,7 +213,7 @@ func TestPausesOverlap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tried.Test(t, disturbing, func(t *tried.T) {
+			retry.Test(t, disturbing, func(t *retry.T) {
 				r, err := run(t, t.Context(), small(t, short, test.timeline), speed(t))
 				if err != nil {
 					t.Fatal(err)

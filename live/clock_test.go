@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"redlocksim/internal/faketime"
-	"redlocksim/internal/undisturbed/tried"
+	"redlocksim/internal/stall/retry"
 	"redlocksim/sim/kernel"
 )
 
@@ -65,7 +65,7 @@ func TestChangedClock(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tried.Test(t, disturbingTest, func(t *tried.T) {
+			retry.Test(t, disturbingTest, func(t *retry.T) {
 				length, slack, fires, reads := length*t.Slower, slack*t.Slower, test.fires*t.Slower, test.reads
 				if reads > -time.Hour {
 					reads *= t.Slower

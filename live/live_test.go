@@ -21,7 +21,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/redisserver"
-	"redlocksim/internal/undisturbed/tried"
+	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/scenarios"
 )
@@ -133,7 +133,7 @@ func run(t testing.TB, ctx context.Context, s *scenarios.Scenario, speed int) (*
 const disturbing = 25 * time.Millisecond
 
 // speed is how fast a scenario is run in an attempt at a test.
-func speed(t *tried.T) int { return max(1, live.DefaultSpeed/int(t.Slower)) }
+func speed(t *retry.T) int { return max(1, live.DefaultSpeed/int(t.Slower)) }
 
 // children are the processes that this one has started and that have not been waited for.
 func children() ([]string, error) {
@@ -268,7 +268,7 @@ func TestInterrupted(t *testing.T) {
 		{"32-pause-before-write", 0}, {"32-pause-before-write", 30 * time.Millisecond}, {"32-pause-before-write", 600 * time.Millisecond},
 		{"08-redlock-over-replicated-nodes", 300 * time.Millisecond}, {"08-redlock-over-replicated-nodes", 3 * time.Second},
 	} {
-		tried.Test(t, time.Second, func(t *tried.T) {
+		retry.Test(t, time.Second, func(t *retry.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), test.after)
 			defer cancel()
 			start := time.Now()
@@ -288,7 +288,7 @@ func TestInterrupted(t *testing.T) {
 // Servers and clients end with the process that started them, even where it has no time to end them.
 func TestKilledWithItsRun(t *testing.T) {
 	needsServer(t)
-	tried.Test(t, time.Second, func(t *tried.T) {
+	retry.Test(t, time.Second, func(t *retry.T) {
 		dir := t.TempDir()
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), asRun+"=32-pause-before-write", "TMPDIR="+dir)

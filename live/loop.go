@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"redlocksim/internal/faketime"
-	"redlocksim/internal/undisturbed"
+	"redlocksim/internal/stall"
 )
 
 // loop is the one goroutine on which everything in a run happens, one thing after the other: what is planned for a time, and
@@ -18,12 +18,12 @@ type loop struct {
 	agenda []*moment // what is planned, in the order in which it will happen
 	queue  chan func()
 	over   chan struct{} // closed when nothing more happens
-	pulse  *undisturbed.Pulse
+	stalls *stall.Meter
 	failed error // ends the run
 }
 
 func newLoop(speed int) *loop {
-	return &loop{speed: int64(speed), queue: make(chan func()), over: make(chan struct{}), pulse: undisturbed.Begin()}
+	return &loop{speed: int64(speed), queue: make(chan func()), over: make(chan struct{}), stalls: stall.Start()}
 }
 
 // moment is something that is to happen when CLOCK_MONOTONIC reads at.
@@ -56,7 +56,7 @@ func (l *loop) until(ctx context.Context, end int64, isOver func() bool) error {
 			l.agenda = l.agenda[1:]
 			began := faketime.MachineTime()
 			next.do()
-			noteStep(l.pulse, next.at, free, began, faketime.MachineTime())
+			noteStep(l.stalls, next.at, free, began, faketime.MachineTime())
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -16,7 +16,7 @@ import (
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
 	"redlocksim/internal/redisserver"
-	"redlocksim/internal/undisturbed/tried"
+	"redlocksim/internal/stall/retry"
 	"redlocksim/scenarios"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -103,7 +103,7 @@ func amongPeers(nodes, peers string, d network.Direction) faults.Links {
 // Replicas have what their master has, unless a fault of the links between them keeps it from them.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
-	tried.Test(t, disturbingTest, func(t *tried.T) {
+	retry.Test(t, disturbingTest, func(t *retry.T) {
 		r := replicated(t, redis.NoPersistence)
 		r.mustAsk(t, "M", "SET", "a", "1")
 		for _, name := range []string{"M2", "M3", "M4"} {
@@ -188,7 +188,7 @@ func TestPromote(t *testing.T) {
 	for _, stop := range []faults.Fault{&faults.Kill{Outage: faults.Outage{Node: "M"}}, &faults.PowerLoss{Outage: faults.Outage{Node: "M"}}, &faults.Shutdown{Outage: faults.Outage{Node: "M"}}} {
 		t.Run(fmt.Sprintf("%T", stop), func(t *testing.T) {
 			t.Parallel()
-			tried.Test(t, disturbingTest, func(t *tried.T) {
+			retry.Test(t, disturbingTest, func(t *retry.T) {
 				r := replicated(t, redis.NoPersistence)
 				r.mustAsk(t, "M", "SET", "a", "1")
 				for _, name := range []string{"M2", "M3", "M4"} {
@@ -231,7 +231,7 @@ func TestPromote(t *testing.T) {
 // is what it knew.
 func TestBothSidesServe(t *testing.T) {
 	t.Parallel()
-	tried.Test(t, disturbingTest, func(t *tried.T) {
+	retry.Test(t, disturbingTest, func(t *retry.T) {
 		for _, paused := range []bool{false, true} {
 			r := replicated(t, redis.NoPersistence)
 			r.mustAsk(t, "M", "SET", "a", "1")
@@ -302,7 +302,7 @@ func TestSlowReplicasAreNotHurried(t *testing.T) {
 // A proxy that is led elsewhere takes what is asked at its address there, with the faults of that link.
 func TestLead(t *testing.T) {
 	t.Parallel()
-	tried.Test(t, disturbingTest, func(t *tried.T) {
+	retry.Test(t, disturbingTest, func(t *retry.T) {
 		r := emptyTestbed(t)
 		if err := r.addServers(t.Context(), []string{"A", "B"}, redis.NoPersistence, false); err != nil {
 			t.Fatal(err)
@@ -345,7 +345,7 @@ func TestLead(t *testing.T) {
 // A server whose wall clock is fast lets keys go sooner, and one whose clock is slow later.
 func TestServerClock(t *testing.T) {
 	t.Parallel()
-	tried.Test(t, disturbingTest, func(t *tried.T) {
+	retry.Test(t, disturbingTest, func(t *retry.T) {
 		r := emptyTestbed(t)
 		names := []string{"fast", "slow", "true"}
 		err := r.addServers(t.Context(), names, redis.NoPersistence, true)

@@ -11,7 +11,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/internal/undisturbed"
+	"redlocksim/internal/stall"
 	"redlocksim/scenarios"
 	"redlocksim/sim/storage"
 )
@@ -22,7 +22,7 @@ import (
 // error.
 //
 // A run that fails on an overloaded machine is retried, more slowly unless Options name a speed, since it was another scenario
-// than the one written. After undisturbed.Most such runs the scenario counts as not tested. But no delay excuses two clients
+// than the one written. After stall.MaxAttempts such runs the scenario counts as not tested. But no delay excuses two clients
 // that hold a lock at once where they must not, or tokens out of order: such a run is never retried.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Result, error) {
 	if err := Unfit(s); err != nil {
@@ -73,7 +73,7 @@ func untilUndisturbed(
 }
 
 // slowing lists the speeds at which a scenario is tried, one after the other.
-func slowing(first int) [undisturbed.Most]int {
+func slowing(first int) [stall.MaxAttempts]int {
 	if first == 1 {
 		return [...]int{1, 1, 1, 1, 1}
 	}
@@ -119,11 +119,11 @@ func record(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenari
 	if err := r.setUp(ctx); err != nil {
 		return nil, 0, err
 	}
-	r.pulse.Forget()
+	r.stalls.Reset()
 	if err := r.play(ctx); err != nil {
 		return nil, 0, err
 	}
-	stalled = r.pulse.Longest()
+	stalled = r.stalls.Longest()
 	out, err = r.outcome()
 	return out, stalled, err
 }

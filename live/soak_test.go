@@ -15,7 +15,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
-	"redlocksim/internal/undisturbed/tried"
+	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -108,7 +108,7 @@ func slower(s *scenarios.Scenario, by time.Duration) *scenarios.Scenario {
 }
 
 // soak makes a soak as this attempt at a test is to. Without settings it takes the defaults.
-func soak(t *tried.T, ctx context.Context, o live.SoakOptions) (*live.Soaked, error) {
+func soak(t *retry.T, ctx context.Context, o live.SoakOptions) (*live.Soaked, error) {
 	t.Helper()
 	if o.Client == nil {
 		o.Client = options().Client
@@ -127,7 +127,7 @@ func soak(t *tried.T, ctx context.Context, o live.SoakOptions) (*live.Soaked, er
 }
 
 // wantNoProblem fails the test at once if two held a lock.
-func wantNoProblem(t *tried.T, r *live.Soaked) {
+func wantNoProblem(t *retry.T, r *live.Soaked) {
 	t.Helper()
 	for _, p := range r.Problems {
 		if p.Class == scenarios.Safety {
@@ -141,7 +141,7 @@ func wantNoProblem(t *tried.T, r *live.Soaked) {
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	needsServer(t)
-	tried.Test(t, disturbingSoak, func(t *tried.T) {
+	retry.Test(t, disturbingSoak, func(t *retry.T) {
 		s, err := soak(t, t.Context(), live.SoakOptions{Duration: 10 * time.Second, Round: 5 * time.Second, Clients: 60 / int(t.Slower)})
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestSoakOfNodesThatForget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tried.Test(t, disturbingSoak, func(t *tried.T) {
+			retry.Test(t, disturbingSoak, func(t *retry.T) {
 				s := live.DefaultSoak()
 				s.Nodes.Persistence.Persistence = redis.NoPersistence
 				change(s, t.Slower)
@@ -211,7 +211,7 @@ func TestSoakSeesPlantedBugs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tried.Test(t, disturbingSoak, func(t *tried.T) {
+			retry.Test(t, disturbingSoak, func(t *retry.T) {
 				s := live.DefaultSoak()
 				s.Lock.TTL = 500 * time.Millisecond
 				r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 2 * time.Second, Clients: 30, Faults: []live.SoakFault{},
@@ -231,7 +231,7 @@ func TestSoakSeesPlantedBugs(t *testing.T) {
 func TestSoakOfGoroutines(t *testing.T) {
 	t.Parallel()
 	needsServer(t)
-	tried.Test(t, disturbingSoak, func(t *tried.T) {
+	retry.Test(t, disturbingSoak, func(t *retry.T) {
 		s := live.DefaultSoak()
 		protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.WakeUp = 10 * time.Millisecond })
 		r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 4, Goroutines: 8, Locks: 3, Processes: 2,
@@ -268,7 +268,7 @@ func TestSoakOfGoroutines(t *testing.T) {
 func TestSoakSeesAForgetfulNode(t *testing.T) {
 	t.Parallel()
 	needsServer(t)
-	tried.Test(t, disturbingSoak, func(t *tried.T) {
+	retry.Test(t, disturbingSoak, func(t *retry.T) {
 		atOnce := time.Millisecond
 		s := live.DefaultSoak()
 		s.Nodes.Names, s.Nodes.Persistence.Persistence, s.Budget.RestartDelay = []string{"A"}, redis.NoPersistence, &atOnce
@@ -297,7 +297,7 @@ func TestSoakEnds(t *testing.T) {
 	needsServer(t)
 	t.Run("early", func(t *testing.T) {
 		t.Parallel()
-		tried.Test(t, disturbingSoak, func(t *tried.T) {
+		retry.Test(t, disturbingSoak, func(t *retry.T) {
 			stop := make(chan struct{})
 			timer := time.AfterFunc(2*time.Second*t.Slower, func() { close(stop) })
 			defer timer.Stop()
@@ -318,7 +318,7 @@ func TestSoakEnds(t *testing.T) {
 	for _, after := range []time.Duration{0, 100 * time.Millisecond, 2 * time.Second} {
 		t.Run("at once after "+after.String(), func(t *testing.T) {
 			t.Parallel()
-			tried.Test(t, disturbingSoak, func(t *tried.T) {
+			retry.Test(t, disturbingSoak, func(t *retry.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), after)
 				defer cancel()
 				if _, err := soak(t, ctx, live.SoakOptions{Duration: time.Hour, Clients: 30}); !errors.Is(err, context.DeadlineExceeded) {

@@ -5,7 +5,7 @@ package live
 import (
 	"time"
 
-	"redlocksim/internal/undisturbed"
+	"redlocksim/internal/stall"
 	"redlocksim/scenarios"
 )
 
@@ -15,8 +15,8 @@ const longStep = 500 * time.Millisecond
 // disturbing is by how much an overloaded machine must hold a run up to make another scenario of it: a client then comes too
 // late for the lease that it was to meet. That is half of the node timeout, since an answer waits for a server and for a
 // client, but not more for long node timeouts, since the scenario's moments are no further apart. It is less if a fault
-// outlasts the node timeout, or makes one message later than another, by less. A single pulse is met on idle machines too, and
-// never counts.
+// outlasts the node timeout, or makes one message later than another, by less. Delays below the resolution of the
+// measurement never count.
 func disturbing(s *scenarios.Scenario, speed int) time.Duration {
 	least := min(nodeTimeout(s, speed), smallestNodeTimeout) / 2
 	for i := range s.Timeline {
@@ -31,14 +31,14 @@ func disturbing(s *scenarios.Scenario, speed int) time.Duration {
 			least = min(least, more)
 		}
 	}
-	return max(least, undisturbed.PulseEvery)
+	return max(least, stall.Resolution)
 }
 
 // noteStep notes by how much a step of a run was held up, given when it was due, began and ended, and when the step before
 // ended.
-func noteStep(p *undisturbed.Pulse, due, free, began, ended int64) {
-	p.Add(time.Duration(began - max(due, free)))
+func noteStep(m *stall.Meter, due, free, began, ended int64) {
+	m.Note(time.Duration(began - max(due, free)))
 	if took := time.Duration(ended - began); took > longStep {
-		p.Add(took)
+		m.Note(took)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/internal/undisturbed"
+	"redlocksim/internal/stall"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/storage"
@@ -80,8 +80,8 @@ func TestUntilUndisturbed(t *testing.T) {
 }
 
 func TestStalls(t *testing.T) {
-	p := undisturbed.Begin()
-	p.End()
+	p := stall.Start()
+	p.Stop()
 	for _, test := range []struct {
 		due, free, began, ended time.Duration
 		want                    time.Duration
@@ -91,7 +91,7 @@ func TestStalls(t *testing.T) {
 		{due: 10, free: 5, began: 10, ended: 10 + longStep, want: 0},
 		{due: 10, free: 5, began: 10, ended: 11 + longStep, want: longStep + 1},
 	} {
-		p.Forget()
+		p.Reset()
 		noteStep(p, int64(test.due), int64(test.free), int64(test.began), int64(test.ended))
 		if got := p.Longest(); got != test.want {
 			t.Errorf("%+v: held up for %d", test, got)
@@ -118,7 +118,7 @@ func TestDisturbing(t *testing.T) {
 		t.Errorf("with messages that are later by 50 ms: %v", got)
 	}
 	s.Timeline = []scenarios.Item{{Fault: &faults.Delay{By: 10 * time.Millisecond}}}
-	if got, want := disturbing(&s, 5), undisturbed.PulseEvery; got != want {
+	if got, want := disturbing(&s, 5), stall.Resolution; got != want {
 		t.Errorf("with messages that are later by less than can be told: %v", got)
 	}
 }

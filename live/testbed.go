@@ -151,7 +151,7 @@ func (r *testbed) server(name string) *server {
 // close ends whatever has been started and removes the files.
 func (r *testbed) close() error {
 	close(r.over)
-	r.pulse.End()
+	r.stalls.Stop()
 	var errs []error
 	for _, c := range append(r.gone, r.clients...) {
 		if c != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"redlocksim/internal/redisserver"
-	"redlocksim/internal/undisturbed/tried"
+	"redlocksim/internal/stall/retry"
 )
 
 // asCommand is the environment variable with which the test binary is the command.
@@ -50,7 +50,7 @@ func TestScriptsOnServers(t *testing.T) {
 	for _, path := range scripts {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			tried.Test(t, 50*time.Millisecond, func(a *tried.T) {
+			retry.Test(t, 50*time.Millisecond, func(a *retry.T) {
 				testscript.RunT(attempt{a}, testscript.Params{
 					Files:               []string{path},
 					RequireExplicitExec: true,
@@ -66,7 +66,7 @@ func TestScriptsOnServers(t *testing.T) {
 }
 
 // attempt is an attempt at a script.
-type attempt struct{ *tried.T }
+type attempt struct{ *retry.T }
 
 func (a attempt) Run(_ string, f func(testscript.T)) { f(a) }
 func (a attempt) Parallel()                          {}

@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"redlocksim/internal/redisserver"
-	"redlocksim/internal/undisturbed/tried"
+	"redlocksim/internal/stall/retry"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
@@ -136,7 +136,7 @@ type resource struct {
 
 // enter is what the holder does first. Another that is found there has not begun to release; that both are within their
 // leases is judged by a clock read after that, so that no delay of a goroutine can be taken for a second holder.
-func (r *resource) enter(t *tried.T, lease *redlock.Lease) {
+func (r *resource) enter(t *retry.T, lease *redlock.Lease) {
 	if other := r.holder.Swap(lease); other != nil {
 		now := time.Now()
 		if now.Before(other.Until()) && now.Before(lease.Until()) {
@@ -163,7 +163,7 @@ func (r *resource) increment(lease *redlock.Lease, work time.Duration) {
 // leave is what the holder does last, before it releases.
 func (r *resource) leave(lease *redlock.Lease) { r.holder.CompareAndSwap(lease, nil) }
 
-func (r *resource) check(t *tried.T) {
+func (r *resource) check(t *retry.T) {
 	if n, written := r.counter.Load(), r.written.Load(); n != written && r.overdue.Load() == 0 {
 		t.Found("%s: the counter is %d after %d increments under the lock", r.name, n, written)
 	}
@@ -217,7 +217,7 @@ const (
 	clusterBound = time.Minute // for one lock, and for all workers to get theirs
 )
 
-func (w *worker) run(t *tried.T) {
+func (w *worker) run(t *retry.T) {
 	for !w.stop.Load() {
 		r := &w.resources[rand.N(len(w.resources))]
 		patient, limit := rand.N(2) == 0, clusterBound
@@ -242,7 +242,7 @@ func (w *worker) run(t *tried.T) {
 	}
 }
 
-func (w *worker) hold(t *tried.T, r *resource, lease *redlock.Lease) {
+func (w *worker) hold(t *retry.T, r *resource, lease *redlock.Lease) {
 	judge := func(what string, err error) {
 		switch {
 		case vanished(lease, err):
@@ -266,7 +266,7 @@ func (w *worker) hold(t *tried.T, r *resource, lease *redlock.Lease) {
 // Four processes of four goroutines over four resources on five servers, of which one is killed and one hangs for a
 // while: never two holders, the work goes on, and afterwards nothing is left.
 func TestCluster(t *testing.T) {
-	tried.Test(t, disturbing, func(t *tried.T) {
+	retry.Test(t, disturbing, func(t *retry.T) {
 		const killed, hanging = 1, 3
 		healthy, alive := []int{0, 2, 4}, []int{0, 2, 3, 4}
 		phase, grants := clusterTTL+clusterTTL/2, int64(5)
@@ -435,7 +435,7 @@ func TestClusterCleanUp(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tried.Test(t, disturbing, func(t *tried.T) {
+			retry.Test(t, disturbing, func(t *retry.T) {
 				c := startCluster(t)
 				client, _ := c.open(t, redlock.WithNodeTimeout(test.nodeTimeout*t.Slower))
 				c.warmUp(t, client)
@@ -478,7 +478,7 @@ func TestClusterCleanUp(t *testing.T) {
 // A lease outlives its first TTL on real servers once it is extended, and is lost with the memory of three of them.
 func TestClusterExtend(t *testing.T) {
 	t.Parallel()
-	tried.Test(t, disturbing, func(t *tried.T) {
+	retry.Test(t, disturbing, func(t *retry.T) {
 		c := startCluster(t)
 		client, _ := c.open(t, redlock.WithNodeTimeout(patience))
 		other, _ := c.open(t, redlock.WithNodeTimeout(patience))

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/internal/undisturbed/tried"
+	"redlocksim/internal/stall/retry"
 	"redlocksim/redlock"
 )
 
@@ -16,7 +16,7 @@ import (
 // is over.
 func TestHoldLive(t *testing.T) {
 	t.Parallel()
-	tried.Test(t, disturbing, func(t *tried.T) {
+	retry.Test(t, disturbing, func(t *retry.T) {
 		c := startCluster(t)
 		client, _ := c.open(t, redlock.WithNodeTimeout(200*time.Millisecond*t.Slower))
 		ttl := 2 * time.Second * t.Slower

@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"redlocksim/internal/redisserver"
-	"redlocksim/internal/undisturbed/tried"
+	"redlocksim/internal/stall/retry"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
@@ -26,7 +26,7 @@ import (
 // A release with Wake is heard of by those who listen for its key, until they stop, also after the server was restarted.
 func TestListen(t *testing.T) {
 	t.Parallel()
-	tried.Test(t, disturbing, func(t *tried.T) {
+	retry.Test(t, disturbing, func(t *retry.T) {
 		server := redisserver.Start(t)
 		client := newClient(t, server.Addr, nil)
 		node := newNode(t, client)
@@ -99,7 +99,7 @@ func TestClosedTwiceWhileListening(t *testing.T) {
 // A waiter with the wake-up has the lock long before it would have asked again.
 func TestWakeUpLive(t *testing.T) {
 	t.Parallel()
-	tried.Test(t, disturbing, func(t *tried.T) {
+	retry.Test(t, disturbing, func(t *retry.T) {
 		c := startCluster(t)
 		wake, slow := redlock.WithWakeUp(10*time.Millisecond), redlock.WithRetryDelay(time.Minute, time.Minute)
 		timeout := redlock.WithNodeTimeout(time.Second)
@@ -262,7 +262,7 @@ func (q quick) WithDeadline(parent context.Context, t time.Time) (context.Contex
 // fallen silent is made anew.
 func TestListenAfterSilence(t *testing.T) {
 	t.Parallel()
-	tried.Test(t, disturbing, func(t *tried.T) {
+	retry.Test(t, disturbing, func(t *retry.T) {
 		server := redisserver.Start(t)
 		view := newClient(t, server.Addr, nil)
 		node := newNode(t, newClient(t, server.Addr, nil), goredis.Runtime(driver.Runtime{Clock: quick{driver.SystemClock(), time.Now(), 20}}))

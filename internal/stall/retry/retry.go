@@ -1,6 +1,6 @@
-// Package tried is for tests on real processes that a busy machine can fail. Such a test is tried again, with longer times; if
-// the machine held up every attempt it fails as not tested.
-package tried
+// Package retry retries tests on real processes that a busy machine can fail, with longer times each time. If the machine held
+// up every attempt, the test fails as not tested.
+package retry
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/internal/undisturbed"
+	"redlocksim/internal/stall"
 )
 
-// T is one attempt at a test. What goes wrong in it fails the test only if the attempt counts. Its methods are those of the
-// test, and are safe for concurrent use like those; clean-ups are run, and files removed, when the attempt is over.
+// T is one attempt at a test. It fails the test only if the attempt counts. Its methods are those of testing.TB, and as safe for
+// concurrent use; clean-ups run, and files are removed, at the end of the attempt.
 type T struct {
 	testing.TB
-	// Slower is how many times as long as at first everything that is to take some time takes now: 1, 2, 3 …
+	// Slower is by how much the test must multiply its times in this attempt: 1, 2, 3 …
 	Slower time.Duration
 
 	ctx      context.Context
@@ -31,26 +31,26 @@ type T struct {
 	cleanups []func()
 }
 
-// Test runs a test until an attempt counts: it passes, or nothing held the machine up for as long as disturbing, or it found
-// what no delay excuses. It is run undisturbed.Most times at the most.
+// Test runs a test until an attempt counts: it passes, or the machine was not held up for as long as disturbing, or it Found what
+// no delay excuses; stall.MaxAttempts times at the most.
 func Test(t testing.TB, disturbing time.Duration, test func(*T)) {
 	t.Helper()
-	until(t, disturbing, test, undisturbed.Begin)
+	until(t, disturbing, test, stall.Start)
 }
 
-// pulse is an undisturbed.Pulse.
-type pulse interface {
+// meter is a stall.Meter.
+type meter interface {
 	Longest() time.Duration
-	End()
+	Stop()
 }
 
-func until[P pulse](t testing.TB, disturbing time.Duration, test func(*T), begin func() P) {
+func until[M meter](t testing.TB, disturbing time.Duration, test func(*T), begin func() M) {
 	t.Helper()
 	for n := 1; ; n++ {
-		p := begin()
+		m := begin()
 		a := attempt(t, n, test)
-		p.End()
-		heldUp := p.Longest()
+		m.Stop()
+		heldUp := m.Longest()
 		switch {
 		case a.skipped:
 			t.SkipNow()
@@ -61,14 +61,14 @@ func until[P pulse](t testing.TB, disturbing time.Duration, test func(*T), begin
 				t.Error(text)
 			}
 			return
-		case n == undisturbed.Most:
+		case n == stall.MaxAttempts:
 			t.Fatalf("not tested: the machine held up each of %d attempts, the last one for %v, of which came:\n%s", n, heldUp.Round(time.Millisecond), strings.Join(a.problems, "\n"))
 		}
 		t.Logf("attempt %d does not count: the machine held it up for %v, and it came to\n%s", n, heldUp.Round(time.Millisecond), strings.Join(a.problems, "\n"))
 	}
 }
 
-// attempt makes one attempt, which can end its goroutine.
+// attempt makes one attempt, in a goroutine of its own, which it may end.
 func attempt(t testing.TB, n int, test func(*T)) *T {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -90,7 +90,7 @@ func attempt(t testing.TB, n int, test func(*T)) *T {
 	return a
 }
 
-// cleanUp runs the clean-up that was registered last; false if there is none.
+// cleanUp runs the last registered clean-up, if there is one, and reports whether there was.
 func (t *T) cleanUp(in func(func())) bool {
 	t.mu.Lock()
 	last := len(t.cleanups) - 1
@@ -105,7 +105,7 @@ func (t *T) cleanUp(in func(func())) bool {
 	return true
 }
 
-// problem takes down what went wrong.
+// problem notes what went wrong.
 func (t *T) problem(text string) {
 	callers := make([]uintptr, 20)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
@@ -181,7 +181,7 @@ func (t *T) Cleanup(f func()) {
 }
 
 func (t *T) TempDir() string {
-	dir, err := os.MkdirTemp("", "tried")
+	dir, err := os.MkdirTemp("", "retry")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package tried
+package retry
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/internal/undisturbed"
+	"redlocksim/internal/stall"
 )
 
 // spy is a test that takes down what becomes of it.
@@ -29,11 +29,11 @@ func (s *spy) Fatalf(f string, args ...any) {
 	runtime.Goexit()
 }
 
-// still is a pulse that was told how long it was held up.
+// still is a meter that was told by how much it was held up.
 type still time.Duration
 
 func (s still) Longest() time.Duration { return time.Duration(s) }
-func (s still) End()                   {}
+func (s still) Stop()                  {}
 
 const disturbing = 10 * time.Millisecond
 
@@ -74,8 +74,8 @@ func TestWhichAttemptCounts(t *testing.T) {
 		{"fails at once", []time.Duration{calm}, failsAtOnce, 1, "wrong"},
 		{"held up, then passes", []time.Duration{busy}, passesAt(3), 3, ""},
 		{"held up, then fails", []time.Duration{busy, busy, calm}, fails, 3, "wrong"},
-		{"always held up", []time.Duration{busy}, failsAtOnce, undisturbed.Most, "not tested: the machine held"},
-		{"the last passes", []time.Duration{busy}, passesAt(undisturbed.Most), undisturbed.Most, ""},
+		{"always held up", []time.Duration{busy}, failsAtOnce, stall.MaxAttempts, "not tested: the machine held"},
+		{"the last passes", []time.Duration{busy}, passesAt(stall.MaxAttempts), stall.MaxAttempts, ""},
 		{"two holders, held up", []time.Duration{busy}, func(t *T, _ int) { t.Found("two holders") }, 1, "two holders"},
 	} {
 		n := 0
@@ -119,7 +119,7 @@ func TestAttemptsAreApart(t *testing.T) {
 	if want := []string{"last", "first", "last", "first", "last", "first"}; !slices.Equal(order, want) {
 		t.Errorf("%q, want %q", order, want)
 	}
-	if len(s.errors) != 1 || !strings.Contains(s.errors[0], "tried_test.go") || !strings.Contains(s.errors[0], "in a clean-up") {
+	if len(s.errors) != 1 || !strings.Contains(s.errors[0], "retry_test.go") || !strings.Contains(s.errors[0], "in a clean-up") {
 		t.Errorf("%q", s.errors)
 	}
 	for _, dir := range dirs {

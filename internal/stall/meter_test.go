@@ -1,6 +1,6 @@
 //go:build unix
 
-package undisturbed
+package stall
 
 import (
 	"fmt"
@@ -14,15 +14,15 @@ import (
 	"go.uber.org/goleak"
 )
 
-// asPulse is the environment variable that makes the test binary a process that takes its pulse.
-const asPulse = "REDLOCKSIM_TEST_AS_PULSE"
+// asMeter is the environment variable that makes the test binary a process that measures its stalls.
+const asMeter = "REDLOCKSIM_TEST_AS_METER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asPulse) == "" {
+	if os.Getenv(asMeter) == "" {
 		goleak.VerifyTestMain(m)
 		return
 	}
-	p := Begin()
+	p := Start()
 	fmt.Println("begun")
 	_, _ = fmt.Scanln()
 	fmt.Println(int64(p.Longest()))
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // A process that does not run for a while knows for how long.
 func TestAStoppedProcess(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asPulse+"=1")
+	cmd.Env = append(os.Environ(), asMeter+"=1")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestAStoppedProcess(t *testing.T) {
 	fmt.Fprintln(in)
 	var longest time.Duration
 	if _, err := fmt.Fscanln(out, (*int64)(&longest)); err != nil || longest < stopped-20*time.Millisecond {
-		t.Errorf("a process that was stopped for %v was held up for %v by its pulse; %v", stopped, longest, err)
+		t.Errorf("a process that was stopped for %v was held up for %v by its own measure; %v", stopped, longest, err)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
@@ -102,15 +102,15 @@ func TestPressure(t *testing.T) {
 	none.close()
 }
 
-func TestAdd(t *testing.T) {
-	var p Pulse
+func TestNote(t *testing.T) {
+	var m Meter
 	for _, d := range []time.Duration{3, 7, 5} {
-		p.Add(d)
+		m.Note(d)
 	}
-	if got := p.Longest(); got != 7 {
+	if got := m.Longest(); got != 7 {
 		t.Errorf("%d", got)
 	}
-	if p.Forget(); p.Longest() != 0 {
+	if m.Reset(); m.Longest() != 0 {
 		t.Error("not forgotten")
 	}
 }

@@ -1,4 +1,4 @@
-package undisturbed
+package stall
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// pressure is the kernel's count of how long threads waited for a processor; nil where it keeps none.
+// pressure is the kernel's count of how long threads waited for a processor; nil if it keeps none.
 type pressure struct{ file *os.File }
 
 func openPressure(path string) *pressure {
@@ -17,7 +17,7 @@ func openPressure(path string) *pressure {
 	return &pressure{f}
 }
 
-// read is for how long since the machine was started some thread waited; zero where the kernel does not say.
+// read is for how long some thread has waited since the machine started; zero if the kernel does not say.
 func (p *pressure) read() time.Duration {
 	if p == nil {
 		return 0
