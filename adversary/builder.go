@@ -98,7 +98,7 @@ func (x *builder) hurry() {
 	x.Budget.Delay += s.Requests().Max() - s.Requests().Min()
 	if x.Budget.Delay > 0 {
 		slow := &faults.Delay{By: x.Budget.Delay}
-		slow.Clients, slow.Nodes, slow.Direction.Direction = []string{holder}, []string{storage.Name}, network.Requests
+		slow.Clients, slow.Nodes, slow.Direction = []string{holder}, []string{storage.Name}, network.Requests
 		x.fault(faults.Trigger{}, "delay", slow)
 	}
 }
@@ -180,7 +180,7 @@ func (x *builder) loses(when faults.Trigger, client string, nodes []string) {
 		return
 	}
 	p := &faults.Partition{Links: faults.Links{Clients: []string{client}, Nodes: nodes}}
-	p.Direction.Direction = network.Requests
+	p.Direction = network.Requests
 	x.fault(when, "partition", p)
 }
 
@@ -241,7 +241,7 @@ func (x *builder) letGo() faults.Trigger {
 
 // stepBack has the holder's wall clock step back, if that is what it measures with.
 func (x *builder) stepBack() {
-	if x.Lock.Clock.ClockKind == kernel.WallClock && x.Budget.ClockStep > 0 {
+	if x.Lock.Clock == kernel.WallClock && x.Budget.ClockStep > 0 {
 		x.fault(x.granted(), "clock-step", &faults.ClockStep{Process: holder, By: -x.Budget.ClockStep})
 	}
 }

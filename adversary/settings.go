@@ -81,7 +81,7 @@ func (s *Settings) Forgetful() bool {
 	if s.guarded() && !s.trusting() {
 		return false
 	}
-	switch s.Nodes.Persistence.Persistence {
+	switch s.Nodes.Persistence {
 	case redis.Always:
 		return false
 	case redis.EverySecond:

@@ -121,8 +121,8 @@ func staysDown(more time.Duration) string {
 // fence has the lock draw tokens, if it is one that can, and the resource look at them.
 func fence(s *scenarios.Scenario) bool {
 	protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true })
-	changed := s.Storage.Kind != storage.Fenced
-	s.Storage.Kind = storage.Fenced
+	changed := s.Storage != storage.Fenced
+	s.Storage = storage.Fenced
 	return changed
 }
 
@@ -241,7 +241,7 @@ func wordsOf[T any](path string, fields []strictyaml.Field, part func(*scenarios
 		var tried []any
 		for _, word := range strictyaml.WordsOf(f.Type) {
 			value := reflect.New(f.Type)
-			if err := value.Interface().(strictyaml.Unmarshaler).UnmarshalScalar(word); err != nil || slices.Contains(tried, value.Elem().Interface()) {
+			if err := strictyaml.DecodeNode(path, strictyaml.Text(word), value.Interface()); err != nil || slices.Contains(tried, value.Elem().Interface()) {
 				continue // another word for the same
 			}
 			tried = append(tried, value.Elem().Interface())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"redlocksim/history"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/sim/network"
 )
 
@@ -21,7 +22,7 @@ var names = Names{Clients: []string{"c1", "c2"}, Nodes: []string{"A", "B", "C"}}
 func ptr(d time.Duration) *time.Duration { return &d }
 
 func links(clients, nodes string, d network.Direction) Links {
-	return Links{Clients: strings.Fields(clients), Nodes: strings.Fields(nodes), Direction: Direction{d}}
+	return Links{Clients: strings.Fields(clients), Nodes: strings.Fields(nodes), Direction: d}
 }
 
 func TestCheck(t *testing.T) {
@@ -153,12 +154,12 @@ func TestRates(t *testing.T) {
 func TestDirections(t *testing.T) {
 	for text, want := range map[string]string{"both": "c1 ↔ A, B", "requests": "c1 → A, B", "replies": "A, B → c1"} {
 		l := links("c1", "A B", network.Both)
-		if err := l.Direction.UnmarshalScalar(text); err != nil || l.String() != want {
+		if err := strictyaml.DecodeValue("f", "direction", text, &l); err != nil || l.String() != want {
 			t.Errorf("%s: %v, %v", text, &l, err)
 		}
 	}
 	for d, want := range map[network.Direction]string{network.Both: "A, B ↔ C", network.Requests: "A, B → C", network.Replies: "C → A, B"} {
-		l := &Links{Nodes: []string{"A", "B"}, Peers: []string{"C"}, Direction: Direction{d}}
+		l := &Links{Nodes: []string{"A", "B"}, Peers: []string{"C"}, Direction: d}
 		if l.String() != want {
 			t.Errorf("%v, want %s", l, want)
 		}
@@ -166,7 +167,7 @@ func TestDirections(t *testing.T) {
 	if (&Links{}).String() != "every client ↔ every node" {
 		t.Error(&Links{})
 	}
-	if new(Direction).UnmarshalScalar("up") == nil {
+	if strictyaml.DecodeValue("f", "direction", "up", &Links{}) == nil {
 		t.Error("up is a direction")
 	}
 }

@@ -105,7 +105,7 @@ func (l *Limits) links(c Choices) Links {
 	default:
 		links.Nodes = Some(c.For("nodes", 0), l.Names.Nodes)
 	}
-	links.Direction.Direction = OneOf(c.For("direction", 0), network.Both, network.Requests, network.Replies)
+	links.Direction = OneOf(c.For("direction", 0), network.Both, network.Requests, network.Replies)
 	return links
 }
 
@@ -150,7 +150,7 @@ func (l *Limits) allLinks() (all []Links) {
 	}
 	add := func(clients, nodes []string) {
 		for _, d := range []network.Direction{network.Both, network.Requests, network.Replies} {
-			all = append(all, Links{Clients: clients, Nodes: nodes, Direction: Direction{d}})
+			all = append(all, Links{Clients: clients, Nodes: nodes, Direction: d})
 		}
 	}
 	for _, c := range l.Names.Clients {

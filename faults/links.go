@@ -22,24 +22,11 @@ type Links struct {
 	Peers []string `yaml:"peers"`
 	// Direction is requests, replies or both. Between nodes, requests go from nodes to peers, and replies back. Default:
 	// both. Example: requests
-	Direction Direction `yaml:"direction"`
+	Direction network.Direction `yaml:"direction"`
 }
 
-// Direction is the direction of messages that a fault touches.
-type Direction struct{ network.Direction }
-
-var directions = []strictyaml.Choice[network.Direction]{
-	{Word: "both", Value: network.Both}, {Word: "requests", Value: network.Requests}, {Word: "replies", Value: network.Replies}}
-
-// UnmarshalScalar reads "requests", "replies" or "both".
-func (d *Direction) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "direction", &d.Direction, directions)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (d Direction) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(d.Direction, "direction", directions)
-}
+var _ = strictyaml.Enum[network.Direction]("direction").Word("both", network.Both).Word("requests", network.Requests).
+	Word("replies", network.Replies)
 
 func (l *Links) check(n Names) []Problem {
 	problems := slices.Concat(twice("clients", l.Clients), twice("nodes", l.Nodes), twice("peers", l.Peers))
@@ -138,7 +125,7 @@ func (l *Links) String() string {
 	if len(l.Peers) > 0 {
 		from, to = to, strings.Join(l.Peers, ", ")
 	}
-	switch l.Direction.Direction {
+	switch l.Direction {
 	case network.Requests:
 		return from + " → " + to
 	case network.Replies:

@@ -46,7 +46,7 @@ func (p *Partition) Check(n Names) []Problem { return append(p.check(n), notNega
 
 // cutsOff says whether the links are those to all nodes that clients address, and requests are lost.
 func (l *Links) cutsOff(nodes []string) bool {
-	if l.Direction.Direction == network.Replies || len(l.Peers) > 0 {
+	if l.Direction == network.Replies || len(l.Peers) > 0 {
 		return false
 	}
 	return len(l.Nodes) == 0 || !slices.ContainsFunc(nodes, func(n string) bool { return !slices.Contains(l.Nodes, n) })

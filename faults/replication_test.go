@@ -89,7 +89,7 @@ func TestLinksBetweenNodes(t *testing.T) {
 			}
 		}
 		f := &testField{NewField(In(w)), w}
-		links := Links{Nodes: []string{"A"}, Peers: []string{"B"}, Direction: Direction{test.direction}}
+		links := Links{Nodes: []string{"A"}, Peers: []string{"B"}, Direction: test.direction}
 		at(1, &Partition{Links: links, For: 1000 * ms}).Arm(f.World, f.Field)
 		at(3, &Delay{Links: links, By: 100 * ms, For: 1000 * ms}).Arm(f.World, f.Field)
 		at(5, &Hold{Links: links, For: 1000 * ms}).Arm(f.World, f.Field)

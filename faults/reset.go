@@ -17,7 +17,7 @@ var reset = Kind{
 	Draw:   func(c Choices, l *Limits) Fault { return &Reset{Links: l.links(c)} },
 	Place: func(l *Limits) (all []Fault) {
 		for _, links := range l.allLinks() {
-			if links.Direction.Direction == network.Both {
+			if links.Direction == network.Both {
 				all = append(all, &Reset{Links: links})
 			}
 		}

@@ -66,7 +66,7 @@ func (w *world) each(l *Links, f func(*network.Link, network.Direction)) {
 	}
 	for _, c := range clients {
 		for _, s := range nodes {
-			f(w.in.Network.Link(c, s), l.Direction.Direction)
+			f(w.in.Network.Link(c, s), l.Direction)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (w *world) each(l *Links, f func(*network.Link, network.Direction)) {
 // eachOfPeers calls f for the links between nodes, of which each end has one of its own: what goes one way are the
 // requests of one link and the replies of the other.
 func (w *world) eachOfPeers(l *Links, f func(*network.Link, network.Direction)) {
-	there := l.Direction.Direction
+	there := l.Direction
 	back := map[network.Direction]network.Direction{network.Both: network.Both, network.Requests: network.Replies, network.Replies: network.Requests}[there]
 	for _, node := range l.Nodes {
 		for _, peer := range l.Peers {

@@ -136,7 +136,7 @@ func (c *client) begin(r *role) error {
 			c.stops = append(c.stops, *item.When.After)
 		}
 	}
-	if c.clock, err = newLockClock(r.Clocks, c.scenario.Lock.Clock.ClockKind); err != nil {
+	if c.clock, err = newLockClock(r.Clocks, c.scenario.Lock.Clock); err != nil {
 		return err
 	}
 	for i, addr := range r.Nodes {

@@ -122,10 +122,10 @@ func (g ground) each(l *faults.Links, change func(*impairment)) {
 			len(l.Nodes) > 0 && !slices.Contains(l.Nodes, p.node) || len(l.Nodes) == 0 && p.node == storage.Name {
 			continue
 		}
-		if l.Direction.Direction != network.Replies {
+		if l.Direction != network.Replies {
 			p.up.change(change)
 		}
-		if l.Direction.Direction != network.Requests {
+		if l.Direction != network.Requests {
 			p.down.change(change)
 		}
 	}
@@ -160,7 +160,7 @@ func (g ground) Split(l *faults.Links, _ int, _ bool) (undo func(), err error) {
 
 func (g ground) Reset(l *faults.Links) {
 	both := *l
-	both.Direction = faults.Direction{Direction: network.Both}
+	both.Direction = network.Both
 	g.each(&both, func(w *impairment) { w.resets++ })
 }
 

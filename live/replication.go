@@ -122,11 +122,11 @@ func (r *testbed) eachOfPeers(l *faults.Links, change func(*impairment)) {
 	for _, node := range l.Nodes {
 		for _, peer := range l.Peers {
 			from, to := r.proxy(peer, node), r.proxy(node, peer)
-			if l.Direction.Direction != network.Replies {
+			if l.Direction != network.Replies {
 				from.down.change(change)
 				to.up.change(change)
 			}
-			if l.Direction.Direction != network.Requests {
+			if l.Direction != network.Requests {
 				from.up.change(change)
 				to.down.change(change)
 			}

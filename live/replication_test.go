@@ -97,7 +97,7 @@ func replicated(t testing.TB, persistence redis.Persistence) *testbed {
 }
 
 func amongPeers(nodes, peers string, d network.Direction) faults.Links {
-	return faults.Links{Nodes: strings.Fields(nodes), Peers: strings.Fields(peers), Direction: faults.Direction{Direction: d}}
+	return faults.Links{Nodes: strings.Fields(nodes), Peers: strings.Fields(peers), Direction: d}
 }
 
 // Replicas have what their master has, unless a fault of the links between them keeps it from them.

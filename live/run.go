@@ -87,7 +87,7 @@ func isInexcusable(r *scenarios.Result) bool {
 		switch kind {
 		case checker.LeaseOverlap, checker.TokenRegressed, checker.TokenRepeated:
 		case checker.StaleWrite:
-			if kind := r.Scenario.Storage.Kind; kind != storage.Fenced && kind != storage.FencedWrites {
+			if kind := r.Scenario.Storage; kind != storage.Fenced && kind != storage.FencedWrites {
 				continue
 			}
 		default:

@@ -21,7 +21,7 @@ import (
 // setUp starts everything.
 func (r *run) setUp(ctx context.Context) error {
 	s := r.scenario
-	persistence, preloaded := s.Nodes.Persistence.Persistence, needsPreload(s)
+	persistence, preloaded := s.Nodes.Persistence, needsPreload(s)
 	if err := r.addServers(ctx, s.Nodes.Names, persistence, preloaded); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (r *run) setUp(ctx context.Context) error {
 		return err
 	}
 	var err error
-	r.storage, err = newStorage(s.Storage.Kind, func(at int64, e history.Event) {
+	r.storage, err = newStorage(s.Storage, func(at int64, e history.Event) {
 		r.call(func() { r.happened(at, e) })
 	})
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *run) addClient(i int, name, text string) error {
 		}
 		return err
 	}
-	c.clocks, c.kind = clocks, s.Lock.Clock.ClockKind
+	c.clocks, c.kind = clocks, s.Lock.Clock
 	r.clients = append(r.clients, c)
 	return nil
 }
@@ -135,6 +135,6 @@ func needsPreload(s *scenarios.Scenario) bool {
 		}
 		on := it.Fault.Live(deployment(s))
 		return on.Clocks && !slices.Contains(s.Clients, it.Fault.Target()) ||
-			on.Unsynced && s.Nodes.Persistence.Persistence != redis.NoPersistence
+			on.Unsynced && s.Nodes.Persistence != redis.NoPersistence
 	})
 }

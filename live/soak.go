@@ -83,7 +83,7 @@ func (s *soak) setUp(ctx context.Context) error {
 		return err
 	}
 	nodes := s.Settings.Nodes
-	if err := s.addServers(ctx, nodes.Names, nodes.Persistence.Persistence, slices.Contains(s.Faults, PowerLoss)); err != nil {
+	if err := s.addServers(ctx, nodes.Names, nodes.Persistence, slices.Contains(s.Faults, PowerLoss)); err != nil {
 		return err
 	}
 	var locks []string

@@ -181,7 +181,7 @@ func TestSoakOfNodesThatForget(t *testing.T) {
 			t.Parallel()
 			retry.Test(t, disturbingSoak, func(t *retry.T) {
 				s := live.DefaultSoak()
-				s.Nodes.Persistence.Persistence = redis.NoPersistence
+				s.Nodes.Persistence = redis.NoPersistence
 				change(s, t.Slower)
 				r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 6 * time.Second, Clients: 30, Faults: []live.SoakFault{live.NodeKill, live.ClientKill}})
 				if err != nil {
@@ -271,7 +271,7 @@ func TestSoakSeesAForgetfulNode(t *testing.T) {
 	retry.Test(t, disturbingSoak, func(t *retry.T) {
 		atOnce := time.Millisecond
 		s := live.DefaultSoak()
-		s.Nodes.Names, s.Nodes.Persistence.Persistence, s.Budget.RestartDelay = []string{"A"}, redis.NoPersistence, &atOnce
+		s.Nodes.Names, s.Nodes.Persistence, s.Budget.RestartDelay = []string{"A"}, redis.NoPersistence, &atOnce
 		r, err := soak(t, t.Context(), live.SoakOptions{Settings: s, Duration: 4 * time.Second, Clients: 30, Faults: []live.SoakFault{live.NodeKill}})
 		if err != nil {
 			t.Fatal(err)
@@ -331,10 +331,10 @@ func TestSoakEnds(t *testing.T) {
 
 func TestSoakOptions(t *testing.T) {
 	forgets := live.DefaultSoak()
-	forgets.Nodes.Persistence.Persistence = redis.NoPersistence
+	forgets.Nodes.Persistence = redis.NoPersistence
 	fenced := live.DefaultSoak()
 	protocols.Change(&fenced.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true })
-	fenced.Nodes.Persistence.Persistence = redis.EverySecond
+	fenced.Nodes.Persistence = redis.EverySecond
 	single := live.DefaultSoak()
 	single.Lock = single.Lock.With("single")
 	for _, test := range []struct {

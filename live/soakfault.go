@@ -30,9 +30,9 @@ func SoakFaults() []SoakFault {
 func forgetting(s *scenarios.Scenario, a SoakFault) bool {
 	switch a {
 	case NodeKill: // the operating system has what was written
-		return s.Nodes.Persistence.Persistence == redis.NoPersistence
+		return s.Nodes.Persistence == redis.NoPersistence
 	case PowerLoss:
-		return s.Nodes.Persistence.Persistence != redis.Always
+		return s.Nodes.Persistence != redis.Always
 	}
 	return false
 }

@@ -38,7 +38,7 @@ func (s *soak) injectNext() {
 	}
 	process := s.roles[s.random.IntN(len(s.roles))].Name
 	links := faults.Links{Clients: s.some(s.roleNames()), Nodes: s.some(s.Settings.Nodes.Names),
-		Direction: faults.Direction{Direction: []network.Direction{network.Both, network.Requests, network.Replies}[s.random.IntN(3)]}}
+		Direction: []network.Direction{network.Both, network.Requests, network.Replies}[s.random.IntN(3)]}
 	switch kind {
 	case NodeKill, PowerLoss:
 		for _, node := range s.some(s.Settings.Nodes.Names) {

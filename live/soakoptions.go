@@ -70,7 +70,7 @@ func (o SoakOptions) filled() (SoakOptions, error) {
 		return wrong("protocol %s has no client that could be soaked, only redlock has", s.Lock.Protocol)
 	case len(s.Nodes.Replicas) > 0:
 		return wrong("replicas are not set up")
-	case s.Lock.Clock.ClockKind != kernel.Monotonic:
+	case s.Lock.Clock != kernel.Monotonic:
 		return wrong("the lock clock must be the monotonic one")
 	case o.Duration < 0 || o.Round < 0 || o.Clients < 0 || o.Goroutines < 0 || o.Processes < 0 || o.Locks < 0:
 		return wrong("durations and numbers must be positive")

@@ -58,7 +58,7 @@ func TestUntilUndisturbed(t *testing.T) {
 			run := test.runs[len(made)]
 			made = append(made, speed)
 			r := &scenarios.Result{Scenario: &scenarios.Scenario{Expect: scenarios.Expect{Findings: expected}}, Findings: run.findings}
-			r.Scenario.Storage.Kind = test.kind
+			r.Scenario.Storage = test.kind
 			if !slices.Equal(run.findings, expected) {
 				r.Problems = []scenarios.Problem{{Class: scenarios.Safety, Text: "another"}}
 			}

@@ -88,15 +88,15 @@ func TestCausesAreCauses(t *testing.T) {
 	// The client goes on until it has sent EXPIRE, or the master until its replica knows.
 	crashLater := func(s *scenarios.Scenario) { later[*faults.Crash](s, 10*time.Millisecond) }
 	diesLater := func(s *scenarios.Scenario) { later[*faults.PowerLoss](s, 100*time.Millisecond) }
-	forgets := func(s *scenarios.Scenario) { s.Nodes.Persistence.Persistence = redis.NoPersistence }
-	remembers := func(s *scenarios.Scenario) { s.Nodes.Persistence.Persistence = redis.Always }
+	forgets := func(s *scenarios.Scenario) { s.Nodes.Persistence = redis.NoPersistence }
+	remembers := func(s *scenarios.Scenario) { s.Nodes.Persistence = redis.Always }
 	noPause := func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 	}
-	unfenced := func(s *scenarios.Scenario) { s.Storage.Kind = storage.Register }
+	unfenced := func(s *scenarios.Scenario) { s.Storage = storage.Register }
 	cleanUp := func(age time.Duration) func(*scenarios.Scenario) { return lock("clean-up: %v", age) }
 	onClock := func(kind kernel.ClockKind) func(*scenarios.Scenario) {
-		return func(s *scenarios.Scenario) { s.Lock.Clock.ClockKind = kind }
+		return func(s *scenarios.Scenario) { s.Lock.Clock = kind }
 	}
 	nodeTimeout := func(d time.Duration) func(*scenarios.Scenario) {
 		return func(s *scenarios.Scenario) { s.Lock.NodeTimeout = d }
@@ -217,9 +217,9 @@ func TestCausesAreCauses(t *testing.T) {
 		"35-fencing-and-reads/before-the-first-effect": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},
-		"35-fencing-and-reads/reads-unchecked":                    {func(s *scenarios.Scenario) { s.Storage.Kind = storage.Fenced }, "safe"},
-		"35-fencing-and-reads/reads-checked":                      {func(s *scenarios.Scenario) { s.Storage.Kind = storage.FencedWrites }, "stale-write, lost-update"},
-		"37-compare-and-set-on-the-value/marked-before-the-pause": {func(s *scenarios.Scenario) { s.Storage.Kind = storage.Register }, "stale-write"},
+		"35-fencing-and-reads/reads-unchecked":                    {func(s *scenarios.Scenario) { s.Storage = storage.Fenced }, "safe"},
+		"35-fencing-and-reads/reads-checked":                      {func(s *scenarios.Scenario) { s.Storage = storage.FencedWrites }, "stale-write, lost-update"},
+		"37-compare-and-set-on-the-value/marked-before-the-pause": {func(s *scenarios.Scenario) { s.Storage = storage.Register }, "stale-write"},
 		"37-compare-and-set-on-the-value/marks-after-the-pause": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},

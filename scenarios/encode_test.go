@@ -15,6 +15,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/network"
+	"redlocksim/sim/storage"
 )
 
 // Drawn draws random experiments. Package search/experiment sets it, which this package cannot import.
@@ -174,6 +175,10 @@ func leaves(v reflect.Value, path string, f func(path string, leaf reflect.Value
 		f(path, v)
 		return
 	}
+	if strictyaml.WordsOf(v.Type()) != nil {
+		f(path, v)
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
@@ -205,20 +210,14 @@ func change(t *testing.T, path string, v reflect.Value) {
 	case *string:
 		*x += "1"
 		return
-	case strictyaml.Unmarshaler:
-		// One of its words, which are in the error for another.
-		var invalid *strictyaml.Invalid
-		if err := x.UnmarshalScalar("no such word"); err == nil {
-			t.Fatalf("%s takes any word", path)
-		} else if !asInvalid(err, &invalid) || len(invalid.Valid) == 0 {
-			t.Fatalf("%s: %v does not say which words there are", path, err)
-		}
-		was := fmt.Sprint(v.Interface())
-		for _, word := range invalid.Valid {
-			if err := x.UnmarshalScalar(word); err != nil {
+	}
+	if words := strictyaml.WordsOf(v.Type()); words != nil {
+		was := v.Interface()
+		for _, word := range words {
+			if err := strictyaml.DecodeNode(path, strictyaml.Text(word), v.Addr().Interface()); err != nil {
 				t.Fatal(err)
 			}
-			if fmt.Sprint(v.Interface()) != was {
+			if v.Interface() != was {
 				return
 			}
 		}
@@ -234,12 +233,6 @@ func change(t *testing.T, path string, v reflect.Value) {
 	default:
 		t.Fatalf("%s: how is a %v changed?", path, v.Type())
 	}
-}
-
-func asInvalid(err error, into **strictyaml.Invalid) bool {
-	invalid, ok := err.(*strictyaml.Invalid)
-	*into = invalid
-	return ok
 }
 
 // TestEveryKnobOfEveryFaultIsEncoded: also those of faults that are yet to be added.
@@ -276,7 +269,7 @@ func TestEverySettingIsEncoded(t *testing.T) {
 	type holder struct {
 		Lock    protocols.Settings `yaml:"lock"`
 		Budget  faults.Budget      `yaml:"budget"`
-		Storage Storage            `yaml:"storage"`
+		Storage storage.Kind       `yaml:"storage"`
 		Nodes   Nodes              `yaml:"nodes"`
 		Network Network            `yaml:"network"`
 		Expect  Expect             `yaml:"expect"`
@@ -379,7 +372,7 @@ func TestWhatNoFileSaysIsNotEncoded(t *testing.T) {
 		"an unknown finding":       func(s *Scenario) { s.Expect.Findings = Findings{checker.NotTested} },
 		"a rate with many digits":  func(s *Scenario) { s.Budget.ClockRate = faults.RateOf(decimal.New(1, -30)) },
 		"an unknown claim":         func(s *Scenario) { s.Claim = "perhaps" },
-		"a word that is not there": func(s *Scenario) { s.Nodes.Persistence.Persistence = 77 },
+		"a word that is not there": func(s *Scenario) { s.Nodes.Persistence = 77 },
 	} {
 		s := *Catalogue()[slices.IndexFunc(Catalogue(), func(s *Scenario) bool { return s.Timeline[0].Fault != nil })]
 		s.Timeline = slices.Clone(s.Timeline)

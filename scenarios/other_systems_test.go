@@ -26,7 +26,7 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 	}{
 		"consensus": {func(s *scenarios.Scenario) {
 			lock("protocol: consensus")(s)
-			s.Storage.Kind = storage.Fenced
+			s.Storage = storage.Fenced
 		}, []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.TokenRegressed, checker.TokenRepeated}},
 		"db-row": {func(s *scenarios.Scenario) {
 			lock("protocol: db-row, effects: transaction")(s)
@@ -48,7 +48,7 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 			for seed := range seeds(300, 30) {
 				s := experiment.Arbitrary(seed)
 				without(s, taking("clock-rate", "suspend")...)
-				s.Lock.Clock.ClockKind = kernel.Monotonic
+				s.Lock.Clock = kernel.Monotonic
 				system.prepare(s)
 				for i := range s.Timeline {
 					if m := s.Timeline[i].When.After; m != nil {

@@ -33,10 +33,10 @@ const (
 // Tiers lists all tiers.
 func Tiers() []Tier { return []Tier{Model, Wire} }
 
-// UnmarshalScalar reads a tier's name.
-func (t *Tier) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "tier", t, []strictyaml.Choice[Tier]{{Word: string(Model), Value: Model}, {Word: string(Wire), Value: Wire}})
-}
+var tiers = strictyaml.EnumOf("tier", Tiers()...)
+
+// ParseTier reads the name of a tier.
+func ParseTier(name string) (Tier, error) { return tiers.Parse(name) }
 
 func (t Tier) backend() (redis.Tier, error) {
 	switch t {
@@ -109,10 +109,10 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence.Persistence,
-		Latency: s.Network.Latency.Latency, Storage: s.Storage.Kind, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Scheduler: o.Scheduler, Record: o.Record}
+	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence,
+		Latency: s.Network.Latency.Latency, Storage: s.Storage, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Scheduler: o.Scheduler, Record: o.Record}
 	for _, name := range s.Clients {
-		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock.ClockKind})
+		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock})
 	}
 	w := sim.NewWorld(cfg, backend)
 	defer w.Close()

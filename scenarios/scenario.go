@@ -44,7 +44,7 @@ type Scenario struct {
 	// Storage is what the shared resource checks before it accepts a request: register (nothing), fenced (no token lower
 	// than the highest seen), fenced-writes (the same, for writes only), compare-and-set (the mark is the writer's) or table
 	// (a token higher than that of the last write). Default: register. Example: fenced
-	Storage Storage `yaml:"storage"`
+	Storage storage.Kind `yaml:"storage"`
 	// Budget is what may go wrong without breaking the claim. Default: nothing, but for nodes that stop and messages that
 	// are lost. Example: {clock-rate: 0.1%, restart-delay: 10s}
 	Budget faults.Budget `yaml:"budget"`
@@ -75,17 +75,7 @@ const (
 	Unsound Claim = "unsound"
 )
 
-var claims = []strictyaml.Choice[Claim]{{Word: "holds", Value: Holds}, {Word: "unsound", Value: Unsound}}
-
-// UnmarshalScalar reads a claim.
-func (c *Claim) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "claim", c, claims)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (c Claim) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(c, "claim", claims)
-}
+var _ = strictyaml.EnumOf("claim", Holds, Unsound)
 
 // Nodes are the Redis nodes and what they write to disk.
 type Nodes struct {
@@ -97,42 +87,15 @@ type Nodes struct {
 	// Persistence is when nodes fsync what they write: none, every-second (also everysec, as Redis has it) or always. A
 	// process that is killed loses its data only with none. A node that loses power keeps all of it only with always; with
 	// every-second it keeps what is older than a second. Default: none. Example: always
-	Persistence Persistence `yaml:"persistence"`
+	Persistence redis.Persistence `yaml:"persistence"`
 }
 
-// Persistence is what the nodes write to disk.
-type Persistence struct{ redis.Persistence }
+var _ = strictyaml.Enum[redis.Persistence]("persistence").Word("none", redis.NoPersistence).
+	Word("every-second", redis.EverySecond).Word("always", redis.Always).Word("everysec", redis.EverySecond)
 
-var persistences = []strictyaml.Choice[redis.Persistence]{
-	{Word: "none", Value: redis.NoPersistence}, {Word: "every-second", Value: redis.EverySecond}, {Word: "always", Value: redis.Always},
-	{Word: "everysec", Value: redis.EverySecond}}
-
-// UnmarshalScalar reads none, every-second, everysec or always.
-func (p *Persistence) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "persistence", &p.Persistence, persistences)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (p Persistence) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(p.Persistence, "persistence", persistences)
-}
-
-// Storage is a kind of shared resource: register, fenced, fenced-writes, compare-and-set or table.
-type Storage struct{ storage.Kind }
-
-var storageKinds = []strictyaml.Choice[storage.Kind]{
-	{Word: "register", Value: storage.Register}, {Word: "fenced", Value: storage.Fenced}, {Word: "fenced-writes", Value: storage.FencedWrites},
-	{Word: "compare-and-set", Value: storage.CompareAndSet}, {Word: "table", Value: storage.Table}}
-
-// UnmarshalScalar reads a kind of storage.
-func (k *Storage) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "kind of storage", &k.Kind, storageKinds)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (k Storage) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(k.Kind, "kind of storage", storageKinds)
-}
+var _ = strictyaml.Enum[storage.Kind]("kind of storage").Word("register", storage.Register).
+	Word("fenced", storage.Fenced).Word("fenced-writes", storage.FencedWrites).
+	Word("compare-and-set", storage.CompareAndSet).Word("table", storage.Table)
 
 // Network is the delays of messages.
 type Network struct {

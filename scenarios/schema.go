@@ -51,14 +51,14 @@ func (Findings) DescribeNode(*strictyaml.Schemas) *jsonschema.Schema {
 	for _, k := range kinds() {
 		words = append(words, string(k))
 	}
-	word := strictyaml.Enum(append(words, Safe)...)
+	word := strictyaml.OneOf(append(words, Safe)...)
 	least := 1
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{word, {Type: "array", Items: word, MinItems: &least, UniqueItems: true}}}
 }
 
 // DescribeNode is what UnmarshalNode reads.
 func (Unavailable) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{strictyaml.Enum(unbounded), s.Of(reflect.TypeFor[Bounds]())}}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{strictyaml.OneOf(unbounded), s.Of(reflect.TypeFor[Bounds]())}}
 }
 
 // DescribeNode is what UnmarshalNode reads.
@@ -121,7 +121,7 @@ func (Item) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 		}
 	}
 	event := s.Definition(s.Of(reflect.TypeFor[faults.Moment]())).Properties["event"]
-	event.Enum = strictyaml.Enum(events...).Enum
+	event.Enum = strictyaml.OneOf(events...).Enum
 	return ref
 }
 

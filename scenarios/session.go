@@ -54,7 +54,7 @@ type Session struct {
 // the scenario's protocol.
 func NewSession(h Host, s *Scenario, newLocker func(protocols.Env) (protocols.Locker, error)) (*Session, error) {
 	x := &Session{host: h, clock: h.LockClock(), ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guardTime: s.Lock.GuardTime,
-		storage: s.Storage.Kind, resources: s.Resources}
+		storage: s.Storage, resources: s.Resources}
 	if newLocker == nil {
 		protocol, _ := protocols.Find(string(s.Lock.Protocol))
 		newLocker = protocol.New

@@ -9,6 +9,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/storage"
 )
 
 // LoadSettings reads a settings file: what a scenario file says of the lock, the nodes, the network, the storage and the
@@ -67,7 +68,7 @@ func (x *settings) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 		Lock      protocols.Settings `yaml:"lock"`
 		Nodes     Nodes              `yaml:"nodes"`
 		Network   Network            `yaml:"network"`
-		Storage   Storage            `yaml:"storage"`
+		Storage   storage.Kind       `yaml:"storage"`
 		Budget    faults.Budget      `yaml:"budget"`
 	}{Title: x.name, Resources: fallback.Resources, Lock: fallback.Lock, Nodes: fallback.Nodes, Network: fallback.Network}
 	if !d.Decode(n, &raw) {

@@ -10,6 +10,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/storage"
 )
 
 // Load reads a sweep file. A file that is wrong gives a strictyaml.Errors, one that cannot be read an error of package os.
@@ -42,7 +43,7 @@ type settingsPart struct {
 	Lock      protocols.Settings        `yaml:"lock"`
 	Nodes     scenarios.Nodes           `yaml:"nodes"`
 	Network   scenarios.Network         `yaml:"network"`
-	Storage   scenarios.Storage         `yaml:"storage"`
+	Storage   storage.Kind              `yaml:"storage"`
 	Budget    faults.Budget             `yaml:"budget"`
 }
 

@@ -51,14 +51,14 @@ func restartDelay(s *Settings) time.Duration {
 // stepBack is how far the holder's lock clock can be stepped back, and standsStill for how long, in true time, it can stand
 // still.
 func stepBack(s *Settings) decimal.Decimal {
-	if s.Lock.Clock.ClockKind == kernel.WallClock {
+	if s.Lock.Clock == kernel.WallClock {
 		return ns(s.Budget.ClockStep)
 	}
 	return decimal.Zero
 }
 
 func standsStill(s *Settings) decimal.Decimal {
-	if s.Lock.Clock.ClockKind == kernel.Monotonic {
+	if s.Lock.Clock == kernel.Monotonic {
 		return ns(s.Budget.Suspend)
 	}
 	return decimal.Zero

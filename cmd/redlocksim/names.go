@@ -75,8 +75,8 @@ func tiers(flag string, fallback ...scenarios.Tier) ([]scenarios.Tier, error) {
 	if flag == string(scenarios.Live) {
 		return []scenarios.Tier{scenarios.Live}, nil
 	}
-	var t scenarios.Tier
-	if err := t.UnmarshalScalar(flag); err != nil {
+	t, err := scenarios.ParseTier(flag)
+	if err != nil {
 		return nil, &failure{exitUsage, fmt.Errorf("--tier: %w; want model, wire or live", err)}
 	}
 	return []scenarios.Tier{t}, nil

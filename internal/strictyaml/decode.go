@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// An Unmarshaler is a type that is one word of the file: an enumeration, a
-// ratio, an address. UnmarshalScalar has a pointer receiver and gets the word
-// without its quotes. Its error is located in the file; if it is an [*Invalid],
+// An Unmarshaler is a type that is one word of the file and no enumeration
+// (see [Enum]): a ratio, an address. UnmarshalScalar has a pointer receiver and
+// gets the word without its quotes. Its error is located in the file; if it is an [*Invalid],
 // the nearest valid word is suggested too.
 type Unmarshaler interface {
 	UnmarshalScalar(text string) error
@@ -131,6 +131,16 @@ func (d *Decoder) value(n *yaml.Node, v reflect.Value) {
 	if d.refused(n) {
 		return
 	}
+	if words := enumerations[v.Type()]; words != nil {
+		d.scalar(n, func(text string) error {
+			value, err := words.parse(text)
+			if err == nil {
+				v.Set(reflect.ValueOf(value))
+			}
+			return err
+		})
+		return
+	}
 	switch u := v.Addr().Interface().(type) {
 	case NodeUnmarshaler:
 		outer := d.current
@@ -139,7 +149,7 @@ func (d *Decoder) value(n *yaml.Node, v reflect.Value) {
 		d.current = outer
 		return
 	case Unmarshaler:
-		d.scalar(n, u)
+		d.scalar(n, u.UnmarshalScalar)
 		return
 	case *time.Duration:
 		d.duration(n, u)
@@ -166,12 +176,12 @@ func (d *Decoder) value(n *yaml.Node, v reflect.Value) {
 	}
 }
 
-func (d *Decoder) scalar(n *yaml.Node, u Unmarshaler) {
+func (d *Decoder) scalar(n *yaml.Node, read func(text string) error) {
 	if n.Kind != yaml.ScalarNode || isNull(n) {
 		d.want(n, "a single value")
 		return
 	}
-	err := u.UnmarshalScalar(n.Value)
+	err := read(n.Value)
 	if err == nil {
 		return
 	}

@@ -171,10 +171,10 @@ func TestErrorsMatch(t *testing.T) {
 		t.Error("the Unmarshaler's own error is lost")
 	}
 	var invalid *strictyaml.Invalid
-	if !errors.As(err, &invalid) || invalid.Error() != `unknown kind "crsah"` {
+	if !errors.As(err, &invalid) || invalid.Error() != `no such kind "crsah"` {
 		t.Errorf("Invalid is lost: %v", invalid)
 	}
-	want := strictyaml.Error{File: "f", Line: 3, Column: 7, Path: "kind", Word: "crsah", Suggestion: "crash", Msg: "unknown kind"}
+	want := strictyaml.Error{File: "f", Line: 3, Column: 7, Path: "kind", Word: "crsah", Suggestion: "crash", Msg: "no such kind"}
 	got := *all[1]
 	if got.File != want.File || got.Line != want.Line || got.Column != want.Column || got.Path != want.Path ||
 		got.Word != want.Word || got.Suggestion != want.Suggestion || got.Msg != want.Msg || got.Valid != nil {

@@ -110,6 +110,13 @@ func plainWord(text string) *yaml.Node {
 
 // value is the node of v, which is no pointer. An invalid base is none.
 func (e *Encoder) value(v, base reflect.Value) *yaml.Node {
+	if words := enumerations[v.Type()]; words != nil {
+		text, err := words.of(v.Interface())
+		if err != nil {
+			e.Errorf("%w", err)
+		}
+		return Text(text)
+	}
 	switch m := v.Interface().(type) {
 	case NodeMarshaler:
 		return m.MarshalNode(e)
@@ -200,6 +207,12 @@ func (e *Encoder) field(name string, v, was reflect.Value, required bool) *yaml.
 			return nil
 		}
 		return n
+	}
+	if enumerations[v.Type()] != nil && was.IsValid() && !required {
+		if v.Equal(was) {
+			return nil // also if it is not set, which no word says
+		}
+		return e.value(v, was)
 	}
 	n := e.value(v, was)
 	if was.IsValid() && !required && sameNode(n, e.value(was, was)) {

@@ -16,8 +16,6 @@ import (
 	"redlocksim/internal/strictyaml"
 )
 
-func (k kind) MarshalScalar() (string, error) { return string(k), nil }
-
 func (e even) MarshalScalar() (string, error) {
 	if e != 2 {
 		return "", errOdd

@@ -58,14 +58,7 @@ type tree struct {
 
 type kind string
 
-func (k *kind) UnmarshalScalar(text string) error {
-	switch text {
-	case "crash", "pause":
-		*k = kind(text)
-		return nil
-	}
-	return &strictyaml.Invalid{Msg: "unknown kind", Word: text, Valid: []string{"crash", "pause"}}
-}
+var _ = strictyaml.EnumOf[kind]("kind", "crash", "pause")
 
 type even int
 

@@ -125,8 +125,11 @@ func checkType(t reflect.Type, visited map[reflect.Type]bool, atomic func(reflec
 		checkType(reflect.New(t).Interface().(wrapper).wrapped(), visited, atomic)
 		return
 	}
-	if atomic(t) || t == durationType {
+	if enumerations[t] != nil || atomic(t) || t == durationType {
 		return
+	}
+	if t.PkgPath() != "" && (reflect.Zero(t).CanInt() || reflect.Zero(t).CanUint()) {
+		panicf("%v is no number, and its words are not declared", t)
 	}
 	switch t.Kind() {
 	case reflect.String, reflect.Bool,

@@ -1,7 +1,6 @@
 package strictyaml
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -14,7 +13,7 @@ type Describer interface {
 	DescribeNode(s *Schemas) *jsonschema.Schema
 }
 
-// A Patterned is an [Unmarshaler] whose words are not a list, and match a regular expression.
+// A Patterned is an [Unmarshaler] that says which regular expression its words match.
 type Patterned interface {
 	ScalarPattern() string
 }
@@ -58,20 +57,20 @@ func (s *Schemas) Of(t reflect.Type) *jsonschema.Schema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	if words := WordsOf(t); words != nil {
+		return OneOf(words...)
+	}
 	switch zero := reflect.New(t).Interface().(type) {
 	case Describer:
 		return zero.DescribeNode(s)
 	case NodeUnmarshaler:
 		panicf("%v does not say what it reads", t)
 	case Unmarshaler:
-		if p, ok := zero.(Patterned); ok {
-			return &jsonschema.Schema{Type: "string", Pattern: p.ScalarPattern()}
-		}
-		words := WordsOf(t)
-		if words == nil {
+		p, ok := zero.(Patterned)
+		if !ok {
 			panicf("%v does not say which words it takes", t)
 		}
-		return Enum(words...)
+		return &jsonschema.Schema{Type: "string", Pattern: p.ScalarPattern()}
 	case *time.Duration:
 		return &jsonschema.Schema{Type: "string", Pattern: durationPattern}
 	}
@@ -95,21 +94,8 @@ func (s *Schemas) Of(t reflect.Type) *jsonschema.Schema {
 // durationPattern is what time.ParseDuration takes, but for a number without a unit.
 const durationPattern = `^[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
 
-// WordsOf asks a type that is an enumeration which words it takes, by one that it does not; nil if it is none.
-func WordsOf(t reflect.Type) []string {
-	u, ok := reflect.New(t).Interface().(Unmarshaler)
-	if !ok {
-		return nil
-	}
-	invalid := (*Invalid)(nil)
-	if !errors.As(u.UnmarshalScalar("\x00"), &invalid) {
-		return nil
-	}
-	return invalid.Valid
-}
-
-// Enum is the schema of some words.
-func Enum(words ...string) *jsonschema.Schema {
+// OneOf is the schema of some words.
+func OneOf(words ...string) *jsonschema.Schema {
 	e := &jsonschema.Schema{Type: "string"}
 	for _, w := range words {
 		e.Enum = append(e.Enum, w)

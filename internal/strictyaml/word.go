@@ -1,32 +1,88 @@
 package strictyaml
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
 
-// Choice is a word of an enumeration and what it stands for.
-type Choice[T any] struct {
-	Word  string
-	Value T
+// Enumeration is the words that files have for the values of a type.
+type Enumeration[T comparable] struct{ words *words }
+
+// words are those of one type.
+type words struct {
+	what   string
+	list   []string
+	values []any // the value of each
 }
 
-// Word reads one word of an enumeration; what names the enumeration in the error.
-func Word[T any](text, what string, into *T, choices []Choice[T]) error {
-	var valid []string
-	for _, c := range choices {
-		if c.Word == text {
-			*into = c.Value
-			return nil
-		}
-		valid = append(valid, c.Word)
+// enumerations are the words by their type. They are declared while packages are initialised, and only read from then on.
+var enumerations = map[reflect.Type]*words{}
+
+// Enum declares that a type is an enumeration, as a package variable does it: its values are read, written and described as
+// the words that follow. what names the type in errors: "no such clean-up".
+func Enum[T comparable](what string) Enumeration[T] {
+	t := reflect.TypeFor[T]()
+	if enumerations[t] != nil {
+		panicf("%v is declared as an enumeration twice", t)
 	}
-	return &Invalid{Msg: "no such " + what, Word: text, Valid: valid}
+	enumerations[t] = &words{what: what}
+	return Enumeration[T]{enumerations[t]}
 }
 
-// WordOf is the word for a value of an enumeration; what names the enumeration in the error.
-func WordOf[T comparable](value T, what string, choices []Choice[T]) (string, error) {
-	for _, c := range choices {
-		if c.Value == value {
-			return c.Word, nil
-		}
+// EnumOf is [Enum] for texts that are their own words.
+func EnumOf[T ~string](what string, values ...T) Enumeration[T] {
+	e := Enum[T](what)
+	for _, v := range values {
+		e.Word(string(v), v)
 	}
-	return "", fmt.Errorf("there is no word for %s %v", what, value)
+	return e
+}
+
+// Word adds a word. A value that has several is written as the first of them.
+func (e Enumeration[T]) Word(word string, value T) Enumeration[T] {
+	if slices.Contains(e.words.list, word) {
+		panicf("two values of %v are named %q", reflect.TypeFor[T](), word)
+	}
+	e.words.list, e.words.values = append(e.words.list, word), append(e.words.values, value)
+	return e
+}
+
+// Parse reads a word. The error is an [*Invalid] with all words.
+func (e Enumeration[T]) Parse(word string) (T, error) {
+	value, err := e.words.parse(word)
+	if err != nil {
+		return *new(T), err
+	}
+	return value.(T), nil
+}
+
+func (w *words) parse(word string) (any, error) {
+	if i := slices.Index(w.list, word); i >= 0 {
+		return w.values[i], nil
+	}
+	return nil, &Invalid{Msg: "no such " + w.what, Word: word, Valid: w.list}
+}
+
+// of is the word for a value.
+func (w *words) of(value any) (string, error) {
+	if i := slices.Index(w.values, value); i >= 0 {
+		return w.list[i], nil
+	}
+	return "", fmt.Errorf("there is no word for %s %v", w.what, value)
+}
+
+// WordsOf are the words of a type that is an enumeration; nil if it is none.
+func WordsOf(t reflect.Type) []string {
+	if w := enumerations[t]; w != nil {
+		return slices.Clone(w.list)
+	}
+	return nil
+}
+
+// Enumerations are all types that are declared as one, in the order of their names.
+func Enumerations() []reflect.Type {
+	return slices.SortedFunc(maps.Keys(enumerations), func(a, b reflect.Type) int { return strings.Compare(a.String(), b.String()) })
 }

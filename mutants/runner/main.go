@@ -42,8 +42,8 @@ func main() {
 func run(name, on string) {
 	all := scenarios.Catalogue()
 	i := slices.IndexFunc(all, func(s *scenarios.Scenario) bool { return s.Name == name })
-	var tier scenarios.Tier
-	if err := tier.UnmarshalScalar(on); i < 0 || err != nil {
+	tier, err := scenarios.ParseTier(on)
+	if i < 0 || err != nil {
 		fail(misused, fmt.Sprintf("no such scenario or tier: %s, %s", name, on))
 	}
 	r, err := scenarios.Verify(all[i], scenarios.Options{Tier: tier})

@@ -49,18 +49,7 @@ const (
 	UntilTold
 )
 
-var beliefs = []strictyaml.Choice[Belief]{
-	{Word: "acknowledged", Value: UntilAcknowledged}, {Word: "told", Value: UntilTold}}
-
-// UnmarshalScalar reads how long a client believes.
-func (b *Belief) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "belief", b, beliefs)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (b Belief) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(b, "belief", beliefs)
-}
+var _ = strictyaml.Enum[Belief]("belief").Word("acknowledged", UntilAcknowledged).Word("told", UntilTold)
 
 // The steps of protocol consensus.
 var consensusSteps = []string{sessionKept, sessionGone}

@@ -47,18 +47,7 @@ const (
 	InTransaction
 )
 
-var places = []strictyaml.Choice[Effects]{
-	{Word: "storage", Value: InStorage}, {Word: "transaction", Value: InTransaction}}
-
-// UnmarshalScalar reads where clients write.
-func (e *Effects) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "place for effects", e, places)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (e Effects) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(e, "place for effects", places)
-}
+var _ = strictyaml.Enum[Effects]("place for effects").Word("storage", InStorage).Word("transaction", InTransaction)
 
 // The steps of protocol db-row.
 var dbRowSteps = []string{committed, rolledBack}

@@ -113,19 +113,8 @@ const (
 	CleanupAtEnd
 )
 
-var cleanups = []strictyaml.Choice[Cleanup]{
-	{Word: "cad", Value: CleanupCompareAndDelete}, {Word: "voters", Value: CleanupVoters},
-	{Word: "at-end", Value: CleanupAtEnd}, {Word: "del", Value: CleanupDel}, {Word: "none", Value: NoCleanup}}
-
-// UnmarshalScalar reads what a client does about its votes.
-func (c *Cleanup) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "clean-up", c, cleanups)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (c Cleanup) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(c, "clean-up", cleanups)
-}
+var _ = strictyaml.Enum[Cleanup]("clean-up").Word("cad", CleanupCompareAndDelete).Word("voters", CleanupVoters).
+	Word("at-end", CleanupAtEnd).Word("del", CleanupDel).Word("none", NoCleanup)
 
 // Asking is the order in which nodes are asked.
 type Asking uint8
@@ -140,18 +129,8 @@ const (
 	UntilDecided
 )
 
-var orders = []strictyaml.Choice[Asking]{{Word: "parallel", Value: Parallel},
-	{Word: "until-decided", Value: UntilDecided}, {Word: "sequential", Value: Sequential}}
-
-// UnmarshalScalar reads the order in which nodes are asked.
-func (a *Asking) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "order", a, orders)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (a Asking) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(a, "order", orders)
-}
+var _ = strictyaml.Enum[Asking]("order").Word("parallel", Parallel).Word("until-decided", UntilDecided).
+	Word("sequential", Sequential)
 
 // Extending is how a lock is extended.
 type Extending uint8
@@ -169,19 +148,8 @@ const (
 	ExtendReCreate
 )
 
-var waysToExtend = []strictyaml.Choice[Extending]{{Word: "quorum", Value: ExtendQuorum},
-	{Word: "any-node", Value: ExtendAnyNode}, {Word: "from-replies", Value: ExtendFromReplies},
-	{Word: "re-create", Value: ExtendReCreate}, {Word: "set", Value: ExtendSet}}
-
-// UnmarshalScalar reads how a lock is extended.
-func (e *Extending) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "way to extend", e, waysToExtend)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (e Extending) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(e, "way to extend", waysToExtend)
-}
+var _ = strictyaml.Enum[Extending]("way to extend").Word("quorum", ExtendQuorum).Word("any-node", ExtendAnyNode).
+	Word("from-replies", ExtendFromReplies).Word("re-create", ExtendReCreate).Word("set", ExtendSet)
 
 // Tokens is where redlock-plain has its fencing tokens from: from counters on the nodes, in ways that do not work.
 type Tokens uint8
@@ -197,18 +165,8 @@ const (
 	TokenPerNode
 )
 
-var tokenSources = []strictyaml.Choice[Tokens]{{Word: "none", Value: NoTokens},
-	{Word: "before", Value: TokenBefore}, {Word: "one-node", Value: TokenOneNode}, {Word: "per-node", Value: TokenPerNode}}
-
-// UnmarshalScalar reads where tokens are from.
-func (k *Tokens) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "source of tokens", k, tokenSources)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (k Tokens) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(k, "source of tokens", tokenSources)
-}
+var _ = strictyaml.Enum[Tokens]("source of tokens").Word("none", NoTokens).Word("before", TokenBefore).
+	Word("one-node", TokenOneNode).Word("per-node", TokenPerNode)
 
 // Rounding is how half of the nodes and one are rounded.
 type Rounding uint8
@@ -220,17 +178,7 @@ const (
 	RoundUp
 )
 
-var roundings = []strictyaml.Choice[Rounding]{{Word: "down", Value: RoundDown}, {Word: "up", Value: RoundUp}}
-
-// UnmarshalScalar reads how to round.
-func (r *Rounding) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "rounding", r, roundings)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (r Rounding) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(r, "rounding", roundings)
-}
+var _ = strictyaml.Enum[Rounding]("rounding").Word("down", RoundDown).Word("up", RoundUp)
 
 // Value is what a value is drawn for.
 type Value uint8
@@ -242,17 +190,7 @@ const (
 	PerCall
 )
 
-var draws = []strictyaml.Choice[Value]{{Word: "attempt", Value: PerAttempt}, {Word: "call", Value: PerCall}}
-
-// UnmarshalScalar reads what a value is drawn for.
-func (v *Value) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "draw of values", v, draws)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (v Value) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(v, "draw of values", draws)
-}
+var _ = strictyaml.Enum[Value]("draw of values").Word("attempt", PerAttempt).Word("call", PerCall)
 
 // Validity is whether a client looks at how much of its lease is left.
 type Validity uint8
@@ -264,17 +202,7 @@ const (
 	Unchecked
 )
 
-var waysWithValidity = []strictyaml.Choice[Validity]{{Word: "checked", Value: Checked}, {Word: "unchecked", Value: Unchecked}}
-
-// UnmarshalScalar reads whether validity is looked at.
-func (v *Validity) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "way with validity", v, waysWithValidity)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (v Validity) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(v, "way with validity", waysWithValidity)
-}
+var _ = strictyaml.Enum[Validity]("way with validity").Word("checked", Checked).Word("unchecked", Unchecked)
 
 // FailedNode is what a client makes of a node that fails when it is asked for its vote.
 type FailedNode uint8
@@ -288,18 +216,8 @@ const (
 	EndsCall
 )
 
-var waysWithFailedNode = []strictyaml.Choice[FailedNode]{
-	{Word: "no-vote", Value: NoVote}, {Word: "fails-grant", Value: FailsGrant}, {Word: "ends-call", Value: EndsCall}}
-
-// UnmarshalScalar reads what a client makes of a node that fails.
-func (f *FailedNode) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "way with a failed node", f, waysWithFailedNode)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (f FailedNode) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(f, "way with a failed node", waysWithFailedNode)
-}
+var _ = strictyaml.Enum[FailedNode]("way with a failed node").Word("no-vote", NoVote).Word("fails-grant", FailsGrant).
+	Word("ends-call", EndsCall)
 
 // FailedRelease is what a client does when a node fails while it releases or cleans up.
 type FailedRelease uint8
@@ -311,14 +229,4 @@ const (
 	Stop
 )
 
-var waysWithFailedRelease = []strictyaml.Choice[FailedRelease]{{Word: "go-on", Value: GoOn}, {Word: "stop", Value: Stop}}
-
-// UnmarshalScalar reads what a client does when a node fails while it releases.
-func (f *FailedRelease) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "way with a failed release", f, waysWithFailedRelease)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (f FailedRelease) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(f, "way with a failed release", waysWithFailedRelease)
-}
+var _ = strictyaml.Enum[FailedRelease]("way with a failed release").Word("go-on", GoOn).Word("stop", Stop)

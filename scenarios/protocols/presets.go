@@ -3,6 +3,7 @@ package protocols
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -19,27 +20,19 @@ import (
 // To add one: its line in presets.
 type Preset string
 
-// UnmarshalScalar reads the name of a preset.
-func (p *Preset) UnmarshalScalar(text string) error {
-	for _, known := range presets {
-		if string(known.name) == text {
-			*p = known.name
-			return nil
-		}
-	}
-	return &strictyaml.Invalid{Msg: "no such preset", Word: text, Valid: Presets()}
-}
+var _ = strictyaml.EnumOf("preset", presetNames()...)
 
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (p Preset) MarshalScalar() (string, error) { return string(p), nil }
+func presetNames() []Preset {
+	var all []Preset
+	for _, p := range presets {
+		all = append(all, p.name)
+	}
+	return all
+}
 
 // Presets lists the names of the presets.
 func Presets() []string {
-	names := make([]string, len(presets))
-	for i, p := range presets {
-		names[i] = string(p.name)
-	}
-	return names
+	return strictyaml.WordsOf(reflect.TypeFor[Preset]())
 }
 
 // settings are the preset's for a TTL; zero is what the implementation has without one, or Default has.
@@ -219,4 +212,4 @@ func as[T any](protocol Name, set func(s *Settings, own *T)) func(*Settings) {
 }
 
 // wallClock is the clock of those that measure with the time of day.
-var wallClock = LockClock{kernel.WallClock}
+var wallClock = kernel.WallClock

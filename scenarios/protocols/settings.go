@@ -23,7 +23,7 @@ type Settings struct {
 	NodeTimeout time.Duration `yaml:"node-timeout"`
 	// Clock is the clock with which clients measure validity: monotonic, boottime (monotonic, and goes on during a
 	// suspension) or wall. Default: monotonic. Example: wall
-	Clock LockClock `yaml:"clock"`
+	Clock kernel.ClockKind `yaml:"clock"`
 	// GuardTime is how long before the end of its lease, by its own clock, a client stops sending effects. To protect the
 	// resource it must be as long as the longest pause and the longest message together. With 0s a client sends effects as
 	// long as it believes in its lease, as the implementations behind the presets do. Default: 0s. Example: 820ms
@@ -94,35 +94,15 @@ func Default() Settings {
 // Name is the name of a protocol.
 type Name string
 
-// UnmarshalScalar reads a protocol's name.
-func (n *Name) UnmarshalScalar(text string) error {
-	var names []string
+var _ = strictyaml.EnumOf("protocol", names()...)
+
+func names() []Name {
+	var all []Name
 	for _, p := range All() {
-		names = append(names, p.Name)
+		all = append(all, Name(p.Name))
 	}
-	if _, ok := Find(text); !ok {
-		return &strictyaml.Invalid{Msg: "no such protocol", Word: text, Valid: names}
-	}
-	*n = Name(text)
-	return nil
+	return all
 }
 
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (n Name) MarshalScalar() (string, error) { return string(n), nil }
-
-// LockClock is the clock that clients measure validity with: monotonic, boottime (monotonic, and counts suspension) or
-// wall.
-type LockClock struct{ kernel.ClockKind }
-
-var lockClocks = []strictyaml.Choice[kernel.ClockKind]{
-	{Word: "monotonic", Value: kernel.Monotonic}, {Word: "boottime", Value: kernel.Boottime}, {Word: "wall", Value: kernel.WallClock}}
-
-// UnmarshalScalar reads a clock's name.
-func (c *LockClock) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "clock", &c.ClockKind, lockClocks)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (c LockClock) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(c.ClockKind, "clock", lockClocks)
-}
+var _ = strictyaml.Enum[kernel.ClockKind]("clock").Word("monotonic", kernel.Monotonic).Word("boottime", kernel.Boottime).
+	Word("wall", kernel.WallClock)

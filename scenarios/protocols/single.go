@@ -84,18 +84,7 @@ const (
 	GetDel
 )
 
-var releases = []strictyaml.Choice[Release]{
-	{Word: "cad", Value: CompareAndDelete}, {Word: "del", Value: Del}, {Word: "get-del", Value: GetDel}}
-
-// UnmarshalScalar reads a way to release.
-func (r *Release) UnmarshalScalar(text string) error {
-	return strictyaml.Word(text, "release", r, releases)
-}
-
-// MarshalScalar is the counterpart of UnmarshalScalar.
-func (r Release) MarshalScalar() (string, error) {
-	return strictyaml.WordOf(r, "release", releases)
-}
+var _ = strictyaml.Enum[Release]("release").Word("cad", CompareAndDelete).Word("del", Del).Word("get-del", GetDel)
 
 // checkTTL is what every protocol with a time to live in Redis asks of it.
 func (s Settings) checkTTL() error {

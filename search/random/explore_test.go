@@ -280,7 +280,7 @@ func TestExploreFindsTheLiterature(t *testing.T) {
 			s := beyond()
 			kinds := []func(search.Finding) bool{wanted.is}
 			if wanted.wall {
-				s.Base.Lock.Clock.ClockKind = kernel.WallClock
+				s.Base.Lock.Clock = kernel.WallClock
 			} else {
 				kinds = []func(search.Finding) bool{
 					func(f search.Finding) bool {

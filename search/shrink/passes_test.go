@@ -124,7 +124,7 @@ duration: 1m23s
 		}, []string{"plus: 50ms"}},
 		{"one direction of one link", func(s *scenarios.Scenario) bool {
 			f, ok := faultOf(s, "partition").(*faults.Partition)
-			return ok && f.Direction.Direction == network.Requests && slices.Contains(f.Nodes, "B") && slices.Contains(f.Clients, "c2") && f.For > 0
+			return ok && f.Direction == network.Requests && slices.Contains(f.Nodes, "B") && slices.Contains(f.Clients, "c2") && f.For > 0
 		}, []string{"clients: [c2]\n", "partition: {clients: [c2], nodes: [B], direction: requests, for: 1ms}"}},
 		{"a rate", func(s *scenarios.Scenario) bool {
 			f, ok := faultOf(s, "clock-rate").(*faults.ClockRate)
@@ -134,7 +134,7 @@ duration: 1m23s
 		{"replies that differ", func(s *scenarios.Scenario) bool { return s.Network.Replies != nil && s.Network.Replies.Max() > 0 },
 			[]string{"network: {latency: 0s, replies: 3ms}"}},
 		{"settings", func(s *scenarios.Scenario) bool {
-			return s.Lock.Clock.ClockKind == kernel.WallClock && s.Storage.Kind == storage.Fenced && s.Nodes.Persistence.Persistence == redis.Always
+			return s.Lock.Clock == kernel.WallClock && s.Storage == storage.Fenced && s.Nodes.Persistence == redis.Always
 		}, []string{"clock: wall}", "storage: fenced", "persistence: always}"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -109,7 +109,7 @@ func TestCount(t *testing.T) {
 // TestDifference: a fault makes a difference as long as there is something left for it to take effect on.
 func TestDifference(t *testing.T) {
 	b := newBase(t, tiny, false)
-	b.faults = []scenarios.Item{{Kind: "partition", Fault: &faults.Partition{Links: faults.Links{Direction: faults.Direction{Direction: network.Requests}}}}}
+	b.faults = []scenarios.Item{{Kind: "partition", Fault: &faults.Partition{Links: faults.Links{Direction: network.Requests}}}}
 	s, err := Explore(t.Context(), b, Options{})
 	if err != nil {
 		t.Fatal(err)

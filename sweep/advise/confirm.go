@@ -83,7 +83,7 @@ func (a *Advice) sides(k Known) []side {
 	restart := side{setting: "restart delay", value: text(a.RestartDelay), formula: "(TTL − drift allowance) / (1−ρ), counted from the stop",
 		schedule: "restart", path: "budget.restart-delay", lowest: "0s", highest: text(a.RestartDelay)}
 	switch {
-	case a.Settings.Nodes.Persistence.Persistence == redis.Always:
+	case a.Settings.Nodes.Persistence == redis.Always:
 		restart.formula, restart.note = "none: nodes keep their memory", "with appendfsync always; not after the loss of a disk"
 	case !a.forgetful():
 		restart.formula, restart.note = "none: a process that is killed keeps its memory", "with appendfsync everysec, and as long as no node loses power; not after the loss of a disk"
@@ -100,7 +100,7 @@ func (a *Advice) sides(k Known) []side {
 		schedule: "pause", path: "lock.guard-time", lowest: "0s", highest: text(a.Guard),
 		changes: []sweep.Setting{{Path: "lock.protocol", Word: "redlock-plain"}, {Path: "budget.delay", Word: text(k.RTT.Max())}}}
 	sides := append(drift, restart)
-	if a.Settings.Nodes.Persistence.Persistence == redis.EverySecond && k.PowerLoss {
+	if a.Settings.Nodes.Persistence == redis.EverySecond && k.PowerLoss {
 		sides = append(sides, side{setting: "after a kill", value: "0s", formula: "none: a process that is killed keeps its memory",
 			schedule: "restart", path: "budget.restart-delay", lowest: "0s", highest: "0s", changes: []sweep.Setting{{Path: "budget.no-power-loss", Word: "true"}},
 			note: "the restart delay is for nodes that lost power: they lose what was not fsynced, up to a second of it"})

@@ -15,6 +15,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 // Known is what a user knows. The tags are the keys of a file; all may be left out but one of ttl and work.
@@ -28,7 +29,7 @@ type Known struct {
 	// RTT is the round trip between a client and a node.
 	RTT RTT `yaml:"rtt"`
 	// Persistence is what nodes write to disk.
-	Persistence scenarios.Persistence `yaml:"persistence"`
+	Persistence redis.Persistence `yaml:"persistence"`
 	// PowerLoss: nodes can lose power, which costs what they had not fsynced. A process that is killed loses that only without
 	// persistence.
 	PowerLoss bool `yaml:"power-loss"`

@@ -222,7 +222,7 @@ func (p *placed) cases(kind string) []string {
 		case "pause":
 			// The last write that the holder starts, by its own clock.
 			step := time.Duration(0)
-			if p.Lock.Clock.ClockKind == kernel.WallClock {
+			if p.Lock.Clock == kernel.WallClock {
 				step = p.Budget.ClockStep
 			}
 			last := max(p.believed()+step-p.roundTrip()-p.Lock.GuardTime-margin, 0)
