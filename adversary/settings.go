@@ -1,14 +1,15 @@
 package adversary
 
 import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
 	"redlocksim/internal/quorum"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
-	"time"
-
-	"github.com/shopspring/decimal"
 )
 
 // Settings are a lock and the world that it is promised.

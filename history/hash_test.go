@@ -8,9 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "redlocksim/internal/nofailfile"
-
 	. "redlocksim/history"
+	_ "redlocksim/internal/nofailfile"
 )
 
 // The encoding is a published format: a new one needs a new version line, and every recorded hash changes.

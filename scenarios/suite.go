@@ -3,8 +3,9 @@ package scenarios
 import (
 	"context"
 	"fmt"
-	"redlocksim/internal/jobs"
 	"time"
+
+	"redlocksim/internal/jobs"
 )
 
 // Suite verifies each scenario on each tier, several at a time, and returns the results scenario by scenario. The seed, if

@@ -5,10 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"redlocksim/scenarios"
 	"slices"
 	"strings"
 	"testing"
+
+	"redlocksim/scenarios"
 )
 
 // TestGoTest: the generated test compiles, passes, and fails where the run is not as the scenario says.

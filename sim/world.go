@@ -75,7 +75,8 @@ type World struct {
 func NewWorld(cfg Config, tier redis.Tier) *World {
 	w := &World{shared: map[string]any{}, history: cfg.Buffer[:0], hasher: new(history.Hasher), unhashed: cfg.Unhashed,
 		maxEvents: cmp.Or(cfg.MaxEvents, DefaultMaxEvents)}
-	w.Kernel = kernel.New(kernel.Config{Seed: cfg.Seed, Trace: cfg.Trace, Limits: cfg.Limits, Scheduler: w.scheduling(cfg.Scheduler)})
+	w.Kernel = kernel.New(kernel.Config{Seed: cfg.Seed, Trace: cfg.Trace, Limits: cfg.Limits,
+		Scheduler: w.scheduling(cfg.Scheduler)})
 	w.Network = network.New(w.Kernel)
 	w.Deployment = redis.Deploy(w.Kernel, w.Network, tier, redis.Config{Nodes: cfg.Nodes, Persistence: cfg.Persistence,
 		Replicas: cfg.Replicas, Latency: cfg.Latency})

@@ -3,10 +3,11 @@ package sweep
 import (
 	"context"
 	"fmt"
-	"redlocksim/internal/jobs"
 	"slices"
 
 	"github.com/shopspring/decimal"
+
+	"redlocksim/internal/jobs"
 )
 
 // Row is the frontier along one axis at one combination of values of the others.

@@ -3,9 +3,10 @@ package foreign
 import (
 	"cmp"
 	"math"
+	"slices"
+
 	"redlocksim/checker"
 	"redlocksim/checker/internal/exclusion"
-	"slices"
 )
 
 // hold is a stretch in which a process certainly held the lock: its minimal hold, from the return of the operation that

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	_ "redlocksim/internal/nofailfile"
-
 	"redlocksim/internal/printable"
 )
 

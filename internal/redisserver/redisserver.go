@@ -8,10 +8,11 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"redlocksim/internal/child"
-	"redlocksim/internal/redisproc"
 	"syscall"
 	"testing"
+
+	"redlocksim/internal/child"
+	"redlocksim/internal/redisproc"
 )
 
 // RequireEnv is the environment variable that, set to 1, makes a missing redis-server a failure instead of a skip.

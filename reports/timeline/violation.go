@@ -2,9 +2,10 @@ package timeline
 
 import (
 	"fmt"
-	"redlocksim/internal/rounded"
 	"strings"
 	"time"
+
+	"redlocksim/internal/rounded"
 )
 
 // drawViolation writes the band of the violation, its name above, and the outlines of the windows that it rests on.

@@ -9,9 +9,8 @@ import (
 	"io"
 	"time"
 
-	"redlocksim/internal/strictyaml"
-
 	"redlocksim/internal/rediscmd"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"

@@ -2,14 +2,15 @@ package dpor
 
 import (
 	"fmt"
+	"slices"
+	"time"
+
 	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/sim/kernel"
-	"slices"
-	"time"
 )
 
 // Run is one run to its end.

@@ -1,11 +1,12 @@
 package dpor
 
 import (
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
-	"time"
 )
 
 // NoFault is the Fault of a World in which nothing goes wrong.

@@ -1,9 +1,10 @@
 package random
 
 import (
-	"redlocksim/search/experiment"
 	"testing"
 	"time"
+
+	"redlocksim/search/experiment"
 )
 
 // What a generation draws comes half from near misses, and asks for the lock when it could be granted too early; a blind

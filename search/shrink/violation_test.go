@@ -3,11 +3,12 @@ package shrink
 import (
 	"context"
 	"fmt"
+	"slices"
+	"testing"
+
 	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/search"
-	"slices"
-	"testing"
 )
 
 // jump is a node whose clock jumps by just too much, with an item that never comes to pass.

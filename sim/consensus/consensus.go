@@ -99,7 +99,8 @@ func Of(w *sim.World) *Service {
 // those of service.Ask; the request may have been carried out then, or may still be.
 func (s *Service) Ask(client *kernel.Process, nodeIndex int, key kernel.Key, deadline time.Time, r Request) (Answer, error) {
 	n := s.nodes[nodeIndex]
-	return service.Ask(s.world.Network.Link(client.Name(), n.server.Name()), key, deadline, func(c *service.Call[Answer]) { n.take(r, c) })
+	link := s.world.Network.Link(client.Name(), n.server.Name())
+	return service.Ask(link, key, deadline, func(c *service.Call[Answer]) { n.take(r, c) })
 }
 
 // Size is the number of nodes.

@@ -114,7 +114,8 @@ type transaction struct {
 
 // Begin begins a transaction and locks a row: BEGIN; SELECT … FOR UPDATE NOWAIT. If it is Locked the transaction is over.
 // The database ends the transaction when no statement of it has come for the idle timeout, by its monotonic clock.
-func (d *Database) Begin(client *kernel.Process, key kernel.Key, deadline time.Time, transactionName, row string, idle time.Duration) (Result, error) {
+func (d *Database) Begin(client *kernel.Process, key kernel.Key, deadline time.Time, transactionName, row string,
+	idle time.Duration) (Result, error) {
 	a, err := d.ask(client, key, deadline, func() answer {
 		if d.locked[row] != nil {
 			return answer{result: Locked}
@@ -128,7 +129,8 @@ func (d *Database) Begin(client *kernel.Process, key kernel.Key, deadline time.T
 }
 
 // statement carries out a statement of a transaction that is under way, which is heard of with it.
-func (d *Database) statement(client *kernel.Process, key kernel.Key, deadline time.Time, name string, carryOut func(*transaction) answer) (answer, error) {
+func (d *Database) statement(client *kernel.Process, key kernel.Key, deadline time.Time, name string,
+	carryOut func(*transaction) answer) (answer, error) {
 	return d.ask(client, key, deadline, func() answer {
 		t := d.transactions[name]
 		if t == nil {
@@ -147,7 +149,8 @@ func (d *Database) Ping(client *kernel.Process, key kernel.Key, deadline time.Ti
 
 // Access reads or writes the row in the transaction: e has Func Read or Write, Op, Grant, Resource, and the Number to
 // write. A read has its effect at once, a write when it is committed. It returns the number read.
-func (d *Database) Access(client *kernel.Process, key kernel.Key, deadline time.Time, name string, e history.Event) (Result, int64, error) {
+func (d *Database) Access(client *kernel.Process, key kernel.Key, deadline time.Time, name string,
+	e history.Event) (Result, int64, error) {
 	e.Kind, e.Process, e.Node = history.Effect, client.Name(), d.Name()
 	a, err := d.statement(client, key, deadline, name, func(t *transaction) answer {
 		if e.Func == history.Write {
@@ -166,7 +169,8 @@ func (d *Database) Access(client *kernel.Process, key kernel.Key, deadline time.
 
 // Commit ends the transaction: its writes have their effect, all at once, the row is free, and ended is called, all in
 // the same moment. It does not if the transaction has ended before.
-func (d *Database) Commit(client *kernel.Process, key kernel.Key, deadline time.Time, name string, ended func()) (Result, error) {
+func (d *Database) Commit(client *kernel.Process, key kernel.Key, deadline time.Time, name string,
+	ended func()) (Result, error) {
 	a, err := d.statement(client, key, deadline, name, func(t *transaction) answer {
 		for _, e := range t.writes {
 			d.disk.numbers[e.Resource] = e.Number

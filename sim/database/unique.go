@@ -33,7 +33,8 @@ func (d *Database) Delete(client *kernel.Process, key kernel.Key, deadline time.
 }
 
 // own does something with a row if it is there and the owner's.
-func (d *Database) own(client *kernel.Process, key kernel.Key, deadline time.Time, resource, name string, do func()) (Result, error) {
+func (d *Database) own(client *kernel.Process, key kernel.Key, deadline time.Time, resource, name string,
+	do func()) (Result, error) {
 	a, err := d.ask(client, key, deadline, func() answer {
 		if d.disk.owners[resource].name != name {
 			return answer{result: Gone}

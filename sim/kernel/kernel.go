@@ -1,3 +1,11 @@
+// Package kernel is a deterministic scheduler of events and coroutines in simulated time: the queue, the processes with their
+// clocks, and randomness. It knows nothing of what the processes are.
+//
+// A run is one thread of control: events ordered by true time and sequence, and processes as coroutines that give up control
+// only where they wait. Every random choice is a function of the seed and of what it is for (see [Kernel.Draw]), so that
+// taking one event away moves no other choice.
+//
+// Start with [New], [Kernel.NewProcess] and [Kernel.Run].
 package kernel
 
 import "time"

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// KernelLimits are what one run may use of the machine. A field that is zero has the default.
+// Limits are what one run may use of the machine. A field that is zero has the default.
 type Limits struct {
 	// Steps is how many steps the kernel may make, and how many events may wait in its queue.
 	Steps int
@@ -14,7 +14,7 @@ type Limits struct {
 	Goroutines int
 }
 
-// The defaults of KernelLimits. The longest scenario that comes with redlocksim makes 58,000 steps; a run that reaches a
+// The defaults of Limits. The longest scenario that comes with redlocksim makes 58,000 steps; a run that reaches a
 // limit, and is judged, stays below 1 GB.
 const (
 	DefaultMaxSteps      = 2_000_000
@@ -43,7 +43,8 @@ type TooLong struct {
 }
 
 func (t *TooLong) Error() string {
-	return fmt.Sprintf("%v: more than %d %s after %v of true time", ErrTooLong, t.Limit, t.What, time.Duration(t.At).Round(time.Millisecond))
+	after := time.Duration(t.At).Round(time.Millisecond)
+	return fmt.Sprintf("%v: more than %d %s after %v of true time", ErrTooLong, t.Limit, t.What, after)
 }
 
 func (t *TooLong) Unwrap() error { return ErrTooLong }

@@ -2,7 +2,7 @@ package kernel
 
 import "runtime/debug"
 
-// KernelConfig is what a run starts from. Its zero value is good.
+// Config is what a run starts from. Its zero value is good.
 type Config struct {
 	// Seed decides every random choice.
 	Seed uint64
@@ -14,7 +14,7 @@ type Config struct {
 	Scheduler Scheduler
 }
 
-// NewKernel makes a kernel at true time 0.
+// New makes a kernel at true time 0.
 func New(cfg Config) *Kernel {
 	k := &Kernel{seed: Key(0).With(cfg.Seed), trace: cfg.Trace, limits: cfg.Limits.withDefaults(), names: []string{""}}
 	if cfg.Scheduler != nil {

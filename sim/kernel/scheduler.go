@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// KernelScheduler decides what happens next in a run, in the place of the delays of messages and of the order in which
+// Scheduler decides what happens next in a run, in the place of the delays of messages and of the order in which
 // events were scheduled. It is for searches that go through all orders.
 //
 // What can happen is that a message arrives, however long it has been under way, that a timer fires which is due, or that
@@ -18,7 +18,7 @@ type Scheduler interface {
 	Choose(Situation) int
 }
 
-// KernelSituation is what a Scheduler knows. It is good until the Scheduler returns.
+// Situation is what a Scheduler knows. It is good until the Scheduler returns.
 type Situation struct {
 	Now True
 	// Options are the messages in the order in which they were sent, the timers in the order in which they were set, what

@@ -63,7 +63,8 @@ func (s *store) vote(c *driver.Command, now int64) driver.Reply {
 	for i, key := range c.Keys {
 		s.keys[key] = record{c.Value, now + ttls[i], s.server.Now()}
 		if token != 0 {
-			s.keys[driver.TokenKey(key)] = record{value: strconv.FormatInt(token, 10), expiresAt: now + c.Conditions.CounterTTL.Milliseconds()}
+			s.keys[driver.TokenKey(key)] = record{value: strconv.FormatInt(token, 10),
+				expiresAt: now + c.Conditions.CounterTTL.Milliseconds()}
 		}
 	}
 	return driver.Reply{Outcome: driver.Accepted}

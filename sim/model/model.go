@@ -15,7 +15,7 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// New returns the backend of the model tier.
+// New returns the tier, for one run.
 func New() redis.Tier { return &backend{stores: map[*redis.Server]*store{}} }
 
 type backend struct{ stores map[*redis.Server]*store }

@@ -16,6 +16,9 @@ const (
 	lostToCrash     = "the process has crashed"
 )
 
+// lostToServer is what a request is lost to at the server's end, by the presence that it meets.
+var lostToServer = [...]string{Listening: lostToReset, Refusing: "the process is down", Silent: "the machine is off"}
+
 // delivery is a message that has come to the end of its way.
 type delivery struct {
 	exchange *Exchange
@@ -63,7 +66,7 @@ func (x *Exchange) isMet() bool {
 	if state == Listening && x.Connected() {
 		return true
 	}
-	x.ended(RequestMessage, Lost, [...]string{Listening: lostToReset, Refusing: "the process is down", Silent: "the machine is off"}[state])
+	x.ended(RequestMessage, Lost, lostToServer[state])
 	if state != Silent {
 		x.send(RefusalMessage)
 	}

@@ -3,8 +3,9 @@ package network
 import (
 	"errors"
 	"fmt"
-	"redlocksim/sim/kernel"
 	"time"
+
+	"redlocksim/sim/kernel"
 )
 
 // Latency is a distribution of message delays, given by points of its quantile function, between which it is linear:

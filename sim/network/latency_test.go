@@ -2,11 +2,12 @@ package network
 
 import (
 	"errors"
-	"redlocksim/sim/kernel"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"redlocksim/sim/kernel"
 )
 
 const ms = time.Millisecond

@@ -13,7 +13,7 @@ type Network struct {
 	observer Observer // nil if nobody wants to know
 }
 
-// NewNetwork makes a network without links.
+// New makes a network without links.
 func New(k *kernel.Kernel) *Network { return &Network{k: k} }
 
 // Observer is told of every message.
@@ -29,7 +29,8 @@ func (n *Network) Observe(o Observer) { n.observer = o }
 
 // Connect makes a link. listener is called for every request that arrives at the server, and presence says how the
 // server's machine meets it.
-func (n *Network) Connect(client, server *kernel.Process, latency Latency, listener func(*Exchange), presence func() Presence) *Link {
+func (n *Network) Connect(client, server *kernel.Process, latency Latency, listener func(*Exchange),
+	presence func() Presence) *Link {
 	l := &Link{network: n, client: client, server: server, listener: listener, presence: presence,
 		request: way{latency: latency}, reply: way{latency: latency},
 		draw: n.k.Draw("latency").WithString(client.Name()).WithString(server.Name())}

@@ -1,9 +1,10 @@
 package network
 
 import (
-	"redlocksim/sim/kernel"
 	"slices"
 	"time"
+
+	"redlocksim/sim/kernel"
 )
 
 // way is one direction of a link.

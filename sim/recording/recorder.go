@@ -1,11 +1,12 @@
 package recording
 
 import (
+	"slices"
+	"time"
+
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
-	"slices"
-	"time"
 )
 
 // Recorder writes a Recording while a run goes on.
@@ -46,7 +47,7 @@ type obstacle struct {
 	kind      ObstacleKind
 }
 
-// StartRecording records the run from now on: its nodes, and the other processes in this order.
+// Start records the run from now on: its nodes, and the other processes in this order.
 func Start(k *kernel.Kernel, n *network.Network, d *redis.Deployment, processes []*kernel.Process) *Recorder {
 	r := &Recorder{kernel: k, network: n, redis: d, processes: processes,
 		messages: map[part][]int{}, exchanges: map[*network.Exchange]int{}, states: map[*kernel.Process]int{},
@@ -99,11 +100,14 @@ func (r *Recorder) Ended(x *network.Exchange, kind network.MessageKind, fate net
 	m.Ended, m.Fate, m.Why = r.kernel.Now(), fate, why
 }
 
+// conditions are those of the nodes, by how their machines meet a request.
+var conditions = [...]Condition{network.Listening: Running, network.Refusing: Down, network.Silent: Off}
+
 // look compares the processes, the links and all nodes' keys with what was last written down of them.
 func (r *Recorder) look() {
 	r.expire()
 	for _, s := range r.redis.All() {
-		r.lookAtState(s.Process, [...]Condition{network.Listening: Running, network.Refusing: Down, network.Silent: Off}[s.Presence()])
+		r.lookAtState(s.Process, conditions[s.Presence()])
 		r.lookAtKeys(s, "")
 	}
 	for _, p := range r.processes {

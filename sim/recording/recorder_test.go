@@ -2,13 +2,14 @@ package recording
 
 import (
 	"fmt"
+	"strings"
+	"testing"
+	"time"
+
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/network/networktest"
 	"redlocksim/sim/redis"
-	"strings"
-	"testing"
-	"time"
 )
 
 // recorded is what is recorded while a rig carries a script out: messages as their exchange, ">" for a request, "<" for a

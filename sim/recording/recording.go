@@ -3,13 +3,14 @@
 package recording
 
 import (
+	"time"
+
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
-	"time"
 )
 
-// Recording is what a history leaves out, for pictures of a run. Nothing in a run depends on it, and neither hash covers it. Unlike a
-// history it belongs to one tier.
+// Recording is what a history leaves out. Nothing in a run depends on it, and neither hash covers it. Unlike a history it
+// belongs to one tier.
 type Recording struct {
 	// Messages are in the order in which they were sent.
 	Messages []Message

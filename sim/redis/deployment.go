@@ -10,7 +10,7 @@ import (
 	"redlocksim/sim/network"
 )
 
-// DeployConfig is which nodes there are.
+// Config is which nodes there are.
 type Config struct {
 	// Nodes names the nodes; Persistence is what all of them, and their replicas, write to disk.
 	Nodes       []string

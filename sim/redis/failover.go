@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )

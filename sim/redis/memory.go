@@ -10,7 +10,7 @@ type Record struct {
 	ExpiresAt int64
 }
 
-// Memory is the keyspace of a node, in whatever way a Backend keeps it.
+// Memory is the keyspace of a node, in whatever way a Tier keeps it.
 type Memory interface {
 	// Dump returns all keys that have not expired, sorted by key.
 	Dump() []Record

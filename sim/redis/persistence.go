@@ -1,9 +1,10 @@
 package redis
 
 import (
+	"time"
+
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
-	"time"
 )
 
 // Persistence is what a Redis node writes to its disk.

@@ -1,9 +1,10 @@
 package redis
 
 import (
-	"redlocksim/sim/network"
 	"slices"
 	"time"
+
+	"redlocksim/sim/network"
 )
 
 // replication is a node's part in a group of a master and its asynchronous replicas, as Redis replicates: the master

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
@@ -44,7 +45,7 @@ func (s *Server) Up() bool { return s.state == network.Listening }
 // Restarted says whether the node was ever started again.
 func (s *Server) Restarted() bool { return s.starts > 0 }
 
-// Memory is what the backend made for the node.
+// Memory is what the tier made for the node.
 func (s *Server) Memory() Memory { return s.memory }
 
 // Dump is what the node knows.

@@ -70,7 +70,7 @@ type Peer struct {
 	sent uint64
 }
 
-// ConnectPeer makes a way from one node to another. Its link is found by the names of the two.
+// Connect makes a way from one node to another. Its link is found by the names of the two.
 func Connect(d *redis.Deployment, from, to *redis.Server) *Peer {
 	return &Peer{link: d.ConnectNodes(from, to, func(x *network.Exchange) { x.Client().(*note).arrive() })}
 }

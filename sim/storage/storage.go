@@ -11,7 +11,7 @@ import (
 	"redlocksim/sim/network"
 )
 
-// StorageKind is what the shared resource demands of a request before it takes it.
+// Kind is what the shared resource demands of a request before it takes it.
 type Kind uint8
 
 const (
@@ -46,10 +46,10 @@ type cell struct {
 	mark   int64
 }
 
-// StorageName is the name of the storage's process.
+// Name is the name of the storage's process.
 const Name = "storage"
 
-// NewStorage makes the storage, which gives record every request that it has taken or turned down.
+// New makes the storage, which gives record every request that it has taken or turned down.
 func New(k *kernel.Kernel, n *network.Network, kind Kind, record func(history.Event)) *Storage {
 	return &Storage{Process: k.NewProcess(Name, kernel.Monotonic), network: n, record: record, kind: kind,
 		cells: map[string]*cell{}, links: map[*kernel.Process]*network.Link{}}

@@ -148,7 +148,8 @@ func isWithSource(args []string) bool {
 	return strings.EqualFold(args[0], "eval") && !(len(args) == firstContact && args[2] == "1")
 }
 
-// Read sends what was written and waits for a reply. One that has come is read also after the deadline, as after a pause of the process.
+// Read sends what was written and waits for a reply. One that has come is read also after the deadline, as after a pause of
+// the process.
 func (c *conn) Read(b []byte) (int, error) {
 	if len(c.written) > 0 && !c.closed && c.broken == nil {
 		c.send()

@@ -105,7 +105,8 @@ func newInterpreter() *interpreter {
 		l.Call(1, 0)
 	}
 	in := &interpreter{state: l}
-	l.SetGlobal("redis", l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{"call": in.call, "pcall": in.pcall, "error_reply": errorReply}))
+	l.SetGlobal("redis", l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{
+		"call": in.call, "pcall": in.pcall, "error_reply": errorReply}))
 	// A script shares nothing with the next one.
 	l.SetMetatable(l.G.Global, l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{
 		"__newindex": func(l *lua.LState) int {

@@ -3,8 +3,8 @@
 //
 // For the same configuration and seed a run here has the history of a run on [redlocksim/sim/model], byte for byte.
 // Every message is one [network.Exchange] that opens with the same key at the same true time there, and its reply reaches
-// the library at the same place among all others. What the library hands a node in one piece is one message. Setting up a connection costs nothing and cannot fail: a node that is
-// down refuses the first request instead.
+// the library at the same place among all others. What the library hands a node in one piece is one message. Setting up a
+// connection costs nothing and cannot fail: a node that is down refuses the first request instead.
 package wire
 
 import (
@@ -17,7 +17,7 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// New returns the backend of the wire tier, for one World.
+// New returns the tier, for one run.
 func New() redis.Tier { return &backend{memories: map[*redis.Server]*memory{}} }
 
 type backend struct {

@@ -3,10 +3,11 @@ package networktest
 
 import (
 	"fmt"
-	"redlocksim/sim/kernel"
-	"redlocksim/sim/network"
 	"strings"
 	"time"
+
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
 )
 
 // Rig is one link of latency 5 between a client and a server that answers at once. Times are nanoseconds.
@@ -41,7 +42,7 @@ func (c *Caller) Broken() {
 	}
 }
 
-// NewRig makes a Rig that tells trace of every step, if that is not nil.
+// New makes a Rig that tells trace of every step, if that is not nil.
 func New(trace func(kernel.TraceStep)) *Rig {
 	r := &Rig{Kernel: kernel.New(kernel.Config{Seed: 1, Trace: trace}), Calls: map[string]*Caller{}}
 	r.Net = network.New(r.Kernel)
@@ -72,9 +73,12 @@ func (r *Rig) Plan(script string) {
 	}
 }
 
+// directions are the nouns for the messages of one way or both.
+var directions = map[string]network.Direction{"requests": network.Requests, "replies": network.Replies}
+
 // Do does one thing of a script.
 func (r *Rig) Do(verb, noun string) {
-	way := map[string]network.Direction{"": network.Both, "both": network.Both, "requests": network.Requests, "replies": network.Replies}[noun]
+	way := directions[noun]
 	switch verb {
 	case "open":
 		c := &Caller{rig: r, name: noun}

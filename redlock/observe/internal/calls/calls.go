@@ -3,9 +3,10 @@
 package calls
 
 import (
-	"redlocksim/redlock/observe"
 	"sync"
 	"time"
+
+	"redlocksim/redlock/observe"
 )
 
 // Call is one acquire, and its lease. The tracker does not touch State, which begins as its zero value.

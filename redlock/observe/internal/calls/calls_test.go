@@ -1,8 +1,9 @@
 package calls
 
 import (
-	"redlocksim/redlock/observe"
 	"testing"
+
+	"redlocksim/redlock/observe"
 )
 
 // feed hands a tracker the steps of one attempt.
