@@ -1,8 +1,8 @@
 // Package history is the record of one run: what the clients asked and were told, what the library reported, what
 // became of the shared resource, and which faults were injected, in the order in which it happened.
 //
-// A history is what the checkers judge and the reports draw. The tiers model and wire give the same history, byte for
-// byte, for the same scenario and seed; what happens below the library's Node seam is not part of it.
+// The checkers judge histories and the reports draw them. The tiers model and wire give the same history, byte for byte, for
+// the same scenario and seed: what happens below the library's Node seam is not part of it.
 package history
 
 // Kind says what an Event records.

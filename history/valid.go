@@ -9,7 +9,7 @@ import (
 
 // What an [InvalidError] can be matched against with errors.Is.
 var (
-	// ErrEmpty: there is not a single event. A run that recorded nothing is a fault of the recorder, not a history.
+	// ErrEmpty: there is no event at all. Every run records something.
 	ErrEmpty = errors.New("no events")
 	// ErrTruncated: the last line does not end; the writer was interrupted.
 	ErrTruncated = errors.New("last line has no end")
@@ -29,7 +29,7 @@ var (
 type InvalidError struct {
 	// Line is the position of the event, from 1: its line in a file, and what its Seq should be.
 	Line int
-	// Err says what is wrong with it, and matches one of the errors above or one of the caller who found more.
+	// Err says what is wrong with it, and matches one of the errors above, or one of a caller that checks more.
 	Err error
 }
 
@@ -38,9 +38,9 @@ func (e *InvalidError) Error() string { return fmt.Sprintf("history: line %d: %v
 // Unwrap gives Err.
 func (e *InvalidError) Unwrap() error { return e.Err }
 
-// Validate returns nil if h is well formed as far as one can tell event by event: not empty, Seq without gaps, Time
-// never falling, words of the vocabulary only and where they are needed, text in UTF-8. Otherwise an [*InvalidError]
-// for the first event that is not. That returns have calls is for who pairs them to say.
+// Validate checks h event by event: it is not empty, Seq has no gaps, Time never falls, words are those of the vocabulary and
+// present where they are needed, and text is UTF-8. The error is an [*InvalidError] for the first event that is wrong. Validate
+// does not check that returns have calls.
 func (h History) Validate() error {
 	if len(h) == 0 {
 		return &InvalidError{Line: 1, Err: ErrEmpty}

@@ -13,7 +13,7 @@ func newSet() Set { return make(Set, (len(Table())+63)/64) }
 
 func (s Set) add(i int) { s[i/64] |= 1 << (i % 64) }
 
-// Has says whether the entry at this place of the table is in the set.
+// Has reports whether the entry at this place of the table is in the set.
 func (s Set) Has(i int) bool { return i/64 < len(s) && s[i/64]&(1<<(i%64)) != 0 }
 
 // Place is where an entry is in the table; −1 if it is not there.
@@ -21,15 +21,15 @@ func Place(kind Kind, name string) int {
 	return slices.IndexFunc(Table(), func(e Entry) bool { return e.Kind == kind && e.Name == name })
 }
 
-// Counts is in how many runs each entry of the table was reached. The zero Counts is of no runs.
+// Counts counts the runs that reached each entry of the table. The zero Counts is of no runs.
 type Counts struct {
 	// Runs is how many there were.
 	Runs int
-	// reached and placed go by the table's order; nil stands for zeros.
+	// reached and placed are in the table's order; nil stands for zeros.
 	reached, placed []int
 }
 
-// Add takes in a run.
+// Add adds a run.
 func (c *Counts) Add(s Set, r *Run) {
 	c.grow()
 	c.Runs++
@@ -43,7 +43,7 @@ func (c *Counts) Add(s Set, r *Run) {
 	}
 }
 
-// AddEffect notes a run that would have been another one without a kind of fault.
+// AddEffect notes that a run would have been different without a kind of fault.
 func (c *Counts) AddEffect(kind string) {
 	c.grow()
 	if i := Place(Effect, kind); i >= 0 {
@@ -61,7 +61,7 @@ func (c *Counts) Merge(other Counts) {
 	}
 }
 
-// Clone is a copy that does not change with the counts.
+// Clone is a copy.
 func (c Counts) Clone() Counts {
 	return Counts{c.Runs, slices.Clone(c.reached), slices.Clone(c.placed)}
 }
@@ -83,7 +83,7 @@ func (c *Counts) Reached(kind Kind, name string) int {
 
 // Row is an entry with its counts.
 type Row struct {
-	// Kind and Name are the entry, What says it to a reader, and Feature is the one it belongs to, if it does.
+	// Kind and Name are the entry, What describes it, and Feature is the feature that it belongs to, if any.
 	Kind    Kind    `json:"kind"`
 	Name    string  `json:"name"`
 	What    string  `json:"what"`
@@ -133,8 +133,8 @@ func (c *Counts) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Never are the entries of a kind that no run reached; of faults, their effects and moments, those that were placed in some
-// run.
+// Never lists the entries of a kind that no run reached. Of faults, effects and moments these are only those that were placed
+// in some run.
 func (c *Counts) Never(kind Kind, features []Feature) []Entry {
 	var never []Entry
 	for i, e := range Table() {
@@ -150,7 +150,7 @@ func (c *Counts) Never(kind Kind, features []Feature) []Entry {
 	return never
 }
 
-// Of is how many entries of a kind could be reached, in the sense of Never, and how many were.
+// Of counts the entries of a kind that could be reached, in the sense of Never, and those that were.
 func (c *Counts) Of(kind Kind, features []Feature) (reached, all int) {
 	for i, e := range Table() {
 		if e.Kind == kind && c.reached != nil && c.reached[i] > 0 {
@@ -160,7 +160,7 @@ func (c *Counts) Of(kind Kind, features []Feature) (reached, all int) {
 	return reached, reached + len(c.Never(kind, features))
 }
 
-// Unused are the features, of those that settings turn on, that no run used.
+// Unused lists the features that settings turn on and no run used.
 func (c *Counts) Unused(features []Feature) []Feature {
 	var unused []Feature
 	for _, f := range features {

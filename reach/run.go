@@ -26,8 +26,8 @@ func Of(r *Run) Set {
 // look is a run, read once.
 type look struct {
 	*Run
-	// steps are the library's, by their names; the answers of nodes, by what they were asked for; and what takes more than one
-	// event, by names of several words.
+	// steps are the library's steps by name, the answers of nodes by what they answer, and combinations of several events by
+	// names of several words.
 	steps map[string]bool
 
 	calls       map[int]*call   // by their Ops
@@ -40,7 +40,7 @@ type call struct {
 	fn       history.Func
 	votes    int  // for the attempt under way
 	isLost   bool // an attempt lost its quorum
-	isDenied bool // so that nodes are asked to release now
+	isDenied bool // nodes are now asked to release
 }
 
 func (l *look) note(is bool, name string) {

@@ -1,7 +1,7 @@
-// Package reach is what runs got to: which steps of the algorithm, which faults, which triggers, which features and which
-// rules of the checker. A search that finds nothing says something about those that it reached, and nothing about the others.
+// Package reach records what runs covered: which steps of the algorithm, faults, triggers, features and rules of the checker. A
+// search that finds nothing says something about what it reached, and nothing about the rest.
 //
-// [Table] is the one list of what there is. [Of] looks at a run, and [Counts] adds runs up.
+// [Table] lists everything that can be reached. [Of] looks at one run, and [Counts] adds runs up.
 package reach
 
 import (
@@ -22,10 +22,10 @@ type Kind string
 const (
 	// Step is a step of the library's algorithm, or a combination of steps.
 	Step Kind = "step"
-	// Fault is a kind of fault that was injected, and Effect one without which the same run was another.
+	// Fault is a kind of fault that was injected, and Effect one without which the same run was different.
 	Fault  Kind = "fault"
 	Effect Kind = "effect"
-	// Trigger is a moment that something was placed at and that came.
+	// Trigger is a moment at which something was to happen, and which came.
 	Trigger Kind = "trigger"
 	// Rule is a rule of the checker that had something to compare.
 	Rule Kind = "rule"
@@ -54,9 +54,9 @@ func Features() []Feature { return []Feature{Fencing, Guard, WakeUp, Batching, R
 type Entry struct {
 	Kind Kind
 	Name string
-	// What says it to a reader.
+	// What describes it.
 	What string
-	// Feature is what it belongs to, if not to every lock. Shows: to have reached it shows that the feature was used.
+	// Feature is the feature that it belongs to; empty if every lock has it. Shows: reaching it shows that the feature was used.
 	Feature Feature
 	Shows   bool
 	// Never is why no scenario of the catalogue reaches it; empty if one does.
@@ -93,7 +93,7 @@ var Table = sync.OnceValue(func() []Entry {
 	return all
 })
 
-// moments are the events that something can be placed at.
+// moments are the events at which something can be placed.
 func moments() []string {
 	names := faults.EventNames()
 	for _, s := range observe.Steps() {
@@ -103,7 +103,7 @@ func moments() []string {
 	return slices.Compact(names)
 }
 
-// step is an entry about a step that is in the history under this name; see read.
+// step is an entry for a step, with its name in the history; see read.
 func step(name, what, is string) Entry {
 	return Entry{Kind: Step, Name: name, What: what, reached: func(l *look) bool { return l.steps[is] }}
 }

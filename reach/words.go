@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// of is how a line about a kind says what was reached.
+// of is what was reached of a kind, in words.
 var of = map[Kind]string{Step: "steps", Fault: "faults injected", Effect: "faults made a difference", Trigger: "moments came", Rule: "checker rules had something to compare"}
 
-// Write says for each kind how much of what could be reached was reached, and what never was. A kind of which nothing could
-// be is left out.
+// Write says for each kind how much of it was reached, and what never was. It leaves out a kind of which nothing could be
+// reached.
 func (t *Tally) Write(w io.Writer) error {
 	var b strings.Builder
 	c, features := &t.Reached, t.Features
@@ -35,7 +35,7 @@ func (t *Tally) Write(w io.Writer) error {
 	return err
 }
 
-// Warnings says which of the features that settings turn on no run used.
+// Warnings names the features that settings turn on and no run used.
 func (t *Tally) Warnings() []string {
 	var all []string
 	for _, f := range t.Unused {

@@ -1,4 +1,4 @@
-// Package csp writes the content security policy of a page that needs nothing but itself
+// Package csp writes the content security policy of a self-contained page
 // (https://www.w3.org/TR/CSP3/): only the scripts and style sheets that the page was written with take effect, known by
 // their hashes. Whatever else gets into the page is only text: no script or handler in it runs, and nothing is loaded.
 package csp

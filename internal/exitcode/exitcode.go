@@ -1,5 +1,5 @@
-// Package exitcode is the one table of exit codes: what every command of redlocksim says about its work to the program that
-// started it. The README and the help texts print this table; a command that has several codes to choose from takes Worst.
+// Package exitcode is the table of exit codes of all commands of redlocksim. The README and the help texts print it. A command
+// to which several codes apply exits with the Worst.
 package exitcode
 
 import (
@@ -46,8 +46,8 @@ func Table() []Entry {
 	}
 }
 
-// precedence is the codes from the one that hides all others to the one that hides none: first those after which a verdict
-// cannot be trusted or was not delivered, then the verdicts by their weight.
+// precedence lists the codes from worst to best: first those after which a verdict cannot be trusted or was not delivered, then
+// the verdicts by weight.
 var precedence = []Code{Internal, NotWritten, Usage, NotRepeated, Safety, Liveness, NotTested, OK}
 
 // Worst is the code of a command to which several apply; OK for none. A code that is not in the table counts as Internal.
@@ -59,11 +59,11 @@ func Worst(codes ...Code) Code {
 	return precedence[worst]
 }
 
-// Specifics is what codes mean for one command, in more detail than the table.
+// Specifics says in more detail what codes mean for one command.
 type Specifics map[Code]string
 
-// Help is the part of a command's help text that lists its codes: those it has specifics for, and Usage, Internal and
-// NotWritten, with which every command can end.
+// Help is the list of a command's codes in its help text: those that it has specifics for, and Usage, Internal and NotWritten,
+// which every command has.
 func Help(of Specifics) string {
 	return list(func(e Entry) (string, bool) {
 		more, given := of[e.Code]

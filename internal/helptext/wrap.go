@@ -1,4 +1,4 @@
-// Package helptext lays out the help of the command for a terminal of 80 columns.
+// Package helptext wraps the help of the command for a terminal of 80 columns.
 package helptext
 
 import "strings"

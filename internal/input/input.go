@@ -1,5 +1,5 @@
-// Package input reads files that somebody else wrote, never more of them than is allowed: what is larger is refused before
-// it fills the memory, be it a file, a device or a pipe that never ends.
+// Package input reads files from others, up to a limit. What is larger, such as a device or a pipe that never ends, is refused
+// before it fills the memory.
 package input
 
 import (
@@ -9,10 +9,10 @@ import (
 	"os"
 )
 
-// ErrTooLarge is what the error for an input above its limit matches.
+// ErrTooLarge is what errors.Is finds in the error for an input above the limit.
 var ErrTooLarge = errors.New("too large")
 
-// Read reads r up to its end, which must come within limit bytes; name is what it is called in errors.
+// Read reads r to its end, which must come within limit bytes. Errors call it name.
 func Read(name string, r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package lockhistories draws random histories of locks, good ones and bad ones, to compare checkers on.
+// Package lockhistories draws random histories of locks, good and bad, to compare checkers on.
 //
-// [Draw] takes its choices from whoever calls it, so that a property test can shrink a history and a program can make
-// the same half a million again from a seed. The program is in bulk.
+// [Draw] takes its choices from the caller, so that a property test can shrink a history, and the program in bulk can draw the
+// same half a million again from a seed.
 package lockhistories
 
 import "fmt"
@@ -15,7 +15,7 @@ const (
 	lease           = "lease"
 )
 
-// unknownToken is what a client gets that is not told its token.
+// unknownToken stands for a token that the client was not told.
 const unknownToken = -1
 
 // Lease is how long a lease of the histories lasts, in nanoseconds.
@@ -32,7 +32,7 @@ type Line struct {
 	Index   int    `json:"index"`
 }
 
-// server is a lock that works, unless it is told to answer wrong.
+// server is a lock that works, unless told to answer wrongly.
 type server struct {
 	owner        string
 	depth        int
@@ -40,7 +40,7 @@ type server struct {
 	tokens, held int64 // the last token, and that of the hold
 }
 
-// do does what a process asks for, and says whether it succeeded. overstay lets a lease go on that is over.
+// do carries out what a process asks for, and reports whether that succeeded. overstay lets an expired lease go on.
 func (s *server) do(model string, process, fn string, now int64, overstay bool) bool {
 	if model == lease && s.owner != "" && s.until <= now && !(overstay && s.owner == process) {
 		s.owner = ""
@@ -67,7 +67,7 @@ func (s *server) do(model string, process, fn string, now int64, overstay bool) 
 	return false
 }
 
-// client is a process: its call, and whether the lock has done it yet.
+// client is a process: its call, and whether the lock has carried it out yet.
 type client struct {
 	name   string
 	call   *Line
@@ -82,7 +82,7 @@ type drawing struct {
 	draw    func(n int, what string) int
 	locks   map[string]*server
 	clients []*client
-	// late has what was given up, and happens all the same, later.
+	// late has calls that were given up and still take effect, later.
 	late []Line
 	// Each is one in so many: operations given up, wrong answers, tokens that the client is not told, acquires of a
 	// second lock.
@@ -91,9 +91,9 @@ type drawing struct {
 	lines                         []Line
 }
 
-// Draw draws what two to four processes on up to two locks record: of a lock that works, with operations that overlap,
-// fail, never return, return without a known outcome, and happen then, or later, or not at all; or, every other time, of
-// one that answers wrong now and then. draw gives a number from 0 to n-1.
+// Draw draws the record of two to four processes on up to two locks. Operations overlap, fail, never return, or return without
+// a known outcome and take effect then, later, or never. Every other history is of a lock that sometimes answers wrongly. draw
+// returns a number from 0 to n-1.
 func Draw(model string, draw func(n int, what string) int) []Line {
 	d := &drawing{model: model, draw: draw, locks: map[string]*server{"r": {}, "s": {}},
 		giveUp: []int{2, 4, 12, 40}[draw(4, "given up")], untold: []int{2, 6, 1000}[draw(3, "untold")],
@@ -119,7 +119,7 @@ func (d *drawing) add(l Line) {
 	d.lines = append(d.lines, l)
 }
 
-// step lets something happen to a client, or to what it gave up.
+// step advances a client, or a call that was given up.
 func (d *drawing) step(c *client) {
 	switch {
 	case len(d.late) > 0 && d.one(5, "late"):
@@ -151,7 +151,7 @@ func (d *drawing) step(c *client) {
 	}
 }
 
-// ask begins an operation, one that makes sense most of the time.
+// ask begins an operation, mostly one that makes sense.
 func (d *drawing) ask(c *client) {
 	lock := "r"
 	if d.one(d.second, "lock") {
@@ -166,7 +166,7 @@ func (d *drawing) ask(c *client) {
 	d.add(*c.call)
 }
 
-// serve has the lock do what a client called.
+// serve has the lock carry out a client's call.
 func (d *drawing) serve(c *client) {
 	s, wrong := d.locks[c.call.Lock], d.one(d.wrong, "wrong")
 	c.done, c.answer = true, "fail"

@@ -1,6 +1,6 @@
-// Package manyruns is imported for its effect, by commands and tests that make many runs: the garbage collector collects a
-// quarter as often as by default. A run allocates much and keeps little, so collecting after each doubling of a small heap
-// takes a third of the time. The environment's GOGC comes first.
+// Package manyruns is imported for its effect, by commands and tests that make many runs: the garbage collector runs a quarter
+// as often as by default. A run allocates much and keeps little, so collecting after each doubling of a small heap would take a
+// third of the time. GOGC in the environment overrides it.
 package manyruns
 
 import (

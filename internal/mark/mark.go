@@ -1,5 +1,5 @@
-// Package mark is how files say that redlocksim wrote them: by a line near their beginning, which each format has a place for,
-// or by a first line that nothing else writes. Who edits such a file and wants to keep it takes the line out.
+// Package mark marks files as written by redlocksim: by a line near the beginning, where the format has a place for one, or by
+// a first line that nothing else writes. To keep a file that you have edited, remove the line.
 package mark
 
 import (
@@ -21,7 +21,7 @@ const (
 	inJSON = `"generator": "` + Name + `"`
 	inHTML = `<meta name="generator" content="` + Name + `" />` // as XHTML has it
 
-	// Comment is what a format with comments of its own has in one, as JSON Schema in $comment.
+	// Comment is the mark in a comment of the format, such as $comment of JSON Schema.
 	Comment  = `Generator: ` + Name
 	inSchema = `"$comment": "` + Comment + `"`
 )
@@ -42,10 +42,10 @@ func JSON(form any) ([]byte, error) {
 	return append([]byte("{\n  "+inJSON+",\n"), members...), nil
 }
 
-// Head is how many bytes of a file Is has to see.
+// Head is how many bytes of a file Is needs.
 const Head = 4096
 
-// Is says whether a file that begins with head has a mark, or is in one of the formats that have no place for one.
+// Is reports whether a file that begins with head has a mark, or is in one of our formats without a place for one.
 func Is(head []byte) bool {
 	head = head[:min(len(head), Head)]
 	for line := range bytes.Lines(head) {

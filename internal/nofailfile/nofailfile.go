@@ -1,6 +1,6 @@
-// Package nofailfile keeps rapid from leaving files behind. A property that fails would be written to testdata/rapid and
-// run first from then on, also after the code has changed; the failure prints the flag that repeats it. Test files
-// of this module that use rapid import it for that alone. -rapid.nofailfile=false still has the files written.
+// Package nofailfile keeps rapid from leaving files behind. Test files that use rapid import it for that effect. By default
+// rapid writes a failing case to testdata/rapid and runs it first from then on, even after the code has changed; the failure
+// prints the flag that repeats it anyway. -rapid.nofailfile=false turns the files on again.
 package nofailfile
 
 import (

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// holdInterrupts keeps an interrupt from ending the process while a file is there that has to go, until release is called. An
-// interrupt that came meanwhile then ends it, unless the command looks to interrupts itself.
+// holdInterrupts keeps an interrupt from ending the process while there is a temporary file, until release is called. An
+// interrupt that came meanwhile then ends the process, unless the command handles interrupts itself.
 func holdInterrupts() (release func()) {
 	held := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {

@@ -1,5 +1,8 @@
-// Package outfile writes the files of a command, each of them whole or not at all. It never replaces what the command reads,
-// and what somebody else wrote only where that is asked for.
+// Package outfile writes the files of a command, each completely or not at all. It never replaces what the command reads, and
+// it replaces what somebody else wrote only if asked to.
+//
+// A file is written beside the old one, synced and renamed. That is our own, in the twenty lines of write and create, because a
+// file that a killed process left behind must be recognized by its name, which the libraries that do this choose themselves.
 package outfile
 
 import (
@@ -14,10 +17,10 @@ import (
 
 // Rules say what may be replaced. The zero value has no inputs, and replaces files that are empty or have redlocksim's mark.
 type Rules struct {
-	// Inputs are the files that the command reads, and directories whose files it reads. They are never replaced, by whatever
-	// name. What is not there is passed over.
+	// Inputs are the files that the command reads, and directories whose files it reads. They are never replaced, under any
+	// name. Those that do not exist are ignored.
 	Inputs []string
-	// Force also replaces files that somebody else wrote.
+	// Force allows to replace files that somebody else wrote.
 	Force bool
 }
 
@@ -32,8 +35,8 @@ type WriteError struct{ Err error }
 func (e *WriteError) Error() string { return e.Err.Error() }
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// failed makes an error of the file system a WriteError that names the output, which is what the user knows, and not the file
-// that was to take its place. A Refusal it leaves as it is.
+// failed turns an error of the file system into a WriteError. It names the output, which the user knows, instead of the
+// temporary file. A Refusal stays as it is.
 func failed(path string, err error) error {
 	if err == nil || errors.As(err, new(*Refusal)) {
 		return err
@@ -47,7 +50,7 @@ func failed(path string, err error) error {
 	return &WriteError{err}
 }
 
-// Check looks whether Write would write a file, and leaves nothing behind. The error is a [*Refusal] or a [*WriteError].
+// Check checks that Write would write a file, and leaves nothing behind. The error is a [*Refusal] or a [*WriteError].
 func (r Rules) Check(path string) error {
 	return failed(path, r.check(path))
 }
@@ -60,7 +63,7 @@ func (r Rules) check(path string) error {
 	return tryIn(filepath.Dir(place))
 }
 
-// tryIn looks whether a directory takes new files.
+// tryIn checks that files can be created in a directory.
 func tryIn(dir string) error {
 	defer holdInterrupts()()
 	f, err := create(dir, 0o666)
@@ -70,8 +73,8 @@ func tryIn(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// CheckDir looks whether Write would write files of some names to a directory, which may not be there yet, nor those above it.
-// It makes none. What else the directory holds does not matter.
+// CheckDir checks that Write would write files of some names to a directory, which need not exist yet, nor those above it. It
+// creates nothing. Other files in the directory do not matter.
 func (r Rules) CheckDir(dir string, writes func(name string) bool) error {
 	return failed(dir, r.checkDir(dir, writes))
 }
@@ -101,9 +104,9 @@ func (r Rules) checkDir(dir string, writes func(name string) bool) error {
 	return tryIn(dir)
 }
 
-// Write writes a file, all of it or nothing: whenever the process or the machine stops, there is what was there before or all
-// of data. A file that is there keeps its permissions. What is no regular file, such as a pipe, is written to as it is. The
-// error is a [*Refusal] or a [*WriteError].
+// Write writes a file, completely or not at all: whenever the process or the machine stops, the file has its old content or all
+// of data. An existing file keeps its permissions. Something that is not a regular file, such as a pipe, is written to
+// directly. The error is a [*Refusal] or a [*WriteError].
 func (r Rules) Write(path string, data []byte) error {
 	return failed(path, r.write(path, data))
 }
@@ -135,7 +138,7 @@ func (r Rules) write(path string, data []byte) (err error) {
 	return err
 }
 
-// place is the file that a path leads to, if it may be written, and the mode that it has or is to get.
+// place is the file that a path leads to, if it may be written, and the mode that it has or will get.
 func (r Rules) place(path string) (place string, mode os.FileMode, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -151,7 +154,7 @@ func (r Rules) place(path string) (place string, mode os.FileMode, err error) {
 	if err := r.mayReplace(path, info); err != nil {
 		return "", 0, err
 	}
-	// Who may not write to a file may be allowed to replace it, and does not expect to.
+	// Without permission to write to a file one may still be able to replace it, but does not expect to.
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return "", 0, err
@@ -210,10 +213,10 @@ func (r Rules) inputAt(file os.FileInfo) string {
 	return ""
 }
 
-// TempPattern is what files are called, in the directory that they are for, until they are whole.
+// TempPattern matches the names that files have, in their directory, until they are complete.
 const TempPattern = ".tmp-redlocksim-*"
 
-// create makes a new file in a directory, with the permissions that any other file there would get.
+// create creates a temporary file in a directory, with the permissions that any other new file would get.
 func create(dir string, mode os.FileMode) (*os.File, error) {
 	for n := 0; ; n++ {
 		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf(".tmp-redlocksim-%d-%d", os.Getpid(), n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

@@ -1,5 +1,5 @@
-// Package printable makes the texts of others fit for terminals, logs, errors and XML: servers' answers, names that callers
-// chose, histories from anywhere.
+// Package printable makes texts from others safe for terminals, logs, errors and XML: answers of servers, names that callers
+// chose, histories from elsewhere.
 package printable
 
 import (
@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line is a text of somebody else's as one line for a terminal or a log: what is not printable is escaped as in Go. A
-// name with a line break in it could otherwise begin a line of its own, which a terminal obeys and GitHub Actions takes for a
-// command.
+// Line is a text as one line for a terminal or a log: what is not printable is escaped as in Go. Otherwise a name with a line
+// break could begin a line that a terminal or GitHub Actions takes for a command.
 func Line(text string) string {
 	var b strings.Builder
 	for len(text) > 0 {
@@ -27,10 +26,10 @@ func Line(text string) string {
 	return b.String()
 }
 
-// Text is the text as a Line, of at most about max bytes before what is not printable is escaped.
+// Text is the text as a Line, shortened to about max bytes before escaping.
 func Text(text string, max int) string { return Line(Short(text, max)) }
 
-// Short is the text, cut after about max bytes if it is longer, with … and its length in its place then.
+// Short is the text; if it is longer than max bytes it is cut there, and … and its length follow.
 func Short(text string, max int) string {
 	if len(text) <= max {
 		return text
