@@ -30,8 +30,8 @@ func (d Drawn) Below(n int64) int64 { return int64(d.Key.Below(uint64(n))) }
 // OneOf chooses one of some values.
 func OneOf[T any](c Choices, values ...T) T { return values[c.Below(int64(len(values)))] }
 
-// Some chooses some of the values, in their order.
-func Some[T any](c Choices, values []T) (some []T) {
+// some chooses some of the values, in their order.
+func some[T any](c Choices, values []T) (some []T) {
 	for i, v := range values {
 		if c.For("is in", i).Below(2) == 1 {
 			some = append(some, v)

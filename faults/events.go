@@ -59,5 +59,5 @@ func EventNames() []string {
 			names = append(names, k.Ends)
 		}
 	}
-	return append(names, Healed)
+	return append(names, healed)
 }

@@ -2,11 +2,11 @@ package faults
 
 import "errors"
 
-// Healed is the name of the event at which all faults are undone.
-const Healed = "heal"
+// healed is the name of the event at which all faults are undone.
+const healed = "heal"
 
-// ErrHealed is why a fault is not injected whose moment comes after the faults were healed.
-var ErrHealed = errors.New("the moment came after the faults were healed")
+// errHealed is why a fault is not injected whose moment comes after the faults were healed.
+var errHealed = errors.New("the moment came after the faults were healed")
 
 // Heal undoes all faults that are in force, in the order in which they were injected, and lets none be injected any more: what
 // follows shows whether the lock comes back by itself once nothing goes wrong.
@@ -20,7 +20,7 @@ var ErrHealed = errors.New("the moment came after the faults were healed")
 // network brings back is gone: clients that crashed, and work that is stuck.
 func (f *Field) Heal() {
 	f.isHealed = true
-	f.note(Healed, "", "", 0, "all faults are healed")
+	f.note(healed, "", "", 0, "all faults are healed")
 	for _, x := range f.inForce {
 		x.end()
 	}

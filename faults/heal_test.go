@@ -91,7 +91,7 @@ func TestNothingIsInjectedAfterHealing(t *testing.T) {
 	onHealing, late, every := after(Moment{Event: "partition-heals", Client: "c1"}, 0, false), after(Moment{Event: "partition", Client: "c1"}, 20*time.Second, false), after(Moment{Event: "partition", Client: "c1"}, 0, true)
 	inject(t, f, first, onHealing, late, every)
 	for name, p := range map[string]*Placed{"at the healing": onHealing, "long after its event": late} {
-		if p.Injected || !errors.Is(p.Err, ErrHealed) {
+		if p.Injected || !errors.Is(p.Err, errHealed) {
 			t.Errorf("%s: injected %v, %v", name, p.Injected, p.Err)
 		}
 	}

@@ -96,14 +96,14 @@ func (l *Limits) links(c Choices) Links {
 	case 1:
 		links.Clients = []string{l.client(c)}
 	default:
-		links.Clients = Some(c.For("clients", 0), l.Names.Clients)
+		links.Clients = some(c.For("clients", 0), l.Names.Clients)
 	}
 	switch c.For("which nodes", 0).Below(6) {
 	case 0:
 	case 1:
 		links.Nodes = []string{storage.Name}
 	default:
-		links.Nodes = Some(c.For("nodes", 0), l.Names.Nodes)
+		links.Nodes = some(c.For("nodes", 0), l.Names.Nodes)
 	}
 	links.Direction = OneOf(c.For("direction", 0), network.Both, network.Requests, network.Replies)
 	return links

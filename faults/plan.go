@@ -131,7 +131,7 @@ func (p *Placed) Arm(w *sim.World, f *Field) { p.When.Arm(w, func() { p.Fire(f) 
 func (p *Placed) Fire(f *Field) {
 	if f.isHealed {
 		if !p.Injected {
-			p.Err = ErrHealed
+			p.Err = errHealed
 		}
 		return
 	}

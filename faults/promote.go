@@ -27,7 +27,7 @@ var promote = Kind{
 		}
 		p := &Promote{Node: OneOf(c.For("node", 0), masters...)}
 		p.Replica = OneOf(c.For("replica", 0), l.Names.Replicas[p.Node]...)
-		p.Clients = Some(c.For("told", 0), l.Names.Clients)
+		p.Clients = some(c.For("told", 0), l.Names.Clients)
 		return p
 	},
 	Place: func(l *Limits) (all []Fault) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/rounded"
 	"redlocksim/reports/story"
@@ -154,19 +153,6 @@ func window(h history.History, w checker.Window) string {
 		why = story.Ended(&h[w.ToSeq-1])
 	}
 	return fmt.Sprintf("%-10s from %s to %s (%s)", w.Process, at(w.From), end, why)
-}
-
-// Ended says what ended a window, given the event that did.
-func Ended(e *history.Event) string {
-	switch {
-	case e.Kind == history.Expire:
-		return "its clock read the end of the lease"
-	case e.Kind == history.Crash:
-		return "it crashed"
-	case e.Func == history.Release:
-		return "it released"
-	}
-	return faults.EventName(e)
 }
 
 func at(i checker.Instant) string { return story.Seconds(time.Duration(i)) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,20 +24,7 @@ import (
 	"redlocksim/search/random"
 )
 
-func newExplore() *cobra.Command {
-	var o random.Options
-	var space experiment.Space
-	var beyond bool
-	var shard, jsonPath string
-	files := fileReportsOf(ciReports)
-	var clients int
-	var strict, force bool
-	var duration time.Duration
-	var so systematicOptions
-	cmd := &cobra.Command{
-		Use:   "explore [NAME|FILE]",
-		Short: "Search for a schedule of faults that breaks the lock",
-		Long: `Search for a schedule of faults that breaks the lock. The search runs random
+var exploreHelp = `Search for a schedule of faults that breaks the lock. The search runs random
 experiments and concentrates on near misses, in which the lock only just held.
 Lock settings and budget come from a scenario or from a settings file, which is
 a scenario file with only lock, nodes, network, storage and budget. Without one
@@ -66,7 +54,25 @@ as not tested.
 
 ` + keepsFiles + `
 
-` + exploreExitHelp,
+` + exploreExitHelp
+
+// exploreFlags are the flags of explore: o is for random searches, so for the others.
+type exploreFlags struct {
+	o                     random.Options
+	so                    systematicOptions
+	beyond, strict, force bool
+	shard, jsonPath       string
+	clients               int
+	duration              time.Duration
+	files                 fileReports[ciResults]
+}
+
+func newExplore() *cobra.Command {
+	e := &exploreFlags{files: fileReportsOf(ciReports)}
+	cmd := &cobra.Command{
+		Use:   "explore [NAME|FILE]",
+		Short: "Search for a schedule of faults that breaks the lock",
+		Long:  exploreHelp,
 		Example: `  redlocksim explore --seeds 100000
   redlocksim explore my-settings.yaml --for 10m --dir results
   redlocksim explore my-settings.yaml --beyond --seeds 10000
@@ -74,103 +80,117 @@ as not tested.
   redlocksim explore 09-contention --systematic --limit 20000
   redlocksim explore my-settings.yaml --orders --limit 15000`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			asked, err := searchOf(cmd)
-			if err != nil {
-				return err
-			}
-			if !cmd.Flags().Changed("dir") {
-				o.Dir = defaultDir(asked, beyond)
-			}
-			to, dir := newSink(cmd, force, args...), o.Dir
-			if asked == allOrders {
-				dir = "" // it keeps nothing
-			}
-			if err := to.check(append([]target{file("--json", jsonPath), {"--dir", dir, search.Writes}}, files.targets()...)...); err != nil {
-				return err
-			}
-			so.seed, so.beyond, so.jobs, so.dir = o.Seed, beyond, o.Jobs, o.Dir
-			so.json, so.strict = jsonPath, strict
-			if asked == bySystem {
-				base, err := oneScenario(args)
-				if err != nil {
-					return err
-				}
-				return runSystematic(cmd, &to, base, so)
-			}
-			base, err := baseOf(args)
-			if err != nil {
-				return err
-			}
-			if asked == allOrders {
-				return runOrders(cmd, &to, base, so)
-			}
-			space = experiment.NewSpace(base)
-			space.Beyond, space.Clients, space.Duration = beyond, clients, duration
-			if err := checkSpace(&o, shard); err != nil {
-				return err
-			}
-			o.Rules = to.Rules
-			ctx, stop := untilInterrupted(cmd)
-			defer stop()
-			start, before, after := time.Now(), -1, 0
-			bar := progress(cmd.ErrOrStderr(), o.Runs/max(o.Shards, 1))
-			o.Progress = func(s *random.Summary) {
-				if before < 0 {
-					before = max(0, s.Runs-o.Generation)
-				}
-				after = s.Runs
-				if bar != nil {
-					bar.Describe(reports.SearchProgress(s, before, time.Since(start)))
-					_ = bar.Set(s.Runs) // it is only a picture
-				}
-			}
-			summary, err := random.Explore(ctx, space, o)
-			if bar != nil {
-				_ = bar.Clear()
-			}
-			if took := time.Since(start); after > 0 {
-				speed(cmd.ErrOrStderr(), after-before, "runs", took)
-			}
-			if summary == nil {
-				return searchError(err)
-			}
-			if werr := writeSearch(cmd, &to, summary, o, time.Since(start), jsonPath, &files); werr != nil && err == nil {
-				err = werr
-			}
-			if n := summary.Unfinished; n > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %d more runs broke the lock in the unfinished last generation, which is not counted; those that no finding explains are in %s, not shrunk\n",
-					n, filepath.Join(o.Dir, search.RawPattern))
-			}
-			if ctx.Err() != nil && err == nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: stopped early; run the same command with --resume to continue\n")
-			}
-			return searchVerdict(cmd, summary, strict, err)
-		},
+		RunE: e.run,
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.Runs, "seeds", 0, "number of experiments (default 10000, or no limit with --for)")
-	f.DurationVar(&o.For, "for", 0, "how long to search; pending findings are shrunk after that")
-	f.BoolVar(&beyond, "beyond", false, "also draw faults that exceed the budget")
-	f.StringVar(&o.Dir, "dir", "", "directory for findings and for the state of the search (default "+searchDir+", followed by -systematic and -beyond if these flags are given)")
-	f.BoolVar(&o.Resume, "resume", false, "continue the search in the directory")
-	f.StringVar(&shard, "shard", "", "do only this part of the runs, as in 2/8")
-	f.Uint64Var(&o.Seed, "seed", 0, "seed of the whole search")
-	f.IntVar(&o.Jobs, "jobs", 0, "number of parallel runs (default one per core); does not change the findings")
-	f.IntVar(&o.Generation, "generation", random.DefaultGeneration, "choose new near misses to start from after this many runs")
-	f.BoolVar(&o.Blind, "blind", false, "draw every experiment afresh, ignoring near misses")
-	f.IntVar(&clients, "clients", 3, "maximum number of clients, at least 2")
-	f.DurationVar(&duration, "duration", 30*time.Second, "length of a run in virtual time")
-	f.StringVar(&jsonPath, "json", "", "write the summary as JSON to this file (- for standard output, and nothing else)")
-	addStrict(f, &strict)
-	addForce(f, &force)
-	files.addFlags(f)
+	f.IntVar(&e.o.Runs, "seeds", 0, "number of experiments (default 10000, or no limit with --for)")
+	f.DurationVar(&e.o.For, "for", 0, "how long to search; pending findings are shrunk after that")
+	f.BoolVar(&e.beyond, "beyond", false, "also draw faults that exceed the budget")
+	f.StringVar(&e.o.Dir, "dir", "", "directory for findings and for the state of the search (default "+searchDir+", followed by -systematic and -beyond if these flags are given)")
+	f.BoolVar(&e.o.Resume, "resume", false, "continue the search in the directory")
+	f.StringVar(&e.shard, "shard", "", "do only this part of the runs, as in 2/8")
+	f.Uint64Var(&e.o.Seed, "seed", 0, "seed of the whole search")
+	f.IntVar(&e.o.Jobs, "jobs", 0, "number of parallel runs (default one per core); does not change the findings")
+	f.IntVar(&e.o.Generation, "generation", random.DefaultGeneration, "choose new near misses to start from after this many runs")
+	f.BoolVar(&e.o.Blind, "blind", false, "draw every experiment afresh, ignoring near misses")
+	f.IntVar(&e.clients, "clients", 3, "maximum number of clients, at least 2")
+	f.DurationVar(&e.duration, "duration", 30*time.Second, "length of a run in virtual time")
+	f.StringVar(&e.jsonPath, "json", "", "write the summary as JSON to this file (- for standard output, and nothing else)")
+	addStrict(f, &e.strict)
+	addForce(f, &e.force)
+	e.files.addFlags(f)
 	f.Bool(bySystem, false, "inject every fault at every step of the scenario")
-	f.IntVar(&so.depth, "depth", 1, "how many faults to inject at a time with --systematic, 1 or 2")
+	f.IntVar(&e.so.depth, "depth", 1, "how many faults to inject at a time with --systematic, 1 or 2")
 	f.Bool(allOrders, false, "explore all orders of messages and timers in small worlds")
-	f.IntVar(&so.late, "late", 1, "how often messages may be late with --orders; -1 for no limit")
-	f.IntVar(&so.runs, "limit", 15_000, "maximum number of placements, or of runs of each small world; 0 for no limit")
+	f.IntVar(&e.so.late, "late", 1, "how often messages may be late with --orders; -1 for no limit")
+	f.IntVar(&e.so.runs, "limit", 15_000, "maximum number of placements, or of runs of each small world; 0 for no limit")
 	return cmd
+}
+
+func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
+	asked, err := searchOf(cmd)
+	if err != nil {
+		return err
+	}
+	if !cmd.Flags().Changed("dir") {
+		e.o.Dir = defaultDir(asked, e.beyond)
+	}
+	to, dir := newSink(cmd, e.force, args...), e.o.Dir
+	if asked == allOrders {
+		dir = "" // it keeps nothing
+	}
+	if err := to.check(append([]target{file("--json", e.jsonPath), {"--dir", dir, search.Writes}}, e.files.targets()...)...); err != nil {
+		return err
+	}
+	e.so.seed, e.so.beyond, e.so.jobs, e.so.dir = e.o.Seed, e.beyond, e.o.Jobs, e.o.Dir
+	e.so.json, e.so.strict = e.jsonPath, e.strict
+	if asked == bySystem {
+		base, err := oneScenario(args)
+		if err != nil {
+			return err
+		}
+		return runSystematic(cmd, &to, base, e.so)
+	}
+	base, err := baseOf(args)
+	switch {
+	case err != nil:
+		return err
+	case asked == allOrders:
+		return runOrders(cmd, &to, base, e.so)
+	}
+	return e.random(cmd, &to, base)
+}
+
+// random makes a random search, and tells what it found.
+func (e *exploreFlags) random(cmd *cobra.Command, to *sink, base *scenarios.Scenario) error {
+	space := experiment.NewSpace(base)
+	space.Beyond, space.Clients, space.Duration = e.beyond, e.clients, e.duration
+	if err := checkSpace(&e.o, e.shard); err != nil {
+		return err
+	}
+	e.o.Rules = to.Rules
+	ctx, stop := untilInterrupted(cmd)
+	defer stop()
+	start := time.Now()
+	summary, err := e.search(ctx, cmd.ErrOrStderr(), space)
+	if summary == nil {
+		return searchError(err)
+	}
+	if werr := writeSearch(cmd, to, summary, e.o, time.Since(start), e.jsonPath, &e.files); werr != nil && err == nil {
+		err = werr
+	}
+	if n := summary.Unfinished; n > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %d more runs broke the lock in the unfinished last generation, which is not counted; those that no finding explains are in %s, not shrunk\n",
+			n, filepath.Join(e.o.Dir, search.RawPattern))
+	}
+	if ctx.Err() != nil && err == nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: stopped early; run the same command with --resume to continue\n")
+	}
+	return searchVerdict(cmd, summary, e.strict, err)
+}
+
+// search makes the runs, shows on a terminal how far it is, and says how fast it went.
+func (e *exploreFlags) search(ctx context.Context, w io.Writer, space experiment.Space) (*random.Summary, error) {
+	start, before, after := time.Now(), -1, 0
+	bar := progress(w, e.o.Runs/max(e.o.Shards, 1))
+	e.o.Progress = func(s *random.Summary) {
+		if before < 0 {
+			before = max(0, s.Runs-e.o.Generation)
+		}
+		after = s.Runs
+		if bar != nil {
+			bar.Describe(reports.SearchProgress(s, before, time.Since(start)))
+			_ = bar.Set(s.Runs) // it is only a picture
+		}
+	}
+	summary, err := random.Explore(ctx, space, e.o)
+	if bar != nil {
+		_ = bar.Clear()
+	}
+	if after > 0 {
+		speed(w, after-before, "runs", time.Since(start))
+	}
+	return summary, err
 }
 
 // atRandom, bySystem and allOrders are the searches that explore makes, by the flag that asks for each.

@@ -11,15 +11,7 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-func newRun() *cobra.Command {
-	var tier, only string
-	files := outputs{fileReports: fileReportsOf(runReports)}
-	var seed uint64
-	var trace, full, force bool
-	cmd := &cobra.Command{
-		Use:   "run NAME|FILE",
-		Short: "Run one scenario and tell what happened",
-		Long: `Run one scenario, embedded or from a file, and tell what happened. The report
+var runHelp = `Run one scenario, embedded or from a file, and tell what happened. The report
 has a numbered story, the verdict, the intervals in which two clients held the
 lock at once, the hashes of the run, and the command that repeats it. Each run
 is done twice, and both must come out the same. A name without a case stands for
@@ -41,74 +33,98 @@ then goes to standard error.
 
 ` + keepsFiles + `
 
-` + exitcode.HelpOnAll(),
+` + exitcode.HelpOnAll()
+
+// runFlags are the flags of run.
+type runFlags struct {
+	tier, only         string
+	files              outputs
+	seed               uint64
+	trace, full, force bool
+}
+
+func newRun() *cobra.Command {
+	r := &runFlags{files: outputs{fileReports: fileReportsOf(runReports)}}
+	cmd := &cobra.Command{
+		Use:   "run NAME|FILE",
+		Short: "Run one scenario and tell what happened",
+		Long:  runHelp,
 		Example: `  redlocksim run 17-clock-jump
   redlocksim run 24-restart-at-once/one-of-three --tier wire --seed 7
   redlocksim run my-settings.yaml
   redlocksim run 17-clock-jump --timeline
   redlocksim run 32-pause-before-write --html pause.html --svg pause.svg`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			on, err := tiers(tier, scenarios.Model)
-			if err != nil {
-				return err
-			}
-			found, isFile, err := find(args[0])
-			if err == nil && only != "" {
-				found, err = pick(found, only)
-			}
-			if err != nil {
-				return err
-			}
-			files.sink = newSink(cmd, force, args...)
-			if err := files.check(args[0], len(found)); err != nil {
-				return err
-			}
-			if on[0] == scenarios.Live {
-				return runOnLive(cmd, found, &files, args[0], isFile, full)
-			}
-			out := files.report(cmd)
-			var results []*scenarios.Result
-			for i, s := range found {
-				if i > 0 {
-					fmt.Fprintln(out)
-				}
-				o := scenarios.Options{Tier: on[0], Seed: seed}
-				if s.Recorded != nil && !cmd.Flags().Changed("seed") {
-					o.Seed = s.Recorded.Seed
-				}
-				if trace {
-					o.Trace = func(t kernel.TraceStep) { fmt.Fprintln(out, t) }
-				}
-				r, err := scenarios.Verify(s, o)
-				if err != nil {
-					return wrap(err)
-				}
-				if trace {
-					fmt.Fprintln(out)
-				}
-				repeat := repeatCommand(args[0], isFile, r)
-				if err := reports.Run(out, r, repeat, full); err != nil {
-					return &failure{exitInternal, err}
-				}
-				results = append(results, r)
-				if err := files.write(cmd, r, repeat); err != nil {
-					return err
-				}
-			}
-			if code := verdictCode(results...); code != exitOK {
-				return &failure{code: code}
-			}
-			return nil
-		},
+		RunE: r.run,
 	}
-	cmd.Flags().StringVar(&tier, "tier", "", "model (Redis semantics in Go), wire (go-redis and miniredis) or live (redis-server processes) (default model)")
-	files.addFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&files.timeline, "timeline", false, "print the timeline as text, as wide as the terminal or 80 columns")
-	cmd.Flags().StringVar(&only, "case", "", "run only this case")
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "random seed (default 0, or the seed that the file was recorded with)")
-	cmd.Flags().BoolVar(&trace, "trace", false, "print every simulator step first")
-	addForce(cmd.Flags(), &force)
-	cmd.Flags().BoolVar(&full, "full", false, "print the whole story, however long")
+	cmd.Flags().StringVar(&r.tier, "tier", "", "model (Redis semantics in Go), wire (go-redis and miniredis) or live (redis-server processes) (default model)")
+	r.files.addFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&r.files.timeline, "timeline", false, "print the timeline as text, as wide as the terminal or 80 columns")
+	cmd.Flags().StringVar(&r.only, "case", "", "run only this case")
+	cmd.Flags().Uint64Var(&r.seed, "seed", 0, "random seed (default 0, or the seed that the file was recorded with)")
+	cmd.Flags().BoolVar(&r.trace, "trace", false, "print every simulator step first")
+	addForce(cmd.Flags(), &r.force)
+	cmd.Flags().BoolVar(&r.full, "full", false, "print the whole story, however long")
 	return cmd
+}
+
+func (r *runFlags) run(cmd *cobra.Command, args []string) error {
+	on, err := tiers(r.tier, scenarios.Model)
+	if err != nil {
+		return err
+	}
+	found, isFile, err := find(args[0])
+	if err == nil && r.only != "" {
+		found, err = pick(found, r.only)
+	}
+	if err != nil {
+		return err
+	}
+	r.files.sink = newSink(cmd, r.force, args...)
+	if err := r.files.check(args[0], len(found)); err != nil {
+		return err
+	}
+	if on[0] == scenarios.Live {
+		return runOnLive(cmd, found, &r.files, args[0], isFile, r.full)
+	}
+	out := r.files.report(cmd)
+	var results []*scenarios.Result
+	for i, s := range found {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		result, err := r.simulate(cmd, s, on[0])
+		if err != nil {
+			return err
+		}
+		results = append(results, result)
+		repeat := repeatCommand(args[0], isFile, result)
+		if err := reports.Run(out, result, repeat, r.full); err != nil {
+			return &failure{exitInternal, err}
+		}
+		if err := r.files.write(cmd, result, repeat); err != nil {
+			return err
+		}
+	}
+	return ending(verdictCode(results...))
+}
+
+// simulate runs a scenario twice, and prints the steps of the simulator if they are asked for.
+func (r *runFlags) simulate(cmd *cobra.Command, s *scenarios.Scenario, on scenarios.Tier) (*scenarios.Result, error) {
+	o := scenarios.Options{Tier: on, Seed: r.seed}
+	if s.Recorded != nil && !cmd.Flags().Changed("seed") {
+		o.Seed = s.Recorded.Seed
+	}
+	out := r.files.report(cmd)
+	if r.trace {
+		o.Trace = func(t kernel.TraceStep) { fmt.Fprintln(out, t) }
+	}
+	result, err := scenarios.Verify(s, o)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	if r.trace {
+		fmt.Fprintln(out)
+	}
+	return result, nil
 }

@@ -81,13 +81,18 @@ An interrupt ends the sweep and prints the part that is done, marked as partial.
 	exitSafety:    "a formula is contradicted, so that it or the search is wrong",
 	exitNotTested: "some points or, with --strict, a feature that the settings turn on"})
 
+// sweepFlags are the flags of sweep.
+type sweepFlags struct {
+	settingsFile, scenarioName, only, along string
+	axes, changes, schedules                []string
+	bisect, strict, force                   bool
+	random, jobs                            int
+	seed                                    uint64
+	out                                     fileReports[*sweep.Chart]
+}
+
 func newSweep() *cobra.Command {
-	var settingsFile, scenarioName, only, along string
-	out := fileReportsOf(chartReports)
-	var axes, changes, schedules []string
-	var bisect, strict, force bool
-	var random, jobs int
-	var seed uint64
+	s := &sweepFlags{out: fileReportsOf(chartReports)}
 	cmd := &cobra.Command{
 		Use:   "sweep [PRESET|FILE]",
 		Short: "Map where the lock is safe over ranges of settings",
@@ -98,109 +103,121 @@ func newSweep() *cobra.Command {
   redlocksim sweep pause --set lock.protocol=redlock-plain --json pause.json
   redlocksim sweep --scenario 17-clock-jump --axis lock.ttl=5s:20s:1s --csv -`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			bad := func(err error) error { return &failure{exitUsage, err} }
-			given := cmd.Flags().Changed
-			base, err := sweepBase(settingsFile, scenarioName, only)
-			if err != nil {
-				return err
-			}
-			var spec sweep.Spec
-			isFile := len(args) == 1 && (filepath.Ext(args[0]) == ".yaml" || filepath.Ext(args[0]) == ".yml")
-			switch {
-			case isFile && base != nil:
-				return bad(errors.New("a sweep file contains its settings: --settings and --scenario cannot be given with it"))
-			case isFile:
-				spec, err = sweep.Load(args[0])
-			case scenarioName != "" && (len(args) == 1 || len(schedules) > 0):
-				return bad(errors.New("--scenario has a timeline of its own: a preset or --schedule cannot be given with it"))
-			case scenarioName != "":
-				spec = sweep.Spec{Name: scenarioName, Base: *base, Schedules: []sweep.Schedule{sweep.Timeline()}}
-			case len(args) == 1:
-				spec, err = sweep.Preset(args[0], base)
-			default:
-				spec, err = sweep.Free(base)
-			}
-			if err != nil {
-				return bad(err)
-			}
-			if len(schedules) > 0 {
-				if spec.Schedules, err = sweep.FindSchedules(schedules...); err != nil {
-					return bad(fmt.Errorf("--%w", err)) // which begins with schedule
-				}
-			}
-			for _, text := range changes {
-				setting, err := sweep.ParseSetting(text)
-				if err == nil {
-					spec.Base, err = spec.Base.With(setting)
-				}
-				if err == nil {
-					_, err = spec.Base.Settings()
-				}
-				if err != nil {
-					return bad(fmt.Errorf("--set %s: %w", text, err))
-				}
-			}
-			first := len(spec.Axes)
-			for _, text := range axes {
-				a, err := sweep.ParseAxis(text)
-				if err != nil {
-					return bad(fmt.Errorf("--axis %w", err))
-				}
-				if first == 0 {
-					spec.Axes = append(spec.Axes, a)
-				} else {
-					spec.Vary(a)
-				}
-			}
-			if along != "" {
-				spec.Frontier = along
-			}
-			if given("frontier") {
-				spec.Bisect = bisect
-			}
-			if given("random") {
-				spec.Random = random
-			}
-			if given("seed") {
-				spec.Seed = seed
-			}
-			spec.Jobs = jobs
-			to := newSink(cmd, force, append(args, settingsFile, scenarioName)...)
-			if err := to.check(out.targets()...); err != nil {
-				return err
-			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			chart, err := sweep.Run(ctx, spec)
-			if errors.As(err, new(*sweep.SpecError)) {
-				return bad(err)
-			}
-			if err != nil {
-				return wrap(err)
-			}
-			if err := writeChart(cmd, &to, &out, chart); err != nil {
-				return err
-			}
-			return chartVerdict(cmd, chart, strict)
-		},
+		RunE: s.run,
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&axes, "axis", nil, "an axis, PATH=VALUE,… or PATH=FROM:TO:STEP; may be repeated")
-	flags.StringArrayVar(&changes, "set", nil, "a setting at all points, PATH=VALUE; may be repeated")
-	flags.StringVar(&settingsFile, "settings", "", "a settings file, or a scenario file of which only the settings are used")
-	flags.StringVar(&scenarioName, "scenario", "", "sweep this scenario, embedded or a file, with its own timeline")
-	flags.StringVar(&only, "case", "", "the case of --scenario to sweep")
-	flags.StringSliceVar(&schedules, "schedule", nil, "run only these schedules")
-	flags.BoolVar(&bisect, "frontier", false, "look only for the frontier, by bisection")
-	flags.StringVar(&along, "along", "", "path of the axis that the frontier runs along (default the last one)")
-	flags.IntVar(&random, "random", 0, "number of random experiments at each point")
-	flags.Uint64Var(&seed, "seed", 0, "seed of the random experiments")
-	flags.IntVar(&jobs, "jobs", 0, "number of points to run in parallel (default one per core); changes no result")
-	addStrict(flags, &strict)
-	addForce(flags, &force)
-	out.addFlags(flags)
+	flags.StringArrayVar(&s.axes, "axis", nil, "an axis, PATH=VALUE,… or PATH=FROM:TO:STEP; may be repeated")
+	flags.StringArrayVar(&s.changes, "set", nil, "a setting at all points, PATH=VALUE; may be repeated")
+	flags.StringVar(&s.settingsFile, "settings", "", "a settings file, or a scenario file of which only the settings are used")
+	flags.StringVar(&s.scenarioName, "scenario", "", "sweep this scenario, embedded or a file, with its own timeline")
+	flags.StringVar(&s.only, "case", "", "the case of --scenario to sweep")
+	flags.StringSliceVar(&s.schedules, "schedule", nil, "run only these schedules")
+	flags.BoolVar(&s.bisect, "frontier", false, "look only for the frontier, by bisection")
+	flags.StringVar(&s.along, "along", "", "path of the axis that the frontier runs along (default the last one)")
+	flags.IntVar(&s.random, "random", 0, "number of random experiments at each point")
+	flags.Uint64Var(&s.seed, "seed", 0, "seed of the random experiments")
+	flags.IntVar(&s.jobs, "jobs", 0, "number of points to run in parallel (default one per core); changes no result")
+	addStrict(flags, &s.strict)
+	addForce(flags, &s.force)
+	s.out.addFlags(flags)
 	return cmd
+}
+
+func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
+	base, err := sweepBase(s.settingsFile, s.scenarioName, s.only)
+	if err != nil {
+		return err
+	}
+	spec, err := s.start(base, args)
+	if err == nil {
+		err = s.change(&spec)
+	}
+	if err != nil {
+		return &failure{exitUsage, err}
+	}
+	given := cmd.Flags().Changed
+	if s.along != "" {
+		spec.Frontier = s.along
+	}
+	if given("frontier") {
+		spec.Bisect = s.bisect
+	}
+	if given("random") {
+		spec.Random = s.random
+	}
+	if given("seed") {
+		spec.Seed = s.seed
+	}
+	spec.Jobs = s.jobs
+	to := newSink(cmd, s.force, append(args, s.settingsFile, s.scenarioName)...)
+	if err := to.check(s.out.targets()...); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	chart, err := sweep.Run(ctx, spec)
+	if errors.As(err, new(*sweep.SpecError)) {
+		return &failure{exitUsage, err}
+	}
+	if err != nil {
+		return wrap(err)
+	}
+	if err := writeChart(cmd, &to, &s.out, chart); err != nil {
+		return err
+	}
+	return chartVerdict(cmd, chart, s.strict)
+}
+
+// start is the sweep that the arguments name: a file, a scenario, a preset or none.
+func (s *sweepFlags) start(base *sweep.Base, args []string) (sweep.Spec, error) {
+	isFile := len(args) == 1 && (filepath.Ext(args[0]) == ".yaml" || filepath.Ext(args[0]) == ".yml")
+	switch {
+	case isFile && base != nil:
+		return sweep.Spec{}, errors.New("a sweep file contains its settings: --settings and --scenario cannot be given with it")
+	case isFile:
+		return sweep.Load(args[0])
+	case s.scenarioName != "" && (len(args) == 1 || len(s.schedules) > 0):
+		return sweep.Spec{}, errors.New("--scenario has a timeline of its own: a preset or --schedule cannot be given with it")
+	case s.scenarioName != "":
+		return sweep.Spec{Name: s.scenarioName, Base: *base, Schedules: []sweep.Schedule{sweep.Timeline()}}, nil
+	case len(args) == 1:
+		return sweep.Preset(args[0], base)
+	}
+	return sweep.Free(base)
+}
+
+// change has the schedules, settings and axes of flags take the place of those of a sweep.
+func (s *sweepFlags) change(spec *sweep.Spec) (err error) {
+	if len(s.schedules) > 0 {
+		if spec.Schedules, err = sweep.FindSchedules(s.schedules...); err != nil {
+			return fmt.Errorf("--%w", err) // which begins with schedule
+		}
+	}
+	for _, text := range s.changes {
+		setting, err := sweep.ParseSetting(text)
+		if err == nil {
+			spec.Base, err = spec.Base.With(setting)
+		}
+		if err == nil {
+			_, err = spec.Base.Settings()
+		}
+		if err != nil {
+			return fmt.Errorf("--set %s: %w", text, err)
+		}
+	}
+	first := len(spec.Axes)
+	for _, text := range s.axes {
+		a, err := sweep.ParseAxis(text)
+		if err != nil {
+			return fmt.Errorf("--axis %w", err)
+		}
+		if first == 0 {
+			spec.Axes = append(spec.Axes, a)
+		} else {
+			spec.Vary(a)
+		}
+	}
+	return nil
 }
 
 // chartVerdict is how the command ends.

@@ -28,75 +28,23 @@ const maxTold = 16
 // WriteSVG writes the timeline as a picture for documents, on a light ground: its title, the lanes in Timeline.Focus, the
 // violation and a short story. It needs no program and nothing from elsewhere.
 func WriteSVG(w io.Writer, t *Timeline) error {
+	d := &document{t: t, y: 4}
+	d.heading()
+	lanes := d.y
 	p := newPicture(t, documentWidth)
 	p.isStill = true
-	head, foot := &strings.Builder{}, &strings.Builder{}
-	y := 4
-	line := func(b *strings.Builder, class, text string, height int) {
-		y += height
-		fmt.Fprintf(b, `<text class="%s" x="8" y="%d">%s</text>`+"\n", class, y, esc(text))
-	}
-	for _, text := range wrapped(t.Name+": "+t.Title, 90) {
-		line(head, "title", text, 19)
-	}
-	for _, text := range wrapped(t.Source, 150) {
-		line(head, "small", text, 15)
-	}
-	line(head, "verdict", t.Verdicts(), 19)
-	if v := t.Violation; v != nil {
-		for _, text := range wrapped(v.Text, 135) {
-			line(head, "plain", text, 16)
-		}
-	}
-	y += 8
-	lanes := y
 	p.draw()
-	y += p.lay.bottom + 6
-
-	x := 8
-	fmt.Fprintf(foot, `<g class="legend">`)
-	for _, s := range legend(t) {
-		width := 26 + 6 + int(float64(len(s.text))*5.9) + 16
-		if x+width > documentWidth {
-			x = 8
-			y += 18
-		}
-		fmt.Fprintf(foot, `<g transform="translate(%d %d)">%s<text x="32" y="10">%s</text></g>`, x, y, s.drawing, esc(s.text))
-		x += width
-	}
-	fmt.Fprintf(foot, "</g>\n")
-	y += 18
-	told := 0
-	for _, s := range t.Story {
-		if s.At >= t.Focus.From && s.At <= t.Focus.To {
-			told++
-		}
-	}
-	if told <= maxTold {
-		y += 4
-		for _, s := range t.Story {
-			if s.At < t.Focus.From || s.At > t.Focus.To {
-				continue
-			}
-			for i, text := range wrapped(s.Text, 120) {
-				y += 16
-				if i == 0 {
-					fmt.Fprintf(foot, `<text class="number" x="30" y="%d">%d</text><text class="number" x="95" y="%d">%s</text>`, y, s.Number, y, seconds(s.At))
-				}
-				fmt.Fprintf(foot, `<text class="plain" x="108" y="%d">%s</text>`+"\n", y, esc(text))
-			}
-		}
-	}
+	d.y += p.lay.bottom + 6
+	d.legend()
+	d.story()
 	for _, note := range t.notesOn(t.Focus) {
-		for _, text := range wrapped(note, 150) {
-			line(foot, "small", text, 15)
-		}
+		d.lines(&d.foot, "small", wrapped(note, 150), 15)
 	}
-	line(foot, "repeat", t.Repeat, 20)
-	y += 8
+	d.lines(&d.foot, "repeat", []string{t.Repeat}, 20)
+	d.y += 8
 
 	var out strings.Builder
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="t d">`+"\n", documentWidth, y, documentWidth, y)
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="t d">`+"\n", documentWidth, d.y, documentWidth, d.y)
 	fmt.Fprintln(&out, mark.XML)
 	fmt.Fprintf(&out, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n", esc(t.Name+": "+t.Title), esc(t.Description()))
 	fmt.Fprintf(&out, `<style>svg{%s}
@@ -104,14 +52,77 @@ text{font:12.5px system-ui,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;f
 .title{font-size:16px;font-weight:700}.verdict{font-weight:700;font-size:13.5px}.small,.legend text{font-size:11px;fill:var(--muted)}.number{text-anchor:end;fill:var(--muted)}.repeat{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:11.5px}
 %s</style>
 `, lightColours, pictureStyle)
-	fmt.Fprintf(&out, `<rect width="%d" height="%d" fill="#fff"/>`+"\n%s", documentWidth, y, defs)
+	fmt.Fprintf(&out, `<rect width="%d" height="%d" fill="#fff"/>`+"\n%s", documentWidth, d.y, defs)
 	fmt.Fprintf(&out, `<clipPath id="clip"><rect x="%d" y="-4" width="%d" height="%d"/></clipPath>`+"\n", p.lay.gutter-2, documentWidth-p.lay.gutter+2-edge/2, p.lay.bottom+8)
-	out.WriteString(head.String())
+	out.WriteString(d.head.String())
 	fmt.Fprintf(&out, "<g class=\"lanes\" transform=\"translate(0 %d)\">\n%s</g>\n", lanes, p.String())
-	out.WriteString(foot.String())
+	out.WriteString(d.foot.String())
 	out.WriteString("</svg>\n")
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// document is the text around a picture for documents, written from the top down.
+type document struct {
+	t          *Timeline
+	y          int
+	head, foot strings.Builder // above and below the lanes
+}
+
+func (d *document) lines(b *strings.Builder, class string, texts []string, height int) {
+	for _, text := range texts {
+		d.y += height
+		fmt.Fprintf(b, `<text class="%s" x="8" y="%d">%s</text>`+"\n", class, d.y, esc(text))
+	}
+}
+
+func (d *document) heading() {
+	d.lines(&d.head, "title", wrapped(d.t.Name+": "+d.t.Title, 90), 19)
+	d.lines(&d.head, "small", wrapped(d.t.Source, 150), 15)
+	d.lines(&d.head, "verdict", []string{d.t.Verdicts()}, 19)
+	if v := d.t.Violation; v != nil {
+		d.lines(&d.head, "plain", wrapped(v.Text, 135), 16)
+	}
+	d.y += 8
+}
+
+func (d *document) legend() {
+	x := 8
+	d.foot.WriteString(`<g class="legend">`)
+	for _, s := range legend(d.t) {
+		width := 26 + 6 + int(float64(len(s.text))*5.9) + 16
+		if x+width > documentWidth {
+			x = 8
+			d.y += 18
+		}
+		fmt.Fprintf(&d.foot, `<g transform="translate(%d %d)">%s<text x="32" y="10">%s</text></g>`, x, d.y, s.drawing, esc(s.text))
+		x += width
+	}
+	d.foot.WriteString("</g>\n")
+	d.y += 18
+}
+
+// story writes the sentences of the stretch that is drawn, if they are not too many.
+func (d *document) story() {
+	var told []Step
+	for _, s := range d.t.Story {
+		if d.t.Focus.has(s.At, s.At) {
+			told = append(told, s)
+		}
+	}
+	if len(told) > maxTold {
+		return
+	}
+	d.y += 4
+	for _, s := range told {
+		for i, text := range wrapped(s.Text, 120) {
+			d.y += 16
+			if i == 0 {
+				fmt.Fprintf(&d.foot, `<text class="number" x="30" y="%d">%d</text><text class="number" x="95" y="%d">%s</text>`, d.y, s.Number, d.y, seconds(s.At))
+			}
+			fmt.Fprintf(&d.foot, `<text class="plain" x="108" y="%d">%s</text>`+"\n", d.y, esc(text))
+		}
+	}
 }
 
 // Verdicts says what the run showed, and what was expected of it.
