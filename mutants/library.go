@@ -5,7 +5,7 @@ var library = []Mutant{
 	{
 		Name:    "one-key-for-all",
 		Bug:     "every resource has the same key",
-		Edits:   []Edit{{"redlock/lock.go", "return keys, nil\n}\n\n// maxResource", "return []string{\"lock\"}, nil\n}\n\n// maxResource"}},
+		Edits:   []Edit{{"redlock/keys.go", "return keys, nil\n}\n\n// maxResource", "return []string{\"lock\"}, nil\n}\n\n// maxResource"}},
 		Killers: []string{"69-two-locks/independent", "69-two-locks/one-breaks"},
 	},
 	{
@@ -301,7 +301,7 @@ var library = []Mutant{
 	{
 		Name:    "queue-waits-for-the-end-of-a-lease",
 		Bug:     "the next of those who wait in the client is woken by the end of a lease, not by its release",
-		Edits:   []Edit{{"redlock/release.go", "defer l.vacate()\n", "defer l.acquisition.client.clock.AfterFunc(l.until.Sub(l.acquisition.client.clock.Now()), l.vacate)\n"}},
+		Edits:   []Edit{{"redlock/unlock.go", "defer l.vacate()\n", "defer l.acquisition.client.clock.AfterFunc(l.until.Sub(l.acquisition.client.clock.Now()), l.vacate)\n"}},
 		Killers: []string{"73-waiting-in-one-client/in-order", "73-waiting-in-one-client/the-same-set"},
 	},
 	{
@@ -313,7 +313,7 @@ var library = []Mutant{
 	{
 		Name:    "queue-outlives-a-failed-release",
 		Bug:     "who waits behind a lease of the same client whose release has no quorum waits for ever",
-		Edits:   []Edit{{"redlock/release.go", "defer l.vacate()\n", "defer func() {\n\t\tif reason == nil {\n\t\t\tl.vacate()\n\t\t}\n\t}()\n"}},
+		Edits:   []Edit{{"redlock/unlock.go", "defer l.vacate()\n", "defer func() {\n\t\tif reason == nil {\n\t\t\tl.vacate()\n\t\t}\n\t}()\n"}},
 		Killers: []string{"73-waiting-in-one-client/release-lost"},
 	},
 	{

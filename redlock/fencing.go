@@ -3,7 +3,6 @@ package redlock
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"redlocksim/redlock/driver"
@@ -49,13 +48,6 @@ func WithFencing(f Fencing) Option {
 		c.counterTTL = f.CounterTTL
 		return wholeMilliseconds("counter TTL", f.CounterTTL)
 	}
-}
-
-func wholeMilliseconds(what string, d time.Duration) error {
-	if d <= 0 || d%time.Millisecond != 0 {
-		return fmt.Errorf("%w: %s %v is not a positive whole number of milliseconds", ErrInvalid, what, d)
-	}
-	return nil
 }
 
 func (c *Client) isFenced() bool { return c.counterTTL != 0 }

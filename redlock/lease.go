@@ -31,7 +31,7 @@ func newLease(a *acquisition, t term, v validity) *Lease {
 	l := &Lease{acquisition: a, ttl: t.ttl, lead: min(c.lead(t.ttl), v.left/2), until: v.until}
 	l.ctx = leaseContext{lease: l, above: a.ctx}
 	l.ctx.Context, l.cancel = c.clock.WithCancel(a.ctx)
-	l.enter()
+	l.queue = c.queues.enter(a.keys)
 	a.mu.Lock()
 	a.granted = true
 	l.timer = c.clock.AfterFunc(v.until.Sub(c.clock.Now())-l.lead, l.expire)
@@ -102,6 +102,9 @@ func (l *Lease) lose() {
 	l.vacate()
 	a.observe(observe.Event{Step: observe.Lost, Until: until})
 }
+
+// vacate gives the turn to the next caller that waits for the lock in this client.
+func (l *Lease) vacate() { l.acquisition.client.queues.vacate(&l.queue) }
 
 // state reports why the lease has ended, or nil. It also ends a lease whose time is over but whose timer is late, as after a
 // pause.

@@ -85,3 +85,10 @@ func WithRuntime(r driver.Runtime) Option {
 		return nil
 	}
 }
+
+func wholeMilliseconds(what string, d time.Duration) error {
+	if d <= 0 || d%time.Millisecond != 0 {
+		return fmt.Errorf("%w: %s %v is not a positive whole number of milliseconds", ErrInvalid, what, d)
+	}
+	return nil
+}

@@ -176,26 +176,25 @@ func (t *turn) leave() {
 	unused.close()
 }
 
-// enter counts a new lease in: while it lasts nobody of this client asks for the lock again, but with TryLock.
-func (l *Lease) enter() {
-	qs := &l.acquisition.client.queues
+// enter counts a new lease in: while it lasts nobody of this client asks for the lock again, except with TryLock.
+func (qs *queues) enter(keys []string) *queue {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	l.queue = qs.of(l.acquisition.keys)
-	l.queue.leases++
-	l.queue.reason = nil
+	q := qs.of(keys)
+	q.leases++
+	q.reason = nil
+	return q
 }
 
-// vacate counts the lease out when it has ended, and lets the next caller have its turn. Once is enough.
-func (l *Lease) vacate() {
-	qs := &l.acquisition.client.queues
+// vacate counts a lease out when it has ended, and lets the next caller have its turn. Once is enough: then held is nil.
+func (qs *queues) vacate(held **queue) {
 	qs.mu.Lock()
-	q := l.queue
+	q := *held
 	if q == nil {
 		qs.mu.Unlock()
 		return
 	}
-	l.queue = nil
+	*held = nil
 	q.leases--
 	next := q.next()
 	qs.drop(q)

@@ -197,7 +197,7 @@ func TestQueueLeavingWakesTheNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	(&Lease{acquisition: &acquisition{client: c, keys: []string{"r"}}}).enter() // which is never over
+	c.queues.enter([]string{"r"}) // which is never over
 	const waiters = 1000
 	var all []*turn
 	for range waiters {
@@ -754,7 +754,7 @@ func TestQueueMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	(&Lease{acquisition: &acquisition{client: c, keys: []string{"r"}}}).enter() // which is never over
+	c.queues.enter([]string{"r"}) // which is never over
 	heap := func() uint64 {
 		runtime.GC()
 		runtime.GC()
