@@ -9,35 +9,33 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// Result is what was gone through and found.
+// Result is what an exploration covered and found.
 type Result struct {
-	// Runs is how many runs went to their end, no two of them equal up to the order of independent steps. Cut is how many
-	// were given up when it turned out that they were equal to an earlier one.
+	// Runs is how many runs were completed, no two of them equal up to the order of independent steps. Cut is how many were
+	// aborted because they turned out equal to an earlier one.
 	Runs, Cut int
-	// NotTested is how many of the Runs say nothing about the lock: nobody was granted it from Begin on.
+	// NotTested is how many of the Runs show nothing, because nobody was granted the lock once the exploration began.
 	NotTested int
-	// Injected is in how many of the Runs the fault that may be injected was.
+	// Injected is in how many of the Runs the optional fault was injected.
 	Injected int
-	// Distinct is how many of the Runs differ in what some process went through, a node knows in the end, or is
-	// violated.
+	// Distinct is how many of the Runs differ in what a process experienced, what a node knows at the end, or the violations.
 	Distinct int
 	// Longest is the largest number of choices in a run, and Steps that of all runs together.
 	Longest, Steps int
-	// Complete says that nothing is left; otherwise the limit on Executions or the context cut the exploration.
+	// Complete says that all orders were explored; otherwise the limit on executions or the context stopped the exploration.
 	Complete bool
-	// Withheld is how many times time could have gone on but for the bound on Late: if it is zero, the bound cut nothing.
+	// Withheld is how often the bound on late messages kept time from passing. If it is 0, the bound excluded nothing.
 	Withheld int
 	// Violations is how many runs violated something within the budget, and BeyondViolations beyond it.
 	Violations, BeyondViolations int
 	// First is the first of the former, or of the latter if there is none; nil if there is neither.
 	First *Run
-	// Tally is what the Runs reached. Nobody looks for faults that made a difference: without one the run would be of
-	// another order.
+	// Tally is what the Runs reached, without which faults made a difference: a run without its fault is of another order.
 	reach.Tally
 }
 
-// Explore goes through all orders. It stops when the context ends, with what was gone through so far. The error is an
-// internal one: the library or simulator failed, or a run did not repeat itself.
+// explore explores all orders, or as many as it can before the context ends. The error is an internal one: the library or the
+// simulator failed, or a run did not repeat.
 func explore(ctx context.Context, s setup) (*Result, error) {
 	x := &explorer{setup: s, result: &Result{}, processes: bits(s.Scenario), seen: map[kernel.Key]bool{}}
 	x.result.TurnOn(s.Scenario.Features()...)
@@ -57,7 +55,7 @@ func explore(ctx context.Context, s setup) (*Result, error) {
 	}
 }
 
-// explorer is the state of an exploration: a path in the tree of choices, and what is still to be tried along it.
+// explorer is an exploration: a path in the tree of choices, and what remains to be tried along it.
 type explorer struct {
 	setup     setup
 	result    *Result
@@ -76,11 +74,11 @@ type explorer struct {
 	lost     error
 }
 
-// advance goes to the next choice that is to be tried, deepest first.
+// advance moves to the next choice to try, deepest first; false if there is none.
 func (x *explorer) advance() bool {
 	for n := len(x.frames); n > 0; n-- {
 		f := &x.frames[n-1]
-		// What was tried sleeps from now on.
+		// What was tried sleeps from here on.
 		f.sleep = append(f.sleep, sleeper{f.chosen, x.trace[n-1].footprint})
 		if f.next() {
 			x.frames = x.frames[:n]

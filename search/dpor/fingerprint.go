@@ -5,7 +5,7 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// fingerprint is of what each process went through, whatever the order between them, and of what the nodes know.
+// fingerprint stands for what each process experienced, whatever the order between processes, and for what the nodes know.
 func fingerprint(h history.History, memories []kernel.Key) kernel.Key {
 	of := map[string]kernel.Key{}
 	type numbering struct{ process string }

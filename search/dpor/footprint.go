@@ -21,7 +21,7 @@ const (
 	verdict    = set64(1) << 63
 )
 
-// footprint is what a step looked at and what it changed.
+// footprint is what a step read and what it wrote.
 type footprint struct{ reads, writes set64 }
 
 // meets says that two steps depend on each other.
@@ -64,7 +64,7 @@ func (x *explorer) footprintOfFault() footprint {
 	return footprint{touched, touched}
 }
 
-// footprint is that of a step that was just made, given what the nodes knew before and how much was recorded.
+// footprint is that of the step just made, from what the nodes knew and how much was recorded before.
 func (x *explorer) footprint(o kernel.Option, s sim.Situation) footprint {
 	own := x.processes[o.Process]
 	f := footprint{own, own}
@@ -87,13 +87,12 @@ func (x *explorer) footprint(o kernel.Option, s sim.Situation) footprint {
 	return f
 }
 
-// told are the protocols that keep nothing on a node but its keys.
-var told = []protocols.Name{"redlock", "redlock-plain", "single", "get-set", "setnx-expire"}
+// onlyKeys are the protocols that keep nothing on a node but its keys.
+var onlyKeys = []protocols.Name{"redlock", "redlock-plain", "single", "get-set", "setnx-expire"}
 
-// leavesAsItWas says that a request did not change its node, if that can be told. One to a node that can be paused waits in
-// line there.
+// leavesAsItWas says that a request is known not to have changed its node. At a node that can be paused it may have queued.
 func (x *explorer) leavesAsItWas(node string, s sim.Situation) bool {
-	if !slices.Contains(told, x.setup.Scenario.Lock.Protocol) {
+	if !slices.Contains(onlyKeys, x.setup.Scenario.Lock.Protocol) {
 		return false
 	}
 	if x.fault.writes&x.processes[node] != 0 || len(s.Memories) != len(x.memories) {
@@ -107,7 +106,7 @@ func (x *explorer) leavesAsItWas(node string, s sim.Situation) bool {
 	return false
 }
 
-// decides says whether the checker goes by where in a history the event stands among those of other processes.
+// decides says whether the checker goes by the place of the event among those of other processes.
 func decides(e *history.Event) bool {
 	switch e.Kind {
 	case history.Expire, history.Crash, history.Effect:
@@ -120,7 +119,7 @@ func decides(e *history.Event) bool {
 	return false
 }
 
-// maxSteps bounds a run's choices.
+// maxSteps bounds the choices of a run.
 const maxSteps = 512
 
 // steps is a set of a run's steps, by their places.

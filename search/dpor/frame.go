@@ -8,14 +8,13 @@ import (
 type frame struct {
 	options []kernel.Option
 	chosen  kernel.Option
-	// backtrack is what is to be tried here, the chosen one included; sleep is what need not be.
+	// backtrack is what to try here, the chosen one included, and sleep what need not be tried.
 	backtrack []kernel.Key
 	sleep     []sleeper
 	late      int
 }
 
-// sleeper is a step that was tried at an earlier point, and would lead to nothing new as long as no step that depends on
-// it is made.
+// sleeper is a step that was tried at an earlier point, and leads to nothing new until a step that depends on it is made.
 type sleeper struct {
 	option kernel.Option
 	footprint
@@ -48,7 +47,7 @@ func (f *frame) tries(id kernel.Key) bool {
 	return false
 }
 
-// next chooses what is to be tried here and does not sleep.
+// next chooses something to try here that does not sleep; false if there is nothing.
 func (f *frame) next() bool {
 	for _, id := range f.backtrack {
 		if f.sleeps(id) {

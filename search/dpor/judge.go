@@ -13,7 +13,7 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// Run is one run to its end.
+// Run is a completed run.
 type Run struct {
 	*scenarios.Outcome
 	// Kinds are the violations, and Beyond is where the faults exceeded the budget.
@@ -27,8 +27,7 @@ type Run struct {
 	fingerprint kernel.Key
 }
 
-// judge judges the run that was just made as other searches do, but for the search for an order of all operations, which would
-// take longer than the run.
+// judge judges the run just made as other searches do, but without the linearizability check, which would take longer than it.
 func (x *explorer) judge(out *scenarios.Outcome) error {
 	s := x.setup.Scenario
 	o := s.CheckOptions()

@@ -4,8 +4,8 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// races finds the earlier steps that step i depends on with none between, and that could have come after it: the races.
-// For each, one of the first steps of the run in which i comes before it is to be tried.
+// races finds the races of step i: earlier steps that it directly depends on and that could have come after it. For each, it
+// schedules a run in which i comes first.
 func (p *path) races(i int) {
 	this := &p.trace[i]
 	for j := i - 1; j >= 0; j-- {
@@ -24,14 +24,13 @@ func (p *path) races(i int) {
 	}
 }
 
-// reversible says whether step i could have come before j, which did not make it possible.
+// reversible says whether step i, which j did not enable, could have come before j.
 func (p *path) reversible(j, i int) bool {
 	this, other := &p.trace[i], &p.trace[j]
 	if this.option.Kind != kernel.StepTime {
 		return true
 	}
-	// Time does not go on while a timer is due or a program is about to start, nor, once it has often enough, while a
-	// message is under way.
+	// Time does not pass while a timer is due or a program is about to start, nor, beyond the bound, while a message is under way.
 	return other.option.Kind == kernel.StepTimeline || isMessage(other.option) && p.mayBeLate(this.late)
 }
 

@@ -59,7 +59,7 @@ func (p *path) Choose(s sim.Situation) int {
 	return n
 }
 
-// ordinarily chooses as long as nothing is explored: everything happens at once, and no fault is injected.
+// ordinarily chooses before the exploration begins: everything happens at once, and no fault is injected.
 func ordinarily(options []kernel.Option) int {
 	return slices.IndexFunc(options, func(o kernel.Option) bool { return o.Kind != kernel.StepTimeline })
 }
@@ -71,7 +71,7 @@ func isMessage(o kernel.Option) bool {
 	return o.Kind == network.StepRequest || o.Kind == network.StepReply || o.Kind == network.StepRefusal
 }
 
-// allowed is the options without the passing of time, if it has passed often enough while messages were under way.
+// allowed is the options, without the passing of time if that has passed as often as allowed while messages were under way.
 func (p *path) allowed(options []kernel.Option) []kernel.Option {
 	if n := len(options) - 1; n >= 0 && options[n].Kind == kernel.StepTime && !p.mayBeLate(p.late) && underWay(options) {
 		if p.made >= len(p.frames) {
@@ -84,7 +84,7 @@ func (p *path) allowed(options []kernel.Option) []kernel.Option {
 
 func (x *explorer) mayBeLate(late int) bool { return x.setup.Late < 0 || late < x.setup.Late }
 
-// open adds a choice at the end of the path; false if there is nothing left to choose.
+// open adds a choice to the end of the path; false if there is nothing to choose.
 func (p *path) open(options []kernel.Option) bool {
 	if len(options) == 0 {
 		return false
@@ -132,8 +132,8 @@ func (x *explorer) depend(o kernel.Option, f footprint, s *step) bool {
 	return f.meets(s.footprint) && (x.setup.independent == nil || !x.setup.independent(o, s.option))
 }
 
-// finish takes in the step that was made, whose consequences the situation shows, and has tried, at earlier points, what
-// could have happened there instead.
+// finish records the step just made, whose consequences the situation shows, and schedules what could have happened instead at
+// earlier points.
 func (p *path) finish(s sim.Situation) {
 	i := p.made - 1
 	if i < p.known {
@@ -144,7 +144,7 @@ func (p *path) finish(s sim.Situation) {
 		return
 	}
 	p.races(i)
-	// What this step took away could have happened before it.
+	// What this step disabled could have happened before it.
 	for _, o := range p.frames[i].options {
 		if o.ID != p.chosen.ID && o.Kind != kernel.StepTime && !p.frames[i].tries(o.ID) && !slices.ContainsFunc(s.Options, func(now kernel.Option) bool { return now.ID == o.ID }) {
 			p.frames[i].backtrack = append(p.frames[i].backtrack, o.ID)

@@ -11,36 +11,36 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// setup is what is to be gone through.
+// setup is what to explore.
 type setup struct {
 	// Scenario is the world and what its clients do. A fault of its timeline that is placed after the end of the run may
 	// be injected at any moment from Begin on.
 	Scenario *scenarios.Scenario
-	// Begin is the true time up to which the run goes its ordinary way, each message arriving at once.
+	// Begin is the true time at which the exploration begins. Until then each message arrives at once.
 	Begin time.Duration
-	// Late is how often time may go on in a run while messages are under way; negative is without a limit.
+	// Late is how often time may pass in a run while messages are under way; negative is no limit.
 	Late int
-	// Executions bounds how many runs are made; zero is without a limit.
+	// Executions bounds the number of runs; 0 is no limit.
 	Executions int
-	// Each, if not nil, is called after every run that went to its end.
+	// Each, if not nil, is called after every completed run.
 	Each func(*Run)
 
 	// Brute turns the reduction off.
 	brute bool
-	// independent, if not nil, has steps taken for independent that are not.
+	// independent, if not nil, wrongly declares steps independent.
 	independent func(a, b kernel.Option) bool
 }
 
-// program is what a client of a small world does: Steps, Repeat times, from the moment on at which the exploration begins.
+// program is what a client of a small world does: Steps, Repeat times, from the beginning of the exploration.
 type program struct {
 	Steps  []scenarios.Step
 	Repeat int
 }
 
 // newSetup makes a small world with the lock and the budget of a scenario: its first nodes, at most that many, and one client
-// for each program; anyTime, if not nil, is a fault that may be injected at any moment. Before, a client takes the locks that
-// programs ask for and releases them, so that the nodes know the scripts; if they have a restart guard, it prepares them. The run
-// ends when it has gone on for length.
+// for each program; anyTime, if not nil, is a fault that may be injected at any moment. Before the exploration begins, a client
+// takes and releases the locks that programs ask for, so that the nodes know the scripts, and prepares the restart guard if there
+// is one. The exploration ends after length.
 func newSetup(base *scenarios.Scenario, nodes int, programs []program, anyTime *scenarios.Item, length time.Duration) setup {
 	const warmUp = time.Second
 	x := *base

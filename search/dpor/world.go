@@ -8,16 +8,16 @@ import (
 	"redlocksim/reach"
 )
 
-// World is a small world with its name, and what going through it gave.
+// World is a small world, and the results of exploring it.
 type World struct {
 	// Name says what the clients do, and Fault what may go wrong at any moment.
 	Name, Fault string
 	setup       setup
-	// Levels are what going through it gave with setup.Late from 0 on: all complete but perhaps the last.
+	// Levels are the results with at most 0, 1, 2 and so on late messages, all complete except perhaps the last.
 	Levels []*Result
 }
 
-// Last is the level that went farthest.
+// Last is the last level.
 func (w *World) Last() *Result { return w.Levels[len(w.Levels)-1] }
 
 // Reached is what the runs of all worlds reached.
@@ -30,7 +30,7 @@ func Reached(worlds []*World) (sum reach.Tally) {
 	return sum
 }
 
-// Tested is how many runs of all levels say something about the lock: in each somebody was granted it.
+// Tested is how many runs of all levels test the lock: in each somebody was granted it.
 func (w *World) Tested() int {
 	n := 0
 	for _, r := range w.Levels {
@@ -39,7 +39,7 @@ func (w *World) Tested() int {
 	return n
 }
 
-// search goes through the levels up to late, until one is not complete or has shown a violation, or none can show more.
+// search explores the levels up to late, until one is incomplete or has a violation, or the next would add nothing.
 func (w *World) search(ctx context.Context, late, executions int) error {
 	w.setup.Executions = executions
 	for w.setup.Late = 0; ; w.setup.Late++ {
@@ -54,9 +54,9 @@ func (w *World) search(ctx context.Context, late, executions int) error {
 	}
 }
 
-// Search goes through worlds, several at a time, one a core if workers is zero: with setup.Late from 0 to late, without a limit
-// if that is negative, and at most so many executions at each level. When the context ends, each has what was gone through
-// so far. What is found does not depend on them.
+// Search explores worlds in parallel, one per core if workers is 0. In each it first allows no late message, then one, and so on up
+// to late, or without a limit if that is negative; each of these levels takes at most that many executions. When the context ends,
+// each world has its results so far. The number of workers does not change them.
 func Search(ctx context.Context, worlds []*World, late, executions, workers int) error {
 	_, err := jobs.Set[struct{}, struct{}]{N: len(worlds), Workers: workers,
 		Do: func(ctx context.Context, _ *struct{}, i int) (struct{}, error) {

@@ -11,13 +11,13 @@ import (
 	"redlocksim/search/experiment"
 )
 
-// errBlind: a lock that is known to be broken was not caught, so that to find nothing means nothing.
+// errBlind: the known-broken lock was not caught, so an empty result would mean nothing.
 var errBlind = errors.New("the search is blind: a lock with a planted bug was not caught")
 
-// canaryTries bounds how many experiments a generation draws for the broken lock.
+// canaryTries bounds how many experiments a generation runs on the broken lock.
 const canaryTries = 50
 
-// broken is a lock that deletes whatever is there when it was not granted, which is wrong without any fault.
+// broken is a lock that deletes the key even if it was not granted, which is wrong without any fault.
 func broken(base *scenarios.Scenario) *scenarios.Scenario {
 	x := *base
 	x.Lock = x.Lock.With("redlock-plain")
@@ -25,7 +25,7 @@ func broken(base *scenarios.Scenario) *scenarios.Scenario {
 	return &x
 }
 
-// canary draws experiments for the broken lock until it is caught, with what all others are judged with.
+// canary runs experiments on the broken lock, judged like all others, until it is caught.
 func (x *explorer) canary(ctx context.Context) error {
 	space := x.space
 	space.Base = broken(space.Base)

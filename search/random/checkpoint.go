@@ -17,7 +17,7 @@ import (
 	"redlocksim/search/experiment"
 )
 
-// identity is what makes two searches the same one.
+// identity is what two searches must have in common to be the same search.
 type identity struct {
 	Base     string `json:"base"` // as a scenario file
 	Beyond   bool   `json:"beyond"`
@@ -27,16 +27,16 @@ type identity struct {
 	Runs     int    `json:"runs"`
 	Shards   int    `json:"shards"`
 	Blind    bool   `json:"blind"`
-	// Generation changes what is mutated when.
+	// Generation is part of it, since it decides which near misses are mutated.
 	Generation int `json:"generation"`
 }
 
-// share is how many of the runs are a shard's.
+// share is how many of the runs a shard makes.
 func (id identity) share(shard int) int {
 	return id.Runs*(shard+1)/id.Shards - id.Runs*shard/id.Shards
 }
 
-// checkpoint is all that a search needs to go on after a whole generation.
+// checkpoint is all that a search needs to continue after a whole generation.
 type checkpoint struct {
 	Generator string `json:"generator"` // the mark of the file
 
@@ -56,7 +56,7 @@ func identify(s experiment.Space, o Options) (identity, error) {
 		Seed: o.Seed, Runs: o.Runs, Shards: o.Shards, Blind: o.Blind, Generation: o.Generation}, err
 }
 
-// open is the state that a search begins with: none, or what is in its directory.
+// open gives the checkpoint that a search starts from: an empty one, or that of its directory.
 func open(s experiment.Space, o Options) (*checkpoint, error) {
 	this, err := identify(s, o)
 	if err != nil {
@@ -80,7 +80,7 @@ func open(s experiment.Space, o Options) (*checkpoint, error) {
 	case was.Search != this || was.Shard != o.Shard:
 		return nil, fmt.Errorf("%w: %s holds another search (%s)", search.ErrDir, o.Dir, was.difference(fresh))
 	}
-	// What is not shrunk stays until the generation that it is from is done.
+	// Raw files stay until their generation is done.
 	return was, search.CleanDir(o.Dir, outfile.TempPattern)
 }
 
@@ -102,7 +102,7 @@ func (c *checkpoint) difference(other *checkpoint) string {
 	return "other settings"
 }
 
-// load reads the state of the search in a directory.
+// load reads the checkpoint of the search in a directory.
 func load(dir string) (*checkpoint, error) {
 	path := filepath.Join(dir, search.CheckpointFile)
 	data, err := input.ReadFile(path, search.MaxCheckpoint)
@@ -121,7 +121,7 @@ func load(dir string) (*checkpoint, error) {
 	return c, nil
 }
 
-// save writes the state, all of it or nothing, and removes what it makes obsolete.
+// save writes the checkpoint atomically, and removes the files that it makes obsolete.
 func (x *explorer) save() error {
 	if x.options.Dir == "" {
 		return nil

@@ -13,43 +13,41 @@ import (
 	"redlocksim/search/experiment"
 )
 
-// Options say how to search. The zero value is a search with seed 0 that goes on until its context ends and keeps
-// nothing.
+// Options say how to search. The zero value searches with seed 0 until its context ends, and writes nothing.
 type Options struct {
 	// Seed decides every choice.
 	Seed uint64
-	// Runs is how many experiments are run, by all shards together; without a limit if zero.
+	// Runs is how many experiments all shards run together; 0 is no limit.
 	Runs int
-	// For is the time after which no generation is begun; without a limit if zero. What waits to be shrunk then still is.
-	// What such a search has found when it ends depends on how fast the machine is.
+	// For is the time after which no generation starts; 0 is no limit. Pending violations are still shrunk. What such a search
+	// finds depends on the speed of the machine.
 	For time.Duration
-	// Jobs is how many runs are made at a time; one a core if zero. It does not change what is found.
+	// Jobs is the number of parallel runs; 0 is one per core. It does not change what is found.
 	Jobs int
-	// Shard is this search's number, from 0, among Shards that share the Runs; Shards 0 is 1.
+	// Shard is the number of this shard, from 0, of the Shards that share the Runs. Shards 0 is 1.
 	Shard, Shards int
-	// Generation is how many experiments there are between two looks at what they showed; DefaultGeneration if zero.
+	// Generation is after how many experiments new near misses are chosen; 0 is DefaultGeneration.
 	Generation int
-	// Blind turns the guidance by margins off: every experiment is drawn anew.
+	// Blind ignores near misses: every experiment is drawn afresh.
 	Blind bool
-	// Dir is a directory for findings and for the state of the search; none are kept if it is empty.
+	// Dir is the directory for findings and for the checkpoint; if empty, nothing is written.
 	Dir string
-	// Rules say which files that are there may be replaced.
+	// Rules say which existing files may be replaced.
 	Rules outfile.Rules
-	// Resume goes on with the search in Dir.
+	// Resume continues the search in Dir.
 	Resume bool
 	// Progress, if not nil, is called after each generation.
 	Progress func(*Summary)
 
-	// canary replaces the lock that must be caught, in a test of the alarm, and shrinkRuns bounds the runs that shrinking
-	// a finding takes.
+	// For tests: canary replaces the known-broken lock, and shrinkRuns bounds the runs for shrinking a finding.
 	canary     *scenarios.Scenario
 	shrinkRuns int
 }
 
 const (
-	// DefaultGeneration is the size of a generation: some tenths of a second.
+	// DefaultGeneration is the default size of a generation: some tenths of a second.
 	DefaultGeneration = 1000
-	// repeatEvery is the share of runs that are made twice.
+	// repeatEvery: every so many runs, one is repeated and compared.
 	repeatEvery = 1000
 )
 
@@ -61,10 +59,9 @@ type explorer struct {
 	raw atomic.Int32 // files with findings that are not shrunk yet
 }
 
-// Explore searches until all runs are made, ctx ends, or something is wrong with the search itself: a run that does not
-// repeat (scenarios.ErrNotRepeated), a canary that is not caught (errBlind), a directory that cannot be written. That ctx
-// ends is no error. The summary is of all whole generations, but for Unfinished; it is there with an error, too, unless the
-// search did not start.
+// Explore searches until all runs are made or ctx ends, which is no error. It fails if the search itself does: a run does not
+// repeat (scenarios.ErrNotRepeated), the known-broken lock is not caught, or the directory cannot be written. The summary covers all
+// whole generations, and Unfinished the last one. It is nil only if the search did not start.
 func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, error) {
 	o = o.whole()
 	x := &explorer{space: space, options: o}
@@ -99,7 +96,7 @@ func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, 
 	}
 }
 
-// whole is the options with what zero stands for.
+// whole is the options with the defaults in place of zeros.
 func (o Options) whole() Options {
 	o.Shards = max(o.Shards, 1)
 	if o.Generation <= 0 {
@@ -111,7 +108,7 @@ func (o Options) whole() Options {
 	return o
 }
 
-// generation makes n runs and takes in what they show; not done if ctx ended before.
+// generation makes n runs and adds up what they show. It is not done if ctx ended first.
 func (x *explorer) generation(ctx context.Context, n int) (done bool, err error) {
 	before, trials := x.Summary.clone(), make([]trial, n)
 	defer func() {
@@ -153,7 +150,7 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	return true, x.save()
 }
 
-// run makes the run of a number, and writes it down if it violates what no finding explains.
+// run makes run number, and writes it down if it has a violation that no finding explains.
 func (x *explorer) run(number int, c experiment.Candidate, buffer *history.History) (t trial, found []pending, err error) {
 	if t, err = try(x.space, c, buffer); err != nil {
 		return t, nil, err
@@ -181,13 +178,13 @@ func (x *explorer) run(number int, c experiment.Candidate, buffer *history.Histo
 	return t, found, err
 }
 
-// counts says whether a run is a finding of this search: within the assumptions what exceeds them is none.
+// counts says whether the violations of a run count: those beyond the budget only if the search goes there.
 func (x *explorer) counts(t *trial) bool {
 	return len(t.Kinds) > 0 && (x.space.Beyond || !t.Beyond)
 }
 
-// each calls f for 0 to n−1, several at a time, each with a buffer of its worker's. It stops early at an error or when ctx
-// ends, and returns the error of the lowest number.
+// each calls f for 0 to n−1 in parallel, each time with the buffer of the worker. It stops at an error or when ctx ends, and
+// returns the error of the lowest number.
 func (x *explorer) each(ctx context.Context, n int, f func(i int, buffer *history.History) error) error {
 	_, err := jobs.Set[history.History, struct{}]{
 		N: n, Workers: x.options.Jobs,

@@ -14,9 +14,9 @@ import (
 	"redlocksim/search"
 )
 
-// Merge adds up what all shards of one search have found, in their directories, and copies the files of its findings to
-// dir, which it makes. A shard that is missing or that has not made all its runs is an error that matches search.ErrDir; what cannot
-// or may not be written is one of package outfile. The shards are inputs, which no rules allow to replace.
+// Merge adds up the results of all shards of one search, given by their directories, and copies the files of the findings to dir,
+// which it creates. The error matches search.ErrDir if a shard is missing or has not made all its runs, and is one of package
+// outfile if a file cannot or must not be written. No rules allow replacing the shards, which are inputs.
 func Merge(dir string, rules outfile.Rules, shards ...string) (*Summary, error) {
 	rules.Inputs = append(slices.Clip(rules.Inputs), shards...)
 	var all []*checkpoint
@@ -50,7 +50,7 @@ func Merge(dir string, rules outfile.Rules, shards ...string) (*Summary, error) 
 	return &sum.Summary, sum.write(dir, rules)
 }
 
-// whole says whether the states are all shards of one search, each of them at its end.
+// whole checks that these are all shards of one search, each of them finished.
 func whole(all []*checkpoint, dirs []string) error {
 	if len(all) == 0 {
 		return fmt.Errorf("%w: there is nothing to merge", search.ErrDir)
@@ -74,7 +74,7 @@ func whole(all []*checkpoint, dirs []string) error {
 	return nil
 }
 
-// include adds what a shard has found to what others have.
+// include adds the results of a shard.
 func (c *checkpoint) include(shard *checkpoint, from, dir string, rules outfile.Rules) error {
 	s, other := &c.Summary, &shard.Summary
 	s.Runs += other.Runs

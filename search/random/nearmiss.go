@@ -12,16 +12,17 @@ import (
 const (
 	// maxNearMisses is how many near misses are kept for mutation.
 	maxNearMisses = 32
-	// maxSiblings bounds how many of them come from the same drawing.
+	// maxSiblings bounds how many of them were drawn from the same seed.
 	maxSiblings = 4
-	// maxMutations bounds how far a candidate gets from where it was drawn.
+	// maxMutations bounds how often a candidate is mutated.
 	maxMutations = 40
 )
 
 // NearMiss is a run in which the lock only just held.
 type NearMiss struct {
 	Candidate experiment.Candidate `json:"candidate"`
-	// Client is the holder whose belief ran out at Expiry, and Free when a quorum was or would have been free.
+	// Client is the holder whose lease expired at Expiry, and Free is when a quorum was, or would have been, free. Both are
+	// true times.
 	Client string        `json:"client"`
 	Expiry time.Duration `json:"expiry_ns"`
 	Free   time.Duration `json:"free_ns"`
@@ -30,7 +31,7 @@ type NearMiss struct {
 // Slack is the true time that was left; negative if a quorum was free too early, and nobody asked.
 func (e NearMiss) Slack() time.Duration { return e.Free - e.Expiry }
 
-// candidates are the experiments of a generation: half of them drawn anew, half mutations of near misses.
+// candidates are the experiments of a generation: half drawn afresh, half mutations of near misses.
 func (x *explorer) candidates(first, n int) []experiment.Candidate {
 	all := make([]experiment.Candidate, n)
 	for i := range all {
@@ -39,7 +40,7 @@ func (x *explorer) candidates(first, n int) []experiment.Candidate {
 		if x.options.Blind || len(x.Pool) == 0 || c.For("anew", 0).Below(2) == 0 {
 			continue
 		}
-		// The narrower, the more often.
+		// The nearer the miss, the more often.
 		parent := x.Pool[c.For("parent", 0).Below(1+c.For("among", 0).Below(int64(len(x.Pool))))]
 		if len(parent.Candidate.Mutations) >= maxMutations {
 			continue
@@ -62,8 +63,7 @@ func (x *explorer) acquire(c faults.Choices, parent NearMiss) *experiment.Acquir
 	}
 }
 
-// narrowest are the nearest misses of those known and of a generation: of runs that violated nothing, and within the
-// assumptions if the search is to stay there.
+// narrowest are the nearest misses so far: runs without a violation, and within the budget unless the search goes beyond it.
 func (x *explorer) narrowest(trials []trial) []NearMiss {
 	pool := slices.Clone(x.Pool)
 	for i := range trials {
@@ -71,7 +71,7 @@ func (x *explorer) narrowest(trials []trial) []NearMiss {
 			pool = append(pool, t.nearMiss())
 		}
 	}
-	// Stable: of equals those found first.
+	// Stable: of equals, those found first.
 	slices.SortStableFunc(pool, func(a, b NearMiss) int { return cmp.Compare(a.Slack(), b.Slack()) })
 	of := map[uint64]int{}
 	kept := pool[:0]

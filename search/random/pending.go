@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// shrinksPerGeneration bounds how many violations are shrunk in a generation, and shrinksAtATime how many before
-	// those waiting are compared with what came out.
+	// shrinksPerGeneration bounds how many violations are shrunk in a generation, and shrinksAtATime how many before pending
+	// ones are compared with the new findings.
 	shrinksPerGeneration = 8
 	shrinksAtATime       = 4
-	// shrinkRuns bounds the runs that shrinking one takes.
+	// shrinkRuns bounds the runs for shrinking one.
 	shrinkRuns = 3000
-	// maxPending bounds how many wait.
+	// maxPending bounds how many are pending.
 	maxPending = 200
-	// maxRaw bounds how many are written down before they are shrunk.
+	// maxRaw bounds how many are written down unshrunk in a generation.
 	maxRaw = 20
 )
 
@@ -36,11 +36,11 @@ type pending struct {
 	Families  []string             `json:"families"`
 	// Beyond says that its faults exceed the budget.
 	Beyond bool `json:"beyond,omitempty"`
-	// Known is the number of the finding that explains it, from 1; zero if none of those known does.
+	// Known is the number, from 1, of the finding that explains it; 0 if none does.
 	Known int `json:"known,omitempty"`
 }
 
-// keepRaw writes a violation down the moment it is found, not shrunk yet, so that it is there if the search is killed.
+// keepRaw writes a violation down unshrunk as soon as it is found, in case the search is killed.
 func (x *explorer) keepRaw(t *trial, run int) error {
 	if x.options.Dir == "" || x.raw.Add(1) > maxRaw {
 		return nil
@@ -56,9 +56,8 @@ func (x *explorer) keepRaw(t *trial, run int) error {
 	return x.options.Rules.Write(filepath.Join(x.options.Dir, search.RawFile(run)), append([]byte(mark.YAML+"\n"), data...))
 }
 
-// reduce takes out of a violating experiment, one after another, the faults that are known to bring about such a
-// violation by themselves, for as long as it still has one. In the end either nothing that is known explains it, or it
-// needs what is known.
+// reduce removes from an experiment the faults that are known to cause its violation, finding by finding, as long as the
+// violation remains. In the end either no finding explains it, or it needs the faults of one.
 func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
 	for {
 		known := x.Summary.Findings.Explain(p.Kind, p.Families, p.Beyond)
@@ -82,8 +81,8 @@ func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
 	}
 }
 
-// settle shrinks violations that wait, at most limit of them, and counts those that what is known explains. If ctx ends
-// before, what it leaves is not to be kept.
+// settle shrinks at most limit pending violations, and counts those that a finding explains. If ctx ends first, its result must
+// be discarded.
 func (x *explorer) settle(ctx context.Context, limit int) error {
 	x.raw.Store(0)
 	for {
@@ -122,8 +121,8 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 	return nil
 }
 
-// explain counts the violations that what is known explains, and forgets them. Of the others those within the budget come
-// first: however many there are beyond it, they are not left aside.
+// explain counts the pending violations that a finding explains, and removes them. Those within the budget come first, so that
+// they are never crowded out.
 func (x *explorer) explain(ctx context.Context) error {
 	err := x.each(ctx, len(x.Pending), func(i int, buffer *history.History) (err error) {
 		if p := &x.Pending[i]; p.Known == 0 {
@@ -147,7 +146,7 @@ func (x *explorer) explain(ctx context.Context) error {
 	return nil
 }
 
-// finish shrinks all that wait, once all runs are made, and keeps what it has after each few.
+// finish shrinks all pending violations once all runs are made, and saves after every few.
 func (x *explorer) finish(ctx context.Context) error {
 	for len(x.Pending) > 0 {
 		before := x.Summary.clone()
@@ -162,7 +161,7 @@ func (x *explorer) finish(ctx context.Context) error {
 	return x.save() // also if there was nothing to do
 }
 
-// batch is the first violations that wait and do not look alike.
+// batch is the first n pending violations that differ in kind, families or budget.
 func (x *explorer) batch(n int) []pending {
 	var batch []pending
 	for _, p := range x.Pending {

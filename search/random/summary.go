@@ -9,48 +9,47 @@ import (
 	"redlocksim/search"
 )
 
-// Summary is what a search has done and found so far.
+// Summary is what a search did and found so far.
 type Summary struct {
-	// Runs is how many experiments were run; those run a second time, the canaries and shrinking are not counted.
+	// Runs is how many experiments were run, without repetitions, self-checks and shrinking.
 	Runs int `json:"runs"`
-	// Virtual is the true time that they simulated, together.
+	// Virtual is the true time that they simulated in all.
 	Virtual time.Duration `json:"virtual_ns"`
-	// Grants is how many locks were granted, together.
+	// Grants is how many locks were granted in all.
 	Grants int `json:"grants"`
-	// NotTested is how many runs were without contention, and say nothing.
+	// NotTested is how many runs had no contention, and show nothing.
 	NotTested int `json:"not_tested"`
 	// Beyond is how many exceeded the budget, and BeyondViolations how many of them violated something.
 	Beyond           int `json:"beyond"`
 	BeyondViolations int `json:"beyond_violations"`
-	// Violations is how many runs violated something that counts: within the budget, or any if the search goes beyond.
+	// Violations is how many runs had a violation that counts: within the budget, or any if the search goes beyond it.
 	Violations int `json:"violations"`
-	// Orders estimates how many distinct orders of the events that concern the lock were seen (HyperLogLog, ±1 %).
+	// Orders estimates how many distinct orders of lock events were seen (HyperLogLog, ±1 %).
 	Orders uint64 `json:"orders"`
-	// Narrowest is the nearest miss; nil if no lease ran out.
+	// Narrowest is the nearest miss; nil if no lease expired.
 	Narrowest *NearMiss `json:"narrowest,omitempty"`
-	// Repeated is how many runs were made again and were the same, and Canaries how often the broken lock was caught.
+	// Repeated is how many runs were repeated and came out the same, and Canaries how often the known-broken lock was caught.
 	Repeated int `json:"repeated"`
 	Canaries int `json:"canaries"`
 	// Tally is what the runs reached.
 	reach.Tally
-	// Findings are what was found, shrunk, each of them another way to break the lock.
+	// Findings are the ways to break the lock that were found, shrunk.
 	Findings search.Findings `json:"findings"`
-	// Unshrunk is how many violations were left aside because too many were waiting to be shrunk.
+	// Unshrunk is how many violations were dropped because too many were pending.
 	Unshrunk int `json:"unshrunk"`
-	// Unfinished is how many runs violated something that counts in a generation that was not finished. None of its runs is
-	// counted above. The violations that no finding explains are in the directory, as search.RawPattern; a search that is resumed
-	// comes upon all of them again.
+	// Unfinished is how many runs of an unfinished generation had a violation that counts. Its runs are not counted above. The
+	// violations that no finding explains are in the directory, as search.RawPattern; a resumed search finds them again.
 	Unfinished int `json:"unfinished,omitempty"`
 }
 
-// clone is a copy that does not change with the summary.
+// clone is a deep copy.
 func (s *Summary) clone() Summary {
 	c := *s
 	c.Findings, c.Tally = slices.Clone(c.Findings), c.Tally.Clone()
 	return c
 }
 
-// add counts a run, but does not estimate the orders anew, which takes a while.
+// add counts a run. It does not update the estimate of orders, which is slow.
 func (x *explorer) add(t *trial) {
 	s := &x.Summary
 	s.Runs++
@@ -80,7 +79,7 @@ func (x *explorer) add(t *trial) {
 	}
 }
 
-// effects looks among some runs for those that kinds of faults made a difference to, for the kinds of which none is known yet.
+// effects looks for kinds of faults that made a difference to one of the runs, if that is not known of them yet.
 func (x *explorer) effects(trials []trial) error {
 	var first search.Effects
 	for i := range trials {

@@ -37,7 +37,7 @@ func try(space experiment.Space, c experiment.Candidate, buffer *history.History
 	return t, nil
 }
 
-// again makes a run twice more, once with and once without measuring, and compares.
+// again repeats a run with and without measuring margins, and compares.
 func again(space experiment.Space, c experiment.Candidate) error {
 	x := c.Scenario(space)
 	out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed, Margins: true})
@@ -47,8 +47,8 @@ func again(space experiment.Space, c experiment.Candidate) error {
 	return scenarios.Again(x, scenarios.Options{Seed: c.Seed}, out)
 }
 
-// order stands for the order in which what concerns the lock and the resource happened, whatever the times: how much of
-// the behaviours there are a search has seen is how many orders, not how many runs.
+// order is a fingerprint of the order of lock and resource events, whatever their times. How many orders a search saw says more
+// about its coverage than how many runs it made.
 func order(h history.History) uint64 {
 	var k kernel.Key
 	for i := range h {

@@ -17,38 +17,37 @@ import (
 
 // Options say how far to go. The zero value places single faults, all of them, and keeps nothing.
 type Options struct {
-	// Depth is 2 to place pairs of faults too; otherwise only single ones are placed.
+	// Depth is 2 to place pairs of faults, too; otherwise only single ones are placed.
 	Depth int
-	// Beyond has violations by faults that exceed the budget count as findings; see NewBase for having such faults placed.
+	// Beyond counts violations beyond the budget as findings. NewBase says whether such faults are placed.
 	Beyond bool
-	// Runs bounds how many placements are run, single ones and pairs together; zero is without a limit.
+	// Runs bounds how many placements are run, single ones and pairs together; 0 is no limit.
 	Runs int
-	// Jobs is how many runs are made at a time; one a core if zero. It does not change what is found.
+	// Jobs is the number of parallel runs; 0 is one per core. It does not change what is found.
 	Jobs int
-	// Dir is a directory for what is found, as scenario files; nothing is kept if it is empty.
+	// Dir is the directory for findings; if empty, nothing is written.
 	Dir string
-	// Rules say which files that are there may be replaced.
+	// Rules say which existing files may be replaced.
 	Rules outfile.Rules
-	// Progress, if not nil, is called now and then with the part that is under way.
+	// Progress, if not nil, is called now and then with the current part.
 	Progress func(*Part)
 }
 
-// Summary is what was placed and what came of it.
+// Summary is what was placed and what it showed.
 type Summary struct {
 	// Moments and Faults are how many there are: every fault at every moment is a placement of a single one.
 	Moments int `json:"moments"`
 	Faults  int `json:"faults"`
-	// Base is what the run shows without anything placed; what it shows anyway is no finding.
+	// Base is what the run shows with nothing placed. That is never a finding.
 	Base scenarios.Findings `json:"base"`
 	// Singles and Pairs are the placements of one and of two faults, the second after the first.
 	Singles Part `json:"singles"`
 	Pairs   Part `json:"pairs"`
-	// Findings are what was found, shrunk, each of them another way to break the lock.
+	// Findings are the ways to break the lock that were found, shrunk.
 	Findings search.Findings `json:"findings"`
-	// Unshrunk is how many kinds of violations, by the faults they took, were left aside because there were too many, or no
-	// time was left.
+	// Unshrunk is how many more classes of violations there are, by kind and faults, that there was no room or no time to shrink.
 	Unshrunk int `json:"unshrunk"`
-	// Tally is what the runs reached, the one without anything placed included.
+	// Tally is what the runs reached, including the one with nothing placed.
 	reach.Tally
 }
 
@@ -63,22 +62,22 @@ type Part struct {
 	// Stride says which: placement number k·Stride mod Of, for k from 0 to Covered−1. Placements are numbered by the moment
 	// and then by the fault; pairs by the first, and then by the second.
 	Stride uint64 `json:"stride"`
-	// Different is how many changed anything for a client or at the resource.
+	// Different is how many made a difference to a client or the resource.
 	Different uint64 `json:"different"`
-	// NotTested is how many of those that were run are no evidence.
+	// NotTested is how many of those that were run show nothing.
 	NotTested NotTested `json:"not_tested"`
 	// Violations is how many violate something within the budget, and Beyond how many do beyond it.
 	Violations uint64 `json:"violations"`
 	Beyond     uint64 `json:"beyond"`
 }
 
-// NotTested counts the placements that are no evidence that the lock is safe, each by the first reason that applies.
+// NotTested counts the placements that show nothing, each by the first reason that applies.
 type NotTested struct {
-	// Missed: a fault waited for an event that the run did not come to, after what the other one had changed.
+	// Missed: a fault waited for an event that did not happen, because of the other fault.
 	Missed uint64 `json:"missed"`
-	// NotInjected: a fault came to its moment and had nothing to take effect on.
+	// NotInjected: the moment of a fault came, and the fault had nothing to take effect on.
 	NotInjected uint64 `json:"not_injected"`
-	// Idle: too little happened for the run to say anything, as without two clients that ask.
+	// Idle: too little happened, as without two clients that ask.
 	Idle uint64 `json:"idle"`
 }
 
@@ -94,7 +93,7 @@ func (p *Part) Complete() bool { return p.Covered == p.Of }
 // trial is what one placement showed.
 type trial struct {
 	search.Trial
-	// different says that it changed anything for a client or at the resource.
+	// different says that it made a difference to a client or the resource.
 	different bool
 	// missed and notInjected say why a fault was not injected.
 	missed, notInjected bool
@@ -108,7 +107,7 @@ type explorer struct {
 	classes []*class
 }
 
-// class is violations of a kind that took the same kinds of faults, the first of them placed as its numbers say.
+// class is the violations of one kind by the same families of faults, the first of them by the placements with these numbers.
 type class struct {
 	kind     checker.Kind
 	families []string
@@ -117,9 +116,9 @@ type class struct {
 	times    int
 }
 
-// Explore places the faults, and shrinks what it finds. When the context ends it stops with what was covered so far. The
-// error is an internal one, or one of package outfile: a file cannot be written, or may not be. Before anything is run it is that
-// of search.NewDir, and there is no summary; with any other there is the summary of what was covered and found until then.
+// Explore places the faults and shrinks what it finds, until it is done or the context ends. The error is an internal one, or one of
+// package outfile if a file cannot or must not be written; the summary then covers what was done until then. With an error of
+// search.NewDir nothing was run, and there is no summary.
 func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 	x := &explorer{base: b, options: o}
 	if o.Dir != "" {
@@ -162,8 +161,8 @@ func pair(k, n uint64) []uint64 {
 	return []uint64{lo, lo + 1 + k - begin(lo)}
 }
 
-// stride is a step with which any number of placements is spread evenly over all n: next to the golden section, and with
-// no factor in common with n, so that every placement comes up once.
+// stride is a step that spreads any number of placements evenly over all n: close to the golden ratio, and coprime to n so that
+// every placement comes up once.
 func stride(n uint64) uint64 {
 	gcd := func(a, b uint64) uint64 {
 		for b != 0 {
@@ -206,7 +205,7 @@ func (x *explorer) cover(ctx context.Context, p *Part, of, left uint64, numbers 
 	return nil
 }
 
-// run makes the runs of a batch, several at a time, as many as the context allows: the first ones.
+// run makes the runs of a batch in parallel, and returns those that were done before the context ended: the first ones.
 func (x *explorer) run(ctx context.Context, batch [][]uint64) ([]trial, error) {
 	results, err := jobs.Set[history.History, trial]{N: len(batch), Workers: x.options.Jobs,
 		Do:   func(_ context.Context, buffer *history.History, i int) (trial, error) { return x.try(batch[i], buffer) },
@@ -224,7 +223,7 @@ func (x *explorer) run(ctx context.Context, batch [][]uint64) ([]trial, error) {
 	return trials, nil
 }
 
-// place is the base with some placements more.
+// place is the base with the placements of these numbers.
 func (b *Base) place(numbers []uint64) *scenarios.Scenario {
 	s := *b.scenario
 	s.Timeline = slices.Clip(s.Timeline)
@@ -243,7 +242,7 @@ func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error)
 	if err != nil {
 		return trial{}, err
 	}
-	t := trial{Trial: found, different: digest(r.History) != x.base.digest}
+	t := trial{Trial: found, different: fingerprint(r.History) != x.base.fingerprint}
 	for _, i := range r.Left {
 		if i < len(x.base.scenario.Timeline) {
 			continue

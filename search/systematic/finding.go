@@ -14,8 +14,7 @@ const (
 	shrinkRuns  = 2000
 )
 
-// settle makes findings of the violations that count, first of those within the budget: however many there are beyond it,
-// they are not left aside. What an error leaves is unshrunk.
+// settle makes findings of the violations that count, those within the budget first. After an error the rest is unshrunk.
 func (x *explorer) settle(ctx context.Context) error {
 	counting := slices.DeleteFunc(x.classes, func(c *class) bool { return c.beyond && !x.options.Beyond })
 	search.WithinFirst(counting, func(c *class) bool { return c.beyond })

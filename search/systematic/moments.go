@@ -25,16 +25,16 @@ type Base struct {
 	faults []scenarios.Item
 
 	tally        reach.Tally // of its own run
-	digest       kernel.Key
+	fingerprint  kernel.Key
 	usesResource bool
 	kinds        scenarios.Findings
 }
 
-// NewBase runs a scenario with its own timeline, and lists what can be placed in it. Beyond has faults placed that exceed
-// its budget, too. The error is an internal one.
+// NewBase runs a scenario with its own timeline and lists what can be placed in it, with beyond also faults that exceed its budget.
+// The error is an internal one.
 func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
 	x := *s
-	// What it expects is of no interest, and must not cost further runs.
+	// Its expectations do not matter here, and must not cost further runs.
 	x.Expect = scenarios.Expect{Unavailable: scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: x.Duration}}}
 	b := &Base{scenario: &x, seed: seed}
 	var times []kernel.True
@@ -42,7 +42,7 @@ func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.digest, b.kinds = digest(r.History), r.Findings
+	b.fingerprint, b.kinds = fingerprint(r.History), r.Findings
 	b.moments = moments(times, r.History, len(x.Resources) > 1)
 	if err := b.reach(r); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
 	return b, nil
 }
 
-// reach takes in what the base's own run reached, and which of its own faults made a difference to it.
+// reach tallies what the base's own run reached, and which of its own faults made a difference.
 func (b *Base) reach(r *scenarios.Result) error {
 	run := r.Reached()
 	b.tally.TurnOn(b.scenario.Features()...)
@@ -62,8 +62,8 @@ func (b *Base) reach(r *scenarios.Result) error {
 	return first.Tell(&b.tally)
 }
 
-// moments puts times and events in the order of the run. Steps never go back in time. Where there are several resources each
-// event is told by the one it is about.
+// moments puts times and events in the order of the run. If there are several resources, moments name the one that the event is
+// about.
 func moments(times []kernel.True, h history.History, several bool) []faults.Trigger {
 	type placed struct {
 		at   kernel.True
@@ -103,8 +103,7 @@ func moments(times []kernel.True, h history.History, several bool) []faults.Trig
 	return triggers
 }
 
-// looser are the moments that an event counts for, which is about these resources: m, and those that leave out its client, its
-// node or its resource.
+// looser are the moments that count an event about these resources: m, and those that leave out its client, node or resource.
 func looser(m faults.Moment, resources []string) []faults.Moment {
 	var all []faults.Moment
 	for _, resource := range append(slices.Clip(resources), "") {
@@ -117,8 +116,8 @@ func looser(m faults.Moment, resources []string) []faults.Moment {
 	return all
 }
 
-// digest stands for what happened to clients and the resource, and when: the history without the faults themselves.
-func digest(h history.History) kernel.Key {
+// fingerprint stands for what happened to clients and the resource, and when: the history without the faults themselves.
+func fingerprint(h history.History) kernel.Key {
 	var k kernel.Key
 	for i := range h {
 		if e := &h[i]; e.Kind != history.Fault {

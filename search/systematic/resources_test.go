@@ -127,7 +127,7 @@ func TestDigestTellsResourcesApart(t *testing.T) {
 			same[i].Resource = "orders"
 		}
 	}
-	if digest(a) != digest(same) || digest(a) == digest(b) {
-		t.Error("the digest does not tell the resources apart")
+	if fingerprint(a) != fingerprint(same) || fingerprint(a) == fingerprint(b) {
+		t.Error("the fingerprint does not tell the resources apart")
 	}
 }
