@@ -22,7 +22,7 @@ type Attack struct {
 	byClock bool
 	// whole: the scenario is run as it is.
 	whole bool
-	// broken says in words what the attack came to, where that is not a violation; nil: a violation is what counts.
+	// broken says what a run broke, for an attack that is not about violations; nil for one that is.
 	broken func(*scenarios.Result) string
 }
 
@@ -46,22 +46,22 @@ func Timeline() Attack {
 	return Attack{Name: "timeline", Text: "the scenario's own timeline", whole: true, build: func(s *Settings) []*scenarios.Scenario { return []*scenarios.Scenario{s.Scenario} }}
 }
 
-// Outcome is what an attack came to.
+// Outcome is the result of an attack.
 type Outcome struct {
 	// Broken is the kinds of violations, or what else was broken; empty if the lock held.
 	Broken string
 	// NotTested is why the attack did not take place; empty if it did, or if it broke the lock.
 	NotTested string
-	// Messages is for how long, in true time, the calls took on which the attack rests. With messages that take no time it is
-	// 0; else the lock may hold in the simulator by so much more than the arithmetic says.
+	// Messages is how long the calls took that the attack rests on, in true time; 0 if messages take no time. The lock may hold in
+	// the simulator by this much more than the arithmetic says.
 	Messages time.Duration
-	// Result is the run that decided, and Runs are all that were made, it included.
+	// Result is the run that decided, and Runs are all runs, including it.
 	Result *scenarios.Result
 	Runs   []*scenarios.Result
 }
 
-// Run makes the attack. Where several resources can be locked as one it is made on the first of them and, if that holds, on
-// all as one lock. The error is an internal one.
+// Run makes the attack. If several resources can be locked as one, it attacks the first of them and, if that holds, all as one
+// lock. The error is an internal one.
 func (x Attack) Run(s *Settings, o scenarios.Options) (Outcome, error) {
 	out, err := x.run(s, o)
 	if err != nil || s.Joint || !s.CanJoin() || x.whole || out.Broken != "" {
@@ -120,9 +120,9 @@ func (x Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 	return out, nil
 }
 
-// Place gives the attack as a scenario that can be kept: the sharpest in which it takes place with these options, since some
-// locks are granted in some only, and not every lock can be extended. If it takes place in none, it is the sharpest. The error is
-// an internal one.
+// Place gives the attack as a scenario to keep: the sharpest way to place it in which it takes place with these options. Some
+// locks are only granted in some of the ways, and not every lock can be extended. If it takes place in none, it is the sharpest.
+// The error is an internal one.
 func (x Attack) Place(s *Settings, o scenarios.Options) (*scenarios.Scenario, error) {
 	all := x.build(s)
 	if s.Extends {
@@ -168,9 +168,8 @@ func first(reasons []string) string {
 	return reasons[0]
 }
 
-// messages is how long the acquires that were granted took, and the writes of the second client. Where nodes are asked all
-// at once, and neither a node nor the holder does something the moment the lock is granted, it is the request of the holder
-// and the reply to the second client that count: half of it.
+// messages is how long the granted acquires and the writes of the second client took. If a lock asks all nodes at once and only
+// clocks decide, what counts of the acquires is the request of the holder and the reply to the second client: half.
 func (x Attack) messages(s *Settings, h history.History) time.Duration {
 	var acquires, writes time.Duration
 	called := map[int]int64{}
@@ -197,7 +196,7 @@ func (x Attack) messages(s *Settings, h history.History) time.Duration {
 	return acquires + writes
 }
 
-// Find is the attacks of these names; with none, all that are on mutual exclusion.
+// Find is the attacks of these names; without names, all attacks on mutual exclusion. unknown is a name that no attack has.
 func Find(names ...string) (found []Attack, unknown string) {
 	for _, name := range names {
 		if !slices.ContainsFunc(attacks(), func(x Attack) bool { return x.Name == name }) {
@@ -237,7 +236,7 @@ func Names() (names, texts []string) {
 	return names, texts
 }
 
-// reached is a condition on what a client did.
+// reached is the condition that a client came to an event.
 func reached(client, event string) scenarios.Reached {
 	return scenarios.Reached{Moment: faults.Moment{Client: client, Event: event}}
 }

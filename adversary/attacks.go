@@ -48,8 +48,8 @@ func memoryLoss(s *Settings) []*scenarios.Scenario {
 	})
 }
 
-// forget has nodes go down once the holder has the lock, and the second client ask when they are back. They lose power,
-// unless that is ruled out.
+// forget stops nodes once the holder has the lock, by a power loss unless the budget excludes that, and has the second client ask
+// when they are back.
 func (x *builder) forget(nodes []string, delay time.Duration) {
 	ask := x.granted()
 	for _, node := range nodes {
@@ -66,7 +66,7 @@ func (x *builder) forget(nodes []string, delay time.Duration) {
 	asked.After = ask.After
 	x.Expect.Reached = append(x.Expect.Reached, asked)
 	if by := x.Budget.ClockStep; by > 0 && x.settings.trusting() && len(nodes) > 0 {
-		// What the first request begins, a step of the node's clock can end.
+		// The first request begins a quarantine, which a step of the node's clock can end.
 		refused := after(second, "acquire-failed")
 		for _, node := range nodes {
 			x.fault(refused, "clock-step", &faults.ClockStep{Process: node, By: by})
@@ -75,8 +75,8 @@ func (x *builder) forget(nodes []string, delay time.Duration) {
 	}
 }
 
-// split has each client reach nodes that the other does not. Whoever takes those that it cannot reach for none at all has a
-// quorum of the others. Where the holder is not granted the lock like that, it reaches all nodes.
+// split lets each client reach only nodes that the other cannot. A lock that ignores unreachable nodes then has a quorum of the
+// rest. If the holder is not granted the lock like that, a second try lets it reach all nodes.
 func split(s *Settings) []*scenarios.Scenario {
 	all := s.Nodes.Names
 	reach := min(s.Quorum(), len(all))
@@ -106,7 +106,7 @@ func pause(s *Settings) []*scenarios.Scenario {
 		stopped := after(holder, faults.Checked)
 		if s.Pause > 0 {
 			x.fault(stopped, "pause", &faults.Pause{Process: holder, For: s.Pause})
-			// The one goes over into the other, so that the holder does nothing in between.
+			// The suspension begins before the pause ends, so that the holder does nothing in between.
 			stopped.Plus = s.Pause - 1
 		}
 		x.suspends(stopped)
@@ -127,7 +127,7 @@ func timeout(s *Settings) []*scenarios.Scenario {
 	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(s.Requests().Max())}, Replies: &slowest}
 	x.client(faults.Trigger{At: x.start}, holder, x.takes(), step(scenarios.UnlockStep))
 	x.ends(s.Requests().Max() + s.Replies().Max())
-	// Somebody else asks when that is over: a run with one client alone would be no test.
+	// A second client asks afterwards, since a run with one client tests nothing.
 	x.client(faults.Trigger{At: x.Duration}, second, x.asks(), step(scenarios.UnlockStep))
 	x.Duration += time.Minute
 	x.must(holder, "acquire-called")

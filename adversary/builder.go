@@ -20,10 +20,10 @@ const (
 	second = "client-2"
 )
 
-// redisTick is the unit in which Redis counts.
+// redisTick is the resolution of the clock of Redis.
 const redisTick = time.Millisecond
 
-// votes is how the holder comes to have as few votes as possible.
+// votes is how the holder gets as few votes as possible.
 type votes uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	refused votes = iota
 	// lost: the holder's requests to the nodes beyond a quorum are lost.
 	lost
-	// all: every node votes, for locks that are not granted without.
+	// all: every node votes, for locks that are not granted otherwise.
 	all
 )
 
@@ -45,7 +45,7 @@ type builder struct {
 	voters []string
 }
 
-// each builds a scenario for each way in which the holder can come to its votes.
+// each builds a scenario for each way in which the holder can get its votes.
 func each(s *Settings, nodesRate, holdersRate decimal.Decimal, build func(*builder)) []*scenarios.Scenario {
 	ways := []votes{refused, lost, all}
 	switch {
@@ -64,10 +64,9 @@ func each(s *Settings, nodesRate, holdersRate decimal.Decimal, build func(*build
 	return built
 }
 
-// newBuilder begins with a world in which the clocks are as wrong as the budget allows, and messages as fast as they can be. The holder
-// asks for the lock just before Redis' clock goes on to the next millisecond: a key lives until the clock of its node, in
-// whole milliseconds, is past its deadline, and so lives for a nanosecond longer than its time to live, the least that
-// there is.
+// newBuilder starts from a world in which clocks are as wrong as the budget allows and messages as fast as possible. The holder
+// asks just before the clock of Redis moves to the next millisecond: a key lives until that clock, in whole milliseconds, is past
+// its deadline, so this one outlives its TTL by one nanosecond, the least possible.
 func newBuilder(s *Settings, nodesRate, holdersRate decimal.Decimal) *builder {
 	x := &builder{Scenario: s.Settings(), settings: s, voters: s.Nodes.Names}
 	x.Name, x.Title = "attack", "attack"
@@ -89,8 +88,8 @@ func newBuilder(s *Settings, nodesRate, holdersRate decimal.Decimal) *builder {
 	return x
 }
 
-// hurry has every message take as little as the network allows, but for the holder's to the storage: those take as long as
-// they can.
+// hurry makes every message as fast as the network allows, except those of the holder to the storage, which are as slow as they
+// can be.
 func (x *builder) hurry() {
 	s := x.settings
 	fast := scenarios.Latency{Latency: network.Constant(s.Replies().Min())}
@@ -103,7 +102,7 @@ func (x *builder) hurry() {
 	}
 }
 
-// vote has the holder come to its votes.
+// vote gives the holder its votes.
 func (x *builder) vote(how votes) {
 	q := x.settings.Quorum()
 	others := x.Nodes.Names[min(q, len(x.Nodes.Names)):]
@@ -123,7 +122,7 @@ func (x *builder) vote(how votes) {
 	x.voters = x.Nodes.Names[:q]
 }
 
-// granted is when the holder has the lock for as long as it is going to have it.
+// granted is when the holder has the lock, extended if it extends it.
 func (x *builder) granted() faults.Trigger {
 	if x.settings.Extends {
 		return after(holder, "extend-done")
@@ -133,7 +132,8 @@ func (x *builder) granted() faults.Trigger {
 	return granted
 }
 
-// takes is the holder's step in which it asks for its lock, asks the second client's, and writes a write to what both want.
+// takes is the step in which the holder asks for its lock, asks that of the second client, and writes a write to the contended
+// resource.
 func (x *builder) takes() scenarios.Step {
 	s := step(scenarios.TryLockStep)
 	switch on := x.settings.contended(); {
@@ -157,7 +157,7 @@ func (x *builder) onContended(kind scenarios.StepKind) scenarios.Step {
 	return s
 }
 
-// holds has the holder take the lock, and then do something.
+// holds makes the holder take the lock, and then do these steps.
 func (x *builder) holds(steps ...scenarios.Step) {
 	program := []scenarios.Step{x.takes()}
 	if x.settings.Extends {
@@ -167,14 +167,14 @@ func (x *builder) holds(steps ...scenarios.Step) {
 	x.client(faults.Trigger{At: x.start}, holder, append(program, steps...)...)
 }
 
-// cutOff has the requests of a holder whose lock is renewed while it lives be lost from the grant on.
+// cutOff loses the requests of the holder from the grant on if its lock is renewed by a watchdog.
 func (x *builder) cutOff() {
 	if protocols.Of[protocols.RedissonSettings](x.Lock).Watchdog {
 		x.loses(x.granted(), holder, x.Nodes.Names)
 	}
 }
 
-// loses has the requests of a client to some nodes be lost.
+// loses loses the requests of a client to some nodes.
 func (x *builder) loses(when faults.Trigger, client string, nodes []string) {
 	if len(nodes) == 0 {
 		return
@@ -184,7 +184,7 @@ func (x *builder) loses(when faults.Trigger, client string, nodes []string) {
 	x.fault(when, "partition", p)
 }
 
-// needed is how many of the holder's nodes must vote for another client too, for that to have a quorum.
+// needed is how many voters of the holder another client needs, too, for a quorum.
 func (x *builder) needed() int {
 	return max(x.settings.Quorum()+len(x.voters)-len(x.Nodes.Names), 0)
 }
@@ -203,12 +203,12 @@ func (x *builder) client(when faults.Trigger, name string, steps ...scenarios.St
 	x.Timeline = append(x.Timeline, scenarios.Item{When: when, Client: name, Do: steps, Repeat: 1})
 }
 
-// must has the run not tested where a client did not come to an event.
+// must makes a run count as not tested unless a client comes to an event.
 func (x *builder) must(client, event string) {
 	x.Expect.Reached = append(x.Expect.Reached, reached(client, event))
 }
 
-// ends has the run go on until everything is over.
+// ends makes the run last until everything is over.
 func (x *builder) ends(longest time.Duration) {
 	x.Duration = x.start + 4*x.Lock.TTL + 2*longest + time.Minute + time.Duration(4*len(x.Nodes.Names))*max(min(x.Lock.NodeTimeout, x.Lock.TTL), x.settings.Requests().Max())
 	x.Expect.Unavailable = scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: x.Duration}}
@@ -220,13 +220,14 @@ func after(client, event string) faults.Trigger {
 
 func step(kind scenarios.StepKind) scenarios.Step { return scenarios.Step{Kind: kind} }
 
-// stays does not release: what it believes ends by itself.
+// stays is a step that outlasts the lease, so that it expires without a release.
 func (x *builder) stays() scenarios.Step {
 	return scenarios.Step{Kind: scenarios.SleepStep, For: 4*x.Lock.TTL + 2*x.Budget.Suspend}
 }
 
-// letGo has the clocks step as far as the budget allows right after the grant, the nodes' forward and the holder's back, and
-// is when the second client asks so that its requests arrive the moment a quorum of nodes is free. Nothing prolongs the lock.
+// letGo steps the clocks as far as the budget allows right after the grant, those of the nodes forward and the holder's back. It
+// is the moment at which the second client must ask for its requests to arrive as soon as a quorum is free. Nothing extends the
+// lock meanwhile.
 func (x *builder) letGo() faults.Trigger {
 	s := x.settings
 	x.cutOff()
@@ -239,21 +240,21 @@ func (x *builder) letGo() faults.Trigger {
 	return faults.Trigger{After: &faults.Moment{Event: faults.NodesFree, Client: holder, Resource: s.contended(), Nth: s.Quorum(), Lead: s.Requests().Min()}}
 }
 
-// stepBack has the holder's wall clock step back, if that is what it measures with.
+// stepBack steps the wall clock of the holder back, if its lock measures with that.
 func (x *builder) stepBack() {
 	if x.Lock.Clock == kernel.WallClock && x.Budget.ClockStep > 0 {
 		x.fault(x.granted(), "clock-step", &faults.ClockStep{Process: holder, By: -x.Budget.ClockStep})
 	}
 }
 
-// suspends has the holder's machine suspended after an event, for as long as the budget allows.
+// suspends suspends the machine of the holder at an event, for as long as the budget allows.
 func (x *builder) suspends(when faults.Trigger) {
 	if x.Budget.Suspend > 0 {
 		x.fault(when, "suspend", &faults.Suspend{Client: holder, For: x.Budget.Suspend})
 	}
 }
 
-// scaled is what a clock with a rate error counts in d.
+// scaled is what a clock with a rate error shows after d.
 func scaled(d time.Duration, rate decimal.Decimal) int64 {
 	return decimal.NewFromInt(int64(d)).Mul(decimal.NewFromInt(1).Add(rate)).Floor().IntPart()
 }

@@ -12,16 +12,15 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// Settings are a lock and the world that it is promised.
+// Settings are a lock and the world that it may assume.
 type Settings struct {
 	// Scenario has the lock, the nodes, the network and the budget.
 	*scenarios.Scenario
 	// Pause is how long the holder is paused, which may be longer than the budget says.
 	Pause time.Duration
-	// Extends has the holder extend its lock once, half-way, and the attack begin after that.
+	// Extends has the holder extend its lock once, half-way; the attack begins after that.
 	Extends bool
-	// Joint has the holder lock all the resources there are as one lock, and the second client the last of them alone. Without
-	// it both lock the first.
+	// Joint has the holder lock all resources as one, and the second client only the last of them. Otherwise both lock the first.
 	Joint bool
 }
 

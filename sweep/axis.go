@@ -12,11 +12,11 @@ type Axis struct {
 	Values []Value
 }
 
-// Limits, so that a slip of the finger does not run for years.
+// Limits, so that a typing error does not run for years.
 const (
 	// maxPoints bounds the points of a sweep.
 	maxPoints = 100_000
-	// MaxRuns bounds its runs, all points together.
+	// MaxRuns bounds its runs at all points together.
 	MaxRuns = 10_000_000
 )
 

@@ -25,7 +25,7 @@ func ceilDiv(a, b decimal.Decimal) decimal.Decimal {
 }
 
 // modelled says whether the formulas are about the protocol: Redlock, with leases that end when the time to live less the
-// drift allowance is over, and that nobody prolongs.
+// drift allowance is over, and that nobody extends.
 func modelled(s *Settings) bool {
 	return protocols.Has[protocols.DriftSettings](s.Lock)
 }
@@ -64,7 +64,7 @@ func standsStill(s *Settings) decimal.Decimal {
 	return decimal.Zero
 }
 
-// nodesLetGo is how long after the requests have landed on nodes that are fast by ρ, and step, the keys are gone.
+// nodesLetGo is how long after the requests arrived the keys are gone from nodes whose clocks are fast by ρ and step.
 func nodesLetGo(s *Settings) decimal.Decimal {
 	left := ns(s.Lock.TTL).Add(one).Sub(ns(s.Budget.ClockStep))
 	return ceilDiv(decimal.Max(left, decimal.Zero), one.Add(s.Rho()))
@@ -90,8 +90,8 @@ func RestartDelay(s *Settings) decimal.Decimal {
 	return ceilDiv(ns(s.Lock.TTL-drift(s)).Add(stepBack(s)), one.Sub(s.Rho())).Add(standsStill(s))
 }
 
-// Quorum is the smallest quorum that survives the nodes which lose their memory: those left, and those that never voted,
-// must be fewer than it.
+// Quorum is the smallest quorum that survives the nodes that lose their memory: together with those that never voted they must be
+// fewer than it.
 func Quorum(s *Settings) int64 {
 	lost := s.Budget.MemoryLoss
 	if !s.Forgetful() {

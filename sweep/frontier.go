@@ -14,18 +14,18 @@ import (
 type Row struct {
 	// At is the values of the other axes, as words, in their order.
 	At []string `json:"at"`
-	// Safe and Broken are the neighbours on either side of the frontier; one is empty where all values are on one side.
+	// Safe and Broken are the neighbours on either side of the frontier; one is empty if all values are on one side.
 	Safe   string `json:"safe"`
 	Broken string `json:"broken"`
-	// Formula is what the arithmetic gives, exactly, or AnyValue; empty where no schedule has one for this axis.
+	// Formula is the exact value of the formula, or AnyValue; empty if no schedule has a formula for this axis.
 	Formula string `json:"formula"`
-	// Difference is the formula taken from Safe: less than one step of the axis where they agree.
+	// Difference is Safe minus the formula: less than one step of the axis if they agree.
 	Difference string `json:"difference"`
 	// Agrees says how the formula compares with what was found; empty without a formula.
 	Agrees Agreement `json:"agrees,omitempty"`
-	// Explained is what explains a formula that is stricter: how much of the setting the time that messages take makes up for.
+	// Explained is how much of the difference message delays account for, if the formula is stricter.
 	Explained string `json:"explained,omitempty"`
-	// Note is what else is to be said.
+	// Note is for people.
 	Note string `json:"note,omitempty"`
 }
 
@@ -35,15 +35,15 @@ type Agreement string
 const (
 	// Agrees: the formula lies between safe and broken, or beyond all values on the right side.
 	Agrees Agreement = "yes"
-	// Stricter: the lock holds where the formula says that it does not, and not by more than the time that messages take
-	// explains: formulas are exact where they take none.
+	// Stricter: the lock holds slightly beyond the formula, by no more than message delays account for. Formulas are exact if
+	// messages take no time.
 	Stricter Agreement = "stricter"
-	// Disagrees: the lock is broken where the formula says that it holds, or holds where the formula says that it does not and
-	// nothing explains it. One of the two is wrong.
+	// Disagrees: the lock breaks where the formula says that it holds, or the other way round beyond what message delays account
+	// for. Either the formula or the search is wrong.
 	Disagrees Agreement = "NO"
 )
 
-// AnyValue is the formula of a setting that makes no difference: the lock holds whatever it is.
+// AnyValue is the formula of a setting that makes no difference: the lock holds with any value.
 const AnyValue = "any"
 
 // probe is a value on the frontier's axis, and what was found there.
@@ -54,8 +54,7 @@ type probe struct {
 
 func (p *probe) broken() bool { return p.cell.Broken() }
 
-// row makes a row of the two neighbours; either can be nil. tried are all values that were, with those that were not
-// tested.
+// row makes a row of the two neighbours, either of which can be nil. tried are all values that were tried, tested or not.
 func (s *Spec) row(at []Setting, path string, safe, broken *probe, tried []probe) Row {
 	r := Row{At: words(at)}
 	if safe != nil {
@@ -92,7 +91,7 @@ func (s *Spec) row(at []Setting, path string, safe, broken *probe, tried []probe
 	return r
 }
 
-// compare says what the formula gives, and whether what its own schedule came to agrees with it.
+// compare adds what the formula gives, and whether the results of its own schedule agree with it.
 func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 	schedule, knob := s.knob(path)
 	if knob == nil {
@@ -146,8 +145,7 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 // safer says whether a is a safer value than b.
 func (k *Knob) safer(a, b decimal.Decimal) bool { return a.GreaterThan(b) != k.Falls && !a.Equal(b) }
 
-// farthest are the values with which the schedule fails and succeeds, each the farthest into what should be the other's; nil where
-// there is none.
+// farthest are the least safe value with which the schedule fails and the safest with which it succeeds; nil if there is none.
 func (k *Knob) farthest(schedule string, tried []probe) (holds, breaks *probe) {
 	for i := range tried {
 		p := &tried[i]
@@ -222,7 +220,7 @@ func (s *Spec) gridFrontier(chart *Chart, points [][]Setting, cells []jobs.Resul
 	return nil
 }
 
-// sides are the neighbours between which the lock changes sides last along a line, and how often it does.
+// sides are the neighbours at the last change between safe and broken along a line, and the number of changes.
 func sides(line []probe) (safe, broken *probe, changes int) {
 	for i := 1; i < len(line); i++ {
 		if a, b := &line[i-1], &line[i]; a.broken() != b.broken() {
@@ -275,7 +273,7 @@ func (s *Spec) bisectAll(ctx context.Context, chart *Chart) error {
 }
 
 // bisect finds the frontier between the lowest and the highest value of an axis that the protocol takes, in steps of the
-// resolution, and returns the cells on either side. It takes the lock to change sides once only.
+// resolution, and returns the cells on either side. It assumes a single change.
 func (s *Spec) bisect(ctx context.Context, at []Setting, axis Axis, along int) (Row, []Cell, error) {
 	unit := axis.unit()
 	low, high, why := s.extremes(at, axis, along)
@@ -377,7 +375,7 @@ func ends(look func(int64) (*probe, error), first, last *int64) (a, b *probe, er
 	return a, b, nil
 }
 
-// testable moves the end that is not tested to the last value, seen from the other, that is.
+// testable moves the end that is not tested to the last value, seen from the other end, that is.
 func testable(look func(int64) (*probe, error), first, last *int64, a, b *probe) (*probe, *probe, error) {
 	good, bad, edge := *first, *last, a
 	if a.cell.Untested() {

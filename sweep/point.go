@@ -30,7 +30,7 @@ type Cell struct {
 	// Measures are those of all runs.
 	Measures
 
-	// took is what messages cost each schedule.
+	// took is Outcome.Messages of each schedule.
 	took map[string]time.Duration
 }
 
@@ -61,7 +61,7 @@ type Sample struct {
 
 // Measures are what calls cost, in true time.
 type Measures struct {
-	// Unavailable is the longest time for which the lock could not be had though somebody asked.
+	// Unavailable is the longest time for which nobody could get the lock though somebody asked.
 	Unavailable time.Duration `json:"unavailable_ns"`
 	// Acquires is how many calls were granted the lock, and Refused how many were not.
 	Acquires int `json:"acquires"`
@@ -153,7 +153,7 @@ func (s *Spec) cell(ctx context.Context, at []Setting) (Cell, error) {
 		}
 	}
 	if s.Random > 0 {
-		// What a schedule contrives says nothing about ordinary costs.
+		// Schedules are contrived, and say nothing about ordinary costs.
 		m = meter{}
 		if c.Random, err = s.sample(ctx, settings, func(i int, t *search.Trial, r *scenarios.Result) {
 			m.add(r)
@@ -176,8 +176,8 @@ func (s *Spec) settings(at []Setting) (*Settings, error) {
 	return b.Settings()
 }
 
-// sample makes random experiments. They are drawn from the same seeds at every point, so that neighbours differ by their
-// settings and by nothing else. add takes in each of them, whose history does not last.
+// sample runs random experiments. They are drawn from the same seeds at every point, so that neighbours differ only in their
+// settings. add is called for each, whose history is only valid during the call.
 func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *search.Trial, *scenarios.Result)) (*Sample, error) {
 	space := experiment.NewSpace(settings.Scenario.Settings())
 	sample := Sample{Runs: s.Random}

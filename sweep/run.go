@@ -20,16 +20,16 @@ type Spec struct {
 	Axes []Axis
 	// Schedules are run at every point.
 	Schedules []Schedule
-	// Frontier is the path of the axis along which the frontier is looked for; the last one if empty.
+	// Frontier is the path of the axis along which to look for the frontier; if empty, the last one.
 	Frontier string
-	// Bisect looks for the frontier alone, to the millisecond, the part in a million, the node, with few runs. The axis
-	// must be of quantities, and its ends are those of the search.
+	// Bisect finds only the frontier, with few runs: to the millisecond, the millionth or the unit. The axis must have quantities,
+	// the lowest and highest of which bound the search.
 	Bisect bool
 	// Random is how many random experiments are run at each point.
 	Random int
 	// Seed decides what they are.
 	Seed uint64
-	// Jobs is how many points are run at a time; one a core if zero. It changes no result.
+	// Jobs is the number of points run in parallel; 0 is one per core. It changes no result.
 	Jobs int
 
 	gather *gathering // of the sweep under way
@@ -47,7 +47,7 @@ type Chart struct {
 	Cells []Cell `json:"cells"`
 	// Along is the path of the axis of the frontier.
 	Along string `json:"frontier_along"`
-	// Bisected says that Frontier was looked for more finely than the axis has values.
+	// Bisected says that Frontier is finer than the values of the axis.
 	Bisected bool  `json:"bisected"`
 	Frontier []Row `json:"frontier"`
 	// Partial says that the sweep was interrupted: cells and rows are missing.
@@ -106,7 +106,7 @@ func (s *Spec) Check() error {
 	return nil
 }
 
-// manyValues is how many values of an axis are tried before anything is run; the others are when their turn comes.
+// manyValues is how many values of an axis are checked before anything is run; the rest are when their turn comes.
 const manyValues = 200
 
 // checkAxis says whether there is such a setting, and whether it can have the values; of very many, the ends. Where the protocol

@@ -76,8 +76,8 @@ func knobs(attack string) []Knob {
 	return nil
 }
 
-// unquarantined says that no node waits before it votes again, or none that forgets ever does: how long a restart guard that
-// trusts the nodes' clocks keeps them waiting hangs on steps of those.
+// unquarantined says that nodes do not wait before they vote again, or never vote again once they forget. How long a restart guard
+// that trusts the clocks of the nodes makes them wait depends on steps of those clocks.
 func unquarantined(s *Settings) bool {
 	guard := protocols.Of[protocols.RedlockSettings](s.Lock).Guard
 	return guard == nil || !guard.TrustNodeClock
@@ -122,10 +122,10 @@ func FindSchedules(names ...string) ([]Schedule, error) {
 	return found, nil
 }
 
-// Timeline is the schedule that a scenario brings along, for the base that is [Whole].
+// Timeline is the schedule of a scenario itself, for a base that is [Whole].
 func Timeline() Schedule { return Schedule{Attack: adversary.Timeline()} }
 
-// Breach is an attack that succeeded, and what it came to: the kinds of violations.
+// Breach is an attack that succeeded, and what it broke: the kinds of violations.
 type Breach struct {
 	Schedule string `json:"schedule"`
 	What     string `json:"what"`

@@ -16,7 +16,7 @@ import (
 	"redlocksim/scenarios"
 )
 
-// Settings are those of one point. The scenario has clients and a timeline only where those of a scenario file are swept.
+// Settings are those of one point. The scenario has clients and a timeline only if its base is Whole.
 type Settings = adversary.Settings
 
 // Keys that an axis can have beside those of a settings file.
@@ -51,7 +51,7 @@ func SettingsOf(s *scenarios.Scenario) (Base, error) {
 	return b, nil
 }
 
-// Whole is a base with all of a scenario, which is run as it is: also its timeline can have axes, as
+// Whole is a base with all of a scenario, which is run as it is. Axes can be in its timeline, too, as in
 // timeline[2].fault.clock-step.by.
 func Whole(s *scenarios.Scenario) (Base, error) {
 	data, err := s.Encode()
@@ -230,7 +230,7 @@ func (b Base) Settings() (*Settings, error) {
 // maxLength bounds times of which a schedule takes several.
 const maxLength = 24 * time.Hour
 
-// short is the first of what is wrong, without the place in a document that nobody wrote.
+// short is the first error, without the line in a document that nobody wrote.
 func short(err error) error {
 	var all strictyaml.Errors
 	if !errors.As(err, &all) || len(all) == 0 {
