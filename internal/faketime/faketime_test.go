@@ -4,10 +4,10 @@ package faketime
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,63 +29,66 @@ int main(void) {
 	}
 }`
 
-func TestClock(t *testing.T) {
-	dir := t.TempDir()
-	library, err := Build(dir)
+// library is the library, built into a directory. Without a C compiler the test is skipped.
+func library(t *testing.T, dir string) string {
+	t.Helper()
+	path, err := Build(dir)
 	if errors.Is(err, ErrNoCompiler) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+// startReader starts a process with these clocks. read is what it reads of the wall clock, by functions of which the second
+// rounds to microseconds and the third to seconds, and of the monotonic clock.
+func startReader(t *testing.T, dir string, c *Clocks) (read func() (exact, micro, second time.Time, mono time.Duration)) {
+	t.Helper()
+	env := c.Preload(library(t, dir))
 	program := filepath.Join(dir, "reader")
 	build := exec.Command("cc", "-o", program, "-x", "c", "-")
 	build.Stdin = strings.NewReader(reader)
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	clock, err := New(filepath.Join(dir, "clock"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), clock.Preload(library)...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	cmd.Env = append(os.Environ(), env...)
+	in, errIn := cmd.StdinPipe()
+	out, errOut := cmd.StdoutPipe()
+	if err := errors.Join(errIn, errOut); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}
-	}()
-	// read is the three readings, of which the second is rounded to microseconds and the third to seconds.
-	read := func() (exact, micro, second time.Time, mono time.Duration) {
+	})
+	return func() (exact, micro, second time.Time, mono time.Duration) {
 		t.Helper()
 		if _, err := in.Write([]byte("\n")); err != nil {
 			t.Fatal(err)
 		}
-		line := make([]byte, 200)
-		n, err := out.Read(line)
-		if err != nil {
+		var wall [3]int64
+		if _, err := fmt.Fscanln(out, &wall[0], &wall[1], &wall[2], (*int64)(&mono)); err != nil {
 			t.Fatal(err)
 		}
-		var numbers [4]int64
-		for i, word := range strings.Fields(string(line[:n])) {
-			if numbers[i], err = strconv.ParseInt(word, 10, 64); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return time.Unix(0, numbers[0]), time.Unix(0, numbers[1]), time.Unix(0, numbers[2]), time.Duration(numbers[3])
+		return time.Unix(0, wall[0]), time.Unix(0, wall[1]), time.Unix(0, wall[2]), mono
 	}
+}
+
+func TestClock(t *testing.T) {
+	dir := t.TempDir()
+	clock, err := New(filepath.Join(dir, "clock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := startReader(t, dir, clock)
 	// ahead checks that the clock runs, and is ahead of the real one by that much.
 	ahead := func(by time.Duration) {
 		t.Helper()
@@ -125,6 +128,14 @@ func TestClock(t *testing.T) {
 	stands(at.Add(time.Millisecond))
 	clock.Step(-time.Hour)
 	stands(at.Add(time.Millisecond - time.Hour))
+	// It goes on from where it stands, twice as fast.
+	stood := at.Add(time.Millisecond - time.Hour)
+	before := MachineTime()
+	clock.SetRate(Billion)
+	exact, _, _, _ := read()
+	if ran := exact.Sub(stood); ran <= 0 || ran > 2*time.Duration(MachineTime()-before) {
+		t.Errorf("it ran %v in at most %v", ran, time.Duration(MachineTime()-before))
+	}
 	if _, _, _, end := read(); end <= start || end-start > time.Hour/2 {
 		t.Errorf("the monotonic clock went from %v to %v", start, end)
 	}
@@ -140,15 +151,8 @@ func TestWithoutACompiler(t *testing.T) {
 // A process whose clock cannot be mapped must not run on the real one.
 func TestMissingClock(t *testing.T) {
 	dir := t.TempDir()
-	library, err := Build(dir)
-	if errors.Is(err, ErrNoCompiler) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.Command("date")
-	cmd.Env = append(os.Environ(), (&Clocks{path: filepath.Join(dir, "none")}).Preload(library)...)
+	cmd.Env = append(os.Environ(), (&Clocks{path: filepath.Join(dir, "none")}).Preload(library(t, dir))...)
 	if output, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(output), "none") {
 		t.Errorf("error %v, output %s", err, output)
 	}
