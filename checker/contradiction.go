@@ -110,7 +110,8 @@ func (t *transcript) trespass(l *leases) error {
 		}
 		for _, i := range []int{began - 1, longest[e.Resource][began-1]} {
 			if holder := t.ops[holds[i].grant].process; e.Seq < holds[i].to && holder != e.Process {
-				return malformed(e, fmt.Errorf("write on %q under no grant, while %s holds it under grant %d", e.Resource, holder, holds[i].grant))
+				return malformed(e, fmt.Errorf("write on %q under no grant, while %s holds it under grant %d",
+					e.Resource, holder, holds[i].grant))
 			}
 		}
 	}

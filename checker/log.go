@@ -110,8 +110,10 @@ func readLog(in io.Reader, operations, others int) (*Log, error) {
 
 // The words of the format by their numbers in an encoded event.
 var (
-	logKinds    = [...]history.Kind{history.Call, history.Return, history.Expire, history.Crash, history.Effect}
-	logFuncs    = [...]history.Func{"", history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Mark}
+	logKinds = [...]history.Kind{history.Call, history.Return, history.Expire, history.Crash, history.Effect}
+	logFuncs = [...]history.Func{
+		"", history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Mark,
+	}
 	logOutcomes = [...]history.Outcome{"", history.OK, history.Failed, history.Unknown}
 )
 

@@ -31,7 +31,9 @@ const (
 	NotTested Kind = "not-tested"
 )
 
-var kinds = []Kind{LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, NotTested}
+var kinds = []Kind{
+	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, NotTested,
+}
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
 func (k Kind) Violation() bool { return k != AcceptedAfterExpiry && k != NotTested }

@@ -163,8 +163,8 @@ func (r *Report) addStaleRead(t *transcript, o Options, resource string, first, 
 // alike reports whether two opinions found the same, as far as porcupine looks at it.
 func alike(a, b []section) bool {
 	return slices.EqualFunc(a, b, func(x, y section) bool {
-		return x.span == y.span && x.grant == y.grant && x.process == y.process && x.blind == y.blind && (x.blind || x.read == y.read) &&
-			x.wrote == y.wrote && x.sure == y.sure && x.onlyRead == y.onlyRead
+		return x.span == y.span && x.grant == y.grant && x.process == y.process &&
+			x.blind == y.blind && (x.blind || x.read == y.read) && x.wrote == y.wrote && x.sure == y.sure && x.onlyRead == y.onlyRead
 	})
 }
 
@@ -214,7 +214,8 @@ func (t *transcript) staleRead(resource string, s *section) Finding {
 	return Finding{
 		Kind: StaleRead, Resource: resource, Count: 1, Windows: []Window{w},
 		FromSeq: w.FromSeq, ToSeq: w.ToSeq, From: w.From, To: w.To, Seqs: ends(s.span),
-		Text: fmt.Sprintf("%s%s read %d from %q, which no order of the writes before and the reads explains.", s.process, under, s.read, resource),
+		Text: fmt.Sprintf("%s%s read %d from %q, which no order of the writes before and the reads explains.",
+			s.process, under, s.read, resource),
 	}
 }
 
@@ -268,7 +269,8 @@ func lostUpdate(t *transcript, resource string, lost []loss) Finding {
 	from := s.readAt
 	if other == nil {
 		show(s)
-		f.Text = fmt.Sprintf("%s and wrote %d%s, which no order of the critical sections explains.", s.basis(resource), s.wrote, s.writtenUnder())
+		f.Text = fmt.Sprintf("%s and wrote %d%s, which no order of the critical sections explains.",
+			s.basis(resource), s.wrote, s.writtenUnder())
 	} else {
 		from = written(other)
 		if s.from < other.from {

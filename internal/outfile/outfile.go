@@ -219,7 +219,8 @@ const TempPattern = ".tmp-redlocksim-*"
 // create creates a temporary file in a directory, with the permissions that any other new file would get.
 func create(dir string, mode os.FileMode) (*os.File, error) {
 	for n := 0; ; n++ {
-		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf(".tmp-redlocksim-%d-%d", os.Getpid(), n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf(".tmp-redlocksim-%d-%d",
+			os.Getpid(), n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, os.ErrExist) || n == 1000 {
 			return f, err
 		}

@@ -26,7 +26,8 @@ func (p *pressure) read() time.Duration {
 	n, _ := p.file.ReadAt(text[:], 0) // the end of the file is an error
 	var ten, sixty, threeHundred float64
 	var total int64 // µs
-	if _, err := fmt.Sscanf(string(text[:n]), "some avg10=%f avg60=%f avg300=%f total=%d", &ten, &sixty, &threeHundred, &total); err != nil {
+	const format = "some avg10=%f avg60=%f avg300=%f total=%d"
+	if _, err := fmt.Sscanf(string(text[:n]), format, &ten, &sixty, &threeHundred, &total); err != nil {
 		return 0
 	}
 	return time.Duration(total) * time.Microsecond

@@ -16,8 +16,8 @@ import (
 	"redlocksim/internal/stall"
 )
 
-// T is one attempt at a test. It fails the test only if the attempt counts. Its methods are those of testing.TB, and as safe for
-// concurrent use; clean-ups run, and files are removed, at the end of the attempt.
+// T is one attempt at a test. It fails the test only if the attempt counts. Its methods are those of testing.TB, and as safe
+// for concurrent use; clean-ups run, and files are removed, at the end of the attempt.
 type T struct {
 	testing.TB
 	// Slower is by how much the test must multiply its times in this attempt: 1, 2, 3 …
@@ -31,8 +31,8 @@ type T struct {
 	cleanups []func()
 }
 
-// Test runs a test until an attempt counts: it passes, or the machine was not held up for as long as disturbing, or it Found what
-// no delay excuses; stall.MaxAttempts times at the most.
+// Test runs a test until an attempt counts: it passes, or the machine was not held up for as long as disturbing, or it Found
+// what no delay excuses; stall.MaxAttempts times at the most.
 func Test(t testing.TB, disturbing time.Duration, test func(*T)) {
 	t.Helper()
 	until(t, disturbing, test, stall.Start)
@@ -62,9 +62,11 @@ func until[M meter](t testing.TB, disturbing time.Duration, test func(*T), begin
 			}
 			return
 		case n == stall.MaxAttempts:
-			t.Fatalf("not tested: the machine held up each of %d attempts, the last one for %v, of which came:\n%s", n, heldUp.Round(time.Millisecond), strings.Join(a.problems, "\n"))
+			t.Fatalf("not tested: the machine held up each of %d attempts, the last one for %v, of which came:\n%s",
+				n, heldUp.Round(time.Millisecond), strings.Join(a.problems, "\n"))
 		}
-		t.Logf("attempt %d does not count: the machine held it up for %v, and it came to\n%s", n, heldUp.Round(time.Millisecond), strings.Join(a.problems, "\n"))
+		t.Logf("attempt %d does not count: the machine held it up for %v, and it came to\n%s",
+			n, heldUp.Round(time.Millisecond), strings.Join(a.problems, "\n"))
 	}
 }
 
