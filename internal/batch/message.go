@@ -1,8 +1,7 @@
-// Package batch says how the commands that a client hands a node in one piece are sent: as which requests of one message,
-// by which scripts, which of these carry their source, and what is sent once more where the node has forgotten a script.
+// Package batch decides how a batch of commands is sent to a node: which requests its message has, which script each request runs,
+// which of them carry the script's source, and what is sent again if the node has forgotten a script.
 //
-// The shipped adapter, [redlocksim/redlock/goredis], and the model tier of the simulator, [redlocksim/sim/model], both
-// send what is arranged here, and give the answers to their commands by it.
+// The shipped adapter, [redlocksim/redlock/goredis], and the model tier of the simulator, [redlocksim/sim/model], both use it.
 package batch
 
 import (
@@ -14,7 +13,7 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Message is a batch on its way to a node. Make one with [Arrange]; it must not be copied after its first use.
+// Message is a batch on its way to a node. Make one with [Arrange], and do not copy it after its first use.
 type Message struct {
 	commands []*driver.Command
 	one      [1]Request // the only request of a message with one command
@@ -22,8 +21,8 @@ type Message struct {
 	of       []int // in which of several each command is
 }
 
-// Arrange makes a message of at least one command, to a node that is known to know these scripts: of others it carries
-// the source. It keeps the slice until [Message.Answered] returns.
+// Arrange makes a message of at least one command. It carries the source of scripts that are not in known. It keeps the slice until
+// [Message.Answered] returns.
 func Arrange(commands []*driver.Command, known Scripts) Message {
 	m := Message{commands: commands}
 	if len(commands) == 1 {
@@ -38,7 +37,7 @@ func Arrange(commands []*driver.Command, known Scripts) Message {
 	return m
 }
 
-// Requests are those of the message, in their order.
+// Requests are the requests of the message, in order.
 func (m *Message) Requests() []Request {
 	if m.several != nil {
 		return m.several
@@ -46,8 +45,7 @@ func (m *Message) Requests() []Request {
 	return m.one[:]
 }
 
-// Last is the command with the latest deadline, which is that of the message: the caller keeps the time of the others
-// itself.
+// Last is the command with the latest deadline, which is the message's. The caller keeps the time of the other commands.
 func (m *Message) Last() *driver.Command {
 	last := m.commands[0]
 	for _, c := range m.commands[1:] {
@@ -70,13 +68,12 @@ const (
 	Missed
 )
 
-// Answered gives every command its reply, in the order of the batch, and takes into known which scripts the node has run.
-// answer is what became of a request, by its number in the message, and the reply to one of its commands, which does not
-// count where the request missed. Left out, and returned, are the commands of requests that missed; they use the slice of
-// the batch.
+// Answered gives every command its reply, in the order of the batch, and notes in known which scripts the node has run. answer says
+// what became of a request, by its number in the message, and what the reply to one of its commands is, which is ignored if the
+// request missed. Answered returns the commands of requests that missed, in the slice of the batch.
 //
-// It is a function, and not an interface, so that the answers, the message and its commands can stay on the stack: one lock
-// sends five messages, and releases it with five more.
+// answer is a function and not an interface, so that the answers, the message and its commands can stay on the stack: a lock sends
+// five messages, and its release five more.
 func (m *Message) Answered(known *Known, answer func(request, command int) (Fate, driver.Reply)) (missed []*driver.Command) {
 	missed = m.commands[:0]
 	for i, c := range m.commands {
@@ -100,9 +97,8 @@ func (m *Message) Answered(known *Known, answer func(request, command int) (Fate
 	return missed
 }
 
-// Again is which of the commands that missed are to be sent once more, in full: those whose deadline has not come, of which
-// the node is no longer taken to know the script. The others are answered. now is the time by the client's clock. It uses
-// the slice.
+// Again returns those of the commands that missed that are to be sent again with their source, because their deadline has not come
+// by now, the client's time. It answers the others, and no longer expects the node to know the scripts. It reuses the slice.
 func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command) {
 	again = missed[:0]
 	for _, c := range missed {
