@@ -181,6 +181,6 @@ func (w *world) Resume(process string) error {
 	return nil
 }
 
-func (w *world) Hang(client string) { w.in.Client(client).GetStuck() }
+func (w *world) Hang(client string) { w.in.Client(client).Hang() }
 
 func (w *world) Crash(client string) error { return w.in.Crash(w.in.Client(client)) }

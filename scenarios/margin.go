@@ -26,7 +26,7 @@ type Margin struct {
 // been granted the lock too early.
 func (m Margin) Slack() time.Duration { return m.Free.Sub(m.Expiry) }
 
-// margins watches a run for its Margin. The nodes must all be redis.Watchful; otherwise, and for protocols that do not vote,
+// margins watches a run for its Margin. The nodes must all be redis.RemovalTracker; otherwise, and for protocols that do not vote,
 // nothing is seen. Leases that end by a release are not looked at.
 type margins struct {
 	world    *sim.World
@@ -43,11 +43,11 @@ func watchMargins(w *sim.World, s *Scenario) *margins {
 		return m
 	}
 	for _, server := range w.Servers {
-		memory, ok := server.Memory().(redis.Watchful)
+		memory, ok := server.Memory().(redis.RemovalTracker)
 		if !ok {
 			return m
 		}
-		memory.WatchKeys()
+		memory.TrackRemovals()
 	}
 	w.Watch(func(e *history.Event) {
 		if e.Kind == history.Expire && e.Detail == "" {
@@ -65,7 +65,7 @@ func (m *margins) score(e *history.Event) {
 		free[i] = kernel.Forever
 		// A guard keeps a node that was restarted from voting for longer than this lease.
 		if server.Up() && !(m.guarded && server.Restarted()) {
-			free[i] = server.Memory().(redis.Watchful).Freed(e.Resource, granted)
+			free[i] = server.Memory().(redis.RemovalTracker).Freed(e.Resource, granted)
 		}
 	}
 	slices.Sort(free)

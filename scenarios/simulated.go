@@ -27,7 +27,7 @@ func (s simulated) Record(events ...history.Event) {
 		s.World.Record(e)
 	}
 	if events[0].Kind != history.Expire { // which is no step of the program
-		s.Settle()
+		s.Checkpoint()
 	}
 }
 

@@ -95,7 +95,7 @@ func (p *Process) Resume() {
 	for _, e := range p.deferred {
 		l := e.label
 		if _, isTask := e.handler.(*task); isTask {
-			l.kind = StepResume
+			l.kind = stepResume
 		}
 		p.k.schedule(p.k.now, resumed, p, l, e, 0)
 	}
@@ -121,8 +121,8 @@ func (p *Process) Reset() {
 	p.deferred = nil
 }
 
-// GetStuck has the process's work go on without an end: programs that work under a lock must ask Stuck before they stop.
-func (p *Process) GetStuck() { p.stuck = true }
+// Hang has the process's work go on without an end: programs that work under a lock must ask Stuck before they stop.
+func (p *Process) Hang() { p.stuck = true }
 
 // Stuck says that the process's work does not end.
 func (p *Process) Stuck() bool { return p.stuck }

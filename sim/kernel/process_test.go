@@ -98,7 +98,7 @@ func TestCrashEndsEverything(t *testing.T) {
 	}
 }
 
-func TestSettleStopsTheProgram(t *testing.T) {
+func TestCheckpointStopsTheProgram(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		do   func(*Process)
@@ -112,21 +112,21 @@ func TestSettleStopsTheProgram(t *testing.T) {
 		s.p.Go(func() {
 			s.say("before")
 			test.do(s.p)
-			s.p.Settle()
+			s.p.Checkpoint()
 			s.say("after")
 		})
 		s.k.After(50, s.p.Resume)
 		s.k.Run(100)
 		s.want(t, test.want)
-		s.p.Settle() // nobody runs: nothing to stop
+		s.p.Checkpoint() // nobody runs: nothing to stop
 		s.k.Close()
 	}
 	// A task of the library, and a program of another process, go on to where they wait.
 	s := newTalk()
 	defer s.k.Close()
 	other := s.k.NewProcess("other", Monotonic)
-	other.Go(func() { s.p.Pause(); s.p.Settle(); s.say("other") })
-	other.Go(func() { other.Tasks().Start(func() { other.Pause(); other.Settle(); s.say("task") }) })
+	other.Go(func() { s.p.Pause(); s.p.Checkpoint(); s.say("other") })
+	other.Go(func() { other.Tasks().Start(func() { other.Pause(); other.Checkpoint(); s.say("task") }) })
 	s.k.Run(1)
 	s.want(t, "0 other; 0 task")
 }

@@ -8,9 +8,9 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Settle stops the running program of the process here if the process has been paused or has crashed: what a program
+// Checkpoint stops the running program of the process here if the process has been paused or has crashed: what a program
 // must call after anything that may have done that to it. Tasks of the library stop where they wait next.
-func (p *Process) Settle() {
+func (p *Process) Checkpoint() {
 	t := p.k.current
 	if t == nil || !t.program || t.process != p || !p.paused && !p.dead {
 		return
@@ -21,7 +21,7 @@ func (p *Process) Settle() {
 
 // Go runs a program of the process as a coroutine, from the next step on.
 func (p *Process) Go(program func()) {
-	p.k.schedule(p.k.now, ordinary, p, Label{kind: StepWake, from: p.number}, action(func() { p.k.start(p, true, program) }), 0)
+	p.k.schedule(p.k.now, ordinary, p, Label{kind: stepWake, from: p.number}, action(func() { p.k.start(p, true, program) }), 0)
 }
 
 // Sleep lets the running program wait until its monotonic clock has advanced by d, or ctx ends.

@@ -17,9 +17,9 @@ type StepKind struct {
 
 // The kernel's own kinds of steps.
 var (
-	StepTimer  = &StepKind{Number: 1, Name: "timer"}
-	StepWake   = &StepKind{Number: 5, Name: "task wakes"}
-	StepResume = &StepKind{Number: 6, Name: "process resumes"}
+	stepTimer  = &StepKind{Number: 1, Name: "timer"}
+	stepWake   = &StepKind{Number: 5, Name: "task wakes"}
+	stepResume = &StepKind{Number: 6, Name: "process resumes"}
 	// StepTimeline is what After was asked to do.
 	StepTimeline = &StepKind{Number: 7, Name: "timeline"}
 	// StepTime is what a Scheduler can decide without a step of the kernel: time goes on.

@@ -22,7 +22,7 @@ type task struct {
 	baggage Baggage
 }
 
-func (t *task) label() Label { return Label{kind: StepWake, from: t.process.number} }
+func (t *task) label() Label { return Label{kind: stepWake, from: t.process.number} }
 
 // Fire lets a task go on that was about to when its process was paused.
 func (t *task) Fire(int) { t.k.resume(t) }

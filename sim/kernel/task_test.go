@@ -326,7 +326,7 @@ func TestCloseEndsEveryCoroutine(t *testing.T) {
 			w := &waiter{process: p}
 			defer func() { left-- }()
 			defer func() { p.Tasks().Start(func() { t.Error("a task started after the end") }) }()
-			defer p.Settle()
+			defer p.Checkpoint()
 			defer p.Sleep(background, 1)
 			defer w.Wait(background)
 			w.Wait(background)

@@ -99,6 +99,6 @@ func (t *timer) Reset(d time.Duration) {
 	t.armed = true
 	t.round++
 	at := deadline{clock: t.p.clock, at: int64(True(t.p.clock.Mono()).Add(max(d, 0)))}
-	t.event = t.p.k.schedule(at.when(), ordinary, t.p, Label{kind: StepTimer, from: t.p.number}, t, t.round)
+	t.event = t.p.k.schedule(at.when(), ordinary, t.p, Label{kind: stepTimer, from: t.p.number}, t, t.round)
 	t.event.deadline = at
 }

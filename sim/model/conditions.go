@@ -48,7 +48,7 @@ func (s *store) vote(c *driver.Command, now int64) driver.Reply {
 		ttls[i] = c.TTL.Milliseconds()
 		switch r, there := s.get(key, now); {
 		case !there:
-		case token != 0 && r.value == c.Value: // the vote for this claim's first token
+		case token != 0 && r.value == c.Value: // the vote for this acquisition's first token
 			ttls[i] = max(ttls[i], r.expiresAt-now)
 		default:
 			taken = true

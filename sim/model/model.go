@@ -78,10 +78,10 @@ func (s *store) runsOut(r record) kernel.True {
 	return s.server.Clock().WhenWall(kernel.Wall((r.expiresAt + 1) * int64(time.Millisecond)))
 }
 
-// WatchKeys implements redis.Watchful.
-func (s *store) WatchKeys() { s.gone = map[string]kernel.True{} }
+// TrackRemovals implements redis.RemovalTracker.
+func (s *store) TrackRemovals() { s.gone = map[string]kernel.True{} }
 
-// Freed implements redis.Watchful.
+// Freed implements redis.RemovalTracker.
 func (s *store) Freed(key string, since kernel.True) kernel.True {
 	switch r, there := s.keys[key]; {
 	case !there:

@@ -52,10 +52,10 @@ func Start(k *kernel.Kernel, n *network.Network, d *redis.Deployment, processes 
 	r := &Recorder{kernel: k, network: n, redis: d, processes: processes,
 		messages: map[part][]int{}, exchanges: map[*network.Exchange]int{}, states: map[*kernel.Process]int{},
 		kept: map[*redis.Server][]keptNow{}, owners: map[redis.Record]string{}, obstacles: map[obstacle]int{}}
-	k.OnChange(r.look)
+	k.OnChange(r.compare)
 	n.Observe(r)
-	d.OnServed(func(s *redis.Server, client *kernel.Process) { r.lookAtKeys(s, client.Name()) })
-	r.look()
+	d.OnServed(func(s *redis.Server, client *kernel.Process) { r.compareKeys(s, client.Name()) })
+	r.compare()
 	return r
 }
 
@@ -103,24 +103,24 @@ func (r *Recorder) Ended(x *network.Exchange, kind network.MessageKind, fate net
 // conditions are those of the nodes, by how their machines meet a request.
 var conditions = [...]Condition{network.Listening: Running, network.Refusing: Down, network.Silent: Off}
 
-// look compares the processes, the links and all nodes' keys with what was last written down of them.
-func (r *Recorder) look() {
+// compare compares the processes, the links and all nodes' keys with what was last written down of them.
+func (r *Recorder) compare() {
 	r.expire()
 	for _, s := range r.redis.All() {
-		r.lookAtState(s.Process, conditions[s.Presence()])
-		r.lookAtKeys(s, "")
+		r.compareState(s.Process, conditions[s.Presence()])
+		r.compareKeys(s, "")
 	}
 	for _, p := range r.processes {
-		r.lookAtState(p, Running)
+		r.compareState(p, Running)
 	}
 	r.network.Each(func(l *network.Link) {
-		r.lookAtWay(l, network.Requests)
-		r.lookAtWay(l, network.Replies)
+		r.compareLink(l, network.Requests)
+		r.compareLink(l, network.Replies)
 	})
 }
 
-// lookAtState takes the condition of a node for granted if its process is not paused.
-func (r *Recorder) lookAtState(p *kernel.Process, condition Condition) {
+// compareState takes the condition of a node for granted if its process is not paused.
+func (r *Recorder) compareState(p *kernel.Process, condition Condition) {
 	now, c := r.kernel.Now(), p.Clock()
 	switch {
 	case p.Dead():
@@ -151,7 +151,7 @@ func (r *Recorder) lookAtState(p *kernel.Process, condition Condition) {
 	r.out.States = append(r.out.States, s)
 }
 
-func (r *Recorder) lookAtWay(l *network.Link, d network.Direction) {
+func (r *Recorder) compareLink(l *network.Link, d network.Direction) {
 	cut, held, delay := l.Obstacles(d)
 	for kind, is := range [...]bool{Cut: cut, Held: held, Delayed: delay > 0} {
 		this := obstacle{l, d, ObstacleKind(kind)}
@@ -189,8 +189,8 @@ func (r *Recorder) expire() {
 	}
 }
 
-// lookAtKeys compares what a node keeps with what was last written down of it, after a request of a process.
-func (r *Recorder) lookAtKeys(s *redis.Server, by string) {
+// compareKeys compares what a node keeps with what was last written down of it, after a request of a process.
+func (r *Recorder) compareKeys(s *redis.Server, by string) {
 	r.expire()
 	now := r.kernel.Now()
 	before, isCopy := r.kept[s], s.IsReplica()

@@ -46,7 +46,7 @@ func (r *recorder) Observe(_ context.Context, e observe.Event) {
 	r.steps++
 	if fault := r.faults[r.steps]; fault != nil {
 		fault()
-		r.process.Settle()
+		r.process.Checkpoint()
 	}
 }
 
@@ -55,7 +55,7 @@ func (r *recorder) operation(f history.Func, f2 func() error) {
 	op := r.world.NewOp()
 	r.world.Record(history.Event{Kind: history.Call, Process: r.process.Name(), Op: op, Func: f})
 	err := f2()
-	r.process.Settle()
+	r.process.Checkpoint()
 	e := history.Event{Kind: history.Return, Process: r.process.Name(), Op: op, Func: f, Outcome: history.OK}
 	if err != nil {
 		e.Outcome, e.Detail = history.Failed, err.Error()
