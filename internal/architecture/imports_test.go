@@ -155,7 +155,7 @@ func TestTable(t *testing.T) {
 		}
 		for _, name := range r.imports {
 			if !slices.ContainsFunc(imported[i], func(pkg string) bool { return covers(name, pkg) && find(rooms, pkg) < i }) {
-				t.Errorf("%s does not import %s, or that stands below it", r.name, name)
+				t.Errorf("%s imports no %s that stands above it: take it out of the table", r.name, name)
 			}
 		}
 	}
