@@ -284,3 +284,20 @@ func TestScale(t *testing.T) {
 		t.Errorf("believing has %.3f of the width", part)
 	}
 }
+
+// A page has its tick only for a run without a violation that was as expected: one that tested nothing has none.
+func TestVerdictSign(t *testing.T) {
+	for _, x := range []struct {
+		violation *Violation
+		ok        bool
+		sign      string
+	}{{nil, true, "✓"}, {nil, false, "✕"}, {&Violation{Kind: "stale-write"}, true, "✕"}, {&Violation{Kind: "stale-write"}, false, "✕"}} {
+		var b strings.Builder
+		if err := WriteHTML(&b, &Timeline{Violation: x.violation, OK: x.ok, To: 1, Focus: Stretch{0, 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if sign := "<strong>" + x.sign; !strings.Contains(b.String(), sign) {
+			t.Errorf("%+v: no %s", x, sign)
+		}
+	}
+}
