@@ -15,6 +15,7 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
 )
 
@@ -153,10 +154,27 @@ func (c *check) all() {
 func (c *check) nodes() {
 	c.names(child(child(c.n, "nodes"), "names"), c.s.Nodes.Names, redlock.MaxNodes, "node")
 	c.replicas()
+	c.onlyRedis()
 	if n := len(c.s.Nodes.Names); n > 0 && n <= redlock.MaxNodes {
 		c.lock()
 	}
 	c.budget()
+}
+
+// onlyRedis refuses what Redis nodes have, where a service of another kind runs on them.
+func (c *check) onlyRedis() {
+	p, _ := protocols.Find(string(c.s.Lock.Protocol))
+	if p.Service == "" {
+		return
+	}
+	for _, given := range []struct {
+		key string
+		is  bool
+	}{{"persistence", c.s.Nodes.Persistence != redis.NoPersistence}, {"replicas", len(c.s.Nodes.Replicas) > 0}} {
+		if given.is {
+			c.d.Errorf(child(child(c.n, "nodes"), given.key), given.key, nil, "is for Redis nodes, and protocol %s has a %s on them; leave it out:", p.Name, p.Service)
+		}
+	}
 }
 
 // budget looks for bounds that nothing can keep to.

@@ -86,7 +86,7 @@ type Nodes struct {
 	Replicas strictyaml.Ordered[[]string] `yaml:"replicas"`
 	// Persistence is when nodes fsync what they write: none, every-second (also everysec, as Redis has it) or always. A
 	// process that is killed loses its data only with none. A node that loses power keeps all of it only with always; with
-	// every-second it keeps what is older than a second. Default: none. Example: always
+	// every-second it keeps what is older than a second. Protocols without Redis have none. Default: none. Example: always
 	Persistence redis.Persistence `yaml:"persistence"`
 }
 
