@@ -774,7 +774,7 @@ func TestQueueMemory(t *testing.T) {
 			all.Go(func() { do(ctx) })
 		}
 		for !isReady() {
-			time.Sleep(time.Millisecond)
+			runtime.Gosched()
 		}
 		return (heap() - before) / waiters
 	}
