@@ -127,24 +127,3 @@ func record(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenari
 	out, err = r.outcome()
 	return out, stalled, err
 }
-
-// run is a run of a scenario under way.
-type run struct {
-	*testbed
-	scenario *scenarios.Scenario
-	start    int64 // CLOCK_MONOTONIC at true time 0
-	storage  *storageServer
-	items    []item
-	// beliefs are followed if the timeline waits for the end of one; beliefEnd is when the next one ends.
-	beliefs   *beliefs
-	beliefEnd *moment
-}
-
-// close ends everything that was started and removes the files.
-func (r *run) close() error {
-	err := r.testbed.close()
-	if r.storage != nil {
-		r.storage.close()
-	}
-	return err
-}

@@ -8,7 +8,20 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
+	"redlocksim/scenarios"
 )
+
+// run is a run of a scenario under way.
+type run struct {
+	*testbed
+	scenario *scenarios.Scenario
+	start    int64 // CLOCK_MONOTONIC at true time 0
+	storage  *storageServer
+	items    []item
+	// beliefs are followed if the timeline waits for the end of one; beliefEnd is when the next one ends.
+	beliefs   *beliefs
+	beliefEnd *moment
+}
 
 // item is what became of an item of the timeline.
 type item struct {
@@ -109,4 +122,13 @@ func (r *run) fire(i int) {
 	}
 	x.fired = true
 	x.fault.Fire(r.field)
+}
+
+// close ends everything that was started and removes the files.
+func (r *run) close() error {
+	err := r.testbed.close()
+	if r.storage != nil {
+		r.storage.close()
+	}
+	return err
 }
