@@ -33,7 +33,7 @@ func both(a, b Change) Change {
 	}}
 }
 
-// otherEnd has items of the timeline wait for the failure of a call instead of its success, and the other way round.
+// otherEnd makes items of the timeline wait for the failure of a call instead of its success, and the other way round.
 func otherEnd(items []int) Change {
 	const done, failed = "-done", "-failed"
 	return Change{apply: func(s *scenarios.Scenario) bool {
@@ -118,7 +118,7 @@ func staysDown(more time.Duration) string {
 	return fmt.Sprintf("nodes that stay down for the time to live and %v more", more)
 }
 
-// fence has the lock draw tokens, if it is one that can, and the resource look at them.
+// fence makes the lock draw tokens, if it can, and the resource check them.
 func fence(s *scenarios.Scenario) bool {
 	protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true })
 	changed := s.Storage != storage.Fenced
@@ -129,8 +129,7 @@ func fence(s *scenarios.Scenario) bool {
 // readying is how long an operator has to declare all nodes fit to vote, before anything else happens.
 const readying = time.Second
 
-// guard turns the restart guard on. Somebody must then declare the nodes fit to vote, so all else is put off until that
-// has been done.
+// guard turns the restart guard on. Somebody must then declare the nodes fit to vote, so everything else starts later.
 func guard(s *scenarios.Scenario) bool {
 	const operator = "operator"
 	if slices.Contains(s.Clients, operator) || s.Heal != nil {
@@ -156,7 +155,7 @@ func guard(s *scenarios.Scenario) bool {
 	return true
 }
 
-// stopInTime has clients stop where they went on without a look at their lease.
+// stopInTime makes clients stop where they carried on without checking their lease.
 func stopInTime(s *scenarios.Scenario) bool {
 	changed := false
 	for i := range s.Timeline {
@@ -193,7 +192,7 @@ func reserve(s *scenarios.Scenario) time.Duration {
 	return (longest + s.Network.Latency.Max()).Truncate(tenth) + tenth
 }
 
-// keepInReserve has clients stop sending effects so early that they arrive in time, if that leaves any of the lease.
+// keepInReserve makes clients stop sending effects early enough for them to arrive in time, if that leaves any of the lease.
 func keepInReserve(s *scenarios.Scenario) bool {
 	r := reserve(s)
 	if r <= s.Lock.GuardTime || r >= s.Lock.TTL {
@@ -222,7 +221,7 @@ func restartLater(s *scenarios.Scenario, after time.Duration) bool {
 // library is the kind of the change to the lock of the library.
 const library = "library"
 
-// asItComes is the lock of the library, as it is without any setting but the time to live.
+// asItComes is the lock of the library with its defaults, except for the time to live.
 func asItComes(s *scenarios.Scenario) bool {
 	ttl := s.Lock.TTL
 	s.Lock = protocols.Default()

@@ -1,5 +1,5 @@
-// Package explain finds out, by running, why a scenario shows what it shows and what would have prevented it: it changes
-// one setting at a time, or what the clients do, or how long a node stays down, and looks whether the lock still breaks.
+// Package explain finds out what would have prevented a violation. It changes one thing at a time, a setting, what the clients do or
+// how long a node stays down, and runs the scenario again to see whether the lock still breaks.
 package explain
 
 import (
@@ -23,8 +23,8 @@ type Options struct {
 	Seed uint64
 	// Confirm is how many further seeds a change must hold for.
 	Confirm int
-	// Progress, if not nil, is told how many of all changes have been tried; and then, where no single one prevents
-	// anything, how far it is with those that made a difference, two at a time.
+	// Progress, if not nil, is called with how many of all changes have been tried and then, if no single one prevents the
+	// violation, with the progress of trying two at a time.
 	Progress func(done, all int)
 }
 
@@ -32,35 +32,35 @@ type Options struct {
 type Explanation struct {
 	// Result is the run that is explained, on tier model.
 	Result *scenarios.Result
-	// Wrong is what is wrong in it, in words: a violation of mutual exclusion, keys that are left behind, or a lock that
-	// cannot be had; empty if nothing is, and then nothing is tried.
+	// Wrong is what is wrong in it, in words: a violation of mutual exclusion, keys that are left behind, or a lock that nobody
+	// can get. If it is empty, nothing is tried.
 	Wrong string
 	Rules []Rule
-	// Tried are the changes that were tried and made a difference, those that prevent it first, and then in the order of
-	// the vocabulary. Without is how many made none: the run was the same to the last event.
+	// Tried are the changes that made a difference, those that prevent it first. Without is how many made none: the run was the
+	// same to the last event.
 	Tried   []Tried
 	Without int
 }
 
-// Status is what became of a change.
+// Status is the result of a change.
 type Status uint8
 
 const (
-	// Prevents: what was wrong does not happen any more, on any seed and on both tiers.
+	// Prevents: what was wrong no longer happens, with any seed and on both tiers.
 	Prevents Status = iota + 1
-	// Moot: it does not happen, but nor does what the scenario is about.
+	// Moot: it no longer happens, but neither does what the scenario is about.
 	Moot
-	// Fails: it happens all the same.
+	// Fails: it still happens.
 	Fails
 )
 
-// Tried is a change and what became of it.
+// Tried is a change and its result.
 type Tried struct {
 	Change
 	Status Status
 	// Why says more: what still happens, or what does not.
 	Why string
-	// Scenario is the scenario with the change, and with what it shows as what it expects; nil unless Status is Prevents.
+	// Scenario is the changed scenario, which expects what it shows; nil unless Status is Prevents.
 	Scenario *scenarios.Scenario
 	// Keys are what is different in its file.
 	Keys []Key
@@ -118,7 +118,7 @@ func Of(ctx context.Context, s *scenarios.Scenario, o Options) (*Explanation, er
 	return x, nil
 }
 
-// maxPairs is how many pairs of changes that prevent it are looked for, where no single one does.
+// maxPairs is how many pairs of changes that prevent it to find if no single one does.
 const maxPairs = 3
 
 // tryPairs tries two changes of different kinds together, of those that made a difference alone.
@@ -152,7 +152,7 @@ func (x *Explanation) tryPairs(ctx context.Context, base *file, different []Chan
 	return nil
 }
 
-// steepest leaves of each ladder only the first rung that prevents it, or the last of those that do not.
+// steepest keeps of each ladder only the first rung that prevents it, or else the last one.
 func steepest(all []Tried) []Tried {
 	var kept []Tried
 	for i, t := range all {
@@ -180,7 +180,7 @@ func wrong(r *scenarios.Result) string {
 	return ""
 }
 
-// try makes the runs with a change. Nil if there can be no such scenario, or nothing is different in it.
+// try makes the runs with a change. It returns nil if the change gives no valid scenario, or the same one.
 func (x *Explanation) try(base *file, c Change, o Options) (*Tried, error) {
 	changed, keys, err := base.with(c)
 	if changed == nil {
@@ -197,7 +197,7 @@ func (x *Explanation) try(base *file, c Change, o Options) (*Tried, error) {
 	if t.Status != Moot || len(first.Left) == 0 {
 		return t, nil
 	}
-	// What was to happen once a call had succeeded may be worth seeing once it has failed.
+	// Items that waited for a call to succeed can wait for it to fail instead.
 	otherwise, keys, _ := base.with(both(c, otherEnd(first.Left))) // the error is that there is no such event
 	if otherwise == nil {
 		return t, nil
@@ -210,8 +210,8 @@ func (x *Explanation) try(base *file, c Change, o Options) (*Tried, error) {
 	return again, nil
 }
 
-// runs makes the runs of a changed scenario, as long as they say that it prevents what went wrong, and gives the first of
-// them.
+// runs makes the runs of a changed scenario until one of them shows that the change does not prevent what went wrong. It also
+// returns the first run.
 func (x *Explanation) runs(changed *scenarios.Scenario, c Change, o Options) (*Tried, *scenarios.Result, error) {
 	t := &Tried{Change: c, Status: Prevents}
 	var results []*scenarios.Result
@@ -269,7 +269,7 @@ func runs(o Options) []scenarios.Options {
 	return append(all, scenarios.Options{Tier: scenarios.Wire, Seed: o.Seed})
 }
 
-// missing says what the scenario is about and does not happen any more in a run; empty if all of it does.
+// missing says what the scenario is about that no longer happens in a run; empty if all of it does.
 func (x *Explanation) missing(r *scenarios.Result) string {
 	before := x.Result
 	if left := append(slices.Clone(r.NotInjected), r.Idle...); len(left) > len(before.NotInjected)+len(before.Idle) {
@@ -321,7 +321,7 @@ func number(h history.History, is func(*history.Event) bool) int {
 	return n
 }
 
-// settled is the scenario with what its runs show as what it expects; nil if it is not as expected even so.
+// settled is the scenario with what its runs show as expectations; nil if it still does not meet them.
 func settled(s *scenarios.Scenario, results []*scenarios.Result, o Options) (*scenarios.Scenario, error) {
 	unavailable := time.Duration(0)
 	for _, r := range results {

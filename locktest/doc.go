@@ -1,16 +1,14 @@
-// Package locktest tests lock settings, or a lock of your own, with pgregory.net/rapid: for all plans of faults within some
-// assumptions, mutual exclusion is kept.
+// Package locktest tests lock settings, or a lock of your own, for mutual exclusion under faults. It draws fault plans within your
+// assumptions with pgregory.net/rapid and runs them in a simulator.
 //
-// [Setup] names the settings and the assumptions, [Experiments] draws experiments within them, and [MutualExclusion] runs
-// one in the simulator and fails the test with the story of what went wrong and the smallest experiment that still shows
-// it. [Parse] is an experiment from a scenario file, such as a failure prints, and [Breaks] is the test that a setting is
-// as bad as one thinks.
+// [Setup] has the settings and the assumptions, [Experiments] draws experiments within them, and [MutualExclusion] runs one. If it
+// fails, it prints the story of what went wrong and the smallest experiment that still shows it. [Parse] reads an experiment from
+// a scenario file, such as a failure prints. [Breaks] tests that settings are as bad as you think.
 //
-// Half of the experiments are drawn from all faults and workloads there are. The other half are the schedules of the
-// literature in which the bounds are tight: the holder has a bare quorum, the nodes lose it as the assumptions allow, at
-// their worst more often than not, and somebody else asks at that moment. A random plan seldom comes close to a bound by
-// itself, and a property that a hundred random plans keep says little without these.
+// Half of the experiments are drawn from all faults and workloads. The other half are the schedules of the literature in which
+// the bounds are tight: the holder has a bare quorum, loses it as far as the assumptions allow, and another client asks at that
+// moment. Random plans seldom come close to a bound, so passing a hundred of them says little without these.
 //
-// A test in which nothing is found is no proof: it is a sample of plans, run with perfect knowledge of what happened. The
-// lock under test must reach the world through the simulator alone; see [Setup].
+// A test that passes is no proof: it is a sample of plans, judged with perfect knowledge of what happened. The lock under test must
+// reach the world through the simulator alone; see [Setup].
 package locktest

@@ -16,14 +16,14 @@ import (
 	"redlocksim/search/shrink"
 )
 
-// MutualExclusion runs an experiment and fails the test if two clients held the lock at the same true time, or if what a
-// careful client did under the lock was not alone: a stale write, a lost update, a fencing token that fell or came twice.
+// MutualExclusion runs an experiment and fails the test if two clients held the lock at once, or if a careful client was not alone
+// under the lock: a stale write, a lost update, a fencing token that fell or came twice.
 //
-// A failure prints the smallest experiment that still shows it, within the assumptions too: its story, whose leases
-// overlapped and when, and the scenario file to keep, with the commands that repeat it. With a [rapid.T] it does so for
-// the example that rapid ends with, and for no other.
+// A failure prints the smallest experiment that still shows it, also within the assumptions: its story, whose leases overlapped and
+// when, and the scenario file to keep, with the commands that repeat it. With a [rapid.T] that is done only for the example that
+// rapid ends with.
 //
-// An attack that did not take place fails the test too, as not tested: it is no evidence for the lock.
+// An attack that did not take place also fails the test, as not tested: it is no evidence for the lock.
 func MutualExclusion(t rapid.TB, e *Experiment) {
 	t.Helper()
 	r, kind := e.run(t)
@@ -34,15 +34,15 @@ func MutualExclusion(t rapid.TB, e *Experiment) {
 	case r.Beyond != nil:
 		t.Fatalf("locktest: not tested: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
 	default:
-		// Written when it is printed, which rapid does not do while it makes an example smaller.
+		// Written only when it is printed, which rapid does not do while it shrinks.
 		t.Log(&failure{e, kind})
 		// The same text for the same kind: rapid compares it.
 		t.Fatalf("locktest: no mutual exclusion within the assumptions: %s", kind)
 	}
 }
 
-// Breaks is the counterpart of MutualExclusion: it fails the test if the experiment does not violate mutual exclusion, or
-// only by faults that exceed the assumptions.
+// Breaks is the opposite of MutualExclusion: it fails the test if the experiment does not violate mutual exclusion, or does so only
+// by faults that exceed the assumptions.
 func Breaks(t rapid.TB, e *Experiment) {
 	t.Helper()
 	r, kind := e.run(t)
@@ -54,7 +54,7 @@ func Breaks(t rapid.TB, e *Experiment) {
 	}
 }
 
-// untested says what did not take place. Of faults that were drawn at random some never have their moment.
+// untested says what did not take place. Of random faults that is not asked: the moment of some never comes.
 func (e *Experiment) untested(r *scenarios.Result) string {
 	if e.random {
 		return r.Report.NotTested()
@@ -126,7 +126,7 @@ func (f *failure) String() string {
 // shrinkRuns bounds the runs that make an experiment smaller: some seconds.
 const shrinkRuns = 3000
 
-// tell makes the experiment as small as it gets and tells of it.
+// tell shrinks the experiment and describes it.
 func (f *failure) tell() (string, error) {
 	own := *f.scenario
 	own.Title, own.Source, own.Explanation = string(f.kind), "locktest", fmt.Sprintf("Run it with seed %d.", f.seed)

@@ -25,7 +25,7 @@ type Experiment struct {
 	failure error
 }
 
-// GoString says in a line what an experiment consists of; the file of one that fails is printed with the failure.
+// GoString describes an experiment in a line. If it fails, its file is printed with the failure.
 func (e *Experiment) GoString() string {
 	kinds := search.Families(e.scenario)
 	if kinds == nil {
@@ -40,12 +40,11 @@ type told struct {
 	what, text string
 }
 
-// runLength is how long the runs of drawn experiments are, in times to live, so that something can be left over from one
-// lock when the next one ends.
+// runLength is how long drawn experiments last, in TTLs: long enough for remains of one lock to meet the next.
 const runLength = 3
 
-// Experiments draws experiments. The test ends if something is wrong with the setup. rapid makes a failing experiment
-// smaller in its way, which is what its fail file repeats; what [MutualExclusion] prints is smaller still.
+// Experiments draws experiments. The test fails if something is wrong with the setup. rapid shrinks a failing experiment in its own
+// way, which is what its fail file repeats; what [MutualExclusion] prints is smaller still.
 func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	t.Helper()
 	x := s.read(t)
@@ -66,9 +65,9 @@ func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	}).Filter((*Experiment).says)
 }
 
-// says is that an experiment is one to be judged. Of those drawn at random some say nothing about the setup: nobody contends
-// for the lock, or it is violated by faults which together come to more than is assumed, as two pauses do that overlap. Those
-// are drawn again; where none says anything, rapid gives up and the test fails. An attack is judged whatever became of it.
+// says is whether an experiment says anything about the setup. Some random ones do not: nobody contends for the lock, or it is
+// violated by faults that together exceed the assumptions, as two overlapping pauses do. Those are drawn again; if none says
+// anything, rapid gives up and the test fails. An attack is always judged.
 func (e *Experiment) says() bool {
 	if !e.random || e.failure != nil {
 		return true
@@ -80,9 +79,8 @@ func (e *Experiment) says() bool {
 	return r.Report.NotTested() == "" && (r.Beyond == nil || r.Witness() == nil)
 }
 
-// Parse is the experiment of a scenario file, given its text, to be run with a seed. The assumptions are the file's budget;
-// what it claims and expects is not looked at. lock is as in a [Setup] and may be nil. The test ends if something is wrong
-// with the file.
+// Parse is the experiment in the text of a scenario file, to be run with a seed. Its assumptions are the budget of the file, whose
+// claim and expectations are ignored. lock is as in a [Setup] and may be nil. The test fails if something is wrong with the file.
 func Parse(t rapid.TB, file string, seed uint64, lock func(*Env) (Locker, error)) *Experiment {
 	t.Helper()
 	found, err := scenarios.Parse("experiment", []byte(file))

@@ -16,52 +16,50 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// Setup is what is to be tested. The zero Setup is this module's library with its default settings on five nodes, in a
-// world without faults.
+// Setup is what to test. The zero Setup is the library of this module with its default settings on five nodes, in a world without
+// faults.
 type Setup struct {
-	// Settings is the text of a settings file: what a scenario file says under lock, nodes, network and storage, each with
-	// the defaults of a scenario file. It must not have a budget, which is what Assume is.
+	// Settings is the text of a settings file: the keys lock, nodes, network and storage of a scenario file, with its defaults. It
+	// must not have a budget; use Assume.
 	Settings string
-	// Resources are the names of what the clients contend for, at most 1000; nil is one, called R, or what Settings names under
-	// resources, which must not name any beside these. Each is locked by itself. A lock that can lock several as one is asked
-	// for that too: the library's LockAll, or a Lock of your own whose Locker is an [AllLocker]. Mutual exclusion is
-	// judged on each resource. A name has no comma and does not begin with a digit, a sign or a dot.
+	// Resources are the names of what the clients contend for, at most 1000. If nil, they are those under resources in Settings,
+	// or one called R; only one of the two places can name them. Clients lock each by itself and, if the lock can, several as one:
+	// by the LockAll of the library, or a Locker of your own that is an [AllLocker]. Mutual exclusion is judged for each
+	// resource. A name has no comma and does not begin with a digit, a sign or a dot.
 	Resources []string
-	// Assume is what the lock is promised.
+	// Assume is what the lock may assume of the world.
 	Assume Assumptions
-	// Lock, if not nil, makes each client's lock, instead of the protocol that the settings name. It is handed what a lock
-	// in the simulator may use: nodes, clock, goroutines and random bytes. It calls Env.Believe when it grants or extends, and
-	// may call Env.Step, for moments at which faults can be injected and for the story.
+	// Lock, if not nil, makes the lock of each client, in place of the protocol that the settings name. Its Env has what a lock in
+	// the simulator may use: nodes, clock, goroutines and random bytes. The lock must call Env.Believe when it grants or extends,
+	// and may call Env.Step, for moments at which faults can be injected and for the story.
 	//
-	// The simulator runs one thing at a time, in virtual time. A lock that reads the system's clock, starts goroutines or
-	// opens connections of its own cannot be tested like this; one that does the same through the Env can. A run that
-	// does not repeat itself, which is how such a lock shows, fails the test.
+	// The simulator runs one thing at a time, in virtual time. A lock that reads the system clock, starts goroutines or opens
+	// connections itself cannot be tested; it must do so through the Env. Such a lock shows in a run that does not repeat, which
+	// fails the test.
 	Lock func(*Env) (Locker, error)
 }
 
-// Assumptions bound the faults. The zero value assumes a world without faults, in which nodes may stop for good, clients
-// may crash and messages be lost all the same: that costs availability and must never cost safety.
+// Assumptions bound the faults. The zero value assumes a world without faults, except that nodes may stop for good, clients may
+// crash and messages may be lost: that costs availability and must never cost safety.
 type Assumptions struct {
-	// ClockRate is how wrong the rate of any clock can be, as a percentage ("0.5%") or as a part of one ("0.005"); empty
-	// is 0.
+	// ClockRate is the largest rate error of any clock, as a percentage ("0.5%") or a ratio ("0.005"); empty is 0.
 	ClockRate string
 	// ClockStep is the longest step of a wall clock.
 	ClockStep time.Duration
-	// Delay is the most that is added to the delays of the network.
+	// Delay is the longest delay on top of those of the network.
 	Delay time.Duration
 	// Pause is the longest pause of a process, and Suspend the longest suspension of a client's machine.
 	Pause   time.Duration
 	Suspend time.Duration
-	// RestartDelay is how long a node that lost its memory stays away at the least, counted from when it stopped. Zero: it
-	// never comes back.
+	// RestartDelay is how long a node that lost its memory stays away at least, from when it stopped. If 0, it never comes back.
 	RestartDelay time.Duration
-	// MemoryLoss is how many times, in a run, a node may come back earlier than that without all it knew.
+	// MemoryLoss is how often, in a run, a node may come back earlier than that without all it knew.
 	MemoryLoss int
 	// CounterLoss is how many nodes may ever lose their fencing counters, however long they stay away.
 	CounterLoss int
 }
 
-// setup is a Setup that is as it should be.
+// setup is a checked Setup.
 type setup struct {
 	base *scenarios.Scenario
 	lock func(protocols.Env) (protocols.Locker, error)
@@ -107,7 +105,7 @@ func (s Setup) read(t rapid.TB) *setup {
 	return x
 }
 
-// withResources reads the settings with these resources, as if they stood there.
+// withResources reads the settings with these resources added.
 func withResources(text string, names []string) (*scenarios.Scenario, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
@@ -131,7 +129,7 @@ func withResources(text string, names []string) (*scenarios.Scenario, error) {
 	return scenarios.ParseSettings("Setup.Resources", data)
 }
 
-// locksAll says whether a lock of one's own can lock several resources as one: its Locker is made once to see that.
+// locksAll makes a Locker once to see whether it can lock several resources as one.
 func (x *setup) locksAll(t rapid.TB) (all bool) {
 	t.Helper()
 	empty := *x.base

@@ -8,8 +8,8 @@ import (
 	"redlocksim/scenarios"
 )
 
-// tight draws an attack for which the arithmetic of the literature is tight, at the settings and with all or a part of
-// what is assumed; see package adversary. If it does not take place, the test is to say so.
+// tight draws an attack of package adversary on the settings, with all or a part of what is assumed. If it does not take place, the
+// test says so.
 func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error) {
 	own := *x.base
 	s := &adversary.Settings{Scenario: &own}
@@ -40,7 +40,7 @@ func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error
 		return nil, err
 	}
 	plan.Name = "drawn"
-	// What was not used was promised all the same.
+	// The lock was promised also what the attack did not use.
 	delay := plan.Budget.Delay - b.Delay
 	plan.Budget = x.base.Budget
 	plan.Budget.Delay += delay
