@@ -45,6 +45,10 @@ func TestEveryTimeIsFaster(t *testing.T) {
 		if p.Service != "" {
 			continue // it is a part of the simulator
 		}
+		if fast := Default().With(Name(p.Name)).Faster(2).own; reflect.TypeOf(fast) != reflect.TypeOf(p.own) {
+			t.Errorf("%s: faster is the method of a part, %T; %T needs its own", p.Name, fast, p.own)
+			continue
+		}
 		own := copied(p.own)
 		durations(own, "", func(name string, d reflect.Value) {
 			was := d.Int()
