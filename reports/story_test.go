@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"redlocksim/history"
+	"redlocksim/redlock/observe"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 var update = flag.Bool("update", false, "write the stories as they are now; read them before you commit them")
@@ -33,6 +37,15 @@ func transcript(r *scenarios.Result) string {
 	return b.String()
 }
 
+// isUntold says that an event is a step of the protocol alone, with a sentence that no story tells.
+func isUntold(name protocols.Name, e *history.Event) bool {
+	p, _ := protocols.Find(string(name))
+	isLibrarys := slices.ContainsFunc(observe.Steps(), func(s observe.Step) bool { return s.String() == e.Name })
+	return e.Kind == history.Step && e.Detail != "" && slices.Contains(p.Steps, e.Name) && !isLibrarys &&
+		e.Name != "rolled-back" && // its detail is the database's reason, and no sentence
+		!protocols.IsSentence(e.Name)
+}
+
 // Every scenario's story is pinned: reviewed once against the source that its file cites, it must not change unseen.
 func TestStories(t *testing.T) {
 	kept := map[string]bool{}
@@ -40,6 +53,13 @@ func TestStories(t *testing.T) {
 		r, err := scenarios.Judge(s, scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
+		}
+		for i := range r.History {
+			if e := &r.History[i]; isUntold(s.Lock.Protocol, e) {
+				t.Errorf("%s: the story does not tell that %s %s: step %s is not among the Sentences of its protocol",
+					s.Name, e.Process, e.Detail, e.Name)
+				break
+			}
 		}
 		path := filepath.Join("testdata", "stories", strings.ReplaceAll(s.Name, "/", "_")+".txt")
 		kept[path] = true

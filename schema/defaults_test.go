@@ -9,13 +9,12 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/schema"
 )
 
 // A key that is set to what the page gives as its default changes nothing.
 func TestDefaultsAreTrue(t *testing.T) {
 	var s jsonschema.Schema
-	if err := json.Unmarshal(schema.Scenario, &s); err != nil {
+	if err := json.Unmarshal(scenarioSchema(t), &s); err != nil {
 		t.Fatal(err)
 	}
 	const rest = `

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/schema"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 )
@@ -69,7 +68,7 @@ func reference(t *testing.T) []byte {
 	var all struct {
 		Definitions map[string]*node `json:"definitions"`
 	}
-	if err := json.Unmarshal(schema.Scenario, &all); err != nil {
+	if err := json.Unmarshal(scenarioSchema(t), &all); err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"redlocksim/faults"
@@ -18,7 +17,7 @@ import (
 func (t *teller) step(e *history.Event) string {
 	a := t.attempts[e.Op]
 	switch {
-	case slices.Contains(protocols.Told(), e.Name):
+	case protocols.IsSentence(e.Name):
 		if e.Name == protocols.CleanedUp && a != nil {
 			return a.cleanedUp(e, t.on(e))
 		}

@@ -9,7 +9,8 @@ import (
 	"redlocksim/redlock"
 )
 
-var failoverProtocol = Protocol{Name: "failover", New: newFailover, own: FailoverSettings{SingleSettings: defaultSingle()}, Steps: append(singleSteps(), Replicated)}
+var failoverProtocol = Protocol{Name: "failover", New: newFailover, own: FailoverSettings{SingleSettings: defaultSingle()}, Steps: append(singleSteps(), Replicated),
+	Sentences: []string{Compared, Replicated}}
 
 // FailoverSettings are those of protocol failover.
 type FailoverSettings struct {

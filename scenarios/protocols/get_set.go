@@ -9,7 +9,8 @@ import (
 // FoundFree is the step of get-set at which the client has seen that nobody has the lock, and has not taken it yet.
 const FoundFree = "found-free"
 
-var getSetProtocol = Protocol{Name: "get-set", New: newGetSet, own: defaultSingle(), Steps: append(singleSteps(), FoundFree)}
+var getSetProtocol = Protocol{Name: "get-set", New: newGetSet, own: defaultSingle(), Steps: append(singleSteps(), FoundFree),
+	Sentences: []string{Compared, FoundFree}, KeysOnly: true}
 
 // newGetSet makes the lock of a client that looks whether the key is there, and sets it if it is not. Two clients that
 // look at the same time both find it free.

@@ -7,6 +7,7 @@ package protocols
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -104,6 +105,11 @@ type Protocol struct {
 	New func(Env) (Locker, error)
 	// Steps are the names of its steps, for the timeline.
 	Steps []string
+	// Sentences are those of Steps whose Detail is a sentence in stories, behind the client's name.
+	Sentences []string
+	// KeysOnly says that it keeps nothing on a node but keys. A search of all orders then sees which requests change nothing,
+	// and is shorter.
+	KeysOnly bool
 	// Reentrant says that a client which has the lock is granted it again.
 	Reentrant bool
 	// LocksAll says that it takes one lock on several resources; see AllLocker.
@@ -144,8 +150,7 @@ func Find(name string) (Protocol, bool) {
 	return Protocol{}, false
 }
 
-// Told are the steps whose Detail, behind the client's name, is a sentence for people.
-func Told() []string {
-	return []string{SetWithoutTTL, FoundFree, Compared, Replicated, Connected, CleanedUp,
-		Subscribed, Woken, Waited, WatchdogRenewed, WatchdogStopped, LeaseTimeSet}
+// IsSentence says whether the Detail of a step is a sentence in stories.
+func IsSentence(step string) bool {
+	return slices.ContainsFunc(All(), func(p Protocol) bool { return slices.Contains(p.Sentences, step) })
 }

@@ -36,9 +36,13 @@ const (
 	LeaseTimeSet    = "lease-time-set"
 )
 
-var redissonSteps = []string{"asked", Subscribed, Woken, Waited, WatchdogRenewed, WatchdogStopped}
+var redissonSteps = append([]string{"asked"}, redissonSentences...)
 
-var redissonProtocol = Protocol{Name: "redisson", New: newRedisson, own: RedissonSettings{Watchdog: true}, Steps: redissonSteps, Reentrant: true}
+// redissonSentences are its steps that stories tell.
+var redissonSentences = []string{Subscribed, Woken, Waited, WatchdogRenewed, WatchdogStopped}
+
+var redissonProtocol = Protocol{Name: "redisson", New: newRedisson, own: RedissonSettings{Watchdog: true}, Steps: redissonSteps,
+	Sentences: redissonSentences, Reentrant: true}
 
 // RedissonSettings are those of Redisson's locks.
 type RedissonSettings struct {

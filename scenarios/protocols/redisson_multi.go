@@ -27,7 +27,8 @@ type redissonMulti struct {
 }
 
 var redissonMultiProtocol = Protocol{Name: "redisson-multi", New: newRedissonMulti, Steps: redissonMultiSteps, Reentrant: true,
-	own: RedissonMultiSettings{RedissonSettings: RedissonSettings{Watchdog: true}, DelaySettings: defaultDelay()}}
+	Sentences: append(slices.Clone(redissonSentences), LeaseTimeSet),
+	own:       RedissonMultiSettings{RedissonSettings: RedissonSettings{Watchdog: true}, DelaySettings: defaultDelay()}}
 
 // RedissonMultiSettings are those of Redisson's lock over several others.
 type RedissonMultiSettings struct {

@@ -14,7 +14,7 @@ import (
 )
 
 var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: RedlockSettings{DriftSettings: defaultDrift(), DelaySettings: defaultDelay()},
-	Steps: redlockSteps(), LocksAll: true}
+	Steps: redlockSteps(), LocksAll: true, KeysOnly: true}
 
 // RedlockSettings are those of protocol redlock.
 type RedlockSettings struct {

@@ -11,7 +11,8 @@ import (
 // SetWithoutTTL is the step of setnx-expire at which the key is there and does not expire yet.
 const SetWithoutTTL = "set-without-ttl"
 
-var setnxExpireProtocol = Protocol{Name: "setnx-expire", New: newSetnxExpire, own: setnxExpireSettings{defaultSingle()}, Steps: append(singleSteps(), SetWithoutTTL)}
+var setnxExpireProtocol = Protocol{Name: "setnx-expire", New: newSetnxExpire, own: setnxExpireSettings{defaultSingle()}, Steps: append(singleSteps(), SetWithoutTTL),
+	Sentences: []string{Compared, SetWithoutTTL}, KeysOnly: true}
 
 // setnxExpireSettings are those of a lock whose time to live is given to EXPIRE.
 type setnxExpireSettings struct {

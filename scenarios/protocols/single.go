@@ -33,7 +33,8 @@ func singleSteps() []string {
 	return []string{observe.AttemptStarted.String(), observe.NodeAnswered.String(), observe.ValidityComputed.String(), Compared}
 }
 
-var singleProtocol = Protocol{Name: "single", New: newSingle, own: defaultSingle(), Steps: singleSteps()}
+var singleProtocol = Protocol{Name: "single", New: newSingle, own: defaultSingle(), Steps: singleSteps(),
+	Sentences: []string{Compared}, KeysOnly: true}
 
 // newSingle makes the lock that is right for one instance: SET key value NX PX ttl.
 func newSingle(env Env) (Locker, error) {

@@ -1,8 +1,6 @@
 package dpor
 
 import (
-	"slices"
-
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios"
@@ -87,12 +85,9 @@ func (x *explorer) footprint(o kernel.Option, s sim.Situation) footprint {
 	return f
 }
 
-// onlyKeys are the protocols that keep nothing on a node but its keys.
-var onlyKeys = []protocols.Name{"redlock", "redlock-plain", "single", "get-set", "setnx-expire"}
-
 // leavesAsItWas says that a request is known not to have changed its node. At a node that can be paused it may have queued.
 func (x *explorer) leavesAsItWas(node string, s sim.Situation) bool {
-	if !slices.Contains(onlyKeys, x.setup.Scenario.Lock.Protocol) {
+	if p, _ := protocols.Find(string(x.setup.Scenario.Lock.Protocol)); !p.KeysOnly {
 		return false
 	}
 	if x.fault.writes&x.processes[node] != 0 || len(s.Memories) != len(x.memories) {

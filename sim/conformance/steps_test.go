@@ -4,14 +4,17 @@ package conformance
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"redlocksim/redlock/driver"
+	"redlocksim/sim/model"
 )
 
 // maxTTL is the restart guard's, and short enough for a quarantine to end within a sequence.
@@ -84,47 +87,82 @@ func span(t *rapid.T, timed bool, unit time.Duration) string {
 	return strconv.Itoa(rapid.IntRange(1, 25).Draw(t, "milliseconds"))
 }
 
+// drawn is a plain command: how often it is drawn, compared with others, and with which arguments.
+type drawn struct {
+	weight int
+	args   func(t *rapid.T, key string, timed bool) []string
+}
+
+// The arguments that many commands have.
+func ofKey(_ *rapid.T, k string, _ bool) []string    { return []string{k} }
+func ofField(t *rapid.T, k string, _ bool) []string  { return []string{k, field(t)} }
+func ofRange(t *rapid.T, k string, _ bool) []string  { return []string{k, number(t), number(t)} }
+func ofScore(t *rapid.T, k string, _ bool) []string  { return []string{k, score(t), field(t)} }
+func someKeys(t *rapid.T, _ string, _ bool) []string { return some(t, key) }
+
+// commands are those of the sequences: all that the model knows, but PUBLISH, which is a step of its own.
+var commands = map[string]drawn{
+	"SET": {4, func(t *rapid.T, k string, timed bool) []string {
+		return append([]string{k, value(t, k)}, setOptions(t, timed)...)
+	}},
+	"SETNX":  {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, value(t, k)} }},
+	"GET":    {1, ofKey},
+	"DEL":    {1, someKeys},
+	"EXISTS": {1, someKeys},
+	"EXPIRE": {1, func(t *rapid.T, k string, timed bool) []string { return []string{k, span(t, timed, time.Second)} }},
+	"PEXPIRE": {2, func(t *rapid.T, k string, timed bool) []string {
+		return []string{k, span(t, timed, time.Millisecond)}
+	}},
+	"PTTL": {3, ofKey},
+	"INCR": {1, ofKey},
+	"PING": {1, func(*rapid.T, string, bool) []string { return nil }},
+
+	"HSET":    {2, func(t *rapid.T, k string, _ bool) []string { return []string{k, field(t), text(t)} }},
+	"HGET":    {1, ofField},
+	"HEXISTS": {1, ofField},
+	"HINCRBY": {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, field(t), number(t)} }},
+	"HDEL":    {1, ofField},
+
+	"RPUSH": {2, func(t *rapid.T, k string, _ bool) []string { return append([]string{k}, some(t, text)...) }},
+	"LPOP":  {1, ofKey},
+	"LINDEX": {1, func(t *rapid.T, k string, _ bool) []string {
+		return []string{k, strconv.Itoa(rapid.IntRange(-3, 4).Draw(t, "index"))}
+	}},
+	"LRANGE": {1, ofRange},
+	"LREM":   {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, "0", text(t)} }},
+
+	"ZADD":    {2, ofScore},
+	"ZINCRBY": {1, ofScore},
+	"ZSCORE":  {1, ofField},
+	"ZREM":    {1, ofField},
+	"ZRANGE":  {1, ofRange},
+}
+
+// names are the commands as often as they are drawn. Without a clock that is ours no TTL is compared.
+func names(timed bool) (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(commands)) {
+		if timed || name != "PTTL" {
+			all = append(all, slices.Repeat([]string{name}, commands[name].weight)...)
+		}
+	}
+	return all
+}
+
+// TestEveryCommandIsDrawn: the model has no command that is not compared with the others'.
+func TestEveryCommandIsDrawn(t *testing.T) {
+	drawn := append(slices.Compact(names(true)), "PUBLISH")
+	for _, name := range model.Commands() {
+		if !slices.Contains(drawn, name) {
+			t.Errorf("nothing compares the model's %s with Redis': it has no entry in commands", name)
+		}
+	}
+}
+
 // command is a plain one.
 func command(t *rapid.T, timed bool) []string {
 	k := key(t)
-	c := map[string]func() []string{
-		"SET":     func() []string { return append([]string{k, value(t, k)}, setOptions(t, timed)...) },
-		"SETNX":   func() []string { return []string{k, value(t, k)} },
-		"GET":     func() []string { return []string{k} },
-		"DEL":     func() []string { return some(t, key) },
-		"EXISTS":  func() []string { return some(t, key) },
-		"EXPIRE":  func() []string { return []string{k, span(t, timed, time.Second)} },
-		"PEXPIRE": func() []string { return []string{k, span(t, timed, time.Millisecond)} },
-		"INCR":    func() []string { return []string{k} },
-		"PING":    func() []string { return nil },
-
-		"HSET":    func() []string { return []string{k, field(t), text(t)} },
-		"HGET":    func() []string { return []string{k, field(t)} },
-		"HEXISTS": func() []string { return []string{k, field(t)} },
-		"HINCRBY": func() []string { return []string{k, field(t), number(t)} },
-		"HDEL":    func() []string { return []string{k, field(t)} },
-
-		"RPUSH":  func() []string { return append([]string{k}, some(t, text)...) },
-		"LPOP":   func() []string { return []string{k} },
-		"LINDEX": func() []string { return []string{k, strconv.Itoa(rapid.IntRange(-3, 4).Draw(t, "index"))} },
-		"LRANGE": func() []string { return []string{k, number(t), number(t)} },
-		"LREM":   func() []string { return []string{k, "0", text(t)} },
-
-		"ZADD":    func() []string { return []string{k, score(t), field(t)} },
-		"ZINCRBY": func() []string { return []string{k, score(t), field(t)} },
-		"ZSCORE":  func() []string { return []string{k, field(t)} },
-		"ZREM":    func() []string { return []string{k, field(t)} },
-		"ZRANGE":  func() []string { return []string{k, number(t), number(t)} },
-	}
-	names := []string{"SET", "SET", "SET", "SET", "SETNX", "GET", "DEL", "EXISTS", "EXPIRE", "PEXPIRE", "PEXPIRE", "INCR", "PING",
-		"HSET", "HSET", "HGET", "HEXISTS", "HINCRBY", "HDEL", "RPUSH", "RPUSH", "LPOP", "LINDEX", "LRANGE", "LREM",
-		"ZADD", "ZADD", "ZINCRBY", "ZSCORE", "ZREM", "ZRANGE"}
-	if timed {
-		names = append(names, "PTTL", "PTTL", "PTTL")
-		c["PTTL"] = func() []string { return []string{k} }
-	}
-	name := pick(t, names...)
-	args := c[name]()
+	name := pick(t, names(timed)...)
+	args := commands[name].args(t, k, timed)
 	if len(args) > 0 && oneIn(t, 20) { // one too few
 		args = args[:len(args)-1]
 	}

@@ -2,7 +2,9 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -136,6 +138,9 @@ var commands = map[string]command{
 	"ZRANGE":  numbered(onSortedSet(3, zrange), isInteger, 1, 2),
 	"PUBLISH": {2, false, func(s *store, _ int64, a []string) any { return int64(s.server.Publish(a[0], a[1])) }},
 }
+
+// Commands are the names of the commands that the model knows, sorted.
+func Commands() []string { return slices.Sorted(maps.Keys(commands)) }
 
 func flag(b bool) int64 {
 	if b {
