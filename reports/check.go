@@ -8,7 +8,6 @@ import (
 
 	"redlocksim/checker/foreign"
 	"redlocksim/internal/printable"
-	"redlocksim/internal/rounded"
 )
 
 // Judged is a history of another's with what became of the attempt to judge it: a report, or an error.
@@ -138,7 +137,7 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 			fmt.Fprintf(b, "  … %d more findings, shown with --json\n", r.Broken-maxTold)
 			break
 		}
-		fmt.Fprintf(b, "  %s  %s\n", f.Kind, printable.Line(rounded.Text(f.Text)))
+		fmt.Fprintf(b, "  %s  %s\n", f.Kind, printable.Line(f.Text))
 		for _, op := range f.Operations {
 			fmt.Fprintf(b, "    %s\n", operation(file, op))
 		}

@@ -148,6 +148,7 @@ func TestReadmePicture(t *testing.T) {
 var shorter = strings.NewReplacer(
 	"--seeds 100000", "--seeds 40",
 	"--seeds 10000", "--seeds 40",
+	"--seeds 20000", "--seeds 40",
 	"--for 10m", "--for 1s",
 	"--limit 20000", "--limit 40",
 	"--random 100", "--random 2",
@@ -162,6 +163,31 @@ var (
 	words = regexp.MustCompile(`'[^']*'|\S+`)
 )
 
+// inCI are the variables that a pipeline sets.
+var inCI = map[string]string{"RUN_NUMBER": "7", "GITHUB_STEP_SUMMARY": "summary.md"}
+
+// arguments are those of a command line, as a shell would expand it.
+func arguments(t *testing.T, line string) (args []string) {
+	for _, word := range words.FindAllString(line, -1) {
+		if strings.HasPrefix(word, "'") {
+			args = append(args, strings.Trim(word, "'"))
+			continue
+		}
+		word = os.Expand(strings.Trim(word, `"`), func(name string) string {
+			if _, known := inCI[name]; !known {
+				t.Errorf("%s: no pipeline sets %s", line, name)
+			}
+			return inCI[name]
+		})
+		if files, _ := filepath.Glob(word); files != nil {
+			args = append(args, files...)
+			continue
+		}
+		args = append(args, word)
+	}
+	return args
+}
+
 // Every command that the documentation shows in a block of its own works: it ends with a verdict, or without one.
 func TestCommands(t *testing.T) {
 	if testing.Short() {
@@ -169,9 +195,18 @@ func TestCommands(t *testing.T) {
 	}
 	all := documents(t)
 	settings, _, _ := between(t, all[readme], "```yaml\n", "```\n")
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("our-settings.yaml", []byte(settings), 0o666); err != nil {
+	scenario, err := os.ReadFile("../../scenarios/files/17-clock-jump.yaml")
+	if err != nil {
 		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("scenarios", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{"our-settings.yaml": settings, "scenarios/ours.yaml": string(scenario)} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	checked := 0
 	for path, text := range all {
@@ -181,10 +216,7 @@ func TestCommands(t *testing.T) {
 					continue
 				}
 				checked++
-				var args []string
-				for _, word := range words.FindAllString(shorter.Replace(line[1]), -1) {
-					args = append(args, strings.Trim(word, "'"))
-				}
+				args := arguments(t, shorter.Replace(line[1]))
 				var stdout, stderr bytes.Buffer
 				if code := run(args, &stdout, &stderr); code != exitOK && code != exitSafety {
 					t.Errorf("%s: redlocksim %s: exit %d\n%s", path, strings.Join(args, " "), code, &stderr)

@@ -19,15 +19,16 @@ func Duration(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
-// duration is a length of time in a text, as time.Duration writes it, and what stands before it.
-var duration = regexp.MustCompile(`(^|[^\w.])((?:\d+(?:\.\d+)?(?:h|ms|m|s|µs|ns))+)\b`)
+// duration is what is quoted in a text, or else a length of time as time.Duration writes it, after a space or a bracket:
+// "90s" in a name is no length of time.
+var duration = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|(^|[\s(])(-?(?:\d+(?:\.\d+)?(?:h|ms|m|s|µs|ns))+)\b`)
 
-// Text is a text with every length of time in it rounded.
+// Text is a text with every length of time in it rounded. What is in double quotes is somebody's name and stays.
 func Text(text string) string {
 	return duration.ReplaceAllStringFunc(text, func(found string) string {
 		parts := duration.FindStringSubmatch(found)
 		d, err := time.ParseDuration(parts[2])
-		if err != nil {
+		if err != nil || Duration(d) == d {
 			return found
 		}
 		return parts[1] + Duration(d).String()

@@ -30,6 +30,8 @@ func TestText(t *testing.T) {
 		"B restarts with an empty memory, 2.3456789s after it stopped":     "B restarts with an empty memory, 2.35s after it stopped",
 		"the clocks of A run 0.123456% fast; client-1 uses token 12345678": "the clocks of A run 0.123456% fast; client-1 uses token 12345678",
 		"a clock step of -1m40.5s":                                         "a clock step of -1m41s",
+		`"a 1.234567s" and "b\" 1.234567s" for 1.234567s`:                  `"a 1.234567s" and "b\" 1.234567s" for 1.23s`,
+		`client-1.234567s\x1b[31m (31m) (1.234567s) 60s`:                   `client-1.234567s\x1b[31m (31m) (1.23s) 60s`,
 		"node1s 5m2 x1.234567s":                                            "node1s 5m2 x1.234567s",
 	} {
 		if got := rounded.Text(exact); got != want {
