@@ -52,8 +52,8 @@ type Outcome struct {
 	Broken string
 	// NotTested is why the attack did not take place; empty if it did, or if it broke the lock.
 	NotTested string
-	// Messages is how long the calls took that the attack rests on, in true time; 0 if messages take no time. The lock may hold in
-	// the simulator by this much more than the arithmetic says.
+	// Messages is how long the calls took that the attack rests on, in true time; 0 if messages take no time. The lock may
+	// hold in the simulator by this much more than the arithmetic says.
 	Messages time.Duration
 	// Result is the run that decided, and Runs are all runs, including it.
 	Result *scenarios.Result
@@ -120,9 +120,9 @@ func (x Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 	return out, nil
 }
 
-// Place gives the attack as a scenario to keep: the sharpest way to place it in which it takes place with these options. Some
-// locks are only granted in some of the ways, and not every lock can be extended. If it takes place in none, it is the sharpest.
-// The error is an internal one.
+// Place gives the attack as a scenario to keep: the sharpest way to place it in which it takes place with these options.
+// Some locks are only granted in some of the ways, and not every lock can be extended. If it takes place in none, it is the
+// sharpest. The error is an internal one.
 func (x Attack) Place(s *Settings, o scenarios.Options) (*scenarios.Scenario, error) {
 	all := x.build(s)
 	if s.Extends {

@@ -48,8 +48,8 @@ func memoryLoss(s *Settings) []*scenarios.Scenario {
 	})
 }
 
-// forget stops nodes once the holder has the lock, by a power loss unless the budget excludes that, and has the second client ask
-// when they are back.
+// forget stops nodes once the holder has the lock, by a power loss unless the budget excludes that, and has the second
+// client ask when they are back.
 func (x *builder) forget(nodes []string, delay time.Duration) {
 	ask := x.granted()
 	for _, node := range nodes {

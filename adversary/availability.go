@@ -8,8 +8,8 @@ import (
 	"redlocksim/scenarios"
 )
 
-// HolderCrash is the worst case of a crash of the holder: it crashes right after the grant, and a second client asks from then on
-// until it has the lock. The clocks of the nodes and of the second client are slow.
+// HolderCrash is the worst case of a crash of the holder: it crashes right after the grant, and a second client asks from
+// then on until it has the lock. The clocks of the nodes and of the second client are slow.
 func HolderCrash(s *Settings) *scenarios.Scenario {
 	x := newScene(s, holder, second)
 	for _, process := range append(slices.Clone(x.Nodes.Names), second) {
@@ -22,8 +22,8 @@ func HolderCrash(s *Settings) *scenarios.Scenario {
 	return x.Scenario
 }
 
-// Outage is the worst case of nodes that lose their memory together: one more of them than the quorum can spare, which stay away for
-// the restart delay of the budget. A client asks from then on until it has the lock.
+// Outage is the worst case of nodes that lose their memory together: one more of them than the quorum can spare, which stay
+// away for the restart delay of the budget. A client asks from then on until it has the lock.
 func Outage(s *Settings) *scenarios.Scenario {
 	x := newScene(s, holder)
 	for _, node := range x.Nodes.Names[:len(x.Nodes.Names)-s.Quorum()+1] {

@@ -64,9 +64,9 @@ func each(s *Settings, nodesRate, holdersRate decimal.Decimal, build func(*build
 	return built
 }
 
-// newBuilder starts from a world in which clocks are as wrong as the budget allows and messages as fast as possible. The holder
-// asks just before the clock of Redis moves to the next millisecond: a key lives until that clock, in whole milliseconds, is past
-// its deadline, so this one outlives its TTL by one nanosecond, the least possible.
+// newBuilder starts from a world in which clocks are as wrong as the budget allows and messages as fast as possible. The
+// holder asks just before the clock of Redis moves to the next millisecond: a key lives until that clock, in whole
+// milliseconds, is past its deadline, so this one outlives its TTL by one nanosecond, the least possible.
 func newBuilder(s *Settings, nodesRate, holdersRate decimal.Decimal) *builder {
 	x := &builder{Scenario: s.Settings(), settings: s, voters: s.Nodes.Names}
 	x.Name, x.Title = "attack", "attack"
@@ -225,9 +225,9 @@ func (x *builder) stays() scenarios.Step {
 	return scenarios.Step{Kind: scenarios.SleepStep, For: 4*x.Lock.TTL + 2*x.Budget.Suspend}
 }
 
-// letGo steps the clocks as far as the budget allows right after the grant, those of the nodes forward and the holder's back. It
-// is the moment at which the second client must ask for its requests to arrive as soon as a quorum is free. Nothing extends the
-// lock meanwhile.
+// letGo steps the clocks as far as the budget allows right after the grant, those of the nodes forward and the holder's
+// back. It is the moment at which the second client must ask for its requests to arrive as soon as a quorum is free.
+// Nothing extends the lock meanwhile.
 func (x *builder) letGo() faults.Trigger {
 	s := x.settings
 	x.cutOff()

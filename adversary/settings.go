@@ -20,7 +20,8 @@ type Settings struct {
 	Pause time.Duration
 	// Extends has the holder extend its lock once, half-way; the attack begins after that.
 	Extends bool
-	// Joint has the holder lock all resources as one, and the second client only the last of them. Otherwise both lock the first.
+	// Joint has the holder lock all resources as one, and the second client only the last of them. Otherwise both lock the
+	// first.
 	Joint bool
 }
 

@@ -37,8 +37,8 @@ const (
 	panelHeight = 10 * vg.Centimeter
 )
 
-// writeChart draws the rows, which differ in contestant and in how many are in parallel, as SVG: a panel for each figure, side by
-// side, and a line for each contestant.
+// writeChart draws the rows, which differ in contestant and in how many are in parallel, as SVG: a panel for each figure,
+// side by side, and a line for each contestant.
 func writeChart(w io.Writer, rows []row) error {
 	var plots []*plot.Plot
 	for _, d := range drawnFigures {

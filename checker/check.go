@@ -47,7 +47,8 @@ type Options struct {
 	// MinGrants is how many acquires must have succeeded, and MinClients how many processes must have called acquire on the
 	// same resource, for the run to count as a test. Zero means 1 and 2, negative no minimum.
 	MinGrants, MinClients int
-	// End is when the run ended, if that is later than its last event. A process that still asks or holds then did so until End.
+	// End is when the run ended, if that is later than its last event. A process that still asks or holds then did so until
+	// End.
 	End Instant
 	// RetryGap is the longest pause between two acquires of a process on a resource during which it still counts as asking.
 	// Zero: it asks only between call and return. There is no gap if another asks at the very time at which one stops.

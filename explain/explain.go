@@ -1,5 +1,5 @@
-// Package explain finds out what would have prevented a violation. It changes one thing at a time, a setting, what the clients do or
-// how long a node stays down, and runs the scenario again to see whether the lock still breaks.
+// Package explain finds out what would have prevented a violation. It changes one thing at a time, a setting, what the
+// clients do or how long a node stays down, and runs the scenario again to see whether the lock still breaks.
 package explain
 
 import (

@@ -79,8 +79,8 @@ func (t Trigger) String() string {
 	return word + " " + t.After.String()
 }
 
-// Arm has f called when the moment comes, once unless Every is set: at that very step if Plus is zero, before anything else happens. It
-// must be called before the run starts.
+// Arm has f called when the moment comes, once unless Every is set: at that very step if Plus is zero, before anything else
+// happens. It must be called before the run starts.
 func (t Trigger) Arm(w *sim.World, f func()) {
 	if t.After == nil {
 		w.Kernel.After(t.At, f)

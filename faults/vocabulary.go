@@ -13,12 +13,13 @@ type Kind struct {
 	New func() Fault
 	// Target is what it happens to.
 	Target Target
-	// Local says that it touches nothing but its target, which an exploration of orders takes as independent of all others. False
-	// is always safe.
+	// Local says that it touches nothing but its target, which an exploration of orders takes as independent of all others.
+	// False is always safe.
 	Local bool
 	// Takes are the keys of the budget that it takes from; none if it costs availability at the most.
 	Takes []string
-	// Routes says that it only decides which processes reach each other: the arithmetic (Tight) of another kind holds beside it.
+	// Routes says that it only decides which processes reach each other: the arithmetic (Tight) of another kind holds
+	// beside it.
 	Routes bool
 	// Stalls is how often, compared with others, a search draws it to make a client late between the look at its lease and
 	// its write; 0 is never.

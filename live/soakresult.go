@@ -26,8 +26,8 @@ type Soaked struct {
 	Waits []time.Duration
 	// Unavailable is the longest time for which somebody asked for a lock and nobody held it, faults included.
 	Unavailable time.Duration
-	// Margin is the shortest time from the end of a lease that expired by its client's clock, and was not released later, to the
-	// next grant of the lock. It is at least the drift allowance if clocks agree. HasMargin: there was such a grant.
+	// Margin is the shortest time from the end of a lease that expired by its client's clock, and was not released later,
+	// to the next grant of the lock. It is at least the drift allowance if clocks agree. HasMargin: there was such a grant.
 	Margin    time.Duration
 	HasMargin bool
 	// Injected is how often each kind of fault was injected, in the order of SoakFaults.

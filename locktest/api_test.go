@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// allowed are the packages whose types the API may name beside its own and those of the standard library: rapid, which draws the
-// experiments, and the seam of redlock, which is what a lock meets in the simulator as it does in production.
+// allowed are the packages whose types the API may name beside its own and those of the standard library: rapid, which
+// draws the experiments, and the seam of redlock, which is what a lock meets in the simulator as it does in production.
 var allowed = []string{"redlocksim/locktest", "redlocksim/redlock/driver", "pgregory.net/rapid"}
 
-// A user of this package reads of no type that is not theirs: everything exported is walked, with the fields, methods and signatures
-// of its own types.
+// A user of this package reads of no type that is not theirs: everything exported is walked, with the fields, methods and
+// signatures of its own types.
 func TestTheAPINamesNoTypeOfTheLaboratory(t *testing.T) {
 	loaded, err := compiled(t).Import(allowed[0])
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 	"redlocksim/search/shrink"
 )
 
-// MutualExclusion runs an experiment and fails the test if two clients held the lock at once, or if a careful client was not alone
-// under the lock: a stale write, a lost update, a fencing token that fell or came twice.
+// MutualExclusion runs an experiment and fails the test if two clients held the lock at once, or if a careful client was
+// not alone under the lock: a stale write, a lost update, a fencing token that fell or came twice.
 //
-// A failure prints the smallest experiment that still shows it, also within the assumptions: its story, whose leases overlapped and
-// when, and the scenario file to keep, with the commands that repeat it. With a [rapid.T] that is done only for the example that
-// rapid ends with.
+// A failure prints the smallest experiment that still shows it, also within the assumptions: its story, whose leases
+// overlapped and when, and the scenario file to keep, with the commands that repeat it. With a [rapid.T] that is done only
+// for the example that rapid ends with.
 //
 // An attack that did not take place also fails the test, as not tested: it is no evidence for the lock.
 func MutualExclusion(t rapid.TB, e *Experiment) {
@@ -41,8 +41,8 @@ func MutualExclusion(t rapid.TB, e *Experiment) {
 	}
 }
 
-// Breaks is the opposite of MutualExclusion: it fails the test if the experiment does not violate mutual exclusion, or does so only
-// by faults that exceed the assumptions.
+// Breaks is the opposite of MutualExclusion: it fails the test if the experiment does not violate mutual exclusion, or does
+// so only by faults that exceed the assumptions.
 func Breaks(t rapid.TB, e *Experiment) {
 	t.Helper()
 	r, kind := e.run(t)

@@ -43,8 +43,8 @@ type told struct {
 // runLength is how long drawn experiments last, in TTLs: long enough for remains of one lock to meet the next.
 const runLength = 3
 
-// Experiments draws experiments. The test fails if something is wrong with the setup. rapid shrinks a failing experiment in its own
-// way, which is what its fail file repeats; what [MutualExclusion] prints is smaller still.
+// Experiments draws experiments. The test fails if something is wrong with the setup. rapid shrinks a failing experiment in
+// its own way, which is what its fail file repeats; what [MutualExclusion] prints is smaller still.
 func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	t.Helper()
 	x := s.read(t)
@@ -79,8 +79,9 @@ func (e *Experiment) says() bool {
 	return r.Report.NotTested() == "" && (r.Beyond == nil || r.Witness() == nil)
 }
 
-// Parse is the experiment in the text of a scenario file, to be run with a seed. Its assumptions are the budget of the file, whose
-// claim and expectations are ignored. lock is as in a [Setup] and may be nil. The test fails if something is wrong with the file.
+// Parse is the experiment in the text of a scenario file, to be run with a seed. Its assumptions are the budget of the
+// file, whose claim and expectations are ignored. lock is as in a [Setup] and may be nil. The test fails if something is
+// wrong with the file.
 func Parse(t rapid.TB, file string, seed uint64, lock func(*Env) (Locker, error)) *Experiment {
 	t.Helper()
 	found, err := scenarios.Parse("experiment", []byte(file))

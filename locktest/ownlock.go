@@ -42,15 +42,15 @@ type Warner interface {
 	ContextEnds() time.Time
 }
 
-// Env is what a lock in the simulator may use; see [Setup]. Package driver is redlock's seam to nodes, clocks and goroutines: what
-// an adapter of that library implements is what a lock meets here.
+// Env is what a lock in the simulator may use; see [Setup]. Package driver is redlock's seam to nodes, clocks and
+// goroutines: what an adapter of that library implements is what a lock meets here.
 type Env struct {
 	// Name is the client's name.
 	Name string
 	// NodeTimeout is how long the settings say to wait for a node.
 	NodeTimeout time.Duration
-	// Nodes are the client's nodes, for a lock that is made of driver.Commands, and Redis plain connections to them, in the same
-	// order, for any other.
+	// Nodes are the client's nodes, for a lock that is made of driver.Commands, and Redis plain connections to them, in the
+	// same order, for any other.
 	Nodes []driver.Node
 	Redis []Redis
 	// Runtime is the clock that validity is measured with, the goroutines and the random bytes. Reading those does not fail.
@@ -91,8 +91,8 @@ type Step struct {
 	Late    bool          // it happens outside of the call that it belongs to
 }
 
-// What is known of a command that was not answered, by the error of [Redis]: ErrTimeout, there was no reply before the deadline, and
-// the command may have been applied or may still be; or ErrReset, the connection was refused or reset.
+// What is known of a command that was not answered, by the error of [Redis]: ErrTimeout, there was no reply before the
+// deadline, and the command may have been applied or may still be; or ErrReset, the connection was refused or reset.
 var ErrTimeout, ErrReset = unanswered()
 
 func unanswered() (timeout, reset error) { return rediscmd.ErrTimeout, rediscmd.ErrReset }
@@ -103,16 +103,16 @@ type Redis struct{ connection protocols.Redis }
 // Node is the node's name.
 func (r Redis) Node() string { return r.connection.Node() }
 
-// Do sends a command, as "SET", key, value, "NX", "PX", "2000", and waits for the reply, at most until Env.Runtime.Clock reads deadline.
-// The reply is nil, an int64, a string, or a list of these as []any. The error matches [ErrTimeout] or [ErrReset], or is what the node
-// answered.
+// Do sends a command, as "SET", key, value, "NX", "PX", "2000", and waits for the reply, at most until Env.Runtime.Clock
+// reads deadline. The reply is nil, an int64, a string, or a list of these as []any. The error matches [ErrTimeout] or
+// [ErrReset], or is what the node answered.
 func (r Redis) Do(deadline time.Time, args ...string) (any, error) {
 	reply := r.connection.Do(deadline, rediscmd.Request{Args: args})
 	return reply.Value, reply.Err
 }
 
-// Script is Do for a script, which runs at the node in one piece. The simulated nodes have no Lua: model is the same in Go, and its
-// call is redis.call.
+// Script is Do for a script, which runs at the node in one piece. The simulated nodes have no Lua: model is the same in Go,
+// and its call is redis.call.
 func (r Redis) Script(deadline time.Time, lua string, model func(call func(args ...string) any, keys, args []string) any, keys, args []string) (any, error) {
 	reply := r.connection.Do(deadline, rediscmd.Request{Keys: keys, Argv: args, Script: &rediscmd.Script{Lua: lua,
 		Model: func(call rediscmd.Calls, keys, args []string) any { return model(call, keys, args) }}})
@@ -123,7 +123,8 @@ func (r Redis) Script(deadline time.Time, lua string, model func(call func(args 
 func (r Redis) Subscribe(channel string) Subscription { return r.connection.Subscribe(channel) }
 
 // Subscription is a connection over which a node sends what is published on a channel. The errors of Confirm and Next match
-// [ErrTimeout] when Env.Runtime.Clock reads deadline before, [ErrReset] if the connection is broken, and that of ctx if ctx ends.
+// [ErrTimeout] when Env.Runtime.Clock reads deadline before, [ErrReset] if the connection is broken, and that of ctx if ctx
+// ends.
 type Subscription interface {
 	// Confirm waits until the node has confirmed the subscription.
 	Confirm(ctx context.Context, deadline time.Time) error

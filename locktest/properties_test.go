@@ -165,8 +165,9 @@ func TestQuorumMargin(t *testing.T) {
 	}))
 }
 
-// TestPauseGuard: a client whose guard time is the worst pause writes nothing late. One without is late if the pause outlives its keys, which are gone a millisecond
-// after the time to live: the rival writes then, and a millisecond later the write that was checked before the pause.
+// TestPauseGuard: a client whose guard time is the worst pause writes nothing late. One without is late if the pause
+// outlives its keys, which are gone a millisecond after the time to live: the rival writes then, and a millisecond later
+// the write that was checked before the pause.
 func TestPauseGuard(t *testing.T) {
 	const ttl = 2 * time.Second
 	lock := func(guard time.Duration) string { return fmt.Sprintf("lock: {ttl: %v, guard-time: %v}", ttl, guard) }

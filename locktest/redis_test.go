@@ -74,8 +74,8 @@ func (l *redisLease) Unlock(context.Context) error {
 	return err
 }
 
-// A lock that is made of plain commands is tested like any other: one server that keeps its memory is enough for a lock whose clients
-// are as wrong about time as it allows for, and not where they are more so.
+// A lock that is made of plain commands is tested like any other: one server that keeps its memory is enough for a lock
+// whose clients are as wrong about time as it allows for, and not where they are more so.
 func TestALockOfPlainCommands(t *testing.T) {
 	fixed(t, "1")
 	for keep, want := range map[time.Duration]string{100 * time.Millisecond: "", 0: "no mutual exclusion within the assumptions: lease-overlap"} {

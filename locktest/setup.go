@@ -16,26 +16,26 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// Setup is what to test. The zero Setup is the library of this module with its default settings on five nodes, in a world without
-// faults.
+// Setup is what to test. The zero Setup is the library of this module with its default settings on five nodes, in a world
+// without faults.
 type Setup struct {
-	// Settings is the text of a settings file: the keys lock, nodes, network and storage of a scenario file, with its defaults. It
-	// must not have a budget; use Assume.
+	// Settings is the text of a settings file: the keys lock, nodes, network and storage of a scenario file, with its
+	// defaults. It must not have a budget; use Assume.
 	Settings string
-	// Resources are the names of what the clients contend for, at most 1000. If nil, they are those under resources in Settings,
-	// or one called R; only one of the two places can name them. Clients lock each by itself and, if the lock can, several as one:
-	// by the LockAll of the library, or a Locker of your own that is an [AllLocker]. Mutual exclusion is judged for each
-	// resource. A name has no comma and does not begin with a digit, a sign or a dot.
+	// Resources are the names of what the clients contend for, at most 1000. If nil, they are those under resources in
+	// Settings, or one called R; only one of the two places can name them. Clients lock each by itself and, if the lock
+	// can, several as one: by the LockAll of the library, or a Locker of your own that is an [AllLocker]. Mutual exclusion
+	// is judged for each resource. A name has no comma and does not begin with a digit, a sign or a dot.
 	Resources []string
 	// Assume is what the lock may assume of the world.
 	Assume Assumptions
-	// Lock, if not nil, makes the lock of each client, in place of the protocol that the settings name. Its Env has what a lock in
-	// the simulator may use: nodes, clock, goroutines and random bytes. The lock must call Env.Believe when it grants or extends,
-	// and may call Env.Step, for moments at which faults can be injected and for the story.
+	// Lock, if not nil, makes the lock of each client, in place of the protocol that the settings name. Its Env has what a
+	// lock in the simulator may use: nodes, clock, goroutines and random bytes. The lock must call Env.Believe when it
+	// grants or extends, and may call Env.Step, for moments at which faults can be injected and for the story.
 	//
-	// The simulator runs one thing at a time, in virtual time. A lock that reads the system clock, starts goroutines or opens
-	// connections itself cannot be tested; it must do so through the Env. Such a lock shows in a run that does not repeat, which
-	// fails the test.
+	// The simulator runs one thing at a time, in virtual time. A lock that reads the system clock, starts goroutines or
+	// opens connections itself cannot be tested; it must do so through the Env. Such a lock shows in a run that does not
+	// repeat, which fails the test.
 	Lock func(*Env) (Locker, error)
 }
 
@@ -51,7 +51,8 @@ type Assumptions struct {
 	// Pause is the longest pause of a process, and Suspend the longest suspension of a client's machine.
 	Pause   time.Duration
 	Suspend time.Duration
-	// RestartDelay is how long a node that lost its memory stays away at least, from when it stopped. If 0, it never comes back.
+	// RestartDelay is how long a node that lost its memory stays away at least, from when it stopped. If 0, it never comes
+	// back.
 	RestartDelay time.Duration
 	// MemoryLoss is how often, in a run, a node may come back earlier than that without all it knew.
 	MemoryLoss int

@@ -8,8 +8,8 @@ import (
 	"redlocksim/scenarios"
 )
 
-// tight draws an attack of package adversary on the settings, with all or a part of what is assumed. If it does not take place, the
-// test says so.
+// tight draws an attack of package adversary on the settings, with all or a part of what is assumed. If it does not take
+// place, the test says so.
 func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error) {
 	own := *x.base
 	s := &adversary.Settings{Scenario: &own}

@@ -56,7 +56,8 @@ type Entry struct {
 	Name string
 	// What describes it.
 	What string
-	// Feature is the feature that it belongs to; empty if every lock has it. Shows: reaching it shows that the feature was used.
+	// Feature is the feature that it belongs to; empty if every lock has it. Shows: reaching it shows that the feature was
+	// used.
 	Feature Feature
 	Shows   bool
 	// Never is why no scenario of the catalogue reaches it; empty if one does.

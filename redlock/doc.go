@@ -24,6 +24,7 @@
 // implement [redlocksim/redlock/driver]; observers are in [redlocksim/redlock/observe].
 package redlock
 
-// The algorithm of the paper is in attempt.go: one attempt on all nodes. Above it, lock.go repeats it, and turn.go and queue.go
-// decide when. Below it, round.go, batch.go and command.go ask the nodes, and answer.go counts. After a grant there are lease.go,
-// extend.go, renew.go, unlock.go, release.go and straggler.go. fencing.go, guard.go and wake.go are options.
+// The algorithm of the paper is in attempt.go: one attempt on all nodes. Above it, lock.go repeats it, and turn.go and
+// queue.go decide when. Below it, round.go, batch.go and command.go ask the nodes, and answer.go counts. After a grant
+// there are lease.go, extend.go, renew.go, unlock.go, release.go and straggler.go. fencing.go, guard.go and wake.go are
+// options.

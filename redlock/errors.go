@@ -68,7 +68,8 @@ type Error struct {
 	Attempts int                   // acquires only: how many were made; 0 if the call never had its turn
 	Nodes    []observe.NodeOutcome // of the last round, in the client's order; nil if none was asked
 
-	// Reason is ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended the call.
+	// Reason is ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended the
+	// call.
 	Reason error
 	// Cause is what else ended the call: the context's error, ErrClosed, ErrTokensUsedUp, ErrRenewalLimit, or the error of the
 	// source of random bytes.

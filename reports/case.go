@@ -15,7 +15,8 @@ type Case struct {
 	Seed        uint64
 	// Expected and Verdict are in words.
 	Expected, Verdict string
-	// Problems are in which it was not as expected; nil if it was. Class is what they concern: safety, liveness or, if nothing else, that it was not tested.
+	// Problems are in which it was not as expected; nil if it was. Class is what they concern: safety, liveness or, if
+	// nothing else, that it was not tested.
 	Problems []string
 	Class    string
 	// Skipped is why it was not run; empty if it was.

@@ -91,7 +91,8 @@ func orderSteps(steps []kernel.Option) []string {
 	return all
 }
 
-// WriteOrders writes what of each small world was gone through, what the runs reached, and the first order that breaks the lock.
+// WriteOrders writes what of each small world was gone through, what the runs reached, and the first order that breaks the
+// lock.
 func WriteOrders(w io.Writer, worlds []*dpor.World) error {
 	b := &strings.Builder{}
 	var broken *dpor.World

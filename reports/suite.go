@@ -21,8 +21,8 @@ type Document struct {
 	Scenarios []Record `json:"scenarios"`
 	// NotRun are the scenarios that could not be run on the tier, or not on this machine.
 	NotRun []NotRun `json:"not_run"`
-	// Reached is which steps of the algorithm, faults, moments and rules of the checker the runs got to, and in how many of them,
-	// and Unused the features that the scenarios turn on and no run used.
+	// Reached is which steps of the algorithm, faults, moments and rules of the checker the runs got to, and in how many of
+	// them, and Unused the features that the scenarios turn on and no run used.
 	Reached []reach.Row     `json:"reached"`
 	Unused  []reach.Feature `json:"unused"`
 	// OK says that every scenario was as expected.

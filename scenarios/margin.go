@@ -26,8 +26,8 @@ type Margin struct {
 // been granted the lock too early.
 func (m Margin) Slack() time.Duration { return m.Free.Sub(m.Expiry) }
 
-// margins watches a run for its Margin. The nodes must all be redis.RemovalTracker; otherwise, and for protocols that do not vote,
-// nothing is seen. Leases that end by a release are not looked at.
+// margins watches a run for its Margin. The nodes must all be redis.RemovalTracker; otherwise, and for protocols that do
+// not vote, nothing is seen. Leases that end by a release are not looked at.
 type margins struct {
 	world    *sim.World
 	quorum   int

@@ -59,8 +59,9 @@ func (s *Scenario) Features() []reach.Feature {
 	return on
 }
 
-// IsEffective says whether the faults of a kind make a difference to a run on tier model: whether anything but the faults themselves
-// is another without them. Where something else waits for such a fault it cannot be told from that, and is not said.
+// IsEffective says whether the faults of a kind make a difference to a run on tier model: whether anything but the faults
+// themselves is another without them. Where something else waits for such a fault it cannot be told from that, and is not
+// said.
 func IsEffective(s *Scenario, seed uint64, kind string) (bool, error) {
 	without := *s
 	without.Timeline = nil

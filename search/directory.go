@@ -76,8 +76,8 @@ func OpenDir(dir string, rules outfile.Rules) (unlock func(), err error) {
 	return func() { _ = lock.Close() }, nil // the process would let go of it anyway
 }
 
-// NewDir is OpenDir for a search that does not resume: the error matches ErrDir, too, if the directory holds a search that can be
-// resumed, whose files could be overwritten.
+// NewDir is OpenDir for a search that does not resume: the error matches ErrDir, too, if the directory holds a search that
+// can be resumed, whose files could be overwritten.
 func NewDir(dir string, rules outfile.Rules) (unlock func(), err error) {
 	if unlock, err = OpenDir(dir, rules); err != nil {
 		return nil, err

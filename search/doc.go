@@ -1,6 +1,7 @@
-// Package search is what all searches for a schedule that breaks the lock share: running and judging an experiment ([Try]), which
-// violation to keep while an experiment changes ([Violation]), the ways to break the lock that are known ([Findings]), the kinds
-// of faults that made a difference ([Effects]), and the directory that a search writes to ([OpenDir]).
+// Package search is what all searches for a schedule that breaks the lock share: running and judging an experiment ([Try]),
+// which violation to keep while an experiment changes ([Violation]), the ways to break the lock that are known
+// ([Findings]), the kinds of faults that made a difference ([Effects]), and the directory that a search writes to
+// ([OpenDir]).
 //
 // The searches stand side by side. Package random draws experiments and concentrates on near misses, systematic injects every
 // fault at every step of a run, and dpor explores all orders of messages in small worlds. Random and systematic hand what they

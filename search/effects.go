@@ -12,7 +12,8 @@ import (
 // effectTries bounds how many runs are made again without a kind of fault, to see whether it does anything.
 const effectTries = 2
 
-// Injected is a run in which faults were injected. Runs are told apart, and ordered, by where they were made and their number there.
+// Injected is a run in which faults were injected. Runs are told apart, and ordered, by where they were made and their
+// number there.
 type Injected struct {
 	Place  string
 	Number int
@@ -25,8 +26,8 @@ func (s Injected) compare(o Injected) int {
 	return cmp.Or(cmp.Compare(s.Place, o.Place), cmp.Compare(s.Number, o.Number))
 }
 
-// Effects are, of each kind of fault, the first runs in which it was injected. They do not depend on the order in which runs are
-// added. The zero Effects are of no runs.
+// Effects are, of each kind of fault, the first runs in which it was injected. They do not depend on the order in which
+// runs are added. The zero Effects are of no runs.
 type Effects struct {
 	first map[string][]Injected
 }
@@ -55,8 +56,8 @@ func (e *Effects) keep(kind string, runs ...Injected) {
 	e.first[kind] = kept[:min(len(kept), effectTries)]
 }
 
-// Tell adds to a tally the kinds of faults that made a difference to one of the runs, unless the tally has them. The runs are made
-// again without them.
+// Tell adds to a tally the kinds of faults that made a difference to one of the runs, unless the tally has them. The runs
+// are made again without them.
 func (e *Effects) Tell(t *reach.Tally) error {
 	for _, kind := range slices.Sorted(maps.Keys(e.first)) {
 		for _, run := range e.first[kind] {

@@ -27,7 +27,8 @@ type Trial struct {
 // Within says that the run violates something within the budget.
 func (t *Trial) Within() bool { return len(t.Kinds) > 0 && !t.Beyond }
 
-// Try runs an experiment and judges the run. The history of the result is recorded in the buffer, which is the next run's as well.
+// Try runs an experiment and judges the run. The history of the result is recorded in the buffer, which is the next run's
+// as well.
 func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (Trial, *scenarios.Result, error) {
 	o.Buffer, o.Unhashed = *buffer, true
 	r, err := scenarios.Judge(s, o)

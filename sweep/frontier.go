@@ -38,8 +38,8 @@ const (
 	// Stricter: the lock holds slightly beyond the formula, by no more than message delays account for. Formulas are exact if
 	// messages take no time.
 	Stricter Agreement = "stricter"
-	// Disagrees: the lock breaks where the formula says that it holds, or the other way round beyond what message delays account
-	// for. Either the formula or the search is wrong.
+	// Disagrees: the lock breaks where the formula says that it holds, or the other way round beyond what message delays
+	// account for. Either the formula or the search is wrong.
 	Disagrees Agreement = "NO"
 )
 

@@ -22,8 +22,8 @@ type Spec struct {
 	Schedules []Schedule
 	// Frontier is the path of the axis along which to look for the frontier; if empty, the last one.
 	Frontier string
-	// Bisect finds only the frontier, with few runs: to the millisecond, the millionth or the unit. The axis must have quantities,
-	// the lowest and highest of which bound the search.
+	// Bisect finds only the frontier, with few runs: to the millisecond, the millionth or the unit. The axis must have
+	// quantities, the lowest and highest of which bound the search.
 	Bisect bool
 	// Random is how many random experiments are run at each point.
 	Random int
@@ -109,8 +109,8 @@ func (s *Spec) Check() error {
 // manyValues is how many values of an axis are checked before anything is run; the rest are when their turn comes.
 const manyValues = 200
 
-// checkAxis says whether there is such a setting, and whether it can have the values; of very many, the ends. Where the protocol
-// is an axis, too, it is enough that one of the protocols can.
+// checkAxis says whether there is such a setting, and whether it can have the values; of very many, the ends. Where the
+// protocol is an axis, too, it is enough that one of the protocols can.
 func (s *Spec) checkAxis(a Axis) error {
 	locks := [][]Setting{nil}
 	for _, b := range s.Axes {

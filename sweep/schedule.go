@@ -76,8 +76,8 @@ func knobs(attack string) []Knob {
 	return nil
 }
 
-// unquarantined says that nodes do not wait before they vote again, or never vote again once they forget. How long a restart guard
-// that trusts the clocks of the nodes makes them wait depends on steps of those clocks.
+// unquarantined says that nodes do not wait before they vote again, or never vote again once they forget. How long a
+// restart guard that trusts the clocks of the nodes makes them wait depends on steps of those clocks.
 func unquarantined(s *Settings) bool {
 	guard := protocols.Of[protocols.RedlockSettings](s.Lock).Guard
 	return guard == nil || !guard.TrustNodeClock

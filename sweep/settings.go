@@ -188,7 +188,8 @@ func (e *combinationError) Error() string { return e.Err.Error() }
 // Unwrap gives what is wrong.
 func (e *combinationError) Unwrap() error { return e.Err }
 
-// Settings reads the settings that the base stands for. The error says what is wrong with them, or that the protocol refuses them.
+// Settings reads the settings that the base stands for. The error says what is wrong with them, or that the protocol
+// refuses them.
 func (b Base) Settings() (*Settings, error) {
 	root := clone(b.root)
 	var extra struct {

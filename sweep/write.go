@@ -152,7 +152,8 @@ func (c *Chart) maps(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// Combinations are all combinations of the values of some axes, the last one varying fastest; one empty combination without axes.
+// Combinations are all combinations of the values of some axes, the last one varying fastest; one empty combination without
+// axes.
 func Combinations(axes []ChartAxis) [][]string {
 	all := [][]string{nil}
 	for _, a := range axes {

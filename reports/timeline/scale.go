@@ -6,9 +6,9 @@ import (
 )
 
 // scale lays instants out from left to right, 0 to 1. It gives each stretch between two things that happen a width that
-// grows with the fourth root of its length: a second is five and a half times as wide as a millisecond. So the milliseconds in which a
-// lock is taken and the seconds for which it is held can be seen in one picture. The order is kept, equal times are at
-// equal places, and the axis says which time is where.
+// grows with the fourth root of its length: a second is five and a half times as wide as a millisecond. So the milliseconds
+// in which a lock is taken and the seconds for which it is held can be seen in one picture. The order is kept, equal times
+// are at equal places, and the axis says which time is where.
 type scale struct {
 	// points are instants, ascending, and places where they are; what lies between two of them is even.
 	points []Instant

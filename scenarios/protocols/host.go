@@ -57,8 +57,8 @@ type Redis interface {
 }
 
 // Subscription is a connection over which a node sends what is published on a channel. The errors of Confirm and Next are
-// rediscmd.ErrTimeout when the lock clock reads deadline before, rediscmd.ErrReset if the connection is broken, and that of ctx if
-// ctx ends.
+// rediscmd.ErrTimeout when the lock clock reads deadline before, rediscmd.ErrReset if the connection is broken, and that of
+// ctx if ctx ends.
 type Subscription interface {
 	// Confirm waits until the node has confirmed the subscription.
 	Confirm(ctx context.Context, deadline time.Time) error

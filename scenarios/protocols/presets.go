@@ -130,10 +130,10 @@ var presets = []struct {
 		own.RetryDelay = Range{time.Second, 2 * time.Second}
 		s.Clock = wallClock
 	})},
-	// sbertrang/redis-distlock 0.07 (1e34b5e), lib/Redis/DistLock.pm: RETRY_COUNT 3, RETRY_DELAY rand(0.2) s, Time::HiRes::time,
-	// one server after the other. Nothing is released between attempts or after them. An error while locking counts as no
-	// vote; in release nothing catches it. Extending sets the key whoever's it is. It connects without a timeout, and Redis.pm
-	// has none unless it is told one (its option read_timeout).
+	// sbertrang/redis-distlock 0.07 (1e34b5e), lib/Redis/DistLock.pm: RETRY_COUNT 3, RETRY_DELAY rand(0.2) s,
+	// Time::HiRes::time, one server after the other. Nothing is released between attempts or after them. An error while
+	// locking counts as no vote; in release nothing catches it. Extending sets the key whoever's it is. It connects without
+	// a timeout, and Redis.pm has none unless it is told one (its option read_timeout).
 	{"redis-distlock", 0, as("redlock-plain", func(s *Settings, own *RedlockPlainSettings) {
 		own.Asking, s.NodeTimeout = Sequential, unlimited
 		own.Attempts, own.RetryDelay = 3, Range{0, 200 * time.Millisecond}
@@ -141,11 +141,11 @@ var presets = []struct {
 		own.Value, own.Cleanup, own.FailedRelease = PerCall, NoCleanup, Stop
 		own.Extending = ExtendSet
 	})},
-	// jacket-code/redlock-cpp (f9f5618), redlock-cpp/redlock.cpp: m_defaultRetryCount 3, delays from 100 up to 300 ms, time(NULL)
-	// in whole seconds, one server after the other. AddServerUrl connects with 1.5 s, leaves out whom it cannot reach, and
-	// takes the majority of the others; commands have no timeout, since its hiredis 0.11.0 uses that one to connect.
-	// ContinueLock also sets a key that is gone. Left out: that it gives the lock a new value then, and that a connection
-	// which has failed stays failed.
+	// jacket-code/redlock-cpp (f9f5618), redlock-cpp/redlock.cpp: m_defaultRetryCount 3, delays from 100 up to 300 ms,
+	// time(NULL) in whole seconds, one server after the other. AddServerUrl connects with 1.5 s, leaves out whom it cannot
+	// reach, and takes the majority of the others; commands have no timeout, since its hiredis 0.11.0 uses that one to
+	// connect. ContinueLock also sets a key that is gone. Left out: that it gives the lock a new value then, and that a
+	// connection which has failed stays failed.
 	{"redlock-cpp", 0, as("redlock-plain", func(s *Settings, own *RedlockPlainSettings) {
 		own.Asking, s.NodeTimeout = Sequential, unlimited
 		own.ConnectTimeout = 1500 * time.Millisecond

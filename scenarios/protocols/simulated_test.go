@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A protocol whose service is a part of the simulator says so to a client process outside of it, and Service says which these are.
+// A protocol whose service is a part of the simulator says so to a client process outside of it, and Service says which
+// these are.
 func TestServicesAreInTheSimulator(t *testing.T) {
 	for _, p := range All() {
 		if p.Service == "" {

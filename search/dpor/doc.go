@@ -4,12 +4,13 @@
 //
 // # What is explored
 //
-// A step of a run is the arrival of a message, the firing of a timer that is due, the start of a program, a fault that may be
-// injected once, at any moment, or the passing of time to the next moment for which something is scheduled, finally to the end of
-// the run. Any message can arrive before any other, those of one link too: every exchange has a connection of its own
-// (network.Link). Messages take effect at moments for which something is scheduled and not between them, and at one true moment
-// the timeline comes first. The parameter late of Search bounds how often time may pass while messages are under way; without
-// the bound every message can be late by any number of such moments. A lost message is one that arrives at the end.
+// A step of a run is the arrival of a message, the firing of a timer that is due, the start of a program, a fault that may
+// be injected once, at any moment, or the passing of time to the next moment for which something is scheduled, finally to
+// the end of the run. Any message can arrive before any other, those of one link too: every exchange has a connection of
+// its own (network.Link). Messages take effect at moments for which something is scheduled and not between them, and at one
+// true moment the timeline comes first. The parameter late of Search bounds how often time may pass while messages are
+// under way; without the bound every message can be late by any number of such moments. A lost message is one that arrives
+// at the end.
 //
 // # What is skipped, and why nothing is lost
 //

@@ -208,8 +208,8 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// TestNotTested: a fault that has nothing to take effect on is injected in no order, and where nobody can be granted the lock no order
-// says anything.
+// TestNotTested: a fault that has nothing to take effect on is injected in no order, and where nobody can be granted the
+// lock no order says anything.
 func TestNotTested(t *testing.T) {
 	two := []program{once(try), once(try)}
 	few := "protocol: redlock-plain, quorum: 3" // of one node

@@ -30,7 +30,8 @@ func (p *path) reversible(j, i int) bool {
 	if this.option.Kind != kernel.StepTime {
 		return true
 	}
-	// Time does not pass while a timer is due or a program is about to start, nor, beyond the bound, while a message is under way.
+	// Time does not pass while a timer is due or a program is about to start, nor, beyond the bound, while a message is
+	// under way.
 	return other.option.Kind == kernel.StepTimeline || isMessage(other.option) && p.mayBeLate(this.late)
 }
 

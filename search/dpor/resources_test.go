@@ -56,8 +56,8 @@ func TestWorldsOfSeveralResources(t *testing.T) {
 	}
 }
 
-// All orders of a lock on two resources and one that has a resource in common with it, on one node: whoever is first is granted,
-// which is either, and the other is not.
+// All orders of a lock on two resources and one that has a resource in common with it, on one node: whoever is first is
+// granted, which is either, and the other is not.
 func TestOrdersOfSeveralResources(t *testing.T) {
 	b := withResources("", "a", "b")
 	shapes := several(b, hold(b.Lock.TTL*6/5))

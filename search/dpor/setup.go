@@ -37,10 +37,10 @@ type program struct {
 	Repeat int
 }
 
-// newSetup makes a small world with the lock and the budget of a scenario: its first nodes, at most that many, and one client
-// for each program; anyTime, if not nil, is a fault that may be injected at any moment. Before the exploration begins, a client
-// takes and releases the locks that programs ask for, so that the nodes know the scripts, and prepares the restart guard if there
-// is one. The exploration ends after length.
+// newSetup makes a small world with the lock and the budget of a scenario: its first nodes, at most that many, and one
+// client for each program; anyTime, if not nil, is a fault that may be injected at any moment. Before the exploration
+// begins, a client takes and releases the locks that programs ask for, so that the nodes know the scripts, and prepares the
+// restart guard if there is one. The exploration ends after length.
 func newSetup(base *scenarios.Scenario, nodes int, programs []program, anyTime *scenarios.Item, length time.Duration) setup {
 	const warmUp = time.Second
 	x := *base

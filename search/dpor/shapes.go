@@ -15,11 +15,11 @@ const NoFault = "no fault"
 // maxNodes is how many nodes small worlds have: the fewest with which two majorities can differ.
 const maxNodes = 3
 
-// Worlds are the small worlds of a scenario's lock: two clients that ask at once; one that asks again after a refusal; and one
-// that releases as its lease ends, and two that ask after that. Each comes without a fault, and with each of a few that may be
-// injected at any moment: a node that is killed and restarts, as early as the budget allows, a client that crashes or is paused for
-// longer than the time to live, a link that is cut, and a node's clock that steps by as much as the budget allows. They lock the first
-// resource; [several] adds worlds for scenarios with more than one.
+// Worlds are the small worlds of a scenario's lock: two clients that ask at once; one that asks again after a refusal; and
+// one that releases as its lease ends, and two that ask after that. Each comes without a fault, and with each of a few that
+// may be injected at any moment: a node that is killed and restarts, as early as the budget allows, a client that crashes
+// or is paused for longer than the time to live, a link that is cut, and a node's clock that steps by as much as the budget
+// allows. They lock the first resource; [several] adds worlds for scenarios with more than one.
 func Worlds(base *scenarios.Scenario) []*World {
 	ttl := base.Lock.TTL
 	try := tryLock()
@@ -56,9 +56,9 @@ type shape struct {
 	length   time.Duration
 }
 
-// several are the shapes for several resources, of which the first two are used. If they can be locked as one, two clients do so in
-// opposite orders, or one does and the other locks only the last. Otherwise two clients lock one after the other, in opposite
-// orders. There are none for a single resource.
+// several are the shapes for several resources, of which the first two are used. If they can be locked as one, two clients
+// do so in opposite orders, or one does and the other locks only the last. Otherwise two clients lock one after the other,
+// in opposite orders. There are none for a single resource.
 func several(base *scenarios.Scenario, past scenarios.Step) []shape {
 	if len(base.Resources) < 2 {
 		return nil

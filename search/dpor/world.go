@@ -54,9 +54,9 @@ func (w *World) search(ctx context.Context, late, executions int) error {
 	}
 }
 
-// Search explores worlds in parallel, one per core if workers is 0. In each it first allows no late message, then one, and so on up
-// to late, or without a limit if that is negative; each of these levels takes at most that many executions. When the context ends,
-// each world has its results so far. The number of workers does not change them.
+// Search explores worlds in parallel, one per core if workers is 0. In each it first allows no late message, then one, and
+// so on up to late, or without a limit if that is negative; each of these levels takes at most that many executions. When
+// the context ends, each world has its results so far. The number of workers does not change them.
 func Search(ctx context.Context, worlds []*World, late, executions, workers int) error {
 	_, err := jobs.Set[struct{}, struct{}]{N: len(worlds), Workers: workers,
 		Do: func(ctx context.Context, _ *struct{}, i int) (struct{}, error) {

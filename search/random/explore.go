@@ -59,9 +59,9 @@ type explorer struct {
 	raw atomic.Int32 // files with findings that are not shrunk yet
 }
 
-// Explore searches until all runs are made or ctx ends, which is no error. It fails if the search itself does: a run does not
-// repeat (scenarios.ErrNotRepeated), the known-broken lock is not caught, or the directory cannot be written. The summary covers all
-// whole generations, and Unfinished the last one. It is nil only if the search did not start.
+// Explore searches until all runs are made or ctx ends, which is no error. It fails if the search itself does: a run does
+// not repeat (scenarios.ErrNotRepeated), the known-broken lock is not caught, or the directory cannot be written. The
+// summary covers all whole generations, and Unfinished the last one. It is nil only if the search did not start.
 func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, error) {
 	o = o.whole()
 	x := &explorer{space: space, options: o}

@@ -19,8 +19,8 @@ type FirstViolation struct {
 // firstGeneration is how many runs First makes before it chooses new near misses to start from.
 const firstGeneration = 100
 
-// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and does not check itself. It is
-// for locks that are known to be broken.
+// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and does not check itself.
+// It is for locks that are known to be broken.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
 	x := &explorer{space: space, options: Options{Seed: seed, Runs: runs, Generation: firstGeneration}.whole(), checkpoint: &checkpoint{}}
 	var buffer history.History

@@ -14,9 +14,9 @@ import (
 	"redlocksim/search"
 )
 
-// Merge adds up the results of all shards of one search, given by their directories, and copies the files of the findings to dir,
-// which it creates. The error matches search.ErrDir if a shard is missing or has not made all its runs, and is one of package
-// outfile if a file cannot or must not be written. No rules allow replacing the shards, which are inputs.
+// Merge adds up the results of all shards of one search, given by their directories, and copies the files of the findings
+// to dir, which it creates. The error matches search.ErrDir if a shard is missing or has not made all its runs, and is one
+// of package outfile if a file cannot or must not be written. No rules allow replacing the shards, which are inputs.
 func Merge(dir string, rules outfile.Rules, shards ...string) (*Summary, error) {
 	rules.Inputs = append(slices.Clip(rules.Inputs), shards...)
 	var all []*checkpoint

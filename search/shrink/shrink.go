@@ -10,8 +10,8 @@ import (
 	"redlocksim/search"
 )
 
-// Finding shrinks a violation and makes a finding of it. It is not done, and there is no error, if ctx ended before; any other error
-// is that of [Violation].
+// Finding shrinks a violation and makes a finding of it. It is not done, and there is no error, if ctx ended before; any
+// other error is that of [Violation].
 func Finding(ctx context.Context, v search.Violation, runs int) (f search.Finding, done bool, err error) {
 	example, err := Violation(ctx, v, runs)
 	switch {
@@ -24,11 +24,11 @@ func Finding(ctx context.Context, v search.Violation, runs int) (f search.Findin
 }
 
 // Violation gives the smallest experiment that still has a violation, with the same lock, persistence and storage, as a
-// counterexample: it says what it shows, and is verified on all tiers. One with a lock of the caller's is neither. It takes about
-// that many runs at the most. The violation and its scenario stay as they are.
+// counterexample: it says what it shows, and is verified on all tiers. One with a lock of the caller's is neither. It takes
+// about that many runs at the most. The violation and its scenario stay as they are.
 //
-// The error is that of the context if it ended. Any other is internal, or says that the run does not show the violation, or not on
-// all tiers.
+// The error is that of the context if it ended. Any other is internal, or says that the run does not show the violation, or
+// not on all tiers.
 func Violation(ctx context.Context, v search.Violation, runs int) (*scenarios.Scenario, error) {
 	if err := v.WithoutIdle(); err != nil {
 		return nil, err

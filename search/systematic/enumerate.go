@@ -5,8 +5,8 @@ import (
 	"redlocksim/scenarios"
 )
 
-// enumerate lists the faults of the vocabulary with significant parameters: every process, every link, all links of a client or a
-// node, each direction; as large as the budget allows and, beyond it, about the time to live and twice that.
+// enumerate lists the faults of the vocabulary with significant parameters: every process, every link, all links of a
+// client or a node, each direction; as large as the budget allows and, beyond it, about the time to live and twice that.
 func (b *Base) enumerate(beyond bool) []scenarios.Item {
 	l := scenarios.Limits(b.scenario, beyond)
 	l.Resource = b.usesResource

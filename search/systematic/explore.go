@@ -45,7 +45,8 @@ type Summary struct {
 	Pairs   Part `json:"pairs"`
 	// Findings are the ways to break the lock that were found, shrunk.
 	Findings search.Findings `json:"findings"`
-	// Unshrunk is how many more classes of violations there are, by kind and faults, that there was no room or no time to shrink.
+	// Unshrunk is how many more classes of violations there are, by kind and faults, that there was no room or no time to
+	// shrink.
 	Unshrunk int `json:"unshrunk"`
 	// Tally is what the runs reached, including the one with nothing placed.
 	reach.Tally
@@ -116,9 +117,9 @@ type class struct {
 	times    int
 }
 
-// Explore places the faults and shrinks what it finds, until it is done or the context ends. The error is an internal one, or one of
-// package outfile if a file cannot or must not be written; the summary then covers what was done until then. With an error of
-// search.NewDir nothing was run, and there is no summary.
+// Explore places the faults and shrinks what it finds, until it is done or the context ends. The error is an internal one,
+// or one of package outfile if a file cannot or must not be written; the summary then covers what was done until then. With
+// an error of search.NewDir nothing was run, and there is no summary.
 func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 	x := &explorer{base: b, options: o}
 	if o.Dir != "" {

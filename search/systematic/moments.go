@@ -30,8 +30,8 @@ type Base struct {
 	kinds        scenarios.Findings
 }
 
-// NewBase runs a scenario with its own timeline and lists what can be placed in it, with beyond also faults that exceed its budget.
-// The error is an internal one.
+// NewBase runs a scenario with its own timeline and lists what can be placed in it, with beyond also faults that exceed its
+// budget. The error is an internal one.
 func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
 	x := *s
 	// Its expectations do not matter here, and must not cost further runs.

@@ -273,13 +273,14 @@ func TestMissed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of 6 single ones, a client that crashes as it asks leaves one that asks, which is enough; the two of resume are not injected.
+	// Of 6 single ones, a client that crashes as it asks leaves one that asks, which is enough; the two of resume are not
+	// injected.
 	if s.Singles.NotTested != (NotTested{NotInjected: 2}) || s.Singles.Tested() != 4 {
 		t.Errorf("singles: %+v", s.Singles)
 	}
-	// Of 15 pairs, those of the crash at the call and of one of three faults at the grant, which never comes, are missed: 3. Each
-	// of the other pairs with a resume has nothing to take effect on: of the 9 pairs with one, that of the crash and the resume at
-	// the grant is among the missed.
+	// Of 15 pairs, those of the crash at the call and of one of three faults at the grant, which never comes, are missed:
+	// 3. Each of the other pairs with a resume has nothing to take effect on: of the 9 pairs with one, that of the crash
+	// and the resume at the grant is among the missed.
 	if s.Pairs.NotTested != (NotTested{Missed: 3, NotInjected: 8}) || s.Pairs.Tested() != 4 || s.Tested() != 8 {
 		t.Errorf("pairs: %+v", s.Pairs)
 	}

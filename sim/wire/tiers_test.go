@@ -23,8 +23,8 @@ import (
 	"redlocksim/sim/wire"
 )
 
-// recorder is a client's observer: it writes the library's steps into the history and injects a fault into the client inside one of
-// them.
+// recorder is a client's observer: it writes the library's steps into the history and injects a fault into the client
+// inside one of them.
 type recorder struct {
 	world   *sim.World
 	process *kernel.Process

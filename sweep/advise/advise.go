@@ -39,8 +39,9 @@ type Value struct {
 	Setting string `json:"setting"`
 	Value   string `json:"value"`
 	Formula string `json:"formula"`
-	// Holds and Breaks are neighbours on the axis of Path: the smallest value with which the schedule's attack fails, and the next one, with
-	// which it succeeds. Breaks is empty if none does; of nodes that lose their memory, Holds is the largest number.
+	// Holds and Breaks are neighbours on the axis of Path: the smallest value with which the schedule's attack fails, and
+	// the next one, with which it succeeds. Breaks is empty if none does; of nodes that lose their memory, Holds is the
+	// largest number.
 	Schedule string `json:"schedule"`
 	Path     string `json:"path"`
 	Holds    string `json:"holds"`

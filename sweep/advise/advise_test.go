@@ -38,8 +38,9 @@ func TestValues(t *testing.T) {
 		// 1 − 0.9995/1.0005 = 0.09995…%. 10 s less 0.1 % is 9.99 s, and 9.99 / 0.9995 = 9.994997 s. 20 ms × 1.0005.
 		{"usual", "{ttl: 10s, pause: 800ms, rtt: {p50: 1ms, p99: 8ms, max: 20ms}}",
 			"drift factor=0.1%:0.1%/0.0999% restart delay=9.995s:9.995s/9.994s node timeout=21ms:21ms/20ms quorum=3 of 5:0/1 guard time=820ms:820ms/819ms"},
-		// 1 − 0.9/1.1, rounded up. 4 s less 18.1819 %, by a clock that is slow by 10 %: 3.272724 / 0.9 = 3.63636 s. 5 × 1.1 = 5.5 ms.
-		// Between 4 s / 1.1 = 3.63636 s and the end of the lease a pause of 1 s and a message of 5 ms need 904.5 ms by the slow clock.
+		// 1 − 0.9/1.1, rounded up. 4 s less 18.1819 %, by a clock that is slow by 10 %: 3.272724 / 0.9 = 3.63636 s. 5 × 1.1
+		// = 5.5 ms. Between 4 s / 1.1 = 3.63636 s and the end of the lease a pause of 1 s and a message of 5 ms need 904.5
+		// ms by the slow clock.
 		{"wrong clocks", "{ttl: 4s, clock-error: 100000ppm, pause: 1s, rtt: 5ms}",
 			"drift factor=18.1819%:18.1819%/18.1818% restart delay=3.637s:3.637s/3.636s node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=1.005s:905ms/904ms"},
 		{"right clocks", "{ttl: 4s, clock-error: 0%, rtt: 5ms}",

@@ -81,8 +81,8 @@ func (a *Advice) failures(k Known, down int) error {
 	return nil
 }
 
-// validity is what is left of the TTL once enough of the nodes that are up have answered within the limit: by how long acquires are
-// to take, and by how long those took that were made.
+// validity is what is left of the TTL once enough of the nodes that are up have answered within the limit: by how long
+// acquires are to take, and by how long those took that were made.
 func (a *Advice) validity(l network.Latency, nodes int, limit time.Duration, took []time.Duration, up string) {
 	ttl, quorum := a.Settings.Lock.TTL, a.library().Quorum
 	half, nearly := quorumWithin(l, quorum, nodes, big.NewRat(1, 2), limit), quorumWithin(l, quorum, nodes, big.NewRat(99, 100), limit)

@@ -45,8 +45,8 @@ type Known struct {
 	NodeTimeout *time.Duration `yaml:"node-timeout"`
 }
 
-// Default is what is taken for granted unless it is said: five nodes that persist nothing and can lose power, one of which may be down; the
-// rate error that a time daemon may slew by, 500 ppm; round trips of 1 to 10 ms; no pauses and no steps.
+// Default is what is taken for granted unless it is said: five nodes that persist nothing and can lose power, one of which
+// may be down; the rate error that a time daemon may slew by, 500 ppm; round trips of 1 to 10 ms; no pauses and no steps.
 func Default() Known {
 	return Known{ClockError: ClockError{faults.PPM(500)}, PowerLoss: true, Nodes: 5, Down: 1,
 		RTT: RTT{scenarios.Latency{Latency: network.Uniform(time.Millisecond, 10*time.Millisecond)}}}
