@@ -232,12 +232,12 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 		}
 	}
 	if keys := leaked(out.Leaks); !sameSet(keys, s.Expect.Leaks) {
-		problem(Liveness, "keys without a time to live: %v, expected %v", keys, s.Expect.Leaks)
+		problem(Liveness, "keys without a time to live: %v, expected %v (expect.leaks)", keys, s.Expect.Leaks)
 	}
 	violated = violated || len(out.Leaks) > 0
 	switch {
 	case s.Claim == Holds && violated && r.Beyond == nil:
-		problem(Safety, "claimed to hold, and violated within the budget")
+		problem(Safety, "claimed to hold, but within the budget it ended with: %s", r.violations(out.Leaks))
 	case s.Claim == Unsound && !violated && tested:
 		problem(Safety, "claimed unsound, and nothing was violated")
 	case s.Claim == Unsound && r.Beyond != nil:
@@ -253,6 +253,20 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 		err = r.verifyUnbounded(problem)
 	}
 	return r, err
+}
+
+// violations names what a lock that holds never shows.
+func (r *Result) violations(leaks []Leak) string {
+	var all []string
+	for _, kind := range r.Findings {
+		if kind.Violation() {
+			all = append(all, string(kind))
+		}
+	}
+	for _, key := range leaked(leaks) {
+		all = append(all, "a key without a time to live: "+key)
+	}
+	return strings.Join(all, ", ")
 }
 
 // notTested says what did not take place of what a run was to test.
