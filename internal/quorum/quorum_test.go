@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "redlocksim/internal/nofailfile"
 	"redlocksim/redlock/driver"
 )
 

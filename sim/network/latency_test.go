@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "redlocksim/internal/nofailfile"
 	"redlocksim/sim/kernel"
 )
 
