@@ -101,38 +101,23 @@ const shorten = "lower repeat, goroutines or duration, or have fewer clients, st
 
 // Run makes one run. The error matches ErrTooLong, or is an internal one: the simulator or the library failed.
 func Run(s *Scenario, o Options) (out *Outcome, err error) {
-	tier := o.Tier
-	if tier == "" {
-		tier = Model
+	if o.Tier == "" {
+		o.Tier = Model
 	}
-	backend, err := tier.backend()
+	backend, err := o.Tier.backend()
 	if err != nil {
 		return nil, err
 	}
-	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence,
-		Latency: s.Network.Latency.Latency, Storage: s.Storage, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Scheduler: o.Scheduler, Record: o.Record}
-	for _, name := range s.Clients {
-		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock})
-	}
-	w := sim.NewWorld(cfg, backend)
+	w := sim.NewWorld(s.world(o), backend)
 	defer w.Close()
 	defer func() {
 		if p := recover(); p != nil {
-			if errors.Is(asError(p), ErrTooLong) {
-				out, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w; %s", s.Name, tier, o.Seed, asError(p), shorten)
-				return
-			}
-			stack := debug.Stack()
-			if in := (*kernel.Panic)(nil); errors.As(asError(p), &in) {
-				stack = in.Stack
-			}
-			out, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %v\n%s", s.Name, tier, o.Seed, p, stack)
+			out, err = nil, s.panicked(o, p)
 		}
 	}()
 	if r := s.Network.Replies; r != nil {
 		w.Network.Each(func(l *network.Link) { l.SetLatency(network.Replies, r.Latency) })
 	}
-
 	sessions := map[string]*Session{}
 	for _, p := range w.Clients {
 		if sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Locker); err != nil {
@@ -147,23 +132,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if s.Heal != nil {
 		w.Kernel.After(*s.Heal, field.Heal)
 	}
-	plan := make(faults.Plan, len(s.Timeline)) // nil for what clients do
-	started := make([]bool, len(s.Timeline))
-	for i := range s.Timeline {
-		item := &s.Timeline[i]
-		if item.Fault != nil {
-			plan[i] = &faults.Placed{When: item.When, Fault: item.Fault}
-			plan[i].Arm(w, field)
-			continue
-		}
-		x := sessions[item.Client]
-		item.When.Arm(w, func() {
-			started[i] = true
-			for range max(item.Goroutines, 1) {
-				w.Client(item.Client).Go(func() { x.Run(item) })
-			}
-		})
-	}
+	armed := s.arm(w, field, sessions)
 	w.Kernel.Run(kernel.True(s.Duration))
 
 	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Counts: w.Counts(), Leaks: leaks(w, s.Resources), Recording: w.Recording()}
@@ -173,10 +142,65 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if watched != nil && watched.isScored {
 		out.Margin = &watched.narrow
 	}
+	armed.tell(out)
+	return out, nil
+}
+
+// world is the scenario's, before anything happens in it.
+func (s *Scenario) world(o Options) sim.Config {
+	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence,
+		Latency: s.Network.Latency.Latency, Storage: s.Storage, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Scheduler: o.Scheduler, Record: o.Record}
+	for _, name := range s.Clients {
+		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock})
+	}
+	return cfg
+}
+
+// panicked is the error of a run that panicked: the simulator does where the run goes beyond its limits.
+func (s *Scenario) panicked(o Options, p any) error {
+	if errors.Is(asError(p), ErrTooLong) {
+		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w; %s", s.Name, o.Tier, o.Seed, asError(p), shorten)
+	}
+	stack := debug.Stack()
+	if in := (*kernel.Panic)(nil); errors.As(asError(p), &in) {
+		stack = in.Stack
+	}
+	return fmt.Errorf("scenarios: %s, tier %s, seed %d: %v\n%s", s.Name, o.Tier, o.Seed, p, stack)
+}
+
+// armed is the timeline of a run: its items wait for their moments.
+type armed struct {
+	timeline []Item
+	faults   faults.Plan // nil for what clients do
+	started  []bool
+}
+
+func (s *Scenario) arm(w *sim.World, field *faults.Field, sessions map[string]*Session) *armed {
+	a := &armed{s.Timeline, make(faults.Plan, len(s.Timeline)), make([]bool, len(s.Timeline))}
 	for i := range s.Timeline {
-		item, placed := &s.Timeline[i], plan[i]
+		item := &s.Timeline[i]
+		if item.Fault != nil {
+			a.faults[i] = &faults.Placed{When: item.When, Fault: item.Fault}
+			a.faults[i].Arm(w, field)
+			continue
+		}
+		x := sessions[item.Client]
+		item.When.Arm(w, func() {
+			a.started[i] = true
+			for range max(item.Goroutines, 1) {
+				w.Client(item.Client).Go(func() { x.Run(item) })
+			}
+		})
+	}
+	return a
+}
+
+// tell notes which items did not take place, and why.
+func (a *armed) tell(out *Outcome) {
+	for i := range a.timeline {
+		item, placed := &a.timeline[i], a.faults[i]
 		switch {
-		case placed == nil && started[i] || placed != nil && placed.Injected:
+		case placed == nil && a.started[i] || placed != nil && placed.Injected:
 			continue
 		case placed == nil:
 			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", item.Client, item.When))
@@ -187,7 +211,6 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		}
 		out.Left = append(out.Left, i)
 	}
-	return out, nil
 }
 
 // NeverCame is what Outcome.NotInjected says of a fault that waited for a moment to which the run did not come.
