@@ -18,7 +18,7 @@ func (c *Client) attempt(ctx context.Context, of *call) (*Lease, *failure) {
 	if err != nil {
 		return nil, a.deny(ctx, r, err)
 	}
-	return a.grant(of.term, v), nil
+	return a.grant(r, of.term, v), nil
 }
 
 // agree reads the clock, asks all nodes at once, waits for a quorum, and reads the clock again. What is left of the TTL then,
@@ -38,10 +38,13 @@ func (a *acquisition) agree(ctx context.Context, op driver.Op, t term) (*round, 
 	return r, v, err
 }
 
-// grant makes a lease of an attempt that a quorum agreed to.
-func (a *acquisition) grant(t term, v validity) *Lease {
+// grant makes a lease of an attempt that a quorum agreed to. Votes that came while it was being made join it now.
+func (a *acquisition) grant(r *round, t term, v validity) *Lease {
 	lease := newLease(a, t, v)
 	a.observe(observe.Event{Step: observe.Granted, Op: driver.OpAcquire, Validity: v.left, Until: v.until, Token: a.token})
+	for i := range r.early.Each {
+		a.follow(join, i, r.outcomes[i])
+	}
 	return lease
 }
 

@@ -66,6 +66,30 @@ func TestAnswersAreReportedOnce(t *testing.T) {
 	})
 }
 
+// A vote that comes after the decision, but before there is a lease, joins the lease as soon as there is one.
+func TestVotesThatComeWhileTheLeaseIsMadeJoinIt(t *testing.T) {
+	var tell observe.Observer
+	in(t, 3, func(w *world) {
+		tell = w
+		w.script(driver.OpAcquire, "ok:1 ok:2 ok:3")
+		w.mustLock(time.Second)
+		w.transcript(`
+			0s attempt-started 1
+			2ms node-answered A granted [acquire]
+			2ms node-answered B granted [acquire]
+			2ms quorum-reached 2 of 2 [acquire]
+			3ms node-answered C granted, late [acquire]
+			4ms validity-computed 984ms until 988ms [acquire]
+			4ms granted 984ms until 988ms [acquire]
+			4ms joined C granted [acquire]`)
+	}, WithObserver(atStep(func(e observe.Event) {
+		tell.Observe(t.Context(), e)
+		if e.Step == observe.QuorumReached {
+			time.Sleep(millis("2"))
+		}
+	})))
+}
+
 // An observer may keep the error of an event.
 func TestDeniedErrorStaysAsItWas(t *testing.T) {
 	var denied error

@@ -20,6 +20,7 @@ type round struct {
 	order       [MaxNodes]uint8 // the nodes whose outcomes came before that, in order
 	timely      int             // how many they are
 	votes       int             // how many of them said yes
+	early       quorum.Set      // acquires: the nodes whose votes came after that, and before there was a lease to join
 	verdict     error           // nil if they are a quorum
 	reported    bool            // the observer has been told of them
 	cleanUp     bool            // what is waited for is that the awaited nodes have answered, not a quorum

@@ -17,10 +17,10 @@ const (
 
 // straggler decides what an answer means for the acquisition as a whole.
 //
-// A vote that comes after the decision joins the lease while it is held. A vote that comes after a release began may have been
-// cast after that release passed the node, so it is released again, unless the release itself says that it deleted the key. If
-// two tokens were proposed, the node may have voted twice, before that release and after it, so what the release says settles
-// nothing. The acquisition is locked.
+// A vote that comes after the decision joins the lease: at once while it is held, or when it is made. A vote that comes after
+// a release began may have been cast after that release passed the node, so it is released again, unless the release itself
+// says that it deleted the key. If two tokens were proposed, the node may have voted twice, before that release and after it,
+// so what the release says settles nothing. The acquisition is locked.
 func (a *acquisition) straggler(r *round, i int, late bool) followUp {
 	accepted := r.outcomes[i].Outcome == driver.Accepted
 	switch r.op {
@@ -32,7 +32,8 @@ func (a *acquisition) straggler(r *round, i int, late bool) followUp {
 			return nothing // the answer to the second token is the one that counts
 		case !a.released && a.granted:
 			return join
-		case !a.released: // the release that is to come, if it comes, finds this vote in place
+		case !a.released: // the lease or the release that is to come finds this vote in place
+			r.early = r.early.With(i)
 			return nothing
 		case a.freed.Has(i) && !a.raised:
 			return nothing

@@ -74,7 +74,8 @@ const (
 	ReleaseStarted
 	// Released: a quorum of nodes has answered the release, or can no longer.
 	Released
-	// Joined: a vote that arrived after the decision, while the lease is held, counts for the lease.
+	// Joined: a vote that arrived after the decision counts for the lease: told when it arrives, or with the grant if it came
+	// before that.
 	Joined
 	// TakenBack: a vote that arrived after the release began or the attempt failed is released again.
 	TakenBack
