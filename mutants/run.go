@@ -176,9 +176,11 @@ func (o Options) run(ctx context.Context, m Mutant) (out Outcome, err error) {
 	return out, nil
 }
 
-// inLibrary says whether the bug is in what runs on tier model.
+// inLibrary says whether the bug is in what runs on tier model of the library, or of the packages that it alone is made of.
 func (m Mutant) inLibrary() bool {
-	return m.tier() == "model" && slices.ContainsFunc(m.Edits, func(e Edit) bool { return strings.HasPrefix(e.File, "redlock/") })
+	return m.tier() == "model" && slices.ContainsFunc(m.Edits, func(e Edit) bool {
+		return strings.HasPrefix(e.File, "redlock/") || strings.HasPrefix(e.File, "internal/quorum/")
+	})
 }
 
 // search looks for the bug with the settings.
