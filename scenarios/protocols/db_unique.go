@@ -3,6 +3,7 @@ package protocols
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"redlocksim/redlock"
@@ -29,6 +30,9 @@ type DBUniqueSettings struct {
 
 // Check implements Own.
 func (own DBUniqueSettings) Check(s Settings, _ int) error {
+	if own.CleanUp < 0 {
+		return fmt.Errorf("clean-up %v is negative", own.CleanUp)
+	}
 	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
 }
 

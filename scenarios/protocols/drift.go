@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"fmt"
 	"time"
 
 	"redlocksim/faults"
@@ -22,6 +23,16 @@ func defaultDrift() DriftSettings {
 		panic(err)
 	}
 	return DriftSettings{Drift{Factor: factor, Constant: drift.Constant}}
+}
+
+func (s DriftSettings) check() error {
+	switch {
+	case s.Drift.Factor.Ratio().IsNegative():
+		return fmt.Errorf("drift factor %v is negative", s.Drift.Factor)
+	case s.Drift.Constant < 0:
+		return fmt.Errorf("drift constant %v is negative", s.Drift.Constant)
+	}
+	return nil
 }
 
 // shortened is the allowance at a higher speed. Redis' own milliseconds, for which the default constant stands, stay as long.

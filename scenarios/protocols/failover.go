@@ -1,8 +1,8 @@
 package protocols
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -41,11 +41,17 @@ func newFailover(env Env) (Locker, error) {
 
 // Check implements Own.
 func (own FailoverSettings) Check(s Settings, nodes int) error {
-	w := own.Wait
-	if w.Replicas < 0 || w.Replicas > 0 && (w.Timeout <= 0 || w.Timeout%time.Millisecond != 0) {
-		return errors.New("wait: replicas must not be negative, and timeout is a positive whole number of milliseconds")
+	return cmp.Or(own.Wait.check(), own.SingleSettings.Check(s, nodes))
+}
+
+func (w Wait) check() error {
+	switch {
+	case w.Replicas < 0:
+		return fmt.Errorf("wait: replicas %d is negative", w.Replicas)
+	case w.Replicas > 0 || w.Timeout < 0:
+		return wholePositive("wait: timeout", w.Timeout)
 	}
-	return own.SingleSettings.Check(s, nodes)
+	return nil
 }
 
 func (own FailoverSettings) faster(by time.Duration) Own {

@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -37,10 +38,7 @@ func newRedissonFair(env Env) (Locker, error) {
 
 // Check implements Own.
 func (own RedissonFairSettings) Check(s Settings, _ int) error {
-	if own.WaitTimeout <= 0 || own.WaitTimeout%time.Millisecond != 0 {
-		return fmt.Errorf("wait-timeout %v is not a positive whole number of milliseconds", own.WaitTimeout)
-	}
-	return s.checkTTL()
+	return cmp.Or(wholePositive("wait-timeout", own.WaitTimeout), s.checkTTL())
 }
 
 func (own RedissonFairSettings) faster(by time.Duration) Own {

@@ -85,6 +85,14 @@ func (s Settings) Faster(times int) Settings {
 // wholeMilliseconds is a time as Redis counts it.
 func wholeMilliseconds(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
+// wholePositive is what is wrong with a time that goes to Redis.
+func wholePositive(setting string, d time.Duration) error {
+	if d <= 0 || d%time.Millisecond != 0 {
+		return fmt.Errorf("%s %v is not a positive whole number of milliseconds", setting, d)
+	}
+	return nil
+}
+
 // Default is the settings that a file may leave out.
 func Default() Settings {
 	s := Settings{TTL: 10 * time.Second, NodeTimeout: redlock.DefaultNodeTimeout}

@@ -87,12 +87,7 @@ const (
 var _ = strictyaml.Enum[Release]("release").Word("cad", CompareAndDelete).Word("del", Del).Word("get-del", GetDel)
 
 // checkTTL is what every protocol with a time to live in Redis asks of it.
-func (s Settings) checkTTL() error {
-	if s.TTL <= 0 || s.TTL%time.Millisecond != 0 {
-		return fmt.Errorf("ttl %v is not a positive whole number of milliseconds", s.TTL)
-	}
-	return nil
-}
+func (s Settings) checkTTL() error { return wholePositive("ttl", s.TTL) }
 
 func (x *single) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	number := 0
