@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"redlocksim/redlock/driver"
 	"slices"
 	"time"
 )
@@ -14,10 +15,13 @@ type simContext struct {
 	deadline        time.Time
 	err             error
 	children        []*simContext
-	waiters         []*waiter
-	timer           *timer
+	waiters         []sleeper
+	timer           driver.Timer // what ends it at the deadline; nil for none
 	parent          *simContext
 }
+
+// sleeper is somebody who waits until a context ends.
+type sleeper interface{ release() }
 
 type simContextKey struct{}
 
@@ -90,8 +94,6 @@ func (c *simContext) end(err, cause error) {
 	c.children = nil
 }
 
-func (c *simContext) forget(w *waiter) {
-	c.waiters = slices.DeleteFunc(c.waiters, func(o *waiter) bool { return o == w })
+func (c *simContext) forget(w sleeper) {
+	c.waiters = slices.DeleteFunc(c.waiters, func(o sleeper) bool { return o == w })
 }
-
-var background = context.Background()

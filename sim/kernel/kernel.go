@@ -69,14 +69,6 @@ func (k *Kernel) Schedule(at True, l Label, h Handler, arg int) {
 	k.schedule(at, ordinary, nil, l, h, arg)
 }
 
-// ordinary puts an event behind those at the same time that were scheduled earlier; first puts it before all others, and
-// resumed, of what waited for a paused process, before all ordinary ones.
-const (
-	first    = uint64(0)
-	resumed  = uint64(1) << 62
-	ordinary = uint64(1) << 63
-)
-
 func (k *Kernel) schedule(at True, lane uint64, o owner, l Label, h Handler, arg int) *event {
 	var e *event
 	if n := len(k.spare); n > 0 {

@@ -93,11 +93,7 @@ func (p *Process) Resume() {
 	p.paused = false
 	p.clock.wake()
 	for _, e := range p.deferred {
-		l := e.label
-		if _, isTask := e.handler.(*task); isTask {
-			l.kind = stepResume
-		}
-		p.k.schedule(p.k.now, resumed, p, l, e, 0)
+		p.k.schedule(p.k.now, resumed, p, e.label, e, 0)
 	}
 	p.deferred = nil
 	p.k.Changed()

@@ -15,7 +15,7 @@ func (p *Process) Checkpoint() {
 	if t == nil || !t.program || t.process != p || !p.paused && !p.dead {
 		return
 	}
-	p.admits(pending{handler: t, label: t.label()})
+	t.admitted()
 	p.k.park()
 }
 
@@ -68,12 +68,6 @@ func (t processTasks) Start(f func()) {
 }
 
 func (t processTasks) NewWaiter() driver.Waiter { return &waiter{process: t.p} }
-
-// Baggage is what a task carries for the packages above: what the messages are for that it sends, and how many there were.
-type Baggage struct {
-	Key  Key
-	Sent int
-}
 
 // WithBaggage runs f, and has the tasks that f starts carry key.
 func (p *Process) WithBaggage(key Key, f func()) {

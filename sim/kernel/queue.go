@@ -139,3 +139,11 @@ func (q *queue) down(i int) (moved bool) {
 	moving.event.index = i
 	return moved
 }
+
+// ordinary puts an event behind those at the same time that were scheduled earlier; first puts it before all others, and
+// resumed, of what waited for a paused process, before all ordinary ones.
+const (
+	first    = uint64(0)
+	resumed  = uint64(1) << 62
+	ordinary = uint64(1) << 63
+)

@@ -63,9 +63,6 @@ func (c *choices) take(e *event) (kept bool) {
 	return false
 }
 
-// settling says whether an event happens as soon as time has come to it: all but timers and the starts of programs.
-func (e *event) settling() bool { return e.order&ordinary == 0 || e.label.kind == StepTimeline }
-
 func (e *event) idle() bool {
 	if e.owner != nil && e.owner.Dead() {
 		return true
@@ -74,70 +71,11 @@ func (e *event) idle() bool {
 	return ok && h.Idle(e.arg)
 }
 
-// runChosen makes the steps of a run that a Scheduler decides about.
-func (k *Kernel) runChosen(until True) {
-	c := k.choices
-	for i := len(k.queue) - 1; i >= 0; i-- {
-		if e := k.queue[i].event; e.label.kind == StepTimeline && e.at > until {
-			c.loose = append(c.loose, e)
-		}
-	}
-	slices.SortFunc(c.loose, func(a, b *event) int { return cmp.Compare(a.order, b.order) })
-	for _, e := range c.loose {
-		k.queue.remove(e)
-	}
-	k.drain()
-	for {
-		k.settle()
-		n := c.scheduler.Choose(c.situation(k, until))
-		if n < 0 {
-			break
-		}
-		c.step, c.born = c.options[n].ID, 0
-		if e := c.events[n]; e != nil {
-			k.perform(e)
-			continue
-		}
-		c.ticks++
-		if k.now = until; len(k.queue) > 0 {
-			k.now = min(k.now, k.queue[0].at)
-		}
-	}
-	k.now = max(k.now, until)
-}
-
-// settle does what happens as soon as time has come to it.
-func (k *Kernel) settle() {
-	for {
-		var next *entry
-		for i := range k.queue {
-			if q := &k.queue[i]; q.at <= k.now && q.event.settling() && (next == nil || q.before(next)) {
-				next = q
-			}
-		}
-		if next == nil {
-			return
-		}
-		k.perform(next.event)
-	}
-}
-
-// perform makes the step of an event, wherever it waits, and what follows at once.
-func (k *Kernel) perform(e *event) {
-	c := k.choices
-	isIt := func(o *event) bool { return o == e }
-	c.messages = slices.DeleteFunc(c.messages, isIt)
-	c.loose = slices.DeleteFunc(c.loose, isIt)
-	if e.index >= 0 {
-		k.queue.remove(e)
-	}
-	k.take(e)
-}
-
-func (c *choices) situation(k *Kernel, until True) Situation {
+// situation lists what can happen now in a run that ends at until.
+func (c *choices) situation(q queue, names []string, now, until True) Situation {
 	c.options, c.events = c.options[:0], c.events[:0]
 	offer := func(e *event, process, from int32) {
-		c.options = append(c.options, Option{ID: c.ids[e], Kind: e.label.kind, Process: k.names[process], From: k.names[from]})
+		c.options = append(c.options, Option{ID: c.ids[e], Kind: e.label.kind, Process: names[process], From: names[from]})
 		c.events = append(c.events, e)
 	}
 	c.messages = slices.DeleteFunc(c.messages, (*event).idle)
@@ -145,8 +83,8 @@ func (c *choices) situation(k *Kernel, until True) Situation {
 		offer(e, e.label.to, e.label.from)
 	}
 	var due []*event
-	for i := range k.queue {
-		if e := k.queue[i].event; e.at <= k.now && !e.idle() {
+	for i := range q {
+		if e := q[i].event; e.at <= now && !e.idle() {
 			due = append(due, e)
 		}
 	}
@@ -157,12 +95,9 @@ func (c *choices) situation(k *Kernel, until True) Situation {
 	for _, e := range c.loose {
 		offer(e, 0, 0)
 	}
-	for len(k.queue) > 0 && k.queue[0].event.idle() {
-		k.free(k.queue.pop())
-	}
-	if len(due) == 0 && k.now < until {
+	if len(due) == 0 && now < until {
 		c.options = append(c.options, Option{ID: Key(0).WithString("time").With(c.ticks), Kind: StepTime})
 		c.events = append(c.events, nil)
 	}
-	return Situation{Now: k.now, Options: c.options}
+	return Situation{Now: now, Options: c.options}
 }

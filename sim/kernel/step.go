@@ -1,71 +1,63 @@
 package kernel
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "runtime/debug"
 
-// StepKind says what a step of a run did. A package that schedules events has kinds of its own.
-type StepKind struct {
-	// Number stands for the kind in the hash of a trace. No two kinds share one.
-	Number uint8
-	// Name is what a trace calls it.
-	Name string
-	// Message marks the arrival of a message: a Scheduler decides when that is.
-	Message bool
-}
-
-// The kernel's own kinds of steps.
-var (
-	stepTimer  = &StepKind{Number: 1, Name: "timer"}
-	stepWake   = &StepKind{Number: 5, Name: "task wakes"}
-	stepResume = &StepKind{Number: 6, Name: "process resumes"}
-	// StepTimeline is what After was asked to do.
-	StepTimeline = &StepKind{Number: 7, Name: "timeline"}
-	// StepTime is what a Scheduler can decide without a step of the kernel: time goes on.
-	StepTime = &StepKind{Number: 9, Name: "time goes on"}
-)
-
-func (k *StepKind) String() string { return k.Name }
-
-// Label says what an event is, for the trace and for a Scheduler.
-type Label struct {
-	kind *StepKind
-	from int32 // process numbers; 0 is nobody
-	to   int32
-	ref  uint64 // what the message is for
-}
-
-// TraceStep is one line of a trace: what the kernel did, in order. Unlike a history it belongs to one tier.
-type TraceStep struct {
-	Step     int
-	At       True
-	Kind     *StepKind
-	From, To string // processes; empty for none
-	Ref      uint64 // the key of a message; a request and its reply share it
-}
-
-func (s TraceStep) String() string {
-	text := fmt.Sprintf("#%d %.6fs %s", s.Step, float64(s.At)/1e9, s.Kind)
-	switch {
-	case s.From != "" && s.To != "":
-		text += fmt.Sprintf(" %s → %s", s.From, s.To)
-	case s.From+s.To != "":
-		text += " " + s.From + s.To
+// take makes the step of an event that is out of the queue, and lets go on who was woken by it.
+func (k *Kernel) take(e *event) {
+	p, o := e.pending, e.owner
+	k.free(e)
+	if o != nil && !o.admits(p) {
+		return
 	}
-	if s.Ref != 0 {
-		text += fmt.Sprintf(" [%08x]", uint32(s.Ref))
+	k.count(p.label)
+	p.handler.Fire(p.arg)
+	k.drain()
+}
+
+// drain lets every task go on that was woken, in the order of waking, before the next event.
+func (k *Kernel) drain() {
+	for i := 0; i < len(k.ready); i++ {
+		t := k.ready[i]
+		if !t.admitted() {
+			continue
+		}
+		k.count(Label{kind: stepWake, from: t.process.number})
+		k.resume(t)
 	}
-	return text
+	k.ready = k.ready[:0]
 }
 
-// digest is a running hash of the steps; 128 bits, not cryptographic.
-type digest struct{ a, b uint64 }
-
-func (d *digest) add(x uint64) {
-	hi, lo := bits.Mul64(d.a^x^0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
-	d.a = hi ^ lo ^ bits.RotateLeft64(d.b, 17)
-	d.b = (d.b ^ lo + x) * 0x9FB21C651E98DF25
+// count numbers a step and takes it into the trace.
+func (k *Kernel) count(l Label) {
+	k.running = l
+	k.steps++
+	if k.steps > k.limits.Steps {
+		k.Exceed("steps", k.limits.Steps)
+	}
+	k.checkLimits()
+	k.digest.add(uint64(k.now))
+	k.digest.add(uint64(l.kind.Number) | uint64(l.from)<<8 | uint64(l.to)<<36)
+	k.digest.add(l.ref)
+	if k.trace != nil {
+		k.trace(TraceStep{Step: k.steps, At: k.now, Kind: l.kind, From: k.names[l.from], To: k.names[l.to], Ref: l.ref})
+	}
 }
 
-func (d digest) String() string { return fmt.Sprintf("%016x%016x", d.a, d.b) }
+// locate adds to a panic in the code of an event whose event it was.
+func (k *Kernel) locate() {
+	switch v := recover().(type) {
+	case nil:
+	case *Panic, *TooLong:
+		panic(v)
+	default:
+		l := k.running
+		panic(&Panic{Process: k.names[max(l.to, l.from)], At: k.now, Step: k.steps, Value: v, Stack: debug.Stack()})
+	}
+}
+
+// checkLimits panics if the run has gone beyond a limit. It is not for tasks.
+func (k *Kernel) checkLimits() {
+	if k.tooLong != nil {
+		panic(k.tooLong)
+	}
+}

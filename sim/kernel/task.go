@@ -1,12 +1,9 @@
 package kernel
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"runtime/debug"
-
-	"redlocksim/redlock/driver"
 )
 
 // task is a coroutine of a process. It runs until it waits, and nothing else runs meanwhile.
@@ -22,7 +19,10 @@ type task struct {
 	baggage Baggage
 }
 
-func (t *task) label() Label { return Label{kind: stepWake, from: t.process.number} }
+// admitted says whether the task can go on now. If its process is paused it goes on when that resumes.
+func (t *task) admitted() bool {
+	return t.process.admits(pending{handler: t, label: Label{kind: stepResume, from: t.process.number}})
+}
 
 // Fire lets a task go on that was about to when its process was paused.
 func (t *task) Fire(int) { t.k.resume(t) }
@@ -103,58 +103,16 @@ func (k *Kernel) resume(t *task) {
 	k.current = caller
 }
 
+// Baggage is what a task carries for the packages above: what the messages are for that it sends, and how many there were.
+type Baggage struct {
+	Key  Key
+	Sent int
+}
+
 // park gives up control until the task is resumed.
 func (k *Kernel) park() {
 	t := k.current
 	if k.closed || !t.yield(struct{}{}) {
 		panic(unwinding{})
-	}
-}
-
-// waiter implements driver.Waiter.
-type waiter struct {
-	process *Process
-	task    *task // who waits and has not been woken
-	kept    bool  // a Wake that came while nobody waited
-}
-
-var _ driver.Waiter = (*waiter)(nil)
-
-func (w *waiter) Wait(ctx context.Context) {
-	k := w.process.k
-	if k.current == nil {
-		panic("sim: Wait outside of a task")
-	}
-	if w.kept {
-		w.kept = false
-		return
-	}
-	c := lookup(ctx)
-	if c != nil {
-		if c.err != nil {
-			return
-		}
-		c.waiters = append(c.waiters, w)
-	}
-	w.task = k.current
-	k.park()
-	if c != nil {
-		c.forget(w)
-	}
-}
-
-func (w *waiter) Wake() {
-	if w.task == nil {
-		w.kept = true
-		return
-	}
-	w.release()
-}
-
-// release wakes whoever waits, without keeping the wake-up for later.
-func (w *waiter) release() {
-	if t := w.task; t != nil {
-		w.task = nil
-		w.process.k.ready = append(w.process.k.ready, t)
 	}
 }

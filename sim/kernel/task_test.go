@@ -11,6 +11,8 @@ import (
 	"go.uber.org/goleak"
 )
 
+var background = context.Background()
+
 // talk runs programs of one process, and collects what they say.
 type talk struct {
 	k    *Kernel
