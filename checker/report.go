@@ -27,16 +27,21 @@ const (
 	TokenRegressed Kind = "token-regressed"
 	// TokenRepeated: two grants got the same fencing token.
 	TokenRepeated Kind = "token-repeated"
+	// Conduct: what reached the nodes is nothing that a lock should send; see package monitor.
+	Conduct Kind = "conduct"
 	// NotTested: too little happened for the run to say anything.
 	NotTested Kind = "not-tested"
 )
 
 var kinds = []Kind{
-	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, NotTested,
+	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Conduct, NotTested,
 }
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
 func (k Kind) Violation() bool { return k != AcceptedAfterExpiry && k != NotTested }
+
+// Monitored reports whether a finding of this kind comes from a monitor, who sees what the nodes hold, and not from the history.
+func (k Kind) Monitored() bool { return k == Conduct }
 
 // Instant is a true time, in nanoseconds since the start of the run.
 type Instant int64
@@ -171,6 +176,12 @@ func (r Report) NotTested() string {
 		}
 	}
 	return ""
+}
+
+// Add adds what was found otherwise than from the history.
+func (r *Report) Add(findings ...Finding) {
+	r.Findings = append(r.Findings, findings...)
+	r.sort()
 }
 
 func (r *Report) sort() {

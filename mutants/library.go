@@ -207,7 +207,7 @@ var library = []Mutant{
 			{"redlock/command.go", "return a.released\n", "return false\n"},
 			{"redlock/extend.go", "if ended := l.state(); ended != nil {\n\t\treturn &Error{", "if ended := l.state(); ended != nil && ended != ErrReleased {\n\t\treturn &Error{"},
 			{"sim/model/model.go", "case !ok || r.value != c.Value:", "case ok && r.value != c.Value:"},
-			{"sim/model/model.go", "s.keys[key] = record{r.value, now + ttl, r.set}", "s.keys[key] = record{c.Value, now + ttl, r.set}"},
+			{"sim/model/model.go", "s.put(key, record{r.value, now + ttl, r.set})", "s.put(key, record{c.Value, now + ttl, r.set})"},
 		},
 		Killers: []string{"65-renewal-and-a-black-hole/after-release"},
 	},

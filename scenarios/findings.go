@@ -12,7 +12,7 @@ import (
 // kinds are the findings that a file can expect, in the checker's order.
 func kinds() []checker.Kind {
 	return []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate,
-		checker.TokenRegressed, checker.TokenRepeated}
+		checker.TokenRegressed, checker.TokenRepeated, checker.Conduct}
 }
 
 // MarshalNode is the counterpart of UnmarshalNode.

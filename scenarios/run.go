@@ -10,6 +10,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
+	"redlocksim/monitor"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
@@ -84,6 +85,8 @@ type Outcome struct {
 	Idle []string
 	// Left are the indices of all these items in the timeline, ascending.
 	Left []int
+	// Monitored is what monitors found while the run went on; see package monitor.
+	Monitored []checker.Finding
 	// Leaks are the lock keys without a time to live, when the run was over.
 	Leaks []Leak
 	// Margin is the narrowest escape; nil if none was measured.
@@ -124,6 +127,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 			return nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
 		}
 	}
+	monitored := monitor.Watch(w, s.Lock, s.Resources)
 	var watched *margins
 	if o.Margins {
 		watched = watchMargins(w, s)
@@ -142,6 +146,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if watched != nil && watched.isScored {
 		out.Margin = &watched.narrow
 	}
+	out.Monitored = monitored.Findings()
 	armed.tell(out)
 	return out, nil
 }

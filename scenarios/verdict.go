@@ -199,6 +199,7 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, err)
 	}
+	report.Add(out.Monitored...)
 	r := &Result{Scenario: s, Tier: o.Tier, Seed: o.Seed, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Used), locker: o.Locker}
 	if r.Tier == "" {
 		r.Tier = Model

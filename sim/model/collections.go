@@ -28,12 +28,12 @@ func collection[C any](s *store, key string, now int64, parse func(string) (C, b
 // keep stores a collection and keeps the key's TTL; one without elements is no key.
 func (s *store) keep(key string, now int64, size int, value string) {
 	if size == 0 {
-		s.remove(key, s.server.Now())
+		s.take(key)
 		return
 	}
 	r, _ := s.get(key, now)
 	r.value = value
-	s.keys[key] = r
+	s.put(key, r)
 }
 
 // onHash, onList and onSortedSet make a command of what it does with the collection under its first argument and the

@@ -78,7 +78,7 @@ var commands = map[string]command{
 		var n int64
 		for _, key := range a {
 			if _, there := s.get(key, now); there {
-				s.remove(key, s.server.Now())
+				s.take(key)
 				n++
 			}
 		}
@@ -118,7 +118,7 @@ var commands = map[string]command{
 			return err
 		}
 		r.value = strconv.FormatInt(n, 10)
-		s.keys[a[0]] = r
+		s.put(a[0], r)
 		return n
 	}},
 	"HEXISTS": onHash(2, hexists),
@@ -193,7 +193,7 @@ func (s *store) set(now int64, a []string) any {
 	if _, there := s.get(a[0], now); there && onlyNew {
 		return nil
 	}
-	s.keys[a[0]] = r
+	s.put(a[0], r)
 	return ok
 }
 
@@ -201,7 +201,7 @@ func (s *store) setnx(now int64, a []string) any {
 	if _, there := s.get(a[0], now); there {
 		return int64(0)
 	}
-	s.keys[a[0]] = record{value: a[1]}
+	s.put(a[0], record{value: a[1]})
 	return int64(1)
 }
 
@@ -220,9 +220,9 @@ func (s *store) expire(now int64, a []string, unit int64) any {
 		return int64(0)
 	}
 	if r.expiresAt = at; at <= now {
-		s.remove(a[0], s.server.Now())
+		s.take(a[0])
 	} else {
-		s.keys[a[0]] = r
+		s.put(a[0], r)
 	}
 	return int64(1)
 }

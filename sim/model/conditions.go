@@ -17,7 +17,7 @@ func (s *store) prepare(c *driver.Command) driver.Reply {
 	if c.Conditions.Watched != run {
 		return driver.Reply{Outcome: driver.Declined, Record: run}
 	}
-	s.keys[driver.GuardKey] = record{value: guardRecord(run, 0, c.Conditions.MaxTTL)}
+	s.put(driver.GuardKey, record{value: guardRecord(run, 0, c.Conditions.MaxTTL)})
 	return driver.Reply{Outcome: driver.Accepted, Record: run}
 }
 
@@ -61,10 +61,10 @@ func (s *store) vote(c *driver.Command, now int64) driver.Reply {
 		return driver.Reply{Outcome: driver.Behind, Token: counter}
 	}
 	for i, key := range c.Keys {
-		s.keys[key] = record{c.Value, now + ttls[i], s.server.Now()}
+		s.put(key, record{c.Value, now + ttls[i], s.server.Now()})
 		if token != 0 {
-			s.keys[driver.TokenKey(key)] = record{value: strconv.FormatInt(token, 10),
-				expiresAt: now + c.Conditions.CounterTTL.Milliseconds()}
+			s.put(driver.TokenKey(key), record{value: strconv.FormatInt(token, 10),
+				expiresAt: now + c.Conditions.CounterTTL.Milliseconds()})
 		}
 	}
 	return driver.Reply{Outcome: driver.Accepted}
@@ -100,11 +100,11 @@ func (s *store) guard(q *driver.Conditions, now int64) (reply driver.Reply, fit 
 	switch {
 	case found != run:
 		kept.value = guardRecord(run, now, q.MaxTTL)
-		s.keys[driver.GuardKey] = record{value: kept.value}
+		s.put(driver.GuardKey, record{value: kept.value})
 	case since == 0:
 		return reply, true
 	case q.Watched == kept.value && now-since > q.MaxTTL.Milliseconds():
-		s.keys[driver.GuardKey] = record{value: guardRecord(run, 0, q.MaxTTL)}
+		s.put(driver.GuardKey, record{value: guardRecord(run, 0, q.MaxTTL)})
 		return reply, true
 	}
 	return driver.Reply{Outcome: driver.Quarantined, Record: kept.value}, false

@@ -5,7 +5,6 @@ package model
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
@@ -44,12 +43,17 @@ type store struct {
 	known   map[*rediscmd.Script]bool
 	gone    map[string]kernel.True // when a key went last; nil unless somebody wants to know
 	wiped   kernel.True            // when all did
+	changed func(redis.Change)     // nil unless somebody wants to know
 }
 
 type record struct {
 	value     string
 	expiresAt int64       // as in redis.Record
 	set       kernel.True // when the lock was taken; only the library's own commands say so
+}
+
+func (r record) of(key string) redis.Record {
+	return redis.Record{Key: key, Value: r.value, ExpiresAt: r.expiresAt}
 }
 
 // get finds a key that has not expired. Redis expires a key when its clock reads more than the deadline.
@@ -62,6 +66,34 @@ func (s *store) get(key string, now int64) (record, bool) {
 	return r, ok
 }
 
+// put sets a key for a request.
+func (s *store) put(key string, r record) {
+	if s.changed == nil {
+		s.keys[key] = r
+		return
+	}
+	before := s.before(key)
+	s.keys[key] = r
+	s.changed(redis.Change{Key: key, Before: before, After: r.of(key)})
+}
+
+// before is a key as it is before a request changes it.
+func (s *store) before(key string) redis.Record {
+	if r, ok := s.keys[key]; ok {
+		return r.of(key)
+	}
+	return redis.Record{}
+}
+
+// take removes a key for a request.
+func (s *store) take(key string) {
+	before := s.before(key)
+	s.remove(key, s.server.Now())
+	if s.changed != nil {
+		s.changed(redis.Change{Key: key, Before: before})
+	}
+}
+
 // remove removes a key, which went at a true time.
 func (s *store) remove(key string, at kernel.True) {
 	delete(s.keys, key)
@@ -71,11 +103,18 @@ func (s *store) remove(key string, at kernel.True) {
 }
 
 // runsOut is when a key expires or has expired.
-func (s *store) runsOut(r record) kernel.True {
-	if r.expiresAt == 0 {
-		return kernel.Forever
+func (s *store) runsOut(r record) kernel.True { return s.server.RunsOut(r.expiresAt) }
+
+// OnChange implements redis.Observable.
+func (s *store) OnChange(f func(redis.Change)) { s.changed = f }
+
+// Peek implements redis.Observable.
+func (s *store) Peek(key string) (redis.Record, kernel.True, bool) {
+	r, ok := s.keys[key]
+	if !ok {
+		return redis.Record{}, 0, false
 	}
-	return s.server.Clock().WhenWall(kernel.Wall((r.expiresAt + 1) * int64(time.Millisecond)))
+	return r.of(key), s.runsOut(r), true
 }
 
 // TrackRemovals implements redis.RemovalTracker.
@@ -104,7 +143,7 @@ func (s *store) plainly(c *driver.Command, now int64) driver.Outcome {
 			}
 		}
 		for _, key := range c.Keys {
-			s.keys[key] = record{c.Value, now + ttl, s.server.Now()}
+			s.put(key, record{c.Value, now + ttl, s.server.Now()})
 		}
 	case driver.OpExtend:
 		for _, key := range c.Keys {
@@ -117,7 +156,7 @@ func (s *store) plainly(c *driver.Command, now int64) driver.Outcome {
 		}
 		for _, key := range c.Keys {
 			if r := s.keys[key]; r.expiresAt < now+ttl { // a key without a TTL is given one, too
-				s.keys[key] = record{r.value, now + ttl, r.set}
+				s.put(key, record{r.value, now + ttl, r.set})
 			}
 		}
 	case driver.OpRelease:
@@ -125,7 +164,7 @@ func (s *store) plainly(c *driver.Command, now int64) driver.Outcome {
 		for _, key := range c.Keys {
 			switch r, ok := s.get(key, now); {
 			case ok && r.value == c.Value:
-				s.remove(key, s.server.Now())
+				s.take(key)
 				if c.Wake {
 					s.server.Publish(driver.WakeChannel(key), "")
 				}
@@ -145,7 +184,7 @@ func (s *store) Dump() []redis.Record {
 	records := make([]redis.Record, 0, len(s.keys))
 	for key, r := range s.keys {
 		if r.expiresAt == 0 || now <= r.expiresAt {
-			records = append(records, redis.Record{Key: key, Value: r.value, ExpiresAt: r.expiresAt})
+			records = append(records, r.of(key))
 		}
 	}
 	slices.SortFunc(records, func(a, b redis.Record) int { return cmp.Compare(a.Key, b.Key) })

@@ -105,7 +105,7 @@ func (s *store) votes(r *batch.Request, now int64) (each []driver.Reply, all dri
 		each[i].Outcome = driver.Declined
 		if _, taken := s.get(c.Keys[0], now); !taken {
 			each[i].Outcome = driver.Accepted
-			s.keys[c.Keys[0]] = record{c.Value, now + c.TTL.Milliseconds(), s.server.Now()}
+			s.put(c.Keys[0], record{c.Value, now + c.TTL.Milliseconds(), s.server.Now()})
 		}
 	}
 	return each, driver.Reply{}

@@ -36,9 +36,10 @@ type Exchange struct {
 	end        Client
 	next, prev *Exchange
 	isOpen     bool
-	cut        bool // the connection was reset: a reply that is under way is lost
-	buffered   bool // the reply is in the socket buffer of a paused client, where a reset leaves it
-	requests   torn // how much of each way's messages arrives
+	cut        bool        // the connection was reset: a reply that is under way is lost
+	buffered   bool        // the reply is in the socket buffer of a paused client, where a reset leaves it
+	sent       kernel.True // when the request was
+	requests   torn        // how much of each way's messages arrives
 	replies    torn
 }
 
@@ -132,6 +133,9 @@ func (x *Exchange) way(kind MessageKind) *way {
 func (x *Exchange) send(kind MessageKind) {
 	l := x.link
 	w := x.way(kind)
+	if kind == RequestMessage {
+		x.sent = l.network.k.Now()
+	}
 	if o := l.network.observer; o != nil {
 		o.Sent(x, kind)
 	}
@@ -151,6 +155,9 @@ func (x *Exchange) Client() Client { return x.end }
 
 // Link is the link that it goes over.
 func (x *Exchange) Link() *Link { return x.link }
+
+// Sent is when the request was sent.
+func (x *Exchange) Sent() kernel.True { return x.sent }
 
 // Connected says whether its connection was not broken since it began.
 func (x *Exchange) Connected() bool { return x.epoch == x.link.epoch }

@@ -35,6 +35,7 @@ type Deployment struct {
 	nodes   map[*kernel.Process][]driver.Node
 	conns   map[*kernel.Process][]Conn
 	served  func(s *Server, client *kernel.Process) // nil if nobody wants to know
+	serving *network.Exchange                       // the request that a node carries out
 }
 
 // Deploy makes the nodes.

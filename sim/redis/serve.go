@@ -16,6 +16,7 @@ type Serving interface {
 
 // serve has a request that has arrived at a node carried out.
 func (d *Deployment) serve(s *Server, x *network.Exchange) {
+	d.serving = x
 	switch end := x.Client().(type) {
 	case Serving:
 		end.Serve()

@@ -10,6 +10,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
 
@@ -22,6 +23,8 @@ type memory struct {
 	peer   *server.Peer // who the requests come from
 	out    bytes.Buffer
 	lua    *scripts
+
+	changed func(redis.Change) // nil unless somebody wants to know
 }
 
 func newMemory(s *redis.Server) *memory {
@@ -67,9 +70,46 @@ func (m *memory) do(args []string) []byte {
 		m.server.BeforeWrite()
 	}
 	m.expiry.before(m.now(), args)
+	var before []redis.Record
+	if m.changed != nil {
+		before = m.Dump()
+	}
 	reply := m.dispatch(args...)
 	m.expiry.after(args)
+	if m.changed != nil {
+		m.compare(before, m.Dump())
+	}
 	return reply
+}
+
+// compare tells of what a command has changed, key by key. Both are sorted.
+func (m *memory) compare(before, after []redis.Record) {
+	for len(before) > 0 || len(after) > 0 {
+		var c redis.Change
+		if len(after) == 0 || len(before) > 0 && before[0].Key <= after[0].Key {
+			c.Before, before = before[0], before[1:]
+			c.Key = c.Before.Key
+		}
+		if len(after) > 0 && (c.Key == "" || c.Key == after[0].Key) {
+			c.After, after = after[0], after[1:]
+			c.Key = c.After.Key
+		}
+		if c.Before != c.After {
+			m.changed(c)
+		}
+	}
+}
+
+// OnChange implements redis.Observable.
+func (m *memory) OnChange(f func(redis.Change)) { m.changed = f }
+
+// Peek implements redis.Observable.
+func (m *memory) Peek(key string) (redis.Record, kernel.True, bool) {
+	if !m.db.Exists(key) {
+		return redis.Record{}, 0, false
+	}
+	expiresAt := m.expiry.deadlines[key]
+	return redis.Record{Key: key, Value: m.value(key), ExpiresAt: expiresAt}, m.server.RunsOut(expiresAt), true
 }
 
 // isUnknownScript: the command is going to be answered with NOSCRIPT, and changes nothing.
