@@ -8,7 +8,6 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 )
 
 // Attack is one kind of attack.
@@ -188,9 +187,7 @@ func (x Attack) messages(s *Settings, h history.History) time.Duration {
 			writes += time.Duration(e.Time - called[e.Op])
 		}
 	}
-	together := s.Lock.Protocol == "redlock" ||
-		s.Lock.Protocol == "redlock-plain" && protocols.Of[protocols.RedlockPlainSettings](s.Lock).Asking == protocols.Parallel
-	if x.byClock && together {
+	if x.byClock && s.Lock.Capabilities().AllAtOnce {
 		acquires /= 2
 	}
 	return acquires + writes

@@ -27,8 +27,7 @@ type Settings struct {
 
 // CanJoin says whether there are several resources, and the protocol can lock them as one.
 func (s *Settings) CanJoin() bool {
-	p, _ := protocols.Find(string(s.Lock.Protocol))
-	return len(s.Resources) > 1 && p.LocksAll
+	return len(s.Resources) > 1 && s.Lock.Capabilities().LocksAll
 }
 
 // contended is the resource that both clients want; empty if there is but one.

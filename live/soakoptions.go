@@ -11,6 +11,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/faketime"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 )
 
@@ -66,7 +67,7 @@ func (o SoakOptions) filled() (SoakOptions, error) {
 	}
 	s := o.Settings
 	switch {
-	case s.Lock.Protocol != "redlock":
+	case !protocols.Has[protocols.RedlockSettings](s.Lock):
 		return wrong("protocol %s has no client that could be soaked, only redlock has", s.Lock.Protocol)
 	case len(s.Nodes.Replicas) > 0:
 		return wrong("replicas are not set up")

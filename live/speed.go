@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 )
 
 // atSpeed is a scenario in the machine's time, as clients run it. The package documentation says what is not divided. TTLs stay
@@ -68,7 +67,7 @@ func beyondTimeout(s *scenarios.Scenario) []time.Duration {
 // speedOf is how fast a scenario can run. EXPIRE and clocks that are read in seconds count the machine's.
 func speedOf(s *scenarios.Scenario) int {
 	const clearly = 10 * time.Millisecond
-	if s.Lock.Protocol == "setnx-expire" || protocols.Of[protocols.RedlockPlainSettings](s.Lock).Resolution >= time.Second {
+	if s.Lock.Capabilities().Unit >= time.Second {
 		return 1
 	}
 	for _, d := range beyondTimeout(s) {

@@ -10,7 +10,6 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/faketime"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 )
 
 // What errors.Is finds in the errors of this package.
@@ -25,8 +24,7 @@ var (
 
 // deployment describes to faults what they would be injected into.
 func deployment(s *scenarios.Scenario) faults.Deployment {
-	p, _ := protocols.Find(string(s.Lock.Protocol))
-	return faults.Deployment{Protocol: p.Name, Subscribes: slices.Contains(p.Steps, protocols.Subscribed)}
+	return faults.Deployment{Protocol: string(s.Lock.Protocol), Subscribes: s.Lock.Capabilities().Subscribes}
 }
 
 // Unfit returns why redis-server processes cannot show a scenario, as an error that matches ErrUnfit; nil if they can.
@@ -37,9 +35,8 @@ func Unfit(s *scenarios.Scenario) error {
 			why = append(why, text)
 		}
 	}
-	p, _ := protocols.Find(string(s.Lock.Protocol))
-	if p.Service != "" {
-		add("protocol %s talks to a %s, which is a part of the simulator", p.Name, p.Service)
+	if service := s.Lock.Capabilities().Service; service != "" {
+		add("protocol %s talks to a %s, which is a part of the simulator", s.Lock.Protocol, service)
 	}
 	if s.Live.Not != "" {
 		add("%s", s.Live.Not)

@@ -39,7 +39,7 @@ func transcript(r *scenarios.Result) string {
 
 // isUntold says that an event is a step of the protocol alone, with a sentence that no story tells.
 func isUntold(name protocols.Name, e *history.Event) bool {
-	p, _ := protocols.Find(string(name))
+	p, _ := protocols.Find(name)
 	isLibrarys := slices.ContainsFunc(observe.Steps(), func(s observe.Step) bool { return s.String() == e.Name })
 	return e.Kind == history.Step && e.Detail != "" && slices.Contains(p.Steps, e.Name) && !isLibrarys &&
 		e.Name != "rolled-back" && // its detail is the database's reason, and no sentence

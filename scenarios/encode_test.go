@@ -302,11 +302,11 @@ func TestEverySettingIsEncoded(t *testing.T) {
 	own := 0
 	for _, p := range protocols.All() {
 		x := fresh()
-		x.Lock = x.Lock.With(protocols.Name(p.Name))
+		x.Lock = x.Lock.With(p.Name)
 		protocols.Change(&x.Lock, func(settings *protocols.Own) {
 			changed := reflect.New(reflect.TypeOf(*settings)).Elem()
 			changed.Set(reflect.ValueOf(*settings))
-			leaves(changed, p.Name, func(path string, leaf reflect.Value) {
+			leaves(changed, string(p.Name), func(path string, leaf reflect.Value) {
 				was := reflect.New(leaf.Type()).Elem()
 				was.Set(leaf)
 				change(t, path, leaf)

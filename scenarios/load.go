@@ -163,8 +163,8 @@ func (c *check) nodes() {
 
 // onlyRedis refuses what Redis nodes have, where a service of another kind runs on them.
 func (c *check) onlyRedis() {
-	p, _ := protocols.Find(string(c.s.Lock.Protocol))
-	if p.Service == "" {
+	service := c.s.Lock.Capabilities().Service
+	if service == "" {
 		return
 	}
 	for _, given := range []struct {
@@ -172,7 +172,7 @@ func (c *check) onlyRedis() {
 		is  bool
 	}{{"persistence", c.s.Nodes.Persistence != redis.NoPersistence}, {"replicas", len(c.s.Nodes.Replicas) > 0}} {
 		if given.is {
-			c.d.Errorf(child(child(c.n, "nodes"), given.key), given.key, nil, "is for Redis nodes, and protocol %s has a %s on them; leave it out:", p.Name, p.Service)
+			c.d.Errorf(child(child(c.n, "nodes"), given.key), given.key, nil, "is for Redis nodes, and protocol %s has a %s on them; leave it out:", c.s.Lock.Protocol, service)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func (c *check) lock() {
 
 // events are the names of all events that the timeline can wait for.
 func (c *check) events() []string {
-	p, _ := protocols.Find(string(c.s.Lock.Protocol))
+	p, _ := protocols.Find(c.s.Lock.Protocol)
 	return append(faults.EventNames(), p.Steps...)
 }
 

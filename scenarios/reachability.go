@@ -31,7 +31,7 @@ func (r *Result) Reached() *reach.Run {
 
 // Features are those of the library that the scenario turns on.
 func (s *Scenario) Features() []reach.Feature {
-	if s.Lock.Protocol != "redlock" {
+	if !protocols.Has[protocols.RedlockSettings](s.Lock) {
 		return nil
 	}
 	own := protocols.Of[protocols.RedlockSettings](s.Lock)

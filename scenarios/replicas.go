@@ -31,8 +31,7 @@ func (n Nodes) replicas() map[string][]string {
 
 // Processes are those that faults can be injected into.
 func (s *Scenario) Processes() faults.Names {
-	p, _ := protocols.Find(string(s.Lock.Protocol))
-	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: p.Agree}
+	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: s.Lock.Capabilities().Agree}
 }
 
 // replicas looks at the nodes that have replicas.

@@ -78,7 +78,7 @@ func sameSet(a, b []string) bool {
 // program looks at the steps of an item: whether they have the locks that they need, and on which resources. wrong is told
 // of the index of a step, of a word of it with those that would be right, and of what is wrong.
 func (c *check) program(i *Item, wrong func(step int, word string, valid []string, format string, args ...any)) {
-	p, _ := protocols.Find(string(c.s.Lock.Protocol))
+	can := c.s.Lock.Capabilities()
 	var held [][]string
 	var written []bool // under which of them
 	for at := range i.Do {
@@ -87,8 +87,8 @@ func (c *check) program(i *Item, wrong func(step int, word string, valid []strin
 			wrong(at, s.Resource[unknown], c.s.Resources, "there is no such resource")
 			return
 		}
-		if s.Kind == CloseStep && p.Name != "redlock" {
-			wrong(at, string(s.Kind), nil, "protocol %s has no client that could be closed, only redlock has", p.Name)
+		if s.Kind == CloseStep && !can.Closes {
+			wrong(at, string(s.Kind), nil, "protocol %s has no client that could be closed, only redlock has", c.s.Lock.Protocol)
 			return
 		}
 		if s.takes() {
@@ -97,7 +97,7 @@ func (c *check) program(i *Item, wrong func(step int, word string, valid []strin
 			case s.Resource == nil && i.Resource == nil && len(c.s.Resources) > 1:
 				wrong(at, string(s.Kind), nil, `does not say which resource: there are several, as in "%s: %s"`, s.Kind, c.s.Resources[0])
 				return
-			case len(names) > 1 && !p.LocksAll:
+			case len(names) > 1 && !can.LocksAll:
 				wrong(at, string(s.Kind), nil, "protocol %s cannot lock several resources at once; lock one after the other", c.s.Lock.Protocol)
 				return
 			}

@@ -235,9 +235,7 @@ func (s *Scenario) check(out *Outcome) (checker.Report, error) {
 // CheckOptions is how the histories of the scenario are judged. A scenario in which nobody is to be granted the lock says
 // so.
 func (s *Scenario) CheckOptions() checker.Options {
-	protocol, _ := protocols.Find(string(s.Lock.Protocol))
-	o := checker.Options{End: checker.Instant(s.Duration), Reentrant: protocol.Reentrant,
-		Stopping: stopping()}
+	o := checker.Options{End: checker.Instant(s.Duration), Reentrant: s.Lock.Capabilities().Reentrant, Stopping: stopping()}
 	if len(s.Expect.Grants) == len(s.Clients) && !slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 }) {
 		o.MinGrants = -1
 	}

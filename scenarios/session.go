@@ -56,7 +56,7 @@ func NewSession(h Host, s *Scenario, newLocker func(protocols.Env) (protocols.Lo
 	x := &Session{host: h, clock: h.LockClock(), ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guardTime: s.Lock.GuardTime,
 		storage: s.Storage, resources: s.Resources}
 	if newLocker == nil {
-		protocol, _ := protocols.Find(string(s.Lock.Protocol))
+		protocol, _ := protocols.Find(s.Lock.Protocol)
 		newLocker = protocol.New
 	}
 	var err error

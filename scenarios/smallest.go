@@ -7,6 +7,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/scenarios/protocols"
 )
 
 // Smallest is how much of a kind of fault it takes to break the lock, everything else being as in the scenario.
@@ -143,7 +144,7 @@ func formula(r *Result, kind string) (time.Duration, string) {
 			injected = time.Duration(e.Time)
 		}
 	}
-	if r.Scenario.Lock.Protocol != "redlock" || w.Kind != checker.LeaseOverlap || asked < 0 || injected < asked || r.hasMoreThan(kind) {
+	if !protocols.Has[protocols.RedlockSettings](r.Scenario.Lock) || w.Kind != checker.LeaseOverlap || asked < 0 || injected < asked || r.hasMoreThan(kind) {
 		return 0, ""
 	}
 	k, _ := faults.Find(kind)

@@ -20,7 +20,7 @@ func TestARunThatDoesNotRepeatItself(t *testing.T) {
 			name = "single"
 		}
 		env.Settings = env.Settings.With(name)
-		p, _ := protocols.Find(string(name))
+		p, _ := protocols.Find(name)
 		return p.New(env)
 	}
 	_, err := scenarios.Verify(s, scenarios.Options{Locker: locker})

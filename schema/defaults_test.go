@@ -79,8 +79,8 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 func protocolsWith(key string) (names []string) {
 	var all []string
 	for _, p := range protocols.All() {
-		if all = append(all, p.Name); protocols.Name(p.Name).Has(key) {
-			names = append(names, p.Name)
+		if all = append(all, string(p.Name)); p.Name.Has(key) {
+			names = append(names, string(p.Name))
 		}
 	}
 	if names == nil {

@@ -117,7 +117,7 @@ func guardTime(s *Settings) decimal.Decimal {
 // lead is how long before a lease ends the library cancels its context: a twentieth of the TTL, from 1 ms to 1 s, and no
 // more than half of what is valid. Other protocols do not.
 func lead(s *Settings) time.Duration {
-	if s.Lock.Protocol != "redlock" {
+	if !s.Lock.Capabilities().Warns {
 		return 0
 	}
 	granted := time.Duration(ns(s.Requests().Min() + s.Replies().Min()).Mul(one.Sub(s.Rho())).Floor().IntPart())

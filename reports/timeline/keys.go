@@ -8,7 +8,6 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/recording"
 	"redlocksim/sim/redis"
@@ -60,7 +59,7 @@ func votesNeeded(s *scenarios.Scenario) int {
 	if quorum, voted := s.Lock.Votes(len(s.Nodes.Names)); voted {
 		return quorum
 	}
-	if p, _ := protocols.Find(string(s.Lock.Protocol)); p.Service != "" {
+	if s.Lock.Capabilities().Service != "" {
 		return 0
 	}
 	return 1

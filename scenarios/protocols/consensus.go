@@ -24,7 +24,8 @@ type consensusClient struct {
 	belief  Belief
 }
 
-var consensusProtocol = Protocol{Name: "consensus", New: newConsensus, own: ConsensusSettings{RetrySettings: defaultRetry()}, Steps: consensusSteps, Agree: true, Service: "lock service"}
+var consensusProtocol = Protocol{Name: "consensus", New: newConsensus, own: ConsensusSettings{RetrySettings: defaultRetry()}, Steps: consensusSteps,
+	Capabilities: Capabilities{Agree: true, Service: "lock service"}}
 
 // ConsensusSettings are those of protocol consensus.
 type ConsensusSettings struct {

@@ -22,7 +22,8 @@ type dbRow struct {
 	db   *database.Database
 }
 
-var dbRowProtocol = Protocol{Name: "db-row", New: newDBRow, own: DBRowSettings{RetrySettings: defaultRetry()}, Steps: dbRowSteps, Service: "database"}
+var dbRowProtocol = Protocol{Name: "db-row", New: newDBRow, own: DBRowSettings{RetrySettings: defaultRetry()}, Steps: dbRowSteps,
+	Capabilities: Capabilities{Service: "database"}}
 
 // DBRowSettings are those of protocol db-row.
 type DBRowSettings struct {

@@ -19,7 +19,8 @@ type dbUnique struct {
 	db   *database.Database
 }
 
-var dbUniqueProtocol = Protocol{Name: "db-unique", New: newDBUnique, own: DBUniqueSettings{RetrySettings: defaultRetry()}, Service: "database"}
+var dbUniqueProtocol = Protocol{Name: "db-unique", New: newDBUnique, own: DBUniqueSettings{RetrySettings: defaultRetry()},
+	Capabilities: Capabilities{Service: "database"}}
 
 // DBUniqueSettings are those of protocol db-unique.
 type DBUniqueSettings struct {

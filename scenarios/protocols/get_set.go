@@ -10,7 +10,7 @@ import (
 const FoundFree = "found-free"
 
 var getSetProtocol = Protocol{Name: "get-set", New: newGetSet, own: defaultSingle(), Steps: append(singleSteps(), FoundFree),
-	Sentences: []string{Compared, FoundFree}, KeysOnly: true}
+	Sentences: []string{Compared, FoundFree}, Capabilities: Capabilities{KeysOnly: true}}
 
 // newGetSet makes the lock of a client that looks whether the key is there, and sets it if it is not. Two clients that
 // look at the same time both find it free.

@@ -89,6 +89,11 @@ func (own RedlockPlainSettings) faster(by time.Duration) Own {
 	return own
 }
 
+// choose implements what Settings.Capabilities asks for.
+func (own RedlockPlainSettings) choose(c *Capabilities) {
+	c.AllAtOnce, c.Unit = own.Asking != Sequential, own.Resolution
+}
+
 // quorum is how many nodes must agree.
 func (own RedlockPlainSettings) quorum(nodes int) int {
 	if own.Quorum == 0 && own.Rounding == RoundUp {

@@ -15,7 +15,7 @@ import (
 // No setting of any protocol may be negative, whether or not the settings beside it have it play a part.
 func TestNegativeSettings(t *testing.T) {
 	for _, p := range All() {
-		for _, f := range Name(p.Name).Keys() {
+		for _, f := range p.Name.Keys() {
 			for _, n := range valuesOf(t, f.Type).negative {
 				lock := fmt.Sprintf("{protocol: %s, %s: %s}", p.Name, f.Key, n.value)
 				if err := checked(lock); err == nil || !strings.Contains(err.Error(), n.number) {

@@ -89,7 +89,7 @@ func partOf[T any](own reflect.Value) (reflect.Value, bool) {
 
 // With is the settings for another protocol: what both have stays, and the rest is as the other has it by default.
 func (s Settings) With(name Name) Settings {
-	p, known := Find(string(name))
+	p, known := Find(name)
 	if !known || s.Protocol == name && s.own != nil {
 		return s
 	}
@@ -129,7 +129,7 @@ func (s *Settings) Take(key string, from Settings) bool {
 // Keys are the keys of a scenario file that a protocol has under lock, in the order in which they are written.
 func (n Name) Keys() []strictyaml.Field {
 	common := strictyaml.Fields(reflect.TypeFor[Settings]())
-	if p, known := Find(string(n)); known {
+	if p, known := Find(n); known {
 		return append(common, strictyaml.Fields(reflect.TypeOf(p.own))...)
 	}
 	return common
@@ -143,8 +143,8 @@ func (n Name) Has(key string) bool {
 // having are the protocols that have the setting of a key.
 func having(key string) (names []string) {
 	for _, p := range All() {
-		if Name(p.Name).Has(key) {
-			names = append(names, p.Name)
+		if p.Name.Has(key) {
+			names = append(names, string(p.Name))
 		}
 	}
 	return names
@@ -202,7 +202,7 @@ func keys(fields []strictyaml.Field) []string {
 // allKeys are the keys of all protocols.
 func allKeys() (all []string) {
 	for _, p := range All() {
-		for _, key := range keys(Name(p.Name).Keys()) {
+		for _, key := range keys(p.Name.Keys()) {
 			if !slices.Contains(all, key) {
 				all = append(all, key)
 			}
@@ -245,7 +245,7 @@ func (Settings) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 		own = append(own, t)
 		for _, f := range strictyaml.Fields(t) {
 			at := field{f.Owner, f.Name}
-			of[at] = append(of[at], p.Name)
+			of[at] = append(of[at], string(p.Name))
 		}
 	}
 	named := *s

@@ -12,7 +12,7 @@ import (
 func TestOwnSettings(t *testing.T) {
 	common := Name("").Keys()
 	for _, p := range All() {
-		s := Default().With(Name(p.Name))
+		s := Default().With(p.Name)
 		if err := s.Check(5); err != nil {
 			t.Errorf("%s: its defaults are refused: %v", p.Name, err)
 		}
@@ -20,7 +20,7 @@ func TestOwnSettings(t *testing.T) {
 			t.Errorf("%s: its settings are a %T, not a struct", p.Name, p.own)
 		}
 		seen := map[string]bool{}
-		for _, f := range Name(p.Name).Keys() {
+		for _, f := range p.Name.Keys() {
 			if seen[f.Key] {
 				t.Errorf("%s has two settings named %s", p.Name, f.Key)
 			}
@@ -42,10 +42,10 @@ func TestEveryTimeIsFaster(t *testing.T) {
 		"Resolution": true, // the unit of the machine's own clock
 	}
 	for _, p := range All() {
-		if p.Service != "" {
+		if p.Capabilities.Service != "" {
 			continue // it is a part of the simulator
 		}
-		if fast := Default().With(Name(p.Name)).Faster(2).own; reflect.TypeOf(fast) != reflect.TypeOf(p.own) {
+		if fast := Default().With(p.Name).Faster(2).own; reflect.TypeOf(fast) != reflect.TypeOf(p.own) {
 			t.Errorf("%s: faster is the method of a part, %T; %T needs its own", p.Name, fast, p.own)
 			continue
 		}
@@ -53,7 +53,7 @@ func TestEveryTimeIsFaster(t *testing.T) {
 		durations(own, "", func(name string, d reflect.Value) {
 			was := d.Int()
 			d.SetInt(int64(10 * time.Second))
-			s := Default().With(Name(p.Name))
+			s := Default().With(p.Name)
 			s.own = own.Interface().(Own)
 			fast, found := copied(s.Faster(10).own), false
 			durations(fast, "", func(other string, d reflect.Value) {

@@ -100,24 +100,15 @@ type Step struct {
 
 // Protocol is a protocol by its name in scenario files.
 type Protocol struct {
-	Name string
+	Name Name
 	// New makes a client's side of it.
 	New func(Env) (Locker, error)
 	// Steps are the names of its steps, for the timeline.
 	Steps []string
 	// Sentences are those of Steps whose Detail is a sentence in stories, behind the client's name.
 	Sentences []string
-	// KeysOnly says that it keeps nothing on a node but keys. A search of all orders then sees which requests change nothing,
-	// and is shorter.
-	KeysOnly bool
-	// Reentrant says that a client which has the lock is granted it again.
-	Reentrant bool
-	// LocksAll says that it takes one lock on several resources; see AllLocker.
-	LocksAll bool
-	// Agree says that the nodes send each other messages, to agree on who has the lock.
-	Agree bool
-	// Service is what runs on the nodes in the place of Redis, as a part of the simulator; empty for protocols on Redis.
-	Service string
+	// Capabilities are those with the default settings. Own settings that decide one have a method choose.
+	Capabilities Capabilities
 
 	own Own // the defaults of the settings that it has of its own
 }
@@ -141,7 +132,7 @@ func All() []Protocol {
 }
 
 // Find is the protocol of a name.
-func Find(name string) (Protocol, bool) {
+func Find(name Name) (Protocol, bool) {
 	for _, p := range All() {
 		if p.Name == name {
 			return p, true

@@ -42,7 +42,9 @@ var redissonSteps = append([]string{"asked"}, redissonSentences...)
 var redissonSentences = []string{Subscribed, Woken, Waited, WatchdogRenewed, WatchdogStopped}
 
 var redissonProtocol = Protocol{Name: "redisson", New: newRedisson, own: RedissonSettings{Watchdog: true}, Steps: redissonSteps,
-	Sentences: redissonSentences, Reentrant: true}
+	Sentences: redissonSentences, Capabilities: redissonCapabilities}
+
+var redissonCapabilities = Capabilities{Reentrant: true, Subscribes: true}
 
 // RedissonSettings are those of Redisson's locks.
 type RedissonSettings struct {

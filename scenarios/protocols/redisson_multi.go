@@ -26,7 +26,7 @@ type redissonMulti struct {
 	patience time.Duration // between two attempts
 }
 
-var redissonMultiProtocol = Protocol{Name: "redisson-multi", New: newRedissonMulti, Steps: redissonMultiSteps, Reentrant: true,
+var redissonMultiProtocol = Protocol{Name: "redisson-multi", New: newRedissonMulti, Steps: redissonMultiSteps, Capabilities: redissonCapabilities,
 	Sentences: append(slices.Clone(redissonSentences), LeaseTimeSet),
 	own:       RedissonMultiSettings{RedissonSettings: RedissonSettings{Watchdog: true}, DelaySettings: defaultDelay()}}
 

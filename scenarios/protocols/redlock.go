@@ -14,7 +14,7 @@ import (
 )
 
 var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: RedlockSettings{DriftSettings: defaultDrift(), DelaySettings: defaultDelay()},
-	Steps: redlockSteps(), LocksAll: true, KeysOnly: true}
+	Steps: redlockSteps(), Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true, LocksAll: true, Closes: true, Warns: true}}
 
 // RedlockSettings are those of protocol redlock.
 type RedlockSettings struct {

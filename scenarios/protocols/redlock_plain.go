@@ -23,7 +23,7 @@ type redlockPlain struct {
 }
 
 var redlockPlainProtocol = Protocol{Name: "redlock-plain", New: newRedlockPlain, Steps: redlockPlainSteps,
-	Sentences: []string{Connected, CleanedUp}, KeysOnly: true,
+	Sentences: []string{Connected, CleanedUp}, Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true},
 	own: RedlockPlainSettings{DriftSettings: defaultDrift(), RetrySettings: defaultRetry()}}
 
 var redlockPlainSteps = []string{observe.AttemptStarted.String(), observe.NodeAnswered.String(), observe.ValidityComputed.String(), Connected, CleanedUp, TokenDrawn}

@@ -12,7 +12,7 @@ import (
 const SetWithoutTTL = "set-without-ttl"
 
 var setnxExpireProtocol = Protocol{Name: "setnx-expire", New: newSetnxExpire, own: setnxExpireSettings{defaultSingle()}, Steps: append(singleSteps(), SetWithoutTTL),
-	Sentences: []string{Compared, SetWithoutTTL}, KeysOnly: true}
+	Sentences: []string{Compared, SetWithoutTTL}, Capabilities: Capabilities{KeysOnly: true, Unit: time.Second}}
 
 // setnxExpireSettings are those of a lock whose time to live is given to EXPIRE.
 type setnxExpireSettings struct {

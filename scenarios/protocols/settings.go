@@ -44,7 +44,7 @@ func (s Settings) Check(nodes int) error {
 	case s.Renewals < 0:
 		return fmt.Errorf("renewals %d is negative", s.Renewals)
 	}
-	if _, known := Find(string(s.Protocol)); !known {
+	if _, known := Find(s.Protocol); !known {
 		return fmt.Errorf("no such protocol %q", s.Protocol)
 	}
 	return s.own.Check(s, nodes)
@@ -107,7 +107,7 @@ var _ = strictyaml.EnumOf("protocol", names()...)
 func names() []Name {
 	var all []Name
 	for _, p := range All() {
-		all = append(all, Name(p.Name))
+		all = append(all, p.Name)
 	}
 	return all
 }

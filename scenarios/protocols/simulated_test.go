@@ -9,7 +9,7 @@ import (
 // these are.
 func TestServicesAreInTheSimulator(t *testing.T) {
 	for _, p := range All() {
-		if p.Service == "" {
+		if p.Capabilities.Service == "" {
 			continue
 		}
 		if _, err := p.New(Env{Settings: Default()}); !errors.Is(err, errSimulator) {

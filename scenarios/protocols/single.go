@@ -34,7 +34,7 @@ func singleSteps() []string {
 }
 
 var singleProtocol = Protocol{Name: "single", New: newSingle, own: defaultSingle(), Steps: singleSteps(),
-	Sentences: []string{Compared}, KeysOnly: true}
+	Sentences: []string{Compared}, Capabilities: Capabilities{KeysOnly: true}}
 
 // newSingle makes the lock that is right for one instance: SET key value NX PX ttl.
 func newSingle(env Env) (Locker, error) {

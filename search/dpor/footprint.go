@@ -4,7 +4,6 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -87,7 +86,7 @@ func (x *explorer) footprint(o kernel.Option, s sim.Situation) footprint {
 
 // leavesAsItWas says that a request is known not to have changed its node. At a node that can be paused it may have queued.
 func (x *explorer) leavesAsItWas(node string, s sim.Situation) bool {
-	if p, _ := protocols.Find(string(x.setup.Scenario.Lock.Protocol)); !p.KeysOnly {
+	if !x.setup.Scenario.Lock.Capabilities().KeysOnly {
 		return false
 	}
 	if x.fault.writes&x.processes[node] != 0 || len(s.Memories) != len(x.memories) {

@@ -66,7 +66,7 @@ func several(base *scenarios.Scenario, past scenarios.Step) []shape {
 	a, b := base.Resources[0], base.Resources[1]
 	once := func(steps ...scenarios.Step) program { return program{append(steps, past), 1} }
 	length := 2 * base.Lock.TTL
-	if p, _ := protocols.Find(string(base.Lock.Protocol)); !p.LocksAll {
+	if !base.Lock.Capabilities().LocksAll {
 		return []shape{{"two lock one after the other, in opposite orders", []program{once(tryLock(a), tryLock(b)), once(tryLock(b), tryLock(a))}, length}}
 	}
 	return []shape{

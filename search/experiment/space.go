@@ -116,7 +116,7 @@ func (s Space) moment(c faults.Choices, clients []string) faults.Trigger {
 var stepsOf = sync.OnceValue(func() map[protocols.Name][]string {
 	of := map[protocols.Name][]string{}
 	for _, p := range protocols.All() {
-		of[protocols.Name(p.Name)] = p.Steps
+		of[p.Name] = p.Steps
 	}
 	return of
 })
@@ -230,7 +230,7 @@ func (s Space) place(c faults.Choices, item *scenarios.Item) {
 	}
 	first := c.For("first", 0).Below(int64(len(all)))
 	item.Resource = []string{all[first]}
-	if p, _ := protocols.Find(string(s.Base.Lock.Protocol)); !p.LocksAll || s.Apart || c.For("two", 0).Below(4) > 0 {
+	if !s.Base.Lock.Capabilities().LocksAll || s.Apart || c.For("two", 0).Below(4) > 0 {
 		return
 	}
 	second := (first + 1 + c.For("second", 0).Below(int64(len(all)-1))) % int64(len(all))

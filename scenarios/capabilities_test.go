@@ -1,0 +1,97 @@
+package scenarios_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+)
+
+// What a protocol declares of its locks is what they do in a run.
+func TestCapabilities(t *testing.T) {
+	var locks []string
+	for _, p := range protocols.All() {
+		locks = append(locks, fmt.Sprintf("{protocol: %s}", p.Name))
+	}
+	for _, lock := range append(locks, "{protocol: redlock-plain, asking: sequential}", "{protocol: redlock-plain, asking: until-decided}") {
+		s, err := scenarios.Parse("f.yaml", fmt.Appendf(nil, `title: t
+source: s
+explanation: e
+claim: holds
+clients: [c1, c2]
+lock: %s
+network: {latency: 10ms}
+timeline:
+  - {at: 1s, client: c1, do: [try-lock, try-lock]}
+  - {at: 2s, client: c2, do: [lock: 1s]}
+duration: 5s
+expect: {findings: safe, unavailable: {at-most: 20s}}
+`, lock))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var did []*witness
+		out, err := scenarios.Run(s[0], scenarios.Options{Locker: func(env protocols.Env) (protocols.Locker, error) {
+			p, _ := protocols.Find(env.Settings.Protocol)
+			l, err := p.New(env)
+			did = append(did, &witness{Locker: l})
+			return did[len(did)-1], err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, locksAll := did[0].Locker.(protocols.AllLocker)
+		_, closes := did[0].Locker.(protocols.Closer)
+		_, warns := did[0].leases[0].(protocols.Warner)
+		_, voted := s[0].Lock.Votes(5)
+		can := s[0].Lock.Capabilities()
+		for _, c := range []struct {
+			name          string
+			declared, can bool
+		}{
+			{"all at once", can.AllAtOnce, voted && firstAcquire(out.History) == 20*time.Millisecond},
+			{"re-entrant", can.Reentrant, len(did[0].leases) == 2},
+			{"locks all", can.LocksAll, locksAll},
+			{"closes", can.Closes, closes},
+			{"warns", can.Warns, warns},
+			{"subscribes", can.Subscribes, slices.ContainsFunc(out.History, func(e history.Event) bool { return e.Name == protocols.Subscribed })},
+		} {
+			if c.declared != c.can {
+				t.Errorf("%s: %s: declared %t, does %t", lock, c.name, c.declared, c.can)
+			}
+		}
+	}
+}
+
+// witness is a locker that keeps the leases which were granted.
+type witness struct {
+	protocols.Locker
+	leases []protocols.Lease
+}
+
+func (w *witness) TryLock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+	l, err := w.Locker.TryLock(ctx, resource, ttl)
+	if err == nil {
+		w.leases = append(w.leases, l)
+	}
+	return l, err
+}
+
+// firstAcquire is how long the first granted acquire took.
+func firstAcquire(h history.History) time.Duration {
+	called := int64(0)
+	for _, e := range h {
+		switch {
+		case e.Kind == history.Call && called == 0:
+			called = e.Time
+		case e.Kind == history.Return:
+			return time.Duration(e.Time - called)
+		}
+	}
+	return 0
+}
