@@ -2,41 +2,6 @@ package network
 
 import "redlocksim/sim/kernel"
 
-// The network's kinds of steps.
-var (
-	StepRequest = &kernel.StepKind{Number: 2, Name: "request arrives", Message: true}
-	StepReply   = &kernel.StepKind{Number: 3, Name: "reply arrives", Message: true}
-	StepRefusal = &kernel.StepKind{Number: 4, Name: "connection breaks", Message: true}
-)
-
-// What a message can be lost to.
-const (
-	lostToPartition = "a partition"
-	lostToReset     = "its connection was reset"
-	lostToCrash     = "the process has crashed"
-)
-
-// lostToServer is what a request is lost to at the server's end, by the presence that it meets.
-var lostToServer = [...]string{Listening: lostToReset, Refusing: "the process is down", Silent: "the machine is off"}
-
-// delivery is a message that has come to the end of its way.
-type delivery struct {
-	exchange *Exchange
-	kind     MessageKind
-}
-
-// label is what the trace says of the arrival of a message.
-func (x *Exchange) label(kind MessageKind) kernel.Label {
-	l := x.link
-	switch kind {
-	case RequestMessage:
-		return kernel.LabelMessage(StepRequest, l.client, l.server, x.key)
-	case RefusalMessage:
-		return kernel.LabelMessage(StepRefusal, l.server, l.client, x.key)
-	}
-	return kernel.LabelMessage(StepReply, l.server, l.client, x.key)
-}
-
 // Fire is the arrival of a message at the far end, where the network may still keep it back or lose it.
 func (x *Exchange) Fire(arg int) {
 	kind := MessageKind(arg)
@@ -123,19 +88,3 @@ func (d delivery) Idle(int) bool { return d.exchange.Idle(int(d.kind)) }
 
 // Dropped implements kernel.Droppable: the process has ended in whose socket buffer the message was.
 func (d delivery) Dropped() { d.exchange.observe(d.kind, Lost, lostToCrash) }
-
-// ended says what became of a message.
-func (x *Exchange) ended(kind MessageKind, fate Fate, why string) {
-	if fate == Lost {
-		if m, ok := x.end.(LossHandler); ok {
-			m.Lost(kind)
-		}
-	}
-	x.observe(kind, fate, why)
-}
-
-func (x *Exchange) observe(kind MessageKind, fate Fate, why string) {
-	if o := x.link.network.observer; o != nil {
-		o.Ended(x, kind, fate, why)
-	}
-}

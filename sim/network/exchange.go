@@ -2,32 +2,6 @@ package network
 
 import "redlocksim/sim/kernel"
 
-// MessageKind says which part of an exchange a message is.
-type MessageKind uint8
-
-const (
-	// RequestMessage goes from a client to a server; the zero value.
-	RequestMessage MessageKind = iota
-	// ReplyMessage goes back, as does what a server publishes.
-	ReplyMessage
-	// RefusalMessage is what the machine of a server answers whose process is down or has forgotten the connection.
-	RefusalMessage
-)
-
-// Fate is what became of a message.
-type Fate uint8
-
-const (
-	// UnderWay: the run was over first; the zero value.
-	UnderWay Fate = iota
-	// Arrived: the receiver took it.
-	Arrived
-	// TooLate: it arrived, and the receiver waited for it no more.
-	TooLate
-	// Lost: it never arrived.
-	Lost
-)
-
 // Exchange is one request and its reply.
 type Exchange struct {
 	link       *Link
@@ -57,37 +31,6 @@ type Purposeful interface {
 	Purpose() string
 }
 
-// LossHandler is a Client that is told which of its messages are lost.
-type LossHandler interface {
-	Client
-	Lost(MessageKind)
-}
-
-// Batch is a Client whose request may be several in one message, of which the network can lose the end.
-type Batch interface {
-	Client
-	// Requests is how many they are.
-	Requests() int
-}
-
-// Open begins an exchange: the request is on its way. key says what it is for; two requests of a run that can be under
-// way on the link at the same time must not share it.
-func (l *Link) Open(x *Exchange, key kernel.Key, end Client) {
-	if l.leads != nil {
-		l = l.leads
-	}
-	if l.begin(x, key, end) {
-		x.send(RequestMessage)
-	}
-}
-
-// Push begins an exchange that has no request: the server's message is on its way.
-func (l *Link) Push(x *Exchange, key kernel.Key, end Client) {
-	if l.begin(x, key, end) {
-		x.send(ReplyMessage)
-	}
-}
-
 func (l *Link) begin(x *Exchange, key kernel.Key, end Client) bool {
 	*x = Exchange{link: l, epoch: l.epoch, key: key, end: end}
 	if l.client.Dead() || l.network.k.Closed() {
@@ -101,9 +44,6 @@ func (l *Link) begin(x *Exchange, key kernel.Key, end Client) bool {
 	l.open = x
 	return true
 }
-
-// Reply sends the server's answer.
-func (x *Exchange) Reply() { x.send(ReplyMessage) }
 
 // Abandon closes the client's end: no reply will arrive any more. The request may still arrive.
 func (x *Exchange) Abandon() {
@@ -127,27 +67,6 @@ func (x *Exchange) way(kind MessageKind) *way {
 		return &x.link.request
 	}
 	return &x.link.reply
-}
-
-// send puts a message on its way, or loses it if the way is cut.
-func (x *Exchange) send(kind MessageKind) {
-	l := x.link
-	w := x.way(kind)
-	if kind == RequestMessage {
-		x.sent = l.network.k.Now()
-	}
-	if o := l.network.observer; o != nil {
-		o.Sent(x, kind)
-	}
-	if w.cuts > 0 {
-		x.ended(kind, Lost, lostToPartition)
-		return
-	}
-	if w.splits != nil {
-		x.tear(kind, w)
-	}
-	at := l.network.k.Now().Add(w.latency.draw(l.draw.With(uint64(x.key)).With(uint64(kind))) + w.delays)
-	l.network.k.Schedule(at, x.label(kind), x, int(kind))
 }
 
 // Client is the end at which the request was made.

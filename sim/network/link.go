@@ -1,6 +1,10 @@
 package network
 
-import "redlocksim/sim/kernel"
+import (
+	"time"
+
+	"redlocksim/sim/kernel"
+)
 
 // Link connects a client to a server (a Redis node or the storage). Every exchange on it, a request and its reply, is a
 // connection's of its own while it lasts, as in a connection pool: exchanges under way at the same time overtake each
@@ -31,37 +35,6 @@ const (
 	Silent
 )
 
-// Reset breaks every connection of the link: requests and replies under way are lost, and the client is told at once,
-// as the next thing that happens.
-func (l *Link) Reset() {
-	l.epoch++
-	k := l.network.k
-	for x := l.lastOpen(); x != nil; x = x.prev {
-		x.cut = true
-		l.client.Schedule(k.Now(), x.label(RefusalMessage), delivery{x, RefusalMessage})
-	}
-}
-
-// lastOpen is the open exchange that began first.
-func (l *Link) lastOpen() *Exchange {
-	x := l.open
-	for x != nil && x.next != nil {
-		x = x.next
-	}
-	return x
-}
-
-// ServerDied tells the clients of a server whose process ended while its machine goes on: it resets its connections.
-func (l *Link) ServerDied() {
-	l.epoch++
-	for x := l.lastOpen(); x != nil; x = x.prev {
-		x.send(RefusalMessage)
-	}
-}
-
-// ServerVanished forgets the connections of a server whose machine lost power: nobody tells the clients.
-func (l *Link) ServerVanished() { l.epoch++ }
-
 // Redirect has what is opened on the link from now on go over another: to whoever serves in the place of its server.
 func (l *Link) Redirect(to *Link) { l.leads = to }
 
@@ -79,3 +52,35 @@ func (l *Link) Draw(n uint64) kernel.Key { return l.draw.With(n) }
 // Client and Server are the ends of the link.
 func (l *Link) Client() *kernel.Process { return l.client }
 func (l *Link) Server() *kernel.Process { return l.server }
+
+// way is one direction of a link.
+type way struct {
+	latency Latency
+	delays  time.Duration // added by faults
+	cuts    int           // partitions in force
+	holds   int
+	splits  []*torn // in force
+	// heldSince is when the first of the holds began.
+	heldSince kernel.True
+	held      []delivery
+}
+
+// Direction says which messages of a link a fault touches.
+type Direction uint8
+
+// The directions; Both is the zero value.
+const (
+	Both Direction = iota
+	Requests
+	Replies
+)
+
+func (l *Link) ways(d Direction) []*way {
+	switch d {
+	case Requests:
+		return []*way{&l.request}
+	case Replies:
+		return []*way{&l.reply}
+	}
+	return []*way{&l.request, &l.reply}
+}

@@ -16,14 +16,6 @@ type Network struct {
 // New makes a network without links.
 func New(k *kernel.Kernel) *Network { return &Network{k: k} }
 
-// Observer is told of every message.
-type Observer interface {
-	// Sent is called when a message is sent.
-	Sent(*Exchange, MessageKind)
-	// Ended is called when it is clear what became of it, with the reason if it was Lost, or arrived in part.
-	Ended(x *Exchange, kind MessageKind, fate Fate, why string)
-}
-
 // Observe has o told of every message from now on.
 func (n *Network) Observe(o Observer) { n.observer = o }
 

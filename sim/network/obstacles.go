@@ -3,41 +3,7 @@ package network
 import (
 	"slices"
 	"time"
-
-	"redlocksim/sim/kernel"
 )
-
-// way is one direction of a link.
-type way struct {
-	latency Latency
-	delays  time.Duration // added by faults
-	cuts    int           // partitions in force
-	holds   int
-	splits  []*torn // in force
-	// heldSince is when the first of the holds began.
-	heldSince kernel.True
-	held      []delivery
-}
-
-// Direction says which messages of a link a fault touches.
-type Direction uint8
-
-// The directions; Both is the zero value.
-const (
-	Both Direction = iota
-	Requests
-	Replies
-)
-
-func (l *Link) ways(d Direction) []*way {
-	switch d {
-	case Requests:
-		return []*way{&l.request}
-	case Replies:
-		return []*way{&l.reply}
-	}
-	return []*way{&l.request, &l.reply}
-}
 
 // SetLatency sets the distribution of delays from now on.
 func (l *Link) SetLatency(d Direction, latency Latency) {

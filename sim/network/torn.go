@@ -1,21 +1,5 @@
 package network
 
-import "fmt"
-
-// torn is how much of a message arrives.
-type torn struct {
-	keep  int  // how many requests, or how many answers; 0 for all
-	reset bool // the connection is reset behind them
-}
-
-// String says how much of a message arrived, empty if all of it.
-func (t torn) String() string {
-	if t.keep == 0 {
-		return ""
-	}
-	return fmt.Sprintf("only the first %d", t.keep)
-}
-
 // Arriving is how many of n requests in one message arrive: the first ones.
 func (x *Exchange) Arriving(n int) int {
 	if keep := x.requests.keep; keep > 0 {
@@ -59,4 +43,11 @@ func (x *Exchange) tear(kind MessageKind, w *way) {
 			n, into.keep, into.reset = s.keep, s.keep, s.reset
 		}
 	}
+}
+
+// Batch is a Client whose request may be several in one message, of which the network can lose the end.
+type Batch interface {
+	Client
+	// Requests is how many they are.
+	Requests() int
 }

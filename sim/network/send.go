@@ -1,0 +1,45 @@
+package network
+
+import "redlocksim/sim/kernel"
+
+// Open begins an exchange: the request is on its way. key says what it is for; two requests of a run that can be under
+// way on the link at the same time must not share it.
+func (l *Link) Open(x *Exchange, key kernel.Key, end Client) {
+	if l.leads != nil {
+		l = l.leads
+	}
+	if l.begin(x, key, end) {
+		x.send(RequestMessage)
+	}
+}
+
+// Push begins an exchange that has no request: the server's message is on its way.
+func (l *Link) Push(x *Exchange, key kernel.Key, end Client) {
+	if l.begin(x, key, end) {
+		x.send(ReplyMessage)
+	}
+}
+
+// Reply sends the server's answer.
+func (x *Exchange) Reply() { x.send(ReplyMessage) }
+
+// send puts a message on its way, or loses it if the way is cut.
+func (x *Exchange) send(kind MessageKind) {
+	l := x.link
+	w := x.way(kind)
+	if kind == RequestMessage {
+		x.sent = l.network.k.Now()
+	}
+	if o := l.network.observer; o != nil {
+		o.Sent(x, kind)
+	}
+	if w.cuts > 0 {
+		x.ended(kind, Lost, lostToPartition)
+		return
+	}
+	if w.splits != nil {
+		x.tear(kind, w)
+	}
+	at := l.network.k.Now().Add(w.latency.draw(l.draw.With(uint64(x.key)).With(uint64(kind))) + w.delays)
+	l.network.k.Schedule(at, x.label(kind), x, int(kind))
+}
