@@ -13,12 +13,6 @@ type Counts struct {
 	Published, Notified, Unheard int
 }
 
-// Counts is what was counted so far.
-func (d *Deployment) Counts() Counts { return *d.counts }
-
-// CountUnknownScript is called by a tier whose node does not know a script.
-func (s *Server) CountUnknownScript() { s.counts.UnknownScripts++ }
-
 // counted is a node of the library, with what it is handed counted.
 type counted struct {
 	driver.Node

@@ -81,7 +81,13 @@ func (d *Deployment) ConnectNodes(from, to *Server, listener func(*network.Excha
 // Connect makes the links of a client to all nodes.
 func (d *Deployment) Connect(client *kernel.Process) {
 	for i, s := range d.All() {
-		l := d.network.Connect(client, s.Process, d.latency, func(x *network.Exchange) { d.serve(s, x) }, s.Presence)
+		l := d.network.Connect(client, s.Process, d.latency, func(x *network.Exchange) {
+			d.serving = x
+			s.serve(d.tier, x)
+			if d.served != nil {
+				d.served(s, x.Link().Client())
+			}
+		}, s.Presence)
 		s.links = append(s.links, l)
 		if i < len(d.Servers) {
 			d.nodes[client] = append(d.nodes[client], &counted{d.tier.Node(client, s, l), d.counts})
@@ -122,3 +128,17 @@ func (d *Deployment) OnServed(f func(s *Server, client *kernel.Process)) { d.ser
 
 // Close frees what the tier holds.
 func (d *Deployment) Close() { d.tier.Close() }
+
+// Counts is what was counted so far.
+func (d *Deployment) Counts() Counts { return *d.counts }
+
+// Subscribe asks a node to send the client what is published on a channel. key is as for Conn.Do.
+func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.Key, channel string) *Subscription {
+	return d.Server(node).open(d.network.Link(client.Name(), node), key, channel, nil)
+}
+
+func newServer(p *kernel.Process, tier Tier, persistence Persistence, counts *Counts) *Server {
+	s := &Server{Process: p, broker: newBroker(counts), disk: disk{persistence: persistence}}
+	s.memory = tier.Memory(s)
+	return s
+}

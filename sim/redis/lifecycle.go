@@ -11,9 +11,7 @@ func (s *Server) Kill() error {
 	if err := s.mustBeUp("kill"); err != nil {
 		return err
 	}
-	if s.persistence != NoPersistence {
-		s.disk = s.memory.Dump()
-	}
+	s.disk.write(s.memory)
 	s.stop(network.Refusing)
 	for _, l := range s.links {
 		l.ServerDied()
@@ -26,12 +24,7 @@ func (s *Server) LosePower() error {
 	if err := s.mustBeUp("power-loss"); err != nil {
 		return err
 	}
-	switch s.persistence {
-	case EverySecond:
-		s.sync()
-	case Always:
-		s.disk = s.memory.Dump()
-	}
+	s.disk.losePower(s.Now(), s.memory)
 	s.stop(network.Silent)
 	for _, l := range s.links {
 		l.ServerVanished()
@@ -66,13 +59,8 @@ func (s *Server) Restart() error {
 	}
 	s.state = network.Listening
 	s.starts++
-	s.memory.Load(s.disk)
-	s.started, s.synced = s.Now(), s.Now()
-	if s.persistence == NoPersistence {
-		s.disk = nil
-	} else {
-		s.disk = s.memory.Dump()
-	}
+	s.memory.Load(s.disk.records)
+	s.disk.start(s.Now(), s.memory)
 	for _, service := range s.services {
 		service.Started()
 	}

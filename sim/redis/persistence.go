@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"redlocksim/sim/kernel"
-	"redlocksim/sim/network"
 )
 
 // Persistence is what a Redis node writes to its disk.
@@ -20,23 +19,44 @@ const (
 	Always
 )
 
-// BeforeWrite must be called before a command changes the memory, so that what the last fsync covered is known.
-func (s *Server) BeforeWrite() {
-	if s.persistence == EverySecond {
-		s.sync()
-	}
+// disk is what a node has on its disk.
+type disk struct {
+	persistence Persistence
+	started     kernel.True // fsyncs happen every second from here
+	synced      kernel.True // the fsync that records stands for
+	records     []Record    // what a power loss leaves
 }
 
-// sync catches up with the fsyncs that have happened since the last write.
-func (s *Server) sync() {
-	if s.state != network.Listening {
+// catchUp is called before a write and before a power loss: it makes the fsync that has happened since the last write.
+func (d *disk) catchUp(now kernel.True, m Memory) {
+	if d.persistence != EverySecond {
 		return
 	}
-	last := s.started + (s.Now()-s.started)/kernel.True(time.Second)*kernel.True(time.Second)
-	if last > s.synced {
-		s.disk, s.synced = s.memory.Dump(), last
+	last := d.started + (now-d.started)/kernel.True(time.Second)*kernel.True(time.Second)
+	if last > d.synced {
+		d.records, d.synced = m.Dump(), last
 	}
 }
 
-// OnDisk is what a restart would find.
-func (s *Server) OnDisk() []Record { return s.disk }
+// losePower leaves what was fsynced.
+func (d *disk) losePower(now kernel.True, m Memory) {
+	d.catchUp(now, m)
+	if d.persistence == Always {
+		d.records = m.Dump()
+	}
+}
+
+// write keeps all that the node knows, which is nothing without persistence: the operating system writes it out after a
+// kill, and the node itself when it starts.
+func (d *disk) write(m Memory) {
+	d.records = nil
+	if d.persistence != NoPersistence {
+		d.records = m.Dump()
+	}
+}
+
+// start makes the fsyncs count from now.
+func (d *disk) start(now kernel.True, m Memory) {
+	d.started, d.synced = now, now
+	d.write(m)
+}

@@ -16,7 +16,7 @@ import (
 // subscription. Messages can overtake each other and the confirmation.
 type Subscription struct {
 	exchange network.Exchange // stays open as long as the connection does
-	server   *Server
+	broker   *broker          // of the node
 	channel  string
 	key      kernel.Key
 	sent     uint64 // how many messages the node has sent
@@ -26,22 +26,32 @@ type Subscription struct {
 	closed   bool
 }
 
-// Subscribe asks a node to send the client what is published on a channel. key is as for Conn.Do.
-func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.Key, channel string) *Subscription {
-	s := &Subscription{server: d.Server(node), channel: channel, key: key,
-		Inbox: rediscmd.NewInbox(client.ProgramClock(), client.Tasks().NewWaiter())}
-	d.network.Link(client.Name(), node).Open(&s.exchange, key, s)
+// broker is a node's end of all subscriptions.
+type broker struct {
+	subscribers []*Subscription          // in the order in which they came
+	listened    map[*network.Link]uint64 // how many subscriptions of Listen there were
+	counts      *Counts
+}
+
+func newBroker(counts *Counts) broker {
+	return broker{listened: map[*network.Link]uint64{}, counts: counts}
+}
+
+// open asks the node to send what is published on a channel to the client of the link, as messages to received, or to Next
+// if that is nil.
+func (b *broker) open(l *network.Link, key kernel.Key, channel string, received func()) *Subscription {
+	s := &Subscription{broker: b, channel: channel, key: key, received: received,
+		Inbox: rediscmd.NewInbox(l.Client().ProgramClock(), l.Client().Tasks().NewWaiter())}
+	l.Open(&s.exchange, key, s)
 	return s
 }
 
-// Listen subscribes the client of the link to a channel of the server, and has received called for every message. A broken
+// Listen subscribes the client of the link to a channel of the node, and calls received for every message. A broken
 // connection is not made again.
-func (s *Server) Listen(l *network.Link, channel string, received func()) (stop func()) {
-	s.listened[l]++
-	sub := &Subscription{server: s, channel: channel, key: s.Kernel().Draw("listen").WithString(channel).With(s.listened[l]),
-		Inbox: rediscmd.NewInbox(l.Client().ProgramClock(), l.Client().Tasks().NewWaiter()), received: received}
-	l.Open(&sub.exchange, sub.key, sub)
-	return sub.Close
+func (b *broker) Listen(l *network.Link, channel string, received func()) (stop func()) {
+	b.listened[l]++
+	key := l.Client().Kernel().Draw("listen").WithString(channel).With(b.listened[l])
+	return b.open(l, key, channel, received).Close
 }
 
 // Close ends the subscription. The node learns of it by a message, and whatever it sends until then is ignored.
@@ -108,7 +118,7 @@ func (*push) Broken() {}
 // Lost implements network.LossHandler.
 func (p *push) Lost(network.MessageKind) {
 	if !p.confirms {
-		p.subscription.server.counts.Unheard++
+		p.subscription.broker.counts.Unheard++
 	}
 }
 
@@ -120,32 +130,32 @@ func (p *push) Purpose() string {
 	return "publish"
 }
 
-func (s *Server) subscribe(to *Subscription) {
-	s.subscribers = append(s.subscribers, to)
-	s.push(to, &push{subscription: to, confirms: true})
+func (b *broker) subscribe(to *Subscription) {
+	b.subscribers = append(b.subscribers, to)
+	b.push(to, &push{subscription: to, confirms: true})
 }
 
-func (s *Server) unsubscribe(from *Subscription) {
-	if i := slices.Index(s.subscribers, from); i >= 0 {
-		s.subscribers = append(s.subscribers[:i:i], s.subscribers[i+1:]...)
+func (b *broker) unsubscribe(from *Subscription) {
+	if i := slices.Index(b.subscribers, from); i >= 0 {
+		b.subscribers = append(b.subscribers[:i:i], b.subscribers[i+1:]...)
 	}
 }
 
 // Publish sends a message to those who subscribed to a channel of the node, in the order in which they did, and returns
 // how many these are: the command PUBLISH.
-func (s *Server) Publish(channel, message string) int {
+func (b *broker) Publish(channel, message string) int {
 	receivers := 0
-	for _, sub := range s.subscribers {
+	for _, sub := range b.subscribers {
 		if sub.channel == channel && sub.exchange.Connected() {
-			s.counts.Published++
-			s.push(sub, &push{subscription: sub, message: message})
+			b.counts.Published++
+			b.push(sub, &push{subscription: sub, message: message})
 			receivers++
 		}
 	}
 	return receivers
 }
 
-func (s *Server) push(to *Subscription, p *push) {
+func (b *broker) push(to *Subscription, p *push) {
 	to.sent++
 	to.exchange.Link().Push(&p.Exchange, to.key.WithString("push").With(to.sent), p)
 }

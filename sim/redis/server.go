@@ -10,25 +10,14 @@ import (
 // Server is one Redis node: a process with a memory, which can stop in three different ways.
 type Server struct {
 	*kernel.Process
+	broker
 	memory      Memory
-	persistence Persistence
+	disk        disk
 	state       network.Presence
-	started     kernel.True // fsyncs happen every second from here
-	synced      kernel.True // the fsync that disk stands for
-	disk        []Record    // what a power loss leaves
 	links       []*network.Link
-	subscribers []*Subscription // in the order in which they came
 	replication replication
 	services    []Service
-	listened    map[*network.Link]uint64 // how many subscriptions of Listen there were
-	starts      uint64                   // how often it was started again
-	counts      *Counts
-}
-
-func newServer(p *kernel.Process, tier Tier, persistence Persistence, counts *Counts) *Server {
-	s := &Server{Process: p, persistence: persistence, listened: map[*network.Link]uint64{}, counts: counts}
-	s.memory = tier.Memory(s)
-	return s
+	starts      uint64 // how often it was started again
 }
 
 // Presence is how the machine meets a request.
@@ -56,3 +45,19 @@ func (s *Server) RunID() string {
 	k := s.Kernel().Draw("run-id").WithString(s.Name()).With(s.starts)
 	return fmt.Sprintf("%016x%016x%08x", uint64(k.With(0)), uint64(k.With(1)), uint32(k.With(2)))
 }
+
+// CountUnknownScript is called by a tier whose node does not know a script.
+func (s *Server) CountUnknownScript() { s.counts.UnknownScripts++ }
+
+// Host has the node run the service from now on. Requests reach it as a Serving.
+func (s *Server) Host(service Service) { s.services = append(s.services, service) }
+
+// BeforeWrite must be called before a command changes the memory, so that what the last fsync covered is known.
+func (s *Server) BeforeWrite() {
+	if s.Up() {
+		s.disk.catchUp(s.Now(), s.memory)
+	}
+}
+
+// OnDisk is what a restart would find.
+func (s *Server) OnDisk() []Record { return s.disk.records }

@@ -38,3 +38,13 @@ type Conn interface {
 func CommandKey(c *driver.Command) kernel.Key {
 	return kernel.Key(0).WithString(c.Value).With(uint64(c.Op)).With(uint64(c.Round))
 }
+
+// Asking is the client's end of an exchange with a node that has replicas or is one: the node itself answers what its
+// memory knows nothing of.
+type Asking interface {
+	network.Client
+	// Command is the command that is asked and its arguments; for a script, at least EVAL or EVALSHA.
+	Command() []string
+	// Answer sets the reply, an int64 or a ServerError.
+	Answer(value any)
+}

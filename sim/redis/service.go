@@ -1,5 +1,7 @@
 package redis
 
+import "redlocksim/sim/network"
+
 // Service is a program that runs on the machine of a node in the place of Redis, for lock protocols of other systems. It
 // runs the same on all tiers.
 type Service interface {
@@ -9,5 +11,8 @@ type Service interface {
 	Started()
 }
 
-// Host has the node run the service from now on. Requests reach it as a Serving.
-func (s *Server) Host(service Service) { s.services = append(s.services, service) }
+// Serving is the client's end of an exchange whose request knows itself what is done when it arrives.
+type Serving interface {
+	network.Client
+	Serve()
+}
