@@ -146,9 +146,9 @@ func TestEncodedScenariosCanBeRead(t *testing.T) {
 	const want = `title: a node's clock jumps past the expiry while the lock is held
 source: '[K] Kleppmann 2016, How to do distributed locking, "Breaking Redlock with bad timings"; catalogue 17'
 explanation: >
-  Client 1 holds the lock on A, B and C. The wall clock of C jumps forward, so that C takes the key for expired. Client
-  2 is granted the lock on C, D and E while client 1 still believes in it. Redis measures expiry by the wall clock, and
-  Redlock rests on clocks that do not jump.
+  Client 1 holds the lock on A, B and C. C's wall clock jumps forward, and C considers the key expired. Client 2 is
+  granted the lock on C, D and E while client 1 still believes that it holds it. Redis measures expiry by the wall
+  clock, and Redlock assumes that clocks do not jump.
 claim: holds
 clients: [client-1, client-2]
 timeline:

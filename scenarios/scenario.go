@@ -56,7 +56,7 @@ type Scenario struct {
 	Heal *time.Duration `yaml:"heal"`
 	// Duration is the length of the run in true time. Default: 1m. Example: 30s
 	Duration time.Duration `yaml:"duration"`
-	// Live is what runs on tier live need to know. Default: {}. Example: {not: it is decided by a single millisecond}
+	// Live is what runs on tier live need to know. Default: {}. Example: {not: a single millisecond decides it}
 	Live OnLive `yaml:"live"`
 	// Expect is the verdict that the run must have. Example: {findings: safe, unavailable: {at-most: 1s}}
 	Expect Expect `yaml:"expect,required"`
