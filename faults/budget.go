@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Budget is what may go wrong without breaking the claim of a protocol to be safe. The zero Budget allows no faults that
-// threaten safety. Nodes may stop and messages may be lost under any budget: that costs availability and never safety.
+// Budget is what may go wrong without breaking the claim of a protocol to be safe. An empty budget allows no faults
+// that threaten safety. Nodes may stop and messages may be lost under any budget: that costs availability and never safety.
 type Budget struct {
 	// ClockRate bounds the rate error of every clock. Default: 0%. Example: 0.1%
 	ClockRate Rate `yaml:"clock-rate"`

@@ -10,7 +10,7 @@ import (
 )
 
 // Partition loses all messages on some links, including those in flight. TCP would retransmit them until its connection is
-// given up: use Hold for a partition after which they arrive.
+// given up: use hold for a partition after which they arrive.
 type Partition struct {
 	Links `yaml:",inline"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s

@@ -148,7 +148,8 @@ type ExpectOn struct {
 	// Unavailable bounds the longest time for which somebody asked for this resource and nobody could get it. Default: not
 	// checked. Example: {at-most: 2s}
 	Unavailable *Bounds `yaml:"unavailable"`
-	// Takeover bounds the same as in Expect, of locks on this resource alone. Default: not checked. Example: {at-most: 11s}
+	// Takeover bounds the longest time from the end of a holder until another client was granted this resource. Default:
+	// not checked. Example: {at-most: 11s}
 	Takeover *Bounds `yaml:"takeover"`
 	// Attempts bounds the largest number of attempts in one wait for this resource. Default: not checked. Example: {at-most:
 	// 20}
@@ -159,8 +160,8 @@ type ExpectOn struct {
 	// Overtakes bounds how many of these grants went to clients that had begun to ask later. Default: not checked. Example:
 	// {at-most: 0}
 	Overtakes *CountBounds `yaml:"overtakes"`
-	// AfterHealing bounds the same as in Expect, of clients that asked for this resource. Default: not checked. Example:
-	// {at-most: 2s}
+	// AfterHealing bounds the time from the healing until every client that asked for this resource from then on had been
+	// granted it once. Default: not checked. Example: {at-most: 2s}
 	AfterHealing *Bounds `yaml:"after-healing"`
 }
 

@@ -30,7 +30,8 @@ func (*document) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 	base := *s.Definition(part)
 	base.Properties = map[string]*jsonschema.Schema{"cases": {
 		Type: "object", MinProperties: &least, MaxProperties: &most,
-		Description:          "What is different in each case, by the case's name. Mappings are laid over each other key by key, all else is replaced, and null takes a key away.",
+		Description: "What differs in each case, by the case's name. Mappings are merged key by key, every other value replaces the one " +
+			"above, and null removes a key. Default: not set, the file is one scenario. Example: {healthy: {}, down: {duration: 2m}}",
 		PatternProperties:    map[string]*jsonschema.Schema{caseName.String(): part},
 		AdditionalProperties: strictyaml.Nothing(),
 	}}

@@ -242,7 +242,8 @@ func walk(s *jsonschema.Schema, path string, visit func(path string, s *jsonsche
 		visit(path, s)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Definitions)) {
-		if !strings.HasPrefix(name, "Part") { // the same keys, none of them required
+		// PartBudget has the keys of Budget, none of them required.
+		if whole, part := strings.CutPrefix(name, "Part"); !part || s.Definitions[whole] == nil {
 			walk(s.Definitions[name], name, visit)
 		}
 	}

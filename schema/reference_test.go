@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
@@ -45,6 +49,26 @@ type node struct {
 	Items       *node           `json:"items"`
 	AnyOf       []*node         `json:"anyOf"`
 	OneOf       []*node         `json:"oneOf"`
+	Others      others          `json:"additionalProperties"`
+}
+
+// others is the schema of the values of a mapping whose keys are names; false, as in most mappings, is none.
+type others struct{ *node }
+
+func (o *others) UnmarshalJSON(data []byte) error {
+	if string(data) == "false" {
+		return nil
+	}
+	return json.Unmarshal(data, &o.node)
+}
+
+// properties are the keys of a mapping.
+func (n *node) properties() map[string]*node {
+	properties := map[string]*node{}
+	if n.Properties != nil {
+		_ = json.Unmarshal(n.Properties, &properties) // it was read before
+	}
+	return properties
 }
 
 // TestReferenceIsCurrent: the page about scenario files says what the schema says.
@@ -64,6 +88,33 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 }
 
+// Every key of a file is on the page, and every link of the page leads to a heading.
+func TestReferenceIsComplete(t *testing.T) {
+	page := string(reference(t))
+	var s jsonschema.Schema
+	if err := json.Unmarshal(scenarioSchema(t), &s); err != nil {
+		t.Fatal(err)
+	}
+	looked := 0
+	walk(&s, "", func(path string, of *jsonschema.Schema) {
+		for key, p := range of.Properties {
+			if meaning, _, _ := split(p.Description); !strings.Contains(page, "| `"+key+"` | ") || !strings.Contains(page, cell(meaning)) {
+				t.Errorf("%s.%s is not on the page: %s", path, key, meaning)
+			}
+			looked++
+		}
+	})
+	links := regexp.MustCompile(`\]\(#([^)]*)\)`).FindAllStringSubmatch(page, -1)
+	for _, link := range links {
+		if heading := "# " + strings.ReplaceAll(link[1], "-", " ") + "\n"; !strings.Contains(strings.ToLower(page), heading) {
+			t.Errorf("no heading for #%s", link[1])
+		}
+	}
+	if looked < 100 || len(links) < 20 {
+		t.Errorf("looked at %d keys and %d links", looked, len(links))
+	}
+}
+
 func reference(t *testing.T) []byte {
 	var all struct {
 		Definitions map[string]*node `json:"definitions"`
@@ -71,42 +122,98 @@ func reference(t *testing.T) []byte {
 	if err := json.Unmarshal(scenarioSchema(t), &all); err != nil {
 		t.Fatal(err)
 	}
+	schema := allOf(t)
 	var b strings.Builder
 	b.WriteString(referenceHead)
 	// In the order in which they are met, from the whole file on.
 	queue, seen := []string{"Scenario"}, map[string]bool{"Scenario": true}
-	for len(queue) > 0 {
-		name := queue[0]
-		queue = queue[1:]
-		d := all.Definitions[name]
-		fmt.Fprintf(&b, "## %s\n\n%s\n\n", heading(name), d.Description)
-		var steps *node
-		b.WriteString(tableHead)
+	meet := func(definitions []string) {
+		for _, name := range definitions {
+			if !seen[name] {
+				seen[name] = true
+				queue = append(queue, name)
+			}
+		}
+	}
+	section := func(level, heading string, d *node, more map[string]string) {
+		fmt.Fprintf(&b, "%s %s\n\n%s\n\n%s", level, heading, d.Description, tableHead)
 		for _, key := range keys(t, d.Properties) {
-			var properties map[string]*node
-			if err := json.Unmarshal(d.Properties, &properties); err != nil {
-				t.Fatal(err)
-			}
-			p := properties[key]
-			refs := p.refs()
-			for _, ref := range refs {
-				if !seen[ref] {
-					seen[ref] = true
-					queue = append(queue, ref)
-				}
-			}
-			value := p.value()
-			if name == "written" && key == "do" {
-				steps, value = p.Items, "list of [steps](#steps)"
+			p := d.properties()[key]
+			value, own := more[key]
+			if !own {
+				value = p.value()
+				meet(p.refs())
 			}
 			b.WriteString(row(key, value, p.Description, slices.Contains(d.Required, key)))
 		}
-		b.WriteString("\n")
-		if steps != nil {
-			b.WriteString(stepTable(t, steps))
+	}
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		d := schema.Definitions[name]
+		if headings[name] == "" {
+			t.Fatalf("%s has no heading", name)
 		}
+		switch name {
+		case "Scenario":
+			section("##", headings[name], d, nil)
+			b.WriteString(row("cases", "mapping of names to [scenarios](#scenario)", schema.Then.properties()["cases"].Description, false))
+		case "written":
+			section("##", headings[name], d, map[string]string{"do": "list of [steps](#steps)", "fault": "one of the [faults](#faults)"})
+			item := d.properties()
+			b.WriteString("\n" + stepTable(t, item["do"].Items))
+			meet(item["do"].refs())
+			b.WriteString(faultsHead)
+			for _, fault := range keys(t, item["fault"].Properties) {
+				ref := item["fault"].properties()[fault].refs()[0]
+				b.WriteString("\n")
+				section("###", "`"+fault+"`", schema.Definitions[ref], nil)
+			}
+		default:
+			section("##", headings[name], d, nil)
+		}
+		b.WriteString("\n")
 	}
 	return []byte(strings.TrimRight(b.String(), "\n") + "\n")
+}
+
+// document is a schema with its definitions.
+type document struct {
+	Definitions map[string]*node `json:"definitions"`
+	Then        *node            `json:"then"` // of a file with cases
+}
+
+func allOf(t *testing.T) (all document) {
+	if err := json.Unmarshal(scenarioSchema(t), &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+const faultsHead = "## Faults\n\nAn item of the timeline has a fault's name and its keys: `{at: 1s, fault: {pause: {process: client-1, for: 2s}}}`.\n"
+
+// headings are what the parts of a file are called; a fault's heading is its name.
+var headings = map[string]string{
+	"Scenario":    "Scenario",
+	"Settings":    "Lock",
+	"Nodes":       "Nodes",
+	"Network":     "Network",
+	"Budget":      "Budget",
+	"written":     "Timeline item",
+	"OnLive":      "Tier live",
+	"Expect":      "Expected verdict",
+	"ExpectOn":    "Expected verdict on one resource",
+	"Recorded":    "Recorded run",
+	"Drift":       "Drift allowance",
+	"Range":       "Range of delays",
+	"Guard":       "Restart guard",
+	"Wait":        "Waiting for replicas",
+	"quantiles":   "Latency",
+	"Moment":      "Event",
+	"StepOn":      "Step on a resource",
+	"Bounds":      "Bounds on a time",
+	"CountBounds": "Bounds on a count",
+	"Reached":     "Required event",
 }
 
 const tableHead = "| key | value | default | meaning | example |\n|---|---|---|---|---|\n"
@@ -163,18 +270,10 @@ func stepTable(t *testing.T, steps *node) string {
 	return b.String() + "\n"
 }
 
-// heading is the title of a definition: the types' names, but for those that are internal.
-func heading(name string) string {
-	switch name {
-	case "written":
-		return "Timeline item"
-	case "quantiles":
-		return "Quantiles"
-	}
-	return name
+// link leads to the part of a file that a definition describes.
+func link(name string) string {
+	return fmt.Sprintf("[%s](#%s)", strings.ToLower(headings[name]), strings.ReplaceAll(strings.ToLower(headings[name]), " ", "-"))
 }
-
-func anchor(name string) string { return strings.ReplaceAll(strings.ToLower(heading(name)), " ", "-") }
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
@@ -183,24 +282,17 @@ func (n *node) refs() (names []string) {
 	if n == nil {
 		return nil
 	}
-	if name, ok := strings.CutPrefix(n.Ref, "#/definitions/"); ok && !strings.HasPrefix(name, "Part") {
+	if name, ok := strings.CutPrefix(n.Ref, "#/definitions/"); ok {
 		names = append(names, name)
 	}
 	names = append(names, n.Items.refs()...)
 	for _, m := range append(n.AnyOf, n.OneOf...) {
 		names = append(names, m.refs()...)
 	}
-	if n.Properties != nil {
-		var properties map[string]*node
-		_ = json.Unmarshal(n.Properties, &properties) // it was read before
-		var order []string
-		for key := range properties {
-			order = append(order, key)
-		}
-		slices.Sort(order)
-		for _, key := range order {
-			names = append(names, properties[key].refs()...)
-		}
+	names = append(names, n.Others.node.refs()...)
+	properties := n.properties()
+	for _, key := range slices.Sorted(maps.Keys(properties)) {
+		names = append(names, properties[key].refs()...)
 	}
 	return names
 }
@@ -211,8 +303,7 @@ func (n *node) value() string {
 	case n == nil:
 		return ""
 	case n.Ref != "":
-		name := strings.TrimPrefix(n.Ref, "#/definitions/")
-		return fmt.Sprintf("[%s](#%s)", heading(name), anchor(name))
+		return link(strings.TrimPrefix(n.Ref, "#/definitions/"))
 	case n.Const != nil:
 		return fmt.Sprintf("`%v`", n.Const)
 	case len(n.Enum) > 0:
@@ -237,15 +328,8 @@ func (n *node) value() string {
 		return "list of names"
 	case n.Items != nil:
 		return "list of " + n.Items.value()
-	case n.Properties != nil:
-		var words []string
-		var properties map[string]*node
-		_ = json.Unmarshal(n.Properties, &properties)
-		for key, p := range properties {
-			words = append(words, fmt.Sprintf("`%s`: %s", key, p.value()))
-		}
-		slices.Sort(words)
-		return "{" + strings.Join(words, ", ") + "}"
+	case n.Others.node != nil:
+		return "mapping of names to " + n.Others.value()
 	case strings.HasPrefix(n.Pattern, "^[^-+.,0-9]"):
 		return "name"
 	case n.Pattern != "":
