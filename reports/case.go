@@ -4,43 +4,131 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/scenarios"
 )
 
-// Case is a run as reports for continuous integration have it: of a scenario, or what a search found.
+// Case is a run of a scenario, or what a search found: as it stands in JSON, and what reports for continuous integration say
+// beside that.
 type Case struct {
-	// Name is the scenario's, Title its line.
-	Name, Title string
-	Tier        string
-	Seed        uint64
-	// Expected and Verdict are in words.
-	Expected, Verdict string
-	// Problems are in which it was not as expected; nil if it was. Class is what they concern: safety, liveness or, if
-	// nothing else, that it was not tested.
-	Problems []string
-	Class    string
-	// Skipped is why it was not run; empty if it was.
-	Skipped string
-	// Story tells what happened, in lines; may be empty.
-	Story string
+	Name     string `json:"name"`
+	Title    string `json:"title"`
+	Source   string `json:"source"`
+	Tier     string `json:"tier"`
+	Seed     uint64 `json:"seed"`
+	Claim    string `json:"claim"`
+	Expected string `json:"expected"`
+	Verdict  string `json:"verdict"`
+	// OK says that it was run, and as expected.
+	OK bool `json:"ok"`
+	// Problems are in which it was not as expected.
+	Problems      []string `json:"problems"`
+	BeyondBudget  []string `json:"beyond_budget"`
+	UnavailableNS int64    `json:"unavailable_ns"`
+	// Unbounded says that the unavailability was expected, and shown, to last as long as the run does.
+	Unbounded   bool     `json:"unbounded"`
+	Liveness    Liveness `json:"liveness"`
+	Leaks       []string `json:"leaks"`
+	Grants      int      `json:"grants"`
+	Events      int      `json:"events"`
+	HistoryHash string   `json:"history_hash"`
+	TraceHash   string   `json:"trace_hash"`
+	Witness     *Witness `json:"witness"`
+	// Smallest is how little of each fault still breaks the lock, for a violation beyond the budget.
+	Smallest []Smallest `json:"smallest"`
 	// Repeat is the command that repeats it.
-	Repeat string
+	Repeat string `json:"repeat"`
+
+	// Class is what the problems concern: safety, liveness or, if nothing else, that it was not tested.
+	Class string `json:"-"`
+	// Skipped is why it was not run; empty if it was.
+	Skipped string `json:"-"`
+	// Story tells what happened, in lines; may be empty.
+	Story string `json:"-"`
 	// Took is how long it took on this machine.
-	Took time.Duration
+	Took time.Duration `json:"-"`
 	// File is where the scenario is written; empty if that is not in a file of the user's. Line counts from 1; 0 is unknown.
-	File string
-	Line int
+	File string `json:"-"`
+	Line int    `json:"-"`
 }
 
-// OK says that it was run and as expected.
-func (c *Case) OK() bool { return len(c.Problems) == 0 && c.Skipped == "" }
+// Liveness is the JSON form of what clients had to wait for; see checker.Resource.
+type Liveness struct {
+	// Takeover is null where no holder was gone, AfterHealing where nothing was healed or nobody asked after it.
+	Takeover     *Waited `json:"takeover"`
+	AfterHealing *Waited `json:"after_healing"`
+	Attempts     int     `json:"attempts"`
+	Bypass       int     `json:"bypass"`
+	Overtakes    int     `json:"overtakes"`
+	Fairness     float64 `json:"fairness"`
+}
+
+// Waited is the JSON form of a wait: for the lock of a holder that was gone, or of a client.
+type Waited struct {
+	Client  string `json:"client"`
+	FromNS  int64  `json:"from_ns"`
+	ToNS    int64  `json:"to_ns"`
+	Granted bool   `json:"granted"`
+}
+
+func newLiveness(m checker.Resource) Liveness {
+	l := Liveness{Attempts: m.Attempts.Number, Bypass: m.Bypass.Number, Overtakes: m.Overtakes.Number, Fairness: m.Fairness}
+	if t := m.Takeover; t.Process != "" {
+		l.Takeover = &Waited{t.Process, int64(t.From), int64(t.To), t.By != ""}
+	}
+	if w := m.AfterHealing; w.Process != "" {
+		l.AfterHealing = &Waited{w.Process, int64(w.From), int64(w.To), w.Granted}
+	}
+	return l
+}
+
+// Smallest is the JSON form of the smallest fault of a kind that breaks the lock.
+type Smallest struct {
+	Fault     string `json:"fault"`
+	Knob      string `json:"knob"`
+	BreaksNS  int64  `json:"breaks_ns"`
+	HoldsNS   int64  `json:"holds_ns"`
+	FormulaNS int64  `json:"formula_ns,omitempty"`
+	Confirmed bool   `json:"confirmed_on_other_tier"`
+}
+
+// Witness is the JSON form of what breaks mutual exclusion; null where nothing does.
+type Witness struct {
+	Kind    string          `json:"kind"`
+	Text    string          `json:"text"`
+	Windows []WitnessWindow `json:"windows"`
+	FromNS  int64           `json:"from_ns"`
+	ToNS    int64           `json:"to_ns"`
+	Events  []int           `json:"events"`
+}
+
+// WitnessWindow is a stretch of true time that belongs to a client.
+type WitnessWindow struct {
+	Client string `json:"client"`
+	FromNS int64  `json:"from_ns"`
+	ToNS   int64  `json:"to_ns"`
+}
 
 // NewCase makes the case of a run; repeat is the command that repeats it. The story is told if the run was not as expected.
 func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, error) {
-	c := Case{Name: r.Scenario.Name, Title: r.Scenario.Title, Tier: string(r.Tier), Seed: r.Seed,
-		Expected: r.Scenario.Expect.String(), Verdict: r.Verdict(), Repeat: repeat, Took: took}
+	c := Case{
+		Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, Tier: string(r.Tier), Seed: r.Seed,
+		Claim: string(r.Scenario.Claim), Expected: r.Scenario.Expect.String(), Verdict: r.Verdict(), OK: r.OK(),
+		Problems: []string{}, Smallest: []Smallest{}, Leaks: []string{}, BeyondBudget: append([]string{}, r.Beyond...), UnavailableNS: int64(r.Unavailable),
+		Unbounded: r.Unbounded, Liveness: newLiveness(r.Measured()),
+		Grants: r.Report.Grants, Events: len(r.History), HistoryHash: r.HistoryHash, TraceHash: r.TraceHash, Repeat: repeat, Took: took,
+	}
+	for _, l := range r.Leaks {
+		c.Leaks = append(c.Leaks, l.String())
+	}
 	for _, p := range r.Problems {
 		c.Problems = append(c.Problems, p.Text)
+	}
+	for _, f := range r.Smallest {
+		c.Smallest = append(c.Smallest, Smallest{f.Fault, f.Knob, int64(f.Breaks), int64(f.Holds), int64(f.Formula), f.Confirmed})
+	}
+	if f := r.Witness(); f != nil {
+		c.Witness = newWitness(f)
 	}
 	if r.OK() {
 		return c, nil
@@ -59,13 +147,21 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 	return c, err
 }
 
+func newWitness(f *checker.Finding) *Witness {
+	w := &Witness{Kind: string(f.Kind), Text: f.Text, FromNS: int64(f.From), ToNS: int64(f.To), Events: f.Seqs}
+	for _, win := range f.Windows {
+		w.Windows = append(w.Windows, WitnessWindow{win.Process, int64(win.From), int64(win.To)})
+	}
+	return w
+}
+
 // tally is how many cases were run, and how many of them were not as expected.
 func tally(cases []Case) (ran, bad, skipped int) {
 	for i := range cases {
 		switch {
 		case cases[i].Skipped != "":
 			skipped++
-		case !cases[i].OK():
+		case !cases[i].OK:
 			bad++
 			ran++
 		default:

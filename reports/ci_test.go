@@ -18,7 +18,7 @@ import (
 // cases are one of each, with texts in them that a format could take for its own.
 func cases() []reports.Case {
 	return []reports.Case{
-		{Name: "one", Title: "as it should be", Tier: "model", Seed: 7, Expected: "safe", Verdict: "safe", Took: 1500 * time.Millisecond, Repeat: "redlocksim run one"},
+		{Name: "one", Title: "as it should be", Tier: "model", Seed: 7, Expected: "safe", Verdict: "safe", OK: true, Took: 1500 * time.Millisecond, Repeat: "redlocksim run one"},
 		{Name: "two/bad", Title: "a <b> & `c` | d", Tier: "wire", Expected: "safe", Verdict: "lease-overlap", Class: "safety",
 			Problems: []string{"found <x> at 50%, a|b", "and\r\nmore ]]> \x00"}, Story: "   1  a & b\n```\n]]>\x01 <story>\n",
 			Repeat: "redlocksim run 'f,g:h.yaml' --case bad", File: "dir,x/f:g.yaml", Line: 12, Took: 20 * time.Millisecond},

@@ -56,7 +56,7 @@ func testcase(c *Case) junit.Testcase {
 	case c.Skipped != "":
 		t.Name = c.Name
 		t.Skipped = &junit.Result{Message: inXML(c.Skipped)}
-	case !c.OK():
+	case !c.OK:
 		t.Failure = &junit.Result{Message: inXML(strings.Join(c.Problems, "; ")), Type: c.Class,
 			Data: inXML(c.Story + "\nrepeat: " + c.Repeat + "\n")}
 	}

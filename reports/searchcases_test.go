@@ -18,7 +18,7 @@ import (
 // passed.
 func TestSearchCases(t *testing.T) {
 	none, err := reports.SearchCases(&random.Summary{Runs: 40}, "", 3, time.Second)
-	if err != nil || len(none) != 1 || !none[0].OK() || none[0].Name != "no violation in 40 runs" || none[0].Took != time.Second {
+	if err != nil || len(none) != 1 || !none[0].OK || none[0].Name != "no violation in 40 runs" || none[0].Took != time.Second {
 		t.Errorf("%+v, %v", none, err)
 	}
 
@@ -45,7 +45,7 @@ func TestSearchCases(t *testing.T) {
 	}
 	for i, name := range []string{"17-clock-jump", "found"} {
 		c := cases[i]
-		if c.OK() || c.Name != name || !strings.HasPrefix(c.Problems[0], "lease-overlap by clock-step, WITHIN the budget") ||
+		if c.OK || c.Name != name || !strings.HasPrefix(c.Problems[0], "lease-overlap by clock-step, WITHIN the budget") ||
 			!strings.Contains(c.Story, "the wall clock of C jumps forward by 10s") || c.Repeat != "redlocksim run "+filepath.Join(dir, "found.yaml") {
 			t.Errorf("%+v", c)
 		}

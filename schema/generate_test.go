@@ -131,6 +131,9 @@ func (c *comments) describe(s *jsonschema.Schema, t reflect.Type) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		p := s.Properties[name]
 		c.describe(p, f.Type)
 		if text := c.of(t, f.Name); text != "" {

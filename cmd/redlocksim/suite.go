@@ -31,8 +31,6 @@ type suite struct {
 	chosen  []chosen
 	results []*scenarios.Result
 	cases   []reports.Case
-	records []reports.Record
-	notRun  []reports.NotRun
 	reached reach.Tally
 	unrun   int // the last so many of them were not run because of an interrupt
 }
@@ -263,9 +261,7 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 		return one, took
 	}
 	skip := func(one *chosen, why string) {
-		c := reports.Case{Name: one.Name, Title: one.Title, Tier: string(scenarios.Live), Skipped: why}
-		s.cases = append(s.cases, c)
-		s.notRun = append(s.notRun, reports.NotRun{Name: c.Name, Tier: c.Tier, Why: c.Skipped})
+		s.cases = append(s.cases, reports.Case{Name: one.Name, Title: one.Title, Tier: string(scenarios.Live), Skipped: why})
 	}
 	err := runLive(cmd, all, func(r *scenarios.Result) error {
 		one, took := finish()
@@ -285,8 +281,7 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 }
 
 func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error {
-	repeat := repeatCommand(one.arg, one.isFile, r)
-	c, err := reports.NewCase(r, repeat, took)
+	c, err := reports.NewCase(r, repeatCommand(one.arg, one.isFile, r), took)
 	if err != nil {
 		return &failure{exitInternal, err}
 	}
@@ -297,7 +292,6 @@ func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error 
 	run := r.Reached()
 	s.reached.TurnOn(r.Scenario.Features()...)
 	s.reached.Add(reach.Of(run), run)
-	s.records = append(s.records, reports.NewRecord(r, repeat))
 	s.cases = append(s.cases, c)
 	return nil
 }
@@ -305,7 +299,7 @@ func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error 
 // report writes what came out: files first, then for people.
 func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	if s.json != "" {
-		if err := writeJSON(to, reports.NewDocument(s.records, s.notRun).WithReached(&s.reached), s.json); err != nil {
+		if err := writeJSON(to, reports.NewDocument(s.cases, &s.reached), s.json); err != nil {
 			return err
 		}
 	}
@@ -315,7 +309,7 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	out := cmd.OutOrStdout()
 	if s.json == "-" || s.files.takeStdout() {
 		out = cmd.ErrOrStderr()
-	} else if err := reports.Suite(out, s.records, took, s.quiet, lookOf(out)); err != nil {
+	} else if err := reports.Suite(out, s.cases, took, s.quiet, lookOf(out)); err != nil {
 		return &failure{exitInternal, err}
 	}
 	if s.verbose {
@@ -331,7 +325,7 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 			return &failure{exitInternal, err}
 		}
 	}
-	refused := s.notRun[:len(s.notRun)-s.unrun]
+	refused := s.refused()
 	switch len(refused) {
 	case 0:
 	case 1:
@@ -339,13 +333,23 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	default:
 		fmt.Fprintf(out, "\n%d scenarios were not run:\n", len(refused))
 	}
-	for _, n := range refused {
-		fmt.Fprintf(out, "  %s\n", n.Why)
+	for _, why := range refused {
+		fmt.Fprintf(out, "  %s\n", why)
 	}
 	if s.unrun > 0 {
 		fmt.Fprintf(out, "\nThe suite was interrupted with %d to go.\n", s.unrun)
 	}
 	return annotate(out, s.cases)
+}
+
+// refused is why scenarios were not run, without those that an interrupt left over.
+func (s *suite) refused() (why []string) {
+	for i := range s.cases[:len(s.cases)-s.unrun] {
+		if c := &s.cases[i]; c.Skipped != "" {
+			why = append(why, c.Skipped)
+		}
+	}
+	return why
 }
 
 // noMatch is the error for an expression that no scenario's name matches.

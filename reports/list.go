@@ -1,0 +1,65 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"redlocksim/scenarios"
+)
+
+// List writes a table of scenarios, with where each is from if sources is set. In a terminal the columns are narrowed to
+// its width; elsewhere each scenario has one line, as long as it takes.
+func List(w io.Writer, all []*scenarios.Scenario, sources bool, look Look) error {
+	t := look.NewTable()
+	header := table.Row{"scenario", "claim", "expected", "title"}
+	if sources {
+		header = append(header, "source")
+	}
+	t.AppendHeader(header)
+	for _, s := range all {
+		row := table.Row{s.Name, s.Claim, s.Expect.String(), s.Title}
+		if sources {
+			row = append(row, s.Source)
+		}
+		t.AppendRow(row)
+	}
+	if look.Width > 0 {
+		t.SetColumnConfigs(narrowed(look.Width, len(header)))
+	}
+	_, err := fmt.Fprintln(w, t.Render())
+	return err
+}
+
+// narrowed are the widths of the columns of a list that has so many: what is left of the terminal for the last ones, and
+// no more than a third of it for the names, which are broken where their cases begin.
+func narrowed(width, columns int) []table.ColumnConfig {
+	const between, claim, least = 2, 7, 10
+	name := max(least, width/3)
+	expected := max(least, width/4)
+	rest := width - name - claim - expected - columns*between
+	configs := []table.ColumnConfig{
+		{Number: 1, WidthMax: name, WidthMaxEnforcer: breakName},
+		{Number: 3, WidthMax: expected, WidthMaxEnforcer: text.WrapSoft},
+	}
+	for n := 4; n <= columns; n++ {
+		configs = append(configs, table.ColumnConfig{Number: n, WidthMax: max(least, rest/(columns-3)), WidthMaxEnforcer: text.WrapSoft})
+	}
+	return configs
+}
+
+// breakName breaks a scenario's name that is too long before the name of its case.
+func breakName(name string, width int) string {
+	if text.StringWidthWithoutEscSequences(name) <= width {
+		return name
+	}
+	file, of, _ := strings.Cut(name, "/")
+	lines := text.WrapHard(file, width)
+	if of != "" {
+		lines += "\n" + text.WrapHard("/"+of, width)
+	}
+	return lines
+}
