@@ -25,7 +25,7 @@ var library = []Mutant{
 		Bug:  "the elapsed time counts from the first attempt, not from the one that wins", Real: "node-redlock #169, #274, #299",
 		Edits: []Edit{
 			{"redlock/validity.go", "type term struct{ ttl, drift time.Duration }", "type term struct {\n\tttl, drift time.Duration\n\tfirst      time.Time\n}"},
-			{"redlock/lock.go", "t, err := c.term(ttl)", "t, err := c.term(ttl)\n\tt.first = c.clock.Now()"},
+			{"redlock/admit.go", "t, err := c.term(ttl)", "t, err := c.term(ttl)\n\tt.first = c.clock.Now()"},
 			{"redlock/attempt.go", "t.validity(start, clock.Now())", "t.validity(t.first, clock.Now())"},
 		},
 		Killers: []string{"39-renewal/finishes"},
@@ -34,17 +34,18 @@ var library = []Mutant{
 		Name: "value-per-client",
 		Bug:  "all locks of a client have the same value, so that a late unlock deletes a newer one", Real: "etcd #22082",
 		Edits: []Edit{
-			{"redlock/client.go", "lastTerm atomic.Pointer[term]", "lastTerm atomic.Pointer[term]\n\tvalue    atomic.Pointer[string]"},
-			{"redlock/value.go", "var raw [valueBytes]byte", "if v := c.value.Load(); v != nil {\n\t\treturn *v, nil\n\t}\n\tvar raw [valueBytes]byte"},
+			{"redlock/options.go", "nodes       []driver.Node\n", "nodes       []driver.Node\n\tvalue       atomic.Pointer[string]\n"},
+			{"redlock/options.go", "\t\"io\"\n", "\t\"io\"\n\t\"sync/atomic\"\n"},
+			{"redlock/value.go", "var raw [valueBytes]byte", "if v := s.value.Load(); v != nil {\n\t\treturn *v, nil\n\t}\n\tvar raw [valueBytes]byte"},
 			{"redlock/value.go", "return base64.RawURLEncoding.EncodeToString(raw[:]), nil",
-				"value := base64.RawURLEncoding.EncodeToString(raw[:])\n\tc.value.Store(&value)\n\treturn value, nil"},
+				"value := base64.RawURLEncoding.EncodeToString(raw[:])\n\ts.value.Store(&value)\n\treturn value, nil"},
 		},
 		Killers: []string{"58-late-release"},
 	},
 	{
 		Name:    "no-jitter",
 		Bug:     "every delay before a retry is the same",
-		Edits:   []Edit{{"redlock/value.go", "uint64(c.retryMax-c.retryMin) + 1", "uint64(1)"}},
+		Edits:   []Edit{{"redlock/value.go", "uint64(s.retryMax-s.retryMin) + 1", "uint64(1)"}},
 		Killers: []string{"61-even-number-of-nodes"},
 	},
 	{
@@ -66,11 +67,11 @@ var library = []Mutant{
 		Edits: []Edit{
 			{"redlock/round.go", "deadline := r.start.Add(c.nodeTimeout)", "deadline := r.start.Add(time.Hour)"},
 			{"redlock/round.go", "c.clock.AfterFunc(c.nodeTimeout, r.timeOut)", "c.clock.AfterFunc(time.Hour, r.timeOut)"},
-			{"redlock/round.go", "\t\tc.batchers[i].ask(&r.commands[i])\n",
-				"\t\tc.batchers[i].ask(&r.commands[i])\n\t\tfor r.op == driver.OpAcquire && !r.hasAnswered(i) {\n\t\t\tr.waiter.Wait(context.Background())\n\t\t}\n"},
-			{"redlock/round.go", "func (r *round) isSettled() bool {",
+			{"redlock/round.go", "\t\tc.batchers[i].ask(&r.commands[i].queued)\n",
+				"\t\tc.batchers[i].ask(&r.commands[i].queued)\n\t\tfor r.op == driver.OpAcquire && !r.hasAnswered(i) {\n\t\t\tr.waiter.Wait(context.Background())\n\t\t}\n"},
+			{"redlock/wait.go", "func (r *round) isSettled() bool {",
 				"func (r *round) hasAnswered(i int) bool {\n\tr.acquisition.mu.Lock()\n\tdefer r.acquisition.mu.Unlock()\n\treturn r.ballot.Answered.Has(i)\n}\n\nfunc (r *round) isSettled() bool {"},
-			{"redlock/answer.go", "if decided {", "if decided || r.op == driver.OpAcquire {"},
+			{"redlock/round.go", "if decided {", "if decided || r.op == driver.OpAcquire {"},
 		},
 		Killers: []string{"15-sequential-acquire/parallel-returns-at-quorum", "11-three-nodes-unreachable"},
 	},
@@ -78,7 +79,7 @@ var library = []Mutant{
 		Name: "an-error-fails-the-acquire",
 		Bug:  "an error of one node fails an acquire that has its quorum, and the keys remain", Real: "redlock-rb #129, redlock-py #27",
 		Edits: []Edit{
-			{"redlock/answer.go", "\tcase r.ballot.Reached(q):\n", "\tcase r.op == driver.OpAcquire && r.ballot.Answered != r.ballot.Replied():\n\t\tr.settled, r.verdict = true, ErrNoQuorum\n\tcase r.ballot.Reached(q):\n"},
+			{"redlock/tally.go", "\tcase t.ballot.Reached(q):\n", "\tcase t.op == driver.OpAcquire && t.ballot.Answered != t.ballot.Replied():\n\t\tt.settled, t.verdict = true, ErrNoQuorum\n\tcase t.ballot.Reached(q):\n"},
 			{"redlock/attempt.go", "return &failure{err: err, acquisition: a, release: a.releaseAfter(r)}",
 				"if reason == ErrNoQuorum {\n\t\terr.Cause = reason\n\t\treturn &failure{err: err, acquisition: a, release: r}\n\t}\n\treturn &failure{err: err, acquisition: a, release: a.releaseAfter(r)}"},
 		},
@@ -87,8 +88,8 @@ var library = []Mutant{
 	{
 		Name: "quorum-of-the-connected",
 		Bug:  "the quorum is counted over the nodes that can be reached", Real: "redlock-py #6",
-		Edits: []Edit{{"redlock/answer.go", "n, q := len(r.outcomes), r.acquisition.client.quorum",
-			"n := len(r.outcomes)\n\tq := quorum.Majority(n - r.ballot.Answered.Without(r.ballot.Replied()).Len())"}},
+		Edits: []Edit{{"redlock/tally.go", "n, q := len(t.outcomes), t.quorum",
+			"n := len(t.outcomes)\n\tq := quorum.Majority(n - t.ballot.Answered.Without(t.ballot.Replied()).Len())"}},
 		Killers: []string{"11-three-nodes-unreachable"},
 	},
 	{
@@ -115,7 +116,7 @@ var library = []Mutant{
 		Edits: []Edit{
 			{"internal/quorum/quorum.go", "Asked    Set\n", "Asked    Set\n\tBefore   int\n"},
 			{"internal/quorum/quorum.go", "return b.Accepted.Len() >= quorum }", "return b.Before+b.Accepted.Len() >= quorum }"},
-			{"redlock/fencing.go", "r.start = first.start", "r.start = first.start\n\tr.ballot.Before = first.ballot.Accepted.Len()"},
+			{"redlock/ask.go", "r.start = first.start", "r.start = first.start\n\tr.ballot.Before = first.ballot.Accepted.Len()"},
 		},
 		Killers: []string{"63-votes-for-two-tokens"},
 	},
@@ -204,7 +205,7 @@ var library = []Mutant{
 		Edits: []Edit{
 			{"redlock/renew.go", "ctx, cancel := c.clock.WithCancel(ctx)", "ctx, cancel := c.clock.WithCancel(context.WithoutCancel(ctx))"},
 			{"redlock/renew.go", "\t\tcancel(nil)\n\t\tfor !hasEnded() {", "\t\t_ = cancel\n\t\tfor false && !hasEnded() {"},
-			{"redlock/command.go", "return a.released\n", "return false\n"},
+			{"redlock/round.go", "return a.released\n", "return false\n"},
 			{"redlock/extend.go", "if ended := l.state(); ended != nil {\n\t\treturn &Error{", "if ended := l.state(); ended != nil && ended != ErrReleased {\n\t\treturn &Error{"},
 			{"sim/model/model.go", "case !ok || r.value != c.Value:", "case ok && r.value != c.Value:"},
 			{"sim/model/model.go", "s.put(key, record{r.value, now + ttl, r.set})", "s.put(key, record{c.Value, now + ttl, r.set})"},
@@ -226,19 +227,19 @@ var library = []Mutant{
 	{
 		Name:    "all-at-once",
 		Bug:     "all who are told of a release ask at the same time",
-		Edits:   []Edit{{"redlock/wake.go", "return time.Duration(binary.LittleEndian.Uint64(raw[:]) % uint64(c.wakeSpread))", "return 0 * time.Duration(binary.LittleEndian.Uint64(raw[:]))"}},
+		Edits:   []Edit{{"redlock/value.go", "return time.Duration(binary.LittleEndian.Uint64(raw[:]) % uint64(s.wakeSpread))", "return 0 * time.Duration(binary.LittleEndian.Uint64(raw[:]))"}},
 		Killers: []string{"66-wake-up/many"},
 	},
 	{
 		Name:    "guard-trusts-the-node",
 		Bug:     "the restart guard believes the node's clock alone",
-		Edits:   []Edit{{"redlock/guard.go", "now.Sub(q.since) >= g.MaxTTL", "now.Sub(q.since) >= 0"}},
+		Edits:   []Edit{{"redlock/guard.go", "now.Sub(q.since) >= s.maxTTL", "now.Sub(q.since) >= 0"}},
 		Killers: []string{"30-restart-guard-and-clock-steps/forward"},
 	},
 	{
 		Name:    "batch-waits-for-silence",
 		Bug:     "what is asked while a batch is on its way waits for a node that never answers",
-		Edits:   []Edit{{"redlock/batch.go", "c.nodeTimeout / 4", "time.Hour"}},
+		Edits:   []Edit{{"redlock/batch.go", "s.nodeTimeout / 4", "time.Hour"}},
 		Killers: []string{"67-batches/behind-silence"},
 	},
 	{
@@ -267,7 +268,7 @@ var library = []Mutant{
 		Bug:  "who waited in the client has the lock without asking the nodes",
 		Edits: []Edit{{"redlock/turn.go", "lease, failed := c.attempt(ctx, &t.call)",
 			"if t.first != \"\" {\n\t\ta := &acquisition{client: c, ctx: valuesOf(ctx), keys: t.keys, name: nameOf(t.keys), value: t.first, attempt: 1, call: t.first}\n" +
-				"\t\treturn a.grant(t.term, validity{t.term.ttl, c.clock.Now().Add(t.term.ttl)})\n\t}\n\tlease, failed := c.attempt(ctx, &t.call)"}},
+				"\t\treturn a.grant(&round{}, t.term, validity{t.term.ttl, c.clock.Now().Add(t.term.ttl)})\n\t}\n\tlease, failed := c.attempt(ctx, &t.call)"}},
 		Killers: []string{"73-waiting-in-one-client/contention", "73-waiting-in-one-client/turns"},
 	},
 	{
@@ -279,7 +280,7 @@ var library = []Mutant{
 	{
 		Name:    "queue-last-first",
 		Bug:     "who came last to the queue of the client is served first",
-		Edits:   []Edit{{"redlock/queue.go", "now.enqueue((*list.List).PushBack)", "now.enqueue((*list.List).PushFront)"}},
+		Edits:   []Edit{{"redlock/queue.go", "p.enqueue((*list.List).PushBack)", "p.enqueue((*list.List).PushFront)"}},
 		Killers: []string{"73-waiting-in-one-client/in-order"},
 	},
 	{
@@ -307,7 +308,7 @@ var library = []Mutant{
 	{
 		Name:    "queue-outlives-a-lost-lease",
 		Bug:     "who waits behind a lease of the same client that nobody releases waits for ever",
-		Edits:   []Edit{{"redlock/lease.go", "	l.tell(ErrLost)\n\tl.vacate()", "	l.tell(ErrLost)"}},
+		Edits:   []Edit{{"redlock/lease.go", "	l.contexts.end(ErrLost)\n\tl.vacate()", "	l.contexts.end(ErrLost)"}},
 		Killers: []string{"73-waiting-in-one-client/never-released"},
 	},
 	{
@@ -319,7 +320,7 @@ var library = []Mutant{
 	{
 		Name:    "close-forgets-the-queue",
 		Bug:     "a client that is closed goes on serving those who wait in it",
-		Edits:   []Edit{{"redlock/turn.go", "	defer c.dontWakeOnClose(c.wakeOnClose(t.waiter))\n", ""}, {"redlock/turn.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/turn.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
+		Edits:   []Edit{{"redlock/turn.go", "	defer c.dontWakeOnClose(c.wakeOnClose(t.waiter))\n", ""}, {"redlock/turn.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/sleep.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
 		Killers: []string{"73-waiting-in-one-client/closed"},
 	},
 	{

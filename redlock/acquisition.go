@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"redlocksim/internal/quorum"
-	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
 
@@ -31,28 +30,6 @@ type acquisition struct {
 	releasing quorum.Set // nodes that have not answered a release yet
 	freed     quorum.Set // nodes that answered a release by deleting the key
 	owing     quorum.Set // nodes that voted while releasing: if the answer is not that the key was deleted, release again
-}
-
-// newAcquisition draws the value of a call's next attempt, and its fencing token.
-func (c *Client) newAcquisition(ctx context.Context, of *call) (*acquisition, error) {
-	value, err := of.first, error(nil)
-	if of.last != nil || value == "" {
-		value, err = c.newValue()
-	}
-	if err != nil {
-		return nil, err
-	}
-	a := &acquisition{client: c, ctx: valuesOf(ctx), keys: of.keys, name: nameOf(of.keys), value: value, attempt: of.attempt(), call: value}
-	if of.last != nil {
-		a.call = of.last.acquisition.call
-	}
-	if c.isFenced() {
-		if a.token, err = c.tokens.propose(of.keys, 0); err != nil {
-			return nil, err
-		}
-	}
-	a.observe(observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire})
-	return a, nil
 }
 
 // valuesOf is a context with the values of another that never ends.

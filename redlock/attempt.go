@@ -10,7 +10,7 @@ import (
 // attempt runs the algorithm of the paper once, under a new random value: if the nodes agree, the lock is granted, and if they
 // do not, it is released on all of them, also on those that did not answer.
 func (c *Client) attempt(ctx context.Context, of *call) (*Lease, *failure) {
-	a, err := c.newAcquisition(ctx, of)
+	a, err := of.next(ctx, c)
 	if err != nil {
 		return nil, of.unsent(err)
 	}

@@ -9,9 +9,6 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// defaultBatching is how many unanswered commands a node has before others wait, unless set otherwise.
-const defaultBatching = 4
-
 // WithBatching sets how many commands may be in flight to each node before others wait. The default is 4.
 //
 // Below the limit each command is sent at once and by itself. Commands above it wait until fewer are unanswered, and are then
@@ -23,11 +20,11 @@ const defaultBatching = 4
 // delays no command by more than that, unless more commands wait than fit into a batch. Acquires and extends that wait for
 // longer than the node timeout are not sent and count as timed out; releases are always sent.
 func WithBatching(n int) Option {
-	return func(c *Client) error {
+	return func(s *settings) error {
 		if n < 1 {
 			return fmt.Errorf("%w: batching from %d commands on, must be at least 1", ErrInvalid, n)
 		}
-		c.batching = n
+		s.batching = n
 		return nil
 	}
 }
@@ -45,15 +42,15 @@ type batcher struct {
 	patience time.Duration // after which a batch is no longer waited for
 
 	mu       sync.Mutex
-	releases []*nodeCommand // that wait, and go first
-	others   []*nodeCommand
+	releases []*queued // that wait, and go first
+	others   []*queued
 	inFlight []*batch // those on their way that are waited for, oldest first
 	spare    []*batch // to be used again
 	timer    driver.Timer
 	armed    bool
 	sending  bool // somebody is: what waits meanwhile is sent by them
 	going    [largestBatch]*driver.Command
-	dropped  []*nodeCommand // by take: their locks are being released
+	dropped  []*queued // by take: nobody wants them any more
 }
 
 // batch is what was sent together. The batcher's lock guards it.
@@ -62,12 +59,29 @@ type batch struct {
 	sent time.Time
 }
 
-func newBatcher(n driver.Node, c *Client) *batcher {
-	return &batcher{node: n, clock: c.clock, limit: c.batching, timeout: c.nodeTimeout, patience: c.nodeTimeout / 4}
+// queued is a command with what the batcher keeps of it.
+type queued struct {
+	driver.Command        // whose Shared is its sender
+	batch          *batch // with which it went, until it is answered
+	ownDeadline    bool   // the Deadline is not that of its round
+}
+
+// sender is who asked for a command to be sent. It is the command's Shared, since a field of its own would make every round
+// larger.
+type sender interface {
+	driver.Shared
+	// isMoot reports whether the command, which was not sent yet, would only be in the way.
+	isMoot() bool
+	// withdraw learns that the command will never be sent.
+	withdraw(now time.Time)
+}
+
+func newBatcher(n driver.Node, s *settings) *batcher {
+	return &batcher{node: n, clock: s.clock, limit: s.batching, timeout: s.nodeTimeout, patience: s.nodeTimeout / 4}
 }
 
 // ask sends the command, now or with others.
-func (b *batcher) ask(cmd *nodeCommand) {
+func (b *batcher) ask(cmd *queued) {
 	b.mu.Lock()
 	if cmd.Op == driver.OpRelease {
 		b.releases = append(b.releases, cmd)
@@ -79,7 +93,7 @@ func (b *batcher) ask(cmd *nodeCommand) {
 
 // answered is called after each reply, and when a reply is no longer awaited. Only the first call for a command that was sent
 // counts.
-func (b *batcher) answered(cmd *nodeCommand) {
+func (b *batcher) answered(cmd *queued) {
 	b.mu.Lock()
 	with := cmd.batch
 	if with == nil {
@@ -124,7 +138,7 @@ func (b *batcher) send() {
 		going := b.take(now)
 		b.mu.Unlock()
 		for _, c := range b.dropped {
-			c.withdraw(now)
+			c.Shared.(sender).withdraw(now)
 		}
 		if len(going) > 0 {
 			b.node.Do(going)
@@ -169,7 +183,7 @@ func (b *batcher) take(now time.Time) (going []*driver.Command) {
 	for ; seen < len(b.others) && len(going) < largestBatch; seen++ {
 		switch c := b.others[seen]; {
 		case !now.Before(c.Deadline): // it times out
-		case c.isMoot():
+		case c.Shared.(sender).isMoot():
 			b.dropped = append(b.dropped, c)
 		default:
 			c.batch, going = together, append(going, &c.Command)

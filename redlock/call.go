@@ -1,6 +1,8 @@
 package redlock
 
 import (
+	"context"
+
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
@@ -26,6 +28,28 @@ func (c *call) attempt() int {
 		return 1
 	}
 	return c.last.acquisition.attempt + 1
+}
+
+// next draws the value of the next attempt, and its fencing token.
+func (c *call) next(ctx context.Context, client *Client) (*acquisition, error) {
+	value, err := c.first, error(nil)
+	if c.last != nil || value == "" {
+		value, err = client.newValue()
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &acquisition{client: client, ctx: valuesOf(ctx), keys: c.keys, name: nameOf(c.keys), value: value, attempt: c.attempt(), call: value}
+	if c.last != nil {
+		a.call = c.last.acquisition.call
+	}
+	if client.isFenced() {
+		if a.token, err = client.tokens.propose(c.keys, 0); err != nil {
+			return nil, err
+		}
+	}
+	a.observe(observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire})
+	return a, nil
 }
 
 // unsent is the failure of an attempt for which nothing was sent. What was sent for the one before stays the last.

@@ -4,15 +4,11 @@ import (
 	"container/list"
 	"context"
 	"fmt"
-	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
-	"redlocksim/redlock/observe"
 )
 
 // MaxNodes is the largest number of nodes of a Client.
@@ -22,21 +18,7 @@ const _ uint = quorum.Max - MaxNodes // no fewer fit into a quorum.Set
 
 // Client takes locks on a fixed set of nodes. It is safe for concurrent use.
 type Client struct {
-	nodes       []driver.Node
-	quorum      int
-	drift       allowance
-	nodeTimeout time.Duration
-	retryMin    time.Duration
-	retryMax    time.Duration
-	lossLead    time.Duration // 0: by the TTL
-	observer    observe.Observer
-	clock       driver.Clock
-	tasks       driver.Tasks
-	rand        io.Reader
-	counterTTL  time.Duration // 0: no fencing
-	guard       Guard         // its MaxTTL 0: no guard
-	wakeSpread  time.Duration // 0: no wake-up
-	batching    int
+	settings
 
 	names    []string   // of the nodes
 	batchers []*batcher // likewise
@@ -68,16 +50,7 @@ func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 		}
 		names[n.Name()] = true
 	}
-	c := &Client{
-		nodes:       slices.Clone(nodes),
-		quorum:      quorum.Majority(len(nodes)),
-		drift:       defaultAllowance,
-		nodeTimeout: DefaultNodeTimeout,
-		batching:    defaultBatching,
-		retryMin:    50 * time.Millisecond,
-		retryMax:    150 * time.Millisecond,
-	}
-	c.run(driver.Runtime{})
+	c := &Client{settings: defaultsFor(nodes)}
 	for _, n := range nodes {
 		c.names = append(c.names, n.Name())
 	}
@@ -85,20 +58,15 @@ func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 		if o == nil {
 			return nil, fmt.Errorf("%w: a nil option", ErrInvalid)
 		}
-		if err := o(c); err != nil {
+		if err := o(&c.settings); err != nil {
 			return nil, err
 		}
 	}
 	for _, n := range c.nodes {
-		c.batchers = append(c.batchers, newBatcher(n, c))
+		c.batchers = append(c.batchers, newBatcher(n, &c.settings))
 	}
+	c.queues.tasks = c.tasks
 	return c, nil
-}
-
-// run sets what the client runs on.
-func (c *Client) run(r driver.Runtime) {
-	r = r.Filled()
-	c.clock, c.tasks, c.rand = r.Clock, r.Tasks, r.Rand
 }
 
 // Close stops the client. New calls of Lock, TryLock and Extend fail with ErrClosed, calls that wait end, and Close returns

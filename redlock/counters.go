@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 )
 
@@ -23,10 +24,8 @@ const (
 // noCounter stands for that of a node which has not said what it is.
 const noCounter = -1
 
-// witnesses is how many nodes bear a counter out: more than the N − q that may be wrong, and two where there are two.
-func (c *Client) witnesses() int {
-	return max(len(c.nodes)-c.quorum+1, min(2, len(c.nodes)))
-}
+// witnesses is how many of n nodes bear a counter out: more than the n − q that may be wrong, and two where there are two.
+func witnesses(n, quorum int) int { return max(n-quorum+1, min(2, n)) }
 
 // credible is the highest of the counters that so many nodes bear out, itself included, with one that is not lower by more
 // than slack. It is 0 if there is none.
@@ -64,56 +63,46 @@ func (p *proposal) begin(token int64, round, n int) {
 	}
 }
 
-// heardCounter keeps the counter that an answer to an acquire with a token tells of. The client remembers what it can
-// believe of those that others have raised.
-func (r *round) heardCounter(node int, reply driver.Reply) {
-	a := r.acquisition
-	a.mu.Lock()
+// heard keeps the counter that an answer to an acquire with a token tells of, and returns what can be believed of those that
+// others have raised; 0 if nothing can.
+func (p *proposal) heard(node int, token int64, reply driver.Reply, quorum int) (believed int64) {
 	switch reply.Outcome {
 	case driver.Accepted:
-		r.proposal.counters[node] = r.commands[node].Conditions.Token
+		p.counters[node] = token
+		return 0
 	case driver.Declined, driver.Behind:
-		r.proposal.counters[node] = reply.Token
+		p.counters[node] = reply.Token
 	}
-	believed := credible(r.proposal.counters, a.client.witnesses(), nearCounters)
-	a.mu.Unlock()
-	if reply.Outcome != driver.Accepted && believed > 0 {
-		a.client.tokens.learn(a.keys, believed)
-	}
+	return p.credible(nearCounters, quorum)
 }
 
-// decideNext settles a first proposal that lost, once the answers say which token would win, or that none would. The
-// acquisition is locked.
-func (r *round) decideNext() (isFinal bool, verdict error) {
-	r.proposal.next, isFinal = r.beating()
-	if r.proposal.next == 0 {
-		return isFinal, ErrNoQuorum // so many nodes are alone with their counters
-	}
-	return isFinal, errBehind
+// credible is what can be believed of the counters that were heard of.
+func (p *proposal) credible(slack int64, quorum int) int64 {
+	return credible(p.counters, witnesses(len(p.counters), quorum), slack)
 }
 
 // beating is a token for which a quorum would vote, as far as the answers say: one above the highest counter that can be
 // believed. It is 0 if there is none: if isFinal is not set, the answers that are still to come may change that; otherwise
-// a quorum can be had only by following a counter that is alone. The acquisition is locked.
-func (r *round) beating() (token int64, isFinal bool) {
-	c := r.acquisition.client
+// a quorum can be had only by following a counter that is alone. The voters are the nodes that would vote for a token that
+// is high enough.
+func (p *proposal) beating(voters quorum.Set, allAnswered bool, q int) (token int64, isFinal bool) {
 	var room [MaxNodes]int64
-	voters := room[:0]
-	for i := range (r.ballot.Accepted | r.ballot.Behind).Each {
-		voters = append(voters, r.proposal.counters[i])
+	rising := room[:0]
+	for i := range voters.Each {
+		rising = append(rising, p.counters[i])
 	}
-	if len(voters) < c.quorum {
+	if len(rising) < q {
 		return 0, false
 	}
-	slices.Sort(voters)
-	enough := voters[c.quorum-1] // q nodes vote for what is above this
-	if near := credible(r.proposal.counters, c.witnesses(), nearCounters); near >= enough {
+	slices.Sort(rising)
+	enough := rising[q-1] // q nodes vote for what is above this
+	if near := p.credible(nearCounters, q); near >= enough {
 		return near + 1, true
 	}
-	if r.ballot.Pending() != 0 {
+	if !allAnswered {
 		return 0, false
 	}
-	if credible(r.proposal.counters, c.witnesses(), farCounters) >= enough {
+	if p.credible(farCounters, q) >= enough {
 		return enough + 1, true
 	}
 	return 0, true

@@ -24,7 +24,8 @@
 // implement [redlocksim/redlock/driver]; observers are in [redlocksim/redlock/observe].
 package redlock
 
-// The algorithm of the paper is in attempt.go: one attempt on all nodes. Above it, lock.go repeats it, and turn.go and
-// queue.go decide when. Below it, round.go, batch.go and command.go ask the nodes, and answer.go counts. After a grant
-// there are lease.go, extend.go, renew.go, unlock.go, release.go and straggler.go. fencing.go, guard.go and wake.go are
-// options.
+// The algorithm of the paper is in attempt.go: one attempt on all nodes. Above it, lock.go repeats it, and turn.go and queue.go
+// decide when. Below it, round.go sends a command to all nodes, through batch.go, tally.go counts the answers, wait.go is the
+// caller that waits for them, and validity.go computes what is left of the TTL. release.go cleans up. After a grant there are
+// lease.go, extend.go, renew.go and unlock.go, and straggler.go for votes that come late. options.go has the settings;
+// fencing.go, guard.go and wake.go are options with more behind them. No file uses one that uses it.

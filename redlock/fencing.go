@@ -1,13 +1,6 @@
 package redlock
 
-import (
-	"context"
-	"errors"
-	"time"
-
-	"redlocksim/redlock/driver"
-	"redlocksim/redlock/observe"
-)
+import "time"
 
 // Fencing gives every grant of a resource a number that is higher than those of all earlier grants: [Lease.Token]. Storage that
 // rejects a lower token than it has seen is safe from holders that are paused for longer than their lease.
@@ -41,39 +34,11 @@ const defaultCounterTTL = 90 * 24 * time.Hour
 // WithFencing gives every grant a fencing token. All clients of a resource must have it, since votes for a client without it
 // raise no counter. It costs a second round trip where the first token is too low.
 func WithFencing(f Fencing) Option {
-	return func(c *Client) error {
+	return func(s *settings) error {
 		if f.CounterTTL == 0 {
 			f.CounterTTL = defaultCounterTTL
 		}
-		c.counterTTL = f.CounterTTL
+		s.counterTTL = f.CounterTTL
 		return wholeMilliseconds("counter TTL", f.CounterTTL)
 	}
-}
-
-func (c *Client) isFenced() bool { return c.counterTTL != 0 }
-
-// errBehind ends the round of a first token when a quorum would vote for a higher one.
-var errBehind = errors.New("token behind the counters")
-
-// raise proposes a second token to all nodes, under the same value, and waits for the answers.
-//
-// Only votes for the second token count. A node that voted for the first one votes again, since the key it holds is this
-// client's. Such a vote never shortens the key's TTL, as a late one could otherwise do after an extend. A command with the
-// first token that arrives after one with the second changes nothing, because its token is not above the counter. So every key
-// that counts has its whole TTL from the second round on, and the validity is sound when counted from either start. It is
-// counted from the first, as the algorithm has it: one clock reading before the first command, and one after the last vote.
-func (a *acquisition) raise(ctx context.Context, first *round, ttl time.Duration) (*round, error) {
-	token, err := a.client.tokens.propose(a.keys, first.proposal.next)
-	if err != nil {
-		return first, err
-	}
-	a.token = token
-	a.mu.Lock()
-	a.raised = true
-	a.mu.Unlock()
-	a.observe(observe.Event{Step: observe.TokenRaised, Op: driver.OpAcquire, Token: a.token})
-	r := a.newRound(driver.OpAcquire, ttl, first.ballot.Asked, a.client.clock.Now())
-	r.start = first.start
-	r.send()
-	return r, r.wait(ctx)
 }

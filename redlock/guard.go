@@ -39,8 +39,8 @@ type Guard struct {
 // WithRestartGuard keeps restarted nodes from voting until the locks they may have forgotten have ended. Without it such a node
 // votes at once, and must be kept out by other means.
 func WithRestartGuard(g Guard) Option {
-	return func(c *Client) error {
-		c.guard = g
+	return func(s *settings) error {
+		s.maxTTL, s.trustsNodes = g.MaxTTL, g.TrustNodeClock
 		return wholeMilliseconds("restart guard's largest TTL", g.MaxTTL)
 	}
 }
@@ -69,11 +69,11 @@ func (w *watching) saw(node int, record string, now time.Time) {
 }
 
 // confirm names to each node the quarantine that the client has watched for long enough.
-func (w *watching) confirm(all []driver.Conditions, g Guard, now time.Time) {
+func (w *watching) confirm(all []driver.Conditions, s *settings, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range all {
-		if q, ok := w.nodes[i]; ok && (g.TrustNodeClock || now.Sub(q.since) >= g.MaxTTL) {
+		if q, ok := w.nodes[i]; ok && (s.trustsNodes || now.Sub(q.since) >= s.maxTTL) {
 			all[i].Watched = q.record
 		}
 	}

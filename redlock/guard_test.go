@@ -68,7 +68,7 @@ func TestWatchedForLongEnough(t *testing.T) {
 	start := time.Unix(1000, 0)
 	named := func(at time.Duration, g Guard) string {
 		all := make([]driver.Conditions, 2)
-		w.confirm(all, g, start.Add(at))
+		w.confirm(all, &settings{maxTTL: g.MaxTTL, trustsNodes: g.TrustNodeClock}, start.Add(at))
 		return all[0].Watched + "|" + all[1].Watched
 	}
 	g := Guard{MaxTTL: time.Second}

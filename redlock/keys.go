@@ -10,7 +10,7 @@ import (
 )
 
 // keysOf sorts the resources, so that the same ones are always the same lock, and rejects what cannot be one.
-func (c *Client) keysOf(resources []string) ([]string, error) {
+func (s *settings) keysOf(resources []string) ([]string, error) {
 	if len(resources) == 0 {
 		return nil, fmt.Errorf("%w: no resource", ErrInvalid)
 	}
@@ -24,7 +24,7 @@ func (c *Client) keysOf(resources []string) ([]string, error) {
 			return nil, fmt.Errorf("%w: resource %q is longer than %d bytes", ErrInvalid, printable.Short(key, shownName), maxResource)
 		case i > 0 && key == keys[i-1]:
 			return nil, fmt.Errorf("%w: resource %q is named twice", ErrInvalid, printable.Short(key, shownName))
-		case c.isConditional() && !driver.IsLockKey(key):
+		case s.isConditional() && !driver.IsLockKey(key):
 			return nil, fmt.Errorf("%w: resource %q has a name that fencing and the restart guard keep for themselves", ErrInvalid, printable.Short(key, shownName))
 		}
 	}

@@ -13,15 +13,13 @@ import (
 type Lease struct {
 	acquisition *acquisition
 	ttl         time.Duration // that it was granted with
-	ctx         leaseContext
-	cancel      context.CancelCauseFunc
+	contexts    leaseContexts
 
 	// guarded by the acquisition's lock
 	until time.Time
 	lead  time.Duration // how long before until the context ends
 	ended error         // ErrLost or ErrReleased; nil while the lease lives
 	timer driver.Timer
-	bound []*bound
 
 	queue *queue // that it holds up; nil once it does not. The queues' lock guards it
 }
@@ -29,8 +27,7 @@ type Lease struct {
 func newLease(a *acquisition, t term, v validity) *Lease {
 	c := a.client
 	l := &Lease{acquisition: a, ttl: t.ttl, lead: min(c.lead(t.ttl), v.left/2), until: v.until}
-	l.ctx = leaseContext{lease: l, above: a.ctx}
-	l.ctx.Context, l.cancel = c.clock.WithCancel(a.ctx)
+	l.contexts.begin(a.ctx, c.clock)
 	l.queue = c.queues.enter(a.keys)
 	a.mu.Lock()
 	a.granted = true
@@ -71,7 +68,7 @@ func (l *Lease) Until() time.Time {
 // Context is cancelled shortly before the lease ends (see [WithLossLead]) and when it is released. That depends on the client's
 // own clock only, not on whether any node can be reached. context.Cause is ErrLost or ErrReleased. The context carries the
 // values of the one that Lock was called with, and does not end with it.
-func (l *Lease) Context() context.Context { return &l.ctx }
+func (l *Lease) Context() context.Context { return &l.contexts.own }
 
 // expire ends the lease shortly before its time is over. If it was extended meanwhile, the timer starts again.
 func (l *Lease) expire() {
@@ -98,7 +95,7 @@ func (l *Lease) lose() {
 	l.timer.Stop()
 	until := l.until
 	a.mu.Unlock()
-	l.tell(ErrLost)
+	l.contexts.end(ErrLost)
 	l.vacate()
 	a.observe(observe.Event{Step: observe.Lost, Until: until})
 }

@@ -265,7 +265,7 @@ func TestUnlockWithTheLeasesContext(t *testing.T) {
 			}},
 		{name: "the one above is cancelled meanwhile", slow: true, took: "10", matches: "Canceled",
 			context: func(w *world, outer context.Context, l *Lease) context.Context {
-				ctx, unbind := l.bind(outer)
+				ctx, unbind := l.contexts.bind(outer, w.clock)
 				w.Cleanup(unbind)
 				return ctx
 			},
@@ -276,13 +276,13 @@ func TestUnlockWithTheLeasesContext(t *testing.T) {
 				if err != nil {
 					w.Fatal(err)
 				}
-				ctx, unbind := other.bind(l.Context())
+				ctx, unbind := other.contexts.bind(l.Context(), w.clock)
 				w.Cleanup(unbind)
 				return ctx
 			}},
 		{name: "of work whose context was that of the lease", took: "3",
 			context: func(w *world, _ context.Context, l *Lease) context.Context {
-				ctx, unbind := l.bind(context.WithValue(l.Context(), key{}, 1))
+				ctx, unbind := l.contexts.bind(context.WithValue(l.Context(), key{}, 1), w.clock)
 				w.Cleanup(unbind)
 				return ctx
 			}},

@@ -3,12 +3,24 @@ package redlock
 import (
 	"context"
 	"slices"
+	"sync"
+
+	"redlocksim/redlock/driver"
 )
+
+// leaseContexts are the contexts that end with a lease: its own, and one for each call of Renew that is under way.
+type leaseContexts struct {
+	own    leaseContext
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex
+	bound []*bound
+}
 
 // leaseContext is a context that ends with its lease, and with the context above it.
 type leaseContext struct {
 	context.Context
-	lease *Lease
+	lease *leaseContexts
 	above context.Context
 }
 
@@ -22,10 +34,49 @@ func (c *leaseContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
+// begin makes the lease's own context, under one that never ends.
+func (l *leaseContexts) begin(above context.Context, clock driver.Clock) {
+	l.own = leaseContext{lease: l, above: above}
+	l.own.Context, l.cancel = clock.WithCancel(above)
+}
+
+// end ends the contexts.
+func (l *leaseContexts) end(why error) {
+	l.cancel(why)
+	l.mu.Lock()
+	all := slices.Clone(l.bound)
+	l.mu.Unlock()
+	for _, b := range all {
+		b.cancel(why)
+	}
+}
+
+// bound is a context that ends with the lease, and belongs to a call of Renew.
+type bound struct{ cancel context.CancelCauseFunc }
+
+// bind derives a context that ends with ctx, with the lease, and when it is unbound.
+func (l *leaseContexts) bind(ctx context.Context, clock driver.Clock) (context.Context, func()) {
+	above := ctx
+	ctx, cancel := clock.WithCancel(above)
+	b := &bound{cancel}
+	l.mu.Lock()
+	l.bound = append(l.bound, b)
+	l.mu.Unlock()
+	if why := context.Cause(&l.own); why != nil { // which end may have done before b was there
+		cancel(why)
+	}
+	return &leaseContext{Context: ctx, lease: l, above: above}, func() {
+		l.mu.Lock()
+		l.bound = slices.DeleteFunc(l.bound, func(o *bound) bool { return o == b })
+		l.mu.Unlock()
+		cancel(nil)
+	}
+}
+
 // outlasting is ctx without the end of the lease, which Unlock itself causes. For a context derived from one of the lease's it
 // is what the outermost of those was derived from, with the deadline of ctx. A context that has ended for another reason stays
 // as it is.
-func (l *Lease) outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
+func (l *leaseContexts) outlasting(ctx context.Context, clock driver.Clock) (context.Context, context.CancelFunc) {
 	var above context.Context
 	for at := ctx; ; {
 		of, _ := at.Value(leaseContextKey{}).(*leaseContext)
@@ -42,42 +93,7 @@ func (l *Lease) outlasting(ctx context.Context) (context.Context, context.Cancel
 		return ctx, func() {}
 	}
 	if deadline, ok := ctx.Deadline(); ok {
-		return l.acquisition.client.clock.WithDeadline(above, deadline)
+		return clock.WithDeadline(above, deadline)
 	}
 	return above, func() {}
-}
-
-// bound is a context that ends with the lease, and belongs to a call of Renew.
-type bound struct{ cancel context.CancelCauseFunc }
-
-// bind derives a context that ends with ctx, with the lease, and when it is unbound.
-func (l *Lease) bind(ctx context.Context) (context.Context, func()) {
-	a := l.acquisition
-	above := ctx
-	ctx, cancel := a.client.clock.WithCancel(above)
-	b := &bound{cancel}
-	a.mu.Lock()
-	l.bound = append(l.bound, b)
-	ended := l.ended
-	a.mu.Unlock()
-	if ended != nil {
-		cancel(ended)
-	}
-	return &leaseContext{Context: ctx, lease: l, above: above}, func() {
-		a.mu.Lock()
-		l.bound = slices.DeleteFunc(l.bound, func(o *bound) bool { return o == b })
-		a.mu.Unlock()
-		cancel(nil)
-	}
-}
-
-// tell ends the lease's context and those bound to it.
-func (l *Lease) tell(why error) {
-	l.acquisition.mu.Lock()
-	all := slices.Clone(l.bound)
-	l.acquisition.mu.Unlock()
-	l.cancel(why)
-	for _, b := range all {
-		b.cancel(why)
-	}
 }

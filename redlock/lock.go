@@ -2,10 +2,7 @@ package redlock
 
 import (
 	"context"
-	"fmt"
 	"time"
-
-	"redlocksim/redlock/driver"
 )
 
 // Lock acquires the lock on the resource. Until ctx ends it makes attempts, with a random delay between them. The ttl must be a
@@ -67,28 +64,4 @@ func (c *Client) TryLockAll(ctx context.Context, resources []string, ttl time.Du
 		return nil, failed.final()
 	}
 	return lease, nil
-}
-
-// admit counts a call in, checks its arguments before anything is sent, and returns the resources as sorted keys. The caller
-// must count the call out with end, also after an error.
-func (c *Client) admit(ctx context.Context, resources []string, ttl time.Duration) ([]string, term, error) {
-	closed := c.begin()
-	if ctx == nil {
-		return nil, term{}, fmt.Errorf("%w: nil context", ErrInvalid)
-	}
-	keys, err := c.keysOf(resources)
-	if err != nil {
-		return nil, term{}, err
-	}
-	t, err := c.term(ttl)
-	if err != nil {
-		return nil, term{}, err
-	}
-	if closed {
-		return nil, term{}, ErrClosed
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, term{}, &Error{Op: driver.OpAcquire, Resource: nameOf(keys), Cause: err}
-	}
-	return keys, t, nil
 }

@@ -2,6 +2,8 @@ package redlock
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"time"
 
 	"redlocksim/internal/quorum"
@@ -10,16 +12,65 @@ import (
 )
 
 // Option changes a setting of a Client from its default.
-type Option func(*Client) error
+type Option func(*settings) error
+
+// settings are what a client was told: its nodes, and what the options set.
+type settings struct {
+	nodes       []driver.Node
+	quorum      int
+	drift       allowance
+	nodeTimeout time.Duration
+	retryMin    time.Duration
+	retryMax    time.Duration
+	lossLead    time.Duration // 0: by the TTL
+	observer    observe.Observer
+	clock       driver.Clock
+	tasks       driver.Tasks
+	rand        io.Reader
+	batching    int           // how many commands may be in flight to a node before others wait
+	counterTTL  time.Duration // 0: no fencing
+	maxTTL      time.Duration // 0: no restart guard
+	trustsNodes bool          // the guard believes a node's clock alone
+	wakeSpread  time.Duration // 0: no wake-up
+}
+
+// defaultsFor are the settings of a client over the nodes without any option.
+func defaultsFor(nodes []driver.Node) settings {
+	s := settings{
+		nodes:       slices.Clone(nodes),
+		quorum:      quorum.Majority(len(nodes)),
+		drift:       defaultAllowance,
+		nodeTimeout: DefaultNodeTimeout,
+		batching:    defaultBatching,
+		retryMin:    50 * time.Millisecond,
+		retryMax:    150 * time.Millisecond,
+	}
+	s.runOn(driver.Runtime{})
+	return s
+}
+
+func (s *settings) runOn(r driver.Runtime) {
+	r = r.Filled()
+	s.clock, s.tasks, s.rand = r.Clock, r.Tasks, r.Rand
+}
+
+// isFenced reports whether every grant has a fencing token.
+func (s *settings) isFenced() bool { return s.counterTTL != 0 }
+
+// isGuarded reports whether restarted nodes are kept from voting.
+func (s *settings) isGuarded() bool { return s.maxTTL != 0 }
+
+// isConditional reports whether acquires ask for more than free keys.
+func (s *settings) isConditional() bool { return s.isFenced() || s.isGuarded() }
 
 // WithQuorum sets how many nodes must agree: at least a majority, which is the default, and at most all. A larger quorum q
 // tolerates 2q−N−1 nodes that forget a lock while it is held, and fewer nodes that are down.
 func WithQuorum(n int) Option {
-	return func(c *Client) error {
-		if n < quorum.Majority(len(c.nodes)) || n > len(c.nodes) {
-			return fmt.Errorf("%w: quorum %d of %d nodes, must be from %d to %d", ErrInvalid, n, len(c.nodes), quorum.Majority(len(c.nodes)), len(c.nodes))
+	return func(s *settings) error {
+		if n < quorum.Majority(len(s.nodes)) || n > len(s.nodes) {
+			return fmt.Errorf("%w: quorum %d of %d nodes, must be from %d to %d", ErrInvalid, n, len(s.nodes), quorum.Majority(len(s.nodes)), len(s.nodes))
 		}
-		c.quorum = n
+		s.quorum = n
 		return nil
 	}
 }
@@ -28,11 +79,14 @@ func WithQuorum(n int) Option {
 //
 //	redlock.WithDrift(redlock.Drift{Factor: "1%", Constant: 2 * time.Millisecond})
 func WithDrift(d Drift) Option {
-	return func(c *Client) (err error) {
-		c.drift, err = d.checked()
+	return func(s *settings) (err error) {
+		s.drift, err = d.checked()
 		return err
 	}
 }
+
+// defaultBatching is how many unanswered commands a node has before others wait, unless [WithBatching] sets another number.
+const defaultBatching = 4
 
 // DefaultNodeTimeout is how long a client waits for a node's answer unless [WithNodeTimeout] sets another time.
 const DefaultNodeTimeout = 50 * time.Millisecond
@@ -40,11 +94,11 @@ const DefaultNodeTimeout = 50 * time.Millisecond
 // WithNodeTimeout sets how long a client waits for the answer of one node. It should be longer than nearly all round trips, and
 // short compared with the TTL, so that dead nodes cost little.
 func WithNodeTimeout(d time.Duration) Option {
-	return func(c *Client) error {
+	return func(s *settings) error {
 		if d <= 0 {
 			return fmt.Errorf("%w: node timeout %v is not positive", ErrInvalid, d)
 		}
-		c.nodeTimeout = d
+		s.nodeTimeout = d
 		return nil
 	}
 }
@@ -52,11 +106,11 @@ func WithNodeTimeout(d time.Duration) Option {
 // WithRetryDelay sets the range from which [Client.Lock] draws the delay before its next attempt. The delay should be longer
 // than one attempt takes, and min must be positive. The default is 50 ms to 150 ms.
 func WithRetryDelay(min, max time.Duration) Option {
-	return func(c *Client) error {
+	return func(s *settings) error {
 		if min <= 0 || max < min {
 			return fmt.Errorf("%w: retry delay from %v to %v, must be positive and not fall", ErrInvalid, min, max)
 		}
-		c.retryMin, c.retryMax = min, max
+		s.retryMin, s.retryMax = min, max
 		return nil
 	}
 }
@@ -64,24 +118,24 @@ func WithRetryDelay(min, max time.Duration) Option {
 // WithLossLead sets how long before the lease ends its context is cancelled, so that work can stop in time. It is never more
 // than half of the validity. The default is a twentieth of the TTL, at least 1 ms and at most 1 s.
 func WithLossLead(d time.Duration) Option {
-	return func(c *Client) error {
+	return func(s *settings) error {
 		if d <= 0 {
 			return fmt.Errorf("%w: loss lead %v is not positive", ErrInvalid, d)
 		}
-		c.lossLead = d
+		s.lossLead = d
 		return nil
 	}
 }
 
 // WithObserver reports every step of the algorithm to o.
 func WithObserver(o observe.Observer) Option {
-	return func(c *Client) error { c.observer = o; return nil }
+	return func(s *settings) error { s.observer = o; return nil }
 }
 
 // WithRuntime replaces the operating system's clock, goroutines and random bytes. It is for simulators and tests.
 func WithRuntime(r driver.Runtime) Option {
-	return func(c *Client) error {
-		c.run(r)
+	return func(s *settings) error {
+		s.runOn(r)
 		return nil
 	}
 }

@@ -24,7 +24,7 @@ func (c *Client) PrepareGuard(ctx context.Context) error {
 	switch {
 	case ctx == nil:
 		return fmt.Errorf("%w: nil context", ErrInvalid)
-	case c.guard.MaxTTL == 0:
+	case !c.isGuarded():
 		return fmt.Errorf("%w: the client has no restart guard", ErrInvalid)
 	case closed:
 		return ErrClosed
@@ -63,7 +63,7 @@ func (a *acquisition) prepare(ctx context.Context, nodes quorum.Set, runs []stri
 	r := a.newRound(driver.OpPrepare, 0, nodes, a.client.clock.Now())
 	r.cleanUp, r.awaited = true, nodes
 	for i := range r.commands {
-		r.commands[i].Conditions = &driver.Conditions{MaxTTL: a.client.guard.MaxTTL, Watched: runs[i]}
+		r.commands[i].Conditions = &driver.Conditions{MaxTTL: a.client.maxTTL, Watched: runs[i]}
 		r.commands[i].Done = func(cmd *driver.Command, reply driver.Reply) {
 			mu.Lock()
 			found[i] = reply.Record

@@ -12,6 +12,7 @@ import (
 
 // queues are the callers of Lock of one client that wait, by the set of keys that they want.
 type queues struct {
+	tasks driver.Tasks
 	mu    sync.Mutex
 	bySet map[keySet]*queue
 }
@@ -44,7 +45,7 @@ type queue struct {
 	set keySet
 
 	// The queues' lock guards these.
-	waiting list.List // the *turn of those that wait
+	waiting list.List // the *place of those that wait
 	asking  bool      // one more has the turn
 	leases  int       // of this client on the set that have not ended; more than one only where the lock is broken
 	reason  error     // why the last attempt was not granted; nil after a grant
@@ -57,28 +58,25 @@ type queue struct {
 	subscription *subscription // to releases by other clients; nil until one was in the way
 }
 
-// turn is a call's place in its queue.
-type turn struct {
-	call
-	client *Client
-	queue  *queue
-	waiter driver.Waiter // nil until it has to wait
-	asks   bool          // it has the turn
-	place  *list.Element // among those that wait; nil if it does not
+// place is where a call stands in its queue.
+type place struct {
+	queues  *queues
+	queue   *queue
+	waiter  driver.Waiter // nil until it has to wait
+	asks    bool          // it has the turn
+	element *list.Element // among those that wait; nil if it does not
 }
 
 // join puts a call at the end of the queue for its keys. It must leave it.
-func (c *Client) join(keys []string, t term) *turn {
-	qs := &c.queues
+func (p *place) join(qs *queues, keys []string) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	now := &turn{call: call{keys: keys, term: t}, client: c, queue: qs.of(keys)}
-	if q := now.queue; q.isFree() && q.waiting.Len() == 0 {
-		now.asks, q.asking = true, true
+	p.queues, p.queue = qs, qs.of(keys)
+	if q := p.queue; q.isFree() && q.waiting.Len() == 0 {
+		p.asks, q.asking = true, true
 	} else {
-		now.enqueue((*list.List).PushBack)
+		p.enqueue((*list.List).PushBack)
 	}
-	return now
 }
 
 // of gives the queue for some keys. The queues are locked.
@@ -116,53 +114,53 @@ func (q *queue) next() driver.Waiter {
 	if first == nil || !q.isFree() {
 		return nil
 	}
-	return first.Value.(*turn).waiter
+	return first.Value.(*place).waiter
 }
 
 // enqueue has the call wait, at the end of the queue to which push adds. The queues are locked.
-func (t *turn) enqueue(push func(*list.List, any) *list.Element) {
-	if t.waiter == nil {
-		t.waiter = t.client.tasks.NewWaiter()
+func (p *place) enqueue(push func(*list.List, any) *list.Element) {
+	if p.waiter == nil {
+		p.waiter = p.queues.tasks.NewWaiter()
 	}
-	t.place = push(&t.queue.waiting, t)
+	p.element = push(&p.queue.waiting, p)
 }
 
 // dequeue ends the waiting. The queues are locked.
-func (t *turn) dequeue() {
-	t.queue.waiting.Remove(t.place)
-	t.place = nil
+func (p *place) dequeue() {
+	p.queue.waiting.Remove(p.element)
+	p.element = nil
 }
 
 // isFirst says that the call waits in front of all others. The queues are locked.
-func (t *turn) isFirst() bool { return t.place != nil && t.queue.waiting.Front() == t.place }
+func (p *place) isFirst() bool { return p.element != nil && p.queue.waiting.Front() == p.element }
 
 // take says whether the call may ask the nodes now. One that may no longer, because TryLock has got the lock for this client
 // meanwhile, is the first that waits.
-func (t *turn) take() bool {
-	qs, q := &t.client.queues, t.queue
+func (p *place) take() bool {
+	qs, q := p.queues, p.queue
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	switch {
-	case t.asks && q.leases > 0:
-		t.asks, q.asking = false, false
-		t.enqueue((*list.List).PushFront)
-	case t.isFirst() && q.isFree():
-		t.dequeue()
-		t.asks, q.asking = true, true
+	case p.asks && q.leases > 0:
+		p.asks, q.asking = false, false
+		p.enqueue((*list.List).PushFront)
+	case p.isFirst() && q.isFree():
+		p.dequeue()
+		p.asks, q.asking = true, true
 	}
-	return t.asks
+	return p.asks
 }
 
 // leave gives the place up, and lets the next caller have its turn.
-func (t *turn) leave() {
-	qs, q := &t.client.queues, t.queue
+func (p *place) leave() {
+	qs, q := p.queues, p.queue
 	qs.mu.Lock()
-	wasFirst := t.asks || t.isFirst()
-	if t.asks {
-		t.asks, q.asking = false, false
+	wasFirst := p.asks || p.isFirst()
+	if p.asks {
+		p.asks, q.asking = false, false
 	}
-	if t.place != nil {
-		t.dequeue()
+	if p.element != nil {
+		p.dequeue()
 	}
 	var next driver.Waiter
 	if wasFirst {

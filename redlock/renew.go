@@ -84,7 +84,7 @@ func (l *Lease) Renew(ctx context.Context, r Renewal, work func(context.Context)
 	if err != nil {
 		return err
 	}
-	working, unbind := l.bind(ctx)
+	working, unbind := l.contexts.bind(ctx, l.acquisition.client.clock)
 	defer unbind()
 	stop := l.renewing(working, r)
 	defer stop()
@@ -183,13 +183,4 @@ func (c *Client) foundLost(err error) bool {
 		}
 	}
 	return declined > len(c.nodes)-c.quorum
-}
-
-// someDelay draws a retry delay. A source of random bytes that fails is no reason to lose a lock, or to hold up others.
-func (c *Client) someDelay() time.Duration {
-	delay, err := c.newDelay()
-	if err != nil {
-		return c.retryMin
-	}
-	return delay
 }

@@ -11,21 +11,9 @@ import (
 
 // round is one command sent to all nodes at once, and their answers. The acquisition's lock guards it.
 type round struct {
+	tally
 	acquisition *acquisition
-	op          driver.Op
-	start       time.Time // the clock just before the commands were sent
-	ballot      quorum.Ballot
-	outcomes    []observe.NodeOutcome
-	settled     bool            // the caller has no reason left to wait, or has gone; what follows is frozen then
-	order       [MaxNodes]uint8 // the nodes whose outcomes came before that, in order
-	timely      int             // how many they are
-	votes       int             // how many of them said yes
-	early       quorum.Set      // acquires: the nodes whose votes came after that, and before there was a lease to join
-	verdict     error           // nil if they are a quorum
-	reported    bool            // the observer has been told of them
-	cleanUp     bool            // what is waited for is that the awaited nodes have answered, not a quorum
-	awaited     quorum.Set
-	proposal    proposal // of a fencing token
+	reported    bool // the observer has been told of the outcomes in order
 	commands    []nodeCommand
 	timer       driver.Timer
 	ctx         context.Context // for the nodes; nil until one asks for it
@@ -44,23 +32,20 @@ type round struct {
 // usualNodes is how many nodes most clients have, at most.
 const usualNodes = 5
 
-// ask sends the same command to all nodes at once. The error is nil once a quorum has done it. It says why not as soon as no
-// quorum can, or ctx ends.
-func (a *acquisition) ask(ctx context.Context, op driver.Op, ttl time.Duration, start time.Time) (*round, error) {
-	r := a.newRound(op, ttl, quorum.All(len(a.client.nodes)), start)
-	r.send()
-	err := r.wait(ctx)
-	if err == errBehind {
-		r, err = a.raise(ctx, r, ttl)
-	}
-	r.report(err)
-	return r, err
+// nodeCommand is a command of a round for one node. It lends the node what the commands of the round share.
+type nodeCommand struct {
+	queued
+	round *round
+	node  int // index of the node in the client
 }
+
+var _ sender = (*nodeCommand)(nil)
 
 // newRound makes the commands of a round that starts now.
 func (a *acquisition) newRound(op driver.Op, ttl time.Duration, asked quorum.Set, now time.Time) *round {
 	c := a.client
-	r := &round{acquisition: a, op: op, start: now, ballot: quorum.Ballot{Asked: asked}, waiter: c.tasks.NewWaiter()}
+	r := &round{acquisition: a, waiter: c.tasks.NewWaiter()}
+	r.tally = tally{op: op, quorum: c.quorum, start: now, ballot: quorum.Ballot{Asked: asked}}
 	if n := len(c.nodes); n <= usualNodes {
 		r.outcomes, r.commands = r.few.outcomes[:n], r.few.commands[:n]
 	} else {
@@ -93,69 +78,123 @@ func (r *round) send() {
 	c := r.acquisition.client
 	r.timer = c.clock.AfterFunc(c.nodeTimeout, r.timeOut)
 	for i := range r.ballot.Asked.Each {
-		c.batchers[i].ask(&r.commands[i])
+		c.batchers[i].ask(&r.commands[i].queued)
 	}
 }
 
-// wait returns nil once a quorum said yes. As soon as that is impossible, or ctx ends, it returns why: ErrTaken, ErrNoQuorum,
-// ErrLost, errBehind, or the error of ctx.
-func (r *round) wait(ctx context.Context) error {
-	for !r.isSettled() {
-		if err := ctx.Err(); err != nil {
-			r.leave()
-			return err
-		}
-		r.waiter.Wait(ctx)
+// answered is the Done of the commands that a client makes.
+func answered(command *driver.Command, reply driver.Reply) {
+	cmd := command.Shared.(*nodeCommand)
+	cmd.round.answer(cmd, reply)
+	cmd.round.acquisition.client.batchers[cmd.node].answered(&cmd.queued)
+}
+
+// isMoot reports whether the acquisition is being released: other commands that were not sent yet would only be in the way.
+func (cmd *nodeCommand) isMoot() bool {
+	a := cmd.round.acquisition
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.released
+}
+
+// withdraw stops waiting for the answer to a command that will never be sent. Nothing has happened on the node that an observer
+// could be told of.
+func (cmd *nodeCommand) withdraw(now time.Time) {
+	r := cmd.round
+	if r.settle(quorum.Set(0).With(cmd.node), driver.Reply{Outcome: driver.Unanswered}, now) {
+		r.timer.Stop()
 	}
-	r.leave()
-	return r.verdict
 }
 
-func (r *round) isSettled() bool {
-	r.acquisition.mu.Lock()
-	defer r.acquisition.mu.Unlock()
-	return r.settled
+// answer takes the reply of one node. A reply after the node timeout counts as unknown even if the timer is late, as after a
+// pause of the process: the TTL limits what the command may have done.
+func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
+	now := r.acquisition.client.clock.Now()
+	if now.After(cmd.Deadline) {
+		reply = driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}
+	}
+	if r.proposal.counters != nil {
+		r.heardCounter(cmd, reply)
+	}
+	if reply.Outcome == driver.Quarantined {
+		r.acquisition.client.watching.saw(cmd.node, reply.Record, now)
+	}
+	if r.settle(quorum.Set(0).With(cmd.node), reply, now) {
+		r.timer.Stop()
+	}
 }
 
-// leave ends the waiting. It reports the answers so far to the observer, on the caller's goroutine; answers that come from now
-// on are late.
-func (r *round) leave() {
+// heardCounter keeps the counter that the answer to an acquire with a token tells of. The client remembers what it can believe
+// of those that others have raised.
+func (r *round) heardCounter(cmd *nodeCommand, reply driver.Reply) {
 	a := r.acquisition
 	a.mu.Lock()
-	r.settled = true
-	report := !r.reported
-	r.reported = true
+	believed := r.proposal.heard(cmd.node, cmd.Conditions.Token, reply, r.quorum)
 	a.mu.Unlock()
-	if !report || a.client.observer == nil {
-		return
-	}
-	for _, i := range r.order[:r.timely] {
-		a.observe(observe.Event{Step: observe.NodeAnswered, Op: r.op, Node: r.outcomes[i]})
+	if believed > 0 {
+		a.client.tokens.learn(a.keys, believed)
 	}
 }
 
-// report tells the observer how the vote went: err is why there is no quorum.
-func (r *round) report(err error) {
-	step := observe.QuorumReached
-	if err != nil {
-		step = observe.QuorumLost
+// timeOut settles every node that has not answered in time. Their commands hold up no others any more, although the batches
+// they went with may have longer.
+func (r *round) timeOut() {
+	c := r.acquisition.client
+	r.settle(r.ballot.Asked, driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, c.clock.Now())
+	for i := range r.ballot.Asked.Each {
+		c.batchers[i].answered(&r.commands[i].queued)
 	}
-	r.acquisition.observe(observe.Event{Step: step, Op: r.op, Accepted: r.votes, Quorum: r.acquisition.client.quorum, Err: err})
 }
 
-// failed makes the error of a round that ended with reason, which may be the error of ctx. Nodes that answered after that are
-// unanswered in it.
-func (r *round) failed(ctx context.Context, reason error) *Error {
-	nodes := make([]observe.NodeOutcome, len(r.outcomes))
-	for i, name := range r.acquisition.client.names {
-		nodes[i].Node = name
+// settle records the outcome of those nodes that have none yet. It reports whether they were the last of the round.
+func (r *round) settle(nodes quorum.Set, reply driver.Reply, now time.Time) (last bool) {
+	a := r.acquisition
+	var follow [MaxNodes]followUp
+	a.mu.Lock()
+	nodes = nodes.Without(r.ballot.Answered)
+	if nodes == 0 {
+		a.mu.Unlock()
+		return false
 	}
-	for _, i := range r.order[:r.timely] {
-		nodes[i] = r.outcomes[i]
+	late := r.settled
+	for i := range nodes.Each {
+		r.record(i, reply, now)
 	}
-	err := &Error{Op: r.op, Resource: r.acquisition.name, Reason: reason, Nodes: nodes, NodeTimeout: r.acquisition.client.nodeTimeout}
-	if reason == ctx.Err() || reason == ErrTokensUsedUp {
-		err.Reason, err.Cause = nil, reason
+	for i := range nodes.Each {
+		follow[i] = a.straggler(&r.tally, i, late)
 	}
-	return err
+	decided := !late && r.decide()
+	last = r.ballot.Pending() == 0
+	cancel := r.cancel
+	a.mu.Unlock()
+
+	if decided {
+		r.waiter.Wake()
+	}
+	if last && cancel != nil {
+		cancel()
+	}
+	for i := range nodes.Each {
+		if late && reply.Outcome != driver.Unanswered {
+			a.observe(observe.Event{Step: observe.NodeAnswered, Op: r.op, Node: r.outcomes[i], Late: true})
+		}
+		a.follow(follow[i], i, r.outcomes[i])
+	}
+	if last {
+		a.client.end()
+	}
+	return last
+}
+
+// follow does what straggler decided. The acquisition is not locked.
+func (a *acquisition) follow(f followUp, i int, outcome observe.NodeOutcome) {
+	switch f {
+	case join:
+		a.observe(observe.Event{Step: observe.Joined, Op: driver.OpAcquire, Node: outcome})
+	case takeBack:
+		a.observe(observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Node: outcome})
+		r := a.newRound(driver.OpRelease, 0, quorum.Set(0).With(i), a.client.clock.Now())
+		r.settled, r.reported = true, true // nobody waits for it but Close
+		r.send()
+	}
 }

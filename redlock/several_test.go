@@ -133,10 +133,10 @@ func TestLockAllTokens(t *testing.T) {
 }
 
 // prepared is an option for nodes that the restart guard finds fit to vote.
-func prepared(c *Client) error {
-	for _, n := range c.nodes {
+func prepared(to *settings) error {
+	for _, n := range to.nodes {
 		s := n.(*scripted)
-		s.record = fmt.Sprint(s.run(), " 0 ", c.guard.MaxTTL.Milliseconds())
+		s.record = fmt.Sprint(s.run(), " 0 ", to.maxTTL.Milliseconds())
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package redlock
 import (
 	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
-	"redlocksim/redlock/observe"
 )
 
 // followUp is what has to be done about an answer, beyond counting it.
@@ -21,19 +20,19 @@ const (
 // a release began may have been cast after that release passed the node, so it is released again, unless the release itself
 // says that it deleted the key. If two tokens were proposed, the node may have voted twice, before that release and after it,
 // so what the release says settles nothing. The acquisition is locked.
-func (a *acquisition) straggler(r *round, i int, late bool) followUp {
-	accepted := r.outcomes[i].Outcome == driver.Accepted
-	switch r.op {
+func (a *acquisition) straggler(t *tally, i int, late bool) followUp {
+	accepted := t.outcomes[i].Outcome == driver.Accepted
+	switch t.op {
 	case driver.OpAcquire:
 		switch {
 		case !late || !accepted:
 			return nothing
-		case !a.released && a.granted && a.raised && r.proposal.isFirst:
+		case !a.released && a.granted && a.raised && t.proposal.isFirst:
 			return nothing // the answer to the second token is the one that counts
 		case !a.released && a.granted:
 			return join
 		case !a.released: // the lease or the release that is to come finds this vote in place
-			r.early = r.early.With(i)
+			t.early = t.early.With(i)
 			return nothing
 		case a.freed.Has(i) && !a.raised:
 			return nothing
@@ -55,17 +54,4 @@ func (a *acquisition) straggler(r *round, i int, late bool) followUp {
 		}
 	}
 	return nothing
-}
-
-// follow does what straggler decided. The acquisition is not locked.
-func (a *acquisition) follow(f followUp, i int, outcome observe.NodeOutcome) {
-	switch f {
-	case join:
-		a.observe(observe.Event{Step: observe.Joined, Op: driver.OpAcquire, Node: outcome})
-	case takeBack:
-		a.observe(observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Node: outcome})
-		r := a.newRound(driver.OpRelease, 0, quorum.Set(0).With(i), a.client.clock.Now())
-		r.leave() // nobody waits for it but Close
-		r.send()
-	}
 }

@@ -11,6 +11,20 @@ import (
 // localGrants is how many grants in a row go to callers that wait in this client, before other processes get their turn.
 const localGrants = 16
 
+// turn is a call of Lock, which may ask the nodes when it is its turn in this client.
+type turn struct {
+	call
+	place
+	client *Client
+}
+
+// join puts a call at the end of the queue for its keys. It must leave it.
+func (c *Client) join(keys []string, t term) *turn {
+	now := &turn{call: call{keys: keys, term: t}, client: c}
+	now.place.join(&c.queues, keys)
+	return now
+}
+
 // await returns when the call may ask the nodes, or why it never will: after an attempt that failed it waits for the retry
 // delay, and before the first one until those that came before it had their turn.
 func (t *turn) await(ctx context.Context) error {
@@ -86,43 +100,6 @@ func (t *turn) sleep(ctx context.Context) {
 	q.rest = t.client.sleepUntil(ctx, q.rest, news)
 }
 
-// sleepUntil returns when the clock reads t, ctx ends, or the client is closed. With a subscription it returns earlier if a
-// release is published: a random part of the wake-up's spread later. It gives the time until which it slept, or would have.
-func (c *Client) sleepUntil(ctx context.Context, t time.Time, news *subscription) time.Time {
-	var w driver.Waiter
-	if news != nil {
-		w = news.waiter
-	} else {
-		w = c.tasks.NewWaiter()
-	}
-	defer c.dontWakeOnClose(c.wakeOnClose(w))
-	timer := c.clock.AfterFunc(t.Sub(c.clock.Now()), w.Wake)
-	defer timer.Stop()
-	for woken := false; ctx.Err() == nil && !c.closed.Load(); {
-		if !woken && news.take() {
-			woken = true
-			if soon := c.clock.Now().Add(c.newSpread()); soon.Before(t) {
-				t = soon
-			}
-		}
-		left := t.Sub(c.clock.Now())
-		if left <= 0 {
-			break
-		}
-		timer.Reset(left)
-		w.Wait(ctx)
-	}
-	return t
-}
-
-// whyEnded is why a call that waits must end; nil if it need not.
-func (c *Client) whyEnded(ctx context.Context) error {
-	if c.closed.Load() {
-		return ErrClosed
-	}
-	return ctx.Err()
-}
-
 // beforeRetry waits until the random delay has passed and the nodes that answered the acquire have answered the release: a
 // client that asks again earlier finds its own old votes in its way. News of a release cuts the delay short. It returns why
 // there is no retry.
@@ -157,7 +134,7 @@ func (t *turn) attempt(ctx context.Context) *Lease {
 	if failed.err.Reason == ErrTaken {
 		q.inARow = 0 // another process has its turn
 		if c.wakeSpread != 0 && q.subscription == nil && failed.err.Cause == nil {
-			q.subscription = c.subscribe(t.keys)
+			q.subscription = c.waiters.subscribe(t.keys, &c.settings)
 		}
 	}
 	c.queues.mu.Lock()

@@ -25,7 +25,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	a := l.acquisition
 	a.client.begin()
 	defer a.client.end()
-	ctx, cancel := l.outlasting(ctx)
+	ctx, cancel := l.contexts.outlasting(ctx, a.client.clock)
 	defer cancel()
 	before := l.state()
 	a.mu.Lock()
@@ -57,7 +57,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 // observer panics.
 func (l *Lease) release(ctx context.Context) (r *round, reason error) {
 	defer l.vacate()
-	l.tell(ErrReleased)
+	l.contexts.end(ErrReleased)
 	l.acquisition.observe(observe.Event{Step: observe.ReleaseStarted, Op: driver.OpRelease})
 	r = l.acquisition.releaseAll()
 	return r, r.wait(ctx)

@@ -103,25 +103,3 @@ func (t term) validity(first, second time.Time) validity {
 	left := t.ttl - second.Sub(first) - t.drift
 	return validity{left, second.Add(left)}
 }
-
-// term checks a TTL. The last one is remembered: programs use few, and decimal arithmetic is slow.
-func (c *Client) term(ttl time.Duration) (term, error) {
-	if t := c.lastTerm.Load(); t != nil && t.ttl == ttl {
-		return *t, nil
-	}
-	if ttl <= 0 || ttl%time.Millisecond != 0 {
-		return term{}, fmt.Errorf("%w: TTL %v is not a positive whole number of milliseconds, as Redis keeps it", ErrInvalid, ttl)
-	}
-	t := term{ttl: ttl, drift: c.drift.of(ttl)}
-	if ttl <= t.drift {
-		return term{}, fmt.Errorf("%w: TTL %v is not larger than its drift allowance %v, no grant could be valid", ErrInvalid, ttl, t.drift)
-	}
-	if c.guard.MaxTTL != 0 && ttl > c.guard.MaxTTL {
-		return term{}, fmt.Errorf("%w: TTL %v is larger than %v, the largest by the restart guard", ErrInvalid, ttl, c.guard.MaxTTL)
-	}
-	if c.isFenced() && ttl > c.counterTTL {
-		return term{}, fmt.Errorf("%w: TTL %v is larger than %v, for which the fencing counters are kept", ErrInvalid, ttl, c.counterTTL)
-	}
-	c.lastTerm.Store(&t)
-	return t, nil
-}

@@ -1,9 +1,7 @@
 package redlock
 
 import (
-	"encoding/binary"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"time"
@@ -23,16 +21,16 @@ import (
 // Listeners, and their users allowed to publish and subscribe on those channels. Nodes of package goredis use one more
 // connection per server for this, and none while nobody waits.
 func WithWakeUp(spread time.Duration) Option {
-	return func(c *Client) error {
+	return func(s *settings) error {
 		if spread <= 0 {
 			return fmt.Errorf("%w: wake-up spread %v is not positive", ErrInvalid, spread)
 		}
-		for _, n := range c.nodes {
+		for _, n := range s.nodes {
 			if _, ok := n.(driver.Listener); !ok {
 				return fmt.Errorf("%w: node %q is no Listener, which the wake-up needs", ErrInvalid, n.Name())
 			}
 		}
-		c.wakeSpread = spread
+		s.wakeSpread = spread
 		return nil
 	}
 }
@@ -52,27 +50,27 @@ type listeners struct {
 
 // subscription notifies a call that waits. A nil one never does.
 type subscription struct {
-	client   *Client
+	waiters  *waiters
 	keys     []string
 	waiter   driver.Waiter
 	notified bool // guarded by the waiters' lock
 }
 
 // subscribe notifies a call of releases of the keys, from some time soon on.
-func (c *Client) subscribe(keys []string) *subscription {
-	s := &subscription{client: c, keys: keys, waiter: c.tasks.NewWaiter()}
+func (w *waiters) subscribe(keys []string, on *settings) *subscription {
+	s := &subscription{waiters: w, keys: keys, waiter: on.tasks.NewWaiter()}
 	for _, key := range keys {
-		of, isNew := c.waiters.add(key, s)
+		of, isNew := w.add(key, s)
 		if !isNew {
 			continue
 		}
 		var stops []func()
-		for _, n := range c.nodes {
-			stops = append(stops, n.(driver.Listener).Listen(driver.WakeChannel(key), func() { c.waiters.notify(of) }))
+		for _, n := range on.nodes {
+			stops = append(stops, n.(driver.Listener).Listen(driver.WakeChannel(key), func() { w.notify(of) }))
 		}
-		c.waiters.mu.Lock()
+		w.mu.Lock()
 		of.stops = stops // before s is closed, which keeps the listeners
-		c.waiters.mu.Unlock()
+		w.mu.Unlock()
 	}
 	return s
 }
@@ -111,7 +109,7 @@ func (s *subscription) close() {
 	if s == nil {
 		return
 	}
-	w := &s.client.waiters
+	w := s.waiters
 	var stops []func()
 	w.mu.Lock()
 	for _, key := range s.keys {
@@ -133,19 +131,9 @@ func (s *subscription) take() bool {
 	if s == nil {
 		return false
 	}
-	s.client.waiters.mu.Lock()
-	defer s.client.waiters.mu.Unlock()
+	s.waiters.mu.Lock()
+	defer s.waiters.mu.Unlock()
 	notified := s.notified
 	s.notified = false
 	return notified
-}
-
-// newSpread draws the part of the spread to wait for. If the random source fails it is the whole spread: the retry delay was
-// drawn just before.
-func (c *Client) newSpread() time.Duration {
-	var raw [8]byte
-	if _, err := io.ReadFull(c.rand, raw[:]); err != nil {
-		return c.wakeSpread
-	}
-	return time.Duration(binary.LittleEndian.Uint64(raw[:]) % uint64(c.wakeSpread))
 }

@@ -4,46 +4,8 @@ import (
 	"context"
 	"time"
 
-	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 )
-
-// nodeCommand is a command of a round for one node, with what the client keeps of it. It lends the node what the commands of
-// the round share.
-type nodeCommand struct {
-	driver.Command
-	round *round
-	node  int    // index of the node in the client
-	batch *batch // with which it went, until it is answered
-
-	ownDeadline bool // the Deadline is not that of its round
-}
-
-var _ driver.Shared = (*nodeCommand)(nil)
-
-// answered is the Done of the commands that a client makes.
-func answered(command *driver.Command, reply driver.Reply) {
-	cmd := command.Shared.(*nodeCommand)
-	cmd.round.answer(cmd, reply)
-	cmd.round.acquisition.client.batchers[cmd.node].answered(cmd)
-}
-
-// isMoot reports whether the acquisition is being released: other commands that were not sent yet would only be in the way.
-func (cmd *nodeCommand) isMoot() bool {
-	a := cmd.round.acquisition
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.released
-}
-
-// withdraw stops waiting for the answer to a command that will never be sent. Nothing has happened on the node that an observer
-// could be told of.
-func (cmd *nodeCommand) withdraw(now time.Time) {
-	r := cmd.round
-	if r.settle(quorum.Set(0).With(cmd.node), driver.Reply{Outcome: driver.Unanswered}, now) {
-		r.timer.Stop()
-	}
-}
 
 // Context is shared by all commands of the round. It is nil once the round is over: it has ended then, and a batch may hold
 // commands of other rounds.
