@@ -28,7 +28,7 @@ type Options struct {
 	EveryKiller bool
 	// Suite names scenarios that are run after the killers, on the mutant's tier, whether or not they are meant to kill it.
 	Suite []string
-	// Search, if it is not zero, is in how many random experiments with each of allSettings a search looks for the bug, too, if
+	// Search, if it is not zero, is in how many random experiments with each of AllSettings a search looks for the bug, too, if
 	// that is in the library: adapters and other protocols are not what it runs.
 	Search int
 	// Limit is how long a run may take before it is made again with three times as much; defaultLimit if zero.
@@ -165,7 +165,7 @@ func (o Options) run(ctx context.Context, m Mutant) (out Outcome, err error) {
 		}
 	}
 	if o.Search > 0 && m.inLibrary() {
-		for _, s := range allSettings() {
+		for _, s := range AllSettings() {
 			f, err := o.search(ctx, binary, s)
 			if err != nil {
 				return out, fmt.Errorf("mutants: %s: %w", m.Name, err)

@@ -10,9 +10,9 @@ type Settings struct {
 	Text string
 }
 
-// allSettings lists the settings. Their budgets are those within which the library claims to be safe: without a bug a search
+// AllSettings lists the settings. Their budgets are those within which the library claims to be safe: without a bug a search
 // finds nothing.
-func allSettings() []Settings {
+func AllSettings() []Settings {
 	settings := func(name, lock, nodes, network, budget string) Settings {
 		// Clients have a pause, a delay and a message in reserve.
 		return Settings{name, "lock: {guard-time: 350ms, " + lock + "}\nnodes: {" + nodes + "}\nnetwork: {latency: " + cmp.Or(network, "{min: 1ms, max: 5ms}") + "}\n" +

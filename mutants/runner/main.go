@@ -3,6 +3,12 @@
 //
 //	runner run NAME TIER
 //	runner search RUNS < settings.yaml
+//	runner suite [NAME]
+//	runner explore SECONDS < settings.yaml
+//
+// Suite runs every scenario, or one, on tiers model and wire. Explore searches with each of the settings, separated by lines of ---, or
+// with those of redlocksim explore if there are none, for so much processor time. Both stop at the first finding, print it, and
+// give up a run that spins.
 //
 // It exits with 0 if the verdict is as expected or nothing is found, with 1 or 3 if a safety or liveness verdict is not as
 // expected, with 4 if the run is not deterministic, with 5 if there is no verdict, and with 64 for wrong arguments. A search
@@ -34,8 +40,12 @@ func main() {
 		run(args[1], args[2])
 	case len(args) == 2 && args[0] == "search":
 		find(args[1])
+	case (len(args) == 1 || len(args) == 2) && args[0] == "suite":
+		suite(args[1:]...)
+	case len(args) == 2 && args[0] == "explore":
+		explore(args[1])
 	default:
-		fail(misused, "usage: runner run NAME TIER, or runner search RUNS")
+		fail(misused, "usage: runner run NAME TIER, runner search RUNS, runner suite [NAME], or runner explore SECONDS")
 	}
 }
 

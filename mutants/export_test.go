@@ -1,4 +1,0 @@
-package mutants
-
-// AllSettings is allSettings.
-var AllSettings = allSettings

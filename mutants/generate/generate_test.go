@@ -1,0 +1,287 @@
+package generate
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// loaded is the set of a module with one package of one file, and a script.
+func loaded(t *testing.T, source, script string) *Set {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "p"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"go.mod": "module m\n\ngo 1.26\n", "p/p.go": source, "p/p.lua": script} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GOWORK", "off")
+	s, err := loadAll(root, []string{"p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const example = `package p
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+type kind int
+
+const (
+	first kind = iota
+	second
+)
+
+type pair struct{ a, b int }
+
+var ErrInvalid, ErrLost, ErrTaken = errors.New("x"), errors.New("y"), errors.New("z")
+
+func condition(a, b bool) bool {
+	if a && !b {
+		return true
+	}
+	return false
+}
+
+func boundary(n int, at, end time.Time) bool { return n < 3 || at.After(end) }
+
+func number(n, quorum int) bool { return n >= quorum }
+
+func constant(k kind) bool { return k == first }
+
+func sentinel() error { return ErrLost }
+
+func least(a, b int) int { return min(a, b) - a }
+
+func variable(p pair) int { return p.a }
+
+func field(a, b int) pair {
+	return pair{
+		a: a,
+		b: b,
+	}
+}
+
+func detached(ctx context.Context) error { return work(ctx) }
+
+func work(context.Context) error { return nil }
+
+func locked(mu *sync.Mutex, f func()) {
+	mu.Lock()
+	defer mu.Unlock()
+	defer f()
+	f()
+}
+
+func loop(list []int) (sum int) {
+	for _, n := range list {
+		if n == 0 {
+			continue
+		}
+		sum += n
+	}
+	return sum
+}
+
+func cloned(list []int) []int { return slices.Clone(list) }
+
+func checked(n int) error {
+	if n < 0 {
+		return fmt.Errorf("%w: %d", ErrInvalid, n)
+	}
+	return nil
+}
+
+func (k kind) String() string { return [...]string{"a", "b"}[k] }
+`
+
+// Each operator makes its slips, and no other code has any.
+func TestOperators(t *testing.T) {
+	s := loaded(t, example, "")
+	for where, want := range map[string][]string{
+		"condition:condition":    {"if !(a && !b) {", "if !(a) && !b {", "if a && b {"},
+		"condition:logic":        {"if a || !b {", "if a {", "if !b {"},
+		"condition:early-return": {""},
+		"boundary:boundary":      {"return n <= 3 || at.After(end) }", "return n < 3 || !at.Before(end) }"},
+		"boundary:constant":      {"return n < 4 ||", "return n < 2 ||", "return n < 6 ||"},
+		"boundary:swapped":       {"return 3 < n ||", "end.After(at)"},
+		"boundary:variable":      {"end.After(end)", "at.After(at)"},
+		"number:off-by-one":      {"quorum + 1 }", "quorum - 1 }"},
+		"constant:constant":      {"k == second"},
+		"sentinel:constant":      {"return ErrTaken"},
+		"sentinel:result":        {"return nil"},
+		"least:operator":         {"min(a, b) + a", "max(a, b) - a", "return a - a", "return b - a"},
+		"variable:variable":      {"return p.b"},
+		"field:field":            {""},
+		"detached:context":       {"work(context.Background())"},
+		"locked:locking":         {"", "", "mu.Unlock()"},
+		"locked:defer":           {"", "f()"},
+		"loop:loop":              {"break }", "list[1:]", "break"},
+		"loop:operator":          {"sum -= n"},
+		"cloned:copy":            {"return list }"},
+	} {
+		var got []string
+		for _, m := range s.Mutants {
+			if strings.HasPrefix(m.Name, "p/p.go:"+where+":") {
+				got = append(got, added(m))
+			}
+		}
+		if len(got) < len(want) {
+			t.Errorf("%s: %q, want %q", where, got, want)
+			continue
+		}
+		for _, part := range want {
+			if !slices.ContainsFunc(got, func(line string) bool { return part == "" && line == "" || part != "" && strings.Contains(line, part) }) {
+				t.Errorf("%s: %q, want %q", where, got, part)
+			}
+		}
+	}
+	for _, m := range s.Mutants {
+		if strings.Contains(m.Name, ":kind.String:") || strings.Contains(m.Diff(), "ErrInvalid") || strings.Contains(m.Diff(), "n < 0") {
+			t.Errorf("%s: %s", m.Name, m.Diff())
+		}
+	}
+}
+
+// added is what a bug adds.
+func added(m Mutant) string {
+	var b strings.Builder
+	for line := range strings.Lines(m.Diff()) {
+		if rest, ok := strings.CutPrefix(line, "+"); ok {
+			b.WriteString(strings.TrimSpace(rest))
+		}
+	}
+	return b.String()
+}
+
+func TestScripts(t *testing.T) {
+	s := loaded(t, "package p\n", `-- a comment with 1 and 2
+local held = redis.call('GET', KEYS[1])
+local other
+if held == ARGV[1] and not other then
+  redis.call('SET', KEYS[1], held, 'PX', 5)
+  return 1
+end
+return math.max(0, 1)
+`)
+	var all strings.Builder
+	for _, m := range s.Mutants {
+		if m.Line == 1 {
+			t.Errorf("a bug in a comment: %s", m.Diff())
+		}
+		all.WriteString(m.Diff())
+	}
+	for _, want := range []string{
+		"+local held = redis.pcall('GET', KEYS[1])", "+local held = redis.call('GET', ARGV[1])", "+if held ~= ARGV[1] and not other then",
+		"+if held == ARGV[1] or not other then", "+if held == ARGV[1] and  other then", "+if other == ARGV[1] and not other then",
+		"+  redis.call('SET', KEYS[1], held, 'PX', 6)",
+		"+  redis.call('SET', KEYS[1], held, 5)", "+  return 0", "+return math.min(0, 1)",
+	} {
+		if !strings.Contains(all.String(), want+"\n") {
+			t.Errorf("no bug makes %s of it", want)
+		}
+	}
+}
+
+// What does not compile and what compiles to the same code is not drawn; every statement is drawn once, and the seed alone decides.
+func TestSample(t *testing.T) {
+	s := loaded(t, `package p
+
+func same(a, b int) int {
+	if a == b {
+		return b
+	}
+	return a
+}
+
+func unused(n int) {
+	n = 0
+}
+`, "return 1\n")
+	sample, err := s.Sample(t.Context(), "seed", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[Position]bool{}
+	for _, m := range sample {
+		if strings.Contains(m.Name, ":unused:") {
+			t.Errorf("%s changes no code: %s", m.Name, m.Diff())
+		}
+		if at := m.Statement; seen[at] {
+			t.Errorf("two bugs in one statement: %s", m.Name)
+		} else if strings.HasSuffix(m.Edit.File, ".go") {
+			seen[at] = true
+		}
+	}
+	if len(sample) != 4 { // if, return b, return a, and that of the script
+		t.Errorf("%d bugs: %v", len(sample), sample)
+	}
+	again, err := s.Sample(t.Context(), "seed", 2)
+	if err != nil || len(again) != 2 || again[0] != sample[0] || again[1] != sample[1] {
+		t.Errorf("a smaller sample of the same seed is not its beginning: %v, %v", again, err)
+	}
+	names := func(seed string) (all []string) {
+		for _, m := range s.Draw(seed) {
+			all = append(all, m.Name)
+		}
+		return all
+	}
+	if slices.Equal(names("seed"), names("another seed")) || !slices.Equal(names("seed"), names("seed")) {
+		t.Error("the order does not depend on the seed alone")
+	}
+}
+
+// Every bug of this project has its place, once, and a name of its own; every exclusion excludes something.
+func TestTargets(t *testing.T) {
+	var functions []string
+	for target := range directories {
+		s, err := Load("../..", target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		for _, m := range s.Mutants {
+			text, err := os.ReadFile(filepath.Join("../..", m.Edit.File))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Count(string(text), m.Edit.Old) != 1 || m.Edit.Old == m.Edit.New || m.Diff() == "" || names[m.Name] {
+				t.Errorf("%s: %+v", m.Name, m.Edit)
+			}
+			names[m.Name] = true
+		}
+		for _, p := range s.packages {
+			for _, name := range p.Types.Scope().Names() {
+				functions = append(functions, name)
+			}
+		}
+		if target == Library && len(s.Mutants) < 2000 {
+			t.Errorf("only %d bugs", len(s.Mutants))
+		}
+	}
+	for _, file := range excludedFiles {
+		if _, err := os.Stat(filepath.Join("../..", file)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range checks {
+		of, _, _ := strings.Cut(name, ".")
+		if !slices.Contains(functions, of) {
+			t.Errorf("no function or type %s", of)
+		}
+	}
+}

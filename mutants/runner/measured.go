@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"redlocksim/internal/exitcode"
+	"redlocksim/scenarios"
+	"redlocksim/search/experiment"
+	"redlocksim/search/random"
+)
+
+const (
+	// scenarioLimit and chunkLimit are how much processor time a scenario or a chunk of a search may take: ten times as much as any
+	// does.
+	scenarioLimit = 20 * time.Second
+	chunkLimit    = 30 * time.Second
+	// chunk is how many experiments a search makes with one seed, and with one of several settings, before it goes on with the next.
+	chunk = 500
+)
+
+// suite runs the scenarios, or those that are named, as the command of that name does, one after the other.
+func suite(names ...string) {
+	all := scenarios.Catalogue()
+	if len(names) > 0 {
+		all = slices.DeleteFunc(slices.Clone(all), func(s *scenarios.Scenario) bool { return !slices.Contains(names, s.Name) })
+		if len(all) != len(names) {
+			fail(misused, fmt.Sprintf("no such scenario: %v", names))
+		}
+	}
+	for _, s := range all {
+		limit(scenarioLimit)
+		results, err := scenarios.Suite([]*scenarios.Scenario{s}, scenarios.Tiers(), 0, nil)
+		if err != nil {
+			fmt.Println(s.Name)
+			failed(err)
+		}
+		for _, r := range results {
+			if len(r.Problems) == 0 {
+				continue
+			}
+			fmt.Printf("%s on %s\n", s.Name, r.Tier)
+			code := exitcode.NotTested
+			switch {
+			case r.Has(scenarios.Safety):
+				code = exitcode.Safety
+			case r.Has(scenarios.Liveness):
+				code = exitcode.Liveness
+			}
+			fail(code, r.Problems)
+		}
+	}
+}
+
+// explore searches with all settings in turn, and a seed for each round.
+func explore(seconds string) {
+	n, err := strconv.Atoi(seconds)
+	if err != nil {
+		fail(misused, err)
+	}
+	text, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		fail(misused, err)
+	}
+	bases := []*scenarios.Scenario{experiment.DefaultBase()}
+	if len(text) > 0 {
+		bases = nil
+		for _, one := range bytes.Split(text, []byte("\n---\n")) {
+			base, err := scenarios.ParseSettings("settings", one)
+			if err != nil {
+				fail(misused, err)
+			}
+			bases = append(bases, base)
+		}
+	}
+	runs := 0
+	for seed := uint64(0); ; seed++ {
+		for i, base := range bases {
+			if used() >= time.Duration(n)*time.Second {
+				fmt.Printf("nothing in %d runs\n", runs)
+				return
+			}
+			limit(chunkLimit)
+			hit, err := random.First(context.Background(), experiment.NewSpace(base), seed, chunk)
+			if err != nil {
+				fmt.Printf("settings %d, seed %d\n", i+1, seed)
+				failed(err)
+			}
+			if hit.Run > 0 {
+				fmt.Printf("settings %d, run %d: %v\n", i+1, runs+hit.Run, hit.Kinds)
+				fail(exitcode.Safety, hit.Kinds)
+			}
+			runs += chunk
+		}
+	}
+}
+
+// used is the processor time that this process has used.
+func used() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		failed(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// limit ends the process when it uses more than so much processor time from now on.
+func limit(more time.Duration) {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_CPU, &l); err != nil {
+		failed(err)
+	}
+	l.Cur = min(uint64((used()+more)/time.Second)+1, l.Max)
+	if err := syscall.Setrlimit(syscall.RLIMIT_CPU, &l); err != nil {
+		failed(err)
+	}
+}
