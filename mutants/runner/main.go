@@ -6,9 +6,9 @@
 //	runner suite [NAME]
 //	runner explore SECONDS < settings.yaml
 //
-// Suite runs every scenario, or one, on tiers model and wire. Explore searches with each of the settings, separated by lines of ---, or
-// with those of redlocksim explore if there are none, for so much processor time. Both stop at the first finding, print it, and
-// give up a run that spins.
+// Suite runs every scenario, or one, on tiers model and wire. Explore searches with each of the settings, separated by lines of
+// ---, or with those of redlocksim explore if there are none, for so much processor time. Both print what they do, stop at the
+// first finding, and give up a run that spins.
 //
 // It exits with 0 if the verdict is as expected or nothing is found, with 1 or 3 if a safety or liveness verdict is not as
 // expected, with 4 if the run is not deterministic, with 5 if there is no verdict, and with 64 for wrong arguments. A search

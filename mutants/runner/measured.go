@@ -36,10 +36,10 @@ func suite(names ...string) {
 		}
 	}
 	for _, s := range all {
+		fmt.Println(s.Name) // the last line is what a process was doing that ended in any way
 		limit(scenarioLimit)
 		results, err := scenarios.Suite([]*scenarios.Scenario{s}, scenarios.Tiers(), 0, nil)
 		if err != nil {
-			fmt.Println(s.Name)
 			failed(err)
 		}
 		for _, r := range results {
@@ -84,13 +84,12 @@ func explore(seconds string) {
 	for seed := uint64(0); ; seed++ {
 		for i, base := range bases {
 			if used() >= time.Duration(n)*time.Second {
-				fmt.Printf("nothing in %d runs\n", runs)
 				return
 			}
+			fmt.Printf("settings %d, run %d on\n", i+1, runs+1)
 			limit(chunkLimit)
 			hit, err := random.First(context.Background(), experiment.NewSpace(base), seed, chunk)
 			if err != nil {
-				fmt.Printf("settings %d, seed %d\n", i+1, seed)
 				failed(err)
 			}
 			if hit.Run > 0 {
