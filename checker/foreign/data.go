@@ -1,6 +1,6 @@
 package foreign
 
-// datum reads one piece of data.
+// datum reads one piece of data. It and what reads a collection call each other: data stands inside of data.
 func (s *scanner) datum(depth int) error {
 	if depth > maxDepth {
 		return s.wrong(ErrTooLarge, "more than %d levels inside each other", maxDepth)
@@ -35,17 +35,3 @@ func (s *scanner) datum(depth int) error {
 		return s.atom()
 	}
 }
-
-func (s *scanner) open(kind nodeKind) (at int) {
-	s.nodes = append(s.nodes, node{kind: kind})
-	return len(s.nodes) - 1
-}
-
-func (s *scanner) close(at int) { s.nodes[at].end = int32(len(s.nodes)) }
-
-func (s *scanner) leaf(kind nodeKind, from int) {
-	s.nodes = append(s.nodes, node{kind, int32(from), int32(len(s.text)), int32(len(s.nodes) + 1)})
-}
-
-// textOf is the text of a node; good until the next operation is read.
-func (s *scanner) textOf(n *node) []byte { return s.text[n.from:n.to] }

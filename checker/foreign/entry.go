@@ -48,6 +48,23 @@ func notOperation(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrOperation, fmt.Sprintf(format, args...))
 }
 
+// reader makes a recording of the entries of a history.
+type reader struct {
+	s    *scanner
+	o    Options
+	r    *recording
+	open []int32 // by process, the operation under way; -1 if none
+	// leaving says of which processes the operation under way is not to be judged.
+	leaving []bool
+	event   int32
+	last    int64 // time
+	index   int64
+	// others are the names of locks that are not to be judged, some of them.
+	others []string
+	// The lines at which, with the grouping auto, the first operations stand that name a lock and that do not.
+	firstNamed, firstUnnamed int32
+}
+
 // name is a node that names something: a text, keyword, word or whole number. A number is named by its digits.
 func (r *reader) name(n *node, what string) ([]byte, error) {
 	var name []byte
@@ -192,11 +209,8 @@ func (r *reader) other(name []byte) {
 	}
 }
 
-// types and functions are the words of these fields.
-var (
-	types     = []string{"invoke", "ok", "fail", "info"}
-	functions = []string{"acquire", "release", "extend", "lock", "unlock", "refresh"}
-)
+// types are the words for what became of an operation.
+var types = []string{"invoke", "ok", "fail", "info"}
 
 func (r *reader) wordOf(n *node) []byte {
 	if n.kind == word {

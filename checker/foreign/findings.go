@@ -8,10 +8,6 @@ import (
 	"redlocksim/checker"
 )
 
-// NotHeld is the finding of a release or extend that succeeded though the lock, as far as anybody can know, was not
-// held, or not by this process.
-const NotHeld checker.Kind = "not-held"
-
 // addBreaches reports the first of each kind.
 func (h *recording) addBreaches(r *Report, c judgement) {
 	counts := map[checker.Kind]int{checker.LeaseOverlap: c.more}

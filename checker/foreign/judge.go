@@ -2,28 +2,7 @@ package foreign
 
 import (
 	"slices"
-
-	"redlocksim/checker"
 )
-
-// breach is a rule that a process breaks whatever the others do.
-type breach struct {
-	kind          checker.Kind
-	first, second int32 // the operations that conflict; first is none if there is no such
-	// basis and proof are those of the hold that first began, if it is of a lock with leases.
-	basis, proof int32
-}
-
-const none = -1
-
-// judgement is what the operations on a lock break.
-type judgement struct {
-	// breaches has, of the overlaps of holds, the first only; more is how many others there are.
-	breaches []breach
-	more     int
-	// undecided says why it is not known whether there is another breach; empty if it is.
-	undecided string
-}
 
 // opinions are the two ways in which the operations on a lock are judged. Both begin with the operations as they were
 // recorded. They must share nothing else: a mistake in what both use is one that neither notices.

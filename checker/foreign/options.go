@@ -98,6 +98,9 @@ type Options struct {
 	MaxPorcupine int
 }
 
+// functions are the words for operations on a lock.
+var functions = []string{"acquire", "release", "extend", "lock", "unlock", "refresh"}
+
 func (o *Options) validate() error {
 	known := func(what, word string, is bool) error {
 		if is {

@@ -7,22 +7,6 @@ import (
 	"slices"
 )
 
-type reader struct {
-	s    *scanner
-	o    Options
-	r    *recording
-	open []int32 // by process, the operation under way; -1 if none
-	// leaving says of which processes the operation under way is not to be judged.
-	leaving []bool
-	event   int32
-	last    int64 // time
-	index   int64
-	// others are the names of locks that are not to be judged, some of them.
-	others []string
-	// The lines at which, with the grouping auto, the first operations stand that name a lock and that do not.
-	firstNamed, firstUnnamed int32
-}
-
 func read(s *scanner, f Format, o Options) (*recording, error) {
 	s.json = f == JSON
 	if o.Group == "" {

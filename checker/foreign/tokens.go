@@ -7,14 +7,6 @@ import (
 	"redlocksim/checker"
 )
 
-const (
-	// TokenGap is the finding of a grant without a known token that lies between two whose tokens leave no whole number
-	// for it.
-	TokenGap checker.Kind = "token-gap"
-	// TokenChanged is the finding of a holder that acquires again and gets another token than that of its hold.
-	TokenChanged checker.Kind = "token-changed"
-)
-
 // hasToken reports whether the operation is a grant whose token is known.
 func (o *operation) hasToken() bool {
 	return o.fn == acquire && o.outcome == ok && o.token != unknownToken
