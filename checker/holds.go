@@ -8,9 +8,6 @@ import (
 	"redlocksim/history"
 )
 
-// span is a stretch of a history, between two Seqs; to is forever if it never ended.
-type span struct{ from, to int }
-
 // hold is a stretch in which the client of a grant certainly believed in the lock: its minimal hold, from the return of
 // the acquire, or of the extend that opened the window again, to the end of the believed window.
 type hold struct {
@@ -226,19 +223,6 @@ func overlaps(t *transcript, holds []hold, confirmations []confirmation, reentra
 		t.windowOf(earlier.grant, earlier.span), t.windowOf(later.grant, later.span),
 		span{later.from, min(earlier.to, later.to)}, ends(earlier.span, later.span),
 	}
-}
-
-// ends lists the Seqs at which the spans begin and end, ascending.
-func ends(spans ...span) []int {
-	var seqs []int
-	for _, s := range spans {
-		seqs = append(seqs, s.from)
-		if s.to != forever {
-			seqs = append(seqs, s.to)
-		}
-	}
-	slices.Sort(seqs)
-	return slices.Compact(seqs)
 }
 
 // compareHolds counts what there was to compare on a resource.

@@ -6,62 +6,6 @@ import (
 	"time"
 )
 
-// Kind is what a finding is of.
-type Kind string
-
-const (
-	// LeaseOverlap: two clients believed in the lock at the same true time.
-	LeaseOverlap Kind = "lease-overlap"
-	// StaleWrite: a write of an ended lease was accepted after an effect of a later grant (Kleppmann 2016).
-	StaleWrite Kind = "stale-write"
-	// AcceptedAfterExpiry: a write was accepted after its own lease ended, before any effect of a later grant. An
-	// observation, not a violation.
-	AcceptedAfterExpiry Kind = "accepted-after-expiry"
-	// LostUpdate: a critical section wrote over a number that it had not read.
-	LostUpdate Kind = "lost-update"
-	// StaleRead: a read gave a number that had been written over, or that nobody had written. It is looked for where the
-	// resource recorded no effects; where it did, such a history contradicts itself.
-	StaleRead Kind = "stale-read"
-	// TokenRegressed: a grant got a lower fencing token than an earlier one, or the resource accepted an effect with a lower
-	// token than it had accepted before.
-	TokenRegressed Kind = "token-regressed"
-	// TokenRepeated: two grants got the same fencing token.
-	TokenRepeated Kind = "token-repeated"
-	// Conduct: what reached the nodes is nothing that a lock should send; see package monitor.
-	Conduct Kind = "conduct"
-	// NotTested: too little happened for the run to say anything.
-	NotTested Kind = "not-tested"
-)
-
-var kinds = []Kind{
-	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Conduct, NotTested,
-}
-
-// Violation reports whether a finding of this kind means that mutual exclusion failed.
-func (k Kind) Violation() bool { return k != AcceptedAfterExpiry && k != NotTested }
-
-// Monitored reports whether a finding of this kind comes from a monitor, who sees what the nodes hold, and not from the history.
-func (k Kind) Monitored() bool { return k == Conduct }
-
-// Instant is a true time, in nanoseconds since the start of the run.
-type Instant int64
-
-// Since returns how long after earlier i is.
-func (i Instant) Since(earlier Instant) time.Duration { return time.Duration(i - earlier) }
-
-// String gives the time since the start of the run, "1.5s".
-func (i Instant) String() string { return time.Duration(i).String() }
-
-// Window is a stretch of true time that belongs to a client.
-type Window struct {
-	Process string
-	Grant   int // the Op of the acquire it rests on
-	// FromSeq and ToSeq are the events that begin and end it, at From and To. ToSeq is 0, and To the end of the run, if
-	// it never ended.
-	FromSeq, ToSeq int
-	From, To       Instant
-}
-
 // Finding is a rule that the history breaks on a resource, shown on the first place where it does.
 type Finding struct {
 	Kind     Kind
@@ -188,19 +132,4 @@ func (r *Report) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.Resource, b.Resource))
 	})
-}
-
-func (r *Report) addResources(t *transcript, o Options) {
-	efforts, asked, used := t.efforts(), askings(t, o), criticalSections(t, o)
-	granted, healed := t.grants(), t.healed()
-	for _, name := range t.resources {
-		e, waits, uses := efforts[name], asked[name], used[name]
-		again := reentries(uses, o)
-		m := Resource{Name: name, Grants: e.grants, Clients: e.clients, Unavailable: unavailable(t, waits, uses, granted[name]),
-			Takeover: longestTakeover(t, waits, uses), Attempts: mostAttempts(t, waits),
-			Fairness: jain(waits, again), AfterHealing: slowestRecovery(t, waits, healed)}
-		m.Bypass, m.Overtakes = bypasses(t, waits, again)
-		r.Grants += e.grants
-		r.Resources = append(r.Resources, m)
-	}
 }

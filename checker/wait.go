@@ -2,8 +2,6 @@ package checker
 
 import (
 	"time"
-
-	"redlocksim/history"
 )
 
 // Wait is a stretch of true time in which a process asks for a resource: from the call of an acquire to its return, the
@@ -49,27 +47,6 @@ func (t *transcript) grants() map[string][]int {
 		}
 	}
 	return granted
-}
-
-// attemptsOf counts the attempts of each acquire, by its Op: the highest attempt number of its steps, or 1.
-func attemptsOf(t *transcript) []int {
-	attempts := make([]int, len(t.ops))
-	for _, op := range t.acquires {
-		attempts[op] = 1
-	}
-	for i := range t.events {
-		e := &t.events[i]
-		if o := t.op(e.Op); e.Kind == history.Step && o != nil && o.fn == history.Acquire && e.Seq < min(o.ret, o.crash) {
-			attempts[e.Op] = max(attempts[e.Op], int(min(e.Number, int64(forever))))
-		}
-	}
-	// The steps of a call on several resources belong to the first of its operations.
-	for i := range t.events {
-		if e := &t.events[i]; e.With != 0 && e.Kind == history.Call && e.Func == history.Acquire && t.op(e.With) != nil {
-			attempts[e.Op] = attempts[e.With]
-		}
-	}
-	return attempts
 }
 
 // mostAttempts counts the attempts of the wait that made most, whether or not the last of them was granted.

@@ -18,8 +18,8 @@ var resource = []Mutant{
 		Name: "checker-sees-one-resource",
 		Bug:  "the checker takes all resources for one",
 		Edits: []Edit{
-			{"checker/transcript.go", "resource: e.Resource, grant: e.Grant,", "resource: \"all\", grant: e.Grant,"},
-			{"checker/transcript.go", "if e.Resource != \"\" && e.Resource != o.resource {", "if e.Resource == \"\\x00\" {"},
+			{"checker/transcribe.go", "resource: e.Resource, grant: e.Grant,", "resource: \"all\", grant: e.Grant,"},
+			{"checker/transcribe.go", "if e.Resource != \"\" && e.Resource != o.resource {", "if e.Resource == \"\\x00\" {"},
 		},
 		Killers: []string{"71-locks-on-several-resources/jump"},
 	},

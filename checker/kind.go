@@ -1,0 +1,38 @@
+package checker
+
+// Kind is what a finding is of.
+type Kind string
+
+const (
+	// LeaseOverlap: two clients believed in the lock at the same true time.
+	LeaseOverlap Kind = "lease-overlap"
+	// StaleWrite: a write of an ended lease was accepted after an effect of a later grant (Kleppmann 2016).
+	StaleWrite Kind = "stale-write"
+	// AcceptedAfterExpiry: a write was accepted after its own lease ended, before any effect of a later grant. An
+	// observation, not a violation.
+	AcceptedAfterExpiry Kind = "accepted-after-expiry"
+	// LostUpdate: a critical section wrote over a number that it had not read.
+	LostUpdate Kind = "lost-update"
+	// StaleRead: a read gave a number that had been written over, or that nobody had written. It is looked for where the
+	// resource recorded no effects; where it did, such a history contradicts itself.
+	StaleRead Kind = "stale-read"
+	// TokenRegressed: a grant got a lower fencing token than an earlier one, or the resource accepted an effect with a lower
+	// token than it had accepted before.
+	TokenRegressed Kind = "token-regressed"
+	// TokenRepeated: two grants got the same fencing token.
+	TokenRepeated Kind = "token-repeated"
+	// Conduct: what reached the nodes is nothing that a lock should send; see package monitor.
+	Conduct Kind = "conduct"
+	// NotTested: too little happened for the run to say anything.
+	NotTested Kind = "not-tested"
+)
+
+var kinds = []Kind{
+	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Conduct, NotTested,
+}
+
+// Violation reports whether a finding of this kind means that mutual exclusion failed.
+func (k Kind) Violation() bool { return k != AcceptedAfterExpiry && k != NotTested }
+
+// Monitored reports whether a finding of this kind comes from a monitor, who sees what the nodes hold, and not from the history.
+func (k Kind) Monitored() bool { return k == Conduct }

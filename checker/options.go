@@ -1,0 +1,31 @@
+package checker
+
+import "time"
+
+// Options say how a history is to be judged. The zero value is right for a run of this simulator.
+type Options struct {
+	// Reentrant: grants of one process on one resource may overlap, and count as one hold.
+	Reentrant bool
+	// MinGrants is how many acquires must have succeeded, and MinClients how many processes must have called acquire on the
+	// same resource, for the run to count as a test. Zero means 1 and 2, negative no minimum.
+	MinGrants, MinClients int
+	// End is when the run ended, if that is later than its last event. A process that still asks or holds then did so until
+	// End.
+	End Instant
+	// RetryGap is the longest pause between two acquires of a process on a resource during which it still counts as asking.
+	// Zero: it asks only between call and return. There is no gap if another asks at the very time at which one stops.
+	RetryGap time.Duration
+	// Stopping are the names of the faults that keep the process they affect from ending its critical sections. Nil
+	// means pause and cut-off.
+	Stopping []string
+	// Initial is the number every resource holds at the start.
+	Initial int64
+	// MaxOperations is the most operations on a resource that porcupine is given: its memory grows with their square. Beyond
+	// it only the direct checks run, and Report.Unchecked says so. Zero means [DefaultMaxOperations], negative that porcupine
+	// does not run.
+	MaxOperations int
+}
+
+// DefaultMaxOperations lets porcupine use some 3 MB on a resource that it judges without backtracking, and 60 MB before it
+// gives up.
+const DefaultMaxOperations = 5000

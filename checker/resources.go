@@ -1,0 +1,16 @@
+package checker
+
+func (r *Report) addResources(t *transcript, o Options) {
+	efforts, asked, used := t.efforts(), askings(t, o), criticalSections(t, o)
+	granted, healed := t.grants(), t.healed()
+	for _, name := range t.resources {
+		e, waits, uses := efforts[name], asked[name], used[name]
+		again := reentries(uses, o)
+		m := Resource{Name: name, Grants: e.grants, Clients: e.clients, Unavailable: unavailable(t, waits, uses, granted[name]),
+			Takeover: longestTakeover(t, waits, uses), Attempts: mostAttempts(t, waits),
+			Fairness: jain(waits, again), AfterHealing: slowestRecovery(t, waits, healed)}
+		m.Bypass, m.Overtakes = bypasses(t, waits, again)
+		r.Grants += e.grants
+		r.Resources = append(r.Resources, m)
+	}
+}
