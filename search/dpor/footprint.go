@@ -126,3 +126,7 @@ func (s *steps) join(o *steps) {
 		s[i] |= o[i]
 	}
 }
+
+func (x *explorer) depend(o kernel.Option, f footprint, s *step) bool {
+	return f.meets(s.footprint) && (x.setup.independent == nil || !x.setup.independent(o, s.option))
+}

@@ -7,7 +7,6 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
-	"redlocksim/sim/network"
 )
 
 // path is the Scheduler of one run: along the path, and then on to the end by the first option that does not sleep.
@@ -64,13 +63,6 @@ func ordinarily(options []kernel.Option) int {
 	return slices.IndexFunc(options, func(o kernel.Option) bool { return o.Kind != kernel.StepTimeline })
 }
 
-// underWay says whether there are messages under way.
-func underWay(options []kernel.Option) bool { return slices.ContainsFunc(options, isMessage) }
-
-func isMessage(o kernel.Option) bool {
-	return o.Kind == network.StepRequest || o.Kind == network.StepReply || o.Kind == network.StepRefusal
-}
-
 // allowed is the options, without the passing of time if that has passed as often as allowed while messages were under way.
 func (p *path) allowed(options []kernel.Option) []kernel.Option {
 	if n := len(options) - 1; n >= 0 && options[n].Kind == kernel.StepTime && !p.mayBeLate(p.late) && underWay(options) {
@@ -81,8 +73,6 @@ func (p *path) allowed(options []kernel.Option) []kernel.Option {
 	}
 	return options
 }
-
-func (x *explorer) mayBeLate(late int) bool { return x.setup.Late < 0 || late < x.setup.Late }
 
 // open adds a choice to the end of the path; false if there is nothing to choose.
 func (p *path) open(options []kernel.Option) bool {
@@ -126,10 +116,6 @@ func (p *path) open(options []kernel.Option) bool {
 	p.blocked = true
 	p.frames = p.frames[:p.made]
 	return false
-}
-
-func (x *explorer) depend(o kernel.Option, f footprint, s *step) bool {
-	return f.meets(s.footprint) && (x.setup.independent == nil || !x.setup.independent(o, s.option))
 }
 
 // finish records the step just made, whose consequences the situation shows, and schedules what could have happened instead at

@@ -47,24 +47,6 @@ func Violation(ctx context.Context, v search.Violation, runs int) (*scenarios.Sc
 	return counterexample(v.Scenario, v.Seed)
 }
 
-// stats are what the work was.
-type stats struct {
-	// runs is how often broken was called.
-	runs int
-	// rounds is how many times all passes were gone through; the last round changed nothing, if exhausted is not set.
-	rounds int
-	// taken is how often each pass made the scenario simpler, in the order of the passes.
-	taken []taken
-	// exhausted says that the runs did not suffice: the scenario may not be a minimum.
-	exhausted bool
-}
-
-// taken is how often a pass made the scenario simpler.
-type taken struct {
-	pass  string
-	times int
-}
-
 // errNotBroken is the error of minimize for a scenario that does not show what is to be kept.
 var errNotBroken = errors.New("shrink: the scenario is not broken to begin with")
 

@@ -8,32 +8,6 @@ import (
 	"redlocksim/scenarios"
 )
 
-// pass is one way to make a scenario simpler.
-type pass struct {
-	name string
-	run  func(*shrinker)
-}
-
-// passes in their order: the structure from the largest parts to the smallest, then the numbers. What is large is taken
-// out first, since it makes all further runs cheaper.
-var passes = []pass{
-	{"length", length},
-	{"repeats", repeats},
-	{"programs", programs},
-	{"steps", steps},
-	{"clients", clients},
-	{"resources", resources},
-	{"faults", fewerFaults},
-	{"nodes", nodes},
-	{"replicas", replicas},
-	{"fields", fields},
-	{"moments", moments},
-	{"sizes", sizes},
-	{"times", times},
-	{"latency", latency},
-	{"settings", settings},
-}
-
 // candidate is a scenario and the file that it came from.
 type candidate struct {
 	now  *scenarios.Scenario
@@ -133,4 +107,22 @@ func (x *shrinker) try(change edit) bool {
 	x.candidate, x.weight = *c, w
 	*x.taken++
 	return true
+}
+
+// stats are what the work was.
+type stats struct {
+	// runs is how often broken was called.
+	runs int
+	// rounds is how many times all passes were gone through; the last round changed nothing, if exhausted is not set.
+	rounds int
+	// taken is how often each pass made the scenario simpler, in the order of the passes.
+	taken []taken
+	// exhausted says that the runs did not suffice: the scenario may not be a minimum.
+	exhausted bool
+}
+
+// taken is how often a pass made the scenario simpler.
+type taken struct {
+	pass  string
+	times int
 }

@@ -10,7 +10,6 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/outfile"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 )
@@ -32,64 +31,6 @@ type Options struct {
 	// Progress, if not nil, is called now and then with the current part.
 	Progress func(*Part)
 }
-
-// Summary is what was placed and what it showed.
-type Summary struct {
-	// Moments and Faults are how many there are: every fault at every moment is a placement of a single one.
-	Moments int `json:"moments"`
-	Faults  int `json:"faults"`
-	// Base is what the run shows with nothing placed. That is never a finding.
-	Base scenarios.Findings `json:"base"`
-	// Singles and Pairs are the placements of one and of two faults, the second after the first.
-	Singles Part `json:"singles"`
-	Pairs   Part `json:"pairs"`
-	// Findings are the ways to break the lock that were found, shrunk.
-	Findings search.Findings `json:"findings"`
-	// Unshrunk is how many more classes of violations there are, by kind and faults, that there was no room or no time to
-	// shrink.
-	Unshrunk int `json:"unshrunk"`
-	// Tally is what the runs reached, including the one with nothing placed.
-	reach.Tally
-}
-
-// Tested is how many placements took place and say something about the lock.
-func (s *Summary) Tested() uint64 { return s.Singles.Tested() + s.Pairs.Tested() }
-
-// Part is the placements of one depth.
-type Part struct {
-	// Of is how many there are, and Covered how many were run.
-	Of      uint64 `json:"of"`
-	Covered uint64 `json:"covered"`
-	// Stride says which: placement number k·Stride mod Of, for k from 0 to Covered−1. Placements are numbered by the moment
-	// and then by the fault; pairs by the first, and then by the second.
-	Stride uint64 `json:"stride"`
-	// Different is how many made a difference to a client or the resource.
-	Different uint64 `json:"different"`
-	// NotTested is how many of those that were run show nothing.
-	NotTested NotTested `json:"not_tested"`
-	// Violations is how many violate something within the budget, and Beyond how many do beyond it.
-	Violations uint64 `json:"violations"`
-	Beyond     uint64 `json:"beyond"`
-}
-
-// NotTested counts the placements that show nothing, each by the first reason that applies.
-type NotTested struct {
-	// Missed: a fault waited for an event that did not happen, because of the other fault.
-	Missed uint64 `json:"missed"`
-	// NotInjected: the moment of a fault came, and the fault had nothing to take effect on.
-	NotInjected uint64 `json:"not_injected"`
-	// Idle: too little happened, as without two clients that ask.
-	Idle uint64 `json:"idle"`
-}
-
-// Sum is all of them together.
-func (n NotTested) Sum() uint64 { return n.Missed + n.NotInjected + n.Idle }
-
-// Tested is how many placements took place and say something about the lock.
-func (p *Part) Tested() uint64 { return p.Covered - p.NotTested.Sum() }
-
-// Complete says that nothing was left out.
-func (p *Part) Complete() bool { return p.Covered == p.Of }
 
 // trial is what one placement showed.
 type trial struct {
@@ -147,37 +88,6 @@ func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 	return &x.summary, x.settle(ctx)
 }
 
-// pair is the two placements of a pair, by its number, among n.
-func pair(k, n uint64) []uint64 {
-	// The pairs whose first is i begin at i·(2n − i − 1)/2.
-	begin := func(i uint64) uint64 { return i * (2*n - i - 1) / 2 }
-	lo, hi := uint64(0), n-1
-	for lo+1 < hi {
-		if mid := (lo + hi) / 2; begin(mid) <= k {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return []uint64{lo, lo + 1 + k - begin(lo)}
-}
-
-// stride is a step that spreads any number of placements evenly over all n: close to the golden ratio, and coprime to n so that
-// every placement comes up once.
-func stride(n uint64) uint64 {
-	gcd := func(a, b uint64) uint64 {
-		for b != 0 {
-			a, b = b, a%b
-		}
-		return a
-	}
-	hi, lo := bits.Mul64(n, 618_034)
-	s, _ := bits.Div64(hi, lo, 1_000_000)
-	for s = max(s, 1); gcd(s, n) != 1; s++ {
-	}
-	return s
-}
-
 const perBatch = 2000
 
 // cover runs the placements of one depth: all, or as many as are left, spread evenly.
@@ -222,18 +132,6 @@ func (x *explorer) run(ctx context.Context, batch [][]uint64) ([]trial, error) {
 		}
 	}
 	return trials, nil
-}
-
-// place is the base with the placements of these numbers.
-func (b *Base) place(numbers []uint64) *scenarios.Scenario {
-	s := *b.scenario
-	s.Timeline = slices.Clip(s.Timeline)
-	for _, n := range numbers {
-		item := b.faults[n%uint64(len(b.faults))]
-		item.When = b.moments[n/uint64(len(b.faults))]
-		s.Timeline = append(s.Timeline, item)
-	}
-	return &s
 }
 
 // try runs a placement. The history is recorded in the buffer.
@@ -294,17 +192,4 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 		}
 		x.classes[i].times++
 	}
-}
-
-// String says which placements were run; of those spread evenly, Stride says which.
-func (p *Part) String() string {
-	switch {
-	case p.Of == 0:
-		return "none"
-	case p.Complete():
-		return fmt.Sprintf("all %d", p.Of)
-	case p.Stride == 1:
-		return fmt.Sprintf("the first %d of %d", p.Covered, p.Of)
-	}
-	return fmt.Sprintf("%d of %d, spread evenly", p.Covered, p.Of)
 }

@@ -1,0 +1,58 @@
+package random
+
+import (
+	"time"
+
+	"redlocksim/internal/outfile"
+	"redlocksim/scenarios"
+)
+
+// Options say how to search. The zero value searches with seed 0 until its context ends, and writes nothing.
+type Options struct {
+	// Seed decides every choice.
+	Seed uint64
+	// Runs is how many experiments all shards run together; 0 is no limit.
+	Runs int
+	// For is the time after which no generation starts; 0 is no limit. Pending violations are still shrunk. What such a search
+	// finds depends on the speed of the machine.
+	For time.Duration
+	// Jobs is the number of parallel runs; 0 is one per core. It does not change what is found.
+	Jobs int
+	// Shard is the number of this shard, from 0, of the Shards that share the Runs. Shards 0 is 1.
+	Shard, Shards int
+	// Generation is after how many experiments new near misses are chosen; 0 is DefaultGeneration.
+	Generation int
+	// Blind ignores near misses: every experiment is drawn afresh.
+	Blind bool
+	// Dir is the directory for findings and for the checkpoint; if empty, nothing is written.
+	Dir string
+	// Rules say which existing files may be replaced.
+	Rules outfile.Rules
+	// Resume continues the search in Dir.
+	Resume bool
+	// Progress, if not nil, is called after each generation.
+	Progress func(*Summary)
+
+	// For tests: canary replaces the known-broken lock, and shrinkRuns bounds the runs for shrinking a finding.
+	canary     *scenarios.Scenario
+	shrinkRuns int
+}
+
+const (
+	// DefaultGeneration is the default size of a generation: some tenths of a second.
+	DefaultGeneration = 1000
+	// repeatEvery: every so many runs, one is repeated and compared.
+	repeatEvery = 1000
+)
+
+// whole is the options with the defaults in place of zeros.
+func (o Options) whole() Options {
+	o.Shards = max(o.Shards, 1)
+	if o.Generation <= 0 {
+		o.Generation = DefaultGeneration
+	}
+	if o.shrinkRuns <= 0 {
+		o.shrinkRuns = shrinkRuns
+	}
+	return o
+}
