@@ -13,9 +13,9 @@ import (
 
 // reach has a step's effect on its resource.
 func (l *held) reach(s *Step) {
-	on := l.under.grants[0]
+	on := l.acquisition.grants[0]
 	if s.Resource != nil {
-		on = l.under.on(s.Resource[0])
+		on = l.acquisition.on(s.Resource[0])
 	}
 	switch s.Kind {
 	case WriteStep:
@@ -124,7 +124,7 @@ func (l *held) send(on Grant, f history.Func, number func(op int) int64) (int64,
 	if transactional {
 		done = tx.Access(l.ctx(), e)
 	} else {
-		done = l.host.Access(l.under.acquire, l.accesses, e)
+		done = l.host.Access(l.acquisition.acquire, l.accesses, e)
 	}
 	l.record(history.Event{Kind: history.Return, Func: f, Op: op, Resource: on.Resource, Grant: e.Grant, Outcome: done.Outcome, Number: done.Number, Node: e.Node})
 	return done.Number, done.Outcome == history.OK

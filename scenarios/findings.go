@@ -2,12 +2,30 @@ package scenarios
 
 import (
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"redlocksim/checker"
 	"redlocksim/internal/strictyaml"
 )
+
+// Findings are kinds of findings in the checker's order; empty is "safe".
+type Findings []checker.Kind
+
+// Safe is the word for no findings.
+const Safe = "safe"
+
+func (f Findings) String() string {
+	if len(f) == 0 {
+		return Safe
+	}
+	words := make([]string, len(f))
+	for i, k := range f {
+		words[i] = string(k)
+	}
+	return strings.Join(words, ", ")
+}
 
 // kinds are the findings that a file can expect, in the checker's order.
 func kinds() []checker.Kind {

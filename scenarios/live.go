@@ -1,36 +1,28 @@
 package scenarios
 
-import (
-	"math"
-	"slices"
-
-	"redlocksim/checker"
-)
+import "fmt"
 
 // Live is the tier of redis-server processes. It is not one of Tiers: its runs are made by package live, take real time,
 // and do not repeat themselves.
 const Live Tier = "live"
 
-// JudgeLive judges a run on tier live. What a scenario expects of durations and of how often somebody waits or tries is
-// left out: there, these depend on the machine. So is what only monitors find, who cannot look into real servers.
-func JudgeLive(s *Scenario, out *Outcome) (*Result, error) {
-	comparable := *s
-	e := &comparable.Expect
-	e.Unavailable = Unavailable{Bounds: Bounds{AtMost: math.MaxInt64}}
-	e.Takeover, e.Attempts, e.Bypass, e.Overtakes, e.AfterHealing = nil, nil, nil, nil, nil
-	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), checker.Kind.Monitored)
-	r, err := judge(&comparable, Options{Tier: Live}, out)
-	if r != nil {
-		r.Scenario = s
-	}
-	return r, err
+// OnLive is what a run against redis-server processes, on tier live, needs to know of a scenario.
+type OnLive struct {
+	// Not is a line that says why real processes cannot show the scenario: one that is decided within a few milliseconds would
+	// show how busy the machine is. Default: empty, they can. Example: a single millisecond decides it
+	Not string `yaml:"not"`
+	// Speed is how many times as fast as the file a run may be at the most, from 1. Default: 0, as fast as usual. Example: 1
+	Speed int `yaml:"speed"`
 }
 
-// SetNotTested says of a run on tier live why it shows nothing, in place of what was not as expected: it was another scenario.
-func (r *Result) SetNotTested(why string) {
-	if len(r.Problems) > 0 {
-		why += "; it came to: " + r.Problems[0].Text
+// maxLiveSpeed is beyond what any machine can keep to.
+const maxLiveSpeed = 100
+
+// live looks at what is said of tier live.
+func (c *check) live() {
+	n := child(c.n, "live")
+	if l := c.s.Live; l.Speed < 0 || l.Speed > maxLiveSpeed {
+		c.d.Errorf(child(n, "speed"), fmt.Sprint(l.Speed), nil, "must be from 1 to %d", maxLiveSpeed)
 	}
-	r.NotTested, r.Findings = []string{why}, nil
-	r.Problems = []Problem{{NotTested, "not tested: " + why}}
+	c.oneLine("live", c.s.Live.Not)
 }

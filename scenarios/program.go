@@ -17,17 +17,17 @@ func (x *Session) Run(item *Item) {
 	x.threads++
 	thread := x.threads
 	for range max(item.Repeat, 1) {
-		t := &tenure{Session: x, item: item, thread: thread, numbers: map[string]int64{}}
+		p := &program{Session: x, item: item, thread: thread, numbers: map[string]int64{}}
 		for i := range item.Do {
-			if !t.do(&item.Do[i]) {
+			if !p.do(&item.Do[i]) {
 				break
 			}
 		}
 	}
 }
 
-// tenure is one pass through the steps of an item.
-type tenure struct {
+// program is one pass through the steps of an item.
+type program struct {
 	*Session
 	item     *Item
 	thread   int
@@ -39,35 +39,35 @@ type tenure struct {
 
 // held is a lock that a program has, and the grants.
 type held struct {
-	*tenure
-	lease protocols.Lease
-	under *under
+	*program
+	lease       protocols.Lease
+	acquisition *acquisition
 }
 
-func (t *tenure) do(s *Step) (goOn bool) {
+func (p *program) do(s *Step) (goOn bool) {
 	switch s.Kind {
 	case LockStep:
-		ctx, cancel := t.clock.WithDeadline(context.Background(), t.clock.Now().Add(s.For))
+		ctx, cancel := p.clock.WithDeadline(context.Background(), p.clock.Now().Add(s.For))
 		defer cancel()
-		return t.acquire(ctx, s)
+		return p.acquire(ctx, s)
 	case TryLockStep:
-		return t.acquire(context.Background(), s)
+		return p.acquire(context.Background(), s)
 	case SleepStep:
-		t.host.Sleep(context.Background(), s.For)
+		p.host.Sleep(context.Background(), s.For)
 		return true
 	case PrepareStep:
-		return t.prepare()
+		return p.prepare()
 	case CloseStep:
-		return t.close()
+		return p.close()
 	}
-	l := t.about(s)
+	l := p.about(s)
 	if s.isEffect() {
 		l.reach(s)
 		return true
 	}
 	switch s.Kind {
 	case HoldStep:
-		t.host.Sleep(l.lease.Context(), s.For)
+		p.host.Sleep(l.lease.Context(), s.For)
 	case LingerStep:
 		l.linger()
 	case ExtendStep:
@@ -81,15 +81,15 @@ func (t *tenure) do(s *Step) (goOn bool) {
 }
 
 // about is the lock that a step is about.
-func (t *tenure) about(s *Step) *held {
+func (p *program) about(s *Step) *held {
 	if s.Resource == nil {
-		return t.locks[len(t.locks)-1]
+		return p.locks[len(p.locks)-1]
 	}
 	var on [][]string
-	for _, l := range t.locks {
-		on = append(on, l.under.resources())
+	for _, l := range p.locks {
+		on = append(on, l.acquisition.resources())
 	}
-	return t.locks[s.among(on)]
+	return p.locks[s.among(on)]
 }
 
 // unlock releases the lock.
@@ -98,40 +98,40 @@ func (l *held) unlock() {
 		tx.Commit(l.ctx())
 	}
 	ops := l.call(history.Release)
-	l.under.disbelieve()
+	l.acquisition.disbelieve()
 	l.returned(ops, history.Release, l.lease.Unlock(l.ctx()))
 	l.locks = slices.DeleteFunc(l.locks, func(other *held) bool { return other == l })
 }
 
 // prepare prepares the nodes, for a protocol that needs it.
-func (t *tenure) prepare() bool {
-	p, ok := t.locker.(protocols.Preparer)
+func (p *program) prepare() bool {
+	preparer, ok := p.locker.(protocols.Preparer)
 	if !ok {
 		return false
 	}
-	t.acquires++
-	u := &under{acquire: t.acquires, grants: []Grant{{Resource: t.resources[0]}}} // no grant, but every event is on a resource
-	e := history.Event{Kind: history.Step, Name: faults.Prepared, Resource: u.name()}
-	if err := p.Prepare(u.in(context.Background())); err != nil {
+	p.acquires++
+	a := &acquisition{acquire: p.acquires, grants: []Grant{{Resource: p.resources[0]}}} // no grant, but every event is on a resource
+	e := history.Event{Kind: history.Step, Name: faults.Prepared, Resource: a.name()}
+	if err := preparer.Prepare(a.in(context.Background())); err != nil {
 		e.Name, e.Detail = faults.NotPrepared, protocols.Reason(err)
 	}
-	t.record(e)
+	p.record(e)
 	return e.Name == faults.Prepared
 }
 
 // close closes the client, for a protocol that can.
-func (t *tenure) close() bool {
-	c, ok := t.locker.(protocols.Closer)
+func (p *program) close() bool {
+	c, ok := p.locker.(protocols.Closer)
 	if !ok {
 		return false
 	}
-	t.acquires++
-	u := &under{acquire: t.acquires, grants: []Grant{{Resource: t.resources[0]}}} // as for prepare
-	e := history.Event{Kind: history.Step, Name: faults.Closed, Resource: u.name()}
-	if err := c.Close(u.in(context.Background())); err != nil {
+	p.acquires++
+	a := &acquisition{acquire: p.acquires, grants: []Grant{{Resource: p.resources[0]}}} // as for prepare
+	e := history.Event{Kind: history.Step, Name: faults.Closed, Resource: a.name()}
+	if err := c.Close(a.in(context.Background())); err != nil {
 		e.Detail = protocols.Reason(err)
 	}
-	t.record(e)
+	p.record(e)
 	return true
 }
 
@@ -141,62 +141,62 @@ func (l *held) extend(ttl time.Duration) {
 }
 
 // acquire takes the lock that a step asks for. If it is not granted the others are released.
-func (t *tenure) acquire(ctx context.Context, s *Step) bool {
-	t.acquires++
-	u := &under{acquire: t.acquires, thread: t.thread}
+func (p *program) acquire(ctx context.Context, s *Step) bool {
+	p.acquires++
+	a := &acquisition{acquire: p.acquires, thread: p.thread}
 	var ops []int
-	for _, name := range t.item.taken(s, t.resources) {
-		ops = append(ops, t.host.NewOp())
-		u.grants = append(u.grants, Grant{ops[len(ops)-1], name})
+	for _, name := range p.item.taken(s, p.resources) {
+		ops = append(ops, p.host.NewOp())
+		a.grants = append(a.grants, Grant{ops[len(ops)-1], name})
 	}
-	u.op = ops[0]
-	ctx = u.in(ctx)
-	t.attempt(ctx, 1)
-	t.record(u.each(history.Event{Kind: history.Call, Func: history.Acquire}, ops)...)
-	lease, err := t.lock(ctx, s, u.resources())
+	a.op = ops[0]
+	ctx = a.in(ctx)
+	p.attempt(ctx, 1)
+	p.record(a.each(history.Event{Kind: history.Call, Func: history.Acquire}, ops)...)
+	lease, err := p.lock(ctx, s, a.resources())
 	if err != nil {
-		t.record(u.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}, ops)...)
-		for i := len(t.locks) - 1; i >= 0; i-- {
-			t.locks[i].unlock()
+		p.record(a.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}, ops)...)
+		for i := len(p.locks) - 1; i >= 0; i-- {
+			p.locks[i].unlock()
 		}
 		return false
 	}
-	t.locks = append(t.locks, &held{tenure: t, lease: lease, under: u})
+	p.locks = append(p.locks, &held{program: p, lease: lease, acquisition: a})
 	token, _ := lease.Token()
-	t.record(u.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Token: token}, ops)...)
+	p.record(a.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Token: token}, ops)...)
 	return true
 }
 
 // lock asks the protocol for the lock.
-func (t *tenure) lock(ctx context.Context, s *Step, names []string) (protocols.Lease, error) {
-	all, several := t.locker.(protocols.AllLocker)
+func (p *program) lock(ctx context.Context, s *Step, names []string) (protocols.Lease, error) {
+	all, several := p.locker.(protocols.AllLocker)
 	switch {
 	case len(names) == 1 && s.Kind == LockStep:
-		return t.locker.Lock(ctx, names[0], t.ttl)
+		return p.locker.Lock(ctx, names[0], p.ttl)
 	case len(names) == 1:
-		return t.locker.TryLock(ctx, names[0], t.ttl)
+		return p.locker.TryLock(ctx, names[0], p.ttl)
 	case !several:
 		return nil, errSeveral
 	case s.Kind == LockStep:
-		return all.LockAll(ctx, names, t.ttl)
+		return all.LockAll(ctx, names, p.ttl)
 	}
-	return all.TryLockAll(ctx, names, t.ttl)
+	return all.TryLockAll(ctx, names, p.ttl)
 }
 
 // errSeveral is why a lock on several resources is not granted by a Locker of the caller's own.
 var errSeveral = errors.New("this lock cannot take several resources at once")
 
 // ctx is the context for calls that are about the lock held.
-func (l *held) ctx() context.Context { return l.under.in(context.Background()) }
+func (l *held) ctx() context.Context { return l.acquisition.in(context.Background()) }
 
 // call writes down that a call begins which is about the lock, and gives its operations, one for each resource.
 func (l *held) call(f history.Func) []int {
 	var ops []int
-	for range l.under.grants {
+	for range l.acquisition.grants {
 		ops = append(ops, l.host.NewOp())
 	}
-	l.record(l.under.each(history.Event{Kind: history.Call, Func: f}, ops)...)
-	l.under.op = ops[0]
+	l.record(l.acquisition.each(history.Event{Kind: history.Call, Func: f}, ops)...)
+	l.acquisition.op = ops[0]
 	return ops
 }
 
@@ -204,5 +204,5 @@ func (l *held) call(f history.Func) []int {
 func (l *held) returned(ops []int, f history.Func, err error) {
 	e := history.Event{Kind: history.Return, Func: f}
 	e.Outcome, e.Detail = protocols.Outcome(err)
-	l.record(l.under.each(e, ops)...)
+	l.record(l.acquisition.each(e, ops)...)
 }

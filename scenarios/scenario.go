@@ -2,15 +2,12 @@ package scenarios
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/network"
-	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
 )
 
@@ -76,22 +73,6 @@ const (
 )
 
 var _ = strictyaml.EnumOf("claim", Holds, Unsound)
-
-// Nodes are the Redis nodes and what they write to disk.
-type Nodes struct {
-	// Names are the nodes' names. Default: [A, B, C, D, E]. Example: [A, B, C]
-	Names []string `yaml:"names"`
-	// Replicas are the asynchronous replicas of nodes. Clients do not know of them until one is promoted. Default: not set.
-	// Example: {A: [A2, A3]}
-	Replicas strictyaml.Ordered[[]string] `yaml:"replicas"`
-	// Persistence is when nodes fsync what they write: none, every-second (also everysec, as Redis has it) or always. A
-	// process that is killed loses its data only with none. A node that loses power keeps all of it only with always; with
-	// every-second it keeps what is older than a second. Protocols without Redis have none. Default: none. Example: always
-	Persistence redis.Persistence `yaml:"persistence"`
-}
-
-var _ = strictyaml.Enum[redis.Persistence]("persistence").Word("none", redis.NoPersistence).
-	Word("every-second", redis.EverySecond).Word("always", redis.Always).Word("everysec", redis.EverySecond)
 
 var _ = strictyaml.Enum[storage.Kind]("kind of storage").Word("register", storage.Register).
 	Word("fenced", storage.Fenced).Word("fenced-writes", storage.FencedWrites).
@@ -163,23 +144,6 @@ type ExpectOn struct {
 	// AfterHealing bounds the time from the healing until every client that asked for this resource from then on had been
 	// granted it once. Default: not checked. Example: {at-most: 2s}
 	AfterHealing *Bounds `yaml:"after-healing"`
-}
-
-// Findings are kinds of findings in the checker's order; empty is "safe".
-type Findings []checker.Kind
-
-// Safe is the word for no findings.
-const Safe = "safe"
-
-func (f Findings) String() string {
-	if len(f) == 0 {
-		return Safe
-	}
-	words := make([]string, len(f))
-	for i, k := range f {
-		words[i] = string(k)
-	}
-	return strings.Join(words, ", ")
 }
 
 // Default is a scenario with everything that a file may leave out.

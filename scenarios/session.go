@@ -73,18 +73,18 @@ func (x *Session) record(events ...history.Event) {
 }
 
 // thread is the number of the program that ctx belongs to.
-func (x *Session) thread(ctx context.Context) int { return grantOf(ctx).thread }
+func (x *Session) thread(ctx context.Context) int { return acquisitionOf(ctx).thread }
 
 // attempt sets what random bytes are drawn for from now on.
 func (x *Session) attempt(ctx context.Context, number int) {
-	u := grantOf(ctx)
-	x.host.Attempt(u.acquire, number)
+	a := acquisitionOf(ctx)
+	x.host.Attempt(a.acquire, number)
 }
 
 // step writes a step of the protocol down.
 func (x *Session) step(ctx context.Context, s protocols.Step) {
-	u := grantOf(ctx)
-	e := history.Event{Kind: history.Step, Name: s.Name, Op: u.op, Resource: u.name(), Grant: u.grant(), Node: s.Node, Number: int64(s.Attempt),
+	a := acquisitionOf(ctx)
+	e := history.Event{Kind: history.Step, Name: s.Name, Op: a.op, Resource: a.name(), Grant: a.grant(), Node: s.Node, Number: int64(s.Attempt),
 		Span: int64(s.Span), Detail: s.Detail}
 	if s.Late {
 		e.Op = 0
@@ -94,12 +94,12 @@ func (x *Session) step(ctx context.Context, s protocols.Step) {
 
 // believe has the end of the believed window recorded when the lock clock first reads until; never if that is zero.
 func (x *Session) believe(ctx context.Context, until time.Time) {
-	u := grantOf(ctx)
-	u.disbelieve()
-	u.believes = true
+	a := acquisitionOf(ctx)
+	a.disbelieve()
+	a.believes = true
 	if !until.IsZero() {
-		u.stop = x.host.Believe(u.grants, until, func() {
-			u.stop = nil
+		a.stop = x.host.Believe(a.grants, until, func() {
+			a.stop = nil
 			x.disbelieve(ctx, "")
 		})
 	}
@@ -107,9 +107,9 @@ func (x *Session) believe(ctx context.Context, until time.Time) {
 
 // disbelieve records the end of the believed window now, if it has not ended yet.
 func (x *Session) disbelieve(ctx context.Context, why string) {
-	u := grantOf(ctx)
-	if u.believes && !x.host.Dead() {
-		x.record(u.each(history.Event{Kind: history.Expire, Detail: why}, nil)...)
+	a := acquisitionOf(ctx)
+	if a.believes && !x.host.Dead() {
+		x.record(a.each(history.Event{Kind: history.Expire, Detail: why}, nil)...)
 	}
-	u.disbelieve()
+	a.disbelieve()
 }

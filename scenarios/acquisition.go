@@ -14,9 +14,9 @@ type Grant struct {
 	Resource string
 }
 
-// under is the grant that calls of a protocol are made for, or several grants that one call asked for; it travels in their
-// context.
-type under struct {
+// acquisition is the grant that calls of a protocol are made for, or several grants that one call asked for. It travels in
+// their context.
+type acquisition struct {
 	grants  []Grant
 	op      int // the operation under way, the first of several
 	acquire int // the number of the acquire in this client
@@ -26,39 +26,41 @@ type under struct {
 	stop     func()
 }
 
-type underKey struct{}
+type acquisitionKey struct{}
 
-func grantOf(ctx context.Context) *under { return ctx.Value(underKey{}).(*under) }
+func acquisitionOf(ctx context.Context) *acquisition {
+	return ctx.Value(acquisitionKey{}).(*acquisition)
+}
 
 // grant is the first grant.
-func (u *under) grant() int { return u.grants[0].Op }
+func (a *acquisition) grant() int { return a.grants[0].Op }
 
 // on is the grant on a resource.
-func (u *under) on(resource string) Grant {
-	return u.grants[slices.IndexFunc(u.grants, func(g Grant) bool { return g.Resource == resource })]
+func (a *acquisition) on(resource string) Grant {
+	return a.grants[slices.IndexFunc(a.grants, func(g Grant) bool { return g.Resource == resource })]
 }
 
 // resources are the names of what the grants are on.
-func (u *under) resources() []string {
-	names := make([]string, len(u.grants))
-	for i, g := range u.grants {
+func (a *acquisition) resources() []string {
+	names := make([]string, len(a.grants))
+	for i, g := range a.grants {
 		names[i] = g.Resource
 	}
 	return names
 }
 
 // name is the name of what the grants are on, as an event has it.
-func (u *under) name() string {
-	if len(u.grants) == 1 {
-		return u.grants[0].Resource
+func (a *acquisition) name() string {
+	if len(a.grants) == 1 {
+		return a.grants[0].Resource
 	}
-	return strings.Join(u.resources(), ", ")
+	return strings.Join(a.resources(), ", ")
 }
 
 // each is an event for every grant. ops are the operations, if the event belongs to a call.
-func (u *under) each(e history.Event, ops []int) []history.Event {
-	events := make([]history.Event, len(u.grants))
-	for i, g := range u.grants {
+func (a *acquisition) each(e history.Event, ops []int) []history.Event {
+	events := make([]history.Event, len(a.grants))
+	for i, g := range a.grants {
 		e.Resource = g.Resource
 		if e.Func != history.Acquire || e.Outcome == history.OK {
 			e.Grant = g.Op
@@ -75,15 +77,15 @@ func (u *under) each(e history.Event, ops []int) []history.Event {
 }
 
 // in is the context for calls that are about the grants.
-func (u *under) in(ctx context.Context) context.Context {
-	return context.WithValue(ctx, underKey{}, u)
+func (a *acquisition) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, acquisitionKey{}, a)
 }
 
 // disbelieve ends the watch for the end of the believed window.
-func (u *under) disbelieve() {
-	u.believes = false
-	if u.stop != nil {
-		u.stop()
-		u.stop = nil
+func (a *acquisition) disbelieve() {
+	a.believes = false
+	if a.stop != nil {
+		a.stop()
+		a.stop = nil
 	}
 }

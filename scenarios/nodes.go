@@ -4,9 +4,27 @@ import (
 	"slices"
 
 	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/redis"
 )
+
+// Nodes are the Redis nodes and what they write to disk.
+type Nodes struct {
+	// Names are the nodes' names. Default: [A, B, C, D, E]. Example: [A, B, C]
+	Names []string `yaml:"names"`
+	// Replicas are the asynchronous replicas of nodes. Clients do not know of them until one is promoted. Default: not set.
+	// Example: {A: [A2, A3]}
+	Replicas strictyaml.Ordered[[]string] `yaml:"replicas"`
+	// Persistence is when nodes fsync what they write: none, every-second (also everysec, as Redis has it) or always. A
+	// process that is killed loses its data only with none. A node that loses power keeps all of it only with always; with
+	// every-second it keeps what is older than a second. Protocols without Redis have none. Default: none. Example: always
+	Persistence redis.Persistence `yaml:"persistence"`
+}
+
+var _ = strictyaml.Enum[redis.Persistence]("persistence").Word("none", redis.NoPersistence).
+	Word("every-second", redis.EverySecond).Word("always", redis.Always).Word("everysec", redis.EverySecond)
 
 // all is the nodes' names and those of their replicas.
 func (n Nodes) all() []string {

@@ -1,0 +1,149 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/history"
+)
+
+// Judge runs a scenario once, and for twice its duration where it is to be unavailable without bound, and judges the run.
+// The error matches ErrTooLong, or is an internal one.
+func Judge(s *Scenario, o Options) (*Result, error) {
+	out, err := Run(s, o)
+	if err != nil {
+		return nil, err
+	}
+	return judge(s, o, out)
+}
+
+// JudgeLive judges a run on tier live. What a scenario expects of durations and of how often somebody waits or tries is
+// left out: there, these depend on the machine. So is what only monitors find, who cannot look into real servers.
+func JudgeLive(s *Scenario, out *Outcome) (*Result, error) {
+	comparable := *s
+	e := &comparable.Expect
+	e.Unavailable = Unavailable{Bounds: Bounds{AtMost: math.MaxInt64}}
+	e.Takeover, e.Attempts, e.Bypass, e.Overtakes, e.AfterHealing = nil, nil, nil, nil, nil
+	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), checker.Kind.Monitored)
+	r, err := judge(&comparable, Options{Tier: Live}, out)
+	if r != nil {
+		r.Scenario = s
+	}
+	return r, err
+}
+
+// SetNotTested says of a run on tier live why it shows nothing, in place of what was not as expected: it was another scenario.
+func (r *Result) SetNotTested(why string) {
+	if len(r.Problems) > 0 {
+		why += "; it came to: " + r.Problems[0].Text
+	}
+	r.NotTested, r.Findings = []string{why}, nil
+	r.Problems = []Problem{{NotTested, "not tested: " + why}}
+}
+
+// judge compares what a run showed with what the scenario claims and expects.
+func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
+	report, err := s.check(out)
+	if err != nil {
+		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, err)
+	}
+	report.Add(out.Monitored...)
+	r := &Result{Scenario: s, Tier: o.Tier, Seed: o.Seed, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Used), locker: o.Locker}
+	if r.Tier == "" {
+		r.Tier = Model
+	}
+	for _, f := range report.Findings {
+		if f.Kind != checker.NotTested && !slices.Contains(r.Findings, f.Kind) {
+			r.Findings = append(r.Findings, f.Kind)
+		}
+	}
+	for _, u := range report.Resources {
+		r.Unavailable = max(r.Unavailable, u.Unavailable.For)
+	}
+	problem := func(c Class, format string, args ...any) {
+		r.Problems = append(r.Problems, Problem{c, fmt.Sprintf(format, args...)})
+	}
+	r.NotTested = s.notTested(out, report)
+	for _, text := range r.NotTested {
+		problem(NotTested, "not tested: %s", text)
+	}
+	r.judgeSafety(problem)
+	r.judgeLiveness(problem)
+	if s.Expect.Unavailable.Unbounded {
+		err = r.verifyUnbounded(problem)
+	}
+	return r, err
+}
+
+// judgeSafety compares what was found, leaked and granted with what the scenario claims and expects.
+func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) {
+	s := r.Scenario
+	// What was not tested is not missed.
+	tested := r.NotTested == nil
+	isNew := func(k checker.Kind) bool { return !slices.Contains(s.Expect.Findings, k) }
+	if tested && !slices.Equal(r.Findings, s.Expect.Findings) || slices.ContainsFunc(r.Findings, isNew) {
+		problem(Safety, "found %v, expected %v", r.Findings, s.Expect.Findings)
+	}
+	for _, on := range s.Expect.Resources {
+		if found := r.FindingsOn(on.Key); !slices.Equal(found, on.Value.Findings) {
+			problem(Safety, "found %v on %s, expected %v", found, on.Key, on.Value.Findings)
+		}
+	}
+	if keys := leaked(r.Leaks); !sameSet(keys, s.Expect.Leaks) {
+		problem(Liveness, "keys without a time to live: %v, expected %v (expect.leaks)", keys, s.Expect.Leaks)
+	}
+	violated := r.Witness() != nil || len(r.Leaks) > 0
+	switch {
+	case s.Claim == Holds && violated && r.Beyond == nil:
+		problem(Safety, "claimed to hold, but within the budget it ended with: %s", r.violations())
+	case s.Claim == Unsound && !violated && tested:
+		problem(Safety, "claimed unsound, and nothing was violated")
+	case s.Claim == Unsound && r.Beyond != nil:
+		problem(Safety, "claimed unsound, but the faults exceed the budget: %s", strings.Join(r.Beyond, "; "))
+	}
+	for _, g := range s.Expect.Grants {
+		if n := grants(r.History, g.Key); n != g.Value {
+			problem(Safety, "%s was granted the lock %d times, expected %d", g.Key, n, g.Value)
+		}
+	}
+}
+
+// violations names what a lock that holds never shows.
+func (r *Result) violations() string {
+	var all []string
+	for _, kind := range r.Findings {
+		if kind.Violation() {
+			all = append(all, string(kind))
+		}
+	}
+	for _, key := range leaked(r.Leaks) {
+		all = append(all, "a key without a time to live: "+key)
+	}
+	return strings.Join(all, ", ")
+}
+
+// notTested says what did not take place of what a run was to test.
+func (s *Scenario) notTested(out *Outcome, report checker.Report) []string {
+	missing := s.Expect.missed(out.History)
+	for _, text := range append(slices.Clone(out.NotInjected), out.Idle...) {
+		missing = append(missing, "the timeline was not carried out: "+text)
+	}
+	if why := report.NotTested(); why != "" {
+		missing = append(missing, why)
+	}
+	return missing
+}
+
+func grants(h history.History, client string) int {
+	n := 0
+	for i := range h {
+		if h[i].Process == client && faults.EventName(&h[i]) == "acquire-done" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,121 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"redlocksim/history"
+	"redlocksim/sim/kernel"
+)
+
+// ErrNotRepeated is the error of Verify and Again for a run that was different the second time.
+var ErrNotRepeated = errors.New("the run did not repeat itself")
+
+// Verify runs a scenario twice, compares the runs, judges them and, where a violation was beyond the budget, looks for the
+// smallest faults. Its error matches ErrNotRepeated if the runs differ, ErrTooLong if one is, and is an internal one otherwise.
+func Verify(s *Scenario, o Options) (result *Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %v\n%s", s.Name, o.Tier, o.Seed, p, debug.Stack())
+		}
+	}()
+	r, err := Judge(s, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := Again(s, o, r.Outcome); err != nil {
+		return nil, err
+	}
+	if r.Beyond != nil && r.Witness() != nil {
+		r.Smallest, err = FindSmallest(r)
+	}
+	return r, err
+}
+
+// Again makes a run once more, with the same tier, seed and lock, and compares the two. first must have its hashes. The
+// error matches ErrNotRepeated if the runs differ, and names the first difference; any other is an internal one.
+func Again(s *Scenario, o Options, first *Outcome) error {
+	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker})
+	if err != nil {
+		return err
+	}
+	if first.HistoryHash != again.HistoryHash || first.TraceHash != again.TraceHash {
+		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w: %s", s.Name, o.Tier, o.Seed, ErrNotRepeated, difference(s, o, first, again))
+	}
+	return nil
+}
+
+// difference names the first event in which two runs differ or, if their histories are the same, looks for a step of the
+// kernel in which two further runs do.
+func difference(s *Scenario, o Options, a, b *Outcome) string {
+	if text := FirstDifference(a.History, b.History); text != "" {
+		return text
+	}
+	var traces [2][]kernel.TraceStep
+	for i := range traces {
+		if _, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker, Trace: func(t kernel.TraceStep) { traces[i] = append(traces[i], t) }}); err != nil {
+			return err.Error()
+		}
+	}
+	for i := range min(len(traces[0]), len(traces[1])) {
+		if traces[0][i] != traces[1][i] {
+			return fmt.Sprintf("the histories are equal; in two further runs step %v and %v", traces[0][i], traces[1][i])
+		}
+	}
+	return "the histories are equal and the traces are not; two further runs had the same steps"
+}
+
+// FirstDifference names the first event in which two histories differ; empty if there is none.
+func FirstDifference(a, b history.History) string {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("event %d is %+v and %+v", i+1, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) {
+		return fmt.Sprintf("%d events and %d", len(a), len(b))
+	}
+	return ""
+}
+
+// Record has a result carry a Recording, for pictures of the run: it makes the run once more and wants the same histories
+// and traces. A run on tier live cannot be made again, and is left without one. The error matches ErrNotRepeated or is an
+// internal one.
+func (r *Result) Record() error {
+	if r.Recording != nil || r.Tier == Live {
+		return nil
+	}
+	again, err := Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Locker: r.locker, Record: true})
+	if err != nil {
+		return err
+	}
+	if again.HistoryHash != r.HistoryHash || again.TraceHash != r.TraceHash {
+		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w when it was recorded: %s", r.Scenario.Name, r.Tier, r.Seed, ErrNotRepeated,
+			FirstDifference(r.History, again.History))
+	}
+	r.Recording = again.Recording
+	return nil
+}
+
+// Recorded is the run that a scenario file was written from.
+type Recorded struct {
+	// Seed is the seed of the run, unless another one is given. Example: 7
+	Seed uint64 `yaml:"seed,required"`
+	// History is the hash of the recorded history. Example: 4d376b5a…
+	History string `yaml:"history,required"`
+}
+
+// Unlike says in words that a run with the recorded seed did not give the recorded history; empty if it did, or if
+// nothing is recorded. Histories differ between versions of the library and the simulator.
+func (r *Result) Unlike() string {
+	rec := r.Scenario.Recorded
+	if rec == nil || rec.Seed != r.Seed || rec.History == r.HistoryHash {
+		return ""
+	}
+	verdict := "the verdict is the same"
+	if !r.OK() {
+		verdict = "the verdict is another one"
+	}
+	return fmt.Sprintf("not repeated: the history was %s when the file was written, by another version of the library or the simulator; %s", rec.History, verdict)
+}
