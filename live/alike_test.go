@@ -15,6 +15,8 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
+	"redlocksim/live/internal/livetest"
+	"redlocksim/live/internal/speed"
 	"redlocksim/scenarios"
 )
 
@@ -52,7 +54,7 @@ nodes: {replicas: {A: [A2]}}`
 // TestFaultsAreAlike: one engine injects faults into worlds of the simulator and into processes, so that a timeline with all
 // of them reads alike on both tiers, refusals included; only how long a node was down is measured.
 func TestFaultsAreAlike(t *testing.T) {
-	needsServer(t)
+	livetest.NeedsServer(t)
 	s := small(t, "ttl: 60s", everything)
 	s.Duration = time.Minute // which only a busy machine needs
 	kinds := map[string]bool{}
@@ -69,9 +71,9 @@ func TestFaultsAreAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	// On a busy machine what is to happen in between may come after, and two pauses become one.
-	retry.Test(t, disturbing, func(t *retry.T) {
+	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
 		o := options()
-		o.Speed = live.DefaultSpeed // and no slower one if it is held up: no length matters here
+		o.Speed = speed.Default // and no slower one if it is held up: no length matters here
 		real, err := live.Run(t.Context(), s, o)
 		if errors.Is(err, live.ErrNoCompiler) {
 			t.Skip(err)

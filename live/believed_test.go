@@ -13,6 +13,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/stall/retry"
+	"redlocksim/live/internal/livetest"
 	"redlocksim/scenarios"
 )
 
@@ -57,7 +58,7 @@ func firstOf(h history.History, process, name string) time.Duration {
 // times are the scenario's, which is played five times as fast.
 func TestBeliefEnds(t *testing.T) {
 	t.Parallel()
-	needsServer(t)
+	livetest.NeedsServer(t)
 	// What a machine adds, five times: to the moment at which the grant began, and to what follows from the end.
 	const slack = 500 * time.Millisecond
 	// And by how much less a clock has lost whose rate was changed a little late.
@@ -109,8 +110,8 @@ func TestBeliefEnds(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			retry.Test(t, disturbing, func(t *retry.T) {
-				r, err := run(t, t.Context(), small(t, test.lock, test.timeline+then), speed(t))
+			retry.Test(t, livetest.Disturbing, func(t *retry.T) {
+				r, err := run(t, t.Context(), small(t, test.lock, test.timeline+then), attemptSpeed(t))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -141,13 +142,13 @@ func TestBeliefEnds(t *testing.T) {
 // After a failover clients talk to who was promoted, and know it by name.
 func TestFailover(t *testing.T) {
 	t.Parallel()
-	needsServer(t)
-	retry.Test(t, disturbing, func(t *retry.T) {
+	livetest.NeedsServer(t)
+	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
 		r, err := run(t, t.Context(), small(t, short+", protocol: failover", `
   - {at: 0s, client: client-1, do: [try-lock, sleep: 300ms, unlock]}
   - {at: 1s, fault: {promote: {node: M, replica: M3}}}
   - {at: 1500ms, client: client-2, do: [try-lock, unlock]}
-nodes: {names: [M], replicas: {M: [M2, M3]}}`), speed(t))
+nodes: {names: [M], replicas: {M: [M2, M3]}}`), attemptSpeed(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,14 +170,14 @@ nodes: {names: [M], replicas: {M: [M2, M3]}}`), speed(t))
 // Whose machine is suspended holds the lock by a clock that stands still, while the nodes give it to another.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
-	needsServer(t)
+	livetest.NeedsServer(t)
 	timeline := `
   - {at: 0s, client: client-1, do: [try-lock, sleep: 2s]}
   - {at: 500ms, fault: {suspend: {client: client-1, for: 3s}}}
   - {at: 1s, client: client-2, do: [lock, sleep: 2s]}`
 	for lock, want := range map[string]string{short: string(checker.LeaseOverlap), short + ", clock: boottime": ""} {
-		retry.Test(t, disturbing, func(t *retry.T) {
-			r, err := run(t, t.Context(), small(t, lock, timeline), speed(t))
+		retry.Test(t, livetest.Disturbing, func(t *retry.T) {
+			r, err := run(t, t.Context(), small(t, lock, timeline), attemptSpeed(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +195,7 @@ func TestSuspended(t *testing.T) {
 // A pause that was ended early does not end a later one, and of two that overlap the last end counts.
 func TestPausesOverlap(t *testing.T) {
 	t.Parallel()
-	needsServer(t)
+	livetest.NeedsServer(t)
 	const slack = 500 * time.Millisecond
 	for name, test := range map[string]struct {
 		timeline string
@@ -213,8 +214,8 @@ func TestPausesOverlap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			retry.Test(t, disturbing, func(t *retry.T) {
-				r, err := run(t, t.Context(), small(t, short, test.timeline), speed(t))
+			retry.Test(t, livetest.Disturbing, func(t *retry.T) {
+				r, err := run(t, t.Context(), small(t, short, test.timeline), attemptSpeed(t))
 				if err != nil {
 					t.Fatal(err)
 				}

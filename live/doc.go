@@ -1,9 +1,10 @@
 // Package live runs scenarios against redis-server processes, over TCP, through fault proxies: the proof that the simulator
 // tells the truth. The scenario files, the library and the checkers are the same; nodes, network, clients and time are real.
 //
-// [Run] runs a scenario. [Unfit] says which scenarios a real deployment cannot show, and why. [Soak] runs no scenario: it lets
-// many clients take locks for minutes while faults are injected at random. Clients are processes of their own, so that they can
-// be stopped and killed. A program that uses Run or Soak must call [Client] when it is started as [Options].Client says.
+// [Run] runs a scenario. [Unfit] says which scenarios a real deployment cannot show, and why. Package soak below runs no
+// scenario: it lets many clients take locks for minutes while faults are injected at random. Clients are processes of their
+// own, so that they can be stopped and killed. A program that uses Run must call [Client] when it is started as
+// [Options].Client says.
 //
 // # Time
 //

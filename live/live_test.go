@@ -5,7 +5,6 @@ package live_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,17 +15,16 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"redlocksim/faults"
 	"redlocksim/history"
-	"redlocksim/internal/redisserver"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
+	"redlocksim/live/internal/livetest"
+	"redlocksim/live/internal/speed"
 	"redlocksim/scenarios"
 )
 
-// What the test binary is, where the environment says so: a client process, one with a bug, or a run of a scenario.
+// What the test binary is, where the environment says so: a client process or a run of a scenario.
 const (
 	asClient = "REDLOCKSIM_TEST_AS_LIVE_CLIENT"
 	asRun    = "REDLOCKSIM_TEST_AS_LIVE_RUN"
@@ -38,57 +36,12 @@ func TestMain(m *testing.M) {
 		if err := live.Client(os.Stdin, os.Stdout); err != nil {
 			os.Exit(1)
 		}
-	case os.Getenv(asPlanted) != "":
-		if err := live.ClientOver(os.Stdin, os.Stdout, planted[os.Getenv(asPlanted)]); err != nil {
-			os.Exit(1)
-		}
 	case name != "":
 		_, err := live.Run(context.Background(), byName(name), options())
 		fmt.Println(err)
 	default:
-		os.Exit(runAll(m))
+		os.Exit(livetest.Main(m))
 	}
-}
-
-// atOnce is how many tests run at a time: they mostly wait.
-const atOnce = "4"
-
-// runAll runs the tests with a directory of their own for all files, and sees that nothing is left when they are over: no file,
-// no process and no goroutine.
-func runAll(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "live-test")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	if err := os.Setenv("TMPDIR", dir); err != nil {
-		panic(err)
-	}
-	flag.Parse()
-	if err := flag.Set("test.parallel", atOnce); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	// A toxic of the proxy that was handing bytes on when its link was closed waits for ever, which only a busy machine shows.
-	closing := goleak.IgnoreTopFunction("github.com/Shopify/toxiproxy/v2/toxics.(*NoopToxic).Pipe")
-	if err := errors.Join(nothingLeft(dir), goleak.Find(closing)); err != nil {
-		fmt.Fprintln(os.Stderr, "after all tests:", err)
-		return 1
-	}
-	return code
-}
-
-// nothingLeft says which files there are in a directory, and which processes this one has started and not waited for.
-func nothingLeft(dir string) error {
-	var errs []error
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		errs = append(errs, err, fmt.Errorf("files are left: %v", left))
-	}
-	left, err := children()
-	if err != nil || len(left) > 0 {
-		errs = append(errs, err, fmt.Errorf("processes are left: %q", left))
-	}
-	return errors.Join(errs...)
 }
 
 // options have clients started as this test binary.
@@ -105,18 +58,6 @@ func byName(name string) *scenarios.Scenario {
 	return nil
 }
 
-// needsServer skips the test on a machine without redis-server, or fails it where one is required.
-func needsServer(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err == nil {
-		return
-	}
-	if os.Getenv(redisserver.RequireEnv) == "1" {
-		t.Fatalf("%s=1 and there is no redis-server on the PATH", redisserver.RequireEnv)
-	}
-	t.Skip("there is no redis-server on the PATH")
-}
-
 // run makes a run at a speed; 0 for the usual ones, one after the other.
 func run(t testing.TB, ctx context.Context, s *scenarios.Scenario, speed int) (*scenarios.Result, error) {
 	t.Helper()
@@ -129,37 +70,14 @@ func run(t testing.TB, ctx context.Context, s *scenarios.Scenario, speed int) (*
 	return r, err
 }
 
-// disturbing is for how long a machine must hold up a test of small times for it to be tried again.
-const disturbing = 25 * time.Millisecond
-
-// speed is how fast a scenario is run in an attempt at a test.
-func speed(t *retry.T) int { return max(1, live.DefaultSpeed/int(t.Slower)) }
-
-// children are the processes that this one has started and that have not been waited for.
-func children() ([]string, error) {
-	var found []string
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range stats {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended meanwhile
-		}
-		_, rest, _ := strings.Cut(string(text), ") ")
-		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == fmt.Sprint(os.Getpid()) {
-			found = append(found, string(text))
-		}
-	}
-	return found, nil
-}
+// attemptSpeed is how fast a scenario is run in an attempt at a test.
+func attemptSpeed(t *retry.T) int { return max(1, speed.Default/int(t.Slower)) }
 
 // The scenarios must show on redis-server processes what their files say, which is what the simulator shows. Each is here
 // for something that only it needs.
 func TestSameVerdictAsModel(t *testing.T) {
 	t.Parallel()
-	needsServer(t)
+	livetest.NeedsServer(t)
 	for _, name := range []string{
 		"05-single-instance/healthy",                              // many clients, a protocol of plain commands
 		"10-two-nodes-crash",                                      // nodes that do not even refuse
@@ -239,7 +157,7 @@ func wantStopped(t *testing.T, h history.History) {
 // Two runs at the same time have ports, files and faults of their own.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
-	needsServer(t)
+	livetest.NeedsServer(t)
 	names := []string{"24-restart-at-once/one-of-three", "05-single-instance/healthy"}
 	results := make(chan error, len(names))
 	for _, name := range names {
@@ -260,7 +178,7 @@ func TestSideBySide(t *testing.T) {
 
 // A run that is told to end leaves nothing behind, whatever it was in the middle of.
 func TestInterrupted(t *testing.T) {
-	needsServer(t)
+	livetest.NeedsServer(t)
 	for _, test := range []struct {
 		name  string
 		after time.Duration
@@ -278,7 +196,7 @@ func TestInterrupted(t *testing.T) {
 			if took := time.Since(start); took > test.after+5*time.Second*t.Slower {
 				t.Errorf("it took %v to end after %v", took, test.after)
 			}
-			if err := nothingLeft(os.Getenv("TMPDIR")); err != nil {
+			if err := livetest.NothingLeft(os.Getenv("TMPDIR")); err != nil {
 				t.Found("after %v: %v", test.after, err)
 			}
 		})
@@ -287,7 +205,7 @@ func TestInterrupted(t *testing.T) {
 
 // Servers and clients end with the process that started them, even where it has no time to end them.
 func TestKilledWithItsRun(t *testing.T) {
-	needsServer(t)
+	livetest.NeedsServer(t)
 	retry.Test(t, time.Second, func(t *retry.T) {
 		dir := t.TempDir()
 		cmd := exec.Command(os.Args[0])

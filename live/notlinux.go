@@ -19,6 +19,3 @@ func Run(context.Context, *scenarios.Scenario, Options) (*scenarios.Result, erro
 
 // Client fails: it needs Linux.
 func Client(io.Reader, io.Writer) error { return errLinux }
-
-// Soak fails: it needs Linux.
-func Soak(context.Context, SoakOptions) (*Soaked, error) { return nil, errLinux }

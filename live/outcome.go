@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"redlocksim/history"
+	"redlocksim/live/internal/record"
 	"redlocksim/scenarios"
 	"redlocksim/sim/redis"
 )
 
 // outcome is what the run was, once it is over.
 func (r *run) outcome() (*scenarios.Outcome, error) {
-	h := merge(r.entries, r.start, int(r.speed), r.scenario.Duration)
+	h := record.Merge(r.Entries, r.start, int(r.Speed), r.scenario.Duration)
 	hash := new(history.Hasher)
 	for i := range h {
 		hash.Add(&h[i])
@@ -33,20 +34,18 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 		}
 		out.Left = append(out.Left, i)
 	}
-	for _, s := range r.servers {
-		if s.process == nil {
+	for _, s := range r.Servers {
+		if !s.IsUp() {
 			continue
 		}
-		if s.paused {
-			s.process.signal(sigCont)
-		}
-		records, err := s.dump()
+		s.Unfreeze()
+		records, err := s.Dump()
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range r.scenario.Resources {
 			if slices.ContainsFunc(records, func(k redis.Record) bool { return k.Key == name && k.ExpiresAt == 0 }) {
-				out.Leaks = append(out.Leaks, scenarios.Leak{Key: name, Node: s.name})
+				out.Leaks = append(out.Leaks, scenarios.Leak{Key: name, Node: s.Name})
 			}
 		}
 	}

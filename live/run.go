@@ -9,11 +9,12 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/internal/stall"
+	"redlocksim/live/internal/messages"
+	"redlocksim/live/internal/record"
+	"redlocksim/live/internal/speed"
+	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
-	"redlocksim/sim/storage"
 )
 
 // Run runs a scenario against redis-server processes and judges its findings, grants and leaked keys, but no durations.
@@ -30,20 +31,20 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Resu
 	}
 	speeds := []int{o.Speed}
 	if o.Speed == 0 {
-		all := slowing(speedOf(s))
+		all := slowing(speed.Of(s))
 		speeds = all[:]
 	}
 	again := o.Again
 	if again == nil {
 		again = func(*scenarios.Result, time.Duration) {}
 	}
-	return untilUndisturbed(speeds, again, func(speed int) (r *scenarios.Result, heldUp time.Duration, err error) {
-		o.Speed = speed
-		out, stalled, err := record(ctx, s, o)
+	return untilUndisturbed(speeds, again, func(by int) (r *scenarios.Result, heldUp time.Duration, err error) {
+		o.Speed = by
+		out, stalled, err := runOnce(ctx, s, o)
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", s.Name, err)
 		}
-		if stalled >= disturbing(s, speed) {
+		if stalled >= speed.Disturbing(s, by) {
 			heldUp = stalled
 		}
 		r, err = scenarios.JudgeLive(s, out)
@@ -51,67 +52,24 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Resu
 	})
 }
 
-// untilUndisturbed runs at these speeds, one after the other, until a run counts, and calls again with each that does not. run
-// returns by how much the machine held the run up; 0 for too little to matter.
-func untilUndisturbed(
-	speeds []int,
-	again func(r *scenarios.Result, heldUp time.Duration),
-	run func(speed int) (r *scenarios.Result, heldUp time.Duration, err error),
-) (*scenarios.Result, error) {
-	for i := 0; ; i++ {
-		r, heldUp, err := run(speeds[i])
-		if err != nil || r.OK() || heldUp == 0 || isInexcusable(r) {
-			return r, err
-		}
-		if i == len(speeds)-1 {
-			r.SetNotTested(fmt.Sprintf("the machine is too busy: it held the run up for %v, as it did %d runs before",
-				heldUp.Round(time.Millisecond), i))
-			return r, nil
-		}
-		again(r, heldUp)
-	}
-}
-
-// slowing lists the speeds at which a scenario is tried, one after the other.
-func slowing(first int) [stall.MaxAttempts]int {
-	if first == 1 {
-		return [...]int{1, 1, 1, 1, 1}
-	}
-	return [...]int{first, (first + 1) / 2, 1, 1, 1}
-}
-
-// isInexcusable reports an unexpected violation of mutual exclusion at the lock, or a resource with a fence that accepted what
-// it should have refused.
-func isInexcusable(r *scenarios.Result) bool {
-	for _, kind := range r.Findings {
-		switch kind {
-		case checker.LeaseOverlap, checker.TokenRegressed, checker.TokenRepeated:
-		case checker.StaleWrite:
-			if kind := r.Scenario.Storage; kind != storage.Fenced && kind != storage.FencedWrites {
-				continue
-			}
-		default:
-			continue
-		}
-		if !slices.Contains(r.Scenario.Expect.Findings, kind) {
-			return true
-		}
-	}
-	return false
-}
-
-// record runs the scenario once, and measures by how much the machine held it up.
-func record(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenarios.Outcome, stalled time.Duration, err error) {
-	on, err := newTestbed(o.Speed, o.Client)
+// runOnce runs the scenario once, and measures by how much the machine held it up.
+func runOnce(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenarios.Outcome, stalled time.Duration, err error) {
+	on, err := testbed.New(o.Speed, o.Client)
 	if err != nil {
 		return nil, 0, err
 	}
-	r := &run{testbed: on, scenario: s, items: make([]item, len(s.Timeline))}
+	r := &run{Testbed: on, scenario: s, field: testbed.NewField(on), running: map[*testbed.Client]int{},
+		items: make([]item, len(s.Timeline))}
 	atBeliefEnd := func(it scenarios.Item) bool { return it.When.After != nil && it.When.After.Event == beliefEnded }
 	if slices.ContainsFunc(s.Timeline, atBeliefEnd) {
-		r.beliefs = newBeliefs()
+		r.beliefs = record.NewBeliefs()
 	}
-	r.observer = r.learn
+	r.OnEntry = r.learn
+	r.OnNotice = func(c *testbed.Client, n messages.Notice) {
+		if n.Done > 0 {
+			r.running[c]--
+		}
+	}
 	for i, it := range s.Timeline {
 		r.items[i].fault = faults.Placed{When: it.When, Fault: it.Fault}
 	}
@@ -119,11 +77,11 @@ func record(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenari
 	if err := r.setUp(ctx); err != nil {
 		return nil, 0, err
 	}
-	r.stalls.Reset()
+	r.Stalls.Reset()
 	if err := r.play(ctx); err != nil {
 		return nil, 0, err
 	}
-	stalled = r.stalls.Longest()
+	stalled = r.Stalls.Longest()
 	out, err = r.outcome()
 	return out, stalled, err
 }

@@ -6,13 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
+	"redlocksim/live/internal/messages"
+	"redlocksim/live/internal/speed"
+	"redlocksim/live/internal/storageserver"
 	"redlocksim/scenarios"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
@@ -22,20 +24,20 @@ import (
 func (r *run) setUp(ctx context.Context) error {
 	s := r.scenario
 	persistence, preloaded := s.Nodes.Persistence, needsPreload(s)
-	if err := r.addServers(ctx, s.Nodes.Names, persistence, preloaded); err != nil {
+	if err := r.AddServers(ctx, s.Nodes.Names, persistence, preloaded); err != nil {
 		return err
 	}
 	for _, of := range s.Nodes.Replicas {
-		if err := r.addReplicas(ctx, of.Key, of.Value, persistence, preloaded); err != nil {
+		if err := r.AddReplicas(ctx, of.Key, of.Value, persistence, preloaded); err != nil {
 			return err
 		}
 	}
-	if err := r.replicasReady(ctx); err != nil {
+	if err := r.ReplicasReady(ctx); err != nil {
 		return err
 	}
 	var err error
-	r.storage, err = newStorage(s.Storage, func(at int64, e history.Event) {
-		r.call(func() { r.happened(at, e) })
+	r.storage, err = storageserver.New(s.Storage, func(at int64, e history.Event) {
+		r.Call(func() { r.Happened(at, e) })
 	})
 	if err != nil {
 		return err
@@ -49,8 +51,8 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, c := range r.clients {
-		if err := r.ready(ctx, c); err != nil {
+	for _, c := range r.Clients {
+		if err := c.Ready(ctx); err != nil {
 			return err
 		}
 	}
@@ -63,36 +65,36 @@ func (r *run) setUp(ctx context.Context) error {
 // addClient starts the process of a client, with a link to every server. text is the scenario as a file.
 func (r *run) addClient(i int, name, text string) error {
 	s := r.scenario
-	role := &role{Name: name, Index: i, Clients: len(s.Clients), Scenario: text, Speed: int(r.speed)}
-	for _, x := range r.servers {
-		addr, err := r.link(name, x.name, x.addr)
+	role := &messages.Role{Name: name, Index: i, Clients: len(s.Clients), Scenario: text, Speed: int(r.Speed)}
+	for _, x := range r.Servers {
+		addr, err := r.Link(name, x.Name, x.Addr)
 		if err != nil {
 			return err
 		}
-		if !r.isReplica(x.name) { // the client does not know replicas
+		if !r.IsReplica(x.Name) { // the client does not know replicas
 			role.Nodes = append(role.Nodes, addr)
 		}
 	}
 	var err error
-	if role.Storage, err = r.link(name, storage.Name, r.storage.listener.Addr().String()); err != nil {
+	if role.Storage, err = r.Link(name, storage.Name, r.storage.Listener.Addr().String()); err != nil {
 		return err
 	}
 	var clocks *faketime.Clocks
 	if needsClocks(s, name) {
-		if clocks, err = faketime.New(filepath.Join(r.dir, fmt.Sprintf("client-%d.clocks", i))); err != nil {
+		if clocks, err = faketime.New(r.Path(fmt.Sprintf("client-%d.clocks", i))); err != nil {
 			return err
 		}
 		role.Clocks = clocks.Path()
 	}
-	c, err := r.startClient(name, order{Begin: role})
+	c, err := r.StartClient(name, messages.Order{Begin: role})
 	if err != nil {
 		if clocks != nil {
 			err = errors.Join(err, clocks.Close())
 		}
 		return err
 	}
-	c.clocks, c.kind = clocks, s.Lock.Clock
-	r.clients = append(r.clients, c)
+	c.Clocks, c.Kind = clocks, s.Lock.Clock
+	r.Clients = append(r.Clients, c)
 	return nil
 }
 
@@ -101,17 +103,17 @@ func (r *run) addClient(i int, name, text string) error {
 // last fsync, so this is done right after a second has begun.
 func (r *run) settleDisks(ctx context.Context) error {
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
-	for _, x := range r.servers {
-		before := x.clocks.Syncs()
-		if x.follows != "" { // it writes what its master writes
+	for _, x := range r.Servers {
+		before := x.Clocks.Syncs()
+		if x.Follows != "" { // it writes what its master writes
 			continue
 		}
-		if _, err := redisproc.Ask(x.addr, "SET", "redlocksim:settled", "1", "PX", "1"); err != nil {
+		if _, err := redisproc.Ask(x.Addr, "SET", "redlocksim:settled", "1", "PX", "1"); err != nil {
 			return err
 		}
-		for deadline := time.Now().Add(redisproc.Patience); x.clocks.Syncs() == before; {
+		for deadline := time.Now().Add(redisproc.Patience); x.Clocks.Syncs() == before; {
 			if ctx.Err() != nil || time.Now().After(deadline) {
-				return errors.Join(fmt.Errorf("live: %s does not fsync", x.name), context.Cause(ctx))
+				return errors.Join(fmt.Errorf("live: %s does not fsync", x.Name), context.Cause(ctx))
 			}
 			time.Sleep(time.Millisecond)
 		}
@@ -122,7 +124,7 @@ func (r *run) settleDisks(ctx context.Context) error {
 // needsClocks reports whether a fault of the scenario changes a client's clocks.
 func needsClocks(s *scenarios.Scenario, client string) bool {
 	return slices.ContainsFunc(s.Timeline, func(it scenarios.Item) bool {
-		return it.Fault != nil && it.Fault.Live(deployment(s)).Clocks && it.Fault.Target() == client
+		return it.Fault != nil && it.Fault.Live(speed.Deployment(s)).Clocks && it.Fault.Target() == client
 	})
 }
 
@@ -133,7 +135,7 @@ func needsPreload(s *scenarios.Scenario) bool {
 		if it.Fault == nil {
 			return false
 		}
-		on := it.Fault.Live(deployment(s))
+		on := it.Fault.Live(speed.Deployment(s))
 		return on.Clocks && !slices.Contains(s.Clients, it.Fault.Target()) ||
 			on.Unsynced && s.Nodes.Persistence != redis.NoPersistence
 	})

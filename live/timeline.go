@@ -8,19 +8,26 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
+	"redlocksim/live/internal/loop"
+	"redlocksim/live/internal/messages"
+	"redlocksim/live/internal/record"
+	"redlocksim/live/internal/storageserver"
+	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
 )
 
 // run is a run of a scenario under way.
 type run struct {
-	*testbed
+	*testbed.Testbed
 	scenario *scenarios.Scenario
-	start    int64 // CLOCK_MONOTONIC at true time 0
-	storage  *storageServer
+	field    *faults.Field
+	running  map[*testbed.Client]int // programs that they have not finished
+	start    int64                   // CLOCK_MONOTONIC at true time 0
+	storage  *storageserver.Server
 	items    []item
 	// beliefs are followed if the timeline waits for the end of one; beliefEnd is when the next one ends.
-	beliefs   *beliefs
-	beliefEnd *moment
+	beliefs   *record.Beliefs
+	beliefEnd *loop.Moment
 }
 
 // item is what became of an item of the timeline.
@@ -35,20 +42,20 @@ func (r *run) play(ctx context.Context) error {
 	r.start = faketime.MachineTime()
 	for i := range r.scenario.Timeline {
 		if when := r.scenario.Timeline[i].When; when.After == nil {
-			r.after(r.start, when.At, func() { r.fire(i) })
+			r.After(r.start, when.At, func() { r.fire(i) })
 		}
 	}
 	if r.scenario.Heal != nil {
-		r.after(r.start, *r.scenario.Heal, r.field.Heal)
+		r.After(r.start, *r.scenario.Heal, r.field.Heal)
 	}
-	return r.until(ctx, r.start+int64(r.scenario.Duration)/r.speed, r.isOver)
+	return r.Until(ctx, r.start+int64(r.scenario.Duration)/r.Speed, r.isOver)
 }
 
 // isOver reports that all programs have ended, every fault was injected, and nothing is planned: only keys and leases can still
 // expire.
 func (r *run) isOver() bool {
-	for _, c := range r.clients {
-		if c.running > 0 {
+	for _, c := range r.Clients {
+		if c.IsUp() && r.running[c] > 0 {
 			return false
 		}
 	}
@@ -57,36 +64,36 @@ func (r *run) isOver() bool {
 			return false
 		}
 	}
-	return len(r.agenda) == 0
+	return r.IsIdle()
 }
 
 // beliefEnded is the timeline's name for the end of a believed window.
 var beliefEnded = faults.EventName(&history.Event{Kind: history.Expire})
 
 // learn fires the items of the timeline that wait for an entry of the record, or for what follows from it.
-func (r *run) learn(e entry) {
-	if e.event != nil {
-		r.follow(e.at, e.event)
+func (r *run) learn(e record.Entry) {
+	if e.Event != nil {
+		r.follow(e.At, e.Event)
 	}
 	if r.beliefs != nil {
-		r.beliefs.take(e)
+		r.beliefs.Take(e)
 		r.endBeliefs()
 	}
 }
 
 // endBeliefs fires the items that wait for the ends of beliefs that have ended, and plans the next call.
 func (r *run) endBeliefs() {
-	r.drop(r.beliefEnd)
+	r.Drop(r.beliefEnd)
 	for {
-		w, isOver := r.beliefs.over(faketime.MachineTime())
+		w, isOver := r.beliefs.Over(faketime.MachineTime())
 		if !isOver {
 			break
 		}
-		e := w.expiry()
-		r.follow(w.ends, &e)
+		e := w.Expiry()
+		r.follow(w.Ends, &e)
 	}
-	if next := r.beliefs.next(); next != faketime.Never {
-		r.beliefEnd = r.when(next, r.endBeliefs)
+	if next := r.beliefs.Next(); next != faketime.Never {
+		r.beliefEnd = r.When(next, r.endBeliefs)
 	}
 }
 
@@ -102,7 +109,7 @@ func (r *run) follow(at int64, e *history.Event) {
 		switch {
 		case x.seen < nth || x.seen > nth && !when.Every:
 		case when.Plus > 0:
-			r.after(at, when.Plus, func() { r.fire(i) })
+			r.After(at, when.Plus, func() { r.fire(i) })
 		default:
 			r.fire(i)
 		}
@@ -113,10 +120,10 @@ func (r *run) follow(at int64, e *history.Event) {
 func (r *run) fire(i int) {
 	it, x := &r.scenario.Timeline[i], &r.items[i]
 	if it.Fault == nil {
-		if c := r.client(it.Client); c.process != nil {
+		if c := r.ClientNamed(it.Client); c.IsUp() {
 			x.fired = true
-			c.running++
-			c.send(order{Run: i + 1})
+			r.running[c]++
+			c.Send(messages.Order{Run: i + 1})
 		}
 		return
 	}
@@ -126,9 +133,9 @@ func (r *run) fire(i int) {
 
 // close ends everything that was started and removes the files.
 func (r *run) close() error {
-	err := r.testbed.close()
+	err := r.Testbed.Close()
 	if r.storage != nil {
-		r.storage.close()
+		r.storage.Close()
 	}
 	return err
 }

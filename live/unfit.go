@@ -1,7 +1,6 @@
 package live
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,23 +8,20 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/internal/faketime"
+	"redlocksim/live/internal/speed"
+	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
 )
 
 // What errors.Is finds in the errors of this package.
 var (
 	// ErrUnfit: a real deployment cannot show the scenario.
-	ErrUnfit = errors.New("cannot be shown on tier live")
+	ErrUnfit = testbed.ErrUnfit
 	// ErrNoServer: there is no redis-server on this machine.
-	ErrNoServer = errors.New("there is no redis-server on the PATH")
+	ErrNoServer = testbed.ErrNoServer
 	// ErrNoCompiler: the run changes a node's clock or takes its power, and there is no cc on this machine.
 	ErrNoCompiler = faketime.ErrNoCompiler
 )
-
-// deployment describes to faults what they would be injected into.
-func deployment(s *scenarios.Scenario) faults.Deployment {
-	return faults.Deployment{Protocol: string(s.Lock.Protocol), Subscribes: s.Lock.Capabilities().Subscribes}
-}
 
 // Unfit returns why redis-server processes cannot show a scenario, as an error that matches ErrUnfit; nil if they can.
 func Unfit(s *scenarios.Scenario) error {
@@ -41,7 +37,7 @@ func Unfit(s *scenarios.Scenario) error {
 	if s.Live.Not != "" {
 		add("%s", s.Live.Not)
 	}
-	if s.Lock.TTL/defaultSpeed < 100*time.Millisecond {
+	if s.Lock.TTL/speed.Default < 100*time.Millisecond {
 		add("a TTL of %v is too short to be divided", s.Lock.TTL)
 	}
 	for i := range s.Timeline {
@@ -49,7 +45,7 @@ func Unfit(s *scenarios.Scenario) error {
 			add("%s is a moment that nobody can see on real servers", m.Event)
 		}
 		if f := s.Timeline[i].Fault; f != nil {
-			if not := f.Live(deployment(s)).Not; not != "" {
+			if not := f.Live(speed.Deployment(s)).Not; not != "" {
 				add("%s", not)
 			}
 		}

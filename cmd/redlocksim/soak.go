@@ -16,7 +16,8 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/exitcode"
 	"redlocksim/live"
-	"redlocksim/reports/soak"
+	"redlocksim/live/soak"
+	soakreport "redlocksim/reports/soak"
 	"redlocksim/scenarios"
 )
 
@@ -68,7 +69,7 @@ var soakReports = []fileReport[*judged]{
 }
 
 func newSoak() *cobra.Command {
-	var o live.SoakOptions
+	var o soak.Options
 	var servers int
 	var kinds []string
 	files := outputs{fileReports: fileReportsOf(soakReports)}
@@ -82,7 +83,7 @@ func newSoak() *cobra.Command {
   redlocksim soak --faults node-kill,client-kill --history last-round.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Settings = live.DefaultSoak()
+			o.Settings = soak.Default()
 			if len(args) > 0 {
 				var err error
 				if o.Settings, err = scenarios.LoadSettings(args[0]); err != nil {
@@ -93,9 +94,9 @@ func newSoak() *cobra.Command {
 				o.Settings.Nodes.Names = strings.Split("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:servers], "")
 			}
 			if cmd.Flags().Changed("faults") {
-				o.Faults = []live.SoakFault{}
+				o.Faults = []soak.Fault{}
 				for _, k := range kinds {
-					o.Faults = append(o.Faults, live.SoakFault(k))
+					o.Faults = append(o.Faults, soak.Fault(k))
 				}
 			}
 			files.sink = newSink(cmd, force, args...)
@@ -114,14 +115,14 @@ func newSoak() *cobra.Command {
 	f.IntVar(&o.Processes, "processes", 0, "number of client processes (default one per 25 clients)")
 	f.IntVar(&o.Locks, "locks", 0, "number of locks (default one per 8 goroutines)")
 	f.Uint64Var(&o.Seed, "seed", 0, "random seed of faults and work; runs on real processes still differ")
-	f.StringSliceVar(&kinds, "faults", nil, "inject only these: "+list(live.SoakFaults())+" (default all that the settings allow)")
+	f.StringSliceVar(&kinds, "faults", nil, "inject only these: "+list(soak.Faults())+" (default all that the settings allow)")
 	addForce(f, &force)
 	files.addFlags(f)
 	return cmd
 }
 
 // soak soaks and tells what came of it.
-func runSoak(cmd *cobra.Command, o live.SoakOptions, files *outputs) error {
+func runSoak(cmd *cobra.Command, o soak.Options, files *outputs) error {
 	ctx, kill := context.WithCancel(cmd.Context())
 	defer kill()
 	stop := make(chan struct{})
@@ -144,19 +145,18 @@ func runSoak(cmd *cobra.Command, o live.SoakOptions, files *outputs) error {
 	}()
 	o.Stop = stop
 	begin := time.Now()
-	o.Progress = func(s *live.Soaked) {
+	s, err := soak.Run(ctx, o, func(s *soak.Result) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "round %d, %v: %d grants, %s\n", s.Rounds, time.Since(begin).Round(time.Second), s.Grants, outcome(s))
-	}
-	s, err := live.Soak(ctx, o)
+	})
 	switch {
 	case ctx.Err() != nil:
 		return &failure{exitUsage, errInterrupted}
-	case errors.Is(err, live.ErrSoak) || errors.Is(err, live.ErrNoServer) || errors.Is(err, live.ErrNoCompiler):
+	case errors.Is(err, soak.ErrInvalid) || errors.Is(err, live.ErrNoServer) || errors.Is(err, live.ErrNoCompiler):
 		return &failure{exitUsage, err}
 	case err != nil:
 		return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
 	}
-	if err := soak.Write(files.report(cmd), s, time.Since(begin)); err != nil {
+	if err := soakreport.Write(files.report(cmd), s, time.Since(begin)); err != nil {
 		return &failure{exitInternal, err}
 	}
 	if err := files.write(cmd, &scenarios.Result{Outcome: &scenarios.Outcome{History: s.History}}, ""); err != nil {
@@ -168,7 +168,7 @@ func runSoak(cmd *cobra.Command, o live.SoakOptions, files *outputs) error {
 	return nil
 }
 
-func outcome(s *live.Soaked) string {
+func outcome(s *soak.Result) string {
 	switch codeOf(s) {
 	case exitOK:
 		return "as expected"

@@ -49,6 +49,13 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
+// InOwnGroup has a command started in a process group of its own, so that Ctrl-C reaches only this process, which ends its
+// children in order.
+func InOwnGroup(cmd *exec.Cmd) *exec.Cmd {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
 // PID is the number of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 

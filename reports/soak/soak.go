@@ -9,12 +9,12 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/internal/rounded"
-	"redlocksim/live"
+	"redlocksim/live/soak"
 	"redlocksim/scenarios"
 )
 
 // Write writes the figures of a soak and what was wrong.
-func Write(w io.Writer, s *live.Soaked, took time.Duration) error {
+func Write(w io.Writer, s *soak.Result, took time.Duration) error {
 	b := &strings.Builder{}
 	line := func(word, format string, args ...any) {
 		fmt.Fprintf(b, "%-10s %s\n", word, fmt.Sprintf(format, args...))
@@ -55,7 +55,7 @@ func Write(w io.Writer, s *live.Soaked, took time.Duration) error {
 }
 
 // injected lists how often each kind of fault was injected.
-func injected(s *live.Soaked) string {
+func injected(s *soak.Result) string {
 	var all []string
 	for _, x := range s.Injected {
 		all = append(all, fmt.Sprintf("%s %d", x.Fault, x.Times))

@@ -1,0 +1,86 @@
+//go:build linux
+
+// Package client is the process of one client of a scenario on tier live: it runs the client's programs against redis-server
+// processes, as its parent orders, and reports what happens.
+package client
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/internal/redisproc"
+	"redlocksim/live/internal/lockclock"
+	"redlocksim/live/internal/messages"
+	"redlocksim/live/internal/speed"
+	"redlocksim/redlock/goredis"
+	"redlocksim/scenarios"
+)
+
+// Client is the client of a scenario: it carries out what its parent orders, and reports what happens.
+type Client struct {
+	scenario *scenarios.Scenario // in the machine's time
+	clock    lockclock.Clock
+	report   *reporter
+	host     *host
+	session  *scenarios.Session
+}
+
+// New makes the client ready. It connects to every node, as a client that has run for a while has.
+func New(r *messages.Role, notices *messages.Writer) (*Client, error) {
+	all, err := scenarios.Parse("scenario.yaml", []byte(r.Scenario))
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{scenario: speed.Scenario(all[0], r.Speed)}
+	c.report = newReporter(notices, c.scenario)
+	if c.clock, err = lockclock.New(r.Clocks, c.scenario.Lock.Clock); err != nil {
+		return nil, err
+	}
+	c.host = newHost(r, c.clock, c.report)
+	for i, addr := range r.Nodes {
+		name := c.scenario.Nodes.Names[i]
+		rc := goredis.NewClient(&redis.Options{Addr: addr})
+		ctx, cancel := context.WithTimeout(context.Background(), redisproc.Patience)
+		err := rc.Ping(ctx).Err()
+		cancel()
+		if err != nil {
+			return nil, fmt.Errorf("live: %s to %s: %w", r.Name, name, err)
+		}
+		if err := c.host.addNode(name, rc); err != nil {
+			return nil, err
+		}
+	}
+	c.session, err = scenarios.NewSession(c.host, c.scenario, nil)
+	return c, err
+}
+
+// Obey carries out an order.
+func (c *Client) Obey(o messages.Order) {
+	switch {
+	case o.Run > 0:
+		item := &c.scenario.Timeline[o.Run-1]
+		var all sync.WaitGroup
+		for range max(item.Goroutines, 1) {
+			all.Go(func() {
+				c.host.Enter()
+				defer c.host.Leave()
+				c.session.Run(item)
+			})
+		}
+		go func() {
+			all.Wait()
+			c.report.tell(messages.Notice{Done: o.Run})
+		}()
+	case o.Go > 0:
+		c.report.release(o.Go)
+	case o.ClocksChanged:
+		c.clock.Rearm()
+	case o.Stuck:
+		c.host.stuck.Store(true)
+	case o.Serving != nil:
+		c.host.serving.Store(o.Serving.Node, o.Serving.By)
+	}
+}

@@ -1,0 +1,156 @@
+//go:build linux
+
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/goredis"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/live/internal/lockclock"
+	"redlocksim/live/internal/messages"
+	"redlocksim/live/internal/storageserver"
+)
+
+// host is what a client process offers to its programs and their protocol, which are the simulator's. One of them runs at a
+// time: the one that has the turn, a mutex. Only the shipped library runs without it, as in production; its calls back wait for
+// the turn.
+type host struct {
+	turn
+	role    *messages.Role
+	clock   lockclock.Clock
+	report  *reporter
+	redis   []protocols.Redis
+	nodes   []driver.Node
+	serving sync.Map // the names of those who were promoted, by the node in whose place
+	stuck   atomic.Bool
+	ops     int // numbered so far, under the turn
+}
+
+func newHost(r *messages.Role, clock lockclock.Clock, report *reporter) *host {
+	return &host{role: r, clock: clock, report: report}
+}
+
+// addNode adds a node to which the client is connected.
+func (h *host) addNode(name string, rc *redis.Client) error {
+	n, err := goredis.NewNode(rc, goredis.Name(name), goredis.Runtime(h.Runtime()))
+	if err != nil {
+		return err
+	}
+	h.nodes = append(h.nodes, n)
+	h.redis = append(h.redis, newConnection(&h.turn, h.clock, name, rc))
+	return nil
+}
+
+// Name implements protocols.Host.
+func (h *host) Name() string { return h.role.Name }
+
+// LockClock implements protocols.Host.
+func (h *host) LockClock() driver.Clock { return turnClock{h.clock, &h.turn} }
+
+// Wall implements protocols.Host.
+func (h *host) Wall() time.Time { return h.clock.Wall() }
+
+// Tasks implements protocols.Host.
+func (h *host) Tasks() driver.Tasks { return turnTasks{&h.turn} }
+
+// Rand implements protocols.Host.
+func (h *host) Rand() io.Reader { return rand.Reader }
+
+// Sleep implements protocols.Host.
+func (h *host) Sleep(ctx context.Context, d time.Duration) {
+	w := h.Tasks().NewWaiter()
+	t := h.clock.AfterFunc(d, w.Wake)
+	w.Wait(ctx)
+	t.Stop()
+}
+
+// Scale implements protocols.Host.
+func (h *host) Scale(d time.Duration) time.Duration { return d / time.Duration(h.role.Speed) }
+
+// Redis implements protocols.Host.
+func (h *host) Redis() []protocols.Redis { return h.redis }
+
+// Serving implements protocols.Host.
+func (h *host) Serving(node string) string {
+	if by, ok := h.serving.Load(node); ok {
+		return by.(string)
+	}
+	return node
+}
+
+// Nodes implements protocols.Host.
+func (h *host) Nodes() []driver.Node { return h.nodes }
+
+// Runtime implements protocols.Host.
+func (h *host) Runtime() driver.Runtime { return driver.Runtime{Clock: h.clock} }
+
+// NewOp implements scenarios.Host: no two clients have the same.
+func (h *host) NewOp() int {
+	h.ops++
+	return (h.ops-1)*h.role.Clients + h.role.Index + 1
+}
+
+// Record implements scenarios.Host. A release ends the client's belief before it is called.
+func (h *host) Record(events ...history.Event) {
+	var notices []messages.Notice
+	for i := range events {
+		e := &events[i]
+		if e.Kind == history.Call && e.Func == history.Release {
+			h.report.tell(messages.Notice{Belief: &messages.Belief{Grant: e.Grant, Resource: e.Resource}})
+		}
+		e.Span = scaled(e.Span, h.role.Speed)
+		notices = append(notices, messages.Notice{Event: e})
+	}
+	h.report.tell(notices...)
+}
+
+// Believe implements scenarios.Host. The parent knows when the window ends.
+func (h *host) Believe(grants []scenarios.Grant, until time.Time, _ func()) (stop func()) {
+	for _, g := range grants {
+		h.report.tell(messages.Notice{Belief: &messages.Belief{Grant: g.Op, Until: h.clock.Reading(until), Resource: g.Resource}})
+	}
+	return nil
+}
+
+// Attempt implements scenarios.Host. The machine's random bytes are not chosen per attempt.
+func (h *host) Attempt(int, int) {}
+
+// Access implements scenarios.Host. The outcome is unknown if the connection broke.
+func (h *host) Access(_, _ int, e history.Event) history.Event {
+	e.Process = h.Name()
+	h.Leave()
+	done, err := storageserver.Access(h.role.Storage, e)
+	h.Enter()
+	if err != nil {
+		e.Outcome = history.Unknown
+		return e
+	}
+	return done
+}
+
+// Stuck implements scenarios.Host.
+func (h *host) Stuck() bool { return h.stuck.Load() }
+
+// Dead implements scenarios.Host: nothing of a killed process goes on.
+func (h *host) Dead() bool { return false }
+
+// scaled converts a length of the machine's time to the scenario's. The longest length stays the longest.
+func scaled(span int64, speed int) int64 {
+	const longest = 1<<63 - 1
+	if span > longest/int64(speed) {
+		return longest
+	}
+	return span * int64(speed)
+}

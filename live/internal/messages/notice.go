@@ -1,0 +1,37 @@
+package messages
+
+import "redlocksim/history"
+
+// Notice is a line from a client process to its parent: one of its fields, but for At and Wait.
+type Notice struct {
+	// At is CLOCK_MONOTONIC when it happened, in nanoseconds.
+	At int64 `json:"at"`
+	// Wait, if not 0, asks for an order to Go; the program waits for it.
+	Wait int `json:"wait,omitempty"`
+	// Ready: the client has its connections.
+	Ready bool `json:"ready,omitempty"`
+	// Event is an event of the history. Its Time is not set; its Op and Grant are numbers of this run; its Span is in the
+	// scenario's time.
+	Event *history.Event `json:"event,omitempty"`
+	// Belief is until when the client believes in a lock.
+	Belief *Belief `json:"belief,omitempty"`
+	// Done is the index, plus one, of an item of the timeline that the client has finished.
+	Done int `json:"done,omitempty"`
+	// Rested: all clients of a process of a soak rest. Taken is the lock that it was told to Take.
+	Rested bool   `json:"rested,omitempty"`
+	Taken  string `json:"taken,omitempty"`
+	// Left is what a process of a soak has left after it has closed everything.
+	Left *Leftover `json:"left,omitempty"`
+	// Fatal is why the client cannot go on.
+	Fatal string `json:"fatal,omitempty"`
+}
+
+// Belief says that the client believes in the lock of a grant until its lock clock, which reads CLOCK_MONOTONIC unless the
+// parent has changed it, reads Until. A zero Until ends it by the client's own decision: it releases.
+type Belief struct {
+	Grant int   `json:"grant"`
+	Until int64 `json:"until"`
+	// Process and Resource are of the client and the lock; an empty Process is that of the notice.
+	Process  string `json:"process,omitempty"`
+	Resource string `json:"resource"`
+}

@@ -1,0 +1,53 @@
+// Package messages is how a client process and its parent talk: lines of JSON, orders one way and notices the other. [Serve] is
+// the side of the client.
+package messages
+
+import (
+	"time"
+)
+
+// Order is a line from the parent to a client process.
+type Order struct {
+	// Begin is the first line to the client of a scenario: what it is.
+	Begin *Role `json:"begin,omitempty"`
+	// Run starts an item of the timeline: its index plus one.
+	Run int `json:"run,omitempty"`
+	// Go lets the program continue that waits after the notice of this number.
+	Go int `json:"go,omitempty"`
+	// ClocksChanged: the client's clocks have just been changed.
+	ClocksChanged bool `json:"clocksChanged,omitempty"`
+	// Serving is who serves in a node's place from now on.
+	Serving *Serving `json:"serving,omitempty"`
+	// Stuck: the client's work never ends from now on.
+	Stuck bool `json:"stuck,omitempty"`
+
+	// Soak is the first line to a process of a soak: what it is. It begins to work at once.
+	Soak *SoakRole `json:"soak,omitempty"`
+	// Rest stops its clients when they have finished what they are doing; Work starts them again.
+	Rest bool `json:"rest,omitempty"`
+	Work bool `json:"work,omitempty"`
+	// Take has it acquire and release the lock of this name, within Within.
+	Take   string        `json:"take,omitempty"`
+	Within time.Duration `json:"within,omitempty"`
+	// Leave has it close everything and report what is left.
+	Leave bool `json:"leave,omitempty"`
+}
+
+// Serving is a node and the replica that was promoted in its place, by their names.
+type Serving struct {
+	Node string `json:"node"`
+	By   string `json:"by"`
+}
+
+// Role is what a client process is told of itself.
+type Role struct {
+	Name     string   `json:"name"`
+	Index    int      `json:"index"` // among Clients
+	Clients  int      `json:"clients"`
+	Scenario string   `json:"scenario"` // as a file
+	Speed    int      `json:"speed"`
+	Nodes    []string `json:"nodes"`   // the addresses of its proxies to the nodes, in the scenario's order
+	Storage  string   `json:"storage"` // and of that to the storage
+	// Clocks is the file of its clocks, if faults may touch them; empty if they are the machine's.
+	Clocks string `json:"clocks,omitempty"`
+}

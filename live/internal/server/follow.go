@@ -1,0 +1,32 @@
+//go:build linux
+
+package server
+
+import (
+	"fmt"
+	"net"
+	"redlocksim/internal/redisproc"
+	"syscall"
+)
+
+// Follow makes a running server a replica of the master that it is to follow.
+func (s *Server) Follow() error {
+	host, port, err := net.SplitHostPort(s.Follows)
+	if err != nil {
+		return err
+	}
+	if _, err := redisproc.Ask(s.Addr, "REPLICAOF", host, port); err != nil {
+		return fmt.Errorf("live: %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// GoOn lets a paused server continue. It may have to follow another master by now.
+func (s *Server) GoOn() error {
+	s.Paused = false
+	_ = s.process.Signal(syscall.SIGCONT)
+	if s.Follows == "" {
+		return nil
+	}
+	return s.Follow()
+}

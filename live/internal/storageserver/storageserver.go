@@ -1,0 +1,141 @@
+//go:build linux
+
+// Package storageserver is the storage of tier live, the resource that the lock guards: a server in the process of the run, and
+// how clients access it.
+package storageserver
+
+import (
+	"encoding/json"
+	"net"
+	"sync"
+
+	"redlocksim/history"
+	"redlocksim/internal/faketime"
+	"redlocksim/sim/storage"
+)
+
+// storage is the shared resource that the lock guards: a server in this process that takes one request per connection. A
+// request is an event with Func, Op, Grant, Resource, Number and Token, as JSON; the answer is its effect.
+type Server struct {
+	Listener net.Listener
+	kind     storage.Kind
+	// record records an effect, and returns when the timeline has done what it does at such an event.
+	record func(at int64, e history.Event)
+
+	mu    sync.Mutex // effects happen one at a time
+	cells map[string]*cell
+	conns map[net.Conn]bool
+}
+
+// cell is what the storage keeps of one resource; see storage.Kind.
+type cell struct{ number, token, mark int64 }
+
+func New(kind storage.Kind, record func(int64, history.Event)) (*Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Listener: l, kind: kind, record: record, cells: map[string]*cell{}, conns: map[net.Conn]bool{}}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go s.serve(c)
+		}
+	}()
+	return s, nil
+}
+
+func (s *Server) Close() {
+	_ = s.Listener.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		_ = c.Close()
+	}
+	s.conns = nil
+}
+
+func (s *Server) serve(c net.Conn) {
+	defer c.Close()
+	s.mu.Lock()
+	if s.conns == nil {
+		s.mu.Unlock()
+		return
+	}
+	s.conns[c] = true
+	s.mu.Unlock()
+	var e history.Event
+	if err := json.NewDecoder(c).Decode(&e); err == nil {
+		s.take(&e)
+		_ = json.NewEncoder(c).Encode(e) // nobody reads it if the client is gone
+	}
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+}
+
+// take carries out a request, or refuses it.
+func (s *Server) take(e *history.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.cells[e.Resource]
+	if x == nil {
+		x = &cell{}
+		s.cells[e.Resource] = x
+	}
+	e.Kind, e.Outcome = history.Effect, history.OK
+	switch {
+	case !s.takes(x, e):
+		e.Outcome = history.Failed
+	case e.Func == history.Read:
+		e.Number = x.number
+	case e.Func == history.Write:
+		x.number = e.Number
+	case e.Func == history.Mark:
+		x.mark = e.Number
+	}
+	s.record(faketime.MachineTime(), *e)
+}
+
+// takes reports whether a request is accepted, and notes its token.
+func (s *Server) takes(x *cell, e *history.Event) bool {
+	isWrite := e.Func == history.Write
+	switch s.kind {
+	case storage.CompareAndSet:
+		return !isWrite || x.mark == int64(e.Grant)
+	case storage.Fenced, storage.FencedWrites:
+		if s.kind == storage.FencedWrites && e.Func == history.Read {
+			return true
+		}
+		if e.Token < x.token {
+			return false
+		}
+		x.token = e.Token
+	case storage.Table:
+		if !isWrite {
+			return true
+		}
+		if e.Token <= x.token {
+			return false
+		}
+		x.token = e.Token
+	}
+	return true
+}
+
+// Access sends a request to the storage and waits for the answer.
+func Access(addr string, e history.Event) (done history.Event, err error) {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return done, err
+	}
+	defer c.Close()
+	if err := json.NewEncoder(c).Encode(e); err != nil {
+		return done, err
+	}
+	err = json.NewDecoder(c).Decode(&done)
+	return done, err
+}

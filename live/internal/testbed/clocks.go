@@ -1,0 +1,66 @@
+//go:build linux
+
+package testbed
+
+import (
+	"redlocksim/internal/faketime"
+	"slices"
+	"time"
+
+	"redlocksim/live/internal/lockclock"
+	"redlocksim/live/internal/loop"
+	"redlocksim/live/internal/messages"
+	"redlocksim/live/internal/record"
+)
+
+// clocksOf are the clocks of a client or node.
+func (g ground) clocksOf(process string) *faketime.Clocks {
+	if s := g.ServerNamed(process); s != nil {
+		return s.Clocks
+	}
+	return g.ClientNamed(process).Clocks
+}
+
+// clocksChanged notifies everything that goes by a process's clocks of a change at that reading of CLOCK_MONOTONIC: the client,
+// the record, and what waits for a node's clock.
+func (g ground) clocksChanged(at int64, process string) {
+	if c := g.ClientNamed(process); c != nil {
+		l := lockclock.SkewOf(c.Clocks, c.Kind)
+		g.take(record.Entry{At: at, Process: process, Clock: &l})
+		if c.IsUp() {
+			c.Send(messages.Order{ClocksChanged: true})
+		}
+		return
+	}
+	for _, wait := range slices.Clone(g.byWall[process]) {
+		g.When(faketime.MachineTime(), wait.look)
+	}
+}
+
+func (g ground) StepClock(process string, by time.Duration) {
+	g.clocksChanged(g.clocksOf(process).Step(by/time.Duration(g.Speed)), process)
+}
+
+func (g ground) SetClockRate(process string, ppb int64) {
+	g.clocksChanged(g.clocksOf(process).SetRate(ppb), process)
+}
+
+// AfterWall implements faults.Clocks. A server that is down is supervised by its machine's clock.
+func (g ground) AfterWall(node string, d time.Duration, f func()) {
+	s, wait := g.ServerNamed(node), new(wallWait)
+	at := s.Clocks.WallNow().Add(d / time.Duration(g.Speed))
+	var next *loop.Moment
+	wait.look = func() {
+		g.Drop(next)
+		if s.Clocks.WallNow().Before(at) {
+			next = g.When(s.Clocks.WhenWall(at), wait.look)
+			return
+		}
+		if i := slices.Index(g.byWall[node], wait); i >= 0 {
+			g.byWall[node] = slices.Delete(g.byWall[node], i, i+1)
+			f()
+		}
+	}
+	g.byWall[node] = append(g.byWall[node], wait)
+	wait.look()
+}

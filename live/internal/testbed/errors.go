@@ -1,0 +1,13 @@
+// Package testbed is what a run on tier live runs on: redis-server processes, client processes, the proxies between them, and
+// the ground on which faults are injected into them.
+package testbed
+
+import "errors"
+
+// What errors.Is finds in the errors of this package.
+var (
+	// ErrUnfit: a fault cannot be injected into real processes.
+	ErrUnfit = errors.New("cannot be shown on tier live")
+	// ErrNoServer: there is no redis-server on this machine.
+	ErrNoServer = errors.New("there is no redis-server on the PATH")
+)

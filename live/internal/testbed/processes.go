@@ -1,0 +1,86 @@
+//go:build linux
+
+package testbed
+
+import (
+	"fmt"
+	"redlocksim/history"
+	"redlocksim/internal/redisproc"
+	"syscall"
+
+	"redlocksim/live/internal/messages"
+)
+
+func (g ground) Paused(process string) bool {
+	if c := g.ClientNamed(process); c != nil {
+		return c.IsUp() && c.Stopped
+	}
+	s := g.ServerNamed(process)
+	return s.IsUp() && s.Paused
+}
+
+// Pause implements faults.Processes. It asks a server that has replicas what it knows first, as one of them may be promoted.
+func (g ground) Pause(process string) error {
+	if c := g.ClientNamed(process); c != nil {
+		return g.stopClient(c)
+	}
+	s := g.ServerNamed(process)
+	if !s.IsUp() {
+		return fmt.Errorf("%s is down", process)
+	}
+	if g.groupOf(s.Name) != nil && !s.Paused {
+		var err error
+		if s.Knew, err = s.Dump(); err != nil {
+			return err
+		}
+	}
+	s.Pause()
+	return nil
+}
+
+func (g ground) stopClient(c *Client) error {
+	if !c.IsUp() {
+		return fmt.Errorf("%s has crashed", c.name)
+	}
+	c.Stopped = true
+	c.process.Stop(redisproc.Patience)
+	return nil
+}
+
+func (g ground) Suspend(client string) error {
+	c := g.ClientNamed(client)
+	if err := g.stopClient(c); err != nil {
+		return err
+	}
+	g.clocksChanged(c.Clocks.Suspend(), c.name)
+	return nil
+}
+
+func (g ground) Resume(process string) error {
+	c := g.ClientNamed(process)
+	if c == nil {
+		return g.failing(g.ServerNamed(process).GoOn())
+	}
+	c.Stopped = false
+	if c.Clocks != nil && c.Clocks.IsSuspended() {
+		g.clocksChanged(c.Clocks.Wake(), c.name)
+	}
+	_ = c.process.Signal(syscall.SIGCONT)
+	return nil
+}
+
+func (g ground) Hang(client string) {
+	if c := g.ClientNamed(client); c.IsUp() {
+		c.Send(messages.Order{Stuck: true})
+	}
+}
+
+func (g ground) Crash(client string) error {
+	c := g.ClientNamed(client)
+	if !c.IsUp() {
+		return fmt.Errorf("live: crash: %s has crashed already", client)
+	}
+	c.Crash()
+	g.Record(history.Event{Kind: history.Crash, Process: client})
+	return nil
+}

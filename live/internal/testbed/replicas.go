@@ -1,0 +1,67 @@
+//go:build linux
+
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"redlocksim/internal/redisproc"
+	"redlocksim/sim/redis"
+)
+
+// AddReplicas starts the replicas of a running node and has them follow it.
+func (r *Testbed) AddReplicas(
+	ctx context.Context, node string, replicas []string, persistence redis.Persistence, needsPreload bool,
+) error {
+	if err := r.AddServers(ctx, replicas, persistence, needsPreload); err != nil {
+		return err
+	}
+	g := &group{node: node, replicas: replicas}
+	r.groups = append(r.groups, g)
+	for _, follower := range g.members() {
+		for _, master := range g.members() {
+			if follower == master {
+				continue
+			}
+			if _, err := r.Link(follower, master, r.ServerNamed(master).Addr); err != nil {
+				return err
+			}
+			r.linkOf(follower, master).AmongNodes = true
+		}
+	}
+	for _, name := range replicas {
+		s := r.ServerNamed(name)
+		s.Follows = r.linkOf(name, node).Addr
+		if err := s.Follow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReplicasReady waits until all replicas have synchronized with their masters.
+func (r *Testbed) ReplicasReady(ctx context.Context) error {
+	deadline := time.Now().Add(redisproc.Patience)
+	for _, g := range r.groups {
+		for _, name := range g.replicas {
+			for {
+				info, err := redisproc.Ask(r.ServerNamed(name).Addr, "INFO", "replication")
+				if err != nil {
+					return err
+				}
+				if strings.Contains(info, "\r\nmaster_link_status:up\r\n") {
+					break
+				}
+				if ctx.Err() != nil || time.Now().After(deadline) {
+					return errors.Join(fmt.Errorf("live: %s does not follow its master: %q", name, info), context.Cause(ctx))
+				}
+				time.Sleep(2 * time.Millisecond)
+			}
+		}
+	}
+	return nil
+}

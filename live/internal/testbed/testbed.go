@@ -1,0 +1,206 @@
+//go:build linux
+
+package testbed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"redlocksim/history"
+	"redlocksim/internal/faketime"
+	"redlocksim/live/internal/loop"
+	"redlocksim/live/internal/messages"
+	"redlocksim/live/internal/proxy"
+	"redlocksim/live/internal/record"
+	"redlocksim/live/internal/server"
+	"redlocksim/sim/redis"
+)
+
+// Testbed is the servers, the client processes, and the links between them. [NewField] injects faults into it.
+type Testbed struct {
+	*loop.Loop
+	command []string // starts a client process
+	work    *workDir
+
+	Servers []*server.Server
+	proxies []*proxy.Proxy
+	Clients []*Client
+	gone    []*Client // that were killed and replaced
+
+	Entries  []record.Entry
+	OnEntry  func(record.Entry)             // is told of every entry, if not nil
+	OnNotice func(*Client, messages.Notice) // is told of the notices that are no entries, if not nil
+	groups   []*group                       // of masters with their replicas
+}
+
+// New makes an empty testbed, with a directory for its files. It must be closed. command starts a client process; nil is this
+// program with the argument live-client.
+func New(speed int, command []string) (*Testbed, error) {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		return nil, ErrNoServer
+	}
+	if command == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		command = []string{self, "live-client"}
+	}
+	work, err := newWorkDir(os.TempDir())
+	if err != nil {
+		return nil, err
+	}
+	return &Testbed{Loop: loop.New(speed), command: command, work: work}, nil
+}
+
+// Path is where a file of this name is kept until the testbed is closed.
+func (r *Testbed) Path(name string) string { return filepath.Join(r.work.path, name) }
+
+// AddServers starts a server for each node, with the library that changes clocks and notes fsyncs if they need it.
+func (r *Testbed) AddServers(ctx context.Context, names []string, persistence redis.Persistence, needsPreload bool) error {
+	preload := ""
+	if needsPreload {
+		var err error
+		if preload, err = faketime.Build(r.work.path); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		dir := r.Path(fmt.Sprintf("node-%d", len(r.Servers)))
+		x, err := server.New(name, dir, persistence, preload)
+		if err != nil {
+			return err
+		}
+		r.Servers = append(r.Servers, x)
+		if err := x.Launch(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Link makes the link from a client to a node, and returns its address.
+func (r *Testbed) Link(client, node, upstream string) (addr string, err error) {
+	p, err := proxy.New(client, node, upstream)
+	if err != nil {
+		return "", err
+	}
+	r.proxies = append(r.proxies, p)
+	return p.Addr, nil
+}
+
+// linkOf is the link from a client to a node, or from a replica to a master.
+func (r *Testbed) linkOf(client, node string) *proxy.Proxy {
+	for _, p := range r.proxies {
+		if p.Client == client && p.Node == node {
+			return p
+		}
+	}
+	return nil
+}
+
+// Happened takes down an event that happened when CLOCK_MONOTONIC read at.
+func (r *Testbed) Happened(at int64, e history.Event) {
+	r.take(record.Entry{At: at, Process: e.Process, Event: &e})
+}
+
+// take takes an entry of the record down.
+func (r *Testbed) take(e record.Entry) {
+	r.Entries = append(r.Entries, e)
+	if r.OnEntry != nil {
+		r.OnEntry(e)
+	}
+}
+
+// StartClient starts a client process. It is not among clients yet.
+func (r *Testbed) StartClient(name string, begin messages.Order) (*Client, error) {
+	return startClient(r.command, name, begin, func(c *Client, n messages.Notice) {
+		r.Post(func() { r.notice(c, n) })
+	}, func(c *Client, why error) {
+		r.Post(func() {
+			if c.IsUp() { // we did not end it
+				r.Fail(why)
+			}
+		})
+	})
+}
+
+// notice acts on a notice of a client.
+func (r *Testbed) notice(c *Client, n messages.Notice) {
+	switch {
+	case n.Event != nil:
+		r.Happened(n.At, *n.Event)
+		if n.Wait > 0 && c.IsUp() {
+			c.Send(messages.Order{Go: n.Wait})
+		}
+	case n.Belief != nil:
+		r.take(record.Entry{At: n.At, Process: cmp.Or(n.Belief.Process, c.name), Belief: n.Belief})
+	case r.OnNotice != nil:
+		r.OnNotice(c, n)
+	}
+}
+
+// Retire takes leave of a client that has crashed and is to be replaced.
+func (r *Testbed) Retire(c *Client) {
+	_ = c.orders.Close()
+	r.gone = append(r.gone, c)
+}
+
+// ClientNamed is the client of this name; nil if there is none.
+func (r *Testbed) ClientNamed(name string) *Client {
+	for _, c := range r.Clients {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// ServerNamed is the server of this name; nil if there is none.
+func (r *Testbed) ServerNamed(name string) *server.Server {
+	for _, s := range r.Servers {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// groupOf is the group of a node or replica; nil if it has none.
+func (r *Testbed) groupOf(name string) *group {
+	for _, g := range r.groups {
+		if g.has(name) {
+			return g
+		}
+	}
+	return nil
+}
+
+// IsReplica reports that a server is a replica from the start, promoted or not.
+func (r *Testbed) IsReplica(name string) bool {
+	g := r.groupOf(name)
+	return g != nil && g.node != name
+}
+
+// Close ends whatever has been started and removes the files.
+func (r *Testbed) Close() error {
+	r.Loop.End()
+	var errs []error
+	for _, c := range append(r.gone, r.Clients...) {
+		if c != nil {
+			c.close()
+		}
+	}
+	for _, p := range r.proxies {
+		p.Close()
+	}
+	for _, s := range r.Servers {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, r.work.remove())...)
+}

@@ -1,0 +1,97 @@
+//go:build linux
+
+package testbed
+
+import (
+	"errors"
+	"os"
+	"redlocksim/faults"
+	"redlocksim/internal/redisproc"
+	"redlocksim/internal/redisserver"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
+	"strings"
+	"testing"
+	"time"
+)
+
+// bed is a testbed with a field of faults.
+type bed struct {
+	*Testbed
+	field *faults.Field
+}
+
+// emptyTestbed is a testbed without clients, at the speed of the machine.
+func emptyTestbed(t testing.TB) *bed {
+	t.Helper()
+	r, err := New(1, []string{"/bin/false"})
+	if errors.Is(err, ErrNoServer) && os.Getenv(redisserver.RequireEnv) != "1" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &bed{r, NewField(r)}
+}
+
+// mustAsk asks a server that must answer.
+func (r *bed) mustAsk(t testing.TB, node string, args ...string) string {
+	t.Helper()
+	reply, err := redisproc.Ask(r.ServerNamed(node).Addr, args...)
+	if err != nil {
+		t.Fatalf("%s %v: %v", node, args, err)
+	}
+	return reply
+}
+
+// soon waits until a node has a key with this value; empty for none.
+func (r *bed) soon(t testing.TB, node, key, value string) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); r.mustAsk(t, node, "GET", key) != value; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s has %q as %s, want %q", node, r.mustAsk(t, node, "GET", key), key, value)
+		}
+	}
+}
+
+// staysWithout sees that a node does not get a key.
+func (r *bed) staysWithout(t testing.TB, node, key string) {
+	t.Helper()
+	time.Sleep(300 * time.Millisecond)
+	if got := r.mustAsk(t, node, "GET", key); got != "" {
+		t.Errorf("%s has %q as %s", node, got, key)
+	}
+}
+
+func mustInject(t testing.TB, r *bed, f faults.Fault) {
+	t.Helper()
+	if err := f.Inject(r.field); err != nil || r.Failed != nil {
+		t.Fatal(err, r.Failed)
+	}
+}
+
+// replicated is a testbed with a master and three replicas.
+func replicated(t testing.TB, persistence redis.Persistence) *bed {
+	t.Helper()
+	r := emptyTestbed(t)
+	if err := r.AddServers(t.Context(), []string{"M"}, persistence, false); err != nil {
+		t.Fatal(err)
+	}
+	r.mustAsk(t, "M", "SET", "first", "1")
+	if err := r.AddReplicas(t.Context(), "M", []string{"M2", "M3", "M4"}, persistence, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.ReplicasReady(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func amongPeers(nodes, peers string, d network.Direction) faults.Links {
+	return faults.Links{Nodes: strings.Fields(nodes), Peers: strings.Fields(peers), Direction: d}
+}

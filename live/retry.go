@@ -1,0 +1,62 @@
+//go:build linux
+
+package live
+
+import (
+	"fmt"
+	"redlocksim/checker"
+	"redlocksim/internal/stall"
+	"redlocksim/scenarios"
+	"redlocksim/sim/storage"
+	"slices"
+	"time"
+)
+
+// untilUndisturbed runs at these speeds, one after the other, until a run counts, and calls again with each that does not. run
+// returns by how much the machine held the run up; 0 for too little to matter.
+func untilUndisturbed(
+	speeds []int,
+	again func(r *scenarios.Result, heldUp time.Duration),
+	run func(speed int) (r *scenarios.Result, heldUp time.Duration, err error),
+) (*scenarios.Result, error) {
+	for i := 0; ; i++ {
+		r, heldUp, err := run(speeds[i])
+		if err != nil || r.OK() || heldUp == 0 || isInexcusable(r) {
+			return r, err
+		}
+		if i == len(speeds)-1 {
+			r.SetNotTested(fmt.Sprintf("the machine is too busy: it held the run up for %v, as it did %d runs before",
+				heldUp.Round(time.Millisecond), i))
+			return r, nil
+		}
+		again(r, heldUp)
+	}
+}
+
+// slowing lists the speeds at which a scenario is tried, one after the other.
+func slowing(first int) [stall.MaxAttempts]int {
+	if first == 1 {
+		return [...]int{1, 1, 1, 1, 1}
+	}
+	return [...]int{first, (first + 1) / 2, 1, 1, 1}
+}
+
+// isInexcusable reports an unexpected violation of mutual exclusion at the lock, or a resource with a fence that accepted what
+// it should have refused.
+func isInexcusable(r *scenarios.Result) bool {
+	for _, kind := range r.Findings {
+		switch kind {
+		case checker.LeaseOverlap, checker.TokenRegressed, checker.TokenRepeated:
+		case checker.StaleWrite:
+			if kind := r.Scenario.Storage; kind != storage.Fenced && kind != storage.FencedWrites {
+				continue
+			}
+		default:
+			continue
+		}
+		if !slices.Contains(r.Scenario.Expect.Findings, kind) {
+			return true
+		}
+	}
+	return false
+}
