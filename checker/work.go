@@ -1,6 +1,9 @@
 package checker
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // effort is how much happened on a resource: the acquires that succeeded, and the processes that called acquire.
 type effort struct{ grants, clients int }
@@ -42,9 +45,12 @@ func tooLittle(t *transcript, o Options) []Finding {
 	if grants >= minGrants && contenders >= minClients {
 		return nil
 	}
-	return []Finding{{
-		Kind: NotTested, Count: 1,
-		Text: fmt.Sprintf("Too little happened to tell: %d grants of at least %d, and at most %d clients on one resource of at least %d.",
-			grants, minGrants, contenders, minClients),
-	}}
+	var missing []string
+	if grants < minGrants {
+		missing = append(missing, fmt.Sprintf("Grants: %d; a test needs at least %d.", grants, minGrants))
+	}
+	if contenders < minClients {
+		missing = append(missing, fmt.Sprintf("Clients that asked for the same resource: %d; a test needs at least %d.", contenders, minClients))
+	}
+	return []Finding{{Kind: NotTested, Count: 1, Text: strings.Join(missing, " ")}}
 }

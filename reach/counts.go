@@ -23,8 +23,8 @@ func Place(kind Kind, name string) int {
 
 // Counts counts the runs that reached each entry of the table. The zero Counts is of no runs.
 type Counts struct {
-	// Runs is how many there were.
-	Runs int
+	// Runs is how many there were, and Others how many of them were of a protocol that is not the library.
+	Runs, Others int
 	// reached and placed are in the table's order; nil stands for zeros.
 	reached, placed []int
 }
@@ -33,6 +33,9 @@ type Counts struct {
 func (c *Counts) Add(s Set, r *Run) {
 	c.grow()
 	c.Runs++
+	if r.Other {
+		c.Others++
+	}
 	for i, e := range Table() {
 		if s.Has(i) {
 			c.reached[i]++
@@ -55,6 +58,7 @@ func (c *Counts) AddEffect(kind string) {
 func (c *Counts) Merge(other Counts) {
 	c.grow()
 	c.Runs += other.Runs
+	c.Others += other.Others
 	for i := range other.reached {
 		c.reached[i] += other.reached[i]
 		c.placed[i] += other.placed[i]
@@ -63,7 +67,7 @@ func (c *Counts) Merge(other Counts) {
 
 // Clone is a copy.
 func (c Counts) Clone() Counts {
-	return Counts{c.Runs, slices.Clone(c.reached), slices.Clone(c.placed)}
+	return Counts{c.Runs, c.Others, slices.Clone(c.reached), slices.Clone(c.placed)}
 }
 
 func (c *Counts) grow() {
@@ -97,6 +101,7 @@ type Row struct {
 // table is Counts in JSON.
 type table struct {
 	Runs    int   `json:"runs"`
+	Others  int   `json:"runs_of_other_protocols,omitempty"`
 	Entries []Row `json:"entries"`
 }
 
@@ -112,7 +117,7 @@ func (c *Counts) Rows() []Row {
 
 // MarshalJSON gives the rows.
 func (c Counts) MarshalJSON() ([]byte, error) {
-	return json.Marshal(table{c.Runs, c.Rows()})
+	return json.Marshal(table{c.Runs, c.Others, c.Rows()})
 }
 
 // UnmarshalJSON reads what MarshalJSON gives. An entry that is not in the table is an error: it is of another version.
@@ -121,7 +126,7 @@ func (c *Counts) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &t); err != nil {
 		return err
 	}
-	*c = Counts{Runs: t.Runs}
+	*c = Counts{Runs: t.Runs, Others: t.Others}
 	c.grow()
 	for _, r := range t.Entries {
 		i := Place(r.Kind, r.Name)
@@ -134,12 +139,13 @@ func (c *Counts) UnmarshalJSON(data []byte) error {
 }
 
 // Never lists the entries of a kind that no run reached. Of faults, effects and moments these are only those that were placed
-// in some run.
+// in some run, and without a run of the library there are no steps of it.
 func (c *Counts) Never(kind Kind, features []Feature) []Entry {
 	var never []Entry
 	for i, e := range Table() {
 		switch {
 		case e.Kind != kind || e.Never != "" || c.reached != nil && c.reached[i] > 0:
+		case kind == Step && c.Runs > 0 && c.Others == c.Runs:
 		case e.Feature != "" && !slices.Contains(features, e.Feature):
 		case (kind == Fault || kind == Trigger) && (c.placed == nil || c.placed[i] == 0):
 		case kind == Effect && c.Reached(Fault, e.Name) == 0:

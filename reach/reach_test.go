@@ -167,6 +167,18 @@ func TestCounts(t *testing.T) {
 	if got := names(sum.Never(reach.Fault, nil)); !slices.Equal(got, []string{"pause"}) {
 		t.Errorf("faults that were never injected: %v", got)
 	}
+	var foreign reach.Counts
+	foreign.Add(reach.Of(&reach.Run{}), &reach.Run{Other: true})
+	if got := names(foreign.Never(reach.Step, nil)); got != nil {
+		t.Errorf("steps of the library that another protocol never reached: %v", got)
+	}
+	foreign.Add(reach.Of(&reach.Run{}), &reach.Run{})
+	if got := names(foreign.Never(reach.Step, nil)); !slices.Contains(got, "granted") {
+		t.Errorf("steps that a run of the library never reached: %v", got)
+	}
+	if data, err := json.Marshal(foreign); err != nil || json.Unmarshal(data, &read) != nil || !reflect.DeepEqual(read, foreign) {
+		t.Errorf("%v, %+v", err, read)
+	}
 	if got := names(sum.Never(reach.Trigger, nil)); !slices.Equal(got, []string{"restart"}) {
 		t.Errorf("moments that never came: %v", got)
 	}

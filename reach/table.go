@@ -72,6 +72,8 @@ type Run struct {
 	Counts  redis.Counts
 	Report  *checker.Report
 	Used    faults.Used
+	// Other: the protocol is not the library's, so most of its steps cannot be reached.
+	Other bool
 	// Injected and Fired are the kinds of the faults that were injected, and the events of the moments that came.
 	Injected, Fired []string
 	// Placed and Awaited are the same of all that were in the timeline.

@@ -38,7 +38,7 @@ func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (T
 	*buffer = r.History
 	run := r.Reached()
 	t := Trial{Kinds: Violations(r.Report), Beyond: r.Beyond != nil, NotTested: r.Report.NotTested() != "", Reached: reach.Of(run),
-		Run: &reach.Run{Placed: run.Placed, Injected: run.Injected, Awaited: run.Awaited, Fired: run.Fired}}
+		Run: &reach.Run{Placed: run.Placed, Injected: run.Injected, Awaited: run.Awaited, Fired: run.Fired, Other: run.Other}}
 	if len(t.Kinds) > 0 {
 		t.Families = Families(s)
 	}

@@ -1,8 +1,6 @@
 package sweep
 
 import (
-	"fmt"
-
 	"redlocksim/scenarios"
 )
 
@@ -53,7 +51,7 @@ func Preset(name string, base *Base) (Spec, error) {
 		}
 	}
 	names, _ := Presets()
-	return Spec{}, fmt.Errorf("preset: %w", unknown(name, names...))
+	return Spec{}, unknown("preset", name, names...)
 }
 
 func (p preset) spec(base *Base) (s Spec, err error) {

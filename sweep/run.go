@@ -98,7 +98,7 @@ func (s *Spec) Check() error {
 		for _, a := range s.Axes {
 			paths = append(paths, a.Path)
 		}
-		return fmt.Errorf("frontier: no axis: %w", unknown(s.Frontier, paths...))
+		return fmt.Errorf("frontier: %w", unknown("axis", s.Frontier, paths...))
 	}
 	if a := s.Axes[along]; s.Bisect && (a.unit() == "" || len(a.Values) < 2) {
 		return fmt.Errorf("axis %s: a frontier needs at least two quantities of the same unit", a.Path)

@@ -191,7 +191,7 @@ func TestBadSweeps(t *testing.T) {
 		{[]string{"lock.tll=1s"}, "", 0, false, `axis lock.tll=1s: lock: unknown key "tll"; did you mean "ttl"?`},
 		{[]string{"lokc.ttl=1s"}, "", 0, false, `did you mean "lock"?`},
 		{[]string{"lock.ttl=1s,5"}, "", 0, false, `axis lock.ttl=5: lock.ttl: a duration needs a unit`},
-		{[]string{"adversary.puase=1s"}, "", 0, false, `there is no "adversary.puase"; did you mean "adversary.pause"?`},
+		{[]string{"adversary.puase=1s"}, "", 0, false, `there is no setting "adversary.puase"; did you mean "adversary.pause"?`},
 		{[]string{"nodes.count=1000000000"}, "", 0, false, `axis nodes.count=1000000000: "1000000000" is not a number of nodes, from 1 to 64`},
 		{[]string{"nodes.count=-3"}, "", 0, false, `not a number of nodes`},
 		{[]string{"budget.clock-rate=60%"}, "", 0, false, `budget.clock-rate`},
@@ -200,7 +200,7 @@ func TestBadSweeps(t *testing.T) {
 		{[]string{"lock.ttl=1s:400s:1s", "budget.restart-delay=1s:400s:1s"}, "", 0, false, "more than 100000 points"},
 		{[]string{"lock.ttl=1s:400s:1s"}, "", 1_000_000, false, "more than 10000000, which is the limit"},
 		{[]string{"lock.ttl=1s"}, "", -1, false, "must not be negative"},
-		{[]string{"lock.ttl=1s"}, "lock.tlt", 0, false, `no axis: there is no "lock.tlt"; did you mean "lock.ttl"?`},
+		{[]string{"lock.ttl=1s"}, "lock.tlt", 0, false, `frontier: there is no axis "lock.tlt"; did you mean "lock.ttl"?`},
 		{[]string{"nodes.persistence=none,always"}, "", 0, true, "at least two quantities"},
 		{[]string{"lock.quorum=6,7"}, "", 0, false, "no point has settings that can be run: lock: quorum 6 of 5 nodes"},
 		{[]string{"timeline[7].at=1s"}, "", 0, false, "timeline has 0 entries"},
@@ -283,8 +283,8 @@ seed: 9
 func TestBadFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"axes: {lock.tll: 1s}":                       `f.yaml:1:8: axis lock.tll=1s: lock: unknown key "tll"; did you mean "ttl"?`,
-		"preset: drifft":                             `f.yaml:1:9: preset: there is no "drifft"; did you mean "drift"?`,
-		"axes: {lock.ttl: 1s}\nschedules: [clokcs]":  `f.yaml:2:12: schedule: there is no "clokcs"; did you mean "clocks"?`,
+		"preset: drifft":                             `f.yaml:1:9: there is no preset "drifft"; did you mean "drift"?`,
+		"axes: {lock.ttl: 1s}\nschedules: [clokcs]":  `f.yaml:2:12: there is no schedule "clokcs"; did you mean "clocks"?`,
 		"axes: {lock.ttl: '1s:2s:-1s'}":              "f.yaml:1:8: ",
 		"axis: {lock.ttl: 1s}":                       `did you mean "axes"`,
 		"settings: {lock: {ttl: 10}}":                "f.yaml:1:24: settings.lock.ttl: a duration needs a unit",

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -113,7 +112,7 @@ func FindSchedules(names ...string) ([]Schedule, error) {
 	attacks, wrong := adversary.Find(names...)
 	if wrong != "" {
 		known, _ := adversary.Names()
-		return nil, fmt.Errorf("schedule: %w", unknown(wrong, known...))
+		return nil, unknown("schedule", wrong, known...)
 	}
 	var found []Schedule
 	for _, x := range attacks {

@@ -101,7 +101,7 @@ func (b Base) set(s Setting) error {
 		path = "nodes.names"
 	}
 	if strings.HasPrefix(path, adversarys) && path != ActualPause {
-		return unknown(path, ActualPause)
+		return unknown("setting", path, ActualPause)
 	}
 	n := b.root
 	steps := strings.Split(path, ".")
@@ -250,9 +250,9 @@ func short(err error) error {
 	return &first
 }
 
-func unknown(path string, valid ...string) error {
-	text := fmt.Sprintf("there is no %q", path)
-	if near, ok := strictyaml.Nearest(path, valid); ok {
+func unknown(kind, name string, valid ...string) error {
+	text := fmt.Sprintf("there is no %s %q", kind, name)
+	if near, ok := strictyaml.Nearest(name, valid); ok {
 		return fmt.Errorf("%s; did you mean %q?", text, near)
 	}
 	return fmt.Errorf("%s; valid: %s", text, strings.Join(valid, ", "))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,7 +88,7 @@ func newExplore() *cobra.Command {
 	f.DurationVar(&e.o.For, "for", 0, "how long to search; pending findings are shrunk after that")
 	f.BoolVar(&e.beyond, "beyond", false, "also draw faults that exceed the budget")
 	f.StringVar(&e.o.Dir, "dir", "", "directory for findings and for the state of the search (default "+searchDir+", followed by -systematic and -beyond if these flags are given)")
-	f.BoolVar(&e.o.Resume, "resume", false, "continue the search in the directory")
+	f.BoolVar(&e.o.Resume, "resume", false, "continue the search in the directory, or start it if there is none")
 	f.StringVar(&e.shard, "shard", "", "do only this part of the runs, as in 2/8")
 	f.Uint64Var(&e.o.Seed, "seed", 0, "seed of the whole search")
 	f.IntVar(&e.o.Jobs, "jobs", 0, "number of parallel runs (default one per core); does not change the findings")
@@ -151,6 +152,12 @@ func (e *exploreFlags) random(cmd *cobra.Command, to *sink, base *scenarios.Scen
 	e.o.Rules = to.Rules
 	ctx, stop := untilInterrupted(cmd)
 	defer stop()
+	if e.o.Resume {
+		// A search that was killed early has left nothing, and is resumed like any other.
+		if _, err := os.Stat(filepath.Join(e.o.Dir, search.CheckpointFile)); errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s holds no search to resume: this one starts from the beginning\n", e.o.Dir)
+		}
+	}
 	start := time.Now()
 	summary, err := e.search(ctx, cmd.ErrOrStderr(), space)
 	if summary == nil {

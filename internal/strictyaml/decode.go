@@ -56,15 +56,22 @@ func Decode(file string, data []byte, into any) error {
 }
 
 // DecodeValue is [Decode] for a file that has one key and the given text as its value. Whatever the text is, it is that value:
-// it cannot add a key.
-func DecodeValue(file, key, text string, into any) error {
-	value, err := parse(file, []byte(text))
-	if err != nil {
-		return Errors{err}.Err()
+// it cannot add a key. Its errors name what the text came from, as --ttl, and neither a line nor the key.
+func DecodeValue(from, key, text string, into any) error {
+	value, wrong := parse(from, []byte(text))
+	if wrong != nil {
+		return Errors{wrong.without(key)}.Err()
 	}
-	return DecodeNode(file, &yaml.Node{Kind: yaml.MappingNode, Line: 1, Column: 1, Content: []*yaml.Node{
+	err := DecodeNode(from, &yaml.Node{Kind: yaml.MappingNode, Line: 1, Column: 1, Content: []*yaml.Node{
 		{Kind: yaml.ScalarNode, Tag: strTag, Value: key, Line: 1, Column: 1}, value,
 	}}, into)
+	var all Errors
+	if errors.As(err, &all) {
+		for _, e := range all {
+			e.without(key)
+		}
+	}
+	return err
 }
 
 // DecodeNode is [Decode] for a document, or a part of one, parsed before. The

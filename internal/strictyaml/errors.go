@@ -59,6 +59,13 @@ func (e *Error) Error() string {
 // Unwrap returns the error of an [Unmarshaler] that this one locates, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
+// without takes away the line and the key of a text that is the value of one key.
+func (e *Error) without(key string) *Error {
+	e.Line, e.Column = 0, 0
+	e.Path = strings.TrimPrefix(strings.TrimPrefix(e.Path, key), ".")
+	return e
+}
+
 // Errorf makes an error for a place in a file, for checks made after decoding:
 // a reference to a node that does not exist, at the position that a [Located]
 // kept. The nearest word of valid becomes the suggestion; if none is near, the

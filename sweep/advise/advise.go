@@ -59,6 +59,8 @@ type Cost struct {
 	// Confirmed says that the one is as the other: within the bound, or not farther away than chance explains (the interval
 	// of 99.99 %, since of those of 95 % one in twenty misses).
 	Confirmed bool `json:"confirmed"`
+
+	computedShort, simulatedShort string // to three digits
 }
 
 // Limit is something that no setting can prevent.

@@ -69,12 +69,10 @@ func (a *Advice) failures(k Known, down int) error {
 	if down > 0 {
 		up = fmt.Sprintf("%d down", down)
 	}
-	a.Costs = append(a.Costs, Cost{
-		What:      fmt.Sprintf("an acquire of a free lock fails, %s", up),
-		Computed:  fails.FloatString(6),
-		Simulated: fmt.Sprintf("%d of %d, 95 %% interval %.6f to %.6f", failed, acquires, in.Low, in.High),
-		Confirmed: sweep.Wilson(failed, acquires, sweep.Z9999).Has(computed),
-	})
+	c := Cost{What: fmt.Sprintf("an acquire of a free lock fails, %s", up), Confirmed: sweep.Wilson(failed, acquires, sweep.Z9999).Has(computed)}
+	c.computed("%v", share(computed))
+	c.simulated("%d of %d, 95 %% interval %v to %v", failed, acquires, share(in.Low), share(in.High))
+	a.Costs = append(a.Costs, c)
 	if len(took) > 0 {
 		a.validity(l, n-down, limit, took, up)
 	}
@@ -92,13 +90,12 @@ func (a *Advice) validity(l network.Latency, nodes int, limit time.Duration, too
 		return sweep.Wilson(i, len(took), sweep.Z9999)
 	}
 	left := func(elapsed time.Duration) time.Duration { return ttl - elapsed - a.drift() }
-	a.Costs = append(a.Costs, Cost{
-		What:      fmt.Sprintf("validity left of a TTL of %v, %s", ttl, up),
-		Computed:  fmt.Sprintf("%v half of the time, %v in 99 of 100", left(half).Round(time.Microsecond), left(nearly).Round(time.Microsecond)),
-		Simulated: fmt.Sprintf("%v and %v, at least %v", left(took[(len(took)-1)/2]).Round(time.Microsecond), left(took[(len(took)*99+99)/100-1]).Round(time.Microsecond), left(took[len(took)-1]).Round(time.Microsecond)),
+	c := Cost{What: fmt.Sprintf("validity left of a TTL of %v, %s", ttl, up),
 		Confirmed: below(half).Has(0.5) && below(nearly).Has(0.99) ||
-			half == nearly && took[0] == half && took[len(took)-1] == half, // all alike: there is nothing to draw
-	})
+			half == nearly && took[0] == half && took[len(took)-1] == half} // all alike: there is nothing to draw
+	c.computed("%v half of the time, %v in 99 of 100", left(half), left(nearly))
+	c.simulated("%v and %v, at least %v", left(took[(len(took)-1)/2]), left(took[(len(took)*99+99)/100-1]), left(took[len(took)-1]))
+	a.Costs = append(a.Costs, c)
 }
 
 // holderDies is for how long the lock of a holder that crashed cannot be had, with nodes whose clocks are slow.
@@ -142,10 +139,11 @@ func (a *Advice) measured(what string, s *scenarios.Scenario, bound time.Duratio
 	if err != nil {
 		return err
 	}
-	c := Cost{What: what, Computed: "at most " + bound.Round(time.Microsecond).String(), Simulated: r.Unavailable.Round(time.Microsecond).String(),
-		Confirmed: r.Unavailable > 0 && r.Unavailable <= bound}
+	c := Cost{What: what, Confirmed: r.Unavailable > 0 && r.Unavailable <= bound}
+	c.computed("at most %v", atMost(bound))
+	c.simulated("%v", r.Unavailable)
 	if a.leavesVotes() {
-		c.Computed = "no bound: votes that arrive after the node timeout block the lock until they expire (scenario 38)"
+		c.computed("no bound: votes that arrive after the node timeout block the lock until they expire (scenario 38)")
 		c.Confirmed = r.Unavailable > 0
 	}
 	a.Costs = append(a.Costs, c)

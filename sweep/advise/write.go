@@ -98,7 +98,7 @@ func (a *Advice) WriteText(w io.Writer) error {
 		if !c.Confirmed {
 			ok = "NOT CONFIRMED"
 		}
-		fmt.Fprintf(&b, "  %s: %s\n      simulated: %s (%s)\n", c.What, c.Computed, c.Simulated, ok)
+		fmt.Fprintf(&b, "  %s: %s\n      simulated: %s (%s)\n", c.What, c.computedShort, c.simulatedShort, ok)
 	}
 	b.WriteString("\nWHAT NO SETTING CAN PREVENT\n")
 	for _, l := range a.Limits {
