@@ -35,10 +35,7 @@ const startingHolders = 64
 // renew has a contestant hold so many locks, and measures for that long once all have been renewed for the first time.
 func (c *cluster) renew(ctx context.Context, who *contestant, locks int, duration time.Duration) (renewal, error) {
 	r := renewal{contestant: who, held: locks}
-	if err := c.flush(ctx); err != nil {
-		return r, err
-	}
-	lock, err := who.open(ctx, c.addrs()[:who.servers])
+	lock, err := c.open(ctx, who)
 	if err != nil {
 		return r, err
 	}

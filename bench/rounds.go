@@ -50,10 +50,7 @@ func (c *cluster) traffic(ctx context.Context, of []cell) (rows []trafficRow, er
 
 func (c *cluster) trafficOf(ctx context.Context, who *contestant, parallel int) (trafficRow, error) {
 	r := trafficRow{contestant: who, parallel: parallel}
-	if err := c.flush(ctx); err != nil {
-		return r, err
-	}
-	lock, err := who.open(ctx, c.addrs()[:who.servers])
+	lock, err := c.open(ctx, who)
 	if err != nil {
 		return r, err
 	}

@@ -81,6 +81,14 @@ func (c *cluster) flush(ctx context.Context) error {
 	return c.each(ctx, func(ctx context.Context, _ int, control *redis.Client) error { return control.FlushAll(ctx).Err() })
 }
 
+// open has a contestant make its lock on servers that have forgotten what was before.
+func (c *cluster) open(ctx context.Context, who *contestant) (locker, error) {
+	if err := c.flush(ctx); err != nil {
+		return nil, err
+	}
+	return who.open(ctx, c.addrs()[:who.servers])
+}
+
 // info reads a section of a server's INFO as names and values.
 func (c *cluster) info(ctx context.Context, server int, section string) (map[string]string, error) {
 	c.infos[server]++

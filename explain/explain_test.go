@@ -13,13 +13,11 @@ import (
 
 func scenario(t *testing.T, name string) *scenarios.Scenario {
 	t.Helper()
-	for _, s := range scenarios.Catalogue() {
-		if s.Name == name {
-			return s
-		}
+	s, known := scenarios.Find(name)
+	if !known {
+		t.Fatalf("there is no scenario %s", name)
 	}
-	t.Fatalf("there is no scenario %s", name)
-	return nil
+	return s
 }
 
 func of(t *testing.T, name string) *explain.Explanation {

@@ -50,12 +50,8 @@ func options() live.Options {
 }
 
 func byName(name string) *scenarios.Scenario {
-	for _, s := range scenarios.Catalogue() {
-		if s.Name == name {
-			return s
-		}
-	}
-	return nil
+	s, _ := scenarios.Find(name)
+	return s
 }
 
 // run makes a run at a speed; 0 for the usual ones, one after the other.

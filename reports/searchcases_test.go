@@ -23,12 +23,7 @@ func TestSearchCases(t *testing.T) {
 	}
 
 	dir := t.TempDir()
-	var s *scenarios.Scenario
-	for _, one := range scenarios.Catalogue() {
-		if one.Name == "17-clock-jump" {
-			s = one
-		}
-	}
+	s, _ := scenarios.Find("17-clock-jump")
 	text, err := s.Encode()
 	if err != nil {
 		t.Fatal(err)

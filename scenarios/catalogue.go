@@ -3,6 +3,7 @@ package scenarios
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -30,3 +31,13 @@ var Catalogue = sync.OnceValue(func() []*Scenario {
 	}
 	return all
 })
+
+// Find is the embedded scenario of a name.
+func Find(name string) (*Scenario, bool) {
+	all := Catalogue()
+	i := slices.IndexFunc(all, func(s *Scenario) bool { return s.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return all[i], true
+}

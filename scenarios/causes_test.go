@@ -50,9 +50,14 @@ func later[F faults.Fault](s *scenarios.Scenario, by time.Duration) {
 	}
 }
 
-// Every counterexample, and every scenario that is safe because something is done in time, must come out otherwise when
-// its cause is taken away.
-func TestCausesAreCauses(t *testing.T) {
+// cause is what a scenario's verdict comes from: how to take it away, and what is found then.
+type cause struct {
+	remove func(*scenarios.Scenario)
+	found  string
+}
+
+// causes are those of the scenarios of the catalogue, by their names.
+func causes(t *testing.T) map[string]cause {
 	noStep := func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.ClockStep) faults.Fault { return &faults.ClockStep{Process: f.Process} })
 	}
@@ -140,10 +145,7 @@ func TestCausesAreCauses(t *testing.T) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: d} })
 		}
 	}
-	causes := map[string]struct {
-		remove func(*scenarios.Scenario)
-		found  string
-	}{
+	return map[string]cause{
 		"01-setnx-then-expire/a-minute":    {crashLater, "safe"},
 		"01-setnx-then-expire/an-hour":     {crashLater, "safe"},
 		"02-get-then-set":                  {lock("protocol: single"), "safe"},
@@ -350,6 +352,12 @@ func TestCausesAreCauses(t *testing.T) {
 		"52-implementations-and-slow-acquires/node-redlock":                {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/node-redlock-clock-in-order": {checked, "safe"},
 	}
+}
+
+// Every counterexample, and every scenario that is safe because something is done in time, must come out otherwise when
+// its cause is taken away.
+func TestCausesAreCauses(t *testing.T) {
+	causes := causes(t)
 	for name, cause := range causes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -385,11 +393,9 @@ func killed(name string) bool {
 
 func byName(t *testing.T, name string) *scenarios.Scenario {
 	t.Helper()
-	for _, s := range scenarios.Catalogue() {
-		if s.Name == name {
-			return s
-		}
+	s, known := scenarios.Find(name)
+	if !known {
+		t.Fatalf("there is no scenario %s", name)
 	}
-	t.Fatalf("there is no scenario %s", name)
-	return nil
+	return s
 }

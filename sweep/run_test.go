@@ -170,13 +170,11 @@ func TestTimelineOfAScenario(t *testing.T) {
 
 func find(t *testing.T, name string) *scenarios.Scenario {
 	t.Helper()
-	for _, s := range scenarios.Catalogue() {
-		if s.Name == name {
-			return s
-		}
+	s, known := scenarios.Find(name)
+	if !known {
+		t.Fatalf("no scenario %s", name)
 	}
-	t.Fatalf("no scenario %s", name)
-	return nil
+	return s
 }
 
 func TestBadSweeps(t *testing.T) {

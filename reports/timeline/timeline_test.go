@@ -18,13 +18,11 @@ import (
 // scenario finds an embedded scenario.
 func scenario(t testing.TB, name string) *scenarios.Scenario {
 	t.Helper()
-	for _, s := range scenarios.Catalogue() {
-		if s.Name == name {
-			return s
-		}
+	s, known := scenarios.Find(name)
+	if !known {
+		t.Fatalf("there is no scenario %s", name)
 	}
-	t.Fatalf("there is no scenario %s", name)
-	return nil
+	return s
 }
 
 // judged runs a scenario, recorded unless it is not to be.

@@ -11,13 +11,11 @@ import (
 
 func catalogue(t *testing.T, name string) *scenarios.Scenario {
 	t.Helper()
-	for _, s := range scenarios.Catalogue() {
-		if s.Name == name {
-			return s
-		}
+	s, known := scenarios.Find(name)
+	if !known {
+		t.Fatalf("no scenario %s", name)
 	}
-	t.Fatalf("no scenario %s", name)
-	return nil
+	return s
 }
 
 // TestClaims: the claim follows from what was found and from the budget, whatever the scenario said.
