@@ -94,7 +94,7 @@ func (e *Experiment) options() scenarios.Options {
 // story is what happened in a run.
 func (e *Experiment) story(r *scenarios.Result) string {
 	var b strings.Builder
-	for _, line := range story.Of(r.History) {
+	for _, line := range story.Of(r.History, r.Monitored...) {
 		fmt.Fprintf(&b, "%v\n", line)
 	}
 	return b.String()

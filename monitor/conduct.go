@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"fmt"
 	"slices"
 
 	"redlocksim/checker"
@@ -41,9 +40,7 @@ func (c *conduct) Applied(a redis.Applied) {
 			if a.Removed() {
 				did = "deletes"
 			}
-			c.run.found(checker.Finding{Kind: checker.Conduct, Resource: a.Key, From: c.run.now(), To: c.run.now(),
-				FromSeq: c.run.seq(), ToSeq: c.run.seq(),
-				Text: fmt.Sprintf("%s %s the key of %s on %s", client, did, owner, node)})
+			c.run.broken(checker.Conduct, a.Key, "%s %s the key of %s on %s", client, did, owner, node)
 		}
 	}
 	if !a.Removed() && a.After.Value != a.Before.Value {

@@ -9,10 +9,12 @@ package monitor
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 	"redlocksim/sim/redis"
@@ -29,7 +31,7 @@ type Monitor interface {
 }
 
 // monitors makes all that watch a run. A nil Monitor has nothing to look for in it.
-var monitors = []func(*Run) Monitor{newConduct}
+var monitors = []func(*Run) Monitor{newConduct, newPromises, newEnds, newCourses, newCounters}
 
 // Run is a run that is watched.
 type Run struct {
@@ -38,8 +40,9 @@ type Run struct {
 	// Resources are the names of what there is to lock, which are the keys of the locks.
 	Resources []string
 
-	watching []Monitor
-	findings []checker.Finding
+	watching  []Monitor
+	witnesses []protocols.Witness // those of watching that are
+	findings  []checker.Finding
 }
 
 // Watch has all monitors watch a world, in which nothing has happened yet.
@@ -48,6 +51,9 @@ func Watch(w *sim.World, lock protocols.Settings, resources []string) *Run {
 	for _, make := range monitors {
 		if m := make(r); m != nil {
 			r.watching = append(r.watching, m)
+			if witness, is := m.(protocols.Witness); is {
+				r.witnesses = append(r.witnesses, witness)
+			}
 		}
 	}
 	w.Watch(func(e *history.Event) {
@@ -84,6 +90,33 @@ func (r *Run) found(f checker.Finding) {
 	}
 	f.Count = 1
 	r.findings = append(r.findings, f)
+}
+
+// Observed implements protocols.Witness.
+func (r *Run) Observed(client string, e observe.Event) {
+	for _, w := range r.witnesses {
+		w.Observed(client, e)
+	}
+}
+
+// Called implements protocols.Witness.
+func (r *Run) Called(c *protocols.Call) {
+	for _, w := range r.witnesses {
+		w.Called(c)
+	}
+}
+
+// Returned implements protocols.Witness.
+func (r *Run) Returned(c *protocols.Call, err error) {
+	for _, w := range r.witnesses {
+		w.Returned(c, err)
+	}
+}
+
+// broken notes that a lock does not keep what it promises, in a sentence.
+func (r *Run) broken(kind checker.Kind, resource, format string, args ...any) {
+	r.found(checker.Finding{Kind: kind, Resource: resource, From: r.now(), To: r.now(), FromSeq: r.seq(), ToSeq: r.seq(),
+		Seqs: []int{r.seq()}, Text: fmt.Sprintf(format, args...)})
 }
 
 // now is the moment of the run.

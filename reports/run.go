@@ -70,7 +70,7 @@ func identity(b *strings.Builder, r *scenarios.Result) {
 
 // numbered writes the story in numbered lines; of a long one those up to the witness, or the first.
 func numbered(b *strings.Builder, r *scenarios.Result, full bool) {
-	lines := story.Of(r.History)
+	lines := story.Of(r.History, r.Monitored...)
 	from, to := 0, len(lines)
 	if !full && len(lines) > maxLines {
 		to = maxLines

@@ -25,7 +25,7 @@ const maxLines = 70
 // the story alone leaves the transcript alone.
 func transcript(r *scenarios.Result) string {
 	var b strings.Builder
-	lines := story.Of(r.History)
+	lines := story.Of(r.History, r.Monitored...)
 	for i, l := range lines {
 		if i == maxLines {
 			fmt.Fprintf(&b, "… %d more lines\n", len(lines)-i)

@@ -97,9 +97,9 @@ func (l *held) unlock() {
 	if tx, ok := l.lease.(protocols.Transaction); ok {
 		tx.Commit(l.ctx())
 	}
-	ops := l.call(history.Release)
+	c := l.call(history.Release, 0)
 	l.acquisition.disbelieve()
-	l.returned(ops, history.Release, l.lease.Unlock(l.ctx()))
+	l.returned(c, l.lease.Unlock(l.ctx()))
 	l.locks = slices.DeleteFunc(l.locks, func(other *held) bool { return other == l })
 }
 
@@ -128,7 +128,11 @@ func (p *program) close() bool {
 	p.acquires++
 	a := &acquisition{acquire: p.acquires, grants: []Grant{{Resource: p.resources[0]}}} // as for prepare
 	e := history.Event{Kind: history.Step, Name: faults.Closed, Resource: a.name()}
-	if err := c.Close(a.in(context.Background())); err != nil {
+	asked := &protocols.Call{Func: protocols.CloseCall, Client: p.host.Name()}
+	p.witness.Called(asked)
+	err := c.Close(a.in(context.Background()))
+	p.witness.Returned(asked, err)
+	if err != nil {
 		e.Detail = protocols.Reason(err)
 	}
 	p.record(e)
@@ -136,8 +140,8 @@ func (p *program) close() bool {
 }
 
 func (l *held) extend(ttl time.Duration) {
-	ops := l.call(history.Extend)
-	l.returned(ops, history.Extend, l.lease.Extend(l.ctx(), ttl))
+	c := l.call(history.Extend, ttl)
+	l.returned(c, l.lease.Extend(l.ctx(), ttl))
 }
 
 // acquire takes the lock that a step asks for. If it is not granted the others are released.
@@ -153,7 +157,13 @@ func (p *program) acquire(ctx context.Context, s *Step) bool {
 	ctx = a.in(ctx)
 	p.attempt(ctx, 1)
 	p.record(a.each(history.Event{Kind: history.Call, Func: history.Acquire}, ops)...)
+	asked := &protocols.Call{Client: p.host.Name(), Grants: ops, Resources: a.resources(), TTL: p.ttl}
+	p.witness.Called(asked)
 	lease, err := p.lock(ctx, s, a.resources())
+	if err == nil {
+		asked.Lease = lease
+	}
+	p.witness.Returned(asked, err)
 	if err != nil {
 		p.record(a.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}, ops)...)
 		for i := len(p.locks) - 1; i >= 0; i-- {
@@ -189,20 +199,33 @@ var errSeveral = errors.New("this lock cannot take several resources at once")
 // ctx is the context for calls that are about the lock held.
 func (l *held) ctx() context.Context { return l.acquisition.in(context.Background()) }
 
-// call writes down that a call begins which is about the lock, and gives its operations, one for each resource.
-func (l *held) call(f history.Func) []int {
-	var ops []int
-	for range l.acquisition.grants {
-		ops = append(ops, l.host.NewOp())
+// called is a call that is about the lock held, with its operations, one for each resource.
+type called struct {
+	protocols.Call
+	f   history.Func
+	ops []int
+}
+
+// call writes down that a call begins which is about the lock.
+func (l *held) call(f history.Func, ttl time.Duration) *called {
+	a := l.acquisition
+	c := &called{f: f, Call: protocols.Call{Func: protocols.ExtendCall, Client: l.host.Name(), Resources: a.resources(), TTL: ttl, Lease: l.lease}}
+	if f == history.Release {
+		c.Func = protocols.ReleaseCall
 	}
-	l.record(l.acquisition.each(history.Event{Kind: history.Call, Func: f}, ops)...)
-	l.acquisition.op = ops[0]
-	return ops
+	for _, g := range a.grants {
+		c.ops, c.Grants = append(c.ops, l.host.NewOp()), append(c.Grants, g.Op)
+	}
+	l.record(a.each(history.Event{Kind: history.Call, Func: f}, c.ops)...)
+	a.op = c.ops[0]
+	l.witness.Called(&c.Call)
+	return c
 }
 
 // returned writes down what came of such a call.
-func (l *held) returned(ops []int, f history.Func, err error) {
-	e := history.Event{Kind: history.Return, Func: f}
+func (l *held) returned(c *called, err error) {
+	l.witness.Returned(&c.Call, err)
+	e := history.Event{Kind: history.Return, Func: c.f}
 	e.Outcome, e.Detail = protocols.Outcome(err)
-	l.record(l.acquisition.each(e, ops)...)
+	l.record(l.acquisition.each(e, c.ops)...)
 }

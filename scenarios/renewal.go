@@ -44,13 +44,13 @@ func (l *held) renew(d time.Duration) {
 // renewal has every extend of a protocol's own written down as one of this program, unless the client crashed at a step
 // of it.
 func (l *held) renewal() protocols.Renewal {
-	var ops []int
+	var c *called
 	return protocols.Renewal{
 		Limit:  l.renewals,
-		Begins: func() { ops = l.call(history.Extend) },
+		Begins: func() { c = l.call(history.Extend, l.ttl); c.Renewal = true },
 		Ends: func(err error) {
 			if !l.host.Dead() {
-				l.returned(ops, history.Extend, err)
+				l.returned(c, err)
 			}
 		},
 	}

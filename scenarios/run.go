@@ -121,13 +121,13 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if r := s.Network.Replies; r != nil {
 		w.Network.Each(func(l *network.Link) { l.SetLatency(network.Replies, r.Latency) })
 	}
+	monitored := monitor.Watch(w, s.Lock, s.Resources)
 	sessions := map[string]*Session{}
 	for _, p := range w.Clients {
-		if sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Locker); err != nil {
+		if sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Locker, monitored); err != nil {
 			return nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
 		}
 	}
-	monitored := monitor.Watch(w, s.Lock, s.Resources)
 	var watched *margins
 	if o.Margins {
 		watched = watchMargins(w, s)

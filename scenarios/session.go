@@ -38,7 +38,9 @@ type Session struct {
 	host   Host
 	clock  driver.Clock
 	locker protocols.Locker
-	ttl    time.Duration
+	// witness is told what the history leaves out.
+	witness protocols.Witness
+	ttl     time.Duration
 	// renewals is how often a lock is renewed at the most; 0 is without a limit.
 	renewals int
 	// guardTime is how long before the end of its lease the client stops sending effects.
@@ -52,15 +54,15 @@ type Session struct {
 
 // NewSession makes the session of a process with the settings of a scenario. newLocker, if not nil, makes its lock instead of
 // the scenario's protocol.
-func NewSession(h Host, s *Scenario, newLocker func(protocols.Env) (protocols.Locker, error)) (*Session, error) {
-	x := &Session{host: h, clock: h.LockClock(), ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guardTime: s.Lock.GuardTime,
+func NewSession(h Host, s *Scenario, newLocker func(protocols.Env) (protocols.Locker, error), witness protocols.Witness) (*Session, error) {
+	x := &Session{host: h, witness: witness, clock: h.LockClock(), ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guardTime: s.Lock.GuardTime,
 		storage: s.Storage, resources: s.Resources}
 	if newLocker == nil {
 		protocol, _ := protocols.Find(s.Lock.Protocol)
 		newLocker = protocol.New
 	}
 	var err error
-	x.locker, err = newLocker(protocols.Env{Host: h, Settings: s.Lock, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
+	x.locker, err = newLocker(protocols.Env{Host: h, Settings: s.Lock, Witness: witness, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
 	return x, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/rounded"
@@ -23,8 +24,8 @@ func (l Line) String() string { return fmt.Sprintf("%10s  %s", Seconds(l.Time), 
 // Seconds is an instant or a length as stories have it, to a tenth of a millisecond.
 func Seconds(d time.Duration) string { return fmt.Sprintf("%.4fs", d.Seconds()) }
 
-// Of tells a history. Where more than one resource is used it names them.
-func Of(h history.History) []Line {
+// Of tells a history, with what monitors found on the way. Where more than one resource is used it names them.
+func Of(h history.History, monitored ...checker.Finding) []Line {
 	t := teller{attempts: map[int]*attempt{}, joined: map[int][]string{}, fails: map[int]string{}, failed: map[int]string{},
 		over: map[int]string{}, resources: newResources(h)}
 	for _, e := range h {
@@ -38,6 +39,11 @@ func Of(h history.History) []Line {
 	for i := range h {
 		if text := t.tell(&h[i]); text != "" {
 			t.lines = append(t.lines, Line{Seq: h[i].Seq, Time: time.Duration(h[i].Time), Text: rounded.Text(text)})
+		}
+		for _, f := range monitored {
+			if f.ToSeq == h[i].Seq {
+				t.lines = append(t.lines, Line{Seq: f.ToSeq, Time: time.Duration(f.To), Text: rounded.Text(string(f.Kind) + ": " + f.Text)})
+			}
 		}
 	}
 	return t.lines

@@ -98,7 +98,7 @@ func (b *builder) during(from Instant, until int64) string {
 }
 
 func (b *builder) addStory() {
-	for i, l := range story.Of(b.result.History) {
+	for i, l := range story.Of(b.result.History, b.result.Monitored...) {
 		b.t.Story = append(b.t.Story, Step{Number: i + 1, At: Instant(l.Time), Text: l.Text})
 	}
 }

@@ -74,6 +74,8 @@ type Renewal struct {
 type Env struct {
 	Host
 	Settings Settings
+	// Witness is told what the library reports.
+	Witness Witness
 	// Step notes a step of the protocol. The timeline may pause or end the process there.
 	Step func(ctx context.Context, s Step)
 	// Believe says until when the client believes in the lock that ctx is about: at the grant, before it is returned,

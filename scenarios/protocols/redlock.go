@@ -121,13 +121,15 @@ func (nobody) Listen(string, func()) func() { return func() {} }
 type shipped struct {
 	env      Env
 	client   *redlock.Client
+	quorum   int
 	renewing map[string]Renewal // by the value of the lease
 }
 
 func newRedlock(env Env) (Locker, error) {
-	x := &shipped{env: env, renewing: map[string]Renewal{}}
+	nodes := env.Nodes()
+	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(nodes)), renewing: map[string]Renewal{}}
 	var err error
-	x.client, err = redlock.New(env.Nodes(), append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))...)
+	x.client, err = redlock.New(nodes, append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))...)
 	return x, err
 }
 
@@ -181,6 +183,9 @@ type shippedLease struct {
 	lead time.Duration
 }
 
+// Quorum implements Voted.
+func (l *shippedLease) Quorum() int { return l.library.quorum }
+
 // ContextEnds implements Warner.
 func (l *shippedLease) ContextEnds() time.Time { return l.Until().Add(-l.lead) }
 
@@ -219,6 +224,7 @@ func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.C
 func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 	x.env.Enter()
 	defer x.env.Leave()
+	x.env.Witness.Observed(x.env.Name(), e)
 	r, renewing := x.renewing[e.Value]
 	if renewing && e.Step == observe.ExtendStarted {
 		r.Begins()

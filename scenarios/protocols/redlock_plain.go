@@ -268,6 +268,10 @@ type redlockPlainLease struct {
 	until    time.Time
 }
 
+// Value and Quorum implement Voted.
+func (l *redlockPlainLease) Value() string { return l.value }
+func (l *redlockPlainLease) Quorum() int   { return l.own.quorum(len(l.env.Redis())) }
+
 func (l *redlockPlainLease) Until() time.Time         { return l.until }
 func (l *redlockPlainLease) Context() context.Context { return context.Background() }
 func (l *redlockPlainLease) Token() (int64, bool)     { return l.token, l.token != 0 }

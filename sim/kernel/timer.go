@@ -51,6 +51,12 @@ func (p *Process) WhenWall(t Wall, kind *StepKind, f func()) {
 	p.when(deadline{clock: p.clock, kind: WallClock, at: int64(t)}, kind, f)
 }
 
+// WhenReads is the first true time, from now on, at which the clock that the process's code reads is at t or later, if nothing
+// happens to that clock.
+func (p *Process) WhenReads(t time.Time) True {
+	return deadline{clock: p.clock, kind: p.reads, at: t.UnixNano()}.when()
+}
+
 func (p *Process) when(d deadline, kind *StepKind, f func()) (stop func()) {
 	fired := false
 	e := p.k.schedule(d.when(), first, nil, Label{kind: kind, from: p.number}, action(func() { fired = true; f() }), 0)

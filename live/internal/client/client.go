@@ -17,6 +17,7 @@ import (
 	"redlocksim/live/internal/speed"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // Client is the client of a scenario: it carries out what its parent orders, and reports what happens.
@@ -53,7 +54,7 @@ func New(r *messages.Role, notices *messages.Writer) (*Client, error) {
 			return nil, err
 		}
 	}
-	c.session, err = scenarios.NewSession(c.host, c.scenario, nil)
+	c.session, err = scenarios.NewSession(c.host, c.scenario, nil, protocols.Unwatched{})
 	return c, err
 }
 

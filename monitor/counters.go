@@ -1,0 +1,90 @@
+package monitor
+
+import (
+	"slices"
+	"strconv"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/redis"
+)
+
+// counters watches the fencing counters of the nodes: they rise, and the token of a grant is above all earlier ones on a quorum
+// of nodes, which voted for it.
+type counters struct {
+	run   *Run
+	voted map[proposed]int // on how many nodes
+}
+
+// proposed is a token that a client has proposed for a key.
+type proposed struct {
+	key, client, token string
+}
+
+func newCounters(r *Run) Monitor {
+	if !protocols.Of[protocols.RedlockSettings](r.Lock).Fencing {
+		return nil
+	}
+	return &counters{run: r, voted: map[proposed]int{}}
+}
+
+// Saw implements Monitor.
+func (c *counters) Saw(*history.Event) {}
+
+// Over implements Monitor.
+func (c *counters) Over() {}
+
+// Observed implements protocols.Witness.
+func (c *counters) Observed(string, observe.Event) {}
+
+// Called implements protocols.Witness.
+func (c *counters) Called(*protocols.Call) {}
+
+// Applied implements Monitor.
+func (c *counters) Applied(a redis.Applied) {
+	if !driver.IsTokenKey(a.Key) {
+		return
+	}
+	at := slices.IndexFunc(c.run.Resources, func(r string) bool { return driver.TokenKey(r) == a.Key })
+	if at < 0 {
+		return
+	}
+	resource, client := c.run.Resources[at], a.Client.Name()
+	before, _ := strconv.ParseInt(a.Before.Value, 10, 64) // 0 if there was none
+	after, err := strconv.ParseInt(a.After.Value, 10, 64)
+	if err != nil || after <= before {
+		c.run.broken(checker.Contract, resource, "%s changes the fencing counter of %s from %s to %s", client, a.Server.Name(),
+			counter(a.Before.Value), counter(a.After.Value))
+	}
+	c.voted[proposed{resource, client, a.After.Value}]++
+}
+
+// counter is a counter in words.
+func counter(value string) string {
+	if value == "" {
+		return "none"
+	}
+	return value
+}
+
+// Returned implements protocols.Witness.
+func (c *counters) Returned(call *protocols.Call, err error) {
+	lease, voted := call.Lease.(protocols.Voted)
+	if !voted || call.Func != protocols.AcquireCall || err != nil {
+		return
+	}
+	token, fenced := call.Lease.Token()
+	if !fenced {
+		c.run.broken(checker.Contract, call.Resources[0], "%s is granted the lock without a fencing token", call.Client)
+		return
+	}
+	for _, key := range call.Resources {
+		if n := c.voted[proposed{key, call.Client, strconv.FormatInt(token, 10)}]; n < lease.Quorum() {
+			c.run.broken(checker.Contract, key, "%s is granted the lock with the token %d, which only %d of the %d nodes that it takes have found above all earlier ones",
+				call.Client, token, n, lease.Quorum())
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// ends watches that the contexts of leases end in time, and for the right cause. It judges leases that are protocols.Warner.
+type ends struct {
+	run     *Run
+	leases  []*lasting
+	paused  map[*kernel.Process]bool
+	resumed map[*kernel.Process]kernel.True // when a process went on last
+}
+
+// lasting is a lease whose context has not ended.
+type lasting struct {
+	lease    protocols.Lease
+	client   *kernel.Process
+	resource string
+	until    time.Time   // the end of the lease, by the lock clock
+	at       kernel.Mono // the same by the monotonic clock, which timers go by
+	released bool        // by its holder, or about to be
+}
+
+func newEnds(r *Run) Monitor {
+	x := &ends{run: r, paused: map[*kernel.Process]bool{}, resumed: map[*kernel.Process]kernel.True{}}
+	r.World.Kernel.OnChange(func() {
+		for _, p := range r.World.Clients {
+			if x.paused[p] && !p.Paused() {
+				x.resumed[p] = r.World.Kernel.Now()
+			}
+			x.paused[p] = p.Paused()
+		}
+	})
+	return x
+}
+
+// Observed implements protocols.Witness.
+func (x *ends) Observed(string, observe.Event) {}
+
+// Applied implements Monitor.
+func (x *ends) Applied(redis.Applied) {}
+
+// Called implements protocols.Witness.
+func (x *ends) Called(c *protocols.Call) {
+	if l := x.of(c.Lease); l != nil && c.Func == protocols.ReleaseCall {
+		l.released = true
+	}
+}
+
+// Returned implements protocols.Witness.
+func (x *ends) Returned(c *protocols.Call, err error) {
+	if _, warns := c.Lease.(protocols.Warner); !warns {
+		return
+	}
+	switch c.Func {
+	case protocols.AcquireCall:
+		l := &lasting{lease: c.Lease, client: x.run.World.Client(c.Client), resource: c.Resources[0]}
+		l.look()
+		x.leases = append(x.leases, l)
+	case protocols.ExtendCall:
+		if errors.Is(err, redlock.ErrLost) && !c.Renewal && c.Lease.Context().Err() == nil {
+			x.run.broken(checker.Contract, c.Resources[0], "%s is told by an extend that its lease is lost, but not by the lease's context", c.Client)
+		}
+	case protocols.ReleaseCall:
+		if c.Lease.Context().Err() == nil {
+			x.run.broken(checker.Contract, c.Resources[0], "%s has released the lock, but the lease's context goes on", c.Client)
+		}
+	}
+	x.check()
+}
+
+// of finds a lease whose context has not ended, as far as was seen; nil if there is none.
+func (x *ends) of(lease protocols.Lease) *lasting {
+	for _, l := range x.leases {
+		if l.lease == lease {
+			return l
+		}
+	}
+	return nil
+}
+
+// look notes the end of the lease.
+func (l *lasting) look() {
+	if until := l.lease.Until(); until != l.until {
+		l.until = until
+		l.at = l.client.Clock().Mono() + kernel.Mono(until.Sub(l.client.ProgramClock().Now()))
+	}
+}
+
+// Saw implements Monitor.
+func (x *ends) Saw(*history.Event) { x.check() }
+
+// Over implements Monitor.
+func (x *ends) Over() { x.check() }
+
+// check looks at all leases that have not ended.
+func (x *ends) check() {
+	x.leases = slices.DeleteFunc(x.leases, func(l *lasting) bool {
+		if l.client.Dead() {
+			return true
+		}
+		ctx := l.lease.Context()
+		if ctx.Err() == nil {
+			return x.isLate(l)
+		}
+		switch cause := context.Cause(ctx); {
+		case cause == redlock.ErrReleased && l.released, cause == redlock.ErrLost:
+		case cause == redlock.ErrReleased:
+			x.run.broken(checker.Contract, l.resource, "%s's lease ends because it was released, says its context, and nobody released it", l.client.Name())
+		default:
+			x.run.broken(checker.Contract, l.resource, "the cause with which the context of %s's lease ends is neither that it is lost nor that it is released: %v",
+				l.client.Name(), cause)
+		}
+		return true
+	})
+}
+
+// isLate looks whether the context should have ended. A process that is paused, or that goes on at this very moment, has not
+// come to it yet.
+func (x *ends) isLate(l *lasting) bool {
+	resumed, wasPaused := x.resumed[l.client]
+	if l.client.Paused() || wasPaused && resumed == x.run.World.Kernel.Now() || l.client.Clock().Mono() <= l.at+kernel.Mono(rounding) {
+		return false
+	}
+	if l.look(); l.client.Clock().Mono() <= l.at+kernel.Mono(rounding) {
+		return false // extended
+	}
+	x.run.broken(checker.Contract, l.resource, "%s's lease ended %v ago by its monotonic clock, and the lease's context goes on",
+		l.client.Name(), time.Duration(l.client.Clock().Mono()-l.at))
+	return true
+}

@@ -1,0 +1,167 @@
+package monitor
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// promises compares what calls return with what the nodes hold. It judges leases that are protocols.Voted.
+type promises struct {
+	run    *Run
+	votes  map[vote][]kept // by the node's place among the Servers
+	began  map[*protocols.Call]beginning
+	until  map[protocols.Lease]time.Time // as last returned
+	values map[string]bool               // of the leases so far
+}
+
+// vote is a key with the value of an acquisition.
+type vote struct{ key, value string }
+
+// kept is what a node was asked to do with a vote.
+type kept struct {
+	until   kernel.True // as of when the deadline was set; zero once the key was removed or changed
+	deleted bool        // by a request that was
+	sent    kernel.True // at this time
+}
+
+// beginning is when a call began: in true time, and by the client's lock clock.
+type beginning struct {
+	at    kernel.True
+	reads time.Time
+}
+
+// rounding is by how much two roundings of clock readings can differ.
+const rounding = time.Microsecond
+
+func newPromises(r *Run) Monitor {
+	if len(r.World.Replicas) > 0 {
+		return nil // votes may be on a replica that was promoted, whose changes nobody tells of
+	}
+	return &promises{run: r, votes: map[vote][]kept{}, began: map[*protocols.Call]beginning{},
+		until: map[protocols.Lease]time.Time{}, values: map[string]bool{}}
+}
+
+// Saw implements Monitor.
+func (p *promises) Saw(*history.Event) {}
+
+// Over implements Monitor.
+func (p *promises) Over() {}
+
+// Observed implements protocols.Witness.
+func (p *promises) Observed(string, observe.Event) {}
+
+// Applied implements Monitor.
+func (p *promises) Applied(a redis.Applied) {
+	if !slices.Contains(p.run.Resources, a.Key) {
+		return
+	}
+	if !a.Set() && (a.Removed() || a.After.Value != a.Before.Value) {
+		p.of(vote{a.Key, a.Before.Value})[p.place(a.Server)] = kept{deleted: true, sent: a.Sent}
+	}
+	if !a.Removed() {
+		p.of(vote{a.Key, a.After.Value})[p.place(a.Server)].until = a.Server.RunsOut(a.After.ExpiresAt)
+	}
+}
+
+func (p *promises) of(v vote) []kept {
+	if p.votes[v] == nil {
+		p.votes[v] = make([]kept, len(p.run.World.Servers))
+	}
+	return p.votes[v]
+}
+
+func (p *promises) place(s *redis.Server) int { return slices.Index(p.run.World.Servers, s) }
+
+// nodes counts the nodes on which something is so for the votes on all resources of a lease.
+func (p *promises) nodes(resources []string, value string, is func(kept) bool) (n int) {
+	for i := range p.run.World.Servers {
+		all := !slices.ContainsFunc(resources, func(key string) bool {
+			of := p.votes[vote{key, value}]
+			return of == nil || !is(of[i])
+		})
+		if all {
+			n++
+		}
+	}
+	return n
+}
+
+// Called implements protocols.Witness.
+func (p *promises) Called(c *protocols.Call) {
+	if c.Func == protocols.ExtendCall || c.Func == protocols.ReleaseCall {
+		client := p.run.World.Client(c.Client)
+		p.began[c] = beginning{p.run.World.Kernel.Now(), client.ProgramClock().Now()}
+	}
+}
+
+// Returned implements protocols.Witness.
+func (p *promises) Returned(c *protocols.Call, err error) {
+	began := p.began[c]
+	delete(p.began, c)
+	lease, voted := c.Lease.(protocols.Voted)
+	switch {
+	case !voted:
+	case c.Func == protocols.AcquireCall:
+		if p.values[lease.Value()] {
+			p.run.broken(checker.Contract, c.Resources[0], "two leases have the same value, the second is %s's", c.Client)
+		}
+		p.values[lease.Value()] = true
+		p.bears(c, lease)
+	case c.Func == protocols.ExtendCall:
+		if until := p.until[c.Lease]; c.Lease.Until().Before(until) {
+			p.run.broken(checker.Contract, c.Resources[0], "an extend moved the end of %s's lease %v back", c.Client, until.Sub(c.Lease.Until()))
+		}
+		if err == nil {
+			p.extended(c, began)
+		}
+		p.bears(c, lease)
+	case c.Func == protocols.ReleaseCall && err == nil:
+		p.released(c, lease, began)
+	}
+	if voted {
+		p.until[c.Lease] = c.Lease.Until()
+	}
+}
+
+// bears compares the end of a lease with those of the votes for it. A vote counts as it was when its deadline was set: what a
+// node forgets later, the quorum allows for.
+func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
+	client, until := p.run.World.Client(c.Client), c.Lease.Until()
+	if !client.ProgramClock().Now().Before(until) {
+		return // nobody believes in it
+	}
+	end := client.WhenReads(until)
+	if n := p.nodes(c.Resources, lease.Value(), func(k kept) bool { return k.until.Add(rounding) >= end }); n < lease.Quorum() {
+		p.run.broken(checker.Contract, c.Resources[0],
+			"%s is told that its lease lasts until %v, but its keys last for so long on only %d of the %d nodes that it takes",
+			c.Client, time.Duration(end).Round(time.Microsecond), n, lease.Quorum())
+	}
+}
+
+// extended compares the end of a lease that was just extended with what was asked for.
+func (p *promises) extended(c *protocols.Call, began beginning) {
+	own := protocols.Of[protocols.RedlockSettings](p.run.Lock)
+	if !protocols.Has[protocols.RedlockSettings](p.run.Lock) {
+		return
+	}
+	if short := began.reads.Add(c.TTL - own.Drift.For(c.TTL)).Sub(c.Lease.Until()); short > 0 {
+		p.run.broken(checker.Contract, c.Resources[0],
+			"%s's extend to %v succeeded, but the lease ends %v earlier than that, less the drift allowance", c.Client, c.TTL, short)
+	}
+}
+
+// released looks whether a quorum has deleted the keys, as a release that succeeds says.
+func (p *promises) released(c *protocols.Call, lease protocols.Voted, began beginning) {
+	n := p.nodes(c.Resources, lease.Value(), func(k kept) bool { return k.deleted && k.sent >= began.at })
+	if n < lease.Quorum() {
+		p.run.broken(checker.Contract, c.Resources[0], "%s's release succeeded, but only %d of the %d nodes that it takes have deleted its key for it",
+			c.Client, n, lease.Quorum())
+	}
+}

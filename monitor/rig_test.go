@@ -1,0 +1,137 @@
+package monitor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/internal/rediscmd"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+)
+
+// rig is a watched world of three nodes and two clients, whose programs a test writes.
+type rig struct {
+	*sim.World
+	*Run
+}
+
+// ttl is that of all keys and leases of the tests.
+const ttl = 10 * time.Second
+
+func newRig(t *testing.T, change ...func(*protocols.RedlockSettings)) *rig {
+	w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}},
+		Latency: network.Constant(time.Millisecond)}, model.New())
+	t.Cleanup(w.Close)
+	lock := protocols.Settings{TTL: ttl}.With("redlock")
+	for _, c := range change {
+		protocols.Change(&lock, c)
+	}
+	return &rig{w, Watch(w, lock, []string{"r"})}
+}
+
+// finds runs the world and compares what the monitors find of a kind with the beginning of a sentence; empty is nothing.
+func (r *rig) finds(t *testing.T, kind checker.Kind, want string) {
+	t.Helper()
+	r.Kernel.Run(kernel.True(time.Minute))
+	var found []string
+	for _, f := range r.Findings() {
+		if f.Kind == kind {
+			found = append(found, fmt.Sprintf("%s (%d)", f.Text, f.Count))
+		}
+	}
+	switch {
+	case want == "" && len(found) > 0:
+		t.Errorf("found %v, want nothing", found)
+	case want != "" && (len(found) != 1 || !strings.HasPrefix(found[0], want)):
+		t.Errorf("found %q, want %q", found, want)
+	}
+}
+
+// actor is a client whose program a test writes.
+type actor struct {
+	*rig
+	client *kernel.Process
+	asked  int
+}
+
+// goes has a client do something, at a true time.
+func (r *rig) goes(client string, at time.Duration, program func(*actor)) {
+	p := r.Client(client)
+	r.Kernel.After(at, func() { p.Go(func() { program(&actor{rig: r, client: p}) }) })
+}
+
+// asks sends a command to nodes, given by their letters, one after the other.
+func (a *actor) asks(nodes string, command ...string) {
+	for i := range nodes {
+		a.asked++
+		key := a.Kernel.Draw("test").WithString(a.client.Name()).With(uint64(a.asked)).With(uint64(a.Kernel.Now()))
+		a.Conns(a.client)[strings.IndexByte("ABC", nodes[i])].Do(key, a.reads().Add(time.Second), rediscmd.Request{Args: command})
+	}
+}
+
+func (a *actor) sets(nodes, value string) { a.asks(nodes, "SET", "r", value, "NX", "PX", "10000") }
+
+func (a *actor) reads() time.Time { return a.client.ProgramClock().Now() }
+
+func (a *actor) sleeps(d time.Duration) { a.client.Sleep(context.Background(), d) }
+
+// lease is a lease that a test makes up.
+type lease struct {
+	value  string
+	until  time.Time
+	token  int64
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+func (a *actor) lease(value string, until time.Time) *lease {
+	ctx, cancel := a.client.ProgramClock().WithCancel(context.Background())
+	return &lease{value: value, until: until, ctx: ctx, cancel: cancel}
+}
+
+func (l *lease) Value() string                               { return l.value }
+func (l *lease) Quorum() int                                 { return 2 }
+func (l *lease) Until() time.Time                            { return l.until }
+func (l *lease) ContextEnds() time.Time                      { return l.until }
+func (l *lease) Context() context.Context                    { return l.ctx }
+func (l *lease) Token() (int64, bool)                        { return l.token, l.token != 0 }
+func (l *lease) Extend(context.Context, time.Duration) error { return nil }
+func (l *lease) Unlock(context.Context) error                { return nil }
+
+// call is a call of which the monitors are told, in which does happens.
+func (a *actor) call(f protocols.CallFunc, l *lease, err error, does func()) {
+	c := &protocols.Call{Func: f, Client: a.client.Name(), Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
+	if f != protocols.AcquireCall && l != nil {
+		c.Lease = l
+	}
+	a.Called(c)
+	if does != nil {
+		does()
+	}
+	if l != nil {
+		c.Lease = l
+	}
+	a.Returned(c, err)
+}
+
+// acquires has the monitors told of a grant with votes of some nodes.
+func (a *actor) acquires(nodes, value string) *lease {
+	start := a.reads()
+	a.sets(nodes, value)
+	l := a.lease(value, start.Add(ttl-100*time.Millisecond))
+	a.call(protocols.AcquireCall, l, nil, nil)
+	return l
+}
+
+// ended ends the context of a lease when it is over, as a lock should.
+func (l *lease) ends(a *actor, cause error) {
+	a.sleeps(l.until.Sub(a.reads()) - time.Millisecond)
+	l.cancel(cause)
+}

@@ -1,0 +1,63 @@
+package protocols
+
+import (
+	"time"
+
+	"redlocksim/redlock/observe"
+)
+
+// Witness is told, at the very moment, of what a history leaves out: all that the library reports, and all that calls return.
+// It changes nothing. Package monitor has those of the simulator.
+type Witness interface {
+	// Observed is told of every step that the library reports to its observer.
+	Observed(client string, e observe.Event)
+	// Called is told that a call begins, and Returned what it returned, before anything else happens in the client.
+	Called(c *Call)
+	Returned(c *Call, err error)
+}
+
+// Call is a call of a client's lock.
+type Call struct {
+	Func   CallFunc
+	Client string
+	// Grants are the Ops of the acquires that the call is about, one for each of Resources. A CloseCall has neither.
+	Grants    []int
+	Resources []string
+	// Renewal says that the protocol extends the lease by itself: its call ends only after Returned.
+	Renewal bool
+	// TTL is what an acquire or extend asks for.
+	TTL time.Duration
+	// Lease is what the call is about. An acquire returns it; nil if it was not granted.
+	Lease Lease
+}
+
+// CallFunc is what a Call does.
+type CallFunc uint8
+
+const (
+	// AcquireCall is the zero value.
+	AcquireCall CallFunc = iota
+	ExtendCall
+	ReleaseCall
+	// CloseCall closes the client.
+	CloseCall
+)
+
+// Unwatched is a Witness that nobody asks.
+type Unwatched struct{}
+
+// Observed implements Witness.
+func (Unwatched) Observed(string, observe.Event) {}
+
+// Called implements Witness.
+func (Unwatched) Called(*Call) {}
+
+// Returned implements Witness.
+func (Unwatched) Returned(*Call, error) {}
+
+// Voted is a Lease that nodes voted for: each of a quorum keeps a key for every resource, named as that is, with the lease's
+// value, which no other acquisition has.
+type Voted interface {
+	Value() string
+	Quorum() int
+}
