@@ -118,7 +118,7 @@ var adapter = []Mutant{
 	{
 		Name: "wire-subscription-without-a-deadline", Tier: "wire",
 		Bug:   "a subscription waits for ever for a server that accepts connections and never answers",
-		Edits: []Edit{{"redlock/goredis/listen.go", "ctx, cancel := n.within(2 * subscriptionStep)", "ctx, cancel := context.WithCancel(context.Background())"}},
+		Edits: []Edit{{"redlock/goredis/listen.go", "ctx, cancel := s.within(2 * subscriptionStep)", "ctx, cancel := context.WithCancel(context.Background())"}},
 		Tests: []Test{{"redlock/goredis", "TestListenToSilence"}},
 	},
 	{

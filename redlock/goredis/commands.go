@@ -2,12 +2,9 @@ package goredis
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
-
-	"redlocksim/redlock/driver"
 )
 
 // ErrCommands matches the error of a server that forbids what a lock needs, by an ACL or by rename-command. Such a server does
@@ -29,19 +26,4 @@ func isForbidden(err error) bool {
 // isHashForbidden reports whether it was EVALSHA that was forbidden: the script is then sent in full.
 func isHashForbidden(err error) bool {
 	return err != nil && isForbidden(err) && strings.Contains(strings.ToLower(err.Error()), "evalsha")
-}
-
-// judge learns from a reply what the server lets its user do: it is asked again after anything that makes it doubtful. A
-// server that forbids something is not asked to vote by a plain SET until it has been found to allow all.
-func (n *Node) judge(c *driver.Command, reply driver.Reply, looked bool) driver.Reply {
-	switch {
-	case reply.Outcome == driver.Accepted && c.Op == driver.OpAcquire && looked:
-		n.able.Store(true)
-	case reply.Outcome == driver.Refused: // another server may be there next, or another user
-		n.able.Store(false)
-	case reply.Outcome == driver.Failed && isForbidden(reply.Err):
-		n.able.Store(false)
-		reply.Err = fmt.Errorf("%w: %w", ErrCommands, reply.Err)
-	}
-	return reply
 }

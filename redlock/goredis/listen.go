@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"redlocksim/redlock/driver"
 )
 
 // The times of a subscription. No step of it waits for longer than subscriptionStep, also where a server accepts the
@@ -20,51 +22,12 @@ const (
 	subscriptionDead  = 20 * time.Second // of silence, after which the connection is made anew
 )
 
-// Listen implements driver.Listener. All channels of the node share one connection, which is restored when it breaks, and
-// closed when nobody listens any more.
-func (n *Node) Listen(channel string, heard func()) (stop func()) {
-	s := &n.subscription
-	w := &waiter{heard}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return func() {}
-	}
-	if s.waiters == nil {
-		s.waiters = map[string][]*waiter{}
-	}
-	s.waiters[channel] = append(s.waiters[channel], w)
-	start, change := !s.running, len(s.waiters[channel]) == 1
-	s.running = true
-	s.mu.Unlock()
-	if start {
-		n.tasks.Start(n.subscribe)
-	} else if change {
-		n.tasks.Start(n.updateChannels)
-	}
-	return func() { n.stopListening(channel, w) }
-}
-
-func (n *Node) stopListening(channel string, w *waiter) {
-	s := &n.subscription
-	s.mu.Lock()
-	s.waiters[channel] = slices.DeleteFunc(s.waiters[channel], func(o *waiter) bool { return o == w })
-	change := len(s.waiters[channel]) == 0
-	if change {
-		delete(s.waiters, channel)
-	}
-	last := len(s.waiters) == 0
-	s.mu.Unlock()
-	switch {
-	case last:
-		n.closeConnection()
-	case change:
-		n.tasks.Start(n.updateChannels)
-	}
-}
-
 // subscription is what a node listens for. There is at most one connection, and one task that reads from it.
 type subscription struct {
+	client *redis.Client
+	clock  driver.Clock
+	tasks  driver.Tasks
+
 	mu       sync.Mutex
 	waiters  map[string][]*waiter // by channel, none empty
 	running  bool                 // the task that reads
@@ -79,11 +42,50 @@ type subscription struct {
 // waiter wants to be told of messages.
 type waiter struct{ heard func() }
 
+// listen calls heard for each message on the channel, until it is stopped.
+func (s *subscription) listen(channel string, heard func()) (stop func()) {
+	w := &waiter{heard}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return func() {}
+	}
+	if s.waiters == nil {
+		s.waiters = map[string][]*waiter{}
+	}
+	s.waiters[channel] = append(s.waiters[channel], w)
+	start, change := !s.running, len(s.waiters[channel]) == 1
+	s.running = true
+	s.mu.Unlock()
+	if start {
+		s.tasks.Start(s.subscribe)
+	} else if change {
+		s.tasks.Start(s.updateChannels)
+	}
+	return func() { s.stopListening(channel, w) }
+}
+
+func (s *subscription) stopListening(channel string, w *waiter) {
+	s.mu.Lock()
+	s.waiters[channel] = slices.DeleteFunc(s.waiters[channel], func(o *waiter) bool { return o == w })
+	change := len(s.waiters[channel]) == 0
+	if change {
+		delete(s.waiters, channel)
+	}
+	last := len(s.waiters) == 0
+	s.mu.Unlock()
+	switch {
+	case last:
+		s.closeConnection()
+	case change:
+		s.tasks.Start(s.updateChannels)
+	}
+}
+
 // subscribe reads messages until nobody listens any more.
-func (n *Node) subscribe() {
-	s := &n.subscription
+func (s *subscription) subscribe() {
 	for {
-		n.readMessages()
+		s.readMessages()
 		s.mu.Lock()
 		isNeeded, wasClosed := len(s.waiters) > 0, s.closing
 		s.closing = false
@@ -98,15 +100,14 @@ func (n *Node) subscribe() {
 		}
 		s.mu.Unlock()
 		if !wasClosed { // who came while it was closed need not wait
-			n.pause(subscriptionRetry)
+			s.pause(subscriptionRetry)
 		}
 	}
 }
 
 // readMessages connects, and reads until the connection breaks or is not needed any more.
-func (n *Node) readMessages() {
-	s := &n.subscription
-	pubsub := n.client.Subscribe(context.Background()) // connects to nothing yet
+func (s *subscription) readMessages() {
+	pubsub := s.client.Subscribe(context.Background()) // connects to nothing yet
 	defer pubsub.Close()
 	s.mu.Lock()
 	s.pubsub, s.channels = pubsub, map[string]bool{}
@@ -116,35 +117,35 @@ func (n *Node) readMessages() {
 		s.pubsub = nil
 		s.mu.Unlock()
 	}()
-	n.updateChannels()
-	heard := n.clock.Now()
-	for n.isNeeded() {
-		message, err := n.receive(pubsub)
-		now := n.clock.Now()
+	s.updateChannels()
+	heard := s.clock.Now()
+	for s.isNeeded() {
+		message, err := s.receive(pubsub)
+		now := s.clock.Now()
 		switch {
 		case err == nil:
 			heard = now
 			if m, ok := message.(*redis.Message); ok {
-				n.tell(m.Channel)
+				s.tell(m.Channel)
 			}
 		case !isTimeout(err) || now.Sub(heard) >= subscriptionDead:
 			return
 		case now.Sub(heard) >= subscriptionPing:
-			n.ping(pubsub)
+			s.ping(pubsub)
 		}
 	}
 }
 
 // receive waits for a message for one step. If the connection breaks, go-redis makes another one within the context.
-func (n *Node) receive(pubsub *redis.PubSub) (message any, err error) {
-	ctx, cancel := n.within(2 * subscriptionStep)
+func (s *subscription) receive(pubsub *redis.PubSub) (message any, err error) {
+	ctx, cancel := s.within(2 * subscriptionStep)
 	defer cancel()
 	return pubsub.ReceiveTimeout(ctx, subscriptionStep)
 }
 
 // ping asks for a message. An error comes again from receive.
-func (n *Node) ping(pubsub *redis.PubSub) {
-	ctx, cancel := n.within(subscriptionStep)
+func (s *subscription) ping(pubsub *redis.PubSub) {
+	ctx, cancel := s.within(subscriptionStep)
 	defer cancel()
 	_ = pubsub.Ping(ctx)
 }
@@ -155,8 +156,7 @@ func isTimeout(err error) bool {
 }
 
 // updateChannels has the server send what is listened for now, and nothing else.
-func (n *Node) updateChannels() {
-	s := &n.subscription
+func (s *subscription) updateChannels() {
 	for {
 		s.mu.Lock()
 		var more, less []string
@@ -186,7 +186,7 @@ func (n *Node) updateChannels() {
 
 		slices.Sort(more)
 		slices.Sort(less)
-		ctx, cancel := n.within(subscriptionStep)
+		ctx, cancel := s.within(subscriptionStep)
 		// Errors come again from ReceiveTimeout.
 		if len(more) > 0 {
 			_ = pubsub.Subscribe(ctx, more...)
@@ -202,8 +202,7 @@ func (n *Node) updateChannels() {
 }
 
 // tell tells those who listen on the channel.
-func (n *Node) tell(channel string) {
-	s := &n.subscription
+func (s *subscription) tell(channel string) {
 	s.mu.Lock()
 	all := slices.Clone(s.waiters[channel])
 	s.mu.Unlock()
@@ -212,33 +211,30 @@ func (n *Node) tell(channel string) {
 	}
 }
 
-func (n *Node) isNeeded() bool {
-	s := &n.subscription
+func (s *subscription) isNeeded() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.waiters) > 0
 }
 
 // closeConnection ends a read under way. It does not wait: go-redis keeps a lock during a handshake.
-func (n *Node) closeConnection() {
-	s := &n.subscription
+func (s *subscription) closeConnection() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if pubsub := s.pubsub; pubsub != nil && !s.closing {
 		s.closing = true
-		n.tasks.Start(func() { _ = pubsub.Close() })
+		s.tasks.Start(func() { _ = pubsub.Close() })
 	}
 }
 
-// endListening ends all listening for good, and returns what waits until the connection is closed.
-func (n *Node) endListening() (wait func()) {
-	s := &n.subscription
-	done := n.tasks.NewWaiter()
+// end ends all listening for good, and returns what waits until the connection is closed.
+func (s *subscription) end() (wait func()) {
+	done := s.tasks.NewWaiter()
 	s.mu.Lock()
 	s.closed, s.ended = true, append(s.ended, done.Wake)
 	clear(s.waiters)
 	s.mu.Unlock()
-	n.closeConnection()
+	s.closeConnection()
 	return func() {
 		for s.isRunning() {
 			done.Wait(context.Background())
@@ -253,13 +249,13 @@ func (s *subscription) isRunning() bool {
 }
 
 // within is a context for one step of a subscription.
-func (n *Node) within(d time.Duration) (context.Context, context.CancelFunc) {
-	return n.clock.WithDeadline(context.Background(), n.clock.Now().Add(d))
+func (s *subscription) within(d time.Duration) (context.Context, context.CancelFunc) {
+	return s.clock.WithDeadline(context.Background(), s.clock.Now().Add(d))
 }
 
 // pause waits for d.
-func (n *Node) pause(d time.Duration) {
-	ctx, cancel := n.within(d)
+func (s *subscription) pause(d time.Duration) {
+	ctx, cancel := s.within(d)
 	defer cancel()
-	n.tasks.NewWaiter().Wait(ctx)
+	s.tasks.NewWaiter().Wait(ctx)
 }

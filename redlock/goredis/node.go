@@ -18,6 +18,7 @@ package goredis
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -73,11 +74,18 @@ func NewNode(client redis.UniversalClient, options ...Option) (*Node, error) {
 	for _, o := range options {
 		o(n)
 	}
+	n.subscription.client, n.subscription.clock, n.subscription.tasks = c, n.clock, n.tasks
 	return n, nil
 }
 
 // Name gives the node's name.
 func (n *Node) Name() string { return n.name }
+
+// Listen implements driver.Listener. All channels of the node share one connection, which is restored when it breaks, and
+// closed when nobody listens any more.
+func (n *Node) Listen(channel string, heard func()) (stop func()) {
+	return n.subscription.listen(channel, heard)
+}
 
 // Do sends the batch on one connection: a single command as it is, several as one pipeline (without MULTI, each command
 // being atomic by itself), in which commands of a kind share a script where that changes nothing for any key. It waits at
@@ -174,6 +182,21 @@ func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks boo
 		reply = replyTo(r.First, answer)
 	}
 	return fate, n.judge(r.Command(command), reply, looks)
+}
+
+// judge learns from a reply what the server lets its user do: it is asked again after anything that makes it doubtful. A
+// server that forbids something is not asked to vote by a plain SET until it has been found to allow all.
+func (n *Node) judge(c *driver.Command, reply driver.Reply, looked bool) driver.Reply {
+	switch {
+	case reply.Outcome == driver.Accepted && c.Op == driver.OpAcquire && looked:
+		n.able.Store(true)
+	case reply.Outcome == driver.Refused: // another server may be there next, or another user
+		n.able.Store(false)
+	case reply.Outcome == driver.Failed && isForbidden(reply.Err):
+		n.able.Store(false)
+		reply.Err = fmt.Errorf("%w: %w", ErrCommands, reply.Err)
+	}
+	return reply
 }
 
 // write writes a request out: a *redis.StatusCmd if it is a plain SET, otherwise a *redis.Cmd with a script. With looks,

@@ -54,7 +54,7 @@ func (n Nodes) Close() error {
 	var errs []error
 	for _, node := range n {
 		if node, ok := node.(*Node); ok {
-			defer node.endListening()()
+			defer node.subscription.end()()
 		}
 	}
 	for _, node := range n {
