@@ -194,7 +194,7 @@ func (a *acquisition) follow(f followUp, i int, outcome observe.NodeOutcome) {
 	case takeBack:
 		a.observe(observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Node: outcome})
 		r := a.newRound(driver.OpRelease, 0, quorum.Set(0).With(i), a.client.clock.Now())
-		r.settled, r.reported = true, true // nobody waits for it but Close
+		r.settled = true // nobody waits for it but Close
 		r.send()
 	}
 }

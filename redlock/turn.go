@@ -19,10 +19,10 @@ type turn struct {
 }
 
 // join puts a call at the end of the queue for its keys. It must leave it.
-func (c *Client) join(keys []string, t term) *turn {
-	now := &turn{call: call{keys: keys, term: t}, client: c}
-	now.place.join(&c.queues, keys)
-	return now
+func (c *Client) join(keys []string, of term) *turn {
+	t := &turn{call: call{keys: keys, term: of}, client: c}
+	t.place.join(&c.queues, keys)
+	return t
 }
 
 // await returns when the call may ask the nodes, or why it never will: after an attempt that failed it waits for the retry
