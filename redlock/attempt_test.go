@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
@@ -144,6 +145,33 @@ func TestCommand(t *testing.T) {
 		}
 		if lease.Resource() != "r" {
 			w.Errorf("resource %q", lease.Resource())
+		}
+	})
+}
+
+// The commands of a round share a context, without those that have a deadline of their own, until the round is over.
+func TestContextOfCommands(t *testing.T) {
+	in(t, 3, func(w *world) {
+		lease := w.mustLock(time.Second)
+		r := lease.acquisition.newRound(driver.OpExtend, time.Second, quorum.All(3), w.clock.Now())
+		shared := r.commands[0].Context()
+		if shared == nil || r.commands[1].Context() != shared {
+			w.Errorf("%v is not shared", shared)
+		}
+		if deadline, _ := shared.Deadline(); !deadline.Equal(r.commands[0].Deadline) {
+			w.Errorf("ends at %v, not at %v", deadline, r.commands[0].Deadline)
+		}
+		r.commands[2].ownDeadline = true
+		if ctx := r.commands[2].Context(); ctx != nil {
+			w.Errorf("with a deadline of its own: %v", ctx)
+		}
+		r.send()
+		if err := r.wait(w.Context()); err != nil {
+			w.Fatal(err)
+		}
+		w.atTime(w.at() + millis("10"))
+		if ctx := r.commands[0].Context(); shared.Err() == nil || ctx != nil {
+			w.Errorf("after the round: %v, and %v", shared.Err(), ctx)
 		}
 	})
 }

@@ -231,6 +231,22 @@ func TestRenewOldLease(t *testing.T) {
 	})
 }
 
+// Work under a lease that has ended finds its context ended. The lease keeps nothing of it when it is over.
+func TestRenewEndedLease(t *testing.T) {
+	in(t, 3, func(w *world) {
+		lease := w.mustLock(time.Second)
+		if err := lease.Unlock(w.Context()); err != nil {
+			w.Fatal(err)
+		}
+		if err := lease.Renew(w.Context(), Renewal{}, func(ctx context.Context) error { return context.Cause(ctx) }); err != ErrReleased {
+			w.Error(err)
+		}
+		if n := len(lease.contexts.bound); n != 0 {
+			w.Errorf("%d contexts are bound to the lease", n)
+		}
+	})
+}
+
 // Close ends renewals, and the work has the rest of the lease.
 func TestCloseEndsRenewals(t *testing.T) {
 	in(t, 5, func(w *world) {
