@@ -3,6 +3,7 @@ package redlock
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"redlocksim/internal/quorum"
@@ -61,7 +62,7 @@ func (a *acquisition) prepare(ctx context.Context, nodes quorum.Set, runs []stri
 	var mu sync.Mutex
 	found := make([]string, len(runs))
 	r := a.newRound(driver.OpPrepare, 0, nodes, a.client.clock.Now())
-	r.cleanUp, r.awaited = true, nodes
+	r.forAnswers, r.awaited = true, nodes
 	for i := range r.commands {
 		r.commands[i].Conditions = &driver.Conditions{MaxTTL: a.client.maxTTL, Watched: runs[i]}
 		r.commands[i].Done = func(cmd *driver.Command, reply driver.Reply) {
@@ -75,5 +76,5 @@ func (a *acquisition) prepare(ctx context.Context, nodes quorum.Set, runs []stri
 	_ = r.wait(ctx) // the outcomes say it all
 	mu.Lock()
 	defer mu.Unlock()
-	return r.failed(ctx, nil).Nodes, append([]string(nil), found...)
+	return r.failed(ctx, nil).Nodes, slices.Clone(found)
 }

@@ -22,7 +22,7 @@ func (a *acquisition) releaseAll() *round {
 func (a *acquisition) releaseAfter(acquire *round) *round {
 	r := a.newRound(driver.OpRelease, 0, quorum.All(len(a.client.nodes)), a.client.clock.Now())
 	a.mu.Lock()
-	r.cleanUp = true
+	r.forAnswers = true
 	r.awaited = acquire.ballot.Replied()
 	r.decide()
 	a.mu.Unlock()
