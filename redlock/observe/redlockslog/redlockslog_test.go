@@ -18,17 +18,21 @@ import (
 	"redlocksim/redlock/observe/internal/testnode"
 )
 
-// logged runs a client with the options, over nodes that answer after 1, 2 and 3 ms, and gives what it logged without the
-// values, which are random.
+// logged is what a client logs, without the values, which are random.
 func logged(t *testing.T, level slog.Level, o Options, run func(ctx context.Context, c *redlock.Client, nodes [3]*testnode.Node)) string {
+	return written(t, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "value" {
+			return slog.Attr{}
+		}
+		return a
+	}}, o, run)
+}
+
+// written runs a client with the options, over nodes that answer after 1, 2 and 3 ms, and gives what its logger wrote.
+func written(t *testing.T, how *slog.HandlerOptions, o Options, run func(ctx context.Context, c *redlock.Client, nodes [3]*testnode.Node)) string {
 	var b strings.Builder
 	synctest.Test(t, func(t *testing.T) {
-		o.Logger = slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey || a.Key == "value" {
-				return slog.Attr{}
-			}
-			return a
-		}}))
+		o.Logger = slog.New(slog.NewTextHandler(&b, how))
 		x, y, z := testnode.Three()
 		client, err := redlock.New([]driver.Node{x, y, z}, redlock.WithObserver(New(o)))
 		if err != nil {
@@ -287,32 +291,25 @@ func TestOutages(t *testing.T) {
 // No record shows a lock's value, at any level.
 func TestNoValues(t *testing.T) {
 	var values []string
-	var b strings.Builder
-	logger := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	synctest.Test(t, func(t *testing.T) {
-		x, y, z := testnode.Three()
-		client, err := redlock.New([]driver.Node{x, y, z}, redlock.WithObserver(New(Options{Logger: logger})))
-		if err != nil {
-			t.Fatal(err)
-		}
+	text := written(t, &slog.HandlerOptions{Level: slog.LevelDebug}, Options{}, func(ctx context.Context, c *redlock.Client, nodes [3]*testnode.Node) {
 		for range 3 {
-			lease, err := client.Lock(t.Context(), "r", time.Second)
+			lease, err := c.Lock(ctx, "r", time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
 			values = append(values, lease.Value())
-			client.TryLock(t.Context(), "r", time.Second)
-			x.Down(true)
-			y.Down(len(values) > 1)
-			lease.Extend(t.Context(), time.Second)
-			lease.Unlock(t.Context())
-			x.Down(false)
-			y.Down(false)
+			c.TryLock(ctx, "r", time.Second)
+			nodes[0].Down(true)
+			nodes[1].Down(len(values) > 1)
+			lease.Extend(ctx, time.Second)
+			lease.Unlock(ctx)
+			nodes[0].Down(false)
+			nodes[1].Down(false)
 			time.Sleep(2 * time.Second)
 		}
 	})
 	for _, v := range values {
-		if strings.Contains(b.String(), v) || !strings.Contains(b.String(), "value="+observe.Fingerprint(v)) {
+		if strings.Contains(text, v) || !strings.Contains(text, "value="+observe.Fingerprint(v)) {
 			t.Errorf("%s is shown, or its fingerprint is not", v)
 		}
 	}
