@@ -140,7 +140,7 @@ func (l *Lease) renewAll(ctx context.Context, r Renewal) (failed error) {
 	c := l.acquisition.client
 	now := c.clock.Now()
 	end := now.Add(r.MaxTime)
-	next := now.Add(min(r.Period, l.Until().Sub(now)/2)) // where the lease is not a new one
+	next := now.Add(min(r.Period, l.Until().Sub(now)/2)) // sooner than a period if the lease was taken a while ago
 	for n := 0; ; {
 		if n == r.Limit {
 			return ErrRenewalLimit

@@ -2,9 +2,9 @@
 //
 //	client, err := redlock.New(nodes, redlock.WithObserver(redlockslog.New(redlockslog.Options{})))
 //
-// Each step is a record with the step's name as its message, "redlock granted", and the fields of [redlock.Event] that
+// Each step is a record with the step's name as its message, "redlock granted", and the fields of [observe.Event] that
 // belong to it as attributes: resource, value, op, attempt, node, outcome, took, late, accepted, quorum, validity, token,
-// delay and err. value is the [redlock.Fingerprint] of the lock's value, by which its whole life can be followed; the value
+// delay and err. value is the [observe.Fingerprint] of the lock's value, by which its whole life can be followed; the value
 // itself would let whoever reads the log release the lock.
 //
 // A node that cannot be reached, or answers with errors, fails commands by the hundred. That it fails is logged once, and
