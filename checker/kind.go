@@ -25,16 +25,19 @@ const (
 	Conduct Kind = "conduct"
 	// Contract: what a call returned, or the library reported, is not true; see package monitor.
 	Contract Kind = "contract"
+	// Refinement: the library took a step that the specification of Redlock does not allow; see package spec.
+	Refinement Kind = "refinement"
 	// NotTested: too little happened for the run to say anything.
 	NotTested Kind = "not-tested"
 )
 
 var kinds = []Kind{
-	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Conduct, Contract, NotTested,
+	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Conduct, Contract,
+	Refinement, NotTested,
 }
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
 func (k Kind) Violation() bool { return k != AcceptedAfterExpiry && k != NotTested }
 
 // Monitored reports whether a finding of this kind comes from a monitor, who sees what the nodes hold, and not from the history.
-func (k Kind) Monitored() bool { return k == Conduct || k == Contract }
+func (k Kind) Monitored() bool { return k == Conduct || k == Contract || k == Refinement }

@@ -31,7 +31,7 @@ type Monitor interface {
 }
 
 // monitors makes all that watch a run. A nil Monitor has nothing to look for in it.
-var monitors = []func(*Run) Monitor{newConduct, newPromises, newEnds, newCourses, newCounters}
+var monitors = []func(*Run) Monitor{newConduct, newPromises, newEnds, newClosing, newCounters, newRefinement}
 
 // Run is a run that is watched.
 type Run struct {

@@ -1,0 +1,47 @@
+package monitor
+
+import (
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+)
+
+func TestNothingBeginsAfterClose(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		steps []observe.Step
+		sends bool
+		want  string
+	}{
+		{"nothing", nil, false, ""},
+		{"an attempt", []observe.Step{observe.AttemptStarted}, false, "c1 reports the step attempt-started after the client was closed"},
+		{"an extend", []observe.Step{observe.ExtendStarted}, false, "c1 reports the step extend-started after the client was closed"},
+		{"a vote", nil, true, "c1 still asks A for its vote"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) {
+				for _, s := range []observe.Step{observe.AttemptStarted, observe.QuorumReached, observe.ValidityComputed, observe.Granted} {
+					a.Observed("c1", observe.Event{Step: s, Op: driver.OpAcquire, Resource: "r", Value: "v", Validity: 1})
+				}
+				a.call(protocols.CloseCall, nil, nil, nil)
+				a.sleeps(time.Second)
+				for _, s := range c.steps {
+					e := observe.Event{Step: s, Resource: "r", Value: "v"}
+					if s == observe.AttemptStarted {
+						e.Value = "w"
+					}
+					a.Observed("c1", e)
+				}
+				if c.sends {
+					a.sets("A", "w")
+				}
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}

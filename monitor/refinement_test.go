@@ -1,0 +1,54 @@
+package monitor
+
+import (
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+)
+
+// What a client reports is compared with what the specification allows with the settings and the TTLs of its calls, at the
+// time that its clock shows. A client that crashed begins anew.
+func TestSteps(t *testing.T) {
+	attempt := observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v", Call: "v", Attempt: 1}
+	answer := observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v"}
+	quorum := observe.Event{Step: observe.QuorumReached, Op: driver.OpAcquire, Resource: "r", Value: "v", Accepted: 2, Quorum: 2}
+	for _, c := range []struct {
+		name    string
+		crashes bool
+		lasts   time.Duration // from the first reading of the clock on
+		ttl     time.Duration
+		want    string
+	}{
+		{"as allowed", false, 9898 * time.Millisecond, ttl, ""},
+		{"a millisecond too long", false, 9899 * time.Millisecond, ttl, "c1 takes a step that the specification does not allow: validity-computed"},
+		{"another TTL", false, 9898 * time.Millisecond, ttl / 2, "c1 takes a step that the specification does not allow: validity-computed"},
+		{"the same value after a crash", true, 9898 * time.Millisecond, ttl, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) {
+				asked := &protocols.Call{Client: "c1", Resources: []string{"r"}, TTL: c.ttl}
+				a.Called(asked)
+				a.Observed("c1", attempt)
+				if c.crashes {
+					_ = a.World.Crash(a.client)
+					a.Observed("c1", attempt)
+				}
+				for _, node := range []string{"A", "B"} {
+					answer.Node = observe.NodeOutcome{Node: node, Outcome: driver.Accepted}
+					a.Observed("c1", answer)
+				}
+				a.Observed("c1", quorum)
+				now := a.client.ProgramClock().Now()
+				a.Observed("c1", observe.Event{Step: observe.ValidityComputed, Op: driver.OpAcquire, Resource: "r", Value: "v",
+					Validity: c.lasts, Until: now.Add(c.lasts)})
+				a.Returned(asked, nil)
+			})
+			r.finds(t, checker.Refinement, c.want)
+		})
+	}
+}

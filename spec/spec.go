@@ -1,0 +1,159 @@
+// Package spec is Redlock as an executable specification: which steps a client of the lock may take, and when.
+//
+// It is written from the paper (the Redis documentation, "Distributed Locks with Redis"; here [R]) and from docs/guarantees.md,
+// not from package redlock, and knows neither a network nor a simulator. A [Client] follows the steps that one client reports
+// through its observer, and objects to the first that the specification does not allow.
+//
+// Three machines say what is allowed, one a file:
+//
+//   - an attempt ([attempt]): ask, count the votes, read the clock again, grant or deny;
+//   - a lease ([lease]): extend, lose, release; and what becomes of votes that come late;
+//   - a caller ([caller]): queue, attempt, retry, give up.
+//
+// Times are readings of the client's lock clock.
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+)
+
+// Settings are what a client was configured with.
+type Settings struct {
+	// Nodes is N, and Quorum q, which is a majority or more.
+	Nodes, Quorum int
+	// NodeTimeout is how long a node may take to answer.
+	NodeTimeout time.Duration
+	// Drift is CLOCK_DRIFT of [R] for a TTL.
+	Drift func(ttl time.Duration) time.Duration
+	// RetryMin and RetryMax are the range of the random delay before a retry.
+	RetryMin, RetryMax time.Duration
+	// WakeUp: news of a release may cut a delay short.
+	WakeUp bool
+	// Fencing: grants carry tokens.
+	Fencing bool
+}
+
+// Event is a step, the time at which it was reported, and the TTLs that it may be about: those that open calls of the client
+// ask for on the same resources. Nil is any.
+type Event struct {
+	observe.Event
+	At   time.Time
+	TTLs []time.Duration
+}
+
+// Violation is a step that the specification does not allow.
+type Violation struct {
+	Event Event
+	// State is what the client was doing, in words; Allowed are the steps that it could have taken.
+	State   string
+	Allowed []observe.Step
+	// Why is what is wrong with a step that would be allowed otherwise; empty if the step itself is not.
+	Why string
+}
+
+func (v *Violation) Error() string {
+	if v.Why != "" {
+		return fmt.Sprintf("%s while %s: %s", v.Event.Step, v.State, v.Why)
+	}
+	allowed := make([]string, len(v.Allowed))
+	for i, s := range v.Allowed {
+		allowed[i] = s.String()
+	}
+	return fmt.Sprintf("%s while %s, where only these steps are allowed: %s", v.Event.Step, v.State, strings.Join(allowed, ", "))
+}
+
+// Client follows the steps of one client.
+type Client struct {
+	settings     Settings
+	acquisitions map[string]*acquisition // by value
+	callers      map[string]*caller      // by call
+	queued       []*caller               // in the order in which they were told to wait
+	leases       []*acquisition          // those held, and some that were
+	steps        int
+}
+
+// New makes a client that has taken no step yet.
+func New(s Settings) *Client {
+	return &Client{settings: s, acquisitions: map[string]*acquisition{}, callers: map[string]*caller{}}
+}
+
+// Steps is how many steps the client was followed for.
+func (c *Client) Steps() int { return c.steps }
+
+// acquisition is one attempt and the lease that may come of it.
+type acquisition struct {
+	attempt
+	lease
+	state state
+}
+
+// Follow takes a step. The error is a *[Violation]; the client is followed no further after it.
+func (c *Client) Follow(e Event) error {
+	c.steps++
+	if e.Op == driver.OpPrepare { // the restart guard has no attempts
+		return nil
+	}
+	switch e.Step {
+	case observe.Queued, observe.Yielding, observe.GaveUp:
+		return c.wait(e)
+	case observe.AttemptStarted:
+		return c.begin(e)
+	}
+	a := c.acquisitions[e.Value]
+	if a == nil {
+		return &Violation{Event: e, State: "no attempt has this value", Allowed: []observe.Step{observe.AttemptStarted, observe.Queued}}
+	}
+	if !slices.Contains(a.state.allows(), e.Step) {
+		return &Violation{Event: e, State: a.state.String(), Allowed: a.state.allows()}
+	}
+	state := a.state
+	if why := c.take(a, &e); why != "" {
+		return &Violation{Event: e, State: state.String(), Why: why}
+	}
+	return nil
+}
+
+// take has an acquisition take a step that its state allows, or says what is wrong with it.
+func (c *Client) take(a *acquisition, e *Event) (why string) {
+	switch e.Step {
+	case observe.NodeAnswered:
+		return c.answered(a, e)
+	case observe.QuorumReached:
+		return c.reached(a, e)
+	case observe.QuorumLost:
+		return c.lost(a, e)
+	case observe.TokenRaised:
+		return c.raised(a, e)
+	case observe.ValidityComputed:
+		return c.computed(a, e)
+	case observe.Granted:
+		return c.granted(a, e)
+	case observe.Denied:
+		return c.denied(a, e)
+	case observe.Retrying:
+		return c.retrying(a, e)
+	case observe.ExtendStarted:
+		return a.extend(e)
+	case observe.Extended:
+		return a.extended(e)
+	case observe.NotExtended:
+		return a.notExtended(e)
+	case observe.Lost:
+		return a.lose(e, c.settings)
+	case observe.ReleaseStarted:
+		a.state = releasing
+	case observe.Released:
+		return a.letGo(e, c.settings)
+	case observe.Joined:
+		return a.join(e)
+	case observe.TakenBack:
+		return a.takeBack(e)
+	}
+	return ""
+}

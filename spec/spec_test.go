@@ -1,0 +1,284 @@
+package spec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+)
+
+// settings are those of all tests: three nodes, a TTL of a second, and an allowance for drift of 12 ms.
+func settings() Settings {
+	return Settings{Nodes: 3, Quorum: 2, NodeTimeout: 50 * time.Millisecond, RetryMin: 100 * time.Millisecond, RetryMax: 200 * time.Millisecond,
+		Drift: func(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }}
+}
+
+const second = time.Second
+
+// script is the steps of a client, a line each, in the order in which they are taken. A line is the time in milliseconds, the
+// value of the acquisition, the step, and what belongs to it.
+type script struct {
+	client *Client
+	start  time.Time
+	calls  map[string]string // value to call
+}
+
+func newScript(change ...func(*Settings)) *script {
+	s := settings()
+	for _, c := range change {
+		c(&s)
+	}
+	return &script{New(s), time.Unix(0, 0), map[string]string{}}
+}
+
+// run takes the steps, and returns what the specification has against the first that it does not allow.
+func (s *script) run(t *testing.T, lines string) error {
+	t.Helper()
+	for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
+		if err := s.client.Follow(s.step(t, strings.Fields(line))); err != nil {
+			return fmt.Errorf("%s: %w", strings.TrimSpace(line), err)
+		}
+	}
+	return nil
+}
+
+var outcomes = map[string]driver.Outcome{"yes": driver.Accepted, "no": driver.Declined, "silent": driver.TimedOut, "behind": driver.Behind}
+
+var reasons = map[string]error{"taken": redlock.ErrTaken, "no-quorum": redlock.ErrNoQuorum, "late": redlock.ErrTooLate,
+	"lost": redlock.ErrLost, "cancelled": context.Canceled, "released": redlock.ErrReleased}
+
+func (s *script) step(t *testing.T, words []string) Event {
+	t.Helper()
+	at, err := time.ParseDuration(words[0] + "ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Event{At: s.start.Add(at)}
+	e.Value, e.Resource, e.Call, e.Quorum = words[1], "r", words[1][:1], 2
+	e.Attempt = 1
+	if n := len(words[1]) - 1; n > 0 { // "a'" is the second attempt of call a
+		e.Attempt += n
+	}
+	e.Op = driver.OpAcquire
+	e.Validity, e.Until = 0, time.Time{}
+	for _, step := range observe.Steps() {
+		if step.String() == words[2] {
+			e.Step = step
+		}
+	}
+	if e.Step == 0 {
+		t.Fatalf("no step %q", words[2])
+	}
+	if e.Step == observe.AttemptStarted {
+		e.TTLs = []time.Duration{second}
+	}
+	for _, w := range words[3:] {
+		s.detail(t, &e, w)
+	}
+	return e
+}
+
+func (s *script) detail(t *testing.T, e *Event, word string) {
+	t.Helper()
+	if outcome, ok := outcomes[word]; ok {
+		e.Node.Outcome = outcome
+		return
+	}
+	if reason, ok := reasons[word]; ok {
+		e.Err = reason
+		return
+	}
+	key, value, _ := strings.Cut(word, "=")
+	length, _ := time.ParseDuration(value + "ms")
+	switch key {
+	case "late":
+		e.Late = true
+	case "extend":
+		e.Op = driver.OpExtend
+	case "release":
+		e.Op = driver.OpRelease
+	case "left":
+		e.Validity = length
+	case "until":
+		e.Until = s.start.Add(length)
+	case "in":
+		e.Delay = length
+	case "took":
+		e.Node.Took = length
+	case "votes":
+		_, _ = fmt.Sscan(value, &e.Accepted)
+	case "of":
+		_, _ = fmt.Sscan(value, &e.Quorum)
+	case "token":
+		_, _ = fmt.Sscan(value, &e.Token)
+	case "attempt":
+		_, _ = fmt.Sscan(value, &e.Attempt)
+	default:
+		e.Node.Node = word
+	}
+}
+
+// A whole life: a grant, a late vote that joins, an extend, a release, and a vote that is taken back.
+const life = `
+	0 a attempt-started
+	5 a node-answered A yes
+	5 a node-answered B yes
+	5 a quorum-reached votes=2
+	5 a validity-computed left=983 until=988
+	5 a granted left=983 until=988
+	9 a node-answered C yes late=1
+	9 a joined C
+	300 a extend-started
+	305 a node-answered extend A yes
+	305 a node-answered extend B yes
+	305 a quorum-reached extend votes=2
+	305 a validity-computed extend left=983 until=1288
+	305 a extended extend left=983 until=1288
+	400 a release-started
+	405 a node-answered release A yes
+	405 a node-answered release B yes
+	405 a released release votes=2`
+
+// A refusal, and the retry that is granted.
+const retry = `
+	0 a queued attempt=0
+	0 a attempt-started
+	5 a node-answered A no
+	5 a node-answered B no
+	5 a quorum-lost taken
+	5 a denied taken
+	5 a retrying in=150
+	9 a node-answered C yes late=1
+	9 a taken-back C
+	155 a' attempt-started
+	160 a' node-answered A yes
+	160 a' node-answered C yes
+	160 a' quorum-reached votes=2
+	160 a' validity-computed left=983 until=1143
+	160 a' granted left=983 until=1143`
+
+func TestWhatIsAllowed(t *testing.T) {
+	for _, steps := range []string{life, retry} {
+		if err := newScript().run(t, steps); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Each rule of the specification, broken once: a line of a life that is allowed, what stands in its place, and the objection.
+func TestWhatIsNotAllowed(t *testing.T) {
+	for _, x := range []struct{ life, line, instead, want string }{
+		// attempts
+		{life, "5 a node-answered B yes", "5 a node-answered A yes", "A answers a second time"},
+		{life, "5 a node-answered B yes", "5 a node-answered B yes took=51", "the vote of B counts after 51ms"},
+		{life, "5 a node-answered B yes", "5 a node-answered B no", "2 nodes are counted, and 1 said yes"},
+		{life, "5 a node-answered B yes\n", "", "2 nodes are counted, and 1 said yes"},
+		{life, "5 a quorum-reached votes=2", "5 a quorum-reached votes=2 of=1", "a quorum of 1, where 2 are configured"},
+		{life, "5 a quorum-reached votes=2", "5 a quorum-lost no-quorum", "a quorum of 2 can still be reached"},
+		{life, "5 a quorum-reached votes=2", "5 a validity-computed left=983 until=988", "only these steps are allowed: node-answered, quorum-reached"},
+		{life, "5 a validity-computed left=983 until=988", "5 a validity-computed left=984 until=989", "it would last 989ms from the first reading of the clock on; TTL and drift allow 988ms"},
+		{life, "5 a validity-computed left=983 until=988", "5 a validity-computed left=986 until=988", "986ms are left when only 983ms were"},
+		{life, "5 a validity-computed left=983 until=988", "5 a granted left=983 until=988", "granted while a quorum has voted"},
+		{life, "5 a granted left=983 until=988", "5 a granted left=995 until=1000", "until 995ms more is promised, 983ms were computed"},
+		{life, "5 a granted left=983 until=988", "5 a granted left=983 until=988 token=7", "with token 7"},
+		{life, "5 a granted left=983 until=988", "5 a denied late", "a quorum has voted, and 983ms are left"},
+		{retry, "5 a quorum-lost taken", "5 a quorum-lost no-quorum", `it says "no quorum`},
+		{retry, "5 a denied taken", "5 a granted left=983 until=988", "granted while no quorum can be reached"},
+		// leases
+		{life, "9 a joined C", "9 a joined B", "no late vote of B"},
+		{life, "9 a joined C", "9 a joined C\n9 a joined C", "the vote of C joins a second time"},
+		{life, "9 a joined C", "9 a taken-back C", "taken-back while the lease is held"},
+		{life, "300 a extend-started", "1000 a extend-started", "the lease ended 12ms ago"},
+		{life, "300 a extend-started\n", "", "a node answers an extend that nobody asked for"},
+		{life, "305 a quorum-reached extend votes=2\n", "", "without a quorum"},
+		{life, "305 a quorum-reached extend votes=2", "305 a quorum-lost extend lost", "can still be reached"},
+		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=983 until=900", "the lease is 88ms shorter"},
+		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=983 until=1300", "the lease ends 12ms from what was computed"},
+		{life, "305 a extended extend left=983 until=1288", "305 a not-extended extend no-quorum", "a quorum was extended"},
+		{life, "400 a release-started", "400 a lost until=1288", "888ms before the end of the lease"},
+		{life, "400 a release-started", "1250 a lost until=1300", "the lease ends 12ms from what was promised"},
+		{life, "400 a release-started", "1250 a lost until=1288\n1251 a extend-started", "extend-started while the lease is lost"},
+		{life, "400 a release-started\n", "", "a node answers a release that nobody asked for"},
+		{life, "405 a node-answered release B yes\n", "", "1 of 3 nodes have deleted the key"},
+		{life, "405 a released release votes=2", "405 a released release votes=2\n406 a release-started", "release-started while the lease was released"},
+		// callers
+		{retry, "155 a' attempt-started", "154 a' attempt-started", "1ms before the delay is over"},
+		{retry, "155 a' attempt-started", "155 a' attempt-started attempt=3", "attempt 3 follows attempt 1"},
+		{retry, "5 a retrying in=150\n", "", "no retry was told"},
+		{retry, "5 a retrying in=150", "5 a retrying in=250", "in 250ms, where 100ms to 200ms are configured"},
+		{retry, "155 a' attempt-started", "10 a gave-up cancelled\n155 a' attempt-started", "the call has ended"},
+		{retry, "0 a attempt-started", "0 b queued attempt=0\n0 b attempt-started", "a call that came earlier still waits"},
+		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a gave-up", "without a reason"},
+	} {
+		lines := strings.ReplaceAll(x.life, "\t", "")
+		if !strings.Contains(lines, x.line) {
+			t.Fatalf("no line %q", x.line)
+		}
+		lines = strings.Replace(lines, x.line, x.instead, 1)
+		err := newScript().run(t, lines)
+		var v *Violation
+		if !errors.As(err, &v) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%q instead of %q: %v, want %q", x.instead, x.line, err, x.want)
+		}
+	}
+}
+
+// A client that holds a resource does not ask for it again for a caller that waits.
+func TestACallerWaitsForTheClientsOwnLease(t *testing.T) {
+	s := newScript()
+	held := life[:strings.Index(life, "\t300 a")]
+	if err := s.run(t, held+"20 b queued attempt=0\n30 b attempt-started"); err == nil || !strings.Contains(err.Error(), "this client holds r") {
+		t.Error(err)
+	}
+}
+
+// Several extends at once are not told apart, and the lease may only grow.
+func TestSeveralExtends(t *testing.T) {
+	s := newScript()
+	held := life[:strings.Index(life, "\t300 a")]
+	if err := s.run(t, held+`300 a extend-started
+		301 a extend-started
+		305 a node-answered extend A yes
+		305 a node-answered extend A yes
+		305 a quorum-reached extend votes=2
+		305 a extended extend until=1288
+		306 a not-extended extend no-quorum`); err != nil {
+		t.Error(err)
+	}
+	if err := s.run(t, "310 a not-extended extend no-quorum"); err == nil || !strings.Contains(err.Error(), "no extend is under way") {
+		t.Error(err)
+	}
+}
+
+// With fencing a second token may be proposed, once, and a grant has one.
+func TestTokens(t *testing.T) {
+	fencing := func(s *Settings) { s.Fencing = true }
+	const raised = `0 a attempt-started
+		5 a node-answered A behind
+		5 a node-answered B behind
+		5 a token-raised token=2
+		9 a node-answered A yes took=9
+		9 a node-answered B yes took=9
+		9 a quorum-reached votes=2
+		9 a validity-computed left=979 until=988
+		`
+	if err := newScript(fencing).run(t, raised+"9 a granted left=979 until=988 token=2"); err != nil {
+		t.Error(err)
+	}
+	if err := newScript(fencing).run(t, raised+"9 a granted left=979 until=988"); err == nil || !strings.Contains(err.Error(), "with token 0") {
+		t.Error(err)
+	}
+	if err := newScript().run(t, raised); err == nil || !strings.Contains(err.Error(), "there are no tokens") {
+		t.Error(err)
+	}
+	again := strings.Replace(raised, "9 a quorum-reached votes=2", "9 a token-raised token=3", 1)
+	if err := newScript(fencing).run(t, again); err == nil || !strings.Contains(err.Error(), "raised before") {
+		t.Error(err)
+	}
+}
