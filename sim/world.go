@@ -172,7 +172,7 @@ func (w *World) Record(e history.Event) {
 }
 
 // beliefEnds is the kind of the steps that WhenBeliefEnds and WhenWall make.
-var beliefEnds = &kernel.StepKind{Number: 8, Name: "belief ends"}
+var beliefEnds = kernel.NewStepKind(8, "belief ends")
 
 // WhenBeliefEnds calls f when the lock clock of the client first reads until: before anything else at that time, and
 // whether or not the client is paused. stop takes it back.

@@ -163,7 +163,7 @@ func firstReading(changes []change, target int64, wall bool) int64 {
 }
 
 // reading is the kind of the steps that wait for a clock here.
-var reading = &StepKind{Number: 100, Name: "reading"}
+var reading = NewStepKind(100, "reading")
 
 // TestTimersAreExact: a timer goes off when the monotonic clock first reads its deadline, and so does what waits for a
 // reading, whatever happens to the clock after they were set.

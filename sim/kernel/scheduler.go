@@ -55,7 +55,7 @@ type choices struct {
 func (c *choices) take(e *event) (kept bool) {
 	c.ids[e] = c.step.With(c.born)
 	c.born++
-	if e.label.kind.Message && e.order&ordinary != 0 {
+	if e.label.kind.message && e.order&ordinary != 0 {
 		e.index = -1
 		c.messages = append(c.messages, e)
 		return true

@@ -36,7 +36,7 @@ func (k *Kernel) count(l Label) {
 	}
 	k.checkLimits()
 	k.digest.add(uint64(k.now))
-	k.digest.add(uint64(l.kind.Number) | uint64(l.from)<<8 | uint64(l.to)<<36)
+	k.digest.add(uint64(l.kind.number) | uint64(l.from)<<8 | uint64(l.to)<<36)
 	k.digest.add(l.ref)
 	if k.trace != nil {
 		k.trace(TraceStep{Step: k.steps, At: k.now, Kind: l.kind, From: k.names[l.from], To: k.names[l.to], Ref: l.ref})

@@ -2,31 +2,51 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 )
 
-// StepKind says what a step of a run did. A package that schedules events has kinds of its own.
+// StepKind says what a step of a run did. A package that schedules events declares kinds of its own, with [NewStepKind] and
+// [NewMessageKind].
 type StepKind struct {
-	// Number stands for the kind in the hash of a trace. No two kinds share one.
-	Number uint8
-	// Name is what a trace calls it.
-	Name string
-	// Message marks the arrival of a message: a Scheduler decides when that is.
-	Message bool
+	number  uint8
+	name    string
+	message bool // a Scheduler decides when it comes
+}
+
+// stepKinds are the kinds that all packages have declared, by their numbers.
+var stepKinds [math.MaxUint8 + 1]*StepKind
+
+// NewStepKind declares a kind. name is what a trace calls it, and number stands for it in the hash of a trace; declaring a
+// second kind with the same number panics.
+func NewStepKind(number uint8, name string) *StepKind {
+	if other := stepKinds[number]; other != nil {
+		panic(fmt.Sprintf("sim: the kinds of steps %q and %q have the same number %d", other, name, number))
+	}
+	k := &StepKind{number: number, name: name}
+	stepKinds[number] = k
+	return k
+}
+
+// NewMessageKind is NewStepKind for the arrival of a message: a Scheduler decides when that is.
+func NewMessageKind(number uint8, name string) *StepKind {
+	k := NewStepKind(number, name)
+	k.message = true
+	return k
 }
 
 // The kernel's own kinds of steps.
 var (
-	stepTimer  = &StepKind{Number: 1, Name: "timer"}
-	stepWake   = &StepKind{Number: 5, Name: "task wakes"}
-	stepResume = &StepKind{Number: 6, Name: "process resumes"}
+	stepTimer  = NewStepKind(1, "timer")
+	stepWake   = NewStepKind(5, "task wakes")
+	stepResume = NewStepKind(6, "process resumes")
 	// StepTimeline is what After was asked to do.
-	StepTimeline = &StepKind{Number: 7, Name: "timeline"}
+	StepTimeline = NewStepKind(7, "timeline")
 	// StepTime is what a Scheduler can decide without a step of the kernel: time goes on.
-	StepTime = &StepKind{Number: 9, Name: "time goes on"}
+	StepTime = NewStepKind(9, "time goes on")
 )
 
-func (k *StepKind) String() string { return k.Name }
+func (k *StepKind) String() string { return k.name }
 
 // Label says what an event is, for the trace and for a Scheduler.
 type Label struct {

@@ -20,9 +20,9 @@ const (
 
 // The network's kinds of steps.
 var (
-	StepRequest = &kernel.StepKind{Number: 2, Name: "request arrives", Message: true}
-	StepReply   = &kernel.StepKind{Number: 3, Name: "reply arrives", Message: true}
-	StepRefusal = &kernel.StepKind{Number: 4, Name: "connection breaks", Message: true}
+	StepRequest = kernel.NewMessageKind(2, "request arrives")
+	StepReply   = kernel.NewMessageKind(3, "reply arrives")
+	StepRefusal = kernel.NewMessageKind(4, "connection breaks")
 )
 
 // delivery is a message that has come to the end of its way.
