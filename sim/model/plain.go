@@ -1,13 +1,11 @@
 package model
 
 import (
-	"context"
 	"math"
 	"strings"
 	"time"
 
 	"redlocksim/internal/rediscmd"
-	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -41,26 +39,15 @@ func (p *plain) Do(key kernel.Key, deadline time.Time, r rediscmd.Request) redis
 
 // request is one request on its way to a node and back.
 type request struct {
-	network.Exchange
+	redis.RoundTrip
 	rediscmd.Request
 	withBody bool
 	reply    rediscmd.Reply
-	done     bool
-	waiter   driver.Waiter
 }
 
 func (p *plain) roundTrip(key kernel.Key, deadline time.Time, r rediscmd.Request, withBody bool) rediscmd.Reply {
-	clock := p.client.ProgramClock()
-	x := &request{Request: r, withBody: withBody, waiter: p.client.Tasks().NewWaiter()}
-	p.link.Open(&x.Exchange, key, x)
-	late := false
-	timer := clock.AfterFunc(deadline.Sub(clock.Now()), func() { late = true; x.waiter.Wake() })
-	defer timer.Stop()
-	for !x.done && !late {
-		x.waiter.Wait(context.Background())
-	}
-	if !x.done {
-		x.Abandon()
+	x := &request{Request: r, withBody: withBody}
+	if !x.Await(p.link, key, deadline, x) {
 		return rediscmd.Reply{Err: rediscmd.ErrTimeout}
 	}
 	return x.reply
@@ -74,11 +61,7 @@ func (x *request) Purpose() string {
 	return x.Args[0]
 }
 
-func (x *request) Answered() {
-	x.done = true
-	x.waiter.Wake()
-}
-
+// Broken implements network.Client.
 func (x *request) Broken() {
 	x.reply = rediscmd.Reply{Err: rediscmd.ErrReset}
 	x.Answered()

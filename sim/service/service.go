@@ -3,11 +3,9 @@
 package service
 
 import (
-	"context"
 	"time"
 
 	"redlocksim/internal/rediscmd"
-	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -15,29 +13,18 @@ import (
 
 // Call is a request to a service, under way.
 type Call[A any] struct {
-	network.Exchange
+	redis.RoundTrip
 	handle func(*Call[A])
 	answer A
 	err    error
-	done   bool
-	waiter driver.Waiter
 }
 
 // Ask sends a request over the link and waits for the answer, at most until the client's clock reads deadline. When
 // the request arrives, handle is given the call on the server, and answers it then or later. key says what the request
 // is for; no other of the run may share it. The error is ErrTimeout or ErrReset.
 func Ask[A any](l *network.Link, key kernel.Key, deadline time.Time, handle func(*Call[A])) (A, error) {
-	clock := l.Client().ProgramClock()
-	c := &Call[A]{handle: handle, waiter: l.Client().Tasks().NewWaiter()}
-	l.Open(&c.Exchange, key, c)
-	late := false
-	timer := clock.AfterFunc(deadline.Sub(clock.Now()), func() { late = true; c.waiter.Wake() })
-	defer timer.Stop()
-	for !c.done && !late {
-		c.waiter.Wait(context.Background())
-	}
-	if !c.done {
-		c.Abandon()
+	c := &Call[A]{handle: handle}
+	if !c.Await(l, key, deadline, c) {
 		return *new(A), rediscmd.ErrTimeout
 	}
 	return c.answer, c.err
@@ -51,12 +38,6 @@ func (c *Call[A]) Answer(a A) {
 
 // Serve implements redis.Serving.
 func (c *Call[A]) Serve() { c.handle(c) }
-
-// Answered implements network.Client.
-func (c *Call[A]) Answered() {
-	c.done = true
-	c.waiter.Wake()
-}
 
 // Broken implements network.Client.
 func (c *Call[A]) Broken() {
