@@ -68,14 +68,14 @@ func (c Conn) roundTrip(deadline time.Time, args []any) rediscmd.Reply {
 		return rediscmd.Reply{}
 	}
 	if err != nil {
-		return rediscmd.Reply{Err: Error(err)}
+		return rediscmd.Reply{Err: asReplied(err)}
 	}
 	return rediscmd.Reply{Value: value}
 }
 
-// Error is an error of go-redis as package rediscmd has it: ErrTimeout for a deadline that has passed, ErrReset for a
+// asReplied is an error of go-redis as package rediscmd has it: ErrTimeout for a deadline that has passed, ErrReset for a
 // connection that was refused or has ended, a ServerError for what a server answered, and any other as it is.
-func Error(err error) error {
+func asReplied(err error) error {
 	var server redis.Error
 	var op *net.OpError
 	switch {

@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		{io.ErrUnexpectedEOF, rediscmd.ErrReset},
 		{other, other},
 	} {
-		if got := redisconn.Error(test.err); got != test.want {
+		if got := redisconn.AsReplied(test.err); got != test.want {
 			t.Errorf("%v: %v, want %v", test.err, got, test.want)
 		}
 	}

@@ -1,0 +1,4 @@
+package redisconn
+
+// AsReplied is asReplied, for errors that no real server can be made to give.
+var AsReplied = asReplied
