@@ -71,7 +71,7 @@ func (x *explorer) add(t *trial) {
 		s.BeyondViolations++
 	}
 	s.Tally.Add(t.Reached, t.Run)
-	x.orders.InsertHash(t.order)
+	x.orders.InsertHash(t.fingerprint)
 	if t.margin != nil && (x.space.Beyond || !t.Beyond) {
 		if e := t.nearMiss(); s.Narrowest == nil || e.Slack() < s.Narrowest.Slack() {
 			s.Narrowest = &e

@@ -15,9 +15,10 @@ type trial struct {
 	search.Trial
 	candidate experiment.Candidate
 	grants    int
-	order     uint64 // of the events that matter
-	history   string // its hash, of a violation
-	margin    *scenarios.Margin
+	// fingerprint is that of the order of its events.
+	fingerprint uint64
+	history     string // its hash, of a violation
+	margin      *scenarios.Margin
 }
 
 func (t *trial) nearMiss() NearMiss {
@@ -30,7 +31,7 @@ func try(space experiment.Space, c experiment.Candidate, buffer *history.History
 	if err != nil {
 		return trial{}, err
 	}
-	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, order: order(r.History), margin: r.Margin}
+	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin}
 	if len(t.Kinds) > 0 {
 		t.history = history.Hash(r.History)
 	}
@@ -47,9 +48,9 @@ func again(space experiment.Space, c experiment.Candidate) error {
 	return scenarios.Again(x, scenarios.Options{Seed: c.Seed}, out)
 }
 
-// order is a fingerprint of the order of lock and resource events, whatever their times. How many orders a search saw says more
+// fingerprint stands for the order of lock and resource events, whatever their times. How many orders a search saw says more
 // about its coverage than how many runs it made.
-func order(h history.History) uint64 {
+func fingerprint(h history.History) uint64 {
 	var k kernel.Key
 	for i := range h {
 		if e := &h[i]; e.Kind != history.Step {
