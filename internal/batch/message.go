@@ -1,5 +1,5 @@
-// Package batch decides how a batch of commands is sent to a node: which requests its message has, which script each
-// request runs, which of them carry the script's source, and what is sent again if the node has forgotten a script.
+// Package batch decides how a batch of commands is sent to a node: which requests its message has, which script each request
+// runs, which of them carry the script's source, and what is sent again if the node has forgotten a script.
 //
 // The shipped adapter, [redlocksim/redlock/goredis], and the model tier of the simulator, [redlocksim/sim/model], both use it.
 package batch
@@ -21,8 +21,8 @@ type Message struct {
 	of       []int // in which of several each command is
 }
 
-// Arrange makes a message of at least one command. It carries the source of scripts that are not in known. It keeps the
-// slice until [Message.Answered] returns.
+// Arrange makes a message of at least one command. It carries the source of scripts that are not in known. It keeps the slice
+// until [Message.Answered] returns.
 func Arrange(commands []*driver.Command, known Scripts) Message {
 	m := Message{commands: commands}
 	if len(commands) == 1 {
@@ -68,12 +68,12 @@ const (
 	Missed
 )
 
-// Answered gives every command its reply, in the order of the batch, and notes in known which scripts the node has run.
-// answer says what became of a request, by its number in the message, and what the reply to one of its commands is, which
-// is ignored if the request missed. Answered returns the commands of requests that missed, in the slice of the batch.
+// Answered gives every command its reply, in the order of the batch, and notes in known which scripts the node has run. answer
+// says what became of a request, by its number in the message, and what the reply to one of its commands is, which is ignored
+// if the request missed. Answered returns the commands of requests that missed, in the slice of the batch.
 //
-// answer is a function and not an interface, so that the answers, the message and its commands can stay on the stack: a
-// lock sends five messages, and its release five more.
+// answer is a function and not an interface, so that the answers, the message and its commands can stay on the stack: a lock
+// sends five messages, and its release five more.
 func (m *Message) Answered(known *Known, answer func(request, command int) (Fate, driver.Reply)) (missed []*driver.Command) {
 	missed = m.commands[:0]
 	for i, c := range m.commands {
@@ -97,9 +97,9 @@ func (m *Message) Answered(known *Known, answer func(request, command int) (Fate
 	return missed
 }
 
-// Again returns those of the commands that missed that are to be sent again with their source, because their deadline has
-// not come by now, the client's time. It answers the others, and no longer expects the node to know the scripts. It reuses
-// the slice.
+// Again returns those of the commands that missed that are to be sent again with their source, because their deadline has not
+// come by now, the client's time. It answers the others, and no longer expects the node to know the scripts. It reuses the
+// slice.
 func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command) {
 	again = missed[:0]
 	for _, c := range missed {
@@ -118,8 +118,8 @@ func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driv
 var errNoTimeForSource = fmt.Errorf("the node did not know the script and there was no time left to send it: %w",
 	context.DeadlineExceeded)
 
-// String says what the message is for: the operations of its commands, with how often each comes if that is more than
-// once, as in "2 releases, acquire".
+// String says what the message is for: the operations of its commands, with how often each comes if that is more than once, as
+// in "2 releases, acquire".
 func (m *Message) String() string {
 	var counts [driver.OpPrepare + 1]int
 	for i := range m.Requests() {

@@ -32,9 +32,8 @@ func (r *Request) Command(i int) *driver.Command {
 // IsJoint reports whether the request is for several commands.
 func (r *Request) IsJoint() bool { return len(r.Others) > 0 }
 
-// kind is how commands can be joined: several of one kind go to the node as one script, which answers with a list.
-// Starting a script costs the server more than what most of them do, and the restart guard's look at the server's run far
-// more.
+// kind is how commands can be joined: several of one kind go to the node as one script, which answers with a list. Starting a
+// script costs the server more than what most of them do, and the restart guard's look at the server's run far more.
 type kind uint8
 
 const (
@@ -44,8 +43,8 @@ const (
 	kinds
 )
 
-// kindOf: a release of one key, which nobody is told of, or an acquire of one key under the restart guard, without a token
-// and with no quarantine to end. guard is the largest TTL of those votes that are joined.
+// kindOf: a release of one key, which nobody is told of, or an acquire of one key under the restart guard, without a token and
+// with no quarantine to end. guard is the largest TTL of those votes that are joined.
 func kindOf(c *driver.Command, guard time.Duration) kind {
 	switch q := c.Conditions; {
 	case len(c.Keys) != 1:
@@ -57,8 +56,8 @@ func kindOf(c *driver.Command, guard time.Duration) kind {
 	return alone
 }
 
-// arrange makes requests of commands, and says which of them each command is in. A command joins an earlier one of its
-// kind unless something in between concerns its key: for each key the order is kept.
+// arrange makes requests of commands, and says which of them each command is in. A command joins an earlier one of its kind
+// unless something in between concerns its key: for each key the order is kept.
 func arrange(commands []*driver.Command) (requests []Request, of []int) {
 	var guard time.Duration
 	for _, c := range commands {

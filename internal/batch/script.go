@@ -56,8 +56,7 @@ func (all Scripts) Has(s Script) bool { return s == None || all&(1<<s) != 0 }
 // With is the set and the script.
 func (all Scripts) With(s Script) Scripts { return all | 1<<s }
 
-// Known is the scripts that a node has confirmed to know. It can be used by several goroutines at once. The zero value is
-// none.
+// Known is the scripts that a node has confirmed to know. It can be used by several goroutines at once. The zero value is none.
 type Known struct{ bits atomic.Uint32 }
 
 // Scripts is the set of them.

@@ -1,5 +1,5 @@
-// Package jobs does work that can be split into jobs, each a pure function of its number, on several cores. What comes out
-// does not depend on how many there are.
+// Package jobs does work that can be split into jobs, each a pure function of its number, on several cores. What comes out does
+// not depend on how many there are.
 package jobs
 
 import (
@@ -38,8 +38,8 @@ type Result[T any] struct {
 	Done bool
 }
 
-// Run does the jobs and returns their results in the order of their numbers. When ctx ends it begins no further job; what
-// was done is in the results, and there is no error. After an error no job with a higher number is begun, and all with lower
+// Run does the jobs and returns their results in the order of their numbers. When ctx ends it begins no further job; what was
+// done is in the results, and there is no error. After an error no job with a higher number is begun, and all with lower
 // numbers are done: it is the error of the lowest number that has one, whichever came first. A job that panics has a
 // [*PanicError].
 func (s Set[S, T]) Run(ctx context.Context) ([]Result[T], error) {

@@ -9,30 +9,26 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// An Unmarshaler is a type that is one word of the file and no enumeration
-// (see [Enum]): a ratio, an address. UnmarshalScalar has a pointer receiver and
-// gets the word without its quotes. Its error is located in the file; if it is an [*Invalid],
-// the nearest valid word is suggested too.
+// An Unmarshaler is a type that is one word of the file and no enumeration (see [Enum]): a ratio, an address. UnmarshalScalar
+// has a pointer receiver and gets the word without its quotes. Its error is located in the file; if it is an [*Invalid], the
+// nearest valid word is suggested too.
 type Unmarshaler interface {
 	UnmarshalScalar(text string) error
 }
 
-// A NodeUnmarshaler is a type that decodes itself: a union, or a step that is
-// either a word or a mapping. UnmarshalNode has a pointer receiver, looks at n,
-// decodes the parts of it with d, and reports what is wrong with [Decoder.Errorf].
-// The node is never an alias and has no tag, but it can be null. To decode all
-// of n as the struct that the type is, it must drop the method, or it would
-// call itself: type plain T; d.Decode(n, (*plain)(t)).
+// A NodeUnmarshaler is a type that decodes itself: a union, or a step that is either a word or a mapping. UnmarshalNode has a
+// pointer receiver, looks at n, decodes the parts of it with d, and reports what is wrong with [Decoder.Errorf]. The node is
+// never an alias and has no tag, but it can be null. To decode all of n as the struct that the type is, it must drop the
+// method, or it would call itself: type plain T; d.Decode(n, (*plain)(t)).
 type NodeUnmarshaler interface {
 	UnmarshalNode(d *Decoder, n *yaml.Node)
 }
 
-// maxCollected bounds the work and memory spent on the errors of a hopeless
-// file; those reported are the first in the file of the ones collected.
+// maxCollected bounds the work and memory spent on the errors of a hopeless file; those reported are the first in the file of
+// the ones collected.
 const maxCollected = 1000
 
-// A Decoder is what a [NodeUnmarshaler] decodes and reports with. It is valid
-// during the call of UnmarshalNode only.
+// A Decoder is what a [NodeUnmarshaler] decodes and reports with. It is valid during the call of UnmarshalNode only.
 type Decoder struct {
 	file    string
 	links   map[*yaml.Node]link
@@ -42,10 +38,9 @@ type Decoder struct {
 	reports int // of errors, also of those seen before or beyond the bound
 }
 
-// Decode decodes data, the content of the named file, into the variable that
-// into points to. Every error is of type [Errors]; if there is one, the
-// variable holds those parts that were right. It panics if into is not a
-// non-nil pointer to a type that the package comment lists.
+// Decode decodes data, the content of the named file, into the variable that into points to. Every error is of type [Errors];
+// if there is one, the variable holds those parts that were right. It panics if into is not a non-nil pointer to a type that
+// the package comment lists.
 func Decode(file string, data []byte, into any) error {
 	checkTarget(into)
 	root, err := parse(file, data)
@@ -74,8 +69,7 @@ func DecodeValue(from, key, text string, into any) error {
 	return err
 }
 
-// DecodeNode is [Decode] for a document, or a part of one, parsed before. The
-// paths in its errors start at n.
+// DecodeNode is [Decode] for a document, or a part of one, parsed before. The paths in its errors start at n.
 func DecodeNode(file string, n *yaml.Node, into any) error {
 	checkTarget(into)
 	if n != nil && n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
@@ -93,9 +87,8 @@ func DecodeNode(file string, n *yaml.Node, into any) error {
 	return d.errs.Err()
 }
 
-// Decode decodes a node into the variable that into points to, and reports
-// whether it did so without an error. The node may be a part of the document or
-// one that was made from such parts by [Merge].
+// Decode decodes a node into the variable that into points to, and reports whether it did so without an error. The node may be
+// a part of the document or one that was made from such parts by [Merge].
 func (d *Decoder) Decode(n *yaml.Node, into any) bool {
 	checkTarget(into)
 	before := d.reports
@@ -105,10 +98,9 @@ func (d *Decoder) Decode(n *yaml.Node, into any) bool {
 	return d.reports == before
 }
 
-// Errorf reports that a node is wrong. The word is what is wrong about it, and
-// the nearest word of valid becomes the suggestion; if none is near, the error
-// lists them all. Both may be empty. Of a key, pass the key's node. The same
-// error reported twice, as for a part that several cases share, counts once.
+// Errorf reports that a node is wrong. The word is what is wrong about it, and the nearest word of valid becomes the
+// suggestion; if none is near, the error lists them all. Both may be empty. Of a key, pass the key's node. The same error
+// reported twice, as for a part that several cases share, counts once.
 func (d *Decoder) Errorf(n *yaml.Node, word string, valid []string, format string, args ...any) {
 	if d.reports++; len(d.errs) < maxCollected {
 		d.add(n, Errorf(d.file, n.Line, n.Column, word, valid, format, args...))
@@ -240,8 +232,7 @@ func (d *Decoder) fields(n *yaml.Node, unknown func(key *yaml.Node), parts ...re
 			slots[name] = part.FieldByIndex(f.named[name].Index)
 		}
 	}
-	// One slip should be one error: a required key that is there but misspelt
-	// is not reported as missing too.
+	// One slip should be one error: a required key that is there but misspelt is not reported as missing too.
 	present := make(map[string]bool)
 	for key, value := range d.entries(n) {
 		if slot, ok := slots[key.Value]; ok {
@@ -276,8 +267,8 @@ func (d *Decoder) list(n *yaml.Node, v reflect.Value) {
 	v.Set(items)
 }
 
-// mapping decodes into a Go map, whose keys a program must sort to go through
-// them in a fixed order; [Ordered] keeps the order of the file.
+// mapping decodes into a Go map, whose keys a program must sort to go through them in a fixed order; [Ordered] keeps the order
+// of the file.
 func (d *Decoder) mapping(n *yaml.Node, v reflect.Value) {
 	if n.Kind != yaml.MappingNode {
 		d.want(n, "a mapping")

@@ -28,8 +28,7 @@ var (
 	}
 )
 
-// longestDuration is more than any duration needs, and bounds the work that a
-// hostile one causes.
+// longestDuration is more than any duration needs, and bounds the work that a hostile one causes.
 const longestDuration = 64
 
 func (d *Decoder) duration(n *yaml.Node, into *time.Duration) {
@@ -86,8 +85,7 @@ func written(d time.Duration) string {
 	return strconv.FormatInt(int64(d), 10) + "ns"
 }
 
-// duration rewrites a text in Go's notation, as 1m30s for "1 min, 30 sec", and
-// reports whether that made it a duration.
+// duration rewrites a text in Go's notation, as 1m30s for "1 min, 30 sec", and reports whether that made it a duration.
 func duration(text string) (string, bool) {
 	m := durationParts.FindStringSubmatch(text)
 	if m == nil {
@@ -112,8 +110,8 @@ func duration(text string) (string, bool) {
 	return rewritten, err == nil
 }
 
-// tooFine reports a fraction that the clock cannot represent, and that
-// time.ParseDuration would cut off: 0.5ns would be no time at all.
+// tooFine reports a fraction that the clock cannot represent, and that time.ParseDuration would cut off: 0.5ns would be no time
+// at all.
 func tooFine(text string) bool {
 	for _, part := range durationPart.FindAllStringSubmatch(text, -1) {
 		if len(strings.TrimRight(part[2], "0")) > fractionDigits[part[3]] {

@@ -11,33 +11,28 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Marshaler is the counterpart of an [Unmarshaler]: MarshalScalar gives the
-// word that UnmarshalScalar reads as the same value, or an error if there is
-// none. It has a value receiver.
+// A Marshaler is the counterpart of an [Unmarshaler]: MarshalScalar gives the word that UnmarshalScalar reads as the same
+// value, or an error if there is none. It has a value receiver.
 type Marshaler interface {
 	MarshalScalar() (string, error)
 }
 
-// A NodeMarshaler is the counterpart of a [NodeUnmarshaler]: MarshalNode gives
-// a node that UnmarshalNode reads as the same value over what documents have
-// there before. It has a value receiver, encodes its parts with e, and reports what cannot be
+// A NodeMarshaler is the counterpart of a [NodeUnmarshaler]: MarshalNode gives a node that UnmarshalNode reads as the same
+// value over what documents have there before. It has a value receiver, encodes its parts with e, and reports what cannot be
 // written with [Encoder.Errorf].
 type NodeMarshaler interface {
 	MarshalNode(e *Encoder) *yaml.Node
 }
 
-// An Encoder is what a [NodeMarshaler] encodes and reports with. It is valid
-// during the call of MarshalNode only.
+// An Encoder is what a [NodeMarshaler] encodes and reports with. It is valid during the call of MarshalNode only.
 type Encoder struct {
 	err error // the first one
 }
 
-// Encode writes v, a struct or a pointer to one, as a document that [Decode]
-// reads as the same value into a copy of base, a value of the same type. Keys
-// that are as in base are left out, but for those that are required. An error
-// says which value no document can have. It panics if v is not of a type that
-// Decode reads, or if a part of it decodes itself and does not encode itself,
-// whether v has that part or not.
+// Encode writes v, a struct or a pointer to one, as a document that [Decode] reads as the same value into a copy of base, a
+// value of the same type. Keys that are as in base are left out, but for those that are required. An error says which value no
+// document can have. It panics if v is not of a type that Decode reads, or if a part of it decodes itself and does not encode
+// itself, whether v has that part or not.
 func Encode(v, base any) ([]byte, error) {
 	value, from := reflect.Indirect(reflect.ValueOf(v)), reflect.Indirect(reflect.ValueOf(base))
 	if value.Kind() != reflect.Struct || !from.IsValid() || value.Type() != from.Type() {
@@ -52,8 +47,7 @@ func Encode(v, base any) ([]byte, error) {
 	return layOut(n)
 }
 
-// writesItself says whether a type has a marshaler, and panics if it is one
-// that reads itself and has none.
+// writesItself says whether a type has a marshaler, and panics if it is one that reads itself and has none.
 func writesItself(t reflect.Type) bool {
 	if !readsItself(t) {
 		return false
@@ -65,8 +59,8 @@ func writesItself(t reflect.Type) bool {
 	return true
 }
 
-// Encode is the node of a value. Keys that are as in base are left out; base is
-// of the same type, or nil for a node with all keys.
+// Encode is the node of a value. Keys that are as in base are left out; base is of the same type, or nil for a node with all
+// keys.
 func (e *Encoder) Encode(v, base any) *yaml.Node {
 	return e.value(reflect.Indirect(reflect.ValueOf(v)), reflect.Indirect(reflect.ValueOf(base)))
 }
@@ -87,9 +81,8 @@ func Text(text string) *yaml.Node {
 	return n
 }
 
-// startsBlank says whether a text of several lines has one that begins with
-// white space. The emitter would write it as a block, in which white space is
-// indentation and text at once.
+// startsBlank says whether a text of several lines has one that begins with white space. The emitter would write it as a block,
+// in which white space is indentation and text at once.
 func startsBlank(text string) bool {
 	if !strings.Contains(text, "\n") {
 		return false
@@ -102,8 +95,8 @@ func startsBlank(text string) bool {
 	return false
 }
 
-// plainWord is the node of something that is written without quotes, and that
-// its reader takes for what it is by the key it stands under.
+// plainWord is the node of something that is written without quotes, and that its reader takes for what it is by the key it
+// stands under.
 func plainWord(text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: text}
 }
@@ -158,8 +151,7 @@ func (e *Encoder) value(v, base reflect.Value) *yaml.Node {
 	}
 }
 
-// item is the node of an element of a list or map, which is decoded over a
-// zero value.
+// item is the node of an element of a list or map, which is decoded over a zero value.
 func (e *Encoder) item(v reflect.Value) *yaml.Node {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -187,8 +179,7 @@ func (e *Encoder) structure(v, base reflect.Value) *yaml.Node {
 	return n
 }
 
-// field is the node of a field that was something else before decoding; nil if
-// it is left out.
+// field is the node of a field that was something else before decoding; nil if it is left out.
 func (e *Encoder) field(name string, v, was reflect.Value, required bool) *yaml.Node {
 	if v.Kind() == reflect.Pointer {
 		set := was.IsValid() && !was.IsNil()

@@ -8,8 +8,7 @@ import (
 	"unicode"
 )
 
-// maxErrors is the number of errors reported of one file. Where there are
-// more, one last entry of [Errors] says so.
+// maxErrors is the number of errors reported of one file. Where there are more, one last entry of [Errors] says so.
 const maxErrors = 20
 
 const (
@@ -66,10 +65,9 @@ func (e *Error) without(key string) *Error {
 	return e
 }
 
-// Errorf makes an error for a place in a file, for checks made after decoding:
-// a reference to a node that does not exist, at the position that a [Located]
-// kept. The nearest word of valid becomes the suggestion; if none is near, the
-// error lists them all. The caller may set Path.
+// Errorf makes an error for a place in a file, for checks made after decoding: a reference to a node that does not exist, at
+// the position that a [Located] kept. The nearest word of valid becomes the suggestion; if none is near, the error lists them
+// all. The caller may set Path.
 func Errorf(file string, line, column int, word string, valid []string, format string, args ...any) *Error {
 	e := &Error{
 		File:   file,
@@ -86,8 +84,8 @@ func Errorf(file string, line, column int, word string, valid []string, format s
 	return e
 }
 
-// Errors are the faults of a file, in the order of the file. It is the type of
-// every error that [Decode] and [DecodeNode] return.
+// Errors are the faults of a file, in the order of the file. It is the type of every error that [Decode] and [DecodeNode]
+// return.
 type Errors []*Error
 
 // Error prints one fault a line.
@@ -108,8 +106,8 @@ func (e Errors) Unwrap() []error {
 	return errs
 }
 
-// Err sorts the faults by position and keeps the first 20 of them. It
-// returns nil if there are none, so that a check can end in return errs.Err().
+// Err sorts the faults by position and keeps the first 20 of them. It returns nil if there are none, so that a check can end in
+// return errs.Err().
 func (e Errors) Err() error {
 	if len(e) == 0 {
 		return nil
@@ -134,8 +132,8 @@ func (e Errors) Err() error {
 	return sorted
 }
 
-// Invalid is an error for an [Unmarshaler] to return that knows which words
-// would have been right. Decoding turns it into an [Error] with a suggestion.
+// Invalid is an error for an [Unmarshaler] to return that knows which words would have been right. Decoding turns it into an
+// [Error] with a suggestion.
 type Invalid struct {
 	Msg   string   // "unknown fault kind"
 	Word  string   // the wrong word; if empty, the whole text

@@ -94,9 +94,8 @@ func (f *fields) collect(t reflect.Type, prefix []int) {
 	}
 }
 
-// checkTarget panics if a type cannot be decoded into. It looks at the whole
-// type, so that a mistake shows at the first file and not at the first file
-// that has the key.
+// checkTarget panics if a type cannot be decoded into. It looks at the whole type, so that a mistake shows at the first file
+// and not at the first file that has the key.
 func checkTarget(into any) {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {

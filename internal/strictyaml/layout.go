@@ -16,8 +16,8 @@ const (
 	widestText = 120
 )
 
-// layOut writes a mapping as people do: a key and its value on one line where
-// that is short, else each part of the value on one, and long text folded.
+// layOut writes a mapping as people do: a key and its value on one line where that is short, else each part of the value on
+// one, and long text folded.
 func layOut(n *yaml.Node) ([]byte, error) {
 	var all bytes.Buffer
 	for key, value := range pairs(n) {
@@ -66,8 +66,8 @@ func emit(key, value *yaml.Node) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// folded is a long text as a folded block, which the emitter would put on one
-// line; false for a text that is short, or whose spaces folding would change.
+// folded is a long text as a folded block, which the emitter would put on one line; false for a text that is short, or whose
+// spaces folding would change.
 func folded(n *yaml.Node) (string, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag != strTag || utf8.RuneCountInString(n.Value) <= widestText || !utf8.ValidString(n.Value) {
 		return "", false

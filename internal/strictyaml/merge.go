@@ -6,16 +6,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Merge lays patch over base, as for a named case of an experiment that says
-// only what is different in it. Where both are mappings they are merged key by
-// key; anything else in patch replaces what base has, lists too. A null removes
-// the key from what base has.
+// Merge lays patch over base, as for a named case of an experiment that says only what is different in it. Where both are
+// mappings they are merged key by key; anything else in patch replaces what base has, lists too. A null removes the key from
+// what base has.
 //
-// Every node keeps the line and column that it came from. Neither base nor
-// patch is modified; the result shares nodes with both, so it must not be
-// modified either. Nothing is hidden: a duplicate key stays one, and a null for
-// a key that base does not have stays, and both are errors when the result is
-// decoded.
+// Every node keeps the line and column that it came from. Neither base nor patch is modified; the result shares nodes with
+// both, so it must not be modified either. Nothing is hidden: a duplicate key stays one, and a null for a key that base does
+// not have stays, and both are errors when the result is decoded.
 func Merge(base, patch *yaml.Node) *yaml.Node {
 	base, patch = content(base), content(patch)
 	switch {
@@ -50,8 +47,7 @@ func Merge(base, patch *yaml.Node) *yaml.Node {
 	return &merged
 }
 
-// A keyID tells keys apart. The tag counts: 1 and "1" are not the same key, and
-// the former is none.
+// A keyID tells keys apart. The tag counts: 1 and "1" are not the same key, and the former is none.
 type keyID struct {
 	kind       yaml.Kind
 	tag, value string
@@ -77,8 +73,7 @@ func keyPositions(n *yaml.Node) map[keyID]int {
 	return at
 }
 
-// plain is a node without a tag or an anchor, which merging would lose and so
-// hide from the decoder that refuses them.
+// plain is a node without a tag or an anchor, which merging would lose and so hide from the decoder that refuses them.
 func plain(n *yaml.Node) bool {
 	return n.Anchor == "" && n.Style&yaml.TaggedStyle == 0
 }

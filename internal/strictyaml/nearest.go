@@ -10,11 +10,9 @@ import (
 // longestGuess bounds the work of a suggestion; nobody mistypes a word so long.
 const longestGuess = 64
 
-// Nearest returns the word of valid that word was probably meant to be: one
-// that differs in no more than a third of its letters, or in two neighbours
-// swapped, or that one of the two begins with. Case and the choice between
-// "-", "_" and a space do not count. Of equally near ones the first is taken.
-// It never returns word itself.
+// Nearest returns the word of valid that word was probably meant to be: one that differs in no more than a third of its
+// letters, or in two neighbours swapped, or that one of the two begins with. Case and the choice between "-", "_" and a space
+// do not count. Of equally near ones the first is taken. It never returns word itself.
 func Nearest(word string, valid []string) (string, bool) {
 	length := utf8.RuneCountInString(word)
 	if word == "" || length > longestGuess {
@@ -54,8 +52,8 @@ func fold(word string) string {
 	return separators.Replace(strings.ToLower(word))
 }
 
-// editDistance counts two swapped neighbours as one edit, where Levenshtein's
-// measure counts two: it is the commonest slip of the fingers.
+// editDistance counts two swapped neighbours as one edit, where Levenshtein's measure counts two: it is the commonest slip of
+// the fingers.
 func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	if len(x) == len(y) {

@@ -119,14 +119,11 @@ func splitParserMessage(err error) (line int, message string) {
 	return line, m[2]
 }
 
-// syntaxOffset finds where the parser met a fault. The parser itself gives at
-// most a line, which for some faults is the line before, and for others the
-// line where the surrounding block began. But it reads from the front, so the
-// fault is at the end of the shortest piece of the file that shows it: first
-// in whole lines, then within the last of them. Lines before the one that the
-// parser names are taken as sound, since there an unrelated text cut in two
-// (a quoted one, say) could show the same message. Of a bracket that is not
-// closed as it should be, the column is one after it, not always the exact one.
+// syntaxOffset finds where the parser met a fault. The parser itself gives at most a line, which for some faults is the line
+// before, and for others the line where the surrounding block began. But it reads from the front, so the fault is at the end of
+// the shortest piece of the file that shows it: first in whole lines, then within the last of them. Lines before the one that
+// the parser names are taken as sound, since there an unrelated text cut in two (a quoted one, say) could show the same
+// message. Of a bracket that is not closed as it should be, the column is one after it, not always the exact one.
 func syntaxOffset(data []byte, named int, message string) int {
 	shows := func(length int) bool {
 		_, err := parseAll(data[:length])
@@ -148,8 +145,7 @@ func syntaxOffset(data []byte, named int, message string) int {
 	return start + length - size
 }
 
-// shortest is a binary search for the least n in [0, limit) that holds, or
-// limit.
+// shortest is a binary search for the least n in [0, limit) that holds, or limit.
 func shortest(limit int, holds func(int) bool) int {
 	low, high := 0, limit
 	for low < high {

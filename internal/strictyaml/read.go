@@ -7,8 +7,8 @@ import (
 	"redlocksim/internal/input"
 )
 
-// ReadFile reads a file for [Decode]. One above [MaxBytes] is not read further and gives an [Errors]; one that cannot be
-// read, an error of package os.
+// ReadFile reads a file for [Decode]. One above [MaxBytes] is not read further and gives an [Errors]; one that cannot be read,
+// an error of package os.
 func ReadFile(path string) ([]byte, error) {
 	data, err := input.ReadFile(path, MaxBytes)
 	return data, tooLarge(path, err)

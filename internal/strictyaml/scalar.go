@@ -24,8 +24,8 @@ func (d *Decoder) text(n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// unprintable says of a character that a terminal, a page or a log could take it for a command, or show it as another text
-// than it is: control characters, and those that turn the direction of writing round.
+// unprintable says of a character that a terminal, a page or a log could take it for a command, or show it as another text than
+// it is: control characters, and those that turn the direction of writing round.
 func unprintable(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -62,8 +62,7 @@ func (d *Decoder) bool(n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// Octal and hexadecimal numbers are not accepted: 010 is 8 to a YAML parser and
-// 10 to most readers.
+// Octal and hexadecimal numbers are not accepted: 010 is 8 to a YAML parser and 10 to most readers.
 var wholeNumber = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*(_[0-9]+)*)$`)
 
 func (d *Decoder) integer(n *yaml.Node, v reflect.Value) {

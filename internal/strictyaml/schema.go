@@ -18,8 +18,8 @@ type Patterned interface {
 	ScalarPattern() string
 }
 
-// Schemas makes JSON Schemas of what [Decode] reads into types, for editors. A schema accepts all that Decode accepts, and
-// some of what it refuses, such as a name of which there are two. Schemas are written in draft 7, which editors know.
+// Schemas makes JSON Schemas of what [Decode] reads into types, for editors. A schema accepts all that Decode accepts, and some
+// of what it refuses, such as a name of which there are two. Schemas are written in draft 7, which editors know.
 type Schemas struct {
 	// Comment is the description of a type or, if field is not empty, of a field of it; empty for none.
 	Comment func(t reflect.Type, field string) string
@@ -46,8 +46,8 @@ func (s *Schemas) Document(t reflect.Type) *jsonschema.Schema {
 	return &root
 }
 
-// Part makes schemas of what [Merge] takes as either part: every key of a mapping can be left out, and a null removes it.
-// What is in a list is whole.
+// Part makes schemas of what [Merge] takes as either part: every key of a mapping can be left out, and a null removes it. What
+// is in a list is whole.
 func (s *Schemas) Part() *Schemas { return &Schemas{s.Comment, true, s.defs} }
 
 func (s *Schemas) whole() *Schemas { return &Schemas{s.Comment, false, s.defs} }
@@ -103,8 +103,8 @@ func OneOf(words ...string) *jsonschema.Schema {
 	return e
 }
 
-// Struct refers to the schema of a struct by its tags, also if the type reads itself. The keys of others can stand beside
-// its own; those that several of them have must be one field, of a struct that is inline in them.
+// Struct refers to the schema of a struct by its tags, also if the type reads itself. The keys of others can stand beside its
+// own; those that several of them have must be one field, of a struct that is inline in them.
 func (s *Schemas) Struct(t reflect.Type, others ...reflect.Type) *jsonschema.Schema {
 	name := t.Name()
 	if s.partial {

@@ -7,9 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// OneOf is for a union written as a mapping with exactly one of several keys,
-// as hold: 5s. It returns the key and its value. If n is anything else it
-// reports that and returns false.
+// OneOf is for a union written as a mapping with exactly one of several keys, as hold: 5s. It returns the key and its value. If
+// n is anything else it reports that and returns false.
 func (d *Decoder) OneOf(n *yaml.Node, keys ...string) (key string, value *yaml.Node, ok bool) {
 	if n.Kind != yaml.MappingNode {
 		d.want(n, "a mapping with one key of "+strings.Join(keys, ", "))

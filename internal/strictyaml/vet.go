@@ -21,9 +21,8 @@ const (
 	mergeTag = "!!merge"
 )
 
-// A link is the place of a node in its document. Paths are built from links
-// when an error needs one: a path kept for every node would let a long key
-// with many values under it fill the memory.
+// A link is the place of a node in its document. Paths are built from links when an error needs one: a path kept for every node
+// would let a long key with many values under it fill the memory.
 type link struct {
 	parent *yaml.Node
 	key    *yaml.Node // of a value in a mapping
@@ -31,9 +30,8 @@ type link struct {
 	depth  int
 }
 
-// vet looks at all of a tree once, also at what no field will be decoded from,
-// for what is refused everywhere. It reports whether the tree is shallow enough
-// to decode.
+// vet looks at all of a tree once, also at what no field will be decoded from, for what is refused everywhere. It reports
+// whether the tree is shallow enough to decode.
 func (d *Decoder) vet(n *yaml.Node, at link) bool {
 	if _, known := d.links[n]; known {
 		return true
@@ -104,8 +102,8 @@ func (d *Decoder) keyed(key *yaml.Node) bool {
 	return false
 }
 
-// entries yields the keys and values of a mapping without those that vet
-// reported: keys that are no strings, and all but the first of duplicates.
+// entries yields the keys and values of a mapping without those that vet reported: keys that are no strings, and all but the
+// first of duplicates.
 func (d *Decoder) entries(n *yaml.Node) func(yield func(key, value *yaml.Node) bool) {
 	return func(yield func(key, value *yaml.Node) bool) {
 		seen := make(map[string]bool)

@@ -36,8 +36,8 @@ func (s *store) keep(key string, now int64, size int, value string) {
 	s.put(key, r)
 }
 
-// onHash, onList and onSortedSet make a command of what it does with the collection under its first argument and the
-// rest of its arguments. What changes the collection returns it, what only reads it returns false.
+// onHash, onList and onSortedSet make a command of what it does with the collection under its first argument and the rest of
+// its arguments. What changes the collection returns it, what only reads it returns false.
 
 func onHash(args int, do func(h map[string]string, a []string) (any, bool)) command {
 	return command{args, false, func(s *store, now int64, a []string) any {

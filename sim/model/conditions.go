@@ -21,8 +21,8 @@ func (s *store) prepare(c *driver.Command) driver.Reply {
 	return driver.Reply{Outcome: driver.Accepted, Record: run}
 }
 
-// vote is the adapter's vote.lua: an acquire under conditions. It looks at the same keys as that, because looking at a
-// key removes it if it has expired.
+// vote is the adapter's vote.lua: an acquire under conditions. It looks at the same keys as that, because looking at a key
+// removes it if it has expired.
 func (s *store) vote(c *driver.Command, now int64) driver.Reply {
 	if c.Conditions.MaxTTL != 0 {
 		if reply, fit := s.guard(c.Conditions, now); !fit {

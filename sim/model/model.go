@@ -1,5 +1,5 @@
-// Package model is the tier that the searches run on: Redis semantics in Go, as far as lock protocols use them, with
-// replies as plain callbacks.
+// Package model is the tier that the searches run on: Redis semantics in Go, as far as lock protocols use them, with replies as
+// plain callbacks.
 package model
 
 import (

@@ -88,8 +88,8 @@ func (x *request) serve(s *store) {
 	x.Reply()
 }
 
-// callFromLua is call with what becomes of an integer in Lua, whose numbers are doubles: beyond 2^53 it is rounded, and if
-// that is beyond the largest integer the smallest comes out, as on servers for amd64.
+// callFromLua is call with what becomes of an integer in Lua, whose numbers are doubles: beyond 2^53 it is rounded, and if that
+// is beyond the largest integer the smallest comes out, as on servers for amd64.
 func (s *store) callFromLua(args ...string) any {
 	reply := s.call(args...)
 	n, isInteger := reply.(int64)

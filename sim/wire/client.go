@@ -30,8 +30,8 @@ func (c clients) close() {
 
 // options of a go-redis client whose connections are simulated.
 //
-// The pool must never be exhausted: a task that waits for a turn stops the kernel in real time. Crashed clients keep
-// their turns. Buffers need not be larger than what a lock sends, and go-redis makes two for each connection.
+// The pool must never be exhausted: a task that waits for a turn stops the kernel in real time. Crashed clients keep their
+// turns. Buffers need not be larger than what a lock sends, and go-redis makes two for each connection.
 func options(dial func() net.Conn) *redis.Options {
 	return &redis.Options{
 		Addr:             "127.0.0.1:6379", // a literal, so that nobody asks the DNS; the dialer does not look at it

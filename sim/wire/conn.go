@@ -15,11 +15,11 @@ import (
 	"redlocksim/sim/network"
 )
 
-// conn is the client's end of a connection, as go-redis uses it: it writes a message, of one request or several, reads
-// the replies, and closes the connection when that fails or takes too long. The kernel sees an exchange for each message.
+// conn is the client's end of a connection, as go-redis uses it: it writes a message, of one request or several, reads the
+// replies, and closes the connection when that fails or takes too long. The kernel sees an exchange for each message.
 //
-// go-redis makes connections on a goroutine of its own while the task that needs one blocks the kernel, so making one
-// must not touch the kernel. Everything else happens in tasks, one at a time.
+// go-redis makes connections on a goroutine of its own while the task that needs one blocks the kernel, so making one must not
+// touch the kernel. Everything else happens in tasks, one at a time.
 type conn struct {
 	client *kernel.Process
 	link   *network.Link
@@ -37,8 +37,8 @@ type conn struct {
 
 var _ net.Conn = (*conn)(nil)
 
-// exchange is one message on its way to a node and back. It outlives its connection: a message that the client has given
-// up may still arrive.
+// exchange is one message on its way to a node and back. It outlives its connection: a message that the client has given up may
+// still arrive.
 type exchange struct {
 	network.Exchange
 	conn     *conn
@@ -127,8 +127,8 @@ func (c *conn) send() {
 	c.link.Open(&c.request.Exchange, c.key(isWithSource(requests[0])), c.request)
 }
 
-// key is what the message is for that the running task sends. One that begins with the source of a script, and one that
-// follows another, is told from that other.
+// key is what the message is for that the running task sends. One that begins with the source of a script, and one that follows
+// another, is told from that other.
 func (c *conn) key(withSource bool) kernel.Key {
 	b := c.client.Baggage()
 	if b == nil {
@@ -141,15 +141,15 @@ func (c *conn) key(withSource bool) kernel.Key {
 	return b.Key
 }
 
-// isWithSource: the request carries the source of a script, on the model tier too. There an acquire of one key is always
-// plain; the adapter's first ones look by a script what the server allows.
+// isWithSource: the request carries the source of a script, on the model tier too. There an acquire of one key is always plain;
+// the adapter's first ones look by a script what the server allows.
 func isWithSource(args []string) bool {
 	const firstContact = 7 // words: of all requests for one key, only this has so many
 	return strings.EqualFold(args[0], "eval") && !(len(args) == firstContact && args[2] == "1")
 }
 
-// Read sends what was written and waits for a reply. One that has come is read also after the deadline, as after a pause of
-// the process.
+// Read sends what was written and waits for a reply. One that has come is read also after the deadline, as after a pause of the
+// process.
 func (c *conn) Read(b []byte) (int, error) {
 	if len(c.written) > 0 && !c.closed && c.broken == nil {
 		c.send()
@@ -200,8 +200,8 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// SetDeadline and the like take readings of the client's lock clock. They are for the next Read: go-redis does not
-// change the deadline of one that waits. Write does not wait.
+// SetDeadline and the like take readings of the client's lock clock. They are for the next Read: go-redis does not change the
+// deadline of one that waits. Write does not wait.
 func (c *conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
 func (c *conn) SetReadDeadline(t time.Time) error {

@@ -20,8 +20,8 @@ import (
 //     touches, and a key that was not looked at comes back when the clock is stepped back. (redis-server removes some
 //     of the others ten times a second; neither tier does that.)
 //
-// So its clock stands still (no ClockTTL), and it is told before each command how much is left of the keys in it, and
-// asked afterwards what became of them.
+// So its clock stands still (no ClockTTL), and it is told before each command how much is left of the keys in it, and asked
+// afterwards what became of them.
 type expiry struct {
 	redis     *miniredis.Miniredis
 	db        *miniredis.RedisDB
@@ -29,8 +29,8 @@ type expiry struct {
 	now       int64            // of the command under way
 }
 
-// given marks a TTL that miniredis was told, which is not in whole milliseconds, apart from one that a command set,
-// which is. Commands see it rounded down.
+// given marks a TTL that miniredis was told, which is not in whole milliseconds, apart from one that a command set, which is.
+// Commands see it rounded down.
 const given = time.Nanosecond
 
 // expired says whether a key is gone. Redis compares in this way in keyIsExpired, db.c.
@@ -39,8 +39,8 @@ func (e *expiry) expired(now int64, key string) bool {
 	return ok && now > d
 }
 
-// before sets the clock and the TTLs of the keys in a command. Any argument may be a key; for one that is not and has
-// the name of a key it does no harm.
+// before sets the clock and the TTLs of the keys in a command. Any argument may be a key; for one that is not and has the name
+// of a key it does no harm.
 func (e *expiry) before(now int64, args []string) {
 	e.now = now
 	e.redis.SetTime(time.UnixMilli(now))
@@ -51,8 +51,8 @@ func (e *expiry) before(now int64, args []string) {
 	}
 }
 
-// hook removes the keys that a command looks at and that have expired, just before it runs. It sees the commands that
-// a script calls as well; the script itself looks at none.
+// hook removes the keys that a command looks at and that have expired, just before it runs. It sees the commands that a script
+// calls as well; the script itself looks at none.
 func (e *expiry) hook(c *server.Peer, command string, args ...string) bool {
 	switch command {
 	case "DEL", "EXISTS", "MGET", "TOUCH", "UNLINK":

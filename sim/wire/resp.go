@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// parse reads one command from the front of b: an array of bulk strings. size is its length in bytes; 0 if b ends
-// before the command does. The client is ours, so anything else is a mistake in this package.
+// parse reads one command from the front of b: an array of bulk strings. size is its length in bytes; 0 if b ends before the
+// command does. The client is ours, so anything else is a mistake in this package.
 func parse(b []byte) (args []string, size int) {
 	rest := b
 	n, ok := length(&rest, '*')

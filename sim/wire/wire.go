@@ -1,10 +1,10 @@
-// Package wire is the tier that proves that what is simulated is what is shipped: the go-redis adapter and its scripts
-// talk RESP over a simulated net.Conn to one miniredis for each node, without sockets.
+// Package wire is the tier that proves that what is simulated is what is shipped: the go-redis adapter and its scripts talk
+// RESP over a simulated net.Conn to one miniredis for each node, without sockets.
 //
-// For the same configuration and seed a run here has the history of a run on [redlocksim/sim/model], byte for byte.
-// Every message is one [network.Exchange] that opens with the same key at the same true time there, and its reply reaches
-// the library at the same place among all others. What the library hands a node in one piece is one message. Setting up a
-// connection costs nothing and cannot fail: a node that is down refuses the first request instead.
+// For the same configuration and seed a run here has the history of a run on [redlocksim/sim/model], byte for byte. Every
+// message is one [network.Exchange] that opens with the same key at the same true time there, and its reply reaches the library
+// at the same place among all others. What the library hands a node in one piece is one message. Setting up a connection costs
+// nothing and cannot fail: a node that is down refuses the first request instead.
 package wire
 
 import (
@@ -65,8 +65,8 @@ type node struct {
 	link   *network.Link
 }
 
-// Listen implements driver.Listener. Subscriptions work above the clients here: go-redis has a subscriber wait for the
-// network outside of the kernel.
+// Listen implements driver.Listener. Subscriptions work above the clients here: go-redis has a subscriber wait for the network
+// outside of the kernel.
 func (n *node) Listen(channel string, heard func()) (stop func()) {
 	return n.server.Listen(n.link, channel, heard)
 }
