@@ -15,7 +15,7 @@ type Request struct {
 	First  *driver.Command
 	Others []*driver.Command
 
-	answered int // how many of its commands were
+	answered int // how many of its commands were answered
 }
 
 // Len is how many commands the request is for.

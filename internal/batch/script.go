@@ -22,7 +22,7 @@ const (
 	// Votes and Releases carry out several commands, of one key each.
 	Votes
 	Releases
-	// NumScripts is how many these are, None included.
+	// NumScripts is the number of scripts, None included.
 	NumScripts
 )
 

@@ -1,5 +1,5 @@
-// Package jobs does work that can be split into jobs, each a pure function of its number, on several cores. What comes out does
-// not depend on how many there are.
+// Package jobs runs jobs, each a pure function of its number, on several cores. The results do not depend on how many cores
+// there are.
 package jobs
 
 import (
@@ -16,32 +16,31 @@ import (
 type Set[S, T any] struct {
 	// N is how many jobs there are.
 	N int
-	// Do does one. Jobs are begun in the order of their numbers. An error that is the context's means that the job was cut
-	// short; any other ends the set.
+	// Do does one job. Jobs start in the order of their numbers. The context's error means that the job was cut short; any
+	// other error ends the set.
 	Do func(ctx context.Context, state *S, job int) (T, error)
 
 	// Workers is how many jobs are done at once; zero is one for each core.
 	Workers int
-	// Known gives the results that an earlier run left behind; those jobs are not done again. Nil knows none.
+	// Known returns a result that an earlier run left behind, and the job is not done again. Nil knows none.
 	Known func(job int) (T, bool)
-	// Done, if not nil, is told of every job that was done, and how long it took: in the order in which they end, one at a
-	// time. Its error ends the set.
+	// Done, if not nil, is called for every job that was done, with the time it took: one call at a time, in the order in which
+	// the jobs end. Its error ends the set.
 	Done func(job int, result T, took time.Duration) error
-	// Name says for people what a job is; nil for its number.
+	// Name names a job for people; nil uses its number.
 	Name func(job int) string
 }
 
-// Result is what became of a job.
+// Result is the outcome of a job.
 type Result[T any] struct {
 	Value T
 	// Done says that Value is the job's result; it is false of jobs that were not begun or were cut short.
 	Done bool
 }
 
-// Run does the jobs and returns their results in the order of their numbers. When ctx ends it begins no further job; what was
-// done is in the results, and there is no error. After an error no job with a higher number is begun, and all with lower
-// numbers are done: it is the error of the lowest number that has one, whichever came first. A job that panics has a
-// [*PanicError].
+// Run does the jobs and returns their results in the order of their numbers. When ctx ends, Run starts no further job and
+// returns what was done, without an error. After a job fails, Run starts no job with a higher number, finishes those with lower
+// numbers, and returns the error of the lowest number that failed. A job that panics fails with a [*PanicError].
 func (s Set[S, T]) Run(ctx context.Context) ([]Result[T], error) {
 	workers := s.Workers
 	if workers <= 0 {

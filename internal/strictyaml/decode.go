@@ -10,8 +10,8 @@ import (
 )
 
 // An Unmarshaler is a type that is one word of the file and no enumeration (see [Enum]): a ratio, an address. UnmarshalScalar
-// has a pointer receiver and gets the word without its quotes. Its error is located in the file; if it is an [*Invalid], the
-// nearest valid word is suggested too.
+// has a pointer receiver and is given the word without its quotes. Its error is located in the file; if it is an [*Invalid],
+// the nearest valid word is suggested too.
 type Unmarshaler interface {
 	UnmarshalScalar(text string) error
 }

@@ -69,7 +69,8 @@ func (d *Decoder) duration(n *yaml.Node, into *time.Duration) {
 	}
 }
 
-// written is a duration in the largest unit in which it is a whole number: 90s and not 1m30s, as one compares them.
+// written formats a duration in the largest unit in which it is a whole number: 90s and not 1m30s, so that durations are easy
+// to compare.
 func written(d time.Duration) string {
 	for _, unit := range []struct {
 		length time.Duration

@@ -29,10 +29,10 @@ type Encoder struct {
 	err error // the first one
 }
 
-// Encode writes v, a struct or a pointer to one, as a document that [Decode] reads as the same value into a copy of base, a
-// value of the same type. Keys that are as in base are left out, but for those that are required. An error says which value no
-// document can have. It panics if v is not of a type that Decode reads, or if a part of it decodes itself and does not encode
-// itself, whether v has that part or not.
+// Encode writes v, a struct or a pointer to one, as a document that [Decode] reads back as the same value over a copy of base,
+// a value of the same type. It leaves out keys whose values are those of base, unless they are required. The error names a
+// value that no document can hold. Encode panics if Decode does not know the type of v, or if a type within it decodes itself
+// but does not encode itself.
 func Encode(v, base any) ([]byte, error) {
 	value, from := reflect.Indirect(reflect.ValueOf(v)), reflect.Indirect(reflect.ValueOf(base))
 	if value.Kind() != reflect.Struct || !from.IsValid() || value.Type() != from.Type() {
@@ -59,8 +59,8 @@ func writesItself(t reflect.Type) bool {
 	return true
 }
 
-// Encode is the node of a value. Keys that are as in base are left out; base is of the same type, or nil for a node with all
-// keys.
+// Encode returns the node of a value, without the keys whose values are those of base. base is of the same type, or nil for a
+// node with all keys.
 func (e *Encoder) Encode(v, base any) *yaml.Node {
 	return e.value(reflect.Indirect(reflect.ValueOf(v)), reflect.Indirect(reflect.ValueOf(base)))
 }
@@ -95,8 +95,7 @@ func startsBlank(text string) bool {
 	return false
 }
 
-// plainWord is the node of something that is written without quotes, and that its reader takes for what it is by the key it
-// stands under.
+// plainWord is the node of a value that is written without quotes; its key tells the reader its type.
 func plainWord(text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: text}
 }

@@ -180,7 +180,7 @@ func clip(word string) string {
 	return word
 }
 
-// oneLine keeps what a file says from breaking out of its line of the report.
+// oneLine keeps text from a file on its line of the report.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

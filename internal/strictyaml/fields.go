@@ -23,7 +23,7 @@ type Field struct {
 	required bool
 }
 
-// Fields are the fields of a struct type that take part, in the order of the struct. The struct can be one that reads itself.
+// Fields lists the fields of a struct type that have keys, in the order of the struct, even if the type decodes itself.
 func Fields(t reflect.Type) []Field {
 	f := fieldsOf(t)
 	all := make([]Field, len(f.names))

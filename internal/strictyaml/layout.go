@@ -16,8 +16,8 @@ const (
 	widestText = 120
 )
 
-// layOut writes a mapping as people do: a key and its value on one line where that is short, else each part of the value on
-// one, and long text folded.
+// layOut formats a mapping as people do: a short value on the line of its key, the parts of a longer one on a line each, and
+// long text folded.
 func layOut(n *yaml.Node) ([]byte, error) {
 	var all bytes.Buffer
 	for key, value := range pairs(n) {

@@ -6,8 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Located value remembers where in the file it stood, for an error found only after decoding; see [Errorf]. The file looks as
-// it would for a T. A value that was absent has line 0.
+// A Located value remembers its position in the file, for errors that are found only after decoding; see [Errorf]. It is
+// written like a T. A value that was absent has line 0.
 type Located[T any] struct {
 	Value        T
 	Line, Column int

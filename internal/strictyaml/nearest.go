@@ -7,7 +7,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// longestGuess bounds the work of a suggestion; nobody mistypes a word so long.
+// longestGuess bounds the work for a suggestion: nobody mistypes a longer word.
 const longestGuess = 64
 
 // Nearest returns the word of valid that word was probably meant to be: one that differs in no more than a third of its

@@ -6,8 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Ordered is a mapping in the order of the file. To the file it is as a map[string]T, and unlike one it is always gone through
-// in the same order.
+// Ordered is a mapping in the order of the file. It is written like a map[string]T, but always iterates in the same order.
 type Ordered[T any] []Entry[T]
 
 // An Entry is one key of an [Ordered] mapping with its value; the position is that of the key.

@@ -51,7 +51,7 @@ func isNothing(document *yaml.Node) bool {
 
 // parseAll returns the first document and, if there is one, the second.
 func parseAll(data []byte) (documents []*yaml.Node, err error) {
-	// The parser panics where it finds itself in a state it does not know.
+	// The parser panics in states that it does not expect.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("yaml: %v", r)

@@ -24,8 +24,8 @@ func (d *Decoder) text(n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// unprintable says of a character that a terminal, a page or a log could take it for a command, or show it as another text than
-// it is: control characters, and those that turn the direction of writing round.
+// unprintable reports control characters, and those that change the direction of writing: a terminal, a page or a log could
+// obey them, or show a text other than the one in the file.
 func unprintable(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':

@@ -18,8 +18,8 @@ type Patterned interface {
 	ScalarPattern() string
 }
 
-// Schemas makes JSON Schemas of what [Decode] reads into types, for editors. A schema accepts all that Decode accepts, and some
-// of what it refuses, such as a name of which there are two. Schemas are written in draft 7, which editors know.
+// Schemas makes JSON Schemas, for editors, of the documents that [Decode] reads. A schema accepts everything that Decode
+// accepts, and some of what it refuses, such as a name that is used twice. The schemas are of draft 7, which editors support.
 type Schemas struct {
 	// Comment is the description of a type or, if field is not empty, of a field of it; empty for none.
 	Comment func(t reflect.Type, field string) string

@@ -30,8 +30,8 @@ type link struct {
 	depth  int
 }
 
-// vet looks at all of a tree once, also at what no field will be decoded from, for what is refused everywhere. It reports
-// whether the tree is shallow enough to decode.
+// vet walks a whole tree once, including parts that no field will be decoded from, and reports what is refused everywhere. It
+// says whether the tree is shallow enough to decode.
 func (d *Decoder) vet(n *yaml.Node, at link) bool {
 	if _, known := d.links[n]; known {
 		return true
@@ -71,7 +71,7 @@ func (d *Decoder) vet(n *yaml.Node, at link) bool {
 	return shallow
 }
 
-// refused reports a node that can stand for no value.
+// refused reports a node that cannot be a value.
 func (d *Decoder) refused(n *yaml.Node) bool {
 	switch {
 	case n.Kind == yaml.AliasNode:

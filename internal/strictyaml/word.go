@@ -21,8 +21,8 @@ type words struct {
 // enumerations are the words by their type. They are declared while packages are initialised, and only read from then on.
 var enumerations = map[reflect.Type]*words{}
 
-// Enum declares that a type is an enumeration, as a package variable does it: its values are read, written and described as the
-// words that follow. what names the type in errors: "no such clean-up".
+// Enum declares, in the initialiser of a package variable, that a type is an enumeration: its values are read, written and
+// described as the words added with Word. what names the type in errors: "no such clean-up".
 func Enum[T comparable](what string) Enumeration[T] {
 	t := reflect.TypeFor[T]()
 	if enumerations[t] != nil {

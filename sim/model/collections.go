@@ -25,7 +25,7 @@ func collection[C any](s *store, key string, now int64, parse func(string) (C, b
 	return c, nil
 }
 
-// keep stores a collection and keeps the key's TTL; one without elements is no key.
+// keep stores a collection and keeps the key's TTL. An empty collection removes the key.
 func (s *store) keep(key string, now int64, size int, value string) {
 	if size == 0 {
 		s.take(key)
@@ -36,8 +36,8 @@ func (s *store) keep(key string, now int64, size int, value string) {
 	s.put(key, r)
 }
 
-// onHash, onList and onSortedSet make a command of what it does with the collection under its first argument and the rest of
-// its arguments. What changes the collection returns it, what only reads it returns false.
+// onHash, onSortedSet and onList make a command of a function on the collection that the first argument names. do is given the
+// other arguments, and returns the reply and whether it changed the collection.
 
 func onHash(args int, do func(h map[string]string, a []string) (any, bool)) command {
 	return command{args, false, func(s *store, now int64, a []string) any {
@@ -87,13 +87,13 @@ func onList(args int, do func(l *[]string, a []string) (any, bool)) command {
 	}}
 }
 
-// variadic allows a command more arguments.
+// variadic lets a command take more arguments.
 func variadic(c command) command {
 	c.more = true
 	return c
 }
 
-// numbered has a command refuse arguments that are no numbers before it looks at the key, as Redis does.
+// numbered makes a command refuse arguments that are not numbers before it looks at the key, as Redis does.
 func numbered(c command, check func(string) error, arguments ...int) command {
 	run := c.run
 	c.run = func(s *store, now int64, a []string) any {

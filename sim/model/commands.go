@@ -37,7 +37,7 @@ const (
 	errSyntax     = rediscmd.ServerError("ERR syntax error")
 )
 
-// integer reads a number as Redis does: in the one form in which it writes it.
+// integer parses a number as Redis does: only in the form in which Redis writes it.
 func integer(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != text {

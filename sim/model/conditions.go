@@ -70,7 +70,7 @@ func (s *store) vote(c *driver.Command, now int64) driver.Reply {
 	return driver.Reply{Outcome: driver.Accepted}
 }
 
-// readCounter reads a key's counter. Of numbers it takes those that the script itself writes.
+// readCounter parses a key's counter: only in the form in which the script itself writes it.
 func readCounter(text string) (int64, error) {
 	if !redis.IsString(text) {
 		return 0, errWrongType

@@ -4,7 +4,7 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// Fingerprint implements redis.Fingerprinted. Whatever the order of the keys: those of a map have none.
+// Fingerprint implements redis.Fingerprinted. It does not depend on the order of the map's keys.
 func (s *store) Fingerprint() kernel.Key {
 	print := kernel.Key(s.scripts).With(uint64(len(s.known)))
 	for name, r := range s.keys {

@@ -132,7 +132,7 @@ func (s *store) Freed(key string, since kernel.True) kernel.True {
 	}
 }
 
-// plainly does what needs no Conditions. It fails only at a key that is no string.
+// plainly carries out a command without Conditions. It fails only if a key is not a string.
 func (s *store) plainly(c *driver.Command, now int64) driver.Outcome {
 	ttl := c.TTL.Milliseconds()
 	switch c.Op {

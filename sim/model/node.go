@@ -55,7 +55,7 @@ type exchange struct {
 	heard   int          // how many of these have arrived
 	failed  driver.Reply // what those get that are not answered
 	timer   driver.Timer // of the deadline
-	looks   bool         // acquires look by a script what the server allows
+	looks   bool         // acquires run a script that finds out what the server allows
 
 	// What commands and answers are slices of for one command, to spare allocations.
 	one struct {

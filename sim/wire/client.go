@@ -14,7 +14,7 @@ import (
 // clients are the go-redis clients of a run.
 type clients []*redis.Client
 
-// connect makes the go-redis client of a process, whose connections go over the link.
+// connect makes the go-redis client of a process. Its connections go over the link.
 func (c *clients) connect(client *kernel.Process, l *network.Link) *redis.Client {
 	made := goredis.NewClient(options(func() net.Conn { return &conn{client: client, link: l} }))
 	*c = append(*c, made)

@@ -9,7 +9,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 )
 
-// expiry is what a miniredis is taught so that its keys expire as those of redis-server do. It differs from it in this:
+// expiry makes the keys of a miniredis expire as those of redis-server do. By itself miniredis differs in this:
 //
 //   - It keeps the time that is left of a TTL, so that a clock that steps back does not lengthen it. redis-server keeps
 //     the deadline.
@@ -20,8 +20,8 @@ import (
 //     touches, and a key that was not looked at comes back when the clock is stepped back. (redis-server removes some
 //     of the others ten times a second; neither tier does that.)
 //
-// So its clock stands still (no ClockTTL), and it is told before each command how much is left of the keys in it, and asked
-// afterwards what became of them.
+// So its clock stands still (no ClockTTL). Before each command it is told how much is left of the TTLs of that command's keys,
+// and afterwards it is asked what became of them.
 type expiry struct {
 	redis     *miniredis.Miniredis
 	db        *miniredis.RedisDB

@@ -16,8 +16,8 @@ import (
 	luaparse "github.com/yuin/gopher-lua/parse"
 )
 
-// scripts run what EVAL and EVALSHA ask of a node, on the Lua of miniredis and with its commands. miniredis itself makes a Lua
-// state for every call, which took two thirds of a run's time; these keep theirs.
+// scripts carry out EVAL and EVALSHA for a node, on the Lua of miniredis and with its commands. miniredis makes a Lua state for
+// every call, which takes two thirds of a run's time; these keep theirs.
 type scripts struct {
 	node  *server.Server
 	known map[string]*lua.FunctionProto // by the SHA-1 of the text
@@ -88,7 +88,7 @@ func (s *scripts) eval(c *server.Peer, command string, args []string) {
 	}
 }
 
-// interpreter is a Lua state that runs one script after the other, of whichever node it is lent to.
+// interpreter is a Lua state that runs scripts one after the other, for whichever node borrows it.
 type interpreter struct {
 	state  *lua.LState
 	lentTo *scripts
@@ -220,7 +220,7 @@ func errorReply(l *lua.LState) int {
 	return 1
 }
 
-// value is what a script sees of a reply.
+// value converts a reply to what a script sees of it.
 func value(l *lua.LState, reply any) lua.LValue {
 	switch r := reply.(type) {
 	case nil:

@@ -1,5 +1,5 @@
-// Package wire is the tier that proves that what is simulated is what is shipped: the go-redis adapter and its scripts talk
-// RESP over a simulated net.Conn to one miniredis for each node, without sockets.
+// Package wire is the tier on which the shipped go-redis adapter and its scripts run as they are: they talk RESP over a
+// simulated net.Conn to one miniredis for each node, without sockets.
 //
 // For the same configuration and seed a run here has the history of a run on [redlocksim/sim/model], byte for byte. Every
 // message is one [network.Exchange] that opens with the same key at the same true time there, and its reply reaches the library
