@@ -1,5 +1,6 @@
 package checker
 
+// addResources measures what clients got of each resource, and how long they waited.
 func (r *Report) addResources(t *transcript, o Options) {
 	efforts, asked, used := t.efforts(), askings(t, o), criticalSections(t, o)
 	granted, healed := t.grants(), t.healed()
