@@ -2,48 +2,193 @@ package monitor
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/redlock/driver"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
 
-// conduct judges what reaches the nodes, by whose connection it came and by what it changed, and knows nothing of the lock that
-// sent it. So it serves for any lock that speaks Redis.
+// conduct judges what clients send to the nodes, in the order of sending, and what that changes there, by whose connection it
+// came. It knows nothing of the lock that sends it, and serves for any that speaks Redis.
 type conduct struct {
 	run    *Run
-	owners map[held]string // who set it
+	votes  map[vote]*conducted
+	all    []*conducted     // in the order in which they were seen
+	last   map[string]*vote // by client and key, what it set there last
+	pauses *pauses
+	order  int // of what was seen
 }
 
-// held is a value that a key of a node has or had.
-type held struct {
-	node, key, value string
+// conducted is what was done with a vote.
+type conducted struct {
+	vote
+	isCast   bool            // a request has set it
+	releases *kernel.Process // the client that has sent a command to delete it, after all that set it; nil if none has
+	since    kernel.True     // when it sent the first of these
+	nodes    []conductedNode // in the order of the Servers
 }
 
-func newConduct(r *Run) Monitor { return &conduct{run: r, owners: map[held]string{}} }
+// conductedNode is what was done with a vote on a node. Orders number what was seen, from 1.
+type conductedNode struct {
+	owner            *kernel.Process // who set it; nil if nobody has
+	isSet            bool            // and no request has changed that
+	sent             kernel.True     // when the command that set it was sent
+	applied          int             // the order in which that was carried out
+	heard            int             // the order in which its client read the answer, if it still waited; else 0
+	heardAt          kernel.True
+	deletes, deleted int         // the order in which the last command to delete it was sent, and arrived; 0 for never
+	deletesAt        kernel.True // when it was sent
+}
+
+func newConduct(r *Run) Monitor {
+	c := &conduct{run: r, votes: map[vote]*conducted{}, last: map[string]*vote{}, pauses: watchPauses(r)}
+	r.World.OnAsked(c.asked)
+	return c
+}
 
 // Saw implements Monitor.
 func (c *conduct) Saw(*history.Event) {}
 
-// Over implements Monitor.
-func (c *conduct) Over() {}
+func (c *conduct) of(v vote) *conducted {
+	x := c.votes[v]
+	if x == nil {
+		x = &conducted{vote: v, nodes: make([]conductedNode, len(c.run.World.Servers))}
+		c.votes[v] = x
+		c.all = append(c.all, x)
+	}
+	return x
+}
 
 // Applied implements Monitor.
 func (c *conduct) Applied(a redis.Applied) {
 	if !slices.Contains(c.run.Resources, a.Key) {
 		return
 	}
-	node, client := a.Server.Name(), a.Client.Name()
+	c.order++
+	node := slices.Index(c.run.World.Servers, a.Server)
 	if !a.Set() {
-		if owner := c.owners[held{node, a.Key, a.Before.Value}]; owner != "" && owner != client {
+		was := &c.of(vote{a.Key, a.Before.Value}).nodes[node]
+		if was.owner != nil && was.owner != a.Client {
 			did := "changes"
 			if a.Removed() {
 				did = "deletes"
 			}
-			c.run.broken(checker.Conduct, a.Key, "%s %s the key of %s on %s", client, did, owner, node)
+			c.run.broken(checker.Conduct, a.Key, "%s %s the key of %s on %s", a.Client.Name(), did, was.owner.Name(), a.Server.Name())
+		}
+		was.isSet = was.isSet && !a.Removed() && a.After.Value == a.Before.Value
+	}
+	if a.Removed() || a.After.Value == a.Before.Value {
+		return
+	}
+	x := c.of(vote{a.Key, a.After.Value})
+	if a.Sent > x.since {
+		x.releases = nil // a value that is used again
+	}
+	x.isCast = redis.IsString(a.After.Value)
+	n := &x.nodes[node]
+	n.owner, n.isSet, n.sent, n.applied, n.heard = a.Client, true, a.Sent, c.order, 0
+	c.last[a.Client.Name()+" "+a.Key] = &x.vote
+}
+
+// asked takes a command of a client on its way.
+func (c *conduct) asked(at redis.Passage, a redis.Asked) {
+	c.order++
+	if at == redis.Sent {
+		c.sends(&a)
+	}
+	node := slices.Index(c.run.World.Servers, a.Server)
+	if node < 0 {
+		return // a replica that was promoted
+	}
+	for _, key := range a.Keys {
+		if !slices.Contains(c.run.Resources, key) {
+			continue
+		}
+		if a.Value != "" {
+			c.passes(at, &a, vote{key, a.Value}, node)
+		}
+		for _, value := range a.More {
+			c.passes(at, &a, vote{key, value}, node)
+		}
+		if last := c.last[a.Client.Name()+" "+key]; a.Value == "" && len(a.More) == 0 && last != nil {
+			c.passes(at, &a, *last, node) // a DEL, which names no value
 		}
 	}
-	if !a.Removed() && a.After.Value != a.Before.Value {
-		c.owners[held{node, a.Key, a.After.Value}] = client
+}
+
+// sends judges a command by itself, when it is sent.
+func (c *conduct) sends(a *redis.Asked) {
+	client, node := a.Client.Name(), a.Server.Name()
+	if a.Server.IsReplica() {
+		c.run.broken(checker.Conduct, c.run.Resources[0], "%s sends a command to %s, which is a replica", client, node)
+	}
+	for _, key := range a.Keys {
+		if !c.belongs(key) {
+			c.run.broken(checker.Conduct, c.run.Resources[0], "%s sends a command to %s about %q, which has no resource in its name", client, node, key)
+		}
+	}
+	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); a.Intent != redis.Deletes && late >= 0 {
+		c.run.broken(checker.Conduct, c.run.Resources[0], "%s sends a command to %s %v after it has stopped waiting for the answer", client, node, late)
+	}
+}
+
+// belongs says whether a key is one that a lock may touch: what it keeps for a resource has the resource in its name.
+func (c *conduct) belongs(key string) bool {
+	return key == driver.GuardKey || slices.ContainsFunc(c.run.Resources, func(r string) bool { return strings.Contains(key, r) })
+}
+
+// passes follows a command that carries a value.
+func (c *conduct) passes(at redis.Passage, a *redis.Asked, v vote, node int) {
+	x := c.votes[v]
+	if x == nil {
+		if a.Intent != redis.Deletes {
+			return // a vote is known from when it was cast
+		}
+		x = c.of(v)
+	}
+	n := &x.nodes[node]
+	switch {
+	case a.Intent == redis.Deletes && at == redis.Sent:
+		if x.releases == nil {
+			x.releases, x.since = a.Client, a.Sent
+		}
+		n.deletes, n.deletesAt = c.order, a.Sent
+	case a.Intent == redis.Deletes && at == redis.Arrived:
+		n.deleted = c.order
+	case a.Intent == redis.Extends && at == redis.Sent && x.isCast && x.releases == a.Client:
+		c.run.broken(checker.Conduct, v.key, "%s extends its key on %s, although it has begun to release it %v before", a.Client.Name(),
+			a.Server.Name(), a.Sent.Sub(x.since))
+	case a.Intent == redis.Sets && at == redis.Answered && n.isSet && n.owner == a.Client && n.sent == a.Sent &&
+		!a.Client.ProgramClock().Now().After(a.Deadline):
+		n.heard, n.heardAt = c.order, c.run.World.Kernel.Now()
+	}
+}
+
+// Over implements Monitor.
+func (c *conduct) Over() {
+	grace := time.Duration(len(c.run.World.Servers)+1) * c.run.Lock.NodeTimeout
+	over := func(since kernel.True) bool { return c.run.World.Kernel.Now() > since.Add(grace) }
+	if len(c.run.World.Replicas) > 0 {
+		return // the release may have gone to a replica that was promoted
+	}
+	for _, x := range c.all {
+		if x.releases == nil || !over(x.since) || !c.pauses.hasRun(x.releases, x.since) {
+			continue
+		}
+		for i := range x.nodes {
+			n, node := &x.nodes[i], c.run.World.Servers[i].Name()
+			switch {
+			case n.owner != x.releases:
+			case n.deletes == 0 || n.deletesAt < n.sent:
+				c.run.broken(checker.Conduct, x.key, "%s releases its keys, but never the one on %s, which it had set before", x.releases.Name(), node)
+			case n.isSet && n.heard > 0 && over(n.heardAt) && n.deletes < n.heard && n.deleted != 0 && n.deleted < n.applied:
+				c.run.broken(checker.Conduct, x.key, "%s hears after its release that %s has its key, which came later than that, and never takes it back",
+					x.releases.Name(), node)
+			}
+		}
 	}
 }

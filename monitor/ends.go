@@ -17,10 +17,9 @@ import (
 
 // ends watches that the contexts of leases end in time, and for the right cause. It judges leases that are protocols.Warner.
 type ends struct {
-	run     *Run
-	leases  []*lasting
-	paused  map[*kernel.Process]bool
-	resumed map[*kernel.Process]kernel.True // when a process went on last
+	run    *Run
+	leases []*lasting
+	pauses *pauses
 }
 
 // lasting is a lease whose context has not ended.
@@ -33,18 +32,7 @@ type lasting struct {
 	released bool        // by its holder, or about to be
 }
 
-func newEnds(r *Run) Monitor {
-	x := &ends{run: r, paused: map[*kernel.Process]bool{}, resumed: map[*kernel.Process]kernel.True{}}
-	r.World.Kernel.OnChange(func() {
-		for _, p := range r.World.Clients {
-			if x.paused[p] && !p.Paused() {
-				x.resumed[p] = r.World.Kernel.Now()
-			}
-			x.paused[p] = p.Paused()
-		}
-	})
-	return x
-}
+func newEnds(r *Run) Monitor { return &ends{run: r, pauses: watchPauses(r)} }
 
 // Observed implements protocols.Witness.
 func (x *ends) Observed(string, observe.Event) {}
@@ -130,8 +118,7 @@ func (x *ends) check() {
 // isLate looks whether the context should have ended. A process that is paused, or that goes on at this very moment, has not
 // come to it yet.
 func (x *ends) isLate(l *lasting) bool {
-	resumed, wasPaused := x.resumed[l.client]
-	if l.client.Paused() || wasPaused && resumed == x.run.World.Kernel.Now() || l.client.Clock().Mono() <= l.at+kernel.Mono(rounding) {
+	if !x.pauses.hasRun(l.client, x.run.World.Kernel.Now()) || l.client.Clock().Mono() <= l.at+kernel.Mono(rounding) {
 		return false
 	}
 	if l.look(); l.client.Clock().Mono() <= l.at+kernel.Mono(rounding) {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"iter"
 	"slices"
 
 	"redlocksim/internal/rediscmd"
@@ -35,3 +36,35 @@ func (x *request) Answer(value any) {
 }
 
 var _, _ redis.Asking = (*exchange)(nil), (*request)(nil)
+
+// intents are those of the library's operations.
+var intents = [...]redis.Intent{driver.OpAcquire: redis.Sets, driver.OpExtend: redis.Extends, driver.OpRelease: redis.Deletes,
+	driver.OpPrepare: redis.NoIntent}
+
+// Commands implements redis.Commanding.
+func (x *exchange) Commands() iter.Seq[redis.Command] {
+	return func(yield func(redis.Command) bool) {
+		requests := x.message.Requests()
+		for i := range requests {
+			for j := range requests[i].Len() {
+				c := requests[i].Command(j)
+				if !yield(redis.Command{Intent: intents[c.Op], Keys: c.Keys, Value: c.Value, Deadline: c.Deadline}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Commands implements redis.Commanding.
+func (x *request) Commands() iter.Seq[redis.Command] {
+	return func(yield func(redis.Command) bool) {
+		if x.Script != nil {
+			yield(redis.ScriptCommand(x.Script, x.Keys, x.Argv, x.deadline))
+		} else {
+			yield(redis.PlainCommand(x.Args, x.deadline))
+		}
+	}
+}
+
+var _, _ redis.Commanding = (*exchange)(nil), (*request)(nil)

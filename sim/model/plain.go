@@ -42,11 +42,12 @@ type request struct {
 	redis.RoundTrip
 	rediscmd.Request
 	withBody bool
+	deadline time.Time
 	reply    rediscmd.Reply
 }
 
 func (p *plain) roundTrip(key kernel.Key, deadline time.Time, r rediscmd.Request, withBody bool) rediscmd.Reply {
-	x := &request{Request: r, withBody: withBody}
+	x := &request{Request: r, withBody: withBody, deadline: deadline}
 	if !x.Await(p.link, key, deadline, x) {
 		return rediscmd.Reply{Err: rediscmd.ErrTimeout}
 	}

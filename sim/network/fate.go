@@ -49,7 +49,7 @@ func (x *Exchange) ended(kind MessageKind, fate Fate, why string) {
 }
 
 func (x *Exchange) observe(kind MessageKind, fate Fate, why string) {
-	if o := x.link.network.observer; o != nil {
+	for _, o := range x.link.network.observers {
 		o.Ended(x, kind, fate, why)
 	}
 }

@@ -8,16 +8,16 @@ import "redlocksim/sim/kernel"
 
 // Network is the links between all processes that talk to each other.
 type Network struct {
-	k        *kernel.Kernel
-	links    []*Link
-	observer Observer // nil if nobody wants to know
+	k         *kernel.Kernel
+	links     []*Link
+	observers []Observer
 }
 
 // New makes a network without links.
 func New(k *kernel.Kernel) *Network { return &Network{k: k} }
 
 // Observe has o told of every message from now on.
-func (n *Network) Observe(o Observer) { n.observer = o }
+func (n *Network) Observe(o Observer) { n.observers = append(n.observers, o) }
 
 // Connect makes a link. listener is called for every request that arrives at the server, and presence says how the
 // server's machine meets it.

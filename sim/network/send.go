@@ -30,7 +30,7 @@ func (x *Exchange) send(kind MessageKind) {
 	if kind == RequestMessage {
 		x.sent = l.network.k.Now()
 	}
-	if o := l.network.observer; o != nil {
+	for _, o := range l.network.observers {
 		o.Sent(x, kind)
 	}
 	if w.cuts > 0 {

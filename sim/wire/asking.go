@@ -1,8 +1,13 @@
 package wire
 
 import (
+	"crypto/sha1"
+	"encoding/hex"
 	"fmt"
+	"iter"
 	"slices"
+	"strconv"
+	"strings"
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/sim/redis"
@@ -21,3 +26,47 @@ func (x *exchange) Answer(value any) {
 }
 
 var _ redis.Asking = (*exchange)(nil)
+
+// Commands implements redis.Commanding.
+func (x *exchange) Commands() iter.Seq[redis.Command] {
+	return func(yield func(redis.Command) bool) {
+		for _, words := range x.requests {
+			if !yield(x.command(words)) {
+				return
+			}
+		}
+	}
+}
+
+// intents are what scripts want, by their sources and by their hashes.
+type intents map[string]redis.Intent
+
+// of is what the script with a source wants.
+func (all intents) of(source string) redis.Intent {
+	intent, known := all[source]
+	if !known {
+		intent = redis.IntentOf(source)
+		hash := sha1.Sum([]byte(source))
+		all[source], all[hex.EncodeToString(hash[:])] = intent, intent
+	}
+	return intent
+}
+
+// command is what a request wants.
+func (x *exchange) command(words []string) redis.Command {
+	name := strings.ToUpper(words[0])
+	if name != "EVAL" && name != "EVALSHA" || len(words) < 3 {
+		return redis.PlainCommand(words, x.deadline)
+	}
+	intent := x.conn.intents[words[1]] // a hash is known: the library sends the source first, and see plainRedis
+	if name == "EVAL" {
+		intent = x.conn.intents.of(words[1])
+	}
+	n, err := strconv.Atoi(words[2])
+	if err != nil || n < 0 || n > len(words)-3 {
+		return redis.Command{}
+	}
+	return redis.Command{Intent: intent, Keys: words[3 : 3+n], More: words[3+n:], Deadline: x.deadline}
+}
+
+var _ redis.Commanding = (*exchange)(nil)

@@ -12,18 +12,24 @@ import (
 )
 
 // clients are the go-redis clients of a run.
-type clients []*redis.Client
+type clients struct {
+	made    []*redis.Client
+	intents intents
+}
 
 // connect makes the go-redis client of a process. Its connections go over the link.
 func (c *clients) connect(client *kernel.Process, l *network.Link) *redis.Client {
-	made := goredis.NewClient(options(func() net.Conn { return &conn{client: client, link: l} }))
-	*c = append(*c, made)
+	if c.intents == nil {
+		c.intents = intents{}
+	}
+	made := goredis.NewClient(options(func() net.Conn { return &conn{client: client, link: l, intents: c.intents} }))
+	c.made = append(c.made, made)
 	return made
 }
 
 // close closes all clients. Their connections do not fail to close.
 func (c clients) close() {
-	for _, made := range c {
+	for _, made := range c.made {
 		_ = made.Close()
 	}
 }

@@ -21,8 +21,9 @@ import (
 // go-redis makes connections on a goroutine of its own while the task that needs one blocks the kernel, so making one must not
 // touch the kernel. Everything else happens in tasks, one at a time.
 type conn struct {
-	client *kernel.Process
-	link   *network.Link
+	client  *kernel.Process
+	link    *network.Link
+	intents intents // shared by the connections of a run
 
 	written  []byte    // what waits for the first Read, which sends it as one message
 	request  *exchange // whose reply has not come; nil if none is under way
@@ -43,6 +44,7 @@ type exchange struct {
 	network.Exchange
 	conn     *conn
 	requests [][]string // the words of each
+	deadline time.Time  // of the Read that waits for the reply
 	replies  [][]byte
 }
 
@@ -123,7 +125,7 @@ func (c *conn) send() {
 		c.readable = append(c.readable, hello...)
 		return
 	}
-	c.request = &exchange{conn: c, requests: requests}
+	c.request = &exchange{conn: c, requests: requests, deadline: c.deadline}
 	c.link.Open(&c.request.Exchange, c.key(isWithSource(requests[0])), c.request)
 }
 

@@ -1,0 +1,151 @@
+package monitor
+
+import (
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/internal/rediscmd"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/network"
+)
+
+func (r *rig) patient() *rig {
+	r.Lock.NodeTimeout = time.Second
+	return r
+}
+
+func TestWhatIsAnothersIsLeftAlone(t *testing.T) {
+	for _, c := range []struct{ name, what, want string }{
+		{"deletes", "DEL", "c2 deletes the key of c1 on A"},
+		{"changes", "SET", "c2 changes the key of c1 on A"},
+		{"asks", "GET", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t).patient()
+			r.goes("c1", 0, func(a *actor) { a.sets("A", "v") })
+			r.goes("c2", time.Second, func(a *actor) {
+				words := []string{c.what, "r"}
+				if c.what == "SET" {
+					words = append(words, "w")
+				}
+				a.asks("A", words...)
+			})
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
+
+func TestReleasesAreComplete(t *testing.T) {
+	lateVote := func(a *actor, takesBack bool) {
+		link := a.Network.Link("c1", "C")
+		link.SetLatency(network.Requests, network.Constant(300*time.Millisecond))
+		a.client.Go(func() {
+			a.sets("C", "v") // arrives after the release
+			if takesBack {
+				a.asks("C", "DEL", "r")
+			}
+		})
+		a.sleeps(10 * time.Millisecond)
+		link.SetLatency(network.Requests, network.Constant(time.Millisecond))
+		a.asks("ABC", "DEL", "r")
+	}
+	for _, c := range []struct {
+		name string
+		does func(*actor)
+		want string
+	}{
+		{"everywhere", func(a *actor) { a.asks("ABC", "DEL", "r") }, ""},
+		{"nowhere", func(*actor) {}, ""},
+		{"not on C", func(a *actor) { a.sets("C", "v"); a.asks("AB", "DEL", "r") }, "c1 releases its keys, but never the one on C"},
+		{"crashes before C", func(a *actor) { a.sets("C", "v"); a.asks("AB", "DEL", "r"); a.client.Crash() }, ""},
+		{"paused before C", func(a *actor) {
+			a.sets("C", "v")
+			a.asks("AB", "DEL", "r")
+			a.Kernel.After(time.Second, a.client.Pause)
+			a.sleeps(2 * time.Second)
+		}, ""},
+		{"not where it has no key", func(a *actor) { a.asks("AB", "DEL", "r") }, ""},
+		{"a late vote", func(a *actor) { lateVote(a, false) }, "c1 hears after its release that C has its key"},
+		{"a late vote taken back", func(a *actor) { lateVote(a, true) }, ""},
+		{"used again", func(a *actor) {
+			a.asks("AB", "DEL", "r")
+			a.sleeps(time.Second)
+			a.sets("ABC", "v")
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t).patient()
+			r.goes("c1", 0, func(a *actor) {
+				a.sets("AB", "v")
+				c.does(a)
+			})
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
+
+func TestNothingIsExtendedAfterItsRelease(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		after bool
+		want  string
+	}{
+		{"before", false, ""},
+		{"after", true, "c1 extends its key on B, although it has begun to release it"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t).patient()
+			r.goes("c1", 0, func(a *actor) {
+				a.sets("AB", "v")
+				if !c.after {
+					a.asks("B", "PEXPIRE", "r", "20000")
+				}
+				a.asks("A", "DEL", "r")
+				if c.after {
+					a.asks("B", "PEXPIRE", "r", "20000")
+				}
+				a.asks("B", "DEL", "r")
+			})
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
+
+func TestCommandsAreForTheLockAndInTime(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		words []string
+		late  time.Duration
+		want  string
+	}{
+		{"in time", []string{"SET", "r", "v"}, -1, ""},
+		{"late", []string{"SET", "r", "v"}, time.Second, "c1 sends a command to A 1s after it has stopped waiting for the answer"},
+		{"a late release", []string{"DEL", "r"}, time.Second, ""},
+		{"another key", []string{"SET", "lock", "v"}, -1, `c1 sends a command to A about "lock", which has no resource in its name`},
+		{"a key beside the lock's", []string{"SET", "queue:{r}", "v"}, -1, ""},
+		{"what is no lock's business", []string{"INCR", "number"}, -1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t).patient()
+			r.goes("c1", time.Minute/2, func(a *actor) {
+				a.Conns(a.client)[0].Do(a.Kernel.Draw("test"), a.reads().Add(-c.late), rediscmd.Request{Args: c.words})
+			})
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
+
+// What a script wants is told by what it calls.
+func TestScriptsAreUnderstood(t *testing.T) {
+	release := &rediscmd.Script{Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`,
+		Model: func(redis rediscmd.Calls, keys, _ []string) any { return redis("DEL", keys[0]) }}
+	r := newRig(t).patient()
+	r.goes("c1", 0, func(a *actor) {
+		a.sets("AB", "v")
+		a.Conns(a.client)[0].Do(a.Kernel.Draw("test"), a.reads().Add(time.Second), rediscmd.Request{Script: release, Keys: []string{"r"}, Argv: []string{"v"}})
+	})
+	r.finds(t, checker.Conduct, "c1 releases its keys, but never the one on B")
+}
+
+var _ protocols.Voted = (*lease)(nil)

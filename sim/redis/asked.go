@@ -1,0 +1,166 @@
+package redis
+
+import (
+	"iter"
+	"regexp"
+	"strings"
+	"time"
+
+	"redlocksim/internal/rediscmd"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+)
+
+// Intent is what a command wants to do to keys, as it can be told from the command, whatever lock sends it.
+type Intent uint8
+
+const (
+	// NoIntent is that of commands that do not concern locks, or of which nothing can be told; the zero value.
+	NoIntent Intent = iota
+	// Sets: the keys get a value.
+	Sets
+	// Extends: the keys get another deadline.
+	Extends
+	// Deletes: the keys go.
+	Deletes
+)
+
+// Command is one command of a request, the same on all tiers.
+type Command struct {
+	Intent
+	Keys []string
+	// Value is the first argument that can be a lock's value, and More are further ones; there may be others among them.
+	Value string
+	More  []string
+	// Deadline is when the client stops waiting for the answer, by the clock that its code reads.
+	Deadline time.Time
+}
+
+// Carries reports whether a value is among the arguments.
+func (c *Command) Carries(value string) bool {
+	if c.Value == value {
+		return true
+	}
+	for _, v := range c.More {
+		if v == value {
+			return true
+		}
+	}
+	return false
+}
+
+// Commanding is the client's end of an exchange that can say what it asks for, in order.
+type Commanding interface {
+	network.Client
+	Commands() iter.Seq[Command]
+}
+
+// Asked is a command, and the request that it is a part of.
+type Asked struct {
+	Command
+	Server *Server
+	// Client owns the connection over which the request came, at true time Sent.
+	Client *kernel.Process
+	Sent   kernel.True
+}
+
+// Passage is a part of the way of a request and its answer.
+type Passage uint8
+
+const (
+	// Sent: the client has sent the request. The zero value.
+	Sent Passage = iota
+	// Arrived: the node takes it, and carries it out at this very step.
+	Arrived
+	// Answered: the client, which still waited for it, reads the answer.
+	Answered
+)
+
+// OnAsked has f called for every command of the clients on its way to a node, a replica too, and back.
+func (d *Deployment) OnAsked(f func(Passage, Asked)) { d.network.Observe(&passages{d, f}) }
+
+// passages makes calls of OnAsked of what the network tells.
+type passages struct {
+	deployment *Deployment
+	tell       func(Passage, Asked)
+}
+
+// Sent implements network.Observer.
+func (p *passages) Sent(x *network.Exchange, kind network.MessageKind) {
+	if kind == network.RequestMessage {
+		p.pass(x, Sent)
+	}
+}
+
+// Ended implements network.Observer.
+func (p *passages) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, _ string) {
+	switch {
+	case fate != network.Arrived:
+	case kind == network.RequestMessage:
+		p.pass(x, Arrived)
+	case kind == network.ReplyMessage:
+		p.pass(x, Answered)
+	}
+}
+
+func (p *passages) pass(x *network.Exchange, at Passage) {
+	of, is := x.Client().(Commanding)
+	if !is {
+		return
+	}
+	a := Asked{Client: x.Link().Client(), Sent: x.Sent()}
+	for _, s := range p.deployment.All() {
+		if s.Process == x.Link().Server() {
+			a.Server = s
+		}
+	}
+	for c := range of.Commands() {
+		if c.Intent != NoIntent {
+			a.Command = c
+			p.tell(at, a)
+		}
+	}
+}
+
+// calls finds the commands that a script calls.
+var calls = regexp.MustCompile(`redis\.p?call\(\s*['"](\w+)['"]`)
+
+// IntentOf is what a script wants to do, by the commands that it calls: if it sets keys, that, although it may delete and extend
+// others on the way.
+func IntentOf(script string) (intent Intent) {
+	for _, call := range calls.FindAllStringSubmatch(script, -1) {
+		switch strings.ToUpper(call[1]) {
+		case "SET", "SETNX":
+			return Sets
+		case "DEL", "UNLINK":
+			intent = Deletes
+		case "EXPIRE", "PEXPIRE":
+			if intent == NoIntent {
+				intent = Extends
+			}
+		}
+	}
+	return intent
+}
+
+// PlainCommand is a command by its words, which is no script.
+func PlainCommand(words []string, deadline time.Time) Command {
+	c := Command{Deadline: deadline}
+	if len(words) < 2 {
+		return c
+	}
+	switch strings.ToUpper(words[0]) {
+	case "SET", "SETNX":
+		c.Intent, c.Keys, c.More = Sets, words[1:2], words[2:]
+	case "DEL", "UNLINK":
+		c.Intent, c.Keys = Deletes, words[1:]
+	case "EXPIRE", "PEXPIRE":
+		c.Intent, c.Keys = Extends, words[1:2]
+	}
+	return c
+}
+
+// ScriptCommand is a call of a script.
+func ScriptCommand(s *rediscmd.Script, keys, argv []string, deadline time.Time) Command {
+	return Command{Intent: IntentOf(s.Lua), Keys: keys, More: argv, Deadline: deadline}
+}
