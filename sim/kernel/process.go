@@ -46,9 +46,10 @@ func (p *Process) Kernel() *Kernel { return p.k }
 func (p *Process) Paused() bool { return p.paused }
 func (p *Process) Dead() bool   { return p.dead }
 
-// admits says whether the process can take an event now. A dead one never does; a paused one takes it when it resumes.
+// admits says whether the process can take an event now. A dead one drops it; a paused one takes it when it resumes.
 func (p *Process) admits(e pending) bool {
 	if p.dead {
+		e.Dropped()
 		return false
 	}
 	if p.paused {
@@ -58,7 +59,7 @@ func (p *Process) admits(e pending) bool {
 	return true
 }
 
-// Defer keeps what has come for a process that is paused until it resumes.
+// Defer keeps what has come for a process that is paused until it resumes, or drops it if the process is dead.
 func (p *Process) Defer(l Label, h Handler) { p.admits(pending{handler: h, label: l}) }
 
 // Schedule has h fire at a true time, as an event of the process: held up while that is paused, dropped once it is dead.
@@ -110,9 +111,7 @@ func (p *Process) Crash() {
 func (p *Process) Reset() {
 	p.paused = false
 	for _, e := range p.deferred {
-		if h, ok := e.handler.(Droppable); ok {
-			h.Dropped()
-		}
+		e.Dropped()
 	}
 	p.deferred = nil
 }

@@ -20,13 +20,20 @@ type pending struct {
 // Fire does what waited for a paused process.
 func (p pending) Fire(int) { p.handler.Fire(p.arg) }
 
+// Dropped implements Droppable for what waits, however often it was put off.
+func (p pending) Dropped() {
+	if h, ok := p.handler.(Droppable); ok {
+		h.Dropped()
+	}
+}
+
 // Handler does what an event is for.
 type Handler interface {
 	// Fire is given the number that was scheduled with it.
 	Fire(arg int)
 }
 
-// Droppable is a Handler that is told when a process that could not take its event yet has ended, so that it never will.
+// Droppable is a Handler that is told when the process has ended that was to take its event, so that it never will.
 type Droppable interface {
 	Handler
 	Dropped()
@@ -41,7 +48,7 @@ type Idle interface {
 
 // owner is who takes an event: it can be held up, and be gone.
 type owner interface {
-	// admits says whether the owner takes the event now. If it cannot yet, it keeps it.
+	// admits says whether the owner takes the event now. If it cannot yet, it keeps it; if it never will, it drops it.
 	admits(pending) bool
 	// Dead says that it never takes any.
 	Dead() bool

@@ -41,15 +41,15 @@ func (x *Exchange) isMet() bool {
 // handOver gives a message to the process it is for, or has it wait in the process's socket buffer.
 func (x *Exchange) handOver(receiver *kernel.Process, kind MessageKind) {
 	d := delivery{x, kind}
-	if !receiver.Paused() && !receiver.Dead() {
-		d.Fire(0)
-		return
-	}
-	if receiver.Dead() {
+	switch {
+	case receiver.Dead():
 		x.ended(kind, Lost, lostToCrash)
+	case receiver.Paused():
+		x.buffered = x.buffered || kind == ReplyMessage && !x.cut
+		receiver.Defer(x.label(kind), d)
+	default:
+		d.Fire(0)
 	}
-	x.buffered = x.buffered || kind == ReplyMessage && !x.cut
-	receiver.Defer(x.label(kind), d)
 }
 
 // Fire hands the message to the process it is for.
@@ -82,9 +82,6 @@ func (d delivery) Fire(int) {
 	}
 	x.end.Answered()
 }
-
-// Idle implements kernel.Idle.
-func (d delivery) Idle(int) bool { return d.exchange.Idle(int(d.kind)) }
 
 // Dropped implements kernel.Droppable: the process has ended in whose socket buffer the message was.
 func (d delivery) Dropped() { d.exchange.observe(d.kind, Lost, lostToCrash) }

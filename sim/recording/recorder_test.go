@@ -49,6 +49,13 @@ func TestRecordedMessages(t *testing.T) {
 		{"the server is paused", "0 open a; 1 pause server; 40 resume server", "a> 0-40 arrived; a< 40-45 arrived"},
 		{"the client crashes", "0 open a; 6 crash client", "a> 0-5 arrived; a< 5-10 lost: the process has crashed"},
 		{"the client crashes with a reply in its buffer", "0 open a; 6 pause client; 20 crash client", "a> 0-5 arrived; a< 5-20 lost: the process has crashed"},
+		{"the client pauses again before it takes the reply, and crashes", "0 open a; 6 pause client; 20 resume,pause client; 30 resume,pause client; 40 crash client",
+			"a> 0-5 arrived; a< 5-40 lost: the process has crashed"},
+		{"the client crashes before it takes the reply", "0 open a; 6 pause client; 20 resume,crash client", "a> 0-5 arrived; a< 5-20 lost: the process has crashed"},
+		{"the server pauses again before it takes the request, and crashes", "0 open a; 1 pause server; 20 resume,pause server; 40 crash server",
+			"a> 0-40 lost: the process has crashed"},
+		{"the server crashes before it takes the request", "0 open a; 1 pause server; 20 resume,crash server", "a> 0-20 lost: the process has crashed"},
+		{"a client that pauses again takes the reply once it goes on", "0 open a; 6 pause client; 20 resume,pause client; 30 resume client", "a> 0-5 arrived; a< 5-30 arrived"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string

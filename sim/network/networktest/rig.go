@@ -61,7 +61,8 @@ func (r *Rig) say(format string, args ...any) {
 // Said is what has happened, with times, separated by semicolons.
 func (r *Rig) Said() string { return strings.TrimSuffix(r.said.String(), "; ") }
 
-// Plan plans what is to happen: words such as "open a" behind their times, separated by semicolons.
+// Plan plans what is to happen: words such as "open a" behind their times, separated by semicolons. What happens to a noun in
+// one step has its verbs separated by commas, as "20 resume,pause client": nothing comes between them.
 func (r *Rig) Plan(script string) {
 	for _, item := range strings.Split(script, "; ") {
 		var at int64
@@ -69,7 +70,11 @@ func (r *Rig) Plan(script string) {
 		if n, err := fmt.Sscanf(item, "%d %s %s", &at, &verb, &noun); n < 2 {
 			panic(fmt.Sprint(item, ": ", err))
 		}
-		r.After(time.Duration(at), func() { r.Do(verb, noun) })
+		r.After(time.Duration(at), func() {
+			for verb := range strings.SplitSeq(verb, ",") {
+				r.Do(verb, noun)
+			}
+		})
 	}
 }
 
