@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"redlocksim/explain"
 	"redlocksim/internal/rounded"
+	"redlocksim/internal/wordwrap"
 	"redlocksim/scenarios"
 )
 
@@ -54,9 +53,8 @@ func (l Look) paragraph(b *strings.Builder, indent, words string) {
 	if l.Width > 0 {
 		width = min(l.Width, paper)
 	}
-	words = strings.Join(strings.Fields(words), " ")
-	for _, line := range strings.Split(text.WrapSoft(words, max(20, width-len(indent))), "\n") {
-		fmt.Fprintf(b, "%s%s\n", indent, strings.TrimRight(line, " "))
+	for _, line := range wordwrap.Lines(words, max(20, width-len(indent))) {
+		fmt.Fprintf(b, "%s%s\n", indent, line)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/internal/helptext"
+	"redlocksim/internal/wordwrap"
 	"redlocksim/reports/heatmap"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
@@ -244,9 +244,9 @@ func presetList() string {
 func scheduleList() string {
 	var b strings.Builder
 	for _, s := range sweep.Schedules() {
-		b.WriteString(helptext.Wrap("  "+s.Name+":", "      ", s.Text))
+		b.WriteString(wordwrap.Help("  "+s.Name+":", "      ", s.Text))
 		for _, k := range s.Knobs {
-			b.WriteString(helptext.Wrap("      "+k.Path+" ", "          ", k.Text))
+			b.WriteString(wordwrap.Help("      "+k.Path+" ", "          ", k.Text))
 		}
 	}
 	return b.String()

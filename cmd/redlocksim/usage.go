@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"redlocksim/internal/helptext"
 	"redlocksim/internal/strictyaml"
+	"redlocksim/internal/wordwrap"
 )
 
 // wrapFlags has the help of every command break the lines about flags to fit.
 func wrapFlags(root *cobra.Command) {
-	wrapped := fmt.Sprintf("FlagUsagesWrapped %d", helptext.Width)
+	wrapped := fmt.Sprintf("FlagUsagesWrapped %d", wordwrap.HelpWidth)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", wrapped))
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"redlocksim/internal/helptext"
+	"redlocksim/internal/wordwrap"
 )
 
 // The help of every command can be read on a terminal of 80 columns. Only the commands of examples may be longer.
@@ -20,7 +20,7 @@ func TestHelpFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, line := range strings.Split(b.String(), "\n") {
-			if n := utf8.RuneCountInString(line); n > helptext.Width && !strings.HasPrefix(line, example) {
+			if n := utf8.RuneCountInString(line); n > wordwrap.HelpWidth && !strings.HasPrefix(line, example) {
 				t.Errorf("%s: %d columns: %s", cmd.Name(), n, line)
 			}
 			read++

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"redlocksim/internal/helptext"
+	"redlocksim/internal/wordwrap"
 )
 
 // Code is the exit code of a command.
@@ -93,7 +93,7 @@ func list(text func(Entry) (string, bool)) string {
 		if !ok {
 			continue
 		}
-		b.WriteString(helptext.Wrap(fmt.Sprintf("  %d ", e.Code), "     ", t))
+		b.WriteString(wordwrap.Help(fmt.Sprintf("  %d ", e.Code), "     ", t))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/internal/helptext"
+	"redlocksim/internal/wordwrap"
 )
 
 func TestWorst(t *testing.T) {
@@ -61,7 +61,7 @@ func TestHelp(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for _, line := range strings.Split(Help(Specifics{Safety: strings.Repeat("word ", 40)}), "\n") {
-		if len(line) > helptext.Width {
+		if len(line) > wordwrap.HelpWidth {
 			t.Errorf("%d characters: %s", len(line), line)
 		}
 	}

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"slices"
-	"strings"
 )
 
 // Sizes in pixels. Widths of text are estimates for a sans-serif font, on the wide side.
@@ -125,25 +124,4 @@ func placeLane(l *Lane) lanePlace {
 	}
 	p.height = y + lanePadding
 	return p
-}
-
-// wrapped breaks a text into lines of at most so many characters, between words; what a hard space joins stays together.
-func wrapped(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' }) {
-		switch {
-		case line == "":
-			line = word
-		case len([]rune(line))+1+len([]rune(word)) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, line)
-			line = word
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
 }

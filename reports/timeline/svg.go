@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"redlocksim/internal/mark"
+	"redlocksim/internal/wordwrap"
 )
 
 // What the elements of a picture look like. The colours of clients are those of Okabe and Ito, "Color Universal Design",
@@ -38,7 +39,7 @@ func WriteSVG(w io.Writer, t *Timeline) error {
 	d.legend()
 	d.story()
 	for _, note := range t.notesOn(t.Focus) {
-		d.lines(&d.foot, "small", wrapped(note, 150), 15)
+		d.lines(&d.foot, "small", wordwrap.Lines(note, 150), 15)
 	}
 	d.lines(&d.foot, "repeat", []string{t.Repeat}, 20)
 	d.y += 8
@@ -77,11 +78,11 @@ func (d *document) lines(b *strings.Builder, class string, texts []string, heigh
 }
 
 func (d *document) heading() {
-	d.lines(&d.head, "title", wrapped(d.t.Name+": "+d.t.Title, 90), 19)
-	d.lines(&d.head, "small", wrapped(d.t.Source, 150), 15)
+	d.lines(&d.head, "title", wordwrap.Lines(d.t.Name+": "+d.t.Title, 90), 19)
+	d.lines(&d.head, "small", wordwrap.Lines(d.t.Source, 150), 15)
 	d.lines(&d.head, "verdict", []string{d.t.Verdicts()}, 19)
 	if v := d.t.Violation; v != nil {
-		d.lines(&d.head, "plain", wrapped(v.Text, 135), 16)
+		d.lines(&d.head, "plain", wordwrap.Lines(v.Text, 135), 16)
 	}
 	d.y += 8
 }
@@ -115,7 +116,7 @@ func (d *document) story() {
 	}
 	d.y += 4
 	for _, s := range told {
-		for i, text := range wrapped(s.Text, 120) {
+		for i, text := range wordwrap.Lines(s.Text, 120) {
 			d.y += 16
 			if i == 0 {
 				fmt.Fprintf(&d.foot, `<text class="number" x="30" y="%d">%d</text><text class="number" x="95" y="%d">%s</text>`, d.y, s.Number, d.y, seconds(s.At))

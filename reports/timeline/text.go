@@ -3,6 +3,7 @@ package timeline
 import (
 	"fmt"
 	"io"
+	"redlocksim/internal/wordwrap"
 	"slices"
 	"strings"
 )
@@ -57,7 +58,7 @@ func newRows(t *Timeline, width int) *rows {
 }
 
 // hardSpace keeps a line from being broken.
-const hardSpace = "\u00a0"
+const hardSpace = string(wordwrap.HardSpace)
 
 // column is that in which an instant lies; of those outside, the first or the last.
 func (r *rows) column(at Instant) int {
@@ -334,7 +335,7 @@ func (r *rows) violation() {
 		r.add("", line)
 		return
 	}
-	r.lines = append(r.lines, wrapped(text, r.name+r.columns)...)
+	r.lines = append(r.lines, wordwrap.Lines(text, r.name+r.columns)...)
 }
 
 func (r *rows) legend() {
@@ -362,7 +363,7 @@ func (r *rows) legend() {
 		text += " " + note
 	}
 	r.lines = append(r.lines, "")
-	for _, line := range wrapped(text, r.name+r.columns) {
+	for _, line := range wordwrap.Lines(text, r.name+r.columns) {
 		r.lines = append(r.lines, strings.ReplaceAll(line, hardSpace, " "))
 	}
 }
