@@ -235,8 +235,10 @@ func unused(n int) {
 		t.Errorf("a smaller sample of the same seed is not its beginning: %v, %v", again, err)
 	}
 	names := func(seed string) (all []string) {
-		for _, m := range s.Draw(seed) {
-			all = append(all, m.Name)
+		for _, statement := range s.Draw(seed) {
+			for _, m := range statement {
+				all = append(all, m.Name)
+			}
 		}
 		return all
 	}
@@ -265,9 +267,7 @@ func TestTargets(t *testing.T) {
 			names[m.Name] = true
 		}
 		for _, p := range s.packages {
-			for _, name := range p.Types.Scope().Names() {
-				functions = append(functions, name)
-			}
+			functions = append(functions, p.Types.Scope().Names()...)
 		}
 		if target == Library && len(s.Mutants) < 2000 {
 			t.Errorf("only %d bugs", len(s.Mutants))

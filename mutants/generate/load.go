@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -20,7 +21,9 @@ type Set struct {
 
 	root     string
 	packages []*source
-	same     map[string]string // by package, what its code is without a bug
+
+	mu   sync.Mutex
+	same map[string]string // by package, what its code is without a bug
 }
 
 // source is a package that was parsed and checked.

@@ -2,22 +2,24 @@ package generate
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"redlocksim/internal/jobs"
 )
 
-// Draw is the order in which a seed draws the bugs. Every statement comes as early as any other, and of the bugs of a
-// statement every class and then every bug: code that is long, or that fits many operators, has no more bugs than other code.
-// The first bug of each statement comes before the second of any.
-func (s *Set) Draw(seed string) []Mutant {
+// Draw is the order in which a seed draws the bugs, those of each statement by themselves. Every statement comes as early as any
+// other, and of the bugs of a statement every class and then every bug: code that is long, or that fits many operators, has no more
+// bugs than other code.
+func (s *Set) Draw(seed string) [][]Mutant {
 	type statement struct {
 		file string
 		at   Position
@@ -30,37 +32,28 @@ func (s *Set) Draw(seed string) []Mutant {
 		}
 		of[at][m.Class] = append(of[at][m.Class], m)
 	}
-	type drawn struct {
-		turn int
-		at   [sha256.Size]byte
-		Mutant
-	}
-	var all []drawn
+	all := map[string][]Mutant{}
 	for at, classes := range of {
 		place := fmt.Sprint(at.file, " ", at.at)
-		var order []Mutant
-		for _, c := range shuffled(seed, place, Classes(), func(c Class) string { return string(c) }) {
-			order = append(order, shuffled(seed, place, classes[c], func(m Mutant) string { return m.Name })...)
-		}
-		// Classes take turns: the first bug of each, then the second of each.
-		taken := map[Class]int{}
-		turns := map[string]int{}
-		for _, m := range order {
-			turns[m.Name] = taken[m.Class]
-			taken[m.Class]++
-		}
-		slices.SortStableFunc(order, func(a, b Mutant) int { return turns[a.Name] - turns[b.Name] })
-		for turn, m := range order {
-			all = append(all, drawn{turn, hash(seed, place), m})
+		all[place] = turns(seed, place, classes)
+	}
+	var order [][]Mutant
+	for _, place := range shuffled(seed, "", slices.Sorted(maps.Keys(all)), func(place string) string { return place }) {
+		order = append(order, all[place])
+	}
+	return order
+}
+
+// turns is the bugs of a place in an order in which classes take turns: the first bug of each, then the second of each.
+func turns(seed, place string, classes map[Class][]Mutant) []Mutant {
+	var order []Mutant
+	turn := map[string]int{}
+	for _, c := range shuffled(seed, place, Classes(), func(c Class) string { return string(c) }) {
+		for i, m := range shuffled(seed, place, classes[c], func(m Mutant) string { return m.Name }) {
+			order, turn[m.Name] = append(order, m), i
 		}
 	}
-	slices.SortFunc(all, func(a, b drawn) int {
-		return cmp.Or(a.turn-b.turn, bytes.Compare(a.at[:], b.at[:]), cmp.Compare(a.Name, b.Name))
-	})
-	order := make([]Mutant, len(all))
-	for i := range all {
-		order[i] = all[i].Mutant
-	}
+	slices.SortStableFunc(order, func(a, b Mutant) int { return turn[a.Name] - turn[b.Name] })
 	return order
 }
 
@@ -76,26 +69,42 @@ func shuffled[T any](seed, place string, list []T, name func(T) string) []T {
 	return list
 }
 
-// Sample is the first n bugs that the seed draws, one for a statement, less those that do not compile and those that compile to the
-// code that there is without them. Those fall to the next bug of their statement.
+// Sample is the first n bugs that the seed draws, one for a statement, less those that do not compile and those that compile to
+// the code that there is without them. Those fall to the next bug of their statement.
 func (s *Set) Sample(ctx context.Context, seed string, n int) ([]Mutant, error) {
 	var sample []Mutant
-	used := map[string]bool{}
-	for _, m := range s.Draw(seed) {
-		at := fmt.Sprint(m.Edit.File, " ", m.Statement)
-		if used[at] || len(sample) == n {
-			continue
-		}
-		isReal, err := s.isReal(ctx, m)
+	statements := s.Draw(seed)
+	for len(sample) < n && len(statements) > 0 {
+		some := statements[:min(n-len(sample), len(statements))]
+		statements = statements[len(some):]
+		found, err := jobs.Set[struct{}, *Mutant]{
+			N:    len(some),
+			Do:   func(ctx context.Context, _ *struct{}, i int) (*Mutant, error) { return s.firstReal(ctx, some[i]) },
+			Name: func(i int) string { return some[i][0].Name },
+		}.Run(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if isReal {
-			used[at] = true
-			sample = append(sample, m)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		for _, f := range found {
+			if f.Value != nil {
+				sample = append(sample, *f.Value)
+			}
 		}
 	}
 	return sample, nil
+}
+
+// firstReal is the first bug that is real; nil if none is.
+func (s *Set) firstReal(ctx context.Context, all []Mutant) (*Mutant, error) {
+	for i := range all {
+		if isReal, err := s.isReal(ctx, all[i]); isReal || err != nil {
+			return &all[i], err
+		}
+	}
+	return nil, nil
 }
 
 // isReal reports whether a bug compiles, and to other code.
@@ -113,12 +122,9 @@ func (s *Set) isReal(ctx context.Context, m Mutant) (bool, error) {
 	if ok, err := p.compiles(s.root, m); !ok || err != nil {
 		return false, err
 	}
-	if s.same[p.directory] == "" {
-		code, err := s.assembly(ctx, p.directory, "")
-		if err != nil {
-			return false, err
-		}
-		s.same[p.directory] = code
+	same, err := s.assembly(ctx, p.directory, "")
+	if err != nil {
+		return false, err
 	}
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
@@ -130,7 +136,7 @@ func (s *Set) isReal(ctx context.Context, m Mutant) (bool, error) {
 		return false, err
 	}
 	code, err := s.assembly(ctx, p.directory, overlay)
-	return code != s.same[p.directory], err
+	return code != same, err
 }
 
 // positions are where instructions come from, which a change may shift.
@@ -141,6 +147,13 @@ var positions = regexp.MustCompile(`\([^()\n]*:\d+\)`)
 // Comparing what comes out of the compiler finds the simplest equivalent mutants, and only such ("trivial compiler equivalence",
 // Papadakis et al. 2015).
 func (s *Set) assembly(ctx context.Context, directory, overlay string) (string, error) {
+	if overlay == "" {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if code := s.same[directory]; code != "" {
+			return code, nil
+		}
+	}
 	args := []string{"build", "-gcflags=-S", "-trimpath"}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
@@ -158,6 +171,9 @@ func (s *Set) assembly(ctx context.Context, directory, overlay string) (string, 
 		return "", fmt.Errorf("generate: the compiler lists no code for %s", directory)
 	}
 	sum := sha256.Sum256(positions.ReplaceAll(listing, nil))
+	if overlay == "" {
+		s.same[directory] = string(sum[:])
+	}
 	return string(sum[:]), nil
 }
 

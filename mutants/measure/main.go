@@ -1,0 +1,100 @@
+// Command measure measures how many of a sample of generated bugs are noticed, and writes mutants/power.json and
+// mutants/POWER.md.
+//
+// It can be interrupted: it keeps each result at once, and the next call with the same flags goes on with the rest. With -shard
+// each of several machines measures a part, into a file of its own (-results); files that are given as arguments are added. It exits with 2 if it cannot
+// measure.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"redlocksim/mutants"
+	"redlocksim/mutants/generate"
+	"redlocksim/mutants/power"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
+
+func run() error {
+	o := power.Options{Root: "."}
+	target := flag.String("target", string(generate.Library), "where bugs are planted: library, or protocols")
+	flag.IntVar(&o.Sample, "sample", 0, "how many bugs are drawn (0: as many as the results have)")
+	flag.StringVar(&o.Seed, "seed", "", "what draws them, such as the hash of a commit (empty: that of the results)")
+	flag.DurationVar(&o.Limit, "limit", 2*time.Minute, "how much processor time a search has for each bug")
+	flag.IntVar(&o.Jobs, "jobs", 2, "how many bugs are measured at once")
+	flag.StringVar(&o.Cache, "cache", "", "directory for a build cache that does not grow with each bug (empty: Go's own)")
+	shard := flag.String("shard", "", "measure only this part of the sample, as in 2/8")
+	path := flag.String("results", "", "file for the results (default mutants/power.json, or mutants/power-protocols.json)")
+	flag.Parse()
+	o.Target = generate.Target(*target)
+	names := power.FilesOf(o.Target)
+	results, err := power.Read(cmp.Or(*path, filepath.Join("mutants", names.Results)))
+	if err != nil {
+		return err
+	}
+	*path = cmp.Or(*path, filepath.Join("mutants", names.Results))
+	if o.Seed, o.Sample = cmp.Or(o.Seed, results.Seed), cmp.Or(o.Sample, results.Sample); o.Seed == "" || o.Sample == 0 {
+		return fmt.Errorf("there are no results yet: -seed and -sample are needed")
+	}
+	if results.Seed != o.Seed {
+		results.Mutants = nil
+	}
+	results.Target, results.Seed, results.Sample = o.Target, o.Seed, o.Sample
+	for _, other := range flag.Args() {
+		part, err := power.Read(other)
+		if err != nil {
+			return err
+		}
+		if part.Seed != o.Seed || part.Target != o.Target {
+			return fmt.Errorf("%s has bugs of another seed or target", other)
+		}
+		for _, m := range part.Mutants {
+			results.Add(m)
+		}
+	}
+	if *shard != "" {
+		if n, err := fmt.Sscanf(*shard, "%d/%d", &o.Shard, &o.Shards); n != 2 || err != nil || o.Shard < 1 || o.Shard > o.Shards {
+			return fmt.Errorf("-shard %q: want i/n, as in 2/8", *shard)
+		}
+		o.Shard--
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := measure(ctx, o, &results, *path); err != nil {
+		return err
+	}
+	judged, err := power.ReadJudged(filepath.Join("mutants", "judged.yaml"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join("mutants", names.Page), []byte(results.Page(judged)), 0o666)
+}
+
+// measure measures what is not in the results yet, and keeps each result at once.
+func measure(ctx context.Context, o power.Options, results *power.Results, path string) error {
+	var err error
+	if o.Sources, err = mutants.Sources(ctx, o.Root); err != nil {
+		return err
+	}
+	seconds := int(o.Limit / time.Second)
+	o.Done = func(r power.Result) error {
+		results.Add(r)
+		fmt.Println(len(results.Mutants), r)
+		return results.Write(path)
+	}
+	return power.Measure(ctx, o, func(m generate.Mutant) (power.Result, bool) { return results.Of(m, o.Sources, seconds) })
+}

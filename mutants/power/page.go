@@ -1,0 +1,209 @@
+package power
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"redlocksim/mutants/generate"
+)
+
+// Files are the names of what a target's measurement writes, in directory mutants.
+type Files struct{ Results, Page string }
+
+// FilesOf are those of a target.
+func FilesOf(t generate.Target) Files {
+	if t == generate.Protocols {
+		return Files{"power-protocols.json", "POWER-PROTOCOLS.md"}
+	}
+	return Files{"power.json", "POWER.md"}
+}
+
+var allColumns = columnsOf(generate.Library)
+
+// ours are the columns that a lock without unit tests would have.
+var ours = []Column{Suite, Search, Explore}
+
+var whose = map[generate.Target]string{
+	generate.Library:   "the library, its adapter, and its Lua scripts",
+	generate.Protocols: "the locks of others that scenarios/protocols implements anew, which have no unit tests of their own",
+}
+
+const powerHead = `# Detection power
+
+How many bugs that nobody chose are noticed, in %s. Operators over syntax trees ([generate](generate)) make every slip that they
+know at every place where it fits. The seed %s draws %d of them: each statement as likely as any other, and each class
+that fits it. Option checks, texts of errors, observers and subscriptions have none. A bug that does not compile, or that the compiler
+turns into the code that there is without it, is not drawn.
+
+%s
+
+%s
+
+A column ends with the first thing that it notices, and a search after %s of processor time. Deadlocks, panics and endless loops
+count as noticed. Without a bug no column notices anything: that is checked first.
+
+`
+
+// Page is POWER.md, or that of another target.
+func (r Results) Page(judged []Judged) string {
+	var counted, apart []Result
+	for _, m := range r.Mutants {
+		if of(judged, m).Verdict == "" {
+			counted = append(counted, m)
+		} else {
+			apart = append(apart, m)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, powerHead, whose[r.Target], "`"+r.Seed+"`", r.Sample, r.measured(), columnList(r.Target), r.limits())
+	fmt.Fprintf(&b, "## What is noticed\n\n%s\n%s\n", headline(r.Target, counted), classTable(r.Target, counted))
+	fmt.Fprintf(&b, "## Processor time to notice\n\nWithout building.\n\n%s\n", costTable(r.Target, counted))
+	section(&b, "Survivors", "Nothing notices these.", judged, counted, func(m Result) bool { return !m.caught(allColumns...) })
+	section(&b, "Noticed by unit tests alone", "A lock without unit tests would keep these.", judged, counted,
+		func(m Result) bool { return m.caught(Tests) && !m.caught(ours...) })
+	section(&b, "Equivalent", "Nothing can notice these; [judged.yaml](judged.yaml) argues each. They are not counted above.", judged, apart,
+		func(m Result) bool { return of(judged, m).Verdict == Equivalent })
+	section(&b, "Performance only", "These cost time, memory or messages, and nothing else. They are not counted above.", judged, apart,
+		func(m Result) bool { return of(judged, m).Verdict == Performance })
+	return b.String()
+}
+
+// columnList says what the columns of a target are.
+func columnList(t generate.Target) string {
+	about := map[Column]string{
+		Tests:   "the unit tests; one that fails must fail twice.",
+		Suite:   "every scenario on tiers model and wire.",
+		Search:  "a random search with each of [eight settings](settings.go) in turn.",
+		Explore: "a random search as `redlocksim explore` makes it without a scenario.",
+	}
+	if t == generate.Protocols {
+		about[Search] = "a random search with each of [eight settings](settings.go) in turn, and with " + strings.Join(others, ", ") + "."
+	}
+	var lines []string
+	for _, c := range columnsOf(t) {
+		lines = append(lines, fmt.Sprintf("- %s: %s", c, about[c]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// measured says how far the measurement is, and with what sources.
+func (r Results) measured() string {
+	var sources []string
+	for _, m := range r.Mutants {
+		sources = append(sources, "`"+m.Sources[:8]+"`")
+	}
+	slices.Sort(sources)
+	return fmt.Sprintf("Measured are %d, with the sources %s. `go run ./mutants/measure` measures what is missing or outdated, and writes\nthis file.",
+		len(r.Mutants), strings.Join(slices.Compact(sources), ", "))
+}
+
+func (r Results) limits() string {
+	var limits []string
+	for _, m := range r.Mutants {
+		limits = append(limits, fmt.Sprintf("%d s", m.Limit))
+	}
+	slices.Sort(limits)
+	return strings.Join(slices.Compact(limits), " or ")
+}
+
+// headline is the figures that the measurement is for.
+func headline(t generate.Target, all []Result) string {
+	if len(all) == 0 {
+		return "Nothing was measured yet.\n"
+	}
+	share := func(by ...Column) string {
+		n := count(all, by...)
+		return fmt.Sprintf("%d of %d (%d %%)", n, len(all), 100*n/len(all))
+	}
+	text := fmt.Sprintf("Suite and searches together: **%s**.", share(ours...))
+	if slices.Contains(columnsOf(t), Explore) {
+		text += fmt.Sprintf(" Search without any scenario: **%s**. All columns: %s.", share(Explore), share(allColumns...))
+	}
+	return text + "\n"
+}
+
+func count(all []Result, by ...Column) int {
+	n := 0
+	for _, m := range all {
+		if m.caught(by...) {
+			n++
+		}
+	}
+	return n
+}
+
+func classTable(t generate.Target, all []Result) string {
+	w := table.NewWriter()
+	header := table.Row{"class", "bugs"}
+	for _, c := range columnsOf(t) {
+		header = append(header, string(c))
+	}
+	w.AppendHeader(append(header, "suite or search", "nothing", "reached by no scenario or search"))
+	row := func(name string, of []Result) table.Row {
+		row := table.Row{name, len(of)}
+		for _, c := range columnsOf(t) {
+			row = append(row, count(of, c))
+		}
+		reached := slices.DeleteFunc(slices.Clone(of), func(m Result) bool { return !m.isReached(ours...) })
+		return append(row, count(of, ours...), len(of)-count(of, allColumns...), len(of)-len(reached))
+	}
+	for _, c := range generate.Classes() {
+		of := slices.DeleteFunc(slices.Clone(all), func(m Result) bool { return m.Class != c })
+		if len(of) > 0 {
+			w.AppendRow(row(string(c), of))
+		}
+	}
+	w.AppendRow(row("all", all))
+	return w.RenderMarkdown() + "\n"
+}
+
+func costTable(t generate.Target, all []Result) string {
+	w := table.NewWriter()
+	w.AppendHeader(table.Row{"column", "bugs noticed", "median", "90 %"})
+	row := func(name string, by ...Column) {
+		var took []float64
+		for _, m := range all {
+			if cost, noticed := m.cost(by...); noticed {
+				took = append(took, cost)
+			}
+		}
+		slices.Sort(took)
+		row := table.Row{name, len(took), "–", "–"}
+		if n := len(took); n > 0 {
+			row[2], row[3] = fmt.Sprintf("%.1f s", took[(n-1)/2]), fmt.Sprintf("%.1f s", took[(n-1)*9/10])
+		}
+		w.AppendRow(row)
+	}
+	for _, c := range columnsOf(t) {
+		row(string(c), c)
+	}
+	row("suite, then searches", ours...)
+	return w.RenderMarkdown() + "\n"
+}
+
+// section lists bugs with their diffs, where there are any.
+func section(b *strings.Builder, title, about string, judged []Judged, all []Result, is func(Result) bool) {
+	all = slices.DeleteFunc(slices.Clone(all), func(m Result) bool { return !is(m) })
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "## %s\n\n%s\n\n", title, about)
+	for _, m := range all {
+		fmt.Fprintf(b, "`%s`, line %d", m.Name, m.Line)
+		if !m.isReached(ours...) {
+			b.WriteString(", reached by no scenario or search")
+		} else if !m.isReached(Search, Explore) {
+			b.WriteString(", reached by no search")
+		}
+		if m.caught(Tests) {
+			fmt.Fprintf(b, ": %s", m.Columns[Tests].By)
+		}
+		if why := of(judged, m).Why; why != "" {
+			fmt.Fprintf(b, ": %s", strings.TrimSpace(why))
+		}
+		fmt.Fprintf(b, "\n\n```diff\n%s```\n\n", m.diff())
+	}
+}

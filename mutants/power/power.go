@@ -1,0 +1,194 @@
+// Package power measures how many bugs that nobody chose are noticed: a sample of package generate's, each built in an overlay and
+// run against the unit tests, the scenario suite, and two random searches. [Measure] runs them, [Results] is what is kept, and
+// [Results.Page] is POWER.md. go run ./mutants/measure does it all.
+package power
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"redlocksim/internal/jobs"
+	"redlocksim/mutants"
+	"redlocksim/mutants/generate"
+)
+
+// Column is a way to notice a bug.
+type Column string
+
+// The columns, in the order in which they are run.
+const (
+	// Tests are the unit tests of the library, its adapter, and the packages that they alone are made of.
+	Tests Column = "tests"
+	// Suite is every scenario on tiers model and wire.
+	Suite Column = "suite"
+	// Search is a random search with each of [mutants.AllSettings] in turn, and where the locks of others have the bugs, with each
+	// of theirs in which such a search finds nothing without a bug.
+	Search Column = "search"
+	// Explore is a random search with the settings of redlocksim explore, which are given no scenario.
+	Explore Column = "explore"
+)
+
+// columnsOf are the columns of a target, in order. The locks of others have no unit tests of their own, and redlocksim explore
+// does not use them unless a file says so.
+func columnsOf(t generate.Target) []Column {
+	if t == generate.Protocols {
+		return []Column{Suite, Search}
+	}
+	return []Column{Tests, Suite, Search, Explore}
+}
+
+// Options say what to measure, and how.
+type Options struct {
+	// Root is the module's root.
+	Root string
+	// Target is where the bugs are, and Sample how many a seed draws.
+	Target generate.Target
+	Sample int
+	Seed   string
+	// Shard is which of the Shards parts of the sample is measured, from 0; Shards 0 is all of it.
+	Shard, Shards int
+	// Sources stands for the sources; see [mutants.Sources].
+	Sources string
+	// Limit is how much processor time a search may take.
+	Limit time.Duration
+	// Jobs is how many bugs are measured at once.
+	Jobs int
+	// Cache, if not empty, is a directory for a build cache that does not grow with every bug.
+	Cache string
+	// Done, if not nil, is told of each result when it is there, by one goroutine at a time. Its error ends the measurement.
+	Done func(Result) error
+}
+
+// Known gives results that need not be measured again.
+type Known func(generate.Mutant) (Result, bool)
+
+// Measure measures the sample, less what is known. When ctx ends, what is done is done, and there is no error.
+func Measure(ctx context.Context, o Options, known Known) error {
+	root, err := filepath.Abs(o.Root)
+	if err != nil {
+		return err
+	}
+	o.Root = root
+	set, err := generate.Load(root, o.Target)
+	if err != nil {
+		return err
+	}
+	sample, err := set.Sample(ctx, o.Seed, o.Sample)
+	if err != nil {
+		return err
+	}
+	var mine []generate.Mutant
+	for i, m := range sample {
+		if o.Shards == 0 || i%o.Shards == o.Shard {
+			mine = append(mine, m)
+		}
+	}
+	return o.measure(ctx, mine, known)
+}
+
+// measure measures some bugs, each of them after what the tests and searches reach without one is known.
+func (o Options) measure(ctx context.Context, sample []generate.Mutant, known Known) error {
+	var todo []generate.Mutant
+	for _, m := range sample {
+		if _, isKnown := known(m); !isKnown {
+			todo = append(todo, m)
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	reached, err := o.reach(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = jobs.Set[struct{}, Result]{
+		N: len(todo), Workers: o.Jobs,
+		Do:   func(ctx context.Context, _ *struct{}, i int) (Result, error) { return o.one(ctx, todo[i], reached) },
+		Done: func(_ int, r Result, _ time.Duration) error { return o.Done(r) },
+		Name: func(i int) string { return todo[i].Name },
+	}.Run(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return nil
+	}
+	return err
+}
+
+// one measures one bug.
+func (o Options) one(ctx context.Context, m generate.Mutant, reached reached) (Result, error) {
+	r := Result{Name: m.Name, Class: m.Class, Line: m.Line, Edit: m.Edit, Sources: o.Sources, Limit: int(o.Limit / time.Second), Columns: map[Column]Outcome{}}
+	dir, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(dir)
+	b := build{root: o.Root, dir: dir}
+	if b.overlay, err = m.Mutant().Overlay(o.Root, dir); err != nil {
+		return r, err
+	}
+	if b.cache, err = clone(o.Cache, dir); err != nil {
+		return r, err
+	}
+	for _, c := range columnsOf(o.Target) {
+		if !reached.by(c, m) {
+			r.Columns[c] = Outcome{NotReached: true}
+			continue
+		}
+		out, err := o.column(ctx, c, &b, filepath.ToSlash(filepath.Dir(m.Edit.File)))
+		if err != nil {
+			return r, fmt.Errorf("power: %s: %w", m.Name, err)
+		}
+		r.Columns[c] = out
+	}
+	return r, nil
+}
+
+// column runs one column with a bug in the package of a directory.
+func (o Options) column(ctx context.Context, c Column, b *build, directory string) (Outcome, error) {
+	if c == Tests {
+		return b.tests(ctx, directory)
+	}
+	binary, err := b.runner(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	end, err := o.runner(binary, c, o.Limit).run(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return end.outcome()
+}
+
+// runner is the process of a column, with a limit for a search.
+func (o Options) runner(binary string, c Column, limit time.Duration) process {
+	p := process{binary: binary, args: []string{"explore", fmt.Sprint(int(limit / time.Second))}, environment: []string{"GOMAXPROCS=1"}}
+	switch c {
+	case Suite:
+		p.args = []string{"suite"}
+	case Search:
+		p.stdin = settings(o.Target)
+	}
+	return p
+}
+
+// others are the protocols besides the library's in which a search with these settings finds nothing, unless they have a bug.
+var others = []string{"redlock-plain", "single", "failover", "setnx-expire", "consensus", "db-row", "db-unique"}
+
+// settings are those of a target's searches, as the runner reads them.
+func settings(t generate.Target) string {
+	var all []string
+	for _, s := range mutants.AllSettings() {
+		all = append(all, s.Text)
+	}
+	if t == generate.Protocols {
+		for _, protocol := range others {
+			all = append(all, "lock: {protocol: "+protocol+", ttl: 2s, guard-time: 310ms}\nnodes: {persistence: none}\nnetwork: {latency: {min: 1ms, max: 5ms}}\n"+
+				"budget: {clock-rate: 0.5%, pause: 200ms, delay: 100ms, restart-delay: 2s}\n")
+		}
+	}
+	return strings.Join(all, "\n---\n")
+}
