@@ -33,9 +33,10 @@ var whose = map[generate.Target]string{
 
 const powerHead = `# Detection power
 
-How many bugs that nobody chose are noticed, in %s. Operators over syntax trees ([generate](generate)) make every slip that they
-know at every place where it fits. The seed %s draws %d of them: each statement as likely as any other, and each class
-that fits it. Option checks, texts of errors, observers and subscriptions have none. A bug that does not compile, or that the compiler
+How many bugs that nobody chose are noticed, in %s.
+Operators over syntax trees ([generate](generate)) make every slip that they know at every place where it fits. The seed
+%s draws %d of them: each statement as likely as any other, and each class that
+fits it. Option checks, texts of errors, observers and subscriptions have none. A bug that does not compile, or that the compiler
 turns into the code that there is without it, is not drawn.
 
 %s
@@ -43,7 +44,8 @@ turns into the code that there is without it, is not drawn.
 %s
 
 A column ends with the first thing that it notices, and a search after %s of processor time. Deadlocks, panics and endless loops
-count as noticed. Without a bug no column notices anything: that is checked first.
+count as noticed. Without a bug no scenario and no search notices anything: that is checked first. What a column does not reach
+without the bug counts as missed, and is not run.
 
 `
 
@@ -173,7 +175,7 @@ func costTable(t generate.Target, all []Result) string {
 		slices.Sort(took)
 		row := table.Row{name, len(took), "–", "–"}
 		if n := len(took); n > 0 {
-			row[2], row[3] = fmt.Sprintf("%.1f s", took[(n-1)/2]), fmt.Sprintf("%.1f s", took[(n-1)*9/10])
+			row[2], row[3] = fmt.Sprintf("%.1f s", took[(n-1)/2]), fmt.Sprintf("%.1f s", took[(9*n+9)/10-1])
 		}
 		w.AppendRow(row)
 	}
