@@ -49,7 +49,7 @@ without the bug counts as missed, and is not run.
 
 `
 
-// Page is POWER.md, or that of another target.
+// Page is mutants/POWER.md, or that of another target.
 func (r Results) Page(judged []Judged) string {
 	var counted, apart []Result
 	for _, m := range r.Mutants {
