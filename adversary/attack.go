@@ -150,7 +150,8 @@ func (x Attack) what(r *scenarios.Result) string {
 	for _, k := range r.Findings {
 		// Fencing tokens have assumptions of their own, which an attack on the lock need not keep to.
 		token := k == checker.TokenRegressed || k == checker.TokenRepeated
-		if k.Violation() && !(token && r.Beyond != nil) {
+		// An attack is on one moment. What a monitor sees at another has another cause.
+		if k.Violation() && !k.Monitored() && !(token && r.Beyond != nil) {
 			kinds = append(kinds, k)
 		}
 	}

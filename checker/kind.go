@@ -27,17 +27,21 @@ const (
 	Contract Kind = "contract"
 	// Refinement: the library took a step that the specification of Redlock does not allow; see package spec.
 	Refinement Kind = "refinement"
+	// Unprotected: a client believed in its lock while a quorum of nodes would have granted it to another; see package monitor.
+	Unprotected Kind = "unprotected"
 	// NotTested: too little happened for the run to say anything.
 	NotTested Kind = "not-tested"
 )
 
 var kinds = []Kind{
 	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Conduct, Contract,
-	Refinement, NotTested,
+	Refinement, Unprotected, NotTested,
 }
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
 func (k Kind) Violation() bool { return k != AcceptedAfterExpiry && k != NotTested }
 
 // Monitored reports whether a finding of this kind comes from a monitor, who sees what the nodes hold, and not from the history.
-func (k Kind) Monitored() bool { return k == Conduct || k == Contract || k == Refinement }
+func (k Kind) Monitored() bool {
+	return k == Conduct || k == Contract || k == Refinement || k == Unprotected
+}

@@ -87,6 +87,8 @@ type Compared struct {
 	// GrantTokens are the tokens of grants that were compared with those of earlier ones, and EffectTokens those of accepted
 	// effects.
 	GrantTokens, EffectTokens int
+	// Windows are the times for which a client believed in its lock and a monitor looked whether the nodes protected it.
+	Windows int
 	// SecondOpinions are the questions that porcupine answered about something.
 	SecondOpinions int
 }
@@ -120,6 +122,17 @@ func (r Report) NotTested() string {
 		}
 	}
 	return ""
+}
+
+// Own is the findings that stand for themselves. Unprotected does not beside another violation: before two clients can hold a
+// lock, a quorum of nodes must mostly have lost the first one's keys.
+func (r Report) Own() []Finding {
+	isUnprotected := func(f Finding) bool { return f.Kind == Unprotected }
+	isOther := func(f Finding) bool { return f.Kind.Violation() && !isUnprotected(f) }
+	if !slices.ContainsFunc(r.Findings, isUnprotected) || !slices.ContainsFunc(r.Findings, isOther) {
+		return r.Findings
+	}
+	return slices.DeleteFunc(slices.Clone(r.Findings), isUnprotected)
 }
 
 // Add adds what was found otherwise than from the history.

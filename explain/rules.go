@@ -22,6 +22,7 @@ func rules(r *scenarios.Result) ([]Rule, error) {
 		{Kind: checker.LostUpdate, Why: readBack(r.History)},
 		{Kind: checker.TokenRegressed, Why: tokens(r.History, "each above those before")},
 		{Kind: checker.TokenRepeated, Why: tokens(r.History, "no two the same")},
+		{Kind: checker.Unprotected, Why: protected(r)},
 	}
 	for i := range all {
 		for j := range r.Report.Findings {
@@ -55,6 +56,21 @@ func apart(windows []checker.Window) string {
 	}
 	return fmt.Sprintf("no two of the %d times for which clients held the lock overlap; closest are those of %s, until %v, and of %s, from %v: %v apart",
 		len(windows), closest[0].Process, closest[0].To, closest[1].Process, closest[1].From, gap)
+}
+
+// protected says how often clients believed in a lock that the nodes protected.
+func protected(r *scenarios.Result) string {
+	if _, votes := r.Scenario.Lock.Votes(len(r.Scenario.Nodes.Names)); !votes {
+		return "nodes do not vote for this lock"
+	}
+	switch n := r.Windows; n {
+	case 0:
+		return "nobody was granted the lock, or nobody looked at the nodes"
+	case 1:
+		return "the nodes would not have granted the lock to another in the time for which a client held it"
+	default:
+		return fmt.Sprintf("the nodes would not have granted the lock to another in any of the %d times for which a client held it", n)
+	}
 }
 
 func isWrite(e *history.Event) bool { return e.Kind == history.Effect && e.Func == history.Write }

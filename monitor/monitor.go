@@ -4,19 +4,21 @@
 // collision: it knows what must be true at each moment, whether or not anybody comes by to suffer from it. What it finds is a
 // [checker.Finding] like any other.
 //
-// Start at [Watch]. Each monitor is one file, and a line in monitors.
+// Start at [Run.Watch]. Each monitor is one file, and a line in monitors.
 package monitor
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
 
@@ -31,7 +33,7 @@ type Monitor interface {
 }
 
 // monitors makes all that watch a run. A nil Monitor has nothing to look for in it.
-var monitors = []func(*Run) Monitor{newConduct, newPromises, newEnds, newClosing, newCounters, newRefinement}
+var monitors = []func(*Run) Monitor{newConduct, newUnprotected, newPromises, newEnds, newClosing, newCounters, newRefinement}
 
 // Run is a run that is watched.
 type Run struct {
@@ -39,15 +41,18 @@ type Run struct {
 	Lock  protocols.Settings
 	// Resources are the names of what there is to lock, which are the keys of the locks.
 	Resources []string
+	// Foreign says that the lock is not that of Lock but one of the caller's own, which may have keys of other names.
+	Foreign bool
+	// Windows counts how often a client believed in its lock and a monitor looked whether the nodes protected it.
+	Windows int
 
 	watching  []Monitor
 	witnesses []protocols.Witness // those of watching that are
 	findings  []checker.Finding
 }
 
-// Watch has all monitors watch a world, in which nothing has happened yet.
-func Watch(w *sim.World, lock protocols.Settings, resources []string) *Run {
-	r := &Run{World: w, Lock: lock, Resources: resources}
+// Watch has all monitors watch the run's world, in which nothing has happened yet.
+func (r *Run) Watch() {
 	for _, make := range monitors {
 		if m := make(r); m != nil {
 			r.watching = append(r.watching, m)
@@ -56,17 +61,16 @@ func Watch(w *sim.World, lock protocols.Settings, resources []string) *Run {
 			}
 		}
 	}
-	w.Watch(func(e *history.Event) {
+	r.World.Watch(func(e *history.Event) {
 		for _, m := range r.watching {
 			m.Saw(e)
 		}
 	})
-	w.OnApplied(func(c redis.Applied) {
+	r.World.OnApplied(func(c redis.Applied) {
 		for _, m := range r.watching {
 			m.Applied(c)
 		}
 	})
-	return r
 }
 
 // Findings is what the monitors have found, when the run is over: at most one for a kind and resource, the first, ordered by
@@ -124,3 +128,9 @@ func (r *Run) now() checker.Instant { return checker.Instant(r.World.Kernel.Now(
 
 // seq is the last event of the history so far.
 func (r *Run) seq() int { return len(r.World.History()) }
+
+// seqAt is the last event of the history up to a moment; 0 if there is none.
+func (r *Run) seqAt(t kernel.True) int {
+	h := r.World.History()
+	return sort.Search(len(h), func(i int) bool { return h[i].Time > int64(t) })
+}

@@ -33,7 +33,9 @@ func newRig(t *testing.T, change ...func(*protocols.RedlockSettings)) *rig {
 	for _, c := range change {
 		protocols.Change(&lock, c)
 	}
-	return &rig{w, Watch(w, lock, []string{"r"})}
+	r := &Run{World: w, Lock: lock, Resources: []string{"r"}}
+	r.Watch()
+	return &rig{w, r}
 }
 
 // finds runs the world and compares what the monitors find of a kind with the beginning of a sentence; empty is nothing.

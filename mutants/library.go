@@ -15,6 +15,12 @@ var library = []Mutant{
 		Killers: []string{"71-locks-on-several-resources/contention"},
 	},
 	{
+		Name:    "extends-the-first-of-several",
+		Bug:     "an extend of a lock on several resources prolongs the key of the first alone",
+		Edits:   []Edit{{"redlock/round.go", "Keys: a.keys, Value", "Keys: a.keys[:map[bool]int{false: len(a.keys), true: 1}[op == driver.OpExtend]], Value"}},
+		Killers: []string{"71-locks-on-several-resources/extended"},
+	},
+	{
 		Name: "no-wait-before-a-retry",
 		Bug:  "a client that was refused asks again at once, and again", Real: "rueidis #602",
 		Edits:   []Edit{{"redlock/turn.go", "q.rest, q.polls = c.clock.Now().Add(delay), true", "q.rest, q.polls = c.clock.Now(), true"}},

@@ -201,6 +201,7 @@ func rules() []Entry {
 		count("updates", "lost-update: two critical sections on one resource", func(c *checker.Compared) int { return c.Updates }),
 		count("tokens-of-grants", "tokens: two grants on one resource", func(c *checker.Compared) int { return c.GrantTokens }),
 		count("tokens-of-effects", "tokens: effects of two grants", func(c *checker.Compared) int { return c.EffectTokens }),
+		count("protected", "unprotected: the nodes' keys, while a client believes in its lock", func(c *checker.Compared) int { return c.Windows }),
 		each("waiting", "unavailable: somebody had to wait", func(r *checker.Resource) bool { return r.Unavailable.For > 0 }),
 		each("takeover", "takeover: a holder was gone, and another asked", func(r *checker.Resource) bool { return r.Takeover.Process != "" }),
 		each("after-healing", "recovery: somebody asked after the faults were healed", func(r *checker.Resource) bool { return r.AfterHealing.Process != "" }),

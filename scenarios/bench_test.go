@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -34,6 +35,28 @@ func BenchmarkCycle(b *testing.B) {
 			}
 			b.ReportMetric(float64(cycles)/b.Elapsed().Seconds(), "cycles/s")
 			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// BenchmarkMonitors measures what a run of a contended lock costs with and without the monitors that watch it.
+func BenchmarkMonitors(b *testing.B) {
+	all := scenarios.Catalogue()
+	s := all[slices.IndexFunc(all, func(s *scenarios.Scenario) bool { return s.Name == "09-contention" })]
+	for _, unwatched := range []bool{false, true} {
+		b.Run(map[bool]string{false: "watched", true: "unwatched"}[unwatched], func(b *testing.B) {
+			b.ReportAllocs()
+			var buffer history.History
+			for b.Loop() {
+				out, err := scenarios.Run(s, scenarios.Options{Unhashed: true, Unwatched: unwatched, Buffer: buffer})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if (out.Windows == 0) != unwatched {
+					b.Fatalf("%d windows watched", out.Windows)
+				}
+				buffer = out.History
+			}
 		})
 	}
 }

@@ -198,7 +198,7 @@ func causes(t *testing.T) map[string]cause {
 		"26-restart-too-early/too-short":             {restartAfter(10100 * time.Millisecond), "safe"},
 		"26-restart-too-early/clock-jumped":          {noStep, "safe"},
 		"27-crash-after-set/every-second-power-loss": {remembers, "safe"},
-		"28-three-nodes-delayed-restart":             {restartAfter(0), "safe"},
+		"28-three-nodes-delayed-restart":             {restartAfter(0), "unprotected"},
 		"39-renewal/dies": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Crash) faults.Fault { return &faults.ClockStep{Process: f.Client} })
 		}, "safe"},

@@ -30,7 +30,7 @@ func (f Findings) String() string {
 // kinds are the findings that a file can expect, in the checker's order.
 func kinds() []checker.Kind {
 	return []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate,
-		checker.TokenRegressed, checker.TokenRepeated, checker.Conduct, checker.Contract, checker.Refinement}
+		checker.TokenRegressed, checker.TokenRepeated, checker.Conduct, checker.Contract, checker.Refinement, checker.Unprotected}
 }
 
 // MarshalNode is the counterpart of UnmarshalNode.

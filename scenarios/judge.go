@@ -52,11 +52,15 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, err)
 	}
 	report.Add(out.Monitored...)
+	report.Compared.Windows = out.Windows
+	if err := s.confirm(o, report); err != nil {
+		return nil, err
+	}
 	r := &Result{Scenario: s, Tier: o.Tier, Seed: o.Seed, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Used), locker: o.Locker}
 	if r.Tier == "" {
 		r.Tier = Model
 	}
-	for _, f := range report.Findings {
+	for _, f := range r.own() {
 		if f.Kind != checker.NotTested && !slices.Contains(r.Findings, f.Kind) {
 			r.Findings = append(r.Findings, f.Kind)
 		}

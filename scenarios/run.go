@@ -63,6 +63,8 @@ type Options struct {
 	Unhashed bool
 	// Buffer is memory for the history, from a run whose outcome is no longer needed.
 	Buffer history.History
+	// Unwatched leaves the monitors out, to measure what they cost.
+	Unwatched bool
 	// Record has the run recorded for pictures of it.
 	Record bool
 	// Locker, if not nil, makes each client's lock instead of the scenario's protocol.
@@ -87,6 +89,8 @@ type Outcome struct {
 	Left []int
 	// Monitored is what monitors found while the run went on; see package monitor.
 	Monitored []checker.Finding
+	// Windows counts the times for which a client believed in its lock and a monitor looked whether the nodes protected it.
+	Windows int
 	// Leaks are the lock keys without a time to live, when the run was over.
 	Leaks []Leak
 	// Margin is the narrowest escape; nil if none was measured.
@@ -104,39 +108,28 @@ const shorten = "lower repeat, goroutines or duration, or have fewer clients, st
 
 // Run makes one run. The error matches ErrTooLong, or is an internal one: the simulator or the library failed.
 func Run(s *Scenario, o Options) (out *Outcome, err error) {
-	if o.Tier == "" {
-		o.Tier = Model
-	}
-	backend, err := o.Tier.backend()
+	w, err := s.newWorld(&o)
 	if err != nil {
 		return nil, err
 	}
-	w := sim.NewWorld(s.world(o), backend)
 	defer w.Close()
 	defer func() {
 		if p := recover(); p != nil {
 			out, err = nil, s.panicked(o, p)
 		}
 	}()
-	if r := s.Network.Replies; r != nil {
-		w.Network.Each(func(l *network.Link) { l.SetLatency(network.Replies, r.Latency) })
-	}
-	monitored := monitor.Watch(w, s.Lock, s.Resources)
-	sessions := map[string]*Session{}
-	for _, p := range w.Clients {
-		if sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Locker, monitored); err != nil {
-			return nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
-		}
+	monitored := &monitor.Run{World: w, Lock: s.Lock, Resources: s.Resources, Foreign: o.Locker != nil}
+	if !o.Unwatched {
+		monitored.Watch()
 	}
 	var watched *margins
 	if o.Margins {
 		watched = watchMargins(w, s)
 	}
-	field := faults.NewField(faults.In(w))
-	if s.Heal != nil {
-		w.Kernel.After(*s.Heal, field.Heal)
+	field, armed, err := s.start(w, o, monitored)
+	if err != nil {
+		return nil, err
 	}
-	armed := s.arm(w, field, sessions)
 	w.Kernel.Run(kernel.True(s.Duration))
 
 	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Counts: w.Counts(), Leaks: leaks(w, s.Resources), Recording: w.Recording()}
@@ -146,9 +139,41 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if watched != nil && watched.isScored {
 		out.Margin = &watched.narrow
 	}
-	out.Monitored = monitored.Findings()
+	out.Monitored, out.Windows = monitored.Findings(), monitored.Windows
 	armed.tell(out)
 	return out, nil
+}
+
+// newWorld makes the world of a run, before anything happens in it. It fills in the tier.
+func (s *Scenario) newWorld(o *Options) (*sim.World, error) {
+	if o.Tier == "" {
+		o.Tier = Model
+	}
+	backend, err := o.Tier.backend()
+	if err != nil {
+		return nil, err
+	}
+	w := sim.NewWorld(s.world(*o), backend)
+	if r := s.Network.Replies; r != nil {
+		w.Network.Each(func(l *network.Link) { l.SetLatency(network.Replies, r.Latency) })
+	}
+	return w, nil
+}
+
+// start has the clients and the faults of the scenario wait for their moments.
+func (s *Scenario) start(w *sim.World, o Options, witness protocols.Witness) (*faults.Field, *armed, error) {
+	sessions := map[string]*Session{}
+	for _, p := range w.Clients {
+		var err error
+		if sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Locker, witness); err != nil {
+			return nil, nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
+		}
+	}
+	field := faults.NewField(faults.In(w))
+	if s.Heal != nil {
+		w.Kernel.After(*s.Heal, field.Heal)
+	}
+	return field, s.arm(w, field, sessions), nil
 }
 
 // world is the scenario's, before anything happens in it.

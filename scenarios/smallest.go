@@ -121,7 +121,7 @@ func resized(s *Scenario, kind string, size time.Duration) *Scenario {
 // violations are the kinds of findings that break mutual exclusion.
 func violations(r checker.Report) []checker.Kind {
 	var kinds []checker.Kind
-	for _, f := range r.Findings {
+	for _, f := range r.Own() {
 		if f.Kind.Violation() {
 			kinds = append(kinds, f.Kind)
 		}

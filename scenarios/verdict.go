@@ -86,10 +86,19 @@ func (r *Result) Verdict() string {
 	return text + leaking(leaked(r.Leaks))
 }
 
+// own are the findings that the scenario is about: that a lock was unprotected goes without saying beside another violation,
+// unless the file names it.
+func (r *Result) own() []checker.Finding {
+	if slices.Contains(r.Scenario.Expect.Findings, checker.Unprotected) {
+		return r.Report.Findings
+	}
+	return r.Report.Own()
+}
+
 // FindingsOn are the kinds found on a resource, in the checker's order.
 func (r *Result) FindingsOn(resource string) Findings {
 	var found Findings
-	for _, f := range r.Report.Findings {
+	for _, f := range r.own() {
 		if f.Resource == resource {
 			found = append(found, f.Kind)
 		}

@@ -51,7 +51,7 @@ func Violations(r checker.Report) []checker.Kind {
 	if r.NotTested() != "" {
 		return nil
 	}
-	for _, f := range r.Findings {
+	for _, f := range r.Own() {
 		if f.Kind.Violation() && !slices.Contains(kinds, f.Kind) {
 			kinds = append(kinds, f.Kind)
 		}

@@ -41,8 +41,8 @@ func Of(h history.History, monitored ...checker.Finding) []Line {
 			t.lines = append(t.lines, Line{Seq: h[i].Seq, Time: time.Duration(h[i].Time), Text: rounded.Text(text)})
 		}
 		for _, f := range monitored {
-			if f.ToSeq == h[i].Seq {
-				t.lines = append(t.lines, Line{Seq: f.ToSeq, Time: time.Duration(f.To), Text: rounded.Text(string(f.Kind) + ": " + f.Text)})
+			if f.FromSeq == h[i].Seq {
+				t.lines = append(t.lines, Line{Seq: f.FromSeq, Time: time.Duration(f.From), Text: rounded.Text(string(f.Kind) + ": " + f.Text)})
 			}
 		}
 	}

@@ -54,6 +54,11 @@ func (v *Violation) Name() string {
 			return fmt.Sprintf("stale write to %s, %v after its lease ended", shortened(v.Resource), rounded.Duration(d))
 		}
 		return fmt.Sprintf("stale write, %v after its lease ended", rounded.Duration(d))
+	case "unprotected":
+		if v.Resource != "" {
+			return fmt.Sprintf("%s unprotected: %v", shortened(v.Resource), rounded.Duration(d))
+		}
+		return fmt.Sprintf("unprotected: %v", rounded.Duration(d))
 	}
 	return v.Short()
 }

@@ -1,0 +1,84 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+)
+
+// ErrUnconfirmed is what the error of a run matches in which a monitor found a lock unprotected that nobody else could have
+// been granted: the monitor is wrong.
+var ErrUnconfirmed = errors.New("a lock was found unprotected, and another client that asks for it is refused")
+
+// confirm asks for every lock that was found unprotected whether another client would have been granted it.
+func (s *Scenario) confirm(o Options, r checker.Report) error {
+	for _, f := range r.Findings {
+		if f.Kind != checker.Unprotected {
+			continue
+		}
+		if err := s.probe(o, f.Resource, kernel.True(f.From)); err != nil {
+			return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w: %s (%w)", s.Name, o.Tier, o.Seed, ErrUnconfirmed, f.Text, err)
+		}
+	}
+	return nil
+}
+
+// prober is the client that asks. No file can name one so.
+const prober = "(probe)"
+
+// probe makes the run again up to a moment, and then has one more client ask for a lock over links that take no time. The error
+// is why it was refused.
+func (s *Scenario) probe(o Options, resource string, at kernel.True) error {
+	o = Options{Tier: o.Tier, Seed: o.Seed, Unhashed: true}
+	w, err := s.newWorld(&o)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if _, _, err := s.start(w, o, protocols.Unwatched{}); err != nil {
+		return err
+	}
+	w.Kernel.Run(at)
+	p := w.Kernel.NewProcess(prober, s.Lock.Clock)
+	w.Connect(p)
+	for _, server := range w.Servers {
+		w.Network.Link(prober, server.Name()).SetLatency(network.Both, network.Latency{})
+	}
+	lock := s.asks()
+	protocol, _ := protocols.Find(lock.Protocol)
+	locker, err := protocol.New(protocols.Env{Host: protocols.Simulate(w, p), Settings: lock, Witness: protocols.Unwatched{},
+		Step:       func(context.Context, protocols.Step) {},
+		Believe:    func(context.Context, time.Time) {},
+		Disbelieve: func(context.Context, string) {},
+		Thread:     func(context.Context) int { return 1 },
+		Attempt:    func(context.Context, int) {}})
+	if err != nil {
+		return err
+	}
+	err = errNoAnswer
+	p.Go(func() { _, err = locker.TryLock(context.Background(), resource, lock.TTL) })
+	w.Kernel.Run(at.Add(2 * lock.NodeTimeout))
+	return err
+}
+
+var errNoAnswer = errors.New("no answer")
+
+// asks is the lock with which a probe asks: one that needs as many votes as the scenario's, and has no habit of its own. Only
+// the library knows how to ask nodes with a restart guard.
+func (s *Scenario) asks() protocols.Settings {
+	if protocols.Of[protocols.RedlockSettings](s.Lock).Guard != nil {
+		return s.Lock
+	}
+	quorum, _ := s.Lock.Votes(len(s.Nodes.Names))
+	lock := protocols.Default().With("redlock-plain")
+	lock.TTL, lock.NodeTimeout = s.Lock.TTL, s.Lock.NodeTimeout
+	protocols.Change(&lock, func(own *protocols.QuorumSettings) { own.Quorum = quorum })
+	protocols.Change(&lock, func(own *protocols.DriftSettings) { own.Drift = protocols.Drift{} })
+	return lock
+}
