@@ -11,16 +11,13 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
-	"redlocksim/sim/storage"
 )
 
 // Limits on a scenario, so that a mistake in a file does not fill the memory.
 const (
 	maxClients  = 1000
-	maxName     = 200 // bytes
 	maxCases    = 100
 	maxItems    = 10_000
 	maxDuration = 24 * time.Hour
@@ -119,36 +116,6 @@ func (c *check) budget() {
 	}
 }
 
-func (c *check) names(n *yaml.Node, names []string, limit int, what string) {
-	if len(names) == 0 || len(names) > limit {
-		c.d.Errorf(n, "", nil, "%d %ss, must be from 1 to %d", len(names), what, limit)
-		return
-	}
-	for i, name := range names {
-		at := n
-		if n.Kind == yaml.SequenceNode && i < len(n.Content) {
-			at = n.Content[i]
-		}
-		switch {
-		case name == "" || name == storage.Name:
-			c.d.Errorf(n, name, nil, "cannot be the name of a %s", what)
-		case len(name) > maxName:
-			c.d.Errorf(at, "", nil, "the name of a %s has at most %d bytes", what, maxName)
-		case strings.ContainsAny(name, "\n\t"):
-			c.d.Errorf(at, name, nil, "the name of a %s is one line of printable text", what)
-		case slices.Contains(names[:i], name):
-			c.d.Errorf(n, name, nil, "there are two %ss of this name", what)
-		}
-	}
-}
-
-// oneLine looks at what is told as one line.
-func (c *check) oneLine(key, text string) {
-	if strings.ContainsAny(text, "\n\t") {
-		c.d.Errorf(child(c.n, key), text, nil, "is one line of printable text")
-	}
-}
-
 // lock asks the protocol what it thinks of the settings.
 func (c *check) lock() {
 	if err := c.s.Lock.Check(len(c.s.Nodes.Names)); err != nil {
@@ -160,12 +127,6 @@ func (c *check) lock() {
 			c.d.Errorf(child(c.n, "resources"), name, nil, "%v", err)
 		}
 	}
-}
-
-// events are the names of all events that the timeline can wait for.
-func (c *check) events() []string {
-	p, _ := protocols.Find(c.s.Lock.Protocol)
-	return append(faults.EventNames(), p.Steps...)
 }
 
 func (c *check) item(i *Item) {
@@ -196,23 +157,6 @@ func (c *check) item(i *Item) {
 	c.beforeHealing(i)
 	for _, p := range i.Fault.Check(names) {
 		c.d.Errorf(fieldOf(i.body, p.Field), p.Word, p.Valid, "%s", p.Text)
-	}
-}
-
-// moment looks for an event that there is not.
-func (c *check) moment(n *yaml.Node, m *faults.Moment) {
-	names := c.s.Processes()
-	if events := c.events(); !slices.Contains(events, m.Event) {
-		c.d.Errorf(child(n, "event"), m.Event, events, "there is no such event")
-	}
-	if m.Client != "" && !slices.Contains(names.Clients, m.Client) {
-		c.d.Errorf(child(n, "client"), m.Client, names.Clients, "there is no such client")
-	}
-	if m.Node != "" && !slices.Contains(names.Nodes, m.Node) {
-		c.d.Errorf(child(n, "node"), m.Node, names.Nodes, "there is no such node")
-	}
-	if m.Lead < 0 || m.Lead > 0 && m.Event != faults.NodesFree {
-		c.d.Errorf(child(n, "lead"), m.Lead.String(), nil, "must not be negative, and goes with %s only", faults.NodesFree)
 	}
 }
 

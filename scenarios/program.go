@@ -3,8 +3,6 @@ package scenarios
 import (
 	"context"
 	"errors"
-	"slices"
-	"time"
 
 	"redlocksim/faults"
 	"redlocksim/history"
@@ -35,13 +33,6 @@ type program struct {
 	accesses int     // requests to the storage so far
 	// numbers is what was read last, by resource, where that succeeded.
 	numbers map[string]int64
-}
-
-// held is a lock that a program has, and the grants.
-type held struct {
-	*program
-	lease       protocols.Lease
-	acquisition *acquisition
 }
 
 func (p *program) do(s *Step) (goOn bool) {
@@ -92,17 +83,6 @@ func (p *program) about(s *Step) *held {
 	return p.locks[s.among(on)]
 }
 
-// unlock releases the lock.
-func (l *held) unlock() {
-	if tx, ok := l.lease.(protocols.Transaction); ok {
-		tx.Commit(l.ctx())
-	}
-	c := l.call(history.Release, 0)
-	l.acquisition.disbelieve()
-	l.returned(c, l.lease.Unlock(l.ctx()))
-	l.locks = slices.DeleteFunc(l.locks, func(other *held) bool { return other == l })
-}
-
 // prepare prepares the nodes, for a protocol that needs it.
 func (p *program) prepare() bool {
 	preparer, ok := p.locker.(protocols.Preparer)
@@ -137,11 +117,6 @@ func (p *program) close() bool {
 	}
 	p.record(e)
 	return true
-}
-
-func (l *held) extend(ttl time.Duration) {
-	c := l.call(history.Extend, ttl)
-	l.returned(c, l.lease.Extend(l.ctx(), ttl))
 }
 
 // acquire takes the lock that a step asks for. If it is not granted the others are released.
@@ -195,37 +170,3 @@ func (p *program) lock(ctx context.Context, s *Step, names []string) (protocols.
 
 // errSeveral is why a lock on several resources is not granted by a Locker of the caller's own.
 var errSeveral = errors.New("this lock cannot take several resources at once")
-
-// ctx is the context for calls that are about the lock held.
-func (l *held) ctx() context.Context { return l.acquisition.in(context.Background()) }
-
-// called is a call that is about the lock held, with its operations, one for each resource.
-type called struct {
-	protocols.Call
-	f   history.Func
-	ops []int
-}
-
-// call writes down that a call begins which is about the lock.
-func (l *held) call(f history.Func, ttl time.Duration) *called {
-	a := l.acquisition
-	c := &called{f: f, Call: protocols.Call{Func: protocols.ExtendCall, Client: l.host.Name(), Resources: a.resources(), TTL: ttl, Lease: l.lease}}
-	if f == history.Release {
-		c.Func = protocols.ReleaseCall
-	}
-	for _, g := range a.grants {
-		c.ops, c.Grants = append(c.ops, l.host.NewOp()), append(c.Grants, g.Op)
-	}
-	l.record(a.each(history.Event{Kind: history.Call, Func: f}, c.ops)...)
-	a.op = c.ops[0]
-	l.witness.Called(&c.Call)
-	return c
-}
-
-// returned writes down what came of such a call.
-func (l *held) returned(c *called, err error) {
-	l.witness.Returned(&c.Call, err)
-	e := history.Event{Kind: history.Return, Func: c.f}
-	e.Outcome, e.Detail = protocols.Outcome(err)
-	l.record(l.acquisition.each(e, c.ops)...)
-}
