@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios"
 )
@@ -232,9 +231,4 @@ func Names() (names, texts []string) {
 		names, texts = append(names, x.Name), append(texts, x.Text)
 	}
 	return names, texts
-}
-
-// reached is the condition that a client came to an event.
-func reached(client, event string) scenarios.Reached {
-	return scenarios.Reached{Moment: faults.Moment{Client: client, Event: event}}
 }

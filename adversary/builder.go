@@ -258,3 +258,8 @@ func (x *builder) suspends(when faults.Trigger) {
 func scaled(d time.Duration, rate decimal.Decimal) int64 {
 	return decimal.NewFromInt(int64(d)).Mul(decimal.NewFromInt(1).Add(rate)).Floor().IntPart()
 }
+
+// reached is the condition that a client came to an event.
+func reached(client, event string) scenarios.Reached {
+	return scenarios.Reached{Moment: faults.Moment{Client: client, Event: event}}
+}

@@ -305,22 +305,6 @@ func (x *Explanation) refused(r *scenarios.Result) string {
 	return strings.Join(names, " and ") + " can no longer get the lock"
 }
 
-func grants(h history.History, client string) int {
-	return number(h, func(e *history.Event) bool {
-		return e.Process == client && e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK
-	})
-}
-
-func number(h history.History, is func(*history.Event) bool) int {
-	n := 0
-	for i := range h {
-		if is(&h[i]) {
-			n++
-		}
-	}
-	return n
-}
-
 // settled is the scenario with what its runs show as expectations; nil if it still does not meet them.
 func settled(s *scenarios.Scenario, results []*scenarios.Result, o Options) (*scenarios.Scenario, error) {
 	unavailable := time.Duration(0)

@@ -73,8 +73,6 @@ func protected(r *scenarios.Result) string {
 	}
 }
 
-func isWrite(e *history.Event) bool { return e.Kind == history.Effect && e.Func == history.Write }
-
 // written says how many writes there were, and of those that were taken what is right about them.
 func written(h history.History, right string) string {
 	taken := number(h, func(e *history.Event) bool { return isWrite(e) && e.Outcome == history.OK })

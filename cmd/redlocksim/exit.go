@@ -11,6 +11,7 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 )
 
 const (
@@ -60,6 +61,20 @@ func wrap(err error) error {
 		return &failure{exitUsage, err}
 	}
 	return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
+}
+
+// searchError gives an error of a search its exit code.
+func searchError(err error) error {
+	f := (*failure)(nil)
+	switch {
+	case errors.As(err, &f):
+		return err
+	case errors.As(err, new(*outfile.Refusal)), errors.As(err, new(*outfile.WriteError)):
+		return cannotWrite("--dir", err)
+	case errors.Is(err, search.ErrDir):
+		return &failure{exitUsage, err}
+	}
+	return wrap(err)
 }
 
 // verdictCode is the exit code for the problems of some runs.

@@ -12,12 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/internal/outfile"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -342,19 +339,6 @@ func checkSpace(o *random.Options, shard string) error {
 	return nil
 }
 
-// progress is a bar with a line of figures on a terminal, and nil elsewhere. Without a number of runs it has no end.
-func progress(w io.Writer, runs int) *progressbar.ProgressBar {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return nil
-	}
-	if runs == 0 {
-		runs = -1
-	}
-	return progressbar.NewOptions(runs, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(16),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionUseANSICodes(true))
-}
-
 // writeSearch writes what a search found: pages beside the files of the findings, reports, and for people.
 func writeSearch(cmd *cobra.Command, to *sink, s *random.Summary, o random.Options, took time.Duration, jsonPath string, files *fileReports[ciResults]) error {
 	if err := drawFindings(to, s.Findings, o.Dir); err != nil {
@@ -391,20 +375,6 @@ func searchVerdict(cmd *cobra.Command, s *random.Summary, strict bool, err error
 		code = exitcode.Worst(code, exitSafety)
 	}
 	return ending(code)
-}
-
-// searchError gives an error of a search its exit code.
-func searchError(err error) error {
-	f := (*failure)(nil)
-	switch {
-	case errors.As(err, &f):
-		return err
-	case errors.As(err, new(*outfile.Refusal)), errors.As(err, new(*outfile.WriteError)):
-		return cannotWrite("--dir", err)
-	case errors.Is(err, search.ErrDir):
-		return &failure{exitUsage, err}
-	}
-	return wrap(err)
 }
 
 func newMerge() *cobra.Command {

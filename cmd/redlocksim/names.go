@@ -67,6 +67,11 @@ func filter(expression string) ([]*scenarios.Scenario, error) {
 	return found, nil
 }
 
+// noMatch is the error for an expression that no scenario's name matches.
+func noMatch(expression string) error {
+	return &failure{exitUsage, fmt.Errorf("--filter: no scenario's name matches %q (see redlocksim list)", expression)}
+}
+
 // tiers reads a --tier flag; empty stands for the given ones.
 func tiers(flag string, fallback ...scenarios.Tier) ([]scenarios.Tier, error) {
 	if flag == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"redlocksim/internal/outfile"
+	"redlocksim/reports"
 )
 
 // sink takes what a command writes: to files, by the rules about what may be replaced, or to standard output.
@@ -103,4 +105,13 @@ func (s *sink) put(t target, data []byte) error {
 		return cannotWrite(t.flag, err)
 	}
 	return nil
+}
+
+// writeJSON writes the JSON form of a result to a file, or to standard output if it is "-".
+func writeJSON(to *sink, form any, path string) error {
+	var b bytes.Buffer
+	if err := reports.WriteJSON(&b, form); err != nil {
+		return &failure{exitInternal, err}
+	}
+	return to.put(file("--json", path), b.Bytes())
 }

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -185,20 +182,6 @@ func (s *suite) forgetSeeds() {
 	}
 }
 
-// parseShard reads i/n: the index of the part, from 0, and how many there are. Empty is all of it, one of one.
-func parseShard(text string) (part, of int, err error) {
-	if text == "" {
-		return 0, 1, nil
-	}
-	i, n, ok := strings.Cut(text, "/")
-	part, err1 := strconv.Atoi(i)
-	of, err2 := strconv.Atoi(n)
-	if !ok || err1 != nil || err2 != nil || part < 1 || part > of {
-		return 0, 0, &failure{exitUsage, fmt.Errorf("--shard %q: want i/n, as in 2/8", text)}
-	}
-	return part - 1, of, nil
-}
-
 // scenarios are those chosen, without what they were named by.
 func (s *suite) scenarios() []*scenarios.Scenario {
 	all := make([]*scenarios.Scenario, len(s.chosen))
@@ -350,18 +333,4 @@ func (s *suite) refused() (why []string) {
 		}
 	}
 	return why
-}
-
-// noMatch is the error for an expression that no scenario's name matches.
-func noMatch(expression string) error {
-	return &failure{exitUsage, fmt.Errorf("--filter: no scenario's name matches %q (see redlocksim list)", expression)}
-}
-
-// writeJSON writes the JSON form of a result to a file, or to standard output if it is "-".
-func writeJSON(to *sink, form any, path string) error {
-	var b bytes.Buffer
-	if err := reports.WriteJSON(&b, form); err != nil {
-		return &failure{exitInternal, err}
-	}
-	return to.put(file("--json", path), b.Bytes())
 }

@@ -34,6 +34,19 @@ func terminalWidth(w io.Writer) (width int, ok bool) {
 	return width, err == nil
 }
 
+// progress is a bar with a line of figures on a terminal, and nil elsewhere. Without a number of runs it has no end.
+func progress(w io.Writer, runs int) *progressbar.ProgressBar {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	if runs == 0 {
+		runs = -1
+	}
+	return progressbar.NewOptions(runs, progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(16),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionUseANSICodes(true))
+}
+
 // patience is how long something takes before its progress is shown.
 const patience = time.Second
 

@@ -2,7 +2,6 @@ package model
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 
@@ -107,22 +106,6 @@ func numbered(c command, check func(string) error, arguments ...int) command {
 	return c
 }
 
-func isInteger(text string) error {
-	_, err := integer(text)
-	return err
-}
-
-func isScore(text string) error {
-	f, err := strconv.ParseFloat(text, 64)
-	switch {
-	case math.IsInf(f, 0):
-		return rediscmd.ServerError("ERR the model does not know infinite scores")
-	case err != nil || math.IsNaN(f):
-		return errNotFloat
-	}
-	return nil
-}
-
 func hexists(h map[string]string, a []string) (any, bool) {
 	_, there := h[a[0]]
 	return flag(there), false
@@ -224,8 +207,6 @@ func between(items []string, a []string) any {
 
 // score is a score as Redis replies it.
 func score(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
-
-const errNotFloat = rediscmd.ServerError("ERR value is not a valid float")
 
 func zadd(z map[string]float64, a []string) (any, bool) {
 	f, _ := strconv.ParseFloat(a[0], 64)

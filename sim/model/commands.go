@@ -31,32 +31,9 @@ type command struct {
 }
 
 const (
-	errNotInteger = rediscmd.ServerError("ERR value is not an integer or out of range")
-	errOverflow   = rediscmd.ServerError("ERR increment or decrement would overflow")
 	errExpireTime = rediscmd.ServerError("ERR invalid expire time")
 	errSyntax     = rediscmd.ServerError("ERR syntax error")
 )
-
-// integer parses a number as Redis does: only in the form in which Redis writes it.
-func integer(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || strconv.FormatInt(n, 10) != text {
-		return 0, errNotInteger
-	}
-	return n, nil
-}
-
-// increased is text as a number, increased.
-func increased(text string, by int64) (int64, error) {
-	n, err := integer(text)
-	switch {
-	case err != nil:
-		return 0, err
-	case by > 0 && n > math.MaxInt64-by, by < 0 && n < math.MinInt64-by:
-		return 0, errOverflow
-	}
-	return n + by, nil
-}
 
 // deadline is n units of milliseconds from now.
 func deadline(now, n, unit int64) (int64, error) {
@@ -141,13 +118,6 @@ var commands = map[string]command{
 
 // Commands are the names of the commands that the model knows, sorted.
 func Commands() []string { return slices.Sorted(maps.Keys(commands)) }
-
-func flag(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
 
 // text is a string key's value, nil if there is none.
 func (s *store) text(key string, now int64) any {
