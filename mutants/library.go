@@ -361,6 +361,37 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
 	},
 	{
+		Name:    "unlock-says-yes",
+		Bug:     "Unlock returns nil also where too few nodes have answered",
+		Edits:   []Edit{{"redlock/unlock.go", "if reason != nil || before != nil {", "if before != nil {"}},
+		Killers: []string{"12-holder-dies/cut-off", "19-clock-steps-back/release-lost"},
+	},
+	{
+		Name:    "nobody-is-told-of-the-loss",
+		Bug:     "the context of a lease goes on when the lease ends",
+		Edits:   []Edit{{"redlock/lease.go", "\tl.contexts.end(ErrLost)\n", ""}},
+		Killers: []string{"22-clock-rates/covered"},
+	},
+	{
+		Name:    "loss-without-its-cause",
+		Bug:     "the context of a lease that is lost ends without saying that it is",
+		Edits:   []Edit{{"redlock/lease.go", "l.contexts.end(ErrLost)", "l.contexts.end(nil)"}},
+		Killers: []string{"22-clock-rates/covered"},
+	},
+	{
+		Name:    "extend-moves-nothing",
+		Bug:     "an extend that succeeds leaves the end of the lease where it was",
+		Edits:   []Edit{{"redlock/extend.go", "l.until, l.lead = until, lead", "l.lead = lead"}},
+		Killers: []string{"39-renewal/finishes"},
+	},
+	{
+		Name: "release-leaves-a-node-out",
+		Bug:  "a release goes to all nodes but the first",
+		Edits: []Edit{{"redlock/release.go", "quorum.All(len(a.client.nodes)), a.client.clock.Now())\n\tfor i",
+			"quorum.All(len(a.client.nodes)).Without(1), a.client.clock.Now())\n\tfor i"}},
+		Killers: []string{"09-contention", "13-split-votes"},
+	},
+	{
 		Name:  "every-failure-is-logged",
 		Bug:   "each command that fails in an outage is a line in the log",
 		Edits: []Edit{{"redlock/observe/redlockslog/outage.go", "isNews = o.ways&way == 0", "isNews = true"}},
