@@ -80,7 +80,7 @@ func WithQuorum(n int) Option {
 //	redlock.WithDrift(redlock.Drift{Factor: "1%", Constant: 2 * time.Millisecond})
 func WithDrift(d Drift) Option {
 	return func(s *settings) (err error) {
-		s.drift, err = d.checked()
+		s.drift, err = d.allowance()
 		return err
 	}
 }

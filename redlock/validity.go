@@ -31,16 +31,19 @@ func DefaultDrift() Drift {
 var defaultAllowance = allowance{decimal.New(1, -2), 2 * time.Millisecond}
 
 // For is the allowance for a TTL: exact, rounded up to the next nanosecond, and at most the largest Duration. The error, for a
-// Factor that is no such number, matches [ErrInvalid].
+// Drift that [WithDrift] refuses or a negative TTL, matches [ErrInvalid].
 func (d Drift) For(ttl time.Duration) (time.Duration, error) {
 	a, err := d.allowance()
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
+	case ttl < 0:
+		return 0, fmt.Errorf("%w: TTL %v is negative", ErrInvalid, ttl)
 	}
 	return a.of(ttl), nil
 }
 
-// allowance is a Drift whose Factor was parsed.
+// allowance is a valid Drift, parsed.
 type allowance struct {
 	factor   decimal.Decimal
 	constant time.Duration
@@ -58,6 +61,7 @@ func (a allowance) of(ttl time.Duration) time.Duration {
 // longestFactor is the most characters of a factor, which limits what it costs to compute with it.
 const longestFactor = 64
 
+// allowance parses and checks a Drift.
 func (d Drift) allowance() (allowance, error) {
 	number, isPercentage := strings.CutSuffix(d.Factor, "%")
 	factor := decimal.Zero
@@ -72,20 +76,13 @@ func (d Drift) allowance() (allowance, error) {
 	if isPercentage {
 		factor = factor.Shift(-2)
 	}
-	return allowance{factor, d.Constant}, nil
-}
-
-// checked is the allowance of a client.
-func (d Drift) checked() (allowance, error) {
-	a, err := d.allowance()
 	switch {
-	case err != nil:
-	case a.factor.IsNegative() || a.factor.GreaterThanOrEqual(decimal.NewFromInt(1)):
-		err = fmt.Errorf("%w: drift factor %s is not from 0 to less than 1", ErrInvalid, d.Factor)
-	case a.constant < 0:
-		err = fmt.Errorf("%w: drift constant %v is negative", ErrInvalid, d.Constant)
+	case factor.IsNegative() || factor.GreaterThanOrEqual(decimal.NewFromInt(1)):
+		return allowance{}, fmt.Errorf("%w: drift factor %s is not from 0 to less than 1", ErrInvalid, d.Factor)
+	case d.Constant < 0:
+		return allowance{}, fmt.Errorf("%w: drift constant %v is negative", ErrInvalid, d.Constant)
 	}
-	return a, err
+	return allowance{factor, d.Constant}, nil
 }
 
 // term is a TTL with its allowance.

@@ -77,6 +77,32 @@ func TestDriftFor(t *testing.T) {
 	}
 }
 
+// A drift that no client takes has no allowance either.
+func TestDriftForRefusesWhatAClientRefuses(t *testing.T) {
+	for _, c := range []struct {
+		drift Drift
+		ttl   time.Duration
+		want  string
+	}{
+		{Drift{Factor: "-1%"}, time.Second, "drift factor -1% is not from 0 to less than 1"},
+		{Drift{Factor: "-0.000000000000000001"}, time.Second, "drift factor -0.000000000000000001 is not from 0 to less than 1"},
+		{Drift{Factor: "100%"}, time.Second, "drift factor 100% is not from 0 to less than 1"},
+		{Drift{Factor: "2"}, time.Second, "drift factor 2 is not from 0 to less than 1"},
+		{Drift{Factor: "1 %"}, time.Second, `drift factor "1 %" is not a part of the TTL, as "1%" or "0.01"`},
+		{Drift{Constant: -1}, time.Second, "drift constant -1ns is negative"},
+		{Drift{Factor: "1%", Constant: -time.Second}, time.Second, "drift constant -1s is negative"},
+		{DefaultDrift(), -1, "TTL -1ns is negative"},
+	} {
+		got, err := c.drift.For(c.ttl)
+		if !errors.Is(err, ErrInvalid) || err.Error() != ErrInvalid.Error()+": "+c.want || got != 0 {
+			t.Errorf("%+v for %v: %v, %v; want %s", c.drift, c.ttl, got, err, c.want)
+		}
+		if _, err := New(fakes(1), WithDrift(c.drift)); (err == nil) != (c.ttl < 0) {
+			t.Errorf("New with %+v: %v", c.drift, err)
+		}
+	}
+}
+
 func TestDefaultDrift(t *testing.T) {
 	if d := DefaultDrift(); d.Factor != "1%" || d.Constant != 2*time.Millisecond {
 		t.Errorf("default drift %s and %v, want 1%% and 2ms", d.Factor, d.Constant)

@@ -25,12 +25,14 @@ func defaultDrift() DriftSettings {
 	return DriftSettings{Drift{Factor: factor, Constant: drift.Constant}}
 }
 
-func (s DriftSettings) check() error {
+// check refuses what package redlock refuses, and an allowance that leaves nothing of a TTL.
+func (s DriftSettings) check(ttl time.Duration) error {
+	allowance, err := s.Drift.Library().For(ttl)
 	switch {
-	case s.Drift.Factor.Ratio().IsNegative():
-		return fmt.Errorf("drift factor %v is negative", s.Drift.Factor)
-	case s.Drift.Constant < 0:
-		return fmt.Errorf("drift constant %v is negative", s.Drift.Constant)
+	case err != nil:
+		return unprefixed(err)
+	case ttl <= allowance:
+		return fmt.Errorf("TTL %v is not larger than its drift allowance %v, no grant could be valid", ttl, allowance)
 	}
 	return nil
 }
@@ -55,11 +57,11 @@ func (d Drift) Library() redlock.Drift {
 	return redlock.Drift{Factor: d.Factor.String(), Constant: d.Constant}
 }
 
-// For is the allowance for a TTL, as package redlock computes it.
+// For is the allowance for a TTL, as package redlock computes it, of settings that were checked.
 func (d Drift) For(ttl time.Duration) time.Duration {
 	allowance, err := d.Library().For(ttl)
 	if err != nil {
-		panic(err) // a Rate is a percentage
+		panic(err) // the settings were not checked
 	}
 	return allowance
 }

@@ -71,7 +71,7 @@ func (own RedlockPlainSettings) Check(s Settings, nodes int) error {
 	case own.Release == GetDel:
 		return errors.New("release: redlock-plain has cad and del")
 	}
-	return cmp.Or(own.DriftSettings.check(), own.RetrySettings.check(), s.checkTTL())
+	return cmp.Or(s.checkTTL(), own.DriftSettings.check(s.TTL), own.RetrySettings.check())
 }
 
 // checkResource refuses the names of the counters that tokens are drawn from.

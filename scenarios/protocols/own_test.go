@@ -121,6 +121,42 @@ func errorText(err error) string {
 	return err.Error()
 }
 
+// Protocols that allow for drift refuse, in one way, an allowance with which no grant could be valid.
+func TestDriftIsChecked(t *testing.T) {
+	for text, want := range map[string]string{
+		"{factor: -0.0001%}":                 "drift factor -0.0001% is not from 0 to less than 1",
+		"{factor: 100%}":                     "drift factor 100% is not from 0 to less than 1",
+		"{factor: 250%}":                     "drift factor 250% is not from 0 to less than 1",
+		"{constant: -1ns}":                   "drift constant -1ns is negative",
+		"{factor: 0%, constant: 10s}":        "TTL 10s is not larger than its drift allowance 10s, no grant could be valid",
+		"{factor: 50%, constant: 5s}":        "TTL 10s is not larger than its drift allowance 10s, no grant could be valid",
+		"{factor: 99.9999%, constant: 1s}":   "TTL 10s is not larger than its drift allowance 10.99999s, no grant could be valid",
+		"{factor: 0%, constant: 9.999s}":     "",
+		"{factor: 99.9999%, constant: 0s}":   "",
+		"{factor: 0%, constant: 0s}":         "",
+		"{factor: 49.9999%, constant: 5s}":   "",
+		"{factor: 1%, constant: 9.8999999s}": "",
+	} {
+		checked := 0
+		for _, protocol := range All() {
+			s := Default().With(protocol.Name)
+			if !Has[DriftSettings](s) {
+				continue
+			}
+			checked++
+			if err := strictyaml.Decode("f", []byte("{ttl: 10s, drift: "+text+"}"), &s); err != nil {
+				t.Fatal(err)
+			}
+			if got := errorText(s.Check(5)); got != want {
+				t.Errorf("%s, %s: got  %s\nwant %s", protocol.Name, text, got, want)
+			}
+		}
+		if checked < 2 {
+			t.Errorf("%d protocols allow for drift", checked)
+		}
+	}
+}
+
 // With another protocol a lock keeps what both have, and takes the other's defaults for the rest.
 func TestWithAnotherProtocol(t *testing.T) {
 	s := Default()

@@ -60,6 +60,11 @@ func (own RedlockSettings) checkResource(s Settings, resource string, n int) err
 			return nil
 		}
 	}
+	return unprefixed(err)
+}
+
+// unprefixed is an error of package redlock as the error of a file, in which its prefix would say nothing.
+func unprefixed(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), redlock.ErrInvalid.Error()+": "))
 }
 
