@@ -28,7 +28,13 @@ func DefaultDrift() Drift {
 }
 
 // defaultAllowance is the [DefaultDrift].
-var defaultAllowance = allowance{decimal.New(1, -2), 2 * time.Millisecond}
+var defaultAllowance = func() allowance {
+	a, err := DefaultDrift().allowance()
+	if err != nil {
+		panic(err)
+	}
+	return a
+}()
 
 // For is the allowance for a TTL: exact, rounded up to the next nanosecond, and at most the largest Duration. The error, for a
 // Drift that [WithDrift] refuses or a negative TTL, matches [ErrInvalid].

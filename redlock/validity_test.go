@@ -107,8 +107,12 @@ func TestDefaultDrift(t *testing.T) {
 	if d := DefaultDrift(); d.Factor != "1%" || d.Constant != 2*time.Millisecond {
 		t.Errorf("default drift %s and %v, want 1%% and 2ms", d.Factor, d.Constant)
 	}
-	if a, err := DefaultDrift().allowance(); err != nil || !a.factor.Equal(defaultAllowance.factor) || a.constant != defaultAllowance.constant {
-		t.Errorf("a client without the option allows for %v, not %v: %v", defaultAllowance, a, err)
+	cl, err := New(fakes(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := cl.term(10 * time.Second); err != nil || got.drift != 102*time.Millisecond {
+		t.Errorf("a client without the option allows for %v in 10s, want 1%% and 2ms: %v", got.drift, err)
 	}
 }
 
