@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,14 +19,21 @@ import (
 // At zero latency every formula of every schedule is exact, whatever the settings: the lock holds at the value that the
 // formula gives, and breaks one step beyond it.
 func TestEveryFormulaIsExact(t *testing.T) {
-	formulas := 0
+	formulas, ran := 0, 0
+	locks := modelled(t)
+	looked := map[string]int{}
 	for _, schedule := range sweep.Schedules() {
 		for _, knob := range schedule.Knobs {
 			formulas++
 			t.Run(schedule.Name+"/"+knob.Path, func(t *testing.T) {
-				var n sides
+				ran++
+				n := sides{locks: locks, looked: looked}
 				rapid.Check(t, func(t *rapid.T) { n.look(t, schedule, knob) })
-				t.Logf("%d settings hold at the formula, %d break one step beyond it, %d hold whatever the value", n.inside, n.beyond, n.any)
+				t.Logf("of %d settings drawn the lock refuses %d, and the formula is not about %d; of the others %d hold at it, %d break one step beyond it, %d hold whatever the value",
+					n.drawn, n.refused, n.outside, n.inside, n.beyond, n.any)
+				if n.drawn != n.refused+n.outside+n.settings {
+					t.Errorf("settings are missing: %+v", n)
+				}
 				// Of a hundred random settings a quarter to all have such a side: a twentieth is never missed by chance.
 				if n.inside*20 < n.settings || n.beyond*20 < n.settings {
 					t.Errorf("of %d settings only %d have an inside and %d a beyond that can be run", n.settings, n.inside, n.beyond)
@@ -36,19 +44,64 @@ func TestEveryFormulaIsExact(t *testing.T) {
 	if formulas < 7 {
 		t.Errorf("only %d formulas", formulas)
 	}
+	if ran < formulas {
+		return // only some were asked for, which may not be about every lock
+	}
+	for _, lock := range slices.Concat(locks.protocols, locks.presets) {
+		if looked[lock] == 0 {
+			t.Errorf("no formula was looked at with %s", lock)
+		}
+	}
 }
 
-// sides counts the settings that were run on either side of a formula.
-type sides struct{ settings, inside, beyond, any int }
+// locks are protocols and presets as keys of a scenario's lock.
+type locks struct{ protocols, presets []string }
+
+// modelled is what the formulas are about: the locks that allow for clock drift.
+func modelled(t *testing.T) (l locks) {
+	add := func(to *[]string, key string) {
+		parsed, err := scenarios.ParseSettings(key, []byte("lock: {"+key+"}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if protocols.Has[protocols.DriftSettings](parsed.Lock) {
+			*to = append(*to, key)
+		}
+	}
+	for _, p := range protocols.All() {
+		add(&l.protocols, "protocol: "+string(p.Name))
+	}
+	for _, name := range protocols.Presets() {
+		add(&l.presets, "preset: "+name)
+	}
+	return l
+}
+
+// sides counts the settings that were drawn for a formula: those that the lock refuses, those that the formula is not about,
+// and the others, which were run on either side of it.
+type sides struct {
+	drawn, refused, outside       int
+	settings, inside, beyond, any int
+	locks                         locks
+	looked                        map[string]int // settings by their lock
+}
 
 // look runs the schedule at the formula's value and one step beyond it.
 func (n *sides) look(t *rapid.T, schedule sweep.Schedule, knob sweep.Knob) {
-	text := instant(t, !schedule.Exclusion())
-	base, s := settings(t, text)
-	if knob.Applies != nil && !knob.Applies(s) || s.Lock.Protocol != "redlock" && s.Lock.Protocol != "redlock-plain" {
+	lock, text := instant(t, n.locks, !schedule.Exclusion())
+	n.drawn++
+	parsed, err := scenarios.ParseSettings("drawn", []byte(text))
+	if err != nil {
+		n.refused++
+		t.Skip("the lock refuses the combination")
+	}
+	base, s := settings(t, parsed)
+	if knob.Applies != nil && !knob.Applies(s) {
+		n.outside++
 		t.Skip("the formula is not about these settings")
 	}
 	n.settings++
+	n.looked[lock]++
 	inside, beyond := neighbours(knob, knob.Formula(s))
 	if knob.Any != nil && knob.Any(s) {
 		n.any++
@@ -126,12 +179,8 @@ func grantable(s *sweep.Settings, schedule sweep.Schedule) bool {
 	return left > 0
 }
 
-// settings are those of a text; a combination that the lock refuses is none.
-func settings(t *rapid.T, text string) (sweep.Base, *sweep.Settings) {
-	parsed, err := scenarios.ParseSettings("drawn", []byte(text))
-	if err != nil {
-		t.Skip("the lock refuses the combination")
-	}
+// settings are those of a settings file.
+func settings(t *rapid.T, parsed *scenarios.Scenario) (sweep.Base, *sweep.Settings) {
 	base, err := sweep.SettingsOf(parsed)
 	if err != nil {
 		t.Fatal(err)
@@ -143,8 +192,9 @@ func settings(t *rapid.T, text string) (sweep.Base, *sweep.Settings) {
 	return base, s
 }
 
-// instant draws a settings file with messages that take no time or, for schedules that are about latency, always the same.
-func instant(t *rapid.T, late bool) string {
+// instant draws a settings file for one of the locks, with messages that take no time or, for schedules that are about latency,
+// always the same.
+func instant(t *rapid.T, of locks, late bool) (which, text string) {
 	whole := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(t, name) }
 	ms := func(name string, most int) string { return fmt.Sprintf("%dms", whole(name, 0, most)) }
 	one := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(t, name) }
@@ -152,9 +202,11 @@ func instant(t *rapid.T, late bool) string {
 	ttl := whole("ttl", 1000, 30000)
 	lock := fmt.Sprintf("ttl: %dms, clock: %s, guard-time: %s", ttl, one("clock", "monotonic", "boottime", "wall"), ms("guard-time", 3000))
 	if whole("preset", 0, 3) == 1 {
-		lock += ", preset: " + one("which", protocols.Presets()...)
+		which = one("which", of.presets...)
+		lock += ", " + which
 	} else {
-		lock += fmt.Sprintf(", protocol: %s, quorum: %d", one("protocol", "redlock", "redlock-plain"), whole("quorum", n/2+1, n))
+		which = one("protocol", of.protocols...)
+		lock += fmt.Sprintf(", %s, quorum: %d", which, whole("quorum", n/2+1, n))
 	}
 	if whole("drift", 0, 3) > 0 {
 		lock += fmt.Sprintf(", drift: {factor: %d%%, constant: %s}", whole("factor", 0, 20), ms("constant", 1200))
@@ -166,7 +218,7 @@ func instant(t *rapid.T, late bool) string {
 	if late {
 		network = fmt.Sprintf("latency: %s, replies: %s", ms("requests", 100), ms("replies", 100))
 	}
-	return fmt.Sprintf("lock: {%s}\nnodes: {names: [%s], persistence: %s}\nnetwork: {%s}\nbudget: {clock-rate: %d.%d%%, clock-step: %s, pause: %s, suspend: %s, delay: %s, memory-loss: %d, restart-delay: %s, no-power-loss: %s}\n",
+	return which, fmt.Sprintf("lock: {%s}\nnodes: {names: [%s], persistence: %s}\nnetwork: {%s}\nbudget: {clock-rate: %d.%d%%, clock-step: %s, pause: %s, suspend: %s, delay: %s, memory-loss: %d, restart-delay: %s, no-power-loss: %s}\n",
 		lock, strings.Join(sweep.NodeNames(n), ", "), one("persistence", "none", "everysec", "always"), network, whole("rate", 0, 7), whole("tenths", 0, 9),
 		ms("step", 1000), ms("pause", 4000), ms("suspend", 1500), ms("delay", 500), whole("loss", 0, n), ms("restart", 25000), one("power", "false", "true"))
 }
