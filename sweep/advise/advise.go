@@ -60,7 +60,7 @@ type Cost struct {
 	// of 99.99 %, since of those of 95 % one in twenty misses).
 	Confirmed bool `json:"confirmed"`
 
-	computedShort, simulatedShort string // to three digits
+	whatShort, computedShort, simulatedShort string // for a reader, to three digits
 }
 
 // Limit is something that no setting can prevent.

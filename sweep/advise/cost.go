@@ -93,8 +93,14 @@ func (a *Advice) validity(l network.Latency, nodes int, limit time.Duration, too
 	c := Cost{What: fmt.Sprintf("validity left of a TTL of %v, %s", ttl, up),
 		Confirmed: below(half).Has(0.5) && below(nearly).Has(0.99) ||
 			half == nearly && took[0] == half && took[len(took)-1] == half} // all alike: there is nothing to draw
+	median, most, longest := took[(len(took)-1)/2], took[(len(took)*99+99)/100-1], took[len(took)-1]
 	c.computed("%v half of the time, %v in 99 of 100", left(half), left(nearly))
-	c.simulated("%v and %v, at least %v", left(took[(len(took)-1)/2]), left(took[(len(took)*99+99)/100-1]), left(took[len(took)-1]))
+	c.simulated("%v and %v, at least %v", left(median), left(most), left(longest))
+	// Three digits of what is left hide the differences; those of what is gone show them.
+	gone := func(elapsed time.Duration) time.Duration { return elapsed + a.drift() }
+	c.whatShort = fmt.Sprintf("taken from a TTL of %v by an acquire and the drift allowance, %s", ttl, up)
+	_, c.computedShort = figures("%v half of the time, %v in 99 of 100", []any{gone(half), gone(nearly)})
+	_, c.simulatedShort = figures("%v and %v, at most %v", []any{gone(median), gone(most), atMost(gone(longest))})
 	a.Costs = append(a.Costs, c)
 }
 

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -98,7 +99,7 @@ func (a *Advice) WriteText(w io.Writer) error {
 		if !c.Confirmed {
 			ok = "NOT CONFIRMED"
 		}
-		fmt.Fprintf(&b, "  %s: %s\n      simulated: %s (%s)\n", c.What, c.computedShort, c.simulatedShort, ok)
+		fmt.Fprintf(&b, "  %s: %s\n      simulated: %s (%s)\n", cmp.Or(c.whatShort, c.What), c.computedShort, c.simulatedShort, ok)
 	}
 	b.WriteString("\nWHAT NO SETTING CAN PREVENT\n")
 	for _, l := range a.Limits {
