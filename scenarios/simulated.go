@@ -24,6 +24,9 @@ func (s simulated) NewOp() int { return s.World.NewOp() }
 // Record implements Host.
 func (s simulated) Record(events ...history.Event) {
 	for _, e := range events {
+		if s.Dead() && e.Kind != history.Crash {
+			break // the timeline has ended the process at the one before
+		}
 		s.World.Record(e)
 	}
 	if events[0].Kind != history.Expire { // which is no step of the program
