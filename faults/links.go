@@ -136,3 +136,13 @@ func (l *Links) String() string {
 
 // Target is empty: what happens to links happens to no process.
 func (l *Links) Target() string { return "" }
+
+// group is a node and its replicas, by the name of one of them; nil if it has none.
+func (n Names) group(member string) []string {
+	for node, replicas := range n.Replicas { // a name is in one group at most
+		if node == member || slices.Contains(replicas, member) {
+			return append([]string{node}, replicas...)
+		}
+	}
+	return nil
+}

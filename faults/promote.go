@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -88,13 +87,3 @@ func (p *Promote) Size() *Size { return nil }
 
 // Live implements Fault.
 func (p *Promote) Live(Deployment) Live { return Live{} }
-
-// group is a node and its replicas, by the name of one of them; nil if it has none.
-func (n Names) group(member string) []string {
-	for node, replicas := range n.Replicas { // a name is in one group at most
-		if node == member || slices.Contains(replicas, member) {
-			return append([]string{node}, replicas...)
-		}
-	}
-	return nil
-}

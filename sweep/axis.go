@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -118,4 +119,19 @@ func split(text string) []string {
 		}
 	}
 	return append(parts, text[start:])
+}
+
+// combinations are the points of some axes, the last varying the fastest.
+func combinations(axes []Axis) [][]Setting {
+	points := [][]Setting{nil}
+	for _, a := range axes {
+		var longer [][]Setting
+		for _, p := range points {
+			for _, v := range a.Values {
+				longer = append(longer, append(slices.Clip(p), Setting{a.Path, v.Word}))
+			}
+		}
+		points = longer
+	}
+	return points
 }

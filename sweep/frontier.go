@@ -175,14 +175,6 @@ func (s *Spec) knob(path string) (schedule string, knob *Knob) {
 	return schedule, knob
 }
 
-func words(at []Setting) []string {
-	all := []string{}
-	for _, a := range at {
-		all = append(all, a.Word)
-	}
-	return all
-}
-
 // gridFrontier reads the frontier off the points of a grid.
 func (s *Spec) gridFrontier(chart *Chart, points [][]Setting, cells []jobs.Result[Cell]) error {
 	along := s.along()

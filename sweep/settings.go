@@ -68,6 +68,14 @@ func Whole(s *scenarios.Scenario) (Base, error) {
 // Setting is a value for a path.
 type Setting struct{ Path, Word string }
 
+func words(at []Setting) []string {
+	all := []string{}
+	for _, a := range at {
+		all = append(all, a.Word)
+	}
+	return all
+}
+
 // ParseSetting reads "lock.ttl=5s".
 func ParseSetting(text string) (Setting, error) {
 	path, word, ok := strings.Cut(text, "=")

@@ -88,6 +88,33 @@ func (t *teller) notExtended(e *history.Event, a *attempt) string {
 	return fmt.Sprintf("%s fails to extend its lease%s: %s", e.Process, t.on(e), e.Detail)
 }
 
+// effect tells what the resource did with a request.
+func (t *teller) effect(e *history.Event) string {
+	switch {
+	case e.Func == history.Read && e.Outcome == history.OK:
+		if a := t.attempts[e.Op]; a != nil {
+			a.token = e.Token
+		}
+	case e.Func == history.Write && e.Outcome == history.OK:
+		return fmt.Sprintf("%s accepts %s's write of %s%s", place(e), e.Process, t.value(e), aside(token(e.Token)))
+	case e.Func == history.Mark && e.Outcome == history.OK:
+		return fmt.Sprintf("the storage accepts %s's mark%s", e.Process, t.on(e))
+	case e.Outcome != history.OK && e.Node != "":
+		return fmt.Sprintf("%s rolls back %s's %s%s", e.Node, e.Process, e.Func, t.on(e))
+	case e.Outcome != history.OK:
+		return fmt.Sprintf("the storage rejects %s's %s%s%s", e.Process, e.Func, t.on(e), aside(token(e.Token)))
+	}
+	return ""
+}
+
+// place is where a read or write goes: the storage, or a node that keeps the resource itself.
+func place(e *history.Event) string {
+	if e.Node != "" {
+		return e.Node
+	}
+	return "the storage"
+}
+
 // token is the fencing token of an event, if it has one.
 func token(number int64) string {
 	if number == 0 {

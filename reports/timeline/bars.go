@@ -53,17 +53,6 @@ func rowsOf(l *Lane) []*Span {
 	return rows
 }
 
-// longestResource is how many characters of a resource's name are written before its row.
-const longestResource = 14
-
-// shortened is a resource's name as it is written before its row.
-func shortened(name string) string {
-	if all := []rune(name); len(all) > longestResource {
-		return string(all[:longestResource-1]) + "…"
-	}
-	return name
-}
-
 // bar is a span's box in its lane: top and height. A shade covers the lane; what is not drawn has no height.
 func (p *picture) bar(l *Lane, at lanePlace, s *Span) (top, height int) {
 	switch s.Kind {

@@ -79,25 +79,6 @@ const defs = `<defs>
 </defs>
 `
 
-// draw writes the whole picture of the lanes.
-func (p *picture) draw() {
-	p.f(`<g class="steps">`)
-	p.drawSteps()
-	p.f("</g>\n<g class=\"axis\">")
-	p.drawAxis()
-	p.f("</g>\n")
-	for i := range p.t.Lanes {
-		p.drawLane(i)
-	}
-	p.f(`<g class="arrows" clip-path="url(#clip)">`)
-	many := p.crowds()
-	for i := range p.t.Arrows {
-		p.drawArrow(i, many[p.crowd(&p.t.Arrows[i])])
-	}
-	p.f("</g>\n")
-	p.drawViolation()
-}
-
 // shows says whether a place lies within the plot.
 func (p *picture) shows(x float64) bool {
 	return x >= float64(p.lay.gutter)-.5 && x <= float64(p.width)

@@ -45,3 +45,14 @@ func (b *builder) used(l *Lane) []string {
 	}
 	return used
 }
+
+// longestResource is how many characters of a resource's name are written before its row.
+const longestResource = 14
+
+// shortened is a resource's name as it is written before its row.
+func shortened(name string) string {
+	if all := []rune(name); len(all) > longestResource {
+		return string(all[:longestResource-1]) + "…"
+	}
+	return name
+}

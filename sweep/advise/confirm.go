@@ -108,9 +108,6 @@ func (a *Advice) sides(k Known) []side {
 	return append(sides, timeout, a.quorumSide(k, n, q), guard)
 }
 
-// forgetful says whether nodes can come back without all they knew.
-func (a *Advice) forgetful() bool { return a.attacked().Forgetful() }
-
 func orNothing(value string) string {
 	if value == "" {
 		return "nothing"
@@ -193,4 +190,35 @@ func paused(s *sweep.Settings) (string, error) {
 		return scenarios.Safe, nil
 	}
 	return out.Broken, nil
+}
+
+// edge looks for both sides of a setting.
+func (a *Advice) edge(ctx context.Context, base sweep.Base, schedule, path, lowest, value string, changes ...sweep.Setting) (sweep.Row, []sweep.Cell, error) {
+	base, err := base.With(changes...)
+	if err != nil {
+		return sweep.Row{}, nil, err
+	}
+	ends := lowest + "," + value
+	if lowest == value {
+		ends = value
+	}
+	axis, err := sweep.ParseAxis(path + "=" + ends)
+	if err != nil {
+		return sweep.Row{}, nil, err
+	}
+	schedules, err := sweep.FindSchedules(schedule)
+	if err != nil {
+		return sweep.Row{}, nil, err
+	}
+	chart, err := sweep.Run(ctx, sweep.Spec{Base: base, Axes: []sweep.Axis{axis}, Schedules: schedules, Bisect: lowest != value, Jobs: 1})
+	if err != nil {
+		return sweep.Row{}, nil, fmt.Errorf("advise: %s: %w", path, err)
+	}
+	if n, why := chart.Untested(); n > 0 {
+		return sweep.Row{}, nil, fmt.Errorf("%w: %s: %s", ErrNotTested, path, why)
+	}
+	if chart.Partial || len(chart.Frontier) == 0 {
+		return sweep.Row{}, nil, context.Canceled
+	}
+	return chart.Frontier[0], chart.Cells, nil
 }

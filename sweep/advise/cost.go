@@ -130,9 +130,6 @@ func (a *Advice) quarantine() error {
 		a.RestartDelay, max(n-a.library().Quorum-1, 0), n-a.library().Quorum+1), adversary.Outage(a.attacked()), bound)
 }
 
-// attacked are the settings as an adversary has them.
-func (a *Advice) attacked() *adversary.Settings { return &adversary.Settings{Scenario: a.Settings} }
-
 // leavesVotes says whether answers can come too late: votes that arrive after they were given up and released block the
 // lock until they expire (scenario 38), and further attempts may leave further ones.
 func (a *Advice) leavesVotes() bool {
