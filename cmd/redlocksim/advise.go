@@ -55,23 +55,9 @@ all of them taken as one.
   redlocksim advise known.yaml --node-timeout 10ms`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			known := advise.Default()
-			if len(args) == 1 {
-				data, err := strictyaml.ReadFile(args[0])
-				if err == nil {
-					err = advise.Parse(args[0], data, &known)
-				}
-				if err != nil {
-					return &failure{exitUsage, err}
-				}
-			}
-			for i, f := range knownFlags {
-				if !cmd.Flags().Changed(f.key) {
-					continue
-				}
-				if err := advise.Set("--"+f.key, f.key, given[i], &known); err != nil {
-					return &failure{exitUsage, err}
-				}
+			known, err := known(cmd, args, given)
+			if err != nil {
+				return &failure{exitUsage, err}
 			}
 			a, err := advise.For(cmd.Context(), known)
 			switch {
@@ -102,4 +88,27 @@ all of them taken as one.
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write the advice as JSON")
 	return cmd
+}
+
+// known is what the file says, if one is named, and the flags that are given.
+func known(cmd *cobra.Command, files, given []string) (advise.Known, error) {
+	k := advise.Default()
+	for _, file := range files {
+		data, err := strictyaml.ReadFile(file)
+		if err == nil {
+			err = advise.Parse(file, data, &k)
+		}
+		if err != nil {
+			return k, err
+		}
+	}
+	for i, f := range knownFlags {
+		if !cmd.Flags().Changed(f.key) {
+			continue
+		}
+		if err := advise.Set("--"+f.key, f.key, given[i], &k); err != nil {
+			return k, err
+		}
+	}
+	return k, nil
 }

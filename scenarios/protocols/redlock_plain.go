@@ -166,22 +166,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 		}
 	}
 	start := c.clock.Now()
-	var voters []int
-	var failed error // of a node
-	refusals, reason := 0, redlock.ErrNoQuorum
-	c.each(c.all(), rediscmd.Request{Args: []string{"SET", resource, l.value, "NX", "PX", fmt.Sprint(ttl.Milliseconds())}}, func(node int, reply rediscmd.Reply) bool {
-		switch err := c.answered(ctx, node, reply, reply.Value != nil); {
-		case err == nil:
-			voters = append(voters, node)
-		case errors.Is(err, redlock.ErrTaken):
-			reason = err
-			refusals++
-		default:
-			failed = err
-			refusals++
-		}
-		return !c.decided(len(voters), refusals) && (failed == nil || c.own.FailedNode != EndsCall)
-	})
+	voters, reason, failed := c.vote(ctx, l, ttl)
 	if failed != nil && c.own.FailedNode == EndsCall {
 		return nil, &callEnded{failed}
 	}
@@ -194,32 +179,57 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 	}
 	validity, enough := c.validity(ttl, start)
 	c.env.Step(ctx, Step{Name: observe.ValidityComputed.String(), Span: validity})
-	if len(voters) >= c.quorum && enough {
-		if failed != nil && c.own.FailedNode == FailsGrant {
-			return nil, &callEnded{failed}
-		}
+	switch {
+	case len(voters) < c.quorum:
+	case !enough:
+		reason = redlock.ErrTooLate
+	case failed != nil && c.own.FailedNode == FailsGrant:
+		return nil, &callEnded{failed}
+	default:
 		l.believe(ctx, validity)
 		l.token = max(l.token, c.draw(ctx, TokenOneNode, resource))
 		return l, nil
 	}
-	if len(voters) >= c.quorum {
-		reason = redlock.ErrTooLate
-	}
-	switch c.own.Cleanup {
+	l.cleanUp(ctx, voters)
+	return nil, reason
+}
+
+// vote asks the nodes for their votes. reason is why there is no quorum, if there is none, and failed what a node failed with.
+func (c *plainCall) vote(ctx context.Context, l *redlockPlainLease, ttl time.Duration) (voters []int, reason, failed error) {
+	reason = redlock.ErrNoQuorum
+	refusals := 0
+	c.each(c.all(), rediscmd.Request{Args: []string{"SET", l.resource, l.value, "NX", "PX", fmt.Sprint(ttl.Milliseconds())}}, func(node int, reply rediscmd.Reply) bool {
+		switch err := c.answered(ctx, node, reply, reply.Value != nil); {
+		case err == nil:
+			voters = append(voters, node)
+		case errors.Is(err, redlock.ErrTaken):
+			reason = err
+			refusals++
+		default:
+			failed = err
+			refusals++
+		}
+		return !c.decided(len(voters), refusals) && (failed == nil || c.own.FailedNode != EndsCall)
+	})
+	return voters, reason, failed
+}
+
+// cleanUp deletes what an attempt that was not granted may have left, as the settings have it.
+func (l *redlockPlainLease) cleanUp(ctx context.Context, voters []int) {
+	switch l.own.Cleanup {
 	case CleanupCompareAndDelete:
-		_, _ = l.release(CompareAndDelete, c.all())
-		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "deletes its own keys again"})
+		_, _ = l.release(CompareAndDelete, l.all())
+		l.env.Step(ctx, Step{Name: CleanedUp, Detail: "deletes its own keys again"})
 	case CleanupVoters:
 		if len(voters) == 0 {
 			break
 		}
 		_, _ = l.release(CompareAndDelete, voters)
-		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "deletes its own keys again, on the nodes that it heard a yes from"})
+		l.env.Step(ctx, Step{Name: CleanedUp, Detail: "deletes its own keys again, on the nodes that it heard a yes from"})
 	case CleanupDel:
-		_, _ = l.release(Del, c.all())
-		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "cleans up: it sends DEL to all nodes, whose key it may be"})
+		_, _ = l.release(Del, l.all())
+		l.env.Step(ctx, Step{Name: CleanedUp, Detail: "cleans up: it sends DEL to all nodes, whose key it may be"})
 	}
-	return nil, reason
 }
 
 // each sends a request to nodes, and gives each reply to got as it comes: one node after the other, or all at once. It
