@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -47,30 +48,8 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 			if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
 			}
-			cmd := command(args...)
-			var said strings.Builder
-			cmd.Stdout, cmd.Stderr = &said, &said
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				_ = cmd.Wait() // how it ended is in its state
-			}()
-			for over := false; !over && !begun(t, out); {
-				select {
-				case <-ended:
-					over = true
-				case <-time.After(100 * time.Microsecond):
-				}
-			}
-			_ = cmd.Process.Signal(signal) // it may be over
-			<-ended
-			if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == signal {
+			if interrupt(t, signal, out, command(args...)) {
 				interrupted++
-			} else if code := cmd.ProcessState.ExitCode(); code != exitOK {
-				t.Fatalf("%v: exit code %d\n%s", signal, code, &said)
 			}
 			entries, err := os.ReadDir(out)
 			if err != nil {
@@ -89,6 +68,37 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 			t.Errorf("not tested: every command was over before %v", signal)
 		}
 	}
+}
+
+// interrupt signals a command once it has begun to write in a directory, and says whether that ended it. Any other end than a good
+// one fails the test.
+func interrupt(t *testing.T, signal os.Signal, out string, cmd *exec.Cmd) bool {
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // how it ended is in its state
+	}()
+	for over := false; !over && !begun(t, out); {
+		select {
+		case <-ended:
+			over = true
+		case <-time.After(100 * time.Microsecond):
+		}
+	}
+	_ = cmd.Process.Signal(signal) // it may be over
+	<-ended
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == signal {
+		return true
+	}
+	if code := cmd.ProcessState.ExitCode(); code != exitOK {
+		t.Fatalf("%v: exit code %d\n%s", signal, code, &said)
+	}
+	return false
 }
 
 // begun says whether a file is being written in a directory.
