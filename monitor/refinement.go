@@ -67,6 +67,9 @@ func (f *refinement) Returned(c *protocols.Call, _ error) {
 // Observed implements protocols.Witness.
 func (f *refinement) Observed(client string, e observe.Event) {
 	p := f.run.World.Client(client)
+	if p.Dead() { // it may be ended in the middle of what happens at a step
+		return
+	}
 	c, known := f.clients[p]
 	if !known {
 		c = spec.New(f.settings)

@@ -232,13 +232,13 @@ func causes(t *testing.T) map[string]cause {
 		}, "safe"},
 		"15-sequential-acquire/parallel-returns-at-quorum": {lock("protocol: redlock-plain"), "safe"},
 		"19-clock-steps-back/released":                     {instead(scenarios.UnlockStep, scenarios.SleepStep), "safe"},
-		"20-client-clock-steps-back/monotonic":             {onClock(kernel.WallClock), "lease-overlap"},
+		"20-client-clock-steps-back/monotonic":             {onClock(kernel.WallClock), "lease-overlap, contract"},
 		"21-suspended-host/boottime":                       {onClock(kernel.Monotonic), "lease-overlap"},
 		"23-slewed-clocks": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.ClockRate) faults.Fault {
 				return &faults.ClockRate{Process: f.Process, Rate: faults.PPM(f.Rate.PPB() / 1000 * 200), For: f.For}
 			})
-		}, "lease-overlap"},
+		}, "lease-overlap, contract"},
 		"24-restart-at-once/one-of-five": {func(s *scenarios.Scenario) {
 			s.Timeline = append([]scenarios.Item{{Kind: "partition", Fault: &faults.Partition{Links: faults.Links{Clients: []string{"client-1"}, Nodes: []string{"D", "E"}}}}}, s.Timeline...)
 		}, "lease-overlap"},
@@ -255,14 +255,14 @@ func causes(t *testing.T) map[string]cause {
 		"39-renewal/finishes": {instead(scenarios.RenewStep, scenarios.SleepStep), "stale-write"},
 		"40-careless-renewal/by-the-rules": {func(s *scenarios.Scenario) {
 			lock("protocol: redlock-plain, extending: any-node")(s)
-		}, "lease-overlap"},
+		}, "lease-overlap, contract"},
 		"41-extend-re-creates/compares":          {lock("protocol: redlock-plain, extending: set"), "lost-update"},
 		"42-stuck-holder/a-minute-without-limit": {func(s *scenarios.Scenario) { s.Lock.Renewals = 3 }, "safe"},
 		"boundaries/clock-step-holds":            {stepOf(ms(9001)), "lease-overlap"},
 		"boundaries/restart-delay-holds":         {restartAfter(ms(8897)), "lease-overlap"},
 		"boundaries/pause-holds":                 {pauseOf(ms(10002)), "stale-write"},
 		"boundaries/pause-breaks":                {pauseOf(ms(10001)), "accepted-after-expiry"},
-		"boundaries/drift-holds":                 {drift(ms(1817)), "lease-overlap"},
+		"boundaries/drift-holds":                 {drift(ms(1817)), "lease-overlap, contract"},
 		"boundaries/drift-breaks":                {drift(ms(1818)), "safe"},
 		"33-delayed-write":                       {shortHold, "safe"},
 		"38-orphaned-votes/three": {func(s *scenarios.Scenario) {
@@ -328,26 +328,26 @@ func causes(t *testing.T) map[string]cause {
 		"51-implementations/phpredis-mutex": {nodeTimeout(ms(50)), "safe"},
 		"51-implementations/redsync":        {nodeTimeout(ms(50)), "safe"},
 		"51-implementations/redisson":       {nodeTimeout(ms(50)), "safe"},
-		"51-implementations/redis-distlock": {nodeTimeout(ms(50)), "safe"},
+		"51-implementations/redis-distlock": {nodeTimeout(ms(50)), "conduct"}, // its release still dies at B, and C and D are left out
 		"51-implementations/redlock-cpp":    {lock("connect-timeout: 0s"), "safe"},
 		"51-implementations/redlock-cs":     {releasesAll, "safe"},
 		"51-implementations/redlock-net":    {nodeTimeout(ms(50)), "safe"},
 		"51-implementations/scarletlock":    {releasesAll, "safe"},
 		"51-implementations/node-redlock":   {cleansUp, "safe"},
 
-		"52-implementations-and-slow-acquires/redlock-rb":                  {onClock(kernel.WallClock), "lease-overlap"},
+		"52-implementations-and-slow-acquires/redlock-rb":                  {onClock(kernel.WallClock), "lease-overlap, contract"},
 		"52-implementations-and-slow-acquires/redlock-rb-extends":          {lock("extending: quorum"), "safe"},
 		"52-implementations-and-slow-acquires/redlock-py":                  {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/redlock-py-clock-in-order":   {unchecked, "accepted-after-expiry"},
 		"52-implementations-and-slow-acquires/redlock-php":                 {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/phpredis-mutex":              {onClock(kernel.Monotonic), "safe"},
-		"52-implementations-and-slow-acquires/redsync":                     {onClock(kernel.WallClock), "lease-overlap"},
+		"52-implementations-and-slow-acquires/redsync":                     {onClock(kernel.WallClock), "lease-overlap, contract"},
 		"52-implementations-and-slow-acquires/redisson":                    {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/redis-distlock":              {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/redlock-cpp":                 {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/redlock-cpp-cut-off":         {lock("connect-timeout: 0s"), "safe"},
 		"52-implementations-and-slow-acquires/redlock-cs":                  {onClock(kernel.Monotonic), "safe"},
-		"52-implementations-and-slow-acquires/redlock-net":                 {onClock(kernel.WallClock), "lease-overlap"},
+		"52-implementations-and-slow-acquires/redlock-net":                 {onClock(kernel.WallClock), "lease-overlap, contract"},
 		"52-implementations-and-slow-acquires/scarletlock":                 {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/node-redlock":                {onClock(kernel.Monotonic), "safe"},
 		"52-implementations-and-slow-acquires/node-redlock-clock-in-order": {checked, "safe"},

@@ -29,6 +29,9 @@ func JudgeLive(s *Scenario, out *Outcome) (*Result, error) {
 	e.Unavailable = Unavailable{Bounds: Bounds{AtMost: math.MaxInt64}}
 	e.Takeover, e.Attempts, e.Bypass, e.Overtakes, e.AfterHealing = nil, nil, nil, nil, nil
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), checker.Kind.Monitored)
+	if !slices.ContainsFunc(e.Findings, checker.Kind.Violation) && len(e.Findings) < len(s.Expect.Findings) {
+		comparable.Claim = Holds // as far as anything shows there
+	}
 	r, err := judge(&comparable, Options{Tier: Live}, out)
 	if r != nil {
 		r.Scenario = s

@@ -63,21 +63,24 @@ func (s *Scenario) probe(o Options, resource string, at kernel.True) error {
 	}
 	err = errNoAnswer
 	p.Go(func() { _, err = locker.TryLock(context.Background(), resource, lock.TTL) })
-	w.Kernel.Run(at.Add(2 * lock.NodeTimeout))
+	w.Kernel.Run(at.Add(time.Duration(2*len(w.Servers)) * lock.NodeTimeout))
 	return err
 }
 
 var errNoAnswer = errors.New("no answer")
 
 // asks is the lock with which a probe asks: one that needs as many votes as the scenario's, and has no habit of its own. Only
-// the library knows how to ask nodes with a restart guard.
+// the library knows how to ask nodes with a restart guard. Since its links take no time it does not wait for nodes that are
+// down: one that did could come too late, where the timeout is as long as the TTL.
 func (s *Scenario) asks() protocols.Settings {
 	if protocols.Of[protocols.RedlockSettings](s.Lock).Guard != nil {
-		return s.Lock
+		lock := s.Lock
+		lock.NodeTimeout = time.Millisecond
+		return lock
 	}
 	quorum, _ := s.Lock.Votes(len(s.Nodes.Names))
 	lock := protocols.Default().With("redlock-plain")
-	lock.TTL, lock.NodeTimeout = s.Lock.TTL, s.Lock.NodeTimeout
+	lock.TTL, lock.NodeTimeout = s.Lock.TTL, time.Millisecond
 	protocols.Change(&lock, func(own *protocols.QuorumSettings) { own.Quorum = quorum })
 	protocols.Change(&lock, func(own *protocols.DriftSettings) { own.Drift = protocols.Drift{} })
 	return lock

@@ -106,11 +106,22 @@ func (r *Result) FindingsOn(resource string) Findings {
 	return found
 }
 
+// Text is the sentence of the first finding of a kind; empty if there is none.
+func (r *Result) Text(kind checker.Kind) string {
+	for _, f := range r.own() {
+		if f.Kind == kind {
+			return f.Text
+		}
+	}
+	return ""
+}
+
 // Witness is the finding that breaks mutual exclusion, nil if there is none.
 func (r *Result) Witness() *checker.Finding {
-	for i := range r.Report.Findings {
-		if f := &r.Report.Findings[i]; f.Kind.Violation() {
-			return f
+	own := r.own()
+	for i := range own {
+		if own[i].Kind.Violation() {
+			return &own[i]
 		}
 	}
 	return nil

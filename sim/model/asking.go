@@ -1,7 +1,6 @@
 package model
 
 import (
-	"iter"
 	"slices"
 
 	"redlocksim/internal/rediscmd"
@@ -42,29 +41,23 @@ var intents = [...]redis.Intent{driver.OpAcquire: redis.Sets, driver.OpExtend: r
 	driver.OpPrepare: redis.NoIntent}
 
 // Commands implements redis.Commanding.
-func (x *exchange) Commands() iter.Seq[redis.Command] {
-	return func(yield func(redis.Command) bool) {
-		requests := x.message.Requests()
-		for i := range requests {
-			for j := range requests[i].Len() {
-				c := requests[i].Command(j)
-				if !yield(redis.Command{Intent: intents[c.Op], Keys: c.Keys, Value: c.Value, Deadline: c.Deadline}) {
-					return
-				}
-			}
+func (x *exchange) Commands(all []redis.Command) []redis.Command {
+	requests := x.message.Requests()
+	for i := range requests {
+		for j := range requests[i].Len() {
+			c := requests[i].Command(j)
+			all = append(all, redis.Command{Intent: intents[c.Op], Keys: c.Keys, Value: c.Value, Deadline: c.Deadline})
 		}
 	}
+	return all
 }
 
 // Commands implements redis.Commanding.
-func (x *request) Commands() iter.Seq[redis.Command] {
-	return func(yield func(redis.Command) bool) {
-		if x.Script != nil {
-			yield(redis.ScriptCommand(x.Script, x.Keys, x.Argv, x.deadline))
-		} else {
-			yield(redis.PlainCommand(x.Args, x.deadline))
-		}
+func (x *request) Commands(all []redis.Command) []redis.Command {
+	if x.Script != nil {
+		return append(all, redis.ScriptCommand(x.Script, x.Keys, x.Argv, x.deadline))
 	}
+	return append(all, redis.PlainCommand(x.Args, x.deadline))
 }
 
 var _, _ redis.Commanding = (*exchange)(nil), (*request)(nil)

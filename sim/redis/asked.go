@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"iter"
 	"regexp"
 	"strings"
 	"time"
@@ -49,10 +48,11 @@ func (c *Command) Carries(value string) bool {
 	return false
 }
 
-// Commanding is the client's end of an exchange that can say what it asks for, in order.
+// Commanding is the client's end of an exchange that can say what it asks for.
 type Commanding interface {
 	network.Client
-	Commands() iter.Seq[Command]
+	// Commands appends what it asks for, in order.
+	Commands(all []Command) []Command
 }
 
 // Asked is a command, and the request that it is a part of.
@@ -77,12 +77,19 @@ const (
 )
 
 // OnAsked has f called for every command of the clients on its way to a node, a replica too, and back.
-func (d *Deployment) OnAsked(f func(Passage, Asked)) { d.network.Observe(&passages{d, f}) }
+func (d *Deployment) OnAsked(f func(Passage, Asked)) {
+	servers := map[*kernel.Process]*Server{}
+	for _, s := range d.All() {
+		servers[s.Process] = s
+	}
+	d.network.Observe(&passages{servers: servers, tell: f})
+}
 
 // passages makes calls of OnAsked of what the network tells.
 type passages struct {
-	deployment *Deployment
-	tell       func(Passage, Asked)
+	servers  map[*kernel.Process]*Server
+	tell     func(Passage, Asked)
+	commands []Command // of the last request, whose memory the next one's take
 }
 
 // Sent implements network.Observer.
@@ -108,13 +115,9 @@ func (p *passages) pass(x *network.Exchange, at Passage) {
 	if !is {
 		return
 	}
-	a := Asked{Client: x.Link().Client(), Sent: x.Sent()}
-	for _, s := range p.deployment.All() {
-		if s.Process == x.Link().Server() {
-			a.Server = s
-		}
-	}
-	for c := range of.Commands() {
+	a := Asked{Client: x.Link().Client(), Sent: x.Sent(), Server: p.servers[x.Link().Server()]}
+	p.commands = of.Commands(p.commands[:0])
+	for _, c := range p.commands {
 		if c.Intent != NoIntent {
 			a.Command = c
 			p.tell(at, a)

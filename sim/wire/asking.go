@@ -4,7 +4,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,14 +27,11 @@ func (x *exchange) Answer(value any) {
 var _ redis.Asking = (*exchange)(nil)
 
 // Commands implements redis.Commanding.
-func (x *exchange) Commands() iter.Seq[redis.Command] {
-	return func(yield func(redis.Command) bool) {
-		for _, words := range x.requests {
-			if !yield(x.command(words)) {
-				return
-			}
-		}
+func (x *exchange) Commands(all []redis.Command) []redis.Command {
+	for _, words := range x.requests {
+		all = append(all, x.command(words))
 	}
+	return all
 }
 
 // intents are what scripts want, by their sources and by their hashes.
