@@ -12,17 +12,15 @@ import (
 	"time"
 )
 
-const askTimeout = 2 * time.Second
-
 // Ask sends a command to a server, and nothing else, on a connection of its own, and returns the reply: a string, or the error
 // that it is. go-redis would keep the connection, and shake hands on it first.
 func Ask(addr string, args ...string) (string, error) {
-	c, err := net.DialTimeout("tcp", addr, askTimeout)
+	c, err := net.DialTimeout("tcp", addr, Patience)
 	if err != nil {
 		return "", err
 	}
 	defer Reset(c)
-	if err := c.SetDeadline(time.Now().Add(askTimeout)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(Patience)); err != nil {
 		return "", err
 	}
 	var b strings.Builder
