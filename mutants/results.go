@@ -5,13 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"redlocksim/mutants/internal/resultsfile"
 	"slices"
 	"strings"
 )
@@ -52,33 +50,13 @@ func (m Mutant) fingerprint() string {
 }
 
 // ReadResults reads results. A file that is not there has none.
-func ReadResults(path string) (Results, error) {
-	var r Results
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("mutants: %s: %w", path, err)
-	}
-	return r, nil
+func ReadResults(path string) (r Results, err error) {
+	err = resultsfile.Read(path, &r)
+	return r, err
 }
 
 // Write replaces the file by the results, or leaves it as it was.
-func (r Results) Write(path string) error {
-	data, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
-	temp := path + ".tmp"
-	if err := os.WriteFile(temp, append(data, '\n'), 0o666); err != nil {
-		return err
-	}
-	return os.Rename(temp, path)
-}
+func (r Results) Write(path string) error { return resultsfile.Write(path, r) }
 
 // Add puts a result in its place.
 func (r *Results) Add(result Result) {

@@ -1,15 +1,13 @@
 package power
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
+	"strings"
 
 	"redlocksim/mutants"
 	"redlocksim/mutants/generate"
+	"redlocksim/mutants/internal/resultsfile"
 )
 
 // Results are what was measured, as it is kept in the repository: measuring takes hours.
@@ -91,45 +89,17 @@ func (r Result) String() string {
 }
 
 // Read reads results. A file that is not there has none.
-func Read(path string) (Results, error) {
-	var r Results
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("power: %s: %w", path, err)
-	}
-	return r, nil
+func Read(path string) (r Results, err error) {
+	err = resultsfile.Read(path, &r)
+	return r, err
 }
 
 // Write replaces the file by the results, or leaves it as it was.
-func (r Results) Write(path string) error {
-	data, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
-	temp := path + ".tmp"
-	if err := os.WriteFile(temp, append(data, '\n'), 0o666); err != nil {
-		return err
-	}
-	return os.Rename(temp, path)
-}
+func (r Results) Write(path string) error { return resultsfile.Write(path, r) }
 
 // Add puts a result in its place.
 func (r *Results) Add(one Result) {
-	at, has := slices.BinarySearchFunc(r.Mutants, one.Name, func(m Result, name string) int {
-		switch {
-		case m.Name < name:
-			return -1
-		case m.Name > name:
-			return 1
-		}
-		return 0
-	})
+	at, has := slices.BinarySearchFunc(r.Mutants, one.Name, func(m Result, name string) int { return strings.Compare(m.Name, name) })
 	if has {
 		r.Mutants[at] = one
 		return
