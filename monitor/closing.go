@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
@@ -19,40 +18,34 @@ type closing struct {
 	after  map[string]kernel.True // when the Close of a client returned that waited for all that was under way
 }
 
-func newClosing(r *Run) Monitor {
-	return &closing{run: r, closed: map[string]bool{}, after: map[string]kernel.True{}}
+func watchClosing(r *Run) {
+	c := &closing{run: r, closed: map[string]bool{}, after: map[string]kernel.True{}}
+	r.onApplied = append(r.onApplied, c.applied)
+	r.onStep = append(r.onStep, c.observed)
+	r.onCall = append(r.onCall, c.called)
+	r.onReturn = append(r.onReturn, c.returned)
 }
 
-// Saw implements Monitor.
-func (c *closing) Saw(*history.Event) {}
-
-// Over implements Monitor.
-func (c *closing) Over() {}
-
-// Applied implements Monitor.
-func (c *closing) Applied(a redis.Applied) {
+func (c *closing) applied(a redis.Applied) {
 	after, closed := c.after[a.Client.Name()]
 	if closed && a.Sent > after && a.Set() && slices.Contains(c.run.Resources, a.Key) {
 		c.run.broken(checker.Contract, a.Key, "%s still asks %s for its vote, but was closed before", a.Client.Name(), a.Server.Name())
 	}
 }
 
-// Called implements protocols.Witness.
-func (c *closing) Called(call *protocols.Call) {
+func (c *closing) called(call *protocols.Call) {
 	if call.Func == protocols.CloseCall {
 		c.closed[call.Client] = true
 	}
 }
 
-// Returned implements protocols.Witness.
-func (c *closing) Returned(call *protocols.Call, err error) {
+func (c *closing) returned(call *protocols.Call, err error) {
 	if call.Func == protocols.CloseCall && err == nil {
 		c.after[call.Client] = c.run.World.Kernel.Now()
 	}
 }
 
-// Observed implements protocols.Witness.
-func (c *closing) Observed(client string, e observe.Event) {
+func (c *closing) observed(client string, e observe.Event) {
 	if c.closed[client] && (e.Step == observe.AttemptStarted || e.Step == observe.ExtendStarted) {
 		resource, _, _ := strings.Cut(e.Resource, ", ")
 		c.run.broken(checker.Contract, resource, "%s reports the step %s after the client was closed", client, e.Step)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
@@ -15,12 +14,11 @@ import (
 // conduct judges what clients send to the nodes, in the order of sending, and what that changes there, by whose connection it
 // came. It knows nothing of the lock that sends it, and serves for any that speaks Redis.
 type conduct struct {
-	run    *Run
-	votes  map[vote]*conducted
-	all    []*conducted     // in the order in which they were seen
-	last   map[string]*vote // by client and key, what it set there last
-	pauses *pauses
-	order  int // of what was seen
+	run   *Run
+	votes map[vote]*conducted
+	all   []*conducted     // in the order in which they were seen
+	last  map[string]*vote // by client and key, what it set there last
+	order int              // of what was seen
 }
 
 // conducted is what was done with a vote.
@@ -44,14 +42,12 @@ type conductedNode struct {
 	deletesAt        kernel.True // when it was sent
 }
 
-func newConduct(r *Run) Monitor {
-	c := &conduct{run: r, votes: map[vote]*conducted{}, last: map[string]*vote{}, pauses: watchPauses(r)}
-	r.World.OnAsked(c.asked)
-	return c
+func watchConduct(r *Run) {
+	c := &conduct{run: r, votes: map[vote]*conducted{}, last: map[string]*vote{}}
+	r.onCommand = append(r.onCommand, c.asked)
+	r.onApplied = append(r.onApplied, c.applied)
+	r.onEnd = append(r.onEnd, c.end)
 }
-
-// Saw implements Monitor.
-func (c *conduct) Saw(*history.Event) {}
 
 func (c *conduct) of(v vote) *conducted {
 	x := c.votes[v]
@@ -63,8 +59,7 @@ func (c *conduct) of(v vote) *conducted {
 	return x
 }
 
-// Applied implements Monitor.
-func (c *conduct) Applied(a redis.Applied) {
+func (c *conduct) applied(a redis.Applied) {
 	if !slices.Contains(c.run.Resources, a.Key) {
 		return
 	}
@@ -94,7 +89,6 @@ func (c *conduct) Applied(a redis.Applied) {
 	c.last[a.Client.Name()+" "+a.Key] = &x.vote
 }
 
-// asked takes a command of a client on its way.
 func (c *conduct) asked(at redis.Passage, a redis.Asked) {
 	c.order++
 	if at == redis.Sent {
@@ -122,18 +116,34 @@ func (c *conduct) asked(at redis.Passage, a redis.Asked) {
 
 // sends judges a command by itself, when it is sent.
 func (c *conduct) sends(a *redis.Asked) {
-	client, node := a.Client.Name(), a.Server.Name()
+	client, node, resource := a.Client.Name(), a.Server.Name(), c.resource(a.Keys)
 	if a.Server.IsReplica() {
-		c.run.broken(checker.Conduct, c.run.Resources[0], "%s sends a command to %s, which is a replica", client, node)
+		c.run.broken(checker.Conduct, resource, "%s sends a command to %s, which is a replica", client, node)
 	}
 	for _, key := range a.Keys {
 		if !c.belongs(key) {
-			c.run.broken(checker.Conduct, c.run.Resources[0], "%s sends a command to %s about %q, which has no resource in its name", client, node, key)
+			c.run.broken(checker.Conduct, resource, "%s sends a command to %s about %q, which has no resource in its name", client, node, key)
 		}
 	}
 	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); a.Intent != redis.Deletes && late >= 0 {
-		c.run.broken(checker.Conduct, c.run.Resources[0], "%s sends a command to %s %v after it has stopped waiting for the answer", client, node, late)
+		c.run.broken(checker.Conduct, resource, "%s sends a command to %s %v after it has stopped waiting for the answer", client, node, late)
 	}
+}
+
+// resource is what a command with these keys is about: the only resource, or the one with the longest name that is in a key.
+// It is empty if there are several and the keys name none.
+func (c *conduct) resource(keys []string) (about string) {
+	if len(c.run.Resources) == 1 {
+		return c.run.Resources[0]
+	}
+	for _, key := range keys {
+		for _, r := range c.run.Resources {
+			if strings.Contains(key, r) && len(r) > len(about) {
+				about = r
+			}
+		}
+	}
+	return about
 }
 
 // belongs says whether a key is one that a lock may touch: what it keeps for a resource has the resource in its name.
@@ -168,15 +178,14 @@ func (c *conduct) passes(at redis.Passage, a *redis.Asked, v vote, node int) {
 	}
 }
 
-// Over implements Monitor.
-func (c *conduct) Over() {
+func (c *conduct) end() {
 	grace := time.Duration(len(c.run.World.Servers)+1) * c.run.Lock.NodeTimeout
 	over := func(since kernel.True) bool { return c.run.World.Kernel.Now() > since.Add(grace) }
 	if len(c.run.World.Replicas) > 0 {
 		return // the release may have gone to a replica that was promoted
 	}
 	for _, x := range c.all {
-		if x.releases == nil || !over(x.since) || !c.pauses.hasRun(x.releases, x.since) {
+		if x.releases == nil || !over(x.since) || !c.run.pauses.hasRun(x.releases, x.since) {
 			continue
 		}
 		for i := range x.nodes {

@@ -7,6 +7,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
 
@@ -133,6 +134,21 @@ func TestCommandsAreForTheLockAndInTime(t *testing.T) {
 			})
 			r.finds(t, checker.Conduct, c.want)
 		})
+	}
+}
+
+// Where there are several resources, a finding is about the one that the keys name.
+func TestACommandIsAboutTheResourceInItsKeys(t *testing.T) {
+	for key, want := range map[string]string{"r": "r", "l:orders": "orders", "{orders-2}": "orders-2", "lock": ""} {
+		r := newRig(t).patient()
+		r.Resources = []string{"r", "orders", "orders-2"}
+		r.goes("c1", 0, func(a *actor) {
+			a.Conns(a.client)[0].Do(a.Kernel.Draw("test"), a.reads(), rediscmd.Request{Args: []string{"SET", key, "v"}})
+		})
+		r.Kernel.Run(kernel.True(time.Second))
+		if found := r.Findings(); len(found) != 1 || found[0].Kind != checker.Conduct || found[0].Resource != want {
+			t.Errorf("%q: %+v, want one on %q", key, found, want)
+		}
 	}
 }
 

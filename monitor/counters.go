@@ -5,9 +5,7 @@ import (
 	"strconv"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/redlock/driver"
-	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
 )
@@ -24,27 +22,16 @@ type proposed struct {
 	key, client, token string
 }
 
-func newCounters(r *Run) Monitor {
+func watchCounters(r *Run) {
 	if !protocols.Of[protocols.RedlockSettings](r.Lock).Fencing {
-		return nil
+		return
 	}
-	return &counters{run: r, voted: map[proposed]int{}}
+	c := &counters{run: r, voted: map[proposed]int{}}
+	r.onApplied = append(r.onApplied, c.applied)
+	r.onReturn = append(r.onReturn, c.returned)
 }
 
-// Saw implements Monitor.
-func (c *counters) Saw(*history.Event) {}
-
-// Over implements Monitor.
-func (c *counters) Over() {}
-
-// Observed implements protocols.Witness.
-func (c *counters) Observed(string, observe.Event) {}
-
-// Called implements protocols.Witness.
-func (c *counters) Called(*protocols.Call) {}
-
-// Applied implements Monitor.
-func (c *counters) Applied(a redis.Applied) {
+func (c *counters) applied(a redis.Applied) {
 	if !driver.IsTokenKey(a.Key) {
 		return
 	}
@@ -70,8 +57,7 @@ func counter(value string) string {
 	return value
 }
 
-// Returned implements protocols.Witness.
-func (c *counters) Returned(call *protocols.Call, err error) {
+func (c *counters) returned(call *protocols.Call, err error) {
 	lease, voted := call.Lease.(protocols.Voted)
 	if !voted || call.Func != protocols.AcquireCall || err != nil {
 		return

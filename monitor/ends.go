@@ -9,17 +9,14 @@ import (
 	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/redlock"
-	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
-	"redlocksim/sim/redis"
 )
 
 // ends watches that the contexts of leases end in time, and for the right cause. It judges leases that are protocols.Warner.
 type ends struct {
 	run    *Run
 	leases []*lasting
-	pauses *pauses
 }
 
 // lasting is a lease whose context has not ended.
@@ -32,23 +29,21 @@ type lasting struct {
 	released bool        // by its holder, or about to be
 }
 
-func newEnds(r *Run) Monitor { return &ends{run: r, pauses: watchPauses(r)} }
+func watchEnds(r *Run) {
+	x := &ends{run: r}
+	r.onEvent = append(r.onEvent, func(*history.Event) { x.check() })
+	r.onCall = append(r.onCall, x.called)
+	r.onReturn = append(r.onReturn, x.returned)
+	r.onEnd = append(r.onEnd, x.check)
+}
 
-// Observed implements protocols.Witness.
-func (x *ends) Observed(string, observe.Event) {}
-
-// Applied implements Monitor.
-func (x *ends) Applied(redis.Applied) {}
-
-// Called implements protocols.Witness.
-func (x *ends) Called(c *protocols.Call) {
+func (x *ends) called(c *protocols.Call) {
 	if l := x.of(c.Lease); l != nil && c.Func == protocols.ReleaseCall {
 		l.released = true
 	}
 }
 
-// Returned implements protocols.Witness.
-func (x *ends) Returned(c *protocols.Call, err error) {
+func (x *ends) returned(c *protocols.Call, err error) {
 	if _, warns := c.Lease.(protocols.Warner); !warns {
 		return
 	}
@@ -87,12 +82,6 @@ func (l *lasting) look() {
 	}
 }
 
-// Saw implements Monitor.
-func (x *ends) Saw(*history.Event) { x.check() }
-
-// Over implements Monitor.
-func (x *ends) Over() { x.check() }
-
 // check looks at all leases that have not ended.
 func (x *ends) check() {
 	x.leases = slices.DeleteFunc(x.leases, func(l *lasting) bool {
@@ -118,7 +107,7 @@ func (x *ends) check() {
 // isLate looks whether the context should have ended. A process that is paused, or that goes on at this very moment, has not
 // come to it yet.
 func (x *ends) isLate(l *lasting) bool {
-	if !x.pauses.hasRun(l.client, x.run.World.Kernel.Now()) || l.client.Clock().Mono() <= l.at+kernel.Mono(rounding) {
+	if !x.run.pauses.hasRun(l.client, x.run.World.Kernel.Now()) || l.client.Clock().Mono() <= l.at+kernel.Mono(rounding) {
 		return false
 	}
 	if l.look(); l.client.Clock().Mono() <= l.at+kernel.Mono(rounding) {

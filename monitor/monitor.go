@@ -22,18 +22,9 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// Monitor watches for one kind of finding, or for several that need the same knowledge.
-type Monitor interface {
-	// Saw is called for every event of the history, as it is recorded.
-	Saw(e *history.Event)
-	// Applied is called for every change that a request makes to a key of a node, at that very step.
-	Applied(c redis.Applied)
-	// Over is called once, when the run is over.
-	Over()
-}
-
-// monitors makes all that watch a run. A nil Monitor has nothing to look for in it.
-var monitors = []func(*Run) Monitor{newConduct, newUnprotected, newPromises, newEnds, newClosing, newCounters, newRefinement}
+// monitors has each monitor begin to watch a run: for one kind of finding, or for several that need the same knowledge. It adds
+// its methods to the lists of the Run that it wants to be told by, and to none if it has nothing to look for.
+var monitors = []func(*Run){watchConduct, watchUnprotected, watchPromises, watchEnds, watchClosing, watchCounters, watchRefinement}
 
 // Run is a run that is watched.
 type Run struct {
@@ -46,29 +37,44 @@ type Run struct {
 	// Windows counts how often a client believed in its lock and a monitor looked whether the nodes protected it.
 	Windows int
 
-	watching  []Monitor
-	witnesses []protocols.Witness // those of watching that are
-	findings  []checker.Finding
+	// onEvent is told of every event of the history, as it is recorded.
+	onEvent []func(*history.Event)
+	// onCommand is told of every command of a client on its way to a node and back.
+	onCommand []func(redis.Passage, redis.Asked)
+	// onApplied is told of every change that a request makes to a key of a node, at that very step.
+	onApplied []func(redis.Applied)
+	// onStep is told of every step that the library of a client reports to its observer.
+	onStep []func(client string, e observe.Event)
+	// onCall and onReturn are told that a call of a client's lock begins, and what it returned, before anything else happens
+	// in the client.
+	onCall   []func(*protocols.Call)
+	onReturn []func(*protocols.Call, error)
+	// onEnd is told that the run is over.
+	onEnd []func()
+
+	pauses   *pauses
+	findings []checker.Finding
 }
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.
 func (r *Run) Watch() {
-	for _, make := range monitors {
-		if m := make(r); m != nil {
-			r.watching = append(r.watching, m)
-			if witness, is := m.(protocols.Witness); is {
-				r.witnesses = append(r.witnesses, witness)
-			}
-		}
+	r.pauses = watchPauses(r)
+	for _, watch := range monitors {
+		watch(r)
 	}
 	r.World.Watch(func(e *history.Event) {
-		for _, m := range r.watching {
-			m.Saw(e)
+		for _, tell := range r.onEvent {
+			tell(e)
 		}
 	})
-	r.World.OnApplied(func(c redis.Applied) {
-		for _, m := range r.watching {
-			m.Applied(c)
+	r.World.OnAsked(func(at redis.Passage, a redis.Asked) {
+		for _, tell := range r.onCommand {
+			tell(at, a)
+		}
+	})
+	r.World.OnApplied(func(a redis.Applied) {
+		for _, tell := range r.onApplied {
+			tell(a)
 		}
 	})
 }
@@ -76,8 +82,8 @@ func (r *Run) Watch() {
 // Findings is what the monitors have found, when the run is over: at most one for a kind and resource, the first, ordered by
 // kind and resource.
 func (r *Run) Findings() []checker.Finding {
-	for _, m := range r.watching {
-		m.Over()
+	for _, tell := range r.onEnd {
+		tell()
 	}
 	slices.SortStableFunc(r.findings, func(a, b checker.Finding) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Resource, b.Resource))
@@ -98,22 +104,22 @@ func (r *Run) found(f checker.Finding) {
 
 // Observed implements protocols.Witness.
 func (r *Run) Observed(client string, e observe.Event) {
-	for _, w := range r.witnesses {
-		w.Observed(client, e)
+	for _, tell := range r.onStep {
+		tell(client, e)
 	}
 }
 
 // Called implements protocols.Witness.
 func (r *Run) Called(c *protocols.Call) {
-	for _, w := range r.witnesses {
-		w.Called(c)
+	for _, tell := range r.onCall {
+		tell(c)
 	}
 }
 
 // Returned implements protocols.Witness.
 func (r *Run) Returned(c *protocols.Call, err error) {
-	for _, w := range r.witnesses {
-		w.Returned(c, err)
+	for _, tell := range r.onReturn {
+		tell(c, err)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
-	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
@@ -40,25 +38,18 @@ type beginning struct {
 // rounding is by how much two roundings of clock readings can differ.
 const rounding = time.Microsecond
 
-func newPromises(r *Run) Monitor {
+func watchPromises(r *Run) {
 	if len(r.World.Replicas) > 0 {
-		return nil // votes may be on a replica that was promoted, whose changes nobody tells of
+		return // votes may be on a replica that was promoted, whose changes nobody tells of
 	}
-	return &promises{run: r, votes: map[vote][]kept{}, began: map[*protocols.Call]beginning{},
+	p := &promises{run: r, votes: map[vote][]kept{}, began: map[*protocols.Call]beginning{},
 		until: map[protocols.Lease]time.Time{}, values: map[string]bool{}}
+	r.onApplied = append(r.onApplied, p.applied)
+	r.onCall = append(r.onCall, p.called)
+	r.onReturn = append(r.onReturn, p.returned)
 }
 
-// Saw implements Monitor.
-func (p *promises) Saw(*history.Event) {}
-
-// Over implements Monitor.
-func (p *promises) Over() {}
-
-// Observed implements protocols.Witness.
-func (p *promises) Observed(string, observe.Event) {}
-
-// Applied implements Monitor.
-func (p *promises) Applied(a redis.Applied) {
+func (p *promises) applied(a redis.Applied) {
 	if !slices.Contains(p.run.Resources, a.Key) {
 		return
 	}
@@ -93,16 +84,14 @@ func (p *promises) nodes(resources []string, value string, is func(kept) bool) (
 	return n
 }
 
-// Called implements protocols.Witness.
-func (p *promises) Called(c *protocols.Call) {
+func (p *promises) called(c *protocols.Call) {
 	if c.Func == protocols.ExtendCall || c.Func == protocols.ReleaseCall {
 		client := p.run.World.Client(c.Client)
 		p.began[c] = beginning{p.run.World.Kernel.Now(), client.ProgramClock().Now()}
 	}
 }
 
-// Returned implements protocols.Witness.
-func (p *promises) Returned(c *protocols.Call, err error) {
+func (p *promises) returned(c *protocols.Call, err error) {
 	began := p.began[c]
 	delete(p.began, c)
 	lease, voted := c.Lease.(protocols.Voted)
@@ -147,11 +136,11 @@ func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
 
 // extended compares the end of a lease that was just extended with what was asked for.
 func (p *promises) extended(c *protocols.Call, began beginning) {
-	own := protocols.Of[protocols.RedlockSettings](p.run.Lock)
 	if !protocols.Has[protocols.RedlockSettings](p.run.Lock) {
 		return
 	}
-	if short := began.reads.Add(c.TTL - own.Drift.For(c.TTL)).Sub(c.Lease.Until()); short > 0 {
+	drift := protocols.Of[protocols.RedlockSettings](p.run.Lock).Drift
+	if short := began.reads.Add(c.TTL - allowance(drift, c.TTL)).Sub(c.Lease.Until()); short > 0 {
 		p.run.broken(checker.Contract, c.Resources[0],
 			"%s's extend to %v succeeded, but the lease ends %v earlier than that, less the drift allowance", c.Client, c.TTL, short)
 	}

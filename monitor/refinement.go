@@ -5,14 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
-	"redlocksim/sim/redis"
 	"redlocksim/spec"
 )
 
@@ -25,47 +22,39 @@ type refinement struct {
 	calls    []*protocols.Call                // those open that ask for a TTL
 }
 
-func newRefinement(r *Run) Monitor {
+func watchRefinement(r *Run) {
 	if !protocols.Has[protocols.RedlockSettings](r.Lock) {
-		return nil
+		return
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	return &refinement{run: r, clients: map[*kernel.Process]*spec.Client{}, settings: spec.Settings{
+	f := &refinement{run: r, clients: map[*kernel.Process]*spec.Client{}, settings: spec.Settings{
 		Nodes: len(r.World.Servers), Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
-		Drift: func(ttl time.Duration) time.Duration {
-			return time.Duration(own.Drift.Factor.Ratio().Mul(decimal.NewFromInt(int64(ttl))).Ceil().IntPart()) + own.Drift.Constant
-		},
+		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
 		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp != 0, Fencing: own.Fencing}}
+	r.onEvent = append(r.onEvent, f.saw)
+	r.onStep = append(r.onStep, f.observed)
+	r.onCall = append(r.onCall, f.called)
+	r.onReturn = append(r.onReturn, f.returned)
 }
 
-// Saw implements Monitor.
-func (f *refinement) Saw(e *history.Event) {
+func (f *refinement) saw(e *history.Event) {
 	if e.Kind == history.Crash {
 		delete(f.clients, f.run.World.Client(e.Process))
 	}
 }
 
-// Over implements Monitor.
-func (f *refinement) Over() {}
-
-// Applied implements Monitor.
-func (f *refinement) Applied(redis.Applied) {}
-
-// Called implements protocols.Witness.
-func (f *refinement) Called(c *protocols.Call) {
+func (f *refinement) called(c *protocols.Call) {
 	if c.Func == protocols.AcquireCall {
 		f.calls = append(f.calls, c)
 	}
 }
 
-// Returned implements protocols.Witness.
-func (f *refinement) Returned(c *protocols.Call, _ error) {
+func (f *refinement) returned(c *protocols.Call, _ error) {
 	f.calls = slices.DeleteFunc(f.calls, func(open *protocols.Call) bool { return open == c })
 }
 
-// Observed implements protocols.Witness.
-func (f *refinement) Observed(client string, e observe.Event) {
+func (f *refinement) observed(client string, e observe.Event) {
 	p := f.run.World.Client(client)
 	if p.Dead() { // it may be ended in the middle of what happens at a step
 		return

@@ -54,18 +54,20 @@ type copied struct {
 	gone  string      // what became of it when it last had the value of the grant
 }
 
-func newUnprotected(r *Run) Monitor {
+func watchUnprotected(r *Run) {
 	quorum, votes := r.Lock.Votes(len(r.World.Servers))
 	// The lock of a caller may have keys of other names, and after a failover a replica votes in the place of a node.
 	if !votes || r.Foreign || len(r.World.Replicas) > 0 {
-		return nil
+		return
 	}
 	u := &unprotected{run: r, quorum: quorum, guarded: protocols.Of[protocols.RedlockSettings](r.Lock).Guard != nil,
 		fit: make([]bool, len(r.World.Servers)), expired: map[int]bool{}, times: make([]kernel.True, len(r.World.Servers))}
 	for i := range u.fit {
 		u.fit[i] = u.mayVote(i, "")
 	}
-	return u
+	r.onEvent = append(r.onEvent, u.saw)
+	r.onApplied = append(r.onApplied, u.applied)
+	r.onEnd = append(r.onEnd, u.over)
 }
 
 // mayVote says whether a node is up and, if it is guarded, has a record of the guard that no quarantine is in force. resumed
@@ -82,8 +84,7 @@ func (u *unprotected) mayVote(node int, resumed string) bool {
 	return strings.HasPrefix(record.Value, s.RunID()+" 0 ")
 }
 
-// Saw implements Monitor.
-func (u *unprotected) Saw(e *history.Event) {
+func (u *unprotected) saw(e *history.Event) {
 	switch e.Kind {
 	case history.Return:
 		if e.Func == history.Acquire && e.Outcome == history.OK && !u.expired[e.Op] {
@@ -150,8 +151,7 @@ func (u *unprotected) happened(e *history.Event) {
 	}
 }
 
-// Applied implements Monitor.
-func (u *unprotected) Applied(a redis.Applied) {
+func (u *unprotected) applied(a redis.Applied) {
 	if a.Key == driver.GuardKey {
 		u.check()
 		i := slices.Index(u.run.World.Servers, a.Server)
@@ -174,8 +174,7 @@ func (u *unprotected) Applied(a redis.Applied) {
 	}
 }
 
-// Over implements Monitor.
-func (u *unprotected) Over() {
+func (u *unprotected) over() {
 	for _, b := range u.beliefs {
 		b.To = u.run.now()
 		u.look(b)
