@@ -19,7 +19,7 @@ type accounts struct {
 // rests on.
 func lookedUp(t *transcript) accounts {
 	b := &ledger{t: t, recorded: map[string]bool{}, first: map[int]int{}, settled: map[int]bool{},
-		of: map[int]*entries{}, by: map[reader]*entries{}, calls: map[actor][]int{}, blind: map[int]bool{}}
+		of: map[int]*entries{}, told: map[int]learned{}, calls: map[actor][]int{}, blind: map[int]bool{}}
 	b.read()
 	a := accounts{map[string][]section{}, map[string][]section{}}
 	for _, w := range b.writes {
@@ -47,12 +47,11 @@ type learned struct {
 	grant           int
 }
 
-// entries are what is on record of a grant, or of a process on a resource, each list in the order of the events.
+// entries are what is on record of a grant, each list in the order of the events.
 type entries struct {
 	reads  []learned
 	wrote  []learned
 	unsure []int // calls of writes that may have happened or not, where no effects tell
-	used   []int // calls of writes
 }
 
 // since is the last of all between two events; nil if there is none.
@@ -87,12 +86,12 @@ type written struct {
 type ledger struct {
 	t        *transcript
 	recorded map[string]bool
-	first    map[int]int         // the operation that an accepted effect is the first of, by its Seq
-	settled  map[int]bool        // operations that had an effect
-	calls    map[actor][]int     // reads and writes without an effect so far, by who called them
-	blind    map[int]bool        // operations of which an effect rested on nothing
-	of       map[int]*entries    // by grant
-	by       map[reader]*entries // by process and resource
+	first    map[int]int      // the operation that an accepted effect is the first of, by its Seq
+	settled  map[int]bool     // operations that had an effect
+	calls    map[actor][]int  // reads and writes without an effect so far, by who called them
+	blind    map[int]bool     // operations of which an effect rested on nothing
+	of       map[int]*entries // by grant
+	told     map[int]learned  // by the read that told it
 	writes   []written
 	reads    []int
 }
@@ -102,13 +101,6 @@ func (b *ledger) grant(g int) *entries {
 		b.of[g] = &entries{}
 	}
 	return b.of[g]
-}
-
-func (b *ledger) process(r reader) *entries {
-	if b.by[r] == nil {
-		b.by[r] = &entries{}
-	}
-	return b.by[r]
 }
 
 func (b *ledger) on(w *written) string {
@@ -152,9 +144,10 @@ func (b *ledger) read() {
 				l.truth = told[e.Op]
 			}
 			b.reads = append(b.reads, e.Op)
+			b.told[e.Op] = l
 			if o.grant != 0 {
-				g, p := b.grant(o.grant), b.process(reader{o.process, o.resource})
-				g.reads, p.reads = append(g.reads, l), append(p.reads, l)
+				g := b.grant(o.grant)
+				g.reads = append(g.reads, l)
 			}
 		}
 	}
@@ -216,8 +209,6 @@ func (b *ledger) call(e *history.Event) {
 		return
 	}
 	b.writes = append(b.writes, written{op: e.Op, number: o.number, grant: o.grant, process: o.process, resource: o.resource})
-	p := b.process(reader{o.process, o.resource})
-	p.used = append(p.used, e.Seq)
 	if b.recorded[o.resource] || o.grant == 0 {
 		return
 	}
@@ -270,9 +261,9 @@ func (b *ledger) basis(w written) *learned {
 	void := lastBefore(g.unsure, at) // what was known before it may be true no longer
 	read, own := since(g.reads, void, at), since(g.wrote, void, now)
 	if w.op != 0 && read == nil && since(g.wrote, void, at) == nil {
-		o := &b.t.ops[w.op]
-		p := b.process(reader{o.process, o.resource})
-		read = since(p.reads, lastBefore(p.used, at), at)
+		if named, is := b.told[b.t.ops[w.op].basis]; is {
+			read = &named
+		}
 	}
 	if w.again && b.blind[w.op] {
 		return nil // it is the same write as the one that rested on nothing

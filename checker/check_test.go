@@ -135,6 +135,16 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"c1 write 1 =4; applied 1; c1 read 2; applied 2 =4; ok 2 =5", 3},
 		{"c1 acquire 1 a; c1 acquire 2 b; effect write =1 of 1", 3},
 
+		// What a write can build on.
+		{"c1 acquire 1; ok 1; c1 read 2; c1 write 3 =1 of 1 upon 2", 4},
+		{"c1 acquire 1; ok 1; c1 read 2; fail 2; c1 write 3 =1 of 1 upon 2", 5},
+		{"c1 acquire 1; ok 1; c2 read 2; ok 2; c1 write 3 =1 of 1 upon 2", 5},
+		{"c1 acquire 1; ok 1; c1 read 2 of 1; ok 2; c1 write 3 =1 of 1 upon 2", 5},
+		{"c1 acquire 1; ok 1; c1 write 2 =1; ok 2; c1 write 3 =2 of 1 upon 2", 5},
+		{"c1 acquire 1 a; ok 1; c1 read 2; ok 2; c1 write 3 =1 of 1 upon 2", 5},
+		{"c1 acquire 1; ok 1; c1 write 2 =1 of 1 upon 9", 3},
+		{"c1 read 1; ok 1; c1 read 2 upon 1", 3},
+
 		// What only the holder can do or be told.
 		{"c1 acquire 1; ok 1; c2 release 2 of 1", 3},
 		{"c1 acquire 1; ok 1; c2 extend 2 of 1", 3},

@@ -68,8 +68,8 @@ type chunk struct {
 // one by its Seq.
 const chunkSize = 1 << 10
 
-// maxRecord is what an event takes at most: its words, its fields, and eight integers.
-const maxRecord = 2 + 8*binary.MaxVarintLen64
+// maxRecord is what an event takes at most: its words, its fields, and nine integers.
+const maxRecord = 2 + 9*binary.MaxVarintLen64
 
 // ErrTooLong: a history has more operations, or other events, than a [Log] is to hold.
 var ErrTooLong = errors.New("too many events")
@@ -131,7 +131,7 @@ func (l *Log) add(e *history.Event) {
 	fields := len(b) - 1
 	b = binary.AppendUvarint(b, uint64(e.Time-l.kept))
 	for i, n := range [...]uint64{uint64(e.Seq - l.seq - 1), uint64(e.Op), uint64(e.Grant), l.nameNumber(e.Process),
-		l.nameNumber(e.Resource), zigzag(e.Number), zigzag(e.Token)} {
+		l.nameNumber(e.Resource), zigzag(e.Number), zigzag(e.Token), uint64(e.Basis)} {
 		if n != 0 {
 			b[fields] |= 1 << i
 			b = binary.AppendUvarint(b, n)
@@ -174,7 +174,7 @@ func (l *Log) next(data []byte, e *history.Event) []byte {
 	data = data[2:]
 	later, n := binary.Uvarint(data)
 	data = data[n:]
-	var values [7]uint64
+	var values [8]uint64
 	for i := range values {
 		if fields&(1<<i) != 0 {
 			values[i], n = binary.Uvarint(data)
@@ -191,7 +191,7 @@ func (l *Log) next(data []byte, e *history.Event) []byte {
 		Seq: e.Seq + 1 + int(values[0]), Time: e.Time + int64(later),
 		Kind: logKinds[words&7], Func: logFuncs[words>>3&7], Outcome: logOutcomes[words>>6],
 		Op: int(values[1]), Grant: int(values[2]), Process: name(values[3]), Resource: name(values[4]),
-		Number: unzigzag(values[5]), Token: unzigzag(values[6]),
+		Number: unzigzag(values[5]), Token: unzigzag(values[6]), Basis: int(values[7]),
 	}
 	return data
 }

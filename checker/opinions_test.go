@@ -128,6 +128,7 @@ func tangled(t *rapid.T) history.History {
 			}
 			if e.Func == history.Write {
 				e.Number = int64(1 + r.draw(3, "number"))
+				e.Basis = r.readBefore(&e)
 			}
 			open = append(open, r.call(e))
 		default:
@@ -149,6 +150,21 @@ func tangled(t *rapid.T) history.History {
 		}
 	}
 	return r.h
+}
+
+// readBefore draws a read that a write can build on; 0 if there is none, and now and then.
+func (r *recorder) readBefore(e *history.Event) int {
+	var found []int
+	for op := range r.ops {
+		x := &r.ops[op]
+		if x.Func == history.Read && x.Process == e.Process && x.Resource == e.Resource && x.Grant != e.Grant && r.told(op) == history.OK {
+			found = append(found, op)
+		}
+	}
+	if len(found) == 0 || r.draw(3, "basis") == 0 {
+		return 0
+	}
+	return found[r.draw(len(found), "read")]
 }
 
 // Both opinions find the same in every history, each in its own way.

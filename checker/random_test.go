@@ -39,6 +39,9 @@ func (r *recorder) draw(n int, what string) int {
 func (r *recorder) add(e history.Event) {
 	r.now += int64(r.draw(3, "later"))
 	e.Seq, e.Time = len(r.h)+1, r.now
+	if e.Kind != history.Call {
+		e.Basis = 0
+	}
 	r.h = append(r.h, e)
 }
 

@@ -15,6 +15,7 @@ import (
 //	c1 extend 2 of 1            operation 2, an extend of grant 1; release alike
 //	c1 read 3 [of 1]            operation 3, a read [under grant 1]
 //	c1 write 4 =7 [of 1]        operation 4, a write of 7
+//	c1 write 4 =7 of 1 upon 3   the same, which builds on operation 3, a read under another grant
 //	ok 3 [=7]                   operation 3 returns [with the number 7]; fail and unknown alike
 //	applied 4 [=7]              the resource accepts operation 4 [which reads 7]; refused alike
 //	effect read =7 of 1         the resource accepts a read of 7 under grant 1, no operation being named
@@ -52,8 +53,11 @@ func script(t testing.TB, text string) history.History {
 		}
 		of := func() {
 			for i, w := range words[:len(words)-1] {
-				if w == "of" {
+				switch w {
+				case "of":
 					e.Grant = number(words[i+1])
+				case "upon":
+					e.Basis = number(words[i+1])
 				}
 			}
 			for _, w := range words {

@@ -35,9 +35,6 @@ type sight struct {
 	own   bool
 }
 
-// reader is a process on a resource.
-type reader struct{ process, resource string }
-
 // later returns the one that is more recent.
 func later(a, b sight) sight {
 	if b.at > a.at {
@@ -49,12 +46,13 @@ func later(a, b sight) sight {
 // sections finds the critical sections of each resource.
 //
 // What a section has read is what a read under its grant had returned when its write was called, or what the grant itself had
-// written since. If there is neither, it is what its process had last read under an earlier grant and not used for a write yet.
+// written since. If there is neither, it is what the write names, which was read under another grant: several programs can share
+// a process, and only they know which read a write builds on.
 // Effects, if they are recorded, say when a write happened, and whether it did. The second effect of a write that arrived twice
 // rests on what the first one did: if that was nothing it loses nothing either, and the leases say whether it was late.
 func sections(t *transcript, a *application) (map[string][]section, error) {
 	s := &sectioning{transcript: t, a: a,
-		read: map[actor]sight{}, wrote: map[actor]sight{}, called: map[int]sight{}, unused: map[reader]sight{},
+		read: map[actor]sight{}, wrote: map[actor]sight{}, called: map[int]sight{}, seen: map[int]sight{},
 		blind: map[int]bool{}, found: map[string][]section{}}
 	for e := range t.Events() {
 		if e.Func != history.Read && e.Func != history.Write {
@@ -83,8 +81,8 @@ type sectioning struct {
 	read   map[actor]sight // by a read that returned, so far
 	wrote  map[actor]sight // by a write that happened, so far
 	called map[int]sight   // by the operation under way, what was known when it was called
-	unused map[reader]sight
-	blind  map[int]bool // writes whose first effect rested on nothing
+	seen   map[int]sight   // by the read that returned it
+	blind  map[int]bool    // writes whose first effect rested on nothing
 	found  map[string][]section
 }
 
@@ -108,11 +106,9 @@ func (s *sectioning) call(e *history.Event) error {
 	o, by := &s.ops[e.Op], actorOf(e.Grant, e.Process)
 	s.called[e.Op] = s.read[by]
 	if o.fn == history.Write && o.outcome != history.Failed {
-		at := reader{o.process, o.resource}
 		if s.read[by].at == 0 && s.wrote[by].at == 0 {
-			s.called[e.Op] = s.unused[at]
+			s.called[e.Op] = s.seen[o.basis]
 		}
-		delete(s.unused, at)
 	}
 	if s.a.recorded[o.resource] {
 		return s.a.contradiction(e.Op, o, s.transcript)
@@ -145,10 +141,7 @@ func (s *sectioning) ret(e *history.Event) {
 		at = s.a.accepted[e.Op]
 	}
 	seen := sight{number: o.number, call: o.call, at: at, grant: o.grant}
-	s.read[actorOf(o.grant, o.process)] = seen
-	if o.grant != 0 {
-		s.unused[reader{o.process, o.resource}] = seen
-	}
+	s.read[actorOf(o.grant, o.process)], s.seen[e.Op] = seen, seen
 }
 
 func (s *sectioning) effect(e *history.Event) {

@@ -43,6 +43,9 @@ func transcribe(h recorded, end Instant) (*transcript, error) {
 
 // take enters one event; open has the operations of each process that have not returned.
 func (t *transcript) take(e *history.Event, open map[string][]int) error {
+	if e.Basis != 0 && (e.Kind != history.Call || e.Func != history.Write) {
+		return fmt.Errorf("builds on operation %d, as only the call of a write can", e.Basis)
+	}
 	switch e.Kind {
 	case history.Call:
 		return t.takeCall(e, open)
@@ -85,7 +88,7 @@ func (t *transcript) takeCall(e *history.Event, open map[string][]int) error {
 		return fmt.Errorf("of no process")
 	}
 	o := operation{fn: e.Func, process: e.Process, resource: e.Resource, grant: e.Grant, call: e.Seq,
-		ret: forever, number: e.Number, crash: forever}
+		ret: forever, number: e.Number, basis: e.Basis, crash: forever}
 	switch e.Func {
 	case history.Acquire:
 		o.grant = 0
@@ -105,6 +108,10 @@ func (t *transcript) takeCall(e *history.Event, open map[string][]int) error {
 	}
 	if o.resource == "" {
 		return fmt.Errorf("%s of no resource", e.Func)
+	}
+	if read := t.op(e.Basis); e.Basis != 0 && (read == nil || read.fn != history.Read || read.outcome != history.OK ||
+		read.process != o.process || read.resource != o.resource || read.grant == o.grant) {
+		return fmt.Errorf("builds on operation %d, which is no read of %q by %s under another grant that has succeeded", e.Basis, o.resource, o.process)
 	}
 	for len(t.ops) <= e.Op {
 		t.ops = append(t.ops, operation{})

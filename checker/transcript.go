@@ -17,6 +17,8 @@ type operation struct {
 	ret      int // Seq; forever if it never returned
 	outcome  history.Outcome
 	number   int64
+	// basis is the read under another grant that a write builds on; 0 if on none.
+	basis int
 	// crash is the Seq at which its process crashed before it returned, or forever.
 	crash int
 }

@@ -38,13 +38,16 @@ func TestUpdates(t *testing.T) {
 		{"effects that name no operation, in turn", "effect read of 1; effect write =1 of 1; effect read =1 of 2; effect write =2 of 2", none},
 
 		{"a write that depends on nothing and arrives twice", "c1 write 4 =1 of 1; applied 4; c2 write 5 =3 of 2; applied 5; applied 4", none},
-		{"a write under a later grant rests on what was read under an earlier one", "c1 read 3 of 1; applied 3; ok 3; c2 read 4 of 2; applied 4; ok 4; c2 write 5 =1 of 2; applied 5; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; applied 7; ok 7", lost},
-		{"and loses nothing if nobody wrote between", "c1 read 3 of 1; applied 3; ok 3; c1 acquire 6; ok 6; c1 write 7 =2 of 6; applied 7; ok 7", none},
-		{"unless that was used for a write already", "c1 read 3 of 1; applied 3; ok 3; c1 write 8 =4 of 1; applied 8; ok 8; c2 write 5 =1 of 2; applied 5; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; applied 7; ok 7", none},
+		{"a write under a later grant rests on what was read under an earlier one", "c1 read 3 of 1; applied 3; ok 3; c2 read 4 of 2; applied 4; ok 4; c2 write 5 =1 of 2; applied 5; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6 upon 3; applied 7; ok 7", lost},
+		{"and loses nothing if nobody wrote between", "c1 read 3 of 1; applied 3; ok 3; c1 acquire 6; ok 6; c1 write 7 =2 of 6 upon 3; applied 7; ok 7", none},
+		{"but only if it says so", "c1 read 3 of 1; applied 3; ok 3; c2 read 4 of 2; applied 4; ok 4; c2 write 5 =1 of 2; applied 5; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; applied 7; ok 7", none},
+		{"and while the other grant's program goes on", "c1 acquire 6; c1 read 3 of 1; applied 3; ok 3; c2 write 5 =1 of 2; applied 5; ok 5; ok 6; c1 write 7 =2 of 6; applied 7; ok 7; c1 write 8 =3 of 1; applied 8; ok 8", lost},
+		{"what its own grant has read counts first", "c1 read 3 of 1; applied 3; ok 3; c2 write 5 =1 of 2; applied 5; ok 5; c1 acquire 6; ok 6; c1 read 8 of 6; applied 8 =1; ok 8 =1; c1 write 7 =2 of 6 upon 3; applied 7; ok 7", none},
 
-		{"no effects: a write under a later grant rests on what was read under an earlier one", "c1 read 3 of 1; ok 3; c2 read 4 of 2; ok 4; c2 write 5 =1 of 2; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; ok 7", lost},
-		{"no effects: and loses nothing if nobody wrote between", "c1 read 3 of 1; ok 3; c1 acquire 6; ok 6; c1 write 7 =2 of 6; ok 7", none},
-		{"no effects: a failed write has not used it", "c1 read 3 of 1; ok 3; c1 write 8 =4 of 1; fail 8; c2 read 4 of 2; ok 4; c2 write 5 =1 of 2; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; ok 7", lost},
+		{"no effects: a write under a later grant rests on what was read under an earlier one", "c1 read 3 of 1; ok 3; c2 read 4 of 2; ok 4; c2 write 5 =1 of 2; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6 upon 3; ok 7", lost},
+		{"no effects: and loses nothing if nobody wrote between", "c1 read 3 of 1; ok 3; c1 acquire 6; ok 6; c1 write 7 =2 of 6 upon 3; ok 7", none},
+		{"no effects: after a failed write, too", "c1 read 3 of 1; ok 3; c1 write 8 =4 of 1; fail 8; c2 read 4 of 2; ok 4; c2 write 5 =1 of 2; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6 upon 3; ok 7", lost},
+		{"no effects: but only if it says so", "c1 read 3 of 1; ok 3; c2 read 4 of 2; ok 4; c2 write 5 =1 of 2; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; ok 7", none},
 		{"no effects: one after the other", "c1 read 3 of 1; ok 3; c1 write 4 =1 of 1; ok 4; c2 read 5 of 2; ok 5 =1; c2 write 6 =2 of 2; ok 6", none},
 		{"no effects: both read the same", "c1 read 3 of 1; ok 3; c2 read 5 of 2; ok 5; c1 write 4 =1 of 1; ok 4; c2 write 6 =2 of 2; ok 6", lost},
 		{"no effects: the failed one does not count", "c1 read 3 of 1; ok 3; c2 read 5 of 2; ok 5; c1 write 4 =1 of 1; ok 4; c2 write 6 =2 of 2; fail 6", none},
@@ -121,9 +124,9 @@ func TestStaleReads(t *testing.T) {
 func TestLostUpdatesSayWhatWasKnown(t *testing.T) {
 	const locks = "c1 acquire 1; ok 1; expire 1; c2 acquire 2; ok 2; expire 2; "
 	for text, want := range map[string]string{
-		"c1 read 3 of 1; applied 3; ok 3; c2 write 4 =1 of 2; applied 4; c1 write 6 =2 of 1; applied 6":                           `c1 (grant 1) read 0 from "r" and wrote 2 over the 1 that c2 (grant 2) had written there.`,
-		"c1 write 4 =1 of 1; applied 4; ok 4; c2 write 5 =3 of 2; applied 5; c1 write 6 =2 of 1; applied 6":                       `c1 (grant 1) had written 1 to "r" itself and wrote 2 over the 3 that c2 (grant 2) had written there.`,
-		"c1 read 3 of 1; applied 3; ok 3; c2 write 5 =1 of 2; applied 5; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6; applied 7": `c1 read 0 from "r" under grant 1 and wrote 2 under grant 6 over the 1 that c2 (grant 2) had written there.`,
+		"c1 read 3 of 1; applied 3; ok 3; c2 write 4 =1 of 2; applied 4; c1 write 6 =2 of 1; applied 6":                                  `c1 (grant 1) read 0 from "r" and wrote 2 over the 1 that c2 (grant 2) had written there.`,
+		"c1 write 4 =1 of 1; applied 4; ok 4; c2 write 5 =3 of 2; applied 5; c1 write 6 =2 of 1; applied 6":                              `c1 (grant 1) had written 1 to "r" itself and wrote 2 over the 3 that c2 (grant 2) had written there.`,
+		"c1 read 3 of 1; applied 3; ok 3; c2 write 5 =1 of 2; applied 5; ok 5; c1 acquire 6; ok 6; c1 write 7 =2 of 6 upon 3; applied 7": `c1 read 0 from "r" under grant 1 and wrote 2 under grant 6 over the 1 that c2 (grant 2) had written there.`,
 	} {
 		r, err := Check(script(t, locks+text), Options{})
 		if err != nil {

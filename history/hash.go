@@ -24,6 +24,9 @@ const flushAt = 4096
 //     before; Kind, Func and Outcome as their place from 1 in the order of declaration, one byte, or 0 and a text for
 //     any other word; a text as its length in bytes, a varint, and its bytes.
 //
+// The two bytes have no bit left for Basis. If it is not zero, 128 is added to the byte of Kind, which is then there in any case,
+// and Basis follows the other fields.
+//
 // Every event can be read back from this, so histories that differ in any field of any event differ in what is hashed.
 // Add does not allocate, except to grow once for texts longer than any before.
 type Hasher struct {
@@ -87,9 +90,13 @@ func (s *Hasher) add(e *Event) {
 		mask |= 1 << 1
 		b = appendInt(b, int64(uint64(e.Time)-uint64(s.time)))
 	}
-	if e.Kind != "" {
+	if e.Kind != "" || e.Basis != 0 {
 		mask |= 1 << 2
+		kind := len(b)
 		b = appendWord(b, place(kinds[:], e.Kind), string(e.Kind))
+		if e.Basis != 0 {
+			b[kind] |= 1 << 7
+		}
 	}
 	if e.Process != "" {
 		mask |= 1 << 3
@@ -142,6 +149,9 @@ func (s *Hasher) add(e *Event) {
 	if e.With != 0 {
 		mask |= 1 << 15
 		b = appendInt(b, int64(e.With))
+	}
+	if e.Basis != 0 {
+		b = appendInt(b, int64(e.Basis))
 	}
 	binary.LittleEndian.PutUint16(b[at:], mask)
 	s.seq, s.time, s.buf = e.Seq, e.Time, b

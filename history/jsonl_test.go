@@ -162,6 +162,7 @@ func validHistories() *rapid.Generator[History] {
 				Detail:   rapid.String().Draw(t, "detail"),
 				Token:    rapid.Int64().Draw(t, "token"),
 				With:     rapid.IntMin(0).Draw(t, "with"),
+				Basis:    rapid.IntMin(0).Draw(t, "basis"),
 			})
 		}
 		return h

@@ -139,6 +139,7 @@ const (
 	fieldSpan
 	fieldToken
 	fieldWith
+	fieldBasis
 	// From here on they are texts.
 	fieldKind
 	fieldProcess
@@ -150,7 +151,7 @@ const (
 	fieldDetail
 )
 
-var fieldNames = [...]string{"seq", "t", "op", "grant", "number", "span", "token", "with",
+var fieldNames = [...]string{"seq", "t", "op", "grant", "number", "span", "token", "with", "basis",
 	"kind", "process", "f", "resource", "outcome", "name", "node", "detail"}
 
 func (f field) String() string { return fieldNames[f] }
@@ -164,7 +165,7 @@ func fieldOf(name []byte) (field, bool) {
 	return 0, false
 }
 
-type fieldSet uint16
+type fieldSet uint32
 
 func (s fieldSet) has(f field) bool { return s&(1<<f) != 0 }
 
@@ -186,7 +187,7 @@ func (r *Reader) value(e *Event, f field) error {
 	if err != nil {
 		return err
 	}
-	if (f == fieldSeq || f == fieldOp || f == fieldGrant || f == fieldWith) && int64(int(n)) != n {
+	if (f == fieldSeq || f == fieldOp || f == fieldGrant || f == fieldWith || f == fieldBasis) && int64(int(n)) != n {
 		return errors.New("too large a number")
 	}
 	e.set(f, n, "")
@@ -212,6 +213,8 @@ func (e *Event) set(f field, number int64, text string) {
 		e.Token = number
 	case fieldWith:
 		e.With = int(number)
+	case fieldBasis:
+		e.Basis = int(number)
 	case fieldKind:
 		e.Kind = Kind(text)
 	case fieldProcess:

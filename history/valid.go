@@ -63,7 +63,7 @@ func (e *Event) validate(seq int, last int64) error {
 	if e.Time < last {
 		return fmt.Errorf("%w: %d after %d", ErrTime, e.Time, last)
 	}
-	if e.Op < 0 || e.Grant < 0 || e.With < 0 {
+	if e.Op < 0 || e.Grant < 0 || e.With < 0 || e.Basis < 0 {
 		return fmt.Errorf("%w: negative number of an operation", ErrLine)
 	}
 	if place(kinds[:], e.Kind) == 0 {

@@ -19,9 +19,9 @@ func (l *held) reach(s *Step) {
 	}
 	switch s.Kind {
 	case WriteStep:
-		l.access(on, history.Write, func(op int) int64 { return int64(op) })
+		l.access(on, history.Write, itsOwnNumber)
 	case WriteUncheckedStep:
-		l.send(on, history.Write, func(op int) int64 { return int64(op) })
+		l.send(on, history.Write, itsOwnNumber)
 	case UpdateStep:
 		l.read(on)
 		l.writeBack(on)
@@ -30,9 +30,12 @@ func (l *held) reach(s *Step) {
 	case WriteBackStep:
 		l.writeBack(on)
 	case MarkStep:
-		l.access(on, history.Mark, func(int) int64 { return int64(on.Op) })
+		l.access(on, history.Mark, func(e *history.Event) { e.Number = int64(on.Op) })
 	}
 }
+
+// itsOwnNumber has an operation write its number.
+func itsOwnNumber(e *history.Event) { e.Number = int64(e.Op) }
 
 // linger lets time pass as long as sure says yes. A lease that never ends is not waited for.
 func (l *held) linger() {
@@ -68,17 +71,17 @@ func (l *held) sure(on Grant) bool {
 	return ok
 }
 
-// access makes sure of the lease and then sends a request to the storage. It returns what the storage made of it; false
-// if it was not sent, not answered, or turned down.
-func (l *held) access(on Grant, f history.Func, number func(op int) int64) (int64, bool) {
+// access makes sure of the lease and then sends a request to the storage, which fill completes. It returns what the storage made
+// of it; false if it was not sent, not answered, or turned down.
+func (l *held) access(on Grant, f history.Func, fill func(*history.Event)) (seen, bool) {
 	if !l.sure(on) {
-		return 0, false
+		return seen{}, false
 	}
-	return l.send(on, f, number)
+	return l.send(on, f, fill)
 }
 
 func (l *held) read(on Grant) {
-	number, ok := l.access(on, history.Read, nil)
+	number, ok := l.access(on, history.Read, func(*history.Event) {})
 	if ok {
 		l.numbers[on.Resource] = number
 	} else {
@@ -88,9 +91,18 @@ func (l *held) read(on Grant) {
 
 // writeBack writes one more than was read; nothing if the read failed.
 func (l *held) writeBack(on Grant) {
-	if number, ok := l.numbers[on.Resource]; ok {
-		l.access(on, history.Write, func(int) int64 { return number + 1 })
+	read, ok := l.numbers[on.Resource]
+	if !ok {
+		return
 	}
+	l.access(on, history.Write, func(e *history.Event) {
+		e.Number = read.number + 1
+		if read.grant != on.Op {
+			e.Basis = read.op
+		}
+		read.op = 0
+	})
+	l.numbers[on.Resource] = read
 }
 
 // carriesToken says whether the shared resource has a place for a fencing token in a request.
@@ -105,7 +117,7 @@ func (l *held) carriesToken(f history.Func) bool {
 }
 
 // send is access without making sure.
-func (l *held) send(on Grant, f history.Func, number func(op int) int64) (int64, bool) {
+func (l *held) send(on Grant, f history.Func, fill func(*history.Event)) (seen, bool) {
 	op := l.host.NewOp()
 	e := history.Event{Func: f, Op: op, Grant: on.Op, Resource: on.Resource}
 	if l.carriesToken(f) {
@@ -115,10 +127,9 @@ func (l *held) send(on Grant, f history.Func, number func(op int) int64) (int64,
 	if transactional {
 		e.Node = tx.Node()
 	}
-	if number != nil {
-		e.Number = number(op)
-	}
-	l.record(history.Event{Kind: history.Call, Func: f, Op: op, Resource: on.Resource, Grant: e.Grant, Number: e.Number, Node: e.Node})
+	fill(&e)
+	l.record(history.Event{Kind: history.Call, Func: f, Op: op, Resource: on.Resource, Grant: e.Grant, Number: e.Number, Node: e.Node, Basis: e.Basis})
+	e.Basis = 0 // which the storage does not see
 	l.accesses++
 	var done history.Event
 	if transactional {
@@ -127,5 +138,5 @@ func (l *held) send(on Grant, f history.Func, number func(op int) int64) (int64,
 		done = l.host.Access(l.acquisition.acquire, l.accesses, e)
 	}
 	l.record(history.Event{Kind: history.Return, Func: f, Op: op, Resource: on.Resource, Grant: e.Grant, Outcome: done.Outcome, Number: done.Number, Node: e.Node})
-	return done.Number, done.Outcome == history.OK
+	return seen{done.Number, op, on.Op}, done.Outcome == history.OK
 }

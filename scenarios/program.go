@@ -15,7 +15,7 @@ func (x *Session) Run(item *Item) {
 	x.threads++
 	thread := x.threads
 	for range max(item.Repeat, 1) {
-		p := &program{Session: x, item: item, thread: thread, numbers: map[string]int64{}}
+		p := &program{Session: x, item: item, thread: thread, numbers: map[string]seen{}}
 		for i := range item.Do {
 			if !p.do(&item.Do[i]) {
 				break
@@ -32,7 +32,14 @@ type program struct {
 	locks    []*held // in the order in which they were taken
 	accesses int     // requests to the storage so far
 	// numbers is what was read last, by resource, where that succeeded.
-	numbers map[string]int64
+	numbers map[string]seen
+}
+
+// seen is a number that was read.
+type seen struct {
+	number int64
+	op     int // the read; 0 once a write builds on it
+	grant  int
 }
 
 func (p *program) do(s *Step) (goOn bool) {
