@@ -40,7 +40,8 @@ func Search(w io.Writer, s *random.Summary, dir string) error {
 	if n := s.Narrowest; n != nil {
 		line("margin", "%v at the narrowest: the lease of %s expired at %v, seed %d", rounded.Duration(n.Slack()), n.Client, rounded.Duration(time.Duration(n.Expiry)), n.Candidate.Seed)
 	}
-	line("self-check", "%s repeated identically; the known-broken lock was caught %s", times(s.Repeated, "run"), times(s.Canaries, "time"))
+	line("self-check", "%s repeated identically and %s came out the same on tier wire; the known-broken lock was caught %s",
+		times(s.Repeated, "run"), times(s.OnWire, "run"), times(s.Canaries, "time"))
 	if err := s.Tally.Write(&b); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"redlocksim/history"
 	"redlocksim/sim/kernel"
@@ -77,6 +78,26 @@ func FirstDifference(a, b history.History) string {
 		return fmt.Sprintf("%d events and %d", len(a), len(b))
 	}
 	return ""
+}
+
+// ErrTiersDiffer is the error of SameOn for a run that is not the same on both tiers.
+var ErrTiersDiffer = errors.New("the run is not the same on all tiers")
+
+// SameOn makes a run once more on another tier, which must show the same history and findings. The error matches
+// ErrTiersDiffer if it does not, and names the first difference; any other is an internal one.
+func (r *Result) SameOn(tier Tier) error {
+	other, err := Judge(r.Scenario, Options{Tier: tier, Seed: r.Seed, Locker: r.locker, Unhashed: true})
+	if err != nil {
+		return err
+	}
+	difference := FirstDifference(r.History, other.History)
+	if difference == "" && !slices.Equal(r.Findings, other.Findings) {
+		difference = fmt.Sprintf("%v and %v", r.Findings, other.Findings)
+	}
+	if difference == "" {
+		return nil
+	}
+	return fmt.Errorf("scenarios: %s, tiers %s and %s, seed %d: %w: %s", r.Scenario.Name, r.Tier, tier, r.Seed, ErrTiersDiffer, difference)
 }
 
 // Record has a result carry a Recording, for pictures of the run: it makes the run once more and wants the same histories

@@ -29,6 +29,8 @@ const (
 	CheckpointFile = "search.json"
 	// RawPattern is what the files of violations that are not shrunk yet are called.
 	RawPattern = "raw-*.yaml"
+	// DifferenceFile is a run that is not the same on all tiers.
+	DifferenceFile = "tiers-differ.yaml"
 	// testEnd is how the name of the Go test beside a scenario file ends.
 	testEnd = "_test.go"
 )
@@ -45,7 +47,7 @@ func TestFile(name string) string { return strings.TrimSuffix(name, ".yaml") + t
 
 // Writes says whether a name is one that a search may give to a file in its directory, or to a page beside it.
 func Writes(name string) bool {
-	if name == CheckpointFile || matches(RawPattern, name) {
+	if name == CheckpointFile || name == DifferenceFile || matches(RawPattern, name) {
 		return true
 	}
 	return slices.ContainsFunc([]string{".yaml", ".html", testEnd}, func(end string) bool { return matches("[1-9]*-*"+end, name) })

@@ -35,8 +35,9 @@ search, which then finds what it would have found anyway. --shard i/n does one
 part of the runs; redlocksim merge combines the parts.
 
 The search checks itself: every thousandth run is repeated and must come out the
-same, and every thousand runs it must catch a known-broken lock. If either
-fails, the search ends with an error.
+same, every 25th is made on tier wire too and must come out the same there, and
+every thousand runs it must catch a known-broken lock. If one of these fails,
+the search ends with an error.
 
 --systematic draws nothing. It runs the scenario as it is, then injects every
 kind of fault at every step of it, or with --depth 2 every two of them. --orders
@@ -287,7 +288,7 @@ var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitSafety:    "a violation was found (with --beyond, also one beyond the budget)",
 	exitRepeat:    "",
 	exitNotTested: "with --systematic or --orders, no run tested anything; with --strict, the settings turn on a feature that no run used",
-	exitInternal:  "also if the known-broken lock was not caught",
+	exitInternal:  "also if the known-broken lock was not caught, or a run was not the same on tier wire",
 })
 
 // baseOf is the settings that a search starts from.

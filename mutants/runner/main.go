@@ -88,6 +88,9 @@ func failed(err error) {
 	if errors.Is(err, scenarios.ErrNotRepeated) {
 		fail(exitcode.NotRepeated, err)
 	}
+	if errors.Is(err, scenarios.ErrTiersDiffer) {
+		fail(exitcode.Safety, err)
+	}
 	fail(exitcode.Internal, err)
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // Explore searches until all runs are made or ctx ends, which is no error. It fails if the search itself does: a run does
-// not repeat (scenarios.ErrNotRepeated), the known-broken lock is not caught, or the directory cannot be written. The
+// not repeat (scenarios.ErrNotRepeated), one is not the same on tier wire (scenarios.ErrTiersDiffer), the known-broken lock is
+// not caught, or the directory cannot be written. The
 // summary covers all whole generations, and Unfinished the last one. It is nil only if the search did not start.
 func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, error) {
 	o = o.whole()
@@ -67,7 +68,7 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	all := x.candidates(first, n)
 	found := make([][]pending, n)
 	err = x.each(ctx, n, func(i int, buffer *history.History) (err error) {
-		trials[i], found[i], err = x.run(first+i, all[i], buffer)
+		trials[i], found[i], err = x.run(ctx, first+i, all[i], buffer)
 		return err
 	})
 	if err != nil || ctx.Err() != nil {
@@ -89,7 +90,7 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 }
 
 // run makes run number, and writes it down if it has a violation that no finding explains.
-func (x *explorer) run(number int, c experiment.Candidate, buffer *history.History) (t trial, found []pending, err error) {
+func (x *explorer) run(ctx context.Context, number int, c experiment.Candidate, buffer *history.History) (t trial, found []pending, err error) {
 	if t, err = try(x.space, c, buffer); err != nil {
 		return t, nil, err
 	}
@@ -98,6 +99,12 @@ func (x *explorer) run(number int, c experiment.Candidate, buffer *history.Histo
 			return t, nil, err
 		}
 	}
+	if t.goesOnWire(number) {
+		if err := x.options.onWire(t.result); err != nil {
+			return t, nil, x.keepDifference(ctx, &t, err)
+		}
+	}
+	t.result = nil
 	if !x.counts(&t) {
 		return t, nil, nil
 	}

@@ -19,8 +19,9 @@ type FirstViolation struct {
 // firstGeneration is how many runs First makes before it chooses new near misses to start from.
 const firstGeneration = 100
 
-// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and does not check itself.
-// It is for locks that are known to be broken.
+// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and checks itself only by runs on
+// tier wire: the error matches scenarios.ErrTiersDiffer if one is not the same there. It is for locks that are known to be
+// broken.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
 	x := &explorer{space: space, options: Options{Seed: seed, Runs: runs, Generation: firstGeneration}.whole(), checkpoint: &checkpoint{}}
 	var buffer history.History
@@ -31,6 +32,10 @@ func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (
 				return FirstViolation{}, context.Cause(ctx)
 			}
 			t, err := try(space, c, &buffer)
+			if err == nil && t.goesOnWire(done+i) {
+				err = x.options.onWire(t.result)
+			}
+			t.result = nil
 			switch {
 			case err != nil:
 				return FirstViolation{}, err

@@ -85,6 +85,7 @@ func (c *checkpoint) include(shard *checkpoint, from, dir string, rules outfile.
 	s.BeyondViolations += other.BeyondViolations
 	s.Violations += other.Violations
 	s.Repeated += other.Repeated
+	s.OnWire += other.OnWire
 	s.Canaries += other.Canaries
 	s.Unshrunk += other.Unshrunk
 	s.Tally.Merge(other.Tally)

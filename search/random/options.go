@@ -33,23 +33,24 @@ type Options struct {
 	// Progress, if not nil, is called after each generation.
 	Progress func(*Summary)
 
-	// For tests: canary replaces the known-broken lock, and shrinkRuns bounds the runs for shrinking a finding.
+	// For tests: canary replaces the known-broken lock, shrinkRuns bounds the runs for shrinking a finding, and onWire replaces
+	// the run on tier wire.
 	canary     *scenarios.Scenario
 	shrinkRuns int
+	onWire     func(*scenarios.Result) error
 }
 
-const (
-	// DefaultGeneration is the default size of a generation: some tenths of a second.
-	DefaultGeneration = 1000
-	// repeatEvery: every so many runs, one is repeated and compared.
-	repeatEvery = 1000
-)
+// DefaultGeneration is the default size of a generation: a second or two.
+const DefaultGeneration = 1000
 
 // whole is the options with the defaults in place of zeros.
 func (o Options) whole() Options {
 	o.Shards = max(o.Shards, 1)
 	if o.Generation <= 0 {
 		o.Generation = DefaultGeneration
+	}
+	if o.onWire == nil {
+		o.onWire = onWire
 	}
 	if o.shrinkRuns <= 0 {
 		o.shrinkRuns = shrinkRuns

@@ -30,6 +30,8 @@ type Summary struct {
 	Narrowest *NearMiss `json:"narrowest,omitempty"`
 	// Repeated is how many runs were repeated and came out the same, and Canaries how often the known-broken lock was caught.
 	Repeated int `json:"repeated"`
+	// OnWire is how many runs were made on tier wire too, and came out the same.
+	OnWire   int `json:"on_wire"`
 	Canaries int `json:"canaries"`
 	// Tally is what the runs reached.
 	reach.Tally
@@ -52,6 +54,9 @@ func (s *Summary) clone() Summary {
 // add counts a run. It does not update the estimate of orders, which is slow.
 func (x *explorer) add(t *trial) {
 	s := &x.Summary
+	if t.goesOnWire(s.Runs) {
+		s.OnWire++
+	}
 	s.Runs++
 	s.Virtual += x.space.Duration
 	s.Grants += t.grants

@@ -19,6 +19,7 @@ type trial struct {
 	fingerprint uint64
 	history     string // its hash, of a violation
 	margin      *scenarios.Margin
+	result      *scenarios.Result // until the next run with the same buffer
 }
 
 func (t *trial) nearMiss() NearMiss {
@@ -31,21 +32,11 @@ func try(space experiment.Space, c experiment.Candidate, buffer *history.History
 	if err != nil {
 		return trial{}, err
 	}
-	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin}
+	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin, result: r}
 	if len(t.Kinds) > 0 {
 		t.history = history.Hash(r.History)
 	}
 	return t, nil
-}
-
-// again repeats a run with and without measuring margins, and compares.
-func again(space experiment.Space, c experiment.Candidate) error {
-	x := c.Scenario(space)
-	out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed, Margins: true})
-	if err != nil {
-		return err
-	}
-	return scenarios.Again(x, scenarios.Options{Seed: c.Seed}, out)
 }
 
 // fingerprint stands for the order of lock and resource events, whatever their times. How many orders a search saw says more

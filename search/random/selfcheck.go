@@ -1,0 +1,61 @@
+package random
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"redlocksim/internal/mark"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+	"redlocksim/search/experiment"
+	"redlocksim/search/shrink"
+)
+
+const (
+	// repeatEvery: every so many runs, one is repeated and compared.
+	repeatEvery = 1000
+	// wireEvery: every so many runs, one is made on tier wire too, which costs as much as five on tier model.
+	wireEvery = 25
+	// wireRuns bounds the runs on both tiers for shrinking one that is not the same on both.
+	wireRuns = 400
+)
+
+// again repeats a run with and without measuring margins, and compares.
+func again(space experiment.Space, c experiment.Candidate) error {
+	x := c.Scenario(space)
+	out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed, Margins: true})
+	if err != nil {
+		return err
+	}
+	return scenarios.Again(x, scenarios.Options{Seed: c.Seed}, out)
+}
+
+// goesOnWire says whether a run, by its number, is made on tier wire too. One that shows nothing shows nothing there.
+func (t *trial) goesOnWire(number int) bool { return number%wireEvery == 0 && !t.NotTested }
+
+// onWire makes a run on tier wire too, where the adapter and its scripts run, which tier model replaces. Both must show the same:
+// the error matches scenarios.ErrTiersDiffer if they do not.
+func onWire(r *scenarios.Result) error { return r.SameOn(scenarios.Wire) }
+
+// keepDifference writes down a smaller run that is not the same on both tiers, and has the error name the file. Any other error
+// is returned as it is.
+func (x *explorer) keepDifference(ctx context.Context, t *trial, err error) error {
+	if !errors.Is(err, scenarios.ErrTiersDiffer) || x.options.Dir == "" {
+		return err
+	}
+	s, shrinkErr := shrink.Difference(ctx, t.result.Scenario, t.result.Seed, x.options.onWire, wireRuns)
+	if shrinkErr != nil {
+		return errors.Join(err, shrinkErr)
+	}
+	data, encodeErr := s.Encode()
+	if encodeErr != nil {
+		return errors.Join(err, encodeErr)
+	}
+	path := filepath.Join(x.options.Dir, search.DifferenceFile)
+	if writeErr := x.options.Rules.Write(path, append([]byte(mark.YAML+"\n"), data...)); writeErr != nil {
+		return errors.Join(err, writeErr)
+	}
+	return fmt.Errorf("%w\nredlocksim suite %s shows it", err, path)
+}
