@@ -117,8 +117,8 @@ func (c *conduct) asked(at redis.Passage, a redis.Asked) {
 // sends judges a command by itself, when it is sent.
 func (c *conduct) sends(a *redis.Asked) {
 	client, node, resource := a.Client.Name(), a.Server.Name(), c.resource(a.Keys)
-	if a.Server.IsReplica() {
-		c.run.broken(checker.Conduct, resource, "%s sends a command to %s, which is a replica", client, node)
+	if a.Server.NeverMaster() {
+		c.run.broken(checker.Conduct, resource, "%s sends a command to %s, a replica that has never been a master", client, node)
 	}
 	for _, key := range a.Keys {
 		if !c.belongs(key) {

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -149,6 +150,52 @@ func TestACommandIsAboutTheResourceInItsKeys(t *testing.T) {
 		if found := r.Findings(); len(found) != 1 || found[0].Kind != checker.Conduct || found[0].Resource != want {
 			t.Errorf("%q: %+v, want one on %q", key, found, want)
 		}
+	}
+}
+
+// A client that has not heard of a failover addresses a node that was a master. No client was told to address a replica that never
+// was one.
+func TestOnlyWhoWasNeverAMasterIsAWrongAddress(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		happens func(*rig)
+		want    string
+	}{
+		{"a replica", func(r *rig) { r.Network.Link("c1", "A").Redirect(r.Network.Link("c1", "A2")) },
+			"c1 sends a command to A2, a replica that has never been a master"},
+		{"its successor", func(r *rig) { r.promote(t, "A", "A2", "c1") }, ""},
+		{"a master that became a replica, and nobody told", func(r *rig) {
+			r.promote(t, "A", "A2", "c2")
+			r.restart(t, "A")
+			if !r.Server("A").IsReplica() {
+				t.Error("A is no replica")
+			}
+		}, ""},
+		{"a master that became a replica, by one who was told of it before", func(r *rig) {
+			r.promote(t, "A", "A2", "c1")
+			r.restart(t, "A")
+			r.promote(t, "A2", "A", "c2")
+			r.restart(t, "A2")
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRigOf(t, map[string][]string{"A": {"A2"}}).patient()
+			r.Kernel.After(time.Second, func() { c.happens(r) })
+			r.goes("c1", 2*time.Second, func(a *actor) { a.sets("A", "v") })
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
+
+func (r *rig) restart(t *testing.T, node string) {
+	if err := cmp.Or(r.Server(node).Kill(), r.Server(node).Restart()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) promote(t *testing.T, node, replica, client string) {
+	if err := r.Promote(r.Server(node), r.Server(replica), []*kernel.Process{r.Client(client)}); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -26,7 +26,12 @@ type rig struct {
 const ttl = 10 * time.Second
 
 func newRig(t *testing.T, change ...func(*protocols.RedlockSettings)) *rig {
-	w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}},
+	return newRigOf(t, nil, change...)
+}
+
+// newRigOf is one with replicas, by the names of their nodes.
+func newRigOf(t *testing.T, replicas map[string][]string, change ...func(*protocols.RedlockSettings)) *rig {
+	w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Replicas: replicas, Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}},
 		Latency: network.Constant(time.Millisecond)}, model.New())
 	t.Cleanup(w.Close)
 	lock := protocols.Settings{TTL: ttl}.With("redlock")

@@ -56,7 +56,7 @@ func (d *Deployment) replicate(master *Server, names []string, persistence Persi
 	group := []*Server{master}
 	for _, name := range names {
 		s := newServer(d.kernel.NewProcess(name, kernel.Monotonic), d.tier, persistence, d.counts)
-		s.replication.master = master
+		s.replication.master, s.replication.neverMaster = master, true
 		d.Replicas = append(d.Replicas, s)
 		group = append(group, s)
 	}

@@ -25,7 +25,7 @@ func (d *Deployment) Promote(node, replica *Server, clients []*kernel.Process) e
 	case r.master == nil:
 		return fmt.Errorf("sim: promote: node %s is a master already", replica.Name())
 	}
-	r.master = nil
+	r.master, r.neverMaster = nil, false
 	for _, f := range r.feeds {
 		if other := &f.replica.replication; other.master == nil {
 			other.successor = replica

@@ -13,8 +13,9 @@ import (
 // A change travels as the whole keyspace, over a link from the master to the replica, and the reply is the replica's
 // acknowledgement. What has not arrived when the master stops is lost with the master's buffers.
 type replication struct {
-	feeds  []*feed // to each other node of the group
-	master *Server // whom the node follows; nil if it is a master
+	feeds       []*feed // to each other node of the group
+	master      *Server // whom the node follows; nil if it is a master
+	neverMaster bool    // it has followed another since the run began
 
 	life      int      // how many times the node has stopped
 	successor *Server  // who was promoted in its place: what it follows when it restarts
@@ -25,6 +26,10 @@ type replication struct {
 
 // IsReplica says whether the node follows a master.
 func (s *Server) IsReplica() bool { return s.replication.master != nil }
+
+// NeverMaster says whether the node has been a replica since the run began. No client was ever told to address it; one that
+// addresses a replica which was a master once may not have heard of the failover yet.
+func (s *Server) NeverMaster() bool { return s.replication.neverMaster }
 
 // feed is what a master keeps of one of its replicas.
 type feed struct {
