@@ -9,7 +9,7 @@
 //	redlock.extend    one extend, a child of redlock.held
 //	redlock.release   the release, a child of redlock.held
 //
-// The spans carry redlock.resource and redlock.value, and what is in the constants below. redlock.acquire has an event for each
+// The spans carry redlock.resource and redlock.value, and what is in the constants. redlock.acquire has an event for each
 // step of its attempts: queued, yielding, attempt-started, token-raised, denied, retrying. What failed has the status Error
 // with the reason, which is also the attribute error.type: taken, no_quorum, too_late, lost, released, tokens_used_up, closed,
 // cancelled, deadline_exceeded or other.
@@ -21,7 +21,6 @@ import (
 	"context"
 
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
 	"redlocksim/redlock/observe"
@@ -30,19 +29,6 @@ import (
 
 // Scope is the name of the tracer.
 const Scope = "redlocksim/redlock/observe/redlockotel"
-
-// The attributes of spans and their events.
-const (
-	Resource = attribute.Key("redlock.resource") // what is locked
-	Value    = attribute.Key("redlock.value")    // the observe.Fingerprint of the value that stands for it on the nodes; each attempt has one of its own
-	Attempt  = attribute.Key("redlock.attempt")  // which attempt of the call, from 1
-	Validity = attribute.Key("redlock.validity") // what is left of the lease, in seconds
-	Token    = attribute.Key("redlock.token")    // the fencing token
-	Delay    = attribute.Key("redlock.delay")    // of retrying and yielding, in seconds
-	Accepted = attribute.Key("redlock.accepted") // how many nodes had released the key
-	Nodes    = attribute.Key("redlock.nodes")    // what each node answered, where something failed
-	Reason   = attribute.Key("error.type")       // why it failed
-)
 
 // Options say where the spans go. The zero Options suit most.
 type Options struct {
@@ -81,10 +67,10 @@ func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	s := &call.State
 	switch e.Step {
 	case observe.Queued:
-		s.beginAcquire(ctx, o, e)
+		s.beginAcquire(ctx, o.tracer, e)
 		s.acquire.AddEvent(e.Step.String())
 	case observe.AttemptStarted:
-		s.beginAcquire(ctx, o, e)
+		s.beginAcquire(ctx, o.tracer, e)
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Attempt.Int(e.Attempt), Value.String(observe.Fingerprint(e.Value))))
 	case observe.TokenRaised:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Token.Int64(e.Token)))
@@ -95,9 +81,9 @@ func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	case observe.GaveUp:
 		end(s.acquire, e.Err)
 	case observe.Granted:
-		s.grant(ctx, o, e)
+		s.grant(ctx, o.tracer, e)
 	case observe.ExtendStarted:
-		s.beginExtend(o.begin(s.under(ctx), "redlock.extend", Resource.String(e.Resource), Value.String(observe.Fingerprint(e.Value))))
+		s.beginExtend(ctx, o.tracer, e)
 	case observe.Extended:
 		span := s.endExtend()
 		span.SetAttributes(Validity.Float64(e.Validity.Seconds()))
@@ -107,7 +93,7 @@ func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	case observe.Lost:
 		s.lose()
 	case observe.ReleaseStarted:
-		s.beginRelease(o.begin(s.under(ctx), "redlock.release", Resource.String(e.Resource), Value.String(observe.Fingerprint(e.Value))))
+		s.beginRelease(ctx, o.tracer, e)
 	case observe.Released:
 		s.endRelease(e)
 	}

@@ -25,27 +25,27 @@ type spans struct {
 	lost          bool
 }
 
-func (o *Observer) begin(ctx context.Context, name string, attrs ...attribute.KeyValue) trace.Span {
-	_, span := o.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+func begin(ctx context.Context, tracer trace.Tracer, name string, attrs ...attribute.KeyValue) trace.Span {
+	_, span := tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
 	return span
 }
 
 // beginAcquire begins the span of the acquire, once.
-func (s *spans) beginAcquire(ctx context.Context, o *Observer, e observe.Event) {
+func (s *spans) beginAcquire(ctx context.Context, tracer trace.Tracer, e observe.Event) {
 	if s.acquire == nil {
-		s.acquire = o.begin(ctx, "redlock.acquire", Resource.String(e.Resource))
+		s.acquire = begin(ctx, tracer, "redlock.acquire", Resource.String(e.Resource))
 	}
 }
 
 // grant ends the span of the acquire and begins that of the time held.
-func (s *spans) grant(ctx context.Context, o *Observer, e observe.Event) {
+func (s *spans) grant(ctx context.Context, tracer trace.Tracer, e observe.Event) {
 	attrs := []attribute.KeyValue{Value.String(observe.Fingerprint(e.Value)), Attempt.Int(e.Attempt), Validity.Float64(e.Validity.Seconds())}
 	if e.Token != 0 {
 		attrs = append(attrs, Token.Int64(e.Token))
 	}
 	s.acquire.SetAttributes(attrs...)
 	s.acquire.End()
-	_, held := o.tracer.Start(ctx, "redlock.held", trace.WithSpanKind(trace.SpanKindClient),
+	_, held := tracer.Start(ctx, "redlock.held", trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithLinks(trace.Link{SpanContext: s.acquire.SpanContext()}),
 		trace.WithAttributes(append(attrs, Resource.String(e.Resource))...))
 	s.mu.Lock()
@@ -57,14 +57,16 @@ func (s *spans) grant(ctx context.Context, o *Observer, e observe.Event) {
 	}
 }
 
-// under gives a context for the children of the time held.
-func (s *spans) under(ctx context.Context) context.Context {
+// beginChild begins a span of something that is done with the lease, under that of the time held. A lease that was lost before
+// has none.
+func (s *spans) beginChild(ctx context.Context, tracer trace.Tracer, name string, e observe.Event) trace.Span {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.held == nil {
-		return ctx
+	held := s.held
+	s.mu.Unlock()
+	if held != nil {
+		ctx = trace.ContextWithSpan(ctx, held)
 	}
-	return trace.ContextWithSpan(ctx, s.held)
+	return begin(ctx, tracer, name, Resource.String(e.Resource), Value.String(observe.Fingerprint(e.Value)))
 }
 
 // lose ends the span of the time held, unless the lease's release is under way and will.
@@ -81,7 +83,8 @@ func (s *spans) lose() {
 	}
 }
 
-func (s *spans) beginExtend(span trace.Span) {
+func (s *spans) beginExtend(ctx context.Context, tracer trace.Tracer, e observe.Event) {
+	span := s.beginChild(ctx, tracer, "redlock.extend", e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.extends = append(s.extends, span)
@@ -96,7 +99,8 @@ func (s *spans) endExtend() trace.Span {
 	return span
 }
 
-func (s *spans) beginRelease(span trace.Span) {
+func (s *spans) beginRelease(ctx context.Context, tracer trace.Tracer, e observe.Event) {
+	span := s.beginChild(ctx, tracer, "redlock.release", e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.release = span
@@ -126,18 +130,4 @@ func end(span trace.Span, err error) {
 		span.SetStatus(codes.Error, reason.Of(err))
 	}
 	span.End()
-}
-
-// why says why something failed and what each node answered.
-func why(err error) []attribute.KeyValue {
-	attrs := []attribute.KeyValue{Reason.String(reason.Of(err))}
-	failed := (*redlock.Error)(nil)
-	if !errors.As(err, &failed) || failed.Nodes == nil {
-		return attrs
-	}
-	nodes := make([]string, len(failed.Nodes))
-	for i, n := range failed.Nodes {
-		nodes[i] = n.Node + " " + n.Outcome.Of(failed.Op)
-	}
-	return append(attrs, Nodes.StringSlice(nodes))
 }

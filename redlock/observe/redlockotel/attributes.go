@@ -1,0 +1,37 @@
+package redlockotel
+
+import (
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/observe/internal/reason"
+)
+
+// The attributes of spans and their events.
+const (
+	Resource = attribute.Key("redlock.resource") // what is locked
+	Value    = attribute.Key("redlock.value")    // the observe.Fingerprint of the value that stands for it on the nodes; each attempt has one of its own
+	Attempt  = attribute.Key("redlock.attempt")  // which attempt of the call, from 1
+	Validity = attribute.Key("redlock.validity") // what is left of the lease, in seconds
+	Token    = attribute.Key("redlock.token")    // the fencing token
+	Delay    = attribute.Key("redlock.delay")    // of retrying and yielding, in seconds
+	Accepted = attribute.Key("redlock.accepted") // how many nodes had released the key
+	Nodes    = attribute.Key("redlock.nodes")    // what each node answered, where something failed
+	Reason   = attribute.Key("error.type")       // why it failed
+)
+
+// why says why something failed and what each node answered.
+func why(err error) []attribute.KeyValue {
+	attrs := []attribute.KeyValue{Reason.String(reason.Of(err))}
+	failed := (*redlock.Error)(nil)
+	if !errors.As(err, &failed) || failed.Nodes == nil {
+		return attrs
+	}
+	nodes := make([]string, len(failed.Nodes))
+	for i, n := range failed.Nodes {
+		nodes[i] = n.Node + " " + n.Outcome.Of(failed.Op)
+	}
+	return append(attrs, Nodes.StringSlice(nodes))
+}
