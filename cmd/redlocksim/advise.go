@@ -27,13 +27,7 @@ var knownFlags = []struct{ key, usage string }{
 	{"node-timeout", "a node timeout shorter than the longest round trip; advise computes what it costs"},
 }
 
-func newAdvise() *cobra.Command {
-	var asJSON bool
-	given := make([]string, len(knownFlags))
-	cmd := &cobra.Command{
-		Use:   "advise [FILE]",
-		Short: "Compute the smallest safe settings for your environment",
-		Long: `Compute the smallest safe drift allowance, restart delay, node timeout, quorum
+const adviseHelp = `Compute the smallest safe drift allowance, restart delay, node timeout, quorum
 and guard time from what you know about clocks, pauses, network and nodes. The
 simulator tests each setting just above and just below its limit: with it the
 lock survives the worst schedule, and with a millisecond, a millionth or a node
@@ -46,48 +40,71 @@ precedence. One of ttl and work must be given. The settings are for one lock.
 Several resources need no other settings: each is a lock of its own, and so are
 all of them taken as one.
 
-` + exitcode.Help(exitcode.Specifics{exitOK: "the simulator confirms the settings", exitSafety: "the simulator contradicts a formula, so that one of them is wrong",
-			exitUsage: "also if no settings are safe", exitLiveness: "the simulator contradicts the computed cost",
-			exitNotTested: "an attack did not take place, so a setting is not confirmed"}),
+`
+
+// adviseFlags are the flags of advise.
+type adviseFlags struct {
+	given  []string // in the order of knownFlags
+	asJSON bool
+}
+
+func newAdvise() *cobra.Command {
+	a := &adviseFlags{given: make([]string, len(knownFlags))}
+	cmd := &cobra.Command{
+		Use:   "advise [FILE]",
+		Short: "Compute the smallest safe settings for your environment",
+		Long: adviseHelp + exitcode.Help(exitcode.Specifics{
+			exitOK:        "the simulator confirms the settings",
+			exitSafety:    "the simulator contradicts a formula, so that one of them is wrong",
+			exitUsage:     "also if no settings are safe",
+			exitLiveness:  "the simulator contradicts the computed cost",
+			exitNotTested: "an attack did not take place, so a setting is not confirmed",
+		}),
 		Example: `  redlocksim advise --ttl 10s
   redlocksim advise --work 4s --pause 800ms --clock-error 0.1% --rtt '{p50: 1ms, p99: 8ms, max: 20ms}'
   redlocksim advise --ttl 30s --nodes 7 --down 2 --memory-loss 1 --json
   redlocksim advise known.yaml --node-timeout 10ms`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			known, err := known(cmd, args, given)
-			if err != nil {
-				return &failure{exitUsage, err}
-			}
-			a, err := advise.For(cmd.Context(), known)
-			switch {
-			case errors.As(err, new(*advise.InputError)):
-				return &failure{exitUsage, err}
-			case errors.Is(err, advise.ErrNotConfirmed):
-				return &failure{exitSafety, err}
-			case errors.Is(err, advise.ErrNotTested):
-				return &failure{exitNotTested, err}
-			case err != nil:
-				return wrap(err)
-			}
-			write := a.WriteText
-			if asJSON {
-				write = a.WriteJSON
-			}
-			if err := write(cmd.OutOrStdout()); err != nil {
-				return &failure{exitInternal, err}
-			}
-			if slices.ContainsFunc(a.Costs, func(c advise.Cost) bool { return !c.Confirmed }) {
-				return &failure{code: exitLiveness}
-			}
-			return nil
-		},
+		RunE: a.run,
 	}
 	for i, f := range knownFlags {
-		cmd.Flags().StringVar(&given[i], f.key, "", f.usage)
+		cmd.Flags().StringVar(&a.given[i], f.key, "", f.usage)
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write the advice as JSON")
+	cmd.Flags().BoolVar(&a.asJSON, "json", false, "write the advice as JSON")
 	return cmd
+}
+
+func (a *adviseFlags) run(cmd *cobra.Command, args []string) error {
+	known, err := known(cmd, args, a.given)
+	if err != nil {
+		return &failure{exitUsage, err}
+	}
+	ctx, stop := untilInterrupted(cmd)
+	defer stop()
+	advice, err := advise.For(ctx, known)
+	switch {
+	case ctx.Err() != nil:
+		return interrupted()
+	case errors.As(err, new(*advise.InputError)):
+		return &failure{exitUsage, err}
+	case errors.Is(err, advise.ErrNotConfirmed):
+		return &failure{exitSafety, err}
+	case errors.Is(err, advise.ErrNotTested):
+		return &failure{exitNotTested, err}
+	case err != nil:
+		return wrap(err)
+	}
+	write := advice.WriteText
+	if a.asJSON {
+		write = advice.WriteJSON
+	}
+	if err := write(cmd.OutOrStdout()); err != nil {
+		return wrap(err)
+	}
+	if slices.ContainsFunc(advice.Costs, func(c advise.Cost) bool { return !c.Confirmed }) {
+		return ending(exitLiveness)
+	}
+	return nil
 }
 
 // known is what the file says, if one is named, and the flags that are given.

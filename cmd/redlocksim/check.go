@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -86,11 +86,15 @@ and, in native histories, the findings of redlocksim run.
 	exitUsage:  "also a file without a verdict, since it is truncated, empty, out of order or not a history",
 })
 
+// checkFlags are the flags of check.
+type checkFlags struct {
+	o                    foreign.Options
+	model, format, group string
+	asJSON               bool
+}
+
 func newCheck() *cobra.Command {
-	var model, format, group string
-	var lease time.Duration
-	var asJSON, sorted bool
-	var keys, only []string
+	c := &checkFlags{}
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Check recorded lock histories: Jepsen's, or your own",
@@ -100,57 +104,51 @@ func newCheck() *cobra.Command {
   redlocksim check run.jsonl
   zcat history.edn.gz | redlocksim check --model fenced -`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			// What a check holds grows with the history, unlike that of a run.
-			defer debug.SetGCPercent(debug.SetGCPercent(50))
-			o := foreign.Options{Model: foreign.Model(model), Format: foreign.Format(format), Group: foreign.Grouping(group), Lease: lease,
-				Keys: keys, Only: only, Sort: sorted}
-			code := exitOK
-			var all []reports.Judged
-			for _, file := range args {
-				j, failed := checkFile(cmd.InOrStdin(), file, o)
-				code = exitcode.Worst(code, failed)
-				if failed == exitOK && !j.Report.Good() {
-					code = exitcode.Worst(code, exitSafety)
-				}
-				if j.Err != nil {
-					fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", printable.Line(j.Err.Error()))
-				} else if !asJSON {
-					if err := reports.Check(cmd.OutOrStdout(), j.File, j.Report); err != nil {
-						return &failure{exitInternal, err}
-					}
-				}
-				all = append(all, j)
-			}
-			if asJSON {
-				if err := reports.CheckJSON(cmd.OutOrStdout(), all); err != nil {
-					return &failure{exitInternal, err}
-				}
-			}
-			if code != exitOK {
-				return &failure{code: code}
-			}
-			return nil
-		},
+		RunE: c.run,
 	}
-	cmd.Flags().StringVar(&model, "model", "", "kind of lock: "+list(foreign.Models()))
-	cmd.Flags().DurationVar(&lease, "lease", 0, "length of a lease, for --model lease: 10s, 500ms")
-	cmd.Flags().StringVar(&group, "group-by", string(foreign.ByNameIfAny), "how to tell locks apart: "+list(foreign.Groupings()))
-	cmd.Flags().StringVar(&format, "format", "", "file format: "+list(foreign.Formats())+" (default detected)")
-	cmd.Flags().StringArrayVar(&keys, "key", nil, "judge only the operations on this lock; may be repeated")
-	cmd.Flags().StringSliceVar(&only, "only", nil, "judge only these operations of a mixed workload: acquire,release")
-	cmd.Flags().BoolVar(&sorted, "sort", false, "sort the lines by time first, and report how many were moved")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write the answer as JSON; a file without a verdict has null")
+	f := cmd.Flags()
+	f.StringVar(&c.model, "model", "", "kind of lock: "+list(foreign.Models()))
+	f.DurationVar(&c.o.Lease, "lease", 0, "length of a lease, for --model lease: 10s, 500ms")
+	f.StringVar(&c.group, "group-by", string(foreign.ByNameIfAny), "how to tell locks apart: "+list(foreign.Groupings()))
+	f.StringVar(&c.format, "format", "", "file format: "+list(foreign.Formats())+" (default detected)")
+	f.StringArrayVar(&c.o.Keys, "key", nil, "judge only the operations on this lock; may be repeated")
+	f.StringSliceVar(&c.o.Only, "only", nil, "judge only these operations of a mixed workload: acquire,release")
+	f.BoolVar(&c.o.Sort, "sort", false, "sort the lines by time first, and report how many were moved")
+	f.BoolVar(&c.asJSON, "json", false, "write the answer as JSON; a file without a verdict has null")
 	return cmd
 }
 
-func list[T ~string](all []T) string {
-	words := make([]string, len(all))
-	for i, w := range all {
-		words[i] = string(w)
+func (c *checkFlags) run(cmd *cobra.Command, args []string) error {
+	// What a check holds grows with the history, unlike that of a run.
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	c.o.Model, c.o.Format, c.o.Group = foreign.Model(c.model), foreign.Format(c.format), foreign.Grouping(c.group)
+	code := exitOK
+	var all []reports.Judged
+	for _, file := range args {
+		j, failed := checkFile(cmd.InOrStdin(), file, c.o)
+		code = exitcode.Worst(code, failed)
+		if failed == exitOK && !j.Report.Good() {
+			code = exitcode.Worst(code, exitSafety)
+		}
+		if j.Err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", printable.Line(j.Err.Error()))
+		} else if !c.asJSON {
+			if err := reports.Check(cmd.OutOrStdout(), j.File, j.Report); err != nil {
+				return wrap(err)
+			}
+		}
+		all = append(all, j)
 	}
-	return strings.Join(words, ", ")
+	if c.asJSON {
+		if err := reports.CheckJSON(cmd.OutOrStdout(), all); err != nil {
+			return wrap(err)
+		}
+	}
+	return ending(code)
 }
+
+// list is the words of an enumeration as help texts and errors name them.
+func list[T ~string](all []T) string { return strings.Join(texts(all), ", ") }
 
 // reason is an error of the input without its line.
 type reason struct{ *foreign.InputError }
@@ -158,7 +156,7 @@ type reason struct{ *foreign.InputError }
 func (r reason) Error() string { return r.Reason() }
 
 // checkFile judges one file, - for standard input. The code is that of an error, exitOK if there was none.
-func checkFile(stdin io.Reader, file string, o foreign.Options) (reports.Judged, int) {
+func checkFile(stdin io.Reader, file string, o foreign.Options) (reports.Judged, exitcode.Code) {
 	in := stdin
 	if file != "-" {
 		f, err := os.Open(file)
@@ -174,6 +172,7 @@ func checkFile(stdin io.Reader, file string, o foreign.Options) (reports.Judged,
 	}
 	code := exitUsage
 	switch invalid := (*foreign.InputError)(nil); {
+	case errors.As(err, new(*fs.PathError)): // names the file
 	case errors.Is(err, checker.ErrDisagree):
 		code, err = exitInternal, fmt.Errorf("%s: internal error: %w", file, err)
 	case errors.As(err, &invalid):

@@ -34,10 +34,7 @@ func annotate(w io.Writer, cases []reports.Case) error {
 	if os.Getenv("GITHUB_ACTIONS") != "true" {
 		return nil
 	}
-	if err := reports.Annotations(w, cases); err != nil {
-		return &failure{exitInternal, err}
-	}
-	return nil
+	return wrap(reports.Annotations(w, cases))
 }
 
 // lineOf is the line of a file on which to show that a scenario of it is not as expected: where its case begins, or where

@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -10,7 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"redlocksim/checker/foreign"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/sim/redis"
 	"redlocksim/sweep"
 )
 
@@ -24,8 +27,8 @@ func addCompletions(root *cobra.Command) {
 		"list": fixedWords(), "version": fixedWords(), "keys": fixedWords(),
 	}
 	enumerations := map[string][]string{
-		"tier": texts(append(scenarios.Tiers(), scenarios.Live)), "persistence": {"none", "every-second", "everysec", "always"},
-		"format": texts(foreign.Formats()), "group-by": {"auto", "none", "key"},
+		"tier": texts(append(scenarios.Tiers(), scenarios.Live)), "persistence": strictyaml.WordsOf(reflect.TypeFor[redis.Persistence]()),
+		"format": texts(foreign.Formats()), "group-by": texts(foreign.Groupings()),
 		"model": texts(foreign.Models()),
 	}
 	for _, cmd := range root.Commands() {

@@ -44,7 +44,12 @@ func (f *failure) Unwrap() error { return f.err }
 func failureOf(err error) *failure {
 	f := (*failure)(nil)
 	switch {
-	case err == nil || errors.As(err, &f):
+	case err == nil:
+		return nil
+	case errors.As(err, &f):
+		if f.err != nil { // with all that was said around it
+			f = &failure{f.code, err}
+		}
 		return f
 	default:
 		// Everything that cobra itself finds is a mistake in the command line.
@@ -52,9 +57,13 @@ func failureOf(err error) *failure {
 	}
 }
 
-// wrap gives an error of the scenarios package its exit code.
+// wrap gives an error, that of a run or of a report that was written, its exit code; nil for none. One that has a code keeps it.
 func wrap(err error) error {
 	switch {
+	case err == nil || errors.As(err, new(*failure)):
+		return err
+	case errors.As(err, new(*outfile.WriteError)):
+		return &failure{exitNotWritten, err}
 	case errors.Is(err, scenarios.ErrNotRepeated):
 		return &failure{exitRepeat, err}
 	case errors.Is(err, scenarios.ErrTooLong):
@@ -65,9 +74,8 @@ func wrap(err error) error {
 
 // searchError gives an error of a search its exit code.
 func searchError(err error) error {
-	f := (*failure)(nil)
 	switch {
-	case errors.As(err, &f):
+	case errors.As(err, new(*failure)):
 		return err
 	case errors.As(err, new(*outfile.Refusal)), errors.As(err, new(*outfile.WriteError)):
 		return cannotWrite("--dir", err)
@@ -95,6 +103,14 @@ func codeOf(judged interface{ Has(scenarios.Class) bool }) exitcode.Code {
 		}
 	}
 	return code
+}
+
+// ending is the error of a command that has said everything and ends with this code; nil for success.
+func ending(code exitcode.Code) error {
+	if code == exitOK {
+		return nil
+	}
+	return &failure{code: code}
 }
 
 // addExitCodes lists the exit codes in the help of every command that does not say more about them.

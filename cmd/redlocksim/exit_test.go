@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
 )
 
@@ -33,6 +34,8 @@ func TestExitCodes(t *testing.T) {
 	for name, c := range map[string]struct{ got, want int }{
 		"not repeated":        {code(wrap(fmt.Errorf("x: %w", scenarios.ErrNotRepeated))), exitRepeat},
 		"internal":            {code(wrap(errors.New("x"))), exitInternal},
+		"has a code":          {code(wrap(&failure{exitUsage, errors.New("x")})), exitUsage},
+		"lost on the way":     {code(wrap(&outfile.WriteError{Err: errors.New("x")})), exitNotWritten},
 		"nothing wrong":       {verdictCode(with(), with()), exitOK},
 		"liveness":            {verdictCode(with(), with(scenarios.Liveness)), exitLiveness},
 		"safety":              {verdictCode(with(scenarios.Safety)), exitSafety},
@@ -41,6 +44,17 @@ func TestExitCodes(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("%s: exit code %d, want %d", name, c.got, c.want)
 		}
+	}
+}
+
+// What is said around a failure is printed, and the code stays.
+func TestFailureOf(t *testing.T) {
+	f := failureOf(fmt.Errorf("--html: %w", &failure{exitNotWritten, errors.New("no space")}))
+	if f.code != exitNotWritten || f.Error() != "--html: no space" {
+		t.Errorf("%v with code %d", f, f.code)
+	}
+	if f := failureOf(ending(exitSafety)); f.code != exitSafety || f.err != nil {
+		t.Errorf("a verdict says %v with code %d", f.err, f.code)
 	}
 }
 

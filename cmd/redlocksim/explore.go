@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,7 +58,7 @@ type exploreFlags struct {
 	o                     random.Options
 	so                    systematicOptions
 	beyond, strict, force bool
-	shard, jsonPath       string
+	only, shard, jsonPath string
 	clients               int
 	duration              time.Duration
 	files                 fileReports[ciResults]
@@ -82,6 +80,7 @@ func newExplore() *cobra.Command {
 		RunE: e.run,
 	}
 	f := cmd.Flags()
+	f.StringVar(&e.only, "case", "", "take the lock and the budget, or with --systematic the run, of this case")
 	f.IntVar(&e.o.Runs, "seeds", 0, "number of experiments (default 10000, or no limit with --for)")
 	f.DurationVar(&e.o.For, "for", 0, "how long to search; pending findings are shrunk after that")
 	f.BoolVar(&e.beyond, "beyond", false, "also draw faults that exceed the budget")
@@ -123,21 +122,40 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	e.so.seed, e.so.beyond, e.so.jobs, e.so.dir = e.o.Seed, e.beyond, e.o.Jobs, e.o.Dir
 	e.so.json, e.so.strict = e.jsonPath, e.strict
-	if asked == bySystem {
-		base, err := oneScenario(args)
-		if err != nil {
-			return err
-		}
-		return runSystematic(cmd, &to, base, e.so)
-	}
-	base, err := baseOf(args)
+	base, err := e.base(asked, args)
 	switch {
 	case err != nil:
 		return err
+	case asked == bySystem:
+		return runSystematic(cmd, &to, base, e.so)
 	case asked == allOrders:
 		return runOrders(cmd, &to, base, e.so)
 	}
 	return e.random(cmd, &to, base)
+}
+
+// base is what a search starts from: a scenario for one that injects faults at its steps, and settings for the others.
+func (e *exploreFlags) base(asked string, args []string) (*scenarios.Scenario, error) {
+	switch {
+	case len(args) == 0 && asked == bySystem:
+		return nil, &failure{exitUsage, errors.New("--systematic needs a scenario, to inject faults at its steps")}
+	case len(args) == 0 && e.only != "":
+		return nil, &failure{exitUsage, errors.New("--case needs a scenario with cases")}
+	case len(args) == 0:
+		return experiment.DefaultBase(), nil
+	}
+	if _, err := os.Stat(args[0]); err == nil && e.only == "" && asked != bySystem {
+		base, err := scenarios.LoadSettings(args[0])
+		if err != nil {
+			return nil, &failure{exitUsage, err}
+		}
+		return base, nil
+	}
+	s, _, err := findOne(args[0], e.only)
+	if err != nil || asked == bySystem {
+		return s, err
+	}
+	return s.Settings(), nil
 }
 
 // random makes a random search, and tells what it found.
@@ -198,91 +216,6 @@ func (e *exploreFlags) search(ctx context.Context, w io.Writer, space experiment
 	return summary, err
 }
 
-// atRandom, bySystem and allOrders are the searches that explore makes, by the flag that asks for each.
-const (
-	atRandom  = ""
-	bySystem  = "systematic"
-	allOrders = "orders"
-)
-
-// searchFlags are the flags that not all searches look at, and those that do.
-var searchFlags = []struct {
-	name string
-	with []string
-}{
-	{"seeds", []string{atRandom}},
-	{"for", []string{atRandom}},
-	{"resume", []string{atRandom}},
-	{"shard", []string{atRandom}},
-	{"generation", []string{atRandom}},
-	{"blind", []string{atRandom}},
-	{"clients", []string{atRandom}},
-	{"duration", []string{atRandom}},
-	{"json", []string{atRandom, bySystem, allOrders}},
-	{"strict", []string{atRandom, bySystem, allOrders}},
-	{"junit", []string{atRandom}},
-	{"markdown", []string{atRandom}},
-	{"beyond", []string{atRandom, bySystem}},
-	{"dir", []string{atRandom, bySystem}},
-	{"seed", []string{atRandom, bySystem}},
-	{"depth", []string{bySystem}},
-	{"limit", []string{bySystem, allOrders}},
-	{"late", []string{allOrders}},
-}
-
-// searchOf is the search that flags ask for. It is an error if one is given that this search would not look at.
-func searchOf(cmd *cobra.Command) (string, error) {
-	asked := atRandom
-	for _, name := range []string{bySystem, allOrders} {
-		if on, _ := cmd.Flags().GetBool(name); on { // there is such a flag
-			if asked != atRandom {
-				return "", &failure{exitUsage, fmt.Errorf("--%s and --%s: only one of them can be given", asked, name)}
-			}
-			asked = name
-		}
-	}
-	for _, f := range searchFlags {
-		switch {
-		case !cmd.Flags().Changed(f.name) || slices.Contains(f.with, asked):
-		case asked == atRandom:
-			return "", &failure{exitUsage, fmt.Errorf("--%s: only with --%s", f.name, strings.Join(f.with, " or --"))}
-		default:
-			return "", &failure{exitUsage, fmt.Errorf("--%s and --%s: only one of them can be given", f.name, asked)}
-		}
-	}
-	return asked, nil
-}
-
-// searchDir is the directory of a search that names none.
-const searchDir = "redlocksim-explore"
-
-// defaultDir is a directory of its own for each kind of search, so that one after the other do not meet.
-func defaultDir(asked string, beyond bool) string {
-	dir := searchDir
-	if asked == bySystem {
-		dir += "-systematic"
-	}
-	if beyond {
-		dir += "-beyond"
-	}
-	return dir
-}
-
-// oneScenario is the scenario that the arguments name.
-func oneScenario(args []string) (*scenarios.Scenario, error) {
-	if len(args) == 0 {
-		return nil, &failure{exitUsage, errors.New("--systematic needs a scenario, to inject faults at its steps")}
-	}
-	found, _, err := find(args[0])
-	if err != nil {
-		return nil, err
-	}
-	if len(found) > 1 {
-		return nil, &failure{exitUsage, fmt.Errorf("%s has %d cases, choose one, as in %s", args[0], len(found), found[0].Name)}
-	}
-	return found[0], nil
-}
-
 var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitOK:        "no violation was found",
 	exitSafety:    "a violation was found (with --beyond, also one beyond the budget)",
@@ -290,25 +223,6 @@ var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitNotTested: "with --systematic or --orders, no run tested anything; with --strict, the settings turn on a feature that no run used",
 	exitInternal:  "also if the known-broken lock was not caught, or a run was not the same on tier wire",
 })
-
-// baseOf is the settings that a search starts from.
-func baseOf(args []string) (*scenarios.Scenario, error) {
-	if len(args) == 0 {
-		return experiment.DefaultBase(), nil
-	}
-	if _, err := os.Stat(args[0]); err == nil {
-		base, err := scenarios.LoadSettings(args[0])
-		if err != nil {
-			return nil, &failure{exitUsage, err}
-		}
-		return base, nil
-	}
-	s, err := oneScenario(args)
-	if err != nil {
-		return nil, err
-	}
-	return s.Settings(), nil
-}
 
 // maxSearchClients bounds the clients of an experiment.
 const maxSearchClients = 20
@@ -361,7 +275,7 @@ func writeSearch(cmd *cobra.Command, to *sink, s *random.Summary, o random.Optio
 	if jsonPath == "-" || files.takeStdout() {
 		out = cmd.ErrOrStderr()
 	} else if err := reports.Search(out, s, o.Dir); err != nil {
-		return &failure{exitInternal, err}
+		return wrap(err)
 	}
 	return annotate(out, cases)
 }
@@ -376,41 +290,4 @@ func searchVerdict(cmd *cobra.Command, s *random.Summary, strict bool, err error
 		code = exitcode.Worst(code, exitSafety)
 	}
 	return ending(code)
-}
-
-func newMerge() *cobra.Command {
-	var dir, jsonPath string
-	files := fileReportsOf(ciReports)
-	var strict, force bool
-	cmd := &cobra.Command{
-		Use:   "merge DIR…",
-		Short: "Merge the shards of a search",
-		Long: `Merge the results of all shards of one search. Each DIR is the directory of a
-shard that has finished its runs. The findings are copied to a new directory.
-
-` + keepsFiles + `
-
-` + exploreExitHelp,
-		Example: `  redlocksim merge shard-1 shard-2 shard-3 --dir results`,
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			to := newSink(cmd, force, args...)
-			if err := to.check(append([]target{file("--json", jsonPath), {"--dir", dir, search.Writes}}, files.targets()...)...); err != nil {
-				return err
-			}
-			start := time.Now()
-			summary, err := random.Merge(dir, to.Rules, args...)
-			if err != nil {
-				return searchError(err)
-			}
-			o := random.Options{Dir: dir}
-			return searchVerdict(cmd, summary, strict, writeSearch(cmd, &to, summary, o, time.Since(start), jsonPath, &files))
-		},
-	}
-	cmd.Flags().StringVar(&dir, "dir", searchDir, "new directory for the findings of all shards")
-	cmd.Flags().StringVar(&jsonPath, "json", "", "write the summary as JSON to this file (- for standard output, and nothing else)")
-	addStrict(cmd.Flags(), &strict)
-	addForce(cmd.Flags(), &force)
-	files.addFlags(cmd.Flags())
-	return cmd
 }

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -63,11 +60,11 @@ func newKeys() *cobra.Command {
 			if err != nil {
 				return &failure{exitUsage, err}
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := untilInterrupted(cmd)
 			defer stop()
 			all, err := scanServers(ctx, servers, match, timeout)
 			if err != nil {
-				return &failure{exitUsage, errors.New("interrupted")}
+				return interrupted()
 			}
 			report := newKeysReport(all)
 			if asJSON {
@@ -76,7 +73,7 @@ func newKeys() *cobra.Command {
 				err = report.write(cmd.OutOrStdout(), lookOf(cmd.OutOrStdout()).Width)
 			}
 			if err != nil {
-				return &failure{exitInternal, err}
+				return wrap(err)
 			}
 			var failed []error
 			leaks := 0

@@ -55,7 +55,7 @@ func lint(cmd *cobra.Command, path string, settings bool) (ok bool, err error) {
 	look := lookOf(cmd.OutOrStdout())
 	ok = lintInto(&b, cmd.InOrStdin(), look, path, settings)
 	if _, err := io.WriteString(cmd.OutOrStdout(), b.String()); err != nil {
-		return ok, &failure{exitInternal, err}
+		return ok, wrap(err)
 	}
 	return ok, nil
 }

@@ -3,9 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,20 +19,15 @@ func newLiveClient() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := live.Client(cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
-				return &failure{exitInternal, err}
-			}
-			return nil
+			return wrap(live.Client(cmd.InOrStdin(), cmd.OutOrStdout()))
 		},
 	}
 }
 
-var errInterrupted = errors.New("interrupted: no processes or files were left behind")
-
 // runLive runs scenarios on tier live, one after the other. Those that cannot be shown there, or not on this machine, it
 // skips, and tells each of them.
 func runLive(cmd *cobra.Command, found []*scenarios.Scenario, done func(*scenarios.Result) error, skip func(*scenarios.Scenario, error) error) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilInterrupted(cmd)
 	defer stop()
 	for _, s := range found {
 		r, err := live.Run(ctx, s, live.Options{Again: func(r *scenarios.Result, heldUp time.Duration) {
@@ -71,7 +63,7 @@ func runOnLive(cmd *cobra.Command, found []*scenarios.Scenario, files *outputs, 
 		results = append(results, r)
 		repeat := repeatCommand(arg, isFile, r)
 		if err := reports.Run(files.report(cmd), r, repeat, full); err != nil {
-			return &failure{exitInternal, err}
+			return wrap(err)
 		}
 		return files.write(cmd, r, repeat)
 	}, func(_ *scenarios.Scenario, why error) error {
@@ -80,8 +72,5 @@ func runOnLive(cmd *cobra.Command, found []*scenarios.Scenario, files *outputs, 
 	if err != nil {
 		return err
 	}
-	if code := verdictCode(results...); code != exitOK {
-		return &failure{code: code}
-	}
-	return nil
+	return ending(verdictCode(results...))
 }

@@ -33,6 +33,36 @@ func find(arg string) (found []*scenarios.Scenario, isFile bool, err error) {
 	return found, true, nil
 }
 
+// findCases is find, or only the case of this name if one is given.
+func findCases(arg, only string) (found []*scenarios.Scenario, isFile bool, err error) {
+	found, isFile, err = find(arg)
+	if err == nil && only != "" {
+		found, err = pick(found, only)
+	}
+	return found, isFile, err
+}
+
+// findOne is findCases where there must be but one.
+func findOne(arg, only string) (s *scenarios.Scenario, isFile bool, err error) {
+	found, isFile, err := findCases(arg, only)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(found) > 1 {
+		return nil, false, severalCases(arg, found)
+	}
+	return found[0], isFile, nil
+}
+
+// severalCases is the error for an argument that stands for several cases where one is needed.
+func severalCases(arg string, found []*scenarios.Scenario) error {
+	names := make([]string, len(found))
+	for i, s := range found {
+		names[i] = caseOf(s)
+	}
+	return &failure{exitUsage, fmt.Errorf("%s has %d cases, choose one with --case: %s", arg, len(found), strings.Join(names, ", "))}
+}
+
 // pick is the case of this name.
 func pick(found []*scenarios.Scenario, name string) ([]*scenarios.Scenario, error) {
 	var names []string
@@ -51,9 +81,9 @@ func pick(found []*scenarios.Scenario, name string) ([]*scenarios.Scenario, erro
 
 // filter is the embedded scenarios whose names match a regular expression.
 func filter(expression string) ([]*scenarios.Scenario, error) {
-	re, err := regexp.Compile(expression)
+	re, err := namePattern(expression)
 	if err != nil {
-		return nil, &failure{exitUsage, fmt.Errorf("--filter: %w", err)}
+		return nil, err
 	}
 	var found []*scenarios.Scenario
 	for _, s := range scenarios.Catalogue() {
@@ -65,6 +95,15 @@ func filter(expression string) ([]*scenarios.Scenario, error) {
 		return nil, noMatch(expression)
 	}
 	return found, nil
+}
+
+// namePattern is the regular expression of a --filter flag.
+func namePattern(expression string) (*regexp.Regexp, error) {
+	re, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, &failure{exitUsage, fmt.Errorf("--filter: %w", err)}
+	}
+	return re, nil
 }
 
 // noMatch is the error for an expression that no scenario's name matches.
@@ -89,14 +128,18 @@ func tiers(flag string, fallback ...scenarios.Tier) ([]scenarios.Tier, error) {
 
 // repeatCommand is the command line that makes the run again; arg is what the user named it by.
 func repeatCommand(arg string, isFile bool, r *scenarios.Result) string {
+	return fmt.Sprintf("redlocksim run %s --tier %s --seed %d", named(arg, isFile, r.Scenario), r.Tier, r.Seed)
+}
+
+// named is how a command line names the scenario, one that arg stands for.
+func named(arg string, isFile bool, s *scenarios.Scenario) string {
 	if !isFile {
-		arg = r.Scenario.Name
-	} else if name := caseOf(r.Scenario); name != "" {
-		arg = quoted(arg) + " --case " + name
-	} else {
-		arg = quoted(arg)
+		return s.Name
 	}
-	return fmt.Sprintf("redlocksim run %s --tier %s --seed %d", arg, r.Tier, r.Seed)
+	if name := caseOf(s); name != "" {
+		return quoted(arg) + " --case " + name
+	}
+	return quoted(arg)
 }
 
 // caseOf is the name of a scenario's case; empty if it is the only one of its file.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -26,7 +25,7 @@ func (j *judged) drawn() (*timeline.Timeline, error) {
 		return j.timeline, nil
 	}
 	if err := j.Record(); err != nil {
-		return nil, wrap(err)
+		return nil, err
 	}
 	var err error
 	j.timeline, err = timeline.Of(j.Result, j.repeat)
@@ -64,10 +63,10 @@ type outputs struct {
 }
 
 // check looks, before anything is run, whether the files can be written: by one run each, and where they are to be.
-func (o *outputs) check(scenario string, cases int) error {
+func (o *outputs) check(arg string, found []*scenarios.Scenario) error {
 	targets := o.targets()
-	if cases > 1 && len(targets) > 0 {
-		return &failure{exitUsage, fmt.Errorf("%s: %s has %d cases, choose one with --case", targets[0].flag, scenario, cases)}
+	if len(found) > 1 && len(targets) > 0 {
+		return fmt.Errorf("%s: %w", targets[0].flag, severalCases(arg, found))
 	}
 	return o.sink.check(targets...)
 }
@@ -87,11 +86,8 @@ func (o *outputs) write(cmd *cobra.Command, r *scenarios.Result, repeat string) 
 		out := o.report(cmd)
 		fmt.Fprintln(out)
 		err := drawnBy(func(w io.Writer, t *timeline.Timeline) error { return timeline.WriteText(w, t, widthOf(out)) })(out, j)
-		if f := (*failure)(nil); err != nil && !errors.As(err, &f) {
-			err = &failure{exitInternal, err}
-		}
 		if err != nil {
-			return err
+			return wrap(err)
 		}
 	}
 	return o.fileReports.write(&o.sink, j)

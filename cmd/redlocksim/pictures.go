@@ -17,16 +17,13 @@ import (
 
 // drawPage writes the timeline of a run, which is made once more for that, as a page.
 func drawPage(to *sink, flag, path string, r *scenarios.Result, repeat string) error {
-	if err := r.Record(); err != nil {
-		return wrap(err)
-	}
-	t, err := timeline.Of(r, repeat)
+	t, err := (&judged{Result: r, repeat: repeat}).drawn()
 	if err != nil {
-		return &failure{exitInternal, err}
+		return wrap(err)
 	}
 	var b bytes.Buffer
 	if err := timeline.WriteHTML(&b, t); err != nil {
-		return &failure{exitInternal, err}
+		return wrap(err)
 	}
 	return to.put(file(flag, path), b.Bytes())
 }
@@ -74,7 +71,7 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 	}
 	var b bytes.Buffer
 	if err := gallery.WriteHTML(&b, entries); err != nil {
-		return &failure{exitInternal, err}
+		return wrap(err)
 	}
 	return to.put(file("--html", filepath.Join(s.html, indexPage)), b.Bytes())
 }

@@ -61,14 +61,11 @@ func (f *fileReports[T]) write(to *sink, of T) error {
 			continue
 		}
 		var b bytes.Buffer
-		failed := (*failure)(nil)
 		switch err := r.write(&b, of); {
-		case errors.As(err, &failed):
-			return err
 		case errors.Is(err, checker.ErrNotVisual), errors.Is(err, heatmap.ErrEmpty):
 			return &failure{exitUsage, fmt.Errorf("--%s: %w", r.flag, err)}
 		case err != nil:
-			return &failure{exitInternal, fmt.Errorf("internal error: --%s: %w", r.flag, err)}
+			return wrap(fmt.Errorf("--%s: %w", r.flag, err))
 		}
 		if err := to.put(file("--"+r.flag, f.paths[i]), b.Bytes()); err != nil {
 			return err

@@ -54,19 +54,21 @@ Start with
 ` + exitcode.HelpOnAll(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAdvise(), newExplore(), newMerge(), newCheck(), newLiveClient(), newSoak(), newVerdicts(), newKeys())
-	root.AddCommand(newNew(), newLint(), newExplain(), newSchema(), newVersion())
+	root.Args = knownCommand(root)
+	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAdvise(), newExplore(), newMerge(), newCheck(),
+		newLiveClient(), newSoak(), newVerdicts(), newKeys(),
+		newNew(), newLint(), newExplain(), newSchema(), newVersion())
 	root.Version = version(buildInfo())
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("redlocksim {{.Version}}\n")
 	addCompletions(root)
-	addExitCodes(root)
 	limitFlags(root)
 	nameArguments(root)
-	wrapFlags(root)
+	limitGenerated(root)
+	addExitCodes(root)
+	fitHelp(root)
 	return root
 }

@@ -73,15 +73,12 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	found, isFile, err := find(args[0])
-	if err == nil && r.only != "" {
-		found, err = pick(found, r.only)
-	}
+	found, isFile, err := findCases(args[0], r.only)
 	if err != nil {
 		return err
 	}
 	r.files.sink = newSink(cmd, r.force, args...)
-	if err := r.files.check(args[0], len(found)); err != nil {
+	if err := r.files.check(args[0], found); err != nil {
 		return err
 	}
 	if on[0] == scenarios.Live {
@@ -100,7 +97,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		results = append(results, result)
 		repeat := repeatCommand(args[0], isFile, result)
 		if err := reports.Run(out, result, repeat, r.full); err != nil {
-			return &failure{exitInternal, err}
+			return wrap(err)
 		}
 		if err := r.files.write(cmd, result, repeat); err != nil {
 			return err

@@ -32,7 +32,7 @@ line names the schema:
 				}
 			}
 			if _, err := cmd.OutOrStdout().Write(text); err != nil {
-				return &failure{exitInternal, err}
+				return wrap(err)
 			}
 			return nil
 		},

@@ -15,7 +15,7 @@ func parseShard(text string) (part, of int, err error) {
 	part, err1 := strconv.Atoi(i)
 	of, err2 := strconv.Atoi(n)
 	if !ok || err1 != nil || err2 != nil || part < 1 || part > of {
-		return 0, 0, &failure{exitUsage, fmt.Errorf("--shard %q: want i/n, as in 2/8", text)}
+		return 0, 0, &failure{exitUsage, fmt.Errorf("--shard %q: want i/n with i from 1 to n, as in 2/8", text)}
 	}
 	return part - 1, of, nil
 }

@@ -111,7 +111,7 @@ func (s *sink) put(t target, data []byte) error {
 func writeJSON(to *sink, form any, path string) error {
 	var b bytes.Buffer
 	if err := reports.WriteJSON(&b, form); err != nil {
-		return &failure{exitInternal, err}
+		return wrap(err)
 	}
 	return to.put(file("--json", path), b.Bytes())
 }

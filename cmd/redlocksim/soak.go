@@ -100,7 +100,7 @@ func newSoak() *cobra.Command {
 				}
 			}
 			files.sink = newSink(cmd, force, args...)
-			if err := files.check("", 1); err != nil {
+			if err := files.sink.check(files.targets()...); err != nil {
 				return err
 			}
 			return runSoak(cmd, o, &files)
@@ -154,18 +154,15 @@ func runSoak(cmd *cobra.Command, o soak.Options, files *outputs) error {
 	case errors.Is(err, soak.ErrInvalid) || errors.Is(err, live.ErrNoServer) || errors.Is(err, live.ErrNoCompiler):
 		return &failure{exitUsage, err}
 	case err != nil:
-		return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
+		return wrap(err)
 	}
 	if err := soakreport.Write(files.report(cmd), s, time.Since(begin)); err != nil {
-		return &failure{exitInternal, err}
+		return wrap(err)
 	}
 	if err := files.write(cmd, &scenarios.Result{Outcome: &scenarios.Outcome{History: s.History}}, ""); err != nil {
 		return err
 	}
-	if code := codeOf(s); code != exitOK {
-		return &failure{code: code}
-	}
-	return nil
+	return ending(codeOf(s))
 }
 
 func outcome(s *soak.Result) string {

@@ -24,11 +24,3 @@ func warnOfUnused(cmd *cobra.Command, t *reach.Tally, strict bool) exitcode.Code
 	}
 	return exitOK
 }
-
-// ending is the error of a command that has said everything and ends with this code; nil for success.
-func ending(code exitcode.Code) error {
-	if code == exitOK {
-		return nil
-	}
-	return &failure{code: code}
-}

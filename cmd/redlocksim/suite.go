@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -132,9 +131,9 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 
 // choose finds what is to be run.
 func (s *suite) choose(args []string) error {
-	re, err := regexp.Compile(s.filter)
+	re, err := namePattern(s.filter)
 	if err != nil {
-		return &failure{exitUsage, fmt.Errorf("--filter: %w", err)}
+		return err
 	}
 	part, of, err := parseShard(s.shard)
 	if err != nil {
@@ -266,7 +265,7 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error {
 	c, err := reports.NewCase(r, repeatCommand(one.arg, one.isFile, r), took)
 	if err != nil {
-		return &failure{exitInternal, err}
+		return wrap(err)
 	}
 	if one.isFile {
 		c.File, c.Line = filepath.ToSlash(one.arg), lineOf(one.arg, one.Scenario)
@@ -293,7 +292,7 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	if s.json == "-" || s.files.takeStdout() {
 		out = cmd.ErrOrStderr()
 	} else if err := reports.Suite(out, s.cases, took, s.quiet, lookOf(out)); err != nil {
-		return &failure{exitInternal, err}
+		return wrap(err)
 	}
 	if s.verbose {
 		for _, c := range s.cases {
@@ -305,7 +304,7 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	if s.verbose || s.isWhole && !s.quiet {
 		fmt.Fprintln(out)
 		if err := s.reached.Write(out); err != nil {
-			return &failure{exitInternal, err}
+			return wrap(err)
 		}
 	}
 	refused := s.refused()

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -153,7 +150,7 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 	if err := to.check(s.out.targets()...); err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilInterrupted(cmd)
 	defer stop()
 	chart, err := sweep.Run(ctx, spec)
 	if errors.As(err, new(*sweep.SpecError)) {
@@ -255,6 +252,8 @@ func scheduleList() string {
 // sweepBase is the settings or the scenario that flags name; nil if they name none.
 func sweepBase(settingsFile, scenarioName, only string) (*sweep.Base, error) {
 	switch {
+	case only != "" && scenarioName == "":
+		return nil, &failure{exitUsage, errors.New("--case needs --scenario")}
 	case settingsFile != "" && scenarioName != "":
 		return nil, &failure{exitUsage, errors.New("--settings and --scenario exclude each other")}
 	case settingsFile != "":
@@ -264,17 +263,11 @@ func sweepBase(settingsFile, scenarioName, only string) (*sweep.Base, error) {
 		}
 		return pointsOf(sweep.SettingsOf(s))
 	case scenarioName != "":
-		found, _, err := find(scenarioName)
-		if err == nil && only != "" {
-			found, err = pick(found, only)
-		}
+		s, _, err := findOne(scenarioName, only)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) > 1 {
-			return nil, &failure{exitUsage, fmt.Errorf("--scenario: %s has %d cases, choose one with --case", scenarioName, len(found))}
-		}
-		return pointsOf(sweep.Whole(found[0]))
+		return pointsOf(sweep.Whole(s))
 	}
 	return nil, nil
 }
@@ -304,8 +297,5 @@ func writeChart(cmd *cobra.Command, to *sink, out *fileReports[*sweep.Chart], ch
 	if err := out.write(to, chart); err != nil || out.takeStdout() {
 		return err
 	}
-	if err := chart.WriteText(cmd.OutOrStdout()); err != nil {
-		return &failure{exitInternal, err}
-	}
-	return nil
+	return wrap(chart.WriteText(cmd.OutOrStdout()))
 }

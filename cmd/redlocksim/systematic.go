@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +10,6 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
-	"redlocksim/search/dpor"
 	"redlocksim/search/systematic"
 )
 
@@ -29,11 +24,6 @@ type systematicOptions struct {
 	dir    string // for findings; empty: they are not kept
 	json   string // the file for the JSON form; "-" is standard output, empty none
 	strict bool   // a feature that is on and was not used makes the search not tested
-}
-
-// untilInterrupted is a context that ends with the command's, or when the user wants it to.
-func untilInterrupted(cmd *cobra.Command) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 }
 
 // runSystematic places every fault at every step of the base's run, and prints what came of it.
@@ -59,7 +49,7 @@ func runSystematic(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o sys
 	}
 	out, jerr := o.report(to, s)
 	if werr := reports.Placements(out, s, o.dir, o.seed); werr != nil && err == nil {
-		err = &failure{exitInternal, werr}
+		err = wrap(werr)
 	}
 	if err == nil {
 		err = jerr
@@ -100,43 +90,4 @@ func placementsVerdict(cmd *cobra.Command, s *systematic.Summary, strict bool, e
 // speed says how fast it went. It is no part of the report, which is the same every time.
 func speed(w io.Writer, runs int, what string, took time.Duration) {
 	fmt.Fprintf(w, "redlocksim: %d %s in %v, %.0f a second\n", runs, what, took.Round(time.Millisecond), float64(runs)/took.Seconds())
-}
-
-// runOrders goes through all orders of messages and timers in small worlds of the base's lock, and prints what came of it.
-func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systematicOptions) error {
-	ctx, stop := untilInterrupted(cmd)
-	defer stop()
-	start := time.Now()
-	worlds := dpor.Worlds(base)
-	if err := dpor.Search(ctx, worlds, o.late, o.runs, o.jobs); err != nil {
-		return wrap(err)
-	}
-	form := reports.NewOrders(worlds, ctx.Err() != nil)
-	out, err := o.report(to, form)
-	if err != nil {
-		return err
-	}
-	if err := reports.WriteOrders(out, worlds); err != nil {
-		return &failure{exitInternal, err}
-	}
-	runs, violations, tested := 0, 0, 0
-	for _, world := range worlds {
-		tested += world.Tested()
-		violations += world.Last().Violations
-		for _, level := range world.Levels {
-			runs += level.Runs + level.Cut
-		}
-	}
-	speed(cmd.ErrOrStderr(), runs, "runs", time.Since(start))
-	if ctx.Err() != nil {
-		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: stopped early")
-	}
-	code := warnOfUnused(cmd, &form.Tally, o.strict)
-	if violations > 0 {
-		code = exitcode.Worst(code, exitSafety)
-	}
-	if runs > 0 && tested == 0 {
-		code = exitcode.Worst(code, exitNotTested)
-	}
-	return ending(code)
 }

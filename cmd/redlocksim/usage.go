@@ -14,24 +14,47 @@ import (
 	"redlocksim/internal/wordwrap"
 )
 
-// wrapFlags has the help of every command break the lines about flags to fit.
-func wrapFlags(root *cobra.Command) {
-	wrapped := fmt.Sprintf("FlagUsagesWrapped %d", wordwrap.HelpWidth)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", wrapped))
+// fitHelp has the help of every command break the lines about flags to fit, and shortens a line of cobra that would not.
+func fitHelp(root *cobra.Command) {
+	root.SetUsageTemplate(strings.NewReplacer(
+		"FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", wordwrap.HelpWidth),
+		"for more information about a command", "to read about a command",
+	).Replace(root.UsageTemplate()))
 }
 
-// knownCommand refuses an unknown command and suggests the nearest one.
-func knownCommand(root *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+// knownCommand refuses what is no command of this one, and suggests the nearest one that is.
+func knownCommand(of *cobra.Command) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		var names []string
+		for _, cmd := range of.Commands() {
+			if cmd.Name() == args[0] {
+				return nil
+			}
+			if cmd.IsAvailableCommand() {
+				names = append(names, cmd.Name())
+			}
+		}
+		return &failure{exitUsage, fmt.Errorf("unknown command %q%s (see %s --help)", args[0], meant(args[0], names, ""), of.CommandPath())}
 	}
-	var names []string
+}
+
+// limitGenerated has the commands that cobra adds, help and completion, refuse what is no command.
+func limitGenerated(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.IsAvailableCommand() {
-			names = append(names, cmd.Name())
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = knownCommand(root)
+			cmd.Short, cmd.Long = "Print the help of a command", ""
+		case "completion":
+			cmd.Args = knownCommand(cmd)
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
-	return &failure{exitUsage, fmt.Errorf("unknown command %q%s (see redlocksim --help)", args[0], meant(args[0], names, ""))}
 }
 
 // flagError is the error for wrong flags: it suggests the nearest flag and says where flags are explained.

@@ -30,3 +30,22 @@ func TestHelpFits(t *testing.T) {
 		t.Errorf("%d lines of help were read, there were more", read)
 	}
 }
+
+// Every command refuses a word that stands for nothing, and says so on standard error.
+func TestWordsThatStandForNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, cmd := range newRoot().Commands() {
+		if cmd.Name() == "new" { // which would make the file
+			continue
+		}
+		var stdout, stderr bytes.Buffer
+		if code := run([]string{cmd.Name(), "no-such-thing"}, &stdout, &stderr); code != exitUsage || !strings.HasPrefix(stderr.String(), "redlocksim: ") {
+			if cmd.Name() != "lint" || code != exitUsage { // whose answer that is
+				t.Errorf("%s: exit code %d, want %d: %s", cmd.Name(), code, exitUsage, &stderr)
+			}
+		}
+		if stdout.Len() > 0 && cmd.Name() != "lint" {
+			t.Errorf("%s says on standard output: %s", cmd.Name(), &stdout)
+		}
+	}
+}

@@ -50,10 +50,7 @@ This needs Linux, redis-server and cc, and takes some minutes.
 				return err
 			}
 			fmt.Fprint(cmd.OutOrStdout(), verdictsIntro, markdown(rows))
-			if code := verdictCode(results...); code != exitOK {
-				return &failure{code: code}
-			}
-			return nil
+			return ending(verdictCode(results...))
 		},
 	}
 	cmd.Flags().StringVar(&expression, "filter", "", "run only scenarios whose name matches this regular expression")

@@ -23,7 +23,7 @@ func newVersion() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := fmt.Fprint(cmd.OutOrStdout(), versions(buildInfo())); err != nil {
-				return &failure{exitInternal, err}
+				return wrap(err)
 			}
 			return nil
 		},

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"redlocksim/internal/exitcode"
+	"redlocksim/reports"
+	"redlocksim/scenarios"
+	"redlocksim/search/dpor"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// runOrders goes through all orders of messages and timers in small worlds of the base's lock, and prints what came of it.
+func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systematicOptions) error {
+	ctx, stop := untilInterrupted(cmd)
+	defer stop()
+	start := time.Now()
+	worlds := dpor.Worlds(base)
+	if err := dpor.Search(ctx, worlds, o.late, o.runs, o.jobs); err != nil {
+		return wrap(err)
+	}
+	form := reports.NewOrders(worlds, ctx.Err() != nil)
+	out, err := o.report(to, form)
+	if err != nil {
+		return err
+	}
+	if err := reports.WriteOrders(out, worlds); err != nil {
+		return wrap(err)
+	}
+	runs, violations, tested := 0, 0, 0
+	for _, world := range worlds {
+		tested += world.Tested()
+		violations += world.Last().Violations
+		for _, level := range world.Levels {
+			runs += level.Runs + level.Cut
+		}
+	}
+	speed(cmd.ErrOrStderr(), runs, "runs", time.Since(start))
+	if ctx.Err() != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: stopped early")
+	}
+	code := warnOfUnused(cmd, &form.Tally, o.strict)
+	if violations > 0 {
+		code = exitcode.Worst(code, exitSafety)
+	}
+	if runs > 0 && tested == 0 {
+		code = exitcode.Worst(code, exitNotTested)
+	}
+	return ending(code)
+}
