@@ -73,6 +73,10 @@ func Search(w io.Writer, s *random.Summary, dir string) error {
 // finding is a line about a finding.
 func finding(f *search.Finding) string {
 	text := string(f.Kind)
+	with := ""
+	if len(f.Settings) > 0 {
+		with = ", with other settings: " + strings.Join(f.Settings, ", ")
+	}
 	switch {
 	case f.Faults == 0:
 		text += " without any fault"
@@ -81,6 +85,7 @@ func finding(f *search.Finding) string {
 	default:
 		text += fmt.Sprintf(" by %d faults: %s", f.Faults, strings.Join(f.Families, ", "))
 	}
+	text += with
 	if f.Beyond {
 		text += ", beyond the budget"
 	} else {

@@ -11,13 +11,16 @@ import (
 	"redlocksim/internal/mark"
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
+	"redlocksim/search/settings"
 )
 
-// Finding is one way to break the lock: a kind of violation and the families of faults that it takes.
+// Finding is one way to break the lock: a kind of violation, and the families of faults and the settings that it takes.
 type Finding struct {
 	// Kind is the violation, and Families are the faults of the shrunk experiment.
 	Kind     checker.Kind `json:"kind"`
 	Families []string     `json:"families"`
+	// Settings are those of the shrunk experiment that a search has set itself, by the names of package settings.
+	Settings []string `json:"settings,omitempty"`
 	// Faults is how many faults it has.
 	Faults int `json:"faults"`
 	// Beyond says that the faults exceed the budget.
@@ -37,6 +40,9 @@ type Finding struct {
 // NewFinding is the finding, seen once, that a violation was shrunk to.
 func NewFinding(v *Violation, example *scenarios.Scenario) Finding {
 	f := Finding{Kind: v.Kind, Families: Families(example), Seed: v.Seed, Times: 1, Scenario: example}
+	if v.Base != nil {
+		f.Settings = settings.Changed(example, v.Base)
+	}
 	// A counterexample claims what holds within its budget, and shows that it does not beyond it.
 	f.Beyond = example.Claim == scenarios.Holds
 	for _, item := range example.Timeline {
@@ -47,22 +53,38 @@ func NewFinding(v *Violation, example *scenarios.Scenario) Finding {
 	return f
 }
 
-// explains says whether a violation may be another instance of the finding, as far as the families of faults tell that were
-// there. What is known beyond the budget explains nothing within it.
-func (f *Finding) explains(kind checker.Kind, families []string, beyond bool) bool {
-	return f.Kind == kind && (beyond || !f.Beyond) &&
-		!slices.ContainsFunc(f.Families, func(name string) bool { return !slices.Contains(families, name) })
+// Shown is what a run tells of a violation.
+type Shown struct {
+	Kind checker.Kind `json:"kind"`
+	// Families are the families of faults that were there, and Settings the settings that were drawn.
+	Families []string `json:"families"`
+	Settings []string `json:"settings,omitempty"`
+	// Beyond says that the faults exceed the budget.
+	Beyond bool `json:"beyond,omitempty"`
 }
+
+// Alike says whether two runs tell the same.
+func (s *Shown) Alike(o *Shown) bool {
+	return s.Kind == o.Kind && s.Beyond == o.Beyond && slices.Equal(s.Families, o.Families) && slices.Equal(s.Settings, o.Settings)
+}
+
+// explains says whether a violation may be another instance of the finding, as far as the families of faults and the settings
+// tell that were there. What is known beyond the budget explains nothing within it.
+func (f *Finding) explains(s *Shown) bool {
+	within := func(names, all []string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(all, name) })
+	}
+	return f.Kind == s.Kind && (s.Beyond || !f.Beyond) && within(f.Families, s.Families) && within(f.Settings, s.Settings)
+}
+
+// Causes are the families of faults and the settings that the violation takes.
+func (f *Finding) Causes() []string { return slices.Concat(f.Families, f.Settings) }
 
 // FileName is what the scenario file of the finding is called, the number-th of its search.
 func (f *Finding) FileName(number int) string { return f.name(number) + ".yaml" }
 
 func (f *Finding) name(number int) string {
-	name := fmt.Sprintf("%d-%s", number, f.Kind)
-	if len(f.Families) > 0 {
-		name += "-" + strings.Join(f.Families, "-")
-	}
-	return name
+	return strings.Join(append([]string{fmt.Sprintf("%d-%s", number, f.Kind)}, f.Causes()...), "-")
 }
 
 // write writes the scenario file and the Go test of the finding to a directory that is there.
@@ -83,16 +105,22 @@ func (f *Finding) write(dir string, rules outfile.Rules) error {
 // Findings are the ways to break the lock that a search has found, each another one.
 type Findings []Finding
 
-// Explain is the number, from 1, of the first finding that a violation by these families of faults may be another instance
-// of; zero if there is none.
-func (all Findings) Explain(kind checker.Kind, families []string, beyond bool) int {
-	return 1 + slices.IndexFunc(all, func(f Finding) bool { return f.explains(kind, families, beyond) })
+// Explain is the number, from 1, of the first finding that a violation may be another instance of; zero if there is none.
+func (all Findings) Explain(s Shown) int {
+	return 1 + slices.IndexFunc(all, func(f Finding) bool { return f.explains(&s) })
 }
+
+// shown is what the run of the finding tells.
+func (f *Finding) shown() Shown { return Shown{f.Kind, f.Families, f.Settings, f.Beyond} }
+
+// ExplainedBy is the number, from 1, of the first of other findings that this one may be another instance of; zero if there is
+// none.
+func (f *Finding) ExplainedBy(all Findings) int { return all.Explain(f.shown()) }
 
 // Add adds a finding and writes its files to dir, unless that is empty. If it is another instance of one that is known, only
 // that one's Times grow.
 func (all *Findings) Add(f Finding, dir string, rules outfile.Rules) error {
-	if known := all.Explain(f.Kind, f.Families, f.Beyond); known != 0 {
+	if known := f.ExplainedBy(*all); known != 0 {
 		(*all)[known-1].Times += f.Times
 		return nil
 	}

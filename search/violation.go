@@ -1,12 +1,12 @@
 package search
 
 import (
-	"reflect"
 	"slices"
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/search/settings"
 )
 
 // Violation is a run that violates something.
@@ -20,6 +20,8 @@ type Violation struct {
 	Kind checker.Kind
 	// Beyond says that its faults exceed the budget. A violation within the budget stays within it.
 	Beyond bool
+	// Base is the settings around which those of the scenario were drawn, and to which they may go back; nil if they stay.
+	Base *scenarios.Scenario
 }
 
 // Options are those of its runs.
@@ -28,7 +30,8 @@ func (v *Violation) Options() scenarios.Options {
 }
 
 // Same says which experiments show the same violation: of the same kind, in a run that tests something, with the same lock,
-// persistence and storage, and within the budget if this one is. The error is that of a scenario that a file cannot hold.
+// persistence and storage, or those of Base, and within the budget if this one is. The error is that of a scenario that a file
+// cannot hold.
 func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
 	// As a file has the settings: 0.50 % is 0.5 % when it is read again.
 	data, err := v.Scenario.Encode()
@@ -39,9 +42,13 @@ func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
 	if err != nil {
 		return nil, err
 	}
-	base := read[0]
+	given := []*scenarios.Scenario{read[0]}
+	if v.Base != nil {
+		given = append(given, v.Base)
+	}
+	covered := v.Base != nil && settings.Uncovered(read[0]) == ""
 	return func(x *scenarios.Scenario) (bool, error) {
-		if !reflect.DeepEqual(x.Lock, base.Lock) || x.Nodes.Persistence != base.Nodes.Persistence || x.Storage != base.Storage {
+		if !isAmong(x, given) || covered && settings.Uncovered(x) != "" {
 			return false, nil
 		}
 		o := v.Options()
@@ -52,6 +59,21 @@ func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
 		}
 		return slices.Contains(Violations(r.Report), v.Kind) && (v.Beyond || r.Beyond == nil), nil
 	}, nil
+}
+
+// isAmong says whether each of the lock's settings, the persistence and the storage are as in one of some scenarios.
+func isAmong(x *scenarios.Scenario, given []*scenarios.Scenario) bool {
+	among := func(is func(*scenarios.Scenario) bool) bool { return slices.ContainsFunc(given, is) }
+	for _, f := range x.Lock.Protocol.Keys() {
+		if !among(func(s *scenarios.Scenario) bool {
+			lock := x.Lock
+			return s.Lock.Protocol == lock.Protocol && !lock.Take(f.Key, s.Lock)
+		}) {
+			return false
+		}
+	}
+	return among(func(s *scenarios.Scenario) bool { return x.Nodes.Persistence == s.Nodes.Persistence }) &&
+		among(func(s *scenarios.Scenario) bool { return x.Storage == s.Storage })
 }
 
 // WithoutIdle takes what did not happen in its run out of the experiment, which changes nothing else.

@@ -24,8 +24,11 @@ var exploreHelp = `Search for a schedule of faults that breaks the lock. The sea
 experiments and concentrates on near misses, in which the lock only just held.
 Lock settings and budget come from a scenario or from a settings file, which is
 a scenario file with only lock, nodes, network, storage and budget. Without one
-the search tests the library's defaults. It draws the workload, the number of
-clients and faults within the budget; --beyond also draws faults that exceed it.
+each run draws settings of its own around the library's defaults: fencing, the
+restart guard, wake-up, batching, up to seven nodes, higher quorums, the least
+drift allowance, persistence; and the budget that they must bear. The search
+draws the workload, the number of clients and faults within the budget; --beyond
+also draws faults that exceed it.
 
 Each finding is shrunk and saved in --dir as a scenario file for redlocksim run,
 a Go test, and a page with its timeline. --resume continues an interrupted
@@ -131,7 +134,9 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	case asked == allOrders:
 		return runOrders(cmd, &to, base, e.so)
 	}
-	return e.random(cmd, &to, base)
+	space := experiment.NewSpace(base)
+	space.Swarm = len(args) == 0
+	return e.random(cmd, &to, space)
 }
 
 // base is what a search starts from: a scenario for one that injects faults at its steps, and settings for the others.
@@ -159,8 +164,7 @@ func (e *exploreFlags) base(asked string, args []string) (*scenarios.Scenario, e
 }
 
 // random makes a random search, and tells what it found.
-func (e *exploreFlags) random(cmd *cobra.Command, to *sink, base *scenarios.Scenario) error {
-	space := experiment.NewSpace(base)
+func (e *exploreFlags) random(cmd *cobra.Command, to *sink, space experiment.Space) error {
 	space.Beyond, space.Clients, space.Duration = e.beyond, e.clients, e.duration
 	if err := checkSpace(&e.o, e.shard); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/search/settings"
 )
 
 // Candidate names an experiment of a Space: how it was drawn, and how it was mutated since. It is what a search keeps in
@@ -26,7 +27,7 @@ type Mutation struct {
 	Seed uint64 `json:"seed"`
 	// Acquire, if not nil, has a client ask for the lock at a moment when it could be granted too early.
 	Acquire *Acquire `json:"ask,omitempty"`
-	// Without, if there are any, are families of faults that it takes out.
+	// Without, if there are any, are families of faults that it takes out, and settings that it leaves as they are by default.
 	Without []string `json:"without,omitempty"`
 }
 
@@ -38,9 +39,13 @@ type Acquire struct {
 
 // Scenario is the experiment.
 func (c Candidate) Scenario(s Space) *scenarios.Scenario {
-	x := s.Draw(Choices(c.Seed, "experiment", 0))
+	drawn := s.of(c.Seed)
+	x := drawn.Draw(Choices(c.Seed, "experiment", 0))
 	for i, m := range c.Mutations {
-		s.mutate(x, m, Choices(m.Seed, "change", i))
+		drawn.mutate(x, m, Choices(m.Seed, "change", i))
+		for _, name := range m.Without {
+			settings.Back(name, x, s.Base)
+		}
 	}
 	return x
 }

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/search/settings"
 	"redlocksim/sim/kernel"
 )
 
@@ -17,6 +19,9 @@ import (
 type Space struct {
 	// Base has the settings: lock, nodes, network, storage, and the budget of assumptions. Its timeline is not looked at.
 	Base *scenarios.Scenario
+	// Swarm has settings drawn for each experiment, too, around those of Base, and the budget that they bear: see package
+	// settings.
+	Swarm bool
 	// Beyond has faults drawn that exceed the budget, too.
 	Beyond bool
 	// Clients is the largest number of clients.
@@ -30,6 +35,37 @@ type Space struct {
 // NewSpace is the space around a base, with runs of 30 s and three clients.
 func NewSpace(base *scenarios.Scenario) Space {
 	return Space{Base: base, Clients: 3, Duration: 30 * time.Second}
+}
+
+// Everything is the space that is searched where no file says which: all that a search can set itself, around DefaultBase.
+func Everything() Space {
+	s := NewSpace(DefaultBase())
+	s.Swarm = true
+	return s
+}
+
+// DrawnAround is the settings around which those of each experiment are drawn; nil if they are not.
+func (s Space) DrawnAround() *scenarios.Scenario {
+	if !s.Swarm {
+		return nil
+	}
+	return s.Base
+}
+
+// Features are those of the library that experiments turn on.
+func (s Space) Features() []reach.Feature {
+	if !s.Swarm {
+		return s.Base.Features()
+	}
+	return append(s.Base.Features(), settings.Features()...)
+}
+
+// of is the space around the settings that a seed draws.
+func (s Space) of(seed uint64) Space {
+	if s.Swarm {
+		s.Base = settings.Draw(Choices(seed, "settings", 0), s.Base)
+	}
+	return s
 }
 
 // Draw draws an experiment: a workload and, of each family of faults, none or a few. Most families are off in most

@@ -20,6 +20,7 @@ import (
 // identity is what two searches must have in common to be the same search.
 type identity struct {
 	Base     string `json:"base"` // as a scenario file
+	Swarm    bool   `json:"swarm,omitempty"`
 	Beyond   bool   `json:"beyond"`
 	Clients  int    `json:"clients"`
 	Duration string `json:"duration"`
@@ -52,7 +53,7 @@ type checkpoint struct {
 
 func identify(s experiment.Space, o Options) (identity, error) {
 	base, err := s.Base.Encode()
-	return identity{Base: string(base), Beyond: s.Beyond, Clients: s.Clients, Duration: s.Duration.String(),
+	return identity{Base: string(base), Swarm: s.Swarm, Beyond: s.Beyond, Clients: s.Clients, Duration: s.Duration.String(),
 		Seed: o.Seed, Runs: o.Runs, Shards: o.Shards, Blind: o.Blind, Generation: o.Generation}, err
 }
 
@@ -63,7 +64,7 @@ func open(s experiment.Space, o Options) (*checkpoint, error) {
 		return nil, err
 	}
 	fresh := &checkpoint{Search: this, Shard: o.Shard, orders: hyperloglog.NewNoSparse()}
-	fresh.Summary.TurnOn(s.Base.Features()...)
+	fresh.Summary.TurnOn(s.Features()...)
 	if o.Dir == "" {
 		return fresh, nil
 	}

@@ -110,7 +110,7 @@ func (x *explorer) run(ctx context.Context, number int, c experiment.Candidate, 
 	}
 	isNew := false
 	for _, kind := range t.Kinds {
-		p, err := x.reduce(pending{Run: number, Candidate: c, Kind: kind, Families: t.Families, Beyond: t.Beyond}, buffer)
+		p, err := x.reduce(pending{Run: number, Candidate: c, Shown: t.shown(kind)}, buffer)
 		if err != nil {
 			return t, nil, err
 		}

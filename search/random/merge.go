@@ -97,7 +97,7 @@ func (c *checkpoint) include(shard *checkpoint, from, dir string, rules outfile.
 	}
 	s.Orders = c.orders.Estimate()
 	for _, f := range other.Findings {
-		if known := s.Findings.Explain(f.Kind, f.Families, f.Beyond); known != 0 {
+		if known := f.ExplainedBy(s.Findings); known != 0 {
 			s.Findings[known-1].Times += f.Times
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/internal/mark"
 	"redlocksim/scenarios"
@@ -32,10 +31,7 @@ const (
 type pending struct {
 	Run       int                  `json:"run"`
 	Candidate experiment.Candidate `json:"candidate"`
-	Kind      checker.Kind         `json:"kind"`
-	Families  []string             `json:"families"`
-	// Beyond says that its faults exceed the budget.
-	Beyond bool `json:"beyond,omitempty"`
+	search.Shown
 	// Known is the number, from 1, of the finding that explains it; 0 if none does.
 	Known int `json:"known,omitempty"`
 }
@@ -56,18 +52,18 @@ func (x *explorer) keepRaw(t *trial, run int) error {
 	return x.options.Rules.Write(filepath.Join(x.options.Dir, search.RawFile(run)), append([]byte(mark.YAML+"\n"), data...))
 }
 
-// reduce removes from an experiment the faults that are known to cause its violation, finding by finding, as long as the
-// violation remains. In the end either no finding explains it, or it needs the faults of one.
+// reduce removes from an experiment the faults and the settings that are known to cause its violation, finding by finding, as
+// long as the violation remains. In the end either no finding explains it, or it needs those of one.
 func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
 	for {
-		known := x.Summary.Findings.Explain(p.Kind, p.Families, p.Beyond)
+		known := x.Summary.Findings.Explain(p.Shown)
 		if known == 0 {
 			return p, nil
 		}
 		f := &x.Summary.Findings[known-1]
-		without := p.Candidate.With(experiment.Mutation{Without: f.Families})
+		without := p.Candidate.With(experiment.Mutation{Without: f.Causes()})
 		var t trial
-		if len(f.Families) > 0 {
+		if len(f.Causes()) > 0 {
 			var err error
 			if t, err = try(x.space, without, buffer); err != nil {
 				return p, err
@@ -77,7 +73,7 @@ func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
 			p.Known = known
 			return p, nil
 		}
-		p.Candidate, p.Families, p.Beyond = without, t.Families, t.Beyond
+		p.Candidate, p.Shown = without, t.shown(p.Kind)
 	}
 }
 
@@ -97,7 +93,7 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 		found := make([]search.Finding, len(batch))
 		err := x.each(ctx, len(batch), func(i int, _ *history.History) (err error) {
 			p := &batch[i]
-			v := search.Violation{Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond}
+			v := search.Violation{Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond, Base: x.space.DrawnAround()}
 			found[i], _, err = shrink.Finding(ctx, v, x.options.shrinkRuns)
 			found[i].Run = p.Run
 			return err
@@ -161,14 +157,11 @@ func (x *explorer) finish(ctx context.Context) error {
 	return x.save() // also if there was nothing to do
 }
 
-// batch is the first n pending violations that differ in kind, families or budget.
+// batch is the first n pending violations that differ in more than their runs.
 func (x *explorer) batch(n int) []pending {
 	var batch []pending
 	for _, p := range x.Pending {
-		alike := func(b pending) bool {
-			return b.Kind == p.Kind && b.Beyond == p.Beyond && slices.Equal(b.Families, p.Families)
-		}
-		if len(batch) < n && !slices.ContainsFunc(batch, alike) {
+		if len(batch) < n && !slices.ContainsFunc(batch, func(b pending) bool { return b.Alike(&p.Shown) }) {
 			batch = append(batch, p)
 		}
 	}

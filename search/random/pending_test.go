@@ -109,7 +109,7 @@ func TestForEndsBetweenGenerations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pending = []pending{{Candidate: violated.candidate, Kind: violated.Kinds[0], Families: violated.Families}}
+	c.Pending = []pending{{Candidate: violated.candidate, Shown: violated.shown(violated.Kinds[0])}}
 	if err := c.write(o.Dir, o.Rules); err != nil {
 		t.Fatal(err)
 	}
@@ -126,26 +126,26 @@ func TestForEndsBetweenGenerations(t *testing.T) {
 func TestABrokenBudgetExcusesNothingWithinIt(t *testing.T) {
 	known := Summary{Findings: search.Findings{{Kind: checker.LeaseOverlap, Families: []string{"kill"}, Beyond: true}}}
 	families := []string{"kill", "pause-of-client"}
-	if n := known.Findings.Explain(checker.LeaseOverlap, families, true); n != 1 {
+	if n := known.Findings.Explain(search.Shown{Kind: checker.LeaseOverlap, Families: families, Beyond: true}); n != 1 {
 		t.Errorf("beyond it: %d", n)
 	}
-	if n := known.Findings.Explain(checker.LeaseOverlap, families, false); n != 0 {
+	if n := known.Findings.Explain(search.Shown{Kind: checker.LeaseOverlap, Families: families}); n != 0 {
 		t.Errorf("within it: %d", n)
 	}
 	known.Findings[0].Beyond = false
 	for _, beyond := range []bool{true, false} {
-		if n := known.Findings.Explain(checker.LeaseOverlap, families, beyond); n != 1 {
+		if n := known.Findings.Explain(search.Shown{Kind: checker.LeaseOverlap, Families: families, Beyond: beyond}); n != 1 {
 			t.Errorf("known within it, beyond is %v: %d", beyond, n)
 		}
 	}
-	x := explorer{checkpoint: &checkpoint{Pending: []pending{{Run: 1, Kind: checker.LeaseOverlap, Families: families, Beyond: true}, {Run: 2, Kind: checker.LeaseOverlap, Families: families}}}}
+	x := explorer{checkpoint: &checkpoint{Pending: []pending{{Run: 1, Shown: search.Shown{Kind: checker.LeaseOverlap, Families: families, Beyond: true}}, {Run: 2, Shown: search.Shown{Kind: checker.LeaseOverlap, Families: families}}}}}
 	if batch := x.batch(5); len(batch) != 2 {
 		t.Errorf("taken for alike: %+v", batch)
 	}
 	// However many there are beyond it, those within it are not left aside.
 	x = explorer{options: Options{Jobs: 2}, checkpoint: &checkpoint{}}
 	for i := range 2 * maxPending {
-		x.Pending = append(x.Pending, pending{Run: i, Kind: checker.LeaseOverlap, Beyond: i != 2*maxPending-1})
+		x.Pending = append(x.Pending, pending{Run: i, Shown: search.Shown{Kind: checker.LeaseOverlap, Beyond: i != 2*maxPending-1}})
 	}
 	if err := x.settle(t.Context(), 0); err != nil || len(x.Pending) != maxPending || x.Summary.Unshrunk != maxPending || x.Pending[0].Beyond {
 		t.Errorf("%v, %d wait, %d do not, the first %+v", err, len(x.Pending), x.Summary.Unshrunk, x.Pending[0])
@@ -173,7 +173,7 @@ func TestWithinTheBudgetAmongThoseBeyondIt(t *testing.T) {
 	space.Beyond = true
 	violated := firstWithin(t, space, 0, func(*trial) bool { return true })
 	x := explorer{space: space, options: Options{Jobs: 1, shrinkRuns: 100}, checkpoint: &checkpoint{}}
-	x.Pending = []pending{{Candidate: violated.candidate, Kind: violated.Kinds[0], Families: violated.Families}}
+	x.Pending = []pending{{Candidate: violated.candidate, Shown: violated.shown(violated.Kinds[0])}}
 	x.Summary.Findings = search.Findings{{Kind: violated.Kinds[0], Families: violated.Families, Beyond: true}}
 	if err := x.settle(t.Context(), 1); err != nil {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func TestReduceStaysWithinTheBudget(t *testing.T) {
 	})
 	x := explorer{space: space, checkpoint: &checkpoint{}}
 	x.Summary.Findings = search.Findings{{Kind: violated.Kinds[0], Families: []string{known}}}
-	p, err := x.reduce(pending{Candidate: violated.candidate, Kind: violated.Kinds[0], Families: violated.Families}, new(history.History))
+	p, err := x.reduce(pending{Candidate: violated.candidate, Shown: violated.shown(violated.Kinds[0])}, new(history.History))
 	if err != nil || p.Known != 1 || p.Beyond {
 		t.Errorf("%v, %+v", err, p)
 	}

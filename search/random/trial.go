@@ -3,10 +3,12 @@ package random
 import (
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
+	"redlocksim/search/settings"
 	"redlocksim/sim/kernel"
 )
 
@@ -14,7 +16,9 @@ import (
 type trial struct {
 	search.Trial
 	candidate experiment.Candidate
-	grants    int
+	// settings are those that were drawn for a violation.
+	settings []string
+	grants   int
 	// fingerprint is that of the order of its events.
 	fingerprint uint64
 	history     string // its hash, of a violation
@@ -26,15 +30,24 @@ func (t *trial) nearMiss() NearMiss {
 	return NearMiss{t.candidate, t.margin.Client, time.Duration(t.margin.Expiry), time.Duration(t.margin.Free)}
 }
 
+// shown is what the run tells of a violation of a kind.
+func (t *trial) shown(kind checker.Kind) search.Shown {
+	return search.Shown{Kind: kind, Families: t.Families, Settings: t.settings, Beyond: t.Beyond}
+}
+
 // try runs a candidate. The history is recorded in the buffer.
 func try(space experiment.Space, c experiment.Candidate, buffer *history.History) (trial, error) {
-	found, r, err := search.Try(c.Scenario(space), scenarios.Options{Seed: c.Seed, Margins: true}, buffer)
+	x := c.Scenario(space)
+	found, r, err := search.Try(x, scenarios.Options{Seed: c.Seed, Margins: true}, buffer)
 	if err != nil {
 		return trial{}, err
 	}
 	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin, result: r}
 	if len(t.Kinds) > 0 {
 		t.history = history.Hash(r.History)
+		if space.Swarm {
+			t.settings = settings.Changed(x, space.Base)
+		}
 	}
 	return t, nil
 }

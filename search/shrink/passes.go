@@ -11,6 +11,7 @@ type pass struct {
 var passes = []pass{
 	{"length", length},
 	{"repeats", repeats},
+	{"drawn settings", drawn},
 	{"programs", programs},
 	{"steps", steps},
 	{"clients", clients},
@@ -23,5 +24,5 @@ var passes = []pass{
 	{"sizes", sizes},
 	{"times", times},
 	{"latency", latency},
-	{"settings", settings},
+	{"settings", defaults},
 }

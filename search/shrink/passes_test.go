@@ -139,7 +139,7 @@ duration: 1m23s
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			broken := func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }
-			small, stats, err := minimize(context.Background(), parse(t, start), broken, enough)
+			small, stats, err := minimize(context.Background(), parse(t, start), nil, broken, enough)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ duration: 1m23s
 			if test.name == "nothing is needed" && file != head+rest+strings.Join(test.want, "\n")+"\n"+tail {
 				t.Errorf("left is\n%s", file)
 			}
-			again, _, err := minimize(context.Background(), small, broken, enough)
+			again, _, err := minimize(context.Background(), small, nil, broken, enough)
 			if err != nil || text(t, again) != file {
 				t.Errorf("a minimum shrinks, %v, from\n%s\nto\n%s", err, file, text(t, again))
 			}
@@ -176,7 +176,7 @@ func TestShrinkStops(t *testing.T) {
 	always := func(*scenarios.Scenario) (bool, error) { return true, nil }
 	for runs := 1; runs < 40; runs += 13 {
 		calls := 0
-		small, stats, err := minimize(context.Background(), s, func(*scenarios.Scenario) (bool, error) {
+		small, stats, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) {
 			calls++
 			return true, nil
 		}, runs)
@@ -184,11 +184,11 @@ func TestShrinkStops(t *testing.T) {
 			t.Errorf("%d runs of %d, %+v, %v", calls, runs, stats, err)
 		}
 	}
-	if small, _, err := minimize(context.Background(), s, func(*scenarios.Scenario) (bool, error) { return false, nil }, enough); small != nil || !errors.Is(err, errNotBroken) {
+	if small, _, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) { return false, nil }, enough); small != nil || !errors.Is(err, errNotBroken) {
 		t.Errorf("not broken: %v", err)
 	}
 	failed, calls := errors.New("the library failed"), 0
-	small, _, err := minimize(context.Background(), s, func(*scenarios.Scenario) (bool, error) {
+	small, _, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) {
 		if calls++; calls > 5 {
 			return false, failed
 		}
@@ -198,7 +198,7 @@ func TestShrinkStops(t *testing.T) {
 		t.Errorf("a run that fails: %v after %d", err, calls)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	small, stats, err := minimize(ctx, s, func(*scenarios.Scenario) (bool, error) {
+	small, stats, err := minimize(ctx, s, nil, func(*scenarios.Scenario) (bool, error) {
 		cancel()
 		return true, nil
 	}, enough)
@@ -207,7 +207,7 @@ func TestShrinkStops(t *testing.T) {
 	}
 	wrong := *s
 	wrong.Clients = nil
-	if _, _, err := minimize(context.Background(), &wrong, always, enough); err == nil {
+	if _, _, err := minimize(context.Background(), &wrong, nil, always, enough); err == nil {
 		t.Error("a scenario without clients is shrunk")
 	}
 }

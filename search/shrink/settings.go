@@ -4,11 +4,19 @@ import (
 	"reflect"
 
 	"redlocksim/scenarios"
+	"redlocksim/search/settings"
 )
 
-// settings leaves out settings without which it is the same, so that a file has those that matter. The protocol and the
+// drawn leaves settings that were drawn as they are in what they were drawn around, where it is the same without them.
+func drawn(x *shrinker) {
+	if x.base != nil {
+		settings.Each(x.base, func(back func(*scenarios.Scenario)) { x.try(back) })
+	}
+}
+
+// defaults leaves out settings without which it is the same, so that a file has those that matter. The protocol and the
 // budget are what is asked about and stay.
-func settings(x *shrinker) {
+func defaults(x *shrinker) {
 	std := scenarios.Default()
 	reset := func(part func(*scenarios.Scenario) any, keep ...string) {
 		from := reflect.ValueOf(part(&std)).Elem()

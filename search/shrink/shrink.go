@@ -37,7 +37,7 @@ func Violation(ctx context.Context, v search.Violation, runs int) (*scenarios.Sc
 	if err != nil {
 		return nil, err
 	}
-	if v.Scenario, _, err = minimize(ctx, v.Scenario, same, runs); err != nil {
+	if v.Scenario, _, err = minimize(ctx, v.Scenario, v.Base, same, runs); err != nil {
 		return nil, err
 	}
 	// What is left may end too early for some of it, if the runs did not suffice.
@@ -53,15 +53,15 @@ var errNotBroken = errors.New("shrink: the scenario is not broken to begin with"
 // minimize takes a scenario for which broken is true, and returns a simpler one for which it still is: a local minimum, in
 // which no pass finds anything to take out or to make simpler. The same scenario always gives the same, and a minimum gives
 // itself. broken must be a pure function of the scenario; it is only asked about scenarios that a file can hold, and at most so
-// many times.
+// many times. base, if not nil, is the settings around which those of the scenario were drawn.
 //
 // What is asked about stays as it is: the protocol, its preset and the budget. The scenario's texts, its claim and what it
 // expects are not looked at, but for clients that are taken out of the latter.
 //
 // The error matches errNotBroken if there is nothing to keep, is that of the context if it ended, or is what broken
 // returned. In the last two cases the simplest scenario so far is returned too.
-func minimize(ctx context.Context, s *scenarios.Scenario, broken func(*scenarios.Scenario) (bool, error), runs int) (*scenarios.Scenario, stats, error) {
-	x := &shrinker{ctx: ctx, broken: broken, limit: runs, name: s.Name, known: map[string]bool{}}
+func minimize(ctx context.Context, s, base *scenarios.Scenario, broken func(*scenarios.Scenario) (bool, error), runs int) (*scenarios.Scenario, stats, error) {
+	x := &shrinker{ctx: ctx, broken: broken, limit: runs, name: s.Name, base: base, known: map[string]bool{}}
 	var err error
 	if x.data, err = s.Encode(); err == nil {
 		x.now, err = x.parse(x.data)
@@ -69,7 +69,7 @@ func minimize(ctx context.Context, s *scenarios.Scenario, broken func(*scenarios
 	if err != nil {
 		return nil, x.stats, fmt.Errorf("shrink: not a scenario that a file can hold: %w", err)
 	}
-	x.weight = weigh(x.now, x.data)
+	x.weight = weigh(x.now, x.data, base)
 	if !x.shows(&x.candidate) {
 		if x.stopped == nil {
 			x.stopped = errNotBroken

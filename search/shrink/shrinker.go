@@ -22,7 +22,8 @@ type shrinker struct {
 	broken  func(*scenarios.Scenario) (bool, error)
 	limit   int
 	name    string
-	known   map[string]bool // by file, whether it is broken
+	base    *scenarios.Scenario // around which settings were drawn, nil if they were not
+	known   map[string]bool     // by file, whether it is broken
 	stats   stats
 	taken   *int  // of the pass that is under way
 	stopped error // why the search is over; nil if it is not
@@ -100,7 +101,7 @@ func (x *shrinker) try(change edit) bool {
 	if c == nil {
 		return false
 	}
-	w := weigh(c.now, c.data)
+	w := weigh(c.now, c.data, x.base)
 	if !w.less(x.weight) || !x.shows(c) {
 		return false
 	}

@@ -28,7 +28,7 @@ func sizes(x *shrinker) {
 			holds, rounder = was+int64(x.now.Duration), down
 		}
 		// A fault whose size is not in the file, as of a node that stays down, has none to turn.
-		if c := x.edited(value(at, (broken+holds)/2)); c == nil || len(numbers(c.now)) != len(numbers(x.now)) || weigh(c.now, c.data)[words] != x.weight[words] {
+		if c := x.edited(value(at, (broken+holds)/2)); c == nil || len(numbers(c.now)) != len(numbers(x.now)) || weigh(c.now, c.data, x.base)[words] != x.weight[words] {
 			continue
 		}
 		for max(broken-holds, holds-broken) > resolution {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/scenarios"
+	"redlocksim/search/settings"
 	"redlocksim/sim/network"
 )
 
@@ -14,14 +15,14 @@ import (
 type weight []int64
 
 // words is where the weight has how many words the file has.
-const words = 8
+const words = 9
 
 func (w weight) less(o weight) bool { return slices.Compare(w, o) < 0 }
 
 // far is where it no longer matters how large a number is: no run lasts as long. It keeps sums small.
 const far = int64(48 * time.Hour)
 
-func weigh(s *scenarios.Scenario, file []byte) weight {
+func weigh(s *scenarios.Scenario, file []byte, base *scenarios.Scenario) weight {
 	var steps, replicas, repeats, moments int
 	for _, item := range s.Timeline {
 		steps += len(item.Do)
@@ -40,8 +41,12 @@ func weigh(s *scenarios.Scenario, file []byte) weight {
 	if r := s.Network.Replies; r != nil {
 		latency += 1 + shape(r.Latency)
 	}
+	set := 0
+	if base != nil {
+		set = len(settings.Changed(s, base))
+	}
 	w := weight{int64(len(s.Timeline)), int64(steps), int64(len(s.Clients)), int64(len(s.Nodes.Names)), int64(replicas), int64(repeats), int64(moments),
-		int64(latency), int64(len(bytes.Fields(file))), int64(s.Duration)}
+		int64(latency), int64(set), int64(len(bytes.Fields(file))), int64(s.Duration)}
 	var figures, size int64
 	for _, n := range numbers(s) {
 		value := n.get()

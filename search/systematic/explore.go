@@ -51,11 +51,9 @@ type explorer struct {
 
 // class is the violations of one kind by the same families of faults, the first of them by the placements with these numbers.
 type class struct {
-	kind     checker.Kind
-	families []string
-	beyond   bool
-	placed   []uint64
-	times    int
+	search.Shown
+	placed []uint64
+	times  int
 }
 
 // Explore places the faults and shrinks what it finds, until it is done or the context ends. The error is an internal one,
@@ -183,12 +181,11 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 		p.Violations++
 	}
 	for _, kind := range t.Kinds {
-		i := slices.IndexFunc(x.classes, func(c *class) bool {
-			return c.kind == kind && c.beyond == t.Beyond && slices.Equal(c.families, t.Families)
-		})
+		shown := search.Shown{Kind: kind, Families: t.Families, Beyond: t.Beyond}
+		i := slices.IndexFunc(x.classes, func(c *class) bool { return c.Alike(&shown) })
 		if i < 0 {
 			i = len(x.classes)
-			x.classes = append(x.classes, &class{kind: kind, families: t.Families, beyond: t.Beyond, placed: numbers})
+			x.classes = append(x.classes, &class{Shown: shown, placed: numbers})
 		}
 		x.classes[i].times++
 	}

@@ -16,11 +16,11 @@ const (
 
 // settle makes findings of the violations that count, those within the budget first. After an error the rest is unshrunk.
 func (x *explorer) settle(ctx context.Context) error {
-	counting := slices.DeleteFunc(x.classes, func(c *class) bool { return c.beyond && !x.options.Beyond })
-	search.WithinFirst(counting, func(c *class) bool { return c.beyond })
+	counting := slices.DeleteFunc(x.classes, func(c *class) bool { return c.Beyond && !x.options.Beyond })
+	search.WithinFirst(counting, func(c *class) bool { return c.Beyond })
 	known := &x.summary.Findings
 	for i, c := range counting {
-		if n := known.Explain(c.kind, c.families, c.beyond); n != 0 {
+		if n := known.Explain(c.Shown); n != 0 {
 			(*known)[n-1].Times += c.times
 			continue
 		}
@@ -28,7 +28,7 @@ func (x *explorer) settle(ctx context.Context) error {
 			x.summary.Unshrunk++
 			continue
 		}
-		v := search.Violation{Scenario: x.base.place(c.placed), Seed: x.base.seed, Kind: c.kind, Beyond: c.beyond}
+		v := search.Violation{Scenario: x.base.place(c.placed), Seed: x.base.seed, Kind: c.Kind, Beyond: c.Beyond}
 		f, done, err := shrink.Finding(ctx, v, shrinkRuns)
 		if err == nil && !done {
 			x.summary.Unshrunk++

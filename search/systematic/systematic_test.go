@@ -394,7 +394,7 @@ func TestWhatIsNotInjectedIsNotKept(t *testing.T) {
 		t.Errorf("%+v", *s)
 	}
 	x := &explorer{base: b, options: Options{Beyond: true}}
-	x.classes = []*class{{kind: checker.LeaseOverlap, families: []string{"clock-step-of-node", "partition"}, beyond: true, placed: []uint64{0, 1}, times: 1}}
+	x.classes = []*class{{Shown: search.Shown{Kind: checker.LeaseOverlap, Families: []string{"clock-step-of-node", "partition"}, Beyond: true}, placed: []uint64{0, 1}, times: 1}}
 	if err := x.settle(t.Context()); err != nil || len(x.summary.Findings) != 1 {
 		t.Errorf("%v, %+v", err, x.summary)
 	}
@@ -409,7 +409,7 @@ func TestWithinFirst(t *testing.T) {
 	b.faults = []scenarios.Item{{Kind: "kill", Fault: &faults.Kill{Outage: faults.Outage{Node: "B", RestartAfter: new(time.Duration)}}}, {Kind: "clock-step", Fault: &faults.ClockStep{Process: "B", By: 9500 * time.Millisecond}}}
 	x := &explorer{base: b, options: Options{Beyond: true}}
 	for i, beyond := range []bool{true, false} {
-		x.classes = append(x.classes, &class{kind: checker.LeaseOverlap, families: []string{b.faults[i].Kind}, beyond: beyond, placed: []uint64{uint64(i)}, times: 1})
+		x.classes = append(x.classes, &class{Shown: search.Shown{Kind: checker.LeaseOverlap, Families: []string{b.faults[i].Kind}, Beyond: beyond}, placed: []uint64{uint64(i)}, times: 1})
 	}
 	x.summary.Findings = slices.Repeat([]search.Finding{{Kind: checker.StaleWrite, Beyond: true}}, maxFindings-1)
 	if err := x.settle(t.Context()); err != nil || len(x.summary.Findings) != maxFindings || x.summary.Findings[maxFindings-1].Beyond || x.summary.Unshrunk != 1 {

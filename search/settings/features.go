@@ -1,0 +1,69 @@
+package settings
+
+import (
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/reach"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/storage"
+)
+
+// fencing numbers the grants, for a resource that looks at the numbers. Nodes may lose as many counters as the quorum bears.
+var fencing = Knob{
+	Name:    "fencing",
+	Feature: reach.Fencing,
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		if !protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true }) {
+			return
+		}
+		s.Storage = faults.OneOf(c.For("storage", 0), storage.Register, storage.Fenced, storage.FencedWrites)
+		quorum, _ := s.Lock.Votes(len(s.Nodes.Names))
+		s.Budget.CounterLoss = 2*quorum - len(s.Nodes.Names) - 1
+	},
+	back: func(s, base *scenarios.Scenario) {
+		takes(s, base, "fencing")
+		s.Storage, s.Budget.CounterLoss = base.Storage, base.Budget.CounterLoss
+	},
+}
+
+// guard has nodes come back at any time without their memory.
+var guard = Knob{
+	Name:    "guard",
+	Feature: reach.Guard,
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		longest := s.Lock.TTL + faults.OneOf(c.For("longer", 0), 0, s.Lock.TTL/2)
+		if protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Guard = &protocols.Guard{MaxTTL: longest} }) {
+			s.Budget.RestartDelay = away(s.Lock)
+		}
+	},
+	back: func(s, base *scenarios.Scenario) {
+		takes(s, base, "guard")
+		if s.Budget.RestartDelay = base.Budget.RestartDelay; s.Budget.RestartDelay != nil {
+			s.Budget.RestartDelay = away(s.Lock)
+		}
+	},
+}
+
+// wakeUp has releases wake those who wait.
+var wakeUp = Knob{
+	Name:    "wake-up",
+	Feature: reach.WakeUp,
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		over := faults.OneOf(c.For("over", 0), 10*time.Millisecond, time.Millisecond, 100*time.Millisecond)
+		protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.WakeUp = over })
+	},
+	back: func(s, base *scenarios.Scenario) { takes(s, base, "wake-up") },
+}
+
+// batching has clients collect their commands to a node as soon as one is unanswered.
+var batching = Knob{
+	Name:    "batching",
+	Feature: reach.Batching,
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		limit := faults.OneOf(c.For("limit", 0), 1, 1, 2)
+		protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Batching = limit })
+	},
+	back: func(s, base *scenarios.Scenario) { takes(s, base, "batching") },
+}

@@ -1,0 +1,65 @@
+package settings
+
+import (
+	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/redis"
+)
+
+// nodes is how many there are, also even numbers, and how many must vote. A quorum that is higher than it must be bears that
+// nodes forget their votes.
+var nodes = Knob{
+	Name:  "nodes",
+	sized: true,
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		n := 1 + int(c.For("number", 0).Below(7))
+		s.Nodes.Names = []string{"A", "B", "C", "D", "E", "F", "G"}[:n]
+		quorum := n/2 + 1
+		if higher := c.For("higher", 0); higher.Below(2) == 1 {
+			quorum += int(higher.For("by", 0).Below(int64(n - quorum + 1)))
+			protocols.Change(&s.Lock, func(own *protocols.QuorumSettings) { own.Quorum = quorum })
+		}
+		s.Budget.MemoryLoss = int(c.For("memory loss", 0).Below(int64(2*quorum - n)))
+	},
+	back: func(s, base *scenarios.Scenario) {
+		s.Nodes.Names, s.Budget.MemoryLoss = base.Nodes.Names, base.Budget.MemoryLoss
+		takes(s, base, "quorum")
+	},
+}
+
+// persistence is what the nodes write to their disks.
+var persistence = Knob{
+	Name: "persistence",
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		s.Nodes.Persistence = faults.OneOf(c.For("which", 0), redis.EverySecond, redis.Always, redis.NoPersistence)
+		s.Budget.NoPowerLoss = s.Nodes.Persistence == redis.EverySecond && c.For("no power loss", 0).Below(2) == 1
+	},
+	back: func(s, base *scenarios.Scenario) {
+		s.Nodes.Persistence, s.Budget.NoPowerLoss = base.Nodes.Persistence, base.Budget.NoPowerLoss
+	},
+}
+
+// replicas take the place of nodes, of which they may not know everything.
+var replicas = Knob{
+	Name: "replicas",
+	wild: true,
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		s.Nodes.Replicas = nil
+		for i, name := range s.Nodes.Names {
+			if n := faults.OneOf(c.For(name, i), 0, 0, 0, 1, 2); n > 0 {
+				s.Nodes.Replicas = append(s.Nodes.Replicas, strictyaml.Entry[[]string]{Key: name, Value: []string{name + "2", name + "3"}[:n]})
+			}
+		}
+	},
+	back: func(s, base *scenarios.Scenario) { s.Nodes.Replicas = base.Nodes.Replicas },
+}
+
+// takes sets keys of the lock as they are in base, as far as that has the same protocol.
+func takes(s, base *scenarios.Scenario, keys ...string) {
+	from := base.Lock.With(s.Lock.Protocol)
+	for _, key := range keys {
+		s.Lock.Take(key, from)
+	}
+}

@@ -1,0 +1,114 @@
+package settings
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+)
+
+// latency is how long messages take. With none at all an allowance that is too small by little shows.
+var latency = Knob{
+	Name:  "latency",
+	sized: true,
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		s.Network.Latency.Latency = faults.OneOf(c.For("which", 0), s.Network.Latency.Latency, s.Network.Latency.Latency,
+			network.Constant(0), network.Uniform(0, 2*time.Millisecond), network.Uniform(0, 30*time.Millisecond))
+	},
+	back: func(s, base *scenarios.Scenario) { s.Network = base.Network },
+}
+
+// nodeTimeout is near what a round trip takes, so that answers come just before it and just after.
+var nodeTimeout = Knob{
+	Name: "node-timeout",
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		longest := s.Network.Latency.Max()
+		s.Lock.NodeTimeout = max(time.Millisecond, faults.OneOf(c.For("which", 0), longest, longest*3/2, 2*longest, 2*longest+time.Millisecond, 100*time.Millisecond))
+	},
+	back: func(s, base *scenarios.Scenario) { takes(s, base, "node-timeout") },
+}
+
+// ttl can be so short that what happens within the budget takes an attempt as long. Nodes stay away for as long.
+var ttl = Knob{
+	Name: "ttl",
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		s.Lock.TTL = faults.OneOf(c.For("which", 0), 400*time.Millisecond, time.Second, 5*time.Second)
+		if s.Budget.RestartDelay != nil {
+			s.Budget.RestartDelay = away(s.Lock)
+		}
+	},
+	back: func(s, base *scenarios.Scenario) {
+		if takes(s, base, "ttl"); base.Budget.RestartDelay != nil {
+			s.Budget.RestartDelay = away(s.Lock)
+		}
+	},
+}
+
+// away is how long a node that forgot its votes must stay away: as long as a lock can last, or not at all where the guard keeps
+// it from voting.
+func away(s protocols.Settings) *time.Duration {
+	var d time.Duration
+	if protocols.Of[protocols.RedlockSettings](s).Guard == nil {
+		d = s.TTL
+	}
+	return &d
+}
+
+// clock is what clients measure with, the right ones and the wrong one.
+var clock = Knob{
+	Name: "clock",
+	wild: true,
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		s.Lock.Clock = faults.OneOf(c.For("which", 0), kernel.Monotonic, kernel.Monotonic, kernel.Boottime, kernel.WallClock)
+	},
+	back: func(s, base *scenarios.Scenario) { takes(s, base, "clock") },
+}
+
+// tick is what the expiry of Redis' keys may be wrong by.
+const tick = time.Millisecond
+
+// drift is the smallest allowance that covers clocks which are wrong by a rate, and that rate.
+var drift = Knob{
+	Name: "drift",
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		rate := decimal.New(faults.OneOf(c.For("rate", 0), int64(0), 1000, 5000, 20_000, 100_000), -6)
+		if protocols.Change(&s.Lock, func(own *protocols.DriftSettings) {
+			own.Drift = protocols.Drift{Factor: faults.RateOf(needed(rate).RoundCeil(6)), Constant: tick}
+		}) {
+			s.Budget.ClockRate = faults.RateOf(rate)
+		}
+	},
+	back: func(s, base *scenarios.Scenario) {
+		takes(s, base, "drift")
+		s.Budget.ClockRate = base.Budget.ClockRate
+	},
+}
+
+// needed is what part of a TTL is to be allowed where all clocks are wrong by at most a rate r: 1 − (1−r)/(1+r).
+func needed(r decimal.Decimal) decimal.Decimal {
+	one := decimal.New(1, 0)
+	return one.Sub(one.Sub(r).DivRound(one.Add(r), 18))
+}
+
+// guardTime is as long as everything together that can come between a client's look at its lease and the arrival of its write,
+// by the fastest clock.
+var guardTime = Knob{
+	Name:   "guard-time",
+	sized:  true,
+	always: true,
+	draw: func(_ faults.Choices, s *scenarios.Scenario) {
+		s.Lock.GuardTime = max(s.Lock.GuardTime, lateness(s).Truncate(10*time.Millisecond)+10*time.Millisecond)
+	},
+	back: func(s, base *scenarios.Scenario) { takes(s, base, "guard-time") },
+}
+
+// lateness is by how much a write can land later than its client looked at its lease, by that client's clock.
+func lateness(s *scenarios.Scenario) time.Duration {
+	d := s.Budget.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max()
+	return d + time.Duration(s.Budget.ClockRate.Ratio().Mul(decimal.NewFromInt(int64(d))).Ceil().IntPart())
+}
