@@ -59,7 +59,7 @@ func suite(names ...string) {
 	}
 }
 
-// explore searches with all settings in turn, and a seed for each round.
+// explore searches with all settings in turn, and a seed for each round. Without settings it searches as the command does.
 func explore(seconds string) {
 	n, err := strconv.Atoi(seconds)
 	if err != nil {
@@ -88,7 +88,9 @@ func explore(seconds string) {
 			}
 			fmt.Printf("settings %d, run %d on\n", i+1, runs+1)
 			limit(chunkLimit)
-			hit, err := random.First(context.Background(), experiment.NewSpace(base), seed, chunk)
+			space := experiment.NewSpace(base)
+			space.Swarm = len(text) == 0
+			hit, err := random.First(context.Background(), space, seed, chunk)
 			if err != nil {
 				failed(err)
 			}

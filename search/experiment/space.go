@@ -37,13 +37,6 @@ func NewSpace(base *scenarios.Scenario) Space {
 	return Space{Base: base, Clients: 3, Duration: 30 * time.Second}
 }
 
-// Everything is the space that is searched where no file says which: all that a search can set itself, around DefaultBase.
-func Everything() Space {
-	s := NewSpace(DefaultBase())
-	s.Swarm = true
-	return s
-}
-
 // DrawnAround is the settings around which those of each experiment are drawn; nil if they are not.
 func (s Space) DrawnAround() *scenarios.Scenario {
 	if !s.Swarm {
