@@ -34,8 +34,12 @@ func (c *closing) applied(a redis.Applied) {
 }
 
 func (c *closing) called(call *protocols.Call) {
-	if call.Func == protocols.CloseCall {
+	switch call.Func {
+	case protocols.CloseCall:
 		c.closed[call.Client] = true
+	case protocols.NewClientCall: // and what it does cannot be told from what the one before does
+		delete(c.closed, call.Client)
+		delete(c.after, call.Client)
 	}
 }
 

@@ -1,10 +1,12 @@
 package monitor
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
@@ -110,7 +112,9 @@ func (p *promises) returned(c *protocols.Call, err error) {
 		if err == nil {
 			p.extended(c, began)
 		}
-		p.bears(c, lease)
+		if !errors.Is(err, redlock.ErrReleased) { // it ends before its time
+			p.bears(c, lease)
+		}
 	case c.Func == protocols.ReleaseCall && err == nil:
 		p.released(c, lease, began)
 	}

@@ -18,8 +18,8 @@ import (
 type refinement struct {
 	run      *Run
 	settings spec.Settings
-	clients  map[*kernel.Process]*spec.Client // nil of one that was objected to
-	calls    []*protocols.Call                // those open that ask for a TTL
+	clients  map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
+	calls    []*protocols.Call                  // those open that ask for a TTL
 }
 
 func watchRefinement(r *Run) {
@@ -28,10 +28,11 @@ func watchRefinement(r *Run) {
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	f := &refinement{run: r, clients: map[*kernel.Process]*spec.Client{}, settings: spec.Settings{
+	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, settings: spec.Settings{
 		Nodes: len(r.World.Servers), Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
-		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp != 0, Fencing: own.Fencing}}
+		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp != 0, Fencing: own.Fencing,
+		LossLead: own.LossLead}}
 	r.onEvent = append(r.onEvent, f.saw)
 	r.onStep = append(r.onStep, f.observed)
 	r.onCall = append(r.onCall, f.called)
@@ -45,8 +46,12 @@ func (f *refinement) saw(e *history.Event) {
 }
 
 func (f *refinement) called(c *protocols.Call) {
-	if c.Func == protocols.AcquireCall {
+	switch c.Func {
+	case protocols.AcquireCall:
 		f.calls = append(f.calls, c)
+	case protocols.NewClientCall:
+		p := f.run.World.Client(c.Client)
+		f.clients[p] = append(f.clients[p], spec.New(f.settings))
 	}
 }
 
@@ -59,18 +64,22 @@ func (f *refinement) observed(client string, e observe.Event) {
 	if p.Dead() { // it may be ended in the middle of what happens at a step
 		return
 	}
-	c, known := f.clients[p]
-	if !known {
-		c = spec.New(f.settings)
-		f.clients[p] = c
+	if len(f.clients[p]) == 0 {
+		f.clients[p] = append(f.clients[p], spec.New(f.settings))
 	}
+	all := f.clients[p]
+	of := len(all) - 1
+	if before := slices.IndexFunc(all, func(c *spec.Client) bool { return c != nil && c.Knows(e) }); before >= 0 {
+		of = before
+	}
+	c := all[of]
 	if c == nil {
 		return
 	}
 	if err := c.Follow(spec.Event{Event: e, At: p.ProgramClock().Now(), TTLs: f.ttls(client, &e)}); err != nil {
 		resource, _, _ := strings.Cut(e.Resource, ", ")
 		f.run.broken(checker.Refinement, resource, "%s takes a step that the specification does not allow: %v", client, err)
-		f.clients[p] = nil
+		all[of] = nil
 	}
 }
 

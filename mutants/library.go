@@ -342,10 +342,11 @@ var library = []Mutant{
 		Killers: []string{"73-waiting-in-one-client/told-and-gives-up"},
 	},
 	{
-		Name:  "unlock-with-an-ended-context",
-		Bug:   "Unlock with the lease's own context does not wait for the answers, since it ends that context first",
-		Edits: []Edit{{"redlock/leasecontext.go", "if of.lease == l {", "if of.lease == nil {"}},
-		Tests: []Test{{"redlock", "TestUnlockWithTheLeasesContext"}, {"redlock", "TestUnlockWithTheContextOfHold"}},
+		Name:    "unlock-with-an-ended-context",
+		Bug:     "Unlock with the lease's own context does not wait for the answers, since it ends that context first",
+		Edits:   []Edit{{"redlock/leasecontext.go", "if of.lease == l {", "if of.lease == nil {"}},
+		Killers: []string{"80-contexts-that-end/unlock-with-the-lease"},
+		Tests:   []Test{{"redlock", "TestUnlockWithTheLeasesContext"}, {"redlock", "TestUnlockWithTheContextOfHold"}},
 	},
 	{
 		Name:  "any-counter-is-believed",

@@ -48,6 +48,8 @@ expect: {findings: safe, unavailable: {at-most: 20s}}
 		_, locksAll := did[0].Locker.(protocols.AllLocker)
 		_, closes := did[0].Locker.(protocols.Closer)
 		_, warns := did[0].leases[0].(protocols.Warner)
+		_, holds := did[0].Locker.(protocols.Holder)
+		_, renews := did[0].leases[0].(protocols.Renewer)
 		_, voted := s[0].Lock.Votes(5)
 		can := s[0].Lock.Capabilities()
 		for _, c := range []struct {
@@ -59,6 +61,7 @@ expect: {findings: safe, unavailable: {at-most: 20s}}
 			{"locks all", can.LocksAll, locksAll},
 			{"closes", can.Closes, closes},
 			{"warns", can.Warns, warns},
+			{"renews", can.Renews, holds && renews},
 			{"subscribes", can.Subscribes, slices.ContainsFunc(out.History, func(e history.Event) bool { return e.Name == protocols.Subscribed })},
 		} {
 			if c.declared != c.can {

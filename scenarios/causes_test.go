@@ -128,6 +128,24 @@ func causes(t *testing.T) map[string]cause {
 			return s
 		})
 	}
+	// as the step would be that calls the lock as usual
+	asUsual := func(of scenarios.StepKind) func(*scenarios.Scenario) {
+		return steps(func(s scenarios.Step) scenarios.Step {
+			if s.Kind == of && !s.Released {
+				s.Calling = scenarios.Calling{}
+			}
+			return s
+		})
+	}
+	notAgain := steps(func(s scenarios.Step) scenarios.Step {
+		if s.Released {
+			return scenarios.Step{Kind: scenarios.SleepStep, For: max(s.For, 1)}
+		}
+		return s
+	})
+	noDelay := func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.Delay) faults.Fault { return &faults.Delay{Links: f.Links, By: 1, For: f.For} })
+	}
 	drift := func(d time.Duration) func(*scenarios.Scenario) {
 		return lock("drift: {constant: %v}", d)
 	}
@@ -306,6 +324,34 @@ func causes(t *testing.T) map[string]cause {
 
 		"78-clock-stall/holder": {noStall, "safe"},
 		"78-clock-stall/nodes":  {noStall, "safe"}, // and client 2 waits until 10 s only
+
+		"79-two-ttls/long-then-short":            {asUsual(scenarios.TryLockStep), "safe"},
+		"79-two-ttls/short-then-long":            {asUsual(scenarios.LockStep), "safe"},
+		"80-contexts-that-end/unlock-after":      {asUsual(scenarios.UnlockStep), "safe"},
+		"80-contexts-that-end/unlock-meanwhile":  {asUsual(scenarios.UnlockStep), "safe"},
+		"80-contexts-that-end/extend-after":      {asUsual(scenarios.ExtendStep), "safe"},
+		"80-contexts-that-end/extend-meanwhile":  {asUsual(scenarios.ExtendStep), "safe"},
+		"80-contexts-that-end/lock-meanwhile":    {asUsual(scenarios.LockStep), "safe"},
+		"80-contexts-that-end/waiting-meanwhile": {asUsual(scenarios.LockStep), "safe"},
+		"81-released-and-lost/twice":             {notAgain, "safe"},
+		"81-released-and-lost/late":              {asUsual(scenarios.LockStep), "safe"},
+		"81-released-and-lost/renewed-after":     {notAgain, "safe"},
+		"82-with-lock/renewed":                   {lock("renewals: 1"), "safe"},
+		"82-with-lock/limit":                     {asUsual(scenarios.WithLockStep), "safe"},
+		"82-with-lock/max-time":                  {asUsual(scenarios.RenewStep), "safe"},
+		"82-with-lock/wait":                      {asUsual(scenarios.WithLockStep), "safe"},
+		"82-with-lock/cancelled":                 {asUsual(scenarios.WithLockStep), "safe"},
+		"82-with-lock/told-early":                {lock("loss-lead: 0s"), "safe"},
+		"83-new-client/closed-while-waiting":     {instead(scenarios.CloseStep, scenarios.SleepStep), "safe"},
+		"83-new-client/holding":                  {instead(scenarios.CloseStep, scenarios.SleepStep), "safe"},
+		"84-late-messages/stragglers":            {noDelay, "safe"},
+		"84-late-messages/release":               {noDelay, "safe"},
+		"85-guard-and-a-shorter-ttl": {func(s *scenarios.Scenario) {
+			protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Guard = nil })
+			s.Timeline = s.Timeline[1:] // nobody has to confirm that the nodes may vote
+		}, "lease-overlap"},
+		"86-counters-that-expire/too-soon":    {lock("counter-ttl: 1h"), "safe"},
+		"86-counters-that-expire/long-enough": {lock("counter-ttl: 10s"), "token-repeated"},
 
 		"47-consensus/paused-client":                  {noPause, "safe"},
 		"47-consensus/paused-client-fenced":           {unfenced, "stale-write"},

@@ -41,8 +41,8 @@ func (s *Scenario) Features() []reach.Feature {
 		item := &s.Timeline[i]
 		for j := range item.Do {
 			step := &item.Do[j]
-			renews = renews || step.Kind == RenewStep
-			several = several || (step.Kind == LockStep || step.Kind == TryLockStep) && len(item.taken(step, s.Resources)) > 1
+			renews = renews || step.Kind == RenewStep && !step.Released || step.Kind == WithLockStep
+			several = several || step.takes() && len(item.taken(step, s.Resources)) > 1
 		}
 	}
 	var on []reach.Feature

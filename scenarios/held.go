@@ -13,23 +13,46 @@ import (
 type held struct {
 	*program
 	lease       protocols.Lease
+	ttl         time.Duration // that it was granted with
 	acquisition *acquisition
 }
 
-func (l *held) extend(ttl time.Duration) {
-	c := l.call(history.Extend, ttl)
-	l.returned(c, l.lease.Extend(l.ctx(), ttl))
+func (l *held) extend(s *Step) {
+	c := l.call(history.Extend, s.For)
+	ctx, done := l.context(s)
+	defer done()
+	l.returned(c, l.lease.Extend(ctx, s.For))
 }
 
 // unlock releases the lock.
-func (l *held) unlock() {
+func (l *held) unlock(s *Step) {
 	if tx, ok := l.lease.(protocols.Transaction); ok {
 		tx.Commit(l.ctx())
 	}
 	c := l.call(history.Release, 0)
 	l.acquisition.disbelieve()
-	l.returned(c, l.lease.Unlock(l.ctx()))
+	ctx, done := l.context(s)
+	defer done()
+	l.returned(c, l.lease.Unlock(ctx))
+	l.gone()
+}
+
+// gone notes that the lock is no longer held.
+func (l *held) gone() {
+	before := len(l.locks)
 	l.locks = slices.DeleteFunc(l.locks, func(other *held) bool { return other == l })
+	if len(l.locks) < before {
+		l.released = append(l.released, l)
+	}
+}
+
+// context is the context of a step's call that is about the lock held.
+func (l *held) context(s *Step) (ctx context.Context, done func()) {
+	ctx = l.ctx()
+	if s.LeaseContext {
+		ctx = l.lease.Context()
+	}
+	return s.in(ctx, l.clock)
 }
 
 // ctx is the context for calls that are about the lock held.
@@ -52,9 +75,9 @@ func (l *held) call(f history.Func, ttl time.Duration) *called {
 	for _, g := range a.grants {
 		c.ops, c.Grants = append(c.ops, l.host.NewOp()), append(c.Grants, g.Op)
 	}
+	l.witness.Called(&c.Call)
 	l.record(a.each(history.Event{Kind: history.Call, Func: f}, c.ops)...)
 	a.op = c.ops[0]
-	l.witness.Called(&c.Call)
 	return c
 }
 

@@ -107,7 +107,7 @@ func contenders(s *Scenario) int {
 	asking := map[string]bool{}
 	for _, item := range s.Timeline {
 		for _, step := range item.Do {
-			if step.Kind == LockStep || step.Kind == TryLockStep {
+			if step.takes() {
 				asking[item.Client] = true
 			}
 		}

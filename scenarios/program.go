@@ -30,6 +30,7 @@ type program struct {
 	item     *Item
 	thread   int
 	locks    []*held // in the order in which they were taken
+	released []*held // in the order in which they were released
 	accesses int     // requests to the storage so far
 	// numbers is what was read last, by resource, where that succeeded.
 	numbers map[string]seen
@@ -50,13 +51,17 @@ func (p *program) do(s *Step) (goOn bool) {
 		return p.acquire(ctx, s)
 	case TryLockStep:
 		return p.acquire(context.Background(), s)
+	case WithLockStep:
+		return p.withLock(s)
 	case SleepStep:
 		p.host.Sleep(context.Background(), s.For)
 		return true
 	case PrepareStep:
-		return p.prepare()
+		return p.prepare(s)
 	case CloseStep:
-		return p.close()
+		return p.close(s)
+	case NewClientStep:
+		return p.newClient()
 	}
 	l := p.about(s)
 	if s.isEffect() {
@@ -69,37 +74,45 @@ func (p *program) do(s *Step) (goOn bool) {
 	case LingerStep:
 		l.linger()
 	case ExtendStep:
-		l.extend(s.For)
+		l.extend(s)
 	case RenewStep:
-		l.renew(s.For)
+		l.renew(s)
 	case UnlockStep:
-		l.unlock()
+		l.unlock(s)
 	}
 	return true
 }
 
 // about is the lock that a step is about.
 func (p *program) about(s *Step) *held {
-	if s.Resource == nil {
-		return p.locks[len(p.locks)-1]
+	locks := p.locks
+	if s.Released {
+		locks = p.released
 	}
 	var on [][]string
-	for _, l := range p.locks {
+	for _, l := range locks {
 		on = append(on, l.acquisition.resources())
 	}
-	return p.locks[s.among(on)]
+	return locks[s.among(on)]
+}
+
+// ofClient is what a call is made for that is about the client. It is no grant, but every event is on a resource.
+func (p *program) ofClient() *acquisition {
+	p.acquires++
+	return &acquisition{acquire: p.acquires, grants: []Grant{{Resource: p.resources[0]}}}
 }
 
 // prepare prepares the nodes, for a protocol that needs it.
-func (p *program) prepare() bool {
+func (p *program) prepare(s *Step) bool {
 	preparer, ok := p.locker.(protocols.Preparer)
 	if !ok {
 		return false
 	}
-	p.acquires++
-	a := &acquisition{acquire: p.acquires, grants: []Grant{{Resource: p.resources[0]}}} // no grant, but every event is on a resource
+	a := p.ofClient()
 	e := history.Event{Kind: history.Step, Name: faults.Prepared, Resource: a.name()}
-	if err := preparer.Prepare(a.in(context.Background())); err != nil {
+	ctx, done := s.in(a.in(context.Background()), p.clock)
+	defer done()
+	if err := preparer.Prepare(ctx); err != nil {
 		e.Name, e.Detail = faults.NotPrepared, protocols.Reason(err)
 	}
 	p.record(e)
@@ -107,17 +120,18 @@ func (p *program) prepare() bool {
 }
 
 // close closes the client, for a protocol that can.
-func (p *program) close() bool {
+func (p *program) close(s *Step) bool {
 	c, ok := p.locker.(protocols.Closer)
 	if !ok {
 		return false
 	}
-	p.acquires++
-	a := &acquisition{acquire: p.acquires, grants: []Grant{{Resource: p.resources[0]}}} // as for prepare
+	a := p.ofClient()
 	e := history.Event{Kind: history.Step, Name: faults.Closed, Resource: a.name()}
+	ctx, done := s.in(a.in(context.Background()), p.clock)
+	defer done()
 	asked := &protocols.Call{Func: protocols.CloseCall, Client: p.host.Name()}
 	p.witness.Called(asked)
-	err := c.Close(a.in(context.Background()))
+	err := c.Close(ctx)
 	p.witness.Returned(asked, err)
 	if err != nil {
 		e.Detail = protocols.Reason(err)
@@ -126,53 +140,96 @@ func (p *program) close() bool {
 	return true
 }
 
-// acquire takes the lock that a step asks for. If it is not granted the others are released.
-func (p *program) acquire(ctx context.Context, s *Step) bool {
-	p.acquires++
-	a := &acquisition{acquire: p.acquires, thread: p.thread}
-	var ops []int
-	for _, name := range p.item.taken(s, p.resources) {
-		ops = append(ops, p.host.NewOp())
-		a.grants = append(a.grants, Grant{ops[len(ops)-1], name})
-	}
-	a.op = ops[0]
-	ctx = a.in(ctx)
-	p.attempt(ctx, 1)
-	p.record(a.each(history.Event{Kind: history.Call, Func: history.Acquire}, ops)...)
-	asked := &protocols.Call{Client: p.host.Name(), Grants: ops, Resources: a.resources(), TTL: p.ttl}
+// newClient makes another client in the place of the one before.
+func (p *program) newClient() bool {
+	asked := &protocols.Call{Func: protocols.NewClientCall, Client: p.host.Name()}
 	p.witness.Called(asked)
-	lease, err := p.lock(ctx, s, a.resources())
-	if err == nil {
-		asked.Lease = lease
-	}
+	err := p.begin()
 	p.witness.Returned(asked, err)
 	if err != nil {
-		p.record(a.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}, ops)...)
-		for i := len(p.locks) - 1; i >= 0; i-- {
-			p.locks[i].unlock()
-		}
+		return false // which it was not for the same settings before
+	}
+	p.record(history.Event{Kind: history.Step, Name: faults.NewClient, Resource: p.ofClient().name()})
+	return true
+}
+
+// asking is an acquire that has begun.
+type asking struct {
+	*acquisition
+	ops  []int
+	call protocols.Call
+}
+
+// asks begins an acquire.
+func (p *program) asks(s *Step) *asking {
+	p.acquires++
+	x := &asking{acquisition: &acquisition{acquire: p.acquires, thread: p.thread}}
+	for _, name := range p.item.taken(s, p.resources) {
+		x.ops = append(x.ops, p.host.NewOp())
+		x.grants = append(x.grants, Grant{x.ops[len(x.ops)-1], name})
+	}
+	x.op = x.ops[0]
+	p.attempt(x.in(context.Background()), 1)
+	p.record(x.each(history.Event{Kind: history.Call, Func: history.Acquire}, x.ops)...)
+	x.call = protocols.Call{Client: p.host.Name(), Grants: x.ops, Resources: x.resources(), TTL: s.TTL}
+	if s.TTL == 0 {
+		x.call.TTL = p.ttl
+	}
+	p.witness.Called(&x.call)
+	return x
+}
+
+// held is the lock that an acquire asks for.
+func (p *program) held(x *asking) *held {
+	return &held{program: p, ttl: x.call.TTL, acquisition: x.acquisition}
+}
+
+// granted ends an acquire that was granted.
+func (l *held) granted(x *asking, lease protocols.Lease) {
+	x.call.Lease, l.lease = lease, lease
+	l.witness.Returned(&x.call, nil)
+	l.locks = append(l.locks, l)
+	token, _ := lease.Token()
+	l.record(x.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Token: token}, x.ops)...)
+}
+
+// refused ends an acquire that was not granted. The locks that are held are released.
+func (p *program) refused(x *asking, err error) {
+	p.witness.Returned(&x.call, err)
+	p.record(x.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}, x.ops)...)
+	for i := len(p.locks) - 1; i >= 0; i-- {
+		p.locks[i].unlock(&Step{})
+	}
+}
+
+// acquire takes the lock that a step asks for.
+func (p *program) acquire(ctx context.Context, s *Step) bool {
+	x := p.asks(s)
+	ctx, done := s.in(x.in(ctx), p.clock)
+	defer done()
+	lease, err := p.lock(ctx, s.Kind, &x.call)
+	if err != nil {
+		p.refused(x, err)
 		return false
 	}
-	p.locks = append(p.locks, &held{program: p, lease: lease, acquisition: a})
-	token, _ := lease.Token()
-	p.record(a.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Token: token}, ops)...)
+	p.held(x).granted(x, lease)
 	return true
 }
 
 // lock asks the protocol for the lock.
-func (p *program) lock(ctx context.Context, s *Step, names []string) (protocols.Lease, error) {
+func (p *program) lock(ctx context.Context, kind StepKind, c *protocols.Call) (protocols.Lease, error) {
 	all, several := p.locker.(protocols.AllLocker)
 	switch {
-	case len(names) == 1 && s.Kind == LockStep:
-		return p.locker.Lock(ctx, names[0], p.ttl)
-	case len(names) == 1:
-		return p.locker.TryLock(ctx, names[0], p.ttl)
+	case len(c.Resources) == 1 && kind == LockStep:
+		return p.locker.Lock(ctx, c.Resources[0], c.TTL)
+	case len(c.Resources) == 1:
+		return p.locker.TryLock(ctx, c.Resources[0], c.TTL)
 	case !several:
 		return nil, errSeveral
-	case s.Kind == LockStep:
-		return all.LockAll(ctx, names, p.ttl)
+	case kind == LockStep:
+		return all.LockAll(ctx, c.Resources, c.TTL)
 	}
-	return all.TryLockAll(ctx, names, p.ttl)
+	return all.TryLockAll(ctx, c.Resources, c.TTL)
 }
 
 // errSeveral is why a lock on several resources is not granted by a Locker of the caller's own.

@@ -9,18 +9,28 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// renew works under the lock for d, which is extended every third of its TTL: the period of Redisson's watchdog. The
-// shipped library does so by itself.
-func (l *held) renew(d time.Duration) {
+// renew works under the lock for as long as a step says, which is extended every third of its TTL: the period of Redisson's
+// watchdog. The shipped library does so by itself.
+func (l *held) renew(s *Step) {
 	if lease, ok := l.lease.(protocols.Renewer); ok {
-		lease.Renew(l.ctx(), l.renewal(), func(ctx context.Context) {
-			l.host.Sleep(ctx, d)
-			for l.host.Stuck() && ctx.Err() == nil {
-				l.host.Sleep(ctx, math.MaxInt64)
-			}
-		})
+		ctx, done := l.context(s)
+		defer done()
+		lease.Renew(ctx, l.renewal(s), func(ctx context.Context) { l.works(ctx, s.For) })
 		return
 	}
+	l.renewByHand(s.For)
+}
+
+// works lets time pass until ctx ends, and without an end if the work is stuck.
+func (p *program) works(ctx context.Context, d time.Duration) {
+	p.host.Sleep(ctx, d)
+	for p.host.Stuck() && ctx.Err() == nil {
+		p.host.Sleep(ctx, math.MaxInt64)
+	}
+}
+
+// renewByHand is renew for a protocol that does not renew its locks.
+func (l *held) renewByHand(d time.Duration) {
 	end := l.clock.Now().Add(d)
 	for n := 0; ; n++ {
 		left := end.Sub(l.clock.Now())
@@ -36,17 +46,17 @@ func (l *held) renew(d time.Duration) {
 		}
 		l.host.Sleep(l.lease.Context(), min(left, l.ttl/3))
 		if (l.clock.Now().Before(end) || l.host.Stuck()) && l.lease.Context().Err() == nil {
-			l.extend(l.ttl)
+			l.extend(&Step{For: l.ttl})
 		}
 	}
 }
 
-// renewal has every extend of a protocol's own written down as one of this program, unless the client crashed at a step
-// of it.
-func (l *held) renewal() protocols.Renewal {
+// renewal is a step's, and has every extend of a protocol's own written down as one of this program, unless the client crashed
+// at a step of it.
+func (l *held) renewal(s *Step) protocols.Renewal {
 	var c *called
-	return protocols.Renewal{
-		Limit:  l.renewals,
+	r := protocols.Renewal{
+		Wait: s.Wait, Period: s.Period, Limit: s.Limit, MaxTime: s.MaxTime,
 		Begins: func() { c = l.call(history.Extend, l.ttl); c.Renewal = true },
 		Ends: func(err error) {
 			if !l.host.Dead() {
@@ -54,4 +64,44 @@ func (l *held) renewal() protocols.Renewal {
 			}
 		},
 	}
+	if r.Limit == 0 {
+		r.Limit = l.renewals
+	}
+	return r
+}
+
+// withLock takes a lock, works under it and releases it in one call of the protocol.
+func (p *program) withLock(s *Step) bool {
+	holder, ok := p.locker.(protocols.Holder)
+	if !ok {
+		return false
+	}
+	x := p.asks(s)
+	ctx, done := s.in(x.in(context.Background()), p.clock)
+	defer done()
+	l := p.held(x)
+	r := l.renewal(s)
+	var c *called
+	r.Releases = func() {
+		c = l.call(history.Release, 0)
+		l.acquisition.disbelieve()
+	}
+	r.Released = func(err error) {
+		if !l.host.Dead() {
+			l.returned(c, err)
+		}
+	}
+	update := &Step{Kind: UpdateStep}
+	err := holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(ctx context.Context, lease protocols.Lease) {
+		l.granted(x, lease)
+		l.reach(update)
+		p.works(ctx, s.For)
+		l.reach(update)
+	})
+	if err != nil {
+		p.refused(x, err)
+		return false
+	}
+	l.gone()
+	return true
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -79,8 +80,9 @@ func sameSet(a, b []string) bool {
 // of the index of a step, of a word of it with those that would be right, and of what is wrong.
 func (c *check) program(i *Item, wrong func(step int, word string, valid []string, format string, args ...any)) {
 	can := c.s.Lock.Capabilities()
-	var held [][]string
-	var written []bool // under which of them
+	var held, released [][]string
+	var written []bool       // under which of them
+	var ttls []time.Duration // with which they were taken
 	for at := range i.Do {
 		s := &i.Do[at]
 		if unknown := slices.IndexFunc(s.Resource, func(name string) bool { return !slices.Contains(c.s.Resources, name) }); unknown >= 0 {
@@ -90,6 +92,22 @@ func (c *check) program(i *Item, wrong func(step int, word string, valid []strin
 		if s.Kind == CloseStep && !can.Closes {
 			wrong(at, string(s.Kind), nil, "protocol %s has no client that could be closed, only redlock has", c.s.Lock.Protocol)
 			return
+		}
+		if why := s.needs(can); why != "" {
+			wrong(at, string(s.Kind), nil, "protocol %s %s, only redlock does", c.s.Lock.Protocol, why)
+			return
+		}
+		if s.Kind == WithLockStep && !can.Renews {
+			wrong(at, string(s.Kind), nil, "protocol %s has no such call, only redlock has", c.s.Lock.Protocol)
+			return
+		}
+		lock := c.s.Lock
+		if s.TTL != 0 {
+			lock.TTL = s.TTL
+			if err := lock.Check(len(c.s.Nodes.Names)); err != nil {
+				wrong(at, string(s.Kind), nil, "%v", err)
+				return
+			}
 		}
 		if s.takes() {
 			names := i.taken(s, c.s.Resources)
@@ -101,10 +119,25 @@ func (c *check) program(i *Item, wrong func(step int, word string, valid []strin
 				wrong(at, string(s.Kind), nil, "protocol %s cannot lock several resources at once; lock one after the other", c.s.Lock.Protocol)
 				return
 			}
-			held, written = append(held, names), append(written, false)
+			if s.Kind == WithLockStep {
+				if len(names) > 1 || s.Period > lock.TTL/2 {
+					wrong(at, string(s.Kind), nil, "is on one resource, and renews it at least twice in its TTL")
+					return
+				}
+				released = append(released, names)
+				continue
+			}
+			held, written, ttls = append(held, names), append(written, false), append(ttls, lock.TTL)
 			continue
 		}
 		if !s.needsLock() {
+			continue
+		}
+		if s.Released {
+			if s.among(released) < 0 {
+				wrong(at, string(s.Kind), nil, "there is no lock that was released before")
+				return
+			}
 			continue
 		}
 		of := s.among(held)
@@ -118,8 +151,12 @@ func (c *check) program(i *Item, wrong func(step int, word string, valid []strin
 		case s.isEffect() && s.Resource == nil && len(held[of]) > 1:
 			wrong(at, string(s.Kind), nil, `does not say which resource: the lock is on several, as in "%s: %s"`, s.Kind, held[of][0])
 			return
+		case s.Kind == RenewStep && s.Period > ttls[of]/2:
+			wrong(at, s.Period.String(), nil, "as a period is more than half of the TTL, %v", ttls[of])
+			return
 		case s.Kind == UnlockStep:
-			held, written = slices.Delete(held, of, of+1), slices.Delete(written, of, of+1)
+			released = append(released, held[of])
+			held, written, ttls = slices.Delete(held, of, of+1), slices.Delete(written, of, of+1), slices.Delete(ttls, of, of+1)
 		case s.reads() && written[of] && protocols.Of[protocols.DBRowSettings](c.s.Lock).Effects == protocols.InTransaction:
 			wrong(at, string(s.Kind), nil, "would read back what its own transaction has written and not committed, which no history can say")
 			return

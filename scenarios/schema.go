@@ -84,7 +84,10 @@ func (Step) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 			forms = append(forms, s.Of(length.Type))
 		}
 		if k.resource {
-			forms = append(forms, name, both)
+			forms = append(forms, name)
+		}
+		if k.resource || k.calling != nil {
+			forms = append(forms, both)
 		}
 		if forms == nil {
 			continue

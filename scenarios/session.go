@@ -38,6 +38,8 @@ type Session struct {
 	host   Host
 	clock  driver.Clock
 	locker protocols.Locker
+	// newLocker makes one.
+	newLocker func() (protocols.Locker, error)
 	// witness is told what the history leaves out.
 	witness protocols.Witness
 	ttl     time.Duration
@@ -61,9 +63,16 @@ func NewSession(h Host, s *Scenario, newLocker func(protocols.Env) (protocols.Lo
 		protocol, _ := protocols.Find(s.Lock.Protocol)
 		newLocker = protocol.New
 	}
-	var err error
-	x.locker, err = newLocker(protocols.Env{Host: h, Settings: s.Lock, Witness: witness, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
-	return x, err
+	x.newLocker = func() (protocols.Locker, error) {
+		return newLocker(protocols.Env{Host: h, Settings: s.Lock, Witness: witness, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
+	}
+	return x, x.begin()
+}
+
+// begin makes a lock of the session's own, in the place of the one before.
+func (x *Session) begin() (err error) {
+	x.locker, err = x.newLocker()
+	return err
 }
 
 // record writes events of this client down that happen at the same time.

@@ -17,6 +17,7 @@ type Step struct {
 	Resource []string
 	// For is the length of Hold and Sleep, the wait of Lock, the TTL of Extend.
 	For time.Duration
+	Calling
 }
 
 // StepKind is a kind of Step.
@@ -50,12 +51,16 @@ const (
 	// RenewStep works under the lock for a while as HoldStep does, and extends it by its TTL every third of that, at most
 	// as often as the setting renewals allows.
 	RenewStep StepKind = "renew"
+	// WithLockStep takes the lock, works under it while the lock renews itself, and releases it, all in one call.
+	WithLockStep StepKind = "with-lock"
 	// PrepareStep declares the nodes fit to vote, for the restart guard.
 	PrepareStep StepKind = "prepare"
 	// UnlockStep releases the lock.
 	UnlockStep StepKind = "unlock"
 	// CloseStep closes the client, which ends those of its goroutines that wait for a lock. Only protocol redlock can.
 	CloseStep StepKind = "close"
+	// NewClientStep makes another client in the place of the one before, over the same nodes. What that holds stays held.
+	NewClientStep StepKind = "new-client"
 )
 
 // stepShape is what can be said with a kind of step.
@@ -65,43 +70,48 @@ type stepShape struct {
 	fallback   time.Duration // what it is without; 0: it must be given
 	underLease bool          // it needs a lock
 	resource   bool          // it can name one
+	calling    []string      // the keys of Calling that it can have
 	text       string        // what the client does, for schemas and the documentation
 }
 
 // stepKinds lists all kinds, with what can be said with them.
 var stepKinds = []stepShape{
-	{LockStep, true, time.Minute, false, true,
+	{LockStep, true, time.Minute, false, true, []string{"ttl", "cancel"},
 		"Acquires the lock, making attempts for as long as it says. Default: 1m. Example: lock: 10s"},
-	{TryLockStep, false, 0, false, true,
+	{TryLockStep, false, 0, false, true, []string{"ttl", "within", "cancel"},
 		"Makes one attempt to acquire the lock. Example: try-lock"},
-	{HoldStep, true, 0, true, true,
+	{HoldStep, true, 0, true, true, nil,
 		"Works under the lock for a while, and stops if the context of the lease ends. Example: hold: 5s"},
-	{SleepStep, true, 0, false, false,
+	{SleepStep, true, 0, false, false, nil,
 		"Waits for a while and looks at nothing. Example: sleep: 1s"},
-	{LingerStep, false, 0, true, true,
+	{LingerStep, false, 0, true, true, nil,
 		"Works under the lock up to the last moment at which the client may still send an effect, its guard time before the end of the lease. Example: linger"},
-	{WriteStep, false, 0, true, true,
+	{WriteStep, false, 0, true, true, nil,
 		"Checks the lease, then writes to the resource. Example: write"},
-	{WriteUncheckedStep, false, 0, true, true,
+	{WriteUncheckedStep, false, 0, true, true, nil,
 		"Writes to the resource without checking the lease. Example: write-unchecked"},
-	{UpdateStep, false, 0, true, true,
+	{UpdateStep, false, 0, true, true, nil,
 		"Checks the lease, reads the resource, checks again, and writes one more than it read. Example: update"},
-	{ReadStep, false, 0, true, true,
+	{ReadStep, false, 0, true, true, nil,
 		"Checks the lease and reads the resource. Example: read"},
-	{WriteBackStep, false, 0, true, true,
+	{WriteBackStep, false, 0, true, true, nil,
 		"Checks the lease and writes one more than the last read gave. Example: write-back"},
-	{MarkStep, false, 0, true, true,
+	{MarkStep, false, 0, true, true, nil,
 		"Checks the lease and sets the resource's mark to this grant, for storage compare-and-set. Example: mark"},
-	{ExtendStep, true, 0, true, true,
+	{ExtendStep, true, 0, true, true, []string{"within", "cancel", "lease-context", "released"},
 		"Extends the lease to a TTL from now. Example: extend: 10s"},
-	{RenewStep, true, 0, true, true,
+	{RenewStep, true, 0, true, true, []string{"within", "cancel", "released", "period", "limit", "max-time"},
 		"Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as often as the setting renewals allows. Example: renew: 30s"},
-	{PrepareStep, false, 0, false, false,
+	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "limit", "max-time"},
+		"Acquires the lock, updates the resource, works for a while as renew does, updates again, and releases the lock, in one call (Client.Hold). Only protocol redlock can. Example: with-lock: 5s"},
+	{PrepareStep, false, 0, false, false, []string{"within", "cancel"},
 		"Declares the nodes fit to vote, for the restart guard. Example: prepare"},
-	{UnlockStep, false, 0, true, true,
+	{UnlockStep, false, 0, true, true, []string{"within", "cancel", "lease-context", "released"},
 		"Releases the lock. Example: unlock"},
-	{CloseStep, false, 0, false, false,
+	{CloseStep, false, 0, false, false, []string{"within", "cancel"},
 		"Closes the client and so ends those of its goroutines that wait for a lock. Only protocol redlock can. Example: close"},
+	{NewClientStep, false, 0, false, false, nil,
+		"Makes another client in the place of the one before, over the same nodes. Locks that the one before has granted stay held. Example: new-client"},
 }
 
 // shape is the entry of stepKinds.
@@ -115,7 +125,9 @@ func (k StepKind) shape() (shape stepShape, ok bool) {
 }
 
 // takes says whether the step acquires a lock.
-func (s *Step) takes() bool { return s.Kind == LockStep || s.Kind == TryLockStep }
+func (s *Step) takes() bool {
+	return s.Kind == LockStep || s.Kind == TryLockStep || s.Kind == WithLockStep
+}
 
 // needsLock says whether the step is about a lock that is held.
 func (s *Step) needsLock() bool {
@@ -137,13 +149,15 @@ func (s *Step) writes() bool {
 // isEffect says whether the step reaches a resource, and so is on one only.
 func (s *Step) isEffect() bool { return s.reads() || s.writes() || s.Kind == MarkStep }
 
-// StepOn is a step that names both a resource and a length.
+// StepOn is a step that says more than its length or its resource.
 type StepOn struct {
 	// Resource is what the step is about: a name, or a list of names for one lock on all of them. Default: the item's
 	// resource. Example: orders
 	Resource Several `yaml:"resource"`
 	// For is the length of the step, as in a step without a resource. Default: the step's own. Example: 5s
 	For *time.Duration `yaml:"for"`
+
+	Calling `yaml:",inline"`
 }
 
 // Several is one name, or a list of names.
@@ -185,7 +199,7 @@ func (names Several) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 }
 
 // UnmarshalNode reads a step: its name, or its name and what it is about as in "hold: 5s", "lock: invoices", "lock: [a, b]"
-// and "lock: {resource: invoices, for: 5s}".
+// and "lock: {resource: invoices, for: 5s, ttl: 3s}".
 func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	var all []string
 	for _, k := range stepKinds {
@@ -228,18 +242,20 @@ func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 // isLength says whether a scalar is meant for a length; no resource is called so.
 func isLength(text string) bool { return !resourceName.MatchString(text) }
 
-// readLong reads a step that has both a resource and a length, and says whether it had a length.
+// readLong reads a step that says more than its length or its resource, and says whether it had a length.
 func (s *Step) readLong(d *strictyaml.Decoder, n *yaml.Node, shape stepShape) bool {
 	var both StepOn
 	if !d.Decode(n, &both) {
 		return true
 	}
+	both.Calling.read(d, n, shape)
+	s.Calling = both.Calling
 	if both.For != nil {
 		s.readLength(d, child(n, "for"), shape)
 	}
 	switch {
-	case both.Resource == nil && both.For == nil:
-		d.Errorf(n, "", nil, `want "resource", "for" or both`)
+	case len(n.Content) == 0:
+		d.Errorf(n, "", nil, `says nothing: want "resource", "for" or another key`)
 	case both.Resource != nil && !shape.resource:
 		d.Errorf(child(n, "resource"), "", nil, "%s takes no resource", shape.kind)
 	case both.Resource != nil:
@@ -274,6 +290,12 @@ func (s Step) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 	hasLength := shape.length && (s.For != shape.fallback || s.For <= 0)
 	var body *yaml.Node
 	switch {
+	case !s.isUsual():
+		long := StepOn{Resource: s.Resource, Calling: s.Calling}
+		if hasLength {
+			long.For = &s.For
+		}
+		body = e.Encode(long, StepOn{})
 	case s.Resource == nil && !hasLength:
 		return word
 	case s.Resource == nil:
@@ -281,7 +303,7 @@ func (s Step) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 	case !hasLength:
 		body = e.Encode(Several(s.Resource), nil)
 	default:
-		body = e.Encode(StepOn{s.Resource, &s.For}, StepOn{})
+		body = e.Encode(StepOn{Resource: s.Resource, For: &s.For}, StepOn{})
 	}
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{word, body}}
 }

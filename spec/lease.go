@@ -119,15 +119,18 @@ func (a *acquisition) lose(e *Event, s Settings) string {
 	case a.extending.isTaken || a.extending.mixed:
 		return ""
 	}
-	if early := a.until.Sub(e.At); early > a.lead() {
+	if early := a.until.Sub(e.At); early > a.lead(s) {
 		return fmt.Sprintf("%v before the end of the lease", early)
 	}
 	return ""
 }
 
-// lead is how long before its end the loss of a lease is told at the most: a twentieth of the TTL, from a millisecond to a
-// second, and never more than half of what the lease had left.
-func (a *acquisition) lead() time.Duration {
+// lead is how long before its end the loss of a lease is told at the most: as long as is set, or a twentieth of the TTL, from a
+// millisecond to a second, and never more than half of what the lease had left.
+func (a *acquisition) lead(s Settings) time.Duration {
+	if s.LossLead != 0 {
+		return s.LossLead
+	}
 	longest := time.Second
 	if a.ttls == nil {
 		return longest

@@ -37,6 +37,9 @@ type Settings struct {
 	WakeUp bool
 	// Fencing: grants carry tokens.
 	Fencing bool
+	// LossLead is how long before its end the loss of a lease is told; zero is the default, a twentieth of the TTL, from a
+	// millisecond to a second.
+	LossLead time.Duration
 }
 
 // Event is a step, the time at which it was reported, and the TTLs that it may be about: those that open calls of the client
@@ -85,6 +88,11 @@ func New(s Settings) *Client {
 
 // Steps is how many steps the client was followed for.
 func (c *Client) Steps() int { return c.steps }
+
+// Knows says whether a step is of a call or an attempt that was followed.
+func (c *Client) Knows(e observe.Event) bool {
+	return c.acquisitions[e.Value] != nil || c.callers[e.Call] != nil
+}
 
 // acquisition is one attempt and the lease that may come of it.
 type acquisition struct {

@@ -46,6 +46,8 @@ func (t *teller) ofClient(e *history.Event) string {
 		return fmt.Sprintf("%s cannot confirm that the nodes may vote: %s", e.Process, e.Detail)
 	case faults.Closed:
 		return e.Process + " is closed"
+	case faults.NewClient:
+		return e.Process + " makes a new client"
 	case observe.Lost.String():
 		return fmt.Sprintf("%s learns %s", e.Process, cmp.Or(t.over[e.Grant], "that its lease"+t.on(e)+" is about to expire"))
 	case observe.TakenBack.String():

@@ -15,6 +15,12 @@ type Capabilities struct {
 	LocksAll bool
 	// Closes says that its clients can be closed: its Locker is a Closer.
 	Closes bool
+	// Cancels says that its calls end when their contexts do.
+	Cancels bool
+	// Repeats says that a lock which was released can be asked to be released or extended again, and refuses it.
+	Repeats bool
+	// Renews says that it renews its locks by itself: its leases are Renewers, and its Locker is a Holder.
+	Renews bool
 	// Warns says that the context of a lease ends before the lease: its Lease is a Warner.
 	Warns bool
 	// Subscribes says that clients subscribe to channels of the nodes.

@@ -37,6 +37,13 @@ type Closer interface {
 	Close(ctx context.Context) error
 }
 
+// Holder is a Locker that does work under a lock: it takes the lock, renews it meanwhile, and releases it.
+type Holder interface {
+	// Hold calls work with a context that ends when the work must stop. The error is that of the acquire if it did not. What
+	// the release returned is told to r.
+	Hold(ctx context.Context, resource string, ttl time.Duration, r Renewal, work func(context.Context, Lease)) error
+}
+
 // Lease is a lock that was granted.
 type Lease interface {
 	// Until is when the client stops believing in the lock, by its lock clock; the zero time if it never does by itself.
@@ -61,13 +68,21 @@ type Renewer interface {
 	Renew(ctx context.Context, r Renewal, work func(context.Context))
 }
 
-// Renewal is how a Renewer does it.
+// Renewal is how a Renewer or a Holder does it.
 type Renewal struct {
-	// Limit is how often at the most; zero is without a limit.
-	Limit int
+	// Wait is how long a Holder waits for the lock at the most; zero is as long as its context.
+	Wait time.Duration
+	// Period is the time between two renewals; zero is the protocol's own.
+	Period time.Duration
+	// Limit is how often at the most, and MaxTime for how long; zero is without a limit.
+	Limit   int
+	MaxTime time.Duration
 	// Begins and Ends are told of every extend.
 	Begins func()
 	Ends   func(error)
+	// Releases and Released are told of the release by a Holder.
+	Releases func()
+	Released func(error)
 }
 
 // Env is what a protocol has to work with.

@@ -14,7 +14,8 @@ import (
 )
 
 var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: RedlockSettings{DriftSettings: defaultDrift(), DelaySettings: defaultDelay()},
-	Steps: redlockSteps(), Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true, LocksAll: true, Closes: true, Warns: true}}
+	Steps: redlockSteps(), Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true, LocksAll: true, Closes: true, Warns: true,
+		Cancels: true, Repeats: true, Renews: true}}
 
 // RedlockSettings are those of protocol redlock.
 type RedlockSettings struct {
@@ -29,6 +30,12 @@ type RedlockSettings struct {
 	// Batching is how many unanswered commands a node may have before the library collects further ones into a batch
 	// (WithBatching); 0 is the library's default, 4. Default: 0. Example: 1
 	Batching int `yaml:"batching"`
+	// LossLead is how long before its end the context of a lease is cancelled (WithLossLead); 0s is the library's default, a
+	// twentieth of the TTL. Default: 0s. Example: 500ms
+	LossLead time.Duration `yaml:"loss-lead"`
+	// CounterTTL is how long a node keeps a fencing counter after its last vote (Fencing.CounterTTL); 0s is the library's
+	// default, 90 days. Default: 0s. Example: 1h
+	CounterTTL time.Duration `yaml:"counter-ttl"`
 	// Guard turns on the restart guard (WithRestartGuard). Default: not set. Example: {max-ttl: 10s}
 	Guard *Guard `yaml:"guard"`
 }
@@ -43,6 +50,9 @@ type Guard struct {
 
 // Check asks the library itself what it thinks of the settings.
 func (own RedlockSettings) Check(s Settings, nodes int) error {
+	if own.CounterTTL != 0 && !own.Fencing {
+		return errors.New("counter-ttl is for fencing counters, and there are none without fencing")
+	}
 	return own.checkResource(s, "r", nodes)
 }
 
@@ -72,6 +82,8 @@ func (own RedlockSettings) faster(by time.Duration) Own {
 	own.DriftSettings = own.DriftSettings.shortened(by)
 	own.DelaySettings = own.DelaySettings.shortened(by)
 	own.WakeUp /= by
+	own.LossLead /= by
+	own.CounterTTL = wholeMilliseconds(own.CounterTTL / by)
 	if own.Guard != nil {
 		guard := *own.Guard
 		guard.MaxTTL = wholeMilliseconds(guard.MaxTTL / by)
@@ -92,7 +104,10 @@ func (s Settings) Options() []redlock.Option {
 		opts = append(opts, redlock.WithQuorum(own.Quorum))
 	}
 	if own.Fencing {
-		opts = append(opts, redlock.WithFencing(redlock.Fencing{}))
+		opts = append(opts, redlock.WithFencing(redlock.Fencing{CounterTTL: own.CounterTTL}))
+	}
+	if own.LossLead != 0 {
+		opts = append(opts, redlock.WithLossLead(own.LossLead))
 	}
 	if own.Batching != 0 {
 		opts = append(opts, redlock.WithBatching(own.Batching))
@@ -139,21 +154,21 @@ func newRedlock(env Env) (Locker, error) {
 }
 
 func (x *shipped) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.acquire(func() (*redlock.Lease, error) { return x.client.Lock(ctx, resource, ttl) })
+	return x.acquire(ttl, func() (*redlock.Lease, error) { return x.client.Lock(ctx, resource, ttl) })
 }
 
 func (x *shipped) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.acquire(func() (*redlock.Lease, error) { return x.client.TryLock(ctx, resource, ttl) })
+	return x.acquire(ttl, func() (*redlock.Lease, error) { return x.client.TryLock(ctx, resource, ttl) })
 }
 
 // LockAll implements AllLocker.
 func (x *shipped) LockAll(ctx context.Context, resources []string, ttl time.Duration) (Lease, error) {
-	return x.acquire(func() (*redlock.Lease, error) { return x.client.LockAll(ctx, resources, ttl) })
+	return x.acquire(ttl, func() (*redlock.Lease, error) { return x.client.LockAll(ctx, resources, ttl) })
 }
 
 // TryLockAll implements AllLocker.
 func (x *shipped) TryLockAll(ctx context.Context, resources []string, ttl time.Duration) (Lease, error) {
-	return x.acquire(func() (*redlock.Lease, error) { return x.client.TryLockAll(ctx, resources, ttl) })
+	return x.acquire(ttl, func() (*redlock.Lease, error) { return x.client.TryLockAll(ctx, resources, ttl) })
 }
 
 // Prepare declares the nodes fit to vote; see redlock.Client.PrepareGuard.
@@ -170,15 +185,54 @@ func (x *shipped) Close(ctx context.Context) error {
 	return x.client.Close(ctx)
 }
 
-func (x *shipped) acquire(lock func() (*redlock.Lease, error)) (Lease, error) {
+func (x *shipped) acquire(ttl time.Duration, lock func() (*redlock.Lease, error)) (Lease, error) {
 	x.env.Leave()
 	l, err := lock()
 	x.env.Enter()
 	if err != nil {
 		return nil, err
 	}
-	valid := l.Until().Sub(x.env.LockClock().Now())
-	return &shippedLease{l, x, min(max(x.env.Settings.TTL/20, time.Millisecond), time.Second, valid/2)}, nil
+	return x.lease(l, ttl), nil
+}
+
+// lease is a lease of the library that was just granted.
+func (x *shipped) lease(l *redlock.Lease, ttl time.Duration) *shippedLease {
+	lead := min(max(ttl/20, time.Millisecond), time.Second)
+	if own := Of[RedlockSettings](x.env.Settings); own.LossLead != 0 {
+		lead = own.LossLead
+	}
+	return &shippedLease{l, x, min(lead, l.Until().Sub(x.env.LockClock().Now())/2)}
+}
+
+// Hold implements Holder.
+func (x *shipped) Hold(ctx context.Context, resource string, ttl time.Duration, r Renewal, work func(context.Context, Lease)) error {
+	worked := false
+	x.env.Leave()
+	err := x.client.Hold(ctx, resource, ttl, r.library(), func(ctx context.Context, l *redlock.Lease) error {
+		x.env.Enter()
+		defer x.env.Leave()
+		worked = true
+		x.renewing[l.Value()] = r
+		work(ctx, x.lease(l, ttl))
+		return nil
+	})
+	x.env.Enter()
+	if worked {
+		return nil // what came of it was told to r
+	}
+	return err
+}
+
+// library is the renewal as package redlock takes it.
+func (r Renewal) library() redlock.Renewal {
+	l := redlock.Renewal{Wait: r.Wait, Period: r.Period, Limit: r.Limit, MaxTime: r.MaxTime}
+	if l.Limit == 0 {
+		l.Limit = redlock.Unlimited
+	}
+	if l.MaxTime == 0 {
+		l.MaxTime = redlock.Unlimited
+	}
+	return l
 }
 
 type shippedLease struct {
@@ -208,14 +262,10 @@ func (l *shippedLease) Unlock(ctx context.Context) error {
 
 // Renew implements Renewer.
 func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.Context)) {
-	limit := r.Limit
-	if limit == 0 {
-		limit = redlock.Unlimited
-	}
 	x := l.library
 	x.renewing[l.Value()] = r
 	x.env.Leave()
-	_ = l.Lease.Renew(ctx, redlock.Renewal{Limit: limit, MaxTime: redlock.Unlimited}, func(ctx context.Context) error {
+	_ = l.Lease.Renew(ctx, r.library(), func(ctx context.Context) error {
 		x.env.Enter()
 		defer x.env.Leave()
 		work(ctx)
@@ -231,12 +281,20 @@ func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 	defer x.env.Leave()
 	x.env.Witness.Observed(x.env.Name(), e)
 	r, renewing := x.renewing[e.Value]
-	if renewing && e.Step == observe.ExtendStarted {
+	holds := renewing && r.Releases != nil
+	switch {
+	case renewing && e.Step == observe.ExtendStarted:
 		r.Begins()
+	case holds && e.Step == observe.ReleaseStarted:
+		r.Releases()
 	}
 	x.step(ctx, e)
-	if renewing && (e.Step == observe.Extended || e.Step == observe.NotExtended) {
+	switch {
+	case renewing && (e.Step == observe.Extended || e.Step == observe.NotExtended):
 		r.Ends(e.Err)
+	case holds && e.Step == observe.Released:
+		delete(x.renewing, e.Value)
+		r.Released(e.Err)
 	}
 }
 

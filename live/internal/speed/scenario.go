@@ -24,6 +24,7 @@ func Scenario(s *scenarios.Scenario, speed int) *scenarios.Scenario {
 			} else {
 				step.For /= by
 			}
+			step.Calling = step.Shorter(by, ttl)
 		}
 	}
 	return &x

@@ -1,0 +1,121 @@
+package scenarios
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/internal/strictyaml"
+	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
+)
+
+// Calling is how a step calls the lock, where that is not as usual. Each kind of step has some of the keys.
+type Calling struct {
+	// TTL is the TTL that the lock is asked for with; steps lock, try-lock and with-lock. Default: that of the settings.
+	// Example: 3s
+	TTL time.Duration `yaml:"ttl"`
+	// Within sets a deadline for the context of the call, so long after the call begins; with 0s it is over before. Steps
+	// try-lock, extend, renew, with-lock, unlock, prepare and close. Default: no deadline. Example: 3ms
+	Within *time.Duration `yaml:"within"`
+	// Cancel cancels the context of the call so long after the call begins; with 0s before it. Steps lock and those of
+	// within. Default: it is not cancelled. Example: 30ms
+	Cancel *time.Duration `yaml:"cancel"`
+	// LeaseContext makes the call with the context of the lease; steps extend and unlock. Default: false. Example: true
+	LeaseContext bool `yaml:"lease-context"`
+	// Released: the call is about the lock that was released last, not about one that is held; steps extend, renew and
+	// unlock. Default: false. Example: true
+	Released bool `yaml:"released"`
+	// Wait is how long with-lock waits for the lock at the most. Default: 0s, as long as it takes. Example: 1s
+	Wait time.Duration `yaml:"wait"`
+	// Period is the time between two renewals; steps renew and with-lock. Default: a third of the TTL. Example: 500ms
+	Period time.Duration `yaml:"period"`
+	// Limit is the largest number of renewals; steps renew and with-lock. Default: as the setting renewals says. Example: 3
+	Limit int `yaml:"limit"`
+	// MaxTime is how long renewals can keep the lease alive; steps renew and with-lock. Default: 0s, without a limit.
+	// Example: 5s
+	MaxTime time.Duration `yaml:"max-time"`
+}
+
+// isUsual says that the step calls the lock as usual.
+func (c *Calling) isUsual() bool { return *c == Calling{} }
+
+// read reports keys that a kind of step does not have, and values that make no sense.
+func (c *Calling) read(d *strictyaml.Decoder, n *yaml.Node, shape stepShape) {
+	var known []string
+	for _, f := range strictyaml.Fields(reflect.TypeFor[Calling]()) {
+		known = append(known, f.Key)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := n.Content[i]; slices.Contains(known, key.Value) && !slices.Contains(shape.calling, key.Value) {
+			d.Errorf(key, key.Value, nil, "%s takes no such key", shape.kind)
+		}
+	}
+	negative := func(key string, is bool) {
+		if is {
+			d.Errorf(child(n, key), key, nil, "must not be negative")
+		}
+	}
+	negative("ttl", c.TTL < 0)
+	negative("within", c.Within != nil && *c.Within < 0)
+	negative("cancel", c.Cancel != nil && *c.Cancel < 0)
+	negative("wait", c.Wait < 0)
+	negative("period", c.Period < 0)
+	negative("limit", c.Limit < 0)
+	negative("max-time", c.MaxTime < 0)
+}
+
+// needs says what a lock must be able to do for the keys of the call that it cannot; empty if it can.
+func (c *Calling) needs(can protocols.Capabilities) string {
+	switch {
+	case (c.Within != nil || c.Cancel != nil || c.LeaseContext) && !can.Cancels:
+		return "does not look at the contexts of its calls"
+	case c.Released && !can.Repeats:
+		return "does not know a lock that was released"
+	case (c.Period != 0 || c.Limit != 0 || c.MaxTime != 0) && !can.Renews:
+		return "does not renew its locks by itself"
+	}
+	return ""
+}
+
+// Shorter is the call with times that are as many times shorter; ttl does that to a TTL.
+func (c Calling) Shorter(by time.Duration, ttl func(time.Duration) time.Duration) Calling {
+	if c.TTL != 0 {
+		c.TTL = ttl(c.TTL)
+	}
+	for _, d := range []**time.Duration{&c.Within, &c.Cancel} {
+		if *d != nil {
+			shorter := **d / by
+			*d = &shorter
+		}
+	}
+	c.Wait, c.Period, c.MaxTime = c.Wait/by, c.Period/by, c.MaxTime/by
+	return c
+}
+
+// in derives the context of the call, and ends it as the step says. The caller must call done after the call.
+func (c *Calling) in(ctx context.Context, clock driver.Clock) (calls context.Context, done func()) {
+	done = func() {}
+	if c.Within != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = clock.WithDeadline(ctx, clock.Now().Add(*c.Within))
+		done = cancel
+	}
+	if c.Cancel == nil {
+		return ctx, done
+	}
+	ctx, cancel := clock.WithCancel(ctx)
+	if *c.Cancel == 0 {
+		cancel(nil)
+		return ctx, done
+	}
+	timer, before := clock.AfterFunc(*c.Cancel, func() { cancel(nil) }), done
+	return ctx, func() {
+		timer.Stop()
+		cancel(nil)
+		before()
+	}
+}
