@@ -34,7 +34,7 @@ func newRigOf(t *testing.T, replicas map[string][]string, change ...func(*protoc
 	w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Replicas: replicas, Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}},
 		Latency: network.Constant(time.Millisecond)}, model.New())
 	t.Cleanup(w.Close)
-	lock := protocols.Settings{TTL: ttl}.With("redlock")
+	lock := protocols.Settings{TTL: ttl, NodeTimeout: 50 * time.Millisecond}.With("redlock")
 	for _, c := range change {
 		protocols.Change(&lock, c)
 	}
@@ -130,10 +130,8 @@ func (a *actor) call(f protocols.CallFunc, l *lease, err error, does func()) {
 
 // acquires has the monitors told of a grant with votes of some nodes.
 func (a *actor) acquires(nodes, value string) *lease {
-	start := a.reads()
-	a.sets(nodes, value)
-	l := a.lease(value, start.Add(ttl-100*time.Millisecond))
-	a.call(protocols.AcquireCall, l, nil, nil)
+	l := a.lease(value, a.reads().Add(ttl-100*time.Millisecond))
+	a.call(protocols.AcquireCall, l, nil, func() { a.sets(nodes, value) })
 	return l
 }
 

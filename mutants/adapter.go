@@ -56,6 +56,12 @@ var adapter = []Mutant{
 		Killers: []string{"56-late-extend/at-the-next-holder"},
 	},
 	{
+		Name: "wire-extend-adds-up", Tier: "wire",
+		Bug:     "an extend adds its TTL to what is left of the one before",
+		Edits:   []Edit{{"redlock/goredis/extend.lua", "math.max(ttl, redis.call('PTTL', KEYS[i]))", "ttl + redis.call('PTTL', KEYS[i])"}},
+		Killers: []string{"39-renewal/finishes"},
+	},
+	{
 		Name: "wire-counts-its-own-key", Tier: "wire",
 		Bug: "a retry uses the same value and counts the key that an earlier attempt left",
 		Edits: []Edit{

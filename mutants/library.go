@@ -161,6 +161,12 @@ var library = []Mutant{
 		Killers: []string{"55-replies-lost-once"},
 	},
 	{
+		Name:    "one-vote-is-left",
+		Bug:     "an attempt that got a single vote does not release it",
+		Edits:   []Edit{{"redlock/release.go", "\tr.forAnswers = true", "\tif acquire.votes == 1 {\n\t\tr.ballot.Asked = 0\n\t}\n\tr.forAnswers = true"}},
+		Killers: []string{"09-contention"},
+	},
+	{
 		Name: "extend-counts-from-the-replies",
 		Bug:  "the validity of an extend ignores how long it took", Real: "redsync #71",
 		Edits:   []Edit{{"redlock/attempt.go", "t.validity(start, clock.Now())", "t.validity(start, clock.Now())\n\tif op == driver.OpExtend {\n\t\tv = t.validity(clock.Now(), clock.Now())\n\t}"}},
@@ -177,6 +183,12 @@ var library = []Mutant{
 		Bug:  "an extend that fails on one node releases the others", Real: "redsync #151",
 		Edits:   []Edit{{"redlock/extend.go", "err = l.state()", "err = l.state()\n\t\tif r.ballot.Answered != r.ballot.Accepted {\n\t\t\ta.releaseAll()\n\t\t}"}},
 		Killers: []string{"57-renewal-fails-once/three-nodes"},
+	},
+	{
+		Name:    "extend-asks-for-twice-the-ttl",
+		Bug:     "an extend has the nodes keep the keys for twice as long as was asked for, and the lease says nothing of it",
+		Edits:   []Edit{{"redlock/round.go", "TTL: ttl, Deadline", "TTL: ttl * map[bool]time.Duration{false: 1, true: 2}[op == driver.OpExtend], Deadline"}},
+		Killers: []string{"39-renewal/finishes"},
 	},
 	{
 		Name: "one-failed-renewal-is-the-last",

@@ -27,10 +27,22 @@ func (f Findings) String() string {
 	return strings.Join(words, ", ")
 }
 
+// differ is what it concerns that these findings are not others.
+func (f Findings) differ(other Findings) Class {
+	isSafety := func(a, b Findings) bool {
+		return slices.ContainsFunc(a, func(k checker.Kind) bool { return !k.Liveness() && !slices.Contains(b, k) })
+	}
+	if isSafety(f, other) || isSafety(other, f) {
+		return Safety
+	}
+	return Liveness
+}
+
 // kinds are the findings that a file can expect, in the checker's order.
 func kinds() []checker.Kind {
 	return []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate,
-		checker.TokenRegressed, checker.TokenRepeated, checker.Conduct, checker.Contract, checker.Refinement, checker.Unprotected}
+		checker.TokenRegressed, checker.TokenRepeated, checker.Conduct, checker.Contract, checker.Refinement, checker.Unprotected,
+		checker.Leftover}
 }
 
 // MarshalNode is the counterpart of UnmarshalNode.

@@ -91,22 +91,26 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 	s := r.Scenario
 	// What was not tested is not missed.
 	tested := r.NotTested == nil
-	isNew := func(k checker.Kind) bool { return !slices.Contains(s.Expect.Findings, k) }
-	if tested && !slices.Equal(r.Findings, s.Expect.Findings) || slices.ContainsFunc(r.Findings, isNew) {
-		problem(Safety, "found %v, expected %v", r.Findings, s.Expect.Findings)
+	expected := slices.DeleteFunc(slices.Clone(s.Expect.Findings), func(k checker.Kind) bool { return !tested && !slices.Contains(r.Findings, k) })
+	if !slices.Equal(r.Findings, expected) {
+		problem(r.Findings.differ(expected), "found %v, expected %v", r.Findings, s.Expect.Findings)
 	}
 	for _, on := range s.Expect.Resources {
 		if found := r.FindingsOn(on.Key); !slices.Equal(found, on.Value.Findings) {
-			problem(Safety, "found %v on %s, expected %v", found, on.Key, on.Value.Findings)
+			problem(found.differ(on.Value.Findings), "found %v on %s, expected %v", found, on.Key, on.Value.Findings)
 		}
 	}
 	if keys := leaked(r.Leaks); !sameSet(keys, s.Expect.Leaks) {
 		problem(Liveness, "keys without a time to live: %v, expected %v (expect.leaks)", keys, s.Expect.Leaks)
 	}
-	violated := r.Witness() != nil || len(r.Leaks) > 0
+	class := Liveness
+	if r.Witness() != nil || len(r.Leaks) > 0 {
+		class = Safety
+	}
+	violated := class == Safety || r.Defect() != nil
 	switch {
 	case s.Claim == Holds && violated && r.Beyond == nil:
-		problem(Safety, "claimed to hold, but within the budget it ended with: %s", r.violations())
+		problem(class, "claimed to hold, but within the budget it ended with: %s", r.violations())
 	case s.Claim == Unsound && !violated && tested:
 		problem(Safety, "claimed unsound, and nothing was violated")
 	case s.Claim == Unsound && r.Beyond != nil:
@@ -123,7 +127,7 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 func (r *Result) violations() string {
 	var all []string
 	for _, kind := range r.Findings {
-		if kind.Violation() {
+		if kind.Defect() {
 			all = append(all, string(kind))
 		}
 	}

@@ -117,10 +117,16 @@ func (r *Result) Text(kind checker.Kind) string {
 }
 
 // Witness is the finding that breaks mutual exclusion, nil if there is none.
-func (r *Result) Witness() *checker.Finding {
+func (r *Result) Witness() *checker.Finding { return r.first(checker.Kind.Violation) }
+
+// Defect is the Witness or else the finding by which somebody is kept from the lock without need; nil if there is neither.
+func (r *Result) Defect() *checker.Finding { return r.first(checker.Kind.Defect) }
+
+// first is the first finding of some kinds, nil if there is none.
+func (r *Result) first(is func(checker.Kind) bool) *checker.Finding {
 	own := r.own()
 	for i := range own {
-		if own[i].Kind.Violation() {
+		if is(own[i].Kind) {
 			return &own[i]
 		}
 	}

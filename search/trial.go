@@ -45,14 +45,15 @@ func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (T
 	return t, r, nil
 }
 
-// Violations are the kinds of violations that a run shows, in the checker's order. A run that was not tested shows none.
+// Violations are the kinds of what a run shows that no lock should: what breaks mutual exclusion, and what keeps others from the
+// lock without need, in the checker's order. A run that was not tested shows none.
 func Violations(r checker.Report) []checker.Kind {
 	var kinds []checker.Kind
 	if r.NotTested() != "" {
 		return nil
 	}
 	for _, f := range r.Own() {
-		if f.Kind.Violation() && !slices.Contains(kinds, f.Kind) {
+		if f.Kind.Defect() && !slices.Contains(kinds, f.Kind) {
 			kinds = append(kinds, f.Kind)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -92,6 +93,14 @@ func verdictCode(results ...*scenarios.Result) exitcode.Code {
 		code = exitcode.Worst(code, codeOf(r))
 	}
 	return code
+}
+
+// findingsCode is the code of a search with findings. What it had no time to shrink counts as a violation.
+func findingsCode(found search.Findings, unshrunk int) exitcode.Code {
+	if unshrunk == 0 && len(found) > 0 && !slices.ContainsFunc(found, func(f search.Finding) bool { return !f.Kind.Liveness() }) {
+		return exitLiveness
+	}
+	return exitSafety
 }
 
 // codeOf is the exit code for the problems of a run or a soak.

@@ -223,6 +223,7 @@ func (e *exploreFlags) search(ctx context.Context, w io.Writer, space experiment
 var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitOK:        "no violation was found",
 	exitSafety:    "a violation was found (with --beyond, also one beyond the budget)",
+	exitLiveness:  "nothing but findings of liveness",
 	exitRepeat:    "",
 	exitNotTested: "with --systematic or --orders, no run tested anything; with --strict, the settings turn on a feature that no run used",
 	exitInternal:  "also if the known-broken lock was not caught, or a run was not the same on tier wire",
@@ -291,7 +292,7 @@ func searchVerdict(cmd *cobra.Command, s *random.Summary, strict bool, err error
 	}
 	code := warnOfUnused(cmd, &s.Tally, strict)
 	if s.Violations > 0 || s.Unfinished > 0 {
-		code = exitcode.Worst(code, exitSafety)
+		code = exitcode.Worst(code, findingsCode(s.Findings, s.Unfinished))
 	}
 	return ending(code)
 }

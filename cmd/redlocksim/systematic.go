@@ -79,7 +79,7 @@ func placementsVerdict(cmd *cobra.Command, s *systematic.Summary, strict bool, e
 	}
 	code := warnOfUnused(cmd, &s.Tally, strict)
 	if len(s.Findings) > 0 || s.Unshrunk > 0 {
-		code = exitcode.Worst(code, exitSafety)
+		code = exitcode.Worst(code, findingsCode(s.Findings, s.Unshrunk))
 	}
 	if s.Singles.Covered > 0 && s.Tested() == 0 {
 		code = exitcode.Worst(code, exitNotTested)

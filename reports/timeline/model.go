@@ -35,7 +35,8 @@ type Timeline struct {
 	Lanes  []Lane  `json:"lanes"`
 	Arrows []Arrow `json:"arrows"`
 	Story  []Step  `json:"story"`
-	// Violation is what breaks mutual exclusion; nil if nothing does.
+	// Violation is what breaks mutual exclusion or, if nothing does, keeps others from the lock without need; nil if there is
+	// neither.
 	Violation *Violation `json:"violation"`
 }
 

@@ -52,7 +52,7 @@ func (b *builder) addStory() {
 }
 
 func (b *builder) addViolation() {
-	f := b.result.Witness()
+	f := b.result.Defect()
 	if f == nil {
 		return
 	}

@@ -78,7 +78,7 @@ func say(c *scenarios.Scenario, r *scenarios.Result) {
 	c.Source = "found by search: " + c.Name
 	c.Explanation = how
 	c.Recorded = &scenarios.Recorded{Seed: r.Seed, History: r.HistoryHash}
-	violated := len(r.Leaks) > 0 || r.Witness() != nil
+	violated := len(r.Leaks) > 0 || r.Defect() != nil
 	switch {
 	case r.Beyond != nil:
 		c.Claim = scenarios.Holds

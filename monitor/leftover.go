@@ -1,0 +1,389 @@
+package monitor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
+)
+
+// leftover looks for keys that outlive the lock that they stood for: on a node that its client could reach all the time, a key
+// is gone soon after the client has let go of it, and it never has a longer time to live than was asked for.
+type leftover struct {
+	run *Run
+	// grace is how long after its client has let go a key may still stand: the release waits for a batch and arrives within a
+	// node timeout, and so does a second one, which takes back a vote that the first one came too early for.
+	grace   time.Duration
+	votes   map[vote]*owned
+	early   map[vote]bool // of which the client has let go before a node had them
+	clients map[asking]*owner
+	links   map[passing]*traffic
+	due     []overdue // in the order of their times, but for some of clients whose clock is slow
+}
+
+// owned is a vote of a client.
+type owned struct {
+	vote
+	client *kernel.Process
+	ttl    time.Duration // the longest that was asked for under this value; 0 if that is not known
+	letGo  kernel.True   // when its client did; negative if it has not
+	nodes  []ownedNode   // in the order of the Servers
+}
+
+type ownedNode struct {
+	isSet     bool
+	since     kernel.True // when the first command was sent that set it; negative if there was none
+	expiresAt int64       // as in redis.Record
+	ends      kernel.True // when that is, by the node's clock as it went when it was set
+}
+
+// asking is a client that asks for a resource, and owner what it has of it.
+type asking struct{ client, key string }
+
+type owner struct {
+	open   []*protocols.Call // acquires that have not returned
+	leases []protocols.Lease // that it has not released
+	kept   []*owned          // of which it has not let go
+	ttl    time.Duration     // the longest that it has ever asked for
+	asked  map[kernel.True]time.Duration
+}
+
+// passing is a client and a node between which messages pass, and traffic what became of these.
+type passing struct{ client, server *kernel.Process }
+
+type traffic struct {
+	open   []exchanged // not answered yet
+	missed kernel.True // when the last message was sent that was not answered in time; negative if there was none
+}
+
+type exchanged struct {
+	*network.Exchange
+	sent     kernel.True
+	deadline time.Time // the earliest of its commands; zero if they have none
+}
+
+// overdue is when it is looked whether a key is still there.
+type overdue struct {
+	*owned
+	since kernel.True // the grace counts from here
+	reads time.Time   // what the client's lock clock read then
+	letGo kernel.True // when the client let go of the key that is looked for; negative if one without a time to live is
+}
+
+func watchLeftover(r *Run) {
+	if r.Foreign || len(r.World.Replicas) > 0 {
+		return // the lock may have keys of other names, or votes be on a replica that was promoted
+	}
+	l := &leftover{run: r, votes: map[vote]*owned{}, early: map[vote]bool{}, clients: map[asking]*owner{}, links: map[passing]*traffic{}}
+	if timeout := r.Lock.NodeTimeout; protocols.Has[protocols.RedlockSettings](r.Lock) {
+		const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
+		l.grace = 2 * (timeout/batchWaits + timeout)
+	} else {
+		l.grace = time.Duration(len(r.World.Servers)+2) * timeout // one node after the other, and one more
+	}
+	r.World.Network.Observe(l) // which is told before asked is
+	r.onEvent = append(r.onEvent, func(*history.Event) { l.check() })
+	r.onCommand = append(r.onCommand, l.asked)
+	r.onApplied = append(r.onApplied, l.applied)
+	r.onStep = append(r.onStep, l.observed)
+	r.onCall = append(r.onCall, l.called)
+	r.onReturn = append(r.onReturn, l.returned)
+	r.onEnd = append(r.onEnd, l.check)
+}
+
+func (l *leftover) applied(a redis.Applied) {
+	l.check()
+	if !slices.Contains(l.run.Resources, a.Key) {
+		return
+	}
+	node := slices.Index(l.run.World.Servers, a.Server)
+	isNew := a.After.Value != a.Before.Value
+	if was := l.votes[vote{a.Key, a.Before.Value}]; was != nil && (a.Removed() || isNew) {
+		was.nodes[node].isSet = false
+	}
+	if a.Removed() || !redis.IsString(a.After.Value) {
+		return
+	}
+	x := l.of(&a)
+	n, o := &x.nodes[node], l.owner(a.Client.Name(), a.Key)
+	if isNew {
+		if x.letGo >= 0 && a.Sent > x.letGo { // a value that is used again
+			x.letGo = -1
+			o.kept = append(o.kept, x)
+		}
+		if n.since < 0 {
+			n.since = a.Sent
+		}
+		n.isSet = true
+		x.ttl = max(x.ttl, o.asked[a.Sent])
+	}
+	n.expiresAt, n.ends = a.After.ExpiresAt, a.Server.RunsOut(a.After.ExpiresAt)
+	l.lasts(x, &a)
+	l.settle(o)
+}
+
+// of is the vote that a request has set.
+func (l *leftover) of(a *redis.Applied) *owned {
+	v := vote{a.Key, a.After.Value}
+	x := l.votes[v]
+	if x != nil {
+		return x
+	}
+	x = &owned{vote: v, client: a.Client, letGo: -1, nodes: make([]ownedNode, len(l.run.World.Servers))}
+	for i := range x.nodes {
+		x.nodes[i].since = -1
+	}
+	l.votes[v] = x
+	o := l.owner(a.Client.Name(), a.Key)
+	o.kept = append(o.kept, x)
+	if l.early[v] {
+		delete(l.early, v)
+		l.letsGo(x)
+	}
+	return x
+}
+
+func (l *leftover) owner(client, key string) *owner {
+	o := l.clients[asking{client, key}]
+	if o == nil {
+		o = &owner{asked: map[kernel.True]time.Duration{}}
+		l.clients[asking{client, key}] = o
+	}
+	return o
+}
+
+// lasts looks at the time to live that a key was just given.
+func (l *leftover) lasts(x *owned, a *redis.Applied) {
+	if a.After.ExpiresAt == 0 {
+		l.due = append(l.due, overdue{x, l.run.World.Kernel.Now(), x.client.ProgramClock().Now(), -1})
+		return
+	}
+	left := time.Duration(a.After.ExpiresAt)*time.Millisecond - time.Duration(a.Server.Clock().Wall())
+	if x.ttl > 0 && left > x.ttl+rounding {
+		l.run.broken(checker.Leftover, x.key, "%s's key on %s has a time to live of %v, and %v is the longest that was asked for",
+			x.client.Name(), a.Server.Name(), left.Round(time.Millisecond), x.ttl)
+	}
+}
+
+// letsGo notes that a client has let go of a vote.
+func (l *leftover) letsGo(x *owned) {
+	if x.letGo >= 0 {
+		return
+	}
+	x.letGo = l.run.World.Kernel.Now()
+	l.due = append(l.due, overdue{x, x.letGo, x.client.ProgramClock().Now(), x.letGo})
+	o := l.owner(x.client.Name(), x.key)
+	o.kept = slices.DeleteFunc(o.kept, func(k *owned) bool { return k == x })
+}
+
+// letsGoOf notes that a client has let go of votes by their value, those too that no node has yet.
+func (l *leftover) letsGoOf(client string, keys []string, value string) {
+	for _, key := range keys {
+		v := vote{key, value}
+		switch x := l.votes[v]; {
+		case x == nil:
+			l.early[v] = true
+		case x.client.Name() == client:
+			l.letsGo(x)
+		}
+	}
+}
+
+// settle has a client let go of the votes for which it has neither a call under way nor a lease.
+func (l *leftover) settle(o *owner) {
+	if len(o.open) > 0 {
+		return
+	}
+	for _, x := range slices.Clone(o.kept) {
+		if !slices.ContainsFunc(o.leases, func(lease protocols.Lease) bool {
+			voted, told := lease.(protocols.Voted)
+			return !told || voted.Value() == x.value
+		}) {
+			l.letsGo(x)
+		}
+	}
+}
+
+func (l *leftover) called(c *protocols.Call) {
+	voted, told := c.Lease.(protocols.Voted)
+	for _, key := range c.Resources {
+		o := l.owner(c.Client, key)
+		switch c.Func {
+		case protocols.AcquireCall:
+			o.open = append(o.open, c)
+			o.ttl = max(o.ttl, c.TTL)
+		case protocols.ExtendCall:
+			o.ttl = max(o.ttl, c.TTL)
+			for _, x := range o.kept {
+				if !told || voted.Value() == x.value {
+					x.ttl = max(x.ttl, c.TTL)
+				}
+			}
+		case protocols.ReleaseCall:
+			if told {
+				l.letsGoOf(c.Client, []string{key}, voted.Value())
+			}
+		}
+	}
+}
+
+func (l *leftover) returned(c *protocols.Call, _ error) {
+	for _, key := range c.Resources {
+		o := l.owner(c.Client, key)
+		switch c.Func {
+		case protocols.AcquireCall:
+			o.open = slices.DeleteFunc(o.open, func(open *protocols.Call) bool { return open == c })
+			if c.Lease != nil {
+				o.leases = append(o.leases, c.Lease)
+			}
+		case protocols.ReleaseCall:
+			o.leases = slices.DeleteFunc(o.leases, func(lease protocols.Lease) bool { return lease == c.Lease })
+		}
+		l.settle(o)
+	}
+}
+
+func (l *leftover) observed(client string, e observe.Event) {
+	if e.Step == observe.Denied || e.Step == observe.ReleaseStarted {
+		l.letsGoOf(client, strings.Split(e.Resource, ", "), e.Value)
+	}
+}
+
+// Sent implements network.Observer.
+func (l *leftover) Sent(x *network.Exchange, kind network.MessageKind) {
+	if kind == network.RequestMessage {
+		t := l.between(x)
+		t.forget(x) // which is used again
+		t.open = append(t.open, exchanged{Exchange: x, sent: x.Sent()})
+	}
+}
+
+// Ended implements network.Observer.
+func (l *leftover) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, why string) {
+	t := l.between(x)
+	i := slices.IndexFunc(t.open, func(o exchanged) bool { return o.Exchange == x })
+	switch {
+	case i < 0:
+	case fate != network.Arrived || why != "" || kind == network.RefusalMessage:
+		t.forget(x)
+	case kind == network.ReplyMessage:
+		if o := &t.open[i]; o.deadline.IsZero() || !x.Link().Client().ProgramClock().Now().After(o.deadline) {
+			t.open = slices.Delete(t.open, i, i+1)
+		} else {
+			t.forget(x)
+		}
+	}
+}
+
+func (l *leftover) between(x *network.Exchange) *traffic {
+	p := passing{x.Link().Client(), x.Link().Server()}
+	if l.links[p] == nil {
+		l.links[p] = &traffic{missed: -1}
+	}
+	return l.links[p]
+}
+
+// forget gives an exchange up, if it is open: its answer was not read in time.
+func (t *traffic) forget(x *network.Exchange) {
+	t.open = slices.DeleteFunc(t.open, func(o exchanged) bool {
+		if o.Exchange == x {
+			t.missed = max(t.missed, o.sent)
+		}
+		return o.Exchange == x
+	})
+}
+
+// isFlowing says whether all messages that were sent in a stretch of true time have been answered in time.
+func (t *traffic) isFlowing(from, to kernel.True) bool {
+	return t.missed < from && !slices.ContainsFunc(t.open, func(o exchanged) bool { return from <= o.sent && o.sent < to })
+}
+
+// asked takes a command of a client on its way.
+func (l *leftover) asked(at redis.Passage, a redis.Asked) {
+	if at != redis.Sent {
+		return
+	}
+	if t := l.links[passing{a.Client, a.Server.Process}]; t != nil && len(t.open) > 0 {
+		if o := &t.open[len(t.open)-1]; o.deadline.IsZero() || a.Deadline.Before(o.deadline) {
+			o.deadline = a.Deadline
+		}
+	}
+	for _, key := range a.Keys {
+		if !slices.Contains(l.run.Resources, key) {
+			continue
+		}
+		switch o := l.owner(a.Client.Name(), key); a.Intent {
+		case redis.Sets:
+			ttl := time.Duration(0)
+			for _, c := range o.open {
+				ttl = max(ttl, c.TTL)
+			}
+			if ttl == 0 {
+				ttl = o.ttl
+			}
+			o.asked[a.Sent] = ttl
+		case redis.Deletes:
+			for _, value := range append([]string{a.Value}, a.More...) {
+				if x := l.votes[vote{key, value}]; x != nil && x.client == a.Client {
+					l.letsGo(x)
+				}
+			}
+		}
+	}
+}
+
+// check looks at the keys of which it is time.
+func (l *leftover) check() {
+	now := l.run.World.Kernel.Now()
+	for len(l.due) > 0 && l.due[0].since.Add(l.grace) < now {
+		d := l.due[0]
+		l.due = l.due[1:]
+		if left := l.grace - d.client.ProgramClock().Now().Sub(d.reads); left >= 0 {
+			if !d.client.Dead() { // its clock is slow
+				l.due = append(l.due, overdue{d.owned, now.Add(left - l.grace), d.reads, d.letGo})
+			}
+			continue
+		}
+		l.look(&d)
+	}
+}
+
+// look looks for a key that should be gone by now, or for one without a time to live.
+func (l *leftover) look(d *overdue) {
+	isTimed := d.letGo >= 0
+	if isTimed && d.owned.letGo != d.letGo {
+		return // the value was used again
+	}
+	at, now := d.since.Add(l.grace), l.run.World.Kernel.Now()
+	for i, s := range l.run.World.Servers {
+		n := &d.nodes[i]
+		ends, after := s.RunsOut(n.expiresAt), at
+		if ends != n.ends { // the clock has changed since: when a key ran out before, it does not say
+			after = now
+		}
+		if !n.isSet || ends <= after || !isTimed && n.expiresAt != 0 {
+			continue
+		}
+		t := l.links[passing{d.client, s.Process}]
+		if !l.run.pauses.hasRun(d.client, n.since) || !l.run.pauses.hasRun(s.Process, n.since) || !t.isFlowing(n.since, at) {
+			continue
+		}
+		what := fmt.Sprintf("has let go of the lock for %v, but its key still stands on %s", l.grace, s.Name())
+		if !isTimed {
+			what = fmt.Sprintf("has set its key on %s for %v, and the key has no time to live", s.Name(), l.grace)
+		}
+		until := min(ends, now)
+		from := l.run.seqAt(at)
+		l.run.found(checker.Finding{Kind: checker.Leftover, Resource: d.key, FromSeq: from, From: checker.Instant(at),
+			ToSeq: l.run.seqAt(until), To: checker.Instant(until), Seqs: []int{from}, Text: d.client.Name() + " " + what})
+		return
+	}
+}

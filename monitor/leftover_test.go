@@ -1,0 +1,152 @@
+package monitor
+
+import (
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+)
+
+// denied has a client ask all nodes in vain, and be told so.
+func (a *actor) denied(does func()) {
+	a.call(protocols.AcquireCall, nil, nil, func() {
+		a.sets("ABC", "v")
+		a.Observed(a.client.Name(), observe.Event{Step: observe.Denied, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+		if does != nil {
+			does()
+		}
+	})
+}
+
+func TestNoKeyOutlivesItsLock(t *testing.T) {
+	const still = "c1 has let go of the lock for 125ms, but its key still stands on "
+	deletes := func(nodes string) func(*actor) {
+		return func(a *actor) { a.asks(nodes, "DEL", "r") }
+	}
+	for _, c := range []struct {
+		name string
+		does func(*actor)
+		want string
+	}{
+		{"a failed attempt is released", func(a *actor) { a.denied(func() { deletes("ABC")(a) }) }, ""},
+		{"a failed attempt is not released", func(a *actor) { a.denied(nil) }, still + "A"},
+		{"a failed attempt is not released on C", func(a *actor) { a.denied(func() { deletes("AB")(a) }) }, still + "C"},
+		{"a failed attempt is released late", func(a *actor) { a.denied(func() { a.sleeps(200 * time.Millisecond); deletes("ABC")(a) }) }, still + "A"},
+		{"nobody tells of the failed attempt", func(a *actor) {
+			a.call(protocols.AcquireCall, nil, nil, func() { a.sets("ABC", "v") })
+		}, still + "A"},
+		{"another call may still be about it", func(a *actor) {
+			a.call(protocols.AcquireCall, nil, nil, func() {
+				a.call(protocols.AcquireCall, nil, nil, func() { a.sets("ABC", "v") })
+				a.sleeps(time.Second)
+				deletes("ABC")(a)
+			})
+		}, ""},
+		{"a lease is held", func(a *actor) { a.acquires("ABC", "v") }, ""},
+		{"a lease is released", func(a *actor) {
+			a.call(protocols.ReleaseCall, a.acquires("ABC", "v"), nil, func() { deletes("ABC")(a) })
+		}, ""},
+		{"a lease is not released on B", func(a *actor) {
+			a.call(protocols.ReleaseCall, a.acquires("ABC", "v"), nil, func() { deletes("AC")(a) })
+		}, still + "B"},
+		{"a lease is released inside of a call", func(a *actor) {
+			a.acquires("ABC", "v")
+			a.Observed("c1", observe.Event{Step: observe.ReleaseStarted, Op: driver.OpRelease, Resource: "r", Value: "v"})
+		}, still + "A"},
+		{"a value is used again", func(a *actor) {
+			a.call(protocols.ReleaseCall, a.acquires("ABC", "v"), nil, func() { deletes("ABC")(a) })
+			a.acquires("ABC", "v")
+		}, ""},
+		{"the key runs out", func(a *actor) {
+			a.call(protocols.AcquireCall, nil, nil, func() { a.asks("ABC", "SET", "r", "v", "PX", "100") })
+		}, ""},
+		{"the client crashes", func(a *actor) { a.denied(a.client.Crash) }, ""},
+		{"the client is paused", func(a *actor) {
+			a.denied(func() {
+				a.Kernel.After(60*time.Millisecond, a.client.Resume)
+				a.client.Pause()
+			})
+		}, ""},
+		{"the node is paused", func(a *actor) {
+			a.denied(func() {
+				deletes("AB")(a)
+				a.Server("C").Pause()
+				a.sleeps(60 * time.Millisecond)
+				a.Server("C").Resume()
+			})
+		}, ""},
+		{"the node is killed and keeps its key", func(a *actor) {
+			a.denied(func() {
+				deletes("AB")(a)
+				_ = a.Server("C").Kill()
+				_ = a.Server("C").Restart()
+			})
+		}, ""},
+		{"a release is lost", func(a *actor) {
+			a.denied(func() {
+				a.Network.Link("c1", "C").Cut(network.Requests)
+				deletes("ABC")(a)
+			})
+		}, ""},
+		{"the answer to a release is lost on another link", func(a *actor) {
+			a.denied(func() {
+				a.Network.Link("c1", "A").Cut(network.Replies)
+				deletes("BA")(a)
+			})
+		}, still + "C"},
+		{"the client's clock stands still", func(a *actor) {
+			a.client.Clock().SetRate(kernel.Still)
+			a.denied(nil)
+		}, ""},
+		{"the client's clock is slow", func(a *actor) {
+			a.client.Clock().SetRate(-kernel.MaxRate)
+			a.denied(func() { a.sleeps(100 * time.Millisecond); deletes("ABC")(a) })
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, c.does)
+			r.finds(t, checker.Leftover, c.want)
+		})
+	}
+}
+
+func TestKeysLastNoLongerThanAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		does func(*actor, *lease)
+		want string
+	}{
+		{"as long as the acquire asked for", func(*actor, *lease) {}, ""},
+		{"longer than the extend asked for", func(a *actor, l *lease) {
+			a.call(protocols.ExtendCall, l, nil, func() { a.asks("AB", "PEXPIRE", "r", "10001") })
+		}, "c1's key on A has a time to live of 10.001s, and 10s is the longest that was asked for"},
+		{"as long as the extend asked for", func(a *actor, l *lease) {
+			a.call(protocols.ExtendCall, l, nil, func() { a.asks("AB", "PEXPIRE", "r", "10000") })
+		}, ""},
+		{"no time to live any more", func(a *actor, l *lease) { a.asks("A", "SET", "r", "v") },
+			"c1 has set its key on A for 125ms, and the key has no time to live"},
+		{"no time to live for a moment", func(a *actor, l *lease) {
+			a.asks("A", "SET", "r", "v")
+			a.asks("A", "PEXPIRE", "r", "10000")
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("ABC", "v")) })
+			r.finds(t, checker.Leftover, c.want)
+		})
+	}
+	t.Run("longer than the acquire asked for", func(t *testing.T) {
+		r := newRig(t)
+		r.goes("c1", 0, func(a *actor) {
+			a.call(protocols.AcquireCall, nil, nil, func() { a.asks("A", "SET", "r", "v", "PX", "20000") })
+		})
+		r.finds(t, checker.Leftover, "c1's key on A has a time to live of 20s, and 10s is the longest that was asked for")
+	})
+}
