@@ -119,7 +119,7 @@ func TestReductionLosesNothing(t *testing.T) {
 	}
 }
 
-// TestDependenciesMatter leaves out one kind of dependency after the other: each time something must be missed.
+// TestDependenciesMatter leaves out one kind of dependency after the other: each time something must be missed in some world.
 func TestDependenciesMatter(t *testing.T) {
 	request := func(o kernel.Option) bool { return o.Kind == network.StepRequest }
 	for name, independent := range map[string]func(a, b kernel.Option) bool{
@@ -129,16 +129,17 @@ func TestDependenciesMatter(t *testing.T) {
 		"faults":             func(a, b kernel.Option) bool { return a.Kind == kernel.StepTimeline || b.Kind == kernel.StepTimeline },
 	} {
 		t.Run(name, func(t *testing.T) {
-			missed := false
-			for _, s := range tiny() {
+			worlds := tiny()
+			for _, world := range slices.Sorted(maps.Keys(worlds)) {
+				s := worlds[world]
 				right, _ := outcomes(t, s)
 				s.independent = independent
-				wrong, _ := outcomes(t, s)
-				missed = missed || len(wrong) < len(right)
+				if wrong, _ := outcomes(t, s); len(wrong) < len(right) {
+					t.Logf("%d of %d ends are seen of %s", len(wrong), len(right), world)
+					return
+				}
 			}
-			if !missed {
-				t.Error("nothing was missed")
-			}
+			t.Error("nothing was missed")
 		})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"redlocksim/checker"
 	"redlocksim/internal/outfile"
@@ -65,56 +64,56 @@ func beyond() experiment.Space {
 	return s
 }
 
-// What is found depends neither on the number of workers nor on interruptions.
-func TestExploreIsTheSameHoweverItIsRun(t *testing.T) {
-	ctx := context.Background()
-	reference := t.TempDir()
-	sum, err := Explore(ctx, beyond(), small(reference))
+// What is found depends neither on the number of workers nor on interruptions, and each finding is an ordinary scenario file.
+// Nothing else is left in the directory, whatever its name means to a shell.
+func TestExplore(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[b]*")
+	sum, err := Explore(t.Context(), beyond(), small(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if sum.Runs != 80 || len(sum.Findings) == 0 || sum.Violations == 0 || sum.Canaries != 4 || sum.Repeated != 1 {
 		t.Fatalf("%+v", sum)
 	}
-	want := files(t, reference)
+	want := files(t, dir)
 	if len(want) != 1+2*len(sum.Findings) {
 		t.Errorf("%d files for %d findings", len(want), len(sum.Findings))
 	}
-
-	dir := t.TempDir()
-	o := small(dir)
-	o.Jobs = 1
-	if _, err := Explore(ctx, beyond(), o); err != nil {
-		t.Fatal(err)
-	}
-	same(t, "one worker", want, files(t, dir))
-
-	dir = t.TempDir()
-	for i := 0; ; i++ {
-		// Ended in the middle of a generation, of shrinking, or of writing.
-		ctx, cancel := context.WithTimeout(ctx, time.Duration(200+70*i)*time.Millisecond)
-		o := small(dir)
-		o.Resume = true
-		_, err := Explore(ctx, beyond(), o)
-		ended := ctx.Err()
-		cancel()
-		if err != nil {
+	t.Run("findings are scenario files", func(t *testing.T) { areScenarios(t, dir, sum.Findings) })
+	t.Run("one worker", func(t *testing.T) {
+		o := small(t.TempDir())
+		o.Jobs = 1
+		if _, err := Explore(t.Context(), beyond(), o); err != nil {
 			t.Fatal(err)
 		}
-		if ended == nil {
-			break
+		same(t, "one worker", want, files(t, o.Dir))
+	})
+	t.Run("interrupted", func(t *testing.T) {
+		o := small(t.TempDir())
+		o.Resume = true
+		// Ends in the middle of a generation, of shrinking, or of writing.
+		interrupted := 0
+		for looks := int64(20); ; looks *= 2 {
+			ctx := &patient{Context: t.Context()}
+			ctx.endAfter(looks)
+			if _, err := Explore(ctx, beyond(), o); err != nil {
+				t.Fatal(err)
+			}
+			if ctx.looks.Load() >= 0 {
+				break
+			}
+			interrupted++
 		}
-	}
-	same(t, "interrupted", want, files(t, dir))
+		if interrupted < 4 {
+			t.Errorf("interrupted %d times", interrupted)
+		}
+		same(t, "interrupted", want, files(t, o.Dir))
+	})
 }
 
-func TestAFindingIsAnOrdinaryScenarioFile(t *testing.T) {
-	dir := t.TempDir()
-	sum, err := Explore(context.Background(), beyond(), small(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range sum.Findings {
+// areScenarios checks that the files of findings show them on every tier.
+func areScenarios(t *testing.T, dir string, findings search.Findings) {
+	for _, f := range findings {
 		found, err := scenarios.Load(filepath.Join(dir, f.File))
 		if err != nil {
 			t.Fatal(err)
@@ -191,18 +190,6 @@ func TestMoreShardsThanRuns(t *testing.T) {
 	}
 	if s, err := Merge(filepath.Join(t.TempDir(), "merged"), outfile.Rules{}, dirs...); err != nil || s.Runs != 2 {
 		t.Errorf("%v, %+v", err, s)
-	}
-}
-
-// What a search leaves behind while it is under way is removed from any directory, whatever its name means to a shell.
-func TestRawFilesAreRemoved(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a[b]*")
-	s, err := Explore(t.Context(), beyond(), small(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found := files(t, dir); len(found) != 1+2*len(s.Findings) || s.Violations == 0 {
-		t.Errorf("%d files for %d findings", len(found), len(s.Findings))
 	}
 }
 

@@ -2,6 +2,7 @@ package random
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -38,36 +39,37 @@ func (p *patient) Err() error {
 // A generation that was interrupted leaves nothing in the summary but the number of its violations, whether it was
 // interrupted among its runs or among those of shrinking, and its violations in the directory.
 func TestAnInterruptedGeneration(t *testing.T) {
+	first := t.TempDir()
+	o := Options{Seed: 1, Runs: 120, Generation: 60, Jobs: 1, Dir: first, shrinkRuns: 60}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Progress = func(*Summary) { cancel() }
+	if _, err := Explore(ctx, beyond(), o); err != nil {
+		t.Fatal(err)
+	}
+	o.Resume, o.Progress = true, func(*Summary) { t.Error("the second generation was not interrupted") }
+	whole, err := Explore(ctx, beyond(), o)
+	if err != nil || whole.Runs != 60 || whole.Unfinished != 0 {
+		t.Fatalf("%v, %+v", err, whole)
+	}
 	unfinished := 0
 	for _, looks := range []int64{3, 30, 60, 70, 80, 100} {
-		dir := t.TempDir()
-		ctx := &patient{Context: t.Context()}
-		o := Options{Seed: 1, Runs: 120, Generation: 60, Jobs: 1, Dir: dir, shrinkRuns: 60}
-		var whole Summary
-		generations := 0
-		o.Progress = func(s *Summary) {
-			if generations++; generations == 1 {
-				whole = s.clone()
-				ctx.endAfter(looks)
-			}
+		o.Dir = t.TempDir()
+		if err := os.CopyFS(o.Dir, os.DirFS(first)); err != nil {
+			t.Fatal(err)
 		}
+		ctx := &patient{Context: t.Context()}
+		ctx.endAfter(looks)
 		s, err := Explore(ctx, beyond(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if generations > 1 {
-			t.Fatalf("%d looks are more than a generation has", looks)
-		}
 		n := s.Unfinished
 		unfinished = max(unfinished, n)
 		s.Unfinished = 0
-		if !reflect.DeepEqual(*s, whole) {
-			t.Errorf("after %d looks\n%+v\nwant\n%+v", looks, *s, whole)
+		if !reflect.DeepEqual(s, whole) {
+			t.Errorf("after %d looks\n%+v\nwant\n%+v", looks, *s, *whole)
 		}
-		raw, err := filepath.Glob(filepath.Join(dir, search.RawPattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := rawFiles(t, o.Dir)
 		if len(raw) > n || looks >= 60 && len(raw) == 0 {
 			t.Errorf("after %d looks %d violations and %d files", looks, n, len(raw))
 		}
@@ -79,11 +81,10 @@ func TestAnInterruptedGeneration(t *testing.T) {
 		// They are there until the generation is done.
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		o.Resume, o.Progress = true, nil
 		if _, err := Explore(ended, beyond(), o); err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := filepath.Glob(filepath.Join(dir, search.RawPattern)); !slices.Equal(again, raw) {
+		if again := rawFiles(t, o.Dir); !slices.Equal(again, raw) {
 			t.Errorf("of %v there are %v when nothing more was done", raw, again)
 		}
 	}
@@ -92,12 +93,22 @@ func TestAnInterruptedGeneration(t *testing.T) {
 	}
 }
 
+// rawFiles are the violations in a directory that are not shrunk.
+func rawFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	raw, err := filepath.Glob(filepath.Join(dir, search.RawPattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
 // A search with a limit on time drops nothing: the last generation is a whole one, and what waits then is shrunk.
 func TestForEndsBetweenGenerations(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{Seed: 3, For: 100 * time.Millisecond, Generation: 100, Dir: dir, shrinkRuns: 20}
+	o := Options{Seed: 3, For: 100 * time.Millisecond, Generation: 50, Dir: dir, shrinkRuns: 20}
 	s, err := Explore(t.Context(), beyond(), o)
-	if err != nil || s.Runs == 0 || s.Runs%100 != 0 || s.Violations == 0 || s.Unfinished != 0 || len(s.Findings) == 0 {
+	if err != nil || s.Runs == 0 || s.Runs%50 != 0 || s.Violations == 0 || s.Unfinished != 0 || len(s.Findings) == 0 {
 		t.Fatalf("%v, %+v", err, s)
 	}
 	// Something nobody knows of yet, and no time.
