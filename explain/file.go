@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -29,6 +30,8 @@ func (k Key) String() string {
 	}
 	return fmt.Sprintf("%s: %s (was %s)", k.Path, k.To, k.From)
 }
+
+var errNoDocument = errors.New("explain: the scenario cannot be written as a file")
 
 func document(s *scenarios.Scenario) (*file, error) {
 	text, err := s.Encode()

@@ -9,6 +9,15 @@ import (
 	"redlocksim/scenarios"
 )
 
+// Rule is a rule of the checker, and why it does or does not hold in the run.
+type Rule struct {
+	Kind checker.Kind
+	// Finding is where it is broken; nil if it holds.
+	Finding *checker.Finding
+	// Why is one sentence.
+	Why string
+}
+
 // rules lists the rules of the checker.
 func rules(r *scenarios.Result) ([]Rule, error) {
 	windows, err := checker.Windows(r.History, r.Scenario.CheckOptions())

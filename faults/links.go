@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -73,39 +72,6 @@ func (l *Links) checkPeers(n Names) []Problem {
 	return problems
 }
 
-// peers are the nodes with which a node exchanges messages.
-func (n Names) peers(node string) []string {
-	var peers []string
-	for _, other := range n.Nodes {
-		if n.talk(node, other) {
-			peers = append(peers, other)
-		}
-	}
-	return peers
-}
-
-// talk says whether two nodes send each other messages.
-func (n Names) talk(a, b string) bool {
-	if a == b {
-		return false
-	}
-	return slices.Contains(n.group(a), b) || n.Agree && n.group(a) == nil && n.group(b) == nil
-}
-
-// twice finds names that a list has more than once.
-func twice(list string, names []string) []Problem {
-	var problems []Problem
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			problems = append(problems, Problem{Field: listed(list, i), Word: name, Text: "is listed twice"})
-		}
-	}
-	return problems
-}
-
-// listed is the name of an entry of a list in a scenario file.
-func listed(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
-
 // client is the client that the links belong to, if it is one only.
 func (l *Links) client() string {
 	if len(l.Clients) == 1 {
@@ -136,13 +102,3 @@ func (l *Links) String() string {
 
 // Target is empty: what happens to links happens to no process.
 func (l *Links) Target() string { return "" }
-
-// group is a node and its replicas, by the name of one of them; nil if it has none.
-func (n Names) group(member string) []string {
-	for node, replicas := range n.Replicas { // a name is in one group at most
-		if node == member || slices.Contains(replicas, member) {
-			return append([]string{node}, replicas...)
-		}
-	}
-	return nil
-}

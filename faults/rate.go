@@ -12,6 +12,9 @@ import (
 // Rate is an exact ratio, written as a percentage: "10%", "-0.05%". The zero Rate is 0 %.
 type Rate struct{ ratio decimal.Decimal }
 
+// RateOf is a rate given as a part of one.
+func RateOf(ratio decimal.Decimal) Rate { return Rate{ratio} }
+
 // PPM is a rate in parts per million.
 func PPM(n int64) Rate { return Rate{decimal.New(n, -6)} }
 
@@ -54,5 +57,5 @@ func (r Rate) MarshalScalar() (string, error) {
 	return text, nil
 }
 
-// RateOf is a rate given as a part of one.
-func RateOf(ratio decimal.Decimal) Rate { return Rate{ratio} }
+// ScalarPattern is what UnmarshalScalar reads, for strictyaml.Schemas.
+func (Rate) ScalarPattern() string { return `^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+) *%$` }

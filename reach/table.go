@@ -47,8 +47,7 @@ const (
 	Several  Feature = "several resources as one lock"
 )
 
-// Features lists them.
-func Features() []Feature { return []Feature{Fencing, Guard, WakeUp, Batching, Renewal, Several} }
+func allFeatures() []Feature { return []Feature{Fencing, Guard, WakeUp, Batching, Renewal, Several} }
 
 // Entry is something that a run can reach.
 type Entry struct {

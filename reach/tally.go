@@ -17,7 +17,7 @@ type Tally struct {
 // TurnOn adds features that settings turn on.
 func (t *Tally) TurnOn(features ...Feature) {
 	var on []Feature
-	for _, f := range Features() {
+	for _, f := range allFeatures() {
 		if slices.Contains(t.Features, f) || slices.Contains(features, f) {
 			on = append(on, f)
 		}

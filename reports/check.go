@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"redlocksim/checker/foreign"
+	"redlocksim/internal/plural"
 	"redlocksim/internal/printable"
 )
 
@@ -153,8 +154,8 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 		how = "the leases recorded in it"
 	}
 	fmt.Fprintf(b, "  checked    as %s: %s by %s on %s, %s, %d of unknown outcome\n", how,
-		count(r.Operations, "operation"), count(r.Processes, "process"), count(r.Locks, "lock"), count(r.Grants, "grant"), r.Unknown)
-	fmt.Fprintf(b, "  read       %s as %s, %d of them by the nemesis", count(r.Lines, "line"), r.Format, r.Nemesis)
+		plural.Count(r.Operations, "operation"), plural.Count(r.Processes, "process"), plural.Count(r.Locks, "lock"), plural.Count(r.Grants, "grant"), r.Unknown)
+	fmt.Fprintf(b, "  read       %s as %s, %d of them by the nemesis", plural.Count(r.Lines, "line"), r.Format, r.Nemesis)
 	if r.LeftOut > 0 {
 		fmt.Fprintf(b, ", %d left out", r.LeftOut)
 	}
@@ -165,7 +166,7 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 	if r.Unconfirmed == "" {
 		fmt.Fprintf(b, "  confirmed  hold intervals and porcupine agree\n")
 	} else {
-		fmt.Fprintf(b, "  once only  %d of %s by hold intervals alone: %s\n", r.Locks-r.Confirmed, count(r.Locks, "lock"), printable.Line(r.Unconfirmed))
+		fmt.Fprintf(b, "  once only  %d of %s by hold intervals alone: %s\n", r.Locks-r.Confirmed, plural.Count(r.Locks, "lock"), printable.Line(r.Unconfirmed))
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(b, "  note       %s\n", printable.Line(n))
@@ -191,14 +192,4 @@ func operation(file string, op foreign.Operation) string {
 		fmt.Fprintf(&b, ", token %d", *op.Token)
 	}
 	return b.String()
-}
-
-func count(n int, what string) string {
-	switch {
-	case n == 1:
-		return "1 " + what
-	case strings.HasSuffix(what, "s"):
-		return fmt.Sprintf("%d %ses", n, what)
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

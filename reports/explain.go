@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"redlocksim/explain"
+	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/wordwrap"
 	"redlocksim/scenarios"
@@ -102,7 +103,7 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 			}
 		}
 		fmt.Fprintf(b, "       %s instead of %d; clients ask for at most %v without a grant, instead of %v\n",
-			times(t.Grants, "grant"), x.Result.Report.Grants, rounded.Duration(t.Unavailable), rounded.Duration(x.Result.Unavailable))
+			plural.Count(t.Grants, "grant"), x.Result.Report.Grants, rounded.Duration(t.Unavailable), rounded.Duration(x.Result.Unavailable))
 		if t.Why != "" {
 			fmt.Fprintf(b, "       %s\n", t.Why)
 		}
@@ -118,7 +119,7 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 		l.fails(b, fails)
 	}
 	if x.Without > 0 {
-		fmt.Fprintf(b, "\n%s made no difference.\n", times(x.Without, "further change"))
+		fmt.Fprintf(b, "\n%s made no difference.\n", plural.Count(x.Without, "further change"))
 	}
 	if len(prevents) > 0 {
 		fmt.Fprintf(b, "\n%s --variant 1 --write FILE\n  writes the scenario with the first of these, which then runs as expected\n", command)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"redlocksim/checker"
+	"redlocksim/internal/plural"
 	"redlocksim/reach"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
@@ -120,7 +121,7 @@ func explored(b *strings.Builder, world *dpor.World) {
 	for late, r := range world.Levels {
 		what := "no late message"
 		if late > 0 {
-			what = "at most " + times(late, "late message")
+			what = "at most " + plural.Count(late, "late message")
 		}
 		covered := "all orders with " + what
 		switch {
@@ -130,7 +131,7 @@ func explored(b *strings.Builder, world *dpor.World) {
 			covered = "all orders"
 		}
 		fmt.Fprintf(b, "  %s: %s (%d more cut short), %s, up to %s; %s within the budget, %d beyond it\n", covered,
-			times(r.Runs, "run"), r.Cut, times(r.Distinct, "different outcome"), times(r.Longest, "step"), times(r.Violations, "violation"), r.BeyondViolations)
+			plural.Count(r.Runs, "run"), r.Cut, plural.Count(r.Distinct, "different outcome"), plural.Count(r.Longest, "step"), plural.Count(r.Violations, "violation"), r.BeyondViolations)
 		if r.NotTested > 0 {
 			fmt.Fprintf(b, "    %d not tested: nobody was granted the lock\n", r.NotTested)
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"redlocksim/internal/plural"
 	"redlocksim/search/systematic"
 )
 
@@ -34,13 +35,13 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 		if f.Beyond {
 			where = "beyond the budget"
 		}
-		labelled(b, fmt.Sprintf("finding %d", i+1), "%s, with %s, %s, %s", f.Kind, with, where, times(f.Times, "time"))
+		labelled(b, fmt.Sprintf("finding %d", i+1), "%s, with %s, %s, %s", f.Kind, with, where, plural.Count(f.Times, "time"))
 		if f.File != "" {
 			labelled(b, "", "redlocksim run %s --seed %d", filepath.Join(dir, f.File), seed)
 		}
 	}
 	if s.Unshrunk > 0 {
-		labelled(b, "not shrunk", "%s of violation more", times(s.Unshrunk, "kind"))
+		labelled(b, "not shrunk", "%s of violation more", plural.Count(s.Unshrunk, "kind"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -53,5 +54,5 @@ func part(b *strings.Builder, name string, p *systematic.Part) {
 		labelled(b, "", "%d not tested: %d whose moment never came, %d whose fault had nothing to take effect on, %d in which too little happened",
 			n.Sum(), n.Missed, n.NotInjected, n.Idle)
 	}
-	labelled(b, "", "%s within the budget, %d beyond it", times(int(p.Violations), "violation"), p.Beyond)
+	labelled(b, "", "%s within the budget, %d beyond it", plural.Count(int(p.Violations), "violation"), p.Beyond)
 }

@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
@@ -186,8 +187,8 @@ func liveness(b *strings.Builder, r *scenarios.Result) {
 	}
 	if m.Bypass.Number > 0 || m.Attempts.Number > 1 || e.Attempts != nil || e.Bypass != nil || e.Overtakes != nil {
 		labelled(b, "waiting", "at most %s%s; bypassed by %s%s, overtaken %s%s; fairness %.2f",
-			times(m.Attempts.Number, "attempt"), expectedCount(e.Attempts), times(m.Bypass.Number, "grant"), expectedCount(e.Bypass),
-			times(m.Overtakes.Number, "time"), expectedCount(e.Overtakes), m.Fairness)
+			plural.Count(m.Attempts.Number, "attempt"), expectedCount(e.Attempts), plural.Count(m.Bypass.Number, "grant"), expectedCount(e.Bypass),
+			plural.Count(m.Overtakes.Number, "time"), expectedCount(e.Overtakes), m.Fairness)
 	}
 }
 
@@ -203,13 +204,6 @@ func expectedCount(bounds *scenarios.CountBounds) string {
 		return ""
 	}
 	return fmt.Sprintf(" (expected: at most %d)", bounds.AtMost)
-}
-
-func times(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // smallest says how little of each fault still breaks the lock.

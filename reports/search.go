@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/search"
 	"redlocksim/search/random"
@@ -31,8 +32,8 @@ func Search(w io.Writer, s *random.Summary, dir string) error {
 	line("runs", "%d, %v of simulated time", s.Runs, s.Virtual)
 	line("grants", "%d, %d a run", s.Grants, s.Grants/max(s.Runs, 1))
 	line("orders", "about %d distinct orders of lock events", s.Orders)
-	line("not tested", "%s without contention, which show nothing", times(s.NotTested, "run"))
-	beyond := fmt.Sprintf("%s exceeded the budget", times(s.Beyond, "run"))
+	line("not tested", "%s without contention, which show nothing", plural.Count(s.NotTested, "run"))
+	beyond := fmt.Sprintf("%s exceeded the budget", plural.Count(s.Beyond, "run"))
 	if s.BeyondViolations > 0 {
 		beyond += fmt.Sprintf("; %d of them broke the lock, which does not count", s.BeyondViolations)
 	}
@@ -41,12 +42,12 @@ func Search(w io.Writer, s *random.Summary, dir string) error {
 		line("margin", "%v at the narrowest: the lease of %s expired at %v, seed %d", rounded.Duration(n.Slack()), n.Client, rounded.Duration(time.Duration(n.Expiry)), n.Candidate.Seed)
 	}
 	line("self-check", "%s repeated identically and %s came out the same on tier wire; the known-broken lock was caught %s",
-		times(s.Repeated, "run"), times(s.OnWire, "run"), times(s.Canaries, "time"))
+		plural.Count(s.Repeated, "run"), plural.Count(s.OnWire, "run"), plural.Count(s.Canaries, "time"))
 	if err := s.Tally.Write(&b); err != nil {
 		return err
 	}
 	if s.Unshrunk > 0 {
-		line("not shrunk", "%s, for lack of time", times(s.Unshrunk, "violation"))
+		line("not shrunk", "%s, for lack of time", plural.Count(s.Unshrunk, "violation"))
 	}
 	b.WriteByte('\n')
 	for i := range s.Findings {
@@ -58,9 +59,9 @@ func Search(w io.Writer, s *random.Summary, dir string) error {
 	}
 	switch {
 	case s.Violations > 0:
-		fmt.Fprintf(&b, "\n%s broke the lock, in %s\n", times(s.Violations, "run"), times(len(s.Findings), "way"))
+		fmt.Fprintf(&b, "\n%s broke the lock, in %s\n", plural.Count(s.Violations, "run"), plural.Count(len(s.Findings), "way"))
 	case s.Unfinished > 0:
-		fmt.Fprintf(&b, "\n%s of the unfinished generation broke the lock\n", times(s.Unfinished, "run"))
+		fmt.Fprintf(&b, "\n%s of the unfinished generation broke the lock\n", plural.Count(s.Unfinished, "run"))
 	case s.Runs > 0:
 		b.WriteString("no violation found\n")
 	default:
@@ -91,5 +92,5 @@ func finding(f *search.Finding) string {
 	} else {
 		text += ", WITHIN the budget"
 	}
-	return text + fmt.Sprintf(" (first in run %d, %s in all)", f.Run, times(f.Times, "run"))
+	return text + fmt.Sprintf(" (first in run %d, %s in all)", f.Run, plural.Count(f.Times, "run"))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"redlocksim/internal/mark"
+	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/reach"
 )
@@ -79,7 +80,7 @@ func Suite(w io.Writer, cases []Case, took time.Duration, quiet bool, look Look)
 		fmt.Fprintln(b, look.fit(t, 6, 3, 5))
 	}
 	ran, bad, _ := tally(cases)
-	fmt.Fprintf(b, "%s%s, %d as expected, %d not, %v\n", problems, times(ran, "run"), ran-bad, bad, took.Round(10*time.Millisecond))
+	fmt.Fprintf(b, "%s%s, %d as expected, %d not, %v\n", problems, plural.Count(ran, "run"), ran-bad, bad, took.Round(10*time.Millisecond))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

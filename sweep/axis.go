@@ -121,17 +121,28 @@ func split(text string) []string {
 	return append(parts, text[start:])
 }
 
-// combinations are the points of some axes, the last varying the fastest.
-func combinations(axes []Axis) [][]Setting {
-	points := [][]Setting{nil}
-	for _, a := range axes {
-		var longer [][]Setting
-		for _, p := range points {
-			for _, v := range a.Values {
-				longer = append(longer, append(slices.Clip(p), Setting{a.Path, v.Word}))
+// points are all combinations of the values of some axes.
+func points(axes []Axis) [][]Setting {
+	lists := make([][]Setting, len(axes))
+	for i, a := range axes {
+		for _, v := range a.Values {
+			lists[i] = append(lists[i], Setting{a.Path, v.Word})
+		}
+	}
+	return product(lists)
+}
+
+// product is all combinations of an element of each list, the last varying fastest; one empty combination without lists.
+func product[T any](lists [][]T) [][]T {
+	all := [][]T{nil}
+	for _, list := range lists {
+		var longer [][]T
+		for _, one := range all {
+			for _, v := range list {
+				longer = append(longer, append(slices.Clip(one), v))
 			}
 		}
-		points = longer
+		all = longer
 	}
-	return points
+	return all
 }

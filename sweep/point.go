@@ -3,16 +3,11 @@ package sweep
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
-	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
-	"redlocksim/search/experiment"
-	"redlocksim/sim/kernel"
 )
 
 // Cell is a point of a sweep and what was seen there.
@@ -47,76 +42,21 @@ func (c *Cell) brokenAtRandom() bool {
 	return len(c.Breaches) == 0 && c.Random != nil && c.Random.Violations > 0
 }
 
-// Sample is what random experiments within the budget showed.
-type Sample struct {
-	Runs       int `json:"runs"`
-	Violations int `json:"violations"`
-	// Share is the 95 % confidence interval for the share of runs with a violation.
-	Share Interval `json:"ci95"`
-	// NotTested is how many runs were without contention.
-	NotTested int `json:"not_tested"`
-	// First is the seed of the first run with a violation.
-	First *uint64 `json:"first_violation_seed,omitempty"`
-}
-
-// Measures are what calls cost, in true time.
-type Measures struct {
-	// Unavailable is the longest time for which nobody could get the lock though somebody asked.
-	Unavailable time.Duration `json:"unavailable_ns"`
-	// Acquires is how many calls were granted the lock, and Refused how many were not.
-	Acquires int `json:"acquires"`
-	Refused  int `json:"refused"`
-	// P50 and P99 are quantiles of how long the granted ones took.
-	P50 time.Duration `json:"acquire_p50_ns"`
-	P99 time.Duration `json:"acquire_p99_ns"`
-}
-
-// meter collects Measures.
-type meter struct {
-	Measures
-	took []time.Duration
-}
-
-func (m *meter) add(r *scenarios.Result) {
-	m.Unavailable = max(m.Unavailable, r.Unavailable)
-	took, refused := Acquires(r.History)
-	m.took, m.Refused = append(m.took, took...), m.Refused+refused
-}
-
-// Acquires is how long the acquires of a history took that were granted the lock, in their order, and how many were refused it.
-func Acquires(h history.History) (took []time.Duration, refused int) {
-	called := map[int]int64{}
-	for i := range h {
-		e := &h[i]
-		switch {
-		case e.Func != history.Acquire:
-		case e.Kind == history.Call:
-			called[e.Op] = e.Time
-		case e.Kind == history.Return && e.Outcome == history.OK:
-			took = append(took, time.Duration(e.Time-called[e.Op]))
-		case e.Kind == history.Return:
-			refused++
-		}
+// Verdict is "safe", "broken", "not tested", or "invalid" where the protocol refuses the settings.
+func (c *Cell) Verdict() string {
+	switch {
+	case c.Invalid != "":
+		return "invalid"
+	case c.Broken():
+		return "broken"
+	case c.Untested():
+		return scenarios.NothingTested
 	}
-	return took, refused
-}
-
-func (m *meter) sum() Measures {
-	slices.Sort(m.took)
-	m.Acquires, m.P50, m.P99 = len(m.took), rank(m.took, 50), rank(m.took, 99)
-	return m.Measures
-}
-
-// rank is the smallest of the sorted values that at least percent of them do not exceed; 0 if there are none.
-func rank(sorted []time.Duration, percent int) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[max((len(sorted)*percent+99)/100-1, 0)]
+	return scenarios.Safe
 }
 
 // cell runs everything at a point. When ctx ends it gives up, with the error context.Canceled.
-func (s *Spec) cell(ctx context.Context, at []Setting) (Cell, error) {
+func (s *running) cell(ctx context.Context, at []Setting) (Cell, error) {
 	c := Cell{Breaches: []Breach{}, took: map[string]time.Duration{}}
 	for _, a := range at {
 		c.At = append(c.At, a.Word)
@@ -163,7 +103,7 @@ func (s *Spec) cell(ctx context.Context, at []Setting) (Cell, error) {
 		}
 	}
 	c.Measures = m.sum()
-	s.gather.add(&seen)
+	s.add(&seen)
 	return c, nil
 }
 
@@ -174,34 +114,4 @@ func (s *Spec) settings(at []Setting) (*Settings, error) {
 		return nil, err
 	}
 	return b.Settings()
-}
-
-// sample runs random experiments. They are drawn from the same seeds at every point, so that neighbours differ only in their
-// settings. add is called for each, whose history is only valid during the call.
-func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *search.Trial, *scenarios.Result)) (*Sample, error) {
-	space := experiment.NewSpace(settings.Scenario.Settings())
-	sample := Sample{Runs: s.Random}
-	var buffer history.History
-	for i := range s.Random {
-		if ctx.Err() != nil {
-			return nil, context.Canceled
-		}
-		c := faults.Drawn{Key: kernel.Key(0).WithString("sweep").With(s.Seed)}.For("run", i)
-		seed := uint64(c.For("seed", 0).Below(1 << 53))
-		t, r, err := search.Try(space.Draw(c), scenarios.Options{Seed: seed}, &buffer)
-		if err != nil {
-			return nil, err
-		}
-		add(i, &t, r)
-		if t.NotTested {
-			sample.NotTested++
-		}
-		if t.Within() {
-			if sample.Violations++; sample.First == nil {
-				sample.First = &seed
-			}
-		}
-	}
-	sample.Share = Wilson(sample.Violations, sample.Runs, Z95)
-	return &sample, nil
 }

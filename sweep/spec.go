@@ -27,8 +27,6 @@ type Spec struct {
 	Seed uint64
 	// Jobs is the number of points run in parallel; 0 is one per core. It changes no result.
 	Jobs int
-
-	gather *gathering // of the sweep under way
 }
 
 // Check says what is wrong with a sweep before anything is run. An error names the axis.

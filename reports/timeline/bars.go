@@ -30,7 +30,7 @@ func (p *picture) drawName(l *Lane, at lanePlace, i int) {
 	}
 	p.f(`<text class="name%s" x="16" y="%d"%s>%s</text>`, style, at.wire+4, squeezed, esc(l.Name))
 	for _, s := range rowsOf(l) {
-		top, height := p.bar(l, at, s)
+		top, height := p.bar(at, s)
 		p.f(`<text class="row resource" x="%d" y="%d"><title>%s</title>%s</text>`, p.lay.gutter-6, top+height/2+4, esc(s.Resource), esc(shortened(s.Resource)))
 	}
 	if at.granted >= 0 {
@@ -54,7 +54,7 @@ func rowsOf(l *Lane) []*Span {
 }
 
 // bar is a span's box in its lane: top and height. A shade covers the lane; what is not drawn has no height.
-func (p *picture) bar(l *Lane, at lanePlace, s *Span) (top, height int) {
+func (p *picture) bar(at lanePlace, s *Span) (top, height int) {
 	switch s.Kind {
 	case askingSpan:
 		return at.believed + s.Row%max(1, at.believedRows)*believedHeight + believedHeight/2 - 2, 4
@@ -77,7 +77,7 @@ func (p *picture) bar(l *Lane, at lanePlace, s *Span) (top, height int) {
 func (p *picture) drawSpan(lane, j int) {
 	l, at := &p.t.Lanes[lane], p.lay.lanes[lane]
 	s := &l.Spans[j]
-	top, height := p.bar(l, at, s)
+	top, height := p.bar(at, s)
 	if height == 0 || p.leavesOut(s.From, s.To) {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"redlocksim/internal/rounded"
+	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 )
 
@@ -38,13 +39,6 @@ func (b *builder) owner(process string) int {
 	return lane
 }
 
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 func (b *builder) mark(process string, m Mark) {
 	if lane, ok := b.lanes[process]; ok {
 		b.t.Lanes[lane].Marks = append(b.t.Lanes[lane].Marks, m)
@@ -60,4 +54,4 @@ func (b *builder) during(from Instant, until int64) string {
 }
 
 // seconds is an instant as the story has it.
-func seconds(t Instant) string { return fmt.Sprintf("%.4fs", time.Duration(t).Seconds()) }
+func seconds(t Instant) string { return story.Seconds(time.Duration(t)) }

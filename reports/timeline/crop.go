@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"redlocksim/internal/plural"
 	"slices"
 )
 
@@ -38,7 +39,7 @@ func (b *builder) crop() {
 		b.cut(s)
 		t.From, t.To = s.From, s.To
 		t.Notes = append(t.Notes, fmt.Sprintf("The run is too long to be drawn as a whole: this is %s, from %s to %s of %s, with %d of %s and %d of %s.",
-			where, seconds(s.From), seconds(s.To), seconds(whole.To), len(t.Story), counted(all[0], "sentence"), b.countSpans(s), counted(all[1], "span")))
+			where, seconds(s.From), seconds(s.To), seconds(whole.To), len(t.Story), plural.Count(all[0], "sentence"), b.countSpans(s), plural.Count(all[1], "span")))
 	}
 	b.thin(around)
 	t.Focus = widest(around, Stretch{t.From, t.To}, limit{focusSteps, b.countSteps})
@@ -54,7 +55,7 @@ func (b *builder) thin(around Stretch) {
 	all := len(t.Arrows)
 	t.Arrows = slices.DeleteFunc(t.Arrows, func(a Arrow) bool { return t.Lanes[a.Client].Kind != clientLane })
 	if n := all - len(t.Arrows); n > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s between nodes are not drawn.", counted(n, "message")))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s between nodes are not drawn.", plural.Count(n, "message")))
 	}
 	if all = len(t.Arrows); all <= maxArrows {
 		return

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"redlocksim/history"
+	"redlocksim/internal/plural"
 	"redlocksim/sim/storage"
 )
 
@@ -59,6 +60,6 @@ func (b *builder) addActs() {
 	for _, grant := range order {
 		a := acts[grant]
 		b.span(a.process, Span{Kind: actingSpan, From: Instant(a.from), Owner: b.owner(a.process), Grant: grant, Resource: b.named(a.resource), Label: "acts",
-			Text: fmt.Sprintf("%s acts under grant %d from %s to %s: the resource%s accepts %s", a.process, grant, seconds(Instant(a.from)), seconds(Instant(a.to)), b.behind(" ", a.resource), counted(a.effects, "effect"))}, a.to)
+			Text: fmt.Sprintf("%s acts under grant %d from %s to %s: the resource%s accepts %s", a.process, grant, seconds(Instant(a.from)), seconds(Instant(a.to)), b.behind(" ", a.resource), plural.Count(a.effects, "effect"))}, a.to)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/history"
+	"redlocksim/internal/plural"
 	"redlocksim/scenarios"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/recording"
@@ -140,5 +141,5 @@ func (b *builder) granted(owner, resource string, q int, from, to kernel.True) {
 		return
 	}
 	b.span(owner, Span{Kind: grantedSpan, From: Instant(from), Owner: b.owner(owner), Resource: b.named(resource), Label: "granted",
-		Text: fmt.Sprintf("%s keep %s's value%s %s", counted(q, "node")+" or more", owner, b.behind(" of ", resource), b.during(Instant(from), int64(to)))}, int64(to))
+		Text: fmt.Sprintf("%s keep %s's value%s %s", plural.Count(q, "node")+" or more", owner, b.behind(" of ", resource), b.during(Instant(from), int64(to)))}, int64(to))
 }

@@ -125,35 +125,3 @@ func (d *document) story() {
 		}
 	}
 }
-
-// Verdicts says what the run showed, and what was expected of it.
-func (t *Timeline) Verdicts() string {
-	if t.OK {
-		return "verdict: " + t.Verdict + ", as expected"
-	}
-	return "verdict: " + t.Verdict + ", NOT AS EXPECTED (" + t.Expected + ")"
-}
-
-// Description says what can be seen, for those who cannot see it: the violation and the story.
-func (t *Timeline) Description() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s. ", t.Verdicts())
-	if t.Violation != nil {
-		fmt.Fprintf(&b, "%s ", t.Violation.Text)
-	}
-	for _, s := range t.Story {
-		if s.At >= t.Focus.From && s.At <= t.Focus.To {
-			fmt.Fprintf(&b, "%d. %s %s. ", s.Number, seconds(s.At), s.Text)
-		}
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// notesOn are the notes of a picture that shows only a stretch.
-func (t *Timeline) notesOn(s Stretch) []string {
-	notes := t.Notes
-	if s.From > t.From || s.To < t.To {
-		notes = append(notes[:len(notes):len(notes)], fmt.Sprintf("This is %s to %s of %s.", seconds(s.From), seconds(s.To), seconds(t.To)))
-	}
-	return append(notes[:len(notes):len(notes)], "The axis is stretched where much happens; the times on it are true times.")
-}

@@ -29,7 +29,7 @@ func (p *picture) drawViolation() {
 		l := &p.t.Lanes[w.Lane]
 		for j := range l.Spans {
 			if s := &l.Spans[j]; s.Kind == believedSpan && s.Grant == w.Grant && s.From == w.From {
-				top, height = p.bar(l, p.lay.lanes[w.Lane], s)
+				top, height = p.bar(p.lay.lanes[w.Lane], s)
 			}
 		}
 		if height == 0 {

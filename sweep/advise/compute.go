@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -45,10 +46,8 @@ func (a *Advice) compute(k Known) error {
 	a.Guard = k.Pause + k.RTT.Max()
 	lock.GuardTime = a.Guard
 	needs := a.Guard + lock.NodeTimeout + drift.Constant
-	if lock.TTL = k.TTL; lock.TTL == 0 {
-		lock.TTL = up(decimal.NewFromInt(int64(k.Work+needs)).DivRound(one.Sub(factor), 9).Ceil(), time.Millisecond)
-	}
 	least := up(decimal.NewFromInt(int64(k.Work+needs)).DivRound(one.Sub(factor), 9).Ceil(), time.Millisecond)
+	lock.TTL = cmp.Or(k.TTL, least)
 	if lock.TTL < least || k.Work == 0 && lock.TTL == least {
 		return wrong("ttl %v is too short for work of %v: with a guard time of %v, a node timeout of %v and the drift allowance it must be %v at least",
 			lock.TTL, k.Work, a.Guard, lock.NodeTimeout, least)

@@ -35,14 +35,14 @@ func (a *Advice) confirm(ctx context.Context, k Known) error {
 	if err != nil {
 		return err
 	}
-	real, err := sweep.SettingsOf(a.Settings)
+	asKnown, err := sweep.SettingsOf(a.Settings)
 	if err != nil {
 		return err
 	}
 	for _, s := range a.sides(k) {
 		base := instant
 		if s.network {
-			base = real
+			base = asKnown
 		}
 		v := Value{Setting: s.setting, Value: s.value, Formula: s.formula, Schedule: s.schedule, Path: s.path, Note: s.note}
 		if s.path != "" {
@@ -105,7 +105,7 @@ func (a *Advice) sides(k Known) []side {
 			schedule: "restart", path: "budget.restart-delay", lowest: "0s", highest: "0s", changes: []sweep.Setting{{Path: "budget.no-power-loss", Word: "true"}},
 			note: "the restart delay is for nodes that lost power: they lose what was not fsynced, up to a second of it"})
 	}
-	return append(sides, timeout, a.quorumSide(k, n, q), guard)
+	return append(sides, timeout, a.quorumSide(n, q), guard)
 }
 
 func orNothing(value string) string {
@@ -115,7 +115,7 @@ func orNothing(value string) string {
 	return value
 }
 
-func (a *Advice) quorumSide(k Known, n, q int) side {
+func (a *Advice) quorumSide(n, q int) side {
 	s := side{setting: "quorum", value: fmt.Sprintf("%d of %d", q, n), formula: "⌊(nodes + lost) / 2⌋ + 1", schedule: "memory-loss"}
 	switch {
 	case !a.forgetful():

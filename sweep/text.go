@@ -1,84 +1,13 @@
 package sweep
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-
-	"redlocksim/internal/mark"
-	"redlocksim/scenarios"
 )
-
-// WriteJSON writes a chart as one JSON object.
-func (c *Chart) WriteJSON(w io.Writer) error {
-	data, err := mark.JSON(c)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
-}
-
-// WriteCSV writes a line for each point or, after a bisection, for each row of the frontier, under a line of names.
-func (c *Chart) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	paths := c.paths()
-	if c.Bisected {
-		at := slices.DeleteFunc(paths, func(p string) bool { return p == c.Along })
-		_ = out.Write(append(at, "along", "safe", "broken", "formula", "difference", "agrees", "explained", "note"))
-		for _, r := range c.Frontier {
-			_ = out.Write(append(slices.Clone(r.At), c.Along, r.Safe, r.Broken, r.Formula, r.Difference, string(r.Agrees), r.Explained, r.Note))
-		}
-		out.Flush()
-		return out.Error()
-	}
-	_ = out.Write(append(paths, "verdict", "broken_by", "schedules", "runs", "violations", "ci95_low", "ci95_high",
-		"unavailable_ns", "acquires", "refused", "acquire_p50_ns", "acquire_p99_ns"))
-	for i := range c.Cells {
-		cell := &c.Cells[i]
-		var by []string
-		for _, b := range cell.Breaches {
-			by = append(by, b.Schedule+": "+b.What)
-		}
-		runs, violations, low, high := "0", "0", "", ""
-		if r := cell.Random; r != nil {
-			runs, violations = strconv.Itoa(r.Runs), strconv.Itoa(r.Violations)
-			low, high = strconv.FormatFloat(r.Share.Low, 'g', 6, 64), strconv.FormatFloat(r.Share.High, 'g', 6, 64)
-		}
-		integer := func(n int64) string { return strconv.FormatInt(n, 10) }
-		_ = out.Write(append(slices.Clone(cell.At), cell.Verdict(), strings.Join(by, "; "), strconv.Itoa(len(c.Schedules)), runs, violations, low, high,
-			integer(int64(cell.Unavailable)), strconv.Itoa(cell.Acquires), strconv.Itoa(cell.Refused), integer(int64(cell.P50)), integer(int64(cell.P99))))
-	}
-	out.Flush()
-	return out.Error()
-}
-
-func (c *Chart) paths() []string {
-	var paths []string
-	for _, a := range c.Axes {
-		paths = append(paths, a.Path)
-	}
-	return paths
-}
-
-// Verdict is "safe", "broken", "not tested", or "invalid" where the protocol refuses the settings.
-func (c *Cell) Verdict() string {
-	switch {
-	case c.Invalid != "":
-		return "invalid"
-	case c.Broken():
-		return "broken"
-	case c.Untested():
-		return scenarios.NothingTested
-	}
-	return scenarios.Safe
-}
 
 // WriteText writes a chart for a terminal: maps of its last two axes, one for each combination of the others, and the
 // frontier.
@@ -150,22 +79,6 @@ func (c *Chart) maps(b *strings.Builder) {
 		fmt.Fprintf(b, "  %s not tested", markMissed)
 	}
 	b.WriteString("\n")
-}
-
-// Combinations are all combinations of the values of some axes, the last one varying fastest; one empty combination without
-// axes.
-func Combinations(axes []ChartAxis) [][]string {
-	all := [][]string{nil}
-	for _, a := range axes {
-		var longer [][]string
-		for _, c := range all {
-			for _, v := range a.Values {
-				longer = append(longer, append(slices.Clip(c), v))
-			}
-		}
-		all = longer
-	}
-	return all
 }
 
 // plane draws one map, the last axis upward.
@@ -266,29 +179,6 @@ func (c *Chart) missed(b *strings.Builder) {
 	if n > 0 {
 		fmt.Fprintf(b, "\nNOT TESTED %d of %d points; the first: %s\n", n, len(c.Cells), why)
 	}
-}
-
-// Untested is how many points were not tested, and why the first one was not.
-func (c *Chart) Untested() (n int, why string) {
-	for i := range c.Cells {
-		if cell := &c.Cells[i]; cell.Untested() {
-			if n++; n == 1 {
-				why = fmt.Sprintf("%s, schedule %s: %s", strings.Join(cell.At, " "), cell.NotTested[0].Schedule, cell.NotTested[0].Why)
-			}
-		}
-	}
-	return n, why
-}
-
-// Contradicted is how many rows of the frontier contradict the formula.
-func (c *Chart) Contradicted() int {
-	n := 0
-	for _, r := range c.Frontier {
-		if r.Agrees == Disagrees {
-			n++
-		}
-	}
-	return n
 }
 
 func orDash(text string) string {

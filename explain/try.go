@@ -1,0 +1,188 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"redlocksim/history"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Status is the result of a change.
+type Status uint8
+
+const (
+	// Prevents: what was wrong no longer happens, with any seed and on both tiers.
+	Prevents Status = iota + 1
+	// Moot: it no longer happens, but neither does what the scenario is about.
+	Moot
+	// Fails: it still happens.
+	Fails
+)
+
+// Tried is a change and its result.
+type Tried struct {
+	Change
+	Status Status
+	// Why says more: what still happens, or what does not.
+	Why string
+	// Scenario is the changed scenario, which expects what it shows; nil unless Status is Prevents.
+	Scenario *scenarios.Scenario
+	// Keys are what is different in its file.
+	Keys []Key
+	// Grants and Unavailable are those of the run with the seed.
+	Grants      int
+	Unavailable time.Duration
+	// Runs is in how many runs it was seen.
+	Runs int
+
+	same bool // the run with the seed is that without the change
+}
+
+// try makes the runs with a change. It returns nil if the change gives no valid scenario, or the same one.
+func (x *Explanation) try(base *file, c Change, o Options) (*Tried, error) {
+	changed, keys, err := base.with(c)
+	if changed == nil {
+		if wrong := (strictyaml.Errors)(nil); c.Kind == library && errors.As(err, &wrong) {
+			return &Tried{Change: c, Status: Moot, Why: fmt.Sprintf("%s: %s %q", wrong[0].Path, wrong[0].Msg, wrong[0].Word)}, nil
+		}
+		return nil, nil // settings that do not go together
+	}
+	t, first, err := x.runs(changed, c, o)
+	if err != nil {
+		return nil, err
+	}
+	t.Keys = keys
+	if t.Status != Moot || len(first.Left) == 0 {
+		return t, nil
+	}
+	// Items that waited for a call to succeed can wait for it to fail instead.
+	otherwise, keys, _ := base.with(both(c, otherEnd(first.Left))) // the error is that there is no such event
+	if otherwise == nil {
+		return t, nil
+	}
+	again, _, err := x.runs(otherwise, c, o)
+	if err != nil || again.Status != Prevents {
+		return t, err
+	}
+	again.Keys = keys
+	return again, nil
+}
+
+// runs makes the runs of a changed scenario until one of them shows that the change does not prevent what went wrong. It also
+// returns the first run.
+func (x *Explanation) runs(changed *scenarios.Scenario, c Change, o Options) (*Tried, *scenarios.Result, error) {
+	t := &Tried{Change: c, Status: Prevents}
+	var results []*scenarios.Result
+	for _, run := range confirmations(o) {
+		r, err := scenarios.Judge(changed, run)
+		if err != nil {
+			return nil, nil, err
+		}
+		t.Runs++
+		still, isFirst := wrong(r), len(results) == 0
+		results = append(results, r)
+		if isFirst {
+			t.Grants, t.Unavailable = r.Report.Grants, r.Unavailable
+			t.same = r.HistoryHash == x.Result.HistoryHash
+		}
+		switch {
+		case still != "":
+			t.Status, t.Why = Fails, "still "+still+x.gone(r)
+			if !isFirst {
+				t.Why += fmt.Sprintf(", with seed %d on tier %s", run.Seed, r.Tier)
+			}
+			return t, results[0], nil
+		case isFirst && x.missing(r) != "":
+			t.Status, t.Why = Moot, x.missing(r)
+			return t, r, nil
+		case isFirst:
+			t.Why = x.refused(r)
+		}
+	}
+	var err error
+	t.Scenario, err = settled(changed, results, o)
+	if err == nil && t.Scenario == nil {
+		t.Status, t.Why = Moot, "a scenario file cannot expect what comes of it"
+	}
+	return t, results[0], err
+}
+
+// gone says which findings of the run that is explained a run does not have, where it has others.
+func (x *Explanation) gone(r *scenarios.Result) string {
+	text := ""
+	for _, kind := range x.Result.Findings {
+		if kind.Violation() && !slices.Contains(r.Findings, kind) {
+			text += ", but no longer " + string(kind)
+		}
+	}
+	return text
+}
+
+// confirmations are the runs in which a change must hold: the one that is explained, further seeds, and the other tier.
+func confirmations(o Options) []scenarios.Options {
+	all := []scenarios.Options{{Tier: scenarios.Model, Seed: o.Seed}}
+	for n := range o.Confirm {
+		all = append(all, scenarios.Options{Tier: scenarios.Model, Seed: o.Seed + 1 + uint64(n)})
+	}
+	return append(all, scenarios.Options{Tier: scenarios.Wire, Seed: o.Seed})
+}
+
+// missing says what the scenario is about that no longer happens in a run; empty if all of it does.
+func (x *Explanation) missing(r *scenarios.Result) string {
+	before := x.Result
+	if left := append(slices.Clone(r.NotInjected), r.Idle...); len(left) > len(before.NotInjected)+len(before.Idle) {
+		return left[0]
+	}
+	if r.Report.Grants == 0 {
+		return "nobody is granted the lock"
+	}
+	for _, client := range before.Scenario.Clients {
+		if asked := func(e *history.Event) bool {
+			return e.Process == client && e.Kind == history.Call && e.Func == history.Acquire
+		}; number(before.History, asked) > 0 && number(r.History, asked) == 0 {
+			return client + " never asks for the lock"
+		}
+	}
+	if taken := func(e *history.Event) bool { return isWrite(e) && e.Outcome == history.OK }; number(before.History, taken) > 0 && number(r.History, taken) == 0 {
+		return "the resource takes no write at all"
+	}
+	return ""
+}
+
+// refused says which clients are not granted the lock any more.
+func (x *Explanation) refused(r *scenarios.Result) string {
+	var names []string
+	for _, client := range x.Result.Scenario.Clients {
+		if grants(x.Result.History, client) > 0 && grants(r.History, client) == 0 {
+			names = append(names, client)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return strings.Join(names, " and ") + " can no longer get the lock"
+}
+
+// settled is the scenario with what its runs show as expectations; nil if it still does not meet them.
+func settled(s *scenarios.Scenario, results []*scenarios.Result, o Options) (*scenarios.Scenario, error) {
+	unavailable := time.Duration(0)
+	for _, r := range results {
+		unavailable = max(unavailable, r.Unavailable)
+	}
+	done := *s
+	done.Claim = scenarios.Holds
+	done.Expect = scenarios.Expect{Findings: results[0].Findings, Unavailable: s.Expect.Unavailable}
+	if !results[0].Unbounded {
+		done.Expect.Unavailable = scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: (unavailable/time.Second + 1) * time.Second}}
+	}
+	done.Recorded = nil
+	r, err := scenarios.Judge(&done, scenarios.Options{Seed: o.Seed})
+	if err != nil || !r.OK() {
+		return nil, err
+	}
+	return &done, nil
+}
