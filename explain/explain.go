@@ -128,16 +128,3 @@ func steepest(all []Tried) []Tried {
 	}
 	return kept
 }
-
-// wrong says what is wrong in a run.
-func wrong(r *scenarios.Result) string {
-	switch {
-	case r.Witness() != nil:
-		return string(r.Witness().Kind)
-	case len(r.Leaks) > 0:
-		return "lock key that never expires"
-	case r.Unbounded:
-		return "unavailability without bound"
-	}
-	return ""
-}

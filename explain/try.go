@@ -3,12 +3,13 @@ package explain
 import (
 	"errors"
 	"fmt"
-	"redlocksim/history"
-	"redlocksim/internal/strictyaml"
-	"redlocksim/scenarios"
 	"slices"
 	"strings"
 	"time"
+
+	"redlocksim/history"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios"
 )
 
 // Status is the result of a change.
@@ -40,6 +41,19 @@ type Tried struct {
 	Runs int
 
 	same bool // the run with the seed is that without the change
+}
+
+// wrong says what is wrong in a run.
+func wrong(r *scenarios.Result) string {
+	switch {
+	case r.Witness() != nil:
+		return string(r.Witness().Kind)
+	case len(r.Leaks) > 0:
+		return "lock key that never expires"
+	case r.Unbounded:
+		return "unavailability without bound"
+	}
+	return ""
 }
 
 // try makes the runs with a change. It returns nil if the change gives no valid scenario, or the same one.

@@ -3,10 +3,11 @@ package sweep
 import (
 	"context"
 	"fmt"
-	"redlocksim/internal/jobs"
 	"slices"
 
 	"github.com/shopspring/decimal"
+
+	"redlocksim/internal/jobs"
 )
 
 // bisectAll looks for the frontier at every combination of the other axes.

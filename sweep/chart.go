@@ -3,9 +3,10 @@ package sweep
 import (
 	"fmt"
 	"io"
+	"strings"
+
 	"redlocksim/internal/mark"
 	"redlocksim/reach"
-	"strings"
 )
 
 // Chart is what a sweep found.

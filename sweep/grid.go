@@ -3,8 +3,9 @@ package sweep
 import (
 	"context"
 	"fmt"
-	"redlocksim/internal/jobs"
 	"slices"
+
+	"redlocksim/internal/jobs"
 )
 
 // grid runs every point.

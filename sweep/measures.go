@@ -1,10 +1,11 @@
 package sweep
 
 import (
-	"redlocksim/history"
-	"redlocksim/scenarios"
 	"slices"
 	"time"
+
+	"redlocksim/history"
+	"redlocksim/scenarios"
 )
 
 // Measures are what calls cost, in true time.

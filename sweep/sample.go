@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios"

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -93,6 +96,108 @@ func TestPagesSpokenOf(t *testing.T) {
 func isThere(dir, name string) bool {
 	_, err := os.Stat(filepath.Join(dir, name))
 	return err == nil
+}
+
+var (
+	codeName   = regexp.MustCompile("`([a-z]+)\\.([A-Z]\\w*)")
+	optionName = regexp.MustCompile("`(With[A-Z]\\w*)")
+	sourceFile = regexp.MustCompile("`([\\w-]+/[\\w/-]+\\.go)`")
+	commandRow = regexp.MustCompile(`(?m)^\| ` + "`redlocksim (\\w+)( [^`]*)?`")
+)
+
+// The names of the code that documents speak of are there: those of packages, options of the library, and source files.
+func TestNamesSpokenOf(t *testing.T) {
+	declared, packages := exportedNames(t)
+	spoken := 0
+	for path, text := range documents(t) {
+		for _, m := range codeName.FindAllStringSubmatch(text, -1) {
+			// What servers answer is recognized by go-redis, whose package is called redis, as one of ours is.
+			if packages[m[1]] && m[1] != "redis" && !declared[m[1]+"."+m[2]] {
+				t.Errorf("%s speaks of %s.%s, which is not there", path, m[1], m[2])
+			}
+			spoken++
+		}
+		for _, m := range optionName.FindAllStringSubmatch(text, -1) {
+			if filepath.Base(path) != "from-redsync.md" && !declared["redlock."+m[1]] { // redsync has options, too
+				t.Errorf("%s speaks of the option %s, which is not there", path, m[1])
+			}
+			spoken++
+		}
+		for _, m := range sourceFile.FindAllStringSubmatch(text, -1) {
+			if !isThere("../..", m[1]) {
+				t.Errorf("%s speaks of %s, which is not there", path, m[1])
+			}
+			spoken++
+		}
+	}
+	if spoken < 40 {
+		t.Errorf("%d names are spoken of, there were more", spoken)
+	}
+}
+
+// exportedNames are the exported names of the module as documents write them, and the names of its packages.
+func exportedNames(t *testing.T) (declared, packages map[string]bool) {
+	t.Helper()
+	declared, packages = map[string]bool{}, map[string]bool{}
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == "internal" { // documents speak of variables called as packages in there
+			return filepath.SkipDir
+		}
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		of := file.Name.Name
+		packages[of] = true
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				declared[of+"."+d.Name.Name] = true
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						declared[of+"."+spec.Name.Name] = true
+					case *ast.ValueSpec:
+						for _, name := range spec.Names {
+							declared[of+"."+name.Name] = true
+						}
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return declared, packages
+}
+
+// The README has every command, with the arguments that its help says.
+func TestCommandsOfTheReadme(t *testing.T) {
+	text := documents(t)[readme]
+	takes := map[string]string{}
+	for _, m := range commandRow.FindAllStringSubmatch(text, -1) {
+		takes[m[1]] = strings.TrimSpace(strings.ReplaceAll(m[2], `\|`, "|"))
+	}
+	for _, cmd := range newRoot().Commands() {
+		name, arguments, _ := strings.Cut(cmd.Use, " ")
+		said, ok := takes[name]
+		switch {
+		case !cmd.IsAvailableCommand():
+		case !ok && !strings.Contains(text, "`"+name): // beside another in a row
+			t.Errorf("the README does not have %s", name)
+		case ok && said != strings.ReplaceAll(arguments, "...", "…"):
+			t.Errorf("%s takes %q, the README says %q", name, arguments, said)
+		}
+	}
+	if len(takes) < 10 {
+		t.Errorf("%d commands were compared, there were more", len(takes))
+	}
 }
 
 // Where the documentation says that a scenario holds or breaks it expects that.

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"redlocksim/search"
-	"redlocksim/search/random"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"redlocksim/search"
+	"redlocksim/search/random"
 )
 
 func newMerge() *cobra.Command {

@@ -2,13 +2,14 @@ package main
 
 import (
 	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
 	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/search/dpor"
-	"time"
-
-	"github.com/spf13/cobra"
 )
 
 // runOrders goes through all orders of messages and timers in small worlds of the base's lock, and prints what came of it.

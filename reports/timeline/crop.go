@@ -2,8 +2,9 @@ package timeline
 
 import (
 	"fmt"
-	"redlocksim/internal/plural"
 	"slices"
+
+	"redlocksim/internal/plural"
 )
 
 // How much a timeline has. A page with all of it is some two megabytes.
