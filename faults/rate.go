@@ -33,15 +33,21 @@ func (r Rate) atLeast(o Rate) Rate { return Rate{decimal.Max(r.ratio, o.ratio)} 
 
 func (r Rate) abs() Rate { return Rate{r.ratio.Abs()} }
 
-// longestRate is how many characters a percentage has at the most.
-const longestRate = 20
+// longestNumber is how many characters a decimal number has at the most.
+const longestNumber = 20
+
+// ParseDecimal reads a decimal number of at most 20 characters; false if it is none. The exponent notation, which could name
+// numbers of any length, is none.
+func ParseDecimal(text string) (decimal.Decimal, bool) {
+	d, err := decimal.NewFromString(strings.TrimSpace(text))
+	return d, err == nil && len(text) <= longestNumber && !strings.ContainsAny(text, "eE")
+}
 
 // UnmarshalScalar reads a percentage.
 func (r *Rate) UnmarshalScalar(text string) error {
-	number, ok := strings.CutSuffix(text, "%")
-	// The exponent notation that decimal takes could name numbers of any length.
-	d, err := decimal.NewFromString(strings.TrimSpace(number))
-	if !ok || err != nil || len(text) > longestRate || strings.ContainsAny(number, "eE") {
+	number, isPercentage := strings.CutSuffix(text, "%")
+	d, ok := ParseDecimal(number)
+	if !ok || !isPercentage {
 		return &strictyaml.Invalid{Msg: `not a percentage, as "1%" or "-0.5%"`, Word: text}
 	}
 	r.ratio = d.Shift(-2)
@@ -51,7 +57,7 @@ func (r *Rate) UnmarshalScalar(text string) error {
 // MarshalScalar is the counterpart of UnmarshalScalar. A rate with more digits than a file can have is an error.
 func (r Rate) MarshalScalar() (string, error) {
 	text := r.String()
-	if len(text) > longestRate {
+	if len(text) > longestNumber+len("%") {
 		return "", fmt.Errorf("the rate %s has too many digits", text)
 	}
 	return text, nil

@@ -152,8 +152,8 @@ func ratio(text string) (faults.Rate, bool) {
 		return faults.Rate{}, true
 	}
 	number, percent := strings.CutSuffix(text, "%")
-	d, err := decimal.NewFromString(strings.TrimSpace(number))
-	if err != nil || len(text) > 20 || strings.ContainsAny(text, "eE") {
+	d, ok := faults.ParseDecimal(number)
+	if !ok {
 		return faults.Rate{}, false
 	}
 	if percent {

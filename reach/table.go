@@ -151,7 +151,7 @@ func features() []Entry {
 		of(Fencing, true, step("token-granted", "a grant has a fencing token", "token granted")),
 		of(Fencing, false, step("token-raised", "the counters are ahead, and a second round raises the token", "token-raised")),
 		of(Fencing, false, step("vote-behind", "a node does not vote for a token that is not above its counter", "vote: ahead of the token")),
-		of(Fencing, false, counted("effect-refused", "the resource turns down an effect with an old token", func(l *look) bool { return l.steps["effect refused"] })),
+		of(Fencing, false, step("effect-refused", "the resource turns down an effect with an old token", "effect refused")),
 		of(Fencing, false, counted("counter-lost", "a node loses a fencing counter", func(l *look) bool {
 			return slices.ContainsFunc(l.Used.Restarts, func(a faults.Amnesia) bool { return a.Counters })
 		})),

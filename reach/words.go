@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// of is what was reached of a kind, in words.
-var of = map[Kind]string{Step: "steps", Fault: "faults injected", Effect: "faults made a difference", Trigger: "moments came", Rule: "checker rules had something to compare"}
+// inWords is what was reached of a kind.
+var inWords = map[Kind]string{Step: "steps", Fault: "faults injected", Effect: "faults made a difference", Trigger: "moments came", Rule: "checker rules had something to compare"}
 
 // Write says for each kind how much of it was reached, and what never was. It leaves out a kind of which nothing could be
 // reached.
@@ -20,7 +20,7 @@ func (t *Tally) Write(w io.Writer) error {
 		if all == 0 || k == Effect && t.NoEffects {
 			continue
 		}
-		fmt.Fprintf(&b, "%-11s%d of %d %s", word, reached, all, of[k])
+		fmt.Fprintf(&b, "%-11s%d of %d %s", word, reached, all, inWords[k])
 		word = ""
 		if never := c.Never(k, features); len(never) > 0 {
 			var names []string

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"redlocksim/internal/plural"
+	"redlocksim/internal/shell"
 	"redlocksim/search/systematic"
 )
 
@@ -37,7 +38,7 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 		}
 		labelled(b, fmt.Sprintf("finding %d", i+1), "%s, with %s, %s, %s", f.Kind, with, where, plural.Count(f.Times, "time"))
 		if f.File != "" {
-			labelled(b, "", "redlocksim run %s --seed %d", filepath.Join(dir, f.File), seed)
+			labelled(b, "", "redlocksim run %s --seed %d", shell.Quote(filepath.Join(dir, f.File)), seed)
 		}
 	}
 	if s.Unshrunk > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
+	"redlocksim/internal/shell"
 	"redlocksim/search"
 	"redlocksim/search/random"
 )
@@ -54,7 +55,7 @@ func Search(w io.Writer, s *random.Summary, dir string) error {
 		f := &s.Findings[i]
 		fmt.Fprintf(&b, "%3d  %s\n", i+1, finding(f))
 		if f.File != "" {
-			fmt.Fprintf(&b, "     redlocksim run %s\n", filepath.Join(dir, f.File))
+			fmt.Fprintf(&b, "     redlocksim run %s\n", shell.Quote(filepath.Join(dir, f.File)))
 		}
 	}
 	switch {

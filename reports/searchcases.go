@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/internal/shell"
 	"redlocksim/scenarios"
 	"redlocksim/search/random"
 )
@@ -38,7 +39,7 @@ func SearchCases(s *random.Summary, dir string, seed uint64, took time.Duration)
 			Verdict: string(f.Kind), Class: "safety", Problems: []string{finding(f)}}
 		if f.File != "" {
 			c.File, c.Line = filepath.ToSlash(path), 1
-			c.Repeat = "redlocksim run " + path
+			c.Repeat = "redlocksim run " + shell.Quote(path)
 		}
 		var b strings.Builder
 		if err := Run(&b, r, c.Repeat, false); err != nil {

@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/random"
+	"redlocksim/search/systematic"
 )
 
 // A finding is a case that failed, whether the search has its scenario still or has it in a file, and no finding is one that
@@ -22,7 +24,11 @@ func TestSearchCases(t *testing.T) {
 		t.Errorf("%+v, %v", none, err)
 	}
 
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "two words")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	repeat := "redlocksim run '" + filepath.Join(dir, "found.yaml") + "'" // to be pasted
 	s, _ := scenarios.Find("17-clock-jump")
 	text, err := s.Encode()
 	if err != nil {
@@ -41,9 +47,17 @@ func TestSearchCases(t *testing.T) {
 	for i, name := range []string{"17-clock-jump", "found"} {
 		c := cases[i]
 		if c.OK || c.Name != name || !strings.HasPrefix(c.Problems[0], "lease-overlap by clock-step, WITHIN the budget") ||
-			!strings.Contains(c.Story, "the wall clock of C jumps forward by 10s") || c.Repeat != "redlocksim run "+filepath.Join(dir, "found.yaml") {
+			!strings.Contains(c.Story, "the wall clock of C jumps forward by 10s") || c.Repeat != repeat {
 			t.Errorf("%+v", c)
 		}
+	}
+	var searched, placed strings.Builder
+	if err := errors.Join(reports.Search(&searched, &random.Summary{Findings: []search.Finding{found}}, dir),
+		reports.Placements(&placed, &systematic.Summary{Findings: []search.Finding{found}}, dir, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(searched.String(), repeat) || !strings.Contains(placed.String(), repeat) {
+		t.Errorf("no %s in\n%s\n%s", repeat, &searched, &placed)
 	}
 	if err := os.Remove(filepath.Join(dir, "found.yaml")); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"redlocksim/internal/shell"
 	"redlocksim/scenarios"
 )
 
@@ -137,24 +138,13 @@ func named(arg string, isFile bool, s *scenarios.Scenario) string {
 		return s.Name
 	}
 	if name := caseOf(s); name != "" {
-		return quoted(arg) + " --case " + name
+		return shell.Quote(arg) + " --case " + name
 	}
-	return quoted(arg)
+	return shell.Quote(arg)
 }
 
 // caseOf is the name of a scenario's case; empty if it is the only one of its file.
 func caseOf(s *scenarios.Scenario) string {
 	_, name, _ := strings.Cut(s.Name, "/")
 	return name
-}
-
-// needsNoQuotes is what a shell takes as it is.
-var needsNoQuotes = regexp.MustCompile(`^[\w./:=@%+,-]+$`)
-
-// quoted is a word as a POSIX shell reads it.
-func quoted(word string) string {
-	if needsNoQuotes.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

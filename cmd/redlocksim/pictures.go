@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/internal/shell"
 	"redlocksim/reports/gallery"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
@@ -45,7 +46,7 @@ func drawFindings(to *sink, findings []search.Finding, dir string) error {
 		if err != nil {
 			return wrap(err)
 		}
-		if err := drawPage(to, "--dir", strings.TrimSuffix(path, ".yaml")+".html", r, "redlocksim run "+quoted(f.File)); err != nil {
+		if err := drawPage(to, "--dir", strings.TrimSuffix(path, ".yaml")+".html", r, "redlocksim run "+shell.Quote(f.File)); err != nil {
 			return err
 		}
 	}

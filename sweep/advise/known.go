@@ -58,8 +58,8 @@ type ClockError struct{ faults.Rate }
 // UnmarshalScalar reads a rate error.
 func (c *ClockError) UnmarshalScalar(text string) error {
 	if n, ok := strings.CutSuffix(text, "ppm"); ok {
-		d, err := decimal.NewFromString(strings.TrimSpace(n))
-		if err != nil || len(text) > 20 || strings.ContainsAny(n, "eE") {
+		d, ok := faults.ParseDecimal(n)
+		if !ok {
 			return &strictyaml.Invalid{Msg: `not a rate error, as "500ppm" or "0.05%"`, Word: text}
 		}
 		c.Rate = faults.RateOf(d.Shift(-6))
