@@ -46,6 +46,8 @@ type Run struct {
 	onApplied []func(redis.Applied)
 	// onStep is told of every step that the library of a client reports to its observer.
 	onStep []func(client string, e observe.Event)
+	// onWentOn is told that a client goes on after such a step.
+	onWentOn []func(client string, e observe.Event)
 	// onCall and onReturn are told that a call of a client's lock begins, and what it returned, before anything else happens
 	// in the client.
 	onCall   []func(*protocols.Call)
@@ -110,6 +112,13 @@ func (r *Run) Observed(client string, e observe.Event) {
 	}
 }
 
+// WentOn implements protocols.Witness.
+func (r *Run) WentOn(client string, e observe.Event) {
+	for _, tell := range r.onWentOn {
+		tell(client, e)
+	}
+}
+
 // Called implements protocols.Witness.
 func (r *Run) Called(c *protocols.Call) {
 	for _, tell := range r.onCall {
@@ -124,10 +133,10 @@ func (r *Run) Returned(c *protocols.Call, err error) {
 	}
 }
 
-// broken notes that a lock does not keep what it promises, in a sentence.
+// broken notes that a lock does not keep what it promises, in a sentence without its full stop.
 func (r *Run) broken(kind checker.Kind, resource, format string, args ...any) {
 	r.found(checker.Finding{Kind: kind, Resource: resource, From: r.now(), To: r.now(), FromSeq: r.seq(), ToSeq: r.seq(),
-		Seqs: []int{r.seq()}, Text: fmt.Sprintf(format, args...)})
+		Seqs: []int{r.seq()}, Text: fmt.Sprintf(format, args...) + "."})
 }
 
 // now is the moment of the run.
