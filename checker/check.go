@@ -67,7 +67,7 @@ func (r *Report) addSafety(t *transcript, o Options) error {
 		return err
 	}
 	r.Findings = append(r.Findings, tooLittle(t, o)...)
-	r.sort()
+	r.settle()
 	return nil
 }
 

@@ -31,7 +31,7 @@ const (
 	Unprotected Kind = "unprotected"
 	// Leftover: a key outlived the lock that it stood for; see package monitor. It keeps others waiting.
 	Leftover Kind = "leftover"
-	// NotTested: too little happened for the run to say anything.
+	// NotTested: too little happened for the run to say anything, and nothing was violated.
 	NotTested Kind = "not-tested"
 )
 

@@ -114,7 +114,8 @@ func (r Report) Passed() bool {
 		!slices.ContainsFunc(r.Unchecked, func(u Unchecked) bool { return !u.Decided })
 }
 
-// NotTested says why the run shows nothing about the lock; empty if it does.
+// NotTested says why the run shows nothing about the lock. It is empty if it does, as every run with a finding that no lock
+// should show.
 func (r Report) NotTested() string {
 	for _, f := range r.Findings {
 		if f.Kind == NotTested {
@@ -138,10 +139,14 @@ func (r Report) Own() []Finding {
 // Add adds what was found otherwise than from the history.
 func (r *Report) Add(findings ...Finding) {
 	r.Findings = append(r.Findings, findings...)
-	r.sort()
+	r.settle()
 }
 
-func (r *Report) sort() {
+// settle orders the findings. That too little happened is one only if nothing was found that no lock should show.
+func (r *Report) settle() {
+	if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind.Defect() }) {
+		r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return f.Kind == NotTested })
+	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.Resource, b.Resource))
 	})

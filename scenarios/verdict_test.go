@@ -2,11 +2,14 @@ package scenarios_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/search"
 )
 
 // A run that is another one the second time is told of, with where it begins to differ. The lock here is another one in
@@ -36,5 +39,24 @@ func TestARunThatDoesNotRepeatItself(t *testing.T) {
 	}
 	if err := scenarios.Again(s, scenarios.Options{Seed: 2}, first); !errors.Is(err, scenarios.ErrNotRepeated) || !strings.Contains(err.Error(), "seed 2") || !strings.Contains(err.Error(), ": event ") {
 		t.Errorf("another seed: %v", err)
+	}
+}
+
+// A lock that breaks a rule is broken, with nobody else there to suffer from it.
+func TestAViolationNeedsNoContention(t *testing.T) {
+	for name, want := range map[string]checker.Kind{"20-client-clock-steps-back/wall": checker.Unprotected, "20-client-clock-steps-back/monotonic": ""} {
+		s := *byName(t, name)
+		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(i scenarios.Item) bool { return i.Client == "client-2" })
+		s.Expect = scenarios.Expect{Findings: scenarios.Findings{checker.Unprotected}, Unavailable: s.Expect.Unavailable}
+		r, err := scenarios.Judge(&s, scenarios.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isBroken := want != ""; r.OK() != isBroken || slices.Contains(r.Findings, want) != isBroken || (r.NotTested == nil) != isBroken {
+			t.Errorf("%s: %v, not tested %q, %v", name, r.Findings, r.NotTested, r.Problems)
+		}
+		if got := search.Violations(r.Report); (len(got) == 1 && got[0] == want) != (want != "") {
+			t.Errorf("%s: a search would report %v", name, got)
+		}
 	}
 }

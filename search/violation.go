@@ -29,9 +29,8 @@ func (v *Violation) Options() scenarios.Options {
 	return scenarios.Options{Seed: v.Seed, Locker: v.Locker}
 }
 
-// Same says which experiments show the same violation: of the same kind, in a run that tests something, with the same lock,
-// persistence and storage, or those of Base, and within the budget if this one is. The error is that of a scenario that a file
-// cannot hold.
+// Same says which experiments show the same violation: of the same kind, with the same lock, persistence and storage, or those
+// of Base, and within the budget if this one is. The error is that of a scenario that a file cannot hold.
 func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
 	// As a file has the settings: 0.50 % is 0.5 % when it is read again.
 	data, err := v.Scenario.Encode()
