@@ -153,8 +153,8 @@ func TestACommandIsAboutTheResourceInItsKeys(t *testing.T) {
 	}
 }
 
-// A client that has not heard of a failover addresses a node that was a master. No client was told to address a replica that never
-// was one.
+// A client that has not heard of a failover addresses a node that was a master. No client was told to address a replica that
+// never was one.
 func TestOnlyWhoWasNeverAMasterIsAWrongAddress(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -35,6 +35,7 @@ func watchRefinement(r *Run) {
 		LossLead: own.LossLead}}
 	r.onEvent = append(r.onEvent, f.saw)
 	r.onStep = append(r.onStep, f.observed)
+	r.onWentOn = append(r.onWentOn, f.wentOn)
 	r.onCall = append(r.onCall, f.called)
 	r.onReturn = append(r.onReturn, f.returned)
 }
@@ -47,7 +48,7 @@ func (f *refinement) saw(e *history.Event) {
 
 func (f *refinement) called(c *protocols.Call) {
 	switch c.Func {
-	case protocols.AcquireCall:
+	case protocols.AcquireCall, protocols.ExtendCall:
 		f.calls = append(f.calls, c)
 	case protocols.NewClientCall:
 		p := f.run.World.Client(c.Client)
@@ -67,30 +68,55 @@ func (f *refinement) observed(client string, e observe.Event) {
 	if len(f.clients[p]) == 0 {
 		f.clients[p] = append(f.clients[p], spec.New(f.settings))
 	}
-	all := f.clients[p]
-	of := len(all) - 1
-	if before := slices.IndexFunc(all, func(c *spec.Client) bool { return c != nil && c.Knows(e) }); before >= 0 {
-		of = before
-	}
+	all, of := f.clients[p], f.of(p, e)
 	c := all[of]
 	if c == nil {
 		return
 	}
-	if err := c.Follow(spec.Event{Event: e, At: p.ProgramClock().Now(), TTLs: f.ttls(client, &e)}); err != nil {
+	if err := c.Follow(spec.Event{Event: e, At: p.ProgramClock().Now()}); err != nil {
 		resource, _, _ := strings.Cut(e.Resource, ", ")
 		f.run.broken(checker.Refinement, resource, "%s takes a step that the specification does not allow: %v", client, err)
 		all[of] = nil
 	}
 }
 
-// ttls are those that a step may be about.
+// of is the place of the library's client that took a step: of one that it knows, or else the last.
+func (f *refinement) of(p *kernel.Process, e observe.Event) int {
+	all := f.clients[p]
+	if before := slices.IndexFunc(all, func(c *spec.Client) bool { return c != nil && c.Knows(e) }); before >= 0 {
+		return before
+	}
+	return len(all) - 1
+}
+
+func (f *refinement) wentOn(client string, e observe.Event) {
+	p := f.run.World.Client(client)
+	of := f.of(p, e)
+	if of < 0 || f.clients[p][of] == nil || p.Dead() {
+		return
+	}
+	f.clients[p][of].GoesOn(spec.Event{Event: e, At: p.ProgramClock().Now()}, f.ttls(client, &e))
+}
+
+// ttls are those that a step may be about: what open calls of the client ask for on the same resources, or for the same lease.
 func (f *refinement) ttls(client string, e *observe.Event) []time.Duration {
-	if e.Step != observe.AttemptStarted {
+	var asks func(*protocols.Call) bool
+	switch e.Step {
+	case observe.AttemptStarted:
+		asks = func(c *protocols.Call) bool {
+			return c.Func == protocols.AcquireCall && strings.Join(slices.Sorted(slices.Values(c.Resources)), ", ") == e.Resource
+		}
+	case observe.ExtendStarted:
+		asks = func(c *protocols.Call) bool {
+			lease, voted := c.Lease.(protocols.Voted)
+			return c.Func == protocols.ExtendCall && voted && lease.Value() == e.Value
+		}
+	default:
 		return nil
 	}
 	var all []time.Duration
 	for _, c := range f.calls {
-		if c.Client == client && strings.Join(slices.Sorted(slices.Values(c.Resources)), ", ") == e.Resource {
+		if c.Client == client && asks(c) {
 			all = append(all, c.TTL)
 		}
 	}

@@ -71,8 +71,8 @@ func (l *held) sure(on Grant) bool {
 	return ok
 }
 
-// access makes sure of the lease and then sends a request to the storage, which fill completes. It returns what the storage made
-// of it; false if it was not sent, not answered, or turned down.
+// access makes sure of the lease and then sends a request to the storage, which fill completes. It returns what the storage
+// made of it; false if it was not sent, not answered, or turned down.
 func (l *held) access(on Grant, f history.Func, fill func(*history.Event)) (seen, bool) {
 	if !l.sure(on) {
 		return seen{}, false

@@ -11,7 +11,7 @@ import (
 // caller is a call that waits for the lock. Callers of a client that want the same resources are served in the order in which
 // they came, one at a time, and only while the client has no lease on them.
 type caller struct {
-	id, name string
+	name     string
 	last     *acquisition // its last attempt
 	isQueued bool
 	isDone   bool // granted, or given up
@@ -20,7 +20,7 @@ type caller struct {
 func (c *Client) caller(e *Event) *caller {
 	x := c.callers[e.Call]
 	if x == nil {
-		x = &caller{id: e.Call, name: e.Resource}
+		x = &caller{name: e.Resource}
 		c.callers[e.Call] = x
 	}
 	return x

@@ -3,6 +3,8 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"redlocksim/redlock"
@@ -12,7 +14,8 @@ import (
 // lease is what a grant gives: it lasts until a time that extends move later, and ends when it is released or lost.
 type lease struct {
 	name      string
-	open      int // extends that have begun and not ended
+	lead      time.Duration // how long before its end the loss of the lease is told at the most
+	open      int           // extends that have begun and not ended
 	extending extension
 	releases  answersToRelease
 	joined    map[string]bool
@@ -63,12 +66,23 @@ func (x *extension) lost(e *Event, s Settings, open int) string {
 	return x.round.lost(e, s)
 }
 
+func (x *extension) computed(e *Event, s Settings, open int) string {
+	switch {
+	case open == 0:
+		return "no extend is under way"
+	case x.mixed:
+		return ""
+	}
+	x.until, x.left = e.Until, e.Validity
+	return validity(e, x.began, x.second, x.ttls, s)
+}
+
 // extend begins an extend.
 func (a *acquisition) extend(e *Event) string {
 	if a.open++; a.open > 1 {
 		a.extending.mixed = true
 	} else {
-		a.extending = extension{began: e.At, ttls: e.TTLs}
+		a.extending = extension{began: e.At}
 	}
 	if e.At.After(a.until) {
 		return fmt.Sprintf("the lease ended %v ago", e.At.Sub(a.until))
@@ -76,7 +90,7 @@ func (a *acquisition) extend(e *Event) string {
 	return ""
 }
 
-func (a *acquisition) extended(e *Event) string {
+func (a *acquisition) extended(e *Event, s Settings) string {
 	if a.open == 0 {
 		return "no extend is under way"
 	}
@@ -86,12 +100,15 @@ func (a *acquisition) extended(e *Event) string {
 	case e.Until.Before(a.until):
 		return fmt.Sprintf("the lease is %v shorter than before", a.until.Sub(e.Until))
 	case x.mixed:
+		a.lead = longestLead(s, nil, math.MaxInt64)
 	case !x.isReached:
 		return "without a quorum"
 	case x.left <= 0:
 		return "no validity was left"
 	case e.Until.After(a.until) && e.Until != x.until:
 		return fmt.Sprintf("the lease ends %v from what was computed", e.Until.Sub(x.until))
+	case e.Until.After(a.until):
+		a.lead = longestLead(s, x.ttls, x.left)
 	}
 	a.until = e.Until
 	return ""
@@ -109,9 +126,9 @@ func (a *acquisition) notExtended(e *Event) string {
 	return ""
 }
 
-// lose is the loss of a lease: told when its time is nearly over, by a twentieth of the TTL, or when so many nodes have said no
-// that another client may hold the lock.
-func (a *acquisition) lose(e *Event, s Settings) string {
+// lose is the loss of a lease: told when its time is nearly over, or when so many nodes have said no that another client may
+// hold the lock.
+func (a *acquisition) lose(e *Event) string {
 	a.state = lost
 	switch {
 	case !e.Until.Equal(a.until):
@@ -119,35 +136,30 @@ func (a *acquisition) lose(e *Event, s Settings) string {
 	case a.extending.isTaken || a.extending.mixed:
 		return ""
 	}
-	if early := a.until.Sub(e.At); early > a.lead(s) {
+	if early := a.until.Sub(e.At); early > a.lead {
 		return fmt.Sprintf("%v before the end of the lease", early)
 	}
 	return ""
 }
 
-// lead is how long before its end the loss of a lease is told at the most: as long as is set, or a twentieth of the TTL, from a
-// millisecond to a second, and never more than half of what the lease had left.
-func (a *acquisition) lead(s Settings) time.Duration {
+// longestLead is how long before its end the loss of a lease is told at the most: as long as is set, or a twentieth of the TTL
+// that it was granted or extended with, from a millisecond to a second; and never more than half of what it had left then.
+// Without TTLs any is possible.
+func longestLead(s Settings, ttls []time.Duration, left time.Duration) time.Duration {
 	if s.LossLead != 0 {
-		return s.LossLead
+		return min(s.LossLead, left/2)
 	}
 	longest := time.Second
-	if a.ttls == nil {
-		return longest
+	if ttls != nil {
+		longest = min(max(slices.Max(ttls)/20, time.Millisecond), longest)
 	}
-	var lead time.Duration
-	for _, ttls := range [][]time.Duration{a.ttls, a.extending.ttls} {
-		for _, ttl := range ttls {
-			lead = max(lead, min(max(ttl/20, time.Millisecond), longest))
-		}
-	}
-	return lead
+	return min(longest, left/2)
 }
 
 // answersToRelease counts what nodes answer to the release of a lease.
 type answersToRelease struct{ accepted int }
 
-func (r *answersToRelease) note(e *Event, _ Settings, s state) string {
+func (r *answersToRelease) note(e *Event, s state) string {
 	switch s {
 	case denied, releasing, released:
 	default:

@@ -42,12 +42,10 @@ type Settings struct {
 	LossLead time.Duration
 }
 
-// Event is a step, the time at which it was reported, and the TTLs that it may be about: those that open calls of the client
-// ask for on the same resources. Nil is any.
+// Event is a step, and the time at which it was reported.
 type Event struct {
 	observe.Event
-	At   time.Time
-	TTLs []time.Duration
+	At time.Time
 }
 
 // Violation is a step that the specification does not allow.
@@ -94,13 +92,6 @@ func (c *Client) Knows(e observe.Event) bool {
 	return c.acquisitions[e.Value] != nil || c.callers[e.Call] != nil
 }
 
-// acquisition is one attempt and the lease that may come of it.
-type acquisition struct {
-	attempt
-	lease
-	state state
-}
-
 // Follow takes a step. The error is a *[Violation]; the client is followed no further after it.
 func (c *Client) Follow(e Event) error {
 	c.steps++
@@ -127,41 +118,23 @@ func (c *Client) Follow(e Event) error {
 	return nil
 }
 
-// take has an acquisition take a step that its state allows, or says what is wrong with it.
-func (c *Client) take(a *acquisition, e *Event) (why string) {
-	switch e.Step {
-	case observe.NodeAnswered:
-		return c.answered(a, e)
-	case observe.QuorumReached:
-		return c.reached(a, e)
-	case observe.QuorumLost:
-		return c.lost(a, e)
-	case observe.TokenRaised:
-		return c.raised(a, e)
-	case observe.ValidityComputed:
-		return c.computed(a, e)
-	case observe.Granted:
-		return c.granted(a, e)
-	case observe.Denied:
-		return c.denied(a, e)
-	case observe.Retrying:
-		return c.retrying(a, e)
-	case observe.ExtendStarted:
-		return a.extend(e)
-	case observe.Extended:
-		return a.extended(e)
-	case observe.NotExtended:
-		return a.notExtended(e)
-	case observe.Lost:
-		return a.lose(e, c.settings)
-	case observe.ReleaseStarted:
-		a.state = releasing
-	case observe.Released:
-		return a.letGo(e, c.settings)
-	case observe.Joined:
-		return a.join(e)
-	case observe.TakenBack:
-		return a.takeBack(e)
+// GoesOn says when a client goes on after a step that it has reported, at e.At: it may have stood still in between, and reads
+// its clock only then. ttls are those that the first step of an attempt or extend may be about: what open calls ask for on the
+// same resources. Nil is any.
+func (c *Client) GoesOn(e Event, ttls []time.Duration) {
+	a := c.acquisitions[e.Value]
+	if a == nil {
+		return
 	}
-	return ""
+	x := &a.extending
+	switch {
+	case e.Step == observe.AttemptStarted:
+		a.began, a.ttls = e.At, ttls
+	case e.Step == observe.ExtendStarted && !x.mixed:
+		x.began, x.ttls = e.At, ttls
+	case e.Step == observe.QuorumReached && e.Op == driver.OpExtend:
+		x.second = e.At
+	case e.Step == observe.QuorumReached:
+		a.second = e.At
+	}
 }

@@ -27,6 +27,7 @@ type script struct {
 	client *Client
 	start  time.Time
 	calls  map[string]string // value to call
+	stands time.Duration     // for which the client stands still after each step
 }
 
 func newScript(change ...func(*Settings)) *script {
@@ -34,16 +35,19 @@ func newScript(change ...func(*Settings)) *script {
 	for _, c := range change {
 		c(&s)
 	}
-	return &script{New(s), time.Unix(0, 0), map[string]string{}}
+	return &script{client: New(s), start: time.Unix(0, 0), calls: map[string]string{}}
 }
 
 // run takes the steps, and returns what the specification has against the first that it does not allow.
 func (s *script) run(t *testing.T, lines string) error {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
-		if err := s.client.Follow(s.step(t, strings.Fields(line))); err != nil {
+		e := s.step(t, strings.Fields(line))
+		if err := s.client.Follow(e); err != nil {
 			return fmt.Errorf("%s: %w", strings.TrimSpace(line), err)
 		}
+		e.At = e.At.Add(s.stands)
+		s.client.GoesOn(e, []time.Duration{second})
 	}
 	return nil
 }
@@ -74,9 +78,6 @@ func (s *script) step(t *testing.T, words []string) Event {
 	}
 	if e.Step == 0 {
 		t.Fatalf("no step %q", words[2])
-	}
-	if e.Step == observe.AttemptStarted {
-		e.TTLs = []time.Duration{second}
 	}
 	for _, w := range words[3:] {
 		s.detail(t, &e, w)
@@ -201,7 +202,11 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=983 until=900", "the lease is 88ms shorter"},
 		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=983 until=1300", "the lease ends 12ms from what was computed"},
 		{life, "305 a extended extend left=983 until=1288", "305 a not-extended extend no-quorum", "a quorum was extended"},
+		{life, "305 a validity-computed extend left=983 until=1288", "305 a validity-computed extend left=983 until=1289", "it would last 989ms from the first reading of the clock on; TTL and drift allow 988ms"},
+		{life, "305 a validity-computed extend left=983 until=1288", "305 a validity-computed extend left=982 until=1287", "it would last 987ms"},
+		{life, "305 a validity-computed extend left=983 until=1288", "305 a validity-computed extend left=984 until=1288", "984ms are left when only 983ms were"},
 		{life, "400 a release-started", "400 a lost until=1288", "888ms before the end of the lease"},
+		{life, "400 a release-started", "1237 a lost until=1288", "51ms before the end of the lease"},
 		{life, "400 a release-started", "1250 a lost until=1300", "the lease ends 12ms from what was promised"},
 		{life, "400 a release-started", "1250 a lost until=1288\n1251 a extend-started", "extend-started while the lease is lost"},
 		{life, "400 a release-started\n", "", "a node answers a release that nobody asked for"},
@@ -234,6 +239,47 @@ func TestACallerWaitsForTheClientsOwnLease(t *testing.T) {
 	s := newScript()
 	held := life[:strings.Index(life, "\t300 a")]
 	if err := s.run(t, held+"20 b queued attempt=0\n30 b attempt-started"); err == nil || !strings.Contains(err.Error(), "this client holds r") {
+		t.Error(err)
+	}
+}
+
+// The clock is read when the client goes on after a step, which may be later than when it reported that.
+func TestAClientMayStandStillAfterAStep(t *testing.T) {
+	s := newScript()
+	s.stands = 20 * time.Millisecond
+	if err := s.run(t, `0 a attempt-started
+		25 a node-answered A yes
+		25 a node-answered B yes
+		25 a quorum-reached votes=2
+		25 a validity-computed left=963 until=1008
+		25 a granted left=963 until=1008
+		300 a extend-started
+		325 a node-answered extend A yes
+		325 a node-answered extend B yes
+		325 a quorum-reached extend votes=2
+		325 a validity-computed extend left=963 until=1308
+		325 a extended extend left=963 until=1308`); err != nil {
+		t.Error(err)
+	}
+}
+
+// The loss of a lease that has little left is told when half of that is over.
+func TestTheLossOfAShortLease(t *testing.T) {
+	const short = `0 a attempt-started
+		948 a node-answered A yes
+		948 a node-answered B yes
+		948 a quorum-reached votes=2
+		948 a validity-computed left=40 until=988
+		948 a granted left=40 until=988
+		`
+	if err := newScript().run(t, short+"968 a lost until=988"); err != nil {
+		t.Error(err)
+	}
+	if err := newScript().run(t, short+"967 a lost until=988"); err == nil || !strings.Contains(err.Error(), "21ms before the end of the lease") {
+		t.Error(err)
+	}
+	extended := life[:strings.Index(life, "\t400 a")]
+	if err := newScript().run(t, extended+"1238 a lost until=1288"); err != nil {
 		t.Error(err)
 	}
 }

@@ -289,6 +289,7 @@ func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 		r.Releases()
 	}
 	x.step(ctx, e)
+	x.env.Witness.WentOn(x.env.Name(), e)
 	switch {
 	case renewing && (e.Step == observe.Extended || e.Step == observe.NotExtended):
 		r.Ends(e.Err)

@@ -11,6 +11,8 @@ import (
 type Witness interface {
 	// Observed is told of every step that the library reports to its observer.
 	Observed(client string, e observe.Event)
+	// WentOn is told that the client goes on after a step. The timeline may have paused it in between.
+	WentOn(client string, e observe.Event)
 	// Called is told that a call begins, and Returned what it returned, before anything else happens in the client.
 	Called(c *Call)
 	Returned(c *Call, err error)
@@ -50,6 +52,9 @@ type Unwatched struct{}
 
 // Observed implements Witness.
 func (Unwatched) Observed(string, observe.Event) {}
+
+// WentOn implements Witness.
+func (Unwatched) WentOn(string, observe.Event) {}
 
 // Called implements Witness.
 func (Unwatched) Called(*Call) {}

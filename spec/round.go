@@ -1,0 +1,106 @@
+package spec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+)
+
+// round is one command to all nodes.
+type round struct {
+	timely   map[string]driver.Outcome // what nodes answered before the decision
+	late     map[string]driver.Outcome // and after it
+	accepted int                       // of timely
+}
+
+// note takes the answer of one of so many nodes, whose vote counts if it comes in time.
+func (r *round) note(e *Event, nodes int, timely time.Duration) (why string) {
+	if r.timely == nil {
+		r.timely, r.late = map[string]driver.Outcome{}, map[string]driver.Outcome{}
+	}
+	node, outcome := e.Node.Node, e.Node.Outcome
+	_, before := r.timely[node]
+	_, after := r.late[node]
+	switch {
+	case before || after:
+		return node + " answers a second time"
+	case len(r.timely)+len(r.late) == nodes:
+		return fmt.Sprintf("an answer beside those of all %d nodes", nodes)
+	case outcome == driver.Accepted && e.Node.Took > timely:
+		return fmt.Sprintf("the vote of %s counts after %v, where %v are allowed", node, e.Node.Took, timely)
+	case e.Late:
+		r.late[node] = outcome
+		return ""
+	}
+	r.timely[node] = outcome
+	if outcome == driver.Accepted {
+		r.accepted++
+	}
+	return ""
+}
+
+// declined is how many nodes said no.
+func (r *round) declined() int {
+	n := 0
+	for _, o := range r.timely {
+		if o == driver.Declined || o == driver.Behind {
+			n++
+		}
+	}
+	return n
+}
+
+// reached says what is wrong with a quorum.
+func (r *round) reached(e *Event, s Settings) (why string) {
+	switch {
+	case e.Quorum != s.Quorum:
+		return fmt.Sprintf("a quorum of %d, where %d are configured", e.Quorum, s.Quorum)
+	case e.Accepted != r.accepted:
+		return fmt.Sprintf("%d nodes are counted, and %d said yes", e.Accepted, r.accepted)
+	case r.accepted < s.Quorum:
+		return fmt.Sprintf("%d of %d nodes said yes, and a quorum is %d", r.accepted, s.Nodes, s.Quorum)
+	}
+	return ""
+}
+
+// lost says what is wrong with giving a quorum up.
+func (r *round) lost(e *Event, s Settings) (why string) {
+	if isCallers(e.Err) {
+		return ""
+	}
+	if silent := s.Nodes - len(r.timely); r.accepted+silent >= s.Quorum {
+		return fmt.Sprintf("%d nodes said yes and %d have not answered: a quorum of %d can still be reached", r.accepted, silent, s.Quorum)
+	}
+	denied := r.declined() > s.Nodes-s.Quorum
+	if says := errors.Is(e.Err, redlock.ErrTaken) || errors.Is(e.Err, redlock.ErrLost); says != denied {
+		return fmt.Sprintf("it says %q, and %d of %d nodes said no", e.Err, r.declined(), s.Nodes)
+	}
+	return ""
+}
+
+// isCallers reports that a call ended for a reason of its caller's.
+func isCallers(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redlock.ErrClosed)
+}
+
+// validity is the second reading of the clock: MIN_VALIDITY = TTL − (T2 − T1) − CLOCK_DRIFT. It says what is wrong with what
+// was computed of a round that began and had its quorum at these times.
+func validity(e *Event, began, agreed time.Time, ttls []time.Duration, s Settings) (why string) {
+	if left := e.Until.Sub(agreed); e.Validity > left {
+		return fmt.Sprintf("%v are left when only %v were when the quorum was reached", e.Validity, left)
+	}
+	if ttls == nil {
+		return ""
+	}
+	lasts := e.Until.Sub(began)
+	allowed := func(ttl time.Duration) time.Duration { return ttl - s.Drift(ttl) }
+	if !slices.ContainsFunc(ttls, func(ttl time.Duration) bool { return (lasts - allowed(ttl)).Abs() <= 1 }) {
+		return fmt.Sprintf("it would last %v from the first reading of the clock on; TTL and drift allow %v", lasts, allowed(slices.Max(ttls)))
+	}
+	return ""
+}
