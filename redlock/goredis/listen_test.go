@@ -199,16 +199,16 @@ func TestListenToSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait := func() {
+	wait := func(d time.Duration) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), d)
 		defer cancel()
 		if _, err := client.Lock(ctx, "r", time.Hour); !errors.Is(err, redlock.ErrNotAcquired) {
 			t.Fatal(err)
 		}
 	}
 	for i := range waits {
-		wait()
+		wait(50 * time.Millisecond)
 		// One subscription, and the commands that have not timed out.
 		if n := silent.open.Load(); n > 8 {
 			t.Fatalf("%d connections are open after %d waits", n, i+1)
@@ -217,10 +217,12 @@ func TestListenToSilence(t *testing.T) {
 	if n := silent.accepted.Load(); n < waits {
 		t.Fatalf("the silent node was asked %d times only", n)
 	}
+	// By then the subscription has got as far as to wait for a message, whatever it did before: each step takes a second.
+	wait(2500 * time.Millisecond)
 	// Nobody waits: what was listened with ends, with all clients open.
 	eventually(t, 5*time.Second, "no connection is open", func() bool { return silent.open.Load() == 0 })
 
-	wait()
+	wait(50 * time.Millisecond)
 	go func() { _, _ = client.Lock(context.Background(), "r", time.Hour) }()
 	eventually(t, patience, "somebody waits again", func() bool { return silent.open.Load() > 0 })
 	if err := lease.Unlock(t.Context()); err != nil {
