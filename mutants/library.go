@@ -21,6 +21,12 @@ var library = []Mutant{
 		Killers: []string{"71-locks-on-several-resources/extended"},
 	},
 	{
+		Name:    "error-without-attempts",
+		Bug:     "the error of an acquire does not say how many attempts were made",
+		Edits:   []Edit{{"redlock/attempt.go", "	err.Attempts = a.attempt\n", ""}},
+		Killers: []string{"24-restart-at-once/one-of-five"},
+	},
+	{
 		Name: "no-wait-before-a-retry",
 		Bug:  "a client that was refused asks again at once, and again", Real: "rueidis #602",
 		Edits:   []Edit{{"redlock/turn.go", "q.rest, q.polls = c.clock.Now().Add(delay), true", "q.rest, q.polls = c.clock.Now(), true"}},

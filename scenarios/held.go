@@ -21,6 +21,7 @@ func (l *held) extend(s *Step) {
 	c := l.call(history.Extend, s.For)
 	ctx, done := l.context(s)
 	defer done()
+	c.Context = ctx
 	l.returned(c, l.lease.Extend(ctx, s.For))
 }
 
@@ -33,6 +34,7 @@ func (l *held) unlock(s *Step) {
 	l.acquisition.disbelieve()
 	ctx, done := l.context(s)
 	defer done()
+	c.Context = ctx
 	l.returned(c, l.lease.Unlock(ctx))
 	l.gone()
 }

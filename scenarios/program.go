@@ -207,6 +207,7 @@ func (p *program) acquire(ctx context.Context, s *Step) bool {
 	x := p.asks(s)
 	ctx, done := s.in(x.in(ctx), p.clock)
 	defer done()
+	x.call.Context = ctx
 	lease, err := p.lock(ctx, s.Kind, &x.call)
 	if err != nil {
 		p.refused(x, err)

@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"context"
 	"time"
 
 	"redlocksim/redlock/observe"
@@ -27,6 +28,8 @@ type Call struct {
 	Resources []string
 	// Renewal says that the protocol extends the lease by itself: its call ends only after Returned.
 	Renewal bool
+	// Context is that of the call; nil for a Renewal, a Close, and where it cannot end.
+	Context context.Context
 	// TTL is what an acquire or extend asks for.
 	TTL time.Duration
 	// Lease is what the call is about. An acquire returns it; nil if it was not granted.

@@ -1,0 +1,270 @@
+package monitor
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// failures compares the errors that calls return, each a *redlock.Error, with what the nodes were asked and answered.
+type failures struct {
+	run    *Run
+	quorum int
+	calls  []*calling
+	closed map[string]bool // clients
+	last   request         // that was sent
+	joined *asked          // what was asked with it; nil if nobody waits for that
+}
+
+// calling is a call that has not returned.
+type calling struct {
+	*protocols.Call
+	began kernel.True
+	// isAlone says that no other call of the client for one of the resources was under way at the same time: what the client
+	// asks for them is asked by this one.
+	isAlone bool
+	// values counts the values with which it has asked for votes, and value is the last.
+	values int
+	value  string
+	asked  []asked // with that value, in the order of the Servers
+}
+
+// asked is what became of the last command for a node.
+type asked struct {
+	isSent bool
+	sent   kernel.True
+	// isCarriedOut says that the node did what was asked.
+	isCarriedOut bool
+	// isAnswered says that the client read the answer while it waited for it.
+	isAnswered bool
+	// isJoint says that it went with others in one request, whose answer may be held up by theirs.
+	isJoint bool
+}
+
+// request is what a client sends to a node at one time.
+type request struct {
+	client *kernel.Process
+	server *redis.Server
+	sent   kernel.True
+}
+
+func watchFailures(r *Run) {
+	quorum, votes := r.Lock.Votes(len(r.World.Servers))
+	if !votes || len(r.World.Replicas) > 0 || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+		return
+	}
+	x := &failures{run: r, quorum: quorum, closed: map[string]bool{}}
+	r.onCall = append(r.onCall, x.called)
+	r.onReturn = append(r.onReturn, x.returned)
+	r.onStep = append(r.onStep, x.stepped)
+	r.onCommand = append(r.onCommand, x.commanded)
+	r.onApplied = append(r.onApplied, x.applied)
+}
+
+func (x *failures) called(c *protocols.Call) {
+	if c.Func == protocols.CloseCall {
+		x.closed[c.Client] = true
+		return
+	}
+	this := &calling{Call: c, began: x.run.World.Kernel.Now(), isAlone: !c.Renewal}
+	if lease, voted := c.Lease.(protocols.Voted); voted {
+		this.ask(lease.Value(), len(x.run.World.Servers))
+	}
+	for _, other := range x.calls {
+		if other.Client == c.Client && slices.ContainsFunc(other.Resources, func(name string) bool { return slices.Contains(c.Resources, name) }) {
+			this.isAlone, other.isAlone = false, false
+		}
+	}
+	x.calls = append(x.calls, this)
+}
+
+// ask begins to follow the commands with another value.
+func (c *calling) ask(value string, nodes int) {
+	c.value, c.asked = value, make([]asked, nodes)
+	c.values++
+}
+
+// intent is what the commands of a call are to do.
+func (c *calling) intent() redis.Intent {
+	switch c.Func {
+	case protocols.ExtendCall:
+		return redis.Extends
+	case protocols.ReleaseCall:
+		return redis.Deletes
+	}
+	return redis.Sets
+}
+
+// stepped has a call's attempts, which the library reports, followed by their values.
+func (x *failures) stepped(client string, e observe.Event) {
+	if e.Step != observe.AttemptStarted {
+		return
+	}
+	for _, c := range x.calls {
+		if c.Client == client && c.Func == protocols.AcquireCall && strings.Join(slices.Sorted(slices.Values(c.Resources)), ", ") == e.Resource {
+			c.ask(e.Value, len(x.run.World.Servers))
+		}
+	}
+}
+
+func (x *failures) commanded(at redis.Passage, a redis.Asked) {
+	isJoint := false
+	if at == redis.Sent {
+		this := request{a.Client, a.Server, a.Sent}
+		if isJoint = this == x.last; isJoint && x.joined != nil {
+			x.joined.isJoint = true
+		}
+		x.last, x.joined = this, nil
+	}
+	node := slices.Index(x.run.World.Servers, a.Server)
+	for _, c := range x.calls {
+		if c.value == "" || c.Client != a.Client.Name() || c.intent() != a.Intent || a.Sent < c.began || !a.Carries(c.value) {
+			continue
+		}
+		switch of := &c.asked[node]; {
+		case at == redis.Sent:
+			*of = asked{isSent: true, sent: a.Sent, isJoint: isJoint || len(a.Keys) > len(c.Resources)}
+			x.joined = of
+		case a.Sent != of.sent:
+		case at == redis.Answered:
+			of.isAnswered = !a.Client.ProgramClock().Now().After(a.Deadline)
+		}
+	}
+}
+
+func (x *failures) applied(a redis.Applied) {
+	for _, c := range x.calls {
+		if c.value == "" || c.Client != a.Client.Name() || a.Before.Value != c.value && a.After.Value != c.value {
+			continue
+		}
+		if of := &c.asked[slices.Index(x.run.World.Servers, a.Server)]; of.isSent && a.Sent == of.sent {
+			of.isCarriedOut = true
+		}
+	}
+}
+
+func (x *failures) returned(call *protocols.Call, err error) {
+	i := slices.IndexFunc(x.calls, func(c *calling) bool { return c.Call == call })
+	if i < 0 {
+		return
+	}
+	c := x.calls[i]
+	x.calls = slices.Delete(x.calls, i, i+1)
+	if e := (*redlock.Error)(nil); errors.As(err, &e) {
+		for _, wrong := range []string{x.kind(c, err, e), x.cause(c, e), x.nodes(c, e), x.reason(c, e)} {
+			if wrong != "" {
+				x.run.broken(checker.Contract, call.Resources[0], "%s gets an error that is not true, as %s: %v", call.Client, wrong, e)
+				return
+			}
+		}
+	}
+}
+
+// kind says what is wrong with what the error is about; empty if nothing is.
+func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
+	of := map[protocols.CallFunc]driver.Op{protocols.AcquireCall: driver.OpAcquire, protocols.ExtendCall: driver.OpExtend, protocols.ReleaseCall: driver.OpRelease}
+	switch {
+	case e.Op != of[c.Func]:
+		return "that is not what it called"
+	case c.Func == protocols.AcquireCall && !errors.Is(err, redlock.ErrNotAcquired):
+		return "it does not match ErrNotAcquired"
+	case e.Reason == nil && e.Cause == nil:
+		return "that says neither a reason nor a cause"
+	case c.isAlone && c.Func == protocols.AcquireCall && e.Attempts < c.values:
+		return fmt.Sprintf("it asked with %d values", c.values)
+	}
+	return ""
+}
+
+// cause says what is wrong with the cause, or with an end of the lease.
+func (x *failures) cause(c *calling, e *redlock.Error) string {
+	switch {
+	case errors.Is(e, redlock.ErrClosed) && !x.closed[c.Client]:
+		return "nobody closed the client"
+	case c.Context != nil && c.Context.Err() == nil && e.Cause != nil && !errors.Is(e, redlock.ErrClosed) && !errors.Is(e, redlock.ErrTokensUsedUp):
+		return "its context has not ended"
+	}
+	return ""
+}
+
+// nodes says what is wrong with what the error tells of the nodes.
+func (x *failures) nodes(c *calling, e *redlock.Error) string {
+	if len(e.Nodes) == 0 {
+		return ""
+	}
+	if len(e.Nodes) != len(x.run.World.Servers) {
+		return fmt.Sprintf("there are %d nodes", len(x.run.World.Servers))
+	}
+	for i, node := range e.Nodes {
+		name := x.run.World.Servers[i].Name()
+		if node.Node != name {
+			return "the nodes are in another order"
+		}
+		if !c.isAlone || c.value == "" {
+			continue
+		}
+		if wrong := c.asked[i].unlike(node.Outcome); wrong != "" {
+			return name + " " + wrong
+		}
+	}
+	return ""
+}
+
+// unlike says why an outcome is not what became of a command.
+func (a *asked) unlike(o driver.Outcome) string {
+	switch o {
+	case redlock.Accepted:
+		if !a.isCarriedOut || !a.isAnswered {
+			return "did not, or did not say so in time"
+		}
+	case redlock.Declined, redlock.Quarantined, redlock.Behind:
+		switch {
+		case !a.isAnswered:
+			return "has not answered in time"
+		case a.isCarriedOut:
+			return "did what was asked"
+		}
+	case redlock.TimedOut:
+		if a.isAnswered && !a.isJoint {
+			return "answered in time"
+		}
+	}
+	return ""
+}
+
+// reason says why the reason does not follow from what the nodes answered.
+func (x *failures) reason(c *calling, e *redlock.Error) string {
+	if len(e.Nodes) == 0 {
+		return ""
+	}
+	count := func(outcomes ...driver.Outcome) (n int) {
+		for _, node := range e.Nodes {
+			if slices.Contains(outcomes, node.Outcome) {
+				n++
+			}
+		}
+		return n
+	}
+	accepted, declined := count(redlock.Accepted), count(redlock.Declined, redlock.Behind)
+	hinders := declined > len(e.Nodes)-x.quorum
+	switch {
+	case e.Reason == redlock.ErrTaken && !hinders:
+		return fmt.Sprintf("%d nodes declined, which leave a quorum", declined)
+	case e.Reason == redlock.ErrNoQuorum && accepted >= x.quorum:
+		return "a quorum accepted"
+	case e.Reason == redlock.ErrNoQuorum && hinders:
+		return fmt.Sprintf("%d nodes declined, which leave no quorum", declined)
+	case e.Reason == redlock.ErrTooLate && accepted < x.quorum:
+		return fmt.Sprintf("%d nodes accepted, which are no quorum", accepted)
+	}
+	return ""
+}

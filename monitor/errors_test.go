@@ -1,0 +1,76 @@
+package monitor
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+)
+
+// votes are the outcomes of nodes A, B, C.
+func votes(outcomes ...driver.Outcome) (nodes []observe.NodeOutcome) {
+	for i, o := range outcomes {
+		nodes = append(nodes, observe.NodeOutcome{Node: "ABC"[i : i+1], Outcome: o})
+	}
+	return nodes
+}
+
+func TestErrorsSayWhatTookPlace(t *testing.T) {
+	yes, no, late, none := redlock.Accepted, redlock.Declined, redlock.TimedOut, redlock.Unanswered
+	// c2 holds the key on B and C.
+	taken := redlock.Error{Op: driver.OpAcquire, Resource: "r", Attempts: 1, Reason: redlock.ErrTaken, Nodes: votes(yes, no, no)}
+	change := func(f func(*redlock.Error)) *redlock.Error {
+		e := taken
+		f(&e)
+		return &e
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		name string
+		err  *redlock.Error
+		ctx  context.Context
+		want string
+	}{
+		{"held by another", &taken, nil, ""},
+		{"not answered yet when it was decided", change(func(e *redlock.Error) { e.Nodes = votes(none, no, no) }), nil, ""},
+		{"no quorum", change(func(e *redlock.Error) { e.Reason = redlock.ErrNoQuorum }), nil, "2 nodes declined, which leave no quorum"},
+		{"too late", change(func(e *redlock.Error) { e.Reason = redlock.ErrTooLate }), nil, "1 nodes accepted, which are no quorum"},
+		{"one refusal is not enough", change(func(e *redlock.Error) { e.Nodes = votes(yes, none, no) }), nil, "1 nodes declined, which leave a quorum"},
+		{"nobody declined on A", change(func(e *redlock.Error) { e.Nodes = votes(no, no, no) }), nil, "A did what was asked"},
+		{"B declined", change(func(e *redlock.Error) { e.Nodes = votes(yes, yes, no) }), nil, "B did not, or did not say so in time"},
+		{"B answered", change(func(e *redlock.Error) { e.Nodes = votes(yes, late, no) }), nil, "B answered in time"},
+		{"in another order", change(func(e *redlock.Error) {
+			e.Nodes = []observe.NodeOutcome{taken.Nodes[1], taken.Nodes[0], taken.Nodes[2]}
+		}), nil, "the nodes are in another order"},
+		{"a node left out", change(func(e *redlock.Error) { e.Nodes = e.Nodes[1:] }), nil, "there are 3 nodes"},
+		{"another call", change(func(e *redlock.Error) { e.Op = driver.OpExtend }), nil, "that is not what it called"},
+		{"no reason", change(func(e *redlock.Error) { e.Reason = nil }), nil, "that says neither a reason nor a cause"},
+		{"no attempt", change(func(e *redlock.Error) { e.Attempts = 0 }), nil, "it asked with 1 values"},
+		{"a context that has ended", change(func(e *redlock.Error) { e.Cause = context.Canceled }), ended, ""},
+		{"a context that has not", change(func(e *redlock.Error) { e.Cause = context.Canceled }), context.Background(), "its context has not ended"},
+		{"closed", change(func(e *redlock.Error) { e.Cause = redlock.ErrClosed }), context.Background(), "nobody closed the client"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c2", 0, func(a *actor) { a.sets("BC", "other") })
+			r.goes("c1", time.Second, func(a *actor) {
+				call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Context: c.ctx}
+				a.Called(call)
+				a.Observed("c1", observe.Event{Step: observe.AttemptStarted, Resource: "r", Value: "v"})
+				a.sets("ABC", "v")
+				a.Returned(call, c.err)
+			})
+			want := ""
+			if c.want != "" {
+				want = "c1 gets an error that is not true, as " + c.want
+			}
+			r.finds(t, checker.Contract, want)
+		})
+	}
+}
