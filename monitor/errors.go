@@ -40,8 +40,8 @@ type calling struct {
 
 // asked is what became of the last command for a node.
 type asked struct {
-	isSent bool
-	sent   kernel.True
+	times int         // that it was sent
+	sent  kernel.True // the last time
 	// isCarriedOut says that the node did what was asked.
 	isCarriedOut bool
 	// isAnswered says that the client read the answer while it waited for it.
@@ -132,7 +132,7 @@ func (x *failures) commanded(at redis.Passage, a redis.Asked) {
 		}
 		switch of := &c.asked[node]; {
 		case at == redis.Sent:
-			*of = asked{isSent: true, sent: a.Sent, isJoint: isJoint || len(a.Keys) > len(c.Resources)}
+			*of = asked{times: of.times + 1, sent: a.Sent, isJoint: isJoint || len(a.Keys) > len(c.Resources)}
 			x.joined = of
 		case a.Sent != of.sent:
 		case at == redis.Answered:
@@ -146,7 +146,7 @@ func (x *failures) applied(a redis.Applied) {
 		if c.value == "" || c.Client != a.Client.Name() || a.Before.Value != c.value && a.After.Value != c.value {
 			continue
 		}
-		if of := &c.asked[slices.Index(x.run.World.Servers, a.Server)]; of.isSent && a.Sent == of.sent {
+		if of := &c.asked[slices.Index(x.run.World.Servers, a.Server)]; of.times > 0 && a.Sent == of.sent {
 			of.isCarriedOut = true
 		}
 	}
@@ -221,6 +221,9 @@ func (x *failures) nodes(c *calling, e *redlock.Error) string {
 
 // unlike says why an outcome is not what became of a command.
 func (a *asked) unlike(o driver.Outcome) string {
+	if a.times > 1 {
+		return "" // a release, and a vote that came late and was taken back during it: the error may tell of either
+	}
 	switch o {
 	case redlock.Accepted:
 		if !a.isCarriedOut || !a.isAnswered {
