@@ -15,7 +15,7 @@ import (
 // fixed has rapid start from a seed, go on for long enough with -short too, and write no files, until the test is over.
 func fixed(t *testing.T, seed string) {
 	t.Helper()
-	for name, value := range map[string]string{"rapid.seed": seed, "rapid.checks": "500", "rapid.nofailfile": "true"} {
+	for name, value := range map[string]string{"rapid.seed": seed, "rapid.checks": "500", "rapid.shrinktime": "10m", "rapid.nofailfile": "true"} {
 		f := flag.Lookup(name)
 		before := f.Value.String()
 		if err := f.Value.Set(value); err != nil {

@@ -26,14 +26,16 @@ func seeds(full, short int) uint64 {
 	return uint64(full)
 }
 
-// onWire is how many of the seeds are run on tier wire as well, which takes thirty times as long.
-const onWire = 2
+var (
+	catalogueSeeds = flag.Int("seeds", 4, "how many seeds each scenario of the catalogue is run with")
+	wireSeeds      = flag.Int("wire-seeds", 1, "how many of the -seeds are run on tier wire as well, which takes ten times as long")
+)
 
-// TestCatalogueIsAsExpectedOnAllTiers judges every scenario with many seeds, with some of them on all tiers, which must
-// agree. That each run repeats itself is for TestRandomExperimentsRepeatThemselves and for the suite.
+// TestCatalogueIsAsExpectedOnAllTiers judges every scenario with some seeds, the first of them on all tiers, which must agree.
+// That each run repeats itself is for TestRandomExperimentsRepeatThemselves and for the suite.
 func TestCatalogueIsAsExpectedOnAllTiers(t *testing.T) {
 	all := scenarios.Catalogue()
-	count := seeds(10, 1)
+	count := seeds(*catalogueSeeds, 1)
 	each(len(all), func(i int) {
 		for seed := range count {
 			judgeOnAllTiers(t, all[i], seed)
@@ -62,7 +64,7 @@ func each(n int, f func(i int)) {
 func judgeOnAllTiers(t *testing.T, s *scenarios.Scenario, seed uint64) {
 	var first *scenarios.Result
 	for _, tier := range scenarios.Tiers() {
-		if tier == scenarios.Wire && seed >= onWire {
+		if tier == scenarios.Wire && seed >= uint64(*wireSeeds) {
 			continue
 		}
 		r, err := scenarios.Judge(s, scenarios.Options{Tier: tier, Seed: seed})
@@ -110,16 +112,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var repeated = flag.Uint64("repeated", 0, "how many random experiments have to repeat themselves, instead of a few hundred")
-
-// Twice in this process, at the same time as others, and once in another one. More of them:
-//
-//	go test ./scenarios -run TestRandomExperimentsRepeatThemselves -repeated 1000
+// Twice in this process, at the same time as others, and once in another one.
 func TestRandomExperimentsRepeatThemselves(t *testing.T) {
-	count := seeds(300, 50)
-	if *repeated > 0 {
-		count = *repeated
-	}
+	count := seeds(*scenarios.Random, 50)
 	other := exec.Command(os.Args[0])
 	other.Env = append(os.Environ(), fmt.Sprintf("%s=%d", printSeeds, count))
 	other.Stderr = os.Stderr
@@ -153,7 +148,7 @@ func TestRandomExperimentsRepeatThemselves(t *testing.T) {
 }
 
 func TestTiersAgreeOnRandomExperiments(t *testing.T) {
-	each(int(seeds(100, 10)), func(seed int) {
+	each(int(seeds(*scenarios.Random/3, 10)), func(seed int) {
 		var results [2]*scenarios.Outcome
 		for i, tier := range scenarios.Tiers() {
 			out, err := scenarios.Run(experiment.Arbitrary(uint64(seed)), scenarios.Options{Tier: tier, Seed: uint64(seed)})
@@ -170,7 +165,7 @@ func TestTiersAgreeOnRandomExperiments(t *testing.T) {
 }
 
 func TestCheckersAgreeOnRandomExperiments(t *testing.T) {
-	count := seeds(500, 50)
+	count := seeds(2**scenarios.Random, 50)
 	found := map[checker.Kind]int{}
 	for seed := range count {
 		s := experiment.Arbitrary(seed)

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"flag"
 	"fmt"
 	"reflect"
 	"slices"
@@ -20,6 +21,9 @@ import (
 
 // Drawn draws random experiments. Package search/experiment sets it, which this package cannot import.
 var Drawn func(seed uint64) *Scenario
+
+// Random is how many random experiments the tests with random experiments make, more of what is quick and fewer of what is slow.
+var Random = flag.Int("random", 120, "how many random experiments a test makes")
 
 // differ names the first place where two values differ; empty if there is none. Equal numbers may be written
 // differently, lists that are nil and that are empty mean the same, and where something stood in its file does not count.
@@ -107,7 +111,7 @@ func again(t *testing.T, s *Scenario) (*Scenario, []byte) {
 // TestEncodedScenariosAreTheSame: the catalogue and random experiments come back the same, and run the same.
 func TestEncodedScenariosAreTheSame(t *testing.T) {
 	all := slices.Clone(Catalogue())
-	count := uint64(2000)
+	count := uint64(7 * *Random)
 	if testing.Short() {
 		count = 100
 	}

@@ -45,7 +45,7 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			grants, injected := 0, 0
-			for seed := range seeds(300, 30) {
+			for seed := range seeds(*scenarios.Random, 30) {
 				s := experiment.Arbitrary(seed)
 				without(s, taking("clock-rate", "suspend")...)
 				s.Lock.Clock = kernel.Monotonic
