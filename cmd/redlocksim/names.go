@@ -77,7 +77,7 @@ func pick(found []*scenarios.Scenario, name string) ([]*scenarios.Scenario, erro
 	if len(found) == 1 && names[0] == "" {
 		return nil, &failure{exitUsage, fmt.Errorf("--case: %s has no cases", found[0].Name)}
 	}
-	return nil, &failure{exitUsage, fmt.Errorf("--case: unknown case %q%s; want %s", name, meant(name, names, ""), strings.Join(names, ", "))}
+	return nil, &failure{exitUsage, fmt.Errorf("--case: unknown case %q; want %s%s", name, strings.Join(names, ", "), meant(name, names, ""))}
 }
 
 // filter is the embedded scenarios whose names match a regular expression.

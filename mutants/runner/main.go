@@ -83,18 +83,3 @@ func find(number string) {
 		fail(exitcode.Safety, hit.Kinds)
 	}
 }
-
-func failed(err error) {
-	if errors.Is(err, scenarios.ErrNotRepeated) {
-		fail(exitcode.NotRepeated, err)
-	}
-	if errors.Is(err, scenarios.ErrTiersDiffer) {
-		fail(exitcode.Safety, err)
-	}
-	fail(exitcode.Internal, err)
-}
-
-func fail(code exitcode.Code, why any) {
-	fmt.Fprintln(os.Stderr, why)
-	os.Exit(code)
-}

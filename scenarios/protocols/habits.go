@@ -156,6 +156,9 @@ const (
 var _ = strictyaml.Enum[Extending]("way to extend").Word("quorum", ExtendQuorum).Word("any-node", ExtendAnyNode).
 	Word("from-replies", ExtendFromReplies).Word("re-create", ExtendReCreate).Word("set", ExtendSet)
 
+// counter is the key that fencing tokens are drawn from.
+func counter(resource string) string { return resource + ":token" }
+
 // Tokens is where redlock-plain has its fencing tokens from: from counters on the nodes, in ways that do not work.
 type Tokens uint8
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"redlocksim/history"
@@ -71,11 +70,6 @@ func (own RedlockSettings) checkResource(s Settings, resource string, n int) err
 		}
 	}
 	return unprefixed(err)
-}
-
-// unprefixed is an error of package redlock as the error of a file, in which its prefix would say nothing.
-func unprefixed(err error) error {
-	return errors.New(strings.TrimPrefix(err.Error(), redlock.ErrInvalid.Error()+": "))
 }
 
 func (own RedlockSettings) faster(by time.Duration) Own {

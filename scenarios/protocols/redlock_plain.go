@@ -140,9 +140,6 @@ func (x *redlockPlain) validity(ttl time.Duration, start time.Time) (left time.D
 	return left, left > 0 || x.own.Validity == Unchecked
 }
 
-// counter is the key that fencing tokens are drawn from.
-func counter(resource string) string { return resource + ":token" }
-
 // draw draws a token by INCR on the first node, if the settings have it drawn at this moment; 0 otherwise.
 func (x *redlockPlain) draw(ctx context.Context, moment Tokens, resource string) int64 {
 	if x.own.Tokens != moment {

@@ -3,18 +3,13 @@ package protocols
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
-	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
-	"redlocksim/sim/kernel"
 )
 
 // single is a lock on one Redis instance, the first node: one of several ways to take it, and one of three to release it.
@@ -197,68 +192,4 @@ func deleted(reply rediscmd.Reply) error {
 		return redlock.ErrLost
 	}
 	return nil
-}
-
-// session is what the clients of all protocols on plain Redis commands share.
-type session struct {
-	env   Env
-	clock driver.Clock
-	nodes []Redis
-}
-
-func newSession(env Env) session {
-	return session{env: env, clock: env.LockClock(), nodes: env.Redis()}
-}
-
-// value draws a value that stands for one acquisition.
-func (s *session) value() (string, error) {
-	var raw [20]byte
-	if _, err := io.ReadFull(s.env.Rand(), raw[:]); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(raw[:]), nil
-}
-
-// answered notes a node's answer to a request for its vote, and gives the error that it comes to.
-func (s *session) answered(ctx context.Context, node int, reply rediscmd.Reply, vote bool) error {
-	outcome, err := driver.Failed, reply.Err
-	switch {
-	case errors.Is(err, rediscmd.ErrTimeout):
-		outcome = driver.TimedOut
-	case errors.Is(err, rediscmd.ErrReset):
-		outcome = driver.Refused
-	case err == nil && vote:
-		outcome = driver.Accepted
-	case err == nil:
-		outcome, err = driver.Declined, redlock.ErrTaken
-	}
-	name := s.env.Serving(s.nodes[node].Node())
-	s.env.Step(ctx, Step{Name: observe.NodeAnswered.String(), Node: name, Detail: outcome.Of(driver.OpAcquire)})
-	return err
-}
-
-// command sends a command to a node.
-func (s *session) command(ctx context.Context, node int, args ...string) rediscmd.Reply {
-	return s.commandWithin(ctx, s.env.Settings.NodeTimeout, node, args...)
-}
-
-// commandWithin is command for one that may take longer than others.
-func (s *session) commandWithin(_ context.Context, patience time.Duration, node int, args ...string) rediscmd.Reply {
-	return s.nodes[node].Do(s.clock.Now().Add(patience), rediscmd.Request{Args: args})
-}
-
-// script calls a script on a node.
-func (s *session) script(_ context.Context, node int, script *rediscmd.Script, keys []string, argv ...string) rediscmd.Reply {
-	return s.nodes[node].Do(s.clock.Now().Add(s.env.Settings.NodeTimeout), rediscmd.Request{Script: script, Keys: keys, Argv: argv})
-}
-
-// random draws evenly from 0 to n−1.
-func (s *session) random(n uint64) uint64 {
-	var raw [8]byte
-	_, _ = s.env.Rand().Read(raw[:]) // it never fails
-	var key kernel.Key
-	for _, b := range raw {
-		key = key.With(uint64(b))
-	}
-	return key.Below(n)
 }

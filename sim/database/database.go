@@ -12,7 +12,6 @@ import (
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
-	"redlocksim/sim/service"
 )
 
 // Database is the database of a world.
@@ -87,21 +86,6 @@ const (
 	// Gone: the transaction has ended, or the row is not there.
 	Gone
 )
-
-// answer is a statement's result, and the number read.
-type answer struct {
-	result Result
-	number int64
-}
-
-// ask sends a statement and waits for its result.
-func (d *Database) ask(client *kernel.Process, key kernel.Key, deadline time.Time, carryOut func() answer) (answer, error) {
-	return service.Ask(d.world.Network.Link(client.Name(), d.server.Name()), key, deadline, func(c *service.Call[answer]) {
-		if d.up {
-			c.Answer(carryOut())
-		}
-	})
-}
 
 // transaction is one under way. It ends when its client commits it, or is not heard of for the idle timeout.
 type transaction struct {
