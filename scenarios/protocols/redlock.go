@@ -50,7 +50,7 @@ type Guard struct {
 // Check asks the library itself what it thinks of the settings.
 func (own RedlockSettings) Check(s Settings, nodes int) error {
 	if own.CounterTTL != 0 && !own.Fencing {
-		return errors.New("counter-ttl is for fencing counters, and there are none without fencing")
+		return fmt.Errorf("counter-ttl %v is for fencing counters, and there are none without fencing", own.CounterTTL)
 	}
 	return own.checkResource(s, "r", nodes)
 }
