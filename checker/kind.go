@@ -31,25 +31,28 @@ const (
 	Unprotected Kind = "unprotected"
 	// Leftover: a key outlived the lock that it stood for; see package monitor. It keeps others waiting.
 	Leftover Kind = "leftover"
+	// NeedlesslyUnavailable: somebody asked for a lock that nobody had, nothing was in the way, and nobody was granted it; see
+	// package monitor.
+	NeedlesslyUnavailable Kind = "needlessly-unavailable"
 	// NotTested: too little happened for the run to say anything, and nothing was violated.
 	NotTested Kind = "not-tested"
 )
 
 var kinds = []Kind{
 	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Conduct, Contract,
-	Refinement, Unprotected, Leftover, NotTested,
+	Refinement, Unprotected, Leftover, NeedlesslyUnavailable, NotTested,
 }
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
 func (k Kind) Violation() bool { return k.Defect() && !k.Liveness() }
 
 // Liveness reports whether a finding of this kind means that somebody is kept from the lock without need.
-func (k Kind) Liveness() bool { return k == Leftover }
+func (k Kind) Liveness() bool { return k == Leftover || k == NeedlesslyUnavailable }
 
 // Defect reports whether a lock that keeps its promises never shows a finding of this kind.
 func (k Kind) Defect() bool { return k != AcceptedAfterExpiry && k != NotTested }
 
 // Monitored reports whether a finding of this kind comes from a monitor, who sees what the nodes hold, and not from the history.
 func (k Kind) Monitored() bool {
-	return k == Conduct || k == Contract || k == Refinement || k == Unprotected || k == Leftover
+	return k == Conduct || k == Contract || k == Refinement || k == Unprotected || k.Liveness()
 }

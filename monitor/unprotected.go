@@ -9,7 +9,6 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
@@ -60,7 +59,7 @@ func watchUnprotected(r *Run) {
 	if !votes || r.Foreign || len(r.World.Replicas) > 0 {
 		return
 	}
-	u := &unprotected{run: r, quorum: quorum, guarded: protocols.Of[protocols.RedlockSettings](r.Lock).Guard != nil,
+	u := &unprotected{run: r, quorum: quorum, guarded: isGuarded(r),
 		fit: make([]bool, len(r.World.Servers)), expired: map[int]bool{}, times: make([]kernel.True, len(r.World.Servers))}
 	for i := range u.fit {
 		u.fit[i] = u.mayVote(i, "")
@@ -77,11 +76,7 @@ func (u *unprotected) mayVote(node int, resumed string) bool {
 	if !s.Up() || s.Paused() && s.Name() != resumed {
 		return false
 	}
-	if !u.guarded {
-		return true
-	}
-	record, _, _ := s.Observable().Peek(driver.GuardKey)
-	return strings.HasPrefix(record.Value, s.RunID()+" 0 ")
+	return !u.guarded || isFit(s)
 }
 
 func (u *unprotected) saw(e *history.Event) {

@@ -171,7 +171,7 @@ func (p *program) asks(s *Step) *asking {
 	x.op = x.ops[0]
 	p.attempt(x.in(context.Background()), 1)
 	p.record(x.each(history.Event{Kind: history.Call, Func: history.Acquire}, x.ops)...)
-	x.call = protocols.Call{Client: p.host.Name(), Grants: x.ops, Resources: x.resources(), TTL: s.TTL}
+	x.call = protocols.Call{Client: p.host.Name(), Grants: x.ops, Resources: x.resources(), TTL: s.TTL, Waits: s.Kind != TryLockStep}
 	if s.TTL == 0 {
 		x.call.TTL = p.ttl
 	}

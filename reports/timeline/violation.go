@@ -59,6 +59,11 @@ func (v *Violation) Name() string {
 			return fmt.Sprintf("%s unprotected: %v", shortened(v.Resource), rounded.Duration(d))
 		}
 		return fmt.Sprintf("unprotected: %v", rounded.Duration(d))
+	case "needlessly-unavailable":
+		if v.Resource != "" {
+			return fmt.Sprintf("nobody is granted %s: %v", shortened(v.Resource), rounded.Duration(d))
+		}
+		return fmt.Sprintf("nobody is granted the lock: %v", rounded.Duration(d))
 	}
 	return v.Short()
 }

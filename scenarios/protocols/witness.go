@@ -32,6 +32,8 @@ type Call struct {
 	Context context.Context
 	// TTL is what an acquire or extend asks for.
 	TTL time.Duration
+	// Waits says that an acquire makes attempts until it is granted, instead of a single one.
+	Waits bool
 	// Lease is what the call is about. An acquire returns it; nil if it was not granted.
 	Lease Lease
 }

@@ -94,3 +94,9 @@ func (l *Link) Obstacles(d Direction) (cut, held bool, delay time.Duration) {
 	w := l.ways(d)[0]
 	return w.cuts > 0, w.holds > 0, w.delays
 }
+
+// Takes is how long messages in one direction, Requests or Replies, take that are sent now and that nothing is in the way of.
+func (l *Link) Takes(d Direction) (least, most time.Duration) {
+	w := l.ways(d)[0]
+	return w.latency.Min() + w.delays, w.latency.Max() + w.delays
+}

@@ -1,6 +1,9 @@
 package redis
 
-import "redlocksim/redlock/driver"
+import (
+	"redlocksim/redlock/driver"
+	"redlocksim/sim/kernel"
+)
 
 // Counts are what happened in a run below the seams of the library, where no history tells of it.
 type Counts struct {
@@ -13,16 +16,17 @@ type Counts struct {
 	Published, Notified, Unheard int
 }
 
-// counted is a node of the library, with what it is handed counted.
+// counted is a node of a client's library, with what the library is handed and told counted.
 type counted struct {
 	driver.Node
-	counts *Counts
+	deployment *Deployment
+	client     *kernel.Process
 }
 
 // Do implements driver.Node.
 func (c *counted) Do(batch []*driver.Command) {
 	if len(batch) > 1 {
-		c.counts.Batches++
+		c.deployment.counts.Batches++
 	}
 	c.Node.Do(batch)
 }
@@ -30,7 +34,10 @@ func (c *counted) Do(batch []*driver.Command) {
 // Listen implements driver.Listener.
 func (c *counted) Listen(channel string, received func()) (stop func()) {
 	return c.Node.(driver.Listener).Listen(channel, func() {
-		c.counts.Notified++
+		c.deployment.counts.Notified++
+		if c.deployment.heard != nil {
+			c.deployment.heard(c.client, channel)
+		}
 		received()
 	})
 }

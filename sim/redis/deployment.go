@@ -36,6 +36,7 @@ type Deployment struct {
 	conns   map[*kernel.Process][]Conn
 	served  func(s *Server, client *kernel.Process) // nil if nobody wants to know
 	serving *network.Exchange                       // the request that a node carries out
+	heard   func(client *kernel.Process, channel string)
 }
 
 // Deploy makes the nodes.
@@ -90,7 +91,7 @@ func (d *Deployment) Connect(client *kernel.Process) {
 		}, s.Presence)
 		s.links = append(s.links, l)
 		if i < len(d.Servers) {
-			d.nodes[client] = append(d.nodes[client], &counted{d.tier.Node(client, s, l), d.counts})
+			d.nodes[client] = append(d.nodes[client], &counted{d.tier.Node(client, s, l), d, client})
 		}
 	}
 }
@@ -125,6 +126,9 @@ func (d *Deployment) Server(name string) *Server {
 
 // OnServed has f called after every request that a node has carried out.
 func (d *Deployment) OnServed(f func(s *Server, client *kernel.Process)) { d.served = f }
+
+// OnHeard has f called whenever the library of a client is told of a message on a channel that it listens to.
+func (d *Deployment) OnHeard(f func(client *kernel.Process, channel string)) { d.heard = f }
 
 // Close frees what the tier holds.
 func (d *Deployment) Close() { d.tier.Close() }

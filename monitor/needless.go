@@ -1,0 +1,370 @@
+package monitor
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// needless looks for a lock that nobody has although somebody asks for it and nothing is in the way: its keys are free, enough
+// nodes are up and can be reached. It takes that from what nodes hold and what became of messages, not from what the library
+// says. What it does not know to be in order it does not judge.
+type needless struct {
+	run *Run
+	patience
+	calm   *calm
+	owners map[copyOf]setter
+	open   []*ask            // in the order of the calls
+	had    []*protocols.Call // acquires of leases that somebody believes in, or is releasing
+	ended  map[int]bool      // grants whose lease is over
+	closed map[string]bool   // clients
+	made   map[string]int    // how many there were in a process before this one
+	times  []kernel.True     // memory for since
+}
+
+// copyOf is a key on a node.
+type copyOf struct {
+	node int
+	key  string
+}
+
+// setter is who set a key last.
+type setter struct {
+	client *kernel.Process
+	sent   kernel.True
+}
+
+// ask is an acquire that has not returned.
+type ask struct {
+	*protocols.Call
+	client *watchedClient
+	made   int      // how many clients had been made in the process
+	keys   []string // sorted
+	began  kernel.True
+	// alone is since when the same acquires ask for any of these keys, and nobody has had one of them.
+	alone kernel.True
+	// free is, by node, from when on the keys are in nobody's way.
+	free []kernel.True
+	told bool
+	// woken is since when the client knows of a release, and has not asked since; negative if it does not.
+	woken kernel.True
+}
+
+func watchNeedless(r *Run) {
+	p, known := patienceOf(r.Lock, len(r.World.Servers))
+	// The lock of a caller may have keys of other names, and a replica may take a node's place.
+	if r.Foreign || len(r.World.Replicas) > 0 || !known {
+		return
+	}
+	x := &needless{run: r, patience: p, owners: map[copyOf]setter{}, closed: map[string]bool{}, made: map[string]int{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
+	x.calm = watchCalm(r, x.lookAll, x.keepAll)
+	r.onEvent = append(r.onEvent, x.saw)
+	r.onApplied = append(r.onApplied, x.applied)
+	r.onCall = append(r.onCall, x.called)
+	r.onReturn = append(r.onReturn, x.returned)
+	r.onEnd = append(r.onEnd, x.lookAll)
+	if p.wakeUp > 0 {
+		r.World.OnHeard(x.heard)
+		r.onCommand = append(r.onCommand, x.asked)
+	}
+}
+
+// isGivenUp says whether the caller of the acquire has given it up.
+func (a *ask) isGivenUp() bool { return a.Context != nil && a.Context.Err() != nil }
+
+// meets says whether two calls are about one resource.
+func meets(a, b *protocols.Call) bool {
+	return slices.ContainsFunc(a.Resources, func(r string) bool { return slices.Contains(b.Resources, r) })
+}
+
+// queuesWith says whether two acquires wait in one queue of a client.
+func (a *ask) queuesWith(b *ask) bool {
+	return a.Waits && b.Waits && a.client == b.client && a.made == b.made && slices.Equal(a.keys, b.keys)
+}
+
+// rivals are the acquires that ask for any of the keys of one, with itself.
+func (x *needless) rivals(a *ask) (all []*ask) {
+	for _, b := range x.open {
+		if meets(a.Call, b.Call) {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// contenders counts those who ask the nodes for themselves: acquires in one queue of the library are one.
+func (x *needless) contenders(rivals []*ask) (n int) {
+	for i, a := range rivals {
+		if !x.queues || !slices.ContainsFunc(rivals[:i], a.queuesWith) {
+			n++
+		}
+	}
+	return n
+}
+
+// isHad says whether somebody has a lease on any of the resources of a call.
+func (x *needless) isHad(c *protocols.Call) bool {
+	return slices.ContainsFunc(x.had, func(had *protocols.Call) bool { return meets(had, c) })
+}
+
+// isForeign says whether a key on a node is in the way of those who ask, and not the vote for one of them that will be taken
+// back: one that was cast, as it is now, while nothing was wrong.
+func (x *needless) isForeign(rivals []*ask, node int, key string) bool {
+	by := x.owners[copyOf{node, key}]
+	return !slices.ContainsFunc(rivals, func(a *ask) bool {
+		return a.client.Process == by.client && slices.Contains(a.Resources, key) &&
+			by.sent >= max(a.began, a.client.since, a.client.ways[node].since)
+	})
+}
+
+// keep finds out what the nodes hold now of what is asked for.
+func (x *needless) keep(a *ask) {
+	now, rivals := x.run.World.Kernel.Now(), x.rivals(a)
+	for i := range a.free {
+		var until kernel.True
+		for _, key := range a.keys {
+			if _, ends, there := x.run.World.Servers[i].Observable().Peek(key); there && x.isForeign(rivals, i, key) {
+				until = max(until, ends)
+			}
+		}
+		switch {
+		case until > now:
+			a.free[i] = until
+		case a.free[i] > now:
+			a.free[i] = now
+		}
+	}
+}
+
+// since is from when on nothing is in the way of an acquire: enough nodes are free, and they and the ways to them in order, as
+// all clients are that ask. It is Forever if something is.
+func (x *needless) since(a *ask, rivals []*ask) kernel.True {
+	if x.isHad(a.Call) {
+		return kernel.Forever
+	}
+	from := a.alone
+	for i := range x.times {
+		x.times[i] = a.free[i]
+		for _, b := range rivals {
+			x.times[i] = max(x.times[i], b.client.ways[i].since)
+		}
+	}
+	for _, b := range rivals {
+		from = max(from, b.client.since)
+		if x.closed[b.Client] {
+			return kernel.Forever
+		}
+	}
+	need := x.alone
+	if x.contenders(rivals) > 1 {
+		need = x.together
+	}
+	slices.Sort(x.times)
+	return max(from, x.times[need-1])
+}
+
+// look judges an acquire as it is up to now.
+func (x *needless) look(a *ask) {
+	x.lookAtWakeUp(a)
+	if a.told || !a.Waits || !x.lasts(a.TTL) {
+		return
+	}
+	rivals := x.rivals(a)
+	from, now := x.since(a, rivals), x.run.World.Kernel.Now()
+	if from >= now {
+		return
+	}
+	n := x.contenders(rivals)
+	bound, known := x.bound(n, x.travel(rivals))
+	if !known || now.Sub(from) <= bound {
+		return
+	}
+	a.told = true
+	who := ""
+	if n > 1 {
+		who = fmt.Sprintf(", and neither is any of the %d who ask", n)
+	}
+	x.tell(a, from, "%s waits for the lock on %s and is not granted it in %v, although nothing is in the way%s: nobody has it, and %s. %v are enough for that",
+		a.Client, and(quoted(a.Resources)), now.Sub(from), who, x.found(a, from, rivals), bound)
+}
+
+// refused judges an acquire of one attempt that was not granted.
+func (x *needless) refused(a *ask) {
+	rivals := x.rivals(a)
+	if from := x.since(a, rivals); from > a.began || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !x.lasts(a.TTL) {
+		return
+	}
+	x.tell(a, a.began, "%s tries to take the lock on %s and is refused, although nothing is in the way: nobody else asks for it or has it, and %s",
+		a.Client, and(quoted(a.Resources)), x.found(a, a.began, rivals))
+}
+
+// found says which nodes are free and in order.
+func (x *needless) found(a *ask, from kernel.True, rivals []*ask) string {
+	var names []string
+	for i := range a.free {
+		if a.free[i] <= from && !slices.ContainsFunc(rivals, func(b *ask) bool { return b.client.ways[i].since > from }) {
+			names = append(names, x.run.World.Servers[i].Name())
+		}
+	}
+	are := "are"
+	if len(names) == 1 {
+		are = "is"
+	}
+	return fmt.Sprintf("%s of %d nodes %s up, free and in reach", and(names), x.nodes, are)
+}
+
+func quoted(names []string) []string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = fmt.Sprintf("%q", n)
+	}
+	return all
+}
+
+// tell notes a finding that lasted from a moment until now.
+func (x *needless) tell(a *ask, from kernel.True, format string, args ...any) {
+	seq := x.run.seqAt(from)
+	x.run.found(checker.Finding{Kind: checker.NeedlesslyUnavailable, Resource: a.Resources[0], From: checker.Instant(from), FromSeq: seq,
+		To: x.run.now(), ToSeq: x.run.seq(), Seqs: slices.Compact([]int{seq, x.run.seq()}), Text: fmt.Sprintf(format, args...)})
+}
+
+func (x *needless) lookAll() {
+	for _, a := range x.open {
+		x.look(a)
+	}
+}
+
+func (x *needless) keepAll() {
+	for _, a := range x.open {
+		x.keep(a)
+	}
+}
+
+// change has those who ask for some resource of a call looked at, and counted anew what they are alone with.
+func (x *needless) change(c *protocols.Call, does func()) {
+	about := func(f func(*ask)) {
+		for _, a := range x.open {
+			if meets(a.Call, c) {
+				f(a)
+			}
+		}
+	}
+	about(x.look)
+	does()
+	about(func(a *ask) {
+		a.alone = x.run.World.Kernel.Now()
+		x.keep(a)
+	})
+}
+
+// called takes a call that begins.
+func (x *needless) called(c *protocols.Call) {
+	switch c.Func {
+	case protocols.CloseCall:
+		x.lookAll()
+		x.closed[c.Client] = true
+	case protocols.NewClientCall:
+		x.lookAll()
+		x.made[c.Client]++
+		delete(x.closed, c.Client)
+	case protocols.AcquireCall:
+		x.change(c, func() {
+			x.open = append(x.open, &ask{Call: c, client: x.calm.of(c.Client), made: x.made[c.Client], keys: slices.Sorted(slices.Values(c.Resources)),
+				began: x.run.World.Kernel.Now(), free: make([]kernel.True, x.nodes), woken: -1})
+		})
+	}
+}
+
+// returned takes what a call returned.
+func (x *needless) returned(c *protocols.Call, err error) {
+	switch c.Func {
+	case protocols.AcquireCall:
+		i := slices.IndexFunc(x.open, func(a *ask) bool { return a.Call == c })
+		if i < 0 {
+			return // of a client that has crashed
+		}
+		a := x.open[i]
+		switch {
+		case err == nil:
+			x.inTurn(a)
+		case !a.Waits && !a.isGivenUp() && !errors.Is(err, redlock.ErrInvalid):
+			x.refused(a)
+		}
+		x.change(c, func() {
+			x.open = slices.Delete(x.open, i, i+1)
+			if err == nil && !slices.ContainsFunc(c.Grants, func(g int) bool { return x.ended[g] }) {
+				x.had = append(x.had, c)
+			}
+		})
+	case protocols.ReleaseCall:
+		x.over(func(had *protocols.Call) bool { return had.Lease == c.Lease })
+	}
+}
+
+// over ends leases.
+func (x *needless) over(is func(*protocols.Call) bool) {
+	for i := len(x.had) - 1; i >= 0; i-- {
+		if c := x.had[i]; is(c) {
+			x.change(c, func() { x.had = slices.Delete(x.had, i, i+1) })
+		}
+	}
+}
+
+// saw takes an event of the history that may end leases.
+func (x *needless) saw(e *history.Event) {
+	switch {
+	case e.Kind == history.Expire || e.Kind == history.Step && e.Name == lost:
+		x.ended[e.Grant] = true // perhaps before the call that grants it returns
+		x.over(func(had *protocols.Call) bool { return slices.Contains(had.Grants, e.Grant) })
+	case e.Kind == history.Crash:
+		for i := len(x.open) - 1; i >= 0; i-- {
+			if a := x.open[i]; a.Client == e.Process {
+				x.change(a.Call, func() { x.open = slices.Delete(x.open, i, i+1) })
+			}
+		}
+		x.over(func(had *protocols.Call) bool { return had.Client == e.Process })
+	}
+}
+
+// applied takes a change of a key on a node.
+func (x *needless) applied(a redis.Applied) {
+	node := slices.Index(x.run.World.Servers, a.Server)
+	if x.calm.guarded {
+		x.calm.look() // the restart guard may have begun or ended a quarantine
+	}
+	if node >= x.nodes {
+		return
+	}
+	for _, w := range x.open {
+		if slices.Contains(w.keys, a.Key) {
+			x.look(w)
+		}
+	}
+	if !a.Removed() && (a.Set() || a.After.Value != a.Before.Value) {
+		x.owners[copyOf{node, a.Key}] = setter{a.Client, a.Sent}
+	}
+	for _, w := range x.open {
+		if slices.Contains(w.keys, a.Key) {
+			x.keep(w)
+		}
+	}
+}
+
+// travel is how long messages take on the ways of those who ask.
+func (x *needless) travel(rivals []*ask) (t travel) {
+	t.least = time.Duration(kernel.Forever)
+	for _, a := range rivals {
+		for _, w := range a.client.ways[:x.nodes] {
+			t.include(w)
+		}
+	}
+	return t
+}
