@@ -78,7 +78,7 @@ func (x *ends) of(lease protocols.Lease) *lasting {
 func (l *lasting) look() {
 	if until := l.lease.Until(); until != l.until {
 		l.until = until
-		l.at = l.client.Clock().Mono() + kernel.Mono(until.Sub(l.client.ProgramClock().Now()))
+		l.at = l.client.Mono() + kernel.Mono(until.Sub(l.client.ProgramClock().Now()))
 	}
 }
 

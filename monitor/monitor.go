@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/history"
@@ -31,6 +32,8 @@ var monitors = []func(*Run){watchConduct, watchUnprotected, watchPromises, watch
 type Run struct {
 	World *sim.World
 	Lock  protocols.Settings
+	// StepTime is the longest time that the code of a client takes from one step to the next.
+	StepTime time.Duration
 	// Resources are the names of what there is to lock, which are the keys of the locks.
 	Resources []string
 	// Foreign says that the lock is not that of Lock but one of the caller's own, which may have keys of other names.

@@ -7,9 +7,11 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 	"redlocksim/spec"
 )
 
@@ -20,6 +22,14 @@ type refinement struct {
 	settings spec.Settings
 	clients  map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
 	calls    []*protocols.Call                  // those open that ask for a TTL
+	asked    map[roundOf]time.Time              // when the first command of the round under way left, by its client's clock
+}
+
+// roundOf is a round of commands of one intent with the value of an acquisition.
+type roundOf struct {
+	client *kernel.Process
+	value  string
+	intent redis.Intent
 }
 
 func watchRefinement(r *Run) {
@@ -28,12 +38,13 @@ func watchRefinement(r *Run) {
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, settings: spec.Settings{
+	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: map[roundOf]time.Time{}, settings: spec.Settings{
 		Nodes: len(r.World.Servers), Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
 		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp != 0, Fencing: own.Fencing,
 		LossLead: own.LossLead}}
 	r.onEvent = append(r.onEvent, f.saw)
+	r.onCommand = append(r.onCommand, f.sends)
 	r.onStep = append(r.onStep, f.observed)
 	r.onWentOn = append(r.onWentOn, f.wentOn)
 	r.onCall = append(r.onCall, f.called)
@@ -43,6 +54,13 @@ func watchRefinement(r *Run) {
 func (f *refinement) saw(e *history.Event) {
 	if e.Kind == history.Crash {
 		delete(f.clients, f.run.World.Client(e.Process))
+	}
+}
+
+func (f *refinement) sends(at redis.Passage, a redis.Asked) {
+	round := roundOf{a.Client, a.Value, a.Intent}
+	if at == redis.Sent && f.asked[round].IsZero() {
+		f.asked[round] = a.Client.ProgramClock().Now()
 	}
 }
 
@@ -73,7 +91,14 @@ func (f *refinement) observed(client string, e observe.Event) {
 	if c == nil {
 		return
 	}
-	if err := c.Follow(spec.Event{Event: e, At: p.ProgramClock().Now()}); err != nil {
+	round := roundOf{p, e.Value, redis.Sets}
+	if e.Op == driver.OpExtend {
+		round.intent = redis.Extends
+	}
+	if e.Step == observe.ExtendStarted {
+		delete(f.asked, roundOf{p, e.Value, redis.Extends})
+	}
+	if err := c.Follow(spec.Event{Event: e, At: p.ProgramClock().Now(), Asked: f.asked[round]}); err != nil {
 		resource, _, _ := strings.Cut(e.Resource, ", ")
 		f.run.broken(checker.Refinement, resource, "%s takes a step that the specification does not allow: %v", client, err)
 		all[of] = nil

@@ -118,7 +118,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 			out, err = nil, s.panicked(o, p)
 		}
 	}()
-	monitored := &monitor.Run{World: w, Lock: s.Lock, Resources: s.Resources, Foreign: o.Locker != nil}
+	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Locker != nil}
 	if !o.Unwatched {
 		monitored.Watch()
 	}
@@ -181,7 +181,7 @@ func (s *Scenario) world(o Options) sim.Config {
 	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence,
 		Latency: s.Network.Latency.Latency, Storage: s.Storage, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Scheduler: o.Scheduler, Record: o.Record}
 	for _, name := range s.Clients {
-		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock})
+		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock, StepTime: s.StepTime.Latency})
 	}
 	return cfg
 }

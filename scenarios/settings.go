@@ -38,6 +38,7 @@ func (s *Scenario) Settings() *Scenario {
 	x.Name, x.Title, x.Source, x.Claim = s.Name, s.Title, "settings", Holds
 	x.Explanation = "Settings, and the assumptions under which they are to be safe."
 	x.Lock, x.Nodes, x.Network, x.Storage, x.Budget = s.Lock, s.Nodes, s.Network, s.Storage, s.Budget
+	x.StepTime = s.StepTime
 	x.Resources = s.Resources
 	return &x
 }
@@ -68,6 +69,7 @@ func (x *settings) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 		Lock      protocols.Settings `yaml:"lock"`
 		Nodes     Nodes              `yaml:"nodes"`
 		Network   Network            `yaml:"network"`
+		StepTime  Latency            `yaml:"step-time"`
 		Storage   storage.Kind       `yaml:"storage"`
 		Budget    faults.Budget      `yaml:"budget"`
 	}{Title: x.name, Resources: fallback.Resources, Lock: fallback.Lock, Nodes: fallback.Nodes, Network: fallback.Network}
@@ -76,7 +78,7 @@ func (x *settings) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	}
 	s := fallback
 	s.Name, s.Title, s.Lock, s.Nodes, s.Network, s.Storage, s.Budget = x.name, raw.Title, raw.Lock, raw.Nodes, raw.Network, raw.Storage, raw.Budget
-	s.Resources = raw.Resources
+	s.Resources, s.StepTime = raw.Resources, raw.StepTime
 	c := check{d: d, s: &s, n: n}
 	c.resources()
 	c.nodes()

@@ -36,7 +36,7 @@ func (s simulated) Record(events ...history.Event) {
 
 // Believe implements Host.
 func (s simulated) Believe(_ []Grant, until time.Time, over func()) (stop func()) {
-	if !s.LockClock().Now().Before(until) {
+	if !s.ProgramClock().Now().Before(until) {
 		// A pause came between the computation of the validity and the grant, or the validity is not looked at.
 		over()
 		return nil

@@ -51,6 +51,8 @@ type ClientConfig struct {
 	Name string
 	// LockClock is the clock that it measures validity with; only Monotonic and Boottime are right.
 	LockClock kernel.ClockKind
+	// StepTime is the time from one step of its code to the next; see kernel.Process.Takes.
+	StepTime network.Latency
 }
 
 // World is one run: the kernel, the processes, the network between them, and the history.
@@ -83,6 +85,9 @@ func NewWorld(cfg Config, tier redis.Tier) *World {
 	w.Storage = storage.New(w.Kernel, w.Network, cfg.Storage, w.Record)
 	for _, c := range cfg.Clients {
 		p := w.Kernel.NewProcess(c.Name, c.LockClock)
+		if c.StepTime.Max() > 0 {
+			p.Takes(c.StepTime.Draw)
+		}
 		w.Clients = append(w.Clients, p)
 		w.Deployment.Connect(p)
 		w.Storage.Connect(p, cfg.Latency)

@@ -89,7 +89,8 @@ func isCallers(err error) bool {
 }
 
 // validity is the second reading of the clock: MIN_VALIDITY = TTL − (T2 − T1) − CLOCK_DRIFT. It says what is wrong with what
-// was computed of a round that began and had its quorum at these times.
+// was computed of a round that began and had its quorum at these times. The first reading came after its beginning, and before
+// its first command left.
 func validity(e *Event, began, agreed time.Time, ttls []time.Duration, s Settings) (why string) {
 	if left := e.Until.Sub(agreed); e.Validity > left {
 		return fmt.Sprintf("%v are left when only %v were when the quorum was reached", e.Validity, left)
@@ -97,9 +98,15 @@ func validity(e *Event, began, agreed time.Time, ttls []time.Duration, s Setting
 	if ttls == nil {
 		return ""
 	}
-	lasts := e.Until.Sub(began)
+	asked := began
+	if e.Asked.After(began) {
+		asked = e.Asked
+	}
+	lasts := e.Until.Sub(asked)
 	allowed := func(ttl time.Duration) time.Duration { return ttl - s.Drift(ttl) }
-	if !slices.ContainsFunc(ttls, func(ttl time.Duration) bool { return (lasts - allowed(ttl)).Abs() <= 1 }) {
+	if !slices.ContainsFunc(ttls, func(ttl time.Duration) bool {
+		return lasts <= allowed(ttl)+1 && e.Until.Sub(began) >= allowed(ttl)-1
+	}) {
 		return fmt.Sprintf("it would last %v from the first reading of the clock on; TTL and drift allow %v", lasts, allowed(slices.Max(ttls)))
 	}
 	return ""

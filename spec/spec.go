@@ -42,10 +42,14 @@ type Settings struct {
 	LossLead time.Duration
 }
 
-// Event is a step, and the time at which it was reported.
+// Event is a step, and what is known about it beside.
 type Event struct {
 	observe.Event
+	// At is when it was reported.
 	At time.Time
+	// Asked is when the first command left of the round that it belongs to, before which the clock was read first. Zero is right
+	// after the step with which the round began.
+	Asked time.Time
 }
 
 // Violation is a step that the specification does not allow.

@@ -136,12 +136,13 @@ type shipped struct {
 	env      Env
 	client   *redlock.Client
 	quorum   int
-	renewing map[string]Renewal // by the value of the lease
+	renewing map[string]Renewal       // by the value of the lease
+	valid    map[string]time.Duration // for how long the leases are, by their value, from their grant to its return
 }
 
 func newRedlock(env Env) (Locker, error) {
 	nodes := env.Nodes()
-	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(nodes)), renewing: map[string]Renewal{}}
+	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(nodes)), renewing: map[string]Renewal{}, valid: map[string]time.Duration{}}
 	var err error
 	x.client, err = redlock.New(nodes, append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))...)
 	return x, err
@@ -195,7 +196,9 @@ func (x *shipped) lease(l *redlock.Lease, ttl time.Duration) *shippedLease {
 	if own := Of[RedlockSettings](x.env.Settings); own.LossLead != 0 {
 		lead = own.LossLead
 	}
-	return &shippedLease{l, x, min(lead, l.Until().Sub(x.env.LockClock().Now())/2)}
+	valid := x.valid[l.Value()]
+	delete(x.valid, l.Value())
+	return &shippedLease{l, x, min(lead, valid/2)}
 }
 
 // Hold implements Holder.
@@ -274,6 +277,9 @@ func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 	x.env.Enter()
 	defer x.env.Leave()
 	x.env.Witness.Observed(x.env.Name(), e)
+	if e.Step == observe.Granted {
+		x.valid[e.Value] = e.Validity
+	}
 	r, renewing := x.renewing[e.Value]
 	holds := renewing && r.Releases != nil
 	switch {

@@ -28,7 +28,14 @@ func Simulate(w *sim.World, client *kernel.Process) *Simulated {
 func (s *Simulated) Simulation() *Simulated { return s }
 
 // LockClock implements Host.
-func (s *Simulated) LockClock() driver.Clock { return s.ProgramClock() }
+func (s *Simulated) LockClock() driver.Clock { return s.WorkClock() }
+
+// Runtime is what the lock runs on, which takes time from step to step.
+func (s *Simulated) Runtime() driver.Runtime {
+	r := s.Process.Runtime()
+	r.Clock = s.WorkClock()
+	return r
+}
 
 // Wall implements Host.
 func (s *Simulated) Wall() time.Time { return time.Unix(0, int64(s.Clock().Wall())) }

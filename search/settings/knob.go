@@ -41,6 +41,7 @@ var knobs = []Knob{
 	guard,
 	wakeUp,
 	batching,
+	stepTime,
 	guardTime,
 }
 

@@ -69,6 +69,16 @@ var clock = Knob{
 	back: func(s, base *scenarios.Scenario) { takes(s, base, "clock") },
 }
 
+// stepTime is the time that passes between any two steps of a client, so that a clock that is read a line too late shows.
+var stepTime = Knob{
+	Name: "step-time",
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		most := faults.OneOf(c.For("most", 0), time.Millisecond, 3*time.Millisecond, 10*time.Millisecond)
+		s.StepTime.Latency = network.Latency{Points: []network.Quantile{{Share: 0}, {Share: network.Million / 2, At: 50 * time.Microsecond}, {Share: network.Million, At: most}}}
+	},
+	back: func(s, base *scenarios.Scenario) { s.StepTime = base.StepTime },
+}
+
 // tick is what the expiry of Redis' keys may be wrong by.
 const tick = time.Millisecond
 
@@ -109,6 +119,6 @@ var guardTime = Knob{
 
 // lateness is by how much a write can land later than its client looked at its lease, by that client's clock.
 func lateness(s *scenarios.Scenario) time.Duration {
-	d := s.Budget.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max()
+	d := s.Budget.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max() + s.StepTime.Max()
 	return d + time.Duration(s.Budget.ClockRate.Ratio().Mul(decimal.NewFromInt(int64(d))).Ceil().IntPart())
 }

@@ -47,30 +47,35 @@ func newClock(now *True, moved func(*Clock)) *Clock {
 }
 
 // Boot reads the clock that counts suspension.
-func (c *Clock) Boot() Mono {
-	return c.boot + Mono(Scale(int64(*c.now-c.since), billion+c.rate, billion))
+func (c *Clock) Boot() Mono { return c.bootAt(*c.now) }
+
+// bootAt is what it reads at a true time from now on, if nothing happens to it.
+func (c *Clock) bootAt(at True) Mono {
+	return c.boot + Mono(Scale(int64(at-c.since), billion+c.rate, billion))
 }
 
 // Mono reads the monotonic clock.
-func (c *Clock) Mono() Mono {
+func (c *Clock) Mono() Mono { return c.monoAt(*c.now) }
+
+func (c *Clock) monoAt(at True) Mono {
 	if c.suspended {
 		return c.suspendedAt - c.lost
 	}
-	return c.Boot() - c.lost
+	return c.bootAt(at) - c.lost
 }
 
 // Wall reads the wall clock.
 func (c *Clock) Wall() Wall { return Wall(c.Boot()) + c.offset }
 
-// read is what one of the clocks reads, in nanoseconds since its own epoch.
-func (c *Clock) read(kind ClockKind) int64 {
+// readAt is what one of the clocks reads at a true time from now on, in nanoseconds since its own epoch.
+func (c *Clock) readAt(kind ClockKind, at True) int64 {
 	switch kind {
 	case Boottime:
-		return int64(c.Boot())
+		return int64(c.bootAt(at))
 	case WallClock:
-		return int64(c.Wall())
+		return int64(Wall(c.bootAt(at)) + c.offset)
 	}
-	return int64(c.Mono())
+	return int64(c.monoAt(at))
 }
 
 // SetRate makes the clocks run ppb parts per billion fast from now on, slow if negative; beyond ±MaxRate it panics, unless

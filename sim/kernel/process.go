@@ -8,6 +8,7 @@ type Process struct {
 	clock  *Clock
 	reads  ClockKind // the clock that its code reads
 
+	pace     pace
 	stuck    bool
 	paused   bool
 	dead     bool
@@ -75,12 +76,14 @@ func LabelMessage(kind *StepKind, from, to *Process, of Key) Label {
 // Pause stops the process where it is, as SIGSTOP or a long garbage collection does: its clocks go on, its messages
 // wait in its socket buffers, its timers are late. A task that calls it for its own process stops at once.
 func (p *Process) Pause() {
+	p.stops()
 	p.paused = true
 	p.k.Changed()
 }
 
 // Suspend pauses the process together with its machine, whose monotonic clock stands still meanwhile.
 func (p *Process) Suspend() {
+	p.stops()
 	p.paused = true
 	p.clock.suspend()
 	p.k.Changed()
@@ -93,6 +96,7 @@ func (p *Process) Resume() {
 	}
 	p.paused = false
 	p.clock.wake()
+	p.goesOn()
 	for _, e := range p.deferred {
 		p.k.schedule(p.k.now, resumed, p, e.label, e, 0)
 	}

@@ -55,7 +55,7 @@ func TestSuspendStopsTheMonotonicClock(t *testing.T) {
 	s := newTalk()
 	s.p.clock.SetRate(-500_000_000)
 	for kind, name := range map[ClockKind]string{Monotonic: "monotonic", Boottime: "boottime", WallClock: "wall"} {
-		at := s.p.clock.read(kind) + 50 + int64(kind) // apart, so that they come in one order
+		at := s.p.read(kind) + 50 + int64(kind) // apart, so that they come in one order
 		s.p.when(deadline{s.p.clock, kind, at}, reading, func() { s.say("reading %s", name) })
 	}
 	s.p.after(50, func() { s.say("timer") })

@@ -35,7 +35,7 @@ func (p *Process) Sleep(ctx context.Context, d time.Duration) {
 // Purpose sets what the running program draws random bytes for, until it is set again.
 func (p *Process) Purpose(purpose Key) {
 	if t := p.k.current; t != nil {
-		t.stream = stream{key: purpose}
+		t.stream, t.steps = stream{key: purpose}, 0
 	}
 }
 

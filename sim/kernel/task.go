@@ -15,6 +15,7 @@ type task struct {
 	yield   func(struct{}) bool
 	body    func()
 	stream  stream // the randomness of what it is doing
+	steps   uint64 // since it got its purpose
 	program bool   // a client's program rather than a task of the library or its adapter
 	baggage Baggage
 }
@@ -43,7 +44,7 @@ func (k *Kernel) start(p *Process, program bool, body func()) {
 		t.next, t.stop = iter.Pull(t.loop)
 		k.tasks = append(k.tasks, t)
 	}
-	t.process, t.body, t.program, t.stream, t.baggage = p, body, program, p.stream, Baggage{Key: p.baggage}
+	t.process, t.body, t.program, t.stream, t.steps, t.baggage = p, body, program, p.stream, 0, Baggage{Key: p.baggage}
 	k.resume(t)
 }
 

@@ -9,14 +9,22 @@ import (
 
 // ProgramClock is the process's seam for time: the clock that its code reads. Timers run on the monotonic clock in all
 // cases, as Go's do.
-func (p *Process) ProgramClock() driver.Clock { return programClock{p, p.reads} }
+func (p *Process) ProgramClock() driver.Clock { return programClock{p, p.reads, false} }
 
 type programClock struct {
-	p    *Process
-	kind ClockKind
+	p     *Process
+	kind  ClockKind
+	works bool // a step comes before each reading
 }
 
-func (c programClock) Now() time.Time { return time.Unix(0, c.p.clock.read(c.kind)) }
+func (c programClock) Now() time.Time {
+	if c.works && c.p.pace.takes != nil {
+		c.p.step(c.p.nextStep())
+	}
+	return c.reading()
+}
+
+func (c programClock) reading() time.Time { return time.Unix(0, c.p.read(c.kind)) }
 
 func (c programClock) AfterFunc(d time.Duration, f func()) driver.Timer { return c.p.after(d, f) }
 
@@ -30,7 +38,7 @@ func (c programClock) WithDeadline(parent context.Context, t time.Time) (context
 	if d, ok := parent.Deadline(); !ok || t.Before(d) {
 		ctx.deadline = t
 		expire := func() { ctx.end(context.DeadlineExceeded, nil) }
-		if left := t.Sub(c.Now()); left <= 0 {
+		if left := t.Sub(c.reading()); left <= 0 {
 			expire()
 		} else if ctx.err == nil {
 			ctx.timer = c.p.after(left, expire)
@@ -104,7 +112,7 @@ func (t *timer) Reset(d time.Duration) {
 	t.Stop()
 	t.armed = true
 	t.round++
-	at := deadline{clock: t.p.clock, at: int64(True(t.p.clock.Mono()).Add(max(d, 0)))}
+	at := deadline{clock: t.p.clock, at: int64(True(t.p.Mono()).Add(max(d, 0)))}
 	t.event = t.p.k.schedule(at.when(), ordinary, t.p, Label{kind: stepTimer, from: t.p.number}, t, t.round)
 	t.event.deadline = at
 }

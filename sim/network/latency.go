@@ -67,8 +67,8 @@ func (l Latency) Max() time.Duration {
 	return l.Points[len(l.Points)-1].At
 }
 
-// draw is the delay of one message.
-func (l Latency) draw(key kernel.Key) time.Duration {
+// Draw is the delay of one message.
+func (l Latency) Draw(key kernel.Key) time.Duration {
 	if len(l.Points) == 0 {
 		return 0
 	}

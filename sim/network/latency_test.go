@@ -53,8 +53,8 @@ func TestLatencyDraws(t *testing.T) {
 	var below [4]int
 	for i := range n {
 		key := kernel.Key(0).WithString("latency").With(uint64(i))
-		d := l.draw(key)
-		if d != l.draw(key) {
+		d := l.Draw(key)
+		if d != l.Draw(key) {
 			t.Fatal("the same key drew two delays")
 		}
 		if d < 2*ms || d > l.Max() {
@@ -75,7 +75,7 @@ func TestLatencyDraws(t *testing.T) {
 
 // TestLatencyIsStable pins what is drawn, as the kernel's test does for its keys.
 func TestLatencyIsStable(t *testing.T) {
-	if got := Uniform(0, 1<<40).draw(kernel.New(kernel.Config{Seed: 7}).Draw("purpose")); got != 0x2b6c82821b {
+	if got := Uniform(0, 1<<40).Draw(kernel.New(kernel.Config{Seed: 7}).Draw("purpose")); got != 0x2b6c82821b {
 		t.Errorf("%#x", int64(got))
 	}
 }
@@ -91,7 +91,7 @@ func TestLatencyStaysWithinItsPoints(t *testing.T) {
 		}
 		share := rapid.IntRange(1, Million-1).Draw(t, "share")
 		l := Latency{[]Quantile{{0, time.Duration(times[0])}, {share, time.Duration(times[1])}, {Million, time.Duration(times[2])}}}
-		d := l.draw(kernel.Key(rapid.Uint64().Draw(t, "key")))
+		d := l.Draw(kernel.Key(rapid.Uint64().Draw(t, "key")))
 		if d < l.Points[0].At || d > l.Max() {
 			t.Fatalf("%v drew %v", l, d)
 		}
@@ -100,7 +100,7 @@ func TestLatencyStaysWithinItsPoints(t *testing.T) {
 
 func TestLatencyWithoutChoice(t *testing.T) {
 	for _, l := range []Latency{{}, Constant(7)} {
-		if d := l.draw(42); d != l.Max() {
+		if d := l.Draw(42); d != l.Max() {
 			t.Errorf("%v drew %v", l, d)
 		}
 	}

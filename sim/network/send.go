@@ -26,9 +26,10 @@ func (x *Exchange) Reply() { x.send(ReplyMessage) }
 // send puts a message on its way, or loses it if the way is cut.
 func (x *Exchange) send(kind MessageKind) {
 	l := x.link
-	w := x.way(kind)
+	w, leaves := x.way(kind), l.network.k.Now()
 	if kind == RequestMessage {
-		x.sent = l.network.k.Now()
+		leaves = l.client.Sends(l.draw.With(uint64(x.key)).WithString("step"))
+		x.sent = leaves
 	}
 	for _, o := range l.network.observers {
 		o.Sent(x, kind)
@@ -40,6 +41,6 @@ func (x *Exchange) send(kind MessageKind) {
 	if w.splits != nil {
 		x.tear(kind, w)
 	}
-	at := l.network.k.Now().Add(w.latency.draw(l.draw.With(uint64(x.key)).With(uint64(kind))) + w.delays)
+	at := leaves.Add(w.latency.Draw(l.draw.With(uint64(x.key)).With(uint64(kind))) + w.delays)
 	l.network.k.Schedule(at, x.label(kind), x, int(kind))
 }

@@ -1,0 +1,83 @@
+package kernel
+
+import (
+	"time"
+
+	"redlocksim/redlock/driver"
+)
+
+// pace is the time that the code of a process takes. It cannot wait for that: it reads clocks while it holds mutexes. So the
+// process is ahead of the run, until that catches up: its readings of clocks and what it sends are as late as they would be if
+// it had waited, and what happens to it meanwhile it does not notice before.
+type pace struct {
+	takes func(Key) time.Duration // nil: no time at all
+	key   Key
+	ahead True          // until when the process has gone ahead
+	owed  time.Duration // by how much it was ahead when it was paused
+
+	// The steps outside of programs are told apart by their moment.
+	moment True
+	steps  uint64
+	latest [WallClock]int64 // readings of the clocks that never go back
+}
+
+// Takes has the code of the process take time from now on: what takes says of a key for each of its steps. A step ends with a
+// reading of its WorkClock, or with a message.
+func (p *Process) Takes(takes func(Key) time.Duration) {
+	p.pace.takes, p.pace.key = takes, p.k.Draw("step").WithString(p.name)
+}
+
+// WorkClock is ProgramClock for code that takes time.
+func (p *Process) WorkClock() driver.Clock { return programClock{p, p.reads, true} }
+
+// at is the true time to which the process has come.
+func (p *Process) at() True { return max(p.k.now, p.pace.ahead) }
+
+// Sends is the true time at which a message leaves that the process sends now, after the step that key stands for.
+func (p *Process) Sends(key Key) True {
+	p.step(key)
+	return p.at()
+}
+
+// Mono is what the code of the process reads on its monotonic clock.
+func (p *Process) Mono() Mono { return p.clock.monoAt(p.at()) }
+
+func (p *Process) step(key Key) {
+	if p.pace.takes != nil {
+		p.pace.ahead = p.at().Add(p.pace.takes(key))
+	}
+}
+
+// nextStep is the key of a step that ends with a reading: of a program the number-th since it got its purpose.
+func (p *Process) nextStep() Key {
+	x := &p.pace
+	if t := p.k.current; t != nil && t.program {
+		t.steps++
+		return x.key.With(uint64(t.stream.key)).With(t.steps)
+	}
+	if x.moment != p.k.now {
+		x.moment, x.steps = p.k.now, 0
+	}
+	x.steps++
+	return x.key.With(uint64(x.moment)).With(x.steps)
+}
+
+// read is what the code of the process reads on one of its clocks.
+func (p *Process) read(kind ClockKind) int64 {
+	reading := p.clock.readAt(kind, p.at())
+	if p.pace.takes == nil || kind == WallClock {
+		return reading
+	}
+	// A rate can change before the run has come to where the process is.
+	p.pace.latest[kind] = max(p.pace.latest[kind], reading)
+	return p.pace.latest[kind]
+}
+
+// stops and goesOn have what is left of a step wait for the end of a pause.
+func (p *Process) stops() { p.pace.owed = max(0, p.pace.ahead.Sub(p.k.now)) }
+
+func (p *Process) goesOn() {
+	if p.pace.owed > 0 {
+		p.pace.ahead, p.pace.owed = p.k.now.Add(p.pace.owed), 0
+	}
+}
