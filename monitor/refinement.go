@@ -58,9 +58,18 @@ func (f *refinement) saw(e *history.Event) {
 }
 
 func (f *refinement) sends(at redis.Passage, a redis.Asked) {
-	round := roundOf{a.Client, a.Value, a.Intent}
-	if at == redis.Sent && f.asked[round].IsZero() {
-		f.asked[round] = a.Client.ProgramClock().Now()
+	if at != redis.Sent {
+		return
+	}
+	now := a.Client.ProgramClock().Now()
+	note := func(value string) {
+		if round := (roundOf{a.Client, value, a.Intent}); value != "" && f.asked[round].IsZero() {
+			f.asked[round] = now
+		}
+	}
+	note(a.Value)
+	for _, value := range a.More { // of a script, one of them is the value
+		note(value)
 	}
 }
 

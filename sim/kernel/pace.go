@@ -74,7 +74,11 @@ func (p *Process) read(kind ClockKind) int64 {
 }
 
 // stops and goesOn have what is left of a step wait for the end of a pause.
-func (p *Process) stops() { p.pace.owed = max(0, p.pace.ahead.Sub(p.k.now)) }
+func (p *Process) stops() {
+	if !p.paused {
+		p.pace.owed = max(0, p.pace.ahead.Sub(p.k.now))
+	}
+}
 
 func (p *Process) goesOn() {
 	if p.pace.owed > 0 {
