@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
@@ -44,8 +45,9 @@ type asked struct {
 	sent  kernel.True // the last time
 	// isCarriedOut says that the node did what was asked.
 	isCarriedOut bool
-	// isAnswered says that the client read the answer while it waited for it.
-	isAnswered bool
+	// isAnswered says that the client can have read the answer while it waited for it, and isTimely that it must have: where code
+	// takes time, an answer near the deadline may be either.
+	isAnswered, isTimely bool
 	// isJoint says that it went with others in one request, whose answer may be held up by theirs.
 	isJoint bool
 }
@@ -136,7 +138,10 @@ func (x *failures) commanded(at redis.Passage, a redis.Asked) {
 			x.joined = of
 		case a.Sent != of.sent:
 		case at == redis.Answered:
-			of.isAnswered = !a.Client.ProgramClock().Now().After(a.Deadline)
+			// A round has a deadline for all its nodes, and asks them one after the other.
+			steps := time.Duration(2*len(c.asked)) * x.run.StepTime
+			late := a.Client.ProgramClock().Now().Sub(a.Deadline)
+			of.isAnswered, of.isTimely = late <= steps, late <= -steps
 		}
 	}
 }
@@ -237,7 +242,7 @@ func (a *asked) unlike(o driver.Outcome) string {
 			return "did what was asked"
 		}
 	case redlock.TimedOut:
-		if a.isAnswered && !a.isJoint {
+		if a.isTimely && !a.isJoint {
 			return "answered in time"
 		}
 	}
