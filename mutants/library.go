@@ -342,6 +342,37 @@ var library = []Mutant{
 		Killers: []string{"73-waiting-in-one-client/release-lost"},
 	},
 	{
+		Name:    "queue-sleeps-through-a-release",
+		Bug:     "who waits behind a lease of the same client is not woken when that is released",
+		Edits:   []Edit{{"redlock/queue.go", "\tq.leases--\n\tnext := q.next()\n", "\tq.leases--\n\tnext := driver.Waiter(nil)\n"}},
+		Killers: []string{"73-waiting-in-one-client/in-order"},
+	},
+	{
+		Name:    "quorum-one-too-high",
+		Bug:     "an acquire asks for a vote more than a quorum",
+		Edits:   []Edit{{"redlock/round.go", "quorum: c.quorum, start: now", "quorum: min(c.quorum+1, len(c.nodes)), start: now"}},
+		Killers: []string{"10-two-nodes-crash"},
+	},
+	{
+		Name:    "one-no-is-enough",
+		Bug:     "an acquire is given up when the first node refuses, although the others are a quorum",
+		Edits:   []Edit{{"redlock/tally.go", "\tcase t.ballot.Lost(q):\n", "\tcase t.ballot.Lost(q) || t.op == driver.OpAcquire && t.ballot.Declined != 0:\n"}},
+		Killers: []string{"09-contention"},
+	},
+	{
+		Name: "retries-end",
+		Bug:  "after four attempts a call that waits makes no further one",
+		Edits: []Edit{{"redlock/turn.go", "\tt.last.release.wait(ctx)\n\tt.sleep(ctx)\n",
+			"\tt.last.release.wait(ctx)\n\tt.sleep(ctx)\n\tif t.last.err.Attempts > 3 {\n\t\tc.sleepUntil(ctx, c.clock.Now().Add(time.Hour), nil)\n\t}\n"}},
+		Killers: []string{"12-holder-dies/crash"},
+	},
+	{
+		Name:    "deaf-to-releases",
+		Bug:     "a waiter subscribes to releases, and does not look whether it was told of one",
+		Edits:   []Edit{{"redlock/sleep.go", "if !woken && news.take() {", "if !woken && news.take() && t.IsZero() {"}},
+		Killers: []string{"66-wake-up/told"},
+	},
+	{
 		Name:    "close-forgets-the-queue",
 		Bug:     "a client that is closed goes on serving those who wait in it",
 		Edits:   []Edit{{"redlock/turn.go", "	defer c.dontWakeOnClose(c.wakeOnClose(t.waiter))\n", ""}, {"redlock/turn.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/sleep.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
