@@ -6,6 +6,12 @@ const plainSet = `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx", "p
 // adapter lists the bugs of the go-redis adapter and its scripts.
 var adapter = []Mutant{
 	{
+		Name:    "script-again-after-the-release",
+		Bug:     "a command that met a forgotten script is sent again although its lock is being released",
+		Edits:   []Edit{{"internal/batch/message.go", "case c.IsMoot():", "case c.IsMoot() && false:"}},
+		Killers: []string{"87-forgotten-script-and-release"},
+	},
+	{
 		Name: "wire-release-by-del", Tier: "wire",
 		Bug: "the release script deletes whatever is there", Real: "several tutorials",
 		Edits:   []Edit{{"redlock/goredis/release.lua", "if held == ARGV[1] then", "if held then"}},

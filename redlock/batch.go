@@ -70,8 +70,6 @@ type queued struct {
 // larger.
 type sender interface {
 	driver.Shared
-	// isMoot reports whether the command, which was not sent yet, would only be in the way.
-	isMoot() bool
 	// withdraw learns that the command will never be sent.
 	withdraw(now time.Time)
 }
@@ -183,7 +181,7 @@ func (b *batcher) take(now time.Time) (going []*driver.Command) {
 	for ; seen < len(b.others) && len(going) < largestBatch; seen++ {
 		switch c := b.others[seen]; {
 		case !now.Before(c.Deadline): // it times out
-		case c.Shared.(sender).isMoot():
+		case c.IsMoot():
 			b.dropped = append(b.dropped, c)
 		default:
 			c.batch, going = together, append(going, &c.Command)

@@ -89,8 +89,8 @@ func answered(command *driver.Command, reply driver.Reply) {
 	cmd.round.acquisition.client.batchers[cmd.node].answered(&cmd.queued)
 }
 
-// isMoot reports whether the acquisition is being released: other commands that were not sent yet would only be in the way.
-func (cmd *nodeCommand) isMoot() bool {
+// IsMoot reports whether the acquisition is being released: other commands that were not sent yet would only be in the way.
+func (cmd *nodeCommand) IsMoot() bool {
 	a := cmd.round.acquisition
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -98,21 +98,27 @@ func (m *Message) Answered(known *Known, answer func(request, command int) (Fate
 }
 
 // Again takes the commands that missed and returns those to send again with their source: their deadlines are later than now,
-// the client's time. It answers the others, and no longer expects the node to know the scripts. It reuses the slice.
+// the client's time, and they are not moot. It answers the others, and no longer expects the node to know the scripts. It reuses the slice.
 func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command) {
 	again = missed[:0]
 	for _, c := range missed {
-		if now.Before(c.Deadline) {
+		switch {
+		case c.IsMoot():
+			c.Done(c, driver.Reply{Outcome: driver.TimedOut, Err: errMoot})
+		case now.Before(c.Deadline):
 			again = append(again, c)
 			known.forget(scriptOf(c))
 			known.forget(Votes)
 			known.forget(Releases)
-		} else {
+		default:
 			c.Done(c, driver.Reply{Outcome: driver.TimedOut, Err: errNoTimeForSource})
 		}
 	}
 	return again
 }
+
+// errMoot: what a node that has forgotten the script was asked for is being released, so that it is not asked again.
+var errMoot = fmt.Errorf("the node did not know the script, and what it was asked for is being released: %w", context.Canceled)
 
 var errNoTimeForSource = fmt.Errorf("the node did not know the script and there was no time left to send it: %w",
 	context.DeadlineExceeded)

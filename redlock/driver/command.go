@@ -38,6 +38,15 @@ type Shared interface {
 	// Arguments are those of [Command.Arguments] of a command with these keys, value and TTL: those that the client gave it, or
 	// what somebody between the client and the node made of them.
 	Arguments(ofKeys []string, ofValue string, ofTTL time.Duration) (keys []any, value, ttl any)
+
+	// IsMoot is that of [Command.IsMoot] of a command that is no release.
+	IsMoot() bool
+}
+
+// IsMoot reports that the client is releasing what the command asks for. A node that has not carried it out must not be asked
+// for it again: the release may be there before.
+func (c *Command) IsMoot() bool {
+	return c.Op != OpRelease && c.Shared != nil && c.Shared.IsMoot()
 }
 
 // Context ends at the Deadline, or when this command and those sent to the other nodes with it are settled; they share it. It
