@@ -173,46 +173,6 @@ func (s Space) instant(c faults.Choices) time.Duration {
 	return at
 }
 
-// work draws what a client does all the time: short work under the lock every second or two, in one of several styles,
-// and for some clients, once, something that outlasts the lease. A run is to have some dozens of grants: more of the same
-// would cost time and show little that is new.
-func (s Space) work(c faults.Choices, client string) []scenarios.Item {
-	ttl := s.Base.Lock.TTL
-	step := func(kind scenarios.StepKind, d time.Duration) scenarios.Step {
-		return scenarios.Step{Kind: kind, For: d}
-	}
-	hold := step(scenarios.HoldStep, time.Millisecond+faults.Length(c.For("hold", 0), 0, ttl/20))
-	rest := step(scenarios.SleepStep, s.Duration/40+time.Duration(c.For("rest", 0).Below(int64(s.Duration/20))))
-	lock := step(scenarios.LockStep, ttl+time.Second)
-	try, update, unlock := step(scenarios.TryLockStep, 0), step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)
-	loop := faults.OneOf(c.For("style", 0),
-		[]scenarios.Step{rest, lock, update, hold, unlock},
-		[]scenarios.Step{rest, lock, hold, update, unlock},
-		[]scenarios.Step{rest, try, update, unlock},
-		[]scenarios.Step{rest, lock, step(scenarios.ReadStep, 0), hold, step(scenarios.WriteBackStep, 0), unlock},
-		[]scenarios.Step{rest, lock, hold, step(scenarios.ExtendStep, ttl), update, unlock},
-	)
-	if s.lingers(c) {
-		loop = []scenarios.Step{rest, lock, step(scenarios.LingerStep, 0), step(scenarios.WriteStep, 0), unlock}
-	}
-	const often = 100 // more than fits into a run
-	items := []scenarios.Item{{Client: client, Do: loop, Repeat: often}}
-	long := step(scenarios.SleepStep, ttl+time.Duration(c.For("long", 0).Below(int64(ttl))))
-	late := faults.OneOf(c.For("late", 0), nil, nil,
-		[]scenarios.Step{lock, update, long, unlock},
-		[]scenarios.Step{lock, step(scenarios.HoldStep, ttl-ttl/8), update, unlock},
-		[]scenarios.Step{lock, step(scenarios.RenewStep, ttl+ttl/2), update, unlock},
-		[]scenarios.Step{lock, step(scenarios.ExtendStep, ttl), long, unlock},
-	)
-	if late != nil {
-		items = append(items, scenarios.Item{When: faults.Trigger{At: s.instant(c.For("once", 0))}, Client: client, Do: late, Repeat: 1})
-	}
-	for i := range items {
-		s.place(c.For("resource", i), &items[i])
-	}
-	return items
-}
-
 // lingers draws whether a client works for as long as it may and writes at the last moment, where stops are short: only then
 // do they make a write late. Where they can be of any length, clients that write early are stopped for long enough, too.
 func (s Space) lingers(c faults.Choices) bool {
@@ -249,29 +209,6 @@ var stalls = sync.OnceValue(func() (all []faults.Kind) {
 	slices.SortStableFunc(all, func(a, b faults.Kind) int { return cmp.Compare(b.Target, a.Target) })
 	return all
 })
-
-// place draws what an item locks, where there are several resources: one of them or, with a protocol that can, now and then
-// two as one lock.
-func (s Space) place(c faults.Choices, item *scenarios.Item) {
-	all := s.Base.Resources
-	if len(all) < 2 {
-		return
-	}
-	first := c.For("first", 0).Below(int64(len(all)))
-	item.Resource = []string{all[first]}
-	if !s.Base.Lock.Capabilities().LocksAll || s.Apart || c.For("two", 0).Below(4) > 0 {
-		return
-	}
-	second := (first + 1 + c.For("second", 0).Below(int64(len(all)-1))) % int64(len(all))
-	item.Resource = append(item.Resource, all[second])
-	item.Do = slices.Clone(item.Do)
-	for i := range item.Do {
-		switch item.Do[i].Kind {
-		case scenarios.UpdateStep, scenarios.ReadStep, scenarios.WriteBackStep:
-			item.Do[i].Resource = item.Resource[:1]
-		}
-	}
-}
 
 // Choices are those of a seed, by what they are drawn for.
 func Choices(seed uint64, purpose string, number int) faults.Choices {

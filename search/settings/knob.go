@@ -43,6 +43,8 @@ var knobs = []Knob{
 	batching,
 	stepTime,
 	guardTime,
+	lossLead,
+	resources,
 }
 
 // Draw is base with a random subset of the knobs set at random. Most are as in base in most draws ("swarm testing", Groce et

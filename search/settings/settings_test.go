@@ -39,7 +39,7 @@ func TestDraws(t *testing.T) {
 		if why := Uncovered(s); why != "" {
 			t.Errorf("seed %d: %s", seed, why)
 		}
-		s.Clients, s.Timeline = []string{"c"}, []scenarios.Item{{Client: "c", Repeat: 1, Do: []scenarios.Step{{Kind: scenarios.TryLockStep}}}}
+		s.Clients, s.Timeline = []string{"c"}, []scenarios.Item{{Client: "c", Repeat: 1, Do: []scenarios.Step{{Kind: scenarios.TryLockStep, Resource: []string{scenarios.Resource}}}}}
 		data, err := s.Encode()
 		if err == nil {
 			_, err = scenarios.Parse("x.yaml", data)

@@ -122,3 +122,13 @@ func lateness(s *scenarios.Scenario) time.Duration {
 	d := s.Budget.Pause + s.Budget.Suspend + s.Budget.Delay + s.Network.Latency.Max() + s.StepTime.Max()
 	return d + time.Duration(s.Budget.ClockRate.Ratio().Mul(decimal.NewFromInt(int64(d))).Ceil().IntPart())
 }
+
+// lossLead is how long before its end a holder is told of the end of its lease.
+var lossLead = Knob{
+	Name: "loss-lead",
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		lead := faults.OneOf(c.For("which", 0), time.Millisecond, s.Lock.TTL/4, s.Lock.TTL)
+		protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.LossLead = lead })
+	},
+	back: func(s, base *scenarios.Scenario) { takes(s, base, "loss-lead") },
+}

@@ -49,7 +49,12 @@ func numbers(s *scenarios.Scenario) []number {
 			add(&item.When.Plus)
 		}
 		for j := range item.Do {
-			add(&item.Do[j].For)
+			step := &item.Do[j]
+			for _, d := range []*time.Duration{&step.For, &step.TTL, step.Within, step.Cancel, &step.Wait, &step.Period, &step.MaxTime} {
+				if d != nil {
+					add(d)
+				}
+			}
 		}
 		if item.Fault == nil {
 			continue

@@ -14,6 +14,8 @@ var passes = []pass{
 	{"drawn settings", drawn},
 	{"programs", programs},
 	{"steps", steps},
+	{"goroutines", goroutines},
+	{"calls", calls},
 	{"clients", clients},
 	{"resources", resources},
 	{"faults", fewerFaults},

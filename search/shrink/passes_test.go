@@ -211,3 +211,53 @@ func TestShrinkStops(t *testing.T) {
 		t.Error("a scenario without clients is shrunk")
 	}
 }
+
+// What a step says of its call is taken out key by key, and goroutines one after the other, as far as they do not matter.
+func TestCallsShrink(t *testing.T) {
+	start := parse(t, head+`clients: [c1, c2]
+timeline:
+  - {at: 0s, client: c1, do: [lock: {ttl: 1234ms, cancel: 2345ms}, extend: {for: 3456ms, within: 4567ms, lease-context: true}, unlock, unlock: {released: true}], goroutines: 5}
+  - {at: 1s, client: c2, do: [with-lock: {for: 5s, wait: 6s, period: 1s, limit: 7, max-time: 8s}]}
+`+tail)
+	find := func(s *scenarios.Scenario, is func(*scenarios.Step) bool) bool {
+		return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool {
+			return slices.ContainsFunc(i.Do, func(s scenarios.Step) bool { return is(&s) })
+		})
+	}
+	for _, test := range []struct {
+		name   string
+		broken func(*scenarios.Scenario) bool
+		want   string
+	}{
+		{"a TTL", func(s *scenarios.Scenario) bool {
+			return find(s, func(s *scenarios.Step) bool { return s.TTL > 1100*time.Millisecond })
+		}, "{ttl: 2s}"},
+		{"a cancellation", func(s *scenarios.Scenario) bool {
+			return find(s, func(s *scenarios.Step) bool { return s.Cancel != nil })
+		}, "{cancel: 0s}"},
+		{"a deadline", func(s *scenarios.Scenario) bool {
+			return find(s, func(s *scenarios.Step) bool { return s.Within != nil && *s.Within > time.Second })
+		}, "within: 2s}"},
+		{"a second release", func(s *scenarios.Scenario) bool {
+			return find(s, func(s *scenarios.Step) bool { return s.Released })
+		}, "{released: true}"},
+		{"a limit", func(s *scenarios.Scenario) bool { return find(s, func(s *scenarios.Step) bool { return s.Limit > 0 }) }, "limit: 7}"},
+		{"three goroutines", func(s *scenarios.Scenario) bool {
+			return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.Goroutines >= 3 })
+		}, "goroutines: 3"},
+	} {
+		small, _, err := minimize(context.Background(), start, nil, func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }, enough)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := text(t, small)
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: no %q in\n%s", test.name, test.want, got)
+		}
+		for _, other := range []string{"ttl", "cancel", "within", "released", "limit", "period", "max-time", "wait", "lease-context", "goroutines"} {
+			if strings.Contains(got, other+":") && !strings.Contains(test.want, other+":") {
+				t.Errorf("%s needs no %s:\n%s", test.name, other, got)
+			}
+		}
+	}
+}

@@ -26,7 +26,7 @@ func weigh(s *scenarios.Scenario, file []byte, base *scenarios.Scenario) weight 
 	var steps, replicas, repeats, moments int
 	for _, item := range s.Timeline {
 		steps += len(item.Do)
-		repeats += item.Repeat
+		repeats += item.Repeat + item.Goroutines
 		if m := item.When.After; m != nil {
 			moments += max(m.Nth, 1)
 			if item.When.Every {

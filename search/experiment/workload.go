@@ -1,0 +1,237 @@
+package experiment
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+)
+
+// worker draws what a client does: which calls it makes, with which TTLs, and when their contexts end.
+type worker struct {
+	space Space
+	can   protocols.Capabilities
+	ttl   time.Duration // the longest: the budget is made for it
+	hold  time.Duration // a short time of work under a lock
+	rest  time.Duration // and between two
+}
+
+func (s Space) worker(c faults.Choices) *worker {
+	ttl := s.Base.Lock.TTL
+	return &worker{s, s.Base.Lock.Capabilities(), ttl, time.Millisecond + faults.Length(c.For("hold", 0), 0, ttl/20),
+		s.Duration/40 + time.Duration(c.For("rest", 0).Below(int64(s.Duration/20)))}
+}
+
+// often is more than fits into a run.
+const often = 100
+
+// work draws what a client does all the time: short work under the lock every second or two, in one of several styles,
+// and for some clients, once, something else. A run is to have some dozens of grants: more of the same would cost time and show
+// little that is new.
+func (s Space) work(c faults.Choices, client string) []scenarios.Item {
+	w := s.worker(c)
+	loop := append([]scenarios.Step{step(scenarios.SleepStep, w.rest)}, w.pass(c.For("pass", 0))...)
+	if s.lingers(c) {
+		loop = []scenarios.Step{step(scenarios.SleepStep, w.rest), w.lock(), step(scenarios.LingerStep, 0), step(scenarios.WriteStep, 0), step(scenarios.UnlockStep, 0)}
+	}
+	items := []scenarios.Item{{Client: client, Do: loop, Repeat: often}}
+	if c.For("goroutines", 0).Below(6) == 0 {
+		items[0].Goroutines = int(2 + c.For("how many", 0).Below(3))
+	}
+	if once := w.once(c.For("late", 0)); once != nil {
+		items = append(items, scenarios.Item{When: faults.Trigger{At: s.instant(c.For("once", 0))}, Client: client, Do: once, Repeat: 1})
+	}
+	for i := range items {
+		s.place(c.For("resource", i), &items[i])
+	}
+	return items
+}
+
+func step(kind scenarios.StepKind, d time.Duration) scenarios.Step {
+	return scenarios.Step{Kind: kind, For: d}
+}
+
+// lock waits for the lock for as long as any holder can have it.
+func (w *worker) lock() scenarios.Step { return step(scenarios.LockStep, w.ttl+time.Second) }
+
+// pass draws how a client takes, uses and releases a lock.
+func (w *worker) pass(c faults.Choices) []scenarios.Step {
+	if w.can.Renews && c.For("with-lock", 0).Below(8) == 0 {
+		return []scenarios.Step{w.withLock(c.For("held", 0), w.hold)}
+	}
+	take := w.take(c.For("take", 0))
+	update, hold := step(scenarios.UpdateStep, 0), step(scenarios.HoldStep, w.hold)
+	use := faults.OneOf(c.For("use", 0),
+		[]scenarios.Step{update, hold},
+		[]scenarios.Step{hold, update},
+		[]scenarios.Step{update},
+		[]scenarios.Step{step(scenarios.ReadStep, 0), hold, step(scenarios.WriteBackStep, 0)},
+		[]scenarios.Step{hold, w.extend(c.For("extend", 0)), update},
+	)
+	return slices.Concat([]scenarios.Step{take}, use, w.letGo(c.For("let go", 0)))
+}
+
+// take draws an acquire: with one attempt or many, with a TTL that may be shorter than others', and a caller who may give up.
+func (w *worker) take(c faults.Choices) scenarios.Step {
+	s := w.lock()
+	switch c.For("how", 0).Below(6) {
+	case 0, 1:
+		s = step(scenarios.TryLockStep, 0)
+	case 2:
+		s.For = max(time.Millisecond, w.moment(c.For("deadline", 0), w.ttl))
+	}
+	s.TTL = w.shorter(c.For("ttl", 0))
+	w.end(c.For("end", 0), &s)
+	return s
+}
+
+// shorter draws a TTL that is shorter than that of the settings; mostly none.
+func (w *worker) shorter(c faults.Choices) time.Duration {
+	if c.For("own", 0).Below(5) > 0 {
+		return 0
+	}
+	lock := w.space.Base.Lock
+	lock.TTL = (w.ttl * time.Duration(1+c.For("eighths", 0).Below(7)) / 8).Truncate(time.Millisecond)
+	if lock.Check(len(w.space.Base.Nodes.Names)) != nil {
+		return 0 // it counts time in another unit
+	}
+	return lock.TTL
+}
+
+// end draws when the context of a call ends before the call is done; mostly never.
+func (w *worker) end(c faults.Choices, s *scenarios.Step) {
+	if !w.can.Cancels || c.For("ends", 0).Below(6) > 0 {
+		return
+	}
+	after := w.moment(c.For("after", 0), w.space.Base.Lock.NodeTimeout)
+	if s.Kind != scenarios.LockStep && c.For("deadline", 0).Below(2) == 0 {
+		s.Within = &after
+	} else {
+		s.Cancel = &after
+	}
+}
+
+// moment draws a time within something that takes so long: before it begins, when it is decided, or in between.
+func (w *worker) moment(c faults.Choices, within time.Duration) time.Duration {
+	roundTrip := 2 * w.space.Base.Network.Latency.Max()
+	return faults.OneOf(c.For("which", 0), 0, roundTrip/2, roundTrip, time.Duration(c.For("any", 0).Below(int64(within)+1)), time.Duration(c.For("any", 1).Below(int64(within)+1)))
+}
+
+// extend draws an extend: to the TTL of the settings, which may be longer or shorter than what is left, and with a caller who
+// may give up.
+func (w *worker) extend(c faults.Choices) scenarios.Step {
+	s := step(scenarios.ExtendStep, w.ttl)
+	if ttl := w.shorter(c.For("ttl", 0)); ttl != 0 {
+		s.For = ttl
+	}
+	w.end(c.For("end", 0), &s)
+	if w.can.Cancels && c.For("lease context", 0).Below(8) == 0 {
+		s.LeaseContext = true
+	}
+	return s
+}
+
+// letGo draws a release: one whose caller may give up, by the lease's own context, or done twice.
+func (w *worker) letGo(c faults.Choices) []scenarios.Step {
+	unlock := step(scenarios.UnlockStep, 0)
+	w.end(c.For("end", 0), &unlock)
+	if w.can.Cancels && c.For("lease context", 0).Below(8) == 0 {
+		unlock.LeaseContext = true
+	}
+	steps := []scenarios.Step{unlock}
+	if w.can.Repeats && c.For("again", 0).Below(6) == 0 {
+		if wait := w.moment(c.For("wait", 0), w.ttl); wait > 0 {
+			steps = append(steps, step(scenarios.SleepStep, wait))
+		}
+		again := faults.OneOf(c.For("what", 0), unlock, unlock, step(scenarios.ExtendStep, w.ttl))
+		again.Released, again.LeaseContext = true, false
+		steps = append(steps, again)
+	}
+	return steps
+}
+
+// withLock draws work that a lock does by itself, for so long.
+func (w *worker) withLock(c faults.Choices, d time.Duration) scenarios.Step {
+	s := step(scenarios.WithLockStep, d)
+	s.TTL, s.Wait = w.shorter(c.For("ttl", 0)), w.ttl+time.Second
+	w.limits(c.For("limits", 0), &s)
+	w.end(c.For("end", 0), &s)
+	return s
+}
+
+// limits draws how a lock is renewed: how often, for how long, and in which period.
+func (w *worker) limits(c faults.Choices, s *scenarios.Step) {
+	if !w.can.Renews {
+		return
+	}
+	ttl := w.ttl
+	if s.TTL != 0 {
+		ttl = s.TTL
+	}
+	s.Limit = faults.OneOf(c.For("limit", 0), 0, 0, 1, 3)
+	s.MaxTime = faults.OneOf(c.For("max time", 0), 0, 0, ttl, 2*ttl)
+	s.Period = faults.OneOf(c.For("period", 0), 0, 0, ttl/2, ttl/5)
+}
+
+// once draws what a client does once: something that outlasts the lease, or the client itself. Many do nothing of the kind.
+func (w *worker) once(c faults.Choices) []scenarios.Step {
+	take, update, unlock := w.take(c.For("take", 0)), step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)
+	long := step(scenarios.SleepStep, w.ttl+time.Duration(c.For("long", 0).Below(int64(w.ttl))))
+	renew := step(scenarios.RenewStep, w.ttl+w.ttl/2)
+	if take.TTL == 0 {
+		w.limits(c.For("limits", 0), &renew)
+	}
+	all := [][]scenarios.Step{nil, nil, nil,
+		{take, update, long, unlock},
+		{take, step(scenarios.HoldStep, w.ttl-w.ttl/8), update, unlock},
+		{take, renew, update, unlock},
+		{take, w.extend(c.For("extend", 0)), long, unlock},
+		{take, long, w.extend(c.For("extend", 0)), unlock},
+	}
+	if w.can.Renews {
+		all = append(all, []scenarios.Step{w.withLock(c.For("held", 0), w.ttl+w.ttl/2)})
+	}
+	if w.can.Closes {
+		all = append(all, w.another(c.For("another", 0)))
+	}
+	return faults.OneOf(c.For("which", 0), all...)
+}
+
+// another draws the end of a client, with whatever waits or holds in it, and another in its place.
+func (w *worker) another(c faults.Choices) []scenarios.Step {
+	closes := step(scenarios.CloseStep, 0)
+	w.end(c.For("end", 0), &closes)
+	steps := []scenarios.Step{closes, step(scenarios.SleepStep, 1+time.Duration(c.For("away", 0).Below(int64(w.ttl)))), step(scenarios.NewClientStep, 0)}
+	if c.For("at once", 0).Below(2) == 0 {
+		steps = slices.Delete(steps, 1, 2)
+	}
+	if c.For("open", 0).Below(4) == 0 {
+		steps = steps[len(steps)-1:] // the one before goes on
+	}
+	return steps
+}
+
+// place draws what an item locks, where there are several resources: one of them or, with a protocol that can, now and then
+// two as one lock.
+func (s Space) place(c faults.Choices, item *scenarios.Item) {
+	all := s.Base.Resources
+	if len(all) < 2 {
+		return
+	}
+	first := c.For("first", 0).Below(int64(len(all)))
+	item.Resource = []string{all[first]}
+	if !s.Base.Lock.Capabilities().LocksAll || s.Apart || c.For("two", 0).Below(4) > 0 {
+		return
+	}
+	second := (first + 1 + c.For("second", 0).Below(int64(len(all)-1))) % int64(len(all))
+	item.Resource = append(item.Resource, all[second])
+	item.Do = slices.Clone(item.Do)
+	for i := range item.Do {
+		switch item.Do[i].Kind {
+		case scenarios.UpdateStep, scenarios.ReadStep, scenarios.WriteBackStep, scenarios.WriteStep, scenarios.WithLockStep:
+			item.Do[i].Resource = item.Resource[:1]
+		}
+	}
+}
