@@ -137,6 +137,8 @@ func (x *failures) commanded(at redis.Passage, a redis.Asked) {
 			*of = asked{times: of.times + 1, sent: a.Sent, isJoint: isJoint || len(a.Keys) > len(c.Resources)}
 			x.joined = of
 		case a.Sent != of.sent:
+		case at == redis.Arrived && a.Intent == redis.Extends && x.has(a.Server, c):
+			of.isCarriedOut = true // also where the keys last for longer already, and nothing changes
 		case at == redis.Answered:
 			// A round has a deadline for all its nodes, and asks them one after the other.
 			steps := time.Duration(2*len(c.asked)) * x.run.StepTime
@@ -144,6 +146,14 @@ func (x *failures) commanded(at redis.Passage, a redis.Asked) {
 			of.isAnswered, of.isTimely = late <= steps, late <= -steps
 		}
 	}
+}
+
+// has says whether a node has all keys of a call's value.
+func (x *failures) has(s *redis.Server, c *calling) bool {
+	return !slices.ContainsFunc(c.Resources, func(key string) bool {
+		record, _, there := s.Observable().Peek(key)
+		return !there || record.Value != c.value
+	})
 }
 
 func (x *failures) applied(a redis.Applied) {
