@@ -268,63 +268,73 @@ func TestEveryKnobOfEveryFaultIsEncoded(t *testing.T) {
 	}
 }
 
-// TestEverySettingIsEncoded: each with another value than Default has.
-func TestEverySettingIsEncoded(t *testing.T) {
-	type holder struct {
-		Lock    protocols.Settings `yaml:"lock"`
-		Budget  faults.Budget      `yaml:"budget"`
-		Storage storage.Kind       `yaml:"storage"`
-		Nodes   Nodes              `yaml:"nodes"`
-		Network Network            `yaml:"network"`
-		Expect  Expect             `yaml:"expect"`
-	}
-	fresh := func() holder {
-		s := Default()
-		return holder{s.Lock, s.Budget, s.Storage, s.Nodes, s.Network, s.Expect}
-	}
-	check := func(path string, x holder) {
-		if path == ".lock.preset" {
-			preset := x.Lock.Preset
-			if err := strictyaml.Decode("x", fmt.Appendf(nil, "{preset: %s}", preset), &x.Lock); err != nil {
-				t.Fatal(err)
-			}
-		} else if path == ".lock.protocol" {
-			x.Lock = fresh().Lock.With(x.Lock.Protocol)
+// allSettings are the parts of a scenario file that have settings.
+type allSettings struct {
+	Lock    protocols.Settings `yaml:"lock"`
+	Budget  faults.Budget      `yaml:"budget"`
+	Storage storage.Kind       `yaml:"storage"`
+	Nodes   Nodes              `yaml:"nodes"`
+	Network Network            `yaml:"network"`
+	Expect  Expect             `yaml:"expect"`
+}
+
+func defaultSettings() allSettings {
+	s := Default()
+	return allSettings{s.Lock, s.Budget, s.Storage, s.Nodes, s.Network, s.Expect}
+}
+
+// comesBack checks that settings are the same once they are encoded and decoded, of which the one at path was changed.
+func (x allSettings) comesBack(t *testing.T, path string) {
+	t.Helper()
+	switch path {
+	case ".lock.preset":
+		if err := strictyaml.Decode("x", fmt.Appendf(nil, "{preset: %s}", x.Lock.Preset), &x.Lock); err != nil {
+			t.Fatal(err)
 		}
-		data, err := strictyaml.Encode(x, fresh())
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			return
-		}
-		back := fresh()
-		if err := strictyaml.Decode("x", data, &back); err != nil {
-			t.Errorf("%s: %v\n%s", path, err, data)
-		} else if d := differ("", reflect.ValueOf(x), reflect.ValueOf(back)); d != "" {
-			t.Errorf("%s%s\n%s", path, d, data)
-		}
+	case ".lock.protocol":
+		x.Lock = defaultSettings().Lock.With(x.Lock.Protocol)
 	}
-	own := 0
+	data, err := strictyaml.Encode(x, defaultSettings())
+	if err != nil {
+		t.Errorf("%s: %v", path, err)
+		return
+	}
+	back := defaultSettings()
+	if err := strictyaml.Decode("x", data, &back); err != nil {
+		t.Errorf("%s: %v\n%s", path, err, data)
+	} else if d := differ("", reflect.ValueOf(x), reflect.ValueOf(back)); d != "" {
+		t.Errorf("%s%s\n%s", path, d, data)
+	}
+}
+
+// TestEverySettingOfEveryProtocolIsEncoded: each with another value than its protocol has by default.
+func TestEverySettingOfEveryProtocolIsEncoded(t *testing.T) {
+	n := 0
 	for _, p := range protocols.All() {
-		x := fresh()
+		x := defaultSettings()
 		x.Lock = x.Lock.With(p.Name)
-		protocols.Change(&x.Lock, func(settings *protocols.Own) {
-			changed := reflect.New(reflect.TypeOf(*settings)).Elem()
-			changed.Set(reflect.ValueOf(*settings))
+		protocols.Change(&x.Lock, func(own *protocols.Own) {
+			changed := reflect.New(reflect.TypeOf(*own)).Elem()
+			changed.Set(reflect.ValueOf(*own))
 			leaves(changed, string(p.Name), func(path string, leaf reflect.Value) {
 				was := reflect.New(leaf.Type()).Elem()
 				was.Set(leaf)
 				change(t, path, leaf)
-				*settings = changed.Interface().(protocols.Own)
-				check(path, x)
+				*own = changed.Interface().(protocols.Own)
+				x.comesBack(t, path)
 				leaf.Set(was)
-				own++
+				n++
 			})
 		})
 	}
-	if own < 60 {
-		t.Errorf("%d settings of protocols were changed, there were more", own)
+	if n < 60 {
+		t.Errorf("%d settings of protocols were changed, there were more", n)
 	}
-	x := fresh()
+}
+
+// TestEverySettingIsEncoded: each with other values than Default has.
+func TestEverySettingIsEncoded(t *testing.T) {
+	x := defaultSettings()
 	leaves(reflect.ValueOf(&x).Elem(), "", func(path string, leaf reflect.Value) {
 		was := reflect.New(leaf.Type()).Elem()
 		was.Set(leaf)
@@ -335,7 +345,7 @@ func TestEverySettingIsEncoded(t *testing.T) {
 			for _, on := range []ExpectOn{{}, {Findings: Findings{kinds()[0]}}, {Unavailable: &Bounds{1, 2}}, {Takeover: &Bounds{1, 2}}, {Attempts: &CountBounds{1, 2}},
 				{Bypass: &CountBounds{1, 2}}, {Overtakes: &CountBounds{1, 2}}, {AfterHealing: &Bounds{1, 2}}} {
 				*v = strictyaml.Ordered[ExpectOn]{{Key: "b", Value: on}, {Key: "a"}}
-				check(path, x)
+				x.comesBack(t, path)
 			}
 		case *[]Reached:
 			*v = []Reached{{Moment: faults.Moment{Event: "e", Client: "c", Node: "n", Nth: 4}, Believing: "a", Past: "b",
@@ -345,24 +355,27 @@ func TestEverySettingIsEncoded(t *testing.T) {
 		case *Findings:
 			for _, kind := range kinds() {
 				*v = append(*v, kind)
-				check(path, x)
+				x.comesBack(t, path)
 			}
 		case *[]network.Quantile:
-			return // see below
+			return // see TestLatenciesAreEncoded
 		default:
 			change(t, path, leaf)
 		}
-		check(path, x)
+		x.comesBack(t, path)
 		leaf.Set(was)
 	})
+}
+
+func TestLatenciesAreEncoded(t *testing.T) {
 	for _, points := range [][]network.Quantile{
 		nil, {{Share: 0, At: 0}, {Share: network.Million, At: 0}}, {{Share: 0, At: 7}, {Share: network.Million, At: 7}}, {{Share: 0, At: 1}, {Share: network.Million, At: 2}},
 		{{Share: 0, At: 1}, {Share: 500_000, At: 2}, {Share: 900_000, At: 3}, {Share: 990_000, At: 3}, {Share: 999_000, At: 5}, {Share: network.Million, At: 6}}, {{Share: 0, At: 1}, {Share: 990_000, At: 1}, {Share: network.Million, At: 6}},
 	} {
-		x := fresh()
+		x := defaultSettings()
 		x.Network.Latency.Points = points
 		x.Network.Replies = &Latency{network.Latency{Points: points}}
-		check("latency", x)
+		x.comesBack(t, "latency")
 	}
 }
 

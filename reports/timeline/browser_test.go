@@ -23,6 +23,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/internal/browser"
+	"redlocksim/scenarios"
 )
 
 // screenshots is the environment variable that says where the tests in a browser leave pictures of the pages; the artifacts
@@ -138,204 +139,223 @@ func bar(line *Timeline, lane string, is func(Span) bool) string {
 	return "#nothing"
 }
 
+// shown is the page of a run in a browser, with what it is drawn from.
+type shown struct {
+	*tab
+	browser context.Context
+	result  *scenarios.Result
+	line    *Timeline
+	granted int // the step of the story in which client-2 acquires the lock
+}
+
+// Each part leaves the page so that the next can go on from it.
 func TestPageInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	b := browser.Start(t)
-	r, line := drawn(t, "17-clock-jump")
-	p := open(t, b, line, 1280, 800, false)
-	granted := slices.IndexFunc(line.Story, func(s Step) bool { return strings.HasPrefix(s.Text, "client-2 acquires the lock") })
-	if granted < 0 {
-		t.Fatalf("client-2 is never granted the lock in %v", line.Story)
+	p := &shown{browser: browser.Start(t)}
+	p.result, p.line = drawn(t, "17-clock-jump")
+	p.tab = open(t, p.browser, p.line, 1280, 800, false)
+	p.granted = slices.IndexFunc(p.line.Story, func(s Step) bool { return strings.HasPrefix(s.Text, "client-2 acquires the lock") })
+	if p.granted < 0 {
+		t.Fatalf("client-2 is never granted the lock in %v", p.line.Story)
 	}
-
-	t.Run("the overlap is in view", func(t *testing.T) {
-		p.t = t
-		band, view := p.box(".violation .band"), p.box("#view")
-		if band[0] < view[0] || band[0]+band[2] > view[0]+view[2] || band[2] < 50 || band[1] < 0 || band[1]+band[3] > 800 {
-			t.Errorf("the band is at %v, the picture at %v", band, view)
-		}
-		flag := p.box(".violation .flag")
-		if flag[0] < view[0] || flag[0]+flag[2] > view[0]+view[2] {
-			t.Errorf("its name is at %v", flag)
-		}
-	})
-
-	t.Run("the keyboard steps through the story", func(t *testing.T) {
-		p.t = t
-		cursor := func() (text, current string, x float64) {
-			return get[string](p, `document.querySelector("#cursor text").textContent`),
-				get[string](p, `[...document.querySelectorAll("#story [aria-current]")].map((li) => li.dataset.i).join()`), p.box("#cursor path")[0]
-		}
-		last := -math.MaxFloat64
-		for i, s := range line.Story {
-			p.press(kb.ArrowRight)
-			text, current, x := cursor()
-			if text != seconds(s.At) || current != fmt.Sprint(i) || x < last {
-				t.Errorf("step %d is at %s: the cursor is at %s, %.1f after %.1f, and the story at %s", i, seconds(s.At), text, x, last, current)
-			}
-			last = x
-		}
-		p.press(kb.ArrowLeft)
-		before := len(line.Story) - 2
-		if text, current, _ := cursor(); text != seconds(line.Story[before].At) || current != fmt.Sprint(before) {
-			t.Errorf("one back: %s, %s", text, current)
-		}
-		p.press(kb.Home)
-		if text, current, _ := cursor(); text != "0.0000s" || current != "0" {
-			t.Errorf("home: %s, %s", text, current)
-		}
-		if status := get[string](p, `document.getElementById("now").textContent`); !strings.Contains(status, fmt.Sprintf("Step 1 of %d", len(line.Story))) || !strings.Contains(status, line.Story[0].Text) {
-			t.Errorf("it tells: %s", status)
-		}
-	})
-
-	t.Run("the state at the cursor", func(t *testing.T) {
-		p.t = t
-		p.press(kb.Home)
-		for range granted {
-			p.press(kb.ArrowRight)
-		}
-		at := line.Violation.From
-		key := line.lane("A").all(keySpan)[0]
-		state := get[string](p, `document.getElementById("state").innerText`)
-		left := time.Duration(key.Left - int64(at-key.From)).Seconds()
-		for _, want := range []string{
-			fmt.Sprintf("keeps “R” of client-1, %.3fs to live", left), "wall clock +10s",
-			"believes it has the lock (grant 1), for " + seconds(line.Violation.Windows[0].To-at) + " more",
-			"believes it has the lock (grant 2), for 2.0000s more", "keeps “R” of client-2"} {
-			if !strings.Contains(state, want) {
-				t.Errorf("no %q in\n%s", want, state)
-			}
-		}
-	})
-
-	t.Run("hovering tells numbers of the history", func(t *testing.T) {
-		p.t = t
-		var granted, released string
-		for _, e := range r.History {
-			if e.Process == "client-2" && e.Kind == history.Return && e.Func == history.Acquire {
-				granted = seconds(Instant(e.Time))
-			}
-			if e.Process == "client-2" && e.Kind == history.Call && e.Func == history.Release {
-				released = seconds(Instant(e.Time))
-			}
-		}
-		box := p.box(bar(line, "client-2", func(s Span) bool { return s.Kind == believedSpan }))
-		if tip, want := p.hover(box[0]+box[2]/2, box[1]+box[3]/2), "client-2 believes in its lock (grant 2) from "+granted+" to "+released; !strings.HasPrefix(tip, want) {
-			t.Errorf("%q, want %q", tip, want)
-		}
-		key := line.lane("B").all(keySpan)[0]
-		box = p.box(bar(line, "B", func(s Span) bool { return s.Kind == keySpan }))
-		tip := p.hover(box[0]+box[2]*.72, box[1]+box[3]/2)
-		var left, at float64
-		if i := strings.LastIndex(tip, "; "); i < 0 {
-			t.Fatalf("%q", tip)
-		} else if _, err := fmt.Sscanf(tip[i:], "; %fs left at %fs", &left, &at); err != nil {
-			t.Fatalf("%q: %v", tip, err)
-		}
-		if want := float64(key.Left)/1e9 - (at - float64(key.From)/1e9); math.Abs(left-want) > .002 || at < float64(key.From)/1e9 || at > float64(key.To)/1e9 {
-			t.Errorf("%.3fs are left at %.4fs, want %.3fs", left, at, want)
-		}
-		// An arrow has no area: what is near it counts. Between the lanes there is nothing else.
-		for i, a := range line.Arrows {
-			if line.Lanes[a.From].Name != "client-1" || line.Lanes[a.To].Name != "A" {
-				continue
-			}
-			box := p.box(fmt.Sprintf(`.arrow[data-i="%d"]`, i))
-			if tip := p.hover(box[0]+box[2]*.5, box[1]+box[3]*.5); tip != a.Text {
-				t.Errorf("%q, want %q", tip, a.Text)
-			}
-			break
-		}
-		p.hover(5, 790)
-	})
-
-	t.Run("zoom and scale", func(t *testing.T) {
-		p.t = t
-		before := p.box(".violation .band")[2]
-		p.press("+")
-		if after := p.box(".violation .band")[2]; after < before*1.3 {
-			t.Errorf("the band is %.0f wide, and was %.0f", after, before)
-		}
-		p.press("v")
-		if band, view := p.box(".violation .band"), p.box("#view"); band[0] < view[0] || band[0]+band[2] > view[0]+view[2] || band[2] < view[2]/4 {
-			t.Errorf("v: the band is at %v, the picture at %v", band, view)
-		}
-		p.press("0")
-		if after := p.box(".violation .band")[2]; math.Abs(after-before) > 2 {
-			t.Errorf("the band is %.0f wide, and was %.0f", after, before)
-		}
-		p.run(chromedp.Click("#even"))
-		one, two := p.box(bar(line, "client-1", func(s Span) bool { return s.Kind == believedSpan }))[2], p.box(bar(line, "client-2", func(s Span) bool { return s.Kind == believedSpan }))[2]
-		w := line.Violation.Windows
-		if want := float64(w[0].To-w[0].From) / float64(w[1].To-w[1].From); math.Abs(one/two-want) > .05*want {
-			t.Errorf("evenly, the bars are %.0f and %.0f wide: %.2f, want %.2f", one, two, one/two, want)
-		}
-		p.run(chromedp.Click("#even"))
-	})
-
-	t.Run("a click moves the cursor", func(t *testing.T) {
-		p.t = t
-		band := p.box(".violation .band")
-		p.run(chromedp.MouseClickXY(band[0]+band[2]/2, band[1]+band[3]/2))
-		var at float64
-		if _, err := fmt.Sscanf(get[string](p, `document.getElementById("at").textContent`), "%fs", &at); err != nil {
-			t.Fatal(err)
-		}
-		v := line.Violation
-		if at*1e9 <= float64(v.From) || at*1e9 >= float64(v.To) {
-			t.Errorf("the cursor is at %.4fs, the violation is from %d to %d", at, v.From, v.To)
-		}
-		if current := get[string](p, `document.querySelector("#story [aria-current]").dataset.i`); current != fmt.Sprint(granted) {
-			t.Errorf("the story is at %s, not at %d", current, granted)
-		}
-	})
-
-	t.Run("the filter hides a lane", func(t *testing.T) {
-		p.t = t
-		lane := -1
-		for i, l := range line.Lanes {
-			if l.Name == "D" {
-				lane = i
-			}
-		}
-		arrows := fmt.Sprintf(`[...document.querySelectorAll(".arrow[data-i]")].filter((e) => e.getAttribute("display") !== "none" && [%d].includes(JSON.parse(document.getElementById("data").textContent).timeline.arrows[e.dataset.i].to)).length`, lane)
-		height, before := p.box("#picture")[3], get[int](p, arrows)
-		box := fmt.Sprintf(`.filter input[data-lane="%d"]`, lane)
-		p.run(chromedp.Click(box))
-		if h := p.box(fmt.Sprintf(`.lane[data-lane="%d"]`, lane))[3]; h != 0 {
-			t.Errorf("the lane is %.0f high", h)
-		}
-		if h := p.box("#picture")[3]; h >= height {
-			t.Errorf("the picture is %.0f high, and was %.0f", h, height)
-		}
-		if n := get[int](p, arrows); n != 0 || before == 0 {
-			t.Errorf("%d arrows to it, and %d before", n, before)
-		}
-		p.run(chromedp.Click(box))
-		if h := p.box("#picture")[3]; h != height {
-			t.Errorf("the picture is %.0f high, and was %.0f", h, height)
-		}
-	})
-
-	t.Run("dark", func(t *testing.T) {
-		p.t = t
-		const background = `getComputedStyle(document.body).backgroundColor`
-		light := get[string](p, background)
-		p.run(chromedp.SetValue("#theme", "dark"), chromedp.Evaluate[chromedp.Void](`document.getElementById("theme").dispatchEvent(new Event("change"))`))
-		chosen := get[string](p, background)
-		system := get[string](open(t, b, line, 1280, 800, true), background)
-		if light != "rgb(255, 255, 255)" || chosen == light || system != chosen {
-			t.Errorf("light %s, chosen dark %s, a dark system %s", light, chosen, system)
-		}
-	})
-
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, *shown)
+	}{
+		{"the overlap is in view", overlapIsInView},
+		{"the keyboard steps through the story", keyboardSteps},
+		{"the state at the cursor", stateAtTheCursor},
+		{"hovering tells numbers of the history", hoveringTellsNumbers},
+		{"zoom and scale", zoomAndScale},
+		{"a click moves the cursor", clickMovesTheCursor},
+		{"the filter hides a lane", filterHidesALane},
+		{"dark", darkIsChosenOrTheSystems},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			p.t = t
+			part.test(t, p)
+		})
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.complains) > 0 {
 		t.Errorf("the page complains: %q", p.complains)
+	}
+}
+
+func overlapIsInView(t *testing.T, p *shown) {
+	band, view := p.box(".violation .band"), p.box("#view")
+	if band[0] < view[0] || band[0]+band[2] > view[0]+view[2] || band[2] < 50 || band[1] < 0 || band[1]+band[3] > 800 {
+		t.Errorf("the band is at %v, the picture at %v", band, view)
+	}
+	flag := p.box(".violation .flag")
+	if flag[0] < view[0] || flag[0]+flag[2] > view[0]+view[2] {
+		t.Errorf("its name is at %v", flag)
+	}
+}
+
+func keyboardSteps(t *testing.T, p *shown) {
+	cursor := func() (text, current string, x float64) {
+		return get[string](p.tab, `document.querySelector("#cursor text").textContent`),
+			get[string](p.tab, `[...document.querySelectorAll("#story [aria-current]")].map((li) => li.dataset.i).join()`), p.box("#cursor path")[0]
+	}
+	last := -math.MaxFloat64
+	for i, s := range p.line.Story {
+		p.press(kb.ArrowRight)
+		text, current, x := cursor()
+		if text != seconds(s.At) || current != fmt.Sprint(i) || x < last {
+			t.Errorf("step %d is at %s: the cursor is at %s, %.1f after %.1f, and the story at %s", i, seconds(s.At), text, x, last, current)
+		}
+		last = x
+	}
+	p.press(kb.ArrowLeft)
+	before := len(p.line.Story) - 2
+	if text, current, _ := cursor(); text != seconds(p.line.Story[before].At) || current != fmt.Sprint(before) {
+		t.Errorf("one back: %s, %s", text, current)
+	}
+	p.press(kb.Home)
+	if text, current, _ := cursor(); text != "0.0000s" || current != "0" {
+		t.Errorf("home: %s, %s", text, current)
+	}
+	if status := get[string](p.tab, `document.getElementById("now").textContent`); !strings.Contains(status, fmt.Sprintf("Step 1 of %d", len(p.line.Story))) || !strings.Contains(status, p.line.Story[0].Text) {
+		t.Errorf("it tells: %s", status)
+	}
+}
+
+func stateAtTheCursor(t *testing.T, p *shown) {
+	p.press(kb.Home)
+	for range p.granted {
+		p.press(kb.ArrowRight)
+	}
+	at := p.line.Violation.From
+	key := p.line.lane("A").all(keySpan)[0]
+	state := get[string](p.tab, `document.getElementById("state").innerText`)
+	left := time.Duration(key.Left - int64(at-key.From)).Seconds()
+	for _, want := range []string{
+		fmt.Sprintf("keeps “R” of client-1, %.3fs to live", left), "wall clock +10s",
+		"believes it has the lock (grant 1), for " + seconds(p.line.Violation.Windows[0].To-at) + " more",
+		"believes it has the lock (grant 2), for 2.0000s more", "keeps “R” of client-2"} {
+		if !strings.Contains(state, want) {
+			t.Errorf("no %q in\n%s", want, state)
+		}
+	}
+}
+
+func hoveringTellsNumbers(t *testing.T, p *shown) {
+	var granted, released string
+	for _, e := range p.result.History {
+		if e.Process == "client-2" && e.Kind == history.Return && e.Func == history.Acquire {
+			granted = seconds(Instant(e.Time))
+		}
+		if e.Process == "client-2" && e.Kind == history.Call && e.Func == history.Release {
+			released = seconds(Instant(e.Time))
+		}
+	}
+	box := p.box(bar(p.line, "client-2", func(s Span) bool { return s.Kind == believedSpan }))
+	if tip, want := p.hover(box[0]+box[2]/2, box[1]+box[3]/2), "client-2 believes in its lock (grant 2) from "+granted+" to "+released; !strings.HasPrefix(tip, want) {
+		t.Errorf("%q, want %q", tip, want)
+	}
+	key := p.line.lane("B").all(keySpan)[0]
+	box = p.box(bar(p.line, "B", func(s Span) bool { return s.Kind == keySpan }))
+	tip := p.hover(box[0]+box[2]*.72, box[1]+box[3]/2)
+	var left, at float64
+	if i := strings.LastIndex(tip, "; "); i < 0 {
+		t.Fatalf("%q", tip)
+	} else if _, err := fmt.Sscanf(tip[i:], "; %fs left at %fs", &left, &at); err != nil {
+		t.Fatalf("%q: %v", tip, err)
+	}
+	if want := float64(key.Left)/1e9 - (at - float64(key.From)/1e9); math.Abs(left-want) > .002 || at < float64(key.From)/1e9 || at > float64(key.To)/1e9 {
+		t.Errorf("%.3fs are left at %.4fs, want %.3fs", left, at, want)
+	}
+	// An arrow has no area: what is near it counts. Between the lanes there is nothing else.
+	for i, a := range p.line.Arrows {
+		if p.line.Lanes[a.From].Name != "client-1" || p.line.Lanes[a.To].Name != "A" {
+			continue
+		}
+		box := p.box(fmt.Sprintf(`.arrow[data-i="%d"]`, i))
+		if tip := p.hover(box[0]+box[2]*.5, box[1]+box[3]*.5); tip != a.Text {
+			t.Errorf("%q, want %q", tip, a.Text)
+		}
+		break
+	}
+	p.hover(5, 790)
+}
+
+func zoomAndScale(t *testing.T, p *shown) {
+	before := p.box(".violation .band")[2]
+	p.press("+")
+	if after := p.box(".violation .band")[2]; after < before*1.3 {
+		t.Errorf("the band is %.0f wide, and was %.0f", after, before)
+	}
+	p.press("v")
+	if band, view := p.box(".violation .band"), p.box("#view"); band[0] < view[0] || band[0]+band[2] > view[0]+view[2] || band[2] < view[2]/4 {
+		t.Errorf("v: the band is at %v, the picture at %v", band, view)
+	}
+	p.press("0")
+	if after := p.box(".violation .band")[2]; math.Abs(after-before) > 2 {
+		t.Errorf("the band is %.0f wide, and was %.0f", after, before)
+	}
+	p.run(chromedp.Click("#even"))
+	one, two := p.box(bar(p.line, "client-1", func(s Span) bool { return s.Kind == believedSpan }))[2], p.box(bar(p.line, "client-2", func(s Span) bool { return s.Kind == believedSpan }))[2]
+	w := p.line.Violation.Windows
+	if want := float64(w[0].To-w[0].From) / float64(w[1].To-w[1].From); math.Abs(one/two-want) > .05*want {
+		t.Errorf("evenly, the bars are %.0f and %.0f wide: %.2f, want %.2f", one, two, one/two, want)
+	}
+	p.run(chromedp.Click("#even"))
+}
+
+func clickMovesTheCursor(t *testing.T, p *shown) {
+	band := p.box(".violation .band")
+	p.run(chromedp.MouseClickXY(band[0]+band[2]/2, band[1]+band[3]/2))
+	var at float64
+	if _, err := fmt.Sscanf(get[string](p.tab, `document.getElementById("at").textContent`), "%fs", &at); err != nil {
+		t.Fatal(err)
+	}
+	v := p.line.Violation
+	if at*1e9 <= float64(v.From) || at*1e9 >= float64(v.To) {
+		t.Errorf("the cursor is at %.4fs, the violation is from %d to %d", at, v.From, v.To)
+	}
+	if current := get[string](p.tab, `document.querySelector("#story [aria-current]").dataset.i`); current != fmt.Sprint(p.granted) {
+		t.Errorf("the story is at %s, not at %d", current, p.granted)
+	}
+}
+
+func filterHidesALane(t *testing.T, p *shown) {
+	lane := -1
+	for i, l := range p.line.Lanes {
+		if l.Name == "D" {
+			lane = i
+		}
+	}
+	arrows := fmt.Sprintf(`[...document.querySelectorAll(".arrow[data-i]")].filter((e) => e.getAttribute("display") !== "none" && [%d].includes(JSON.parse(document.getElementById("data").textContent).timeline.arrows[e.dataset.i].to)).length`, lane)
+	height, before := p.box("#picture")[3], get[int](p.tab, arrows)
+	box := fmt.Sprintf(`.filter input[data-lane="%d"]`, lane)
+	p.run(chromedp.Click(box))
+	if h := p.box(fmt.Sprintf(`.lane[data-lane="%d"]`, lane))[3]; h != 0 {
+		t.Errorf("the lane is %.0f high", h)
+	}
+	if h := p.box("#picture")[3]; h >= height {
+		t.Errorf("the picture is %.0f high, and was %.0f", h, height)
+	}
+	if n := get[int](p.tab, arrows); n != 0 || before == 0 {
+		t.Errorf("%d arrows to it, and %d before", n, before)
+	}
+	p.run(chromedp.Click(box))
+	if h := p.box("#picture")[3]; h != height {
+		t.Errorf("the picture is %.0f high, and was %.0f", h, height)
+	}
+}
+
+func darkIsChosenOrTheSystems(t *testing.T, p *shown) {
+	const background = `getComputedStyle(document.body).backgroundColor`
+	light := get[string](p.tab, background)
+	p.run(chromedp.SetValue("#theme", "dark"), chromedp.Evaluate[chromedp.Void](`document.getElementById("theme").dispatchEvent(new Event("change"))`))
+	chosen := get[string](p.tab, background)
+	system := get[string](open(t, p.browser, p.line, 1280, 800, true), background)
+	if light != "rgb(255, 255, 255)" || chosen == light || system != chosen {
+		t.Errorf("light %s, chosen dark %s, a dark system %s", light, chosen, system)
 	}
 }
 

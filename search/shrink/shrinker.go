@@ -44,7 +44,7 @@ func (x *shrinker) parse(data []byte) (*scenarios.Scenario, error) {
 	return found[0], nil
 }
 
-// edited is the simplest scenario so far with a change; nil if that is none, or is not allowed.
+// edited is the simplest scenario so far with a change; nil if that is none, is not allowed, or is known not to be broken.
 func (x *shrinker) edited(change edit) *candidate {
 	if x.stopped != nil {
 		return nil
@@ -57,6 +57,9 @@ func (x *shrinker) edited(change edit) *candidate {
 	change(own)
 	data, err := own.Encode()
 	if err != nil || bytes.Equal(data, x.data) {
+		return nil
+	}
+	if broken, ran := x.known[string(data)]; ran && !broken {
 		return nil
 	}
 	if own, err = x.parse(data); err != nil {
