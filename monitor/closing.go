@@ -26,7 +26,7 @@ func watchClosing(r *Run) {
 	r.onReturn = append(r.onReturn, c.returned)
 }
 
-func (c *closing) applied(a redis.Applied) {
+func (c *closing) applied(a *redis.Applied) {
 	after, closed := c.after[a.Client.Name()]
 	if closed && a.Sent > after && a.Set() && slices.Contains(c.run.Resources, a.Key) {
 		c.run.broken(checker.Contract, a.Key, "%s still asks %s for its vote, but was closed before", a.Client.Name(), a.Server.Name())

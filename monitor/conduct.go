@@ -17,8 +17,14 @@ type conduct struct {
 	run   *Run
 	votes map[vote]*conducted
 	all   []*conducted     // in the order in which they were seen
-	last  map[string]*vote // by client and key, what it set there last
+	last  map[sender]*vote // what was set last
 	order int              // of what was seen
+}
+
+// sender is a client that sends commands about a key.
+type sender struct {
+	client *kernel.Process
+	key    string
 }
 
 // conducted is what was done with a vote.
@@ -43,7 +49,7 @@ type conductedNode struct {
 }
 
 func watchConduct(r *Run) {
-	c := &conduct{run: r, votes: map[vote]*conducted{}, last: map[string]*vote{}}
+	c := &conduct{run: r, votes: map[vote]*conducted{}, last: map[sender]*vote{}}
 	r.onCommand = append(r.onCommand, c.asked)
 	r.onApplied = append(r.onApplied, c.applied)
 	r.onEnd = append(r.onEnd, c.end)
@@ -59,7 +65,7 @@ func (c *conduct) of(v vote) *conducted {
 	return x
 }
 
-func (c *conduct) applied(a redis.Applied) {
+func (c *conduct) applied(a *redis.Applied) {
 	if !slices.Contains(c.run.Resources, a.Key) {
 		return
 	}
@@ -86,13 +92,13 @@ func (c *conduct) applied(a redis.Applied) {
 	x.isCast = redis.IsString(a.After.Value)
 	n := &x.nodes[node]
 	n.owner, n.isSet, n.sent, n.applied, n.heard = a.Client, true, a.Sent, c.order, 0
-	c.last[a.Client.Name()+" "+a.Key] = &x.vote
+	c.last[sender{a.Client, a.Key}] = &x.vote
 }
 
-func (c *conduct) asked(at redis.Passage, a redis.Asked) {
+func (c *conduct) asked(at redis.Passage, a *redis.Asked) {
 	c.order++
 	if at == redis.Sent {
-		c.sends(&a)
+		c.sends(a)
 	}
 	node := slices.Index(c.run.World.Servers, a.Server)
 	if node < 0 {
@@ -103,13 +109,16 @@ func (c *conduct) asked(at redis.Passage, a redis.Asked) {
 			continue
 		}
 		if a.Value != "" {
-			c.passes(at, &a, vote{key, a.Value}, node)
+			c.passes(at, a, vote{key, a.Value}, node)
 		}
 		for _, value := range a.More {
-			c.passes(at, &a, vote{key, value}, node)
+			c.passes(at, a, vote{key, value}, node)
 		}
-		if last := c.last[a.Client.Name()+" "+key]; a.Value == "" && len(a.More) == 0 && last != nil {
-			c.passes(at, &a, *last, node) // a DEL, which names no value
+		if a.Value != "" || len(a.More) > 0 {
+			continue
+		}
+		if last := c.last[sender{a.Client, key}]; last != nil {
+			c.passes(at, a, *last, node) // a DEL, which names no value
 		}
 	}
 }

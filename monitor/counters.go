@@ -31,7 +31,7 @@ func watchCounters(r *Run) {
 	r.onReturn = append(r.onReturn, c.returned)
 }
 
-func (c *counters) applied(a redis.Applied) {
+func (c *counters) applied(a *redis.Applied) {
 	if !driver.IsTokenKey(a.Key) {
 		return
 	}

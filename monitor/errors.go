@@ -118,7 +118,7 @@ func (x *failures) stepped(client string, e observe.Event) {
 	}
 }
 
-func (x *failures) commanded(at redis.Passage, a redis.Asked) {
+func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 	isJoint := false
 	if at == redis.Sent {
 		this := request{a.Client, a.Server, a.Sent}
@@ -156,7 +156,7 @@ func (x *failures) has(s *redis.Server, c *calling) bool {
 	})
 }
 
-func (x *failures) applied(a redis.Applied) {
+func (x *failures) applied(a *redis.Applied) {
 	for _, c := range x.calls {
 		if c.value == "" || c.Client != a.Client.Name() || a.Before.Value != c.value && a.After.Value != c.value {
 			continue

@@ -99,7 +99,7 @@ func watchLeftover(r *Run) {
 	r.onEnd = append(r.onEnd, l.check)
 }
 
-func (l *leftover) applied(a redis.Applied) {
+func (l *leftover) applied(a *redis.Applied) {
 	l.check()
 	if !slices.Contains(l.run.Resources, a.Key) {
 		return
@@ -112,7 +112,7 @@ func (l *leftover) applied(a redis.Applied) {
 	if a.Removed() || !redis.IsString(a.After.Value) {
 		return
 	}
-	x := l.of(&a)
+	x := l.of(a)
 	n, o := &x.nodes[node], l.owner(a.Client.Name(), a.Key)
 	if isNew {
 		if x.letGo >= 0 && a.Sent > x.letGo { // a value that is used again
@@ -126,7 +126,7 @@ func (l *leftover) applied(a redis.Applied) {
 		x.ttl = max(x.ttl, o.asked[a.Sent])
 	}
 	n.expiresAt, n.ends = a.After.ExpiresAt, a.Server.RunsOut(a.After.ExpiresAt)
-	l.lasts(x, &a)
+	l.lasts(x, a)
 	l.settle(o)
 }
 
@@ -285,10 +285,12 @@ func (l *leftover) Ended(x *network.Exchange, kind network.MessageKind, fate net
 
 func (l *leftover) between(x *network.Exchange) *traffic {
 	p := passing{x.Link().Client(), x.Link().Server()}
-	if l.links[p] == nil {
-		l.links[p] = &traffic{missed: -1}
+	t := l.links[p]
+	if t == nil {
+		t = &traffic{missed: -1}
+		l.links[p] = t
 	}
-	return l.links[p]
+	return t
 }
 
 // forget gives an exchange up, if it is open: its answer was not read in time.
@@ -307,7 +309,7 @@ func (t *traffic) isFlowing(from, to kernel.True) bool {
 }
 
 // asked takes a command of a client on its way.
-func (l *leftover) asked(at redis.Passage, a redis.Asked) {
+func (l *leftover) asked(at redis.Passage, a *redis.Asked) {
 	if at != redis.Sent {
 		return
 	}
@@ -331,12 +333,18 @@ func (l *leftover) asked(at redis.Passage, a redis.Asked) {
 			}
 			o.asked[a.Sent] = ttl
 		case redis.Deletes:
-			for _, value := range append([]string{a.Value}, a.More...) {
-				if x := l.votes[vote{key, value}]; x != nil && x.client == a.Client {
-					l.letsGo(x)
-				}
+			l.deletes(a, key, a.Value)
+			for _, value := range a.More {
+				l.deletes(a, key, value)
 			}
 		}
+	}
+}
+
+// deletes takes a command to delete a key, if it has that value.
+func (l *leftover) deletes(a *redis.Asked, key, value string) {
+	if x := l.votes[vote{key, value}]; x != nil && x.client == a.Client {
+		l.letsGo(x)
 	}
 }
 

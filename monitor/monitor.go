@@ -38,15 +38,17 @@ type Run struct {
 	Resources []string
 	// Foreign says that the lock is not that of Lock but one of the caller's own, which may have keys of other names.
 	Foreign bool
+	// Unrefined leaves the specification of Redlock out; see package spec.
+	Unrefined bool
 	// Windows counts how often a client believed in its lock and a monitor looked whether the nodes protected it.
 	Windows int
 
 	// onEvent is told of every event of the history, as it is recorded.
 	onEvent []func(*history.Event)
 	// onCommand is told of every command of a client on its way to a node and back.
-	onCommand []func(redis.Passage, redis.Asked)
+	onCommand []func(redis.Passage, *redis.Asked)
 	// onApplied is told of every change that a request makes to a key of a node, at that very step.
-	onApplied []func(redis.Applied)
+	onApplied []func(*redis.Applied)
 	// onStep is told of every step that the library of a client reports to its observer.
 	onStep []func(client string, e observe.Event)
 	// onWentOn is told that a client goes on after such a step.
@@ -73,12 +75,12 @@ func (r *Run) Watch() {
 			tell(e)
 		}
 	})
-	r.World.OnAsked(func(at redis.Passage, a redis.Asked) {
+	r.World.OnAsked(func(at redis.Passage, a *redis.Asked) {
 		for _, tell := range r.onCommand {
 			tell(at, a)
 		}
 	})
-	r.World.OnApplied(func(a redis.Applied) {
+	r.World.OnApplied(func(a *redis.Applied) {
 		for _, tell := range r.onApplied {
 			tell(a)
 		}

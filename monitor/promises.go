@@ -51,7 +51,7 @@ func watchPromises(r *Run) {
 	r.onReturn = append(r.onReturn, p.returned)
 }
 
-func (p *promises) applied(a redis.Applied) {
+func (p *promises) applied(a *redis.Applied) {
 	if !slices.Contains(p.run.Resources, a.Key) {
 		return
 	}

@@ -33,7 +33,7 @@ type roundOf struct {
 }
 
 func watchRefinement(r *Run) {
-	if !protocols.Has[protocols.RedlockSettings](r.Lock) {
+	if r.Unrefined || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
@@ -57,7 +57,7 @@ func (f *refinement) saw(e *history.Event) {
 	}
 }
 
-func (f *refinement) sends(at redis.Passage, a redis.Asked) {
+func (f *refinement) sends(at redis.Passage, a *redis.Asked) {
 	if at != redis.Sent {
 		return
 	}
@@ -123,7 +123,13 @@ func (f *refinement) of(p *kernel.Process, e observe.Event) int {
 	return len(all) - 1
 }
 
+// wentOn tells the specification where the client reads its clock next.
 func (f *refinement) wentOn(client string, e observe.Event) {
+	switch e.Step {
+	case observe.AttemptStarted, observe.ExtendStarted, observe.QuorumReached:
+	default:
+		return
+	}
 	p := f.run.World.Client(client)
 	of := f.of(p, e)
 	if of < 0 || f.clients[p][of] == nil || p.Dead() {

@@ -146,7 +146,7 @@ func (u *unprotected) happened(e *history.Event) {
 	}
 }
 
-func (u *unprotected) applied(a redis.Applied) {
+func (u *unprotected) applied(a *redis.Applied) {
 	if a.Key == driver.GuardKey {
 		u.check()
 		i := slices.Index(u.run.World.Servers, a.Server)

@@ -10,7 +10,7 @@ import (
 )
 
 // asked notes that a client asks for a lock.
-func (x *needless) asked(at redis.Passage, asked redis.Asked) {
+func (x *needless) asked(at redis.Passage, asked *redis.Asked) {
 	if at != redis.Sent || asked.Intent != redis.Sets {
 		return
 	}

@@ -1,12 +1,13 @@
 package scenarios_test
 
 import (
-	"slices"
+	"syscall"
 	"testing"
 	"time"
 
 	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/search/experiment"
 )
 
 // BenchmarkCycle measures what one acquire and release on five nodes costs, with the history recorded and hashed, and
@@ -39,24 +40,38 @@ func BenchmarkCycle(b *testing.B) {
 	}
 }
 
-// BenchmarkMonitors measures what a run of a contended lock costs with and without the monitors that watch it.
+// BenchmarkMonitors measures what runs of default searches cost, judged, with the monitors that watch them, as a multiple of what the
+// same runs cost without. Both are made in turn in one process, and it is the processor's time that counts.
 func BenchmarkMonitors(b *testing.B) {
-	all := scenarios.Catalogue()
-	s := all[slices.IndexFunc(all, func(s *scenarios.Scenario) bool { return s.Name == "09-contention" })]
-	for _, unwatched := range []bool{false, true} {
-		b.Run(map[bool]string{false: "watched", true: "unwatched"}[unwatched], func(b *testing.B) {
-			b.ReportAllocs()
-			var buffer history.History
-			for b.Loop() {
-				out, err := scenarios.Run(s, scenarios.Options{Unhashed: true, Unwatched: unwatched, Buffer: buffer})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if (out.Windows == 0) != unwatched {
-					b.Fatalf("%d windows watched", out.Windows)
-				}
-				buffer = out.History
+	space := experiment.NewSpace(experiment.DefaultBase())
+	ways := []scenarios.Options{{Unwatched: true}, {Unrefined: true}, {}}
+	spent := make([]time.Duration, len(ways))
+	var buffer history.History
+	for seed := uint64(0); b.Loop(); seed++ {
+		s := space.Draw(experiment.Choices(seed, "benchmark", 0))
+		for i, o := range ways {
+			o.Seed, o.Unhashed, o.Buffer = seed, true, buffer
+			before := user()
+			r, err := scenarios.Judge(s, o)
+			if err != nil {
+				b.Fatal(err)
 			}
-		})
+			spent[i] += user() - before
+			buffer = r.History
+		}
 	}
+	ratio := func(d time.Duration) float64 { return float64(d) / float64(spent[0]) }
+	b.ReportMetric(ratio(spent[2]), "x-all")
+	b.ReportMetric(ratio(spent[1]), "x-unrefined")
+	b.ReportMetric(ratio((9*spent[1]+spent[2])/10), "x-search")
+	b.ReportMetric(float64(spent[0].Microseconds())/float64(b.N), "us-unwatched/run")
+}
+
+// user is the processor's time that this process has taken.
+func user() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	return time.Duration(used.Utime.Nano())
 }

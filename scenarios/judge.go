@@ -59,7 +59,7 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	if err := s.confirm(o, report); err != nil {
 		return nil, err
 	}
-	r := &Result{Scenario: s, Tier: o.Tier, Seed: o.Seed, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Used), locker: o.Locker}
+	r := &Result{Scenario: s, Tier: o.Tier, Seed: o.Seed, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Used), locker: o.Locker, unrefined: o.Unrefined}
 	if r.Tier == "" {
 		r.Tier = Model
 	}

@@ -86,7 +86,7 @@ var ErrTiersDiffer = errors.New("the run is not the same on all tiers")
 // SameOn makes a run once more on another tier, which must show the same history and findings. The error matches
 // ErrTiersDiffer if it does not, and names the first difference; any other is an internal one.
 func (r *Result) SameOn(tier Tier) error {
-	other, err := Judge(r.Scenario, Options{Tier: tier, Seed: r.Seed, Locker: r.locker, Unhashed: true})
+	other, err := Judge(r.Scenario, Options{Tier: tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unrefined: r.unrefined})
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,9 @@ type Options struct {
 	Unhashed bool
 	// Buffer is memory for the history, from a run whose outcome is no longer needed.
 	Buffer history.History
-	// Unwatched leaves the monitors out, to measure what they cost.
-	Unwatched bool
+	// Unwatched leaves the monitors out, to measure what they cost; Unrefined only the one that follows the specification of
+	// Redlock, which costs the most.
+	Unwatched, Unrefined bool
 	// Record has the run recorded for pictures of it.
 	Record bool
 	// Locker, if not nil, makes each client's lock instead of the scenario's protocol.
@@ -118,7 +119,8 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 			out, err = nil, s.panicked(o, p)
 		}
 	}()
-	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Locker != nil}
+	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Locker != nil,
+		Unrefined: o.Unrefined}
 	if !o.Unwatched {
 		monitored.Watch()
 	}

@@ -54,6 +54,8 @@ type Result struct {
 
 	// locker is that of the Options, for further runs.
 	locker func(protocols.Env) (protocols.Locker, error)
+	// unrefined is that of the Options.
+	unrefined bool
 }
 
 // NothingTested is the verdict of a run in which what was to be tested did not take place.

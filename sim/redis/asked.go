@@ -76,8 +76,9 @@ const (
 	Answered
 )
 
-// OnAsked has f called for every command of the clients on its way to a node, a replica too, and back.
-func (d *Deployment) OnAsked(f func(Passage, Asked)) {
+// OnAsked has f called for every command of the clients on its way to a node, a replica too, and back. What it is given is good
+// until it returns.
+func (d *Deployment) OnAsked(f func(Passage, *Asked)) {
 	servers := map[*kernel.Process]*Server{}
 	for _, s := range d.All() {
 		servers[s.Process] = s
@@ -88,8 +89,9 @@ func (d *Deployment) OnAsked(f func(Passage, Asked)) {
 // passages makes calls of OnAsked of what the network tells.
 type passages struct {
 	servers  map[*kernel.Process]*Server
-	tell     func(Passage, Asked)
+	tell     func(Passage, *Asked)
 	commands []Command // of the last request, whose memory the next one's take
+	asked    Asked     // the last of them
 }
 
 // Sent implements network.Observer.
@@ -115,11 +117,12 @@ func (p *passages) pass(x *network.Exchange, at Passage) {
 	if !is {
 		return
 	}
-	a := Asked{Client: x.Link().Client(), Sent: x.Sent(), Server: p.servers[x.Link().Server()]}
+	a := &p.asked
+	a.Client, a.Sent, a.Server = x.Link().Client(), x.Sent(), p.servers[x.Link().Server()]
 	p.commands = of.Commands(p.commands[:0])
-	for _, c := range p.commands {
-		if c.Intent != NoIntent {
-			a.Command = c
+	for i := range p.commands {
+		if c := &p.commands[i]; c.Intent != NoIntent {
+			a.Command = *c
 			p.tell(at, a)
 		}
 	}

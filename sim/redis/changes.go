@@ -14,8 +14,8 @@ type Change struct {
 }
 
 // Set reports that there was no such key before, and Removed that there is none any more.
-func (c Change) Set() bool     { return c.Before.Key == "" }
-func (c Change) Removed() bool { return c.After.Key == "" }
+func (c *Change) Set() bool     { return c.Before.Key == "" }
+func (c *Change) Removed() bool { return c.After.Key == "" }
 
 // Observable is a Memory that can be watched without touching it. That a key runs out, and what Load puts in place, are no
 // changes: no request asked for them.
@@ -40,11 +40,14 @@ type Applied struct {
 // Observable is the memory, to be watched.
 func (s *Server) Observable() Observable { return s.memory.(Observable) }
 
-// OnApplied has f called after every change that a request makes to a key of one of the Servers, from now on.
-func (d *Deployment) OnApplied(f func(Applied)) {
+// OnApplied has f called after every change that a request makes to a key of one of the Servers, from now on. What it is given is
+// good until it returns.
+func (d *Deployment) OnApplied(f func(*Applied)) {
+	var a Applied
 	for _, s := range d.Servers {
 		s.Observable().OnChange(func(c Change) {
-			f(Applied{Change: c, Server: s, Client: d.serving.Link().Client(), Sent: d.serving.Sent()})
+			a = Applied{Change: c, Server: s, Client: d.serving.Link().Client(), Sent: d.serving.Sent()}
+			f(&a)
 		})
 	}
 }
