@@ -89,6 +89,8 @@ func watchLeftover(r *Run) {
 	} else {
 		l.grace = time.Duration(len(r.World.Servers)+2) * timeout // one node after the other, and one more
 	}
+	// A round sends to one node after the other: the release, and whatever it waits for behind a mutex or in a queue.
+	l.grace += time.Duration(8*len(r.World.Servers)) * r.StepTime
 	r.World.Network.Observe(l) // which is told before asked is
 	r.onEvent = append(r.onEvent, func(*history.Event) { l.check() })
 	r.onCommand = append(r.onCommand, l.asked)
