@@ -1,12 +1,10 @@
 package monitor
 
 import (
-	"errors"
 	"slices"
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
@@ -112,9 +110,7 @@ func (p *promises) returned(c *protocols.Call, err error) {
 		if err == nil {
 			p.extended(c, began)
 		}
-		if !errors.Is(err, redlock.ErrReleased) { // it ends before its time
-			p.bears(c, lease)
-		}
+		p.bears(c, lease)
 	case c.Func == protocols.ReleaseCall && err == nil:
 		p.released(c, lease, began)
 	}
@@ -127,7 +123,7 @@ func (p *promises) returned(c *protocols.Call, err error) {
 // node forgets later, the quorum allows for.
 func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
 	client, until := p.run.World.Client(c.Client), c.Lease.Until()
-	if !client.ProgramClock().Now().Before(until) {
+	if !client.ProgramClock().Now().Before(until) || c.Lease.Context().Err() != nil {
 		return // nobody believes in it
 	}
 	end := client.WhenReads(until)

@@ -73,6 +73,11 @@ func TestAnExtendIsForAQuorum(t *testing.T) {
 		{"a quorum", extend("AB", ttl-102*time.Millisecond, nil), ""},
 		{"one node", extend("A", ttl-102*time.Millisecond, nil), "c1 is told that its lease lasts until"},
 		{"not as long as was asked for", extend("AB", ttl-200*time.Millisecond, nil), "c1's extend to 10s succeeded, but the lease ends 98ms earlier"},
+		{"of a lease that has ended", func(a *actor, l *lease) {
+			a.asks("AB", "DEL", "r")
+			l.cancel(redlock.ErrLost)
+			a.call(protocols.ExtendCall, l, redlock.ErrClosed, nil)
+		}, ""},
 		{"back", extend("AB", ttl/2, redlock.ErrNoQuorum), "an extend moved the end of c1's lease 3.896s back"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
