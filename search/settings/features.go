@@ -11,9 +11,9 @@ import (
 )
 
 // fencing numbers the grants, for a resource that looks at the numbers. Nodes may lose as many counters as the quorum bears.
-var fencing = Knob{
-	Name:    "fencing",
-	Feature: reach.Fencing,
+var fencing = knob{
+	name:    "fencing",
+	feature: reach.Fencing,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		if !protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true }) {
 			return
@@ -29,9 +29,9 @@ var fencing = Knob{
 }
 
 // guard has nodes come back at any time without their memory.
-var guard = Knob{
-	Name:    "guard",
-	Feature: reach.Guard,
+var guard = knob{
+	name:    "guard",
+	feature: reach.Guard,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		longest := s.Lock.TTL + faults.OneOf(c.For("longer", 0), 0, s.Lock.TTL/2)
 		if protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Guard = &protocols.Guard{MaxTTL: longest} }) {
@@ -47,9 +47,9 @@ var guard = Knob{
 }
 
 // wakeUp has releases wake those who wait.
-var wakeUp = Knob{
-	Name:    "wake-up",
-	Feature: reach.WakeUp,
+var wakeUp = knob{
+	name:    "wake-up",
+	feature: reach.WakeUp,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		over := faults.OneOf(c.For("over", 0), 10*time.Millisecond, time.Millisecond, 100*time.Millisecond)
 		protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.WakeUp = over })
@@ -58,9 +58,9 @@ var wakeUp = Knob{
 }
 
 // batching has clients collect their commands to a node as soon as one is unanswered.
-var batching = Knob{
-	Name:    "batching",
-	Feature: reach.Batching,
+var batching = knob{
+	name:    "batching",
+	feature: reach.Batching,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		limit := faults.OneOf(c.For("limit", 0), 1, 1, 2)
 		protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Batching = limit })

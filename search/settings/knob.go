@@ -9,12 +9,12 @@ import (
 	"redlocksim/scenarios"
 )
 
-// Knob is a setting that a search draws, or several that make no sense one without the other.
-type Knob struct {
-	// Name is the key of a scenario file that says most of it.
-	Name string
-	// Feature is what it turns on; empty if nothing.
-	Feature reach.Feature
+// knob is a setting that a search draws, or several that make no sense one without the other.
+type knob struct {
+	// name is the key of a scenario file that says most of it.
+	name string
+	// feature is what it turns on; empty if nothing.
+	feature reach.Feature
 	// sized: it is of a size that shrinking makes smaller by itself, or follows from others, so that a finding does not need it.
 	sized bool
 	// always: it follows from others, and is drawn whenever they are.
@@ -28,7 +28,7 @@ type Knob struct {
 }
 
 // knobs in the order in which they are drawn: what a setting depends on comes before it.
-var knobs = []Knob{
+var knobs = []knob{
 	nodes,
 	persistence,
 	latency,
@@ -52,7 +52,7 @@ var knobs = []Knob{
 func Draw(c faults.Choices, base *scenarios.Scenario) *scenarios.Scenario {
 	s, on := *base, c.For("on", 0).Below(4) // in 8, less 1
 	for _, k := range knobs {
-		if of := c.For(k.Name, 0); !k.wild && (k.always || of.For("on", 0).Below(8) <= on) {
+		if of := c.For(k.name, 0); !k.wild && (k.always || of.For("on", 0).Below(8) <= on) {
 			k.draw(of, &s)
 		}
 	}
@@ -63,7 +63,7 @@ func Draw(c faults.Choices, base *scenarios.Scenario) *scenarios.Scenario {
 func DrawAll(c faults.Choices, base *scenarios.Scenario) *scenarios.Scenario {
 	s := *base
 	for _, k := range knobs {
-		k.draw(c.For(k.Name, 0), &s)
+		k.draw(c.For(k.name, 0), &s)
 	}
 	return &s
 }
@@ -71,8 +71,8 @@ func DrawAll(c faults.Choices, base *scenarios.Scenario) *scenarios.Scenario {
 // Features are those that Draw turns on in some of its draws.
 func Features() (all []reach.Feature) {
 	for _, k := range knobs {
-		if k.Feature != "" {
-			all = append(all, k.Feature)
+		if k.feature != "" {
+			all = append(all, k.feature)
 		}
 	}
 	return all
@@ -89,7 +89,7 @@ func Each(base *scenarios.Scenario, f func(back func(*scenarios.Scenario))) {
 
 // Back sets the knob of a name in s as it is in base; nothing if there is no such knob.
 func Back(name string, s, base *scenarios.Scenario) {
-	if i := slices.IndexFunc(knobs, func(k Knob) bool { return k.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(knobs, func(k knob) bool { return k.name == name }); i >= 0 {
 		knobs[i].back(s, base)
 	}
 }
@@ -98,13 +98,13 @@ func Back(name string, s, base *scenarios.Scenario) {
 func Changed(s, base *scenarios.Scenario) (names []string) {
 	for _, k := range knobs {
 		if !k.sized && k.differs(s, base) {
-			names = append(names, k.Name)
+			names = append(names, k.name)
 		}
 	}
 	return names
 }
 
-func (k *Knob) differs(s, base *scenarios.Scenario) bool {
+func (k *knob) differs(s, base *scenarios.Scenario) bool {
 	as := *s
 	k.back(&as, base)
 	return !reflect.DeepEqual(*s, as)

@@ -10,8 +10,8 @@ import (
 
 // nodes is how many there are, also even numbers, and how many must vote. A quorum that is higher than it must be bears that
 // nodes forget their votes.
-var nodes = Knob{
-	Name:  "nodes",
+var nodes = knob{
+	name:  "nodes",
 	sized: true,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		n := 1 + int(c.For("number", 0).Below(7))
@@ -30,8 +30,8 @@ var nodes = Knob{
 }
 
 // persistence is what the nodes write to their disks.
-var persistence = Knob{
-	Name: "persistence",
+var persistence = knob{
+	name: "persistence",
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		s.Nodes.Persistence = faults.OneOf(c.For("which", 0), redis.EverySecond, redis.Always, redis.NoPersistence)
 		s.Budget.NoPowerLoss = s.Nodes.Persistence == redis.EverySecond && c.For("no power loss", 0).Below(2) == 1
@@ -42,8 +42,8 @@ var persistence = Knob{
 }
 
 // replicas take the place of nodes, of which they may not know everything.
-var replicas = Knob{
-	Name: "replicas",
+var replicas = knob{
+	name: "replicas",
 	wild: true,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		s.Nodes.Replicas = nil

@@ -8,8 +8,8 @@ import (
 )
 
 // resources is how many there are to lock: one by one, or several as one lock.
-var resources = Knob{
-	Name:  "resources",
+var resources = knob{
+	name:  "resources",
 	sized: true,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		s.Resources = slices.Clone(s.Resources)

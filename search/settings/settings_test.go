@@ -50,7 +50,7 @@ func TestDraws(t *testing.T) {
 		s.Clients, s.Timeline = nil, nil
 		for _, k := range knobs {
 			if k.differs(s, from) {
-				changed[k.Name]++
+				changed[k.name]++
 			}
 		}
 		names := Changed(s, from)
@@ -66,8 +66,8 @@ func TestDraws(t *testing.T) {
 		}
 	}
 	for _, k := range knobs {
-		if n := changed[k.Name]; (n == 0) != k.wild || n > draws*3/4 {
-			t.Errorf("%s is another in %d of %d draws", k.Name, n, draws)
+		if n := changed[k.name]; (n == 0) != k.wild || n > draws*3/4 {
+			t.Errorf("%s is another in %d of %d draws", k.name, n, draws)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // latency is how long messages take. With none at all an allowance that is too small by little shows.
-var latency = Knob{
-	Name:  "latency",
+var latency = knob{
+	name:  "latency",
 	sized: true,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		s.Network.Latency.Latency = faults.OneOf(c.For("which", 0), s.Network.Latency.Latency, s.Network.Latency.Latency,
@@ -24,8 +24,8 @@ var latency = Knob{
 }
 
 // nodeTimeout is near what a round trip takes, so that answers come just before it and just after.
-var nodeTimeout = Knob{
-	Name: "node-timeout",
+var nodeTimeout = knob{
+	name: "node-timeout",
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		longest := s.Network.Latency.Max()
 		s.Lock.NodeTimeout = max(time.Millisecond, faults.OneOf(c.For("which", 0), longest, longest*3/2, 2*longest, 2*longest+time.Millisecond, 100*time.Millisecond))
@@ -34,8 +34,8 @@ var nodeTimeout = Knob{
 }
 
 // ttl can be so short that what happens within the budget takes an attempt as long. Nodes stay away for as long.
-var ttl = Knob{
-	Name: "ttl",
+var ttl = knob{
+	name: "ttl",
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		s.Lock.TTL = faults.OneOf(c.For("which", 0), 400*time.Millisecond, time.Second, 5*time.Second)
 		if s.Budget.RestartDelay != nil {
@@ -60,8 +60,8 @@ func away(s protocols.Settings) *time.Duration {
 }
 
 // clock is what clients measure with, the right ones and the wrong one.
-var clock = Knob{
-	Name: "clock",
+var clock = knob{
+	name: "clock",
 	wild: true,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		s.Lock.Clock = faults.OneOf(c.For("which", 0), kernel.Monotonic, kernel.Monotonic, kernel.Boottime, kernel.WallClock)
@@ -70,8 +70,8 @@ var clock = Knob{
 }
 
 // stepTime is the time that passes between any two steps of a client, so that a clock that is read a line too late shows.
-var stepTime = Knob{
-	Name: "step-time",
+var stepTime = knob{
+	name: "step-time",
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		most := faults.OneOf(c.For("most", 0), time.Millisecond, 3*time.Millisecond, 10*time.Millisecond)
 		s.StepTime.Latency = network.Latency{Points: []network.Quantile{{Share: 0}, {Share: network.Million / 2, At: 50 * time.Microsecond}, {Share: network.Million, At: most}}}
@@ -83,8 +83,8 @@ var stepTime = Knob{
 const tick = time.Millisecond
 
 // drift is the smallest allowance that covers clocks which are wrong by a rate, and that rate.
-var drift = Knob{
-	Name: "drift",
+var drift = knob{
+	name: "drift",
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		rate := decimal.New(faults.OneOf(c.For("rate", 0), int64(0), 1000, 5000, 20_000, 100_000), -6)
 		if protocols.Change(&s.Lock, func(own *protocols.DriftSettings) {
@@ -107,8 +107,8 @@ func needed(r decimal.Decimal) decimal.Decimal {
 
 // guardTime is as long as everything together that can come between a client's look at its lease and the arrival of its write,
 // by the fastest clock.
-var guardTime = Knob{
-	Name:   "guard-time",
+var guardTime = knob{
+	name:   "guard-time",
 	sized:  true,
 	always: true,
 	draw: func(_ faults.Choices, s *scenarios.Scenario) {
@@ -124,8 +124,8 @@ func lateness(s *scenarios.Scenario) time.Duration {
 }
 
 // lossLead is how long before its end a holder is told of the end of its lease.
-var lossLead = Knob{
-	Name: "loss-lead",
+var lossLead = knob{
+	name: "loss-lead",
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		lead := faults.OneOf(c.For("which", 0), time.Millisecond, s.Lock.TTL/4, s.Lock.TTL)
 		protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.LossLead = lead })
