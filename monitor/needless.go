@@ -22,6 +22,7 @@ type needless struct {
 	patience
 	calm   *calm
 	owners map[copyOf]setter
+	spent  map[string]bool   // values of acquires that have returned
 	open   []*ask            // in the order of the calls
 	had    []*protocols.Call // acquires of leases that somebody believes in, or is releasing
 	ended  map[int]bool      // grants whose lease is over
@@ -36,10 +37,11 @@ type copyOf struct {
 	key  string
 }
 
-// setter is who set a key last.
+// setter is who set a key last, and to what.
 type setter struct {
 	client *kernel.Process
 	sent   kernel.True
+	value  string
 }
 
 // ask is an acquire that has not returned.
@@ -59,13 +61,12 @@ type ask struct {
 }
 
 func watchNeedless(r *Run) {
-	p, known := patienceOf(r.Lock, len(r.World.Servers))
-	// The lock of a caller may have keys of other names, a replica may take a node's place, and where code takes time a round
-	// may run into its deadline although nothing is wrong.
-	if r.StepTime > 0 || r.Foreign || len(r.World.Replicas) > 0 || !known {
+	p, known := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
+	// The lock of a caller may have keys of other names, and a replica may take a node's place.
+	if r.Foreign || len(r.World.Replicas) > 0 || !known {
 		return
 	}
-	x := &needless{run: r, patience: p, owners: map[copyOf]setter{}, closed: map[string]bool{}, made: map[string]int{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
+	x := &needless{run: r, patience: p, owners: map[copyOf]setter{}, spent: map[string]bool{}, closed: map[string]bool{}, made: map[string]int{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
 	x.calm = watchCalm(r, x.lookAll, x.keepAll)
 	r.onEvent = append(r.onEvent, x.saw)
 	r.onApplied = append(r.onApplied, x.applied)
@@ -120,7 +121,7 @@ func (x *needless) isHad(c *protocols.Call) bool {
 // back: one that was cast, as it is now, while nothing was wrong.
 func (x *needless) isForeign(rivals []*ask, node int, key string) bool {
 	by := x.owners[copyOf{node, key}]
-	return !slices.ContainsFunc(rivals, func(a *ask) bool {
+	return x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
 		return a.client.Process == by.client && slices.Contains(a.Resources, key) &&
 			by.sent >= max(a.began, a.client.since, a.client.ways[node].since)
 	})
@@ -301,12 +302,24 @@ func (x *needless) returned(c *protocols.Call, err error) {
 		}
 		x.change(c, func() {
 			x.open = slices.Delete(x.open, i, i+1)
+			x.spend(a)
 			if err == nil && !slices.ContainsFunc(c.Grants, func(g int) bool { return x.ended[g] }) {
 				x.had = append(x.had, c)
 			}
 		})
 	case protocols.ReleaseCall:
 		x.over(func(had *protocols.Call) bool { return had.Lease == c.Lease })
+	}
+}
+
+// spend notes that the votes of an acquire are for none of those any more who still ask.
+func (x *needless) spend(a *ask) {
+	for node := range a.free {
+		for _, key := range a.keys {
+			if by := x.owners[copyOf{node, key}]; by.client == a.client.Process && by.sent >= a.began {
+				x.spent[by.value] = true
+			}
+		}
 	}
 }
 
@@ -350,7 +363,7 @@ func (x *needless) applied(a *redis.Applied) {
 		}
 	}
 	if !a.Removed() && (a.Set() || a.After.Value != a.Before.Value) {
-		x.owners[copyOf{node, a.Key}] = setter{a.Client, a.Sent}
+		x.owners[copyOf{node, a.Key}] = setter{a.Client, a.Sent, a.After.Value}
 	}
 	for _, w := range x.open {
 		if slices.Contains(w.keys, a.Key) {

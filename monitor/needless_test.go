@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
@@ -196,6 +197,12 @@ func TestWaitingEnds(t *testing.T) {
 			a.sleeps(100 * ms)
 			a.call(protocols.ReleaseCall, l, nil, func() { a.sleeps(10 * ms) })
 		}, late + "890ms"},
+		{"behind a vote by which another call of its client has the lock", func(a *actor) {
+			a.client.Go(func() { a.waits(2*time.Second, false) })
+			a.takes(time.Hour, true, func() { a.sleeps(ms); a.sets("AB", "v") })
+			a.sets("C", "v") // arrives late
+			a.Record(history.Event{Kind: history.Expire, Process: "c1", Grant: 1, Resource: "r"})
+		}, ""},
 		{"one of several in one client", func(a *actor) {
 			a.client.Go(func() { a.waits(600*ms, false) })
 			a.waits(600*ms, false)

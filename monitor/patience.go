@@ -28,12 +28,14 @@ type patience struct {
 	// wakeUp is the longest that a client who waits may take to ask when it is told of a release; 0 if it is not told.
 	wakeUp time.Duration
 	drift  protocols.Drift
+	work   time.Duration // how long the client's code takes for an attempt and its clean-up at the most
 }
 
 // patienceOf is that of a lock on some nodes. It is not known of every protocol, nor of every habit: some wait by rules of their
 // own, or leave votes behind.
-func patienceOf(lock protocols.Settings, nodes int) (p patience, known bool) {
+func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patience, known bool) {
 	p = patience{nodes: nodes, together: nodes, rounds: 1, timeout: lock.NodeTimeout, votes: true}
+	p.work = time.Duration(8*(nodes+2)) * step // it sends, receives and reads the clock for each node a few times
 	p.alone, _ = lock.Votes(nodes)
 	switch {
 	case protocols.Has[protocols.RedlockSettings](lock):
@@ -42,9 +44,9 @@ func patienceOf(lock protocols.Settings, nodes int) (p patience, known bool) {
 			p.rounds = 2
 		}
 		p.attempt, p.cleanUp, p.delay = time.Duration(p.rounds)*p.timeout, p.timeout, own.RetryDelay
-		p.queues, p.spaced = true, own.Batching == 0
+		p.queues, p.spaced = true, own.Batching == 0 && step == 0
 		if own.WakeUp > 0 {
-			p.wakeUp = p.attempt + p.cleanUp + p.timeout + 2*own.WakeUp
+			p.wakeUp = p.attempt + p.cleanUp + p.timeout + 2*own.WakeUp + 2*p.work
 		}
 	case protocols.Has[protocols.RedlockPlainSettings](lock):
 		own := protocols.Of[protocols.RedlockPlainSettings](lock)
@@ -62,7 +64,7 @@ func patienceOf(lock protocols.Settings, nodes int) (p patience, known bool) {
 		}
 		p.cleanUp = p.attempt
 		p.attempt += 2 * p.timeout // for tokens
-		p.spaced = own.Asking == protocols.Parallel && own.Backoff.Ratio().IsZero()
+		p.spaced = own.Asking == protocols.Parallel && own.Backoff.Ratio().IsZero() && step == 0
 	case protocols.Has[protocols.SingleSettings](lock) && protocols.Of[protocols.FailoverSettings](lock).Wait.Replicas == 0:
 		p.nodes, p.alone, p.together, p.votes = 1, 1, 1, false
 		p.attempt, p.cleanUp, p.delay = 2*p.timeout, p.timeout, protocols.Of[protocols.RetrySettings](lock).RetryDelay
@@ -94,7 +96,7 @@ func (t *travel) include(w *way) {
 
 // fits says whether answers come in time for certain: a script that the node does not know is sent twice, and a command may wait
 // for a quarter of the node timeout until those before it are answered.
-func (p *patience) fits(t travel) bool { return 2*t.trip <= p.timeout-p.timeout/4 }
+func (p *patience) fits(t travel) bool { return 2*t.trip+p.work <= p.timeout-p.timeout/4 }
 
 // slack is what is added for clock readings that are rounded.
 const slack = time.Millisecond
@@ -110,7 +112,7 @@ func (p *patience) bound(clients int, t travel) (time.Duration, bool) {
 	if !p.fits(t) {
 		return 0, false
 	}
-	alone := 2*(p.attempt+p.cleanUp+p.delay.Max) + slack
+	alone := 2*(p.attempt+p.cleanUp+p.delay.Max+p.work) + slack
 	if clients == 1 || !p.votes {
 		return alone, true
 	}

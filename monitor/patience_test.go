@@ -49,7 +49,7 @@ func TestPatience(t *testing.T) {
 		{"a lock as short as an attempt", func() protocols.Settings { s := lockOf("redlock"); s.TTL = 150 * ms; return s }(), 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, known := patienceOf(c.lock, 5)
+			p, known := patienceOf(c.lock, 5, 0)
 			bound, judged := p.bound(c.clients, travel{trip: 10 * ms, least: ms, most: 5 * ms})
 			if !known || !judged || !p.lasts(c.lock.TTL) {
 				bound = 0
@@ -59,9 +59,15 @@ func TestPatience(t *testing.T) {
 			}
 		})
 	}
-	p, _ := patienceOf(lockOf("redlock"), 5)
+	p, _ := patienceOf(lockOf("redlock"), 5, 0)
 	if _, judged := p.bound(1, travel{trip: 19 * ms}); judged {
 		t.Error("a script that is sent twice can come too late")
+	}
+	for step, want := range map[time.Duration]time.Duration{100 * time.Microsecond: 501*ms + 2*5600*time.Microsecond, ms: 0} {
+		p, _ := patienceOf(lockOf("redlock"), 5, step)
+		if bound, _ := p.bound(1, travel{trip: 10 * ms}); bound != want {
+			t.Errorf("with code that takes %v for a step: %v, want %v", step, bound, want)
+		}
 	}
 }
 
