@@ -125,7 +125,7 @@ func (c *conduct) asked(at redis.Passage, a *redis.Asked) {
 
 // sends judges a command by itself, when it is sent.
 func (c *conduct) sends(a *redis.Asked) {
-	client, node, resource := a.Client.Name(), a.Server.Name(), c.resource(a.Keys)
+	client, node, resource := a.Client.Name(), a.Server.Name(), c.run.about(a.Keys)
 	if a.Server.NeverMaster() {
 		c.run.broken(checker.Conduct, resource, "%s sends a command to %s, a replica that has never been a master", client, node)
 	}
@@ -137,22 +137,6 @@ func (c *conduct) sends(a *redis.Asked) {
 	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); a.Intent != redis.Deletes && late >= 0 && late >= c.run.StepTime {
 		c.run.broken(checker.Conduct, resource, "%s sends a command to %s %v after it has stopped waiting for the answer", client, node, late)
 	}
-}
-
-// resource is what a command with these keys is about: the only resource, or the one with the longest name that is in a key.
-// It is empty if there are several and the keys name none.
-func (c *conduct) resource(keys []string) (about string) {
-	if len(c.run.Resources) == 1 {
-		return c.run.Resources[0]
-	}
-	for _, key := range keys {
-		for _, r := range c.run.Resources {
-			if strings.Contains(key, r) && len(r) > len(about) {
-				about = r
-			}
-		}
-	}
-	return about
 }
 
 // belongs says whether a key is one that a lock may touch: what it keeps for a resource has the resource in its name.

@@ -393,7 +393,7 @@ func (l *leftover) look(d *overdue) {
 		until := min(ends, now)
 		from := l.run.seqAt(at)
 		l.run.found(checker.Finding{Kind: checker.Leftover, Resource: d.key, FromSeq: from, From: checker.Instant(at),
-			ToSeq: l.run.seqAt(until), To: checker.Instant(until), Seqs: []int{from}, Text: d.client.Name() + " " + what})
+			ToSeq: l.run.seqAt(until), To: checker.Instant(until), Seqs: []int{from}, Text: d.client.Name() + " " + what + "."})
 		return
 	}
 }

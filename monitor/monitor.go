@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -26,7 +27,7 @@ import (
 // monitors has each monitor begin to watch a run: for one kind of finding, or for several that need the same knowledge. It adds
 // its methods to the lists of the Run that it wants to be told by, and to none if it has nothing to look for.
 var monitors = []func(*Run){watchConduct, watchUnprotected, watchPromises, watchEnds, watchFailures, watchClosing, watchCounters,
-	watchRefinement, watchLeftover, watchNeedless}
+	watchRefinement, watchLeftover, watchNeedless, watchNumber}
 
 // Run is a run that is watched.
 type Run struct {
@@ -40,6 +41,8 @@ type Run struct {
 	Foreign bool
 	// Unrefined leaves the specification of Redlock out; see package spec.
 	Unrefined bool
+	// MaxCommands is how many commands for locks the clients may send; 0 is any number.
+	MaxCommands int
 	// Windows counts how often a client believed in its lock and a monitor looked whether the nodes protected it.
 	Windows int
 
@@ -142,6 +145,22 @@ func (r *Run) Returned(c *protocols.Call, err error) {
 func (r *Run) broken(kind checker.Kind, resource, format string, args ...any) {
 	r.found(checker.Finding{Kind: kind, Resource: resource, From: r.now(), To: r.now(), FromSeq: r.seq(), ToSeq: r.seq(),
 		Seqs: []int{r.seq()}, Text: fmt.Sprintf(format, args...) + "."})
+}
+
+// about is what a command with these keys is about: the only resource, or the one with the longest name that is in a key.
+// It is empty if there are several and the keys name none.
+func (r *Run) about(keys []string) (resource string) {
+	if len(r.Resources) == 1 {
+		return r.Resources[0]
+	}
+	for _, key := range keys {
+		for _, name := range r.Resources {
+			if strings.Contains(key, name) && len(name) > len(resource) {
+				resource = name
+			}
+		}
+	}
+	return resource
 }
 
 // now is the moment of the run.

@@ -197,6 +197,13 @@ var library = []Mutant{
 		Killers: []string{"39-renewal/finishes"},
 	},
 	{
+		Name: "releases-twice",
+		Bug:  "a release is sent twice to every node",
+		Edits: []Edit{{"redlock/release.go", "\ta.sendRelease(r)\n\treturn r\n}\n\n// releaseAfter",
+			"\ta.sendRelease(r)\n\ta.sendRelease(a.newRound(driver.OpRelease, 0, r.ballot.Asked, a.client.clock.Now()))\n\treturn r\n}\n\n// releaseAfter"}},
+		Killers: []string{"66-wake-up/told", "69-two-locks/independent"},
+	},
+	{
 		Name: "one-failed-renewal-is-the-last",
 		Bug:  "a lease is given up after one extend that failed", Real: "Redisson #775",
 		Edits:   []Edit{{"redlock/extend.go", "if reason == ErrLost {", "if reason != nil {"}},

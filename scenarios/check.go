@@ -53,6 +53,9 @@ func (c *check) all() {
 			c.d.Errorf(child(child(c.n, "expect"), "grants"), g.Key, s.Clients, "there is no such client")
 		}
 	}
+	if n := s.Expect.Commands; n < 0 {
+		c.d.Errorf(child(child(c.n, "expect"), "commands"), fmt.Sprint(n), nil, "must not be negative")
+	}
 	items := child(c.n, "timeline")
 	if len(s.Timeline) > maxItems {
 		c.d.Errorf(items, "", nil, "%d items, at most %d are allowed", len(s.Timeline), maxItems)

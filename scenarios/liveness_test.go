@@ -152,6 +152,7 @@ func TestBadBounds(t *testing.T) {
 		ok + ", takeover: {}}":                                                 "x.yaml:10:64: expect.takeover: ",
 		ok + ", attempts: {at-least: 2, at-most: 1}}":                          "expect.attempts: at-least must not be negative",
 		ok + ", attempts: {at-most: 1s}}":                                      "expect.attempts.at-most: ",
+		ok + ", commands: -1}":                                                 `expect.commands: must not be negative "-1"`,
 		ok + ", bypass: {at-least: -1, at-most: 1}}":                           "expect.bypass: at-least must not be negative",
 		ok + ", bypas: {at-most: 1}}":                                          `did you mean "bypass"?`,
 		ok + ", overtakes: {at-most: -1}}":                                     "expect.overtakes: at-least must not be negative",

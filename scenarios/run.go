@@ -120,7 +120,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		}
 	}()
 	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Locker != nil,
-		Unrefined: o.Unrefined}
+		Unrefined: o.Unrefined, MaxCommands: s.Expect.Commands}
 	if !o.Unwatched {
 		monitored.Watch()
 	}

@@ -121,6 +121,9 @@ type Expect struct {
 	// Grants is how many locks each client was granted; a lock on several resources counts once for each. Default: not
 	// checked. Example: {client-1: 1, client-2: 1}
 	Grants strictyaml.Ordered[int] `yaml:"grants"`
+	// Commands is how many commands that set, extend or delete keys the clients may send to the nodes in the whole run, as many
+	// as the algorithm needs; one more is a finding (conduct). Default: not checked. Example: 20
+	Commands int `yaml:"commands"`
 	// Leaks are the lock keys without a time to live at the end of the run. Default: []. Example: [R]
 	Leaks []string `yaml:"leaks"`
 }

@@ -60,3 +60,39 @@ func TestAViolationNeedsNoContention(t *testing.T) {
 		}
 	}
 }
+
+// A finding of liveness is no matter of safety, whether it was expected or not.
+func TestFindingsOfLiveness(t *testing.T) {
+	const leaves = "90-failed-attempt-leaves-its-votes"
+	for _, c := range []struct {
+		name, scenario string
+		expect         scenarios.Findings
+		claim          scenarios.Claim
+		want           []scenarios.Class
+	}{
+		{"expected", leaves, scenarios.Findings{checker.Leftover}, scenarios.Unsound, nil},
+		{"not expected", leaves, nil, scenarios.Holds, []scenarios.Class{scenarios.Liveness, scenarios.Liveness}},
+		{"missed", "13-split-votes", scenarios.Findings{checker.Leftover}, scenarios.Holds, []scenarios.Class{scenarios.Liveness}},
+		{"instead of one of safety", leaves, scenarios.Findings{checker.LeaseOverlap}, scenarios.Unsound, []scenarios.Class{scenarios.Safety}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found, known := scenarios.Find(c.scenario)
+			if !known {
+				t.Fatal("no such scenario")
+			}
+			s := *found
+			s.Expect.Findings, s.Claim = c.expect, c.claim
+			r, err := scenarios.Judge(&s, scenarios.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var classes []scenarios.Class
+			for _, p := range r.Problems {
+				classes = append(classes, p.Class)
+			}
+			if !slices.Equal(classes, c.want) {
+				t.Errorf("%v, want classes %v", r.Problems, c.want)
+			}
+		})
+	}
+}

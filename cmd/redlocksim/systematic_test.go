@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/systematic"
@@ -128,14 +129,17 @@ func TestPlacementsVerdict(t *testing.T) {
 		err  error
 		want int
 	}{
-		"nothing":        {systematic.Summary{}, nil, exitOK},
-		"some tested":    {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 8}}}, nil, exitOK},
-		"none tested":    {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 5, NotInjected: 3, Idle: 1}}}, nil, exitNotTested},
-		"found anyway":   {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Idle: 9}}, Unshrunk: 1}, nil, exitSafety},
-		"a finding":      {systematic.Summary{Findings: make([]search.Finding, 1)}, nil, exitSafety},
-		"no time for it": {systematic.Summary{Unshrunk: 1}, nil, exitSafety},
-		"no directory":   {systematic.Summary{}, search.ErrDir, exitUsage},
-		"an error":       {systematic.Summary{Unshrunk: 1}, errors.New("x"), exitInternal},
+		"nothing":            {systematic.Summary{}, nil, exitOK},
+		"some tested":        {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 8}}}, nil, exitOK},
+		"none tested":        {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 5, NotInjected: 3, Idle: 1}}}, nil, exitNotTested},
+		"found anyway":       {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Idle: 9}}, Unshrunk: 1}, nil, exitSafety},
+		"a finding":          {systematic.Summary{Findings: make([]search.Finding, 1)}, nil, exitSafety},
+		"liveness":           {systematic.Summary{Findings: []search.Finding{{Kind: checker.Leftover}}}, nil, exitLiveness},
+		"both":               {systematic.Summary{Findings: []search.Finding{{Kind: checker.Leftover}, {Kind: checker.LeaseOverlap}}}, nil, exitSafety},
+		"liveness, and more": {systematic.Summary{Findings: []search.Finding{{Kind: checker.Leftover}}, Unshrunk: 1}, nil, exitSafety},
+		"no time for it":     {systematic.Summary{Unshrunk: 1}, nil, exitSafety},
+		"no directory":       {systematic.Summary{}, search.ErrDir, exitUsage},
+		"an error":           {systematic.Summary{Unshrunk: 1}, errors.New("x"), exitInternal},
 	} {
 		if _, code := asked(func(cmd *cobra.Command) error { return placementsVerdict(cmd, &c.s, false, c.err) }); code != c.want {
 			t.Errorf("%s: exit code %d, want %d", name, code, c.want)
