@@ -57,6 +57,8 @@ type Options struct {
 	Trace func(kernel.TraceStep)
 	// Margins has the run's Margin measured, on tier model.
 	Margins bool
+	// States has the States noted that the run goes through.
+	States bool
 	// Scheduler, if not nil, decides what happens next; see sim.Scheduler.
 	Scheduler sim.Scheduler
 	// Unhashed leaves the hashes out of the Outcome, for many runs of which few matter.
@@ -96,6 +98,8 @@ type Outcome struct {
 	Leaks []Leak
 	// Margin is the narrowest escape; nil if none was measured.
 	Margin *Margin
+	// States are those that the run went through, each once, ascending; nil if they were not noted.
+	States []State
 	// Recording is what the history leaves out; nil unless the run was recorded.
 	Recording *recording.Recording
 }
@@ -128,6 +132,10 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if o.Margins {
 		watched = watchMargins(w, s)
 	}
+	var visited *states
+	if o.States {
+		visited = watchStates(w, s)
+	}
 	field, armed, err := s.start(w, o, monitored)
 	if err != nil {
 		return nil, err
@@ -140,6 +148,9 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	if watched != nil && watched.isScored {
 		out.Margin = &watched.narrow
+	}
+	if visited != nil {
+		out.States = visited.all()
 	}
 	out.Monitored, out.Windows = monitored.Findings(), monitored.Windows
 	armed.tell(out)

@@ -31,6 +31,8 @@ const (
 	RawPattern = "raw-*.yaml"
 	// DifferenceFile is a run that is not the same on all tiers.
 	DifferenceFile = "tiers-differ.yaml"
+	// FailedFile is a run that ended with an error.
+	FailedFile = "failed.yaml"
 	// testEnd is how the name of the Go test beside a scenario file ends.
 	testEnd = "_test.go"
 )
@@ -47,7 +49,7 @@ func TestFile(name string) string { return strings.TrimSuffix(name, ".yaml") + t
 
 // Writes says whether a name is one that a search may give to a file in its directory, or to a page beside it.
 func Writes(name string) bool {
-	if name == CheckpointFile || name == DifferenceFile || matches(RawPattern, name) {
+	if name == CheckpointFile || name == DifferenceFile || name == FailedFile || matches(RawPattern, name) {
 		return true
 	}
 	return slices.ContainsFunc([]string{".yaml", ".html", testEnd}, func(end string) bool { return matches("[1-9]*-*"+end, name) })

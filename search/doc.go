@@ -3,7 +3,8 @@
 // ([Findings]), the kinds of faults that made a difference ([Effects]), and the directory that a search writes to
 // ([OpenDir]).
 //
-// The searches stand side by side. Package random draws experiments and concentrates on near misses, systematic injects every
-// fault at every step of a run, and dpor explores all orders of messages in small worlds. Random and systematic hand what they
-// find to package shrink. Package experiment draws and mutates random experiments, for sweeps and property tests too.
+// The searches stand side by side. Package random draws experiments and concentrates on near misses and rare states, systematic
+// injects every fault at every step of a run, and dpor explores all orders of messages in small worlds. Random and systematic
+// hand what they find to package shrink. Package experiment draws and mutates random experiments, for sweeps and property tests
+// too.
 package search

@@ -21,7 +21,8 @@ import (
 )
 
 var exploreHelp = `Search for a schedule of faults that breaks the lock. The search runs random
-experiments and concentrates on near misses, in which the lock only just held.
+experiments and concentrates on near misses, in which the lock only just held,
+and on rare runs, which went through states that few others did.
 Lock settings and budget come from a scenario or from a settings file, which is
 a scenario file with only lock, nodes, network, storage and budget. Without one
 each run draws settings of its own around the library's defaults: fencing, the
@@ -92,8 +93,8 @@ func newExplore() *cobra.Command {
 	f.StringVar(&e.shard, "shard", "", "do only this part of the runs, as in 2/8")
 	f.Uint64Var(&e.o.Seed, "seed", 0, "seed of the whole search")
 	f.IntVar(&e.o.Jobs, "jobs", 0, "number of parallel runs (default one per core); does not change the findings")
-	f.IntVar(&e.o.Generation, "generation", random.DefaultGeneration, "choose new near misses to start from after this many runs")
-	f.BoolVar(&e.o.Blind, "blind", false, "draw every experiment afresh, ignoring near misses")
+	f.IntVar(&e.o.Generation, "generation", random.DefaultGeneration, "choose new runs to start from after this many")
+	f.BoolVar(&e.o.Blind, "blind", false, "draw every experiment afresh, whatever the runs before showed")
 	f.IntVar(&e.clients, "clients", 3, "maximum number of clients, at least 2")
 	f.DurationVar(&e.duration, "duration", 30*time.Second, "length of a run in virtual time")
 	f.StringVar(&e.jsonPath, "json", "", "write the summary as JSON to this file (- for standard output, and nothing else)")

@@ -13,6 +13,7 @@ import (
 	"redlocksim/internal/input"
 	"redlocksim/internal/mark"
 	"redlocksim/internal/outfile"
+	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 )
@@ -45,6 +46,8 @@ type checkpoint struct {
 	Shard   int        `json:"shard"`
 	Summary Summary    `json:"summary"`
 	Pool    []NearMiss `json:"pool"`
+	Rare    []RareRun  `json:"rare"`
+	Visits  visits     `json:"visits"`
 	Pending []pending  `json:"pending"`
 	Sketch  []byte     `json:"sketch"` // of orders
 
@@ -63,7 +66,7 @@ func open(s experiment.Space, o Options) (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := &checkpoint{Search: this, Shard: o.Shard, orders: hyperloglog.NewNoSparse()}
+	fresh := &checkpoint{Search: this, Shard: o.Shard, Visits: newVisits(), orders: hyperloglog.NewNoSparse()}
 	fresh.Summary.TurnOn(s.Features()...)
 	if o.Dir == "" {
 		return fresh, nil
@@ -118,6 +121,9 @@ func load(dir string) (*checkpoint, error) {
 	}
 	if err := c.orders.UnmarshalBinary(c.Sketch); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", search.ErrDir, path, err)
+	}
+	if len(c.Visits) != scenarios.NumStates {
+		return nil, fmt.Errorf("%w: %s: visits of %d states, not %d", search.ErrDir, path, len(c.Visits), scenarios.NumStates)
 	}
 	return c, nil
 }

@@ -74,15 +74,16 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	if err != nil || ctx.Err() != nil {
 		return false, err
 	}
+	x.Summary.NewStates, x.Summary.NewIn = 0, n
 	for i := range trials {
 		x.add(&trials[i])
 		x.Pending = append(x.Pending, found[i]...)
 	}
-	x.Summary.Orders = x.orders.Estimate()
+	x.Summary.Orders, x.Summary.States = x.orders.Estimate(), x.Visits.seen()
 	if err := x.effects(trials); err != nil {
 		return false, err
 	}
-	x.Pool = x.narrowest(trials)
+	x.Pool, x.Rare = x.narrowest(trials), x.rare(trials)
 	if err := x.settle(ctx, shrinksPerGeneration); err != nil || ctx.Err() != nil {
 		return false, err
 	}
@@ -92,7 +93,7 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 // run makes run number, and writes it down if it has a violation that no finding explains.
 func (x *explorer) run(ctx context.Context, number int, c experiment.Candidate, buffer *history.History) (t trial, found []pending, err error) {
 	if t, err = try(x.space, c, buffer); err != nil {
-		return t, nil, err
+		return t, nil, x.keepFailed(c, number, err)
 	}
 	if number%repeatEvery == 0 {
 		if err := again(x.space, c); err != nil {

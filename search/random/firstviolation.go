@@ -23,7 +23,7 @@ const firstGeneration = 100
 // tier wire: the error matches scenarios.ErrTiersDiffer if one is not the same there. It is for locks that are known to be
 // broken.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
-	x := &explorer{space: space, options: Options{Seed: seed, Runs: runs, Generation: firstGeneration}.whole(), checkpoint: &checkpoint{}}
+	x := &explorer{space: space, options: Options{Seed: seed, Runs: runs, Generation: firstGeneration}.whole(), checkpoint: &checkpoint{Visits: newVisits()}}
 	var buffer history.History
 	for done := 0; done < runs; done += firstGeneration {
 		var trials []trial
@@ -44,7 +44,10 @@ func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (
 			}
 			trials = append(trials, t)
 		}
-		x.Pool = x.narrowest(trials)
+		for i := range trials {
+			x.Visits.add(trials[i].states)
+		}
+		x.Pool, x.Rare = x.narrowest(trials), x.rare(trials)
 	}
 	return FirstViolation{}, nil
 }

@@ -14,8 +14,6 @@ const (
 	maxNearMisses = 32
 	// maxSiblings bounds how many of them were drawn from the same seed.
 	maxSiblings = 4
-	// maxMutations bounds how often a candidate is mutated.
-	maxMutations = 40
 )
 
 // NearMiss is a run in which the lock only just held.
@@ -31,27 +29,14 @@ type NearMiss struct {
 // Slack is the true time that was left; negative if a quorum was free too early, and nobody asked.
 func (e NearMiss) Slack() time.Duration { return e.Free - e.Expiry }
 
-// candidates are the experiments of a generation: half drawn afresh, half mutations of near misses.
-func (x *explorer) candidates(first, n int) []experiment.Candidate {
-	all := make([]experiment.Candidate, n)
-	for i := range all {
-		c := experiment.Choices(x.options.Seed, "shard", x.options.Shard).For("run", first+i)
-		all[i] = experiment.Candidate{Seed: uint64(c.For("seed", 0).Below(1 << 53))}
-		if x.options.Blind || len(x.Pool) == 0 || c.For("anew", 0).Below(2) == 0 {
-			continue
-		}
-		// The nearer the miss, the more often.
-		parent := x.Pool[c.For("parent", 0).Below(1+c.For("among", 0).Below(int64(len(x.Pool))))]
-		if len(parent.Candidate.Mutations) >= maxMutations {
-			continue
-		}
-		m := experiment.Mutation{Seed: all[i].Seed}
-		if parent.Slack() < 0 && c.For("ask", 0).Below(2) == 0 {
-			m.Acquire = x.acquire(c, parent)
-		}
-		all[i] = parent.Candidate.With(m)
+// mutated is a mutation of a near miss: the nearer the miss, the more often.
+func (x *explorer) mutated(c faults.Choices, seed uint64) experiment.Candidate {
+	parent := x.Pool[c.For("parent", 0).Below(1+c.For("among", 0).Below(int64(len(x.Pool))))]
+	m := experiment.Mutation{Seed: seed}
+	if parent.Slack() < 0 && c.For("ask", 0).Below(2) == 0 {
+		m.Acquire = x.acquire(c, parent)
 	}
-	return all
+	return parent.Candidate.With(m)
 }
 
 // acquire has another client ask for the lock when it could be granted too early.

@@ -20,9 +20,9 @@ type Options struct {
 	Jobs int
 	// Shard is the number of this shard, from 0, of the Shards that share the Runs. Shards 0 is 1.
 	Shard, Shards int
-	// Generation is after how many experiments new near misses are chosen; 0 is DefaultGeneration.
+	// Generation is after how many experiments new near misses and rare runs are chosen; 0 is DefaultGeneration.
 	Generation int
-	// Blind ignores near misses: every experiment is drawn afresh.
+	// Blind ignores what runs showed: every experiment is drawn afresh.
 	Blind bool
 	// Dir is the directory for findings and for the checkpoint; if empty, nothing is written.
 	Dir string

@@ -3,11 +3,9 @@ package random
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"redlocksim/history"
-	"redlocksim/internal/mark"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
@@ -45,11 +43,8 @@ func (x *explorer) keepRaw(t *trial, run int) error {
 	s.Title, s.Source = fmt.Sprintf("%s, not shrunk yet", t.Kinds[0]), "a random search"
 	s.Explanation = fmt.Sprintf("Run %d.", run)
 	s.Recorded = &scenarios.Recorded{Seed: t.candidate.Seed, History: t.history}
-	data, err := s.Encode()
-	if err != nil {
-		return err
-	}
-	return x.options.Rules.Write(filepath.Join(x.options.Dir, search.RawFile(run)), append([]byte(mark.YAML+"\n"), data...))
+	_, err := x.keep(s, search.RawFile(run))
+	return err
 }
 
 // reduce removes from an experiment the faults and the settings that are known to cause its violation, finding by finding, as

@@ -22,10 +22,10 @@ const (
 	wireRuns = 400
 )
 
-// again repeats a run with and without measuring margins, and compares.
+// again repeats a run with and without measuring margins and states, and compares.
 func again(space experiment.Space, c experiment.Candidate) error {
 	x := c.Scenario(space)
-	out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed, Margins: true})
+	out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed, Margins: true, States: true})
 	if err != nil {
 		return err
 	}
@@ -39,6 +39,30 @@ func (t *trial) goesOnWire(number int) bool { return number%wireEvery == 0 && !t
 // the error matches scenarios.ErrTiersDiffer if they do not.
 func onWire(r *scenarios.Result) error { return r.SameOn(scenarios.Wire) }
 
+// keepFailed writes down the experiment of a run that ended with an error, and has the error name the file.
+func (x *explorer) keepFailed(c experiment.Candidate, run int, err error) error {
+	if x.options.Dir == "" {
+		return err
+	}
+	s := c.Scenario(x.space)
+	s.Title, s.Source, s.Explanation = "a run that fails", "a random search", fmt.Sprintf("Run %d ends with an error.", run)
+	path, writeErr := x.keep(s, search.FailedFile)
+	if writeErr != nil {
+		return errors.Join(err, writeErr)
+	}
+	return fmt.Errorf("%w\nredlocksim run %s --seed %d shows it", err, path, c.Seed)
+}
+
+// keep writes a scenario file to the search's directory.
+func (x *explorer) keep(s *scenarios.Scenario, name string) (path string, err error) {
+	data, err := s.Encode()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(x.options.Dir, name)
+	return path, x.options.Rules.Write(path, append([]byte(mark.YAML+"\n"), data...))
+}
+
 // keepDifference writes down a smaller run that is not the same on both tiers, and has the error name the file. Any other error
 // is returned as it is.
 func (x *explorer) keepDifference(ctx context.Context, t *trial, err error) error {
@@ -49,12 +73,8 @@ func (x *explorer) keepDifference(ctx context.Context, t *trial, err error) erro
 	if shrinkErr != nil {
 		return errors.Join(err, shrinkErr)
 	}
-	data, encodeErr := s.Encode()
-	if encodeErr != nil {
-		return errors.Join(err, encodeErr)
-	}
-	path := filepath.Join(x.options.Dir, search.DifferenceFile)
-	if writeErr := x.options.Rules.Write(path, append([]byte(mark.YAML+"\n"), data...)); writeErr != nil {
+	path, writeErr := x.keep(s, search.DifferenceFile)
+	if writeErr != nil {
 		return errors.Join(err, writeErr)
 	}
 	return fmt.Errorf("%w\nredlocksim suite %s shows it", err, path)

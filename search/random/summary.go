@@ -26,6 +26,11 @@ type Summary struct {
 	Violations int `json:"violations"`
 	// Orders estimates how many distinct orders of lock events were seen (HyperLogLog, ±1 %).
 	Orders uint64 `json:"orders"`
+	// States is how many of the scenarios.States the runs went through, and NewStates how many of them in the last NewIn runs for
+	// the first time. Of several shards each counts its own as new.
+	States    int `json:"states"`
+	NewStates int `json:"new_states"`
+	NewIn     int `json:"new_in"`
 	// Narrowest is the nearest miss; nil if no lease expired.
 	Narrowest *NearMiss `json:"narrowest,omitempty"`
 	// Repeated is how many runs were repeated and came out the same, and Canaries how often the known-broken lock was caught.
@@ -75,6 +80,7 @@ func (x *explorer) add(t *trial) {
 	case len(t.Kinds) > 0:
 		s.BeyondViolations++
 	}
+	s.NewStates += x.Visits.add(t.states)
 	s.Tally.Add(t.Reached, t.Run)
 	x.orders.InsertHash(t.fingerprint)
 	if t.margin != nil && (x.space.Beyond || !t.Beyond) {

@@ -23,6 +23,7 @@ type trial struct {
 	fingerprint uint64
 	history     string // its hash, of a violation
 	margin      *scenarios.Margin
+	states      []scenarios.State
 	result      *scenarios.Result // until the next run with the same buffer
 }
 
@@ -42,11 +43,11 @@ func isRefined(seed uint64) bool { return kernel.Key(0).WithString("refinement")
 // try runs a candidate. The history is recorded in the buffer.
 func try(space experiment.Space, c experiment.Candidate, buffer *history.History) (trial, error) {
 	x := c.Scenario(space)
-	found, r, err := search.Try(x, scenarios.Options{Seed: c.Seed, Margins: true, Unrefined: !isRefined(c.Seed)}, buffer)
+	found, r, err := search.Try(x, scenarios.Options{Seed: c.Seed, Margins: true, States: true, Unrefined: !isRefined(c.Seed)}, buffer)
 	if err != nil {
 		return trial{}, err
 	}
-	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin, result: r}
+	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin, states: r.States, result: r}
 	if len(t.Kinds) > 0 {
 		t.history = history.Hash(r.History)
 		if space.Swarm {

@@ -21,7 +21,7 @@ func (c *Change) Removed() bool { return c.After.Key == "" }
 // changes: no request asked for them.
 type Observable interface {
 	Memory
-	// OnChange has f called after every change, from now on.
+	// OnChange has f called after every change, from now on, and no other function.
 	OnChange(f func(Change))
 	// Peek finds a key, and the true time at which it runs out if nothing happens to the node's clock, or at which it ran
 	// out: Redis removes a key when a command looks for it. Forever is never.
@@ -43,11 +43,17 @@ func (s *Server) Observable() Observable { return s.memory.(Observable) }
 // OnApplied has f called after every change that a request makes to a key of one of the Servers, from now on. What it is given is
 // good until it returns.
 func (d *Deployment) OnApplied(f func(*Applied)) {
+	d.applied = append(d.applied, f)
+	if len(d.applied) > 1 {
+		return
+	}
 	var a Applied
 	for _, s := range d.Servers {
 		s.Observable().OnChange(func(c Change) {
 			a = Applied{Change: c, Server: s, Client: d.serving.Link().Client(), Sent: d.serving.Sent()}
-			f(&a)
+			for _, tell := range d.applied {
+				tell(&a)
+			}
 		})
 	}
 }

@@ -37,6 +37,7 @@ type Deployment struct {
 	served  func(s *Server, client *kernel.Process) // nil if nobody wants to know
 	serving *network.Exchange                       // the request that a node carries out
 	heard   func(client *kernel.Process, channel string)
+	applied []func(*Applied) // who wants to know of changes
 }
 
 // Deploy makes the nodes.
