@@ -104,11 +104,8 @@ func (p *promises) returned(c *protocols.Call, err error) {
 		p.values[lease.Value()] = true
 		p.bears(c, lease)
 	case c.Func == protocols.ExtendCall:
-		if until := p.until[c.Lease]; c.Lease.Until().Before(until) {
-			p.run.broken(checker.Contract, c.Resources[0], "an extend moved the end of %s's lease %v back", c.Client, until.Sub(c.Lease.Until()))
-		}
-		if err == nil {
-			p.extended(c, began)
+		if protocols.Has[protocols.RedlockSettings](p.run.Lock) {
+			p.extended(c, err, began)
 		}
 		p.bears(c, lease)
 	case c.Func == protocols.ReleaseCall && err == nil:
@@ -134,13 +131,15 @@ func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
 	}
 }
 
-// extended compares the end of a lease that was just extended with what was asked for.
-func (p *promises) extended(c *protocols.Call, began beginning) {
-	if !protocols.Has[protocols.RedlockSettings](p.run.Lock) {
-		return
+// extended compares the end of a lease after an extend with what it was, and if it succeeded with what was asked for. Other
+// locks than the library's shorten a lease if asked to.
+func (p *promises) extended(c *protocols.Call, err error, began beginning) {
+	end := c.Lease.Until()
+	if until := p.until[c.Lease]; end.Before(until) {
+		p.run.broken(checker.Contract, c.Resources[0], "an extend moved the end of %s's lease %v back", c.Client, until.Sub(end))
 	}
 	drift := protocols.Of[protocols.RedlockSettings](p.run.Lock).Drift
-	if short := began.reads.Add(c.TTL - allowance(drift, c.TTL)).Sub(c.Lease.Until()); short > 0 {
+	if short := began.reads.Add(c.TTL - allowance(drift, c.TTL)).Sub(end); err == nil && short > 0 {
 		p.run.broken(checker.Contract, c.Resources[0],
 			"%s's extend to %v succeeded, but the lease ends %v earlier than that, less the drift allowance", c.Client, c.TTL, short)
 	}

@@ -90,6 +90,16 @@ func TestAnExtendIsForAQuorum(t *testing.T) {
 			r.finds(t, checker.Contract, c.want)
 		})
 	}
+	t.Run("back, by another lock than the library's", func(t *testing.T) {
+		r := newRig(t)
+		r.Lock = protocols.Settings{TTL: ttl}.With("redlock-plain")
+		r.goes("c1", 0, func(a *actor) {
+			l := a.acquires("AB", "v")
+			extend("AB", ttl/2, nil)(a, l)
+			l.ends(a, redlock.ErrLost)
+		})
+		r.finds(t, checker.Contract, "")
+	})
 }
 
 func TestAReleaseIsForAQuorum(t *testing.T) {
