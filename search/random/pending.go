@@ -89,9 +89,11 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 		err := x.each(ctx, len(batch), func(i int, _ *history.History) (err error) {
 			p := &batch[i]
 			v := search.Violation{Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond, Base: x.space.DrawnAround()}
-			found[i], _, err = shrink.Finding(ctx, v, x.options.shrinkRuns)
+			if found[i], _, err = shrink.Finding(ctx, v, x.options.shrinkRuns); err != nil {
+				return x.keepFailed(p.Candidate, p.Run, err)
+			}
 			found[i].Run = p.Run
-			return err
+			return nil
 		})
 		if err != nil || ctx.Err() != nil {
 			return err
