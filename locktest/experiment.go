@@ -49,7 +49,7 @@ func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	t.Helper()
 	x := s.read(t)
 	space := experiment.NewSpace(x.base)
-	space.Duration, space.Apart = runLength*x.base.Lock.TTL, x.apart
+	space.Duration, space.Apart, space.Own = runLength*x.base.Lock.TTL, x.apart, true
 	told := &told{}
 	return rapid.Custom(func(t *rapid.T) *Experiment {
 		c := newChoices(t)

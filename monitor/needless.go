@@ -63,7 +63,8 @@ type ask struct {
 func watchNeedless(r *Run) {
 	p, known := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	// The lock of a caller may have keys of other names, and a replica may take a node's place.
-	if r.Foreign || len(r.World.Replicas) > 0 || !known {
+	// With a quorum of more nodes than there are nobody is ever granted anything.
+	if r.Foreign || len(r.World.Replicas) > 0 || !known || p.alone > p.nodes {
 		return
 	}
 	x := &needless{run: r, patience: p, owners: map[copyOf]setter{}, spent: map[string]bool{}, closed: map[string]bool{}, made: map[string]int{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}

@@ -30,6 +30,8 @@ type Space struct {
 	Duration time.Duration
 	// Apart has no two resources locked as one, though the protocol could.
 	Apart bool
+	// Own says that the lock is one of the caller's own: it is asked for nothing that a lock need not be able to do.
+	Own bool
 }
 
 // NewSpace is the space around a base, with runs of 30 s and three clients.

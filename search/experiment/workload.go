@@ -20,7 +20,11 @@ type worker struct {
 
 func (s Space) worker(c faults.Choices) *worker {
 	ttl := s.Base.Lock.TTL
-	return &worker{s, s.Base.Lock.Capabilities(), ttl, time.Millisecond + faults.Length(c.For("hold", 0), 0, ttl/20),
+	can := s.Base.Lock.Capabilities()
+	if s.Own {
+		can = protocols.Capabilities{}
+	}
+	return &worker{s, can, ttl, time.Millisecond + faults.Length(c.For("hold", 0), 0, ttl/20),
 		s.Duration/40 + time.Duration(c.For("rest", 0).Below(int64(s.Duration/20)))}
 }
 
