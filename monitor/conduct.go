@@ -42,7 +42,7 @@ type conductedNode struct {
 	isSet            bool            // and no request has changed that
 	sent             kernel.True     // when the command that set it was sent
 	applied          int             // the order in which that was carried out
-	heard            int             // the order in which its client read the answer, if it still waited; else 0
+	heard            int             // the order in which its client read the answer, if it must still have waited; else 0
 	heardAt          kernel.True
 	deletes, deleted int         // the order in which the last command to delete it was sent, and arrived; 0 for never
 	deletesAt        kernel.True // when it was sent
@@ -165,9 +165,10 @@ func (c *conduct) passes(at redis.Passage, a *redis.Asked, v vote, node int) {
 	case a.Intent == redis.Extends && at == redis.Sent && x.isCast && x.releases == a.Client:
 		c.run.broken(checker.Conduct, v.key, "%s extends its key on %s, although it has begun to release it %v before", a.Client.Name(),
 			a.Server.Name(), a.Sent.Sub(x.since))
-	case a.Intent == redis.Sets && at == redis.Answered && n.isSet && n.owner == a.Client && n.sent == a.Sent &&
-		!a.Client.ProgramClock().Now().After(a.Deadline):
-		n.heard, n.heardAt = c.order, c.run.World.Kernel.Now()
+	case a.Intent == redis.Sets && at == redis.Answered && n.isSet && n.owner == a.Client && n.sent == a.Sent:
+		if _, isTimely := c.run.reads(a.Client, a.Deadline); isTimely {
+			n.heard, n.heardAt = c.order, c.run.World.Kernel.Now()
+		}
 	}
 }
 

@@ -87,6 +87,33 @@ func TestReleasesAreComplete(t *testing.T) {
 	}
 }
 
+// Code that takes time may read an answer after the deadline although it came before that. Nothing says then that the vote counts.
+func TestAnAnswerNearTheDeadlineMayBeTooLate(t *testing.T) {
+	for _, c := range []struct {
+		step time.Duration
+		want string
+	}{
+		{0, "c1 hears after its release that C has its key"},
+		{100 * time.Millisecond, "c1 hears after its release that C has its key"},
+		{120 * time.Millisecond, ""},
+	} {
+		t.Run(c.step.String(), func(t *testing.T) {
+			r := newRig(t).patient()
+			r.StepTime = c.step
+			r.goes("c1", 0, func(a *actor) {
+				a.sets("AB", "v")
+				link := a.Network.Link("c1", "C")
+				link.SetLatency(network.Requests, network.Constant(300*time.Millisecond))
+				a.client.Go(func() { a.sets("C", "v") }) // is answered 699ms before its deadline, after the release
+				a.sleeps(10 * time.Millisecond)
+				link.SetLatency(network.Requests, network.Constant(time.Millisecond))
+				a.asks("ABC", "DEL", "r")
+			})
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
+
 func TestNothingIsExtendedAfterItsRelease(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -74,11 +74,12 @@ func (x *ends) of(lease protocols.Lease) *lasting {
 	return nil
 }
 
-// look notes the end of the lease.
+// look notes the end of the lease. Code that takes time may have come beyond that when it makes the lease: then it is to end at
+// once.
 func (l *lasting) look() {
 	if until := l.lease.Until(); until != l.until {
 		l.until = until
-		l.at = l.client.Mono() + kernel.Mono(until.Sub(l.client.ProgramClock().Now()))
+		l.at = l.client.Mono() + kernel.Mono(max(0, until.Sub(l.client.ProgramClock().Now())))
 	}
 }
 

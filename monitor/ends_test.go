@@ -4,6 +4,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
 	"testing"
 	"time"
 )
@@ -44,6 +45,33 @@ func TestAContextEndsWithItsLease(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
 			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("AB", "v")) })
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
+// Code that takes time can come beyond the end of a lease before it has made it.
+func TestALeaseThatIsMadeTooLateEndsAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ends bool
+		want string
+	}{
+		{"at once", true, ""},
+		{"never", false, "c1's lease ended 59.98s ago"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) {
+				a.client.Takes(func(kernel.Key) time.Duration { return 20 * time.Millisecond })
+				l := a.lease("v", a.reads().Add(5*time.Millisecond))
+				a.client.WorkClock().Now()
+				if c.ends {
+					a.client.ProgramClock().AfterFunc(0, func() { l.cancel(redlock.ErrLost) })
+				}
+				a.call(protocols.AcquireCall, l, nil, nil)
+			})
+			r.goes("c2", 10*time.Millisecond, func(a *actor) { a.acquires("AB", "w").ends(a, redlock.ErrLost) })
 			r.finds(t, checker.Contract, c.want)
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
@@ -140,10 +139,7 @@ func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 		case at == redis.Arrived && a.Intent == redis.Extends && x.has(a.Server, c):
 			of.isCarriedOut = true // also where the keys last for longer already, and nothing changes
 		case at == redis.Answered:
-			// A round has a deadline for all its nodes, and asks them one after the other.
-			steps := time.Duration(2*len(c.asked)) * x.run.StepTime
-			late := a.Client.ProgramClock().Now().Sub(a.Deadline)
-			of.isAnswered, of.isTimely = late <= steps, late <= -steps
+			of.isAnswered, of.isTimely = x.run.reads(a.Client, a.Deadline)
 		}
 	}
 }

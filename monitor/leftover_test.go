@@ -150,3 +150,17 @@ func TestKeysLastNoLongerThanAskedFor(t *testing.T) {
 		r.finds(t, checker.Leftover, "c1's key on A has a time to live of 20s, and 10s is the longest that was asked for")
 	})
 }
+
+// Code that takes time may read an answer after the deadline although it came before that. A client that does not know of its key
+// leaves it to its TTL.
+func TestAnAnswerThatMayBeTooLateMeansThatAKeyMayStay(t *testing.T) {
+	const still = "c1 has let go of the lock for 125ms, but its key still stands on A"
+	for step, want := range map[time.Duration]string{0: still, 166 * time.Millisecond: still, 167 * time.Millisecond: ""} {
+		t.Run(step.String(), func(t *testing.T) {
+			r := newRig(t)
+			r.StepTime = step
+			r.goes("c1", 0, func(a *actor) { a.denied(nil) }) // is answered 998ms before the deadline of a second
+			r.finds(t, checker.Leftover, want)
+		})
+	}
+}

@@ -40,7 +40,7 @@ func (c *Client) wait(e Event) error {
 	case observe.Queued:
 		if !x.isQueued {
 			x.isQueued = true
-			c.queued = append(c.queued, x)
+			c.enqueue(x)
 		}
 	case observe.GaveUp:
 		if e.Err == nil {
@@ -49,6 +49,16 @@ func (c *Client) wait(e Event) error {
 		c.done(e.Call)
 	}
 	return nil
+}
+
+// enqueue has a call wait behind all others, or before them if it has made attempts: then it had its turn already, and gives it
+// up only for a lease that TryLock got.
+func (c *Client) enqueue(x *caller) {
+	at := len(c.queued)
+	if x.last != nil {
+		at = 0
+	}
+	c.queued = slices.Insert(c.queued, at, x)
 }
 
 // done notes that a call has ended.

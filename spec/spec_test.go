@@ -243,6 +243,25 @@ func TestACallerWaitsForTheClientsOwnLease(t *testing.T) {
 	}
 }
 
+// A call whose turn it is, and that gives way to a lease that TryLock got, is still the first of those that wait.
+func TestACallerThatGivesWayIsTheFirst(t *testing.T) {
+	const waits = `0 a attempt-started
+		1 b queued attempt=0
+		5 a node-answered A no
+		5 a node-answered B no
+		5 a quorum-lost taken
+		5 a denied taken
+		5 a retrying in=150
+		155 a queued
+		`
+	if err := newScript().run(t, waits+"160 a' attempt-started"); err != nil {
+		t.Error(err)
+	}
+	if err := newScript().run(t, waits+"160 b attempt-started"); err == nil || !strings.Contains(err.Error(), "a call that came earlier still waits") {
+		t.Error(err)
+	}
+}
+
 // The clock is read when the client goes on after a step, which may be later than when it reported that.
 func TestAClientMayStandStillAfterAStep(t *testing.T) {
 	s := newScript()
