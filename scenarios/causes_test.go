@@ -294,7 +294,7 @@ func causes(t *testing.T) map[string]cause {
 			for i := range s.Timeline {
 				s.Timeline[i].Resource = s.Resources[:1]
 			}
-		}, "safe"},
+		}, "conduct"}, // more commands than two locks need
 		"69-two-locks/one-breaks": {noStep, "safe"},
 		"67-batches/after-silence": {func(s *scenarios.Scenario) { // the silence goes on
 			weaken(s, func(f *faults.Partition) faults.Fault {

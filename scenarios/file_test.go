@@ -45,8 +45,14 @@ func differ(path string, a, b reflect.Value) string {
 		} else if d := differ(path, x, y); d != "" {
 			return d
 		}
-	case a.Type() == reflect.TypeFor[network.Latency]() && a.Field(0).Len() == 0:
-		a = reflect.ValueOf(network.Constant(0))
+	case a.Type() == reflect.TypeFor[network.Latency]():
+		given := func(v reflect.Value) reflect.Value {
+			if v.Field(0).Len() == 0 {
+				return reflect.ValueOf(network.Constant(0))
+			}
+			return v
+		}
+		a, b = given(a), given(b)
 	}
 	switch a.Kind() {
 	case reflect.Pointer, reflect.Interface:

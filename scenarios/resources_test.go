@@ -48,7 +48,7 @@ func TestResourcesInFiles(t *testing.T) {
 		{"do: [{lock: invoices}, {sleep: orders}]", "", `timeline[0].do[1].sleep: sleep takes no resource "orders"`},
 		{"do: [{try-lock: 5s}]", "resources: [R]\n", `takes no length "try-lock"`},
 		{"do: [{lock: {for: 5s, resource: invoices}}, {hold: invoices}]", "", `needs a length, as in "hold: 5s" "hold"`},
-		{"do: [{lock: {}}]", "", `want "resource", "for" or both`},
+		{"do: [{lock: {}}]", "", `want "resource", "for" or another key`},
 		{"do: [{lock: invoices}], fault: {pause: {process: c1, for: 1s}}", "", "an item is either a fault or something that a client does"},
 		{"do: [{lock: invoices}, {hold: 10 sec}]", "", "not a duration"},
 	} {
