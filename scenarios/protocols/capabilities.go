@@ -19,6 +19,8 @@ type Capabilities struct {
 	Cancels bool
 	// Repeats says that a lock which was released can be asked to be released or extended again, and refuses it.
 	Repeats bool
+	// Lengthens says that an extend never shortens a lease or a key: one to a shorter TTL changes nothing.
+	Lengthens bool
 	// Renews says that it renews its locks by itself: its leases are Renewers, and its Locker is a Holder.
 	Renews bool
 	// Warns says that the context of a lease ends before the lease: its Lease is a Warner.

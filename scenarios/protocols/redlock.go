@@ -14,7 +14,7 @@ import (
 
 var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: RedlockSettings{DriftSettings: defaultDrift(), DelaySettings: defaultDelay()},
 	Steps: redlockSteps(), Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true, LocksAll: true, Closes: true, Warns: true,
-		Cancels: true, Repeats: true, Renews: true}}
+		Cancels: true, Repeats: true, Lengthens: true, Renews: true}}
 
 // RedlockSettings are those of protocol redlock.
 type RedlockSettings struct {

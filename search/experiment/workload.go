@@ -124,10 +124,10 @@ func (w *worker) moment(c faults.Choices, within time.Duration) time.Duration {
 }
 
 // extend draws an extend: to the TTL of the settings, which may be longer or shorter than what is left, and with a caller who
-// may give up.
+// may give up. A lock that shortens its keys is never asked to: if only some nodes do, the lease outlasts them.
 func (w *worker) extend(c faults.Choices) scenarios.Step {
 	s := step(scenarios.ExtendStep, w.ttl)
-	if ttl := w.shorter(c.For("ttl", 0)); ttl != 0 {
+	if ttl := w.shorter(c.For("ttl", 0)); ttl != 0 && w.can.Lengthens {
 		s.For = ttl
 	}
 	w.end(c.For("end", 0), &s)
