@@ -144,11 +144,11 @@ func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 	}
 }
 
-// has says whether a node has all keys of a call's value.
+// has says whether a node has all keys of a call's value, and none of them has run out.
 func (x *failures) has(s *redis.Server, c *calling) bool {
 	return !slices.ContainsFunc(c.Resources, func(key string) bool {
-		record, _, there := s.Observable().Peek(key)
-		return !there || record.Value != c.value
+		record, ends, there := s.Observable().Peek(key)
+		return !there || record.Value != c.value || ends <= x.run.World.Kernel.Now()
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
 )
 
 // votes are the outcomes of nodes A, B, C.
@@ -71,6 +72,24 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 				want = "c1 gets an error that is not true, as " + c.want
 			}
 			r.finds(t, checker.Contract, want)
+		})
+	}
+}
+
+// A node whose key has run out may still have it in memory, and cannot extend it.
+func TestAKeyThatHasRunOutCannotBeExtended(t *testing.T) {
+	for step, want := range map[time.Duration]bool{5 * time.Second: true, 11 * time.Second: false} {
+		t.Run(step.String(), func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) {
+				a.sets("A", "v")
+				a.Server("A").Clock().Step(step)
+				x := &failures{run: r.Run}
+				if got := x.has(a.Server("A"), &calling{Call: &protocols.Call{Resources: []string{"r"}}, value: "v"}); got != want {
+					t.Errorf("the node has the key: %v, want %v", got, want)
+				}
+			})
+			r.Kernel.Run(kernel.True(time.Minute))
 		})
 	}
 }

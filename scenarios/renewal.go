@@ -52,14 +52,14 @@ func (l *held) renewByHand(d time.Duration) {
 }
 
 // renewal is a step's, and has every extend of a protocol's own written down as one of this program, unless the client crashed
-// at a step of it.
+// at a step of it, or it began before the program knew of its lease.
 func (l *held) renewal(s *Step) protocols.Renewal {
 	var c *called
 	r := protocols.Renewal{
 		Wait: s.Wait, Period: s.Period, Limit: s.Limit, MaxTime: s.MaxTime,
 		Begins: func() { c = l.call(history.Extend, l.ttl); c.Renewal = true },
 		Ends: func(err error) {
-			if !l.host.Dead() {
+			if c != nil && !l.host.Dead() {
 				l.returned(c, err)
 			}
 		},

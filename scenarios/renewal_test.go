@@ -1,0 +1,10 @@
+package scenarios
+
+import "testing"
+
+// Where code takes time, a renewal can begin before the program is told of its lease. That is no call of the program.
+func TestARenewalThatBeganBeforeItsLeaseWasKnownIsNotWrittenDown(t *testing.T) {
+	l := &held{program: &program{Session: &Session{}}}
+	r := l.renewal(&Step{})
+	r.Ends(nil) // has nothing to write to
+}
