@@ -5,11 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
-
-	"redlocksim/scenarios/protocols"
 )
 
 // Resource is the name of what the clients of a scenario contend for if it names nothing.
@@ -74,96 +71,6 @@ func sameSet(a, b []string) bool {
 	slices.Sort(a)
 	slices.Sort(b)
 	return slices.Equal(a, b)
-}
-
-// program looks at the steps of an item: whether they have the locks that they need, and on which resources. wrong is told
-// of the index of a step, of a word of it with those that would be right, and of what is wrong.
-func (c *check) program(i *Item, wrong func(step int, word string, valid []string, format string, args ...any)) {
-	can := c.s.Lock.Capabilities()
-	var held, released [][]string
-	var written []bool       // under which of them
-	var ttls []time.Duration // with which they were taken
-	for at := range i.Do {
-		s := &i.Do[at]
-		if unknown := slices.IndexFunc(s.Resource, func(name string) bool { return !slices.Contains(c.s.Resources, name) }); unknown >= 0 {
-			wrong(at, s.Resource[unknown], c.s.Resources, "there is no such resource")
-			return
-		}
-		if s.Kind == CloseStep && !can.Closes {
-			wrong(at, string(s.Kind), nil, "protocol %s has no client that could be closed, only redlock has", c.s.Lock.Protocol)
-			return
-		}
-		if why := s.needs(can); why != "" {
-			wrong(at, string(s.Kind), nil, "protocol %s %s, only redlock does", c.s.Lock.Protocol, why)
-			return
-		}
-		if s.Kind == WithLockStep && !can.Renews {
-			wrong(at, string(s.Kind), nil, "protocol %s has no such call, only redlock has", c.s.Lock.Protocol)
-			return
-		}
-		lock := c.s.Lock
-		if s.TTL != 0 {
-			lock.TTL = s.TTL
-			if err := lock.Check(len(c.s.Nodes.Names)); err != nil {
-				wrong(at, string(s.Kind), nil, "%v", err)
-				return
-			}
-		}
-		if s.takes() {
-			names := i.taken(s, c.s.Resources)
-			switch {
-			case s.Resource == nil && i.Resource == nil && len(c.s.Resources) > 1:
-				wrong(at, string(s.Kind), nil, `does not say which resource: there are several, as in "%s: %s"`, s.Kind, c.s.Resources[0])
-				return
-			case len(names) > 1 && !can.LocksAll:
-				wrong(at, string(s.Kind), nil, "protocol %s cannot lock several resources at once; lock one after the other", c.s.Lock.Protocol)
-				return
-			}
-			if s.Kind == WithLockStep {
-				if len(names) > 1 || s.Period > lock.TTL/2 {
-					wrong(at, string(s.Kind), nil, "is on one resource, and renews it at least twice in its TTL")
-					return
-				}
-				released = append(released, names)
-				continue
-			}
-			held, written, ttls = append(held, names), append(written, false), append(ttls, lock.TTL)
-			continue
-		}
-		if !s.needsLock() {
-			continue
-		}
-		if s.Released {
-			if s.among(released) < 0 {
-				wrong(at, string(s.Kind), nil, "there is no lock that was released before")
-				return
-			}
-			continue
-		}
-		of := s.among(held)
-		switch {
-		case len(held) == 0:
-			wrong(at, string(s.Kind), nil, "there is no lock or try-lock before")
-			return
-		case of < 0:
-			wrong(at, strings.Join(s.Resource, ", "), nil, "is not what a lock is held on that was taken before, which is %s", on(held))
-			return
-		case s.isEffect() && s.Resource == nil && len(held[of]) > 1:
-			wrong(at, string(s.Kind), nil, `does not say which resource: the lock is on several, as in "%s: %s"`, s.Kind, held[of][0])
-			return
-		case s.Kind == RenewStep && s.Period > ttls[of]/2:
-			wrong(at, s.Period.String(), nil, "as a period is more than half of the TTL, %v", ttls[of])
-			return
-		case s.Kind == UnlockStep:
-			released = append(released, held[of])
-			held, written, ttls = slices.Delete(held, of, of+1), slices.Delete(written, of, of+1), slices.Delete(ttls, of, of+1)
-		case s.reads() && written[of] && protocols.Of[protocols.DBRowSettings](c.s.Lock).Effects == protocols.InTransaction:
-			wrong(at, string(s.Kind), nil, "would read back what its own transaction has written and not committed, which no history can say")
-			return
-		default:
-			written[of] = written[of] || s.writes()
-		}
-	}
 }
 
 // on lists what locks are held on.

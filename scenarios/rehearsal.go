@@ -1,0 +1,135 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/scenarios/protocols"
+)
+
+// program looks at the steps of an item: whether they have the locks that they need, and on which resources. wrong is told
+// of the index of the first step that has not, of a word of it with those that would be right, and of what is wrong.
+func (c *check) program(i *Item, wrong func(step int, word string, valid []string, format string, args ...any)) {
+	p := rehearsal{check: c, item: i, can: c.s.Lock.Capabilities()}
+	for at := range i.Do {
+		if o := p.objection(&i.Do[at]); o != nil {
+			wrong(at, o.word, o.valid, "%s", o.text)
+			return
+		}
+	}
+}
+
+// rehearsal goes through the steps of an item.
+type rehearsal struct {
+	*check
+	item     *Item
+	can      protocols.Capabilities
+	held     [][]string
+	written  []bool          // under which of them
+	ttls     []time.Duration // with which they were taken
+	released [][]string
+}
+
+// objection is what is wrong with a step.
+type objection struct {
+	word  string
+	valid []string
+	text  string
+}
+
+func objectTo(word, format string, args ...any) *objection {
+	return &objection{word, nil, fmt.Sprintf(format, args...)}
+}
+
+// objection goes on to the next step.
+func (p *rehearsal) objection(s *Step) *objection {
+	if unknown := slices.IndexFunc(s.Resource, func(name string) bool { return !slices.Contains(p.s.Resources, name) }); unknown >= 0 {
+		return &objection{s.Resource[unknown], p.s.Resources, "there is no such resource"}
+	}
+	if o := p.toProtocol(s); o != nil {
+		return o
+	}
+	switch {
+	case s.takes():
+		return p.toTaking(s)
+	case !s.needsLock():
+		return nil
+	case s.Released:
+		if s.among(p.released) < 0 {
+			return objectTo(string(s.Kind), "there is no lock that was released before")
+		}
+		return nil
+	}
+	return p.toUse(s)
+}
+
+// toProtocol objects to a step that the protocol cannot do.
+func (p *rehearsal) toProtocol(s *Step) *objection {
+	protocol := p.s.Lock.Protocol
+	switch why := s.needs(p.can); {
+	case s.Kind == CloseStep && !p.can.Closes:
+		return objectTo(string(s.Kind), "protocol %s has no client that could be closed, only redlock has", protocol)
+	case why != "":
+		return objectTo(string(s.Kind), "protocol %s %s, only redlock does", protocol, why)
+	case s.Kind == WithLockStep && !p.can.Renews:
+		return objectTo(string(s.Kind), "protocol %s has no such call, only redlock has", protocol)
+	}
+	if s.TTL == 0 {
+		return nil
+	}
+	if err := p.lock(s).Check(len(p.s.Nodes.Names)); err != nil {
+		return objectTo(string(s.Kind), "%v", err)
+	}
+	return nil
+}
+
+// lock is the settings with which a step takes a lock.
+func (p *rehearsal) lock(s *Step) protocols.Settings {
+	lock := p.s.Lock
+	if s.TTL != 0 {
+		lock.TTL = s.TTL
+	}
+	return lock
+}
+
+func (p *rehearsal) toTaking(s *Step) *objection {
+	names, ttl := p.item.taken(s, p.s.Resources), p.lock(s).TTL
+	switch {
+	case s.Resource == nil && p.item.Resource == nil && len(p.s.Resources) > 1:
+		return objectTo(string(s.Kind), `does not say which resource: there are several, as in "%s: %s"`, s.Kind, p.s.Resources[0])
+	case len(names) > 1 && !p.can.LocksAll:
+		return objectTo(string(s.Kind), "protocol %s cannot lock several resources at once; lock one after the other", p.s.Lock.Protocol)
+	case s.Kind == WithLockStep && (len(names) > 1 || s.Period > ttl/2):
+		return objectTo(string(s.Kind), "is on one resource, and renews it at least twice in its TTL")
+	case s.Kind == WithLockStep:
+		p.released = append(p.released, names)
+	default:
+		p.held, p.written, p.ttls = append(p.held, names), append(p.written, false), append(p.ttls, ttl)
+	}
+	return nil
+}
+
+// toUse objects to a step about a lock that is not held, or that cannot be used so.
+func (p *rehearsal) toUse(s *Step) *objection {
+	of := s.among(p.held)
+	switch {
+	case len(p.held) == 0:
+		return objectTo(string(s.Kind), "there is no lock or try-lock before")
+	case of < 0:
+		return objectTo(strings.Join(s.Resource, ", "), "is not what a lock is held on that was taken before, which is %s", on(p.held))
+	case s.isEffect() && s.Resource == nil && len(p.held[of]) > 1:
+		return objectTo(string(s.Kind), `does not say which resource: the lock is on several, as in "%s: %s"`, s.Kind, p.held[of][0])
+	case s.Kind == RenewStep && s.Period > p.ttls[of]/2:
+		return objectTo(s.Period.String(), "as a period is more than half of the TTL, %v", p.ttls[of])
+	case s.Kind == UnlockStep:
+		p.released = append(p.released, p.held[of])
+		p.held, p.written, p.ttls = slices.Delete(p.held, of, of+1), slices.Delete(p.written, of, of+1), slices.Delete(p.ttls, of, of+1)
+	case s.reads() && p.written[of] && protocols.Of[protocols.DBRowSettings](p.s.Lock).Effects == protocols.InTransaction:
+		return objectTo(string(s.Kind), "would read back what its own transaction has written and not committed, which no history can say")
+	default:
+		p.written[of] = p.written[of] || s.writes()
+	}
+	return nil
+}
