@@ -232,11 +232,11 @@ func quoted(names []string) []string {
 	return all
 }
 
-// tell notes a finding that lasted from a moment until now.
+// tell notes a finding that lasted from a moment until now, in a sentence without its full stop.
 func (x *needless) tell(a *ask, from kernel.True, format string, args ...any) {
 	seq := x.run.seqAt(from)
 	x.run.found(checker.Finding{Kind: checker.NeedlesslyUnavailable, Resource: a.Resources[0], From: checker.Instant(from), FromSeq: seq,
-		To: x.run.now(), ToSeq: x.run.seq(), Seqs: slices.Compact([]int{seq, x.run.seq()}), Text: fmt.Sprintf(format, args...)})
+		To: x.run.now(), ToSeq: x.run.seq(), Seqs: slices.Compact([]int{seq, x.run.seq()}), Text: fmt.Sprintf(format, args...) + "."})
 }
 
 func (x *needless) lookAll() {

@@ -26,7 +26,7 @@ type Calling struct {
 	Cancel *time.Duration `yaml:"cancel"`
 	// LeaseContext makes the call with the context of the lease; steps extend and unlock. Default: false. Example: true
 	LeaseContext bool `yaml:"lease-context"`
-	// Released: the call is about the lock that was released last, not about one that is held; steps extend, renew and
+	// Released makes the call about the lock that was released last, not about one that is held; steps extend, renew and
 	// unlock. Default: false. Example: true
 	Released bool `yaml:"released"`
 	// Wait is how long with-lock waits for the lock at the most. Default: 0s, as long as it takes. Example: 1s
