@@ -20,7 +20,8 @@ type failures struct {
 	run    *Run
 	quorum int
 	calls  []*calling
-	closed map[string]bool // clients
+	closed map[string]bool // of clients: the newest of its process
+	before map[string]bool // the newest or one before it, which may still have leases
 	last   request         // that was sent
 	joined *asked          // what was asked with it; nil if nobody waits for that
 }
@@ -32,6 +33,8 @@ type calling struct {
 	// isAlone says that no other call of the client for one of the resources was under way at the same time: what the client
 	// asks for them is asked by this one.
 	isAlone bool
+	// isClosed says that its client was closed before it, or while it was under way.
+	isClosed bool
 	// values counts the values with which it has asked for votes, and value is the last.
 	values int
 	value  string
@@ -63,7 +66,7 @@ func watchFailures(r *Run) {
 	if !votes || len(r.World.Replicas) > 0 || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
-	x := &failures{run: r, quorum: quorum, closed: map[string]bool{}}
+	x := &failures{run: r, quorum: quorum, closed: map[string]bool{}, before: map[string]bool{}}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onStep = append(r.onStep, x.stepped)
@@ -72,11 +75,21 @@ func watchFailures(r *Run) {
 }
 
 func (x *failures) called(c *protocols.Call) {
-	if c.Func == protocols.CloseCall {
-		x.closed[c.Client] = true
+	switch c.Func {
+	case protocols.CloseCall:
+		x.closed[c.Client], x.before[c.Client] = true, true
+		for _, open := range x.calls {
+			open.isClosed = open.isClosed || open.Client == c.Client
+		}
+		return
+	case protocols.NewClientCall:
+		x.closed[c.Client] = false
 		return
 	}
-	this := &calling{Call: c, began: x.run.World.Kernel.Now(), isAlone: !c.Renewal}
+	this := &calling{Call: c, began: x.run.World.Kernel.Now(), isAlone: !c.Renewal, isClosed: x.closed[c.Client]}
+	if c.Lease != nil {
+		this.isClosed = x.before[c.Client]
+	}
 	if lease, voted := c.Lease.(protocols.Voted); voted {
 		this.ask(lease.Value(), len(x.run.World.Servers))
 	}
@@ -190,7 +203,7 @@ func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
 		return "it does not match ErrNotAcquired"
 	case e.Reason == nil && e.Cause == nil:
 		return "that says neither a reason nor a cause"
-	case c.isAlone && c.Func == protocols.AcquireCall && e.Attempts < c.values:
+	case c.isAlone && c.Func == protocols.AcquireCall && e.Attempts != c.values:
 		return fmt.Sprintf("it asked with %d values", c.values)
 	}
 	return ""
@@ -199,7 +212,7 @@ func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
 // cause says what is wrong with the cause, or with an end of the lease.
 func (x *failures) cause(c *calling, e *redlock.Error) string {
 	switch {
-	case errors.Is(e, redlock.ErrClosed) && !x.closed[c.Client]:
+	case errors.Is(e, redlock.ErrClosed) && !c.isClosed:
 		return "nobody closed the client"
 	case c.Context != nil && c.Context.Err() == nil && e.Cause != nil && !errors.Is(e, redlock.ErrClosed) && !errors.Is(e, redlock.ErrTokensUsedUp):
 		return "its context has not ended"

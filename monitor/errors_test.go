@@ -53,6 +53,7 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 		{"another call", change(func(e *redlock.Error) { e.Op = driver.OpExtend }), nil, "that is not what it called"},
 		{"no reason", change(func(e *redlock.Error) { e.Reason = nil }), nil, "that says neither a reason nor a cause"},
 		{"no attempt", change(func(e *redlock.Error) { e.Attempts = 0 }), nil, "it asked with 1 values"},
+		{"an attempt too many", change(func(e *redlock.Error) { e.Attempts = 2 }), nil, "it asked with 1 values"},
 		{"a context that has ended", change(func(e *redlock.Error) { e.Cause = context.Canceled }), ended, ""},
 		{"a context that has not", change(func(e *redlock.Error) { e.Cause = context.Canceled }), context.Background(), "its context has not ended"},
 		{"closed", change(func(e *redlock.Error) { e.Cause = redlock.ErrClosed }), context.Background(), "nobody closed the client"},
@@ -90,6 +91,59 @@ func TestAKeyThatHasRunOutCannotBeExtended(t *testing.T) {
 				}
 			})
 			r.Kernel.Run(kernel.True(time.Minute))
+		})
+	}
+}
+
+// TestClosedIsTheClientOfTheCall: another client in the place of a closed one is not closed, and what waited in the closed one,
+// or is about its leases, is.
+func TestClosedIsTheClientOfTheCall(t *testing.T) {
+	client := func(f protocols.CallFunc) *protocols.Call { return &protocols.Call{Func: f, Client: "c1"} }
+	acquire := func() *protocols.Call {
+		return &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
+	}
+	closed := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Cause: redlock.ErrClosed}
+	for _, c := range []struct {
+		name  string
+		calls func(a *actor) (call *protocols.Call, err *redlock.Error)
+		want  string
+	}{
+		{"of the closed one", func(a *actor) (*protocols.Call, *redlock.Error) {
+			a.Called(client(protocols.CloseCall))
+			call := acquire()
+			a.Called(call)
+			return call, closed
+		}, ""},
+		{"that waited in it", func(a *actor) (*protocols.Call, *redlock.Error) {
+			call := acquire()
+			a.Called(call)
+			a.Called(client(protocols.CloseCall))
+			a.Called(client(protocols.NewClientCall))
+			return call, closed
+		}, ""},
+		{"about its lease", func(a *actor) (*protocols.Call, *redlock.Error) {
+			a.Called(client(protocols.CloseCall))
+			a.Called(client(protocols.NewClientCall))
+			call := acquire()
+			call.Func, call.Lease = protocols.ExtendCall, a.lease("v", a.reads())
+			a.Called(call)
+			return call, &redlock.Error{Op: driver.OpExtend, Resource: "r", Cause: redlock.ErrClosed}
+		}, ""},
+		{"of the one in its place", func(a *actor) (*protocols.Call, *redlock.Error) {
+			a.Called(client(protocols.CloseCall))
+			a.Called(client(protocols.NewClientCall))
+			call := acquire()
+			a.Called(call)
+			return call, closed
+		}, "c1 gets an error that is not true, as nobody closed the client"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", time.Second, func(a *actor) {
+				call, err := c.calls(a)
+				a.Returned(call, err)
+			})
+			r.finds(t, checker.Contract, c.want)
 		})
 	}
 }

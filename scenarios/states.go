@@ -88,8 +88,10 @@ type standing struct {
 }
 
 func watchStates(w *sim.World, s *Scenario) *states {
-	x := &states{world: w, recent: s.Lock.TTL, places: map[string]*place{}}
-	x.quorum, _ = s.Lock.Votes(len(w.Servers))
+	x := &states{world: w, quorum: 1, recent: s.Lock.TTL, places: map[string]*place{}}
+	if quorum, votes := s.Lock.Votes(len(w.Servers)); votes {
+		x.quorum = quorum
+	}
 	for _, name := range s.Resources {
 		p := &place{keys: make([]standing, len(w.Servers))}
 		for _, client := range w.Clients {

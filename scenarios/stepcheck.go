@@ -12,7 +12,7 @@ import (
 // program looks at the steps of an item: whether they have the locks that they need, and on which resources. wrong is told
 // of the index of the first step that has not, of a word of it with those that would be right, and of what is wrong.
 func (c *check) program(i *Item, wrong func(step int, word string, valid []string, format string, args ...any)) {
-	p := rehearsal{check: c, item: i, can: c.s.Lock.Capabilities()}
+	p := stepCheck{check: c, item: i, can: c.s.Lock.Capabilities()}
 	for at := range i.Do {
 		if o := p.objection(&i.Do[at]); o != nil {
 			wrong(at, o.word, o.valid, "%s", o.text)
@@ -21,8 +21,8 @@ func (c *check) program(i *Item, wrong func(step int, word string, valid []strin
 	}
 }
 
-// rehearsal goes through the steps of an item.
-type rehearsal struct {
+// stepCheck goes through the steps of an item, and knows which locks are held after each.
+type stepCheck struct {
 	*check
 	item     *Item
 	can      protocols.Capabilities
@@ -44,7 +44,7 @@ func objectTo(word, format string, args ...any) *objection {
 }
 
 // objection goes on to the next step.
-func (p *rehearsal) objection(s *Step) *objection {
+func (p *stepCheck) objection(s *Step) *objection {
 	if unknown := slices.IndexFunc(s.Resource, func(name string) bool { return !slices.Contains(p.s.Resources, name) }); unknown >= 0 {
 		return &objection{s.Resource[unknown], p.s.Resources, "there is no such resource"}
 	}
@@ -66,7 +66,7 @@ func (p *rehearsal) objection(s *Step) *objection {
 }
 
 // toProtocol objects to a step that the protocol cannot do.
-func (p *rehearsal) toProtocol(s *Step) *objection {
+func (p *stepCheck) toProtocol(s *Step) *objection {
 	protocol := p.s.Lock.Protocol
 	switch why := s.needs(p.can); {
 	case s.Kind == CloseStep && !p.can.Closes:
@@ -86,7 +86,7 @@ func (p *rehearsal) toProtocol(s *Step) *objection {
 }
 
 // lock is the settings with which a step takes a lock.
-func (p *rehearsal) lock(s *Step) protocols.Settings {
+func (p *stepCheck) lock(s *Step) protocols.Settings {
 	lock := p.s.Lock
 	if s.TTL != 0 {
 		lock.TTL = s.TTL
@@ -94,7 +94,7 @@ func (p *rehearsal) lock(s *Step) protocols.Settings {
 	return lock
 }
 
-func (p *rehearsal) toTaking(s *Step) *objection {
+func (p *stepCheck) toTaking(s *Step) *objection {
 	names, ttl := p.item.taken(s, p.s.Resources), p.lock(s).TTL
 	switch {
 	case s.Resource == nil && p.item.Resource == nil && len(p.s.Resources) > 1:
@@ -112,7 +112,7 @@ func (p *rehearsal) toTaking(s *Step) *objection {
 }
 
 // toUse objects to a step about a lock that is not held, or that cannot be used so.
-func (p *rehearsal) toUse(s *Step) *objection {
+func (p *stepCheck) toUse(s *Step) *objection {
 	of := s.among(p.held)
 	switch {
 	case len(p.held) == 0:
