@@ -22,8 +22,10 @@ type failures struct {
 	calls  []*calling
 	closed map[string]bool // of clients: the newest of its process
 	before map[string]bool // the newest or one before it, which may still have leases
-	last   request         // that was sent
-	joined *asked          // what was asked with it; nil if nobody waits for that
+	// reports has the clients that report attempts: a lock of one's own may have nobody told.
+	reports map[string]bool
+	last    request // that was sent
+	joined  *asked  // what was asked with it; nil if nobody waits for that
 }
 
 // calling is a call that has not returned.
@@ -66,7 +68,7 @@ func watchFailures(r *Run) {
 	if !votes || len(r.World.Replicas) > 0 || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
-	x := &failures{run: r, quorum: quorum, closed: map[string]bool{}, before: map[string]bool{}}
+	x := &failures{run: r, quorum: quorum, closed: map[string]bool{}, before: map[string]bool{}, reports: map[string]bool{}}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onStep = append(r.onStep, x.stepped)
@@ -123,6 +125,7 @@ func (x *failures) stepped(client string, e observe.Event) {
 	if e.Step != observe.AttemptStarted {
 		return
 	}
+	x.reports[client] = true
 	for _, c := range x.calls {
 		if c.Client == client && c.Func == protocols.AcquireCall && strings.Join(slices.Sorted(slices.Values(c.Resources)), ", ") == e.Resource {
 			c.ask(e.Value, len(x.run.World.Servers))
@@ -203,7 +206,7 @@ func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
 		return "it does not match ErrNotAcquired"
 	case e.Reason == nil && e.Cause == nil:
 		return "that says neither a reason nor a cause"
-	case c.isAlone && c.Func == protocols.AcquireCall && e.Attempts != c.values:
+	case c.isAlone && c.Func == protocols.AcquireCall && x.reports[c.Client] && e.Attempts != c.values:
 		return fmt.Sprintf("it asked with %d values", c.values)
 	}
 	return ""

@@ -147,3 +147,16 @@ func TestClosedIsTheClientOfTheCall(t *testing.T) {
 		})
 	}
 }
+
+// TestAttemptsNobodyReports: how many attempts an error speaks of is not judged where the lock's client tells nobody of them.
+func TestAttemptsNobodyReports(t *testing.T) {
+	r := newRig(t)
+	r.goes("c2", 0, func(a *actor) { a.sets("BC", "other") })
+	r.goes("c1", time.Second, func(a *actor) {
+		call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
+		a.Called(call)
+		a.sets("ABC", "v")
+		a.Returned(call, &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrTaken, Attempts: 2})
+	})
+	r.finds(t, checker.Contract, "")
+}
