@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
@@ -44,22 +43,6 @@ type setter struct {
 	value  string
 }
 
-// ask is an acquire that has not returned.
-type ask struct {
-	*protocols.Call
-	client *watchedClient
-	made   int      // how many clients had been made in the process
-	keys   []string // sorted
-	began  kernel.True
-	// alone is since when the same acquires ask for any of these keys, and nobody has had one of them.
-	alone kernel.True
-	// free is, by node, from when on the keys are in nobody's way.
-	free []kernel.True
-	told bool
-	// woken is since when the client knows of a release, and has not asked since; negative if it does not.
-	woken kernel.True
-}
-
 func watchNeedless(r *Run) {
 	p, known := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	// The lock of a caller may have keys of other names, and a replica may take a node's place.
@@ -78,19 +61,6 @@ func watchNeedless(r *Run) {
 		r.World.OnHeard(x.heard)
 		r.onCommand = append(r.onCommand, x.asked)
 	}
-}
-
-// isGivenUp says whether the caller of the acquire has given it up.
-func (a *ask) isGivenUp() bool { return a.Context != nil && a.Context.Err() != nil }
-
-// meets says whether two calls are about one resource.
-func meets(a, b *protocols.Call) bool {
-	return slices.ContainsFunc(a.Resources, func(r string) bool { return slices.Contains(b.Resources, r) })
-}
-
-// queuesWith says whether two acquires wait in one queue of a client.
-func (a *ask) queuesWith(b *ask) bool {
-	return a.Waits && b.Waits && a.client == b.client && a.made == b.made && slices.Equal(a.keys, b.keys)
 }
 
 // rivals are the acquires that ask for any of the keys of one, with itself.
@@ -195,7 +165,7 @@ func (x *needless) look(a *ask) {
 	if n > 1 {
 		who = fmt.Sprintf(", and neither is any of the %d who ask", n)
 	}
-	x.tell(a, from, "%s waits for the lock on %s and is not granted it in %v, although nothing is in the way%s: nobody has it, and %s. %v are enough for that",
+	a.tell(x.run, from, "%s waits for the lock on %s and is not granted it in %v, although nothing is in the way%s: nobody has it, and %s. %v are enough for that",
 		a.Client, and(quoted(a.Resources)), now.Sub(from), who, x.found(a, from, rivals), bound)
 }
 
@@ -205,7 +175,7 @@ func (x *needless) refused(a *ask) {
 	if from := x.since(a, rivals); from > a.began || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !x.lasts(a.TTL) {
 		return
 	}
-	x.tell(a, a.began, "%s tries to take the lock on %s and is refused, although nothing is in the way: nobody else asks for it or has it, and %s",
+	a.tell(x.run, a.began, "%s tries to take the lock on %s and is refused, although nothing is in the way: nobody else asks for it or has it, and %s",
 		a.Client, and(quoted(a.Resources)), x.found(a, a.began, rivals))
 }
 
@@ -222,21 +192,6 @@ func (x *needless) found(a *ask, from kernel.True, rivals []*ask) string {
 		are = "is"
 	}
 	return fmt.Sprintf("%s of %d nodes %s up, free and in reach", and(names), x.nodes, are)
-}
-
-func quoted(names []string) []string {
-	all := make([]string, len(names))
-	for i, n := range names {
-		all[i] = fmt.Sprintf("%q", n)
-	}
-	return all
-}
-
-// tell notes a finding that lasted from a moment until now, in a sentence without its full stop.
-func (x *needless) tell(a *ask, from kernel.True, format string, args ...any) {
-	seq := x.run.seqAt(from)
-	x.run.found(checker.Finding{Kind: checker.NeedlesslyUnavailable, Resource: a.Resources[0], From: checker.Instant(from), FromSeq: seq,
-		To: x.run.now(), ToSeq: x.run.seq(), Seqs: slices.Compact([]int{seq, x.run.seq()}), Text: fmt.Sprintf(format, args...) + "."})
 }
 
 func (x *needless) lookAll() {

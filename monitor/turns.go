@@ -13,7 +13,7 @@ func (x *needless) inTurn(a *ask) {
 			return
 		}
 		if b.queuesWith(a) && !b.isGivenUp() {
-			x.tell(a, b.began, "%s is granted the lock on %s by a call from %v, while one from %v still waits for the same in this client",
+			a.tell(x.run, b.began, "%s is granted the lock on %s by a call from %v, while one from %v still waits for the same in this client",
 				a.Client, and(quoted(a.Resources)), time.Duration(a.began), time.Duration(b.began))
 			return
 		}

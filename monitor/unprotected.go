@@ -3,7 +3,6 @@ package monitor
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"redlocksim/checker"
 	"redlocksim/history"
@@ -257,15 +256,6 @@ func (u *unprotected) nodes(b *belief) string {
 		reasons[i] = fmt.Sprintf("%s on %s", gone, and(by[gone]))
 	}
 	return fmt.Sprintf("%s of %d nodes would grant it to another: its key %s", and(names), len(u.fit), and(reasons))
-}
-
-// and lists names or clauses.
-func and(names []string) string {
-	last := len(names) - 1
-	if last == 0 {
-		return names[0]
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // tell reports a belief that has ended, if it was found unprotected.

@@ -51,7 +51,7 @@ func (x *needless) lookAtWakeUp(a *ask) {
 		return
 	}
 	if now.Sub(a.woken) > x.wakeUp {
-		x.tell(a, a.woken, "%s waits for the lock on %s, is told that it was released, and does not ask for it in %v, although %v are enough for that",
+		a.tell(x.run, a.woken, "%s waits for the lock on %s, is told that it was released, and does not ask for it in %v, although %v are enough for that",
 			a.Client, and(quoted(a.Resources)), now.Sub(a.woken), x.wakeUp)
 		a.woken = -1
 	}

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"errors"
 
 	"redlocksim/faults"
 	"redlocksim/history"
@@ -152,86 +151,3 @@ func (p *program) newClient() bool {
 	p.record(history.Event{Kind: history.Step, Name: faults.NewClient, Resource: p.ofClient().name()})
 	return true
 }
-
-// asking is an acquire that has begun.
-type asking struct {
-	*acquisition
-	ops  []int
-	call protocols.Call
-}
-
-// asks begins an acquire.
-func (p *program) asks(s *Step) *asking {
-	p.acquires++
-	x := &asking{acquisition: &acquisition{acquire: p.acquires, thread: p.thread}}
-	for _, name := range p.item.taken(s, p.resources) {
-		x.ops = append(x.ops, p.host.NewOp())
-		x.grants = append(x.grants, Grant{x.ops[len(x.ops)-1], name})
-	}
-	x.op = x.ops[0]
-	p.attempt(x.in(context.Background()), 1)
-	p.record(x.each(history.Event{Kind: history.Call, Func: history.Acquire}, x.ops)...)
-	x.call = protocols.Call{Client: p.host.Name(), Grants: x.ops, Resources: x.resources(), TTL: s.TTL, Waits: s.Kind != TryLockStep}
-	if s.TTL == 0 {
-		x.call.TTL = p.ttl
-	}
-	p.witness.Called(&x.call)
-	return x
-}
-
-// held is the lock that an acquire asks for.
-func (p *program) held(x *asking) *held {
-	return &held{program: p, ttl: x.call.TTL, acquisition: x.acquisition}
-}
-
-// granted ends an acquire that was granted.
-func (l *held) granted(x *asking, lease protocols.Lease) {
-	x.call.Lease, l.lease = lease, lease
-	l.witness.Returned(&x.call, nil)
-	l.locks = append(l.locks, l)
-	token, _ := lease.Token()
-	l.record(x.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Token: token}, x.ops)...)
-}
-
-// refused ends an acquire that was not granted. The locks that are held are released.
-func (p *program) refused(x *asking, err error) {
-	p.witness.Returned(&x.call, err)
-	p.record(x.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}, x.ops)...)
-	for i := len(p.locks) - 1; i >= 0; i-- {
-		p.locks[i].unlock(&Step{})
-	}
-}
-
-// acquire takes the lock that a step asks for.
-func (p *program) acquire(ctx context.Context, s *Step) bool {
-	x := p.asks(s)
-	ctx, done := s.in(x.in(ctx), p.clock)
-	defer done()
-	x.call.Context = ctx
-	lease, err := p.lock(ctx, s.Kind, &x.call)
-	if err != nil {
-		p.refused(x, err)
-		return false
-	}
-	p.held(x).granted(x, lease)
-	return true
-}
-
-// lock asks the protocol for the lock.
-func (p *program) lock(ctx context.Context, kind StepKind, c *protocols.Call) (protocols.Lease, error) {
-	all, several := p.locker.(protocols.AllLocker)
-	switch {
-	case len(c.Resources) == 1 && kind == LockStep:
-		return p.locker.Lock(ctx, c.Resources[0], c.TTL)
-	case len(c.Resources) == 1:
-		return p.locker.TryLock(ctx, c.Resources[0], c.TTL)
-	case !several:
-		return nil, errSeveral
-	case kind == LockStep:
-		return all.LockAll(ctx, c.Resources, c.TTL)
-	}
-	return all.TryLockAll(ctx, c.Resources, c.TTL)
-}
-
-// errSeveral is why a lock on several resources is not granted by a Locker of the caller's own.
-var errSeveral = errors.New("this lock cannot take several resources at once")

@@ -1,4 +1,5 @@
-// Package architecture_test compares the imports of all packages with docs/architecture.md, which says who may import whom.
+// Package architecture_test compares the imports of all packages with docs/architecture.md, which says who may import whom, and
+// looks for files of a package that call each other in a circle.
 package architecture_test
 
 import (

@@ -2,7 +2,6 @@ package strictyaml
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"time"
 
@@ -23,10 +22,6 @@ type Unmarshaler interface {
 type NodeUnmarshaler interface {
 	UnmarshalNode(d *Decoder, n *yaml.Node)
 }
-
-// maxCollected bounds the work and memory spent on the errors of a hopeless file; those reported are the first in the file of
-// the ones collected.
-const maxCollected = 1000
 
 // A Decoder is what a [NodeUnmarshaler] decodes and reports with. It is valid during the call of UnmarshalNode only.
 type Decoder struct {
@@ -96,34 +91,6 @@ func (d *Decoder) Decode(n *yaml.Node, into any) bool {
 		d.value(n, reflect.ValueOf(into).Elem())
 	}
 	return d.reports == before
-}
-
-// Errorf reports that a node is wrong. The word is what is wrong about it, and the nearest word of valid becomes the
-// suggestion; if none is near, the error lists them all. Both may be empty. Of a key, pass the key's node. The same error
-// reported twice, as for a part that several cases share, counts once.
-func (d *Decoder) Errorf(n *yaml.Node, word string, valid []string, format string, args ...any) {
-	if d.reports++; len(d.errs) < maxCollected {
-		d.add(n, Errorf(d.file, n.Line, n.Column, word, valid, format, args...))
-	}
-}
-
-func (d *Decoder) add(n *yaml.Node, e *Error) {
-	id := fmt.Sprintf("%d:%d:%s\x00%s", e.Line, e.Column, e.Msg, e.Word)
-	if d.seen[id] {
-		return
-	}
-	d.seen[id] = true
-	e.Path = d.path(n)
-	d.errs = append(d.errs, e)
-}
-
-// want reports a node that is not of the kind needed.
-func (d *Decoder) want(n *yaml.Node, what string) {
-	if isNull(n) {
-		d.Errorf(n, "", nil, "no value; give one or leave it out")
-		return
-	}
-	d.Errorf(n, n.Value, nil, "want %s, got %s", what, describe(n))
 }
 
 func (d *Decoder) value(n *yaml.Node, v reflect.Value) {

@@ -99,12 +99,3 @@ func (d *Decoder) integer(n *yaml.Node, v reflect.Value) {
 	}
 	v.SetUint(u)
 }
-
-// suggest reports a word of which it is known what was meant.
-func (d *Decoder) suggest(n *yaml.Node, meant, format string, args ...any) {
-	if d.reports++; len(d.errs) < maxCollected {
-		e := Errorf(d.file, n.Line, n.Column, n.Value, nil, format, args...)
-		e.Suggestion = meant
-		d.add(n, e)
-	}
-}

@@ -1,9 +1,6 @@
 package strictyaml
 
 import (
-	"fmt"
-	"strings"
-
 	"go.yaml.in/yaml/v3"
 )
 
@@ -11,24 +8,6 @@ import (
 const maxDepth = 64
 
 const aliasRefused = "aliases are refused; write the value out"
-
-const (
-	nullTag  = "!!null"
-	boolTag  = "!!bool"
-	strTag   = "!!str"
-	intTag   = "!!int"
-	floatTag = "!!float"
-	mergeTag = "!!merge"
-)
-
-// A link is the place of a node in its document. Paths are built from links when an error needs one: a path kept for every node
-// would let a long key with many values under it fill the memory.
-type link struct {
-	parent *yaml.Node
-	key    *yaml.Node // of a value in a mapping
-	item   int        // of a list, from 1
-	depth  int
-}
 
 // vet walks a whole tree once, including parts that no field will be decoded from, and reports what is refused everywhere. It
 // says whether the tree is shallow enough to decode.
@@ -117,60 +96,4 @@ func (d *Decoder) entries(n *yaml.Node) func(yield func(key, value *yaml.Node) b
 			}
 		}
 	}
-}
-
-func pairs(n *yaml.Node) func(yield func(key, value *yaml.Node) bool) {
-	return func(yield func(key, value *yaml.Node) bool) {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if !yield(n.Content[i], n.Content[i+1]) {
-				return
-			}
-		}
-	}
-}
-
-// path prints where a node is. A key is where its mapping is.
-func (d *Decoder) path(n *yaml.Node) string {
-	var steps []string
-	for n != nil {
-		at := d.links[n]
-		switch {
-		case at.key != nil:
-			steps = append(steps, "."+pathWord(at.key.Value))
-		case at.item > 0:
-			steps = append(steps, fmt.Sprintf("[%d]", at.item-1))
-		}
-		n = at.parent
-	}
-	var b strings.Builder
-	for i := len(steps) - 1; i >= 0; i-- {
-		b.WriteString(steps[i])
-	}
-	return strings.TrimPrefix(b.String(), ".")
-}
-
-func isNull(n *yaml.Node) bool {
-	return n.Kind == yaml.ScalarNode && n.Tag == nullTag
-}
-
-// describe names what a node is, in the words of someone who writes the file.
-func describe(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	switch n.Tag {
-	case nullTag:
-		return "null"
-	case boolTag:
-		return "true or false"
-	case intTag, floatTag:
-		return "a number"
-	}
-	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
-		return "text in quotes"
-	}
-	return "text"
 }

@@ -130,58 +130,6 @@ func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits 
 	return l
 }
 
-// moment draws a time, or a step of the algorithm, so that faults are injected between any two of them.
-func (s Space) moment(c faults.Choices, clients []string) faults.Trigger {
-	kind, steps := c.For("kind", 0).Below(4), stepsOf()[s.Base.Lock.Protocol]
-	switch {
-	case kind < 2:
-		return faults.Trigger{At: s.instant(c)}
-	case kind == 2 || len(steps) == 0:
-		events := []string{"acquire-called", "acquire-done", "release-called", faults.Checked, "write-called", "write-effect", "belief-ended"}
-		return s.after(c, events, clients)
-	}
-	return s.after(c, steps, clients)
-}
-
-// stepsOf are the steps of each protocol.
-var stepsOf = sync.OnceValue(func() map[protocols.Name][]string {
-	of := map[protocols.Name][]string{}
-	for _, p := range protocols.All() {
-		of[p.Name] = p.Steps
-	}
-	return of
-})
-
-func (s Space) after(c faults.Choices, events, clients []string) faults.Trigger {
-	m := &faults.Moment{Event: faults.OneOf(c.For("event", 0), events...), Client: faults.OneOf(c.For("client", 0), clients...)}
-	if nth := 1 + c.For("nth", 0).Below(1+c.For("late", 0).Below(20)); nth > 1 {
-		m.Nth = int(nth)
-	}
-	t := faults.Trigger{After: m}
-	if c.For("plus", 0).Below(3) == 2 {
-		t.Plus = faults.Length(c.For("by", 0), 0, s.Base.Lock.TTL)
-	}
-	return t
-}
-
-// instant is a moment in the first two thirds of the run, so that there is time for consequences; often a round one, and
-// then the same as others'.
-func (s Space) instant(c faults.Choices) time.Duration {
-	n := int64(s.Duration * 2 / 3)
-	at := time.Duration(c.For("at", 0).Below(n))
-	if c.For("round", 0).Below(4) == 0 {
-		at = at.Truncate(time.Second)
-	}
-	return at
-}
-
-// lingers draws whether a client works for as long as it may and writes at the last moment, where stops are short: only then
-// do they make a write late. Where they can be of any length, clients that write early are stopped for long enough, too.
-func (s Space) lingers(c faults.Choices) bool {
-	b := s.Base.Budget
-	return !s.Beyond && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 3
-}
-
 // stopped draws what stops a client that lingers between its look at the lease and its write; none now and then.
 func (s Space) stopped(x *scenarios.Scenario, client string, c faults.Choices) []scenarios.Item {
 	when := faults.Trigger{After: &faults.Moment{Event: faults.Checked, Client: client, Nth: int(1 + c.For("nth", 0).Below(2))}}

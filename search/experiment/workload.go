@@ -239,3 +239,10 @@ func (s Space) place(c faults.Choices, item *scenarios.Item) {
 		}
 	}
 }
+
+// lingers draws whether a client works for as long as it may and writes at the last moment, where stops are short: only then
+// do they make a write late. Where they can be of any length, clients that write early are stopped for long enough, too.
+func (s Space) lingers(c faults.Choices) bool {
+	b := s.Base.Budget
+	return !s.Beyond && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 3
+}

@@ -1,0 +1,46 @@
+package monitor
+
+import (
+	"fmt"
+	"slices"
+
+	"redlocksim/checker"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+)
+
+// ask is an acquire that has not returned.
+type ask struct {
+	*protocols.Call
+	client *watchedClient
+	made   int      // how many clients had been made in the process
+	keys   []string // sorted
+	began  kernel.True
+	// alone is since when the same acquires ask for any of these keys, and nobody has had one of them.
+	alone kernel.True
+	// free is, by node, from when on the keys are in nobody's way.
+	free []kernel.True
+	told bool
+	// woken is since when the client knows of a release, and has not asked since; negative if it does not.
+	woken kernel.True
+}
+
+// isGivenUp says whether the caller of the acquire has given it up.
+func (a *ask) isGivenUp() bool { return a.Context != nil && a.Context.Err() != nil }
+
+// meets says whether two calls are about one resource.
+func meets(a, b *protocols.Call) bool {
+	return slices.ContainsFunc(a.Resources, func(r string) bool { return slices.Contains(b.Resources, r) })
+}
+
+// queuesWith says whether two acquires wait in one queue of a client.
+func (a *ask) queuesWith(b *ask) bool {
+	return a.Waits && b.Waits && a.client == b.client && a.made == b.made && slices.Equal(a.keys, b.keys)
+}
+
+// tell notes a finding that lasted from a moment until now, in a sentence without its full stop.
+func (a *ask) tell(r *Run, from kernel.True, format string, args ...any) {
+	seq := r.seqAt(from)
+	r.found(checker.Finding{Kind: checker.NeedlesslyUnavailable, Resource: a.Resources[0], From: checker.Instant(from), FromSeq: seq,
+		To: r.now(), ToSeq: r.seq(), Seqs: slices.Compact([]int{seq, r.seq()}), Text: fmt.Sprintf(format, args...) + "."})
+}

@@ -1,0 +1,34 @@
+package monitor
+
+import (
+	"redlocksim/history"
+	"redlocksim/sim/redis"
+)
+
+// monitors has each monitor begin to watch a run: for one kind of finding, or for several that need the same knowledge. It adds
+// its methods to the lists of the Run that it wants to be told by, and to none if it has nothing to look for.
+var monitors = []func(*Run){watchConduct, watchUnprotected, watchPromises, watchEnds, watchFailures, watchClosing, watchCounters,
+	watchRefinement, watchLeftover, watchNeedless, watchNumber}
+
+// Watch has all monitors watch the run's world, in which nothing has happened yet.
+func (r *Run) Watch() {
+	r.pauses = watchPauses(r)
+	for _, watch := range monitors {
+		watch(r)
+	}
+	r.World.Watch(func(e *history.Event) {
+		for _, tell := range r.onEvent {
+			tell(e)
+		}
+	})
+	r.World.OnAsked(func(at redis.Passage, a *redis.Asked) {
+		for _, tell := range r.onCommand {
+			tell(at, a)
+		}
+	})
+	r.World.OnApplied(func(a *redis.Applied) {
+		for _, tell := range r.onApplied {
+			tell(a)
+		}
+	})
+}
