@@ -33,7 +33,11 @@ func newField(t *testing.T, p redis.Persistence) *testField {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: c})
 	}
 	w := sim.NewWorld(cfg, model.New())
-	t.Cleanup(w.Close)
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return &testField{NewField(In(w)), w}
 }
 

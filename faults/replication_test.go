@@ -25,7 +25,11 @@ func TestPromote(t *testing.T) {
 	} {
 		w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Replicas: group.Replicas, Latency: network.Constant(5 * ms),
 			Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}}}, model.New())
-		t.Cleanup(w.Close)
+		t.Cleanup(func() {
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 		f := &testField{NewField(In(w)), w}
 		lag := &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}
 		promote := &Promote{Node: "A", Replica: "A2", Clients: []string{"c2"}}
@@ -69,7 +73,11 @@ func TestLinksBetweenNodes(t *testing.T) {
 		arrive    string
 	}{{network.Both, ""}, {network.Requests, "B to A"}, {network.Replies, "A to B"}} {
 		w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Clients: []sim.ClientConfig{{Name: "c1"}}, Latency: network.Constant(5 * ms)}, model.New())
-		t.Cleanup(w.Close)
+		t.Cleanup(func() {
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 		var arrived []string
 		type way struct {
 			name string

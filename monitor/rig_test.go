@@ -33,7 +33,11 @@ func newRig(t *testing.T, change ...func(*protocols.RedlockSettings)) *rig {
 func newRigOf(t *testing.T, replicas map[string][]string, change ...func(*protocols.RedlockSettings)) *rig {
 	w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Replicas: replicas, Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}},
 		Latency: network.Constant(time.Millisecond)}, model.New())
-	t.Cleanup(w.Close)
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	lock := protocols.Settings{TTL: ttl, NodeTimeout: 50 * time.Millisecond}.With("redlock")
 	for _, c := range change {
 		protocols.Change(&lock, c)

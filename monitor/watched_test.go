@@ -31,7 +31,11 @@ func watch(t *testing.T, cfg sim.Config, lock protocols.Settings) *watched {
 	}
 	cfg.Clients = []sim.ClientConfig{{Name: "a"}, {Name: "b"}}
 	w := sim.NewWorld(cfg, model.New())
-	t.Cleanup(w.Close)
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	run := &monitor.Run{World: w, Lock: lock, Resources: []string{"r", "s"}}
 	run.Watch()
 	return &watched{World: w, run: run}

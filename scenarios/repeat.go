@@ -83,16 +83,26 @@ func FirstDifference(a, b history.History) string {
 // ErrTiersDiffer is the error of SameOn for a run that is not the same on both tiers.
 var ErrTiersDiffer = errors.New("the run is not the same on all tiers")
 
-// SameOn makes a run once more on another tier, which must show the same history and findings. The error matches
-// ErrTiersDiffer if it does not, and names the first difference; any other is an internal one.
+// SameOn makes a run once more on another tier, which must show the same history and findings, and between libraries and nodes
+// the same must pass. The error matches ErrTiersDiffer if it does not, and names the first difference; any other is an internal one.
 func (r *Result) SameOn(tier Tier) error {
-	other, err := Judge(r.Scenario, Options{Tier: tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unrefined: r.unrefined})
+	var ours, theirs dialogue
+	other, err := Judge(r.Scenario, Options{Tier: tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unrefined: r.unrefined, Overheard: theirs.add})
+	if err != nil {
+		return err
+	}
+	_, err = Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unwatched: true, Overheard: ours.add})
 	if err != nil {
 		return err
 	}
 	difference := FirstDifference(r.History, other.History)
 	if difference == "" && !slices.Equal(r.Findings, other.Findings) {
 		difference = fmt.Sprintf("%v and %v", r.Findings, other.Findings)
+	}
+	if difference == "" && ours != theirs {
+		if difference, err = firstWords(r.Scenario, Options{Seed: r.Seed, Locker: r.locker}, r.Tier, tier); err != nil {
+			return err
+		}
 	}
 	if difference == "" {
 		return nil

@@ -70,6 +70,8 @@ type Options struct {
 	Unwatched, Unrefined bool
 	// Record has the run recorded for pictures of it.
 	Record bool
+	// Overheard, if not nil, is told of all that passes between the clients' libraries and the nodes; see redis.Deployment.Overhear.
+	Overheard func(line string)
 	// Locker, if not nil, makes each client's lock instead of the scenario's protocol.
 	Locker func(protocols.Env) (protocols.Locker, error)
 }
@@ -117,16 +119,21 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer w.Close()
 	defer func() {
 		if p := recover(); p != nil {
 			out, err = nil, s.panicked(o, p)
+		}
+		if closed := w.Close(); closed != nil && err == nil {
+			out, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, closed)
 		}
 	}()
 	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Locker != nil,
 		Unrefined: o.Unrefined, MaxCommands: s.Expect.Commands}
 	if !o.Unwatched {
 		monitored.Watch()
+	}
+	if o.Overheard != nil {
+		w.Overhear(o.Overheard)
 	}
 	var watched *margins
 	if o.Margins {

@@ -9,8 +9,8 @@ import (
 )
 
 // Suite verifies each scenario on each tier, several at a time, and returns the results scenario by scenario. The seed, if
-// it is zero, is the one that a scenario was recorded with. Where a scenario's histories differ between tiers, the later
-// result has it as a problem. done, if not nil, is told of each result by its index as soon as it is there and before tiers
+// it is zero, is the one that a scenario was recorded with. Where a scenario's histories, or what passed between libraries and
+// nodes, differ between tiers, the later result has it as a problem. done, if not nil, is told of each result by its index as soon as it is there and before tiers
 // are compared, and how long it took on this machine; it is called by one goroutine at a time.
 func Suite(all []*Scenario, tiers []Tier, seed uint64, done func(i int, took time.Duration)) ([]*Result, error) {
 	placed := func(i int) (*Scenario, Options) {
@@ -20,8 +20,15 @@ func Suite(all []*Scenario, tiers []Tier, seed uint64, done func(i int, took tim
 		}
 		return s, o
 	}
+	dialogues := make([]dialogue, len(all)*len(tiers))
 	verified, err := jobs.Set[struct{}, *Result]{N: len(all) * len(tiers),
-		Do: func(_ context.Context, _ *struct{}, i int) (*Result, error) { return Verify(placed(i)) },
+		Do: func(_ context.Context, _ *struct{}, i int) (*Result, error) {
+			s, o := placed(i)
+			if len(tiers) > 1 {
+				o.Overheard = dialogues[i].add
+			}
+			return Verify(s, o)
+		},
 		Done: func(i int, _ *Result, took time.Duration) error {
 			if done != nil {
 				done(i, took)
@@ -40,8 +47,15 @@ func Suite(all []*Scenario, tiers []Tier, seed uint64, done func(i int, took tim
 	for i := range verified {
 		results[i] = verified[i].Value
 		first := results[i-i%len(tiers)]
-		if r := results[i]; r.HistoryHash != first.HistoryHash {
+		switch r := results[i]; {
+		case r.HistoryHash != first.HistoryHash:
 			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("the history is not the same as on %s: %s", first.Tier, FirstDifference(first.History, r.History))})
+		case dialogues[i] != dialogues[i-i%len(tiers)]:
+			words, err := firstWords(r.Scenario, Options{Seed: r.Seed}, first.Tier, r.Tier)
+			if err != nil {
+				return nil, err
+			}
+			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("what passes between clients and nodes is not the same as on %s: %s", first.Tier, words)})
 		}
 	}
 	return results, nil

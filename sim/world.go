@@ -98,10 +98,10 @@ func NewWorld(cfg Config, tier redis.Tier) *World {
 	return w
 }
 
-// Close ends every process and frees what the tier holds.
-func (w *World) Close() {
+// Close ends every process and frees what the tier holds. The error says that something could not be freed.
+func (w *World) Close() error {
 	w.Kernel.Close()
-	w.Deployment.Close()
+	return w.Deployment.Close()
 }
 
 // Recording is what has been recorded so far; nil unless the world was asked to.

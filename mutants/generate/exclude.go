@@ -12,7 +12,7 @@ import (
 var excludedFiles = []string{"redlock/goredis/listen.go"}
 
 // checks are the functions that only check options and arguments.
-var checks = []string{"wholeMilliseconds", "Drift.allowance", "checkOptions", "oneMaster", "placeOf", "canonicalHost"}
+var checks = []string{"wholeMilliseconds", "Drift.allowance", "checkOptions", "oneMaster", "checkNamedOnce", "placeOf", "canonicalHost"}
 
 // invalid are the errors of such checks. A statement or case that returns one is part of a check.
 var invalid = []string{"ErrInvalid", "ErrOptions", "ErrClient", "OptionsError", "wholeMilliseconds"}

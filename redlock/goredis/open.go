@@ -20,27 +20,32 @@ type Nodes []driver.Node
 //
 // Name each server once, in whatever spelling: localhost, 127.0.0.1 and [::1] are one host. Open cannot see that two DNS names
 // are one server, so use addresses, or one name for each server.
-func Open(servers ...string) (Nodes, error) {
-	nodes := make(Nodes, 0, len(servers))
-	fail := func(err error) (Nodes, error) { return nil, errors.Join(err, nodes.Close()) }
-	named := make(map[string]string, len(servers))
-	for i, server := range servers {
-		options, err := parseServer(server)
-		if err != nil {
-			return fail(fmt.Errorf("goredis: server %d: %w", i+1, err))
+func Open(servers ...string) (Nodes, error) { return Opener{}.Open(servers...) }
+
+// Opener opens servers as [Open] does, with settings of its own. The zero value has none.
+type Opener struct {
+	// Options, if not nil, changes what go-redis is told of each server, which is what its address says until then: another
+	// dialer, a certificate, the size of the pool. [NewClient] says what it sets itself. It must leave the address alone.
+	Options func(*redis.Options)
+	// Runtime is that of the redlock client; see redlock.WithRuntime.
+	Runtime driver.Runtime
+}
+
+// Open makes a node for each server; see the function of that name.
+func (o Opener) Open(servers ...string) (Nodes, error) {
+	all, err := parseServers(servers)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make(Nodes, 0, len(all))
+	for _, options := range all {
+		if o.Options != nil {
+			o.Options(options)
 		}
-		place := placeOf(options)
-		switch first, again := named[place]; {
-		case again && first == options.Addr:
-			return fail(fmt.Errorf("goredis: server %d: %s is named twice, and one server has one vote", i+1, first))
-		case again:
-			return fail(fmt.Errorf("goredis: server %d: %s is the same server as %s, and one server has one vote", i+1, options.Addr, first))
-		}
-		named[place] = options.Addr
 		client := NewClient(options)
-		node, err := NewNode(client)
+		node, err := NewNode(client, Runtime(o.Runtime))
 		if err != nil {
-			return fail(errors.Join(err, client.Close()))
+			return nil, errors.Join(err, client.Close(), nodes.Close())
 		}
 		nodes = append(nodes, node)
 	}
@@ -63,6 +68,33 @@ func (n Nodes) Close() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// parseServers reads the addresses, in order, and refuses a server that is named twice.
+func parseServers(servers []string) ([]*redis.Options, error) {
+	all := make([]*redis.Options, len(servers))
+	for i, server := range servers {
+		var err error
+		if all[i], err = parseServer(server); err != nil {
+			return nil, fmt.Errorf("goredis: server %d: %w", i+1, err)
+		}
+	}
+	return all, checkNamedOnce(all)
+}
+
+func checkNamedOnce(servers []*redis.Options) error {
+	named := make(map[string]string, len(servers))
+	for i, options := range servers {
+		place := placeOf(options)
+		switch first, again := named[place]; {
+		case again && first == options.Addr:
+			return fmt.Errorf("goredis: server %d: %s is named twice, and one server has one vote", i+1, first)
+		case again:
+			return fmt.Errorf("goredis: server %d: %s is the same server as %s, and one server has one vote", i+1, options.Addr, first)
+		}
+		named[place] = options.Addr
+	}
+	return nil
 }
 
 func parseServer(server string) (*redis.Options, error) {

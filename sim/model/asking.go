@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 
+	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/redis"
@@ -61,3 +62,34 @@ func (x *request) Commands(all []redis.Command) []redis.Command {
 }
 
 var _, _ redis.Commanding = (*exchange)(nil), (*request)(nil)
+
+// Phrases implements redis.Phrased: what the shipped adapter would send.
+func (x *exchange) Phrases() []redis.Phrase {
+	requests := x.message.Requests()
+	all := make([]redis.Phrase, len(requests))
+	for i := range requests {
+		r, p := &requests[i], &all[i]
+		switch {
+		case r.Script == batch.None && !x.looks:
+			p.Command = "SET"
+		case r.InFull || r.Script == batch.None:
+			p.Command = "EVAL"
+		default:
+			p.Command = "EVALSHA"
+		}
+		for j := range r.Len() {
+			p.Keys += len(r.Command(j).Keys)
+		}
+		if q := r.First.Conditions; q != nil && r.First.Op == driver.OpAcquire {
+			if q.Token != 0 {
+				p.Keys += len(r.First.Keys)
+			}
+			if q.MaxTTL != 0 {
+				p.Keys++
+			}
+		}
+	}
+	return all
+}
+
+var _ redis.Phrased = (*exchange)(nil)

@@ -25,15 +25,19 @@ func (b *backend) Memory(s *redis.Server) redis.Memory {
 	return st
 }
 
-func (b *backend) Node(client *kernel.Process, s *redis.Server, l *network.Link) driver.Node {
-	return &node{client: client, store: b.stores[s], link: l}
+func (b *backend) Nodes(client *kernel.Process, servers []*redis.Server, links []*network.Link) []driver.Node {
+	nodes := make([]driver.Node, len(servers))
+	for i, s := range servers {
+		nodes[i] = &node{client: client, store: b.stores[s], link: links[i]}
+	}
+	return nodes
 }
 
 func (b *backend) Serve(s *redis.Server, x *network.Exchange) {
 	x.Client().(interface{ serve(*store) }).serve(s.Memory().(*store))
 }
 
-func (b *backend) Close() {}
+func (b *backend) Close() error { return nil }
 
 // store is the memory of a node.
 type store struct {

@@ -26,7 +26,11 @@ type node struct {
 
 func newNode(t *testing.T, latency time.Duration, persistence redis.Persistence) *node {
 	w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Persistence: persistence, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: network.Constant(latency)}, model.New())
-	t.Cleanup(w.Close)
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return &node{World: w, a: w.Server("A")}
 }
 

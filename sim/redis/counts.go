@@ -28,6 +28,13 @@ func (c *counted) Do(batch []*driver.Command) {
 	if len(batch) > 1 {
 		c.deployment.counts.Batches++
 	}
+	if d := c.deployment.dialogue; d != nil {
+		overheard := make([]*driver.Command, len(batch))
+		for i := range batch {
+			overheard[i] = d.overheard(c.client.Name(), c.Name(), batch[i])
+		}
+		batch = overheard
+	}
 	c.Node.Do(batch)
 }
 

@@ -27,17 +27,18 @@ type Deployment struct {
 	// Replicas are those of all Servers; no client knows of them.
 	Replicas []*Server
 
-	kernel  *kernel.Kernel
-	network *network.Network
-	tier    Tier
-	latency network.Latency
-	counts  *Counts
-	nodes   map[*kernel.Process][]driver.Node
-	conns   map[*kernel.Process][]Conn
-	served  func(s *Server, client *kernel.Process) // nil if nobody wants to know
-	serving *network.Exchange                       // the request that a node carries out
-	heard   func(client *kernel.Process, channel string)
-	applied []func(*Applied) // who wants to know of changes
+	kernel   *kernel.Kernel
+	network  *network.Network
+	tier     Tier
+	latency  network.Latency
+	counts   *Counts
+	nodes    map[*kernel.Process][]driver.Node
+	conns    map[*kernel.Process][]Conn
+	served   func(s *Server, client *kernel.Process) // nil if nobody wants to know
+	serving  *network.Exchange                       // the request that a node carries out
+	heard    func(client *kernel.Process, channel string)
+	applied  []func(*Applied) // who wants to know of changes
+	dialogue *dialogue        // nil unless somebody overhears it
 }
 
 // Deploy makes the nodes.
@@ -82,18 +83,23 @@ func (d *Deployment) ConnectNodes(from, to *Server, listener func(*network.Excha
 
 // Connect makes the links of a client to all nodes.
 func (d *Deployment) Connect(client *kernel.Process) {
-	for i, s := range d.All() {
+	var links []*network.Link
+	for _, s := range d.All() {
 		l := d.network.Connect(client, s.Process, d.latency, func(x *network.Exchange) {
 			d.serving = x
 			s.serve(d.tier, x)
+			if d.dialogue != nil {
+				d.dialogue.served(s)
+			}
 			if d.served != nil {
 				d.served(s, x.Link().Client())
 			}
 		}, s.Presence)
 		s.links = append(s.links, l)
-		if i < len(d.Servers) {
-			d.nodes[client] = append(d.nodes[client], &counted{d.tier.Node(client, s, l), d, client})
-		}
+		links = append(links, l)
+	}
+	for _, n := range d.tier.Nodes(client, d.Servers, links[:len(d.Servers)]) {
+		d.nodes[client] = append(d.nodes[client], &counted{n, d, client})
 	}
 }
 
@@ -131,8 +137,8 @@ func (d *Deployment) OnServed(f func(s *Server, client *kernel.Process)) { d.ser
 // OnHeard has f called whenever the library of a client is told of a message on a channel that it listens to.
 func (d *Deployment) OnHeard(f func(client *kernel.Process, channel string)) { d.heard = f }
 
-// Close frees what the tier holds.
-func (d *Deployment) Close() { d.tier.Close() }
+// Close frees what the tier holds. The error says that something could not be freed.
+func (d *Deployment) Close() error { return d.tier.Close() }
 
 // Counts is what was counted so far.
 func (d *Deployment) Counts() Counts { return *d.counts }

@@ -22,7 +22,11 @@ type oneNode struct {
 
 func newOneNode(t *testing.T, p redis.Persistence) *oneNode {
 	w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Persistence: p, Clients: []sim.ClientConfig{{Name: "c"}}}, model.New())
-	t.Cleanup(w.Close)
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return &oneNode{World: w, Server: w.Server("A")}
 }
 

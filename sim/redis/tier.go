@@ -13,14 +13,14 @@ import (
 type Tier interface {
 	// Memory makes the memory of a node. It is called once for every node, before all else.
 	Memory(s *Server) Memory
-	// Node makes the library's view of a node for one client, over the link between them.
-	Node(client *kernel.Process, s *Server, l *network.Link) driver.Node
+	// Nodes makes the library's view of nodes for one client, in their order. A link leads to each.
+	Nodes(client *kernel.Process, servers []*Server, links []*network.Link) []driver.Node
 	// Conn makes a client's plain connection to a node, over the same link.
 	Conn(client *kernel.Process, s *Server, l *network.Link) Conn
 	// Serve answers a request that has arrived at the node.
 	Serve(s *Server, x *network.Exchange)
-	// Close frees what the tier holds, after the run.
-	Close()
+	// Close frees what the tier holds, after the run. The error says that something could not be freed.
+	Close() error
 }
 
 // Conn is a client's plain connection to a node, for lock protocols that are not the library. Do is called by a program

@@ -66,3 +66,20 @@ func (x *exchange) command(words []string) redis.Command {
 }
 
 var _ redis.Commanding = (*exchange)(nil)
+
+// Phrases implements redis.Phrased. It gives none for a program that speaks to the server without the library.
+func (x *exchange) Phrases() []redis.Phrase {
+	if !x.conn.isOfLibrary {
+		return nil
+	}
+	all := make([]redis.Phrase, len(x.requests))
+	for i, words := range x.requests {
+		all[i] = redis.Phrase{Command: strings.ToUpper(words[0]), Keys: 1}
+		if strings.HasPrefix(all[i].Command, "EVAL") {
+			all[i].Keys, _ = strconv.Atoi(words[2]) // the server says what is wrong with it
+		}
+	}
+	return all
+}
+
+var _ redis.Phrased = (*exchange)(nil)

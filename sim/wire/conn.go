@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"redlocksim/internal/rediscmd"
@@ -21,9 +22,11 @@ import (
 // go-redis makes connections on a goroutine of its own while the task that needs one blocks the kernel, so making one must not
 // touch the kernel. Everything else happens in tasks, one at a time.
 type conn struct {
-	client  *kernel.Process
-	link    *network.Link
-	intents intents // shared by the connections of a run
+	client      *kernel.Process
+	link        *network.Link
+	intents     intents // shared by the connections of a run
+	open        *connections
+	isOfLibrary bool
 
 	written  []byte    // what waits for the first Read, which sends it as one message
 	request  *exchange // whose reply has not come; nil if none is under way
@@ -195,12 +198,26 @@ func (c *conn) Close() error {
 		return net.ErrClosed
 	}
 	c.closed = true
+	c.open.closed()
 	if c.request != nil {
 		c.request.Abandon()
 	}
 	c.wake()
 	return nil
 }
+
+// connect makes a connection over a link, for the library or for a program that does without it.
+func (c *clients) connect(client *kernel.Process, l *network.Link, isOfLibrary bool) *conn {
+	c.open.opened()
+	return &conn{client: client, link: l, intents: c.intents, open: &c.open, isOfLibrary: isOfLibrary}
+}
+
+// connections counts those that are open.
+type connections struct{ n atomic.Int64 }
+
+func (c *connections) opened()    { c.n.Add(1) }
+func (c *connections) closed()    { c.n.Add(-1) }
+func (c *connections) count() int { return int(c.n.Load()) }
 
 // SetDeadline and the like take readings of the client's lock clock. They are for the next Read: go-redis does not change the
 // deadline of one that waits. Write does not wait.

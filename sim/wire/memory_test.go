@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -37,11 +38,12 @@ func (a *alone) Memory(s *redis.Server) redis.Memory {
 	return a.memory
 }
 
-func (a *alone) Close() {} // of the backend, which the World calls; see close
+func (a *alone) Close() error { return nil } // of the backend, which the World calls; see close
 
 func (a *alone) close() {
-	a.World.Close()
-	a.Tier.Close()
+	if err := errors.Join(a.World.Close(), a.Tier.Close()); err != nil {
+		panic(err)
+	}
 }
 
 // do gives what the node answers to a command.
@@ -59,7 +61,7 @@ func (a *alone) ask(c driver.Command) (reply driver.Reply) {
 	a.round++
 	c.Round, c.Deadline = a.round, p.ProgramClock().Now().Add(time.Second)
 	c.Done = func(_ *driver.Command, r driver.Reply) { reply = r }
-	a.Nodes(p)[0].Do([]*driver.Command{&c})
+	a.World.Nodes(p)[0].Do([]*driver.Command{&c})
 	a.advance(0)
 	return reply
 }

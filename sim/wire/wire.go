@@ -8,8 +8,6 @@
 package wire
 
 import (
-	"fmt"
-
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/sim/kernel"
@@ -18,7 +16,9 @@ import (
 )
 
 // New returns the tier, for one run.
-func New() redis.Tier { return &backend{memories: map[*redis.Server]*memory{}} }
+func New() redis.Tier {
+	return &backend{memories: map[*redis.Server]*memory{}, clients: clients{intents: intents{}}}
+}
 
 type backend struct {
 	memories map[*redis.Server]*memory
@@ -33,13 +33,8 @@ func (b *backend) Memory(s *redis.Server) redis.Memory {
 	return m
 }
 
-func (b *backend) Node(client *kernel.Process, s *redis.Server, l *network.Link) driver.Node {
-	c := b.clients.connect(client, l)
-	adapter, err := goredis.NewNode(c, goredis.Name(s.Name()), goredis.Runtime(client.Runtime()))
-	if err != nil {
-		panic(fmt.Sprintf("wire: %v", err))
-	}
-	return &node{Node: adapter, client: client, server: s, link: l}
+func (b *backend) Nodes(client *kernel.Process, servers []*redis.Server, links []*network.Link) []driver.Node {
+	return b.clients.nodes(client, servers, links)
 }
 
 func (b *backend) Serve(s *redis.Server, x *network.Exchange) {
@@ -50,11 +45,12 @@ func (b *backend) Serve(s *redis.Server, x *network.Exchange) {
 	x.Reply()
 }
 
-func (b *backend) Close() {
-	b.clients.close()
+func (b *backend) Close() error {
+	err := b.clients.close()
 	for _, m := range b.ordered {
 		m.close()
 	}
+	return err
 }
 
 // node is the shipped adapter, whose messages say on the network what they are for: what their first command is.
@@ -64,6 +60,9 @@ type node struct {
 	server *redis.Server
 	link   *network.Link
 }
+
+// Name implements driver.Node. The adapter's name is an address.
+func (n *node) Name() string { return n.server.Name() }
 
 // Listen implements driver.Listener. Subscriptions work above the clients here: go-redis has a subscriber wait for the network
 // outside of the kernel.
