@@ -48,9 +48,9 @@ type batcher struct {
 	spare    []*batch // to be used again
 	timer    driver.Timer
 	armed    bool
-	sending  bool // somebody is: what waits meanwhile is sent by them
-	going    [largestBatch]*driver.Command
-	dropped  []*queued // by take: nobody wants them any more
+	sending  bool              // somebody is: what waits meanwhile is sent by them
+	going    []*driver.Command // memory for take
+	dropped  []*queued         // by take: nobody wants them any more
 }
 
 // batch is what was sent together. The batcher's lock guards it.
@@ -188,6 +188,7 @@ func (b *batcher) take(now time.Time) (going []*driver.Command) {
 		}
 	}
 	b.others = slices.Delete(b.others, 0, seen)
+	b.going = going
 
 	if len(going) == 0 {
 		b.spare = append(b.spare, together)

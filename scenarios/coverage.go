@@ -76,7 +76,7 @@ func IsEffective(s *Scenario, seed uint64, kind string) (bool, error) {
 	}
 	var all [2]history.History
 	for i, x := range []*Scenario{s, &without} {
-		out, err := Run(x, Options{Seed: seed, Unhashed: true})
+		out, err := Run(x, Options{Seed: seed, Unhashed: true, Unwatched: true})
 		if err != nil {
 			return false, err
 		}

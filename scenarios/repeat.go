@@ -34,10 +34,10 @@ func Verify(s *Scenario, o Options) (result *Result, err error) {
 	return r, err
 }
 
-// Again makes a run once more, with the same tier, seed and lock, and compares the two. first must have its hashes. The
+// Again makes a run once more, with the same tier, seed and lock and without monitors, and compares the two. first must have its hashes. The
 // error matches ErrNotRepeated if the runs differ, and names the first difference; any other is an internal one.
 func Again(s *Scenario, o Options, first *Outcome) error {
-	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker})
+	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker, Unwatched: true})
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (r *Result) Record() error {
 	if r.Recording != nil || r.Tier == Live {
 		return nil
 	}
-	again, err := Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Locker: r.locker, Record: true})
+	again, err := Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Locker: r.locker, Record: true, Unwatched: true})
 	if err != nil {
 		return err
 	}

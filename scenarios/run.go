@@ -65,8 +65,8 @@ type Options struct {
 	Unhashed bool
 	// Buffer is memory for the history, from a run whose outcome is no longer needed.
 	Buffer history.History
-	// Unwatched leaves the monitors out, to measure what they cost; Unrefined only the one that follows the specification of
-	// Redlock, which costs the most.
+	// Unwatched leaves the monitors out, of a run whose findings nobody reads; Unrefined only the one that follows the
+	// specification of Redlock, which costs the most.
 	Unwatched, Unrefined bool
 	// Record has the run recorded for pictures of it.
 	Record bool

@@ -79,17 +79,17 @@ const (
 // OnAsked has f called for every command of the clients on its way to a node, a replica too, and back. What it is given is good
 // until it returns.
 func (d *Deployment) OnAsked(f func(Passage, *Asked)) {
-	servers := map[*kernel.Process]*Server{}
-	for _, s := range d.All() {
-		servers[s.Process] = s
+	if d.passages == nil {
+		d.passages = &passages{servers: d.All()}
+		d.network.Observe(d.passages)
 	}
-	d.network.Observe(&passages{servers: servers, tell: f})
+	d.passages.tell = append(d.passages.tell, f)
 }
 
 // passages makes calls of OnAsked of what the network tells.
 type passages struct {
-	servers  map[*kernel.Process]*Server
-	tell     func(Passage, *Asked)
+	servers  []*Server
+	tell     []func(Passage, *Asked)
 	commands []Command // of the last request, whose memory the next one's take
 	asked    Asked     // the last of them
 }
@@ -118,14 +118,26 @@ func (p *passages) pass(x *network.Exchange, at Passage) {
 		return
 	}
 	a := &p.asked
-	a.Client, a.Sent, a.Server = x.Link().Client(), x.Sent(), p.servers[x.Link().Server()]
+	a.Client, a.Sent, a.Server = x.Link().Client(), x.Sent(), p.server(x.Link().Server())
 	p.commands = of.Commands(p.commands[:0])
 	for i := range p.commands {
 		if c := &p.commands[i]; c.Intent != NoIntent {
 			a.Command = *c
-			p.tell(at, a)
+			for _, tell := range p.tell {
+				tell(at, a)
+			}
 		}
 	}
+}
+
+// server is the node that runs in a process; nil if none does.
+func (p *passages) server(process *kernel.Process) *Server {
+	for _, s := range p.servers {
+		if s.Process == process {
+			return s
+		}
+	}
+	return nil
 }
 
 // calls finds the commands that a script calls.

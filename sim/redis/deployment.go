@@ -39,6 +39,7 @@ type Deployment struct {
 	heard    func(client *kernel.Process, channel string)
 	applied  []func(*Applied) // who wants to know of changes
 	dialogue *dialogue        // nil unless somebody overhears it
+	passages *passages        // nil unless somebody wants to know
 }
 
 // Deploy makes the nodes.

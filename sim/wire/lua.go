@@ -22,12 +22,14 @@ type scripts struct {
 	node  *server.Server
 	known map[string]*lua.FunctionProto // by the SHA-1 of the text
 	inner *server.Peer                  // who the commands of a script come from
-	out   bytes.Buffer
+	out   bytes.Buffer                  // their replies
+	in    *bufio.Reader                 // of these
 }
 
 func newScripts(node *server.Server) *scripts {
 	s := &scripts{node: node, known: map[string]*lua.FunctionProto{}}
 	s.inner = server.NewPeer(bufio.NewWriter(&s.out))
+	s.in = bufio.NewReader(&s.out)
 	return s
 }
 
@@ -193,9 +195,10 @@ func (in *interpreter) command(l *lua.LState) (reply lua.LValue, failed bool) {
 	}
 	s := in.lentTo
 	s.out.Reset()
+	s.in.Reset(&s.out)
 	s.node.Dispatch(s.inner, args)
 	s.inner.Flush()
-	got, err := server.ParseReply(bufio.NewReader(&s.out))
+	got, err := server.ParseReply(s.in)
 	if err != nil {
 		return failure(err.Error()), true
 	}
