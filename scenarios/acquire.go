@@ -25,7 +25,7 @@ func (p *program) asks(s *Step) *asking {
 	}
 	x.op = x.ops[0]
 	p.attempt(x.in(context.Background()), 1)
-	p.record(x.each(history.Event{Kind: history.Call, Func: history.Acquire}, x.ops)...)
+	p.recordEach(x.acquisition, history.Event{Kind: history.Call, Func: history.Acquire}, x.ops)
 	x.call = protocols.Call{Client: p.host.Name(), Grants: x.ops, Resources: x.resources(), TTL: s.TTL, Waits: s.Kind != TryLockStep}
 	if s.TTL == 0 {
 		x.call.TTL = p.ttl
@@ -45,13 +45,13 @@ func (l *held) granted(x *asking, lease protocols.Lease) {
 	l.witness.Returned(&x.call, nil)
 	l.locks = append(l.locks, l)
 	token, _ := lease.Token()
-	l.record(x.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Token: token}, x.ops)...)
+	l.recordEach(x.acquisition, history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Token: token}, x.ops)
 }
 
 // refused ends an acquire that was not granted. The locks that are held are released.
 func (p *program) refused(x *asking, err error) {
 	p.witness.Returned(&x.call, err)
-	p.record(x.each(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}, x.ops)...)
+	p.recordEach(x.acquisition, history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}, x.ops)
 	for i := len(p.locks) - 1; i >= 0; i-- {
 		p.locks[i].unlock(&Step{})
 	}

@@ -57,23 +57,20 @@ func (a *acquisition) name() string {
 	return strings.Join(a.resources(), ", ")
 }
 
-// each is an event for every grant. ops are the operations, if the event belongs to a call.
-func (a *acquisition) each(e history.Event, ops []int) []history.Event {
-	events := make([]history.Event, len(a.grants))
-	for i, g := range a.grants {
-		e.Resource = g.Resource
-		if e.Func != history.Acquire || e.Outcome == history.OK {
-			e.Grant = g.Op
-		}
-		if ops != nil {
-			e.Op = ops[i]
-		}
-		if len(ops) > 1 {
-			e.With = ops[0]
-		}
-		events[i] = e
+// event is an event as it concerns one of the grants. ops are the operations, if it belongs to a call.
+func (a *acquisition) event(i int, e history.Event, ops []int) history.Event {
+	g := a.grants[i]
+	e.Resource = g.Resource
+	if e.Func != history.Acquire || e.Outcome == history.OK {
+		e.Grant = g.Op
 	}
-	return events
+	if ops != nil {
+		e.Op = ops[i]
+	}
+	if len(ops) > 1 {
+		e.With = ops[0]
+	}
+	return e
 }
 
 // in is the context for calls that are about the grants.

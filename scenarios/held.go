@@ -78,7 +78,7 @@ func (l *held) call(f history.Func, ttl time.Duration) *called {
 		c.ops, c.Grants = append(c.ops, l.host.NewOp()), append(c.Grants, g.Op)
 	}
 	l.witness.Called(&c.Call)
-	l.record(a.each(history.Event{Kind: history.Call, Func: f}, c.ops)...)
+	l.recordEach(a, history.Event{Kind: history.Call, Func: f}, c.ops)
 	a.op = c.ops[0]
 	return c
 }
@@ -88,5 +88,5 @@ func (l *held) returned(c *called, err error) {
 	l.witness.Returned(&c.Call, err)
 	e := history.Event{Kind: history.Return, Func: c.f}
 	e.Outcome, e.Detail = protocols.Outcome(err)
-	l.record(l.acquisition.each(e, c.ops)...)
+	l.recordEach(l.acquisition, e, c.ops)
 }

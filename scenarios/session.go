@@ -15,9 +15,10 @@ type Host interface {
 	protocols.Host
 	// NewOp numbers an operation. No two of a run have the same number.
 	NewOp() int
-	// Record writes events of this process down that happen at the same time. If the timeline pauses or ends the process at
-	// one, the program stops there.
-	Record(events ...history.Event)
+	// Record writes an event of this process down. If the timeline pauses or ends the process at it, the program stops there.
+	Record(e history.Event)
+	// RecordAll is Record for one or more events that happen at the same time.
+	RecordAll(events []history.Event)
 	// Believe has the end of the believed windows of grants, which one call was given, recorded when the lock clock first
 	// reads until. over is called then by a host that knows of it at that moment; stop, if not nil, takes it back. A window
 	// that the host is told of replaces the one before.
@@ -75,12 +76,24 @@ func (x *Session) begin() (err error) {
 	return err
 }
 
-// record writes events of this client down that happen at the same time.
-func (x *Session) record(events ...history.Event) {
-	for i := range events {
-		events[i].Process = x.host.Name()
+// record writes an event of this client down.
+func (x *Session) record(e history.Event) {
+	e.Process = x.host.Name()
+	x.host.Record(e)
+}
+
+// recordEach writes an event down for every grant. ops are the operations, if the event belongs to a call.
+func (x *Session) recordEach(a *acquisition, e history.Event, ops []int) {
+	e.Process = x.host.Name()
+	if len(a.grants) == 1 { // as nearly always: a slice would be on the heap
+		x.host.Record(a.event(0, e, ops))
+		return
 	}
-	x.host.Record(events...)
+	all := make([]history.Event, len(a.grants))
+	for i := range all {
+		all[i] = a.event(i, e, ops)
+	}
+	x.host.RecordAll(all)
 }
 
 // thread is the number of the program that ctx belongs to.
@@ -120,7 +133,7 @@ func (x *Session) believe(ctx context.Context, until time.Time) {
 func (x *Session) disbelieve(ctx context.Context, why string) {
 	a := acquisitionOf(ctx)
 	if a.believes && !x.host.Dead() {
-		x.record(a.each(history.Event{Kind: history.Expire, Detail: why}, nil)...)
+		x.recordEach(a, history.Event{Kind: history.Expire, Detail: why}, nil)
 	}
 	a.disbelieve()
 }

@@ -22,14 +22,29 @@ func newSimulated(w *sim.World, client *kernel.Process) simulated {
 func (s simulated) NewOp() int { return s.World.NewOp() }
 
 // Record implements Host.
-func (s simulated) Record(events ...history.Event) {
+func (s simulated) Record(e history.Event) {
+	s.write(e)
+	s.stop(e.Kind)
+}
+
+// RecordAll implements Host.
+func (s simulated) RecordAll(events []history.Event) {
 	for _, e := range events {
-		if s.Dead() && e.Kind != history.Crash {
-			break // the timeline has ended the process at the one before
-		}
+		s.write(e)
+	}
+	s.stop(events[0].Kind)
+}
+
+// write writes an event down, unless the timeline has ended the process at the one before.
+func (s simulated) write(e history.Event) {
+	if !s.Dead() || e.Kind == history.Crash {
 		s.World.Record(e)
 	}
-	if events[0].Kind != history.Expire { // which is no step of the program
+}
+
+// stop stops the program if the timeline has paused or ended the process at events of a kind that is a step of the program.
+func (s simulated) stop(at history.Kind) {
+	if at != history.Expire {
 		s.Checkpoint()
 	}
 }

@@ -102,8 +102,11 @@ func (h *host) NewOp() int {
 	return (h.ops-1)*h.role.Clients + h.role.Index + 1
 }
 
-// Record implements scenarios.Host. A release ends the client's belief before it is called.
-func (h *host) Record(events ...history.Event) {
+// Record implements scenarios.Host.
+func (h *host) Record(e history.Event) { h.RecordAll([]history.Event{e}) }
+
+// RecordAll implements scenarios.Host. A release ends the client's belief before it is called.
+func (h *host) RecordAll(events []history.Event) {
 	var notices []messages.Notice
 	for i := range events {
 		e := &events[i]
