@@ -15,7 +15,7 @@ import (
 // came. It knows nothing of the lock that sends it, and serves for any that speaks Redis.
 type conduct struct {
 	run   *Run
-	votes map[vote]*conducted
+	votes byVote[*conducted]
 	all   []*conducted     // in the order in which they were seen
 	last  map[sender]*vote // what was set last
 	order int              // of what was seen
@@ -49,17 +49,17 @@ type conductedNode struct {
 }
 
 func watchConduct(r *Run) {
-	c := &conduct{run: r, votes: map[vote]*conducted{}, last: map[sender]*vote{}}
+	c := &conduct{run: r, last: map[sender]*vote{}}
 	r.onCommand = append(r.onCommand, c.asked)
 	r.onApplied = append(r.onApplied, c.applied)
 	r.onEnd = append(r.onEnd, c.end)
 }
 
 func (c *conduct) of(v vote) *conducted {
-	x := c.votes[v]
+	x := c.votes.of(v)
 	if x == nil {
 		x = &conducted{vote: v, nodes: make([]conductedNode, len(c.run.World.Servers))}
-		c.votes[v] = x
+		c.votes.set(v, x)
 		c.all = append(c.all, x)
 	}
 	return x
@@ -146,7 +146,7 @@ func (c *conduct) belongs(key string) bool {
 
 // passes follows a command that carries a value.
 func (c *conduct) passes(at redis.Passage, a *redis.Asked, v vote, node int) {
-	x := c.votes[v]
+	x := c.votes.of(v)
 	if x == nil {
 		if a.Intent != redis.Deletes {
 			return // a vote is known from when it was cast

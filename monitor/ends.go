@@ -108,13 +108,16 @@ func (x *ends) check() {
 // isLate looks whether the context should have ended. A process that is paused, or that goes on at this very moment, has not
 // come to it yet.
 func (x *ends) isLate(l *lasting) bool {
-	if !x.run.pauses.hasRun(l.client, x.run.World.Kernel.Now()) || l.client.Clock().Mono() <= l.at+kernel.Mono(rounding) {
+	if !l.isOver() || !x.run.pauses.hasRun(l.client, x.run.World.Kernel.Now()) {
 		return false
 	}
-	if l.look(); l.client.Clock().Mono() <= l.at+kernel.Mono(rounding) {
+	if l.look(); !l.isOver() {
 		return false // extended
 	}
 	x.run.broken(checker.Contract, l.resource, "%s's lease ended %v ago by its monotonic clock, and the lease's context goes on",
 		l.client.Name(), time.Duration(l.client.Clock().Mono()-l.at))
 	return true
 }
+
+// isOver says whether the lease has ended by the monotonic clock, as far as was seen.
+func (l *lasting) isOver() bool { return l.client.Clock().Mono() > l.at+kernel.Mono(rounding) }

@@ -31,6 +31,7 @@ type failures struct {
 // calling is a call that has not returned.
 type calling struct {
 	*protocols.Call
+	name  string // of its resources, as the library's steps have it
 	began kernel.True
 	// isAlone says that no other call of the client for one of the resources was under way at the same time: what the client
 	// asks for them is asked by this one.
@@ -88,7 +89,7 @@ func (x *failures) called(c *protocols.Call) {
 		x.closed[c.Client] = false
 		return
 	}
-	this := &calling{Call: c, began: x.run.World.Kernel.Now(), isAlone: !c.Renewal, isClosed: x.closed[c.Client]}
+	this := &calling{Call: c, name: nameOf(c), began: x.run.World.Kernel.Now(), isAlone: !c.Renewal, isClosed: x.closed[c.Client]}
 	if c.Lease != nil {
 		this.isClosed = x.before[c.Client]
 	}
@@ -101,6 +102,14 @@ func (x *failures) called(c *protocols.Call) {
 		}
 	}
 	x.calls = append(x.calls, this)
+}
+
+// nameOf is the name of a call's resources, as the library's steps have it.
+func nameOf(c *protocols.Call) string {
+	if len(c.Resources) == 1 {
+		return c.Resources[0]
+	}
+	return strings.Join(slices.Sorted(slices.Values(c.Resources)), ", ")
 }
 
 // ask begins to follow the commands with another value.
@@ -127,7 +136,7 @@ func (x *failures) stepped(client string, e observe.Event) {
 	}
 	x.reports[client] = true
 	for _, c := range x.calls {
-		if c.Client == client && c.Func == protocols.AcquireCall && strings.Join(slices.Sorted(slices.Values(c.Resources)), ", ") == e.Resource {
+		if c.Client == client && c.Func == protocols.AcquireCall && c.name == e.Resource {
 			c.ask(e.Value, len(x.run.World.Servers))
 		}
 	}

@@ -22,11 +22,11 @@ type leftover struct {
 	// grace is how long after its client has let go a key may still stand: the release waits for a batch and arrives within a
 	// node timeout, and so does a second one, which takes back a vote that the first one came too early for.
 	grace   time.Duration
-	votes   map[vote]*owned
+	votes   byVote[*owned]
 	early   map[vote]bool // of which the client has let go before a node had them
 	clients map[asking]*owner
-	links   map[passing]*traffic
-	due     []overdue // in the order of their times, but for some of clients whose clock is slow
+	links   []*traffic // by the numbers of the links
+	due     []overdue  // in the order of their times, but for some of clients whose clock is slow
 }
 
 // owned is a vote of a client.
@@ -56,9 +56,7 @@ type owner struct {
 	asked  map[kernel.True]time.Duration
 }
 
-// passing is a client and a node between which messages pass, and traffic what became of these.
-type passing struct{ client, server *kernel.Process }
-
+// traffic is what became of the messages on a link.
 type traffic struct {
 	open   []exchanged // not answered yet
 	missed kernel.True // when the last message was sent that was not answered in time; negative if there was none
@@ -82,7 +80,7 @@ func watchLeftover(r *Run) {
 	if r.Foreign || len(r.World.Replicas) > 0 {
 		return // the lock may have keys of other names, or votes be on a replica that was promoted
 	}
-	l := &leftover{run: r, votes: map[vote]*owned{}, early: map[vote]bool{}, clients: map[asking]*owner{}, links: map[passing]*traffic{}}
+	l := &leftover{run: r, early: map[vote]bool{}, clients: map[asking]*owner{}}
 	if timeout := r.Lock.NodeTimeout; protocols.Has[protocols.RedlockSettings](r.Lock) {
 		const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
 		l.grace = 2 * (timeout/batchWaits + timeout)
@@ -108,7 +106,7 @@ func (l *leftover) applied(a *redis.Applied) {
 	}
 	node := slices.Index(l.run.World.Servers, a.Server)
 	isNew := a.After.Value != a.Before.Value
-	if was := l.votes[vote{a.Key, a.Before.Value}]; was != nil && (a.Removed() || isNew) {
+	if was := l.votes.of(vote{a.Key, a.Before.Value}); was != nil && (a.Removed() || isNew) {
 		was.nodes[node].isSet = false
 	}
 	if a.Removed() || !redis.IsString(a.After.Value) {
@@ -135,7 +133,7 @@ func (l *leftover) applied(a *redis.Applied) {
 // of is the vote that a request has set.
 func (l *leftover) of(a *redis.Applied) *owned {
 	v := vote{a.Key, a.After.Value}
-	x := l.votes[v]
+	x := l.votes.of(v)
 	if x != nil {
 		return x
 	}
@@ -143,7 +141,7 @@ func (l *leftover) of(a *redis.Applied) *owned {
 	for i := range x.nodes {
 		x.nodes[i].since = -1
 	}
-	l.votes[v] = x
+	l.votes.set(v, x)
 	o := l.owner(a.Client.Name(), a.Key)
 	o.kept = append(o.kept, x)
 	if l.early[v] {
@@ -190,7 +188,7 @@ func (l *leftover) letsGo(x *owned) {
 func (l *leftover) letsGoOf(client string, keys []string, value string) {
 	for _, key := range keys {
 		v := vote{key, value}
-		switch x := l.votes[v]; {
+		switch x := l.votes.of(v); {
 		case x == nil:
 			l.early[v] = true
 		case x.client.Name() == client:
@@ -262,7 +260,7 @@ func (l *leftover) observed(client string, e observe.Event) {
 // Sent implements network.Observer.
 func (l *leftover) Sent(x *network.Exchange, kind network.MessageKind) {
 	if kind == network.RequestMessage {
-		t := l.between(x)
+		t := l.on(x.Link())
 		t.forget(x) // which is used again
 		t.open = append(t.open, exchanged{Exchange: x, sent: x.Sent()})
 	}
@@ -270,7 +268,7 @@ func (l *leftover) Sent(x *network.Exchange, kind network.MessageKind) {
 
 // Ended implements network.Observer.
 func (l *leftover) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, why string) {
-	t := l.between(x)
+	t := l.on(x.Link())
 	i := slices.IndexFunc(t.open, func(o exchanged) bool { return o.Exchange == x })
 	switch {
 	case i < 0:
@@ -286,14 +284,12 @@ func (l *leftover) Ended(x *network.Exchange, kind network.MessageKind, fate net
 	}
 }
 
-func (l *leftover) between(x *network.Exchange) *traffic {
-	p := passing{x.Link().Client(), x.Link().Server()}
-	t := l.links[p]
-	if t == nil {
-		t = &traffic{missed: -1}
-		l.links[p] = t
+// on is the traffic on a link.
+func (l *leftover) on(link *network.Link) *traffic {
+	for len(l.links) <= link.Number() {
+		l.links = append(l.links, &traffic{missed: -1})
 	}
-	return t
+	return l.links[link.Number()]
 }
 
 // forget gives an exchange up, if it is open: its answer was not read in time.
@@ -316,7 +312,7 @@ func (l *leftover) asked(at redis.Passage, a *redis.Asked) {
 	if at != redis.Sent {
 		return
 	}
-	if t := l.links[passing{a.Client, a.Server.Process}]; t != nil && len(t.open) > 0 {
+	if t := l.on(a.Link); len(t.open) > 0 {
 		if o := &t.open[len(t.open)-1]; o.deadline.IsZero() || a.Deadline.Before(o.deadline) {
 			o.deadline = a.Deadline
 		}
@@ -346,7 +342,7 @@ func (l *leftover) asked(at redis.Passage, a *redis.Asked) {
 
 // deletes takes a command to delete a key, if it has that value.
 func (l *leftover) deletes(a *redis.Asked, key, value string) {
-	if x := l.votes[vote{key, value}]; x != nil && x.client == a.Client {
+	if x := l.votes.of(vote{key, value}); x != nil && x.client == a.Client {
 		l.letsGo(x)
 	}
 }
@@ -383,7 +379,7 @@ func (l *leftover) look(d *overdue) {
 		if !n.isSet || ends <= after || !isTimed && n.expiresAt != 0 {
 			continue
 		}
-		t := l.links[passing{d.client, s.Process}]
+		t := l.on(l.run.World.Network.Link(d.client.Name(), s.Name()))
 		if !l.run.pauses.hasRun(d.client, n.since) || !l.run.pauses.hasRun(s.Process, n.since) || !t.isFlowing(n.since, at) {
 			continue
 		}

@@ -19,21 +19,16 @@ import (
 type needless struct {
 	run *Run
 	patience
-	calm   *calm
-	owners map[copyOf]setter
-	spent  map[string]bool   // values of acquires that have returned
-	open   []*ask            // in the order of the calls
-	had    []*protocols.Call // acquires of leases that somebody believes in, or is releasing
-	ended  map[int]bool      // grants whose lease is over
-	closed map[string]bool   // clients
-	made   map[string]int    // how many there were in a process before this one
-	times  []kernel.True     // memory for since
-}
-
-// copyOf is a key on a node.
-type copyOf struct {
-	node int
-	key  string
+	calm    *calm
+	owners  []map[string]setter // of keys, by node
+	spent   map[string]bool     // values of acquires that have returned
+	open    []*ask              // in the order of the calls
+	had     []*protocols.Call   // acquires of leases that somebody believes in, or is releasing
+	ended   map[int]bool        // grants whose lease is over
+	closed  map[string]bool     // clients
+	made    map[string]int      // how many there were in a process before this one
+	times   []kernel.True       // memory for since
+	rivalry []*ask              // memory for rivals
 }
 
 // setter is who set a key last, and to what.
@@ -50,7 +45,10 @@ func watchNeedless(r *Run) {
 	if r.Foreign || len(r.World.Replicas) > 0 || !known || p.alone > p.nodes {
 		return
 	}
-	x := &needless{run: r, patience: p, owners: map[copyOf]setter{}, spent: map[string]bool{}, closed: map[string]bool{}, made: map[string]int{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
+	x := &needless{run: r, patience: p, spent: map[string]bool{}, closed: map[string]bool{}, made: map[string]int{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
+	for range p.nodes {
+		x.owners = append(x.owners, map[string]setter{})
+	}
 	x.calm = watchCalm(r, x.lookAll, x.keepAll)
 	r.onEvent = append(r.onEvent, x.saw)
 	r.onApplied = append(r.onApplied, x.applied)
@@ -63,14 +61,15 @@ func watchNeedless(r *Run) {
 	}
 }
 
-// rivals are the acquires that ask for any of the keys of one, with itself.
-func (x *needless) rivals(a *ask) (all []*ask) {
+// rivals are the acquires that ask for any of the keys of one, with itself: good until it is called again.
+func (x *needless) rivals(a *ask) []*ask {
+	x.rivalry = x.rivalry[:0]
 	for _, b := range x.open {
 		if meets(a.Call, b.Call) {
-			all = append(all, b)
+			x.rivalry = append(x.rivalry, b)
 		}
 	}
-	return all
+	return x.rivalry
 }
 
 // contenders counts those who ask the nodes for themselves: acquires in one queue of the library are one.
@@ -91,7 +90,7 @@ func (x *needless) isHad(c *protocols.Call) bool {
 // isForeign says whether a key on a node is in the way of those who ask, and not the vote for one of them that will be taken
 // back: one that was cast, as it is now, while nothing was wrong.
 func (x *needless) isForeign(rivals []*ask, node int, key string) bool {
-	by := x.owners[copyOf{node, key}]
+	by := x.owners[node][key]
 	return x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
 		return a.client.Process == by.client && slices.Contains(a.Resources, key) &&
 			by.sent >= max(a.began, a.client.since, a.client.ways[node].since)
@@ -272,7 +271,7 @@ func (x *needless) returned(c *protocols.Call, err error) {
 func (x *needless) spend(a *ask) {
 	for node := range a.free {
 		for _, key := range a.keys {
-			if by := x.owners[copyOf{node, key}]; by.client == a.client.Process && by.sent >= a.began {
+			if by := x.owners[node][key]; by.client == a.client.Process && by.sent >= a.began {
 				x.spent[by.value] = true
 			}
 		}
@@ -319,7 +318,7 @@ func (x *needless) applied(a *redis.Applied) {
 		}
 	}
 	if !a.Removed() && (a.Set() || a.After.Value != a.Before.Value) {
-		x.owners[copyOf{node, a.Key}] = setter{a.Client, a.Sent, a.After.Value}
+		x.owners[node][a.Key] = setter{a.Client, a.Sent, a.After.Value}
 	}
 	for _, w := range x.open {
 		if slices.Contains(w.keys, a.Key) {

@@ -13,14 +13,11 @@ import (
 // promises compares what calls return with what the nodes hold. It judges leases that are protocols.Voted.
 type promises struct {
 	run    *Run
-	votes  map[vote][]kept // by the node's place among the Servers
+	votes  byVote[[]kept] // by the node's place among the Servers
 	began  map[*protocols.Call]beginning
 	until  map[protocols.Lease]time.Time // as last returned
 	values map[string]bool               // of the leases so far
 }
-
-// vote is a key with the value of an acquisition.
-type vote struct{ key, value string }
 
 // kept is what a node was asked to do with a vote.
 type kept struct {
@@ -42,7 +39,7 @@ func watchPromises(r *Run) {
 	if len(r.World.Replicas) > 0 {
 		return // votes may be on a replica that was promoted, whose changes nobody tells of
 	}
-	p := &promises{run: r, votes: map[vote][]kept{}, began: map[*protocols.Call]beginning{},
+	p := &promises{run: r, began: map[*protocols.Call]beginning{},
 		until: map[protocols.Lease]time.Time{}, values: map[string]bool{}}
 	r.onApplied = append(r.onApplied, p.applied)
 	r.onCall = append(r.onCall, p.called)
@@ -62,10 +59,12 @@ func (p *promises) applied(a *redis.Applied) {
 }
 
 func (p *promises) of(v vote) []kept {
-	if p.votes[v] == nil {
-		p.votes[v] = make([]kept, len(p.run.World.Servers))
+	x := p.votes.of(v)
+	if x == nil {
+		x = make([]kept, len(p.run.World.Servers))
+		p.votes.set(v, x)
 	}
-	return p.votes[v]
+	return x
 }
 
 func (p *promises) place(s *redis.Server) int { return slices.Index(p.run.World.Servers, s) }
@@ -74,7 +73,7 @@ func (p *promises) place(s *redis.Server) int { return slices.Index(p.run.World.
 func (p *promises) nodes(resources []string, value string, is func(kept) bool) (n int) {
 	for i := range p.run.World.Servers {
 		all := !slices.ContainsFunc(resources, func(key string) bool {
-			of := p.votes[vote{key, value}]
+			of := p.votes.of(vote{key, value})
 			return of == nil || !is(of[i])
 		})
 		if all {

@@ -144,7 +144,7 @@ func (f *refinement) ttls(client string, e *observe.Event) []time.Duration {
 	switch e.Step {
 	case observe.AttemptStarted:
 		asks = func(c *protocols.Call) bool {
-			return c.Func == protocols.AcquireCall && strings.Join(slices.Sorted(slices.Values(c.Resources)), ", ") == e.Resource
+			return c.Func == protocols.AcquireCall && nameOf(c) == e.Resource
 		}
 	case observe.ExtendStarted:
 		asks = func(c *protocols.Call) bool {

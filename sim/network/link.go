@@ -11,6 +11,7 @@ import (
 // other as their delays have it, and one that the client has given up may still arrive after a later one.
 type Link struct {
 	network  *Network
+	number   int
 	client   *kernel.Process
 	server   *kernel.Process
 	request  way
@@ -48,6 +49,9 @@ func (l *Link) Serving() *kernel.Process {
 
 // Draw is the key of a random choice about the link; n tells it from the others.
 func (l *Link) Draw(n uint64) kernel.Key { return l.draw.With(n) }
+
+// Number counts the links of a network, from 0, in the order in which they were made.
+func (l *Link) Number() int { return l.number }
 
 // Client and Server are the ends of the link.
 func (l *Link) Client() *kernel.Process { return l.client }

@@ -23,7 +23,7 @@ func (n *Network) Observe(o Observer) { n.observers = append(n.observers, o) }
 // server's machine meets it.
 func (n *Network) Connect(client, server *kernel.Process, latency Latency, listener func(*Exchange),
 	presence func() Presence) *Link {
-	l := &Link{network: n, client: client, server: server, listener: listener, presence: presence,
+	l := &Link{network: n, number: len(n.links), client: client, server: server, listener: listener, presence: presence,
 		request: way{latency: latency}, reply: way{latency: latency},
 		draw: n.k.Draw("latency").WithString(client.Name()).WithString(server.Name())}
 	n.links = append(n.links, l)

@@ -59,8 +59,9 @@ type Commanding interface {
 type Asked struct {
 	Command
 	Server *Server
-	// Client owns the connection over which the request came, at true time Sent.
+	// Client owns the connection over which the request came, on this link, at true time Sent.
 	Client *kernel.Process
+	Link   *network.Link
 	Sent   kernel.True
 }
 
@@ -118,7 +119,7 @@ func (p *passages) pass(x *network.Exchange, at Passage) {
 		return
 	}
 	a := &p.asked
-	a.Client, a.Sent, a.Server = x.Link().Client(), x.Sent(), p.server(x.Link().Server())
+	a.Link, a.Client, a.Sent, a.Server = x.Link(), x.Link().Client(), x.Sent(), p.server(x.Link().Server())
 	p.commands = of.Commands(p.commands[:0])
 	for i := range p.commands {
 		if c := &p.commands[i]; c.Intent != NoIntent {
