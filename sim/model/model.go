@@ -15,9 +15,14 @@ import (
 )
 
 // New returns the tier, for one run.
-func New() redis.Tier { return &backend{stores: map[*redis.Server]*store{}} }
+func New() redis.Tier {
+	return &backend{stores: map[*redis.Server]*store{}, messages: spare.Get().(*messages)}
+}
 
-type backend struct{ stores map[*redis.Server]*store }
+type backend struct {
+	stores   map[*redis.Server]*store
+	messages *messages // nil when the run is over
+}
 
 func (b *backend) Memory(s *redis.Server) redis.Memory {
 	st := &store{server: s, keys: map[string]record{}, known: map[*rediscmd.Script]bool{}}
@@ -28,7 +33,7 @@ func (b *backend) Memory(s *redis.Server) redis.Memory {
 func (b *backend) Nodes(client *kernel.Process, servers []*redis.Server, links []*network.Link) []driver.Node {
 	nodes := make([]driver.Node, len(servers))
 	for i, s := range servers {
-		nodes[i] = &node{client: client, store: b.stores[s], link: links[i]}
+		nodes[i] = &node{client: client, store: b.stores[s], link: links[i], messages: b.messages}
 	}
 	return nodes
 }
@@ -37,7 +42,13 @@ func (b *backend) Serve(s *redis.Server, x *network.Exchange) {
 	x.Client().(interface{ serve(*store) }).serve(s.Memory().(*store))
 }
 
-func (b *backend) Close() error { return nil }
+func (b *backend) Close() error {
+	if b.messages != nil {
+		b.messages.end()
+		b.messages = nil
+	}
+	return nil
+}
 
 // store is the memory of a node.
 type store struct {

@@ -14,11 +14,12 @@ import (
 
 // node is a client's view of a node.
 type node struct {
-	client *kernel.Process
-	store  *store
-	link   *network.Link
-	known  batch.Known
-	able   bool // the shipped adapter has found the server to allow what a lock needs, and acquires by plain SETs
+	client   *kernel.Process
+	store    *store
+	link     *network.Link
+	messages *messages
+	known    batch.Known
+	able     bool // the shipped adapter has found the server to allow what a lock needs, and acquires by plain SETs
 }
 
 func (n *node) Name() string { return n.store.server.Name() }
@@ -30,7 +31,8 @@ func (n *node) Listen(channel string, heard func()) (stop func()) {
 
 // Do sends the commands as one message, over a connection of its own.
 func (n *node) Do(together []*driver.Command) {
-	x := &exchange{node: n}
+	x := n.messages.next()
+	x.node = n
 	commands := x.one.command[:]
 	if len(together) == 1 {
 		commands[0] = together[0]
@@ -118,7 +120,8 @@ func (x *exchange) done(failed driver.Reply) {
 		return
 	}
 	if missed = batch.Again(missed, &n.known, n.client.ProgramClock().Now()); len(missed) > 0 {
-		again := &exchange{node: n, message: batch.Arrange(missed, 0)}
+		again := n.messages.next()
+		again.node, again.message = n, batch.Arrange(missed, 0)
 		again.open(x.key.With(1))
 	}
 }
