@@ -187,11 +187,11 @@ func (in *interpreter) command(l *lua.LState) (reply lua.LValue, failed bool) {
 		case lua.LNumber, lua.LString:
 			args[i] = a.String()
 		default:
-			return failure("ERR Lua redis lib command arguments must be strings or integers"), true
+			return failure(l, "ERR Lua redis lib command arguments must be strings or integers"), true
 		}
 	}
 	if len(args) == 0 {
-		return failure("ERR Please specify at least one argument for this redis.call()"), true
+		return failure(l, "ERR Please specify at least one argument for this redis.call()"), true
 	}
 	s := in.lentTo
 	s.out.Reset()
@@ -200,15 +200,15 @@ func (in *interpreter) command(l *lua.LState) (reply lua.LValue, failed bool) {
 	s.inner.Flush()
 	got, err := server.ParseReply(s.in)
 	if err != nil {
-		return failure(err.Error()), true
+		return failure(l, err.Error()), true
 	}
 	return value(l, got), false
 }
 
-func failure(text string) *lua.LTable { return field("err", text) }
+func failure(l *lua.LState, text string) *lua.LTable { return field(l, "err", text) }
 
-func field(name, text string) *lua.LTable {
-	t := &lua.LTable{}
+func field(l *lua.LState, name, text string) *lua.LTable {
+	t := l.CreateTable(0, 1) // without a size, gopher-lua makes room for 32 fields
 	t.RawSetString(name, lua.LString(text))
 	return t
 }
@@ -219,7 +219,7 @@ func errorReply(l *lua.LState) int {
 	if !strings.Contains(text, " ") {
 		text = "ERR " + text
 	}
-	l.Push(failure(text))
+	l.Push(failure(l, text))
 	return 1
 }
 
@@ -237,7 +237,7 @@ func value(l *lua.LState, reply any) lua.LValue {
 	case []byte:
 		return lua.LString(r)
 	case server.Simple:
-		return field("ok", string(r))
+		return field(l, "ok", string(r))
 	case []any:
 		t := l.CreateTable(len(r), 0)
 		for _, e := range r {
@@ -245,7 +245,7 @@ func value(l *lua.LState, reply any) lua.LValue {
 		}
 		return t
 	case error:
-		return failure(r.Error())
+		return failure(l, r.Error())
 	}
 	panic(fmt.Sprintf("wire: a script cannot see a %T", reply))
 }
