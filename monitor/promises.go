@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -101,6 +102,7 @@ func (p *promises) returned(c *protocols.Call, err error) {
 			p.run.broken(checker.Contract, c.Resources[0], "two leases have the same value, the second is %s's", c.Client)
 		}
 		p.values[lease.Value()] = true
+		p.named(c)
 		p.bears(c, lease)
 	case c.Func == protocols.ExtendCall:
 		if protocols.Has[protocols.RedlockSettings](p.run.Lock) {
@@ -112,6 +114,21 @@ func (p *promises) returned(c *protocols.Call, err error) {
 	}
 	if voted {
 		p.until[c.Lease] = c.Lease.Until()
+	}
+}
+
+// named compares what a lease says that it is on with what was asked for.
+func (p *promises) named(c *protocols.Call) {
+	lease, named := c.Lease.(protocols.Named)
+	if !named {
+		return
+	}
+	asked := slices.Sorted(slices.Values(c.Resources))
+	if on := lease.Resources(); !slices.Equal(on, asked) {
+		p.run.broken(checker.Contract, c.Resources[0], "%s asked for the lock on %s, and is given a lease on %s", c.Client, and(quoted(asked)), and(quoted(on)))
+	}
+	if name := strings.Join(asked, ", "); lease.Resource() != name {
+		p.run.broken(checker.Contract, c.Resources[0], "%s asked for the lock on %s, and its lease is named %q", c.Client, and(quoted(asked)), lease.Resource())
 	}
 }
 

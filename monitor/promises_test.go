@@ -9,6 +9,18 @@ import (
 	"time"
 )
 
+// named is a client that is granted a lock and is told that it is on something.
+func named(name string, on ...string) func(*actor) {
+	return func(a *actor) {
+		start := a.reads()
+		a.sets("AB", "v")
+		l := a.lease("v", start.Add(ttl-102*time.Millisecond))
+		l.name, l.on = name, on
+		a.call(protocols.AcquireCall, l, nil, nil)
+		l.ends(a, redlock.ErrLost)
+	}
+}
+
 func TestALeaseRestsOnVotes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -45,6 +57,9 @@ func TestALeaseRestsOnVotes(t *testing.T) {
 			a.sleeps(time.Second)
 			a.acquires("AB", "v").ends(a, redlock.ErrLost)
 		}, "two leases have the same value, the second is c1's"},
+		{"of its names", named("r", "r"), ""},
+		{"of another name", named("s", "r"), `c1 asked for the lock on "r", and its lease is named "s"`},
+		{"on something else", named("r", "s"), `c1 asked for the lock on "r", and is given a lease on "s"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)

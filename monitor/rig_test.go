@@ -98,15 +98,19 @@ type lease struct {
 	value  string
 	until  time.Time
 	token  int64
+	name   string
+	on     []string
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 }
 
 func (a *actor) lease(value string, until time.Time) *lease {
 	ctx, cancel := a.client.ProgramClock().WithCancel(context.Background())
-	return &lease{value: value, until: until, ctx: ctx, cancel: cancel}
+	return &lease{value: value, until: until, name: "r", on: []string{"r"}, ctx: ctx, cancel: cancel}
 }
 
+func (l *lease) Resource() string                            { return l.name }
+func (l *lease) Resources() []string                         { return l.on }
 func (l *lease) Value() string                               { return l.value }
 func (l *lease) Quorum() int                                 { return 2 }
 func (l *lease) Until() time.Time                            { return l.until }

@@ -369,6 +369,9 @@ func causes(t *testing.T) map[string]cause {
 		"50-conditional-update":                       {unfenced, "stale-write"},
 
 		"90-failed-attempt-leaves-its-votes": {cleansUp, "safe"},
+		"95-higher-quorum/two-forget":        {lock("quorum: 3"), "lease-overlap"},
+		"95-higher-quorum/three-forget":      {remembers, "safe"},
+		"95-higher-quorum/two-down":          {restarts, "safe"},
 		"51-implementations/redlock-rb":      {nodeTimeout(time.Minute), "safe"},
 		"51-implementations/redlock-py":      {lock("failed-node: no-vote"), "safe"},
 		"51-implementations/redlock-php":     {lock("failed-node: no-vote"), "safe"},

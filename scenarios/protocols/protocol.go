@@ -56,6 +56,13 @@ type Lease interface {
 	Unlock(ctx context.Context) error
 }
 
+// Named is a Lease that says what it is on.
+type Named interface {
+	// Resource is one name for all of it, and Resources are the names of each.
+	Resource() string
+	Resources() []string
+}
+
 // Warner is a Lease whose context ends before it, so that its holder stops in time.
 type Warner interface {
 	// ContextEnds is when, by the lock clock, unless the lease is extended before.
