@@ -181,9 +181,10 @@ func TestCheckersAgreeOnRandomExperiments(t *testing.T) {
 			found[f.Kind]++
 		}
 	}
-	// Random faults go beyond every budget: where nothing is ever found the experiments or the checkers are blind. Settings that
-	// are drawn without regard to one another let nobody have the lock in two runs of five.
-	if found[checker.LeaseOverlap] == 0 || found[checker.NotTested] > int(count)/2 {
+	// Random faults go beyond every budget: where nothing is ever found the experiments or the checkers are blind. So they are
+	// where many runs show nothing: faults and settings that are drawn without regard to one another may leave nobody a quorum,
+	// and a client may stop before another one asks.
+	if found[checker.LeaseOverlap] == 0 || found[checker.NotTested] > int(count)/5 {
 		t.Errorf("%d experiments: %v", count, found)
 	}
 }

@@ -59,12 +59,14 @@ func Draw(c faults.Choices, base *scenarios.Scenario) *scenarios.Scenario {
 	return &s
 }
 
-// DrawAll is base with all knobs set at random, wild ones too, so that the budget means nothing.
+// DrawAll is base with all knobs set at random, wild ones too, so that the budget means nothing. The node timeout is longer by
+// two of the longest steps: where the steps alone take longer than it, nobody is ever granted anything.
 func DrawAll(c faults.Choices, base *scenarios.Scenario) *scenarios.Scenario {
 	s := *base
 	for _, k := range knobs {
 		k.draw(c.For(k.name, 0), &s)
 	}
+	s.Lock.NodeTimeout += 2 * s.StepTime.Max()
 	return &s
 }
 
