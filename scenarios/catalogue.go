@@ -4,37 +4,61 @@ import (
 	"embed"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
 //go:embed files/*.yaml
 var files embed.FS
 
-// Catalogue is the embedded scenarios, in the order of their names.
-var Catalogue = sync.OnceValue(func() []*Scenario {
-	entries, err := files.ReadDir("files")
-	if err != nil {
-		panic(err)
-	}
-	var all []*Scenario
-	for _, e := range entries {
-		data, err := files.ReadFile("files/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		found, err := Parse(e.Name(), data)
-		if err != nil {
-			// The files are part of the program; a test reads them all.
-			panic(fmt.Sprintf("scenarios: an embedded file is wrong: %v", err))
-		}
-		all = append(all, found...)
+// embedded are the scenarios of each embedded file, by its name without the ending.
+var embedded = sync.OnceValue(func() map[string]func() []*Scenario {
+	all := map[string]func() []*Scenario{}
+	for _, name := range embeddedFiles() {
+		all[strings.TrimSuffix(name, ".yaml")] = sync.OnceValue(func() []*Scenario {
+			data, err := files.ReadFile("files/" + name)
+			if err != nil {
+				panic(err)
+			}
+			found, err := Parse(name, data)
+			if err != nil {
+				// The files are part of the program; a test reads them all.
+				panic(fmt.Sprintf("scenarios: an embedded file is wrong: %v", err))
+			}
+			return found
+		})
 	}
 	return all
 })
 
-// Find is the embedded scenario of a name.
+// embeddedFiles are the names of the files, in their order.
+func embeddedFiles() (names []string) {
+	entries, err := files.ReadDir("files")
+	if err != nil {
+		panic(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// Catalogue is the embedded scenarios, in the order of their names.
+var Catalogue = sync.OnceValue(func() (all []*Scenario) {
+	for _, name := range embeddedFiles() {
+		all = append(all, embedded()[strings.TrimSuffix(name, ".yaml")]()...)
+	}
+	return all
+})
+
+// Find is the embedded scenario of a name. It reads that one's file only.
 func Find(name string) (*Scenario, bool) {
-	all := Catalogue()
+	file, _, _ := strings.Cut(name, "/")
+	read, known := embedded()[file]
+	if !known {
+		return nil, false
+	}
+	all := read()
 	i := slices.IndexFunc(all, func(s *Scenario) bool { return s.Name == name })
 	if i < 0 {
 		return nil, false

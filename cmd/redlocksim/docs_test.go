@@ -254,7 +254,7 @@ var shorter = strings.NewReplacer(
 	"--seeds 100000", "--seeds 40",
 	"--seeds 10000", "--seeds 40",
 	"--seeds 20000", "--seeds 40",
-	"--for 10m", "--for 1s",
+	"--for 10m", "--for 1ms --generation 20",
 	"--limit 20000", "--limit 40",
 	"--random 100", "--random 2",
 	"our-settings.yaml --orders", "our-settings.yaml --orders --limit 40",

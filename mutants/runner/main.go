@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 
 	"redlocksim/internal/exitcode"
@@ -50,13 +49,12 @@ func main() {
 }
 
 func run(name, on string) {
-	all := scenarios.Catalogue()
-	i := slices.IndexFunc(all, func(s *scenarios.Scenario) bool { return s.Name == name })
+	s, known := scenarios.Find(name)
 	tier, err := scenarios.ParseTier(on)
-	if i < 0 || err != nil {
+	if !known || err != nil {
 		fail(misused, fmt.Sprintf("no such scenario or tier: %s, %s", name, on))
 	}
-	r, err := scenarios.Verify(all[i], scenarios.Options{Tier: tier})
+	r, err := scenarios.Verify(s, scenarios.Options{Tier: tier})
 	switch {
 	case err != nil:
 		failed(err)
