@@ -72,35 +72,51 @@ func (Latency) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 // DescribeNode is what UnmarshalNode reads.
 func (Step) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 	length, _ := reflect.TypeFor[Step]().FieldByName("For")
-	name, both := s.Of(reflect.TypeFor[Several]()), s.Of(reflect.TypeFor[StepOn]())
+	several, single, both := s.Of(reflect.TypeFor[Several]()), aName(), s.Of(reflect.TypeFor[StepOn]())
 	var alone []*jsonschema.Schema
 	one := oneKey()
 	for _, k := range stepKinds {
-		if !k.length || k.fallback > 0 {
+		if !k.needsLength() {
 			alone = append(alone, &jsonschema.Schema{Const: jsonschema.Ptr[any](string(k.kind)), Description: k.text})
 		}
 		var forms []*jsonschema.Schema
 		if k.length {
 			forms = append(forms, s.Of(length.Type))
 		}
-		if k.resource {
-			forms = append(forms, name)
+		on := several
+		if (&Step{Kind: k.kind}).isEffect() {
+			on = single
 		}
-		if k.resource || k.calling != nil {
-			forms = append(forms, both)
+		if k.resource && !k.needsLength() {
+			forms = append(forms, on)
 		}
-		if forms == nil {
+		keys := k.keys()
+		if keys == nil {
 			continue
 		}
-		one.Properties[string(k.kind)] = &jsonschema.Schema{AnyOf: forms, Description: k.text}
+		// What is said of a mapping does not concern the other forms.
+		least := 1
+		p := &jsonschema.Schema{AnyOf: append(forms, both), Description: k.text, MinProperties: &least, PropertyNames: strictyaml.OneOf(keys...)}
+		if k.needsLength() {
+			p.Required = []string{"for"}
+		}
+		if k.resource && on == single {
+			p.Properties = map[string]*jsonschema.Schema{"resource": single}
+		}
+		one.Properties[string(k.kind)] = p
 		one.PropertyOrder = append(one.PropertyOrder, string(k.kind))
 	}
 	return &jsonschema.Schema{AnyOf: append(alone, one)}
 }
 
+// aName is the name of a resource.
+func aName() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: resourceName.String()}
+}
+
 // DescribeNode is what UnmarshalNode reads.
 func (Several) DescribeNode(*strictyaml.Schemas) *jsonschema.Schema {
-	name, least := &jsonschema.Schema{Type: "string", Pattern: resourceName.String()}, 1
+	name, least := aName(), 1
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{name, {Type: "array", Items: name, MinItems: &least, UniqueItems: true}}}
 }
 

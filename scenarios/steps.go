@@ -114,6 +114,20 @@ var stepKinds = []stepShape{
 		"Makes another client in the place of the one before, over the same nodes. Locks that the one before has granted stay held. Example: new-client"},
 }
 
+// needsLength says that a step of this kind is nothing without a length.
+func (x *stepShape) needsLength() bool { return x.length && x.fallback == 0 }
+
+// keys are those of StepOn that a step of this kind can have.
+func (x *stepShape) keys() (keys []string) {
+	if x.resource {
+		keys = append(keys, "resource")
+	}
+	if x.length {
+		keys = append(keys, "for")
+	}
+	return append(keys, x.calling...)
+}
+
 // shape is the entry of stepKinds.
 func (k StepKind) shape() (shape stepShape, ok bool) {
 	for _, x := range stepKinds {
@@ -234,7 +248,7 @@ func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	default:
 		s.readResource(d, body)
 	}
-	if !hasLength && shape.length && shape.fallback == 0 {
+	if !hasLength && shape.needsLength() {
 		d.Errorf(n, word, nil, `needs a length, as in "%s: 5s"`, word)
 	}
 }

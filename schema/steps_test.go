@@ -1,0 +1,66 @@
+package schema_test
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios"
+)
+
+// The parser and the schema take the same keys of each kind of step, with and without a length, and the same forms without a
+// key.
+func TestStepsHaveTheSameKeys(t *testing.T) {
+	step := text(t, (&strictyaml.Schemas{Comment: newComments(t).of}).Document(reflect.TypeFor[scenarios.Step]()))
+	schema := compiled(t, step)
+	taken, examples := map[bool]int{}, stepKeys(t)
+	for _, kind := range stepKinds(t) {
+		forms := []string{kind, kind + ": 5s", kind + ": R", kind + ": [R, S]", kind + ": {}", kind + ": {for: 5s}", kind + ": {resource: [R, S]}"}
+		for key, example := range examples {
+			forms = append(forms, fmt.Sprintf("%s: {%s: %s}", kind, key, example), fmt.Sprintf("%s: {for: 5s, %s: %s}", kind, key, example))
+		}
+		for _, form := range forms {
+			err := strictyaml.Decode("step.yaml", []byte(form+"\n"), new(scenarios.Step))
+			taken[err == nil]++
+			if says := schema.Validate(value(t, []byte(form))); (err == nil) != (says == nil) {
+				t.Errorf("%s: the parser says %v, the schema %v", form, err, says)
+			}
+		}
+	}
+	if taken[true] < 80 || taken[false] < 300 {
+		t.Errorf("%d forms were taken and %d refused: there were more", taken[true], taken[false])
+	}
+}
+
+// stepKinds are the words of steps, as the schema has them.
+func stepKinds(t *testing.T) []string {
+	steps := allOf(t).Definitions["written"].properties()["do"].Items
+	var kinds []string
+	for _, form := range steps.AnyOf {
+		if form.Const != nil {
+			kinds = append(kinds, fmt.Sprint(form.Const))
+		}
+		kinds = append(kinds, slices.Sorted(maps.Keys(form.properties()))...)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+// stepKeys are the keys that steps can have, with the example of each.
+func stepKeys(t *testing.T) map[string]string {
+	examples, described := map[string]string{}, allOf(t).Definitions["StepOn"].properties()
+	for _, f := range strictyaml.Fields(reflect.TypeFor[scenarios.StepOn]()) {
+		if f.Key == "for" {
+			continue // in the other forms
+		}
+		_, _, example := split(described[f.Key].Description)
+		if example == "" {
+			t.Fatalf("%s has no example", f.Key)
+		}
+		examples[f.Key] = example
+	}
+	return examples
+}
