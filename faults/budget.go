@@ -12,7 +12,8 @@ import (
 type Budget struct {
 	// ClockRate bounds the rate error of every clock. Default: 0%. Example: 0.1%
 	ClockRate Rate `yaml:"clock-rate"`
-	// ClockStep bounds every step of a wall clock. Default: 0s. Example: 100ms
+	// ClockStep bounds by how much all steps of a wall clock move it between any two moments. A step of a Redis node does not
+	// count that changes when no lock expires there. Default: 0s. Example: 100ms
 	ClockStep time.Duration `yaml:"clock-step"`
 	// Delay bounds what is added to the network's ordinary delays. Default: 0s. Example: 50ms
 	Delay time.Duration `yaml:"delay"`
@@ -23,7 +24,8 @@ type Budget struct {
 	// RestartDelay is how long a node that lost memory stays down at least, from when it stopped. Default: no node loses
 	// memory. Example: 10s
 	RestartDelay *time.Duration `yaml:"restart-delay"`
-	// MemoryLoss is how many times a node may come back earlier than that without all it knew. Default: 0. Example: 1
+	// MemoryLoss is how many times a node may come back earlier than that without all it knew, or have locks evicted. Default: 0.
+	// Example: 1
 	MemoryLoss int `yaml:"memory-loss"`
 	// NoPowerLoss promises that no node loses power. A node that stops then keeps what it handed to the operating system
 	// and, with an append-only file, all it knew, however seldom it fsyncs. Default: false. Example: true
@@ -42,6 +44,7 @@ type Used struct {
 	Pause     time.Duration
 	Suspend   time.Duration
 	Restarts  []Amnesia
+	Evictions []Eviction
 	// Unpowered are the nodes that lost power.
 	Unpowered []string
 }
@@ -52,6 +55,13 @@ type Amnesia struct {
 	After time.Duration // since it stopped
 	// Counters: it lost a fencing counter, or the latest of what it had counted.
 	Counters bool
+}
+
+// Eviction is a node that lost keys while it ran.
+type Eviction struct {
+	Node string
+	// Locks and Counters: a lock or a fencing counter was among them.
+	Locks, Counters bool
 }
 
 const unbounded = time.Duration(1<<63 - 1)
@@ -84,13 +94,31 @@ func (b Budget) Beyond(u Used) []string {
 			over = append(over, fmt.Sprintf("%s came back without its memory after %v, the budget allows that %s", r.Node, r.After, b.memory()))
 		}
 	}
+	for _, e := range u.Evictions {
+		if !e.Locks {
+			continue
+		}
+		if early++; early > b.MemoryLoss {
+			over = append(over, fmt.Sprintf("%s lost locks by an eviction, the budget allows %s to lose memory", e.Node, count(b.MemoryLoss)))
+		}
+	}
 	if b.NoPowerLoss && len(u.Unpowered) > 0 {
 		over = append(over, fmt.Sprintf("%s lost power, the budget rules that out", u.Unpowered[0]))
 	}
 	var nodes []string // that have lost counters
+	loses := func(node string) {
+		if !slices.Contains(nodes, node) {
+			nodes = append(nodes, node)
+		}
+	}
 	for _, r := range u.Restarts {
-		if r.Counters && !slices.Contains(nodes, r.Node) {
-			nodes = append(nodes, r.Node)
+		if r.Counters {
+			loses(r.Node)
+		}
+	}
+	for _, e := range u.Evictions {
+		if e.Counters {
+			loses(e.Node)
 		}
 	}
 	if len(nodes) > b.CounterLoss {

@@ -33,6 +33,11 @@ func TestBeyond(t *testing.T) {
 		{"counters, two may", Budget{RestartDelay: &second, CounterLoss: 2},
 			Used{Restarts: []Amnesia{{Node: "A", After: minute, Counters: true}, {Node: "B", After: minute, Counters: true}, {Node: "C", After: minute, Counters: true}}},
 			"A, B, C lost fencing counters, the budget allows that to 2 nodes"},
+		{"evictions, as many as may forget", Budget{MemoryLoss: 2, CounterLoss: 1},
+			Used{Restarts: []Amnesia{{Node: "A", After: 0}}, Evictions: []Eviction{{"B", true, true}, {"C", false, false}}}, ""},
+		{"evictions, which no delay makes good", Budget{MemoryLoss: 1, RestartDelay: new(time.Duration)},
+			Used{Restarts: []Amnesia{{Node: "A", After: 0}}, Evictions: []Eviction{{"B", true, false}, {"C", true, true}}},
+			"C lost locks by an eviction, the budget allows one node to lose memory; C lost fencing counters, the budget allows that to no node"},
 		{"several", Budget{}, Used{Pause: 1, Delay: 1}, "an extra delay of 1ns, the budget is 0s; a pause of 1ns, the budget is 0s"},
 	} {
 		if got := strings.Join(test.budget.Beyond(test.used), "; "); got != test.want {

@@ -57,8 +57,9 @@ func (c *ClockStep) Check(n Names) []Problem {
 
 // Inject implements Fault.
 func (c *ClockStep) Inject(f *Field) error {
-	f.ground.StepClock(c.Process, c.By)
-	f.Used.ClockStep = max(f.Used.ClockStep, c.By.Abs())
+	if f.ground.StepClock(c.Process, c.By) {
+		f.Used.ClockStep = max(f.Used.ClockStep, f.stepped(c.Process, c.By))
+	}
 	f.notePoint("clock-step", c.Process, c.By, "%v", c)
 	return nil
 }

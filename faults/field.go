@@ -18,6 +18,7 @@ type Field struct {
 	outages map[string]outage         // by node, the latest
 	rates   map[string][]*rateInForce // by process, the latest last
 	pauses  map[string]*pauses        // by process, the latest
+	steps   map[string]*steps         // by process
 
 	inForce  []*inForce      // the faults that may be in force, in the order in which they were injected
 	replaced map[string]bool // nodes whose place a replica has taken
@@ -26,7 +27,7 @@ type Field struct {
 
 // NewField is a ground on which nothing has gone wrong yet.
 func NewField(g Ground) *Field {
-	return &Field{ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, replaced: map[string]bool{}}
+	return &Field{ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, steps: map[string]*steps{}, replaced: map[string]bool{}}
 }
 
 // note records in the history that a fault was injected, or has ended.
@@ -184,4 +185,19 @@ func (f *Field) wrongRate(process string, rate Rate) (end func()) {
 		}
 		f.ground.SetClockRate(process, ppb)
 	}
+}
+
+// steps are by how much the wall clock of a process was moved: now, and the least and the most until now.
+type steps struct{ now, least, most time.Duration }
+
+// stepped adds a step to those of a process, and returns by how much they have moved its clock between any two moments.
+func (f *Field) stepped(process string, by time.Duration) time.Duration {
+	s := f.steps[process]
+	if s == nil {
+		s = new(steps)
+		f.steps[process] = s
+	}
+	s.now += by
+	s.least, s.most = min(s.least, s.now), max(s.most, s.now)
+	return s.most - s.least
 }

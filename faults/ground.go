@@ -34,8 +34,9 @@ type Ground interface {
 
 // Clocks are those of clients and nodes, by the process's name.
 type Clocks interface {
-	// StepClock moves the wall clock of a process: forward, or back if by is negative.
-	StepClock(process string, by time.Duration)
+	// StepClock moves the wall clock of a process: forward, or back if by is negative. It says whether that matters to a lock:
+	// not if the process is a Redis node that is up and on which none expires at another time now.
+	StepClock(process string, by time.Duration) (matters bool)
 	// SetClockRate has all clocks of a process run fast by ppb parts per billion from now on, slow if negative.
 	SetClockRate(process string, ppb int64)
 	// AfterWall calls f once the wall clock of a node reads d more than it does now, whatever happens to that clock until then.
@@ -66,6 +67,8 @@ type Servers interface {
 	Stop(node string, how Stop) (kernel.True, error)
 	// Start starts a node that is down, with what is on its disk.
 	Start(node string) (Memory, error)
+	// Evict removes keys of a kind from a node that is up, and returns what it no longer knows.
+	Evict(node string, what Evicted) (Forgotten, error)
 	// Promote makes a replica a master and has the clients send it what they address to the node. It returns what the replica
 	// lacks of what the node knows, or knew when it stopped. A replica that is down, or is a master already, is an error.
 	Promote(node, replica string, clients []string) (Forgotten, error)
@@ -110,6 +113,8 @@ type Memory struct {
 type Forgotten struct {
 	// Any: it lacks a key, has another value for it, or thinks that it expires earlier.
 	Any bool
+	// Locks: one of them is a lock.
+	Locks bool
 	// Counters: one of the fencing counters is gone, or is what it was before.
 	Counters bool
 }
@@ -131,6 +136,7 @@ func Forget(before, after []redis.Record, now int64) (f Forgotten) {
 			continue
 		}
 		f.Any = true
+		f.Locks = f.Locks || driver.IsLockKey(b.Key)
 		f.Counters = f.Counters || !same && driver.IsTokenKey(b.Key)
 	}
 	return f

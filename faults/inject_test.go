@@ -129,6 +129,8 @@ func TestInject(t *testing.T) {
 		{[]*Placed{at(1, &Stuck{Client: "c1"})}, "1s stuck c1 0s: c1 hangs in its work", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Promote{Node: "A", Replica: "A2"})},
 			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s []"},
+		{[]*Placed{at(1, &Evict{Node: "A"}), at(2, &Evict{Node: "B", Keys: AllKeys})},
+			"1s evict A 0s: all locks are evicted from A\n2s evict B 0s: all keys are evicted from B", "0% 0s 0s 0s 0s [] [{A true false} {B true false}]"},
 		{[]*Placed{at(1, &Crash{Client: "c1"})}, "1s crash c1 0s:", "0% 0s 0s 0s 0s []"},
 	} {
 		f := newField(t, redis.NoPersistence)
@@ -146,7 +148,11 @@ func TestInject(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, test.want)
 		}
 		s := f.Used
-		if got := fmt.Sprintf("%v %v %v %v %v %v", s.ClockRate, s.ClockStep, s.Delay, s.Pause, s.Suspend, s.Restarts); got != test.used {
+		got := fmt.Sprintf("%v %v %v %v %v %v", s.ClockRate, s.ClockStep, s.Delay, s.Pause, s.Suspend, s.Restarts)
+		if s.Evictions != nil {
+			got += fmt.Sprintf(" %v", s.Evictions)
+		}
+		if got != test.used {
 			t.Errorf("used %s, want %s", got, test.used)
 		}
 		for _, e := range f.World.History() {

@@ -23,6 +23,8 @@ type Limits struct {
 	Persistence redis.Persistence
 	// Fenced says that nodes keep fencing counters.
 	Fenced bool
+	// Guarded says that nodes keep a record of the restart guard.
+	Guarded bool
 	// Batches says that clients send several requests in one message.
 	Batches bool
 	// Resource says that clients use the shared resource. Only placing looks at it.

@@ -10,6 +10,8 @@ type Names struct {
 	Replicas map[string][]string
 	// Agree: the nodes without replicas send each other messages, as those of a service on consensus do.
 	Agree bool
+	// Service is what runs on the nodes in the place of Redis; empty if nothing does.
+	Service string
 }
 
 func (n Names) all() []string {

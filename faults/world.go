@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"redlocksim/history"
@@ -43,8 +44,15 @@ func namesOf(servers []*redis.Server) []string {
 	return names
 }
 
-func (w *world) StepClock(process string, by time.Duration) { w.in.Process(process).Clock().Step(by) }
-func (w *world) SetClockRate(process string, ppb int64)     { w.in.Process(process).Clock().SetRate(ppb) }
+func (w *world) StepClock(process string, by time.Duration) (matters bool) {
+	matters = true
+	if s := w.in.Server(process); s != nil && s.Up() && !s.Serves() {
+		matters = slices.ContainsFunc(s.Dump(), func(r redis.Record) bool { return Moves(r, s.Clock().Wall(), by) })
+	}
+	w.in.Process(process).Clock().Step(by)
+	return matters
+}
+func (w *world) SetClockRate(process string, ppb int64) { w.in.Process(process).Clock().SetRate(ppb) }
 
 func (w *world) AfterWall(node string, d time.Duration, f func()) {
 	s := w.in.Server(node)
@@ -140,6 +148,13 @@ func (w *world) Start(node string) (Memory, error) {
 		return Memory{}, err
 	}
 	return Memory{w.forgotten[node], len(s.OnDisk()) == 0}, nil
+}
+
+func (w *world) Evict(node string, what Evicted) (Forgotten, error) {
+	s := w.in.Server(node)
+	before := s.Dump()
+	s.Evict(what.Has)
+	return Forget(before, s.Dump(), 0), nil
 }
 
 func (w *world) Promote(node, replica string, clients []string) (Forgotten, error) {

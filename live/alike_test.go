@@ -33,7 +33,9 @@ const everything = `
   - {at: 2000ms, fault: {reset: {}}}
   - {at: 2200ms, fault: {kill: {node: C, restart-after: 200ms}}}
   - {at: 2600ms, fault: {power-loss: {node: D, restart-after: 0s}}}
+  - {at: 2900ms, fault: {evict: {node: E}}}
   - {at: 3000ms, fault: {shutdown: {node: E}}}
+  - {at: 3100ms, fault: {evict: {node: E}}}
   - {at: 3200ms, fault: {restart: {node: E}}}
   - {at: 3400ms, fault: {kill: {node: E, restart-after: 200ms, by-wall-clock: true}}}
   - {at: 3800ms, fault: {pause: {process: client-1, for: 400ms}}}
@@ -84,7 +86,7 @@ func TestFaultsAreAlike(t *testing.T) {
 		if got, want := sentences(real.History), sentences(simulated.History); got != want {
 			t.Errorf("on tier live\n%s\nin the simulator\n%s", got, want)
 		}
-		if got, want := fmt.Sprint(real.NotInjected), fmt.Sprint(simulated.NotInjected); got != want || len(real.NotInjected) != 1 {
+		if got, want := fmt.Sprint(real.NotInjected), fmt.Sprint(simulated.NotInjected); got != want || len(real.NotInjected) != 2 {
 			t.Errorf("on tier live %s could not happen, in the simulator %s", got, want)
 		}
 	})

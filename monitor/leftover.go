@@ -90,13 +90,35 @@ func watchLeftover(r *Run) {
 	// A round sends to one node after the other: the release, and whatever it waits for behind a mutex or in a queue.
 	l.grace += time.Duration(8*len(r.World.Servers)) * r.StepTime
 	r.World.Network.Observe(l) // which is told before asked is
-	r.onEvent = append(r.onEvent, func(*history.Event) { l.check() })
+	r.onEvent = append(r.onEvent, l.saw)
 	r.onCommand = append(r.onCommand, l.asked)
 	r.onApplied = append(r.onApplied, l.applied)
 	r.onStep = append(r.onStep, l.observed)
 	r.onCall = append(r.onCall, l.called)
 	r.onReturn = append(r.onReturn, l.returned)
 	r.onEnd = append(r.onEnd, l.check)
+}
+
+func (l *leftover) saw(e *history.Event) {
+	l.check()
+	if node := slices.IndexFunc(l.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node }); e.Kind == history.Fault && node >= 0 {
+		l.evicted(node)
+	}
+}
+
+// evicted notes which keys are gone from a node that no request has removed.
+func (l *leftover) evicted(node int) {
+	s := l.run.World.Servers[node]
+	if !s.Up() {
+		return
+	}
+	for _, x := range l.votes.all {
+		if n := &x.nodes[node]; n.isSet && s.RunsOut(n.expiresAt) > l.run.World.Kernel.Now() {
+			if r, _, there := s.Observable().Peek(x.key); !there || r.Value != x.value {
+				n.isSet = false
+			}
+		}
+	}
 }
 
 func (l *leftover) applied(a *redis.Applied) {

@@ -111,7 +111,7 @@ func (x *needless) keep(a *ask) {
 		case until > now:
 			a.free[i] = until
 		case a.free[i] > now:
-			a.free[i] = now
+			a.free[i] = now + 1 // requests that arrive at this very moment may have come before
 		}
 	}
 }

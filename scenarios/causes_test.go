@@ -191,12 +191,16 @@ func causes(t *testing.T) map[string]cause {
 		"44-redisson/paused-holder": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.Pause) faults.Fault { return &faults.Pause{Process: f.Process, For: 1} })
 		}, "safe"},
-		"45-redisson-fair/dead-head":       {survives, "safe"},
-		"46-redisson-multi/red-lock":       {sameRates, "safe"},
-		"46-redisson-multi/multi-lock":     {sameRates, "safe"},
-		"17-clock-jump":                    {noStep, "safe"},
-		"24-restart-at-once/one-of-three":  {remembers, "safe"},
-		"68-lost-counters/three":           {remembers, "safe"},
+		"45-redisson-fair/dead-head":      {survives, "safe"},
+		"46-redisson-multi/red-lock":      {sameRates, "safe"},
+		"46-redisson-multi/multi-lock":    {sameRates, "safe"},
+		"17-clock-jump":                   {noStep, "safe"},
+		"24-restart-at-once/one-of-three": {remembers, "safe"},
+		"68-lost-counters/three":          {remembers, "safe"},
+		"94-evicted-keys/majority": {func(s *scenarios.Scenario) {
+			weaken(s, func(f *faults.Evict) faults.Fault { return &faults.Evict{Node: f.Node, Keys: faults.Counters} })
+		}, "safe"},
+		"94-evicted-keys/spare":            {lock("quorum: 3"), "lease-overlap"},
 		"24-restart-at-once/three-of-five": {remembers, "safe"},
 		"22-clock-rates/not-covered": {func(s *scenarios.Scenario) {
 			weaken(s, func(f *faults.ClockRate) faults.Fault { return &faults.ClockRate{Process: f.Process} })

@@ -49,7 +49,7 @@ func (n Nodes) replicas() map[string][]string {
 
 // Processes are those that faults can be injected into.
 func (s *Scenario) Processes() faults.Names {
-	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: s.Lock.Capabilities().Agree}
+	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: s.Lock.Capabilities().Agree, Service: s.Lock.Capabilities().Service}
 }
 
 // replicas looks at the nodes that have replicas.

@@ -112,6 +112,7 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 			}
 		}
 	}
+	x.Timeline = append(x.Timeline, s.quarantines(&x, c.For("quarantine", 0))...)
 	return &x
 }
 

@@ -22,6 +22,8 @@ func Uncovered(s *scenarios.Scenario) string {
 	switch {
 	case own.Drift.Factor.Ratio().LessThan(needed(b.ClockRate.Ratio())) || own.Drift.Constant < tick:
 		return fmt.Sprintf("the drift allowance does not cover clocks that are wrong by %v", b.ClockRate)
+	case own.Drift.Constant < tick+b.ClockStep:
+		return fmt.Sprintf("the drift allowance does not cover clocks that are stepped by %v", b.ClockStep)
 	case b.MemoryLoss > spare:
 		return fmt.Sprintf("a quorum of %d of %d nodes does not bear that %d forget their votes", quorum, n, b.MemoryLoss)
 	case own.Fencing && b.CounterLoss > spare:

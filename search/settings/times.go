@@ -82,20 +82,21 @@ var stepTime = knob{
 // tick is what the expiry of Redis' keys may be wrong by.
 const tick = time.Millisecond
 
-// drift is the smallest allowance that covers clocks which are wrong by a rate, and that rate.
+// drift is the smallest allowance that covers clocks which are wrong by a rate and stepped by so much, and these bounds.
 var drift = knob{
 	name: "drift",
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		rate := decimal.New(faults.OneOf(c.For("rate", 0), int64(0), 1000, 5000, 20_000, 100_000), -6)
+		step := faults.OneOf(c.For("step", 0), 0, 0, time.Millisecond, 20*time.Millisecond, s.Lock.TTL/8)
 		if protocols.Change(&s.Lock, func(own *protocols.DriftSettings) {
-			own.Drift = protocols.Drift{Factor: faults.RateOf(needed(rate).RoundCeil(6)), Constant: tick}
+			own.Drift = protocols.Drift{Factor: faults.RateOf(needed(rate).RoundCeil(6)), Constant: tick + step}
 		}) {
-			s.Budget.ClockRate = faults.RateOf(rate)
+			s.Budget.ClockRate, s.Budget.ClockStep = faults.RateOf(rate), step
 		}
 	},
 	back: func(s, base *scenarios.Scenario) {
 		takes(s, base, "drift")
-		s.Budget.ClockRate = base.Budget.ClockRate
+		s.Budget.ClockRate, s.Budget.ClockStep = base.Budget.ClockRate, base.Budget.ClockStep
 	},
 }
 

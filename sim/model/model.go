@@ -206,6 +206,14 @@ func (s *store) Dump() []redis.Record {
 	return records
 }
 
+// Remove implements redis.Memory.
+func (s *store) Remove(keys []string) {
+	for _, key := range keys {
+		s.remove(key, s.server.Now())
+	}
+}
+
+// Load implements redis.Memory.
 func (s *store) Load(records []redis.Record) {
 	clear(s.keys)
 	s.wiped = s.server.Now()

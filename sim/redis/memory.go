@@ -14,6 +14,8 @@ type Record struct {
 type Memory interface {
 	// Dump returns all keys that have not expired, sorted by key.
 	Dump() []Record
+	// Remove removes keys that no request asks to remove.
+	Remove(keys []string)
 	// Load replaces all that the node knows, scripts included, by the records.
 	Load([]Record)
 }

@@ -139,6 +139,14 @@ func (m *memory) Dump() []redis.Record {
 	return records
 }
 
+// Remove implements redis.Memory.
+func (m *memory) Remove(keys []string) {
+	for _, key := range keys {
+		m.db.Del(key)
+		delete(m.expiry.deadlines, key)
+	}
+}
+
 // Load implements redis.Memory.
 func (m *memory) Load(records []redis.Record) {
 	m.redis.FlushAll()

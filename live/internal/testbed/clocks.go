@@ -3,6 +3,7 @@
 package testbed
 
 import (
+	"redlocksim/faults"
 	"redlocksim/internal/faketime"
 	"slices"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"redlocksim/live/internal/loop"
 	"redlocksim/live/internal/messages"
 	"redlocksim/live/internal/record"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 // clocksOf are the clocks of a client or node.
@@ -37,8 +40,16 @@ func (g ground) clocksChanged(at int64, process string) {
 	}
 }
 
-func (g ground) StepClock(process string, by time.Duration) {
+func (g ground) StepClock(process string, by time.Duration) (matters bool) {
+	matters = true
+	if s := g.ServerNamed(process); s != nil && s.IsUp() && !s.Paused {
+		known, err := s.Dump()
+		matters = g.failing(err) != nil || slices.ContainsFunc(known, func(r redis.Record) bool {
+			return faults.Moves(r, kernel.Wall(s.Wall()*int64(time.Millisecond)), by/time.Duration(g.Speed))
+		})
+	}
 	g.clocksChanged(g.clocksOf(process).Step(by/time.Duration(g.Speed)), process)
+	return matters
 }
 
 func (g ground) SetClockRate(process string, ppb int64) {

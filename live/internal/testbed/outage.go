@@ -4,7 +4,9 @@ package testbed
 
 import (
 	"context"
+	"fmt"
 	"redlocksim/faults"
+	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/proxy"
 	"redlocksim/live/internal/server"
 	"redlocksim/sim/kernel"
@@ -46,6 +48,32 @@ func (g ground) Stop(node string, how faults.Stop) (kernel.True, error) {
 	}
 	g.muffle(s, -1)
 	return at, nil
+}
+
+// Evict implements faults.Servers.
+func (g ground) Evict(node string, what faults.Evicted) (faults.Forgotten, error) {
+	s := g.ServerNamed(node)
+	if s.Paused {
+		return faults.Forgotten{}, fmt.Errorf("live: evict: %s is paused, and takes no orders", s.Name)
+	}
+	before, err := s.Dump()
+	if err != nil {
+		return faults.Forgotten{}, g.failing(err)
+	}
+	words := []string{"DEL"}
+	for _, r := range before {
+		if what.Has(r.Key) {
+			words = append(words, r.Key)
+		}
+	}
+	if len(words) == 1 {
+		return faults.Forgotten{}, nil
+	}
+	if _, err := redisproc.Ask(s.Addr, words...); err != nil {
+		return faults.Forgotten{}, g.failing(err)
+	}
+	after, err := s.Dump()
+	return faults.Forget(before, after, s.Wall()), g.failing(err)
 }
 
 // Start implements faults.Servers. It returns when the node answers. Nothing else happens until then, so that nothing planned

@@ -1,0 +1,52 @@
+package faults
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"redlocksim/redlock/driver"
+	"redlocksim/sim/redis"
+)
+
+// An eviction takes the keys that it names and leaves the others; one that finds none did not take place.
+func TestEvict(t *testing.T) {
+	f := newField(t, redis.Always)
+	for _, key := range []string{"k", driver.TokenKey("k"), driver.GuardKey} {
+		set(f, 500*ms, 0, key, driver.OpAcquire, nil)
+	}
+	a := f.World.Servers[0]
+	steps := []struct {
+		keys Evicted
+		left int
+		err  bool
+	}{{Counters, 2, false}, {Counters, 2, true}, {GuardRecord, 1, false}, {AllKeys, 0, false}, {Locks, 0, true}}
+	f.World.Kernel.After(time.Second, func() {
+		for _, s := range steps {
+			if err := (&Evict{Node: "A", Keys: s.keys}).Inject(f.Field); (err != nil) != s.err || len(a.Dump()) != s.left {
+				t.Errorf("%v: %v, and %d keys are left, want %d", s.keys, err, len(a.Dump()), s.left)
+			}
+		}
+		if err := (&Evict{Node: "B"}).Inject(f.Field); err == nil {
+			t.Error("a node without keys loses some")
+		}
+	})
+	f.World.Kernel.Run(2 * 1e9)
+	if want := []Eviction{{"A", false, true}, {"A", false, false}, {"A", true, false}}; !slices.Equal(f.Used.Evictions, want) {
+		t.Errorf("used %v, want %v", f.Used.Evictions, want)
+	}
+	if err := (&Evict{Node: "A"}).Check(Names{Nodes: []string{"A"}, Service: "consensus service"}); err == nil {
+		t.Error("a service in the place of Redis evicts keys")
+	}
+}
+
+// Only steps that have a lock expire at another time count, and all of a clock's together.
+func TestStepsCount(t *testing.T) {
+	f := newField(t, redis.Always)
+	set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
+	inject(t, f, at(0.1, &ClockStep{Process: "A", By: time.Hour}), at(1, &ClockStep{Process: "B", By: time.Hour}),
+		at(1, &ClockStep{Process: "A", By: time.Second}), at(2, &ClockStep{Process: "A", By: -3 * time.Second}), at(3, &ClockStep{Process: "A", By: 4 * time.Second}))
+	if f.Used.ClockStep != 4*time.Second {
+		t.Errorf("used %v", f.Used.ClockStep)
+	}
+}
