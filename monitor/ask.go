@@ -15,6 +15,7 @@ type ask struct {
 	client *watchedClient
 	made   int      // how many clients had been made in the process
 	keys   []string // sorted
+	lasts  bool     // as patience says of its TTL
 	began  kernel.True
 	// alone is since when the same acquires ask for any of these keys, and nobody has had one of them.
 	alone kernel.True

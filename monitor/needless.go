@@ -146,7 +146,7 @@ func (x *needless) since(a *ask, rivals []*ask) kernel.True {
 // look judges an acquire as it is up to now.
 func (x *needless) look(a *ask) {
 	x.lookAtWakeUp(a)
-	if a.told || !a.Waits || !x.lasts(a.TTL) {
+	if a.told || !a.Waits || !a.lasts {
 		return
 	}
 	rivals := x.rivals(a)
@@ -171,7 +171,7 @@ func (x *needless) look(a *ask) {
 // refused judges an acquire of one attempt that was not granted.
 func (x *needless) refused(a *ask) {
 	rivals := x.rivals(a)
-	if from := x.since(a, rivals); from > a.began || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !x.lasts(a.TTL) {
+	if from := x.since(a, rivals); from > a.began || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !a.lasts {
 		return
 	}
 	a.tell(x.run, a.began, "%s tries to take the lock on %s and is refused, although nothing is in the way: nobody else asks for it or has it, and %s",
@@ -234,7 +234,7 @@ func (x *needless) called(c *protocols.Call) {
 		delete(x.closed, c.Client)
 	case protocols.AcquireCall:
 		x.change(c, func() {
-			x.open = append(x.open, &ask{Call: c, client: x.calm.of(c.Client), made: x.made[c.Client], keys: slices.Sorted(slices.Values(c.Resources)),
+			x.open = append(x.open, &ask{Call: c, client: x.calm.of(c.Client), made: x.made[c.Client], lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
 				began: x.run.World.Kernel.Now(), free: make([]kernel.True, x.nodes), woken: -1})
 		})
 	}
