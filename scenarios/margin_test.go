@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/history"
 	"redlocksim/scenarios"
 )
 
@@ -45,4 +46,45 @@ timeline:
 			t.Errorf("%s: %+v, want %v", faults, out.Margin, want)
 		}
 	}
+}
+
+// With the guard, nodes that came back empty do not vote while the lease lasts: three of them leave no quorum to be early.
+func TestMarginWithAGuard(t *testing.T) {
+	const file = `
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [a]
+network: {latency: 0s}
+lock: {guard: {max-ttl: 10s}}
+timeline:
+  - {at: 0s, client: a, do: [prepare, lock, {sleep: 20s}]}
+`
+	kill := func(node string) string {
+		return "  - {at: 2s, fault: {kill: {node: " + node + ", restart-after: 1s}}}\n"
+	}
+	for faults, scored := range map[string]bool{kill("A") + kill("B"): true, kill("A") + kill("B") + kill("C"): false} {
+		all, err := scenarios.Parse("x.yaml", []byte(file+faults+"expect: {findings: safe, unavailable: {at-most: 1m}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := scenarios.Run(all[0], scenarios.Options{Margins: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (out.Margin != nil) != scored || scored && out.Margin.Slack() != 103*time.Millisecond || grantsIn(out) != 1 {
+			t.Errorf("%s: %+v, %d grants", faults, out.Margin, grantsIn(out))
+		}
+	}
+}
+
+// grantsIn is how many acquires of a run succeeded.
+func grantsIn(out *scenarios.Outcome) (n int) {
+	for i := range out.History {
+		if e := &out.History[i]; e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK {
+			n++
+		}
+	}
+	return n
 }

@@ -42,6 +42,15 @@ func TestRareRuns(t *testing.T) {
 	if got := x.rare([]trial{violated, beyond}); len(got) != 2 {
 		t.Errorf("%v: runs that show something, and those beyond the budget, are no parents", got)
 	}
+
+	var siblings []trial
+	for state := range scenarios.State(2 * maxSiblings) {
+		siblings = append(siblings, trial{candidate: experiment.Candidate{Seed: 1}, states: []scenarios.State{10 + state}})
+	}
+	x.Rare = nil
+	if got := x.rare(siblings); len(got) != maxSiblings {
+		t.Errorf("%d runs of one seed are kept, want %d", len(got), maxSiblings)
+	}
 }
 
 func TestVisits(t *testing.T) {

@@ -52,3 +52,37 @@ func TestTiersThatDiffer(t *testing.T) {
 		t.Errorf("on tier model %v, and then %v", r.Problems, oddRelease(r))
 	}
 }
+
+// TestRunsOnWire: one run of 25 is made on tier wire too, unless it showed nothing.
+func TestRunsOnWire(t *testing.T) {
+	var tested, untested trial
+	untested.NotTested = true
+	for number, want := range map[int]bool{0: true, 1: false, wireEvery: true, wireEvery + 1: false} {
+		if tested.goesOnWire(number) != want || untested.goesOnWire(number) {
+			t.Errorf("run %d goes on wire: %v, and %v if it is not tested", number, tested.goesOnWire(number), untested.goesOnWire(number))
+		}
+	}
+}
+
+// TestARunThatFails: a run that ends with an error leaves its experiment behind, and the error says how to repeat it.
+func TestARunThatFails(t *testing.T) {
+	failed := errors.New("it fails")
+	x := explorer{space: experiment.NewSpace(experiment.DefaultBase()), options: Options{Dir: t.TempDir()}}
+	candidate := experiment.Candidate{Seed: 7}
+	err := x.keepFailed(candidate, 3, failed)
+	path := filepath.Join(x.options.Dir, search.FailedFile)
+	if !errors.Is(err, failed) || !strings.Contains(err.Error(), "redlocksim run "+path+" --seed 7") {
+		t.Errorf("%v", err)
+	}
+	all, err := scenarios.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(all[0].Timeline), len(candidate.Scenario(x.space).Timeline); got != want {
+		t.Errorf("the file has %d items, the run had %d", got, want)
+	}
+	x.options.Dir = ""
+	if err := x.keepFailed(candidate, 3, failed); err != failed {
+		t.Errorf("without a directory: %v", err)
+	}
+}
