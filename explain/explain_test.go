@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/explain"
+	_ "redlocksim/internal/roomyheap"
 	"redlocksim/scenarios"
 )
 

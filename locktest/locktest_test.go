@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "redlocksim/internal/roomyheap"
 	"redlocksim/locktest"
 	"redlocksim/scenarios"
 )

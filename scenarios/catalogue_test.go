@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"redlocksim/checker"
+	_ "redlocksim/internal/roomyheap"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
 )

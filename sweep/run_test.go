@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "redlocksim/internal/roomyheap"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"

@@ -11,6 +11,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	_ "redlocksim/internal/roomyheap"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/reach"
 	"redlocksim/scenarios"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"redlocksim/faults"
+	_ "redlocksim/internal/roomyheap"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 )

@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/internal/outfile"
+	_ "redlocksim/internal/roomyheap"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -80,20 +81,13 @@ func TestExplore(t *testing.T) {
 		t.Errorf("%d files for %d findings", len(want), len(sum.Findings))
 	}
 	t.Run("findings are scenario files", func(t *testing.T) { areScenarios(t, dir, sum.Findings) })
-	t.Run("one worker", func(t *testing.T) {
-		o := small(t.TempDir())
-		o.Jobs = 1
-		if _, err := Explore(t.Context(), beyond(), o); err != nil {
-			t.Fatal(err)
-		}
-		same(t, "one worker", want, files(t, o.Dir))
-	})
-	t.Run("interrupted", func(t *testing.T) {
+	t.Run("interrupted, with one worker and more", func(t *testing.T) {
 		o := small(t.TempDir())
 		o.Resume = true
-		// Ends in the middle of a generation, of shrinking, or of writing.
+		// Ends in the middle of a generation, of shrinking, or of writing, with one worker and with several.
 		interrupted := 0
 		for looks := int64(20); ; looks *= 2 {
+			o.Jobs = interrupted % 2
 			ctx := &patient{Context: t.Context()}
 			ctx.endAfter(looks)
 			if _, err := Explore(ctx, beyond(), o); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
+	_ "redlocksim/internal/roomyheap"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
 )

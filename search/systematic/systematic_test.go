@@ -13,6 +13,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
+	_ "redlocksim/internal/roomyheap"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
