@@ -87,10 +87,25 @@ type Compared struct {
 	// GrantTokens are the tokens of grants that were compared with those of earlier ones, and EffectTokens those of accepted
 	// effects.
 	GrantTokens, EffectTokens int
-	// Windows are the times for which a client believed in its lock and a monitor looked whether the nodes protected it.
-	Windows int
 	// SecondOpinions are the questions that porcupine answered about something.
 	SecondOpinions int
+	Watched
+}
+
+// Watched counts what monitors had to compare, whose findings are [Kind.Monitored].
+type Watched struct {
+	// Windows are the times for which a client believed in its lock and a monitor looked whether the nodes protected it.
+	Windows int
+	// Commands are those for locks that clients sent.
+	Commands int
+	// Calls are those about leases that rest on votes, with what they returned.
+	Calls int
+	// Steps are those of the library that the specification followed.
+	Steps int
+	// LetGo are the votes of which their clients had let go, when they should be gone.
+	LetGo int
+	// Waits is how often somebody was seen to ask for a lock while nothing was in the way.
+	Waits int
 }
 
 // Report is what a history shows.

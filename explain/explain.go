@@ -25,8 +25,8 @@ type Options struct {
 type Explanation struct {
 	// Result is the run that is explained, on tier model.
 	Result *scenarios.Result
-	// Wrong is what is wrong in it, in words: a violation of mutual exclusion, keys that are left behind, or a lock that nobody
-	// can get. If it is empty, nothing is tried.
+	// Wrong is what is wrong in it, in words: a violation of mutual exclusion, somebody who is kept from the lock without need,
+	// keys that are left behind, or a lock that nobody can get. If it is empty, nothing is tried.
 	Wrong string
 	Rules []Rule
 	// Tried are the changes that made a difference, those that prevent it first. Without is how many made none: the run was the

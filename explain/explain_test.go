@@ -50,6 +50,8 @@ func TestPreventionAsInTheLiterature(t *testing.T) {
 		{"17-clock-jump", "lease-overlap", nil, []string{"fencing", "drift", "lock.clock", "library"}},
 		// Compare and delete, which makes the late release fail.
 		{"03-release-by-del", "lease-overlap", []string{"lock.release"}, []string{"drift", "guard"}},
+		// Redis documentation: to release what an attempt got that failed.
+		{"90-failed-attempt-leaves-its-votes", "leftover", []string{"lock.cleanup", "library"}, []string{"drift", "lock.release"}},
 		// An extension on a quorum.
 		{"40-careless-renewal/one-node", "lease-overlap", []string{"lock.extending"}, []string{"fencing"}},
 	} {
@@ -135,6 +137,15 @@ func TestRules(t *testing.T) {
 		{"17-clock-jump", checker.Unprotected, "would grant it to another: its key ran out on C and was never set on D and E"},
 		{"09-contention", checker.Unprotected, "in any of the "},
 		{"05-single-instance/healthy", checker.Unprotected, "nodes do not vote"},
+		{"09-contention", checker.Conduct, "none changed another's key"},
+		{"09-contention", checker.Contract, "is what the nodes bear out"},
+		{"09-contention", checker.Refinement, "the specification allows each of the"},
+		{"09-contention", checker.Leftover, "were gone soon"},
+		{"09-contention", checker.NeedlesslyUnavailable, "was granted the lock in time"},
+		{"02-get-then-set", checker.Conduct, "client-2 changes the key of client-1 on A. The nodes carry out whatever"},
+		{"02-get-then-set", checker.Refinement, "the specification followed no step"},
+		{"40-careless-renewal/from-replies", checker.Contract, "it takes one more client"},
+		{"90-failed-attempt-leaves-its-votes", checker.Leftover, "still stands on C. Client and node were up"},
 	} {
 		x := of(t, c.name)
 		i := slices.IndexFunc(x.Rules, func(r explain.Rule) bool { return r.Kind == c.kind })

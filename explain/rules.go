@@ -2,10 +2,12 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/internal/plural"
 	"redlocksim/scenarios"
 )
 
@@ -31,17 +33,82 @@ func rules(r *scenarios.Result) ([]Rule, error) {
 		{Kind: checker.LostUpdate, Why: readBack(r.History)},
 		{Kind: checker.TokenRegressed, Why: tokens(r.History, "each above those before")},
 		{Kind: checker.TokenRepeated, Why: tokens(r.History, "no two the same")},
+		{Kind: checker.Conduct, Why: sent(r)},
+		{Kind: checker.Contract, Why: returned(r)},
+		{Kind: checker.Refinement, Why: followed(r)},
 		{Kind: checker.Unprotected, Why: protected(r)},
+		{Kind: checker.Leftover, Why: letGo(r)},
+		{Kind: checker.NeedlesslyUnavailable, Why: waited(r)},
 	}
 	for i := range all {
 		for j := range r.Report.Findings {
 			if f := &r.Report.Findings[j]; f.Kind == all[i].Kind {
-				all[i].Finding, all[i].Why = f, f.Text
+				all[i].Finding, all[i].Why = f, strings.TrimSpace(f.Text+" "+matters[f.Kind])
 				break
 			}
 		}
 	}
 	return all, nil
+}
+
+// matters is why a finding that needs no collision is a defect all the same.
+var matters = map[checker.Kind]string{
+	checker.Conduct: "The nodes carry out whatever they are sent: with other delays, what is sent here takes away another's lock, or leaves " +
+		"a key behind that keeps everybody out.",
+	checker.Contract: "The caller goes by what the call returned. That nobody suffered from it in this run is luck: it takes one more client " +
+		"that asks while the answer is wrong.",
+	checker.Refinement: "The guarantees are those of the specification's steps, so that they say nothing of what follows from this one.",
+	checker.Unprotected: "The run was made again up to then with one more client, and that was granted the lock: two clients would have " +
+		"had it.",
+	checker.Leftover: "Client and node were up, and every message between them was answered in time. Until the key runs out, this node " +
+		"votes for nobody else.",
+	checker.NeedlesslyUnavailable: "No fault, no other holder and no leftover key explains it, so that the lock itself keeps its clients out.",
+}
+
+// sent says what there was to find about the commands of clients.
+func sent(r *scenarios.Result) string {
+	n := r.Report.Compared.Commands
+	if n == 0 {
+		return "nobody sent a command for the lock, or nobody looked"
+	}
+	return fmt.Sprintf("of %s none changed another's key, came after its deadline, renewed what was being released, or left out a node that had a vote",
+		plural.Count(n, "command"))
+}
+
+// returned says what there was to find about what calls returned.
+func returned(r *scenarios.Result) string {
+	n := r.Report.Compared.Calls
+	if n == 0 {
+		return "no call returned anything about a lease that rests on votes"
+	}
+	return fmt.Sprintf("what %s about leases returned is what the nodes bear out", plural.Count(n, "call"))
+}
+
+// followed says what there was to find about the steps of the library.
+func followed(r *scenarios.Result) string {
+	n := r.Report.Compared.Steps
+	if n == 0 {
+		return "the specification followed no step: it is of the library's lock"
+	}
+	return fmt.Sprintf("the specification allows each of the %d steps that the library took", n)
+}
+
+// letGo says what there was to find about keys whose clients had let go.
+func letGo(r *scenarios.Result) string {
+	n := r.Report.Compared.LetGo
+	if n == 0 {
+		return "no client let go of a lock long before the end, or nobody looked"
+	}
+	return fmt.Sprintf("%s of clients that had let go were gone soon, or out of their reach", plural.Count(n, "vote"))
+}
+
+// waited says what there was to find about clients that ask.
+func waited(r *scenarios.Result) string {
+	n := r.Report.Compared.Waits
+	if n == 0 {
+		return "nobody asked in vain while nothing was in the way, or it is not known how long this lock may take"
+	}
+	return fmt.Sprintf("somebody was seen to ask %d times while nothing was in the way, and was granted the lock in time", n)
 }
 
 // apart says how far apart the windows of different clients are, of those that do not overlap.
@@ -72,7 +139,7 @@ func protected(r *scenarios.Result) string {
 	if _, votes := r.Scenario.Lock.Votes(len(r.Scenario.Nodes.Names)); !votes {
 		return "nodes do not vote for this lock"
 	}
-	switch n := r.Windows; n {
+	switch n := r.Watched.Windows; n {
 	case 0:
 		return "nobody was granted the lock, or nobody looked at the nodes"
 	case 1:

@@ -48,6 +48,8 @@ func wrong(r *scenarios.Result) string {
 	switch {
 	case r.Witness() != nil:
 		return string(r.Witness().Kind)
+	case r.Defect() != nil:
+		return string(r.Defect().Kind)
 	case len(r.Leaks) > 0:
 		return "lock key that never expires"
 	case r.Unbounded:

@@ -98,6 +98,7 @@ func (c *conduct) applied(a *redis.Applied) {
 func (c *conduct) asked(at redis.Passage, a *redis.Asked) {
 	c.order++
 	if at == redis.Sent {
+		c.run.Commands++
 		c.sends(a)
 	}
 	node := slices.Index(c.run.World.Servers, a.Server)

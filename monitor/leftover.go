@@ -391,6 +391,7 @@ func (l *leftover) look(d *overdue) {
 	if isTimed && d.owned.letGo != d.letGo {
 		return // the value was used again
 	}
+	l.run.LetGo++
 	at, now := d.since.Add(l.grace), l.run.World.Kernel.Now()
 	for i, s := range l.run.World.Servers {
 		n := &d.nodes[i]

@@ -38,8 +38,8 @@ type Run struct {
 	Unrefined bool
 	// MaxCommands is how many commands for locks the clients may send; 0 is any number.
 	MaxCommands int
-	// Windows counts how often a client believed in its lock and a monitor looked whether the nodes protected it.
-	Windows int
+	// Watched counts what there was to judge.
+	checker.Watched
 
 	// onEvent is told of every event of the history, as it is recorded.
 	onEvent []func(*history.Event)

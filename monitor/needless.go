@@ -154,6 +154,7 @@ func (x *needless) look(a *ask) {
 	if from >= now {
 		return
 	}
+	x.run.Waits++
 	n := x.contenders(rivals)
 	bound, known := x.bound(n, x.travel(rivals))
 	if !known || now.Sub(from) <= bound {
@@ -174,6 +175,7 @@ func (x *needless) refused(a *ask) {
 	if from := x.since(a, rivals); from > a.began || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !a.lasts {
 		return
 	}
+	x.run.Waits++
 	a.tell(x.run, a.began, "%s tries to take the lock on %s and is refused, although nothing is in the way: nobody else asks for it or has it, and %s",
 		a.Client, and(quoted(a.Resources)), x.found(a, a.began, rivals))
 }

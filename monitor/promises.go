@@ -95,6 +95,9 @@ func (p *promises) returned(c *protocols.Call, err error) {
 	began := p.began[c]
 	delete(p.began, c)
 	lease, voted := c.Lease.(protocols.Voted)
+	if voted {
+		p.run.Calls++
+	}
 	switch {
 	case !voted:
 	case c.Func == protocols.AcquireCall:

@@ -100,6 +100,7 @@ func (f *refinement) observed(client string, e observe.Event) {
 	if c == nil {
 		return
 	}
+	f.run.Steps++
 	round := roundOf{p, e.Value, redis.Sets}
 	if e.Op == driver.OpExtend {
 		round.intent = redis.Extends

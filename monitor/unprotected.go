@@ -109,7 +109,7 @@ var lost, releaseStarted = observe.Lost.String(), observe.ReleaseStarted.String(
 
 // begins looks at a lock that was just granted.
 func (u *unprotected) begins(e *history.Event) {
-	u.run.Windows++
+	u.run.Watched.Windows++
 	b := &belief{Window: checker.Window{Process: e.Process, Grant: e.Op, FromSeq: e.Seq, From: checker.Instant(e.Time)}, call: e.Op, key: e.Resource,
 		nodes: make([]copied, len(u.fit)), since: -1, until: -1}
 	if e.With != 0 {

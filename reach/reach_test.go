@@ -28,6 +28,10 @@ func done(op, grant int, f history.Func) history.Event {
 	return history.Event{Kind: history.Return, Op: op, Func: f, Outcome: history.OK, Grant: grant, Process: "c"}
 }
 
+func failed(op int, f history.Func, why string) history.Event {
+	return history.Event{Kind: history.Return, Op: op, Func: f, Outcome: history.Failed, Detail: why, Process: "c"}
+}
+
 // What takes more than one event is reached by those events and not by fewer.
 func TestStepsOfSeveralEvents(t *testing.T) {
 	acquire, extend, release := call(1, history.Acquire), call(2, history.Extend), call(3, history.Release)
@@ -56,6 +60,14 @@ func TestStepsOfSeveralEvents(t *testing.T) {
 		{"too-late", told(acquire, step(1, "denied", "quorum came too late, no validity left")), true},
 		{"release-not-confirmed", told(release, step(3, "released", "no quorum of nodes")), true},
 		{"release-not-confirmed", told(release, step(3, "released", "")), false},
+		{"release-unanswered", told(release, step(3, "node-answered", "timed out")), true},
+		{"release-unanswered", told(extend, step(2, "node-answered", "timed out")), false},
+		{"release-refused", told(release, step(3, "node-answered", "refused")), true},
+		{"served-in-the-client", told(acquire, call(4, history.Acquire), done(1, 1, history.Acquire), done(4, 4, history.Acquire)), true},
+		{"served-in-the-client", told(acquire, done(1, 1, history.Acquire), call(4, history.Acquire), done(4, 4, history.Acquire)), false},
+		{"closed", told(acquire, failed(1, history.Acquire, "not acquired, redlock: client closed")), true},
+		{"closed", told(acquire, failed(1, history.Acquire, "not acquired")), false},
+		{"released-again", told(release, failed(3, history.Release, "lease released")), true},
 		{"guard-refuses", told(acquire, step(1, "node-answered", "in quarantine")), true},
 		{"quarantine-over", told(acquire, step(1, "node-answered", "in quarantine"), voted), true},
 		{"quarantine-over", told(acquire, voted, step(1, "node-answered", "in quarantine")), false},

@@ -12,7 +12,7 @@ import (
 
 // Of is what a run reached.
 func Of(r *Run) Set {
-	l := &look{Run: r, steps: map[string]bool{}, calls: map[int]*call{}, extends: map[int]int{}, quarantined: map[string]bool{}}
+	l := &look{Run: r, steps: map[string]bool{}, calls: map[int]*call{}, open: map[asking]int{}, extends: map[int]int{}, quarantined: map[string]bool{}}
 	l.read()
 	set := newSet()
 	for i, e := range Table() {
@@ -31,13 +31,19 @@ type look struct {
 	steps map[string]bool
 
 	calls       map[int]*call   // by their Ops
+	open        map[asking]int  // how many acquires are under way
 	extends     map[int]int     // how often a grant was extended
 	quarantined map[string]bool // nodes that have refused a vote for being in quarantine
 }
 
+// asking is a client that asks for a resource.
+type asking struct{ client, resource string }
+
 // call is an operation under way.
 type call struct {
 	fn       history.Func
+	asks     asking
+	isBehind bool // another acquire of its client was under way when it began
 	votes    int  // for the attempt under way
 	isLost   bool // an attempt lost its quorum
 	isDenied bool // nodes are now asked to release
@@ -53,7 +59,12 @@ func (l *look) read() {
 	for i := range l.History {
 		switch e := &l.History[i]; e.Kind {
 		case history.Call:
-			l.calls[e.Op] = &call{fn: e.Func}
+			c := &call{fn: e.Func, asks: asking{e.Process, e.Resource}}
+			l.calls[e.Op] = c
+			if e.Func == history.Acquire {
+				c.isBehind = l.open[c.asks] > 0
+				l.open[c.asks]++
+			}
 		case history.Step:
 			c := l.calls[e.Op]
 			if c == nil {
@@ -61,6 +72,7 @@ func (l *look) read() {
 			}
 			l.readStep(e, c)
 		case history.Return:
+			l.readReturn(e)
 			if e.Outcome == history.OK {
 				l.note(e.Func == history.Acquire && e.Token > 0, "token granted")
 				if e.Func == history.Extend {
@@ -71,6 +83,20 @@ func (l *look) read() {
 		case history.Effect:
 			l.note(e.Outcome == history.Failed && e.Token > 0, "effect refused")
 		}
+	}
+}
+
+// readReturn notes what a call returned.
+func (l *look) readReturn(e *history.Event) {
+	if c := l.calls[e.Op]; c != nil && e.Func == history.Acquire {
+		l.open[c.asks]--
+		l.note(c.isBehind && e.Outcome == history.OK, "served in turn")
+	}
+	for _, ends := range []struct {
+		err  error
+		name string
+	}{{redlock.ErrClosed, "ended: closed"}, {redlock.ErrReleased, "ended: released"}} {
+		l.note(strings.Contains(e.Detail, ends.err.Error()), ends.name)
 	}
 }
 

@@ -62,7 +62,7 @@ func (l Look) paragraph(b *strings.Builder, indent, words string) {
 func (l Look) rule(b *strings.Builder, r *scenarios.Result, rule explain.Rule) {
 	state := l.Good("holds")
 	switch {
-	case rule.Finding != nil && rule.Kind.Violation():
+	case rule.Finding != nil && rule.Kind.Defect():
 		state = l.Bad("BROKEN")
 	case rule.Finding != nil:
 		state = l.Doubtful("seen")

@@ -55,7 +55,7 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, err)
 	}
 	report.Add(out.Monitored...)
-	report.Compared.Windows = out.Windows
+	report.Compared.Watched = out.Watched
 	if err := s.confirm(o, report); err != nil {
 		return nil, err
 	}

@@ -94,8 +94,8 @@ type Outcome struct {
 	Left []int
 	// Monitored is what monitors found while the run went on; see package monitor.
 	Monitored []checker.Finding
-	// Windows counts the times for which a client believed in its lock and a monitor looked whether the nodes protected it.
-	Windows int
+	// Watched counts what there was to judge for those that made them.
+	Watched checker.Watched
 	// Leaks are the lock keys without a time to live, when the run was over.
 	Leaks []Leak
 	// Margin is the narrowest escape; nil if none was measured.
@@ -159,7 +159,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if visited != nil {
 		out.States = visited.all()
 	}
-	out.Monitored, out.Windows = monitored.Findings(), monitored.Windows
+	out.Monitored, out.Watched = monitored.Findings(), monitored.Watched
 	armed.tell(out)
 	return out, nil
 }
