@@ -69,6 +69,9 @@ type Servers interface {
 	Start(node string) (Memory, error)
 	// Evict removes keys of a kind from a node that is up, and returns what it no longer knows.
 	Evict(node string, what Evicted) (Forgotten, error)
+	// Count sets all fencing counters that a node which is up has to a number, as somebody does by hand, or to what votes have
+	// raised them to if that is higher.
+	Count(node string, to int64) error
 	// Promote makes a replica a master and has the clients send it what they address to the node. It returns what the replica
 	// lacks of what the node knows, or knew when it stopped. A replica that is down, or is a master already, is an error.
 	Promote(node, replica string, clients []string) (Forgotten, error)
@@ -86,6 +89,8 @@ type Processes interface {
 	Resume(process string) error
 	// Hang has the work of a client go on without an end.
 	Hang(client string)
+	// Starve has a client find no random bytes.
+	Starve(client string) (undo func(), err error)
 	// Crash ends a client for good, and records it. One that has crashed already is an error.
 	Crash(client string) error
 }

@@ -127,6 +127,10 @@ func TestInject(t *testing.T) {
 		{[]*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(5 * time.Second), ByWallClock: true}}), at(2, &ClockStep{Process: "A", By: 3 * time.Second})},
 			"1s kill A 5s: A is killed\n2s clock-step A 3s: the wall clock of A jumps forward by 3s\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 3s 0s 0s 0s [{A 2s false}]"},
 		{[]*Placed{at(1, &Stuck{Client: "c1"})}, "1s stuck c1 0s: c1 hangs in its work", "0% 0s 0s 0s 0s []"},
+		{[]*Placed{at(1, &Entropy{Client: "c1", For: time.Second}), at(3, &Entropy{Client: "c1"})},
+			"1s entropy c1 1s: c1 has no random bytes for 1s\n2s entropy-ends c1 0s: c1 has random bytes again\n3s entropy c1 0s: c1 has no random bytes", "0% 0s 0s 0s 0s []"},
+		{[]*Placed{at(1, &SetCounters{Node: "A", To: 7})},
+			"1s set-counters A 0s: the fencing counters on A are set to 7", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Promote{Node: "A", Replica: "A2"})},
 			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Evict{Node: "A"}), at(2, &Evict{Node: "B", Keys: AllKeys})},
@@ -407,6 +411,36 @@ func TestPromotionLosesCounters(t *testing.T) {
 		inject(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
 		if got := len(f.Used.Restarts) == 1 && f.Used.Restarts[0].Counters; got != lag {
 			t.Errorf("cut off %v: %+v", lag, f.Used.Restarts)
+		}
+	}
+}
+
+// What votes have raised a counter to stays where it is set lower by hand, and a number set by hand is no vote.
+func TestCountersSetByHand(t *testing.T) {
+	for _, test := range []struct {
+		to   []int64
+		want string
+	}{
+		{[]int64{9}, "9"},
+		{[]int64{9, 7}, "7"},
+		{[]int64{9, 4}, "5"},
+		{[]int64{4, 9, 0}, "5"},
+	} {
+		f := newField(t, redis.NoPersistence)
+		key := driver.TokenKey("k")
+		f.World.Kernel.After(0, func() {
+			f.World.Server("A").Put(redis.Record{Key: key, Value: "5", ExpiresAt: 1e15})
+			f.World.Server("A").Put(redis.Record{Key: "k", Value: "5"})
+		})
+		for i, to := range test.to {
+			(at(float64(i+1), &SetCounters{Node: "A", To: to})).Arm(f.World, f.Field)
+		}
+		inject(t, f)
+		if r, _, _ := f.World.Server("A").Observable().Peek(key); r.Value != test.want || r.ExpiresAt != 1e15 {
+			t.Errorf("%v: %+v", test.to, r)
+		}
+		if r, _, _ := f.World.Server("A").Observable().Peek("k"); r.Value != "5" {
+			t.Errorf("%v: another key is %+v", test.to, r)
 		}
 	}
 }

@@ -25,6 +25,8 @@ type Limits struct {
 	Fenced bool
 	// Guarded says that nodes keep a record of the restart guard.
 	Guarded bool
+	// Random says that clients draw random bytes from a source that can fail.
+	Random bool
 	// Batches says that clients send several requests in one message.
 	Batches bool
 	// Resource says that clients use the shared resource. Only placing looks at it.

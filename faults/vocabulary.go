@@ -67,10 +67,12 @@ var vocabulary = []Kind{
 	restart,
 	promote,
 	evict,
+	setCounters,
 	pause,
 	suspend,
 	resume,
 	stuck,
+	entropy,
 	crash,
 }
 

@@ -3,9 +3,11 @@ package faults
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"redlocksim/history"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -13,12 +15,21 @@ import (
 )
 
 // In is a world of the simulator as the ground of faults.
-func In(w *sim.World) Ground { return &world{in: w, forgotten: map[string]Forgotten{}} }
+func In(w *sim.World) Ground {
+	return &world{in: w, forgotten: map[string]Forgotten{}, voted: map[counter]counted{}}
+}
 
 type world struct {
 	in        *sim.World
 	forgotten map[string]Forgotten // by the nodes that are down
+	voted     map[counter]counted  // those set by hand
 }
+
+// counter is a fencing counter of a node.
+type counter struct{ node, key string }
+
+// counted is what votes had raised a counter to, and to what it was set then.
+type counted struct{ votes, set int64 }
 
 func (w *world) Now() kernel.True                { return w.in.Kernel.Now() }
 func (w *world) After(d time.Duration, f func()) { w.in.Kernel.After(d, f) }
@@ -157,6 +168,27 @@ func (w *world) Evict(node string, what Evicted) (Forgotten, error) {
 	return Forget(before, s.Dump(), 0), nil
 }
 
+func (w *world) Count(node string, to int64) error {
+	s := w.in.Server(node)
+	if !s.Up() {
+		return fmt.Errorf("faults: the counters of %s: it is down", node)
+	}
+	for _, r := range s.Dump() {
+		if !driver.IsTokenKey(r.Key) {
+			continue
+		}
+		votes, _ := strconv.ParseInt(r.Value, 10, 64) // it is a number
+		if before, byHand := w.voted[counter{node, r.Key}]; byHand && before.set == votes {
+			votes = before.votes
+		}
+		set := max(to, votes)
+		w.voted[counter{node, r.Key}] = counted{votes, set}
+		r.Value = strconv.FormatInt(set, 10)
+		s.Put(r)
+	}
+	return nil
+}
+
 func (w *world) Promote(node, replica string, clients []string) (Forgotten, error) {
 	from, to := w.in.Server(node), w.in.Server(replica)
 	var led []*kernel.Process
@@ -197,5 +229,9 @@ func (w *world) Resume(process string) error {
 }
 
 func (w *world) Hang(client string) { w.in.Client(client).Hang() }
+
+func (w *world) Starve(client string) (undo func(), err error) {
+	return w.in.Client(client).Starve(), nil
+}
 
 func (w *world) Crash(client string) error { return w.in.Crash(w.in.Client(client)) }

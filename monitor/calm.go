@@ -3,6 +3,7 @@ package monitor
 import (
 	"slices"
 
+	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -13,10 +14,18 @@ import (
 type calm struct {
 	run     *Run
 	guarded bool
-	clients []watchedClient // in the order of the world's
+	fenced  bool
+	counted map[counterOf]string // the fencing counters as votes have left them
+	clients []watchedClient      // in the order of the world's
 	ways    map[*network.Link]*way
 	// before is called while what is remembered is still as it was, and after when it has changed.
 	before, after func()
+}
+
+// counterOf is a fencing counter of a node.
+type counterOf struct {
+	server *redis.Server
+	key    string
 }
 
 // watchedClient is a client, and its ways to the Servers.
@@ -36,7 +45,7 @@ type way struct {
 }
 
 func watchCalm(r *Run, before, after func()) *calm {
-	c := &calm{run: r, guarded: isGuarded(r), ways: map[*network.Link]*way{}, before: before, after: after}
+	c := &calm{run: r, guarded: isGuarded(r), fenced: isFenced(r), counted: map[counterOf]string{}, ways: map[*network.Link]*way{}, before: before, after: after}
 	for _, p := range r.World.Clients {
 		w := watchedClient{Process: p, wall: ahead(p)}
 		for _, s := range r.World.Servers {
@@ -46,6 +55,9 @@ func watchCalm(r *Run, before, after func()) *calm {
 		c.clients = append(c.clients, w)
 	}
 	c.look()
+	if c.fenced {
+		r.onApplied = append(r.onApplied, c.applied)
+	}
 	r.World.Kernel.OnChange(c.look)
 	r.World.Network.Observe(c)
 	return c
@@ -79,7 +91,7 @@ func (c *calm) look() {
 			w.wall, w.wrong = wall, w.wrong || c.run.Lock.Clock == kernel.WallClock
 			set(&w.since, false)
 		}
-		set(&w.since, !w.wrong && !w.Dead() && !w.Paused() && w.Clock().Rate() == 0)
+		set(&w.since, !w.wrong && !w.Dead() && !w.Paused() && !w.Starved() && w.Clock().Rate() == 0)
 		for _, l := range w.ways {
 			set(&l.since, c.isOpen(l))
 		}
@@ -89,9 +101,26 @@ func (c *calm) look() {
 	}
 }
 
+// applied takes a change of a fencing counter by a vote.
+func (c *calm) applied(a *redis.Applied) {
+	if driver.IsTokenKey(a.Key) {
+		c.counted[counterOf{a.Server, a.Key}] = a.After.Value
+		c.look()
+	}
+}
+
+// isAhead says whether a node has a fencing counter that no vote has raised so far, or above which there is no token.
+func (c *calm) isAhead(s *redis.Server) bool {
+	return slices.ContainsFunc(c.run.Resources, func(name string) bool {
+		key := driver.TokenKey(name)
+		r, _, there := s.Observable().Peek(key)
+		return there && (number(r.Value) > number(c.counted[counterOf{s, key}]) || number(r.Value) >= largestToken)
+	})
+}
+
 // isOpen says whether nothing is wrong with a node and the way to it.
 func (c *calm) isOpen(l *way) bool {
-	if !l.server.Up() || l.server.Paused() || c.guarded && !isFit(l.server) {
+	if !l.server.Up() || l.server.Paused() || c.guarded && !isFit(l.server) || c.fenced && c.isAhead(l.server) {
 		return false
 	}
 	for _, d := range []network.Direction{network.Requests, network.Replies} {

@@ -135,7 +135,7 @@ func (c *conduct) sends(a *redis.Asked) {
 			c.run.broken(checker.Conduct, resource, "%s sends a command to %s about %q, which has no resource in its name", client, node, key)
 		}
 	}
-	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); a.Intent != redis.Deletes && late >= 0 && late >= c.run.StepTime {
+	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); a.Intent != redis.Deletes && late >= 0 && late >= c.run.step(a.Client) {
 		c.run.broken(checker.Conduct, resource, "%s sends a command to %s %v after it has stopped waiting for the answer", client, node, late)
 	}
 }

@@ -22,8 +22,30 @@ type proposed struct {
 	key, client, token string
 }
 
+// isFenced says whether the nodes have fencing counters.
+func isFenced(r *Run) bool { return protocols.Of[protocols.RedlockSettings](r.Lock).Fencing }
+
+// number is a counter's, and 0 if there is none.
+func number(counter string) int64 {
+	n, _ := strconv.ParseInt(counter, 10, 64) // Redis keeps no other
+	return n
+}
+
+// largestToken is 2^53−1: Redis' scripts have only floating-point numbers.
+const largestToken = 1<<53 - 1
+
+// isUsedUp says whether a node has a counter so high that there may be no token above it, or above the next few.
+func (r *Run) isUsedUp() bool {
+	return slices.ContainsFunc(r.World.Servers, func(s *redis.Server) bool {
+		return slices.ContainsFunc(r.Resources, func(name string) bool {
+			counter, _, there := s.Observable().Peek(driver.TokenKey(name))
+			return there && number(counter.Value) >= largestToken-100
+		})
+	})
+}
+
 func watchCounters(r *Run) {
-	if !protocols.Of[protocols.RedlockSettings](r.Lock).Fencing {
+	if !isFenced(r) {
 		return
 	}
 	c := &counters{run: r, voted: map[proposed]int{}}
@@ -40,7 +62,7 @@ func (c *counters) applied(a *redis.Applied) {
 		return
 	}
 	resource, client := c.run.Resources[at], a.Client.Name()
-	before, _ := strconv.ParseInt(a.Before.Value, 10, 64) // 0 if there was none
+	before := number(a.Before.Value)
 	after, err := strconv.ParseInt(a.After.Value, 10, 64)
 	if err != nil || after <= before {
 		c.run.broken(checker.Contract, resource, "%s changes the fencing counter of %s from %s to %s", client, a.Server.Name(),

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,9 +24,10 @@ type failures struct {
 	closed map[string]bool // of clients: the newest of its process
 	before map[string]bool // the newest or one before it, which may still have leases
 	// reports has the clients that report attempts: a lock of one's own may have nobody told.
-	reports map[string]bool
-	last    request // that was sent
-	joined  *asked  // what was asked with it; nil if nobody waits for that
+	reports  map[string]bool
+	isUsedUp bool    // a counter has, or had, no token above it
+	last     request // that was sent
+	joined   *asked  // what was asked with it; nil if nobody waits for that
 }
 
 // calling is a call that has not returned.
@@ -38,6 +40,8 @@ type calling struct {
 	isAlone bool
 	// isClosed says that its client was closed before it, or while it was under way.
 	isClosed bool
+	// isStarved says that its client had no random bytes for some of the time.
+	isStarved bool
 	// values counts the values with which it has asked for votes, and value is the last.
 	values int
 	value  string
@@ -75,7 +79,17 @@ func watchFailures(r *Run) {
 	r.onStep = append(r.onStep, x.stepped)
 	r.onCommand = append(r.onCommand, x.commanded)
 	r.onApplied = append(r.onApplied, x.applied)
+	fenced := isFenced(r)
+	r.World.Kernel.OnChange(func() {
+		x.isUsedUp = x.isUsedUp || fenced && r.isUsedUp()
+		for _, c := range x.calls {
+			c.starves(r)
+		}
+	})
 }
+
+// starves notes whether the client has random bytes now.
+func (c *calling) starves(r *Run) { c.isStarved = c.isStarved || r.World.Client(c.Client).Starved() }
 
 func (x *failures) called(c *protocols.Call) {
 	switch c.Func {
@@ -88,8 +102,11 @@ func (x *failures) called(c *protocols.Call) {
 	case protocols.NewClientCall:
 		x.closed[c.Client] = false
 		return
+	case protocols.PrepareCall:
+		return
 	}
 	this := &calling{Call: c, name: nameOf(c), began: x.run.World.Kernel.Now(), isAlone: !c.Renewal, isClosed: x.closed[c.Client]}
+	this.starves(x.run)
 	if c.Lease != nil {
 		this.isClosed = x.before[c.Client]
 	}
@@ -215,19 +232,31 @@ func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
 		return "it does not match ErrNotAcquired"
 	case e.Reason == nil && e.Cause == nil:
 		return "that says neither a reason nor a cause"
-	case c.isAlone && c.Func == protocols.AcquireCall && x.reports[c.Client] && e.Attempts != c.values:
+	case c.isAlone && c.Func == protocols.AcquireCall && x.reports[c.Client] && e.Attempts != c.values && !(c.isUnsent(e) && e.Attempts == c.values+1):
 		return fmt.Sprintf("it asked with %d values", c.values)
 	}
 	return ""
 }
 
+// isUnsent says whether the last attempt may have ended before anything was sent: for want of random bytes, or of a token.
+func (c *calling) isUnsent(e *redlock.Error) bool {
+	return len(e.Nodes) == 0 && (c.isStarved || errors.Is(e.Cause, redlock.ErrTokensUsedUp))
+}
+
 // cause says what is wrong with the cause, or with an end of the lease.
 func (x *failures) cause(c *calling, e *redlock.Error) string {
+	isEnd := errors.Is(e.Cause, context.Canceled) || errors.Is(e.Cause, context.DeadlineExceeded)
 	switch {
 	case errors.Is(e, redlock.ErrClosed) && !c.isClosed:
 		return "nobody closed the client"
-	case c.Context != nil && c.Context.Err() == nil && e.Cause != nil && !errors.Is(e, redlock.ErrClosed) && !errors.Is(e, redlock.ErrTokensUsedUp):
+	case isEnd && c.Context != nil && c.Context.Err() == nil:
 		return "its context has not ended"
+	case errors.Is(e.Cause, redlock.ErrTokensUsedUp) && !x.isUsedUp:
+		return "no node has the largest token"
+	case e.Cause == nil, isEnd, errors.Is(e.Cause, redlock.ErrClosed), errors.Is(e.Cause, redlock.ErrTokensUsedUp):
+		return ""
+	case !c.isStarved:
+		return "nothing failed that it needs"
 	}
 	return ""
 }
@@ -300,7 +329,7 @@ func (x *failures) reason(c *calling, e *redlock.Error) string {
 		return fmt.Sprintf("%d nodes declined, which leave a quorum", declined)
 	case e.Reason == redlock.ErrNoQuorum && accepted >= x.quorum:
 		return "a quorum accepted"
-	case e.Reason == redlock.ErrNoQuorum && hinders:
+	case e.Reason == redlock.ErrNoQuorum && hinders && count(redlock.Behind) == 0:
 		return fmt.Sprintf("%d nodes declined, which leave no quorum", declined)
 	case e.Reason == redlock.ErrTooLate && accepted < x.quorum:
 		return fmt.Sprintf("%d nodes accepted, which are no quorum", accepted)

@@ -1,12 +1,54 @@
 package monitor
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
 
+	"redlocksim/checker"
+	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
 )
+
+// guard watches the restart guard: a node in quarantine does not vote, and what a call that declares the nodes fit to vote
+// returns is what became of them.
+type guard struct {
+	run       *Run
+	preparing []*preparing
+}
+
+// preparing is a call that declares the nodes fit, and has not returned.
+type preparing struct {
+	*protocols.Call
+	wasFit    []bool // at some time since it began, in the order of the Servers
+	isStarved bool   // its client had no random bytes for some of the time
+	isClosed  bool
+}
+
+func watchGuard(r *Run) {
+	if !isGuarded(r) || len(r.World.Replicas) > 0 {
+		return
+	}
+	g := &guard{run: r}
+	closed := map[string]bool{}
+	r.onApplied = append(r.onApplied, g.applied)
+	r.onReturn = append(r.onReturn, g.returned)
+	r.World.Kernel.OnChange(g.look)
+	r.onCall = append(r.onCall, func(c *protocols.Call) {
+		switch c.Func {
+		case protocols.PrepareCall:
+			g.preparing = append(g.preparing, &preparing{Call: c, wasFit: make([]bool, len(r.World.Servers)), isClosed: closed[c.Client]})
+			g.look()
+		case protocols.CloseCall:
+			closed[c.Client] = true
+		case protocols.NewClientCall:
+			closed[c.Client] = false
+		}
+	})
+}
 
 // isGuarded says whether nodes vote only where the restart guard lets them.
 func isGuarded(r *Run) bool { return protocols.Of[protocols.RedlockSettings](r.Lock).Guard != nil }
@@ -15,4 +57,81 @@ func isGuarded(r *Run) bool { return protocols.Of[protocols.RedlockSettings](r.L
 func isFit(s *redis.Server) bool {
 	record, _, _ := s.Observable().Peek(driver.GuardKey)
 	return strings.HasPrefix(record.Value, s.RunID()+" 0 ")
+}
+
+func (g *guard) look() {
+	for _, p := range g.preparing {
+		p.isStarved = p.isStarved || g.run.World.Client(p.Client).Starved()
+		for i, s := range g.run.World.Servers {
+			p.wasFit[i] = p.wasFit[i] || isFit(s)
+		}
+	}
+}
+
+func (g *guard) applied(a *redis.Applied) {
+	switch {
+	case a.Key == driver.GuardKey:
+		g.look()
+	case slices.Contains(g.run.Resources, a.Key) && a.Set() && !isFit(a.Server):
+		g.run.broken(checker.Contract, a.Key, "%s votes for %s, although it has restarted and nobody has declared it fit to vote", a.Server.Name(), a.Client.Name())
+	}
+}
+
+func (g *guard) returned(c *protocols.Call, err error) {
+	i := slices.IndexFunc(g.preparing, func(p *preparing) bool { return p.Call == c })
+	if i < 0 {
+		return
+	}
+	p := g.preparing[i]
+	g.preparing = slices.Delete(g.preparing, i, i+1)
+	if wrong := g.wrong(p, err); wrong != "" {
+		g.run.broken(checker.Contract, g.run.Resources[0], "%s declares the nodes fit to vote and is told %q, but %s", p.Client, text(err), wrong)
+	}
+}
+
+// text is what a call has returned, in words.
+func text(err error) string {
+	if err == nil {
+		return "success"
+	}
+	return err.Error()
+}
+
+// wrong says why what a call returned is not what became of the nodes.
+func (g *guard) wrong(p *preparing, err error) string {
+	e := (*redlock.Error)(nil)
+	switch isError := errors.As(err, &e); {
+	case err == nil:
+		for i, s := range g.run.World.Servers {
+			if !p.wasFit[i] {
+				return s.Name() + " is not fit"
+			}
+		}
+		return ""
+	case err == redlock.ErrClosed && p.isClosed:
+		return ""
+	case !isError || e.Op != driver.OpPrepare || !errors.Is(err, redlock.ErrNotPrepared):
+		return "that is not the error of such a call"
+	case e.Nodes == nil && !p.isStarved:
+		return "no node was asked"
+	case e.Nodes != nil && len(e.Nodes) != len(p.wasFit):
+		return "it is not about all nodes"
+	case p.Context.Err() != nil && !errors.Is(err, context.Cause(p.Context)):
+		return "its context had ended before"
+	}
+	all := e.Nodes != nil
+	for i, node := range e.Nodes {
+		isAccepted := node.Outcome == redlock.Accepted
+		all = all && isAccepted
+		switch name := g.run.World.Servers[i].Name(); {
+		case node.Node != name:
+			return "the nodes are in another order"
+		case isAccepted && !p.wasFit[i]:
+			return name + " is not fit"
+		}
+	}
+	if all {
+		return "all nodes are fit"
+	}
+	return ""
 }

@@ -6,6 +6,12 @@ import (
 	"redlocksim/sim/kernel"
 )
 
+// step is the longest time that the code of a client takes from one step to the next, by its clock, which may be fast.
+func (r *Run) step(client *kernel.Process) time.Duration {
+	rate := time.Duration(client.Clock().Rate())
+	return r.StepTime + r.StepTime/1000*max(0, rate)/1_000_000
+}
+
 // reads says whether a client to which an answer comes now can read it before a deadline of its clock, and whether it must: where
 // code takes time, an answer near the deadline may be either. A round has a deadline for all its nodes, and asks them one after
 // the other.

@@ -85,6 +85,20 @@ func (f *refinement) called(c *protocols.Call) {
 
 func (f *refinement) returned(c *protocols.Call, _ error) {
 	f.calls = slices.DeleteFunc(f.calls, func(open *protocols.Call) bool { return open == c })
+	isOpen := func(open *protocols.Call) bool { return open.Func == protocols.AcquireCall && open.Client == c.Client }
+	if c.Func != protocols.AcquireCall || slices.ContainsFunc(f.calls, isOpen) {
+		return
+	}
+	for _, s := range f.clients[f.run.World.Client(c.Client)] {
+		if s == nil {
+			continue
+		}
+		if name := s.Forgotten(); name != "" {
+			resource, _, _ := strings.Cut(name, ", ")
+			f.run.broken(checker.Refinement, resource, "%s has told of a call that waits for %s, all its calls have returned, and this one was neither granted nor given up",
+				c.Client, name)
+		}
+	}
 }
 
 func (f *refinement) observed(client string, e observe.Event) {

@@ -19,14 +19,16 @@ func TestSteps(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		crashes bool
+		untold  bool          // the client says nothing of the grant
 		lasts   time.Duration // from the first reading of the clock on
 		ttl     time.Duration
 		want    string
 	}{
-		{"as allowed", false, 9898 * time.Millisecond, ttl, ""},
-		{"a millisecond too long", false, 9899 * time.Millisecond, ttl, "c1 takes a step that the specification does not allow: validity-computed"},
-		{"another TTL", false, 9898 * time.Millisecond, ttl / 2, "c1 takes a step that the specification does not allow: validity-computed"},
-		{"the same value after a crash", true, 9898 * time.Millisecond, ttl, ""},
+		{"as allowed", false, false, 9898 * time.Millisecond, ttl, ""},
+		{"a millisecond too long", false, false, 9899 * time.Millisecond, ttl, "c1 takes a step that the specification does not allow: validity-computed"},
+		{"another TTL", false, false, 9898 * time.Millisecond, ttl / 2, "c1 takes a step that the specification does not allow: validity-computed"},
+		{"the same value after a crash", true, false, 9898 * time.Millisecond, ttl, ""},
+		{"a call that is told of and forgotten", false, true, 9898 * time.Millisecond, ttl, "c1 has told of a call that waits for r, all its calls have returned"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
@@ -46,6 +48,10 @@ func TestSteps(t *testing.T) {
 				now := a.client.ProgramClock().Now()
 				a.Observed("c1", observe.Event{Step: observe.ValidityComputed, Op: driver.OpAcquire, Resource: "r", Value: "v",
 					Validity: c.lasts, Until: now.Add(c.lasts)})
+				if !c.untold {
+					a.Observed("c1", observe.Event{Step: observe.Granted, Op: driver.OpAcquire, Resource: "r", Value: "v", Call: "v", Attempt: 1,
+						Validity: c.lasts, Until: now.Add(c.lasts)})
+				}
 				a.Returned(asked, nil)
 			})
 			r.finds(t, checker.Refinement, c.want)

@@ -30,11 +30,10 @@ func (a *acquisition) ask(ctx context.Context, op driver.Op, ttl time.Duration, 
 // that counts has its whole TTL from the second round on, and the validity is sound when counted from either start. It is
 // counted from the first, as the algorithm has it: one clock reading before the first command, and one after the last vote.
 func (a *acquisition) raise(ctx context.Context, first *round, ttl time.Duration) (*round, error) {
-	token, err := a.client.tokens.propose(a.keys, first.proposal.next)
-	if err != nil {
-		return first, err
+	if first.proposal.next > maxToken {
+		return first, ErrTokensUsedUp
 	}
-	a.token = token
+	a.token = a.client.tokens.propose(a.keys, first.proposal.next)
 	a.mu.Lock()
 	a.raised = true
 	a.mu.Unlock()

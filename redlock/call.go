@@ -44,9 +44,7 @@ func (c *call) next(ctx context.Context, client *Client) (*acquisition, error) {
 		a.call = c.last.acquisition.call
 	}
 	if client.isFenced() {
-		if a.token, err = client.tokens.propose(c.keys, 0); err != nil {
-			return nil, err
-		}
+		a.token = client.tokens.propose(c.keys, 0)
 	}
 	a.observe(observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire})
 	return a, nil

@@ -18,7 +18,8 @@ var (
 	// ErrTaken: another client has the lock, or votes for it: so many nodes hold its key, or saw its higher fencing token, that
 	// no quorum was left. Try again later.
 	ErrTaken = errors.New("held by another")
-	// ErrNoQuorum: too few nodes answered or were fit to vote. Error.Nodes says which ones to look after.
+	// ErrNoQuorum: too few nodes answered, were fit to vote, or had a fencing counter that others bear out. Error.Nodes says
+	// which ones to look after.
 	ErrNoQuorum = errors.New("no quorum of nodes")
 	// ErrTooLate: a quorum said yes, but so late that no validity was left. If that happens often, the TTL is too short.
 	ErrTooLate = errors.New("quorum came too late, no validity left")

@@ -639,7 +639,7 @@ func TestQueueIsObservedToTheEnd(t *testing.T) {
 		lease := w.mustLock(time.Minute)
 		w.hush()
 		done := w.wait("a")
-		w.tokens.learn([]string{"r"}, maxToken)
+		w.queues.bySet[setOf([]string{"r"})].inARow = localGrants // the next one waits for a random delay
 		if err := lease.Unlock(w.Context()); err != nil {
 			w.Error(err)
 		}
@@ -649,10 +649,10 @@ func TestQueueIsObservedToTheEnd(t *testing.T) {
 			1ms release-started
 			2ms node-answered A released [release]
 			2ms released 1 of 1 [release]
-			2ms gave-up [acquire]: redlock: acquire "r": redlock: no fencing token is left above the counters
-			2ms a: redlock: no fencing token is left above the counters
+			2ms gave-up [acquire]: redlock: acquire "r": redlock: drawing a retry delay: EOF
+			2ms a: redlock: drawing a retry delay: EOF
 		`)
-	}, WithFencing(Fencing{}))
+	}, WithRuntime(driver.Runtime{Rand: strings.NewReader(strings.Repeat("a", valueBytes) + strings.Repeat("b", valueBytes))}))
 }
 
 // A client that is closed while thousands wait ends them all at once, in order, and sends nothing for them.

@@ -25,8 +25,8 @@ type knownToken struct {
 	token int64
 }
 
-// propose picks a token that is higher than all known ones of the keys, and at least least.
-func (t *tokens) propose(keys []string, least int64) (int64, error) {
+// propose picks a token that is higher than all known ones of the keys, and at least least, which is at most the largest.
+func (t *tokens) propose(keys []string, least int64) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	token := max(least, 1)
@@ -35,14 +35,8 @@ func (t *tokens) propose(keys []string, least int64) (int64, error) {
 			token = max(token, e.Value.(*knownToken).token+1)
 		}
 	}
-	if token > maxToken {
-		for _, key := range keys { // the counters may be mended
-			t.forget(t.byKey[key])
-		}
-		return 0, ErrTokensUsedUp
-	}
 	t.raise(keys, token)
-	return token, nil
+	return token
 }
 
 // learn notes that the keys' counters have reached a token.
@@ -52,8 +46,12 @@ func (t *tokens) learn(keys []string, token int64) {
 	t.raise(keys, token)
 }
 
-// raise is for t locked.
+// raise is for t locked. It does not remember the largest token: there is none above it, until the counters are mended, and so
+// the nodes are asked.
 func (t *tokens) raise(keys []string, token int64) {
+	if token >= maxToken {
+		return
+	}
 	if t.byKey == nil {
 		t.byKey = map[string]*list.Element{}
 	}
@@ -71,10 +69,8 @@ func (t *tokens) raise(keys []string, token int64) {
 	}
 }
 
-// forget is for t locked. e may be nil.
+// forget is for t locked.
 func (t *tokens) forget(e *list.Element) {
-	if e != nil {
-		delete(t.byKey, e.Value.(*knownToken).key)
-		t.recent.Remove(e)
-	}
+	delete(t.byKey, e.Value.(*knownToken).key)
+	t.recent.Remove(e)
 }

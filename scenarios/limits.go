@@ -9,5 +9,6 @@ import (
 func Limits(s *Scenario, beyond bool) *faults.Limits {
 	own := protocols.Of[protocols.RedlockSettings](s.Lock)
 	return &faults.Limits{Names: s.Processes(), Budget: s.Budget, Beyond: beyond, Scale: s.Lock.TTL,
-		Persistence: s.Nodes.Persistence, Fenced: own.Fencing, Guarded: own.Guard != nil, Batches: own.Batching != 0}
+		Persistence: s.Nodes.Persistence, Fenced: own.Fencing, Guarded: own.Guard != nil,
+		Random: protocols.Has[protocols.RedlockSettings](s.Lock), Batches: own.Batching != 0}
 }

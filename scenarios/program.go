@@ -111,7 +111,11 @@ func (p *program) prepare(s *Step) bool {
 	e := history.Event{Kind: history.Step, Name: faults.Prepared, Resource: a.name()}
 	ctx, done := s.in(a.in(context.Background()), p.clock)
 	defer done()
-	if err := preparer.Prepare(ctx); err != nil {
+	asked := &protocols.Call{Func: protocols.PrepareCall, Client: p.host.Name(), Context: ctx}
+	p.witness.Called(asked)
+	err := preparer.Prepare(ctx)
+	p.witness.Returned(asked, err)
+	if err != nil {
 		e.Name, e.Detail = faults.NotPrepared, protocols.Reason(err)
 	}
 	p.record(e)

@@ -95,7 +95,7 @@ func (c *Client) lost(a *acquisition, e *Event) (why string) {
 		return "the attempt was decided before"
 	}
 	a.state = refused
-	return a.votes.lost(e, c.settings)
+	return a.votes.lost(e, c.settings, c.settings.Fencing && !a.raised)
 }
 
 func (c *Client) computed(a *acquisition, e *Event) (why string) {

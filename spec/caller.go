@@ -35,6 +35,8 @@ func (c *Client) wait(e Event) error {
 		return violation("the call has ended")
 	case x.last != nil && x.last.state != denied:
 		return violation("its attempt is not over: " + x.last.state.String())
+	case e.Attempt != x.attempts():
+		return violation(fmt.Sprintf("it has made %d attempts, and the step is told of attempt %d", x.attempts(), e.Attempt))
 	}
 	switch e.Step {
 	case observe.Queued:
@@ -49,6 +51,26 @@ func (c *Client) wait(e Event) error {
 		c.done(e.Call)
 	}
 	return nil
+}
+
+// attempts is how many attempts a call has made.
+func (x *caller) attempts() int {
+	if x.last == nil {
+		return 0
+	}
+	return x.last.number
+}
+
+// Forgotten says for which lock a call waits that was neither granted nor given up; empty if none does. It is to be asked when no
+// call of the client is under way.
+func (c *Client) Forgotten() (name string) {
+	for _, x := range c.callers {
+		if !x.isDone && (name == "" || x.name < name) {
+			name = x.name
+		}
+	}
+	clear(c.callers)
+	return name
 }
 
 // enqueue has a call wait behind all others, or before them if it has made attempts: then it had its turn already, and gives it
@@ -72,15 +94,11 @@ func (c *Client) done(call string) {
 // asks says what is wrong with a call's next attempt.
 func (c *Client) asks(e *Event) (why string) {
 	x := c.caller(e)
-	before := 0
-	if x.last != nil {
-		before = x.last.number
-	}
 	switch {
 	case x.isDone:
 		return "the call has ended"
-	case e.Attempt != before+1:
-		return fmt.Sprintf("attempt %d follows attempt %d", e.Attempt, before)
+	case e.Attempt != x.attempts()+1:
+		return fmt.Sprintf("attempt %d follows attempt %d", e.Attempt, x.attempts())
 	case x.last == nil && e.Call != e.Value:
 		return "the first attempt does not name the call"
 	case x.last != nil && x.last.state != denied:

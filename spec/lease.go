@@ -63,7 +63,7 @@ func (x *extension) lost(e *Event, s Settings, open int) string {
 		return ""
 	}
 	x.isTaken = x.declined() > s.Nodes-s.Quorum
-	return x.round.lost(e, s)
+	return x.round.lost(e, s, false)
 }
 
 func (x *extension) computed(e *Event, s Settings, open int) string {

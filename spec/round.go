@@ -45,10 +45,11 @@ func (r *round) note(e *Event, nodes int, timely time.Duration) (why string) {
 }
 
 // declined is how many nodes said no.
-func (r *round) declined() int {
-	n := 0
+func (r *round) declined() int { return r.count(driver.Declined) + r.count(driver.Behind) }
+
+func (r *round) count(outcome driver.Outcome) (n int) {
 	for _, o := range r.timely {
-		if o == driver.Declined || o == driver.Behind {
+		if o == outcome {
 			n++
 		}
 	}
@@ -68,15 +69,19 @@ func (r *round) reached(e *Event, s Settings) (why string) {
 	return ""
 }
 
-// lost says what is wrong with giving a quorum up.
-func (r *round) lost(e *Event, s Settings) (why string) {
-	if isCallers(e.Err) {
+// lost says what is wrong with giving a quorum up. In the round that proposes the first of an attempt's tokens it may be for want
+// of one that would win.
+func (r *round) lost(e *Event, s Settings, isFirst bool) (why string) {
+	if isCallers(e.Err) || isFirst && errors.Is(e.Err, redlock.ErrTokensUsedUp) {
 		return ""
 	}
 	if silent := s.Nodes - len(r.timely); r.accepted+silent >= s.Quorum {
 		return fmt.Sprintf("%d nodes said yes and %d have not answered: a quorum of %d can still be reached", r.accepted, silent, s.Quorum)
 	}
 	denied := r.declined() > s.Nodes-s.Quorum
+	if isFirst && r.count(driver.Declined) <= s.Nodes-s.Quorum && r.count(driver.Behind) > 0 && errors.Is(e.Err, redlock.ErrNoQuorum) {
+		return "" // counters that are alone are not followed
+	}
 	if says := errors.Is(e.Err, redlock.ErrTaken) || errors.Is(e.Err, redlock.ErrLost); says != denied {
 		return fmt.Sprintf("it says %q, and %d of %d nodes said no", e.Err, r.declined(), s.Nodes)
 	}

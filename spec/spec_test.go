@@ -219,7 +219,8 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{retry, "5 a retrying in=150", "5 a retrying in=250", "in 250ms, where 100ms to 200ms are configured"},
 		{retry, "155 a' attempt-started", "10 a gave-up cancelled\n155 a' attempt-started", "the call has ended"},
 		{retry, "0 a attempt-started", "0 b queued attempt=0\n0 b attempt-started", "a call that came earlier still waits"},
-		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a gave-up", "without a reason"},
+		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a gave-up attempt=0", "without a reason"},
+		{retry, "0 a queued attempt=0", "0 a queued", "it has made 0 attempts, and the step is told of attempt 1"},
 	} {
 		lines := strings.ReplaceAll(x.life, "\t", "")
 		if !strings.Contains(lines, x.line) {
@@ -345,5 +346,23 @@ func TestTokens(t *testing.T) {
 	again := strings.Replace(raised, "9 a quorum-reached votes=2", "9 a token-raised token=3", 1)
 	if err := newScript(fencing).run(t, again); err == nil || !strings.Contains(err.Error(), "raised before") {
 		t.Error(err)
+	}
+}
+
+// A call that was told of, and neither granted nor given up, is forgotten once no call is under way.
+func TestForgottenCalls(t *testing.T) {
+	for steps, want := range map[string]string{
+		life[:strings.Index(life, "\t300 a")]:                   "",
+		"0 a queued attempt=0":                                  "r",
+		"0 a queued attempt=0\n1 a gave-up attempt=0 cancelled": "",
+		retry[:strings.Index(retry, "\t155 a'")]:                "r",
+	} {
+		s := newScript()
+		if err := s.run(t, steps); err != nil {
+			t.Fatalf("%s: %v", steps, err)
+		}
+		if got := s.client.Forgotten(); got != want {
+			t.Errorf("%s: forgotten is %q, want %q", steps, got, want)
+		}
 	}
 }

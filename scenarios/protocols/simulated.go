@@ -33,7 +33,7 @@ func (s *Simulated) LockClock() driver.Clock { return s.WorkClock() }
 // Runtime is what the lock runs on, which takes time from step to step.
 func (s *Simulated) Runtime() driver.Runtime {
 	r := s.Process.Runtime()
-	r.Clock = s.WorkClock()
+	r.Clock, r.Tasks = s.WorkClock(), s.WorkTasks()
 	return r
 }
 

@@ -23,7 +23,7 @@ type Witness interface {
 type Call struct {
 	Func   CallFunc
 	Client string
-	// Grants are the Ops of the acquires that the call is about, one for each of Resources. A CloseCall and a NewClientCall have neither.
+	// Grants are the Ops of the acquires that the call is about, one for each of Resources. Calls about the client have neither.
 	Grants    []int
 	Resources []string
 	// Renewal says that the protocol extends the lease by itself: its call ends only after Returned.
@@ -48,6 +48,8 @@ const (
 	ReleaseCall
 	// CloseCall closes the client.
 	CloseCall
+	// PrepareCall declares the nodes fit to vote, for the restart guard.
+	PrepareCall
 	// NewClientCall makes a client in the place of the one before, which may still have locks.
 	NewClientCall
 )

@@ -22,7 +22,7 @@ type pace struct {
 }
 
 // Takes has the code of the process take time from now on: what takes says of a key for each of its steps. A step ends with a
-// reading of its WorkClock, or with a message.
+// reading of its WorkClock, or with a message, and it is one from where a task is woken to where it goes on.
 func (p *Process) Takes(takes func(Key) time.Duration) {
 	p.pace.takes, p.pace.key = takes, p.k.Draw("step").WithString(p.name)
 }
@@ -48,6 +48,17 @@ func (p *Process) step(key Key) {
 	}
 }
 
+// wakes lets a task go on that was woken: where code takes time after a step, as a goroutine that has to be scheduled. What else
+// happens to the process meanwhile comes before it.
+func (p *Process) wakes(t *task) {
+	if p.pace.takes == nil {
+		p.k.ready = append(p.k.ready, t)
+		return
+	}
+	at := p.k.now.Add(p.pace.takes(p.stepNow().WithString("wake")))
+	p.k.schedule(at, ordinary, p, Label{kind: stepWake, from: p.number}, t, 0)
+}
+
 // nextStep is the key of a step that ends with a reading: of a program the number-th since it got its purpose.
 func (p *Process) nextStep() Key {
 	x := &p.pace
@@ -55,6 +66,12 @@ func (p *Process) nextStep() Key {
 		t.steps++
 		return x.key.With(uint64(t.stream.key)).With(t.steps)
 	}
+	return p.stepNow()
+}
+
+// stepNow is the key of a step that is told apart by its moment.
+func (p *Process) stepNow() Key {
+	x := &p.pace
 	if x.moment != p.k.now {
 		x.moment, x.steps = p.k.now, 0
 	}

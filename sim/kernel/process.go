@@ -10,6 +10,7 @@ type Process struct {
 
 	pace     pace
 	stuck    bool
+	starved  int // how often over it has no random bytes
 	paused   bool
 	dead     bool
 	deferred []pending // what happened to it while it was paused, in order
@@ -122,6 +123,19 @@ func (p *Process) Reset() {
 
 // Hang has the process's work go on without an end: programs that work under a lock must ask Stuck before they stop.
 func (p *Process) Hang() { p.stuck = true }
+
+// Starve has what the process runs find no random bytes, until that is undone as often.
+func (p *Process) Starve() (undo func()) {
+	p.starved++
+	p.k.Changed()
+	return func() {
+		p.starved--
+		p.k.Changed()
+	}
+}
+
+// Starved says that there are no random bytes.
+func (p *Process) Starved() bool { return p.starved > 0 }
 
 // Stuck says that the process's work does not end.
 func (p *Process) Stuck() bool { return p.stuck }

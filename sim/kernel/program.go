@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -39,27 +40,42 @@ func (p *Process) Purpose(purpose Key) {
 	}
 }
 
-// Rand is the process's source of random bytes. They depend on the seed and on Purpose, and on nothing else.
-func (p *Process) Rand() io.Reader { return processRand{p} }
+// Rand is the process's source of random bytes, which never fails. They depend on the seed and on Purpose, and on nothing else.
+func (p *Process) Rand() io.Reader { return processRand{p, false} }
 
-type processRand struct{ p *Process }
+type processRand struct {
+	p     *Process
+	fails bool // while the process is starved
+}
+
+// errStarved is the error of getrandom in a sandbox that forbids it.
+var errStarved = errors.New("getrandom: operation not permitted")
 
 func (r processRand) Read(b []byte) (int, error) {
+	if r.fails && r.p.Starved() {
+		return 0, errStarved
+	}
 	if t := r.p.k.current; t != nil {
 		return t.stream.Read(b)
 	}
 	return r.p.stream.Read(b)
 }
 
-// Runtime is what the shipped library runs on in the process.
+// Runtime is what the shipped library runs on in the process. Its random bytes fail while the process is starved.
 func (p *Process) Runtime() driver.Runtime {
-	return driver.Runtime{Clock: p.ProgramClock(), Tasks: p.Tasks(), Rand: p.Rand()}
+	return driver.Runtime{Clock: p.ProgramClock(), Tasks: p.Tasks(), Rand: processRand{p, true}}
 }
 
 // Tasks is the process's seam for goroutines: coroutines.
-func (p *Process) Tasks() driver.Tasks { return processTasks{p} }
+func (p *Process) Tasks() driver.Tasks { return processTasks{p, false} }
 
-type processTasks struct{ p *Process }
+// WorkTasks is Tasks for code that takes time.
+func (p *Process) WorkTasks() driver.Tasks { return processTasks{p, true} }
+
+type processTasks struct {
+	p     *Process
+	works bool
+}
 
 func (t processTasks) Start(f func()) {
 	if !t.p.dead {
@@ -67,7 +83,7 @@ func (t processTasks) Start(f func()) {
 	}
 }
 
-func (t processTasks) NewWaiter() driver.Waiter { return &waiter{process: t.p} }
+func (t processTasks) NewWaiter() driver.Waiter { return &waiter{process: t.p, works: t.works} }
 
 // WithBaggage runs f, and has the tasks that f starts carry key.
 func (p *Process) WithBaggage(key Key, f func()) {

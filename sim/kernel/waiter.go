@@ -11,6 +11,7 @@ type waiter struct {
 	process *Process
 	task    *task // who waits and has not been woken
 	kept    bool  // a Wake that came while nobody waited
+	works   bool  // who waits is code that takes time
 }
 
 var _ driver.Waiter = (*waiter)(nil)
@@ -50,6 +51,10 @@ func (w *waiter) Wake() {
 func (w *waiter) release() {
 	if t := w.task; t != nil {
 		w.task = nil
-		w.process.k.ready = append(w.process.k.ready, t)
+		if w.works {
+			w.process.wakes(t)
+		} else {
+			w.process.k.ready = append(w.process.k.ready, t)
+		}
 	}
 }

@@ -213,6 +213,11 @@ func (s *store) Remove(keys []string) {
 	}
 }
 
+// Put implements redis.Memory.
+func (s *store) Put(r redis.Record) {
+	s.keys[r.Key] = record{r.Value, r.ExpiresAt, s.server.Now()}
+}
+
 // Load implements redis.Memory.
 func (s *store) Load(records []redis.Record) {
 	clear(s.keys)

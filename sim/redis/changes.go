@@ -17,7 +17,7 @@ type Change struct {
 func (c *Change) Set() bool     { return c.Before.Key == "" }
 func (c *Change) Removed() bool { return c.After.Key == "" }
 
-// Observable is a Memory that can be watched without touching it. That a key runs out, and what Load puts in place, are no
+// Observable is a Memory that can be watched without touching it. That a key runs out, and what Put and Load put in place, are no
 // changes: no request asked for them.
 type Observable interface {
 	Memory

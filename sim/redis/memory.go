@@ -16,6 +16,8 @@ type Memory interface {
 	Dump() []Record
 	// Remove removes keys that no request asks to remove.
 	Remove(keys []string)
+	// Put sets a key as somebody does by hand, which is no Change.
+	Put(Record)
 	// Load replaces all that the node knows, scripts included, by the records.
 	Load([]Record)
 }

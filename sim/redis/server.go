@@ -62,19 +62,5 @@ func (s *Server) BeforeWrite() {
 // Serves says whether a service runs on the node in the place of Redis.
 func (s *Server) Serves() bool { return len(s.services) > 0 }
 
-// Evict removes the keys that are to go, as Redis does to make room. Its replicas learn of it.
-func (s *Server) Evict(goes func(key string) bool) {
-	var keys []string
-	for _, r := range s.Dump() {
-		if goes(r.Key) {
-			keys = append(keys, r.Key)
-		}
-	}
-	s.BeforeWrite()
-	s.memory.Remove(keys)
-	s.changed()
-	s.Kernel().Changed()
-}
-
 // OnDisk is what a restart would find.
 func (s *Server) OnDisk() []Record { return s.disk.records }

@@ -147,15 +147,21 @@ func (m *memory) Remove(keys []string) {
 	}
 }
 
+// Put implements redis.Memory.
+func (m *memory) Put(r redis.Record) {
+	m.put(r.Key, r.Value)
+	delete(m.expiry.deadlines, r.Key)
+	if r.ExpiresAt != 0 {
+		m.expiry.deadlines[r.Key] = r.ExpiresAt
+	}
+}
+
 // Load implements redis.Memory.
 func (m *memory) Load(records []redis.Record) {
 	m.redis.FlushAll()
 	m.lua.forget()
 	clear(m.expiry.deadlines)
 	for _, r := range records {
-		m.put(r.Key, r.Value)
-		if r.ExpiresAt != 0 {
-			m.expiry.deadlines[r.Key] = r.ExpiresAt
-		}
+		m.Put(r)
 	}
 }

@@ -75,6 +75,14 @@ func (g ground) Hang(client string) {
 	}
 }
 
+func (g ground) Starve(client string) (undo func(), err error) {
+	return nil, fmt.Errorf("live: the random bytes of %s: %w", client, ErrUnfit)
+}
+
+func (g ground) Count(node string, _ int64) error {
+	return fmt.Errorf("live: the counters of %s: %w", node, ErrUnfit)
+}
+
 func (g ground) Crash(client string) error {
 	c := g.ClientNamed(client)
 	if !c.IsUp() {

@@ -1,0 +1,84 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+)
+
+func guarded(own *protocols.RedlockSettings) { own.Guard = &protocols.Guard{MaxTTL: ttl} }
+
+// A node that nobody has declared fit to vote does not vote.
+func TestQuarantinedNodesDoNotVote(t *testing.T) {
+	for fit, want := range map[string]string{"ABC": "", "AB": "C votes for c1, although it has restarted and nobody has declared it fit to vote"} {
+		r := newRig(t, guarded)
+		r.goes("c1", 0, func(a *actor) {
+			a.declares(fit)
+			a.sets("ABC", "v")
+		})
+		r.finds(t, checker.Contract, want)
+	}
+}
+
+// declares makes nodes fit to vote.
+func (a *actor) declares(nodes string) {
+	for i := range nodes {
+		a.asks(nodes[i:i+1], "SET", driver.GuardKey, a.Server(nodes[i:i+1]).RunID()+" 0 10000")
+	}
+}
+
+// What a call that declares the nodes fit returns is what became of them.
+func TestPrepareTellsTheTruth(t *testing.T) {
+	notPrepared := func(accepted string) *redlock.Error {
+		e := &redlock.Error{Op: driver.OpPrepare, Resource: driver.GuardKey, Reason: redlock.ErrNotPrepared}
+		for _, name := range []string{"A", "B", "C"} {
+			node := observe.NodeOutcome{Node: name, Outcome: redlock.TimedOut}
+			for _, is := range accepted {
+				if string(is) == name {
+					node.Outcome = redlock.Accepted
+				}
+			}
+			e.Nodes = append(e.Nodes, node)
+		}
+		return e
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	for _, c := range []struct {
+		fit  string
+		ctx  context.Context
+		err  error
+		want string
+	}{
+		{"ABC", context.Background(), nil, ""},
+		{"AB", context.Background(), nil, "C is not fit"},
+		{"AB", context.Background(), notPrepared("AB"), ""},
+		{"AB", context.Background(), notPrepared("A"), ""},
+		{"A", context.Background(), notPrepared("AB"), "B is not fit"},
+		{"ABC", context.Background(), notPrepared("ABC"), "all nodes are fit"},
+		{"AB", ended, notPrepared("AB"), "its context had ended before"},
+		{"AB", context.Background(), &redlock.Error{Op: driver.OpPrepare, Reason: redlock.ErrNotPrepared}, "no node was asked"},
+		{"AB", context.Background(), &redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrNotPrepared}, "that is not the error of such a call"},
+		{"AB", context.Background(), errors.New("x"), "that is not the error of such a call"},
+		{"AB", context.Background(), redlock.ErrClosed, "that is not the error of such a call"},
+	} {
+		r := newRig(t, guarded)
+		r.goes("c1", 0, func(a *actor) {
+			call := &protocols.Call{Func: protocols.PrepareCall, Client: "c1", Context: c.ctx}
+			a.Called(call)
+			a.declares(c.fit)
+			a.Returned(call, c.err)
+		})
+		if c.want != "" {
+			c.want = fmt.Sprintf("c1 declares the nodes fit to vote and is told %q, but %s", text(c.err), c.want)
+		}
+		r.finds(t, checker.Contract, c.want)
+	}
+}
