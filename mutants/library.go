@@ -480,6 +480,12 @@ var library = []Mutant{
 		Killers: []string{"12-holder-dies/cut-off", "19-clock-steps-back/release-lost"},
 	},
 	{
+		Name:    "acquires-after-close",
+		Bug:     "a client that has been closed asks for locks all the same",
+		Edits:   []Edit{{"redlock/admit.go", "\tif closed {\n\t\treturn nil, term{}, ErrClosed\n\t}\n", "\t_ = closed\n"}},
+		Killers: []string{"83-new-client/closed-while-waiting"},
+	},
+	{
 		Name:    "nobody-is-told-of-the-loss",
 		Bug:     "the context of a lease goes on when the lease ends",
 		Edits:   []Edit{{"redlock/lease.go", "\tl.contexts.end(ErrLost)\n", ""}},

@@ -198,6 +198,24 @@ func (o Options) search(ctx context.Context, binary string, s Settings) (Found, 
 	return f, err
 }
 
+// RunsUntilFound is in which run a search with all settings finds the bug that a binary of the runner was built with: guided by
+// what earlier runs showed, or blind. Zero is that it does not within so many runs. A run that panics or does not end is an
+// error: it does not say which.
+func RunsUntilFound(ctx context.Context, binary string, blind bool, seed uint64, runs int) (int, error) {
+	how := "guided"
+	if blind {
+		how = "blind"
+	}
+	end, err := Options{Limit: time.Duration(runs) * time.Second}.end(ctx, "", binary, "first", how, fmt.Sprint(seed), fmt.Sprint(runs))
+	switch {
+	case err != nil || !end.isRed:
+		return 0, err
+	case end.how != "":
+		return 0, fmt.Errorf("the search %s", end.how)
+	}
+	return strconv.Atoi(strings.TrimSpace(end.printed))
+}
+
 func (m Mutant) tier() string { return cmp.Or(m.Tier, "model") }
 
 // end is how a process ended.

@@ -5,10 +5,11 @@
 //	runner search RUNS < settings.yaml
 //	runner suite [NAME]
 //	runner explore SECONDS < settings.yaml
+//	runner first guided|blind SEED RUNS
 //
 // Suite runs every scenario, or one, on tiers model and wire. Explore searches with each of the settings, separated by lines of
 // ---, or with those of redlocksim explore if there are none, for so much processor time. Both print what they do, stop at the
-// first finding, and give up a run that spins.
+// first finding, and give up a run that spins. First searches as redlocksim explore does, with or without guidance.
 //
 // It exits with 0 if the verdict is as expected or nothing is found, with 1 or 3 if a safety or liveness verdict is not as
 // expected, with 4 if the run is not deterministic, with 5 if there is no verdict, and with 64 for wrong arguments. A search
@@ -43,8 +44,10 @@ func main() {
 		suite(args[1:]...)
 	case len(args) == 2 && args[0] == "explore":
 		explore(args[1])
+	case len(args) == 4 && args[0] == "first":
+		first(args[1], args[2], args[3])
 	default:
-		fail(misused, "usage: runner run NAME TIER, runner search RUNS, runner suite [NAME], or runner explore SECONDS")
+		fail(misused, "usage: runner run NAME TIER, runner search RUNS, runner suite [NAME], runner explore SECONDS, or runner first guided|blind SEED RUNS")
 	}
 }
 
@@ -72,7 +75,24 @@ func find(number string) {
 	if err := errors.Join(err, readErr, parseErr); err != nil {
 		fail(misused, err)
 	}
-	hit, err := random.First(context.Background(), experiment.NewSpace(base), 0, runs)
+	tell(random.First(context.Background(), experiment.NewSpace(base), 0, runs))
+}
+
+// first searches with all settings, guided by what the runs before showed, or blind.
+func first(how, seed, number string) {
+	search, known := map[string]func(context.Context, experiment.Space, uint64, int) (random.FirstViolation, error){"guided": random.First, "blind": random.FirstBlind}[how]
+	from, err := strconv.ParseUint(seed, 10, 64)
+	runs, runsErr := strconv.Atoi(number)
+	if err := errors.Join(err, runsErr); err != nil || !known {
+		fail(misused, fmt.Sprintf("no such search: %s, %v", how, err))
+	}
+	space := experiment.NewSpace(experiment.DefaultBase())
+	space.Swarm = true
+	tell(search(context.Background(), space, from, runs))
+}
+
+// tell tells what a search has found.
+func tell(hit random.FirstViolation, err error) {
 	if err != nil {
 		failed(err)
 	}

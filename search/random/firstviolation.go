@@ -23,7 +23,17 @@ const firstGeneration = 100
 // tier wire: the error matches scenarios.ErrTiersDiffer if one is not the same there. It is for locks that are known to be
 // broken.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
-	x := &explorer{space: space, options: Options{Seed: seed, Runs: runs, Generation: firstGeneration}.whole(), checkpoint: &checkpoint{Visits: newVisits()}}
+	return first(ctx, space, Options{Seed: seed, Runs: runs})
+}
+
+// FirstBlind is First with every experiment drawn afresh, as Options.Blind has it, to compare the two.
+func FirstBlind(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
+	return first(ctx, space, Options{Seed: seed, Runs: runs, Blind: true})
+}
+
+func first(ctx context.Context, space experiment.Space, o Options) (FirstViolation, error) {
+	o.Generation = firstGeneration
+	x, runs := &explorer{space: space, options: o.whole(), checkpoint: &checkpoint{Visits: newVisits()}}, o.Runs
 	var buffer history.History
 	for done := 0; done < runs; done += firstGeneration {
 		var trials []trial
