@@ -29,10 +29,11 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 	if err := reports.WriteOrders(out, worlds); err != nil {
 		return wrap(err)
 	}
-	runs, violations, tested := 0, 0, 0
+	runs, safety, liveness, tested := 0, 0, 0, 0
 	for _, world := range worlds {
 		tested += world.Tested()
-		violations += world.Last().Violations
+		safety += world.Last().Violations - world.Last().Liveness
+		liveness += world.Last().Liveness
 		for _, level := range world.Levels {
 			runs += level.Runs + level.Cut
 		}
@@ -42,7 +43,10 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: stopped early")
 	}
 	code := warnOfUnused(cmd, &form.Tally, o.strict)
-	if violations > 0 {
+	if liveness > 0 {
+		code = exitcode.Worst(code, exitLiveness)
+	}
+	if safety > 0 {
 		code = exitcode.Worst(code, exitSafety)
 	}
 	if runs > 0 && tested == 0 {

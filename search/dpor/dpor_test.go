@@ -380,3 +380,26 @@ func TestReentrant(t *testing.T) {
 		t.Errorf("%v, granted again is %v, %+v", err, again, r)
 	}
 }
+
+// TestLivenessIsCountedApart: a key that keeps others out is found, and is not taken for a lock that two have.
+func TestLivenessIsCountedApart(t *testing.T) {
+	for name, test := range map[string]struct {
+		base     *scenarios.Scenario
+		liveness bool
+	}{
+		"no clean-up":     {base("protocol: redlock-plain, cleanup: none"), true},
+		"a quorum of one": {base("protocol: redlock-plain, quorum: 1"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			worlds := Worlds(test.base)[:1]
+			if err := Search(t.Context(), worlds, 0, 300, 0); err != nil {
+				t.Fatal(err)
+			}
+			r := worlds[0].Last()
+			if only := r.Liveness == r.Violations; r.Violations == 0 || only != test.liveness {
+				t.Errorf("%d violations, %d of them of liveness", r.Violations, r.Liveness)
+			}
+		})
+	}
+}

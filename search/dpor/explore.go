@@ -28,6 +28,8 @@ type Result struct {
 	Withheld int
 	// Violations is how many runs violated something within the budget, and BeyondViolations beyond it.
 	Violations, BeyondViolations int
+	// Liveness is how many of the Violations only keep somebody from the lock without need.
+	Liveness int
 	// First is the first of the former, or of the latter if there is none; nil if there is neither.
 	First *Run
 	// Tally is what the Runs reached, without which faults made a difference: a run without its fault is of another order.

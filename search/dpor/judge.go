@@ -36,10 +36,14 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 	if err != nil {
 		return fmt.Errorf("dpor: %s: %w", s.Name, err)
 	}
-	r := &Run{Outcome: out, Kinds: search.Violations(report), fingerprint: fingerprint(out.History, x.memories)}
-	for _, kind := range r.Kinds {
+	r := &Run{Outcome: out, fingerprint: fingerprint(out.History, x.memories)}
+	for _, kind := range search.Violations(report) {
 		r.fingerprint = r.fingerprint.WithString(string(kind))
 	}
+	// What monitors find is no part of the fingerprint: it depends on the order of steps that are independent for the lock.
+	report.Compared.Watched = out.Watched
+	report.Add(slices.DeleteFunc(slices.Clone(out.Monitored), unjudged)...)
+	r.Kinds = search.Violations(report)
 	x.result.Runs++
 	if !granted(out.History, x.setup.Begin) {
 		x.result.NotTested++
@@ -59,6 +63,9 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 		first := x.result.First == nil || x.result.First.Beyond != nil && r.Beyond == nil
 		if r.Beyond == nil {
 			x.result.Violations++
+			if !slices.ContainsFunc(r.Kinds, checker.Kind.Violation) {
+				x.result.Liveness++
+			}
 		} else {
 			x.result.BeyondViolations++
 		}
@@ -73,6 +80,12 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 		x.setup.Each(r)
 	}
 	return nil
+}
+
+// unjudged are findings that mean nothing here: a lock that was found unprotected counts only once another run confirms it, and
+// how long a lock may keep its clients waiting goes by what messages take, which the order decides.
+func unjudged(f checker.Finding) bool {
+	return f.Kind == checker.Unprotected || f.Kind == checker.NeedlesslyUnavailable
 }
 
 // granted says whether somebody was granted the lock from a time on.
