@@ -24,7 +24,7 @@ import (
 func (r *run) setUp(ctx context.Context) error {
 	s := r.scenario
 	persistence, preloaded := s.Nodes.Persistence, needsPreload(s)
-	if err := r.AddServers(ctx, s.Nodes.Names, persistence, preloaded); err != nil {
+	if err := r.AddServers(ctx, s.Nodes.Names, persistence, string(s.Nodes.Forbidden), preloaded); err != nil {
 		return err
 	}
 	for _, of := range s.Nodes.Replicas {

@@ -120,7 +120,7 @@ func (c *calm) isAhead(s *redis.Server) bool {
 
 // isOpen says whether nothing is wrong with a node and the way to it.
 func (c *calm) isOpen(l *way) bool {
-	if !l.server.Up() || l.server.Paused() || c.guarded && !isFit(l.server) || c.fenced && c.isAhead(l.server) {
+	if !l.server.Up() || l.server.Forbidden() != "" || l.server.Paused() || c.guarded && !isFit(l.server) || c.fenced && c.isAhead(l.server) {
 		return false
 	}
 	for _, d := range []network.Direction{network.Requests, network.Replies} {

@@ -74,6 +74,7 @@ func causes(t *testing.T) map[string]cause {
 			})
 		}
 	}
+	allCommands := func(s *scenarios.Scenario) { s.Nodes.Forbidden = "" }
 	survives := func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.Crash) faults.Fault { return &faults.Pause{Process: f.Client, For: 1} })
 	}
@@ -373,21 +374,26 @@ func causes(t *testing.T) map[string]cause {
 		"50-conditional-update":                       {unfenced, "stale-write"},
 
 		"90-failed-attempt-leaves-its-votes": {cleansUp, "safe"},
-		"95-higher-quorum/two-forget":        {lock("quorum: 3"), "lease-overlap"},
-		"95-higher-quorum/three-forget":      {remembers, "safe"},
-		"95-higher-quorum/two-down":          {restarts, "safe"},
-		"51-implementations/redlock-rb":      {nodeTimeout(time.Minute), "safe"},
-		"51-implementations/redlock-py":      {lock("failed-node: no-vote"), "safe"},
-		"51-implementations/redlock-php":     {lock("failed-node: no-vote"), "safe"},
-		"51-implementations/phpredis-mutex":  {nodeTimeout(ms(50)), "safe"},
-		"51-implementations/redsync":         {nodeTimeout(ms(50)), "safe"},
-		"51-implementations/redisson":        {nodeTimeout(ms(50)), "safe"},
-		"51-implementations/redis-distlock":  {nodeTimeout(ms(50)), "conduct, leftover"}, // its release still dies at B, and C and D are left out
-		"51-implementations/redlock-cpp":     {lock("connect-timeout: 0s"), "safe"},
-		"51-implementations/redlock-cs":      {releasesAll, "safe"},
-		"51-implementations/redlock-net":     {nodeTimeout(ms(50)), "safe"},
-		"51-implementations/scarletlock":     {releasesAll, "safe"},
-		"51-implementations/node-redlock":    {cleansUp, "safe"},
+
+		"97-server-without-a-command/no-release":                    {allCommands, "safe"},
+		"97-server-without-a-command/no-extend-and-fencing":         {allCommands, "safe"},
+		"97-server-without-a-command/no-release-and-votes-together": {allCommands, "safe"},
+
+		"95-higher-quorum/two-forget":       {lock("quorum: 3"), "lease-overlap"},
+		"95-higher-quorum/three-forget":     {remembers, "safe"},
+		"95-higher-quorum/two-down":         {restarts, "safe"},
+		"51-implementations/redlock-rb":     {nodeTimeout(time.Minute), "safe"},
+		"51-implementations/redlock-py":     {lock("failed-node: no-vote"), "safe"},
+		"51-implementations/redlock-php":    {lock("failed-node: no-vote"), "safe"},
+		"51-implementations/phpredis-mutex": {nodeTimeout(ms(50)), "safe"},
+		"51-implementations/redsync":        {nodeTimeout(ms(50)), "safe"},
+		"51-implementations/redisson":       {nodeTimeout(ms(50)), "safe"},
+		"51-implementations/redis-distlock": {nodeTimeout(ms(50)), "conduct, leftover"}, // its release still dies at B, and C and D are left out
+		"51-implementations/redlock-cpp":    {lock("connect-timeout: 0s"), "safe"},
+		"51-implementations/redlock-cs":     {releasesAll, "safe"},
+		"51-implementations/redlock-net":    {nodeTimeout(ms(50)), "safe"},
+		"51-implementations/scarletlock":    {releasesAll, "safe"},
+		"51-implementations/node-redlock":   {cleansUp, "safe"},
 
 		"52-implementations-and-slow-acquires/redlock-rb":                  {onClock(kernel.WallClock), "lease-overlap, contract"},
 		"52-implementations-and-slow-acquires/redlock-rb-extends":          {lock("extending: quorum"), "safe"},

@@ -70,6 +70,7 @@ func (c *check) all() {
 func (c *check) nodes() {
 	c.names(child(child(c.n, "nodes"), "names"), c.s.Nodes.Names, redlock.MaxNodes, "node")
 	c.replicas()
+	c.forbidden()
 	c.onlyRedis()
 	if n := len(c.s.Nodes.Names); n > 0 && n <= redlock.MaxNodes {
 		c.lock()

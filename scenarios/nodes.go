@@ -21,7 +21,15 @@ type Nodes struct {
 	// process that is killed loses its data only with none. A node that loses power keeps all of it only with always; with
 	// every-second it keeps what is older than a second. Protocols without Redis have none. Default: none. Example: always
 	Persistence redis.Persistence `yaml:"persistence"`
+	// Forbidden is a command that the last node does not have, as by rename-command: DEL, PEXPIRE or PTTL, which a lock needs
+	// to be released or extended. Such a node does not vote. Only for protocol redlock. Default: not set. Example: DEL
+	Forbidden Command `yaml:"forbidden"`
 }
+
+// Command is one that a node may not have.
+type Command string
+
+var _ = strictyaml.EnumOf[Command]("command", "DEL", "PEXPIRE", "PTTL")
 
 var _ = strictyaml.Enum[redis.Persistence]("persistence").Word("none", redis.NoPersistence).
 	Word("every-second", redis.EverySecond).Word("always", redis.Always).Word("everysec", redis.EverySecond)
@@ -50,6 +58,13 @@ func (n Nodes) replicas() map[string][]string {
 // Processes are those that faults can be injected into.
 func (s *Scenario) Processes() faults.Names {
 	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: s.Lock.Capabilities().Agree, Service: s.Lock.Capabilities().Service}
+}
+
+// forbidden looks at the command that a node does not have.
+func (c *check) forbidden() {
+	if c.s.Nodes.Forbidden != "" && !protocols.Has[protocols.RedlockSettings](c.s.Lock) {
+		c.d.Errorf(child(child(c.n, "nodes"), "forbidden"), string(c.s.Nodes.Forbidden), nil, "is for protocol redlock, and protocol %s would not notice", c.s.Lock.Protocol)
+	}
 }
 
 // replicas looks at the nodes that have replicas.

@@ -20,6 +20,8 @@ type Config struct {
 	// Nodes names the Redis nodes; Persistence is what all of them write to disk.
 	Nodes       []string
 	Persistence redis.Persistence
+	// Forbidden is a command that the last of the Nodes does not have; empty if it has all.
+	Forbidden string
 	// Replicas names the asynchronous replicas of nodes, by the node's name.
 	Replicas map[string][]string
 	Clients  []ClientConfig
@@ -80,7 +82,7 @@ func NewWorld(cfg Config, tier redis.Tier) *World {
 	w.Kernel = kernel.New(kernel.Config{Seed: cfg.Seed, Trace: cfg.Trace, Limits: cfg.Limits,
 		Scheduler: w.scheduling(cfg.Scheduler)})
 	w.Network = network.New(w.Kernel)
-	w.Deployment = redis.Deploy(w.Kernel, w.Network, tier, redis.Config{Nodes: cfg.Nodes, Persistence: cfg.Persistence,
+	w.Deployment = redis.Deploy(w.Kernel, w.Network, tier, redis.Config{Nodes: cfg.Nodes, Persistence: cfg.Persistence, Forbidden: cfg.Forbidden,
 		Replicas: cfg.Replicas, Latency: cfg.Latency})
 	w.Storage = storage.New(w.Kernel, w.Network, cfg.Storage, w.Record)
 	for _, c := range cfg.Clients {

@@ -74,7 +74,7 @@ func (s *run) setUp(ctx context.Context) error {
 		return err
 	}
 	nodes := o.Settings.Nodes
-	if err := s.AddServers(ctx, nodes.Names, nodes.Persistence, slices.Contains(o.Faults, PowerLoss)); err != nil {
+	if err := s.AddServers(ctx, nodes.Names, nodes.Persistence, string(nodes.Forbidden), slices.Contains(o.Faults, PowerLoss)); err != nil {
 		return err
 	}
 	var locks []string

@@ -11,13 +11,12 @@ import (
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/shrink"
+	"redlocksim/sim/kernel"
 )
 
 const (
 	// repeatEvery: every so many runs, one is repeated and compared.
 	repeatEvery = 1000
-	// wireEvery: every so many runs, one is made on tier wire too, which costs as much as five on tier model.
-	wireEvery = 25
 	// wireRuns bounds the runs on both tiers for shrinking one that is not the same on both.
 	wireRuns = 400
 )
@@ -32,8 +31,15 @@ func again(space experiment.Space, c experiment.Candidate) error {
 	return scenarios.Again(x, scenarios.Options{Seed: c.Seed}, out)
 }
 
-// goesOnWire says whether a run, by its number, is made on tier wire too. One that shows nothing shows nothing there.
-func (t *trial) goesOnWire(number int) bool { return number%wireEvery == 0 && !t.NotTested }
+// wireEvery: of so many runs about one is made on tier wire too, which costs as much as seven on tier model. How many depends on
+// how many of the features the run has that the adapter and its scripts treat apart: the more of them meet, the rarer they do.
+var wireEvery = [...]uint64{50, 50, 25, 12, 8}
+
+// goesOnWire says whether a run, by its number, is made on tier wire too: the first, and then a sample that depends on its seed.
+// One that shows nothing shows nothing there.
+func (t *trial) goesOnWire(number int) bool {
+	return !t.NotTested && (number == 0 || uint64(kernel.Key(0).WithString("wire").With(t.candidate.Seed))%wireEvery[min(t.features, len(wireEvery)-1)] == 0)
+}
 
 // onWire makes a run on tier wire too, where the adapter and its scripts run, which tier model replaces. Both must show the same:
 // the error matches scenarios.ErrTiersDiffer if they do not.

@@ -53,13 +53,27 @@ func TestTiersThatDiffer(t *testing.T) {
 	}
 }
 
-// TestRunsOnWire: one run of 25 is made on tier wire too, unless it showed nothing.
+// The first run is made on tier wire too, and of the others a share that grows with the features of the adapter that meet, unless
+// they show nothing.
 func TestRunsOnWire(t *testing.T) {
-	var tested, untested trial
-	untested.NotTested = true
-	for number, want := range map[int]bool{0: true, 1: false, wireEvery: true, wireEvery + 1: false} {
-		if tested.goesOnWire(number) != want || untested.goesOnWire(number) {
-			t.Errorf("run %d goes on wire: %v, and %v if it is not tested", number, tested.goesOnWire(number), untested.goesOnWire(number))
+	for features, want := range map[int]int{0: 50, 1: 50, 2: 25, 3: 12, 4: 8, 6: 8} {
+		const runs = 10_000
+		sent := 0
+		for seed := range uint64(runs) {
+			x := trial{features: features, candidate: experiment.Candidate{Seed: seed}}
+			if x.goesOnWire(1) {
+				sent++
+			}
+			if !x.goesOnWire(0) {
+				t.Fatalf("the first run, with seed %d, is not made on tier wire", seed)
+			}
+			x.NotTested = true
+			if x.goesOnWire(0) || x.goesOnWire(1) {
+				t.Fatalf("a run that shows nothing, with seed %d, is made on tier wire", seed)
+			}
+		}
+		if share := runs / want; sent < share*3/4 || sent > share*5/4 {
+			t.Errorf("with %d features %d of %d runs are made on tier wire, want about %d", features, sent, runs, share)
 		}
 	}
 }

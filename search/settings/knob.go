@@ -36,6 +36,7 @@ var knobs = []knob{
 	ttl,
 	clock,
 	replicas,
+	forbidden,
 	drift,
 	fencing,
 	guard,

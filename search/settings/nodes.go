@@ -56,6 +56,18 @@ var replicas = knob{
 	back: func(s, base *scenarios.Scenario) { s.Nodes.Replicas = base.Nodes.Replicas },
 }
 
+// forbidden has one of the nodes that a quorum can do without lack a command, so that it does not vote.
+var forbidden = knob{
+	name: "forbidden",
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		quorum, _ := s.Lock.Votes(len(s.Nodes.Names))
+		if protocols.Has[protocols.RedlockSettings](s.Lock) && quorum < len(s.Nodes.Names) {
+			s.Nodes.Forbidden = faults.OneOf(c.For("which", 0), scenarios.Command("DEL"), "PEXPIRE", "PTTL")
+		}
+	},
+	back: func(s, base *scenarios.Scenario) { s.Nodes.Forbidden = base.Nodes.Forbidden },
+}
+
 // takes sets keys of the lock as they are in base, as far as that has the same protocol.
 func takes(s, base *scenarios.Scenario, keys ...string) {
 	from := base.Lock.With(s.Lock.Protocol)

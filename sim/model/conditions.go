@@ -23,7 +23,7 @@ func (s *store) prepare(c *driver.Command) driver.Reply {
 
 // vote is the adapter's vote.lua: an acquire under conditions. It looks at the same keys as that, because looking at a key
 // removes it if it has expired.
-func (s *store) vote(c *driver.Command, now int64) driver.Reply {
+func (s *store) vote(c *driver.Command, now int64, looks bool) driver.Reply {
 	if c.Conditions.MaxTTL != 0 {
 		if reply, fit := s.guard(c.Conditions, now); !fit {
 			return reply
@@ -59,6 +59,9 @@ func (s *store) vote(c *driver.Command, now int64) driver.Reply {
 	}
 	if token != 0 && token <= counter {
 		return driver.Reply{Outcome: driver.Behind, Token: counter}
+	}
+	if looks {
+		return forbidden
 	}
 	for i, key := range c.Keys {
 		s.put(key, record{c.Value, now + ttls[i], s.server.Now()})

@@ -2,6 +2,8 @@ package model
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
@@ -31,14 +33,14 @@ func (x *exchange) serve(s *store) {
 		if x.looks && requests[i].Script == batch.None {
 			s.scripts = s.scripts.With(batch.Acquire) // by which it comes
 		}
-		answers = append(answers, s.run(&requests[i]))
+		answers = append(answers, s.run(&requests[i], x.looks))
 	}
 	x.answers = answers
 	x.Exchange.Reply()
 }
 
-// run carries out one request.
-func (s *store) run(r *batch.Request) answer {
+// run carries out one request. looks says that acquires find out what the server allows.
+func (s *store) run(r *batch.Request, looks bool) answer {
 	if !r.InFull && !s.scripts.Has(r.Script) {
 		s.server.CountUnknownScript()
 		return answer{fate: batch.Missed}
@@ -47,15 +49,16 @@ func (s *store) run(r *batch.Request) answer {
 	s.server.BeforeWrite()
 	now := s.server.Clock().Wall().Milliseconds()
 	a := answer{fate: batch.Ran}
+	looks = looks && s.server.Forbidden() != ""
 	switch r.Script {
 	case batch.Releases:
 		a.each = s.releases(r, now)
 	case batch.Votes:
-		a.each, a.all = s.votes(r, now)
+		a.each, a.all = s.votes(r, now, looks)
 	default:
-		a.all = s.apply(r.First, now)
+		a.all = s.apply(r.First, now, looks)
 	}
-	if isServerError(a.all.Err) {
+	if isServerError(a.all.Err) || errors.Is(a.all.Err, errCommands) {
 		a.fate = batch.Unanswered
 	}
 	return a
@@ -68,12 +71,15 @@ func isServerError(err error) bool {
 }
 
 // apply does what a command asks, atomically.
-func (s *store) apply(c *driver.Command, now int64) driver.Reply {
+func (s *store) apply(c *driver.Command, now int64, looks bool) driver.Reply {
 	switch {
 	case c.Op == driver.OpPrepare:
 		return s.prepare(c)
 	case c.Op == driver.OpAcquire && c.Conditions != nil:
-		return s.vote(c, now)
+		return s.vote(c, now, looks)
+	}
+	if looks && c.Op == driver.OpAcquire && !slices.ContainsFunc(c.Keys, func(key string) bool { _, taken := s.get(key, now); return taken }) {
+		return forbidden
 	}
 	reply := driver.Reply{Outcome: s.plainly(c, now)}
 	if reply.Outcome == driver.Failed {
@@ -81,6 +87,13 @@ func (s *store) apply(c *driver.Command, now int64) driver.Reply {
 	}
 	return reply
 }
+
+// errCommands says what the shipped adapter's goredis.ErrCommands does.
+var errCommands = errors.New("goredis: the server must allow EVAL, EVALSHA, SET, GET, EXISTS, DEL, PTTL and PEXPIRE on the keys of locks, " +
+	"and with the restart guard INFO and TIME")
+
+// forbidden is the reply to an acquire of a server that was found not to have what a lock needs.
+var forbidden = driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%w: %w", errCommands, rediscmd.ServerError("ERR Unknown Redis command called from script"))}
 
 // releases is the adapter's releases.lua.
 func (s *store) releases(r *batch.Request, now int64) []driver.Reply {
@@ -95,9 +108,14 @@ func (s *store) releases(r *batch.Request, now int64) []driver.Reply {
 }
 
 // votes is the adapter's votes.lua: the guard looks once for all.
-func (s *store) votes(r *batch.Request, now int64) (each []driver.Reply, all driver.Reply) {
+func (s *store) votes(r *batch.Request, now int64, looks bool) (each []driver.Reply, all driver.Reply) {
 	if all, fit := s.guard(r.First.Conditions, now); !fit {
 		return nil, all
+	}
+	for i := range r.Len() {
+		if _, taken := s.get(r.Command(i).Keys[0], now); looks && !taken {
+			return nil, forbidden
+		}
 	}
 	each = make([]driver.Reply, r.Len())
 	for i := range each {

@@ -15,6 +15,8 @@ type Config struct {
 	// Nodes names the nodes; Persistence is what all of them, and their replicas, write to disk.
 	Nodes       []string
 	Persistence Persistence
+	// Forbidden is a command that the last of the Nodes does not have; empty if it has all.
+	Forbidden string
 	// Replicas names the asynchronous replicas of nodes, by the node's name.
 	Replicas map[string][]string
 	// Latency is the delay of messages in each direction, between nodes and between them and their clients.
@@ -48,6 +50,9 @@ func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deploy
 		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{}}
 	for _, name := range cfg.Nodes {
 		d.Servers = append(d.Servers, newServer(k.NewProcess(name, kernel.Monotonic), tier, cfg.Persistence, d.counts))
+	}
+	if n := len(d.Servers); n > 0 {
+		d.Servers[n-1].forbidden = cfg.Forbidden
 	}
 	for _, s := range d.Servers {
 		d.replicate(s, cfg.Replicas[s.Name()], cfg.Persistence)

@@ -18,6 +18,7 @@ type Server struct {
 	replication replication
 	services    []Service
 	starts      uint64 // how often it was started again
+	forbidden   string
 }
 
 // Presence is how the machine meets a request.
@@ -30,6 +31,9 @@ func (s *Server) State() string {
 
 // Up says whether the node answers.
 func (s *Server) Up() bool { return s.state == network.Listening }
+
+// Forbidden is a command that the node does not have, as by rename-command; empty if it has all.
+func (s *Server) Forbidden() string { return s.forbidden }
 
 // Restarted says whether the node was ever started again.
 func (s *Server) Restarted() bool { return s.starts > 0 }

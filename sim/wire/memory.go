@@ -52,9 +52,21 @@ func newMemory(s *redis.Server) *memory {
 			c.WriteBulk("# Server\r\nrun_id:" + s.RunID() + "\r\n")
 			return true
 		}
+		if command == s.Forbidden() {
+			c.WriteError(notThere(command, c == m.lua.inner))
+			return true
+		}
 		return m.expiry.hook(c, command, args...)
 	})
 	return m
+}
+
+// notThere is what a server says of a command that it does not have, to a client or to a script.
+func notThere(command string, isInScript bool) string {
+	if isInScript {
+		return "ERR Unknown Redis command called from script"
+	}
+	return fmt.Sprintf("ERR unknown command '%s'", command)
 }
 
 func (m *memory) close() { m.redis.Close() }

@@ -28,6 +28,7 @@ type Server struct {
 	Clocks    *faketime.Clocks
 	Follows   string // the address of its master; empty for a master
 	Successor string // the address of who was promoted in its place, which it follows after its next start
+	Forbidden string // a command that it does not have; empty if it has all
 	Paused    bool
 	IsDark    bool           // it is down and without power
 	Knew      []redis.Record // its keys when it was last paused or stopped, if they may be needed; the values are digests
@@ -77,6 +78,9 @@ func (s *Server) Start(ctx context.Context) error {
 		args = append(args, "--appendonly", "yes", "--appendfsync", "everysec")
 	case redis.Always:
 		args = append(args, "--appendonly", "yes", "--appendfsync", "always")
+	}
+	if s.Forbidden != "" {
+		args = append(args, "--rename-command", s.Forbidden, "")
 	}
 	if s.Successor != "" {
 		s.Follows, s.Successor = s.Successor, ""

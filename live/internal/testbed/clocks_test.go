@@ -18,7 +18,7 @@ import (
 // The rate error in force is that which began last, of those that have not ended.
 func TestRatesOverlap(t *testing.T) {
 	r := emptyTestbed(t)
-	if err := r.AddServers(t.Context(), []string{"A"}, redis.NoPersistence, false); err != nil {
+	if err := r.AddServers(t.Context(), []string{"A"}, redis.NoPersistence, "", false); err != nil {
 		t.Fatal(err)
 	}
 	want := func(ppm int64) {
@@ -44,7 +44,7 @@ func TestServerClock(t *testing.T) {
 	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
 		r := emptyTestbed(t)
 		names := []string{"fast", "slow", "true"}
-		err := r.AddServers(t.Context(), names, redis.NoPersistence, true)
+		err := r.AddServers(t.Context(), names, redis.NoPersistence, "", true)
 		if errors.Is(err, faketime.ErrNoCompiler) {
 			t.Skip(err)
 		}

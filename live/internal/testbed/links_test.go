@@ -65,7 +65,7 @@ func TestLead(t *testing.T) {
 	t.Parallel()
 	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
 		r := emptyTestbed(t)
-		if err := r.AddServers(t.Context(), []string{"A", "B"}, redis.NoPersistence, false); err != nil {
+		if err := r.AddServers(t.Context(), []string{"A", "B"}, redis.NoPersistence, "", false); err != nil {
 			t.Fatal(err)
 		}
 		addr, err := r.Link("c", "A", r.ServerNamed("A").Addr)

@@ -17,7 +17,7 @@ import (
 func (r *Testbed) AddReplicas(
 	ctx context.Context, node string, replicas []string, persistence redis.Persistence, needsPreload bool,
 ) error {
-	if err := r.AddServers(ctx, replicas, persistence, needsPreload); err != nil {
+	if err := r.AddServers(ctx, replicas, persistence, "", needsPreload); err != nil {
 		return err
 	}
 	g := &group{node: node, replicas: replicas}

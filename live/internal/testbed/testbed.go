@@ -62,7 +62,7 @@ func New(speed int, command []string) (*Testbed, error) {
 func (r *Testbed) Path(name string) string { return filepath.Join(r.work.path, name) }
 
 // AddServers starts a server for each node, with the library that changes clocks and notes fsyncs if they need it.
-func (r *Testbed) AddServers(ctx context.Context, names []string, persistence redis.Persistence, needsPreload bool) error {
+func (r *Testbed) AddServers(ctx context.Context, names []string, persistence redis.Persistence, forbidden string, needsPreload bool) error {
 	preload := ""
 	if needsPreload {
 		var err error
@@ -70,11 +70,14 @@ func (r *Testbed) AddServers(ctx context.Context, names []string, persistence re
 			return err
 		}
 	}
-	for _, name := range names {
+	for i, name := range names {
 		dir := r.Path(fmt.Sprintf("node-%d", len(r.Servers)))
 		x, err := server.New(name, dir, persistence, preload)
 		if err != nil {
 			return err
+		}
+		if i == len(names)-1 {
+			x.Forbidden = forbidden
 		}
 		r.Servers = append(r.Servers, x)
 		if err := x.Launch(ctx); err != nil {

@@ -79,7 +79,7 @@ func mustInject(t testing.TB, r *bed, f faults.Fault) {
 func replicated(t testing.TB, persistence redis.Persistence) *bed {
 	t.Helper()
 	r := emptyTestbed(t)
-	if err := r.AddServers(t.Context(), []string{"M"}, persistence, false); err != nil {
+	if err := r.AddServers(t.Context(), []string{"M"}, persistence, "", false); err != nil {
 		t.Fatal(err)
 	}
 	r.mustAsk(t, "M", "SET", "first", "1")
