@@ -100,7 +100,7 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 	out, code = asked(func(cmd *cobra.Command) error {
 		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: get-set}\n"), systematicOptions{depth: 1, runs: 200})
 	})
-	for _, line := range []string{"\ntwo clients ask at once, no fault: lease-overlap\n", "finds no key\n", "\nin this order:\n", "  request arrives client-1 → A\n"} {
+	for _, line := range []string{"\ntwo clients ask at once, no fault: lease-overlap, conduct\n", "finds no key\n", "\nin this order:\n", "  request arrives client-1 → A\n"} {
 		if code != exitSafety || !strings.Contains(out, line) {
 			t.Errorf("exit code %d, no %q in\n%s", code, line, out)
 		}
