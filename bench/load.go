@@ -71,17 +71,50 @@ func (l load) key(caller int) string {
 	return fmt.Sprintf("bench-%s-own-%d", l.name, caller)
 }
 
+// crew is the callers of a run, and what has come of it so far.
+type crew struct {
+	load
+	start chan struct{} // closed when all may begin
+
+	mu    sync.Mutex
+	tally *tally
+}
+
 // run lets the callers work. An operation begun before the end counts. The rate is the sum of the callers'
 // rates, each over the time until its own last operation was over: so operations that take long in comparison to the duration,
 // or wait behind others, are not left out.
 func (l load) run(ctx context.Context, lock locker) (*tally, error) {
-	var (
-		mu    sync.Mutex
-		t     = &tally{latencies: newLatencies()}
-		ready sync.WaitGroup
-		start = make(chan struct{})
-		all   sync.WaitGroup
-	)
+	c := &crew{load: l, start: make(chan struct{}), tally: &tally{latencies: newLatencies()}}
+	lockers, err := l.lockers(lock)
+	if err != nil {
+		return nil, err
+	}
+	var ready, all sync.WaitGroup
+	ready.Add(l.parallel)
+	for caller, lock := range lockers {
+		all.Go(func() { c.work(ctx, lock, l.key(caller), ready.Done) })
+	}
+	ready.Wait()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpu, err := ownCPUSeconds()
+	close(c.start)
+	all.Wait()
+	if err != nil {
+		return nil, err
+	}
+	t := c.tally
+	if t.cpu, err = ownCPUSeconds(); err != nil {
+		return nil, err
+	}
+	t.cpu -= cpu
+	runtime.ReadMemStats(&after)
+	t.mallocs = after.Mallocs - before.Mallocs
+	return t, nil
+}
+
+// lockers are what the callers lock with: each its own where they contend, if there can be more than one.
+func (l load) lockers(lock locker) ([]locker, error) {
 	lockers := make([]locker, l.parallel)
 	for caller := range lockers {
 		lockers[caller] = lock
@@ -92,59 +125,42 @@ func (l load) run(ctx context.Context, lock locker) (*tally, error) {
 			}
 		}
 	}
-	ready.Add(l.parallel)
-	for caller, lock := range lockers {
-		all.Go(func() {
-			// A context each, as requests have: children of one context would wait for each other.
-			ctx, cancel := context.WithCancel(ctx)
-			defer cancel()
-			release := context.WithoutCancel(ctx)
-			key := l.key(caller)
-			ready.Done()
-			<-start
-			if l.operations == 0 {
-				defer time.AfterFunc(l.duration+l.patience, cancel).Stop()
-			}
-			var (
-				begin = time.Now()
-				now   = begin
-				done  = 0
-			)
-			for n := 0; ctx.Err() == nil && (n < l.operations || l.operations == 0 && now.Sub(begin) < l.duration); n++ {
-				before := now
-				err := lockAndUnlock(ctx, release, lock, key)
-				now = time.Now()
-				if err == nil {
-					done++
-				}
-				mu.Lock()
-				t.add(now.Sub(before), ctx.Err() != nil, err)
-				mu.Unlock()
-			}
-			if done == 0 {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			t.rate += float64(done) / now.Sub(begin).Seconds()
-		})
+	return lockers, nil
+}
+
+// work is what one caller does, once it is ready and all may begin.
+func (c *crew) work(ctx context.Context, lock locker, key string, ready func()) {
+	// A context each, as requests have: children of one context would wait for each other.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	release := context.WithoutCancel(ctx)
+	ready()
+	<-c.start
+	if c.operations == 0 {
+		defer time.AfterFunc(c.duration+c.patience, cancel).Stop()
 	}
-	ready.Wait()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	cpu, err := ownCPUSeconds()
-	close(start)
-	all.Wait()
-	if err != nil {
-		return nil, err
+	var (
+		begin = time.Now()
+		now   = begin
+		done  = 0
+	)
+	for n := 0; ctx.Err() == nil && (n < c.operations || c.operations == 0 && now.Sub(begin) < c.duration); n++ {
+		before := now
+		err := lockAndUnlock(ctx, release, lock, key)
+		now = time.Now()
+		if err == nil {
+			done++
+		}
+		c.mu.Lock()
+		c.tally.add(now.Sub(before), ctx.Err() != nil, err)
+		c.mu.Unlock()
 	}
-	if t.cpu, err = ownCPUSeconds(); err != nil {
-		return nil, err
+	if done == 0 {
+		return
 	}
-	t.cpu -= cpu
-	runtime.ReadMemStats(&after)
-	t.mallocs = after.Mallocs - before.Mallocs
-	return t, nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tally.rate += float64(done) / now.Sub(begin).Seconds()
 }
 
 // lockAndUnlock gives up waiting for the lock when ctx ends, but not the release.

@@ -103,27 +103,38 @@ func (s *settings) check() (*regexp.Regexp, error) {
 	return only, nil
 }
 
-func run(cmd *cobra.Command, s settings) (err error) {
+// choice is what is measured: cells, and contestants that keep locks renewed.
+type choice struct {
+	cells   []cell
+	holders []*contestant
+}
+
+func (s *settings) choose() (c choice, err error) {
 	only, err := s.check()
+	if err != nil {
+		return c, err
+	}
+	for _, x := range cells() {
+		if only.MatchString(x.String()) && !(s.quick && x.isLengthy()) {
+			c.cells = append(c.cells, x)
+		}
+	}
+	for i := range contestants {
+		if who := &contestants[i]; who.renews && only.MatchString("renewal/"+who.name) {
+			c.holders = append(c.holders, who)
+		}
+	}
+	if len(c.cells)+len(c.holders) == 0 {
+		return c, fmt.Errorf("--only %q: nothing matches", s.only)
+	}
+	return c, nil
+}
+
+func run(cmd *cobra.Command, s settings) (err error) {
+	chosen, err := s.choose()
 	if err != nil {
 		return err
 	}
-	var chosen []cell
-	for _, x := range cells() {
-		if only.MatchString(x.String()) && !(s.quick && x.isLengthy()) {
-			chosen = append(chosen, x)
-		}
-	}
-	var holders []*contestant
-	for i := range contestants {
-		if who := &contestants[i]; who.renews && only.MatchString("renewal/"+who.name) {
-			holders = append(holders, who)
-		}
-	}
-	if len(chosen)+len(holders) == 0 {
-		return fmt.Errorf("--only %q: nothing matches", s.only)
-	}
-
 	ctx := cmd.Context()
 	c, err := startCluster()
 	if err != nil {
@@ -136,28 +147,9 @@ func run(cmd *cobra.Command, s settings) (err error) {
 		}
 	}()
 	p := &page{command: commandLine(cmd.Flags()), rounds: s.rounds, duration: s.duration, renewing: s.renewing}
-	if p.machine, err = c.machine(ctx); err != nil {
-		return err
-	}
 	progress := func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) }
-	if p.traffic, err = c.traffic(ctx, chosen); err != nil {
+	if err := p.measure(ctx, c, s, chosen, progress); err != nil {
 		return err
-	}
-	rounds := make([][]figures, s.rounds)
-	for i := range rounds {
-		progress("round %d of %d", i+1, s.rounds)
-		if rounds[i], err = c.round(ctx, chosen, i, s.duration, progress); err != nil {
-			return err
-		}
-	}
-	p.rows = rowsOf(chosen, rounds)
-	for _, who := range holders {
-		r, err := c.renew(ctx, who, s.held, s.renewing)
-		if err != nil {
-			return err
-		}
-		progress("renewal/%s: %.3f processor seconds a second, %d lost", who.name, r.client, r.lost)
-		p.renewals = append(p.renewals, r)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -166,6 +158,33 @@ func run(cmd *cobra.Command, s settings) (err error) {
 		return err
 	}
 	progress("%s", s.out)
+	return nil
+}
+
+// measure fills the page with the figures of what was chosen.
+func (p *page) measure(ctx context.Context, c *cluster, s settings, chosen choice, progress func(format string, args ...any)) (err error) {
+	if p.machine, err = c.machine(ctx); err != nil {
+		return err
+	}
+	if p.traffic, err = c.traffic(ctx, chosen.cells); err != nil {
+		return err
+	}
+	rounds := make([][]figures, s.rounds)
+	for i := range rounds {
+		progress("round %d of %d", i+1, s.rounds)
+		if rounds[i], err = c.round(ctx, chosen.cells, i, s.duration, progress); err != nil {
+			return err
+		}
+	}
+	p.rows = rowsOf(chosen.cells, rounds)
+	for _, who := range chosen.holders {
+		r, err := c.renew(ctx, who, s.held, s.renewing)
+		if err != nil {
+			return err
+		}
+		progress("renewal/%s: %.3f processor seconds a second, %d lost", who.name, r.client, r.lost)
+		p.renewals = append(p.renewals, r)
+	}
 	return nil
 }
 

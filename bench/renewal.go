@@ -32,6 +32,67 @@ const renewEvery = ttl / 3
 // startingHolders is how many locks are asked for at a time, before they are renewed, and released in the end.
 const startingHolders = 64
 
+// holders hold the locks of a renewal, each in a goroutine of its own.
+type holders struct {
+	lock   holder
+	all    sync.WaitGroup
+	places chan struct{} // for the startingHolders that are about to be granted or released
+	stops  []func()      // one for each lock: releases it, and waits for that
+	held   atomic.Int64
+
+	mu   sync.Mutex
+	lost int
+	err  error // the first that was lost
+}
+
+// take asks for one more lock, once there is a place, and goes on without waiting for the grant.
+func (h *holders) take(ctx context.Context, key string) {
+	h.places <- struct{}{}
+	holding, stop := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	h.stops = append(h.stops, func() {
+		stop()
+		<-stopped
+	})
+	h.all.Go(func() {
+		defer close(stopped)
+		var once sync.Once
+		free := func() { <-h.places }
+		err := h.lock.hold(holding, key, func() {
+			h.held.Add(1)
+			once.Do(free)
+		})
+		once.Do(free)
+		if err != nil {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.lost++
+			if h.err == nil {
+				h.err = err
+			}
+		}
+	})
+}
+
+// settle waits until all locks that were asked for are granted or given up.
+func (h *holders) settle() {
+	for range startingHolders { // the last ones
+		h.places <- struct{}{}
+	}
+}
+
+// release follows settle. As many are released at a time as were taken: all at once would be another measurement.
+func (h *holders) release() {
+	for _, stop := range h.stops {
+		<-h.places
+		go func() {
+			stop()
+			h.places <- struct{}{}
+		}()
+	}
+	h.all.Wait()
+}
+
 // renew has a contestant hold so many locks, and measures for that long once all have been renewed for the first time.
 func (c *cluster) renew(ctx context.Context, who *contestant, locks int, duration time.Duration) (renewal, error) {
 	r := renewal{contestant: who, held: locks}
@@ -40,58 +101,20 @@ func (c *cluster) renew(ctx context.Context, who *contestant, locks int, duratio
 		return r, err
 	}
 	defer lock.close()
-	var (
-		mu     sync.Mutex
-		all    sync.WaitGroup
-		places = make(chan struct{}, startingHolders)
-		begin  = time.Now()
-		held   atomic.Int64
-		stops  []func() // one for each lock: releases it, and waits for that
-	)
+	h := &holders{lock: lock.(holder), places: make(chan struct{}, startingHolders)}
+	begin := time.Now()
 	for n := range locks {
-		places <- struct{}{}
-		holding, stop := context.WithCancel(ctx)
-		stopped := make(chan struct{})
-		stops = append(stops, func() {
-			stop()
-			<-stopped
-		})
-		all.Go(func() {
-			defer close(stopped)
-			var once sync.Once
-			free := func() { <-places }
-			err := lock.(holder).hold(holding, fmt.Sprintf("bench-held-%d", n), func() {
-				held.Add(1)
-				once.Do(free)
-			})
-			once.Do(free)
-			if err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				r.lost++
-				if r.err == nil {
-					r.err = err
-				}
-			}
-		})
+		h.take(ctx, fmt.Sprintf("bench-held-%d", n))
 	}
-	for range startingHolders { // the last ones
-		places <- struct{}{}
-	}
+	h.settle()
 	r.taking = time.Since(begin)
 	sleep(ctx, renewEvery*3/2) // and between two renewals of most, for those that are measured to be whole rounds
 	err = c.cost(ctx, &r, duration)
-	if int(held.Load()) != locks && err == nil {
-		err = fmt.Errorf("%s: %d of %d locks were granted", who.name, held.Load(), locks)
+	if held := h.held.Load(); int(held) != locks && err == nil {
+		err = fmt.Errorf("%s: %d of %d locks were granted", who.name, held, locks)
 	}
-	for _, stop := range stops { // as many at a time as they were taken: all at once would be another measurement
-		<-places
-		go func() {
-			stop()
-			places <- struct{}{}
-		}()
-	}
-	all.Wait()
+	h.release()
+	r.lost, r.err = h.lost, h.err
 	return r, err
 }
 

@@ -383,111 +383,143 @@ type updateHistory struct {
 	unique            bool
 }
 
+// basis is what somebody knows of the register.
+type basis struct {
+	known           bool
+	version, number int64
+}
+
+// register is a register while its random history is drawn.
+type register struct {
+	*recorder
+	drawn                  updateHistory
+	counting, named, twice bool // each write has a number of its own; effects name their operation; some arrive twice
+
+	version, number, next int64
+	read                  map[int]basis           // what reads told each grant
+	wrote                 map[int]basis           // what each grant wrote last
+	under                 map[int]basis           // what each write was called with, and each read saw
+	reached               map[int]history.Outcome // how each operation that arrived fared
+	blind                 map[int]bool            // the writes that rested on nothing
+	busy                  map[int]int             // the operation each grant waits for
+	late                  []int                   // operations that were given up before they reached the resource
+}
+
+func newRegister(t *rapid.T) *register {
+	r := &register{recorder: &recorder{t: t, ops: make([]history.Event, 1)}, read: map[int]basis{}, wrote: map[int]basis{}, under: map[int]basis{},
+		reached: map[int]history.Outcome{}, blind: map[int]bool{}, busy: map[int]int{}}
+	r.counting = rapid.Bool().Draw(t, "counting")
+	r.named = rapid.Bool().Draw(t, "named")
+	r.twice = r.named && rapid.Bool().Draw(t, "twice")
+	r.drawn.unique = r.counting && !r.twice
+	return r
+}
+
+// reach has an operation reach the register.
+func (r *register) reach(op int) {
+	e := r.ops[op]
+	e.Kind, e.Outcome = history.Effect, history.OK
+	if !r.named {
+		e.Op = 0
+	}
+	if r.reached[op] == "" && r.draw(5, "refused") == 0 {
+		e.Outcome = history.Failed
+	}
+	if e.Func == history.Read {
+		e.Number = r.number
+	}
+	again := r.reached[op] == history.OK
+	r.reached[op] = e.Outcome
+	r.add(e)
+	switch {
+	case e.Outcome == history.Failed:
+	case e.Func == history.Read:
+		r.under[op] = basis{true, r.version, r.number}
+	default:
+		r.apply(op, e, again)
+	}
+}
+
+// apply has the register take a write, and counts whether it meets what it was built on.
+func (r *register) apply(op int, e history.Event, again bool) {
+	b := r.under[op]
+	if own := r.wrote[e.Grant]; own.known && (!b.known || own.version > b.version) {
+		b = own
+	}
+	// What arrives again rests on what it rested on before.
+	if again && r.blind[op] {
+		b = basis{}
+	}
+	r.blind[op] = r.blind[op] || !b.known
+	if b.known && b.version != r.version {
+		r.drawn.versions++
+	}
+	if b.known && b.number != r.number {
+		r.drawn.numbers++
+	}
+	r.version, r.number = r.version+1, e.Number
+	r.wrote[e.Grant] = basis{true, r.version, r.number}
+}
+
+// step has a grant do the next thing: call an operation, give it up, have it arrive, or hear how it fared.
+func (r *register) step(grant int) {
+	op := r.busy[grant]
+	switch {
+	case len(r.late) > 0 && r.draw(4, "late") == 0:
+		r.reach(r.late[0])
+		r.late = r.late[1:]
+	case op == 0 && rapid.Bool().Draw(r.t, "write"):
+		r.next++
+		value := r.next
+		if !r.counting {
+			value = int64(r.draw(3, "value"))
+		}
+		op = r.call(history.Event{Process: r.ops[grant].Process, Func: history.Write, Resource: "r", Grant: grant, Number: value})
+		r.busy[grant], r.under[op] = op, r.read[grant]
+	case op == 0:
+		r.busy[grant] = r.call(history.Event{Process: r.ops[grant].Process, Func: history.Read, Resource: "r", Grant: grant})
+	case r.reached[op] == "" && r.named && r.draw(5, "given up") == 0:
+		r.ret(op, history.Unknown)
+		r.busy[grant], r.late = 0, append(r.late, op)
+	case r.reached[op] == "":
+		r.reach(op)
+	case r.twice && r.ops[op].Func == history.Write && r.reached[op] == history.OK && r.draw(4, "again") == 0:
+		r.reach(op)
+	default:
+		r.hear(grant, op)
+	}
+}
+
+// hear has an operation return to its grant, or be lost on the way.
+func (r *register) hear(grant, op int) {
+	outcome := r.reached[op]
+	if r.draw(6, "unknown") == 0 {
+		outcome = history.Unknown
+	}
+	e := r.ops[op]
+	e.Kind, e.Outcome = history.Return, outcome
+	if e.Func == history.Read && outcome == history.OK {
+		e.Number, r.read[grant] = r.under[op].number, r.under[op]
+	}
+	r.add(e)
+	r.busy[grant] = 0
+}
+
 // updateHistories draws runs in which every message takes its own time, answers are lost, writes are turned down, arrive
 // after their client has given them up, or twice.
 func updateHistories() *rapid.Generator[updateHistory] {
-	type basis struct {
-		known           bool
-		version, number int64
-	}
 	return rapid.Custom(func(t *rapid.T) updateHistory {
-		r := &recorder{t: t, ops: make([]history.Event, 1)}
-		counting := rapid.Bool().Draw(t, "counting")
-		named := rapid.Bool().Draw(t, "named")
-		twice := named && rapid.Bool().Draw(t, "twice")
-		u := updateHistory{unique: counting && !twice}
+		r := newRegister(t)
 		var grants []int
 		for i := range 2 + r.draw(3, "grants") {
 			grants = append(grants, r.call(history.Event{Process: fmt.Sprintf("c%d", i+1), Func: history.Acquire, Resource: "r"}))
 			r.ret(grants[i], history.OK)
 		}
-		var version, number, next int64
-		read := map[int]basis{}  // what reads told each grant
-		wrote := map[int]basis{} // what each grant wrote last
-		under := map[int]basis{} // what each write was called with, and each read saw
-		reached := map[int]history.Outcome{}
-		blind := map[int]bool{}
-		busy := map[int]int{} // the operation each grant waits for
-		late := []int{}       // operations that were given up before they reached the resource
-		reach := func(op int) {
-			e := r.ops[op]
-			e.Kind, e.Outcome = history.Effect, history.OK
-			if !named {
-				e.Op = 0
-			}
-			if reached[op] == "" && r.draw(5, "refused") == 0 {
-				e.Outcome = history.Failed
-			}
-			if e.Func == history.Read {
-				e.Number = number
-			}
-			again := reached[op] == history.OK
-			reached[op] = e.Outcome
-			r.add(e)
-			switch {
-			case e.Outcome == history.Failed:
-			case e.Func == history.Read:
-				under[op] = basis{true, version, number}
-			default:
-				b := under[op]
-				if own := wrote[e.Grant]; own.known && (!b.known || own.version > b.version) {
-					b = own
-				}
-				// What arrives again rests on what it rested on before.
-				if again && blind[op] {
-					b = basis{}
-				}
-				blind[op] = blind[op] || !b.known
-				if b.known && b.version != version {
-					u.versions++
-				}
-				if b.known && b.number != number {
-					u.numbers++
-				}
-				version, number = version+1, e.Number
-				wrote[e.Grant] = basis{true, version, number}
-			}
-		}
 		for range 5 + r.draw(50, "steps") {
-			grant := grants[r.draw(len(grants), "grant")]
-			op := busy[grant]
-			switch {
-			case len(late) > 0 && r.draw(4, "late") == 0:
-				reach(late[0])
-				late = late[1:]
-			case op == 0 && rapid.Bool().Draw(t, "write"):
-				next++
-				value := next
-				if !counting {
-					value = int64(r.draw(3, "value"))
-				}
-				op = r.call(history.Event{Process: r.ops[grant].Process, Func: history.Write, Resource: "r", Grant: grant, Number: value})
-				busy[grant], under[op] = op, read[grant]
-			case op == 0:
-				busy[grant] = r.call(history.Event{Process: r.ops[grant].Process, Func: history.Read, Resource: "r", Grant: grant})
-			case reached[op] == "" && named && r.draw(5, "given up") == 0:
-				r.ret(op, history.Unknown)
-				busy[grant], late = 0, append(late, op)
-			case reached[op] == "":
-				reach(op)
-			case twice && r.ops[op].Func == history.Write && reached[op] == history.OK && r.draw(4, "again") == 0:
-				reach(op)
-			default:
-				outcome := reached[op]
-				if r.draw(6, "unknown") == 0 {
-					outcome = history.Unknown
-				}
-				e := r.ops[op]
-				e.Kind, e.Outcome = history.Return, outcome
-				if e.Func == history.Read && outcome == history.OK {
-					e.Number, read[grant] = under[op].number, under[op]
-				}
-				r.add(e)
-				busy[grant] = 0
-			}
+			r.step(grants[r.draw(len(grants), "grant")])
 		}
-		u.h = r.h
-		return u
+		r.drawn.h = r.h
+		return r.drawn
 	})
 }
 

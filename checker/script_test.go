@@ -24,84 +24,102 @@ import (
 //	fault pause c1              a fault is injected into c1; "-" is nobody
 //	step 1 =3                   operation 1 makes a step of its attempt 3
 func script(t testing.TB, text string) history.History {
-	var h history.History
-	ops := map[string]history.Event{}
-	var now int64
-	number := func(word string) int {
-		n, err := strconv.Atoi(strings.TrimPrefix(word, "="))
-		if err != nil {
-			t.Fatalf("%q is no number in %q", word, text)
-		}
-		return n
-	}
+	s := scriptReader{t: t, calls: map[string]history.Event{}}
 	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == '\n' }) {
-		words := strings.Fields(line)
-		if len(words) == 0 {
+		s.line, s.words = line, strings.Fields(line)
+		if len(s.words) == 0 {
 			continue
 		}
-		if at, ok := strings.CutPrefix(words[0], "@"); ok {
-			now = int64(number(at)) * 1e6
+		if at, ok := strings.CutPrefix(s.words[0], "@"); ok {
+			s.now = int64(s.number(at)) * 1e6
 			continue
 		}
-		e := history.Event{Seq: len(h) + 1, Time: now}
-		now += 1e6
-		arg := func(i int) string {
-			if i >= len(words) {
-				t.Fatalf("%q is too short", line)
-			}
-			return words[i]
-		}
-		of := func() {
-			for i, w := range words[:len(words)-1] {
-				switch w {
-				case "of":
-					e.Grant = number(words[i+1])
-				case "upon":
-					e.Basis = number(words[i+1])
-				}
-			}
-			for _, w := range words {
-				if strings.HasPrefix(w, "=") {
-					e.Number = int64(number(w))
-				}
-			}
-		}
-		switch words[0] {
-		case "ok", "fail", "unknown":
-			call := ops[arg(1)]
-			e.Kind, e.Outcome = history.Return, history.Outcome(words[0])
-			e.Process, e.Op, e.Func, e.Resource, e.Grant, e.Number = call.Process, call.Op, call.Func, call.Resource, call.Grant, call.Number
-			of()
-		case "applied", "refused":
-			call := ops[arg(1)]
-			e.Kind, e.Outcome = history.Effect, history.OK
-			if words[0] == "refused" {
-				e.Outcome = history.Failed
-			}
-			e.Process, e.Op, e.Func, e.Resource, e.Grant, e.Number = call.Process, call.Op, call.Func, call.Resource, call.Grant, call.Number
-			of()
-		case "effect":
-			e.Kind, e.Outcome, e.Resource, e.Func = history.Effect, history.OK, "r", history.Func(arg(1))
-			of()
-		case "expire":
-			e.Kind, e.Grant = history.Expire, number(arg(1))
-		case "crash":
-			e.Kind, e.Process = history.Crash, arg(1)
-		case "fault":
-			e.Kind, e.Name, e.Process = history.Fault, arg(1), strings.TrimPrefix(arg(2), "-")
-		case "step":
-			call := ops[arg(1)]
-			e.Kind, e.Name, e.Process, e.Op, e.Resource = history.Step, "attempt-started", call.Process, call.Op, call.Resource
-			of()
-		default:
-			e.Kind, e.Process, e.Func, e.Op, e.Resource = history.Call, words[0], history.Func(arg(1)), number(arg(2)), "r"
-			if e.Func == history.Acquire && len(words) > 3 {
-				e.Resource = words[3]
-			}
-			of()
-			ops[words[2]] = e
-		}
-		h = append(h, e)
+		e := s.event()
+		e.Seq, e.Time = len(s.h)+1, s.now
+		s.now += 1e6
+		s.h = append(s.h, e)
 	}
-	return h
+	return s.h
+}
+
+// scriptReader reads a script, event by event.
+type scriptReader struct {
+	t     testing.TB
+	h     history.History
+	calls map[string]history.Event // by the word for their operation
+	now   int64
+	line  string
+	words []string // of the line
+}
+
+func (s *scriptReader) arg(i int) string {
+	if i >= len(s.words) {
+		s.t.Fatalf("%q is too short", s.line)
+	}
+	return s.words[i]
+}
+
+func (s *scriptReader) number(word string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(word, "="))
+	if err != nil {
+		s.t.Fatalf("%q is no number in %q", word, s.line)
+	}
+	return n
+}
+
+// operation is an event of the operation that the line names, without its kind.
+func (s *scriptReader) operation() history.Event {
+	call := s.calls[s.arg(1)]
+	return history.Event{Process: call.Process, Op: call.Op, Func: call.Func, Resource: call.Resource, Grant: call.Grant, Number: call.Number}
+}
+
+// with adds what the line says of a grant, a read and a number.
+func (s *scriptReader) with(e history.Event) history.Event {
+	for i, w := range s.words {
+		switch {
+		case w == "of" && i+1 < len(s.words):
+			e.Grant = s.number(s.words[i+1])
+		case w == "upon" && i+1 < len(s.words):
+			e.Basis = s.number(s.words[i+1])
+		case strings.HasPrefix(w, "="):
+			e.Number = int64(s.number(w))
+		}
+	}
+	return e
+}
+
+// event is what the line says, without its place and time.
+func (s *scriptReader) event() history.Event {
+	switch what := s.words[0]; what {
+	case "ok", "fail", "unknown":
+		e := s.operation()
+		e.Kind, e.Outcome = history.Return, history.Outcome(what)
+		return s.with(e)
+	case "applied", "refused":
+		e := s.operation()
+		e.Kind, e.Outcome = history.Effect, history.OK
+		if what == "refused" {
+			e.Outcome = history.Failed
+		}
+		return s.with(e)
+	case "effect":
+		return s.with(history.Event{Kind: history.Effect, Outcome: history.OK, Resource: "r", Func: history.Func(s.arg(1))})
+	case "expire":
+		return history.Event{Kind: history.Expire, Grant: s.number(s.arg(1))}
+	case "crash":
+		return history.Event{Kind: history.Crash, Process: s.arg(1)}
+	case "fault":
+		return history.Event{Kind: history.Fault, Name: s.arg(1), Process: strings.TrimPrefix(s.arg(2), "-")}
+	case "step":
+		e := s.operation()
+		return s.with(history.Event{Kind: history.Step, Name: "attempt-started", Process: e.Process, Op: e.Op, Resource: e.Resource})
+	default:
+		e := history.Event{Kind: history.Call, Process: what, Func: history.Func(s.arg(1)), Op: s.number(s.arg(2)), Resource: "r"}
+		if e.Func == history.Acquire && len(s.words) > 3 {
+			e.Resource = s.words[3]
+		}
+		e = s.with(e)
+		s.calls[s.words[2]] = e
+		return e
+	}
 }

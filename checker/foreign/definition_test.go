@@ -1,7 +1,9 @@
 package foreign
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"redlocksim/internal/lockhistories"
@@ -15,10 +17,8 @@ type anOp struct {
 	token       int64
 }
 
-// definition judges the operations on one lock as docs/checker.md defines it, by keeping everything that may be the case
-// between any two lines: the state of the lock, and which operations have taken effect.
-func definition(m Model, lines []lockhistories.Line, lock string) bool {
-	var ops []anOp
+// operationsOn reads the operations on one lock.
+func operationsOn(lock string, lines []lockhistories.Line) (ops []anOp) {
 	open := map[string]int{}
 	for i, l := range lines {
 		if l.Lock != lock {
@@ -38,97 +38,114 @@ func definition(m Model, lines []lockhistories.Line, lock string) bool {
 			ops[open[l.Process]].fn = "none"
 		}
 	}
-	type state struct {
-		done     string // a letter for each operation
-		owner    string
-		depth    int
-		token    int64
-		hasToken bool // the lock ever had one
-		told     bool // the token of this hold is known, not only the least it can be
-		end      int64
+	return ops
+}
+
+// lockState is what may be the case: the state of the lock, and which operations have taken effect.
+type lockState struct {
+	done     string // a letter for each operation
+	owner    string
+	depth    int
+	token    int64
+	hasToken bool // the lock ever had one
+	told     bool // the token of this hold is known, not only the least it can be
+	end      int64
+}
+
+// judged is what is to be judged: the operations on one lock, among the lines of all.
+type judged struct {
+	Model
+	ops   []anOp
+	lines []lockhistories.Line
+}
+
+// step is the state after an operation that takes effect now, and whether it can.
+func (j *judged) step(s lockState, o anOp, now int64) (lockState, bool) {
+	known := j.fenced() && !o.unknown && o.token != unknownToken
+	if j.Model == Lease && o.fn == "acquire" && s.owner != "" && s.end <= now {
+		s.owner = ""
 	}
-	step := func(s state, o anOp, now int64) (state, bool) {
-		known := m.fenced() && !o.unknown && o.token != unknownToken
-		if m == Lease && o.fn == "acquire" && s.owner != "" && s.end <= now {
+	mine := s.owner == o.process || j.Model == Mutex && s.owner != ""
+	switch {
+	case o.fn == "acquire" && s.owner == "":
+		s.owner, s.depth, s.end = o.process, 1, j.lines[o.call].Time+lockhistories.Lease
+		if known && s.hasToken && o.token <= s.token {
+			return s, false
+		}
+		if known {
+			s.token, s.hasToken = o.token, true
+		} else {
+			s.token++
+		}
+		s.told = known
+		return s, true
+	case o.fn == "acquire":
+		if known && s.hasToken && (o.token < s.token || s.told && o.token != s.token) {
+			return s, false
+		}
+		if known {
+			s.token, s.hasToken, s.told = o.token, true, true
+		}
+		s.depth++
+		return s, mine && j.reentrant()
+	case !mine:
+		return s, false
+	case o.fn == "extend":
+		s.end = j.lines[o.call].Time + lockhistories.Lease
+	case o.fn == "release":
+		if s.depth--; s.depth == 0 {
 			s.owner = ""
 		}
-		mine := s.owner == o.process || m == Mutex && s.owner != ""
-		switch {
-		case o.fn == "acquire" && s.owner == "":
-			s.owner, s.depth, s.end = o.process, 1, lines[o.call].Time+lockhistories.Lease
-			if known && s.hasToken && o.token <= s.token {
-				return s, false
+	}
+	return s, true
+}
+
+// late reports whether an operation of unknown outcome comes too late, as its process has had a success since.
+func (j *judged) late(s lockState, n int) bool {
+	for k := n + 1; k < len(j.ops); k++ {
+		if j.Model != Mutex && j.ops[n].unknown && j.ops[k].process == j.ops[n].process && !j.ops[k].unknown && s.done[k] == 'x' {
+			return true
+		}
+	}
+	return false
+}
+
+// follow adds to the states all those that operations called up to a line lead to, before the time of the next.
+func (j *judged) follow(states map[lockState]bool, line int, before int64) {
+	left := slices.Collect(maps.Keys(states))
+	for len(left) > 0 {
+		s := left[len(left)-1]
+		left = left[:len(left)-1]
+		for n, o := range j.ops {
+			if o.call > line || s.done[n] == 'x' || o.fn == "none" || o.unknown && o.fn == "extend" || j.late(s, n) {
+				continue
 			}
-			if known {
-				s.token, s.hasToken = o.token, true
-			} else {
-				s.token++
-			}
-			s.told = known
-			return s, true
-		case o.fn == "acquire":
-			if known && s.hasToken && (o.token < s.token || s.told && o.token != s.token) {
-				return s, false
-			}
-			if known {
-				s.token, s.hasToken, s.told = o.token, true, true
-			}
-			s.depth++
-			return s, mine && m.reentrant()
-		case !mine:
-			return s, false
-		case o.fn == "extend":
-			s.end = lines[o.call].Time + lockhistories.Lease
-		case o.fn == "release":
-			if s.depth--; s.depth == 0 {
-				s.owner = ""
+			next, legal := j.step(s, o, before)
+			next.done = next.done[:n] + "x" + next.done[n+1:]
+			if legal && !states[next] {
+				states[next] = true
+				left = append(left, next)
 			}
 		}
-		return s, true
 	}
-	// late reports whether an operation of unknown outcome comes too late, as its process has had a success since.
-	late := func(s state, n int) bool {
-		for k := n + 1; k < len(ops); k++ {
-			if m != Mutex && ops[n].unknown && ops[k].process == ops[n].process && !ops[k].unknown && s.done[k] == 'x' {
-				return true
-			}
-		}
-		return false
-	}
-	now := map[state]bool{{done: strings.Repeat(".", len(ops))}: true}
+}
+
+// definition judges the operations on one lock as docs/checker.md defines it, by keeping everything that may be the case
+// between any two lines.
+func definition(m Model, lines []lockhistories.Line, lock string) bool {
+	j := &judged{m, operationsOn(lock, lines), lines}
+	states := map[lockState]bool{{done: strings.Repeat(".", len(j.ops))}: true}
 	for i := range lines {
-		for n, o := range ops {
+		for n, o := range j.ops {
 			if o.ret == i && o.fn != "none" {
-				for s := range now {
-					if s.done[n] != 'x' {
-						delete(now, s)
-					}
-				}
+				maps.DeleteFunc(states, func(s lockState, _ bool) bool { return s.done[n] != 'x' })
 			}
 		}
-		latest := int64(math.MaxInt64)
+		before := int64(math.MaxInt64)
 		if i+1 < len(lines) {
-			latest = lines[i+1].Time
+			before = lines[i+1].Time
 		}
-		var left []state
-		for s := range now {
-			left = append(left, s)
-		}
-		for len(left) > 0 {
-			s := left[len(left)-1]
-			left = left[:len(left)-1]
-			for n, o := range ops {
-				if o.call > i || s.done[n] == 'x' || o.fn == "none" || o.unknown && o.fn == "extend" || late(s, n) {
-					continue
-				}
-				next, legal := step(s, o, latest)
-				next.done = next.done[:n] + "x" + next.done[n+1:]
-				if legal && !now[next] {
-					now[next] = true
-					left = append(left, next)
-				}
-			}
-		}
+		j.follow(states, i, before)
 	}
-	return len(now) > 0
+	return len(states) > 0
 }

@@ -263,126 +263,162 @@ func (w *worker) hold(t *retry.T, r *resource, lease *redlock.Lease) {
 	judge("Unlock", lease.Unlock(context.Background()))
 }
 
-// Four processes of four goroutines over four resources on five servers, of which one is killed and one hangs for a
-// while: never two holders, the work goes on, and afterwards nothing is left.
+const killed, hanging = 1, 3 // the servers to which that happens
+
+var (
+	healthy = []int{0, 2, 4} // those to which nothing happens
+	alive   = []int{0, 2, 3, 4}
+)
+
+// crew is four processes of four goroutines over four resources on five servers.
+type crew struct {
+	*cluster
+	t         *retry.T
+	seen      *census
+	resources []resource
+	clients   []*redlock.Client
+	nodes     []goredis.Nodes
+	workers   []*worker
+	stop      atomic.Bool
+	running   sync.WaitGroup
+	begin     time.Time
+}
+
+// startCrew has the workers begin; end stops them.
+func startCrew(t *retry.T, c *cluster) *crew {
+	w := &crew{cluster: c, t: t, resources: make([]resource, 4),
+		seen: &census{steps: map[observe.Step]int{}, answers: map[string]map[driver.Outcome]int{}}}
+	for i := range w.resources {
+		w.resources[i].name = fmt.Sprint("resource-", i)
+	}
+	for range 4 {
+		client, own := c.open(t, redlock.WithObserver(w.seen), redlock.WithNodeTimeout(clusterTTL/10))
+		w.clients, w.nodes = append(w.clients, client), append(w.nodes, own)
+		for range 4 {
+			w.workers = append(w.workers, &worker{client: client, resources: w.resources, stop: &w.stop})
+		}
+	}
+	w.begin = time.Now()
+	for _, worker := range w.workers {
+		w.running.Go(func() { worker.run(t) })
+	}
+	return w
+}
+
+func (w *crew) end() {
+	w.stop.Store(true)
+	w.running.Wait()
+}
+
+// work waits until a phase has passed and every worker was granted so many more locks, which one that hangs is not.
+func (w *crew) work(when string) {
+	w.t.Helper()
+	phase, grants := clusterTTL+clusterTTL/2, int64(5)
+	if testing.Short() {
+		phase, grants = clusterTTL/4, 3
+	}
+	min := time.Now().Add(phase)
+	want := make([]int64, len(w.workers))
+	for i, worker := range w.workers {
+		want[i] = worker.grants.Load() + grants
+	}
+	eventually(w.t, clusterBound, fmt.Sprintf("%d more locks for each worker %s", grants, when), func() bool {
+		for i, worker := range w.workers {
+			if worker.grants.Load() < want[i] {
+				return false
+			}
+		}
+		return time.Now().After(min)
+	})
+}
+
+// checkKeys: where every command was answered, no key has to wait for its TTL, and after it none is anywhere. It gives how
+// many commands healthy servers left unanswered.
+func (w *crew) checkKeys() (unanswered int) {
+	w.t.Helper()
+	for _, i := range healthy {
+		addr := w.servers[i].Addr
+		n := w.seen.answered(addr, driver.TimedOut) + w.seen.answered(addr, driver.Refused) + w.seen.answered(addr, driver.Failed)
+		if unanswered += n; n > 0 {
+			continue
+		}
+		if keys := w.keys(w.t, i); len(keys) != 0 {
+			w.t.Errorf("left on a server that answered every command: %v", keys)
+		}
+	}
+	time.Sleep(clusterTTL + 10*time.Millisecond) // Redis rounds to 1 ms
+	if keys := w.keys(w.t, alive...); len(keys) != 0 {
+		w.t.Errorf("left after one TTL: %v", keys)
+	}
+	return unanswered
+}
+
+// checkClosed closes the nodes: neither a connection nor a goroutine that was not there before may be left.
+func (w *crew) checkClosed(before goleak.Option) {
+	w.t.Helper()
+	for _, own := range w.nodes {
+		if err := own.Close(); err != nil {
+			w.t.Error(err)
+		}
+	}
+	eventually(w.t, patience, "only the test's own connections are left", func() bool { return w.strangers(w.t, alive...) == 0 })
+	// go-redis' own probe of a server that refused its dials notices only after a sleep of 1 s that its pool is closed.
+	var left error
+	for start := time.Now(); time.Since(start) < patience; {
+		if left = goleak.Find(before); left == nil { // it waits a little itself
+			break
+		}
+	}
+	if left != nil {
+		w.t.Error(left)
+	}
+}
+
+// checkWork: no increment was lost, and enough happened for that to say something. It gives what happened, in words.
+func (w *crew) checkWork() string {
+	w.t.Helper()
+	var total, overdue int64
+	var longest time.Duration
+	unsure := 0
+	for _, worker := range w.workers {
+		total, unsure, longest = total+worker.grants.Load(), unsure+worker.unsure, max(longest, worker.longest)
+	}
+	for i := range w.resources {
+		w.resources[i].check(w.t)
+		overdue += w.resources[i].overdue.Load()
+	}
+	if w.seen.steps[observe.Denied] == 0 || w.seen.answered(w.servers[killed].Addr, driver.Refused) == 0 ||
+		w.seen.answered(w.servers[hanging].Addr, driver.TimedOut) == 0 {
+		w.t.Errorf("too little happened: %v %v", w.seen.steps, w.seen.answers)
+	}
+	return fmt.Sprintf("%d grants and %d failed attempts, longest wait %v; %d extends and unlocks unsure, %d increments overdue; "+
+		"%d votes joined, %d taken back", total, w.seen.steps[observe.Denied], longest.Round(time.Millisecond), unsure, overdue,
+		w.seen.steps[observe.Joined], w.seen.steps[observe.TakenBack])
+}
+
+// One server is killed and one hangs for a while: never two holders, the work goes on, and afterwards nothing is left.
 func TestCluster(t *testing.T) {
 	retry.Test(t, disturbing, func(t *retry.T) {
-		const killed, hanging = 1, 3
-		healthy, alive := []int{0, 2, 4}, []int{0, 2, 3, 4}
-		phase, grants := clusterTTL+clusterTTL/2, int64(5)
-		if testing.Short() {
-			phase, grants = clusterTTL/4, 3
-		}
-
 		c := startCluster(t)
 		before := goleak.IgnoreCurrent()
-		seen := &census{steps: map[observe.Step]int{}, answers: map[string]map[driver.Outcome]int{}}
-		resources := make([]resource, 4)
-		for i := range resources {
-			resources[i].name = fmt.Sprint("resource-", i)
-		}
-		var (
-			clients []*redlock.Client
-			nodes   []goredis.Nodes
-			workers []*worker
-			stop    atomic.Bool
-			wg      sync.WaitGroup
-		)
-		for range 4 {
-			client, own := c.open(t, redlock.WithObserver(seen), redlock.WithNodeTimeout(clusterTTL/10))
-			clients, nodes = append(clients, client), append(nodes, own)
-			for range 4 {
-				workers = append(workers, &worker{client: client, resources: resources, stop: &stop})
-			}
-		}
-		begin := time.Now()
-		for _, w := range workers {
-			wg.Go(func() { w.run(t) })
-		}
-		end := func() { stop.Store(true); wg.Wait() }
-		defer end() // if the test ends early
-
-		// work waits until a phase has passed and every worker was granted so many more locks, which one that hangs is not.
-		work := func(when string) {
-			t.Helper()
-			min := time.Now().Add(phase)
-			want := make([]int64, len(workers))
-			for i, w := range workers {
-				want[i] = w.grants.Load() + grants
-			}
-			eventually(t, clusterBound, fmt.Sprintf("%d more locks for each worker %s", grants, when), func() bool {
-				for i, w := range workers {
-					if w.grants.Load() < want[i] {
-						return false
-					}
-				}
-				return time.Now().After(min)
-			})
-		}
-		work("at first")
+		w := startCrew(t, c)
+		defer w.end() // if the test ends early
+		w.work("at first")
 		c.servers[killed].Kill()
 		c.servers[hanging].Pause()
-		work("with one server killed and one hanging")
+		w.work("with one server killed and one hanging")
 		c.servers[hanging].Resume()
 		stale := len(c.keys(t, hanging))
-		work("with one server killed")
-		end()
-		took := time.Since(begin)
-		for _, client := range clients {
+		w.work("with one server killed")
+		w.end()
+		took := time.Since(w.begin)
+		for _, client := range w.clients {
 			closeWithin(t, clusterBound, client)
 		}
-
-		// Where every command was answered, no key has to wait for its TTL.
-		silent := 0
-		for _, i := range healthy {
-			addr := c.servers[i].Addr
-			n := seen.answered(addr, driver.TimedOut) + seen.answered(addr, driver.Refused) + seen.answered(addr, driver.Failed)
-			if silent += n; n > 0 {
-				continue
-			}
-			if keys := c.keys(t, i); len(keys) != 0 {
-				t.Errorf("left on a server that answered every command: %v", keys)
-			}
-		}
-		time.Sleep(clusterTTL + 10*time.Millisecond) // Redis rounds to 1 ms
-		if keys := c.keys(t, alive...); len(keys) != 0 {
-			t.Errorf("left after one TTL: %v", keys)
-		}
-		for _, own := range nodes {
-			if err := own.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-		eventually(t, patience, "only the test's own connections are left", func() bool { return c.strangers(t, alive...) == 0 })
-		// go-redis' own probe of a server that refused its dials notices only after a sleep of 1 s that its pool is closed.
-		var left error
-		for start := time.Now(); time.Since(start) < patience; {
-			if left = goleak.Find(before); left == nil { // it waits a little itself
-				break
-			}
-		}
-		if left != nil {
-			t.Error(left)
-		}
-
-		var total, overdue int64
-		var longest time.Duration
-		unsure := 0
-		for _, w := range workers {
-			total, unsure, longest = total+w.grants.Load(), unsure+w.unsure, max(longest, w.longest)
-		}
-		for i := range resources {
-			resources[i].check(t)
-			overdue += resources[i].overdue.Load()
-		}
-		if seen.steps[observe.Denied] == 0 || seen.answered(c.servers[killed].Addr, driver.Refused) == 0 ||
-			seen.answered(c.servers[hanging].Addr, driver.TimedOut) == 0 {
-			t.Errorf("too little happened: %v %v", seen.steps, seen.answers)
-		}
-		t.Logf("%d grants and %d failed attempts in %v, longest wait %v; %d extends and unlocks unsure, %d increments overdue; "+
-			"%d votes joined, %d taken back; %d keys on the hanging server as it went on; %d commands unanswered by healthy servers",
-			total, seen.steps[observe.Denied], took.Round(time.Millisecond), longest.Round(time.Millisecond), unsure, overdue,
-			seen.steps[observe.Joined], seen.steps[observe.TakenBack], stale, silent)
+		unanswered := w.checkKeys()
+		w.checkClosed(before)
+		t.Logf("in %v: %s; %d keys on the hanging server as it went on; %d commands unanswered by healthy servers",
+			took.Round(time.Millisecond), w.checkWork(), stale, unanswered)
 	})
 }
 
@@ -475,6 +511,57 @@ func TestClusterCleanUp(t *testing.T) {
 	}
 }
 
+// outlives checks that an extended lease is held beyond its first TTL, by its own context and on a majority of the servers.
+func (c *cluster) outlives(t testing.TB, lease *redlock.Lease, first time.Time) {
+	t.Helper()
+	if more := lease.Until().Sub(first); more < ttl/2 {
+		t.Errorf("extended by %v", more)
+	}
+	time.Sleep(time.Until(first) + clusterTTL/10) // the drift allowance of the first TTL has passed as well
+	if err := lease.Context().Err(); err != nil {
+		t.Errorf("the context ended with the first TTL: %v", context.Cause(lease.Context()))
+	}
+	holds := 0
+	c.each(t, everyServer, func(ctx context.Context, view *redis.Client) error {
+		value, err := view.Get(ctx, "r").Result()
+		if value == lease.Value() {
+			holds++
+		}
+		if errors.Is(err, redis.Nil) {
+			return nil
+		}
+		return err
+	})
+	if holds < 3 {
+		t.Errorf("%d servers hold the key after the first TTL", holds)
+	}
+}
+
+// forgotten has a majority of the servers forget a lease, and checks that extending it fails and leaves it ended, not longer,
+// and without keys on those servers.
+func (c *cluster) forgotten(ctx context.Context, t testing.TB, lease *redlock.Lease) {
+	t.Helper()
+	until := lease.Until()
+	c.each(t, []int{1, 2, 3}, func(ctx context.Context, view *redis.Client) error { return view.FlushAll(ctx).Err() })
+	if err := lease.Extend(ctx, ttl); !errors.Is(err, redlock.ErrLost) {
+		t.Errorf("Extend after the servers forgot the key: %v", err)
+	}
+	select {
+	case <-lease.Context().Done():
+		if cause := context.Cause(lease.Context()); cause != redlock.ErrLost {
+			t.Errorf("the context ended with %v", cause)
+		}
+	default:
+		t.Error("the context of the lost lease lives on")
+	}
+	if !lease.Until().Equal(until) {
+		t.Errorf("the failed Extend moved the end of the lease by %v", lease.Until().Sub(until))
+	}
+	for _, k := range c.keys(t, 1, 2, 3) {
+		t.Errorf("made again by the failed Extend: %s", k)
+	}
+}
+
 // A lease outlives its first TTL on real servers once it is extended, and is lost with the memory of three of them.
 func TestClusterExtend(t *testing.T) {
 	t.Parallel()
@@ -494,51 +581,13 @@ func TestClusterExtend(t *testing.T) {
 		if err := lease.Extend(ctx, ttl); err != nil {
 			t.Fatal(err)
 		}
-		if more := lease.Until().Sub(first); more < ttl/2 {
-			t.Errorf("extended by %v", more)
-		}
-		time.Sleep(time.Until(first) + clusterTTL/10) // the drift allowance of the first TTL has passed as well
-		if err := lease.Context().Err(); err != nil {
-			t.Errorf("the context ended with the first TTL: %v", context.Cause(lease.Context()))
-		}
-		holds := 0
-		c.each(t, everyServer, func(ctx context.Context, view *redis.Client) error {
-			value, err := view.Get(ctx, "r").Result()
-			if value == lease.Value() {
-				holds++
-			}
-			if errors.Is(err, redis.Nil) {
-				return nil
-			}
-			return err
-		})
-		if holds < 3 {
-			t.Errorf("%d servers hold the key after the first TTL", holds)
-		}
+		c.outlives(t, lease, first)
 		if _, err := other.TryLock(ctx, "r", ttl); !errors.Is(err, redlock.ErrTaken) {
 			t.Errorf("another client: %v", err)
 		}
 		closeWithin(t, clusterBound, other)
 
-		until := lease.Until()
-		c.each(t, []int{1, 2, 3}, func(ctx context.Context, view *redis.Client) error { return view.FlushAll(ctx).Err() })
-		if err := lease.Extend(ctx, ttl); !errors.Is(err, redlock.ErrLost) {
-			t.Errorf("Extend after the servers forgot the key: %v", err)
-		}
-		select {
-		case <-lease.Context().Done():
-			if cause := context.Cause(lease.Context()); cause != redlock.ErrLost {
-				t.Errorf("the context ended with %v", cause)
-			}
-		default:
-			t.Error("the context of the lost lease lives on")
-		}
-		if !lease.Until().Equal(until) {
-			t.Errorf("the failed Extend moved the end of the lease by %v", lease.Until().Sub(until))
-		}
-		for _, k := range c.keys(t, 1, 2, 3) {
-			t.Errorf("made again by the failed Extend: %s", k)
-		}
+		c.forgotten(ctx, t, lease)
 		if err := lease.Unlock(ctx); !errors.Is(err, redlock.ErrLost) {
 			t.Errorf("Unlock: %v", err)
 		}

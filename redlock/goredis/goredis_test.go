@@ -375,32 +375,37 @@ func (v *virtual) WithDeadline(parent context.Context, d time.Time) (context.Con
 
 func (v *virtual) Start(f func()) { v.tasks = append(v.tasks, f) }
 
-// Time and goroutines come from the seams: here a clock far from the real one, and tasks that run when the test says so.
-func TestSeams(t *testing.T) {
-	start := time.Unix(1000, 0)
-	at := func(d time.Duration) time.Time { return start.Add(d) }
-	server := miniredis.RunT(t)
-	client := newClient(t, server.Addr(), nil)
+// forgetful is a node whose server allowed all and knew the scripts, and has forgotten them; with the clock and the tasks that
+// it goes by from now on, and what it sends.
+func forgetful(t *testing.T, start time.Time) (*goredis.Node, *virtual, *rounds) {
+	t.Helper()
+	client := newClient(t, miniredis.RunT(t).Addr(), nil)
 	sent := &rounds{}
 	client.AddHook(sent)
 	v := &virtual{now: start}
 	node := newNode(t, client, goredis.Runtime(driver.Runtime{Clock: v, Tasks: v}), goredis.Name("a node"))
-	if node.Name() != "a node" {
-		t.Errorf("name %q", node.Name())
-	}
-
-	// The server allows all and knows the scripts, and forgets them.
-	before := []*driver.Command{command(t, "acquire z", ttl), command(t, "extend k", ttl), command(t, "release k", ttl)}
-	for _, c := range before {
+	batch := []*driver.Command{command(t, "acquire z", ttl), command(t, "extend k", ttl), command(t, "release k", ttl)}
+	for _, c := range batch {
 		c.Done = func(*driver.Command, driver.Reply) {}
 	}
-	node.Do(before)
+	node.Do(batch)
 	v.tasks[0]()
 	if err := client.ScriptFlush(context.Background()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	sent.take()
 	*v = virtual{now: start}
+	return node, v, sent
+}
+
+// Time and goroutines come from the seams: here a clock far from the real one, and tasks that run when the test says so.
+func TestSeams(t *testing.T) {
+	start := time.Unix(1000, 0)
+	at := func(d time.Duration) time.Time { return start.Add(d) }
+	node, v, sent := forgetful(t, start)
+	if node.Name() != "a node" {
+		t.Errorf("name %q", node.Name())
+	}
 
 	got := map[string]driver.Reply{}
 	var batch []*driver.Command

@@ -172,6 +172,30 @@ func startMute(t *testing.T) *mute {
 	return m
 }
 
+// openOn makes a lock client over these servers.
+func openOn(t *testing.T, addrs []string, options ...redlock.Option) (*redlock.Client, goredis.Nodes) {
+	t.Helper()
+	nodes, err := goredis.Open(addrs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := redlock.New(nodes, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, nodes
+}
+
+// waitInVain waits for that long for the lock "r", which another has.
+func waitInVain(t *testing.T, client *redlock.Client, d time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	if _, err := client.Lock(ctx, "r", time.Hour); !errors.Is(err, redlock.ErrNotAcquired) {
+		t.Fatal(err)
+	}
+}
+
 // Waiting for a lock leaves nothing behind at a node that accepts connections and never answers, however often it is
 // done: neither goroutines nor connections. Nothing at all is left after Close.
 func TestListenToSilence(t *testing.T) {
@@ -179,36 +203,14 @@ func TestListenToSilence(t *testing.T) {
 	silent := startMute(t)
 	addrs := []string{miniredis.RunT(t).Addr(), miniredis.RunT(t).Addr(), silent.Addr().String()}
 	before := goleak.IgnoreCurrent()
-	nodes, err := goredis.Open(addrs...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := redlock.New(nodes, redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(20*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	others, err := goredis.Open(addrs[:2]...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	holder, err := redlock.New(others)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client, nodes := openOn(t, addrs, redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(20*time.Millisecond))
+	holder, others := openOn(t, addrs[:2])
 	lease, err := holder.Lock(t.Context(), "r", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait := func(d time.Duration) {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), d)
-		defer cancel()
-		if _, err := client.Lock(ctx, "r", time.Hour); !errors.Is(err, redlock.ErrNotAcquired) {
-			t.Fatal(err)
-		}
-	}
 	for i := range waits {
-		wait(50 * time.Millisecond)
+		waitInVain(t, client, 50*time.Millisecond)
 		// One subscription, and the commands that have not timed out.
 		if n := silent.open.Load(); n > 8 {
 			t.Fatalf("%d connections are open after %d waits", n, i+1)
@@ -218,11 +220,11 @@ func TestListenToSilence(t *testing.T) {
 		t.Fatalf("the silent node was asked %d times only", n)
 	}
 	// By then the subscription has got as far as to wait for a message, whatever it did before: each step takes a second.
-	wait(2500 * time.Millisecond)
+	waitInVain(t, client, 2500*time.Millisecond)
 	// Nobody waits: what was listened with ends, with all clients open.
 	eventually(t, 5*time.Second, "no connection is open", func() bool { return silent.open.Load() == 0 })
 
-	wait(50 * time.Millisecond)
+	waitInVain(t, client, 50*time.Millisecond)
 	go func() { _, _ = client.Lock(context.Background(), "r", time.Hour) }()
 	eventually(t, patience, "somebody waits again", func() bool { return silent.open.Load() > 0 })
 	if err := lease.Unlock(t.Context()); err != nil {

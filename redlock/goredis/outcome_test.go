@@ -252,78 +252,108 @@ func TestBrokenPipeline(t *testing.T) {
 	}
 }
 
-// What a real server answers, and how connections fare when it stops, is killed, hangs and comes back.
-func TestRealServer(t *testing.T) {
+// realServer is a redis-server, with a node and a connection of the test's own.
+type realServer struct {
+	*redisserver.Server
+	node  driver.Node
+	admin *redis.Client
+}
+
+func startReal(t *testing.T) *realServer {
 	server := redisserver.Start(t)
-	client := newClient(t, server.Addr, nil)
-	node := newNode(t, client)
-	one := func(text string) driver.Reply { return do(t, node, command(t, text, ttl))[0] }
-	expect := func(what string, got driver.Reply, want driver.Outcome) {
-		t.Helper()
-		if got.Outcome != want {
-			t.Errorf("%s: got %v, %v; want %v", what, got.Outcome, got.Err, want)
-		}
+	return &realServer{server, newNode(t, newClient(t, server.Addr, nil)), newClient(t, server.Addr, nil)}
+}
+
+func (r *realServer) one(t *testing.T, text string) driver.Reply {
+	t.Helper()
+	return do(t, r.node, command(t, text, ttl))[0]
+}
+
+// knowsScripts lets the node send every script once, and leaves nothing.
+func (r *realServer) knowsScripts(t *testing.T) {
+	t.Helper()
+	for _, text := range []string{"acquire a b", "extend a b", "release a b"} {
+		expect(t, "at first, "+text, r.one(t, text), driver.Accepted)
 	}
-	admin := newClient(t, server.Addr, nil)
-	ctx := context.Background()
+}
 
-	expect("at first", one("acquire a"), driver.Accepted)
+func expect(t *testing.T, when string, got driver.Reply, want driver.Outcome) {
+	t.Helper()
+	if got.Outcome != want {
+		t.Errorf("%s: got %v, %v; want %v", when, got.Outcome, got.Err, want)
+	}
+}
 
-	// Both the plain acquire and the scripted one need memory, releasing needs none.
-	admin.ConfigSet(ctx, "maxmemory", "1")
+// Both the plain acquire and the scripted one need memory, extending and releasing need none.
+func TestServerOutOfMemory(t *testing.T) {
+	r, ctx := startReal(t), context.Background()
+	expect(t, "at first", r.one(t, "acquire a"), driver.Accepted)
+	r.admin.ConfigSet(ctx, "maxmemory", "1")
 	for _, text := range []string{"acquire b", "acquire b c"} {
-		r := one(text)
-		expect("out of memory, "+text, r, driver.Failed)
-		if !redis.IsOOMError(r.Err) {
-			t.Errorf("error %v", r.Err)
+		got := r.one(t, text)
+		expect(t, "out of memory, "+text, got, driver.Failed)
+		if !redis.IsOOMError(got.Err) {
+			t.Errorf("error %v", got.Err)
 		}
 	}
-	expect("out of memory, extend", one("extend a"), driver.Accepted)
-	expect("out of memory, release", one("release a"), driver.Accepted)
-	admin.ConfigSet(ctx, "maxmemory", "0")
-	if state := getState(t, admin); state != "" {
+	expect(t, "out of memory, extend", r.one(t, "extend a"), driver.Accepted)
+	expect(t, "out of memory, release", r.one(t, "release a"), driver.Accepted)
+	r.admin.ConfigSet(ctx, "maxmemory", "0")
+	if state := getState(t, r.admin); state != "" {
 		t.Errorf("left over: %s", state)
 	}
+	expect(t, "with memory again", r.one(t, "acquire a b"), driver.Accepted)
+}
 
-	expect("before it becomes a replica", one("acquire a b"), driver.Accepted)
-	if err := admin.Do(ctx, "replicaof", "127.0.0.1", "1").Err(); err != nil {
+// A replica refuses whatever writes.
+func TestServerBecomesReplica(t *testing.T) {
+	r, ctx := startReal(t), context.Background()
+	r.knowsScripts(t)
+	expect(t, "before it becomes a replica", r.one(t, "acquire a b"), driver.Accepted)
+	if err := r.admin.Do(ctx, "replicaof", "127.0.0.1", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
 		text string
 		ttl  time.Duration
 	}{{"acquire c", ttl}, {"acquire c d", ttl}, {"extend a b", 2 * ttl}, {"extend a b", ttl / 2}, {"release a b", 0}} {
-		r := do(t, node, command(t, test.text, test.ttl))[0]
-		expect("replica, "+test.text, r, driver.Failed)
-		if !redis.IsReadOnlyError(r.Err) {
-			t.Errorf("error %v", r.Err)
+		got := do(t, r.node, command(t, test.text, test.ttl))[0]
+		expect(t, "replica, "+test.text, got, driver.Failed)
+		if !redis.IsReadOnlyError(got.Err) {
+			t.Errorf("error %v", got.Err)
 		}
 	}
-	admin.Do(ctx, "replicaof", "no", "one")
+	r.admin.Do(ctx, "replicaof", "no", "one")
+	expect(t, "a master again", r.one(t, "acquire c"), driver.Accepted)
+}
 
+// How connections fare when the server stops, is killed, hangs and comes back.
+func TestServerComesBack(t *testing.T) {
+	r := startReal(t)
+	r.knowsScripts(t)
 	for _, end := range []struct {
 		name string
 		do   func()
-	}{{"stopped", server.Stop}, {"killed", server.Kill}} {
+	}{{"stopped", r.Stop}, {"killed", r.Kill}} {
 		name := end.name
-		expect("before it is "+name, one("acquire "+name), driver.Accepted)
+		expect(t, "before it is "+name, r.one(t, "acquire "+name), driver.Accepted)
 		end.do()
-		expect(name, acquire(t, node), driver.Refused)
-		server.Restart()
+		expect(t, name, acquire(t, r.node), driver.Refused)
+		r.Restart()
 		// The scripts are forgotten, and after the next restart the connection in the pool is dead: go-redis sees that
 		// before it uses one.
-		expect("after it was "+name, one("release "+name), driver.Declined)
-		expect("after it was "+name, one("acquire "+name), driver.Accepted)
-		server.Stop()
-		server.Restart()
-		expect("nothing was sent while it was away", one("acquire "+name), driver.Accepted)
+		expect(t, "after it was "+name, r.one(t, "release "+name), driver.Declined)
+		expect(t, "after it was "+name, r.one(t, "acquire "+name), driver.Accepted)
+		r.Stop()
+		r.Restart()
+		expect(t, "nothing was sent while it was away", r.one(t, "acquire "+name), driver.Accepted)
 	}
 
-	server.Pause()
-	expect("hanging", acquire(t, node), driver.TimedOut)
-	expect("hanging, on a new connection", acquire(t, node), driver.TimedOut)
-	server.Resume()
-	expect("going on", one("acquire z"), driver.Accepted)
+	r.Pause()
+	expect(t, "hanging", acquire(t, r.node), driver.TimedOut)
+	expect(t, "hanging, on a new connection", acquire(t, r.node), driver.TimedOut)
+	r.Resume()
+	expect(t, "going on", r.one(t, "acquire z"), driver.Accepted)
 }
 
 // The deadline ends the command, not the dial: go-redis dials on in a goroutine of its own and keeps the connection.
