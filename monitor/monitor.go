@@ -55,6 +55,9 @@ type Run struct {
 	// in the client.
 	onCall   []func(*protocols.Call)
 	onReturn []func(*protocols.Call, error)
+	// onWork and onWorked are told of work under a lease that is renewed meanwhile.
+	onWork   []func(*protocols.Work)
+	onWorked []func(*protocols.Work, error)
 	// onEnd is told that the run is over.
 	onEnd []func()
 
@@ -110,6 +113,20 @@ func (r *Run) Called(c *protocols.Call) {
 func (r *Run) Returned(c *protocols.Call, err error) {
 	for _, tell := range r.onReturn {
 		tell(c, err)
+	}
+}
+
+// Works implements protocols.Witness.
+func (r *Run) Works(w *protocols.Work) {
+	for _, tell := range r.onWork {
+		tell(w)
+	}
+}
+
+// Worked implements protocols.Witness.
+func (r *Run) Worked(w *protocols.Work, err error) {
+	for _, tell := range r.onWorked {
+		tell(w, err)
 	}
 }
 

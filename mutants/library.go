@@ -281,6 +281,24 @@ var library = []Mutant{
 		Killers: []string{"65-renewal-and-a-black-hole/black-hole", "65-renewal-and-a-black-hole/replies-only"},
 	},
 	{
+		Name:    "loss-under-work-untold",
+		Bug:     "Hold and Renew return without an error when the lease was lost",
+		Edits:   []Edit{{"redlock/renew.go", "if l.state() != ErrLost {", "if l.state() != ErrLost || true {"}},
+		Killers: []string{"82-with-lock/limit", "82-with-lock/max-time"},
+	},
+	{
+		Name:    "work-error-forgotten",
+		Bug:     "Hold and Renew return the loss of the lease in the place of the work's error",
+		Edits:   []Edit{{"redlock/renew.go", "return errors.Join(err, lost)", "return lost"}},
+		Killers: []string{"82-with-lock/limit", "82-with-lock/max-time"},
+	},
+	{
+		Name:    "limit-of-renewals-untold",
+		Bug:     "the error of a lease that was lost at the limit of its renewals does not say so",
+		Edits:   []Edit{{"redlock/renew.go", "if n == r.Limit {\n\t\t\treturn ErrRenewalLimit", "if n == r.Limit {\n\t\t\treturn nil"}},
+		Killers: []string{"82-with-lock/limit"},
+	},
+	{
 		Name: "renewals-without-limit",
 		Bug:  "the limit of renewals is ignored", Real: "every peer but pottery has none",
 		Edits:   []Edit{{"redlock/renew.go", "if n == r.Limit {", "if n == Unlimited {"}},

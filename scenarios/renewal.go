@@ -2,10 +2,12 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
 	"redlocksim/history"
+	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -15,7 +17,14 @@ func (l *held) renew(s *Step) {
 	if lease, ok := l.lease.(protocols.Renewer); ok {
 		ctx, done := l.context(s)
 		defer done()
-		lease.Renew(ctx, l.renewal(s), func(ctx context.Context) { l.works(ctx, s.For) })
+		r := l.renewal(s)
+		w := l.work(r)
+		l.witness.Works(w)
+		err := lease.Renew(ctx, r, func(ctx context.Context) error {
+			l.works(ctx, s.For)
+			return l.worked(ctx, w)
+		})
+		l.witness.Worked(w, err)
 		return
 	}
 	l.renewByHand(s.For)
@@ -28,6 +37,25 @@ func (p *program) works(ctx context.Context, d time.Duration) {
 		p.host.Sleep(ctx, math.MaxInt64)
 	}
 }
+
+// work is work that begins under the lock, with what is renewed.
+func (l *held) work(r protocols.Renewal) *protocols.Work {
+	return &protocols.Work{Client: l.host.Name(), Resource: l.acquisition.resources()[0], Lease: l.lease, Limit: r.Limit, MaxTime: r.MaxTime}
+}
+
+// worked ends work: with an error if its context has ended.
+func (l *held) worked(ctx context.Context, w *protocols.Work) error {
+	w.Ended = true
+	w.Lost = context.Cause(l.lease.Context()) == redlock.ErrLost
+	w.Unaware = l.lease.Context().Err() != nil && ctx.Err() == nil
+	if ctx.Err() != nil {
+		w.Err = errStopped
+	}
+	return w.Err
+}
+
+// errStopped is the error of work whose context has ended.
+var errStopped = errors.New("the work was stopped")
 
 // renewByHand is renew for a protocol that does not renew its locks.
 func (l *held) renewByHand(d time.Duration) {
@@ -92,16 +120,22 @@ func (p *program) withLock(s *Step) bool {
 		}
 	}
 	update := &Step{Kind: UpdateStep}
-	err := holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(ctx context.Context, lease protocols.Lease) {
+	var w *protocols.Work
+	err := holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(ctx context.Context, lease protocols.Lease) error {
 		l.granted(x, lease)
+		w = l.work(r)
+		w.Releases = true
+		p.witness.Works(w)
 		l.reach(update)
 		p.works(ctx, s.For)
 		l.reach(update)
+		return l.worked(ctx, w)
 	})
-	if err != nil {
+	if w == nil {
 		p.refused(x, err)
 		return false
 	}
+	p.witness.Worked(w, err)
 	l.gone()
 	return true
 }

@@ -39,9 +39,9 @@ type Closer interface {
 
 // Holder is a Locker that does work under a lock: it takes the lock, renews it meanwhile, and releases it.
 type Holder interface {
-	// Hold calls work with a context that ends when the work must stop. The error is that of the acquire if it did not. What
-	// the release returned is told to r.
-	Hold(ctx context.Context, resource string, ttl time.Duration, r Renewal, work func(context.Context, Lease)) error
+	// Hold calls work with a context that ends when the work must stop. The error is that of the acquire if it did not, and
+	// otherwise that of work, of the renewals and of the release. What the release returned is told to r as well.
+	Hold(ctx context.Context, resource string, ttl time.Duration, r Renewal, work func(context.Context, Lease) error) error
 }
 
 // Lease is a lock that was granted.
@@ -71,8 +71,8 @@ type Warner interface {
 
 // Renewer is a Lease that is renewed by its protocol while work is done under it.
 type Renewer interface {
-	// Renew calls work and extends the lease until it returns.
-	Renew(ctx context.Context, r Renewal, work func(context.Context))
+	// Renew calls work and extends the lease until it returns. The error is that of work, and of the renewals.
+	Renew(ctx context.Context, r Renewal, work func(context.Context) error) error
 }
 
 // Renewal is how a Renewer or a Holder does it.

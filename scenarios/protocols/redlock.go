@@ -202,21 +202,15 @@ func (x *shipped) lease(l *redlock.Lease, ttl time.Duration) *shippedLease {
 }
 
 // Hold implements Holder.
-func (x *shipped) Hold(ctx context.Context, resource string, ttl time.Duration, r Renewal, work func(context.Context, Lease)) error {
-	worked := false
+func (x *shipped) Hold(ctx context.Context, resource string, ttl time.Duration, r Renewal, work func(context.Context, Lease) error) error {
 	x.env.Leave()
 	err := x.client.Hold(ctx, resource, ttl, r.library(), func(ctx context.Context, l *redlock.Lease) error {
 		x.env.Enter()
 		defer x.env.Leave()
-		worked = true
 		x.renewing[l.Value()] = r
-		work(ctx, x.lease(l, ttl))
-		return nil
+		return work(ctx, x.lease(l, ttl))
 	})
 	x.env.Enter()
-	if worked {
-		return nil // what came of it was told to r
-	}
 	return err
 }
 
@@ -258,18 +252,18 @@ func (l *shippedLease) Unlock(ctx context.Context) error {
 }
 
 // Renew implements Renewer.
-func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.Context)) {
+func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.Context) error) error {
 	x := l.library
 	x.renewing[l.Value()] = r
 	x.env.Leave()
-	_ = l.Lease.Renew(ctx, r.library(), func(ctx context.Context) error {
+	err := l.Lease.Renew(ctx, r.library(), func(ctx context.Context) error {
 		x.env.Enter()
 		defer x.env.Leave()
-		work(ctx)
-		return nil
-	}) // that the lease is lost shows
+		return work(ctx)
+	})
 	x.env.Enter()
 	delete(x.renewing, l.Value())
+	return err
 }
 
 // Observe passes the library's steps on, and the renewals that they belong to.

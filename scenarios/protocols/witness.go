@@ -17,6 +17,10 @@ type Witness interface {
 	// Called is told that a call begins, and Returned what it returned, before anything else happens in the client.
 	Called(c *Call)
 	Returned(c *Call, err error)
+	// Works is told that a Renewer or a Holder begins to renew a lease while work is done under it, and Worked what it returned:
+	// of a Holder after the release.
+	Works(w *Work)
+	Worked(w *Work, err error)
 }
 
 // Call is a call of a client's lock.
@@ -36,6 +40,23 @@ type Call struct {
 	Waits bool
 	// Lease is what the call is about. An acquire returns it; nil if it was not granted.
 	Lease Lease
+}
+
+// Work is work under a lease that its protocol renews.
+type Work struct {
+	Client   string
+	Resource string
+	Lease    Lease
+	// Releases says that a Holder does it, which releases the lease afterwards.
+	Releases bool
+	// Limit and MaxTime are those of the Renewal.
+	Limit   int
+	MaxTime time.Duration
+	// Ended says that the work has returned, and Err what. Lost says that the lease was lost by then, and Unaware that the work's context had not ended
+	// although that of the lease had.
+	Ended         bool
+	Err           error
+	Lost, Unaware bool
 }
 
 // CallFunc is what a Call does.
@@ -68,6 +89,12 @@ func (Unwatched) Called(*Call) {}
 
 // Returned implements Witness.
 func (Unwatched) Returned(*Call, error) {}
+
+// Works implements Witness.
+func (Unwatched) Works(*Work) {}
+
+// Worked implements Witness.
+func (Unwatched) Worked(*Work, error) {}
 
 // Voted is a Lease that nodes voted for: each of a quorum keeps a key for every resource, named as that is, with the lease's
 // value, which no other acquisition has.

@@ -1,0 +1,153 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
+)
+
+// works judges what is returned by a call that renews a lease while work is done under it.
+type works struct {
+	run    *Run
+	open   []*working
+	closed map[string]bool // clients of processes that have closed one
+}
+
+// working is such a call that has not returned.
+type working struct {
+	*protocols.Work
+	renewed int   // how often
+	failed  error // of the last renewal, if that failed while the lease and the work went on
+	// isGivenUp says that somebody released the lease before the work returned.
+	isGivenUp  bool
+	isReleased bool
+	release    error // that the release returned
+}
+
+func watchWorks(r *Run) {
+	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+		return
+	}
+	x := &works{run: r, closed: map[string]bool{}}
+	r.onCall = append(r.onCall, x.called)
+	r.onReturn = append(r.onReturn, x.returned)
+	r.onWork = append(r.onWork, func(w *protocols.Work) { x.open = append(x.open, &working{Work: w}) })
+	r.onWorked = append(r.onWorked, x.worked)
+}
+
+func (x *works) called(c *protocols.Call) {
+	if c.Func == protocols.CloseCall {
+		x.closed[c.Client] = true
+	}
+	for _, w := range x.open {
+		if w.Lease == c.Lease && c.Func == protocols.ReleaseCall && !w.Ended {
+			w.isGivenUp = true
+		}
+	}
+}
+
+func (x *works) returned(c *protocols.Call, err error) {
+	for _, w := range x.open {
+		switch {
+		case w.Lease != c.Lease:
+		case c.Func == protocols.ReleaseCall:
+			w.isReleased, w.release = true, err
+		case c.Func == protocols.ExtendCall && c.Renewal && err == nil:
+			w.renewed, w.failed = w.renewed+1, nil
+		case c.Func == protocols.ExtendCall && c.Renewal && !w.Ended && w.Lease.Context().Err() == nil:
+			w.failed = err
+		}
+	}
+}
+
+func (x *works) worked(done *protocols.Work, err error) {
+	i := slices.IndexFunc(x.open, func(w *working) bool { return w.Work == done })
+	w := x.open[i]
+	x.open = slices.Delete(x.open, i, i+1)
+	parts := partsOf(err)
+	for _, wrong := range []string{w.work(err), w.loss(err, parts), w.cause(err, x.closed[w.Client]), w.ending(err, parts)} {
+		if wrong != "" {
+			x.run.broken(checker.Contract, w.Resource, "%s worked under the lock, and is told what is not true, as %s: %v", w.Client, wrong, err)
+			return
+		}
+	}
+}
+
+// partsOf are the errors of calls that an error is made of.
+func partsOf(err error) (parts []*redlock.Error) {
+	switch e := err.(type) {
+	case *redlock.Error:
+		return []*redlock.Error{e}
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			parts = append(parts, partsOf(part)...)
+		}
+	}
+	return parts
+}
+
+// isAbout says whether one of the parts is about an operation.
+func isAbout(parts []*redlock.Error, op driver.Op) bool {
+	return slices.ContainsFunc(parts, func(e *redlock.Error) bool { return e.Op == op })
+}
+
+// work says what is wrong for the work itself; empty if nothing is.
+func (w *working) work(err error) string {
+	switch {
+	case w.Unaware:
+		return "the context of the lease ended, and that of the work did not"
+	case w.Err != nil && !errors.Is(err, w.Err):
+		return "the work returned an error"
+	}
+	return ""
+}
+
+// loss says what is wrong with what is told of the loss of the lease, which only an error about an extend tells.
+func (w *working) loss(err error, parts []*redlock.Error) string {
+	isTold := isAbout(parts, driver.OpExtend) && errors.Is(err, redlock.ErrLost)
+	switch {
+	case w.Lost && !w.isGivenUp && !isTold:
+		return "the lease was lost before the work returned"
+	case isTold && context.Cause(w.Lease.Context()) != redlock.ErrLost:
+		return "the lease was not lost"
+	}
+	return ""
+}
+
+// cause says what is wrong with why the lease was lost.
+func (w *working) cause(err error, isClosed bool) string {
+	isLimit, isLimited := errors.Is(err, redlock.ErrRenewalLimit), w.Limit > 0 && w.renewed >= w.Limit
+	var failed *redlock.Error
+	switch {
+	case isLimit && !isLimited && w.MaxTime == 0:
+		return "no limit of renewals was reached"
+	case w.Lost && !w.isGivenUp && isLimited && !isLimit:
+		return "the limit of renewals was reached"
+	case errors.Is(err, redlock.ErrClosed) && !isClosed:
+		return "nobody closed the client"
+	case w.Lost && !w.isGivenUp && !isLimit && errors.As(w.failed, &failed) && failed.Reason != nil && !errors.Is(err, failed.Reason):
+		return "the last renewal failed: " + failed.Reason.Error()
+	}
+	return ""
+}
+
+// ending says what is wrong with what is told of the release.
+func (w *working) ending(err error, parts []*redlock.Error) string {
+	isTold := isAbout(parts, driver.OpRelease)
+	failed := w.release != nil && !errors.Is(w.release, redlock.ErrReleased)
+	isKnown := errors.Is(w.release, redlock.ErrLost) && errors.Is(err, redlock.ErrLost) // it was lost before
+	switch {
+	case isTold && !(w.Releases && failed):
+		return "no release failed"
+	case w.Releases && !w.isReleased:
+		return "nobody released the lock"
+	case w.Releases && failed && !isTold && !isKnown:
+		return "the release failed: " + w.release.Error()
+	}
+	return ""
+}

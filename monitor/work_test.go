@@ -1,0 +1,98 @@
+package monitor
+
+import (
+	"errors"
+	"testing"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
+)
+
+// What is returned after work under a lease tells of the work, of the loss of the lease and of the release, and of nothing else.
+func TestWhatWorkUnderALeaseReturns(t *testing.T) {
+	stopped := errors.New("stopped")
+	lost := func(cause error) error {
+		return &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrLost, Cause: cause}
+	}
+	unreleased := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrNoQuorum}
+	gone := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrLost}
+	unrenewed := &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrNoQuorum}
+	// loses has a lease lost before its work returns.
+	loses := func(_ *actor, l *lease, w *protocols.Work) {
+		l.cancel(redlock.ErrLost)
+		w.Err, w.Lost = stopped, true
+	}
+	closes := func(a *actor, l *lease, w *protocols.Work) {
+		a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"})
+		loses(a, l, w)
+	}
+	renewed := func(err error, limit int) func(*actor, *lease, *protocols.Work) {
+		return func(a *actor, l *lease, w *protocols.Work) {
+			w.Limit = limit
+			call := &protocols.Call{Func: protocols.ExtendCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Lease: l, Renewal: true}
+			a.Called(call)
+			a.Returned(call, err)
+			loses(a, l, w)
+		}
+	}
+	none := errors.New("there is no release")
+	for _, c := range []struct {
+		name    string
+		works   func(*actor, *lease, *protocols.Work)
+		release error // what that of Hold returned
+		err     error
+		want    string
+	}{
+		{"done", nil, nil, nil, ""},
+		{"not released", nil, none, nil, "nobody released the lock"},
+		{"released by the work", nil, redlock.ErrReleased, nil, ""},
+		{"release failed", nil, unreleased, unreleased, ""},
+		{"release failed in silence", nil, unreleased, nil, "the release failed: "},
+		{"release did not fail", nil, nil, unreleased, "no release failed"},
+		{"lost", loses, gone, errors.Join(stopped, lost(nil)), ""},
+		{"lost in silence", loses, gone, stopped, "the lease was lost before the work returned"},
+		{"lost, and the work's error forgotten", loses, gone, lost(nil), "the work returned an error"},
+		{"not lost", nil, nil, lost(nil), "the lease was not lost"},
+		{"lost by a release", nil, gone, gone, ""},
+		{"closed", closes, gone, errors.Join(stopped, lost(redlock.ErrClosed)), ""},
+		{"not closed", loses, gone, errors.Join(stopped, lost(redlock.ErrClosed)), "nobody closed the client"},
+		{"limit", renewed(nil, 1), gone, errors.Join(stopped, lost(redlock.ErrRenewalLimit)), ""},
+		{"limit in silence", renewed(nil, 1), gone, errors.Join(stopped, lost(nil)), "the limit of renewals was reached"},
+		{"before the limit", renewed(nil, 2), gone, errors.Join(stopped, lost(redlock.ErrRenewalLimit)), "no limit of renewals was reached"},
+		{"renewal failed", renewed(unrenewed, 0), gone, errors.Join(stopped, lost(unrenewed)), ""},
+		{"renewal failed in silence", renewed(unrenewed, 0), gone, errors.Join(stopped, lost(nil)), "the last renewal failed: "},
+		{"context of the work", func(_ *actor, l *lease, w *protocols.Work) {
+			l.cancel(redlock.ErrLost)
+			w.Lost, w.Unaware = true, true
+		}, gone, lost(nil), "the context of the lease ended, and that of the work did not"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.onCall, r.onReturn, r.onWork, r.onWorked = nil, nil, nil, nil // what becomes of the keys is for others to judge
+			watchWorks(r.Run)
+			r.goes("c1", 0, func(a *actor) {
+				l := a.lease("v", a.reads().Add(ttl))
+				w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: true}
+				a.Works(w)
+				if c.works != nil {
+					c.works(a, l, w)
+				}
+				w.Ended = true
+				if c.release != none {
+					call := &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Lease: l}
+					l.cancel(redlock.ErrReleased)
+					a.Called(call)
+					a.Returned(call, c.release)
+				}
+				a.Worked(w, c.err)
+			})
+			want := ""
+			if c.want != "" {
+				want = "c1 worked under the lock, and is told what is not true, as " + c.want
+			}
+			r.finds(t, checker.Contract, want)
+		})
+	}
+}
