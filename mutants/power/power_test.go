@@ -144,11 +144,7 @@ func TestProcess(t *testing.T) {
 
 // A process that waits for ever is ended.
 func TestIdle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits until a process counts as idle")
-	}
-	t.Parallel()
-	end, err := process{binary: "/bin/sleep", args: []string{"300"}}.run(t.Context())
+	end, err := process{binary: "/bin/sleep", args: []string{"300"}, patience: time.Second}.run(t.Context())
 	if err != nil || !end.idle {
 		t.Fatalf("%+v, %v", end, err)
 	}

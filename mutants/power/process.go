@@ -2,6 +2,7 @@ package power
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,8 @@ const (
 	most = 10 * time.Minute
 	// memory is how much address space it may have.
 	memory = 8 << 30
-	// A process that uses less than idle in restless waits for something that will not come.
-	restless, idle = 30 * time.Second, 100 * time.Millisecond
+	// A process that uses less than idle in patience waits for something that will not come.
+	patience, idle = 30 * time.Second, 100 * time.Millisecond
 )
 
 // process is a command to be run within the bounds.
@@ -33,6 +34,8 @@ type process struct {
 	directory   string
 	stdin       string
 	environment []string
+	// patience is for how long it may do nothing; zero means the constant of that name.
+	patience time.Duration
 }
 
 // ending is how it ended.
@@ -64,7 +67,7 @@ func (p process) run(ctx context.Context) (ending, error) {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		watch(ctx, cmd.Process.Pid, kill)
+		watch(ctx, cmd.Process.Pid, cmp.Or(p.patience, patience), kill)
 	}()
 	err := cmd.Wait()
 	cause := context.Cause(ctx)
@@ -83,13 +86,13 @@ func (p process) run(ctx context.Context) (ending, error) {
 
 var errIdle = errors.New("waits for ever")
 
-// watch ends a process that does nothing.
-func watch(ctx context.Context, pid int, kill context.CancelCauseFunc) {
+// watch ends a process that does nothing for as long as the patience lasts.
+func watch(ctx context.Context, pid int, patience time.Duration, kill context.CancelCauseFunc) {
 	for used := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(restless):
+		case <-time.After(patience):
 		}
 		now, err := usedBy(pid)
 		if err != nil {
