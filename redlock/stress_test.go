@@ -21,9 +21,52 @@ func TestStress(t *testing.T) {
 	synctest.Test(t, stress)
 }
 
+// contention is workers that lock a few resources, and counts what happens.
+type contention struct {
+	t              *testing.T
+	client         *redlock.Client
+	holders        [4]atomic.Int32 // of each resource
+	grants, gaveUp atomic.Int64
+}
+
+// work takes and releases locks until ctx ends.
+func (c *contention) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		r := rand.N(len(c.holders))
+		// Some give up at any moment of an attempt.
+		patience, end := context.WithTimeout(ctx, rand.N(100*time.Millisecond))
+		lease, err := c.client.Lock(patience, fmt.Sprint("resource", r), time.Minute)
+		end()
+		if err != nil {
+			c.gaveUp.Add(1)
+			if !errors.Is(err, redlock.ErrNotAcquired) || !errors.Is(err, context.DeadlineExceeded) {
+				c.t.Errorf("Lock: %v", err)
+			}
+			continue
+		}
+		c.grants.Add(1)
+		c.hold(r, lease)
+	}
+}
+
+func (c *contention) hold(r int, lease *redlock.Lease) {
+	if n := c.holders[r].Add(1); n != 1 {
+		c.t.Errorf("%d holders of resource %d", n, r)
+	}
+	if rand.N(4) == 0 {
+		if err := lease.Extend(context.Background(), 2*time.Minute); err != nil {
+			c.t.Errorf("Extend: %v", err)
+		}
+	}
+	time.Sleep(rand.N(2 * time.Millisecond))
+	c.holders[r].Add(-1)
+	if err := lease.Unlock(context.Background()); err != nil {
+		c.t.Errorf("Unlock: %v", err)
+	}
+}
+
 func stress(t *testing.T) {
-	const duration = 10 * time.Second
-	const resources, workers = 4, 32
+	const duration, workers = 10 * time.Second, 32
 	var nodes []driver.Node
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		nodes = append(nodes, newMemory(name, 3*time.Millisecond))
@@ -33,43 +76,12 @@ func stress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-
-	var holders [resources]atomic.Int32
-	var grants, gaveUp atomic.Int64
+	c := &contention{t: t, client: client}
 	ctx, cancel := context.WithTimeout(context.Background(), duration)
 	defer cancel()
 	var wg sync.WaitGroup
 	for range workers {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				r := rand.N(resources)
-				// Some give up at any moment of an attempt.
-				patience, end := context.WithTimeout(ctx, rand.N(100*time.Millisecond))
-				lease, err := client.Lock(patience, fmt.Sprint("resource", r), time.Minute)
-				end()
-				if err != nil {
-					gaveUp.Add(1)
-					if !errors.Is(err, redlock.ErrNotAcquired) || !errors.Is(err, context.DeadlineExceeded) {
-						t.Errorf("Lock: %v", err)
-					}
-					continue
-				}
-				grants.Add(1)
-				if n := holders[r].Add(1); n != 1 {
-					t.Errorf("%d holders of resource %d", n, r)
-				}
-				if rand.N(4) == 0 {
-					if err := lease.Extend(context.Background(), 2*time.Minute); err != nil {
-						t.Errorf("Extend: %v", err)
-					}
-				}
-				time.Sleep(rand.N(2 * time.Millisecond))
-				holders[r].Add(-1)
-				if err := lease.Unlock(context.Background()); err != nil {
-					t.Errorf("Unlock: %v", err)
-				}
-			}
-		})
+		wg.Go(func() { c.work(ctx) })
 	}
 	wg.Wait()
 
@@ -83,8 +95,8 @@ func stress(t *testing.T) {
 			t.Errorf("node %s: %d keys left", n.Name(), left)
 		}
 	}
-	if grants.Load() < 10 || gaveUp.Load() == 0 {
-		t.Errorf("%d grants and %d given up: too little happened", grants.Load(), gaveUp.Load())
+	if c.grants.Load() < 10 || c.gaveUp.Load() == 0 {
+		t.Errorf("%d grants and %d given up: too little happened", c.grants.Load(), c.gaveUp.Load())
 	}
-	t.Logf("%d grants, %d given up", grants.Load(), gaveUp.Load())
+	t.Logf("%d grants, %d given up", c.grants.Load(), c.gaveUp.Load())
 }

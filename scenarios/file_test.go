@@ -28,30 +28,19 @@ var Random = flag.Int("random", 120, "how many random experiments a test makes")
 // differ names the first place where two values differ; empty if there is none. Equal numbers may be written
 // differently, lists that are nil and that are empty mean the same, and where something stood in its file does not count.
 func differ(path string, a, b reflect.Value) string {
-	switch {
-	case a.Type() == reflect.TypeFor[*yaml.Node]():
+	switch a.Type() {
+	case reflect.TypeFor[*yaml.Node]():
 		return ""
-	case a.Type() == reflect.TypeFor[faults.Rate]():
+	case reflect.TypeFor[faults.Rate]():
 		if x, y := a.Interface().(faults.Rate), b.Interface().(faults.Rate); !x.Ratio().Equal(y.Ratio()) {
 			return fmt.Sprintf("%s: %v and %v", path, x, y)
 		}
 		return ""
-	case a.Type() == reflect.TypeFor[protocols.Settings]():
-		own := func(v reflect.Value) reflect.Value {
-			return reflect.ValueOf(protocols.Of[protocols.Own](v.Interface().(protocols.Settings)))
-		}
-		if x, y := own(a), own(b); x.Type() != y.Type() {
-			return fmt.Sprintf("%s: %v and %v", path, x.Type(), y.Type())
-		} else if d := differ(path, x, y); d != "" {
+	case reflect.TypeFor[protocols.Settings]():
+		if d := differInProtocol(path, a.Interface().(protocols.Settings), b.Interface().(protocols.Settings)); d != "" {
 			return d
 		}
-	case a.Type() == reflect.TypeFor[network.Latency]():
-		given := func(v reflect.Value) reflect.Value {
-			if v.Field(0).Len() == 0 {
-				return reflect.ValueOf(network.Constant(0))
-			}
-			return v
-		}
+	case reflect.TypeFor[network.Latency]():
 		a, b = given(a), given(b)
 	}
 	switch a.Kind() {
@@ -67,21 +56,7 @@ func differ(path string, a, b reflect.Value) string {
 		}
 		return differ(path, a.Elem(), b.Elem())
 	case reflect.Struct:
-		for i := range a.NumField() {
-			switch name := a.Type().Field(i).Name; name {
-			case "own": // of settings, see above
-			case "Line", "Column": // of a list with keys
-			case "Repeat":
-				if item, ok := a.Interface().(Item); ok && item.Fault != nil {
-					continue // it means nothing for a fault
-				}
-				fallthrough
-			default:
-				if d := differ(path+"."+name, a.Field(i), b.Field(i)); d != "" {
-					return d
-				}
-			}
-		}
+		return differInField(path, a, b)
 	case reflect.Slice:
 		if a.Len() != b.Len() {
 			return fmt.Sprintf("%s: %d and %d", path, a.Len(), b.Len())
@@ -94,6 +69,42 @@ func differ(path string, a, b reflect.Value) string {
 	default:
 		if !a.Equal(b) {
 			return fmt.Sprintf("%s: %v and %v", path, a, b)
+		}
+	}
+	return ""
+}
+
+// differInProtocol compares the settings that only the protocol has, which are no field that reflection may read.
+func differInProtocol(path string, a, b protocols.Settings) string {
+	x, y := reflect.ValueOf(protocols.Of[protocols.Own](a)), reflect.ValueOf(protocols.Of[protocols.Own](b))
+	if x.Type() != y.Type() {
+		return fmt.Sprintf("%s: %v and %v", path, x.Type(), y.Type())
+	}
+	return differ(path, x, y)
+}
+
+// given is a latency as a file gives it: none is a constant one of zero.
+func given(latency reflect.Value) reflect.Value {
+	if latency.Field(0).Len() == 0 {
+		return reflect.ValueOf(network.Constant(0))
+	}
+	return latency
+}
+
+func differInField(path string, a, b reflect.Value) string {
+	for i := range a.NumField() {
+		switch name := a.Type().Field(i).Name; name {
+		case "own": // see differInProtocol
+		case "Line", "Column": // of a list with keys
+		case "Repeat":
+			if item, ok := a.Interface().(Item); ok && item.Fault != nil {
+				continue // it means nothing for a fault
+			}
+			fallthrough
+		default:
+			if d := differ(path+"."+name, a.Field(i), b.Field(i)); d != "" {
+				return d
+			}
 		}
 	}
 	return ""

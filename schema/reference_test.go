@@ -115,66 +115,77 @@ func TestReferenceIsComplete(t *testing.T) {
 	}
 }
 
+// page is the reference as far as it is written, and the definitions that it is still to describe.
+type page struct {
+	t      *testing.T
+	schema document
+	strings.Builder
+	queue []string
+	seen  map[string]bool
+}
+
+// meet has the page describe definitions, each once, in the order in which they are met.
+func (p *page) meet(definitions ...string) {
+	for _, name := range definitions {
+		if !p.seen[name] {
+			p.seen[name] = true
+			p.queue = append(p.queue, name)
+		}
+	}
+}
+
+// section describes the keys of a mapping, with what is to be said of some of their values.
+func (p *page) section(level, heading string, d *node, values map[string]string) {
+	fmt.Fprintf(p, "%s %s\n\n%s\n\n%s", level, heading, d.Description, tableHead)
+	for _, key := range keys(p.t, d.Properties) {
+		of := d.properties()[key]
+		value, own := values[key]
+		if !own {
+			value = of.value()
+			p.meet(of.refs()...)
+		}
+		p.WriteString(row(key, value, of.Description, slices.Contains(d.Required, key)))
+	}
+}
+
+// definition writes a section of the page, and those that belong below it.
+func (p *page) definition(name string) {
+	d, heading := p.schema.Definitions[name], headings[name]
+	if heading == "" {
+		p.t.Fatalf("%s has no heading", name)
+	}
+	switch name {
+	case "Scenario":
+		p.section("##", heading, d, nil)
+		p.WriteString(row("cases", "mapping of names to [scenarios](#scenario)", p.schema.Then.properties()["cases"].Description, false))
+	case "written":
+		p.section("##", heading, d, map[string]string{"do": "list of [steps](#steps)", "fault": "one of the [faults](#faults)"})
+		item := d.properties()
+		p.WriteString("\n" + stepTable(p.t, item["do"].Items))
+		p.meet(item["do"].refs()...)
+		p.WriteString(faultsHead)
+		for _, fault := range keys(p.t, item["fault"].Properties) {
+			ref := item["fault"].properties()[fault].refs()[0]
+			p.WriteString("\n")
+			p.section("###", "`"+fault+"`", p.schema.Definitions[ref], nil)
+		}
+	default:
+		p.section("##", heading, d, nil)
+	}
+	p.WriteString("\n")
+}
+
+// reference is the whole page: in the order in which definitions are met, from the whole file on.
 func reference(t *testing.T) []byte {
-	var all struct {
-		Definitions map[string]*node `json:"definitions"`
+	p := &page{t: t, schema: allOf(t), seen: map[string]bool{}}
+	p.WriteString(referenceHead)
+	p.meet("Scenario")
+	for len(p.queue) > 0 {
+		name := p.queue[0]
+		p.queue = p.queue[1:]
+		p.definition(name)
 	}
-	if err := json.Unmarshal(scenarioSchema(t), &all); err != nil {
-		t.Fatal(err)
-	}
-	schema := allOf(t)
-	var b strings.Builder
-	b.WriteString(referenceHead)
-	// In the order in which they are met, from the whole file on.
-	queue, seen := []string{"Scenario"}, map[string]bool{"Scenario": true}
-	meet := func(definitions []string) {
-		for _, name := range definitions {
-			if !seen[name] {
-				seen[name] = true
-				queue = append(queue, name)
-			}
-		}
-	}
-	section := func(level, heading string, d *node, more map[string]string) {
-		fmt.Fprintf(&b, "%s %s\n\n%s\n\n%s", level, heading, d.Description, tableHead)
-		for _, key := range keys(t, d.Properties) {
-			p := d.properties()[key]
-			value, own := more[key]
-			if !own {
-				value = p.value()
-				meet(p.refs())
-			}
-			b.WriteString(row(key, value, p.Description, slices.Contains(d.Required, key)))
-		}
-	}
-	for len(queue) > 0 {
-		name := queue[0]
-		queue = queue[1:]
-		d := schema.Definitions[name]
-		if headings[name] == "" {
-			t.Fatalf("%s has no heading", name)
-		}
-		switch name {
-		case "Scenario":
-			section("##", headings[name], d, nil)
-			b.WriteString(row("cases", "mapping of names to [scenarios](#scenario)", schema.Then.properties()["cases"].Description, false))
-		case "written":
-			section("##", headings[name], d, map[string]string{"do": "list of [steps](#steps)", "fault": "one of the [faults](#faults)"})
-			item := d.properties()
-			b.WriteString("\n" + stepTable(t, item["do"].Items))
-			meet(item["do"].refs())
-			b.WriteString(faultsHead)
-			for _, fault := range keys(t, item["fault"].Properties) {
-				ref := item["fault"].properties()[fault].refs()[0]
-				b.WriteString("\n")
-				section("###", "`"+fault+"`", schema.Definitions[ref], nil)
-			}
-		default:
-			section("##", headings[name], d, nil)
-		}
-		b.WriteString("\n")
-	}
-	return []byte(strings.TrimRight(b.String(), "\n") + "\n")
+	return []byte(strings.TrimRight(p.String(), "\n") + "\n")
 }
 
 // document is a schema with its definitions.

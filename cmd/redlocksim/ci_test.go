@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,6 +54,50 @@ var variables = strings.NewReplacer("${{ matrix.shard }}", "2", "${{ github.run_
 
 var placeholder = regexp.MustCompile(`\$\{?\w`)
 
+// refusedBecause says why the command would refuse these arguments before it runs anything, or what file they name that is not there.
+func refusedBecause(args []string) error {
+	root := newRoot()
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		return err
+	}
+	if cmd == root {
+		return errors.New("no such command")
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err
+	}
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+		return err
+	}
+	if err := cmd.ValidateFlagGroups(); err != nil {
+		return err
+	}
+	if shard := cmd.Flags().Lookup("shard"); shard != nil {
+		if _, _, err := parseShard(shard.Value.String()); err != nil {
+			return err
+		}
+	}
+	for _, arg := range cmd.Flags().Args() {
+		if _, err := os.Stat(arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// globbed are the arguments of a line, as a shell would hand them over.
+func globbed(line string) (args []string) {
+	for _, word := range strings.Fields(line)[1:] {
+		if files, _ := filepath.Glob(word); files != nil {
+			args = append(args, files...)
+		} else {
+			args = append(args, word)
+		}
+	}
+	return args
+}
+
 // The workflows that are there to be copied can be read, and what they call the command with is right, to the files. The
 // lines are not run: they take minutes.
 func TestWorkflowsCallTheCommandRight(t *testing.T) {
@@ -79,38 +124,7 @@ func TestWorkflowsCallTheCommandRight(t *testing.T) {
 			if placeholder.MatchString(line) {
 				t.Errorf("%s: %s: not every variable is known", path, line)
 			}
-			var args []string
-			for _, word := range strings.Fields(line)[1:] {
-				if files, _ := filepath.Glob(word); files != nil {
-					args = append(args, files...)
-				} else {
-					args = append(args, word)
-				}
-			}
-			root := newRoot()
-			cmd, rest, err := root.Find(args)
-			if err == nil && cmd == root {
-				t.Errorf("%s: %s: no such command", path, line)
-				continue
-			}
-			if err == nil {
-				err = cmd.ParseFlags(rest)
-			}
-			if err == nil {
-				err = cmd.ValidateArgs(cmd.Flags().Args())
-			}
-			if err == nil {
-				err = cmd.ValidateFlagGroups()
-			}
-			if shard := cmd.Flags().Lookup("shard"); err == nil && shard != nil {
-				_, _, err = parseShard(shard.Value.String())
-			}
-			for _, arg := range cmd.Flags().Args() {
-				if _, statErr := os.Stat(arg); err == nil {
-					err = statErr
-				}
-			}
-			if err != nil {
+			if err := refusedBecause(globbed(line)); err != nil {
 				t.Errorf("%s: %s: %v", path, line, err)
 			}
 		}

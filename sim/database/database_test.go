@@ -44,71 +44,83 @@ func expect(t *testing.T, what string, got database.Result, err error, want data
 
 const idle = 10 * time.Second
 
+// transactions are those of one client.
+type transactions struct {
+	t    *testing.T
+	d    *database.Database
+	p    *kernel.Process
+	next func() (kernel.Key, time.Time)
+}
+
+func (x *transactions) sleep(d time.Duration) { x.p.Sleep(context.Background(), d) }
+
+func (x *transactions) begin(what, name string, want database.Result) {
+	x.t.Helper()
+	k, deadline := x.next()
+	result, err := x.d.Begin(x.p, k, deadline, name, "r", idle)
+	expect(x.t, what, result, err, want)
+}
+
+func (x *transactions) write(what, name string, number int64, want database.Result) {
+	x.t.Helper()
+	k, deadline := x.next()
+	result, _, err := x.d.Access(x.p, k, deadline, name, history.Event{Func: history.Write, Resource: "r", Number: number, Op: int(number)})
+	expect(x.t, what, result, err, want)
+}
+
+func (x *transactions) read(name string, want int64) {
+	x.t.Helper()
+	k, deadline := x.next()
+	result, number, err := x.d.Access(x.p, k, deadline, name, history.Event{Func: history.Read, Resource: "r"})
+	expect(x.t, "read", result, err, database.Done)
+	if number != want {
+		x.t.Errorf("%s reads %d, want %d", name, number, want)
+	}
+}
+
+func (x *transactions) tryCommit(name string) (database.Result, error) {
+	k, deadline := x.next()
+	return x.d.Commit(x.p, k, deadline, name, func() {})
+}
+
+func (x *transactions) commit(what, name string, want database.Result) {
+	x.t.Helper()
+	result, err := x.tryCommit(name)
+	expect(x.t, what, result, err, want)
+}
+
 func TestTransaction(t *testing.T) {
 	h := client(t, 0, func(w *sim.World, d *database.Database, p *kernel.Process, next func() (kernel.Key, time.Time)) {
-		sleep := func(d time.Duration) { p.Sleep(context.Background(), d) }
-		begin := func(name string) (database.Result, error) {
-			k, deadline := next()
-			return d.Begin(p, k, deadline, name, "r", idle)
-		}
-		write := func(name string, number int64) (database.Result, error) {
-			k, deadline := next()
-			result, _, err := d.Access(p, k, deadline, name, history.Event{Func: history.Write, Resource: "r", Number: number, Op: int(number)})
-			return result, err
-		}
-		commit := func(name string) (database.Result, error) {
-			k, deadline := next()
-			return d.Commit(p, k, deadline, name, func() {})
-		}
-		read := func(name string, want int64) {
-			t.Helper()
-			k, deadline := next()
-			result, number, err := d.Access(p, k, deadline, name, history.Event{Func: history.Read, Resource: "r"})
-			expect(t, "read", result, err, database.Done)
-			if number != want {
-				t.Errorf("%s reads %d, want %d", name, number, want)
-			}
-		}
-		result, err := begin("a")
-		expect(t, "begin", result, err, database.Done)
-		result, err = begin("b")
-		expect(t, "the row is locked", result, err, database.Locked)
-		result, err = write("a", 1)
-		expect(t, "write", result, err, database.Done)
-		read("a", 1)
-		result, err = commit("a")
-		expect(t, "commit", result, err, database.Done)
-		result, err = commit("a")
-		expect(t, "commit again", result, err, database.Gone)
+		x := &transactions{t, d, p, next}
+		x.begin("begin", "a", database.Done)
+		x.begin("the row is locked", "b", database.Locked)
+		x.write("write", "a", 1, database.Done)
+		x.read("a", 1)
+		x.commit("commit", "a", database.Done)
+		x.commit("commit again", "a", database.Gone)
 
-		result, err = begin("b")
-		expect(t, "the row is free", result, err, database.Done)
-		sleep(idle - 10*time.Millisecond)
-		result, err = write("b", 2)
-		expect(t, "just in time", result, err, database.Done)
-		sleep(idle - 10*time.Millisecond)
-		read("b", 2)
-		sleep(idle + 10*time.Millisecond)
-		result, err = commit("b")
-		expect(t, "too late", result, err, database.Gone)
+		x.begin("the row is free", "b", database.Done)
+		x.sleep(idle - 10*time.Millisecond)
+		x.write("just in time", "b", 2, database.Done)
+		x.sleep(idle - 10*time.Millisecond)
+		x.read("b", 2)
+		x.sleep(idle + 10*time.Millisecond)
+		x.commit("too late", "b", database.Gone)
 
-		result, err = begin("c")
-		expect(t, "the row is free after the timeout", result, err, database.Done)
-		read("c", 1)
+		x.begin("the row is free after the timeout", "c", database.Done)
+		x.read("c", 1)
 		if err := w.Servers[0].Kill(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err = commit("c"); err == nil {
+		if _, err := x.tryCommit("c"); err == nil {
 			t.Error("a database that is down has committed")
 		}
 		if err := w.Servers[0].Restart(); err != nil {
 			t.Fatal(err)
 		}
-		result, err = commit("c")
-		expect(t, "transactions end with the process", result, err, database.Gone)
-		result, err = begin("e")
-		expect(t, "and so do their locks", result, err, database.Done)
-		read("e", 1)
+		x.commit("transactions end with the process", "c", database.Gone)
+		x.begin("and so do their locks", "e", database.Done)
+		x.read("e", 1)
 	})
 	var writes []string
 	for _, e := range h {

@@ -127,77 +127,98 @@ func (r *recorder) crowd(client *redlock.Client, goroutines, rounds int) {
 	}
 }
 
-// faults schedules a number of faults, some of everything that can happen to a world.
-func faults(w *sim.World, rng *rand.Rand, recorders []*recorder, number int, until time.Duration) {
-	k := w.Kernel
-	between := func(min, max time.Duration) time.Duration { return min + time.Duration(rng.Int64N(int64(max-min))) }
-	record := func(format string, args ...any) {
-		w.Record(history.Event{Kind: history.Fault, Name: fmt.Sprintf(format, args...)})
+// chaos draws faults of everything that can happen to a world.
+type chaos struct {
+	w   *sim.World
+	rng *rand.Rand
+}
+
+func (c *chaos) between(min, max time.Duration) time.Duration {
+	return min + time.Duration(c.rng.Int64N(int64(max-min)))
+}
+
+func (c *chaos) record(format string, args ...any) {
+	c.w.Record(history.Event{Kind: history.Fault, Name: fmt.Sprintf(format, args...)})
+}
+
+// inject schedules a fault. What it can use is drawn whether it does or not.
+func (c *chaos) inject(until time.Duration) {
+	w, k := c.w, c.w.Kernel
+	at, lasting := c.between(0, until), c.between(0, 600*time.Millisecond)
+	server, client := w.Servers[c.rng.IntN(len(w.Servers))], w.Clients[c.rng.IntN(len(w.Clients))]
+	link, direction := w.Network.Link(client.Name(), server.Name()), network.Direction(c.rng.IntN(3))
+	name := client.Name() + "-" + server.Name()
+	clock := client.Clock()
+	if c.rng.IntN(2) == 0 {
+		clock = server.Clock()
 	}
+	step, rate, extra := c.between(-time.Second, time.Second), c.rng.Int64N(400_000_000)-200_000_000, c.between(0, 80*time.Millisecond)
+	dark := c.rng.IntN(2) == 0
+	switch c.rng.IntN(8) {
+	case 0:
+		k.After(at, func() { c.record("cut %s %d", name, direction); link.Cut(direction) })
+		k.After(at+lasting, func() { c.record("mend %s %d", name, direction); link.Mend(direction) })
+	case 1:
+		k.After(at, func() { c.record("hold %s %d", name, direction); link.Hold(direction) })
+		k.After(at+lasting/4, func() { c.record("release %s %d", name, direction); link.Release(direction) })
+	case 2:
+		k.After(at, func() { c.record("delay %s %d %v", name, direction, extra); link.Delay(direction, extra) })
+		k.After(at+lasting, func() { link.Delay(direction, -extra) })
+	case 3:
+		k.After(at, func() { c.record("reset %s", name); link.Reset() })
+	case 4:
+		k.After(at, func() {
+			var err error
+			if dark {
+				err = server.LosePower()
+			} else {
+				err = server.Kill()
+			}
+			c.record("stop %s %v %v", server.Name(), dark, err)
+		})
+		k.After(at+lasting, func() {
+			if !server.Up() {
+				if err := server.Restart(); err != nil {
+					panic(err)
+				}
+				c.record("restart %s %v", server.Name(), server.Dump())
+			}
+		})
+	case 5:
+		k.After(at, func() { c.record("step %v", step); clock.Step(step) })
+		k.After(at+lasting, func() { c.record("dump %v", server.Dump()) })
+	case 6:
+		k.After(at, func() { c.record("rate %d", rate); clock.SetRate(rate) })
+	case 7:
+		k.After(at, func() { c.record("pause %s", client.Name()); client.Pause() })
+		k.After(at+lasting/4, func() { c.record("resume %s", client.Name()); client.Resume() })
+	}
+}
+
+// injectInside has a client paused, or crash, in the middle of some steps of the library.
+func (c *chaos) injectInside(r *recorder, mayCrash bool) {
+	r.faults = map[int]func(){}
+	for range 5 {
+		length := c.between(0, 300*time.Millisecond)
+		r.faults[1+c.rng.IntN(300)] = func() {
+			c.record("pause %s", r.process.Name())
+			r.process.Pause()
+			c.w.Kernel.After(length, r.process.Resume)
+		}
+	}
+	if mayCrash && c.rng.IntN(2) == 0 {
+		r.faults[200+c.rng.IntN(400)] = func() { _ = c.w.Crash(r.process) }
+	}
+}
+
+// faults schedules a number of faults, and some inside of the library's steps.
+func faults(w *sim.World, rng *rand.Rand, recorders []*recorder, number int, until time.Duration) {
+	c := &chaos{w, rng}
 	for range number {
-		at, lasting := between(0, until), between(0, 600*time.Millisecond)
-		server, client := w.Servers[rng.IntN(len(w.Servers))], w.Clients[rng.IntN(len(w.Clients))]
-		link, direction := w.Network.Link(client.Name(), server.Name()), network.Direction(rng.IntN(3))
-		name := client.Name() + "-" + server.Name()
-		clock := client.Clock()
-		if rng.IntN(2) == 0 {
-			clock = server.Clock()
-		}
-		step, rate, extra := between(-time.Second, time.Second), rng.Int64N(400_000_000)-200_000_000, between(0, 80*time.Millisecond)
-		dark := rng.IntN(2) == 0
-		switch rng.IntN(8) {
-		case 0:
-			k.After(at, func() { record("cut %s %d", name, direction); link.Cut(direction) })
-			k.After(at+lasting, func() { record("mend %s %d", name, direction); link.Mend(direction) })
-		case 1:
-			k.After(at, func() { record("hold %s %d", name, direction); link.Hold(direction) })
-			k.After(at+lasting/4, func() { record("release %s %d", name, direction); link.Release(direction) })
-		case 2:
-			k.After(at, func() { record("delay %s %d %v", name, direction, extra); link.Delay(direction, extra) })
-			k.After(at+lasting, func() { link.Delay(direction, -extra) })
-		case 3:
-			k.After(at, func() { record("reset %s", name); link.Reset() })
-		case 4:
-			k.After(at, func() {
-				var err error
-				if dark {
-					err = server.LosePower()
-				} else {
-					err = server.Kill()
-				}
-				record("stop %s %v %v", server.Name(), dark, err)
-			})
-			k.After(at+lasting, func() {
-				if !server.Up() {
-					if err := server.Restart(); err != nil {
-						panic(err)
-					}
-					record("restart %s %v", server.Name(), server.Dump())
-				}
-			})
-		case 5:
-			k.After(at, func() { record("step %v", step); clock.Step(step) })
-			k.After(at+lasting, func() { record("dump %v", server.Dump()) })
-		case 6:
-			k.After(at, func() { record("rate %d", rate); clock.SetRate(rate) })
-		case 7:
-			k.After(at, func() { record("pause %s", client.Name()); client.Pause() })
-			k.After(at+lasting/4, func() { record("resume %s", client.Name()); client.Resume() })
-		}
+		c.inject(until)
 	}
 	for i, r := range recorders {
-		r.faults = map[int]func(){}
-		for range 5 {
-			length := between(0, 300*time.Millisecond)
-			r.faults[1+rng.IntN(300)] = func() {
-				record("pause %s", r.process.Name())
-				r.process.Pause()
-				k.After(length, r.process.Resume)
-			}
-		}
-		if i == 0 && rng.IntN(2) == 0 {
-			r.faults[200+rng.IntN(400)] = func() { _ = w.Crash(r.process) }
-		}
+		c.injectInside(r, i == 0)
 	}
 }
 

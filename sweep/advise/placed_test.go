@@ -185,66 +185,90 @@ func (p *placed) free() time.Duration {
 	return max(at, 2*time.Millisecond)
 }
 
+// asleep has the holder's host sleep, once it has the lock.
+func (p *placed) asleep() {
+	if p.Budget.Suspend > 0 {
+		p.item("{after: {client: client-1, event: acquire-done}, plus: 1ms, fault: {suspend: {client: client-1, for: %v}}}", p.Budget.Suspend)
+	}
+}
+
+// stays is what the holder does for the rest of the run.
+func (p *placed) stays() string { return fmt.Sprintf("sleep: %v", p.duration) }
+
+// clocks has clocks as wrong as they may be, and the holder's host asleep.
+func (p *placed) clocks(few bool) {
+	p.begins(few, p.stays())
+	p.wrong(true)
+	p.asleep()
+	p.polls(p.free())
+}
+
+// restart has a quorum of nodes away for as long as the restart delay says.
+func (p *placed) restart(few bool) {
+	p.begins(few, p.stays())
+	p.wrong(false)
+	p.asleep()
+	away := p.duration
+	if p.Budget.RestartDelay != nil {
+		away = *p.Budget.RestartDelay
+		p.duration += away
+		p.forgets(p.quorum(), away)
+	}
+	p.polls(max(min(away, p.duration/2)-50*time.Millisecond, 2*time.Millisecond))
+}
+
+// memoryLoss has nodes come back at once.
+func (p *placed) memoryLoss(few bool) {
+	p.begins(few, p.stays())
+	p.forgets(min(p.Budget.MemoryLoss, p.quorum()), 0)
+	p.polls(2 * time.Millisecond)
+}
+
+// pause has the holder stop right before its last write: by its own clock, a margin before its lease is over.
+func (p *placed) pause(few bool, margin time.Duration) {
+	step := time.Duration(0)
+	if p.Lock.Clock == kernel.WallClock {
+		step = p.Budget.ClockStep
+	}
+	last := max(p.believed()+step-p.roundTrip()-p.Lock.GuardTime-margin, 0)
+	wait := ""
+	if last > 0 {
+		wait = fmt.Sprintf("sleep: %v, ", last)
+	}
+	p.begins(few, wait+"write, "+p.stays())
+	p.wrong(true)
+	// One stop only: of two in a row the budget takes the sum for the length.
+	switch {
+	case p.Budget.Pause == 0 && p.Budget.Suspend == 0:
+	case p.Budget.Pause >= p.Budget.Suspend:
+		p.item("{after: {client: client-1, event: checked}, fault: {pause: {process: client-1, for: %v}}}", p.Budget.Pause)
+	default:
+		p.item("{after: {client: client-1, event: checked}, fault: {suspend: {client: client-1, for: %v}}}", p.Budget.Suspend)
+	}
+	p.polls(p.free())
+}
+
+// file is a worst case of a kind.
+func (p *placed) file(kind string, few bool, margin time.Duration) string {
+	p.timeline = nil
+	p.duration = 3*p.Lock.TTL + 2*(p.Budget.Pause+p.Budget.Suspend+p.Budget.ClockStep) + 30*time.Second
+	switch kind {
+	case "clocks":
+		p.clocks(few)
+	case "restart":
+		p.restart(few)
+	case "memory-loss":
+		p.memoryLoss(few)
+	case "pause":
+		p.pause(few, margin)
+	}
+	return fmt.Sprintf("title: placed by hand\nsource: the settings\nexplanation: a worst case with computed times\nclaim: holds\nclients: [client-1, client-2]\n%sduration: %v\ntimeline:\n%s\nexpect: {findings: safe, unavailable: {at-most: %v}}\n",
+		p.text, p.duration, strings.Join(p.timeline, "\n"), p.duration)
+}
+
 // cases are the files of the worst cases of a kind.
 func (p *placed) cases(kind string) []string {
 	var files []string
-	build := func(few bool, margin time.Duration) {
-		p.timeline = nil
-		p.duration = 3*p.Lock.TTL + 2*(p.Budget.Pause+p.Budget.Suspend+p.Budget.ClockStep) + 30*time.Second
-		stays := fmt.Sprintf("sleep: %v", p.duration)
-		suspended := fmt.Sprintf("fault: {suspend: {client: client-1, for: %v}}}", p.Budget.Suspend)
-		asleep := func() {
-			if p.Budget.Suspend > 0 {
-				p.item("{after: {client: client-1, event: acquire-done}, plus: 1ms, %s", suspended)
-			}
-		}
-		switch kind {
-		case "clocks":
-			p.begins(few, stays)
-			p.wrong(true)
-			asleep()
-			p.polls(p.free())
-		case "restart":
-			p.begins(few, stays)
-			p.wrong(false)
-			asleep()
-			away := p.duration
-			if p.Budget.RestartDelay != nil {
-				away = *p.Budget.RestartDelay
-				p.duration += away
-				p.forgets(p.quorum(), away)
-			}
-			p.polls(max(min(away, p.duration/2)-50*time.Millisecond, 2*time.Millisecond))
-		case "memory-loss":
-			p.begins(few, stays)
-			p.forgets(min(p.Budget.MemoryLoss, p.quorum()), 0)
-			p.polls(2 * time.Millisecond)
-		case "pause":
-			// The last write that the holder starts, by its own clock.
-			step := time.Duration(0)
-			if p.Lock.Clock == kernel.WallClock {
-				step = p.Budget.ClockStep
-			}
-			last := max(p.believed()+step-p.roundTrip()-p.Lock.GuardTime-margin, 0)
-			wait := ""
-			if last > 0 {
-				wait = fmt.Sprintf("sleep: %v, ", last)
-			}
-			p.begins(few, wait+"write, "+stays)
-			p.wrong(true)
-			// One stop only: of two in a row the budget takes the sum for the length.
-			switch {
-			case p.Budget.Pause == 0 && p.Budget.Suspend == 0:
-			case p.Budget.Pause >= p.Budget.Suspend:
-				p.item("{after: {client: client-1, event: checked}, fault: {pause: {process: client-1, for: %v}}}", p.Budget.Pause)
-			default:
-				p.item("{after: {client: client-1, event: checked}, %s", suspended)
-			}
-			p.polls(p.free())
-		}
-		files = append(files, fmt.Sprintf("title: placed by hand\nsource: the settings\nexplanation: a worst case with computed times\nclaim: holds\nclients: [client-1, client-2]\n%sduration: %v\ntimeline:\n%s\nexpect: {findings: safe, unavailable: {at-most: %v}}\n",
-			p.text, p.duration, strings.Join(p.timeline, "\n"), p.duration))
-	}
 	margins := []time.Duration{5 * time.Millisecond}
 	if kind == "pause" {
 		margins = append(margins, 60*time.Millisecond, p.Lock.TTL/20+5*time.Millisecond, 1005*time.Millisecond)
@@ -254,7 +278,7 @@ func (p *placed) cases(kind string) []string {
 			continue
 		}
 		for _, margin := range margins {
-			build(few, margin)
+			files = append(files, p.file(kind, few, margin))
 		}
 	}
 	return files

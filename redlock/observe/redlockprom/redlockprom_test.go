@@ -17,22 +17,33 @@ import (
 	"redlocksim/redlock/observe/internal/testnode"
 )
 
+// observed makes a client over the nodes whose steps are counted, and where the counts are gathered.
+func observed(t *testing.T, counted Options, nodes []*testnode.Node, options ...redlock.Option) (*redlock.Client, *Observer, *prometheus.Registry) {
+	t.Helper()
+	metrics := New(counted)
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(metrics)
+	var all []driver.Node
+	for _, n := range nodes {
+		all = append(all, n)
+	}
+	client, err := redlock.New(all, append(options, redlock.WithObserver(metrics))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, metrics, registry
+}
+
 // The numbers follow from the times: nodes a, b and c answer after 1, 2 and 3 ms, two are a quorum, so that every round
 // takes 2 ms; of a TTL of 1 s the allowance for drift takes 12 ms.
 func TestStory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b, c := testnode.Three()
-		metrics := New(Options{
+		nodes := []*testnode.Node{a, b, c}
+		client, _, registry := observed(t, Options{
 			Resource:    func(r string) string { kind, _, _ := strings.Cut(r, "/"); return kind },
 			WaitBuckets: []float64{0.01}, HoldBuckets: []float64{0.5}, MarginBuckets: []float64{0.8, 0.9},
-		})
-		registry := prometheus.NewPedanticRegistry()
-		registry.MustRegister(metrics)
-		client, err := redlock.New([]driver.Node{a, b, c},
-			redlock.WithRetryDelay(10*time.Millisecond, 10*time.Millisecond), redlock.WithObserver(metrics))
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, nodes, redlock.WithRetryDelay(10*time.Millisecond, 10*time.Millisecond))
 		ctx, began := t.Context(), time.Now()
 		at := func(ms int) { time.Sleep(time.Duration(ms)*time.Millisecond - time.Since(began)) }
 		must := func(err, want error) {
@@ -61,13 +72,13 @@ func TestStory(t *testing.T) {
 		must(lease.Unlock(ctx), redlock.ErrLost)
 
 		at(2000)
-		for _, n := range []*testnode.Node{a, b, c} {
+		for _, n := range nodes {
 			n.Down(true)
 		}
 		_, err = client.TryLock(ctx, "s", time.Second)
 		must(err, redlock.ErrNoQuorum)
 		at(3000)
-		for _, n := range []*testnode.Node{a, b, c} {
+		for _, n := range nodes {
 			n.Down(false)
 		}
 		short, cancel := context.WithTimeout(ctx, 500*time.Microsecond)
@@ -150,11 +161,7 @@ redlock_wait_seconds_count{resource="r"} 2
 func TestZeroOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b, c := testnode.Three()
-		metrics := New(Options{})
-		client, err := redlock.New([]driver.Node{a, b, c}, redlock.WithObserver(metrics))
-		if err != nil {
-			t.Fatal(err)
-		}
+		client, metrics, _ := observed(t, Options{}, []*testnode.Node{a, b, c})
 		if n := testutil.CollectAndCount(metrics); n != 0 {
 			t.Errorf("%d series before anything happened", n)
 		}
@@ -219,13 +226,7 @@ func TestLossAtOddTimes(t *testing.T) {
 func TestQueueTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b, c := testnode.Three()
-		metrics := New(Options{WaitBuckets: []float64{0.01}})
-		registry := prometheus.NewPedanticRegistry()
-		registry.MustRegister(metrics)
-		client, err := redlock.New([]driver.Node{a, b, c}, redlock.WithObserver(metrics))
-		if err != nil {
-			t.Fatal(err)
-		}
+		client, _, registry := observed(t, Options{WaitBuckets: []float64{0.01}}, []*testnode.Node{a, b, c})
 		first, err := client.Lock(t.Context(), "r", time.Second) // after 2 ms
 		if err != nil {
 			t.Fatal(err)
