@@ -59,12 +59,28 @@ func isAbstract(f *types.Func) bool {
 	return receiver != nil && types.IsInterface(receiver.Type())
 }
 
-// within is what a declaration declares.
+// within is what a declaration declares: a function, after its receiver's type if it has one, or something else.
 func within(d ast.Decl) string {
-	if f, is := d.(*ast.FuncDecl); is {
+	f, is := d.(*ast.FuncDecl)
+	if !is {
+		return "a variable"
+	}
+	if f.Recv == nil {
 		return f.Name.Name
 	}
-	return "a variable"
+	of := f.Recv.List[0].Type
+	for {
+		switch t := of.(type) {
+		case *ast.StarExpr:
+			of = t.X
+		case *ast.IndexExpr:
+			of = t.X
+		case *ast.IndexListExpr:
+			of = t.X
+		default:
+			return of.(*ast.Ident).Name + "." + f.Name.Name
+		}
+	}
 }
 
 // reachable are the files that a file calls, directly or through others.

@@ -1,5 +1,5 @@
 // Package architecture_test compares the imports of all packages with docs/architecture.md, which says who may import whom, and
-// looks for files of a package that call each other in a circle.
+// looks for files of a package that call each other in a circle, and for functions that are too long.
 package architecture_test
 
 import (

@@ -1,0 +1,118 @@
+package architecture_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// longest is how many lines a function may have that are not in a table.
+const longest = 60
+
+// long are the functions that may have more, by file and name, and why.
+var long = map[string]string{
+	"history/hash.go Hasher.add": "spells out the fields one after the other; helpers took 1.7 times as long, in every event of every run",
+}
+
+// linesOf are the lines of a function, declared or literal, that are not in a table: in a composite literal or a text of several
+// lines.
+func linesOf(files *token.FileSet, f ast.Node) int {
+	span := func(n ast.Node) int { return files.Position(n.End()).Line - files.Position(n.Pos()).Line }
+	lines := span(f) + 1
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.CompositeLit, *ast.BasicLit:
+			lines -= span(n)
+			return false
+		}
+		return true
+	})
+	return lines
+}
+
+// tooLong are the functions of a file that have too many lines, and how many. Functions in tables are looked at by themselves.
+func tooLong(files *token.FileSet, source *ast.File) map[string]int {
+	found := map[string]int{}
+	for _, d := range source.Decls {
+		ast.Inspect(d, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.FuncDecl, *ast.FuncLit:
+				if lines := linesOf(files, n); lines > longest {
+					found[within(d)] = max(found[within(d)], lines)
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// A function is short enough to be read at once, unless there is a reason, also in tests and in the modules beside this one.
+func TestFunctionsAreShort(t *testing.T) {
+	looked, used := 0, map[string]bool{}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(file) != ".go":
+			return nil
+		}
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		files := token.NewFileSet()
+		source, err := parser.ParseFile(files, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		looked++
+		for f, lines := range tooLong(files, source) {
+			f = filepath.ToSlash(name) + " " + f
+			if long[f] == "" {
+				t.Errorf("%s has %d lines outside of its tables, more than %d: cut it by idea, or give a reason", f, lines, longest)
+			}
+			used[f] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f := range long {
+		if !used[f] {
+			t.Errorf("%s is not too long any more: it needs no reason", f)
+		}
+	}
+	if looked < 500 {
+		t.Errorf("only %d files were looked at", looked)
+	}
+}
+
+func TestTooLong(t *testing.T) {
+	lines := func(n int) string { return strings.Repeat("\tx()\n", n) }
+	text := "package p\n\n" +
+		"func whole() {\n" + lines(longest-2) + "}\n\n" +
+		"func more() {\n" + lines(longest-1) + "}\n\n" +
+		"func (t *T[K]) method() {\n\tf := func() {\n" + lines(longest) + "\t}\n\tf()\n}\n\n" +
+		"var v = []any{\n\tfunc() {\n" + lines(longest) + "\t},\n}\n\n" +
+		"func table() {\n\tx(`" + strings.Repeat("\n", longest) + "`)\n\ty([]int{\n" + strings.Repeat("\t\t1,\n", longest) + "\t})\n}\n"
+	files := token.NewFileSet()
+	source, err := parser.ParseFile(files, "p.go", text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := tooLong(files, source)
+	want := map[string]int{"more": longest + 1, "T.method": longest + 5, "a variable": longest + 2}
+	if !maps.Equal(found, want) {
+		t.Errorf("%v, not %v", found, want)
+	}
+}
