@@ -1,12 +1,15 @@
 package monitor
 
 import (
+	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
@@ -21,8 +24,21 @@ type refinement struct {
 	run      *Run
 	settings spec.Settings
 	clients  map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
-	calls    []*protocols.Call                  // those open that ask for a TTL
+	calls    []underWay                         // those open that ask for a TTL
+	gaveUp   map[waiting]int                    // calls of which that was told, and that have not returned
 	asked    map[roundOf]time.Time              // when the first command of the round under way left, by its client's clock
+}
+
+// underWay is a call that has not returned, and when it began.
+type underWay struct {
+	*protocols.Call
+	began kernel.True
+}
+
+// waiting is what calls of a client are for.
+type waiting struct {
+	client *kernel.Process
+	name   string
 }
 
 // roundOf is a round of commands of one intent with the value of an acquisition.
@@ -38,7 +54,7 @@ func watchRefinement(r *Run) {
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: map[roundOf]time.Time{}, settings: spec.Settings{
+	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: map[roundOf]time.Time{}, gaveUp: map[waiting]int{}, settings: spec.Settings{
 		Nodes: len(r.World.Servers), Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
 		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp != 0, Fencing: own.Fencing,
@@ -53,7 +69,9 @@ func watchRefinement(r *Run) {
 
 func (f *refinement) saw(e *history.Event) {
 	if e.Kind == history.Crash {
-		delete(f.clients, f.run.World.Client(e.Process))
+		p := f.run.World.Client(e.Process)
+		delete(f.clients, p)
+		maps.DeleteFunc(f.gaveUp, func(w waiting, _ int) bool { return w.client == p })
 	}
 }
 
@@ -76,16 +94,19 @@ func (f *refinement) sends(at redis.Passage, a *redis.Asked) {
 func (f *refinement) called(c *protocols.Call) {
 	switch c.Func {
 	case protocols.AcquireCall, protocols.ExtendCall:
-		f.calls = append(f.calls, c)
+		f.calls = append(f.calls, underWay{c, f.run.World.Kernel.Now()})
 	case protocols.NewClientCall:
 		p := f.run.World.Client(c.Client)
 		f.clients[p] = append(f.clients[p], spec.New(f.settings))
 	}
 }
 
-func (f *refinement) returned(c *protocols.Call, _ error) {
-	f.calls = slices.DeleteFunc(f.calls, func(open *protocols.Call) bool { return open == c })
-	isOpen := func(open *protocols.Call) bool { return open.Func == protocols.AcquireCall && open.Client == c.Client }
+func (f *refinement) returned(c *protocols.Call, err error) {
+	if i := slices.IndexFunc(f.calls, func(open underWay) bool { return open.Call == c }); i >= 0 {
+		f.failed(f.calls[i], err)
+		f.calls = slices.Delete(f.calls, i, i+1)
+	}
+	isOpen := func(open underWay) bool { return open.Func == protocols.AcquireCall && open.Client == c.Client }
 	if c.Func != protocols.AcquireCall || slices.ContainsFunc(f.calls, isOpen) {
 		return
 	}
@@ -101,6 +122,24 @@ func (f *refinement) returned(c *protocols.Call, _ error) {
 	}
 }
 
+// failed looks whether a client has told that an acquire gives up, before that returns. Of one that ends at once, without having
+// asked, it may say nothing.
+func (f *refinement) failed(c underWay, err error) {
+	p := f.run.World.Client(c.Client)
+	e := (*redlock.Error)(nil)
+	if c.Func != protocols.AcquireCall || !errors.As(err, &e) || len(f.clients[p]) == 0 {
+		return
+	}
+	call := waiting{p, nameOf(c.Call)}
+	switch waited := f.waited(p, c); {
+	case f.gaveUp[call] > 0:
+		f.gaveUp[call]--
+	case waited > 0:
+		f.run.broken(checker.Refinement, c.Resources[0], "%s is refused the lock on %s after %v, and it has not told that the call gives up",
+			c.Client, call.name, waited)
+	}
+}
+
 func (f *refinement) observed(client string, e observe.Event) {
 	p := f.run.World.Client(client)
 	if p.Dead() { // it may be ended in the middle of what happens at a step
@@ -110,6 +149,9 @@ func (f *refinement) observed(client string, e observe.Event) {
 		f.clients[p] = append(f.clients[p], spec.New(f.settings))
 	}
 	all, of := f.clients[p], f.of(p, e)
+	if e.Step == observe.GaveUp {
+		f.gaveUp[waiting{p, e.Resource}]++
+	}
 	c := all[of]
 	if c == nil {
 		return
@@ -122,12 +164,38 @@ func (f *refinement) observed(client string, e observe.Event) {
 	if e.Step == observe.ExtendStarted {
 		delete(f.asked, roundOf{p, e.Value, redis.Extends})
 	}
-	if err := c.Follow(spec.Event{Event: e, At: p.ProgramClock().Now(), Asked: f.asked[round]}); err != nil {
+	if err := c.Follow(spec.Event{Event: e, At: p.ProgramClock().Now(), Asked: f.asked[round], Waited: f.beforeAsking(p, &e)}); err != nil {
 		resource, _, _ := strings.Cut(e.Resource, ", ")
 		f.run.broken(checker.Refinement, resource, "%s takes a step that the specification does not allow: %v", client, err)
 		all[of] = nil
 	}
 }
+
+// beforeAsking is for how long a call has waited that may be the one whose first attempt begins: the one that began last.
+func (f *refinement) beforeAsking(p *kernel.Process, e *observe.Event) time.Duration {
+	if e.Step != observe.AttemptStarted || e.Attempt != 1 {
+		return 0
+	}
+	for _, c := range slices.Backward(f.calls) {
+		if c.Client == p.Name() && c.Func == protocols.AcquireCall && nameOf(c.Call) == e.Resource {
+			return f.waited(p, c)
+		}
+	}
+	return 0
+}
+
+// waited is for how long a call has been under way, of a client that has not stood still since, and that has not just taken its
+// time; zero if it cannot be told: a lock of one's own may do anything before it asks.
+func (f *refinement) waited(p *kernel.Process, c underWay) time.Duration {
+	waited := f.run.World.Kernel.Now().Sub(c.began)
+	if f.run.Foreign || waited <= stepsToAsk*f.run.StepTime || !f.run.pauses.hasRun(p, c.began) {
+		return 0
+	}
+	return waited
+}
+
+// stepsToAsk are more steps than a client's code takes from a call to its first attempt, if it does not wait.
+const stepsToAsk = 8
 
 // of is the place of the library's client that took a step: of one that it knows, or else the last.
 func (f *refinement) of(p *kernel.Process, e observe.Event) int {
@@ -155,14 +223,14 @@ func (f *refinement) wentOn(client string, e observe.Event) {
 
 // ttls are those that a step may be about: what open calls of the client ask for on the same resources, or for the same lease.
 func (f *refinement) ttls(client string, e *observe.Event) []time.Duration {
-	var asks func(*protocols.Call) bool
+	var asks func(underWay) bool
 	switch e.Step {
 	case observe.AttemptStarted:
-		asks = func(c *protocols.Call) bool {
-			return c.Func == protocols.AcquireCall && nameOf(c) == e.Resource
+		asks = func(c underWay) bool {
+			return c.Func == protocols.AcquireCall && nameOf(c.Call) == e.Resource
 		}
 	case observe.ExtendStarted:
-		asks = func(c *protocols.Call) bool {
+		asks = func(c underWay) bool {
 			lease, voted := c.Lease.(protocols.Voted)
 			return c.Func == protocols.ExtendCall && voted && lease.Value() == e.Value
 		}

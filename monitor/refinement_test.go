@@ -1,10 +1,12 @@
 package monitor
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
@@ -63,4 +65,52 @@ func TestSteps(t *testing.T) {
 func (a *actor) begins(e observe.Event) {
 	a.Observed("c1", e)
 	a.WentOn("c1", e)
+}
+
+// TestUntoldCalls: a call that waits tells so before it asks, and that it gives up before it returns. What it does is not known
+// if its client stood still, or if it tells nothing at all.
+func TestUntoldCalls(t *testing.T) {
+	step := func(s observe.Step) observe.Event {
+		return observe.Event{Step: s, Op: driver.OpAcquire, Resource: "r", Value: "v", Call: "v", Err: context.Canceled}
+	}
+	queued, gaveUp, attempt := step(observe.Queued), step(observe.GaveUp), step(observe.AttemptStarted)
+	attempt.Attempt = 1
+	refused := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Cause: context.Canceled}
+	other := observe.Event{Step: observe.QuorumReached, Op: driver.OpPrepare} // which shows that there is an observer
+	const untold = "c1 takes a step that the specification does not allow: attempt-started while a call waits: it has waited for 1s"
+	for _, c := range []struct {
+		name     string
+		at, then []observe.Event // when the call begins, and a second later
+		pauses   bool
+		err      error
+		want     string
+	}{
+		{"waits untold", nil, []observe.Event{attempt}, false, nil, untold},
+		{"waits", []observe.Event{queued}, []observe.Event{attempt}, false, nil, "c1 has told of a call that waits for r"},
+		{"stood still", nil, []observe.Event{attempt}, true, nil, "c1 has told of a call that waits for r"},
+		{"gives up", []observe.Event{queued}, []observe.Event{gaveUp}, false, refused, ""},
+		{"gives up untold", []observe.Event{other}, nil, false, refused, "c1 is refused the lock on r after 1s, and it has not told that the call gives up"},
+		{"tells nothing at all", nil, nil, false, refused, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) {
+				asked := &protocols.Call{Client: "c1", Resources: []string{"r"}, TTL: ttl, Waits: true}
+				a.Called(asked)
+				for _, e := range c.at {
+					a.Observed("c1", e)
+				}
+				if c.pauses {
+					a.client.Pause()
+					a.Kernel.After(time.Second, a.client.Resume)
+				}
+				a.sleeps(time.Second)
+				for _, e := range c.then {
+					a.Observed("c1", e)
+				}
+				a.Returned(asked, c.err)
+			})
+			r.finds(t, checker.Refinement, c.want)
+		})
+	}
 }

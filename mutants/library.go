@@ -281,6 +281,12 @@ var library = []Mutant{
 		Killers: []string{"65-renewal-and-a-black-hole/black-hole", "65-renewal-and-a-black-hole/replies-only"},
 	},
 	{
+		Name:    "waiting-untold",
+		Bug:     "the observer is not told that a call waits in its client before it has asked, nor that it gives up",
+		Edits:   []Edit{{"redlock/turn.go", "\tif c.observer != nil {\n", "\tif c.observer != nil && false {\n"}},
+		Killers: []string{"73-waiting-in-one-client/in-order", "73-waiting-in-one-client/never-released"},
+	},
+	{
 		Name:    "loss-under-work-untold",
 		Bug:     "Hold and Renew return without an error when the lease was lost",
 		Edits:   []Edit{{"redlock/renew.go", "if l.state() != ErrLost {", "if l.state() != ErrLost || true {"}},

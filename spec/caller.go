@@ -13,6 +13,7 @@ import (
 type caller struct {
 	name     string
 	last     *acquisition // its last attempt
+	isTold   bool         // that it waits
 	isQueued bool
 	isDone   bool // granted, or given up
 }
@@ -39,7 +40,10 @@ func (c *Client) wait(e Event) error {
 		return violation(fmt.Sprintf("it has made %d attempts, and the step is told of attempt %d", x.attempts(), e.Attempt))
 	}
 	switch e.Step {
+	case observe.Yielding:
+		x.isTold = true
 	case observe.Queued:
+		x.isTold = true
 		if !x.isQueued {
 			x.isQueued = true
 			c.enqueue(x)
@@ -47,6 +51,9 @@ func (c *Client) wait(e Event) error {
 	case observe.GaveUp:
 		if e.Err == nil {
 			return violation("without a reason")
+		}
+		if x.last == nil && !x.isTold {
+			return violation("it has not asked, and nobody was told that it waits")
 		}
 		c.done(e.Call)
 	}
@@ -101,6 +108,8 @@ func (c *Client) asks(e *Event) (why string) {
 		return fmt.Sprintf("attempt %d follows attempt %d", e.Attempt, x.attempts())
 	case x.last == nil && e.Call != e.Value:
 		return "the first attempt does not name the call"
+	case x.last == nil && !x.isTold && e.Waited > 0:
+		return fmt.Sprintf("it has waited for %v, and nobody was told", e.Waited)
 	case x.last != nil && x.last.state != denied:
 		return "the attempt before is not over: " + x.last.state.String()
 	case x.last != nil && x.last.retryAt.IsZero():

@@ -106,6 +106,8 @@ func (s *script) detail(t *testing.T, e *Event, word string) {
 		e.Op = driver.OpRelease
 	case "left":
 		e.Validity = length
+	case "waited":
+		e.Waited = length
 	case "until":
 		e.Until = s.start.Add(length)
 	case "in":
@@ -364,5 +366,32 @@ func TestForgottenCalls(t *testing.T) {
 		if got := s.client.Forgotten(); got != want {
 			t.Errorf("%s: forgotten is %q, want %q", steps, got, want)
 		}
+	}
+}
+
+// A call that waits before it asks, or gives up without having asked, has told so.
+func TestUntoldWaits(t *testing.T) {
+	for _, c := range []struct{ name, before, step, want string }{
+		{"asks at once", "", "5 b attempt-started", ""},
+		{"asks late", "", "5 b attempt-started waited=5", "it has waited for 5ms, and nobody was told"},
+		{"was told to queue", "0 b queued attempt=0", "5 b attempt-started waited=5", ""},
+		{"was told to give way", "0 b yielding attempt=0", "5 b attempt-started waited=5", ""},
+		{"gives up untold", "", "5 b gave-up attempt=0 cancelled", "it has not asked, and nobody was told that it waits"},
+		{"gives up", "0 b queued attempt=0", "5 b gave-up attempt=0 cancelled", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScript()
+			if c.before != "" {
+				if err := s.run(t, c.before); err != nil {
+					t.Fatal(err)
+				}
+			}
+			switch err := s.run(t, c.step); {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want)):
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
 	}
 }
