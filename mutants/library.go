@@ -111,6 +111,15 @@ var library = []Mutant{
 		Killers: []string{"58-late-release"},
 	},
 	{
+		Name: "clock-read-after-asking",
+		Bug:  "the first clock reading is made after the requests were sent, not before",
+		Edits: []Edit{
+			{"redlock/ask.go", "	r.send()\n	err := r.wait(ctx)", "	r.send()\n	r.start = a.client.clock.Now()\n	err := r.wait(ctx)"},
+			{"redlock/attempt.go", "v := t.validity(start, clock.Now())", "v := t.validity(r.start, clock.Now())"},
+		},
+		Killers: []string{"111-code-takes-time/acquire", "111-code-takes-time/extend"},
+	},
+	{
 		Name:    "no-jitter",
 		Bug:     "every delay before a retry is the same",
 		Edits:   []Edit{{"redlock/value.go", "uint64(s.retryMax-s.retryMin) + 1", "uint64(1)"}},
@@ -393,6 +402,12 @@ var library = []Mutant{
 		Bug:     "who came last to the queue of the client is served first",
 		Edits:   []Edit{{"redlock/queue.go", "p.enqueue((*list.List).PushBack)", "p.enqueue((*list.List).PushFront)"}},
 		Killers: []string{"73-waiting-in-one-client/in-order"},
+	},
+	{
+		Name:    "queue-put-back-last",
+		Bug:     "the first waiter loses its turn to a try-lock of its client, and waits again behind those that came later",
+		Edits:   []Edit{{"redlock/queue.go", "p.enqueue((*list.List).PushFront)", "p.enqueue((*list.List).PushBack)"}},
+		Killers: []string{"110-put-back-in-front"},
 	},
 	{
 		Name:    "queue-never-gives-way",

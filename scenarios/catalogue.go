@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"slices"
@@ -40,10 +41,17 @@ func embeddedFiles() (names []string) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(digits(a), digits(b)) })
 	return names
 }
 
-// Catalogue is the embedded scenarios, in the order of their names.
+// digits is how long the number of a file is: 110 comes after 97. The name of a file without one is longer.
+func digits(name string) int {
+	number, _, _ := strings.Cut(name, "-")
+	return len(number)
+}
+
+// Catalogue is the embedded scenarios, in the order of their numbers.
 var Catalogue = sync.OnceValue(func() (all []*Scenario) {
 	for _, name := range embeddedFiles() {
 		all = append(all, embedded()[strings.TrimSuffix(name, ".yaml")]()...)
