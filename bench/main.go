@@ -162,7 +162,7 @@ func run(cmd *cobra.Command, s settings) (err error) {
 }
 
 // measure fills the page with the figures of what was chosen.
-func (p *page) measure(ctx context.Context, c *cluster, s settings, chosen choice, progress func(format string, args ...any)) (err error) {
+func (p *page) measure(ctx context.Context, c *cluster, s settings, chosen choice, progress func(string, ...any)) (err error) {
 	if p.machine, err = c.machine(ctx); err != nil {
 		return err
 	}

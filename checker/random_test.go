@@ -406,8 +406,8 @@ type register struct {
 }
 
 func newRegister(t *rapid.T) *register {
-	r := &register{recorder: &recorder{t: t, ops: make([]history.Event, 1)}, read: map[int]basis{}, wrote: map[int]basis{}, under: map[int]basis{},
-		reached: map[int]history.Outcome{}, blind: map[int]bool{}, busy: map[int]int{}}
+	r := &register{recorder: &recorder{t: t, ops: make([]history.Event, 1)},
+		read: map[int]basis{}, wrote: map[int]basis{}, under: map[int]basis{}, reached: map[int]history.Outcome{}, blind: map[int]bool{}, busy: map[int]int{}}
 	r.counting = rapid.Bool().Draw(t, "counting")
 	r.named = rapid.Bool().Draw(t, "named")
 	r.twice = r.named && rapid.Bool().Draw(t, "twice")

@@ -70,7 +70,8 @@ func (s *scriptReader) number(word string) int {
 // operation is an event of the operation that the line names, without its kind.
 func (s *scriptReader) operation() history.Event {
 	call := s.calls[s.arg(1)]
-	return history.Event{Process: call.Process, Op: call.Op, Func: call.Func, Resource: call.Resource, Grant: call.Grant, Number: call.Number}
+	return history.Event{Process: call.Process, Op: call.Op, Func: call.Func, Resource: call.Resource, Grant: call.Grant,
+		Number: call.Number}
 }
 
 // with adds what the line says of a grant, a read and a number.

@@ -54,7 +54,8 @@ var variables = strings.NewReplacer("${{ matrix.shard }}", "2", "${{ github.run_
 
 var placeholder = regexp.MustCompile(`\$\{?\w`)
 
-// refusedBecause says why the command would refuse these arguments before it runs anything, or what file they name that is not there.
+// refusedBecause says why the command would refuse these arguments before it runs anything, or which file that they name is
+// missing.
 func refusedBecause(args []string) error {
 	root := newRoot()
 	cmd, rest, err := root.Find(args)

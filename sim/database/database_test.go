@@ -64,7 +64,8 @@ func (x *transactions) begin(what, name string, want database.Result) {
 func (x *transactions) write(what, name string, number int64, want database.Result) {
 	x.t.Helper()
 	k, deadline := x.next()
-	result, _, err := x.d.Access(x.p, k, deadline, name, history.Event{Func: history.Write, Resource: "r", Number: number, Op: int(number)})
+	e := history.Event{Func: history.Write, Resource: "r", Number: number, Op: int(number)}
+	result, _, err := x.d.Access(x.p, k, deadline, name, e)
 	expect(x.t, what, result, err, want)
 }
 

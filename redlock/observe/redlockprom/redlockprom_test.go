@@ -18,7 +18,9 @@ import (
 )
 
 // observed makes a client over the nodes whose steps are counted, and where the counts are gathered.
-func observed(t *testing.T, counted Options, nodes []*testnode.Node, options ...redlock.Option) (*redlock.Client, *Observer, *prometheus.Registry) {
+func observed(t *testing.T, counted Options, nodes []*testnode.Node, options ...redlock.Option) (
+	*redlock.Client, *Observer, *prometheus.Registry,
+) {
 	t.Helper()
 	metrics := New(counted)
 	registry := prometheus.NewPedanticRegistry()
