@@ -404,6 +404,12 @@ var library = []Mutant{
 		Killers: []string{"73-waiting-in-one-client/in-order"},
 	},
 	{
+		Name:    "late-commands-are-sent",
+		Bug:     "acquires that have waited in the client for longer than the node timeout are sent all the same",
+		Edits:   []Edit{{"redlock/batch.go", "case !now.Before(c.Deadline):", "case !now.Before(c.Deadline) && false:"}},
+		Killers: []string{"112-late-commands"},
+	},
+	{
 		Name:    "queue-put-back-last",
 		Bug:     "the first waiter loses its turn to a try-lock of its client, and waits again behind those that came later",
 		Edits:   []Edit{{"redlock/queue.go", "p.enqueue((*list.List).PushFront)", "p.enqueue((*list.List).PushBack)"}},
