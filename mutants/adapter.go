@@ -84,6 +84,12 @@ var adapter = []Mutant{
 		Killers: []string{"68-lost-counters/two"},
 	},
 	{
+		Name: "wire-late-vote-shortens", Tier: "wire",
+		Bug:     "a vote for a second token that arrives after an extend cuts the key's time short",
+		Edits:   []Edit{{"redlock/goredis/vote.lua", "if ours[i] then px = math.max(ttl, redis.call('PTTL', KEYS[i])) end", ""}},
+		Killers: []string{"113-late-second-vote"},
+	},
+	{
 		Name: "wire-hash-first", Tier: "wire",
 		Bug:     "a script is asked for by its hash at first, too, and then sent a second time",
 		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(commands, n.known.Scripts())", "n.send(commands, ^batch.Scripts(0))"}},
