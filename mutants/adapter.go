@@ -12,6 +12,12 @@ var adapter = []Mutant{
 		Killers: []string{"87-forgotten-script-and-release"},
 	},
 	{
+		Name: "wire-all-again", Tier: "wire",
+		Bug:     "all commands that met a forgotten script are sent again, also those that nobody wants any more",
+		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(again, 0)", "n.send(missed, 0)"}},
+		Killers: []string{"114-forgotten-script-and-batch"},
+	},
+	{
 		Name: "wire-release-by-del", Tier: "wire",
 		Bug: "the release script deletes whatever is there", Real: "several tutorials",
 		Edits:   []Edit{{"redlock/goredis/release.lua", "if held == ARGV[1] then", "if held then"}},
