@@ -296,6 +296,12 @@ var library = []Mutant{
 		Killers: []string{"73-waiting-in-one-client/in-order", "73-waiting-in-one-client/never-released"},
 	},
 	{
+		Name:    "waiting-told-twice",
+		Bug:     "a call that has asked and waits again tells so a second time, as a call that nobody made",
+		Edits:   []Edit{{"redlock/turn.go", "\t\tt.last.acquisition.observe(e)\n\t\treturn nil\n", "\t\tt.last.acquisition.observe(e)\n"}},
+		Killers: []string{"110-put-back-in-front"},
+	},
+	{
 		Name:    "loss-under-work-untold",
 		Bug:     "Hold and Renew return without an error when the lease was lost",
 		Edits:   []Edit{{"redlock/renew.go", "if l.state() != ErrLost {", "if l.state() != ErrLost || true {"}},
