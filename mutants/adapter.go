@@ -15,7 +15,7 @@ var adapter = []Mutant{
 		Name: "wire-all-again", Tier: "wire",
 		Bug:     "all commands that met a forgotten script are sent again, also those that nobody wants any more",
 		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(again, 0)", "n.send(missed, 0)"}},
-		Killers: []string{"114-forgotten-script-and-batch"},
+		Killers: []string{"102-forgotten-script-and-batch"},
 	},
 	{
 		Name: "wire-release-by-del", Tier: "wire",
@@ -93,7 +93,7 @@ var adapter = []Mutant{
 		Name: "wire-late-vote-shortens", Tier: "wire",
 		Bug:     "a vote for a second token that arrives after an extend cuts the key's time short",
 		Edits:   []Edit{{"redlock/goredis/vote.lua", "if ours[i] then px = math.max(ttl, redis.call('PTTL', KEYS[i])) end", ""}},
-		Killers: []string{"113-late-second-vote"},
+		Killers: []string{"101-late-second-vote"},
 	},
 	{
 		Name: "wire-hash-first", Tier: "wire",
