@@ -26,6 +26,7 @@ func rules(r *scenarios.Result) ([]Rule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
+	of := r.Report.Compared
 	all := []Rule{
 		{Kind: checker.LeaseOverlap, Why: apart(windows)},
 		{Kind: checker.StaleWrite, Why: written(r.History, "none of them after an effect of a later lock")},
@@ -33,12 +34,18 @@ func rules(r *scenarios.Result) ([]Rule, error) {
 		{Kind: checker.LostUpdate, Why: readBack(r.History)},
 		{Kind: checker.TokenRegressed, Why: tokens(r.History, "each above those before")},
 		{Kind: checker.TokenRepeated, Why: tokens(r.History, "no two the same")},
-		{Kind: checker.Conduct, Why: sent(r)},
-		{Kind: checker.Contract, Why: returned(r)},
-		{Kind: checker.Refinement, Why: followed(r)},
+		{Kind: checker.Conduct, Why: judged(of.Commands, "of %s none changed another's key, came after its deadline, renewed what was being released, "+
+			"or left out a node that had a vote", "command", "nobody sent a command for the lock, or nobody looked")},
+		{Kind: checker.Contract, Why: judged(of.Calls, "what %s about leases returned is what the nodes bear out", "call",
+			"no call returned anything about a lease that rests on votes")},
+		{Kind: checker.Refinement, Why: judged(of.Steps, "the library took %s, and the specification allows each", "step",
+			"the specification followed no step: it is of the library's lock")},
 		{Kind: checker.Unprotected, Why: protected(r)},
-		{Kind: checker.Leftover, Why: letGo(r)},
-		{Kind: checker.NeedlesslyUnavailable, Why: waited(r)},
+		{Kind: checker.Leftover, Why: judged(of.LetGo, "%s of clients that had let go were gone soon, or out of their reach", "vote",
+			"no client let go of a lock long before the end, or nobody looked")},
+		{Kind: checker.NeedlesslyUnavailable, Why: judged(of.Waits, "%s at clients that asked while nothing was in the way found none that had "+
+			"asked for longer than this lock may take", "look",
+			"nobody asked in vain while nothing was in the way, or it is not known how long this lock may take")},
 	}
 	for i := range all {
 		for j := range r.Report.Findings {
@@ -65,50 +72,12 @@ var matters = map[checker.Kind]string{
 	checker.NeedlesslyUnavailable: "No fault, no other holder and no leftover key explains it, so that the lock itself keeps its clients out.",
 }
 
-// sent says what there was to find about the commands of clients.
-func sent(r *scenarios.Result) string {
-	n := r.Report.Compared.Commands
+// judged is why a rule of a monitor holds that has looked at n things of a name: none was wrong, or there was none.
+func judged(n int, none, thing, nothing string) string {
 	if n == 0 {
-		return "nobody sent a command for the lock, or nobody looked"
+		return nothing
 	}
-	return fmt.Sprintf("of %s none changed another's key, came after its deadline, renewed what was being released, or left out a node that had a vote",
-		plural.Count(n, "command"))
-}
-
-// returned says what there was to find about what calls returned.
-func returned(r *scenarios.Result) string {
-	n := r.Report.Compared.Calls
-	if n == 0 {
-		return "no call returned anything about a lease that rests on votes"
-	}
-	return fmt.Sprintf("what %s about leases returned is what the nodes bear out", plural.Count(n, "call"))
-}
-
-// followed says what there was to find about the steps of the library.
-func followed(r *scenarios.Result) string {
-	n := r.Report.Compared.Steps
-	if n == 0 {
-		return "the specification followed no step: it is of the library's lock"
-	}
-	return fmt.Sprintf("the specification allows each of the %d steps that the library took", n)
-}
-
-// letGo says what there was to find about keys whose clients had let go.
-func letGo(r *scenarios.Result) string {
-	n := r.Report.Compared.LetGo
-	if n == 0 {
-		return "no client let go of a lock long before the end, or nobody looked"
-	}
-	return fmt.Sprintf("%s of clients that had let go were gone soon, or out of their reach", plural.Count(n, "vote"))
-}
-
-// waited says what there was to find about clients that ask.
-func waited(r *scenarios.Result) string {
-	n := r.Report.Compared.Waits
-	if n == 0 {
-		return "nobody asked in vain while nothing was in the way, or it is not known how long this lock may take"
-	}
-	return fmt.Sprintf("somebody was seen to ask %d times while nothing was in the way, and was granted the lock in time", n)
+	return fmt.Sprintf(none, plural.Count(n, thing))
 }
 
 // apart says how far apart the windows of different clients are, of those that do not overlap.

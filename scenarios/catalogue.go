@@ -45,7 +45,7 @@ func embeddedFiles() (names []string) {
 	return names
 }
 
-// digits is how long the number of a file is: 110 comes after 97. The name of a file without one is longer.
+// digits is how long the number of a file is: 100 comes after 99. The name of a file without one is longer.
 func digits(name string) int {
 	number, _, _ := strings.Cut(name, "-")
 	return len(number)

@@ -12,16 +12,6 @@ import (
 // holder's belief is over after 9.898 s, and the nodes' keys when their clocks read more than 10 s: 10.001 s. A clock that
 // jumps by 5 s on three nodes frees a quorum at 5.001 s.
 func TestMarginByHand(t *testing.T) {
-	const file = `
-title: t
-source: s
-explanation: e
-claim: holds
-clients: [a]
-network: {latency: 0s}
-timeline:
-  - {at: 0s, client: a, do: [lock, {sleep: 20s}]}
-`
 	for faults, want := range map[string]time.Duration{
 		"": 103 * time.Millisecond,
 		// Two nodes more or less free are no quorum.
@@ -34,14 +24,7 @@ timeline:
 		"  - {at: 2s, fault: {kill: {node: A, restart-after: 1s}}}\n  - {at: 2s, fault: {kill: {node: B, restart-after: 1s}}}\n" +
 			"  - {at: 2s, fault: {kill: {node: C}}}\n": 103 * time.Millisecond,
 	} {
-		all, err := scenarios.Parse("x.yaml", []byte(file+faults+"expect: {findings: safe, unavailable: {at-most: 1m}}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := scenarios.Run(all[0], scenarios.Options{Margins: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := withMargins(t, "", "lock, {sleep: 20s}", faults)
 		if out.Margin == nil || out.Margin.Slack() != want {
 			t.Errorf("%s: %+v, want %v", faults, out.Margin, want)
 		}
@@ -50,33 +33,40 @@ timeline:
 
 // With the guard, nodes that came back empty do not vote while the lease lasts: three of them leave no quorum to be early.
 func TestMarginWithAGuard(t *testing.T) {
-	const file = `
+	kill := func(node string) string {
+		return "  - {at: 2s, fault: {kill: {node: " + node + ", restart-after: 1s}}}\n"
+	}
+	for faults, scored := range map[string]bool{kill("A") + kill("B"): true, kill("A") + kill("B") + kill("C"): false} {
+		out := withMargins(t, "lock: {guard: {max-ttl: 10s}}", "prepare, lock, {sleep: 20s}", faults)
+		if (out.Margin != nil) != scored || scored && out.Margin.Slack() != 103*time.Millisecond || grantsIn(out) != 1 {
+			t.Errorf("%s: %+v, %d grants", faults, out.Margin, grantsIn(out))
+		}
+	}
+}
+
+// withMargins runs one client that takes steps, among faults.
+func withMargins(t *testing.T, settings, steps, faults string) *scenarios.Outcome {
+	t.Helper()
+	all, err := scenarios.Parse("x.yaml", []byte(`
 title: t
 source: s
 explanation: e
 claim: holds
 clients: [a]
 network: {latency: 0s}
-lock: {guard: {max-ttl: 10s}}
+`+settings+`
 timeline:
-  - {at: 0s, client: a, do: [prepare, lock, {sleep: 20s}]}
-`
-	kill := func(node string) string {
-		return "  - {at: 2s, fault: {kill: {node: " + node + ", restart-after: 1s}}}\n"
+  - {at: 0s, client: a, do: [`+steps+`]}
+`+faults+`expect: {findings: safe, unavailable: {at-most: 1m}}
+`))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for faults, scored := range map[string]bool{kill("A") + kill("B"): true, kill("A") + kill("B") + kill("C"): false} {
-		all, err := scenarios.Parse("x.yaml", []byte(file+faults+"expect: {findings: safe, unavailable: {at-most: 1m}}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := scenarios.Run(all[0], scenarios.Options{Margins: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if (out.Margin != nil) != scored || scored && out.Margin.Slack() != 103*time.Millisecond || grantsIn(out) != 1 {
-			t.Errorf("%s: %+v, %d grants", faults, out.Margin, grantsIn(out))
-		}
+	out, err := scenarios.Run(all[0], scenarios.Options{Margins: true})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return out
 }
 
 // grantsIn is how many acquires of a run succeeded.

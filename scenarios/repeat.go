@@ -34,8 +34,8 @@ func Verify(s *Scenario, o Options) (result *Result, err error) {
 	return r, err
 }
 
-// Again makes a run once more, with the same tier, seed and lock and without monitors, and compares the two. first must have its hashes. The
-// error matches ErrNotRepeated if the runs differ, and names the first difference; any other is an internal one.
+// Again makes a run once more, with the same tier, seed and lock and without monitors, and compares the two. first must have its
+// hashes. The error matches ErrNotRepeated if the runs differ, and names the first difference; any other is an internal one.
 func Again(s *Scenario, o Options, first *Outcome) error {
 	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker, Unwatched: true})
 	if err != nil {
@@ -84,7 +84,8 @@ func FirstDifference(a, b history.History) string {
 var ErrTiersDiffer = errors.New("the run is not the same on all tiers")
 
 // SameOn makes a run once more on another tier, which must show the same history and findings, and between libraries and nodes
-// the same must pass. The error matches ErrTiersDiffer if it does not, and names the first difference; any other is an internal one.
+// the same must pass. The error matches ErrTiersDiffer if it does not, and names the first difference; any other is an internal
+// one.
 func (r *Result) SameOn(tier Tier) error {
 	var ours, theirs dialogue
 	other, err := Judge(r.Scenario, Options{Tier: tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unrefined: r.unrefined, Overheard: theirs.add})

@@ -70,7 +70,8 @@ type Options struct {
 	Unwatched, Unrefined bool
 	// Record has the run recorded for pictures of it.
 	Record bool
-	// Overheard, if not nil, is told of all that passes between the clients' libraries and the nodes; see redis.Deployment.Overhear.
+	// Overheard, if not nil, is told of all that passes between the clients' libraries and the nodes; see
+	// redis.Deployment.Overhear.
 	Overheard func(line string)
 	// Locker, if not nil, makes each client's lock instead of the scenario's protocol.
 	Locker func(protocols.Env) (protocols.Locker, error)

@@ -10,8 +10,9 @@ import (
 
 // Suite verifies each scenario on each tier, several at a time, and returns the results scenario by scenario. The seed, if
 // it is zero, is the one that a scenario was recorded with. Where a scenario's histories, or what passed between libraries and
-// nodes, differ between tiers, the later result has it as a problem. done, if not nil, is told of each result by its index as soon as it is there and before tiers
-// are compared, and how long it took on this machine; it is called by one goroutine at a time.
+// nodes, differ between tiers, the later result has it as a problem. done, if not nil, is told of each result by its index as
+// soon as it is there and before tiers are compared, and how long it took on this machine; it is called by one goroutine at a
+// time.
 func Suite(all []*Scenario, tiers []Tier, seed uint64, done func(i int, took time.Duration)) ([]*Result, error) {
 	placed := func(i int) (*Scenario, Options) {
 		s, o := all[i/len(tiers)], Options{Tier: tiers[i%len(tiers)], Seed: seed}

@@ -52,8 +52,8 @@ type Work struct {
 	// Limit and MaxTime are those of the Renewal.
 	Limit   int
 	MaxTime time.Duration
-	// Ended says that the work has returned, and Err what. Lost says that the lease was lost by then, and Unaware that the work's context had not ended
-	// although that of the lease had.
+	// Ended says that the work has returned, and Err what. Lost says that the lease was lost by then, and Unaware that the work's
+	// context had not ended although that of the lease had.
 	Ended         bool
 	Err           error
 	Lost, Unaware bool
