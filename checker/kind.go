@@ -52,7 +52,8 @@ func (k Kind) Liveness() bool { return k == Leftover || k == NeedlesslyUnavailab
 // Defect reports whether a lock that keeps its promises never shows a finding of this kind.
 func (k Kind) Defect() bool { return k != AcceptedAfterExpiry && k != NotTested }
 
-// Monitored reports whether a finding of this kind comes from a monitor, who sees what the nodes hold, and not from the history.
+// Monitored reports whether a finding of this kind comes from a monitor, who sees what the nodes hold, and not from the
+// history.
 func (k Kind) Monitored() bool {
 	return k == Conduct || k == Contract || k == Refinement || k == Unprotected || k.Liveness()
 }

@@ -46,10 +46,10 @@ func later(a, b sight) sight {
 // sections finds the critical sections of each resource.
 //
 // What a section has read is what a read under its grant had returned when its write was called, or what the grant itself had
-// written since. If there is neither, it is what the write names, which was read under another grant: several programs can share
-// a process, and only they know which read a write builds on.
-// Effects, if they are recorded, say when a write happened, and whether it did. The second effect of a write that arrived twice
-// rests on what the first one did: if that was nothing it loses nothing either, and the leases say whether it was late.
+// written since. If there is neither, it is what the write names, which was read under another grant: several programs can
+// share a process, and only they know which read a write builds on. Effects, if they are recorded, say when a write happened,
+// and whether it did. The second effect of a write that arrived twice rests on what the first one did: if that was nothing it
+// loses nothing either, and the leases say whether it was late.
 func sections(t *transcript, a *application) (map[string][]section, error) {
 	s := &sectioning{transcript: t, a: a,
 		read: map[actor]sight{}, wrote: map[actor]sight{}, called: map[int]sight{}, seen: map[int]sight{},

@@ -24,8 +24,8 @@ type Budget struct {
 	// RestartDelay is how long a node that lost memory stays down at least, from when it stopped. Default: no node loses
 	// memory. Example: 10s
 	RestartDelay *time.Duration `yaml:"restart-delay"`
-	// MemoryLoss is how many times a node may come back earlier than that without all it knew, or have locks evicted. Default: 0.
-	// Example: 1
+	// MemoryLoss is how many times a node may come back earlier than that without all it knew, or have locks evicted.
+	// Default: 0. Example: 1
 	MemoryLoss int `yaml:"memory-loss"`
 	// NoPowerLoss promises that no node loses power. A node that stops then keeps what it handed to the operating system
 	// and, with an append-only file, all it knew, however seldom it fsyncs. Default: false. Example: true

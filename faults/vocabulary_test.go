@@ -184,10 +184,12 @@ func TestTakes(t *testing.T) {
 	for _, k := range Vocabulary() {
 		for _, fault := range k.Place(whole()) {
 			f := newField(t, redis.NoPersistence)
-			for node := range names.Nodes { // which a step of its clock makes expire at another time, and its replica knows it too
+			// A step of the node's clock makes the key expire at another time, and its replica knows it too.
+			for node := range names.Nodes {
 				set(f, 500*ms, node, "k", driver.OpAcquire, nil)
 			}
-			f.World.Kernel.After(time.Second, func() { _ = fault.Inject(f.Field) }) // a restart of a node that is up is an error
+			// A restart of a node that is up is an error.
+			f.World.Kernel.After(time.Second, func() { _ = fault.Inject(f.Field) })
 			f.World.Kernel.Run(kernel.True(time.Minute))
 			u := f.Used
 			for key, used := range map[string]bool{"clock-rate": u.ClockRate.PPB() != 0, "clock-step": u.ClockStep != 0, "delay": u.Delay != 0, "pause": u.Pause != 0,

@@ -24,8 +24,8 @@ const flushAt = 4096
 //     before; Kind, Func and Outcome as their place from 1 in the order of declaration, one byte, or 0 and a text for
 //     any other word; a text as its length in bytes, a varint, and its bytes.
 //
-// The two bytes have no bit left for Basis. If it is not zero, 128 is added to the byte of Kind, which is then there in any case,
-// and Basis follows the other fields.
+// The two bytes have no bit left for Basis. If it is not zero, 128 is added to the byte of Kind, which is then there in any
+// case, and Basis follows the other fields.
 //
 // Every event can be read back from this, so histories that differ in any field of any event differ in what is hashed.
 // Add does not allocate, except to grow once for texts longer than any before.

@@ -79,7 +79,7 @@ func TestSameVerdictAsModel(t *testing.T) {
 		"05-single-instance/healthy",                              // many clients, a protocol of plain commands
 		"10-two-nodes-crash",                                      // nodes that do not even refuse
 		"12-holder-dies/crash",                                    // a client that is killed
-		"17-clock-jump",                                           // a server's clock that jumps forward, requests that are lost
+		"17-clock-jump",                                           // a server's clock that jumps forward, lost requests
 		"20-client-clock-steps-back/wall",                         // a client's clock that steps back
 		"24-restart-at-once/one-of-three",                         // a server that forgets
 		"24-restart-at-once/one-of-five",                          // and is outvoted
@@ -94,7 +94,7 @@ func TestSameVerdictAsModel(t *testing.T) {
 		"26-restart-too-early/clock-jumped",                       // a restart by a clock that jumps
 		"36-careless-tokens/highest-of-a-quorum",                  // commands to all nodes at once, without the library
 		"44-redisson/reentrant",                                   // subscriptions, a watchdog, and programs that lock twice
-		"45-redisson-fair/in-order",                               // scripts with lists and sorted sets, and the clients' wall clocks
+		"45-redisson-fair/in-order",                               // lists and sorted sets in scripts, clients' wall clocks
 		"52-implementations-and-slow-acquires/redlock-rb-extends", // a preset, and a script that sets what is gone
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -87,7 +87,8 @@ func TestReleasesAreComplete(t *testing.T) {
 	}
 }
 
-// Code that takes time may read an answer after the deadline although it came before that. Nothing says then that the vote counts.
+// Code that takes time may read an answer after the deadline although it came before that. Nothing says then that the vote
+// counts.
 func TestAnAnswerNearTheDeadlineMayBeTooLate(t *testing.T) {
 	for _, c := range []struct {
 		step time.Duration

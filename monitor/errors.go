@@ -54,8 +54,8 @@ type asked struct {
 	sent  kernel.True // the last time
 	// isCarriedOut says that the node did what was asked.
 	isCarriedOut bool
-	// isAnswered says that the client can have read the answer while it waited for it, and isTimely that it must have: where code
-	// takes time, an answer near the deadline may be either.
+	// isAnswered says that the client can have read the answer while it waited for it, and isTimely that it must have: where
+	// code takes time, an answer near the deadline may be either.
 	isAnswered, isTimely bool
 	// isJoint says that it went with others in one request, whose answer may be held up by theirs.
 	isJoint bool

@@ -151,8 +151,8 @@ func TestKeysLastNoLongerThanAskedFor(t *testing.T) {
 	})
 }
 
-// Code that takes time may read an answer after the deadline although it came before that. A client that does not know of its key
-// leaves it to its TTL.
+// Code that takes time may read an answer after the deadline although it came before that. A client that does not know of its
+// key leaves it to its TTL.
 func TestAnAnswerThatMayBeTooLateMeansThatAKeyMayStay(t *testing.T) {
 	const still = "c1 has let go of the lock for 125ms, but its key still stands on A"
 	for step, want := range map[time.Duration]string{0: still, 166 * time.Millisecond: still, 167 * time.Millisecond: ""} {

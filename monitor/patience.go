@@ -31,8 +31,8 @@ type patience struct {
 	work   time.Duration // how long the client's code takes for an attempt and its clean-up at the most
 }
 
-// patienceOf is that of a lock on some nodes. It is not known of every protocol, nor of every habit: some wait by rules of their
-// own, or leave votes behind.
+// patienceOf is that of a lock on some nodes. It is not known of every protocol, nor of every habit: some wait by rules of
+// their own, or leave votes behind.
 func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patience, known bool) {
 	p = patience{nodes: nodes, together: nodes, rounds: 1, timeout: lock.NodeTimeout, votes: true}
 	p.work = time.Duration(8*(nodes+2)) * step // it sends, receives and reads the clock for each node a few times
@@ -94,8 +94,8 @@ func (t *travel) include(w *way) {
 	t.least, t.most, t.trip = min(t.least, least), max(t.most, most), max(t.trip, most+back)
 }
 
-// fits says whether answers come in time for certain: a script that the node does not know is sent twice, and a command may wait
-// for a quarter of the node timeout until those before it are answered.
+// fits says whether answers come in time for certain: a script that the node does not know is sent twice, and a command may
+// wait for a quarter of the node timeout until those before it are answered.
 func (p *patience) fits(t travel) bool { return 2*t.trip+p.work <= p.timeout-p.timeout/4 }
 
 // slack is what is added for clock readings that are rounded.

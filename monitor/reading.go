@@ -12,9 +12,9 @@ func (r *Run) step(client *kernel.Process) time.Duration {
 	return r.StepTime + r.StepTime/1000*max(0, rate)/1_000_000
 }
 
-// reads says whether a client to which an answer comes now can read it before a deadline of its clock, and whether it must: where
-// code takes time, an answer near the deadline may be either. A round has a deadline for all its nodes, and asks them one after
-// the other.
+// reads says whether a client to which an answer comes now can read it before a deadline of its clock, and whether it must:
+// where code takes time, an answer near the deadline may be either. A round has a deadline for all its nodes, and asks them one
+// after the other.
 func (r *Run) reads(client *kernel.Process, deadline time.Time) (can, must bool) {
 	steps := time.Duration(2*len(r.World.Servers)) * r.StepTime
 	late := client.ProgramClock().Now().Sub(deadline)

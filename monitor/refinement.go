@@ -122,8 +122,8 @@ func (f *refinement) returned(c *protocols.Call, err error) {
 	}
 }
 
-// failed looks whether a client has told that an acquire gives up, before that returns. Of one that ends at once, without having
-// asked, it may say nothing.
+// failed looks whether a client has told that an acquire gives up, before that returns. Of one that ends at once, without
+// having asked, it may say nothing.
 func (f *refinement) failed(c underWay, err error) {
 	p := f.run.World.Client(c.Client)
 	e := (*redlock.Error)(nil)

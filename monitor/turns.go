@@ -2,8 +2,8 @@ package monitor
 
 import "time"
 
-// inTurn looks whether an acquire that is granted was served before another that waits in the same queue of its client, and came
-// earlier.
+// inTurn looks whether an acquire that is granted was served before another that waits in the same queue of its client, and
+// came earlier.
 func (x *needless) inTurn(a *ask) {
 	if !x.queues || !a.Waits {
 		return

@@ -31,8 +31,8 @@ func (x *needless) heard(client *kernel.Process, channel string) {
 	}
 }
 
-// isNext says whether an acquire waits for its next attempt and for nothing in its own client: nobody came earlier to its queue,
-// and the client has no lease in its way and asks for nothing else with the same keys.
+// isNext says whether an acquire waits for its next attempt and for nothing in its own client: nobody came earlier to its
+// queue, and the client has no lease in its way and asks for nothing else with the same keys.
 func (x *needless) isNext(a *ask) bool {
 	inTheWay := func(b *ask) bool { return b.client == a.client && b != a && meets(a.Call, b.Call) && !b.queuesWith(a) }
 	first := slices.IndexFunc(x.open, func(b *ask) bool { return b.queuesWith(a) })

@@ -10,7 +10,8 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// What is returned after work under a lease tells of the work, of the loss of the lease and of the release, and of nothing else.
+// What is returned after work under a lease tells of the work, of the loss of the lease and of the release, and of nothing
+// else.
 func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 	stopped := errors.New("stopped")
 	lost := func(cause error) error {

@@ -8,8 +8,8 @@ import (
 	"redlocksim/internal/exitcode"
 )
 
-// How a process ended says whether the bug was seen: a run that shows nothing has not, one that comes to no verdict has, and one
-// that was called wrongly is an error.
+// How a process ended says whether the bug was seen: a run that shows nothing has not, one that comes to no verdict has, and
+// one that was called wrongly is an error.
 func TestHowAProcessEnded(t *testing.T) {
 	for _, c := range []struct {
 		script string

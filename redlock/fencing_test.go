@@ -163,7 +163,8 @@ func newCluster(n, q, clients int) *cluster {
 		cl.nodes, nodes = append(cl.nodes, node), append(nodes, node)
 	}
 	for range clients {
-		c, err := New(nodes, WithQuorum(q), fenced, WithNodeTimeout(time.Minute)) // they answer at once, and a busy machine may not
+		// The nodes answer at once, but a busy machine may not.
+		c, err := New(nodes, WithQuorum(q), fenced, WithNodeTimeout(time.Minute))
 		if err != nil {
 			panic(err)
 		}

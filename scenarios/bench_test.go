@@ -43,8 +43,8 @@ func BenchmarkCycle(b *testing.B) {
 	}
 }
 
-// BenchmarkMonitors measures what runs of default searches cost, judged, with the monitors that watch them, as a multiple of what the
-// same runs cost without. Both are made in turn in one process, and it is the processor's time that counts.
+// BenchmarkMonitors measures what runs of default searches cost, judged, with the monitors that watch them, as a multiple of
+// what the same runs cost without. Both are made in turn in one process, and it is the processor's time that counts.
 func BenchmarkMonitors(b *testing.B) {
 	space := experiment.NewSpace(experiment.DefaultBase())
 	ways := []scenarios.Options{{Unwatched: true}, {Unrefined: true}, {}}
@@ -70,8 +70,9 @@ func BenchmarkMonitors(b *testing.B) {
 	b.ReportMetric(float64(spent[0].Microseconds())/float64(b.N), "us-unwatched/run")
 }
 
-// BenchmarkFloor measures how far runs of default searches, judged and with all monitors, are from what they must cost at least:
-// the steps that the kernel makes in them, at the price of a step of processes that only sleep. Both are measured in turn.
+// BenchmarkFloor measures how far runs of default searches, judged and with all monitors, are from what they must cost at
+// least: the steps that the kernel makes in them, at the price of a step of processes that only sleep. Both are measured in
+// turn.
 func BenchmarkFloor(b *testing.B) {
 	space := experiment.NewSpace(experiment.DefaultBase())
 	var whole, idle time.Duration

@@ -229,7 +229,7 @@ var causes = map[string]cause{
 	"51-implementations/phpredis-mutex": {nodeTimeout(ms(50)), "safe"},
 	"51-implementations/redsync":        {nodeTimeout(ms(50)), "safe"},
 	"51-implementations/redisson":       {nodeTimeout(ms(50)), "safe"},
-	"51-implementations/redis-distlock": {nodeTimeout(ms(50)), "conduct, leftover"}, // its release still dies at B, and C and D are left out
+	"51-implementations/redis-distlock": {nodeTimeout(ms(50)), "conduct, leftover"}, // a release still dies at B
 	"51-implementations/redlock-cpp":    {lock("connect-timeout: 0s"), "safe"},
 	"51-implementations/redlock-cs":     {releasesAll, "safe"},
 	"51-implementations/redlock-net":    {nodeTimeout(ms(50)), "safe"},

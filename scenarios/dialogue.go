@@ -12,8 +12,8 @@ type dialogue struct{ lines kernel.Key }
 
 func (d *dialogue) add(line string) { d.lines = d.lines.WithString(line) }
 
-// firstWords makes a run on two tiers and gives the first thing that passed between libraries and nodes on one of them and not on
-// the other; empty if there is none.
+// firstWords makes a run on two tiers and gives the first thing that passed between libraries and nodes on one of them and not
+// on the other; empty if there is none.
 func firstWords(s *Scenario, o Options, a, b Tier) (string, error) {
 	var lines [2][]string
 	for i, tier := range []Tier{a, b} {

@@ -22,7 +22,8 @@ import (
 // Drawn draws random experiments. Package search/experiment sets it, which this package cannot import.
 var Drawn func(seed uint64) *Scenario
 
-// Random is how many random experiments the tests with random experiments make, more of what is quick and fewer of what is slow.
+// Random is how many random experiments the tests with random experiments make, more of what is quick and fewer of what is
+// slow.
 var Random = flag.Int("random", 120, "how many random experiments a test makes")
 
 // differ names the first place where two values differ; empty if there is none. Equal numbers may be written

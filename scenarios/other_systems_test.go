@@ -51,7 +51,8 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 				s.Lock.Clock = kernel.Monotonic
 				system.prepare(s)
 				for i := range s.Timeline {
-					s.Timeline[i].Do = slices.DeleteFunc(s.Timeline[i].Do, func(step scenarios.Step) bool { return step.Released }) // for the library
+					// Only the library can be called about a lock that was released.
+					s.Timeline[i].Do = slices.DeleteFunc(s.Timeline[i].Do, func(step scenarios.Step) bool { return step.Released })
 					if m := s.Timeline[i].When.After; m != nil {
 						// The steps are those of the library.
 						m.Event = "acquire-done"

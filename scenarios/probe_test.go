@@ -9,8 +9,8 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// Another client is granted the lock from the very moment on at which it was found unprotected, and not before: then the monitor
-// would be wrong.
+// Another client is granted the lock from the very moment on at which it was found unprotected, and not before: then the
+// monitor would be wrong.
 func TestUnprotectedIsConfirmed(t *testing.T) {
 	for _, name := range []string{"17-clock-jump", "30-restart-guard-and-clock-steps/forward-trusting-the-node"} {
 		s := Catalogue()[slices.IndexFunc(Catalogue(), func(s *Scenario) bool { return s.Name == name })]

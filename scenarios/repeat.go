@@ -34,8 +34,9 @@ func Verify(s *Scenario, o Options) (result *Result, err error) {
 	return r, err
 }
 
-// Again makes a run once more, with the same tier, seed and lock and without monitors, and compares the two. first must have its
-// hashes. The error matches ErrNotRepeated if the runs differ, and names the first difference; any other is an internal one.
+// Again makes a run once more, with the same tier, seed and lock and without monitors, and compares the two. first must have
+// its hashes. The error matches ErrNotRepeated if the runs differ, and names the first difference; any other is an internal
+// one.
 func Again(s *Scenario, o Options, first *Outcome) error {
 	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker, Unwatched: true})
 	if err != nil {

@@ -45,8 +45,8 @@ func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (T
 	return t, r, nil
 }
 
-// Violations are the kinds of what a run shows that no lock should: what breaks mutual exclusion, and what keeps others from the
-// lock without need, in the checker's order.
+// Violations are the kinds of what a run shows that no lock should: what breaks mutual exclusion, and what keeps others from
+// the lock without need, in the checker's order.
 func Violations(r checker.Report) []checker.Kind {
 	var kinds []checker.Kind
 	for _, f := range r.Own() {

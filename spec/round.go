@@ -69,8 +69,8 @@ func (r *round) reached(e *Event, s Settings) (why string) {
 	return ""
 }
 
-// lost says what is wrong with giving a quorum up. In the round that proposes the first of an attempt's tokens it may be for want
-// of one that would win.
+// lost says what is wrong with giving a quorum up. In the round that proposes the first of an attempt's tokens it may be for
+// want of one that would win.
 func (r *round) lost(e *Event, s Settings, isFirst bool) (why string) {
 	if isCallers(e.Err) || isFirst && errors.Is(e.Err, redlock.ErrTokensUsedUp) {
 		return ""

@@ -47,11 +47,11 @@ type Event struct {
 	observe.Event
 	// At is when it was reported.
 	At time.Time
-	// Asked is when the first command left of the round that it belongs to, before which the clock was read first. Zero is right
-	// after the step with which the round began.
+	// Asked is when the first command left of the round that it belongs to, before which the clock was read first. Zero is
+	// right after the step with which the round began.
 	Asked time.Time
-	// Waited is for how long the call has been under way at the least, at the first step of its first attempt. Zero is not at all,
-	// or not known.
+	// Waited is for how long the call has been under way at the least, at the first step of its first attempt. Zero is not at
+	// all, or not known.
 	Waited time.Duration
 }
 

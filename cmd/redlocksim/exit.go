@@ -58,7 +58,8 @@ func failureOf(err error) *failure {
 	}
 }
 
-// wrap gives an error, that of a run or of a report that was written, its exit code; nil for none. One that has a code keeps it.
+// wrap gives an error, that of a run or of a report that was written, its exit code; nil for none. One that has a code keeps
+// it.
 func wrap(err error) error {
 	switch {
 	case err == nil || errors.As(err, new(*failure)):

@@ -70,8 +70,8 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 	}
 }
 
-// interrupt signals a command once it has begun to write in a directory, and says whether that ended it. Any other end than a good
-// one fails the test.
+// interrupt signals a command once it has begun to write in a directory, and says whether that ended it. Any other end than a
+// good one fails the test.
 func interrupt(t *testing.T, signal os.Signal, out string, cmd *exec.Cmd) bool {
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said

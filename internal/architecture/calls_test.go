@@ -24,7 +24,8 @@ type file string
 // arrows are the files of a package that each file calls, or takes functions from, each with one such use.
 type arrows map[file]map[file]string
 
-// arrowsOf are those of a package, without its tests. A call of an interface's method is none: whom it reaches is not its affair.
+// arrowsOf are those of a package, without its tests. A call of an interface's method is none: whom it reaches is not its
+// affair.
 func arrowsOf(p *packages.Package) arrows {
 	of := arrows{}
 	at := func(n interface{ Pos() token.Pos }) file {

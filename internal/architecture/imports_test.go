@@ -1,5 +1,6 @@
 // Package architecture_test compares the imports of all packages with docs/architecture.md, which says who may import whom, and
-// looks for files of a package that call each other in a circle, and for functions that are too long.
+// looks for files of a package that call each other in a circle, for functions that are too long, and for comments that are
+// too wide.
 package architecture_test
 
 import (

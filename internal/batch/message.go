@@ -98,7 +98,8 @@ func (m *Message) Answered(known *Known, answer func(request, command int) (Fate
 }
 
 // Again takes the commands that missed and returns those to send again with their source: their deadlines are later than now,
-// the client's time, and they are not moot. It answers the others, and no longer expects the node to know the scripts. It reuses the slice.
+// the client's time, and they are not moot. It answers the others, and no longer expects the node to know the scripts. It
+// reuses the slice.
 func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command) {
 	again = missed[:0]
 	for _, c := range missed {

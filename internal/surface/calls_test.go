@@ -65,8 +65,8 @@ func prefixed(p *types.Package, name string) string {
 	return p.Name() + "." + name
 }
 
-// read finds the functions of the library, and where others call them. A call of an interface's method may be one of each method
-// with that name.
+// read finds the functions of the library, and where others call them. A call of an interface's method may be one of each
+// method with that name.
 func read(t *testing.T) code {
 	t.Helper()
 	var patterns []string

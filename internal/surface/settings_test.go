@@ -8,8 +8,8 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// settings say of options, and of fields of arguments, that the harness always passes, whether a scenario sets them to something
-// else than their default.
+// settings say of options, and of fields of arguments, that the harness always passes, whether a scenario sets them to
+// something else than their default.
 var settings = map[string]func(s *scenarios.Scenario, lock protocols.RedlockSettings) bool{
 	"WithNodeTimeout": func(s *scenarios.Scenario, _ protocols.RedlockSettings) bool {
 		return s.Lock.NodeTimeout != redlock.DefaultNodeTimeout

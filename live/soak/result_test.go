@@ -34,7 +34,8 @@ func TestTallyCounts(t *testing.T) {
 	s := &Result{}
 	s.count(told(called(0, history.Acquire, "a", 1), granted(10, "a", 1), called(20, history.Acquire, "b", 2),
 		expired(100, "a", 1), granted(130, "b", 2), // 30 ms after a lease ran out
-		expired(200, "b", 2), called(205, history.Release, "b", 2), called(206, history.Acquire, "a", 3), granted(207, "a", 3))) // released late
+		expired(200, "b", 2), called(205, history.Release, "b", 2), // released late
+		called(206, history.Acquire, "a", 3), granted(207, "a", 3)))
 	if s.Calls != 3 || s.Grants != 3 || s.RanOut != 2 || !s.HasMargin || s.Margin != 30*time.Millisecond {
 		t.Errorf("%d calls, %d grants, %d leases ran out, margin %v", s.Calls, s.Grants, s.RanOut, s.Margin)
 	}

@@ -1,9 +1,9 @@
 // Package generate plants bugs that nobody chose: operators over syntax trees and scripts make every slip that they know, at
 // every place where it fits, and a seed draws which are measured. [Load] makes the slips of a [Target], and [Set.Sample] draws.
 //
-// None of the kept mutation tools fits. gremlins and ooze change operators, numbers and loops; go-mutesting removes branches and
-// statements too. None confuses two variables or contexts, forgets to copy a field, drops a defer, or reads Lua; all of them
-// run unit tests, and gremlins has its operators in internal packages. Operators here are small functions on go/ast and
+// None of the kept mutation tools fits. gremlins and ooze change operators, numbers and loops; go-mutesting removes branches
+// and statements too. None confuses two variables or contexts, forgets to copy a field, drops a defer, or reads Lua; all of
+// them run unit tests, and gremlins has its operators in internal packages. Operators here are small functions on go/ast and
 // go/types instead ([operators], [luaOperators]).
 package generate
 

@@ -198,7 +198,8 @@ return math.max(0, 1)
 	}
 }
 
-// What does not compile and what compiles to the same code is not drawn; every statement is drawn once, and the seed alone decides.
+// What does not compile and what compiles to the same code is not drawn; every statement is drawn once, and the seed alone
+// decides.
 func TestSample(t *testing.T) {
 	s := loaded(t, `package p
 

@@ -16,9 +16,9 @@ import (
 	"redlocksim/internal/jobs"
 )
 
-// Draw is the order in which a seed draws the bugs, those of each statement by themselves. Every statement comes as early as any
-// other, and of the bugs of a statement every class and then every bug: code that is long, or that fits many operators, has no more
-// bugs than other code.
+// Draw is the order in which a seed draws the bugs, those of each statement by themselves. Every statement comes as early as
+// any other, and of the bugs of a statement every class and then every bug: code that is long, or that fits many operators, has
+// no more bugs than other code.
 func (s *Set) Draw(seed string) [][]Mutant {
 	type statement struct {
 		file string
@@ -144,8 +144,8 @@ var positions = regexp.MustCompile(`\([^()\n]*:\d+\)`)
 
 // assembly is a hash of what a package compiles to. A package that the compiler rejects has none.
 //
-// Comparing what comes out of the compiler finds the simplest equivalent mutants, and only such ("trivial compiler equivalence",
-// Papadakis et al. 2015).
+// Comparing what comes out of the compiler finds the simplest equivalent mutants, and only such ("trivial compiler
+// equivalence", Papadakis et al. 2015).
 func (s *Set) assembly(ctx context.Context, directory, overlay string) (string, error) {
 	if overlay == "" {
 		s.mu.Lock()

@@ -1,6 +1,6 @@
-// Command guidance measures whether guidance helps a random search: for each of some planted bugs and each of some seeds, the run
-// in which a search with all settings finds the bug, guided by near misses and rare states, and with --blind. It prints the table
-// of mutants/GUIDANCE.md.
+// Command guidance measures whether guidance helps a random search: for each of some planted bugs and each of some seeds, the
+// run in which a search with all settings finds the bug, guided by near misses and rare states, and with --blind. It prints the
+// table of mutants/GUIDANCE.md.
 //
 // It exits with 2 if it cannot measure. It takes some seconds for a hundred runs.
 package main

@@ -2,8 +2,8 @@
 // mutants/POWER.md.
 //
 // It can be interrupted: it keeps each result at once, and the next call with the same flags goes on with the rest. With -shard
-// each of several machines measures a part, into a file of its own (-results); files that are given as arguments are added. It exits with 2 if it cannot
-// measure.
+// each of several machines measures a part, into a file of its own (-results); files that are given as arguments are added. It
+// exits with 2 if it cannot measure.
 package main
 
 import (

@@ -18,8 +18,8 @@ const (
 	Tests Column = "tests"
 	// Suite is every scenario on tiers model and wire.
 	Suite Column = "suite"
-	// Search is a random search with each of [mutants.AllSettings] in turn, and where the locks of others have the bugs, with each
-	// of theirs in which such a search finds nothing without a bug.
+	// Search is a random search with each of [mutants.AllSettings] in turn, and where the locks of others have the bugs, with
+	// each of theirs in which such a search finds nothing without a bug.
 	Search Column = "search"
 	// Explore is a random search with the settings of redlocksim explore, which are given no scenario.
 	Explore Column = "explore"

@@ -1,6 +1,6 @@
-// Package power measures how many bugs that nobody chose are noticed: a sample of package generate's, each built in an overlay and
-// run against the unit tests, the scenario suite, and two random searches. [Measure] runs them, [Results] is what is kept, and
-// [Results.Page] is mutants/POWER.md. go run ./mutants/measure does it all.
+// Package power measures how many bugs that nobody chose are noticed: a sample of package generate's, each built in an overlay
+// and run against the unit tests, the scenario suite, and two random searches. [Measure] runs them, [Results] is what is kept,
+// and [Results.Page] is mutants/POWER.md. go run ./mutants/measure does it all.
 package power
 
 import (

@@ -27,8 +27,8 @@ const adapter = "redlock/goredis/node.go"
 // slower is how many times as long a search has that counts.
 const slower = 2
 
-// reach runs what is measured without a bug. It is an error if something is found. What was reached is kept in the directory for
-// the build cache, if there is one.
+// reach runs what is measured without a bug. It is an error if something is found. What was reached is kept in the directory
+// for the build cache, if there is one.
 func (o Options) reach(ctx context.Context) (reached, error) {
 	if o.Cache == "" {
 		return o.reachAnew(ctx)

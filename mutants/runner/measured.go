@@ -18,11 +18,12 @@ import (
 )
 
 const (
-	// scenarioLimit and chunkLimit are how much processor time a scenario or a chunk of a search may take: ten times as much as any
-	// does.
+	// scenarioLimit and chunkLimit are how much processor time a scenario or a chunk of a search may take: ten times as much as
+	// any does.
 	scenarioLimit = 20 * time.Second
 	chunkLimit    = 30 * time.Second
-	// chunk is how many experiments a search makes with one seed, and with one of several settings, before it goes on with the next.
+	// chunk is how many experiments a search makes with one seed, and with one of several settings, before it goes on with the
+	// next.
 	chunk = 500
 )
 

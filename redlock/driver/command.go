@@ -92,5 +92,5 @@ type Conditions struct {
 	Token      int64
 	CounterTTL time.Duration // whole milliseconds
 	MaxTTL     time.Duration // whole milliseconds
-	Watched    string        // the record of a quarantine that the client has watched for MaxTTL, or nothing; OpPrepare: the run id
+	Watched    string        // the record of a quarantine that the client has watched for MaxTTL, or ""; OpPrepare: the run id
 }

@@ -221,7 +221,7 @@ var conditions = []condition{
 	{"acquire a max=10s stale", "guard=this,-30s,10s", driver.Quarantined, 0, "guard=this,-30s,10s"},
 	{"acquire a max=10s watched", "guard=this,-11s,10s", driver.Accepted, 0, "a=mine:30s guard=this,0,10s"},
 	{"acquire a max=10s watched", "a=theirs:20s guard=this,-11s,10s", driver.Declined, 0, "a=theirs:20s guard=this,0,10s"},
-	{"acquire a max=10s watched", "guard=this,30s,10s", driver.Quarantined, 0, "guard=this,30s,10s"}, // its clock has stepped back
+	{"acquire a max=10s watched", "guard=this,30s,10s", driver.Quarantined, 0, "guard=this,30s,10s"}, // its clock stepped back
 	{"acquire a max=20s", "guard=this,0,10s", driver.Failed, 0, "guard=this,0,10s"},
 	{"acquire a max=20s watched", "guard=this,-30s,10s", driver.Failed, 0, "guard=this,-30s,10s"},
 	{"acquire a max=20s", "guard=other,0,10s", driver.Failed, 0, "guard=other,0,10s"},

@@ -16,7 +16,7 @@ import (
 // The times of a subscription. No step of it waits for longer than subscriptionStep, also where a server accepts the
 // connection and never answers: so one that nobody needs any more is gone within about twice that.
 const (
-	subscriptionStep  = time.Second      // for a connection with its handshake, for a write, and between looks whether it is still needed
+	subscriptionStep  = time.Second      // for a handshake, for a write, and between looks whether the connection is needed
 	subscriptionRetry = time.Second      // after a connection that broke or could not be made; waiters poll in the meantime
 	subscriptionPing  = 10 * time.Second // of silence, after which the server is asked whether it is there
 	subscriptionDead  = 20 * time.Second // of silence, after which the connection is made anew

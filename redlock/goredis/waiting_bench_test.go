@@ -119,7 +119,8 @@ func waitInOneClient(b *testing.B, addrs []string, waiters int, options []redloc
 	goroutines(waiters) // the runtime keeps what it needs for so many
 	alone := goroutines(waiters)
 	var commands answers
-	client, end := clientOn(b, addrs, append(options, redlock.WithObserver(&commands), redlock.WithNodeTimeout(time.Second))...) // so that a busy machine loses no release
+	// A node timeout of a second, so that a busy machine loses no release.
+	client, end := clientOn(b, addrs, append(options, redlock.WithObserver(&commands), redlock.WithNodeTimeout(time.Second))...)
 	defer end()
 	first, err := client.Lock(b.Context(), "waiters", time.Minute)
 	if err != nil {
@@ -199,7 +200,8 @@ func shareOut(b *testing.B, addrs []string, processes int, options []redlock.Opt
 	grants, pauses := make([]float64, processes), make([]time.Duration, processes)
 	var all sync.WaitGroup
 	for i := range processes {
-		client, end := clientOn(b, addrs, append(options, redlock.WithNodeTimeout(time.Second))...) // so that a busy machine loses no release
+		// A node timeout of a second, so that a busy machine loses no release.
+		client, end := clientOn(b, addrs, append(options, redlock.WithNodeTimeout(time.Second))...)
 		defer end()
 		var mu sync.Mutex
 		last := time.Now()

@@ -17,8 +17,8 @@ type Witness interface {
 	// Called is told that a call begins, and Returned what it returned, before anything else happens in the client.
 	Called(c *Call)
 	Returned(c *Call, err error)
-	// Works is told that a Renewer or a Holder begins to renew a lease while work is done under it, and Worked what it returned:
-	// of a Holder after the release.
+	// Works is told that a Renewer or a Holder begins to renew a lease while work is done under it, and Worked what it
+	// returned: of a Holder after the release.
 	Works(w *Work)
 	Worked(w *Work, err error)
 }
@@ -27,7 +27,8 @@ type Witness interface {
 type Call struct {
 	Func   CallFunc
 	Client string
-	// Grants are the Ops of the acquires that the call is about, one for each of Resources. Calls about the client have neither.
+	// Grants are the Ops of the acquires that the call is about, one for each of Resources. Calls about the client have
+	// neither.
 	Grants    []int
 	Resources []string
 	// Renewal says that the protocol extends the lease by itself: its call ends only after Returned.
@@ -52,8 +53,8 @@ type Work struct {
 	// Limit and MaxTime are those of the Renewal.
 	Limit   int
 	MaxTime time.Duration
-	// Ended says that the work has returned, and Err what. Lost says that the lease was lost by then, and Unaware that the work's
-	// context had not ended although that of the lease had.
+	// Ended says that the work has returned, and Err what. Lost says that the lease was lost by then, and Unaware that the
+	// work's context had not ended although that of the lease had.
 	Ended         bool
 	Err           error
 	Lost, Unaware bool

@@ -23,8 +23,8 @@
 //     those of different clients do not, since clients share nothing but the nodes.
 //   - A request at a node reads the node's memory, and writes it if the memory changed. Two requests at a node depend on each
 //     other unless neither changed it. Requests at different nodes are independent.
-//   - Steps that bear on the verdict, because a client starts or stops believing in its lock or the resource takes an effect, all
-//     depend on each other: the checker goes by their order.
+//   - Steps that bear on the verdict, because a client starts or stops believing in its lock or the resource takes an effect,
+//     all depend on each other: the checker goes by their order.
 //   - The passing of time depends on everything: whoever reads a clock would read another time.
 //   - A fault depends on the steps of the process that it affects, if it is a step or pause of that process or its end, and
 //     otherwise on everything.

@@ -8,8 +8,8 @@ import (
 )
 
 // Arbitrary draws a whole experiment, settings and topology too, from all of the vocabulary and without a budget. It is for
-// finding out whether runs repeat, tiers agree and files say everything: it claims and expects nothing that is known. Two of its
-// clients at least want the same resource: otherwise no run could show anything about the lock.
+// finding out whether runs repeat, tiers agree and files say everything: it claims and expects nothing that is known. Two of
+// its clients at least want the same resource: otherwise no run could show anything about the lock.
 func Arbitrary(seed uint64) *scenarios.Scenario {
 	c := Choices(seed, "anything", 0)
 	base := scenarios.Default()

@@ -9,9 +9,9 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// quarantines draws, for some runs with the restart guard, a client that holds the lock for long while nodes that voted for it come
-// back with nothing and their clocks are stepped. The guard keeps them from voting, so that no lock is there to expire, and the
-// budget need not have a term for the steps.
+// quarantines draws, for some runs with the restart guard, a client that holds the lock for long while nodes that voted for it
+// come back with nothing and their clocks are stepped. The guard keeps them from voting, so that no lock is there to expire,
+// and the budget need not have a term for the steps.
 func (s Space) quarantines(x *scenarios.Scenario, c faults.Choices) []scenarios.Item {
 	guard, ttl := protocols.Of[protocols.RedlockSettings](x.Lock).Guard, s.Base.Lock.TTL
 	away := s.Base.Budget.RestartDelay

@@ -74,7 +74,8 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 	for i := range 2 + c.For("clients", 0).Below(int64(max(s.Clients-1, 1))) {
 		x.Clients = append(x.Clients, fmt.Sprintf("client-%d", i+1))
 	}
-	if protocols.Of[protocols.RedlockSettings](x.Lock).Guard != nil { // without it nobody is granted anything for the largest time to live
+	// Without it the guard grants nobody anything for the largest TTL.
+	if protocols.Of[protocols.RedlockSettings](x.Lock).Guard != nil {
 		x.Timeline = append(x.Timeline, scenarios.Item{Client: x.Clients[0], Do: []scenarios.Step{{Kind: scenarios.PrepareStep}}, Repeat: 1})
 	}
 	for i, name := range x.Clients {

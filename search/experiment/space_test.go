@@ -97,7 +97,8 @@ func TestDrawIsAboutEverything(t *testing.T) {
 	s := NewSpace(DefaultBase())
 	s.Beyond = true
 	s.Base.Nodes.Replicas = append(s.Base.Nodes.Replicas, replicasOf("A", "A2"))
-	protocols.Change(&s.Base.Lock, func(own *protocols.RedlockSettings) { own.Batching, own.Fencing = 1, true }) // batches can be split, and counters set
+	// Batches can be split, and counters set.
+	protocols.Change(&s.Base.Lock, func(own *protocols.RedlockSettings) { own.Batching, own.Fencing = 1, true })
 	seen := map[string]bool{}
 	for i := range 400 {
 		x := Candidate{Seed: uint64(i)}.Scenario(s)

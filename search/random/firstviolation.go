@@ -19,8 +19,8 @@ type FirstViolation struct {
 // firstGeneration is how many runs First makes before it chooses new near misses to start from.
 const firstGeneration = 100
 
-// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and checks itself only by runs on
-// tier wire: the error matches scenarios.ErrTiersDiffer if one is not the same there. It is for locks that are known to be
+// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and checks itself only by runs
+// on tier wire: the error matches scenarios.ErrTiersDiffer if one is not the same there. It is for locks that are known to be
 // broken.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
 	return first(ctx, space, Options{Seed: seed, Runs: runs})

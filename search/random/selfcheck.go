@@ -31,18 +31,19 @@ func again(space experiment.Space, c experiment.Candidate) error {
 	return scenarios.Again(x, scenarios.Options{Seed: c.Seed}, out)
 }
 
-// wireEvery: of so many runs about one is made on tier wire too, which costs as much as seven on tier model. How many depends on
-// how many of the features the run has that the adapter and its scripts treat apart: the more of them meet, the rarer they do.
+// wireEvery: of so many runs about one is made on tier wire too, which costs as much as seven on tier model. How many depends
+// on how many of the features the run has that the adapter and its scripts treat apart: the more of them meet, the rarer they
+// do.
 var wireEvery = [...]uint64{50, 50, 25, 12, 8}
 
-// goesOnWire says whether a run, by its number, is made on tier wire too: the first, and then a sample that depends on its seed.
-// One that shows nothing shows nothing there.
+// goesOnWire says whether a run, by its number, is made on tier wire too: the first, and then a sample that depends on its
+// seed. One that shows nothing shows nothing there.
 func (t *trial) goesOnWire(number int) bool {
 	return !t.NotTested && (number == 0 || uint64(kernel.Key(0).WithString("wire").With(t.candidate.Seed))%wireEvery[min(t.features, len(wireEvery)-1)] == 0)
 }
 
-// onWire makes a run on tier wire too, where the adapter and its scripts run, which tier model replaces. Both must show the same:
-// the error matches scenarios.ErrTiersDiffer if they do not.
+// onWire makes a run on tier wire too, where the adapter and its scripts run, which tier model replaces. Both must show the
+// same: the error matches scenarios.ErrTiersDiffer if they do not.
 func onWire(r *scenarios.Result) error { return r.SameOn(scenarios.Wire) }
 
 // keepFailed writes down the experiment of a run that ended with an error, and has the error name the file.

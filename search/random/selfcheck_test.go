@@ -53,8 +53,8 @@ func TestTiersThatDiffer(t *testing.T) {
 	}
 }
 
-// The first run is made on tier wire too, and of the others a share that grows with the features of the adapter that meet, unless
-// they show nothing.
+// The first run is made on tier wire too, and of the others a share that grows with the features of the adapter that meet,
+// unless they show nothing.
 func TestRunsOnWire(t *testing.T) {
 	for features, want := range map[int]int{0: 50, 1: 50, 2: 25, 3: 12, 4: 8, 6: 8} {
 		const runs = 10_000

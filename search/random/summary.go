@@ -26,8 +26,8 @@ type Summary struct {
 	Violations int `json:"violations"`
 	// Orders estimates how many distinct orders of lock events were seen (HyperLogLog, ±1 %).
 	Orders uint64 `json:"orders"`
-	// States is how many of the scenarios.States the runs went through, and NewStates how many of them in the last NewIn runs for
-	// the first time. Of several shards each counts its own as new.
+	// States is how many of the scenarios.States the runs went through, and NewStates how many of them in the last NewIn runs
+	// for the first time. Of several shards each counts its own as new.
 	States    int `json:"states"`
 	NewStates int `json:"new_states"`
 	NewIn     int `json:"new_in"`

@@ -37,8 +37,8 @@ func (t *trial) shown(kind checker.Kind) search.Shown {
 	return search.Shown{Kind: kind, Families: t.Families, Settings: t.settings, Beyond: t.Beyond}
 }
 
-// isRefined says whether the run with a seed is compared with the specification of Redlock: one of ten, as that costs as much as all
-// else that watches it. When a violation is shrunk or repeated, every run is.
+// isRefined says whether the run with a seed is compared with the specification of Redlock: one of ten, as that costs as much
+// as all else that watches it. When a violation is shrunk or repeated, every run is.
 func isRefined(seed uint64) bool { return kernel.Key(0).WithString("refinement").With(seed)%10 == 0 }
 
 // try runs a candidate. The history is recorded in the buffer.

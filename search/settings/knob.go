@@ -15,7 +15,8 @@ type knob struct {
 	name string
 	// feature is what it turns on; empty if nothing.
 	feature reach.Feature
-	// sized: it is of a size that shrinking makes smaller by itself, or follows from others, so that a finding does not need it.
+	// sized: it is of a size that shrinking makes smaller by itself, or follows from others, so that a finding does not need
+	// it.
 	sized bool
 	// always: it follows from others, and is drawn whenever they are.
 	always bool

@@ -9,8 +9,8 @@ import (
 	"redlocksim/search"
 )
 
-// Difference gives the smallest experiment, of the same protocol, whose runs on tiers model and wire still differ, as a scenario
-// file that expects what tier model shows. same makes the run of tier model on tier wire too, and is as
+// Difference gives the smallest experiment, of the same protocol, whose runs on tiers model and wire still differ, as a
+// scenario file that expects what tier model shows. same makes the run of tier model on tier wire too, and is as
 // [scenarios.Result.SameOn]. It takes about that many runs on each tier at the most. The error is that of the context if it
 // ended, or an internal one, also where the run of tier model tests nothing.
 func Difference(ctx context.Context, s *scenarios.Scenario, seed uint64, same func(*scenarios.Result) error, runs int) (*scenarios.Scenario, error) {

@@ -48,8 +48,8 @@ func (p *Process) step(key Key) {
 	}
 }
 
-// wakes lets a task go on that was woken: where code takes time after a step, as a goroutine that has to be scheduled. What else
-// happens to the process meanwhile comes before it.
+// wakes lets a task go on that was woken: where code takes time after a step, as a goroutine that has to be scheduled. What
+// else happens to the process meanwhile comes before it.
 func (p *Process) wakes(t *task) {
 	if p.pace.takes == nil {
 		p.k.ready = append(p.k.ready, t)

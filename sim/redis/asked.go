@@ -144,8 +144,8 @@ func (p *passages) server(process *kernel.Process) *Server {
 // calls finds the commands that a script calls.
 var calls = regexp.MustCompile(`redis\.p?call\(\s*['"](\w+)['"]`)
 
-// IntentOf is what a script wants to do, by the commands that it calls: if it sets keys, that, although it may delete and extend
-// others on the way.
+// IntentOf is what a script wants to do, by the commands that it calls: if it sets keys, that, although it may delete and
+// extend others on the way.
 func IntentOf(script string) (intent Intent) {
 	for _, call := range calls.FindAllStringSubmatch(script, -1) {
 		switch strings.ToUpper(call[1]) {

@@ -17,8 +17,8 @@ type Change struct {
 func (c *Change) Set() bool     { return c.Before.Key == "" }
 func (c *Change) Removed() bool { return c.After.Key == "" }
 
-// Observable is a Memory that can be watched without touching it. That a key runs out, and what Put and Load put in place, are no
-// changes: no request asked for them.
+// Observable is a Memory that can be watched without touching it. That a key runs out, and what Put and Load put in place, are
+// no changes: no request asked for them.
 type Observable interface {
 	Memory
 	// OnChange has f called after every change, from now on, and no other function.
@@ -40,8 +40,8 @@ type Applied struct {
 // Observable is the memory, to be watched.
 func (s *Server) Observable() Observable { return s.memory.(Observable) }
 
-// OnApplied has f called after every change that a request makes to a key of one of the Servers, from now on. What it is given is
-// good until it returns.
+// OnApplied has f called after every change that a request makes to a key of one of the Servers, from now on. What it is given
+// is good until it returns.
 func (d *Deployment) OnApplied(f func(*Applied)) {
 	d.applied = append(d.applied, f)
 	if len(d.applied) > 1 {

@@ -230,7 +230,8 @@ func TestMemoriesAgree(t *testing.T) {
 					return a.ask(driver.Command{Op: driver.OpPrepare, Keys: []string{driver.GuardKey}, Value: "v", Conditions: &q})
 				})
 			},
-			"unheard": func(t *rapid.T) { // the reply is lost, and with it the news that the node has forgotten the script, or knows it
+			// The reply is lost, and with it the news that the node has forgotten the script, or knows it.
+			"unheard": func(t *rapid.T) {
 				key, value := rapid.SampledFrom(keys).Draw(t, "key"), rapid.SampledFrom([]string{"v", "w"}).Draw(t, "value")
 				agree(t, "unheard", func(a *alone) any {
 					l := a.Network.Link("c", "A")

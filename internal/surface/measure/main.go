@@ -1,5 +1,5 @@
-// Measure runs the catalogue and writes down, for each of its files, what code its scenarios run: into a directory of the file's
-// name in the one that is given, as go tool covdata reads it. It needs to be built with -cover -covermode=atomic.
+// Measure runs the catalogue and writes down, for each of its files, what code its scenarios run: into a directory of the
+// file's name in the one that is given, as go tool covdata reads it. It needs to be built with -cover -covermode=atomic.
 package main
 
 import (

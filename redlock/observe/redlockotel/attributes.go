@@ -12,7 +12,7 @@ import (
 // The attributes of spans and their events.
 const (
 	Resource = attribute.Key("redlock.resource") // what is locked
-	Value    = attribute.Key("redlock.value")    // the observe.Fingerprint of the value that stands for it on the nodes; each attempt has one of its own
+	Value    = attribute.Key("redlock.value")    // observe.Fingerprint of the value on the nodes, one for each attempt
 	Attempt  = attribute.Key("redlock.attempt")  // which attempt of the call, from 1
 	Validity = attribute.Key("redlock.validity") // what is left of the lease, in seconds
 	Token    = attribute.Key("redlock.token")    // the fencing token

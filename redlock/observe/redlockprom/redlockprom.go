@@ -6,7 +6,7 @@
 //
 // The metrics, all times in seconds:
 //
-//	redlock_wait_seconds          histogram  from the beginning of a call to its grant: waiting in the client's queue, attempts and delays
+//	redlock_wait_seconds          histogram  from the start of a call to its grant: the client's queue, attempts and delays
 //	redlock_hold_seconds          histogram  from a grant to the release or loss
 //	redlock_margin_seconds        histogram  what was left of the lease when its holder released it; not of lost leases
 //	redlock_failures_total        counter    failed attempts, extends and releases, by op and reason

@@ -12,7 +12,8 @@ import (
 // Call is one acquire, and its lease. The tracker does not touch State, which begins as its zero value.
 type Call[T any] struct {
 	State T
-	Began time.Time // when it was queued, or its first attempt began; of a lease that was lost before, when the holder did something with it
+	// Began is when the call was queued or its first attempt began; of a lease that was lost before, when its holder used it.
+	Began time.Time
 
 	granted, lost, released bool
 	underWay                int // extends and releases
