@@ -95,14 +95,14 @@ func (x *explorer) run(ctx context.Context, number int, c experiment.Candidate, 
 	if t, err = try(x.space, c, buffer); err != nil {
 		return t, nil, x.keepFailed(c, number, err)
 	}
-	if number%repeatEvery == 0 {
-		if err := again(x.space, c); err != nil {
-			return t, nil, err
-		}
-	}
 	if t.goesOnWire(number) {
 		if err := x.options.onWire(t.result); err != nil {
 			return t, nil, x.keepDifference(ctx, &t, err)
+		}
+	}
+	if number%repeatEvery == 0 {
+		if err := again(t.result); err != nil {
+			return t, nil, x.keepFailed(c, number, err)
 		}
 	}
 	t.result = nil

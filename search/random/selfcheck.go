@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"redlocksim/history"
 	"redlocksim/internal/mark"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -21,14 +22,16 @@ const (
 	wireRuns = 400
 )
 
-// again repeats a run with and without measuring margins and states, and compares.
-func again(space experiment.Space, c experiment.Candidate) error {
-	x := c.Scenario(space)
-	out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed, Margins: true, States: true})
+// again makes a run twice more, with and without measuring margins and states, and compares all three.
+func again(r *scenarios.Result) error {
+	out, err := scenarios.Run(r.Scenario, scenarios.Options{Seed: r.Seed, Margins: true, States: true})
 	if err != nil {
 		return err
 	}
-	return scenarios.Again(x, scenarios.Options{Seed: c.Seed}, out)
+	if history.Hash(r.History) != out.HistoryHash {
+		return fmt.Errorf("random: seed %d: %w: %s", r.Seed, scenarios.ErrNotRepeated, scenarios.FirstDifference(r.History, out.History))
+	}
+	return scenarios.Again(r.Scenario, scenarios.Options{Seed: r.Seed}, out)
 }
 
 // wireEvery: of so many runs about one is made on tier wire too, which costs as much as seven on tier model. How many depends

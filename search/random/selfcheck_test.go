@@ -53,6 +53,23 @@ func TestTiersThatDiffer(t *testing.T) {
 	}
 }
 
+// TestARunThatDoesNotRepeat: a run whose history is another one when it is made again ends the search, and leaves its experiment.
+func TestARunThatDoesNotRepeat(t *testing.T) {
+	dir := t.TempDir()
+	otherwise := func(r *scenarios.Result) error {
+		r.History = r.History[:len(r.History)-1]
+		return nil
+	}
+	_, err := Explore(t.Context(), experiment.NewSpace(experiment.DefaultBase()), Options{Runs: 50, Generation: 50, Dir: dir, onWire: otherwise})
+	path := filepath.Join(dir, search.FailedFile)
+	if !errors.Is(err, scenarios.ErrNotRepeated) || !strings.Contains(err.Error(), " events and ") || !strings.Contains(err.Error(), path) {
+		t.Fatalf("the search ends with %v", err)
+	}
+	if _, err := scenarios.Load(path); err != nil {
+		t.Error(err)
+	}
+}
+
 // The first run is made on tier wire too, and of the others a share that grows with the features of the adapter that meet,
 // unless they show nothing.
 func TestRunsOnWire(t *testing.T) {
