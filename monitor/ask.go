@@ -13,7 +13,7 @@ import (
 type ask struct {
 	*protocols.Call
 	client *watchedClient
-	made   int      // how many clients had been made in the process
+	made   int      // the number of its client in the process; see clients
 	keys   []string // sorted
 	lasts  bool     // as patience says of its TTL
 	began  kernel.True

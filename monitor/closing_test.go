@@ -45,3 +45,15 @@ func TestNothingBeginsAfterClose(t *testing.T) {
 		})
 	}
 }
+
+// The client that takes the place of one that is being closed asks for votes when that is closed.
+func TestAnotherIsClosed(t *testing.T) {
+	r := newRig(t)
+	r.goes("c1", 0, func(a *actor) {
+		a.call(protocols.CloseCall, nil, nil, func() { a.call(protocols.NewClientCall, nil, nil, nil) })
+		a.sleeps(time.Second)
+		a.sets("A", "w")
+		a.Observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "w", Call: "w", Attempt: 1})
+	})
+	r.finds(t, checker.Contract, "")
+}

@@ -21,8 +21,6 @@ type failures struct {
 	run    *Run
 	quorum int
 	calls  []*calling
-	closed map[string]bool // of clients: the newest of its process
-	before map[string]bool // the newest or one before it, which may still have leases
 	// reports has the clients that report attempts: a lock of one's own may have nobody told.
 	reports  map[string]bool
 	isUsedUp bool    // a counter has, or had, no token above it
@@ -38,8 +36,7 @@ type calling struct {
 	// isAlone says that no other call of the client for one of the resources was under way at the same time: what the client
 	// asks for them is asked by this one.
 	isAlone bool
-	// isClosed says that its client was closed before it, or while it was under way.
-	isClosed bool
+	made    int // the number of its client in the process; see clients
 	// isStarved says that its client had no random bytes for some of the time.
 	isStarved bool
 	// values counts the values with which it has asked for votes, and value is the last.
@@ -73,7 +70,7 @@ func watchFailures(r *Run) {
 	if !votes || len(r.World.Replicas) > 0 || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
-	x := &failures{run: r, quorum: quorum, closed: map[string]bool{}, before: map[string]bool{}, reports: map[string]bool{}}
+	x := &failures{run: r, quorum: quorum, reports: map[string]bool{}}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onStep = append(r.onStep, x.stepped)
@@ -92,24 +89,11 @@ func watchFailures(r *Run) {
 func (c *calling) starves(r *Run) { c.isStarved = c.isStarved || r.World.Client(c.Client).Starved() }
 
 func (x *failures) called(c *protocols.Call) {
-	switch c.Func {
-	case protocols.CloseCall:
-		x.closed[c.Client], x.before[c.Client] = true, true
-		for _, open := range x.calls {
-			open.isClosed = open.isClosed || open.Client == c.Client
-		}
-		return
-	case protocols.NewClientCall:
-		x.closed[c.Client] = false
-		return
-	case protocols.PrepareCall:
-		return
+	if len(c.Resources) == 0 {
+		return // it is about the client
 	}
-	this := &calling{Call: c, name: nameOf(c), began: x.run.World.Kernel.Now(), isAlone: !c.Renewal, isClosed: x.closed[c.Client]}
+	this := &calling{Call: c, name: nameOf(c), began: x.run.World.Kernel.Now(), isAlone: !c.Renewal, made: x.run.clients.number(c.Client)}
 	this.starves(x.run)
-	if c.Lease != nil {
-		this.isClosed = x.before[c.Client]
-	}
 	if lease, voted := c.Lease.(protocols.Voted); voted {
 		this.ask(lease.Value(), len(x.run.World.Servers))
 	}
@@ -247,7 +231,7 @@ func (c *calling) isUnsent(e *redlock.Error) bool {
 func (x *failures) cause(c *calling, e *redlock.Error) string {
 	isEnd := errors.Is(e.Cause, context.Canceled) || errors.Is(e.Cause, context.DeadlineExceeded)
 	switch {
-	case errors.Is(e, redlock.ErrClosed) && !c.isClosed:
+	case errors.Is(e, redlock.ErrClosed) && !x.isClosed(c):
 		return "nobody closed the client"
 	case isEnd && c.Context != nil && c.Context.Err() == nil:
 		return "its context has not ended"
@@ -259,6 +243,14 @@ func (x *failures) cause(c *calling, e *redlock.Error) string {
 		return "nothing failed that it needs"
 	}
 	return ""
+}
+
+// isClosed says whether the client of a call is closed, or may be: a lease may be of one before.
+func (x *failures) isClosed(c *calling) bool {
+	if c.Lease != nil {
+		return x.run.clients.anyClosed(c.Client)
+	}
+	return x.run.clients.isClosed(c.Client, c.made)
 }
 
 // nodes says what is wrong with what the error tells of the nodes.

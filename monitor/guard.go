@@ -25,7 +25,7 @@ type preparing struct {
 	*protocols.Call
 	wasFit    []bool // at some time since it began, in the order of the Servers
 	isStarved bool   // its client had no random bytes for some of the time
-	isClosed  bool
+	isClosed  bool   // its client, when it began
 }
 
 func watchGuard(r *Run) {
@@ -33,19 +33,14 @@ func watchGuard(r *Run) {
 		return
 	}
 	g := &guard{run: r}
-	closed := map[string]bool{}
 	r.onApplied = append(r.onApplied, g.applied)
 	r.onReturn = append(r.onReturn, g.returned)
 	r.World.Kernel.OnChange(g.look)
 	r.onCall = append(r.onCall, func(c *protocols.Call) {
-		switch c.Func {
-		case protocols.PrepareCall:
-			g.preparing = append(g.preparing, &preparing{Call: c, wasFit: make([]bool, len(r.World.Servers)), isClosed: closed[c.Client]})
+		if c.Func == protocols.PrepareCall {
+			isClosed := r.clients.newest(c.Client).isClosed
+			g.preparing = append(g.preparing, &preparing{Call: c, wasFit: make([]bool, len(r.World.Servers)), isClosed: isClosed})
 			g.look()
-		case protocols.CloseCall:
-			closed[c.Client] = true
-		case protocols.NewClientCall:
-			closed[c.Client] = false
 		}
 	})
 }

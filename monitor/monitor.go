@@ -62,6 +62,7 @@ type Run struct {
 	onEnd []func()
 
 	pauses   *pauses
+	clients  clients
 	findings []checker.Finding
 }
 

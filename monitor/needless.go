@@ -25,8 +25,6 @@ type needless struct {
 	open    []*ask              // in the order of the calls
 	had     []*protocols.Call   // acquires of leases that somebody believes in, or is releasing
 	ended   map[int]bool        // grants whose lease is over
-	closed  map[string]bool     // clients
-	made    map[string]int      // how many there were in a process before this one
 	times   []kernel.True       // memory for since
 	rivalry []*ask              // memory for rivals
 }
@@ -45,7 +43,7 @@ func watchNeedless(r *Run) {
 	if r.Foreign || len(r.World.Replicas) > 0 || !known || p.alone > p.nodes {
 		return
 	}
-	x := &needless{run: r, patience: p, spent: map[string]bool{}, closed: map[string]bool{}, made: map[string]int{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
+	x := &needless{run: r, patience: p, spent: map[string]bool{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
 	for range p.nodes {
 		x.owners = append(x.owners, map[string]setter{})
 	}
@@ -131,7 +129,7 @@ func (x *needless) since(a *ask, rivals []*ask) kernel.True {
 	}
 	for _, b := range rivals {
 		from = max(from, b.client.since)
-		if x.closed[b.Client] {
+		if x.run.clients.isClosed(b.Client, b.made) {
 			return kernel.Forever
 		}
 	}
@@ -227,16 +225,11 @@ func (x *needless) change(c *protocols.Call, does func()) {
 // called takes a call that begins.
 func (x *needless) called(c *protocols.Call) {
 	switch c.Func {
-	case protocols.CloseCall:
+	case protocols.CloseCall, protocols.NewClientCall:
 		x.lookAll()
-		x.closed[c.Client] = true
-	case protocols.NewClientCall:
-		x.lookAll()
-		x.made[c.Client]++
-		delete(x.closed, c.Client)
 	case protocols.AcquireCall:
 		x.change(c, func() {
-			x.open = append(x.open, &ask{Call: c, client: x.calm.of(c.Client), made: x.made[c.Client], lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
+			x.open = append(x.open, &ask{Call: c, client: x.calm.of(c.Client), made: x.run.clients.number(c.Client), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
 				began: x.run.World.Kernel.Now(), free: make([]kernel.True, x.nodes), woken: -1})
 		})
 	}

@@ -36,7 +36,7 @@ func (x *needless) heard(client *kernel.Process, channel string) {
 func (x *needless) isNext(a *ask) bool {
 	inTheWay := func(b *ask) bool { return b.client == a.client && b != a && meets(a.Call, b.Call) && !b.queuesWith(a) }
 	first := slices.IndexFunc(x.open, func(b *ask) bool { return b.queuesWith(a) })
-	return a.Waits && x.open[first] == a && !x.closed[a.Client] && !slices.ContainsFunc(x.open, inTheWay) &&
+	return a.Waits && x.open[first] == a && !x.run.clients.isClosed(a.Client, a.made) && !slices.ContainsFunc(x.open, inTheWay) &&
 		!slices.ContainsFunc(x.had, func(had *protocols.Call) bool { return had.Client == a.Client && meets(had, a.Call) })
 }
 

@@ -16,6 +16,7 @@ func (r *Run) Watch() {
 	for _, watch := range monitors {
 		watch(r)
 	}
+	r.clients = watchClients(r)
 	r.World.Watch(func(e *history.Event) {
 		for _, tell := range r.onEvent {
 			tell(e)

@@ -13,9 +13,8 @@ import (
 
 // works judges what is returned by a call that renews a lease while work is done under it.
 type works struct {
-	run    *Run
-	open   []*working
-	closed map[string]bool // clients of processes that have closed one
+	run  *Run
+	open []*working
 }
 
 // working is such a call that has not returned.
@@ -33,7 +32,7 @@ func watchWorks(r *Run) {
 	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
-	x := &works{run: r, closed: map[string]bool{}}
+	x := &works{run: r}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onWork = append(r.onWork, func(w *protocols.Work) { x.open = append(x.open, &working{Work: w}) })
@@ -41,9 +40,6 @@ func watchWorks(r *Run) {
 }
 
 func (x *works) called(c *protocols.Call) {
-	if c.Func == protocols.CloseCall {
-		x.closed[c.Client] = true
-	}
 	for _, w := range x.open {
 		if w.Lease == c.Lease && c.Func == protocols.ReleaseCall && !w.Ended {
 			w.isGivenUp = true
@@ -70,7 +66,7 @@ func (x *works) worked(done *protocols.Work, err error) {
 	w := x.open[i]
 	x.open = slices.Delete(x.open, i, i+1)
 	parts := partsOf(err)
-	for _, wrong := range []string{w.work(err), w.loss(err, parts), w.cause(err, x.closed[w.Client]), w.ending(err, parts)} {
+	for _, wrong := range []string{w.work(err), w.loss(err, parts), w.cause(err, x.run.clients.anyClosed(w.Client)), w.ending(err, parts)} {
 		if wrong != "" {
 			x.run.broken(checker.Contract, w.Resource, "%s worked under the lock, and is told what is not true, as %s: %v", w.Client, wrong, err)
 			return

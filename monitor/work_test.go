@@ -73,6 +73,7 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 			r := newRig(t)
 			r.onCall, r.onReturn, r.onWork, r.onWorked = nil, nil, nil, nil // what becomes of the keys is for others to judge
 			watchWorks(r.Run)
+			r.clients = watchClients(r.Run)
 			r.goes("c1", 0, func(a *actor) {
 				l := a.lease("v", a.reads().Add(ttl))
 				w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: true}

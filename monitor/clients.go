@@ -1,0 +1,60 @@
+package monitor
+
+import (
+	"slices"
+
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+)
+
+// clients remembers the clients of each process, of which one takes the place of another, and which of them were closed.
+type clients map[string][]*life
+
+// life is what became of a client.
+type life struct {
+	isClosed bool // or is being closed
+	// quiet is from when on nothing of it is under way, as its Close has said; Forever if that has not returned.
+	quiet kernel.True
+}
+
+// watchClients comes after the monitors: they judge what was before a client was closed as it was then.
+func watchClients(r *Run) clients {
+	c, closing := clients{}, map[*protocols.Call]*life{}
+	r.onCall = append(r.onCall, func(call *protocols.Call) {
+		switch call.Func {
+		case protocols.CloseCall:
+			closing[call] = c.newest(call.Client)
+			closing[call].isClosed = true
+		case protocols.NewClientCall:
+			c.newest(call.Client)
+			c[call.Client] = append(c[call.Client], &life{quiet: kernel.Forever})
+		}
+	})
+	r.onReturn = append(r.onReturn, func(call *protocols.Call, err error) {
+		if closed := closing[call]; closed != nil && err == nil {
+			closed.quiet = r.World.Kernel.Now()
+		}
+	})
+	return c
+}
+
+// newest is the client that a process has now.
+func (c clients) newest(process string) *life {
+	if c[process] == nil {
+		c[process] = []*life{{quiet: kernel.Forever}}
+	}
+	return c[process][len(c[process])-1]
+}
+
+// number counts the clients that a process had before the one that it has now.
+func (c clients) number(process string) int { return max(0, len(c[process])-1) }
+
+// isClosed says whether the client of a number is closed.
+func (c clients) isClosed(process string, number int) bool {
+	return number < len(c[process]) && c[process][number].isClosed
+}
+
+// anyClosed says whether any client of a process is closed: a lease may be of each of them.
+func (c clients) anyClosed(process string) bool {
+	return slices.ContainsFunc(c[process], func(l *life) bool { return l.isClosed })
+}
