@@ -2,17 +2,20 @@ package generate
 
 import (
 	"go/ast"
+	"go/types"
 	"slices"
 )
 
-// What has no bugs planted into it: the checks of options and arguments, texts of errors and of String methods, observers
-// (whose packages are in no Target), and subscriptions.
+// What has no bugs planted into it: the checks of options and arguments, with the branches that hand their errors on; texts of
+// errors and of String methods, observers (whose packages are in no Target), and subscriptions.
 
 // excludedFiles are those of subscriptions.
 var excludedFiles = []string{"redlock/goredis/listen.go"}
 
 // checks are the functions that only check options and arguments.
-var checks = []string{"wholeMilliseconds", "Drift.allowance", "checkOptions", "oneMaster", "checkNamedOnce", "placeOf", "canonicalHost"}
+var checks = []string{
+	"wholeMilliseconds", "Drift.allowance", "checkOptions", "oneMaster", "checkNamedOnce", "placeOf", "canonicalHost",
+}
 
 // invalid are the errors of such checks. A statement or case that returns one is part of a check.
 var invalid = []string{"ErrInvalid", "ErrOptions", "ErrClient", "OptionsError", "wholeMilliseconds"}
@@ -22,10 +25,11 @@ func isText(f *ast.FuncDecl) bool {
 	return f.Name.Name == "String" || f.Name.Name == "Error" || functionName(f) == "Outcome.Of"
 }
 
-func isExcluded(n ast.Node) bool {
+// isExcluded reports whether a node, whose parent is the last of those above it, has no bugs planted into it.
+func (p *source) isExcluded(n ast.Node, above []ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IfStmt:
-		return n.Else == nil && mentions(n, invalid)
+		return n.Else == nil && (mentions(n, invalid) || p.handsOn(n, above))
 	case *ast.CaseClause, *ast.ReturnStmt, *ast.AssignStmt:
 		return isCheck(n)
 	case *ast.CallExpr:
@@ -34,9 +38,55 @@ func isExcluded(n ast.Node) bool {
 	return false
 }
 
+// handsOn reports whether a branch is for the error of a check or option that is called in it or in the statement before.
+func (p *source) handsOn(n *ast.IfStmt, above []ast.Node) bool {
+	called := n.Init
+	if block, ok := above[len(above)-1].(*ast.BlockStmt); ok && called == nil {
+		if i := slices.Index(block.List, ast.Stmt(n)); i > 0 {
+			called = block.List[i-1]
+		}
+	}
+	assigned, ok := called.(*ast.AssignStmt)
+	if !ok || len(assigned.Rhs) != 1 {
+		return false
+	}
+	call, ok := assigned.Rhs[0].(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	err, ok := assigned.Lhs[len(assigned.Lhs)-1].(*ast.Ident)
+	return ok && isError(p.TypesInfo.TypeOf(err)) && mentions(n.Cond, []string{err.Name}) && p.isCheckOrOption(call.Fun)
+}
+
+// isCheckOrOption reports whether what is called is one of the checks, or a value of a type Option.
+func (p *source) isCheckOrOption(called ast.Expr) bool {
+	if t, ok := p.TypesInfo.TypeOf(called).(*types.Named); ok && t.Obj().Name() == "Option" {
+		return true
+	}
+	id, ok := called.(*ast.Ident)
+	if s, isSelector := called.(*ast.SelectorExpr); isSelector {
+		id, ok = s.Sel, true
+	}
+	if !ok {
+		return false
+	}
+	f, ok := p.TypesInfo.Uses[id].(*types.Func)
+	if !ok || f.Pkg() != p.Types {
+		return false
+	}
+	name := f.Name()
+	if receiver := f.Signature().Recv(); receiver != nil {
+		if t, ok := receiver.Type().(*types.Named); ok {
+			name = t.Obj().Name() + "." + name
+		}
+	}
+	return slices.Contains(checks, name)
+}
+
 // isCheck reports whether a statement without statements in it, or a case, gives the error of a check.
 func isCheck(n ast.Node) bool {
-	if _, isFunction := n.(*ast.ReturnStmt); isFunction && contains(n, func(n ast.Node) bool { _, ok := n.(*ast.FuncLit); return ok }) {
+	isClosure := func(n ast.Node) bool { _, ok := n.(*ast.FuncLit); return ok }
+	if _, returns := n.(*ast.ReturnStmt); returns && contains(n, isClosure) {
 		return false // the closure of an option
 	}
 	return mentions(n, invalid)

@@ -114,7 +114,7 @@ func (p *source) mutants() ([]Mutant, error) {
 				continue
 			}
 			ast.PreorderStack(f, nil, func(n ast.Node, above []ast.Node) bool {
-				if isExcluded(n) {
+				if p.isExcluded(n, above) {
 					return false
 				}
 				v := &view{source: p, file: p.Fset.File(file.Package), text: string(text), node: n, above: above, function: f}

@@ -2,8 +2,10 @@
 // mutants/POWER.md.
 //
 // It can be interrupted: it keeps each result at once, and the next call with the same flags goes on with the rest. With -shard
-// each of several machines measures a part, into a file of its own (-results); files that are given as arguments are added. It
-// exits with 2 if it cannot measure.
+// each of several machines measures a part, into a file of its own (-results); files that are given as arguments are added.
+//
+// With -columns it measures only these, in this order, until one notices the bug. Such results are for finding out what escapes:
+// they go to a file of their own, which no page is made of. It exits with 2 if it cannot measure.
 package main
 
 import (
@@ -14,6 +16,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -39,8 +43,17 @@ func run() error {
 	flag.StringVar(&o.Cache, "cache", "", "directory for a build cache that does not grow with each bug (empty: Go's own)")
 	shard := flag.String("shard", "", "measure only this part of the sample, as in 2/8")
 	path := flag.String("results", "", "file for the results (default mutants/power.json, or mutants/power-protocols.json)")
+	columns := flag.String("columns", "", "measure only these, as in explore,suite, until one notices the bug; needs -results, and writes no page")
 	flag.Parse()
 	o.Target = generate.Target(*target)
+	if *columns != "" {
+		if *path == "" || flag.NArg() > 0 {
+			return fmt.Errorf("-columns needs -results, and adds no other results")
+		}
+		for name := range strings.SplitSeq(*columns, ",") {
+			o.Columns = append(o.Columns, power.Column(name))
+		}
+	}
 	names := power.FilesOf(o.Target)
 	results, err := power.Read(cmp.Or(*path, filepath.Join("mutants", names.Results)))
 	if err != nil {
@@ -50,10 +63,13 @@ func run() error {
 	if o.Seed, o.Sample = cmp.Or(o.Seed, results.Seed), cmp.Or(o.Sample, results.Sample); o.Seed == "" || o.Sample == 0 {
 		return fmt.Errorf("there are no results yet: -seed and -sample are needed")
 	}
+	if len(results.Mutants) > 0 && !slices.Equal(results.Columns, o.Columns) {
+		return fmt.Errorf("%s has the columns %v (none: all of them), and not %v", *path, results.Columns, o.Columns)
+	}
 	if results.Seed != o.Seed {
 		results.Mutants = nil
 	}
-	results.Target, results.Seed, results.Sample = o.Target, o.Seed, o.Sample
+	results.Target, results.Seed, results.Sample, results.Columns = o.Target, o.Seed, o.Sample, o.Columns
 	for _, other := range flag.Args() {
 		part, err := power.Read(other)
 		if err != nil {
@@ -61,6 +77,9 @@ func run() error {
 		}
 		if part.Seed != o.Seed || part.Target != o.Target {
 			return fmt.Errorf("%s has bugs of another seed or target", other)
+		}
+		if part.Columns != nil {
+			return fmt.Errorf("%s has only the columns %v", other, part.Columns)
 		}
 		for _, m := range part.Mutants {
 			results.Add(m)
@@ -74,7 +93,7 @@ func run() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := measure(ctx, o, &results, *path); err != nil {
+	if err := measure(ctx, o, &results, *path); err != nil || o.Columns != nil {
 		return err
 	}
 	judged, err := power.ReadJudged(filepath.Join("mutants", "judged.yaml"))

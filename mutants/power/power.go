@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"redlocksim/internal/jobs"
@@ -27,6 +28,8 @@ type Options struct {
 	Shard, Shards int
 	// Sources stands for the sources; see [mutants.Sources].
 	Sources string
+	// Columns are measured, in this order, until one notices the bug; nil is all, each of them for every bug.
+	Columns []Column
 	// Limit is how much processor time a search may take.
 	Limit time.Duration
 	// Jobs is how many bugs are measured at once.
@@ -47,6 +50,11 @@ func Measure(ctx context.Context, o Options, known Known) error {
 		return err
 	}
 	o.Root = root
+	for _, c := range o.Columns {
+		if all := columnsOf(o.Target); !slices.Contains(all, c) {
+			return fmt.Errorf("power: no column %q, want some of %v", c, all)
+		}
+	}
 	set, err := generate.Load(root, o.Target)
 	if err != nil {
 		return err
@@ -106,7 +114,10 @@ func (o Options) one(ctx context.Context, m generate.Mutant, reached reached) (R
 	if b.cache, err = clone(o.Cache, dir); err != nil {
 		return r, err
 	}
-	for _, c := range columnsOf(o.Target) {
+	for _, c := range o.columns() {
+		if o.Columns != nil && r.caught(o.Columns...) {
+			break
+		}
 		if !reached.by(c, m) {
 			r.Columns[c] = Outcome{NotReached: true}
 			continue
@@ -118,6 +129,14 @@ func (o Options) one(ctx context.Context, m generate.Mutant, reached reached) (R
 		r.Columns[c] = out
 	}
 	return r, nil
+}
+
+// columns are those that are measured.
+func (o Options) columns() []Column {
+	if o.Columns != nil {
+		return o.Columns
+	}
+	return columnsOf(o.Target)
 }
 
 // column runs one column with a bug in the package of a directory.

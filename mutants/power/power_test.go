@@ -236,4 +236,8 @@ func TestMeasure(t *testing.T) {
 	if err := Measure(t.Context(), o, nil); err == nil {
 		t.Error("no error for a target that there is not")
 	}
+	o.Target, o.Columns = generate.Protocols, []Column{Suite, Explore}
+	if err := Measure(t.Context(), o, nil); err == nil || !strings.Contains(err.Error(), "explore") {
+		t.Errorf("a column that the target has not: %v", err)
+	}
 }

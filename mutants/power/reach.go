@@ -33,7 +33,11 @@ func (o Options) reach(ctx context.Context) (reached, error) {
 	if o.Cache == "" {
 		return o.reachAnew(ctx)
 	}
-	path := filepath.Join(o.Cache, fmt.Sprintf("reached-%s-%s-%v.json", o.Target, o.Sources, o.Limit))
+	name := fmt.Sprintf("reached-%s-%s-%v", o.Target, o.Sources, o.Limit)
+	for _, c := range o.Columns {
+		name += "-" + string(c)
+	}
+	path := filepath.Join(o.Cache, name+".json")
 	var all reached
 	data, err := os.ReadFile(path)
 	if err == nil {
@@ -63,7 +67,7 @@ func (o Options) reachAnew(ctx context.Context) (reached, error) {
 		return nil, err
 	}
 	var columns []Column
-	for _, c := range columnsOf(o.Target) {
+	for _, c := range o.columns() {
 		if c != Tests { // which statements tests reach is up to them
 			columns = append(columns, c)
 		}
