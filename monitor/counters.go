@@ -10,8 +10,8 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// counters watches the fencing counters of the nodes: they rise, and the token of a grant is above all earlier ones on a quorum
-// of nodes, which voted for it.
+// counters watches the fencing counters of the nodes: they rise to at most the largest token, and the token of a grant is above
+// all earlier ones on a quorum of nodes, which voted for it.
 type counters struct {
 	run   *Run
 	voted map[proposed]int // on how many nodes
@@ -67,6 +67,10 @@ func (c *counters) applied(a *redis.Applied) {
 	if err != nil || after <= before {
 		c.run.broken(checker.Contract, resource, "%s changes the fencing counter of %s from %s to %s", client, a.Server.Name(),
 			counter(a.Before.Value), counter(a.After.Value))
+	}
+	if after > largestToken {
+		c.run.broken(checker.Contract, resource, "%s sets the fencing counter of %s to %d: scripts, whose numbers are floating-point, cannot tell it from the next",
+			client, a.Server.Name(), after)
 	}
 	c.voted[proposed{resource, client, a.After.Value}]++
 }

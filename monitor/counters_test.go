@@ -19,6 +19,11 @@ func TestFencingCountersRise(t *testing.T) {
 		{"one node", func(a *actor) { a.asks("A", "SET", counter, "7") }, "c1 is granted the lock with the token 7, which only 1 of the 2 nodes"},
 		{"another token", func(a *actor) { a.asks("A", "SET", counter, "7"); a.asks("B", "SET", counter, "8") }, "c1 is granted the lock with the token 7, which only 1"},
 		{"back", func(a *actor) { a.asks("A", "SET", counter, "8"); a.asks("AB", "SET", counter, "7") }, "c1 changes the fencing counter of A from 8 to 7"},
+		{"too far", func(a *actor) {
+			a.asks("AB", "SET", counter, "7")
+			a.asks("A", "SET", counter, "9007199254740991")
+			a.asks("A", "SET", counter, "9007199254740992")
+		}, "c1 sets the fencing counter of A to 9007199254740992"},
 		{"deleted", func(a *actor) { a.asks("AB", "SET", counter, "7"); a.asks("B", "DEL", counter) }, "c1 changes the fencing counter of B from 7 to none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

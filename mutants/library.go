@@ -77,6 +77,12 @@ var library = []Mutant{
 		Killers: []string{"92-counters-set-by-hand/last"},
 	},
 	{
+		Name:    "token-beyond-the-largest",
+		Bug:     "a token is granted that scripts cannot tell from the next",
+		Edits:   []Edit{{"redlock/ask.go", "first.proposal.next > maxToken", "first.proposal.next > maxToken+1"}},
+		Killers: []string{"92-counters-set-by-hand/last"},
+	},
+	{
 		Name:    "error-without-attempts",
 		Bug:     "the error of an acquire does not say how many attempts were made",
 		Edits:   []Edit{{"redlock/attempt.go", "	err.Attempts = a.attempt\n", ""}},
