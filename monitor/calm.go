@@ -12,12 +12,13 @@ import (
 // calm remembers since when nothing has been wrong with each client, and with each node and the way to it. kernel.Forever is
 // that something is wrong now.
 type calm struct {
-	run     *Run
-	guarded bool
-	fenced  bool
-	counted map[counterOf]string // the fencing counters as votes have left them
-	clients []watchedClient      // in the order of the world's
-	ways    map[*network.Link]*way
+	run      *Run
+	guarded  bool
+	counters []string             // the names of the fencing counters; none if there are none
+	counted  map[counterOf]string // as votes have left them
+	sound    []bool               // memory for look: whether nothing is wrong with each of the Servers
+	clients  []watchedClient      // in the order of the world's
+	ways     map[*network.Link]*way
 	// before is called while what is remembered is still as it was, and after when it has changed.
 	before, after func()
 }
@@ -40,22 +41,27 @@ type watchedClient struct {
 // way is a node and a client's link to it.
 type way struct {
 	*network.Link
-	server *redis.Server
-	since  kernel.True
+	since kernel.True
 }
 
 func watchCalm(r *Run, before, after func()) *calm {
-	c := &calm{run: r, guarded: isGuarded(r), fenced: isFenced(r), counted: map[counterOf]string{}, ways: map[*network.Link]*way{}, before: before, after: after}
+	c := &calm{run: r, guarded: isGuarded(r), counted: map[counterOf]string{}, sound: make([]bool, len(r.World.Servers)),
+		ways: map[*network.Link]*way{}, before: before, after: after}
+	if isFenced(r) {
+		for _, name := range r.Resources {
+			c.counters = append(c.counters, driver.TokenKey(name))
+		}
+	}
 	for _, p := range r.World.Clients {
 		w := watchedClient{Process: p, wall: ahead(p)}
 		for _, s := range r.World.Servers {
-			l := &way{Link: r.World.Network.Link(p.Name(), s.Name()), server: s}
+			l := &way{Link: r.World.Network.Link(p.Name(), s.Name())}
 			w.ways, c.ways[l.Link] = append(w.ways, l), l
 		}
 		c.clients = append(c.clients, w)
 	}
 	c.look()
-	if c.fenced {
+	if c.guarded || c.counters != nil {
 		r.onApplied = append(r.onApplied, c.applied)
 	}
 	r.World.Kernel.OnChange(c.look)
@@ -85,6 +91,9 @@ func (c *calm) look() {
 			*since = now
 		}
 	}
+	for i, s := range c.run.World.Servers {
+		c.sound[i] = c.isSound(s)
+	}
 	for i := range c.clients {
 		w := &c.clients[i]
 		if wall := ahead(w.Process); wall != w.wall {
@@ -92,8 +101,8 @@ func (c *calm) look() {
 			set(&w.since, false)
 		}
 		set(&w.since, !w.wrong && !w.Dead() && !w.Paused() && !w.Starved() && w.Clock().Rate() == 0)
-		for _, l := range w.ways {
-			set(&l.since, c.isOpen(l))
+		for node, l := range w.ways {
+			set(&l.since, c.sound[node] && l.isClear())
 		}
 	}
 	if told {
@@ -101,28 +110,32 @@ func (c *calm) look() {
 	}
 }
 
-// applied takes a change of a fencing counter by a vote.
+// applied takes a change of a fencing counter by a vote, or of the record of the restart guard.
 func (c *calm) applied(a *redis.Applied) {
-	if driver.IsTokenKey(a.Key) {
+	switch {
+	case a.Key == driver.GuardKey:
+		c.look()
+	case slices.Contains(c.counters, a.Key):
 		c.counted[counterOf{a.Server, a.Key}] = a.After.Value
 		c.look()
 	}
 }
 
+// isSound says whether nothing is wrong with a node.
+func (c *calm) isSound(s *redis.Server) bool {
+	return s.Up() && s.Forbidden() == "" && !s.Paused() && (!c.guarded || isFit(s)) && !c.isAhead(s)
+}
+
 // isAhead says whether a node has a fencing counter that no vote has raised so far, or above which there is no token.
 func (c *calm) isAhead(s *redis.Server) bool {
-	return slices.ContainsFunc(c.run.Resources, func(name string) bool {
-		key := driver.TokenKey(name)
+	return slices.ContainsFunc(c.counters, func(key string) bool {
 		r, _, there := s.Observable().Peek(key)
 		return there && (number(r.Value) > number(c.counted[counterOf{s, key}]) || number(r.Value) >= largestToken)
 	})
 }
 
-// isOpen says whether nothing is wrong with a node and the way to it.
-func (c *calm) isOpen(l *way) bool {
-	if !l.server.Up() || l.server.Forbidden() != "" || l.server.Paused() || c.guarded && !isFit(l.server) || c.fenced && c.isAhead(l.server) {
-		return false
-	}
+// isClear says whether nothing is in the way of messages.
+func (l *way) isClear() bool {
 	for _, d := range []network.Direction{network.Requests, network.Replies} {
 		if cut, held, delay := l.Obstacles(d); cut || held || delay > 0 {
 			return false

@@ -51,7 +51,8 @@ func isGuarded(r *Run) bool { return protocols.Of[protocols.RedlockSettings](r.L
 // isFit says whether a node has a record of the restart guard of its own run, and no quarantine.
 func isFit(s *redis.Server) bool {
 	record, _, _ := s.Observable().Peek(driver.GuardKey)
-	return strings.HasPrefix(record.Value, s.RunID()+" 0 ")
+	since, isOfThisRun := strings.CutPrefix(record.Value, s.RunID())
+	return isOfThisRun && strings.HasPrefix(since, " 0 ")
 }
 
 func (g *guard) look() {

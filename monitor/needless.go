@@ -301,9 +301,6 @@ func (x *needless) saw(e *history.Event) {
 // applied takes a change of a key on a node.
 func (x *needless) applied(a *redis.Applied) {
 	node := slices.Index(x.run.World.Servers, a.Server)
-	if x.calm.guarded {
-		x.calm.look() // the restart guard may have begun or ended a quarantine
-	}
 	if node >= x.nodes {
 		return
 	}

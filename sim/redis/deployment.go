@@ -156,6 +156,7 @@ func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.K
 
 func newServer(p *kernel.Process, tier Tier, persistence Persistence, counts *Counts) *Server {
 	s := &Server{Process: p, broker: newBroker(counts), disk: disk{persistence: persistence}}
+	s.drawRunID()
 	s.memory = tier.Memory(s)
 	return s
 }

@@ -59,6 +59,7 @@ func (s *Server) Restart() error {
 	}
 	s.state = network.Listening
 	s.starts++
+	s.drawRunID()
 	s.memory.Load(s.disk.records)
 	s.disk.start(s.Now(), s.memory)
 	for _, service := range s.services {

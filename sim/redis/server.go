@@ -18,6 +18,7 @@ type Server struct {
 	replication replication
 	services    []Service
 	starts      uint64 // how often it was started again
+	runID       string // of this start
 	forbidden   string
 }
 
@@ -45,9 +46,11 @@ func (s *Server) Memory() Memory { return s.memory }
 func (s *Server) Dump() []Record { return s.memory.Dump() }
 
 // RunID is what INFO server gives as run_id: another for every start of the node.
-func (s *Server) RunID() string {
+func (s *Server) RunID() string { return s.runID }
+
+func (s *Server) drawRunID() {
 	k := s.Kernel().Draw("run-id").WithString(s.Name()).With(s.starts)
-	return fmt.Sprintf("%016x%016x%08x", uint64(k.With(0)), uint64(k.With(1)), uint32(k.With(2)))
+	s.runID = fmt.Sprintf("%016x%016x%08x", uint64(k.With(0)), uint64(k.With(1)), uint32(k.With(2)))
 }
 
 // CountUnknownScript is called by a tier whose node does not know a script.
