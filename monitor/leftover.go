@@ -101,17 +101,14 @@ func watchLeftover(r *Run) {
 
 func (l *leftover) saw(e *history.Event) {
 	l.check()
-	if node := slices.IndexFunc(l.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node }); e.Kind == history.Fault && node >= 0 {
-		l.evicted(node)
+	if e.Kind == history.Fault && e.Name == "evict" {
+		l.evicted(slices.IndexFunc(l.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node }))
 	}
 }
 
 // evicted notes which keys are gone from a node that no request has removed.
 func (l *leftover) evicted(node int) {
 	s := l.run.World.Servers[node]
-	if !s.Up() {
-		return
-	}
 	for _, x := range l.votes.all {
 		if n := &x.nodes[node]; n.isSet && s.RunsOut(n.expiresAt) > l.run.World.Kernel.Now() {
 			if r, _, there := s.Observable().Peek(x.key); !there || r.Value != x.value {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
@@ -87,6 +88,20 @@ func TestNoKeyOutlivesItsLock(t *testing.T) {
 				_ = a.Server("C").Restart()
 			})
 		}, ""},
+		{"the key is evicted", func(a *actor) {
+			a.denied(func() {
+				deletes("AB")(a)
+				a.Server("C").Evict(func(key string) bool { return key == "r" })
+				a.Record(history.Event{Kind: history.Fault, Name: "evict", Node: "C"})
+			})
+		}, ""},
+		{"another key is evicted", func(a *actor) {
+			a.denied(func() {
+				deletes("AB")(a)
+				a.Server("C").Evict(func(key string) bool { return key == "s" })
+				a.Record(history.Event{Kind: history.Fault, Name: "evict", Node: "C"})
+			})
+		}, still + "C"},
 		{"a release is lost", func(a *actor) {
 			a.denied(func() {
 				a.Network.Link("c1", "C").Cut(network.Requests)
