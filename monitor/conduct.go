@@ -2,11 +2,9 @@ package monitor
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
@@ -131,18 +129,13 @@ func (c *conduct) sends(a *redis.Asked) {
 		c.run.broken(checker.Conduct, resource, "%s sends a command to %s, a replica that has never been a master", client, node)
 	}
 	for _, key := range a.Keys {
-		if !c.belongs(key) {
-			c.run.broken(checker.Conduct, resource, "%s sends a command to %s about %q, which has no resource in its name", client, node, key)
+		if _, known := c.run.resourceOf(key); !known {
+			c.run.broken(checker.Conduct, resource, "%s sends a command to %s about %q, which is no key of the lock", client, node, key)
 		}
 	}
 	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); a.Intent != redis.Deletes && late >= 0 && late >= c.run.step(a.Client) {
 		c.run.broken(checker.Conduct, resource, "%s sends a command to %s %v after it has stopped waiting for the answer", client, node, late)
 	}
-}
-
-// belongs says whether a key is one that a lock may touch: what it keeps for a resource has the resource in its name.
-func (c *conduct) belongs(key string) bool {
-	return key == driver.GuardKey || slices.ContainsFunc(c.run.Resources, func(r string) bool { return strings.Contains(key, r) })
 }
 
 // passes follows a command that carries a value.

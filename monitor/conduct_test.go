@@ -152,8 +152,9 @@ func TestCommandsAreForTheLockAndInTime(t *testing.T) {
 		{"in time", []string{"SET", "r", "v"}, -1, ""},
 		{"late", []string{"SET", "r", "v"}, time.Second, "c1 sends a command to A 1s after it has stopped waiting for the answer"},
 		{"a late release", []string{"DEL", "r"}, time.Second, ""},
-		{"another key", []string{"SET", "lock", "v"}, -1, `c1 sends a command to A about "lock", which has no resource in its name`},
-		{"a key beside the lock's", []string{"SET", "queue:{r}", "v"}, -1, ""},
+		{"another key", []string{"SET", "lock", "v"}, -1, `c1 sends a command to A about "lock", which is no key of the lock`},
+		{"a counter without fencing", []string{"SET", "redlock:token:r", "1"}, -1, `c1 sends a command to A about "redlock:token:r", which is no key of the lock`},
+		{"a record without the guard", []string{"SET", "redlock:guard", "x"}, -1, `c1 sends a command to A about "redlock:guard", which is no key of the lock`},
 		{"what is no lock's business", []string{"INCR", "number"}, -1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -163,21 +164,6 @@ func TestCommandsAreForTheLockAndInTime(t *testing.T) {
 			})
 			r.finds(t, checker.Conduct, c.want)
 		})
-	}
-}
-
-// Where there are several resources, a finding is about the one that the keys name.
-func TestACommandIsAboutTheResourceInItsKeys(t *testing.T) {
-	for key, want := range map[string]string{"r": "r", "l:orders": "orders", "{orders-2}": "orders-2", "lock": ""} {
-		r := newRig(t).patient()
-		r.Resources = []string{"r", "orders", "orders-2"}
-		r.goes("c1", 0, func(a *actor) {
-			a.Conns(a.client)[0].Do(a.Kernel.Draw("test"), a.reads(), rediscmd.Request{Args: []string{"SET", key, "v"}})
-		})
-		r.Kernel.Run(kernel.True(time.Second))
-		if found := r.Findings(); len(found) != 1 || found[0].Kind != checker.Conduct || found[0].Resource != want {
-			t.Errorf("%q: %+v, want one on %q", key, found, want)
-		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -63,6 +62,7 @@ type Run struct {
 
 	pauses   *pauses
 	clients  clients
+	keys     keys
 	findings []checker.Finding
 }
 
@@ -135,22 +135,6 @@ func (r *Run) Worked(w *protocols.Work, err error) {
 func (r *Run) broken(kind checker.Kind, resource, format string, args ...any) {
 	r.found(checker.Finding{Kind: kind, Resource: resource, From: r.now(), To: r.now(), FromSeq: r.seq(), ToSeq: r.seq(),
 		Seqs: []int{r.seq()}, Text: fmt.Sprintf(format, args...) + "."})
-}
-
-// about is what a command with these keys is about: the only resource, or the one with the longest name that is in a key.
-// It is empty if there are several and the keys name none.
-func (r *Run) about(keys []string) (resource string) {
-	if len(r.Resources) == 1 {
-		return r.Resources[0]
-	}
-	for _, key := range keys {
-		for _, name := range r.Resources {
-			if strings.Contains(key, name) && len(name) > len(resource) {
-				resource = name
-			}
-		}
-	}
-	return resource
 }
 
 // now is the moment of the run.

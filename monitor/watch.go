@@ -12,7 +12,7 @@ var monitors = []func(*Run){watchConduct, watchUnprotected, watchPromises, watch
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.
 func (r *Run) Watch() {
-	r.pauses = watchPauses(r)
+	r.pauses, r.keys = watchPauses(r), keysOf(r)
 	for _, watch := range monitors {
 		watch(r)
 	}

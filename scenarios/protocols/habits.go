@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/internal/quorum"
 	"redlocksim/internal/strictyaml"
 )
 
@@ -82,6 +81,14 @@ func (own RedlockPlainSettings) checkResource(_ Settings, name string, _ int) er
 	return nil
 }
 
+// besides implements what Settings.KeysOf asks for.
+func (own RedlockPlainSettings) besides(resource string) []string {
+	if own.Tokens == NoTokens {
+		return nil
+	}
+	return []string{counter(resource)}
+}
+
 func (own RedlockPlainSettings) faster(by time.Duration) Own {
 	own.DriftSettings = own.DriftSettings.shortened(by)
 	own.RetrySettings = own.RetrySettings.shortened(by)
@@ -97,7 +104,7 @@ func (own RedlockPlainSettings) choose(c *Capabilities) {
 // quorum is how many nodes must agree.
 func (own RedlockPlainSettings) quorum(nodes int) int {
 	if own.Quorum == 0 && own.Rounding == RoundUp {
-		return min(quorum.Majority(nodes)+nodes%2, nodes)
+		return min(majority(nodes)+nodes%2, nodes)
 	}
 	return own.QuorumSettings.quorum(nodes)
 }

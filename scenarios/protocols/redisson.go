@@ -88,17 +88,18 @@ func (x *redisson) lock(ctx context.Context, resource string, ttl time.Duration,
 
 // take takes the lock, and returns until when the client believes in it.
 func (x *redisson) take(ctx context.Context, resource string, ttl time.Duration, deadline time.Time) (time.Time, error) {
-	until, err := x.wait(ctx, deadline, x.channel(resource), func() (time.Time, time.Duration, error) { return x.ask(ctx, resource, ttl) })
+	until, err := x.wait(ctx, deadline, redissonChannel(resource), func() (time.Time, time.Duration, error) { return x.ask(ctx, resource, ttl) })
 	if err != nil {
 		return until, err
 	}
 	return x.granted(ctx, resource, ttl, until), nil
 }
 
-// channel is where releases are published.
-func (x *redisson) channel(resource string) string {
-	return "redisson_lock__channel:{" + resource + "}"
-}
+// besides implements what Settings.KeysOf asks for: the scripts take the channel for a key.
+func (RedissonSettings) besides(resource string) []string { return []string{redissonChannel(resource)} }
+
+// redissonChannel is where releases are published.
+func redissonChannel(resource string) string { return "redisson_lock__channel:{" + resource + "}" }
 
 // owner is the field that stands for the calling thread.
 func (x *redisson) owner(ctx context.Context) string {
@@ -340,7 +341,7 @@ func (l *redissonLease) Unlock(ctx context.Context) error {
 // unlock releases what the thread of held has locked.
 func (x *redisson) unlock(ctx, held context.Context, resource string, ttl time.Duration) error {
 	x.released(held, resource)
-	return unlocked(x.script(ctx, x.node, redissonUnlock, []string{resource, x.channel(resource)}, unlockMessage, milliseconds(ttl), x.owner(held)))
+	return unlocked(x.script(ctx, x.node, redissonUnlock, []string{resource, redissonChannel(resource)}, unlockMessage, milliseconds(ttl), x.owner(held)))
 }
 
 // unlocked reads the reply of a script that returns nil for a thread that does not have the lock: Redisson throws

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -50,7 +51,7 @@ func (x *redissonFair) Lock(ctx context.Context, resource string, ttl time.Durat
 	l, err := x.acquire(ctx, resource, ttl, x.clock.Now().Add(forever), fairQueueUp)
 	if err != nil {
 		// The answer changes nothing: a thread that could not leave the queue is one that died.
-		_ = x.script(ctx, x.node, fairLeave, x.keys(resource)[1:], x.owner(ctx), x.waitTimeout)
+		_ = x.script(ctx, x.node, fairLeave, fairKeys(resource), x.owner(ctx), x.waitTimeout)
 	}
 	return l, err
 }
@@ -60,9 +61,9 @@ func (x *redissonFair) TryLock(ctx context.Context, resource string, ttl time.Du
 }
 
 func (x *redissonFair) acquire(ctx context.Context, resource string, ttl time.Duration, deadline time.Time, script *rediscmd.Script) (Lease, error) {
-	until, err := x.wait(ctx, deadline, x.channel(resource)+":"+x.owner(ctx), func() (time.Time, time.Duration, error) {
+	until, err := x.wait(ctx, deadline, redissonChannel(resource)+":"+x.owner(ctx), func() (time.Time, time.Duration, error) {
 		start := x.clock.Now()
-		left, err := remaining(x.script(ctx, x.node, script, x.keys(resource),
+		left, err := remaining(x.script(ctx, x.node, script, append([]string{resource}, fairKeys(resource)...),
 			milliseconds(ttl), x.owner(ctx), x.waitTimeout, x.wall()))
 		return start.Add(ttl), left, err
 	})
@@ -74,9 +75,14 @@ func (x *redissonFair) acquire(ctx context.Context, resource string, ttl time.Du
 	return l, nil
 }
 
-// keys are the lock, the queue and the times.
-func (x *redisson) keys(resource string) []string {
-	return []string{resource, "redisson_lock_queue:{" + resource + "}", "redisson_lock_timeout:{" + resource + "}"}
+// fairKeys are the queue and the times.
+func fairKeys(resource string) []string {
+	return []string{"redisson_lock_queue:{" + resource + "}", "redisson_lock_timeout:{" + resource + "}"}
+}
+
+// besides implements what Settings.KeysOf asks for.
+func (RedissonFairSettings) besides(resource string) []string {
+	return append(fairKeys(resource), redissonChannel(resource))
 }
 
 // wall is the wall clock in milliseconds.
@@ -89,7 +95,7 @@ type fairLease struct{ redissonLease }
 
 func (l *fairLease) Unlock(ctx context.Context) error {
 	l.released(l.ctx, l.resource)
-	return unlocked(l.script(ctx, l.node, fairUnlock, append(l.keys(l.resource), l.channel(l.resource)),
+	return unlocked(l.script(ctx, l.node, fairUnlock, slices.Concat([]string{l.resource}, fairKeys(l.resource), []string{redissonChannel(l.resource)}),
 		unlockMessage, milliseconds(l.ttl), l.owner(l.ctx), l.wall()))
 }
 

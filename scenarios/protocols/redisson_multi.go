@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/internal/quorum"
 	"redlocksim/redlock"
 )
 
@@ -55,8 +54,8 @@ func newRedissonMulti(env Env) (Locker, error) {
 
 // Check implements Own.
 func (own RedissonMultiSettings) Check(s Settings, nodes int) error {
-	if q := own.quorum(nodes); q < quorum.Majority(nodes) || q > nodes {
-		return fmt.Errorf("quorum %d of %d nodes must be from %d, for a RedissonRedLock, to %d, for a RedissonMultiLock", q, nodes, quorum.Majority(nodes), nodes)
+	if q := own.quorum(nodes); q < majority(nodes) || q > nodes {
+		return fmt.Errorf("quorum %d of %d nodes must be from %d, for a RedissonRedLock, to %d, for a RedissonMultiLock", q, nodes, majority(nodes), nodes)
 	}
 	return cmp.Or(own.DelaySettings.check(), s.checkTTL())
 }

@@ -72,6 +72,17 @@ func (own RedlockSettings) checkResource(s Settings, resource string, n int) err
 	return unprefixed(err)
 }
 
+// besides implements what Settings.KeysOf asks for. The names are spelled out: the library is judged by them.
+func (own RedlockSettings) besides(resource string) (keys []string) {
+	if own.Fencing {
+		keys = append(keys, "redlock:token:"+resource)
+	}
+	if own.Guard != nil {
+		keys = append(keys, "redlock:guard") // which all resources share
+	}
+	return keys
+}
+
 func (own RedlockSettings) faster(by time.Duration) Own {
 	own.DriftSettings = own.DriftSettings.shortened(by)
 	own.DelaySettings = own.DelaySettings.shortened(by)

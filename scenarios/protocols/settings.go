@@ -70,6 +70,17 @@ func (s Settings) Votes(nodes int) (quorum int, voted bool) {
 	return own.quorum(nodes), true
 }
 
+// KeysOf are all keys that the lock on a resource may have on a node. On a service in the place of Redis there are none.
+func (s Settings) KeysOf(resource string) []string {
+	keys := []string{resource}
+	if own, more := s.own.(interface {
+		besides(resource string) []string
+	}); more {
+		keys = append(keys, own.besides(resource)...)
+	}
+	return keys
+}
+
 // Faster is the settings with times that are as many times shorter; those that Redis counts stay whole milliseconds.
 func (s Settings) Faster(times int) Settings {
 	by := time.Duration(times)
