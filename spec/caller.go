@@ -68,8 +68,8 @@ func (x *caller) attempts() int {
 	return x.last.number
 }
 
-// Forgotten says for which lock a call waits that was neither granted nor given up; empty if none does. It is to be asked when
-// no call of the client is under way.
+// Forgotten says for which lock a call waits that was neither granted nor given up; empty if none does. No call of the
+// client may be under way: what is known of its calls is forgotten with that.
 func (c *Client) Forgotten() (name string) {
 	for _, x := range c.callers {
 		if !x.isDone && (name == "" || x.name < name) {

@@ -83,16 +83,12 @@ type Client struct {
 	callers      map[string]*caller      // by call
 	queued       []*caller               // in the order in which they were told to wait
 	leases       []*acquisition          // those held, and some that were
-	steps        int
 }
 
 // New makes a client that has taken no step yet.
 func New(s Settings) *Client {
 	return &Client{settings: s, acquisitions: map[string]*acquisition{}, callers: map[string]*caller{}}
 }
-
-// Steps is how many steps the client was followed for.
-func (c *Client) Steps() int { return c.steps }
 
 // Knows says whether a step is of a call or an attempt that was followed.
 func (c *Client) Knows(e observe.Event) bool {
@@ -101,7 +97,6 @@ func (c *Client) Knows(e observe.Event) bool {
 
 // Follow takes a step. The error is a *[Violation]; the client is followed no further after it.
 func (c *Client) Follow(e Event) error {
-	c.steps++
 	if e.Op == driver.OpPrepare { // the restart guard has no attempts
 		return nil
 	}

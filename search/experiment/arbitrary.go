@@ -8,8 +8,8 @@ import (
 )
 
 // Arbitrary draws a whole experiment, settings and topology too, from all of the vocabulary and without a budget. It is for
-// finding out whether runs repeat, tiers agree and files say everything: it claims and expects nothing that is known. Two of
-// its clients at least want the same resource: otherwise no run could show anything about the lock.
+// finding out whether runs repeat, tiers agree and files say everything: it claims and expects nothing that is known. At least
+// two of its clients want the same resource: otherwise no run could show anything about the lock.
 func Arbitrary(seed uint64) *scenarios.Scenario {
 	c := Choices(seed, "anything", 0)
 	base := scenarios.Default()
@@ -24,7 +24,8 @@ func Arbitrary(seed uint64) *scenarios.Scenario {
 	return x
 }
 
-// contended says whether two clients want the same resource. There are several, so that an item that takes a lock names it.
+// contended says whether two clients want the same resource. Every item that takes a lock names its resource, as there are
+// several.
 func contended(x *scenarios.Scenario) bool {
 	wanted := map[string]string{} // by whom
 	for _, item := range x.Timeline {

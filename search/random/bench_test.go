@@ -10,8 +10,8 @@ import (
 	"redlocksim/search/random"
 )
 
-// BenchmarkExplore measures what explore does by default, on one core: a generation of runs of 30 virtual seconds, each with settings
-// of its own, and how many locks are granted in a run.
+// BenchmarkExplore measures what explore does by default, on one core: a generation of runs of 30 virtual seconds, each with
+// settings of its own, and how many locks are granted in a run.
 func BenchmarkExplore(b *testing.B) {
 	space := experiment.NewSpace(experiment.DefaultBase())
 	space.Swarm = true

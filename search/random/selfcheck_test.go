@@ -53,7 +53,7 @@ func TestTiersThatDiffer(t *testing.T) {
 	}
 }
 
-// TestARunThatDoesNotRepeat: a run whose history is another one when it is made again ends the search, and leaves its experiment.
+// TestARunThatDoesNotRepeat: a run that has another history when it is made again ends the search, and leaves its experiment.
 func TestARunThatDoesNotRepeat(t *testing.T) {
 	dir := t.TempDir()
 	otherwise := func(r *scenarios.Result) error {
