@@ -11,6 +11,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 const ms = time.Millisecond
@@ -141,6 +142,39 @@ func TestTriesAndTheGuard(t *testing.T) {
 					a.asks(n, "SET", driver.GuardKey, r.Server(n).RunID()+c.record)
 				}
 			})
+			r.goes("c1", 100*ms, (*actor).tries)
+			r.finds(t, checker.NeedlesslyUnavailable, c.want)
+		})
+	}
+}
+
+// A node with a fencing counter that votes have not raised so far, or above which there is no token, does not count as free.
+func TestTriesAndTheCounters(t *testing.T) {
+	const key = "redlock:token:r"
+	byHand := func(nodes string) func(*actor) {
+		return func(a *actor) {
+			for _, n := range nodes {
+				a.Server(string(n)).Put(redis.Record{Key: key, Value: "5"})
+			}
+		}
+	}
+	byVotes := func(token string) func(*actor) {
+		return func(a *actor) { a.asks("ABC", "SET", key, token) }
+	}
+	for _, c := range []struct {
+		name string
+		does func(*actor)
+		want string
+	}{
+		{"raised by votes", byVotes("5"), refusedFree + "A, B and C"},
+		{"raised by votes to the last but one", byVotes("9007199254740990"), refusedFree + "A, B and C"},
+		{"raised by votes to the largest", byVotes("9007199254740991"), ""},
+		{"set by hand on one node", byHand("A"), refusedFree + "B and C"},
+		{"set by hand on a quorum", byHand("AB"), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(own *protocols.RedlockSettings) { own.Fencing = true })
+			r.goes("c2", 0, c.does)
 			r.goes("c1", 100*ms, (*actor).tries)
 			r.finds(t, checker.NeedlesslyUnavailable, c.want)
 		})
