@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"slices"
-	"strings"
 
 	"redlocksim/checker"
 	"redlocksim/redlock/observe"
@@ -20,8 +19,7 @@ func watchClosing(r *Run) {
 	})
 	r.onStep = append(r.onStep, func(client string, e observe.Event) {
 		if (e.Step == observe.AttemptStarted || e.Step == observe.ExtendStarted) && r.clients.newest(client).isClosed {
-			resource, _, _ := strings.Cut(e.Resource, ", ")
-			r.broken(checker.Contract, resource, "%s reports the step %s after the client was closed", client, e.Step)
+			r.broken(checker.Contract, resourcesOf(e.Resource)[0], "%s reports the step %s after the client was closed", client, e.Step)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
@@ -103,14 +102,6 @@ func (x *failures) called(c *protocols.Call) {
 		}
 	}
 	x.calls = append(x.calls, this)
-}
-
-// nameOf is the name of a call's resources, as the library's steps have it.
-func nameOf(c *protocols.Call) string {
-	if len(c.Resources) == 1 {
-		return c.Resources[0]
-	}
-	return strings.Join(slices.Sorted(slices.Values(c.Resources)), ", ")
 }
 
 // ask begins to follow the commands with another value.

@@ -3,7 +3,6 @@ package monitor
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -272,7 +271,7 @@ func (l *leftover) returned(c *protocols.Call, _ error) {
 
 func (l *leftover) observed(client string, e observe.Event) {
 	if e.Step == observe.Denied || e.Step == observe.ReleaseStarted {
-		l.letsGoOf(client, strings.Split(e.Resource, ", "), e.Value)
+		l.letsGoOf(client, resourcesOf(e.Resource), e.Value)
 	}
 }
 

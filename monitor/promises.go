@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -130,7 +129,7 @@ func (p *promises) named(c *protocols.Call) {
 	if on := lease.Resources(); !slices.Equal(on, asked) {
 		p.run.broken(checker.Contract, c.Resources[0], "%s asked for the lock on %s, and is given a lease on %s", c.Client, and(quoted(asked)), and(quoted(on)))
 	}
-	if name := strings.Join(asked, ", "); lease.Resource() != name {
+	if name := nameOf(c); lease.Resource() != name {
 		p.run.broken(checker.Contract, c.Resources[0], "%s asked for the lock on %s, and its lease is named %q", c.Client, and(quoted(asked)), lease.Resource())
 	}
 }

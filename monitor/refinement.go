@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -115,8 +114,7 @@ func (f *refinement) returned(c *protocols.Call, err error) {
 			continue
 		}
 		if name := s.Forgotten(); name != "" {
-			resource, _, _ := strings.Cut(name, ", ")
-			f.run.broken(checker.Refinement, resource, "%s has told of a call that waits for %s, all its calls have returned, and this one was neither granted nor given up",
+			f.run.broken(checker.Refinement, resourcesOf(name)[0], "%s has told of a call that waits for %s, all its calls have returned, and this one was neither granted nor given up",
 				c.Client, name)
 		}
 	}
@@ -165,8 +163,7 @@ func (f *refinement) observed(client string, e observe.Event) {
 		delete(f.asked, roundOf{p, e.Value, redis.Extends})
 	}
 	if err := c.Follow(spec.Event{Event: e, At: p.ProgramClock().Now(), Asked: f.asked[round], Waited: f.beforeAsking(p, &e)}); err != nil {
-		resource, _, _ := strings.Cut(e.Resource, ", ")
-		f.run.broken(checker.Refinement, resource, "%s takes a step that the specification does not allow: %v", client, err)
+		f.run.broken(checker.Refinement, resourcesOf(e.Resource)[0], "%s takes a step that the specification does not allow: %v", client, err)
 		all[of] = nil
 	}
 }
