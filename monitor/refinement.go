@@ -54,10 +54,13 @@ func watchRefinement(r *Run) {
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
 	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: map[roundOf]time.Time{}, gaveUp: map[waiting]int{}, settings: spec.Settings{
-		Nodes: len(r.World.Servers), Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
+		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
-		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp != 0, Fencing: own.Fencing,
-		LossLead: own.LossLead}}
+		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing,
+		Guard: own.Guard != nil, LossLead: own.LossLead}}
+	for _, s := range r.World.Servers {
+		f.settings.Nodes = append(f.settings.Nodes, s.Name())
+	}
 	r.onEvent = append(r.onEvent, f.saw)
 	r.onCommand = append(r.onCommand, f.sends)
 	r.onStep = append(r.onStep, f.observed)

@@ -16,8 +16,9 @@ import (
 // time that its clock shows. A client that crashed begins anew.
 func TestSteps(t *testing.T) {
 	attempt := observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v", Call: "v", Attempt: 1}
-	answer := observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v"}
-	quorum := observe.Event{Step: observe.QuorumReached, Op: driver.OpAcquire, Resource: "r", Value: "v", Accepted: 2, Quorum: 2}
+	answer := observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v", Call: "v", Attempt: 1}
+	quorum := observe.Event{Step: observe.QuorumReached, Op: driver.OpAcquire, Resource: "r", Value: "v", Call: "v", Attempt: 1,
+		Accepted: 2, Quorum: 2}
 	for _, c := range []struct {
 		name    string
 		crashes bool
@@ -49,7 +50,7 @@ func TestSteps(t *testing.T) {
 				a.Observed("c1", quorum)
 				now := a.client.ProgramClock().Now()
 				a.Observed("c1", observe.Event{Step: observe.ValidityComputed, Op: driver.OpAcquire, Resource: "r", Value: "v",
-					Validity: c.lasts, Until: now.Add(c.lasts)})
+					Call: "v", Attempt: 1, Validity: c.lasts, Until: now.Add(c.lasts)})
 				if !c.untold {
 					a.Observed("c1", observe.Event{Step: observe.Granted, Op: driver.OpAcquire, Resource: "r", Value: "v", Call: "v", Attempt: 1,
 						Validity: c.lasts, Until: now.Add(c.lasts)})
@@ -71,12 +72,14 @@ func (a *actor) begins(e observe.Event) {
 // if its client stood still, or if it tells nothing at all.
 func TestUntoldCalls(t *testing.T) {
 	step := func(s observe.Step) observe.Event {
-		return observe.Event{Step: s, Op: driver.OpAcquire, Resource: "r", Value: "v", Call: "v", Err: context.Canceled}
+		return observe.Event{Step: s, Op: driver.OpAcquire, Resource: "r", Value: "v", Call: "v"}
 	}
 	queued, gaveUp, attempt := step(observe.Queued), step(observe.GaveUp), step(observe.AttemptStarted)
 	attempt.Attempt = 1
 	refused := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Cause: context.Canceled}
-	other := observe.Event{Step: observe.QuorumReached, Op: driver.OpPrepare} // which shows that there is an observer
+	gaveUp.Err = refused
+	// There is an observer.
+	other := observe.Event{Step: observe.NodeAnswered, Op: driver.OpPrepare, Node: observe.NodeOutcome{Node: "A", Outcome: driver.Accepted}}
 	const untold = "c1 takes a step that the specification does not allow: attempt-started while a call waits: it has waited for 1s"
 	for _, c := range []struct {
 		name     string

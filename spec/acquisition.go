@@ -1,8 +1,11 @@
 package spec
 
 import (
+	"fmt"
 	"math"
+	"time"
 
+	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
@@ -11,7 +14,22 @@ import (
 type acquisition struct {
 	attempt
 	lease
-	state state
+	state   state
+	letsGo  time.Time        // when the attempt failed, or the release began; zero before
+	answers map[question]int // how many there were
+}
+
+// misnamed says what is wrong with the names in a step of an acquisition.
+func (a *acquisition) misnamed(e *Event) (why string) {
+	switch {
+	case e.Resource != a.name:
+		return fmt.Sprintf("it is about %q, and the attempt about %q", e.Resource, a.name)
+	case e.Call != a.call:
+		return "it names another call"
+	case e.Attempt != a.number:
+		return fmt.Sprintf("it is of attempt %d, and the attempt is number %d", e.Attempt, a.number)
+	}
+	return ""
 }
 
 // take has an acquisition take a step that its state allows, or says what is wrong with it.
@@ -38,13 +56,13 @@ func (c *Client) take(a *acquisition, e *Event) (why string) {
 	case observe.Extended:
 		return a.extended(e, c.settings)
 	case observe.NotExtended:
-		return a.notExtended(e)
+		return a.notExtended(e, &c.settings)
 	case observe.Lost:
 		return a.lose(e)
 	case observe.ReleaseStarted:
-		a.state = releasing
+		a.state, a.letsGo = releasing, e.At
 	case observe.Released:
-		return a.letGo(e, c.settings)
+		return a.gone(e, &c.settings)
 	case observe.Joined:
 		return a.join(e)
 	case observe.TakenBack:
@@ -55,6 +73,12 @@ func (c *Client) take(a *acquisition, e *Event) (why string) {
 
 // answered is a node's answer to any of an acquisition's commands.
 func (c *Client) answered(a *acquisition, e *Event) (why string) {
+	if why := a.heard(e); why != "" {
+		return why
+	}
+	if n := &e.Node; n.Outcome == driver.TimedOut && n.Took < c.settings.NodeTimeout && a.letsGo.IsZero() {
+		return fmt.Sprintf("%s is given up after %v, where it has %v", n.Node, n.Took, c.settings.NodeTimeout)
+	}
 	switch e.Op {
 	case driver.OpAcquire:
 		switch {
@@ -67,11 +91,14 @@ func (c *Client) answered(a *acquisition, e *Event) (why string) {
 		if a.raised { // counted from the proposal of the first token, and the process may have been paused since
 			timely = math.MaxInt64
 		}
-		return a.votes.note(e, c.settings.Nodes, timely)
+		return a.votes.note(e, timely)
 	case driver.OpExtend:
 		return a.extending.note(e, c.settings, a.open)
 	case driver.OpRelease:
-		return a.releases.note(e, a.state)
+		if e.Late { // it may be an answer to the release of a vote that came late
+			return ""
+		}
+		return a.releases.note(e, math.MaxInt64)
 	}
 	return ""
 }
@@ -94,7 +121,7 @@ func (c *Client) lost(a *acquisition, e *Event) (why string) {
 	if a.state != asking {
 		return "the attempt was decided before"
 	}
-	a.state = refused
+	a.state, a.why = refused, e.Err
 	return a.votes.lost(e, c.settings, c.settings.Fencing && !a.raised)
 }
 
@@ -106,5 +133,8 @@ func (c *Client) computed(a *acquisition, e *Event) (why string) {
 		return "the attempt was decided before"
 	}
 	a.state, a.until, a.left = measured, e.Until, e.Validity
+	if a.left <= 0 {
+		a.why = redlock.ErrTooLate
+	}
 	return validity(e, a.began, a.second, a.ttls, c.settings)
 }

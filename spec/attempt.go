@@ -1,12 +1,12 @@
 package spec
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 )
 
 // attempt is the algorithm of [R], once: "it tries to acquire the lock in all the N instances … computes how much time elapsed
@@ -20,6 +20,9 @@ type attempt struct {
 	votes   round     // for the token that was proposed last
 	second  time.Time // when the quorum was reached, before the second reading of the clock
 	raised  bool
+	token   int64          // that was raised to
+	why     error          // it was refused
+	refusal *redlock.Error // that it was denied with
 	until   time.Time
 	left    time.Duration
 	retryAt time.Time // when the attempt after this one may begin; zero until it is told
@@ -51,8 +54,10 @@ func (c *Client) raised(a *acquisition, e *Event) (why string) {
 		return "a token was raised before in this attempt"
 	case e.Token <= 0:
 		return fmt.Sprintf("to %d", e.Token)
+	case a.votes.accepted+a.votes.count(driver.Behind) < c.settings.Quorum:
+		return "a quorum of nodes has not said that it would vote for a higher one"
 	}
-	a.raised, a.votes = true, round{}
+	a.raised, a.token, a.votes = true, e.Token, round{}
 	return ""
 }
 
@@ -62,7 +67,7 @@ func (c *Client) granted(a *acquisition, e *Event) (why string) {
 		return fmt.Sprintf("no validity was left: %v", a.left)
 	case e.Until != a.until || e.Validity != a.left:
 		return fmt.Sprintf("until %v more is promised, %v were computed", e.Validity, a.left)
-	case c.settings.Fencing != (e.Token != 0):
+	case c.settings.Fencing != (e.Token != 0), a.raised && e.Token != a.token:
 		return fmt.Sprintf("with token %d", e.Token)
 	}
 	a.state, a.lead = held, longestLead(c.settings, a.ttls, a.left)
@@ -75,9 +80,13 @@ func (c *Client) denied(a *acquisition, e *Event) (why string) {
 	if a.state == measured && a.left > 0 {
 		return fmt.Sprintf("a quorum has voted, and %v are left", a.left)
 	}
-	if a.state == measured && !errors.Is(e.Err, redlock.ErrTooLate) {
-		return fmt.Sprintf("too late, and it says %q", e.Err)
+	told, why := c.settings.errorOf(e, a.number)
+	if why != "" {
+		return why
 	}
-	a.state = denied
-	return ""
+	a.state, a.letsGo, a.refusal = denied, e.At, told
+	if why := says(told, a.why); why != "" {
+		return why
+	}
+	return a.votes.of(told, &c.settings)
 }

@@ -1,10 +1,13 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
 
@@ -14,6 +17,7 @@ type caller struct {
 	name     string
 	last     *acquisition // its last attempt
 	isTold   bool         // that it waits
+	until    time.Time    // to which it gives way; zero if it was not told so since its last attempt
 	isQueued bool
 	isDone   bool // granted, or given up
 }
@@ -38,10 +42,17 @@ func (c *Client) wait(e Event) error {
 		return violation("its attempt is not over: " + x.last.state.String())
 	case e.Attempt != x.attempts():
 		return violation(fmt.Sprintf("it has made %d attempts, and the step is told of attempt %d", x.attempts(), e.Attempt))
+	case e.Resource != x.name:
+		return violation(fmt.Sprintf("it is about %q, and the call about %q", e.Resource, x.name))
+	case x.last == nil && e.Value != e.Call, x.last != nil && c.acquisitions[e.Value] != x.last:
+		return violation("it has the value of another attempt")
 	}
 	switch e.Step {
 	case observe.Yielding:
-		x.isTold = true
+		x.isTold, x.until = true, e.At.Add(e.Delay)
+		if most := max(c.settings.RetryMax, c.settings.WakeUp); e.Delay < 0 || e.Delay > most {
+			return violation(fmt.Sprintf("it gives way for %v, and at most for %v", e.Delay, most))
+		}
 	case observe.Queued:
 		x.isTold = true
 		if !x.isQueued {
@@ -49,15 +60,36 @@ func (c *Client) wait(e Event) error {
 			c.enqueue(x)
 		}
 	case observe.GaveUp:
-		if e.Err == nil {
-			return violation("without a reason")
-		}
 		if x.last == nil && !x.isTold {
 			return violation("it has not asked, and nobody was told that it waits")
 		}
 		c.done(e.Call)
+		if why := x.givesUp(&e, &c.settings); why != "" {
+			return violation(why)
+		}
 	}
 	return nil
+}
+
+// givesUp says what is wrong with the error with which a call gives up: that of its last attempt, with a cause if it made no other
+// one for a reason of its own. An attempt that ended before anything was sent for it counts.
+func (x *caller) givesUp(e *Event, s *Settings) (why string) {
+	made, isUnsent := x.attempts(), false
+	if told := (*redlock.Error)(nil); x.last != nil && errors.As(e.Err, &told) && told.Nodes == nil && told.Attempts == made+1 {
+		made, isUnsent = made+1, true
+	}
+	told, why := s.errorOf(e, made)
+	switch {
+	case why != "" || isUnsent:
+		return why
+	case x.last == nil && (told.Cause == nil || told.Nodes != nil):
+		return "it has not asked, and does not say why"
+	case x.last == nil:
+		return ""
+	case told.Reason != x.last.refusal.Reason, x.last.refusal.Cause != nil && told.Cause != x.last.refusal.Cause:
+		return fmt.Sprintf("its error says %q, and its last attempt ended with %q", told, x.last.refusal)
+	}
+	return x.last.votes.of(told, s)
 }
 
 // attempts is how many attempts a call has made.
@@ -114,8 +146,16 @@ func (c *Client) asks(e *Event) (why string) {
 		return "the attempt before is not over: " + x.last.state.String()
 	case x.last != nil && x.last.retryAt.IsZero():
 		return "no retry was told"
-	case x.last != nil && !c.settings.WakeUp && e.At.Before(x.last.retryAt):
+	case x.last != nil && c.settings.WakeUp == 0 && e.At.Before(x.last.retryAt):
 		return fmt.Sprintf("%v before the delay is over", x.last.retryAt.Sub(e.At))
+	case c.settings.WakeUp == 0 && e.At.Before(x.until):
+		return fmt.Sprintf("%v before it has given way", x.until.Sub(e.At))
+	}
+	x.until = time.Time{}
+	if x.last != nil {
+		if node := x.last.unreleased(&c.settings); node != "" {
+			return "it asks again before " + node + " has answered the release of its vote"
+		}
 	}
 	if x.isQueued {
 		if why := c.turn(x, e.At); why != "" {
@@ -150,7 +190,22 @@ func (c *Client) retrying(a *acquisition, e *Event) (why string) {
 		return "it was told before"
 	case e.Delay < c.settings.RetryMin || e.Delay > c.settings.RetryMax:
 		return fmt.Sprintf("in %v, where %v to %v are configured", e.Delay, c.settings.RetryMin, c.settings.RetryMax)
+	case e.Err != a.refusal.Reason:
+		return fmt.Sprintf("it says %q, and the attempt was denied with %q", e.Err, a.refusal)
 	}
 	a.retryAt = e.At.Add(e.Delay)
+	return ""
+}
+
+// unreleased is a node that has answered an attempt in time, and not its release; empty if there is none.
+func (a *acquisition) unreleased(s *Settings) string {
+	for _, node := range s.Nodes {
+		switch a.votes.timely[node].Outcome {
+		case driver.Accepted, driver.Declined, driver.Behind, driver.Quarantined, driver.Failed:
+			if _, answered := a.releases.timely[node]; !answered {
+				return node
+			}
+		}
+	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,10 +15,12 @@ type lease struct {
 	name      string
 	lead      time.Duration // how long before its end the loss of the lease is told at the most
 	open      int           // extends that have begun and not ended
+	extends   int           // that have begun
 	extending extension
-	releases  answersToRelease
-	joined    map[string]bool
-	takenBack map[string]bool
+	wasLost   bool
+	releases  round
+	joined    map[string]int
+	takenBack map[string]int
 }
 
 // extension is the round of an extend. While several are under way nobody can tell which a step belongs to, and none is judged.
@@ -30,7 +31,8 @@ type extension struct {
 	until         time.Time
 	left          time.Duration
 	isReached     bool
-	isTaken       bool // so many nodes said no that another client may hold the lock
+	why           error // it failed; nil if it has not, or somebody ended the lease
+	isTaken       bool  // so many nodes said no that another client may hold the lock
 	mixed         bool
 }
 
@@ -39,9 +41,9 @@ func (x *extension) note(e *Event, s Settings, open int) string {
 		return "" // a late one may be an earlier extend's
 	}
 	if open == 0 {
-		return "a node answers an extend that nobody asked for"
+		return "a node answers in time, and no extend is under way"
 	}
-	return x.round.note(e, s.Nodes, s.NodeTimeout)
+	return x.round.note(e, s.NodeTimeout)
 }
 
 func (x *extension) reached(e *Event, s Settings, open int) string {
@@ -62,7 +64,7 @@ func (x *extension) lost(e *Event, s Settings, open int) string {
 	case x.mixed:
 		return ""
 	}
-	x.isTaken = x.declined() > s.Nodes-s.Quorum
+	x.isTaken, x.why = x.declined() > len(s.Nodes)-s.Quorum, e.Err
 	return x.round.lost(e, s, false)
 }
 
@@ -74,11 +76,15 @@ func (x *extension) computed(e *Event, s Settings, open int) string {
 		return ""
 	}
 	x.until, x.left = e.Until, e.Validity
+	if x.left <= 0 {
+		x.why = redlock.ErrTooLate
+	}
 	return validity(e, x.began, x.second, x.ttls, s)
 }
 
 // extend begins an extend.
 func (a *acquisition) extend(e *Event) string {
+	a.extends++
 	if a.open++; a.open > 1 {
 		a.extending.mixed = true
 	} else {
@@ -105,7 +111,9 @@ func (a *acquisition) extended(e *Event, s Settings) string {
 		return "without a quorum"
 	case x.left <= 0:
 		return "no validity was left"
-	case e.Until.After(a.until) && e.Until != x.until:
+	case !e.Until.Add(-e.Validity).Equal(x.until.Add(-x.left)):
+		return fmt.Sprintf("%v are left until the lease ends in %v", e.Validity, e.Until.Sub(x.until.Add(-x.left)))
+	case !e.Until.Equal(a.until) && !e.Until.Equal(x.until), e.Until.Before(x.until):
 		return fmt.Sprintf("the lease ends %v from what was computed", e.Until.Sub(x.until))
 	case e.Until.After(a.until):
 		a.lead = longestLead(s, x.ttls, x.left)
@@ -114,22 +122,31 @@ func (a *acquisition) extended(e *Event, s Settings) string {
 	return ""
 }
 
-func (a *acquisition) notExtended(e *Event) string {
+func (a *acquisition) notExtended(e *Event, s *Settings) string {
 	if a.open == 0 {
 		return "no extend is under way"
 	}
 	a.open--
 	x := &a.extending
-	if !x.mixed && a.state == held && x.isReached && x.left > 0 && !isCallers(e.Err) && e.At.Before(a.until) {
+	told, why := s.errorOf(e, 0)
+	if why == "" && !x.mixed {
+		why = x.of(told, s)
+	}
+	switch {
+	case why != "" || x.mixed:
+		return why
+	case told.Reason == redlock.ErrReleased && (a.state == releasing || a.state == released), told.Reason == redlock.ErrLost && a.state != held:
+		return ""
+	case x.why == nil:
 		return fmt.Sprintf("a quorum was extended, and it says %q", e.Err)
 	}
-	return ""
+	return says(told, x.why)
 }
 
 // lose is the loss of a lease: told when its time is nearly over, or when so many nodes have said no that another client may
 // hold the lock.
 func (a *acquisition) lose(e *Event) string {
-	a.state = lost
+	a.state, a.wasLost = lost, true
 	switch {
 	case !e.Until.Equal(a.until):
 		return fmt.Sprintf("the lease ends %v from what was promised", e.Until.Sub(a.until))
@@ -156,37 +173,44 @@ func longestLead(s Settings, ttls []time.Duration, left time.Duration) time.Dura
 	return min(longest, left/2)
 }
 
-// answersToRelease counts what nodes answer to the release of a lease.
-type answersToRelease struct{ accepted int }
-
-func (r *answersToRelease) note(e *Event, s state) string {
-	switch s {
-	case denied, releasing, released:
-	default:
-		return "a node answers a release that nobody asked for"
-	}
-	if !e.Late && e.Node.Outcome == driver.Accepted {
-		r.accepted++
-	}
-	return ""
-}
-
-// letGo is the end of a release.
-func (a *acquisition) letGo(e *Event, s Settings) string {
+// gone is the end of a release.
+func (a *acquisition) gone(e *Event, s *Settings) string {
 	a.state = released
-	switch {
+	r := &a.releases
+	switch enough := r.accepted >= s.Quorum; {
 	case e.Quorum != s.Quorum:
 		return fmt.Sprintf("a quorum of %d, where %d are configured", e.Quorum, s.Quorum)
-	case e.Err == nil && a.releases.accepted < s.Quorum:
-		return fmt.Sprintf("%d of %d nodes have deleted the key, and a quorum is %d", a.releases.accepted, s.Nodes, s.Quorum)
-	case e.Err != nil && errors.Is(e.Err, redlock.ErrReleased):
-		return "it was released before"
+	case e.Accepted != r.accepted:
+		return fmt.Sprintf("%d nodes are counted, and %d have deleted the key", e.Accepted, r.accepted)
+	case e.Err == nil && !enough:
+		return fmt.Sprintf("%d of %d nodes have deleted the key, and a quorum is %d", r.accepted, len(s.Nodes), s.Quorum)
+	case e.Err == nil && a.wasLost:
+		return "it does not say that the lease was lost before"
+	case e.Err == nil:
+		return ""
+	case enough && !a.wasLost:
+		return fmt.Sprintf("a quorum has deleted the key, and it says %q", e.Err)
 	}
-	return ""
+	told, why := s.errorOf(e, 0)
+	if why == "" {
+		why = r.of(told, s)
+	}
+	switch {
+	case why != "":
+		return why
+	case a.wasLost && told.Reason != redlock.ErrLost:
+		return fmt.Sprintf("the lease was lost before, and it says %q", told)
+	case a.wasLost, isCallers(told.Cause):
+		return ""
+	}
+	return r.refusal(e.Op, told.Reason, false, s)
 }
 
 // join is a vote that came after the decision, and counts for the lease.
 func (a *acquisition) join(e *Event) string {
+	if e.Node.Outcome != driver.Accepted {
+		return fmt.Sprintf("%s is %v, and joins", e.Node.Node, e.Node.Outcome)
+	}
 	return a.follows(e, &a.joined, "joins")
 }
 
@@ -195,18 +219,23 @@ func (a *acquisition) takeBack(e *Event) string {
 	return a.follows(e, &a.takenBack, "is taken back")
 }
 
-// follows checks what becomes of a late vote: once, and only if there was one.
-func (a *acquisition) follows(e *Event, done *map[string]bool, what string) string {
-	node := e.Node.Node
-	switch {
-	case (*done)[node] && !a.raised:
-		return fmt.Sprintf("the vote of %s %s a second time", node, what)
-	case e.Op == driver.OpAcquire && !a.raised && a.votes.late[node] != driver.Accepted:
-		return fmt.Sprintf("no late vote of %s is there that %s", node, what)
-	}
+// follows checks what becomes of a late vote: once, and only if there was one. What was told of that is told again, unless it
+// is the answer to a release that has not deleted the key.
+func (a *acquisition) follows(e *Event, done *map[string]int, what string) string {
+	vote, told := e.Node, a.votes.late[e.Node.Node]
 	if *done == nil {
-		*done = map[string]bool{}
+		*done = map[string]int{}
 	}
-	(*done)[node] = true
+	(*done)[vote.Node]++
+	switch {
+	case a.raised: // there may have been two votes
+		return ""
+	case (*done)[vote.Node] > 1:
+		return fmt.Sprintf("the vote of %s %s a second time", vote.Node, what)
+	case told.Outcome != driver.Accepted:
+		return fmt.Sprintf("no late vote of %s is there that %s", vote.Node, what)
+	case vote.Outcome == driver.Accepted && !isSame(vote, told):
+		return fmt.Sprintf("the vote of %s that %s took %v, and is told to have taken %v", vote.Node, what, vote.Took, told.Took)
+	}
 	return ""
 }

@@ -9,19 +9,21 @@ import (
 
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // round is one command to all nodes.
 type round struct {
-	timely   map[string]driver.Outcome // what nodes answered before the decision
-	late     map[string]driver.Outcome // and after it
-	accepted int                       // of timely
+	timely   map[string]observe.NodeOutcome // what nodes answered before the decision
+	late     map[string]observe.NodeOutcome // and after it
+	accepted int                            // of timely
+	took     time.Duration                  // until the last of timely
 }
 
-// note takes the answer of one of so many nodes, whose vote counts if it comes in time.
-func (r *round) note(e *Event, nodes int, timely time.Duration) (why string) {
+// note takes the answer of a node, whose vote counts if it comes in time. Answers before the decision are told in their order.
+func (r *round) note(e *Event, timely time.Duration) (why string) {
 	if r.timely == nil {
-		r.timely, r.late = map[string]driver.Outcome{}, map[string]driver.Outcome{}
+		r.timely, r.late = map[string]observe.NodeOutcome{}, map[string]observe.NodeOutcome{}
 	}
 	node, outcome := e.Node.Node, e.Node.Outcome
 	_, before := r.timely[node]
@@ -29,15 +31,15 @@ func (r *round) note(e *Event, nodes int, timely time.Duration) (why string) {
 	switch {
 	case before || after:
 		return node + " answers a second time"
-	case len(r.timely)+len(r.late) == nodes:
-		return fmt.Sprintf("an answer beside those of all %d nodes", nodes)
 	case outcome == driver.Accepted && e.Node.Took > timely:
 		return fmt.Sprintf("the vote of %s counts after %v, where %v are allowed", node, e.Node.Took, timely)
 	case e.Late:
-		r.late[node] = outcome
+		r.late[node] = e.Node
 		return ""
+	case e.Node.Took < r.took:
+		return fmt.Sprintf("%s has answered after %v, and the one before after %v", node, e.Node.Took, r.took)
 	}
-	r.timely[node] = outcome
+	r.timely[node], r.took = e.Node, e.Node.Took
 	if outcome == driver.Accepted {
 		r.accepted++
 	}
@@ -49,7 +51,7 @@ func (r *round) declined() int { return r.count(driver.Declined) + r.count(drive
 
 func (r *round) count(outcome driver.Outcome) (n int) {
 	for _, o := range r.timely {
-		if o == outcome {
+		if o.Outcome == outcome {
 			n++
 		}
 	}
@@ -64,7 +66,7 @@ func (r *round) reached(e *Event, s Settings) (why string) {
 	case e.Accepted != r.accepted:
 		return fmt.Sprintf("%d nodes are counted, and %d said yes", e.Accepted, r.accepted)
 	case r.accepted < s.Quorum:
-		return fmt.Sprintf("%d of %d nodes said yes, and a quorum is %d", r.accepted, s.Nodes, s.Quorum)
+		return fmt.Sprintf("%d of %d nodes said yes, and a quorum is %d", r.accepted, len(s.Nodes), s.Quorum)
 	}
 	return ""
 }
@@ -72,25 +74,41 @@ func (r *round) reached(e *Event, s Settings) (why string) {
 // lost says what is wrong with giving a quorum up. In the round that proposes the first of an attempt's tokens it may be for
 // want of one that would win.
 func (r *round) lost(e *Event, s Settings, isFirst bool) (why string) {
-	if isCallers(e.Err) || isFirst && errors.Is(e.Err, redlock.ErrTokensUsedUp) {
+	switch {
+	case e.Quorum != s.Quorum:
+		return fmt.Sprintf("a quorum of %d, where %d are configured", e.Quorum, s.Quorum)
+	case e.Accepted != r.accepted:
+		return fmt.Sprintf("%d nodes are counted, and %d said yes", e.Accepted, r.accepted)
+	case isCallers(e.Err), isFirst && errors.Is(e.Err, redlock.ErrTokensUsedUp):
 		return ""
 	}
-	if silent := s.Nodes - len(r.timely); r.accepted+silent >= s.Quorum {
+	// Counters that are alone are not followed.
+	alone := isFirst && r.count(driver.Declined) <= len(s.Nodes)-s.Quorum && r.count(driver.Behind) > 0
+	return r.refusal(e.Op, e.Err, alone, &s)
+}
+
+// refusal says what is wrong with a reason why a quorum was given up, which it was not for its caller. Nodes that are behind may
+// be no refusal.
+func (r *round) refusal(op driver.Op, reason error, mayBeAlone bool, s *Settings) (why string) {
+	if silent := len(s.Nodes) - len(r.timely); r.accepted+silent >= s.Quorum {
 		return fmt.Sprintf("%d nodes said yes and %d have not answered: a quorum of %d can still be reached", r.accepted, silent, s.Quorum)
 	}
-	denied := r.declined() > s.Nodes-s.Quorum
-	if isFirst && r.count(driver.Declined) <= s.Nodes-s.Quorum && r.count(driver.Behind) > 0 && errors.Is(e.Err, redlock.ErrNoQuorum) {
-		return "" // counters that are alone are not followed
+	want := redlock.ErrNoQuorum
+	if r.declined() > len(s.Nodes)-s.Quorum {
+		want = redlock.ErrLost
+		if op == driver.OpAcquire {
+			want = redlock.ErrTaken
+		}
 	}
-	if says := errors.Is(e.Err, redlock.ErrTaken) || errors.Is(e.Err, redlock.ErrLost); says != denied {
-		return fmt.Sprintf("it says %q, and %d of %d nodes said no", e.Err, r.declined(), s.Nodes)
+	if reason != want && !(mayBeAlone && reason == redlock.ErrNoQuorum) {
+		return fmt.Sprintf("it says %q, and %d of %d nodes said no", reason, r.declined(), len(s.Nodes))
 	}
 	return ""
 }
 
 // isCallers reports that a call ended for a reason of its caller's.
 func isCallers(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redlock.ErrClosed)
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // validity is the second reading of the clock: MIN_VALIDITY = TTL − (T2 − T1) − CLOCK_DRIFT. It says what is wrong with what
@@ -99,6 +117,9 @@ func isCallers(err error) bool {
 func validity(e *Event, began, agreed time.Time, ttls []time.Duration, s Settings) (why string) {
 	if left := e.Until.Sub(agreed); e.Validity > left {
 		return fmt.Sprintf("%v are left when only %v were when the quorum was reached", e.Validity, left)
+	}
+	if read := e.Until.Add(-e.Validity); read.After(e.At) {
+		return fmt.Sprintf("the clock is said to have read %v more than it does", read.Sub(e.At))
 	}
 	if ttls == nil {
 		return ""

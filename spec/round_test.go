@@ -21,7 +21,7 @@ func TestTheFirstReadingIsBeforeTheFirstCommand(t *testing.T) {
 		{989, 0, "it would last 989ms from the first reading of the clock on; TTL and drift allow 988ms"},
 		{987, 5, "it would last 982ms from the first reading of the clock on; TTL and drift allow 988ms"},
 	} {
-		e := &Event{Event: observe.Event{Until: at(c.until), Validity: 900 * time.Millisecond}}
+		e := &Event{At: at(c.until), Event: observe.Event{Until: at(c.until), Validity: 900 * time.Millisecond}}
 		if c.asked > 0 {
 			e.Asked = at(c.asked)
 		}

@@ -25,18 +25,20 @@ import (
 
 // Settings are what a client was configured with.
 type Settings struct {
-	// Nodes is N, and Quorum q, which is a majority or more.
-	Nodes, Quorum int
+	// Nodes are the names of the N nodes, in their order, and Quorum is q, which is a majority or more.
+	Nodes  []string
+	Quorum int
 	// NodeTimeout is how long a node may take to answer.
 	NodeTimeout time.Duration
 	// Drift is CLOCK_DRIFT of [R] for a TTL.
 	Drift func(ttl time.Duration) time.Duration
 	// RetryMin and RetryMax are the range of the random delay before a retry.
 	RetryMin, RetryMax time.Duration
-	// WakeUp: news of a release may cut a delay short.
-	WakeUp bool
-	// Fencing: grants carry tokens.
-	Fencing bool
+	// WakeUp is over how long those who hear of a release spread their attempts: news of it may cut a delay short. Zero is no
+	// such news.
+	WakeUp time.Duration
+	// Fencing: grants carry tokens. Guard: nodes can be in quarantine.
+	Fencing, Guard bool
 	// LossLead is how long before its end the loss of a lease is told; zero is the default, a twentieth of the TTL, from a
 	// millisecond to a second.
 	LossLead time.Duration
@@ -58,7 +60,8 @@ type Event struct {
 // Violation is a step that the specification does not allow.
 type Violation struct {
 	Event Event
-	// State is what the client was doing, in words; Allowed are the steps that it could have taken.
+	// State is what the client was doing, in words; empty if that does not matter. Allowed are the steps that it could have
+	// taken.
 	State   string
 	Allowed []observe.Step
 	// Why is what is wrong with a step that would be allowed otherwise; empty if the step itself is not.
@@ -66,7 +69,10 @@ type Violation struct {
 }
 
 func (v *Violation) Error() string {
-	if v.Why != "" {
+	switch {
+	case v.State == "":
+		return fmt.Sprintf("%s: %s", v.Event.Step, v.Why)
+	case v.Why != "":
 		return fmt.Sprintf("%s while %s: %s", v.Event.Step, v.State, v.Why)
 	}
 	allowed := make([]string, len(v.Allowed))
@@ -97,6 +103,13 @@ func (c *Client) Knows(e observe.Event) bool {
 
 // Follow takes a step. The error is a *[Violation]; the client is followed no further after it.
 func (c *Client) Follow(e Event) error {
+	why := misshapen(&e)
+	if why == "" && e.Step == observe.NodeAnswered {
+		why = c.settings.answer(&e)
+	}
+	if why != "" {
+		return &Violation{Event: e, Why: why}
+	}
 	if e.Op == driver.OpPrepare { // the restart guard has no attempts
 		return nil
 	}
@@ -114,7 +127,10 @@ func (c *Client) Follow(e Event) error {
 		return &Violation{Event: e, State: a.state.String(), Allowed: a.state.allows()}
 	}
 	state := a.state
-	if why := c.take(a, &e); why != "" {
+	if why = a.misnamed(&e); why == "" {
+		why = c.take(a, &e)
+	}
+	if why != "" {
 		return &Violation{Event: e, State: state.String(), Why: why}
 	}
 	return nil

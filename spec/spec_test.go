@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 
 // settings are those of all tests: three nodes, a TTL of a second, and an allowance for drift of 12 ms.
 func settings() Settings {
-	return Settings{Nodes: 3, Quorum: 2, NodeTimeout: 50 * time.Millisecond, RetryMin: 100 * time.Millisecond, RetryMax: 200 * time.Millisecond,
+	return Settings{Nodes: []string{"A", "B", "C"}, Quorum: 2, NodeTimeout: 50 * time.Millisecond, RetryMin: 100 * time.Millisecond, RetryMax: 200 * time.Millisecond,
 		Drift: func(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }}
 }
 
@@ -24,10 +25,10 @@ const second = time.Second
 // script is the steps of a client, a line each, in the order in which they are taken. A line is the time in milliseconds, the
 // value of the acquisition, the step, and what belongs to it.
 type script struct {
-	client *Client
-	start  time.Time
-	calls  map[string]string // value to call
-	stands time.Duration     // for which the client stands still after each step
+	client   *Client
+	start    time.Time
+	answered map[string][]observe.NodeOutcome // in time, by value and operation
+	stands   time.Duration                    // for which the client stands still after each step
 }
 
 func newScript(change ...func(*Settings)) *script {
@@ -35,7 +36,7 @@ func newScript(change ...func(*Settings)) *script {
 	for _, c := range change {
 		c(&s)
 	}
-	return &script{client: New(s), start: time.Unix(0, 0), calls: map[string]string{}}
+	return &script{client: New(s), start: time.Unix(0, 0), answered: map[string][]observe.NodeOutcome{}}
 }
 
 // run takes the steps, and returns what the specification has against the first that it does not allow.
@@ -52,7 +53,8 @@ func (s *script) run(t *testing.T, lines string) error {
 	return nil
 }
 
-var outcomes = map[string]driver.Outcome{"yes": driver.Accepted, "no": driver.Declined, "silent": driver.TimedOut, "behind": driver.Behind}
+var outcomes = map[string]driver.Outcome{"yes": driver.Accepted, "no": driver.Declined, "silent": driver.TimedOut, "behind": driver.Behind,
+	"unanswered": driver.Unanswered, "refused": driver.Refused, "quarantined": driver.Quarantined}
 
 var reasons = map[string]error{"taken": redlock.ErrTaken, "no-quorum": redlock.ErrNoQuorum, "late": redlock.ErrTooLate,
 	"lost": redlock.ErrLost, "cancelled": context.Canceled, "released": redlock.ErrReleased}
@@ -64,13 +66,10 @@ func (s *script) step(t *testing.T, words []string) Event {
 		t.Fatal(err)
 	}
 	e := Event{At: s.start.Add(at)}
-	e.Value, e.Resource, e.Call, e.Quorum = words[1], "r", words[1][:1], 2
-	e.Attempt = 1
+	e.Value, e.Resource, e.Call, e.Attempt = words[1], "r", words[1][:1], 1
 	if n := len(words[1]) - 1; n > 0 { // "a'" is the second attempt of call a
 		e.Attempt += n
 	}
-	e.Op = driver.OpAcquire
-	e.Validity, e.Until = 0, time.Time{}
 	for _, step := range observe.Steps() {
 		if step.String() == words[2] {
 			e.Step = step
@@ -79,10 +78,61 @@ func (s *script) step(t *testing.T, words []string) Event {
 	if e.Step == 0 {
 		t.Fatalf("no step %q", words[2])
 	}
+	e.Op = driver.OpAcquire
+	switch e.Step {
+	case observe.QuorumReached, observe.QuorumLost:
+		e.Quorum = 2
+	case observe.Released:
+		e.Op, e.Quorum = driver.OpRelease, 2
+	case observe.ReleaseStarted, observe.TakenBack:
+		e.Op = driver.OpRelease
+	case observe.ExtendStarted, observe.Extended, observe.NotExtended:
+		e.Op = driver.OpExtend
+	case observe.Lost:
+		e.Op = 0
+	}
 	for _, w := range words[3:] {
 		s.detail(t, &e, w)
 	}
+	s.fill(&e)
 	return e
+}
+
+// fill remembers what nodes have answered, and tells of it in the errors of steps.
+func (s *script) fill(e *Event) {
+	round := e.Value + e.Op.String()
+	switch e.Step {
+	case observe.TokenRaised, observe.ExtendStarted:
+		s.answered[e.Value+e.Op.String()] = nil
+	case observe.Joined, observe.TakenBack:
+		e.Node.Outcome = cmp.Or(e.Node.Outcome, driver.Accepted)
+	case observe.NodeAnswered:
+		if e.Node.Outcome == driver.TimedOut {
+			e.Node.Err, e.Node.Took = context.DeadlineExceeded, cmp.Or(e.Node.Took, 50*time.Millisecond)
+		}
+		if !e.Late {
+			s.answered[round] = append(s.answered[round], e.Node)
+		}
+	case observe.Denied, observe.NotExtended, observe.Released, observe.GaveUp:
+		if e.Err == nil {
+			return
+		}
+		told := e.Err.(*redlock.Error)
+		told.Op, told.Resource = e.Op, e.Resource
+		if e.Op == driver.OpAcquire {
+			told.Attempts = e.Attempt
+		}
+		if e.Attempt > 0 {
+			told.NodeTimeout = 50 * time.Millisecond
+			for _, name := range settings().Nodes {
+				told.Nodes = append(told.Nodes, observe.NodeOutcome{Node: name})
+			}
+			for _, n := range s.answered[round] {
+				told.Nodes[n.Node[0]-'A'] = n
+			}
+		}
+		e.Err = told
+	}
 }
 
 func (s *script) detail(t *testing.T, e *Event, word string) {
@@ -92,7 +142,20 @@ func (s *script) detail(t *testing.T, e *Event, word string) {
 		return
 	}
 	if reason, ok := reasons[word]; ok {
-		e.Err = reason
+		told, _ := e.Err.(*redlock.Error)
+		switch {
+		case e.Step == observe.QuorumLost || e.Step == observe.Retrying:
+			e.Err = reason
+			return
+		case told == nil:
+			told = &redlock.Error{}
+			e.Err = told
+		}
+		if isCallers(reason) {
+			told.Cause = reason
+		} else {
+			told.Reason = reason
+		}
 		return
 	}
 	key, value, _ := strings.Cut(word, "=")
@@ -120,6 +183,10 @@ func (s *script) detail(t *testing.T, e *Event, word string) {
 		_, _ = fmt.Sscan(value, &e.Quorum)
 	case "token":
 		_, _ = fmt.Sscan(value, &e.Token)
+	case "call":
+		e.Call = value
+	case "on":
+		e.Resource = value
 	case "attempt":
 		_, _ = fmt.Sscan(value, &e.Attempt)
 	default:
@@ -156,7 +223,9 @@ const retry = `
 	5 a node-answered B no
 	5 a quorum-lost taken
 	5 a denied taken
-	5 a retrying in=150
+	5 a retrying in=150 taken
+	6 a node-answered release A no
+	6 a node-answered release B no
 	9 a node-answered C yes late=1
 	9 a taken-back C
 	155 a' attempt-started
@@ -178,12 +247,13 @@ func TestWhatIsAllowed(t *testing.T) {
 func TestWhatIsNotAllowed(t *testing.T) {
 	for _, x := range []struct{ life, line, instead, want string }{
 		// attempts
-		{life, "5 a node-answered B yes", "5 a node-answered A yes", "A answers a second time"},
-		{life, "5 a node-answered B yes", "5 a node-answered B yes took=51", "the vote of B counts after 51ms"},
+		{life, "5 a node-answered B yes", "5 a node-answered A yes", "A answers the acquire 2 times, and was asked 1"},
+		{life, "5 a node-answered B yes", "5 a node-answered B yes took=6", "B is said to have taken 6ms, and was asked no more than 5ms ago"},
+		{life, "5 a node-answered B yes", "55 a node-answered B yes took=51", "the vote of B counts after 51ms"},
 		{life, "5 a node-answered B yes", "5 a node-answered B no", "2 nodes are counted, and 1 said yes"},
 		{life, "5 a node-answered B yes\n", "", "2 nodes are counted, and 1 said yes"},
 		{life, "5 a quorum-reached votes=2", "5 a quorum-reached votes=2 of=1", "a quorum of 1, where 2 are configured"},
-		{life, "5 a quorum-reached votes=2", "5 a quorum-lost no-quorum", "a quorum of 2 can still be reached"},
+		{life, "5 a quorum-reached votes=2", "5 a quorum-lost no-quorum votes=2", "a quorum of 2 can still be reached"},
 		{life, "5 a quorum-reached votes=2", "5 a validity-computed left=983 until=988", "only these steps are allowed: node-answered, quorum-reached"},
 		{life, "5 a validity-computed left=983 until=988", "5 a validity-computed left=984 until=989", "it would last 989ms from the first reading of the clock on; TTL and drift allow 988ms"},
 		{life, "5 a validity-computed left=983 until=988", "5 a validity-computed left=986 until=988", "986ms are left when only 983ms were"},
@@ -193,35 +263,76 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{life, "5 a granted left=983 until=988", "5 a denied late", "a quorum has voted, and 983ms are left"},
 		{retry, "5 a quorum-lost taken", "5 a quorum-lost no-quorum", `it says "no quorum`},
 		{retry, "5 a denied taken", "5 a granted left=983 until=988", "granted while no quorum can be reached"},
+		{life, "5 a validity-computed left=983 until=988", "5 a validity-computed left=982 until=988", "the clock is said to have read 1ms more than it does"},
+		{life, "5 a node-answered B yes", "5 a node-answered D yes", `there is no node "D"`},
+		{life, "5 a node-answered B yes", "5 a node-answered B unanswered", "B has answered, and is unanswered"},
+		{life, "5 a node-answered B yes", "5 a node-answered B behind", "B is behind, which it cannot be here"},
+		{life, "5 a node-answered B yes", "5 a node-answered B quarantined", "B is in quarantine, which it cannot be here"},
+		{life, "5 a node-answered B yes", "5 a node-answered B refused", "B is refused, and says <nil>"},
+		{life, "5 a node-answered B yes", "5 a node-answered B silent", "B is said to have taken 50ms, and was asked no more than 5ms ago"},
+		{life, "5 a node-answered B yes", "5 a node-answered B silent took=5", "B is given up after 5ms, where it has 50ms"},
+		{life, "5 a node-answered A yes", "5 a node-answered A yes took=5", "B has answered after 0s, and the one before after 5ms"},
+		{life, "9 a node-answered C yes late=1", "9 a node-answered B yes late=1", "B answers the acquire 2 times, and was asked 1"},
+		{retry, "5 a quorum-lost taken", "5 a quorum-lost lost", `it says "lease lost"`},
+		{retry, "5 a quorum-lost taken", "5 a quorum-lost taken of=1", "a quorum of 1, where 2 are configured"},
+		{retry, "5 a quorum-lost taken", "5 a quorum-lost taken votes=1", "1 nodes are counted, and 0 said yes"},
+		{retry, "5 a denied taken", "5 a denied no-quorum", "and the round ended with"},
+		{retry, "5 a denied taken", "5 a denied taken cancelled", "and the round ended with"},
+		// names and fields
+		{life, "5 a granted left=983 until=988", "5 a granted left=983 until=988 extend=1", "granted: it does not belong to the operation extend"},
+		{life, "300 a extend-started", "300 a extend-started in=5", "extend-started: with Delay, which does not belong to it"},
+		{life, "5 a granted left=983 until=988", "5 a granted left=983", "granted: without Until"},
+		{life, "5 a granted left=983 until=988", "5 a granted left=983 until=988 attempt=2", "it is of attempt 2, and the attempt is number 1"},
+		{life, "5 a granted left=983 until=988", "5 a granted left=983 until=988 call=b", "it names another call"},
+		{life, "5 a granted left=983 until=988", "5 a granted left=983 until=988 on=s", `it is about "s", and the attempt about "r"`},
+		{life, "400 a release-started", "1240 a lost until=1288 release=1", "lost: it belongs to no operation, and says release"},
 		// leases
+		{life, "9 a joined C", "9 a joined C no", "C is declined, and joins"},
+		{life, "9 a joined C", "9 a joined C took=3", "the vote of C that joins took 3ms, and is told to have taken 0s"},
+		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=982 until=1288", "982ms are left until the lease ends in 983ms"},
+		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=683 until=988", "the lease ends -300ms from what was computed"},
+		{life, "405 a released release votes=2", "405 a released release", "0 nodes are counted, and 2 have deleted the key"},
+		{life, "405 a released release votes=2", "405 a released release votes=2 of=1", "a quorum of 1, where 2 are configured"},
+		{life, "405 a released release votes=2", "405 a released release votes=2 lost", "a quorum has deleted the key, and it says"},
+		{life, "405 a node-answered release B yes\n405 a released release votes=2", "405 a released release votes=1 no-quorum", "a quorum of 2 can still be reached"},
+		{life, "405 a node-answered release B yes", "405 a node-answered release A yes", "A answers the release 2 times, and was asked 1"},
 		{life, "9 a joined C", "9 a joined B", "no late vote of B"},
 		{life, "9 a joined C", "9 a joined C\n9 a joined C", "the vote of C joins a second time"},
 		{life, "9 a joined C", "9 a taken-back C", "taken-back while the lease is held"},
 		{life, "300 a extend-started", "1000 a extend-started", "the lease ended 12ms ago"},
-		{life, "300 a extend-started\n", "", "a node answers an extend that nobody asked for"},
+		{life, "300 a extend-started\n", "", "a node answers the extend, and nobody asked for one"},
 		{life, "305 a quorum-reached extend votes=2\n", "", "without a quorum"},
-		{life, "305 a quorum-reached extend votes=2", "305 a quorum-lost extend lost", "can still be reached"},
-		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=983 until=900", "the lease is 88ms shorter"},
-		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=983 until=1300", "the lease ends 12ms from what was computed"},
+		{life, "305 a quorum-reached extend votes=2", "305 a quorum-lost extend lost votes=2", "can still be reached"},
+		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=595 until=900", "the lease is 88ms shorter"},
+		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=995 until=1300", "the lease ends 12ms from what was computed"},
 		{life, "305 a extended extend left=983 until=1288", "305 a not-extended extend no-quorum", "a quorum was extended"},
-		{life, "305 a validity-computed extend left=983 until=1288", "305 a validity-computed extend left=983 until=1289", "it would last 989ms from the first reading of the clock on; TTL and drift allow 988ms"},
+		{life, "305 a validity-computed extend left=983 until=1288", "305 a validity-computed extend left=984 until=1289", "it would last 989ms from the first reading of the clock on; TTL and drift allow 988ms"},
 		{life, "305 a validity-computed extend left=983 until=1288", "305 a validity-computed extend left=982 until=1287", "it would last 987ms"},
 		{life, "305 a validity-computed extend left=983 until=1288", "305 a validity-computed extend left=984 until=1288", "984ms are left when only 983ms were"},
 		{life, "400 a release-started", "400 a lost until=1288", "888ms before the end of the lease"},
 		{life, "400 a release-started", "1237 a lost until=1288", "51ms before the end of the lease"},
 		{life, "400 a release-started", "1250 a lost until=1300", "the lease ends 12ms from what was promised"},
 		{life, "400 a release-started", "1250 a lost until=1288\n1251 a extend-started", "extend-started while the lease is lost"},
-		{life, "400 a release-started\n", "", "a node answers a release that nobody asked for"},
-		{life, "405 a node-answered release B yes\n", "", "1 of 3 nodes have deleted the key"},
+		{life, "400 a release-started\n", "", "a node answers the release, and nobody asked for one"},
+		{life, "405 a node-answered release B yes\n405 a released release votes=2", "405 a released release votes=1", "1 of 3 nodes have deleted the key"},
 		{life, "405 a released release votes=2", "405 a released release votes=2\n406 a release-started", "release-started while the lease was released"},
 		// callers
 		{retry, "155 a' attempt-started", "154 a' attempt-started", "1ms before the delay is over"},
 		{retry, "155 a' attempt-started", "155 a' attempt-started attempt=3", "attempt 3 follows attempt 1"},
-		{retry, "5 a retrying in=150\n", "", "no retry was told"},
-		{retry, "5 a retrying in=150", "5 a retrying in=250", "in 250ms, where 100ms to 200ms are configured"},
-		{retry, "155 a' attempt-started", "10 a gave-up cancelled\n155 a' attempt-started", "the call has ended"},
+		{retry, "5 a retrying in=150 taken\n", "", "no retry was told"},
+		{retry, "5 a retrying in=150 taken", "5 a retrying in=250 taken", "in 250ms, where 100ms to 200ms are configured"},
+		{retry, "155 a' attempt-started", "10 a gave-up taken cancelled\n155 a' attempt-started", "the call has ended"},
 		{retry, "0 a attempt-started", "0 b queued attempt=0\n0 b attempt-started", "a call that came earlier still waits"},
-		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a gave-up attempt=0", "without a reason"},
+		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a gave-up attempt=0", "without Err"},
+		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a yielding attempt=0 in=300", "it gives way for 300ms, and at most for 200ms"},
+		{retry, "0 a queued attempt=0", "0 a yielding attempt=0 in=50", "50ms before it has given way"},
+		{retry, "0 a queued attempt=0", "0 a queued attempt=0 call=b", "it has the value of another attempt"},
+		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a yielding attempt=0 in=5 on=s", `it is about "s", and the call about "r"`},
+		{retry, "5 a retrying in=150 taken", "5 a retrying in=150 no-quorum", "and the attempt was denied with"},
+		{retry, "6 a node-answered release B no\n", "", "it asks again before B has answered the release of its vote"},
+		{retry, "6 a node-answered release B no", "6 a node-answered release A no", "A answers the release 2 times, and was asked 1"},
+		{retry, "155 a' attempt-started", "10 a gave-up no-quorum", "and its last attempt ended with"},
+		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a gave-up attempt=0 taken", "it has not asked, and does not say why"},
 		{retry, "0 a queued attempt=0", "0 a queued", "it has made 0 attempts, and the step is told of attempt 1"},
 	} {
 		lines := strings.ReplaceAll(x.life, "\t", "")
@@ -254,7 +365,9 @@ func TestACallerThatGivesWayIsTheFirst(t *testing.T) {
 		5 a node-answered B no
 		5 a quorum-lost taken
 		5 a denied taken
-		5 a retrying in=150
+		5 a retrying in=150 taken
+		6 a node-answered release A no
+		6 a node-answered release B no
 		155 a queued
 		`
 	if err := newScript().run(t, waits+"160 a' attempt-started"); err != nil {
@@ -273,14 +386,14 @@ func TestAClientMayStandStillAfterAStep(t *testing.T) {
 		25 a node-answered A yes
 		25 a node-answered B yes
 		25 a quorum-reached votes=2
-		25 a validity-computed left=963 until=1008
-		25 a granted left=963 until=1008
+		45 a validity-computed left=963 until=1008
+		45 a granted left=963 until=1008
 		300 a extend-started
 		325 a node-answered extend A yes
 		325 a node-answered extend B yes
 		325 a quorum-reached extend votes=2
-		325 a validity-computed extend left=963 until=1308
-		325 a extended extend left=963 until=1308`); err != nil {
+		345 a validity-computed extend left=963 until=1308
+		345 a extended extend left=963 until=1308`); err != nil {
 		t.Error(err)
 	}
 }
@@ -306,6 +419,27 @@ func TestTheLossOfAShortLease(t *testing.T) {
 	}
 }
 
+// A release says if the lease was lost before it.
+func TestTheReleaseOfALostLease(t *testing.T) {
+	late := life[:strings.Index(life, "\t400 a")] + `1240 a lost until=1288
+		1241 a release-started
+		1245 a node-answered release A yes
+		1245 a node-answered release B yes
+		`
+	for last, want := range map[string]string{
+		"1245 a released votes=2":          "it does not say that the lease was lost before",
+		"1245 a released votes=2 lost":     "",
+		"1245 a released votes=2 released": "the lease was lost before, and it says",
+	} {
+		switch err := newScript().run(t, late+last); {
+		case want == "" && err != nil:
+			t.Error(err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 // Several extends at once are not told apart, and the lease may only grow.
 func TestSeveralExtends(t *testing.T) {
 	s := newScript()
@@ -315,7 +449,7 @@ func TestSeveralExtends(t *testing.T) {
 		305 a node-answered extend A yes
 		305 a node-answered extend A yes
 		305 a quorum-reached extend votes=2
-		305 a extended extend until=1288
+		305 a extended extend left=983 until=1288
 		306 a not-extended extend no-quorum`); err != nil {
 		t.Error(err)
 	}
@@ -342,7 +476,11 @@ func TestTokens(t *testing.T) {
 	if err := newScript(fencing).run(t, raised+"9 a granted left=979 until=988"); err == nil || !strings.Contains(err.Error(), "with token 0") {
 		t.Error(err)
 	}
-	if err := newScript().run(t, raised); err == nil || !strings.Contains(err.Error(), "there are no tokens") {
+	const none = "0 a attempt-started\n5 a token-raised token=2"
+	if err := newScript().run(t, none); err == nil || !strings.Contains(err.Error(), "there are no tokens") {
+		t.Error(err)
+	}
+	if err := newScript(fencing).run(t, none); err == nil || !strings.Contains(err.Error(), "has not said that it would vote for a higher one") {
 		t.Error(err)
 	}
 	again := strings.Replace(raised, "9 a quorum-reached votes=2", "9 a token-raised token=3", 1)
@@ -375,7 +513,7 @@ func TestUntoldWaits(t *testing.T) {
 		{"asks at once", "", "5 b attempt-started", ""},
 		{"asks late", "", "5 b attempt-started waited=5", "it has waited for 5ms, and nobody was told"},
 		{"was told to queue", "0 b queued attempt=0", "5 b attempt-started waited=5", ""},
-		{"was told to give way", "0 b yielding attempt=0", "5 b attempt-started waited=5", ""},
+		{"was told to give way", "0 b yielding attempt=0 in=5", "5 b attempt-started waited=5", ""},
 		{"gives up untold", "", "5 b gave-up attempt=0 cancelled", "it has not asked, and nobody was told that it waits"},
 		{"gives up", "0 b queued attempt=0", "5 b gave-up attempt=0 cancelled", ""},
 	} {

@@ -142,5 +142,5 @@ type Event struct {
 
 	Token int64         // TokenRaised and Granted, with fencing
 	Delay time.Duration // Retrying and Yielding
-	Err   error         // QuorumLost, Denied, GaveUp, NotExtended, Released: why; nil for a full success
+	Err   error         // QuorumLost, Denied, Retrying, GaveUp, NotExtended, Released: why; nil for a full success
 }

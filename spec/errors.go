@@ -1,0 +1,57 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+
+	"redlocksim/redlock"
+)
+
+// errorOf is the error that a step tells of an operation. It is about that, and about the acquisition.
+func (s *Settings) errorOf(e *Event, attempts int) (told *redlock.Error, why string) {
+	if !errors.As(e.Err, &told) {
+		return nil, fmt.Sprintf("its error is a %T", e.Err)
+	}
+	switch {
+	case told.Op != e.Op:
+		return nil, fmt.Sprintf("its error is about an %s", told.Op)
+	case told.Resource != e.Resource:
+		return nil, fmt.Sprintf("its error is about %q", told.Resource)
+	case told.Attempts != attempts:
+		return nil, fmt.Sprintf("its error tells of %d attempts, and %d were made", told.Attempts, attempts)
+	case told.Reason == nil && told.Cause == nil:
+		return nil, "its error has neither a reason nor a cause"
+	case (told.NodeTimeout != 0) != (told.Nodes != nil), told.NodeTimeout != 0 && told.NodeTimeout != s.NodeTimeout:
+		return nil, fmt.Sprintf("its error tells of a node timeout of %v", told.NodeTimeout)
+	}
+	return told, ""
+}
+
+// of compares what an error tells of the nodes with what they have answered in time.
+func (r *round) of(told *redlock.Error, s *Settings) (why string) {
+	if len(told.Nodes) != len(s.Nodes) {
+		return fmt.Sprintf("its error tells of %d nodes", len(told.Nodes))
+	}
+	for i, name := range s.Nodes {
+		answered := r.timely[name]
+		if answered.Node = name; !isSame(told.Nodes[i], answered) {
+			return fmt.Sprintf("its error tells of %s that it is %v after %v, and it is %v after %v", told.Nodes[i].Node, told.Nodes[i].Outcome, told.Nodes[i].Took,
+				answered.Outcome, answered.Took)
+		}
+	}
+	return ""
+}
+
+// says compares why an error says that there is no quorum with what has become of the round.
+func says(told *redlock.Error, lost error) (why string) {
+	if isCallers(lost) || errors.Is(lost, redlock.ErrTokensUsedUp) {
+		if told.Reason != nil || told.Cause != lost {
+			return fmt.Sprintf("its error says %q, and the round ended with %q", told, lost)
+		}
+		return ""
+	}
+	if told.Reason != lost || told.Cause != nil {
+		return fmt.Sprintf("its error says %q, and the round ended with %q", told, lost)
+	}
+	return ""
+}
