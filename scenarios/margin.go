@@ -29,11 +29,10 @@ func (m Margin) Slack() time.Duration { return m.Free.Sub(m.Expiry) }
 // margins watches a run for its Margin. The nodes must all be redis.RemovalTracker; otherwise, and for protocols that do
 // not vote, nothing is seen. Leases that end by a release are not looked at.
 type margins struct {
-	world    *sim.World
-	quorum   int
-	guarded  bool
-	narrow   Margin
-	isScored bool
+	world   *sim.World
+	quorum  int
+	guarded bool
+	narrow  *Margin // by itself: who keeps it does not keep the world; nil until a lease has run out
 }
 
 func watchMargins(w *sim.World, s *Scenario) *margins {
@@ -73,9 +72,9 @@ func (m *margins) score(e *history.Event) {
 	if at == kernel.Forever {
 		return
 	}
-	this := Margin{Grant: e.Grant, Client: e.Process, Expiry: kernel.True(e.Time), Free: at}
-	if !m.isScored || this.Slack() < m.narrow.Slack() {
-		m.narrow, m.isScored = this, true
+	this := &Margin{Grant: e.Grant, Client: e.Process, Expiry: kernel.True(e.Time), Free: at}
+	if m.narrow == nil || this.Slack() < m.narrow.Slack() {
+		m.narrow = this
 	}
 }
 

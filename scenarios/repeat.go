@@ -89,15 +89,16 @@ var ErrTiersDiffer = errors.New("the run is not the same on all tiers")
 // one.
 func (r *Result) SameOn(tier Tier) error {
 	var ours, theirs dialogue
-	other, err := Judge(r.Scenario, Options{Tier: tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unrefined: r.unrefined, Overheard: theirs.add})
-	if err != nil {
-		return err
-	}
-	_, err = Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unwatched: true, Overheard: ours.add})
+	buffer := make(history.History, 0, len(r.History))
+	other, err := Judge(r.Scenario, Options{Tier: tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unrefined: r.unrefined, Overheard: theirs.add, Buffer: buffer})
 	if err != nil {
 		return err
 	}
 	difference := FirstDifference(r.History, other.History)
+	_, err = Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unwatched: true, Overheard: ours.add, Buffer: buffer})
+	if err != nil {
+		return err
+	}
 	if difference == "" && !slices.Equal(r.Findings, other.Findings) {
 		difference = fmt.Sprintf("%v and %v", r.Findings, other.Findings)
 	}

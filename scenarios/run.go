@@ -154,8 +154,8 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	if !o.Unhashed {
 		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
 	}
-	if watched != nil && watched.isScored {
-		out.Margin = &watched.narrow
+	if watched != nil {
+		out.Margin = watched.narrow
 	}
 	if visited != nil {
 		out.States = visited.all()

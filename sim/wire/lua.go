@@ -130,12 +130,11 @@ func (s *scripts) run(c *server.Peer, script *lua.FunctionProto, keys, args []st
 	l.G.Global.RawSetString("KEYS", list(l, keys))
 	l.G.Global.RawSetString("ARGV", list(l, args))
 	l.Push(l.NewFunctionFromProto(script))
-	if err := l.PCall(0, 1, nil); err != nil {
-		l.Close() // it ended somewhere in the middle
+	if err := l.PCall(0, 1, nil); err != nil { // wherever it ended, nothing of it is left on the stack
 		c.WriteError(ending(err))
-		return
+	} else {
+		answer(c, l.Get(1))
 	}
-	answer(c, l.Get(1))
 	l.SetTop(0)
 	in.lentTo = nil
 	interpreters.Put(in)
