@@ -27,6 +27,24 @@ func TestQuarantinedNodesDoNotVote(t *testing.T) {
 	}
 }
 
+// A closed client declares nothing, and says so. One that is closed meanwhile has begun before.
+func TestAClosedClientDeclaresNothing(t *testing.T) {
+	for closesFirst, want := range map[bool]string{true: "", false: "c1 declares the nodes fit to vote and is told "} {
+		r := newRig(t, guarded)
+		r.goes("c1", 0, func(a *actor) {
+			closes := func() { a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"}) }
+			if closesFirst {
+				closes()
+			}
+			call := &protocols.Call{Func: protocols.PrepareCall, Client: "c1", Context: context.Background()}
+			a.Called(call)
+			closes()
+			a.Returned(call, redlock.ErrClosed)
+		})
+		r.finds(t, checker.Contract, want)
+	}
+}
+
 // declares makes nodes fit to vote.
 func (a *actor) declares(nodes string) {
 	for i := range nodes {
@@ -49,6 +67,9 @@ func TestPrepareTellsTheTruth(t *testing.T) {
 		}
 		return e
 	}
+	fewer, mixed := notPrepared("A"), notPrepared("A")
+	fewer.Nodes = fewer.Nodes[:2]
+	mixed.Nodes[1], mixed.Nodes[2] = mixed.Nodes[2], mixed.Nodes[1]
 	ended, end := context.WithCancel(context.Background())
 	end()
 	for _, c := range []struct {
@@ -62,6 +83,8 @@ func TestPrepareTellsTheTruth(t *testing.T) {
 		{"AB", context.Background(), notPrepared("AB"), ""},
 		{"AB", context.Background(), notPrepared("A"), ""},
 		{"A", context.Background(), notPrepared("AB"), "B is not fit"},
+		{"A", context.Background(), fewer, "it is not about all nodes"},
+		{"A", context.Background(), mixed, "the nodes are in another order"},
 		{"ABC", context.Background(), notPrepared("ABC"), "all nodes are fit"},
 		{"AB", ended, notPrepared("AB"), "its context had ended before"},
 		{"AB", context.Background(), &redlock.Error{Op: driver.OpPrepare, Reason: redlock.ErrNotPrepared}, "no node was asked"},

@@ -204,6 +204,10 @@ func TestWaitingEnds(t *testing.T) {
 				a.sleeps(time.Second)
 			})
 		}, ""},
+		{"as messages are lost", func(a *actor) {
+			a.links("AB", func(l *network.Link) { l.Cut(network.Requests) })
+			a.takes(time.Hour, false, func() { a.client.Go(func() { a.sets("AB", "v") }); a.sleeps(time.Second) })
+		}, ""},
 		{"as connections break", func(a *actor) {
 			a.goes("c1", 300*ms, func(b *actor) { b.asks("B", "SET", "s", "w") })
 			a.goes("c1", 300*ms, func(b *actor) { b.asks("A", "SET", "s", "w") })
