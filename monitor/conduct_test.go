@@ -38,6 +38,14 @@ func TestWhatIsAnothersIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A fencing counter is nobody's: each client that gets a vote raises it, and it stays when the lock is released.
+func TestCountersAreNobodys(t *testing.T) {
+	r := newRig(t, func(own *protocols.RedlockSettings) { own.Fencing = true }).patient()
+	r.goes("c1", 0, func(a *actor) { a.asks("ABC", "SET", "redlock:token:r", "1") })
+	r.goes("c2", time.Second, func(a *actor) { a.asks("ABC", "SET", "redlock:token:r", "2") })
+	r.finds(t, checker.Conduct, "")
+}
+
 func TestReleasesAreComplete(t *testing.T) {
 	lateVote := func(a *actor, takesBack bool) {
 		link := a.Network.Link("c1", "C")

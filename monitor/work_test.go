@@ -38,6 +38,14 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 			loses(a, l, w)
 		}
 	}
+	// givesUp has the work itself release the lease, which is lost then.
+	givesUp := func(a *actor, l *lease, w *protocols.Work) {
+		call := &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Lease: l}
+		a.Called(call)
+		a.Returned(call, unreleased)
+		l.cancel(redlock.ErrLost)
+		w.Lost = true
+	}
 	none := errors.New("there is no release")
 	for _, c := range []struct {
 		name    string
@@ -49,6 +57,7 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		{"done", nil, nil, nil, ""},
 		{"not released", nil, none, nil, "nobody released the lock"},
 		{"released by the work", nil, redlock.ErrReleased, nil, ""},
+		{"released by the work, and lost then", givesUp, redlock.ErrReleased, nil, ""},
 		{"release failed", nil, unreleased, unreleased, ""},
 		{"release failed in silence", nil, unreleased, nil, "the release failed: "},
 		{"release did not fail", nil, nil, unreleased, "no release failed"},
