@@ -4,8 +4,8 @@
 // It can be interrupted: it keeps each result at once, and the next call with the same flags goes on with the rest. With -shard
 // each of several machines measures a part, into a file of its own (-results); files that are given as arguments are added.
 //
-// With -columns it measures only these, in this order, until one notices the bug. Such results are for finding out what escapes:
-// they go to a file of their own, which no page is made of. It exits with 2 if it cannot measure.
+// With -columns it measures only these, in this order, until one notices the bug. Such results are for finding out what
+// escapes: they go to a file of their own, which no page is made of. It exits with 2 if it cannot measure.
 package main
 
 import (
