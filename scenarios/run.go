@@ -103,6 +103,8 @@ type Outcome struct {
 	Margin *Margin
 	// States are those that the run went through, each once, ascending; nil if they were not noted.
 	States []State
+	// Wordings are how commands were put to nodes, on a tier that tells.
+	Wordings []redis.Wording
 	// Recording is what the history leaves out; nil unless the run was recorded.
 	Recording *recording.Recording
 }
@@ -158,7 +160,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		out.Margin = watched.narrow
 	}
 	if visited != nil {
-		out.States = visited.all()
+		out.States, out.Wordings = visited.all(), w.Wordings()
 	}
 	out.Monitored, out.Watched = monitored.Findings(), monitored.Watched
 	armed.tell(out)

@@ -16,6 +16,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/redis"
 )
 
 // identity is what two searches must have in common to be the same search.
@@ -48,6 +49,7 @@ type checkpoint struct {
 	Pool    []NearMiss `json:"pool"`
 	Rare    []RareRun  `json:"rare"`
 	Visits  visits     `json:"visits"`
+	Worded  worded     `json:"worded"`
 	Pending []pending  `json:"pending"`
 	Sketch  []byte     `json:"sketch"` // of orders
 
@@ -66,7 +68,7 @@ func open(s experiment.Space, o Options) (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := &checkpoint{Search: this, Shard: o.Shard, Visits: newVisits(), orders: hyperloglog.NewNoSparse()}
+	fresh := &checkpoint{Search: this, Shard: o.Shard, Visits: newVisits(), Worded: newWorded(), orders: hyperloglog.NewNoSparse()}
 	fresh.Summary.TurnOn(s.Features()...)
 	if o.Dir == "" {
 		return fresh, nil
@@ -124,6 +126,9 @@ func load(dir string) (*checkpoint, error) {
 	}
 	if len(c.Visits) != scenarios.NumStates {
 		return nil, fmt.Errorf("%w: %s: visits of %d states, not %d", search.ErrDir, path, len(c.Visits), scenarios.NumStates)
+	}
+	if len(c.Worded) != redis.NumWordings {
+		return nil, fmt.Errorf("%w: %s: %d wordings, not %d", search.ErrDir, path, len(c.Worded), redis.NumWordings)
 	}
 	return c, nil
 }

@@ -68,10 +68,13 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	all := x.candidates(first, n)
 	found := make([][]pending, n)
 	err = x.each(ctx, n, func(i int, buffer *history.History) (err error) {
-		trials[i], found[i], err = x.run(ctx, first+i, all[i], buffer)
+		trials[i], found[i], err = x.run(first+i, all[i], buffer)
 		return err
 	})
 	if err != nil || ctx.Err() != nil {
+		return false, err
+	}
+	if err := x.selfCheck(ctx, first, trials); err != nil || ctx.Err() != nil {
 		return false, err
 	}
 	x.Summary.NewStates, x.Summary.NewIn = 0, n
@@ -91,19 +94,9 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 }
 
 // run makes run number, and writes it down if it has a violation that no finding explains.
-func (x *explorer) run(ctx context.Context, number int, c experiment.Candidate, buffer *history.History) (t trial, found []pending, err error) {
+func (x *explorer) run(number int, c experiment.Candidate, buffer *history.History) (t trial, found []pending, err error) {
 	if t, err = try(x.space, c, buffer); err != nil {
 		return t, nil, x.keepFailed(c, number, err)
-	}
-	if t.goesOnWire(number) {
-		if err := x.options.onWire(t.result); err != nil {
-			return t, nil, x.keepDifference(ctx, &t, err)
-		}
-	}
-	if number%repeatEvery == 0 {
-		if err := again(t.result); err != nil {
-			return t, nil, x.keepFailed(c, number, err)
-		}
 	}
 	t.result = nil
 	if !x.counts(&t) {

@@ -1,6 +1,7 @@
 package random
 
 import (
+	"cmp"
 	"context"
 
 	"redlocksim/checker"
@@ -19,9 +20,8 @@ type FirstViolation struct {
 // firstGeneration is how many runs First makes before it chooses new near misses to start from.
 const firstGeneration = 100
 
-// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and checks itself only by runs
-// on tier wire: the error matches scenarios.ErrTiersDiffer if one is not the same there. It is for locks that are known to be
-// broken.
+// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and searches no known-broken lock.
+// The error matches scenarios.ErrTiersDiffer if a run is not the same on tier wire. It is for locks that are known to be broken.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
 	return first(ctx, space, Options{Seed: seed, Runs: runs})
 }
@@ -33,7 +33,7 @@ func FirstBlind(ctx context.Context, space experiment.Space, seed uint64, runs i
 
 func first(ctx context.Context, space experiment.Space, o Options) (FirstViolation, error) {
 	o.Generation = firstGeneration
-	x, runs := &explorer{space: space, options: o.whole(), checkpoint: &checkpoint{Visits: newVisits()}}, o.Runs
+	x, runs := &explorer{space: space, options: o.whole(), checkpoint: &checkpoint{Visits: newVisits(), Worded: newWorded()}}, o.Runs
 	var buffer history.History
 	for done := 0; done < runs; done += firstGeneration {
 		var trials []trial
@@ -42,9 +42,6 @@ func first(ctx context.Context, space experiment.Space, o Options) (FirstViolati
 				return FirstViolation{}, context.Cause(ctx)
 			}
 			t, err := try(space, c, &buffer)
-			if err == nil && t.goesOnWire(done+i) {
-				err = x.options.onWire(t.result)
-			}
 			t.result = nil
 			switch {
 			case err != nil:
@@ -53,6 +50,9 @@ func first(ctx context.Context, space experiment.Space, o Options) (FirstViolati
 				return FirstViolation{done + i + 1, t.Kinds}, nil
 			}
 			trials = append(trials, t)
+		}
+		if err := x.selfCheck(ctx, done, trials); err != nil || ctx.Err() != nil {
+			return FirstViolation{}, cmp.Or(err, context.Cause(ctx))
 		}
 		for i := range trials {
 			x.Visits.add(trials[i].states)

@@ -40,7 +40,7 @@ func Merge(dir string, rules outfile.Rules, shards ...string) (*Summary, error) 
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a].Shard, all[b].Shard) })
-	sum := &checkpoint{Search: all[0].Search, Visits: newVisits(), orders: hyperloglog.NewNoSparse()}
+	sum := &checkpoint{Search: all[0].Search, Visits: newVisits(), Worded: newWorded(), orders: hyperloglog.NewNoSparse()}
 	sum.Search.Shards = 1
 	for _, i := range order {
 		if err := sum.include(all[i], shards[i], dir, rules); err != nil {
@@ -97,6 +97,7 @@ func (c *checkpoint) include(shard *checkpoint, from, dir string, rules outfile.
 	}
 	s.Orders = c.orders.Estimate()
 	c.Visits.merge(shard.Visits)
+	c.Worded.merge(shard.Worded)
 	s.States, s.NewStates, s.NewIn = c.Visits.seen(), s.NewStates+other.NewStates, s.NewIn+other.NewIn
 	for _, f := range other.Findings {
 		if known := f.ExplainedBy(s.Findings); known != 0 {

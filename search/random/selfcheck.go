@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"redlocksim/history"
 	"redlocksim/internal/mark"
@@ -12,7 +13,6 @@ import (
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/shrink"
-	"redlocksim/sim/kernel"
 )
 
 const (
@@ -21,6 +21,47 @@ const (
 	// wireRuns bounds the runs on both tiers for shrinking one that is not the same on both.
 	wireRuns = 400
 )
+
+// selfCheck makes those runs of a generation once more that are to be the same, in the same way or on tier wire, and counts them.
+func (x *explorer) selfCheck(ctx context.Context, first int, trials []trial) error {
+	worded := slices.Clone(x.Worded) // until all of them are done
+	onWire := worded.choose(trials, first)
+	all := slices.Clone(onWire)
+	for i := range trials {
+		if isRepeated(first+i) && !slices.Contains(all, i) {
+			all = append(all, i)
+		}
+	}
+	slices.Sort(all)
+	err := x.each(ctx, len(all), func(i int, buffer *history.History) error {
+		i = all[i]
+		c := trials[i].candidate
+		t, err := try(x.space, c, buffer)
+		if err != nil {
+			return x.keepFailed(c, first+i, err)
+		}
+		if slices.Contains(onWire, i) {
+			if err := x.options.onWire(t.result); err != nil {
+				return x.keepDifference(ctx, &t, err)
+			}
+		}
+		if isRepeated(first + i) {
+			if err := again(t.result); err != nil {
+				return x.keepFailed(c, first+i, err)
+			}
+		}
+		return nil
+	})
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	x.Worded = worded
+	x.Summary.OnWire += len(onWire)
+	return nil
+}
+
+// isRepeated says whether a run, by its number, is repeated and compared.
+func isRepeated(number int) bool { return number%repeatEvery == 0 }
 
 // again makes a run twice more, with and without measuring margins and states, and compares all three.
 func again(r *scenarios.Result) error {
@@ -33,21 +74,6 @@ func again(r *scenarios.Result) error {
 	}
 	return scenarios.Again(r.Scenario, scenarios.Options{Seed: r.Seed}, out)
 }
-
-// wireEvery: of so many runs about one is made on tier wire too, which costs as much as seven on tier model. How many depends
-// on how many of the features the run has that the adapter and its scripts treat apart: the more of them meet, the rarer they
-// do.
-var wireEvery = [...]uint64{50, 50, 25, 12, 8}
-
-// goesOnWire says whether a run, by its number, is made on tier wire too: the first, and then a sample that depends on its
-// seed. One that shows nothing shows nothing there.
-func (t *trial) goesOnWire(number int) bool {
-	return !t.NotTested && (number == 0 || uint64(kernel.Key(0).WithString("wire").With(t.candidate.Seed))%wireEvery[min(t.features, len(wireEvery)-1)] == 0)
-}
-
-// onWire makes a run on tier wire too, where the adapter and its scripts run, which tier model replaces. Both must show the
-// same: the error matches scenarios.ErrTiersDiffer if they do not.
-func onWire(r *scenarios.Result) error { return r.SameOn(scenarios.Wire) }
 
 // keepFailed writes down the experiment of a run that ended with an error, and has the error name the file.
 func (x *explorer) keepFailed(c experiment.Candidate, run int, err error) error {

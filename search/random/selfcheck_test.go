@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/redis"
 )
 
 // oddRelease is a tier wire on which a run differs as soon as client-2 releases a lock.
@@ -70,28 +72,41 @@ func TestARunThatDoesNotRepeat(t *testing.T) {
 	}
 }
 
-// The first run is made on tier wire too, and of the others a share that grows with the features of the adapter that meet,
-// unless they show nothing.
+// The first run is made on tier wire too, and of the others a share.
 func TestRunsOnWire(t *testing.T) {
-	for features, want := range map[int]int{0: 50, 1: 50, 2: 25, 3: 12, 4: 8, 6: 8} {
-		const runs = 10_000
-		sent := 0
-		for seed := range uint64(runs) {
-			x := trial{features: features, candidate: experiment.Candidate{Seed: seed}}
-			if x.goesOnWire(1) {
-				sent++
-			}
-			if !x.goesOnWire(0) {
-				t.Fatalf("the first run, with seed %d, is not made on tier wire", seed)
-			}
-			x.NotTested = true
-			if x.goesOnWire(0) || x.goesOnWire(1) {
-				t.Fatalf("a run that shows nothing, with seed %d, is made on tier wire", seed)
-			}
-		}
-		if share := runs / want; sent < share*3/4 || sent > share*5/4 {
-			t.Errorf("with %d features %d of %d runs are made on tier wire, want about %d", features, sent, runs, share)
-		}
+	runs := make([]trial, 10_000)
+	for i := range runs {
+		runs[i].candidate.Seed = uint64(i)
+	}
+	chosen := newWorded().choose(runs, 0)
+	if share := len(runs) / wireEvery; len(chosen) < share*3/4 || len(chosen) > share*5/4 || chosen[0] != 0 {
+		t.Errorf("%d of %d runs are made on tier wire, want about %d, and the first", len(chosen), len(runs), share)
+	}
+	for i := range runs {
+		runs[i].NotTested, runs[i].wordings = true, []redis.Wording{redis.Wording(i % redis.NumWordings)}
+	}
+	if chosen := newWorded().choose(runs, 0); chosen != nil {
+		t.Errorf("%d runs that show nothing are made on tier wire", len(chosen))
+	}
+}
+
+// A run that has something to say on tier wire that few others had goes there, that with the most first, and not too many do.
+func TestWordings(t *testing.T) {
+	w, unsampled := newWorded(), trial{}
+	for len(newWorded().choose([]trial{unsampled}, 1)) > 0 {
+		unsampled.candidate.Seed++
+	}
+	generation := slices.Repeat([]trial{unsampled}, wordedEvery)
+	generation[2].wordings, generation[5].wordings = []redis.Wording{1, redis.NumWordings - 1}, []redis.Wording{1, 2, 3}
+	var got []int
+	for range 3 * wireWordings {
+		got = append(got, w.choose(generation, 1)...)
+	}
+	if want := []int{5, 5, 5, 2, 2, 2}; !slices.Equal(got, want) {
+		t.Errorf("runs %v of their generations go on tier wire, want %v", got, want)
+	}
+	if got := newWorded().choose(slices.Repeat(generation, 2), 1); len(got) != 2 {
+		t.Errorf("runs %v of %d go on tier wire, want two", got, 2*wordedEvery)
 	}
 }
 

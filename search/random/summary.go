@@ -59,13 +59,10 @@ func (s *Summary) clone() Summary {
 // add counts a run. It does not update the estimate of orders, which is slow.
 func (x *explorer) add(t *trial) {
 	s := &x.Summary
-	if t.goesOnWire(s.Runs) {
-		s.OnWire++
-	}
 	s.Runs++
 	s.Virtual += x.space.Duration
 	s.Grants += t.grants
-	if (s.Runs-1)%repeatEvery == 0 {
+	if isRepeated(s.Runs - 1) {
 		s.Repeated++
 	}
 	if t.NotTested {

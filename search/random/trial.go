@@ -10,6 +10,7 @@ import (
 	"redlocksim/search/experiment"
 	"redlocksim/search/settings"
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 // trial is what one run of a candidate showed.
@@ -24,7 +25,7 @@ type trial struct {
 	history     string // its hash, of a violation
 	margin      *scenarios.Margin
 	states      []scenarios.State
-	features    int               // of its settings; see settings.AdapterFeatures
+	wordings    []redis.Wording
 	result      *scenarios.Result // until the next run with the same buffer
 }
 
@@ -48,7 +49,7 @@ func try(space experiment.Space, c experiment.Candidate, buffer *history.History
 	if err != nil {
 		return trial{}, err
 	}
-	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin, states: r.States, features: settings.AdapterFeatures(x), result: r}
+	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin, states: r.States, wordings: r.Wordings, result: r}
 	if len(t.Kinds) > 0 {
 		t.history = history.Hash(r.History)
 		if space.Swarm {

@@ -139,5 +139,8 @@ func (x *exchange) answer(request, command int) (batch.Fate, driver.Reply) {
 	case reply.Outcome == driver.Refused:
 		x.node.able = false
 	}
+	r := &x.message.Requests()[request]
+	x.node.store.server.Worded(&redis.Put{Command: r.Command(command), Script: uint8(r.Script), InFull: r.InFull, Looks: x.looks,
+		Place: command, Of: r.Len(), Requests: x.Requests(), Fate: uint8(fate)}, reply)
 	return fate, reply
 }

@@ -34,6 +34,7 @@ type Deployment struct {
 	tier     Tier
 	latency  network.Latency
 	counts   *Counts
+	wordings *wordings
 	nodes    map[*kernel.Process][]driver.Node
 	conns    map[*kernel.Process][]Conn
 	served   func(s *Server, client *kernel.Process) // nil if nobody wants to know
@@ -46,10 +47,10 @@ type Deployment struct {
 
 // Deploy makes the nodes.
 func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deployment {
-	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts),
+	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts), wordings: new(wordings),
 		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{}}
 	for _, name := range cfg.Nodes {
-		d.Servers = append(d.Servers, newServer(k.NewProcess(name, kernel.Monotonic), tier, cfg.Persistence, d.counts))
+		d.Servers = append(d.Servers, newServer(k.NewProcess(name, kernel.Monotonic), tier, cfg.Persistence, d.counts, d.wordings))
 	}
 	if n := len(d.Servers); n > 0 {
 		d.Servers[n-1].forbidden = cfg.Forbidden
@@ -64,7 +65,7 @@ func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deploy
 func (d *Deployment) replicate(master *Server, names []string, persistence Persistence) {
 	group := []*Server{master}
 	for _, name := range names {
-		s := newServer(d.kernel.NewProcess(name, kernel.Monotonic), d.tier, persistence, d.counts)
+		s := newServer(d.kernel.NewProcess(name, kernel.Monotonic), d.tier, persistence, d.counts, d.wordings)
 		s.replication.master, s.replication.neverMaster = master, true
 		d.Replicas = append(d.Replicas, s)
 		group = append(group, s)
@@ -154,8 +155,8 @@ func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.K
 	return d.Server(node).open(d.network.Link(client.Name(), node), key, channel, nil)
 }
 
-func newServer(p *kernel.Process, tier Tier, persistence Persistence, counts *Counts) *Server {
-	s := &Server{Process: p, broker: newBroker(counts), disk: disk{persistence: persistence}}
+func newServer(p *kernel.Process, tier Tier, persistence Persistence, counts *Counts, w *wordings) *Server {
+	s := &Server{Process: p, broker: newBroker(counts), wordings: w, disk: disk{persistence: persistence}}
 	s.drawRunID()
 	s.memory = tier.Memory(s)
 	return s

@@ -20,6 +20,7 @@ type Server struct {
 	starts      uint64 // how often it was started again
 	runID       string // of this start
 	forbidden   string
+	wordings    *wordings // of all nodes
 }
 
 // Presence is how the machine meets a request.
