@@ -57,6 +57,9 @@ func (c *ClockStep) Check(n Names) []Problem {
 
 // Inject implements Fault.
 func (c *ClockStep) Inject(f *Field) error {
+	if err := f.checkRuns("clock-step", c.Process); err != nil {
+		return err
+	}
 	if f.ground.StepClock(c.Process, c.By) {
 		f.Used.ClockStep = max(f.Used.ClockStep, f.stepped(c.Process, c.By))
 	}

@@ -45,8 +45,15 @@ func (x *SetCounters) Check(n Names) []Problem {
 
 // Inject implements Fault.
 func (x *SetCounters) Inject(f *Field) error {
-	if err := f.ground.Count(x.Node, x.To); err != nil {
+	if !f.ground.Up(x.Node) {
+		return fmt.Errorf("faults: set-counters: %s is down", x.Node)
+	}
+	changed, err := f.ground.Count(x.Node, x.To)
+	if err != nil {
 		return err
+	}
+	if !changed {
+		return fmt.Errorf("faults: set-counters: %s has no counter that this changes", x.Node)
 	}
 	f.note("set-counters", "", x.Node, 0, "%v", x)
 	return nil
