@@ -10,8 +10,8 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// Evict removes keys from a Redis node that is up, as Redis does to make room where maxmemory-policy is not noeviction, or as
-// another program does that deletes what is not its own.
+// Evict removes keys from a Redis node that is up, as Redis does to make room where maxmemory-policy is not noeviction, or as a
+// program does that deletes keys that are not its own.
 type Evict struct {
 	// Node is the node. Example: C
 	Node string `yaml:"node,required"`

@@ -2,8 +2,9 @@ package faults
 
 import "fmt"
 
-// SetCounters sets all fencing counters that a node has to one number, as somebody does by hand, or to what votes have raised
-// them to if that is higher: so none is lost, and 0 mends them. One that is too high costs the node its vote.
+// SetCounters sets all fencing counters that a node has to one number, as somebody does by hand. A counter that votes have
+// raised above that is set to what they raised it to: no vote is lost, and 0 mends all counters. While a counter is too high,
+// the node has no vote.
 type SetCounters struct {
 	// Node is the node. Example: A
 	Node string `yaml:"node,required"`
