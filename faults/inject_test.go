@@ -447,16 +447,20 @@ func TestPromotionLosesCounters(t *testing.T) {
 	}
 }
 
-// What votes have raised a counter to stays where it is set lower by hand, and a number set by hand is no vote.
+// What votes have raised a counter to stays where it is set lower by hand, and a number set by hand is no vote. A vote comes
+// after the first number.
 func TestCountersSetByHand(t *testing.T) {
 	for _, test := range []struct {
 		to   []int64
+		vote string // none if empty
 		want string
 	}{
-		{[]int64{9}, "9"},
-		{[]int64{9, 7}, "7"},
-		{[]int64{9, 4}, "5"},
-		{[]int64{4, 9, 0}, "5"},
+		{[]int64{9}, "", "9"},
+		{[]int64{9, 7}, "", "7"},
+		{[]int64{9, 4}, "", "5"},
+		{[]int64{6, 9, 0}, "", "5"},
+		{[]int64{9, 0}, "11", "11"},
+		{[]int64{9, 20, 0}, "11", "11"},
 	} {
 		f := newField(t, redis.NoPersistence)
 		key := driver.TokenKey("k")
@@ -464,12 +468,17 @@ func TestCountersSetByHand(t *testing.T) {
 			f.World.Server("A").Put(redis.Record{Key: key, Value: "5", ExpiresAt: 1e15})
 			f.World.Server("A").Put(redis.Record{Key: "k", Value: "5"})
 		})
+		if test.vote != "" {
+			f.World.Kernel.After(1500*ms, func() {
+				f.World.Server("A").Put(redis.Record{Key: key, Value: test.vote, ExpiresAt: 1e15})
+			})
+		}
 		for i, to := range test.to {
 			(at(float64(i+1), &SetCounters{Node: "A", To: to})).Arm(f.World, f.Field)
 		}
 		inject(t, f)
 		if r, _, _ := f.World.Server("A").Observable().Peek(key); r.Value != test.want || r.ExpiresAt != 1e15 {
-			t.Errorf("%v: %+v", test.to, r)
+			t.Errorf("%v, voted %q: %+v", test.to, test.vote, r)
 		}
 		if r, _, _ := f.World.Server("A").Observable().Peek("k"); r.Value != "5" {
 			t.Errorf("%v: another key is %+v", test.to, r)
