@@ -86,8 +86,8 @@ func (c *ClockStep) Size() *Size {
 // Live implements Fault.
 func (c *ClockStep) Live(Deployment) Live { return Live{Clocks: true} }
 
-// Moves says whether a step of a node's wall clock, which reads now, matters to a key: to a lock if that expires at another time
-// for it, to anything else if that has expired after it.
+// Moves says whether a step of a node's wall clock, which reads now, matters to a key: to a lock if that expires at another
+// time for it, to anything else if that has expired after it.
 func Moves(r redis.Record, now kernel.Wall, by time.Duration) bool {
 	if r.ExpiresAt == 0 {
 		return false
