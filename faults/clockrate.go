@@ -89,9 +89,6 @@ func (c *ClockRate) Check(n Names) []Problem {
 
 // Inject implements Fault.
 func (c *ClockRate) Inject(f *Field) error {
-	if err := f.checkRuns("clock-rate", c.Process); err != nil {
-		return err
-	}
 	end := f.wrongRate(c.Process, c.Rate)
 	f.notePoint("clock-rate", c.Process, c.For, "%v", c)
 	f.lasts(c.For, func() {

@@ -49,9 +49,6 @@ func (c *ClockStall) Check(n Names) []Problem {
 
 // Inject implements Fault.
 func (c *ClockStall) Inject(f *Field) error {
-	if err := f.checkRuns("clock-stall", c.Process); err != nil {
-		return err
-	}
 	end := f.wrongRate(c.Process, still)
 	f.notePoint("clock-stall", c.Process, c.For, "%v", c)
 	f.lasts(c.For, func() {

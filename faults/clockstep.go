@@ -2,9 +2,6 @@ package faults
 
 import (
 	"fmt"
-	"redlocksim/redlock/driver"
-	"redlocksim/sim/kernel"
-	"redlocksim/sim/redis"
 	"time"
 )
 
@@ -60,9 +57,6 @@ func (c *ClockStep) Check(n Names) []Problem {
 
 // Inject implements Fault.
 func (c *ClockStep) Inject(f *Field) error {
-	if err := f.checkRuns("clock-step", c.Process); err != nil {
-		return err
-	}
 	if f.ground.StepClock(c.Process, c.By) {
 		f.Used.ClockStep = max(f.Used.ClockStep, f.stepped(c.Process, c.By))
 	}
@@ -85,12 +79,3 @@ func (c *ClockStep) Size() *Size {
 
 // Live implements Fault.
 func (c *ClockStep) Live(Deployment) Live { return Live{Clocks: true} }
-
-// Moves says whether a step of a node's wall clock, which reads now, matters to a key: to a lock if that expires at another
-// time for it, to anything else if that has expired after it.
-func Moves(r redis.Record, now kernel.Wall, by time.Duration) bool {
-	if r.ExpiresAt == 0 {
-		return false
-	}
-	return driver.IsLockKey(r.Key) || int64(now)+int64(by) > r.ExpiresAt*int64(time.Millisecond)
-}

@@ -40,9 +40,6 @@ func (e *Entropy) Check(n Names) []Problem {
 
 // Inject implements Fault.
 func (e *Entropy) Inject(f *Field) error {
-	if err := f.checkRuns("entropy", e.Client); err != nil {
-		return err
-	}
 	end, err := f.ground.Starve(e.Client)
 	if err != nil {
 		return err

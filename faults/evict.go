@@ -2,13 +2,16 @@ package faults
 
 import (
 	"fmt"
+	"time"
 
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock/driver"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
-// Evict removes keys from a Redis node that is up, as Redis does to make room where maxmemory-policy is not noeviction, or as a
-// program does that deletes keys that are not its own.
+// Evict removes keys from a Redis node that is up, as Redis does to make room where maxmemory-policy is not noeviction, or as
+// another program does that deletes what is not its own.
 type Evict struct {
 	// Node is the node. Example: C
 	Node string `yaml:"node,required"`
@@ -118,3 +121,12 @@ func (e *Evict) Size() *Size { return nil }
 
 // Live implements Fault.
 func (e *Evict) Live(Deployment) Live { return Live{} }
+
+// Moves says whether a step of a node's wall clock, which reads now, has a lock there expire at another time, or ends something
+// else.
+func Moves(r redis.Record, now kernel.Wall, by time.Duration) bool {
+	if r.ExpiresAt == 0 {
+		return false
+	}
+	return driver.IsLockKey(r.Key) || int64(now)+int64(by) > r.ExpiresAt*int64(time.Millisecond)
+}

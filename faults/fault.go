@@ -13,7 +13,7 @@ type Fault interface {
 	// Check finds fields that make no sense among these processes. Nil means that Inject can be called.
 	Check(Names) []Problem
 	// Inject makes it happen, now, and adds what it takes from the budget to Field.Used. An error means that it cannot happen
-	// in this state, or would change nothing: a node is killed twice, a client that has crashed gets another clock.
+	// in this state: a node is killed twice.
 	Inject(*Field) error
 	// Target is the process that it happens to; empty if that is links.
 	Target() string

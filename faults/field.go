@@ -19,7 +19,6 @@ type Field struct {
 	rates   map[string][]*rateInForce // by process, the latest last
 	pauses  map[string]*pauses        // by process, the latest
 	steps   map[string]*steps         // by process
-	stuck   map[string]bool           // clients
 
 	inForce  []*inForce      // the faults that may be in force, in the order in which they were injected
 	replaced map[string]bool // nodes whose place a replica has taken
@@ -28,8 +27,7 @@ type Field struct {
 
 // NewField is a ground on which nothing has gone wrong yet.
 func NewField(g Ground) *Field {
-	return &Field{ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{},
-		steps: map[string]*steps{}, stuck: map[string]bool{}, replaced: map[string]bool{}}
+	return &Field{ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, steps: map[string]*steps{}, replaced: map[string]bool{}}
 }
 
 // note records in the history that a fault was injected, or has ended.
@@ -49,14 +47,6 @@ func (f *Field) notePoint(name, process string, size time.Duration, format strin
 
 // everyNode is all nodes, those that clients address first.
 func (f *Field) everyNode() []string { return slices.Concat(f.ground.Nodes(), f.ground.Replicas()) }
-
-// checkRuns says of a client that has crashed that a fault can change nothing for it any more.
-func (f *Field) checkRuns(fault, process string) error {
-	if f.ground.Crashed(process) {
-		return fmt.Errorf("faults: %s: %s has crashed", fault, process)
-	}
-	return nil
-}
 
 // inForce is a fault that is in force until it is undone, once.
 type inForce struct {

@@ -70,8 +70,8 @@ type Servers interface {
 	// Evict removes keys of a kind from a node that is up, and returns what it no longer knows.
 	Evict(node string, what Evicted) (Forgotten, error)
 	// Count sets all fencing counters that a node which is up has to a number, as somebody does by hand, or to what votes have
-	// raised them to if that is higher. It says whether one of them had another number.
-	Count(node string, to int64) (changed bool, err error)
+	// raised them to if that is higher.
+	Count(node string, to int64) error
 	// Promote makes a replica a master and has the clients send it what they address to the node. It returns what the replica
 	// lacks of what the node knows, or knew when it stopped. A replica that is down, or is a master already, is an error.
 	Promote(node, replica string, clients []string) (Forgotten, error)
@@ -81,9 +81,7 @@ type Servers interface {
 type Processes interface {
 	// Paused says whether a client or node has been paused or suspended, and can go on.
 	Paused(process string) bool
-	// Crashed says whether a client has ended for good. A node never has.
-	Crashed(process string) bool
-	// Pause stops a client or node where it is. One that does not run is an error.
+	// Pause stops a client or node where it is. One that has crashed is an error.
 	Pause(process string) error
 	// Suspend stops a client together with its monotonic clock. One that has crashed is an error.
 	Suspend(client string) error

@@ -1,7 +1,5 @@
 package faults
 
-import "fmt"
-
 // Stuck makes a client's work under its lock go on forever, in a loop or waiting for something that never comes, while it
 // keeps renewing the lock.
 type Stuck struct {
@@ -25,13 +23,6 @@ func (s *Stuck) Check(n Names) []Problem { return among("client", s.Client, n.Cl
 
 // Inject implements Fault.
 func (s *Stuck) Inject(f *Field) error {
-	if err := f.checkRuns("stuck", s.Client); err != nil {
-		return err
-	}
-	if f.stuck[s.Client] {
-		return fmt.Errorf("faults: stuck: %s hangs already", s.Client)
-	}
-	f.stuck[s.Client] = true
 	f.ground.Hang(s.Client)
 	f.note("stuck", s.Client, "", 0, "%v", s)
 	return nil

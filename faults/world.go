@@ -168,27 +168,25 @@ func (w *world) Evict(node string, what Evicted) (Forgotten, error) {
 	return Forget(before, s.Dump(), 0), nil
 }
 
-func (w *world) Count(node string, to int64) (changed bool, err error) {
+func (w *world) Count(node string, to int64) error {
 	s := w.in.Server(node)
+	if !s.Up() {
+		return fmt.Errorf("faults: the counters of %s: it is down", node)
+	}
 	for _, r := range s.Dump() {
 		if !driver.IsTokenKey(r.Key) {
 			continue
 		}
-		now, _ := strconv.ParseInt(r.Value, 10, 64) // it is a number
-		votes := now
-		if before, byHand := w.voted[counter{node, r.Key}]; byHand && before.set == now {
+		votes, _ := strconv.ParseInt(r.Value, 10, 64) // it is a number
+		if before, byHand := w.voted[counter{node, r.Key}]; byHand && before.set == votes {
 			votes = before.votes
 		}
 		set := max(to, votes)
-		if set == now {
-			continue
-		}
-		changed = true
 		w.voted[counter{node, r.Key}] = counted{votes, set}
 		r.Value = strconv.FormatInt(set, 10)
 		s.Put(r)
 	}
-	return changed, nil
+	return nil
 }
 
 func (w *world) Promote(node, replica string, clients []string) (Forgotten, error) {
@@ -208,8 +206,6 @@ func (w *world) Promote(node, replica string, clients []string) (Forgotten, erro
 
 func (w *world) Paused(process string) bool { return w.in.Process(process).Paused() }
 
-func (w *world) Crashed(process string) bool { return w.in.Process(process).Dead() }
-
 func (w *world) Pause(process string) error {
 	return w.stopped(process, (*kernel.Process).Pause)
 }
@@ -222,9 +218,6 @@ func (w *world) stopped(process string, how func(*kernel.Process)) error {
 	p := w.in.Process(process)
 	if p.Dead() {
 		return fmt.Errorf("%s has crashed", process)
-	}
-	if s := w.in.Server(process); s != nil && !s.Up() {
-		return fmt.Errorf("%s is down", process)
 	}
 	how(p)
 	return nil

@@ -42,6 +42,8 @@ type watchedClient struct {
 type way struct {
 	*network.Link
 	since kernel.True
+	// unheard is when a subscription over the link last broke.
+	unheard kernel.True
 }
 
 func watchCalm(r *Run, before, after func()) *calm {
@@ -151,11 +153,14 @@ func (c *calm) Sent(*network.Exchange, network.MessageKind) {}
 // connection does, and one from before it was calm brings something of that time with it.
 func (c *calm) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, why string) {
 	l := c.ways[x.Link()]
-	if l == nil || l.since == kernel.Forever {
+	if l == nil {
 		return
 	}
 	_, asks := x.Client().(redis.Commanding)
-	if isOld := x.Sent() < l.since; !asks || !isOld && why == "" && fate != network.Lost && kind != network.RefusalMessage {
+	if !asks && (why != "" || kind == network.RefusalMessage) {
+		l.unheard = c.run.World.Kernel.Now()
+	}
+	if isOld := x.Sent() < l.since; !asks || l.since == kernel.Forever || !isOld && why == "" && fate != network.Lost && kind != network.RefusalMessage {
 		return
 	}
 	c.before()

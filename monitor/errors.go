@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"redlocksim/checker"
-	"redlocksim/internal/plural"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -209,7 +208,7 @@ func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
 	case e.Reason == nil && e.Cause == nil:
 		return "that says neither a reason nor a cause"
 	case c.isAlone && c.Func == protocols.AcquireCall && x.reports[c.Client] && e.Attempts != c.values && !(c.isUnsent(e) && e.Attempts == c.values+1):
-		return "it asked with " + plural.Count(c.values, "value")
+		return fmt.Sprintf("it asked with %d values", c.values)
 	}
 	return ""
 }
@@ -310,13 +309,13 @@ func (x *failures) reason(c *calling, e *redlock.Error) string {
 	hinders := declined > len(e.Nodes)-x.quorum
 	switch {
 	case e.Reason == redlock.ErrTaken && !hinders:
-		return plural.Count(declined, "node") + " declined, and a quorum was left"
+		return fmt.Sprintf("%d nodes declined, which leave a quorum", declined)
 	case e.Reason == redlock.ErrNoQuorum && accepted >= x.quorum:
 		return "a quorum accepted"
 	case e.Reason == redlock.ErrNoQuorum && hinders && count(redlock.Behind) == 0:
-		return plural.Count(declined, "node") + " declined, and no quorum was left"
+		return fmt.Sprintf("%d nodes declined, which leave no quorum", declined)
 	case e.Reason == redlock.ErrTooLate && accepted < x.quorum:
-		return plural.Count(accepted, "node") + " accepted, and that is no quorum"
+		return fmt.Sprintf("%d nodes accepted, which are no quorum", accepted)
 	}
 	return ""
 }

@@ -46,6 +46,8 @@ type Run struct {
 	onCommand []func(redis.Passage, *redis.Asked)
 	// onApplied is told of every change that a request makes to a key of a node, at that very step.
 	onApplied []func(*redis.Applied)
+	// onPublished is told of everything that a node publishes on a channel.
+	onPublished []func(s *redis.Server, channel string)
 	// onStep is told of every step that the library of a client reports to its observer.
 	onStep []func(client string, e observe.Event)
 	// onWentOn is told that a client goes on after such a step.

@@ -56,6 +56,8 @@ func watchNeedless(r *Run) {
 	if p.wakeUp > 0 {
 		r.World.OnHeard(x.heard)
 		r.onCommand = append(r.onCommand, x.asked)
+		r.onStep = append(r.onStep, x.stepped)
+		r.onPublished = append(r.onPublished, x.published)
 	}
 }
 
@@ -229,8 +231,12 @@ func (x *needless) called(c *protocols.Call) {
 		x.lookAll()
 	case protocols.AcquireCall:
 		x.change(c, func() {
-			x.open = append(x.open, &ask{Call: c, client: x.calm.of(c.Client), made: x.run.clients.number(c.Client), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
-				began: x.run.World.Kernel.Now(), free: make([]kernel.True, x.nodes), woken: -1})
+			a := &ask{Call: c, client: x.calm.of(c.Client), made: x.run.clients.number(c.Client), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
+				began: x.run.World.Kernel.Now(), free: make([]kernel.True, x.nodes), woken: -1, refused: -1}
+			if i := slices.IndexFunc(x.open, a.queuesWith); i >= 0 {
+				a.refused = x.open[i].refused
+			}
+			x.open = append(x.open, a)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -346,6 +347,46 @@ func TestAWakeUpBringsSomebody(t *testing.T) {
 				r.Server("A").Publish(driver.WakeChannel("r"), "")
 				c.does(a)
 			})
+			r.finds(t, checker.NeedlesslyUnavailable, c.want)
+		})
+	}
+}
+
+// Who was refused, and waits, listens on every node from then on, unless something was wrong since.
+func TestWhoWaitsListens(t *testing.T) {
+	const deaf = `c1 waits for the lock on "r" since it was refused 380ms ago, and does not listen on A, which publishes its release`
+	refused := func(a *actor, why error) {
+		a.Observed("c1", observe.Event{Step: observe.Retrying, Op: driver.OpAcquire, Resource: "r", Err: why})
+	}
+	listens := func(a *actor) (stop func()) {
+		return a.Nodes(a.client)[0].(driver.Listener).Listen(driver.WakeChannel("r"), func() {})
+	}
+	for _, c := range []struct {
+		name string
+		does func(*actor) // after 20 ms of waiting
+		want string
+	}{
+		{"listens", func(a *actor) {
+			listens(a)
+			refused(a, redlock.ErrTaken)
+			a.sleeps(400 * ms)
+			a.asks("A", "SET", "r", "v", "NX") // as it was told of the release
+		}, ""},
+		{"does not", func(a *actor) { refused(a, redlock.ErrTaken) }, deaf},
+		{"stops", func(a *actor) { stop := listens(a); refused(a, redlock.ErrTaken); stop() }, deaf},
+		{"was not refused", func(a *actor) { refused(a, redlock.ErrNoQuorum) }, ""},
+		{"broken", func(a *actor) {
+			listens(a)
+			refused(a, redlock.ErrTaken)
+			a.Kernel.After(10*ms, func() { a.World.Network.Link("c1", "A").Reset() })
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(own *protocols.RedlockSettings) { own.WakeUp = 10 * ms })
+			r.goes("c2", 0, func(a *actor) { a.sets("ABC", "w") })
+			r.goes("c1", 100*ms, func(a *actor) { a.waits(time.Second, false) })
+			r.goes("c1", 120*ms, c.does)
+			r.Kernel.After(500*ms, func() { r.Server("A").Publish(driver.WakeChannel("r"), "") })
 			r.finds(t, checker.NeedlesslyUnavailable, c.want)
 		})
 	}

@@ -2,8 +2,11 @@ package monitor
 
 import (
 	"slices"
+	"strings"
 
+	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
@@ -54,5 +57,37 @@ func (x *needless) lookAtWakeUp(a *ask) {
 		a.tell(x.run, a.woken, "%s waits for the lock on %s, is told that it was released, and does not ask for it in %v, although %v are enough for that",
 			a.Client, and(quoted(a.Resources)), now.Sub(a.woken), x.wakeUp)
 		a.woken = -1
+	}
+}
+
+// stepped takes a step of a library: one that was refused the lock, and will ask again, listens until the last of those in its
+// queue returns.
+func (x *needless) stepped(client string, e observe.Event) {
+	if e.Step != observe.Retrying || e.Err != redlock.ErrTaken {
+		return
+	}
+	for _, a := range x.open {
+		if a.Client == client && a.Waits && a.refused < 0 && strings.Join(a.keys, ", ") == e.Resource {
+			a.refused = x.run.World.Kernel.Now()
+		}
+	}
+}
+
+// published takes what a node publishes: those who wait for that must listen, unless something was wrong with them or the way
+// to the node since they were refused.
+func (x *needless) published(s *redis.Server, channel string) {
+	node, now := slices.Index(x.run.World.Servers, s), x.run.World.Kernel.Now()
+	for _, a := range x.open {
+		if a.refused < 0 || a.told || x.run.clients.isClosed(a.Client, a.made) || a.isGivenUp() ||
+			!slices.ContainsFunc(a.keys, func(k string) bool { return driver.WakeChannel(k) == channel }) {
+			continue
+		}
+		way := a.client.ways[node]
+		isSettled := max(a.client.since, way.since, way.unheard) <= a.refused && now.Sub(a.refused) > x.timeout+x.work && x.fits(x.travel(x.rivals(a)))
+		if isSettled && !s.Listens(a.client.Process, channel) {
+			a.told = true
+			a.tell(x.run, a.refused, "%s waits for the lock on %s since it was refused %v ago, and does not listen on %s, which publishes its release",
+				a.Client, and(quoted(a.Resources)), now.Sub(a.refused), s.Name())
+		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 // monitors has each monitor begin to watch a run: for one kind of finding, or for several that need the same knowledge. It adds
 // its methods to the lists of the Run that it wants to be told by, and to none if it has nothing to look for.
 var monitors = []func(*Run){watchConduct, watchUnprotected, watchPromises, watchEnds, watchFailures, watchWorks, watchClosing, watchCounters,
-	watchGuard, watchRefinement, watchLeftover, watchNeedless, watchNumber}
+	watchGuard, watchAnnounced, watchRefinement, watchLeftover, watchNeedless, watchNumber}
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.
 func (r *Run) Watch() {
@@ -25,6 +25,11 @@ func (r *Run) Watch() {
 	r.World.OnAsked(func(at redis.Passage, a *redis.Asked) {
 		for _, tell := range r.onCommand {
 			tell(at, a)
+		}
+	})
+	r.World.OnPublished(func(s *redis.Server, channel string) {
+		for _, tell := range r.onPublished {
+			tell(s, channel)
 		}
 	})
 	r.World.OnApplied(func(a *redis.Applied) {

@@ -10,49 +10,42 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-var (
-	errStopped = errors.New("stopped")
-	unreleased = &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrNoQuorum}
-	unrenewed  = &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrNoQuorum}
-	gone       = &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrLost}
-)
-
-// lostFor is the loss of a lease.
-func lostFor(cause error) error {
-	return &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrLost, Cause: cause}
-}
-
-// loses has a lease lost before its work returns.
-func loses(_ *actor, l *lease, w *protocols.Work) {
-	l.cancel(redlock.ErrLost)
-	w.Err, w.Lost = errStopped, true
-}
-
-func closes(a *actor, l *lease, w *protocols.Work) {
-	a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"})
-	loses(a, l, w)
-}
-
-func renewed(err error, limit int) func(*actor, *lease, *protocols.Work) {
-	return func(a *actor, l *lease, w *protocols.Work) {
-		w.Limit = limit
-		call := &protocols.Call{Func: protocols.ExtendCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Lease: l, Renewal: true}
-		a.Called(call)
-		a.Returned(call, err)
-		loses(a, l, w)
-	}
-}
-
-// givesUp has the work itself release the lease, which is lost then.
-func givesUp(a *actor, l *lease, w *protocols.Work) {
-	a.call(protocols.ReleaseCall, l, unreleased, nil)
-	l.cancel(redlock.ErrLost)
-	w.Lost = true
-}
-
 // What is returned after work under a lease tells of the work, of the loss of the lease and of the release, and of nothing
 // else.
 func TestWhatWorkUnderALeaseReturns(t *testing.T) {
+	stopped := errors.New("stopped")
+	lost := func(cause error) error {
+		return &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrLost, Cause: cause}
+	}
+	unreleased := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrNoQuorum}
+	gone := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrLost}
+	unrenewed := &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrNoQuorum}
+	// loses has a lease lost before its work returns.
+	loses := func(_ *actor, l *lease, w *protocols.Work) {
+		l.cancel(redlock.ErrLost)
+		w.Err, w.Lost = stopped, true
+	}
+	closes := func(a *actor, l *lease, w *protocols.Work) {
+		a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"})
+		loses(a, l, w)
+	}
+	renewed := func(err error, limit int) func(*actor, *lease, *protocols.Work) {
+		return func(a *actor, l *lease, w *protocols.Work) {
+			w.Limit = limit
+			call := &protocols.Call{Func: protocols.ExtendCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Lease: l, Renewal: true}
+			a.Called(call)
+			a.Returned(call, err)
+			loses(a, l, w)
+		}
+	}
+	// givesUp has the work itself release the lease, which is lost then.
+	givesUp := func(a *actor, l *lease, w *protocols.Work) {
+		call := &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Lease: l}
+		a.Called(call)
+		a.Returned(call, unreleased)
+		l.cancel(redlock.ErrLost)
+		w.Lost = true
+	}
 	none := errors.New("there is no release")
 	for _, c := range []struct {
 		name    string
@@ -68,22 +61,22 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		{"release failed", nil, unreleased, unreleased, ""},
 		{"release failed in silence", nil, unreleased, nil, "the release failed: "},
 		{"release did not fail", nil, nil, unreleased, "no release failed"},
-		{"lost", loses, gone, errors.Join(errStopped, lostFor(nil)), ""},
-		{"lost in silence", loses, gone, errStopped, "the lease was lost before the work returned"},
-		{"lost, and the work's error forgotten", loses, gone, lostFor(nil), "the work returned an error"},
-		{"not lost", nil, nil, lostFor(nil), "the lease was not lost"},
+		{"lost", loses, gone, errors.Join(stopped, lost(nil)), ""},
+		{"lost in silence", loses, gone, stopped, "the lease was lost before the work returned"},
+		{"lost, and the work's error forgotten", loses, gone, lost(nil), "the work returned an error"},
+		{"not lost", nil, nil, lost(nil), "the lease was not lost"},
 		{"lost by a release", nil, gone, gone, ""},
-		{"closed", closes, gone, errors.Join(errStopped, lostFor(redlock.ErrClosed)), ""},
-		{"not closed", loses, gone, errors.Join(errStopped, lostFor(redlock.ErrClosed)), "nobody closed the client"},
-		{"limit", renewed(nil, 1), gone, errors.Join(errStopped, lostFor(redlock.ErrRenewalLimit)), ""},
-		{"limit in silence", renewed(nil, 1), gone, errors.Join(errStopped, lostFor(nil)), "the limit of renewals was reached"},
-		{"before the limit", renewed(nil, 2), gone, errors.Join(errStopped, lostFor(redlock.ErrRenewalLimit)), "no limit of renewals was reached"},
-		{"renewal failed", renewed(unrenewed, 0), gone, errors.Join(errStopped, lostFor(unrenewed)), ""},
-		{"renewal failed in silence", renewed(unrenewed, 0), gone, errors.Join(errStopped, lostFor(nil)), "the last renewal failed: "},
+		{"closed", closes, gone, errors.Join(stopped, lost(redlock.ErrClosed)), ""},
+		{"not closed", loses, gone, errors.Join(stopped, lost(redlock.ErrClosed)), "nobody closed the client"},
+		{"limit", renewed(nil, 1), gone, errors.Join(stopped, lost(redlock.ErrRenewalLimit)), ""},
+		{"limit in silence", renewed(nil, 1), gone, errors.Join(stopped, lost(nil)), "the limit of renewals was reached"},
+		{"before the limit", renewed(nil, 2), gone, errors.Join(stopped, lost(redlock.ErrRenewalLimit)), "no limit of renewals was reached"},
+		{"renewal failed", renewed(unrenewed, 0), gone, errors.Join(stopped, lost(unrenewed)), ""},
+		{"renewal failed in silence", renewed(unrenewed, 0), gone, errors.Join(stopped, lost(nil)), "the last renewal failed: "},
 		{"context of the work", func(_ *actor, l *lease, w *protocols.Work) {
 			l.cancel(redlock.ErrLost)
 			w.Lost, w.Unaware = true, true
-		}, gone, lostFor(nil), "the context of the lease ended, and that of the work did not"},
+		}, gone, lost(nil), "the context of the lease ended, and that of the work did not"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
@@ -99,8 +92,10 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 				}
 				w.Ended = true
 				if c.release != none {
+					call := &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Lease: l}
 					l.cancel(redlock.ErrReleased)
-					a.call(protocols.ReleaseCall, l, c.release, nil)
+					a.Called(call)
+					a.Returned(call, c.release)
 				}
 				a.Worked(w, c.err)
 			})

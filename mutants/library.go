@@ -351,6 +351,25 @@ var library = []Mutant{
 		Killers: []string{"66-wake-up/told", "66-wake-up/many"},
 	},
 	{
+		Name:    "wake-up-is-not-switched-on",
+		Bug:     "the option of the wake-up changes nothing",
+		Edits:   []Edit{{"redlock/wake.go", "s.wakeSpread = spread", "_ = spread"}},
+		Killers: []string{"66-wake-up/told"},
+	},
+	{
+		Name:    "who-waits-is-deaf",
+		Bug:     "a call that waits does not listen for releases",
+		Edits:   []Edit{{"redlock/turn.go", "q.subscription = c.waiters.subscribe(t.keys, &c.settings)", "_ = q"}},
+		Killers: []string{"66-wake-up/told"},
+	},
+	{
+		Name: "refused-clients-wake-each-other",
+		Bug:  "a client that is refused publishes the release of the votes that it had",
+		Edits: []Edit{{"redlock/release.go", "	r.forAnswers = true\n",
+			"	for i := range r.commands {\n\t\tr.commands[i].Wake = a.client.wakeSpread != 0\n\t}\n\tr.forAnswers = true\n"}},
+		Killers: []string{"66-wake-up/many"},
+	},
+	{
 		Name: "counts-on-the-message",
 		Bug:  "a waiter counts on the message of the release alone", Real: "Redisson #5761",
 		Edits:   []Edit{{"redlock/turn.go", "q.rest, q.polls = c.clock.Now().Add(delay), true", "q.rest, q.polls = c.clock.Now().Add(delay), true\n\tif q.subscription != nil {\n\t\tq.rest = q.rest.Add(time.Hour)\n\t}"}},

@@ -12,11 +12,8 @@ import (
 
 // Of is what a run reached.
 func Of(r *Run) Set {
-	l := &look{Run: r, steps: map[string]bool{}, answers: map[answer]bool{}, calls: map[int]*call{}, open: map[asking]int{}, extends: map[int]int{}, quarantined: map[string]bool{}}
+	l := &look{Run: r, steps: map[string]bool{}, calls: map[int]*call{}, open: map[asking]int{}, extends: map[int]int{}, quarantined: map[string]bool{}}
 	l.read()
-	for a := range l.answers {
-		l.note(true, a.asked+": "+a.detail)
-	}
 	set := newSet()
 	for i, e := range Table() {
 		if e.reached(l) {
@@ -31,17 +28,13 @@ type look struct {
 	*Run
 	// steps are the library's steps by name, the answers of nodes by what they answer, and combinations of several events by
 	// names of several words.
-	steps   map[string]bool
-	answers map[answer]bool
+	steps map[string]bool
 
 	calls       map[int]*call   // by their Ops
 	open        map[asking]int  // how many acquires are under way
 	extends     map[int]int     // how often a grant was extended
 	quarantined map[string]bool // nodes that have refused a vote for being in quarantine
 }
-
-// answer is what a node answered, and to what.
-type answer struct{ asked, detail string }
 
 // asking is a client that asks for a resource.
 type asking struct{ client, resource string }
@@ -152,7 +145,7 @@ func (l *look) readAnswer(e *history.Event, c *call) {
 		asked = "release"
 	}
 	l.note(asked == "late", "late")
-	l.answers[answer{asked, e.Detail}] = true
+	l.note(true, asked+": "+e.Detail)
 	switch {
 	case e.Detail == quarantine:
 		l.quarantined[e.Node] = true

@@ -43,17 +43,10 @@ func BenchmarkCycle(b *testing.B) {
 	}
 }
 
-// swarm is what explore draws runs from by default: each has settings of its own.
-func swarm() experiment.Space {
-	space := experiment.NewSpace(experiment.DefaultBase())
-	space.Swarm = true
-	return space
-}
-
 // BenchmarkMonitors measures what runs of default searches cost, judged, with the monitors that watch them, as a multiple of
 // what the same runs cost without. Both are made in turn in one process, and it is the processor's time that counts.
 func BenchmarkMonitors(b *testing.B) {
-	space := swarm()
+	space := experiment.NewSpace(experiment.DefaultBase())
 	ways := []scenarios.Options{{Unwatched: true}, {Unrefined: true}, {}}
 	spent := make([]time.Duration, len(ways))
 	var buffer history.History
@@ -81,7 +74,7 @@ func BenchmarkMonitors(b *testing.B) {
 // least: the steps that the kernel makes in them, at the price of a step of processes that only sleep. Both are measured in
 // turn.
 func BenchmarkFloor(b *testing.B) {
-	space := swarm()
+	space := experiment.NewSpace(experiment.DefaultBase())
 	var whole, idle time.Duration
 	steps, idleSteps := 0, 0
 	var buffer history.History

@@ -38,8 +38,8 @@ type Scenario struct {
 	Resources []string `yaml:"resources"`
 	// Network is how long messages take. Default: {latency: {min: 1ms, max: 5ms}}. Example: {latency: 2ms}
 	Network Network `yaml:"network"`
-	// StepTime is how long the code of a client takes until it reads a clock or sends a message again, and how long a
-	// goroutine takes to go on when it is woken. Default: 0s. Example: {min: 0s, p99: 100us, max: 2ms}
+	// StepTime is how long the code of a client takes until it reads a clock or sends a message again, or until
+	// what waits in it goes on when it is woken. Default: 0s. Example: {min: 0s, p99: 100us, max: 2ms}
 	StepTime Latency `yaml:"step-time"`
 	// Storage is what the shared resource checks before it accepts a request: register (nothing), fenced (no token lower
 	// than the highest seen), fenced-writes (the same, for writes only), compare-and-set (the mark is the writer's) or table

@@ -3,12 +3,9 @@
 package goredis_test
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
-	"net"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,38 +188,6 @@ func TestOpen(t *testing.T) {
 		if nodes != nil || err == nil || err.Error() != test.want {
 			t.Errorf("%q: nodes %v, error %v", test.servers, nodes, err)
 		}
-	}
-}
-
-// What is changed of a server's options counts, also where it leads two of them to one server.
-func TestOpener(t *testing.T) {
-	there := miniredis.RunT(t)
-	var asked, dialed []string
-	nodes, err := goredis.Opener{Options: func(o *redis.Options) {
-		asked = append(asked, o.Addr)
-		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			dialed = append(dialed, addr)
-			return new(net.Dialer).DialContext(ctx, network, there.Addr())
-		}
-	}}.Open("h:1", "redis://i:2/3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"h:1", "i:2"}
-	for i, node := range nodes {
-		if r := do(t, node, command(t, "acquire "+want[i], ttl))[0]; r.Outcome != driver.Accepted || node.Name() != want[i] {
-			t.Errorf("node %s: %v", node.Name(), r)
-		}
-	}
-	if !slices.Equal(asked, want) || !slices.Equal(dialed, want) {
-		t.Errorf("asked for the options of %v, dialed %v, not %v", asked, dialed, want)
-	}
-	if err := nodes.Close(); err != nil {
-		t.Error(err)
-	}
-	nodes, err = goredis.Opener{Options: func(o *redis.Options) { o.Addr = "h:1" }}.Open("h:1", "i:2")
-	if said := "goredis: server 2: h:1 is named twice, and one server has one vote"; nodes != nil || err == nil || err.Error() != said {
-		t.Errorf("both led to one server: %v, %v", nodes, err)
 	}
 }
 

@@ -24,8 +24,8 @@ func Open(servers ...string) (Nodes, error) { return Opener{}.Open(servers...) }
 
 // Opener opens servers as [Open] does, with settings of its own. The zero value has none.
 type Opener struct {
-	// Options, if not nil, is called for each server, in order, with what its address says, and changes what go-redis is told:
-	// another dialer, a certificate, the size of the pool. [NewClient] says what it sets itself.
+	// Options, if not nil, changes what go-redis is told of each server, which is what its address says until then: another
+	// dialer, a certificate, the size of the pool. [NewClient] says what it sets itself. It must leave the address alone.
 	Options func(*redis.Options)
 	// Runtime is that of the redlock client; see redlock.WithRuntime.
 	Runtime driver.Runtime
@@ -37,16 +37,11 @@ func (o Opener) Open(servers ...string) (Nodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Options != nil {
-		for _, options := range all {
-			o.Options(options)
-		}
-	}
-	if err := checkNamedOnce(all); err != nil {
-		return nil, err
-	}
 	nodes := make(Nodes, 0, len(all))
 	for _, options := range all {
+		if o.Options != nil {
+			o.Options(options)
+		}
 		client := NewClient(options)
 		node, err := NewNode(client, Runtime(o.Runtime))
 		if err != nil {
@@ -75,7 +70,7 @@ func (n Nodes) Close() error {
 	return errors.Join(errs...)
 }
 
-// parseServers reads the addresses, in order.
+// parseServers reads the addresses, in order, and refuses a server that is named twice.
 func parseServers(servers []string) ([]*redis.Options, error) {
 	all := make([]*redis.Options, len(servers))
 	for i, server := range servers {
@@ -84,10 +79,9 @@ func parseServers(servers []string) ([]*redis.Options, error) {
 			return nil, fmt.Errorf("goredis: server %d: %w", i+1, err)
 		}
 	}
-	return all, nil
+	return all, checkNamedOnce(all)
 }
 
-// checkNamedOnce refuses a server that is named twice.
 func checkNamedOnce(servers []*redis.Options) error {
 	named := make(map[string]string, len(servers))
 	for i, options := range servers {

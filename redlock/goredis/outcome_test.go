@@ -269,8 +269,8 @@ func (r *realServer) one(t *testing.T, text string) driver.Reply {
 	return do(t, r.node, command(t, text, ttl))[0]
 }
 
-// teachScripts has the node send every script once, and leaves nothing.
-func (r *realServer) teachScripts(t *testing.T) {
+// knowsScripts lets the node send every script once, and leaves nothing.
+func (r *realServer) knowsScripts(t *testing.T) {
 	t.Helper()
 	for _, text := range []string{"acquire a b", "extend a b", "release a b"} {
 		expect(t, "at first, "+text, r.one(t, text), driver.Accepted)
@@ -308,7 +308,7 @@ func TestServerOutOfMemory(t *testing.T) {
 // A replica refuses whatever writes.
 func TestServerBecomesReplica(t *testing.T) {
 	r, ctx := startReal(t), context.Background()
-	r.teachScripts(t)
+	r.knowsScripts(t)
 	expect(t, "before it becomes a replica", r.one(t, "acquire a b"), driver.Accepted)
 	if err := r.admin.Do(ctx, "replicaof", "127.0.0.1", "1").Err(); err != nil {
 		t.Fatal(err)
@@ -330,7 +330,7 @@ func TestServerBecomesReplica(t *testing.T) {
 // How connections fare when the server stops, is killed, hangs and comes back.
 func TestServerComesBack(t *testing.T) {
 	r := startReal(t)
-	r.teachScripts(t)
+	r.knowsScripts(t)
 	for _, end := range []struct {
 		name string
 		do   func()

@@ -252,19 +252,19 @@ func TestTimer(t *testing.T) {
 	p := k.NewProcess("p", Monotonic)
 	for _, test := range []struct {
 		name string
-		do   func(*Timer) bool // at 5, of a timer for 10
+		do   func(*timer) bool // at 5, of a timer for 10
 		want []True
 		is   bool
 	}{
-		{"left alone", func(*Timer) bool { return true }, []True{10}, true},
-		{"stopped", (*Timer).Stop, nil, true},
-		{"stopped twice", func(t *Timer) bool { t.Stop(); return t.Stop() }, nil, false},
-		{"reset", func(t *Timer) bool { t.Reset(10); return true }, []True{15}, true},
-		{"stopped and reset", func(t *Timer) bool { t.Stop(); t.Reset(1); return true }, []True{6}, true},
-		{"reset to the past", func(t *Timer) bool { t.Reset(-3); return true }, []True{5}, true},
-		{"stopped while paused", func(t *Timer) bool { p.Pause(); k.Run(k.now + 7); b := t.Stop(); p.Resume(); return b }, nil, true},
-		{"reset while paused", func(t *Timer) bool { p.Pause(); k.Run(k.now + 7); t.Reset(10); p.Resume(); return true }, []True{22}, true},
-		{"late", func(t *Timer) bool { p.Pause(); k.Run(k.now + 7); p.Resume(); return true }, []True{12}, true},
+		{"left alone", func(*timer) bool { return true }, []True{10}, true},
+		{"stopped", (*timer).Stop, nil, true},
+		{"stopped twice", func(t *timer) bool { t.Stop(); return t.Stop() }, nil, false},
+		{"reset", func(t *timer) bool { t.Reset(10); return true }, []True{15}, true},
+		{"stopped and reset", func(t *timer) bool { t.Stop(); t.Reset(1); return true }, []True{6}, true},
+		{"reset to the past", func(t *timer) bool { t.Reset(-3); return true }, []True{5}, true},
+		{"stopped while paused", func(t *timer) bool { p.Pause(); k.Run(k.now + 7); b := t.Stop(); p.Resume(); return b }, nil, true},
+		{"reset while paused", func(t *timer) bool { p.Pause(); k.Run(k.now + 7); t.Reset(10); p.Resume(); return true }, []True{22}, true},
+		{"late", func(t *timer) bool { p.Pause(); k.Run(k.now + 7); p.Resume(); return true }, []True{12}, true},
 	} {
 		start := k.now
 		var fired []True

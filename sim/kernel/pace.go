@@ -22,7 +22,7 @@ type pace struct {
 }
 
 // Takes has the code of the process take time from now on: what takes says of a key for each of its steps. A step ends with a
-// reading of its WorkClock or with a message. Until a task that was woken goes on, that is a step, too.
+// reading of its WorkClock, or with a message, and it is one from where a task is woken to where it goes on.
 func (p *Process) Takes(takes func(Key) time.Duration) {
 	p.pace.takes, p.pace.key = takes, p.k.Draw("step").WithString(p.name)
 }

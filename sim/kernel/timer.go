@@ -77,38 +77,29 @@ func (p *Process) when(d deadline, kind *StepKind, f func()) (stop func()) {
 	}
 }
 
-// Timer implements driver.Timer on a process's monotonic clock. It is a part of what it is for: there is one for every message.
-// The zero Timer was never started.
-type Timer struct {
-	p       *Process
-	handler Handler
-	armed   bool
-	round   int    // counts the times it was set: one that fires late, after a pause, may have been stopped meanwhile
-	event   *event // of that round, as long as event.handler is this timer
+// timer implements driver.Timer on a process's monotonic clock.
+type timer struct {
+	p     *Process
+	f     func()
+	armed bool
+	round int    // counts the times it was set: one that fires late, after a pause, may have been stopped meanwhile
+	event *event // of that round, as long as event.handler is this timer
 }
 
-func (p *Process) after(d time.Duration, f func()) *Timer {
-	t := new(Timer)
-	t.Start(p, d, action(f))
+func (p *Process) after(d time.Duration, f func()) *timer {
+	t := &timer{p: p, f: f}
+	t.Reset(d)
 	return t
 }
 
-// Start has h fire, with 0, when d has passed for p, unless the timer is stopped first.
-func (t *Timer) Start(p *Process, d time.Duration, h Handler) {
-	t.p, t.handler = p, h
-	t.Reset(d)
-}
-
-// Fire implements Handler.
-func (t *Timer) Fire(round int) {
+func (t *timer) Fire(round int) {
 	if t.armed && round == t.round {
 		t.armed = false
-		t.handler.Fire(0)
+		t.f()
 	}
 }
 
-// Stop implements driver.Timer.
-func (t *Timer) Stop() bool {
+func (t *timer) Stop() bool {
 	stopped := t.armed
 	t.armed = false
 	if e := t.event; stopped && e.index >= 0 && e.handler == Handler(t) && e.arg == t.round {
@@ -117,8 +108,7 @@ func (t *Timer) Stop() bool {
 	return stopped
 }
 
-// Reset implements driver.Timer.
-func (t *Timer) Reset(d time.Duration) {
+func (t *timer) Reset(d time.Duration) {
 	t.Stop()
 	t.armed = true
 	t.round++

@@ -2,8 +2,8 @@ package model
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"redlocksim/internal/rediscmd"
@@ -119,17 +119,14 @@ func guardRecord(run string, since int64, limit time.Duration) string {
 	return fmt.Sprint(run, " ", since, " ", limit.Milliseconds())
 }
 
+var guardPattern = regexp.MustCompile(`^([0-9a-f]+) ([0-9]+) ([0-9]+)$`)
+
 func parseGuardRecord(text string) (run string, since int64, limit time.Duration, ok bool) {
-	const digits = "0123456789"
-	run, rest, _ := strings.Cut(text, " ")
-	from, most, _ := strings.Cut(rest, " ")
-	if !consistsOf(run, digits+"abcdef") || !consistsOf(from, digits) || !consistsOf(most, digits) {
+	m := guardPattern.FindStringSubmatch(text)
+	if m == nil {
 		return "", 0, 0, false
 	}
-	since, _ = strconv.ParseInt(from, 10, 64)
-	ms, _ := strconv.ParseInt(most, 10, 64)
-	return run, since, time.Duration(ms) * time.Millisecond, true
+	since, _ = strconv.ParseInt(m[2], 10, 64)
+	ms, _ := strconv.ParseInt(m[3], 10, 64)
+	return m[1], since, time.Duration(ms) * time.Millisecond, true
 }
-
-// consistsOf says whether a word is some of the letters, and at least one.
-func consistsOf(word, letters string) bool { return word != "" && strings.Trim(word, letters) == "" }

@@ -56,7 +56,7 @@ type exchange struct {
 	answers []answer     // of the node, to its requests
 	heard   int          // how many of these have arrived
 	failed  driver.Reply // what those get that are not answered
-	timer   kernel.Timer // of the deadline
+	timer   driver.Timer // of the deadline
 	looks   bool         // acquires run a script that finds out what the server allows
 
 	// What commands and answers are slices of for one command, to spare allocations.
@@ -75,18 +75,11 @@ func (x *exchange) open(key kernel.Key) {
 
 // wait starts the timer of the deadline.
 func (x *exchange) wait() {
-	client := x.node.client
-	x.timer.Start(client, x.message.Last().Deadline.Sub(client.ProgramClock().Now()), (*overdue)(x))
-}
-
-// overdue is an exchange whose deadline comes before its answer.
-type overdue exchange
-
-// Fire implements kernel.Handler.
-func (o *overdue) Fire(int) {
-	x := (*exchange)(o)
-	x.Abandon()
-	x.done(timedOut)
+	clock := x.node.client.ProgramClock()
+	x.timer = clock.AfterFunc(x.message.Last().Deadline.Sub(clock.Now()), func() {
+		x.Abandon()
+		x.done(timedOut)
+	})
 }
 
 var timedOut = driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}

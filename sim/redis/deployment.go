@@ -144,6 +144,13 @@ func (d *Deployment) OnServed(f func(s *Server, client *kernel.Process)) { d.ser
 // OnHeard has f called whenever the library of a client is told of a message on a channel that it listens to.
 func (d *Deployment) OnHeard(f func(client *kernel.Process, channel string)) { d.heard = f }
 
+// OnPublished has f called whenever one of the Servers publishes something on a channel.
+func (d *Deployment) OnPublished(f func(s *Server, channel string)) {
+	for _, s := range d.Servers {
+		s.published = func(channel string) { f(s, channel) }
+	}
+}
+
 // Close frees what the tier holds. The error says that something could not be freed.
 func (d *Deployment) Close() error { return d.tier.Close() }
 

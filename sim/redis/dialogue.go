@@ -40,13 +40,10 @@ type dialogue struct {
 	kernel  *kernel.Kernel
 	tell    func(line string)
 	changes []Change // of the request that is being carried out
-	line    []byte   // memory for say
 }
 
 func (d *dialogue) say(format string, args ...any) {
-	d.line = fmt.Appendf(d.line[:0], "%v ", d.kernel.Now())
-	d.line = fmt.Appendf(d.line, format, args...)
-	d.tell(string(d.line))
+	d.tell(fmt.Sprintf("%v ", d.kernel.Now()) + fmt.Sprintf(format, args...))
 }
 
 // Sent implements network.Observer.

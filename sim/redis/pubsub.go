@@ -31,6 +31,7 @@ type broker struct {
 	subscribers []*Subscription          // in the order in which they came
 	listened    map[*network.Link]uint64 // how many subscriptions of Listen there were
 	counts      *Counts
+	published   func(channel string) // is told what is published; may be nil
 }
 
 func newBroker(counts *Counts) broker {
@@ -141,9 +142,19 @@ func (b *broker) unsubscribe(from *Subscription) {
 	}
 }
 
+// Listens says whether a client is subscribed to a channel of the node.
+func (b *broker) Listens(client *kernel.Process, channel string) bool {
+	return slices.ContainsFunc(b.subscribers, func(s *Subscription) bool {
+		return s.channel == channel && s.exchange.Connected() && s.exchange.Link().Client() == client
+	})
+}
+
 // Publish sends a message to those who subscribed to a channel of the node, in the order in which they did, and returns
 // how many these are: the command PUBLISH.
 func (b *broker) Publish(channel, message string) int {
+	if b.published != nil {
+		b.published(channel)
+	}
 	receivers := 0
 	for _, sub := range b.subscribers {
 		if sub.channel == channel && sub.exchange.Connected() {

@@ -51,7 +51,7 @@ func (c *clients) nodes(client *kernel.Process, servers []*sim.Server, links []*
 	for _, n := range opened {
 		i, is := at[n.Name()]
 		if !is || nodes[i] != nil {
-			panic(fmt.Sprintf("wire: %s is the name of no node, or of two", n.Name()))
+			panic(fmt.Sprintf("wire: %s is no name of a node, or of two", n.Name()))
 		}
 		nodes[i] = &node{Node: n.(*goredis.Node), client: client, server: servers[i], link: links[i]}
 	}

@@ -1,5 +1,5 @@
-// Command measure runs the catalogue and writes down, for each of its files, what code its scenarios run: into a directory of
-// the file's name in the one that is given, as go tool covdata reads it. It needs to be built with -cover -covermode=atomic.
+// Measure runs the catalogue and writes down, for each of its files, what code its scenarios run: into a directory of the
+// file's name in the one that is given, as go tool covdata reads it. It needs to be built with -cover -covermode=atomic.
 package main
 
 import (
@@ -13,10 +13,6 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: measure DIRECTORY")
-		os.Exit(2)
-	}
 	if err := measure(os.Args[1], scenarios.Catalogue()); err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
 		os.Exit(1)

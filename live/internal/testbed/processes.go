@@ -19,11 +19,6 @@ func (g ground) Paused(process string) bool {
 	return s.IsUp() && s.Paused
 }
 
-func (g ground) Crashed(process string) bool {
-	c := g.ClientNamed(process)
-	return c != nil && !c.IsUp()
-}
-
 // Pause implements faults.Processes. It asks a server that has replicas what it knows first, as one of them may be promoted.
 func (g ground) Pause(process string) error {
 	if c := g.ClientNamed(process); c != nil {
@@ -84,8 +79,8 @@ func (g ground) Starve(client string) (undo func(), err error) {
 	return nil, fmt.Errorf("live: the random bytes of %s: %w", client, ErrUnfit)
 }
 
-func (g ground) Count(node string, _ int64) (changed bool, err error) {
-	return false, fmt.Errorf("live: the counters of %s: %w", node, ErrUnfit)
+func (g ground) Count(node string, _ int64) error {
+	return fmt.Errorf("live: the counters of %s: %w", node, ErrUnfit)
 }
 
 func (g ground) Crash(client string) error {
