@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -57,6 +58,8 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 		{"a context that has ended", change(func(e *redlock.Error) { e.Cause = context.Canceled }), ended, ""},
 		{"a context that has not", change(func(e *redlock.Error) { e.Cause = context.Canceled }), context.Background(), "its context has not ended"},
 		{"closed", change(func(e *redlock.Error) { e.Cause = redlock.ErrClosed }), context.Background(), "nobody closed the client"},
+		{"tokens used up", change(func(e *redlock.Error) { e.Cause = redlock.ErrTokensUsedUp }), nil, "no node has the largest token"},
+		{"no random bytes", change(func(e *redlock.Error) { e.Cause = errors.New("x") }), nil, "nothing failed that it needs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
