@@ -77,6 +77,7 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 			l.cancel(redlock.ErrLost)
 			w.Lost, w.Unaware = true, true
 		}, gone, lost(nil), "the context of the lease ended, and that of the work did not"},
+		{"work stopped for nothing", func(_ *actor, _ *lease, w *protocols.Work) { w.Misled = true }, nil, stopped, "the context of the work ended, and neither"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)

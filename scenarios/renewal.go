@@ -20,9 +20,9 @@ func (l *held) renew(s *Step) {
 		r := l.renewal(s)
 		w := l.work(r)
 		l.witness.Works(w)
-		err := lease.Renew(ctx, r, func(ctx context.Context) error {
-			l.works(ctx, s.For)
-			return l.worked(ctx, w)
+		err := lease.Renew(ctx, r, func(own context.Context) error {
+			l.works(own, s.For)
+			return l.worked(own, ctx, w)
 		})
 		l.witness.Worked(w, err)
 		return
@@ -43,12 +43,14 @@ func (l *held) work(r protocols.Renewal) *protocols.Work {
 	return &protocols.Work{Client: l.host.Name(), Resource: l.acquisition.resources()[0], Lease: l.lease, Limit: r.Limit, MaxTime: r.MaxTime}
 }
 
-// worked ends work: with an error if its context has ended.
-func (l *held) worked(ctx context.Context, w *protocols.Work) error {
+// worked ends work: with an error if its own context has ended. caller is that of the call that it is done in.
+func (l *held) worked(own, caller context.Context, w *protocols.Work) error {
+	lease := l.lease.Context()
 	w.Ended = true
-	w.Lost = context.Cause(l.lease.Context()) == redlock.ErrLost
-	w.Unaware = l.lease.Context().Err() != nil && ctx.Err() == nil
-	if ctx.Err() != nil {
+	w.Lost = context.Cause(lease) == redlock.ErrLost
+	w.Unaware = lease.Err() != nil && own.Err() == nil
+	w.Misled = own.Err() != nil && lease.Err() == nil && caller.Err() == nil
+	if own.Err() != nil {
 		w.Err = errStopped
 	}
 	return w.Err
@@ -121,15 +123,15 @@ func (p *program) withLock(s *Step) bool {
 	}
 	update := &Step{Kind: UpdateStep}
 	var w *protocols.Work
-	err := holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(ctx context.Context, lease protocols.Lease) error {
+	err := holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(own context.Context, lease protocols.Lease) error {
 		l.granted(x, lease)
 		w = l.work(r)
 		w.Releases = true
 		p.witness.Works(w)
 		l.reach(update)
-		p.works(ctx, s.For)
+		p.works(own, s.For)
 		l.reach(update)
-		return l.worked(ctx, w)
+		return l.worked(own, ctx, w)
 	})
 	if w == nil {
 		p.refused(x, err)

@@ -54,10 +54,11 @@ type Work struct {
 	Limit   int
 	MaxTime time.Duration
 	// Ended says that the work has returned, and Err what. Lost says that the lease was lost by then, and Unaware that the
-	// work's context had not ended although that of the lease had.
-	Ended         bool
-	Err           error
-	Lost, Unaware bool
+	// work's context had not ended although that of the lease had. Misled says that it had ended although neither that of the
+	// lease nor the caller's had.
+	Ended                 bool
+	Err                   error
+	Lost, Unaware, Misled bool
 }
 
 // CallFunc is what a Call does.

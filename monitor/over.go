@@ -1,0 +1,70 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
+)
+
+// overs judges calls about leases that are over: by the client's clock, or because their contexts told so.
+type overs struct {
+	run  *Run
+	open map[*protocols.Call]overCall
+}
+
+// overCall is an extend or a release that has not returned.
+type overCall struct {
+	isOver bool // when the call began
+	until  time.Time
+}
+
+func watchOvers(r *Run) {
+	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+		return
+	}
+	x := &overs{run: r, open: map[*protocols.Call]overCall{}}
+	r.onCall = append(r.onCall, x.called)
+	r.onReturn = append(r.onReturn, x.returned)
+}
+
+func (x *overs) called(c *protocols.Call) {
+	if c.Lease != nil && (c.Func == protocols.ExtendCall || c.Func == protocols.ReleaseCall) {
+		until := c.Lease.Until()
+		isTold := c.Lease.Context().Err() != nil && context.Cause(c.Lease.Context()) == redlock.ErrLost
+		x.open[c] = overCall{isTold || !x.reads(c).Before(until), until}
+	}
+}
+
+// reads is what the client's code would read on its clock.
+func (x *overs) reads(c *protocols.Call) time.Time {
+	return x.run.World.Client(c.Client).ProgramClock().Now()
+}
+
+func (x *overs) returned(c *protocols.Call, err error) {
+	began, judged := x.open[c]
+	if delete(x.open, c); !judged {
+		return
+	}
+	isKnown := errors.Is(err, redlock.ErrLost) || errors.Is(err, redlock.ErrReleased)
+	switch {
+	case c.Func == protocols.ReleaseCall && began.isOver && !isKnown:
+		x.run.broken(checker.Contract, c.Resources[0], "%s released a lease that was over, and was not told so, but %s", c.Client, told(err))
+	case c.Func == protocols.ExtendCall && began.isOver && err == nil:
+		x.run.broken(checker.Contract, c.Resources[0], "%s extended a lease that was over", c.Client)
+	case c.Func == protocols.ExtendCall && x.run.StepTime == 0 && err == nil && !x.reads(c).Before(began.until):
+		// Where code takes time, the lease may have ended after the votes were counted.
+		x.run.broken(checker.Contract, c.Resources[0], "%s's extend succeeded %v after its lease was over", c.Client, x.reads(c).Sub(began.until))
+	}
+}
+
+// told is what a call returned.
+func told(err error) string {
+	if err == nil {
+		return "that it is released"
+	}
+	return err.Error()
+}

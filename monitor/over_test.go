@@ -1,0 +1,81 @@
+package monitor
+
+import (
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
+)
+
+// A lease that is over is not extended, and whoever releases it is told that it was lost.
+func TestCallsAboutALeaseThatIsOver(t *testing.T) {
+	after := func(l *lease, a *actor, d time.Duration) { a.sleeps(l.until.Sub(a.reads()) + d) }
+	for _, c := range []struct {
+		name string
+		does func(*actor, *lease)
+		want string
+	}{
+		{"in time", func(a *actor, l *lease) {
+			after(l, a, -time.Millisecond)
+			a.call(protocols.ExtendCall, l, nil, nil)
+			a.call(protocols.ReleaseCall, l, nil, nil)
+		}, ""},
+		{"released as if it were not", func(a *actor, l *lease) {
+			after(l, a, 0)
+			a.call(protocols.ReleaseCall, l, nil, nil)
+		}, "c1 released a lease that was over, and was not told so, but that it is released"},
+		{"released after it was told", func(a *actor, l *lease) {
+			l.cancel(redlock.ErrLost)
+			a.call(protocols.ReleaseCall, l, redlock.ErrNoQuorum, nil)
+		}, "c1 released a lease that was over, and was not told so, but no quorum"},
+		{"told", func(a *actor, l *lease) {
+			after(l, a, 0)
+			a.call(protocols.ExtendCall, l, redlock.ErrLost, nil)
+			a.call(protocols.ReleaseCall, l, redlock.ErrLost, nil)
+			a.call(protocols.ReleaseCall, l, redlock.ErrReleased, nil)
+		}, ""},
+		{"extended", func(a *actor, l *lease) {
+			after(l, a, 0)
+			a.call(protocols.ExtendCall, l, nil, nil)
+		}, "c1 extended a lease that was over"},
+		{"extended too late", func(a *actor, l *lease) {
+			after(l, a, -time.Millisecond)
+			a.call(protocols.ExtendCall, l, nil, func() { a.sleeps(3 * time.Millisecond) })
+		}, "c1's extend succeeded 2ms after its lease was over"},
+		{"extended meanwhile", func(a *actor, l *lease) {
+			after(l, a, -time.Millisecond)
+			a.call(protocols.ExtendCall, l, nil, func() { l.until = l.until.Add(ttl) })
+			after(l, a, -ttl+time.Millisecond)
+			a.call(protocols.ExtendCall, l, nil, nil)
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.onCall, r.onReturn, r.onEvent, r.onEnd = nil, nil, nil, nil // what becomes of contexts and keys is for others to judge
+			watchOvers(r.Run)
+			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("AB", "v")) })
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
+// Code that takes time may come to its return after the end of a lease that was extended before.
+func TestAnExtendThatReturnsLate(t *testing.T) {
+	for _, c := range []struct {
+		takes time.Duration
+		want  string
+	}{{0, "c1's extend succeeded "}, {10 * time.Millisecond, ""}} {
+		r := newRig(t)
+		r.onCall, r.onReturn, r.onEvent, r.onEnd = nil, nil, nil, nil
+		r.StepTime = c.takes
+		watchOvers(r.Run)
+		r.goes("c1", 0, func(a *actor) {
+			l := a.acquires("AB", "v")
+			a.sleeps(l.until.Sub(a.reads()) - time.Millisecond)
+			a.call(protocols.ExtendCall, l, nil, func() { a.sleeps(3 * time.Millisecond) })
+		})
+		r.finds(t, checker.Contract, c.want)
+	}
+}
