@@ -37,9 +37,10 @@ search, which then finds what it would have found anyway. --shard i/n does one
 part of the runs; redlocksim merge combines the parts.
 
 The search checks itself: every thousandth run is repeated and must come out the
-same, every 25th is made on tier wire too and must come out the same there, and
-every thousand runs it must catch a known-broken lock. If one of these fails,
-the search ends with an error.
+same, every twentieth or so is made on tier wire too and must come out the same
+there, first those that have something new to say to the nodes, and every
+thousand runs it must catch a known-broken lock. If one of these fails, the
+search ends with an error.
 
 --systematic draws nothing. It runs the scenario as it is, then injects every
 kind of fault at every step of it, or with --depth 2 every two of them. --orders
