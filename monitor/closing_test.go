@@ -25,7 +25,7 @@ func TestNothingBeginsAfterClose(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
 			r.goes("c1", 0, func(a *actor) {
-				for _, s := range []observe.Step{observe.AttemptStarted, observe.QuorumReached, observe.ValidityComputed, observe.Granted} {
+				for _, s := range []observe.Step{observe.AttemptStarted, observe.QuorumReached, observe.ValidityComputed} {
 					a.Observed("c1", observe.Event{Step: s, Op: driver.OpAcquire, Resource: "r", Value: "v", Validity: 1})
 				}
 				a.call(protocols.CloseCall, nil, nil, nil)

@@ -69,6 +69,7 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 				a.Called(call)
 				a.Observed("c1", observe.Event{Step: observe.AttemptStarted, Resource: "r", Value: "v"})
 				a.sets("ABC", "v")
+				a.Observed("c1", observe.Event{Step: observe.GaveUp, Resource: "r", Value: "v", Err: c.err})
 				a.Returned(call, c.err)
 			})
 			want := ""
