@@ -1,11 +1,14 @@
 package scenarios_test
 
 import (
+	"runtime"
 	"testing"
 	"time"
+	"weak"
 
 	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/sim/kernel"
 )
 
 // The margin on a schedule that can be computed by hand: no latency, exact clocks, TTL 10 s, drift allowance 102 ms. The
@@ -77,4 +80,28 @@ func grantsIn(out *scenarios.Outcome) (n int) {
 		}
 	}
 	return n
+}
+
+// A search keeps the margins of thousands of runs, and must not keep their worlds.
+func TestAMarginKeepsNoWorld(t *testing.T) {
+	s := scenarios.Default()
+	s.Clients, s.Duration = []string{"client-1"}, 30*time.Second
+	s.Timeline = []scenarios.Item{{Client: "client-1", Do: []scenarios.Step{{Kind: scenarios.TryLockStep}}}}
+	type witness struct{ steps int }
+	run := func() (*scenarios.Margin, weak.Pointer[witness]) {
+		ofWorld := new(witness) // which the world's kernel knows, and nobody else
+		out, err := scenarios.Run(&s, scenarios.Options{Margins: true, Trace: func(kernel.TraceStep) { ofWorld.steps++ }})
+		if err != nil || out.Margin == nil || ofWorld.steps == 0 {
+			t.Fatalf("%+v after %d steps: %v", out, ofWorld.steps, err)
+		}
+		return out.Margin, weak.Make(ofWorld)
+	}
+	margin, ofWorld := run()
+	for range 3 { // what lies ready for the next run outlasts two
+		runtime.GC()
+	}
+	if ofWorld.Value() != nil {
+		t.Error("the world of the run is still there")
+	}
+	runtime.KeepAlive(margin)
 }
