@@ -12,8 +12,8 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// telling compares what calls return with the steps with which the library has told of their ends. A call has told of its own end
-// before it returns, and what it returns is that.
+// telling compares what calls return with the steps with which the library has told of their ends. A call has told of its own
+// end before it returns, and what it returns is that.
 type telling struct {
 	run   *Run
 	calls []*protocols.Call // under way
@@ -180,8 +180,8 @@ func (x *telling) released(c *protocols.Call, err error) (wrong string) {
 	return ""
 }
 
-// failed is about an extend or release that has failed, and of which a step tells, unless nodes were not asked because the lease
-// was over.
+// failed is about an extend or release that has failed, and of which a step tells, unless nodes were not asked because the
+// lease was over.
 func (x *telling) failed(c *protocols.Call, step observe.Step, err error) (wrong string) {
 	e := (*redlock.Error)(nil)
 	lease, voted := c.Lease.(protocols.Voted)

@@ -96,8 +96,8 @@ func TestCallsTellOfTheirEnd(t *testing.T) {
 	}
 }
 
-// tells compares what watchTelling alone finds in what a run is told with the beginning of a sentence. Of a lock of one's own it
-// finds nothing.
+// tells compares what watchTelling alone finds in what a run is told with the beginning of a sentence. Of a lock of one's own
+// it finds nothing.
 func tells(t *testing.T, does func(*Run), want string) {
 	t.Helper()
 	for _, foreign := range []bool{false, true} {

@@ -71,8 +71,8 @@ func (c *Client) wait(e Event) error {
 	return nil
 }
 
-// givesUp says what is wrong with the error with which a call gives up: that of its last attempt, with a cause if it made no other
-// one for a reason of its own. An attempt that ended before anything was sent for it counts.
+// givesUp says what is wrong with the error with which a call gives up: that of its last attempt, with a cause if it made no
+// other one for a reason of its own. An attempt that ended before anything was sent for it counts.
 func (x *caller) givesUp(e *Event, s *Settings) (why string) {
 	made, isUnsent := x.attempts(), false
 	if told := (*redlock.Error)(nil); x.last != nil && errors.As(e.Err, &told) && told.Nodes == nil && told.Attempts == made+1 {

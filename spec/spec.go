@@ -4,7 +4,8 @@
 // not from package redlock, and knows neither a network nor a simulator. A [Client] follows the steps that one client reports
 // through its observer, and objects to the first that the specification does not allow.
 //
-// Three machines say what is allowed, one a file:
+// What a step looks like is a table (fields.go), and an error says what nodes have answered (errors.go, answer.go). Three
+// machines say what is allowed, one a file:
 //
 //   - an attempt ([attempt]): ask, count the votes, read the clock again, grant or deny;
 //   - a lease ([lease]): extend, lose, release; and what becomes of votes that come late;
