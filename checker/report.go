@@ -100,6 +100,8 @@ type Watched struct {
 	Commands int
 	// Calls are those about leases that rest on votes, with what they returned.
 	Calls int
+	// Refusals are the calls that had to be refused.
+	Refusals int
 	// Steps are those of the library that the specification followed.
 	Steps int
 	// LetGo are the votes of which their clients had let go, when they should be gone.

@@ -16,6 +16,9 @@ const (
 	Closed = "closed"
 	// NewClient: a process has made another client in the place of the one before.
 	NewClient = "new-client"
+	// Refused: a client has called its lock with a wrong argument, and the call was refused. Accepted: it was not.
+	Refused  = "refused"
+	Accepted = "accepted"
 	// NodesFree is no event of a history but a moment for a trigger: the first one after a grant to Client, on Resource if
 	// that is given, at which Nth nodes that are up do not have the lock's key any more, by their own clocks.
 	NodesFree = "nodes-free"
@@ -47,7 +50,7 @@ func EventName(e *history.Event) string {
 
 // EventNames lists the names that EventName gives, but for the steps of protocols.
 func EventNames() []string {
-	names := []string{Checked, Stopped, Prepared, NotPrepared, Closed, NewClient, "belief-ended"}
+	names := []string{Checked, Stopped, Prepared, NotPrepared, Closed, NewClient, Refused, "belief-ended"}
 	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Mark} {
 		names = append(names, string(f)+"-called", string(f)+"-done", string(f)+"-failed")
 	}

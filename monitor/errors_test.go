@@ -65,8 +65,9 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 			r := newRig(t)
 			r.goes("c2", 0, func(a *actor) { a.sets("BC", "other") })
 			r.goes("c1", time.Second, func(a *actor) {
-				call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Context: c.ctx}
+				call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
 				a.Called(call)
+				call.Context = c.ctx // which ends while the call is under way
 				a.Observed("c1", observe.Event{Step: observe.AttemptStarted, Resource: "r", Value: "v"})
 				a.sets("ABC", "v")
 				a.Observed("c1", observe.Event{Step: observe.GaveUp, Resource: "r", Value: "v", Err: c.err})

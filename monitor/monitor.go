@@ -53,9 +53,11 @@ type Run struct {
 	// onWentOn is told that a client goes on after such a step.
 	onWentOn []func(client string, e observe.Event)
 	// onCall and onReturn are told that a call of a client's lock begins, and what it returned, before anything else happens
-	// in the client.
-	onCall   []func(*protocols.Call)
-	onReturn []func(*protocols.Call, error)
+	// in the client; but for calls with a wrong argument, of which onMisuse and onRefused are told.
+	onCall    []func(*protocols.Call)
+	onReturn  []func(*protocols.Call, error)
+	onMisuse  []func(*protocols.Call)
+	onRefused []func(*protocols.Call, error)
 	// onWork and onWorked are told of work under a lease that is renewed meanwhile.
 	onWork   []func(*protocols.Work)
 	onWorked []func(*protocols.Work, error)
@@ -107,14 +109,22 @@ func (r *Run) WentOn(client string, e observe.Event) {
 
 // Called implements protocols.Witness.
 func (r *Run) Called(c *protocols.Call) {
-	for _, tell := range r.onCall {
+	list := r.onCall
+	if c.Misuse != "" {
+		list = r.onMisuse
+	}
+	for _, tell := range list {
 		tell(c)
 	}
 }
 
 // Returned implements protocols.Witness.
 func (r *Run) Returned(c *protocols.Call, err error) {
-	for _, tell := range r.onReturn {
+	list := r.onReturn
+	if c.Misuse != "" {
+		list = r.onRefused
+	}
+	for _, tell := range list {
 		tell(c, err)
 	}
 }

@@ -630,4 +630,40 @@ var library = []Mutant{
 		Edits: []Edit{{"redlock/observe/redlockslog/outage.go", "isNews = o.ways&way == 0", "isNews = true"}},
 		Tests: []Test{{"redlock/observe/redlockslog", "TestOutage"}},
 	},
+	{
+		Name:    "a-name-counts-twice",
+		Bug:     "a lock on several resources takes the same one twice",
+		Edits:   []Edit{{"redlock/keys.go", "case i > 0 && key == keys[i-1]:", "case i > len(keys) && key == keys[i-1]:"}},
+		Killers: []string{"103-wrong-arguments/acquires"},
+	},
+	{
+		Name:    "part-of-a-millisecond",
+		Bug:     "a TTL is taken that Redis cannot keep",
+		Edits:   []Edit{{"redlock/admit.go", "if ttl <= 0 || ttl%time.Millisecond != 0 {", "if ttl <= 0 {"}},
+		Killers: []string{"103-wrong-arguments/acquires", "103-wrong-arguments/lock-held"},
+	},
+	{
+		Name:    "lock-before-the-check",
+		Bug:     "work that cannot be renewed as asked for is refused when the lock is taken",
+		Edits:   []Edit{{"redlock/hold.go", "\tif _, err := r.of(ttl); err != nil {\n\t\treturn err\n\t}\n", ""}},
+		Killers: []string{"103-wrong-arguments/work"},
+	},
+	{
+		Name:    "close-in-no-context",
+		Bug:     "a client is closed by a call whose context is nil",
+		Edits:   []Edit{{"redlock/client.go", "func (c *Client) Close(ctx context.Context) error {\n\tif ctx == nil {", "func (c *Client) Close(ctx context.Context) error {\n\tif ctx == nil && c.open.Load() > 0 {"}},
+		Killers: []string{"103-wrong-arguments/closed"},
+	},
+	{
+		Name:    "delay-that-falls",
+		Bug:     "a client is made with a range of delays that ends before it begins",
+		Edits:   []Edit{{"redlock/options.go", "if min <= 0 || max < min {", "if min <= 0 {"}},
+		Killers: []string{"103-wrong-arguments/new-clients"},
+	},
+	{
+		Name:    "asks-though-given-up",
+		Bug:     "an acquire whose caller has given up before it begins asks the nodes, and then takes its votes back",
+		Edits:   []Edit{{"redlock/admit.go", "if err := ctx.Err(); err != nil {", "if err := ctx.Err(); err != nil && false {"}},
+		Killers: []string{"80-contexts-that-end/waiting-meanwhile"},
+	},
 }

@@ -208,6 +208,7 @@ func rules() []Entry {
 		count("protected", "unprotected: the nodes' keys, while a client believes in its lock", func(c *checker.Compared) int { return c.Windows }),
 		count("commands", "conduct: a command that a client sends for a lock", func(c *checker.Compared) int { return c.Commands }),
 		count("returned-calls", "contract: what a call about a lease returned, and what the nodes hold", func(c *checker.Compared) int { return c.Calls }),
+		count("refusals", "contract: a call that had to be refused, and what came of it", func(c *checker.Compared) int { return c.Refusals }),
 		count("specified-steps", "refinement: a step of the library, and what the specification allows", func(c *checker.Compared) int { return c.Steps }),
 		count("let-go", "leftover: a vote of which its client had let go, when it should be gone", func(c *checker.Compared) int { return c.LetGo }),
 		count("in-the-clear", "needlessly-unavailable: somebody asked while nothing was in the way", func(c *checker.Compared) int { return c.Waits }),

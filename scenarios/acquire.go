@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"time"
 
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
@@ -15,7 +16,7 @@ type asking struct {
 	call protocols.Call
 }
 
-// asks begins an acquire.
+// asks begins an acquire, of which the witness is told when its context is known.
 func (p *program) asks(s *Step) *asking {
 	p.acquires++
 	x := &asking{acquisition: &acquisition{acquire: p.acquires, thread: p.thread}}
@@ -28,9 +29,8 @@ func (p *program) asks(s *Step) *asking {
 	p.recordEach(x.acquisition, history.Event{Kind: history.Call, Func: history.Acquire}, x.ops)
 	x.call = protocols.Call{Client: p.host.Name(), Grants: x.ops, Resources: x.resources(), TTL: s.TTL, Waits: s.Kind != TryLockStep}
 	if s.TTL == 0 {
-		x.call.TTL = p.ttl
+		x.call.TTL = p.settings.TTL
 	}
-	p.witness.Called(&x.call)
 	return x
 }
 
@@ -63,7 +63,8 @@ func (p *program) acquire(ctx context.Context, s *Step) bool {
 	ctx, done := s.in(x.in(ctx), p.clock)
 	defer done()
 	x.call.Context = ctx
-	lease, err := p.lock(ctx, s.Kind, &x.call)
+	p.witness.Called(&x.call)
+	lease, err := p.lock(ctx, s.Kind, x.call.Resources, x.call.TTL)
 	if err != nil {
 		p.refused(x, err)
 		return false
@@ -73,19 +74,19 @@ func (p *program) acquire(ctx context.Context, s *Step) bool {
 }
 
 // lock asks the protocol for the lock.
-func (p *program) lock(ctx context.Context, kind StepKind, c *protocols.Call) (protocols.Lease, error) {
+func (p *program) lock(ctx context.Context, kind StepKind, resources []string, ttl time.Duration) (protocols.Lease, error) {
 	all, several := p.locker.(protocols.AllLocker)
 	switch {
-	case len(c.Resources) == 1 && kind == LockStep:
-		return p.locker.Lock(ctx, c.Resources[0], c.TTL)
-	case len(c.Resources) == 1:
-		return p.locker.TryLock(ctx, c.Resources[0], c.TTL)
+	case len(resources) == 1 && kind == LockStep:
+		return p.locker.Lock(ctx, resources[0], ttl)
+	case len(resources) == 1:
+		return p.locker.TryLock(ctx, resources[0], ttl)
 	case !several:
 		return nil, errSeveral
 	case kind == LockStep:
-		return all.LockAll(ctx, c.Resources, c.TTL)
+		return all.LockAll(ctx, resources, ttl)
 	}
-	return all.TryLockAll(ctx, c.Resources, c.TTL)
+	return all.TryLockAll(ctx, resources, ttl)
 }
 
 // errSeveral is why a lock on several resources is not granted by a Locker of the caller's own.

@@ -21,6 +21,8 @@ type acquisition struct {
 	op      int // the operation under way, the first of several
 	acquire int // the number of the acquire in this client
 	thread  int // the number of the program in this client
+	// misused: a call that must be refused is made for it, and nothing of it is written down.
+	misused bool
 	// believes: its window has not ended. stop ends the watch for the end.
 	believes bool
 	stop     func()
@@ -85,4 +87,10 @@ func (a *acquisition) disbelieve() {
 		a.stop()
 		a.stop = nil
 	}
+}
+
+// ofClient is what a call is made for that is about the client. It is no grant, but every event is on a resource.
+func (p *program) ofClient() *acquisition {
+	p.acquires++
+	return &acquisition{acquire: p.acquires, grants: []Grant{{Resource: p.resources[0]}}}
 }

@@ -44,7 +44,7 @@ func (l *held) linger() {
 		if last.IsZero() {
 			return
 		}
-		last = last.Add(-l.guardTime)
+		last = last.Add(-l.settings.GuardTime)
 		if w, ok := l.lease.(protocols.Warner); ok && w.ContextEnds().Before(last) {
 			last = w.ContextEnds()
 		}
@@ -63,7 +63,7 @@ func (l *held) sure(on Grant) bool {
 		left = until.Sub(l.clock.Now())
 	}
 	e := history.Event{Kind: history.Step, Name: faults.Checked, Resource: on.Resource, Grant: on.Op, Span: int64(left)}
-	ok := l.lease.Context().Err() == nil && left > l.guardTime
+	ok := l.lease.Context().Err() == nil && left > l.settings.GuardTime
 	if !ok {
 		e.Name = faults.Stopped
 	}

@@ -17,12 +17,25 @@ type held struct {
 	acquisition *acquisition
 }
 
+// about is the lock that a step is about.
+func (p *program) about(s *Step) *held {
+	locks := p.locks
+	if s.Released {
+		locks = p.released
+	}
+	var on [][]string
+	for _, l := range locks {
+		on = append(on, l.acquisition.resources())
+	}
+	return locks[s.among(on)]
+}
+
 func (l *held) extend(s *Step) {
 	c := l.call(history.Extend, s.For)
-	ctx, done := l.context(s)
+	l.begins(c)
+	done := l.in(c, s)
 	defer done()
-	c.Context = ctx
-	l.returned(c, l.lease.Extend(ctx, s.For))
+	l.returned(c, l.lease.Extend(c.Context, s.For))
 }
 
 // unlock releases the lock.
@@ -31,11 +44,11 @@ func (l *held) unlock(s *Step) {
 		tx.Commit(l.ctx())
 	}
 	c := l.call(history.Release, 0)
+	l.begins(c)
 	l.acquisition.disbelieve()
-	ctx, done := l.context(s)
+	done := l.in(c, s)
 	defer done()
-	c.Context = ctx
-	l.returned(c, l.lease.Unlock(ctx))
+	l.returned(c, l.lease.Unlock(c.Context))
 	l.gone()
 }
 
@@ -67,7 +80,7 @@ type called struct {
 	ops []int
 }
 
-// call writes down that a call begins which is about the lock.
+// call is one that is about the lock.
 func (l *held) call(f history.Func, ttl time.Duration) *called {
 	a := l.acquisition
 	c := &called{f: f, Call: protocols.Call{Func: protocols.ExtendCall, Client: l.host.Name(), Resources: a.resources(), TTL: ttl, Lease: l.lease}}
@@ -77,10 +90,20 @@ func (l *held) call(f history.Func, ttl time.Duration) *called {
 	for _, g := range a.grants {
 		c.ops, c.Grants = append(c.ops, l.host.NewOp()), append(c.Grants, g.Op)
 	}
-	l.witness.Called(&c.Call)
-	l.recordEach(a, history.Event{Kind: history.Call, Func: f}, c.ops)
-	a.op = c.ops[0]
 	return c
+}
+
+// begins writes down that a call begins.
+func (l *held) begins(c *called) {
+	l.recordEach(l.acquisition, history.Event{Kind: history.Call, Func: c.f}, c.ops)
+	l.acquisition.op = c.ops[0]
+}
+
+// in gives a call the context that its step says, and tells the witness of it. The caller must call done after the call.
+func (l *held) in(c *called, s *Step) (done func()) {
+	c.Context, done = l.context(s)
+	l.witness.Called(&c.Call)
+	return done
 }
 
 // returned writes down what came of such a call.

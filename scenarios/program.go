@@ -43,6 +43,9 @@ type seen struct {
 }
 
 func (p *program) do(s *Step) (goOn bool) {
+	if s.Misuse != "" {
+		return p.misuse(s)
+	}
 	switch s.Kind {
 	case LockStep:
 		ctx, cancel := p.clock.WithDeadline(context.Background(), p.clock.Now().Add(s.For))
@@ -82,25 +85,6 @@ func (p *program) do(s *Step) (goOn bool) {
 	return true
 }
 
-// about is the lock that a step is about.
-func (p *program) about(s *Step) *held {
-	locks := p.locks
-	if s.Released {
-		locks = p.released
-	}
-	var on [][]string
-	for _, l := range locks {
-		on = append(on, l.acquisition.resources())
-	}
-	return locks[s.among(on)]
-}
-
-// ofClient is what a call is made for that is about the client. It is no grant, but every event is on a resource.
-func (p *program) ofClient() *acquisition {
-	p.acquires++
-	return &acquisition{acquire: p.acquires, grants: []Grant{{Resource: p.resources[0]}}}
-}
-
 // prepare prepares the nodes, for a protocol that needs it.
 func (p *program) prepare(s *Step) bool {
 	preparer, ok := p.locker.(protocols.Preparer)
@@ -132,7 +116,7 @@ func (p *program) close(s *Step) bool {
 	e := history.Event{Kind: history.Step, Name: faults.Closed, Resource: a.name()}
 	ctx, done := s.in(a.in(context.Background()), p.clock)
 	defer done()
-	asked := &protocols.Call{Func: protocols.CloseCall, Client: p.host.Name()}
+	asked := &protocols.Call{Func: protocols.CloseCall, Client: p.host.Name(), Context: ctx}
 	p.witness.Called(asked)
 	err := c.Close(ctx)
 	p.witness.Returned(asked, err)

@@ -70,7 +70,7 @@ func (l *held) renewByHand(d time.Duration) {
 		if left <= 0 || l.lease.Context().Err() != nil {
 			return
 		}
-		if l.renewals > 0 && n >= l.renewals {
+		if l.settings.Renewals > 0 && n >= l.settings.Renewals {
 			l.host.Sleep(l.lease.Context(), left)
 			return
 		}
@@ -87,7 +87,12 @@ func (l *held) renewal(s *Step) protocols.Renewal {
 	var c *called
 	r := protocols.Renewal{
 		Wait: s.Wait, Period: s.Period, Limit: s.Limit, MaxTime: s.MaxTime,
-		Begins: func() { c = l.call(history.Extend, l.ttl); c.Renewal = true },
+		Begins: func() {
+			c = l.call(history.Extend, l.ttl)
+			c.Renewal = true
+			l.witness.Called(&c.Call)
+			l.begins(c)
+		},
 		Ends: func(err error) {
 			if c != nil && !l.host.Dead() {
 				l.returned(c, err)
@@ -95,7 +100,7 @@ func (l *held) renewal(s *Step) protocols.Renewal {
 		},
 	}
 	if r.Limit == 0 {
-		r.Limit = l.renewals
+		r.Limit = l.settings.Renewals
 	}
 	return r
 }
@@ -114,6 +119,8 @@ func (p *program) withLock(s *Step) bool {
 	var c *called
 	r.Releases = func() {
 		c = l.call(history.Release, 0)
+		l.witness.Called(&c.Call)
+		l.begins(c)
 		l.acquisition.disbelieve()
 	}
 	r.Released = func(err error) {
@@ -121,6 +128,7 @@ func (p *program) withLock(s *Step) bool {
 			l.returned(c, err)
 		}
 	}
+	p.witness.Called(&x.call)
 	update := &Step{Kind: UpdateStep}
 	var w *protocols.Work
 	err := holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(own context.Context, lease protocols.Lease) error {

@@ -98,7 +98,10 @@ func (Step) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 		least := 1
 		p := &jsonschema.Schema{AnyOf: append(forms, both), Description: k.text, MinProperties: &least, PropertyNames: strictyaml.OneOf(keys...)}
 		if k.needsLength() {
-			p.Required = []string{"for"}
+			p.AllOf = []*jsonschema.Schema{with("for")}
+			if slices.Contains(keys, "misuse") {
+				p.AllOf = []*jsonschema.Schema{{AnyOf: []*jsonschema.Schema{with("for"), with("misuse")}}}
+			}
 		}
 		if k.resource && on == single {
 			p.Properties = map[string]*jsonschema.Schema{"resource": single}

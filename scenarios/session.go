@@ -39,16 +39,14 @@ type Session struct {
 	host   Host
 	clock  driver.Clock
 	locker protocols.Locker
-	// newLocker makes one.
-	newLocker func() (protocols.Locker, error)
+	// newLocker makes one, or is to be refused it.
+	newLocker func(protocols.Misuse) (protocols.Locker, error)
 	// witness is told what the history leaves out.
 	witness protocols.Witness
-	ttl     time.Duration
-	// renewals is how often a lock is renewed at the most; 0 is without a limit.
-	renewals int
-	// guardTime is how long before the end of its lease the client stops sending effects.
-	guardTime time.Duration
-	storage   storage.Kind
+	// settings are those of the lock, and refuses says that it refuses wrong arguments: a lock of the caller's own need not.
+	settings protocols.Settings
+	refuses  bool
+	storage  storage.Kind
 	// resources are the names of what there is to lock.
 	resources []string
 	acquires  int
@@ -58,21 +56,20 @@ type Session struct {
 // NewSession makes the session of a process with the settings of a scenario. newLocker, if not nil, makes its lock instead of
 // the scenario's protocol.
 func NewSession(h Host, s *Scenario, newLocker func(protocols.Env) (protocols.Locker, error), witness protocols.Witness) (*Session, error) {
-	x := &Session{host: h, witness: witness, clock: h.LockClock(), ttl: s.Lock.TTL, renewals: s.Lock.Renewals, guardTime: s.Lock.GuardTime,
-		storage: s.Storage, resources: s.Resources}
+	x := &Session{host: h, witness: witness, clock: h.LockClock(), settings: s.Lock, storage: s.Storage, resources: s.Resources}
 	if newLocker == nil {
 		protocol, _ := protocols.Find(s.Lock.Protocol)
-		newLocker = protocol.New
+		newLocker, x.refuses = protocol.New, protocol.Capabilities.Refuses
 	}
-	x.newLocker = func() (protocols.Locker, error) {
-		return newLocker(protocols.Env{Host: h, Settings: s.Lock, Witness: witness, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
+	x.newLocker = func(wrong protocols.Misuse) (protocols.Locker, error) {
+		return newLocker(protocols.Env{Host: h, Settings: s.Lock, Misuse: wrong, Witness: witness, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
 	}
 	return x, x.begin()
 }
 
 // begin makes a lock of the session's own, in the place of the one before.
 func (x *Session) begin() (err error) {
-	x.locker, err = x.newLocker()
+	x.locker, err = x.newLocker("")
 	return err
 }
 
@@ -108,6 +105,9 @@ func (x *Session) attempt(ctx context.Context, number int) {
 // step writes a step of the protocol down.
 func (x *Session) step(ctx context.Context, s protocols.Step) {
 	a := acquisitionOf(ctx)
+	if a.misused {
+		return
+	}
 	e := history.Event{Kind: history.Step, Name: s.Name, Op: a.op, Resource: a.name(), Grant: a.grant(), Node: s.Node, Number: int64(s.Attempt),
 		Span: int64(s.Span), Detail: s.Detail}
 	if s.Late {
@@ -119,6 +119,9 @@ func (x *Session) step(ctx context.Context, s protocols.Step) {
 // believe has the end of the believed window recorded when the lock clock first reads until; never if that is zero.
 func (x *Session) believe(ctx context.Context, until time.Time) {
 	a := acquisitionOf(ctx)
+	if a.misused {
+		return
+	}
 	a.disbelieve()
 	a.believes = true
 	if !until.IsZero() {

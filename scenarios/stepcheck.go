@@ -51,6 +51,9 @@ func (p *stepCheck) objection(s *Step) *objection {
 	if o := p.toProtocol(s); o != nil {
 		return o
 	}
+	if o := p.toMisuse(s); o != nil {
+		return o
+	}
 	switch {
 	case s.takes():
 		return p.toTaking(s)
@@ -69,6 +72,8 @@ func (p *stepCheck) objection(s *Step) *objection {
 func (p *stepCheck) toProtocol(s *Step) *objection {
 	protocol := p.s.Lock.Protocol
 	switch why := s.needs(p.can); {
+	case s.Misuse != "" && (s.Within != nil || s.Cancel != nil || s.LeaseContext || s.Wait != 0 || s.Period != 0 || s.Limit != 0 || s.MaxTime != 0):
+		return objectTo(string(s.Kind), "with a misuse has only that, and resource, for, ttl and released: it is refused before the others matter")
 	case s.Kind == CloseStep && !p.can.Closes:
 		return objectTo(string(s.Kind), "protocol %s has no client that could be closed, only redlock has", protocol)
 	case why != "":
@@ -103,12 +108,31 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 		return objectTo(string(s.Kind), "protocol %s cannot lock several resources at once; lock one after the other", p.s.Lock.Protocol)
 	case s.Kind == WithLockStep && (len(names) > 1 || s.Period > ttl/2):
 		return objectTo(string(s.Kind), "is on one resource, and renews it at least twice in its TTL")
+	case s.Misuse != "": // and takes nothing
 	case s.Kind == WithLockStep:
 		p.released = append(p.released, names)
 	default:
 		p.held, p.written, p.ttls = append(p.held, names), append(p.written, false), append(p.ttls, ttl)
 	}
 	return nil
+}
+
+// toMisuse objects to a wrong argument that the call of a step does not have, or that the lock would take for a good one.
+func (p *stepCheck) toMisuse(s *Step) *objection {
+	if s.Misuse == "" {
+		return nil
+	}
+	var words []string
+	for _, m := range s.Kind.Misuses(p.s.Lock) {
+		words = append(words, string(m))
+	}
+	switch why := s.Misuse.Unless(p.s.Lock); {
+	case slices.Contains(words, string(s.Misuse)):
+		return nil
+	case why != "":
+		return objectTo(string(s.Misuse), "is nothing that the lock refuses: %s", why)
+	}
+	return &objection{string(s.Misuse), words, "is not about an argument of " + string(s.Kind)}
 }
 
 // toUse objects to a step about a lock that is not held, or that cannot be used so.
@@ -121,6 +145,7 @@ func (p *stepCheck) toUse(s *Step) *objection {
 		return objectTo(strings.Join(s.Resource, ", "), "is not what a lock is held on that was taken before, which is %s", on(p.held))
 	case s.isEffect() && s.Resource == nil && len(p.held[of]) > 1:
 		return objectTo(string(s.Kind), `does not say which resource: the lock is on several, as in "%s: %s"`, s.Kind, p.held[of][0])
+	case s.Misuse != "": // and changes nothing
 	case s.Kind == RenewStep && s.Period > p.ttls[of]/2:
 		return objectTo(s.Period.String(), "as a period is more than half of the TTL, %v", p.ttls[of])
 	case s.Kind == UnlockStep:

@@ -76,9 +76,9 @@ type stepShape struct {
 
 // stepKinds lists all kinds, with what can be said with them.
 var stepKinds = []stepShape{
-	{LockStep, true, time.Minute, false, true, []string{"ttl", "cancel"},
+	{LockStep, true, time.Minute, false, true, []string{"ttl", "cancel", "misuse"},
 		"Acquires the lock, making attempts for as long as it says. Default: 1m. Example: lock: 10s"},
-	{TryLockStep, false, 0, false, true, []string{"ttl", "within", "cancel"},
+	{TryLockStep, false, 0, false, true, []string{"ttl", "within", "cancel", "misuse"},
 		"Makes one attempt to acquire the lock. Example: try-lock"},
 	{HoldStep, true, 0, true, true, nil,
 		"Works under the lock for a while, and stops if the context of the lease ends. Example: hold: 5s"},
@@ -98,19 +98,19 @@ var stepKinds = []stepShape{
 		"Checks the lease and writes one more than the last read gave. Example: write-back"},
 	{MarkStep, false, 0, true, true, nil,
 		"Checks the lease and sets the resource's mark to this grant, for storage compare-and-set. Example: mark"},
-	{ExtendStep, true, 0, true, true, []string{"within", "cancel", "lease-context", "released"},
+	{ExtendStep, true, 0, true, true, []string{"within", "cancel", "lease-context", "released", "misuse"},
 		"Extends the lease to a TTL from now. Example: extend: 10s"},
-	{RenewStep, true, 0, true, true, []string{"within", "cancel", "released", "period", "limit", "max-time"},
+	{RenewStep, true, 0, true, true, []string{"within", "cancel", "released", "period", "limit", "max-time", "misuse"},
 		"Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as often as the setting renewals allows. Example: renew: 30s"},
-	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "limit", "max-time"},
+	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "limit", "max-time", "misuse"},
 		"Acquires the lock, updates the resource, works for a while as renew does, updates again, and releases the lock, in one call (Client.Hold). Only protocol redlock can. Example: with-lock: 5s"},
-	{PrepareStep, false, 0, false, false, []string{"within", "cancel"},
+	{PrepareStep, false, 0, false, false, []string{"within", "cancel", "misuse"},
 		"Declares the nodes fit to vote, for the restart guard. Example: prepare"},
-	{UnlockStep, false, 0, true, true, []string{"within", "cancel", "lease-context", "released"},
+	{UnlockStep, false, 0, true, true, []string{"within", "cancel", "lease-context", "released", "misuse"},
 		"Releases the lock. Example: unlock"},
-	{CloseStep, false, 0, false, false, []string{"within", "cancel"},
+	{CloseStep, false, 0, false, false, []string{"within", "cancel", "misuse"},
 		"Closes the client and so ends those of its goroutines that wait for a lock. Only protocol redlock can. Example: close"},
-	{NewClientStep, false, 0, false, false, nil,
+	{NewClientStep, false, 0, false, false, []string{"misuse"},
 		"Makes another client in the place of the one before, over the same nodes. Locks that the one before has granted stay held. Example: new-client"},
 }
 
@@ -248,7 +248,7 @@ func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	default:
 		s.readResource(d, body)
 	}
-	if !hasLength && shape.needsLength() {
+	if !hasLength && shape.needsLength() && s.Misuse == "" {
 		d.Errorf(n, word, nil, `needs a length, as in "%s: 5s"`, word)
 	}
 }
@@ -301,7 +301,7 @@ func (s *Step) readResource(d *strictyaml.Decoder, n *yaml.Node) {
 func (s Step) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 	word := strictyaml.Text(string(s.Kind))
 	shape, _ := s.Kind.shape()
-	hasLength := shape.length && (s.For != shape.fallback || s.For <= 0)
+	hasLength := shape.length && (s.For != shape.fallback || s.For <= 0 && s.Misuse == "")
 	var body *yaml.Node
 	switch {
 	case !s.isUsual():

@@ -96,6 +96,8 @@ type Renewal struct {
 type Env struct {
 	Host
 	Settings Settings
+	// Misuse is what is wrong in how the client is made, which must be refused; empty if nothing is.
+	Misuse Misuse
 	// Witness is told what the library reports.
 	Witness Witness
 	// Step notes a step of the protocol. The timeline may pause or end the process there.

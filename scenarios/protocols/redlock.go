@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"redlocksim/history"
@@ -14,7 +15,7 @@ import (
 
 var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: RedlockSettings{DriftSettings: defaultDrift(), DelaySettings: defaultDelay()},
 	Steps: redlockSteps(), Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true, LocksAll: true, Closes: true, Warns: true,
-		Cancels: true, Repeats: true, Lengthens: true, Renews: true}}
+		Cancels: true, Repeats: true, Lengthens: true, Refuses: true, Renews: true}}
 
 // RedlockSettings are those of protocol redlock.
 type RedlockSettings struct {
@@ -152,10 +153,14 @@ type shipped struct {
 }
 
 func newRedlock(env Env) (Locker, error) {
-	nodes := env.Nodes()
-	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(nodes)), renewing: map[string]Renewal{}, valid: map[string]time.Duration{}}
+	a := Arguments{Nodes: slices.Clone(env.Nodes())}
+	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]Renewal{}, valid: map[string]time.Duration{}}
+	a.Options = append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))
+	if env.Misuse != "" {
+		env.Misuse.Put(&a)
+	}
 	var err error
-	x.client, err = redlock.New(nodes, append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))...)
+	x.client, err = redlock.New(a.Nodes, a.Options...)
 	return x, err
 }
 
@@ -214,13 +219,17 @@ func (x *shipped) lease(l *redlock.Lease, ttl time.Duration) *shippedLease {
 
 // Hold implements Holder.
 func (x *shipped) Hold(ctx context.Context, resource string, ttl time.Duration, r Renewal, work func(context.Context, Lease) error) error {
-	x.env.Leave()
-	err := x.client.Hold(ctx, resource, ttl, r.library(), func(ctx context.Context, l *redlock.Lease) error {
+	does := func(ctx context.Context, l *redlock.Lease) error {
 		x.env.Enter()
 		defer x.env.Leave()
 		x.renewing[l.Value()] = r
 		return work(ctx, x.lease(l, ttl))
-	})
+	}
+	if work == nil {
+		does = nil
+	}
+	x.env.Leave()
+	err := x.client.Hold(ctx, resource, ttl, r.library(), does)
 	x.env.Enter()
 	return err
 }
@@ -265,13 +274,17 @@ func (l *shippedLease) Unlock(ctx context.Context) error {
 // Renew implements Renewer.
 func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.Context) error) error {
 	x := l.library
-	x.renewing[l.Value()] = r
-	x.env.Leave()
-	err := l.Lease.Renew(ctx, r.library(), func(ctx context.Context) error {
+	does := func(ctx context.Context) error {
 		x.env.Enter()
 		defer x.env.Leave()
 		return work(ctx)
-	})
+	}
+	if work == nil {
+		does = nil
+	}
+	x.renewing[l.Value()] = r
+	x.env.Leave()
+	err := l.Lease.Renew(ctx, r.library(), does)
 	x.env.Enter()
 	delete(x.renewing, l.Value())
 	return err

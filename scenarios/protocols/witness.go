@@ -33,10 +33,13 @@ type Call struct {
 	Resources []string
 	// Renewal says that the protocol extends the lease by itself: its call ends only after Returned.
 	Renewal bool
-	// Context is that of the call; nil for a Renewal, a Close, and where it cannot end.
+	// Context is that of the call; nil for a Renewal, and where it cannot end.
 	Context context.Context
 	// TTL is what an acquire or extend asks for.
 	TTL time.Duration
+	// Misuse says what is called with which wrong argument, so that the call must be refused; empty if none is wrong. Such a
+	// call has no Func.
+	Misuse string
 	// Waits says that an acquire makes attempts until it is granted, instead of a single one.
 	Waits bool
 	// Lease is what the call is about. An acquire returns it; nil if it was not granted.

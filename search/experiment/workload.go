@@ -48,6 +48,7 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 		items = append(items, scenarios.Item{When: faults.Trigger{At: s.instant(c.For("once", 0))}, Client: client, Do: once, Repeat: 1})
 	}
 	for i := range items {
+		items[i].Do = w.misused(c.For("misuse", i), items[i].Do)
 		s.place(c.For("resource", i), &items[i])
 	}
 	return items
@@ -245,4 +246,35 @@ func (s Space) place(c faults.Choices, item *scenarios.Item) {
 func (s Space) lingers(c faults.Choices) bool {
 	b := s.Base.Budget
 	return !s.Beyond && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 3
+}
+
+// misused draws a call with a wrong argument, somewhere among the steps of a client; mostly none. It changes nothing, if the
+// lock refuses it.
+func (w *worker) misused(c faults.Choices, do []scenarios.Step) []scenarios.Step {
+	if !w.can.Refuses || c.For("at all", 0).Below(10) > 0 {
+		return do
+	}
+	at := int(c.For("at", 0).Below(int64(len(do) + 1)))
+	wrong := faults.OneOf(c.For("step", 0), w.callable(do[:at])...)
+	wrong.Misuse = faults.OneOf(c.For("argument", 0), wrong.Kind.Misuses(w.space.Base.Lock)...)
+	return slices.Insert(slices.Clone(do), at, wrong)
+}
+
+// callable are the steps that a client can make whose last ones were these.
+func (w *worker) callable(before []scenarios.Step) []scenarios.Step {
+	all := []scenarios.Step{w.lock(), step(scenarios.TryLockStep, 0), step(scenarios.WithLockStep, 0), step(scenarios.CloseStep, 0),
+		step(scenarios.PrepareStep, 0), step(scenarios.NewClientStep, 0)}
+	isHeld := false
+	for _, s := range before {
+		switch s.Kind {
+		case scenarios.LockStep, scenarios.TryLockStep:
+			isHeld = true
+		case scenarios.UnlockStep:
+			isHeld = isHeld && s.Released
+		}
+	}
+	if isHeld {
+		all = append(all, step(scenarios.ExtendStep, 0), step(scenarios.RenewStep, 0), step(scenarios.UnlockStep, 0))
+	}
+	return all
 }

@@ -11,6 +11,7 @@ type Process struct {
 	pace     pace
 	stuck    bool
 	starved  int // how often over it has no random bytes
+	drawn    int // how often the library in it has asked for random bytes
 	paused   bool
 	dead     bool
 	deferred []pending // what happened to it while it was paused, in order

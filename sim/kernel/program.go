@@ -52,6 +52,9 @@ type processRand struct {
 var errStarved = errors.New("getrandom: operation not permitted")
 
 func (r processRand) Read(b []byte) (int, error) {
+	if r.fails {
+		r.p.drawn++
+	}
 	if r.fails && r.p.Starved() {
 		return 0, errStarved
 	}
@@ -60,6 +63,9 @@ func (r processRand) Read(b []byte) (int, error) {
 	}
 	return r.p.stream.Read(b)
 }
+
+// Drawn is how often the process has asked for random bytes of its Runtime.
+func (p *Process) Drawn() int { return p.drawn }
 
 // Runtime is what the shipped library runs on in the process. Its random bytes fail while the process is starved.
 func (p *Process) Runtime() driver.Runtime {

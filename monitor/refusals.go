@@ -1,0 +1,241 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// refusals judges the calls that must be refused: with a wrong argument, of a closed client, in a context that has ended, or
+// about a lease that was released. They get the documented error, and nothing comes of them: no time passes, nothing is drawn,
+// reported or sent, and the lease stays as it is.
+type refusals struct {
+	run      *Run
+	open     []*refusal
+	clients  map[string]int                 // how many clients each process has made since its first
+	closed   map[madeClient]bool            // of which Close was called
+	madeBy   map[protocols.Lease]madeClient // whose leases they are
+	released map[protocols.Lease]bool       // of which a release was called
+	asks     map[*protocols.Call]madeClient // acquires that have not returned
+}
+
+// madeClient is one of the clients that a process has made, by its number.
+type madeClient struct {
+	process string
+	number  int
+}
+
+// refusal is such a call that has not returned.
+type refusal struct {
+	*protocols.Call
+	what string // is called, and why it must be refused
+	// isRight says whether an error is one that is documented for it.
+	isRight func(error) bool
+	wants   string // and which that is
+	// isSilent says that nothing may come of the call. A release and a Close in a context that has ended happen all the same.
+	isSilent bool
+	client   *kernel.Process
+	began    kernel.True
+	drawn    int
+	// until is the end of its lease, and isHeld says that the lease has not ended.
+	until  time.Time
+	isHeld bool
+	did    string // the first of what should not have come of it
+}
+
+func watchRefusals(r *Run) {
+	if r.Foreign || !r.Lock.Capabilities().Refuses {
+		return
+	}
+	x := &refusals{run: r, clients: map[string]int{}, closed: map[madeClient]bool{}, madeBy: map[protocols.Lease]madeClient{}, released: map[protocols.Lease]bool{},
+		asks: map[*protocols.Call]madeClient{}}
+	r.onMisuse = append(r.onMisuse, x.misused)
+	r.onCall = append(r.onCall, x.called)
+	r.onRefused = append(r.onRefused, x.returned)
+	r.onReturn = append(r.onReturn, x.returned)
+	r.onCommand = append(r.onCommand, x.sends)
+	r.onStep = append(r.onStep, x.reports)
+}
+
+// misused notes a call with a wrong argument. Of a closed client it may be refused for that as well.
+func (x *refusals) misused(c *protocols.Call) {
+	isClosed := x.closed[x.of(c)]
+	x.opens(c, c.Misuse, "ErrInvalid, and why", func(err error) bool {
+		return isInvalid(err) || isClosed && err == redlock.ErrClosed
+	})
+}
+
+// isInvalid says whether an error is the one for wrong arguments: it says which, and is not that of a call that was made.
+func isInvalid(err error) bool {
+	text, e := redlock.ErrInvalid.Error()+": ", (*redlock.Error)(nil)
+	return errors.Is(err, redlock.ErrInvalid) && strings.HasPrefix(err.Error(), text) && len(err.Error()) > len(text) && !errors.As(err, &e)
+}
+
+// of is the client that a call is made of.
+func (x *refusals) of(c *protocols.Call) madeClient {
+	if of, known := x.madeBy[c.Lease]; known {
+		return of
+	}
+	return madeClient{c.Client, x.clients[c.Client]}
+}
+
+// called notes a call that has the right arguments and must be refused nevertheless.
+func (x *refusals) called(c *protocols.Call) {
+	ended := error(nil)
+	if c.Context != nil && (c.Lease == nil || c.Context != c.Lease.Context()) {
+		ended = c.Context.Err()
+	}
+	client, released := x.of(c), x.released[c.Lease]
+	if c.Func == protocols.AcquireCall {
+		x.asks[c] = client
+	}
+	switch {
+	case c.Renewal: // of which it is told once the library has begun it
+	case c.Func == protocols.CloseCall:
+		x.closes(c, ended)
+		x.closed[client] = true
+	case c.Func == protocols.NewClientCall:
+		x.clients[c.Client]++
+	case c.Func == protocols.ReleaseCall:
+		x.releases(c, ended)
+		x.released[c.Lease] = true
+	case x.closed[client] && (c.Func != protocols.PrepareCall || isGuarded(x.run)):
+		x.opens(c, name(c)+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
+	case released && c.Func == protocols.ExtendCall:
+		x.opens(c, "extend of a released lease", "ErrReleased", func(err error) bool {
+			return isOf(err, driver.OpExtend, redlock.ErrReleased) || ended != nil && isOf(err, driver.OpExtend, ended)
+		})
+	case ended != nil && c.Func == protocols.ExtendCall:
+		x.opens(c, "extend in a context that has ended", "the context's error", func(err error) bool {
+			return isOf(err, driver.OpExtend, ended) || isOf(err, driver.OpExtend, redlock.ErrLost)
+		})
+	case ended != nil && c.Func == protocols.AcquireCall:
+		x.opens(c, "acquire in a context that has ended", "the context's error", func(err error) bool {
+			return isOf(err, driver.OpAcquire, ended) && errors.Is(err, redlock.ErrNotAcquired)
+		})
+	}
+}
+
+// isOf says whether an error is that of a call which was made, and matches one of its reasons.
+func isOf(err error, op driver.Op, reason error) bool {
+	e := (*redlock.Error)(nil)
+	return errors.As(err, &e) && e.Op == op && errors.Is(err, reason)
+}
+
+// closes notes a Close, which nothing but the end of its context makes fail.
+func (x *refusals) closes(c *protocols.Call, ended error) {
+	r := x.notes(c, "Close", "nothing but the error of a context that has ended")
+	r.isRight = func(err error) bool {
+		return err == nil || c.Context != nil && c.Context.Err() != nil && errors.Is(err, c.Context.Err())
+	}
+}
+
+// releases notes a release that cannot succeed.
+func (x *refusals) releases(c *protocols.Call, ended error) {
+	switch {
+	case x.released[c.Lease]:
+		x.opens(c, "second release", "ErrReleased", func(err error) bool { return isOf(err, driver.OpRelease, redlock.ErrReleased) })
+	case ended != nil:
+		r := x.notes(c, "release in a context that has ended", "the context's error")
+		r.isRight = func(err error) bool {
+			return isOf(err, driver.OpRelease, ended) || isOf(err, driver.OpRelease, redlock.ErrLost)
+		}
+	}
+}
+
+// name is what a call does.
+func name(c *protocols.Call) string {
+	switch c.Func {
+	case protocols.ExtendCall:
+		return "extend"
+	case protocols.PrepareCall:
+		return "prepare"
+	}
+	return "acquire"
+}
+
+// opens notes a call that must be refused before anything comes of it.
+func (x *refusals) opens(c *protocols.Call, what, wants string, isRight func(error) bool) {
+	r := x.notes(c, what, wants)
+	r.isRight, r.isSilent = isRight, true
+}
+
+func (x *refusals) notes(c *protocols.Call, what, wants string) *refusal {
+	client := x.run.World.Client(c.Client)
+	r := &refusal{Call: c, what: what, wants: wants, client: client, began: x.run.World.Kernel.Now(), drawn: client.Drawn()}
+	if c.Lease != nil {
+		r.until, r.isHeld = c.Lease.Until(), c.Lease.Context().Err() == nil
+	}
+	x.open = append(x.open, r)
+	return r
+}
+
+func (x *refusals) sends(at redis.Passage, a *redis.Asked) {
+	if at == redis.Sent {
+		x.does(a.Client, "a command is sent to "+a.Server.Name())
+	}
+}
+
+func (x *refusals) reports(client string, e observe.Event) {
+	x.does(x.run.World.Client(client), "its client reports the step "+e.Step.String())
+}
+
+// does notes what a client does while one of its calls should do nothing.
+func (x *refusals) does(client *kernel.Process, what string) {
+	for _, r := range x.open {
+		if r.isSilent && r.client == client && r.did == "" {
+			r.did = what
+		}
+	}
+}
+
+func (x *refusals) returned(c *protocols.Call, err error) {
+	if of, asked := x.asks[c]; asked && c.Lease != nil {
+		x.madeBy[c.Lease] = of
+	}
+	delete(x.asks, c)
+	i := slices.IndexFunc(x.open, func(r *refusal) bool { return r.Call == c })
+	if i < 0 {
+		return
+	}
+	r := x.open[i]
+	x.open = slices.Delete(x.open, i, i+1)
+	x.run.Refusals++
+	resource := x.run.Resources[0]
+	if len(c.Resources) > 0 {
+		resource = c.Resources[0]
+	}
+	if !r.isRight(err) {
+		x.run.broken(checker.Contract, resource, "%s: %s returns %q, and is documented to return %s", c.Client, r.what, text(err), r.wants)
+	}
+	if did := r.came(x.run.World.Kernel.Now()); r.isSilent && did != "" {
+		x.run.broken(checker.Contract, resource, "%s: %s must be refused before anything comes of it, and %s", c.Client, r.what, did)
+	}
+}
+
+// came is what came of a call; empty if nothing did.
+func (r *refusal) came(now kernel.True) string {
+	switch {
+	case r.did != "":
+		return r.did
+	case now != r.began:
+		return "it takes " + now.Sub(r.began).String()
+	case r.client.Drawn() != r.drawn:
+		return "random bytes are drawn for it"
+	case r.Lease != nil && !r.Lease.Until().Equal(r.until):
+		return "the end of its lease moves"
+	case r.Lease != nil && r.isHeld && context.Cause(r.Lease.Context()) == redlock.ErrReleased:
+		return "its lease is released"
+	}
+	return ""
+}

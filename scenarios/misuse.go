@@ -1,0 +1,104 @@
+package scenarios
+
+import (
+	"context"
+	"slices"
+
+	"redlocksim/faults"
+	"redlocksim/history"
+	"redlocksim/scenarios/protocols"
+)
+
+// arguments are those that the call of a step has: any of them can be wrong.
+func (k StepKind) arguments() []protocols.Argument {
+	switch k {
+	case LockStep, TryLockStep:
+		return []protocols.Argument{protocols.ContextArgument, protocols.NameArgument, protocols.NamesArgument, protocols.TTLArgument}
+	case WithLockStep:
+		return []protocols.Argument{protocols.ContextArgument, protocols.NameArgument, protocols.TTLArgument, protocols.WaitArgument,
+			protocols.RenewalArgument, protocols.WorkArgument}
+	case ExtendStep:
+		return []protocols.Argument{protocols.ContextArgument, protocols.TTLArgument}
+	case RenewStep:
+		return []protocols.Argument{protocols.ContextArgument, protocols.RenewalArgument, protocols.WorkArgument}
+	case UnlockStep, CloseStep, PrepareStep:
+		return []protocols.Argument{protocols.ContextArgument}
+	case NewClientStep:
+		return []protocols.Argument{protocols.ClientArgument}
+	}
+	return nil
+}
+
+// Misuses are the wrong arguments with which a step of a kind can be called, of a lock that refuses them.
+func (k StepKind) Misuses(lock protocols.Settings) (all []protocols.Misuse) {
+	for _, m := range protocols.Misuses() {
+		if slices.Contains(k.arguments(), m.Of()) && m.Unless(lock) == "" {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// misuse makes the call of a step with a wrong argument, of a lock that refuses it, and goes on: what is held stays held. It
+// may be the call of a client that is closed, or about a lock that was released.
+func (p *program) misuse(s *Step) (goOn bool) {
+	if !p.refuses {
+		return false
+	}
+	about, call := p.ofClient(), &protocols.Call{Client: p.host.Name(), Misuse: string(s.Kind) + " with " + s.Misuse.String()}
+	a := protocols.Arguments{Settings: p.settings, Resources: slices.Clone(p.item.taken(s, p.resources)), TTL: s.TTL, Work: func(context.Context) error { return nil }}
+	if a.TTL == 0 {
+		a.TTL = p.settings.TTL
+	}
+	if s.needsLock() {
+		l := p.about(s)
+		about.grants, call.Lease, a.TTL = l.acquisition.grants, l.lease, l.ttl
+	}
+	about.misused = true
+	call.Resources, a.Context = about.resources(), about.in(context.Background())
+	ok := a.Context
+	if s.Misuse.Of() != protocols.ClientArgument { // which the client has that is made
+		s.Misuse.Put(&a)
+	}
+	p.witness.Called(call)
+	granted, err := p.calls(s, call.Lease, a)
+	p.witness.Returned(call, err)
+	if granted != nil {
+		_ = granted.Unlock(ok)
+	}
+	e := history.Event{Kind: history.Step, Name: faults.Refused, Resource: about.name(), Detail: call.Misuse}
+	if err == nil {
+		e.Name = faults.Accepted
+	}
+	p.record(e)
+	return true
+}
+
+// calls makes the call of a step with these arguments. lease is what it is about. What it takes it returns.
+func (p *program) calls(s *Step, lease protocols.Lease, a protocols.Arguments) (granted protocols.Lease, err error) {
+	switch s.Kind {
+	case LockStep, TryLockStep:
+		return p.lock(a.Context, s.Kind, a.Resources, a.TTL)
+	case WithLockStep:
+		return nil, p.locker.(protocols.Holder).Hold(a.Context, a.Resources[0], a.TTL, untold(a.Renewal), a.Holds())
+	case ExtendStep:
+		return nil, lease.Extend(a.Context, a.TTL)
+	case RenewStep:
+		return nil, lease.(protocols.Renewer).Renew(a.Context, untold(a.Renewal), a.Work)
+	case UnlockStep:
+		return nil, lease.Unlock(a.Context)
+	case CloseStep:
+		return nil, p.locker.(protocols.Closer).Close(a.Context)
+	case PrepareStep:
+		return nil, p.locker.(protocols.Preparer).Prepare(a.Context)
+	}
+	_, err = p.newLocker(s.Misuse)
+	return nil, err
+}
+
+// untold is a renewal of which nobody is told.
+func untold(r protocols.Renewal) protocols.Renewal {
+	r.Begins, r.Releases = func() {}, func() {}
+	r.Ends, r.Released = func(error) {}, func(error) {}
+	return r
+}

@@ -1,0 +1,71 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"redlocksim/scenarios/protocols"
+)
+
+// The catalogue has every wrong argument, with every kind of call that has that argument.
+func TestEveryWrongArgumentIsTried(t *testing.T) {
+	tried := map[StepKind]map[protocols.Argument]bool{}
+	var all []protocols.Misuse
+	for _, s := range Catalogue() {
+		for _, item := range s.Timeline {
+			for i := range item.Do {
+				if step := &item.Do[i]; step.Misuse != "" {
+					all = append(all, step.Misuse)
+					if tried[step.Kind] == nil {
+						tried[step.Kind] = map[protocols.Argument]bool{}
+					}
+					tried[step.Kind][step.Misuse.Of()] = true
+				}
+			}
+		}
+	}
+	for _, m := range protocols.Misuses() {
+		if !slices.Contains(all, m) {
+			t.Errorf("no scenario has %s", m)
+		}
+	}
+	for _, k := range stepKinds {
+		for _, a := range k.kind.arguments() {
+			if !tried[k.kind][a] {
+				t.Errorf("no scenario has %s with a wrong argument %d", k.kind, a)
+			}
+		}
+	}
+}
+
+func TestMisuseIsChecked(t *testing.T) {
+	const file = `
+title: t
+source: s
+explanation: e
+claim: holds
+LOCK
+clients: [client-1]
+timeline: [{at: 0s, client: client-1, do: [try-lock, STEP]}]
+expect: {findings: safe, unavailable: {at-most: 1s}}
+`
+	for _, c := range []struct{ lock, step, want string }{
+		{"", "extend: {misuse: ttl-zero}", ""},
+		{"", "try-lock: {misuse: names-none}", ""},
+		{"", "unlock: {misuse: ttl-zero}", "is not about an argument of unlock"},
+		{"", "new-client: {misuse: nil-context}", "is not about an argument of new-client"},
+		{"", "extend: {misuse: ttl-zer}", "ttl-zero"},
+		{"", "hold: {misuse: ttl-zero}", "hold takes no such key"},
+		{"", "extend: {misuse: ttl-above-guard}", "is nothing that the lock refuses: it has no restart guard"},
+		{"", "lock: {misuse: name-of-the-guard}", "is nothing that the lock refuses"},
+		{"lock: {drift: {constant: 0s}}", "lock: {misuse: ttl-within-drift}", "is nothing that the lock refuses"},
+		{"", "extend: {misuse: ttl-zero, within: 1s}", "with a misuse has only that"},
+		{"lock: {protocol: redlock-plain}", "try-lock: {misuse: ttl-zero}", "protocol redlock-plain does not refuse wrong arguments"},
+	} {
+		_, err := Parse("f", []byte(strings.NewReplacer("LOCK", c.lock, "STEP", "{"+c.step+"}").Replace(file)))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.step, err, c.want)
+		}
+	}
+}
