@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"redlocksim/history"
 	"redlocksim/redlock"
@@ -59,27 +58,6 @@ func watchNeedless(r *Run) {
 		r.onStep = append(r.onStep, x.stepped)
 		r.onPublished = append(r.onPublished, x.published)
 	}
-}
-
-// rivals are the acquires that ask for any of the keys of one, with itself: good until it is called again.
-func (x *needless) rivals(a *ask) []*ask {
-	x.rivalry = x.rivalry[:0]
-	for _, b := range x.open {
-		if meets(a.Call, b.Call) {
-			x.rivalry = append(x.rivalry, b)
-		}
-	}
-	return x.rivalry
-}
-
-// contenders counts those who ask the nodes for themselves: acquires in one queue of the library are one.
-func (x *needless) contenders(rivals []*ask) (n int) {
-	for i, a := range rivals {
-		if !x.queues || !slices.ContainsFunc(rivals[:i], a.queuesWith) {
-			n++
-		}
-	}
-	return n
 }
 
 // isHad says whether somebody has a lease on any of the resources of a call.
@@ -323,15 +301,4 @@ func (x *needless) applied(a *redis.Applied) {
 			x.keep(w)
 		}
 	}
-}
-
-// travel is how long messages take on the ways of those who ask.
-func (x *needless) travel(rivals []*ask) (t travel) {
-	t.least = time.Duration(kernel.Forever)
-	for _, a := range rivals {
-		for _, w := range a.client.ways[:x.nodes] {
-			t.include(w)
-		}
-	}
-	return t
 }

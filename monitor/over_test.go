@@ -53,7 +53,8 @@ func TestCallsAboutALeaseThatIsOver(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
-			r.onCall, r.onReturn, r.onEvent, r.onEnd = nil, nil, nil, nil // what becomes of contexts and keys is for others to judge
+			// What becomes of contexts and keys is for others to judge.
+			r.onCall, r.onReturn, r.onEvent, r.onEnd = nil, nil, nil, nil
 			watchOvers(r.Run)
 			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("AB", "v")) })
 			r.finds(t, checker.Contract, c.want)

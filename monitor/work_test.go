@@ -12,6 +12,12 @@ import (
 
 // What is returned after work under a lease tells of the work, of the loss of the lease and of the release, and of nothing
 // else.
+// losesBefore has a lease lost before its work returns an error.
+func losesBefore(l *lease, w *protocols.Work, err error) {
+	l.cancel(redlock.ErrLost)
+	w.Err, w.Lost = err, true
+}
+
 func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 	stopped := errors.New("stopped")
 	lost := func(cause error) error {
@@ -20,11 +26,7 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 	unreleased := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrNoQuorum}
 	gone := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrLost}
 	unrenewed := &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrNoQuorum}
-	// loses has a lease lost before its work returns.
-	loses := func(_ *actor, l *lease, w *protocols.Work) {
-		l.cancel(redlock.ErrLost)
-		w.Err, w.Lost = stopped, true
-	}
+	loses := func(_ *actor, l *lease, w *protocols.Work) { losesBefore(l, w, stopped) }
 	closes := func(a *actor, l *lease, w *protocols.Work) {
 		a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"})
 		loses(a, l, w)
@@ -43,8 +45,7 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		call := &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Lease: l}
 		a.Called(call)
 		a.Returned(call, unreleased)
-		l.cancel(redlock.ErrLost)
-		w.Lost = true
+		losesBefore(l, w, nil)
 	}
 	none := errors.New("there is no release")
 	for _, c := range []struct {
@@ -74,8 +75,8 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		{"renewal failed", renewed(unrenewed, 0), gone, errors.Join(stopped, lost(unrenewed)), ""},
 		{"renewal failed in silence", renewed(unrenewed, 0), gone, errors.Join(stopped, lost(nil)), "the last renewal failed: "},
 		{"context of the work", func(_ *actor, l *lease, w *protocols.Work) {
-			l.cancel(redlock.ErrLost)
-			w.Lost, w.Unaware = true, true
+			losesBefore(l, w, nil)
+			w.Unaware = true
 		}, gone, lost(nil), "the context of the lease ended, and that of the work did not"},
 		{"work stopped for nothing", func(_ *actor, _ *lease, w *protocols.Work) { w.Misled = true }, nil, stopped, "the context of the work ended, and neither"},
 	} {

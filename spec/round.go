@@ -87,8 +87,8 @@ func (r *round) lost(e *Event, s Settings, isFirst bool) (why string) {
 	return r.refusal(e.Op, e.Err, alone, &s)
 }
 
-// refusal says what is wrong with a reason why a quorum was given up, which it was not for its caller. Nodes that are behind may
-// be no refusal.
+// refusal says what is wrong with a reason why a quorum was given up, which it was not for its caller. Nodes that are behind
+// may be no refusal.
 func (r *round) refusal(op driver.Op, reason error, mayBeAlone bool, s *Settings) (why string) {
 	if silent := len(s.Nodes) - len(r.timely); r.accepted+silent >= s.Quorum {
 		return fmt.Sprintf("%d nodes said yes and %d have not answered: a quorum of %d can still be reached", r.accepted, silent, s.Quorum)

@@ -71,18 +71,8 @@ func run() error {
 	}
 	results.Target, results.Seed, results.Sample, results.Columns = o.Target, o.Seed, o.Sample, o.Columns
 	for _, other := range flag.Args() {
-		part, err := power.Read(other)
-		if err != nil {
+		if err := add(&results, other); err != nil {
 			return err
-		}
-		if part.Seed != o.Seed || part.Target != o.Target {
-			return fmt.Errorf("%s has bugs of another seed or target", other)
-		}
-		if part.Columns != nil {
-			return fmt.Errorf("%s has only the columns %v", other, part.Columns)
-		}
-		for _, m := range part.Mutants {
-			results.Add(m)
 		}
 	}
 	if *shard != "" {
@@ -101,6 +91,24 @@ func run() error {
 		return err
 	}
 	return os.WriteFile(filepath.Join("mutants", names.Page), []byte(results.Page(judged)), 0o666)
+}
+
+// add adds the results that another machine has in a file.
+func add(results *power.Results, path string) error {
+	part, err := power.Read(path)
+	if err != nil {
+		return err
+	}
+	if part.Seed != results.Seed || part.Target != results.Target {
+		return fmt.Errorf("%s has bugs of another seed or target", path)
+	}
+	if part.Columns != nil {
+		return fmt.Errorf("%s has only the columns %v", path, part.Columns)
+	}
+	for _, m := range part.Mutants {
+		results.Add(m)
+	}
+	return nil
 }
 
 // measure measures what is not in the results yet, and keeps each result at once.

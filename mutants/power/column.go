@@ -63,3 +63,11 @@ func settings(t generate.Target) string {
 	}
 	return strings.Join(all, "\n---\n")
 }
+
+// columns are those that are measured.
+func (o Options) columns() []Column {
+	if o.Columns != nil {
+		return o.Columns
+	}
+	return columnsOf(o.Target)
+}

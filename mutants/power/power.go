@@ -131,14 +131,6 @@ func (o Options) one(ctx context.Context, m generate.Mutant, reached reached) (R
 	return r, nil
 }
 
-// columns are those that are measured.
-func (o Options) columns() []Column {
-	if o.Columns != nil {
-		return o.Columns
-	}
-	return columnsOf(o.Target)
-}
-
 // column runs one column with a bug in the package of a directory.
 func (o Options) column(ctx context.Context, c Column, b *build, directory string) (Outcome, error) {
 	if c == Tests {

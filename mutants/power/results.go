@@ -16,7 +16,8 @@ type Results struct {
 	Target generate.Target `json:"target"`
 	Seed   string          `json:"seed"`
 	Sample int             `json:"sample"`
-	// Columns are the only ones that were measured, each until one before it noticed the bug; nil is all. A page is made of all.
+	// Columns are the only ones that were measured, each until one before it noticed the bug; nil is all. A page is made of
+	// all.
 	Columns []Column `json:"columns,omitempty"`
 	// Mutants are those that were measured so far, by name.
 	Mutants []Result `json:"mutants"`

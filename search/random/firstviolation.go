@@ -20,8 +20,9 @@ type FirstViolation struct {
 // firstGeneration is how many runs First makes before it chooses new near misses to start from.
 const firstGeneration = 100
 
-// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and searches no known-broken lock.
-// The error matches scenarios.ErrTiersDiffer if a run is not the same on tier wire. It is for locks that are known to be broken.
+// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and searches no known-broken
+// lock. The error matches scenarios.ErrTiersDiffer if a run is not the same on tier wire. It is for locks that are known to be
+// broken.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
 	return first(ctx, space, Options{Seed: seed, Runs: runs})
 }

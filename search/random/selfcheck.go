@@ -22,7 +22,8 @@ const (
 	wireRuns = 400
 )
 
-// selfCheck makes those runs of a generation once more that are to be the same, in the same way or on tier wire, and counts them.
+// selfCheck makes those runs of a generation once more that are to be the same, in the same way or on tier wire, and counts
+// them.
 func (x *explorer) selfCheck(ctx context.Context, first int, trials []trial) error {
 	worded := slices.Clone(x.Worded) // until all of them are done
 	onWire := worded.choose(trials, first)

@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	// wireEvery: of so many runs about one is made on tier wire too, whatever it has, which costs as much as seven on tier model.
+	// wireEvery: of so many runs about one is made on tier wire too, whatever it has, which costs as much as seven on tier
+	// model.
 	wireEvery = 50
 	// wordedEvery: of so many runs at most one is made there for what it has to say.
 	wordedEvery = 16
@@ -17,8 +18,8 @@ const (
 	wireWordings = 3
 )
 
-// onWire makes a run on tier wire too, where the adapter and its scripts run, which tier model replaces. Both must show the same:
-// the error matches scenarios.ErrTiersDiffer if they do not.
+// onWire makes a run on tier wire too, where the adapter and its scripts run, which tier model replaces. Both must show the
+// same: the error matches scenarios.ErrTiersDiffer if they do not.
 func onWire(r *scenarios.Result) error { return r.SameOn(scenarios.Wire) }
 
 // worded counts on how many runs on tier wire each wording came up, up to wireWordings.
@@ -26,9 +27,9 @@ type worded []byte
 
 func newWorded() worded { return make(worded, redis.NumWordings) }
 
-// choose gives those of a generation's runs that are made on tier wire too, ascending, and counts what they have to say there: the
-// first of all, a sample that depends on seeds, and those in which commands are put to nodes as in few runs there so far. What
-// the adapter and its scripts do depends on that and on little else. A run that shows nothing shows nothing there.
+// choose gives those of a generation's runs that are made on tier wire too, ascending, and counts what they have to say there:
+// the first of all, a sample that depends on seeds, and those in which commands are put to nodes as in few runs there so far.
+// What the adapter and its scripts do depends on that and on little else. A run that shows nothing shows nothing there.
 func (w worded) choose(trials []trial, first int) (chosen []int) {
 	for i := range trials {
 		isSample := first+i == 0 || uint64(kernel.Key(0).WithString("wire").With(trials[i].candidate.Seed))%wireEvery == 0
