@@ -224,7 +224,7 @@ func (x *failures) cause(c *calling, e *redlock.Error) string {
 	switch {
 	case errors.Is(e, redlock.ErrClosed) && !x.isClosed(c):
 		return "nobody closed the client"
-	case isEnd && c.Context != nil && c.Context.Err() == nil:
+	case isEnd && c.Context != nil && c.Context.Err() == nil && c.Wait == 0:
 		return "its context has not ended"
 	case errors.Is(e.Cause, redlock.ErrTokensUsedUp) && !x.isUsedUp:
 		return "no node has the largest token"

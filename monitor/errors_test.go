@@ -104,6 +104,11 @@ func TestAKeyThatHasRunOutCannotBeExtended(t *testing.T) {
 // or is about its leases, is.
 func TestClosedIsTheClientOfTheCall(t *testing.T) {
 	client := func(f protocols.CallFunc) *protocols.Call { return &protocols.Call{Func: f, Client: "c1"} }
+	closes := func(a *actor) {
+		call := client(protocols.CloseCall)
+		a.Called(call)
+		a.Returned(call, nil)
+	}
 	acquire := func() *protocols.Call {
 		return &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
 	}
@@ -114,7 +119,7 @@ func TestClosedIsTheClientOfTheCall(t *testing.T) {
 		want  string
 	}{
 		{"of the closed one", func(a *actor) (*protocols.Call, *redlock.Error) {
-			a.Called(client(protocols.CloseCall))
+			closes(a)
 			call := acquire()
 			a.Called(call)
 			return call, closed
@@ -122,12 +127,12 @@ func TestClosedIsTheClientOfTheCall(t *testing.T) {
 		{"that waited in it", func(a *actor) (*protocols.Call, *redlock.Error) {
 			call := acquire()
 			a.Called(call)
-			a.Called(client(protocols.CloseCall))
+			closes(a)
 			a.Called(client(protocols.NewClientCall))
 			return call, closed
 		}, ""},
 		{"about its lease", func(a *actor) (*protocols.Call, *redlock.Error) {
-			a.Called(client(protocols.CloseCall))
+			closes(a)
 			a.Called(client(protocols.NewClientCall))
 			call := acquire()
 			call.Func, call.Lease = protocols.ExtendCall, a.lease("v", a.reads())
@@ -135,7 +140,7 @@ func TestClosedIsTheClientOfTheCall(t *testing.T) {
 			return call, &redlock.Error{Op: driver.OpExtend, Resource: "r", Cause: redlock.ErrClosed}
 		}, ""},
 		{"of the one in its place", func(a *actor) (*protocols.Call, *redlock.Error) {
-			a.Called(client(protocols.CloseCall))
+			closes(a)
 			a.Called(client(protocols.NewClientCall))
 			call := acquire()
 			a.Called(call)

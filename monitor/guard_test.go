@@ -32,7 +32,11 @@ func TestAClosedClientDeclaresNothing(t *testing.T) {
 	for closesFirst, want := range map[bool]string{true: "", false: "c1 declares the nodes fit to vote and is told "} {
 		r := newRig(t, guarded)
 		r.goes("c1", 0, func(a *actor) {
-			closes := func() { a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"}) }
+			closes := func() {
+				close := &protocols.Call{Func: protocols.CloseCall, Client: "c1"}
+				a.Called(close)
+				a.Returned(close, nil)
+			}
 			if closesFirst {
 				closes()
 			}

@@ -58,8 +58,11 @@ type Run struct {
 	onReturn  []func(*protocols.Call, error)
 	onMisuse  []func(*protocols.Call)
 	onRefused []func(*protocols.Call, error)
-	// onWork and onWorked are told of work under a lease that is renewed meanwhile.
+	// onAsk is told that a call is made now, with its context.
+	onAsk []func(*protocols.Call)
+	// onWork, onStop and onWorked are told of work under a lease that is renewed meanwhile.
 	onWork   []func(*protocols.Work)
+	onStop   []func(*protocols.Work)
 	onWorked []func(*protocols.Work, error)
 	// onEnd is told that the run is over.
 	onEnd []func()
@@ -129,9 +132,23 @@ func (r *Run) Returned(c *protocols.Call, err error) {
 	}
 }
 
+// Asks implements protocols.Witness.
+func (r *Run) Asks(c *protocols.Call) {
+	for _, tell := range r.onAsk {
+		tell(c)
+	}
+}
+
 // Works implements protocols.Witness.
 func (r *Run) Works(w *protocols.Work) {
 	for _, tell := range r.onWork {
+		tell(w)
+	}
+}
+
+// Stops implements protocols.Witness.
+func (r *Run) Stops(w *protocols.Work) {
+	for _, tell := range r.onStop {
 		tell(w)
 	}
 }

@@ -666,4 +666,34 @@ var library = []Mutant{
 		Edits:   []Edit{{"redlock/admit.go", "if err := ctx.Err(); err != nil {", "if err := ctx.Err(); err != nil && false {"}},
 		Killers: []string{"80-contexts-that-end/waiting-meanwhile"},
 	},
+	{
+		Name:    "close-outlasts-its-context",
+		Bug:     "Close goes on waiting when its context has ended",
+		Edits:   []Edit{{"redlock/client.go", "w.Wait(ctx)", "w.Wait(context.Background())"}},
+		Killers: []string{"83-new-client/gives-up"},
+	},
+	{
+		Name:    "round-outlasts-its-context",
+		Bug:     "a call that has asked the nodes goes on waiting for them when its context has ended",
+		Edits:   []Edit{{"redlock/wait.go", "r.waiter.Wait(ctx)", "r.waiter.Wait(context.Background())"}},
+		Killers: []string{"53-caller-gives-up"},
+	},
+	{
+		Name:    "turn-outlasts-its-context",
+		Bug:     "a call that waits for its turn in the client goes on waiting when its context has ended",
+		Edits:   []Edit{{"redlock/turn.go", "t.waiter.Wait(ctx)", "t.waiter.Wait(context.Background())"}},
+		Killers: []string{"73-waiting-in-one-client/give-up-at-different-times"},
+	},
+	{
+		Name:    "retry-outlasts-its-context",
+		Bug:     "a call that waits for its clean-up goes on waiting when its context has ended",
+		Edits:   []Edit{{"redlock/turn.go", "t.last.release.wait(ctx)", "t.last.release.wait(context.WithoutCancel(ctx))"}},
+		Killers: []string{"80-contexts-that-end/waiting-meanwhile"},
+	},
+	{
+		Name:    "release-outlasts-its-deadline",
+		Bug:     "a release with a context derived from that of its lease does not return at its deadline",
+		Edits:   []Edit{{"redlock/leasecontext.go", "if deadline, ok := ctx.Deadline(); ok {", "if deadline, ok := ctx.Deadline(); ok && false {"}},
+		Killers: []string{"80-contexts-that-end/unlock-with-the-lease-until"},
+	},
 }

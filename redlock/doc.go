@@ -25,7 +25,7 @@
 package redlock
 
 // The algorithm of the paper is in attempt.go: one attempt on all nodes. Above it, lock.go repeats it, and turn.go and queue.go
-// decide when. Below it, ask.go asks all nodes: round.go sends them a command, through batch.go, tally.go counts the answers,
-// wait.go is the caller that waits for them, and validity.go computes what is left of the TTL. release.go cleans up. After a
-// grant there are lease.go, extend.go, renew.go and unlock.go, and straggler.go for votes that come late. options.go has the
-// settings; fencing.go, guard.go and wake.go are options with more behind them. No file uses one that uses it.
+// decide when. Below it, round.go sends a command to all nodes, through batch.go, tally.go counts the answers, wait.go is the
+// caller that waits for them, and validity.go computes what is left of the TTL. release.go cleans up. After a grant there are
+// lease.go, extend.go, renew.go and unlock.go, and straggler.go for votes that come late. options.go has the settings;
+// fencing.go, guard.go and wake.go are options with more behind them. No file uses one that uses it.

@@ -35,6 +35,7 @@ func (l *held) extend(s *Step) {
 	l.begins(c)
 	done := l.in(c, s)
 	defer done()
+	l.witness.Asks(&c.Call)
 	l.returned(c, l.lease.Extend(c.Context, s.For))
 }
 
@@ -48,6 +49,7 @@ func (l *held) unlock(s *Step) {
 	l.acquisition.disbelieve()
 	done := l.in(c, s)
 	defer done()
+	l.witness.Asks(&c.Call)
 	l.returned(c, l.lease.Unlock(c.Context))
 	l.gone()
 }

@@ -53,6 +53,7 @@ func (l *held) worked(own, caller context.Context, w *protocols.Work) error {
 	if own.Err() != nil {
 		w.Err = errStopped
 	}
+	l.witness.Stops(w)
 	return w.Err
 }
 
@@ -114,6 +115,7 @@ func (p *program) withLock(s *Step) bool {
 	x := p.asks(s)
 	ctx, done := s.in(x.in(context.Background()), p.clock)
 	defer done()
+	x.call.Context, x.call.Wait = ctx, s.Wait
 	l := p.held(x)
 	r := l.renewal(s)
 	var c *called
@@ -129,6 +131,7 @@ func (p *program) withLock(s *Step) bool {
 		}
 	}
 	p.witness.Called(&x.call)
+	p.witness.Asks(&x.call)
 	update := &Step{Kind: UpdateStep}
 	var w *protocols.Work
 	err := holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(own context.Context, lease protocols.Lease) error {

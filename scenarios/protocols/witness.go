@@ -17,9 +17,13 @@ type Witness interface {
 	// Called is told that a call begins, and Returned what it returned, before anything else happens in the client.
 	Called(c *Call)
 	Returned(c *Call, err error)
-	// Works is told that a Renewer or a Holder begins to renew a lease while work is done under it, and Worked what it
-	// returned: of a Holder after the release.
+	// Asks is told that a call is made now, with its Context. The timeline may have paused the client since Called. It is not
+	// told of what a protocol calls by itself: renewals, and the release by a Holder.
+	Asks(c *Call)
+	// Works is told that a Renewer or a Holder begins to renew a lease while work is done under it, Stops that the work has
+	// returned, and Worked what the Renewer or Holder returned: a Holder after the release.
 	Works(w *Work)
+	Stops(w *Work)
 	Worked(w *Work, err error)
 }
 
@@ -33,8 +37,10 @@ type Call struct {
 	Resources []string
 	// Renewal says that the protocol extends the lease by itself: its call ends only after Returned.
 	Renewal bool
-	// Context is that of the call; nil for a Renewal, and where it cannot end.
+	// Context is that of the call, from Asks on; nil before, and for what a protocol calls by itself.
 	Context context.Context
+	// Wait is how long a Holder waits for the lock at the most; 0 is as long as its Context.
+	Wait time.Duration
 	// TTL is what an acquire or extend asks for.
 	TTL time.Duration
 	// Misuse says what is called with which wrong argument, so that the call must be refused; empty if none is wrong. Such a
@@ -95,8 +101,14 @@ func (Unwatched) Called(*Call) {}
 // Returned implements Witness.
 func (Unwatched) Returned(*Call, error) {}
 
+// Asks implements Witness.
+func (Unwatched) Asks(*Call) {}
+
 // Works implements Witness.
 func (Unwatched) Works(*Work) {}
+
+// Stops implements Witness.
+func (Unwatched) Stops(*Work) {}
 
 // Worked implements Witness.
 func (Unwatched) Worked(*Work, error) {}

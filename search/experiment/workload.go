@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 )
@@ -45,13 +46,23 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 		items[0].Goroutines = int(2 + c.For("how many", 0).Below(3))
 	}
 	if once := w.once(c.For("late", 0)); once != nil {
-		items = append(items, scenarios.Item{When: faults.Trigger{At: s.instant(c.For("once", 0))}, Client: client, Do: once, Repeat: 1})
+		items = append(items, scenarios.Item{When: s.outset(c, client, once[0].Kind), Client: client, Do: once, Repeat: 1})
 	}
 	for i := range items {
 		items[i].Do = w.misused(c.For("misuse", i), items[i].Do)
 		s.place(c.For("resource", i), &items[i])
 	}
 	return items
+}
+
+// outset draws when a client does something once. What closes it comes half of the time while it has asked the nodes for
+// something, and they have not all answered.
+func (s Space) outset(c faults.Choices, client string, first scenarios.StepKind) faults.Trigger {
+	if first == scenarios.CloseStep && c.For("while asking", 0).Below(2) == 0 {
+		asks := []string{observe.AttemptStarted.String(), observe.ExtendStarted.String(), observe.ReleaseStarted.String()}
+		return s.after(c.For("asks", 0), asks, []string{client})
+	}
+	return faults.Trigger{At: s.instant(c.For("once", 0))}
 }
 
 func step(kind scenarios.StepKind, d time.Duration) scenarios.Step {
@@ -207,7 +218,12 @@ func (w *worker) once(c faults.Choices) []scenarios.Step {
 // another draws the end of a client, with whatever waits or holds in it, and another in its place.
 func (w *worker) another(c faults.Choices) []scenarios.Step {
 	closes := step(scenarios.CloseStep, 0)
-	w.end(c.For("end", 0), &closes)
+	if c.For("soon", 0).Below(2) == 0 {
+		within := w.moment(c.For("within", 0), w.space.Base.Lock.NodeTimeout)
+		closes.Within = &within
+	} else {
+		w.end(c.For("end", 0), &closes)
+	}
 	steps := []scenarios.Step{closes, step(scenarios.SleepStep, 1+time.Duration(c.For("away", 0).Below(int64(w.ttl)))), step(scenarios.NewClientStep, 0)}
 	if c.For("at once", 0).Below(2) == 0 {
 		steps = slices.Delete(steps, 1, 2)

@@ -23,6 +23,23 @@ type simContext struct {
 // sleeper is somebody who waits until a context ends.
 type sleeper interface{ release() }
 
+// ending is a sleeper that is told of the end of a context.
+type ending struct{ told func() }
+
+func (e *ending) release() { e.told() }
+
+// WhenEnded calls f when a context made by the Clock of a process ends, before whoever waits for it goes on: at once if it has
+// ended, and never if it cannot end.
+func WhenEnded(ctx context.Context, f func()) {
+	switch c := lookup(ctx); {
+	case c == nil:
+	case c.err != nil:
+		f()
+	default:
+		c.waiters = append(c.waiters, &ending{f})
+	}
+}
+
 type simContextKey struct{}
 
 func (c *simContext) Deadline() (time.Time, bool) {

@@ -36,18 +36,6 @@ func TestStepsTakeTime(t *testing.T) {
 	s.want(t, "100 reads 110; 100 reads 120; 100 at 120 without a step; 100 sends at 130; 135 slept; 135 reads 145; 245 reads 255")
 }
 
-// Code that takes time goes on a step after it was woken, other code at once.
-func TestWakingTakesTime(t *testing.T) {
-	s := slow()
-	defer s.k.Close()
-	work, other := s.p.WorkTasks().NewWaiter(), s.p.Tasks().NewWaiter()
-	s.p.Go(func() { work.Wait(background); s.say("work goes on") })
-	s.p.Go(func() { other.Wait(background); s.say("other code goes on") })
-	s.k.After(100, func() { work.Wake(); other.Wake(); s.say("woken") })
-	s.k.Run(1000)
-	s.want(t, "100 woken; 100 other code goes on; 110 work goes on")
-}
-
 // What is left of a step when the process is paused takes as long afterwards, however often it is paused.
 func TestAStepWaitsForTheEndOfAPause(t *testing.T) {
 	s := slow()

@@ -1,0 +1,225 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+)
+
+// returns judges how long calls of the library go on: after their contexts have ended, after their client was closed, and at
+// all where they are documented to take no longer than so many node timeouts.
+type returns struct {
+	run     *Run
+	timeout time.Duration
+	rounds  int // of an attempt
+	open    []*pendingCall
+}
+
+// pendingCall is a call that has not returned.
+type pendingCall struct {
+	call     *protocols.Call // or nil
+	work     *protocols.Work // or nil
+	client   *kernel.Process
+	resource string
+	name     string
+	of       int // the number of its client, of those made in the process
+	limits   []limit
+	isPaused bool
+	with     int // calls of the process that were under way at the same time
+}
+
+// limit is a time that a call may take from a reading of the client's monotonic clock, which timers go by.
+type limit struct {
+	from   kernel.Mono
+	since  string // what happened then
+	within time.Duration
+}
+
+func watchReturns(r *Run) {
+	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+		return
+	}
+	x := &returns{run: r, timeout: r.Lock.NodeTimeout, rounds: 1}
+	if isFenced(r) {
+		x.rounds = 2
+	}
+	r.onCall = append(r.onCall, x.called)
+	r.onAsk = append(r.onAsk, x.asks)
+	r.onReturn = append(r.onReturn, x.returned)
+	r.onStop = append(r.onStop, x.stops)
+	r.onWorked = append(r.onWorked, x.worked)
+	r.onEnd = append(r.onEnd, x.end)
+	r.World.Kernel.OnChange(x.look)
+}
+
+var callNames = map[protocols.CallFunc]string{protocols.AcquireCall: "acquire", protocols.ExtendCall: "extend", protocols.ReleaseCall: "release",
+	protocols.CloseCall: "Close", protocols.PrepareCall: "PrepareGuard"}
+
+func (x *returns) called(c *protocols.Call) {
+	if c.Func == protocols.NewClientCall {
+		return
+	}
+	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.Resources[0], name: callNames[c.Func], of: x.run.clients.number(c.Client)}
+	if len(c.Resources) > 0 {
+		p.resource = c.Resources[0]
+	}
+	x.opens(p)
+	switch c.Func {
+	case protocols.AcquireCall:
+		if !c.Waits {
+			p.limit("it was called", time.Duration(x.rounds)*x.timeout)
+		}
+	case protocols.ExtendCall:
+		p.limit("it was called", x.timeout)
+	case protocols.ReleaseCall:
+		p.limit("it was called", x.timeout)
+		x.holdsUp(p)
+	case protocols.PrepareCall:
+		p.limit("it was called", 2*x.timeout) // to ask which runs the nodes are in, and to tell them
+	case protocols.CloseCall:
+		p.limit("it was called", x.whole())
+	}
+}
+
+// whole is how long it takes after Close until nothing is under way: an attempt, its clean-up, and votes that are taken back.
+func (x *returns) whole() time.Duration { return time.Duration(x.rounds+2) * x.timeout }
+
+// opens begins to watch a call.
+func (x *returns) opens(p *pendingCall) {
+	for _, other := range x.open {
+		if other.client == p.client {
+			other.with++
+			p.with++
+		}
+	}
+	p.isPaused = p.client.Paused()
+	x.open = append(x.open, p)
+}
+
+// limit has the call return within some time from now on. Code that takes time may be ahead of the run.
+func (p *pendingCall) limit(since string, within time.Duration) {
+	p.limits = append(p.limits, limit{p.client.Mono(), since, within})
+}
+
+// holdsUp has the calls of Close wait for a release that begins meanwhile.
+func (x *returns) holdsUp(release *pendingCall) {
+	for _, p := range x.open {
+		if p.client == release.client && p.call != nil && p.call.Func == protocols.CloseCall {
+			p.restart("a release was called")
+		}
+	}
+}
+
+// restart counts all limits from now on.
+func (p *pendingCall) restart(since string) {
+	for i := range p.limits {
+		p.limits[i].from, p.limits[i].since = p.client.Mono(), since
+	}
+}
+
+// asks takes the moment at which the call is made for its beginning, and follows its context.
+func (x *returns) asks(c *protocols.Call) {
+	p := x.of(c)
+	p.restart("it was called")
+	switch {
+	case c.Func == protocols.CloseCall:
+		x.closes(p)
+	case c.Func == protocols.AcquireCall && x.run.clients.isClosed(c.Client, p.of):
+		p.limit("the client was closed", 0)
+	}
+	if c.Wait > 0 {
+		p.limit("it was called", c.Wait)
+	}
+	kernel.WhenEnded(c.Context, func() { p.ends(c) })
+}
+
+// ends takes the end of the call's context. A release does not end with the context of its own lease, but when that has a
+// deadline.
+func (p *pendingCall) ends(c *protocols.Call) {
+	why := context.Cause(c.Context)
+	if c.Func != protocols.ReleaseCall || !errors.Is(why, redlock.ErrReleased) && !errors.Is(why, redlock.ErrLost) {
+		p.limit("its context ended", 0)
+	} else if deadline, ok := c.Context.Deadline(); ok {
+		p.limit("its context ended", max(0, deadline.Sub(p.client.ProgramClock().Now())))
+	}
+}
+
+// closes has the acquires end that the client has under way.
+func (x *returns) closes(by *pendingCall) {
+	for _, p := range x.open {
+		if p.client == by.client && p.of == by.of && p.call != nil && p.call.Func == protocols.AcquireCall {
+			p.limit("the client was closed", x.whole())
+		}
+	}
+}
+
+// stops has the call that has done work return: after a release, if it makes one.
+func (x *returns) stops(w *protocols.Work) {
+	p := &pendingCall{work: w, client: x.run.World.Client(w.Client), resource: w.Resource, name: "call that has done work"}
+	x.opens(p)
+	if w.Releases {
+		p.limit("the work returned", x.timeout)
+	} else {
+		p.limit("the work returned", 0)
+	}
+}
+
+// of is a call that has not returned.
+func (x *returns) of(c *protocols.Call) *pendingCall {
+	return x.open[slices.IndexFunc(x.open, func(p *pendingCall) bool { return p.call == c })]
+}
+
+func (x *returns) returned(c *protocols.Call, _ error) {
+	x.over(func(p *pendingCall) bool { return p.call == c })
+}
+
+func (x *returns) worked(w *protocols.Work, _ error) {
+	x.over(func(p *pendingCall) bool { return p.work == w })
+}
+
+// over judges calls that are over, and those that the run ends before.
+func (x *returns) over(is func(*pendingCall) bool) {
+	x.open = slices.DeleteFunc(x.open, func(p *pendingCall) bool {
+		if !is(p) {
+			return false
+		}
+		x.judge(p)
+		return true
+	})
+}
+
+func (x *returns) end() { x.over(func(*pendingCall) bool { return true }) }
+
+// judge compares how long a call has taken with its limits. Its client's code, where that takes time, does something for each
+// node some times, and does it for other calls, and for what they have left under way, in between.
+func (x *returns) judge(p *pendingCall) {
+	if p.isPaused {
+		return
+	}
+	steps := 16 * (len(x.run.World.Servers) + 2) * (p.with + 1)
+	grace := rounding + time.Duration(steps)*x.run.step(p.client)
+	for _, l := range p.limits {
+		if took := time.Duration(p.client.Clock().Mono() - l.from); took > l.within+grace {
+			x.run.broken(checker.Contract, p.resource, "%s's %s went on for %v after %s, and may take %v", p.client.Name(), p.name,
+				took.Round(time.Microsecond), l.since, l.within)
+			return
+		}
+	}
+}
+
+// look has calls whose client was paused count their time anew, and drops those whose client has crashed.
+func (x *returns) look() {
+	x.open = slices.DeleteFunc(x.open, func(p *pendingCall) bool { return p.client.Dead() })
+	for _, p := range x.open {
+		if p.isPaused && !p.client.Paused() {
+			p.restart("the client went on")
+		}
+		p.isPaused = p.client.Paused()
+	}
+}
