@@ -1,6 +1,8 @@
 package redis
 
 import (
+	"sync"
+
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 )
@@ -40,11 +42,28 @@ func (c *counted) Do(batch []*driver.Command) {
 
 // Listen implements driver.Listener.
 func (c *counted) Listen(channel string, received func()) (stop func()) {
-	return c.Node.(driver.Listener).Listen(channel, func() {
-		c.deployment.counts.Notified++
-		if c.deployment.heard != nil {
-			c.deployment.heard(c.client, channel)
+	d, by := c.deployment, listener{c.client, channel}
+	d.listening[by]++
+	stops := c.Node.(driver.Listener).Listen(channel, func() {
+		d.counts.Notified++
+		if d.heard != nil {
+			d.heard(c.client, channel)
 		}
 		received()
 	})
+	return sync.OnceFunc(func() {
+		d.listening[by]--
+		stops()
+	})
+}
+
+// listener is a client whose library listens to a channel.
+type listener struct {
+	client  *kernel.Process
+	channel string
+}
+
+// Listening is on how many nodes the library of a client listens to a channel. A node counts as often as it does so.
+func (d *Deployment) Listening(client *kernel.Process, channel string) int {
+	return d.listening[listener{client, channel}]
 }

@@ -40,14 +40,16 @@ type Deployment struct {
 	served   func(s *Server, client *kernel.Process) // nil if nobody wants to know
 	serving  *network.Exchange                       // the request that a node carries out
 	heard    func(client *kernel.Process, channel string)
-	applied  []func(*Applied) // who wants to know of changes
-	dialogue *dialogue        // nil unless somebody overhears it
-	passages *passages        // nil unless somebody wants to know
+	// listening counts on how many nodes libraries listen.
+	listening map[listener]int
+	applied   []func(*Applied) // who wants to know of changes
+	dialogue  *dialogue        // nil unless somebody overhears it
+	passages  *passages        // nil unless somebody wants to know
 }
 
 // Deploy makes the nodes.
 func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deployment {
-	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts), wordings: new(wordings),
+	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts), wordings: new(wordings), listening: map[listener]int{},
 		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{}}
 	for _, name := range cfg.Nodes {
 		d.Servers = append(d.Servers, newServer(k.NewProcess(name, kernel.Monotonic), tier, cfg.Persistence, d.counts, d.wordings))
