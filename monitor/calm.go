@@ -12,21 +12,13 @@ import (
 // calm remembers since when nothing has been wrong with each client, and with each node and the way to it. kernel.Forever is
 // that something is wrong now.
 type calm struct {
-	run      *Run
-	guarded  bool
-	counters []string             // the names of the fencing counters; none if there are none
-	counted  map[counterOf]string // as votes have left them
-	sound    []bool               // memory for look: whether nothing is wrong with each of the Servers
-	clients  []watchedClient      // in the order of the world's
-	ways     map[*network.Link]*way
+	run     *Run
+	guarded bool
+	sound   []bool          // memory for look: whether nothing is wrong with each of the Servers
+	clients []watchedClient // in the order of the world's
+	ways    map[*network.Link]*way
 	// before is called while what is remembered is still as it was, and after when it has changed.
 	before, after func()
-}
-
-// counterOf is a fencing counter of a node.
-type counterOf struct {
-	server *redis.Server
-	key    string
 }
 
 // watchedClient is a client, and its ways to the Servers.
@@ -47,13 +39,8 @@ type way struct {
 }
 
 func watchCalm(r *Run, before, after func()) *calm {
-	c := &calm{run: r, guarded: isGuarded(r), counted: map[counterOf]string{}, sound: make([]bool, len(r.World.Servers)),
+	c := &calm{run: r, guarded: isGuarded(r), sound: make([]bool, len(r.World.Servers)),
 		ways: map[*network.Link]*way{}, before: before, after: after}
-	if isFenced(r) {
-		for _, name := range r.Resources {
-			c.counters = append(c.counters, driver.TokenKey(name))
-		}
-	}
 	for _, p := range r.World.Clients {
 		w := watchedClient{Process: p, wall: ahead(p)}
 		for _, s := range r.World.Servers {
@@ -63,7 +50,7 @@ func watchCalm(r *Run, before, after func()) *calm {
 		c.clients = append(c.clients, w)
 	}
 	c.look()
-	if c.guarded || c.counters != nil {
+	if c.guarded || isFenced(r) {
 		r.onApplied = append(r.onApplied, c.applied)
 	}
 	r.World.Kernel.OnChange(c.look)
@@ -114,26 +101,14 @@ func (c *calm) look() {
 
 // applied takes a change of a fencing counter by a vote, or of the record of the restart guard.
 func (c *calm) applied(a *redis.Applied) {
-	switch {
-	case a.Key == driver.GuardKey:
-		c.look()
-	case slices.Contains(c.counters, a.Key):
-		c.counted[counterOf{a.Server, a.Key}] = a.After.Value
+	if a.Key == driver.GuardKey || c.run.raised.isCounter(a.Key) {
 		c.look()
 	}
 }
 
 // isSound says whether nothing is wrong with a node.
 func (c *calm) isSound(s *redis.Server) bool {
-	return s.Up() && s.Forbidden() == "" && !s.Paused() && (!c.guarded || isFit(s)) && !c.isAhead(s)
-}
-
-// isAhead says whether a node has a fencing counter that no vote has raised so far, or above which there is no token.
-func (c *calm) isAhead(s *redis.Server) bool {
-	return slices.ContainsFunc(c.counters, func(key string) bool {
-		r, _, there := s.Observable().Peek(key)
-		return there && (number(r.Value) > number(c.counted[counterOf{s, key}]) || number(r.Value) >= largestToken)
-	})
+	return s.Up() && s.Forbidden() == "" && !s.Paused() && (!c.guarded || isFit(s)) && !c.run.raised.isAhead(s)
 }
 
 // isClear says whether nothing is in the way of messages.

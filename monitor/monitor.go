@@ -68,6 +68,7 @@ type Run struct {
 	onEnd []func()
 
 	pauses   *pauses
+	raised   *raised
 	clients  clients
 	keys     keys
 	findings []checker.Finding

@@ -68,11 +68,11 @@ func watchUnprotected(r *Run) {
 	r.onEnd = append(r.onEnd, u.over)
 }
 
-// mayVote says whether a node is up, has all commands and, if it is guarded, has a record of the guard that no quarantine is in
-// force. resumed is the node that goes on at this moment, after a pause.
+// mayVote says whether a node is up, has all commands and no fencing counter that is ahead and, if it is guarded, has a record of
+// the guard that no quarantine is in force. resumed is the node that goes on at this moment, after a pause.
 func (u *unprotected) mayVote(node int, resumed string) bool {
 	s := u.run.World.Servers[node]
-	if !s.Up() || s.Forbidden() != "" || s.Paused() && s.Name() != resumed {
+	if !s.Up() || s.Forbidden() != "" || s.Paused() && s.Name() != resumed || u.run.raised.isAhead(s) {
 		return false
 	}
 	return !u.guarded || isFit(s)
@@ -146,10 +146,14 @@ func (u *unprotected) happened(e *history.Event) {
 }
 
 func (u *unprotected) applied(a *redis.Applied) {
-	if a.Key == driver.GuardKey {
-		u.check()
+	if a.Key == driver.GuardKey || u.run.raised.isCounter(a.Key) {
 		i := slices.Index(u.run.World.Servers, a.Server)
-		u.fit[i] = u.mayVote(i, "")
+		fit := u.mayVote(i, "")
+		if fit == u.fit[i] {
+			return
+		}
+		u.check()
+		u.fit[i] = fit
 		for _, b := range u.beliefs {
 			u.keep(b, "")
 		}

@@ -13,7 +13,7 @@ var monitors = []func(*Run){watchConduct, watchUnprotected, watchPromises, watch
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.
 func (r *Run) Watch() {
-	r.pauses, r.keys = watchPauses(r), keysOf(r)
+	r.pauses, r.raised, r.keys = watchPauses(r), watchRaised(r), keysOf(r)
 	for _, watch := range monitors {
 		watch(r)
 	}

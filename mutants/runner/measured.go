@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -22,8 +24,7 @@ const (
 	// any does.
 	scenarioLimit = 20 * time.Second
 	chunkLimit    = 30 * time.Second
-	// chunk is how many experiments a search makes with one seed, and with one of several settings, before it goes on with the
-	// next.
+	// chunk is how many experiments a search makes with one seed and one of several settings before it goes on with the next.
 	chunk = 500
 )
 
@@ -60,47 +61,75 @@ func suite(names ...string) {
 	}
 }
 
-// explore searches with all settings in turn, and a seed for each round. Without settings it searches as the command does.
+// explore searches for so many seconds of processor time: with all settings in turn, and a seed for each round, or without
+// settings as the command does.
 func explore(seconds string) {
 	n, err := strconv.Atoi(seconds)
 	if err != nil {
 		fail(misused, err)
 	}
+	enough := time.Duration(n) * time.Second
 	text, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		fail(misused, err)
 	}
-	bases := []*scenarios.Scenario{experiment.DefaultBase()}
-	if len(text) > 0 {
-		bases = nil
-		for _, one := range bytes.Split(text, []byte("\n---\n")) {
-			base, err := scenarios.ParseSettings("settings", one)
-			if err != nil {
-				fail(misused, err)
-			}
-			bases = append(bases, base)
+	if len(text) == 0 {
+		swarm(enough)
+		return
+	}
+	var bases []*scenarios.Scenario
+	for _, one := range bytes.Split(text, []byte("\n---\n")) {
+		base, err := scenarios.ParseSettings("settings", one)
+		if err != nil {
+			fail(misused, err)
 		}
+		bases = append(bases, base)
 	}
 	runs := 0
 	for seed := uint64(0); ; seed++ {
 		for i, base := range bases {
-			if used() >= time.Duration(n)*time.Second {
+			if used() >= enough {
 				return
 			}
 			fmt.Printf("settings %d, run %d on\n", i+1, runs+1)
 			limit(chunkLimit)
-			space := experiment.NewSpace(base)
-			space.Swarm = len(text) == 0
-			hit, err := random.First(context.Background(), space, seed, chunk)
-			if err != nil {
-				failed(err)
-			}
-			if hit.Run > 0 {
-				fmt.Printf("settings %d, run %d: %v\n", i+1, runs+hit.Run, hit.Kinds)
-				fail(exitcode.Safety, hit.Kinds)
-			}
+			hit, err := random.First(context.Background(), experiment.NewSpace(base), seed, chunk)
+			told(hit, err, fmt.Sprintf("settings %d, run %d", i+1, runs+hit.Run))
 			runs += chunk
 		}
+	}
+}
+
+// swarm makes one search, which learns from its runs until its time is up.
+func swarm(enough time.Duration) {
+	limit(enough + chunkLimit)
+	ctx, stop := context.WithCancelCause(context.Background())
+	go func() {
+		for used() < enough {
+			time.Sleep(10 * time.Millisecond)
+		}
+		stop(errEnough)
+	}()
+	space := experiment.NewSpace(experiment.DefaultBase())
+	space.Swarm = true
+	fmt.Println("a run")
+	hit, err := random.First(ctx, space, 0, math.MaxInt)
+	if err == errEnough {
+		return
+	}
+	told(hit, err, fmt.Sprintf("run %d", hit.Run))
+}
+
+var errEnough = errors.New("the search has had its time")
+
+// told ends the process if a search has found something, in a run that is named.
+func told(hit random.FirstViolation, err error, run string) {
+	if err != nil {
+		failed(err)
+	}
+	if hit.Run > 0 {
+		fmt.Printf("%s: %v\n", run, hit.Kinds)
+		fail(exitcode.Safety, hit.Kinds)
 	}
 }
 
