@@ -7,8 +7,8 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// raised remembers the fencing counters as votes have left them. A node with one that is ahead of that, as an operator may set it,
-// may have no vote: clients follow a counter only if others bear it out.
+// raised remembers the fencing counters as votes have left them. A node with one that is ahead of that, as an operator may set
+// it, may have no vote: clients follow a counter only if others bear it out.
 type raised struct {
 	counters []string // their names; none without fencing
 	counted  map[counterOf]string

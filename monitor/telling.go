@@ -118,7 +118,7 @@ func (x *telling) take(c *protocols.Call, step observe.Step, is func(observe.Eve
 
 // with says whether a step tells of an error in the same words.
 func with(err error) func(observe.Event) bool {
-	return func(e observe.Event) bool { return e.Err != nil && e.Err.Error() == err.Error() }
+	return func(e observe.Event) bool { return e.Err != nil && (e.Err == err || e.Err.Error() == err.Error()) }
 }
 
 func (x *telling) acquired(c *protocols.Call, err error) (wrong string) {

@@ -14,6 +14,7 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 	"redlocksim/sim/model"
+	"redlocksim/sim/redis"
 )
 
 const second = time.Second
@@ -247,6 +248,28 @@ func TestUnprotectedAndTheGuard(t *testing.T) {
 				t.Errorf("found %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// A node whose fencing counter is ahead of what votes have made it may have no vote.
+func TestUnprotectedAndCounters(t *testing.T) {
+	for counter, want := range map[string]string{"7": "r 2s-8s", "8": ""} {
+		lock := protocols.Default()
+		protocols.Change(&lock, func(own *protocols.RedlockSettings) { own.Fencing = true })
+		w := watch(t, sim.Config{}, lock)
+		for _, s := range w.Servers {
+			w.send("a", s.Name(), "SET", driver.TokenKey("r"), "7")
+		}
+		w.set("a", "ABC", "r", 10*second)
+		w.granted(1, "r")
+		w.at(2 * second)
+		w.Server("D").Put(redis.Record{Key: driver.TokenKey("r"), Value: counter})
+		w.fault("set-counters", "D")
+		w.del("b", "C", "r")
+		w.at(8 * second)
+		if got := strings.Join(w.found(checker.Unprotected), ", "); got != want {
+			t.Errorf("with the counter %s found %q, want %q", counter, got, want)
+		}
 	}
 }
 
