@@ -392,10 +392,13 @@ func (l *leftover) look(d *overdue) {
 	for i, s := range l.run.World.Servers {
 		n := &d.nodes[i]
 		ends, after := s.RunsOut(n.expiresAt), at
-		if ends != n.ends { // the clock has changed since: when a key ran out before, it does not say
-			after = now
+		there := n.isSet
+		// If the clock has changed since, it does not say when a key ran out before, nor whether it was removed then.
+		if ends != n.ends {
+			r, _, kept := s.Observable().Peek(d.key)
+			after, there = now, there && kept && r.Value == d.value
 		}
-		if !n.isSet || ends <= after || !isTimed && n.expiresAt != 0 {
+		if !there || ends <= after || !isTimed && n.expiresAt != 0 {
 			continue
 		}
 		t := l.on(l.run.World.Network.Link(d.client.Name(), s.Name()))

@@ -66,6 +66,21 @@ func TestNoKeyOutlivesItsLock(t *testing.T) {
 		{"the key runs out", func(a *actor) {
 			a.call(protocols.AcquireCall, nil, nil, func() { a.asks("ABC", "SET", "r", "v", "PX", "100") })
 		}, ""},
+		{"the node's clock is set back when the key has run out", func(a *actor) {
+			a.call(protocols.AcquireCall, nil, nil, func() { a.asks("A", "SET", "r", "v", "PX", "100") })
+			a.sleeps(110 * time.Millisecond)
+			a.Server("A").Clock().Step(-time.Second)
+			a.sleeps(200 * time.Millisecond)
+			a.asks("B", "SET", "r", "w", "PX", "1") // is looked at
+		}, still + "A"},
+		{"the node's clock is set back when the key has run out and was removed", func(a *actor) {
+			a.call(protocols.AcquireCall, nil, nil, func() { a.asks("A", "SET", "r", "v", "PX", "100") })
+			a.sleeps(110 * time.Millisecond)
+			a.asks("A", "GET", "r")
+			a.Server("A").Clock().Step(-time.Second)
+			a.sleeps(200 * time.Millisecond)
+			a.asks("B", "SET", "r", "w", "PX", "1")
+		}, ""},
 		{"the client crashes", func(a *actor) { a.denied(a.client.Crash) }, ""},
 		{"the client is paused", func(a *actor) {
 			a.denied(func() {

@@ -7,9 +7,27 @@ import (
 
 // monitors has each monitor begin to watch a run: for one kind of finding, or for several that need the same knowledge. It adds
 // its methods to the lists of the Run that it wants to be told by, and to none if it has nothing to look for.
-var monitors = []func(*Run){watchConduct, watchUnprotected, watchPromises, watchEnds, watchOvers, watchRefusals, watchFailures, watchWorks,
-	watchClosing, watchReturns, watchListening, watchTelling, watchCounters, watchGuard, watchAnnounced, watchRefinement, watchLeftover,
-	watchNeedless, watchNumber}
+var monitors = []func(*Run){
+	watchConduct,
+	watchUnprotected,
+	watchPromises,
+	watchEnds,
+	watchOvers,
+	watchRefusals,
+	watchFailures,
+	watchWorks,
+	watchClosing,
+	watchReturns,
+	watchListening,
+	watchTelling,
+	watchCounters,
+	watchGuard,
+	watchAnnounced,
+	watchRefinement,
+	watchLeftover,
+	watchNeedless,
+	watchNumber,
+}
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.
 func (r *Run) Watch() {

@@ -58,17 +58,14 @@ func ReadResults(path string) (r Results, err error) {
 // Write replaces the file by the results, or leaves it as it was.
 func (r Results) Write(path string) error { return resultsfile.Write(path, r) }
 
-// Add puts a result in its place.
+// Add puts a result in its place. Results that somebody has merged by hand may be in any order.
 func (r *Results) Add(result Result) {
 	place := func(name string) int {
 		return slices.IndexFunc(All(), func(m Mutant) bool { return m.Name == name })
 	}
-	at, has := slices.BinarySearchFunc(r.Mutants, place(result.Name), func(a Result, b int) int { return place(a.Name) - b })
-	if has {
-		r.Mutants[at] = result
-		return
-	}
-	r.Mutants = slices.Insert(r.Mutants, at, result)
+	r.Mutants = slices.DeleteFunc(r.Mutants, func(old Result) bool { return old.Name == result.Name })
+	r.Mutants = append(r.Mutants, result)
+	slices.SortStableFunc(r.Mutants, func(a, b Result) int { return place(a.Name) - place(b.Name) })
 }
 
 // Of is the result of a mutant.

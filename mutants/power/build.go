@@ -90,7 +90,7 @@ func (b *build) test(ctx context.Context, binary, directory string) (Outcome, er
 	var out Outcome
 	var flaky []string
 	for range 5 {
-		p.args = []string{"-test.failfast", "-test.timeout=10m"}
+		p.args = []string{"-test.failfast", "-test.timeout=3m"}
 		if flaky != nil {
 			p.args = append(p.args, "-test.skip=^("+strings.Join(flaky, "|")+")$")
 		}
@@ -106,7 +106,7 @@ func (b *build) test(ctx context.Context, binary, directory string) (Outcome, er
 			out.By, out.How = directory, e.crash()
 			return out, nil
 		}
-		p.args = []string{"-test.run=^" + string(m[1]) + "$", "-test.timeout=10m"}
+		p.args = []string{"-test.run=^" + string(m[1]) + "$", "-test.timeout=3m"}
 		again, err := p.run(ctx)
 		if err != nil {
 			return out, err

@@ -19,12 +19,13 @@ import (
 
 // The bounds of a process. They are of processor time and not of time, because the machine may be busy.
 const (
-	// most is how much processor time a process may use.
-	most = 10 * time.Minute
+	// most is how much processor time a process may use: several times as much as the longest, of the suite or the unit tests
+	// of a package.
+	most = 3 * time.Minute
 	// memory is how much address space it may have.
 	memory = 8 << 30
 	// A process that uses less than idle in patience waits for something that will not come.
-	patience, idle = 30 * time.Second, 100 * time.Millisecond
+	patience, idle = 30 * time.Second, time.Second
 )
 
 // process is a command to be run within the bounds.
