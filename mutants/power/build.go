@@ -83,12 +83,13 @@ func (b *build) tests(ctx context.Context, directory string) (Outcome, error) {
 
 var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
-// test runs the unit tests of a package. One that fails is run once more by itself: the machine may be busy, and some run in
-// real time.
+// test runs the unit tests of a package. One that fails is run once more by itself, and all if they end in another way: the
+// machine may be busy, and some run in real time.
 func (b *build) test(ctx context.Context, binary, directory string) (Outcome, error) {
 	p := process{binary: binary, directory: filepath.Join(b.root, directory)}
 	var out Outcome
 	var flaky []string
+	crashed := false
 	for range 5 {
 		p.args = []string{"-test.failfast", "-test.timeout=3m"}
 		if flaky != nil {
@@ -103,8 +104,12 @@ func (b *build) test(ctx context.Context, binary, directory string) (Outcome, er
 		}
 		m := failedTest.FindSubmatch(e.stdout)
 		if m == nil || e.code != 1 {
-			out.By, out.How = directory, e.crash()
-			return out, nil
+			if crashed {
+				out.By, out.How = directory, e.crash()
+				return out, nil
+			}
+			crashed = true
+			continue
 		}
 		p.args = []string{"-test.run=^" + string(m[1]) + "$", "-test.timeout=3m"}
 		again, err := p.run(ctx)

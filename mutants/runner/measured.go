@@ -8,8 +8,10 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -144,6 +146,7 @@ func used() time.Duration {
 
 // limit ends the process when it uses more than so much processor time from now on.
 func limit(more time.Duration) {
+	endOverLimit()
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_CPU, &l); err != nil {
 		failed(err)
@@ -153,3 +156,13 @@ func limit(more time.Duration) {
 		failed(err)
 	}
 }
+
+// endOverLimit ends the process when the kernel says that it is over its limit, which Go's runtime does not by itself.
+var endOverLimit = sync.OnceFunc(func() {
+	over := make(chan os.Signal, 1)
+	signal.Notify(over, syscall.SIGXCPU)
+	go func() {
+		<-over
+		fail(exitcode.Internal, "SIGXCPU: it spins")
+	}()
+})
