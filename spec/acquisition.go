@@ -34,6 +34,9 @@ func (a *acquisition) misnamed(e *Event) (why string) {
 
 // take has an acquisition take a step that its state allows, or says what is wrong with it.
 func (c *Client) take(a *acquisition, e *Event) (why string) {
+	if e.Op == driver.OpExtend && e.Step != observe.ExtendStarted && e.Step != observe.NodeAnswered && a.open == 0 {
+		return "no extend is under way"
+	}
 	switch e.Step {
 	case observe.NodeAnswered:
 		return c.answered(a, e)
@@ -54,7 +57,7 @@ func (c *Client) take(a *acquisition, e *Event) (why string) {
 	case observe.ExtendStarted:
 		return a.extend(e)
 	case observe.Extended:
-		return a.extended(e, c.settings)
+		return a.extended(e, &c.settings)
 	case observe.NotExtended:
 		return a.notExtended(e, &c.settings)
 	case observe.Lost:
@@ -93,7 +96,7 @@ func (c *Client) answered(a *acquisition, e *Event) (why string) {
 		}
 		return a.votes.note(e, timely)
 	case driver.OpExtend:
-		return a.extending.note(e, c.settings, a.open)
+		return a.extending.note(e, &c.settings, a.open)
 	case driver.OpRelease:
 		if e.Late { // it may be an answer to the release of a vote that came late
 			return ""
@@ -105,29 +108,29 @@ func (c *Client) answered(a *acquisition, e *Event) (why string) {
 
 func (c *Client) reached(a *acquisition, e *Event) (why string) {
 	if e.Op == driver.OpExtend {
-		return a.extending.reached(e, c.settings, a.open)
+		return a.extending.reached(e, &c.settings)
 	}
 	if a.state != asking {
 		return "the attempt was decided before"
 	}
 	a.state, a.second = agreed, e.At
-	return a.votes.reached(e, c.settings)
+	return a.votes.reached(e, &c.settings)
 }
 
 func (c *Client) lost(a *acquisition, e *Event) (why string) {
 	if e.Op == driver.OpExtend {
-		return a.extending.lost(e, c.settings, a.open)
+		return a.extending.lost(e, &c.settings)
 	}
 	if a.state != asking {
 		return "the attempt was decided before"
 	}
 	a.state, a.why = refused, e.Err
-	return a.votes.lost(e, c.settings, c.settings.Fencing && !a.raised)
+	return a.votes.lost(e, &c.settings, c.settings.Fencing && !a.raised)
 }
 
 func (c *Client) computed(a *acquisition, e *Event) (why string) {
 	if e.Op == driver.OpExtend {
-		return a.extending.computed(e, c.settings, a.open)
+		return a.extending.computed(e, &c.settings)
 	}
 	if a.state != agreed {
 		return "the attempt was decided before"
@@ -136,5 +139,5 @@ func (c *Client) computed(a *acquisition, e *Event) (why string) {
 	if a.left <= 0 {
 		a.why = redlock.ErrTooLate
 	}
-	return validity(e, a.began, a.second, a.ttls, c.settings)
+	return validity(e, a.began, a.second, a.ttls, &c.settings)
 }

@@ -70,7 +70,7 @@ func (c *Client) granted(a *acquisition, e *Event) (why string) {
 	case c.settings.Fencing != (e.Token != 0), a.raised && e.Token != a.token:
 		return fmt.Sprintf("with token %d", e.Token)
 	}
-	a.state, a.lead = held, longestLead(c.settings, a.ttls, a.left)
+	a.state, a.lead = held, longestLead(&c.settings, a.ttls, a.left)
 	c.leases = append(slices.DeleteFunc(c.leases, func(l *acquisition) bool { return l.state != held }), a)
 	c.done(a.call)
 	return ""

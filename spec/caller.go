@@ -31,6 +31,11 @@ func (c *Client) caller(e *Event) *caller {
 	return x
 }
 
+// misnamed says that a step is about another resource than its call.
+func (x *caller) misnamed(e *Event) string {
+	return fmt.Sprintf("it is about %q, and the call about %q", e.Resource, x.name)
+}
+
 // wait is a step between attempts.
 func (c *Client) wait(e Event) error {
 	x := c.caller(&e)
@@ -43,7 +48,7 @@ func (c *Client) wait(e Event) error {
 	case e.Attempt != x.attempts():
 		return violation(fmt.Sprintf("it has made %d attempts, and the step is told of attempt %d", x.attempts(), e.Attempt))
 	case e.Resource != x.name:
-		return violation(fmt.Sprintf("it is about %q, and the call about %q", e.Resource, x.name))
+		return violation(x.misnamed(&e))
 	case x.last == nil && e.Value != e.Call, x.last != nil && c.acquisitions[e.Value] != x.last:
 		return violation("it has the value of another attempt")
 	}
@@ -71,8 +76,8 @@ func (c *Client) wait(e Event) error {
 	return nil
 }
 
-// givesUp says what is wrong with the error with which a call gives up: that of its last attempt, with a cause if it made no
-// other one for a reason of its own. An attempt that ended before anything was sent for it counts.
+// givesUp says what is wrong with the error with which a call gives up. It is that of its last attempt, with a cause if
+// something kept the call from another one. An attempt that failed before it sent anything counts as well.
 func (x *caller) givesUp(e *Event, s *Settings) (why string) {
 	made, isUnsent := x.attempts(), false
 	if told := (*redlock.Error)(nil); x.last != nil && errors.As(e.Err, &told) && told.Nodes == nil && told.Attempts == made+1 {
@@ -136,6 +141,8 @@ func (c *Client) asks(e *Event) (why string) {
 	switch {
 	case x.isDone:
 		return "the call has ended"
+	case e.Resource != x.name:
+		return x.misnamed(e)
 	case e.Attempt != x.attempts()+1:
 		return fmt.Sprintf("attempt %d follows attempt %d", e.Attempt, x.attempts())
 	case x.last == nil && e.Call != e.Value:

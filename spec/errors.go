@@ -14,7 +14,7 @@ func (s *Settings) errorOf(e *Event, attempts int) (told *redlock.Error, why str
 	}
 	switch {
 	case told.Op != e.Op:
-		return nil, fmt.Sprintf("its error is about an %s", told.Op)
+		return nil, fmt.Sprintf("its error is about operation %s", told.Op)
 	case told.Resource != e.Resource:
 		return nil, fmt.Sprintf("its error is about %q", told.Resource)
 	case told.Attempts != attempts:
@@ -44,13 +44,11 @@ func (r *round) of(told *redlock.Error, s *Settings) (why string) {
 
 // says compares why an error says that there is no quorum with what has become of the round.
 func says(told *redlock.Error, lost error) (why string) {
+	reason, cause := lost, error(nil)
 	if isCallers(lost) || errors.Is(lost, redlock.ErrTokensUsedUp) {
-		if told.Reason != nil || told.Cause != lost {
-			return fmt.Sprintf("its error says %q, and the round ended with %q", told, lost)
-		}
-		return ""
+		reason, cause = nil, lost
 	}
-	if told.Reason != lost || told.Cause != nil {
+	if told.Reason != reason || told.Cause != cause {
 		return fmt.Sprintf("its error says %q, and the round ended with %q", told, lost)
 	}
 	return ""

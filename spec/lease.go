@@ -36,7 +36,7 @@ type extension struct {
 	mixed         bool
 }
 
-func (x *extension) note(e *Event, s Settings, open int) string {
+func (x *extension) note(e *Event, s *Settings, open int) string {
 	if x.mixed || e.Late {
 		return "" // a late one may be an earlier extend's
 	}
@@ -46,33 +46,24 @@ func (x *extension) note(e *Event, s Settings, open int) string {
 	return x.round.note(e, s.NodeTimeout)
 }
 
-func (x *extension) reached(e *Event, s Settings, open int) string {
-	switch {
-	case open == 0:
-		return "no extend is under way"
-	case x.mixed:
+func (x *extension) reached(e *Event, s *Settings) string {
+	if x.mixed {
 		return ""
 	}
 	x.isReached, x.second = true, e.At
 	return x.round.reached(e, s)
 }
 
-func (x *extension) lost(e *Event, s Settings, open int) string {
-	switch {
-	case open == 0:
-		return "no extend is under way"
-	case x.mixed:
+func (x *extension) lost(e *Event, s *Settings) string {
+	if x.mixed {
 		return ""
 	}
 	x.isTaken, x.why = x.declined() > len(s.Nodes)-s.Quorum, e.Err
 	return x.round.lost(e, s, false)
 }
 
-func (x *extension) computed(e *Event, s Settings, open int) string {
-	switch {
-	case open == 0:
-		return "no extend is under way"
-	case x.mixed:
+func (x *extension) computed(e *Event, s *Settings) string {
+	if x.mixed {
 		return ""
 	}
 	x.until, x.left = e.Until, e.Validity
@@ -96,10 +87,7 @@ func (a *acquisition) extend(e *Event) string {
 	return ""
 }
 
-func (a *acquisition) extended(e *Event, s Settings) string {
-	if a.open == 0 {
-		return "no extend is under way"
-	}
+func (a *acquisition) extended(e *Event, s *Settings) string {
 	a.open--
 	x := &a.extending
 	switch {
@@ -123,9 +111,6 @@ func (a *acquisition) extended(e *Event, s Settings) string {
 }
 
 func (a *acquisition) notExtended(e *Event, s *Settings) string {
-	if a.open == 0 {
-		return "no extend is under way"
-	}
 	a.open--
 	x := &a.extending
 	told, why := s.errorOf(e, 0)
@@ -138,7 +123,7 @@ func (a *acquisition) notExtended(e *Event, s *Settings) string {
 	case told.Reason == redlock.ErrReleased && (a.state == releasing || a.state == released), told.Reason == redlock.ErrLost && a.state != held:
 		return ""
 	case x.why == nil:
-		return fmt.Sprintf("a quorum was extended, and it says %q", e.Err)
+		return fmt.Sprintf("no quorum was given up, and it says %q", e.Err)
 	}
 	return says(told, x.why)
 }
@@ -162,7 +147,7 @@ func (a *acquisition) lose(e *Event) string {
 // longestLead is how long before its end the loss of a lease is told at the most: as long as is set, or a twentieth of the TTL
 // that it was granted or extended with, from a millisecond to a second; and never more than half of what it had left then.
 // Without TTLs any is possible.
-func longestLead(s Settings, ttls []time.Duration, left time.Duration) time.Duration {
+func longestLead(s *Settings, ttls []time.Duration, left time.Duration) time.Duration {
 	if s.LossLead != 0 {
 		return min(s.LossLead, left/2)
 	}

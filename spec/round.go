@@ -59,7 +59,7 @@ func (r *round) count(outcome driver.Outcome) (n int) {
 }
 
 // reached says what is wrong with a quorum.
-func (r *round) reached(e *Event, s Settings) (why string) {
+func (r *round) reached(e *Event, s *Settings) (why string) {
 	switch {
 	case e.Quorum != s.Quorum:
 		return fmt.Sprintf("a quorum of %d, where %d are configured", e.Quorum, s.Quorum)
@@ -73,7 +73,7 @@ func (r *round) reached(e *Event, s Settings) (why string) {
 
 // lost says what is wrong with giving a quorum up. In the round that proposes the first of an attempt's tokens it may be for
 // want of one that would win.
-func (r *round) lost(e *Event, s Settings, isFirst bool) (why string) {
+func (r *round) lost(e *Event, s *Settings, isFirst bool) (why string) {
 	switch {
 	case e.Quorum != s.Quorum:
 		return fmt.Sprintf("a quorum of %d, where %d are configured", e.Quorum, s.Quorum)
@@ -84,7 +84,7 @@ func (r *round) lost(e *Event, s Settings, isFirst bool) (why string) {
 	}
 	// Counters that are alone are not followed.
 	alone := isFirst && r.count(driver.Declined) <= len(s.Nodes)-s.Quorum && r.count(driver.Behind) > 0
-	return r.refusal(e.Op, e.Err, alone, &s)
+	return r.refusal(e.Op, e.Err, alone, s)
 }
 
 // refusal says what is wrong with a reason why a quorum was given up, which it was not for its caller. Nodes that are behind
@@ -114,7 +114,7 @@ func isCallers(err error) bool {
 // validity is the second reading of the clock: MIN_VALIDITY = TTL − (T2 − T1) − CLOCK_DRIFT. It says what is wrong with what
 // was computed of a round that began and had its quorum at these times. The first reading came after its beginning, and before
 // its first command left.
-func validity(e *Event, began, agreed time.Time, ttls []time.Duration, s Settings) (why string) {
+func validity(e *Event, began, agreed time.Time, ttls []time.Duration, s *Settings) (why string) {
 	if left := e.Until.Sub(agreed); e.Validity > left {
 		return fmt.Sprintf("%v are left when only %v were when the quorum was reached", e.Validity, left)
 	}

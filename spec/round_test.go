@@ -11,7 +11,7 @@ import (
 // later on is too long, one from earlier on too short.
 func TestTheFirstReadingIsBeforeTheFirstCommand(t *testing.T) {
 	at := func(ms int) time.Time { return time.UnixMilli(int64(ms)) }
-	s := Settings{Drift: func(time.Duration) time.Duration { return 12 * time.Millisecond }}
+	s := &Settings{Drift: func(time.Duration) time.Duration { return 12 * time.Millisecond }}
 	for _, c := range []struct {
 		until, asked int
 		want         string

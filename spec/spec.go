@@ -4,12 +4,15 @@
 // not from package redlock, and knows neither a network nor a simulator. A [Client] follows the steps that one client reports
 // through its observer, and objects to the first that the specification does not allow.
 //
-// What a step looks like is a table (fields.go), and an error says what nodes have answered (errors.go, answer.go). Three
-// machines say what is allowed, one a file:
+// Three machines say which steps are allowed:
 //
-//   - an attempt ([attempt]): ask, count the votes, read the clock again, grant or deny;
-//   - a lease ([lease]): extend, lose, release; and what becomes of votes that come late;
-//   - a caller ([caller]): queue, attempt, retry, give up.
+//   - an attempt (attempt.go): ask, count the votes, read the clock again, grant or deny;
+//   - a lease (lease.go): extend, lose, release; and what becomes of votes that come late;
+//   - a caller (caller.go): queue, attempt, retry, give up.
+//
+// An attempt and its lease are one acquisition, and state.go is the table of its transitions. Both are made of rounds, in which
+// every node is asked the same (round.go). What a step says must fit, too: it has the fields of its kind (fields.go), a node
+// answers what it was asked (answer.go), and an error tells what the nodes have answered (errors.go).
 //
 // Times are readings of the client's lock clock.
 package spec

@@ -53,6 +53,23 @@ func (s *script) run(t *testing.T, lines string) error {
 	return nil
 }
 
+// check compares what the specification has against steps with what it should have; empty is nothing.
+func (s *script) check(t *testing.T, steps, want string) {
+	t.Helper()
+	switch err := s.run(t, steps); {
+	case want == "" && err != nil:
+		t.Error(err)
+	case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// until is the part of a life before the first line that begins so.
+func until(life, line string) string {
+	before, _, _ := strings.Cut(life, "\t"+line)
+	return before
+}
+
 var outcomes = map[string]driver.Outcome{"yes": driver.Accepted, "no": driver.Declined, "silent": driver.TimedOut, "behind": driver.Behind,
 	"unanswered": driver.Unanswered, "refused": driver.Refused, "quarantined": driver.Quarantined}
 
@@ -237,9 +254,7 @@ const retry = `
 
 func TestWhatIsAllowed(t *testing.T) {
 	for _, steps := range []string{life, retry} {
-		if err := newScript().run(t, steps); err != nil {
-			t.Error(err)
-		}
+		newScript().check(t, steps, "")
 	}
 }
 
@@ -252,6 +267,13 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{life, "5 a node-answered B yes", "55 a node-answered B yes took=51", "the vote of B counts after 51ms"},
 		{life, "5 a node-answered B yes", "5 a node-answered B no", "2 nodes are counted, and 1 said yes"},
 		{life, "5 a node-answered B yes\n", "", "2 nodes are counted, and 1 said yes"},
+		{life, "5 a node-answered B yes\n5 a quorum-reached votes=2", "5 a quorum-reached votes=1", "1 of 3 nodes said yes, and a quorum is 2"},
+		{life, "9 a node-answered C yes late=1", "9 a node-answered C yes", "an answer in time, after the decision"},
+		{life, "9 a joined C", "9 a attempt-started", "the value belongs to another attempt"},
+		{life, "9 a joined C", "9 a quorum-reached votes=2", "the attempt was decided before"},
+		{life, "9 a joined C", "9 a quorum-lost no-quorum votes=2", "the attempt was decided before"},
+		{life, "9 a joined C", "9 a validity-computed left=983 until=992", "the attempt was decided before"},
+		{life, "5 a quorum-reached votes=2", "5 b quorum-reached votes=2", "no attempt has this value"},
 		{life, "5 a quorum-reached votes=2", "5 a quorum-reached votes=2 of=1", "a quorum of 1, where 2 are configured"},
 		{life, "5 a quorum-reached votes=2", "5 a quorum-lost no-quorum votes=2", "a quorum of 2 can still be reached"},
 		{life, "5 a quorum-reached votes=2", "5 a validity-computed left=983 until=988", "only these steps are allowed: node-answered, quorum-reached"},
@@ -289,6 +311,13 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		// leases
 		{life, "9 a joined C", "9 a joined C no", "C is declined, and joins"},
 		{life, "9 a joined C", "9 a joined C took=3", "the vote of C that joins took 3ms, and is told to have taken 0s"},
+		{life, "9 a joined C", "9 a quorum-reached extend votes=2", "no extend is under way"},
+		{life, "9 a joined C", "9 a quorum-lost extend lost votes=2", "no extend is under way"},
+		{life, "9 a joined C", "9 a validity-computed extend left=983 until=992", "no extend is under way"},
+		{life, "9 a joined C", "9 a extended extend left=983 until=992", "no extend is under way"},
+		{life, "400 a release-started", "400 a node-answered extend A yes\n400 a release-started", "A answers the extend 2 times, and was asked 1"},
+		{life, "400 a release-started", "400 a node-answered extend C yes\n400 a release-started", "a node answers in time, and no extend is under way"},
+		{life, "305 a node-answered extend B yes", "305 a node-answered extend B yes took=6", "B is said to have taken 6ms, and was asked no more than 5ms ago"},
 		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=982 until=1288", "982ms are left until the lease ends in 983ms"},
 		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=683 until=988", "the lease ends -300ms from what was computed"},
 		{life, "405 a released release votes=2", "405 a released release", "0 nodes are counted, and 2 have deleted the key"},
@@ -305,7 +334,7 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{life, "305 a quorum-reached extend votes=2", "305 a quorum-lost extend lost votes=2", "can still be reached"},
 		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=595 until=900", "the lease is 88ms shorter"},
 		{life, "305 a extended extend left=983 until=1288", "305 a extended extend left=995 until=1300", "the lease ends 12ms from what was computed"},
-		{life, "305 a extended extend left=983 until=1288", "305 a not-extended extend no-quorum", "a quorum was extended"},
+		{life, "305 a extended extend left=983 until=1288", "305 a not-extended extend no-quorum", "no quorum was given up"},
 		{life, "305 a validity-computed extend left=983 until=1288", "305 a validity-computed extend left=984 until=1289", "it would last 989ms from the first reading of the clock on; TTL and drift allow 988ms"},
 		{life, "305 a validity-computed extend left=983 until=1288", "305 a validity-computed extend left=982 until=1287", "it would last 987ms"},
 		{life, "305 a validity-computed extend left=983 until=1288", "305 a validity-computed extend left=984 until=1288", "984ms are left when only 983ms were"},
@@ -319,6 +348,13 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		// callers
 		{retry, "155 a' attempt-started", "154 a' attempt-started", "1ms before the delay is over"},
 		{retry, "155 a' attempt-started", "155 a' attempt-started attempt=3", "attempt 3 follows attempt 1"},
+		{retry, "155 a' attempt-started", "155 a' attempt-started on=s", `it is about "s", and the call about "r"`},
+		{retry, "0 a attempt-started", "0 a attempt-started on=s", `it is about "s", and the call about "r"`},
+		{retry, "0 a attempt-started", "0 a attempt-started call=b", "the first attempt does not name the call"},
+		{retry, "5 a quorum-lost taken", "5 a' attempt-started", "the attempt before is not over: an attempt asks the nodes"},
+		{retry, "5 a denied taken", "5 a yielding in=5", "its attempt is not over: no quorum can be reached"},
+		{retry, "5 a retrying in=150 taken", "5 a retrying in=150 taken\n5 a retrying in=150 taken", "it was told before"},
+		{retry, "155 a' attempt-started", "10 a gave-up taken cancelled\n10 a gave-up taken cancelled", "the call has ended"},
 		{retry, "5 a retrying in=150 taken\n", "", "no retry was told"},
 		{retry, "5 a retrying in=150 taken", "5 a retrying in=250 taken", "in 250ms, where 100ms to 200ms are configured"},
 		{retry, "155 a' attempt-started", "10 a gave-up taken cancelled\n155 a' attempt-started", "the call has ended"},
@@ -350,11 +386,7 @@ func TestWhatIsNotAllowed(t *testing.T) {
 
 // A client that holds a resource does not ask for it again for a caller that waits.
 func TestACallerWaitsForTheClientsOwnLease(t *testing.T) {
-	s := newScript()
-	held := life[:strings.Index(life, "\t300 a")]
-	if err := s.run(t, held+"20 b queued attempt=0\n30 b attempt-started"); err == nil || !strings.Contains(err.Error(), "this client holds r") {
-		t.Error(err)
-	}
+	newScript().check(t, until(life, "300 a")+"20 b queued attempt=0\n30 b attempt-started", "this client holds r")
 }
 
 // A call whose turn it is, and that gives way to a lease that TryLock got, is still the first of those that wait.
@@ -370,19 +402,15 @@ func TestACallerThatGivesWayIsTheFirst(t *testing.T) {
 		6 a node-answered release B no
 		155 a queued
 		`
-	if err := newScript().run(t, waits+"160 a' attempt-started"); err != nil {
-		t.Error(err)
-	}
-	if err := newScript().run(t, waits+"160 b attempt-started"); err == nil || !strings.Contains(err.Error(), "a call that came earlier still waits") {
-		t.Error(err)
-	}
+	newScript().check(t, waits+"160 a' attempt-started", "")
+	newScript().check(t, waits+"160 b attempt-started", "a call that came earlier still waits")
 }
 
 // The clock is read when the client goes on after a step, which may be later than when it reported that.
 func TestAClientMayStandStillAfterAStep(t *testing.T) {
 	s := newScript()
 	s.stands = 20 * time.Millisecond
-	if err := s.run(t, `0 a attempt-started
+	s.check(t, `0 a attempt-started
 		25 a node-answered A yes
 		25 a node-answered B yes
 		25 a quorum-reached votes=2
@@ -393,9 +421,7 @@ func TestAClientMayStandStillAfterAStep(t *testing.T) {
 		325 a node-answered extend B yes
 		325 a quorum-reached extend votes=2
 		345 a validity-computed extend left=963 until=1308
-		345 a extended extend left=963 until=1308`); err != nil {
-		t.Error(err)
-	}
+		345 a extended extend left=963 until=1308`, "")
 }
 
 // The loss of a lease that has little left is told when half of that is over.
@@ -407,21 +433,17 @@ func TestTheLossOfAShortLease(t *testing.T) {
 		948 a validity-computed left=40 until=988
 		948 a granted left=40 until=988
 		`
-	if err := newScript().run(t, short+"968 a lost until=988"); err != nil {
-		t.Error(err)
-	}
-	if err := newScript().run(t, short+"967 a lost until=988"); err == nil || !strings.Contains(err.Error(), "21ms before the end of the lease") {
-		t.Error(err)
-	}
-	extended := life[:strings.Index(life, "\t400 a")]
-	if err := newScript().run(t, extended+"1238 a lost until=1288"); err != nil {
-		t.Error(err)
-	}
+	newScript().check(t, short+"968 a lost until=988", "")
+	newScript().check(t, short+"967 a lost until=988", "21ms before the end of the lease")
+	newScript().check(t, until(life, "400 a")+"1238 a lost until=1288", "")
+	early := func(s *Settings) { s.LossLead = 300 * time.Millisecond }
+	newScript(early).check(t, until(life, "400 a")+"988 a lost until=1288", "")
+	newScript(early).check(t, until(life, "400 a")+"987 a lost until=1288", "301ms before the end of the lease")
 }
 
 // A release says if the lease was lost before it.
 func TestTheReleaseOfALostLease(t *testing.T) {
-	late := life[:strings.Index(life, "\t400 a")] + `1240 a lost until=1288
+	late := until(life, "400 a") + `1240 a lost until=1288
 		1241 a release-started
 		1245 a node-answered release A yes
 		1245 a node-answered release B yes
@@ -431,31 +453,137 @@ func TestTheReleaseOfALostLease(t *testing.T) {
 		"1245 a released votes=2 lost":     "",
 		"1245 a released votes=2 released": "the lease was lost before, and it says",
 	} {
-		switch err := newScript().run(t, late+last); {
-		case want == "" && err != nil:
-			t.Error(err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+		newScript().check(t, late+last, want)
+	}
+}
+
+// An attempt that takes too long, and an extend that does, are not granted, and their errors say so.
+func TestTooLate(t *testing.T) {
+	const attempt = `0 a attempt-started
+		1000 a node-answered A yes
+		1000 a node-answered B yes
+		1000 a quorum-reached votes=2
+		1000 a validity-computed left=-12 until=988
+		`
+	newScript().check(t, attempt+"1000 a denied late", "")
+	newScript().check(t, attempt+"1000 a denied taken", "and the round ended with")
+	newScript().check(t, attempt+"1000 a granted left=-12 until=988", "no validity was left: -12ms")
+	extend := until(life, "305 a") + `1300 a node-answered extend A yes
+		1300 a node-answered extend B yes
+		1300 a quorum-reached extend votes=2
+		1300 a validity-computed extend left=-12 until=1288
+		`
+	newScript().check(t, extend+"1300 a not-extended extend late", "")
+	newScript().check(t, extend+"1300 a not-extended extend no-quorum", "and the round ended with")
+	newScript().check(t, extend+"1300 a extended extend left=-12 until=1288", "no validity was left")
+}
+
+// A lease whose extend so many nodes refuse that another client may hold the lock is lost at once.
+func TestAnExtendThatIsRefused(t *testing.T) {
+	refused := until(life, "305 a") + `305 a node-answered extend A no
+		305 a node-answered extend B no
+		305 a quorum-lost extend lost
+		`
+	newScript().check(t, refused+"305 a lost until=988\n305 a not-extended extend lost", "")
+	newScript().check(t, refused+"305 a not-extended extend no-quorum", "and the round ended with")
+	silent := until(life, "305 a") + `350 a node-answered extend A silent
+		350 a node-answered extend B silent
+		350 a quorum-lost extend no-quorum
+		`
+	newScript().check(t, silent+"350 a not-extended extend no-quorum", "")
+	newScript().check(t, silent+"350 a lost until=988", "638ms before the end of the lease")
+}
+
+// An extend may end because the lease is released meanwhile, and only then.
+func TestAnExtendOfALeaseThatIsReleased(t *testing.T) {
+	extending := until(life, "305 a")
+	newScript().check(t, extending+"301 a release-started\n301 a not-extended extend released", "")
+	newScript().check(t, extending+"301 a not-extended extend released", "no quorum was given up, and it says")
+}
+
+// An attempt ends if its caller gives it up, and says so instead of why there was no quorum.
+func TestAnAttemptThatIsCancelled(t *testing.T) {
+	const cancelled = "0 a attempt-started\n3 a node-answered A yes\n3 a quorum-lost cancelled votes=1\n"
+	newScript().check(t, cancelled+"3 a denied cancelled", "")
+	newScript().check(t, cancelled+"3 a denied no-quorum", "and the round ended with")
+	newScript().check(t, cancelled+"3 a denied no-quorum cancelled", "and the round ended with")
+}
+
+// failed takes the steps before one that fails, and changes the error of that.
+func (s *script) failed(t *testing.T, before, step string, change func(*redlock.Error)) error {
+	t.Helper()
+	s.check(t, before, "")
+	e := s.step(t, strings.Fields(step))
+	change(e.Err.(*redlock.Error))
+	return s.client.Follow(e)
+}
+
+// Errors say what they are about, and what the nodes did.
+func TestAnErrorTellsOfItsStep(t *testing.T) {
+	for want, change := range map[string]func(*redlock.Error){
+		"its error is about operation extend":                         func(e *redlock.Error) { e.Op = driver.OpExtend },
+		`its error is about "s"`:                                      func(e *redlock.Error) { e.Resource = "s" },
+		"its error tells of 2 attempts, and 1 were made":              func(e *redlock.Error) { e.Attempts = 2 },
+		"its error has neither a reason nor a cause":                  func(e *redlock.Error) { e.Reason = nil },
+		"its error tells of a node timeout of 0s":                     func(e *redlock.Error) { e.NodeTimeout = 0 },
+		"its error tells of a node timeout of 1s":                     func(e *redlock.Error) { e.NodeTimeout = time.Second },
+		"its error tells of 2 nodes":                                  func(e *redlock.Error) { e.Nodes = e.Nodes[:2] },
+		"tells of A that it is accepted after 0s, and it is declined": func(e *redlock.Error) { e.Nodes[0].Outcome = driver.Accepted },
+		"tells of B that it is declined after 1ms":                    func(e *redlock.Error) { e.Nodes[1].Took = time.Millisecond },
+	} {
+		if err := newScript().failed(t, until(retry, "5 a denied"), "5 a denied taken", change); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+	for step, before := range map[string]string{
+		"310 a not-extended extend released": until(life, "305 a") + "301 a release-started",
+		"450 a released no-quorum":           until(life, "405 a"),
+		"100 a gave-up taken cancelled":      until(retry, "155 a'"),
+	} {
+		if err := newScript().failed(t, before, step, func(e *redlock.Error) { e.Attempts = 7 }); err == nil || !strings.Contains(err.Error(), "tells of 7 attempts") {
+			t.Errorf("%s: %v", step, err)
+		}
+	}
+}
+
+// An attempt that failed before it sent anything is counted by the error with which its call gives up, and by no step.
+func TestAnAttemptThatSentNothing(t *testing.T) {
+	for attempts, want := range map[int]string{2: "", 3: "tells of 3 attempts, and 1 were made"} {
+		err := newScript().failed(t, until(retry, "155 a'"), "160 a gave-up taken", func(e *redlock.Error) {
+			e.Attempts, e.Nodes, e.NodeTimeout = attempts, nil, 0
+		})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d attempts: %v, want %q", attempts, err, want)
+		}
+	}
+}
+
+// What is no step, and an error that is none of the library's, are objected to as well.
+func TestStrangeSteps(t *testing.T) {
+	s := newScript()
+	s.check(t, until(retry, "5 a denied"), "")
+	e := s.step(t, strings.Fields("5 a denied taken"))
+	e.Err = redlock.ErrTaken
+	if err := s.client.Follow(e); err == nil || !strings.Contains(err.Error(), "its error is a *errors.errorString") {
+		t.Error(err)
+	}
+	e.Step = observe.Step(len(shapes))
+	if err := s.client.Follow(e); err == nil || !strings.Contains(err.Error(), "there is no such step") {
+		t.Error(err)
 	}
 }
 
 // Several extends at once are not told apart, and the lease may only grow.
 func TestSeveralExtends(t *testing.T) {
 	s := newScript()
-	held := life[:strings.Index(life, "\t300 a")]
-	if err := s.run(t, held+`300 a extend-started
+	s.check(t, until(life, "300 a")+`300 a extend-started
 		301 a extend-started
 		305 a node-answered extend A yes
 		305 a node-answered extend A yes
 		305 a quorum-reached extend votes=2
 		305 a extended extend left=983 until=1288
-		306 a not-extended extend no-quorum`); err != nil {
-		t.Error(err)
-	}
-	if err := s.run(t, "310 a not-extended extend no-quorum"); err == nil || !strings.Contains(err.Error(), "no extend is under way") {
-		t.Error(err)
-	}
+		306 a not-extended extend no-quorum`, "")
+	s.check(t, "310 a not-extended extend no-quorum", "no extend is under way")
 }
 
 // With fencing a second token may be proposed, once, and a grant has one.
@@ -470,32 +598,26 @@ func TestTokens(t *testing.T) {
 		9 a quorum-reached votes=2
 		9 a validity-computed left=979 until=988
 		`
-	if err := newScript(fencing).run(t, raised+"9 a granted left=979 until=988 token=2"); err != nil {
-		t.Error(err)
-	}
-	if err := newScript(fencing).run(t, raised+"9 a granted left=979 until=988"); err == nil || !strings.Contains(err.Error(), "with token 0") {
-		t.Error(err)
-	}
+	newScript(fencing).check(t, raised+"9 a granted left=979 until=988 token=2", "")
+	newScript(fencing).check(t, raised+"9 a granted left=979 until=988", "with token 0")
+	newScript(fencing).check(t, raised+"9 a granted left=979 until=988 token=3", "with token 3")
 	const none = "0 a attempt-started\n5 a token-raised token=2"
-	if err := newScript().run(t, none); err == nil || !strings.Contains(err.Error(), "there are no tokens") {
-		t.Error(err)
-	}
-	if err := newScript(fencing).run(t, none); err == nil || !strings.Contains(err.Error(), "has not said that it would vote for a higher one") {
-		t.Error(err)
-	}
-	again := strings.Replace(raised, "9 a quorum-reached votes=2", "9 a token-raised token=3", 1)
-	if err := newScript(fencing).run(t, again); err == nil || !strings.Contains(err.Error(), "raised before") {
-		t.Error(err)
-	}
+	newScript().check(t, none, "there are no tokens")
+	newScript(fencing).check(t, none, "has not said that it would vote for a higher one")
+	newScript(fencing).check(t, strings.Replace(raised, "token=2", "token=-1", 1), "to -1")
+	newScript(fencing).check(t, strings.Replace(raised, "9 a quorum-reached votes=2", "9 a token-raised token=3", 1), "raised before")
+	newScript(fencing).check(t, strings.Replace(raised, "9 a node-answered B", "9 a node-answered C yes took=9\n9 a node-answered C", 1),
+		"C answers a second time")
+	newScript(fencing).check(t, raised+"9 a granted left=979 until=988 token=2\n11 a node-answered C yes took=11 late=1\n11 a joined C took=11", "")
 }
 
 // A call that was told of, and neither granted nor given up, is forgotten once no call is under way.
 func TestForgottenCalls(t *testing.T) {
 	for steps, want := range map[string]string{
-		life[:strings.Index(life, "\t300 a")]:                   "",
-		"0 a queued attempt=0":                                  "r",
+		until(life, "300 a"):   "",
+		"0 a queued attempt=0": "r",
 		"0 a queued attempt=0\n1 a gave-up attempt=0 cancelled": "",
-		retry[:strings.Index(retry, "\t155 a'")]:                "r",
+		until(retry, "155 a'"): "r",
 	} {
 		s := newScript()
 		if err := s.run(t, steps); err != nil {
@@ -520,16 +642,9 @@ func TestUntoldWaits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScript()
 			if c.before != "" {
-				if err := s.run(t, c.before); err != nil {
-					t.Fatal(err)
-				}
+				s.check(t, c.before, "")
 			}
-			switch err := s.run(t, c.step); {
-			case c.want == "" && err != nil:
-				t.Error(err)
-			case c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want)):
-				t.Errorf("got %v, want %s", err, c.want)
-			}
+			s.check(t, c.step, c.want)
 		})
 	}
 }
