@@ -6,8 +6,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"redlocksim/internal/quorum"
 	"time"
+
+	"redlocksim/internal/quorum"
 
 	"github.com/redis/go-redis/v9"
 )

@@ -4,12 +4,13 @@ package live
 
 import (
 	"fmt"
+	"slices"
+	"time"
+
 	"redlocksim/checker"
 	"redlocksim/internal/stall"
 	"redlocksim/scenarios"
 	"redlocksim/sim/storage"
-	"slices"
-	"time"
 )
 
 // untilUndisturbed runs at these speeds, one after the other, until a run counts, and calls again with each that does not. run

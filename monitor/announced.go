@@ -35,7 +35,7 @@ type releases struct {
 }
 
 func watchAnnounced(r *Run) {
-	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+	if !r.isLibrary() {
 		return
 	}
 	a := &announced{run: r, wakes: protocols.Of[protocols.RedlockSettings](r.Lock).WakeUp > 0, fates: map[string]*fate{}, last: map[*redis.Server]*releases{}}
@@ -75,7 +75,7 @@ func (a *announced) of(value string) *fate {
 
 // passes takes a command, which arrives when the request before it is done.
 func (a *announced) passes(at redis.Passage, asked *redis.Asked) {
-	if last := a.last[asked.Server]; at == redis.Arrived && last != nil {
+	if _, isWatched := a.last[asked.Server]; isWatched && at == redis.Arrived {
 		a.isOver(asked.Server)
 	}
 }
@@ -103,11 +103,11 @@ func (a *announced) isOver(s *redis.Server) {
 	for _, v := range last.removed {
 		f := a.of(v.value)
 		i := slices.Index(last.published, v.key)
-		isEither := slices.Contains(f.takenBack, s.Name())
+		isTakenBack := slices.Contains(f.takenBack, s.Name())
 		switch {
-		case i >= 0 && (f.released || isEither):
+		case i >= 0 && (f.released || isTakenBack):
 			last.published = slices.Delete(last.published, i, i+1)
-		case i < 0 && f.released && !isEither && s.Forbidden() == "":
+		case i < 0 && f.released && !isTakenBack && s.Forbidden() == "":
 			a.run.broken(checker.Contract, v.key, "%s releases its key on %s and does not publish that, although waiting clients are to be told",
 				last.client, s.Name())
 		}

@@ -24,8 +24,8 @@ type ask struct {
 	told bool
 	// woken is since when the client knows of a release, and has not asked since; negative if it does not.
 	woken kernel.True
-	// refused is since when its queue listens for releases, because the lock was taken; negative if it was not.
-	refused kernel.True
+	// listens is since when its queue must listen for releases, because the lock was taken; negative if it need not.
+	listens kernel.True
 }
 
 // isGivenUp says whether the caller of the acquire has given it up.

@@ -1,15 +1,18 @@
 package monitor
 
 import (
+	"context"
+	"errors"
 	"slices"
 
 	"redlocksim/checker"
 	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
 )
 
-// watchClosing judges what a client does after it was closed. Once another has taken its place, it cannot be told which of them
-// does it.
+// watchClosing judges what Close returns, and what a client does after it was closed. Once another has taken its place, it
+// cannot be told which of them does it.
 func watchClosing(r *Run) {
 	r.onApplied = append(r.onApplied, func(a *redis.Applied) {
 		client := a.Client.Name()
@@ -17,9 +20,19 @@ func watchClosing(r *Run) {
 			r.broken(checker.Contract, a.Key, "%s still asks %s for its vote, but was closed before", client, a.Server.Name())
 		}
 	})
+	r.onReturn = append(r.onReturn, func(c *protocols.Call, err error) {
+		if c.Func == protocols.CloseCall && err != nil && r.isLibrary() && !hasEndedWith(c.Context, err) {
+			r.broken(checker.Contract, r.subjectOf(c), "%s's Close returns %q, and nothing but the end of its context makes it fail", c.Client, err)
+		}
+	})
 	r.onStep = append(r.onStep, func(client string, e observe.Event) {
 		if (e.Step == observe.AttemptStarted || e.Step == observe.ExtendStarted) && r.clients.newest(client).isClosed {
 			r.broken(checker.Contract, resourcesOf(e.Resource)[0], "%s reports the step %s after the client was closed", client, e.Step)
 		}
 	})
+}
+
+// hasEndedWith says whether a context has ended with an error.
+func hasEndedWith(ctx context.Context, err error) bool {
+	return ctx != nil && ctx.Err() != nil && errors.Is(err, ctx.Err())
 }

@@ -1,10 +1,12 @@
 package monitor
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
@@ -56,4 +58,30 @@ func TestAnotherIsClosed(t *testing.T) {
 		a.Observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "w", Call: "w", Attempt: 1})
 	})
 	r.finds(t, checker.Contract, "")
+}
+
+// Nothing but the end of its context makes a Close fail.
+func TestCloseFails(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+		err  error
+		want string
+	}{
+		{"succeeds", ended, nil, ""},
+		{"its context has ended", ended, context.Canceled, ""},
+		{"another error than its context's", ended, context.DeadlineExceeded, `c1's Close returns "context deadline exceeded"`},
+		{"its context goes on", context.Background(), context.Canceled, `c1's Close returns "context canceled"`},
+		{"is closed", nil, redlock.ErrClosed, `c1's Close returns "` + redlock.ErrClosed.Error() + `"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t).only(watchClosing)
+			closes := &protocols.Call{Func: protocols.CloseCall, Client: "c1", Context: c.ctx}
+			r.Called(closes)
+			r.Returned(closes, c.err)
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
 }

@@ -1,11 +1,12 @@
 package monitor
 
 import (
+	"testing"
+
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
-	"testing"
 )
 
 func TestFencingCountersRise(t *testing.T) {

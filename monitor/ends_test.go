@@ -1,12 +1,13 @@
 package monitor
 
 import (
+	"testing"
+	"time"
+
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
-	"testing"
-	"time"
 )
 
 func TestAContextEndsWithItsLease(t *testing.T) {

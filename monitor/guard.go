@@ -85,14 +85,6 @@ func (g *guard) returned(c *protocols.Call, err error) {
 	}
 }
 
-// text is what a call has returned, in words.
-func text(err error) string {
-	if err == nil {
-		return "success"
-	}
-	return err.Error()
-}
-
 // wrong says why what a call returned is not what became of the nodes.
 func (g *guard) wrong(p *preparing, err error) string {
 	e := (*redlock.Error)(nil)

@@ -17,7 +17,7 @@ type listening struct {
 type waits struct{ client, resource string }
 
 func watchListening(r *Run) {
-	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) || protocols.Of[protocols.RedlockSettings](r.Lock).WakeUp == 0 {
+	if !r.isLibrary() || protocols.Of[protocols.RedlockSettings](r.Lock).WakeUp == 0 {
 		return
 	}
 	x := &listening{run: r, waits: map[waits]int{}}

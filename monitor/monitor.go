@@ -167,6 +167,9 @@ func (r *Run) broken(kind checker.Kind, resource, format string, args ...any) {
 		Seqs: []int{r.seq()}, Text: fmt.Sprintf(format, args...) + "."})
 }
 
+// isLibrary says whether the lock is the shipped library as it is, and not one of the caller's own.
+func (r *Run) isLibrary() bool { return !r.Foreign && protocols.Has[protocols.RedlockSettings](r.Lock) }
+
 // now is the moment of the run.
 func (r *Run) now() checker.Instant { return checker.Instant(r.World.Kernel.Now()) }
 

@@ -210,9 +210,9 @@ func (x *needless) called(c *protocols.Call) {
 	case protocols.AcquireCall:
 		x.change(c, func() {
 			a := &ask{Call: c, client: x.calm.of(c.Client), made: x.run.clients.number(c.Client), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
-				began: x.run.World.Kernel.Now(), free: make([]kernel.True, x.nodes), woken: -1, refused: -1}
+				began: x.run.World.Kernel.Now(), free: make([]kernel.True, x.nodes), woken: -1, listens: -1}
 			if i := slices.IndexFunc(x.open, a.queuesWith); i >= 0 {
-				a.refused = x.open[i].refused
+				a.listens = x.open[i].listens
 			}
 			x.open = append(x.open, a)
 		})

@@ -23,7 +23,7 @@ type overCall struct {
 }
 
 func watchOvers(r *Run) {
-	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+	if !r.isLibrary() {
 		return
 	}
 	x := &overs{run: r, open: map[*protocols.Call]overCall{}}
@@ -34,7 +34,7 @@ func watchOvers(r *Run) {
 func (x *overs) called(c *protocols.Call) {
 	if c.Lease != nil && (c.Func == protocols.ExtendCall || c.Func == protocols.ReleaseCall) {
 		until := c.Lease.Until()
-		isTold := c.Lease.Context().Err() != nil && context.Cause(c.Lease.Context()) == redlock.ErrLost
+		isTold := context.Cause(c.Lease.Context()) == redlock.ErrLost
 		x.open[c] = overCall{isTold || !x.reads(c).Before(until), until}
 	}
 }
@@ -52,19 +52,11 @@ func (x *overs) returned(c *protocols.Call, err error) {
 	isKnown := errors.Is(err, redlock.ErrLost) || errors.Is(err, redlock.ErrReleased)
 	switch {
 	case c.Func == protocols.ReleaseCall && began.isOver && !isKnown:
-		x.run.broken(checker.Contract, c.Resources[0], "%s released a lease that was over, and was not told so, but %s", c.Client, told(err))
+		x.run.broken(checker.Contract, c.Resources[0], "%s's release of a lease that was over returns %q, and not that it was lost", c.Client, text(err))
 	case c.Func == protocols.ExtendCall && began.isOver && err == nil:
 		x.run.broken(checker.Contract, c.Resources[0], "%s extended a lease that was over", c.Client)
 	case c.Func == protocols.ExtendCall && x.run.StepTime == 0 && err == nil && !x.reads(c).Before(began.until):
 		// Where code takes time, the lease may have ended after the votes were counted.
 		x.run.broken(checker.Contract, c.Resources[0], "%s's extend succeeded %v after its lease was over", c.Client, x.reads(c).Sub(began.until))
 	}
-}
-
-// told is what a call returned.
-func told(err error) string {
-	if err == nil {
-		return "that it is released"
-	}
-	return err.Error()
 }

@@ -1,12 +1,13 @@
 package monitor
 
 import (
+	"testing"
+	"time"
+
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/network"
-	"testing"
-	"time"
 )
 
 // named is a client that is granted a lock and is told that it is on something.

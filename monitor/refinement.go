@@ -1,14 +1,11 @@
 package monitor
 
 import (
-	"errors"
-	"maps"
 	"slices"
 	"time"
 
 	"redlocksim/checker"
 	"redlocksim/history"
-	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
@@ -24,20 +21,7 @@ type refinement struct {
 	settings spec.Settings
 	clients  map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
 	calls    []underWay                         // those open that ask for a TTL
-	gaveUp   map[waiting]int                    // calls of which that was told, and that have not returned
 	asked    map[roundOf]time.Time              // when the first command of the round under way left, by its client's clock
-}
-
-// underWay is a call that has not returned, and when it began.
-type underWay struct {
-	*protocols.Call
-	began kernel.True
-}
-
-// waiting is what calls of a client are for.
-type waiting struct {
-	client *kernel.Process
-	name   string
 }
 
 // roundOf is a round of commands of one intent with the value of an acquisition.
@@ -53,7 +37,7 @@ func watchRefinement(r *Run) {
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: map[roundOf]time.Time{}, gaveUp: map[waiting]int{}, settings: spec.Settings{
+	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: map[roundOf]time.Time{}, settings: spec.Settings{
 		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
 		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing,
@@ -71,9 +55,7 @@ func watchRefinement(r *Run) {
 
 func (f *refinement) saw(e *history.Event) {
 	if e.Kind == history.Crash {
-		p := f.run.World.Client(e.Process)
-		delete(f.clients, p)
-		maps.DeleteFunc(f.gaveUp, func(w waiting, _ int) bool { return w.client == p })
+		delete(f.clients, f.run.World.Client(e.Process))
 	}
 }
 
@@ -103,9 +85,8 @@ func (f *refinement) called(c *protocols.Call) {
 	}
 }
 
-func (f *refinement) returned(c *protocols.Call, err error) {
+func (f *refinement) returned(c *protocols.Call, _ error) {
 	if i := slices.IndexFunc(f.calls, func(open underWay) bool { return open.Call == c }); i >= 0 {
-		f.failed(f.calls[i], err)
 		f.calls = slices.Delete(f.calls, i, i+1)
 	}
 	isOpen := func(open underWay) bool { return open.Func == protocols.AcquireCall && open.Client == c.Client }
@@ -123,24 +104,6 @@ func (f *refinement) returned(c *protocols.Call, err error) {
 	}
 }
 
-// failed looks whether a client has told that an acquire gives up, before that returns. Of one that ends at once, without
-// having asked, it may say nothing.
-func (f *refinement) failed(c underWay, err error) {
-	p := f.run.World.Client(c.Client)
-	e := (*redlock.Error)(nil)
-	if c.Func != protocols.AcquireCall || !errors.As(err, &e) || len(f.clients[p]) == 0 {
-		return
-	}
-	call := waiting{p, nameOf(c.Call)}
-	switch waited := f.waited(p, c); {
-	case f.gaveUp[call] > 0:
-		f.gaveUp[call]--
-	case waited > 0:
-		f.run.broken(checker.Refinement, c.Resources[0], "%s is refused the lock on %s after %v, and it has not told that the call gives up",
-			c.Client, call.name, waited)
-	}
-}
-
 func (f *refinement) observed(client string, e observe.Event) {
 	p := f.run.World.Client(client)
 	if p.Dead() { // it may be ended in the middle of what happens at a step
@@ -150,9 +113,6 @@ func (f *refinement) observed(client string, e observe.Event) {
 		f.clients[p] = append(f.clients[p], spec.New(f.settings))
 	}
 	all, of := f.clients[p], f.of(p, e)
-	if e.Step == observe.GaveUp {
-		f.gaveUp[waiting{p, e.Resource}]++
-	}
 	c := all[of]
 	if c == nil {
 		return
@@ -178,24 +138,11 @@ func (f *refinement) beforeAsking(p *kernel.Process, e *observe.Event) time.Dura
 	}
 	for _, c := range slices.Backward(f.calls) {
 		if c.Client == p.Name() && c.Func == protocols.AcquireCall && nameOf(c.Call) == e.Resource {
-			return f.waited(p, c)
+			return f.run.waited(c)
 		}
 	}
 	return 0
 }
-
-// waited is for how long a call has been under way, of a client that has not stood still since, and that has not just taken its
-// time; zero if it cannot be told: a lock of one's own may do anything before it asks.
-func (f *refinement) waited(p *kernel.Process, c underWay) time.Duration {
-	waited := f.run.World.Kernel.Now().Sub(c.began)
-	if f.run.Foreign || waited <= stepsToAsk*f.run.StepTime || !f.run.pauses.hasRun(p, c.began) {
-		return 0
-	}
-	return waited
-}
-
-// stepsToAsk are more steps than a client's code takes from a call to its first attempt, if it does not wait.
-const stepsToAsk = 8
 
 // of is the place of the library's client that took a step: of one that it knows, or else the last.
 func (f *refinement) of(p *kernel.Process, e observe.Event) int {

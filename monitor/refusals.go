@@ -22,17 +22,9 @@ import (
 type refusals struct {
 	run      *Run
 	open     []*refusal
-	clients  map[string]int                 // how many clients each process has made since its first
-	closed   map[madeClient]bool            // of which Close was called
-	madeBy   map[protocols.Lease]madeClient // whose leases they are
-	released map[protocols.Lease]bool       // of which a release was called
-	asks     map[*protocols.Call]madeClient // acquires that have not returned
-}
-
-// madeClient is one of the clients that a process has made, by its number.
-type madeClient struct {
-	process string
-	number  int
+	madeBy   map[protocols.Lease]int  // the number of the client whose lease it is; see clients
+	released map[protocols.Lease]bool // of which a release was called
+	asks     map[*protocols.Call]int  // acquires that have not returned, with the numbers of their clients
 }
 
 // refusal is such a call that has not returned.
@@ -42,7 +34,7 @@ type refusal struct {
 	// isRight says whether an error is one that is documented for it.
 	isRight func(error) bool
 	wants   string // and which that is
-	// isSilent says that nothing may come of the call. A release and a Close in a context that has ended happen all the same.
+	// isSilent says that nothing may come of the call. A release in a context that has ended happens all the same.
 	isSilent bool
 	client   *kernel.Process
 	began    kernel.True
@@ -57,8 +49,7 @@ func watchRefusals(r *Run) {
 	if r.Foreign || !r.Lock.Capabilities().Refuses {
 		return
 	}
-	x := &refusals{run: r, clients: map[string]int{}, closed: map[madeClient]bool{}, madeBy: map[protocols.Lease]madeClient{}, released: map[protocols.Lease]bool{},
-		asks: map[*protocols.Call]madeClient{}}
+	x := &refusals{run: r, madeBy: map[protocols.Lease]int{}, released: map[protocols.Lease]bool{}, asks: map[*protocols.Call]int{}}
 	r.onMisuse = append(r.onMisuse, x.misused)
 	r.onCall = append(r.onCall, x.called)
 	r.onRefused = append(r.onRefused, x.returned)
@@ -69,7 +60,7 @@ func watchRefusals(r *Run) {
 
 // misused notes a call with a wrong argument. Of a closed client it may be refused for that as well.
 func (x *refusals) misused(c *protocols.Call) {
-	isClosed := x.closed[x.of(c)]
+	isClosed := x.isClosed(c)
 	x.opens(c, c.Misuse, "ErrInvalid, and why", func(err error) bool {
 		return isInvalid(err) || isClosed && err == redlock.ErrClosed
 	})
@@ -81,12 +72,13 @@ func isInvalid(err error) bool {
 	return errors.Is(err, redlock.ErrInvalid) && strings.HasPrefix(err.Error(), text) && len(err.Error()) > len(text) && !errors.As(err, &e)
 }
 
-// of is the client that a call is made of.
-func (x *refusals) of(c *protocols.Call) madeClient {
+// isClosed says whether the client that a call is made of was closed before: the one that granted its lease, or else the
+// newest.
+func (x *refusals) isClosed(c *protocols.Call) bool {
 	if of, known := x.madeBy[c.Lease]; known {
-		return of
+		return x.run.clients.isClosed(c.Client, of)
 	}
-	return madeClient{c.Client, x.clients[c.Client]}
+	return x.run.clients.newest(c.Client).isClosed
 }
 
 // called notes a call that has the right arguments and must be refused nevertheless.
@@ -95,23 +87,18 @@ func (x *refusals) called(c *protocols.Call) {
 	if c.Context != nil && (c.Lease == nil || c.Context != c.Lease.Context()) {
 		ended = c.Context.Err()
 	}
-	client, released := x.of(c), x.released[c.Lease]
 	if c.Func == protocols.AcquireCall {
-		x.asks[c] = client
+		x.asks[c] = x.run.clients.number(c.Client)
 	}
 	switch {
 	case c.Renewal: // of which it is told once the library has begun it
-	case c.Func == protocols.CloseCall:
-		x.closes(c, ended)
-		x.closed[client] = true
-	case c.Func == protocols.NewClientCall:
-		x.clients[c.Client]++
+	case c.Func == protocols.CloseCall, c.Func == protocols.NewClientCall:
 	case c.Func == protocols.ReleaseCall:
 		x.releases(c, ended)
 		x.released[c.Lease] = true
-	case x.closed[client] && (c.Func != protocols.PrepareCall || isGuarded(x.run)):
-		x.opens(c, name(c)+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
-	case released && c.Func == protocols.ExtendCall:
+	case x.isClosed(c) && (c.Func != protocols.PrepareCall || isGuarded(x.run)):
+		x.opens(c, callNames[c.Func]+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
+	case x.released[c.Lease] && c.Func == protocols.ExtendCall:
 		x.opens(c, "extend of a released lease", "ErrReleased", func(err error) bool {
 			return isOf(err, driver.OpExtend, redlock.ErrReleased) || ended != nil && isOf(err, driver.OpExtend, ended)
 		})
@@ -132,14 +119,6 @@ func isOf(err error, op driver.Op, reason error) bool {
 	return errors.As(err, &e) && e.Op == op && errors.Is(err, reason)
 }
 
-// closes notes a Close, which nothing but the end of its context makes fail.
-func (x *refusals) closes(c *protocols.Call, ended error) {
-	r := x.notes(c, "Close", "nothing but the error of a context that has ended")
-	r.isRight = func(err error) bool {
-		return err == nil || c.Context != nil && c.Context.Err() != nil && errors.Is(err, c.Context.Err())
-	}
-}
-
 // releases notes a release that cannot succeed.
 func (x *refusals) releases(c *protocols.Call, ended error) {
 	switch {
@@ -151,17 +130,6 @@ func (x *refusals) releases(c *protocols.Call, ended error) {
 			return isOf(err, driver.OpRelease, ended) || isOf(err, driver.OpRelease, redlock.ErrLost)
 		}
 	}
-}
-
-// name is what a call does.
-func name(c *protocols.Call) string {
-	switch c.Func {
-	case protocols.ExtendCall:
-		return "extend"
-	case protocols.PrepareCall:
-		return "prepare"
-	}
-	return "acquire"
 }
 
 // opens notes a call that must be refused before anything comes of it.
@@ -211,10 +179,7 @@ func (x *refusals) returned(c *protocols.Call, err error) {
 	r := x.open[i]
 	x.open = slices.Delete(x.open, i, i+1)
 	x.run.Refusals++
-	resource := x.run.Resources[0]
-	if len(c.Resources) > 0 {
-		resource = c.Resources[0]
-	}
+	resource := x.run.subjectOf(c)
 	if !r.isRight(err) {
 		x.run.broken(checker.Contract, resource, "%s: %s returns %q, and is documented to return %s", c.Client, r.what, text(err), r.wants)
 	}

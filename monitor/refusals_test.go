@@ -13,21 +13,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/redis"
 )
-
-// newRigForRefusals is one that only this monitor watches.
-func newRigForRefusals(t *testing.T) *rig {
-	w := newRig(t)
-	only := &Run{World: w.World, Lock: w.Lock, Resources: w.Resources}
-	watchRefusals(only)
-	w.OnAsked(func(at redis.Passage, a *redis.Asked) {
-		for _, tell := range only.onCommand {
-			tell(at, a)
-		}
-	})
-	return &rig{w.World, only}
-}
 
 // A call with a wrong argument is refused with ErrInvalid, and nothing comes of it.
 func TestWrongArguments(t *testing.T) {
@@ -67,7 +53,7 @@ func TestWrongArguments(t *testing.T) {
 		{"releases", false, func(_ *actor, l *lease) { l.cancel(redlock.ErrReleased) }, invalid, must + "its lease is released"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRigForRefusals(t)
+			r := newRig(t).only(watchRefusals)
 			r.goes("c1", time.Second, func(a *actor) {
 				l := a.acquires("ABC", "v")
 				if c.closed {
@@ -131,13 +117,9 @@ func TestCallsThatCannotSucceed(t *testing.T) {
 		{"second release, lost", releases, protocols.ReleaseCall, nil, release(redlock.ErrLost, nil), false},
 		{"release in an ended context", nil, protocols.ReleaseCall, ended, release(nil, context.Canceled), true},
 		{"release in an ended context, no quorum", nil, protocols.ReleaseCall, ended, release(redlock.ErrNoQuorum, nil), false},
-		{"close", nil, protocols.CloseCall, ended, nil, true},
-		{"close in an ended context", nil, protocols.CloseCall, ended, context.Canceled, true},
-		{"close that fails", nil, protocols.CloseCall, context.Background(), context.Canceled, false},
-		{"second close", closes, protocols.CloseCall, nil, redlock.ErrClosed, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRigForRefusals(t)
+			r := newRig(t).only(watchRefusals)
 			r.goes("c1", time.Second, func(a *actor) {
 				l := a.acquires("ABC", "v")
 				for _, f := range c.before {

@@ -15,10 +15,9 @@ import (
 // returns judges how long calls of the library go on: after their contexts have ended, after their client was closed, and at
 // all where they are documented to take no longer than so many node timeouts.
 type returns struct {
-	run     *Run
-	timeout time.Duration
-	rounds  int // of an attempt
-	open    []*pendingCall
+	run *Run
+	patience
+	open []*pendingCall
 }
 
 // pendingCall is a call that has not returned.
@@ -42,13 +41,11 @@ type limit struct {
 }
 
 func watchReturns(r *Run) {
-	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+	if !r.isLibrary() {
 		return
 	}
-	x := &returns{run: r, timeout: r.Lock.NodeTimeout, rounds: 1}
-	if isFenced(r) {
-		x.rounds = 2
-	}
+	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
+	x := &returns{run: r, patience: p}
 	r.onCall = append(r.onCall, x.called)
 	r.onAsk = append(r.onAsk, x.asks)
 	r.onReturn = append(r.onReturn, x.returned)
@@ -58,22 +55,16 @@ func watchReturns(r *Run) {
 	r.World.Kernel.OnChange(x.look)
 }
 
-var callNames = map[protocols.CallFunc]string{protocols.AcquireCall: "acquire", protocols.ExtendCall: "extend", protocols.ReleaseCall: "release",
-	protocols.CloseCall: "Close", protocols.PrepareCall: "PrepareGuard"}
-
 func (x *returns) called(c *protocols.Call) {
 	if c.Func == protocols.NewClientCall {
 		return
 	}
-	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.Resources[0], name: callNames[c.Func], of: x.run.clients.number(c.Client)}
-	if len(c.Resources) > 0 {
-		p.resource = c.Resources[0]
-	}
+	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.number(c.Client)}
 	x.opens(p)
 	switch c.Func {
 	case protocols.AcquireCall:
 		if !c.Waits {
-			p.limit("it was called", time.Duration(x.rounds)*x.timeout)
+			p.limit("it was called", x.attempt)
 		}
 	case protocols.ExtendCall:
 		p.limit("it was called", x.timeout)
@@ -88,7 +79,7 @@ func (x *returns) called(c *protocols.Call) {
 }
 
 // whole is how long it takes after Close until nothing is under way: an attempt, its clean-up, and votes that are taken back.
-func (x *returns) whole() time.Duration { return time.Duration(x.rounds+2) * x.timeout }
+func (x *returns) whole() time.Duration { return x.attempt + x.cleanUp + x.timeout }
 
 // opens begins to watch a call.
 func (x *returns) opens(p *pendingCall) {

@@ -47,6 +47,13 @@ func newRigOf(t *testing.T, replicas map[string][]string, change ...func(*protoc
 	return &rig{w, r}
 }
 
+// only is a rig of the same world that a single monitor watches.
+func (r *rig) only(watch func(*Run)) *rig {
+	run := &Run{World: r.World, Lock: r.Lock, Resources: r.Resources}
+	run.watch(watch)
+	return &rig{r.World, run}
+}
+
 // finds runs the world and compares what the monitors find of a kind with the beginning of a sentence; empty is nothing.
 func (r *rig) finds(t *testing.T, kind checker.Kind, want string) {
 	t.Helper()

@@ -16,7 +16,7 @@ import (
 // end before it returns, and what it returns is that.
 type telling struct {
 	run   *Run
-	calls []*protocols.Call // under way
+	calls []underWay
 	ends  []ending          // that no call has returned yet
 	over  map[leaseOf]error // leases that were released, or else lost
 	// reports has the clients that report their steps: a lock of one's own may have nobody told.
@@ -33,7 +33,7 @@ type ending struct {
 type leaseOf struct{ client, value string }
 
 func watchTelling(r *Run) {
-	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+	if !r.isLibrary() {
 		return
 	}
 	x := &telling{run: r, over: map[leaseOf]error{}, reports: map[string]bool{}}
@@ -41,13 +41,13 @@ func watchTelling(r *Run) {
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onCall = append(r.onCall, func(c *protocols.Call) {
 		if c.Func != protocols.NewClientCall {
-			x.calls = append(x.calls, c)
+			x.calls = append(x.calls, underWay{c, r.World.Kernel.Now()})
 		}
 	})
 	r.onEvent = append(r.onEvent, func(e *history.Event) {
 		if e.Kind == history.Crash {
 			x.forget(e.Process)
-			x.calls = slices.DeleteFunc(x.calls, func(c *protocols.Call) bool { return c.Client == e.Process })
+			x.calls = slices.DeleteFunc(x.calls, func(c underWay) bool { return c.Client == e.Process })
 		}
 	})
 }
@@ -70,7 +70,7 @@ func (x *telling) observed(client string, e observe.Event) {
 }
 
 func (x *telling) returned(c *protocols.Call, err error) {
-	i := slices.Index(x.calls, c)
+	i := slices.IndexFunc(x.calls, func(open underWay) bool { return open.Call == c })
 	if i < 0 {
 		return
 	}
@@ -78,7 +78,7 @@ func (x *telling) returned(c *protocols.Call, err error) {
 	switch {
 	case !x.reports[c.Client]:
 	case c.Func == protocols.AcquireCall:
-		wrong = x.acquired(c, err)
+		wrong = x.acquired(x.calls[i], err)
 	case c.Func == protocols.ExtendCall:
 		wrong = x.renewed(c, err)
 	case c.Func == protocols.ReleaseCall:
@@ -87,22 +87,10 @@ func (x *telling) returned(c *protocols.Call, err error) {
 		wrong = x.closed(c, err, x.calls[:i])
 	}
 	if wrong != "" {
-		x.run.broken(checker.Contract, x.about(c), "%s returns from %s, which %s", c.Client, doing[c.Func], wrong)
+		x.run.broken(checker.Contract, x.run.subjectOf(c), "%s's %s %s", c.Client, callNames[c.Func], wrong)
 	}
 	x.calls = slices.Delete(x.calls, i, i+1)
 	x.unreturned(c)
-}
-
-// doing are calls in words.
-var doing = map[protocols.CallFunc]string{protocols.AcquireCall: "an acquire", protocols.ExtendCall: "an extend",
-	protocols.ReleaseCall: "a release", protocols.CloseCall: "a close", protocols.PrepareCall: "a declaration of the nodes"}
-
-// about is the resource of a finding about a call.
-func (x *telling) about(c *protocols.Call) string {
-	if len(c.Resources) > 0 {
-		return c.Resources[0]
-	}
-	return x.run.Resources[0]
 }
 
 // take looks for a step of a call's client that was not returned yet, and counts it as returned.
@@ -121,15 +109,15 @@ func with(err error) func(observe.Event) bool {
 	return func(e observe.Event) bool { return e.Err != nil && (e.Err == err || e.Err.Error() == err.Error()) }
 }
 
-func (x *telling) acquired(c *protocols.Call, err error) (wrong string) {
+func (x *telling) acquired(c underWay, err error) (wrong string) {
 	lease, voted := c.Lease.(protocols.Voted)
 	if err == nil && voted {
-		e, found := x.take(c, observe.Granted, func(e observe.Event) bool { return e.Value == lease.Value() })
+		e, found := x.take(c.Call, observe.Granted, func(e observe.Event) bool { return e.Value == lease.Value() })
 		token, _ := c.Lease.Token()
 		switch {
 		case !found:
-			return "was granted, and has not told of that"
-		case e.Resource != nameOf(c):
+			return "was granted, and has not told so"
+		case e.Resource != nameOf(c.Call):
 			return "has told of a grant of " + e.Resource
 		case !e.Until.Equal(c.Lease.Until()):
 			return "has told of another end of the lease"
@@ -142,9 +130,9 @@ func (x *telling) acquired(c *protocols.Call, err error) (wrong string) {
 	if !errors.As(err, &failed) {
 		return ""
 	}
-	// A call that was not told to wait, and never asked, has told of nothing.
-	mayBeSilent := failed.Attempts == 0 || failed.Attempts == 1 && failed.Nodes == nil
-	if _, found := x.take(c, observe.GaveUp, with(err)); !found && !mayBeSilent {
+	// A call that ends at once, and never asked, has told of nothing.
+	hasAsked := failed.Attempts > 1 || failed.Attempts == 1 && failed.Nodes != nil
+	if _, found := x.take(c.Call, observe.GaveUp, with(err)); !found && (hasAsked || x.run.waited(c) > 0) {
 		return "was refused, and has not told so: " + err.Error()
 	}
 	return ""
@@ -204,13 +192,13 @@ func (x *telling) failed(c *protocols.Call, step observe.Step, err error) (wrong
 }
 
 // closed looks whether a call is still under way that began before the client was closed.
-func (x *telling) closed(c *protocols.Call, err error, before []*protocols.Call) (wrong string) {
+func (x *telling) closed(c *protocols.Call, err error, before []underWay) (wrong string) {
 	if err != nil || x.run.clients.number(c.Client) > 0 {
 		return ""
 	}
 	for _, open := range before {
 		if open.Client == c.Client && open.Func != protocols.CloseCall {
-			return "has not waited for " + doing[open.Func] + " that is under way"
+			return "has not waited for the " + callNames[open.Func] + " that is under way"
 		}
 	}
 	return ""
@@ -219,7 +207,7 @@ func (x *telling) closed(c *protocols.Call, err error, before []*protocols.Call)
 // unreturned looks whether the client of a call that has returned has told of the end of an acquire or release that no call has
 // returned, when no more of them are under way.
 func (x *telling) unreturned(c *protocols.Call) {
-	if slices.ContainsFunc(x.calls, func(open *protocols.Call) bool { return open.Client == c.Client }) {
+	if slices.ContainsFunc(x.calls, func(open underWay) bool { return open.Client == c.Client }) {
 		return
 	}
 	for _, e := range x.ends {

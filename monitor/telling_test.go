@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -40,40 +41,40 @@ func TestCallsTellOfTheirEnd(t *testing.T) {
 		want  string
 	}{
 		{"grant", []observe.Event{begins, granted}, protocols.AcquireCall, nil, ""},
-		{"untold grant", []observe.Event{begins}, protocols.AcquireCall, nil, "c1 returns from an acquire, which was granted, and has not told of that"},
+		{"untold grant", []observe.Event{begins}, protocols.AcquireCall, nil, "c1's acquire was granted, and has not told so"},
 		{"of another value", []observe.Event{step(observe.Granted, observe.Event{Value: "w"})}, protocols.AcquireCall, nil,
-			"c1 returns from an acquire, which was granted, and has not told of that"},
+			"c1's acquire was granted, and has not told so"},
 		{"of another token", []observe.Event{step(observe.Granted, observe.Event{Token: 7})}, protocols.AcquireCall, nil,
-			"c1 returns from an acquire, which has told of another fencing token"},
+			"c1's acquire has told of another fencing token"},
 		{"of another end", []observe.Event{step(observe.Granted, observe.Event{Validity: 1})}, protocols.AcquireCall, nil,
-			"c1 returns from an acquire, which has told of another end of the lease"},
+			"c1's acquire has told of another end of the lease"},
 		{"grant that nobody gets", []observe.Event{granted, told(observe.GaveUp, taken)}, protocols.AcquireCall, taken,
 			"c1 reports the step granted of a call on r, and no call has returned that"},
 		{"refusal", []observe.Event{begins, told(observe.GaveUp, taken)}, protocols.AcquireCall, taken, ""},
-		{"untold refusal", []observe.Event{begins}, protocols.AcquireCall, taken, "c1 returns from an acquire, which was refused, and has not told so"},
+		{"untold refusal", []observe.Event{begins}, protocols.AcquireCall, taken, "c1's acquire was refused, and has not told so"},
 		{"refusal for another reason", []observe.Event{begins, told(observe.GaveUp, over)}, protocols.AcquireCall, taken,
-			"c1 returns from an acquire, which was refused, and has not told so"},
+			"c1's acquire was refused, and has not told so"},
 		{"no attempt", []observe.Event{lost}, protocols.AcquireCall, unasked(driver.OpAcquire, redlock.ErrTaken), ""},
 		{"nothing at all", nil, protocols.AcquireCall, taken, ""},
 		{"extend", []observe.Event{told(observe.Extended, nil)}, protocols.ExtendCall, nil, ""},
-		{"untold extend", []observe.Event{begins}, protocols.ExtendCall, nil, "c1 returns from an extend, which succeeded, and has not told so"},
+		{"untold extend", []observe.Event{begins}, protocols.ExtendCall, nil, "c1's extend succeeded, and has not told so"},
 		{"extend for longer", []observe.Event{step(observe.Extended, observe.Event{Validity: 1})}, protocols.ExtendCall, nil,
-			"c1 returns from an extend, which has told of a later end of the lease"},
+			"c1's extend has told of a later end of the lease"},
 		{"failed extend", []observe.Event{told(observe.NotExtended, gone)}, protocols.ExtendCall, gone, ""},
-		{"untold failure", []observe.Event{begins}, protocols.ExtendCall, gone, "c1 returns from an extend, which failed, and has not told so"},
+		{"untold failure", []observe.Event{begins}, protocols.ExtendCall, gone, "c1's extend failed, and has not told so"},
 		{"extend of a lost lease", []observe.Event{lost}, protocols.ExtendCall, unasked(driver.OpExtend, redlock.ErrLost), ""},
 		{"extend of a lease that is not lost", []observe.Event{begins}, protocols.ExtendCall, unasked(driver.OpExtend, redlock.ErrLost),
-			"c1 returns from an extend, which says that the lease is over, and nobody was told"},
+			"c1's extend says that the lease is over, and nobody was told"},
 		{"extend of a lease that is not released", []observe.Event{lost}, protocols.ExtendCall, unasked(driver.OpExtend, redlock.ErrReleased),
-			"c1 returns from an extend, which says that the lease is over, and nobody was told"},
+			"c1's extend says that the lease is over, and nobody was told"},
 		{"release", []observe.Event{released, told(observe.Released, nil)}, protocols.ReleaseCall, nil, ""},
-		{"untold release", []observe.Event{released}, protocols.ReleaseCall, nil, "c1 returns from a release, which succeeded, and has not told so"},
+		{"untold release", []observe.Event{released}, protocols.ReleaseCall, nil, "c1's release succeeded, and has not told so"},
 		{"release that has failed", []observe.Event{released, told(observe.Released, over)}, protocols.ReleaseCall, nil,
-			"c1 returns from a release, which succeeded, and has not told so"},
+			"c1's release succeeded, and has not told so"},
 		{"failed release", []observe.Event{released, told(observe.Released, over)}, protocols.ReleaseCall, over, ""},
 		{"second release", []observe.Event{released}, protocols.ReleaseCall, unasked(driver.OpRelease, redlock.ErrReleased), ""},
 		{"release without a question", []observe.Event{released}, protocols.ReleaseCall, unasked(driver.OpRelease, redlock.ErrNoQuorum),
-			"c1 returns from a release, which asked no node"},
+			"c1's release asked no node"},
 		{"bad arguments", []observe.Event{begins}, protocols.ExtendCall, redlock.ErrInvalid, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -102,7 +103,7 @@ func tells(t *testing.T, does func(*Run), want string) {
 	t.Helper()
 	for _, foreign := range []bool{false, true} {
 		r := &Run{World: newRig(t).World, Lock: protocols.Settings{}.With("redlock"), Resources: []string{"r"}, Foreign: foreign}
-		watchTelling(r)
+		r.watch(watchTelling)
 		does(r)
 		found := ""
 		for _, f := range r.Findings() {
@@ -126,7 +127,7 @@ func TestACloseWaitsForCalls(t *testing.T) {
 		failure error
 		want    string
 	}{
-		{"extend", protocols.ExtendCall, protocols.CloseCall, nil, "c1 returns from a close, which has not waited for an extend that is under way"},
+		{"extend", protocols.ExtendCall, protocols.CloseCall, nil, "c1's Close has not waited for the extend that is under way"},
 		{"another close", protocols.CloseCall, protocols.CloseCall, nil, ""},
 		{"later release", protocols.CloseCall, protocols.ReleaseCall, nil, ""},
 		{"has not succeeded", protocols.ExtendCall, protocols.CloseCall, context.Canceled, ""},
@@ -141,6 +142,37 @@ func TestACloseWaitsForCalls(t *testing.T) {
 				}
 				r.Returned(calls[protocols.CloseCall], c.failure)
 			}, c.want)
+		})
+	}
+}
+
+// A call that waits tells that it gives up, also if it never asked.
+func TestCallsThatWaitTellThatTheyGiveUp(t *testing.T) {
+	refused := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Cause: context.Canceled}
+	// There is an observer.
+	other := observe.Event{Step: observe.NodeAnswered, Op: driver.OpPrepare, Node: observe.NodeOutcome{Node: "A", Outcome: driver.Accepted}}
+	for _, c := range []struct {
+		name  string
+		waits time.Duration
+		tells []observe.Event
+		want  string
+	}{
+		{"at once", 0, []observe.Event{other}, ""},
+		{"later", time.Second, []observe.Event{other, {Step: observe.GaveUp, Resource: "r", Err: refused}}, ""},
+		{"later, untold", time.Second, []observe.Event{other}, "c1's acquire was refused, and has not told so"},
+		{"nothing at all", time.Second, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t).only(watchTelling)
+			r.goes("c1", 0, func(a *actor) {
+				a.call(protocols.AcquireCall, nil, refused, func() {
+					a.sleeps(c.waits)
+					for _, e := range c.tells {
+						a.Observed("c1", e)
+					}
+				})
+			})
+			r.finds(t, checker.Contract, c.want)
 		})
 	}
 }

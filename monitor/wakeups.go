@@ -67,8 +67,8 @@ func (x *needless) stepped(client string, e observe.Event) {
 		return
 	}
 	for _, a := range x.open {
-		if a.Client == client && a.Waits && a.refused < 0 && strings.Join(a.keys, ", ") == e.Resource {
-			a.refused = x.run.World.Kernel.Now()
+		if a.Client == client && a.Waits && a.listens < 0 && strings.Join(a.keys, ", ") == e.Resource {
+			a.listens = x.run.World.Kernel.Now()
 		}
 	}
 }
@@ -78,16 +78,16 @@ func (x *needless) stepped(client string, e observe.Event) {
 func (x *needless) published(s *redis.Server, channel string) {
 	node, now := slices.Index(x.run.World.Servers, s), x.run.World.Kernel.Now()
 	for _, a := range x.open {
-		if a.refused < 0 || a.told || x.run.clients.isClosed(a.Client, a.made) || a.isGivenUp() ||
+		if a.listens < 0 || a.told || x.run.clients.isClosed(a.Client, a.made) || a.isGivenUp() ||
 			!slices.ContainsFunc(a.keys, func(k string) bool { return driver.WakeChannel(k) == channel }) {
 			continue
 		}
-		way := a.client.ways[node]
-		isSettled := max(a.client.since, way.since, way.unheard) <= a.refused && now.Sub(a.refused) > x.timeout+x.work && x.fits(x.travel(x.rivals(a)))
+		to := a.client.ways[node]
+		isSettled := max(a.client.since, to.since, to.unheard) <= a.listens && now.Sub(a.listens) > x.timeout+x.work && x.fits(x.travel(x.rivals(a)))
 		if isSettled && !s.Listens(a.client.Process, channel) {
 			a.told = true
-			a.tell(x.run, a.refused, "%s waits for the lock on %s since it was refused %v ago, and does not listen on %s, which publishes its release",
-				a.Client, and(quoted(a.Resources)), now.Sub(a.refused), s.Name())
+			a.tell(x.run, a.listens, "%s waits for the lock on %s since it was refused %v ago, and does not listen on %s, which publishes its release",
+				a.Client, and(quoted(a.Resources)), now.Sub(a.listens), s.Name())
 		}
 	}
 }

@@ -30,7 +30,9 @@ var monitors = []func(*Run){
 }
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.
-func (r *Run) Watch() {
+func (r *Run) Watch() { r.watch(monitors...) }
+
+func (r *Run) watch(monitors ...func(*Run)) {
 	r.pauses, r.raised, r.keys = watchPauses(r), watchRaised(r), keysOf(r)
 	for _, watch := range monitors {
 		watch(r)

@@ -29,7 +29,7 @@ type working struct {
 }
 
 func watchWorks(r *Run) {
-	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+	if !r.isLibrary() {
 		return
 	}
 	x := &works{run: r}

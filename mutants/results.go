@@ -9,9 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"redlocksim/mutants/internal/resultsfile"
 	"slices"
 	"strings"
+
+	"redlocksim/mutants/internal/resultsfile"
 )
 
 // Results are the outcomes of all mutants, as they are kept in the repository: running all takes minutes.

@@ -1,9 +1,10 @@
 package soak
 
 import (
-	"redlocksim/scenarios/protocols"
 	"testing"
 	"time"
+
+	"redlocksim/scenarios/protocols"
 )
 
 // The bound is the sum that its documentation derives.

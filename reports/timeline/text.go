@@ -3,9 +3,10 @@ package timeline
 import (
 	"fmt"
 	"io"
-	"redlocksim/internal/wordwrap"
 	"slices"
 	"strings"
+
+	"redlocksim/internal/wordwrap"
 )
 
 // Widths of text, in characters.

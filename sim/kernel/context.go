@@ -2,9 +2,10 @@ package kernel
 
 import (
 	"context"
-	"redlocksim/redlock/driver"
 	"slices"
 	"time"
+
+	"redlocksim/redlock/driver"
 )
 
 // simContext is a context that ends on the simulated clock. Unlike the contexts of the standard library it ends its

@@ -3,9 +3,10 @@
 package loop
 
 import (
-	"redlocksim/internal/stall"
 	"testing"
 	"time"
+
+	"redlocksim/internal/stall"
 )
 
 func TestStalls(t *testing.T) {

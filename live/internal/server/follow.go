@@ -5,8 +5,9 @@ package server
 import (
 	"fmt"
 	"net"
-	"redlocksim/internal/redisproc"
 	"syscall"
+
+	"redlocksim/internal/redisproc"
 )
 
 // Follow makes a running server a replica of the master that it is to follow.

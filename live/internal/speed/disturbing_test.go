@@ -3,11 +3,12 @@
 package speed
 
 import (
+	"testing"
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/internal/stall"
 	"redlocksim/scenarios"
-	"testing"
-	"time"
 )
 
 func TestDisturbing(t *testing.T) {

@@ -1,9 +1,10 @@
 package speed
 
 import (
-	"redlocksim/scenarios"
 	"slices"
 	"time"
+
+	"redlocksim/scenarios"
 )
 
 // Scenario is a scenario in the machine's time, as clients run it. Package live says what is not divided. TTLs stay whole

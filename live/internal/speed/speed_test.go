@@ -3,11 +3,12 @@
 package speed
 
 import (
+	"testing"
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"testing"
-	"time"
 )
 
 // Where nothing fails, an answer that a busy machine holds up is waited for; where something does, the node timeout is part of

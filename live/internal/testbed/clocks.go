@@ -3,10 +3,11 @@
 package testbed
 
 import (
-	"redlocksim/faults"
-	"redlocksim/internal/faketime"
 	"slices"
 	"time"
+
+	"redlocksim/faults"
+	"redlocksim/internal/faketime"
 
 	"redlocksim/live/internal/lockclock"
 	"redlocksim/live/internal/loop"

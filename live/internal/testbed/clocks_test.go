@@ -5,14 +5,15 @@ package testbed
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/sim/redis"
-	"strconv"
-	"testing"
-	"time"
 )
 
 // The rate error in force is that which began last, of those that have not ended.

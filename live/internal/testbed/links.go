@@ -4,11 +4,12 @@ package testbed
 
 import (
 	"fmt"
+	"slices"
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/sim/network"
 	"redlocksim/sim/storage"
-	"slices"
-	"time"
 
 	"redlocksim/live/internal/proxy"
 )

@@ -4,16 +4,17 @@ package testbed
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/internal/redisproc"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
-	"slices"
-	"strings"
-	"testing"
-	"time"
 
 	"redlocksim/live/internal/proxy"
 )

@@ -5,6 +5,7 @@ package testbed
 import (
 	"context"
 	"fmt"
+
 	"redlocksim/faults"
 	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/proxy"

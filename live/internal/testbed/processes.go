@@ -4,9 +4,10 @@ package testbed
 
 import (
 	"fmt"
+	"syscall"
+
 	"redlocksim/history"
 	"redlocksim/internal/redisproc"
-	"syscall"
 
 	"redlocksim/live/internal/messages"
 )

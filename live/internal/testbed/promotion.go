@@ -4,6 +4,7 @@ package testbed
 
 import (
 	"fmt"
+
 	"redlocksim/faults"
 	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/messages"

@@ -4,14 +4,15 @@ package testbed
 
 import (
 	"fmt"
+	"slices"
+	"testing"
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
-	"slices"
-	"testing"
-	"time"
 )
 
 // What a master has not told its replicas when it stops is lost, although the links would have carried it by and by. A

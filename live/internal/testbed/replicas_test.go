@@ -3,15 +3,16 @@
 package testbed
 
 import (
+	"strings"
+	"testing"
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/internal/redisproc"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
-	"strings"
-	"testing"
-	"time"
 )
 
 // Replicas have what their master has, unless a fault of the links between them keeps it from them.

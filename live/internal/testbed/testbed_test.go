@@ -5,14 +5,15 @@ package testbed
 import (
 	"errors"
 	"os"
+	"strings"
+	"testing"
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/internal/redisproc"
 	"redlocksim/internal/redisserver"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
-	"strings"
-	"testing"
-	"time"
 )
 
 // bed is a testbed with a field of faults.
