@@ -16,7 +16,9 @@ func (r *Run) step(client *kernel.Process) time.Duration {
 // where code takes time, an answer near the deadline may be either. A round has a deadline for all its nodes, and asks them one
 // after the other.
 func (r *Run) reads(client *kernel.Process, deadline time.Time) (can, must bool) {
-	steps := time.Duration(2*len(r.World.Servers)) * r.StepTime
 	late := client.ProgramClock().Now().Sub(deadline)
-	return late <= steps, late <= -steps
+	return late <= r.takesToRead(), late <= -r.takesToRead()
 }
+
+// takesToRead is how long after an answer came the code of a client may read it at the latest, if it runs.
+func (r *Run) takesToRead() time.Duration { return time.Duration(2*len(r.World.Servers)) * r.StepTime }

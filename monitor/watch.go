@@ -27,6 +27,7 @@ var monitors = []func(*Run){
 	watchLeftover,
 	watchNeedless,
 	watchNumber,
+	watchSources,
 }
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.

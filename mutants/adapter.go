@@ -102,6 +102,18 @@ var adapter = []Mutant{
 		Killers: []string{"62-round-trips"},
 	},
 	{
+		Name:    "script-always-in-full",
+		Bug:     "nobody remembers which scripts a node has run, and every one is sent in full",
+		Edits:   []Edit{{"internal/batch/message.go", "if fate == Ran && r.InFull {", "if fate == Ran && r.InFull && false {"}},
+		Killers: []string{"09-contention"},
+	},
+	{
+		Name: "wire-first-vote-forgotten", Tier: "wire",
+		Bug:     "no vote shows that a node allows what a lock needs, and every acquire is a script in full",
+		Edits:   []Edit{{"redlock/goredis/node.go", "n.able.Store(true)", "n.able.Store(false)"}},
+		Killers: []string{"09-contention"},
+	},
+	{
 		Name: "wire-wrong-hash", Tier: "wire",
 		Bug: "scripts are asked for by a wrong hash, and sent a second time each time", Real: "redsync #203",
 		Edits:   []Edit{{"redlock/goredis/scripts.go", "redis.NewScript(source).Hash()", "redis.NewScript(source + \"\\n\").Hash()"}},

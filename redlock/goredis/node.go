@@ -94,7 +94,8 @@ func (n *Node) Listen(channel string, heard func()) (stop func()) {
 // A script is sent with its source until the node has run it, and by its hash from then on: so its first use costs no
 // further round trip, and a release whose reply is lost is applied all the same. Where a node has forgotten a script (it
 // was restarted, or SCRIPT FLUSH was called) it gets the commands that met this once more with the source, except for
-// those whose Deadline has passed.
+// those whose Deadline has passed. An acquire of one key is a plain SET, but until the node has voted it goes by a script, in
+// full, that looks whether the server allows what a lock needs.
 func (n *Node) Do(together []*driver.Command) {
 	if len(together) == 0 {
 		return

@@ -47,10 +47,37 @@ func (x *exchange) Commands(all []redis.Command) []redis.Command {
 	for i := range requests {
 		for j := range requests[i].Len() {
 			c := requests[i].Command(j)
-			all = append(all, redis.Command{Intent: intents[c.Op], Keys: c.Keys, Value: c.Value, Deadline: c.Deadline})
+			all = append(all, redis.Command{Intent: intents[c.Op], Keys: c.Keys, Value: c.Value, Deadline: c.Deadline,
+				Source: x.source(&requests[i]), Answer: x.outcome(i, j)})
 		}
 	}
 	return all
+}
+
+// sources stand for those of the shipped adapter's scripts.
+var sources = [batch.NumScripts]string{batch.Acquire: "acquire", batch.Vote: "vote", batch.Extend: "extend", batch.Release: "release",
+	batch.Prepare: "prepare", batch.Votes: "votes", batch.Releases: "releases"}
+
+// source is the script that a request carries in full.
+func (x *exchange) source(r *batch.Request) string {
+	switch {
+	case r.Script == batch.None && x.looks:
+		return sources[batch.Acquire]
+	case r.InFull:
+		return sources[r.Script]
+	}
+	return ""
+}
+
+// outcome is what the node has answered to one of the commands of a request.
+func (x *exchange) outcome(request, command int) driver.Outcome {
+	switch {
+	case request >= len(x.answers):
+		return driver.Unanswered
+	case x.answers[request].fate == batch.Missed:
+		return driver.Failed
+	}
+	return x.answers[request].reply(command).Outcome
 }
 
 // Commands implements redis.Commanding.

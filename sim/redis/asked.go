@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/internal/rediscmd"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
@@ -33,6 +34,10 @@ type Command struct {
 	More  []string
 	// Deadline is when the client stops waiting for the answer, by the clock that its code reads.
 	Deadline time.Time
+	// Source is the script that the library's adapter sends in full, or a name for that; empty if it names one by its hash.
+	Source string
+	// Answer is what the node has answered to the library; Unanswered before that, and if the answer came in part.
+	Answer driver.Outcome
 }
 
 // Carries reports whether a value is among the arguments.
@@ -75,6 +80,8 @@ const (
 	Arrived
 	// Answered: the client, which still waited for it, reads the answer.
 	Answered
+	// Broken: the client, which still waited for the answer, hears that its connection was refused or reset.
+	Broken
 )
 
 // OnAsked has f called for every command of the clients on its way to a node, a replica too, and back. What it is given is good
@@ -98,22 +105,24 @@ type passages struct {
 // Sent implements network.Observer.
 func (p *passages) Sent(x *network.Exchange, kind network.MessageKind) {
 	if kind == network.RequestMessage {
-		p.pass(x, Sent)
+		p.pass(x, Sent, "")
 	}
 }
 
 // Ended implements network.Observer.
-func (p *passages) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, _ string) {
+func (p *passages) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, torn string) {
 	switch {
 	case fate != network.Arrived:
 	case kind == network.RequestMessage:
-		p.pass(x, Arrived)
+		p.pass(x, Arrived, torn)
 	case kind == network.ReplyMessage:
-		p.pass(x, Answered)
+		p.pass(x, Answered, torn)
+	case kind == network.RefusalMessage:
+		p.pass(x, Broken, torn)
 	}
 }
 
-func (p *passages) pass(x *network.Exchange, at Passage) {
+func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 	of, is := x.Client().(Commanding)
 	if !is {
 		return
@@ -124,6 +133,9 @@ func (p *passages) pass(x *network.Exchange, at Passage) {
 	for i := range p.commands {
 		if c := &p.commands[i]; c.Intent != NoIntent {
 			a.Command = *c
+			if torn != "" {
+				a.Answer = driver.Unanswered
+			}
 			for _, tell := range p.tell {
 				tell(at, a)
 			}

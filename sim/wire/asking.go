@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"redlocksim/internal/rediscmd"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim/redis"
 )
 
@@ -28,8 +29,12 @@ var _ redis.Asking = (*exchange)(nil)
 
 // Commands implements redis.Commanding.
 func (x *exchange) Commands(all []redis.Command) []redis.Command {
-	for _, words := range x.requests {
-		all = append(all, x.command(words))
+	for i, words := range x.requests {
+		c := x.command(words)
+		if i < len(x.replies) && x.conn.isOfLibrary {
+			c.Answer = outcomeOf(x.replies[i])
+		}
+		all = append(all, c)
 	}
 	return all
 }
@@ -54,15 +59,46 @@ func (x *exchange) command(words []string) redis.Command {
 	if name != "EVAL" && name != "EVALSHA" || len(words) < 3 {
 		return redis.PlainCommand(words, x.deadline)
 	}
-	intent := x.conn.intents[words[1]] // a hash is known: the library sends the source first, and see plainRedis
+	intent, source := x.conn.intents[words[1]], "" // a hash is known: the library sends the source first, and see plainRedis
 	if name == "EVAL" {
 		intent = x.conn.intents.of(words[1])
+		if x.conn.isOfLibrary {
+			source = words[1]
+		}
 	}
 	n, err := strconv.Atoi(words[2])
 	if err != nil || n < 0 || n > len(words)-3 {
 		return redis.Command{}
 	}
-	return redis.Command{Intent: intent, Keys: words[3 : 3+n], More: words[3+n:], Deadline: x.deadline}
+	return redis.Command{Intent: intent, Keys: words[3 : 3+n], More: words[3+n:], Deadline: x.deadline, Source: source}
+}
+
+// outcomeOf is what a reply to the library says, if it is about a single command: a number, or a list that begins with one, as
+// the adapter's scripts answer.
+func outcomeOf(reply []byte) driver.Outcome {
+	kind, rest := reply[0], string(reply[1:])
+	line, rest, _ := strings.Cut(rest, "\r\n")
+	switch {
+	case kind == '+':
+		return driver.Accepted
+	case kind == '$' && line == "-1", kind == '*' && line == "-1":
+		return driver.Declined
+	case kind == '*' && strings.HasPrefix(rest, ":"):
+		line, _, _ = strings.Cut(rest[1:], "\r\n")
+	case kind != ':':
+		return driver.Failed
+	}
+	switch line {
+	case "1":
+		return driver.Accepted
+	case "0":
+		return driver.Declined
+	case "-1":
+		return driver.Behind
+	case "-2":
+		return driver.Quarantined
+	}
+	return driver.Failed
 }
 
 var _ redis.Commanding = (*exchange)(nil)

@@ -1,0 +1,81 @@
+package monitor
+
+import (
+	"redlocksim/checker"
+	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// sources judges how often the library's adapter sends a node the source of a script: until the node has run it, and after that
+// its hash, until the node says that it has forgotten it.
+type sources struct {
+	run *Run
+	// ran is since when each client knows that a node has run a script.
+	ran map[pair]map[script]kernel.True
+}
+
+// script is one that is sent in full. An acquire of one key is a plain SET once the node has voted. The script that looks
+// before that what the node allows is that of acquires of several keys, and is not learned for these.
+type script struct {
+	source string
+	looks  bool
+}
+
+// pair is a client and a node that it asks.
+type pair struct {
+	client *kernel.Process
+	node   *redis.Server
+}
+
+func scriptOf(a *redis.Asked) script {
+	return script{a.Source, a.Intent == redis.Sets && len(a.Keys) == 1}
+}
+
+func watchSources(r *Run) {
+	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+		return
+	}
+	x := &sources{run: r, ran: map[pair]map[script]kernel.True{}}
+	r.onCommand = append(r.onCommand, x.passes)
+}
+
+func (x *sources) passes(at redis.Passage, a *redis.Asked) {
+	if a.Source == "" && at != redis.Broken && (at != redis.Answered || a.Answer != driver.Failed && a.Answer != driver.Unanswered) {
+		return
+	}
+	way := pair{a.Client, a.Server}
+	switch {
+	case at == redis.Sent:
+		x.sends(a, x.ran[way])
+	case at == redis.Broken, at == redis.Answered && (a.Answer == driver.Failed || a.Answer == driver.Unanswered):
+		clear(x.ran[way]) // the node may be another one now, or forbid what it allowed, or have forgotten the script
+	case at == redis.Answered && x.isLearned(a):
+		if x.ran[way] == nil {
+			x.ran[way] = map[script]kernel.True{}
+		}
+		x.ran[way][scriptOf(a)] = x.run.World.Kernel.Now()
+	}
+}
+
+// isLearned says whether the client knows from an answer that the node has run the script. The first acquires find out by a
+// script whether the node allows what a lock needs, which it has shown with its vote.
+func (x *sources) isLearned(a *redis.Asked) bool {
+	_, isTimely := x.run.reads(a.Client, a.Deadline)
+	return isTimely && (a.Intent != redis.Sets || a.Answer == driver.Accepted)
+}
+
+// sends judges a script that is sent in full. A client that made another one in its place begins anew.
+func (x *sources) sends(a *redis.Asked, ran map[script]kernel.True) {
+	since, is := ran[scriptOf(a)]
+	if !is || x.run.clients.number(a.Client.Name()) > 0 || a.Server.Forbidden() != "" {
+		return
+	}
+	// What a client that was paused has heard, it learns only when it goes on.
+	since = max(since, x.run.pauses.last[a.Client]).Add(x.run.takesToRead())
+	if a.Sent > since {
+		x.run.broken(checker.Conduct, x.run.about(a.Keys), "%s sends %s a script in full %v after the node had run it for this client", a.Client.Name(),
+			a.Server.Name(), a.Sent.Sub(since))
+	}
+}

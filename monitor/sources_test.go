@@ -1,0 +1,51 @@
+package monitor
+
+import (
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock/driver"
+	"redlocksim/sim/redis"
+)
+
+// A script goes to a node in full until its client knows that it has run there.
+func TestSourcesAreSentOnce(t *testing.T) {
+	const said = "c1 sends A a script in full 1s after the node had run it for this client"
+	at := func(p redis.Passage, intent redis.Intent, answer driver.Outcome) func(*actor) {
+		return func(a *actor) {
+			asked := &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Source: "script", Answer: answer,
+				Deadline: a.reads().Add(time.Millisecond)}, Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Sent: a.Kernel.Now()}
+			for _, tell := range a.onCommand {
+				tell(p, asked)
+			}
+		}
+	}
+	ran, runs, votes := at(redis.Answered, redis.Extends, driver.Declined), at(redis.Sent, redis.Extends, 0), at(redis.Sent, redis.Sets, 0)
+	for _, c := range []struct {
+		name string
+		does []func(*actor)
+		want string
+	}{
+		{"at first", []func(*actor){runs, runs}, ""},
+		{"again", []func(*actor){ran, runs}, said},
+		{"not of the adapter", []func(*actor){at(redis.Answered, redis.Deletes, 0), runs}, ""},
+		{"failed", []func(*actor){at(redis.Answered, redis.Extends, driver.Failed), runs}, ""},
+		{"forgotten", []func(*actor){ran, at(redis.Answered, redis.Deletes, driver.Failed), runs}, ""},
+		{"a broken connection", []func(*actor){ran, at(redis.Broken, redis.Deletes, 0), runs}, ""},
+		{"voted", []func(*actor){at(redis.Answered, redis.Sets, driver.Accepted), votes}, said},
+		{"did not vote", []func(*actor){at(redis.Answered, redis.Sets, driver.Declined), votes}, ""},
+		{"another's", []func(*actor){at(redis.Answered, redis.Sets, driver.Accepted), runs}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", time.Second, func(a *actor) {
+				for _, does := range c.does {
+					does(a)
+					a.sleeps(time.Second)
+				}
+			})
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
