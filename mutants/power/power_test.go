@@ -3,6 +3,7 @@ package power
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -150,6 +151,30 @@ func TestIdle(t *testing.T) {
 	}
 	if out, err := end.outcome(); err != nil || out.How != "hangs" {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// Unit tests that crash, or one that fails, are a sign of a bug if they do so twice.
+func TestUnitTests(t *testing.T) {
+	const at, first = "directory", `test -e ran || { touch ran; `
+	for script, want := range map[string]Outcome{
+		"exit 0":                                 {},
+		first + "echo panic; exit 2; }":          {},
+		"echo panic; exit 2":                     {How: "panic", By: at},
+		first + "kill $$; }; echo panic; exit 1": {How: "panic", By: at},
+		"echo '--- FAIL: TestA'; exit 1":         {How: "fails", By: at + ".TestA"},
+		"case $* in *-test.run=*TestA*|*-test.skip=*TestA*) exit 0;; esac; echo '--- FAIL: TestA'; exit 1": {},
+	} {
+		root := t.TempDir()
+		binary := filepath.Join(root, "tests")
+		err := errors.Join(os.Mkdir(filepath.Join(root, at), 0o777), os.WriteFile(binary, []byte("#!/bin/sh\n"+script+"\n"), 0o777))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := (&build{root: root}).test(t.Context(), binary, at)
+		if out.CPU = 0; err != nil || out != want {
+			t.Errorf("%s: %+v, %v, want %+v", script, out, err, want)
+		}
 	}
 }
 
