@@ -145,6 +145,26 @@ func TestContextEndsItsChildrenInOrder(t *testing.T) {
 	}
 }
 
+// Who asked is told of the end of a context before who waits for it goes on: at once if it is over, and never of one that has
+// no end.
+func TestWhenEnded(t *testing.T) {
+	s := newTalk()
+	defer s.k.Close()
+	ctx, cancel := s.p.ProgramClock().WithCancel(background)
+	s.p.Go(func() {
+		w := waiter{process: s.p}
+		w.Wait(ctx)
+		s.say("goes on")
+	})
+	s.k.Run(1)
+	WhenEnded(background, func() { s.say("no end") })
+	WhenEnded(ctx, func() { s.say("%v", ctx.Err()) })
+	cancel(nil)
+	WhenEnded(ctx, func() { s.say("at once") })
+	s.k.Run(2)
+	s.want(t, "1 context canceled; 1 at once; 1 goes on")
+}
+
 func TestDeadlines(t *testing.T) {
 	for _, kind := range []ClockKind{Monotonic, Boottime, WallClock} {
 		k := New(Config{Seed: 1})

@@ -1,7 +1,9 @@
 package redis_test
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -202,5 +204,26 @@ func TestRestartedNodeIsNotPaused(t *testing.T) {
 	n.Kernel.Run(kernel.True(5 * time.Second))
 	if n.keys() != "k" {
 		t.Errorf("%q, paused: %v", n.keys(), n.Server.Paused())
+	}
+}
+
+// A node has the same run id until it is started again, and no other node has it.
+func TestRunID(t *testing.T) {
+	w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B"}}, model.New())
+	var ids []string
+	for range 3 {
+		for _, s := range w.Servers {
+			if id := s.RunID(); len(id) != 40 || slices.Contains(ids, id) || s.RunID() != id {
+				t.Errorf("%s has run id %s after %q, and then %s", s.Name(), id, ids, s.RunID())
+			} else {
+				ids = append(ids, id)
+			}
+			if err := errors.Join(s.Kill(), s.Restart()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
 	}
 }
