@@ -11,8 +11,8 @@ import (
 
 // Explore searches until all runs are made or ctx ends, which is no error. It fails if the search itself does: a run does
 // not repeat (scenarios.ErrNotRepeated), one is not the same on tier wire (scenarios.ErrTiersDiffer), the known-broken lock is
-// not caught, or the directory cannot be written. The
-// summary covers all whole generations, and Unfinished the last one. It is nil only if the search did not start.
+// not caught, or the directory cannot be written. The summary covers all whole generations, and Unfinished the last one. It is
+// nil only if the search did not start.
 func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, error) {
 	o = o.whole()
 	x := &explorer{space: space, options: o}
@@ -98,7 +98,6 @@ func (x *explorer) run(number int, c experiment.Candidate, buffer *history.Histo
 	if t, err = try(x.space, c, buffer); err != nil {
 		return t, nil, x.keepFailed(c, number, err)
 	}
-	t.result = nil
 	if !x.counts(&t) {
 		return t, nil, nil
 	}

@@ -43,7 +43,6 @@ func first(ctx context.Context, space experiment.Space, o Options) (FirstViolati
 				return FirstViolation{}, context.Cause(ctx)
 			}
 			t, err := try(space, c, &buffer)
-			t.result = nil
 			switch {
 			case err != nil:
 				return FirstViolation{}, err

@@ -37,17 +37,17 @@ func (x *explorer) selfCheck(ctx context.Context, first int, trials []trial) err
 	err := x.each(ctx, len(all), func(i int, buffer *history.History) error {
 		i = all[i]
 		c := trials[i].candidate
-		t, err := try(x.space, c, buffer)
+		_, r, err := perform(x.space, c, buffer)
 		if err != nil {
 			return x.keepFailed(c, first+i, err)
 		}
 		if slices.Contains(onWire, i) {
-			if err := x.options.onWire(t.result); err != nil {
-				return x.keepDifference(ctx, &t, err)
+			if err := x.options.onWire(r); err != nil {
+				return x.keepDifference(ctx, r, err)
 			}
 		}
 		if isRepeated(first + i) {
-			if err := again(t.result); err != nil {
+			if err := again(r); err != nil {
 				return x.keepFailed(c, first+i, err)
 			}
 		}
@@ -102,11 +102,11 @@ func (x *explorer) keep(s *scenarios.Scenario, name string) (path string, err er
 
 // keepDifference writes down a smaller run that is not the same on both tiers, and has the error name the file. Any other error
 // is returned as it is.
-func (x *explorer) keepDifference(ctx context.Context, t *trial, err error) error {
+func (x *explorer) keepDifference(ctx context.Context, r *scenarios.Result, err error) error {
 	if !errors.Is(err, scenarios.ErrTiersDiffer) || x.options.Dir == "" {
 		return err
 	}
-	s, shrinkErr := shrink.Difference(ctx, t.result.Scenario, t.result.Seed, x.options.onWire, wireRuns)
+	s, shrinkErr := shrink.Difference(ctx, r.Scenario, r.Seed, x.options.onWire, wireRuns)
 	if shrinkErr != nil {
 		return errors.Join(err, shrinkErr)
 	}

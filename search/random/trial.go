@@ -26,7 +26,6 @@ type trial struct {
 	margin      *scenarios.Margin
 	states      []scenarios.State
 	wordings    []redis.Wording
-	result      *scenarios.Result // until the next run with the same buffer
 }
 
 func (t *trial) nearMiss() NearMiss {
@@ -42,18 +41,22 @@ func (t *trial) shown(kind checker.Kind) search.Shown {
 // as all else that watches it. When a violation is shrunk or repeated, every run is.
 func isRefined(seed uint64) bool { return kernel.Key(0).WithString("refinement").With(seed)%10 == 0 }
 
-// try runs a candidate. The history is recorded in the buffer.
+// perform runs a candidate. The history is recorded in the buffer: the result's is good until the next run with that.
+func perform(space experiment.Space, c experiment.Candidate, buffer *history.History) (search.Trial, *scenarios.Result, error) {
+	return search.Try(c.Scenario(space), scenarios.Options{Seed: c.Seed, Margins: true, States: true, Unrefined: !isRefined(c.Seed)}, buffer)
+}
+
+// try runs a candidate, and keeps nothing that is in the buffer.
 func try(space experiment.Space, c experiment.Candidate, buffer *history.History) (trial, error) {
-	x := c.Scenario(space)
-	found, r, err := search.Try(x, scenarios.Options{Seed: c.Seed, Margins: true, States: true, Unrefined: !isRefined(c.Seed)}, buffer)
+	found, r, err := perform(space, c, buffer)
 	if err != nil {
 		return trial{}, err
 	}
-	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin, states: r.States, wordings: r.Wordings, result: r}
+	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin, states: r.States, wordings: r.Wordings}
 	if len(t.Kinds) > 0 {
 		t.history = history.Hash(r.History)
 		if space.Swarm {
-			t.settings = settings.Changed(x, space.Base)
+			t.settings = settings.Changed(r.Scenario, space.Base)
 		}
 	}
 	return t, nil
