@@ -221,15 +221,3 @@ func (v *view) isBool(e ast.Expr) bool {
 
 func (v *view) isContext(e ast.Expr) bool { return isNamed(v.typeOf(e), "context", "Context") }
 func (v *view) isTime(e ast.Expr) bool    { return isNamed(v.typeOf(e), "time", "Time") }
-
-func under(t types.Type) types.Type {
-	if t == nil {
-		return nil
-	}
-	return t.Underlying()
-}
-
-func isNamed(t types.Type, path, name string) bool {
-	n, ok := t.(*types.Named)
-	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == path && n.Obj().Name() == name
-}

@@ -55,21 +55,11 @@ func run() error {
 		}
 	}
 	names := power.FilesOf(o.Target)
-	results, err := power.Read(cmp.Or(*path, filepath.Join("mutants", names.Results)))
+	*path = cmp.Or(*path, filepath.Join("mutants", names.Results))
+	results, err := resume(&o, *path)
 	if err != nil {
 		return err
 	}
-	*path = cmp.Or(*path, filepath.Join("mutants", names.Results))
-	if o.Seed, o.Sample = cmp.Or(o.Seed, results.Seed), cmp.Or(o.Sample, results.Sample); o.Seed == "" || o.Sample == 0 {
-		return fmt.Errorf("there are no results yet: -seed and -sample are needed")
-	}
-	if len(results.Mutants) > 0 && !slices.Equal(results.Columns, o.Columns) {
-		return fmt.Errorf("%s has the columns %v (none: all of them), and not %v", *path, results.Columns, o.Columns)
-	}
-	if results.Seed != o.Seed {
-		results.Mutants = nil
-	}
-	results.Target, results.Seed, results.Sample, results.Columns = o.Target, o.Seed, o.Sample, o.Columns
 	for _, other := range flag.Args() {
 		if err := add(&results, other); err != nil {
 			return err
@@ -91,6 +81,28 @@ func run() error {
 		return err
 	}
 	return os.WriteFile(filepath.Join("mutants", names.Page), []byte(results.Page(judged)), 0o666)
+}
+
+// resume reads the results that a file has so far, and takes from it what the options leave open.
+func resume(o *power.Options, path string) (power.Results, error) {
+	results, err := power.Read(path)
+	if err != nil {
+		return results, err
+	}
+	o.Seed, o.Sample = cmp.Or(o.Seed, results.Seed), cmp.Or(o.Sample, results.Sample)
+	switch {
+	case o.Seed == "" || o.Sample == 0:
+		return results, fmt.Errorf("there are no results yet: -seed and -sample are needed")
+	case len(results.Mutants) == 0:
+	case results.Target != o.Target:
+		return results, fmt.Errorf("%s has the target %s, and not %s", path, results.Target, o.Target)
+	case !slices.Equal(results.Columns, o.Columns):
+		return results, fmt.Errorf("%s has the columns %v (none: all of them), and not %v", path, results.Columns, o.Columns)
+	case results.Seed != o.Seed:
+		results.Mutants = nil
+	}
+	results.Target, results.Seed, results.Sample, results.Columns = o.Target, o.Seed, o.Sample, o.Columns
+	return results, nil
 }
 
 // add adds the results that another machine has in a file.

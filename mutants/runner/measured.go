@@ -116,7 +116,7 @@ func swarm(enough time.Duration) {
 	space.Swarm = true
 	fmt.Println("a run")
 	hit, err := random.First(ctx, space, 0, math.MaxInt)
-	if err == errEnough {
+	if errors.Is(err, errEnough) {
 		return
 	}
 	told(hit, err, fmt.Sprintf("run %d", hit.Run))
