@@ -44,19 +44,19 @@ func (p *Process) Purpose(purpose Key) {
 func (p *Process) Rand() io.Reader { return processRand{p, false} }
 
 type processRand struct {
-	p     *Process
-	fails bool // while the process is starved
+	p *Process
+	// ofRuntime: its readings count, and fail while the process is starved.
+	ofRuntime bool
 }
 
 // errStarved is the error of getrandom in a sandbox that forbids it.
 var errStarved = errors.New("getrandom: operation not permitted")
 
 func (r processRand) Read(b []byte) (int, error) {
-	if r.fails {
-		r.p.drawn++
-	}
-	if r.fails && r.p.Starved() {
-		return 0, errStarved
+	if r.ofRuntime {
+		if r.p.drawn++; r.p.Starved() {
+			return 0, errStarved
+		}
 	}
 	if t := r.p.k.current; t != nil {
 		return t.stream.Read(b)

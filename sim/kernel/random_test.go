@@ -120,3 +120,25 @@ func TestRandDependsOnThePurposeOnly(t *testing.T) {
 		t.Errorf("%x and %x", a, b)
 	}
 }
+
+// Only the random bytes of the Runtime are counted, and fail for as long as somebody starves the process.
+func TestStarved(t *testing.T) {
+	p := New(Config{Seed: 1}).NewProcess("p", Monotonic)
+	want := func(fails bool, drawn int) {
+		t.Helper()
+		_, err := p.Runtime().Rand.Read(make([]byte, 1))
+		if (err != nil) != fails || p.Drawn() != drawn {
+			t.Errorf("%v, after %d readings, want %v after %d", err, p.Drawn(), fails, drawn)
+		}
+		if _, err := p.Rand().Read(make([]byte, 1)); err != nil || p.Drawn() != drawn {
+			t.Errorf("other bytes: %v, after %d readings, want %d", err, p.Drawn(), drawn)
+		}
+	}
+	want(false, 1)
+	one, other := p.Starve(), p.Starve()
+	want(true, 2)
+	one()
+	want(true, 3)
+	other()
+	want(false, 4)
+}
