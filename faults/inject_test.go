@@ -207,6 +207,31 @@ func TestInjectionsAct(t *testing.T) {
 	}
 }
 
+// A client without random bytes has them again when the last fault ends that took them, and one that hangs in its work stays
+// so.
+func TestClientsWithoutBytesAndStuck(t *testing.T) {
+	f := newField(t, redis.NoPersistence)
+	var states []string
+	for _, seconds := range []float64{0.5, 1.5, 2.5, 3.5, 5} {
+		f.World.Kernel.After(time.Duration(seconds*1e9), func() {
+			state := ""
+			for _, name := range names.Clients {
+				c := f.World.Client(name)
+				state += fmt.Sprintf("%s starved %v stuck %v ", name, c.Starved(), c.Stuck())
+			}
+			states = append(states, state)
+		})
+	}
+	inject(t, f, at(1, &Entropy{Client: "c1", For: time.Second}), at(1.7, &Entropy{Client: "c1", For: 2 * time.Second}), at(3, &Stuck{Client: "c2"}))
+	state := func(starved, stuck bool) string {
+		return fmt.Sprintf("c1 starved %v stuck false c2 starved false stuck %v ", starved, stuck)
+	}
+	want := []string{state(false, false), state(true, false), state(true, false), state(true, true), state(false, true)}
+	if !slices.Equal(states, want) {
+		t.Errorf("%q, want %q", states, want)
+	}
+}
+
 func TestWhatCannotHappen(t *testing.T) {
 	f := newField(t, redis.NoPersistence)
 	plan := []*Placed{at(1, &Kill{Outage: Outage{Node: "A"}}), at(2, &PowerLoss{Outage: Outage{Node: "A"}}), at(3, &Restart{Node: "B"}), at(4, &Crash{Client: "c1"}), at(5, &Crash{Client: "c1"})}
