@@ -96,7 +96,7 @@ func TestPrepareTellsTheTruth(t *testing.T) {
 		{"AB", context.Background(), errors.New("x"), "that is not the error of such a call"},
 		{"AB", context.Background(), redlock.ErrClosed, "that is not the error of such a call"},
 	} {
-		r := newRig(t, guarded)
+		r := newRig(t, guarded).only(watchGuard)
 		r.goes("c1", 0, func(a *actor) {
 			call := &protocols.Call{Func: protocols.PrepareCall, Client: "c1", Context: c.ctx}
 			a.Called(call)

@@ -58,8 +58,6 @@ type Run struct {
 	onReturn  []func(*protocols.Call, error)
 	onMisuse  []func(*protocols.Call)
 	onRefused []func(*protocols.Call, error)
-	// onAsk is told that a call is made now, with its context.
-	onAsk []func(*protocols.Call)
 	// onWork, onStop and onWorked are told of work under a lease that is renewed meanwhile.
 	onWork   []func(*protocols.Work)
 	onStop   []func(*protocols.Work)
@@ -130,13 +128,6 @@ func (r *Run) Returned(c *protocols.Call, err error) {
 	}
 	for _, tell := range list {
 		tell(c, err)
-	}
-}
-
-// Asks implements protocols.Witness.
-func (r *Run) Asks(c *protocols.Call) {
-	for _, tell := range r.onAsk {
-		tell(c)
 	}
 }
 

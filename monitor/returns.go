@@ -47,7 +47,6 @@ func watchReturns(r *Run) {
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	x := &returns{run: r, patience: p}
 	r.onCall = append(r.onCall, x.called)
-	r.onAsk = append(r.onAsk, x.asks)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onStop = append(r.onStop, x.stops)
 	r.onWorked = append(r.onWorked, x.worked)
@@ -75,6 +74,9 @@ func (x *returns) called(c *protocols.Call) {
 		p.limit("it was called", 2*x.timeout) // to ask which runs the nodes are in, and to tell them
 	case protocols.CloseCall:
 		p.limit("it was called", x.whole())
+	}
+	if c.Context != nil { // otherwise a protocol calls by itself
+		x.follows(p)
 	}
 }
 
@@ -114,10 +116,9 @@ func (p *pendingCall) restart(since string) {
 	}
 }
 
-// asks takes the moment at which the call is made for its beginning, and follows its context.
-func (x *returns) asks(c *protocols.Call) {
-	p := x.of(c)
-	p.restart("it was called")
+// follows takes what else ends a call that a program makes: its client, its wait, and its context.
+func (x *returns) follows(p *pendingCall) {
+	c := p.call
 	switch {
 	case c.Func == protocols.CloseCall:
 		x.closes(p)
@@ -159,11 +160,6 @@ func (x *returns) stops(w *protocols.Work) {
 	} else {
 		p.limit("the work returned", 0)
 	}
-}
-
-// of is a call that has not returned.
-func (x *returns) of(c *protocols.Call) *pendingCall {
-	return x.open[slices.IndexFunc(x.open, func(p *pendingCall) bool { return p.call == c })]
 }
 
 func (x *returns) returned(c *protocols.Call, _ error) {

@@ -75,7 +75,6 @@ func TestCallsReturnInTime(t *testing.T) {
 					call.Context = c.context(a)
 				}
 				a.Called(&call)
-				a.Asks(&call)
 				a.sleeps(c.takes)
 				err := call.Context.Err()
 				if err == nil && c.call.Func != protocols.CloseCall {
@@ -117,7 +116,6 @@ func TestCallsThatNeverReturn(t *testing.T) {
 			r.goes("c1", 100*time.Millisecond, func(a *actor) {
 				call := protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Context: context.Background()}
 				a.Called(&call)
-				a.Asks(&call)
 				c.happens(a)
 			})
 			r.finds(t, checker.Contract, c.want)
@@ -147,7 +145,6 @@ func TestCloseEndsCalls(t *testing.T) {
 				closes := func() {
 					call := protocols.Call{Func: protocols.CloseCall, Client: "c1", Context: context.Background()}
 					a.Called(&call)
-					a.Asks(&call)
 					a.Returned(&call, nil)
 				}
 				if !c.before {
@@ -157,7 +154,6 @@ func TestCloseEndsCalls(t *testing.T) {
 					a.Called(&another)
 				}
 				a.Called(&acquire)
-				a.Asks(&acquire)
 				if c.before && c.other {
 					a.Called(&another)
 				}

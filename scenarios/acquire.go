@@ -64,7 +64,6 @@ func (p *program) acquire(ctx context.Context, s *Step) bool {
 	defer done()
 	x.call.Context = ctx
 	p.witness.Called(&x.call)
-	p.witness.Asks(&x.call)
 	lease, err := p.lock(ctx, s.Kind, x.call.Resources, x.call.TTL)
 	if err != nil {
 		p.refused(x, err)

@@ -33,9 +33,7 @@ func (p *program) about(s *Step) *held {
 func (l *held) extend(s *Step) {
 	c := l.call(history.Extend, s.For)
 	l.begins(c)
-	done := l.in(c, s)
-	defer done()
-	l.witness.Asks(&c.Call)
+	defer l.in(c, s)()
 	l.returned(c, l.lease.Extend(c.Context, s.For))
 }
 
@@ -47,9 +45,7 @@ func (l *held) unlock(s *Step) {
 	c := l.call(history.Release, 0)
 	l.begins(c)
 	l.acquisition.disbelieve()
-	done := l.in(c, s)
-	defer done()
-	l.witness.Asks(&c.Call)
+	defer l.in(c, s)()
 	l.returned(c, l.lease.Unlock(c.Context))
 	l.gone()
 }

@@ -97,7 +97,6 @@ func (p *program) prepare(s *Step) bool {
 	defer done()
 	asked := &protocols.Call{Func: protocols.PrepareCall, Client: p.host.Name(), Context: ctx}
 	p.witness.Called(asked)
-	p.witness.Asks(asked)
 	err := preparer.Prepare(ctx)
 	p.witness.Returned(asked, err)
 	if err != nil {
@@ -119,7 +118,6 @@ func (p *program) close(s *Step) bool {
 	defer done()
 	asked := &protocols.Call{Func: protocols.CloseCall, Client: p.host.Name(), Context: ctx}
 	p.witness.Called(asked)
-	p.witness.Asks(asked)
 	err := c.Close(ctx)
 	p.witness.Returned(asked, err)
 	if err != nil {

@@ -131,7 +131,6 @@ func (p *program) withLock(s *Step) bool {
 		}
 	}
 	p.witness.Called(&x.call)
-	p.witness.Asks(&x.call)
 	update := &Step{Kind: UpdateStep}
 	var w *protocols.Work
 	err := holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(own context.Context, lease protocols.Lease) error {

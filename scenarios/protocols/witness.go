@@ -17,9 +17,6 @@ type Witness interface {
 	// Called is told that a call begins, and Returned what it returned, before anything else happens in the client.
 	Called(c *Call)
 	Returned(c *Call, err error)
-	// Asks is told that a call is made now, with its Context. The timeline may have paused the client since Called. It is not
-	// told of what a protocol calls by itself: renewals, and the release by a Holder.
-	Asks(c *Call)
 	// Works is told that a Renewer or a Holder begins to renew a lease while work is done under it, Stops that the work has
 	// returned, and Worked what the Renewer or Holder returned: a Holder after the release.
 	Works(w *Work)
@@ -37,7 +34,7 @@ type Call struct {
 	Resources []string
 	// Renewal says that the protocol extends the lease by itself: its call ends only after Returned.
 	Renewal bool
-	// Context is that of the call, from Asks on; nil before, and for what a protocol calls by itself.
+	// Context is that of the call; nil for what a protocol calls by itself: renewals, and the release by a Holder.
 	Context context.Context
 	// Wait is how long a Holder waits for the lock at the most; 0 is as long as its Context.
 	Wait time.Duration
@@ -100,9 +97,6 @@ func (Unwatched) Called(*Call) {}
 
 // Returned implements Witness.
 func (Unwatched) Returned(*Call, error) {}
-
-// Asks implements Witness.
-func (Unwatched) Asks(*Call) {}
 
 // Works implements Witness.
 func (Unwatched) Works(*Work) {}
