@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -41,14 +43,19 @@ func embeddedFiles() (names []string) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(digits(a), digits(b)) })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
 	return names
 }
 
-// digits is how long the number of a file is: 100 comes after 99. The name of a file without one is longer.
-func digits(name string) int {
-	number, _, _ := strings.Cut(name, "-")
-	return len(number)
+// number is what the name of a file begins with: 100 comes after 99, which it does not in a folder. A file without a number
+// comes last.
+func number(file string) int {
+	first, _, _ := strings.Cut(file, "-")
+	n, err := strconv.Atoi(first)
+	if err != nil {
+		return math.MaxInt
+	}
+	return n
 }
 
 // Catalogue is the embedded scenarios, in the order of their numbers.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -192,5 +193,16 @@ func TestCheckersAgreeOnRandomExperiments(t *testing.T) {
 	// and a client may stop before another one asks.
 	if violations == 0 || untested > int(count)/5 {
 		t.Errorf("%d experiments: %d violations, and %d show nothing", count, violations, untested)
+	}
+}
+
+// Scenarios come in the order of their numbers, and those without one come last.
+func TestCatalogueIsInOrder(t *testing.T) {
+	var places []int
+	for _, name := range []string{"09-contention", "99-code-takes-time/extend", "100-late-commands", "boundaries/clock-step-holds"} {
+		places = append(places, slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name }))
+	}
+	if places[0] < 0 || !slices.IsSorted(places) {
+		t.Errorf("they are at %v", places)
 	}
 }

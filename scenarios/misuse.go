@@ -47,6 +47,12 @@ func (p *program) misuse(s *Step) (goOn bool) {
 	}
 	about, call := p.ofClient(), &protocols.Call{Client: p.host.Name(), Misuse: string(s.Kind) + " with " + s.Misuse.String()}
 	a := protocols.Arguments{Settings: p.settings, Resources: slices.Clone(p.item.taken(s, p.resources)), TTL: s.TTL, Work: func(context.Context) error { return nil }}
+	if s.takes() {
+		about.grants = nil
+		for _, name := range a.Resources {
+			about.grants = append(about.grants, Grant{Resource: name})
+		}
+	}
 	if a.TTL == 0 {
 		a.TTL = p.settings.TTL
 	}
@@ -56,7 +62,7 @@ func (p *program) misuse(s *Step) (goOn bool) {
 	}
 	about.misused = true
 	call.Resources, a.Context = about.resources(), about.in(context.Background())
-	ok := a.Context
+	sound := a.Context
 	if s.Misuse.Of() != protocols.ClientArgument { // which the client has that is made
 		s.Misuse.Put(&a)
 	}
@@ -64,7 +70,7 @@ func (p *program) misuse(s *Step) (goOn bool) {
 	granted, err := p.calls(s, call.Lease, a)
 	p.witness.Returned(call, err)
 	if granted != nil {
-		_ = granted.Unlock(ok)
+		_ = granted.Unlock(sound)
 	}
 	e := history.Event{Kind: history.Step, Name: faults.Refused, Resource: about.name(), Detail: call.Misuse}
 	if err == nil {

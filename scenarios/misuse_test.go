@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"redlocksim/faults"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -67,5 +68,44 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.step, err, c.want)
 		}
+	}
+}
+
+// A call with a wrong argument is about what it would have taken, or about the lock that it is made of.
+func TestARefusedCallIsAboutItsResource(t *testing.T) {
+	all, err := Parse("f", []byte(`
+title: t
+source: s
+explanation: e
+claim: holds
+resources: [one, two]
+clients: [client-1]
+timeline:
+  - at: 0s
+    client: client-1
+    do:
+      - try-lock: {resource: two, misuse: ttl-zero}
+      - lock: {resource: [two, one], misuse: ttl-zero}
+      - try-lock: {resource: two}
+      - extend: {misuse: ttl-zero}
+      - prepare: {misuse: nil-context}
+      - unlock
+expect: {findings: safe, unavailable: {at-most: 1s}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := Run(all[0], Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var about []string
+	for _, e := range out.History {
+		if e.Name == faults.Refused {
+			about = append(about, e.Resource)
+		}
+	}
+	if want := []string{"two", "two, one", "two", "one"}; !slices.Equal(about, want) {
+		t.Errorf("about %q, want %q", about, want)
 	}
 }

@@ -94,7 +94,7 @@ func (r *Result) SameOn(tier Tier) error {
 	if err != nil {
 		return err
 	}
-	difference := FirstDifference(r.History, other.History)
+	difference := FirstDifference(r.History, other.History) // before the next run overwrites the buffer
 	_, err = Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unwatched: true, Overheard: ours.add, Buffer: buffer})
 	if err != nil {
 		return err

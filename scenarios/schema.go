@@ -97,11 +97,11 @@ func (Step) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 		// What is said of a mapping does not concern the other forms.
 		least := 1
 		p := &jsonschema.Schema{AnyOf: append(forms, both), Description: k.text, MinProperties: &least, PropertyNames: strictyaml.OneOf(keys...)}
-		if k.needsLength() {
-			p.AllOf = []*jsonschema.Schema{with("for")}
-			if slices.Contains(keys, "misuse") {
-				p.AllOf = []*jsonschema.Schema{{AnyOf: []*jsonschema.Schema{with("for"), with("misuse")}}}
-			}
+		switch {
+		case k.needsLength() && slices.Contains(keys, "misuse"):
+			p.AllOf = []*jsonschema.Schema{{AnyOf: []*jsonschema.Schema{with("for"), with("misuse")}}}
+		case k.needsLength():
+			p.Required = []string{"for"}
 		}
 		if k.resource && on == single {
 			p.Properties = map[string]*jsonschema.Schema{"resource": single}

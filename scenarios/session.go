@@ -39,7 +39,7 @@ type Session struct {
 	host   Host
 	clock  driver.Clock
 	locker protocols.Locker
-	// newLocker makes one, or is to be refused it.
+	// newLocker makes the client's lock; with a Misuse, which the protocol must refuse.
 	newLocker func(protocols.Misuse) (protocols.Locker, error)
 	// witness is told what the history leaves out.
 	witness protocols.Witness

@@ -53,13 +53,14 @@ type misuse struct {
 }
 
 // misuses lists what is documented to be wrong in calls of package redlock, and in redlock.New. All of it matches ErrInvalid.
+// Limits and names are spelled out: the library is judged by them.
 var misuses = []misuse{
 	{name: "nil-context", of: ContextArgument, text: "a nil context", put: func(a *Arguments) { a.Context = nil }},
 
 	{name: "name-empty", of: NameArgument, text: "an empty name", put: lastName("")},
 	{name: "name-too-long", of: NameArgument, text: "a name of 4097 bytes", put: lastName(strings.Repeat("r", 4097))},
-	{name: "name-of-the-guard", of: NameArgument, text: "the name of the restart guard's record", put: lastName(driver.GuardKey), unless: isUnconditional},
-	{name: "name-of-a-counter", of: NameArgument, text: "the name of a fencing counter", put: lastName(driver.TokenKey("r")), unless: isUnconditional},
+	{name: "name-of-the-guard", of: NameArgument, text: "the name of the restart guard's record", put: lastName("redlock:guard"), unless: takesAnyName},
+	{name: "name-of-a-counter", of: NameArgument, text: "the name of a fencing counter", put: lastName("redlock:token:r"), unless: takesAnyName},
 	{name: "names-none", of: NamesArgument, text: "no resource", put: func(a *Arguments) { a.Resources = nil }},
 	{name: "names-twice", of: NamesArgument, text: "a resource named twice", put: func(a *Arguments) { a.Resources = append(a.Resources, a.Resources[0]) }},
 
@@ -89,7 +90,7 @@ var misuses = []misuse{
 
 	{name: "nodes-none", of: ClientArgument, text: "no nodes", put: func(a *Arguments) { a.Nodes = nil }},
 	{name: "nodes-too-many", of: ClientArgument, text: "65 nodes", put: func(a *Arguments) {
-		for i := len(a.Nodes); i <= redlock.MaxNodes; i++ {
+		for i := len(a.Nodes); i < 65; i++ {
 			a.Nodes = append(a.Nodes, nobody(fmt.Sprint(i)))
 		}
 	}},
@@ -138,8 +139,8 @@ func unless(isRefused bool, why string) string {
 	return why
 }
 
-// isUnconditional says why a lock may have any name.
-func isUnconditional(s Settings) string {
+// takesAnyName says why the name of a resource may be any; empty if some are refused.
+func takesAnyName(s Settings) string {
 	own := Of[RedlockSettings](s)
 	return unless(own.Fencing || own.Guard != nil, "it keeps no names for itself, having neither fencing nor the restart guard")
 }
