@@ -21,7 +21,7 @@ const (
 	// Search is a random search with each of [mutants.AllSettings] in turn, and where the locks of others have the bugs, with
 	// each of theirs in which such a search finds nothing without a bug.
 	Search Column = "search"
-	// Explore is a random search with the settings of redlocksim explore, which are given no scenario.
+	// Explore is a random search as redlocksim explore makes it without a file: each run draws its settings as well.
 	Explore Column = "explore"
 )
 

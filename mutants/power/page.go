@@ -79,7 +79,7 @@ func columnList(t generate.Target) string {
 		Tests:   "the unit tests; one that fails must fail twice.",
 		Suite:   "every scenario on tiers model and wire.",
 		Search:  "a random search with each of [eight settings](settings.go) in turn.",
-		Explore: "a random search as `redlocksim explore` makes it without a scenario.",
+		Explore: "a random search as `redlocksim explore` makes it without a file: each run draws its settings as well.",
 	}
 	if t == generate.Protocols {
 		about[Search] = "a random search with each of [eight settings](settings.go) in turn, and with " + strings.Join(others, ", ") + "."
