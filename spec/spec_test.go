@@ -353,6 +353,7 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{retry, "0 a attempt-started", "0 a attempt-started call=b", "the first attempt does not name the call"},
 		{retry, "5 a quorum-lost taken", "5 a' attempt-started", "the attempt before is not over: an attempt asks the nodes"},
 		{retry, "5 a denied taken", "5 a yielding in=5", "its attempt is not over: no quorum can be reached"},
+		{retry, "9 a taken-back C", "9 a taken-back C\n9 a taken-back C", "the vote of C is taken back a second time"},
 		{retry, "5 a retrying in=150 taken", "5 a retrying in=150 taken\n5 a retrying in=150 taken", "it was told before"},
 		{retry, "155 a' attempt-started", "10 a gave-up taken cancelled\n10 a gave-up taken cancelled", "the call has ended"},
 		{retry, "5 a retrying in=150 taken\n", "", "no retry was told"},
@@ -542,6 +543,16 @@ func TestAnErrorTellsOfItsStep(t *testing.T) {
 	} {
 		if err := newScript().failed(t, before, step, func(e *redlock.Error) { e.Attempts = 7 }); err == nil || !strings.Contains(err.Error(), "tells of 7 attempts") {
 			t.Errorf("%s: %v", step, err)
+		}
+	}
+}
+
+// A call that gives up says what the nodes did in its last attempt.
+func TestACallThatGivesUpTellsOfTheNodes(t *testing.T) {
+	for want, outcome := range map[string]driver.Outcome{"": driver.Declined, "its error tells of A that it is accepted": driver.Accepted} {
+		err := newScript().failed(t, until(retry, "155 a'"), "160 a gave-up taken cancelled", func(e *redlock.Error) { e.Nodes[0].Outcome = outcome })
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 }
