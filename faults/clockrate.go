@@ -65,7 +65,7 @@ func drawClockRate(c Choices, l *Limits) Fault {
 	}
 	r := &ClockRate{Process: l.process(c), Rate: ppbRate(ppb)}
 	if c.For("ends", 0).Below(2) == 1 {
-		r.For = Length(c.For("for", 0), minOutage, 3*l.Scale)
+		r.For = l.Times.Length(c.For("for", 0), minOutage, 3*l.Scale)
 	}
 	return r
 }

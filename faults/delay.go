@@ -22,7 +22,7 @@ var delay = Kind{
 		if !ok {
 			return nil
 		}
-		return &Delay{Links: l.links(c), By: by, For: Length(c.For("for", 0), minOutage, 2*l.Scale)}
+		return &Delay{Links: l.links(c), By: by, For: l.Times.Length(c.For("for", 0), minOutage, 2*l.Scale)}
 	},
 	Place: func(l *Limits) (all []Fault) {
 		for _, links := range l.allLinks() {

@@ -19,7 +19,7 @@ var entropy = Kind{
 	Target: OneClient, Ends: "entropy-ends",
 	Applies: func(l *Limits) bool { return l.Random },
 	Draw: func(c Choices, l *Limits) Fault {
-		return &Entropy{Client: l.client(c), For: Length(c.For("for", 0), minStill, 2*l.Scale)}
+		return &Entropy{Client: l.client(c), For: l.Times.Length(c.For("for", 0), minStill, 2*l.Scale)}
 	},
 	Place: func(l *Limits) []Fault {
 		return forEach(l.Names.Clients, func(c string) Fault { return &Entropy{Client: c, For: l.Scale} })

@@ -34,6 +34,8 @@ type Limits struct {
 	// Focus are processes that a fault happens to as often as to all others together, if there are any: the client whose step
 	// decides when, or the nodes, when something happens to several at once. Only drawing looks at it.
 	Focus []string
+	// Times are lengths that decide something: half of those that are drawn are of them. Only drawing looks at it.
+	Times Times
 }
 
 // Minimum durations: faults that are over before a message has travelled are noise.
@@ -74,7 +76,7 @@ func (l *Limits) upTo(c Choices, min, budget time.Duration) (time.Duration, bool
 	if budget <= 0 {
 		return 0, false
 	}
-	return Length(c, min.Abs(), max(min, budget)), budget >= min
+	return l.Times.Length(c, min.Abs(), max(min, budget)), budget >= min
 }
 
 func (l *Limits) process(c Choices) string { return l.focused(c, "process", l.Names.all()) }
@@ -125,7 +127,7 @@ func (l *Limits) outage(c Choices, how Stop) Outage {
 		}
 	}
 	if c.For("for good", 0).Below(8) != 7 {
-		after := Length(c.For("restart", 0), least, least+l.Scale)
+		after := l.Times.Length(c.For("restart", 0), least, least+l.Scale)
 		o.RestartAfter = &after
 	}
 	return o

@@ -27,7 +27,7 @@ var partition = Kind{
 	Draw: func(c Choices, l *Limits) Fault {
 		p := &Partition{Links: l.links(c)}
 		if c.For("for good", 0).Below(8) != 7 {
-			p.For = Length(c.For("for", 0), minOutage, 2*l.Scale)
+			p.For = l.Times.Length(c.For("for", 0), minOutage, 2*l.Scale)
 		}
 		return p
 	},

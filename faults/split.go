@@ -26,7 +26,7 @@ var split = Kind{
 	Draw: func(c Choices, l *Limits) Fault {
 		s := &Split{Links: l.links(c), Keep: 1 + int(c.For("keep", 0).Below(3)), Reset: c.For("reset", 0).Below(2) == 1}
 		if c.For("for good", 0).Below(8) != 7 {
-			s.For = Length(c.For("for", 0), minOutage, 2*l.Scale)
+			s.For = l.Times.Length(c.For("for", 0), minOutage, 2*l.Scale)
 		}
 		return s
 	},

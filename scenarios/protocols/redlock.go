@@ -98,6 +98,15 @@ func (own RedlockSettings) faster(by time.Duration) Own {
 	return own
 }
 
+// Lead is how long before the end of a lease with that TTL and validity its context ends.
+func (own RedlockSettings) Lead(ttl, valid time.Duration) time.Duration {
+	lead := min(max(ttl/20, time.Millisecond), time.Second)
+	if own.LossLead != 0 {
+		lead = own.LossLead
+	}
+	return min(lead, valid/2)
+}
+
 // Options are the settings of protocol redlock as package redlock takes them.
 func (s Settings) Options() []redlock.Option {
 	own := Of[RedlockSettings](s)
@@ -208,13 +217,9 @@ func (x *shipped) acquire(ttl time.Duration, lock func() (*redlock.Lease, error)
 
 // lease is a lease of the library that was just granted.
 func (x *shipped) lease(l *redlock.Lease, ttl time.Duration) *shippedLease {
-	lead := min(max(ttl/20, time.Millisecond), time.Second)
-	if own := Of[RedlockSettings](x.env.Settings); own.LossLead != 0 {
-		lead = own.LossLead
-	}
 	valid := x.valid[l.Value()]
 	delete(x.valid, l.Value())
-	return &shippedLease{l, x, min(lead, valid/2)}
+	return &shippedLease{l, x, Of[RedlockSettings](x.env.Settings).Lead(ttl, valid)}
 }
 
 // Hold implements Holder.

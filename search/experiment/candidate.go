@@ -56,6 +56,7 @@ func (c Candidate) With(m Mutation) Candidate {
 }
 
 func (s Space) mutate(x *scenarios.Scenario, m Mutation, c faults.Choices) {
+	s.times = timesOf(s.Base)
 	if a := m.Acquire; a != nil {
 		item := scenarios.Item{When: faults.Trigger{At: a.At}, Client: a.Client, Repeat: 1, Do: []scenarios.Step{
 			{Kind: scenarios.TryLockStep}, {Kind: scenarios.UpdateStep}, {Kind: scenarios.HoldStep, For: s.Base.Lock.TTL / 10}, {Kind: scenarios.UnlockStep}}}
@@ -107,7 +108,7 @@ func (s Space) move(x *scenarios.Scenario, c faults.Choices) {
 		return
 	}
 	item := &x.Timeline[at]
-	by := faults.Length(c.For("by", 0), 0, s.Base.Lock.TTL/4)
+	by := s.times.Length(c.For("by", 0), 0, s.Base.Lock.TTL/4)
 	switch {
 	case c.For("anywhere", 0).Below(3) == 0:
 		item.When = s.moment(c.For("moment", 0), x.Clients)

@@ -36,8 +36,8 @@ func (s Space) after(c faults.Choices, events, clients []string) faults.Trigger 
 		m.Nth = int(nth)
 	}
 	t := faults.Trigger{After: m}
-	if c.For("plus", 0).Below(3) == 2 {
-		t.Plus = faults.Length(c.For("by", 0), 0, s.Base.Lock.TTL)
+	if c.For("plus", 0).Below(5) > 2 {
+		t.Plus = s.times.Length(c.For("by", 0), 0, s.Base.Lock.TTL)
 	}
 	return t
 }

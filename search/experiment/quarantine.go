@@ -28,12 +28,12 @@ func (s Space) quarantines(x *scenarios.Scenario, c faults.Choices) []scenarios.
 	for i, node := range x.Nodes.Names[:least] {
 		stop, of := time.Duration(0), c.For("node", i)
 		if of.For("restart", 0).Below(2) == 1 {
-			stop = faults.Length(of.For("restart after", 0), 0, ttl/8)
+			stop = s.times.Length(of.For("restart after", 0), 0, ttl/8)
 		}
-		by := faults.Length(of.For("by", 0), guard.MaxTTL/2, 2*guard.MaxTTL)
+		by := s.times.Length(of.For("by", 0), guard.MaxTTL/2, 2*guard.MaxTTL)
 		items = append(items,
 			scenarios.Item{When: granted, Kind: "kill", Fault: &faults.Kill{Outage: faults.Outage{Node: node, RestartAfter: &stop}}},
-			scenarios.Item{When: faults.Trigger{After: &faults.Moment{Event: "restart", Node: node}, Plus: faults.Length(of.For("plus", 0), 0, ttl/2)},
+			scenarios.Item{When: faults.Trigger{After: &faults.Moment{Event: "restart", Node: node}, Plus: s.times.Length(of.For("plus", 0), 0, ttl/2)},
 				Kind: "clock-step", Fault: &faults.ClockStep{Process: node, By: by}})
 	}
 	return items

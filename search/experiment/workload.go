@@ -132,7 +132,7 @@ func (w *worker) end(c faults.Choices, s *scenarios.Step) {
 // moment draws a time within something that takes so long: before it begins, when it is decided, or in between.
 func (w *worker) moment(c faults.Choices, within time.Duration) time.Duration {
 	roundTrip := 2 * w.space.Base.Network.Latency.Max()
-	return faults.OneOf(c.For("which", 0), 0, roundTrip/2, roundTrip, time.Duration(c.For("any", 0).Below(int64(within)+1)), time.Duration(c.For("any", 1).Below(int64(within)+1)))
+	return faults.OneOf(c.For("which", 0), 0, roundTrip/2, roundTrip, time.Duration(c.For("any", 0).Below(int64(within)+1)), w.space.times.Length(c.For("any", 1), 0, within))
 }
 
 // extend draws an extend: to the TTL of the settings, which may be longer or shorter than what is left, and with a caller who
@@ -194,14 +194,14 @@ func (w *worker) limits(c faults.Choices, s *scenarios.Step) {
 // once draws what a client does once: something that outlasts the lease, or the client itself. Many do nothing of the kind.
 func (w *worker) once(c faults.Choices) []scenarios.Step {
 	take, update, unlock := w.take(c.For("take", 0)), step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)
-	long := step(scenarios.SleepStep, w.ttl+time.Duration(c.For("long", 0).Below(int64(w.ttl))))
+	long := step(scenarios.SleepStep, w.space.times.Length(c.For("long", 0), w.ttl/2, 2*w.ttl))
 	renew := step(scenarios.RenewStep, w.ttl+w.ttl/2)
 	if take.TTL == 0 {
 		w.limits(c.For("limits", 0), &renew)
 	}
 	all := [][]scenarios.Step{nil, nil, nil,
 		{take, update, long, unlock},
-		{take, step(scenarios.HoldStep, w.ttl-w.ttl/8), update, unlock},
+		{take, step(scenarios.HoldStep, w.space.times.Length(c.For("most", 0), w.ttl/2, w.ttl)), update, unlock},
 		{take, renew, update, unlock},
 		{take, w.extend(c.For("extend", 0)), long, unlock},
 		{take, long, w.extend(c.For("extend", 0)), unlock},
@@ -224,7 +224,7 @@ func (w *worker) another(c faults.Choices) []scenarios.Step {
 	} else {
 		w.end(c.For("end", 0), &closes)
 	}
-	steps := []scenarios.Step{closes, step(scenarios.SleepStep, 1+time.Duration(c.For("away", 0).Below(int64(w.ttl)))), step(scenarios.NewClientStep, 0)}
+	steps := []scenarios.Step{closes, step(scenarios.SleepStep, w.space.times.Length(c.For("away", 0), 1, w.ttl)), step(scenarios.NewClientStep, 0)}
 	if c.For("at once", 0).Below(2) == 0 {
 		steps = slices.Delete(steps, 1, 2)
 	}

@@ -1,0 +1,45 @@
+package experiment
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+)
+
+// timesOf are the times at which something ends or begins in a run with these settings, and those just before and just after
+// each: by a nanosecond, the millisecond in which Redis counts, a message, and a round trip.
+func timesOf(s *scenarios.Scenario) (times faults.Times) {
+	message := s.Network.Latency.Max()
+	for _, t := range deadlines(s) {
+		for _, by := range []time.Duration{0, 1, time.Millisecond, message, 2 * message} {
+			times = append(times, t-by, t+by)
+		}
+	}
+	slices.Sort(times)
+	times = slices.Compact(times)
+	positive, _ := slices.BinarySearch(times, 1)
+	return times[positive:]
+}
+
+// deadlines are the times that the settings of a lock set or imply, without those that are zero.
+func deadlines(s *scenarios.Scenario) (all []time.Duration) {
+	lock, own := s.Lock, protocols.Of[protocols.RedlockSettings](s.Lock)
+	ttl := lock.TTL
+	valid := ttl
+	if protocols.Has[protocols.DriftSettings](lock) {
+		valid -= protocols.Of[protocols.DriftSettings](lock).Drift.For(ttl)
+	}
+	retry := protocols.Of[protocols.DelaySettings](lock).RetryDelay
+	all = []time.Duration{ttl, 2 * ttl, valid, valid - own.Lead(ttl, valid), valid - lock.GuardTime, ttl / 3, 2 * ttl / 3, lock.NodeTimeout, 2 * lock.NodeTimeout,
+		retry.Min, retry.Max, own.WakeUp, s.Budget.Pause, s.Budget.Delay}
+	if own.Guard != nil {
+		all = append(all, own.Guard.MaxTTL)
+	}
+	for eighths := range time.Duration(7) { // as short as a call's own TTL can be
+		all = append(all, ttl*(1+eighths)/8)
+	}
+	return slices.DeleteFunc(all, func(t time.Duration) bool { return t <= 0 })
+}
