@@ -84,6 +84,7 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 	for i, name := range x.Clients {
 		x.Timeline = append(x.Timeline, s.work(c.For("work", i), name)...)
 	}
+	x.Timeline = append(x.Timeline, s.waiters(&x, c.For("waiters", 0))...)
 	for i, name := range x.Clients {
 		if s.lingers(c.For("work", i)) {
 			x.Timeline = append(x.Timeline, s.stopped(&x, name, c.For("stopped", i))...)

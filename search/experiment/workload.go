@@ -242,17 +242,25 @@ func (s Space) place(c faults.Choices, item *scenarios.Item) {
 		return
 	}
 	first := c.For("first", 0).Below(int64(len(all)))
-	item.Resource = []string{all[first]}
-	if !s.Base.Lock.Capabilities().LocksAll || s.Apart || c.For("two", 0).Below(4) > 0 {
+	names := []string{all[first]}
+	if s.Base.Lock.Capabilities().LocksAll && !s.Apart && c.For("two", 0).Below(4) == 0 {
+		second := (first + 1 + c.For("second", 0).Below(int64(len(all)-1))) % int64(len(all))
+		names = append(names, all[second])
+	}
+	lockOn(item, names)
+}
+
+// lockOn has an item lock these resources, and reach the first of them.
+func lockOn(item *scenarios.Item, names []string) {
+	item.Resource = names
+	if len(names) < 2 {
 		return
 	}
-	second := (first + 1 + c.For("second", 0).Below(int64(len(all)-1))) % int64(len(all))
-	item.Resource = append(item.Resource, all[second])
 	item.Do = slices.Clone(item.Do)
 	for i := range item.Do {
 		switch item.Do[i].Kind {
 		case scenarios.UpdateStep, scenarios.ReadStep, scenarios.WriteBackStep, scenarios.WriteStep, scenarios.WithLockStep:
-			item.Do[i].Resource = item.Resource[:1]
+			item.Do[i].Resource = names[:1]
 		}
 	}
 }
