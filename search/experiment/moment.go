@@ -43,12 +43,15 @@ func (s Space) after(c faults.Choices, events, clients []string) faults.Trigger 
 }
 
 // instant is a moment in the first two thirds of the run, so that there is time for consequences; often a round one, and
-// then the same as others'.
+// then the same as others', and now and then the very beginning, before any client has asked any node for anything.
 func (s Space) instant(c faults.Choices) time.Duration {
 	n := int64(s.Duration * 2 / 3)
 	at := time.Duration(c.For("at", 0).Below(n))
-	if c.For("round", 0).Below(4) == 0 {
+	switch c.For("round", 0).Below(16) {
+	case 0, 1, 2, 3:
 		at = at.Truncate(time.Second)
+	case 4:
+		at = 0
 	}
 	return at
 }

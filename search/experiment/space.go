@@ -86,8 +86,11 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 	}
 	x.Timeline = append(x.Timeline, s.waiters(&x, c.For("waiters", 0))...)
 	for i, name := range x.Clients {
-		if s.lingers(c.For("work", i)) {
+		switch work := c.For("work", i); {
+		case s.lingers(work):
 			x.Timeline = append(x.Timeline, s.stopped(&x, name, c.For("stopped", i))...)
+		case s.isLate(work):
+			x.Timeline = append(x.Timeline, s.stoppedLate(&x, name, c.For("stopped", i))...)
 		}
 	}
 	on := c.For("families", 0).Below(4) // how many are on: on in 8 + 1

@@ -28,12 +28,9 @@ func timesOf(s *scenarios.Scenario) (times faults.Times) {
 func deadlines(s *scenarios.Scenario) (all []time.Duration) {
 	lock, own := s.Lock, protocols.Of[protocols.RedlockSettings](s.Lock)
 	ttl := lock.TTL
-	valid := ttl
-	if protocols.Has[protocols.DriftSettings](lock) {
-		valid -= protocols.Of[protocols.DriftSettings](lock).Drift.For(ttl)
-	}
+	contextEnds, valid := ends(s)
 	retry := protocols.Of[protocols.DelaySettings](lock).RetryDelay
-	all = []time.Duration{ttl, 2 * ttl, valid, valid - own.Lead(ttl, valid), valid - lock.GuardTime, ttl / 3, 2 * ttl / 3, lock.NodeTimeout, 2 * lock.NodeTimeout,
+	all = []time.Duration{ttl, 2 * ttl, valid, contextEnds, valid - lock.GuardTime, ttl / 3, 2 * ttl / 3, lock.NodeTimeout, 2 * lock.NodeTimeout,
 		retry.Min, retry.Max, own.WakeUp, s.Budget.Pause, s.Budget.Delay}
 	if own.Guard != nil {
 		all = append(all, own.Guard.MaxTTL)
@@ -42,4 +39,16 @@ func deadlines(s *scenarios.Scenario) (all []time.Duration) {
 		all = append(all, ttl*(1+eighths)/8)
 	}
 	return slices.DeleteFunc(all, func(t time.Duration) bool { return t <= 0 })
+}
+
+// ends are how long after its call began a lease of an acquire ends, and its context.
+func ends(s *scenarios.Scenario) (context, lease time.Duration) {
+	lease = s.Lock.TTL
+	if protocols.Has[protocols.DriftSettings](s.Lock) {
+		lease -= protocols.Of[protocols.DriftSettings](s.Lock).Drift.For(lease)
+	}
+	if context = lease; s.Lock.Capabilities().Warns {
+		context -= protocols.Of[protocols.RedlockSettings](s.Lock).Lead(s.Lock.TTL, lease)
+	}
+	return context, lease
 }

@@ -37,10 +37,14 @@ const often = 100
 // little that is new.
 func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 	w := s.worker(c)
-	loop := append([]scenarios.Step{step(scenarios.SleepStep, w.rest)}, w.pass(c.For("pass", 0))...)
-	if s.lingers(c) {
-		loop = []scenarios.Step{step(scenarios.SleepStep, w.rest), w.lock(), step(scenarios.LingerStep, 0), step(scenarios.WriteStep, 0), step(scenarios.UnlockStep, 0)}
+	pass := w.pass(c.For("pass", 0))
+	switch {
+	case s.lingers(c):
+		pass = []scenarios.Step{w.lock(), step(scenarios.LingerStep, 0), step(scenarios.WriteStep, 0), step(scenarios.UnlockStep, 0)}
+	case s.isLate(c):
+		pass = w.late(c.For("late pass", 0))
 	}
+	loop := append([]scenarios.Step{step(scenarios.SleepStep, w.rest)}, pass...)
 	items := []scenarios.Item{{Client: client, Do: loop, Repeat: often}}
 	if c.For("goroutines", 0).Below(6) == 0 {
 		items[0].Goroutines = int(2 + c.For("how many", 0).Below(3))

@@ -1,0 +1,41 @@
+package experiment
+
+import (
+	"testing"
+
+	"redlocksim/history"
+	"redlocksim/scenarios"
+)
+
+// Leases end while their clients are stopped in an extend of them, within the budget.
+func TestStopsOutlastLeases(t *testing.T) {
+	s := NewSpace(DefaultBase())
+	over, down := 0, 0
+	for seed := range uint64(300) {
+		x := Candidate{Seed: seed}.Scenario(s)
+		out, err := scenarios.Run(x, scenarios.Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		extends := map[int]bool{} // by grant: the extends that have not returned
+		for _, e := range out.History {
+			switch {
+			case e.Func == history.Extend:
+				extends[e.Grant] = e.Kind == history.Call
+			case e.Kind == history.Expire && extends[e.Grant] && len(x.Budget.Beyond(out.Used)) == 0:
+				over++
+			}
+		}
+		for _, item := range x.Timeline {
+			if item.Fault != nil && item.When.After == nil && item.When.At == 0 {
+				down++
+			}
+		}
+	}
+	if over < 10 {
+		t.Errorf("%d leases end during an extend in 300 runs", over)
+	}
+	if down < 10 {
+		t.Errorf("%d faults are there from the beginning of 300 runs", down)
+	}
+}
