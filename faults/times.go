@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Times are lengths that decide something in a run, ascending: what takes as long goes another way than what is a little shorter
-// or longer.
+// Times are lengths that decide something in a run, ascending: what takes as long goes another way than what is a little
+// shorter or longer.
 type Times []time.Duration
 
 // Length chooses a duration from min to max: half of the time one of these if there are any, and otherwise as the function

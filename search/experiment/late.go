@@ -16,7 +16,8 @@ func (s Space) isLate(c faults.Choices) bool {
 	return from < to && !s.lingers(c) && c.For("is late", 0).Below(6) == 5
 }
 
-// lateExtends are from when to when after its grant a lock can be extended, before its context ends, so that a pause outlasts it.
+// lateExtends are from when to when after its grant a lock can be extended, before its context ends, so that a pause outlasts
+// it.
 func (s Space) lateExtends() (from, to time.Duration) {
 	stop := s.Base.Budget.Pause
 	if s.Beyond {

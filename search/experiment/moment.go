@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -54,4 +55,14 @@ func (s Space) instant(c faults.Choices) time.Duration {
 		at = 0
 	}
 	return at
+}
+
+// about is the limits of a fault at a moment, which is mostly about the client whose step that is.
+func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits {
+	l := scenarios.Limits(x, s.Beyond)
+	l.Times = s.times
+	if when.After != nil {
+		l.Focus = []string{when.After.Client}
+	}
+	return l
 }

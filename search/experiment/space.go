@@ -130,16 +130,6 @@ func (s Space) kinds() []faults.Kind {
 	return slices.DeleteFunc(faults.Vocabulary(), func(k faults.Kind) bool { return k.Applies != nil && !k.Applies(l) })
 }
 
-// about is the limits of a fault at a moment, which is mostly about the client whose step that is.
-func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits {
-	l := scenarios.Limits(x, s.Beyond)
-	l.Times = s.times
-	if when.After != nil {
-		l.Focus = []string{when.After.Client}
-	}
-	return l
-}
-
 // stopped draws what stops a client that lingers between its look at the lease and its write; none now and then.
 func (s Space) stopped(x *scenarios.Scenario, client string, c faults.Choices) []scenarios.Item {
 	when := faults.Trigger{After: &faults.Moment{Event: faults.Checked, Client: client, Nth: int(1 + c.For("nth", 0).Below(2))}}
