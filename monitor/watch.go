@@ -28,6 +28,7 @@ var monitors = []func(*Run){
 	watchNeedless,
 	watchNumber,
 	watchSources,
+	watchAnswers,
 }
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.

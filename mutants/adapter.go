@@ -114,6 +114,12 @@ var adapter = []Mutant{
 		Killers: []string{"09-contention"},
 	},
 	{
+		Name: "wire-no-is-an-error", Tier: "wire",
+		Bug:     "a node that has another's key is said to have failed",
+		Edits:   []Edit{{"redlock/goredis/outcome.go", "if errors.Is(answer.Err(), redis.Nil) {", "if errors.Is(answer.Err(), redis.Nil) && false {"}},
+		Killers: []string{"09-contention"},
+	},
+	{
 		Name: "wire-wrong-hash", Tier: "wire",
 		Bug: "scripts are asked for by a wrong hash, and sent a second time each time", Real: "redsync #203",
 		Edits:   []Edit{{"redlock/goredis/scripts.go", "redis.NewScript(source).Hash()", "redis.NewScript(source + \"\\n\").Hash()"}},

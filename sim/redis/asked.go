@@ -68,6 +68,8 @@ type Asked struct {
 	Client *kernel.Process
 	Link   *network.Link
 	Sent   kernel.True
+	// Together is how many commands the request has.
+	Together int
 }
 
 // Passage is a part of the way of a request and its answer.
@@ -130,6 +132,7 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 	a := &p.asked
 	a.Link, a.Client, a.Sent, a.Server = x.Link(), x.Link().Client(), x.Sent(), p.server(x.Link().Server())
 	p.commands = of.Commands(p.commands[:0])
+	a.Together = len(p.commands)
 	for i := range p.commands {
 		if c := &p.commands[i]; c.Intent != NoIntent {
 			a.Command = *c

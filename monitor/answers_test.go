@@ -1,0 +1,62 @@
+package monitor
+
+import (
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/sim/redis"
+)
+
+// What is reported of a node is what it has answered.
+func TestAnswersAreReportedAsTheyWere(t *testing.T) {
+	passes := func(at redis.Passage, answer driver.Outcome, left time.Duration, together int, keys ...string) func(*actor) {
+		return func(a *actor) {
+			asked := &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: keys, More: []string{"10", "v"}, Answer: answer,
+				Deadline: a.reads().Add(left)}, Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"),
+				Sent: a.Kernel.Now(), Together: together}
+			for _, tell := range a.onCommand {
+				tell(at, asked)
+			}
+		}
+	}
+	sent, says := passes(redis.Sent, 0, time.Second, 1, "r"), func(answer driver.Outcome) func(*actor) {
+		return passes(redis.Answered, answer, time.Second, 1, "r")
+	}
+	for _, c := range []struct {
+		name     string
+		does     []func(*actor)
+		reported driver.Outcome
+		want     string
+	}{
+		{"as it was", []func(*actor){sent, says(driver.Declined)}, driver.Declined, ""},
+		{"the opposite", []func(*actor){sent, says(driver.Declined)}, driver.Accepted, "c1 reports that A is accepted to an acquire, and it has not answered so"},
+		{"a failure", []func(*actor){sent, says(driver.Declined)}, driver.Failed, "c1 reports that A is failed to an acquire, and it has not answered so"},
+		{"nothing", []func(*actor){sent}, driver.Declined, "c1 reports that A is declined to an acquire, and it has not answered so"},
+		{"no answer", []func(*actor){sent}, driver.TimedOut, ""},
+		{"an answer for none", []func(*actor){sent, says(driver.Accepted)}, driver.TimedOut, "c1 reports that A is timed out to an acquire, and it has answered in time"},
+		{"a broken connection for one", []func(*actor){sent, says(driver.Accepted)}, driver.Refused, "c1 reports that A is refused to an acquire, and it has answered in time"},
+		{"an answer too late", []func(*actor){sent, passes(redis.Answered, driver.Accepted, -time.Second, 1, "r")}, driver.TimedOut, ""},
+		{"asked twice", []func(*actor){sent, sent, says(driver.Accepted)}, driver.TimedOut, ""},
+		{"one of several commands", []func(*actor){sent, passes(redis.Answered, driver.Accepted, time.Second, 2, "r")}, driver.TimedOut, ""},
+		{"one answer for several", []func(*actor){sent, passes(redis.Answered, driver.Accepted, time.Second, 1, "r", "r")}, driver.Declined, ""},
+		{"an answer in part", []func(*actor){sent, says(driver.Unanswered)}, driver.Declined, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			x := &answers{run: r.Run, of: map[string]*answersTo{}}
+			r.onCommand, r.onStep = append(r.onCommand, x.passes), nil // and nothing that follows the steps as well
+			r.goes("c1", time.Second, func(a *actor) {
+				x.observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+				for _, does := range c.does {
+					does(a)
+				}
+				x.observed("c1", observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v",
+					Node: observe.NodeOutcome{Node: "A", Outcome: c.reported}})
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
