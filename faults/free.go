@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -18,6 +19,17 @@ type freeing struct {
 	fire     func()
 	alarms   map[kernel.True]bool // set already
 	over     bool
+}
+
+func (m *Moment) freeString() string {
+	text := fmt.Sprintf("%d nodes are free of the lock of %s", max(m.Nth, 1), m.Client)
+	if m.Resource != "" {
+		text += " on " + m.Resource
+	}
+	if m.Lead > 0 {
+		text = fmt.Sprintf("%v before %s", m.Lead, text)
+	}
+	return text
 }
 
 // armFree has f called at the moment, once. Whatever happens to the nodes and their clocks until then is taken into

@@ -24,13 +24,14 @@ type Trigger struct {
 
 // Moment is an event of a run, by what happened and to whom.
 type Moment struct {
-	// Event is the name of the event. Example: acquire-done
+	// Event is the name of the event. nodes-free and those of commands (set-sent, extend-arrived, delete-answered ...) are
+	// moments to wait for, and no events that a history has. Example: acquire-done
 	Event string `yaml:"event,required"`
-	// Client is whose event it is. Default: any client. Example: client-1
+	// Client is whose event or command it is. Default: any client. Example: client-1
 	Client string `yaml:"client"`
-	// Node is which node's answer or fault it is. Default: any node. Example: C
+	// Node is which node's answer or fault it is, or to which node the command goes. Default: any node. Example: C
 	Node string `yaml:"node"`
-	// Resource is which resource's event it is. Default: any resource. Example: orders
+	// Resource is which resource's event it is, or the key of the command. Default: any resource. Example: orders
 	Resource string `yaml:"resource"`
 	// Nth counts the events that match, from 1; 0 is the first as well. Default: 1. Example: 2
 	Nth int `yaml:"nth"`
@@ -39,28 +40,31 @@ type Moment struct {
 }
 
 func (m *Moment) String() string {
-	text := m.Event
-	if m.Event == NodesFree {
-		text = fmt.Sprintf("%d nodes are free of the lock of %s", max(m.Nth, 1), m.Client)
-		if m.Resource != "" {
-			text += " on " + m.Resource
-		}
-		if m.Lead > 0 {
-			text = fmt.Sprintf("%v before %s", m.Lead, text)
-		}
-		return text
-	}
-	if m.Client != "" {
-		text = m.Client + " " + text
-	}
-	if m.Node != "" {
-		text += " of " + m.Node
+	var text string
+	switch {
+	case m.Event == NodesFree:
+		return m.freeString()
+	case m.isCommand():
+		text = m.commandString()
+	default:
+		text = m.eventString()
 	}
 	if m.Resource != "" {
 		text += " on " + m.Resource
 	}
 	if m.Nth > 1 {
 		text += fmt.Sprintf(", time %d", m.Nth)
+	}
+	return text
+}
+
+func (m *Moment) eventString() string {
+	text := m.Event
+	if m.Client != "" {
+		text = m.Client + " " + text
+	}
+	if m.Node != "" {
+		text += " of " + m.Node
 	}
 	return text
 }
@@ -80,7 +84,7 @@ func (t Trigger) String() string {
 }
 
 // Arm has f called when the moment comes, once unless Every is set: at that very step if Plus is zero, before anything else
-// happens. It must be called before the run starts.
+// happens. Commands have steps of their own, with nothing in between that takes time. It must be called before the run starts.
 func (t Trigger) Arm(w *sim.World, f func()) {
 	if t.After == nil {
 		w.Kernel.After(t.At, f)
@@ -91,8 +95,8 @@ func (t Trigger) Arm(w *sim.World, f func()) {
 		return
 	}
 	left := max(t.After.Nth, 1)
-	w.Watch(func(e *history.Event) {
-		if left == 0 || !t.After.Matches(e) {
+	comes := func() {
+		if left == 0 {
 			return
 		}
 		if left--; left > 0 {
@@ -106,8 +110,20 @@ func (t Trigger) Arm(w *sim.World, f func()) {
 		} else {
 			f()
 		}
+	}
+	if t.After.isCommand() {
+		t.After.armCommand(w, comes)
+		return
+	}
+	w.Watch(func(e *history.Event) {
+		if t.After.Matches(e) {
+			comes()
+		}
 	})
 }
+
+// IsRecorded says whether the moment is an event of the history, and not only a moment for things to happen at.
+func (m *Moment) IsRecorded() bool { return m.Event != NodesFree && !m.isCommand() }
 
 // Matches says whether an event is one that the moment is about. A step of a lock on several resources is each one's.
 func (m *Moment) Matches(e *history.Event) bool {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/faults"
 	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/testbed"
@@ -41,7 +40,7 @@ func Unfit(s *scenarios.Scenario) error {
 		add("a TTL of %v is too short to be divided", s.Lock.TTL)
 	}
 	for i := range s.Timeline {
-		if m := s.Timeline[i].When.After; m != nil && m.Event == faults.NodesFree {
+		if m := s.Timeline[i].When.After; m != nil && !m.IsRecorded() {
 			add("%s is a moment that nobody can see on real servers", m.Event)
 		}
 		if f := s.Timeline[i].Fault; f != nil {

@@ -9,6 +9,14 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
+// recorded looks whether a moment is an event that the history can have.
+func (c *check) recorded(n *yaml.Node, m *faults.Moment) {
+	c.moment(n, m)
+	if !m.IsRecorded() {
+		c.d.Errorf(child(n, "event"), m.Event, nil, "is a moment for things to happen at, and no event of a history")
+	}
+}
+
 // moment looks for an event that there is not.
 func (c *check) moment(n *yaml.Node, m *faults.Moment) {
 	names := c.s.Processes()
@@ -29,5 +37,9 @@ func (c *check) moment(n *yaml.Node, m *faults.Moment) {
 // events are the names of all events that the timeline can wait for.
 func (c *check) events() []string {
 	p, _ := protocols.Find(c.s.Lock.Protocol)
-	return append(faults.EventNames(), p.Steps...)
+	events := append(faults.EventNames(), p.Steps...)
+	if c.s.Lock.Capabilities().Service == "" {
+		events = append(events, faults.CommandMoments()...)
+	}
+	return events
 }

@@ -124,22 +124,19 @@ func (c *check) reached() {
 		if i < len(list.Content) {
 			n = list.Content[i]
 		}
-		c.moment(n, &r.Moment)
+		c.recorded(n, &r.Moment)
 		for _, at := range []struct {
 			key string
 			m   *faults.Moment
 		}{{"after", r.After}, {"before", r.Before}} {
 			if at.m != nil {
-				c.moment(child(n, at.key), at.m)
+				c.recorded(child(n, at.key), at.m)
 			}
 		}
 		for _, who := range []struct{ key, client string }{{"believing", r.Believing}, {"past", r.Past}} {
 			if who.client != "" && !slices.Contains(c.s.Clients, who.client) {
 				c.d.Errorf(child(n, who.key), who.client, c.s.Clients, "there is no such client")
 			}
-		}
-		if r.Moment.Event == faults.NodesFree {
-			c.d.Errorf(child(n, "event"), r.Event, nil, "is a moment for things to happen at, and no event of a history")
 		}
 	}
 }

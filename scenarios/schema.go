@@ -135,7 +135,7 @@ func (Item) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 		{OneOf: []*jsonschema.Schema{with("at"), with("after"), with("every")}},
 		{OneOf: []*jsonschema.Schema{with("fault"), with("client", "do")}},
 	}
-	events := faults.EventNames()
+	events := append(faults.EventNames(), faults.CommandMoments()...)
 	for _, p := range protocols.All() {
 		for _, step := range p.Steps {
 			if !slices.Contains(events, step) {

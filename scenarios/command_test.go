@@ -1,0 +1,85 @@
+package scenarios
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/history"
+)
+
+// Things happen when a command has just been sent, has arrived, or was answered, on both tiers.
+func TestCommandMoments(t *testing.T) {
+	const text = `
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [client-1, client-2]
+nodes: {names: [A, B, C]}
+resources: [R, S]
+network: {latency: 5ms}
+step-time: 1us
+timeline:
+  - {at: 1s, client: client-1, resource: R, do: [try-lock, sleep: 90ms, extend: 10s, sleep: 90ms, unlock]}
+  - {at: 2s, client: client-1, resource: S, do: [try-lock, sleep: 90ms, extend: 10s, sleep: 90ms, unlock]}
+  - {AFTER, fault: {pause: {process: client-2, for: 1us}}}
+expect: {findings: safe, unavailable: {at-most: 1s}}
+`
+	for after, want := range map[string][]time.Duration{
+		"after: {event: set-sent, client: client-1}":                              {1000},
+		"after: {event: set-arrived}":                                             {1005},
+		"after: {event: set-answered}":                                            {1010},
+		"after: {event: set-answered, nth: 3}":                                    {1010},
+		"after: {event: set-answered, nth: 4}":                                    {2010},
+		"after: {event: set-answered, node: B, nth: 2}":                           {2010},
+		"after: {event: set-sent, resource: S}":                                   {2000},
+		"after: {event: extend-sent}":                                             {1100},
+		"after: {event: extend-arrived, node: C}":                                 {1105},
+		"after: {event: extend-answered}":                                         {1110},
+		"after: {event: delete-sent}":                                             {1200},
+		"after: {event: delete-arrived}, plus: 100ms":                             {1305},
+		"every: {event: delete-answered, node: A}":                                {1210, 2210},
+		"after: {event: set-sent, client: client-2}":                              nil,
+		"after: {event: delete-arrived, node: A, nth: 2}, plus: 5ms":              {2210},
+		"every: {event: extend-answered, client: client-1, node: C}, plus: 500ms": {1610, 2610},
+	} {
+		all, err := Parse("x.yaml", []byte(strings.ReplaceAll(text, "AFTER", after)))
+		if err != nil {
+			t.Fatalf("%s: %v", after, err)
+		}
+		for _, tier := range Tiers() {
+			r, err := Judge(all[0], Options{Tier: tier})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []time.Duration
+			for i := range r.History {
+				if e := &r.History[i]; e.Kind == history.Fault && e.Name == "pause" {
+					got = append(got, time.Duration(e.Time).Round(time.Millisecond)/time.Millisecond)
+				}
+			}
+			if len(got) != len(want) {
+				t.Errorf("%s on %s: at %v ms, want %v", after, tier, got, want)
+				continue
+			}
+			for i := range want {
+				if got[i] != want[i] {
+					t.Errorf("%s on %s: at %v ms, want %v", after, tier, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A lock that sends no commands to nodes has no such moments.
+func TestNoCommandMoments(t *testing.T) {
+	text := strings.NewReplacer("PAUSE", "1s", "FINDINGS", "safe", "REACHED", "{event: pause}", "event: checked", "event: set-sent").Replace(lateWrite)
+	if _, err := Parse("x.yaml", []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	text = strings.Replace(text, plain+noDrift, "protocol: db-row", 1)
+	if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), `there is no such event "set-sent"`) {
+		t.Errorf("%v", err)
+	}
+}
