@@ -48,7 +48,7 @@ func EventName(e *history.Event) string {
 	return ""
 }
 
-// EventNames lists the names that EventName gives, but for the steps of protocols.
+// EventNames lists the names that EventName gives, but for the steps of protocols, and for Accepted, which nobody waits for.
 func EventNames() []string {
 	names := []string{Checked, Stopped, Prepared, NotPrepared, Closed, NewClient, Refused, "belief-ended"}
 	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Mark} {
