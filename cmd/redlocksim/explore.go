@@ -294,7 +294,7 @@ func searchVerdict(cmd *cobra.Command, s *random.Summary, strict bool, err error
 	}
 	code := warnOfUnused(cmd, &s.Tally, strict)
 	if s.Violations > 0 || s.Unfinished > 0 {
-		code = exitcode.Worst(code, findingsCode(s.Findings, s.Unfinished))
+		code = exitcode.Worst(code, findingsCode(s.Findings, s.Unshrunk+s.Unfinished))
 	}
 	return ending(code)
 }

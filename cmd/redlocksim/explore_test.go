@@ -11,7 +11,41 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"redlocksim/checker"
+	"redlocksim/reach"
+	"redlocksim/search"
+	"redlocksim/search/random"
 )
+
+// Violations count, also those that nobody had time to shrink, of which nobody knows whether they are findings of liveness.
+func TestSearchVerdict(t *testing.T) {
+	leftover, overlap := search.Finding{Kind: checker.Leftover}, search.Finding{Kind: checker.LeaseOverlap}
+	unused := reach.Tally{Unused: []reach.Feature{reach.Fencing}}
+	for name, c := range map[string]struct {
+		s      random.Summary
+		strict bool
+		err    error
+		want   int
+	}{
+		"nothing":                     {random.Summary{Runs: 9, BeyondViolations: 1}, true, nil, exitOK},
+		"a finding":                   {random.Summary{Violations: 1, Findings: search.Findings{overlap}}, false, nil, exitSafety},
+		"liveness":                    {random.Summary{Violations: 1, Findings: search.Findings{leftover}}, false, nil, exitLiveness},
+		"both":                        {random.Summary{Violations: 2, Findings: search.Findings{leftover, overlap}}, false, nil, exitSafety},
+		"liveness, and dropped ones":  {random.Summary{Violations: 2, Findings: search.Findings{leftover}, Unshrunk: 1}, false, nil, exitSafety},
+		"liveness, and an unfinished": {random.Summary{Violations: 1, Findings: search.Findings{leftover}, Unfinished: 1}, false, nil, exitSafety},
+		"only an unfinished":          {random.Summary{Unfinished: 1}, false, nil, exitSafety},
+		"unused":                      {random.Summary{Tally: unused}, false, nil, exitOK},
+		"unused, strictly":            {random.Summary{Tally: unused}, true, nil, exitNotTested},
+		"an error":                    {random.Summary{Violations: 1}, false, errors.New("x"), exitInternal},
+	} {
+		if _, code := asked(func(cmd *cobra.Command) error { return searchVerdict(cmd, &c.s, c.strict, c.err) }); code != c.want {
+			t.Errorf("%s: exit code %d, want %d", name, code, c.want)
+		}
+	}
+}
 
 // command is a process of the command.
 func command(args ...string) *exec.Cmd {
