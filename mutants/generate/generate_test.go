@@ -60,6 +60,8 @@ func condition(a, b bool) bool {
 
 func boundary(n int, at, end time.Time) bool { return n < 3 || at.After(end) }
 
+func comparisons(a, b int) bool { return a <= b || b > a && a >= b }
+
 func number(n, quorum int) bool { return n >= quorum }
 
 func constant(k kind) bool { return k == first }
@@ -87,6 +89,12 @@ func locked(mu *sync.Mutex, f func()) {
 	defer f()
 	f()
 }
+
+type gate struct{}
+
+func (gate) Lock() {}
+
+func gated(g gate) { g.Lock() }
 
 func loop(list []int) (sum int) {
 	for _, n := range list {
@@ -146,6 +154,8 @@ func TestOperators(t *testing.T) {
 		"boundary:constant":      {"return n < 4 ||", "return n < 2 ||", "return n < 6 ||"},
 		"boundary:swapped":       {"return 3 < n ||", "end.After(at)"},
 		"boundary:variable":      {"end.After(end)", "at.After(at)"},
+		"comparisons:boundary":   {"a < b ||", "b >= a", "a > b }"},
+		"comparisons:logic":      {"a <= b && b > a", "return a <= b }", "return b > a && a >= b }", "b > a || a >= b", "|| b > a }", "|| a >= b }"},
 		"number:off-by-one":      {"quorum + 1 }", "quorum - 1 }"},
 		"constant:constant":      {"k == second"},
 		"sentinel:constant":      {"return ErrTaken"},
@@ -156,6 +166,7 @@ func TestOperators(t *testing.T) {
 		"detached:context":       {"work(context.Background())"},
 		"locked:locking":         {"", "", "mu.Unlock()"},
 		"locked:defer":           {"", "f()"},
+		"gated:statement":        {"gated(g gate) {  }"}, // it is no mutex
 		"loop:loop":              {"break }", "list[1:]", "break"},
 		"loop:operator":          {"sum -= n"},
 		"cloned:copy":            {"return list }"},
