@@ -199,7 +199,7 @@ func TestRunFails(t *testing.T) {
 func TestResults(t *testing.T) {
 	all := mutants.All()
 	r := mutants.Results{Searched: 7}
-	for _, i := range []int{3, 0, 2, 3} {
+	for _, i := range []int{3, 0, 2, 0} {
 		o := mutants.Outcome{Mutant: all[i], KilledBy: []mutants.Kill{{By: "x", How: "panics"}}, Runs: i, Found: []mutants.Found{{Settings: "guard", Run: 4}}}
 		r.Add(o.Result("s"))
 	}

@@ -90,6 +90,24 @@ func locked(mu *sync.Mutex, f func()) {
 	f()
 }
 
+func cases(n int) (bool, string, *pair, error) {
+	switch {
+	case n > 2:
+		n++
+	}
+	for n > 1 {
+		n--
+	}
+	return true, "x", &pair{a: n}, nil
+}
+
+func selected(c chan int, f func()) {
+	select {
+	case <-c:
+		f()
+	}
+}
+
 type gate struct{}
 
 func (gate) Lock() {}
@@ -167,6 +185,8 @@ func TestOperators(t *testing.T) {
 		"locked:locking":         {"", "", "mu.Unlock()"},
 		"locked:defer":           {"", "f()"},
 		"gated:statement":        {"gated(g gate) {  }"}, // it is no mutex
+		"cases:early-return":     {`return false, "", nil, nil; n++`, `return false, "", nil, nil; n--`},
+		"selected:statement":     {"", ""}, // all of it, and the call
 		"loop:loop":              {"break }", "list[1:]", "break"},
 		"loop:operator":          {"sum -= n"},
 		"cloned:copy":            {"return list }"},

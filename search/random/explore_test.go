@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -239,6 +240,36 @@ func TestADirectoryBelongsToOneSearch(t *testing.T) {
 	o.Resume = false
 	if s, err := Explore(ctx, space, o); err != nil || s.Runs == 0 {
 		t.Errorf("with force: %v", err)
+	}
+}
+
+// What was seen and said so far is in the state, and a search is not resumed without.
+func TestCountsInTheState(t *testing.T) {
+	dir := t.TempDir()
+	path, space, o := filepath.Join(dir, search.CheckpointFile), experiment.NewSpace(experiment.DefaultBase()), small(dir)
+	o.Runs = 50
+	if _, err := Explore(t.Context(), space, o); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := load(dir); err != nil || c.Summary.OnWire == 0 || slices.Max(c.Worded) == 0 {
+		t.Errorf("%v: the state does not have what was said on tier wire", err)
+	}
+	o.Resume = true
+	state, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, counts := range []string{"visits", "worded"} { // of another version
+		field := regexp.MustCompile(`"` + counts + `": *("[^"]*"|\[[^]]*\])`)
+		if !field.Match(state) {
+			t.Fatalf("the state has no %s", counts)
+		}
+		if err := os.WriteFile(path, field.ReplaceAll(state, []byte(`"`+counts+`": null`)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Explore(t.Context(), space, o); !errors.Is(err, search.ErrDir) || !strings.Contains(err.Error(), " 0 ") {
+			t.Errorf("without %s: %v", counts, err)
+		}
 	}
 }
 
