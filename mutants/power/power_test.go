@@ -218,6 +218,11 @@ func TestResults(t *testing.T) {
 	for _, one := range []Result{result("c", none), result("a", some), result("b", some, none, none, none), result("c", none), result("d", none)} {
 		r.Add(one)
 	}
+	slices.Reverse(r.Mutants)
+	r.Add(result("b", some, none, none, none))
+	if !slices.IsSortedFunc(r.Mutants, func(a, b Result) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Errorf("in the order %v", r.Mutants)
+	}
 	path := filepath.Join(t.TempDir(), "results.json")
 	if err := r.Write(path); err != nil {
 		t.Fatal(err)

@@ -100,14 +100,11 @@ func Read(path string) (r Results, err error) {
 // Write replaces the file by the results, or leaves it as it was.
 func (r Results) Write(path string) error { return resultsfile.Write(path, r) }
 
-// Add puts a result in its place.
+// Add puts a result in its place. Results that somebody has merged by hand may be in any order.
 func (r *Results) Add(one Result) {
-	at, has := slices.BinarySearchFunc(r.Mutants, one.Name, func(m Result, name string) int { return strings.Compare(m.Name, name) })
-	if has {
-		r.Mutants[at] = one
-		return
-	}
-	r.Mutants = slices.Insert(r.Mutants, at, one)
+	r.Mutants = slices.DeleteFunc(r.Mutants, func(old Result) bool { return old.Name == one.Name })
+	r.Mutants = append(r.Mutants, one)
+	slices.SortFunc(r.Mutants, func(a, b Result) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Of is the result of a bug as it is now, measured with these sources and this limit.
