@@ -107,13 +107,26 @@ func (own RedlockSettings) Lead(ttl, valid time.Duration) time.Duration {
 	return min(lead, valid/2)
 }
 
-// Options are the settings of protocol redlock as package redlock takes them.
-func (s Settings) Options() []redlock.Option {
+// documented are the defaults that the documentation of package redlock gives. They are spelled out: the library is judged by
+// them.
+var documented = struct {
+	drift       redlock.Drift
+	nodeTimeout time.Duration
+	retryDelay  Range
+}{redlock.Drift{Factor: "1%", Constant: 2 * time.Millisecond}, 50 * time.Millisecond, Range{50 * time.Millisecond, 150 * time.Millisecond}}
+
+// Options are the settings of protocol redlock as package redlock takes them. What is as the library documents its default is
+// left out, so that runs go by the defaults themselves.
+func (s Settings) Options() (opts []redlock.Option) {
 	own := Of[RedlockSettings](s)
-	opts := []redlock.Option{
-		redlock.WithDrift(own.Drift.Library()),
-		redlock.WithNodeTimeout(s.NodeTimeout),
-		redlock.WithRetryDelay(own.RetryDelay.Min, own.RetryDelay.Max),
+	if drift := own.Drift.Library(); drift != documented.drift {
+		opts = append(opts, redlock.WithDrift(drift))
+	}
+	if s.NodeTimeout != documented.nodeTimeout {
+		opts = append(opts, redlock.WithNodeTimeout(s.NodeTimeout))
+	}
+	if own.RetryDelay != documented.retryDelay {
+		opts = append(opts, redlock.WithRetryDelay(own.RetryDelay.Min, own.RetryDelay.Max))
 	}
 	if own.Quorum != 0 {
 		opts = append(opts, redlock.WithQuorum(own.Quorum))
