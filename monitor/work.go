@@ -126,8 +126,10 @@ func (w *working) cause(err error, isClosed bool) string {
 		return "no limit of renewals was reached"
 	case w.Lost && !w.isGivenUp && isLimited && !isLimit:
 		return "the limit of renewals was reached"
-	case errors.Is(err, redlock.ErrClosed) && !isClosed:
-		return "nobody closed the client"
+	case errors.Is(err, redlock.ErrClosed): // which ends renewals, also after one that failed
+		if !isClosed {
+			return "nobody closed the client"
+		}
 	case w.Lost && !w.isGivenUp && !isLimit && errors.As(w.failed, &failed) && failed.Reason != nil && !errors.Is(err, failed.Reason):
 		return "the last renewal failed: " + failed.Reason.Error()
 	}

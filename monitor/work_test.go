@@ -74,6 +74,10 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		{"before the limit", renewed(nil, 2), gone, errors.Join(stopped, lost(redlock.ErrRenewalLimit)), "no limit of renewals was reached"},
 		{"renewal failed", renewed(unrenewed, 0), gone, errors.Join(stopped, lost(unrenewed)), ""},
 		{"renewal failed in silence", renewed(unrenewed, 0), gone, errors.Join(stopped, lost(nil)), "the last renewal failed: "},
+		{"renewal failed, and the next one was refused", func(a *actor, l *lease, w *protocols.Work) {
+			a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"})
+			renewed(unrenewed, 0)(a, l, w)
+		}, gone, errors.Join(stopped, lost(redlock.ErrClosed)), ""},
 		{"context of the work", func(_ *actor, l *lease, w *protocols.Work) {
 			losesBefore(l, w, nil)
 			w.Unaware = true
