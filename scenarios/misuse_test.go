@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"redlocksim/faults"
 	"redlocksim/scenarios/protocols"
@@ -107,5 +108,41 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 	}
 	if want := []string{"two", "two, one", "two", "one"}; !slices.Equal(about, want) {
 		t.Errorf("about %q, want %q", about, want)
+	}
+}
+
+// A wrong argument that is not refused is told of, and what was taken with it is given back: the next call can have it again.
+func TestAWrongArgumentThatIsAccepted(t *testing.T) {
+	s := Default()
+	s.Clients, s.Duration = []string{"client-1"}, time.Second
+	// A lock without fencing and restart guard has no name for itself.
+	step := Step{Kind: TryLockStep, Calling: Calling{Misuse: "name-of-the-guard"}}
+	s.Timeline = []Item{{Client: "client-1", Do: []Step{step, step}}}
+	out, err := Run(&s, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range out.History {
+		names = append(names, e.Name)
+	}
+	if want := []string{faults.Accepted, faults.Accepted}; !slices.Equal(names, want) {
+		t.Errorf("the events are %q, want %q", names, want)
+	}
+}
+
+// A call that is refused takes nothing that could be released.
+func TestAWrongArgumentTakesNothing(t *testing.T) {
+	const file = `
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [client-1]
+timeline: [{at: 0s, client: client-1, do: [try-lock: {misuse: ttl-zero}, unlock]}]
+expect: {findings: safe, unavailable: {at-most: 1s}}
+`
+	if _, err := Parse("f", []byte(file)); err == nil || !strings.Contains(err.Error(), "unlock") {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,22 @@ import (
 	"redlocksim/sim/recording"
 	"redlocksim/sim/storage"
 )
+
+// A run that is not the same on the other tier is told of, with the first event that differs.
+func TestTiersThatDifferAreTold(t *testing.T) {
+	s, _ := Find("09-contention")
+	r, err := Judge(s, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.SameOn(Wire); err != nil {
+		t.Error(err)
+	}
+	r.History[3].Time++
+	if err := r.SameOn(Wire); !errors.Is(err, ErrTiersDiffer) {
+		t.Errorf("got %v, want %v", err, ErrTiersDiffer)
+	}
+}
 
 // A recording is of the run it is asked for, and moves neither hash: for every scenario, and on tier wire for one of ten.
 func TestRecordingChangesNothing(t *testing.T) {
