@@ -37,7 +37,7 @@ search, which then finds what it would have found anyway. --shard i/n does one
 part of the runs; redlocksim merge combines the parts.
 
 The search checks itself: every thousandth run is repeated and must come out the
-same, every twentieth or so is made on tier wire too and must come out the same
+same, about one in fifteen is made on tier wire too and must come out the same
 there, first those that have something new to say to the nodes, and every
 thousand runs it must catch a known-broken lock. If one of these fails, the
 search ends with an error.
