@@ -375,6 +375,11 @@ func TestWhoWaitsListens(t *testing.T) {
 		{"does not", func(a *actor) { refused(a, redlock.ErrTaken) }, deaf},
 		{"stops", func(a *actor) { stop := listens(a); refused(a, redlock.ErrTaken); stop() }, deaf},
 		{"was not refused", func(a *actor) { refused(a, redlock.ErrNoQuorum) }, ""},
+		{"another client of the process may be the one", func(a *actor) {
+			a.Called(&protocols.Call{Func: protocols.NewClientCall, Client: "c1"})
+			a.Kernel.After(10*ms, func() { refused(a, redlock.ErrTaken) })
+			a.waits(50*ms, false)
+		}, ""},
 		{"broken", func(a *actor) {
 			listens(a)
 			refused(a, redlock.ErrTaken)

@@ -61,13 +61,22 @@ func (x *needless) lookAtWakeUp(a *ask) {
 }
 
 // stepped takes a step of a library: one that was refused the lock, and will ask again, listens until the last of those in its
-// queue returns.
+// queue returns. Of two clients of one process nobody knows which one it is.
 func (x *needless) stepped(client string, e observe.Event) {
 	if e.Step != observe.Retrying || e.Err != redlock.ErrTaken {
 		return
 	}
+	var queue []*ask
 	for _, a := range x.open {
-		if a.Client == client && a.Waits && a.listens < 0 && strings.Join(a.keys, ", ") == e.Resource {
+		if a.Client == client && a.Waits && strings.Join(a.keys, ", ") == e.Resource {
+			queue = append(queue, a)
+		}
+	}
+	if slices.ContainsFunc(queue, func(a *ask) bool { return !a.queuesWith(queue[0]) }) {
+		return
+	}
+	for _, a := range queue {
+		if a.listens < 0 {
 			a.listens = x.run.World.Kernel.Now()
 		}
 	}
