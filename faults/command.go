@@ -13,7 +13,7 @@ import (
 // and how far it has come.
 var (
 	intents  = []string{redis.Sets: "set", redis.Extends: "extend", redis.Deletes: "delete"}
-	passages = []string{redis.Sent: "sent", redis.Arrived: "arrived", redis.Answered: "answered"}
+	passages = []string{redis.Sent: "sent", redis.Arrived: "arrived", redis.Answered: "answered", redis.Broken: "broken"}
 )
 
 // CommandMoments lists the names of these moments.
@@ -33,7 +33,8 @@ func (m *Moment) isCommand() bool { return slices.Contains(CommandMoments(), m.E
 // commandString names the moment of a command.
 func (m *Moment) commandString() string {
 	intent, passage, _ := strings.Cut(m.Event, "-")
-	whose, to, how := "a client's", "", map[string]string{"sent": "is sent", "arrived": "has arrived", "answered": "was answered"}
+	whose, to, how := "a client's", "", map[string]string{"sent": "is sent", "arrived": "has arrived", "answered": "was answered",
+		"broken": "meets a broken connection"}
 	if m.Client != "" {
 		whose = m.Client + "'s"
 	}

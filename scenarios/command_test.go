@@ -23,6 +23,8 @@ step-time: 1us
 timeline:
   - {at: 1s, client: client-1, resource: R, do: [try-lock, sleep: 90ms, extend: 10s, sleep: 90ms, unlock]}
   - {at: 2s, client: client-1, resource: S, do: [try-lock, sleep: 90ms, extend: 10s, sleep: 90ms, unlock]}
+  - {at: 3s, fault: {kill: {node: B}}}
+  - {at: 3s, client: client-1, resource: R, do: [try-lock, unlock]}
   - {AFTER, fault: {pause: {process: client-2, for: 1us}}}
 expect: {findings: safe, unavailable: {at-most: 1s}}
 `
@@ -39,7 +41,9 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 		"after: {event: extend-answered}":                                         {1110},
 		"after: {event: delete-sent}":                                             {1200},
 		"after: {event: delete-arrived}, plus: 100ms":                             {1305},
-		"every: {event: delete-answered, node: A}":                                {1210, 2210},
+		"every: {event: delete-answered, node: A}":                                {1210, 2210, 3020},
+		"after: {event: set-broken}":                                              {3010},
+		"after: {event: delete-broken, node: B}":                                  {3020},
 		"after: {event: set-sent, client: client-2}":                              nil,
 		"after: {event: delete-arrived, node: A, nth: 2}, plus: 5ms":              {2210},
 		"every: {event: extend-answered, client: client-1, node: C}, plus: 500ms": {1610, 2610},

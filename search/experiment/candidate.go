@@ -111,7 +111,7 @@ func (s Space) move(x *scenarios.Scenario, c faults.Choices) {
 	by := s.times.Length(c.For("by", 0), 0, s.Base.Lock.TTL/4)
 	switch {
 	case c.For("anywhere", 0).Below(3) == 0:
-		item.When = s.moment(c.For("moment", 0), x.Clients)
+		item.When = s.moment(c.For("moment", 0), x)
 	case item.When.After != nil:
 		item.When.Plus += by
 	case c.For("earlier", 0).Below(2) == 0:
@@ -129,7 +129,7 @@ func (s Space) drop(x *scenarios.Scenario, c faults.Choices) {
 
 func (s Space) add(x *scenarios.Scenario, c faults.Choices) {
 	k := choose(c.For("word", 0), s.kinds())
-	when := s.moment(c.For("moment", 0), x.Clients)
+	when := s.moment(c.For("moment", 0), x)
 	if f := k.Draw(c.For("fault", 0), s.about(x, when)); f != nil {
 		x.Timeline = append(x.Timeline, scenarios.Item{When: when, Kind: k.Name, Fault: f})
 	}

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -9,18 +11,29 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// moment draws a time, or a step of the algorithm, so that faults are injected between any two of them.
-func (s Space) moment(c faults.Choices, clients []string) faults.Trigger {
-	kind, steps := c.For("kind", 0).Below(4), stepsOf()[s.Base.Lock.Protocol]
+// moment draws a time, a step of the algorithm, so that faults are injected between any two of them, or a message.
+func (s Space) moment(c faults.Choices, x *scenarios.Scenario) faults.Trigger {
+	kind, steps := c.For("kind", 0).Below(5), stepsOf()[s.Base.Lock.Protocol]
 	switch {
 	case kind < 2:
 		return faults.Trigger{At: s.instant(c)}
-	case kind == 2 || len(steps) == 0:
+	case kind == 2 && s.Base.Lock.Capabilities().Service == "":
+		t := s.after(c, messages(), x.Clients)
+		if c.For("any node", 0).Below(4) > 0 {
+			t.After.Node = faults.OneOf(c.For("node", 0), x.Nodes.Names...)
+		}
+		return t
+	case kind == 3 || len(steps) == 0:
 		events := []string{"acquire-called", "acquire-done", "release-called", faults.Checked, "write-called", "write-effect", "belief-ended"}
-		return s.after(c, events, clients)
+		return s.after(c, events, x.Clients)
 	}
-	return s.after(c, steps, clients)
+	return s.after(c, steps, x.Clients)
 }
+
+// messages are the moments of commands that need no other fault.
+var messages = sync.OnceValue(func() []string {
+	return slices.DeleteFunc(faults.CommandMoments(), func(name string) bool { return strings.HasSuffix(name, "-broken") })
+})
 
 // stepsOf are the steps of each protocol.
 var stepsOf = sync.OnceValue(func() map[protocols.Name][]string {
@@ -57,12 +70,15 @@ func (s Space) instant(c faults.Choices) time.Duration {
 	return at
 }
 
-// about is the limits of a fault at a moment, which is mostly about the client whose step that is.
+// about is the limits of a fault at a moment, which is mostly about the client whose step that is, or the node of the message.
 func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits {
 	l := scenarios.Limits(x, s.Beyond)
 	l.Times = s.times
 	if when.After != nil {
 		l.Focus = []string{when.After.Client}
+		if when.After.Node != "" {
+			l.Focus = append(l.Focus, when.After.Node)
+		}
 	}
 	return l
 }

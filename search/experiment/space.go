@@ -100,7 +100,7 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 			continue
 		}
 		// Seldom many, or several at once: one time server misleads a number of nodes, one rack loses power.
-		when := s.moment(family.For("moment", 0), x.Clients)
+		when := s.moment(family.For("moment", 0), &x)
 		atOnce := family.For("at once", 0).Below(4) == 1
 		count := 1 + family.For("count", 0).Below(1+family.For("most", 0).Below(6))
 		if atOnce {
@@ -109,7 +109,7 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 		for i := range int(count) {
 			one := family.For("fault", i)
 			if i > 0 && !atOnce {
-				when = s.moment(one.For("moment", 0), x.Clients)
+				when = s.moment(one.For("moment", 0), &x)
 			}
 			limits := s.about(&x, when)
 			if atOnce {

@@ -1,0 +1,50 @@
+package experiment
+
+import (
+	"slices"
+	"testing"
+
+	"redlocksim/scenarios"
+)
+
+// Faults are injected at messages, each kind of them, mostly of one node, and most of them come by.
+func TestFaultsAtMessages(t *testing.T) {
+	s := NewSpace(DefaultBase())
+	all := messages()
+	injected, placed, ofNode := map[string]int{}, 0, 0
+	for seed := range uint64(400) {
+		x := Candidate{Seed: seed}.Scenario(s)
+		isAtMessage := func(i scenarios.Item) bool {
+			return i.Fault != nil && i.When.After != nil && slices.Contains(all, i.When.After.Event)
+		}
+		if !slices.ContainsFunc(x.Timeline, isAtMessage) {
+			continue
+		}
+		out, err := scenarios.Run(x, scenarios.Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, item := range x.Timeline {
+			if !isAtMessage(item) {
+				continue
+			}
+			placed++
+			if item.When.After.Node != "" {
+				ofNode++
+			}
+			if !slices.Contains(out.Left, i) {
+				injected[item.When.After.Event]++
+			}
+		}
+	}
+	total := 0
+	for _, m := range all {
+		if injected[m] == 0 {
+			t.Errorf("no fault is injected at %s", m)
+		}
+		total += injected[m]
+	}
+	if total < placed/3 || ofNode < placed/2 || ofNode == placed {
+		t.Errorf("of %d faults at messages, %d are injected, and %d are at those of one node", placed, total, ofNode)
+	}
+}
