@@ -48,9 +48,11 @@ func (m *Moment) commandString() string {
 // the command at this moment has happened.
 func (m *Moment) armCommand(w *sim.World, f func()) {
 	intent, passage, _ := strings.Cut(m.Event, "-")
+	last := 0 // message that was counted: it may have several commands
 	w.OnAsked(func(at redis.Passage, a *redis.Asked) {
-		if intents[a.Intent] == intent && passages[at] == passage && (m.Client == "" || m.Client == a.Client.Name()) &&
+		if a.Message != last && intents[a.Intent] == intent && passages[at] == passage && (m.Client == "" || m.Client == a.Client.Name()) &&
 			(m.Node == "" || m.Node == a.Server.Name()) && (m.Resource == "" || slices.Contains(a.Keys, m.Resource)) {
+			last = a.Message
 			w.Kernel.After(0, f)
 		}
 	})

@@ -39,7 +39,7 @@ var _, _ redis.Asking = (*exchange)(nil), (*request)(nil)
 
 // intents are those of the library's operations.
 var intents = [...]redis.Intent{driver.OpAcquire: redis.Sets, driver.OpExtend: redis.Extends, driver.OpRelease: redis.Deletes,
-	driver.OpPrepare: redis.NoIntent}
+	driver.OpPrepare: redis.Sets}
 
 // Commands implements redis.Commanding.
 func (x *exchange) Commands(all []redis.Command) []redis.Command {

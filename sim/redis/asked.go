@@ -70,6 +70,8 @@ type Asked struct {
 	Sent   kernel.True
 	// Together is how many commands the request has.
 	Together int
+	// Message counts the messages of which was told, so that it is the same for the commands of one.
+	Message int
 }
 
 // Passage is a part of the way of a request and its answer.
@@ -133,6 +135,7 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 	a.Link, a.Client, a.Sent, a.Server = x.Link(), x.Link().Client(), x.Sent(), p.server(x.Link().Server())
 	p.commands = of.Commands(p.commands[:0])
 	a.Together = len(p.commands)
+	a.Message++
 	for i := range p.commands {
 		if c := &p.commands[i]; c.Intent != NoIntent {
 			a.Command = *c
