@@ -29,6 +29,7 @@ var monitors = []func(*Run){
 	watchNumber,
 	watchSources,
 	watchAnswers,
+	watchQueueing,
 }
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.

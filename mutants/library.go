@@ -432,6 +432,12 @@ var library = []Mutant{
 		Killers: []string{"67-batches/behind-silence"},
 	},
 	{
+		Name:    "batch-one-too-many",
+		Bug:     "a command is sent beside as many unanswered ones as should hold it up",
+		Edits:   []Edit{{"redlock/batch.go", "if b.unanswered() >= b.limit {\n\t\t\tb.arm", "if b.unanswered() > b.limit {\n\t\t\tb.arm"}},
+		Killers: []string{"67-batches/together"},
+	},
+	{
 		Name: "batch-without-the-rest",
 		Bug:  "of the releases that wait for a batch only the first is ever sent",
 		Edits: []Edit{

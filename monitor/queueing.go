@@ -1,0 +1,154 @@
+package monitor
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// queueing judges how long a command waits before it is sent: until fewer commands than a limit are unanswered on its node, and
+// no longer. When it could have been sent is known from the others of its round, which go to all nodes at once.
+type queueing struct {
+	run    *Run
+	limit  int
+	values map[string]*[redis.Deletes + 1]roundSent
+	ways   map[pair]*unanswered
+}
+
+// roundSent is a round of commands whose first one was sent at a moment, and the nodes that were asked since.
+type roundSent struct {
+	began kernel.True
+	asked uint64
+}
+
+// unanswered is what a node has not answered to a client, and when that last was so much that others had to wait.
+type unanswered struct {
+	open []openCommand
+	full kernel.True
+}
+
+type openCommand struct {
+	sent     kernel.True
+	since    kernel.Mono
+	deadline time.Time
+	// vague says that it may be answered, or is older: its answer came in part, or it was sent before.
+	vague bool
+}
+
+// defaultBatching is how many commands may be unanswered, where nothing is set.
+const defaultBatching = 4
+
+func watchQueueing(r *Run) {
+	// Code that takes time sends to one node after the other, a lock of one's own may have another limit, and with the restart
+	// guard nodes are asked for more than locks.
+	if r.Foreign || r.StepTime > 0 || isGuarded(r) || !protocols.Has[protocols.RedlockSettings](r.Lock) || len(r.World.Replicas) > 0 {
+		return
+	}
+	x := &queueing{run: r, limit: protocols.Of[protocols.RedlockSettings](r.Lock).Batching,
+		values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+	if x.limit == 0 {
+		x.limit = defaultBatching
+	}
+	r.onCommand = append(r.onCommand, x.passes)
+	r.onStep = append(r.onStep, x.stepped)
+}
+
+// stepped takes a step of a library: with some, a round begins.
+func (x *queueing) stepped(_ string, e observe.Event) {
+	switch of := x.values[e.Value]; {
+	case e.Step == observe.AttemptStarted:
+		x.values[e.Value] = &[redis.Deletes + 1]roundSent{}
+	case of == nil:
+	case e.Step == observe.ExtendStarted:
+		of[redis.Extends] = roundSent{}
+	case e.Step == observe.TokenRaised:
+		of[redis.Sets] = roundSent{}
+	}
+}
+
+func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
+	if at == redis.Arrived {
+		return
+	}
+	way := x.ways[pair{a.Client, a.Server}]
+	if way == nil {
+		way = &unanswered{full: -1}
+		x.ways[pair{a.Client, a.Server}] = way
+	}
+	if len(way.open) >= x.limit {
+		way.full = x.run.World.Kernel.Now()
+	}
+	if at != redis.Sent {
+		is := func(o openCommand) bool { return o.sent == a.Sent && o.deadline.Equal(a.Deadline) }
+		if at == redis.Broken || a.Answer != driver.Unanswered {
+			for range x.commands(a) {
+				if i := slices.IndexFunc(way.open, is); i >= 0 {
+					way.open = slices.Delete(way.open, i, i+1)
+				}
+			}
+			return
+		}
+		for i := range way.open {
+			way.open[i].vague = way.open[i].vague || is(way.open[i])
+		}
+		return
+	}
+	isFirst := false
+	now := a.Client.ProgramClock().Now()
+	way.open = slices.DeleteFunc(way.open, func(o openCommand) bool { return !o.deadline.After(now) })
+	if of := x.values[a.Value]; of != nil {
+		isFirst = x.sends(a, way, &of[a.Intent])
+	}
+	for _, value := range a.More {
+		if of := x.values[value]; of != nil {
+			isFirst = x.sends(a, way, &of[a.Intent])
+		}
+	}
+	for range x.commands(a) {
+		way.open = append(way.open, openCommand{a.Sent, a.Client.Mono(), a.Deadline, !isFirst})
+	}
+}
+
+// commands is how many of the library's commands one is on the network: a script can be for several values.
+func (x *queueing) commands(a *redis.Asked) (n int) {
+	for _, value := range a.More {
+		if x.values[value] != nil {
+			n++
+		}
+	}
+	return max(1, n)
+}
+
+// sends judges a command that is the first of its round to its node, and says whether it is.
+func (x *queueing) sends(a *redis.Asked, way *unanswered, round *roundSent) (isFirst bool) {
+	node := uint64(1) << slices.Index(x.run.World.Servers, a.Server)
+	if round.asked == 0 {
+		round.began = a.Sent
+	}
+	isFirst = round.asked&node == 0
+	round.asked |= node
+	if !isFirst || x.run.clients.number(a.Client.Name()) > 0 || !x.run.pauses.hasRun(a.Client, round.began) {
+		return isFirst
+	}
+	if a.Sent > max(round.began, way.full) {
+		x.run.broken(checker.Conduct, x.run.about(a.Keys), "%s sends %s a command %v after the first of its round, although fewer than %d commands were unanswered for %v",
+			a.Client.Name(), a.Server.Name(), a.Sent.Sub(round.began), x.limit, a.Sent.Sub(max(round.began, way.full)))
+	}
+	held := 0
+	for _, o := range way.open {
+		if !o.vague && o.sent != a.Sent && time.Duration(a.Client.Mono()-o.since) < x.run.Lock.NodeTimeout/4 {
+			held++
+		}
+	}
+	if held >= x.limit {
+		x.run.broken(checker.Conduct, x.run.about(a.Keys), "%s sends %s a command while %d are unanswered, and others wait from %d on", a.Client.Name(),
+			a.Server.Name(), held, x.limit)
+	}
+	return true
+}

@@ -1,0 +1,58 @@
+package monitor
+
+import (
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/redis"
+)
+
+// A command is held up by as many unanswered ones as the limit says, and by no fewer.
+func TestCommandsWaitForOthersOnly(t *testing.T) {
+	const late = "c1 sends A a command 5ms after the first of its round, although fewer than 1 commands were unanswered for 5ms"
+	for _, c := range []struct {
+		name    string
+		answers time.Duration // after which A answers another command, sent right before; negative if there is none
+		waits   time.Duration // before the command is sent to A, as it is to B at once
+		want    string
+	}{
+		{"at once", -1, 0, ""},
+		{"late", -1, 5 * time.Millisecond, late},
+		{"behind another", 5 * time.Millisecond, 5 * time.Millisecond, ""},
+		{"longer than that", 5 * time.Millisecond, 6 * time.Millisecond, "c1 sends A a command 6ms after the first of its round"},
+		{"before that", 5 * time.Millisecond, 4 * time.Millisecond, "c1 sends A a command while 1 are unanswered, and others wait from 1 on"},
+		{"behind silence", time.Minute, 13 * time.Millisecond, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
+			x := &queueing{run: r.Run, limit: 1, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+			r.goes("c1", time.Second, func(a *actor) {
+				start := a.Kernel.Now()
+				command := func(node int, value string) *redis.Asked {
+					return &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: []string{"r"}, Value: value, Deadline: a.reads().Add(time.Second)},
+						Server: a.Servers[node], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
+				}
+				x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "v"})
+				x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "before"})
+				first := command(0, "before")
+				if c.answers >= 0 {
+					x.passes(redis.Sent, first)
+				}
+				x.passes(redis.Sent, command(1, "v"))
+				for _, at := range []time.Duration{min(c.answers, c.waits), c.waits} {
+					a.sleeps(at - a.Kernel.Now().Sub(start))
+					if c.answers >= 0 && a.Kernel.Now().Sub(start) >= c.answers {
+						first.Answer = driver.Accepted
+						x.passes(redis.Answered, first)
+					}
+				}
+				x.passes(redis.Sent, command(0, "v"))
+			})
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
