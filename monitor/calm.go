@@ -13,7 +13,7 @@ import (
 // that something is wrong now.
 type calm struct {
 	run     *Run
-	guarded bool
+	guarded bool            // a node in quarantine is not sound
 	sound   []bool          // memory for look: whether nothing is wrong with each of the Servers
 	clients []watchedClient // in the order of the world's
 	ways    map[*network.Link]*way
@@ -38,8 +38,8 @@ type way struct {
 	unheard kernel.True
 }
 
-func watchCalm(r *Run, before, after func()) *calm {
-	c := &calm{run: r, guarded: isGuarded(r), sound: make([]bool, len(r.World.Servers)),
+func watchCalm(r *Run, guarded bool, before, after func()) *calm {
+	c := &calm{run: r, guarded: guarded, sound: make([]bool, len(r.World.Servers)),
 		ways: map[*network.Link]*way{}, before: before, after: after}
 	for _, p := range r.World.Clients {
 		w := watchedClient{Process: p, wall: ahead(p)}

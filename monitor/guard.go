@@ -10,19 +10,23 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
 
 // guard watches the restart guard: a node in quarantine does not vote, and what a call that declares the nodes fit to vote
 // returns is what became of them.
 type guard struct {
-	run       *Run
+	run  *Run
+	calm *calm // which takes a node in quarantine for one that is sound
+	patience
 	preparing []*preparing
 }
 
 // preparing is a call that declares the nodes fit, and has not returned.
 type preparing struct {
 	*protocols.Call
+	began     kernel.True
 	wasFit    []bool // at some time since it began, in the order of the Servers
 	isStarved bool   // its client had no random bytes for some of the time
 	isClosed  bool   // its client, when it began
@@ -32,14 +36,15 @@ func watchGuard(r *Run) {
 	if !isGuarded(r) || len(r.World.Replicas) > 0 {
 		return
 	}
-	g := &guard{run: r}
+	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
+	g := &guard{run: r, patience: p, calm: watchCalm(r, false, func() {}, func() {})}
 	r.onApplied = append(r.onApplied, g.applied)
 	r.onReturn = append(r.onReturn, g.returned)
 	r.World.Kernel.OnChange(g.look)
 	r.onCall = append(r.onCall, func(c *protocols.Call) {
 		if c.Func == protocols.PrepareCall {
 			isClosed := r.clients.newest(c.Client).isClosed
-			g.preparing = append(g.preparing, &preparing{Call: c, wasFit: make([]bool, len(r.World.Servers)), isClosed: isClosed})
+			g.preparing = append(g.preparing, &preparing{Call: c, began: r.World.Kernel.Now(), wasFit: make([]bool, len(r.World.Servers)), isClosed: isClosed})
 			g.look()
 		}
 	})
@@ -80,9 +85,21 @@ func (g *guard) returned(c *protocols.Call, err error) {
 	}
 	p := g.preparing[i]
 	g.preparing = slices.Delete(g.preparing, i, i+1)
-	if wrong := g.wrong(p, err); wrong != "" {
-		g.run.broken(checker.Contract, g.run.Resources[0], "%s declares the nodes fit to vote and is told %q, but %s", p.Client, text(err), wrong)
+	resource := g.run.Resources[0]
+	switch wrong := g.wrong(p, err); {
+	case wrong != "":
+		g.run.broken(checker.Contract, resource, "%s declares the nodes fit to vote and is told %q, but %s", p.Client, text(err), wrong)
+	case errors.Is(err, redlock.ErrNotPrepared) && g.isUnhindered(p):
+		g.run.broken(checker.NeedlesslyUnavailable, resource, "%s declares the nodes fit to vote and is told %q, although all are up and in reach", p.Client, text(err))
 	}
+}
+
+// isUnhindered says whether nothing was in the way of a call.
+func (g *guard) isUnhindered(p *preparing) bool {
+	client := g.calm.of(p.Client)
+	isCalm := func(w *way) bool { return w.since <= p.began }
+	return p.Context.Err() == nil && client.since <= p.began && !slices.ContainsFunc(client.ways, func(w *way) bool { return !isCalm(w) }) &&
+		g.fits(travelOn(client.ways))
 }
 
 // wrong says why what a call returned is not what became of the nodes.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/network"
 )
 
 func guarded(own *protocols.RedlockSettings) { own.Guard = &protocols.Guard{MaxTTL: ttl} }
@@ -53,6 +55,50 @@ func TestAClosedClientDeclaresNothing(t *testing.T) {
 func (a *actor) declares(nodes string) {
 	for i := range nodes {
 		a.asks(nodes[i:i+1], "SET", driver.GuardKey, a.Server(nodes[i:i+1]).RunID()+" 0 10000")
+	}
+}
+
+// A declaration fails for a reason: the client, a node or the way to it was not in order, or its caller gave up.
+func TestDeclarationsFailForAReason(t *testing.T) {
+	refused := &redlock.Error{Op: driver.OpPrepare, Reason: redlock.ErrNotPrepared}
+	for _, name := range []string{"A", "B", "C"} {
+		refused.Nodes = append(refused.Nodes, observe.NodeOutcome{Node: name, Outcome: redlock.TimedOut})
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	for _, c := range []struct {
+		name   string
+		before func(*actor)
+		ctx    context.Context
+		err    error
+		isTold bool
+	}{
+		{"all in order", nil, context.Background(), refused, true},
+		{"succeeds", nil, context.Background(), nil, false},
+		{"closed", nil, context.Background(), redlock.ErrClosed, false},
+		{"its context has ended", nil, ended, refused, false},
+		{"a node is paused", func(a *actor) { a.Server("B").Pause() }, context.Background(), refused, false},
+		{"the client has no random bytes", func(a *actor) { a.client.Starve() }, context.Background(), refused, false},
+		{"another client has none", func(a *actor) { a.Client("c2").Starve() }, context.Background(), refused, true},
+		{"a node cannot be reached", func(a *actor) { a.Network.Link("c1", "C").Cut(network.Requests) }, context.Background(), refused, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, guarded).only(watchGuard)
+			r.goes("c1", time.Second, func(a *actor) {
+				if c.before != nil {
+					c.before(a)
+				}
+				call := &protocols.Call{Func: protocols.PrepareCall, Client: "c1", Context: c.ctx}
+				a.Called(call)
+				a.sleeps(time.Millisecond)
+				a.Returned(call, c.err)
+			})
+			want := ""
+			if c.isTold {
+				want = "c1 declares the nodes fit to vote and is told "
+			}
+			r.finds(t, checker.NeedlesslyUnavailable, want)
+		})
 	}
 }
 

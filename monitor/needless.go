@@ -46,7 +46,7 @@ func watchNeedless(r *Run) {
 	for range p.nodes {
 		x.owners = append(x.owners, map[string]setter{})
 	}
-	x.calm = watchCalm(r, x.lookAll, x.keepAll)
+	x.calm = watchCalm(r, isGuarded(r), x.lookAll, x.keepAll)
 	r.onEvent = append(r.onEvent, x.saw)
 	r.onApplied = append(r.onApplied, x.applied)
 	r.onCall = append(r.onCall, x.called)

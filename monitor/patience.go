@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
 
@@ -85,6 +86,15 @@ type travel struct {
 	trip  time.Duration // there and back, at the most
 	least time.Duration // of a request
 	most  time.Duration
+}
+
+// travelOn is how long messages take on some ways.
+func travelOn(ways []*way) travel {
+	t := travel{least: time.Duration(kernel.Forever)}
+	for _, w := range ways {
+		t.include(w)
+	}
+	return t
 }
 
 // include has a way considered as well.

@@ -46,8 +46,20 @@ func (c Candidate) Scenario(s Space) *scenarios.Scenario {
 		for _, name := range m.Without {
 			settings.Back(name, x, s.Base)
 		}
+		dropSound(x)
 	}
 	return x
+}
+
+// dropSound leaves out calls with wrong arguments that are right with the settings that are left.
+func dropSound(x *scenarios.Scenario) {
+	isRight := func(s scenarios.Step) bool { return s.Misuse != "" && s.Misuse.Unless(x.Lock) != "" }
+	for i := range x.Timeline {
+		if do := x.Timeline[i].Do; slices.ContainsFunc(do, isRight) {
+			x.Timeline[i].Do = slices.DeleteFunc(slices.Clone(do), isRight)
+		}
+	}
+	x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool { return i.Fault == nil && len(i.Do) == 0 })
 }
 
 // With is the candidate with one more mutation.

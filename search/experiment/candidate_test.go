@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"redlocksim/faults"
+	"redlocksim/search/settings"
 )
 
 // Every kind of fault is added about as often as any other, and one that joins the vocabulary takes its share from each of
@@ -29,5 +30,39 @@ func TestAKindThatJoinsMovesNothing(t *testing.T) {
 		if n := times[k.Name]; n < share*8/10 || n > share*12/10 {
 			t.Errorf("%s was chosen %d times of about %d", k.Name, n, share)
 		}
+	}
+}
+
+// Without the settings that make an argument wrong, nobody calls with it.
+func TestArgumentsStayWrong(t *testing.T) {
+	s := NewSpace(DefaultBase())
+	misused := 0
+	for seed := range uint64(300) {
+		with := Candidate{Seed: seed}.Scenario(s)
+		names := settings.Changed(with, s.Base)
+		x := Candidate{Seed: seed, Mutations: []Mutation{{Without: names}}}.Scenario(s)
+		for _, item := range with.Timeline {
+			for _, step := range item.Do {
+				if step.Misuse != "" && step.Misuse.Unless(with.Lock) != "" {
+					t.Errorf("seed %d: %s is right", seed, step.Misuse)
+				}
+				if step.Misuse != "" && step.Misuse.Unless(x.Lock) != "" {
+					misused++
+				}
+			}
+		}
+		for _, item := range x.Timeline {
+			if item.Fault == nil && len(item.Do) == 0 {
+				t.Errorf("seed %d: %s does nothing", seed, item.Client)
+			}
+			for _, step := range item.Do {
+				if step.Misuse != "" && step.Misuse.Unless(x.Lock) != "" {
+					t.Errorf("seed %d: %s is right without %v", seed, step.Misuse, names)
+				}
+			}
+		}
+	}
+	if misused == 0 {
+		t.Error("no argument is right without its settings")
 	}
 }
