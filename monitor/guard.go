@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
@@ -48,16 +47,6 @@ func watchGuard(r *Run) {
 			g.look()
 		}
 	})
-}
-
-// isGuarded says whether nodes vote only where the restart guard lets them.
-func isGuarded(r *Run) bool { return protocols.Of[protocols.RedlockSettings](r.Lock).Guard != nil }
-
-// isFit says whether a node has a record of the restart guard of its own run, and no quarantine.
-func isFit(s *redis.Server) bool {
-	record, _, _ := s.Observable().Peek(driver.GuardKey)
-	since, isOfThisRun := strings.CutPrefix(record.Value, s.RunID())
-	return isOfThisRun && strings.HasPrefix(since, " 0 ")
 }
 
 func (g *guard) look() {

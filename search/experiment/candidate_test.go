@@ -36,6 +36,7 @@ func TestAKindThatJoinsMovesNothing(t *testing.T) {
 // Without the settings that make an argument wrong, nobody calls with it.
 func TestArgumentsStayWrong(t *testing.T) {
 	s := NewSpace(DefaultBase())
+	s.Swarm = true
 	misused := 0
 	for seed := range uint64(300) {
 		with := Candidate{Seed: seed}.Scenario(s)
