@@ -214,6 +214,7 @@ func (x *needless) called(c *protocols.Call) {
 			if i := slices.IndexFunc(x.open, a.queuesWith); i >= 0 {
 				a.listens = x.open[i].listens
 			}
+			a.joins(x.open)
 			x.open = append(x.open, a)
 		})
 	}

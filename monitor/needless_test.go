@@ -385,6 +385,11 @@ func TestWhoWaitsListens(t *testing.T) {
 			refused(a, redlock.ErrTaken)
 			a.Kernel.After(10*ms, func() { a.World.Network.Link("c1", "A").Reset() })
 		}, ""},
+		{"broken while another call waited", func(a *actor) {
+			listens(a)
+			a.Kernel.After(10*ms, func() { a.World.Network.Link("c1", "A").Reset() })
+			a.Kernel.After(20*ms, func() { refused(a, redlock.ErrTaken) })
+		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, func(own *protocols.RedlockSettings) { own.WakeUp = 10 * ms })

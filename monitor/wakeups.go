@@ -83,16 +83,16 @@ func (x *needless) stepped(client string, e observe.Event) {
 }
 
 // published takes what a node publishes: those who wait for that must listen, unless something was wrong with them or the way
-// to the node since they were refused.
+// to the node since they were refused, or a subscription broke since their client has waited for that key.
 func (x *needless) published(s *redis.Server, channel string) {
 	node, now := slices.Index(x.run.World.Servers, s), x.run.World.Kernel.Now()
 	for _, a := range x.open {
-		if a.listens < 0 || a.told || x.run.clients.isClosed(a.Client, a.made) || a.isGivenUp() ||
-			!slices.ContainsFunc(a.keys, func(k string) bool { return driver.WakeChannel(k) == channel }) {
+		key := slices.IndexFunc(a.keys, func(k string) bool { return driver.WakeChannel(k) == channel })
+		if key < 0 || a.listens < 0 || a.told || x.run.clients.isClosed(a.Client, a.made) || a.isGivenUp() {
 			continue
 		}
 		to := a.client.ways[node]
-		isSettled := max(a.client.since, to.since, to.unheard) <= a.listens && now.Sub(a.listens) > x.timeout+x.work && x.fits(x.travel(x.rivals(a)))
+		isSettled := max(a.client.since, to.since) <= a.listens && to.unheard <= a.waits[key] && now.Sub(a.listens) > x.timeout+x.work && x.fits(x.travel(x.rivals(a)))
 		if isSettled && !s.Listens(a.client.Process, channel) {
 			a.told = true
 			a.tell(x.run, a.listens, "%s waits for the lock on %s since it was refused %v ago, and does not listen on %s, which publishes its release",
