@@ -16,7 +16,7 @@ import (
 // fixed has rapid start from a seed, go on for long enough with -short too, and write no files, until the test is over.
 func fixed(t *testing.T, seed string) {
 	t.Helper()
-	for name, value := range map[string]string{"rapid.seed": seed, "rapid.checks": "500", "rapid.shrinktime": "10m", "rapid.nofailfile": "true"} {
+	for name, value := range map[string]string{"rapid.seed": seed, "rapid.checks": "500", "rapid.shrinktime": "20s", "rapid.nofailfile": "true"} {
 		f := flag.Lookup(name)
 		before := f.Value.String()
 		if err := f.Value.Set(value); err != nil {
@@ -49,7 +49,7 @@ var defective = map[string]struct {
 }
 
 func TestADefectIsFound(t *testing.T) {
-	fixed(t, "1")
+	fixed(t, "2")
 	for name, c := range defective {
 		t.Run(name, func(t *testing.T) {
 			text := check(c.setup).log.String()

@@ -53,6 +53,9 @@ type owner struct {
 	kept   []*owned          // of which it has not let go
 	ttl    time.Duration     // the longest that it has ever asked for
 	asked  map[kernel.True]time.Duration
+	// gone is the longest that acquires asked for which returned at goneAt: commands of theirs may leave at that very moment.
+	gone   time.Duration
+	goneAt kernel.True
 }
 
 // traffic is what became of the messages on a link.
@@ -259,6 +262,10 @@ func (l *leftover) returned(c *protocols.Call, _ error) {
 		switch c.Func {
 		case protocols.AcquireCall:
 			o.open = slices.DeleteFunc(o.open, func(open *protocols.Call) bool { return open == c })
+			if now := l.run.World.Kernel.Now(); now != o.goneAt {
+				o.gone, o.goneAt = 0, now
+			}
+			o.gone = max(o.gone, c.TTL)
 			if c.Lease != nil {
 				o.leases = append(o.leases, c.Lease)
 			}
@@ -342,6 +349,9 @@ func (l *leftover) asked(at redis.Passage, a *redis.Asked) {
 		switch o := l.owner(a.Client.Name(), key); a.Intent {
 		case redis.Sets:
 			ttl := time.Duration(0)
+			if a.Sent == o.goneAt {
+				ttl = o.gone
+			}
 			for _, c := range o.open {
 				ttl = max(ttl, c.TTL)
 			}

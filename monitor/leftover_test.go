@@ -48,6 +48,12 @@ func TestNoKeyOutlivesItsLock(t *testing.T) {
 				deletes("ABC")(a)
 			})
 		}, ""},
+		{"a vote is asked for as its call returns, and a call for less is open", func(a *actor) {
+			a.Called(&protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{2}, TTL: 3 * time.Millisecond})
+			a.call(protocols.AcquireCall, nil, nil, nil)
+			a.sets("ABC", "v")
+			a.asks("ABC", "DEL", "r")
+		}, ""},
 		{"a lease is held", func(a *actor) { a.acquires("ABC", "v") }, ""},
 		{"a lease is released", func(a *actor) {
 			a.call(protocols.ReleaseCall, a.acquires("ABC", "v"), nil, func() { deletes("ABC")(a) })

@@ -302,6 +302,12 @@ var library = []Mutant{
 		Killers: []string{"73-waiting-in-one-client/in-order", "73-waiting-in-one-client/never-released"},
 	},
 	{
+		Name:    "asks-for-its-own-lease",
+		Bug:     "a call that gives way to others asks when its delay is over, although TryLock has got the lock for this client meanwhile",
+		Edits:   []Edit{{"redlock/turn.go", "err != nil || !gaveWay {", "err != nil || !gaveWay || true {"}},
+		Killers: []string{"73-waiting-in-one-client/taken-while-it-gives-way"},
+	},
+	{
 		Name:    "waiting-told-twice",
 		Bug:     "a call that has asked and waits again tells so a second time, as a call that nobody made",
 		Edits:   []Edit{{"redlock/turn.go", "\t\tt.last.acquisition.observe(e)\n\t\treturn nil\n", "\t\tt.last.acquisition.observe(e)\n"}},

@@ -33,15 +33,19 @@ func (t *turn) await(ctx context.Context) error {
 			return err
 		}
 	}
-	if !t.take() {
-		if err := t.observe(ctx, observe.Event{Step: observe.Queued}); err != nil {
-			return err
+	for {
+		if !t.take() {
+			if err := t.observe(ctx, observe.Event{Step: observe.Queued}); err != nil {
+				return err
+			}
+			if err := t.wait(ctx); err != nil {
+				return err
+			}
 		}
-		if err := t.wait(ctx); err != nil {
+		if gaveWay, err := t.giveWay(ctx); err != nil || !gaveWay {
 			return err
-		}
+		} // TryLock may have got the lock for this client meanwhile
 	}
-	return t.giveWay(ctx)
 }
 
 // wait returns when the call has its turn, ctx ends, or the client is closed.
@@ -60,34 +64,35 @@ func (t *turn) wait(ctx context.Context) error {
 // giveWay lets other processes have their turn after many grants in a row to callers of this one: the next waits for a retry
 // delay, in which those that poll will ask, or for the wake-up's spread, within which those that were notified do. It also
 // keeps the delay after an attempt that failed, when the caller that made it has given up since: else the nodes would be asked
-// as often as callers give up.
-func (t *turn) giveWay(ctx context.Context) error {
+// as often as callers give up. It reports whether it has waited.
+func (t *turn) giveWay(ctx context.Context) (bool, error) {
 	c, q := t.client, t.queue
 	if q.inARow >= localGrants {
 		delay := c.wakeSpread
 		if delay == 0 {
 			var err error
 			if delay, err = c.newDelay(); err != nil {
-				return err
+				return false, err
 			}
 		}
 		q.inARow = 0
 		q.rest, q.polls = c.clock.Now().Add(delay), false
 	}
 	if q.rest.IsZero() {
-		return nil
+		return false, nil
 	}
-	if left := q.rest.Sub(c.clock.Now()); left > 0 {
+	left := q.rest.Sub(c.clock.Now())
+	if left > 0 {
 		if err := t.observe(ctx, observe.Event{Step: observe.Yielding, Delay: left}); err != nil {
-			return err
+			return false, err
 		}
 		t.sleep(ctx)
 		if err := c.whyEnded(ctx); err != nil {
-			return err // the next waits for what is left of the delay
+			return true, err // the next waits for what is left of the delay
 		}
 	}
 	q.rest = time.Time{}
-	return nil
+	return left > 0, nil
 }
 
 // sleep waits until the queue may ask again.
