@@ -17,6 +17,7 @@ type calm struct {
 	sound   []bool          // memory for look: whether nothing is wrong with each of the Servers
 	clients []watchedClient // in the order of the world's
 	ways    map[*network.Link]*way
+	changes int // how often what is remembered has changed
 	// before is called while what is remembered is still as it was, and after when it has changed.
 	before, after func()
 }
@@ -74,6 +75,7 @@ func (c *calm) look() {
 		}
 		if !told {
 			told = true
+			c.changes++
 			c.before()
 		}
 		if *since = kernel.Forever; isCalm {
@@ -138,6 +140,7 @@ func (c *calm) Ended(x *network.Exchange, kind network.MessageKind, fate network
 	if isOld := x.Sent() < l.since; !asks || l.since == kernel.Forever || !isOld && why == "" && fate != network.Lost && kind != network.RefusalMessage {
 		return
 	}
+	c.changes++
 	c.before()
 	l.since = c.run.World.Kernel.Now()
 	c.after()

@@ -25,7 +25,7 @@ type guard struct {
 // preparing is a call that declares the nodes fit, and has not returned.
 type preparing struct {
 	*protocols.Call
-	began     kernel.True
+	changes   int    // of what is wrong, before it began
 	wasFit    []bool // at some time since it began, in the order of the Servers
 	isStarved bool   // its client had no random bytes for some of the time
 	isClosed  bool   // its client, when it began
@@ -43,7 +43,7 @@ func watchGuard(r *Run) {
 	r.onCall = append(r.onCall, func(c *protocols.Call) {
 		if c.Func == protocols.PrepareCall {
 			isClosed := r.clients.newest(c.Client).isClosed
-			g.preparing = append(g.preparing, &preparing{Call: c, began: r.World.Kernel.Now(), wasFit: make([]bool, len(r.World.Servers)), isClosed: isClosed})
+			g.preparing = append(g.preparing, &preparing{Call: c, changes: g.calm.changes, wasFit: make([]bool, len(r.World.Servers)), isClosed: isClosed})
 			g.look()
 		}
 	})
@@ -86,8 +86,8 @@ func (g *guard) returned(c *protocols.Call, err error) {
 // isUnhindered says whether nothing was in the way of a call.
 func (g *guard) isUnhindered(p *preparing) bool {
 	client := g.calm.of(p.Client)
-	isCalm := func(w *way) bool { return w.since <= p.began }
-	return p.Context.Err() == nil && client.since <= p.began && !slices.ContainsFunc(client.ways, func(w *way) bool { return !isCalm(w) }) &&
+	isWrong := func(w *way) bool { return w.since == kernel.Forever }
+	return p.changes == g.calm.changes && p.Context.Err() == nil && client.since != kernel.Forever && !slices.ContainsFunc(client.ways, isWrong) &&
 		g.fits(travelOn(client.ways))
 }
 

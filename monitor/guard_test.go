@@ -80,6 +80,10 @@ func TestDeclarationsFailForAReason(t *testing.T) {
 		{"a node is paused", func(a *actor) { a.Server("B").Pause() }, context.Background(), refused, false},
 		{"the client has no random bytes", func(a *actor) { a.client.Starve() }, context.Background(), refused, false},
 		{"another client has none", func(a *actor) { a.Client("c2").Starve() }, context.Background(), refused, true},
+		{"a connection breaks at once", func(a *actor) {
+			a.Kernel.After(0, func() { a.Network.Link("c1", "C").Reset() })
+			a.asks("C", "GET", "r")
+		}, context.Background(), refused, false},
 		{"a node cannot be reached", func(a *actor) { a.Network.Link("c1", "C").Cut(network.Requests) }, context.Background(), refused, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
