@@ -17,6 +17,8 @@ type ask struct {
 	keys   []string // sorted
 	lasts  bool     // as patience says of its TTL
 	began  kernel.True
+	// changes is how often something had become wrong, or right again, before it began.
+	changes int
 	// alone is since when the same acquires ask for any of these keys, and nobody has had one of them.
 	alone kernel.True
 	// free is, by node, from when on the keys are in nobody's way.

@@ -150,7 +150,9 @@ func (x *needless) look(a *ask) {
 // refused judges an acquire of one attempt that was not granted.
 func (x *needless) refused(a *ask) {
 	rivals := x.rivals(a)
-	if from := x.since(a, rivals); from > a.began || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !a.lasts {
+	from := x.since(a, rivals)
+	isSince := from < a.began || from == a.began && a.changes == x.calm.changes // or it broke at that very moment
+	if !isSince || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !a.lasts {
 		return
 	}
 	x.run.Waits++
@@ -210,7 +212,7 @@ func (x *needless) called(c *protocols.Call) {
 	case protocols.AcquireCall:
 		x.change(c, func() {
 			a := &ask{Call: c, client: x.calm.of(c.Client), made: x.run.clients.number(c.Client), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
-				began: x.run.World.Kernel.Now(), free: make([]kernel.True, x.nodes), woken: -1, listens: -1}
+				began: x.run.World.Kernel.Now(), changes: x.calm.changes, free: make([]kernel.True, x.nodes), woken: -1, listens: -1}
 			if i := slices.IndexFunc(x.open, a.queuesWith); i >= 0 {
 				a.listens = x.open[i].listens
 			}

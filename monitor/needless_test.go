@@ -69,6 +69,13 @@ func TestTriesAreRefusedForAReason(t *testing.T) {
 		{"two ways cut and mended", nil, func(r *rig) {
 			r.links("AB", func(l *network.Link) { l.Cut(network.Requests); l.Mend(network.Requests) })
 		}, ""},
+		{"two ways cut and mended as it begins", func(r *rig) {
+			r.goes("c1", 100*ms, func(a *actor) { // whose try follows
+				r.Kernel.After(0, func() {
+					r.links("AB", func(l *network.Link) { l.Cut(network.Requests); l.Mend(network.Requests) })
+				})
+			})
+		}, nil, ""},
 		{"two ways held", nil, func(r *rig) { r.links("AB", func(l *network.Link) { l.Hold(network.Both) }) }, ""},
 		{"two ways slow", func(r *rig) { r.links("AB", func(l *network.Link) { l.Delay(network.Both, ms) }) }, nil, ""},
 		{"a network as slow as the timeout", func(r *rig) {

@@ -340,6 +340,13 @@ var library = []Mutant{
 		Killers: []string{"09-contention"},
 	},
 	{
+		Name: "joined-untold",
+		Bug:  "the observer is not told that a late vote joins the lease",
+		Edits: []Edit{{"redlock/round.go", "\tcase join:\n\t\ta.observe(observe.Event{Step: observe.Joined, Op: driver.OpAcquire, Node: outcome})\n",
+			"\tcase join:\n"}},
+		Killers: []string{"09-contention"},
+	},
+	{
 		Name:    "failed-extend-untold",
 		Bug:     "an extend that fails returns without having told the observer",
 		Edits:   []Edit{{"redlock/extend.go", "\tl.acquisition.observe(observe.Event{Step: observe.NotExtended, Op: driver.OpExtend, Err: err})\n", ""}},

@@ -52,6 +52,8 @@ func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
 		}
 		o := v.Options()
 		o.Unhashed = true
+		// What only the specification sees was not looked for in most runs, and unprotected does not stand beside it.
+		o.Unrefined = v.Kind == checker.Unprotected
 		r, err := scenarios.Judge(x, o)
 		if err != nil {
 			return false, err

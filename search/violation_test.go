@@ -1,6 +1,7 @@
 package search
 
 import (
+	"os"
 	"slices"
 	"testing"
 
@@ -34,6 +35,33 @@ timeline:
 		}
 		if !slices.Equal(Violations(r.Report), want) || (r.Report.NotTested() != "") != (want == nil) {
 			t.Errorf("%v in a run that shows %v, not tested %q", Violations(r.Report), r.Findings, r.Report.NotTested())
+		}
+	}
+}
+
+// Unprotected is looked for as it was found: alone, whether or not the specification objects to something else.
+func TestUnprotectedBesideRefinement(t *testing.T) {
+	data, err := os.ReadFile("testdata/unprotected-and-refinement.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := scenarios.Parse("x.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const seed = 7795640294926559
+	r, err := scenarios.Judge(all[0], scenarios.Options{Seed: seed})
+	if err != nil || !slices.Equal(Violations(r.Report), []checker.Kind{checker.Refinement}) {
+		t.Fatalf("%v, %v", Violations(r.Report), err)
+	}
+	for _, kind := range []checker.Kind{checker.Unprotected, checker.Refinement} {
+		v := Violation{Scenario: all[0], Seed: seed, Kind: kind, Beyond: true}
+		same, err := v.Same()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is, err := same(all[0]); !is || err != nil {
+			t.Errorf("%s: %v, %v", kind, is, err)
 		}
 	}
 }

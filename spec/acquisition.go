@@ -37,6 +37,9 @@ func (c *Client) take(a *acquisition, e *Event) (why string) {
 	if e.Op == driver.OpExtend && e.Step != observe.ExtendStarted && e.Step != observe.NodeAnswered && a.open == 0 {
 		return "no extend is under way"
 	}
+	if why := a.hasAllJoined(e); why != "" {
+		return why
+	}
 	switch e.Step {
 	case observe.NodeAnswered:
 		return c.answered(a, e)

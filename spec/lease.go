@@ -2,12 +2,14 @@ package spec
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
 
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // lease is what a grant gives: it lasts until a time that extends move later, and ends when it is released or lost.
@@ -189,6 +191,20 @@ func (a *acquisition) gone(e *Event, s *Settings) string {
 		return ""
 	}
 	return r.refusal(e.Op, told.Reason, false, s)
+}
+
+// hasAllJoined looks, when a lease is extended, lost or released, whether all late votes for it are told to have joined it. If
+// two tokens were proposed, it cannot be told which of them a vote is for.
+func (a *acquisition) hasAllJoined(e *Event) string {
+	if a.state != held && a.state != lost || a.raised || e.Step != observe.ExtendStarted && e.Step != observe.Lost && e.Step != observe.ReleaseStarted {
+		return ""
+	}
+	for _, node := range slices.Sorted(maps.Keys(a.votes.late)) {
+		if a.votes.late[node].Outcome == driver.Accepted && a.joined[node] == 0 {
+			return fmt.Sprintf("the late vote of %s has not joined the lease", node)
+		}
+	}
+	return ""
 }
 
 // join is a vote that came after the decision, and counts for the lease.
