@@ -110,4 +110,8 @@ func (l *held) returned(c *called, err error) {
 	e := history.Event{Kind: history.Return, Func: c.f}
 	e.Outcome, e.Detail = protocols.Outcome(err)
 	l.recordEach(l.acquisition, e, c.ops)
+	if c.f == history.Extend && err == nil && !l.acquisition.believes {
+		// It was over before it returned, as after a pause, and nobody believes in it now.
+		l.recordEach(l.acquisition, history.Event{Kind: history.Expire}, nil)
+	}
 }
