@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/history"
+	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -107,11 +108,10 @@ func (l *held) in(c *called, s *Step) (done func()) {
 // returned writes down what came of such a call.
 func (l *held) returned(c *called, err error) {
 	l.witness.Returned(&c.Call, err)
+	if c.f == history.Extend && err == nil && !l.acquisition.believes {
+		err = redlock.ErrLost // it was over before it returned, as after a pause
+	}
 	e := history.Event{Kind: history.Return, Func: c.f}
 	e.Outcome, e.Detail = protocols.Outcome(err)
 	l.recordEach(l.acquisition, e, c.ops)
-	if c.f == history.Extend && err == nil && !l.acquisition.believes {
-		// It was over before it returned, as after a pause, and nobody believes in it now.
-		l.recordEach(l.acquisition, history.Event{Kind: history.Expire}, nil)
-	}
 }

@@ -15,12 +15,12 @@ clients: [client-1, client-2]
 network: {latency: 5ms}
 timeline:
   - {at: 0s, client: client-1, do: [lock, extend: 400ms, sleep: 1s]}
-  - {after: {event: extend-called}, fault: {pause: {process: client-1, for: 1s}}}
+  - {after: {event: extend-called}, plus: 2ms, fault: {pause: {process: client-1, for: 1s}}}
   - {at: 900ms, client: client-2, do: [lock, sleep: 300ms, unlock]}
 expect:
   findings: safe
   unavailable: {at-most: 1s}
-  reached: [{event: extend-done, client: client-1, after: {event: resume}, believing: client-2}]
+  reached: [{event: extend-failed, client: client-1, after: {event: resume}, believing: client-2}]
 `))
 	if err != nil {
 		t.Fatal(err)
