@@ -25,7 +25,7 @@ func AllSettings() []Settings {
 		settings("three nodes", "ttl: 1s", "names: [A, B, C], persistence: none", "", "restart-delay: 1s"),
 		settings("even nodes", "ttl: 2s", "names: [A, B, C, D], persistence: none", "", "restart-delay: 2s"),
 		fencing,
-		settings("guard", "ttl: 2s, guard: {max-ttl: 2s}", "persistence: none", "", "memory-loss: 50"),
+		settings("guard", "ttl: 2s, guard: {max-ttl: 2s}", "persistence: none", "", "restart-delay: 0s"),
 		settings("wake-up", "ttl: 2s, wake-up: 10ms, retry-delay: {min: 200ms, max: 400ms}", "persistence: none", "", "restart-delay: 2s"),
 		settings("batching", "ttl: 2s, batching: 1, retry-delay: {min: 1ms, max: 5ms}", "persistence: none", "{min: 5ms, max: 40ms}", "restart-delay: 2s"),
 		settings("renewal", "ttl: 1s, renewals: 2", "persistence: none", "{min: 1ms, max: 20ms}", "restart-delay: 1s"),

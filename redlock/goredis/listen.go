@@ -37,6 +37,7 @@ type subscription struct {
 	pubsub   *redis.PubSub        // nil between connections
 	channels map[string]bool      // that pubsub was asked to subscribe to
 	updating bool                 // a task asks it to
+	pausing  driver.Waiter        // of the task between two connections; nil if it does not pause
 }
 
 // waiter wants to be told of messages.
@@ -217,10 +218,14 @@ func (s *subscription) isNeeded() bool {
 	return len(s.waiters) > 0
 }
 
-// closeConnection ends a read under way. It does not wait: go-redis keeps a lock during a handshake.
+// closeConnection ends a read under way, or the pause before the next connection. It does not wait: go-redis keeps a lock during
+// a handshake.
 func (s *subscription) closeConnection() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.pausing != nil {
+		s.pausing.Wake()
+	}
 	if pubsub := s.pubsub; pubsub != nil && !s.closing {
 		s.closing = true
 		s.tasks.Start(func() { _ = pubsub.Close() })
@@ -253,9 +258,19 @@ func (s *subscription) within(d time.Duration) (context.Context, context.CancelF
 	return s.clock.WithDeadline(context.Background(), s.clock.Now().Add(d))
 }
 
-// pause waits for d.
+// pause waits for d, or until nobody listens any more.
 func (s *subscription) pause(d time.Duration) {
 	ctx, cancel := s.within(d)
 	defer cancel()
-	s.tasks.NewWaiter().Wait(ctx)
+	w := s.tasks.NewWaiter()
+	s.mu.Lock()
+	s.pausing = w
+	if len(s.waiters) == 0 {
+		w.Wake()
+	}
+	s.mu.Unlock()
+	w.Wait(ctx)
+	s.mu.Lock()
+	s.pausing = nil
+	s.mu.Unlock()
 }

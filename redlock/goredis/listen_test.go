@@ -299,3 +299,40 @@ func TestListenAfterSilence(t *testing.T) {
 		eventually(t, patience, "it has stopped", func() bool { return !strings.Contains(subscriber(), "id=") })
 	})
 }
+
+// endless is a clock by which no deadline comes.
+type endless struct{ driver.Clock }
+
+func (endless) WithDeadline(parent context.Context, _ time.Time) (context.Context, context.CancelFunc) {
+	return context.WithCancel(parent)
+}
+
+// counting counts the tasks that run.
+type counting struct {
+	driver.Tasks
+	running *atomic.Int32
+}
+
+func (c counting) Start(f func()) {
+	c.running.Add(1)
+	c.Tasks.Start(func() {
+		defer c.running.Add(-1)
+		f()
+	})
+}
+
+// A subscription that waits before it connects again ends once nobody listens, without waiting any longer.
+func TestNobodyListensInThePause(t *testing.T) {
+	server := miniredis.RunT(t)
+	var running atomic.Int32
+	node := newNode(t, newClient(t, server.Addr(), nil), goredis.Runtime(driver.Runtime{Clock: endless{driver.SystemClock()},
+		Tasks: counting{driver.SystemTasks(), &running}}))
+	server.Close()
+	stop := node.Listen("channel", func() {})
+	time.Sleep(100 * time.Millisecond) // for the connection that is refused
+	if running.Load() == 0 {
+		t.Fatal("it does not try again")
+	}
+	stop()
+	eventually(t, patience, "no task is left", func() bool { return running.Load() == 0 })
+}
