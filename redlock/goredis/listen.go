@@ -218,8 +218,8 @@ func (s *subscription) isNeeded() bool {
 	return len(s.waiters) > 0
 }
 
-// closeConnection ends a read under way, or the pause before the next connection. It does not wait: go-redis keeps a lock during
-// a handshake.
+// closeConnection ends a read under way, or the pause before the next connection. It does not wait: go-redis keeps a lock
+// during a handshake.
 func (s *subscription) closeConnection() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
