@@ -133,7 +133,9 @@ func (x *queueing) sends(a *redis.Asked, way *unanswered, round *roundSent) (isF
 	}
 	isFirst = round.asked&node == 0
 	round.asked |= node
-	if !isFirst || x.run.clients.number(a.Client.Name()) > 0 || !x.run.pauses.hasRun(a.Client, round.began) {
+	// After a pause, answers and timeouts come in any order, also of what was sent before.
+	settled := round.began.Add(-x.run.Lock.NodeTimeout)
+	if !isFirst || x.run.clients.number(a.Client.Name()) > 0 || !x.run.pauses.hasRun(a.Client, settled) {
 		return isFirst
 	}
 	if a.Sent > max(round.began, way.full) {
