@@ -84,7 +84,7 @@ func (t Trigger) String() string {
 }
 
 // Arm has f called when the moment comes, once unless Every is set: at that very step if Plus is zero, before anything else
-// happens. Commands have steps of their own, with nothing in between that takes time. It must be called before the run starts.
+// happens. At the moment of a command it is called a step later, at the same time. It must be called before the run starts.
 func (t Trigger) Arm(w *sim.World, f func()) {
 	if t.After == nil {
 		w.Kernel.After(t.At, f)

@@ -7,7 +7,6 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
@@ -41,7 +40,7 @@ type answered struct {
 var wants = [...]redis.Intent{driver.OpAcquire: redis.Sets, driver.OpExtend: redis.Extends, driver.OpRelease: redis.Deletes, driver.OpPrepare: redis.NoIntent}
 
 func watchAnswers(r *Run) {
-	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) || len(r.World.Replicas) > 0 {
+	if !r.isLibrary() || len(r.World.Replicas) > 0 {
 		return
 	}
 	x := &answers{run: r, of: map[string]*answersTo{}}
@@ -115,7 +114,7 @@ func (x *answers) observed(client string, e observe.Event) {
 		x.of[e.Value] = x.last
 	case e.Step == observe.NodeAnswered && e.Op != driver.OpPrepare:
 		if wrong := x.wrong(client, &e); wrong != "" {
-			x.run.broken(checker.Contract, resourcesOf(e.Resource)[0], "%s reports that %s is %s to an %s, and %s", client, e.Node.Node, e.Node.Outcome, e.Op, wrong)
+			x.run.broken(checker.Contract, resourcesOf(e.Resource)[0], "%s reports that %s is %s to its %s, and %s", client, e.Node.Node, e.Node.Outcome, e.Op, wrong)
 		}
 	}
 }

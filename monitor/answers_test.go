@@ -32,12 +32,12 @@ func TestAnswersAreReportedAsTheyWere(t *testing.T) {
 		want     string
 	}{
 		{"as it was", []func(*actor){sent, says(driver.Declined)}, driver.Declined, ""},
-		{"the opposite", []func(*actor){sent, says(driver.Declined)}, driver.Accepted, "c1 reports that A is accepted to an acquire, and it has not answered so"},
-		{"a failure", []func(*actor){sent, says(driver.Declined)}, driver.Failed, "c1 reports that A is failed to an acquire, and it has not answered so"},
-		{"nothing", []func(*actor){sent}, driver.Declined, "c1 reports that A is declined to an acquire, and it has not answered so"},
+		{"the opposite", []func(*actor){sent, says(driver.Declined)}, driver.Accepted, "c1 reports that A is accepted to its acquire, and it has not answered so"},
+		{"a failure", []func(*actor){sent, says(driver.Declined)}, driver.Failed, "c1 reports that A is failed to its acquire, and it has not answered so"},
+		{"nothing", []func(*actor){sent}, driver.Declined, "c1 reports that A is declined to its acquire, and it has not answered so"},
 		{"no answer", []func(*actor){sent}, driver.TimedOut, ""},
-		{"an answer for none", []func(*actor){sent, says(driver.Accepted)}, driver.TimedOut, "c1 reports that A is timed out to an acquire, and it has answered in time"},
-		{"a broken connection for one", []func(*actor){sent, says(driver.Accepted)}, driver.Refused, "c1 reports that A is refused to an acquire, and it has answered in time"},
+		{"an answer for none", []func(*actor){sent, says(driver.Accepted)}, driver.TimedOut, "c1 reports that A is timed out to its acquire, and it has answered in time"},
+		{"a broken connection for one", []func(*actor){sent, says(driver.Accepted)}, driver.Refused, "c1 reports that A is refused to its acquire, and it has answered in time"},
 		{"an answer too late", []func(*actor){sent, passes(redis.Answered, driver.Accepted, -time.Second, 1, "r")}, driver.TimedOut, ""},
 		{"asked twice", []func(*actor){sent, sent, says(driver.Accepted)}, driver.TimedOut, ""},
 		{"one of several commands", []func(*actor){sent, passes(redis.Answered, driver.Accepted, time.Second, 2, "r")}, driver.TimedOut, ""},

@@ -47,7 +47,7 @@ const defaultBatching = 4
 func watchQueueing(r *Run) {
 	// Code that takes time sends to one node after the other, a lock of one's own may have another limit, and with the restart
 	// guard nodes are asked for more than locks.
-	if r.Foreign || r.StepTime > 0 || isGuarded(r) || !protocols.Has[protocols.RedlockSettings](r.Lock) || len(r.World.Replicas) > 0 {
+	if !r.isLibrary() || r.StepTime > 0 || isGuarded(r) || len(r.World.Replicas) > 0 {
 		return
 	}
 	x := &queueing{run: r, limit: protocols.Of[protocols.RedlockSettings](r.Lock).Batching,

@@ -3,7 +3,6 @@ package monitor
 import (
 	"redlocksim/checker"
 	"redlocksim/redlock/driver"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
@@ -23,18 +22,12 @@ type script struct {
 	looks  bool
 }
 
-// pair is a client and a node that it asks.
-type pair struct {
-	client *kernel.Process
-	node   *redis.Server
-}
-
 func scriptOf(a *redis.Asked) script {
 	return script{a.Source, a.Intent == redis.Sets && len(a.Keys) == 1}
 }
 
 func watchSources(r *Run) {
-	if r.Foreign || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+	if !r.isLibrary() {
 		return
 	}
 	x := &sources{run: r, ran: map[pair]map[script]kernel.True{}}

@@ -33,7 +33,7 @@ func (t *turn) await(ctx context.Context) error {
 			return err
 		}
 	}
-	for {
+	for { // while it gives way, TryLock may get the lock for this client
 		if !t.take() {
 			if err := t.observe(ctx, observe.Event{Step: observe.Queued}); err != nil {
 				return err
@@ -44,7 +44,7 @@ func (t *turn) await(ctx context.Context) error {
 		}
 		if gaveWay, err := t.giveWay(ctx); err != nil || !gaveWay {
 			return err
-		} // TryLock may have got the lock for this client meanwhile
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,10 +12,6 @@ import (
 // Things happen when a command has just been sent, has arrived, or was answered, on both tiers.
 func TestCommandMoments(t *testing.T) {
 	const text = `
-title: t
-source: s
-explanation: e
-claim: holds
 clients: [client-1, client-2]
 nodes: {names: [A, B, C]}
 resources: [R, S]
@@ -28,7 +25,7 @@ timeline:
   - {AFTER, fault: {pause: {process: client-2, for: 1us}}}
 expect: {findings: safe, unavailable: {at-most: 1s}}
 `
-	for after, want := range map[string][]time.Duration{
+	for after, want := range map[string][]int64{
 		"after: {event: set-sent, client: client-1}":                              {1000},
 		"after: {event: set-arrived}":                                             {1005},
 		"after: {event: set-answered}":                                            {1010},
@@ -48,29 +45,20 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 		"after: {event: delete-arrived, node: A, nth: 2}, plus: 5ms":              {2210},
 		"every: {event: extend-answered, client: client-1, node: C}, plus: 500ms": {1610, 2610},
 	} {
-		all, err := Parse("x.yaml", []byte(strings.ReplaceAll(text, "AFTER", after)))
-		if err != nil {
-			t.Fatalf("%s: %v", after, err)
-		}
+		s := parsed(t, strings.ReplaceAll(text, "AFTER", after))
 		for _, tier := range Tiers() {
-			r, err := Judge(all[0], Options{Tier: tier})
+			r, err := Judge(s, Options{Tier: tier})
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got []time.Duration
+			var got []int64
 			for i := range r.History {
 				if e := &r.History[i]; e.Kind == history.Fault && e.Name == "pause" {
-					got = append(got, time.Duration(e.Time).Round(time.Millisecond)/time.Millisecond)
+					got = append(got, time.Duration(e.Time).Round(time.Millisecond).Milliseconds())
 				}
 			}
-			if len(got) != len(want) {
+			if !slices.Equal(got, want) {
 				t.Errorf("%s on %s: at %v ms, want %v", after, tier, got, want)
-				continue
-			}
-			for i := range want {
-				if got[i] != want[i] {
-					t.Errorf("%s on %s: at %v ms, want %v", after, tier, got, want)
-				}
 			}
 		}
 	}

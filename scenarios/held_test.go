@@ -4,11 +4,7 @@ import "testing"
 
 // A lease that was over before its extend returned is not believed in, whatever the extend says.
 func TestAnExtendThatReturnsTooLate(t *testing.T) {
-	all, err := Parse("x.yaml", []byte(`
-title: t
-source: s
-explanation: e
-claim: holds
+	s := parsed(t, `
 lock: {protocol: db-row, ttl: 400ms}
 nodes: {names: [A]}
 clients: [client-1, client-2]
@@ -21,12 +17,9 @@ expect:
   findings: safe
   unavailable: {at-most: 1s}
   reached: [{event: extend-failed, client: client-1, after: {event: resume}, believing: client-2}]
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	for _, tier := range Tiers() {
-		if r, err := Judge(all[0], Options{Tier: tier}); err != nil || !r.OK() {
+		if r, err := Judge(s, Options{Tier: tier}); err != nil || !r.OK() {
 			t.Errorf("%s: %v, %v, %v", tier, r.Verdict(), r.Problems, err)
 		}
 	}

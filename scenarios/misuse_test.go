@@ -74,11 +74,7 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 
 // A call with a wrong argument is about what it would have taken, or about the lock that it is made of.
 func TestARefusedCallIsAboutItsResource(t *testing.T) {
-	all, err := Parse("f", []byte(`
-title: t
-source: s
-explanation: e
-claim: holds
+	s := parsed(t, `
 resources: [one, two]
 clients: [client-1]
 timeline:
@@ -92,11 +88,8 @@ timeline:
       - prepare: {misuse: nil-context}
       - unlock
 expect: {findings: safe, unavailable: {at-most: 1s}}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := Run(all[0], Options{})
+`)
+	out, err := Run(s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

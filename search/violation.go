@@ -20,13 +20,16 @@ type Violation struct {
 	Kind checker.Kind
 	// Beyond says that its faults exceed the budget. A violation within the budget stays within it.
 	Beyond bool
+	// Unrefined says that it was found without the specification: what only that sees is not looked for, beside which
+	// Unprotected does not stand.
+	Unrefined bool
 	// Base is the settings around which those of the scenario were drawn, and to which they may go back; nil if they stay.
 	Base *scenarios.Scenario
 }
 
 // Options are those of its runs.
 func (v *Violation) Options() scenarios.Options {
-	return scenarios.Options{Seed: v.Seed, Locker: v.Locker}
+	return scenarios.Options{Seed: v.Seed, Locker: v.Locker, Unrefined: v.Unrefined}
 }
 
 // Same says which experiments show the same violation: of the same kind, with the same lock, persistence and storage, or those
@@ -52,8 +55,6 @@ func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
 		}
 		o := v.Options()
 		o.Unhashed = true
-		// What only the specification sees was not looked for in most runs, and unprotected does not stand beside it.
-		o.Unrefined = v.Kind == checker.Unprotected
 		r, err := scenarios.Judge(x, o)
 		if err != nil {
 			return false, err

@@ -39,7 +39,7 @@ timeline:
 	}
 }
 
-// Unprotected is looked for as it was found: alone, whether or not the specification objects to something else.
+// What is found without the specification is looked for without it: unprotected does not stand beside what that objects to.
 func TestUnprotectedBesideRefinement(t *testing.T) {
 	data, err := os.ReadFile("testdata/unprotected-and-refinement.yaml")
 	if err != nil {
@@ -54,14 +54,18 @@ func TestUnprotectedBesideRefinement(t *testing.T) {
 	if err != nil || !slices.Equal(Violations(r.Report), []checker.Kind{checker.Refinement}) {
 		t.Fatalf("%v, %v", Violations(r.Report), err)
 	}
-	for _, kind := range []checker.Kind{checker.Unprotected, checker.Refinement} {
-		v := Violation{Scenario: all[0], Seed: seed, Kind: kind, Beyond: true}
+	for _, c := range []struct {
+		kind      checker.Kind
+		unrefined bool
+		want      bool
+	}{{checker.Unprotected, true, true}, {checker.Unprotected, false, false}, {checker.Refinement, true, false}, {checker.Refinement, false, true}} {
+		v := Violation{Scenario: all[0], Seed: seed, Kind: c.kind, Beyond: true, Unrefined: c.unrefined}
 		same, err := v.Same()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if is, err := same(all[0]); !is || err != nil {
-			t.Errorf("%s: %v, %v", kind, is, err)
+		if is, err := same(all[0]); is != c.want || err != nil {
+			t.Errorf("%+v: %v, %v", c, is, err)
 		}
 	}
 }

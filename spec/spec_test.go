@@ -388,6 +388,13 @@ func TestWhatIsNotAllowed(t *testing.T) {
 	}
 }
 
+// A vote that comes while the lease is about to end joins it before the release.
+func TestALateVoteJoinsALostLease(t *testing.T) {
+	lost := until(life, "9 a") + "950 a lost until=988\n951 a node-answered C yes late=1\n"
+	newScript().check(t, lost+"951 a joined C\n952 a release-started", "")
+	newScript().check(t, lost+"952 a release-started", "the late vote of C has not joined the lease")
+}
+
 // A client that holds a resource does not ask for it again for a caller that waits.
 func TestACallerWaitsForTheClientsOwnLease(t *testing.T) {
 	newScript().check(t, until(life, "300 a")+"20 b queued attempt=0\n30 b attempt-started", "this client holds r")

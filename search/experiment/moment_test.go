@@ -7,7 +7,8 @@ import (
 	"redlocksim/scenarios"
 )
 
-// Faults are injected at messages, each kind of them, mostly of one node, and most of them come by.
+// Faults are injected at messages, of each kind, and mostly at those of one node. Not all of them come by: the last of many may
+// never be sent.
 func TestFaultsAtMessages(t *testing.T) {
 	s := NewSpace(DefaultBase())
 	all := messages()

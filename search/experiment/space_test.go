@@ -66,7 +66,7 @@ func TestAGuardIsPrepared(t *testing.T) {
 	}
 }
 
-// Within the assumptions nothing is drawn that exceeds them, but for delays that add up.
+// Within the assumptions nothing is drawn that exceeds them, but for delays and pauses that add up.
 func TestDrawKeepsToTheBudget(t *testing.T) {
 	n := 300
 	over := 0

@@ -88,7 +88,8 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 		found := make([]search.Finding, len(batch))
 		err := x.each(ctx, len(batch), func(i int, _ *history.History) (err error) {
 			p := &batch[i]
-			v := search.Violation{Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond, Base: x.space.DrawnAround()}
+			v := search.Violation{Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond,
+				Unrefined: !isRefined(p.Candidate.Seed), Base: x.space.DrawnAround()}
 			if found[i], _, err = shrink.Finding(ctx, v, x.options.shrinkRuns); err != nil {
 				return x.keepFailed(p.Candidate, p.Run, err)
 			}
