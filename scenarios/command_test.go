@@ -47,21 +47,53 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 	} {
 		s := parsed(t, strings.ReplaceAll(text, "AFTER", after))
 		for _, tier := range Tiers() {
-			r, err := Judge(s, Options{Tier: tier})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []int64
-			for i := range r.History {
-				if e := &r.History[i]; e.Kind == history.Fault && e.Name == "pause" {
-					got = append(got, time.Duration(e.Time).Round(time.Millisecond).Milliseconds())
-				}
-			}
-			if !slices.Equal(got, want) {
+			if got := pauses(t, s, tier); !slices.Equal(got, want) {
 				t.Errorf("%s on %s: at %v ms, want %v", after, tier, got, want)
 			}
 		}
 	}
+}
+
+// A message with several commands is one moment, and what PrepareGuard asks of a node is a command that sets a key.
+func TestCommandMomentsOfMessages(t *testing.T) {
+	const text = `
+clients: [client-1, client-2]
+nodes: {names: [A, B, C]}
+resources: [R, S, T]
+network: {latency: 5ms}
+lock: {batching: 1, guard: {max-ttl: 10s}}
+timeline:
+  - {at: 1s, client: client-1, do: [prepare]}
+  - {at: 2s, client: client-1, resource: R, do: [try-lock, sleep: 1s, unlock]}
+  - {at: 2s, client: client-1, resource: S, do: [try-lock, sleep: 1s, unlock]}
+  - {at: 2s, client: client-1, resource: T, do: [try-lock, sleep: 1s, unlock]}
+  - {every: {event: set-sent, node: A}, fault: {pause: {process: client-2, for: 1us}}}
+expect: {findings: safe, unavailable: {at-most: 1s}}
+`
+	// PrepareGuard asks each node for its run, and then declares that run fit. The second and third lock's commands wait for the
+	// answer to the first, and go in one message.
+	want := []int64{1000, 1010, 2000, 2010}
+	for _, tier := range Tiers() {
+		if got := pauses(t, parsed(t, text), tier); !slices.Equal(got, want) {
+			t.Errorf("on %s: at %v ms, want %v", tier, got, want)
+		}
+	}
+}
+
+// pauses are the times at which clients are paused, in milliseconds.
+func pauses(t *testing.T, s *Scenario, tier Tier) []int64 {
+	t.Helper()
+	r, err := Judge(s, Options{Tier: tier})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at []int64
+	for i := range r.History {
+		if e := &r.History[i]; e.Kind == history.Fault && e.Name == "pause" {
+			at = append(at, time.Duration(e.Time).Round(time.Millisecond).Milliseconds())
+		}
+	}
+	return at
 }
 
 // A lock that sends no commands to nodes has no such moments.
