@@ -91,8 +91,10 @@ type Processes interface {
 	Hang(client string)
 	// Starve has a client find no random bytes.
 	Starve(client string) (undo func(), err error)
-	// Crash ends a client for good, and records it. One that has crashed already is an error.
+	// Crash ends a client, and records it. One that has crashed already is an error.
 	Crash(client string) error
+	// Restart starts a client again. One that has not crashed is an error.
+	Restart(client string) error
 }
 
 // Stop is a way in which a node stops.

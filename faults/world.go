@@ -234,4 +234,5 @@ func (w *world) Starve(client string) (undo func(), err error) {
 	return w.in.Client(client).Starve(), nil
 }
 
-func (w *world) Crash(client string) error { return w.in.Crash(w.in.Client(client)) }
+func (w *world) Crash(client string) error   { return w.in.Crash(w.in.Client(client)) }
+func (w *world) Restart(client string) error { return w.in.RestartClient(client) }

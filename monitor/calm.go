@@ -50,6 +50,10 @@ func watchCalm(r *Run, guarded bool, before, after func()) *calm {
 		}
 		c.clients = append(c.clients, w)
 	}
+	r.World.OnRestart(func(p *kernel.Process) {
+		c.of(p.Name()).Process = p
+		c.look()
+	})
 	c.look()
 	if c.guarded || isFenced(r) {
 		r.onApplied = append(r.onApplied, c.applied)

@@ -300,7 +300,7 @@ func (l *leftover) Ended(x *network.Exchange, kind network.MessageKind, fate net
 	case fate != network.Arrived || why != "" || kind == network.RefusalMessage:
 		t.forget(x)
 	case kind == network.ReplyMessage:
-		_, isTimely := l.run.reads(x.Link().Client(), t.open[i].deadline)
+		_, isTimely := l.run.reads(x.From(), t.open[i].deadline)
 		if isTimely || t.open[i].deadline.IsZero() {
 			t.open = slices.Delete(t.open, i, i+1)
 		} else {

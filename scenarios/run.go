@@ -186,12 +186,20 @@ func (s *Scenario) newWorld(o *Options) (*sim.World, error) {
 // start has the clients and the faults of the scenario wait for their moments.
 func (s *Scenario) start(w *sim.World, o Options, witness protocols.Witness) (*faults.Field, *armed, error) {
 	sessions := map[string]*Session{}
+	begin := func(p *kernel.Process) (err error) {
+		sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Locker, witness)
+		return err
+	}
 	for _, p := range w.Clients {
-		var err error
-		if sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Locker, witness); err != nil {
+		if err := begin(p); err != nil {
 			return nil, nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
 		}
 	}
+	w.OnRestart(func(p *kernel.Process) {
+		if err := begin(p); err != nil {
+			panic(fmt.Sprintf("%s begins anew: %v", p.Name(), err))
+		}
+	})
 	field := faults.NewField(faults.In(w))
 	if s.Heal != nil {
 		w.Kernel.After(*s.Heal, field.Heal)
@@ -237,9 +245,9 @@ func (s *Scenario) arm(w *sim.World, field *faults.Field, sessions map[string]*S
 			a.faults[i].Arm(w, field)
 			continue
 		}
-		x := sessions[item.Client]
 		item.When.Arm(w, func() {
 			a.started[i] = true
+			x := sessions[item.Client]
 			for range max(item.Goroutines, 1) {
 				w.Client(item.Client).Go(func() { x.Run(item) })
 			}

@@ -61,11 +61,11 @@ func (s simulated) Believe(_ []Grant, until time.Time, over func()) (stop func()
 
 // Attempt implements Host.
 func (s simulated) Attempt(acquire, number int) {
-	s.Purpose(s.World.Kernel.Draw("attempt").WithString(s.Name()).With(uint64(acquire)).With(uint64(number)))
+	s.Purpose(s.Draw("attempt").With(uint64(acquire)).With(uint64(number)))
 }
 
 // Access implements Host.
 func (s simulated) Access(acquire, number int, e history.Event) history.Event {
-	key := s.World.Kernel.Draw("storage").WithString(s.Name()).With(uint64(acquire)).With(uint64(number))
+	key := s.Draw("storage").With(uint64(acquire)).With(uint64(number))
 	return s.World.Storage.Do(s.Process, key, e)
 }

@@ -100,6 +100,7 @@ func watchStates(w *sim.World, s *Scenario) *states {
 		x.places[name] = p
 	}
 	w.Watch(x.saw)
+	w.OnRestart(x.restarted)
 	w.OnApplied(x.applied)
 	w.OnAsked(x.asked)
 	return x
@@ -119,6 +120,17 @@ func (x *states) saw(e *history.Event) {
 			c.sets, c.deletes = 0, 0 // those lost on the way
 		}
 		x.visit(p)
+	}
+}
+
+// restarted has a client do in the place of the one that has crashed.
+func (x *states) restarted(client *kernel.Process) {
+	for _, p := range x.places {
+		for i := range p.clients {
+			if p.clients[i].process.Name() == client.Name() {
+				p.clients[i] = doing{process: client}
+			}
+		}
 	}
 }
 

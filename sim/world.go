@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"redlocksim/history"
@@ -72,6 +73,7 @@ type World struct {
 	hasher    *history.Hasher
 	unhashed  bool
 	watchers  []func(*history.Event)
+	restarted []func(*kernel.Process)
 	ops       int
 }
 
@@ -199,6 +201,29 @@ func (w *World) Crash(client *kernel.Process) error {
 	w.Record(history.Event{Kind: history.Crash, Process: client.Name()})
 	return nil
 }
+
+// RestartClient starts a client process again that has crashed. World.Client gives the new one from now on, with the links of the one
+// before.
+func (w *World) RestartClient(client string) error {
+	i := slices.IndexFunc(w.Clients, func(p *kernel.Process) bool { return p.Name() == client })
+	if !w.Clients[i].Dead() {
+		return fmt.Errorf("sim: restart: %s has not crashed", client)
+	}
+	p := w.Clients[i].StartAgain()
+	w.Clients[i] = p
+	w.Network.Restarted(p)
+	w.Deployment.Restarted(p)
+	if w.recorder != nil {
+		w.recorder.Restarted(p)
+	}
+	for _, f := range w.restarted {
+		f(p)
+	}
+	return nil
+}
+
+// OnRestart has f called with each client process that is started again, when the world has it.
+func (w *World) OnRestart(f func(*kernel.Process)) { w.restarted = append(w.restarted, f) }
 
 // Shared is what all clients of a protocol share in this world, made when the first of them asks.
 func Shared[T any](w *World, name string, make func() T) T {

@@ -119,8 +119,9 @@ func TestProcess(t *testing.T) {
 		"echo 'panic: x' >&2; exit 2":                                           "panic",
 		"echo 'fatal error: all goroutines are asleep - deadlock!' >&2; exit 2": "deadlock",
 		"echo 'SIGXCPU: CPU time limit exceeded' >&2; exit 2":                   "spins",
-		"exit 5":                           "no verdict",
-		"ulimit -t 1; while :; do :; done": "spins",
+		"exit 5": "no verdict",
+		"echo 'settings:1:7: lock: redlock: client closed' >&2; exit 64": "refused",
+		"ulimit -t 1; while :; do :; done":                               "spins",
 	} {
 		end, err := sh(script).run(t.Context())
 		if err != nil {
@@ -134,7 +135,7 @@ func TestProcess(t *testing.T) {
 	if out, outErr := end.outcome(); err != nil || outErr != nil || out.By != "2-y on wire" {
 		t.Errorf("noticed by %+v, %v, %v", out, err, outErr)
 	}
-	end, err = sh("exit 64").run(t.Context())
+	end, err = sh("echo usage >&2; exit 64").run(t.Context())
 	if _, outErr := end.outcome(); err != nil || outErr == nil {
 		t.Errorf("wrong arguments are a bug that was noticed: %v", err)
 	}

@@ -139,6 +139,11 @@ func (e ending) outcome() (Outcome, error) {
 		out.How = "does not repeat"
 	case exitcode.NotTested:
 		out.How = "not tested"
+	case misused:
+		if !bytes.HasPrefix(e.stderr, []byte("settings")) {
+			return out, fmt.Errorf("the runner was misused: %s", e.stderr)
+		}
+		out.How, out.By = "refused", strings.TrimSpace(string(e.stderr))
 	case exitcode.Internal, panicked, -1:
 		out.How = e.crash()
 	default:
@@ -146,6 +151,9 @@ func (e ending) outcome() (Outcome, error) {
 	}
 	return out, nil
 }
+
+// misused is the runner's exit code for wrong arguments. Settings are right, so a bug has the library refuse them.
+const misused = 64
 
 // panicked is the exit code of a Go program that panics.
 const panicked = 2

@@ -31,7 +31,8 @@ import (
 	"redlocksim/search/random"
 )
 
-// misused is neither an exit code of the project nor of Go, so that no mutant can cause it.
+// misused is neither an exit code of the project nor of Go: what causes it is the command line, or a bug that has the library
+// refuse settings that are right.
 const misused exitcode.Code = 64
 
 func main() {

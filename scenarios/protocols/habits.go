@@ -30,8 +30,8 @@ type RedlockPlainSettings struct {
 	// voters (the same, only on nodes known to have voted), at-end (the same, once the call gives up), del (whoever holds
 	// the key) or none. Default: cad. Example: none
 	Cleanup Cleanup `yaml:"cleanup"`
-	// Value is how often a client draws a random value: for each attempt, or once for each call. Default: attempt. Example:
-	// call
+	// Value is how often a client draws a random value: for each attempt, once for each call, or never (client: it takes its
+	// name, as locks do that store the name of a host or pod). Default: attempt. Example: call
 	Value Value `yaml:"value"`
 	// Validity is whether a client refuses a lease of which nothing is left when it is granted or extended. Default:
 	// checked. Example: unchecked
@@ -203,9 +203,11 @@ const (
 	PerAttempt Value = iota
 	// PerCall draws a value for a call and keeps it for all of its attempts.
 	PerCall
+	// PerClient draws none: the value is the client's name, which it has after a restart too.
+	PerClient
 )
 
-var _ = strictyaml.Enum[Value]("draw of values").Word("attempt", PerAttempt).Word("call", PerCall)
+var _ = strictyaml.Enum[Value]("draw of values").Word("attempt", PerAttempt).Word("call", PerCall).Word("client", PerClient)
 
 // Validity is whether a client looks at how much of its lease is left.
 type Validity uint8

@@ -76,8 +76,11 @@ type plainCall struct {
 func (x *redlockPlain) call(ctx context.Context, resource string) (c *plainCall, err error) {
 	x.connect(ctx)
 	c = &plainCall{redlockPlain: x, resource: resource, token: x.draw(ctx, TokenBefore, resource)}
-	if x.own.Value == PerCall {
+	switch x.own.Value {
+	case PerCall:
 		c.value, err = x.value()
+	case PerClient:
+		c.value = x.env.Name()
 	}
 	return c, err
 }

@@ -67,7 +67,7 @@ func (s *Simulated) Redis() []Redis {
 // Key is what the next request of the process is for. Every request draws one, so that no two have the same.
 func (s *Simulated) Key() kernel.Key {
 	s.requests++
-	return s.World.Kernel.Draw("request").WithString(s.Name()).With(uint64(s.requests))
+	return s.Draw("request").With(uint64(s.requests))
 }
 
 type simulatedRedis struct {

@@ -42,3 +42,27 @@ func TestStopsOutlastLeases(t *testing.T) {
 		t.Errorf("%d of %d faults at a time are there from the beginning", first, timed)
 	}
 }
+
+// Clients are started again after a crash, under their old name, and lock again.
+func TestRestartedClientsLock(t *testing.T) {
+	s := NewSpace(DefaultBase())
+	again := 0
+	for seed := range uint64(300) {
+		out, err := scenarios.Run(Candidate{Seed: seed}.Scenario(s), scenarios.Options{Seed: seed, Unwatched: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		started := map[string]bool{}
+		for _, e := range out.History {
+			switch {
+			case e.Kind == history.Fault && e.Name == "client-restarts":
+				started[e.Process] = true
+			case e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK && started[e.Process]:
+				again++
+			}
+		}
+	}
+	if again < 20 {
+		t.Errorf("restarted clients get %d locks in 300 runs", again)
+	}
+}

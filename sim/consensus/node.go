@@ -100,7 +100,7 @@ func (n *node) Stopped() {
 // patience is how long the node waits for a leader before it stands for election.
 func (n *node) patience() time.Duration {
 	n.elections++
-	draw := n.service.world.Kernel.Draw("election").WithString(n.server.Name()).With(n.elections)
+	draw := n.server.Draw("election").With(n.elections)
 	return electionMin + time.Duration(draw.Below(uint64(electionSpread)))
 }
 

@@ -24,7 +24,7 @@ type pace struct {
 // Takes has the code of the process take time from now on: what takes says of a key for each of its steps. A step ends with a
 // reading of its WorkClock, or with a message, and it is one from where a task is woken to where it goes on.
 func (p *Process) Takes(takes func(Key) time.Duration) {
-	p.pace.takes, p.pace.key = takes, p.k.Draw("step").WithString(p.name)
+	p.pace.takes, p.pace.key = takes, p.Draw("step")
 }
 
 // WorkClock is ProgramClock for code that takes time.

@@ -2,15 +2,15 @@ package kernel
 
 // Process is something with a clock of its own that can be paused and crash.
 type Process struct {
+	*machine
 	k      *Kernel
 	number int32
 	name   string
-	clock  *Clock
+	life   uint64    // how often it was started before, under this name
 	reads  ClockKind // the clock that its code reads
 
 	pace     pace
 	stuck    bool
-	starved  int // how often over it has no random bytes
 	drawn    int // how often the library in it has asked for random bytes
 	paused   bool
 	dead     bool
@@ -20,12 +20,44 @@ type Process struct {
 	baggage Key    // what a task is given that starts now
 }
 
+// machine is what a process finds where it was before when it is restarted.
+type machine struct {
+	clock   *Clock
+	starved int // how often over it has no random bytes
+}
+
 // NewProcess makes a process; reads is the clock that its code is given as ProgramClock.
 func (k *Kernel) NewProcess(name string, reads ClockKind) *Process {
-	p := &Process{k: k, number: int32(len(k.names)), name: name, clock: newClock(&k.now, k.clockMoved), reads: reads}
-	p.stream = stream{key: k.Draw("process").WithString(name)}
-	k.names = append(k.names, name)
+	p := &Process{k: k, name: name, reads: reads, machine: &machine{clock: newClock(&k.now, k.clockMoved)}}
+	p.begin()
 	return p
+}
+
+func (p *Process) begin() {
+	p.number = int32(len(p.k.names))
+	p.k.names = append(p.k.names, p.name)
+	p.stream = stream{key: p.Draw("process")}
+}
+
+// StartAgain starts a process that has crashed again: another Process, of the same name and on the same machine, whose clocks
+// have gone on. Nothing that the crashed one has set up or waits for reaches it.
+func (p *Process) StartAgain() *Process {
+	p.clock.wake()
+	again := &Process{k: p.k, name: p.name, life: p.life + 1, reads: p.reads, machine: p.machine}
+	again.begin()
+	if p.pace.takes != nil {
+		again.Takes(p.pace.takes)
+	}
+	return again
+}
+
+// Draw is the key of random choices of the process. A restarted one makes others.
+func (p *Process) Draw(what string) Key {
+	key := p.k.Draw(what).WithString(p.name)
+	if p.life > 0 {
+		key = key.With(p.life)
+	}
+	return key
 }
 
 func (k *Kernel) clockMoved(c *Clock) {
@@ -106,7 +138,7 @@ func (p *Process) Resume() {
 	p.k.Changed()
 }
 
-// Crash ends the process for good. Its clock goes on for those who ask.
+// Crash ends the process for good; see StartAgain. Its clock goes on for those who ask.
 func (p *Process) Crash() {
 	p.dead = true
 	p.Reset()

@@ -1,6 +1,9 @@
 package kernel
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestPauseHoldsEverythingUpInOrder(t *testing.T) {
 	s := newTalk()
@@ -158,4 +161,41 @@ func TestResumeKeepsOrderWithWhatComesAtThatInstant(t *testing.T) {
 	s.p.Pause()
 	s.k.Run(100)
 	s.want(t, "20 due at 10; 20 due at 20")
+}
+
+// A process that is started again after a crash has the machine of the one before, and nothing else of it.
+func TestStartAgain(t *testing.T) {
+	s := newTalk()
+	defer s.k.Close()
+	w := waiter{process: s.p}
+	s.p.Takes(func(Key) time.Duration { return 1 })
+	s.p.Go(func() { w.Wait(background); s.say("woken") })
+	s.p.after(30, func() { s.say("timer") })
+	s.p.Suspend()
+	s.p.Schedule(5, Label{kind: stepTimer}, action(func() { s.say("what came in a pause") }))
+	s.p.Starve()
+	s.p.Hang()
+	s.k.After(10, s.p.Crash)
+	s.k.Run(20)
+	again := s.p.StartAgain()
+	again.after(30, func() { s.say("another timer") })
+	s.k.After(10, w.Wake)
+	s.k.Run(100)
+	s.want(t, "50 another timer")
+	if again.Clock() != s.p.Clock() || again.Clock().Suspended() || again.Paused() || again.Dead() || !s.p.Dead() || again.Name() != s.p.Name() {
+		t.Error("not the same machine, or not a running process of that name on it")
+	}
+	if !again.Starved() || again.Stuck() {
+		t.Errorf("starved %v, stuck %v: the machine was, the process was", again.Starved(), again.Stuck())
+	}
+	if again.pace.takes == nil {
+		t.Error("its code takes no time")
+	}
+	random := func(p *Process) (b [8]byte) {
+		_, _ = p.Rand().Read(b[:])
+		return b
+	}
+	if random(s.p) == random(again) || s.p.Draw("x") == again.Draw("x") {
+		t.Error("it draws what the one before drew")
+	}
 }

@@ -12,7 +12,7 @@ func (x *Exchange) Fire(arg int) {
 	case w.holds > 0:
 		w.held = append(w.held, delivery{x, kind})
 	case kind != RequestMessage:
-		x.handOver(x.link.client, kind)
+		x.handOver(x.from, kind)
 	case x.isMet():
 		x.handOver(x.link.server, kind)
 	}
@@ -21,7 +21,7 @@ func (x *Exchange) Fire(arg int) {
 // Idle implements kernel.Idle.
 func (x *Exchange) Idle(arg int) bool {
 	kind := MessageKind(arg)
-	return kind != RequestMessage && (!x.isOpen || x.link.client.Dead() || x.cut && !x.buffered && kind == ReplyMessage)
+	return kind != RequestMessage && (!x.isOpen || x.from.Dead() || x.cut && !x.buffered && kind == ReplyMessage)
 }
 
 // isMet says whether there is a server for a request, on the connection that it came by; if only the process is gone its

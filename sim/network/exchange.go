@@ -5,6 +5,7 @@ import "redlocksim/sim/kernel"
 // Exchange is one request and its reply.
 type Exchange struct {
 	link       *Link
+	from       *kernel.Process // which has the client's end
 	epoch      int
 	key        kernel.Key
 	end        Client
@@ -31,9 +32,9 @@ type Purposeful interface {
 	Purpose() string
 }
 
-func (l *Link) begin(x *Exchange, key kernel.Key, end Client) bool {
-	*x = Exchange{link: l, epoch: l.epoch, key: key, end: end}
-	if l.client.Dead() || l.network.k.Closed() {
+func (l *Link) begin(x *Exchange, from *kernel.Process, key kernel.Key, end Client) bool {
+	*x = Exchange{link: l, from: from, epoch: l.epoch, key: key, end: end}
+	if from.Dead() || l.network.k.Closed() {
 		return false
 	}
 	x.isOpen = true
@@ -71,6 +72,9 @@ func (x *Exchange) way(kind MessageKind) *way {
 
 // Client is the end at which the request was made.
 func (x *Exchange) Client() Client { return x.end }
+
+// From is the process that made the request. By now it may have crashed, and another may have its place on the link.
+func (x *Exchange) From() *kernel.Process { return x.from }
 
 // Link is the link that it goes over.
 func (x *Exchange) Link() *Link { return x.link }

@@ -36,11 +36,11 @@ func (x *Exchange) label(kind MessageKind) kernel.Label {
 	l := x.link
 	switch kind {
 	case RequestMessage:
-		return kernel.LabelMessage(StepRequest, l.client, l.server, x.key)
+		return kernel.LabelMessage(StepRequest, x.from, l.server, x.key)
 	case RefusalMessage:
-		return kernel.LabelMessage(StepRefusal, l.server, l.client, x.key)
+		return kernel.LabelMessage(StepRefusal, l.server, x.from, x.key)
 	}
-	return kernel.LabelMessage(StepReply, l.server, l.client, x.key)
+	return kernel.LabelMessage(StepReply, l.server, x.from, x.key)
 }
 
 // torn is how much of a message arrives.

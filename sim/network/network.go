@@ -30,6 +30,16 @@ func (n *Network) Connect(client, server *kernel.Process, latency Latency, liste
 	return l
 }
 
+// Restarted gives the client's end of its links to a process that was started again after a crash. What the crashed one has sent
+// is still under way.
+func (n *Network) Restarted(client *kernel.Process) {
+	for _, l := range n.links {
+		if l.client.Name() == client.Name() {
+			l.client = client
+		}
+	}
+}
+
 // Link is the link between a client and a server, nil if they do not talk.
 func (n *Network) Link(client, server string) *Link {
 	for _, l := range n.links {

@@ -8,14 +8,14 @@ func (l *Link) Open(x *Exchange, key kernel.Key, end Client) {
 	if l.leads != nil {
 		l = l.leads
 	}
-	if l.begin(x, key, end) {
+	if l.begin(x, l.client, key, end) {
 		x.send(RequestMessage)
 	}
 }
 
-// Push begins an exchange that has no request: the server's message is on its way.
-func (l *Link) Push(x *Exchange, key kernel.Key, end Client) {
-	if l.begin(x, key, end) {
+// Push begins an exchange that has no request: a message of the server is on its way to who has made another one.
+func (x *Exchange) Push(to *Exchange, key kernel.Key, end Client) {
+	if to.link.begin(x, to.from, key, end) {
 		x.send(ReplyMessage)
 	}
 }
@@ -28,7 +28,7 @@ func (x *Exchange) send(kind MessageKind) {
 	l := x.link
 	w, leaves := x.way(kind), l.network.k.Now()
 	if kind == RequestMessage {
-		leaves = l.client.Sends(l.draw.With(uint64(x.key)).WithString("step"))
+		leaves = x.from.Sends(l.draw.With(uint64(x.key)).WithString("step"))
 		x.sent = leaves
 	}
 	for _, o := range l.network.observers {

@@ -22,7 +22,7 @@ type Recorder struct {
 	messages  map[part][]int
 	exchanges map[*network.Exchange]int // their numbers
 	opened    int                       // how many there were
-	states    map[*kernel.Process]int   // the last of each, as places in out.States
+	states    map[string]int            // the last of each process, as places in out.States
 	kept      map[*redis.Server][]keptNow
 	owners    map[redis.Record]string // who gave a key its value last, whatever its deadline is
 	obstacles map[obstacle]int        // those in force, as places in out.Obstacles
@@ -50,13 +50,19 @@ type obstacle struct {
 // Start records the run from now on: its nodes, and the other processes in this order.
 func Start(k *kernel.Kernel, n *network.Network, d *redis.Deployment, processes []*kernel.Process) *Recorder {
 	r := &Recorder{kernel: k, network: n, redis: d, processes: processes,
-		messages: map[part][]int{}, exchanges: map[*network.Exchange]int{}, states: map[*kernel.Process]int{},
+		messages: map[part][]int{}, exchanges: map[*network.Exchange]int{}, states: map[string]int{},
 		kept: map[*redis.Server][]keptNow{}, owners: map[redis.Record]string{}, obstacles: map[obstacle]int{}}
 	k.OnChange(r.compare)
 	n.Observe(r)
 	d.OnServed(func(s *redis.Server, client *kernel.Process) { r.compareKeys(s, client.Name()) })
 	r.compare()
 	return r
+}
+
+// Restarted has a process recorded in the place of the crashed one of the same name.
+func (r *Recorder) Restarted(p *kernel.Process) {
+	r.processes[slices.IndexFunc(r.processes, func(before *kernel.Process) bool { return before.Name() == p.Name() })] = p
+	r.compare()
 }
 
 // Recording is what has been recorded so far.
@@ -71,7 +77,7 @@ func (r *Recorder) Sent(x *network.Exchange, kind network.MessageKind) {
 		r.opened++
 		r.exchanges[x] = r.opened
 	}
-	m := Message{Kind: kind, From: x.Link().Server().Name(), To: x.Link().Client().Name(), Exchange: r.exchanges[x],
+	m := Message{Kind: kind, From: x.Link().Server().Name(), To: x.From().Name(), Exchange: r.exchanges[x],
 		Sent: r.kernel.Now(), Ended: kernel.Forever}
 	if kind == network.RequestMessage {
 		m.From, m.To = m.To, m.From
@@ -132,7 +138,7 @@ func (r *Recorder) compareState(p *kernel.Process, condition Condition) {
 	}
 	s := State{Process: p.Name(), At: now, Condition: condition, Wall: time.Duration(c.Wall() - kernel.Epoch - kernel.Wall(now)),
 		Mono: time.Duration(c.Mono()) - time.Duration(now), Rate: c.Rate()}
-	i, known := r.states[p]
+	i, known := r.states[s.Process]
 	if known {
 		was := &r.out.States[i]
 		elapsed := now.Sub(was.At)
@@ -147,7 +153,7 @@ func (r *Recorder) compareState(p *kernel.Process, condition Condition) {
 			return
 		}
 	}
-	r.states[p] = len(r.out.States)
+	r.states[s.Process] = len(r.out.States)
 	r.out.States = append(r.out.States, s)
 }
 

@@ -132,7 +132,7 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 		return
 	}
 	a := &p.asked
-	a.Link, a.Client, a.Sent, a.Server = x.Link(), x.Link().Client(), x.Sent(), p.server(x.Link().Server())
+	a.Link, a.Client, a.Sent, a.Server = x.Link(), x.From(), x.Sent(), p.server(x.Link().Server())
 	p.commands = of.Commands(p.commands[:0])
 	a.Together = len(p.commands)
 	a.Message++

@@ -50,7 +50,7 @@ func (d *Deployment) OnApplied(f func(*Applied)) {
 	var a Applied
 	for _, s := range d.Servers {
 		s.Observable().OnChange(func(c Change) {
-			a = Applied{Change: c, Server: s, Client: d.serving.Link().Client(), Sent: d.serving.Sent()}
+			a = Applied{Change: c, Server: s, Client: d.serving.From(), Sent: d.serving.Sent()}
 			for _, tell := range d.applied {
 				tell(&a)
 			}

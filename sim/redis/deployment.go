@@ -101,13 +101,27 @@ func (d *Deployment) Connect(client *kernel.Process) {
 				d.dialogue.served(s)
 			}
 			if d.served != nil {
-				d.served(s, x.Link().Client())
+				d.served(s, x.From())
 			}
 		}, s.Presence)
 		s.links = append(s.links, l)
 		links = append(links, l)
 	}
-	for _, n := range d.tier.Nodes(client, d.Servers, links[:len(d.Servers)]) {
+	d.open(client, links[:len(d.Servers)])
+}
+
+// Restarted opens the nodes for a client that was started again after a crash, and has its links.
+func (d *Deployment) Restarted(client *kernel.Process) {
+	links := make([]*network.Link, len(d.Servers))
+	for i, s := range d.Servers {
+		links[i] = d.network.Link(client.Name(), s.Name())
+	}
+	d.open(client, links)
+}
+
+// open makes what a client gives to redlock.New, of its links to the Servers.
+func (d *Deployment) open(client *kernel.Process, links []*network.Link) {
+	for _, n := range d.tier.Nodes(client, d.Servers, links) {
 		d.nodes[client] = append(d.nodes[client], &counted{n, d, client})
 	}
 }

@@ -53,7 +53,7 @@ func (d *dialogue) Sent(x *network.Exchange, kind network.MessageKind) {
 		return
 	}
 	if phrases := p.Phrases(); phrases != nil {
-		d.say("%s asks %s: %v", x.Link().Client().Name(), x.Link().Server().Name(), phrases)
+		d.say("%s asks %s: %v", x.From().Name(), x.Link().Server().Name(), phrases)
 	}
 }
 

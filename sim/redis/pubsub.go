@@ -145,7 +145,7 @@ func (b *broker) unsubscribe(from *Subscription) {
 // Listens says whether a client is subscribed to a channel of the node.
 func (b *broker) Listens(client *kernel.Process, channel string) bool {
 	return slices.ContainsFunc(b.subscribers, func(s *Subscription) bool {
-		return s.channel == channel && s.exchange.Connected() && s.exchange.Link().Client() == client
+		return s.channel == channel && s.exchange.Connected() && s.exchange.From() == client
 	})
 }
 
@@ -168,5 +168,5 @@ func (b *broker) Publish(channel, message string) int {
 
 func (b *broker) push(to *Subscription, p *push) {
 	to.sent++
-	to.exchange.Link().Push(&p.Exchange, to.key.WithString("push").With(to.sent), p)
+	p.Push(&to.exchange, to.key.WithString("push").With(to.sent), p)
 }

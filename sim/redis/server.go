@@ -50,7 +50,7 @@ func (s *Server) Dump() []Record { return s.memory.Dump() }
 func (s *Server) RunID() string { return s.runID }
 
 func (s *Server) drawRunID() {
-	k := s.Kernel().Draw("run-id").WithString(s.Name()).With(s.starts)
+	k := s.Draw("run-id").With(s.starts)
 	s.runID = fmt.Sprintf("%016x%016x%08x", uint64(k.With(0)), uint64(k.With(1)), uint32(k.With(2)))
 }
 

@@ -36,7 +36,7 @@ type Storage struct {
 	record  func(history.Event)
 	kind    Kind
 	cells   map[string]*cell
-	links   map[*kernel.Process]*network.Link
+	links   map[string]*network.Link // by the client's name
 }
 
 // cell is what the storage keeps of one resource.
@@ -52,12 +52,12 @@ const Name = "storage"
 // New makes the storage, which gives record every request that it has taken or turned down.
 func New(k *kernel.Kernel, n *network.Network, kind Kind, record func(history.Event)) *Storage {
 	return &Storage{Process: k.NewProcess(Name, kernel.Monotonic), network: n, record: record, kind: kind,
-		cells: map[string]*cell{}, links: map[*kernel.Process]*network.Link{}}
+		cells: map[string]*cell{}, links: map[string]*network.Link{}}
 }
 
 // Connect makes the link of a client to the storage, which is always up.
 func (s *Storage) Connect(client *kernel.Process, latency network.Latency) {
-	s.links[client] = s.network.Connect(client, s.Process, latency,
+	s.links[client.Name()] = s.network.Connect(client, s.Process, latency,
 		func(x *network.Exchange) { x.Client().(*access).serve(s) }, func() network.Presence { return network.Listening })
 }
 
@@ -133,7 +133,7 @@ func (a *access) Broken() {
 func (s *Storage) Do(client *kernel.Process, key kernel.Key, e history.Event) history.Event {
 	e.Kind, e.Process = history.Effect, client.Name()
 	a := &access{event: e, waiter: client.Tasks().NewWaiter()}
-	s.links[client].Open(&a.Exchange, key, a)
+	s.links[e.Process].Open(&a.Exchange, key, a)
 	a.waiter.Wait(context.Background())
 	if a.broken {
 		a.event.Outcome = history.Unknown

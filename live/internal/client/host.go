@@ -38,8 +38,11 @@ type host struct {
 	ops     int // numbered so far, under the turn
 }
 
+// maxOps is more than a client can number before it crashes.
+const maxOps = 1 << 20
+
 func newHost(r *messages.Role, clock lockclock.Clock, report *reporter) *host {
-	return &host{role: r, clock: clock, report: report}
+	return &host{role: r, clock: clock, report: report, ops: r.Restarts * maxOps}
 }
 
 // addNode adds a node to which the client is connected.

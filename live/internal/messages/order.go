@@ -48,6 +48,8 @@ type Role struct {
 	Speed    int      `json:"speed"`
 	Nodes    []string `json:"nodes"`   // the addresses of its proxies to the nodes, in the scenario's order
 	Storage  string   `json:"storage"` // and of that to the storage
+	// Restarts is how often it crashed and was started again before.
+	Restarts int `json:"restarts,omitempty"`
 	// Clocks is the file of its clocks, if faults may touch them; empty if they are the machine's.
 	Clocks string `json:"clocks,omitempty"`
 }

@@ -41,7 +41,7 @@ func TestMerge(t *testing.T) {
 		{"a release ends it in silence",
 			[]Entry{believes(110, "a", 1, 150), grant(111, "a", 1), believes(140, "a", 1, 0)}, "22 return 1"},
 		{"and so does a crash, for the client's grants only",
-			[]Entry{believes(110, "a", 1, 150), believes(110, "b", 2, 160), {At: 120, Process: "a", Event: &history.Event{Kind: history.Crash, Process: "a"}}}, "40 crash 0, 120 expire 2"},
+			[]Entry{believes(110, "a", 1, 150), believes(110, "b", 2, 160), {At: 120, Process: "a", Event: &history.Event{Kind: history.Crash, Process: "a"}}}, "40 crash 0, 120 expire 1"},
 		{"over before it is granted",
 			[]Entry{believes(110, "a", 1, 105), grant(111, "a", 1)}, "20 expire 1, 22 return 1"},
 		{"a clock that steps back believes for longer",
@@ -57,7 +57,9 @@ func TestMerge(t *testing.T) {
 		{"one that stands still for 30 believes for so much longer",
 			[]Entry{believes(110, "a", 1, 150), {At: 120, Process: "a", Clock: &faketime.Skew{Since: 120, Rate: faketime.Standing}}, {At: 150, Process: "a", Clock: &faketime.Skew{Ahead: -30}}}, "160 expire 1"},
 		{"and one that stands still for good, for good",
-			[]Entry{believes(110, "a", 1, 150), {At: 120, Process: "a", Clock: &faketime.Skew{Since: 120, Rate: faketime.Standing}}, grant(500, "b", 2)}, "800 return 2"},
+			[]Entry{believes(110, "a", 1, 150), {At: 120, Process: "a", Clock: &faketime.Skew{Since: 120, Rate: faketime.Standing}}, grant(500, "b", 2)}, "800 return 1"},
+		{"operations are numbered from 1",
+			[]Entry{believes(110, "a", 1<<20, 150), grant(111, "a", 7), grant(120, "a", 1<<20)}, "22 return 1, 40 return 2, 100 expire 2"},
 	} {
 		var got []string
 		h := Merge(test.entries, 100, 2, 1000*time.Nanosecond)

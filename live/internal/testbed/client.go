@@ -26,6 +26,7 @@ type Client struct {
 	Stopped bool             // paused or suspended
 
 	name    string
+	told    []messages.Order // what one that is started in its place must be told
 	process *child.Process // nil once it has crashed
 	orders  *os.File
 	encoder *json.Encoder
@@ -49,7 +50,7 @@ func startClient(
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout = theirIn, theirOut
-	c := &Client{name: name, orders: orders, encoder: json.NewEncoder(orders),
+	c := &Client{name: name, told: []messages.Order{begin}, orders: orders, encoder: json.NewEncoder(orders),
 		began: make(chan error, 1), ended: make(chan struct{})}
 	p, err := child.Start(child.InOwnGroup(cmd))
 	_ = errors.Join(theirIn.Close(), theirOut.Close())
@@ -116,7 +117,7 @@ func (c *Client) listen(p *child.Process, notices *os.File, noticed func(*Client
 	}
 }
 
-// Crash ends the process for good.
+// Crash ends the process.
 func (c *Client) Crash() {
 	c.process.Kill()
 	c.process = nil

@@ -4,6 +4,7 @@ package testbed
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 
 	"redlocksim/history"
@@ -91,5 +92,29 @@ func (g ground) Crash(client string) error {
 	}
 	c.Crash()
 	g.Record(history.Event{Kind: history.Crash, Process: client})
+	return nil
+}
+
+func (g ground) Restart(client string) error {
+	c := g.ClientNamed(client)
+	if c.IsUp() {
+		return fmt.Errorf("live: restart: %s has not crashed", client)
+	}
+	if c.Clocks != nil && c.Clocks.IsSuspended() {
+		g.clocksChanged(c.Clocks.Wake(), client)
+	}
+	role := *c.told[0].Begin
+	role.Restarts++
+	again, err := g.StartClient(client, messages.Order{Begin: &role})
+	if err != nil {
+		return g.failing(err)
+	}
+	for _, o := range c.told[1:] {
+		again.told = append(again.told, o)
+		again.Send(o)
+	}
+	again.Clocks, again.Kind, c.Clocks = c.Clocks, c.Kind, nil
+	g.Retire(c)
+	g.Testbed.Clients[slices.Index(g.Testbed.Clients, c)] = again
 	return nil
 }

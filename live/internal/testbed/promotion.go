@@ -48,8 +48,10 @@ func (g ground) Promote(node, replica string, clients []string) (faults.Forgotte
 		if err := g.linkOf(name, node).Lead(g.linkOf(name, replica)); err != nil {
 			return faults.Forgotten{}, g.failing(err)
 		}
-		if c := g.ClientNamed(name); c.IsUp() {
-			c.Send(messages.Order{Serving: &messages.Serving{Node: node, By: replica}})
+		c, o := g.ClientNamed(name), messages.Order{Serving: &messages.Serving{Node: node, By: replica}}
+		c.told = append(c.told, o)
+		if c.IsUp() {
+			c.Send(o)
 		}
 	}
 	return lacks, nil
