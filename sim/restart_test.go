@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
@@ -71,5 +72,30 @@ func TestRestartClient(t *testing.T) {
 				t.Errorf("%d commands of the crashed client arrived and %d of the next", arrived[before], arrived[w.Client("c")])
 			}
 		})
+	}
+}
+
+// What is published reaches those of a client's processes that have subscribed.
+func TestNoNewsForACrashedClient(t *testing.T) {
+	w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: network.Constant(10 * time.Millisecond)}, model.New())
+	defer w.Close()
+	listen := func() *int {
+		heard := new(int)
+		w.Nodes(w.Client("c"))[0].(driver.Listener).Listen("news", func() { *heard++ })
+		return heard
+	}
+	first, second := listen(), new(int)
+	w.Kernel.After(time.Second, func() {
+		if err := errors.Join(w.Crash(w.Client("c")), w.RestartClient("c")); err != nil {
+			t.Error(err)
+		}
+		second = listen()
+	})
+	for _, at := range []time.Duration{500 * time.Millisecond, 2 * time.Second} {
+		w.Kernel.After(at, func() { w.Server("A").Publish("news", "x") })
+	}
+	w.Kernel.Run(kernel.True(3 * time.Second))
+	if *first != 1 || *second != 1 {
+		t.Errorf("heard %d times before and %d times after the restart, want once each", *first, *second)
 	}
 }

@@ -114,3 +114,23 @@ func TestRecordedStates(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 }
+
+// A process that is started again after a crash runs.
+func TestRecordedRestart(t *testing.T) {
+	r := networktest.New(nil)
+	client := r.Link.Client()
+	recorder := Start(r.Kernel, r.Net, redis.Deploy(r.Kernel, r.Net, nil, redis.Config{}), []*kernel.Process{r.Link.Server(), client})
+	r.Plan("10 crash client")
+	r.Kernel.After(20, func() { recorder.Restarted(client.StartAgain()) })
+	r.Run(100)
+	var got []string
+	for _, s := range recorder.Recording().States {
+		if s.Process == client.Name() {
+			got = append(got, fmt.Sprintf("%d %d", s.At, s.Condition))
+		}
+	}
+	want := fmt.Sprintf("0 %d; 10 %d; 20 %d", Running, Crashed, Running)
+	if text := strings.Join(got, "; "); text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
+}
