@@ -30,6 +30,7 @@ func watchClients(r *Run) clients {
 			c[call.Client] = append(c[call.Client], &life{quiet: kernel.Forever})
 		}
 	})
+	r.onCrash = append(r.onCrash, func(client string) { delete(c, client) })
 	r.onReturn = append(r.onReturn, func(call *protocols.Call, err error) {
 		if closed := closing[call]; closed != nil && err == nil {
 			closed.quiet = r.World.Kernel.Now()

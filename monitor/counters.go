@@ -1,21 +1,29 @@
 package monitor
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
 	"redlocksim/checker"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
 )
 
 // counters watches the fencing counters of the nodes: they rise to at most the largest token, and the token of a grant is above
-// all earlier ones on a quorum of nodes, which voted for it.
+// all earlier ones on a quorum of nodes, which voted for it. A client that knows a token of a resource proposes a higher one.
 type counters struct {
 	run   *Run
 	voted map[proposed]int // on how many nodes
+	knows map[counted]int64
+	// began is, by the value of an attempt, the highest token of its resources that the client knew then.
+	began map[string]int64
 }
+
+// counted is a resource with the tokens of which a client counts.
+type counted struct{ client, resource string }
 
 // proposed is a token that a client has proposed for a key.
 type proposed struct {
@@ -48,7 +56,13 @@ func watchCounters(r *Run) {
 	if !isFenced(r) {
 		return
 	}
-	c := &counters{run: r, voted: map[proposed]int{}}
+	c := &counters{run: r, voted: map[proposed]int{}, knows: map[counted]int64{}, began: map[string]int64{}}
+	if r.isLibrary() {
+		r.onStep = append(r.onStep, c.stepped)
+		r.onCrash = append(r.onCrash, func(client string) {
+			maps.DeleteFunc(c.knows, func(of counted, _ int64) bool { return of.client == client })
+		})
+	}
 	r.onApplied = append(r.onApplied, c.applied)
 	r.onReturn = append(r.onReturn, c.returned)
 }
@@ -73,6 +87,31 @@ func (c *counters) applied(a *redis.Applied) {
 			client, a.Server.Name(), after)
 	}
 	c.voted[proposed{resource, client, a.After.Value}]++
+}
+
+// stepped takes what a client tells of tokens: it has proposed one, or must propose a higher one, because a quorum of nodes would
+// vote for no lower one.
+func (c *counters) stepped(client string, e observe.Event) {
+	names := resourcesOf(e.Resource)
+	switch e.Step {
+	case observe.AttemptStarted:
+		for _, name := range names {
+			c.began[e.Value] = max(c.began[e.Value], c.knows[counted{client, name}])
+		}
+		return
+	case observe.TokenRaised:
+		// Another client of the process begins with no knowledge.
+		if known := c.began[e.Value]; e.Token <= known+1 && c.run.clients.number(client) == 0 {
+			c.run.broken(checker.Contract, names[0], "%s must raise the token that it proposes to %d, although it knew the token %d before it proposed one", client, e.Token, known)
+		}
+	case observe.Granted:
+	default:
+		return
+	}
+	for _, name := range names {
+		of := counted{client, name}
+		c.knows[of] = max(c.knows[of], e.Token)
+	}
 }
 
 // counter is a counter in words.

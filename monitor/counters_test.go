@@ -6,6 +6,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -36,6 +37,50 @@ func TestFencingCountersRise(t *testing.T) {
 				l.token = 7
 				a.call(protocols.AcquireCall, l, nil, nil)
 				l.ends(a, redlock.ErrLost)
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
+// A client that knows a token of a resource need not be told of it by the nodes.
+func TestKnownTokensAreProposed(t *testing.T) {
+	step := func(s observe.Step, value, resource string, token int64) observe.Event {
+		return observe.Event{Step: s, Op: driver.OpAcquire, Resource: resource, Value: value, Token: token}
+	}
+	first := []observe.Event{step(observe.AttemptStarted, "v", "r", 0), step(observe.Granted, "v", "r", 5), step(observe.AttemptStarted, "w", "r", 0)}
+	for _, c := range []struct {
+		name   string
+		events []observe.Event
+		does   func(*actor)
+		want   string
+	}{
+		{"of others", []observe.Event{step(observe.TokenRaised, "w", "r", 7)}, nil, ""},
+		{"of its own", []observe.Event{step(observe.TokenRaised, "w", "r", 6)}, nil, "c1 must raise the token that it proposes to 6, although it knew the token 5"},
+		{"that it was told of", []observe.Event{step(observe.TokenRaised, "w", "r", 9), step(observe.AttemptStarted, "x", "r", 0), step(observe.TokenRaised, "x", "r", 10)},
+			nil, "c1 must raise the token that it proposes to 10, although it knew the token 9"},
+		{"of another resource", []observe.Event{step(observe.AttemptStarted, "x", "s", 0), step(observe.TokenRaised, "x", "s", 2)}, nil, ""},
+		{"of one of two resources", []observe.Event{step(observe.AttemptStarted, "x", "r, s", 0), step(observe.TokenRaised, "x", "r, s", 6)}, nil,
+			"c1 must raise the token that it proposes to 6, although it knew the token 5"},
+		{"that came meanwhile", []observe.Event{step(observe.AttemptStarted, "x", "r", 0), step(observe.Granted, "w", "r", 8), step(observe.TokenRaised, "x", "r", 9)}, nil, ""},
+		{"of the client before", []observe.Event{step(observe.TokenRaised, "w", "r", 6)}, func(a *actor) {
+			a.Called(&protocols.Call{Func: protocols.NewClientCall, Client: "c1"})
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(s *protocols.RedlockSettings) { s.Fencing = true })
+			r.onStep, r.onApplied = nil, nil
+			watchCounters(r.Run)
+			r.goes("c1", 0, func(a *actor) {
+				for _, e := range first {
+					a.Observed("c1", e)
+				}
+				if c.does != nil {
+					c.does(a)
+				}
+				for _, e := range c.events {
+					a.Observed("c1", e)
+				}
 			})
 			r.finds(t, checker.Contract, c.want)
 		})

@@ -72,6 +72,9 @@ func watchFailures(r *Run) {
 	x := &failures{run: r, quorum: quorum, reports: map[string]bool{}}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
+	r.onCrash = append(r.onCrash, func(client string) {
+		x.calls = slices.DeleteFunc(x.calls, func(c *calling) bool { return c.Client == client })
+	})
 	r.onStep = append(r.onStep, x.stepped)
 	r.onCommand = append(r.onCommand, x.commanded)
 	r.onApplied = append(r.onApplied, x.applied)

@@ -39,6 +39,9 @@ func watchGuard(r *Run) {
 	g := &guard{run: r, patience: p, calm: watchCalm(r, false, func() {}, func() {})}
 	r.onApplied = append(r.onApplied, g.applied)
 	r.onReturn = append(r.onReturn, g.returned)
+	r.onCrash = append(r.onCrash, func(client string) {
+		g.preparing = slices.DeleteFunc(g.preparing, func(p *preparing) bool { return p.Client == client })
+	})
 	r.World.Kernel.OnChange(g.look)
 	r.onCall = append(r.onCall, func(c *protocols.Call) {
 		if c.Func == protocols.PrepareCall {
@@ -122,6 +125,8 @@ func (g *guard) wrong(p *preparing, err error) string {
 			return "the nodes are in another order"
 		case isAccepted && !p.wasFit[i]:
 			return name + " is not fit"
+		case node.Outcome == redlock.Unanswered && p.Context.Err() == nil:
+			return "it has not waited for what became of " + name
 		}
 	}
 	if all {

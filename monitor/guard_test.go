@@ -121,11 +121,14 @@ func TestPrepareTellsTheTruth(t *testing.T) {
 		}
 		return e
 	}
-	fewer, mixed := notPrepared("A"), notPrepared("A")
+	fewer, mixed, unheard := notPrepared("A"), notPrepared("A"), notPrepared("A")
+	unheard.Nodes[2].Outcome = redlock.Unanswered
 	fewer.Nodes = fewer.Nodes[:2]
 	mixed.Nodes[1], mixed.Nodes[2] = mixed.Nodes[2], mixed.Nodes[1]
 	ended, end := context.WithCancel(context.Background())
 	end()
+	cut := *unheard
+	cut.Cause = ended.Err()
 	for _, c := range []struct {
 		fit  string
 		ctx  context.Context
@@ -139,6 +142,8 @@ func TestPrepareTellsTheTruth(t *testing.T) {
 		{"A", context.Background(), notPrepared("AB"), "B is not fit"},
 		{"A", context.Background(), fewer, "it is not about all nodes"},
 		{"A", context.Background(), mixed, "the nodes are in another order"},
+		{"A", context.Background(), unheard, "it has not waited for what became of C"},
+		{"A", ended, &cut, ""},
 		{"ABC", context.Background(), notPrepared("ABC"), "all nodes are fit"},
 		{"AB", ended, notPrepared("AB"), "its context had ended before"},
 		{"AB", context.Background(), &redlock.Error{Op: driver.OpPrepare, Reason: redlock.ErrNotPrepared}, "no node was asked"},

@@ -1,6 +1,8 @@
 package monitor
 
 import (
+	"maps"
+
 	"redlocksim/checker"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
@@ -23,6 +25,9 @@ func watchListening(r *Run) {
 	x := &listening{run: r, waits: map[waits]int{}}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
+	r.onCrash = append(r.onCrash, func(client string) {
+		maps.DeleteFunc(x.waits, func(of waits, _ int) bool { return of.client == client })
+	})
 }
 
 func (x *listening) called(c *protocols.Call) {

@@ -42,6 +42,8 @@ type Run struct {
 
 	// onEvent is told of every event of the history, as it is recorded.
 	onEvent []func(*history.Event)
+	// onCrash is told of a client that has crashed: none of its calls returns any more. Started again it has nothing of before.
+	onCrash []func(client string)
 	// onCommand is told of every command of a client on its way to a node and back.
 	onCommand []func(redis.Passage, *redis.Asked)
 	// onApplied is told of every change that a request makes to a key of a node, at that very step.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
@@ -45,7 +44,7 @@ func watchRefinement(r *Run) {
 	for _, s := range r.World.Servers {
 		f.settings.Nodes = append(f.settings.Nodes, s.Name())
 	}
-	r.onEvent = append(r.onEvent, f.saw)
+	r.onCrash = append(r.onCrash, f.crashed)
 	r.onCommand = append(r.onCommand, f.sends)
 	r.onStep = append(r.onStep, f.observed)
 	r.onWentOn = append(r.onWentOn, f.wentOn)
@@ -53,10 +52,9 @@ func watchRefinement(r *Run) {
 	r.onReturn = append(r.onReturn, f.returned)
 }
 
-func (f *refinement) saw(e *history.Event) {
-	if e.Kind == history.Crash {
-		delete(f.clients, f.run.World.Client(e.Process))
-	}
+func (f *refinement) crashed(client string) {
+	delete(f.clients, f.run.World.Client(client))
+	f.calls = slices.DeleteFunc(f.calls, func(c underWay) bool { return c.Client == client })
 }
 
 func (f *refinement) sends(at redis.Passage, a *redis.Asked) {

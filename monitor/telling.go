@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -44,11 +43,9 @@ func watchTelling(r *Run) {
 			x.calls = append(x.calls, underWay{c, r.World.Kernel.Now()})
 		}
 	})
-	r.onEvent = append(r.onEvent, func(e *history.Event) {
-		if e.Kind == history.Crash {
-			x.forget(e.Process)
-			x.calls = slices.DeleteFunc(x.calls, func(c underWay) bool { return c.Client == e.Process })
-		}
+	r.onCrash = append(r.onCrash, func(client string) {
+		x.forget(client)
+		x.calls = slices.DeleteFunc(x.calls, func(c underWay) bool { return c.Client == client })
 	})
 }
 

@@ -16,9 +16,11 @@ var monitors = []func(*Run){
 	watchRefusals,
 	watchFailures,
 	watchWorks,
+	watchRenewals,
 	watchClosing,
 	watchReturns,
 	watchListening,
+	watchTimers,
 	watchTelling,
 	watchCounters,
 	watchGuard,
@@ -44,6 +46,11 @@ func (r *Run) watch(monitors ...func(*Run)) {
 	r.World.Watch(func(e *history.Event) {
 		for _, tell := range r.onEvent {
 			tell(e)
+		}
+		if e.Kind == history.Crash {
+			for _, tell := range r.onCrash {
+				tell(e.Process)
+			}
 		}
 	})
 	r.World.OnAsked(func(at redis.Passage, a *redis.Asked) {

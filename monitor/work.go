@@ -22,6 +22,8 @@ type working struct {
 	*protocols.Work
 	renewed int   // how often
 	failed  error // of the last renewal, if that failed while the lease and the work went on
+	// isShared says that another call renews the lease as well, so that nobody knows which of them has renewed it.
+	isShared bool
 	// isGivenUp says that somebody released the lease before the work returned.
 	isGivenUp  bool
 	isReleased bool
@@ -35,8 +37,21 @@ func watchWorks(r *Run) {
 	x := &works{run: r}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
-	r.onWork = append(r.onWork, func(w *protocols.Work) { x.open = append(x.open, &working{Work: w}) })
+	r.onWork = append(r.onWork, x.works)
 	r.onWorked = append(r.onWorked, x.worked)
+	r.onCrash = append(r.onCrash, func(client string) {
+		x.open = slices.DeleteFunc(x.open, func(w *working) bool { return w.Client == client })
+	})
+}
+
+func (x *works) works(w *protocols.Work) {
+	this := &working{Work: w}
+	for _, other := range x.open {
+		if other.Lease == w.Lease {
+			this.isShared, other.isShared = true, true
+		}
+	}
+	x.open = append(x.open, this)
 }
 
 func (x *works) called(c *protocols.Call) {
@@ -122,6 +137,7 @@ func (w *working) cause(err error, isClosed bool) string {
 	isLimit, isLimited := errors.Is(err, redlock.ErrRenewalLimit), w.Limit > 0 && w.renewed >= w.Limit
 	var failed *redlock.Error
 	switch {
+	case w.isShared:
 	case isLimit && !isLimited && w.MaxTime == 0:
 		return "no limit of renewals was reached"
 	case w.Lost && !w.isGivenUp && isLimited && !isLimit:

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -91,7 +92,7 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 			r.clients = watchClients(r.Run)
 			r.goes("c1", 0, func(a *actor) {
 				l := a.lease("v", a.reads().Add(ttl))
-				w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: true}
+				w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: true, Context: context.Background(), TTL: ttl}
 				a.Works(w)
 				if c.works != nil {
 					c.works(a, l, w)

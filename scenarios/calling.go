@@ -41,6 +41,9 @@ type Calling struct {
 	// MaxTime is how long renewals can keep the lease alive; steps renew and with-lock. Default: 0s, without a limit.
 	// Example: 5s
 	MaxTime time.Duration `yaml:"max-time"`
+	// Meanwhile has a second call do work of this length under the lease at the same time, before the first goes on with its own:
+	// one whose max-time is too short for renewals. Step renew. Default: 0s, there is none. Example: 2s
+	Meanwhile time.Duration `yaml:"meanwhile"`
 }
 
 // isUsual says that the step calls the lock as usual.
@@ -69,6 +72,7 @@ func (c *Calling) read(d *strictyaml.Decoder, n *yaml.Node, shape stepShape) {
 	negative("period", c.Period < 0)
 	negative("limit", c.Limit < 0)
 	negative("max-time", c.MaxTime < 0)
+	negative("meanwhile", c.Meanwhile < 0)
 }
 
 // needs says what a lock must be able to do for the keys of the call that it cannot; empty if it can.
@@ -78,7 +82,7 @@ func (c *Calling) needs(can protocols.Capabilities) string {
 		return "does not look at the contexts of its calls"
 	case c.Released && !can.Repeats:
 		return "does not know a lock that was released"
-	case (c.Period != 0 || c.Limit != 0 || c.MaxTime != 0) && !can.Renews:
+	case (c.Period != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0) && !can.Renews:
 		return "does not renew its locks by itself"
 	case c.Misuse != "" && !can.Refuses:
 		return "does not refuse wrong arguments"
@@ -97,7 +101,7 @@ func (c Calling) Shorter(by time.Duration, ttl func(time.Duration) time.Duration
 			*d = &shorter
 		}
 	}
-	c.Wait, c.Period, c.MaxTime = c.Wait/by, c.Period/by, c.MaxTime/by
+	c.Wait, c.Period, c.MaxTime, c.Meanwhile = c.Wait/by, c.Period/by, c.MaxTime/by, c.Meanwhile/by
 	return c
 }
 

@@ -30,7 +30,7 @@ func TestCallingIsWrittenAsItWasRead(t *testing.T) {
 	for _, steps := range []string{
 		"lock: {ttl: 3s, for: 5s}", "lock: {cancel: 0s}", "try-lock: {within: 3ms, cancel: 2ms}", "try-lock: {resource: R, ttl: 2s}",
 		"lock, extend: {for: 5s, lease-context: true}", "lock, unlock: {cancel: 1s}, unlock: {released: true}, extend: {for: 1s, released: true}",
-		"lock, unlock, renew: {for: 1s, released: true}", "lock, renew: {for: 1s, period: 2s, limit: 3, max-time: 4s}",
+		"lock, unlock, renew: {for: 1s, released: true}", "lock, renew: {for: 1s, period: 2s, limit: 3, max-time: 4s, meanwhile: 2s}",
 		"with-lock: {for: 5s, wait: 1s, limit: 2}, unlock: {released: true}", "with-lock: 5s", "close: {within: 0s}, new-client", "prepare: {cancel: 1ms}",
 	} {
 		first, err := scenarios.Parse("f.yaml", calling("ttl: 10s", steps))

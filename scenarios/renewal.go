@@ -17,17 +17,27 @@ func (l *held) renew(s *Step) {
 	if lease, ok := l.lease.(protocols.Renewer); ok {
 		ctx, done := l.context(s)
 		defer done()
-		r := l.renewal(s)
-		w := l.work(r)
-		l.witness.Works(w)
-		err := lease.Renew(ctx, r, func(own context.Context) error {
+		l.renewed(ctx, lease, s, func(own context.Context) {
+			if s.Meanwhile > 0 {
+				l.renewed(ctx, lease, &Step{Calling: Calling{MaxTime: 1}}, func(own context.Context) { l.works(own, s.Meanwhile) })
+			}
 			l.works(own, s.For)
-			return l.worked(own, ctx, w)
 		})
-		l.witness.Worked(w, err)
 		return
 	}
 	l.renewByHand(s.For)
+}
+
+// renewed does work in one call that renews the lease, as a step says.
+func (l *held) renewed(ctx context.Context, lease protocols.Renewer, s *Step, work func(own context.Context)) {
+	r := l.renewal(s)
+	w := l.work(ctx, r)
+	l.witness.Works(w)
+	err := lease.Renew(ctx, r, func(own context.Context) error {
+		work(own)
+		return l.worked(own, ctx, w)
+	})
+	l.witness.Worked(w, err)
 }
 
 // works lets time pass until ctx ends, and without an end if the work is stuck.
@@ -38,9 +48,10 @@ func (p *program) works(ctx context.Context, d time.Duration) {
 	}
 }
 
-// work is work that begins under the lock, with what is renewed.
-func (l *held) work(r protocols.Renewal) *protocols.Work {
-	return &protocols.Work{Client: l.host.Name(), Resource: l.acquisition.resources()[0], Lease: l.lease, Limit: r.Limit, MaxTime: r.MaxTime}
+// work is work that begins under the lock, in a call with ctx, while the lock is renewed.
+func (l *held) work(ctx context.Context, r protocols.Renewal) *protocols.Work {
+	return &protocols.Work{Client: l.host.Name(), Resource: l.acquisition.resources()[0], Lease: l.lease, Context: ctx, TTL: l.ttl,
+		Period: r.Period, Limit: r.Limit, MaxTime: r.MaxTime}
 }
 
 // worked ends work: with an error if its own context has ended. caller is that of the call that it is done in.
@@ -135,7 +146,7 @@ func (p *program) withLock(s *Step) bool {
 	var w *protocols.Work
 	err := holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(own context.Context, lease protocols.Lease) error {
 		l.granted(x, lease)
-		w = l.work(r)
+		w = l.work(ctx, r)
 		w.Releases = true
 		p.witness.Works(w)
 		l.reach(update)

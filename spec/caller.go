@@ -58,6 +58,9 @@ func (c *Client) wait(e Event) error {
 		if most := max(c.settings.RetryMax, c.settings.WakeUp); e.Delay < 0 || e.Delay > most {
 			return violation(fmt.Sprintf("it gives way for %v, and at most for %v", e.Delay, most))
 		}
+		if x.last != nil && c.settings.WakeUp == 0 && e.At.Before(x.last.retryAt) {
+			return violation(fmt.Sprintf("its retry delay is over in %v only", x.last.retryAt.Sub(e.At)))
+		}
 	case observe.Queued:
 		x.isTold = true
 		if !x.isQueued {

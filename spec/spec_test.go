@@ -350,6 +350,7 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{life, "405 a released release votes=2", "405 a released release votes=2\n406 a release-started", "release-started while the lease was released"},
 		// callers
 		{retry, "155 a' attempt-started", "154 a' attempt-started", "1ms before the delay is over"},
+		{retry, "155 a' attempt-started", "150 a yielding in=5\n155 a' attempt-started", "its retry delay is over in 5ms only"},
 		{retry, "155 a' attempt-started", "155 a' attempt-started attempt=3", "attempt 3 follows attempt 1"},
 		{retry, "155 a' attempt-started", "155 a' attempt-started on=s", `it is about "s", and the call about "r"`},
 		{retry, "0 a attempt-started", "0 a attempt-started on=s", `it is about "s", and the call about "r"`},

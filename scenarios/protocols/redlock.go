@@ -289,7 +289,7 @@ func (l *shippedLease) Unlock(ctx context.Context) error {
 	return l.Lease.Unlock(ctx)
 }
 
-// Renew implements Renewer.
+// Renew implements Renewer. While another call renews the lease, which the library does not tell apart, this one must not.
 func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.Context) error) error {
 	x := l.library
 	does := func(ctx context.Context) error {
@@ -300,11 +300,16 @@ func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.C
 	if work == nil {
 		does = nil
 	}
-	x.renewing[l.Value()] = r
+	_, isInside := x.renewing[l.Value()]
+	if !isInside {
+		x.renewing[l.Value()] = r
+	}
 	x.env.Leave()
 	err := l.Lease.Renew(ctx, r.library(), does)
 	x.env.Enter()
-	delete(x.renewing, l.Value())
+	if !isInside {
+		delete(x.renewing, l.Value())
+	}
 	return err
 }
 

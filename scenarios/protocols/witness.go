@@ -56,7 +56,11 @@ type Work struct {
 	Lease    Lease
 	// Releases says that a Holder does it, which releases the lease afterwards.
 	Releases bool
-	// Limit and MaxTime are those of the Renewal.
+	// Context is that of the call, and TTL what the lease was granted with and is renewed for.
+	Context context.Context
+	TTL     time.Duration
+	// Period, Limit and MaxTime are those of the Renewal.
+	Period  time.Duration
 	Limit   int
 	MaxTime time.Duration
 	// Ended says that the work has returned, and Err what. Lost says that the lease was lost by then, and Unaware that the

@@ -80,6 +80,11 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 	// Without it the guard grants nobody anything for the largest TTL.
 	if protocols.Of[protocols.RedlockSettings](x.Lock).Guard != nil {
 		x.Timeline = append(x.Timeline, scenarios.Item{Client: x.Clients[0], Do: []scenarios.Step{{Kind: scenarios.PrepareStep}}, Repeat: 1})
+		if c.For("closed meanwhile", 0).Below(8) == 0 {
+			at := s.times.Length(c.For("closed at", 0), 1, s.Base.Lock.NodeTimeout)
+			x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: at}, Client: x.Clients[0],
+				Do: []scenarios.Step{{Kind: scenarios.CloseStep}, {Kind: scenarios.NewClientStep}}, Repeat: 1})
+		}
 	}
 	for i, name := range x.Clients {
 		x.Timeline = append(x.Timeline, s.work(c.For("work", i), name)...)

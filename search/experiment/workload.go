@@ -150,7 +150,7 @@ func (w *worker) limits(c faults.Choices, s *scenarios.Step) {
 		ttl = s.TTL
 	}
 	s.Limit = faults.OneOf(c.For("limit", 0), 0, 0, 1, 3)
-	s.MaxTime = faults.OneOf(c.For("max time", 0), 0, 0, ttl, 2*ttl)
+	s.MaxTime = faults.OneOf(c.For("max time", 0), 0, 0, ttl, 2*ttl, ttl+ttl/3)
 	s.Period = faults.OneOf(c.For("period", 0), 0, 0, ttl/2, ttl/5)
 }
 
@@ -161,6 +161,9 @@ func (w *worker) once(c faults.Choices) []scenarios.Step {
 	renew := step(scenarios.RenewStep, w.ttl+w.ttl/2)
 	if take.TTL == 0 {
 		w.limits(c.For("limits", 0), &renew)
+	}
+	if w.can.Renews {
+		renew.Meanwhile = faults.OneOf(c.For("meanwhile", 0), 0, 0, 0, w.ttl/2, w.ttl+w.ttl/2)
 	}
 	all := [][]scenarios.Step{nil, nil, nil,
 		{take, update, long, unlock},

@@ -12,6 +12,7 @@ type Process struct {
 	pace     pace
 	stuck    bool
 	drawn    int // how often the library in it has asked for random bytes
+	armed    int // timers of its WorkClock
 	paused   bool
 	dead     bool
 	deferred []pending // what happened to it while it was paused, in order
@@ -169,6 +170,9 @@ func (p *Process) Starve() (undo func()) {
 
 // Starved says that there are no random bytes.
 func (p *Process) Starved() bool { return p.starved > 0 }
+
+// Armed is how many timers of its WorkClock, and deadlines of contexts, are still to come.
+func (p *Process) Armed() int { return p.armed }
 
 // Stuck says that the process's work does not end.
 func (p *Process) Stuck() bool { return p.stuck }

@@ -26,7 +26,13 @@ func (c programClock) Now() time.Time {
 
 func (c programClock) reading() time.Time { return time.Unix(0, c.p.read(c.kind)) }
 
-func (c programClock) AfterFunc(d time.Duration, f func()) driver.Timer { return c.p.after(d, f) }
+func (c programClock) AfterFunc(d time.Duration, f func()) driver.Timer { return c.after(d, f) }
+
+func (c programClock) after(d time.Duration, f func()) *timer {
+	t := &timer{p: c.p, f: f, counts: c.works}
+	t.Reset(d)
+	return t
+}
 
 func (c programClock) WithCancel(parent context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx := newContext(parent)
@@ -41,7 +47,7 @@ func (c programClock) WithDeadline(parent context.Context, t time.Time) (context
 		if left := t.Sub(c.reading()); left <= 0 {
 			expire()
 		} else if ctx.err == nil {
-			ctx.timer = c.p.after(left, expire)
+			ctx.timer = c.after(left, expire)
 		}
 	}
 	return ctx, func() { ctx.end(context.Canceled, nil) }
@@ -82,8 +88,10 @@ type timer struct {
 	p     *Process
 	f     func()
 	armed bool
-	round int    // counts the times it was set: one that fires late, after a pause, may have been stopped meanwhile
-	event *event // of that round, as long as event.handler is this timer
+	// counts says that it is one of a WorkClock.
+	counts bool
+	round  int    // counts the times it was set: one that fires late, after a pause, may have been stopped meanwhile
+	event  *event // of that round, as long as event.handler is this timer
 }
 
 func (p *Process) after(d time.Duration, f func()) *timer {
@@ -94,14 +102,21 @@ func (p *Process) after(d time.Duration, f func()) *timer {
 
 func (t *timer) Fire(round int) {
 	if t.armed && round == t.round {
-		t.armed = false
+		t.disarm()
 		t.f()
 	}
 }
 
+func (t *timer) disarm() {
+	if t.armed && t.counts {
+		t.p.armed--
+	}
+	t.armed = false
+}
+
 func (t *timer) Stop() bool {
 	stopped := t.armed
-	t.armed = false
+	t.disarm()
 	if e := t.event; stopped && e.index >= 0 && e.handler == Handler(t) && e.arg == t.round {
 		t.p.k.cancel(e)
 	}
@@ -111,6 +126,9 @@ func (t *timer) Stop() bool {
 func (t *timer) Reset(d time.Duration) {
 	t.Stop()
 	t.armed = true
+	if t.counts {
+		t.p.armed++
+	}
 	t.round++
 	at := deadline{clock: t.p.clock, at: int64(True(t.p.Mono()).Add(max(d, 0)))}
 	t.event = t.p.k.schedule(at.when(), ordinary, t.p, Label{kind: stepTimer, from: t.p.number}, t, t.round)

@@ -23,39 +23,66 @@ type clients struct {
 	open    connections
 }
 
-// nodes opens the servers for a client of the library, as a program does, but over links in place of TCP.
+// nodes makes the nodes of a client of the library over links in place of TCP, in both ways that programs have: of the second server
+// by itself, and of the others by opening them.
 func (c *clients) nodes(client *kernel.Process, servers []*sim.Server, links []*network.Link) []driver.Node {
-	spelled, at := make([]string, len(servers)), make(map[string]int, len(servers))
+	addresses := make(map[string]int, len(servers))
 	for i := range servers {
-		spelled[i] = spelling(i)
-		at[address(i)] = i
+		addresses[address(i)] = i
 	}
-	opened, err := goredis.Opener{Runtime: client.Runtime(), Options: func(o *redis.Options) {
+	options := func(o *redis.Options) {
 		small(o)
 		o.Dialer = func(_ context.Context, network, to string) (net.Conn, error) {
-			i, is := at[to]
+			i, is := addresses[to]
 			if !is || network != "tcp" {
 				return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("no server has the address %s", to)}
 			}
 			return c.connect(client, links[i], true), nil
 		}
-	}}.Open(spelled...)
+	}
+	var spelled []string
+	var made goredis.Nodes
+	names := make(map[string]int, len(servers))
+	for i, s := range servers {
+		if i != byItself {
+			spelled, names[address(i)] = append(spelled, spelling(i)), i
+			continue
+		}
+		n, err := c.node(address(i), options, goredis.Name(s.Name()), goredis.Runtime(client.Runtime()))
+		if err != nil {
+			panic(fmt.Sprintf("wire: %v", err))
+		}
+		made, names[s.Name()] = append(made, n), i
+	}
+	opened, err := goredis.Opener{Runtime: client.Runtime(), Options: options}.Open(spelled...)
 	if err != nil {
 		panic(fmt.Sprintf("wire: %v", err))
 	}
-	if len(opened) != len(servers) {
-		panic(fmt.Sprintf("wire: %d servers are opened as %d nodes", len(servers), len(opened)))
-	}
 	c.closers = append(c.closers, opened.Close)
+	if made = append(made, opened...); len(made) != len(servers) {
+		panic(fmt.Sprintf("wire: %d servers are opened as %d nodes", len(servers), len(made)))
+	}
 	nodes := make([]driver.Node, len(servers))
-	for _, n := range opened {
-		i, is := at[n.Name()]
+	for _, n := range made {
+		i, is := names[n.Name()]
 		if !is || nodes[i] != nil {
 			panic(fmt.Sprintf("wire: %s is no name of a node, or of two", n.Name()))
 		}
 		nodes[i] = &node{Node: n.(*goredis.Node), client: client, server: servers[i], link: links[i]}
 	}
 	return nodes
+}
+
+// byItself is the place of the server for which a client of the library makes its go-redis client itself.
+const byItself = 1
+
+// node makes a node of a go-redis client of its own.
+func (c *clients) node(addr string, set func(*redis.Options), options ...goredis.Option) (*goredis.Node, error) {
+	o := &redis.Options{Addr: addr}
+	set(o)
+	own := goredis.NewClient(o)
+	c.closers = append(c.closers, own.Close)
+	return goredis.NewNode(own, options...)
 }
 
 // plain makes the go-redis client of a process that speaks to one server without the library.
