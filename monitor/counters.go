@@ -89,8 +89,8 @@ func (c *counters) applied(a *redis.Applied) {
 	c.voted[proposed{resource, client, a.After.Value}]++
 }
 
-// stepped takes what a client tells of tokens: it has proposed one, or must propose a higher one, because a quorum of nodes would
-// vote for no lower one.
+// stepped takes what a client tells of tokens: it has proposed one, or must propose a higher one, because a quorum of nodes
+// would vote for no lower one.
 func (c *counters) stepped(client string, e observe.Event) {
 	names := resourcesOf(e.Resource)
 	switch e.Step {

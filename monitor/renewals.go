@@ -11,9 +11,9 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// renewals judges when a lease is renewed by itself while work is done under it: a period after the renewal before, and after one
-// that failed when a retry delay is over, or sooner if the lease is about to end; and never beyond a limit. Only code that takes
-// no time is judged, as only then the moments are known exactly.
+// renewals judges when a lease is renewed by itself while work is done under it: a period after the renewal before, and after
+// one that failed when a retry delay is over, or sooner if the lease is about to end; and never beyond a limit. Only code that
+// takes no time is judged, as only then the moments are known exactly.
 type renewals struct {
 	run   *Run
 	delay protocols.Range

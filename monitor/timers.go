@@ -7,8 +7,8 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// timers looks whether a client that is closed has left a timer behind: each keeps what it is for alive, and there can be one for
-// every lock that was ever taken. Leases that go on have theirs, and calls that are under way.
+// timers looks whether a client that is closed has left a timer behind: each keeps what it is for alive, and there can be one
+// for every lock that was ever taken. Leases that go on have theirs, and calls that are under way.
 type timers struct {
 	run *Run
 	of  map[string]*atWork // by client

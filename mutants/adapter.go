@@ -169,4 +169,11 @@ var adapter = []Mutant{
 		Edits: []Edit{{"redlock/goredis/node.go", "m.Requests(), !n.able.Load()", "m.Requests(), false"}},
 		Tests: []Test{{"redlock/goredis", "TestForbiddenCommands"}},
 	},
+	{
+		Name:    "first-option-only",
+		Bug:     "of the options of a node only the first one counts",
+		Edits:   []Edit{{"redlock/goredis/node.go", "\t\to(n)\n\t}\n", "\t\to(n)\n\t\tbreak\n\t}\n"}},
+		Killers: []string{"09-contention"},
+		Tier:    "wire",
+	},
 }

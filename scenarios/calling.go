@@ -41,8 +41,8 @@ type Calling struct {
 	// MaxTime is how long renewals can keep the lease alive; steps renew and with-lock. Default: 0s, without a limit.
 	// Example: 5s
 	MaxTime time.Duration `yaml:"max-time"`
-	// Meanwhile has a second call do work of this length under the lease at the same time, before the first goes on with its own:
-	// one whose max-time is too short for renewals. Step renew. Default: 0s, there is none. Example: 2s
+	// Meanwhile has a second call do work of this length under the lease at the same time, before the first goes on with its
+	// own: one whose max-time is too short for renewals. Step renew. Default: 0s, there is none. Example: 2s
 	Meanwhile time.Duration `yaml:"meanwhile"`
 }
 

@@ -70,8 +70,8 @@ timeline:
   - {every: {event: set-sent, node: A}, fault: {pause: {process: client-2, for: 1us}}}
 expect: {findings: safe, unavailable: {at-most: 1s}}
 `
-	// PrepareGuard asks each node for its run, and then declares that run fit. The second and third lock's commands wait for the
-	// answer to the first, and go in one message.
+	// PrepareGuard asks each node for its run, and then declares that run fit. The second and third lock's commands wait for
+	// the answer to the first, and go in one message.
 	want := []int64{1000, 1010, 2000, 2010}
 	for _, tier := range Tiers() {
 		if got := pauses(t, parsed(t, text), tier); !slices.Equal(got, want) {

@@ -202,8 +202,8 @@ func (w *World) Crash(client *kernel.Process) error {
 	return nil
 }
 
-// RestartClient starts a client process again that has crashed. World.Client gives the new one from now on, with the links of the one
-// before.
+// RestartClient starts a client process again that has crashed. World.Client gives the new one from now on, with the links of
+// the one before.
 func (w *World) RestartClient(client string) error {
 	i := slices.IndexFunc(w.Clients, func(p *kernel.Process) bool { return p.Name() == client })
 	if !w.Clients[i].Dead() {

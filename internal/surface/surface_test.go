@@ -32,9 +32,6 @@ var without = map[string]string{
 	"DefaultDrift":                "it is what scenarios have that set no drift allowance; TestDefaultDrift",
 	"goredis.Node.Listen":         "a subscriber of go-redis waits outside of the simulator's kernel: used on tier live only (66, 73); TestListen",
 	"goredis.Open":                "it is goredis.Opener.Open without settings; TestOpen",
-	"goredis.NewNode":             "tier wire opens servers, tier live makes nodes of clients; TestOptionsRefused",
-	"goredis.Name":                "as goredis.NewNode",
-	"goredis.Runtime":             "as goredis.NewNode",
 	"goredis.OptionsError.Error":  "scenarios have clients with the right options; TestOptionsRefused",
 	"goredis.OptionsError.Unwrap": "as goredis.OptionsError.Error",
 }

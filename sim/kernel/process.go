@@ -52,15 +52,6 @@ func (p *Process) StartAgain() *Process {
 	return again
 }
 
-// Draw is the key of random choices of the process. A restarted one makes others.
-func (p *Process) Draw(what string) Key {
-	key := p.k.Draw(what).WithString(p.name)
-	if p.life > 0 {
-		key = key.With(p.life)
-	}
-	return key
-}
-
 func (k *Kernel) clockMoved(c *Clock) {
 	k.retime(c)
 	k.Changed()

@@ -30,8 +30,8 @@ func (n *Network) Connect(client, server *kernel.Process, latency Latency, liste
 	return l
 }
 
-// Restarted gives the client's end of its links to a process that was started again after a crash. What the crashed one has sent
-// is still under way.
+// Restarted gives the client's end of its links to a process that was started again after a crash. What the crashed one has
+// sent is still under way.
 func (n *Network) Restarted(client *kernel.Process) {
 	for _, l := range n.links {
 		if l.client.Name() == client.Name() {

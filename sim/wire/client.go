@@ -23,8 +23,8 @@ type clients struct {
 	open    connections
 }
 
-// nodes makes the nodes of a client of the library over links in place of TCP, in both ways that programs have: of the second server
-// by itself, and of the others by opening them.
+// nodes makes the nodes of a client of the library over links in place of TCP, in both ways that programs have: of the second
+// server by itself, and of the others by opening them.
 func (c *clients) nodes(client *kernel.Process, servers []*sim.Server, links []*network.Link) []driver.Node {
 	addresses := make(map[string]int, len(servers))
 	for i := range servers {
