@@ -252,13 +252,13 @@ func (x *shipped) Hold(ctx context.Context, resource string, ttl time.Duration, 
 	return err
 }
 
-// library is the renewal as package redlock takes it.
+// library is the renewal as package redlock takes it, whose own limits it has if it sets none.
 func (r Renewal) library() redlock.Renewal {
 	l := redlock.Renewal{Wait: r.Wait, Period: r.Period, Limit: r.Limit, MaxTime: r.MaxTime}
-	if l.Limit == 0 {
+	switch {
+	case l.Limit == 0 && l.MaxTime != 0:
 		l.Limit = redlock.Unlimited
-	}
-	if l.MaxTime == 0 {
+	case l.Limit != 0 && l.MaxTime == 0:
 		l.MaxTime = redlock.Unlimited
 	}
 	return l

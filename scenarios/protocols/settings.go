@@ -28,7 +28,8 @@ type Settings struct {
 	// resource it must be as long as the longest pause and the longest message together. With 0s a client sends effects as
 	// long as it believes in its lease, as the implementations behind the presets do. Default: 0s. Example: 820ms
 	GuardTime time.Duration `yaml:"guard-time"`
-	// Renewals is the maximum number of times that a client renews one lock; 0 is no limit. Default: 0. Example: 3
+	// Renewals is the maximum number of times that a client renews one lock; 0 is no limit, but for protocol redlock the
+	// library's own: 1000 times, and for an hour. Default: 0. Example: 3
 	Renewals int `yaml:"renewals"`
 
 	own Own // of the type that the protocol declares
