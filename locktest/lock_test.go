@@ -2,8 +2,10 @@ package locktest_test
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +22,14 @@ import (
 type ownLock struct {
 	env    *locktest.Env
 	enough int
+	salt   string // of the values, which nobody else must have, not even this client after a restart
 	values int
+}
+
+func newOwn(env *locktest.Env, enough int) (*ownLock, error) {
+	var salt [8]byte
+	_, err := io.ReadFull(env.Runtime.Rand, salt[:])
+	return &ownLock{env: env, enough: enough, salt: hex.EncodeToString(salt[:])}, err
 }
 
 func (x *ownLock) Lock(ctx context.Context, resource string, ttl time.Duration) (locktest.Lease, error) {
@@ -38,7 +47,7 @@ func (x *ownLock) Lock(ctx context.Context, resource string, ttl time.Duration) 
 
 func (x *ownLock) TryLock(ctx context.Context, resource string, ttl time.Duration) (locktest.Lease, error) {
 	x.values++
-	l := &ownLease{lock: x, resource: resource, value: fmt.Sprint(x.env.Name, x.values)}
+	l := &ownLease{lock: x, resource: resource, value: fmt.Sprint(x.salt, "-", x.values)}
 	start := x.env.Runtime.Clock.Now()
 	l.until = start.Add(ttl - ttl/100 - 2*time.Millisecond)
 	if l.ask(driver.OpAcquire, ttl) < x.enough || !x.env.Runtime.Clock.Now().Before(l.until) {
@@ -98,7 +107,7 @@ func own(enough int) locktest.Setup {
 		// A message can be late by a second and 5 ms: so much before the end of its lease a client sends none.
 		Settings: "lock: {ttl: 2s, guard-time: 1005ms}",
 		Assume:   locktest.Assumptions{ClockRate: "0.5%", RestartDelay: 2 * time.Second, Delay: time.Second},
-		Lock:     func(env *locktest.Env) (locktest.Locker, error) { return &ownLock{env: env, enough: enough}, nil },
+		Lock:     func(env *locktest.Env) (locktest.Locker, error) { return newOwn(env, enough) },
 	}
 }
 
@@ -118,13 +127,40 @@ func TestALockOfOnesOwnThatIsBroken(t *testing.T) {
 	}
 }
 
+// A client that is started again counts from 1 again, so values that are made of its name come again.
+func TestALockWhoseValuesComeAgain(t *testing.T) {
+	const file = `title: t
+source: s
+explanation: e
+claim: holds
+clients: [client-1, client-2]
+lock: {ttl: 2s}
+timeline:
+  - {at: 0s, client: client-1, do: [try-lock]}
+  - {at: 500ms, fault: {crash: {client: client-1, restart-after: 100ms}}}
+  - {at: 1s, client: client-1, do: [try-lock]}
+  - {at: 1s, client: client-2, do: [try-lock]}
+expect: {findings: safe, unavailable: {at-most: 3s}}
+`
+	named := func(env *locktest.Env) (locktest.Locker, error) {
+		return &ownLock{env: env, enough: 3, salt: env.Name}, nil
+	}
+	drawn := func(env *locktest.Env) (locktest.Locker, error) { return newOwn(env, 3) }
+	for what, lock := range map[string]func(*locktest.Env) (locktest.Locker, error){"named": named, "drawn": drawn} {
+		r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, file, 0, lock)) })
+		if isFound := strings.Contains(r.log.String(), "within the assumptions: conduct"); isFound != (what == "named") {
+			t.Errorf("values that are %s: %s", what, &r.log)
+		}
+	}
+}
+
 // A lock that keeps something between runs, as one would that reads the system's clock.
 func TestALockThatDoesNotRepeatItself(t *testing.T) {
 	made := 0
 	s := own(3)
 	s.Lock = func(env *locktest.Env) (locktest.Locker, error) {
 		made++
-		return &ownLock{env: env, enough: 3 + made/4%2}, nil
+		return newOwn(env, 3+made/4%2)
 	}
 	fixed(t, "1")
 	if r := check(s); !strings.Contains(r.log.String(), "did not repeat itself: Setup.Lock uses something other than its Env: ") {
