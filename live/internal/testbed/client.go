@@ -27,7 +27,7 @@ type Client struct {
 
 	name    string
 	told    []messages.Order // what one that is started in its place must be told
-	process *child.Process // nil once it has crashed
+	process *child.Process   // nil once it has crashed
 	orders  *os.File
 	encoder *json.Encoder
 	began   chan error    // what came of its beginning
