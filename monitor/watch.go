@@ -21,6 +21,7 @@ var monitors = []func(*Run){
 	watchReturns,
 	watchListening,
 	watchTimers,
+	watchRetries,
 	watchTelling,
 	watchCounters,
 	watchGuard,

@@ -775,4 +775,10 @@ var library = []Mutant{
 		Edits:   []Edit{{"redlock/prepare.go", "for i := range running.Each {", "for i := range all.Each {"}},
 		Killers: []string{"83-new-client/prepares-in-vain"},
 	},
+	{
+		Name:    "waits-for-silent-nodes",
+		Bug:     "a retry waits until nodes that have not answered the attempt have not answered its release either",
+		Edits:   []Edit{{"redlock/release.go", "\tr.decide()\n\ta.mu.Unlock()\n", "\tacquire.decide()\n\ta.mu.Unlock()\n"}},
+		Killers: []string{"106-silent-nodes"},
+	},
 }

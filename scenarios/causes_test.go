@@ -240,6 +240,7 @@ var causes = map[string]cause{
 	"104-faults-at-messages/paused-after-asking": {noPause, "safe"},
 	"104-faults-at-messages/release-lost":        {shortCut, "safe"},
 	"104-faults-at-messages/extend-unheard":      {shortCut, "safe"},
+	"106-silent-nodes":                           {shortCut, "safe"},
 	"105-restarted-client/waits-for-itself":      {lock("protocol: redlock-plain, value: client"), "conduct, contract"},
 	"105-restarted-client/late-release":          {lock("protocol: redlock-plain, value: client"), "lease-overlap, conduct, contract"},
 	"105-restarted-client/late-release-by-name":  {lock("value: attempt"), "safe"},
