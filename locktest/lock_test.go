@@ -154,6 +154,29 @@ expect: {findings: safe, unavailable: {at-most: 3s}}
 	}
 }
 
+// A lock that needs random bytes when it is made cannot be made of none: a client that is started again without them ends.
+func TestAClientThatCannotBeStartedAgain(t *testing.T) {
+	const file = `
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [client-1, client-2]
+lock: {ttl: 2s}
+timeline:
+  - {at: 0s, client: client-1, do: [try-lock]}
+  - {at: 500ms, fault: {entropy: {client: client-1, for: 1s}}}
+  - {at: 500ms, fault: {crash: {client: client-1, restart-after: 100ms}}}
+  - {at: 1s, client: client-1, do: [try-lock]}
+  - {at: 1s, client: client-2, do: [try-lock]}
+expect: {findings: safe, unavailable: {at-most: 3s}}
+`
+	lock := func(env *locktest.Env) (locktest.Locker, error) { return newOwn(env, 3) }
+	if r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, file, 0, lock)) }); r.failed {
+		t.Errorf("%s", &r.log)
+	}
+}
+
 // A lock that keeps something between runs, as one would that reads the system's clock.
 func TestALockThatDoesNotRepeatItself(t *testing.T) {
 	made := 0

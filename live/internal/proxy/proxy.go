@@ -4,11 +4,16 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"syscall"
+	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
+
+	"redlocksim/internal/redisproc"
 )
 
 // Proxy is the link between a client and a node, or the storage, or between a replica and its master: a Toxiproxy with one
@@ -65,10 +70,16 @@ func (p *Proxy) Lead(to *Proxy) error {
 	for _, w := range []*Flow{p.Up, p.Down} {
 		w.Change(func(f *Impairment) { f.Resets++ })
 	}
-	if err := p.toxiproxy.Update(&toxiproxy.Proxy{Listen: p.Addr, Upstream: to.upstream, Enabled: true}); err != nil {
-		return fmt.Errorf("live: toxiproxy: %w", err)
+	for deadline := time.Now().Add(redisproc.Patience); ; time.Sleep(10 * time.Millisecond) {
+		err := p.toxiproxy.Update(&toxiproxy.Proxy{Listen: p.Addr, Upstream: to.upstream, Enabled: true})
+		if err == nil {
+			return nil
+		}
+		// It listens anew, and until then the port is free for any connection of this machine.
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(deadline) {
+			return fmt.Errorf("live: toxiproxy: %w", err)
+		}
 	}
-	return nil
 }
 
 // Reaches reports whether the link loses no messages.
