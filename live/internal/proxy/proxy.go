@@ -12,8 +12,6 @@ import (
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
-
-	"redlocksim/internal/redisproc"
 )
 
 // Proxy is the link between a client and a node, or the storage, or between a replica and its master: a Toxiproxy with one
@@ -63,6 +61,9 @@ func (p *Proxy) Close() {
 	}
 }
 
+// patience is for how long a link waits for its port when it listens anew.
+const patience = 10 * time.Second
+
 // Lead redirects the link to where another one leads, with that one's impairments. Open connections end.
 func (p *Proxy) Lead(to *Proxy) error {
 	flows.Store(p.numbers[0], to.Up)
@@ -70,7 +71,7 @@ func (p *Proxy) Lead(to *Proxy) error {
 	for _, w := range []*Flow{p.Up, p.Down} {
 		w.Change(func(f *Impairment) { f.Resets++ })
 	}
-	for deadline := time.Now().Add(redisproc.Patience); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		err := p.toxiproxy.Update(&toxiproxy.Proxy{Listen: p.Addr, Upstream: to.upstream, Enabled: true})
 		if err == nil {
 			return nil
