@@ -14,14 +14,13 @@ import (
 // that had answered the attempt. Nodes that were silent are not waited for. It may not ask earlier, which the specification
 // says, and not later. Only code that takes no time is judged, and calls that nothing else wakes.
 type retries struct {
-	run *Run
-	// of is by the value of a call's last attempt, and last by the call.
-	of   map[string]*retry
-	last map[string]*retry
+	run  *Run
+	last map[string]*retry // by call
 }
 
-// retry is an attempt that was refused, or may be.
+// retry is the last attempt of a call, which was refused, or may be.
 type retry struct {
+	value    string      // of the attempt
 	answered uint64      // the nodes that have answered in time
 	told     kernel.True // when the call told that it will ask again; -1 if it has not
 	due      time.Time   // when it may, by its client's clock
@@ -31,21 +30,21 @@ func watchRetries(r *Run) {
 	if !r.isLibrary() || r.StepTime > 0 || r.Lock.Clock != kernel.Monotonic || protocols.Of[protocols.RedlockSettings](r.Lock).WakeUp > 0 {
 		return
 	}
-	x := &retries{run: r, of: map[string]*retry{}, last: map[string]*retry{}}
+	x := &retries{run: r, last: map[string]*retry{}}
 	r.onStep = append(r.onStep, x.stepped)
 }
 
 func (x *retries) stepped(client string, e observe.Event) {
-	this := x.of[e.Value]
+	this := x.last[e.Call]
 	switch {
 	case e.Step == observe.AttemptStarted:
 		x.asks(client, &e)
-	case this == nil:
+	case this == nil || this.value != e.Value: // it is about an attempt before that
 	case e.Step == observe.NodeAnswered:
 		x.answers(client, this, &e)
 	case e.Step == observe.Retrying:
 		this.told, this.due = x.run.World.Kernel.Now(), x.reads(client).Add(e.Delay)
-	case e.Step == observe.Queued, e.Step == observe.Yielding, e.Step == observe.GaveUp:
+	case e.Step == observe.Queued, e.Step == observe.Yielding, e.Step == observe.Granted, e.Step == observe.GaveUp:
 		delete(x.last, e.Call) // it waits for something else, or has ended
 	}
 }
@@ -79,6 +78,5 @@ func (x *retries) asks(client string, e *observe.Event) {
 			x.run.broken(checker.Conduct, resourcesOf(e.Resource)[0], "%s asks for the lock on %s again %v after it could have, in attempt %d", client, e.Resource, late, e.Attempt)
 		}
 	}
-	this := &retry{told: -1}
-	x.of[e.Value], x.last[e.Call] = this, this
+	x.last[e.Call] = &retry{value: e.Value, told: -1}
 }

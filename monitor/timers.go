@@ -58,6 +58,6 @@ func (x *timers) closed(c *protocols.Call, of *atWork) {
 		return
 	}
 	if n := x.run.World.Client(c.Client).Armed(); n > 0 {
-		x.run.broken(checker.Contract, x.run.subjectOf(c), "%s is closed, has no lease and is doing nothing, and %d of its timers are still to come", c.Client, n)
+		x.run.broken(checker.Contract, x.run.subjectOf(c), "%s is closed, has no lease and is doing nothing, and has timers left: %d", c.Client, n)
 	}
 }

@@ -21,7 +21,7 @@ func TestTimersAfterClose(t *testing.T) {
 	}{
 		{"none", func(*actor) {}, context.Background(), ""},
 		{"one", func(a *actor) { a.client.WorkClock().AfterFunc(time.Second, func() {}) }, context.Background(),
-			"c1 is closed, has no lease and is doing nothing, and 1 of its timers are still to come. (1)"},
+			"c1 is closed, has no lease and is doing nothing, and has timers left: 1. (1)"},
 		{"of Close itself", func(a *actor) { a.client.WorkClock().AfterFunc(time.Second, func() {}) }, ended, ""},
 		{"one that was stopped", func(a *actor) { a.client.WorkClock().AfterFunc(time.Second, func() {}).Stop() }, context.Background(), ""},
 		{"one that has come", func(a *actor) { a.client.WorkClock().AfterFunc(time.Second, func() {}); a.sleeps(2 * time.Second) }, context.Background(), ""},
