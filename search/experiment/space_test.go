@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -118,5 +119,35 @@ func TestDrawIsAboutEverything(t *testing.T) {
 		if !seen[w.Name] {
 			t.Errorf("%s was never drawn", w.Name)
 		}
+	}
+}
+
+// What a lock can do only at certain moments is drawn: a client is closed while it prepares the nodes, two calls work under one
+// lease, and renewals may keep it for exactly as long as the first of them does.
+func TestRareCallsAreDrawn(t *testing.T) {
+	base, err := scenarios.ParseSettings("guard.yaml", []byte("lock: {ttl: 10s, guard: {max-ttl: 60s}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSpace(base)
+	closed, together, exact := 0, 0, 0
+	for seed := range uint64(400) {
+		x := Candidate{Seed: seed}.Scenario(s)
+		for i, item := range x.Timeline {
+			if i > 0 && item.Fault == nil && item.Do[0].Kind == scenarios.CloseStep && x.Timeline[i-1].Fault == nil && x.Timeline[i-1].Do[0].Kind == scenarios.PrepareStep {
+				closed++
+			}
+			for _, do := range item.Do {
+				if do.Meanwhile > 0 {
+					together++
+				}
+				if ttl := cmp.Or(do.TTL, base.Lock.TTL); do.Period == 0 && do.MaxTime == ttl+ttl/3 {
+					exact++
+				}
+			}
+		}
+	}
+	if closed < 20 || together < 5 || exact < 5 {
+		t.Errorf("in 400 runs: %d clients closed while they prepare, %d calls under the lease of another, %d limits that a renewal just meets", closed, together, exact)
 	}
 }
