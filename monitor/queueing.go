@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // queueing judges how long a command waits before it is sent: until fewer commands than a limit are unanswered on its node, and
-// no longer. When it could have been sent is known from the others of its round, which go to all nodes at once.
+// no longer; those that were sent a quarter of the node timeout ago count no more. When it could have been sent is known from
+// the others of its round, which go to all nodes at once.
 type queueing struct {
 	run    *Run
 	limit  int
@@ -23,14 +25,22 @@ type queueing struct {
 
 // roundSent is a round of commands whose first one was sent at a moment, and the nodes that were asked since.
 type roundSent struct {
-	began kernel.True
-	asked uint64
+	began   kernel.True
+	byClock kernel.Mono // the same, by the client's clock
+	asked   uint64
 }
 
 // unanswered is what a node has not answered to a client, and when that last was so much that others had to wait.
 type unanswered struct {
-	open []openCommand
-	full kernel.True
+	open []openCommand // in the order in which they were sent
+	full kernel.Mono
+}
+
+// wasFull brings full up to now: that many commands which are not older than so much hold up others.
+func (u *unanswered) wasFull(now kernel.Mono, limit int, patience time.Duration) {
+	if held := len(u.open) - limit; held >= 0 {
+		u.full = max(u.full, min(now, u.open[held].since+kernel.Mono(patience)))
+	}
 }
 
 type openCommand struct {
@@ -78,12 +88,10 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 	}
 	way := x.ways[pair{a.Client, a.Server}]
 	if way == nil {
-		way = &unanswered{full: -1}
+		way = &unanswered{full: math.MinInt64}
 		x.ways[pair{a.Client, a.Server}] = way
 	}
-	if len(way.open) >= x.limit {
-		way.full = x.run.World.Kernel.Now()
-	}
+	way.wasFull(a.Client.Mono(), x.limit, x.run.Lock.NodeTimeout/4)
 	if at != redis.Sent {
 		is := func(o openCommand) bool { return o.sent == a.Sent && o.deadline.Equal(a.Deadline) }
 		if at == redis.Broken || a.Answer != driver.Unanswered {
@@ -129,7 +137,7 @@ func (x *queueing) commands(a *redis.Asked) (n int) {
 func (x *queueing) sends(a *redis.Asked, way *unanswered, round *roundSent) (isFirst bool) {
 	node := uint64(1) << slices.Index(x.run.World.Servers, a.Server)
 	if round.asked == 0 {
-		round.began = a.Sent
+		round.began, round.byClock = a.Sent, a.Client.Mono()
 	}
 	isFirst = round.asked&node == 0
 	round.asked |= node
@@ -138,9 +146,9 @@ func (x *queueing) sends(a *redis.Asked, way *unanswered, round *roundSent) (isF
 	if !isFirst || x.run.clients.number(a.Client.Name()) > 0 || !x.run.pauses.hasRun(a.Client, settled) {
 		return isFirst
 	}
-	if a.Sent > max(round.began, way.full) {
-		x.run.broken(checker.Conduct, x.run.about(a.Keys), "%s sends %s a command %v after the first of its round, although fewer than %d commands were unanswered for %v",
-			a.Client.Name(), a.Server.Name(), a.Sent.Sub(round.began), x.limit, a.Sent.Sub(max(round.began, way.full)))
+	if late := time.Duration(a.Client.Mono() - max(round.byClock, way.full)); late > 0 {
+		x.run.broken(checker.Conduct, x.run.about(a.Keys), "%s sends %s a command %v after the first of its round, although fewer than %d commands that could hold it up were unanswered for %v",
+			a.Client.Name(), a.Server.Name(), a.Sent.Sub(round.began), x.limit, late)
 	}
 	held := 0
 	for _, o := range way.open {

@@ -13,7 +13,7 @@ import (
 
 // A command is held up by as many unanswered ones as the limit says, and by no fewer.
 func TestCommandsWaitForOthersOnly(t *testing.T) {
-	const late = "c1 sends A a command 5ms after the first of its round, although fewer than 1 commands were unanswered for 5ms"
+	const late = "c1 sends A a command 5ms after the first of its round, although fewer than 1 commands that could hold it up were unanswered for 5ms"
 	for _, c := range []struct {
 		name    string
 		answers time.Duration // after which A answers another command, sent right before; negative if there is none
@@ -25,7 +25,8 @@ func TestCommandsWaitForOthersOnly(t *testing.T) {
 		{"behind another", 5 * time.Millisecond, 5 * time.Millisecond, ""},
 		{"longer than that", 5 * time.Millisecond, 6 * time.Millisecond, "c1 sends A a command 6ms after the first of its round"},
 		{"before that", 5 * time.Millisecond, 4 * time.Millisecond, "c1 sends A a command while 1 are unanswered, and others wait from 1 on"},
-		{"behind silence", time.Minute, 13 * time.Millisecond, ""},
+		{"behind silence", time.Minute, 12500 * time.Microsecond, ""},
+		{"behind silence for too long", time.Minute, 13 * time.Millisecond, "c1 sends A a command 13ms after the first of its round, although fewer than 1 commands that could hold it up were unanswered for 500µs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
