@@ -83,6 +83,7 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 			losesBefore(l, w, nil)
 			w.Unaware = true
 		}, gone, lost(nil), "the context of the lease ended, and that of the work did not"},
+		{"work not stopped", func(_ *actor, _ *lease, w *protocols.Work) { w.Deaf = true }, nil, nil, "the caller's context ended, and that of the work did not"},
 		{"work stopped for nothing", func(_ *actor, _ *lease, w *protocols.Work) { w.Misled = true }, nil, stopped, "the context of the work ended, and neither"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

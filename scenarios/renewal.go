@@ -60,6 +60,7 @@ func (l *held) worked(own, caller context.Context, w *protocols.Work) error {
 	w.Ended = true
 	w.Lost = context.Cause(lease) == redlock.ErrLost
 	w.Unaware = lease.Err() != nil && own.Err() == nil
+	w.Deaf = caller.Err() != nil && own.Err() == nil
 	w.Misled = own.Err() != nil && lease.Err() == nil && caller.Err() == nil
 	if own.Err() != nil {
 		w.Err = errStopped

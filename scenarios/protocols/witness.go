@@ -64,11 +64,11 @@ type Work struct {
 	Limit   int
 	MaxTime time.Duration
 	// Ended says that the work has returned, and Err what. Lost says that the lease was lost by then, and Unaware that the
-	// work's context had not ended although that of the lease had. Misled says that it had ended although neither that of the
-	// lease nor the caller's had.
-	Ended                 bool
-	Err                   error
-	Lost, Unaware, Misled bool
+	// work's context had not ended although that of the lease had. Deaf says that it had not although the caller's had, and
+	// Misled that it had although neither of the two had.
+	Ended                       bool
+	Err                         error
+	Lost, Unaware, Deaf, Misled bool
 }
 
 // CallFunc is what a Call does.
