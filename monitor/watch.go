@@ -21,6 +21,7 @@ var monitors = []func(*Run){
 	watchReturns,
 	watchListening,
 	watchTimers,
+	watchPacing,
 	watchRetries,
 	watchTelling,
 	watchCounters,

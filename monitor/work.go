@@ -22,6 +22,8 @@ type working struct {
 	*protocols.Work
 	renewed int   // how often
 	failed  error // of the last renewal, if that failed while the lease and the work went on
+	// found is the error of the renewal in which the nodes said that the lease is lost, while the work went on.
+	found *redlock.Error
 	// isShared says that another call renews the lease as well, so that nobody knows which of them has renewed it.
 	isShared bool
 	// isGivenUp says that somebody released the lease before the work returned.
@@ -70,6 +72,8 @@ func (x *works) returned(c *protocols.Call, err error) {
 			w.isReleased, w.release = true, err
 		case c.Func == protocols.ExtendCall && c.Renewal && err == nil:
 			w.renewed, w.failed = w.renewed+1, nil
+		case c.Func == protocols.ExtendCall && c.Renewal && !w.Ended && x.isFound(err):
+			errors.As(err, &w.found)
 		case c.Func == protocols.ExtendCall && c.Renewal && !w.Ended && w.Lease.Context().Err() == nil:
 			w.failed = err
 		}
@@ -87,6 +91,23 @@ func (x *works) worked(done *protocols.Work, err error) {
 			return
 		}
 	}
+}
+
+// isFound says whether with this error so many nodes refused an extend that the lease was lost by it.
+func (x *works) isFound(err error) bool {
+	var e *redlock.Error
+	if !errors.As(err, &e) || e.Reason != redlock.ErrLost {
+		return false
+	}
+	declined := 0
+	for _, n := range e.Nodes {
+		if n.Outcome == driver.Declined {
+			declined++
+		}
+	}
+	n := len(x.run.World.Servers)
+	q, _ := x.run.Lock.Votes(n)
+	return declined > n-q
 }
 
 // partsOf are the errors of calls that an error is made of.
@@ -128,6 +149,8 @@ func (w *working) loss(err error, parts []*redlock.Error) string {
 	switch {
 	case w.Lost && !w.isGivenUp && !isTold:
 		return "the lease was lost before the work returned"
+	case w.found != nil && !w.isShared && !w.isGivenUp && !slices.Contains(parts, w.found):
+		return "its last renewal failed, as the nodes had lost the lease: " + w.found.Error()
 	case isTold && context.Cause(w.Lease.Context()) != redlock.ErrLost:
 		return "the lease was not lost"
 	}

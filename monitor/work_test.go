@@ -8,6 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -26,6 +27,8 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 	}
 	unreleased := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrNoQuorum}
 	gone := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrLost}
+	found := &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrLost,
+		Nodes: []observe.NodeOutcome{{Node: "A", Outcome: driver.Declined}, {Node: "B", Outcome: driver.Declined}}}
 	unrenewed := &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrNoQuorum}
 	loses := func(_ *actor, l *lease, w *protocols.Work) { losesBefore(l, w, stopped) }
 	closes := func(a *actor, l *lease, w *protocols.Work) {
@@ -79,6 +82,8 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 			a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"})
 			renewed(unrenewed, 0)(a, l, w)
 		}, gone, errors.Join(stopped, lost(redlock.ErrClosed)), ""},
+		{"found lost by a renewal", renewed(found, 0), gone, errors.Join(stopped, found), ""},
+		{"found lost by a renewal in silence", renewed(found, 0), gone, errors.Join(stopped, lost(nil)), "its last renewal failed, as the nodes had lost the lease"},
 		{"context of the work", func(_ *actor, l *lease, w *protocols.Work) {
 			losesBefore(l, w, nil)
 			w.Unaware = true

@@ -111,7 +111,7 @@ func (b *batcher) answered(cmd *queued) {
 	b.send()
 }
 
-// overdue is called by the timer, which runs while commands wait.
+// overdue is called by the timer, which runs while commands wait, and no longer.
 func (b *batcher) overdue() {
 	b.mu.Lock()
 	b.armed = false
@@ -146,6 +146,10 @@ func (b *batcher) send() {
 		clear(b.dropped)
 	}
 	b.sending = false
+	if b.armed && len(b.releases)+len(b.others) == 0 {
+		b.timer.Stop() // if that comes too late, overdue finds nothing to send
+		b.armed = false
+	}
 	b.mu.Unlock()
 }
 

@@ -9,6 +9,10 @@ import (
 // often is more than fits into a run.
 const often = 100
 
+// crowding is how often each of two goroutines of a client takes the lock from the other: together more than twice as often as
+// a client may before other processes have their turn.
+const crowding = 20
+
 // work draws what a client does all the time: short work under the lock every second or two, in one of several styles,
 // and for some clients, once, something else. A run is to have some dozens of grants: more of the same would cost time and show
 // little that is new.
@@ -28,6 +32,10 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 	}
 	if once := w.once(c.For("late", 0)); once != nil {
 		items = append(items, scenarios.Item{When: s.outset(c, client, once[0].Kind), Client: client, Do: once, Repeat: 1})
+	}
+	if c.For("crowd", 0).Below(40) == 0 {
+		items = append(items, scenarios.Item{When: faults.Trigger{At: s.instant(c.For("crowd", 1))}, Client: client,
+			Do: []scenarios.Step{w.lock(), step(scenarios.UnlockStep, 0)}, Repeat: crowding, Goroutines: 2})
 	}
 	for i := range items {
 		items[i].Do = w.misused(c.For("misuse", i), items[i].Do)
