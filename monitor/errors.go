@@ -225,6 +225,8 @@ func (c *calling) isUnsent(e *redlock.Error) bool {
 func (x *failures) cause(c *calling, e *redlock.Error) string {
 	isEnd := errors.Is(e.Cause, context.Canceled) || errors.Is(e.Cause, context.DeadlineExceeded)
 	switch {
+	case isEnd && c.Func == protocols.ReleaseCall && c.Context != nil && x.goesOn(c):
+		return "it was released in the context of its own lease, which is in no hurry"
 	case errors.Is(e, redlock.ErrClosed) && !x.isClosed(c):
 		return "nobody closed the client"
 	case isEnd && c.Context != nil && c.Context.Err() == nil && c.Wait == 0:
@@ -237,6 +239,16 @@ func (x *failures) cause(c *calling, e *redlock.Error) string {
 		return "nothing failed that it needs"
 	}
 	return ""
+}
+
+// goesOn says whether a release in the context of its own lease goes on: nothing but the end of the lease has ended that.
+func (x *failures) goesOn(c *calling) bool {
+	why := context.Cause(c.Context)
+	if why != redlock.ErrReleased && why != redlock.ErrLost {
+		return false
+	}
+	deadline, ok := c.Context.Deadline()
+	return !ok || x.run.World.Client(c.Client).ProgramClock().Now().Before(deadline)
 }
 
 // isClosed says whether the client of a call is closed, or may be: a lease may be of one before.
@@ -308,9 +320,16 @@ func (x *failures) reason(c *calling, e *redlock.Error) string {
 		}
 		return n
 	}
+	reasons := map[driver.Op][]error{
+		driver.OpAcquire: {redlock.ErrTaken, redlock.ErrNoQuorum, redlock.ErrTooLate},
+		driver.OpExtend:  {redlock.ErrReleased, redlock.ErrLost, redlock.ErrNoQuorum, redlock.ErrTooLate},
+		driver.OpRelease: {redlock.ErrReleased, redlock.ErrLost, redlock.ErrNoQuorum},
+	}[e.Op]
 	accepted, declined := count(redlock.Accepted), count(redlock.Declined, redlock.Behind)
 	hinders := declined > len(e.Nodes)-x.quorum
 	switch {
+	case e.Reason != nil && !slices.Contains(reasons, e.Reason):
+		return "that is no reason for it"
 	case e.Reason == redlock.ErrTaken && !hinders:
 		return fmt.Sprintf("%d nodes declined, which leave a quorum", declined)
 	case e.Reason == redlock.ErrNoQuorum && accepted >= x.quorum:

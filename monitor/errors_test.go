@@ -52,6 +52,7 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 		}), nil, "the nodes are in another order"},
 		{"a node left out", change(func(e *redlock.Error) { e.Nodes = e.Nodes[1:] }), nil, "there are 3 nodes"},
 		{"another call", change(func(e *redlock.Error) { e.Op = driver.OpExtend }), nil, "that is not what it called"},
+		{"the reason of another call", change(func(e *redlock.Error) { e.Reason = redlock.ErrLost }), nil, "that is no reason for it"},
 		{"no reason", change(func(e *redlock.Error) { e.Reason = nil }), nil, "that says neither a reason nor a cause"},
 		{"no attempt", change(func(e *redlock.Error) { e.Attempts = 0 }), nil, "it asked with 1 values"},
 		{"an attempt too many", change(func(e *redlock.Error) { e.Attempts = 2 }), nil, "it asked with 1 values"},
@@ -78,6 +79,43 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 				want = "c1 gets an error that is not true, as " + c.want
 			}
 			r.finds(t, checker.Contract, want)
+		})
+	}
+}
+
+// A release in the context of its own lease goes on when the lease ends that, up to its deadline.
+func TestTheEndOfALeaseDoesNotEndItsRelease(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		why   error         // the lease has ended
+		left  time.Duration // until the deadline; negative if there is none
+		wrong bool
+	}{
+		{"released", redlock.ErrReleased, -1, true},
+		{"lost", redlock.ErrLost, -1, true},
+		{"before the deadline", redlock.ErrReleased, time.Second, true},
+		{"at the deadline", redlock.ErrReleased, 0, false},
+		{"another context", context.Canceled, -1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", time.Second, func(a *actor) {
+				clock := a.client.ProgramClock()
+				ctx, end := clock.WithCancel(context.Background())
+				if c.left >= 0 {
+					ctx, _ = clock.WithDeadline(ctx, a.reads().Add(time.Minute))
+				}
+				end(c.why)
+				if c.left >= 0 {
+					a.sleeps(time.Minute - c.left)
+				}
+				x := &failures{run: r.Run}
+				got := x.goesOn(&calling{Call: &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Context: ctx}})
+				if got != c.wrong {
+					t.Errorf("it goes on: %v, want %v", got, c.wrong)
+				}
+			})
+			r.Kernel.Run(kernel.True(10 * time.Minute))
 		})
 	}
 }

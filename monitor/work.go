@@ -135,6 +135,8 @@ func (w *working) work(err error) string {
 		return "the context of the lease ended, and that of the work did not"
 	case w.Deaf:
 		return "the caller's context ended, and that of the work did not"
+	case w.Bare:
+		return "the context of the work has not the values of the caller's"
 	case w.Misled:
 		return "the context of the work ended, and neither that of the lease nor the caller's did"
 	case w.Err != nil && !errors.Is(err, w.Err):

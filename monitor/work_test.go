@@ -12,14 +12,18 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// What is returned after work under a lease tells of the work, of the loss of the lease and of the release, and of nothing
-// else.
+// foundLost is the error of an extend with which two of three nodes say that the lease is lost.
+var foundLost = &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrLost,
+	Nodes: []observe.NodeOutcome{{Node: "A", Outcome: driver.Declined}, {Node: "B", Outcome: driver.Declined}}}
+
 // losesBefore has a lease lost before its work returns an error.
 func losesBefore(l *lease, w *protocols.Work, err error) {
 	l.cancel(redlock.ErrLost)
 	w.Err, w.Lost = err, true
 }
 
+// What is returned after work under a lease tells of the work, of the loss of the lease and of the release, and of nothing
+// else.
 func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 	stopped := errors.New("stopped")
 	lost := func(cause error) error {
@@ -27,8 +31,6 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 	}
 	unreleased := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrNoQuorum}
 	gone := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrLost}
-	found := &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrLost,
-		Nodes: []observe.NodeOutcome{{Node: "A", Outcome: driver.Declined}, {Node: "B", Outcome: driver.Declined}}}
 	unrenewed := &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrNoQuorum}
 	loses := func(_ *actor, l *lease, w *protocols.Work) { losesBefore(l, w, stopped) }
 	closes := func(a *actor, l *lease, w *protocols.Work) {
@@ -82,12 +84,13 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 			a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"})
 			renewed(unrenewed, 0)(a, l, w)
 		}, gone, errors.Join(stopped, lost(redlock.ErrClosed)), ""},
-		{"found lost by a renewal", renewed(found, 0), gone, errors.Join(stopped, found), ""},
-		{"found lost by a renewal in silence", renewed(found, 0), gone, errors.Join(stopped, lost(nil)), "its last renewal failed, as the nodes had lost the lease"},
+		{"found lost by a renewal", renewed(foundLost, 0), gone, errors.Join(stopped, foundLost), ""},
+		{"found lost by a renewal in silence", renewed(foundLost, 0), gone, errors.Join(stopped, lost(nil)), "its last renewal failed, as the nodes had lost the lease"},
 		{"context of the work", func(_ *actor, l *lease, w *protocols.Work) {
 			losesBefore(l, w, nil)
 			w.Unaware = true
 		}, gone, lost(nil), "the context of the lease ended, and that of the work did not"},
+		{"work without values", func(_ *actor, _ *lease, w *protocols.Work) { w.Bare = true }, nil, nil, "the context of the work has not the values of the caller's"},
 		{"work not stopped", func(_ *actor, _ *lease, w *protocols.Work) { w.Deaf = true }, nil, nil, "the caller's context ended, and that of the work did not"},
 		{"work stopped for nothing", func(_ *actor, _ *lease, w *protocols.Work) { w.Misled = true }, nil, stopped, "the context of the work ended, and neither"},
 	} {

@@ -42,6 +42,7 @@ func (p *program) held(x *asking) *held {
 // granted ends an acquire that was granted.
 func (l *held) granted(x *asking, lease protocols.Lease) {
 	x.call.Lease, l.lease = lease, lease
+	x.call.Bare = lease.Context().Value(acquisitionKey{}) != x.acquisition
 	l.witness.Returned(&x.call, nil)
 	l.locks = append(l.locks, l)
 	token, _ := lease.Token()

@@ -70,7 +70,7 @@ func (l *held) context(s *Step) (ctx context.Context, done func()) {
 }
 
 // ctx is the context for calls that are about the lock held.
-func (l *held) ctx() context.Context { return l.acquisition.in(context.Background()) }
+func (l *held) ctx() context.Context { return l.acquisition.in(l.life) }
 
 // called is a call that is about the lock held, with its operations, one for each resource.
 type called struct {

@@ -14,19 +14,23 @@ func (x *Session) Run(item *Item) {
 	x.threads++
 	thread := x.threads
 	for range max(item.Repeat, 1) {
-		p := &program{Session: x, item: item, thread: thread, numbers: map[string]seen{}}
+		life, end := x.clock.WithCancel(context.Background())
+		p := &program{Session: x, item: item, thread: thread, life: life, numbers: map[string]seen{}}
 		for i := range item.Do {
 			if !p.do(&item.Do[i]) {
 				break
 			}
 		}
+		end(nil)
 	}
 }
 
 // program is one pass through the steps of an item.
 type program struct {
 	*Session
-	item     *Item
+	item *Item
+	// life is the context that its calls are made in. As that of most programs it can end, and outlasts them.
+	life     context.Context
 	thread   int
 	locks    []*held // in the order in which they were taken
 	released []*held // in the order in which they were released
@@ -48,11 +52,11 @@ func (p *program) do(s *Step) (goOn bool) {
 	}
 	switch s.Kind {
 	case LockStep:
-		ctx, cancel := p.clock.WithDeadline(context.Background(), p.clock.Now().Add(s.For))
+		ctx, cancel := p.clock.WithDeadline(p.life, p.clock.Now().Add(s.For))
 		defer cancel()
 		return p.acquire(ctx, s)
 	case TryLockStep:
-		return p.acquire(context.Background(), s)
+		return p.acquire(p.life, s)
 	case WithLockStep:
 		return p.withLock(s)
 	case SleepStep:

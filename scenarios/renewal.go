@@ -62,6 +62,7 @@ func (l *held) worked(own, caller context.Context, w *protocols.Work) error {
 	w.Unaware = lease.Err() != nil && own.Err() == nil
 	w.Deaf = caller.Err() != nil && own.Err() == nil
 	w.Misled = own.Err() != nil && lease.Err() == nil && caller.Err() == nil
+	w.Bare = own.Value(acquisitionKey{}) != caller.Value(acquisitionKey{})
 	if own.Err() != nil {
 		w.Err = errStopped
 	}
@@ -125,7 +126,7 @@ func (p *program) withLock(s *Step) bool {
 		return false
 	}
 	x := p.asks(s)
-	ctx, done := s.in(x.in(context.Background()), p.clock)
+	ctx, done := s.in(x.in(p.life), p.clock)
 	defer done()
 	x.call.Context, x.call.Wait = ctx, s.Wait
 	l := p.held(x)

@@ -45,8 +45,10 @@ type Call struct {
 	Misuse string
 	// Waits says that an acquire makes attempts until it is granted, instead of a single one.
 	Waits bool
-	// Lease is what the call is about. An acquire returns it; nil if it was not granted.
+	// Lease is what the call is about. An acquire returns it; nil if it was not granted. Bare says that its context has not the
+	// values of the Context.
 	Lease Lease
+	Bare  bool
 }
 
 // Work is work under a lease that its protocol renews.
@@ -65,10 +67,10 @@ type Work struct {
 	MaxTime time.Duration
 	// Ended says that the work has returned, and Err what. Lost says that the lease was lost by then, and Unaware that the
 	// work's context had not ended although that of the lease had. Deaf says that it had not although the caller's had, and
-	// Misled that it had although neither of the two had.
-	Ended                       bool
-	Err                         error
-	Lost, Unaware, Deaf, Misled bool
+	// Misled that it had although neither of the two had. Bare says that it has not the values of the Context.
+	Ended                             bool
+	Err                               error
+	Lost, Unaware, Deaf, Misled, Bare bool
 }
 
 // CallFunc is what a Call does.
