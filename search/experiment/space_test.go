@@ -130,12 +130,15 @@ func TestRareCallsAreDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := NewSpace(base)
-	closed, together, exact := 0, 0, 0
+	closed, together, exact, crowds := 0, 0, 0, 0
 	for seed := range uint64(400) {
 		x := Candidate{Seed: seed}.Scenario(s)
 		for i, item := range x.Timeline {
 			if i > 0 && item.Fault == nil && item.Do[0].Kind == scenarios.CloseStep && x.Timeline[i-1].Fault == nil && x.Timeline[i-1].Do[0].Kind == scenarios.PrepareStep {
 				closed++
+			}
+			if item.Repeat == crowding && item.Goroutines == 2 {
+				crowds++
 			}
 			for _, do := range item.Do {
 				if do.Meanwhile > 0 {
@@ -147,7 +150,7 @@ func TestRareCallsAreDrawn(t *testing.T) {
 			}
 		}
 	}
-	if closed < 20 || together < 5 || exact < 5 {
-		t.Errorf("in 400 runs: %d clients closed while they prepare, %d calls under the lease of another, %d limits that a renewal just meets", closed, together, exact)
+	if closed < 20 || together < 5 || exact < 5 || crowds < 5 {
+		t.Errorf("in 400 runs: %d clients closed while they prepare, %d calls under the lease of another, %d limits that a renewal just meets, %d clients that take the lock from themselves", closed, together, exact, crowds)
 	}
 }
