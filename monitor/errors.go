@@ -226,7 +226,7 @@ func (x *failures) cause(c *calling, e *redlock.Error) string {
 	isEnd := errors.Is(e.Cause, context.Canceled) || errors.Is(e.Cause, context.DeadlineExceeded)
 	switch {
 	case isEnd && c.Func == protocols.ReleaseCall && c.Context != nil && x.goesOn(c):
-		return "it was released in the context of its own lease, which is in no hurry"
+		return "nothing but the end of the lease has ended the context it was called in, which was that of the lease"
 	case errors.Is(e, redlock.ErrClosed) && !x.isClosed(c):
 		return "nobody closed the client"
 	case isEnd && c.Context != nil && c.Context.Err() == nil && c.Wait == 0:
@@ -248,7 +248,7 @@ func (x *failures) goesOn(c *calling) bool {
 		return false
 	}
 	deadline, ok := c.Context.Deadline()
-	return !ok || x.run.World.Client(c.Client).ProgramClock().Now().Before(deadline)
+	return !ok || x.run.clock(c.Client).Before(deadline)
 }
 
 // isClosed says whether the client of a call is closed, or may be: a lease may be of one before.
@@ -307,25 +307,27 @@ func (a *asked) unlike(o driver.Outcome) string {
 	return ""
 }
 
+// countNodes is how many nodes answered in one of these ways, by what an error tells.
+func countNodes(e *redlock.Error, outcomes ...driver.Outcome) (n int) {
+	for _, node := range e.Nodes {
+		if slices.Contains(outcomes, node.Outcome) {
+			n++
+		}
+	}
+	return n
+}
+
 // reason says why the reason does not follow from what the nodes answered.
 func (x *failures) reason(c *calling, e *redlock.Error) string {
 	if len(e.Nodes) == 0 {
 		return ""
-	}
-	count := func(outcomes ...driver.Outcome) (n int) {
-		for _, node := range e.Nodes {
-			if slices.Contains(outcomes, node.Outcome) {
-				n++
-			}
-		}
-		return n
 	}
 	reasons := map[driver.Op][]error{
 		driver.OpAcquire: {redlock.ErrTaken, redlock.ErrNoQuorum, redlock.ErrTooLate},
 		driver.OpExtend:  {redlock.ErrReleased, redlock.ErrLost, redlock.ErrNoQuorum, redlock.ErrTooLate},
 		driver.OpRelease: {redlock.ErrReleased, redlock.ErrLost, redlock.ErrNoQuorum},
 	}[e.Op]
-	accepted, declined := count(redlock.Accepted), count(redlock.Declined, redlock.Behind)
+	accepted, declined := countNodes(e, redlock.Accepted), countNodes(e, redlock.Declined, redlock.Behind)
 	hinders := declined > len(e.Nodes)-x.quorum
 	switch {
 	case e.Reason != nil && !slices.Contains(reasons, e.Reason):
@@ -334,7 +336,7 @@ func (x *failures) reason(c *calling, e *redlock.Error) string {
 		return fmt.Sprintf("%d nodes declined, which leave a quorum", declined)
 	case e.Reason == redlock.ErrNoQuorum && accepted >= x.quorum:
 		return "a quorum accepted"
-	case e.Reason == redlock.ErrNoQuorum && hinders && count(redlock.Behind) == 0:
+	case e.Reason == redlock.ErrNoQuorum && hinders && countNodes(e, redlock.Behind) == 0:
 		return fmt.Sprintf("%d nodes declined, which leave no quorum", declined)
 	case e.Reason == redlock.ErrTooLate && accepted < x.quorum:
 		return fmt.Sprintf("%d nodes accepted, which are no quorum", accepted)

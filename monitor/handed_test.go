@@ -41,6 +41,19 @@ func TestWhatIsHandedToCalls(t *testing.T) {
 			a.Works(&protocols.Work{Client: "c1", Resource: "r", Context: ctx})
 			derive(a, ctx)
 		}, ""},
+		{"a context of work under the lease of the call", func(ctx context.Context) *protocols.Call {
+			return &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Context: ctx, Lease: &lease{}}
+		}, func(a *actor, c *protocols.Call, ctx context.Context) {
+			a.Works(&protocols.Work{Client: "c1", Resource: "r", Lease: c.Lease})
+			derive(a, ctx)
+		}, ""},
+		{"a context of other work, which goes on", in, func(a *actor, _ *protocols.Call, ctx context.Context) {
+			first, second := &protocols.Work{Client: "c1", Resource: "r", Context: ctx}, &protocols.Work{Client: "c1", Resource: "r", Context: ctx}
+			a.Works(first)
+			a.Works(second)
+			derive(a, ctx)
+			a.Worked(first, nil)
+		}, ""},
 		{"a context of work", in, func(a *actor, _ *protocols.Call, ctx context.Context) {
 			w := &protocols.Work{Client: "c1", Resource: "r", Context: ctx}
 			a.Works(w)

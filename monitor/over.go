@@ -35,13 +35,8 @@ func (x *overs) called(c *protocols.Call) {
 	if c.Lease != nil && (c.Func == protocols.ExtendCall || c.Func == protocols.ReleaseCall) {
 		until := c.Lease.Until()
 		isTold := context.Cause(c.Lease.Context()) == redlock.ErrLost
-		x.open[c] = overCall{isTold || !x.reads(c).Before(until), until}
+		x.open[c] = overCall{isTold || !x.run.clock(c.Client).Before(until), until}
 	}
-}
-
-// reads is what the client's code would read on its clock.
-func (x *overs) reads(c *protocols.Call) time.Time {
-	return x.run.World.Client(c.Client).ProgramClock().Now()
 }
 
 func (x *overs) returned(c *protocols.Call, err error) {
@@ -55,8 +50,8 @@ func (x *overs) returned(c *protocols.Call, err error) {
 		x.run.broken(checker.Contract, c.Resources[0], "%s's release of a lease that was over returns %q, and not that it was lost", c.Client, text(err))
 	case c.Func == protocols.ExtendCall && began.isOver && err == nil:
 		x.run.broken(checker.Contract, c.Resources[0], "%s extended a lease that was over", c.Client)
-	case c.Func == protocols.ExtendCall && x.run.StepTime == 0 && err == nil && !x.reads(c).Before(began.until):
+	case c.Func == protocols.ExtendCall && x.run.StepTime == 0 && err == nil && !x.run.clock(c.Client).Before(began.until):
 		// Where code takes time, the lease may have ended after the votes were counted.
-		x.run.broken(checker.Contract, c.Resources[0], "%s's extend succeeded %v after its lease was over", c.Client, x.reads(c).Sub(began.until))
+		x.run.broken(checker.Contract, c.Resources[0], "%s's extend succeeded %v after its lease was over", c.Client, x.run.clock(c.Client).Sub(began.until))
 	}
 }

@@ -148,17 +148,13 @@ func (x *pacing) stepped(client string, e observe.Event) {
 		x.attempts(client, x.line(client, e.Resource), x.membership(client, &e), &e)
 	case observe.Retrying:
 		x.waits[e.Call] = isMember
-		x.line(client, e.Resource).rest = x.reads(client).Add(e.Delay)
+		x.line(client, e.Resource).rest = x.run.clock(client).Add(e.Delay)
 	case observe.Queued:
 		x.waits[e.Call] = isMember
 	case observe.Yielding:
 		x.waits[e.Call] = isMember
 		x.yields(client, x.line(client, e.Resource), &e)
 	}
-}
-
-func (x *pacing) reads(client string) time.Time {
-	return x.run.World.Client(client).ProgramClock().Now()
 }
 
 // attempts takes the first step of an attempt, or the last.
@@ -172,7 +168,9 @@ func (x *pacing) attempts(client string, l *paced, m membership, e *observe.Even
 		l.cuts.end(m)
 	case isCut:
 		l.cuts.add(m)
-		l.cutAt = x.reads(client)
+		if m == isMember {
+			l.cutAt = x.run.clock(client)
+		}
 	case e.Step == observe.Denied:
 		l.cuts.end(m)
 		if failed != nil && failed.Reason == redlock.ErrTaken {
@@ -181,10 +179,11 @@ func (x *pacing) attempts(client string, l *paced, m membership, e *observe.Even
 	}
 }
 
-// asks judges whether a call of a line may ask now.
+// asks judges whether a call of a line may ask now. After each second attempt in a row that was cut short it must have waited,
+// and after the others it need not; so the number of those in a row must be known.
 func (x *pacing) asks(client string, l *paced, e *observe.Event) {
 	shortest := x.lock.RetryDelay.Min
-	switch since := x.reads(client).Sub(l.cutAt); {
+	switch since := x.run.clock(client).Sub(l.cutAt); {
 	case l.grants.least >= localGrants && shortest > 0:
 		x.run.broken(checker.Conduct, resourcesOf(e.Resource)[0], "%s asks for the lock on %s after %d grants in a row, and other processes had no turn", client, e.Resource, l.grants.least)
 	case l.cuts.least >= 2 && l.cuts.least == l.cuts.most && l.cuts.least%2 == 0 && since < shortest && x.lock.WakeUp == 0:
@@ -195,7 +194,7 @@ func (x *pacing) asks(client string, l *paced, e *observe.Event) {
 
 // yields judges whether a call of a line may give way now.
 func (x *pacing) yields(client string, l *paced, e *observe.Event) {
-	end := x.reads(client).Add(e.Delay)
+	end := x.run.clock(client).Add(e.Delay)
 	switch isRest := !l.rest.IsZero() && !end.After(l.rest.Add(rounding)); {
 	case isRest, l.cuts.most >= 2:
 	case l.grants.most < localGrants:

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -12,43 +13,68 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
+// acquiring tells of the steps of an acquire.
+func acquiring(a *actor, s observe.Step, e observe.Event) {
+	e.Step, e.Op, e.Resource = s, driver.OpAcquire, "r"
+	a.Observed("c1", e)
+}
+
+// attempts counts calls, each of which makes one attempt.
+type attempts int
+
+func (n *attempts) next() string { *n++; return fmt.Sprint("call ", *n) }
+
+func (n *attempts) make(a *actor, call string, end observe.Step, err error) string {
+	acquiring(a, observe.AttemptStarted, observe.Event{Call: call, Attempt: 1})
+	acquiring(a, end, observe.Event{Call: call, Attempt: 1, Err: err})
+	return call
+}
+
+// queued is an attempt of a call that waited for it.
+func (n *attempts) queued(end observe.Step, err error) func(*actor) {
+	return func(a *actor) {
+		call := n.next()
+		acquiring(a, observe.Queued, observe.Event{Call: call})
+		n.make(a, call, end, err)
+	}
+}
+
 // Calls that wait give way after so many grants in a row, for the rest of a delay, and after two attempts that were cut short.
 func TestWaitingCallsGiveWay(t *testing.T) {
 	const ms = time.Millisecond
-	step := func(a *actor, s observe.Step, e observe.Event) {
-		e.Step, e.Op, e.Resource = s, driver.OpAcquire, "r"
-		a.Observed("c1", e)
-	}
+	var calls attempts
 	waits := &protocols.Call{Func: protocols.AcquireCall, Client: "c1", Resources: []string{"r"}, Waits: true}
-	calls := 0
-	attempt := func(a *actor, end observe.Step, err error) (call string) {
-		calls++
-		call = string(rune('a' + calls%26))
-		step(a, observe.AttemptStarted, observe.Event{Call: call, Attempt: 1})
-		step(a, end, observe.Event{Call: call, Attempt: 1, Err: err})
-		return call
-	}
 	grants := func(n int) func(*actor) {
 		return func(a *actor) {
 			for range n {
-				attempt(a, observe.Granted, nil)
+				calls.make(a, calls.next(), observe.Granted, nil)
 			}
 		}
 	}
+	isCut := &redlock.Error{Reason: redlock.ErrNoQuorum, Cause: context.Canceled}
 	cut := func(a *actor) {
-		attempt(a, observe.Denied, &redlock.Error{Reason: redlock.ErrNoQuorum, Cause: context.Canceled})
+		calls.make(a, calls.next(), observe.Denied, isCut)
 	}
-	taken := func(a *actor) string { return attempt(a, observe.Denied, &redlock.Error{Reason: redlock.ErrTaken}) }
+	taken := func(a *actor) string {
+		return calls.make(a, calls.next(), observe.Denied, &redlock.Error{Reason: redlock.ErrTaken})
+	}
 	yields := func(d time.Duration) func(*actor) {
-		return func(a *actor) { step(a, observe.Yielding, observe.Event{Call: "y", Delay: d}) }
+		return func(a *actor) { acquiring(a, observe.Yielding, observe.Event{Call: "y", Delay: d}) }
 	}
 	retrying := func(a *actor) {
-		step(a, observe.Retrying, observe.Event{Call: taken(a), Attempt: 1, Delay: 50 * ms})
+		acquiring(a, observe.Retrying, observe.Event{Call: taken(a), Attempt: 1, Delay: 50 * ms})
 	}
 	leaves := func(a *actor) { // and another call comes
 		a.Returned(waits, nil)
 		a.Called(waits)
 	}
+	begins := func(a *actor) { // TryLock, before anybody waits
+		a.Returned(waits, nil)
+		a.Called(&protocols.Call{Func: protocols.AcquireCall, Client: "c1", Resources: []string{"r"}})
+		acquiring(a, observe.AttemptStarted, observe.Event{Call: "try", Attempt: 1})
+		a.Called(waits)
+	}
+	ends := func(a *actor) { acquiring(a, observe.Denied, observe.Event{Call: "try", Attempt: 1, Err: isCut}) }
 	for _, c := range []struct {
 		name  string
 		steps []func(*actor)
@@ -69,6 +95,8 @@ func TestWaitingCallsGiveWay(t *testing.T) {
 		{"cut short twice, and gives way", []func(*actor){cut, cut, yields(50 * ms)}, ""},
 		{"cut short twice", []func(*actor){cut, cut, func(a *actor) { a.sleeps(5 * ms) }, grants(1)}, "c1 asks for the lock on r 5ms after the second attempt in a row that its caller cut short, and must wait for 50ms at least. (1)"},
 		{"cut short twice, and waits", []func(*actor){cut, cut, yields(50 * ms), func(a *actor) { a.sleeps(50 * ms) }, grants(1)}, ""},
+		{"cut short twice, beside TryLock", []func(*actor){begins, calls.queued(observe.Denied, isCut), calls.queued(observe.Denied, isCut), calls.queued(observe.Granted, nil)}, "c1 asks for the lock on r 0s after the second attempt"},
+		{"cut short twice, and then TryLock", []func(*actor){begins, calls.queued(observe.Denied, isCut), calls.queued(observe.Denied, isCut), func(a *actor) { a.sleeps(50 * ms) }, ends, calls.queued(observe.Granted, nil)}, ""},
 		{"TryLock beside", []func(*actor){func(a *actor) {
 			a.Called(&protocols.Call{Func: protocols.AcquireCall, Client: "c1", Resources: []string{"r"}})
 		}, grants(17)}, ""},

@@ -17,10 +17,11 @@ import (
 // no longer; those that were sent a quarter of the node timeout ago count no more. When it could have been sent is known from
 // the others of its round, which go to all nodes at once.
 type queueing struct {
-	run    *Run
-	limit  int
-	values map[string]*[redis.Deletes + 1]roundSent
-	ways   map[pair]*unanswered
+	run      *Run
+	limit    int
+	patience time.Duration // after which an unanswered command holds up no others
+	values   map[string]*[redis.Deletes + 1]roundSent
+	ways     map[pair]*unanswered
 }
 
 // roundSent is a round of commands whose first one was sent at a moment, and the nodes that were asked since.
@@ -60,7 +61,7 @@ func watchQueueing(r *Run) {
 	if !r.isLibrary() || r.StepTime > 0 || isGuarded(r) || len(r.World.Replicas) > 0 {
 		return
 	}
-	x := &queueing{run: r, limit: protocols.Of[protocols.RedlockSettings](r.Lock).Batching,
+	x := &queueing{run: r, limit: protocols.Of[protocols.RedlockSettings](r.Lock).Batching, patience: r.Lock.NodeTimeout / 4,
 		values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
 	if x.limit == 0 {
 		x.limit = defaultBatching
@@ -91,7 +92,7 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 		way = &unanswered{full: math.MinInt64}
 		x.ways[pair{a.Client, a.Server}] = way
 	}
-	way.wasFull(a.Client.Mono(), x.limit, x.run.Lock.NodeTimeout/4)
+	way.wasFull(a.Client.Mono(), x.limit, x.patience)
 	if at != redis.Sent {
 		is := func(o openCommand) bool { return o.sent == a.Sent && o.deadline.Equal(a.Deadline) }
 		if at == redis.Broken || a.Answer != driver.Unanswered {
@@ -152,7 +153,7 @@ func (x *queueing) sends(a *redis.Asked, way *unanswered, round *roundSent) (isF
 	}
 	held := 0
 	for _, o := range way.open {
-		if !o.vague && o.sent != a.Sent && time.Duration(a.Client.Mono()-o.since) < x.run.Lock.NodeTimeout/4 {
+		if !o.vague && o.sent != a.Sent && time.Duration(a.Client.Mono()-o.since) < x.patience {
 			held++
 		}
 	}

@@ -30,7 +30,7 @@ func TestCommandsWaitForOthersOnly(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
-			x := &queueing{run: r.Run, limit: 1, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+			x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
 			r.goes("c1", time.Second, func(a *actor) {
 				start := a.Kernel.Now()
 				command := func(node int, value string) *redis.Asked {

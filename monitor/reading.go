@@ -6,6 +6,9 @@ import (
 	"redlocksim/sim/kernel"
 )
 
+// clock is what the code of a client reads on its clock.
+func (r *Run) clock(client string) time.Time { return r.World.Client(client).ProgramClock().Now() }
+
 // step is the longest time that the code of a client takes from one step to the next, by its clock, which may be fast.
 func (r *Run) step(client *kernel.Process) time.Duration {
 	rate := time.Duration(client.Clock().Rate())

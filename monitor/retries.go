@@ -43,14 +43,10 @@ func (x *retries) stepped(client string, e observe.Event) {
 	case e.Step == observe.NodeAnswered:
 		x.answers(client, this, &e)
 	case e.Step == observe.Retrying:
-		this.told, this.due = x.run.World.Kernel.Now(), x.reads(client).Add(e.Delay)
+		this.told, this.due = x.run.World.Kernel.Now(), x.run.clock(client).Add(e.Delay)
 	case e.Step == observe.Queued, e.Step == observe.Yielding, e.Step == observe.Granted, e.Step == observe.GaveUp:
 		delete(x.last, e.Call) // it waits for something else, or has ended
 	}
-}
-
-func (x *retries) reads(client string) time.Time {
-	return x.run.World.Client(client).ProgramClock().Now()
 }
 
 // answers takes an answer to an attempt, or to its release.
@@ -65,7 +61,7 @@ func (x *retries) answers(client string, this *retry, e *observe.Event) {
 	case e.Op == driver.OpAcquire && !e.Late && e.Node.Outcome != driver.TimedOut:
 		this.answered |= node
 	case e.Op == driver.OpRelease && this.answered&node != 0 && this.told >= 0:
-		if now := x.reads(client); now.After(this.due) {
+		if now := x.run.clock(client); now.After(this.due) {
 			this.due = now
 		}
 	}
@@ -74,7 +70,7 @@ func (x *retries) answers(client string, this *retry, e *observe.Event) {
 // asks judges the next attempt of a call.
 func (x *retries) asks(client string, e *observe.Event) {
 	if before := x.last[e.Call]; before != nil && before.told >= 0 && x.run.pauses.hasRun(x.run.World.Client(client), before.told) {
-		if late := x.reads(client).Sub(before.due); late > rounding {
+		if late := x.run.clock(client).Sub(before.due); late > rounding {
 			x.run.broken(checker.Conduct, resourcesOf(e.Resource)[0], "%s asks for the lock on %s again %v after it could have, in attempt %d", client, e.Resource, late, e.Attempt)
 		}
 	}

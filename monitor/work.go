@@ -99,15 +99,9 @@ func (x *works) isFound(err error) bool {
 	if !errors.As(err, &e) || e.Reason != redlock.ErrLost {
 		return false
 	}
-	declined := 0
-	for _, n := range e.Nodes {
-		if n.Outcome == driver.Declined {
-			declined++
-		}
-	}
 	n := len(x.run.World.Servers)
 	q, _ := x.run.Lock.Votes(n)
-	return declined > n-q
+	return countNodes(e, driver.Declined) > n-q
 }
 
 // partsOf are the errors of calls that an error is made of.

@@ -85,6 +85,25 @@ func TestTimersAreStopped(t *testing.T) {
 	}, WithRuntime(driver.Runtime{Clock: firedClock{driver.SystemClock(), &fired}}))
 }
 
+// Nothing waits behind a batch any more when that is answered: the timer for what does is stopped.
+func TestTimerOfBatchesIsStopped(t *testing.T) {
+	var fired atomic.Int32
+	in(t, 1, func(w *world) {
+		l := &ledger{}
+		c, err := New([]driver.Node{l}, WithBatching(1), WithRuntime(driver.Runtime{Clock: firedClock{driver.SystemClock(), &fired}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Client = c
+		w.ask(2, millis("1"))
+		l.answer(0)
+		time.Sleep(c.nodeTimeout / 4)
+		if n := fired.Load(); n != 0 {
+			w.Errorf("%d timers fired", n)
+		}
+	})
+}
+
 // An expiry that had begun when the lease was released finds it released.
 func TestExpireAfterUnlock(t *testing.T) {
 	in(t, 3, func(w *world) {
