@@ -29,7 +29,14 @@ type Finding struct {
 	Seqs []int
 	// Text says it in one sentence.
 	Text string
+	// Assumes says that it shows a defect only while nothing goes wrong that the budget does not allow, although of its kind
+	// that is not said.
+	Assumes bool
 }
+
+// Excusable says that faults beyond the budget excuse it: that two clients hold the lock then was never excluded. That a client
+// is told what is not true, or sends what it should not, or leaves a key behind, no fault excuses.
+func (f *Finding) Excusable() bool { return f.Assumes || !f.Kind.Monitored() || f.Kind == Unprotected }
 
 // Unavailable is a stretch of true time in which some client asked for a resource and nobody was granted.
 type Unavailable struct {

@@ -31,7 +31,7 @@ func MutualExclusion(t rapid.TB, e *Experiment) {
 	case kind == "" && e.untested(r) != "":
 		t.Fatalf("locktest: not tested: %s:\n%s", e.untested(r), e.story(r))
 	case kind == "":
-	case r.Beyond != nil:
+	case r.Excused(kind):
 		t.Fatalf("locktest: not tested: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
 	default:
 		// Written only when it is printed, which rapid does not do while it shrinks.
@@ -49,7 +49,7 @@ func Breaks(t rapid.TB, e *Experiment) {
 	switch {
 	case kind == "":
 		t.Fatalf("locktest: the experiment does not violate mutual exclusion:\n%s", e.story(r))
-	case r.Beyond != nil:
+	case r.Excused(kind):
 		t.Fatalf("locktest: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
 	}
 }

@@ -74,8 +74,8 @@ type Run struct {
 	findings []checker.Finding
 }
 
-// Findings is what the monitors have found, when the run is over: at most one for a kind and resource, the first, ordered by
-// kind and resource.
+// Findings is what the monitors have found, when the run is over, ordered by kind and resource: the first of a kind on a
+// resource, or two of them, the first that faults excuse and the first that they do not.
 func (r *Run) Findings() []checker.Finding {
 	for _, tell := range r.onEnd {
 		tell()
@@ -86,9 +86,12 @@ func (r *Run) Findings() []checker.Finding {
 	return r.findings
 }
 
-// found notes a finding. Of those of a kind on a resource the first is kept, and the others are counted.
+// found notes a finding. Of those of a kind on a resource the first that faults excuse is kept, and the first that they do not;
+// the others are counted.
 func (r *Run) found(f checker.Finding) {
-	i := slices.IndexFunc(r.findings, func(x checker.Finding) bool { return x.Kind == f.Kind && x.Resource == f.Resource })
+	i := slices.IndexFunc(r.findings, func(x checker.Finding) bool {
+		return x.Kind == f.Kind && x.Resource == f.Resource && x.Excusable() == f.Excusable()
+	})
 	if i >= 0 {
 		r.findings[i].Count++
 		return
@@ -154,10 +157,21 @@ func (r *Run) Worked(w *protocols.Work, err error) {
 	}
 }
 
-// broken notes that a lock does not keep what it promises, in a sentence without its full stop.
+// broken notes that a lock does not keep what it promises whatever goes wrong, in a sentence without its full stop.
 func (r *Run) broken(kind checker.Kind, resource, format string, args ...any) {
-	r.found(checker.Finding{Kind: kind, Resource: resource, From: r.now(), To: r.now(), FromSeq: r.seq(), ToSeq: r.seq(),
-		Seqs: []int{r.seq()}, Text: fmt.Sprintf(format, args...) + "."})
+	r.found(r.finding(kind, resource, format, args...))
+}
+
+// brokenWithin is broken for what a lock promises only while nothing goes wrong that the budget does not allow.
+func (r *Run) brokenWithin(kind checker.Kind, resource, format string, args ...any) {
+	f := r.finding(kind, resource, format, args...)
+	f.Assumes = true
+	r.found(f)
+}
+
+func (r *Run) finding(kind checker.Kind, resource, format string, args ...any) checker.Finding {
+	return checker.Finding{Kind: kind, Resource: resource, From: r.now(), To: r.now(), FromSeq: r.seq(), ToSeq: r.seq(),
+		Seqs: []int{r.seq()}, Text: fmt.Sprintf(format, args...) + "."}
 }
 
 // isLibrary says whether the lock is the shipped library as it is, and not one of the caller's own.

@@ -135,7 +135,7 @@ func (p *promises) named(c *protocols.Call) {
 }
 
 // bears compares the end of a lease with those of the votes for it. A vote counts as it was when its deadline was set: what a
-// node forgets later, the quorum allows for.
+// node forgets later, the quorum allows for. No client can know how wrong its clock and those of the nodes are.
 func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
 	client, until := p.run.World.Client(c.Client), c.Lease.Until()
 	if !client.ProgramClock().Now().Before(until) || c.Lease.Context().Err() != nil {
@@ -143,7 +143,7 @@ func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
 	}
 	end := client.WhenReads(until)
 	if n := p.nodes(c.Resources, lease.Value(), func(k kept) bool { return k.until.Add(rounding) >= end }); n < lease.Quorum() {
-		p.run.broken(checker.Contract, c.Resources[0],
+		p.run.brokenWithin(checker.Contract, c.Resources[0],
 			"%s is told that its lease lasts until %v, but its keys last for so long on only %d of the %d nodes that it takes",
 			c.Client, time.Duration(end).Round(time.Microsecond), n, lease.Quorum())
 	}

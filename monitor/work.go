@@ -73,6 +73,7 @@ func (x *works) returned(c *protocols.Call, err error) {
 		case c.Func == protocols.ExtendCall && c.Renewal && err == nil:
 			w.renewed, w.failed = w.renewed+1, nil
 		case c.Func == protocols.ExtendCall && c.Renewal && !w.Ended && x.isFound(err):
+			w.failed = nil // it is told as what it found
 			errors.As(err, &w.found)
 		case c.Func == protocols.ExtendCall && c.Renewal && !w.Ended && w.Lease.Context().Err() == nil:
 			w.failed = err

@@ -22,6 +22,13 @@ func losesBefore(l *lease, w *protocols.Work, err error) {
 	w.Err, w.Lost = err, true
 }
 
+// renews has a call renew the lease that it works under.
+func (a *actor) renews(l *lease, err error) {
+	call := &protocols.Call{Func: protocols.ExtendCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Lease: l, Renewal: true}
+	a.Called(call)
+	a.Returned(call, err)
+}
+
 // What is returned after work under a lease tells of the work, of the loss of the lease and of the release, and of nothing
 // else.
 func TestWhatWorkUnderALeaseReturns(t *testing.T) {
@@ -40,9 +47,7 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 	renewed := func(err error, limit int) func(*actor, *lease, *protocols.Work) {
 		return func(a *actor, l *lease, w *protocols.Work) {
 			w.Limit = limit
-			call := &protocols.Call{Func: protocols.ExtendCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Lease: l, Renewal: true}
-			a.Called(call)
-			a.Returned(call, err)
+			a.renews(l, err)
 			loses(a, l, w)
 		}
 	}
@@ -86,6 +91,10 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		}, gone, errors.Join(stopped, lost(redlock.ErrClosed)), ""},
 		{"found lost by a renewal", renewed(foundLost, 0), gone, errors.Join(stopped, foundLost), ""},
 		{"found lost by a renewal in silence", renewed(foundLost, 0), gone, errors.Join(stopped, lost(nil)), "its last renewal failed, as the nodes had lost the lease"},
+		{"a renewal failed, and the next one found it lost", func(a *actor, l *lease, w *protocols.Work) {
+			a.renews(l, unrenewed)
+			renewed(foundLost, 0)(a, l, w)
+		}, gone, errors.Join(stopped, foundLost), ""},
 		{"context of the work", func(_ *actor, l *lease, w *protocols.Work) {
 			losesBefore(l, w, nil)
 			w.Unaware = true

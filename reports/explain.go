@@ -39,8 +39,10 @@ func Explain(w io.Writer, x *explain.Explanation, command string, all []*scenari
 	case r.Witness() == nil:
 	case r.Beyond == nil:
 		look.paragraph(b, "  ", "The budget was kept: the settings themselves are to blame.")
-	default:
+	case r.Excused(r.Witness().Kind):
 		look.paragraph(b, "  ", rounded.Text("The budget was exceeded: "+strings.Join(r.Beyond, "; ")+"."))
+	default:
+		look.paragraph(b, "  ", rounded.Text("The budget was exceeded, which is no excuse for what was found: "+strings.Join(r.Beyond, "; ")+"."))
 	}
 	look.prevention(b, x, command)
 	look.further(b, r.Scenario, all)

@@ -137,10 +137,13 @@ func causes(b *strings.Builder, r *scenarios.Result, f *checker.Finding) {
 		labelled(b, word, "%s", line)
 		word = ""
 	}
-	if r.Beyond == nil {
+	switch {
+	case r.Beyond == nil:
 		labelled(b, "budget", "kept: the settings themselves are to blame")
-	} else {
+	case r.Excused(f.Kind):
 		labelled(b, "budget", "exceeded: %s", rounded.Text(strings.Join(r.Beyond, "; ")))
+	default:
+		labelled(b, "budget", "exceeded, which is no excuse for it: %s", rounded.Text(strings.Join(r.Beyond, "; ")))
 	}
 }
 

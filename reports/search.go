@@ -89,9 +89,12 @@ func finding(f *search.Finding) string {
 		text += fmt.Sprintf(" by %d faults: %s", f.Faults, strings.Join(f.Families, ", "))
 	}
 	text += with
-	if f.Beyond {
+	switch {
+	case f.Beyond:
 		text += ", beyond the budget"
-	} else {
+	case f.Despite:
+		text += ", beyond the budget, which is NO EXCUSE for it"
+	default:
 		text += ", WITHIN the budget"
 	}
 	return text + fmt.Sprintf(" (first in run %d, %s in all)", f.Run, plural.Count(f.Times, "run"))

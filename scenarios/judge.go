@@ -109,11 +109,11 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 	}
 	violated := class == Safety || r.Defect() != nil
 	switch {
-	case s.Claim == Holds && violated && r.Beyond == nil:
-		problem(class, "claimed to hold, but within the budget it ended with: %s", r.violations())
+	case s.Claim == Holds && r.Inexcusable():
+		problem(class, "claimed to hold, but %s it ended with: %s", r.keeping(), r.violations())
 	case s.Claim == Unsound && !violated && tested:
 		problem(Safety, "claimed unsound, and nothing was violated")
-	case s.Claim == Unsound && r.Beyond != nil:
+	case s.Claim == Unsound && r.Beyond != nil && !r.Inexcusable():
 		problem(Safety, "claimed unsound, but the faults exceed the budget: %s", strings.Join(r.Beyond, "; "))
 	}
 	for _, g := range s.Expect.Grants {
@@ -121,6 +121,14 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 			problem(Safety, "%s was granted the lock %d times, expected %d", g.Key, n, g.Value)
 		}
 	}
+}
+
+// keeping says why what was found counts.
+func (r *Result) keeping() string {
+	if r.Beyond == nil {
+		return "within the budget"
+	}
+	return "with what no fault excuses"
 }
 
 // violations names what a lock that holds never shows.

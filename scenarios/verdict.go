@@ -101,7 +101,7 @@ func (r *Result) own() []checker.Finding {
 func (r *Result) FindingsOn(resource string) Findings {
 	var found Findings
 	for _, f := range r.own() {
-		if f.Resource == resource {
+		if f.Resource == resource && !slices.Contains(found, f.Kind) {
 			found = append(found, f.Kind)
 		}
 	}
@@ -116,6 +116,17 @@ func (r *Result) Text(kind checker.Kind) string {
 		}
 	}
 	return ""
+}
+
+// Excused says that the run's faults exceed the budget, and excuse what it has found of a kind.
+func (r *Result) Excused(kind checker.Kind) bool {
+	return r.Beyond != nil && !slices.ContainsFunc(r.own(), func(f checker.Finding) bool { return f.Kind == kind && !f.Excusable() })
+}
+
+// Inexcusable says that something was found that no lock shows which holds, and that the faults do not excuse.
+func (r *Result) Inexcusable() bool {
+	return len(r.Leaks) > 0 && r.Beyond == nil ||
+		slices.ContainsFunc(r.own(), func(f checker.Finding) bool { return f.Kind.Defect() && (r.Beyond == nil || !f.Excusable()) })
 }
 
 // Witness is the finding that breaks mutual exclusion, nil if there is none.

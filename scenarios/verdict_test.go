@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"redlocksim/checker"
+	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
@@ -94,5 +95,32 @@ func TestFindingsOfLiveness(t *testing.T) {
 				t.Errorf("%v, want classes %v", r.Problems, c.want)
 			}
 		})
+	}
+}
+
+// Faults beyond the budget excuse that two clients hold the lock at once, and not that one deletes what is another's.
+func TestWhatFaultsExcuse(t *testing.T) {
+	for _, c := range []struct {
+		scenario string
+		claim    scenarios.Claim
+		want     string
+	}{
+		{"04-release-by-get-then-del", scenarios.Unsound, ""},
+		{"04-release-by-get-then-del", scenarios.Holds, "claimed to hold, but with what no fault excuses it ended with: lease-overlap, conduct"},
+		{"17-clock-jump", scenarios.Holds, ""},
+		{"17-clock-jump", scenarios.Unsound, "claimed unsound, but the faults exceed the budget: "},
+	} {
+		s := *byName(t, c.scenario)
+		s.Claim, s.Budget = c.claim, faults.Budget{}
+		r, err := scenarios.Judge(&s, scenarios.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Beyond == nil || r.OK() != (c.want == "") || !r.OK() && !strings.HasPrefix(r.Problems[0].Text, c.want) {
+			t.Errorf("%s, claimed to be %s: beyond %v, %v, want %q", c.scenario, c.claim, r.Beyond, r.Problems, c.want)
+		}
+		if !r.Excused(checker.LeaseOverlap) || r.Excused(checker.Conduct) == slices.Contains(r.Findings, checker.Conduct) {
+			t.Errorf("%s: excused are lease-overlap: %v, conduct: %v", c.scenario, r.Excused(checker.LeaseOverlap), r.Excused(checker.Conduct))
+		}
 	}
 }

@@ -23,8 +23,9 @@ type Finding struct {
 	Settings []string `json:"settings,omitempty"`
 	// Faults is how many faults it has.
 	Faults int `json:"faults"`
-	// Beyond says that the faults exceed the budget.
-	Beyond bool `json:"beyond"`
+	// Beyond says that the faults exceed the budget, which excuses it, and Despite that they do and are no excuse.
+	Beyond  bool `json:"beyond"`
+	Despite bool `json:"despite,omitempty"`
 	// Run is the number of the run in which it was found first, in a random search, and Seed its seed.
 	Run  int    `json:"run"`
 	Seed uint64 `json:"seed"`
@@ -37,14 +38,15 @@ type Finding struct {
 	Scenario *scenarios.Scenario `json:"-"`
 }
 
-// NewFinding is the finding, seen once, that a violation was shrunk to.
-func NewFinding(v *Violation, example *scenarios.Scenario) Finding {
+// NewFinding is the finding, seen once, that a violation was shrunk to, whose run is given.
+func NewFinding(v *Violation, shrunk *scenarios.Result) Finding {
+	example := shrunk.Scenario
 	f := Finding{Kind: v.Kind, Families: Families(example), Seed: v.Seed, Times: 1, Scenario: example}
 	if v.Base != nil {
 		f.Settings = settings.Changed(example, v.Base)
 	}
-	// A counterexample claims what holds within its budget, and shows that it does not beyond it.
-	f.Beyond = example.Claim == scenarios.Holds
+	f.Beyond = shrunk.Excused(v.Kind)
+	f.Despite = shrunk.Beyond != nil && !f.Beyond
 	for _, item := range example.Timeline {
 		if item.Fault != nil {
 			f.Faults++
@@ -59,7 +61,7 @@ type Shown struct {
 	// Families are the families of faults that were there, and Settings the settings that were drawn.
 	Families []string `json:"families"`
 	Settings []string `json:"settings,omitempty"`
-	// Beyond says that the faults exceed the budget.
+	// Beyond says that the faults exceed the budget, which excuses it.
 	Beyond bool `json:"beyond,omitempty"`
 }
 

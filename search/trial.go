@@ -15,8 +15,9 @@ type Trial struct {
 	Kinds []checker.Kind
 	// Families are the families of faults of an experiment that violates something.
 	Families []string
-	// Beyond says that the faults exceeded the budget.
-	Beyond bool
+	// Beyond says that the faults exceeded the budget, and Excused are those of Kinds that they excuse then.
+	Beyond  bool
+	Excused []checker.Kind
 	// NotTested says that too little happened for the run to say anything, as without two clients that ask.
 	NotTested bool
 	// Reached is what the run reached, and Run which faults and moments it had.
@@ -24,8 +25,8 @@ type Trial struct {
 	Run     *reach.Run
 }
 
-// Within says that the run violates something within the budget.
-func (t *Trial) Within() bool { return len(t.Kinds) > 0 && !t.Beyond }
+// Within says that the run violates something within the budget, or what no fault excuses.
+func (t *Trial) Within() bool { return len(t.Kinds) > len(t.Excused) }
 
 // Try runs an experiment and judges the run. The history of the result is recorded in the buffer, which is the next run's
 // as well.
@@ -39,6 +40,11 @@ func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (T
 	run := r.Reached()
 	t := Trial{Kinds: Violations(r.Report), Beyond: r.Beyond != nil, NotTested: r.Report.NotTested() != "", Reached: reach.Of(run),
 		Run: &reach.Run{Placed: run.Placed, Injected: run.Injected, Awaited: run.Awaited, Fired: run.Fired, Other: run.Other}}
+	for _, kind := range t.Kinds {
+		if r.Excused(kind) {
+			t.Excused = append(t.Excused, kind)
+		}
+	}
 	if len(t.Kinds) > 0 {
 		t.Families = Families(s)
 	}

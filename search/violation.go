@@ -18,7 +18,7 @@ type Violation struct {
 	Locker func(protocols.Env) (protocols.Locker, error)
 	// Kind is what it violates; of several, what to keep.
 	Kind checker.Kind
-	// Beyond says that its faults exceed the budget. A violation within the budget stays within it.
+	// Beyond says that its faults exceed the budget, which excuses it. A violation that nothing excuses stays so.
 	Beyond bool
 	// Unrefined says that it was found without the specification: what only that sees is not looked for, beside which
 	// Unprotected does not stand.
@@ -33,7 +33,7 @@ func (v *Violation) Options() scenarios.Options {
 }
 
 // Same says which experiments show the same violation: of the same kind, with the same lock, persistence and storage, or those
-// of Base, and within the budget if this one is. The error is that of a scenario that a file cannot hold.
+// of Base, and without excuse if this one is. The error is that of a scenario that a file cannot hold.
 func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
 	// As a file has the settings: 0.50 % is 0.5 % when it is read again.
 	data, err := v.Scenario.Encode()
@@ -59,7 +59,7 @@ func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
 		if err != nil {
 			return false, err
 		}
-		return slices.Contains(Violations(r.Report), v.Kind) && (v.Beyond || r.Beyond == nil), nil
+		return slices.Contains(Violations(r.Report), v.Kind) && (v.Beyond || !r.Excused(v.Kind)), nil
 	}, nil
 }
 

@@ -16,9 +16,10 @@ import (
 // Run is a completed run.
 type Run struct {
 	*scenarios.Outcome
-	// Kinds are the violations, and Beyond is where the faults exceeded the budget.
-	Kinds  []checker.Kind
-	Beyond []string
+	// Kinds are the violations, Beyond is where the faults exceeded the budget, and Excused says that this excuses all of them.
+	Kinds   []checker.Kind
+	Beyond  []string
+	Excused bool
 	// Steps are what was chosen, in order.
 	Steps []kernel.Option
 
@@ -51,7 +52,8 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 	if last := len(s.Timeline) - 1; last >= 0 && s.Timeline[last].Fault != nil && s.Timeline[last].When.At > s.Duration && !slices.Contains(out.Left, last) {
 		x.result.Injected++
 	}
-	run := (&scenarios.Result{Scenario: s, Outcome: out, Report: report}).Reached()
+	judged := &scenarios.Result{Scenario: s, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Used)}
+	run := judged.Reached()
 	x.result.Tally.Add(reach.Of(run), run)
 	if !x.seen[r.fingerprint] {
 		x.seen[r.fingerprint] = true
@@ -59,9 +61,9 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 	}
 	x.buffer = out.History
 	if r.Kinds != nil {
-		r.Beyond = s.Budget.Beyond(out.Used)
-		first := x.result.First == nil || x.result.First.Beyond != nil && r.Beyond == nil
-		if r.Beyond == nil {
+		r.Beyond, r.Excused = judged.Beyond, !judged.Inexcusable()
+		first := x.result.First == nil || x.result.First.Excused && !r.Excused
+		if !r.Excused {
 			x.result.Violations++
 			if !slices.ContainsFunc(r.Kinds, checker.Kind.Violation) {
 				x.result.Liveness++

@@ -76,7 +76,9 @@ func TestDrawKeepsToTheBudget(t *testing.T) {
 		for j := range i % 4 {
 			c = c.With(Mutation{Seed: uint64(j)})
 		}
-		x := c.Scenario(NewSpace(DefaultBase()))
+		space := NewSpace(DefaultBase())
+		space.Strays = false
+		x := c.Scenario(space)
 		out, err := scenarios.Run(x, scenarios.Options{Seed: c.Seed})
 		if err != nil {
 			t.Fatal(err)
@@ -90,6 +92,20 @@ func TestDrawKeepsToTheBudget(t *testing.T) {
 	}
 	if over > n/12 {
 		t.Errorf("%d of %d exceed the budget", over, n)
+	}
+}
+
+// One candidate of eight strays beyond the budget, as far as its faults are drawn so; a drawn space does not.
+func TestCandidatesStray(t *testing.T) {
+	const n = 800
+	strays := 0
+	for i := range n {
+		if NewSpace(DefaultBase()).of(uint64(i)).Beyond {
+			strays++
+		}
+	}
+	if strays < n/11 || strays > n/6 {
+		t.Errorf("%d of %d stray", strays, n)
 	}
 }
 

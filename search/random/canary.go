@@ -39,7 +39,7 @@ func (x *explorer) canary(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(t.Kinds) > 0 {
+		if len(x.counting(&t)) > 0 {
 			x.Summary.Canaries++
 			return nil
 		}

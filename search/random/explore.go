@@ -56,7 +56,7 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		}
 		x.Summary = before
 		for i := range trials {
-			if x.counts(&trials[i]) {
+			if len(x.counting(&trials[i])) > 0 {
 				x.Summary.Unfinished++
 			}
 		}
@@ -98,11 +98,8 @@ func (x *explorer) run(number int, c experiment.Candidate, buffer *history.Histo
 	if t, err = try(x.space, c, buffer); err != nil {
 		return t, nil, x.keepFailed(c, number, err)
 	}
-	if !x.counts(&t) {
-		return t, nil, nil
-	}
 	isNew := false
-	for _, kind := range t.Kinds {
+	for _, kind := range x.counting(&t) {
 		p, err := x.reduce(pending{Run: number, Candidate: c, Shown: t.shown(kind)}, buffer)
 		if err != nil {
 			return t, nil, err

@@ -2,8 +2,10 @@ package random
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
+	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/internal/jobs"
 	"redlocksim/search/experiment"
@@ -29,7 +31,10 @@ func (x *explorer) each(ctx context.Context, n int, f func(i int, buffer *histor
 	return err
 }
 
-// counts says whether the violations of a run count: those beyond the budget only if the search goes there.
-func (x *explorer) counts(t *trial) bool {
-	return len(t.Kinds) > 0 && (x.space.Beyond || !t.Beyond)
+// counting are the violations of a run that count: those that faults beyond the budget excuse only if the search goes there.
+func (x *explorer) counting(t *trial) []checker.Kind {
+	if x.space.Beyond {
+		return t.Kinds
+	}
+	return slices.DeleteFunc(slices.Clone(t.Kinds), func(k checker.Kind) bool { return slices.Contains(t.Excused, k) })
 }

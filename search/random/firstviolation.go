@@ -43,11 +43,11 @@ func first(ctx context.Context, space experiment.Space, o Options) (FirstViolati
 				return FirstViolation{}, context.Cause(ctx)
 			}
 			t, err := try(space, c, &buffer)
-			switch {
-			case err != nil:
+			if err != nil {
 				return FirstViolation{}, err
-			case x.counts(&t):
-				return FirstViolation{done + i + 1, t.Kinds}, nil
+			}
+			if kinds := x.counting(&t); len(kinds) > 0 {
+				return FirstViolation{done + i + 1, kinds}, nil
 			}
 			trials = append(trials, t)
 		}

@@ -64,11 +64,12 @@ func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
 				return p, err
 			}
 		}
-		if !slices.Contains(t.Kinds, p.Kind) || t.Beyond && !p.Beyond {
+		shown := t.shown(p.Kind)
+		if !slices.Contains(t.Kinds, p.Kind) || shown.Beyond && !p.Beyond {
 			p.Known = known
 			return p, nil
 		}
-		p.Candidate, p.Shown = without, t.shown(p.Kind)
+		p.Candidate, p.Shown = without, shown
 	}
 }
 

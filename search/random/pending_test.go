@@ -194,6 +194,25 @@ func TestWithinTheBudgetAmongThoseBeyondIt(t *testing.T) {
 	}
 }
 
+// What no fault excuses counts in any search, and the rest of a run beyond the budget only in one that goes there.
+func TestWhatCounts(t *testing.T) {
+	both := []checker.Kind{checker.LeaseOverlap, checker.Conduct}
+	for _, c := range []struct {
+		beyond  bool
+		excused []checker.Kind
+		want    []checker.Kind
+	}{{false, nil, both}, {false, both[:1], both[1:]}, {false, both, nil}, {true, both[:1], both}} {
+		x := &explorer{space: experiment.Space{Beyond: c.beyond}, checkpoint: &checkpoint{}}
+		found := &trial{Trial: search.Trial{Kinds: both, Excused: c.excused, Beyond: true}}
+		if got := x.counting(found); !slices.Equal(got, c.want) {
+			t.Errorf("%v of which %v are excused count, in a search beyond the budget: %v, want %v", got, c.excused, c.beyond, c.want)
+		}
+		if got := found.shown(checker.LeaseOverlap).Beyond; got != slices.Contains(c.excused, checker.LeaseOverlap) {
+			t.Errorf("lease-overlap is beyond the budget: %v", got)
+		}
+	}
+}
+
 // firstWithin is the first run of a space from a seed on that violates something within the budget, and that is as it is to be.
 func firstWithin(t *testing.T, space experiment.Space, seed uint64, is func(*trial) bool) trial {
 	t.Helper()

@@ -1,6 +1,7 @@
 package random
 
 import (
+	"slices"
 	"time"
 
 	"redlocksim/checker"
@@ -34,7 +35,7 @@ func (t *trial) nearMiss() NearMiss {
 
 // shown is what the run tells of a violation of a kind.
 func (t *trial) shown(kind checker.Kind) search.Shown {
-	return search.Shown{Kind: kind, Families: t.Families, Settings: t.settings, Beyond: t.Beyond}
+	return search.Shown{Kind: kind, Families: t.Families, Settings: t.settings, Beyond: slices.Contains(t.Excused, kind)}
 }
 
 // isRefined says whether the run with a seed is compared with the specification of Redlock: one of three, as that costs half as

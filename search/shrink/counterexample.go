@@ -19,8 +19,9 @@ var errNotConfirmed = errors.New("shrink: not confirmed on all tiers")
 // a title, what happens, and the verdict that it has. It is run on all tiers, which must show the same history, and
 // verified on each: running the file with the seed is as expected.
 //
-// Its claim follows from the budget. A violation by faults that exceed the budget is a counterexample to a protocol that
-// holds within it. A violation within the budget refutes that the protocol holds, so that the file claims unsound.
+// Its claim follows from the budget. A violation by faults that exceed the budget, which excuse it, is a counterexample to a
+// protocol that holds within it. A violation within the budget, or one that no fault excuses, refutes that the protocol holds,
+// so that the file claims unsound.
 //
 // The error matches errNotConfirmed if a tier does not show the finding, or another history; any other is an internal one,
 // or says what a file cannot say.
@@ -78,16 +79,18 @@ func say(c *scenarios.Scenario, r *scenarios.Result) {
 	c.Source = "found by search: " + c.Name
 	c.Explanation = how
 	c.Recorded = &scenarios.Recorded{Seed: r.Seed, History: r.HistoryHash}
-	violated := len(r.Leaks) > 0 || r.Defect() != nil
-	switch {
-	case r.Beyond != nil:
-		c.Claim = scenarios.Holds
+	c.Claim = scenarios.Holds
+	if r.Beyond != nil {
 		c.Explanation += " The faults exceed the budget: " + strings.Join(r.Beyond, "; ") + "."
-	case violated:
+	}
+	switch {
+	case !r.Inexcusable():
+	case r.Beyond != nil:
+		c.Claim = scenarios.Unsound
+		c.Explanation += " That is no excuse for it, so that the claim is unsound."
+	default:
 		c.Claim = scenarios.Unsound
 		c.Explanation += " Nothing exceeds the budget, so that the protocol does not hold with these settings: the claim is unsound."
-	default:
-		c.Claim = scenarios.Holds
 	}
 	c.Explanation = strings.Join(strings.Fields(c.Explanation), " ") + "\n"
 	c.Expect.Unavailable.AtMost = max(time.Duration(up(max(1, int64(r.Unavailable)), 1)), time.Millisecond)

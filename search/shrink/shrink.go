@@ -20,7 +20,11 @@ func Finding(ctx context.Context, v search.Violation, runs int) (f search.Findin
 	case err != nil:
 		return search.Finding{}, false, err
 	}
-	return search.NewFinding(&v, example), true, nil
+	r, err := scenarios.Judge(example, scenarios.Options{Seed: v.Seed, Locker: v.Locker, Unhashed: true})
+	if err != nil {
+		return search.Finding{}, false, err
+	}
+	return search.NewFinding(&v, r), true, nil
 }
 
 // Violation gives the smallest experiment that still has a violation, with the same lock, persistence and storage, as a

@@ -150,7 +150,8 @@ func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error)
 			t.notInjected = true
 		}
 	}
-	t.Kinds = slices.DeleteFunc(t.Kinds, func(k checker.Kind) bool { return slices.Contains(x.base.kinds, k) })
+	isOfBase := func(k checker.Kind) bool { return slices.Contains(x.base.kinds, k) }
+	t.Kinds, t.Excused = slices.DeleteFunc(t.Kinds, isOfBase), slices.DeleteFunc(t.Excused, isOfBase)
 	return t, nil
 }
 
@@ -175,13 +176,13 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 	switch {
 	case len(t.Kinds) == 0:
 		return
-	case t.Beyond:
-		p.Beyond++
-	default:
+	case t.Within():
 		p.Violations++
+	default:
+		p.Beyond++
 	}
 	for _, kind := range t.Kinds {
-		shown := search.Shown{Kind: kind, Families: t.Families, Beyond: t.Beyond}
+		shown := search.Shown{Kind: kind, Families: t.Families, Beyond: slices.Contains(t.Excused, kind)}
 		i := slices.IndexFunc(x.classes, func(c *class) bool { return c.Alike(&shown) })
 		if i < 0 {
 			i = len(x.classes)
