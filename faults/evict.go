@@ -74,7 +74,7 @@ func (l *Limits) evictable() (all []Evicted) {
 	if l.Fenced && (l.Beyond || l.Budget.CounterLoss > 0) {
 		all = append(all, Counters)
 	}
-	if l.Guarded {
+	if l.MaxTTL > 0 {
 		all = append(all, GuardRecord)
 	}
 	if l.Beyond || l.Budget.MemoryLoss > 0 && (!l.Fenced || l.Budget.CounterLoss > 0) {

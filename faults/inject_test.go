@@ -131,6 +131,8 @@ func TestInject(t *testing.T) {
 			"1s entropy c1 1s: c1 has no random bytes for 1s\n2s entropy-ends c1 0s: c1 has random bytes again\n3s entropy c1 0s: c1 has no random bytes", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &SetCounters{Node: "A", To: 7})},
 			"1s set-counters A 0s: the fencing counters on A are set to 7", "0% 0s 0s 0s 0s []"},
+		{[]*Placed{at(1, &SetGuard{Node: "A", MaxTTL: time.Second}), at(2, &SetGuard{Node: "A"})},
+			"1s set-guard A 0s: the largest TTL in the record of the restart guard on A is set to 1s\n2s set-guard A 0s: the record of the restart guard on A is overwritten with something else", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Promote{Node: "A", Replica: "A2"})},
 			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Evict{Node: "A"}), at(2, &Evict{Node: "B", Keys: AllKeys})},
@@ -466,6 +468,37 @@ func TestCountersSetByHand(t *testing.T) {
 		}
 		if r, _, _ := f.World.Server("A").Observable().Peek("k"); r.Value != "5" {
 			t.Errorf("%v: another key is %+v", test.to, r)
+		}
+	}
+}
+
+// The largest TTL in the guard's record is set, and nothing else in it. What cannot be read stays so, and no node gets a record.
+func TestTheGuardsRecordSetByHand(t *testing.T) {
+	for _, test := range []struct {
+		was  string
+		to   []time.Duration
+		want string
+	}{
+		{"ab 17 10000", []time.Duration{20 * time.Second}, "ab 17 20000"},
+		{"ab 0 10000", []time.Duration{time.Millisecond, 10 * time.Second}, "ab 0 10000"},
+		{"ab 0 10000", []time.Duration{0, 10 * time.Second}, "overwritten"},
+		{"", []time.Duration{10 * time.Second}, ""},
+	} {
+		f := newField(t, redis.NoPersistence)
+		f.World.Kernel.After(0, func() {
+			if test.was != "" {
+				f.World.Server("A").Put(redis.Record{Key: driver.GuardKey, Value: test.was})
+			}
+			f.World.Server("A").Put(redis.Record{Key: "k", Value: "1 2 3"})
+		})
+		for i, to := range test.to {
+			(at(float64(i+1), &SetGuard{Node: "A", MaxTTL: to})).Arm(f.World, f.Field)
+		}
+		inject(t, f)
+		record, _, there := f.World.Server("A").Observable().Peek(driver.GuardKey)
+		other, _, _ := f.World.Server("A").Observable().Peek("k")
+		if record.Value != test.want || there != (test.want != "") || other.Value != "1 2 3" {
+			t.Errorf("%q, set to %v: %+v, %+v", test.was, test.to, record, other)
 		}
 	}
 }

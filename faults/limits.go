@@ -23,8 +23,8 @@ type Limits struct {
 	Persistence redis.Persistence
 	// Fenced says that nodes keep fencing counters.
 	Fenced bool
-	// Guarded says that nodes keep a record of the restart guard.
-	Guarded bool
+	// MaxTTL is the largest TTL in the record of the restart guard that nodes keep; zero if they keep none.
+	MaxTTL time.Duration
 	// Random says that clients draw random bytes from a source that can fail.
 	Random bool
 	// Batches says that clients send several requests in one message.

@@ -59,6 +59,6 @@ func (x *SetCounters) Target() string { return x.Node }
 func (x *SetCounters) Size() *Size { return nil }
 
 // Live implements Fault.
-func (x *SetCounters) Live(Deployment) Live {
-	return Live{Not: "nobody changes keys by hand on the servers of tier live"}
-}
+func (x *SetCounters) Live(Deployment) Live { return Live{Not: notByHand} }
+
+const notByHand = "nobody changes keys by hand on the servers of tier live"

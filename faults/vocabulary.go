@@ -68,6 +68,7 @@ var vocabulary = []Kind{
 	promote,
 	evict,
 	setCounters,
+	setGuard,
 	pause,
 	suspend,
 	resume,

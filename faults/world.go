@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"redlocksim/history"
@@ -184,6 +185,25 @@ func (w *world) Count(node string, to int64) error {
 		set := max(to, votes)
 		w.voted[counter{node, r.Key}] = counted{votes, set}
 		r.Value = strconv.FormatInt(set, 10)
+		s.Put(r)
+	}
+	return nil
+}
+
+func (w *world) Guard(node string, maxTTL time.Duration) error {
+	s := w.in.Server(node)
+	if !s.Up() {
+		return fmt.Errorf("faults: the guard's record of %s: it is down", node)
+	}
+	for _, r := range s.Dump() {
+		words := strings.Fields(r.Value) // run id, since, largest TTL
+		if r.Key != driver.GuardKey || len(words) != 3 {
+			continue
+		}
+		words[2] = strconv.FormatInt(maxTTL.Milliseconds(), 10)
+		if r.Value = strings.Join(words, " "); maxTTL == 0 {
+			r.Value = "overwritten"
+		}
 		s.Put(r)
 	}
 	return nil

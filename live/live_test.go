@@ -288,6 +288,7 @@ func TestEveryFault(t *testing.T) {
 	refused := map[string]string{
 		"split":        "a proxy does not know where in a batch one command ends",
 		"set-counters": "nobody changes keys by hand on the servers of tier live",
+		"set-guard":    "nobody changes keys by hand on the servers of tier live",
 		"entropy":      "the random bytes of an operating system cannot be taken away from one process",
 	}
 	for _, w := range faults.Vocabulary() {

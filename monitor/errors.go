@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
@@ -55,6 +56,8 @@ type asked struct {
 	isAnswered, isTimely bool
 	// isJoint says that it went with others in one request, whose answer may be held up by theirs.
 	isJoint bool
+	// maxTTL is the largest TTL in the node's record of the restart guard when the command was there.
+	maxTTL time.Duration
 }
 
 // request is what a client sends to a node at one time.
@@ -158,6 +161,8 @@ func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 		case a.Sent != of.sent:
 		case at == redis.Arrived && a.Intent == redis.Extends && x.has(a.Server, c):
 			of.isCarriedOut = true // also where the keys last for longer already, and nothing changes
+		case at == redis.Arrived:
+			of.maxTTL = maxTTLOf(a.Server)
 		case at == redis.Answered:
 			of.isAnswered, of.isTimely = x.run.reads(a.Client, a.Deadline)
 		}
@@ -191,7 +196,7 @@ func (x *failures) returned(call *protocols.Call, err error) {
 	c := x.calls[i]
 	x.calls = slices.Delete(x.calls, i, i+1)
 	if e := (*redlock.Error)(nil); errors.As(err, &e) {
-		for _, wrong := range []string{x.kind(c, err, e), x.cause(c, e), x.nodes(c, e), x.reason(c, e)} {
+		for _, wrong := range []string{x.kind(c, err, e), x.cause(c, e), x.nodes(c, e), x.reason(c, e), x.answers(c, e)} {
 			if wrong != "" {
 				x.run.broken(checker.Contract, call.Resources[0], "%s gets an error that is not true, as %s: %v", call.Client, wrong, e)
 				return
@@ -303,6 +308,36 @@ func (a *asked) unlike(o driver.Outcome) string {
 		if a.isTimely && !a.isJoint {
 			return "answered in time"
 		}
+	}
+	return ""
+}
+
+// answers says why the error does not match what nodes answered that failed: that their largest TTL is another, or whatever it
+// was.
+func (x *failures) answers(c *calling, e *redlock.Error) string {
+	isOther := false
+	for i, node := range e.Nodes {
+		if node.Outcome != redlock.Failed || node.Err == nil {
+			continue
+		}
+		if !errors.Is(e, node.Err) {
+			return "it does not match what " + node.Node + " answered"
+		}
+		var other *driver.MaxTTLError
+		if !errors.As(node.Err, &other) {
+			continue
+		}
+		isOther = true
+		if own := protocols.Of[protocols.RedlockSettings](x.run.Lock).Guard; own == nil || other.Client != own.MaxTTL ||
+			c.isAlone && other.Node != c.asked[i].maxTTL {
+			return "that is not the largest TTL of " + node.Node + ", or not that of the client"
+		}
+	}
+	switch is := errors.Is(e, redlock.ErrMaxTTL); {
+	case is && !isOther:
+		return "no node has another largest TTL"
+	case !is && isOther:
+		return "it does not match ErrMaxTTL"
 	}
 	return ""
 }

@@ -208,3 +208,28 @@ func TestAttemptsNobodyReports(t *testing.T) {
 	})
 	r.finds(t, checker.Contract, "")
 }
+
+// An error tells of the largest TTL in a node's record that it is another than the client's, and what it is.
+func TestErrorsTellOfAnotherLargestTTL(t *testing.T) {
+	const wrong = "that is not the largest TTL of B, or not that of the client"
+	for _, c := range []struct {
+		node, client time.Duration
+		want         string
+	}{
+		{20 * time.Second, ttl, ""},
+		{20*time.Second + time.Millisecond, ttl, wrong},
+		{20 * time.Second, 2 * ttl, wrong},
+	} {
+		r := newRig(t, guarded)
+		r.goes("c1", time.Second, func(a *actor) {
+			a.asks("B", "SET", driver.GuardKey, a.Server("B").RunID()+" 0 20000")
+			e := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrNoQuorum, Nodes: votes(redlock.Unanswered, redlock.Failed, redlock.Unanswered)}
+			e.Nodes[1].Err = &driver.MaxTTLError{Node: c.node, Client: c.client}
+			x := &failures{run: r.Run}
+			if got := x.answers(&calling{isAlone: true, asked: []asked{1: {maxTTL: maxTTLOf(a.Server("B"))}, 2: {}}}, e); got != c.want {
+				t.Errorf("%v of the node, %v of the client: %q, want %q", c.node, c.client, got, c.want)
+			}
+		})
+		r.Kernel.Run(kernel.True(time.Minute))
+	}
+}

@@ -56,7 +56,7 @@ func (g *guard) look() {
 	for _, p := range g.preparing {
 		p.isStarved = p.isStarved || g.run.World.Client(p.Client).Starved()
 		for i, s := range g.run.World.Servers {
-			p.wasFit[i] = p.wasFit[i] || isFit(s)
+			p.wasFit[i] = p.wasFit[i] || g.run.isFit(s)
 		}
 	}
 }
@@ -65,8 +65,8 @@ func (g *guard) applied(a *redis.Applied) {
 	switch {
 	case a.Key == driver.GuardKey:
 		g.look()
-	case slices.Contains(g.run.Resources, a.Key) && a.Set() && !isFit(a.Server):
-		g.run.broken(checker.Contract, a.Key, "%s votes for %s, although it has restarted and nobody has declared it fit to vote", a.Server.Name(), a.Client.Name())
+	case slices.Contains(g.run.Resources, a.Key) && a.Set() && !g.run.isFit(a.Server):
+		g.run.broken(checker.Contract, a.Key, "%s votes for %s, although its record of the restart guard does not let it", a.Server.Name(), a.Client.Name())
 	}
 }
 

@@ -19,7 +19,7 @@ func guarded(own *protocols.RedlockSettings) { own.Guard = &protocols.Guard{MaxT
 
 // A node that nobody has declared fit to vote does not vote.
 func TestQuarantinedNodesDoNotVote(t *testing.T) {
-	for fit, want := range map[string]string{"ABC": "", "AB": "C votes for c1, although it has restarted and nobody has declared it fit to vote"} {
+	for fit, want := range map[string]string{"ABC": "", "AB": "C votes for c1, although its record of the restart guard does not let it"} {
 		r := newRig(t, guarded)
 		r.goes("c1", 0, func(a *actor) {
 			a.declares(fit)
@@ -27,6 +27,14 @@ func TestQuarantinedNodesDoNotVote(t *testing.T) {
 		})
 		r.finds(t, checker.Contract, want)
 	}
+	// The record of C has another largest TTL.
+	r := newRig(t, guarded)
+	r.goes("c1", 0, func(a *actor) {
+		a.declares("AB")
+		a.asks("C", "SET", driver.GuardKey, a.Server("C").RunID()+" 0 20000")
+		a.sets("ABC", "v")
+	})
+	r.finds(t, checker.Contract, "C votes for c1, although its record of the restart guard does not let it")
 }
 
 // A closed client declares nothing, and says so. One that is closed meanwhile has begun before.

@@ -75,7 +75,7 @@ func (u *unprotected) mayVote(node int, resumed string) bool {
 	if !s.Up() || s.Forbidden() != "" || s.Paused() && s.Name() != resumed || u.run.raised.isAhead(s) {
 		return false
 	}
-	return !u.guarded || isFit(s)
+	return !u.guarded || u.run.isFit(s)
 }
 
 func (u *unprotected) saw(e *history.Event) {

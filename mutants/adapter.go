@@ -170,6 +170,12 @@ var adapter = []Mutant{
 		Tests: []Test{{"redlock/goredis", "TestForbiddenCommands"}},
 	},
 	{
+		Name: "wire-any-largest-ttl", Tier: "wire",
+		Bug:     "a node votes whose record of the restart guard has another largest TTL",
+		Edits:   []Edit{{"redlock/goredis/guard.lua", "    if tonumber(limit) ~= max then return {-3, tonumber(limit)} end\n", ""}},
+		Killers: []string{"106-guard-set-by-hand/one-node", "106-guard-set-by-hand/majority"},
+	},
+	{
 		Name:    "first-option-only",
 		Bug:     "of the options of a node only the first one counts",
 		Edits:   []Edit{{"redlock/goredis/node.go", "\t\to(n)\n\t}\n", "\t\to(n)\n\t\tbreak\n\t}\n"}},

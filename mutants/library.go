@@ -65,6 +65,12 @@ var library = []Mutant{
 		Killers: []string{"92-counters-set-by-hand/one-of-two-by-far"},
 	},
 	{
+		Name:    "another-largest-ttl-in-silence",
+		Bug:     "the error does not say that a node's record of the restart guard has another largest TTL",
+		Edits:   []Edit{{"redlock/errors.go", "				errs = append(errs, ErrMaxTTL)\n", "				_ = ErrMaxTTL\n"}},
+		Killers: []string{"106-guard-set-by-hand/majority"},
+	},
+	{
 		Name:    "largest-token-is-remembered",
 		Bug:     "a client that has heard of the largest token asks no node again",
 		Edits:   []Edit{{"redlock/tokens.go", "	if token >= maxToken {\n\t\treturn\n\t}\n", ""}},

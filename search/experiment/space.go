@@ -94,6 +94,7 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 		x.Timeline = append(x.Timeline, s.work(c.For("work", i), name)...)
 	}
 	x.Timeline = append(x.Timeline, s.waiters(&x, c.For("waiters", 0))...)
+	x.Timeline = append(x.Timeline, s.rush(&x, c.For("rush", 0))...)
 	for i, name := range x.Clients {
 		switch work := c.For("work", i); {
 		case s.lingers(work):

@@ -2,6 +2,8 @@ package experiment
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -109,13 +111,49 @@ func TestCandidatesStray(t *testing.T) {
 	}
 }
 
+// Calls for several resources come at one instant, so that commands wait for one another and go together.
+func TestCallsRush(t *testing.T) {
+	base, err := scenarios.ParseSettings("batches.yaml", []byte("lock: {ttl: 10s, batching: 1}\nresources: [R, S, T]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSpace(base)
+	runs, batches := 0, 0
+	for seed := range uint64(60) {
+		x := Candidate{Seed: seed}.Scenario(s)
+		at := map[string][]string{} // the resources for which a client asks at an instant
+		for _, item := range x.Timeline {
+			if len(item.Resource) == 1 && item.Do[0].Kind == scenarios.TryLockStep {
+				k := fmt.Sprint(item.Client, item.When.At)
+				at[k] = append(at[k], item.Resource[0])
+			}
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Values(at)), func(names []string) bool { slices.Sort(names); return len(slices.Compact(names)) == 3 }) {
+			continue
+		}
+		out, err := scenarios.Run(x, scenarios.Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs++
+		if out.Counts.Batches > 0 {
+			batches++
+		}
+	}
+	if runs < 12 || batches < runs*2/3 {
+		t.Errorf("in %d of 60 runs calls rush, and commands go together in %d of them", runs, batches)
+	}
+}
+
 // Every family of faults is drawn, and every experiment can be written down.
 func TestDrawIsAboutEverything(t *testing.T) {
 	s := NewSpace(DefaultBase())
 	s.Beyond = true
 	s.Base.Nodes.Replicas = append(s.Base.Nodes.Replicas, replicasOf("A", "A2"))
-	// Batches can be split, and counters set.
-	protocols.Change(&s.Base.Lock, func(own *protocols.RedlockSettings) { own.Batching, own.Fencing = 1, true })
+	// Batches can be split, and counters and the records of the guard set.
+	protocols.Change(&s.Base.Lock, func(own *protocols.RedlockSettings) {
+		own.Batching, own.Fencing, own.Guard = 1, true, &protocols.Guard{MaxTTL: s.Base.Lock.TTL}
+	})
 	seen := map[string]bool{}
 	for i := range 400 {
 		x := Candidate{Seed: uint64(i)}.Scenario(s)

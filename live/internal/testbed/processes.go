@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"syscall"
+	"time"
 
 	"redlocksim/history"
 	"redlocksim/internal/redisproc"
@@ -83,6 +84,10 @@ func (g ground) Starve(client string) (undo func(), err error) {
 
 func (g ground) Count(node string, _ int64) error {
 	return fmt.Errorf("live: the counters of %s: %w", node, ErrUnfit)
+}
+
+func (g ground) Guard(node string, _ time.Duration) error {
+	return fmt.Errorf("live: the guard's record of %s: %w", node, ErrUnfit)
 }
 
 func (g ground) Crash(client string) error {
