@@ -472,7 +472,8 @@ func TestCountersSetByHand(t *testing.T) {
 	}
 }
 
-// The largest TTL in the guard's record is set, and nothing else in it. What cannot be read stays so, and no node gets a record.
+// The largest TTL in the guard's record is set, and nothing else in it. What cannot be read stays so, and no node gets a
+// record.
 func TestTheGuardsRecordSetByHand(t *testing.T) {
 	for _, test := range []struct {
 		was  string

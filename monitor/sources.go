@@ -27,7 +27,8 @@ func scriptOf(a *redis.Asked) script {
 }
 
 func watchSources(r *Run) {
-	if !r.isLibrary() {
+	// Where code takes time, that of several goroutines adds up before one of them sends what it has decided to.
+	if !r.isLibrary() || r.StepTime > 0 {
 		return
 	}
 	x := &sources{run: r, ran: map[pair]map[script]kernel.True{}}
@@ -66,8 +67,7 @@ func (x *sources) sends(a *redis.Asked, ran map[script]kernel.True) {
 		return
 	}
 	// What a client that was paused has heard, it learns only when it goes on.
-	since = max(since, x.run.pauses.last[a.Client]).Add(x.run.takesToRead())
-	if a.Sent > since {
+	if since = max(since, x.run.pauses.last[a.Client]); a.Sent > since {
 		x.run.broken(checker.Conduct, x.run.about(a.Keys), "%s sends %s a script in full %v after the node had run it for this client", a.Client.Name(),
 			a.Server.Name(), a.Sent.Sub(since))
 	}

@@ -27,6 +27,7 @@ var monitors = []func(*Run){
 	watchTelling,
 	watchCounters,
 	watchGuard,
+	watchQuarantines,
 	watchAnnounced,
 	watchRefinement,
 	watchLeftover,

@@ -13,7 +13,8 @@ func (s Space) rush(x *scenarios.Scenario, c faults.Choices) []scenarios.Item {
 	if protocols.Of[protocols.RedlockSettings](s.Base.Lock).Batching != 0 {
 		often = 3
 	}
-	if c.For("is drawn", 0).Below(often) > 0 {
+	// What monitors know of code that takes time is of a few goroutines.
+	if c.For("is drawn", 0).Below(often) > 0 || s.Base.StepTime.Max() > 0 {
 		return nil
 	}
 	w := s.worker(c.For("worker", 0))

@@ -1,0 +1,126 @@
+package monitor
+
+import (
+	"fmt"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// quarantines judges when the quarantine of a node ends: with a vote that is asked for by a client that has watched this very
+// quarantine for the largest TTL, by the client's clock, when as much has passed by the node's. It ends then, and no sooner.
+type quarantines struct {
+	run         *Run
+	maxTTL      time.Duration
+	trustsNodes bool
+	asked       map[exchange]voting
+	vigils      map[pair]vigil
+}
+
+// exchange is what a client sends a node at one time.
+type exchange struct {
+	pair
+	sent kernel.True
+}
+
+// voting is an exchange with which a client asks for votes.
+type voting struct {
+	// declares says that the client also declares the node fit to vote, at the same time.
+	declares bool
+	at       time.Time     // by the client's clock
+	there    time.Duration // by the node's, when it was there
+	record   string        // of the guard, on the node, when it was there
+}
+
+// vigil is how long a client has watched a quarantine.
+type vigil struct {
+	record   string
+	from, by time.Time // when it can have begun, and when it must have
+}
+
+func watchQuarantines(r *Run) {
+	// What code that takes time reads of an answer, and when, is not known well enough.
+	if !r.isLibrary() || r.StepTime > 0 || !isGuarded(r) || len(r.World.Replicas) > 0 {
+		return
+	}
+	own := protocols.Of[protocols.RedlockSettings](r.Lock).Guard
+	x := &quarantines{run: r, maxTTL: own.MaxTTL, trustsNodes: own.TrustNodeClock, asked: map[exchange]voting{}, vigils: map[pair]vigil{}}
+	r.onCommand = append(r.onCommand, x.passes)
+	r.onApplied = append(r.onApplied, x.applied)
+}
+
+// passes takes a command on its way.
+func (x *quarantines) passes(at redis.Passage, a *redis.Asked) {
+	if a.Intent != redis.Sets || x.run.clients.number(a.Client.Name()) > 0 { // which of them asks, nobody knows
+		return
+	}
+	of := exchange{pair{a.Client, a.Server}, a.Sent}
+	this := x.asked[of]
+	switch declares := len(a.Keys) == 1 && a.Keys[0] == driver.GuardKey; {
+	case at == redis.Sent:
+		this.at = a.Client.ProgramClock().Now()
+		this.declares = this.declares || declares
+		x.asked[of] = this
+	case declares:
+	case at == redis.Arrived:
+		record, _, _ := a.Server.Observable().Peek(driver.GuardKey)
+		this.there, this.record = time.Duration(a.Server.Clock().Wall().Milliseconds())*time.Millisecond, record.Value
+		x.asked[of] = this
+	case at == redis.Answered && a.Answer == driver.Quarantined:
+		x.quarantined(of.pair, this, a)
+	}
+}
+
+// applied takes a change of a record, which a vote may have made.
+func (x *quarantines) applied(a *redis.Applied) {
+	of := exchange{pair{a.Client, a.Server}, a.Sent}
+	this := x.asked[of]
+	if a.Key != driver.GuardKey || x.run.clients.number(a.Client.Name()) > 0 {
+		return
+	}
+	was, is := sinceOf(a.Before.Value), sinceOf(a.After.Value)
+	v := x.vigils[of.pair]
+	if was > 0 && is == 0 && !this.declares && !x.trustsNodes && (v.record != a.Before.Value || this.at.Sub(v.from) < x.maxTTL) {
+		x.run.broken(checker.Contract, x.run.Resources[0], "%s ends the quarantine of %s, and has not watched it for %v", a.Client.Name(), a.Server.Name(), x.maxTTL)
+	}
+	this.record = a.After.Value
+	x.asked[of] = this
+}
+
+// quarantined takes the answer that a node does not vote because it is in quarantine, which begins a vigil, or goes on with
+// one.
+func (x *quarantines) quarantined(of pair, this voting, a *redis.Asked) {
+	since, now := sinceOf(this.record), a.Client.ProgramClock().Now()
+	if since == 0 {
+		return // another vote in the same exchange has ended it
+	}
+	v := x.vigils[of]
+	if v.record != this.record {
+		v = vigil{record: this.record, from: now}
+	}
+	if _, isTimely := x.run.reads(a.Client, a.Deadline); isTimely && v.by.IsZero() {
+		v.by = now
+	}
+	x.vigils[of] = v
+	// What a command asks for is settled a node timeout before it is sent, at the earliest.
+	patience := x.maxTTL + x.run.Lock.NodeTimeout
+	if !v.by.IsZero() && this.at.Sub(v.by) >= patience && this.there-since > x.maxTTL &&
+		x.run.pauses.hasRun(a.Client, a.Sent.Add(-x.run.Lock.NodeTimeout)) {
+		x.run.broken(checker.Contract, x.run.about(a.Keys), "%s has been in quarantine for %v by its clock, %s has watched it for %v, and it goes on", a.Server.Name(),
+			this.there-since, a.Client.Name(), this.at.Sub(v.by))
+	}
+}
+
+// sinceOf is when the quarantine in a record began, by the node's clock; 0 if there is none.
+func sinceOf(record string) time.Duration {
+	var run string
+	var ms int64
+	if n, _ := fmt.Sscan(record, &run, &ms); n < 2 {
+		return 0
+	}
+	return time.Duration(ms) * time.Millisecond
+}
