@@ -215,6 +215,8 @@ func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
 		return "it does not match ErrNotAcquired"
 	case e.Reason == nil && e.Cause == nil:
 		return "that says neither a reason nor a cause"
+	case c.Func == protocols.AcquireCall && c.Waits && e.Cause == nil:
+		return "it waited, and that does not say why it gave up"
 	case c.isAlone && c.Func == protocols.AcquireCall && x.reports[c.Client] && e.Attempts != c.values && !(c.isUnsent(e) && e.Attempts == c.values+1):
 		return fmt.Sprintf("it asked with %d values", c.values)
 	}

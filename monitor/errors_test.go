@@ -233,3 +233,19 @@ func TestErrorsTellOfAnotherLargestTTL(t *testing.T) {
 		r.Kernel.Run(kernel.True(time.Minute))
 	}
 }
+
+// Who waits for a lock gives up for a cause, and the error says which.
+func TestWhoWaitsSaysWhyHeGivesUp(t *testing.T) {
+	const silent = "it waited, and that does not say why it gave up"
+	for _, c := range []struct {
+		waits bool
+		cause error
+		want  string
+	}{{true, context.Canceled, ""}, {true, nil, silent}, {false, nil, ""}} {
+		e := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrTaken, Cause: c.cause}
+		x := &failures{reports: map[string]bool{}}
+		if got := x.kind(&calling{Call: &protocols.Call{Func: protocols.AcquireCall, Waits: c.waits}}, e, e); got != c.want {
+			t.Errorf("it waits: %v, cause %v: %q, want %q", c.waits, c.cause, got, c.want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/redis"
 )
 
 // overs judges calls about leases that are over: by the client's clock, or because their contexts told so.
@@ -27,6 +28,7 @@ func watchOvers(r *Run) {
 		return
 	}
 	x := &overs{run: r, open: map[*protocols.Call]overCall{}}
+	r.onCommand = append(r.onCommand, x.passes)
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 }
@@ -36,6 +38,26 @@ func (x *overs) called(c *protocols.Call) {
 		until := c.Lease.Until()
 		isTold := context.Cause(c.Lease.Context()) == redlock.ErrLost
 		x.open[c] = overCall{isTold || !x.run.clock(c.Client).Before(until), until}
+	}
+}
+
+// passes takes a command, which may be that of an extend that was called too late to ask anybody.
+func (x *overs) passes(at redis.Passage, a *redis.Asked) {
+	if at != redis.Sent || a.Intent != redis.Extends {
+		return
+	}
+	isOver := false
+	for c, began := range x.open {
+		lease, voted := c.Lease.(protocols.Voted)
+		if c.Func != protocols.ExtendCall || !voted || c.Client != a.Client.Name() || !a.Carries(lease.Value()) {
+			continue
+		}
+		if isOver = began.isOver && !c.Renewal; !isOver {
+			return // it may be that one's
+		}
+	}
+	if isOver {
+		x.run.broken(checker.Contract, x.run.about(a.Keys), "%s asks %s to extend a lease that was over when the extend was called", a.Client.Name(), a.Server.Name())
 	}
 }
 

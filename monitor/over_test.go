@@ -7,11 +7,17 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/redis"
 )
 
 // A lease that is over is not extended, and whoever releases it is told that it was lost.
 func TestCallsAboutALeaseThatIsOver(t *testing.T) {
 	after := func(l *lease, a *actor, d time.Duration) { a.sleeps(l.until.Sub(a.reads()) + d) }
+	asks := func(a *actor, l *lease) {
+		for _, tell := range a.onCommand {
+			tell(redis.Sent, &redis.Asked{Command: redis.Command{Intent: redis.Extends, Keys: []string{"r"}, Value: l.value}, Server: a.Server("A"), Client: a.client})
+		}
+	}
 	for _, c := range []struct {
 		name string
 		does func(*actor, *lease)
@@ -40,6 +46,17 @@ func TestCallsAboutALeaseThatIsOver(t *testing.T) {
 			after(l, a, 0)
 			a.call(protocols.ExtendCall, l, nil, nil)
 		}, "c1 extended a lease that was over"},
+		{"asks to extend it", func(a *actor, l *lease) {
+			after(l, a, 0)
+			a.call(protocols.ExtendCall, l, redlock.ErrLost, func() { asks(a, l) })
+		}, "c1 asks A to extend a lease that was over when the extend was called. (1)"},
+		{"another asks to extend it", func(a *actor, l *lease) {
+			after(l, a, -time.Millisecond)
+			a.call(protocols.ExtendCall, l, redlock.ErrLost, func() {
+				after(l, a, 0)
+				a.call(protocols.ExtendCall, l, redlock.ErrLost, func() { asks(a, l) })
+			})
+		}, ""},
 		{"extended too late", func(a *actor, l *lease) {
 			after(l, a, -time.Millisecond)
 			a.call(protocols.ExtendCall, l, nil, func() { a.sleeps(3 * time.Millisecond) })

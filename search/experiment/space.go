@@ -81,15 +81,7 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 	for i := range 2 + c.For("clients", 0).Below(int64(max(s.Clients-1, 1))) {
 		x.Clients = append(x.Clients, fmt.Sprintf("client-%d", i+1))
 	}
-	// Without it the guard grants nobody anything for the largest TTL.
-	if protocols.Of[protocols.RedlockSettings](x.Lock).Guard != nil {
-		x.Timeline = append(x.Timeline, scenarios.Item{Client: x.Clients[0], Do: []scenarios.Step{{Kind: scenarios.PrepareStep}}, Repeat: 1})
-		if c.For("closed meanwhile", 0).Below(8) == 0 {
-			at := s.times.Length(c.For("closed at", 0), 1, s.Base.Lock.NodeTimeout)
-			x.Timeline = append(x.Timeline, scenarios.Item{When: faults.Trigger{At: at}, Client: x.Clients[0],
-				Do: []scenarios.Step{{Kind: scenarios.CloseStep}, {Kind: scenarios.NewClientStep}}, Repeat: 1})
-		}
-	}
+	x.Timeline = s.prepares(x.Clients[0], c)
 	for i, name := range x.Clients {
 		x.Timeline = append(x.Timeline, s.work(c.For("work", i), name)...)
 	}
@@ -132,6 +124,26 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 	}
 	x.Timeline = append(x.Timeline, s.quarantines(&x, c.For("quarantine", 0))...)
 	return &x
+}
+
+// prepares draws a client that declares the nodes fit to vote, without which the restart guard grants nobody anything for the
+// largest TTL. Some give up, or are closed, before they have done so.
+func (s Space) prepares(client string, c faults.Choices) []scenarios.Item {
+	guard := protocols.Of[protocols.RedlockSettings](s.Base.Lock).Guard
+	if guard == nil {
+		return nil
+	}
+	prepare := step(scenarios.PrepareStep, 0)
+	if guard.MaxTTL < s.Duration/2 { // else the whole run would be wasted
+		s.worker(c.For("prepares", 0)).end(c.For("gives up", 0), &prepare)
+	}
+	items := []scenarios.Item{{Client: client, Do: []scenarios.Step{prepare}, Repeat: 1}}
+	if c.For("closed meanwhile", 0).Below(8) == 0 {
+		at := s.times.Length(c.For("closed at", 0), 1, s.Base.Lock.NodeTimeout)
+		items = append(items, scenarios.Item{When: faults.Trigger{At: at}, Client: client,
+			Do: []scenarios.Step{{Kind: scenarios.CloseStep}, {Kind: scenarios.NewClientStep}}, Repeat: 1})
+	}
+	return items
 }
 
 // kinds are the kinds of faults that are drawn.
