@@ -19,12 +19,17 @@ var setCounters = Kind{
 	Target:  OneNode,
 	Applies: func(l *Limits) bool { return l.Fenced },
 	Draw: func(c Choices, l *Limits) Fault {
-		far := OneOf(c.For("how far", 0), 1, 1<<12, 1<<20, 1<<31, 1<<40, int64(largestCount-1), largestCount)
-		return &SetCounters{Node: l.node(c), To: far - c.For("less", 0).Below(2)}
+		return &SetCounters{Node: l.node(c), To: FarCount(c)}
 	},
 	Place: func(l *Limits) []Fault {
 		return forEach(l.Names.Nodes, func(n string) Fault { return &SetCounters{Node: n, To: largestCount} })
 	},
+}
+
+// FarCount draws a number that is far from what votes have raised counters to, as far as some of those that decide something.
+func FarCount(c Choices) int64 {
+	far := OneOf(c.For("how far", 0), 1, 1<<12, 1<<20, 1<<31, 1<<32, 1<<40, int64(largestCount-1), largestCount)
+	return far - c.For("less", 0).Below(2)
 }
 
 func (x *SetCounters) String() string {

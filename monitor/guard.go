@@ -113,7 +113,7 @@ func (g *guard) wrong(p *preparing, err error) string {
 		return "no node was asked"
 	case e.Nodes != nil && len(e.Nodes) != len(p.wasFit):
 		return "it is not about all nodes"
-	case p.Context.Err() != nil && !errors.Is(err, context.Cause(p.Context)):
+	case p.Context.Err() != nil && !errors.Is(err, context.Cause(p.Context)) && (e.Nodes != nil || !p.isStarved):
 		return "its context had ended before"
 	}
 	all := e.Nodes != nil

@@ -172,3 +172,16 @@ func TestPrepareTellsTheTruth(t *testing.T) {
 		r.finds(t, checker.Contract, c.want)
 	}
 }
+
+// Without random bytes no node is asked, and that is what a call tells whose context had ended as well.
+func TestPrepareWithoutRandomBytesInAContextThatEnded(t *testing.T) {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	err := &redlock.Error{Op: driver.OpPrepare, Resource: driver.GuardKey, Reason: redlock.ErrNotPrepared, Cause: errors.New("no random bytes")}
+	for isStarved, want := range map[bool]string{true: "", false: "no node was asked"} {
+		p := &preparing{Call: &protocols.Call{Func: protocols.PrepareCall, Client: "c1", Context: ended}, wasFit: make([]bool, 3), isStarved: isStarved}
+		if got := (&guard{run: newRig(t, guarded).Run}).wrong(p, err); got != want {
+			t.Errorf("starved %v: %q, want %q", isStarved, got, want)
+		}
+	}
+}

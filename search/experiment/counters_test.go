@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"redlocksim/checker"
+	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -83,5 +84,33 @@ func TestDrawsKeepToTheCounters(t *testing.T) {
 	}
 	if none, any := lost(0), lost(3); none > 0 || any == 0 {
 		t.Errorf("nodes come back in %d runs without an allowance and in %d with one", none, any)
+	}
+}
+
+// Counters are drawn that are ahead while no quorum is left without them, and clients are granted the lock all the same, with
+// tokens that follow them.
+func TestCountersAheadOfTheOthers(t *testing.T) {
+	s := fenced(t, 0)
+	alone, followed := 0, 0
+	for seed := range uint64(120) {
+		x := Candidate{Seed: seed}.Scenario(s)
+		isAlone := slices.ContainsFunc(x.Timeline, func(i scenarios.Item) bool {
+			cut, is := i.Fault.(*faults.Partition)
+			return is && len(cut.Nodes) == 1 && slices.ContainsFunc(x.Timeline, func(o scenarios.Item) bool { return o.Kind == "set-counters" && o.When.At == i.When.At })
+		})
+		if !isAlone {
+			continue
+		}
+		alone++
+		out, err := scenarios.Run(x, scenarios.Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(out.History, func(e history.Event) bool { return e.Func == history.Acquire && e.Token > 1<<11 }) {
+			followed++
+		}
+	}
+	if alone < 20 || followed < 5 {
+		t.Errorf("in %d of 120 runs counters are ahead while another node is cut off; in %d of these a token follows them", alone, followed)
 	}
 }

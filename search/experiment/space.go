@@ -123,6 +123,7 @@ func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
 		}
 	}
 	x.Timeline = append(x.Timeline, s.quarantines(&x, c.For("quarantine", 0))...)
+	x.Timeline = append(x.Timeline, s.counters(&x, c.For("counters", 0))...)
 	return &x
 }
 
