@@ -74,6 +74,7 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		{"release failed in silence", nil, unreleased, nil, "the release failed: "},
 		{"release did not fail", nil, nil, unreleased, "no release failed"},
 		{"lost", loses, gone, errors.Join(stopped, lost(nil)), ""},
+		{"lost, and told twice", loses, gone, errors.Join(stopped, lost(nil), gone), "the loss is told twice"},
 		{"lost in silence", loses, gone, stopped, "the lease was lost before the work returned"},
 		{"lost, and the work's error forgotten", loses, gone, lost(nil), "the work returned an error"},
 		{"not lost", nil, nil, lost(nil), "the lease was not lost"},
