@@ -119,8 +119,8 @@ type Watched struct {
 
 // Report is what a history shows.
 type Report struct {
-	// Findings has at most one for a kind and resource, ordered by kind, in the order in which the kinds are declared,
-	// and then by resource.
+	// Findings has at most one for a kind and resource, or two of monitors, one that faults excuse and one that they do not.
+	// They are ordered by kind, in the order in which the kinds are declared, and then by resource.
 	Findings []Finding
 	// Unchecked says what was not checked twice, or not at all.
 	Unchecked []Unchecked

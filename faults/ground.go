@@ -72,8 +72,8 @@ type Servers interface {
 	// Count sets all fencing counters that a node which is up has to a number, as somebody does by hand, or to what votes have
 	// raised them to if that is higher.
 	Count(node string, to int64) error
-	// Guard sets the largest TTL in a node's record of the restart guard, if it is up and has one that can be read; with 0 it
-	// makes the record one that cannot.
+	// Guard sets the largest TTL in the record of the restart guard of a node that is up; with 0 it makes the record one that
+	// nobody can read. A node without a record that can be read is an error.
 	Guard(node string, maxTTL time.Duration) error
 	// Promote makes a replica a master and has the clients send it what they address to the node. It returns what the replica
 	// lacks of what the node knows, or knew when it stopped. A replica that is down, or is a master already, is an error.

@@ -143,6 +143,9 @@ func TestInject(t *testing.T) {
 		for node := range names.Nodes {
 			set(f, 500*ms, node, "k", driver.OpAcquire, nil)
 		}
+		if _, is := test.plan[0].Fault.(*SetGuard); is {
+			f.World.Kernel.After(0, func() { f.World.Server("A").Put(redis.Record{Key: driver.GuardKey, Value: "ab 0 10000"}) })
+		}
 		inject(t, f, test.plan...)
 		for _, p := range test.plan {
 			if !p.Injected || p.Err != nil {

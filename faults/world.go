@@ -205,8 +205,9 @@ func (w *world) Guard(node string, maxTTL time.Duration) error {
 			r.Value = "overwritten"
 		}
 		s.Put(r)
+		return nil
 	}
-	return nil
+	return fmt.Errorf("faults: %s has no record of the restart guard that can be read", node)
 }
 
 func (w *world) Promote(node, replica string, clients []string) (Forgotten, error) {

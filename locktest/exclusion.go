@@ -33,6 +33,9 @@ func MutualExclusion(t rapid.TB, e *Experiment) {
 	case kind == "":
 	case r.Excused(kind):
 		t.Fatalf("locktest: not tested: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
+	case r.Beyond != nil:
+		t.Log(&failure{e, kind})
+		t.Fatalf("locktest: the faults exceed the assumptions, but are no excuse: %s", kind)
 	default:
 		// Written only when it is printed, which rapid does not do while it shrinks.
 		t.Log(&failure{e, kind})
@@ -52,6 +55,19 @@ func Breaks(t rapid.TB, e *Experiment) {
 	case r.Excused(kind):
 		t.Fatalf("locktest: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
 	}
+}
+
+// violation is what a run violates: if something counts, the first that does. It is empty if there is nothing.
+func violation(r *scenarios.Result) checker.Kind {
+	for _, kind := range r.Findings {
+		if kind.Violation() && !r.Excused(kind) {
+			return kind
+		}
+	}
+	if f := r.Witness(); f != nil {
+		return f.Kind
+	}
+	return ""
 }
 
 // untested says what did not take place. Of random faults that is not asked: the moment of some never comes.
@@ -81,10 +97,7 @@ func (e *Experiment) run(t rapid.TB) (*scenarios.Result, checker.Kind) {
 			t.Fatalf("locktest: %v: Setup.Lock uses something other than its Env: %s", scenarios.ErrNotRepeated, scenarios.FirstDifference(r.History, again.History))
 		}
 	}
-	if f := r.Witness(); f != nil {
-		return r, f.Kind
-	}
-	return r, ""
+	return r, violation(r)
 }
 
 func (e *Experiment) options() scenarios.Options {

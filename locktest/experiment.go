@@ -76,7 +76,8 @@ func (e *Experiment) says() bool {
 	if err != nil {
 		return true // which the test is to say
 	}
-	return r.Report.NotTested() == "" && (r.Beyond == nil || r.Witness() == nil)
+	kind := violation(r)
+	return r.Report.NotTested() == "" && (kind == "" || !r.Excused(kind))
 }
 
 // Parse is the experiment in the text of a scenario file, to be run with a seed. Its assumptions are the budget of the

@@ -215,7 +215,7 @@ func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
 		return "it does not match ErrNotAcquired"
 	case e.Reason == nil && e.Cause == nil:
 		return "that says neither a reason nor a cause"
-	case c.Func == protocols.AcquireCall && c.Waits && e.Cause == nil:
+	case c.Func == protocols.AcquireCall && c.Waits && e.Cause == nil && x.run.isLibrary():
 		return "it waited, and that does not say why it gave up"
 	case c.isAlone && c.Func == protocols.AcquireCall && x.reports[c.Client] && e.Attempts != c.values && !(c.isUnsent(e) && e.Attempts == c.values+1):
 		return fmt.Sprintf("it asked with %d values", c.values)
@@ -330,8 +330,8 @@ func (x *failures) answers(c *calling, e *redlock.Error) string {
 			continue
 		}
 		isOther = true
-		if own := protocols.Of[protocols.RedlockSettings](x.run.Lock).Guard; own == nil || other.Client != own.MaxTTL ||
-			c.isAlone && other.Node != c.asked[i].maxTTL {
+		own := protocols.Of[protocols.RedlockSettings](x.run.Lock).Guard
+		if own != nil && (other.Client != own.MaxTTL || c.isAlone && c.value != "" && other.Node != c.asked[i].maxTTL) {
 			return "that is not the largest TTL of " + node.Node + ", or not that of the client"
 		}
 	}

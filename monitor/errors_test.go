@@ -226,7 +226,7 @@ func TestErrorsTellOfAnotherLargestTTL(t *testing.T) {
 			e := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrNoQuorum, Nodes: votes(redlock.Unanswered, redlock.Failed, redlock.Unanswered)}
 			e.Nodes[1].Err = &driver.MaxTTLError{Node: c.node, Client: c.client}
 			x := &failures{run: r.Run}
-			if got := x.answers(&calling{isAlone: true, asked: []asked{1: {maxTTL: maxTTLOf(a.Server("B"))}, 2: {}}}, e); got != c.want {
+			if got := x.answers(&calling{isAlone: true, value: "v", asked: []asked{1: {maxTTL: maxTTLOf(a.Server("B"))}, 2: {}}}, e); got != c.want {
 				t.Errorf("%v of the node, %v of the client: %q, want %q", c.node, c.client, got, c.want)
 			}
 		})
@@ -243,7 +243,7 @@ func TestWhoWaitsSaysWhyHeGivesUp(t *testing.T) {
 		want  string
 	}{{true, context.Canceled, ""}, {true, nil, silent}, {false, nil, ""}} {
 		e := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrTaken, Cause: c.cause}
-		x := &failures{reports: map[string]bool{}}
+		x := &failures{run: newRig(t).Run, reports: map[string]bool{}}
 		if got := x.kind(&calling{Call: &protocols.Call{Func: protocols.AcquireCall, Waits: c.waits}}, e, e); got != c.want {
 			t.Errorf("it waits: %v, cause %v: %q, want %q", c.waits, c.cause, got, c.want)
 		}

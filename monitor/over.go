@@ -19,7 +19,8 @@ type overs struct {
 
 // overCall is an extend or a release that has not returned.
 type overCall struct {
-	isOver bool // when the call began
+	at     time.Time // when the call began, by the client's clock
+	isOver bool      // then
 	until  time.Time
 }
 
@@ -37,7 +38,8 @@ func (x *overs) called(c *protocols.Call) {
 	if c.Lease != nil && (c.Func == protocols.ExtendCall || c.Func == protocols.ReleaseCall) {
 		until := c.Lease.Until()
 		isTold := context.Cause(c.Lease.Context()) == redlock.ErrLost
-		x.open[c] = overCall{isTold || !x.run.clock(c.Client).Before(until), until}
+		now := x.run.clock(c.Client)
+		x.open[c] = overCall{now, isTold || !now.Before(until), until}
 	}
 }
 
@@ -52,7 +54,8 @@ func (x *overs) passes(at redis.Passage, a *redis.Asked) {
 		if c.Func != protocols.ExtendCall || !voted || c.Client != a.Client.Name() || !a.Carries(lease.Value()) {
 			continue
 		}
-		if isOver = began.isOver && !c.Renewal; !isOver {
+		isBefore := a.Deadline.Before(began.at.Add(x.run.Lock.NodeTimeout)) // of a round that began earlier
+		if isOver = began.isOver && !c.Renewal && !isBefore; !isOver {
 			return // it may be that one's
 		}
 	}

@@ -13,9 +13,10 @@ import (
 // A lease that is over is not extended, and whoever releases it is told that it was lost.
 func TestCallsAboutALeaseThatIsOver(t *testing.T) {
 	after := func(l *lease, a *actor, d time.Duration) { a.sleeps(l.until.Sub(a.reads()) + d) }
-	asks := func(a *actor, l *lease) {
+	asks := func(a *actor, l *lease, ago time.Duration) { // with a round that began so long ago
 		for _, tell := range a.onCommand {
-			tell(redis.Sent, &redis.Asked{Command: redis.Command{Intent: redis.Extends, Keys: []string{"r"}, Value: l.value}, Server: a.Server("A"), Client: a.client})
+			tell(redis.Sent, &redis.Asked{Command: redis.Command{Intent: redis.Extends, Keys: []string{"r"}, Value: l.value, Deadline: a.reads().Add(a.Lock.NodeTimeout - ago)},
+				Server: a.Server("A"), Client: a.client})
 		}
 	}
 	for _, c := range []struct {
@@ -48,13 +49,17 @@ func TestCallsAboutALeaseThatIsOver(t *testing.T) {
 		}, "c1 extended a lease that was over"},
 		{"asks to extend it", func(a *actor, l *lease) {
 			after(l, a, 0)
-			a.call(protocols.ExtendCall, l, redlock.ErrLost, func() { asks(a, l) })
+			a.call(protocols.ExtendCall, l, redlock.ErrLost, func() { asks(a, l, 0) })
 		}, "c1 asks A to extend a lease that was over when the extend was called. (1)"},
+		{"an extend before asks to", func(a *actor, l *lease) {
+			after(l, a, 0)
+			a.call(protocols.ExtendCall, l, redlock.ErrLost, func() { asks(a, l, time.Millisecond) })
+		}, ""},
 		{"another asks to extend it", func(a *actor, l *lease) {
 			after(l, a, -time.Millisecond)
 			a.call(protocols.ExtendCall, l, redlock.ErrLost, func() {
 				after(l, a, 0)
-				a.call(protocols.ExtendCall, l, redlock.ErrLost, func() { asks(a, l) })
+				a.call(protocols.ExtendCall, l, redlock.ErrLost, func() { asks(a, l, 0) })
 			})
 		}, ""},
 		{"extended too late", func(a *actor, l *lease) {

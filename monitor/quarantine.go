@@ -17,7 +17,7 @@ type quarantines struct {
 	run         *Run
 	maxTTL      time.Duration
 	trustsNodes bool
-	asked       map[exchange]voting
+	asked       map[exchange]*voting
 	vigils      map[pair]vigil
 }
 
@@ -40,15 +40,18 @@ type voting struct {
 type vigil struct {
 	record   string
 	from, by time.Time // when it can have begun, and when it must have
+	// isVague says that an answer came in part: what the client knows from it, nobody knows.
+	isVague bool
 }
 
 func watchQuarantines(r *Run) {
-	// What code that takes time reads of an answer, and when, is not known well enough.
-	if !r.isLibrary() || r.StepTime > 0 || !isGuarded(r) || len(r.World.Replicas) > 0 {
+	// What code that takes time reads of an answer, and when, is not known well enough, and a wall clock can be stepped while a
+	// command waits to be sent.
+	if !r.isLibrary() || r.StepTime > 0 || r.Lock.Clock == kernel.WallClock || !isGuarded(r) || len(r.World.Replicas) > 0 {
 		return
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock).Guard
-	x := &quarantines{run: r, maxTTL: own.MaxTTL, trustsNodes: own.TrustNodeClock, asked: map[exchange]voting{}, vigils: map[pair]vigil{}}
+	x := &quarantines{run: r, maxTTL: own.MaxTTL, trustsNodes: own.TrustNodeClock, asked: map[exchange]*voting{}, vigils: map[pair]vigil{}}
 	r.onCommand = append(r.onCommand, x.passes)
 	r.onApplied = append(r.onApplied, x.applied)
 }
@@ -58,20 +61,25 @@ func (x *quarantines) passes(at redis.Passage, a *redis.Asked) {
 	if a.Intent != redis.Sets || x.run.clients.number(a.Client.Name()) > 0 { // which of them asks, nobody knows
 		return
 	}
-	of := exchange{pair{a.Client, a.Server}, a.Sent}
+	of, declares := exchange{pair{a.Client, a.Server}, a.Sent}, len(a.Keys) == 1 && a.Keys[0] == driver.GuardKey
 	this := x.asked[of]
-	switch declares := len(a.Keys) == 1 && a.Keys[0] == driver.GuardKey; {
-	case at == redis.Sent:
-		this.at = a.Client.ProgramClock().Now()
+	if at == redis.Sent {
+		if this == nil {
+			this = &voting{at: a.Client.ProgramClock().Now()}
+			x.asked[of] = this
+		}
 		this.declares = this.declares || declares
-		x.asked[of] = this
-	case declares:
-	case at == redis.Arrived:
+		return
+	}
+	if this == nil || declares {
+		return
+	}
+	switch at {
+	case redis.Arrived:
 		record, _, _ := a.Server.Observable().Peek(driver.GuardKey)
 		this.there, this.record = time.Duration(a.Server.Clock().Wall().Milliseconds())*time.Millisecond, record.Value
-		x.asked[of] = this
-	case at == redis.Answered && a.Answer == driver.Quarantined:
-		x.quarantined(of.pair, this, a)
+	case redis.Answered:
+		x.answered(of.pair, this, a)
 	}
 }
 
@@ -79,30 +87,32 @@ func (x *quarantines) passes(at redis.Passage, a *redis.Asked) {
 func (x *quarantines) applied(a *redis.Applied) {
 	of := exchange{pair{a.Client, a.Server}, a.Sent}
 	this := x.asked[of]
-	if a.Key != driver.GuardKey || x.run.clients.number(a.Client.Name()) > 0 {
+	if a.Key != driver.GuardKey || this == nil || x.run.clients.number(a.Client.Name()) > 0 {
 		return
 	}
-	was, is := sinceOf(a.Before.Value), sinceOf(a.After.Value)
-	v := x.vigils[of.pair]
-	if was > 0 && is == 0 && !this.declares && !x.trustsNodes && (v.record != a.Before.Value || this.at.Sub(v.from) < x.maxTTL) {
+	was, is, v := sinceOf(a.Before.Value), sinceOf(a.After.Value), x.vigils[of.pair]
+	if was > 0 && is == 0 && !this.declares && !x.trustsNodes && !v.isVague && (v.record != a.Before.Value || this.at.Sub(v.from) < x.maxTTL) {
 		x.run.broken(checker.Contract, x.run.Resources[0], "%s ends the quarantine of %s, and has not watched it for %v", a.Client.Name(), a.Server.Name(), x.maxTTL)
 	}
 	this.record = a.After.Value
-	x.asked[of] = this
 }
 
-// quarantined takes the answer that a node does not vote because it is in quarantine, which begins a vigil, or goes on with
-// one.
-func (x *quarantines) quarantined(of pair, this voting, a *redis.Asked) {
+// answered takes the answer to a vote. If the node is in quarantine it begins a vigil, or goes on with one.
+func (x *quarantines) answered(of pair, this *voting, a *redis.Asked) {
 	since, now := sinceOf(this.record), a.Client.ProgramClock().Now()
-	if since == 0 {
-		return // another vote in the same exchange has ended it
-	}
+	can, must := x.run.reads(a.Client, a.Deadline)
 	v := x.vigils[of]
-	if v.record != this.record {
-		v = vigil{record: this.record, from: now}
+	if a.Answer == driver.Unanswered {
+		v.isVague = true
+		x.vigils[of] = v
 	}
-	if _, isTimely := x.run.reads(a.Client, a.Deadline); isTimely && v.by.IsZero() {
+	if since == 0 || !can || a.Answer != driver.Quarantined {
+		return // or another vote in the same exchange has ended it
+	}
+	if v.record != this.record {
+		v = vigil{record: this.record, from: now, isVague: v.isVague}
+	}
+	if must && v.by.IsZero() {
 		v.by = now
 	}
 	x.vigils[of] = v

@@ -7,30 +7,45 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
 )
 
 // A quarantine ends with the vote that a client asks for who has watched it for the largest TTL, and with none before.
 func TestQuarantinesAreWatchedToTheirEnd(t *testing.T) {
 	const ms = time.Millisecond
+	early := "c1 ends the quarantine of A, and has not watched it for 10s"
+	twice := []time.Duration{0, ttl - ms}
 	for _, c := range []struct {
-		name string
-		asks []time.Duration // when the client asks, each time told of the quarantine, but for the last if it ends
-		ends bool
-		also []string // keys that a command at the same time is about
-		want string
+		name   string
+		asks   []time.Duration // when the client asks, each time told of the quarantine, but for the last if it ends
+		ends   bool
+		also   []string                   // keys that a command at the same time is about
+		first  func(*actor, *redis.Asked) // what is different with the first answer
+		change func(*protocols.RedlockSettings)
+		want   string
 	}{
-		{"it goes on", []time.Duration{0, ttl / 2}, false, nil, ""},
-		{"long enough", []time.Duration{0, ttl / 2, ttl}, true, nil, ""},
-		{"not for long enough", []time.Duration{0, ttl - ms}, true, nil, "c1 ends the quarantine of A, and has not watched it for 10s. (1)"},
-		{"not at all", []time.Duration{ttl}, true, nil, "c1 ends the quarantine of A, and has not watched it for 10s"},
-		{"declared fit at the same time", []time.Duration{ttl}, true, []string{driver.GuardKey}, ""},
-		{"another vote at the same time", []time.Duration{ttl}, true, []string{"s"}, "c1 ends the quarantine of A"},
-		{"for long enough, and it goes on", []time.Duration{0, ttl + 50*ms}, false, nil, "A has been in quarantine for 10.05s by its clock, c1 has watched it for 10.05s, and it goes on. (1)"},
-		{"hardly for long enough, and it goes on", []time.Duration{0, ttl + 49*ms}, false, nil, ""},
+		{name: "it goes on", asks: []time.Duration{0, ttl / 2}},
+		{name: "long enough", asks: []time.Duration{0, ttl / 2, ttl}, ends: true},
+		{name: "not for long enough", asks: twice, ends: true, want: early + ". (1)"},
+		{name: "not at all", asks: []time.Duration{ttl}, ends: true, want: early},
+		{name: "declared fit at the same time", asks: []time.Duration{ttl}, ends: true, also: []string{driver.GuardKey}},
+		{name: "another vote at the same time", asks: []time.Duration{ttl}, ends: true, also: []string{"s"}, want: early},
+		{name: "in part", asks: twice, ends: true, first: func(_ *actor, a *redis.Asked) { a.Answer = driver.Unanswered }},
+		{name: "too late to be read", asks: []time.Duration{0, ttl}, ends: true, first: func(x *actor, a *redis.Asked) { a.Deadline = x.reads().Add(-1) }, want: early},
+		{name: "clients trust the nodes", asks: twice, ends: true, change: func(own *protocols.RedlockSettings) { own.Guard.TrustNodeClock = true }},
+		{name: "by another client of the process", asks: twice, ends: true, first: func(x *actor, _ *redis.Asked) {
+			x.Called(&protocols.Call{Func: protocols.NewClientCall, Client: "c1"})
+		}},
+		{name: "for long enough, and it goes on", asks: []time.Duration{0, ttl + 50*ms}, want: "A has been in quarantine for 10.05s by its clock, c1 has watched it for 10.05s, and it goes on. (1)"},
+		{name: "hardly for long enough, and it goes on", asks: []time.Duration{0, ttl + 49*ms}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, guarded).only(watchQuarantines)
+			r := newRig(t, guarded, func(own *protocols.RedlockSettings) {
+				if c.change != nil {
+					c.change(own)
+				}
+			}).only(watchQuarantines)
 			r.goes("c1", 0, func(a *actor) {
 				s := a.Server("A")
 				quarantined := fmt.Sprint(s.RunID(), " ", s.Clock().Wall().Milliseconds(), " 10000")
@@ -60,6 +75,9 @@ func TestQuarantinesAreWatchedToTheirEnd(t *testing.T) {
 							f(&redis.Applied{Change: redis.Change{Key: driver.GuardKey, Before: redis.Record{Value: quarantined}, After: redis.Record{Value: fit}},
 								Server: s, Client: a.client, Sent: a.Kernel.Now()})
 						}
+					}
+					if i == 0 && c.first != nil {
+						c.first(a, asked)
 					}
 					tell(redis.Answered)
 				}

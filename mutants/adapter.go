@@ -173,7 +173,13 @@ var adapter = []Mutant{
 		Name: "wire-any-largest-ttl", Tier: "wire",
 		Bug:     "a node votes whose record of the restart guard has another largest TTL",
 		Edits:   []Edit{{"redlock/goredis/guard.lua", "    if tonumber(limit) ~= max then return {-3, tonumber(limit)} end\n", ""}},
-		Killers: []string{"106-guard-set-by-hand/one-node", "106-guard-set-by-hand/majority"},
+		Killers: []string{"107-guard-set-by-hand/one-node", "107-guard-set-by-hand/majority"},
+	},
+	{
+		Name: "wire-any-record", Tier: "wire",
+		Bug:     "a node whose record of the restart guard cannot be read begins a new quarantine, in place of saying so",
+		Edits:   []Edit{{"redlock/goredis/guard.lua", "    if not found then return redis.error_reply('ERR redlock: ' .. guard .. ' is not a record of the restart guard') end\n    if tonumber", "    if found and tonumber"}},
+		Killers: []string{"107-guard-set-by-hand/overwritten"},
 	},
 	{
 		Name:    "first-option-only",

@@ -65,10 +65,28 @@ var library = []Mutant{
 		Killers: []string{"92-counters-set-by-hand/one-of-two-by-far"},
 	},
 	{
+		Name:    "quarantine-is-not-noted",
+		Bug:     "a client never notes that a node is in quarantine, and so never ends one",
+		Edits:   []Edit{{"redlock/round.go", "if reply.Outcome == driver.Quarantined {", "if reply.Outcome == driver.Quarantined && false {"}},
+		Killers: []string{"30-restart-guard-and-clock-steps/forward-trusting-the-node"},
+	},
+	{
+		Name:    "gives-up-in-silence",
+		Bug:     "a call that waits for a lock gives up, and does not say why",
+		Edits:   []Edit{{"redlock/turn.go", "case failed.err.Cause == nil:", "case failed.err.Cause != nil:"}},
+		Killers: []string{"60-own-old-votes"},
+	},
+	{
+		Name:    "tells-a-loss-twice",
+		Bug:     "Hold returns the loss of the lease twice, as that of the work and as that of the release",
+		Edits:   []Edit{{"redlock/hold.go", "errors.Is(released, ErrReleased), errors.Is(released, ErrLost) && errors.Is(err, ErrLost):", "errors.Is(released, ErrReleased):"}},
+		Killers: []string{"82-with-lock/limit"},
+	},
+	{
 		Name:    "another-largest-ttl-in-silence",
 		Bug:     "the error does not say that a node's record of the restart guard has another largest TTL",
 		Edits:   []Edit{{"redlock/errors.go", "				errs = append(errs, ErrMaxTTL)\n", "				_ = ErrMaxTTL\n"}},
-		Killers: []string{"106-guard-set-by-hand/majority"},
+		Killers: []string{"107-guard-set-by-hand/majority"},
 	},
 	{
 		Name:    "largest-token-is-remembered",

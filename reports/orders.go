@@ -44,7 +44,7 @@ type OrdersLevel struct {
 	Injected  int `json:"injected"`
 	// Longest is the largest number of steps of a run.
 	Longest int `json:"longest"`
-	// Violations are within the budget, and BeyondViolations beyond it.
+	// Violations are within the budget, or what no fault excuses, and BeyondViolations the others beyond it.
 	Violations       int `json:"violations"`
 	BeyondViolations int `json:"beyond_violations"`
 	// First is the first violation.
@@ -53,8 +53,10 @@ type OrdersLevel struct {
 
 // OrdersViolation is an order that violates something.
 type OrdersViolation struct {
-	Kinds  []checker.Kind `json:"kinds"`
-	Beyond []string       `json:"beyond,omitempty"`
+	Kinds []checker.Kind `json:"kinds"`
+	// Beyond is where the faults exceed the budget, and Excused says that this excuses all of Kinds.
+	Beyond  []string `json:"beyond,omitempty"`
+	Excused bool     `json:"excused,omitempty"`
 	// Steps are the order, from the moment on from which orders were chosen.
 	Steps []string `json:"steps"`
 }
@@ -67,7 +69,7 @@ func NewOrders(worlds []*dpor.World, partial bool) Orders {
 		for late, r := range w.Levels {
 			l := OrdersLevel{late, r.Complete, r.Runs, r.Cut, r.Distinct, r.NotTested, r.Injected, r.Longest, r.Violations, r.BeyondViolations, nil}
 			if r.First != nil {
-				l.First = &OrdersViolation{r.First.Kinds, r.First.Beyond, orderSteps(r.First.Steps)}
+				l.First = &OrdersViolation{r.First.Kinds, r.First.Beyond, r.First.Excused, orderSteps(r.First.Steps)}
 			}
 			world.Levels = append(world.Levels, l)
 		}

@@ -33,8 +33,11 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 			with = "no fault"
 		}
 		where := "within the budget"
-		if f.Beyond {
+		switch {
+		case f.Beyond:
 			where = "beyond the budget"
+		case f.Despite:
+			where = "beyond the budget, which is no excuse for it"
 		}
 		labelled(b, fmt.Sprintf("finding %d", i+1), "%s, with %s, %s, %s", f.Kind, with, where, plural.Count(f.Times, "time"))
 		if f.File != "" {

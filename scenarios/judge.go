@@ -29,7 +29,7 @@ func JudgeLive(s *Scenario, out *Outcome) (*Result, error) {
 	e.Unavailable = Unavailable{Bounds: Bounds{AtMost: math.MaxInt64}}
 	e.Takeover, e.Attempts, e.Bypass, e.Overtakes, e.AfterHealing = nil, nil, nil, nil, nil
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), checker.Kind.Monitored)
-	if !slices.ContainsFunc(e.Findings, checker.Kind.Violation) && len(e.Findings) < len(s.Expect.Findings) {
+	if len(e.Findings) < len(s.Expect.Findings) && (!slices.ContainsFunc(e.Findings, checker.Kind.Violation) || s.Budget.Beyond(out.Used) != nil) {
 		comparable.Claim = Holds // as far as anything shows there
 	}
 	r, err := judge(&comparable, Options{Tier: Live}, out)
@@ -108,9 +108,13 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 		class = Safety
 	}
 	violated := class == Safety || r.Defect() != nil
+	counts := r.inexcusable()
 	switch {
-	case s.Claim == Holds && r.Inexcusable():
-		problem(class, "claimed to hold, but %s it ended with: %s", r.keeping(), r.violations())
+	case s.Claim == Holds && len(counts)+len(r.Leaks) > 0:
+		if len(r.Leaks) == 0 && !slices.ContainsFunc(counts, func(f checker.Finding) bool { return f.Kind.Violation() }) {
+			class = Liveness
+		}
+		problem(class, "claimed to hold, but %s it ended with: %s", r.keeping(), r.violations(counts))
 	case s.Claim == Unsound && !violated && tested:
 		problem(Safety, "claimed unsound, and nothing was violated")
 	case s.Claim == Unsound && r.Beyond != nil && !r.Inexcusable():
@@ -131,12 +135,12 @@ func (r *Result) keeping() string {
 	return "with what no fault excuses"
 }
 
-// violations names what a lock that holds never shows.
-func (r *Result) violations() string {
+// violations names findings, and keys without a time to live.
+func (r *Result) violations(findings []checker.Finding) string {
 	var all []string
-	for _, kind := range r.Findings {
-		if kind.Defect() {
-			all = append(all, string(kind))
+	for _, f := range findings {
+		if !slices.Contains(all, string(f.Kind)) {
+			all = append(all, string(f.Kind))
 		}
 	}
 	for _, key := range leaked(r.Leaks) {

@@ -23,8 +23,8 @@ type Scenario struct {
 	// Explanation tells a reader who does not know the literature what happens and why. Example: C restarts empty while
 	// client-1 holds A, B and C.
 	Explanation string `yaml:"explanation,required"`
-	// Claim is what is said of the protocol with these settings: holds (it is safe within the budget) or unsound (it is not,
-	// and this scenario shows it). Example: holds
+	// Claim is what is said of the protocol with these settings: holds (it is safe within the budget, and beyond it shows
+	// nothing that no fault excuses) or unsound (it is not, and this scenario shows it). Example: holds
 	Claim Claim `yaml:"claim,required"`
 	// Lock is the protocol under test and its settings. Default: protocol redlock with the defaults of the library. Example:
 	// {ttl: 2s, node-timeout: 20ms}
@@ -45,8 +45,8 @@ type Scenario struct {
 	// than the highest seen), fenced-writes (the same, for writes only), compare-and-set (the mark is the writer's) or table
 	// (a token higher than that of the last write). Default: register. Example: fenced
 	Storage storage.Kind `yaml:"storage"`
-	// Budget is what may go wrong without breaking the claim. Default: nothing, but for nodes that stop and messages that
-	// are lost. Example: {clock-rate: 0.1%, restart-delay: 10s}
+	// Budget is what may go wrong without breaking the claim. Beyond it, only what no fault excuses breaks it. Default:
+	// nothing, but for nodes that stop and messages that are lost. Example: {clock-rate: 0.1%, restart-delay: 10s}
 	Budget faults.Budget `yaml:"budget"`
 	// Timeline is what the clients do and what goes wrong, and when. Example: [{at: 0s, client: client-1, do: [try-lock,
 	// hold: 1s, unlock]}]
@@ -69,9 +69,9 @@ type Scenario struct {
 type Claim string
 
 const (
-	// Holds: no violation occurs within the budget.
+	// Holds: no violation occurs within the budget, and beyond it none that no fault excuses.
 	Holds Claim = "holds"
-	// Unsound: a violation occurs within the budget, and the scenario shows it.
+	// Unsound: a violation occurs within the budget, or one that no fault excuses, and the scenario shows it.
 	Unsound Claim = "unsound"
 )
 

@@ -122,7 +122,7 @@ func resized(s *Scenario, kind string, size time.Duration) *Scenario {
 func violations(r checker.Report) []checker.Kind {
 	var kinds []checker.Kind
 	for _, f := range r.Own() {
-		if f.Kind.Violation() {
+		if f.Kind.Violation() && !slices.Contains(kinds, f.Kind) {
 			kinds = append(kinds, f.Kind)
 		}
 	}

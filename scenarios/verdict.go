@@ -124,9 +124,21 @@ func (r *Result) Excused(kind checker.Kind) bool {
 }
 
 // Inexcusable says that something was found that no lock shows which holds, and that the faults do not excuse.
-func (r *Result) Inexcusable() bool {
-	return len(r.Leaks) > 0 && r.Beyond == nil ||
-		slices.ContainsFunc(r.own(), func(f checker.Finding) bool { return f.Kind.Defect() && (r.Beyond == nil || !f.Excusable()) })
+func (r *Result) Inexcusable() bool { return len(r.Leaks)+len(r.inexcusable()) > 0 }
+
+// inexcusable are the findings of that kind.
+func (r *Result) inexcusable() []checker.Finding {
+	return slices.DeleteFunc(slices.Clone(r.own()), func(f checker.Finding) bool { return !f.Kind.Defect() || r.Beyond != nil && f.Excusable() })
+}
+
+// What is the sentence of what the run is about: of a finding that nothing excuses, if there is one, and else of the first.
+func (r *Result) What() string {
+	for _, of := range [][]checker.Finding{r.inexcusable(), r.own()} {
+		if len(of) > 0 {
+			return of[0].Text
+		}
+	}
+	return ""
 }
 
 // Witness is the finding that breaks mutual exclusion, nil if there is none.

@@ -61,22 +61,23 @@ type Shown struct {
 	// Families are the families of faults that were there, and Settings the settings that were drawn.
 	Families []string `json:"families"`
 	Settings []string `json:"settings,omitempty"`
-	// Beyond says that the faults exceed the budget, which excuses it.
-	Beyond bool `json:"beyond,omitempty"`
+	// Beyond says that the faults exceed the budget, which excuses it, and Despite that they do and are no excuse.
+	Beyond  bool `json:"beyond,omitempty"`
+	Despite bool `json:"despite,omitempty"`
 }
 
 // Alike says whether two runs tell the same.
 func (s *Shown) Alike(o *Shown) bool {
-	return s.Kind == o.Kind && s.Beyond == o.Beyond && slices.Equal(s.Families, o.Families) && slices.Equal(s.Settings, o.Settings)
+	return s.Kind == o.Kind && s.Beyond == o.Beyond && s.Despite == o.Despite && slices.Equal(s.Families, o.Families) && slices.Equal(s.Settings, o.Settings)
 }
 
 // explains says whether a violation may be another instance of the finding, as far as the families of faults and the settings
-// tell that were there. What is known beyond the budget explains nothing within it.
+// tell that were there. What is known beyond the budget explains nothing within it, and what is excused nothing that is not.
 func (f *Finding) explains(s *Shown) bool {
 	within := func(names, all []string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(all, name) })
 	}
-	return f.Kind == s.Kind && (s.Beyond || !f.Beyond) && within(f.Families, s.Families) && within(f.Settings, s.Settings)
+	return f.Kind == s.Kind && (s.Beyond || !f.Beyond && (s.Despite || !f.Despite)) && within(f.Families, s.Families) && within(f.Settings, s.Settings)
 }
 
 // Causes are the families of faults and the settings that the violation takes.
@@ -113,7 +114,7 @@ func (all Findings) Explain(s Shown) int {
 }
 
 // shown is what the run of the finding tells.
-func (f *Finding) shown() Shown { return Shown{f.Kind, f.Families, f.Settings, f.Beyond} }
+func (f *Finding) shown() Shown { return Shown{f.Kind, f.Families, f.Settings, f.Beyond, f.Despite} }
 
 // ExplainedBy is the number, from 1, of the first of other findings that this one may be another instance of; zero if there is
 // none.

@@ -20,6 +20,8 @@ type Violation struct {
 	Kind checker.Kind
 	// Beyond says that its faults exceed the budget, which excuses it. A violation that nothing excuses stays so.
 	Beyond bool
+	// Despite says that its faults exceed the budget, and are no excuse. A violation within the budget stays within it.
+	Despite bool
 	// Unrefined says that it was found without the specification: what only that sees is not looked for, beside which
 	// Unprotected does not stand.
 	Unrefined bool
@@ -59,7 +61,7 @@ func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
 		if err != nil {
 			return false, err
 		}
-		return slices.Contains(Violations(r.Report), v.Kind) && (v.Beyond || !r.Excused(v.Kind)), nil
+		return slices.Contains(Violations(r.Report), v.Kind) && (v.Beyond || !r.Excused(v.Kind) && (v.Despite || r.Beyond == nil)), nil
 	}, nil
 }
 

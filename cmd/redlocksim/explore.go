@@ -29,9 +29,9 @@ each run draws settings of its own around the library's defaults: fencing, the
 restart guard, wake-up, batching, up to seven nodes, higher quorums, the least
 drift allowance, persistence; and the budget that they must bear. The search
 draws the workload, the number of clients and faults within the budget; --beyond
-also draws faults that exceed it. Without --beyond one run in eight exceeds it
-as well, and only what no fault excuses counts there: a call that returns what
-is not true, a command that no lock should send, a key left behind.
+also draws faults that exceed it. Without --beyond one run in eight draws such
+faults as well, and only what no fault excuses counts there: a call that returns
+what is not true, a command that no lock should send, a key left behind.
 
 Each finding is shrunk and saved in --dir as a scenario file for redlocksim run,
 a Go test, and a page with its timeline. --resume continues an interrupted
@@ -226,7 +226,7 @@ func (e *exploreFlags) search(ctx context.Context, w io.Writer, space experiment
 
 var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitOK:        "no violation was found",
-	exitSafety:    "a violation was found (with --beyond, also one beyond the budget)",
+	exitSafety:    "a violation was found: within the budget, one that no fault excuses, or with --beyond any",
 	exitLiveness:  "nothing but findings of liveness",
 	exitRepeat:    "",
 	exitNotTested: "with --systematic or --orders, no run tested anything; with --strict, the settings turn on a feature that no run used",

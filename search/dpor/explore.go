@@ -26,7 +26,8 @@ type Result struct {
 	Complete bool
 	// Withheld is how often the bound on late messages kept time from passing. If it is 0, the bound excluded nothing.
 	Withheld int
-	// Violations is how many runs violated something within the budget, and BeyondViolations beyond it.
+	// Violations is how many runs violated something within the budget, or what no fault excuses, and BeyondViolations how many
+	// others did beyond it.
 	Violations, BeyondViolations int
 	// Liveness is how many of the Violations only keep somebody from the lock without need.
 	Liveness int

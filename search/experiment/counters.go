@@ -19,7 +19,7 @@ func (s Space) counters(x *scenarios.Scenario, c faults.Choices) []scenarios.Ite
 	first := int(c.For("first", 0).Below(int64(len(nodes))))
 	nodes = slices.Concat(nodes[first:], nodes[:first])
 	quorum, _ := x.Lock.Votes(len(nodes))
-	at, length := s.instant(c.For("at", 0)), s.times.Length(c.For("for", 0), time.Second, s.Duration/4)
+	at, length := s.instant(c.For("at", 0)), s.times.Length(c.For("for", 0), s.Duration/40, s.Duration/4)
 	var items []scenarios.Item
 	set := func(node string, at time.Duration, to int64) {
 		items = append(items, scenarios.Item{When: faults.Trigger{At: at}, Kind: "set-counters", Fault: &faults.SetCounters{Node: node, To: to}})

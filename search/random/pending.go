@@ -40,7 +40,7 @@ func (x *explorer) keepRaw(t *trial, run int) error {
 		return nil
 	}
 	s := t.candidate.Scenario(x.space)
-	s.Title, s.Source = fmt.Sprintf("%s, not shrunk yet", t.Kinds[0]), "a random search"
+	s.Title, s.Source = fmt.Sprintf("%s, not shrunk yet", x.counting(t)[0]), "a random search"
 	s.Explanation = fmt.Sprintf("Run %d.", run)
 	s.Recorded = &scenarios.Recorded{Seed: t.candidate.Seed, History: t.history}
 	_, err := x.keep(s, search.RawFile(run))
@@ -65,7 +65,7 @@ func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
 			}
 		}
 		shown := t.shown(p.Kind)
-		if !slices.Contains(t.Kinds, p.Kind) || shown.Beyond && !p.Beyond {
+		if !slices.Contains(t.Kinds, p.Kind) || shown.Beyond && !p.Beyond || shown.Despite && !p.Beyond && !p.Despite {
 			p.Known = known
 			return p, nil
 		}
@@ -89,7 +89,7 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 		found := make([]search.Finding, len(batch))
 		err := x.each(ctx, len(batch), func(i int, _ *history.History) (err error) {
 			p := &batch[i]
-			v := search.Violation{Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond,
+			v := search.Violation{Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond, Despite: p.Despite,
 				Unrefined: !isRefined(p.Candidate.Seed), Base: x.space.DrawnAround()}
 			if found[i], _, err = shrink.Finding(ctx, v, x.options.shrinkRuns); err != nil {
 				return x.keepFailed(p.Candidate, p.Run, err)

@@ -19,7 +19,7 @@ type Summary struct {
 	Grants int `json:"grants"`
 	// NotTested is how many runs had no contention, and show nothing.
 	NotTested int `json:"not_tested"`
-	// Beyond is how many exceeded the budget, and BeyondViolations how many of them violated something.
+	// Beyond is how many exceeded the budget, and BeyondViolations how many of them violated only what that excuses.
 	Beyond           int `json:"beyond"`
 	BeyondViolations int `json:"beyond_violations"`
 	// Violations is how many runs had a violation that counts: within the budget or one that no fault excuses, or any if the

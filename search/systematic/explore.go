@@ -18,7 +18,8 @@ import (
 type Options struct {
 	// Depth is 2 to place pairs of faults, too; otherwise only single ones are placed.
 	Depth int
-	// Beyond counts violations beyond the budget as findings. NewBase says whether such faults are placed.
+	// Beyond counts violations that faults beyond the budget excuse as findings, too. NewBase says whether such faults are
+	// placed.
 	Beyond bool
 	// Runs bounds how many placements are run, single ones and pairs together; 0 is no limit.
 	Runs int
@@ -182,7 +183,8 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 		p.Beyond++
 	}
 	for _, kind := range t.Kinds {
-		shown := search.Shown{Kind: kind, Families: t.Families, Beyond: slices.Contains(t.Excused, kind)}
+		excused := slices.Contains(t.Excused, kind)
+		shown := search.Shown{Kind: kind, Families: t.Families, Beyond: excused, Despite: t.Beyond && !excused}
 		i := slices.IndexFunc(x.classes, func(c *class) bool { return c.Alike(&shown) })
 		if i < 0 {
 			i = len(x.classes)

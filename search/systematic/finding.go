@@ -28,7 +28,7 @@ func (x *explorer) settle(ctx context.Context) error {
 			x.summary.Unshrunk++
 			continue
 		}
-		v := search.Violation{Scenario: x.base.place(c.placed), Seed: x.base.seed, Kind: c.Kind, Beyond: c.Beyond}
+		v := search.Violation{Scenario: x.base.place(c.placed), Seed: x.base.seed, Kind: c.Kind, Beyond: c.Beyond, Despite: c.Despite}
 		f, done, err := shrink.Finding(ctx, v, shrinkRuns)
 		if err == nil && !done {
 			x.summary.Unshrunk++

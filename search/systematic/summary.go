@@ -42,7 +42,8 @@ type Part struct {
 	Different uint64 `json:"different"`
 	// NotTested is how many of those that were run show nothing.
 	NotTested NotTested `json:"not_tested"`
-	// Violations is how many violate something within the budget, and Beyond how many do beyond it.
+	// Violations is how many violate something within the budget, or what no fault excuses, and Beyond how many others do
+	// beyond it.
 	Violations uint64 `json:"violations"`
 	Beyond     uint64 `json:"beyond"`
 }
