@@ -66,3 +66,24 @@ func TestSearchCases(t *testing.T) {
 		t.Error("a finding whose file is gone is passed over")
 	}
 }
+
+// A finding tells whether its faults kept to the budget, exceed it, or exceed it and are no excuse.
+func TestFindingsAndTheBudget(t *testing.T) {
+	for _, c := range []struct {
+		beyond, despite  bool
+		searched, placed string
+	}{
+		{false, false, ", WITHIN the budget (", ", within the budget, "},
+		{true, false, ", beyond the budget (", ", beyond the budget, 1 time"},
+		{false, true, ", beyond the budget, which is NO EXCUSE for it (", ", beyond the budget, which is no excuse for it, 1 time"},
+	} {
+		found := []search.Finding{{Kind: checker.Conduct, Times: 1, Beyond: c.beyond, Despite: c.despite}}
+		var searched, placed strings.Builder
+		if err := errors.Join(reports.Search(&searched, &random.Summary{Findings: found}, ""), reports.Placements(&placed, &systematic.Summary{Findings: found}, "", 0)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(searched.String(), c.searched) || !strings.Contains(placed.String(), c.placed) {
+			t.Errorf("beyond %v, despite %v:\n%s\n%s", c.beyond, c.despite, &searched, &placed)
+		}
+	}
+}

@@ -133,6 +133,19 @@ func TestForEndsBetweenGenerations(t *testing.T) {
 	}
 }
 
+// What is known where faults exceed the budget and are no excuse explains the like and what is excused, and nothing within it.
+func TestWhatIsKnownDespiteTheBudget(t *testing.T) {
+	known := Summary{Findings: search.Findings{{Kind: checker.Conduct, Families: []string{"kill"}, Despite: true}}}
+	for _, c := range []struct {
+		beyond, despite bool
+		want            int
+	}{{false, false, 0}, {false, true, 1}, {true, false, 1}} {
+		if n := known.Findings.Explain(search.Shown{Kind: checker.Conduct, Families: []string{"kill"}, Beyond: c.beyond, Despite: c.despite}); n != c.want {
+			t.Errorf("beyond %v, despite %v: explained by %d, want %d", c.beyond, c.despite, n, c.want)
+		}
+	}
+}
+
 // What is known beyond the budget says nothing about what happens within it.
 func TestABrokenBudgetExcusesNothingWithinIt(t *testing.T) {
 	known := Summary{Findings: search.Findings{{Kind: checker.LeaseOverlap, Families: []string{"kill"}, Beyond: true}}}

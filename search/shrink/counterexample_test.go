@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"redlocksim/faults"
 	"redlocksim/scenarios"
 )
 
@@ -48,6 +49,19 @@ func TestClaims(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A counterexample whose faults exceed the budget claims unsound all the same if it shows what no fault excuses, and tells that.
+func TestClaimsWithoutExcuse(t *testing.T) {
+	s := *catalogue(t, "04-release-by-get-then-del")
+	s.Budget = faults.Budget{}
+	c, err := counterexample(&s, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Claim != scenarios.Unsound || !strings.Contains(c.Explanation, "deletes the key of") || !strings.Contains(c.Explanation, "That is no excuse for it") {
+		t.Errorf("%s", text(t, c))
 	}
 }
 
