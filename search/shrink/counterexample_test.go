@@ -52,7 +52,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// A counterexample whose faults exceed the budget claims unsound all the same if it shows what no fault excuses, and tells that.
+// A counterexample whose faults exceed the budget claims unsound all the same if it shows what no fault excuses, and tells
+// that.
 func TestClaimsWithoutExcuse(t *testing.T) {
 	s := *catalogue(t, "04-release-by-get-then-del")
 	s.Budget = faults.Budget{}
