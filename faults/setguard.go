@@ -8,7 +8,8 @@ import (
 )
 
 // SetGuard sets the largest TTL in a node's record of the restart guard, as clients with another one do that prepare it for
-// themselves: those of the lock get no vote from it then. A node that has no record stays without.
+// themselves: those of the lock get no vote from it then. A node without a record stays so, and the
+// fault counts as not injected.
 type SetGuard struct {
 	// Node is the node. Example: A
 	Node string `yaml:"node,required"`

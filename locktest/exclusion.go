@@ -19,7 +19,10 @@ import (
 // MutualExclusion runs an experiment and fails the test if two clients held the lock at once, or if a careful client was
 // not alone under the lock: a stale write, a lost update, a fencing token that fell or came twice.
 //
-// A failure prints the smallest experiment that still shows it, also within the assumptions: its story, whose leases
+// What faults beyond the assumptions excuse, an overlap of leases above all, is not held against the lock: the test fails as
+// not tested then. What no fault excuses counts there as well.
+//
+// A failure prints the smallest experiment that still shows it, within the assumptions if it was: its story, whose leases
 // overlapped and when, and the scenario file to keep, with the commands that repeat it. With a [rapid.T] that is done only
 // for the example that rapid ends with.
 //
@@ -34,11 +37,11 @@ func MutualExclusion(t rapid.TB, e *Experiment) {
 	case r.Excused(kind):
 		t.Fatalf("locktest: not tested: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
 	case r.Beyond != nil:
-		t.Log(&failure{e, kind})
+		t.Log(&failure{e, kind, true})
 		t.Fatalf("locktest: the faults exceed the assumptions, but are no excuse: %s", kind)
 	default:
 		// Written only when it is printed, which rapid does not do while it shrinks.
-		t.Log(&failure{e, kind})
+		t.Log(&failure{e, kind, false})
 		// The same text for the same kind: rapid compares it.
 		t.Fatalf("locktest: no mutual exclusion within the assumptions: %s", kind)
 	}
@@ -55,19 +58,6 @@ func Breaks(t rapid.TB, e *Experiment) {
 	case r.Excused(kind):
 		t.Fatalf("locktest: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
 	}
-}
-
-// violation is what a run violates: if something counts, the first that does. It is empty if there is nothing.
-func violation(r *scenarios.Result) checker.Kind {
-	for _, kind := range r.Findings {
-		if kind.Violation() && !r.Excused(kind) {
-			return kind
-		}
-	}
-	if f := r.Witness(); f != nil {
-		return f.Kind
-	}
-	return ""
 }
 
 // untested says what did not take place. Of random faults that is not asked: the moment of some never comes.
@@ -97,7 +87,10 @@ func (e *Experiment) run(t rapid.TB) (*scenarios.Result, checker.Kind) {
 			t.Fatalf("locktest: %v: Setup.Lock uses something other than its Env: %s", scenarios.ErrNotRepeated, scenarios.FirstDifference(r.History, again.History))
 		}
 	}
-	return r, violation(r)
+	if f := r.Witness(); f != nil {
+		return r, f.Kind
+	}
+	return r, ""
 }
 
 func (e *Experiment) options() scenarios.Options {
@@ -117,6 +110,8 @@ func (e *Experiment) story(r *scenarios.Result) string {
 type failure struct {
 	*Experiment
 	kind checker.Kind
+	// despite says that the faults exceed the assumptions, and are no excuse.
+	despite bool
 }
 
 func (f *failure) String() string {
@@ -144,7 +139,7 @@ func (f *failure) tell() (string, error) {
 	own := *f.scenario
 	own.Title, own.Source, own.Explanation = string(f.kind), "locktest", fmt.Sprintf("Run it with seed %d.", f.seed)
 	own.Claim, own.Expect.Findings, own.Expect.Reached = scenarios.Unsound, scenarios.Findings{f.kind}, nil
-	v := search.Violation{Scenario: &own, Seed: f.seed, Locker: f.lock, Kind: f.kind}
+	v := search.Violation{Scenario: &own, Seed: f.seed, Locker: f.lock, Kind: f.kind, Despite: f.despite}
 	small, err := shrink.Violation(context.Background(), v, shrinkRuns)
 	if err != nil {
 		return "", err

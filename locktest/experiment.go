@@ -76,8 +76,8 @@ func (e *Experiment) says() bool {
 	if err != nil {
 		return true // which the test is to say
 	}
-	kind := violation(r)
-	return r.Report.NotTested() == "" && (kind == "" || !r.Excused(kind))
+	f := r.Witness()
+	return r.Report.NotTested() == "" && (f == nil || !r.Excused(f.Kind))
 }
 
 // Parse is the experiment in the text of a scenario file, to be run with a seed. Its assumptions are the budget of the

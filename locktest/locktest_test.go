@@ -153,6 +153,24 @@ func TestBreaksFails(t *testing.T) {
 	locktest.Breaks(t, locktest.Parse(t, plan("lock: {ttl: 2s}", "memory-loss: 1", overlap...), 0, nil))
 }
 
+// TestNoFaultExcusesIt: what breaks the lock beyond the assumptions is held against it if they are no excuse for it, as when
+// it deletes the key of another.
+func TestNoFaultExcusesIt(t *testing.T) {
+	pause := "{after: {client: client-1, event: compared}, fault: {pause: {process: client-1, for: 3s}}}"
+	steps := []string{"{at: 0s, client: client-1, do: [try-lock, sleep: 8s, unlock]}", pause, "{at: 1s, client: client-2, do: [lock, sleep: 6s, unlock]}"}
+	for budget, want := range map[string]string{
+		"pause: 3s": "no mutual exclusion within the assumptions: conduct",
+		"":          "the faults exceed the assumptions, but are no excuse: conduct",
+	} {
+		file := plan("lock: {protocol: single, release: get-del}\nnodes: {names: [A]}", budget, steps...)
+		r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, file, 0, nil)) })
+		if text := r.log.String(); !r.failed || !strings.Contains(text, want) || !strings.Contains(text, "the file to keep:") {
+			t.Errorf("budget {%s}: failed %v, does not say %q with a file to keep: %s", budget, r.failed, want, text)
+		}
+		locktest.Breaks(t, locktest.Parse(t, file, 0, nil))
+	}
+}
+
 // TestNobodyIsGranted: a run that says nothing is not a pass, and not skipped either.
 func TestNobodyIsGranted(t *testing.T) {
 	file := plan("lock: {ttl: 2s}", "", "{at: 0s, fault: {partition: {}}}", "{at: 0s, client: client-1, do: [try-lock]}")

@@ -162,7 +162,7 @@ func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 		case at == redis.Arrived && a.Intent == redis.Extends && x.has(a.Server, c):
 			of.isCarriedOut = true // also where the keys last for longer already, and nothing changes
 		case at == redis.Arrived:
-			of.maxTTL = maxTTLOf(a.Server)
+			of.maxTTL = guardRecordOf(a.Server).maxTTL
 		case at == redis.Answered:
 			of.isAnswered, of.isTimely = x.run.reads(a.Client, a.Deadline)
 		}
@@ -196,7 +196,7 @@ func (x *failures) returned(call *protocols.Call, err error) {
 	c := x.calls[i]
 	x.calls = slices.Delete(x.calls, i, i+1)
 	if e := (*redlock.Error)(nil); errors.As(err, &e) {
-		for _, wrong := range []string{x.kind(c, err, e), x.cause(c, e), x.nodes(c, e), x.reason(c, e), x.answers(c, e)} {
+		for _, wrong := range []string{x.kind(c, err, e), x.cause(c, e), x.nodes(c, e), x.reason(c, e), x.answers(c, err, e)} {
 			if wrong != "" {
 				x.run.broken(checker.Contract, call.Resources[0], "%s gets an error that is not true, as %s: %v", call.Client, wrong, e)
 				return
@@ -316,13 +316,13 @@ func (a *asked) unlike(o driver.Outcome) string {
 
 // answers says why the error does not match what nodes answered that failed: that their largest TTL is another, or whatever it
 // was.
-func (x *failures) answers(c *calling, e *redlock.Error) string {
+func (x *failures) answers(c *calling, err error, e *redlock.Error) string {
 	isOther := false
 	for i, node := range e.Nodes {
 		if node.Outcome != redlock.Failed || node.Err == nil {
 			continue
 		}
-		if !errors.Is(e, node.Err) {
+		if !errors.Is(err, node.Err) {
 			return "it does not match what " + node.Node + " answered"
 		}
 		var other *driver.MaxTTLError
@@ -335,7 +335,7 @@ func (x *failures) answers(c *calling, e *redlock.Error) string {
 			return "that is not the largest TTL of " + node.Node + ", or not that of the client"
 		}
 	}
-	switch is := errors.Is(e, redlock.ErrMaxTTL); {
+	switch is := errors.Is(err, redlock.ErrMaxTTL); {
 	case is && !isOther:
 		return "no node has another largest TTL"
 	case !is && isOther:

@@ -226,12 +226,48 @@ func TestErrorsTellOfAnotherLargestTTL(t *testing.T) {
 			e := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrNoQuorum, Nodes: votes(redlock.Unanswered, redlock.Failed, redlock.Unanswered)}
 			e.Nodes[1].Err = &driver.MaxTTLError{Node: c.node, Client: c.client}
 			x := &failures{run: r.Run}
-			if got := x.answers(&calling{isAlone: true, value: "v", asked: []asked{1: {maxTTL: maxTTLOf(a.Server("B"))}, 2: {}}}, e); got != c.want {
+			if got := x.answers(&calling{isAlone: true, value: "v", asked: []asked{1: {maxTTL: guardRecordOf(a.Server("B")).maxTTL}, 2: {}}}, e, e); got != c.want {
 				t.Errorf("%v of the node, %v of the client: %q, want %q", c.node, c.client, got, c.want)
 			}
 		})
 		r.Kernel.Run(kernel.True(time.Minute))
 	}
+}
+
+// An error matches what nodes answered that failed, and no largest TTL that none of them answered.
+func TestErrorsMatchWhatNodesAnswered(t *testing.T) {
+	refused, other := errors.New("refused"), &driver.MaxTTLError{Node: 2 * ttl, Client: ttl}
+	for _, c := range []struct {
+		answered error
+		matches  []error
+		want     string
+	}{
+		{refused, []error{refused}, ""},
+		{refused, nil, "it does not match what B answered"},
+		{refused, []error{refused, redlock.ErrMaxTTL}, "no node has another largest TTL"},
+		{other, []error{other, redlock.ErrMaxTTL}, ""},
+		{other, []error{redlock.ErrMaxTTL}, "it does not match what B answered"},
+		{hidden{other}, []error{hidden{other}}, "it does not match ErrMaxTTL"},
+	} {
+		e := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrNoQuorum, Nodes: votes(redlock.Unanswered, redlock.Failed, redlock.Unanswered)}
+		e.Nodes[1].Err = c.answered
+		x := &failures{run: newRig(t).Run}
+		if got := x.answers(&calling{}, errors.Join(c.matches...), e); got != c.want {
+			t.Errorf("%v answered, and the error matches %v: %q, want %q", c.answered, c.matches, got, c.want)
+		}
+	}
+}
+
+// hidden is an answer about another largest TTL that does not match redlock.ErrMaxTTL.
+type hidden struct{ of *driver.MaxTTLError }
+
+func (h hidden) Error() string { return h.of.Error() }
+func (h hidden) As(target any) bool {
+	other, ok := target.(**driver.MaxTTLError)
+	if ok {
+		*other = h.of
+	}
+	return ok
 }
 
 // Who waits for a lock gives up for a cause, and the error says which.

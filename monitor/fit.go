@@ -12,21 +12,30 @@ import (
 // isGuarded says whether nodes vote only where the restart guard lets them.
 func isGuarded(r *Run) bool { return protocols.Of[protocols.RedlockSettings](r.Lock).Guard != nil }
 
+// guardRecord is a node's record of the restart guard; zero if there is none that can be read.
+type guardRecord struct {
+	run    string
+	since  time.Duration // when its quarantine began, by the node's clock; 0 if there is none
+	maxTTL time.Duration // the largest TTL that clients have
+}
+
+// guardRecordOf is what a node has now.
+func guardRecordOf(s *redis.Server) guardRecord {
+	record, _, _ := s.Observable().Peek(driver.GuardKey)
+	return parseGuard(record.Value)
+}
+
+func parseGuard(value string) guardRecord {
+	var run string
+	var since, ms int64
+	if _, err := fmt.Sscan(value, &run, &since, &ms); err != nil || value != fmt.Sprint(run, " ", since, " ", ms) {
+		return guardRecord{}
+	}
+	return guardRecord{run, time.Duration(since) * time.Millisecond, time.Duration(ms) * time.Millisecond}
+}
+
 // isFit says whether a node has a record of the restart guard of its own run, with the largest TTL that clients have, and no
 // quarantine.
 func (r *Run) isFit(s *redis.Server) bool {
-	record, _, _ := s.Observable().Peek(driver.GuardKey)
-	maxTTL := protocols.Of[protocols.RedlockSettings](r.Lock).Guard.MaxTTL
-	return record.Value == fmt.Sprint(s.RunID(), " 0 ", maxTTL.Milliseconds())
-}
-
-// maxTTLOf is the largest TTL in a node's record of the restart guard; 0 if it has none that can be read.
-func maxTTLOf(s *redis.Server) time.Duration {
-	record, _, _ := s.Observable().Peek(driver.GuardKey)
-	var run string
-	var since, ms int64
-	if n, _ := fmt.Sscan(record.Value, &run, &since, &ms); n < 3 {
-		return 0
-	}
-	return time.Duration(ms) * time.Millisecond
+	return guardRecordOf(s) == guardRecord{s.RunID(), 0, protocols.Of[protocols.RedlockSettings](r.Lock).Guard.MaxTTL}
 }

@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"fmt"
 	"time"
 
 	"redlocksim/checker"
@@ -90,7 +89,7 @@ func (x *quarantines) applied(a *redis.Applied) {
 	if a.Key != driver.GuardKey || this == nil || x.run.clients.number(a.Client.Name()) > 0 {
 		return
 	}
-	was, is, v := sinceOf(a.Before.Value), sinceOf(a.After.Value), x.vigils[of.pair]
+	was, is, v := parseGuard(a.Before.Value).since, parseGuard(a.After.Value).since, x.vigils[of.pair]
 	if was > 0 && is == 0 && !this.declares && !x.trustsNodes && !v.isVague && (v.record != a.Before.Value || this.at.Sub(v.from) < x.maxTTL) {
 		x.run.broken(checker.Contract, x.run.Resources[0], "%s ends the quarantine of %s, and has not watched it for %v", a.Client.Name(), a.Server.Name(), x.maxTTL)
 	}
@@ -99,7 +98,7 @@ func (x *quarantines) applied(a *redis.Applied) {
 
 // answered takes the answer to a vote. If the node is in quarantine it begins a vigil, or goes on with one.
 func (x *quarantines) answered(of pair, this *voting, a *redis.Asked) {
-	since, now := sinceOf(this.record), a.Client.ProgramClock().Now()
+	since, now := parseGuard(this.record).since, a.Client.ProgramClock().Now()
 	can, must := x.run.reads(a.Client, a.Deadline)
 	v := x.vigils[of]
 	if a.Answer == driver.Unanswered {
@@ -123,14 +122,4 @@ func (x *quarantines) answered(of pair, this *voting, a *redis.Asked) {
 		x.run.broken(checker.Contract, x.run.about(a.Keys), "%s has been in quarantine for %v by its clock, %s has watched it for %v, and it goes on", a.Server.Name(),
 			this.there-since, a.Client.Name(), this.at.Sub(v.by))
 	}
-}
-
-// sinceOf is when the quarantine in a record began, by the node's clock; 0 if there is none.
-func sinceOf(record string) time.Duration {
-	var run string
-	var ms int64
-	if n, _ := fmt.Sscan(record, &run, &ms); n < 2 {
-		return 0
-	}
-	return time.Duration(ms) * time.Millisecond
 }

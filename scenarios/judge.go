@@ -108,13 +108,13 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 		class = Safety
 	}
 	violated := class == Safety || r.Defect() != nil
-	counts := r.inexcusable()
+	counting := r.counting()
 	switch {
-	case s.Claim == Holds && len(counts)+len(r.Leaks) > 0:
-		if len(r.Leaks) == 0 && !slices.ContainsFunc(counts, func(f checker.Finding) bool { return f.Kind.Violation() }) {
+	case s.Claim == Holds && r.Inexcusable():
+		if len(r.Leaks) == 0 && !slices.ContainsFunc(counting, func(f checker.Finding) bool { return f.Kind.Violation() }) {
 			class = Liveness
 		}
-		problem(class, "claimed to hold, but %s it ended with: %s", r.keeping(), r.violations(counts))
+		problem(class, "claimed to hold, but %s it ended with: %s", r.keeping(), r.violations(counting))
 	case s.Claim == Unsound && !violated && tested:
 		problem(Safety, "claimed unsound, and nothing was violated")
 	case s.Claim == Unsound && r.Beyond != nil && !r.Inexcusable():

@@ -108,51 +108,33 @@ func (r *Result) FindingsOn(resource string) Findings {
 	return found
 }
 
-// Text is the sentence of the first finding of a kind; empty if there is none.
-func (r *Result) Text(kind checker.Kind) string {
-	for _, f := range r.own() {
-		if f.Kind == kind {
-			return f.Text
-		}
-	}
-	return ""
-}
-
 // Excused says that the run's faults exceed the budget, and excuse what it has found of a kind.
 func (r *Result) Excused(kind checker.Kind) bool {
-	return r.Beyond != nil && !slices.ContainsFunc(r.own(), func(f checker.Finding) bool { return f.Kind == kind && !f.Excusable() })
+	return r.Beyond != nil && !slices.ContainsFunc(r.own(), func(f checker.Finding) bool { return f.Kind == kind && !r.excuses(f) })
 }
 
 // Inexcusable says that something was found that no lock shows which holds, and that the faults do not excuse.
-func (r *Result) Inexcusable() bool { return len(r.Leaks)+len(r.inexcusable()) > 0 }
+func (r *Result) Inexcusable() bool { return len(r.Leaks)+len(r.counting()) > 0 }
 
-// inexcusable are the findings of that kind.
-func (r *Result) inexcusable() []checker.Finding {
-	return slices.DeleteFunc(slices.Clone(r.own()), func(f checker.Finding) bool { return !f.Kind.Defect() || r.Beyond != nil && f.Excusable() })
+// counting are the findings that no lock shows which holds, without those that the faults excuse.
+func (r *Result) counting() []checker.Finding {
+	return slices.DeleteFunc(slices.Clone(r.own()), func(f checker.Finding) bool { return !f.Kind.Defect() || r.excuses(f) })
 }
 
-// What is the sentence of what the run is about: of a finding that nothing excuses, if there is one, and else of the first.
-func (r *Result) What() string {
-	for _, of := range [][]checker.Finding{r.inexcusable(), r.own()} {
-		if len(of) > 0 {
-			return of[0].Text
-		}
-	}
-	return ""
-}
+// excuses says that the run's faults exceed the budget, which excuses a finding.
+func (r *Result) excuses(f checker.Finding) bool { return r.Beyond != nil && f.Excusable() }
 
-// Witness is the finding that breaks mutual exclusion, nil if there is none.
+// Witness is the finding that breaks mutual exclusion, nil if there is none. One that nothing excuses comes first.
 func (r *Result) Witness() *checker.Finding { return r.first(checker.Kind.Violation) }
 
 // Defect is the Witness or else the finding by which somebody is kept from the lock without need; nil if there is neither.
 func (r *Result) Defect() *checker.Finding { return r.first(checker.Kind.Defect) }
 
-// first is the first finding of some kinds, nil if there is none.
+// first is the first finding of some kinds that nothing excuses, or else the first of all; nil if there is none.
 func (r *Result) first(is func(checker.Kind) bool) *checker.Finding {
-	own := r.own()
-	for i := range own {
-		if is(own[i].Kind) {
-			return &own[i]
+	for _, of := range [][]checker.Finding{r.counting(), r.own()} {
+		if i := slices.IndexFunc(of, func(f checker.Finding) bool { return is(f.Kind) }); i >= 0 {
+			return &of[i]
 		}
 	}
 	return nil

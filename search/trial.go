@@ -28,6 +28,12 @@ type Trial struct {
 // Within says that the run violates something within the budget, or what no fault excuses.
 func (t *Trial) Within() bool { return len(t.Kinds) > len(t.Excused) }
 
+// Shown is what the run tells of one of its Kinds, with the settings that were drawn for it.
+func (t *Trial) Shown(kind checker.Kind, settings []string) Shown {
+	excused := slices.Contains(t.Excused, kind)
+	return Shown{Kind: kind, Families: t.Families, Settings: settings, Beyond: excused, Despite: t.Beyond && !excused}
+}
+
 // Try runs an experiment and judges the run. The history of the result is recorded in the buffer, which is the next run's
 // as well.
 func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (Trial, *scenarios.Result, error) {

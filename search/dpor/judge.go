@@ -62,7 +62,7 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 	x.buffer = out.History
 	if r.Kinds != nil {
 		r.Beyond, r.Excused = judged.Beyond, !judged.Inexcusable()
-		first := x.result.First == nil || x.result.First.Excused && !r.Excused
+		first := r.goesBefore(x.result.First)
 		if !r.Excused {
 			x.result.Violations++
 			if !slices.ContainsFunc(r.Kinds, checker.Kind.Violation) {
@@ -83,6 +83,9 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 	}
 	return nil
 }
+
+// goesBefore says whether the run is told of instead of the first so far: there is none, or it was excused, and this is not.
+func (r *Run) goesBefore(first *Run) bool { return first == nil || first.Excused && !r.Excused }
 
 // unjudged are findings that mean nothing here: a lock that was found unprotected counts only once another run confirms it, and
 // how long a lock may keep its clients waiting goes by what messages take, which the order decides.

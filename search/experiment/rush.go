@@ -29,16 +29,12 @@ func (s Space) rush(x *scenarios.Scenario, c faults.Choices) []scenarios.Item {
 			if call.For("extends", 0).Below(3) == 0 {
 				do[1] = w.extend(call.For("extend", 0))
 			}
-			items = append(items, scenarios.Item{When: at, Client: who, Resource: resourceOf(s.Base, name), Do: do, Repeat: 1 + int(call.For("again", 0).Below(4))})
+			item := scenarios.Item{When: at, Client: who, Do: do, Repeat: 1 + int(call.For("again", 0).Below(4))}
+			if len(s.Base.Resources) > 1 {
+				item.Resource = []string{name}
+			}
+			items = append(items, item)
 		}
 	}
 	return items
-}
-
-// resourceOf names a resource where there are others.
-func resourceOf(base *scenarios.Scenario, name string) []string {
-	if len(base.Resources) < 2 {
-		return nil
-	}
-	return []string{name}
 }

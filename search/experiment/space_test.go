@@ -97,7 +97,7 @@ func TestDrawKeepsToTheBudget(t *testing.T) {
 	}
 }
 
-// One candidate of eight strays beyond the budget, as far as its faults are drawn so; a drawn space does not.
+// One candidate of eight strays beyond the budget: its faults are drawn so.
 func TestCandidatesStray(t *testing.T) {
 	const n = 800
 	strays := 0

@@ -100,7 +100,7 @@ func (x *explorer) run(number int, c experiment.Candidate, buffer *history.Histo
 	}
 	isNew := false
 	for _, kind := range x.counting(&t) {
-		p, err := x.reduce(pending{Run: number, Candidate: c, Shown: t.shown(kind)}, buffer)
+		p, err := x.reduce(pending{Run: number, Candidate: c, Shown: t.Shown(kind, t.settings)}, buffer)
 		if err != nil {
 			return t, nil, err
 		}

@@ -64,7 +64,7 @@ func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
 				return p, err
 			}
 		}
-		shown := t.shown(p.Kind)
+		shown := t.Shown(p.Kind, t.settings)
 		if !slices.Contains(t.Kinds, p.Kind) || shown.Beyond && !p.Beyond || shown.Despite && !p.Beyond && !p.Despite {
 			p.Known = known
 			return p, nil

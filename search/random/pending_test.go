@@ -120,7 +120,7 @@ func TestForEndsBetweenGenerations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pending = []pending{{Candidate: violated.candidate, Shown: violated.shown(violated.Kinds[0])}}
+	c.Pending = []pending{{Candidate: violated.candidate, Shown: violated.Shown(violated.Kinds[0], violated.settings)}}
 	if err := c.write(o.Dir, o.Rules); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestWithinTheBudgetAmongThoseBeyondIt(t *testing.T) {
 	space.Beyond = true
 	violated := firstWithin(t, space, 0, func(*trial) bool { return true })
 	x := explorer{space: space, options: Options{Jobs: 1, shrinkRuns: 100}, checkpoint: &checkpoint{}}
-	x.Pending = []pending{{Candidate: violated.candidate, Shown: violated.shown(violated.Kinds[0])}}
+	x.Pending = []pending{{Candidate: violated.candidate, Shown: violated.Shown(violated.Kinds[0], violated.settings)}}
 	x.Summary.Findings = search.Findings{{Kind: violated.Kinds[0], Families: violated.Families, Beyond: true}}
 	if err := x.settle(t.Context(), 1); err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestWhatCounts(t *testing.T) {
 		if got := x.counting(found); !slices.Equal(got, c.want) {
 			t.Errorf("%v of which %v are excused count, in a search beyond the budget: %v, want %v", got, c.excused, c.beyond, c.want)
 		}
-		if got := found.shown(checker.LeaseOverlap).Beyond; got != slices.Contains(c.excused, checker.LeaseOverlap) {
+		if got := found.Shown(checker.LeaseOverlap, found.settings).Beyond; got != slices.Contains(c.excused, checker.LeaseOverlap) {
 			t.Errorf("lease-overlap is beyond the budget: %v", got)
 		}
 	}
@@ -262,7 +262,7 @@ func TestReduceStaysWithinTheBudget(t *testing.T) {
 	})
 	x := explorer{space: space, checkpoint: &checkpoint{}}
 	x.Summary.Findings = search.Findings{{Kind: violated.Kinds[0], Families: []string{known}}}
-	p, err := x.reduce(pending{Candidate: violated.candidate, Shown: violated.shown(violated.Kinds[0])}, new(history.History))
+	p, err := x.reduce(pending{Candidate: violated.candidate, Shown: violated.Shown(violated.Kinds[0], violated.settings)}, new(history.History))
 	if err != nil || p.Known != 1 || p.Beyond {
 		t.Errorf("%v, %+v", err, p)
 	}

@@ -1,10 +1,8 @@
 package random
 
 import (
-	"slices"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -31,13 +29,6 @@ type trial struct {
 
 func (t *trial) nearMiss() NearMiss {
 	return NearMiss{t.candidate, t.margin.Client, time.Duration(t.margin.Expiry), time.Duration(t.margin.Free)}
-}
-
-func (t *trial) excuses(kind checker.Kind) bool { return slices.Contains(t.Excused, kind) }
-
-// shown is what the run tells of a violation of a kind.
-func (t *trial) shown(kind checker.Kind) search.Shown {
-	return search.Shown{Kind: kind, Families: t.Families, Settings: t.settings, Beyond: t.excuses(kind), Despite: t.Beyond && !t.excuses(kind)}
 }
 
 // isRefined says whether the run with a seed is compared with the specification of Redlock: one of three, as that costs half as

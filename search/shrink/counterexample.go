@@ -73,7 +73,10 @@ func say(c *scenarios.Scenario, r *scenarios.Result) {
 	c.Expect.Findings = r.Findings
 	what, how := "a key without a time to live", "A key is left without a time to live."
 	if len(c.Expect.Findings) > 0 {
-		what, how = c.Expect.Findings.String(), r.What()
+		what, how = c.Expect.Findings.String(), r.Report.Own()[0].Text
+		if f := r.Defect(); f != nil {
+			how = f.Text
+		}
 	}
 	c.Title = fmt.Sprintf("%s %s", what, without)
 	c.Source = "found by search: " + c.Name

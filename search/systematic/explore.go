@@ -183,8 +183,7 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 		p.Beyond++
 	}
 	for _, kind := range t.Kinds {
-		excused := slices.Contains(t.Excused, kind)
-		shown := search.Shown{Kind: kind, Families: t.Families, Beyond: excused, Despite: t.Beyond && !excused}
+		shown := t.Shown(kind, nil)
 		i := slices.IndexFunc(x.classes, func(c *class) bool { return c.Alike(&shown) })
 		if i < 0 {
 			i = len(x.classes)
