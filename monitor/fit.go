@@ -1,7 +1,8 @@
 package monitor
 
 import (
-	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"redlocksim/redlock/driver"
@@ -26,12 +27,17 @@ func guardRecordOf(s *redis.Server) guardRecord {
 }
 
 func parseGuard(value string) guardRecord {
-	var run string
-	var since, ms int64
-	if _, err := fmt.Sscan(value, &run, &since, &ms); err != nil || value != fmt.Sprint(run, " ", since, " ", ms) {
+	run, times, _ := strings.Cut(value, " ")
+	since, maxTTL, isWhole := strings.Cut(times, " ")
+	if !isWhole {
 		return guardRecord{}
 	}
-	return guardRecord{run, time.Duration(since) * time.Millisecond, time.Duration(ms) * time.Millisecond}
+	from, wrong := strconv.ParseInt(since, 10, 64)
+	most, alsoWrong := strconv.ParseInt(maxTTL, 10, 64)
+	if wrong != nil || alsoWrong != nil {
+		return guardRecord{}
+	}
+	return guardRecord{run, time.Duration(from) * time.Millisecond, time.Duration(most) * time.Millisecond}
 }
 
 // isFit says whether a node has a record of the restart guard of its own run, with the largest TTL that clients have, and no

@@ -7,12 +7,13 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// watchNumber counts the commands that clients send to the nodes, where the algorithm is known to need no more than some.
+// watchNumber counts the commands that clients send to the nodes, where the algorithm is known to need no more than some. Those
+// that share a script are one.
 func watchNumber(r *Run) {
 	sent := 0
 	does := map[redis.Intent]string{redis.Sets: "set", redis.Extends: "extend", redis.Deletes: "delete"}
 	r.onCommand = append(r.onCommand, func(at redis.Passage, a *redis.Asked) {
-		if at != redis.Sent || r.MaxCommands == 0 {
+		if at != redis.Sent || a.Shares || r.MaxCommands == 0 {
 			return
 		}
 		if sent++; sent > r.MaxCommands {

@@ -182,6 +182,18 @@ var adapter = []Mutant{
 		Killers: []string{"107-guard-set-by-hand/overwritten"},
 	},
 	{
+		Name:    "joins-nothing",
+		Bug:     "commands that wait together are sent one by one",
+		Edits:   []Edit{{"internal/batch/request.go", "if k != alone && at >= 0 &&", "if k == alone && at >= 0 &&"}},
+		Killers: []string{"108-what-locks-cost/released-together", "108-what-locks-cost/voted-together"},
+	},
+	{
+		Name:    "joins-none-to-the-first",
+		Bug:     "commands share the script of every request of a message but the first",
+		Edits:   []Edit{{"internal/batch/request.go", "if k != alone && at >= 0 &&", "if k != alone && at > 0 &&"}},
+		Killers: []string{"108-what-locks-cost/released-together", "108-what-locks-cost/voted-together"},
+	},
+	{
 		Name:    "first-option-only",
 		Bug:     "of the options of a node only the first one counts",
 		Edits:   []Edit{{"redlock/goredis/node.go", "\t\to(n)\n\t}\n", "\t\to(n)\n\t\tbreak\n\t}\n"}},

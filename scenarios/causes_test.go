@@ -141,7 +141,12 @@ var causes = map[string]cause{
 			s.Timeline[i].Resource = s.Resources[:1]
 		}
 	}, "conduct"}, // more commands than two locks need
-	"69-two-locks/one-breaks": {noStep, "safe"},
+	"69-two-locks/one-breaks":               {noStep, "safe"},
+	"108-what-locks-cost/one-by-one":        {oneFewer, "conduct"},
+	"108-what-locks-cost/several-as-one":    {oneFewer, "conduct"},
+	"108-what-locks-cost/refused":           {oneFewer, "conduct"},
+	"108-what-locks-cost/released-together": {unbatched, "conduct"},
+	"108-what-locks-cost/voted-together":    {unbatched, "conduct"},
 	"67-batches/after-silence": {func(s *scenarios.Scenario) { // the silence goes on
 		weaken(s, func(f *faults.Partition) faults.Fault {
 			return &faults.Partition{Links: f.Links, For: 10 * time.Second}
@@ -261,6 +266,14 @@ var causes = map[string]cause{
 	"52-implementations-and-slow-acquires/scarletlock":                 {onClock(kernel.Monotonic), "safe"},
 	"52-implementations-and-slow-acquires/node-redlock":                {onClock(kernel.Monotonic), "safe"},
 	"52-implementations-and-slow-acquires/node-redlock-clock-in-order": {checked, "safe"},
+}
+
+// oneFewer allows for one command less than the algorithm needs.
+func oneFewer(s *scenarios.Scenario) { s.Expect.Commands-- }
+
+// unbatched has no command wait for another.
+func unbatched(s *scenarios.Scenario) {
+	protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Batching = 100 })
 }
 
 // Every counterexample, and every scenario that is safe because something is done in time, must come out otherwise when

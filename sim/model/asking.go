@@ -47,7 +47,7 @@ func (x *exchange) Commands(all []redis.Command) []redis.Command {
 	for i := range requests {
 		for j := range requests[i].Len() {
 			c := requests[i].Command(j)
-			all = append(all, redis.Command{Intent: intents[c.Op], Keys: c.Keys, Value: c.Value, Deadline: c.Deadline,
+			all = append(all, redis.Command{Intent: intents[c.Op], Keys: c.Keys, Shares: j > 0, Value: c.Value, Deadline: c.Deadline,
 				Source: x.source(&requests[i]), Answer: x.outcome(i, j)})
 		}
 	}

@@ -29,6 +29,9 @@ const (
 type Command struct {
 	Intent
 	Keys []string
+	// Shares says that it shares a script with the command before, and the two are one command to the node. A tier that sees
+	// what the node does tells of both as one.
+	Shares bool
 	// Value is the first argument that can be a lock's value, and More are further ones; there may be others among them.
 	Value string
 	More  []string
