@@ -3,6 +3,7 @@ package monitor
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/redlock/driver"
@@ -21,9 +22,10 @@ type answers struct {
 
 // answersTo are those to the commands with the value of an attempt, by what these want and by the node.
 type answersTo struct {
-	value string
-	keys  int
-	cells [redis.Deletes + 1][]answered
+	value   string
+	keys    int
+	started time.Time // by the client's clock
+	cells   [redis.Deletes + 1][]answered
 }
 
 // answered is what a node has answered to commands of a kind.
@@ -34,7 +36,12 @@ type answered struct {
 	// timely is the outcome that the client must have read in time, at a moment; Unanswered if there is none.
 	timely driver.Outcome
 	at     kernel.True
+	// reads are that moment and the one before, by the client's clock.
+	reads [2]time.Time
 }
+
+// isRead says whether it is known when the client has read each answer: there is one round, or with a second token two.
+func (c *answered) isRead() bool { return c.sent == 1 || c.sent == 2 && !c.reads[1].IsZero() }
 
 // wants is what the commands of an operation want.
 var wants = [...]redis.Intent{driver.OpAcquire: redis.Sets, driver.OpExtend: redis.Extends, driver.OpRelease: redis.Deletes, driver.OpPrepare: redis.NoIntent}
@@ -93,6 +100,7 @@ func (x *answers) takes(at redis.Passage, a *redis.Asked, of *answersTo) {
 		cell.said |= 1 << a.Answer
 		if isTimely && a.Answer != driver.Failed && a.Together == 1 {
 			cell.timely, cell.at = a.Answer, x.run.World.Kernel.Now()
+			cell.reads = [2]time.Time{a.Client.ProgramClock().Now(), cell.reads[0]}
 		}
 	}
 }
@@ -110,7 +118,7 @@ func (x *answers) isJoint(a *redis.Asked, keys int) bool {
 func (x *answers) observed(client string, e observe.Event) {
 	switch {
 	case e.Step == observe.AttemptStarted:
-		x.last = &answersTo{value: e.Value, keys: len(resourcesOf(e.Resource))}
+		x.last = &answersTo{value: e.Value, keys: len(resourcesOf(e.Resource)), started: x.run.clock(client)}
 		x.of[e.Value] = x.last
 	case e.Step == observe.NodeAnswered && e.Op != driver.OpPrepare:
 		if wrong := x.wrong(client, &e); wrong != "" {
@@ -138,6 +146,10 @@ func (x *answers) wrong(client string, e *observe.Event) string {
 		return "it has not answered so"
 	case !isHeard && cell.sent == 1 && cell.timely != 0 && x.run.pauses.hasRun(x.run.World.Client(client), cell.at):
 		return fmt.Sprintf("it has answered in time that it is %s", cell.timely)
+	case e.Op == driver.OpAcquire && cell.timely == outcome && x.run.StepTime == 0 && cell.isRead() && x.run.pauses.hasRun(x.run.World.Client(client), cell.at):
+		if at := of.started.Add(e.Node.Took); !at.Equal(cell.reads[0]) && !at.Equal(cell.reads[1]) {
+			return fmt.Sprintf("took %v for it, when it has answered after %v", e.Node.Took, cell.reads[0].Sub(of.started))
+		}
 	}
 	return ""
 }

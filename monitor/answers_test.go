@@ -10,18 +10,20 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// What is reported of a node is what it has answered.
-func TestAnswersAreReportedAsTheyWere(t *testing.T) {
-	passes := func(at redis.Passage, answer driver.Outcome, left time.Duration, together int, keys ...string) func(*actor) {
-		return func(a *actor) {
-			asked := &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: keys, More: []string{"10", "v"}, Answer: answer,
-				Deadline: a.reads().Add(left)}, Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"),
-				Sent: a.Kernel.Now(), Together: together}
-			for _, tell := range a.onCommand {
-				tell(at, asked)
-			}
+// passes has a command to set keys pass, or the answer to it.
+func passes(at redis.Passage, answer driver.Outcome, left time.Duration, together int, keys ...string) func(*actor) {
+	return func(a *actor) {
+		asked := &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: keys, More: []string{"10", "v"}, Answer: answer,
+			Deadline: a.reads().Add(left)}, Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"),
+			Sent: a.Kernel.Now(), Together: together}
+		for _, tell := range a.onCommand {
+			tell(at, asked)
 		}
 	}
+}
+
+// What is reported of a node is what it has answered.
+func TestAnswersAreReportedAsTheyWere(t *testing.T) {
 	sent, says := passes(redis.Sent, 0, time.Second, 1, "r"), func(answer driver.Outcome) func(*actor) {
 		return passes(redis.Answered, answer, time.Second, 1, "r")
 	}
@@ -58,5 +60,33 @@ func TestAnswersAreReportedAsTheyWere(t *testing.T) {
 			})
 			r.finds(t, checker.Contract, c.want)
 		})
+	}
+}
+
+// How long a node took is reported as from the beginning of the attempt to its answer, by the client's clock.
+func TestAnswersTookAsLongAsReported(t *testing.T) {
+	for _, c := range []struct {
+		outcome driver.Outcome
+		took    time.Duration
+		want    string
+	}{
+		{driver.Declined, 30 * time.Millisecond, ""},
+		{driver.Declined, 29 * time.Millisecond, "c1 reports that A is declined to its acquire, and took 29ms for it, when it has answered after 30ms"},
+		{driver.Accepted, 0, "c1 reports that A is accepted to its acquire, and took 0s for it, when it has answered after 30ms"},
+		{driver.Failed, 29 * time.Millisecond, ""},
+	} {
+		r := newRig(t)
+		x := &answers{run: r.Run, of: map[string]*answersTo{}}
+		r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
+		r.goes("c1", time.Second, func(a *actor) {
+			x.observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+			passes(redis.Sent, 0, time.Second, 1, "r")(a)
+			a.sleeps(30 * time.Millisecond)
+			passes(redis.Answered, c.outcome, time.Second, 1, "r")(a)
+			a.sleeps(10 * time.Millisecond)
+			x.observed("c1", observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v",
+				Node: observe.NodeOutcome{Node: "A", Outcome: c.outcome, Took: c.took}})
+		})
+		r.finds(t, checker.Contract, c.want)
 	}
 }
