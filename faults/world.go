@@ -210,6 +210,10 @@ func (w *world) Guard(node string, maxTTL time.Duration) error {
 	return fmt.Errorf("faults: %s has no record of the restart guard that can be read", node)
 }
 
+func (w *world) Answer(node string, with Answer) (undo func(), err error) {
+	return w.in.Server(node).AnswerWith(with.reply()), nil
+}
+
 func (w *world) Promote(node, replica string, clients []string) (Forgotten, error) {
 	from, to := w.in.Server(node), w.in.Server(replica)
 	var led []*kernel.Process

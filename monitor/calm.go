@@ -114,7 +114,7 @@ func (c *calm) applied(a *redis.Applied) {
 
 // isSound says whether nothing is wrong with a node.
 func (c *calm) isSound(s *redis.Server) bool {
-	return s.Up() && s.Forbidden() == "" && !s.Paused() && (!c.guarded || c.run.isFit(s)) && !c.run.raised.isAhead(s)
+	return s.Up() && s.Forbidden() == "" && !s.AnswersWrongly() && !s.Paused() && (!c.guarded || c.run.isFit(s)) && !c.run.raised.isAhead(s)
 }
 
 // isClear says whether nothing is in the way of messages.

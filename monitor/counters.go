@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"redlocksim/checker"
+	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
@@ -13,11 +14,15 @@ import (
 )
 
 // counters watches the fencing counters of the nodes: they rise to at most the largest token, and the token of a grant is above
-// all earlier ones on a quorum of nodes, which voted for it. A client that knows a token of a resource proposes a higher one.
+// all earlier ones on a quorum of nodes, which voted for it. A client that knows a token of a resource proposes a higher one, and
+// none that goes beyond what enough nodes bear out.
 type counters struct {
 	run   *Run
 	voted map[proposed]int // on how many nodes
-	knows map[counted]int64
+	// highest is of all counters of each of the Servers so far, and witnesses how many of them must bear a counter out.
+	highest   []int64
+	witnesses int
+	knows     map[counted]int64
 	// began is, by the value of an attempt, the highest token of its resources that the client knew then.
 	began map[string]int64
 }
@@ -56,7 +61,18 @@ func watchCounters(r *Run) {
 	if !isFenced(r) {
 		return
 	}
-	c := &counters{run: r, voted: map[proposed]int{}, knows: map[counted]int64{}, began: map[string]int64{}}
+	n := len(r.World.Servers)
+	quorum, _ := r.Lock.Votes(n)
+	c := &counters{run: r, voted: map[proposed]int{}, knows: map[counted]int64{}, began: map[string]int64{},
+		highest: make([]int64, n), witnesses: max(n-quorum+1, min(2, n))}
+	if r.isLibrary() && len(r.World.Replicas) == 0 {
+		r.onApplied = append(r.onApplied, c.follows)
+		r.onEvent = append(r.onEvent, func(e *history.Event) {
+			if e.Kind == history.Fault {
+				c.look()
+			}
+		})
+	}
 	if r.isLibrary() {
 		r.onStep = append(r.onStep, c.stepped)
 		r.onCrash = append(r.onCrash, func(client string) {
@@ -65,6 +81,40 @@ func watchCounters(r *Run) {
 	}
 	r.onApplied = append(r.onApplied, c.applied)
 	r.onReturn = append(r.onReturn, c.returned)
+}
+
+// look notes the counters as they are.
+func (c *counters) look() {
+	for i, s := range c.run.World.Servers {
+		for _, name := range c.run.Resources {
+			counter, _, _ := s.Observable().Peek(driver.TokenKey(name))
+			c.highest[i] = max(c.highest[i], number(counter.Value))
+		}
+	}
+}
+
+// farCounters is by how much a counter may be ahead of others that bear it out, at the most: more than a node can have missed.
+const farCounters = 1 << 32
+
+// follows judges a token that a node votes for: enough nodes had counters that were not lower by far. The token of a lock on
+// several resources goes by all their counters.
+func (c *counters) follows(a *redis.Applied) {
+	at := slices.IndexFunc(c.run.Resources, func(name string) bool { return driver.TokenKey(name) == a.Key })
+	node := slices.Index(c.run.World.Servers, a.Server)
+	if at < 0 || node < 0 {
+		return
+	}
+	token, bear := number(a.After.Value), 0
+	for _, counter := range c.highest {
+		if counter >= token-1-farCounters {
+			bear++
+		}
+	}
+	if bear < c.witnesses {
+		c.run.broken(checker.Contract, c.run.Resources[at], "%s gives %s the token %d, which the counters of only %d of the %d nodes that it takes bear out",
+			a.Server.Name(), a.Client.Name(), token, bear, c.witnesses)
+	}
+	c.highest[node] = max(c.highest[node], token)
 }
 
 func (c *counters) applied(a *redis.Applied) {

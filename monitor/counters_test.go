@@ -1,13 +1,17 @@
 package monitor
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"redlocksim/checker"
+	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/redis"
 )
 
 func TestFencingCountersRise(t *testing.T) {
@@ -23,6 +27,7 @@ func TestFencingCountersRise(t *testing.T) {
 		{"back", func(a *actor) { a.asks("A", "SET", counter, "8"); a.asks("AB", "SET", counter, "7") }, "c1 changes the fencing counter of A from 8 to 7"},
 		{"too far", func(a *actor) {
 			a.asks("AB", "SET", counter, "7")
+			a.counts("BC", 9007199254740990)
 			a.asks("A", "SET", counter, "9007199254740991")
 			a.asks("A", "SET", counter, "9007199254740992")
 		}, "c1 sets the fencing counter of A to 9007199254740992"},
@@ -37,6 +42,46 @@ func TestFencingCountersRise(t *testing.T) {
 				l.token = 7
 				a.call(protocols.AcquireCall, l, nil, nil)
 				l.ends(a, redlock.ErrLost)
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
+// counts sets the fencing counters of nodes by hand.
+func (a *actor) counts(nodes string, to int64) {
+	for _, name := range strings.Split(nodes, "") {
+		a.Server(name).Put(redis.Record{Key: driver.TokenKey("r"), Value: strconv.FormatInt(to, 10)})
+	}
+	for _, saw := range a.onEvent {
+		saw(&history.Event{Kind: history.Fault, Name: "set-counters"})
+	}
+}
+
+// A token is as far ahead of the counters as enough nodes bear out, or have borne out.
+func TestCountersAreBorneOut(t *testing.T) {
+	const far, wrong = 1 << 32, "A gives c1 the token "
+	for _, c := range []struct {
+		name  string
+		does  func(*actor)
+		token int64
+		want  string
+	}{
+		{"the first", nil, 1, ""},
+		{"by no more than a node can have missed", nil, far + 1, ""},
+		{"by more", nil, far + 2, wrong + "4294967298, which the counters of only 0 of the 2 nodes that it takes bear out"},
+		{"one node does", func(a *actor) { a.counts("B", far) }, far + 2, wrong + "4294967298, which the counters of only 1 of the 2"},
+		{"two do", func(a *actor) { a.counts("BC", far) }, far + 2, ""},
+		{"two did", func(a *actor) { a.counts("BC", far); a.counts("BC", 0) }, far + 2, ""},
+		{"itself is one of them", func(a *actor) { a.counts("AC", far) }, far + 2, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(s *protocols.RedlockSettings) { s.Fencing = true }).only(watchCounters)
+			r.goes("c1", 0, func(a *actor) {
+				if c.does != nil {
+					c.does(a)
+				}
+				a.asks("A", "SET", driver.TokenKey("r"), strconv.FormatInt(c.token, 10))
 			})
 			r.finds(t, checker.Contract, c.want)
 		})

@@ -297,7 +297,7 @@ func (l *leftover) Ended(x *network.Exchange, kind network.MessageKind, fate net
 	i := slices.IndexFunc(t.open, func(o exchanged) bool { return o.Exchange == x })
 	switch {
 	case i < 0:
-	case fate != network.Arrived || why != "" || kind == network.RefusalMessage:
+	case fate != network.Arrived || why != "" || kind == network.RefusalMessage, kind == network.RequestMessage && l.isInVain(x):
 		t.forget(x)
 	case kind == network.ReplyMessage:
 		_, isTimely := l.run.reads(x.From(), t.open[i].deadline)
@@ -307,6 +307,12 @@ func (l *leftover) Ended(x *network.Exchange, kind network.MessageKind, fate net
 			t.forget(x)
 		}
 	}
+}
+
+// isInVain says whether a request has arrived at a node that carries out none.
+func (l *leftover) isInVain(x *network.Exchange) bool {
+	i := slices.IndexFunc(l.run.World.Servers, func(s *redis.Server) bool { return s.Process == x.Link().Server() })
+	return i >= 0 && l.run.World.Servers[i].AnswersWrongly()
 }
 
 // on is the traffic on a link.

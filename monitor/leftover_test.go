@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
@@ -37,6 +38,17 @@ func TestNoKeyOutlivesItsLock(t *testing.T) {
 		{"a failed attempt is released", func(a *actor) { a.denied(func() { deletes("ABC")(a) }) }, ""},
 		{"a failed attempt is not released", func(a *actor) { a.denied(nil) }, still + "A"},
 		{"a failed attempt is not released on C", func(a *actor) { a.denied(func() { deletes("AB")(a) }) }, still + "C"},
+		{"a failed attempt is released on C, which carries out nothing", func(a *actor) {
+			a.denied(func() {
+				deletes("AB")(a)
+				defer a.Server("C").AnswerWith(rediscmd.Status("QUEUED"))()
+				deletes("C")(a)
+			})
+		}, ""},
+		{"a failed attempt is released on C, which carried out nothing before", func(a *actor) {
+			a.Server("C").AnswerWith(rediscmd.Status("QUEUED"))()
+			a.denied(func() { deletes("AB")(a) })
+		}, still + "C"},
 		{"a failed attempt is released late", func(a *actor) { a.denied(func() { a.sleeps(200 * time.Millisecond); deletes("ABC")(a) }) }, still + "A"},
 		{"nobody tells of the failed attempt", func(a *actor) {
 			a.call(protocols.AcquireCall, nil, nil, func() { a.sets("ABC", "v") })

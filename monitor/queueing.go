@@ -33,8 +33,9 @@ type roundSent struct {
 
 // unanswered is what a node has not answered to a client, and when that last was so much that others had to wait.
 type unanswered struct {
-	open []openCommand // in the order in which they were sent
-	full kernel.Mono
+	open   []openCommand // in the order in which they were sent
+	full   kernel.Mono
+	failed kernel.True // when the last answer came that was a failure: what is sent at that moment may be the same once more
 }
 
 // wasFull brings full up to now: that many commands which are not older than so much hold up others.
@@ -89,12 +90,15 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 	}
 	way := x.ways[pair{a.Client, a.Server}]
 	if way == nil {
-		way = &unanswered{full: math.MinInt64}
+		way = &unanswered{full: math.MinInt64, failed: -1}
 		x.ways[pair{a.Client, a.Server}] = way
 	}
 	way.wasFull(a.Client.Mono(), x.limit, x.patience)
 	if at != redis.Sent {
 		is := func(o openCommand) bool { return o.sent == a.Sent && o.deadline.Equal(a.Deadline) }
+		if a.Answer == driver.Failed {
+			way.failed = x.run.World.Kernel.Now()
+		}
 		if at == redis.Broken || a.Answer != driver.Unanswered {
 			for range x.commands(a) {
 				if i := slices.IndexFunc(way.open, is); i >= 0 {
@@ -111,11 +115,12 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 	isFirst := false
 	now := a.Client.ProgramClock().Now()
 	way.open = slices.DeleteFunc(way.open, func(o openCommand) bool { return !o.deadline.After(now) })
-	if of := x.values[a.Value]; of != nil {
+	isAgain := way.failed == x.run.World.Kernel.Now()
+	if of := x.values[a.Value]; of != nil && !isAgain {
 		isFirst = x.sends(a, way, &of[a.Intent])
 	}
 	for _, value := range a.More {
-		if of := x.values[value]; of != nil {
+		if of := x.values[value]; of != nil && !isAgain {
 			isFirst = x.sends(a, way, &of[a.Intent])
 		}
 	}

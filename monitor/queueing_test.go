@@ -57,3 +57,31 @@ func TestCommandsWaitForOthersOnly(t *testing.T) {
 		})
 	}
 }
+
+// What is sent at the moment of a failure may be what failed, once more, and not the command of the round that has begun meanwhile.
+func TestWhatIsSentAgainIsNoFirst(t *testing.T) {
+	for answer, want := range map[driver.Outcome]string{
+		driver.Failed: "", driver.Accepted: "c1 sends A a command while 1 are unanswered, and others wait from 1 on",
+	} {
+		r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
+		x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+		r.goes("c1", time.Second, func(a *actor) {
+			command := func(intent redis.Intent) *redis.Asked {
+				return &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Value: "v", Deadline: a.reads().Add(time.Second)},
+					Server: a.Servers[0], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
+			}
+			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "v"})
+			first := command(redis.Sets)
+			x.passes(redis.Sent, first)
+			a.sleeps(time.Millisecond)
+			x.stepped("c1", observe.Event{Step: observe.TokenRaised, Value: "v"})
+			a.sleeps(time.Millisecond)
+			first.Answer = answer
+			x.passes(redis.Answered, first)
+			x.passes(redis.Sent, command(redis.Sets))
+			a.sleeps(time.Millisecond)
+			x.passes(redis.Sent, command(redis.Deletes))
+		})
+		r.finds(t, checker.Conduct, want)
+	}
+}

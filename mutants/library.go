@@ -65,6 +65,12 @@ var library = []Mutant{
 		Killers: []string{"92-counters-set-by-hand/one-of-two-by-far"},
 	},
 	{
+		Name:    "follows-two-counters-of-five",
+		Bug:     "a client believes counters that fewer nodes bear out than may be wrong",
+		Edits:   []Edit{{"redlock/counters.go", "witnesses(len(p.counters), quorum)", "witnesses(quorum, len(p.counters))"}},
+		Killers: []string{"92-counters-set-by-hand/two-of-five"},
+	},
+	{
 		Name:    "quarantine-is-not-noted",
 		Bug:     "a client never notes that a node is in quarantine, and so never ends one",
 		Edits:   []Edit{{"redlock/round.go", "if reply.Outcome == driver.Quarantined {", "if reply.Outcome == driver.Quarantined && false {"}},

@@ -142,6 +142,8 @@ var causes = map[string]cause{
 		}
 	}, "conduct"}, // more commands than two locks need
 	"69-two-locks/one-breaks":               {noStep, "safe"},
+	"109-wrong-answers/a-majority":          {rightAnswers, "safe"},
+	"109-wrong-answers/released-in-vain":    {rightAnswers, "safe"},
 	"108-what-locks-cost/one-by-one":        {oneFewer, "conduct"},
 	"108-what-locks-cost/several-as-one":    {oneFewer, "conduct"},
 	"108-what-locks-cost/refused":           {oneFewer, "conduct"},
@@ -270,6 +272,13 @@ var causes = map[string]cause{
 
 // oneFewer allows for one command less than the algorithm needs.
 func oneFewer(s *scenarios.Scenario) { s.Expect.Commands-- }
+
+// rightAnswers has wrong answers for a moment only.
+func rightAnswers(s *scenarios.Scenario) {
+	weaken(s, func(f *faults.WrongAnswers) faults.Fault {
+		return &faults.WrongAnswers{Node: f.Node, With: f.With, For: 1}
+	})
+}
 
 // unbatched has no command wait for another.
 func unbatched(s *scenarios.Scenario) {

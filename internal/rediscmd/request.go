@@ -45,3 +45,6 @@ var ErrReset error = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallErro
 type ServerError string
 
 func (e ServerError) Error() string { return string(e) }
+
+// Status is a simple string, as OK is.
+type Status string

@@ -1,7 +1,7 @@
 package model
 
 import (
-	"slices"
+	"fmt"
 
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
@@ -14,8 +14,21 @@ func (x *exchange) Command() []string { return []string{"EVALSHA"} }
 
 // Answer implements redis.Asking.
 func (x *exchange) Answer(value any) {
-	err, _ := value.(rediscmd.ServerError)
-	x.answers = slices.Repeat([]answer{{all: driver.Reply{Outcome: driver.Failed, Err: err}}}, x.Arriving(x.Requests()))
+	requests := x.message.Requests()
+	x.answers = make([]answer, x.Arriving(len(requests)))
+	for i := range x.answers {
+		a, r := &x.answers[i], &requests[i]
+		a.all.Outcome = driver.Failed
+		switch text := value.(type) {
+		case rediscmd.ServerError:
+			a.all.Err = text
+		default:
+			a.all.Err = fmt.Errorf("goredis: %v was answered with %v", r.First.Op, text)
+			if r.Script != batch.None {
+				a.fate = batch.Ran // as far as the shipped adapter can tell
+			}
+		}
+	}
 }
 
 // Command implements redis.Asking.
@@ -28,9 +41,12 @@ func (x *request) Command() []string {
 
 // Answer implements redis.Asking.
 func (x *request) Answer(value any) {
-	if err, isError := value.(rediscmd.ServerError); isError {
-		x.reply = rediscmd.Reply{Err: err}
-	} else {
+	switch answer := value.(type) {
+	case rediscmd.ServerError:
+		x.reply = rediscmd.Reply{Err: answer}
+	case rediscmd.Status:
+		x.reply = rediscmd.Reply{Value: string(answer)}
+	default:
 		x.reply = rediscmd.Reply{Value: value}
 	}
 }

@@ -19,7 +19,10 @@ func (s *Server) serve(tier Tier, x *network.Exchange) {
 		s.unsubscribe(end.subscription)
 		x.Reply()
 	default:
-		if len(s.replication.feeds) == 0 {
+		if asking, is := end.(Asking); is && s.AnswersWrongly() {
+			asking.Answer(*s.instead[len(s.instead)-1])
+			x.Reply()
+		} else if len(s.replication.feeds) == 0 {
 			tier.Serve(s, x)
 		} else if !s.answers(x) {
 			tier.Serve(s, x)

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"fmt"
+	"slices"
 
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -20,6 +21,7 @@ type Server struct {
 	starts      uint64 // how often it was started again
 	runID       string // of this start
 	forbidden   string
+	instead     []*any    // answers in place of those of the node; the last counts
 	wordings    *wordings // of all nodes
 }
 
@@ -36,6 +38,21 @@ func (s *Server) Up() bool { return s.state == network.Listening }
 
 // Forbidden is a command that the node does not have, as by rename-command; empty if it has all.
 func (s *Server) Forbidden() string { return s.forbidden }
+
+// AnswerWith has the node answer every command with a value, and carry out none, until that is undone: a rediscmd.ServerError or
+// a rediscmd.Status. Of several the one that began last counts. A restart ends none.
+func (s *Server) AnswerWith(value any) (undo func()) {
+	this := &value
+	s.instead = append(s.instead, this)
+	s.Kernel().Changed()
+	return func() {
+		s.instead = slices.DeleteFunc(s.instead, func(other *any) bool { return other == this })
+		s.Kernel().Changed()
+	}
+}
+
+// AnswersWrongly says whether the node carries out no command, and answers as if.
+func (s *Server) AnswersWrongly() bool { return len(s.instead) > 0 }
 
 // Restarted says whether the node was ever started again.
 func (s *Server) Restarted() bool { return s.starts > 0 }

@@ -19,8 +19,11 @@ func (x *exchange) Command() []string { return x.requests[0] }
 // Answer implements redis.Asking.
 func (x *exchange) Answer(value any) {
 	reply := fmt.Appendf(nil, ":%d\r\n", value)
-	if e, isError := value.(rediscmd.ServerError); isError {
-		reply = fmt.Appendf(nil, "-%s\r\n", string(e))
+	switch text := value.(type) {
+	case rediscmd.ServerError:
+		reply = fmt.Appendf(nil, "-%s\r\n", string(text))
+	case rediscmd.Status:
+		reply = fmt.Appendf(nil, "+%s\r\n", string(text))
 	}
 	x.replies = slices.Repeat([][]byte{reply}, x.Arriving(len(x.requests)))
 }
@@ -79,7 +82,7 @@ func outcomeOf(reply []byte) driver.Outcome {
 	kind, rest := reply[0], string(reply[1:])
 	line, rest, _ := strings.Cut(rest, "\r\n")
 	switch {
-	case kind == '+':
+	case kind == '+' && line == "OK":
 		return driver.Accepted
 	case kind == '$' && line == "-1", kind == '*' && line == "-1":
 		return driver.Declined

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/redisproc"
 
@@ -84,6 +85,10 @@ func (g ground) Starve(client string) (undo func(), err error) {
 
 func (g ground) Count(node string, _ int64) error {
 	return fmt.Errorf("live: the counters of %s: %w", node, ErrUnfit)
+}
+
+func (g ground) Answer(node string, _ faults.Answer) (undo func(), err error) {
+	return nil, fmt.Errorf("live: the answers of %s: %w", node, ErrUnfit)
 }
 
 func (g ground) Guard(node string, _ time.Duration) error {
