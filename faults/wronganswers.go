@@ -8,8 +8,8 @@ import (
 	"redlocksim/internal/strictyaml"
 )
 
-// WrongAnswers has a node answer every command in the same way, and carry out none: a server that is still loading, has no memory
-// left or cannot save, or a proxy in front of it whose connection is in a transaction.
+// WrongAnswers has a node answer every command in the same way, and carry out none: a server that is still loading, has no
+// memory left or cannot save, or a proxy in front of it whose connection is in a transaction.
 type WrongAnswers struct {
 	// Node is the node. Example: A
 	Node string `yaml:"node,required"`

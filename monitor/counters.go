@@ -14,8 +14,8 @@ import (
 )
 
 // counters watches the fencing counters of the nodes: they rise to at most the largest token, and the token of a grant is above
-// all earlier ones on a quorum of nodes, which voted for it. A client that knows a token of a resource proposes a higher one, and
-// none that goes beyond what enough nodes bear out.
+// all earlier ones on a quorum of nodes, which voted for it. A client that knows a token of a resource proposes a higher one,
+// and none that goes beyond what enough nodes bear out.
 type counters struct {
 	run   *Run
 	voted map[proposed]int // on how many nodes

@@ -58,7 +58,8 @@ func TestCommandsWaitForOthersOnly(t *testing.T) {
 	}
 }
 
-// What is sent at the moment of a failure may be what failed, once more, and not the command of the round that has begun meanwhile.
+// What is sent at the moment of a failure may be what failed, once more, and not the command of the round that has begun
+// meanwhile.
 func TestWhatIsSentAgainIsNoFirst(t *testing.T) {
 	for answer, want := range map[driver.Outcome]string{
 		driver.Failed: "", driver.Accepted: "c1 sends A a command while 1 are unanswered, and others wait from 1 on",

@@ -68,8 +68,8 @@ func watchUnprotected(r *Run) {
 	r.onEnd = append(r.onEnd, u.over)
 }
 
-// mayVote says whether a node is up, carries out all commands and has no fencing counter that is ahead and, if it is guarded, has a record
-// of the guard that no quarantine is in force. resumed is the node that goes on at this moment, after a pause.
+// mayVote says whether a node is up, carries out all commands and has no fencing counter that is ahead and, if it is guarded,
+// has a record of the guard that no quarantine is in force. resumed is the node that goes on at this moment, after a pause.
 func (u *unprotected) mayVote(node int, resumed string) bool {
 	s := u.run.World.Servers[node]
 	if !s.Up() || s.Forbidden() != "" || s.AnswersWrongly() || s.Paused() && s.Name() != resumed || u.run.raised.isAhead(s) {

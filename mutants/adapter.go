@@ -182,13 +182,13 @@ var adapter = []Mutant{
 		Killers: []string{"107-guard-set-by-hand/overwritten"},
 	},
 	{
-		Name:    "counts-any-status-as-a-vote",
+		Name: "wire-counts-any-status-as-a-vote", Tier: "wire",
 		Bug:     "a node that answers a SET with QUEUED is counted as one that voted",
 		Edits:   []Edit{{"redlock/goredis/outcome.go", "\t\tdefault:\n\t\t\treturn strange(c, value)\n\t\t}\n\t\tif errors.Is", "\t\tdefault:\n\t\t\treturn driver.Reply{Outcome: driver.Accepted}\n\t\t}\n\t\tif errors.Is"}},
 		Killers: []string{"109-wrong-answers/a-minority", "109-wrong-answers/a-majority"},
 	},
 	{
-		Name:    "counts-any-answer-of-a-script",
+		Name: "wire-counts-any-answer-of-a-script", Tier: "wire",
 		Bug:     "whatever a node answers to a script for several commands, each counts as done",
 		Edits:   []Edit{{"redlock/goredis/joint.go", "\tif len(list) != r.Len() {\n\t\treturn strange(c, value)\n\t}", "\tif len(list) != r.Len() {\n\t\treturn driver.Reply{Outcome: driver.Accepted}\n\t}"}},
 		Killers: []string{"109-wrong-answers/several-at-once"},

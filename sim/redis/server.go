@@ -39,8 +39,8 @@ func (s *Server) Up() bool { return s.state == network.Listening }
 // Forbidden is a command that the node does not have, as by rename-command; empty if it has all.
 func (s *Server) Forbidden() string { return s.forbidden }
 
-// AnswerWith has the node answer every command with a value, and carry out none, until that is undone: a rediscmd.ServerError or
-// a rediscmd.Status. Of several the one that began last counts. A restart ends none.
+// AnswerWith has the node answer every command with a value, and carry out none, until that is undone: a rediscmd.ServerError
+// or a rediscmd.Status. Of several the one that began last counts. A restart ends none.
 func (s *Server) AnswerWith(value any) (undo func()) {
 	this := &value
 	s.instead = append(s.instead, this)
