@@ -182,7 +182,7 @@ func (w *working) ending(err error, parts []*redlock.Error) string {
 	switch {
 	case isTold && !(w.Releases && failed):
 		return "no release failed"
-	case isTold && isKnown && slices.ContainsFunc(parts, func(e *redlock.Error) bool { return e.Op == driver.OpExtend && errors.Is(e, redlock.ErrLost) }):
+	case isTold && isKnown && !w.isGivenUp && slices.ContainsFunc(parts, func(e *redlock.Error) bool { return e.Op == driver.OpExtend && errors.Is(e, redlock.ErrLost) }):
 		return "the loss is told twice"
 	case w.Releases && !w.isReleased:
 		return "nobody released the lock"

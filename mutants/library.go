@@ -65,6 +65,18 @@ var library = []Mutant{
 		Killers: []string{"92-counters-set-by-hand/one-of-two-by-far"},
 	},
 	{
+		Name:    "releases-a-late-vote-twice",
+		Bug:     "a vote that comes while the release that deletes it is under way is released once more",
+		Edits:   []Edit{{"redlock/release.go", "\ta.releasing = r.ballot.Asked\n", ""}},
+		Killers: []string{"108-what-locks-cost/late-vote"},
+	},
+	{
+		Name:    "no-context-above-that-of-work",
+		Bug:     "work that releases its lock in its own context ends with a panic",
+		Edits:   []Edit{{"redlock/leasecontext.go", "lease: l, above: above}, func", "lease: l}, func"}},
+		Killers: []string{"82-with-lock/released-by-the-work"},
+	},
+	{
 		Name:    "follows-two-counters-of-five",
 		Bug:     "a client believes counters that fewer nodes bear out than may be wrong",
 		Edits:   []Edit{{"redlock/counters.go", "witnesses(len(p.counters), quorum)", "witnesses(quorum, len(p.counters))"}},

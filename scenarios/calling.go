@@ -44,6 +44,9 @@ type Calling struct {
 	// Meanwhile has a second call do work of this length under the lease at the same time, before the first goes on with its
 	// own: one whose max-time is too short for renewals. Step renew. Default: 0s, there is none. Example: 2s
 	Meanwhile time.Duration `yaml:"meanwhile"`
+	// Unlocks has the work release the lock itself when it is done, in the context that it was given; step with-lock. Default:
+	// false. Example: true
+	Unlocks bool `yaml:"unlocks"`
 }
 
 // isUsual says that the step calls the lock as usual.
@@ -82,7 +85,7 @@ func (c *Calling) needs(can protocols.Capabilities) string {
 		return "does not look at the contexts of its calls"
 	case c.Released && !can.Repeats:
 		return "does not know a lock that was released"
-	case (c.Period != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0) && !can.Renews:
+	case (c.Period != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0 || c.Unlocks) && !can.Renews:
 		return "does not renew its locks by itself"
 	case c.Misuse != "" && !can.Refuses:
 		return "does not refuse wrong arguments"

@@ -131,9 +131,14 @@ func (p *program) withLock(s *Step) bool {
 	x.call.Context, x.call.Wait = ctx, s.Wait
 	l := p.held(x)
 	r := l.renewal(s)
-	var c *called
+	var c *called // the release
+	var releasing context.Context
 	r.Releases = func() {
+		if c != nil {
+			return // the work does
+		}
 		c = l.call(history.Release, 0)
+		c.Context = releasing
 		l.witness.Called(&c.Call)
 		l.begins(c)
 		l.acquisition.disbelieve()
@@ -154,7 +159,15 @@ func (p *program) withLock(s *Step) bool {
 		l.reach(update)
 		p.works(own, s.For)
 		l.reach(update)
-		return l.worked(own, ctx, w)
+		var unlocked error
+		if s.Unlocks {
+			if s.Within == nil && s.Cancel == nil { // else it may end for more than the end of the lease
+				releasing = own
+			}
+			r.Releases()
+			unlocked = lease.Unlock(own)
+		}
+		return errors.Join(l.worked(own, ctx, w), unlocked)
 	})
 	if w == nil {
 		p.refused(x, err)

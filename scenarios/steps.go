@@ -102,7 +102,7 @@ var stepKinds = []stepShape{
 		"Extends the lease to a TTL from now. Example: extend: 10s"},
 	{RenewStep, true, 0, true, true, []string{"within", "cancel", "released", "period", "limit", "max-time", "meanwhile", "misuse"},
 		"Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as often as the setting renewals allows. Example: renew: 30s"},
-	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "limit", "max-time", "misuse"},
+	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "limit", "max-time", "unlocks", "misuse"},
 		"Acquires the lock, updates the resource, works for a while as renew does, updates again, and releases the lock, in one call (Client.Hold). Only protocol redlock can. Example: with-lock: 5s"},
 	{PrepareStep, false, 0, false, false, []string{"within", "cancel", "misuse"},
 		"Declares the nodes fit to vote, for the restart guard. Example: prepare"},

@@ -184,7 +184,7 @@ func TestRareCallsAreDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := NewSpace(base)
-	closed, together, exact, crowds := 0, 0, 0, 0
+	closed, together, exact, crowds, unlocks := 0, 0, 0, 0, 0
 	for seed := range uint64(400) {
 		x := Candidate{Seed: seed}.Scenario(s)
 		for i, item := range x.Timeline {
@@ -198,13 +198,16 @@ func TestRareCallsAreDrawn(t *testing.T) {
 				if do.Meanwhile > 0 {
 					together++
 				}
+				if do.Unlocks {
+					unlocks++
+				}
 				if ttl := cmp.Or(do.TTL, base.Lock.TTL); do.Period == 0 && do.MaxTime == ttl+ttl/3 {
 					exact++
 				}
 			}
 		}
 	}
-	if closed < 20 || together < 5 || exact < 5 || crowds < 5 {
-		t.Errorf("in 400 runs: %d clients closed while they prepare, %d calls under the lease of another, %d limits that a renewal just meets, %d clients that take the lock from themselves", closed, together, exact, crowds)
+	if closed < 20 || together < 5 || exact < 5 || crowds < 5 || unlocks < 5 {
+		t.Errorf("in 400 runs: %d clients closed while they prepare, %d calls under the lease of another, %d limits that a renewal just meets, %d clients that take the lock from themselves, %d works that release their lock", closed, together, exact, crowds, unlocks)
 	}
 }

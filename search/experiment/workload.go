@@ -137,6 +137,7 @@ func (w *worker) withLock(c faults.Choices, d time.Duration) scenarios.Step {
 	s.TTL, s.Wait = w.shorter(c.For("ttl", 0)), w.ttl+time.Second
 	w.limits(c.For("limits", 0), &s)
 	w.end(c.For("end", 0), &s)
+	s.Unlocks = c.For("unlocks", 0).Below(4) == 0
 	return s
 }
 
