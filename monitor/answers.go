@@ -25,6 +25,7 @@ type answersTo struct {
 	value   string
 	keys    int
 	started time.Time // by the client's clock
+	raised  bool      // a second token was proposed
 	cells   [redis.Deletes + 1][]answered
 }
 
@@ -38,6 +39,10 @@ type answered struct {
 	at     kernel.True
 	// reads are that moment and the one before, by the client's clock.
 	reads [2]time.Time
+	// deadline is until when the client waits for the answer to the last command, and isBroken says that the connection broke
+	// under one.
+	deadline time.Time
+	isBroken bool
 }
 
 // isRead says whether it is known when the client has read each answer: there is one round, or with a second token two.
@@ -67,7 +72,7 @@ func (x *answers) to(value string) *answersTo {
 }
 
 func (x *answers) passes(at redis.Passage, a *redis.Asked) {
-	if at != redis.Sent && at != redis.Answered {
+	if at == redis.Arrived {
 		return
 	}
 	if of := x.to(a.Value); of != nil {
@@ -94,6 +99,9 @@ func (x *answers) takes(at redis.Passage, a *redis.Asked, of *answersTo) {
 	switch _, isTimely := x.run.reads(a.Client, a.Deadline); {
 	case at == redis.Sent:
 		cell.sent++
+		cell.deadline = a.Deadline
+	case at == redis.Broken:
+		cell.isBroken = true
 	case a.Answer == driver.Unanswered:
 		cell.vague = true
 	default:
@@ -120,11 +128,38 @@ func (x *answers) observed(client string, e observe.Event) {
 	case e.Step == observe.AttemptStarted:
 		x.last = &answersTo{value: e.Value, keys: len(resourcesOf(e.Resource)), started: x.run.clock(client)}
 		x.of[e.Value] = x.last
+	case e.Step == observe.TokenRaised && x.of[e.Value] != nil:
+		x.of[e.Value].raised = true
+	case e.Step == observe.TakenBack:
+		if why := x.isNeedless(client, &e); why != "" {
+			x.run.broken(checker.Conduct, resourcesOf(e.Resource)[0], "%s takes a vote of %s back, which its release deletes: %s", client, e.Node.Node, why)
+		}
 	case e.Step == observe.NodeAnswered && e.Op != driver.OpPrepare:
 		if wrong := x.wrong(client, &e); wrong != "" {
 			x.run.broken(checker.Contract, resourcesOf(e.Resource)[0], "%s reports that %s is %s to its %s, and %s", client, e.Node.Node, e.Node.Outcome, e.Op, wrong)
 		}
 	}
+}
+
+// isNeedless says why a vote need not be taken back that came when the lock was released: by the answer to the release, the key
+// is deleted, or the release is still to be answered. With two tokens, the node may have voted once more. Empty if it must be,
+// or that is not known.
+func (x *answers) isNeedless(client string, e *observe.Event) string {
+	of := x.to(e.Value)
+	node := slices.IndexFunc(x.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node.Node })
+	if of == nil || of.raised || node < 0 || of.cells[redis.Deletes] == nil || x.run.StepTime > 0 {
+		return ""
+	}
+	cell := &of.cells[redis.Deletes][node]
+	switch {
+	case cell.vague || cell.isBroken || cell.sent != 1:
+		return ""
+	case cell.timely == driver.Accepted && x.run.pauses.hasRun(x.run.World.Client(client), cell.at):
+		return "the node has said so"
+	case cell.said == 0 && x.run.clock(client).Before(cell.deadline):
+		return "the node has not answered yet"
+	}
+	return ""
 }
 
 // wrong says what is wrong with an outcome; empty if nothing is known to be.

@@ -90,3 +90,50 @@ func TestAnswersTookAsLongAsReported(t *testing.T) {
 		r.finds(t, checker.Contract, c.want)
 	}
 }
+
+// A vote that comes when the lock was released is taken back only if the release does not delete it.
+func TestVotesAreTakenBackIfNeedBe(t *testing.T) {
+	const begins = "c1 takes a vote of A back, which its release deletes: the node has "
+	deletes := func(at redis.Passage, answer driver.Outcome) func(*actor) {
+		return func(a *actor) {
+			asked := &redis.Asked{Command: redis.Command{Intent: redis.Deletes, Keys: []string{"r"}, More: []string{"v"}, Answer: answer,
+				Deadline: a.reads().Add(50 * time.Millisecond)}, Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Sent: a.Kernel.Now(), Together: 1}
+			for _, tell := range a.onCommand {
+				tell(at, asked)
+			}
+		}
+	}
+	sent, later := deletes(redis.Sent, 0), func(a *actor) { a.sleeps(60 * time.Millisecond) }
+	for _, c := range []struct {
+		name   string
+		does   []func(*actor)
+		raised bool
+		want   string
+	}{
+		{"the release is still to be sent", nil, false, ""},
+		{"it is not answered", []func(*actor){sent}, false, begins + "not answered yet"},
+		{"it is not answered in time", []func(*actor){sent, later}, false, ""},
+		{"its connection broke", []func(*actor){sent, deletes(redis.Broken, 0)}, false, ""},
+		{"it has deleted the key", []func(*actor){sent, deletes(redis.Answered, driver.Accepted)}, false, begins + "said so"},
+		{"it has found no key", []func(*actor){sent, deletes(redis.Answered, driver.Declined)}, false, ""},
+		{"it has deleted the key, and there are two tokens", []func(*actor){sent, deletes(redis.Answered, driver.Accepted)}, true, ""},
+		{"it was sent twice", []func(*actor){sent, deletes(redis.Answered, driver.Accepted), sent}, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			x := &answers{run: r.Run, of: map[string]*answersTo{}}
+			r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
+			r.goes("c1", time.Second, func(a *actor) {
+				x.observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+				if c.raised {
+					x.observed("c1", observe.Event{Step: observe.TokenRaised, Op: driver.OpAcquire, Resource: "r", Value: "v", Token: 2})
+				}
+				for _, does := range c.does {
+					does(a)
+				}
+				x.observed("c1", observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Resource: "r", Value: "v", Node: observe.NodeOutcome{Node: "A", Outcome: driver.Accepted}})
+			})
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
