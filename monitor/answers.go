@@ -39,8 +39,8 @@ type answered struct {
 	at     kernel.True
 	// reads are that moment and the one before, by the client's clock.
 	reads [2]time.Time
-	// deadline is until when the client waits for the answer to the last command, and isBroken says that the connection broke
-	// under one.
+	// deadline is until when the client waits for the answer to the last command; zero if that is not known, as it went with
+	// others. isBroken says that the connection broke under one.
 	deadline time.Time
 	isBroken bool
 }
@@ -99,7 +99,9 @@ func (x *answers) takes(at redis.Passage, a *redis.Asked, of *answersTo) {
 	switch _, isTimely := x.run.reads(a.Client, a.Deadline); {
 	case at == redis.Sent:
 		cell.sent++
-		cell.deadline = a.Deadline
+		if cell.deadline = (time.Time{}); a.Together == 1 {
+			cell.deadline = a.Deadline
+		}
 	case at == redis.Broken:
 		cell.isBroken = true
 	case a.Answer == driver.Unanswered:

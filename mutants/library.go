@@ -65,6 +65,12 @@ var library = []Mutant{
 		Killers: []string{"92-counters-set-by-hand/one-of-two-by-far"},
 	},
 	{
+		Name:    "releases-too-late-to-be-sent",
+		Bug:     "a release that has waited for longer than its deadline keeps that",
+		Edits:   []Edit{{"redlock/batch.go", "c.Deadline, c.ownDeadline = now.Add(b.timeout), true", "_ = c.Deadline"}},
+		Killers: []string{"67-batches/paused"},
+	},
+	{
 		Name:    "releases-a-late-vote-twice",
 		Bug:     "a vote that comes while the release that deletes it is under way is released once more",
 		Edits:   []Edit{{"redlock/release.go", "\ta.releasing = r.ballot.Asked\n", ""}},

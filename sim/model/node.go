@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"slices"
+	"time"
 
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
@@ -66,17 +67,26 @@ type exchange struct {
 	}
 }
 
-// open sends the message. The shipped adapter ends it at its deadline by itself: it learns nothing from what comes later.
+// open sends the message, unless its deadline has passed: a socket takes nothing then. The shipped adapter ends it at its
+// deadline by itself: it learns nothing from what comes later.
 func (x *exchange) open(key kernel.Key) {
 	x.key, x.looks = key, !x.node.able
+	if x.left() <= 0 {
+		x.node.client.Tasks().Start(func() { x.done(timedOut) }) // which the adapter has it done by as well
+		return
+	}
 	x.node.link.Open(&x.Exchange, key, x)
 	x.wait()
 }
 
+// left is the time until the deadline.
+func (x *exchange) left() time.Duration {
+	return x.message.Last().Deadline.Sub(x.node.client.ProgramClock().Now())
+}
+
 // wait starts the timer of the deadline.
 func (x *exchange) wait() {
-	clock := x.node.client.ProgramClock()
-	x.timer = clock.AfterFunc(x.message.Last().Deadline.Sub(clock.Now()), func() {
+	x.timer = x.node.client.ProgramClock().AfterFunc(x.left(), func() {
 		x.Abandon()
 		x.done(timedOut)
 	})
@@ -112,7 +122,9 @@ var refused = driver.Reply{Outcome: driver.Refused, Err: rediscmd.ErrReset}
 
 // done gives the answers to the library, and sends once more, over another connection, what met no script.
 func (x *exchange) done(failed driver.Reply) {
-	x.timer.Stop()
+	if x.timer != nil {
+		x.timer.Stop()
+	}
 	x.failed = failed
 	n := x.node
 	missed := x.message.Answered(&n.known, x.answer)

@@ -157,6 +157,10 @@ func isWithSource(args []string) bool {
 // process.
 func (c *conn) Read(b []byte) (int, error) {
 	if len(c.written) > 0 && !c.closed && c.broken == nil {
+		if c.isOfLibrary && !c.deadline.IsZero() && !c.client.ProgramClock().Now().Before(c.deadline) {
+			c.written = c.written[:0]
+			return 0, os.ErrDeadlineExceeded // as from Write, which has the same deadline
+		}
 		c.send()
 	}
 	var timer driver.Timer

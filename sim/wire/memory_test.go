@@ -175,6 +175,22 @@ func TestDeadlineOfTheSecondRequest(t *testing.T) {
 	}
 }
 
+// TestNothingIsSentAfterItsDeadline: a socket takes nothing whose deadline has passed, or is this moment.
+func TestNothingIsSentAfterItsDeadline(t *testing.T) {
+	for left, want := range map[time.Duration]driver.Outcome{-time.Second: driver.TimedOut, 0: driver.TimedOut, time.Second: driver.Accepted} {
+		on(t, redis.NoPersistence, func(t *testing.T, a *alone) {
+			var replies []driver.Outcome
+			c := driver.Command{Op: driver.OpAcquire, Keys: []string{"k"}, Value: "v", TTL: time.Minute, Deadline: a.Clients[0].ProgramClock().Now().Add(left),
+				Done: func(_ *driver.Command, r driver.Reply) { replies = append(replies, r.Outcome) }}
+			a.World.Nodes(a.Clients[0])[0].Do([]*driver.Command{&c})
+			a.advance(2 * time.Second)
+			if kept := a.memory.Dump(); len(replies) != 1 || replies[0] != want || (len(kept) == 1) != (want == driver.Accepted) {
+				t.Errorf("%v before the deadline: %v, want %v; the node has %v", left, replies, want, kept)
+			}
+		})
+	}
+}
+
 // TestMemoriesAgree: whatever is asked of a node and whatever happens to it and its clock, both tiers answer the same
 // and keep the same.
 func TestMemoriesAgree(t *testing.T) {
