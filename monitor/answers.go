@@ -24,7 +24,8 @@ type answers struct {
 type answersTo struct {
 	value   string
 	keys    int
-	started time.Time // by the client's clock
+	began   kernel.True
+	started time.Time // the same, by the client's clock
 	raised  bool      // a second token was proposed
 	cells   [redis.Deletes + 1][]answered
 }
@@ -128,7 +129,7 @@ func (x *answers) isJoint(a *redis.Asked, keys int) bool {
 func (x *answers) observed(client string, e observe.Event) {
 	switch {
 	case e.Step == observe.AttemptStarted:
-		x.last = &answersTo{value: e.Value, keys: len(resourcesOf(e.Resource)), started: x.run.clock(client)}
+		x.last = &answersTo{value: e.Value, keys: len(resourcesOf(e.Resource)), began: x.run.World.Kernel.Now(), started: x.run.clock(client)}
 		x.of[e.Value] = x.last
 	case e.Step == observe.TokenRaised && x.of[e.Value] != nil:
 		x.of[e.Value].raised = true
@@ -183,7 +184,7 @@ func (x *answers) wrong(client string, e *observe.Event) string {
 		return "it has not answered so"
 	case !isHeard && cell.sent == 1 && cell.timely != 0 && x.run.pauses.hasRun(x.run.World.Client(client), cell.at):
 		return fmt.Sprintf("it has answered in time that it is %s", cell.timely)
-	case e.Op == driver.OpAcquire && cell.timely == outcome && x.run.StepTime == 0 && cell.isRead() && x.run.pauses.hasRun(x.run.World.Client(client), cell.at):
+	case e.Op == driver.OpAcquire && cell.timely == outcome && x.run.StepTime == 0 && cell.isRead() && x.run.pauses.hasRun(x.run.World.Client(client), of.began):
 		if at := of.started.Add(e.Node.Took); !at.Equal(cell.reads[0]) && !at.Equal(cell.reads[1]) {
 			return fmt.Sprintf("took %v for it, when it has answered after %v", e.Node.Took, cell.reads[0].Sub(of.started))
 		}

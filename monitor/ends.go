@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -50,7 +51,7 @@ func (x *ends) returned(c *protocols.Call, err error) {
 	switch c.Func {
 	case protocols.AcquireCall:
 		l := &lasting{lease: c.Lease, client: x.run.World.Client(c.Client), resource: c.Resources[0]}
-		l.look()
+		x.look(l)
 		x.leases = append(x.leases, l)
 	case protocols.ExtendCall:
 		if errors.Is(err, redlock.ErrLost) && !c.Renewal && c.Lease.Context().Err() == nil {
@@ -75,11 +76,14 @@ func (x *ends) of(lease protocols.Lease) *lasting {
 }
 
 // look notes the end of the lease. Code that takes time may have come beyond that when it makes the lease: then it is to end at
-// once.
-func (l *lasting) look() {
+// once. What such code reads of a clock that stands still is not what the timer goes by.
+func (x *ends) look(l *lasting) {
 	if until := l.lease.Until(); until != l.until {
 		l.until = until
 		l.at = l.client.Mono() + kernel.Mono(max(0, until.Sub(l.client.ProgramClock().Now())))
+		if x.run.StepTime > 0 && l.client.Clock().Rate() != 0 {
+			l.at = math.MaxInt64 - kernel.Mono(rounding)
+		}
 	}
 }
 
@@ -111,7 +115,7 @@ func (x *ends) isLate(l *lasting) bool {
 	if !l.isOver() || !x.run.pauses.hasRun(l.client, x.run.World.Kernel.Now()) {
 		return false
 	}
-	if l.look(); !l.isOver() {
+	if x.look(l); !l.isOver() {
 		return false // extended
 	}
 	x.run.broken(checker.Contract, l.resource, "%s's lease ended %v ago by its monotonic clock, and the lease's context goes on",

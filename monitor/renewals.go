@@ -83,7 +83,13 @@ func (x *renewals) of(lease protocols.Lease) *renewed {
 
 func (x *renewals) called(c *protocols.Call) {
 	w := x.of(c.Lease)
-	if w == nil || !c.Renewal {
+	switch {
+	case w == nil:
+		return
+	case c.Func == protocols.ReleaseCall: // the work may go on, and the lease does not
+		x.stops(w.Work)
+		return
+	case !c.Renewal:
 		return
 	}
 	w.underWay = true

@@ -71,6 +71,14 @@ func TestRenewalsInTime(t *testing.T) {
 			x.renews(4020*time.Millisecond, nil)
 		}, 5 * second, ""},
 		{"late after a failure", period, func(x *renewing) { x.renews(4*second, failed); x.renews(5*second, nil) }, 6 * second, "c1 renews its lease 850ms after that was due."},
+		{"never after the release", period, func(x *renewing) {
+			x.sleeps(3 * second)
+			x.Called(&protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Lease: x.lease})
+		}, 6 * second, ""},
+		{"never before the release", period, func(x *renewing) {
+			x.sleeps(6 * second)
+			x.Called(&protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Lease: x.lease})
+		}, 7 * second, "c1 worked under its lease until 2s after a renewal was due, and has not renewed it."},
 		{"never after the loss", period, func(x *renewing) { x.renews(4*second, redlock.ErrLost) }, 9 * second, ""},
 		{"to the limit", func(x *renewing) { period(x); x.work.Limit = 1 }, func(x *renewing) { x.renews(4*second, nil) }, 9 * second, ""},
 		{"beyond the limit", func(x *renewing) { period(x); x.work.Limit = 1 }, func(x *renewing) { x.renews(4*second, nil); x.renews(8*second, nil) }, 9 * second,

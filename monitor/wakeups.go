@@ -92,7 +92,7 @@ func (x *needless) published(s *redis.Server, channel string) {
 			continue
 		}
 		to := a.client.ways[node]
-		isSettled := max(a.client.since, to.since) <= a.listens && to.unheard <= a.waits[key] && now.Sub(a.listens) > x.timeout+x.work && x.fits(x.travel(x.rivals(a)))
+		isSettled := max(a.client.since, to.since) <= a.listens && to.unheard < a.waits[key] && now.Sub(a.listens) > x.timeout+x.work && x.fits(x.travel(x.rivals(a)))
 		if isSettled && !s.Listens(a.client.Process, channel) {
 			a.told = true
 			a.tell(x.run, a.listens, "%s waits for the lock on %s since it was refused %v ago, and does not listen on %s, which publishes its release",

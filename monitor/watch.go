@@ -16,6 +16,7 @@ var monitors = []func(*Run){
 	watchRefusals,
 	watchFailures,
 	watchWorks,
+	watchUnasked,
 	watchHanded,
 	watchRenewals,
 	watchClosing,
