@@ -199,7 +199,7 @@ func (c *plainCall) vote(ctx context.Context, l *redlockPlainLease, ttl time.Dur
 	reason = redlock.ErrNoQuorum
 	refusals := 0
 	c.each(c.all(), rediscmd.Request{Args: []string{"SET", l.resource, l.value, "NX", "PX", fmt.Sprint(ttl.Milliseconds())}}, func(node int, reply rediscmd.Reply) bool {
-		switch err := c.answered(ctx, node, reply, reply.Value != nil); {
+		switch err := c.answered(ctx, node, reply, reply.Value == any("OK")); {
 		case err == nil:
 			voters = append(voters, node)
 		case errors.Is(err, redlock.ErrTaken):

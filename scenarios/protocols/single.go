@@ -116,7 +116,7 @@ func (x *single) attempt(ctx context.Context, number int, resource string, ttl t
 func (x *single) set(ctx context.Context, resource, value string, ttl time.Duration) (time.Time, error) {
 	start := x.clock.Now()
 	reply := x.command(ctx, 0, "SET", resource, value, "NX", "PX", fmt.Sprint(ttl.Milliseconds()))
-	return start.Add(ttl), x.answered(ctx, 0, reply, reply.Value != nil)
+	return start.Add(ttl), x.answered(ctx, 0, reply, reply.Value == any("OK"))
 }
 
 // singleLease is a lock on one instance.
