@@ -146,6 +146,7 @@ var causes = map[string]cause{
 	"109-wrong-answers/released-in-vain":    {rightAnswers, "safe"},
 	"108-what-locks-cost/one-by-one":        {oneFewer, "conduct"},
 	"108-what-locks-cost/several-as-one":    {oneFewer, "conduct"},
+	"108-what-locks-cost/prepared-in-part":  {oneFewer, "conduct"},
 	"108-what-locks-cost/refused":           {oneFewer, "conduct"},
 	"108-what-locks-cost/released-together": {unbatched, "conduct"},
 	"108-what-locks-cost/voted-together":    {unbatched, "conduct"},
