@@ -27,6 +27,9 @@ type Limits struct {
 	MaxTTL time.Duration
 	// Random says that clients draw random bytes from a source that can fail.
 	Random bool
+	// Strict says that clients take nothing for a yes but what they have asked for. To others a node answers QUEUED, which is
+	// no error, only where a file says so.
+	Strict bool
 	// Batches says that clients send several requests in one message.
 	Batches bool
 	// Resource says that clients use the shared resource. Only placing looks at it.

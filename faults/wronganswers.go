@@ -20,19 +20,22 @@ type WrongAnswers struct {
 }
 
 // Answer is what a node answers every command with.
-type Answer string
+type Answer uint8
 
-// Answers of redis-server to commands that it does not carry out.
+// Answers of redis-server to commands that it does not carry out. Loading is the zero value.
 const (
-	Loading    Answer = "LOADING"
-	OutOfSpace Answer = "OOM"
-	CannotSave Answer = "MISCONF"
-	Queued     Answer = "QUEUED"
+	Loading Answer = iota
+	OutOfSpace
+	CannotSave
+	Queued
 )
 
-var allAnswers = []Answer{Loading, OutOfSpace, CannotSave, Queued}
+var _ = strictyaml.Enum[Answer]("answer").Word("LOADING", Loading).Word("OOM", OutOfSpace).
+	Word("MISCONF", CannotSave).Word("QUEUED", Queued)
 
-var _ = strictyaml.EnumOf("answer", allAnswers...)
+func (a Answer) String() string {
+	return [...]string{Loading: "LOADING", OutOfSpace: "OOM", CannotSave: "MISCONF", Queued: "QUEUED"}[a]
+}
 
 // reply is the answer as redis-server words it.
 func (a Answer) reply() any {
@@ -44,17 +47,25 @@ func (a Answer) reply() any {
 	case CannotSave:
 		return rediscmd.ServerError("MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.")
 	}
-	return rediscmd.Status(a)
+	return rediscmd.Status(a.String())
+}
+
+// answers are those that clients can be given.
+func (l *Limits) answers() []Answer {
+	if l.Strict {
+		return []Answer{Queued, Loading, OutOfSpace, CannotSave}
+	}
+	return []Answer{Loading, OutOfSpace, CannotSave}
 }
 
 var wrongAnswers = Kind{
 	Name: "wrong-answers", New: func() Fault { return new(WrongAnswers) },
 	Target: OneNode, Ends: "right-answers",
 	Draw: func(c Choices, l *Limits) Fault {
-		return &WrongAnswers{Node: l.node(c), With: OneOf(c.For("with", 0), allAnswers...), For: l.Times.Length(c.For("for", 0), minOutage, 2*l.Scale)}
+		return &WrongAnswers{Node: l.node(c), With: OneOf(c.For("with", 0), l.answers()...), For: l.Times.Length(c.For("for", 0), minOutage, 2*l.Scale)}
 	},
 	Place: func(l *Limits) []Fault {
-		return forEach(l.Names.Nodes, func(n string) Fault { return &WrongAnswers{Node: n, With: Queued, For: l.Scale} })
+		return forEach(l.Names.Nodes, func(n string) Fault { return &WrongAnswers{Node: n, With: l.answers()[0], For: l.Scale} })
 	},
 }
 

@@ -16,5 +16,5 @@ func Limits(s *Scenario, beyond bool) *faults.Limits {
 	}
 	return &faults.Limits{Names: s.Processes(), Budget: s.Budget, Beyond: beyond, Scale: s.Lock.TTL,
 		Persistence: s.Nodes.Persistence, Fenced: own.Fencing, MaxTTL: maxTTL,
-		Random: protocols.Has[protocols.RedlockSettings](s.Lock), Batches: own.Batching != 0}
+		Random: protocols.Has[protocols.RedlockSettings](s.Lock), Strict: protocols.Has[protocols.RedlockSettings](s.Lock), Batches: own.Batching != 0}
 }

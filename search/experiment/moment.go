@@ -73,7 +73,7 @@ func (s Space) instant(c faults.Choices) time.Duration {
 // about is the limits of a fault at a moment, which is mostly about the client whose step that is, or the node of the message.
 func (s Space) about(x *scenarios.Scenario, when faults.Trigger) *faults.Limits {
 	l := scenarios.Limits(x, s.Beyond)
-	l.Times = s.times
+	l.Times, l.Strict = s.times, l.Strict && !s.Own
 	if when.After != nil {
 		l.Focus = []string{when.After.Client}
 		if when.After.Node != "" {
