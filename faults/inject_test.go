@@ -134,7 +134,7 @@ func TestInject(t *testing.T) {
 		{[]*Placed{at(1, &SetGuard{Node: "A", MaxTTL: time.Second}), at(2, &SetGuard{Node: "A"})},
 			"1s set-guard A 0s: the largest TTL in the record of the restart guard on A is set to 1s\n2s set-guard A 0s: the record of the restart guard on A is overwritten with something else", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &WrongAnswers{Node: "A", With: Loading, For: time.Second}), at(3, &WrongAnswers{Node: "A", With: Queued})},
-			"1s wrong-answers A 1s: A answers every command with LOADING for 1s\n2s right-answers A 0s: A carries out commands again\n3s wrong-answers A 0s: A answers every command with QUEUED", "0% 0s 0s 0s 0s []"},
+			"1s wrong-answers A 1s: A answers every command with LOADING for 1s\n2s right-answers A 0s: A no longer answers every command with LOADING\n3s wrong-answers A 0s: A answers every command with QUEUED", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Promote{Node: "A", Replica: "A2"})},
 			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Evict{Node: "A"}), at(2, &Evict{Node: "B", Keys: AllKeys})},

@@ -91,7 +91,7 @@ func (x *WrongAnswers) Inject(f *Field) error {
 	f.note("wrong-answers", "", x.Node, x.For, "%v", x)
 	f.lasts(x.For, func() {
 		end()
-		f.note("right-answers", "", x.Node, 0, "%s carries out commands again", x.Node)
+		f.note("right-answers", "", x.Node, 0, "%s no longer answers every command with %s", x.Node, x.With)
 	})
 	return nil
 }
