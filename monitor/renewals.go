@@ -132,7 +132,11 @@ func (x *renewals) stops(done *protocols.Work) {
 	}
 	x.drop(func(other *renewed) bool { return other == w })
 	now := w.client.ProgramClock().Now()
-	if until := w.Lease.Until(); until.Before(now) {
+	until := w.Lease.Until()
+	if warner, warns := w.Lease.(protocols.Warner); warns {
+		until = warner.ContextEnds() // and renewals with it
+	}
+	if until.Before(now) {
 		now = until
 	}
 	mayRenew := (w.Limit <= 0 || w.times < w.Limit) && (w.end.IsZero() || !w.latest.Add(w.TTL).After(w.end))

@@ -71,6 +71,9 @@ func TestRenewalsInTime(t *testing.T) {
 			x.renews(4020*time.Millisecond, nil)
 		}, 5 * second, ""},
 		{"late after a failure", period, func(x *renewing) { x.renews(4*second, failed); x.renews(5*second, nil) }, 6 * second, "c1 renews its lease 850ms after that was due."},
+		{"never after the end of the context", period, func(x *renewing) { x.lease.lead = 7 * second }, 6 * second, ""},
+		{"never before the end of the context", period, func(x *renewing) { x.lease.lead = 5 * second }, 6 * second,
+			"c1 worked under its lease until 1s after a renewal was due, and has not renewed it."},
 		{"never after the release", period, func(x *renewing) {
 			x.sleeps(3 * second)
 			x.Called(&protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Lease: x.lease})

@@ -104,6 +104,7 @@ func (a *actor) sleeps(d time.Duration) { a.client.Sleep(context.Background(), d
 type lease struct {
 	value  string
 	until  time.Time
+	lead   time.Duration // of the context's end before that
 	token  int64
 	name   string
 	on     []string
@@ -121,7 +122,7 @@ func (l *lease) Resources() []string                         { return l.on }
 func (l *lease) Value() string                               { return l.value }
 func (l *lease) Quorum() int                                 { return 2 }
 func (l *lease) Until() time.Time                            { return l.until }
-func (l *lease) ContextEnds() time.Time                      { return l.until }
+func (l *lease) ContextEnds() time.Time                      { return l.until.Add(-l.lead) }
 func (l *lease) Context() context.Context                    { return l.ctx }
 func (l *lease) Token() (int64, bool)                        { return l.token, l.token != 0 }
 func (l *lease) Extend(context.Context, time.Duration) error { return nil }
