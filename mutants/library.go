@@ -542,7 +542,7 @@ var library = []Mutant{
 	{
 		Name:    "late-commands-are-sent",
 		Bug:     "acquires that have waited in the client for longer than the node timeout are sent all the same",
-		Edits:   []Edit{{"redlock/batch.go", "case !now.Before(c.Deadline):", "case !now.Before(c.Deadline) && false:"}},
+		Edits:   []Edit{{"redlock/batch.go", "case !now.Before(c.Deadline): // it times out\n", "case !now.Before(c.Deadline):\n\t\t\tc.Deadline, c.ownDeadline = now.Add(b.timeout), true\n\t\t\tc.batch, going = together, append(going, &c.Command)\n"}},
 		Killers: []string{"100-late-commands"},
 	},
 	{
