@@ -25,16 +25,16 @@ type Answer uint8
 // Answers of redis-server to commands that it does not carry out. Loading is the zero value.
 const (
 	Loading Answer = iota
-	OutOfSpace
+	OutOfMemory
 	CannotSave
 	Queued
 )
 
-var _ = strictyaml.Enum[Answer]("answer").Word("LOADING", Loading).Word("OOM", OutOfSpace).
+var _ = strictyaml.Enum[Answer]("answer").Word("LOADING", Loading).Word("OOM", OutOfMemory).
 	Word("MISCONF", CannotSave).Word("QUEUED", Queued)
 
 func (a Answer) String() string {
-	return [...]string{Loading: "LOADING", OutOfSpace: "OOM", CannotSave: "MISCONF", Queued: "QUEUED"}[a]
+	return [...]string{Loading: "LOADING", OutOfMemory: "OOM", CannotSave: "MISCONF", Queued: "QUEUED"}[a]
 }
 
 // reply is the answer as redis-server words it.
@@ -42,7 +42,7 @@ func (a Answer) reply() any {
 	switch a {
 	case Loading:
 		return rediscmd.ServerError("LOADING Redis is loading the dataset in memory")
-	case OutOfSpace:
+	case OutOfMemory:
 		return rediscmd.ServerError("OOM command not allowed when used memory > 'maxmemory'.")
 	case CannotSave:
 		return rediscmd.ServerError("MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.")
@@ -50,12 +50,13 @@ func (a Answer) reply() any {
 	return rediscmd.Status(a.String())
 }
 
-// answers are those that clients can be given.
+// answers are those that clients can be given, first the one that looks most like a yes.
 func (l *Limits) answers() []Answer {
-	if l.Strict {
-		return []Answer{Queued, Loading, OutOfSpace, CannotSave}
+	all := []Answer{Queued, Loading, OutOfMemory, CannotSave}
+	if !l.Strict {
+		return all[1:]
 	}
-	return []Answer{Loading, OutOfSpace, CannotSave}
+	return all
 }
 
 var wrongAnswers = Kind{

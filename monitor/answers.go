@@ -134,7 +134,7 @@ func (x *answers) observed(client string, e observe.Event) {
 	case e.Step == observe.TokenRaised && x.of[e.Value] != nil:
 		x.of[e.Value].raised = true
 	case e.Step == observe.TakenBack:
-		if why := x.isNeedless(client, &e); why != "" {
+		if why := x.whyNeedless(client, &e); why != "" {
 			x.run.broken(checker.Conduct, resourcesOf(e.Resource)[0], "%s takes a vote of %s back, which its release deletes: %s", client, e.Node.Node, why)
 		}
 	case e.Step == observe.NodeAnswered && e.Op != driver.OpPrepare:
@@ -144,10 +144,10 @@ func (x *answers) observed(client string, e observe.Event) {
 	}
 }
 
-// isNeedless says why a vote need not be taken back that came when the lock was released: by the answer to the release, the key
+// whyNeedless says why a vote need not be taken back that came when the lock was released: by the answer to the release, the key
 // is deleted, or the release is still to be answered. With two tokens, the node may have voted once more. Empty if it must be,
 // or that is not known.
-func (x *answers) isNeedless(client string, e *observe.Event) string {
+func (x *answers) whyNeedless(client string, e *observe.Event) string {
 	of := x.to(e.Value)
 	node := slices.IndexFunc(x.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node.Node })
 	if of == nil || of.raised || node < 0 || of.cells[redis.Deletes] == nil || x.run.StepTime > 0 {

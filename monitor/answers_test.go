@@ -66,20 +66,26 @@ func TestAnswersAreReportedAsTheyWere(t *testing.T) {
 // How long a node took is reported as from the beginning of the attempt to its answer, by the client's clock.
 func TestAnswersTookAsLongAsReported(t *testing.T) {
 	for _, c := range []struct {
-		outcome driver.Outcome
-		took    time.Duration
-		want    string
+		outcome  driver.Outcome
+		took     time.Duration
+		isPaused bool // right after the attempt began
+		want     string
 	}{
-		{driver.Declined, 30 * time.Millisecond, ""},
-		{driver.Declined, 29 * time.Millisecond, "c1 reports that A is declined to its acquire, and took 29ms for it, when it has answered after 30ms"},
-		{driver.Accepted, 0, "c1 reports that A is accepted to its acquire, and took 0s for it, when it has answered after 30ms"},
-		{driver.Failed, 29 * time.Millisecond, ""},
+		{driver.Declined, 30 * time.Millisecond, false, ""},
+		{driver.Declined, 29 * time.Millisecond, true, ""},
+		{driver.Declined, 29 * time.Millisecond, false, "c1 reports that A is declined to its acquire, and took 29ms for it, when it has answered after 30ms"},
+		{driver.Accepted, 0, false, "c1 reports that A is accepted to its acquire, and took 0s for it, when it has answered after 30ms"},
+		{driver.Failed, 29 * time.Millisecond, false, ""},
 	} {
 		r := newRig(t)
 		x := &answers{run: r.Run, of: map[string]*answersTo{}}
 		r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
 		r.goes("c1", time.Second, func(a *actor) {
 			x.observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+			if c.isPaused {
+				a.client.Pause()
+				a.Kernel.After(time.Millisecond, a.client.Resume)
+			}
 			passes(redis.Sent, 0, time.Second, 1, "r")(a)
 			a.sleeps(30 * time.Millisecond)
 			passes(redis.Answered, c.outcome, time.Second, 1, "r")(a)

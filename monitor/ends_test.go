@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -48,6 +49,38 @@ func TestAContextEndsWithItsLease(t *testing.T) {
 			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("AB", "v")) })
 			r.finds(t, checker.Contract, c.want)
 		})
+	}
+}
+
+// What code that takes time reads of a clock that stands still is not what the timer of the lease goes by.
+func TestALeaseThatIsMadeWhileTheClockStandsStill(t *testing.T) {
+	const late = "c1's lease ended 100ms ago by its monotonic clock, and the lease's context goes on"
+	for _, c := range []struct {
+		takes time.Duration
+		rate  int64 // of the client's clock, in parts per billion
+		want  string
+	}{{0, 0, late}, {time.Millisecond, 0, late}, {time.Millisecond, -1_000_000_000, ""}} {
+		r := newRig(t)
+		run := &Run{World: r.World, Lock: r.Lock, Resources: r.Resources, StepTime: c.takes}
+		x := &ends{run: run}
+		run.pauses = watchPauses(run)
+		r.goes("c1", time.Second, func(a *actor) {
+			a.client.Clock().SetRate(c.rate)
+			l := &lasting{lease: a.lease("v", a.reads().Add(time.Second)), client: a.client, resource: "r"}
+			x.look(l)
+			a.client.Clock().SetRate(0)
+			a.sleeps(1100 * time.Millisecond)
+			x.leases = append(x.leases, l)
+			x.check()
+		})
+		r.Kernel.Run(kernel.True(time.Minute))
+		var found []string
+		for _, f := range run.Findings() {
+			found = append(found, f.Text)
+		}
+		if got := strings.Join(found, "; "); strings.TrimSuffix(got, ".") != c.want {
+			t.Errorf("code takes %v, and the clock is %d ppb fast: %q, want %q", c.takes, c.rate, got, c.want)
+		}
 	}
 }
 

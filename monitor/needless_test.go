@@ -359,6 +359,23 @@ func TestAWakeUpBringsSomebody(t *testing.T) {
 	}
 }
 
+// A subscription that breaks at the very moment at which a call begins to wait may have been made for it.
+func TestASubscriptionBreaksAsTheWaitBegins(t *testing.T) {
+	const deaf = `c1 waits for the lock on "r" since it was refused 380ms ago, and does not listen on A, which publishes its release`
+	for at, want := range map[time.Duration]string{100 * ms: "", 95 * ms: deaf} {
+		r := newRig(t, func(own *protocols.RedlockSettings) { own.WakeUp = 10 * ms })
+		r.goes("c2", 0, func(a *actor) { a.sets("ABC", "w") })
+		r.goes("c1", 90*ms, func(a *actor) { a.Nodes(a.client)[0].(driver.Listener).Listen(driver.WakeChannel("r"), func() {}) })
+		r.goes("c1", 100*ms, func(a *actor) { a.waits(time.Second, false) })
+		r.Kernel.After(at, r.World.Network.Link("c1", "A").Reset)
+		r.goes("c1", 120*ms, func(a *actor) {
+			a.Observed("c1", observe.Event{Step: observe.Retrying, Op: driver.OpAcquire, Resource: "r", Err: redlock.ErrTaken})
+		})
+		r.Kernel.After(500*ms, func() { r.Server("A").Publish(driver.WakeChannel("r"), "") })
+		r.finds(t, checker.NeedlesslyUnavailable, want)
+	}
+}
+
 // Who was refused, and waits, listens on every node from then on, unless something was wrong since.
 func TestWhoWaitsListens(t *testing.T) {
 	const deaf = `c1 waits for the lock on "r" since it was refused 380ms ago, and does not listen on A, which publishes its release`
