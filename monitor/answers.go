@@ -144,9 +144,9 @@ func (x *answers) observed(client string, e observe.Event) {
 	}
 }
 
-// whyNeedless says why a vote need not be taken back that came when the lock was released: by the answer to the release, the key
-// is deleted, or the release is still to be answered. With two tokens, the node may have voted once more. Empty if it must be,
-// or that is not known.
+// whyNeedless says why a vote need not be taken back that came when the lock was released: by the answer to the release, the
+// key is deleted, or the release is still to be answered. With two tokens, the node may have voted once more. Empty if it must
+// be, or that is not known.
 func (x *answers) whyNeedless(client string, e *observe.Event) string {
 	of := x.to(e.Value)
 	node := slices.IndexFunc(x.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node.Node })
