@@ -23,6 +23,9 @@ const (
 	Search Column = "search"
 	// Explore is a random search as redlocksim explore makes it without a file: each run draws its settings as well.
 	Explore Column = "explore"
+	// Live is a few scenarios on tier live, on the system's clock and goroutines: for what neither the suite nor a search has
+	// noticed.
+	Live Column = "live"
 )
 
 // columnsOf are the columns of a target, in order. The locks of others have no unit tests of their own, and redlocksim explore
@@ -31,7 +34,7 @@ func columnsOf(t generate.Target) []Column {
 	if t == generate.Protocols {
 		return []Column{Suite, Search}
 	}
-	return []Column{Tests, Suite, Search, Explore}
+	return []Column{Tests, Suite, Search, Explore, Live}
 }
 
 // runner is the process of a column, with a limit for a search.
@@ -42,6 +45,8 @@ func (o Options) runner(binary string, c Column, limit time.Duration) process {
 		p.args = []string{"suite"}
 	case Search:
 		p.stdin = settings(o.Target)
+	case Live:
+		p.args, p.patience = []string{"live"}, patienceLive
 	}
 	return p
 }

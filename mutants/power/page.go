@@ -23,8 +23,11 @@ func FilesOf(t generate.Target) Files {
 
 var allColumns = columnsOf(generate.Library)
 
-// ours are the columns that a lock without unit tests would have.
-var ours = []Column{Suite, Search, Explore}
+// ours are the columns that a lock without unit tests would have, and simulated those of them whose statements are counted.
+var (
+	ours      = []Column{Suite, Search, Explore, Live}
+	simulated = []Column{Suite, Search, Explore}
+)
 
 var whose = map[generate.Target]string{
 	generate.Library:   "the library, its adapter, and its Lua scripts",
@@ -51,20 +54,20 @@ without the bug counts as missed, and is not run.
 
 // Page is mutants/POWER.md, or that of another target.
 func (r Results) Page(judged []Judged) string {
-	var counted, apart []Result
+	var bugs, apart []Result
 	for _, m := range r.Mutants {
 		if of(judged, m).Verdict == "" {
-			counted = append(counted, m)
+			bugs = append(bugs, m)
 		} else {
 			apart = append(apart, m)
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, powerHead, whose[r.Target], "`"+r.Seed+"`", r.Sample, r.measured(), columnList(r.Target), r.limits())
-	fmt.Fprintf(&b, "## What is noticed\n\n%s\n%s\n", headline(r.Target, counted), classTable(r.Target, counted))
-	fmt.Fprintf(&b, "## Processor time to notice\n\nWithout building.\n\n%s\n", costTable(r.Target, counted))
-	section(&b, "Survivors", "Nothing notices these.", judged, counted, func(m Result) bool { return !m.caught(allColumns...) })
-	section(&b, "Noticed by unit tests alone", "A lock without unit tests would keep these.", judged, counted,
+	fmt.Fprintf(&b, powerHead, whose[r.Target], "`"+r.Seed+"`", r.Sample, r.measured(), r.columnList(), r.limits())
+	fmt.Fprintf(&b, "## What is noticed\n\n%s\n%s\n", r.headline(bugs), r.classTable(bugs))
+	fmt.Fprintf(&b, "## Processor time to notice\n\nWithout building.\n\n%s\n", r.costTable(bugs))
+	section(&b, "Survivors", "Nothing notices these.", judged, bugs, func(m Result) bool { return !m.caught(allColumns...) })
+	section(&b, "Noticed by unit tests alone", "A lock without unit tests would keep these.", judged, bugs,
 		func(m Result) bool { return m.caught(Tests) && !m.caught(ours...) })
 	section(&b, "Equivalent", "Nothing can notice these; [judged.yaml](judged.yaml) argues each. They are not counted above.", judged, apart,
 		func(m Result) bool { return of(judged, m).Verdict == Equivalent })
@@ -73,19 +76,27 @@ func (r Results) Page(judged []Judged) string {
 	return b.String()
 }
 
-// columnList says what the columns of a target are.
-func columnList(t generate.Target) string {
+// columns are those that were measured for any bug.
+func (r Results) columns() []Column {
+	return slices.DeleteFunc(columnsOf(r.Target), func(c Column) bool {
+		return !slices.ContainsFunc(r.Mutants, func(m Result) bool { _, has := m.Columns[c]; return has })
+	})
+}
+
+// columnList says what the columns are.
+func (r Results) columnList() string {
 	about := map[Column]string{
 		Tests:   "the unit tests; one that fails must fail twice.",
 		Suite:   "every scenario on tiers model and wire.",
 		Search:  "a random search with each of [eight settings](settings.go) in turn.",
 		Explore: "a random search as `redlocksim explore` makes it without a file: each run draws its settings as well.",
+		Live:    "a few short scenarios on tier live, for what none of those three noticed; one that fails must fail twice.",
 	}
-	if t == generate.Protocols {
+	if r.Target == generate.Protocols {
 		about[Search] = "a random search with each of [eight settings](settings.go) in turn, and with " + strings.Join(others, ", ") + "."
 	}
 	var lines []string
-	for _, c := range columnsOf(t) {
+	for _, c := range r.columns() {
 		lines = append(lines, fmt.Sprintf("- %s: %s", c, about[c]))
 	}
 	return strings.Join(lines, "\n")
@@ -112,7 +123,7 @@ func (r Results) limits() string {
 }
 
 // headline is the figures that the measurement is for.
-func headline(t generate.Target, all []Result) string {
+func (r Results) headline(all []Result) string {
 	if len(all) == 0 {
 		return "Nothing was measured yet.\n"
 	}
@@ -121,8 +132,11 @@ func headline(t generate.Target, all []Result) string {
 		return fmt.Sprintf("%d of %d (%d %%)", n, len(all), 100*n/len(all))
 	}
 	text := fmt.Sprintf("Suite and searches together: **%s**.", share(ours...))
-	if slices.Contains(columnsOf(t), Explore) {
+	if slices.Contains(r.columns(), Explore) {
 		text += fmt.Sprintf(" Search without any scenario: **%s**. All columns: %s.", share(Explore), share(allColumns...))
+		if n := count(all, ours...) - count(all, simulated...); n > 0 {
+			text += fmt.Sprintf(" The suite noticed %d only on tier live.", n)
+		}
 	}
 	return text + "\n"
 }
@@ -137,19 +151,19 @@ func count(all []Result, by ...Column) int {
 	return n
 }
 
-func classTable(t generate.Target, all []Result) string {
+func (r Results) classTable(all []Result) string {
 	w := table.NewWriter()
 	header := table.Row{"class", "bugs"}
-	for _, c := range columnsOf(t) {
+	for _, c := range r.columns() {
 		header = append(header, string(c))
 	}
 	w.AppendHeader(append(header, "suite or search", "nothing", "reached by no scenario or search"))
 	row := func(name string, of []Result) table.Row {
 		row := table.Row{name, len(of)}
-		for _, c := range columnsOf(t) {
+		for _, c := range r.columns() {
 			row = append(row, count(of, c))
 		}
-		reached := slices.DeleteFunc(slices.Clone(of), func(m Result) bool { return !m.isReached(ours...) })
+		reached := slices.DeleteFunc(slices.Clone(of), func(m Result) bool { return !m.isReached(simulated...) })
 		return append(row, count(of, ours...), len(of)-count(of, allColumns...), len(of)-len(reached))
 	}
 	for _, c := range generate.Classes() {
@@ -162,7 +176,7 @@ func classTable(t generate.Target, all []Result) string {
 	return w.RenderMarkdown() + "\n"
 }
 
-func costTable(t generate.Target, all []Result) string {
+func (r Results) costTable(all []Result) string {
 	w := table.NewWriter()
 	w.AppendHeader(table.Row{"column", "bugs noticed", "median", "90 %"})
 	row := func(name string, by ...Column) {
@@ -179,10 +193,10 @@ func costTable(t generate.Target, all []Result) string {
 		}
 		w.AppendRow(row)
 	}
-	for _, c := range columnsOf(t) {
+	for _, c := range r.columns() {
 		row(string(c), c)
 	}
-	row("suite, then searches", ours...)
+	row("suite, then searches", simulated...)
 	return w.RenderMarkdown() + "\n"
 }
 
@@ -195,7 +209,7 @@ func section(b *strings.Builder, title, about string, judged []Judged, all []Res
 	fmt.Fprintf(b, "## %s\n\n%s\n\n", title, about)
 	for _, m := range all {
 		fmt.Fprintf(b, "`%s`, line %d", m.Name, m.Line)
-		if !m.isReached(ours...) {
+		if !m.isReached(simulated...) {
 			b.WriteString(", reached by no scenario or search")
 		} else if !m.isReached(Search, Explore) {
 			b.WriteString(", reached by no search")

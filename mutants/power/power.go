@@ -118,6 +118,9 @@ func (o Options) one(ctx context.Context, m generate.Mutant, reached reached) (R
 		if o.Columns != nil && r.caught(o.Columns...) {
 			break
 		}
+		if c == Live && r.caught(ours...) {
+			continue
+		}
 		if !reached.by(c, m) {
 			r.Columns[c] = Outcome{NotReached: true}
 			continue

@@ -204,21 +204,38 @@ func TestReached(t *testing.T) {
 	}
 }
 
-func TestResults(t *testing.T) {
-	edit := mutants.Edit{File: "a.go", Old: "x\n", New: "y\n"}
-	result := func(name string, outcomes ...Outcome) Result {
-		r := Result{Name: name, Class: generate.Condition, Edit: edit, Sources: "0123456789", Limit: 5, Columns: map[Column]Outcome{}}
-		for i, c := range allColumns {
-			r.Columns[c] = outcomes[i%len(outcomes)]
-		}
-		return r
+// edit is that of every result of the tests.
+var edit = mutants.Edit{File: "a.go", Old: "x\n", New: "y\n"}
+
+// result has these outcomes in the first columns.
+func result(name string, outcomes ...Outcome) Result {
+	r := Result{Name: name, Class: generate.Condition, Edit: edit, Sources: "0123456789", Limit: 5, Columns: map[Column]Outcome{}}
+	for i, c := range allColumns[:len(outcomes)] {
+		r.Columns[c] = outcomes[i]
 	}
+	return r
+}
+
+// A column that was not measured is not on the page.
+func TestColumnsOfThePage(t *testing.T) {
+	outcome := Outcome{CPU: 5}
+	for columns, want := range map[int]bool{4: false, 5: true} {
+		r := Results{Target: generate.Library, Mutants: []Result{result("a", slices.Repeat([]Outcome{outcome}, columns)...)}}
+		if page := r.Page(nil); strings.Contains(page, "- live: ") != want || strings.Contains(page, "| live |") != want {
+			t.Errorf("%d columns were measured:\n%s", columns, page)
+		}
+	}
+}
+
+func TestResults(t *testing.T) {
 	var r Results
 	none, some := Outcome{CPU: 5}, Outcome{How: "safety", By: "run 7", CPU: 2}
+	hangs := Outcome{How: "hangs", By: "12-holder-dies/crash on live", CPU: 3}
 	r.Target, r.Seed, r.Sample = generate.Library, "abc", 9
-	for _, one := range []Result{result("c", none), result("a", some), result("b", some, none, none, none), result("c", none), result("d", none)} {
+	for _, one := range []Result{result("c", none), result("a", some, some, some, some), result("b", some, none, none, none), result("c", none, none, none, none, none), result("d", none, none, none, none, none)} {
 		r.Add(one)
 	}
+	r.Add(result("e", none, none, none, none, hangs))
 	slices.Reverse(r.Mutants)
 	r.Add(result("b", some, none, none, none))
 	if !slices.IsSortedFunc(r.Mutants, func(a, b Result) int { return strings.Compare(a.Name, b.Name) }) {
@@ -229,7 +246,7 @@ func TestResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	read, err := Read(path)
-	if err != nil || fmt.Sprint(read) != fmt.Sprint(r) || len(read.Mutants) != 4 {
+	if err != nil || fmt.Sprint(read) != fmt.Sprint(r) || len(read.Mutants) != 5 {
 		t.Errorf("read %v, %v, want %v", read, err, r)
 	}
 	m := generate.Mutant{Name: "a", Edit: edit}
@@ -247,7 +264,7 @@ func TestResults(t *testing.T) {
 		}
 	}
 	page := read.Page([]Judged{{Name: "d", Verdict: Equivalent, Diff: "-x\n+y\n", Why: "it is so"}, {Name: "c", Verdict: Performance, Diff: "-x\n+z\n", Why: "no"}})
-	for _, want := range []string{"**1 of 3 (33 %)**", "All columns: 2 of 3 (66 %)", "## Survivors", "## Noticed by unit tests alone", "it is so", "| explore | 1 | 2.0 s | 2.0 s |"} {
+	for _, want := range []string{"together: **2 of 4 (50 %)**", "scenario: **1 of 4 (25 %)**", "All columns: 3 of 4 (75 %). The suite noticed 1 only on tier live.", "| live | 1 | 3.0 s | 3.0 s |", "## Survivors", "## Noticed by unit tests alone", "it is so", "| explore | 1 | 2.0 s | 2.0 s |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q:\n%s", want, page)
 		}

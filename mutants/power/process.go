@@ -26,6 +26,8 @@ const (
 	memory = 8 << 30
 	// A process that uses less than idle in patience waits for something that will not come.
 	patience, idle = 30 * time.Second, time.Second
+	// patienceLive is the patience on tier live, where the runner ends what waits for ever.
+	patienceLive = 5 * time.Minute
 )
 
 // process is a command to be run within the bounds.

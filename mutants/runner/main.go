@@ -4,12 +4,14 @@
 //	runner run NAME TIER
 //	runner search RUNS < settings.yaml
 //	runner suite [NAME]
+//	runner live
 //	runner explore SECONDS < settings.yaml
 //	runner first guided|blind SEED RUNS
 //
-// Suite runs every scenario, or one, on tiers model and wire. Explore searches with each of the settings, separated by lines of
-// ---, or with those of redlocksim explore if there are none, for so much processor time. Both print what they do, stop at the
-// first finding, and give up a run that spins. First searches as redlocksim explore does, with or without guidance.
+// Suite runs every scenario, or one, on tiers model and wire, and live runs a few on tier live. Explore searches with each of
+// the settings, separated by lines of ---, or with those of redlocksim explore if there are none, for so much processor time.
+// All print what they do, stop at the first finding, and give up a run that spins. First searches as redlocksim explore does,
+// with or without guidance.
 //
 // It exits with 0 if the verdict is as expected or nothing is found, with 1 or 3 if a safety or liveness verdict is not as
 // expected, with 4 if the run is not deterministic, with 5 if there is no verdict, and with 64 for wrong arguments. A search
@@ -43,12 +45,16 @@ func main() {
 		find(args[1])
 	case (len(args) == 1 || len(args) == 2) && args[0] == "suite":
 		suite(args[1:]...)
+	case len(args) == 1 && args[0] == "live":
+		suiteLive()
+	case len(args) == 1 && args[0] == "live-client":
+		liveClient()
 	case len(args) == 2 && args[0] == "explore":
 		explore(args[1])
 	case len(args) == 4 && args[0] == "first":
 		first(args[1], args[2], args[3])
 	default:
-		fail(misused, "usage: runner run NAME TIER, runner search RUNS, runner suite [NAME], runner explore SECONDS, or runner first guided|blind SEED RUNS")
+		fail(misused, "usage: runner run NAME TIER, runner search RUNS, runner suite [NAME], runner live, runner explore SECONDS, or runner first guided|blind SEED RUNS")
 	}
 }
 

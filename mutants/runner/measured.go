@@ -51,16 +51,22 @@ func suite(names ...string) {
 				continue
 			}
 			fmt.Printf("%s on %s\n", s.Name, r.Tier)
-			code := exitcode.NotTested
-			switch {
-			case r.Has(scenarios.Safety):
-				code = exitcode.Safety
-			case r.Has(scenarios.Liveness):
-				code = exitcode.Liveness
-			}
-			fail(code, r.Problems)
+			fail(code(r), r.Problems)
 		}
 	}
+}
+
+// code is the exit code for what a scenario came to.
+func code(r *scenarios.Result) exitcode.Code {
+	switch {
+	case r.Has(scenarios.Safety):
+		return exitcode.Safety
+	case r.Has(scenarios.Liveness):
+		return exitcode.Liveness
+	case len(r.Problems) > 0:
+		return exitcode.NotTested
+	}
+	return exitcode.OK
 }
 
 // explore searches for so many seconds of processor time: with all settings in turn, and a seed for each round, or without

@@ -47,7 +47,11 @@ func newHost(r *messages.Role, clock lockclock.Clock, report *reporter) *host {
 
 // addNode adds a node to which the client is connected.
 func (h *host) addNode(name string, rc *redis.Client) error {
-	n, err := goredis.NewNode(rc, goredis.Name(name), goredis.Runtime(h.Runtime()))
+	options := []goredis.Option{goredis.Name(name)}
+	if r := h.Runtime(); r.Clock != nil {
+		options = append(options, goredis.Runtime(r))
+	}
+	n, err := goredis.NewNode(rc, options...)
 	if err != nil {
 		return err
 	}
@@ -96,8 +100,13 @@ func (h *host) Serving(node string) string {
 // Nodes implements protocols.Host.
 func (h *host) Nodes() []driver.Node { return h.nodes }
 
-// Runtime implements protocols.Host.
-func (h *host) Runtime() driver.Runtime { return driver.Runtime{Clock: h.clock} }
+// Runtime implements protocols.Host. What the library uses in production is left to it.
+func (h *host) Runtime() driver.Runtime {
+	if h.clock.IsSystem() {
+		return driver.Runtime{}
+	}
+	return driver.Runtime{Clock: h.clock}
+}
 
 // NewOp implements scenarios.Host: no two clients have the same.
 func (h *host) NewOp() int {

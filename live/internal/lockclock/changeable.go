@@ -29,6 +29,8 @@ func (c *changeable) Now() time.Time {
 
 func (c *changeable) Reading(t time.Time) int64 { return t.UnixNano() }
 
+func (*changeable) IsSystem() bool { return false }
+
 func (c *changeable) Wall() time.Time { return c.clocks.WallNow() }
 
 func (c *changeable) AfterFunc(d time.Duration, f func()) driver.Timer {

@@ -14,6 +14,8 @@ import (
 // Clock is the clock that a client measures validity with, and how the parent understands its readings.
 type Clock interface {
 	driver.Clock
+	// IsSystem says that it reads what driver.SystemClock does.
+	IsSystem() bool
 	// Reading is t as the parent understands it: CLOCK_MONOTONIC plus how far the clock is ahead of it.
 	Reading(t time.Time) int64
 	// Wall reads the wall clock of the same process.
@@ -31,6 +33,7 @@ type monotonic struct {
 // NewMonotonic is the clock of a client that no fault changes.
 func NewMonotonic() Clock { return monotonic{driver.SystemClock(), faketime.NewAnchor()} }
 
+func (monotonic) IsSystem() bool              { return true }
 func (c monotonic) Reading(t time.Time) int64 { return c.anchor.MachineTime(t) }
 func (monotonic) Wall() time.Time             { return time.Now() }
 func (monotonic) Rearm()                      {}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"redlocksim/internal/exitcode"
+	"redlocksim/live"
+	"redlocksim/scenarios"
+)
+
+// onLive are the scenarios that are run on tier live: a few short ones, with which the library waits, is woken, renews and ends
+// contexts on the system's clock and goroutines instead of the simulator's.
+var onLive = []string{"09-contention", "12-holder-dies/crash", "66-wake-up/told", "82-with-lock/cancelled"}
+
+// liveLimit is how much time a scenario may take on tier live: several times as much as any of them does.
+const liveLimit = time.Minute
+
+// suiteLive runs scenarios on tier live. The machine may be busy, so one that fails is run once more, at its own speed, and
+// counts if it fails again.
+func suiteLive() {
+	for _, name := range onLive {
+		s, known := scenarios.Find(name)
+		if !known {
+			fail(misused, fmt.Sprintf("no such scenario: %s", name))
+		}
+		fmt.Println(name)
+		limit(scenarioLimit)
+		if ended, _ := inRealTime(s, 0); ended == exitcode.OK {
+			continue
+		}
+		if ended, why := inRealTime(s, 1); ended != exitcode.OK {
+			fmt.Printf("%s on live\n", name)
+			fail(ended, why)
+		}
+	}
+}
+
+// inRealTime runs a scenario on tier live, so many times as fast as it is written.
+func inRealTime(s *scenarios.Scenario, speed int) (exitcode.Code, any) {
+	ctx, stop := context.WithTimeoutCause(context.Background(), liveLimit, errHangs)
+	defer stop()
+	r, err := live.Run(ctx, s, live.Options{Speed: speed})
+	switch {
+	case errors.Is(err, live.ErrNoServer):
+		return misused, err
+	case err != nil:
+		return exitcode.Internal, err
+	}
+	return code(r), r.Problems
+}
+
+var errHangs = errors.New("test timed out: a scenario hangs")
+
+// liveClient is what tier live starts for each client.
+func liveClient() {
+	if err := live.Client(os.Stdin, os.Stdout); err != nil {
+		fail(exitcode.Internal, err)
+	}
+}
