@@ -26,8 +26,11 @@ type answersTo struct {
 	keys    int
 	began   kernel.True
 	started time.Time // the same, by the client's clock
-	raised  bool      // a second token was proposed
-	cells   [redis.Deletes + 1][]answered
+	// rounds are those that have begun, by what they want. Two acquires are for two tokens.
+	rounds [redis.Deletes + 1]int
+	// over is when the attempt ended without a grant, or the release of the lock began; 0 before that.
+	over  kernel.True
+	cells [redis.Deletes + 1][]answered
 }
 
 // answered is what a node has answered to commands of a kind.
@@ -127,17 +130,32 @@ func (x *answers) isJoint(a *redis.Asked, keys int) bool {
 }
 
 func (x *answers) observed(client string, e observe.Event) {
-	switch {
-	case e.Step == observe.AttemptStarted:
+	if e.Step == observe.AttemptStarted {
 		x.last = &answersTo{value: e.Value, keys: len(resourcesOf(e.Resource)), began: x.run.World.Kernel.Now(), started: x.run.clock(client)}
+		x.last.rounds[redis.Sets] = 1
 		x.of[e.Value] = x.last
-	case e.Step == observe.TokenRaised && x.of[e.Value] != nil:
-		x.of[e.Value].raised = true
-	case e.Step == observe.TakenBack:
+		return
+	}
+	of := x.to(e.Value)
+	if of == nil {
+		return
+	}
+	switch e.Step {
+	case observe.TokenRaised:
+		of.rounds[redis.Sets]++
+	case observe.ExtendStarted:
+		of.rounds[redis.Extends]++
+	case observe.Denied, observe.ReleaseStarted:
+		of.rounds[redis.Deletes]++
+		if of.over == 0 {
+			of.over = x.run.World.Kernel.Now()
+		}
+	case observe.TakenBack:
+		of.rounds[redis.Deletes]++
 		if why := x.whyNeedless(client, &e); why != "" {
 			x.run.broken(checker.Conduct, resourcesOf(e.Resource)[0], "%s takes a vote of %s back, which its release deletes: %s", client, e.Node.Node, why)
 		}
-	case e.Step == observe.NodeAnswered && e.Op != driver.OpPrepare:
+	case observe.NodeAnswered:
 		if wrong := x.wrong(client, &e); wrong != "" {
 			x.run.broken(checker.Contract, resourcesOf(e.Resource)[0], "%s reports that %s is %s to its %s, and %s", client, e.Node.Node, e.Node.Outcome, e.Op, wrong)
 		}
@@ -150,7 +168,7 @@ func (x *answers) observed(client string, e observe.Event) {
 func (x *answers) whyNeedless(client string, e *observe.Event) string {
 	of := x.to(e.Value)
 	node := slices.IndexFunc(x.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node.Node })
-	if of == nil || of.raised || node < 0 || of.cells[redis.Deletes] == nil || x.run.StepTime > 0 {
+	if of == nil || of.rounds[redis.Sets] > 1 || node < 0 || of.cells[redis.Deletes] == nil || x.run.StepTime > 0 {
 		return ""
 	}
 	cell := &of.cells[redis.Deletes][node]
@@ -182,12 +200,24 @@ func (x *answers) wrong(client string, e *observe.Event) string {
 		return ""
 	case isHeard && cell.said&(1<<outcome) == 0:
 		return "it has not answered so"
-	case !isHeard && cell.sent == 1 && cell.timely != 0 && x.run.pauses.hasRun(x.run.World.Client(client), cell.at):
+	case !isHeard && cell.sent == 1 && of.rounds[wants[e.Op]] == 1 && cell.timely != 0 && x.run.pauses.hasRun(x.run.World.Client(client), cell.at):
 		return fmt.Sprintf("it has answered in time that it is %s", cell.timely)
+	case !isHeard && cell.sent == 0 && x.isMoot(client, of, e.Op):
+		return fmt.Sprintf("its command was never sent, and pointless: the lock was let go of %v before", x.run.World.Kernel.Now().Sub(of.over))
 	case e.Op == driver.OpAcquire && cell.timely == outcome && x.run.StepTime == 0 && cell.isRead() && x.run.pauses.hasRun(x.run.World.Client(client), of.began):
 		if at := of.started.Add(e.Node.Took); !at.Equal(cell.reads[0]) && !at.Equal(cell.reads[1]) {
 			return fmt.Sprintf("took %v for it, when it has answered after %v", e.Node.Took, cell.reads[0].Sub(of.started))
 		}
 	}
 	return ""
+}
+
+// isMoot says whether commands that were to ask for a lock, or to extend it, must have been dropped if they were not sent: those
+// before them hold them up for a quarter of the node timeout. A second extend may be told from the first by nothing.
+func (x *answers) isMoot(client string, of *answersTo, op driver.Op) bool {
+	if op == driver.OpRelease || of.over == 0 || x.run.StepTime > 0 || of.rounds[wants[op]] > 1 {
+		return false
+	}
+	dropped := of.over.Add(x.run.Lock.NodeTimeout/4 + rounding)
+	return x.run.World.Kernel.Now() > dropped && x.run.pauses.hasRun(x.run.World.Client(client), of.over)
 }

@@ -63,6 +63,32 @@ func TestAnswersAreReportedAsTheyWere(t *testing.T) {
 	}
 }
 
+// A node that was asked once may have answered another round than that which is reported.
+func TestAnswersOfAnotherRound(t *testing.T) {
+	for _, c := range []struct {
+		begins observe.Step // AttemptStarted for nothing more
+		want   string
+	}{
+		{observe.AttemptStarted, "c1 reports that A is refused to its acquire, and it has answered in time that it is accepted"},
+		{observe.TokenRaised, ""},
+	} {
+		r := newRig(t)
+		x := &answers{run: r.Run, of: map[string]*answersTo{}}
+		r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
+		r.goes("c1", time.Second, func(a *actor) {
+			x.observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+			if c.begins != observe.AttemptStarted {
+				x.observed("c1", observe.Event{Step: c.begins, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+			}
+			passes(redis.Sent, 0, time.Second, 1, "r")(a)
+			passes(redis.Answered, driver.Accepted, time.Second, 1, "r")(a)
+			x.observed("c1", observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v",
+				Node: observe.NodeOutcome{Node: "A", Outcome: driver.Refused}})
+		})
+		r.finds(t, checker.Contract, c.want)
+	}
+}
+
 // How long a node took is reported as from the beginning of the attempt to its answer, by the client's clock.
 func TestAnswersTookAsLongAsReported(t *testing.T) {
 	for _, c := range []struct {
@@ -140,6 +166,55 @@ func TestVotesAreTakenBackIfNeedBe(t *testing.T) {
 				x.observed("c1", observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Resource: "r", Value: "v", Node: observe.NodeOutcome{Node: "A", Outcome: driver.Accepted}})
 			})
 			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
+
+// What was never sent is given up once a release has made it pointless.
+func TestCommandsThatArePointlessAreDropped(t *testing.T) {
+	const found = "c1 reports that A is timed out to its acquire, and its command was never sent, and pointless: the lock was let go of "
+	for _, c := range []struct {
+		name   string
+		ends   observe.Step // of the attempt, after 10 ms
+		after  time.Duration
+		does   func(*actor)
+		raised bool
+		want   string
+	}{
+		{"at once", observe.ReleaseStarted, 0, nil, false, ""},
+		{"held up by others", observe.ReleaseStarted, 12 * time.Millisecond, nil, false, ""},
+		{"held up for longer", observe.ReleaseStarted, 13 * time.Millisecond, nil, false, found + "13ms"},
+		{"after a refusal", observe.Denied, 13 * time.Millisecond, nil, false, found + "13ms"},
+		{"in an attempt that goes on", observe.NodeAnswered, 30 * time.Millisecond, nil, false, ""},
+		{"sent", observe.ReleaseStarted, 13 * time.Millisecond, passes(redis.Sent, 0, time.Second, 1, "r"), false, ""},
+		{"in a client that was paused", observe.ReleaseStarted, 13 * time.Millisecond, func(a *actor) {
+			a.client.Pause()
+			a.Kernel.After(time.Millisecond, a.client.Resume)
+		}, false, ""},
+		{"of two tokens", observe.ReleaseStarted, 13 * time.Millisecond, nil, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			x := &answers{run: r.Run, of: map[string]*answersTo{}}
+			r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
+			r.goes("c1", time.Second, func(a *actor) {
+				acquire := observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"}
+				x.observed("c1", acquire)
+				if acquire.Step = observe.TokenRaised; c.raised {
+					x.observed("c1", acquire)
+				}
+				a.sleeps(10 * time.Millisecond)
+				if acquire.Step = c.ends; c.ends != observe.NodeAnswered {
+					x.observed("c1", acquire)
+				}
+				if c.does != nil {
+					c.does(a)
+				}
+				a.sleeps(c.after)
+				acquire.Step, acquire.Node = observe.NodeAnswered, observe.NodeOutcome{Node: "A", Outcome: driver.TimedOut}
+				x.observed("c1", acquire)
+			})
+			r.finds(t, checker.Contract, c.want)
 		})
 	}
 }

@@ -55,6 +55,21 @@ func (c clients) isClosed(process string, number int) bool {
 	return number < len(c[process]) && c[process][number].isClosed
 }
 
+// quiet is from when on nothing of any client of a process is under way.
+func (c clients) quiet(process string) (since kernel.True) {
+	c.newest(process)
+	for _, l := range c[process] {
+		since = max(since, l.quiet)
+	}
+	return since
+}
+
+// allClosed says whether all clients that a process had are closed.
+func (c clients) allClosed(process string) bool {
+	c.newest(process)
+	return !slices.ContainsFunc(c[process], func(l *life) bool { return !l.isClosed })
+}
+
 // anyClosed says whether any client of a process is closed: a lease may be of each of them.
 func (c clients) anyClosed(process string) bool {
 	return slices.ContainsFunc(c[process], func(l *life) bool { return l.isClosed })

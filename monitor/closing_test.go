@@ -60,6 +60,26 @@ func TestAnotherIsClosed(t *testing.T) {
 	r.finds(t, checker.Contract, "")
 }
 
+// A client goes on when another of its process is closed.
+func TestAnOlderClientGoesOn(t *testing.T) {
+	for _, c := range []struct {
+		closes int // clients, one after the other
+		want   string
+	}{{1, ""}, {2, "c1 still asks A for its vote, but was closed before"}} {
+		r := newRig(t)
+		r.goes("c1", 0, func(a *actor) {
+			if c.closes == 2 {
+				a.call(protocols.CloseCall, nil, nil, nil)
+			}
+			a.call(protocols.NewClientCall, nil, nil, nil)
+			a.call(protocols.CloseCall, nil, nil, nil)
+			a.sleeps(time.Second)
+			a.sets("A", "w")
+		})
+		r.finds(t, checker.Contract, c.want)
+	}
+}
+
 // Nothing but the end of its context makes a Close fail.
 func TestCloseFails(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())

@@ -62,6 +62,9 @@ func (x *renewals) works(w *protocols.Work) {
 		this.end = now.Add(w.MaxTime)
 	}
 	this.earliest, this.latest = now.Add(min(this.period(), w.Lease.Until().Sub(now)/4)), now.Add(this.period())
+	if !x.run.pauses.hasRun(client, this.began) { // the period may have begun before a pause that is over at this moment
+		this.earliest = time.Time{}
+	}
 	x.open = append(x.open, this)
 }
 

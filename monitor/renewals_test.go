@@ -54,6 +54,11 @@ func TestRenewalsInTime(t *testing.T) {
 			x.client.Pause()
 			x.renews(9*second, nil)
 		}, 10 * second, ""},
+		{"early after a pause right before the work", func(x *renewing) {
+			period(x)
+			x.client.Pause()
+			x.client.Resume()
+		}, func(x *renewing) { x.renews(2*second, nil) }, 5 * second, ""},
 		{"never", period, func(*renewing) {}, 6 * second, "c1 worked under its lease until 2s after a renewal was due, and has not renewed it."},
 		{"never, and the lease ends", period, func(*renewing) {}, 15 * second, "c1 worked under its lease until 6s after a renewal was due, and has not renewed it."},
 		{"never, as the call's context has ended", func(x *renewing) {

@@ -37,6 +37,7 @@ var monitors = []func(*Run){
 	watchSources,
 	watchAnswers,
 	watchQueueing,
+	watchOrder,
 }
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.

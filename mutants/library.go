@@ -829,4 +829,34 @@ var library = []Mutant{
 		Edits:   []Edit{{"redlock/release.go", "\tr.decide()\n\ta.mu.Unlock()\n", "\tacquire.decide()\n\ta.mu.Unlock()\n"}},
 		Killers: []string{"106-silent-nodes"},
 	},
+	{
+		Name:    "late-vote-for-a-second-token-lost",
+		Bug:     "a vote for the second token that comes after the grant does not join the lease",
+		Edits:   []Edit{{"redlock/straggler.go", "a.granted && a.raised && t.proposal.isFirst:", "a.granted && a.raised:"}},
+		Killers: []string{"110-late-vote-for-a-second-token"},
+	},
+	{
+		Name:    "vote-overtakes-an-extend",
+		Bug:     "a vote joins others although an extend of its key is between them",
+		Edits:   []Edit{{"internal/batch/request.go", "len(requests)-1 // as", "len(requests)-2 // as"}},
+		Killers: []string{"67-batches/in-order"},
+	},
+	{
+		Name:    "votes-apart",
+		Bug:     "votes do not share a script if a command of another lock is between them",
+		Edits:   []Edit{{"internal/batch/request.go", "\treturn false\n}\n", "\treturn true\n}\n"}},
+		Killers: []string{"108-what-locks-cost/voted-around-an-extend"},
+	},
+	{
+		Name:    "pointless-commands-time-out",
+		Bug:     "a command that is not sent, as its attempt is over, is waited for until it times out",
+		Edits:   []Edit{{"redlock/batch.go", "\t\t\tc.Shared.(sender).withdraw(now)\n", "\t\t\t_ = c\n"}},
+		Killers: []string{"67-batches/together"},
+	},
+	{
+		Name:    "turn-lost-with-its-caller",
+		Bug:     "the next caller does not get its turn when the first gives up at the moment at which it was woken",
+		Edits:   []Edit{{"redlock/queue.go", "wasFirst := p.asks || p.isFirst()", "wasFirst := p.asks"}},
+		Killers: []string{"73-waiting-in-one-client/woken-and-gives-up"},
+	},
 }

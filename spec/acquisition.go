@@ -88,7 +88,7 @@ func (c *Client) answered(a *acquisition, e *Event) (why string) {
 	switch e.Op {
 	case driver.OpAcquire:
 		switch {
-		case e.Late && a.raised: // which of the two tokens it answers cannot be told
+		case e.Late && a.raised && !a.settled[e.Node.Node]: // which of the two tokens it answers cannot be told
 			return ""
 		case !e.Late && a.state != asking:
 			return "an answer in time, after the decision"

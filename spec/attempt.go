@@ -13,13 +13,15 @@ import (
 // … if it was acquired in the majority of the instances, and the elapsed time is less than the validity time, the lock is
 // considered acquired; its validity time is the initial validity time minus the time elapsed".
 type attempt struct {
-	call    string
-	number  int
-	began   time.Time
-	ttls    []time.Duration
-	votes   round     // for the token that was proposed last
-	second  time.Time // when the quorum was reached, before the second reading of the clock
-	raised  bool
+	call   string
+	number int
+	began  time.Time
+	ttls   []time.Duration
+	votes  round     // for the token that was proposed last
+	second time.Time // when the quorum was reached, before the second reading of the clock
+	raised bool
+	// settled are the nodes that had answered the first token then: what they answer later is about the second.
+	settled map[string]bool
 	token   int64          // that was raised to
 	why     error          // it was refused
 	refusal *redlock.Error // that it was denied with
@@ -56,6 +58,10 @@ func (c *Client) raised(a *acquisition, e *Event) (why string) {
 		return fmt.Sprintf("to %d", e.Token)
 	case a.votes.accepted+a.votes.count(driver.Behind) < c.settings.Quorum:
 		return "a quorum of nodes has not said that it would vote for a higher one"
+	}
+	a.settled = map[string]bool{}
+	for q := range a.answers { // there was no other question yet
+		a.settled[q.node] = true
 	}
 	a.raised, a.token, a.votes = true, e.Token, round{}
 	return ""

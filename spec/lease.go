@@ -194,9 +194,9 @@ func (a *acquisition) gone(e *Event, s *Settings) string {
 }
 
 // hasAllJoined looks, when a lease is extended, lost or released, whether all late votes for it are told to have joined it. If
-// two tokens were proposed, it cannot be told which of them a vote is for.
+// two tokens were proposed, only a node that had answered the first before can be told to vote for the second.
 func (a *acquisition) hasAllJoined(e *Event) string {
-	if a.state != held && a.state != lost || a.raised || e.Step != observe.ExtendStarted && e.Step != observe.Lost && e.Step != observe.ReleaseStarted {
+	if a.state != held && a.state != lost || e.Step != observe.ExtendStarted && e.Step != observe.Lost && e.Step != observe.ReleaseStarted {
 		return ""
 	}
 	for _, node := range slices.Sorted(maps.Keys(a.votes.late)) {

@@ -631,6 +631,11 @@ func TestTokens(t *testing.T) {
 	newScript(fencing).check(t, strings.Replace(raised, "9 a node-answered B", "9 a node-answered C yes took=9\n9 a node-answered C", 1),
 		"C answers a second time")
 	newScript(fencing).check(t, raised+"9 a granted left=979 until=988 token=2\n11 a node-answered C yes took=11 late=1\n11 a joined C took=11", "")
+	const late = "9 a granted left=979 until=988 token=2\n11 a node-answered C yes took=11 late=1\n12 a release-started"
+	newScript(fencing).check(t, raised+late, "")
+	said := strings.Replace(raised, "5 a token-raised", "5 a node-answered C behind\n5 a token-raised", 1)
+	newScript(fencing).check(t, said+late, "the late vote of C has not joined the lease")
+	newScript(fencing).check(t, said+strings.Replace(late, "12 a release", "11 a joined C took=11\n12 a release", 1), "")
 }
 
 // A call that was told of, and neither granted nor given up, is forgotten once no call is under way.

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"slices"
+
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -26,10 +28,10 @@ func (s Space) rush(x *scenarios.Scenario, c faults.Choices) []scenarios.Item {
 			call := of.For("call", j)
 			do := []scenarios.Step{step(scenarios.TryLockStep, 0), step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)}
 			do[0].TTL = w.shorter(call.For("ttl", 0))
-			if call.For("extends", 0).Below(3) == 0 {
-				do[1] = w.extend(call.For("extend", 0))
+			if extends := call.For("extends", 0).Below(6); extends > 2 {
+				do = slices.Replace(do, 1, 2, slices.Repeat([]scenarios.Step{w.extend(call.For("extend", 0))}, int(extends-2))...)
 			}
-			item := scenarios.Item{When: at, Client: who, Do: do, Repeat: 1 + int(call.For("again", 0).Below(4))}
+			item := scenarios.Item{When: at, Client: who, Do: do, Repeat: 1 + int(call.For("again", 0).Below(8))}
 			if len(s.Base.Resources) > 1 {
 				item.Resource = []string{name}
 			}

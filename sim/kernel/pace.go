@@ -40,7 +40,7 @@ func (p *Process) Sends(key Key) True {
 }
 
 // Mono is what the code of the process reads on its monotonic clock.
-func (p *Process) Mono() Mono { return p.clock.monoAt(p.at()) }
+func (p *Process) Mono() Mono { return Mono(p.read(Monotonic)) }
 
 func (p *Process) step(key Key) {
 	if p.pace.takes != nil {

@@ -63,6 +63,20 @@ func TestNoClockGoesBack(t *testing.T) {
 }
 
 // A step is drawn for what it is for: neither what happens elsewhere nor an earlier program of the process changes it.
+// A timer runs from what the code has read, also where a clock has stopped before the run has come to that reading.
+func TestATimerRunsFromWhatWasRead(t *testing.T) {
+	s := slow()
+	clock := s.p.WorkClock()
+	s.k.After(100, func() { clock.Now() })
+	s.k.After(101, func() {
+		s.p.clock.SetRate(Still)
+		clock.AfterFunc(50, func() { s.say("reads %d", s.p.ProgramClock().Now().UnixNano()) })
+	})
+	s.k.After(200, func() { s.p.clock.SetRate(0) })
+	s.k.Run(500)
+	s.want(t, "259 reads 160")
+}
+
 func TestStepsAreKeyed(t *testing.T) {
 	readings := func(more bool) []int64 {
 		k := New(Config{Seed: 3})
