@@ -54,7 +54,6 @@ func watchNeedless(r *Run) {
 	r.onEnd = append(r.onEnd, x.lookAll)
 	if p.wakeUp > 0 {
 		r.World.OnHeard(x.heard)
-		r.onCommand = append(r.onCommand, x.asked)
 		r.onStep = append(r.onStep, x.stepped)
 		r.onPublished = append(r.onPublished, x.published)
 	}

@@ -47,7 +47,7 @@ func TestCommandsWaitForOthersOnly(t *testing.T) {
 				for _, at := range []time.Duration{min(c.answers, c.waits), c.waits} {
 					a.sleeps(at - a.Kernel.Now().Sub(start))
 					if c.answers >= 0 && a.Kernel.Now().Sub(start) >= c.answers {
-						first.Answer = driver.Accepted
+						first.Answer, first.Whole = driver.Accepted, true
 						x.passes(redis.Answered, first)
 					}
 				}
@@ -82,6 +82,32 @@ func TestWhatIsSentAgainIsNoFirst(t *testing.T) {
 			x.passes(redis.Sent, command(redis.Sets))
 			a.sleeps(time.Millisecond)
 			x.passes(redis.Sent, command(redis.Deletes))
+		})
+		r.finds(t, checker.Conduct, want)
+	}
+}
+
+// A command is unanswered as long as any of its message is: the adapter hands on the answers of a message together.
+func TestPartsOfAnAnswerHoldUpOthers(t *testing.T) {
+	for whole, want := range map[bool]string{
+		false: "", true: "c1 sends A a command 5ms after the first of its round, although fewer than 1 commands that could hold it up were unanswered for 5ms",
+	} {
+		r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
+		x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+		r.goes("c1", time.Second, func(a *actor) {
+			command := func(node int, value string) *redis.Asked {
+				return &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: []string{"r"}, Value: value, Deadline: a.reads().Add(time.Second)},
+					Server: a.Servers[node], Client: a.client, Sent: a.Kernel.Now(), Together: 2}
+			}
+			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "before"})
+			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "v"})
+			first := command(0, "before")
+			x.passes(redis.Sent, first)
+			x.passes(redis.Sent, command(1, "v"))
+			first.Answer, first.Whole = driver.Accepted, whole
+			x.passes(redis.Answered, first)
+			a.sleeps(5 * time.Millisecond)
+			x.passes(redis.Sent, command(0, "v"))
 		})
 		r.finds(t, checker.Conduct, want)
 	}

@@ -12,13 +12,11 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// asked notes that a client asks for a lock.
-func (x *needless) asked(at redis.Passage, asked *redis.Asked) {
-	if at != redis.Sent || asked.Intent != redis.Sets {
-		return
-	}
+// asked notes that a client asks the nodes for a lock on some resources. Code that takes time may come to send nothing, as the
+// deadline of what it would send has passed.
+func (x *needless) asked(client string, resources []string) {
 	for _, a := range x.open {
-		if a.client.Process == asked.Client && slices.Contains(asked.Keys, a.keys[0]) {
+		if a.Client == client && slices.Contains(resources, a.keys[0]) {
 			x.lookAtWakeUp(a)
 			a.woken = -1
 		}
@@ -63,6 +61,9 @@ func (x *needless) lookAtWakeUp(a *ask) {
 // stepped takes a step of a library: one that was refused the lock, and will ask again, listens until the last of those in its
 // queue returns. Of two clients of one process nobody knows which one it is.
 func (x *needless) stepped(client string, e observe.Event) {
+	if e.Step == observe.AttemptStarted {
+		x.asked(client, resourcesOf(e.Resource))
+	}
 	if e.Step != observe.Retrying || e.Err != redlock.ErrTaken {
 		return
 	}

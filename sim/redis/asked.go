@@ -2,6 +2,7 @@ package redis
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,8 @@ type Asked struct {
 	Sent   kernel.True
 	// Together is how many commands the request has.
 	Together int
+	// Whole says that all of these are answered: an adapter that sends them together hands no answer on before.
+	Whole bool
 	// Message counts the messages of which was told, so that it is the same for the commands of one.
 	Message int
 }
@@ -139,6 +142,7 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 	p.commands = of.Commands(p.commands[:0])
 	a.Together = len(p.commands)
 	a.Message++
+	a.Whole = torn == "" && !slices.ContainsFunc(p.commands, func(c Command) bool { return c.Intent != NoIntent && c.Answer == driver.Unanswered })
 	for i := range p.commands {
 		if c := &p.commands[i]; c.Intent != NoIntent {
 			a.Command = *c
