@@ -33,6 +33,8 @@ type voting struct {
 	at       time.Time     // by the client's clock
 	there    time.Duration // by the node's, when it was there
 	record   string        // of the guard, on the node, when it was there
+	// isMixed says that votes of the exchange found different records: which answer tells of which, nobody knows.
+	isMixed bool
 }
 
 // vigil is how long a client has watched a quarantine.
@@ -76,6 +78,7 @@ func (x *quarantines) passes(at redis.Passage, a *redis.Asked) {
 	switch at {
 	case redis.Arrived:
 		record, _, _ := a.Server.Observable().Peek(driver.GuardKey)
+		this.isMixed = this.isMixed || this.there != 0 && this.record != record.Value
 		this.there, this.record = time.Duration(a.Server.Clock().Wall().Milliseconds())*time.Millisecond, record.Value
 	case redis.Answered:
 		x.answered(of.pair, this, a)
@@ -111,7 +114,10 @@ func (x *quarantines) answered(of pair, this *voting, a *redis.Asked) {
 	if v.record != this.record {
 		v = vigil{record: this.record, from: now, isVague: v.isVague}
 	}
-	if must && v.by.IsZero() {
+	switch {
+	case this.isMixed:
+		v.by = time.Time{}
+	case must && v.by.IsZero():
 		v.by = now
 	}
 	x.vigils[of] = v

@@ -21,6 +21,7 @@ func TestQuarantinesAreWatchedToTheirEnd(t *testing.T) {
 		asks   []time.Duration // when the client asks, each time told of the quarantine, but for the last if it ends
 		ends   bool
 		also   []string                   // keys that a command at the same time is about
+		found  bool                       // another vote at the same time has found another record
 		first  func(*actor, *redis.Asked) // what is different with the first answer
 		change func(*protocols.RedlockSettings)
 		want   string
@@ -38,6 +39,7 @@ func TestQuarantinesAreWatchedToTheirEnd(t *testing.T) {
 			x.Called(&protocols.Call{Func: protocols.NewClientCall, Client: "c1"})
 		}},
 		{name: "for long enough, and it goes on", asks: []time.Duration{0, ttl + 50*ms}, want: "A has been in quarantine for 10.05s by its clock, c1 has watched it for 10.05s, and it goes on. (1)"},
+		{name: "and another one that began at the same time", asks: []time.Duration{0, ttl + 50*ms}, found: true},
 		{name: "hardly for long enough, and it goes on", asks: []time.Duration{0, ttl + 49*ms}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -66,6 +68,11 @@ func TestQuarantinesAreWatchedToTheirEnd(t *testing.T) {
 						asked.Keys = c.also
 						tell(redis.Sent)
 						asked.Keys = []string{"r"}
+					}
+					if c.found && i == 0 {
+						s.Put(redis.Record{Key: driver.GuardKey, Value: quarantined + "0"})
+						tell(redis.Arrived)
+						s.Put(redis.Record{Key: driver.GuardKey, Value: quarantined})
 					}
 					tell(redis.Arrived)
 					asked.Answer = driver.Quarantined

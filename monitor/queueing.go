@@ -116,13 +116,18 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 	now := a.Client.ProgramClock().Now()
 	way.open = slices.DeleteFunc(way.open, func(o openCommand) bool { return !o.deadline.After(now) })
 	isAgain := way.failed == x.run.World.Kernel.Now()
-	if of := x.values[a.Value]; of != nil && !isAgain {
-		isFirst = x.sends(a, way, &of[a.Intent])
-	}
-	for _, value := range a.More {
-		if of := x.values[value]; of != nil && !isAgain {
+	sends := func(value string) {
+		switch of := x.values[value]; {
+		case of == nil:
+		case !isAgain:
 			isFirst = x.sends(a, way, &of[a.Intent])
+		case of[a.Intent].asked != 0: // it may be the first to this node, and is judged no more
+			of[a.Intent].asked |= x.bit(a.Server)
 		}
+	}
+	sends(a.Value)
+	for _, value := range a.More {
+		sends(value)
 	}
 	for range x.commands(a) {
 		way.open = append(way.open, openCommand{a.Sent, a.Client.Mono(), a.Deadline, !isFirst})
@@ -139,9 +144,12 @@ func (x *queueing) commands(a *redis.Asked) (n int) {
 	return max(1, n)
 }
 
+// bit stands for a node in a set.
+func (x *queueing) bit(s *redis.Server) uint64 { return 1 << slices.Index(x.run.World.Servers, s) }
+
 // sends judges a command that is the first of its round to its node, and says whether it is.
 func (x *queueing) sends(a *redis.Asked, way *unanswered, round *roundSent) (isFirst bool) {
-	node := uint64(1) << slices.Index(x.run.World.Servers, a.Server)
+	node := x.bit(a.Server)
 	if round.asked == 0 {
 		round.began, round.byClock = a.Sent, a.Client.Mono()
 	}

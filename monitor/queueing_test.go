@@ -112,3 +112,31 @@ func TestPartsOfAnAnswerHoldUpOthers(t *testing.T) {
 		r.finds(t, checker.Conduct, want)
 	}
 }
+
+// A release that is sent at the moment of a failure may be the first to its node, so that the next one is not.
+func TestWhatIsSentAtAFailureMayBeTheFirst(t *testing.T) {
+	for answer, want := range map[driver.Outcome]string{
+		driver.Failed: "", driver.Unanswered: "c1 sends A a command 10ms after the first of its round",
+	} {
+		r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
+		x := &queueing{run: r.Run, limit: 4, patience: r.Lock.NodeTimeout / 4, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+		r.goes("c1", time.Second, func(a *actor) {
+			command := func(node int, intent redis.Intent) *redis.Asked {
+				return &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Value: "v", Deadline: a.reads().Add(time.Second)},
+					Server: a.Servers[node], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
+			}
+			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "v"})
+			vote := command(0, redis.Sets)
+			x.passes(redis.Sent, vote)
+			x.passes(redis.Sent, command(1, redis.Deletes))
+			if answer == driver.Failed {
+				vote.Answer, vote.Whole = answer, true
+				x.passes(redis.Answered, vote)
+				x.passes(redis.Sent, command(0, redis.Deletes))
+			}
+			a.sleeps(10 * time.Millisecond)
+			x.passes(redis.Sent, command(0, redis.Deletes))
+		})
+		r.finds(t, checker.Conduct, want)
+	}
+}
