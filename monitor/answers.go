@@ -212,8 +212,8 @@ func (x *answers) wrong(client string, e *observe.Event) string {
 	return ""
 }
 
-// isMoot says whether commands that were to ask for a lock, or to extend it, must have been dropped if they were not sent: those
-// before them hold them up for a quarter of the node timeout. A second extend may be told from the first by nothing.
+// isMoot says whether commands that were to ask for a lock, or to extend it, must have been dropped if they were not sent:
+// those before them hold them up for a quarter of the node timeout. A second extend may be told from the first by nothing.
 func (x *answers) isMoot(client string, of *answersTo, op driver.Op) bool {
 	if op == driver.OpRelease || of.over == 0 || x.run.StepTime > 0 || of.rounds[wants[op]] > 1 {
 		return false

@@ -147,7 +147,9 @@ func (l *leftover) applied(a *redis.Applied) {
 		x.ttl = max(x.ttl, o.asked[a.Sent])
 	}
 	n.expiresAt, n.ends = a.After.ExpiresAt, a.Server.RunsOut(a.After.ExpiresAt)
-	l.lasts(x, a)
+	if isNew || a.After.ExpiresAt != a.Before.ExpiresAt { // otherwise it only says what is left by a clock that may have been stepped
+		l.lasts(x, a)
+	}
 	l.settle(o)
 }
 

@@ -12,6 +12,7 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 // denied has a client ask all nodes in vain, and be told so.
@@ -176,6 +177,14 @@ func TestKeysLastNoLongerThanAskedFor(t *testing.T) {
 		}, "c1's key on A has a time to live of 10.001s, and 10s is the longest that was asked for"},
 		{"as long as the extend asked for", func(a *actor, l *lease) {
 			a.call(protocols.ExtendCall, l, nil, func() { a.asks("AB", "PEXPIRE", "r", "10000") })
+		}, ""},
+		{"as long as before, by a clock that was stepped back", func(a *actor, _ *lease) {
+			s := a.Server("A")
+			s.Clock().Step(-time.Second)
+			key, _, _ := s.Observable().Peek("r")
+			for _, tell := range a.onApplied { // as of a vote for a second token, which shortens no time
+				tell(&redis.Applied{Change: redis.Change{Key: "r", Before: key, After: key}, Server: s, Client: a.client, Sent: a.Kernel.Now()})
+			}
 		}, ""},
 		{"no time to live any more", func(a *actor, l *lease) { a.asks("A", "SET", "r", "v") },
 			"c1 has set its key on A for 125ms, and the key has no time to live"},

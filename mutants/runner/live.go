@@ -14,7 +14,7 @@ import (
 
 // onLive are the scenarios that are run on tier live: a few short ones, with which the library waits, is woken, renews and ends
 // contexts on the system's clock and goroutines instead of the simulator's.
-var onLive = []string{"09-contention", "12-holder-dies/crash", "66-wake-up/told", "82-with-lock/cancelled"}
+var onLive = []string{"09-contention", "12-holder-dies/crash", "66-wake-up/told", "82-with-lock/cancelled", "111-everything-at-once"}
 
 // liveLimit is how much time a scenario may take on tier live: several times as much as any of them does.
 const liveLimit = time.Minute
