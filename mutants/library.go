@@ -859,4 +859,10 @@ var library = []Mutant{
 		Edits:   []Edit{{"redlock/queue.go", "wasFirst := p.asks || p.isFirst()", "wasFirst := p.asks"}},
 		Killers: []string{"73-waiting-in-one-client/woken-and-gives-up"},
 	},
+	{
+		Name:    "one-queue-for-all",
+		Bug:     "callers who want different resources wait in one queue",
+		Edits:   []Edit{{"redlock/queue.go", "return keySet{1, keys[0]}", "return keySet{1, \"\"}"}},
+		Killers: []string{"111-everything-at-once"},
+	},
 }

@@ -16,7 +16,7 @@ import (
 // build makes the binaries for one bug, in a directory that is removed afterwards.
 type build struct {
 	root, dir, overlay, cache string
-	made                      string // the runner
+	made                      map[string]string // runners, by the flags of their builds
 }
 
 // tested are the packages with unit tests of what bugs are planted into.
@@ -47,14 +47,23 @@ func (b *build) with(args ...string) []string {
 	return args
 }
 
-func (b *build) runner(ctx context.Context) (string, error) {
-	if b.made == "" {
-		b.made = filepath.Join(b.dir, "runner")
-		if err := b.goCommand(ctx, append(b.with("build", "-o", b.made, "-buildvcs=false", "-ldflags=-s -w"), "./mutants/runner")...); err != nil {
+// runner makes the runner of a column. That of tier live has a race detector: goroutines run at the same time there.
+func (b *build) runner(ctx context.Context, c Column) (string, error) {
+	flags := "-ldflags=-s -w"
+	if c == Live {
+		flags = "-race"
+	}
+	if b.made[flags] == "" {
+		to := filepath.Join(b.dir, "runner"+strings.Fields(flags)[0])
+		if err := b.goCommand(ctx, append(b.with("build", "-o", to, "-buildvcs=false", flags), "./mutants/runner")...); err != nil {
 			return "", err
 		}
+		if b.made == nil {
+			b.made = map[string]string{}
+		}
+		b.made[flags] = to
 	}
-	return b.made, nil
+	return b.made[flags], nil
 }
 
 // tests runs the unit tests, those of the directory first, until one fails twice.
@@ -149,9 +158,11 @@ func clone(cache, dir string) (string, error) {
 
 // fill builds into the cache all that bugs do not change.
 func (b *build) fill(ctx context.Context) error {
-	_, err := b.runner(ctx)
-	if err != nil {
-		return err
+	var err error
+	for _, c := range []Column{Suite, Live} {
+		if _, made := b.runner(ctx, c); made != nil {
+			return made
+		}
 	}
 	for _, p := range tested {
 		err = errors.Join(err, b.goCommand(ctx, "test", "-c", "-o", filepath.Join(b.dir, "tests"), "./"+p))

@@ -23,8 +23,8 @@ const (
 	Search Column = "search"
 	// Explore is a random search as redlocksim explore makes it without a file: each run draws its settings as well.
 	Explore Column = "explore"
-	// Live is a few scenarios on tier live, on the system's clock and goroutines: for what neither the suite nor a search has
-	// noticed.
+	// Live is a few scenarios on tier live, on the system's clock and goroutines and under a race detector: for what neither
+	// the suite nor a search has noticed.
 	Live Column = "live"
 )
 
@@ -46,7 +46,8 @@ func (o Options) runner(binary string, c Column, limit time.Duration) process {
 	case Search:
 		p.stdin = settings(o.Target)
 	case Live:
-		p.args, p.patience = []string{"live"}, patienceLive
+		p.args, p.patience, p.spacious = []string{"live"}, patienceLive, true
+		p.environment = []string{"GORACE=halt_on_error=1"}
 	}
 	return p
 }

@@ -139,7 +139,7 @@ func (o Options) column(ctx context.Context, c Column, b *build, directory strin
 	if c == Tests {
 		return b.tests(ctx, directory)
 	}
-	binary, err := b.runner(ctx)
+	binary, err := b.runner(ctx, c)
 	if err != nil {
 		return Outcome{}, err
 	}

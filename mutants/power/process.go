@@ -39,6 +39,8 @@ type process struct {
 	environment []string
 	// patience is for how long it may do nothing; zero means the constant of that name.
 	patience time.Duration
+	// spacious says that it may have any address space, as a race detector takes terabytes of it.
+	spacious bool
 }
 
 // ending is how it ended.
@@ -61,7 +63,11 @@ func (p process) run(ctx context.Context) (ending, error) {
 	if err := cmd.Start(); err != nil {
 		return ending{}, err
 	}
-	for limit, n := range map[int]uint64{unix.RLIMIT_CPU: uint64(most / time.Second), unix.RLIMIT_AS: memory} {
+	limits := map[int]uint64{unix.RLIMIT_CPU: uint64(most / time.Second), unix.RLIMIT_AS: memory}
+	if p.spacious {
+		delete(limits, unix.RLIMIT_AS)
+	}
+	for limit, n := range limits {
 		err := unix.Prlimit(cmd.Process.Pid, limit, &unix.Rlimit{Cur: n, Max: n + 5}, nil)
 		if err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EPERM) { // it has ended, or its bounds are closer
 			kill(err)
@@ -163,7 +169,7 @@ const panicked = 2
 // crash says in a word or two how a process ended that came to no verdict.
 func (e ending) crash() string {
 	for _, sign := range []struct{ text, how string }{
-		{"SIGXCPU", "spins"}, {"all goroutines are asleep", "deadlock"}, {"deadlock:", "deadlock"}, {"test timed out", "hangs"},
+		{"SIGXCPU", "spins"}, {"DATA RACE", "data race"}, {"all goroutines are asleep", "deadlock"}, {"deadlock:", "deadlock"}, {"test timed out", "hangs"},
 		{"out of memory", "out of memory"}, {"panic", "panic"}, {"fatal error", "panic"},
 	} {
 		if bytes.Contains(e.stderr, []byte(sign.text)) || bytes.Contains(e.stdout, []byte(sign.text)) {

@@ -92,12 +92,18 @@ func (o Options) reachAnew(ctx context.Context) (reached, error) {
 	return all, nil
 }
 
-// count runs a column with a binary that counts, and gives what was counted in each file. Clients of tier live are killed
-// before they write what they have counted: all counts as reached there.
+// count runs a column with a binary that counts, and gives what was counted in each file. Clients of tier live would be killed
+// before they could write that, and have the race detector instead: all counts as reached there.
 func (o Options) count(ctx context.Context, b *build, binary string, c Column) (map[string][]cover.ProfileBlock, error) {
 	counts := filepath.Join(b.dir, string(c))
 	if err := os.Mkdir(counts, 0o777); err != nil {
 		return nil, err
+	}
+	if c == Live {
+		var err error
+		if binary, err = b.runner(ctx, c); err != nil {
+			return nil, err
+		}
 	}
 	p := o.runner(binary, c, slower*o.Limit)
 	p.environment = append(p.environment, "GOCOVERDIR="+counts)

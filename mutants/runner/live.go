@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"redlocksim/internal/exitcode"
@@ -13,8 +14,11 @@ import (
 )
 
 // onLive are the scenarios that are run on tier live: a few short ones, with which the library waits, is woken, renews and ends
-// contexts on the system's clock and goroutines instead of the simulator's.
+// contexts on the system's clock and goroutines instead of the simulator's, and one in which many goroutines share a client.
 var onLive = []string{"09-contention", "12-holder-dies/crash", "66-wake-up/told", "82-with-lock/cancelled", "111-everything-at-once"}
+
+// dataRace is what a race detector writes.
+const dataRace = "DATA RACE"
 
 // liveLimit is how much time a scenario may take on tier live: several times as much as any of them does.
 const liveLimit = time.Minute
@@ -29,8 +33,12 @@ func suiteLive() {
 		}
 		fmt.Println(name)
 		limit(scenarioLimit)
-		if ended, _ := inRealTime(s, 0); ended == exitcode.OK {
+		switch ended, why := inRealTime(s, 0); {
+		case ended == exitcode.OK:
 			continue
+		case strings.Contains(fmt.Sprint(why), dataRace): // which is no matter of chance, and need not come again
+			fmt.Printf("%s on live\n", name)
+			fail(ended, why)
 		}
 		if ended, why := inRealTime(s, 1); ended != exitcode.OK {
 			fmt.Printf("%s on live\n", name)
