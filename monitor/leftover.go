@@ -147,7 +147,7 @@ func (l *leftover) applied(a *redis.Applied) {
 		x.ttl = max(x.ttl, o.asked[a.Sent])
 	}
 	n.expiresAt, n.ends = a.After.ExpiresAt, a.Server.RunsOut(a.After.ExpiresAt)
-	if isNew || a.After.ExpiresAt != a.Before.ExpiresAt { // otherwise it only says what is left by a clock that may have been stepped
+	if isNew || a.After.ExpiresAt != a.Before.ExpiresAt { // otherwise a step of the clock may have given it more time
 		l.lasts(x, a)
 	}
 	l.settle(o)
