@@ -91,6 +91,11 @@ func TestRenewalsInTime(t *testing.T) {
 		{"to the limit", func(x *renewing) { period(x); x.work.Limit = 1 }, func(x *renewing) { x.renews(4*second, nil) }, 9 * second, ""},
 		{"beyond the limit", func(x *renewing) { period(x); x.work.Limit = 1 }, func(x *renewing) { x.renews(4*second, nil); x.renews(8*second, nil) }, 9 * second,
 			"c1 renews its lease again, although the limit of renewals is 1."},
+		{"not to the very longest time, by a clock that is fast", func(x *renewing) {
+			period(x)
+			x.work.MaxTime = 14 * second
+			x.client.Clock().SetRate(1)
+		}, func(*renewing) {}, 6 * second, ""},
 		{"to the longest time", func(x *renewing) { period(x); x.work.MaxTime = 14 * second }, func(x *renewing) { x.renews(4*second, nil) }, 9 * second, ""},
 		{"not to the longest time", func(x *renewing) { period(x); x.work.MaxTime = 14 * second }, func(*renewing) {}, 9 * second,
 			"c1 worked under its lease until 5s after a renewal was due, and has not renewed it."},
