@@ -124,8 +124,15 @@ func causes(b *strings.Builder, r *scenarios.Result, f *checker.Finding) {
 	var before []string
 	for i := range r.History {
 		e := &r.History[i]
-		if e.Kind == history.Fault && e.Detail != "" && len(f.Seqs) > 0 && e.Seq < f.Seqs[len(f.Seqs)-1] {
-			before = append(before, fmt.Sprintf("%s: %s", at(checker.Instant(e.Time)), rounded.Text(e.Detail)))
+		what := ""
+		switch e.Kind {
+		case history.Fault:
+			what = rounded.Text(e.Detail)
+		case history.Crash:
+			what = e.Process + " crashes"
+		}
+		if what != "" && len(f.Seqs) > 0 && e.Seq < f.Seqs[len(f.Seqs)-1] {
+			before = append(before, at(checker.Instant(e.Time))+": "+what)
 		}
 	}
 	word := "faults"
