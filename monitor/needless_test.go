@@ -176,6 +176,8 @@ func TestTriesAndTheCounters(t *testing.T) {
 	}{
 		{"raised by votes", byVotes("5"), refusedFree + "A, B and C"},
 		{"raised by votes to the last but one", byVotes("9007199254740990"), refusedFree + "A, B and C"},
+		{"raised by votes far above another", func(a *actor) { a.asks("AB", "SET", key, "4294967297") }, ""},
+		{"raised by votes less far above another", func(a *actor) { a.asks("AB", "SET", key, "4294967296") }, refusedFree + "A, B and C"},
 		{"raised by votes to the largest", byVotes("9007199254740991"), ""},
 		{"set by hand on one node", byHand("A"), refusedFree + "B and C"},
 		{"set by hand on a quorum", byHand("AB"), ""},

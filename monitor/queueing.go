@@ -99,7 +99,7 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 		if a.Answer == driver.Failed {
 			way.failed = x.run.World.Kernel.Now()
 		}
-		if at == redis.Broken || a.Whole {
+		if a.Settled {
 			for range x.commands(a) {
 				if i := slices.IndexFunc(way.open, is); i >= 0 {
 					way.open = slices.Delete(way.open, i, i+1)

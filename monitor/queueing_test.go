@@ -47,7 +47,7 @@ func TestCommandsWaitForOthersOnly(t *testing.T) {
 				for _, at := range []time.Duration{min(c.answers, c.waits), c.waits} {
 					a.sleeps(at - a.Kernel.Now().Sub(start))
 					if c.answers >= 0 && a.Kernel.Now().Sub(start) >= c.answers {
-						first.Answer, first.Whole = driver.Accepted, true
+						first.Answer, first.Settled = driver.Accepted, true
 						x.passes(redis.Answered, first)
 					}
 				}
@@ -89,7 +89,7 @@ func TestWhatIsSentAgainIsNoFirst(t *testing.T) {
 
 // A command is unanswered as long as any of its message is: the adapter hands on the answers of a message together.
 func TestPartsOfAnAnswerHoldUpOthers(t *testing.T) {
-	for whole, want := range map[bool]string{
+	for settled, want := range map[bool]string{
 		false: "", true: "c1 sends A a command 5ms after the first of its round, although fewer than 1 commands that could hold it up were unanswered for 5ms",
 	} {
 		r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
@@ -104,7 +104,7 @@ func TestPartsOfAnAnswerHoldUpOthers(t *testing.T) {
 			first := command(0, "before")
 			x.passes(redis.Sent, first)
 			x.passes(redis.Sent, command(1, "v"))
-			first.Answer, first.Whole = driver.Accepted, whole
+			first.Answer, first.Settled = driver.Accepted, settled
 			x.passes(redis.Answered, first)
 			a.sleeps(5 * time.Millisecond)
 			x.passes(redis.Sent, command(0, "v"))
@@ -130,7 +130,7 @@ func TestWhatIsSentAtAFailureMayBeTheFirst(t *testing.T) {
 			x.passes(redis.Sent, vote)
 			x.passes(redis.Sent, command(1, redis.Deletes))
 			if answer == driver.Failed {
-				vote.Answer, vote.Whole = answer, true
+				vote.Answer, vote.Settled = answer, true
 				x.passes(redis.Answered, vote)
 				x.passes(redis.Sent, command(0, redis.Deletes))
 			}

@@ -8,8 +8,10 @@ import (
 )
 
 // raised remembers the fencing counters as votes have left them. A node with one that is ahead of that, as an operator may set
-// it, may have no vote: clients follow a counter only if others bear it out.
+// it, may have no vote: clients follow a counter only if others bear it out. Nor may one that votes have raised since, as long as
+// another node is far behind.
 type raised struct {
+	servers  []*redis.Server
 	counters []string // their names; none without fencing
 	counted  map[counterOf]string
 }
@@ -21,7 +23,7 @@ type counterOf struct {
 }
 
 func watchRaised(r *Run) *raised {
-	x := &raised{counted: map[counterOf]string{}}
+	x := &raised{servers: r.World.Servers, counted: map[counterOf]string{}}
 	if !isFenced(r) {
 		return x
 	}
@@ -39,10 +41,18 @@ func watchRaised(r *Run) *raised {
 // isCounter says whether a key is a fencing counter.
 func (x *raised) isCounter(key string) bool { return slices.Contains(x.counters, key) }
 
-// isAhead says whether a node has a counter that no vote has raised so far, or above which there is no token.
+// isAhead says whether a node has a counter that no vote has raised so far, that another node may not bear out, or above which
+// there is no token.
 func (x *raised) isAhead(s *redis.Server) bool {
 	return slices.ContainsFunc(x.counters, func(key string) bool {
-		r, _, there := s.Observable().Peek(key)
-		return there && (number(r.Value) > number(x.counted[counterOf{s, key}]) || number(r.Value) >= largestToken)
+		n := counterOn(s, key)
+		isAlone := n > farCounters && slices.ContainsFunc(x.servers, func(o *redis.Server) bool { return n-counterOn(o, key) > farCounters })
+		return n > number(x.counted[counterOf{s, key}]) || n >= largestToken || isAlone
 	})
+}
+
+// counterOn is what a node's fencing counter is; 0 if it has none.
+func counterOn(s *redis.Server, key string) int64 {
+	r, _, _ := s.Observable().Peek(key)
+	return number(r.Value)
 }

@@ -74,8 +74,9 @@ type Asked struct {
 	Sent   kernel.True
 	// Together is how many commands the request has.
 	Together int
-	// Whole says that all of these are answered: an adapter that sends them together hands no answer on before.
-	Whole bool
+	// Settled says that the client waits for no more answers to them: it has all, or the connection was reset. An adapter that sends
+	// them together hands no answer on before.
+	Settled bool
 	// Message counts the messages of which was told, so that it is the same for the commands of one.
 	Message int
 }
@@ -142,7 +143,7 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 	p.commands = of.Commands(p.commands[:0])
 	a.Together = len(p.commands)
 	a.Message++
-	a.Whole = torn == "" && !slices.ContainsFunc(p.commands, func(c Command) bool { return c.Intent != NoIntent && c.Answer == driver.Unanswered })
+	a.Settled = at == Broken || at == Answered && p.isSettled(x, torn)
 	for i := range p.commands {
 		if c := &p.commands[i]; c.Intent != NoIntent {
 			a.Command = *c
@@ -154,6 +155,16 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 			}
 		}
 	}
+}
+
+// isSettled says whether a client that has read an answer waits for no others to the same request.
+func (p *passages) isSettled(x *network.Exchange, torn string) bool {
+	if batch, is := x.Client().(network.Batch); is {
+		if _, reset := x.Answers(batch.Requests()); reset {
+			return true
+		}
+	}
+	return torn == "" && !slices.ContainsFunc(p.commands, func(c Command) bool { return c.Intent != NoIntent && c.Answer == driver.Unanswered })
 }
 
 // server is the node that runs in a process; nil if none does.
