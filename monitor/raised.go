@@ -8,8 +8,8 @@ import (
 )
 
 // raised remembers the fencing counters as votes have left them. A node with one that is ahead of that, as an operator may set
-// it, may have no vote: clients follow a counter only if others bear it out. Nor may one that votes have raised since, as long as
-// another node is far behind.
+// it, may have no vote: clients follow a counter only if others bear it out. Nor may one that votes have raised since, as long
+// as another node is far behind.
 type raised struct {
 	servers  []*redis.Server
 	counters []string // their names; none without fencing

@@ -74,8 +74,8 @@ type Asked struct {
 	Sent   kernel.True
 	// Together is how many commands the request has.
 	Together int
-	// Settled says that the client waits for no more answers to them: it has all, or the connection was reset. An adapter that sends
-	// them together hands no answer on before.
+	// Settled says that the client waits for no more answers to them: it has all, or the connection was reset. An adapter that
+	// sends them together hands no answer on before.
 	Settled bool
 	// Message counts the messages of which was told, so that it is the same for the commands of one.
 	Message int
