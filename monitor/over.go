@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
 )
@@ -15,6 +16,9 @@ import (
 type overs struct {
 	run  *Run
 	open map[*protocols.Call]overCall
+	// extended is when the library last reported to have extended each lease, by its value and the client's clock: a client that
+	// is paused then returns later.
+	extended map[string]time.Time
 }
 
 // overCall is an extend or a release that has not returned.
@@ -28,8 +32,13 @@ func watchOvers(r *Run) {
 	if !r.isLibrary() {
 		return
 	}
-	x := &overs{run: r, open: map[*protocols.Call]overCall{}}
+	x := &overs{run: r, open: map[*protocols.Call]overCall{}, extended: map[string]time.Time{}}
 	r.onCommand = append(r.onCommand, x.passes)
+	r.onStep = append(r.onStep, func(client string, e observe.Event) {
+		if e.Step == observe.Extended {
+			x.extended[e.Value] = r.clock(client)
+		}
+	})
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 }
@@ -69,14 +78,18 @@ func (x *overs) returned(c *protocols.Call, err error) {
 	if delete(x.open, c); !judged {
 		return
 	}
+	succeeded := x.run.clock(c.Client)
+	if lease, voted := c.Lease.(protocols.Voted); voted && !x.extended[lease.Value()].Before(began.at) {
+		succeeded = x.extended[lease.Value()]
+	}
 	isKnown := errors.Is(err, redlock.ErrLost) || errors.Is(err, redlock.ErrReleased)
 	switch {
 	case c.Func == protocols.ReleaseCall && began.isOver && !isKnown:
 		x.run.broken(checker.Contract, c.Resources[0], "%s's release of a lease that was over returns %q, and not that it was lost", c.Client, text(err))
 	case c.Func == protocols.ExtendCall && began.isOver && err == nil:
 		x.run.broken(checker.Contract, c.Resources[0], "%s extended a lease that was over", c.Client)
-	case c.Func == protocols.ExtendCall && x.run.StepTime == 0 && err == nil && !x.run.clock(c.Client).Before(began.until):
+	case c.Func == protocols.ExtendCall && x.run.StepTime == 0 && err == nil && !succeeded.Before(began.until):
 		// Where code takes time, the lease may have ended after the votes were counted.
-		x.run.broken(checker.Contract, c.Resources[0], "%s's extend succeeded %v after its lease was over", c.Client, x.run.clock(c.Client).Sub(began.until))
+		x.run.broken(checker.Contract, c.Resources[0], "%s's extend succeeded %v after its lease was over", c.Client, succeeded.Sub(began.until))
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
 )
@@ -66,6 +67,15 @@ func TestCallsAboutALeaseThatIsOver(t *testing.T) {
 			after(l, a, -time.Millisecond)
 			a.call(protocols.ExtendCall, l, nil, func() { a.sleeps(3 * time.Millisecond) })
 		}, "c1's extend succeeded 2ms after its lease was over"},
+		{"extended, and paused before it could return", func(a *actor, l *lease) {
+			after(l, a, -time.Millisecond)
+			a.call(protocols.ExtendCall, l, nil, func() {
+				for _, tell := range a.onStep {
+					tell("c1", observe.Event{Step: observe.Extended, Value: "v"})
+				}
+				a.sleeps(3 * time.Millisecond)
+			})
+		}, ""},
 		{"extended meanwhile", func(a *actor, l *lease) {
 			after(l, a, -time.Millisecond)
 			a.call(protocols.ExtendCall, l, nil, func() { l.until = l.until.Add(ttl) })
