@@ -22,7 +22,9 @@ type counters struct {
 	// highest is of all counters of each of the Servers so far, and witnesses how many of them must bear a counter out.
 	highest   []int64
 	witnesses int
-	knows     map[counted]int64
+	// followed is the highest token of each client that was borne out, and tries how many it has proposed: each is one above the last.
+	followed, tries map[counted]int64
+	knows           map[counted]int64
 	// began is, by the value of an attempt, the highest token of its resources that the client knew then.
 	began map[string]int64
 }
@@ -63,7 +65,7 @@ func watchCounters(r *Run) {
 	}
 	n := len(r.World.Servers)
 	quorum, _ := r.Lock.Votes(n)
-	c := &counters{run: r, voted: map[proposed]int{}, knows: map[counted]int64{}, began: map[string]int64{},
+	c := &counters{run: r, voted: map[proposed]int{}, knows: map[counted]int64{}, followed: map[counted]int64{}, tries: map[counted]int64{}, began: map[string]int64{},
 		highest: make([]int64, n), witnesses: max(n-quorum+1, min(2, n))}
 	if r.isLibrary() && len(r.World.Replicas) == 0 {
 		r.onApplied = append(r.onApplied, c.follows)
@@ -104,13 +106,17 @@ func (c *counters) follows(a *redis.Applied) {
 	if at < 0 || node < 0 {
 		return
 	}
-	token, bear := number(a.After.Value), 0
+	token, bear, of := number(a.After.Value), 0, counted{a.Client.Name(), c.run.Resources[at]}
 	for _, counter := range c.highest {
 		if counter >= token-1-farCounters {
 			bear++
 		}
 	}
-	if bear < c.witnesses {
+	last := c.followed[of]
+	switch isNext := last > 0 && token <= last+c.tries[of]; {
+	case bear >= c.witnesses, isNext:
+		c.followed[of] = max(last, token)
+	default:
 		c.run.broken(checker.Contract, c.run.Resources[at], "%s gives %s the token %d, which the counters of only %d of the %d nodes that it takes bear out",
 			a.Server.Name(), a.Client.Name(), token, bear, c.witnesses)
 	}
@@ -143,6 +149,11 @@ func (c *counters) applied(a *redis.Applied) {
 // would vote for no lower one.
 func (c *counters) stepped(client string, e observe.Event) {
 	names := resourcesOf(e.Resource)
+	if e.Step == observe.AttemptStarted || e.Step == observe.TokenRaised {
+		for _, name := range names {
+			c.tries[counted{client, name}]++
+		}
+	}
 	switch e.Step {
 	case observe.AttemptStarted:
 		for _, name := range names {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/history"
@@ -58,6 +59,19 @@ func (a *actor) counts(nodes string, to int64) {
 	}
 }
 
+// thirdAfter has three attempts begin, and then a vote for a token.
+func thirdAfter(token int64) func(*actor) {
+	return func(a *actor) {
+		for range 3 {
+			for _, tell := range a.onStep {
+				tell("c1", observe.Event{Step: observe.AttemptStarted, Resource: "r"})
+			}
+		}
+		a.asks("A", "SET", driver.TokenKey("r"), strconv.FormatInt(token, 10))
+		a.sleeps(10 * time.Millisecond)
+	}
+}
+
 // A token is as far ahead of the counters as enough nodes bear out, or have borne out.
 func TestCountersAreBorneOut(t *testing.T) {
 	const far, wrong = 1 << 32, "A gives c1 the token "
@@ -73,6 +87,8 @@ func TestCountersAreBorneOut(t *testing.T) {
 		{"one node does", func(a *actor) { a.counts("B", far) }, far + 2, wrong + "4294967298, which the counters of only 1 of the 2"},
 		{"two do", func(a *actor) { a.counts("BC", far) }, far + 2, ""},
 		{"two did", func(a *actor) { a.counts("BC", far); a.counts("BC", 0) }, far + 2, ""},
+		{"the third after one that they did, proposed in three attempts", thirdAfter(far + 1), far + 4, ""},
+		{"the fourth after it", thirdAfter(far + 1), far + 5, wrong + "4294967301, which the counters of only 1 of the 2"},
 		{"itself is one of them", func(a *actor) { a.counts("AC", far) }, far + 2, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
