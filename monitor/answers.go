@@ -29,8 +29,11 @@ type answersTo struct {
 	// rounds are those that have begun, by what they want. Two acquires are for two tokens.
 	rounds [redis.Deletes + 1]int
 	// over is when the attempt ended without a grant, or the release of the lock began; 0 before that.
-	over  kernel.True
-	cells [redis.Deletes + 1][]answered
+	over kernel.True
+	// givenUp is until when the answers to the first release are waited for, by the client's clock: a release that is sent late
+	// has a later deadline.
+	givenUp time.Time
+	cells   [redis.Deletes + 1][]answered
 }
 
 // answered is what a node has answered to commands of a kind.
@@ -100,7 +103,12 @@ func (x *answers) takes(at redis.Passage, a *redis.Asked, of *answersTo) {
 	}
 	cell := &of.cells[a.Intent][node]
 	cell.vague = cell.vague || len(a.Keys) > of.keys && x.isJoint(a, of.keys)
-	switch _, isTimely := x.run.reads(a.Client, a.Deadline); {
+	_, isTimely := x.run.hears(a)
+	if a.Intent == redis.Deletes {
+		_, isAwaited := x.run.reads(a.Client, of.givenUp)
+		isTimely = isTimely && isAwaited
+	}
+	switch {
 	case at == redis.Sent:
 		cell.sent++
 		if cell.deadline = (time.Time{}); a.Together == 1 {
@@ -148,7 +156,7 @@ func (x *answers) observed(client string, e observe.Event) {
 	case observe.Denied, observe.ReleaseStarted:
 		of.rounds[redis.Deletes]++
 		if of.over == 0 {
-			of.over = x.run.World.Kernel.Now()
+			of.over, of.givenUp = x.run.World.Kernel.Now(), x.run.clock(client).Add(x.run.Lock.NodeTimeout)
 		}
 	case observe.TakenBack:
 		of.rounds[redis.Deletes]++

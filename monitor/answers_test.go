@@ -89,6 +89,34 @@ func TestAnswersOfAnotherRound(t *testing.T) {
 	}
 }
 
+// A release that is sent late is given up when its round is, although it may still be answered in time.
+func TestReleasesAreGivenUpWithTheirRound(t *testing.T) {
+	for answered, want := range map[time.Duration]string{
+		49 * time.Millisecond: "c1 reports that A is timed out to its release, and it has answered in time that it is accepted",
+		51 * time.Millisecond: "",
+	} {
+		r := newRig(t)
+		x := &answers{run: r.Run, of: map[string]*answersTo{}}
+		r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
+		r.goes("c1", time.Second, func(a *actor) {
+			event := observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"}
+			x.observed("c1", event)
+			event.Step, event.Op = observe.ReleaseStarted, driver.OpRelease
+			x.observed("c1", event)
+			asked := &redis.Asked{Command: redis.Command{Intent: redis.Deletes, Keys: []string{"r"}, More: []string{"v"},
+				Deadline: a.reads().Add(60 * time.Millisecond)}, Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Together: 1}
+			x.passes(redis.Sent, asked)
+			a.sleeps(answered)
+			asked.Answer = driver.Accepted
+			x.passes(redis.Answered, asked)
+			a.sleeps(10 * time.Millisecond)
+			event.Step, event.Node = observe.NodeAnswered, observe.NodeOutcome{Node: "A", Outcome: driver.TimedOut}
+			x.observed("c1", event)
+		})
+		r.finds(t, checker.Contract, want)
+	}
+}
+
 // How long a node took is reported as from the beginning of the attempt to its answer, by the client's clock.
 func TestAnswersTookAsLongAsReported(t *testing.T) {
 	for _, c := range []struct {
@@ -160,6 +188,7 @@ func TestVotesAreTakenBackIfNeedBe(t *testing.T) {
 				if c.raised {
 					x.observed("c1", observe.Event{Step: observe.TokenRaised, Op: driver.OpAcquire, Resource: "r", Value: "v", Token: 2})
 				}
+				x.observed("c1", observe.Event{Step: observe.ReleaseStarted, Op: driver.OpRelease, Resource: "r", Value: "v"})
 				for _, does := range c.does {
 					does(a)
 				}

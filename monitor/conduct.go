@@ -160,7 +160,7 @@ func (c *conduct) passes(at redis.Passage, a *redis.Asked, v vote, node int) {
 		c.run.broken(checker.Conduct, v.key, "%s extends its key on %s, although it has begun to release it %v before", a.Client.Name(),
 			a.Server.Name(), a.Sent.Sub(x.since))
 	case a.Intent == redis.Sets && at == redis.Answered && n.isSet && n.owner == a.Client && n.sent == a.Sent:
-		if _, isTimely := c.run.reads(a.Client, a.Deadline); isTimely {
+		if _, isTimely := c.run.hears(a); isTimely {
 			n.heard, n.heardAt = c.order, c.run.World.Kernel.Now()
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 )
 
 func (r *rig) patient() *rig {
@@ -92,6 +93,31 @@ func TestReleasesAreComplete(t *testing.T) {
 			})
 			r.finds(t, checker.Conduct, c.want)
 		})
+	}
+}
+
+// The answer to one of several commands that were sent together may be too late where only the deadline of all is known.
+func TestAnAnswerToOneOfSeveralMayBeTooLate(t *testing.T) {
+	for latest, want := range map[bool]string{false: "c1 hears after its release that C has its key", true: ""} {
+		r := newRig(t).patient()
+		tells := r.onCommand
+		r.onCommand = nil
+		r.World.OnAsked(func(at redis.Passage, a *redis.Asked) {
+			a.Latest = latest
+			for _, tell := range tells {
+				tell(at, a)
+			}
+		})
+		r.goes("c1", 0, func(a *actor) {
+			a.sets("AB", "v")
+			link := a.Network.Link("c1", "C")
+			link.SetLatency(network.Requests, network.Constant(300*time.Millisecond))
+			a.client.Go(func() { a.sets("C", "v") })
+			a.sleeps(10 * time.Millisecond)
+			link.SetLatency(network.Requests, network.Constant(time.Millisecond))
+			a.asks("ABC", "DEL", "r")
+		})
+		r.finds(t, checker.Conduct, want)
 	}
 }
 

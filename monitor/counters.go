@@ -22,7 +22,8 @@ type counters struct {
 	// highest is of all counters of each of the Servers so far, and witnesses how many of them must bear a counter out.
 	highest   []int64
 	witnesses int
-	// followed is the highest token of each client that was borne out, and tries how many it has proposed: each is one above the last.
+	// followed is the highest token of each client that was borne out, and tries how many it has proposed: each is one above
+	// the last.
 	followed, tries map[counted]int64
 	knows           map[counted]int64
 	// began is, by the value of an attempt, the highest token of its resources that the client knew then.

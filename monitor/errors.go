@@ -164,7 +164,7 @@ func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 		case at == redis.Arrived:
 			of.maxTTL = guardRecordOf(a.Server).maxTTL
 		case at == redis.Answered:
-			of.isAnswered, of.isTimely = x.run.reads(a.Client, a.Deadline)
+			of.isAnswered, of.isTimely = x.run.hears(a)
 		}
 	}
 }

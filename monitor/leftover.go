@@ -346,8 +346,12 @@ func (l *leftover) asked(at redis.Passage, a *redis.Asked) {
 		return
 	}
 	if t := l.on(a.Link); len(t.open) > 0 {
-		if o := &t.open[len(t.open)-1]; o.deadline.IsZero() || a.Deadline.Before(o.deadline) {
-			o.deadline = a.Deadline
+		deadline := a.Deadline
+		if a.Latest {
+			deadline = a.Client.ProgramClock().Now() // which no answer meets
+		}
+		if o := &t.open[len(t.open)-1]; o.deadline.IsZero() || deadline.Before(o.deadline) {
+			o.deadline = deadline
 		}
 	}
 	for _, key := range a.Keys {

@@ -16,8 +16,8 @@ import (
 type overs struct {
 	run  *Run
 	open map[*protocols.Call]overCall
-	// extended is when the library last reported to have extended each lease, by its value and the client's clock: a client that
-	// is paused then returns later.
+	// extended is when the library last reported to have extended each lease, by its value and the client's clock: a client
+	// that is paused then returns later.
 	extended map[string]time.Time
 }
 

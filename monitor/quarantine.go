@@ -102,7 +102,7 @@ func (x *quarantines) applied(a *redis.Applied) {
 // answered takes the answer to a vote. If the node is in quarantine it begins a vigil, or goes on with one.
 func (x *quarantines) answered(of pair, this *voting, a *redis.Asked) {
 	since, now := parseGuard(this.record).since, a.Client.ProgramClock().Now()
-	can, must := x.run.reads(a.Client, a.Deadline)
+	can, must := x.run.hears(a)
 	v := x.vigils[of]
 	if a.Answer == driver.Unanswered {
 		v.isVague = true

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 // clock is what the code of a client reads on its clock.
@@ -21,6 +22,12 @@ func (r *Run) step(client *kernel.Process) time.Duration {
 func (r *Run) reads(client *kernel.Process, deadline time.Time) (can, must bool) {
 	late := client.ProgramClock().Now().Sub(deadline)
 	return late <= r.takesToRead(), late <= -r.takesToRead()
+}
+
+// hears is reads for the library, and the answer to one of its commands.
+func (r *Run) hears(a *redis.Asked) (can, must bool) {
+	can, must = r.reads(a.Client, a.Deadline)
+	return can, must && !a.Latest
 }
 
 // takesToRead is how long after an answer came the code of a client may read it at the latest, if it runs.

@@ -72,7 +72,7 @@ func (x *works) returned(c *protocols.Call, err error) {
 			w.isReleased, w.release = true, err
 		case c.Func == protocols.ExtendCall && c.Renewal && err == nil:
 			w.renewed, w.failed = w.renewed+1, nil
-		case c.Func == protocols.ExtendCall && c.Renewal && !w.Ended && x.isFound(err):
+		case c.Func == protocols.ExtendCall && c.Renewal && x.isFound(err): // also when the work has ended: Renew waits for it
 			w.failed = nil // it is told as what it found
 			errors.As(err, &w.found)
 		case c.Func == protocols.ExtendCall && c.Renewal && !w.Ended && w.Lease.Context().Err() == nil:

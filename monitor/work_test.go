@@ -92,6 +92,12 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		}, gone, errors.Join(stopped, lost(redlock.ErrClosed)), ""},
 		{"found lost by a renewal", renewed(foundLost, 0), gone, errors.Join(stopped, foundLost), ""},
 		{"found lost by a renewal in silence", renewed(foundLost, 0), gone, errors.Join(stopped, lost(nil)), "its last renewal failed, as the nodes had lost the lease"},
+		{"a renewal failed, and the next one found it lost when the work had returned", func(a *actor, l *lease, w *protocols.Work) {
+			a.renews(l, unrenewed)
+			loses(a, l, w)
+			w.Ended = true
+			a.renews(l, foundLost)
+		}, gone, errors.Join(stopped, foundLost), ""},
 		{"a renewal failed, and the next one found it lost", func(a *actor, l *lease, w *protocols.Work) {
 			a.renews(l, unrenewed)
 			renewed(foundLost, 0)(a, l, w)

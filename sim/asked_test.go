@@ -30,9 +30,13 @@ func TestAnswersInPart(t *testing.T) {
 				w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: network.Constant(time.Millisecond)}, tier())
 				defer w.Close()
 				var settled []bool
+				latest := name == "wire" // where only the connection's deadline is known
 				w.OnAsked(func(at redis.Passage, a *redis.Asked) {
 					if at == redis.Answered && a.Together == 2 {
 						settled = append(settled, a.Settled)
+					}
+					if a.Latest != (latest && a.Together == 2) {
+						t.Errorf("of %d commands: latest %t", a.Together, a.Latest)
 					}
 				})
 				p := w.Client("c")

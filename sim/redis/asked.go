@@ -38,6 +38,8 @@ type Command struct {
 	More  []string
 	// Deadline is when the client stops waiting for the answer, by the clock that its code reads.
 	Deadline time.Time
+	// Latest says that this is so for the last of several commands that were sent together, and may be earlier for the others.
+	Latest bool
 	// Source is the script that the library's adapter sends in full, or a name for that; empty if it names one by its hash.
 	Source string
 	// Answer is what the node has answered to the library; Unanswered before that, and if the answer came in part.

@@ -34,12 +34,23 @@ var _ redis.Asking = (*exchange)(nil)
 func (x *exchange) Commands(all []redis.Command) []redis.Command {
 	for i, words := range x.requests {
 		c := x.command(words)
+		c.Latest = x.conn.isOfLibrary && (len(x.requests) > 1 || locks(c.Keys) > 1)
 		if i < len(x.replies) && x.conn.isOfLibrary {
 			c.Answer = outcomeOf(x.replies[i])
 		}
 		all = append(all, c)
 	}
 	return all
+}
+
+// locks is how many keys of locks are among some.
+func locks(keys []string) (n int) {
+	for _, key := range keys {
+		if !driver.IsTokenKey(key) && key != driver.GuardKey {
+			n++
+		}
+	}
+	return n
 }
 
 // intents are what scripts want, by their sources and by their hashes.
