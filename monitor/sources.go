@@ -13,6 +13,8 @@ type sources struct {
 	run *Run
 	// ran is since when each client knows that a node has run a script.
 	ran map[pair]map[script]kernel.True
+	// forgetful is the last message in which a script was forgotten: its other scripts are sent in full again as well.
+	forgetful int
 }
 
 // script is one that is sent in full. An acquire of one key is a plain SET once the node has voted. The script that looks
@@ -45,7 +47,8 @@ func (x *sources) passes(at redis.Passage, a *redis.Asked) {
 		x.sends(a, x.ran[way])
 	case at == redis.Broken, at == redis.Answered && (a.Answer == driver.Failed || a.Answer == driver.Unanswered):
 		clear(x.ran[way]) // the node may be another one now, or forbid what it allowed, or have forgotten the script
-	case at == redis.Answered && x.isLearned(a):
+		x.forgetful = a.Message
+	case at == redis.Answered && a.Message != x.forgetful && x.isLearned(a):
 		if x.ran[way] == nil {
 			x.ran[way] = map[script]kernel.True{}
 		}

@@ -15,12 +15,13 @@ func TestSourcesAreSentOnce(t *testing.T) {
 	at := func(p redis.Passage, intent redis.Intent, answer driver.Outcome) func(*actor) {
 		return func(a *actor) {
 			asked := &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Source: "script", Answer: answer,
-				Deadline: a.reads().Add(time.Millisecond)}, Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Sent: a.Kernel.Now()}
+				Deadline: a.reads().Add(time.Millisecond)}, Message: int(a.Kernel.Now()), Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Sent: a.Kernel.Now()}
 			for _, tell := range a.onCommand {
 				tell(p, asked)
 			}
 		}
 	}
+	together := func(one, other func(*actor)) func(*actor) { return func(a *actor) { one(a); other(a) } }
 	ran, runs, votes := at(redis.Answered, redis.Extends, driver.Declined), at(redis.Sent, redis.Extends, 0), at(redis.Sent, redis.Sets, 0)
 	for _, c := range []struct {
 		name string
@@ -32,6 +33,7 @@ func TestSourcesAreSentOnce(t *testing.T) {
 		{"not of the adapter", []func(*actor){at(redis.Answered, redis.Deletes, 0), runs}, ""},
 		{"failed", []func(*actor){at(redis.Answered, redis.Extends, driver.Failed), runs}, ""},
 		{"forgotten", []func(*actor){ran, at(redis.Answered, redis.Deletes, driver.Failed), runs}, ""},
+		{"forgotten in the same message", []func(*actor){together(at(redis.Answered, redis.Deletes, driver.Failed), ran), runs}, ""},
 		{"a broken connection", []func(*actor){ran, at(redis.Broken, redis.Deletes, 0), runs}, ""},
 		{"voted", []func(*actor){at(redis.Answered, redis.Sets, driver.Accepted), votes}, said},
 		{"did not vote", []func(*actor){at(redis.Answered, redis.Sets, driver.Declined), votes}, ""},
