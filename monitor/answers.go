@@ -185,7 +185,7 @@ func (x *answers) whyNeedless(client string, e *observe.Event) string {
 		return ""
 	case cell.timely == driver.Accepted && x.run.pauses.hasRun(x.run.World.Client(client), cell.at):
 		return "the node has said so"
-	case cell.said == 0 && x.run.clock(client).Before(cell.deadline):
+	case cell.said == 0 && x.run.clock(client).Before(cell.deadline) && x.run.clock(client).Before(of.givenUp):
 		return "the node has not answered yet"
 	}
 	return ""

@@ -173,6 +173,8 @@ func TestVotesAreTakenBackIfNeedBe(t *testing.T) {
 		{"the release is still to be sent", nil, false, ""},
 		{"it is not answered", []func(*actor){sent}, false, begins + "not answered yet"},
 		{"it is not answered in time", []func(*actor){sent, later}, false, ""},
+		{"it was sent late, and its round is given up", []func(*actor){func(a *actor) { a.sleeps(20 * time.Millisecond) }, sent,
+			func(a *actor) { a.sleeps(35 * time.Millisecond) }}, false, ""},
 		{"its connection broke", []func(*actor){sent, deletes(redis.Broken, 0)}, false, ""},
 		{"it has deleted the key", []func(*actor){sent, deletes(redis.Answered, driver.Accepted)}, false, begins + "said so"},
 		{"it has found no key", []func(*actor){sent, deletes(redis.Answered, driver.Declined)}, false, ""},
