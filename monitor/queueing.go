@@ -29,6 +29,8 @@ type roundSent struct {
 	began   kernel.True
 	byClock kernel.Mono // the same, by the client's clock
 	asked   uint64
+	// known is when the library began the round, where it says so.
+	known kernel.True
 }
 
 // unanswered is what a node has not answered to a client, and when that last was so much that others had to wait.
@@ -81,6 +83,8 @@ func (x *queueing) stepped(_ string, e observe.Event) {
 		of[redis.Extends] = roundSent{}
 	case e.Step == observe.TokenRaised:
 		of[redis.Sets] = roundSent{}
+	case (e.Step == observe.Denied || e.Step == observe.ReleaseStarted) && of[redis.Deletes].known == 0:
+		of[redis.Deletes].known = x.run.World.Kernel.Now()
 	}
 }
 
@@ -112,11 +116,14 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 		}
 		return
 	}
-	isFirst := false
+	isFirst, hasWaited := false, false
 	now := a.Client.ProgramClock().Now()
 	way.open = slices.DeleteFunc(way.open, func(o openCommand) bool { return !o.deadline.After(now) })
 	isAgain := way.failed == x.run.World.Kernel.Now()
 	sends := func(value string) {
+		if of := x.values[value]; of != nil && of[a.Intent].known != 0 && a.Sent > of[a.Intent].known {
+			hasWaited = true // it is given up with its round, before its deadline
+		}
 		switch of := x.values[value]; {
 		case of == nil:
 		case !isAgain:
@@ -130,7 +137,7 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 		sends(value)
 	}
 	for range x.commands(a) {
-		way.open = append(way.open, openCommand{a.Sent, a.Client.Mono(), a.Deadline, !isFirst})
+		way.open = append(way.open, openCommand{a.Sent, a.Client.Mono(), a.Deadline, !isFirst || hasWaited})
 	}
 }
 

@@ -140,3 +140,27 @@ func TestWhatIsSentAtAFailureMayBeTheFirst(t *testing.T) {
 		r.finds(t, checker.Conduct, want)
 	}
 }
+
+// A release that has waited is given up with its round, and nobody knows whether it still holds up others.
+func TestReleasesThatHaveWaited(t *testing.T) {
+	for waited, want := range map[time.Duration]string{
+		0: "c1 sends A a command while 1 are unanswered, and others wait from 1 on", 20 * time.Millisecond: "",
+	} {
+		r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
+		x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+		r.goes("c1", time.Second, func(a *actor) {
+			command := func(intent redis.Intent, value string) *redis.Asked {
+				return &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Value: value, Deadline: a.reads().Add(50 * time.Millisecond)},
+					Server: a.Servers[0], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
+			}
+			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "v"})
+			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "w"})
+			x.stepped("c1", observe.Event{Step: observe.ReleaseStarted, Value: "v"})
+			a.sleeps(waited)
+			x.passes(redis.Sent, command(redis.Deletes, "v"))
+			a.sleeps(5 * time.Millisecond)
+			x.passes(redis.Sent, command(redis.Sets, "w"))
+		})
+		r.finds(t, checker.Conduct, want)
+	}
+}
