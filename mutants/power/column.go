@@ -23,8 +23,8 @@ const (
 	Search Column = "search"
 	// Explore is a random search as redlocksim explore makes it without a file: each run draws its settings as well.
 	Explore Column = "explore"
-	// Live is a few scenarios on tier live, on the system's clock and goroutines and under a race detector: for what neither
-	// the suite nor a search has noticed.
+	// Live is a few scenarios on tier live and a short soak, on the system's clock and goroutines and under a race detector:
+	// for what neither the suite nor a search has noticed.
 	Live Column = "live"
 )
 

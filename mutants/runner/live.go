@@ -10,6 +10,7 @@ import (
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/live"
+	"redlocksim/live/soak"
 	"redlocksim/scenarios"
 )
 
@@ -23,8 +24,12 @@ const dataRace = "DATA RACE"
 // liveLimit is how much time a scenario may take on tier live: several times as much as any of them does.
 const liveLimit = time.Minute
 
-// suiteLive runs scenarios on tier live. The machine may be busy, so one that fails is run once more, at its own speed, and
-// counts if it fails again.
+// soakTime is for how long a short soak injects faults.
+const soakTime = 6 * time.Second
+
+// suiteLive runs scenarios on tier live, and then a short soak, whose clients are made as by a user of the library, with
+// neither clock nor connections of ours. The machine may be busy, so what fails is run once more, a scenario at its own speed,
+// and counts if it fails again.
 func suiteLive() {
 	for _, name := range onLive {
 		s, known := scenarios.Find(name)
@@ -45,6 +50,34 @@ func suiteLive() {
 			fail(ended, why)
 		}
 	}
+	fmt.Println("soak")
+	limit(scenarioLimit)
+	if ended, _ := soaked(); ended != exitcode.OK {
+		if ended, why := soaked(); ended != exitcode.OK {
+			fmt.Println("soak")
+			fail(ended, why)
+		}
+	}
+}
+
+// soaked makes a short soak.
+func soaked() (exitcode.Code, any) {
+	ctx, stop := context.WithTimeoutCause(context.Background(), liveLimit, errHangs)
+	defer stop()
+	r, err := soak.Run(ctx, soak.Options{Duration: soakTime, Round: soakTime, Clients: 40, Processes: 2, Goroutines: 2, Seed: 1}, nil)
+	switch {
+	case errors.Is(err, live.ErrNoServer):
+		return misused, err
+	case err != nil:
+		return exitcode.Internal, err
+	case r.Has(scenarios.Safety):
+		return exitcode.Safety, r.Problems
+	case r.Has(scenarios.Liveness):
+		return exitcode.Liveness, r.Problems
+	case !r.OK():
+		return exitcode.NotTested, r.Problems
+	}
+	return exitcode.OK, nil
 }
 
 // inRealTime runs a scenario on tier live, so many times as fast as it is written.

@@ -8,10 +8,10 @@
 //	runner explore SECONDS < settings.yaml
 //	runner first guided|blind SEED RUNS
 //
-// Suite runs every scenario, or one, on tiers model and wire, and live runs a few on tier live. Explore searches with each of
-// the settings, separated by lines of ---, or with those of redlocksim explore if there are none, for so much processor time.
-// All print what they do, stop at the first finding, and give up a run that spins. First searches as redlocksim explore does,
-// with or without guidance.
+// Suite runs every scenario, or one, on tiers model and wire, and live runs a few on tier live, and a short soak. Explore
+// searches with each of the settings, separated by lines of ---, or with those of redlocksim explore if there are none, for so
+// much processor time. All print what they do, stop at the first finding, and give up a run that spins. First searches as
+// redlocksim explore does, with or without guidance.
 //
 // It exits with 0 if the verdict is as expected or nothing is found, with 1 or 3 if a safety or liveness verdict is not as
 // expected, with 4 if the run is not deterministic, with 5 if there is no verdict, and with 64 for wrong arguments. A search
