@@ -12,6 +12,7 @@ import (
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 // votes are the outcomes of nodes A, B, C.
@@ -136,6 +137,23 @@ func TestAKeyThatHasRunOutCannotBeExtended(t *testing.T) {
 			r.Kernel.Run(kernel.True(time.Minute))
 		})
 	}
+}
+
+// A node that has only some of the keys of a release deletes those, and has not done what was asked.
+func TestANodeReleasesAllKeys(t *testing.T) {
+	r := newRig(t)
+	r.goes("c1", 0, func(a *actor) {
+		c := &calling{Call: &protocols.Call{Client: "c1", Resources: []string{"r", "s"}}, value: "v", asked: make([]asked, 3)}
+		c.asked[0] = asked{times: 1, sent: a.Kernel.Now()}
+		x := &failures{run: r.Run, calls: []*calling{c}}
+		for i, want := range []bool{false, true} {
+			x.applied(&redis.Applied{Change: redis.Change{Key: c.Resources[i], Before: redis.Record{Value: "v"}}, Server: a.Server("A"), Client: a.client, Sent: a.Kernel.Now()})
+			if c.asked[0].isCarriedOut != want {
+				t.Errorf("done with %d of 2 keys: %v, want %v", i+1, !want, want)
+			}
+		}
+	})
+	r.Kernel.Run(kernel.True(time.Minute))
 }
 
 // TestClosedIsTheClientOfTheCall: another client in the place of a closed one is not closed, and what waited in the closed one,
