@@ -213,6 +213,8 @@ func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
 	switch {
 	case e.Op != of[c.Func]:
 		return "that is not what it called"
+	case e.Resource != c.name:
+		return fmt.Sprintf("it is about %q", c.name)
 	case c.Func == protocols.AcquireCall && !errors.Is(err, redlock.ErrNotAcquired):
 		return "it does not match ErrNotAcquired"
 	case e.Reason == nil && e.Cause == nil:

@@ -53,6 +53,7 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 		}), nil, "the nodes are in another order"},
 		{"a node left out", change(func(e *redlock.Error) { e.Nodes = e.Nodes[1:] }), nil, "there are 3 nodes"},
 		{"another call", change(func(e *redlock.Error) { e.Op = driver.OpExtend }), nil, "that is not what it called"},
+		{"other resources", change(func(e *redlock.Error) { e.Resource = "r, s" }), nil, `it is about "r"`},
 		{"the reason of another call", change(func(e *redlock.Error) { e.Reason = redlock.ErrLost }), nil, "that is no reason for it"},
 		{"no reason", change(func(e *redlock.Error) { e.Reason = nil }), nil, "that says neither a reason nor a cause"},
 		{"no attempt", change(func(e *redlock.Error) { e.Attempts = 0 }), nil, "it asked with 1 values"},
@@ -298,7 +299,7 @@ func TestWhoWaitsSaysWhyHeGivesUp(t *testing.T) {
 	}{{true, context.Canceled, ""}, {true, nil, silent}, {false, nil, ""}} {
 		e := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrTaken, Cause: c.cause}
 		x := &failures{run: newRig(t).Run, reports: map[string]bool{}}
-		if got := x.kind(&calling{Call: &protocols.Call{Func: protocols.AcquireCall, Waits: c.waits}}, e, e); got != c.want {
+		if got := x.kind(&calling{name: "r", Call: &protocols.Call{Func: protocols.AcquireCall, Waits: c.waits}}, e, e); got != c.want {
 			t.Errorf("it waits: %v, cause %v: %q, want %q", c.waits, c.cause, got, c.want)
 		}
 	}

@@ -90,7 +90,7 @@ func (r Results) columnList() string {
 		Suite:   "every scenario on tiers model and wire.",
 		Search:  "a random search with each of [eight settings](settings.go) in turn.",
 		Explore: "a random search as `redlocksim explore` makes it without a file: each run draws its settings as well.",
-		Live:    "a few short scenarios on tier live and a soak of seconds, under a race detector, for what none of those three noticed; what fails must fail twice, unless by a data race.",
+		Live:    "a few seconds on tier live, under a race detector, for what none of those three noticed; what fails must fail twice, unless by a data race.",
 	}
 	if r.Target == generate.Protocols {
 		about[Search] = "a random search with each of [eight settings](settings.go) in turn, and with " + strings.Join(others, ", ") + "."
