@@ -47,6 +47,8 @@ func TestCheck(t *testing.T) {
 		{&SetGuard{Node: "A", MaxTTL: time.Millisecond}, ""},
 		{&SetGuard{Node: "A", MaxTTL: time.Millisecond + 1}, "max-ttl 1.000001ms: must be a whole number of milliseconds, and not negative"},
 		{&SetGuard{Node: "c1", MaxTTL: -time.Millisecond}, "node c1: there is no such node; max-ttl -1ms: must be a whole number of milliseconds, and not negative"},
+		{&Overwrite{Node: "A"}, ""},
+		{&Overwrite{Node: "c1"}, "node c1: there is no such node"},
 		{&WrongAnswers{Node: "A", With: Queued}, ""},
 		{&WrongAnswers{Node: "c1", With: Loading, For: -1}, "node c1: there is no such node; for -1ns: must not be negative"},
 		{&ClockStall{Process: "c2", For: 1}, ""},

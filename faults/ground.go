@@ -75,6 +75,8 @@ type Servers interface {
 	// Guard sets the largest TTL in the record of the restart guard of a node that is up; with 0 it makes the record one that
 	// nobody can read. A node without a record that can be read is an error.
 	Guard(node string, maxTTL time.Duration) error
+	// Overwrite puts a list in the place of every lock's key of a node that is up. A node without one is an error.
+	Overwrite(node string) error
 	// Answer has a node answer every command with something, and carry out none. Of several the one that began last counts.
 	Answer(node string, with Answer) (undo func(), err error)
 	// Promote makes a replica a master and has the clients send it what they address to the node. It returns what the replica

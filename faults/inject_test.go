@@ -133,6 +133,8 @@ func TestInject(t *testing.T) {
 			"1s set-counters A 0s: the fencing counters on A are set to 7", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &SetGuard{Node: "A", MaxTTL: time.Second}), at(2, &SetGuard{Node: "A"})},
 			"1s set-guard A 0s: the largest TTL in the record of the restart guard on A is set to 1s\n2s set-guard A 0s: the record of the restart guard on A is overwritten with something else", "0% 0s 0s 0s 0s []"},
+		{[]*Placed{at(1, &Overwrite{Node: "A"})},
+			"1s overwrite A 0s: every lock's key on A is overwritten with a list", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &WrongAnswers{Node: "A", With: Loading, For: time.Second}), at(3, &WrongAnswers{Node: "A", With: Queued})},
 			"1s wrong-answers A 1s: A answers every command with LOADING for 1s\n2s right-answers A 0s: A no longer answers every command with LOADING\n3s wrong-answers A 0s: A answers every command with QUEUED", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Promote{Node: "A", Replica: "A2"})},
@@ -505,6 +507,29 @@ func TestTheGuardsRecordSetByHand(t *testing.T) {
 		other, _, _ := f.World.Server("A").Observable().Peek("k")
 		if record.Value != test.want || there != (test.want != "") || other.Value != "1 2 3" {
 			t.Errorf("%q, set to %v: %+v, %+v", test.was, test.to, record, other)
+		}
+	}
+}
+
+// Overwrite leaves what is no lock's as it is, and a node without a lock's key alone.
+func TestOverwrite(t *testing.T) {
+	f := newField(t, redis.NoPersistence)
+	list, far := redis.ListValue([]string{"overwritten"}), int64(1)<<42
+	f.World.Kernel.After(0, func() {
+		for key, value := range map[string]string{"k": "v", driver.GuardKey: "ab 0 10000", driver.TokenKey("k"): "7"} {
+			f.World.Server("A").Put(redis.Record{Key: key, Value: value, ExpiresAt: far})
+		}
+		f.World.Server("B").Put(redis.Record{Key: driver.GuardKey, Value: "ab 0 10000"})
+	})
+	onA, onB := at(1, &Overwrite{Node: "A"}), at(2, &Overwrite{Node: "B"})
+	inject(t, f, onA, onB)
+	if !onA.Injected || onB.Injected || onB.Err == nil {
+		t.Errorf("on A: %v; on B: %v, %v", onA.Injected, onB.Injected, onB.Err)
+	}
+	for key, want := range map[string]redis.Record{"k": {Value: list}, driver.GuardKey: {Value: "ab 0 10000", ExpiresAt: far}, driver.TokenKey("k"): {Value: "7", ExpiresAt: far}} {
+		got, _, _ := f.World.Server("A").Observable().Peek(key)
+		if got.Value != want.Value || got.ExpiresAt != want.ExpiresAt {
+			t.Errorf("%s: %+v, want %+v", key, got, want)
 		}
 	}
 }

@@ -69,6 +69,7 @@ var vocabulary = []Kind{
 	evict,
 	setCounters,
 	setGuard,
+	overwrite,
 	wrongAnswers,
 	pause,
 	suspend,

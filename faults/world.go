@@ -210,6 +210,24 @@ func (w *world) Guard(node string, maxTTL time.Duration) error {
 	return fmt.Errorf("faults: %s has no record of the restart guard that can be read", node)
 }
 
+func (w *world) Overwrite(node string) error {
+	s := w.in.Server(node)
+	if !s.Up() {
+		return fmt.Errorf("faults: the keys of %s: it is down", node)
+	}
+	found := false
+	for _, r := range s.Dump() {
+		if driver.IsLockKey(r.Key) {
+			s.Put(redis.Record{Key: r.Key, Value: overwritten})
+			found = true
+		}
+	}
+	if !found {
+		return fmt.Errorf("faults: %s has no key of a lock", node)
+	}
+	return nil
+}
+
 func (w *world) Answer(node string, with Answer) (undo func(), err error) {
 	return w.in.Server(node).AnswerWith(with.reply()), nil
 }

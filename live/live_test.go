@@ -289,6 +289,7 @@ func TestEveryFault(t *testing.T) {
 		"split":         "a proxy does not know where in a batch one command ends",
 		"set-counters":  "nobody changes keys by hand on the servers of tier live",
 		"set-guard":     "nobody changes keys by hand on the servers of tier live",
+		"overwrite":     "nobody changes keys by hand on the servers of tier live",
 		"wrong-answers": "the proxies of tier live do not read what they pass on",
 		"entropy":       "the random bytes of an operating system cannot be taken away from one process",
 	}

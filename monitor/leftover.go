@@ -103,7 +103,7 @@ func watchLeftover(r *Run) {
 
 func (l *leftover) saw(e *history.Event) {
 	l.check()
-	if e.Kind == history.Fault && e.Name == "evict" {
+	if e.Kind == history.Fault && (e.Name == "evict" || e.Name == "overwrite") {
 		l.evicted(slices.IndexFunc(l.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node }))
 	}
 }

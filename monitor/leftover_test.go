@@ -129,6 +129,13 @@ func TestNoKeyOutlivesItsLock(t *testing.T) {
 				a.Record(history.Event{Kind: history.Fault, Name: "evict", Node: "C"})
 			})
 		}, ""},
+		{"the key is overwritten", func(a *actor) {
+			a.denied(func() {
+				deletes("AB")(a)
+				a.Server("C").Put(redis.Record{Key: "r", Value: redis.ListValue([]string{"x"})})
+				a.Record(history.Event{Kind: history.Fault, Name: "overwrite", Node: "C"})
+			})
+		}, ""},
 		{"another key is evicted", func(a *actor) {
 			a.denied(func() {
 				deletes("AB")(a)

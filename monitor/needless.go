@@ -66,9 +66,10 @@ func (x *needless) isHad(c *protocols.Call) bool {
 
 // isForeign says whether a key on a node is in the way of those who ask, and not the vote for one of them that will be taken
 // back: one that was cast, as it is now, while nothing was wrong.
-func (x *needless) isForeign(rivals []*ask, node int, key string) bool {
+func (x *needless) isForeign(rivals []*ask, node int, now redis.Record) bool {
+	key := now.Key
 	by := x.owners[node][key]
-	return x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
+	return now.Value != by.value || x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
 		return a.client.Process == by.client && slices.Contains(a.Resources, key) &&
 			by.sent >= max(a.began, a.client.since, a.client.ways[node].since)
 	})
@@ -80,7 +81,7 @@ func (x *needless) keep(a *ask) {
 	for i := range a.free {
 		var until kernel.True
 		for _, key := range a.keys {
-			if _, ends, there := x.run.World.Servers[i].Observable().Peek(key); there && x.isForeign(rivals, i, key) {
+			if r, ends, there := x.run.World.Servers[i].Observable().Peek(key); there && x.isForeign(rivals, i, r) {
 				until = max(until, ends)
 			}
 		}
@@ -281,6 +282,9 @@ func (x *needless) saw(e *history.Event) {
 			}
 		}
 		x.over(func(had *protocols.Call) bool { return had.Client == e.Process })
+	case e.Kind == history.Fault && e.Name == "overwrite": // no request has changed the keys
+		x.lookAll()
+		x.keepAll()
 	}
 }
 

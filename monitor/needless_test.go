@@ -109,6 +109,26 @@ func TestTriesAreRefusedForAReason(t *testing.T) {
 	}
 }
 
+// A vote that is overwritten by hand is in the way of whom it was for.
+func TestTriesAreRefusedForWhatIsNoVote(t *testing.T) {
+	for nodes, want := range map[string]string{"": refusedFree + "A, B and C", "A": refusedFree + "B and C", "AB": ""} {
+		t.Run(nodes, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 100*ms, func(a *actor) {
+				a.takes(0, false, func() {
+					a.sets("AB", "v")
+					for _, n := range nodes {
+						a.Server(string(n)).Put(redis.Record{Key: "r", Value: redis.ListValue([]string{"x"})})
+						a.Record(history.Event{Kind: history.Fault, Name: "overwrite", Node: string(n)})
+					}
+					a.sleeps(10 * ms)
+				})
+			})
+			r.finds(t, checker.NeedlesslyUnavailable, want)
+		})
+	}
+}
+
 // c2 sets keys before c1 tries, at 100 ms.
 func TestTriesAreRefusedForKeys(t *testing.T) {
 	for _, c := range []struct {

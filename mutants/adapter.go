@@ -24,6 +24,12 @@ var adapter = []Mutant{
 		Killers: []string{"09-contention"},
 	},
 	{
+		Name: "wire-list-fails-releases", Tier: "wire",
+		Bug:     "a key of another type ends the script for several releases, and the keys after it stand for their TTL",
+		Edits:   []Edit{{"redlock/goredis/releases.lua", "redis.pcall('GET'", "redis.call('GET'"}},
+		Killers: []string{"112-keys-overwritten/together"},
+	},
+	{
 		Name: "wire-no-ttl", Tier: "wire",
 		Bug: "SET NX without PX: a lock that outlives its holder",
 		Edits: []Edit{

@@ -54,6 +54,11 @@ var causes = map[string]cause{
 	"94-evicted-keys/majority": {func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.Evict) faults.Fault { return &faults.Evict{Node: f.Node, Keys: faults.Counters} })
 	}, "safe"},
+	"112-keys-overwritten/one-node": {lock("quorum: 3"), "safe"},
+	"112-keys-overwritten/majority": {func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.Evict) faults.Fault { return &faults.Evict{Node: f.Node, Keys: faults.Counters} })
+	}, "safe"},
+	"112-keys-overwritten/fenced":                   {lock("quorum: 3"), "safe"},
 	"94-evicted-keys/spare":                         {lock("quorum: 3"), "lease-overlap"},
 	"24-restart-at-once/three-of-five":              {remembers, "safe"},
 	"22-clock-rates/not-covered":                    {sameRates, "safe"},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"redlocksim/faults"
 	"redlocksim/sim"
 )
 
@@ -13,12 +14,12 @@ type Leak struct{ Key, Node string }
 func (l Leak) String() string { return l.Key + " on " + l.Node }
 
 // leaks scans the nodes that are up. Only the locks themselves count: a protocol's counters and records may be there to
-// stay.
+// stay, and what a fault has put in the place of a lock is none.
 func leaks(w *sim.World, resources []string) []Leak {
 	var found []Leak
 	for _, s := range append(w.Servers[:len(w.Servers):len(w.Servers)], w.Replicas...) {
 		for _, r := range s.Dump() {
-			if r.ExpiresAt == 0 && slices.Contains(resources, r.Key) {
+			if r.ExpiresAt == 0 && slices.Contains(resources, r.Key) && !faults.IsOverwritten(r) {
 				found = append(found, Leak{r.Key, s.Name()})
 			}
 		}

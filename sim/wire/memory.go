@@ -161,6 +161,7 @@ func (m *memory) Remove(keys []string) {
 
 // Put implements redis.Memory.
 func (m *memory) Put(r redis.Record) {
+	m.db.Del(r.Key) // it may be of another type
 	m.put(r.Key, r.Value)
 	delete(m.expiry.deadlines, r.Key)
 	if r.ExpiresAt != 0 {

@@ -95,6 +95,10 @@ func (g ground) Guard(node string, _ time.Duration) error {
 	return fmt.Errorf("live: the guard's record of %s: %w", node, ErrUnfit)
 }
 
+func (g ground) Overwrite(node string) error {
+	return fmt.Errorf("live: the keys of %s: %w", node, ErrUnfit)
+}
+
 func (g ground) Crash(client string) error {
 	c := g.ClientNamed(client)
 	if !c.IsUp() {

@@ -1,0 +1,56 @@
+package faults
+
+import (
+	"fmt"
+
+	"redlocksim/sim/redis"
+)
+
+// Overwrite puts a list without a TTL in the place of every lock's key that a Redis node has, as somebody does by hand, or
+// another program that uses the names for something else. Who holds such a lock loses it there, and nobody is granted it there
+// any more; commands that want a string answer with an error. With no such key the fault counts as not injected.
+type Overwrite struct {
+	// Node is the node. Example: A
+	Node string `yaml:"node,required"`
+}
+
+// overwritten is that list.
+var overwritten = redis.ListValue([]string{"overwritten"})
+
+// IsOverwritten says whether a key is as a fault has left it that overwrote it.
+func IsOverwritten(r redis.Record) bool { return r.Value == overwritten }
+
+var overwrite = Kind{
+	Name: "overwrite", New: func() Fault { return new(Overwrite) },
+	Target:  OneNode,
+	Applies: func(l *Limits) bool { return l.Names.Service == "" },
+	Draw:    func(c Choices, l *Limits) Fault { return &Overwrite{Node: l.node(c)} },
+	Place: func(l *Limits) []Fault {
+		return forEach(l.Names.Nodes, func(n string) Fault { return &Overwrite{Node: n} })
+	},
+}
+
+func (x *Overwrite) String() string {
+	return fmt.Sprintf("every lock's key on %s is overwritten with a list", x.Node)
+}
+
+// Check implements Fault.
+func (x *Overwrite) Check(n Names) []Problem { return among("node", x.Node, n.Nodes, "node") }
+
+// Inject implements Fault.
+func (x *Overwrite) Inject(f *Field) error {
+	if err := f.ground.Overwrite(x.Node); err != nil {
+		return err
+	}
+	f.note("overwrite", "", x.Node, 0, "%v", x)
+	return nil
+}
+
+// Target implements Fault.
+func (x *Overwrite) Target() string { return x.Node }
+
+// Size implements Fault: it has none.
+func (x *Overwrite) Size() *Size { return nil }
+
+// Live implements Fault.
+func (x *Overwrite) Live(Deployment) Live { return Live{Not: notByHand} }
