@@ -7,8 +7,8 @@ import (
 )
 
 // Overwrite puts a list without a TTL in the place of every lock's key that a Redis node has, as somebody does by hand, or
-// another program that uses the names for something else. Who holds such a lock loses it there, and nobody is granted it there
-// any more; commands that want a string answer with an error. With no such key the fault counts as not injected.
+// another program that uses the names for something else. Whoever holds such a lock loses the node's vote, and nobody else
+// gets it; commands that want a string answer with an error. If the node has no such key, the fault counts as not injected.
 type Overwrite struct {
 	// Node is the node. Example: A
 	Node string `yaml:"node,required"`

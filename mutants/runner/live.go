@@ -36,27 +36,25 @@ func suiteLive() {
 		if !known {
 			fail(misused, fmt.Sprintf("no such scenario: %s", name))
 		}
-		fmt.Println(name)
-		limit(scenarioLimit)
-		switch ended, why := inRealTime(s, 0); {
-		case ended == exitcode.OK:
-			continue
-		case strings.Contains(fmt.Sprint(why), dataRace): // which is no matter of chance, and need not come again
-			fmt.Printf("%s on live\n", name)
-			fail(ended, why)
-		}
-		if ended, why := inRealTime(s, 1); ended != exitcode.OK {
-			fmt.Printf("%s on live\n", name)
-			fail(ended, why)
-		}
+		twice(name, func() (exitcode.Code, any) { return inRealTime(s, 0) }, func() (exitcode.Code, any) { return inRealTime(s, 1) })
 	}
-	fmt.Println("soak")
+	twice("soak", soaked, soaked)
+}
+
+// twice runs something, and once more if it fails: if it fails again, or by a data race, it has failed.
+func twice(name string, first, second func() (exitcode.Code, any)) {
+	fmt.Println(name)
 	limit(scenarioLimit)
-	if ended, _ := soaked(); ended != exitcode.OK {
-		if ended, why := soaked(); ended != exitcode.OK {
-			fmt.Println("soak")
-			fail(ended, why)
-		}
+	ended, why := first()
+	if ended == exitcode.OK {
+		return
+	}
+	if !strings.Contains(fmt.Sprint(why), dataRace) { // which is no matter of chance, and need not come again
+		ended, why = second()
+	}
+	if ended != exitcode.OK {
+		fmt.Printf("%s on live\n", name)
+		fail(ended, why)
 	}
 }
 
