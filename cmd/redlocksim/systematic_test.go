@@ -56,7 +56,7 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, hold: 1s, unlock]}]
 	if code != exitNotTested { // one client alone can show nothing
 		t.Errorf("exit code %d", code)
 	}
-	for _, line := range []string{"moments    15\n", "faults     16\n", "singles    all 240; ", "240 not tested: 0 whose moment never came, 45 whose fault had nothing to take effect on, 195 in which too little happened\n", "pairs      985 of 28680, spread evenly; ", "findings   none\n"} {
+	for _, line := range []string{"moments    15\n", "faults     17\n", "singles    all 255; ", "255 not tested: 0 whose moment never came, 51 whose fault had nothing to take effect on, 204 in which too little happened\n", "pairs      970 of 32385, spread evenly; ", "findings   none\n"} {
 		if !strings.Contains(out, line) {
 			t.Errorf("no %q in\n%s", line, out)
 		}
