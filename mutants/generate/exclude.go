@@ -7,10 +7,17 @@ import (
 )
 
 // What has no bugs planted into it: the checks of options and arguments, with the branches that hand their errors on; texts of
-// errors and of String methods, observers (whose packages are in no Target), and subscriptions.
+// errors and of String methods, observers (whose packages are in no Target), and subscriptions. Of the locks of others, what is
+// no lock: settings with their encoding, checks and names, misuse, and how the simulator drives the library.
 
-// excludedFiles are those of subscriptions.
-var excludedFiles = []string{"redlock/goredis/listen.go"}
+// excludedFiles are those of subscriptions, and those among the locks of others that are none.
+var excludedFiles = []string{
+	"redlock/goredis/listen.go",
+	"scenarios/protocols/capabilities.go", "scenarios/protocols/encoding.go", "scenarios/protocols/habits.go",
+	"scenarios/protocols/misuse.go", "scenarios/protocols/own.go", "scenarios/protocols/presets.go",
+	"scenarios/protocols/protocol.go", "scenarios/protocols/redlock.go", "scenarios/protocols/settings.go",
+	"scenarios/protocols/unprefixed.go", "scenarios/protocols/witness.go",
+}
 
 // checks are the functions that only check options and arguments.
 var checks = []string{
