@@ -19,13 +19,14 @@ type needless struct {
 	run *Run
 	patience
 	calm    *calm
-	owners  []map[string]setter // of keys, by node
-	spent   map[string]bool     // values of acquires that have returned
-	open    []*ask              // in the order of the calls
-	had     []*protocols.Call   // acquires of leases that somebody believes in, or is releasing
-	ended   map[int]bool        // grants whose lease is over
-	times   []kernel.True       // memory for since
-	rivalry []*ask              // memory for rivals
+	owners  []map[string]setter             // of keys, by node
+	spent   map[string]bool                 // values of acquires that have returned
+	gaveUp  map[*kernel.Process]kernel.True // when an acquire of the client last did, whose votes may have been on their way
+	open    []*ask                          // in the order of the calls
+	had     []*protocols.Call               // acquires of leases that somebody believes in, or is releasing
+	ended   map[int]bool                    // grants whose lease is over
+	times   []kernel.True                   // memory for since
+	rivalry []*ask                          // memory for rivals
 }
 
 // setter is who set a key last, and to what.
@@ -42,7 +43,7 @@ func watchNeedless(r *Run) {
 	if r.Foreign || len(r.World.Replicas) > 0 || !known || p.alone > p.nodes {
 		return
 	}
-	x := &needless{run: r, patience: p, spent: map[string]bool{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
+	x := &needless{run: r, patience: p, spent: map[string]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
 	for range p.nodes {
 		x.owners = append(x.owners, map[string]setter{})
 	}
@@ -69,6 +70,9 @@ func (x *needless) isHad(c *protocols.Call) bool {
 func (x *needless) isForeign(rivals []*ask, node int, now redis.Record) bool {
 	key := now.Key
 	by := x.owners[node][key]
+	if at, gaveUp := x.gaveUp[by.client]; gaveUp && at == by.sent {
+		return true // it may be a vote for that call
+	}
 	return now.Value != by.value || x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
 		return a.client.Process == by.client && slices.Contains(a.Resources, key) &&
 			by.sent >= max(a.began, a.client.since, a.client.ways[node].since)
@@ -240,6 +244,9 @@ func (x *needless) returned(c *protocols.Call, err error) {
 		x.change(c, func() {
 			x.open = slices.Delete(x.open, i, i+1)
 			x.spend(a)
+			if err != nil && a.Waits {
+				x.gaveUp[a.client.Process] = x.run.World.Kernel.Now()
+			}
 			if err == nil && !slices.ContainsFunc(c.Grants, func(g int) bool { return x.ended[g] }) {
 				x.had = append(x.had, c)
 			}

@@ -129,6 +129,20 @@ func TestTriesAreRefusedForWhatIsNoVote(t *testing.T) {
 	}
 }
 
+// Votes that were sent at the moment at which another call of the client gave up may be for that one.
+func TestTriesAreRefusedForVotesOfWhoGaveUp(t *testing.T) {
+	for gaveUp, want := range map[time.Duration]string{100 * ms: "", 90 * ms: refusedFree + "A, B and C"} {
+		t.Run(gaveUp.String(), func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) { a.waits(gaveUp, false) })
+			r.goes("c1", 100*ms, func(a *actor) { a.tries() })
+			r.goes("c1", 100*ms, func(a *actor) { a.asks("A", "SET", "r", "w") })
+			r.goes("c1", 100*ms, func(a *actor) { a.asks("B", "SET", "r", "w") })
+			r.finds(t, checker.NeedlesslyUnavailable, want)
+		})
+	}
+}
+
 // c2 sets keys before c1 tries, at 100 ms.
 func TestTriesAreRefusedForKeys(t *testing.T) {
 	for _, c := range []struct {
