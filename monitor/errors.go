@@ -49,7 +49,7 @@ type calling struct {
 type asked struct {
 	times int         // that it was sent
 	sent  kernel.True // the last time
-	// isCarriedOut says that the node did what was asked, for all keys, of which it changed so many.
+	// isCarriedOut says that the node did what was asked, for all keys. It has changed so many of them.
 	isCarriedOut bool
 	changed      int
 	// isAnswered says that the client can have read the answer while it waited for it, and isTimely that it must have: where
@@ -184,8 +184,9 @@ func (x *failures) applied(a *redis.Applied) {
 			continue
 		}
 		if of := &c.asked[slices.Index(x.run.World.Servers, a.Server)]; of.times > 0 && a.Sent == of.sent {
-			of.changed++
-			of.isCarriedOut = of.isCarriedOut || of.changed >= len(c.Resources)
+			if of.changed++; of.changed == len(c.Resources) {
+				of.isCarriedOut = true
+			}
 		}
 	}
 }

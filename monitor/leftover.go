@@ -104,12 +104,12 @@ func watchLeftover(r *Run) {
 func (l *leftover) saw(e *history.Event) {
 	l.check()
 	if e.Kind == history.Fault && (e.Name == "evict" || e.Name == "overwrite") {
-		l.evicted(slices.IndexFunc(l.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node }))
+		l.lostFrom(slices.IndexFunc(l.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node }))
 	}
 }
 
-// evicted notes which keys are gone from a node that no request has removed.
-func (l *leftover) evicted(node int) {
+// lostFrom notes which keys a node has lost although no request has removed them.
+func (l *leftover) lostFrom(node int) {
 	s := l.run.World.Servers[node]
 	for _, x := range l.votes.all {
 		if n := &x.nodes[node]; n.isSet && s.RunsOut(n.expiresAt) > l.run.World.Kernel.Now() {

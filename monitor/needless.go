@@ -21,7 +21,7 @@ type needless struct {
 	calm    *calm
 	owners  []map[string]setter             // of keys, by node
 	spent   map[string]bool                 // values of acquires that have returned
-	gaveUp  map[*kernel.Process]kernel.True // when an acquire of the client last did, whose votes may have been on their way
+	gaveUp  map[*kernel.Process]kernel.True // when an acquire of the client that waited last did
 	open    []*ask                          // in the order of the calls
 	had     []*protocols.Call               // acquires of leases that somebody believes in, or is releasing
 	ended   map[int]bool                    // grants whose lease is over
@@ -67,13 +67,13 @@ func (x *needless) isHad(c *protocols.Call) bool {
 
 // isForeign says whether a key on a node is in the way of those who ask, and not the vote for one of them that will be taken
 // back: one that was cast, as it is now, while nothing was wrong.
-func (x *needless) isForeign(rivals []*ask, node int, now redis.Record) bool {
-	key := now.Key
+func (x *needless) isForeign(rivals []*ask, node int, held redis.Record) bool {
+	key := held.Key
 	by := x.owners[node][key]
 	if at, gaveUp := x.gaveUp[by.client]; gaveUp && at == by.sent {
 		return true // it may be a vote for that call
 	}
-	return now.Value != by.value || x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
+	return held.Value != by.value || x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
 		return a.client.Process == by.client && slices.Contains(a.Resources, key) &&
 			by.sent >= max(a.began, a.client.since, a.client.ways[node].since)
 	})

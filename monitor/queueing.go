@@ -29,8 +29,8 @@ type roundSent struct {
 	began   kernel.True
 	byClock kernel.Mono // the same, by the client's clock
 	asked   uint64
-	// known is when the library began the round, where it says so.
-	known kernel.True
+	// started is when the library reported that it starts the round, if it did.
+	started kernel.True
 }
 
 // unanswered is what a node has not answered to a client, and when that last was so much that others had to wait.
@@ -83,8 +83,8 @@ func (x *queueing) stepped(_ string, e observe.Event) {
 		of[redis.Extends] = roundSent{}
 	case e.Step == observe.TokenRaised:
 		of[redis.Sets] = roundSent{}
-	case (e.Step == observe.Denied || e.Step == observe.ReleaseStarted) && of[redis.Deletes].known == 0:
-		of[redis.Deletes].known = x.run.World.Kernel.Now()
+	case (e.Step == observe.Denied || e.Step == observe.ReleaseStarted) && of[redis.Deletes].started == 0:
+		of[redis.Deletes].started = x.run.World.Kernel.Now()
 	}
 }
 
@@ -121,15 +121,17 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 	way.open = slices.DeleteFunc(way.open, func(o openCommand) bool { return !o.deadline.After(now) })
 	isAgain := way.failed == x.run.World.Kernel.Now()
 	sends := func(value string) {
-		if of := x.values[value]; of != nil && of[a.Intent].known != 0 && a.Sent > of[a.Intent].known {
-			hasWaited = true // it is given up with its round, before its deadline
+		rounds := x.values[value]
+		if rounds == nil {
+			return
 		}
-		switch of := x.values[value]; {
-		case of == nil:
+		of := &rounds[a.Intent]
+		hasWaited = hasWaited || of.started != 0 && a.Sent > of.started // it is given up with its round, before its deadline
+		switch {
 		case !isAgain:
-			isFirst = x.sends(a, way, &of[a.Intent])
-		case of[a.Intent].asked != 0: // it may be the first to this node, and is judged no more
-			of[a.Intent].asked |= x.bit(a.Server)
+			isFirst = x.sends(a, way, of)
+		case of.asked != 0: // it may be the first to this node, and is judged no more
+			of.asked |= x.bit(a.Server)
 		}
 	}
 	sends(a.Value)

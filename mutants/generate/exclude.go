@@ -7,10 +7,11 @@ import (
 )
 
 // What has no bugs planted into it: the checks of options and arguments, with the branches that hand their errors on; texts of
-// errors and of String methods, observers (whose packages are in no Target), and subscriptions. Of the locks of others, what is
-// no lock: settings with their encoding, checks and names, misuse, and how the simulator drives the library.
+// errors and of String methods, observers (whose packages are in no Target), and subscriptions. In scenarios/protocols only the
+// locks have bugs: neither settings with their encoding, checks and names, nor misuse, nor the code with which the simulator
+// drives the library.
 
-// excludedFiles are those of subscriptions, and those among the locks of others that are none.
+// excludedFiles are those of subscriptions, and those in scenarios/protocols that are no lock.
 var excludedFiles = []string{
 	"redlock/goredis/listen.go",
 	"scenarios/protocols/capabilities.go", "scenarios/protocols/encoding.go", "scenarios/protocols/habits.go",
