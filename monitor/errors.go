@@ -57,6 +57,9 @@ type asked struct {
 	isAnswered, isTimely bool
 	// isJoint says that it went with others in one request, whose answer may be held up by theirs.
 	isJoint bool
+	// isOfEarlier says that a further round of the attempt has begun since: its command may have waited for others to the node
+	// until its time was up, and never have left.
+	isOfEarlier bool
 	// maxTTL is the largest TTL in the node's record of the restart guard when the command was there.
 	maxTTL time.Duration
 }
@@ -130,7 +133,16 @@ func (c *calling) intent() redis.Intent {
 
 // stepped has a call's attempts, which the library reports, followed by their values.
 func (x *failures) stepped(client string, e observe.Event) {
-	if e.Step != observe.AttemptStarted {
+	switch e.Step {
+	case observe.AttemptStarted:
+	case observe.TokenRaised:
+		for _, c := range x.calls {
+			for i := range c.asked {
+				c.asked[i].isOfEarlier = c.asked[i].isOfEarlier || c.Client == client && c.value == e.Value
+			}
+		}
+		return
+	default:
 		return
 	}
 	x.reports[client] = true
@@ -312,7 +324,7 @@ func (a *asked) unlike(o driver.Outcome) string {
 			return "did what was asked"
 		}
 	case redlock.TimedOut:
-		if a.isTimely && !a.isJoint {
+		if a.isTimely && !a.isJoint && !a.isOfEarlier {
 			return "answered in time"
 		}
 	}

@@ -85,6 +85,33 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 	}
 }
 
+// TestACommandThatNeverLeft: the command of a further round may wait for others until its time is up, so that what the error says is
+// not about the one that was answered.
+func TestACommandThatNeverLeft(t *testing.T) {
+	for step, want := range map[observe.Step]string{
+		observe.TokenRaised:  "",
+		observe.NodeAnswered: "c1 gets an error that is not true, as A answered in time",
+	} {
+		t.Run(step.String(), func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) {
+				call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
+				a.Called(call)
+				a.Observed("c1", observe.Event{Step: observe.AttemptStarted, Resource: "r", Value: "v"})
+				a.sets("A", "v")
+				a.Observed("c1", observe.Event{Step: step, Resource: "r", Value: "v"})
+				late := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Attempts: 1, Reason: redlock.ErrNoQuorum}
+				for _, node := range "ABC" {
+					late.Nodes = append(late.Nodes, observe.NodeOutcome{Node: string(node), Outcome: redlock.TimedOut})
+				}
+				a.Observed("c1", observe.Event{Step: observe.GaveUp, Resource: "r", Value: "v", Err: late})
+				a.Returned(call, late)
+			})
+			r.finds(t, checker.Contract, want)
+		})
+	}
+}
+
 // A release in the context of its own lease goes on when the lease ends that, up to its deadline.
 func TestTheEndOfALeaseDoesNotEndItsRelease(t *testing.T) {
 	for _, c := range []struct {

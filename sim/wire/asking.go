@@ -34,7 +34,10 @@ var _ redis.Asking = (*exchange)(nil)
 func (x *exchange) Commands(all []redis.Command) []redis.Command {
 	for i, words := range x.requests {
 		c := x.command(words)
-		c.Latest = x.conn.isOfLibrary && (len(x.requests) > 1 || locks(c.Keys) > 1)
+		if x.conn.isOfLibrary {
+			c.Keys = ofLocks(c.Keys)
+			c.Latest = len(x.requests) > 1 || len(c.Keys) > 1
+		}
 		if i < len(x.replies) && x.conn.isOfLibrary {
 			c.Answer = outcomeOf(x.replies[i])
 		}
@@ -43,14 +46,16 @@ func (x *exchange) Commands(all []redis.Command) []redis.Command {
 	return all
 }
 
-// locks is how many keys of locks are among some.
-func locks(keys []string) (n int) {
-	for _, key := range keys {
-		if !driver.IsTokenKey(key) && key != driver.GuardKey {
-			n++
-		}
+// ofLocks are the keys of locks among those of a command of the library; all of them, if it is about no lock.
+func ofLocks(keys []string) []string {
+	isOther := func(key string) bool { return driver.IsTokenKey(key) || key == driver.GuardKey }
+	if !slices.ContainsFunc(keys, isOther) {
+		return keys
 	}
-	return n
+	if locks := slices.DeleteFunc(slices.Clone(keys), isOther); len(locks) > 0 {
+		return locks
+	}
+	return keys
 }
 
 // intents are what scripts want, by their sources and by their hashes.
