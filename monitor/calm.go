@@ -97,6 +97,9 @@ func (c *calm) look() {
 		}
 		set(&w.since, !w.wrong && !w.Dead() && !w.Paused() && !w.Starved() && w.Clock().Rate() == 0)
 		for node, l := range w.ways {
+			if !c.run.World.Servers[node].Up() {
+				l.unheard = now // a machine that has lost its power tells nobody that it has forgotten a subscription
+			}
 			set(&l.since, c.sound[node] && l.isClear())
 		}
 	}

@@ -22,7 +22,9 @@ type failures struct {
 	quorum int
 	calls  []*calling
 	// reports has the clients that report attempts: a lock of one's own may have nobody told.
-	reports  map[string]bool
+	reports map[string]bool
+	// latest is when a command was sent last to do something with a lease.
+	latest   map[doing]kernel.True
 	isUsedUp bool    // a counter has, or had, no token above it
 	last     request // that was sent
 	joined   *asked  // what was asked with it; nil if nobody waits for that
@@ -64,6 +66,12 @@ type asked struct {
 	maxTTL time.Duration
 }
 
+// doing is to extend, or to delete, what a lease has.
+type doing struct {
+	value string
+	redis.Intent
+}
+
 // request is what a client sends to a node at one time.
 type request struct {
 	client *kernel.Process
@@ -76,7 +84,7 @@ func watchFailures(r *Run) {
 	if !votes || len(r.World.Replicas) > 0 || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
-	x := &failures{run: r, quorum: quorum, reports: map[string]bool{}}
+	x := &failures{run: r, quorum: quorum, reports: map[string]bool{}, latest: map[doing]kernel.True{}}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onCrash = append(r.onCrash, func(client string) {
@@ -105,6 +113,9 @@ func (x *failures) called(c *protocols.Call) {
 	this.starves(x.run)
 	if lease, voted := c.Lease.(protocols.Voted); voted {
 		this.ask(lease.Value(), len(x.run.World.Servers))
+		if at, sent := x.latest[doing{lease.Value(), this.intent()}]; sent && at == this.began {
+			this.isAlone = false // what it sends is not to be told from what the call before has sent at this very moment
+		}
 	}
 	for _, other := range x.calls {
 		if other.Client == c.Client && slices.ContainsFunc(other.Resources, func(name string) bool { return slices.Contains(c.Resources, name) }) {
@@ -169,6 +180,9 @@ func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 		}
 		switch of := &c.asked[node]; {
 		case at == redis.Sent:
+			if c.Lease != nil {
+				x.latest[doing{c.value, a.Intent}] = a.Sent
+			}
 			*of = asked{times: of.times + 1, sent: a.Sent, isJoint: isJoint || len(a.Keys) > len(c.Resources)}
 			x.joined = of
 		case a.Sent != of.sent:

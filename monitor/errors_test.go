@@ -85,8 +85,8 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 	}
 }
 
-// TestACommandThatNeverLeft: the command of a further round may wait for others until its time is up, so that what the error says is
-// not about the one that was answered.
+// TestACommandThatNeverLeft: the command of a further round may wait for others until its time is up, so that what the error
+// says is not about the one that was answered.
 func TestACommandThatNeverLeft(t *testing.T) {
 	for step, want := range map[observe.Step]string{
 		observe.TokenRaised:  "",

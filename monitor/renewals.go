@@ -25,7 +25,9 @@ type renewed struct {
 	*protocols.Work
 	client *kernel.Process
 	began  kernel.True
-	// end is when the renewals end, by the client's clock; zero if they do not.
+	// limit is how often it may be renewed, 0 for as often as it takes, and end when the renewals end, by the client's clock;
+	// zero if they do not.
+	limit    int
 	end      time.Time
 	times    int  // that it was renewed
 	underWay bool // a renewal is
@@ -57,15 +59,31 @@ func (x *renewals) works(w *protocols.Work) {
 	}
 	client := x.run.World.Client(w.Client)
 	now := client.ProgramClock().Now()
-	this := &renewed{Work: w, client: client, began: x.run.World.Kernel.Now()}
-	if w.MaxTime > 0 {
-		this.end = now.Add(w.MaxTime)
+	this := &renewed{Work: w, client: client, began: x.run.World.Kernel.Now(), limit: limitOf(w)}
+	if most := longestOf(w); most > 0 {
+		this.end = now.Add(most)
 	}
 	this.earliest, this.latest = now.Add(min(this.period(), w.Lease.Until().Sub(now)/4)), now.Add(this.period())
 	if !x.run.pauses.hasRun(client, this.began) { // the period may have begun before a pause that is over at this moment
 		this.earliest = time.Time{}
 	}
 	x.open = append(x.open, this)
+}
+
+// limitOf is how often a lease can be renewed for work at the most, 0 for as often as it takes: without any limit given, as
+// often as the library documents. longestOf is for how long, 0 for as long as it takes.
+func limitOf(w *protocols.Work) int {
+	if w.Limit == 0 && w.MaxTime == 0 {
+		return 1000
+	}
+	return max(w.Limit, 0)
+}
+
+func longestOf(w *protocols.Work) time.Duration {
+	if w.Limit == 0 && w.MaxTime == 0 {
+		return time.Hour
+	}
+	return max(w.MaxTime, 0)
 }
 
 // period is the time between renewals: a third of the TTL unless set.
@@ -98,8 +116,8 @@ func (x *renewals) called(c *protocols.Call) {
 	w.underWay = true
 	now := w.client.ProgramClock().Now()
 	switch {
-	case w.Limit > 0 && w.times >= w.Limit:
-		x.run.broken(checker.Contract, w.Resource, "%s renews its lease again, although the limit of renewals is %d", w.Client, w.Limit)
+	case w.limit > 0 && w.times >= w.limit:
+		x.run.broken(checker.Contract, w.Resource, "%s renews its lease again, although the limit of renewals is %d", w.Client, w.limit)
 	case !w.end.IsZero() && now.Add(w.TTL).After(w.end):
 		x.run.broken(checker.Contract, w.Resource, "%s renews its lease for %v, although renewals may keep it for %v more at the most", w.Client, w.TTL, w.end.Sub(now))
 	case now.Before(w.earliest):
@@ -146,7 +164,7 @@ func (x *renewals) stops(done *protocols.Work) {
 	if w.client.Clock().Rate() != 0 { // a timer goes off when the clock reads a little more
 		due = due.Add(rounding)
 	}
-	mayRenew := (w.Limit <= 0 || w.times < w.Limit) && (w.end.IsZero() || !due.Add(w.TTL).After(w.end))
+	mayRenew := (w.limit == 0 || w.times < w.limit) && (w.end.IsZero() || !due.Add(w.TTL).After(w.end))
 	goesOn := w.Context.Err() == nil && !x.run.clients.anyClosed(w.Client) && x.run.pauses.hasRun(w.client, w.began)
 	if mayRenew && goesOn && !w.underWay && now.Sub(w.latest) > rounding {
 		x.run.broken(checker.Contract, w.Resource, "%s worked under its lease until %v after a renewal was due, and has not renewed it", w.Client, now.Sub(w.latest))

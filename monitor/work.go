@@ -156,7 +156,8 @@ func (w *working) loss(err error, parts []*redlock.Error) string {
 
 // cause says what is wrong with why the lease was lost.
 func (w *working) cause(err error, isClosed bool) string {
-	isLimit, isLimited := errors.Is(err, redlock.ErrRenewalLimit), w.Limit > 0 && w.renewed >= w.Limit
+	limit := limitOf(w.Work)
+	isLimit, isLimited := errors.Is(err, redlock.ErrRenewalLimit), limit > 0 && w.renewed >= limit
 	var failed *redlock.Error
 	switch {
 	case w.isShared:

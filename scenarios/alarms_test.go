@@ -1,0 +1,30 @@
+package scenarios
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// TestFalseAlarms runs what searches once found on the unbroken library and was a defect of an oracle: nothing is found any
+// more.
+func TestFalseAlarms(t *testing.T) {
+	files, err := filepath.Glob("testdata/alarms/*.yaml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%v: %q", err, files)
+	}
+	for _, file := range files {
+		found, err := Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tier := range Tiers() {
+			r, err := Judge(found[0], Options{Tier: tier, Seed: found[0].Recorded.Seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Findings) > 0 {
+				t.Errorf("%s, tier %s: %v: %s", file, tier, r.Findings, r.Report.Findings[0].Text)
+			}
+		}
+	}
+}
