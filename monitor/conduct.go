@@ -17,6 +17,14 @@ type conduct struct {
 	all   []*conducted     // in the order in which they were seen
 	last  map[sender]*vote // what was set last
 	order int              // of what was seen
+	// tried is when a client tried to reach a node the last time, without anything being sent.
+	tried map[reaching]kernel.True
+}
+
+// reaching is a client that tries to reach a node.
+type reaching struct {
+	client *kernel.Process
+	server *redis.Server
 }
 
 // sender is a client that sends commands about a key.
@@ -47,7 +55,8 @@ type conductedNode struct {
 }
 
 func watchConduct(r *Run) {
-	c := &conduct{run: r, last: map[sender]*vote{}}
+	c := &conduct{run: r, last: map[sender]*vote{}, tried: map[reaching]kernel.True{}}
+	r.World.OnTried(func(client *kernel.Process, s *redis.Server) { c.tried[reaching{client, s}] = r.World.Kernel.Now() })
 	r.onCommand = append(r.onCommand, c.asked)
 	r.onApplied = append(r.onApplied, c.applied)
 	r.onEnd = append(r.onEnd, c.end)
@@ -133,7 +142,7 @@ func (c *conduct) sends(a *redis.Asked) {
 			c.run.broken(checker.Conduct, resource, "%s sends a command to %s about %q, which is no key of the lock", client, node, key)
 		}
 	}
-	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); a.Intent != redis.Deletes && late >= 0 && late >= c.run.step(a.Client) {
+	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); !a.Deadline.IsZero() && a.Intent != redis.Deletes && late >= 0 && late >= c.run.step(a.Client) {
 		c.run.broken(checker.Conduct, resource, "%s sends a command to %s %v after it has stopped waiting for the answer", client, node, late)
 	}
 }
@@ -156,7 +165,7 @@ func (c *conduct) passes(at redis.Passage, a *redis.Asked, v vote, node int) {
 		n.deletes, n.deletesAt = c.order, a.Sent
 	case a.Intent == redis.Deletes && at == redis.Arrived:
 		n.deleted = c.order
-	case a.Intent == redis.Extends && at == redis.Sent && x.isCast && x.releases == a.Client:
+	case a.Intent == redis.Extends && at == redis.Sent && x.isCast && x.releases == a.Client && !c.connects(a):
 		c.run.broken(checker.Conduct, v.key, "%s extends its key on %s, although it has begun to release it %v before", a.Client.Name(),
 			a.Server.Name(), a.Sent.Sub(x.since))
 	case a.Intent == redis.Sets && at == redis.Answered && n.isSet && n.owner == a.Client && n.sent == a.Sent:
@@ -164,6 +173,19 @@ func (c *conduct) passes(at redis.Passage, a *redis.Asked, v vote, node int) {
 			n.heard, n.heardAt = c.order, c.run.World.Kernel.Now()
 		}
 	}
+}
+
+// connects says whether the client makes connections, so that a command may have waited for one: with go-redis a release
+// overtakes an extend that does.
+func (c *conduct) connects(a *redis.Asked) bool {
+	_, has := c.tried[reaching{a.Client, a.Server}]
+	return has
+}
+
+// hadNoWay says whether the client that releases a vote tried to reach a node then, and had no connection to it.
+func (c *conduct) hadNoWay(x *conducted, node int) bool {
+	last, has := c.tried[reaching{x.releases, c.run.World.Servers[node]}]
+	return has && last > x.nodes[node].sent && last.Add(c.run.Lock.NodeTimeout) >= x.since
 }
 
 func (c *conduct) end() {
@@ -180,6 +202,7 @@ func (c *conduct) end() {
 			n, node := &x.nodes[i], c.run.World.Servers[i].Name()
 			switch {
 			case n.owner != x.releases:
+			case n.deletes == 0 && c.hadNoWay(x, i):
 			case n.deletes == 0 || n.deletesAt < n.sent:
 				c.run.broken(checker.Conduct, x.key, "%s releases its keys, but never the one on %s, which it had set before", x.releases.Name(), node)
 			case n.isSet && n.heard > 0 && over(n.heardAt) && n.deletes < n.heard && n.deleted != 0 && n.deleted < n.applied:

@@ -105,7 +105,7 @@ func (g *guard) wrong(p *preparing, err error) string {
 			}
 		}
 		return ""
-	case err == redlock.ErrClosed && p.isClosed:
+	case err == redlock.ErrClosed && p.isClosed, !isError && g.run.Foreign:
 		return ""
 	case !isError || e.Op != driver.OpPrepare || !errors.Is(err, redlock.ErrNotPrepared):
 		return "that is not the error of such a call"

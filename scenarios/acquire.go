@@ -20,7 +20,7 @@ type asking struct {
 func (p *program) asks(s *Step) *asking {
 	p.acquires++
 	x := &asking{acquisition: &acquisition{acquire: p.acquires, thread: p.thread}}
-	for _, name := range p.item.taken(s, p.resources) {
+	for _, name := range p.item.Taken(s, p.resources) {
 		x.ops = append(x.ops, p.host.NewOp())
 		x.grants = append(x.grants, Grant{x.ops[len(x.ops)-1], name})
 	}

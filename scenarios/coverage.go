@@ -42,7 +42,7 @@ func (s *Scenario) Features() []reach.Feature {
 		for j := range item.Do {
 			step := &item.Do[j]
 			renews = renews || step.Kind == RenewStep && !step.Released || step.Kind == WithLockStep
-			several = several || step.takes() && len(item.taken(step, s.Resources)) > 1
+			several = several || step.takes() && len(item.Taken(step, s.Resources)) > 1
 		}
 	}
 	var on []reach.Feature

@@ -46,7 +46,7 @@ func (p *program) misuse(s *Step) (goOn bool) {
 		return false
 	}
 	about, call := p.ofClient(), &protocols.Call{Client: p.host.Name(), Misuse: string(s.Kind) + " with " + s.Misuse.String()}
-	a := protocols.Arguments{Settings: p.settings, Resources: slices.Clone(p.item.taken(s, p.resources)), TTL: s.TTL, Work: func(context.Context) error { return nil }}
+	a := protocols.Arguments{Settings: p.settings, Resources: slices.Clone(p.item.Taken(s, p.resources)), TTL: s.TTL, Work: func(context.Context) error { return nil }}
 	if s.takes() {
 		about.grants = nil
 		for _, name := range a.Resources {

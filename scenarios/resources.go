@@ -39,8 +39,8 @@ func (c *check) named(n *yaml.Node, names []string) {
 	}
 }
 
-// taken is the resources that a step takes: its own, or the item's, or the first there is. A file says which of several.
-func (i *Item) taken(s *Step, all []string) []string {
+// Taken is the resources that a step takes: its own, or the item's, or the first there is. A file says which of several.
+func (i *Item) Taken(s *Step, all []string) []string {
 	switch {
 	case s.Resource != nil:
 		return s.Resource

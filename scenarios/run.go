@@ -13,6 +13,7 @@ import (
 	"redlocksim/monitor"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
+	"redlocksim/sim/guest"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
@@ -31,7 +32,11 @@ const (
 	Wire Tier = "wire"
 )
 
-// Tiers lists all tiers.
+// Program is tier wire for locks that are programs of their own, which have connections to the nodes and speak RESP: see
+// Options.Locker and package programs.
+const Program Tier = "program"
+
+// Tiers lists the tiers that scenarios run on as they are.
 func Tiers() []Tier { return []Tier{Model, Wire} }
 
 var tiers = strictyaml.EnumOf("tier", Tiers()...)
@@ -43,7 +48,7 @@ func (t Tier) backend() (redis.Tier, error) {
 	switch t {
 	case Model:
 		return model.New(), nil
-	case Wire:
+	case Wire, Program:
 		return wire.New(), nil
 	}
 	return nil, fmt.Errorf("scenarios: no such tier %q", t)
@@ -131,7 +136,10 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		}
 	}()
 	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Locker != nil,
-		Unrefined: o.Unrefined, MaxCommands: s.Expect.Commands}
+		Unrefined: o.Unrefined}
+	if o.Tier != Program {
+		monitored.MaxCommands = s.Expect.Commands // which the library needs
+	}
 	if !o.Unwatched {
 		monitored.Watch()
 	}
@@ -222,6 +230,9 @@ func (s *Scenario) world(o Options) sim.Config {
 func (s *Scenario) panicked(o Options, p any) error {
 	if errors.Is(asError(p), ErrTooLong) {
 		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w; %s", s.Name, o.Tier, o.Seed, asError(p), shorten)
+	}
+	if failed := (*guest.Failure)(nil); errors.As(asError(p), &failed) {
+		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, failed)
 	}
 	stack := debug.Stack()
 	if in := (*kernel.Panic)(nil); errors.As(asError(p), &in) {

@@ -100,7 +100,7 @@ func (p *stepCheck) lock(s *Step) protocols.Settings {
 }
 
 func (p *stepCheck) toTaking(s *Step) *objection {
-	names, ttl := p.item.taken(s, p.s.Resources), p.lock(s).TTL
+	names, ttl := p.item.Taken(s, p.s.Resources), p.lock(s).TTL
 	switch {
 	case s.Resource == nil && p.item.Resource == nil && len(p.s.Resources) > 1:
 		return objectTo(string(s.Kind), `does not say which resource: there are several, as in "%s: %s"`, s.Kind, p.s.Resources[0])

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
 )
 
@@ -313,9 +314,17 @@ func TestCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	naive, redsync := wasmtest.Build(t, "../../locks/naive"), wasmtest.Build(t, "../../locks/redsync")
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("scenarios", 0o777); err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{"scenarios", "locks/redsync"} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, program := range map[string]string{"my-lock.wasm": naive, "naive.wasm": naive, "locks/redsync/redsync.wasm": redsync} {
+		if err := os.Symlink(program, path); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for path, text := range map[string]string{"our-settings.yaml": settings, "scenarios/ours.yaml": string(scenario)} {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {

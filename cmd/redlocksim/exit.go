@@ -13,6 +13,7 @@ import (
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/sim/guest"
 )
 
 const (
@@ -68,7 +69,7 @@ func wrap(err error) error {
 		return &failure{exitNotWritten, err}
 	case errors.Is(err, scenarios.ErrNotRepeated):
 		return &failure{exitRepeat, err}
-	case errors.Is(err, scenarios.ErrTooLong):
+	case errors.Is(err, scenarios.ErrTooLong), errors.As(err, new(*guest.Failure)):
 		return &failure{exitUsage, err}
 	}
 	return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}

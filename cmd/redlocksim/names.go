@@ -129,7 +129,11 @@ func tiers(flag string, fallback ...scenarios.Tier) ([]scenarios.Tier, error) {
 
 // repeatCommand is the command line that makes the run again; arg is what the user named it by.
 func repeatCommand(arg string, isFile bool, r *scenarios.Result) string {
-	return fmt.Sprintf("redlocksim run %s --tier %s --seed %d", named(arg, isFile, r.Scenario), r.Tier, r.Seed)
+	tier := fmt.Sprintf(" --tier %s", r.Tier)
+	if r.Tier == scenarios.Program {
+		tier = "" // --lock implies it
+	}
+	return fmt.Sprintf("redlocksim run %s%s --seed %d", named(arg, isFile, r.Scenario), tier, r.Seed)
 }
 
 // named is how a command line names the scenario, one that arg stands for.

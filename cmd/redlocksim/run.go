@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,11 @@ all cases of the scenario.
 proxies, five times as fast. Live runs are not deterministic: --seed and --trace
 have no effect, and expected durations are not checked.
 
+--lock runs a lock program in the place of the library: somebody's lock,
+unmodified, compiled to WebAssembly; see docs/lock-programs.md. It is as
+expected if it shows no violation that a sound Redlock does not show under the
+same faults. A scenario that says nothing about it is refused, with the reason.
+
 --html, --svg and --timeline draw the run, with a lane for each client and node.
 The drawing shows when a client believed it held the lock, when a quorum of
 nodes granted it, and when the client acted. It shows messages, lost ones too,
@@ -38,6 +44,7 @@ then goes to standard error.
 // runFlags are the flags of run.
 type runFlags struct {
 	tier, only         string
+	lock               lockFlags
 	files              outputs
 	seed               uint64
 	trace, full, force bool
@@ -53,6 +60,7 @@ func newRun() *cobra.Command {
   redlocksim run 24-restart-at-once/one-of-three --tier wire --seed 7
   redlocksim run my-settings.yaml
   redlocksim run 17-clock-jump --timeline
+  redlocksim run 17-clock-jump --lock my-lock.wasm
   redlocksim run 32-pause-before-write --html pause.html --svg pause.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: r.run,
@@ -60,6 +68,7 @@ func newRun() *cobra.Command {
 	cmd.Flags().StringVar(&r.tier, "tier", "", "model (Redis semantics in Go), wire (go-redis and miniredis) or live (redis-server processes) (default model)")
 	r.files.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&r.files.timeline, "timeline", false, "print the timeline as text, as wide as the terminal or 80 columns")
+	r.lock.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&r.only, "case", "", "run only this case")
 	cmd.Flags().Uint64Var(&r.seed, "seed", 0, "random seed (default 0, or the seed that the file was recorded with)")
 	cmd.Flags().BoolVar(&r.trace, "trace", false, "print every simulator step first")
@@ -81,6 +90,20 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	if err := r.files.check(args[0], found); err != nil {
 		return err
 	}
+	if r.lock.isGiven() {
+		if r.tier != "" {
+			return &failure{exitUsage, errors.New("--lock runs on a tier of its own: leave --tier out")}
+		}
+		if err := r.lock.load(); err != nil {
+			return err
+		}
+		defer r.lock.close()
+		for _, s := range found {
+			if err := r.lock.about.Unfit(s); err != nil {
+				return &failure{exitNotTested, err}
+			}
+		}
+	}
 	if on[0] == scenarios.Live {
 		return runOnLive(cmd, found, &r.files, args[0], isFile, r.full)
 	}
@@ -90,12 +113,15 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
+		if r.lock.isGiven() {
+			fmt.Fprintf(out, "lock %s %s (%s)\n\n", r.lock.about.Library, r.lock.about.Version, r.lock.command)
+		}
 		result, err := r.simulate(cmd, s, on[0])
 		if err != nil {
 			return err
 		}
 		results = append(results, result)
-		repeat := repeatCommand(args[0], isFile, result)
+		repeat := r.lock.repeat(repeatCommand(args[0], isFile, result))
 		if err := reports.Run(out, result, repeat, r.full); err != nil {
 			return wrap(err)
 		}
@@ -109,6 +135,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 // simulate runs a scenario twice, and prints the steps of the simulator if they are asked for.
 func (r *runFlags) simulate(cmd *cobra.Command, s *scenarios.Scenario, on scenarios.Tier) (*scenarios.Result, error) {
 	o := scenarios.Options{Tier: on, Seed: r.seed}
+	r.lock.place(&o)
 	if s.Recorded != nil && !cmd.Flags().Changed("seed") {
 		o.Seed = s.Recorded.Seed
 	}

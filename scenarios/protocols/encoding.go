@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -93,6 +94,29 @@ func (s Settings) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 	}
 	n.Content = append(n.Content, e.Encode(s.own, std.With(s.Protocol).own).Content...)
 	return n
+}
+
+// JSON is the settings that are not as in Default, by their keys, but for those that every lock has; nil if there are none.
+func (s Settings) JSON() json.RawMessage {
+	if s.own == nil {
+		return nil
+	}
+	text, err := strictyaml.Encode(s.own, Default().With(s.Protocol).own)
+	if err != nil {
+		panic(err) // they were read, or checked
+	}
+	var values map[string]any
+	if err := yaml.Unmarshal(text, &values); err != nil {
+		panic(err)
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	encoded, err := json.Marshal(values)
+	if err != nil {
+		panic(err)
+	}
+	return encoded
 }
 
 // DescribeNode is what UnmarshalNode reads: the keys of all protocols, each with those that have it.

@@ -17,6 +17,7 @@ type Simulated struct {
 	*kernel.Process
 	World    *sim.World
 	requests int
+	guests   int
 }
 
 // Simulate makes the Host of a client process of w.
@@ -68,6 +69,12 @@ func (s *Simulated) Redis() []Redis {
 func (s *Simulated) Key() kernel.Key {
 	s.requests++
 	return s.Draw("request").With(uint64(s.requests))
+}
+
+// NewGuest numbers what runs in the process, one after the other, as a program of its own.
+func (s *Simulated) NewGuest() int {
+	s.guests++
+	return s.guests
 }
 
 type simulatedRedis struct {

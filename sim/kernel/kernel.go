@@ -30,7 +30,7 @@ type Kernel struct {
 	digest  digest
 	trace   func(TraceStep)
 	limits  Limits
-	tooLong *TooLong // the limit that the run has gone beyond
+	failure error // why the run cannot go on
 
 	watchers []func()
 	choices  *choices // nil unless a Scheduler decides
@@ -116,10 +116,13 @@ func (k *Kernel) retime(c *Clock) {
 	}
 }
 
-// Exceed ends the run, with a TooLong, before its next step. It does not end the code that is running: that could have
-// deferred calls which wait for others.
-func (k *Kernel) Exceed(what string, limit int) {
-	if k.tooLong == nil {
-		k.tooLong = &TooLong{what, limit, k.now}
+// Exceed ends the run with a TooLong; see Fail.
+func (k *Kernel) Exceed(what string, limit int) { k.Fail(&TooLong{what, limit, k.now}) }
+
+// Fail ends the run, with an error that says why it proves nothing, before its next step. The first failure counts. It does not
+// end the code that is running: that could have deferred calls which wait for others.
+func (k *Kernel) Fail(err error) {
+	if k.failure == nil {
+		k.failure = err
 	}
 }

@@ -35,7 +35,7 @@ func (l Limits) withDefaults() Limits {
 // ErrTooLong is what a TooLong matches.
 var ErrTooLong = errors.New("the run is too long")
 
-// TooLong is what Run panics with when a run goes beyond one of its limits.
+// TooLong is the error that Run panics with when a run goes beyond one of its limits.
 type TooLong struct {
 	What  string // of what there are too many
 	Limit int

@@ -19,6 +19,7 @@ type pace struct {
 	moment True
 	steps  uint64
 	latest [WallClock]int64 // readings of the clocks that never go back
+	ticks  bool             // its readings take time
 }
 
 // Takes has the code of the process take time from now on: what takes says of a key for each of its steps. A step ends with a
@@ -82,12 +83,20 @@ func (p *Process) stepNow() Key {
 // read is what the code of the process reads on one of its clocks.
 func (p *Process) read(kind ClockKind) int64 {
 	reading := p.clock.readAt(kind, p.at())
-	if p.pace.takes == nil || kind == WallClock {
+	if p.pace.takes == nil && !p.pace.ticks || kind == WallClock {
 		return reading
 	}
 	// A rate can change before the run has come to where the process is.
 	p.pace.latest[kind] = max(p.pace.latest[kind], reading)
 	return p.pace.latest[kind]
+}
+
+// Reads is what code reads on one of the clocks of the process that knows nothing of the simulator, in nanoseconds since the
+// clock's own epoch. A reading takes a nanosecond: code that reads a clock until it has advanced comes to an end.
+func (p *Process) Reads(kind ClockKind) int64 {
+	p.pace.ticks = true
+	p.pace.ahead = p.at().Add(time.Nanosecond)
+	return p.read(kind)
 }
 
 // stops and goesOn have what is left of a step wait for the end of a pause.

@@ -47,17 +47,20 @@ func (k *Kernel) count(l Label) {
 func (k *Kernel) locate() {
 	switch v := recover().(type) {
 	case nil:
-	case *Panic, *TooLong:
+	case *Panic:
 		panic(v)
 	default:
+		if k.failure != nil && v == any(k.failure) {
+			panic(v)
+		}
 		l := k.running
 		panic(&Panic{Process: k.names[max(l.to, l.from)], At: k.now, Step: k.steps, Value: v, Stack: debug.Stack()})
 	}
 }
 
-// checkLimits panics if the run has gone beyond a limit. It is not for tasks.
+// checkLimits panics if the run cannot go on. It is not for tasks.
 func (k *Kernel) checkLimits() {
-	if k.tooLong != nil {
-		panic(k.tooLong)
+	if k.failure != nil {
+		panic(k.failure)
 	}
 }

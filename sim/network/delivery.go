@@ -7,6 +7,8 @@ func (x *Exchange) Fire(arg int) {
 	kind := MessageKind(arg)
 	w := x.way(kind)
 	switch {
+	case x.on != nil && x.on.isStalled(kind):
+		x.ended(kind, Lost, lostBehind)
 	case w.cuts > 0:
 		x.ended(kind, Lost, lostToPartition)
 	case w.holds > 0:
@@ -44,7 +46,7 @@ func (x *Exchange) handOver(receiver *kernel.Process, kind MessageKind) {
 	switch {
 	case receiver.Dead():
 		x.ended(kind, Lost, lostToCrash)
-	case receiver.Paused():
+	case receiver.Paused() && !x.dials(kind):
 		x.buffered = x.buffered || kind == ReplyMessage && !x.cut
 		receiver.Defer(x.label(kind), d)
 	default:
@@ -52,9 +54,17 @@ func (x *Exchange) handOver(receiver *kernel.Process, kind MessageKind) {
 	}
 }
 
+// dials says whether a message asks for a connection, which the machine of a paused process takes.
+func (x *Exchange) dials(kind MessageKind) bool {
+	return x.on != nil && x == &x.on.Exchange && kind == RequestMessage
+}
+
 // Fire hands the message to the process it is for.
 func (d delivery) Fire(int) {
 	x := d.exchange
+	if x.on != nil {
+		defer x.on.tornBehind(x, d.kind)
+	}
 	if d.kind == RequestMessage {
 		if x.isMet() { // it may have waited for a paused server, which is gone since
 			x.ended(d.kind, Arrived, x.requests.String())

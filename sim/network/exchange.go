@@ -16,6 +16,7 @@ type Exchange struct {
 	sent       kernel.True // when the request was
 	requests   torn        // how much of each way's messages arrives
 	replies    torn
+	on         *Connection // that it is a part of; nil if it has one of its own
 }
 
 // Client is the end of an exchange at which the request was made.

@@ -41,6 +41,9 @@ type LossHandler interface {
 // ended says what became of a message.
 func (x *Exchange) ended(kind MessageKind, fate Fate, why string) {
 	if fate == Lost {
+		if x.on != nil {
+			x.on.stalls(kind)
+		}
 		if m, ok := x.end.(LossHandler); ok {
 			m.Lost(kind)
 		}

@@ -13,9 +13,31 @@ func (l *Link) Open(x *Exchange, key kernel.Key, end Client) {
 	}
 }
 
+// Dial asks for a connection. The server's machine takes it, whether the process is paused or not. Its answer is a message that
+// the server pushes.
+func (l *Link) Dial(c *Connection, key kernel.Key, end Client) {
+	if l.leads != nil {
+		l = l.leads
+	}
+	c.directions = [2]ordered{}
+	if l.begin(&c.Exchange, l.client, key, end) {
+		c.Exchange.on = c
+		c.Exchange.send(RequestMessage)
+	}
+}
+
+// Open begins an exchange on the connection; see Link.Open.
+func (c *Connection) Open(x *Exchange, key kernel.Key, end Client) {
+	if c.link.begin(x, c.from, key, end) {
+		x.on, x.epoch = c, c.epoch
+		x.send(RequestMessage)
+	}
+}
+
 // Push begins an exchange that has no request: a message of the server is on its way to who has made another one.
 func (x *Exchange) Push(to *Exchange, key kernel.Key, end Client) {
 	if to.link.begin(x, to.from, key, end) {
+		x.on, x.epoch = to.on, to.epoch
 		x.send(ReplyMessage)
 	}
 }
@@ -42,5 +64,8 @@ func (x *Exchange) send(kind MessageKind) {
 		x.tear(kind, w)
 	}
 	at := leaves.Add(w.latency.Draw(l.draw.With(uint64(x.key)).With(uint64(kind))) + w.delays)
+	if x.on != nil {
+		at = x.on.behind(kind, at)
+	}
 	l.network.k.Schedule(at, x.label(kind), x, int(kind))
 }

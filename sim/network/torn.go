@@ -45,6 +45,13 @@ func (x *Exchange) tear(kind MessageKind, w *way) {
 	}
 }
 
+// tornBehind has nothing arrive behind a message of which the end is missing.
+func (c *Connection) tornBehind(x *Exchange, kind MessageKind) {
+	if kind == RequestMessage && x.requests.keep > 0 || kind == ReplyMessage && x.replies.keep > 0 {
+		c.stalls(kind)
+	}
+}
+
 // Batch is a Client whose request may be several in one message, of which the network can lose the end.
 type Batch interface {
 	Client

@@ -36,7 +36,7 @@ type Command struct {
 	// Value is the first argument that can be a lock's value, and More are further ones; there may be others among them.
 	Value string
 	More  []string
-	// Deadline is when the client stops waiting for the answer, by the clock that its code reads.
+	// Deadline is when the client stops waiting for the answer, by the clock that its code reads; zero if nobody else knows.
 	Deadline time.Time
 	// Latest says that this is so for the last of several commands that were sent together, and may be earlier for the others.
 	Latest bool

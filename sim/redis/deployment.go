@@ -45,6 +45,7 @@ type Deployment struct {
 	applied   []func(*Applied) // who wants to know of changes
 	dialogue  *dialogue        // nil unless somebody overhears it
 	passages  *passages        // nil unless somebody wants to know
+	tried     []func(*kernel.Process, *Server)
 }
 
 // Deploy makes the nodes.

@@ -26,9 +26,19 @@ type Subscription struct {
 	closed   bool
 }
 
+// Subscriber is a node's end of a connection over which it sends what is published.
+type Subscriber interface {
+	// Client is who has the other end.
+	Client() *kernel.Process
+	// Hears says whether the connection is there and what is published on the channel goes over it.
+	Hears(channel string) bool
+	// Publish sends a message to the client.
+	Publish(channel, message string)
+}
+
 // broker is a node's end of all subscriptions.
 type broker struct {
-	subscribers []*Subscription          // in the order in which they came
+	subscribers []Subscriber             // in the order in which they came
 	listened    map[*network.Link]uint64 // how many subscriptions of Listen there were
 	counts      *Counts
 	published   func(channel string) // is told what is published; may be nil
@@ -131,22 +141,40 @@ func (p *push) Purpose() string {
 	return "publish"
 }
 
-func (b *broker) subscribe(to *Subscription) {
-	b.subscribers = append(b.subscribers, to)
-	b.push(to, &push{subscription: to, confirms: true})
+// Client implements Subscriber.
+func (s *Subscription) Client() *kernel.Process { return s.exchange.From() }
+
+// Hears implements Subscriber.
+func (s *Subscription) Hears(channel string) bool {
+	return s.channel == channel && s.exchange.Connected()
 }
 
-func (b *broker) unsubscribe(from *Subscription) {
+// Publish implements Subscriber.
+func (s *Subscription) Publish(_, message string) { s.push(&push{subscription: s, message: message}) }
+
+func (s *Subscription) push(p *push) {
+	s.sent++
+	p.Push(&s.exchange, s.key.WithString("push").With(s.sent), p)
+}
+
+// Subscribe has the node send to a subscriber what is published from now on, and Unsubscribe ends that.
+func (b *broker) Subscribe(to Subscriber) { b.subscribers = append(b.subscribers, to) }
+
+// Unsubscribe has the node forget a subscriber, if it knows it.
+func (b *broker) Unsubscribe(from Subscriber) {
 	if i := slices.Index(b.subscribers, from); i >= 0 {
 		b.subscribers = append(b.subscribers[:i:i], b.subscribers[i+1:]...)
 	}
 }
 
+func (b *broker) subscribe(to *Subscription) {
+	b.Subscribe(to)
+	to.push(&push{subscription: to, confirms: true})
+}
+
 // Listens says whether a client is subscribed to a channel of the node.
 func (b *broker) Listens(client *kernel.Process, channel string) bool {
-	return slices.ContainsFunc(b.subscribers, func(s *Subscription) bool {
-		return s.channel == channel && s.exchange.Connected() && s.exchange.From() == client
-	})
+	return slices.ContainsFunc(b.subscribers, func(s Subscriber) bool { return s.Hears(channel) && s.Client() == client })
 }
 
 // Publish sends a message to those who subscribed to a channel of the node, in the order in which they did, and returns
@@ -156,17 +184,12 @@ func (b *broker) Publish(channel, message string) int {
 		b.published(channel)
 	}
 	receivers := 0
-	for _, sub := range b.subscribers {
-		if sub.channel == channel && sub.exchange.Connected() {
+	for _, to := range b.subscribers {
+		if to.Hears(channel) {
 			b.counts.Published++
-			b.push(sub, &push{subscription: sub, message: message})
+			to.Publish(channel, message)
 			receivers++
 		}
 	}
 	return receivers
-}
-
-func (b *broker) push(to *Subscription, p *push) {
-	to.sent++
-	p.Push(&to.exchange, to.key.WithString("push").With(to.sent), p)
 }

@@ -16,7 +16,7 @@ func (s *Server) serve(tier Tier, x *network.Exchange) {
 	case *Subscription:
 		s.subscribe(end)
 	case *leave:
-		s.unsubscribe(end.subscription)
+		s.Unsubscribe(end.subscription)
 		x.Reply()
 	default:
 		if asking, is := end.(Asking); is && s.AnswersWrongly() {

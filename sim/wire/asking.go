@@ -7,17 +7,49 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
+	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 )
 
+// request is one message to a node, and what the node has answered. It is a part of an exchange, which is also the other end's.
+type request struct {
+	network.Exchange
+	requests    [][]string // the words of each
+	replies     [][]byte
+	deadline    time.Time // of who waits for the reply; zero if it is not known
+	isOfLibrary bool
+	intents     intents // shared by the connections of a run
+}
+
+// carriedOut answers what has arrived of the request by what carryOut does.
+func (x *request) carriedOut(carryOut func(args []string) []byte) {
+	for _, args := range x.requests[:x.Arriving(len(x.requests))] {
+		x.replies = append(x.replies, carryOut(args))
+	}
+	x.Reply()
+}
+
+// Requests implements network.Batch.
+func (x *request) Requests() int { return len(x.requests) }
+
+// Purpose implements network.Purposeful.
+func (x *request) Purpose() string {
+	words := make([]string, len(x.requests))
+	for i, request := range x.requests {
+		words[i] = strings.ToUpper(request[0])
+	}
+	return strings.Join(words, ", ")
+}
+
 // Command implements redis.Asking. Of several requests, which are all the library's and write, it is the first.
-func (x *exchange) Command() []string { return x.requests[0] }
+func (x *request) Command() []string { return x.requests[0] }
 
 // Answer implements redis.Asking.
-func (x *exchange) Answer(value any) {
+func (x *request) Answer(value any) {
 	reply := fmt.Appendf(nil, ":%d\r\n", value)
 	switch text := value.(type) {
 	case rediscmd.ServerError:
@@ -31,14 +63,14 @@ func (x *exchange) Answer(value any) {
 var _ redis.Asking = (*exchange)(nil)
 
 // Commands implements redis.Commanding.
-func (x *exchange) Commands(all []redis.Command) []redis.Command {
+func (x *request) Commands(all []redis.Command) []redis.Command {
 	for i, words := range x.requests {
 		c := x.command(words)
-		if x.conn.isOfLibrary {
+		if x.isOfLibrary {
 			c.Keys = ofLocks(c.Keys)
 			c.Latest = len(x.requests) > 1 || len(c.Keys) > 1
 		}
-		if i < len(x.replies) && x.conn.isOfLibrary {
+		if i < len(x.replies) && x.isOfLibrary {
 			c.Answer = outcomeOf(x.replies[i])
 		}
 		all = append(all, c)
@@ -73,15 +105,15 @@ func (all intents) of(source string) redis.Intent {
 }
 
 // command is what a request wants.
-func (x *exchange) command(words []string) redis.Command {
+func (x *request) command(words []string) redis.Command {
 	name := strings.ToUpper(words[0])
 	if name != "EVAL" && name != "EVALSHA" || len(words) < 3 {
 		return redis.PlainCommand(words, x.deadline)
 	}
-	intent, source := x.conn.intents[words[1]], "" // a hash is known: the library sends the source first, and see plainRedis
+	intent, source := x.intents[words[1]], "" // a hash is known: the library sends the source first, and see plainRedis
 	if name == "EVAL" {
-		intent = x.conn.intents.of(words[1])
-		if x.conn.isOfLibrary {
+		intent = x.intents.of(words[1])
+		if x.isOfLibrary {
 			source = words[1]
 		}
 	}
@@ -123,8 +155,8 @@ func outcomeOf(reply []byte) driver.Outcome {
 var _ redis.Commanding = (*exchange)(nil)
 
 // Phrases implements redis.Phrased. It gives none for a program that speaks to the server without the library.
-func (x *exchange) Phrases() []redis.Phrase {
-	if !x.conn.isOfLibrary {
+func (x *request) Phrases() []redis.Phrase {
+	if !x.isOfLibrary {
 		return nil
 	}
 	all := make([]redis.Phrase, len(x.requests))

@@ -44,15 +44,11 @@ var _ net.Conn = (*conn)(nil)
 // exchange is one message on its way to a node and back. It outlives its connection: a message that the client has given up may
 // still arrive.
 type exchange struct {
-	network.Exchange
-	conn     *conn
-	requests [][]string // the words of each
-	deadline time.Time  // of the Read that waits for the reply
-	replies  [][]byte
+	request
+	conn *conn
 }
 
-// Requests implements network.Batch.
-func (x *exchange) Requests() int { return len(x.requests) }
+func (x *exchange) serve(m *memory) { x.carriedOut(m.do) }
 
 // Answered implements network.Client.
 func (x *exchange) Answered() {
@@ -69,15 +65,6 @@ func (x *exchange) Answered() {
 		return
 	}
 	c.wake()
-}
-
-// Purpose implements network.Purposeful.
-func (x *exchange) Purpose() string {
-	words := make([]string, len(x.requests))
-	for i, request := range x.requests {
-		words[i] = strings.ToUpper(request[0])
-	}
-	return strings.Join(words, ", ")
 }
 
 // Broken implements network.Client.
@@ -128,7 +115,7 @@ func (c *conn) send() {
 		c.readable = append(c.readable, hello...)
 		return
 	}
-	c.request = &exchange{conn: c, requests: requests, deadline: c.deadline}
+	c.request = &exchange{conn: c, request: request{requests: requests, deadline: c.deadline, isOfLibrary: c.isOfLibrary, intents: c.intents}}
 	c.link.Open(&c.request.Exchange, c.key(isWithSource(requests[0])), c.request)
 }
 

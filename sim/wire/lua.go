@@ -108,7 +108,8 @@ func newInterpreter() *interpreter {
 	}
 	in := &interpreter{state: l}
 	l.SetGlobal("redis", l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{
-		"call": in.call, "pcall": in.pcall, "error_reply": errorReply}))
+		"call": in.call, "pcall": in.pcall, "error_reply": errorReply, "status_reply": statusReply, "sha1hex": sha1hex,
+		"replicate_commands": always}))
 	// A script shares nothing with the next one.
 	l.SetMetatable(l.G.Global, l.SetFuncs(l.NewTable(), map[string]lua.LGFunction{
 		"__newindex": func(l *lua.LState) int {
@@ -219,6 +220,25 @@ func errorReply(l *lua.LState) int {
 		text = "ERR " + text
 	}
 	l.Push(failure(l, text))
+	return 1
+}
+
+// statusReply is redis.status_reply.
+func statusReply(l *lua.LState) int {
+	l.Push(field(l, "ok", l.CheckString(1)))
+	return 1
+}
+
+// sha1hex is redis.sha1hex.
+func sha1hex(l *lua.LState) int {
+	sum := sha1.Sum([]byte(l.CheckString(1)))
+	l.Push(lua.LString(hex.EncodeToString(sum[:])))
+	return 1
+}
+
+// always is redis.replicate_commands, which does nothing any more.
+func always(l *lua.LState) int {
+	l.Push(lua.LTrue)
 	return 1
 }
 

@@ -20,8 +20,7 @@ type memory struct {
 	redis  *miniredis.Miniredis
 	db     *miniredis.RedisDB
 	expiry expiry
-	peer   *server.Peer // who the requests come from
-	out    bytes.Buffer
+	own    *session // of all clients that need none of their own
 	lua    *scripts
 
 	changed func(redis.Change) // nil unless somebody wants to know
@@ -36,7 +35,7 @@ func newMemory(s *redis.Server) *memory {
 	}
 	_ = c.Close()
 	m.db = m.redis.DB(0)
-	m.peer = server.NewPeer(bufio.NewWriter(&m.out))
+	m.own = newSession()
 	m.expiry = expiry{redis: m.redis, db: m.db, deadlines: map[string]int64{}}
 	m.lua = newScripts(m.redis.Server())
 	m.redis.Server().SetPreHook(func(c *server.Peer, command string, args ...string) bool {
@@ -75,7 +74,10 @@ func (m *memory) close() { m.redis.Close() }
 func (m *memory) now() int64 { return m.server.Clock().Wall().Milliseconds() }
 
 // do runs a command and returns the reply.
-func (m *memory) do(args []string) []byte {
+func (m *memory) do(args []string) []byte { return m.doIn(m.own, args) }
+
+// doIn is do for a client that has a session.
+func (m *memory) doIn(s *session, args []string) []byte {
 	if m.isUnknownScript(args) {
 		m.server.CountUnknownScript()
 	} else {
@@ -86,7 +88,7 @@ func (m *memory) do(args []string) []byte {
 	if m.changed != nil {
 		before = m.Dump()
 	}
-	reply := m.dispatch(args...)
+	reply := s.dispatch(m.redis.Server(), args)
 	m.expiry.after(args)
 	if m.changed != nil {
 		m.compare(before, m.Dump())
@@ -129,11 +131,23 @@ func (m *memory) isUnknownScript(args []string) bool {
 	return strings.EqualFold(args[0], "evalsha") && !m.lua.knows(args[1])
 }
 
-func (m *memory) dispatch(args ...string) []byte {
-	m.out.Reset()
-	m.redis.Server().Dispatch(m.peer, args)
-	m.peer.Flush()
-	return slices.Clone(m.out.Bytes())
+// session is what a node knows of a client that has connected to it, as the version of RESP that it speaks.
+type session struct {
+	peer *server.Peer
+	out  bytes.Buffer
+}
+
+func newSession() *session {
+	s := &session{}
+	s.peer = server.NewPeer(bufio.NewWriter(&s.out))
+	return s
+}
+
+func (s *session) dispatch(to *server.Server, args []string) []byte {
+	s.out.Reset()
+	to.Dispatch(s.peer, args)
+	s.peer.Flush()
+	return slices.Clone(s.out.Bytes())
 }
 
 // Dump implements redis.Memory.

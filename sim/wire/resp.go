@@ -45,3 +45,13 @@ func length(b *[]byte, kind byte) (n int, ok bool) {
 	*b = rest
 	return n, true
 }
+
+// list begins what the node sends by itself.
+func (s *session) list(n int) string {
+	if s.peer.Resp3 {
+		return fmt.Sprintf(">%d\r\n", n)
+	}
+	return fmt.Sprintf("*%d\r\n", n)
+}
+
+func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }

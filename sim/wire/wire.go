@@ -39,12 +39,11 @@ func (b *backend) Nodes(client *kernel.Process, servers []*redis.Server, links [
 }
 
 func (b *backend) Serve(s *redis.Server, x *network.Exchange) {
-	e := x.Client().(*exchange)
-	for _, args := range e.requests[:x.Arriving(len(e.requests))] {
-		e.replies = append(e.replies, b.memories[s].do(args))
-	}
-	x.Reply()
+	x.Client().(served).serve(b.memories[s])
 }
+
+// served is the client's end of an exchange whose request a node carries out.
+type served interface{ serve(*memory) }
 
 func (b *backend) Close() error {
 	err := b.clients.close()

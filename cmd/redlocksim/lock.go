@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"redlocksim/internal/shell"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
+)
+
+// lockFlags name a lock program, which takes the place of the library.
+type lockFlags struct {
+	command string
+	noCache bool
+
+	program *programs.Program
+	about   *programs.About
+}
+
+func (l *lockFlags) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&l.command, "lock", "", "run this lock program in the place of the library: a .wasm file, with arguments if it takes any")
+	flags.BoolVar(&l.noCache, "no-cache", false, "compile the lock program anew, and keep nothing of it in the user's cache directory")
+}
+
+func (l *lockFlags) isGiven() bool { return l.command != "" }
+
+// load compiles the program and asks what it is.
+func (l *lockFlags) load() error {
+	words := strings.Fields(l.command)
+	if len(words) == 0 {
+		return &failure{exitUsage, errors.New("--lock: want a .wasm file")}
+	}
+	cache := ""
+	if !l.noCache {
+		if dir, err := os.UserCacheDir(); err == nil { // without one, each command compiles
+			cache = filepath.Join(dir, "redlocksim", "programs")
+		}
+	}
+	var err error
+	if l.program, err = programs.Load(words[0], words[1:], cache); err != nil {
+		return &failure{exitUsage, fmt.Errorf("--lock: %w", err)}
+	}
+	if l.about, err = l.program.About(); err != nil {
+		l.close()
+		return &failure{exitUsage, fmt.Errorf("--lock: %w", err)}
+	}
+	return nil
+}
+
+func (l *lockFlags) close() { _ = l.program.Close() } // it frees memory
+
+// place puts the program in the place of the library, if there is one.
+func (l *lockFlags) place(o *scenarios.Options) {
+	if l.program != nil {
+		o.Tier, o.Locker = scenarios.Program, l.program.Locker
+	}
+}
+
+// repeat adds the program to a command that repeats a run.
+func (l *lockFlags) repeat(command string) string {
+	if !l.isGiven() {
+		return command
+	}
+	return command + " --lock " + shell.Quote(l.command)
+}

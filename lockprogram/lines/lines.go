@@ -1,0 +1,106 @@
+// Package lines is what is said between the harness and a lock program: one JSON object a line, requests on the program's
+// standard input and answers on its standard output. The page docs/lock-programs.md describes it for programs in any language.
+package lines
+
+import "encoding/json"
+
+// Request is what the harness asks for. Each has an ID of its own, and gets one answer, whenever the program has it: several
+// can be open at once.
+type Request struct {
+	Type RequestType `json:"type"`
+	ID   int         `json:"id"`
+
+	// Init is only in a request of that type.
+	Init *Init `json:"init,omitempty"`
+	// Resource is what to lock, and TTL for how long: of try-lock, lock and, without Resource, extend.
+	Resource string  `json:"resource,omitempty"`
+	TTL      float64 `json:"ttl_ms,omitempty"`
+	// Wait is for how long to wait for the lock at the most; of lock.
+	Wait float64 `json:"wait_ms,omitempty"`
+	// Lease is the ID of the request that was granted the lock; of extend and unlock.
+	Lease int `json:"lease,omitempty"`
+}
+
+// RequestType is what a Request asks for.
+type RequestType string
+
+// The types of requests, with their answers.
+const (
+	RequestInit    RequestType = "init"     // ready, or failed
+	RequestTryLock RequestType = "try-lock" // granted, refused or unknown, after a single attempt
+	RequestLock    RequestType = "lock"     // granted, refused or unknown
+	RequestExtend  RequestType = "extend"   // extended, refused or unknown
+	RequestUnlock  RequestType = "unlock"   // released, refused or unknown
+	RequestPrepare RequestType = "prepare"  // prepared, refused or unknown
+	RequestClose   RequestType = "close"    // closed, refused or unknown
+)
+
+// Init is what a program needs to make its lock.
+type Init struct {
+	// Name is the client's name.
+	Name string `json:"name"`
+	// Nodes are the addresses of the Redis nodes, each host:port, all of them independent masters.
+	Nodes []string `json:"nodes"`
+	// TTL and NodeTimeout are what the settings say, in milliseconds: the time to live of lock keys, and how long to wait for a
+	// node's answer.
+	TTL         float64 `json:"ttl_ms"`
+	NodeTimeout float64 `json:"node_timeout_ms"`
+	// Settings are what else a scenario sets under lock, by its keys.
+	Settings json.RawMessage `json:"settings,omitempty"`
+}
+
+// Answer is what a program says.
+type Answer struct {
+	Type AnswerType `json:"type"`
+	// Re is the ID of the request; not of lost and expiring.
+	Re int `json:"re,omitempty"`
+
+	// Library, Version and Can are of ready: what is tested, and what it can beside locking and unlocking.
+	Library string       `json:"library,omitempty"`
+	Version string       `json:"version,omitempty"`
+	Can     []Capability `json:"can,omitempty"`
+	// Settings are the keys of Init.Settings that the program reads; of ready. A scenario that sets others does not apply.
+	Settings []string `json:"settings,omitempty"`
+	// Valid is for how long the lock is still held, from when the line is written, in milliseconds, as the library computes it;
+	// of granted and extended. Without it the harness reckons with the TTL, from the first byte of the request that won.
+	Valid *float64 `json:"valid_ms,omitempty"`
+	// Token is the fencing token; of granted.
+	Token *int64 `json:"token,omitempty"`
+	// Lease is the ID of the request that was granted the lock which is lost; of lost and expiring.
+	Lease int `json:"lease,omitempty"`
+	// Reason says why, for people.
+	Reason string `json:"reason,omitempty"`
+}
+
+// AnswerType is what an Answer says.
+type AnswerType string
+
+// The types of answers.
+const (
+	Ready    AnswerType = "ready"    // the lock is made
+	Failed   AnswerType = "failed"   // it cannot be made: nothing is tested
+	Granted  AnswerType = "granted"  // the client has the lock
+	Extended AnswerType = "extended" // it has it for longer
+	Released AnswerType = "released" // it has it no more
+	Prepared AnswerType = "prepared" // the nodes are fit for the lock
+	Closed   AnswerType = "closed"   // all is given back, and nothing is under way
+	Refused  AnswerType = "refused"  // definitely not: nothing is held, or the lease was over
+	Unknown  AnswerType = "unknown"  // it may have happened or not
+	Lost     AnswerType = "lost"     // the library says that a lease is over; not an answer to a request
+	Expiring AnswerType = "expiring" // the library says that the holder of a lease must stop now; not an answer to a request
+)
+
+// Capability is what a lock can beside locking and unlocking.
+type Capability string
+
+// The capabilities.
+const (
+	Extend    Capability = "extend"  // extend a lease
+	TellUntil Capability = "until"   // say for how long a lease is valid
+	TellLost  Capability = "lost"    // say that a lease is lost
+	Warn      Capability = "warn"    // say that the holder must stop, while there is time
+	TellToken Capability = "token"   // give a fencing token
+	Wait      Capability = "wait"    // wait for the lock; otherwise the harness tries again and again
+	Prepare   Capability = "prepare" // prepare the nodes
+	Close     Capability = "close"   // be closed
+)

@@ -1,0 +1,72 @@
+// Command redsync is the lock program of github.com/go-redsync/redsync on go-redis, both with their defaults.
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-redsync/redsync/v4"
+	pool "github.com/go-redsync/redsync/v4/redis"
+	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/lockprogram"
+)
+
+func main() {
+	lockprogram.Serve(func(env lockprogram.Env) (lockprogram.Locker, error) {
+		var pools []pool.Pool
+		for _, address := range env.Nodes {
+			pools = append(pools, goredis.NewPool(redis.NewClient(&redis.Options{Addr: address, Dialer: env.Dial})))
+		}
+		return locker{redsync.New(pools...)}, nil
+	})
+}
+
+type locker struct{ *redsync.Redsync }
+
+func (locker) About() lockprogram.About {
+	return lockprogram.About{Library: "redsync", Version: lockprogram.Version("github.com/go-redsync/redsync/v4"),
+		Extends: true, TellsUntil: true}
+}
+
+func (l locker) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	m := lease{l.NewMutex(resource, redsync.WithExpiry(ttl))}
+	return m, refused(m.TryLockContext(ctx))
+}
+
+// Lock gives up after as many tries as the library has by default, or when ctx ends.
+func (l locker) Lock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	m := lease{l.NewMutex(resource, redsync.WithExpiry(ttl))}
+	return m, refused(m.LockContext(ctx))
+}
+
+// refused is what an error says: the library releases what it has got of a lock that failed.
+func refused(err error) error {
+	if taken := (*redsync.ErrTaken)(nil); errors.As(err, &taken) || errors.Is(err, redsync.ErrFailed) {
+		return lockprogram.Refused(err)
+	}
+	return err
+}
+
+type lease struct{ *redsync.Mutex }
+
+func (l lease) Unlock(ctx context.Context) error {
+	_, err := l.UnlockContext(ctx)
+	return gone(err)
+}
+
+// Extend has no TTL of its own: the library extends by that of the lock.
+func (l lease) Extend(ctx context.Context, _ time.Duration) error {
+	_, err := l.ExtendContext(ctx)
+	return gone(err)
+}
+
+// gone is what the error of a release or an extend says.
+func gone(err error) error {
+	if errors.Is(err, redsync.ErrLockAlreadyExpired) || errors.Is(err, redsync.ErrExtendFailed) {
+		return lockprogram.Refused(err)
+	}
+	return err
+}

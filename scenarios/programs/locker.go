@@ -1,0 +1,296 @@
+package programs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"redlocksim/lockprogram/lines"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
+)
+
+// locker is a client's end of its program.
+type locker struct {
+	env    protocols.Env
+	clock  driver.Clock
+	tell   func(line []byte)
+	fail   func(format string, args ...any)
+	last   int // ID of a request
+	calls  map[int]*call
+	leases map[int]*lease // by the ID of the request that was granted it
+	ready  *call
+	can    []lines.Capability
+
+	taken *taken
+}
+
+// call is a request that the program has not answered yet, or just has.
+type call struct {
+	request lines.Request
+	waiter  driver.Waiter
+	answer  *lines.Answer
+}
+
+// begin tells the program what its client is.
+func (x *locker) begin(nodes []string) {
+	s := x.env.Settings
+	x.ready = x.ask(lines.Request{Type: lines.RequestInit, Init: &lines.Init{Name: x.env.Name(), Nodes: nodes,
+		TTL: milliseconds(s.TTL), NodeTimeout: milliseconds(s.NodeTimeout), Settings: s.JSON()}})
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// ask sends a request.
+func (x *locker) ask(r lines.Request) *call {
+	x.last++
+	r.ID = x.last
+	c := &call{request: r, waiter: x.env.Tasks().NewWaiter()}
+	x.calls[r.ID] = c
+	line, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	x.tell(line)
+	return c
+}
+
+// await waits for the answer.
+func (c *call) await() *lines.Answer {
+	for c.answer == nil {
+		c.waiter.Wait(context.Background())
+	}
+	return c.answer
+}
+
+// answers are those that each type of request can have.
+var answers = map[lines.RequestType][]lines.AnswerType{
+	lines.RequestInit:    {lines.Ready, lines.Failed},
+	lines.RequestTryLock: {lines.Granted, lines.Refused, lines.Unknown},
+	lines.RequestLock:    {lines.Granted, lines.Refused, lines.Unknown},
+	lines.RequestExtend:  {lines.Extended, lines.Refused, lines.Unknown},
+	lines.RequestUnlock:  {lines.Released, lines.Refused, lines.Unknown},
+	lines.RequestPrepare: {lines.Prepared, lines.Refused, lines.Unknown},
+	lines.RequestClose:   {lines.Closed, lines.Refused, lines.Unknown},
+}
+
+// hear takes a line that the program has written.
+func (x *locker) hear(line []byte) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	a := &lines.Answer{}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(a); err != nil {
+		x.fail("it has written a line that is no answer: %v: %.200q", err, line)
+		return
+	}
+	if a.Type == lines.Lost || a.Type == lines.Expiring {
+		l := x.leases[a.Lease]
+		switch {
+		case l == nil:
+			x.fail("it tells of the end of a lease that it was not granted: %.200q", line)
+		case a.Type == lines.Lost:
+			l.lost(a.Reason)
+		default:
+			l.end(redlock.ErrLost)
+		}
+		return
+	}
+	c := x.calls[a.Re]
+	if c == nil {
+		x.fail("it has answered a request that it was not asked, or had answered: %.200q", line)
+		return
+	}
+	switch {
+	case !slices.Contains(answers[c.request.Type], a.Type):
+		x.fail("it has answered a request to %s with what is no answer to that: %.200q", c.request.Type, line)
+		return
+	case a.Valid != nil && (*a.Valid < 0 || *a.Valid > maxValid):
+		x.fail("it has answered with a validity that no lock can have: %.200q", line)
+		return
+	case a.Type == lines.Failed:
+		x.fail("it cannot make its lock: %s", a.Reason)
+		return
+	}
+	delete(x.calls, a.Re)
+	c.answer = a
+	c.waiter.Wake()
+}
+
+// do has the program do something, once it is ready.
+func (x *locker) do(r lines.Request) (*lines.Answer, int) {
+	x.can = x.ready.await().Can
+	c := x.ask(r)
+	id := x.last
+	return c.await(), id
+}
+
+// errUnknown is the error of a call of which nobody knows what became.
+var errUnknown = errors.New("it may have happened or not")
+
+// unknown is an error for an answer that leaves open what happened, or makes no sense.
+func unknown(a *lines.Answer) error {
+	if a.Reason != "" {
+		return fmt.Errorf("%w: %s", errUnknown, a.Reason)
+	}
+	return errUnknown
+}
+
+// Lock implements protocols.Locker.
+func (x *locker) Lock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+	x.can = x.ready.await().Can
+	if !slices.Contains(x.can, lines.Wait) {
+		return x.retry(ctx, resource, ttl)
+	}
+	r := lines.Request{Type: lines.RequestLock, Resource: resource, TTL: milliseconds(ttl)}
+	if until, limited := ctx.Deadline(); limited {
+		r.Wait = milliseconds(until.Sub(x.clock.Now()))
+	}
+	return x.acquire(ctx, r, ttl)
+}
+
+// TryLock implements protocols.Locker.
+func (x *locker) TryLock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+	return x.acquire(ctx, lines.Request{Type: lines.RequestTryLock, Resource: resource, TTL: milliseconds(ttl)}, ttl)
+}
+
+// retryDelay is how long a client waits before it tries a lock again that does not wait, and as long again at the most.
+const retryDelay = 50 * time.Millisecond
+
+// retry tries again and again, as a program with a lock that does not wait does.
+func (x *locker) retry(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+	for {
+		l, err := x.TryLock(ctx, resource, ttl)
+		if err == nil || errors.Is(err, errUnknown) {
+			return l, err
+		}
+		var raw [1]byte
+		_, _ = x.env.Rand().Read(raw[:]) // it never fails
+		x.env.Sleep(ctx, retryDelay+retryDelay*time.Duration(raw[0])/256)
+		if ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+func (x *locker) acquire(ctx context.Context, r lines.Request, ttl time.Duration) (protocols.Lease, error) {
+	asked := x.clock.Now()
+	a, id := x.do(r)
+	switch a.Type {
+	case lines.Granted:
+	case lines.Refused:
+		return nil, fmt.Errorf("%w: %s", redlock.ErrTaken, a.Reason)
+	default:
+		return nil, unknown(a)
+	}
+	l := &lease{locker: x, id: id, resource: r.Resource, ctx: ctx, token: a.Token}
+	l.life, l.end = x.clock.WithCancel(context.WithoutCancel(ctx))
+	l.until = x.until(a, r.Resource, ttl, asked)
+	x.leases[id] = l
+	x.env.Believe(ctx, l.until)
+	return l, nil
+}
+
+// maxValid is the longest validity that makes sense, in milliseconds: a century.
+const maxValid = 100 * 365 * 24 * 3600 * 1000
+
+// until is when a lease ends, by the client's clock: as the program says, or the TTL after the request left that won.
+func (x *locker) until(a *lines.Answer, resource string, ttl time.Duration, asked time.Time) time.Time {
+	if a.Valid != nil {
+		return x.clock.Now().Add(time.Duration(*a.Valid * float64(time.Millisecond)))
+	}
+	if since, has := x.taken.since(resource); has {
+		return since.Add(ttl)
+	}
+	return asked.Add(ttl)
+}
+
+// Prepare implements protocols.Preparer, and Close protocols.Closer.
+func (x *locker) Prepare(context.Context) error { return x.about(lines.RequestPrepare) }
+func (x *locker) Close(context.Context) error   { return x.about(lines.RequestClose) }
+
+// about makes a request that is about the client.
+func (x *locker) about(what lines.RequestType) error {
+	a, _ := x.do(lines.Request{Type: what})
+	switch a.Type {
+	case lines.Refused:
+		return errors.New(a.Reason)
+	case lines.Unknown:
+		return unknown(a)
+	}
+	return nil
+}
+
+// lease implements protocols.Lease.
+type lease struct {
+	*locker
+	id       int
+	resource string
+	ctx      context.Context
+	life     context.Context
+	end      context.CancelCauseFunc
+	until    time.Time
+	token    *int64
+	released bool // its release was asked for
+}
+
+func (l *lease) Until() time.Time         { return l.until }
+func (l *lease) Context() context.Context { return l.life }
+
+// Token implements protocols.Lease.
+func (l *lease) Token() (int64, bool) {
+	if l.token == nil {
+		return 0, false
+	}
+	return *l.token, true
+}
+
+// lost ends the lease: the program says that it is lost.
+func (l *lease) lost(reason string) {
+	if l.released {
+		return
+	}
+	why := "its library says that it is lost"
+	if reason != "" {
+		why += ": " + strconv.Quote(reason)
+	}
+	l.env.Disbelieve(l.ctx, why)
+	l.end(redlock.ErrLost)
+}
+
+// Extend implements protocols.Lease.
+func (l *lease) Extend(_ context.Context, ttl time.Duration) error {
+	asked := l.clock.Now()
+	a, _ := l.do(lines.Request{Type: lines.RequestExtend, Lease: l.id, TTL: milliseconds(ttl)})
+	switch a.Type {
+	case lines.Extended:
+		l.until = l.locker.until(a, l.resource, ttl, asked)
+		l.env.Believe(l.ctx, l.until)
+		return nil
+	case lines.Refused:
+		return fmt.Errorf("%w: %s", redlock.ErrLost, a.Reason)
+	}
+	return unknown(a)
+}
+
+// Unlock implements protocols.Lease.
+func (l *lease) Unlock(context.Context) error {
+	l.released = true
+	l.end(redlock.ErrReleased)
+	a, _ := l.do(lines.Request{Type: lines.RequestUnlock, Lease: l.id})
+	switch a.Type {
+	case lines.Released:
+		return nil
+	case lines.Refused:
+		return fmt.Errorf("%w: %s", redlock.ErrLost, a.Reason)
+	}
+	return unknown(a)
+}

@@ -1,0 +1,64 @@
+// Package programs is locks that are programs of their own, in the place of a scenario's protocol: each client has one, asks it
+// for the lock in lines of JSON, and believes what it answers. See package lockprogram for the other end.
+package programs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/guest"
+	"redlocksim/sim/redis"
+)
+
+// Program is a lock program for the simulator.
+type Program struct {
+	name    string
+	args    []string
+	program *guest.Program
+}
+
+// Load reads and compiles a program, with what it is to be given as arguments. cache is as for guest.Load.
+func Load(file string, args []string, cache string) (*Program, error) {
+	wasm, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	p, err := guest.Load(wasm, cache, guest.Limits{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	name := filepath.Base(file)
+	return &Program{name: name, args: append([]string{name}, args...), program: p}, nil
+}
+
+// Close frees the program. No run may use it.
+func (p *Program) Close() error { return p.program.Close() }
+
+// Locker makes the lock of a client: it starts the program in its process. It is what scenarios.Options.Locker takes.
+func (p *Program) Locker(env protocols.Env) (protocols.Locker, error) {
+	host, ok := env.Host.(interface{ Simulation() *protocols.Simulated })
+	if !ok {
+		return nil, fmt.Errorf("programs: %s is WebAssembly, for the simulator", p.name)
+	}
+	client := host.Simulation()
+	nodes := map[string]*redis.Server{}
+	var addresses []string
+	for i, s := range client.World.Servers {
+		address := fmt.Sprintf("10.0.0.%d:6379", i+1)
+		nodes[address], addresses = s, append(addresses, address)
+	}
+	x := &locker{env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}, taken: watchTaken(client)}
+	g := p.program.Start(guest.Config{Process: client.Process, Args: p.args, Number: client.NewGuest(), Line: x.hear,
+		Dial: func(address string, changed func()) (redis.Stream, error) {
+			s := nodes[address]
+			if s == nil {
+				return nil, fmt.Errorf("no node has the address %q", address)
+			}
+			return client.World.Dial(client.Process, s, client.Key(), changed)
+		}})
+	x.tell, x.fail = g.Tell, g.Fail
+	x.begin(addresses)
+	return x, nil
+}

@@ -1,0 +1,193 @@
+package programs_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/internal/wasmtest"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
+)
+
+func load(t *testing.T, dir string, args ...string) *programs.Program {
+	t.Helper()
+	p, err := programs.Load(wasmtest.Build(t, dir), args, wasmtest.Cache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+func about(t *testing.T, p *programs.Program) *programs.About {
+	t.Helper()
+	a, err := p.About()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// shown names a sample of the cases, or all of them if REDLOCKSIM_CASES is all.
+func shown(t *testing.T) []*scenarios.Scenario {
+	t.Helper()
+	all := scenarios.Catalogue()
+	if os.Getenv("REDLOCKSIM_CASES") == "all" {
+		return all
+	}
+	var some []*scenarios.Scenario
+	for i := 0; i < len(all); i += 4 {
+		some = append(some, all[i])
+	}
+	return some
+}
+
+// differing are the cases in which this project's library as a program, on real go-redis with goroutines, pools and batches of
+// its own, finds something else than inside the simulator, and why.
+var differing = map[string]string{
+	"boundaries/pause-holds": "its largest pause is for a network on which connecting takes no time",
+}
+
+// TestOurLibraryAsAProgram: it has the findings of the other tiers in every case that applies, and each run repeats itself.
+func TestOurLibraryAsAProgram(t *testing.T) {
+	p := load(t, filepath.Join("..", "..", "locks", "redlock"))
+	a := about(t, p)
+	ran := 0
+	for _, s := range shown(t) {
+		if a.Unfit(s) != nil {
+			continue
+		}
+		ran++
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			o := scenarios.Options{Tier: scenarios.Program, Locker: p.Locker}
+			r, err := scenarios.Judge(s, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := scenarios.Again(s, o, r.Outcome); err != nil {
+				t.Error(err)
+			}
+			// What only the library itself tells of, its errors and its observer, a program does not.
+			want := slices.DeleteFunc(slices.Clone(s.Expect.Findings), func(k checker.Kind) bool { return k == checker.Contract })
+			if _, differs := differing[s.Name]; !slices.Equal(r.Findings, want) != differs {
+				t.Errorf("found %v, and on the other tiers %v", r.Findings, want)
+			}
+			if len(r.NotTested) > 0 {
+				t.Errorf("not tested: %q", r.NotTested)
+			}
+		})
+	}
+	if ran < len(shown(t))/4 {
+		t.Errorf("only %d cases apply", ran)
+	}
+}
+
+// A naive lock breaks where it must, and holds where nothing goes wrong.
+func TestANaiveLock(t *testing.T) {
+	p := load(t, filepath.Join("..", "..", "locks", "naive"))
+	for name, want := range map[string]string{
+		"05-single-instance/healthy":      "safe",
+		"09-contention":                   "safe",
+		"24-restart-at-once/one-of-three": "safe", // the one is not its own
+		"12-holder-dies/crash":            "safe",
+		"32-pause-before-write":           "stale-write",
+		"06-failover-to-a-replica":        "lease-overlap, conduct",
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
+			r, err := scenarios.Verify(scenarios.Catalogue()[i], scenarios.Options{Tier: scenarios.Program, Locker: p.Locker})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Findings.String() != want {
+				t.Errorf("found %v, want %s", r.Findings, want)
+			}
+		})
+	}
+}
+
+// A program that says what makes no sense ends the run with an error, and never with a verdict.
+func TestProgramsThatSayNonsense(t *testing.T) {
+	s := scenarios.Catalogue()[slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == "09-contention" })]
+	for line, want := range map[string]string{
+		"hello":                                  "it has written a line that is no answer",
+		`{"type":"granted","re":7}`:              "it has answered a request that it was not asked, or had answered",
+		`{"type":"released","re":1}`:             "it has answered a request to init with what is no answer to that",
+		`{"type":"ready","re":1,"x":1}`:          "it has written a line that is no answer",
+		`{"type":"failed","re":1,"reason":"no"}`: "it cannot make its lock: no",
+		`{"type":"lost","lease":2}`:              "it tells of the end of a lease that it was not granted",
+		`{"type":"ready","re":1} {"type":"granted","re":2,"valid_ms":-1}`: "a validity that no lock can have",
+	} {
+		t.Run(line, func(t *testing.T) {
+			p := load(t, filepath.Join("testdata", "says"), strings.Fields(line)...)
+			_, err := scenarios.Run(s, scenarios.Options{Tier: scenarios.Program, Locker: p.Locker})
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "client-") {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
+	}
+}
+
+// Without a validity of its own a lease is believed in from when the request left that won.
+func TestValidityThatTheProgramDoesNotSay(t *testing.T) {
+	p := load(t, filepath.Join("..", "..", "locks", "naive"))
+	found, err := scenarios.Parse("test.yaml", []byte(`
+title: a lock that is kept for longer than it is valid
+source: a test
+explanation: Of no interest.
+claim: unsound
+clients: [client-1, client-2]
+nodes: {names: [A]}
+network: {latency: 10ms}
+lock: {ttl: 2s}
+timeline:
+  - {at: 1s, client: client-1, do: [try-lock, sleep: 5s]}
+  - {at: 2s, client: client-2, do: [lock: 5s]}
+duration: 10s
+expect: {findings: safe, unavailable: {at-most: 5s}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := scenarios.Judge(found[0], scenarios.Options{Tier: scenarios.Program, Locker: p.Locker})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range r.History {
+		if e.Kind == "expire" && e.Process == "client-1" {
+			// It connects from 1 s to 1.02 s, and sends the command then.
+			if at := time.Duration(e.Time).Round(time.Millisecond); at != 3020*time.Millisecond {
+				t.Errorf("client-1's lease ends at %v", at)
+			}
+			return
+		}
+	}
+	t.Error(fmt.Sprint("client-1's lease does not end: ", r.History))
+}
+
+func TestUnfit(t *testing.T) {
+	a := about(t, load(t, filepath.Join("..", "..", "locks", "naive")))
+	for name, want := range map[string]string{
+		"09-contention":                   "",
+		"29-restart-guard":                "29-restart-guard does not apply to the lock: it sets guard, which the program does not read; it prepares the nodes, which the lock does not do",
+		"44-redisson/reentrant":           "44-redisson/reentrant does not apply to the lock: it is about protocol redisson",
+		"20-client-clock-steps-back/wall": "20-client-clock-steps-back/wall does not apply to the lock: it has clients that measure validity by another clock than the monotonic one",
+		"54-slow-extend":                  "54-slow-extend does not apply to the lock: it extends leases, which the lock cannot",
+		"31-slow-acquire/pause":           "31-slow-acquire/pause does not apply to the lock: it waits for quorum-reached, a step that the program does not tell of",
+	} {
+		i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
+		err := a.Unfit(scenarios.Catalogue()[i])
+		switch {
+		case want == "" && err != nil, want != "" && (err == nil || err.Error() != want || !errors.Is(err, programs.ErrUnfit)):
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package programs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/faults"
+	"redlocksim/lockprogram/lines"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+)
+
+// About is what a program says of itself.
+type About struct {
+	Library, Version string
+	Can              []lines.Capability
+	// Settings are the keys of a scenario's lock, beside those that every lock has, that it reads.
+	Settings []string
+}
+
+// About asks the program for what it says of itself.
+func (p *Program) About() (*About, error) {
+	s := scenarios.Default()
+	s.Name, s.Clients, s.Duration = "about", []string{"client-1"}, time.Second
+	var asked *locker
+	_, err := scenarios.Run(&s, scenarios.Options{Tier: scenarios.Program, Unwatched: true, Locker: func(env protocols.Env) (protocols.Locker, error) {
+		l, err := p.Locker(env)
+		asked, _ = l.(*locker)
+		return l, err
+	}})
+	switch {
+	case err != nil:
+		return nil, err
+	case asked.ready.answer == nil:
+		return nil, fmt.Errorf("programs: %s is not ready %v after it was told to init", p.name, s.Duration)
+	}
+	a := asked.ready.answer
+	return &About{a.Library, a.Version, a.Can, a.Settings}, nil
+}
+
+func (a *About) can(what lines.Capability) bool { return slices.Contains(a.Can, what) }
+
+// ErrUnfit is what Unfit's errors match.
+var ErrUnfit = errors.New("does not apply to the lock")
+
+// protocolsOfOneLock are those whose scenarios ask no more of a lock than mutual exclusion, whatever it is.
+var protocolsOfOneLock = []protocols.Name{"redlock", "single", "failover"}
+
+// Unfit is why a scenario says nothing about the lock, as an error that matches ErrUnfit; nil if it does.
+func (a *About) Unfit(s *scenarios.Scenario) error {
+	var why []string
+	add := func(is bool, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); is && !slices.Contains(why, text) {
+			why = append(why, text)
+		}
+	}
+	add(!slices.Contains(protocolsOfOneLock, s.Lock.Protocol), "it is about protocol %s", s.Lock.Protocol)
+	add(s.Lock.Preset != "", "it is about preset %s", s.Lock.Preset)
+	add(s.Lock.Clock != kernel.Monotonic, "it has clients that measure validity by another clock than the monotonic one")
+	add(s.StepTime.Max() > 0, "it has code take time, which a program's does not in the simulator")
+	var own map[string]any
+	if text := s.Lock.JSON(); text != nil {
+		_ = json.Unmarshal(text, &own) // it is an object
+	}
+	for _, key := range slices.Sorted(maps.Keys(own)) {
+		add(!slices.Contains(a.Settings, key), "it sets %s, which the program does not read", key)
+	}
+	library, _ := protocols.Find(s.Lock.Protocol)
+	moment := func(m *faults.Moment) {
+		add(m != nil && slices.Contains(library.Steps, m.Event), "it waits for %s, a step that the program does not tell of", momentName(m))
+	}
+	for i := range s.Expect.Reached {
+		r := &s.Expect.Reached[i]
+		moment(&r.Moment)
+		moment(r.After)
+		moment(r.Before)
+	}
+	for i := range s.Timeline {
+		item := &s.Timeline[i]
+		moment(item.When.After)
+		if item.Fault != nil {
+			_, starves := item.Fault.(*faults.Entropy)
+			add(starves, "it takes the random bytes away, which ends a WebAssembly program")
+		}
+		for j := range item.Do {
+			a.unfit(s, item, &item.Do[j], add)
+		}
+	}
+	if why == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %w: %s", s.Name, ErrUnfit, strings.Join(why, "; "))
+}
+
+func momentName(m *faults.Moment) string {
+	if m == nil {
+		return ""
+	}
+	return m.Event
+}
+
+// unfit adds why a step cannot be made.
+func (a *About) unfit(s *scenarios.Scenario, item *scenarios.Item, step *scenarios.Step, add func(is bool, format string, args ...any)) {
+	c := &step.Calling
+	renews := step.Kind == scenarios.ExtendStep || step.Kind == scenarios.RenewStep
+	add(renews && !a.can(lines.Extend), "it extends leases, which the lock cannot")
+	add(step.Kind == scenarios.LingerStep && a.can(lines.Warn), "it stops a moment before the lock warns, which nobody knows before")
+	add(step.Kind == scenarios.PrepareStep && !a.can(lines.Prepare), "it prepares the nodes, which the lock does not do")
+	add(step.Kind == scenarios.CloseStep && !a.can(lines.Close), "it closes the client, which the lock cannot")
+	add(step.Kind == scenarios.WithLockStep || c.Period != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0, "it has the lock renew itself")
+	add(c.Within != nil || c.Cancel != nil || c.LeaseContext, "it ends the contexts of calls")
+	add(c.Released, "it uses a lock that was released")
+	add(c.Misuse != "", "it calls with wrong arguments")
+	add(len(item.Taken(step, s.Resources)) > 1, "it takes one lock on several resources")
+}

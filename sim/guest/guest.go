@@ -1,0 +1,192 @@
+package guest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/sys"
+
+	"redlocksim/redlock/driver"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// Config is what a guest has to do with.
+type Config struct {
+	// Process is the process that it is.
+	Process *kernel.Process
+	// Args are its arguments, the name of the program first.
+	Args []string
+	// Number tells it from other guests of the process.
+	Number int
+	// Dial makes a connection to an address; changed is as for redis.Streaming. The error says that there is no such address.
+	Dial func(address string, changed func()) (redis.Stream, error)
+	// Line is given what the guest writes to its standard output, line by line. It must not wait.
+	Line func(line []byte)
+}
+
+// Guest is a program that runs in a process.
+type Guest struct {
+	Config
+	program *Program
+	waiter  driver.Waiter
+	files   map[int32]*file
+	next    int32 // the descriptor of the next connection
+	input   []byte
+	output  lines
+	log     lines
+	last    []string // of its log
+
+	calls  int
+	told   uint64 // how many lines it was given
+	drawn  uint64 // how often it has asked for random bytes since
+	busy   *time.Timer
+	raised any // what the simulator itself panicked with
+	ended  bool
+}
+
+// Start has the program run in a process, from the next step on.
+func (p *Program) Start(cfg Config) *Guest {
+	g := &Guest{Config: cfg, program: p, waiter: cfg.Process.Tasks().NewWaiter(), files: map[int32]*file{}, next: firstConnection,
+		output: lines{limit: p.limits.Output}, log: lines{limit: p.limits.Output}}
+	cfg.Process.Go(g.run)
+	return g
+}
+
+// Tell gives the guest a line to read from its standard input.
+func (g *Guest) Tell(line []byte) {
+	g.told++
+	g.drawn = 0
+	g.input = append(append(g.input, line...), '\n')
+	g.wake()
+}
+
+// Failure is why a run of the simulator cannot go on with a guest, and proves nothing.
+type Failure struct {
+	Process string
+	At      kernel.True
+	What    string
+	// Log is the end of what the guest has written to its standard error.
+	Log string
+}
+
+func (f *Failure) Error() string {
+	text := fmt.Sprintf("the program of %s, at %.6fs: %s", f.Process, float64(f.At)/1e9, f.What)
+	if f.Log != "" {
+		text += "; it has logged: " + f.Log
+	}
+	return text
+}
+
+// Fail ends the run of the simulator, because of something that the guest did.
+func (g *Guest) Fail(format string, args ...any) {
+	p := g.Process
+	p.Kernel().Fail(&Failure{Process: p.Name(), At: p.Now(), What: fmt.Sprintf(format, args...), Log: g.whatItLogged()})
+}
+
+// stop ends the run and the guest.
+func (g *Guest) stop(format string, args ...any) {
+	g.Fail(format, args...)
+	g.Process.Checkpoint()
+	g.wait() // which does not return: the run is over before the next step
+}
+
+type guestKey struct{}
+
+// run runs the program until it ends or the run is over.
+func (g *Guest) run() {
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), guestKey{}, g))
+	defer cancel()
+	g.busy = time.AfterFunc(g.program.limits.Busy, cancel)
+	defer g.busy.Stop()
+	module, err := g.program.runtime.InstantiateModule(ctx, g.program.module, wazero.NewModuleConfig().WithName(""))
+	if module != nil {
+		_ = module.Close(ctx)
+	}
+	g.ended = true
+	if g.raised != nil {
+		panic(g.raised)
+	}
+	var exited *sys.ExitError
+	switch code := uint32(0); {
+	case g.Process.Kernel().Closed():
+	case errors.As(err, &exited):
+		if code = exited.ExitCode(); code == sys.ExitCodeContextCanceled {
+			g.Fail("it has run for %v without waiting for anything", g.program.limits.Busy)
+			return
+		}
+		g.Fail("it has exited with status %d", code)
+	case err != nil:
+		text, _, _ := strings.Cut(err.Error(), "\n")
+		g.Fail("it has crashed: %s", text)
+	default:
+		g.Fail("it has exited with status 0")
+	}
+}
+
+// wake has the guest look what there is for it, if it waits.
+func (g *Guest) wake() {
+	if !g.ended {
+		g.waiter.Wake()
+	}
+}
+
+// wait has others go on until the guest is woken.
+func (g *Guest) wait() {
+	g.busy.Stop()
+	g.waiter.Wait(context.Background())
+	g.busy.Reset(g.program.limits.Busy)
+}
+
+// lines takes what is written apart into lines.
+type lines struct {
+	limit   int
+	written int
+	rest    []byte
+}
+
+// maxLine is the length of the longest line that a guest may write, without its end.
+const maxLine = 1 << 20
+
+// take gives f each line that is whole. It is false if there is too much.
+func (l *lines) take(b []byte, f func(line []byte)) bool {
+	l.written += len(b)
+	l.rest = append(l.rest, b...)
+	for {
+		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
+		if !whole {
+			break
+		}
+		f(line)
+		l.rest = rest
+	}
+	return l.written <= l.limit && len(l.rest) <= maxLine
+}
+
+// logged is how many lines of its log are kept of a guest, and shown is how many of them an error shows.
+const logged, shown = 500, 20
+
+// whatItLogged is the lines of the guest's log from where a Go program says why it ends, or else the last ones.
+func (g *Guest) whatItLogged() string {
+	why := func(line string) bool {
+		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
+	}
+	all := g.last
+	if i := slices.IndexFunc(all, why); i >= 0 {
+		all = all[i:min(len(all), i+shown)]
+	}
+	return strings.Join(all[max(0, len(all)-shown):], "\n")
+}
+
+// keep keeps a line of the guest's log.
+func (g *Guest) keep(line []byte) {
+	if g.last = append(g.last, string(line)); len(g.last) > logged {
+		g.last = g.last[1:]
+	}
+}

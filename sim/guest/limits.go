@@ -1,0 +1,41 @@
+package guest
+
+import "time"
+
+// Limits are what a guest may use of the machine that the simulator runs on. A field that is zero has the default.
+type Limits struct {
+	// Memory is in bytes, rounded down to pages of 64 KiB.
+	Memory int
+	// Calls is how often a guest may ask for anything.
+	Calls int
+	// Output is how many bytes a guest may write to its standard output, and to its standard error.
+	Output int
+	// Busy is for how much real time a guest may run without waiting for anything: a loop that never waits ends.
+	Busy time.Duration
+}
+
+// The defaults of Limits.
+const (
+	DefaultMemory = 512 << 20
+	DefaultCalls  = 20_000_000
+	DefaultOutput = 64 << 20
+	DefaultBusy   = 20 * time.Second
+)
+
+// page is the unit of a guest's memory.
+const page = 64 << 10
+
+func (l Limits) withDefaults() Limits {
+	set := func(field *int, fallback int) {
+		if *field == 0 {
+			*field = fallback
+		}
+	}
+	set(&l.Memory, DefaultMemory)
+	set(&l.Calls, DefaultCalls)
+	set(&l.Output, DefaultOutput)
+	if l.Busy == 0 {
+		l.Busy = DefaultBusy
+	}
+	return l
+}

@@ -1,0 +1,93 @@
+package redis
+
+import (
+	"errors"
+
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+)
+
+// Stream is a connection of a client to a node, on which it speaks RESP in bytes of its own: that of somebody's lock, which
+// knows nothing of the simulator. Nothing of it waits.
+type Stream interface {
+	// State is how far the connection is.
+	State() StreamState
+	// Write sends what makes a command, or several, as one message, and keeps what makes none yet. The error is a Nonsense;
+	// what is written to a connection that is not Established is lost.
+	Write([]byte) error
+	// Read takes what has come, which is Buffered bytes.
+	Read([]byte) int
+	Buffered() int
+	// Close gives the connection up. What was sent may still arrive.
+	Close()
+}
+
+// StreamState is how far a Stream is.
+type StreamState uint8
+
+const (
+	// Dialing: the node has not answered yet. The zero value.
+	Dialing StreamState = iota
+	// NotAccepted: the node has refused the connection.
+	NotAccepted
+	// Established: bytes go both ways.
+	Established
+	// BrokenOff: the connection was reset.
+	BrokenOff
+	// Closed: the client has given it up.
+	Closed
+)
+
+// Nonsense is the error of a client that writes something which no node understands.
+type Nonsense struct{ What string }
+
+func (e *Nonsense) Error() string { return e.What }
+
+// Streaming is a Tier whose clients can speak to nodes in bytes.
+type Streaming interface {
+	Tier
+	// Dial asks for a connection to a server, over a link that leads to it. changed is called whenever the State is another or
+	// something has come to be read. key is as for Conn.Do.
+	Dial(client *kernel.Process, s *Server, l *network.Link, key kernel.Key, changed func()) Stream
+}
+
+// ErrNoStreams is the error of Dial on a tier on which clients cannot speak in bytes.
+var ErrNoStreams = errors.New("sim: the nodes of this tier do not speak RESP")
+
+// OnTried has f called whenever a client with a Stream tries what may send nothing: to connect to a node, or to write to it
+// over a connection that is broken.
+func (d *Deployment) OnTried(f func(client *kernel.Process, s *Server)) { d.tried = append(d.tried, f) }
+
+// tried is a Stream whose client's vain tries are told of.
+type tried struct {
+	deployment *Deployment
+	client     *kernel.Process
+	server     *Server
+	Stream
+}
+
+func (x *tried) tell() {
+	for _, f := range x.deployment.tried {
+		f(x.client, x.server)
+	}
+}
+
+// Write implements Stream.
+func (x *tried) Write(b []byte) error {
+	if x.State() != Established {
+		x.tell()
+	}
+	return x.Stream.Write(b)
+}
+
+// Dial asks for a connection of the client to a node; see Streaming.
+func (d *Deployment) Dial(client *kernel.Process, s *Server, key kernel.Key, changed func()) (Stream, error) {
+	tier, speaks := d.tier.(Streaming)
+	if !speaks {
+		return nil, ErrNoStreams
+	}
+	x := &tried{d, client, s, nil}
+	x.tell()
+	x.Stream = tier.Dial(client, s, d.network.Link(client.Name(), s.Name()), key, changed)
+	return x, nil
+}

@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func upper(name string) string { return strings.ToUpper(name) }
+
+// simulated are the commands that a node carries out as redis-server does, deadlines of keys and all; what miniredis makes of
+// others is not looked after here. Keys that are listed (KEYS, SCAN) or renamed are among those.
+var simulated = map[string]bool{}
+
+func init() {
+	for _, name := range strings.Fields(`
+		AUTH CLIENT ECHO HELLO INFO PING QUIT SELECT TIME
+		GET SET SETNX SETEX PSETEX GETSET GETDEL GETEX MGET STRLEN APPEND INCR INCRBY DECR DECRBY DELEX
+		DEL UNLINK EXISTS TYPE EXPIRE PEXPIRE EXPIREAT PEXPIREAT EXPIRETIME PEXPIRETIME TTL PTTL PERSIST
+		HDEL HEXISTS HGET HGETALL HINCRBY HKEYS HLEN HMGET HMSET HSET HSETNX HVALS
+		LINDEX LLEN LPOP LPUSH LRANGE LREM RPOP RPUSH
+		ZADD ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZRANK ZREM ZREMRANGEBYSCORE ZSCORE
+		EVAL EVALSHA SCRIPT PUBLISH SUBSCRIBE UNSUBSCRIBE WAIT`) {
+		simulated[name] = true
+	}
+}
+
+// isNotSimulated is why a command is not carried out; empty if it is.
+func isNotSimulated(words []string) string {
+	switch name := upper(words[0]); {
+	case !simulated[name]:
+		return fmt.Sprintf("the simulated nodes have no command %s", name)
+	case name == "SELECT" && len(words) == 2 && words[1] != "0":
+		return fmt.Sprintf("the simulated nodes have one database: SELECT %s", words[1])
+	case name == "SCRIPT" && (len(words) < 2 || !slices.Contains([]string{"LOAD", "EXISTS", "FLUSH"}, upper(words[1]))):
+		return "of SCRIPT the simulated nodes have LOAD, EXISTS and FLUSH"
+	}
+	return ""
+}
+
+// command is parse for what somebody else has written: a command in RESP or, as for people with telnet, the words of a line.
+// The error says what no command begins with.
+func command(b []byte) (words []string, size int, err error) {
+	if b[0] != '*' {
+		line, _, whole := bytes.Cut(b, []byte("\n"))
+		if !whole {
+			return nil, 0, nil
+		}
+		words, size = strings.Fields(string(line)), len(line)+1
+		if len(words) == 0 || strings.ContainsAny(string(line), "\"'") {
+			err = fmt.Errorf("neither RESP nor a line of words without quotes: %.60q", b)
+		}
+		return words, size, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("not a command in RESP: %.60q", b)
+		}
+	}()
+	if words, size = parse(b); size > 0 && len(words) == 0 {
+		err = fmt.Errorf("an empty command in RESP: %.60q", b)
+	}
+	return words, size, err
+}
+
+// subscribes changes to which channels the client of a stream listens, and confirms each.
+func (s *stream) subscribes(more bool, channels []string) []byte {
+	name, before := "unsubscribe", len(s.channels)
+	if more {
+		name = "subscribe"
+	} else if len(channels) == 0 {
+		channels = slices.Clone(s.channels)
+	}
+	var text strings.Builder
+	for _, channel := range channels {
+		i := slices.Index(s.channels, channel)
+		switch {
+		case more && i < 0:
+			s.channels = append(s.channels, channel)
+		case !more && i >= 0:
+			s.channels = slices.Delete(s.channels, i, i+1)
+		}
+		text.WriteString(s.session.list(3) + bulk(name) + bulk(channel) + ":" + strconv.Itoa(len(s.channels)) + "\r\n")
+	}
+	switch {
+	case before == 0 && len(s.channels) > 0:
+		s.server.Subscribe(s)
+	case len(s.channels) == 0:
+		s.server.Unsubscribe(s)
+	}
+	return []byte(text.String())
+}
+
+// manage is SCRIPT.
+func (s *scripts) manage(args []string) []byte {
+	switch upper(args[0]) {
+	case "LOAD":
+		if len(args) != 2 {
+			break
+		}
+		script, err := compile(args[1])
+		if err != nil {
+			return []byte("-ERR Error compiling script (new function): " + oneLine(err.Error()) + "\r\n")
+		}
+		sum := sha1.Sum([]byte(args[1]))
+		hash := hex.EncodeToString(sum[:])
+		s.known[hash] = script
+		return []byte(bulk(hash))
+	case "EXISTS":
+		var text strings.Builder
+		fmt.Fprintf(&text, "*%d\r\n", len(args)-1)
+		for _, hash := range args[1:] {
+			known := 0
+			if s.knows(hash) {
+				known = 1
+			}
+			fmt.Fprintf(&text, ":%d\r\n", known)
+		}
+		return []byte(text.String())
+	case "FLUSH":
+		s.forget()
+		return []byte("+OK\r\n")
+	}
+	return []byte("-ERR wrong number of arguments for 'script' command\r\n")
+}

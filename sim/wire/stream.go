@@ -1,0 +1,227 @@
+package wire
+
+import (
+	"slices"
+
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
+)
+
+// Dial implements redis.Streaming.
+func (b *backend) Dial(client *kernel.Process, s *redis.Server, l *network.Link, key kernel.Key, changed func()) redis.Stream {
+	x := &stream{server: s, memory: b.memories[s], session: newSession(), intents: b.clients.intents, key: key, changed: changed}
+	l.Dial(&x.connection, key, x)
+	return x
+}
+
+// stream implements redis.Stream: both ends of a connection, and the client of the exchange that asks for it.
+type stream struct {
+	connection network.Connection
+	key        kernel.Key
+	changed    func()
+
+	// The client's end.
+	state    redis.StreamState
+	written  []byte // the beginning of a command
+	messages uint64
+	asked    []*message // which are not answered yet, the oldest first
+	readable []byte
+
+	// The node's end.
+	server   *redis.Server
+	memory   *memory
+	session  *session
+	channels []string // to which the client has subscribed
+	pushes   uint64
+
+	intents intents
+}
+
+var _ redis.Stream = (*stream)(nil)
+
+// State implements redis.Stream.
+func (s *stream) State() redis.StreamState { return s.state }
+
+// Buffered implements redis.Stream.
+func (s *stream) Buffered() int { return len(s.readable) }
+
+// Read implements redis.Stream.
+func (s *stream) Read(b []byte) int {
+	n := copy(b, s.readable)
+	s.readable = s.readable[n:]
+	return n
+}
+
+// Write implements redis.Stream.
+func (s *stream) Write(b []byte) error {
+	if s.state != redis.Established {
+		return nil
+	}
+	s.written = append(s.written, b...)
+	var requests [][]string
+	rest := s.written
+	for len(rest) > 0 {
+		words, size, err := command(rest)
+		if err != nil {
+			return &redis.Nonsense{What: err.Error()}
+		}
+		if size == 0 {
+			break
+		}
+		if reason := isNotSimulated(words); reason != "" {
+			return &redis.Nonsense{What: reason}
+		}
+		requests, rest = append(requests, words), rest[size:]
+	}
+	s.written = append(s.written[:0], rest...)
+	if requests != nil {
+		s.messages++
+		m := &message{stream: s, request: request{requests: requests, intents: s.intents}}
+		s.asked = append(s.asked, m)
+		s.connection.Open(&m.Exchange, s.key.WithString("message").With(s.messages), m)
+	}
+	return nil
+}
+
+// Close implements redis.Stream.
+func (s *stream) Close() {
+	if s.state == redis.Established || s.state == redis.Dialing {
+		if s.state == redis.Established {
+			end := &hangUp{stream: s}
+			s.connection.Open(&end.Exchange, s.key.WithString("close"), end)
+		}
+		s.connection.Abandon()
+		for _, m := range s.asked {
+			m.Abandon()
+		}
+	}
+	s.state = redis.Closed
+}
+
+func (s *stream) become(state redis.StreamState) {
+	if s.state == redis.Dialing || s.state == redis.Established {
+		s.state = state
+		s.changed()
+	}
+}
+
+// Serve implements redis.Serving: the node has been asked for the connection.
+func (s *stream) Serve() { s.push(func() { s.become(redis.Established) }) }
+
+// push has the node send something that nobody asked for, and then is what happens where it arrives.
+func (s *stream) push(then func()) {
+	s.pushes++
+	x := &pushed{then: then}
+	x.Push(&s.connection.Exchange, s.key.WithString("push").With(s.pushes), x)
+}
+
+// Answered implements network.Client. What asks for the connection is never answered; see push.
+func (s *stream) Answered() { panic("wire: the request for a connection was answered") }
+
+// Broken implements network.Client.
+func (s *stream) Broken() {
+	if s.state == redis.Dialing {
+		s.become(redis.NotAccepted)
+		return
+	}
+	s.become(redis.BrokenOff)
+}
+
+// Purpose implements network.Purposeful.
+func (s *stream) Purpose() string { return "connect" }
+
+// receives has bytes come to the client.
+func (s *stream) receives(b []byte) {
+	if s.state == redis.Established {
+		s.readable = append(s.readable, b...)
+		s.changed()
+	}
+}
+
+// Client implements redis.Subscriber.
+func (s *stream) Client() *kernel.Process { return s.connection.From() }
+
+// Hears implements redis.Subscriber.
+func (s *stream) Hears(channel string) bool {
+	return slices.Contains(s.channels, channel) && s.connection.Connected()
+}
+
+// Publish implements redis.Subscriber.
+func (s *stream) Publish(channel, message string) {
+	text := s.session.list(3) + bulk("message") + bulk(channel) + bulk(message)
+	s.push(func() { s.receives([]byte(text)) })
+}
+
+// carryOut has the node carry out a command.
+func (s *stream) carryOut(words []string) []byte {
+	switch name := upper(words[0]); name {
+	case "SUBSCRIBE", "UNSUBSCRIBE":
+		return s.subscribes(name == "SUBSCRIBE", words[1:])
+	case "SCRIPT":
+		return s.memory.lua.manage(words[1:])
+	}
+	return s.memory.doIn(s.session, words)
+}
+
+// message is one or several commands on a stream, and the answers.
+type message struct {
+	request
+	stream *stream
+}
+
+func (m *message) serve(*memory) { m.carriedOut(m.stream.carryOut) }
+
+// Answered implements network.Client.
+func (m *message) Answered() {
+	answered, reset := m.Answers(len(m.requests))
+	m.stream.asked = slices.DeleteFunc(m.stream.asked, func(o *message) bool { return o == m })
+	for _, reply := range m.replies[:answered] {
+		m.stream.receives(reply)
+	}
+	if reset {
+		m.Broken()
+	}
+}
+
+// Broken implements network.Client.
+func (m *message) Broken() { m.stream.Broken() }
+
+var (
+	_ redis.Asking     = (*message)(nil)
+	_ redis.Commanding = (*message)(nil)
+)
+
+// pushed is something that the node sends by itself.
+type pushed struct {
+	network.Exchange
+	then func()
+}
+
+// Answered and Broken implement network.Client.
+func (p *pushed) Answered() { p.then() }
+func (*pushed) Broken()     {}
+
+// Purpose implements network.Purposeful.
+func (*pushed) Purpose() string { return "push" }
+
+// hangUp tells the node that the client has closed a stream. Nobody waits for an answer.
+type hangUp struct {
+	network.Exchange
+	stream *stream
+}
+
+// Serve implements redis.Serving.
+func (h *hangUp) Serve() {
+	h.stream.channels = nil
+	h.stream.server.Unsubscribe(h.stream)
+	h.Abandon()
+}
+
+// Answered and Broken implement network.Client.
+func (*hangUp) Answered() {}
+func (*hangUp) Broken()   {}
+
+// Purpose implements network.Purposeful.
+func (*hangUp) Purpose() string { return "close" }
+
