@@ -16,6 +16,7 @@ import (
 
 // lockFlags name a lock program, which takes the place of the library.
 type lockFlags struct {
+	flags   *pflag.FlagSet
 	command string
 	noCache bool
 
@@ -24,11 +25,12 @@ type lockFlags struct {
 }
 
 func (l *lockFlags) addFlags(flags *pflag.FlagSet) {
+	l.flags = flags
 	flags.StringVar(&l.command, "lock", "", "run this lock program in the place of the library: a .wasm file, with arguments if it takes any")
 	flags.BoolVar(&l.noCache, "no-cache", false, "compile the lock program anew, and keep nothing of it in the user's cache directory")
 }
 
-func (l *lockFlags) isGiven() bool { return l.command != "" }
+func (l *lockFlags) isGiven() bool { return l.flags.Changed("lock") }
 
 // load compiles the program and asks what it is.
 func (l *lockFlags) load() error {
