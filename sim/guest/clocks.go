@@ -19,4 +19,3 @@ func clockTime(g *Guest, m memory, args []uint64) errno {
 	}
 	return m.put64(args[2], uint64(g.Process.Reads(kind)))
 }
-

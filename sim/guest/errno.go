@@ -26,4 +26,3 @@ func (e errno) and(then errno) errno {
 	}
 	return then
 }
-

@@ -224,4 +224,3 @@ func (*hangUp) Broken()   {}
 
 // Purpose implements network.Purposeful.
 func (*hangUp) Purpose() string { return "close" }
-
