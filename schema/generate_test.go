@@ -19,6 +19,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"redlocksim/internal/mark"
+	"redlocksim/lockprogram/lines"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/schema"
@@ -156,6 +157,72 @@ func suite(t *testing.T, c *comments) *jsonschema.Schema {
 	return s
 }
 
+// lockProgram is the schema of a line, which is a request or an answer.
+func lockProgram(t *testing.T, c *comments) *jsonschema.Schema {
+	o := &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[lines.RequestType](): words(lines.RequestTypes()),
+		reflect.TypeFor[lines.AnswerType]():  words(lines.AnswerTypes()),
+		reflect.TypeFor[lines.Capability]():  words(lines.Capabilities()),
+		reflect.TypeFor[json.RawMessage]():   {Type: "object"},
+	}}
+	request, err := jsonschema.For[lines.Request](o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := jsonschema.For[lines.Answer](o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.describe(request, reflect.TypeFor[lines.Request]())
+	c.describe(answer, reflect.TypeFor[lines.Answer]())
+	return &jsonschema.Schema{Schema: "http://json-schema.org/draft-07/schema#", Title: "A line between redlocksim and a lock program",
+		AnyOf: []*jsonschema.Schema{request, answer}}
+}
+
+// words is the schema of a string that is one of some.
+func words[T ~string](all []T) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, word := range all {
+		s.Enum = append(s.Enum, string(word))
+	}
+	return s
+}
+
+// The lines that the page about lock programs shows are what the schema allows, and nonsense is not.
+func TestLinesOfLockPrograms(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs", "lock-programs.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(page), "```json\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	resolved, err := lockProgram(t, newComments(t)).Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid := func(line string) error {
+		var v any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatal(err)
+		}
+		return resolved.Validate(v)
+	}
+	all := strings.Split(strings.TrimSpace(shown), "\n")
+	for _, line := range all {
+		if err := valid(line); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if len(all) < 6 {
+		t.Errorf("the page shows %d lines", len(all))
+	}
+	for _, line := range []string{`{}`, `{"type":"dance","id":1}`, `{"type":"granted","re":1,"valid":3}`, `{"type":"ready","re":1,"can":["fly"]}`} {
+		if valid(line) == nil {
+			t.Errorf("%s is allowed", line)
+		}
+	}
+}
+
 func newComments(t *testing.T) *comments { return &comments{t, map[string]map[string]string{}} }
 
 // text is a schema as its file has it.
@@ -174,8 +241,9 @@ func scenarioSchema(t *testing.T) []byte { return text(t, scenarios.Schema(newCo
 // The schemas are those of the types as they are now.
 func TestSchemasAreCurrent(t *testing.T) {
 	for file, s := range map[string]struct{ embedded, made []byte }{
-		"scenario.schema.json": {schema.Scenario, scenarioSchema(t)},
-		"suite.schema.json":    {schema.Suite, text(t, suite(t, newComments(t)))},
+		"scenario.schema.json":     {schema.Scenario, scenarioSchema(t)},
+		"lock-program.schema.json": {schema.LockProgram, text(t, lockProgram(t, newComments(t)))},
+		"suite.schema.json":        {schema.Suite, text(t, suite(t, newComments(t)))},
 	} {
 		if bytes.Equal(s.made, s.embedded) {
 			continue

@@ -10,6 +10,11 @@ import _ "embed"
 //go:embed scenario.schema.json
 var Scenario []byte
 
+// LockProgram is the schema of a line between redlocksim and a lock program: see docs/lock-programs.md.
+//
+//go:embed lock-program.schema.json
+var LockProgram []byte
+
 // Suite is the schema of what suite --json writes.
 //
 //go:embed suite.schema.json

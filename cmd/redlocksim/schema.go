@@ -10,11 +10,11 @@ import (
 
 func newSchema() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [scenario|suite]",
-		Short: "Print the JSON Schema of scenario files or of suite --json",
-		Long: `Print the JSON Schema of scenario files, or of what suite --json writes. Editors
-with the YAML language server complete and check a scenario file whose first
-line names the schema:
+		Use:   "schema [scenario|suite|lock-program]",
+		Short: "Print the JSON Schema of scenario files, of suite --json or of lock programs",
+		Long: `Print the JSON Schema of scenario files, of what suite --json writes, or of the
+lines that lock programs read and write. Editors with the YAML language server
+complete and check a scenario file whose first line names the schema:
 
   # yaml-language-server: $schema=scenario.schema.json`,
 		Example: `  redlocksim schema > scenario.schema.json
@@ -27,8 +27,10 @@ line names the schema:
 				case "scenario":
 				case "suite":
 					text = schema.Suite
+				case "lock-program":
+					text = schema.LockProgram
 				default:
-					return &failure{exitUsage, fmt.Errorf("unknown schema %q; want scenario or suite", args[0])}
+					return &failure{exitUsage, fmt.Errorf("unknown schema %q; want scenario, suite or lock-program", args[0])}
 				}
 			}
 			if _, err := cmd.OutOrStdout().Write(text); err != nil {

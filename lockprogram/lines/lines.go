@@ -7,15 +7,18 @@ import "encoding/json"
 // Request is what the harness asks for. Each has an ID of its own, and gets one answer, whenever the program has it: several
 // can be open at once.
 type Request struct {
+	// Type is what is asked for.
 	Type RequestType `json:"type"`
-	ID   int         `json:"id"`
+	// ID is the number of the request, by which the answer names it.
+	ID int `json:"id"`
 
-	// Init is only in a request of that type.
+	// Init is what the program needs to make its lock; of init.
 	Init *Init `json:"init,omitempty"`
-	// Resource is what to lock, and TTL for how long: of try-lock, lock and, without Resource, extend.
-	Resource string  `json:"resource,omitempty"`
-	TTL      float64 `json:"ttl_ms,omitempty"`
-	// Wait is for how long to wait for the lock at the most; of lock.
+	// Resource is what to lock; of try-lock and lock.
+	Resource string `json:"resource,omitempty"`
+	// TTL is for how long, in milliseconds; of try-lock, lock and extend.
+	TTL float64 `json:"ttl_ms,omitempty"`
+	// Wait is for how long to wait for the lock at the most, in milliseconds; of lock.
 	Wait float64 `json:"wait_ms,omitempty"`
 	// Lease is the ID of the request that was granted the lock; of extend and unlock.
 	Lease int `json:"lease,omitempty"`
@@ -41,24 +44,32 @@ type Init struct {
 	Name string `json:"name"`
 	// Nodes are the addresses of the Redis nodes, each host:port, all of them independent masters.
 	Nodes []string `json:"nodes"`
-	// TTL and NodeTimeout are what the settings say, in milliseconds: the time to live of lock keys, and how long to wait for a
-	// node's answer.
-	TTL         float64 `json:"ttl_ms"`
+	// TTL is the time to live of lock keys that the settings say, in milliseconds.
+	TTL float64 `json:"ttl_ms"`
+	// NodeTimeout is how long the settings wait for a node's answer, in milliseconds.
 	NodeTimeout float64 `json:"node_timeout_ms"`
 	// Settings are what else a scenario sets under lock, by its keys.
 	Settings json.RawMessage `json:"settings,omitempty"`
 }
 
+// RequestTypes are all of them.
+func RequestTypes() []RequestType {
+	return []RequestType{RequestInit, RequestTryLock, RequestLock, RequestExtend, RequestUnlock, RequestPrepare, RequestClose}
+}
+
 // Answer is what a program says.
 type Answer struct {
+	// Type is what is said.
 	Type AnswerType `json:"type"`
 	// Re is the ID of the request; not of lost and expiring.
 	Re int `json:"re,omitempty"`
 
-	// Library, Version and Can are of ready: what is tested, and what it can beside locking and unlocking.
-	Library string       `json:"library,omitempty"`
-	Version string       `json:"version,omitempty"`
-	Can     []Capability `json:"can,omitempty"`
+	// Library is the name of what is tested; of ready.
+	Library string `json:"library,omitempty"`
+	// Version is that of the library; of ready.
+	Version string `json:"version,omitempty"`
+	// Can is what the lock can do beside locking and unlocking; of ready.
+	Can []Capability `json:"can,omitempty"`
 	// Settings are the keys of Init.Settings that the program reads; of ready. A scenario that sets others does not apply.
 	Settings []string `json:"settings,omitempty"`
 	// Valid is for how long the lock is still held, from when the line is written, in milliseconds, as the library computes it;
@@ -104,3 +115,13 @@ const (
 	Prepare   Capability = "prepare" // prepare the nodes
 	Close     Capability = "close"   // be closed
 )
+
+// AnswerTypes are all of them.
+func AnswerTypes() []AnswerType {
+	return []AnswerType{Ready, Failed, Granted, Extended, Released, Prepared, Closed, Refused, Unknown, Lost, Expiring}
+}
+
+// Capabilities are all of them.
+func Capabilities() []Capability {
+	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close}
+}
