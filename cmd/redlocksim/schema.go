@@ -11,7 +11,7 @@ import (
 func newSchema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [scenario|suite|lock-program]",
-		Short: "Print the JSON Schema of scenario files, of suite --json or of lock programs",
+		Short: "Print the JSON Schema of scenario files, results or lock programs",
 		Long: `Print the JSON Schema of scenario files, of what suite --json writes, or of the
 lines that lock programs read and write. Editors with the YAML language server
 complete and check a scenario file whose first line names the schema:
