@@ -144,9 +144,15 @@ func (g *Guest) read(f *file, b []byte) (int, errno) {
 	return n, success
 }
 
+// maxWrite is how many bytes are written at once at the most; the program writes the rest after that.
+const maxWrite = 1 << 20
+
 func fdWrite(g *Guest, m memory, args []uint64) errno {
 	var data []byte
-	if !m.vectors(args[1], args[2], func(piece []byte) bool { data = append(data, piece...); return true }) {
+	if !m.vectors(args[1], args[2], func(piece []byte) bool {
+		data = append(data, piece[:min(len(piece), maxWrite-len(data))]...)
+		return len(data) < maxWrite
+	}) {
 		return fault
 	}
 	if e := g.write(args[0], data); e != success {

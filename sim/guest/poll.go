@@ -17,6 +17,9 @@ const (
 	subscriptionSize = 48
 	eventSize        = 32
 	isAbsolute       = 1
+
+	// maxSubscriptions is more than any program has descriptors.
+	maxSubscriptions = 1 << 16
 )
 
 // subscription is something that a guest waits for.
@@ -31,7 +34,7 @@ type subscription struct {
 // passes on its monotonic clock, also up to a reading of its wall clock.
 func poll(g *Guest, m memory, args []uint64) errno {
 	in, out, n, result := args[0], args[1], args[2], args[3]
-	if n == 0 {
+	if n == 0 || n > maxSubscriptions {
 		return invalid
 	}
 	subscriptions, e := g.subscriptions(m, in, n)
