@@ -78,11 +78,11 @@ func (f first) TryLockAll(ctx context.Context, resources []string, ttl time.Dura
 
 // What only a lock on several resources gets wrong is found, and told as that.
 func TestBrokenOnSeveralResourcesOnly(t *testing.T) {
-	o := scenarios.Options{Locker: func(env protocols.Env) (protocols.Locker, error) {
+	o := scenarios.Options{Foreign: &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
 		p, _ := protocols.Find("redlock")
 		locker, err := p.New(env)
 		return first{locker}, err
-	}}
+	}}}
 	found, _ := adversary.Find("clocks")
 	for resources, want := range map[string]string{"[a]": "", "[a, b]": "lease-overlap, of all resources as one lock"} {
 		out, err := found[0].Run(settings(t, "resources: "+resources), o)

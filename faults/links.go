@@ -100,5 +100,8 @@ func (l *Links) String() string {
 	return from + " ↔ " + to
 }
 
+// NamedNodes are the nodes at an end of the links that are named; none if all are meant.
+func (l *Links) NamedNodes() []string { return l.Nodes }
+
 // Target is empty: what happens to links happens to no process.
 func (l *Links) Target() string { return "" }

@@ -62,6 +62,11 @@ type About struct {
 	// Extends says that leases are an [Extender], TellsUntil that they are a [Valid], TellsLost a [Losing], Warns a [Warning],
 	// and Fences a [Fenced].
 	Extends, TellsUntil, TellsLost, Warns, Fences bool
+	// OneNode says that it is a lock on one Redis, and uses the first of Env.Nodes alone: one that the faults concern.
+	OneNode bool
+	// Keys are patterns of the keys that stand for a lock, in which {resource} is the name of what is locked, and * anything.
+	// Without them a key stands for the resource of its name.
+	Keys []string
 	// Settings are the keys, beside ttl and node-timeout, that it reads of Env.Settings. Scenarios that set others do not
 	// apply.
 	Settings []string

@@ -27,7 +27,7 @@ func Serve(lock func(Env) (Locker, error)) {
 const maxLine = 1 << 20
 
 func serve(in io.Reader, out io.Writer, lock func(Env) (Locker, error)) error {
-	p := &program{make: lock, out: json.NewEncoder(out), leases: map[int]Lease{}}
+	p := &program{make: lock, out: json.NewEncoder(out), leases: map[int]Lease{}, calls: map[int]context.CancelFunc{}}
 	scanner := bufio.NewScanner(in)
 	scanner.Buffer(nil, maxLine)
 	for scanner.Scan() {
@@ -40,8 +40,14 @@ func serve(in io.Reader, out io.Writer, lock func(Env) (Locker, error)) error {
 			p.begin(r)
 		case p.locker == nil:
 			return fmt.Errorf("lockprogram: asked for %q before it was told to init", r.Type)
+		case r.Type == lines.RequestCancel:
+			p.cancel(r.Call)
 		default:
-			go p.do(r)
+			ctx := p.call(r.ID) // here, since the next line may cancel it
+			go func() {
+				p.do(ctx, r)
+				p.cancel(r.ID)
+			}()
 		}
 	}
 	return scanner.Err()
@@ -55,6 +61,26 @@ type program struct {
 	mu     sync.Mutex // guards what follows
 	out    *json.Encoder
 	leases map[int]Lease
+	calls  map[int]context.CancelFunc // by the ID of the request that is under way
+}
+
+// call makes the context of a request.
+func (p *program) call(id int) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls[id] = cancel
+	return ctx
+}
+
+// cancel ends the context of a request, if it is under way.
+func (p *program) cancel(id int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if cancel := p.calls[id]; cancel != nil {
+		cancel()
+		delete(p.calls, id)
+	}
 }
 
 // say writes a line.
@@ -81,7 +107,8 @@ func (p *program) begin(r lines.Request) {
 	}
 	p.locker = locker
 	about := locker.About()
-	ready := lines.Answer{Type: lines.Ready, Re: r.ID, Library: about.Library, Version: about.Version, Settings: about.Settings}
+	ready := lines.Answer{Type: lines.Ready, Re: r.ID, Library: about.Library, Version: about.Version, Settings: about.Settings, Keys: about.Keys,
+		Can: []lines.Capability{lines.Cancel}}
 	_, waits := locker.(Waiter)
 	_, closes := locker.(Closer)
 	_, prepares := locker.(Preparer)
@@ -89,7 +116,7 @@ func (p *program) begin(r lines.Request) {
 		can  bool
 		what lines.Capability
 	}{{waits, lines.Wait}, {about.Extends, lines.Extend}, {about.TellsUntil, lines.TellUntil}, {about.TellsLost, lines.TellLost}, {about.Warns, lines.Warn}, {about.Fences, lines.TellToken},
-		{closes, lines.Close}, {prepares, lines.Prepare}} {
+		{closes, lines.Close}, {prepares, lines.Prepare}, {about.OneNode, lines.OneNode}} {
 		if c.can {
 			ready.Can = append(ready.Can, c.what)
 		}
@@ -98,8 +125,7 @@ func (p *program) begin(r lines.Request) {
 }
 
 // do does what is asked for.
-func (p *program) do(r lines.Request) {
-	ctx := context.Background()
+func (p *program) do(ctx context.Context, r lines.Request) {
 	switch r.Type {
 	case lines.RequestTryLock:
 		lease, err := p.locker.TryLock(ctx, r.Resource, ms(r.TTL))

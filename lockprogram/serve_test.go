@@ -17,12 +17,15 @@ func (*fake) About() About {
 	return About{Library: "fake", Version: "1", Extends: true, TellsUntil: true, Fences: true, Settings: []string{"fencing"}}
 }
 
-func (f *fake) TryLock(_ context.Context, resource string, ttl time.Duration) (Lease, error) {
+func (f *fake) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	switch resource {
 	case "taken":
 		return nil, Refused(errors.New("it is taken"))
 	case "lost track of":
 		return nil, errors.New("no answer")
+	case "busy":
+		<-ctx.Done()
+		return nil, ctx.Err()
 	}
 	return fakeLease{resource, time.Now().Add(ttl)}, nil
 }
@@ -75,7 +78,7 @@ func conversation(t *testing.T, requests ...string) (answers []string, err error
 		if _, err := io.WriteString(asks, r+"\n"); err != nil {
 			return answers, <-ended
 		}
-		for range 1 + 2*strings.Count(r, `"short"`) {
+		for range 1 + 2*strings.Count(r, `"short"`) - strings.Count(r, `"busy"`) {
 			if !lines.Scan() {
 				return answers, <-ended
 			}
@@ -89,7 +92,7 @@ func conversation(t *testing.T, requests ...string) (answers []string, err error
 const begin = `{"type":"init","id":1,"init":{"name":"c","nodes":["a:1"],"ttl_ms":1000,"node_timeout_ms":50,"settings":{"fencing":true}}}`
 
 func TestServe(t *testing.T) {
-	const ready = `{"type":"ready","re":1,"library":"fake","version":"1","can":["extend","until","token","close"],"settings":["fencing"]}`
+	const ready = `{"type":"ready","re":1,"library":"fake","version":"1","can":["cancel","extend","until","token","close"],"settings":["fencing"]}`
 	for name, c := range map[string]struct {
 		requests []string
 		want     string // of the last answers, but for the validity
@@ -108,6 +111,7 @@ func TestServe(t *testing.T) {
 		"not prepared":     {[]string{begin, `{"type":"prepare","id":2}`}, `{"type":"refused","re":2,"reason":"this lock needs no preparation"}`},
 		"closed":           {[]string{begin, `{"type":"close","id":2}`}, `{"type":"closed","re":2}`},
 		"no such request":  {[]string{begin, `{"type":"dance","id":2}`}, `{"type":"unknown","re":2,"reason":"there is no request \"dance\""}`},
+		"given up":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"busy","ttl_ms":1}`, `{"type":"cancel","id":3,"call":2}`}, `{"type":"unknown","re":2,"reason":"context canceled"}`},
 		"lost":             {[]string{begin, `{"type":"try-lock","id":2,"resource":"short","ttl_ms":1}`}, `{"type":"lost","lease":2}`},
 		"expiring":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"short","ttl_ms":1}`}, `{"type":"expiring","lease":2}`},
 	} {

@@ -78,7 +78,7 @@ func (e *Experiment) run(t rapid.TB) (*scenarios.Result, checker.Kind) {
 	if err != nil {
 		t.Fatalf("locktest: %v", err)
 	}
-	if e.lock != nil {
+	if e.foreign != nil {
 		again, err := scenarios.Run(e.scenario, e.options())
 		if err != nil {
 			t.Fatalf("locktest: %v", err)
@@ -94,7 +94,7 @@ func (e *Experiment) run(t rapid.TB) (*scenarios.Result, checker.Kind) {
 }
 
 func (e *Experiment) options() scenarios.Options {
-	return scenarios.Options{Seed: e.seed, Locker: e.lock}
+	return scenarios.Options{Seed: e.seed, Foreign: e.foreign}
 }
 
 // story is what happened in a run.
@@ -139,7 +139,7 @@ func (f *failure) tell() (string, error) {
 	own := *f.scenario
 	own.Title, own.Source, own.Explanation = string(f.kind), "locktest", fmt.Sprintf("Run it with seed %d.", f.seed)
 	own.Claim, own.Expect.Findings, own.Expect.Reached = scenarios.Unsound, scenarios.Findings{f.kind}, nil
-	v := search.Violation{Scenario: &own, Seed: f.seed, Locker: f.lock, Kind: f.kind, Despite: f.despite}
+	v := search.Violation{Scenario: &own, Seed: f.seed, Foreign: f.foreign, Kind: f.kind, Despite: f.despite}
 	small, err := shrink.Violation(context.Background(), v, shrinkRuns)
 	if err != nil {
 		return "", err
@@ -154,7 +154,7 @@ func (f *failure) tell() (string, error) {
 		return "", err
 	}
 	repeat := fmt.Sprintf("locktest.MutualExclusion(t, locktest.Parse(t, file, %d, lock))", f.seed)
-	if f.lock == nil {
+	if f.foreign == nil {
 		repeat = fmt.Sprintf("redlocksim run FILE --seed %d, or locktest.MutualExclusion(t, locktest.Parse(t, file, %d, nil))", f.seed, f.seed)
 	}
 	var b bytes.Buffer

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 )
@@ -17,7 +16,7 @@ import (
 type Experiment struct {
 	scenario *scenarios.Scenario
 	seed     uint64
-	lock     func(protocols.Env) (protocols.Locker, error)
+	foreign  *scenarios.Foreign
 	told     *told
 	// random: it is not an attack that must take place.
 	random bool
@@ -53,7 +52,7 @@ func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	told := &told{}
 	return rapid.Custom(func(t *rapid.T) *Experiment {
 		c := newChoices(t)
-		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), lock: x.lock, told: told}
+		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), foreign: x.foreign, told: told}
 		if c.For("tight", 0).Below(2) == 0 {
 			if e.scenario, e.failure = x.tight(c.For("tight", 1), e.seed); e.failure == nil {
 				return e
@@ -92,5 +91,5 @@ func Parse(t rapid.TB, file string, seed uint64, lock func(*Env) (Locker, error)
 	if len(found) != 1 {
 		t.Fatalf("locktest: a file with cases is %d experiments", len(found))
 	}
-	return &Experiment{scenario: found[0], seed: seed, lock: maker(lock), told: &told{}}
+	return &Experiment{scenario: found[0], seed: seed, foreign: foreign(lock), told: &told{}}
 }

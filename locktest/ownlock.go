@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
+	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -134,12 +135,12 @@ type Subscription interface {
 	Close()
 }
 
-// maker is what makes a lock of the caller's as a protocol; nil for nil.
-func maker(lock func(*Env) (Locker, error)) func(protocols.Env) (protocols.Locker, error) {
+// foreign is a lock of the caller's as the simulator takes it; nil for nil.
+func foreign(lock func(*Env) (Locker, error)) *scenarios.Foreign {
 	if lock == nil {
 		return nil
 	}
-	return func(host protocols.Env) (protocols.Locker, error) {
+	return &scenarios.Foreign{New: func(host protocols.Env) (protocols.Locker, error) {
 		e := &Env{Name: host.Name(), NodeTimeout: host.Settings.NodeTimeout, Nodes: host.Nodes(), Runtime: host.Runtime(), env: host}
 		for _, r := range host.Redis() {
 			e.Redis = append(e.Redis, Redis{r})
@@ -149,7 +150,7 @@ func maker(lock func(*Env) (Locker, error)) func(protocols.Env) (protocols.Locke
 			return allProtocol{protocol{locker}, all}, err
 		}
 		return protocol{locker}, err
-	}
+	}}
 }
 
 // protocol is a lock of the caller's as the simulator has it, and allProtocol one that can lock several resources as one.

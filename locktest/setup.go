@@ -62,8 +62,8 @@ type Assumptions struct {
 
 // setup is a checked Setup.
 type setup struct {
-	base *scenarios.Scenario
-	lock func(protocols.Env) (protocols.Locker, error)
+	base    *scenarios.Scenario
+	foreign *scenarios.Foreign
 	// apart: the lock cannot lock several resources as one.
 	apart bool
 }
@@ -99,7 +99,7 @@ func (s Setup) read(t rapid.TB) *setup {
 	if a.RestartDelay > 0 {
 		base.Budget.RestartDelay = &a.RestartDelay
 	}
-	x := &setup{base: base, lock: maker(s.Lock)}
+	x := &setup{base: base, foreign: foreign(s.Lock)}
 	if s.Lock != nil && len(base.Resources) > 1 {
 		x.apart = !x.locksAll(t)
 	}
@@ -135,11 +135,11 @@ func (x *setup) locksAll(t rapid.TB) (all bool) {
 	t.Helper()
 	empty := *x.base
 	empty.Name, empty.Clients, empty.Duration = "made", []string{"client-1"}, time.Nanosecond
-	_, err := scenarios.Run(&empty, scenarios.Options{Locker: func(env protocols.Env) (protocols.Locker, error) {
-		locker, err := x.lock(env)
+	_, err := scenarios.Run(&empty, scenarios.Options{Foreign: &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
+		locker, err := x.foreign.New(env)
 		_, all = locker.(protocols.AllLocker)
 		return locker, err
-	}})
+	}}})
 	if err != nil {
 		t.Fatalf("locktest: %v", err)
 	}

@@ -73,7 +73,8 @@ func (c *conduct) of(v vote) *conducted {
 }
 
 func (c *conduct) applied(a *redis.Applied) {
-	if !slices.Contains(c.run.Resources, a.Key) {
+	resource, is := c.run.LockOf(a.Key)
+	if !is {
 		return
 	}
 	c.order++
@@ -85,7 +86,7 @@ func (c *conduct) applied(a *redis.Applied) {
 			if a.Removed() {
 				did = "deletes"
 			}
-			c.run.broken(checker.Conduct, a.Key, "%s %s the key of %s on %s", a.Client.Name(), did, was.owner.Name(), a.Server.Name())
+			c.run.broken(checker.Conduct, resource, "%s %s the key of %s on %s", a.Client.Name(), did, was.owner.Name(), a.Server.Name())
 		}
 		was.isSet = was.isSet && !a.Removed() && a.After.Value == a.Before.Value
 	}
@@ -113,7 +114,7 @@ func (c *conduct) asked(at redis.Passage, a *redis.Asked) {
 		return // a replica that was promoted
 	}
 	for _, key := range a.Keys {
-		if !slices.Contains(c.run.Resources, key) {
+		if _, is := c.run.LockOf(key); !is {
 			continue
 		}
 		if a.Value != "" {
@@ -166,7 +167,7 @@ func (c *conduct) passes(at redis.Passage, a *redis.Asked, v vote, node int) {
 	case a.Intent == redis.Deletes && at == redis.Arrived:
 		n.deleted = c.order
 	case a.Intent == redis.Extends && at == redis.Sent && x.isCast && x.releases == a.Client && !c.connects(a):
-		c.run.broken(checker.Conduct, v.key, "%s extends its key on %s, although it has begun to release it %v before", a.Client.Name(),
+		c.run.broken(checker.Conduct, c.run.resource(v.key), "%s extends its key on %s, although it has begun to release it %v before", a.Client.Name(),
 			a.Server.Name(), a.Sent.Sub(x.since))
 	case a.Intent == redis.Sets && at == redis.Answered && n.isSet && n.owner == a.Client && n.sent == a.Sent:
 		if _, isTimely := c.run.hears(a); isTimely {
@@ -191,8 +192,8 @@ func (c *conduct) hadNoWay(x *conducted, node int) bool {
 func (c *conduct) end() {
 	grace := time.Duration(len(c.run.World.Servers)+1) * c.run.Lock.NodeTimeout
 	over := func(since kernel.True) bool { return c.run.World.Kernel.Now() > since.Add(grace) }
-	if len(c.run.World.Replicas) > 0 {
-		return // the release may have gone to a replica that was promoted
+	if len(c.run.World.Replicas) > 0 || c.run.Keys != nil {
+		return // the release may have gone to a replica that was promoted; what programs leave behind is leftover
 	}
 	for _, x := range c.all {
 		if x.releases == nil || !over(x.since) || !c.run.pauses.hasRun(x.releases, x.since) {
@@ -204,9 +205,9 @@ func (c *conduct) end() {
 			case n.owner != x.releases:
 			case n.deletes == 0 && c.hadNoWay(x, i):
 			case n.deletes == 0 || n.deletesAt < n.sent:
-				c.run.broken(checker.Conduct, x.key, "%s releases its keys, but never the one on %s, which it had set before", x.releases.Name(), node)
+				c.run.broken(checker.Conduct, c.run.resource(x.key), "%s releases its keys, but never the one on %s, which it had set before", x.releases.Name(), node)
 			case n.isSet && n.heard > 0 && over(n.heardAt) && n.deletes < n.heard && n.deleted != 0 && n.deleted < n.applied:
-				c.run.broken(checker.Conduct, x.key, "%s hears after its release that %s has its key, which came later than that, and never takes it back",
+				c.run.broken(checker.Conduct, c.run.resource(x.key), "%s hears after its release that %s has its key, which came later than that, and never takes it back",
 					x.releases.Name(), node)
 			}
 		}

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"slices"
 	"strings"
 
 	"redlocksim/redlock/driver"
@@ -40,6 +41,20 @@ func (r *Run) resourceOf(key string) (resource string, known bool) {
 		}
 	}
 	return resource, known
+}
+
+// LockOf is the resource for which a key stands as the lock, or as a part of it; false if it stands for none.
+func (r *Run) LockOf(key string) (resource string, is bool) {
+	if r.Keys == nil {
+		return key, slices.Contains(r.Resources, key)
+	}
+	return r.Keys.Of(key)
+}
+
+// resource is that for which a key stands that stands for one.
+func (r *Run) resource(key string) string {
+	resource, _ := r.LockOf(key)
+	return resource
 }
 
 // about is what a command with these keys is about: the only resource, or that of the first key that has one.

@@ -28,6 +28,9 @@ type leftover struct {
 	due     []overdue  // in the order of their times, but for some of clients whose clock is slow
 }
 
+// foreignGrace is what somebody's lock is given beyond what its messages take.
+const foreignGrace = time.Second
+
 // owned is a vote of a client.
 type owned struct {
 	vote
@@ -79,15 +82,18 @@ type overdue struct {
 }
 
 func watchLeftover(r *Run) {
-	if r.Foreign || len(r.World.Replicas) > 0 {
-		return // the lock may have keys of other names, or votes be on a replica that was promoted
+	if r.Foreign && r.Keys == nil || len(r.World.Replicas) > 0 {
+		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
 	l := &leftover{run: r, early: map[vote]bool{}, clients: map[asking]*owner{}}
-	if timeout := r.Lock.NodeTimeout; protocols.Has[protocols.RedlockSettings](r.Lock) {
-		const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
+	const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
+	switch timeout, nodes := r.Lock.NodeTimeout, time.Duration(len(r.World.Servers)); {
+	case r.Foreign: // it may have to connect to each node first, and waits as it likes before it tries again
+		l.grace = foreignGrace + 2*(nodes+1)*timeout
+	case protocols.Has[protocols.RedlockSettings](r.Lock):
 		l.grace = 2 * (timeout/batchWaits + timeout)
-	} else {
-		l.grace = time.Duration(len(r.World.Servers)+2) * timeout // one node after the other, and one more
+	default:
+		l.grace = (nodes + 2) * timeout // one node after the other, and one more
 	}
 	// A round sends to one node after the other: the release, and whatever it waits for behind a mutex or in a queue.
 	l.grace += time.Duration(8*len(r.World.Servers)) * r.StepTime
@@ -122,7 +128,8 @@ func (l *leftover) lostFrom(node int) {
 
 func (l *leftover) applied(a *redis.Applied) {
 	l.check()
-	if !slices.Contains(l.run.Resources, a.Key) {
+	resource, is := l.run.LockOf(a.Key)
+	if !is {
 		return
 	}
 	node := slices.Index(l.run.World.Servers, a.Server)
@@ -134,7 +141,7 @@ func (l *leftover) applied(a *redis.Applied) {
 		return
 	}
 	x := l.of(a)
-	n, o := &x.nodes[node], l.owner(a.Client.Name(), a.Key)
+	n, o := &x.nodes[node], l.owner(a.Client.Name(), resource)
 	if isNew {
 		if x.letGo >= 0 && a.Sent > x.letGo { // a value that is used again
 			x.letGo = -1
@@ -165,7 +172,7 @@ func (l *leftover) of(a *redis.Applied) *owned {
 		x.nodes[i].since = -1
 	}
 	l.votes.set(v, x)
-	o := l.owner(a.Client.Name(), a.Key)
+	o := l.owner(a.Client.Name(), l.run.resource(a.Key))
 	o.kept = append(o.kept, x)
 	if l.early[v] {
 		delete(l.early, v)
@@ -191,7 +198,7 @@ func (l *leftover) lasts(x *owned, a *redis.Applied) {
 	}
 	left := time.Duration(a.After.ExpiresAt)*time.Millisecond - time.Duration(a.Server.Clock().Wall())
 	if x.ttl > 0 && left > x.ttl+rounding {
-		l.run.broken(checker.Leftover, x.key, "%s's key on %s has a time to live of %v, and %v is the longest that was asked for",
+		l.run.broken(checker.Leftover, l.run.resource(x.key), "%s's key on %s has a time to live of %v, and %v is the longest that was asked for",
 			x.client.Name(), a.Server.Name(), left.Round(time.Millisecond), x.ttl)
 	}
 }
@@ -203,7 +210,7 @@ func (l *leftover) letsGo(x *owned) {
 	}
 	x.letGo = l.run.World.Kernel.Now()
 	l.due = append(l.due, overdue{x, x.letGo, x.client.ProgramClock().Now(), x.letGo})
-	o := l.owner(x.client.Name(), x.key)
+	o := l.owner(x.client.Name(), l.run.resource(x.key))
 	o.kept = slices.DeleteFunc(o.kept, func(k *owned) bool { return k == x })
 }
 
@@ -347,18 +354,22 @@ func (l *leftover) asked(at redis.Passage, a *redis.Asked) {
 	}
 	if t := l.on(a.Link); len(t.open) > 0 {
 		deadline := a.Deadline
-		if a.Latest {
-			deadline = a.Client.ProgramClock().Now() // which no answer meets
+		switch now := a.Client.ProgramClock().Now(); {
+		case a.Latest:
+			deadline = now // which no answer meets
+		case deadline.IsZero() && l.run.Foreign: // it does not tell for how long it waits
+			deadline = now.Add(l.run.Lock.NodeTimeout)
 		}
 		if o := &t.open[len(t.open)-1]; o.deadline.IsZero() || deadline.Before(o.deadline) {
 			o.deadline = deadline
 		}
 	}
 	for _, key := range a.Keys {
-		if !slices.Contains(l.run.Resources, key) {
+		resource, is := l.run.LockOf(key)
+		if !is {
 			continue
 		}
-		switch o := l.owner(a.Client.Name(), key); a.Intent {
+		switch o := l.owner(a.Client.Name(), resource); a.Intent {
 		case redis.Sets:
 			ttl := time.Duration(0)
 			if a.Sent == o.goneAt {
@@ -433,7 +444,7 @@ func (l *leftover) look(d *overdue) {
 		}
 		until := min(ends, now)
 		from := l.run.seqAt(at)
-		l.run.found(checker.Finding{Kind: checker.Leftover, Resource: d.key, FromSeq: from, From: checker.Instant(at),
+		l.run.found(checker.Finding{Kind: checker.Leftover, Resource: l.run.resource(d.key), FromSeq: from, From: checker.Instant(at),
 			ToSeq: l.run.seqAt(until), To: checker.Instant(until), Seqs: []int{from}, Text: d.client.Name() + " " + what + "."})
 		return
 	}

@@ -38,6 +38,8 @@ type Case struct {
 	Smallest []Smallest `json:"smallest"`
 	// Repeat is the command that repeats it.
 	Repeat string `json:"repeat"`
+	// Grades are how somebody's lock did beside a sound Redlock; see scenarios.Grade. None of the library's own runs.
+	Grades []scenarios.Grade `json:"grades,omitempty"`
 
 	// Class is what the problems concern: safety, liveness or, if nothing else, that it was not tested.
 	Class string `json:"-"`
@@ -129,6 +131,9 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 	}
 	if f := r.Witness(); f != nil {
 		c.Witness = newWitness(f)
+	}
+	if r.Tier == scenarios.Program {
+		c.Grades = r.Grades()
 	}
 	if r.OK() {
 		return c, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"redlocksim/internal/mark"
-	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/reach"
 )
@@ -67,11 +66,7 @@ func Suite(w io.Writer, cases []Case, took time.Duration, quiet bool, look Look)
 		if c.Skipped != "" {
 			continue
 		}
-		mark := look.Good("as expected")
-		if !c.OK {
-			mark = look.Bad("NOT AS EXPECTED")
-		}
-		t.AppendRow(table.Row{c.Name, c.Tier, c.Claim, rounded.Text(c.Verdict), rounded.Duration(time.Duration(c.UnavailableNS)), c.HistoryHash[:12], mark})
+		t.AppendRow(table.Row{c.Name, c.Tier, c.Claim, rounded.Text(c.Verdict), rounded.Duration(time.Duration(c.UnavailableNS)), c.HistoryHash[:12], c.mark(look)})
 		for _, p := range c.Problems {
 			fmt.Fprintf(problems, "%s on %s: %s\n  repeat: %s\n", c.Name, c.Tier, look.Bad(p), c.Repeat)
 		}
@@ -79,8 +74,7 @@ func Suite(w io.Writer, cases []Case, took time.Duration, quiet bool, look Look)
 	if !quiet {
 		fmt.Fprintln(b, look.fit(t, 6, 3, 5))
 	}
-	ran, bad, _ := tally(cases)
-	fmt.Fprintf(b, "%s%s, %d as expected, %d not, %v\n", problems, plural.Count(ran, "run"), ran-bad, bad, took.Round(10*time.Millisecond))
+	fmt.Fprintf(b, "%s%s, %v\n", problems, totals(cases), took.Round(10*time.Millisecond))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

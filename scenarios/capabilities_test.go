@@ -36,12 +36,12 @@ expect: {findings: safe, unavailable: {at-most: 20s}}
 			t.Fatal(err)
 		}
 		var did []*witness
-		out, err := scenarios.Run(s[0], scenarios.Options{Locker: func(env protocols.Env) (protocols.Locker, error) {
+		out, err := scenarios.Run(s[0], scenarios.Options{Foreign: &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
 			p, _ := protocols.Find(env.Settings.Protocol)
 			l, err := p.New(env)
 			did = append(did, &witness{Locker: l})
 			return did[len(did)-1], err
-		}})
+		}}})
 		if err != nil {
 			t.Fatal(err)
 		}

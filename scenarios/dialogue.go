@@ -17,7 +17,7 @@ func (d *dialogue) add(line string) { d.lines = d.lines.WithString(line) }
 func firstWords(s *Scenario, o Options, a, b Tier) (string, error) {
 	var lines [2][]string
 	for i, tier := range []Tier{a, b} {
-		_, err := Run(s, Options{Tier: tier, Seed: o.Seed, Locker: o.Locker, Unhashed: true, Unwatched: true, Overheard: func(line string) { lines[i] = append(lines[i], line) }})
+		_, err := Run(s, Options{Tier: tier, Seed: o.Seed, Foreign: o.Foreign, Unhashed: true, Unwatched: true, Overheard: func(line string) { lines[i] = append(lines[i], line) }})
 		if err != nil {
 			return "", err
 		}

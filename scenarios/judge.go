@@ -1,69 +1,27 @@
 package scenarios
 
 import (
-	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"redlocksim/checker"
-	"redlocksim/faults"
-	"redlocksim/history"
-	"redlocksim/internal/strictyaml"
 )
 
 // Judge runs a scenario once, and for twice its duration where it is to be unavailable without bound, and judges the run.
 // The error matches ErrTooLong, or is an internal one.
 func Judge(s *Scenario, o Options) (*Result, error) {
+	o.Tier = o.tier()
 	out, err := Run(s, o)
 	if err != nil {
 		return nil, err
 	}
 	if o.Tier == Program {
-		return judgeProgram(s, o, out)
-	}
-	return judge(s, o, out)
-}
-
-// judgeProgram judges a run of somebody's lock by what a sound Redlock shows in the scenario: it may show less. What a scenario
-// expects of durations and of how often somebody waits, tries or is granted the lock is about the library's own way to wait.
-func judgeProgram(s *Scenario, o Options, out *Outcome) (*Result, error) {
-	comparable := *s
-	comparable.Expect.forgetHaste()
-	if slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 }) {
-		comparable.Expect.Grants = nil
-	}
-	r, err := judge(&comparable, o, out)
-	if err != nil {
-		return nil, err
-	}
-	if r.Findings.within(s.Expect.Findings) {
-		comparable.Expect.Findings = r.Findings
-		if r.Witness() == nil {
-			comparable.Claim = Holds // as far as this lock shows
-		}
-		if r, err = judge(&comparable, o, out); err != nil {
+		sound, err := Judge(s, Options{Seed: o.Seed, Unhashed: true, Unwatched: true})
+		if err != nil {
 			return nil, err
 		}
+		return judgeProgram(s, o, out, sound.Unavailable)
 	}
-	r.Scenario = s
-	return r, nil
-}
-
-// within says whether a lock with these findings is as sound as one with others. Whether a late write comes before or after the
-// next holder's depends on how fast the next one is.
-func (f Findings) within(others Findings) bool {
-	late := []checker.Kind{checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate}
-	isLate := func(k checker.Kind) bool { return slices.Contains(late, k) }
-	return !slices.ContainsFunc(f, func(k checker.Kind) bool {
-		return !slices.Contains(others, k) && !(isLate(k) && slices.ContainsFunc(others, isLate))
-	})
-}
-
-// forgetHaste leaves out what is expected of durations and of how often somebody waits or tries.
-func (e *Expect) forgetHaste() {
-	e.Unavailable = Unavailable{Bounds: Bounds{AtMost: math.MaxInt64}}
-	e.Takeover, e.Attempts, e.Bypass, e.Overtakes, e.AfterHealing = nil, nil, nil, nil, nil
+	return judge(s, o, out)
 }
 
 // JudgeLive judges a run on tier live. What a scenario expects of durations and of how often somebody waits or tries is
@@ -90,127 +48,4 @@ func (r *Result) SetNotTested(why string) {
 	}
 	r.NotTested, r.Findings = []string{why}, nil
 	r.Problems = []Problem{{NotTested, "not tested: " + why}}
-}
-
-// judge compares what a run showed with what the scenario claims and expects.
-func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
-	report, err := s.check(out)
-	if err != nil {
-		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, err)
-	}
-	report.Add(out.Monitored...)
-	report.Compared.Watched = out.Watched
-	if err := s.confirm(o, report); err != nil {
-		return nil, err
-	}
-	r := &Result{Scenario: s, Tier: o.Tier, Seed: o.Seed, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Used), locker: o.Locker, unrefined: o.Unrefined}
-	if r.Tier == "" {
-		r.Tier = Model
-	}
-	for _, f := range r.own() {
-		if f.Kind != checker.NotTested && !slices.Contains(r.Findings, f.Kind) {
-			r.Findings = append(r.Findings, f.Kind)
-		}
-	}
-	for _, u := range report.Resources {
-		r.Unavailable = max(r.Unavailable, u.Unavailable.For)
-	}
-	problem := func(c Class, format string, args ...any) {
-		r.Problems = append(r.Problems, Problem{c, fmt.Sprintf(format, args...)})
-	}
-	r.NotTested = s.notTested(out, report)
-	for _, text := range r.NotTested {
-		problem(NotTested, "not tested: %s", text)
-	}
-	r.judgeSafety(problem)
-	r.judgeLiveness(problem)
-	if s.Expect.Unavailable.Unbounded {
-		err = r.verifyUnbounded(problem)
-	}
-	return r, err
-}
-
-// judgeSafety compares what was found, leaked and granted with what the scenario claims and expects.
-func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) {
-	s := r.Scenario
-	// What was not tested is not missed.
-	tested := r.NotTested == nil
-	expected := slices.DeleteFunc(slices.Clone(s.Expect.Findings), func(k checker.Kind) bool { return !tested && !slices.Contains(r.Findings, k) })
-	if !slices.Equal(r.Findings, expected) {
-		problem(r.Findings.differ(expected), "found %v, expected %v", r.Findings, s.Expect.Findings)
-	}
-	for _, on := range s.Expect.Resources {
-		if found := r.FindingsOn(on.Key); !slices.Equal(found, on.Value.Findings) {
-			problem(found.differ(on.Value.Findings), "found %v on %s, expected %v", found, on.Key, on.Value.Findings)
-		}
-	}
-	if keys := leaked(r.Leaks); !sameSet(keys, s.Expect.Leaks) {
-		problem(Liveness, "keys without a time to live: %v, expected %v (expect.leaks)", keys, s.Expect.Leaks)
-	}
-	class := Liveness
-	if r.Witness() != nil || len(r.Leaks) > 0 {
-		class = Safety
-	}
-	violated := class == Safety || r.Defect() != nil
-	counting := r.counting()
-	switch {
-	case s.Claim == Holds && r.Inexcusable():
-		if len(r.Leaks) == 0 && !slices.ContainsFunc(counting, func(f checker.Finding) bool { return f.Kind.Violation() }) {
-			class = Liveness
-		}
-		problem(class, "claimed to hold, but %s it ended with: %s", r.keeping(), r.violations(counting))
-	case s.Claim == Unsound && !violated && tested:
-		problem(Safety, "claimed unsound, and nothing was violated")
-	case s.Claim == Unsound && r.Beyond != nil && !r.Inexcusable():
-		problem(Safety, "claimed unsound, but the faults exceed the budget: %s", strings.Join(r.Beyond, "; "))
-	}
-	for _, g := range s.Expect.Grants {
-		if n := grants(r.History, g.Key); n != g.Value {
-			problem(Safety, "%s was granted the lock %d times, expected %d", g.Key, n, g.Value)
-		}
-	}
-}
-
-// keeping says why what was found counts.
-func (r *Result) keeping() string {
-	if r.Beyond == nil {
-		return "within the budget"
-	}
-	return "with what no fault excuses"
-}
-
-// violations names findings, and keys without a time to live.
-func (r *Result) violations(findings []checker.Finding) string {
-	var all []string
-	for _, f := range findings {
-		if !slices.Contains(all, string(f.Kind)) {
-			all = append(all, string(f.Kind))
-		}
-	}
-	for _, key := range leaked(r.Leaks) {
-		all = append(all, "a key without a time to live: "+key)
-	}
-	return strings.Join(all, ", ")
-}
-
-// notTested says what did not take place of what a run was to test.
-func (s *Scenario) notTested(out *Outcome, report checker.Report) []string {
-	missing := s.Expect.missed(out.History)
-	for _, text := range append(slices.Clone(out.NotInjected), out.Idle...) {
-		missing = append(missing, "the timeline was not carried out: "+text)
-	}
-	if why := report.NotTested(); why != "" {
-		missing = append(missing, why)
-	}
-	return missing
-}
-
-func grants(h history.History, client string) int {
-	n := 0
-	for i := range h {
-		if h[i].Process == client && faults.EventName(&h[i]) == "acquire-done" {
-			n++
-		}
-	}
-	return n
 }

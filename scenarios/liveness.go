@@ -239,7 +239,7 @@ func inVain(granted bool) string {
 func (r *Result) verifyUnbounded(problem func(c Class, format string, args ...any)) error {
 	twice := *r.Scenario
 	twice.Duration *= 2
-	out, err := Run(&twice, Options{Tier: r.Tier, Seed: r.Seed, Locker: r.locker})
+	out, err := Run(&twice, Options{Tier: r.Tier, Seed: r.Seed, Foreign: r.foreign})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func Verify(s *Scenario, o Options) (result *Result, err error) {
 // its hashes. The error matches ErrNotRepeated if the runs differ, and names the first difference; any other is an internal
 // one.
 func Again(s *Scenario, o Options, first *Outcome) error {
-	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker, Unwatched: true})
+	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Foreign: o.Foreign, Unwatched: true})
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func difference(s *Scenario, o Options, a, b *Outcome) string {
 	}
 	var traces [2][]kernel.TraceStep
 	for i := range traces {
-		if _, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Locker: o.Locker, Trace: func(t kernel.TraceStep) { traces[i] = append(traces[i], t) }}); err != nil {
+		if _, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Foreign: o.Foreign, Trace: func(t kernel.TraceStep) { traces[i] = append(traces[i], t) }}); err != nil {
 			return err.Error()
 		}
 	}
@@ -90,12 +90,12 @@ var ErrTiersDiffer = errors.New("the run is not the same on all tiers")
 func (r *Result) SameOn(tier Tier) error {
 	var ours, theirs dialogue
 	buffer := make(history.History, 0, len(r.History))
-	other, err := Judge(r.Scenario, Options{Tier: tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unrefined: r.unrefined, Overheard: theirs.add, Buffer: buffer})
+	other, err := Judge(r.Scenario, Options{Tier: tier, Seed: r.Seed, Foreign: r.foreign, Unhashed: true, Unrefined: r.unrefined, Overheard: theirs.add, Buffer: buffer})
 	if err != nil {
 		return err
 	}
 	difference := FirstDifference(r.History, other.History) // before the next run overwrites the buffer
-	_, err = Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Locker: r.locker, Unhashed: true, Unwatched: true, Overheard: ours.add, Buffer: buffer})
+	_, err = Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Foreign: r.foreign, Unhashed: true, Unwatched: true, Overheard: ours.add, Buffer: buffer})
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (r *Result) SameOn(tier Tier) error {
 		difference = fmt.Sprintf("%v and %v", r.Findings, other.Findings)
 	}
 	if difference == "" && ours != theirs {
-		if difference, err = firstWords(r.Scenario, Options{Seed: r.Seed, Locker: r.locker}, r.Tier, tier); err != nil {
+		if difference, err = firstWords(r.Scenario, Options{Seed: r.Seed, Foreign: r.foreign}, r.Tier, tier); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (r *Result) Record() error {
 	if r.Recording != nil || r.Tier == Live {
 		return nil
 	}
-	again, err := Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Locker: r.locker, Record: true, Unwatched: true})
+	again, err := Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Foreign: r.foreign, Record: true, Unwatched: true})
 	if err != nil {
 		return err
 	}

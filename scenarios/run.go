@@ -9,6 +9,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/lockkeys"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/monitor"
 	"redlocksim/scenarios/protocols"
@@ -78,8 +79,8 @@ type Options struct {
 	// Overheard, if not nil, is told of all that passes between the clients' libraries and the nodes; see
 	// redis.Deployment.Overhear.
 	Overheard func(line string)
-	// Locker, if not nil, makes each client's lock instead of the scenario's protocol.
-	Locker func(protocols.Env) (protocols.Locker, error)
+	// Foreign, if not nil, is the lock in the place of the scenario's protocol.
+	Foreign *Foreign
 }
 
 // Outcome is one run of a scenario.
@@ -135,8 +136,8 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 			out, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, closed)
 		}
 	}()
-	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Locker != nil,
-		Unrefined: o.Unrefined}
+	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Foreign != nil,
+		Keys: lockkeys.Of(o.Foreign.keys(), s.Resources), Unrefined: o.Unrefined}
 	if o.Tier != Program {
 		monitored.MaxCommands = s.Expect.Commands // which the library needs
 	}
@@ -160,7 +161,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	w.Kernel.Run(kernel.True(s.Duration))
 
-	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Counts: w.Counts(), Leaks: leaks(w, s.Resources), Recording: w.Recording()}
+	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Counts: w.Counts(), Leaks: leaks(w, monitored.LockOf), Recording: w.Recording()}
 	if !o.Unhashed {
 		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
 	}
@@ -177,9 +178,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 
 // newWorld makes the world of a run, before anything happens in it. It fills in the tier.
 func (s *Scenario) newWorld(o *Options) (*sim.World, error) {
-	if o.Tier == "" {
-		o.Tier = Model
-	}
+	o.Tier = o.tier()
 	backend, err := o.Tier.backend()
 	if err != nil {
 		return nil, err
@@ -195,7 +194,7 @@ func (s *Scenario) newWorld(o *Options) (*sim.World, error) {
 func (s *Scenario) start(w *sim.World, o Options, witness protocols.Witness) (*faults.Field, *armed, error) {
 	sessions := map[string]*Session{}
 	begin := func(p *kernel.Process) (err error) {
-		sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Locker, witness)
+		sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Foreign, witness)
 		return err
 	}
 	for _, p := range w.Clients {

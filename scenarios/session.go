@@ -53,16 +53,17 @@ type Session struct {
 	threads   int
 }
 
-// NewSession makes the session of a process with the settings of a scenario. newLocker, if not nil, makes its lock instead of
+// NewSession makes the session of a process with the settings of a scenario. foreign, if not nil, is the lock in the place of
 // the scenario's protocol.
-func NewSession(h Host, s *Scenario, newLocker func(protocols.Env) (protocols.Locker, error), witness protocols.Witness) (*Session, error) {
+func NewSession(h Host, s *Scenario, foreign *Foreign, witness protocols.Witness) (*Session, error) {
 	x := &Session{host: h, witness: witness, clock: h.LockClock(), settings: s.Lock, storage: s.Storage, resources: s.Resources}
-	if newLocker == nil {
-		protocol, _ := protocols.Find(s.Lock.Protocol)
-		newLocker, x.refuses = protocol.New, protocol.Capabilities.Refuses
+	protocol, _ := protocols.Find(s.Lock.Protocol)
+	newLocker := protocol.New
+	if x.refuses = protocol.Capabilities.Refuses; foreign != nil {
+		newLocker, x.refuses = foreign.New, false
 	}
 	x.newLocker = func(wrong protocols.Misuse) (protocols.Locker, error) {
-		return newLocker(protocols.Env{Host: h, Settings: s.Lock, Misuse: wrong, Witness: witness, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
+		return newLocker(protocols.Env{Host: h, Settings: s.Lock, FirstNode: s.firstNode(), Misuse: wrong, Witness: witness, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
 	}
 	return x, x.begin()
 }

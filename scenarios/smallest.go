@@ -54,7 +54,7 @@ func FindSmallest(r *Result) ([]Smallest, error) {
 
 func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 	breaks := func(tier Tier, size time.Duration) (bool, error) {
-		out, err := Run(resized(r.Scenario, kind, size), Options{Tier: tier, Seed: r.Seed, Locker: r.locker})
+		out, err := Run(resized(r.Scenario, kind, size), Options{Tier: tier, Seed: r.Seed, Foreign: r.foreign})
 		if err != nil {
 			return false, err
 		}

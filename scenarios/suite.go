@@ -8,15 +8,16 @@ import (
 	"redlocksim/internal/jobs"
 )
 
-// Suite verifies each scenario on each tier, several at a time, and returns the results scenario by scenario. The seed, if
-// it is zero, is the one that a scenario was recorded with. Where a scenario's histories, or what passed between libraries and
-// nodes, differ between tiers, the later result has it as a problem. done, if not nil, is told of each result by its index as
-// soon as it is there and before tiers are compared, and how long it took on this machine; it is called by one goroutine at a
-// time.
-func Suite(all []*Scenario, tiers []Tier, seed uint64, done func(i int, took time.Duration)) ([]*Result, error) {
+// Suite verifies each scenario on each tier, several at a time, and returns the results scenario by scenario. The seed of
+// the options, if it is zero, is the one that a scenario was recorded with. Where a scenario's histories, or what passed
+// between libraries and nodes, differ between tiers, the later result has it as a problem. done, if not nil, is told of each
+// result by its index as soon as it is there and before tiers are compared, and how long it took on this machine; it is
+// called by one goroutine at a time.
+func Suite(all []*Scenario, tiers []Tier, o Options, done func(i int, took time.Duration)) ([]*Result, error) {
 	placed := func(i int) (*Scenario, Options) {
-		s, o := all[i/len(tiers)], Options{Tier: tiers[i%len(tiers)], Seed: seed}
-		if s.Recorded != nil && seed == 0 {
+		s, o := all[i/len(tiers)], o
+		o.Tier = tiers[i%len(tiers)]
+		if s.Recorded != nil && o.Seed == 0 {
 			o.Seed = s.Recorded.Seed
 		}
 		return s, o

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/scenarios/protocols"
 )
 
 // Class is what a problem concerns.
@@ -47,13 +46,15 @@ type Result struct {
 	// Unbounded says that a run of twice the duration showed it to last as long as the run does; looked for only where
 	// that is expected.
 	Unbounded bool
+	// Longer is by how much longer than Redlock somebody's lock was unavailable; 0 if that is no more than waits explain.
+	Longer time.Duration
 	// Smallest is how little of the faults still breaks the lock, where a violation was beyond the budget.
 	Smallest []Smallest
 	// Problems is empty if everything was as expected.
 	Problems []Problem
 
-	// locker is that of the Options, for further runs.
-	locker func(protocols.Env) (protocols.Locker, error)
+	// foreign is that of the Options, for further runs.
+	foreign *Foreign
 	// unrefined is that of the Options.
 	unrefined bool
 }

@@ -27,7 +27,7 @@ func TestARunThatDoesNotRepeatItself(t *testing.T) {
 		p, _ := protocols.Find(name)
 		return p.New(env)
 	}
-	_, err := scenarios.Verify(s, scenarios.Options{Locker: locker})
+	_, err := scenarios.Verify(s, scenarios.Options{Foreign: &scenarios.Foreign{New: locker}})
 	if !errors.Is(err, scenarios.ErrNotRepeated) || !strings.Contains(err.Error(), ": event ") {
 		t.Errorf("Verify: %v", err)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/search/settings"
 )
 
@@ -14,8 +13,8 @@ type Violation struct {
 	// Scenario is the experiment, and Seed what it is run with.
 	Scenario *scenarios.Scenario
 	Seed     uint64
-	// Locker makes the lock in place of the scenario's protocol; nil has it made by the protocol.
-	Locker func(protocols.Env) (protocols.Locker, error)
+	// Foreign is the lock in the place of the scenario's protocol; nil if it is that.
+	Foreign *scenarios.Foreign
 	// Kind is what it violates; of several, what to keep.
 	Kind checker.Kind
 	// Beyond says that its faults exceed the budget, which excuses it. A violation that nothing excuses stays so.
@@ -31,7 +30,7 @@ type Violation struct {
 
 // Options are those of its runs.
 func (v *Violation) Options() scenarios.Options {
-	return scenarios.Options{Seed: v.Seed, Locker: v.Locker, Unrefined: v.Unrefined}
+	return scenarios.Options{Seed: v.Seed, Foreign: v.Foreign, Unrefined: v.Unrefined}
 }
 
 // Same says which experiments show the same violation: of the same kind, with the same lock, persistence and storage, or those

@@ -21,7 +21,6 @@ type lockFlags struct {
 	noCache bool
 
 	program *programs.Program
-	about   *programs.About
 }
 
 func (l *lockFlags) addFlags(flags *pflag.FlagSet) {
@@ -30,9 +29,12 @@ func (l *lockFlags) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&l.noCache, "no-cache", false, "compile the lock program anew, and keep nothing of it in the user's cache directory")
 }
 
+// errTierOfLock is the error of a tier beside a lock program.
+var errTierOfLock = &failure{exitUsage, errors.New("--lock runs on a tier of its own: leave --tier out")}
+
 func (l *lockFlags) isGiven() bool { return l.flags.Changed("lock") }
 
-// load compiles the program and asks what it is.
+// load compiles the program and asks it what it is.
 func (l *lockFlags) load() error {
 	words := strings.Fields(l.command)
 	if len(words) == 0 {
@@ -48,20 +50,22 @@ func (l *lockFlags) load() error {
 	if l.program, err = programs.Load(words[0], words[1:], cache); err != nil {
 		return &failure{exitUsage, fmt.Errorf("--lock: %w", err)}
 	}
-	if l.about, err = l.program.About(); err != nil {
-		l.close()
-		return &failure{exitUsage, fmt.Errorf("--lock: %w", err)}
-	}
 	return nil
 }
 
-func (l *lockFlags) close() { _ = l.program.Close() } // it frees memory
-
-// place puts the program in the place of the library, if there is one.
-func (l *lockFlags) place(o *scenarios.Options) {
+// close frees the program, if there is one.
+func (l *lockFlags) close() {
 	if l.program != nil {
-		o.Tier, o.Locker = scenarios.Program, l.program.Locker
+		_ = l.program.Close() // it frees memory
 	}
+}
+
+// foreign is the program in the place of the library; nil if there is none.
+func (l *lockFlags) foreign() *scenarios.Foreign {
+	if l.program == nil {
+		return nil
+	}
+	return l.program.Foreign()
 }
 
 // repeat adds the program to a command that repeats a run.

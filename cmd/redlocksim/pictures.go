@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/shell"
+	"redlocksim/reports"
 	"redlocksim/reports/gallery"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
@@ -61,9 +63,10 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 	var entries []gallery.Entry
 	bar := newTicker(cmd.ErrOrStderr(), len(s.results))
 	defer bar.done()
+	ran := slices.DeleteFunc(slices.Clone(s.cases), func(c reports.Case) bool { return c.Skipped != "" }) // as in results
 	for i, r := range s.results {
 		name := pageName(r.Scenario, r.Tier)
-		if err := drawPage(to, "--html", filepath.Join(s.html, name), r, s.cases[i].Repeat); err != nil {
+		if err := drawPage(to, "--html", filepath.Join(s.html, name), r, ran[i].Repeat); err != nil {
 			return err
 		}
 		entries = append(entries, gallery.Entry{Name: r.Scenario.Name, Title: r.Scenario.Title, Tier: string(r.Tier),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -92,14 +91,14 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if r.lock.isGiven() {
 		if r.tier != "" {
-			return &failure{exitUsage, errors.New("--lock runs on a tier of its own: leave --tier out")}
+			return errTierOfLock
 		}
 		if err := r.lock.load(); err != nil {
 			return err
 		}
 		defer r.lock.close()
 		for _, s := range found {
-			if err := r.lock.about.Unfit(s); err != nil {
+			if err := r.lock.program.Unfit(s); err != nil {
 				return &failure{exitNotTested, err}
 			}
 		}
@@ -114,7 +113,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 			fmt.Fprintln(out)
 		}
 		if r.lock.isGiven() {
-			fmt.Fprintf(out, "lock %s %s (%s)\n\n", r.lock.about.Library, r.lock.about.Version, r.lock.command)
+			fmt.Fprintf(out, "lock %s %s (%s)\n\n", r.lock.program.Library, r.lock.program.Version, r.lock.command)
 		}
 		result, err := r.simulate(cmd, s, on[0])
 		if err != nil {
@@ -134,8 +133,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 
 // simulate runs a scenario twice, and prints the steps of the simulator if they are asked for.
 func (r *runFlags) simulate(cmd *cobra.Command, s *scenarios.Scenario, on scenarios.Tier) (*scenarios.Result, error) {
-	o := scenarios.Options{Tier: on, Seed: r.seed}
-	r.lock.place(&o)
+	o := scenarios.Options{Tier: on, Seed: r.seed, Foreign: r.lock.foreign()}
 	if s.Recorded != nil && !cmd.Flags().Changed("seed") {
 		o.Seed = s.Recorded.Seed
 	}

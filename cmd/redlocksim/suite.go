@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 // suite is the suite command: what it is asked for, and what came out.
 type suite struct {
 	tier, filter, shard string
+	lock                lockFlags
 	seed                uint64
 	quiet, verbose      bool
 	strict, force       bool
@@ -76,6 +78,7 @@ On tier live an interrupt ends the suite and reports the scenarios that ran.
 	flags.BoolVarP(&s.verbose, "verbose", "v", false, "also print the story of each unexpected verdict")
 	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file (- for standard output, and nothing else)")
 	flags.StringVar(&s.html, "html", "", "write a page with the timeline of each run to this directory, and an index")
+	s.lock.addFlags(flags)
 	addStrict(flags, &s.strict)
 	addForce(flags, &s.force)
 	s.files.addFlags(flags)
@@ -88,9 +91,22 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	s.isWhole = len(args) == 0 && s.filter == "" && s.shard == ""
+	if s.lock.isGiven() {
+		if s.tier != "" {
+			return errTierOfLock
+		}
+		on = []scenarios.Tier{scenarios.Program}
+		if err := s.lock.load(); err != nil {
+			return err
+		}
+		defer s.lock.close()
+	}
+	s.isWhole = len(args) == 0 && s.filter == "" && s.shard == "" && !s.lock.isGiven()
 	if err := s.choose(args); err != nil {
 		return err
+	}
+	if s.lock.isGiven() {
+		s.leaveOutUnfit()
 	}
 	if cmd.Flags().Changed("seed") {
 		s.forgetSeeds()
@@ -117,7 +133,7 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	code := exitcode.Worst(verdictCode(s.results...), warnOfUnused(cmd, &s.reached, s.strict))
+	code := s.code(cmd)
 	switch {
 	case interrupted && code == exitOK:
 		return err
@@ -127,6 +143,45 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 		return &failure{code: code}
 	}
 	return nil
+}
+
+// code is the exit code for what came out.
+func (s *suite) code(cmd *cobra.Command) exitcode.Code {
+	if s.lock.isGiven() {
+		return gradesCode(s.results)
+	}
+	return exitcode.Worst(verdictCode(s.results...), warnOfUnused(cmd, &s.reached, s.strict))
+}
+
+// gradesCode is the exit code for runs of somebody's lock. One that does not apply says nothing, unless none does.
+func gradesCode(results []*scenarios.Result) exitcode.Code {
+	code, applied := exitOK, false
+	for _, r := range results {
+		for _, g := range r.Grades() {
+			applied = applied || g != scenarios.NotApplicable
+			switch g {
+			case scenarios.Weaker:
+				code = exitcode.Worst(code, exitSafety)
+			case scenarios.LessAvailable, scenarios.LeavesKeys:
+				code = exitcode.Worst(code, exitLiveness)
+			}
+		}
+	}
+	if !applied {
+		return exitNotTested
+	}
+	return code
+}
+
+// leaveOutUnfit leaves out what says nothing about the lock.
+func (s *suite) leaveOutUnfit() {
+	s.chosen = slices.DeleteFunc(s.chosen, func(one chosen) bool {
+		err := s.lock.program.Unfit(one.Scenario)
+		if err != nil {
+			s.cases = append(s.cases, reports.Case{Name: one.Name, Title: one.Title, Tier: string(scenarios.Program), Skipped: err.Error()})
+		}
+		return err != nil
+	})
 }
 
 // choose finds what is to be run.
@@ -194,7 +249,7 @@ func (s *suite) scenarios() []*scenarios.Scenario {
 func (s *suite) simulate(cmd *cobra.Command, on []scenarios.Tier) error {
 	took := make([]time.Duration, len(s.chosen)*len(on))
 	bar := newTicker(cmd.ErrOrStderr(), len(took))
-	results, err := scenarios.Suite(s.scenarios(), on, s.seed, func(i int, t time.Duration) {
+	results, err := scenarios.Suite(s.scenarios(), on, scenarios.Options{Seed: s.seed, Foreign: s.lock.foreign()}, func(i int, t time.Duration) {
 		took[i] = t
 		bar.tick()
 	})
@@ -263,7 +318,7 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 }
 
 func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error {
-	c, err := reports.NewCase(r, repeatCommand(one.arg, one.isFile, r), took)
+	c, err := reports.NewCase(r, s.lock.repeat(repeatCommand(one.arg, one.isFile, r)), took)
 	if err != nil {
 		return wrap(err)
 	}
@@ -291,8 +346,13 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	out := cmd.OutOrStdout()
 	if s.json == "-" || s.files.takeStdout() {
 		out = cmd.ErrOrStderr()
-	} else if err := reports.Suite(out, s.cases, took, s.quiet, lookOf(out)); err != nil {
-		return wrap(err)
+	} else {
+		if s.lock.isGiven() {
+			fmt.Fprintf(out, "lock %s %s (%s)\n\n", s.lock.program.Library, s.lock.program.Version, s.lock.command)
+		}
+		if err := reports.Suite(out, s.cases, took, s.quiet, lookOf(out)); err != nil {
+			return wrap(err)
+		}
 	}
 	if s.verbose {
 		for _, c := range s.cases {

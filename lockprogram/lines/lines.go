@@ -5,7 +5,7 @@ package lines
 import "encoding/json"
 
 // Request is what the harness asks for. Each has an ID of its own, and gets one answer, whenever the program has it: several
-// can be open at once.
+// can be open at once. Only cancel gets none.
 type Request struct {
 	// Type is what is asked for.
 	Type RequestType `json:"type"`
@@ -22,6 +22,8 @@ type Request struct {
 	Wait float64 `json:"wait_ms,omitempty"`
 	// Lease is the ID of the request that was granted the lock; of extend and unlock.
 	Lease int `json:"lease,omitempty"`
+	// Call is the ID of the request that is to be given up; of cancel.
+	Call int `json:"call,omitempty"`
 }
 
 // RequestType is what a Request asks for.
@@ -36,6 +38,7 @@ const (
 	RequestUnlock  RequestType = "unlock"   // released, refused or unknown
 	RequestPrepare RequestType = "prepare"  // prepared, refused or unknown
 	RequestClose   RequestType = "close"    // closed, refused or unknown
+	RequestCancel  RequestType = "cancel"   // none: the request that it names gets its answer, soon
 )
 
 // Init is what a program needs to make its lock.
@@ -54,7 +57,7 @@ type Init struct {
 
 // RequestTypes are all of them.
 func RequestTypes() []RequestType {
-	return []RequestType{RequestInit, RequestTryLock, RequestLock, RequestExtend, RequestUnlock, RequestPrepare, RequestClose}
+	return []RequestType{RequestInit, RequestTryLock, RequestLock, RequestExtend, RequestUnlock, RequestPrepare, RequestClose, RequestCancel}
 }
 
 // Answer is what a program says.
@@ -72,6 +75,9 @@ type Answer struct {
 	Can []Capability `json:"can,omitempty"`
 	// Settings are the keys of Init.Settings that the program reads; of ready. A scenario that sets others does not apply.
 	Settings []string `json:"settings,omitempty"`
+	// Keys are patterns of the keys that stand for a lock, in which {resource} is the name of what is locked, and * anything;
+	// of ready. Without them a key stands for the resource of its name.
+	Keys []string `json:"keys,omitempty"`
 	// Valid is for how long the lock is still held, from when the line is written, in milliseconds, as the library computes it;
 	// of granted and extended. Without it the harness reckons with the TTL, from the first byte of the request that won.
 	Valid *float64 `json:"valid_ms,omitempty"`
@@ -106,14 +112,16 @@ type Capability string
 
 // The capabilities.
 const (
-	Extend    Capability = "extend"  // extend a lease
-	TellUntil Capability = "until"   // say for how long a lease is valid
-	TellLost  Capability = "lost"    // say that a lease is lost
-	Warn      Capability = "warn"    // say that the holder must stop, while there is time
-	TellToken Capability = "token"   // give a fencing token
-	Wait      Capability = "wait"    // wait for the lock; otherwise the harness tries again and again
-	Prepare   Capability = "prepare" // prepare the nodes
-	Close     Capability = "close"   // be closed
+	Extend    Capability = "extend"   // extend a lease
+	TellUntil Capability = "until"    // say for how long a lease is valid
+	TellLost  Capability = "lost"     // say that a lease is lost
+	Warn      Capability = "warn"     // say that the holder must stop, while there is time
+	TellToken Capability = "token"    // give a fencing token
+	Wait      Capability = "wait"     // wait for the lock; otherwise the harness tries again and again
+	Prepare   Capability = "prepare"  // prepare the nodes
+	Close     Capability = "close"    // be closed
+	Cancel    Capability = "cancel"   // give a request up before it has its answer
+	OneNode   Capability = "one-node" // it is a lock on one Redis: it uses the first of the nodes alone
 )
 
 // AnswerTypes are all of them.
@@ -123,5 +131,5 @@ func AnswerTypes() []AnswerType {
 
 // Capabilities are all of them.
 func Capabilities() []Capability {
-	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close}
+	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close, Cancel, OneNode}
 }

@@ -36,10 +36,14 @@ func (l locker) TryLock(ctx context.Context, resource string, ttl time.Duration)
 	return m, refused(m.TryLockContext(ctx))
 }
 
-// Lock gives up after as many tries as the library has by default, or when ctx ends.
+// Lock begins anew when the library gives up, which it does after 32 tries by default.
 func (l locker) Lock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
 	m := lease{l.NewMutex(resource, redsync.WithExpiry(ttl))}
-	return m, refused(m.LockContext(ctx))
+	err := m.LockContext(ctx)
+	for err != nil && ctx.Err() == nil {
+		err = m.LockContext(ctx)
+	}
+	return m, refused(err)
 }
 
 // refused is what an error says: the library releases what it has got of a lock that failed.

@@ -49,22 +49,28 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 
 // ask sends a request.
 func (x *locker) ask(r lines.Request) *call {
+	c := &call{waiter: x.env.Tasks().NewWaiter()}
+	c.request = x.send(r)
+	x.calls[c.request.ID] = c
+	return c
+}
+
+// send gives a request its ID and writes it.
+func (x *locker) send(r lines.Request) lines.Request {
 	x.last++
 	r.ID = x.last
-	c := &call{request: r, waiter: x.env.Tasks().NewWaiter()}
-	x.calls[r.ID] = c
 	line, err := json.Marshal(r)
 	if err != nil {
 		panic(err)
 	}
 	x.tell(line)
-	return c
+	return r
 }
 
-// await waits for the answer.
-func (c *call) await() *lines.Answer {
-	for c.answer == nil {
-		c.waiter.Wait(context.Background())
+// await waits for the answer, or until ctx ends.
+func (c *call) await(ctx context.Context) *lines.Answer {
+	for c.answer == nil && ctx.Err() == nil {
+		c.waiter.Wait(ctx)
 	}
 	return c.answer
 }
@@ -125,13 +131,23 @@ func (x *locker) hear(line []byte) {
 	c.waiter.Wake()
 }
 
-// do has the program do something, once it is ready.
-func (x *locker) do(r lines.Request) (*lines.Answer, int) {
-	x.can = x.ready.await().Can
+// do has the program do something, once it is ready, and tells it when ctx ends before it has answered. It returns the
+// answer and the ID of the request.
+func (x *locker) do(ctx context.Context, r lines.Request) (*lines.Answer, int) {
+	x.awaitReady()
 	c := x.ask(r)
 	id := x.last
-	return c.await(), id
+	if c.await(ctx) == nil {
+		if r.Wait == 0 || !errors.Is(ctx.Err(), context.DeadlineExceeded) { // it knows how long to wait
+			x.send(lines.Request{Type: lines.RequestCancel, Call: id})
+		}
+		c.await(context.Background())
+	}
+	return c.answer, id
 }
+
+// awaitReady waits until the program has made its lock.
+func (x *locker) awaitReady() { x.can = x.ready.await(context.Background()).Can }
 
 // errUnknown is the error of a call of which nobody knows what became.
 var errUnknown = errors.New("it may have happened or not")
@@ -146,7 +162,7 @@ func unknown(a *lines.Answer) error {
 
 // Lock implements protocols.Locker.
 func (x *locker) Lock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
-	x.can = x.ready.await().Can
+	x.awaitReady()
 	if !slices.Contains(x.can, lines.Wait) {
 		return x.retry(ctx, resource, ttl)
 	}
@@ -183,7 +199,7 @@ func (x *locker) retry(ctx context.Context, resource string, ttl time.Duration) 
 
 func (x *locker) acquire(ctx context.Context, r lines.Request, ttl time.Duration) (protocols.Lease, error) {
 	asked := x.clock.Now()
-	a, id := x.do(r)
+	a, id := x.do(ctx, r)
 	switch a.Type {
 	case lines.Granted:
 	case lines.Refused:
@@ -214,12 +230,12 @@ func (x *locker) until(a *lines.Answer, resource string, ttl time.Duration, aske
 }
 
 // Prepare implements protocols.Preparer, and Close protocols.Closer.
-func (x *locker) Prepare(context.Context) error { return x.about(lines.RequestPrepare) }
-func (x *locker) Close(context.Context) error   { return x.about(lines.RequestClose) }
+func (x *locker) Prepare(ctx context.Context) error { return x.about(ctx, lines.RequestPrepare) }
+func (x *locker) Close(ctx context.Context) error   { return x.about(ctx, lines.RequestClose) }
 
 // about makes a request that is about the client.
-func (x *locker) about(what lines.RequestType) error {
-	a, _ := x.do(lines.Request{Type: what})
+func (x *locker) about(ctx context.Context, what lines.RequestType) error {
+	a, _ := x.do(ctx, lines.Request{Type: what})
 	switch a.Type {
 	case lines.Refused:
 		return errors.New(a.Reason)
@@ -267,9 +283,9 @@ func (l *lease) lost(reason string) {
 }
 
 // Extend implements protocols.Lease.
-func (l *lease) Extend(_ context.Context, ttl time.Duration) error {
+func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	asked := l.clock.Now()
-	a, _ := l.do(lines.Request{Type: lines.RequestExtend, Lease: l.id, TTL: milliseconds(ttl)})
+	a, _ := l.do(ctx, lines.Request{Type: lines.RequestExtend, Lease: l.id, TTL: milliseconds(ttl)})
 	switch a.Type {
 	case lines.Extended:
 		l.until = l.locker.until(a, l.resource, ttl, asked)
@@ -282,10 +298,10 @@ func (l *lease) Extend(_ context.Context, ttl time.Duration) error {
 }
 
 // Unlock implements protocols.Lease.
-func (l *lease) Unlock(context.Context) error {
+func (l *lease) Unlock(ctx context.Context) error {
 	l.released = true
 	l.end(redlock.ErrReleased)
-	a, _ := l.do(lines.Request{Type: lines.RequestUnlock, Lease: l.id})
+	a, _ := l.do(ctx, lines.Request{Type: lines.RequestUnlock, Lease: l.id})
 	switch a.Type {
 	case lines.Released:
 		return nil

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
+	"redlocksim/lockprogram/lines"
+	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/guest"
 	"redlocksim/sim/redis"
@@ -14,12 +17,15 @@ import (
 
 // Program is a lock program for the simulator.
 type Program struct {
+	// About is what it says of itself.
+	About
 	name    string
 	args    []string
 	program *guest.Program
 }
 
-// Load reads and compiles a program, with what it is to be given as arguments. cache is as for guest.Load.
+// Load reads and compiles a program, with what it is to be given as arguments, and asks it what it is. cache is as for
+// guest.Load.
 func Load(file string, args []string, cache string) (*Program, error) {
 	wasm, err := os.ReadFile(file)
 	if err != nil {
@@ -30,14 +36,24 @@ func Load(file string, args []string, cache string) (*Program, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	name := filepath.Base(file)
-	return &Program{name: name, args: append([]string{name}, args...), program: p}, nil
+	x := &Program{name: name, args: append([]string{name}, args...), program: p}
+	if err := x.ask(); err != nil {
+		_ = p.Close() // it frees memory
+		return nil, err
+	}
+	return x, nil
+}
+
+// Foreign is what scenarios.Options take.
+func (p *Program) Foreign() *scenarios.Foreign {
+	return &scenarios.Foreign{New: p.start, IsProgram: true, Keys: p.patterns()}
 }
 
 // Close frees the program. No run may use it.
 func (p *Program) Close() error { return p.program.Close() }
 
-// Locker makes the lock of a client: it starts the program in its process. It is what scenarios.Options.Locker takes.
-func (p *Program) Locker(env protocols.Env) (protocols.Locker, error) {
+// start makes the lock of a client: it starts the program in its process.
+func (p *Program) start(env protocols.Env) (protocols.Locker, error) {
 	host, ok := env.Host.(interface{ Simulation() *protocols.Simulated })
 	if !ok {
 		return nil, fmt.Errorf("programs: %s is WebAssembly, for the simulator", p.name)
@@ -47,9 +63,14 @@ func (p *Program) Locker(env protocols.Env) (protocols.Locker, error) {
 	var addresses []string
 	for i, s := range client.World.Servers {
 		address := fmt.Sprintf("10.0.0.%d:6379", i+1)
-		nodes[address], addresses = s, append(addresses, address)
+		nodes[address] = s
+		if p.can(lines.OneNode) && s.Name() == env.FirstNode {
+			addresses = append([]string{address}, addresses...)
+		} else {
+			addresses = append(addresses, address)
+		}
 	}
-	x := &locker{env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}, taken: watchTaken(client)}
+	x := &locker{env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}, taken: watchTaken(client, p.patterns())}
 	g := p.program.Start(guest.Config{Process: client.Process, Args: p.args, Number: client.NewGuest(), Line: x.hear,
 		Dial: func(address string, changed func()) (redis.Stream, error) {
 			s := nodes[address]
@@ -61,4 +82,25 @@ func (p *Program) Locker(env protocols.Env) (protocols.Locker, error) {
 	x.tell, x.fail = g.Tell, g.Fail
 	x.begin(addresses)
 	return x, nil
+}
+
+// ask asks the program for what it says of itself.
+func (p *Program) ask() error {
+	s := scenarios.Default()
+	s.Name, s.Clients, s.Duration = "about", []string{"client-1"}, time.Second
+	var asked *locker
+	_, err := scenarios.Run(&s, scenarios.Options{Unwatched: true, Foreign: &scenarios.Foreign{IsProgram: true, New: func(env protocols.Env) (protocols.Locker, error) {
+		l, err := p.start(env)
+		asked, _ = l.(*locker)
+		return l, err
+	}}})
+	switch {
+	case err != nil:
+		return err
+	case asked.ready.answer == nil:
+		return fmt.Errorf("programs: %s is not ready %v after it was told to init", p.name, s.Duration)
+	}
+	a := asked.ready.answer
+	p.About = About{a.Library, a.Version, a.Can, a.Settings, a.Keys}
+	return nil
 }

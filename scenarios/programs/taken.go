@@ -1,9 +1,9 @@
 package programs
 
 import (
-	"strings"
 	"time"
 
+	"redlocksim/internal/lockkeys"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
@@ -13,8 +13,10 @@ import (
 // it.
 type taken struct {
 	client *protocols.Simulated
-	read   map[kernel.True]time.Time // what the client's clock read at the true time at which a request left
-	keys   map[nodeKey]written
+	// patterns are those of the keys of locks; see scenarios.Foreign.
+	patterns []string
+	read     map[kernel.True]time.Time // what the client's clock read at the true time at which a request left
+	keys     map[nodeKey]written
 }
 
 type nodeKey struct {
@@ -28,8 +30,8 @@ type written struct {
 	read  time.Time // when the request left, by the client's clock
 }
 
-func watchTaken(client *protocols.Simulated) *taken {
-	t := &taken{client: client, read: map[kernel.True]time.Time{}, keys: map[nodeKey]written{}}
+func watchTaken(client *protocols.Simulated, patterns []string) *taken {
+	t := &taken{client: client, patterns: patterns, read: map[kernel.True]time.Time{}, keys: map[nodeKey]written{}}
 	client.World.OnAsked(func(at redis.Passage, a *redis.Asked) {
 		if at == redis.Sent && a.Client == client.Process && a.Intent != redis.Deletes {
 			t.read[a.Sent] = client.LockClock().Now()
@@ -65,13 +67,11 @@ func (t *taken) since(resource string) (first time.Time, has bool) {
 	return first, has
 }
 
-// of are the keys on a node that can be those of a resource: its name, or if there is none such, those that contain it.
+// of are the keys on a node that stand for a resource.
 func (t *taken) of(s *redis.Server, resource string) (keys []string) {
-	if _, exactly := t.keys[nodeKey{s, resource}]; exactly {
-		return []string{resource}
-	}
+	of := lockkeys.Of(t.patterns, []string{resource})
 	for _, r := range s.Dump() {
-		if _, own := t.keys[nodeKey{s, r.Key}]; own && strings.Contains(r.Key, resource) {
+		if _, is := of.Of(r.Key); is {
 			keys = append(keys, r.Key)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"redlocksim/faults"
 	"redlocksim/lockprogram/lines"
@@ -15,36 +14,6 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 )
-
-// About is what a program says of itself.
-type About struct {
-	Library, Version string
-	Can              []lines.Capability
-	// Settings are the keys of a scenario's lock, beside those that every lock has, that it reads.
-	Settings []string
-}
-
-// About asks the program for what it says of itself.
-func (p *Program) About() (*About, error) {
-	s := scenarios.Default()
-	s.Name, s.Clients, s.Duration = "about", []string{"client-1"}, time.Second
-	var asked *locker
-	_, err := scenarios.Run(&s, scenarios.Options{Tier: scenarios.Program, Unwatched: true, Locker: func(env protocols.Env) (protocols.Locker, error) {
-		l, err := p.Locker(env)
-		asked, _ = l.(*locker)
-		return l, err
-	}})
-	switch {
-	case err != nil:
-		return nil, err
-	case asked.ready.answer == nil:
-		return nil, fmt.Errorf("programs: %s is not ready %v after it was told to init", p.name, s.Duration)
-	}
-	a := asked.ready.answer
-	return &About{a.Library, a.Version, a.Can, a.Settings}, nil
-}
-
-func (a *About) can(what lines.Capability) bool { return slices.Contains(a.Can, what) }
 
 // ErrUnfit is what Unfit's errors match.
 var ErrUnfit = errors.New("does not apply to the lock")
@@ -64,6 +33,7 @@ func (a *About) Unfit(s *scenarios.Scenario) error {
 	add(s.Lock.Preset != "", "it is about preset %s", s.Lock.Preset)
 	add(s.Lock.Clock != kernel.Monotonic, "it has clients that measure validity by another clock than the monotonic one")
 	add(s.StepTime.Max() > 0, "it has code take time, which a program's does not in the simulator")
+	add(s.Budget.RestartDelay != nil && *s.Budget.RestartDelay < s.Lock.TTL, "its nodes forget and are back sooner than a TTL, as the library's arithmetic alone allows")
 	var own map[string]any
 	if text := s.Lock.JSON(); text != nil {
 		_ = json.Unmarshal(text, &own) // it is an object
@@ -114,7 +84,8 @@ func (a *About) unfit(s *scenarios.Scenario, item *scenarios.Item, step *scenari
 	add(step.Kind == scenarios.PrepareStep && !a.can(lines.Prepare), "it prepares the nodes, which the lock does not do")
 	add(step.Kind == scenarios.CloseStep && !a.can(lines.Close), "it closes the client, which the lock cannot")
 	add(step.Kind == scenarios.WithLockStep || c.Period != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0, "it has the lock renew itself")
-	add(c.Within != nil || c.Cancel != nil || c.LeaseContext, "it ends the contexts of calls")
+	add((c.Within != nil || c.Cancel != nil) && !a.can(lines.Cancel), "it gives calls up, which the lock cannot")
+	add(c.LeaseContext, "it makes calls in the context of a lease")
 	add(c.Released, "it uses a lock that was released")
 	add(c.Misuse != "", "it calls with wrong arguments")
 	add(len(item.Taken(step, s.Resources)) > 1, "it takes one lock on several resources")

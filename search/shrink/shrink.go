@@ -20,7 +20,7 @@ func Finding(ctx context.Context, v search.Violation, runs int) (f search.Findin
 	case err != nil:
 		return search.Finding{}, false, err
 	}
-	r, err := scenarios.Judge(example, scenarios.Options{Seed: v.Seed, Locker: v.Locker, Unhashed: true})
+	r, err := scenarios.Judge(example, scenarios.Options{Seed: v.Seed, Foreign: v.Foreign, Unhashed: true})
 	if err != nil {
 		return search.Finding{}, false, err
 	}
@@ -45,7 +45,7 @@ func Violation(ctx context.Context, v search.Violation, runs int) (*scenarios.Sc
 		return nil, err
 	}
 	// What is left may end too early for some of it, if the runs did not suffice.
-	if err := v.WithoutIdle(); err != nil || v.Locker != nil {
+	if err := v.WithoutIdle(); err != nil || v.Foreign != nil {
 		return v.Scenario, err
 	}
 	return counterexample(v.Scenario, v.Seed)

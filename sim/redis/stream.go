@@ -1,6 +1,8 @@
 package redis
 
 import (
+	"slices"
+
 	"errors"
 
 	"redlocksim/sim/kernel"
@@ -88,6 +90,8 @@ func (d *Deployment) Dial(client *kernel.Process, s *Server, key kernel.Key, cha
 	}
 	x := &tried{d, client, s, nil}
 	x.tell()
-	x.Stream = tier.Dial(client, s, d.network.Link(client.Name(), s.Name()), key, changed)
+	link, all := d.network.Link(client.Name(), s.Name()), d.All()
+	at := slices.IndexFunc(all, func(s *Server) bool { return s.Process == link.Serving() }) // a replica, once it is promoted
+	x.Stream = tier.Dial(client, all[at], link, key, changed)
 	return x, nil
 }

@@ -27,6 +27,7 @@ type expiry struct {
 	db        *miniredis.RedisDB
 	deadlines map[string]int64 // as in redis.Record, of the keys that have one
 	now       int64            // of the command under way
+	removes   bool             // what is dispatched removes a key that has expired, and comes from no client
 }
 
 // given marks a TTL that miniredis was told, which is not in whole milliseconds, apart from one that a command set, which is.
@@ -65,7 +66,9 @@ func (e *expiry) hook(c *server.Peer, command string, args ...string) bool {
 			// With the context of the caller miniredis knows whether its lock is held, as it is inside a script.
 			p := server.NewPeer(bufio.NewWriter(io.Discard))
 			p.Ctx = c.Ctx
+			e.removes = true
 			e.redis.Server().Dispatch(p, []string{"DEL", key})
+			e.removes = false
 		}
 	}
 	return false

@@ -51,7 +51,7 @@ func newMemory(s *redis.Server) *memory {
 			c.WriteBulk("# Server\r\nrun_id:" + s.RunID() + "\r\n")
 			return true
 		}
-		if command == s.Forbidden() {
+		if command == s.Forbidden() && !m.expiry.removes {
 			c.WriteError(notThere(command, c == m.lua.inner))
 			return true
 		}

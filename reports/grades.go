@@ -1,0 +1,67 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"redlocksim/internal/plural"
+	"redlocksim/scenarios"
+)
+
+// gradeWords are grades in words, the worst first.
+var gradeWords = []struct {
+	scenarios.Grade
+	words string
+}{
+	{scenarios.Weaker, "weaker"},
+	{scenarios.LessAvailable, "less available"},
+	{scenarios.LeavesKeys, "leaks"},
+	{scenarios.AsSound, "as sound as Redlock"},
+	{scenarios.NotApplicable, "not applicable"},
+}
+
+// GradeText is the grades of a run in words.
+func GradeText(grades []scenarios.Grade) string {
+	var words []string
+	for _, g := range gradeWords {
+		if slices.Contains(grades, g.Grade) {
+			words = append(words, g.words)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// mark is the verdict on a run in a word or two.
+func (c *Case) mark(look Look) string {
+	switch {
+	case c.Grades != nil && (slices.Contains(c.Grades, scenarios.AsSound) || slices.Contains(c.Grades, scenarios.NotApplicable)):
+		return look.Good(GradeText(c.Grades))
+	case c.Grades != nil:
+		return look.Bad(strings.ToUpper(GradeText(c.Grades)))
+	case c.OK:
+		return look.Good("as expected")
+	}
+	return look.Bad("NOT AS EXPECTED")
+}
+
+// totals counts the runs.
+func totals(cases []Case) string {
+	ran, bad, _ := tally(cases)
+	counts := map[scenarios.Grade]int{}
+	for i := range cases {
+		for _, g := range cases[i].Grades {
+			counts[g]++
+		}
+	}
+	text := plural.Count(ran, "run")
+	if len(counts) == 0 {
+		return fmt.Sprintf("%s, %d as expected, %d not", text, ran-bad, bad)
+	}
+	for _, g := range gradeWords {
+		if n := counts[g.Grade]; n > 0 {
+			text += fmt.Sprintf(", %d %s", n, g.words)
+		}
+	}
+	return text
+}

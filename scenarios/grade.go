@@ -1,0 +1,113 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/internal/strictyaml"
+)
+
+// Grade is how somebody's lock did in a scenario, beside a sound Redlock under the same faults.
+type Grade string
+
+// The grades. A lock can have several of the worse ones.
+const (
+	// AsSound: nothing went wrong that does not with Redlock.
+	AsSound Grade = "as-sound"
+	// Weaker: it was violated where Redlock is not.
+	Weaker Grade = "weaker"
+	// LessAvailable: it could not be had for longer than Redlock.
+	LessAvailable Grade = "less-available"
+	// LeavesKeys: it left keys behind after it had let go of them, which keep others waiting.
+	LeavesKeys Grade = "leaks"
+	// NotApplicable: the scenario says nothing about it, or the run did not come to what it tests.
+	NotApplicable Grade = "not-applicable"
+)
+
+// Grades are those of a run of somebody's lock, the worst first.
+func (r *Result) Grades() []Grade {
+	if r.Has(NotTested) && r.Witness() == nil {
+		return []Grade{NotApplicable}
+	}
+	var all []Grade
+	if r.isWeaker() {
+		all = append(all, Weaker)
+	}
+	if r.Longer > 0 {
+		all = append(all, LessAvailable)
+	}
+	if r.leavesKeys() {
+		all = append(all, LeavesKeys)
+	}
+	if all == nil {
+		return []Grade{AsSound}
+	}
+	return all
+}
+
+// isWeaker says that the lock was violated where a sound Redlock is not. A key that stands for ever is no violation by itself.
+func (r *Result) isWeaker() bool {
+	more := slices.DeleteFunc(slices.Clone(r.Findings), func(k checker.Kind) bool {
+		return !k.Violation() || slices.Contains(r.Findings.allowed(r.Scenario.Expect.Findings), k)
+	})
+	return len(more) > 0 || r.Has(Safety) && len(r.Leaks) == 0
+}
+
+// leavesKeys says that keys were left behind that a sound Redlock does not leave.
+func (r *Result) leavesKeys() bool {
+	e := &r.Scenario.Expect
+	return slices.Contains(r.Findings, checker.Leftover) && !slices.Contains(e.Findings, checker.Leftover) ||
+		slices.ContainsFunc(leaked(r.Leaks), func(key string) bool { return !slices.Contains(e.Leaks, key) })
+}
+
+// patience is how much longer than Redlock a lock may be unavailable: how long it waits before it tries again is its own
+// affair.
+const patience = time.Second
+
+// judgeProgram judges a run of somebody's lock by what a sound Redlock shows in the scenario: it may show less. What a scenario
+// expects of durations and of how often somebody waits, tries or is granted the lock is about the library's own way to wait.
+// sound is how long Redlock is unavailable there.
+func judgeProgram(s *Scenario, o Options, out *Outcome, sound time.Duration) (*Result, error) {
+	comparable := *s
+	comparable.Expect.forgetHaste()
+	if slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 }) {
+		comparable.Expect.Grants = nil
+	}
+	r, err := judge(&comparable, o, out)
+	if err != nil {
+		return nil, err
+	}
+	comparable.Expect.Findings = r.Findings.allowed(s.Expect.Findings)
+	for i := range comparable.Expect.Resources {
+		on := &comparable.Expect.Resources[i]
+		on.Value.Findings = r.FindingsOn(on.Key).allowed(s.Expect.Resources[i].Value.Findings)
+	}
+	if !slices.ContainsFunc(comparable.Expect.Findings, checker.Kind.Violation) {
+		comparable.Claim = Holds // as far as this lock shows
+	}
+	if len(r.Leaks) == 0 {
+		comparable.Expect.Leaks = nil
+	}
+	if r, err = judge(&comparable, o, out); err != nil {
+		return nil, err
+	}
+	r.Scenario = s
+	if r.Unavailable > sound+patience {
+		r.Longer = r.Unavailable - sound
+		r.Problems = append(r.Problems, Problem{Liveness, fmt.Sprintf("unavailable for %v, and a sound Redlock for %v under the same faults",
+			r.Unavailable.Round(time.Millisecond), sound.Round(time.Millisecond))})
+	}
+	return r, nil
+}
+
+// allowed are those of the findings that a lock may show which is as sound as one with others. Whether a late write comes
+// before or after the next holder's depends on how fast the next one is.
+func (f Findings) allowed(others Findings) Findings {
+	late := []checker.Kind{checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate}
+	isLate := func(k checker.Kind) bool { return slices.Contains(late, k) }
+	return slices.DeleteFunc(slices.Clone(f), func(k checker.Kind) bool {
+		return k.Defect() && !slices.Contains(others, k) && !(isLate(k) && slices.ContainsFunc(others, isLate))
+	})
+}
