@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/history"
 	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
@@ -183,5 +184,83 @@ func TestUnfit(t *testing.T) {
 		case want == "" && err != nil, want != "" && (err == nil || err.Error() != want || !errors.Is(err, programs.ErrUnfit)):
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// What a program talks to is a Redis like any other: a replica that was promoted serves with what it knows, and keys expire on a
+// server without DEL.
+func TestTheRedisOfPrograms(t *testing.T) {
+	p := load(t, filepath.Join("..", "..", "locks", "naive"))
+	for name, c := range map[string]struct {
+		file   string
+		grants int
+	}{
+		"promoted": {`
+nodes: {names: [A], replicas: {A: [A2]}}
+timeline:
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 8s]}
+  - {at: 1s, fault: {power-loss: {node: A}}}
+  - {at: 2s, fault: {promote: {node: A, replica: A2}}}
+  - {at: 3s, client: client-2, do: [try-lock]}
+`, 1},
+		"without DEL": {`
+nodes: {names: [A], forbidden: DEL}
+timeline:
+  - {at: 0s, client: client-1, do: [try-lock: {ttl: 1s}]}
+  - {at: 3s, client: client-2, do: [try-lock: {ttl: 1s}]}
+`, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := scenarios.Parse("test.yaml", []byte(`
+title: a Redis
+source: a test
+explanation: Of no interest.
+claim: holds
+clients: [client-1, client-2]
+duration: 10s
+expect: {findings: safe, unavailable: {at-most: 20s}}
+`+c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := scenarios.Run(found[0], scenarios.Options{Foreign: p.Foreign()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			granted := 0
+			for _, e := range out.History {
+				if e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK {
+					granted++
+				}
+			}
+			if granted != c.grants || len(out.Leaks) > 0 {
+				t.Errorf("granted %d times, want %d; leaks %v", granted, c.grants, out.Leaks)
+			}
+		})
+	}
+}
+
+// Each grade is given where it must be, to a lock that is known for it.
+func TestGrades(t *testing.T) {
+	p := load(t, filepath.Join("..", "..", "locks", "redsync"))
+	for name, want := range map[string]string{
+		"09-contention":                         "[as-sound]",
+		"17-clock-jump":                         "[as-sound]", // which breaks Redlock too
+		"59-nodes-fall-silent":                  "[weaker]",
+		"10-two-nodes-crash":                    "[less-available]",
+		"80-contexts-that-end/unlock-after":     "[less-available leaks]",
+		"80-contexts-that-end/unlock-meanwhile": "[not-applicable]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
+			r, err := scenarios.Judge(scenarios.Catalogue()[i], scenarios.Options{Foreign: p.Foreign()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(r.Grades()); got != want {
+				t.Errorf("%s for %v, want %s; %v", got, r.Findings, want, r.Problems)
+			}
+		})
 	}
 }
