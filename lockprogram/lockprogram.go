@@ -62,6 +62,8 @@ type About struct {
 	// Extends says that leases are an [Extender], TellsUntil that they are a [Valid], TellsLost a [Losing], Warns a [Warning],
 	// and Fences a [Fenced].
 	Extends, TellsUntil, TellsLost, Warns, Fences bool
+	// Renews says that the library renews leases by itself, until they are released or lost.
+	Renews bool
 	// OneNode says that it is a lock on one Redis, and uses the first of Env.Nodes alone: one that the faults concern.
 	OneNode bool
 	// Keys are patterns of the keys that stand for a lock, in which {resource} is the name of what is locked, and * anything.

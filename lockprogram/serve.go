@@ -116,7 +116,7 @@ func (p *program) begin(r lines.Request) {
 		can  bool
 		what lines.Capability
 	}{{waits, lines.Wait}, {about.Extends, lines.Extend}, {about.TellsUntil, lines.TellUntil}, {about.TellsLost, lines.TellLost}, {about.Warns, lines.Warn}, {about.Fences, lines.TellToken},
-		{closes, lines.Close}, {prepares, lines.Prepare}, {about.OneNode, lines.OneNode}} {
+		{closes, lines.Close}, {prepares, lines.Prepare}, {about.OneNode, lines.OneNode}, {about.Renews, lines.Renew}} {
 		if c.can {
 			ready.Can = append(ready.Can, c.what)
 		}

@@ -13,6 +13,8 @@ type Foreign struct {
 	New func(protocols.Env) (protocols.Locker, error)
 	// IsProgram says that it is a program of its own, for tier Program.
 	IsProgram bool
+	// Renews says that it renews leases by itself: how long others wait is up to the holder.
+	Renews bool
 	// Keys are patterns of the keys that stand for a lock, with {resource} for its name and * for anything; nil if nobody has
 	// declared them.
 	Keys []string
@@ -36,21 +38,21 @@ func (o *Options) tier() Tier {
 	return o.Tier
 }
 
-// firstNode is the first node that the faults name; the first of all if they name none.
+// firstNode is the first node that faults happen to, or else the first that they cut off; the first of all if they name none.
 func (s *Scenario) firstNode() string {
+	var hit, linked []string
 	for i := range s.Timeline {
-		f := s.Timeline[i].Fault
-		if f == nil {
-			continue
+		switch f := s.Timeline[i].Fault.(type) {
+		case nil:
+		case interface{ NamedNodes() []string }:
+			linked = append(linked, f.NamedNodes()...)
+		default:
+			hit = append(hit, f.Target())
 		}
-		named := []string{f.Target()}
-		if between, has := f.(interface{ NamedNodes() []string }); has {
-			named = between.NamedNodes()
-		}
-		for _, name := range named {
-			if slices.Contains(s.Nodes.Names, name) {
-				return name
-			}
+	}
+	for _, name := range append(hit, linked...) {
+		if slices.Contains(s.Nodes.Names, name) {
+			return name
 		}
 	}
 	return s.Nodes.Names[0]

@@ -94,7 +94,7 @@ func judgeProgram(s *Scenario, o Options, out *Outcome, sound time.Duration) (*R
 		return nil, err
 	}
 	r.Scenario = s
-	if r.Unavailable > sound+patience {
+	if r.Unavailable > sound+patience && !o.Foreign.Renews {
 		r.Longer = r.Unavailable - sound
 		r.Problems = append(r.Problems, Problem{Liveness, fmt.Sprintf("unavailable for %v, and a sound Redlock for %v under the same faults",
 			r.Unavailable.Round(time.Millisecond), sound.Round(time.Millisecond))})

@@ -121,6 +121,7 @@ const (
 	Prepare   Capability = "prepare"  // prepare the nodes
 	Close     Capability = "close"    // be closed
 	Cancel    Capability = "cancel"   // give a request up before it has its answer
+	Renew     Capability = "renew"    // it renews leases by itself, until they are released or lost
 	OneNode   Capability = "one-node" // it is a lock on one Redis: it uses the first of the nodes alone
 )
 
@@ -131,5 +132,5 @@ func AnswerTypes() []AnswerType {
 
 // Capabilities are all of them.
 func Capabilities() []Capability {
-	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close, Cancel, OneNode}
+	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close, Cancel, Renew, OneNode}
 }

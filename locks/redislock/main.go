@@ -21,7 +21,7 @@ func main() {
 type locker struct{ *redislock.Client }
 
 func (locker) About() lockprogram.About {
-	return lockprogram.About{Library: "redislock", Version: lockprogram.Version("github.com/bsm/redislock"), Extends: true}
+	return lockprogram.About{Library: "redislock", Version: lockprogram.Version("github.com/bsm/redislock"), Extends: true, OneNode: true}
 }
 
 func (l locker) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {

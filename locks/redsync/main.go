@@ -1,9 +1,12 @@
-// Command redsync is the lock program of github.com/go-redsync/redsync on go-redis, both with their defaults.
+// Command redsync is the lock program of github.com/go-redsync/redsync on go-redis, both with their defaults. Flags turn on options
+// of theirs.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
+	"slices"
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
@@ -15,16 +18,34 @@ import (
 )
 
 func main() {
+	failFast := flag.Bool("fail-fast", false, "WithFailFast: return as soon as the outcome is certain")
+	setNX := flag.Bool("set-nx-on-extend", false, "WithSetNXOnExtend: an extend sets keys that are gone")
+	contexts := flag.Bool("context-timeouts", false, "go-redis' ContextTimeoutEnabled: the deadlines of contexts count")
+	flag.Parse()
 	lockprogram.Serve(func(env lockprogram.Env) (lockprogram.Locker, error) {
 		var pools []pool.Pool
 		for _, address := range env.Nodes {
-			pools = append(pools, goredis.NewPool(redis.NewClient(&redis.Options{Addr: address, Dialer: env.Dial})))
+			pools = append(pools, goredis.NewPool(redis.NewClient(&redis.Options{Addr: address, Dialer: env.Dial, ContextTimeoutEnabled: *contexts})))
 		}
-		return locker{redsync.New(pools...)}, nil
+		l := locker{Redsync: redsync.New(pools...)}
+		if *failFast {
+			l.options = append(l.options, redsync.WithFailFast(true))
+		}
+		if *setNX {
+			l.options = append(l.options, redsync.WithSetNXOnExtend())
+		}
+		return l, nil
 	})
 }
 
-type locker struct{ *redsync.Redsync }
+type locker struct {
+	*redsync.Redsync
+	options []redsync.Option
+}
+
+func (l locker) mutex(resource string, ttl time.Duration) lease {
+	return lease{l.NewMutex(resource, append(slices.Clone(l.options), redsync.WithExpiry(ttl))...)}
+}
 
 func (locker) About() lockprogram.About {
 	return lockprogram.About{Library: "redsync", Version: lockprogram.Version("github.com/go-redsync/redsync/v4"),
@@ -32,13 +53,13 @@ func (locker) About() lockprogram.About {
 }
 
 func (l locker) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
-	m := lease{l.NewMutex(resource, redsync.WithExpiry(ttl))}
+	m := l.mutex(resource, ttl)
 	return m, refused(m.TryLockContext(ctx))
 }
 
 // Lock begins anew when the library gives up, which it does after 32 tries by default.
 func (l locker) Lock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
-	m := lease{l.NewMutex(resource, redsync.WithExpiry(ttl))}
+	m := l.mutex(resource, ttl)
 	err := m.LockContext(ctx)
 	for err != nil && ctx.Err() == nil {
 		err = m.LockContext(ctx)

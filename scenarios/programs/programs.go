@@ -46,7 +46,7 @@ func Load(file string, args []string, cache string) (*Program, error) {
 
 // Foreign is what scenarios.Options take.
 func (p *Program) Foreign() *scenarios.Foreign {
-	return &scenarios.Foreign{New: p.start, IsProgram: true, Keys: p.patterns()}
+	return &scenarios.Foreign{New: p.start, IsProgram: true, Renews: p.can(lines.Renew), Keys: p.patterns()}
 }
 
 // Close frees the program. No run may use it.

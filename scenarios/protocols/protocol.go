@@ -97,7 +97,7 @@ type Renewal struct {
 type Env struct {
 	Host
 	Settings Settings
-	// FirstNode is the node for a lock on one Redis: the first that the scenario's faults name, so that they concern it.
+	// FirstNode is the node for a lock on one Redis: the first that the scenario's faults happen to, so that they concern it.
 	FirstNode string
 	// Misuse is what is wrong in how the client is made, which must be refused; empty if nothing is.
 	Misuse Misuse

@@ -158,6 +158,8 @@ func (s *stream) carryOut(words []string) []byte {
 	switch name := upper(words[0]); name {
 	case "SUBSCRIBE", "UNSUBSCRIBE":
 		return s.subscribes(name == "SUBSCRIBE", words[1:])
+	case "CLUSTER":
+		return []byte("-ERR This instance has cluster support disabled\r\n")
 	case "SCRIPT":
 		return s.memory.lua.manage(words[1:])
 	}
