@@ -45,8 +45,8 @@ func (c *Case) mark(look Look) string {
 	return look.Bad("NOT AS EXPECTED")
 }
 
-// totals counts the runs.
-func totals(cases []Case) string {
+// Totals counts runs in words.
+func Totals(cases []Case) string {
 	ran, bad, _ := tally(cases)
 	counts := map[scenarios.Grade]int{}
 	for i := range cases {

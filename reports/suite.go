@@ -74,7 +74,7 @@ func Suite(w io.Writer, cases []Case, took time.Duration, quiet bool, look Look)
 	if !quiet {
 		fmt.Fprintln(b, look.fit(t, 6, 3, 5))
 	}
-	fmt.Fprintf(b, "%s%s, %v\n", problems, totals(cases), took.Round(10*time.Millisecond))
+	fmt.Fprintf(b, "%s%s, %v\n", problems, Totals(cases), took.Round(10*time.Millisecond))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -64,7 +64,7 @@ func (r *Result) leavesKeys() bool {
 
 // patience is how much longer than Redlock a lock may be unavailable: how long it waits before it tries again is its own
 // affair.
-const patience = time.Second
+const patience = 2 * time.Second
 
 // judgeProgram judges a run of somebody's lock by what a sound Redlock shows in the scenario: it may show less. What a scenario
 // expects of durations and of how often somebody waits, tries or is granted the lock is about the library's own way to wait.

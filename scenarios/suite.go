@@ -13,7 +13,7 @@ import (
 // between libraries and nodes, differ between tiers, the later result has it as a problem. done, if not nil, is told of each
 // result by its index as soon as it is there and before tiers are compared, and how long it took on this machine; it is
 // called by one goroutine at a time.
-func Suite(all []*Scenario, tiers []Tier, o Options, done func(i int, took time.Duration)) ([]*Result, error) {
+func Suite(ctx context.Context, all []*Scenario, tiers []Tier, o Options, done func(i int, took time.Duration)) ([]*Result, error) {
 	placed := func(i int) (*Scenario, Options) {
 		s, o := all[i/len(tiers)], o
 		o.Tier = tiers[i%len(tiers)]
@@ -41,7 +41,7 @@ func Suite(all []*Scenario, tiers []Tier, o Options, done func(i int, took time.
 			s, o := placed(i)
 			return fmt.Sprintf("%s on %s, seed %d", s.Name, o.Tier, o.Seed)
 		},
-	}.Run(context.Background())
+	}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}

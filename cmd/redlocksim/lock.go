@@ -40,14 +40,8 @@ func (l *lockFlags) load() error {
 	if len(words) == 0 {
 		return &failure{exitUsage, errors.New("--lock: want a .wasm file")}
 	}
-	cache := ""
-	if !l.noCache {
-		if dir, err := os.UserCacheDir(); err == nil { // without one, each command compiles
-			cache = filepath.Join(dir, "redlocksim", "programs")
-		}
-	}
 	var err error
-	if l.program, err = programs.Load(words[0], words[1:], cache); err != nil {
+	if l.program, err = programs.Load(words[0], words[1:], cacheDir(l.noCache)); err != nil {
 		return &failure{exitUsage, fmt.Errorf("--lock: %w", err)}
 	}
 	return nil
@@ -58,6 +52,15 @@ func (l *lockFlags) close() {
 	if l.program != nil {
 		_ = l.program.Close() // it frees memory
 	}
+}
+
+// cacheDir is where compiled programs are kept; empty if nowhere.
+func cacheDir(none bool) string {
+	dir, err := os.UserCacheDir()
+	if none || err != nil { // without one, each command compiles
+		return ""
+	}
+	return filepath.Join(dir, "redlocksim", "programs")
 }
 
 // foreign is the program in the place of the library; nil if there is none.

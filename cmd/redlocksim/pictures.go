@@ -20,15 +20,24 @@ import (
 
 // drawPage writes the timeline of a run, which is made once more for that, as a page.
 func drawPage(to *sink, flag, path string, r *scenarios.Result, repeat string) error {
+	page, err := pageOf(r, repeat)
+	if err != nil {
+		return err
+	}
+	return to.put(file(flag, path), page)
+}
+
+// pageOf is the timeline of a run as a page.
+func pageOf(r *scenarios.Result, repeat string) ([]byte, error) {
 	t, err := (&judged{Result: r, repeat: repeat}).drawn()
 	if err != nil {
-		return wrap(err)
+		return nil, wrap(err)
 	}
 	var b bytes.Buffer
 	if err := timeline.WriteHTML(&b, t); err != nil {
-		return wrap(err)
+		return nil, wrap(err)
 	}
-	return to.put(file(flag, path), b.Bytes())
+	return b.Bytes(), nil
 }
 
 // drawFindings writes the timelines of what a search found beside its files. They name them without the directory, so that

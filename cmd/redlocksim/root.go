@@ -58,7 +58,7 @@ Start with
 	}
 	root.Args = knownCommand(root)
 	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAdvise(), newExplore(), newMerge(), newCheck(),
-		newLiveClient(), newSoak(), newVerdicts(), newKeys(),
+		newLiveClient(), newSoak(), newVerdicts(), newLocks(), newKeys(),
 		newNew(), newLint(), newExplain(), newSchema(), newVersion())
 	root.Version = version(buildInfo())
 	root.Flags().Bool("version", false, "print the version")

@@ -249,7 +249,7 @@ func (s *suite) scenarios() []*scenarios.Scenario {
 func (s *suite) simulate(cmd *cobra.Command, on []scenarios.Tier) error {
 	took := make([]time.Duration, len(s.chosen)*len(on))
 	bar := newTicker(cmd.ErrOrStderr(), len(took))
-	results, err := scenarios.Suite(s.scenarios(), on, scenarios.Options{Seed: s.seed, Foreign: s.lock.foreign()}, func(i int, t time.Duration) {
+	results, err := scenarios.Suite(cmd.Context(), s.scenarios(), on, scenarios.Options{Seed: s.seed, Foreign: s.lock.foreign()}, func(i int, t time.Duration) {
 		took[i] = t
 		bar.tick()
 	})

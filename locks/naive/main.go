@@ -17,7 +17,9 @@ func main() {
 
 type naive struct{ lockprogram.Env }
 
-func (naive) About() lockprogram.About { return lockprogram.About{Library: "naive", Version: "1", OneNode: true} }
+func (naive) About() lockprogram.About {
+	return lockprogram.About{Library: "naive", Version: "1", OneNode: true}
+}
 
 func (n naive) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
 	reply, err := n.do(ctx, fmt.Sprintf("SET %s taken NX PX %d", resource, ttl.Milliseconds()))

@@ -1,0 +1,147 @@
+// Package locks is the locks of others that are put to the test: a directory for each, with a program and a lock.yaml that says
+// what it is and what is known of it. See docs/locks.md for what came out.
+package locks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios"
+)
+
+// File is the name of the file that describes a lock.
+const File = "lock.yaml"
+
+// Lock is a lock, in a directory of its own.
+type Lock struct {
+	// Name is that of the directory, and Dir its path.
+	Name, Dir string
+	Description
+}
+
+// Description is what a lock.yaml says.
+type Description struct {
+	// Library is the name of what is tested, Source where it is from, and Licence its licence, by the name of SPDX.
+	Library string `yaml:"library,required"`
+	Source  string `yaml:"source,required"`
+	Licence string `yaml:"licence,required"`
+	// About says in a sentence what kind of lock it is.
+	About string `yaml:"about,required"`
+	// Settings are those with which it is tested, its defaults first.
+	Settings []Setting `yaml:"settings,required"`
+	// Known is why it does worse than Redlock where it does.
+	Known []Known `yaml:"known"`
+}
+
+// Setting is options with which a lock is tested.
+type Setting struct {
+	Title string `yaml:"title,required"`
+	// Args are the arguments of its program. Default: none.
+	Args string `yaml:"args"`
+}
+
+// Known is why a lock does worse than Redlock in some cases.
+type Known struct {
+	// Cases is a regular expression for their names.
+	Cases string `yaml:"cases,required"`
+	// Grade is which of the grades it explains.
+	Grade scenarios.Grade `yaml:"grade,required"`
+	// Settings are the titles of those that it is about. Default: all.
+	Settings []string `yaml:"settings"`
+	// Cause is a sentence.
+	Cause string `yaml:"cause,required"`
+	// See is where the library's own people talk of it. Default: nowhere that we know.
+	See string `yaml:"see"`
+	// Documented says that the library documents it as a limit. Default: false.
+	Documented bool `yaml:"documented"`
+
+	cases *regexp.Regexp
+}
+
+// Load reads the descriptions of all locks in a directory, by name. The error says where in which file something is wrong.
+func Load(dir string) ([]Lock, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*", File))
+	if err != nil {
+		return nil, err
+	}
+	if files == nil {
+		return nil, fmt.Errorf("%s: no locks here: want directories with a %s", dir, File)
+	}
+	var all []Lock
+	for _, file := range files {
+		text, err := strictyaml.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		l := Lock{Dir: filepath.Dir(file)}
+		l.Name = filepath.Base(l.Dir)
+		if err := strictyaml.Decode(file, text, &l.Description); err != nil {
+			return nil, err
+		}
+		if err := l.check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+func (l *Lock) check() error {
+	if len(l.Settings) == 0 {
+		return errors.New("settings: there must be one at least")
+	}
+	for i := range l.Known {
+		k := &l.Known[i]
+		var err error
+		if k.cases, err = regexp.Compile(k.Cases); err != nil {
+			return fmt.Errorf("known: cases: %w", err)
+		}
+		if !slices.Contains([]scenarios.Grade{scenarios.Weaker, scenarios.LessAvailable, scenarios.LeavesKeys}, k.Grade) {
+			return fmt.Errorf("known: grade: %q needs no cause; want weaker, less-available or leaks", k.Grade)
+		}
+		for _, title := range k.Settings {
+			if !slices.ContainsFunc(l.Settings, func(s Setting) bool { return s.Title == title }) {
+				return fmt.Errorf("known: there are no settings %q", title)
+			}
+		}
+	}
+	return nil
+}
+
+// Why is what is known of a grade that the lock has in a case; nil if nothing is.
+func (l *Lock) Why(setting, name string, g scenarios.Grade) *Known {
+	i := slices.IndexFunc(l.Known, func(k Known) bool {
+		return k.Grade == g && k.cases.MatchString(name) && (k.Settings == nil || slices.Contains(k.Settings, setting))
+	})
+	if i < 0 {
+		return nil
+	}
+	return &l.Known[i]
+}
+
+// ErrNotBuilt is what the errors of Build match.
+var ErrNotBuilt = errors.New("cannot be built")
+
+// Build compiles the lock's program to WebAssembly, which takes a Go toolchain and the modules that it needs.
+func (l *Lock) Build(ctx context.Context, file string) error {
+	build := exec.CommandContext(ctx, "go", "build", "-o", file, ".")
+	build.Dir, build.Env = l.Dir, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	var said bytes.Buffer
+	build.Stderr = &said
+	if err := build.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%s %w: %w\n%s", l.Dir, ErrNotBuilt, err, strings.TrimSpace(said.String()))
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+// Package locktable writes how the locks of others did in the scenarios, beside a sound Redlock under the same faults.
+package locktable
+
+import (
+	"cmp"
+	"slices"
+
+	"redlocksim/scenarios"
+)
+
+// Cell is a case on a lock.
+type Cell struct {
+	Lock     string `json:"lock"`
+	Version  string `json:"version"`
+	Settings string `json:"settings"`
+	Case     string `json:"case"`
+	Tier     string `json:"tier"`
+	Verdict  string `json:"verdict"`
+	// Grade is all grades that apply, the worst first.
+	Grade       []scenarios.Grade `json:"grade"`
+	HistoryHash string            `json:"history_hash"`
+	// Why is, for each of the Grades but as-sound, what caused it, or why the case does not apply.
+	Why []Why `json:"why"`
+	// Repeat is the command that repeats it; empty if it was not run.
+	Repeat string `json:"repeat"`
+
+	// Title is the scenario's.
+	Title string `json:"-"`
+	// Page is where its timeline is, relative to the table's; empty if there is none.
+	Page string `json:"-"`
+}
+
+// Why is what caused a grade.
+type Why struct {
+	Cause string `json:"cause"`
+	// See is an address where the library's own people talk of it; may be empty.
+	See string `json:"see,omitempty"`
+	// Documented says that the library documents it as a limit.
+	Documented bool `json:"documented,omitempty"`
+}
+
+// Lock is a lock with some settings: a column.
+type Lock struct {
+	Name, Settings, Version, Source, Licence, About string
+	// Command is what --lock takes.
+	Command string
+	Cells   []Cell
+	// NotBuilt is why it was not run; empty if it was.
+	NotBuilt string
+}
+
+// Table is the locks, each after the other.
+type Table struct {
+	Locks []Lock
+	// Scenarios is how many cases there are.
+	Scenarios int
+	// Repeat is the command that makes the table.
+	Repeat string
+}
+
+// count is how many cells have a grade.
+func (l *Lock) count(g scenarios.Grade) (n int) {
+	for i := range l.Cells {
+		if slices.Contains(l.Cells[i].Grade, g) {
+			n++
+		}
+	}
+	return n
+}
+
+// heading is the name of the column.
+func (l *Lock) heading() string {
+	if l.Settings == "defaults" {
+		return l.Name
+	}
+	return l.Name + ", " + l.Settings
+}
+
+// of is the cell of a case; nil if it has none.
+func (l *Lock) of(name string) *Cell {
+	i := slices.IndexFunc(l.Cells, func(c Cell) bool { return c.Case == name })
+	if i < 0 {
+		return nil
+	}
+	return &l.Cells[i]
+}
+
+// isWorse says that a lock did worse in the cell than Redlock.
+func (c *Cell) isWorse() bool {
+	return !slices.Contains(c.Grade, scenarios.AsSound) && !slices.Contains(c.Grade, scenarios.NotApplicable)
+}
+
+// row is a case, with its cells in the order of the locks.
+type row struct {
+	Case, Title string
+	Cells       []*Cell // nil where a lock has none
+}
+
+// rows are the cases, in their order: all of them, or those in which a lock did worse than Redlock.
+func (t *Table) rows(all bool) (rows []row) {
+	seen := map[string]bool{}
+	for i := range t.Locks {
+		for j := range t.Locks[i].Cells {
+			c := &t.Locks[i].Cells[j]
+			if seen[c.Case] || !all && !c.isWorse() {
+				continue
+			}
+			seen[c.Case] = true
+			r := row{Case: c.Case, Title: c.Title}
+			for k := range t.Locks {
+				r.Cells = append(r.Cells, t.Locks[k].of(c.Case))
+			}
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.Case, b.Case) })
+	return rows
+}
+
+// Document is the JSON form.
+type Document struct {
+	Cells []Cell `json:"cells"`
+	// NotBuilt are the locks that could not be built here.
+	NotBuilt []NotBuilt `json:"not_built"`
+}
+
+// NotBuilt is a lock that could not be built.
+type NotBuilt struct {
+	Lock string `json:"lock"`
+	Why  string `json:"why"`
+}
+
+// NewDocument makes the JSON form of a table.
+func NewDocument(t *Table) Document {
+	d := Document{Cells: []Cell{}, NotBuilt: []NotBuilt{}}
+	for i := range t.Locks {
+		if why := t.Locks[i].NotBuilt; why != "" {
+			d.NotBuilt = append(d.NotBuilt, NotBuilt{t.Locks[i].Name, why})
+		}
+		d.Cells = append(d.Cells, t.Locks[i].Cells...)
+	}
+	return d
+}

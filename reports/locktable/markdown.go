@@ -1,0 +1,144 @@
+package locktable
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"redlocksim/internal/mark"
+	"redlocksim/reports"
+	"redlocksim/scenarios"
+)
+
+// worse are the grades of a lock that does worse than Redlock, the worst first.
+var worse = []scenarios.Grade{scenarios.Weaker, scenarios.LessAvailable, scenarios.LeavesKeys}
+
+const intro = `# Locks people use
+
+The locks below are the libraries themselves, unmodified, compiled to WebAssembly and run in the simulator under the faults of the
+catalogue's scenarios. Each run is graded beside a sound Redlock under the same faults. That Redlock breaks too where a node's clock
+jumps or a node forgets, so a lock that breaks only there is as sound.
+
+- **weaker**: mutual exclusion, or what a call promised, was violated where Redlock's is not.
+- **less available**: the lock could not be had for over a second longer than Redlock could. It is not judged for locks that renew
+  their leases by themselves.
+- **leaks**: keys were left behind after their owner had let go, though nothing kept it from removing them; or they live for longer
+  than was asked for.
+- not applicable: the scenario is about something that the lock does not have, or did not come to what it tests.
+
+A lock on one Redis is given the node that the faults happen to. Settings are the libraries' defaults unless the column says
+otherwise; the lease is as long as the scenario has it. Everything here is deterministic: the commands show the same again, with the
+story and, with ` + "`--html`" + `, the timeline. How a lock becomes a program is in [lock-programs.md](lock-programs.md).
+`
+
+// Markdown writes the table as a page.
+func Markdown(w io.Writer, t *Table) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s\n%s\nMade by `%s`, of %d cases.\n\n", mark.XML, intro, t.Repeat, t.Scenarios)
+	b.WriteString("| lock | version | licence | runs | as sound | weaker | less available | leaks |\n|---|---|---|--:|--:|--:|--:|--:|\n")
+	for i := range t.Locks {
+		l := &t.Locks[i]
+		if l.NotBuilt != "" {
+			fmt.Fprintf(b, "| [%s](%s) | not built here | %s | | | | | |\n", l.heading(), l.Source, l.Licence)
+			continue
+		}
+		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %d | %d | %s | %s | %s |\n", l.heading(), l.Source, l.Version, l.Licence, len(l.Cells)-l.count(scenarios.NotApplicable),
+			l.count(scenarios.AsSound), some(l.count(scenarios.Weaker)), some(l.count(scenarios.LessAvailable)), some(l.count(scenarios.LeavesKeys)))
+	}
+	b.WriteString("\n## Where they differ\n\nOf the cases in which a lock does worse than Redlock. ✓ is as sound, – not applicable.\n\n")
+	t.matrix(b)
+	for i := range t.Locks {
+		t.Locks[i].chapter(b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// some is a number that stands out unless it is 0.
+func some(n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("**%d**", n)
+}
+
+func (t *Table) matrix(b *strings.Builder) {
+	b.WriteString("| case |")
+	for i := range t.Locks {
+		fmt.Fprintf(b, " %s |", t.Locks[i].heading())
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(t.Locks)) + "\n")
+	for _, r := range t.rows(false) {
+		fmt.Fprintf(b, "| %s |", r.Case)
+		for _, c := range r.Cells {
+			fmt.Fprintf(b, " %s |", symbol(c))
+		}
+		b.WriteString("\n")
+	}
+}
+
+// symbol is a cell in a word.
+func symbol(c *Cell) string {
+	switch {
+	case c == nil || slices.Contains(c.Grade, scenarios.NotApplicable):
+		return "–"
+	case slices.Contains(c.Grade, scenarios.AsSound):
+		return "✓"
+	}
+	return reports.GradeText(c.Grade)
+}
+
+// chapter is what to say of a lock: each case in which it does worse, by what caused it.
+func (l *Lock) chapter(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n", l.heading(), l.About)
+	if l.NotBuilt != "" {
+		fmt.Fprintf(b, "\nIt was not built here: %s\n", l.NotBuilt)
+		return
+	}
+	fmt.Fprintf(b, "\n`redlocksim suite --lock '%s'`\n", l.Command)
+	type group struct {
+		Why
+		grade scenarios.Grade
+		cells []*Cell
+	}
+	var groups []*group
+	for i := range l.Cells {
+		c := &l.Cells[i]
+		if !c.isWorse() {
+			continue
+		}
+		for j, g := range c.Grade {
+			k := slices.IndexFunc(groups, func(x *group) bool { return x.Why == c.Why[j] && x.grade == g })
+			if k < 0 {
+				groups = append(groups, &group{c.Why[j], g, nil})
+				k = len(groups) - 1
+			}
+			groups[k].cells = append(groups[k].cells, c)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b *group) int { return slices.Index(worse, a.grade) - slices.Index(worse, b.grade) })
+	if groups == nil {
+		b.WriteString("\nNowhere does it do worse than Redlock.\n")
+	}
+	for _, g := range groups {
+		fmt.Fprintf(b, "\n- **%s.** %s%s\n", reports.GradeText([]scenarios.Grade{g.grade}), g.Cause, g.reference())
+		for _, c := range g.cells {
+			fmt.Fprintf(b, "  - %s: %s\n", c.Case, c.Verdict)
+		}
+	}
+	if groups != nil {
+		fmt.Fprintf(b, "\nTo see one: `%s`\n", groups[0].cells[0].Repeat)
+	}
+}
+
+// reference is where to read more.
+func (w *Why) reference() string {
+	switch {
+	case w.See == "":
+		return ""
+	case w.Documented:
+		return fmt.Sprintf(" ([documented](%s))", w.See)
+	}
+	return fmt.Sprintf(" ([see](%s))", w.See)
+}
