@@ -74,8 +74,9 @@ func (x *needless) isForeign(rivals []*ask, node int, held redis.Record) bool {
 		return true // it may be a vote for that call
 	}
 	return held.Value != by.value || x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
+		broke := a.client.ways[node].since // perhaps between the vote and its release, if they were sent at one instant
 		return a.client.Process == by.client && slices.Contains(a.Resources, key) &&
-			by.sent >= max(a.began, a.client.since, a.client.ways[node].since)
+			by.sent >= max(a.began, a.client.since) && (by.sent > broke || broke == 0)
 	})
 }
 
