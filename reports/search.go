@@ -10,6 +10,7 @@ import (
 	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/shell"
+	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/random"
 )
@@ -26,8 +27,20 @@ func SearchProgress(s *random.Summary, before int, took time.Duration) string {
 	return text + fmt.Sprintf(", %d found", len(s.Findings))
 }
 
-// Search writes what a search has done and found. dir is where the files of its findings are.
-func Search(w io.Writer, s *random.Summary, dir string) error {
+// Searched is a search that has been made.
+type Searched struct {
+	*random.Summary
+	// Dir is where the files of its findings are.
+	Dir  string
+	Seed uint64
+	Took time.Duration
+	// Foreign is somebody's lock in the place of the library, nil if there is none, and With is what commands add that have it.
+	Foreign *scenarios.Foreign
+	With    string
+}
+
+// Search writes what a search has done and found.
+func Search(w io.Writer, s *Searched) error {
 	var b strings.Builder
 	line := func(word, format string, args ...any) { labelled(&b, word, format, args...) }
 	line("runs", "%d, %v of simulated time", s.Runs, s.Virtual)
@@ -45,8 +58,10 @@ func Search(w io.Writer, s *random.Summary, dir string) error {
 	}
 	line("self-check", "%s repeated identically and %s came out the same on tier wire; the known-broken lock was caught %s",
 		plural.Count(s.Repeated, "run"), plural.Count(s.OnWire, "run"), plural.Count(s.Canaries, "time"))
-	if err := s.Tally.Write(&b); err != nil {
-		return err
+	if s.Foreign == nil { // of whose steps nobody knows
+		if err := s.Tally.Write(&b); err != nil {
+			return err
+		}
 	}
 	if s.Unshrunk > 0 {
 		line("not shrunk", "%s, for lack of time", plural.Count(s.Unshrunk, "violation"))
@@ -56,7 +71,7 @@ func Search(w io.Writer, s *random.Summary, dir string) error {
 		f := &s.Findings[i]
 		fmt.Fprintf(&b, "%3d  %s\n", i+1, finding(f))
 		if f.File != "" {
-			fmt.Fprintf(&b, "     redlocksim run %s\n", shell.Quote(filepath.Join(dir, f.File)))
+			fmt.Fprintf(&b, "     redlocksim run %s\n", shell.Quote(filepath.Join(s.Dir, f.File))+s.With)
 		}
 	}
 	switch {

@@ -19,7 +19,7 @@ import (
 // A finding is a case that failed, whether the search has its scenario still or has it in a file, and no finding is one that
 // passed.
 func TestSearchCases(t *testing.T) {
-	none, err := reports.SearchCases(&random.Summary{Runs: 40}, "", 3, time.Second)
+	none, err := reports.SearchCases(&reports.Searched{Summary: &random.Summary{Runs: 40}, Dir: "", Seed: 3, Took: time.Second})
 	if err != nil || len(none) != 1 || !none[0].OK || none[0].Name != "no violation in 40 runs" || none[0].Took != time.Second {
 		t.Errorf("%+v, %v", none, err)
 	}
@@ -40,7 +40,7 @@ func TestSearchCases(t *testing.T) {
 	found := search.Finding{Kind: checker.LeaseOverlap, Families: []string{"clock-step"}, Faults: 1, Seed: 0, File: "found.yaml"}
 	kept := found
 	kept.Scenario = s
-	cases, err := reports.SearchCases(&random.Summary{Runs: 40, Findings: []search.Finding{kept, found}}, dir, 3, time.Second)
+	cases, err := reports.SearchCases(&reports.Searched{Summary: &random.Summary{Runs: 40, Findings: []search.Finding{kept, found}}, Dir: dir, Seed: 3, Took: time.Second})
 	if err != nil || len(cases) != 2 {
 		t.Fatalf("%+v, %v", cases, err)
 	}
@@ -52,7 +52,7 @@ func TestSearchCases(t *testing.T) {
 		}
 	}
 	var searched, placed strings.Builder
-	if err := errors.Join(reports.Search(&searched, &random.Summary{Findings: []search.Finding{found}}, dir),
+	if err := errors.Join(reports.Search(&searched, &reports.Searched{Summary: &random.Summary{Findings: []search.Finding{found}}, Dir: dir}),
 		reports.Placements(&placed, &systematic.Summary{Findings: []search.Finding{found}}, dir, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestSearchCases(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "found.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reports.SearchCases(&random.Summary{Findings: []search.Finding{found}}, dir, 3, 0); err == nil {
+	if _, err := reports.SearchCases(&reports.Searched{Summary: &random.Summary{Findings: []search.Finding{found}}, Dir: dir, Seed: 3, Took: 0}); err == nil {
 		t.Error("a finding whose file is gone is passed over")
 	}
 }
@@ -79,7 +79,7 @@ func TestFindingsAndTheBudget(t *testing.T) {
 	} {
 		found := []search.Finding{{Kind: checker.Conduct, Times: 1, Beyond: c.beyond, Despite: c.despite}}
 		var searched, placed strings.Builder
-		if err := errors.Join(reports.Search(&searched, &random.Summary{Findings: found}, ""), reports.Placements(&placed, &systematic.Summary{Findings: found}, "", 0)); err != nil {
+		if err := errors.Join(reports.Search(&searched, &reports.Searched{Summary: &random.Summary{Findings: found}}), reports.Placements(&placed, &systematic.Summary{Findings: found}, "", 0)); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(searched.String(), c.searched) || !strings.Contains(placed.String(), c.placed) {

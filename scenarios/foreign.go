@@ -9,6 +9,8 @@ import (
 
 // Foreign is somebody's lock, in the place of a scenario's protocol.
 type Foreign struct {
+	// Name says which it is, for people.
+	Name string
 	// New makes that of a client.
 	New func(protocols.Env) (protocols.Locker, error)
 	// IsProgram says that it is a program of its own, for tier Program.

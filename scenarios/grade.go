@@ -103,11 +103,14 @@ func judgeProgram(s *Scenario, o Options, out *Outcome, sound time.Duration) (*R
 }
 
 // allowed are those of the findings that a lock may show which is as sound as one with others. Whether a late write comes
-// before or after the next holder's depends on how fast the next one is.
+// before or after the next holder's depends on how fast the next one is, and whether somebody takes an unprotected lock does,
+// too.
 func (f Findings) allowed(others Findings) Findings {
 	late := []checker.Kind{checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate}
 	isLate := func(k checker.Kind) bool { return slices.Contains(late, k) }
 	return slices.DeleteFunc(slices.Clone(f), func(k checker.Kind) bool {
-		return k.Defect() && !slices.Contains(others, k) && !(isLate(k) && slices.ContainsFunc(others, isLate))
+		collides := isLate(k) || k == checker.LeaseOverlap
+		return k.Defect() && !slices.Contains(others, k) && !(isLate(k) && slices.ContainsFunc(others, isLate)) &&
+			!(collides && slices.Contains(others, checker.Unprotected))
 	})
 }

@@ -44,6 +44,11 @@ there, first those that have something new to say to the nodes, and every
 thousand runs it must catch a known-broken lock. If one of these fails, the
 search ends with an error.
 
+--lock searches a lock program: somebody's lock, unmodified; see
+docs/lock-programs.md. It runs some a second on a core, draws every experiment
+afresh, and takes no settings but those of a file. A finding's file expects what
+the library shows under the same faults: redlocksim run compares the two.
+
 --systematic draws nothing. It runs the scenario as it is, then injects every
 kind of fault at every step of it, or with --depth 2 every two of them. --orders
 explores all orders of messages and timers in small worlds of three nodes and
@@ -68,6 +73,7 @@ type exploreFlags struct {
 	only, shard, jsonPath string
 	clients               int
 	duration              time.Duration
+	lock                  lockFlags
 	files                 fileReports[ciResults]
 }
 
@@ -82,13 +88,14 @@ func newExplore() *cobra.Command {
   redlocksim explore my-settings.yaml --beyond --seeds 10000
   redlocksim explore --seeds 1000000 --shard 2/8 --dir shard-2
   redlocksim explore 09-contention --systematic --limit 20000
-  redlocksim explore my-settings.yaml --orders --limit 15000`,
+  redlocksim explore my-settings.yaml --orders --limit 15000
+  redlocksim explore my-settings.yaml --lock redsync.wasm --seeds 500`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: e.run,
 	}
 	f := cmd.Flags()
 	f.StringVar(&e.only, "case", "", "take the lock and the budget, or with --systematic the run, of this case")
-	f.IntVar(&e.o.Runs, "seeds", 0, "number of experiments (default 10000, or no limit with --for)")
+	f.IntVar(&e.o.Runs, "seeds", 0, "number of experiments (default 10000, 1000 of a lock program, or no limit with --for)")
 	f.DurationVar(&e.o.For, "for", 0, "how long to search; pending findings are shrunk after that")
 	f.BoolVar(&e.beyond, "beyond", false, "also draw faults that exceed the budget")
 	f.StringVar(&e.o.Dir, "dir", "", "directory for findings and for the state of the search (default "+searchDir+", followed by -systematic and -beyond if these flags are given)")
@@ -101,6 +108,7 @@ func newExplore() *cobra.Command {
 	f.IntVar(&e.clients, "clients", 3, "maximum number of clients, at least 2")
 	f.DurationVar(&e.duration, "duration", 30*time.Second, "length of a run in virtual time")
 	f.StringVar(&e.jsonPath, "json", "", "write the summary as JSON to this file (- for standard output, and nothing else)")
+	e.lock.addFlags(f)
 	addStrict(f, &e.strict)
 	addForce(f, &e.force)
 	e.files.addFlags(f)
@@ -127,6 +135,12 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	if err := to.check(append([]target{file("--json", e.jsonPath), {"--dir", dir, search.Writes}}, e.files.targets()...)...); err != nil {
 		return err
 	}
+	switch {
+	case e.lock.isGiven() && asked != "":
+		return &failure{exitUsage, errors.New("--lock is for random searches: leave --systematic and --orders out")}
+	case e.lock.isGiven() && e.shard != "":
+		return &failure{exitUsage, errors.New("--lock: a search of a lock program has no shards")}
+	}
 	e.so.seed, e.so.beyond, e.so.jobs, e.so.dir = e.o.Seed, e.beyond, e.o.Jobs, e.o.Dir
 	e.so.json, e.so.strict = e.jsonPath, e.strict
 	base, err := e.base(asked, args)
@@ -140,6 +154,16 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	space := experiment.NewSpace(base)
 	space.Swarm = len(args) == 0
+	if e.lock.isGiven() {
+		if err := e.lock.load(); err != nil {
+			return err
+		}
+		defer e.lock.close()
+		space.Swarm, space.Own, space.Foreign, e.o.Blind = false, true, e.lock.foreign(), true
+		if !cmd.Flags().Changed("generation") {
+			e.o.Generation = random.ForeignGeneration
+		}
+	}
 	return e.random(cmd, &to, space)
 }
 
@@ -170,7 +194,7 @@ func (e *exploreFlags) base(asked string, args []string) (*scenarios.Scenario, e
 // random makes a random search, and tells what it found.
 func (e *exploreFlags) random(cmd *cobra.Command, to *sink, space experiment.Space) error {
 	space.Beyond, space.Clients, space.Duration = e.beyond, e.clients, e.duration
-	if err := checkSpace(&e.o, e.shard); err != nil {
+	if err := checkSpace(&e.o, e.shard, space.Foreign != nil); err != nil {
 		return err
 	}
 	e.o.Rules = to.Rules
@@ -187,7 +211,8 @@ func (e *exploreFlags) random(cmd *cobra.Command, to *sink, space experiment.Spa
 	if summary == nil {
 		return searchError(err)
 	}
-	if werr := writeSearch(cmd, to, summary, e.o, time.Since(start), e.jsonPath, &e.files); werr != nil && err == nil {
+	searched := &reports.Searched{Summary: summary, Dir: e.o.Dir, Seed: e.o.Seed, Took: time.Since(start), Foreign: e.lock.foreign(), With: e.lock.repeat("")}
+	if werr := writeSearch(cmd, to, searched, e.jsonPath, &e.files); werr != nil && err == nil {
 		err = werr
 	}
 	if n := summary.Unfinished; n > 0 {
@@ -236,7 +261,7 @@ var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 // maxSearchClients bounds the clients of an experiment.
 const maxSearchClients = 20
 
-func checkSpace(o *random.Options, shard string) error {
+func checkSpace(o *random.Options, shard string, foreign bool) error {
 	usage := func(format string, args ...any) error {
 		return &failure{exitUsage, fmt.Errorf(format, args...)}
 	}
@@ -248,6 +273,9 @@ func checkSpace(o *random.Options, shard string) error {
 	}
 	if o.Runs == 0 && o.For == 0 {
 		o.Runs = 10_000
+		if foreign {
+			o.Runs = 1000
+		}
 	}
 	if shard == "" {
 		return nil
@@ -264,26 +292,26 @@ func checkSpace(o *random.Options, shard string) error {
 }
 
 // writeSearch writes what a search found: pages beside the files of the findings, reports, and for people.
-func writeSearch(cmd *cobra.Command, to *sink, s *random.Summary, o random.Options, took time.Duration, jsonPath string, files *fileReports[ciResults]) error {
-	if err := drawFindings(to, s.Findings, o.Dir); err != nil {
+func writeSearch(cmd *cobra.Command, to *sink, s *reports.Searched, jsonPath string, files *fileReports[ciResults]) error {
+	if err := drawFindings(to, s); err != nil {
 		return err
 	}
 	if jsonPath != "" {
-		if err := writeJSON(to, s, jsonPath); err != nil {
+		if err := writeJSON(to, s.Summary, jsonPath); err != nil {
 			return err
 		}
 	}
-	cases, err := reports.SearchCases(s, o.Dir, o.Seed, took)
+	cases, err := reports.SearchCases(s)
 	if err != nil {
 		return wrap(err)
 	}
-	if err := files.write(to, ciResults{"redlocksim explore", cases, took}); err != nil {
+	if err := files.write(to, ciResults{"redlocksim explore", cases, s.Took}); err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
 	if jsonPath == "-" || files.takeStdout() {
 		out = cmd.ErrOrStderr()
-	} else if err := reports.Search(out, s, o.Dir); err != nil {
+	} else if err := reports.Search(out, s); err != nil {
 		return wrap(err)
 	}
 	return annotate(out, cases)

@@ -69,7 +69,7 @@ func TestCheckSpace(t *testing.T) {
 		{random.Options{Dir: "d"}, "2", 10_000, "0/0", `--shard "2": want i/n`},
 		{random.Options{Dir: "d"}, "1/2/3", 10_000, "0/0", `--shard "1/2/3": want i/n`},
 	} {
-		err := checkSpace(&c.o, c.shard)
+		err := checkSpace(&c.o, c.shard, false)
 		if f := failureOf(err); (err == nil) != (c.want == "") || f != nil && (f.code != exitUsage || !strings.Contains(f.Error(), c.want)) {
 			t.Errorf("%+v, %q: %v, want %q", c.o, c.shard, err, c.want)
 		}

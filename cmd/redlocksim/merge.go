@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redlocksim/reports"
 	"redlocksim/search"
 	"redlocksim/search/random"
 )
@@ -34,8 +35,8 @@ shard that has finished its runs. The findings are copied to a new directory.
 			if err != nil {
 				return searchError(err)
 			}
-			o := random.Options{Dir: dir}
-			return searchVerdict(cmd, summary, strict, writeSearch(cmd, &to, summary, o, time.Since(start), jsonPath, &files))
+			searched := &reports.Searched{Summary: summary, Dir: dir, Took: time.Since(start)}
+			return searchVerdict(cmd, summary, strict, writeSearch(cmd, &to, searched, jsonPath, &files))
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", searchDir, "new directory for the findings of all shards")

@@ -15,7 +15,6 @@ import (
 	"redlocksim/reports/gallery"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
-	"redlocksim/search"
 )
 
 // drawPage writes the timeline of a run, which is made once more for that, as a page.
@@ -42,22 +41,22 @@ func pageOf(r *scenarios.Result, repeat string) ([]byte, error) {
 
 // drawFindings writes the timelines of what a search found beside its files. They name them without the directory, so that
 // the same search gives the same pages wherever it was made.
-func drawFindings(to *sink, findings []search.Finding, dir string) error {
-	for i := range findings {
-		f := &findings[i]
+func drawFindings(to *sink, s *reports.Searched) error {
+	for i := range s.Findings {
+		f := &s.Findings[i]
 		if f.File == "" {
 			continue
 		}
-		path := filepath.Join(dir, f.File)
+		path := filepath.Join(s.Dir, f.File)
 		all, err := scenarios.Load(path)
 		if err != nil {
 			return wrap(err)
 		}
-		r, err := scenarios.Judge(all[0], scenarios.Options{Seed: f.Seed})
+		r, err := scenarios.Judge(all[0], scenarios.Options{Seed: f.Seed, Foreign: s.Foreign})
 		if err != nil {
 			return wrap(err)
 		}
-		if err := drawPage(to, "--dir", strings.TrimSuffix(path, ".yaml")+".html", r, "redlocksim run "+shell.Quote(f.File)); err != nil {
+		if err := drawPage(to, "--dir", strings.TrimSuffix(path, ".yaml")+".html", r, "redlocksim run "+shell.Quote(f.File)+s.With); err != nil {
 			return err
 		}
 	}

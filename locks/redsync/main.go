@@ -1,5 +1,5 @@
-// Command redsync is the lock program of github.com/go-redsync/redsync on go-redis, both with their defaults. Flags turn on options
-// of theirs.
+// Command redsync is the lock program of github.com/go-redsync/redsync on go-redis, both with their defaults. Flags turn on
+// options of theirs.
 package main
 
 import (

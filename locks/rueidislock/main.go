@@ -1,5 +1,5 @@
-// Command rueidislock is the lock program of github.com/redis/rueidis/rueidislock: a lock on three keys of one Redis, of which its
-// holder needs two.
+// Command rueidislock is the lock program of github.com/redis/rueidis/rueidislock: a lock on three keys of one Redis, of
+// which its holder needs two.
 //
 // In the simulator it goes without client-side caching, over RESP2, and asks again every 20 ms where it would be told.
 package main

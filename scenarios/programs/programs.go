@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"redlocksim/lockprogram/lines"
@@ -46,7 +47,7 @@ func Load(file string, args []string, cache string) (*Program, error) {
 
 // Foreign is what scenarios.Options take.
 func (p *Program) Foreign() *scenarios.Foreign {
-	return &scenarios.Foreign{New: p.start, IsProgram: true, Renews: p.can(lines.Renew), Keys: p.patterns()}
+	return &scenarios.Foreign{Name: p.Library + " " + p.Version + " (" + strings.Join(p.args, " ") + ")", New: p.start, IsProgram: true, Renews: p.can(lines.Renew), Keys: p.patterns()}
 }
 
 // Close frees the program. No run may use it.

@@ -14,6 +14,9 @@ import (
 // moment draws a time, a step of the algorithm, so that faults are injected between any two of them, or a message.
 func (s Space) moment(c faults.Choices, x *scenarios.Scenario) faults.Trigger {
 	kind, steps := c.For("kind", 0).Below(5), stepsOf()[s.Base.Lock.Protocol]
+	if s.Foreign != nil {
+		steps = nil
+	}
 	switch {
 	case kind < 2:
 		return faults.Trigger{At: s.instant(c)}

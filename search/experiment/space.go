@@ -35,6 +35,8 @@ type Space struct {
 	Apart bool
 	// Own says that the lock is one of the caller's own: it is asked for nothing that a lock need not be able to do.
 	Own bool
+	// Foreign is somebody's lock in the place of Base's protocol, of whose steps nobody knows; nil if there is none.
+	Foreign *scenarios.Foreign
 	// times are those of Base, for half of the lengths that are drawn; none before an experiment is.
 	times faults.Times
 }
@@ -150,7 +152,10 @@ func (s Space) prepares(client string, c faults.Choices) []scenarios.Item {
 // kinds are the kinds of faults that are drawn.
 func (s Space) kinds() []faults.Kind {
 	l := scenarios.Limits(s.Base, s.Beyond)
-	return slices.DeleteFunc(faults.Vocabulary(), func(k faults.Kind) bool { return k.Applies != nil && !k.Applies(l) })
+	return slices.DeleteFunc(faults.Vocabulary(), func(k faults.Kind) bool {
+		_, starves := k.New().(*faults.Entropy)
+		return k.Applies != nil && !k.Applies(l) || starves && s.Foreign != nil // which ends a WebAssembly program
+	})
 }
 
 // stopped draws what stops a client that lingers between its look at the lease and its write; none now and then.

@@ -2,6 +2,7 @@ package random
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 // identity is what two searches must have in common to be the same search.
 type identity struct {
 	Base     string `json:"base"` // as a scenario file
+	Lock     string `json:"lock,omitempty"`
 	Swarm    bool   `json:"swarm,omitempty"`
 	Beyond   bool   `json:"beyond"`
 	Clients  int    `json:"clients"`
@@ -58,7 +60,11 @@ type checkpoint struct {
 
 func identify(s experiment.Space, o Options) (identity, error) {
 	base, err := s.Base.Encode()
-	return identity{Base: string(base), Swarm: s.Swarm, Beyond: s.Beyond, Clients: s.Clients, Duration: s.Duration.String(),
+	lock := ""
+	if s.Foreign != nil {
+		lock = s.Foreign.Name
+	}
+	return identity{Base: string(base), Lock: lock, Swarm: s.Swarm, Beyond: s.Beyond, Clients: s.Clients, Duration: s.Duration.String(),
 		Seed: o.Seed, Runs: o.Runs, Shards: o.Shards, Blind: o.Blind, Generation: o.Generation}, err
 }
 
@@ -97,7 +103,7 @@ func (c *checkpoint) difference(other *checkpoint) string {
 		what      string
 		was, this any
 	}{
-		{"seed", a.Seed, b.Seed}, {"runs", a.Runs, b.Runs}, {"shard", c.Shard, other.Shard}, {"shards", a.Shards, b.Shards},
+		{"lock", cmp.Or(a.Lock, "the library"), cmp.Or(b.Lock, "the library")}, {"seed", a.Seed, b.Seed}, {"runs", a.Runs, b.Runs}, {"shard", c.Shard, other.Shard}, {"shards", a.Shards, b.Shards},
 		{"beyond", a.Beyond, b.Beyond}, {"blind", a.Blind, b.Blind}, {"clients", a.Clients, b.Clients}, {"duration", a.Duration, b.Duration},
 		{"generation", a.Generation, b.Generation},
 	} {

@@ -14,7 +14,7 @@ import (
 // not caught, or the directory cannot be written. The summary covers all whole generations, and Unfinished the last one. It is
 // nil only if the search did not start.
 func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, error) {
-	o = o.whole()
+	o = o.whole(space.Foreign != nil)
 	x := &explorer{space: space, options: o}
 	if o.Dir != "" {
 		unlock, err := search.OpenDir(o.Dir, o.Rules)
@@ -83,8 +83,10 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		x.Pending = append(x.Pending, found[i]...)
 	}
 	x.Summary.Orders, x.Summary.States = x.orders.Estimate(), x.Visits.seen()
-	if err := x.effects(trials); err != nil {
-		return false, err
+	if x.space.Foreign == nil {
+		if err := x.effects(trials); err != nil {
+			return false, err
+		}
 	}
 	x.Pool, x.Rare = x.narrowest(trials), x.rare(trials)
 	if err := x.settle(ctx, shrinksPerGeneration); err != nil || ctx.Err() != nil {

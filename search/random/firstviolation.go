@@ -34,7 +34,7 @@ func FirstBlind(ctx context.Context, space experiment.Space, seed uint64, runs i
 
 func first(ctx context.Context, space experiment.Space, o Options) (FirstViolation, error) {
 	o.Generation = firstGeneration
-	x, runs := &explorer{space: space, options: o.whole(), checkpoint: &checkpoint{Visits: newVisits(), Worded: newWorded()}}, o.Runs
+	x, runs := &explorer{space: space, options: o.whole(space.Foreign != nil), checkpoint: &checkpoint{Visits: newVisits(), Worded: newWorded()}}, o.Runs
 	var buffer history.History
 	for done := 0; done < runs; done += firstGeneration {
 		var trials []trial

@@ -43,8 +43,11 @@ type Options struct {
 // DefaultGeneration is the default size of a generation: a second or two.
 const DefaultGeneration = 1000
 
-// whole is the options with the defaults in place of zeros.
-func (o Options) whole() Options {
+// ForeignGeneration is that of somebody's lock: some ten seconds.
+const ForeignGeneration = 50
+
+// whole is the options with the defaults in place of zeros, for the library or for somebody's lock, whose runs take far longer.
+func (o Options) whole(foreign bool) Options {
 	o.Shards = max(o.Shards, 1)
 	if o.Generation <= 0 {
 		o.Generation = DefaultGeneration
@@ -54,6 +57,9 @@ func (o Options) whole() Options {
 	}
 	if o.shrinkRuns <= 0 {
 		o.shrinkRuns = shrinkRuns
+		if foreign {
+			o.shrinkRuns = shrinkForeign
+		}
 	}
 	return o
 }

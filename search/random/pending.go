@@ -19,6 +19,8 @@ const (
 	shrinksAtATime       = 4
 	// shrinkRuns bounds the runs for shrinking one.
 	shrinkRuns = 3000
+	// shrinkForeign does for one of somebody's lock.
+	shrinkForeign = 400
 	// maxPending bounds how many are pending.
 	maxPending = 200
 	// maxRaw bounds how many are written down unshrunk in a generation.
@@ -89,7 +91,7 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 		found := make([]search.Finding, len(batch))
 		err := x.each(ctx, len(batch), func(i int, _ *history.History) (err error) {
 			p := &batch[i]
-			v := search.Violation{Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond, Despite: p.Despite,
+			v := search.Violation{Foreign: x.space.Foreign, Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond, Despite: p.Despite,
 				Unrefined: !isRefined(p.Candidate.Seed), Base: x.space.DrawnAround()}
 			if found[i], _, err = shrink.Finding(ctx, v, x.options.shrinkRuns); err != nil {
 				return x.keepFailed(p.Candidate, p.Run, err)

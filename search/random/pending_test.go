@@ -116,7 +116,7 @@ func TestForEndsBetweenGenerations(t *testing.T) {
 	space.Beyond = true
 	violated := firstWithin(t, space, 0, func(*trial) bool { return true })
 	o.Dir, o.For = t.TempDir(), 1
-	c, err := open(space, o.whole())
+	c, err := open(space, o.whole(false))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,10 @@ const (
 // them.
 func (x *explorer) selfCheck(ctx context.Context, first int, trials []trial) error {
 	worded := slices.Clone(x.Worded) // until all of them are done
-	onWire := worded.choose(trials, first)
+	var onWire []int
+	if x.space.Foreign == nil {
+		onWire = worded.choose(trials, first)
+	}
 	all := slices.Clone(onWire)
 	for i := range trials {
 		if isRepeated(first+i) && !slices.Contains(all, i) {
@@ -47,7 +50,7 @@ func (x *explorer) selfCheck(ctx context.Context, first int, trials []trial) err
 			}
 		}
 		if isRepeated(first + i) {
-			if err := again(r); err != nil {
+			if err := again(x.space, r); err != nil {
 				return x.keepFailed(c, first+i, err)
 			}
 		}
@@ -65,15 +68,15 @@ func (x *explorer) selfCheck(ctx context.Context, first int, trials []trial) err
 func isRepeated(number int) bool { return number%repeatEvery == 0 }
 
 // again makes a run twice more, with and without measuring margins and states, and compares all three.
-func again(r *scenarios.Result) error {
-	out, err := scenarios.Run(r.Scenario, scenarios.Options{Seed: r.Seed, Margins: true, States: true})
+func again(space experiment.Space, r *scenarios.Result) error {
+	out, err := scenarios.Run(r.Scenario, measured(space, r.Seed))
 	if err != nil {
 		return err
 	}
 	if history.Hash(r.History) != out.HistoryHash {
 		return fmt.Errorf("random: seed %d: %w: %s", r.Seed, scenarios.ErrNotRepeated, scenarios.FirstDifference(r.History, out.History))
 	}
-	return scenarios.Again(r.Scenario, scenarios.Options{Seed: r.Seed}, out)
+	return scenarios.Again(r.Scenario, scenarios.Options{Seed: r.Seed, Foreign: space.Foreign}, out)
 }
 
 // keepFailed writes down the experiment of a run that ended with an error, and has the error name the file.

@@ -37,7 +37,15 @@ func isRefined(seed uint64) bool { return kernel.Key(0).WithString("refinement")
 
 // perform runs a candidate. The history is recorded in the buffer: the result's is good until the next run with that.
 func perform(space experiment.Space, c experiment.Candidate, buffer *history.History) (search.Trial, *scenarios.Result, error) {
-	return search.Try(c.Scenario(space), scenarios.Options{Seed: c.Seed, Margins: true, States: true, Unrefined: !isRefined(c.Seed)}, buffer)
+	o := measured(space, c.Seed)
+	o.Unrefined = !isRefined(c.Seed)
+	return search.Try(c.Scenario(space), o, buffer)
+}
+
+// measured are the options of a run that measures what guides the search. Of somebody's lock nothing does.
+func measured(space experiment.Space, seed uint64) scenarios.Options {
+	own := space.Foreign == nil
+	return scenarios.Options{Seed: seed, Foreign: space.Foreign, Margins: own, States: own}
 }
 
 // try runs a candidate, and keeps nothing that is in the buffer.

@@ -58,6 +58,17 @@ func counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, er
 	return &c, nil
 }
 
+// shown is what a run shows, in a word or two and in a sentence.
+func shown(r *scenarios.Result) (what, how string) {
+	switch f := r.Defect(); {
+	case len(r.Findings) == 0:
+		return "a key without a time to live", "A key is left without a time to live."
+	case f != nil:
+		return r.Findings.String(), f.Text
+	}
+	return r.Findings.String(), r.Report.Own()[0].Text
+}
+
 // say writes what a run showed into its scenario.
 func say(c *scenarios.Scenario, r *scenarios.Result) {
 	var names []string
@@ -71,13 +82,7 @@ func say(c *scenarios.Scenario, r *scenarios.Result) {
 		without = "after " + strings.Join(names, ", ")
 	}
 	c.Expect.Findings = r.Findings
-	what, how := "a key without a time to live", "A key is left without a time to live."
-	if len(c.Expect.Findings) > 0 {
-		what, how = c.Expect.Findings.String(), r.Report.Own()[0].Text
-		if f := r.Defect(); f != nil {
-			how = f.Text
-		}
-	}
+	what, how := shown(r)
 	c.Title = fmt.Sprintf("%s %s", what, without)
 	c.Source = "found by search: " + c.Name
 	c.Explanation = how

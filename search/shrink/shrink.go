@@ -28,8 +28,9 @@ func Finding(ctx context.Context, v search.Violation, runs int) (f search.Findin
 }
 
 // Violation gives the smallest experiment that still has a violation, with the same lock, persistence and storage, as a
-// counterexample: it says what it shows, and is verified on all tiers. One with a lock of the caller's is neither. It takes
-// about that many runs at the most. The violation and its scenario stay as they are.
+// counterexample: it says what it shows, and is verified on all tiers. One with a lock of the caller's is neither; one with a
+// program says what the library shows. It takes about that many runs at the most. The violation and its scenario stay as they
+// are.
 //
 // The error is that of the context if it ended. Any other is internal, or says that the run does not show the violation, or
 // not on all tiers.
@@ -45,8 +46,11 @@ func Violation(ctx context.Context, v search.Violation, runs int) (*scenarios.Sc
 		return nil, err
 	}
 	// What is left may end too early for some of it, if the runs did not suffice.
-	if err := v.WithoutIdle(); err != nil || v.Foreign != nil {
+	switch err := v.WithoutIdle(); {
+	case err != nil || v.Foreign != nil && !v.Foreign.IsProgram:
 		return v.Scenario, err
+	case v.Foreign != nil:
+		return compared(&v)
 	}
 	return counterexample(v.Scenario, v.Seed)
 }
