@@ -264,7 +264,7 @@ func TestUnfit(t *testing.T) {
 			t.Errorf("there is no scenario %s", test.name)
 			continue
 		}
-		err := live.Unfit(s)
+		err := live.Unfit(s, false)
 		switch {
 		case test.why == "" && err != nil:
 			t.Errorf("%s: %v", test.name, err)
@@ -278,7 +278,7 @@ func TestUnfit(t *testing.T) {
 func TestResetsOfSubscribers(t *testing.T) {
 	s := *byName("44-redisson/lost-wake-up")
 	s.Timeline = append(slices.Clone(s.Timeline), scenarios.Item{Kind: "reset", Fault: &faults.Reset{}})
-	if err := live.Unfit(&s); !errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), "subscribes") {
+	if err := live.Unfit(&s, false); !errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), "subscribes") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -296,7 +296,7 @@ func TestEveryFault(t *testing.T) {
 	for _, w := range faults.Vocabulary() {
 		s := *byName("17-clock-jump")
 		s.Timeline = []scenarios.Item{{Kind: w.Name, Fault: w.New()}}
-		err := live.Unfit(&s)
+		err := live.Unfit(&s, false)
 		if why := refused[w.Name]; why == "" && err != nil || why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), why)) {
 			t.Errorf("%s: %v, want %q", w.Name, err, why)
 		}

@@ -16,4 +16,9 @@ type Options struct {
 	// Client is the command that starts a client process: it must end in a call of Client. Nil is this program with the
 	// argument live-client.
 	Client []string
+	// Lock is the command of a lock program in the place of the scenario's protocol, with its arguments; nil if there is none.
+	// See package lockprogram.
+	Lock []string
+	// OneNode says that the program uses one node alone, the first that it is given.
+	OneNode bool
 }

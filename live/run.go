@@ -26,7 +26,7 @@ import (
 // than the one written. After stall.MaxAttempts such runs the scenario counts as not tested. But no delay excuses two clients
 // that hold a lock at once where they must not, or tokens out of order: such a run is never retried.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Result, error) {
-	if err := Unfit(s); err != nil {
+	if err := Unfit(s, o.Lock != nil); err != nil {
 		return nil, err
 	}
 	speeds := []int{o.Speed}
@@ -47,7 +47,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Resu
 		if stalled >= speed.Disturbing(s, by) {
 			heldUp = stalled
 		}
-		r, err = scenarios.JudgeLive(s, out)
+		r, err = scenarios.JudgeLive(s, out, o.Lock != nil)
 		return r, heldUp, err
 	})
 }
@@ -58,7 +58,7 @@ func runOnce(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenar
 	if err != nil {
 		return nil, 0, err
 	}
-	r := &run{Testbed: on, scenario: s, field: testbed.NewField(on), running: map[*testbed.Client]int{},
+	r := &run{Testbed: on, scenario: s, lock: o.Lock, oneNode: o.OneNode, field: testbed.NewField(on), running: map[*testbed.Client]int{},
 		items: make([]item, len(s.Timeline))}
 	atBeliefEnd := func(it scenarios.Item) bool { return it.When.After != nil && it.When.After.Event == beliefEnded }
 	if slices.ContainsFunc(s.Timeline, atBeliefEnd) {

@@ -65,7 +65,7 @@ func (r *run) setUp(ctx context.Context) error {
 // addClient starts the process of a client, with a link to every server. text is the scenario as a file.
 func (r *run) addClient(i int, name, text string) error {
 	s := r.scenario
-	role := &messages.Role{Name: name, Index: i, Clients: len(s.Clients), Scenario: text, Speed: int(r.Speed)}
+	role := &messages.Role{Name: name, Index: i, Clients: len(s.Clients), Scenario: text, Speed: int(r.Speed), Lock: r.lock, OneNode: r.oneNode}
 	for _, x := range r.Servers {
 		addr, err := r.Link(name, x.Name, x.Addr)
 		if err != nil {

@@ -20,6 +20,8 @@ import (
 type run struct {
 	*testbed.Testbed
 	scenario *scenarios.Scenario
+	lock     []string // the command of a lock program; nil if there is none
+	oneNode  bool     // which uses one node alone
 	field    *faults.Field
 	running  map[*testbed.Client]int // programs that they have not finished
 	start    int64                   // CLOCK_MONOTONIC at true time 0

@@ -36,6 +36,8 @@ type Description struct {
 	Licence string `yaml:"licence,required"`
 	// About says in a sentence what kind of lock it is.
 	About string `yaml:"about,required"`
+	// Command starts its program, for tier live, with {dir} for its directory. Default: it is built for the simulator.
+	Command string `yaml:"command"`
 	// Settings are those with which it is tested, its defaults first.
 	Settings []Setting `yaml:"settings,required"`
 	// Known is why it does worse than Redlock where it does.
@@ -126,6 +128,19 @@ func (l *Lock) Why(setting, name string, g scenarios.Grade) *Known {
 		return nil
 	}
 	return &l.Known[i]
+}
+
+// Tier is where its program runs.
+func (l *Lock) Tier() scenarios.Tier {
+	if l.Command != "" {
+		return scenarios.Live
+	}
+	return scenarios.Program
+}
+
+// Start is the command that starts its program on tier live.
+func (l *Lock) Start(s Setting) string {
+	return strings.TrimSpace(strings.ReplaceAll(l.Command, "{dir}", filepath.ToSlash(l.Dir)) + " " + s.Args)
 }
 
 // ErrNotBuilt is what the errors of Build match.

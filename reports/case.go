@@ -132,9 +132,7 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 	if f := r.Witness(); f != nil {
 		c.Witness = newWitness(f)
 	}
-	if r.Tier == scenarios.Program {
-		c.Grades = r.Grades()
-	}
+	c.Grades = r.Grades()
 	if r.OK() {
 		return c, nil
 	}

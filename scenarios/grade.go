@@ -26,8 +26,11 @@ const (
 	NotApplicable Grade = "not-applicable"
 )
 
-// Grades are those of a run of somebody's lock, the worst first.
+// Grades are those of a run of somebody's lock, the worst first; nil of the library's own.
 func (r *Result) Grades() []Grade {
+	if r.foreign == nil {
+		return nil
+	}
 	if r.Has(NotTested) && r.Witness() == nil {
 		return []Grade{NotApplicable}
 	}
@@ -66,10 +69,9 @@ func (r *Result) leavesKeys() bool {
 // affair.
 const patience = 2 * time.Second
 
-// judgeProgram judges a run of somebody's lock by what a sound Redlock shows in the scenario: it may show less. What a scenario
+// judgeForeign judges a run of somebody's lock by what a sound Redlock shows in the scenario: it may show less. What a scenario
 // expects of durations and of how often somebody waits, tries or is granted the lock is about the library's own way to wait.
-// sound is how long Redlock is unavailable there.
-func judgeProgram(s *Scenario, o Options, out *Outcome, sound time.Duration) (*Result, error) {
+func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	comparable := *s
 	comparable.Expect.forgetHaste()
 	if slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 }) {
@@ -94,6 +96,15 @@ func judgeProgram(s *Scenario, o Options, out *Outcome, sound time.Duration) (*R
 		return nil, err
 	}
 	r.Scenario = s
+	return r, nil
+}
+
+// judgeProgram is judgeForeign in the simulator, where a sound Redlock is unavailable for so long under the same faults.
+func judgeProgram(s *Scenario, o Options, out *Outcome, sound time.Duration) (*Result, error) {
+	r, err := judgeForeign(s, o, out)
+	if err != nil {
+		return nil, err
+	}
 	if r.Unavailable > sound+patience && !o.Foreign.Renews {
 		r.Longer = r.Unavailable - sound
 		r.Problems = append(r.Problems, Problem{Liveness, fmt.Sprintf("unavailable for %v, and a sound Redlock for %v under the same faults",

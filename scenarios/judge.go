@@ -24,17 +24,25 @@ func Judge(s *Scenario, o Options) (*Result, error) {
 	return judge(s, o, out)
 }
 
-// JudgeLive judges a run on tier live. What a scenario expects of durations and of how often somebody waits or tries is
-// left out: there, these depend on the machine. So is what only monitors find, who cannot look into real servers.
-func JudgeLive(s *Scenario, out *Outcome) (*Result, error) {
-	comparable := *s
-	e := &comparable.Expect
-	e.forgetHaste()
+// JudgeLive judges a run on tier live, of the scenario's lock or of somebody's program. What a scenario expects of durations
+// and of how often somebody waits or tries is left out: there, these depend on the machine. So is what only monitors find,
+// who cannot look into real servers.
+func JudgeLive(s *Scenario, out *Outcome, program bool) (*Result, error) {
+	seen := *s
+	e := &seen.Expect
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), checker.Kind.Monitored)
-	if len(e.Findings) < len(s.Expect.Findings) && (!slices.ContainsFunc(e.Findings, checker.Kind.Violation) || s.Budget.Beyond(out.Used) != nil) {
-		comparable.Claim = Holds // as far as anything shows there
+	if program {
+		r, err := judgeForeign(&seen, Options{Tier: Live, Foreign: &Foreign{IsProgram: true}}, out)
+		if r != nil {
+			r.Scenario = s
+		}
+		return r, err
 	}
-	r, err := judge(&comparable, Options{Tier: Live}, out)
+	e.forgetHaste()
+	if len(e.Findings) < len(s.Expect.Findings) && (!slices.ContainsFunc(e.Findings, checker.Kind.Violation) || s.Budget.Beyond(out.Used) != nil) {
+		seen.Claim = Holds // as far as anything shows there
+	}
+	r, err := judge(&seen, Options{Tier: Live}, out)
 	if r != nil {
 		r.Scenario = s
 	}

@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/outfile"
+	"redlocksim/live"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/sim/guest"
@@ -69,7 +70,7 @@ func wrap(err error) error {
 		return &failure{exitNotWritten, err}
 	case errors.Is(err, scenarios.ErrNotRepeated):
 		return &failure{exitRepeat, err}
-	case errors.Is(err, scenarios.ErrTooLong), errors.As(err, new(*guest.Failure)):
+	case errors.Is(err, scenarios.ErrTooLong), errors.As(err, new(*guest.Failure)), errors.Is(err, live.ErrNonsense):
 		return &failure{exitUsage, err}
 	}
 	return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}

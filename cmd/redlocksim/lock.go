@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"redlocksim/internal/shell"
+	"redlocksim/live"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
+	"redlocksim/scenarios/programs/process"
 )
 
 // lockFlags name a lock program, which takes the place of the library.
@@ -20,32 +23,84 @@ type lockFlags struct {
 	command string
 	noCache bool
 
+	// about is what the program says of itself: one for the simulator, or for tier live if program is nil.
+	about   *programs.About
 	program *programs.Program
 }
 
 func (l *lockFlags) addFlags(flags *pflag.FlagSet) {
 	l.flags = flags
-	flags.StringVar(&l.command, "lock", "", "run this lock program in the place of the library: a .wasm file, with arguments if it takes any")
+	flags.StringVar(&l.command, "lock", "", "run this lock program in the place of the library: a .wasm file, or for tier live a command, with arguments if it takes any")
 	flags.BoolVar(&l.noCache, "no-cache", false, "compile the lock program anew, and keep nothing of it in the user's cache directory")
 }
 
 // errTierOfLock is the error of a tier beside a lock program.
 var errTierOfLock = &failure{exitUsage, errors.New("--lock runs on a tier of its own: leave --tier out")}
 
-func (l *lockFlags) isGiven() bool { return l.flags.Changed("lock") }
+func (l *lockFlags) isGiven() bool {
+	return l.command != "" || l.flags != nil && l.flags.Changed("lock")
+}
 
 // load compiles the program and asks it what it is.
-func (l *lockFlags) load() error {
+func (l *lockFlags) load(cmd *cobra.Command) error {
 	words := strings.Fields(l.command)
 	if len(words) == 0 {
-		return &failure{exitUsage, errors.New("--lock: want a .wasm file")}
+		return &failure{exitUsage, errors.New("--lock: want a .wasm file, or a command")}
 	}
 	var err error
+	if !l.isWasm() {
+		ctx, stop := untilInterrupted(cmd)
+		defer stop()
+		if l.about, err = process.Ask(ctx, words); err != nil {
+			return &failure{exitUsage, fmt.Errorf("--lock: %s: %w", l.command, err)}
+		}
+		return nil
+	}
 	if l.program, err = programs.Load(words[0], words[1:], cacheDir(l.noCache)); err != nil {
 		return &failure{exitUsage, fmt.Errorf("--lock: %w", err)}
 	}
+	l.about = &l.program.About
 	return nil
 }
+
+// tier loads the program and says on which tier it runs. None may be asked for.
+func (l *lockFlags) tier(cmd *cobra.Command, asked string) ([]scenarios.Tier, error) {
+	if asked != "" {
+		return nil, errTierOfLock
+	}
+	if err := l.load(cmd); err != nil {
+		return nil, err
+	}
+	if l.isLive() {
+		return []scenarios.Tier{scenarios.Live}, nil
+	}
+	return []scenarios.Tier{scenarios.Program}, nil
+}
+
+// isWasm says whether the program is one for the simulator.
+func (l *lockFlags) isWasm() bool {
+	words := strings.Fields(l.command)
+	return len(words) > 0 && strings.HasSuffix(words[0], ".wasm")
+}
+
+// isLive says whether the program is a process, for tier live.
+func (l *lockFlags) isLive() bool { return l.isGiven() && !l.isWasm() }
+
+// live are the options of runs on tier live.
+func (l *lockFlags) live() live.Options {
+	if !l.isLive() {
+		return live.Options{}
+	}
+	return live.Options{Lock: strings.Fields(l.command), OneNode: l.about.IsOneNode()}
+}
+
+// heading names the lock above a report.
+func (l *lockFlags) heading() string {
+	return fmt.Sprintf("lock %s %s (%s)", l.about.Library, l.about.Version, l.command)
+}
+
+// errNeedsWasm is the error of a program that cannot run in the simulator.
+var errNeedsWasm = &failure{exitUsage, errors.New("--lock: want a .wasm file: this runs in the simulator")}
 
 // close frees the program, if there is one.
 func (l *lockFlags) close() {
@@ -76,5 +131,5 @@ func (l *lockFlags) repeat(command string) string {
 	if !l.isGiven() {
 		return command
 	}
-	return command + " --lock " + shell.Quote(l.command)
+	return strings.Replace(command, " --tier live", "", 1) + " --lock " + shell.Quote(l.command)
 }

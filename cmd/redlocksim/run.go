@@ -90,21 +90,18 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if r.lock.isGiven() {
-		if r.tier != "" {
-			return errTierOfLock
-		}
-		if err := r.lock.load(); err != nil {
+		if on, err = r.lock.tier(cmd, r.tier); err != nil {
 			return err
 		}
 		defer r.lock.close()
 		for _, s := range found {
-			if err := r.lock.program.Unfit(s); err != nil {
+			if err := r.lock.about.Unfit(s); err != nil {
 				return &failure{exitNotTested, err}
 			}
 		}
 	}
 	if on[0] == scenarios.Live {
-		return runOnLive(cmd, found, &r.files, args[0], isFile, r.full)
+		return runOnLive(cmd, found, &r.files, &r.lock, args[0], isFile, r.full)
 	}
 	out := r.files.report(cmd)
 	var results []*scenarios.Result
@@ -113,7 +110,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 			fmt.Fprintln(out)
 		}
 		if r.lock.isGiven() {
-			fmt.Fprintf(out, "lock %s %s (%s)\n\n", r.lock.program.Library, r.lock.program.Version, r.lock.command)
+			fmt.Fprintf(out, "%s\n\n", r.lock.heading())
 		}
 		result, err := r.simulate(cmd, s, on[0])
 		if err != nil {

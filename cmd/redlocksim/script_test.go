@@ -43,6 +43,10 @@ func TestScripts(t *testing.T) {
 // with a longer $A_WHILE, which is in seconds.
 func TestScriptsOnServers(t *testing.T) {
 	redisserver.Program(t)
+	naive := filepath.Join(t.TempDir(), "naive")
+	if out, err := exec.Command("go", "build", "-o", naive, "../../locks/naive").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	scripts, err := filepath.Glob("testdata/servers/*.txtar")
 	if err != nil || len(scripts) < 2 {
 		t.Fatalf("the scripts are %v, there were more: %v", scripts, err)
@@ -57,6 +61,7 @@ func TestScriptsOnServers(t *testing.T) {
 					Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 					Setup: func(env *testscript.Env) error {
 						env.Setenv("A_WHILE", strconv.Itoa(int(4*a.Slower)))
+						env.Setenv("NAIVE", naive)
 						return nil
 					},
 				})

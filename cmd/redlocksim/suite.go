@@ -92,11 +92,7 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if s.lock.isGiven() {
-		if s.tier != "" {
-			return errTierOfLock
-		}
-		on = []scenarios.Tier{scenarios.Program}
-		if err := s.lock.load(); err != nil {
+		if on, err = s.lock.tier(cmd, s.tier); err != nil {
 			return err
 		}
 		defer s.lock.close()
@@ -106,7 +102,7 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if s.lock.isGiven() {
-		s.leaveOutUnfit()
+		s.leaveOutUnfit(on[0])
 	}
 	if cmd.Flags().Changed("seed") {
 		s.forgetSeeds()
@@ -174,11 +170,11 @@ func gradesCode(results []*scenarios.Result) exitcode.Code {
 }
 
 // leaveOutUnfit leaves out what says nothing about the lock.
-func (s *suite) leaveOutUnfit() {
+func (s *suite) leaveOutUnfit(on scenarios.Tier) {
 	s.chosen = slices.DeleteFunc(s.chosen, func(one chosen) bool {
-		err := s.lock.program.Unfit(one.Scenario)
+		err := s.lock.about.Unfit(one.Scenario)
 		if err != nil {
-			s.cases = append(s.cases, reports.Case{Name: one.Name, Title: one.Title, Tier: string(scenarios.Program), Skipped: err.Error()})
+			s.cases = append(s.cases, reports.Case{Name: one.Name, Title: one.Title, Tier: string(on), Skipped: err.Error()})
 		}
 		return err != nil
 	})
@@ -300,7 +296,7 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 	skip := func(one *chosen, why string) {
 		s.cases = append(s.cases, reports.Case{Name: one.Name, Title: one.Title, Tier: string(scenarios.Live), Skipped: why})
 	}
-	err := runLive(cmd, all, func(r *scenarios.Result) error {
+	err := runLive(cmd, all, &s.lock, func(r *scenarios.Result) error {
 		one, took := finish()
 		return s.add(one, r, took)
 	}, func(_ *scenarios.Scenario, why error) error {
@@ -348,7 +344,7 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 		out = cmd.ErrOrStderr()
 	} else {
 		if s.lock.isGiven() {
-			fmt.Fprintf(out, "lock %s %s (%s)\n\n", s.lock.program.Library, s.lock.program.Version, s.lock.command)
+			fmt.Fprintf(out, "%s\n\n", s.lock.heading())
 		}
 		if err := reports.Suite(out, s.cases, took, s.quiet, lookOf(out)); err != nil {
 			return wrap(err)

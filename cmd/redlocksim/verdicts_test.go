@@ -42,7 +42,7 @@ func TestVerdictsAreCommitted(t *testing.T) {
 		row.wire = row.model // their histories are equal, or the suite is not as expected
 		onLive := slices.DeleteFunc(slices.Clone(s.Expect.Findings), checker.Kind.Monitored)
 		row.live = untimed(onLive, s.Expect.Leaks)
-		if err := live.Unfit(s); err != nil {
+		if err := live.Unfit(s, false); err != nil {
 			row.live = refusal(err)
 		}
 		lines := strings.Split(strings.TrimSpace(markdown([]verdictRow{row})), "\n")

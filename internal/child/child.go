@@ -68,8 +68,15 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 // Status says how the process exited, once it has.
 func (p *Process) Status() string { return p.cmd.ProcessState.String() }
 
-// Signal sends a signal. The error is [os.ErrProcessDone] for a process that has exited.
-func (p *Process) Signal(sig syscall.Signal) error { return p.cmd.Process.Signal(sig) }
+// Signal sends a signal. The error is [os.ErrProcessDone] for a process that has exited. What stops, continues or kills one in
+// its own group does so to all that it has started, too.
+func (p *Process) Signal(sig syscall.Signal) error {
+	err := p.cmd.Process.Signal(sig)
+	if err == nil && p.cmd.SysProcAttr.Setpgid && (sig == syscall.SIGSTOP || sig == syscall.SIGCONT || sig == syscall.SIGKILL) {
+		_ = syscall.Kill(-p.PID(), sig) // there may be no others, or none any more
+	}
+	return err
+}
 
 // End sends a signal and reports whether the process exited within that time.
 func (p *Process) End(sig syscall.Signal, within time.Duration) bool {

@@ -17,8 +17,9 @@ type Cell struct {
 	Tier     string `json:"tier"`
 	Verdict  string `json:"verdict"`
 	// Grade is all grades that apply, the worst first.
-	Grade       []scenarios.Grade `json:"grade"`
-	HistoryHash string            `json:"history_hash"`
+	Grade []scenarios.Grade `json:"grade"`
+	// HistoryHash is empty on tier live, where each run is another.
+	HistoryHash string `json:"history_hash"`
 	// Why is, for each of the Grades but as-sound, what caused it, or why the case does not apply.
 	Why []Why `json:"why"`
 	// Repeat is the command that repeats it; empty if it was not run.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"redlocksim/internal/mark"
+	"redlocksim/internal/shell"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 )
@@ -21,15 +22,17 @@ catalogue's scenarios. Each run is graded beside a sound Redlock under the same 
 jumps or a node forgets, so a lock that breaks only there is as sound.
 
 - **weaker**: mutual exclusion, or what a call promised, was violated where Redlock's is not.
-- **less available**: the lock could not be had for over a second longer than Redlock could. It is not judged for locks that renew
+- **less available**: the lock could not be had for over two seconds longer than Redlock could. It is not judged for locks that renew
   their leases by themselves.
 - **leaks**: keys were left behind after their owner had let go, though nothing kept it from removing them; or they live for longer
   than was asked for.
 - not applicable: the scenario is about something that the lock does not have, or did not come to what it tests.
 
 A lock on one Redis is given the node that the faults happen to. Settings are the libraries' defaults unless the column says
-otherwise; the lease is as long as the scenario has it. Everything here is deterministic: the commands show the same again, with the
-story and, with ` + "`--html`" + `, the timeline. How a lock becomes a program is in [lock-programs.md](lock-programs.md).
+otherwise; the lease is as long as the scenario has it. What runs in the simulator is deterministic: the commands show the same
+again, with the story and, with ` + "`--html`" + `, the timeline. Locks in other languages run as they are against redis-server behind
+fault proxies, where durations and keys that are left behind are not judged. How a lock becomes a program is in
+[lock-programs.md](lock-programs.md).
 `
 
 // Markdown writes the table as a page.
@@ -64,12 +67,17 @@ func some(n int) string {
 }
 
 func (t *Table) matrix(b *strings.Builder) {
+	rows := t.rows(false)
+	if rows == nil {
+		b.WriteString("There is none.\n")
+		return
+	}
 	b.WriteString("| case |")
 	for i := range t.Locks {
 		fmt.Fprintf(b, " %s |", t.Locks[i].heading())
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(t.Locks)) + "\n")
-	for _, r := range t.rows(false) {
+	for _, r := range rows {
 		fmt.Fprintf(b, "| %s |", r.Case)
 		for _, c := range r.Cells {
 			fmt.Fprintf(b, " %s |", symbol(c))
@@ -96,7 +104,7 @@ func (l *Lock) chapter(b *strings.Builder) {
 		fmt.Fprintf(b, "\nIt was not built here: %s\n", l.NotBuilt)
 		return
 	}
-	fmt.Fprintf(b, "\n`redlocksim suite --lock '%s'`\n", l.Command)
+	fmt.Fprintf(b, "\n`redlocksim suite --lock %s`\n", shell.Quote(l.Command))
 	type group struct {
 		Why
 		grade scenarios.Grade

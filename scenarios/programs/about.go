@@ -1,6 +1,8 @@
 package programs
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"redlocksim/lockprogram/lines"
@@ -15,6 +17,27 @@ type About struct {
 	// Keys are patterns of the keys that stand for a lock; see scenarios.Foreign.
 	Keys []string
 }
+
+// aboutOf is what a program has said of itself.
+func aboutOf(a *lines.Answer) About { return About{a.Library, a.Version, a.Can, a.Settings, a.Keys} }
+
+// ParseAbout reads what a program answers to init. The error says what it answered instead.
+func ParseAbout(line []byte) (*About, error) {
+	a := &lines.Answer{}
+	switch err := json.Unmarshal(line, a); {
+	case err != nil:
+		return nil, fmt.Errorf("it has written a line that is no answer: %w: %.200q", err, line)
+	case a.Type == lines.Failed:
+		return nil, fmt.Errorf("it cannot make its lock: %s", a.Reason)
+	case a.Type != lines.Ready:
+		return nil, fmt.Errorf("it has answered a request to init with what is no answer to that: %.200q", line)
+	}
+	about := aboutOf(a)
+	return &about, nil
+}
+
+// IsOneNode says that the lock uses one node alone.
+func (a *About) IsOneNode() bool { return a.can(lines.OneNode) }
 
 // patterns are the Keys, or the names of the resources.
 func (a *About) patterns() []string {

@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs/conversation"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/guest"
 	"redlocksim/sim/redis"
@@ -71,8 +72,8 @@ func (p *Program) start(env protocols.Env) (protocols.Locker, error) {
 			addresses = append(addresses, address)
 		}
 	}
-	x := &locker{env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}, taken: watchTaken(client, p.patterns())}
-	g := p.program.Start(guest.Config{Process: client.Process, Args: p.args, Number: client.NewGuest(), Line: x.hear,
+	var x *conversation.Conversation
+	g := p.program.Start(guest.Config{Process: client.Process, Args: p.args, Number: client.NewGuest(), Line: func(line []byte) { x.Hear(line) },
 		Dial: func(address string, changed func()) (redis.Stream, error) {
 			s := nodes[address]
 			if s == nil {
@@ -80,8 +81,7 @@ func (p *Program) start(env protocols.Env) (protocols.Locker, error) {
 			}
 			return client.World.Dial(client.Process, s, client.Key(), changed)
 		}})
-	x.tell, x.fail = g.Tell, g.Fail
-	x.begin(addresses)
+	x = conversation.Begin(env, conversation.Partner{Tell: g.Tell, Fail: g.Fail, Since: watchTaken(client, p.patterns()).since}, addresses)
 	return x, nil
 }
 
@@ -89,19 +89,18 @@ func (p *Program) start(env protocols.Env) (protocols.Locker, error) {
 func (p *Program) ask() error {
 	s := scenarios.Default()
 	s.Name, s.Clients, s.Duration = "about", []string{"client-1"}, time.Second
-	var asked *locker
+	var asked *conversation.Conversation
 	_, err := scenarios.Run(&s, scenarios.Options{Unwatched: true, Foreign: &scenarios.Foreign{IsProgram: true, New: func(env protocols.Env) (protocols.Locker, error) {
 		l, err := p.start(env)
-		asked, _ = l.(*locker)
+		asked, _ = l.(*conversation.Conversation)
 		return l, err
 	}}})
 	switch {
 	case err != nil:
 		return err
-	case asked.ready.answer == nil:
+	case asked.Ready() == nil:
 		return fmt.Errorf("programs: %s is not ready %v after it was told to init", p.name, s.Duration)
 	}
-	a := asked.ready.answer
-	p.About = About{a.Library, a.Version, a.Can, a.Settings, a.Keys}
+	p.About = aboutOf(asked.Ready())
 	return nil
 }

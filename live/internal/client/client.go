@@ -54,7 +54,11 @@ func New(r *messages.Role, notices *messages.Writer) (*Client, error) {
 			return nil, err
 		}
 	}
-	c.session, err = scenarios.NewSession(c.host, c.scenario, nil, protocols.Unwatched{})
+	var foreign *scenarios.Foreign
+	if r.Lock != nil {
+		foreign = &scenarios.Foreign{New: c.startProgram, IsProgram: true}
+	}
+	c.session, err = scenarios.NewSession(c.host, c.scenario, foreign, protocols.Unwatched{})
 	return c, err
 }
 

@@ -24,6 +24,8 @@ type Notice struct {
 	Left *Leftover `json:"left,omitempty"`
 	// Fatal is why the client cannot go on.
 	Fatal string `json:"fatal,omitempty"`
+	// Nonsense is what the client's lock program has done that none may.
+	Nonsense string `json:"nonsense,omitempty"`
 }
 
 // Belief says that the client believes in the lock of a grant until its lock clock, which reads CLOCK_MONOTONIC unless the

@@ -52,4 +52,8 @@ type Role struct {
 	Restarts int `json:"restarts,omitempty"`
 	// Clocks is the file of its clocks, if faults may touch them; empty if they are the machine's.
 	Clocks string `json:"clocks,omitempty"`
+	// Lock is the command of the program that is its lock, in the place of the scenario's protocol; empty if there is none.
+	Lock []string `json:"lock,omitempty"`
+	// OneNode says that the program is a lock on one Redis, the first that it is given.
+	OneNode bool `json:"oneNode,omitempty"`
 }

@@ -8,6 +8,8 @@ import "errors"
 var (
 	// ErrUnfit: a fault cannot be injected into real processes.
 	ErrUnfit = errors.New("cannot be shown on tier live")
+	// ErrNonsense: a lock program did what none may.
+	ErrNonsense = errors.New("the lock program")
 	// ErrNoServer: there is no redis-server on this machine.
 	ErrNoServer = errors.New("there is no redis-server on the PATH")
 )

@@ -1,4 +1,6 @@
-package programs
+// Package conversation is a client's end of the conversation with its lock program, wherever the program runs: it asks in lines
+// of JSON, and believes what it is answered. Package lockprogram is the other end.
+package conversation
 
 import (
 	"bytes"
@@ -16,19 +18,27 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// locker is a client's end of its program.
-type locker struct {
+// Conversation is a client's with its program. It implements protocols.Locker.
+type Conversation struct {
+	Partner
 	env    protocols.Env
 	clock  driver.Clock
-	tell   func(line []byte)
-	fail   func(format string, args ...any)
 	last   int // ID of a request
 	calls  map[int]*call
 	leases map[int]*lease // by the ID of the request that was granted it
 	ready  *call
 	can    []lines.Capability
+}
 
-	taken *taken
+// Partner is the program.
+type Partner struct {
+	// Tell writes a line to its standard input.
+	Tell func(line []byte)
+	// Fail ends the run: the program has done what none may, in words that go on from "it ".
+	Fail func(format string, args ...any)
+	// Since is when the first of the requests left that gave the client what it has of a resource, by its clock, false if it
+	// has nothing. Nil if nobody sees requests.
+	Since func(resource string) (time.Time, bool)
 }
 
 // call is a request that the program has not answered yet, or just has.
@@ -38,17 +48,22 @@ type call struct {
 	answer  *lines.Answer
 }
 
-// begin tells the program what its client is.
-func (x *locker) begin(nodes []string) {
-	s := x.env.Settings
+// Begin tells a program what its client is. Nobody else may use the conversation before it returns.
+func Begin(env protocols.Env, with Partner, nodes []string) *Conversation {
+	x := &Conversation{Partner: with, env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}}
+	s := env.Settings
 	x.ready = x.ask(lines.Request{Type: lines.RequestInit, Init: &lines.Init{Name: x.env.Name(), Nodes: nodes,
 		TTL: milliseconds(s.TTL), NodeTimeout: milliseconds(s.NodeTimeout), Settings: s.JSON()}})
+	return x
 }
+
+// Ready is what the program has answered when it had made its lock; nil if it has not.
+func (x *Conversation) Ready() *lines.Answer { return x.ready.answer }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // ask sends a request.
-func (x *locker) ask(r lines.Request) *call {
+func (x *Conversation) ask(r lines.Request) *call {
 	c := &call{waiter: x.env.Tasks().NewWaiter()}
 	c.request = x.send(r)
 	x.calls[c.request.ID] = c
@@ -56,14 +71,14 @@ func (x *locker) ask(r lines.Request) *call {
 }
 
 // send gives a request its ID and writes it.
-func (x *locker) send(r lines.Request) lines.Request {
+func (x *Conversation) send(r lines.Request) lines.Request {
 	x.last++
 	r.ID = x.last
 	line, err := json.Marshal(r)
 	if err != nil {
 		panic(err)
 	}
-	x.tell(line)
+	x.Tell(line)
 	return r
 }
 
@@ -86,8 +101,8 @@ var answers = map[lines.RequestType][]lines.AnswerType{
 	lines.RequestClose:   {lines.Closed, lines.Refused, lines.Unknown},
 }
 
-// hear takes a line that the program has written.
-func (x *locker) hear(line []byte) {
+// Hear takes a line that the program has written.
+func (x *Conversation) Hear(line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
@@ -95,14 +110,14 @@ func (x *locker) hear(line []byte) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(a); err != nil {
-		x.fail("it has written a line that is no answer: %v: %.200q", err, line)
+		x.Fail("it has written a line that is no answer: %v: %.200q", err, line)
 		return
 	}
 	if a.Type == lines.Lost || a.Type == lines.Expiring {
 		l := x.leases[a.Lease]
 		switch {
 		case l == nil:
-			x.fail("it tells of the end of a lease that it was not granted: %.200q", line)
+			x.Fail("it tells of the end of a lease that it was not granted: %.200q", line)
 		case a.Type == lines.Lost:
 			l.lost(a.Reason)
 		default:
@@ -112,18 +127,18 @@ func (x *locker) hear(line []byte) {
 	}
 	c := x.calls[a.Re]
 	if c == nil {
-		x.fail("it has answered a request that it was not asked, or had answered: %.200q", line)
+		x.Fail("it has answered a request that it was not asked, or had answered: %.200q", line)
 		return
 	}
 	switch {
 	case !slices.Contains(answers[c.request.Type], a.Type):
-		x.fail("it has answered a request to %s with what is no answer to that: %.200q", c.request.Type, line)
+		x.Fail("it has answered a request to %s with what is no answer to that: %.200q", c.request.Type, line)
 		return
 	case a.Valid != nil && (*a.Valid < 0 || *a.Valid > maxValid):
-		x.fail("it has answered with a validity that no lock can have: %.200q", line)
+		x.Fail("it has answered with a validity that no lock can have: %.200q", line)
 		return
 	case a.Type == lines.Failed:
-		x.fail("it cannot make its lock: %s", a.Reason)
+		x.Fail("it cannot make its lock: %s", a.Reason)
 		return
 	}
 	delete(x.calls, a.Re)
@@ -133,7 +148,7 @@ func (x *locker) hear(line []byte) {
 
 // do has the program do something, once it is ready, and tells it when ctx ends before it has answered. It returns the
 // answer and the ID of the request.
-func (x *locker) do(ctx context.Context, r lines.Request) (*lines.Answer, int) {
+func (x *Conversation) do(ctx context.Context, r lines.Request) (*lines.Answer, int) {
 	x.awaitReady()
 	c := x.ask(r)
 	id := x.last
@@ -147,7 +162,7 @@ func (x *locker) do(ctx context.Context, r lines.Request) (*lines.Answer, int) {
 }
 
 // awaitReady waits until the program has made its lock.
-func (x *locker) awaitReady() { x.can = x.ready.await(context.Background()).Can }
+func (x *Conversation) awaitReady() { x.can = x.ready.await(context.Background()).Can }
 
 // errUnknown is the error of a call of which nobody knows what became.
 var errUnknown = errors.New("it may have happened or not")
@@ -161,9 +176,10 @@ func unknown(a *lines.Answer) error {
 }
 
 // Lock implements protocols.Locker.
-func (x *locker) Lock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+func (x *Conversation) Lock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
 	x.awaitReady()
-	if !slices.Contains(x.can, lines.Wait) {
+	// Of a lock that was waited for nobody knows since when it is held, unless somebody says it or sees it.
+	if !slices.Contains(x.can, lines.Wait) || x.Since == nil && !slices.Contains(x.can, lines.TellUntil) {
 		return x.retry(ctx, resource, ttl)
 	}
 	r := lines.Request{Type: lines.RequestLock, Resource: resource, TTL: milliseconds(ttl)}
@@ -174,7 +190,7 @@ func (x *locker) Lock(ctx context.Context, resource string, ttl time.Duration) (
 }
 
 // TryLock implements protocols.Locker.
-func (x *locker) TryLock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+func (x *Conversation) TryLock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
 	return x.acquire(ctx, lines.Request{Type: lines.RequestTryLock, Resource: resource, TTL: milliseconds(ttl)}, ttl)
 }
 
@@ -182,7 +198,7 @@ func (x *locker) TryLock(ctx context.Context, resource string, ttl time.Duration
 const retryDelay = 50 * time.Millisecond
 
 // retry tries again and again, as a program with a lock that does not wait does.
-func (x *locker) retry(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+func (x *Conversation) retry(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
 	for {
 		l, err := x.TryLock(ctx, resource, ttl)
 		if err == nil || errors.Is(err, errUnknown) {
@@ -197,7 +213,7 @@ func (x *locker) retry(ctx context.Context, resource string, ttl time.Duration) 
 	}
 }
 
-func (x *locker) acquire(ctx context.Context, r lines.Request, ttl time.Duration) (protocols.Lease, error) {
+func (x *Conversation) acquire(ctx context.Context, r lines.Request, ttl time.Duration) (protocols.Lease, error) {
 	asked := x.clock.Now()
 	a, id := x.do(ctx, r)
 	switch a.Type {
@@ -207,7 +223,7 @@ func (x *locker) acquire(ctx context.Context, r lines.Request, ttl time.Duration
 	default:
 		return nil, unknown(a)
 	}
-	l := &lease{locker: x, id: id, resource: r.Resource, ctx: ctx, token: a.Token}
+	l := &lease{Conversation: x, id: id, resource: r.Resource, ctx: ctx, token: a.Token}
 	l.life, l.end = x.clock.WithCancel(context.WithoutCancel(ctx))
 	l.until = x.until(a, r.Resource, ttl, asked)
 	x.leases[id] = l
@@ -219,22 +235,24 @@ func (x *locker) acquire(ctx context.Context, r lines.Request, ttl time.Duration
 const maxValid = 100 * 365 * 24 * 3600 * 1000
 
 // until is when a lease ends, by the client's clock: as the program says, or the TTL after the request left that won.
-func (x *locker) until(a *lines.Answer, resource string, ttl time.Duration, asked time.Time) time.Time {
+func (x *Conversation) until(a *lines.Answer, resource string, ttl time.Duration, asked time.Time) time.Time {
 	if a.Valid != nil {
 		return x.clock.Now().Add(time.Duration(*a.Valid * float64(time.Millisecond)))
 	}
-	if since, has := x.taken.since(resource); has {
-		return since.Add(ttl)
+	if x.Since != nil {
+		if since, has := x.Since(resource); has {
+			return since.Add(ttl)
+		}
 	}
 	return asked.Add(ttl)
 }
 
 // Prepare implements protocols.Preparer, and Close protocols.Closer.
-func (x *locker) Prepare(ctx context.Context) error { return x.about(ctx, lines.RequestPrepare) }
-func (x *locker) Close(ctx context.Context) error   { return x.about(ctx, lines.RequestClose) }
+func (x *Conversation) Prepare(ctx context.Context) error { return x.about(ctx, lines.RequestPrepare) }
+func (x *Conversation) Close(ctx context.Context) error   { return x.about(ctx, lines.RequestClose) }
 
 // about makes a request that is about the client.
-func (x *locker) about(ctx context.Context, what lines.RequestType) error {
+func (x *Conversation) about(ctx context.Context, what lines.RequestType) error {
 	a, _ := x.do(ctx, lines.Request{Type: what})
 	switch a.Type {
 	case lines.Refused:
@@ -247,7 +265,7 @@ func (x *locker) about(ctx context.Context, what lines.RequestType) error {
 
 // lease implements protocols.Lease.
 type lease struct {
-	*locker
+	*Conversation
 	id       int
 	resource string
 	ctx      context.Context
@@ -288,7 +306,7 @@ func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	a, _ := l.do(ctx, lines.Request{Type: lines.RequestExtend, Lease: l.id, TTL: milliseconds(ttl)})
 	switch a.Type {
 	case lines.Extended:
-		l.until = l.locker.until(a, l.resource, ttl, asked)
+		l.until = l.Conversation.until(a, l.resource, ttl, asked)
 		l.env.Believe(l.ctx, l.until)
 		return nil
 	case lines.Refused:
