@@ -109,7 +109,7 @@ func (c *counters) follows(a *redis.Applied) {
 	}
 	token, bear, of := number(a.After.Value), 0, counted{a.Client.Name(), c.run.Resources[at]}
 	for _, counter := range c.highest {
-		if counter >= token-1-farCounters {
+		if counter >= token-1-farCounters-c.tries[of] { // from one that was borne out the client goes on by itself
 			bear++
 		}
 	}
