@@ -165,18 +165,25 @@ func (nobody) Do([]*driver.Command) {}
 
 func (nobody) Listen(string, func()) func() { return func() {} }
 
+// renewing is a Renewal under way.
+type renewing struct {
+	Renewal
+	extends    bool // an extend is under way, which can end after the lease was released
+	isReleased bool
+}
+
 // shipped is the shipped library.
 type shipped struct {
 	env      Env
 	client   *redlock.Client
 	quorum   int
-	renewing map[string]Renewal       // by the value of the lease
+	renewing map[string]*renewing     // by the value of the lease
 	valid    map[string]time.Duration // for how long the leases are, by their value, from their grant to its return
 }
 
 func newRedlock(env Env) (Locker, error) {
 	a := Arguments{Nodes: slices.Clone(env.Nodes())}
-	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]Renewal{}, valid: map[string]time.Duration{}}
+	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]*renewing{}, valid: map[string]time.Duration{}}
 	a.Options = append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))
 	if env.Misuse != "" {
 		env.Misuse.Put(&a)
@@ -240,7 +247,7 @@ func (x *shipped) Hold(ctx context.Context, resource string, ttl time.Duration, 
 	does := func(ctx context.Context, l *redlock.Lease) error {
 		x.env.Enter()
 		defer x.env.Leave()
-		x.renewing[l.Value()] = r
+		x.renewing[l.Value()] = &renewing{Renewal: r}
 		return work(ctx, x.lease(l, ttl))
 	}
 	if work == nil {
@@ -302,7 +309,7 @@ func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.C
 	}
 	_, isInside := x.renewing[l.Value()]
 	if !isInside {
-		x.renewing[l.Value()] = r
+		x.renewing[l.Value()] = &renewing{Renewal: r}
 	}
 	x.env.Leave()
 	err := l.Lease.Renew(ctx, r.library(), does)
@@ -321,10 +328,11 @@ func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 	if e.Step == observe.Granted {
 		x.valid[e.Value] = e.Validity
 	}
-	r, renewing := x.renewing[e.Value]
-	holds := renewing && r.Releases != nil
+	r := x.renewing[e.Value]
+	holds := r != nil && r.Releases != nil && !r.isReleased
 	switch {
-	case renewing && e.Step == observe.ExtendStarted:
+	case r != nil && e.Step == observe.ExtendStarted:
+		r.extends = true
 		r.Begins()
 	case holds && e.Step == observe.ReleaseStarted:
 		r.Releases()
@@ -332,11 +340,15 @@ func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 	x.step(ctx, e)
 	x.env.Witness.WentOn(x.env.Name(), e)
 	switch {
-	case renewing && (e.Step == observe.Extended || e.Step == observe.NotExtended):
+	case r != nil && (e.Step == observe.Extended || e.Step == observe.NotExtended):
+		r.extends = false
 		r.Ends(e.Err)
 	case holds && e.Step == observe.Released:
-		delete(x.renewing, e.Value)
+		r.isReleased = true
 		r.Released(e.Err)
+	}
+	if r != nil && r.isReleased && !r.extends {
+		delete(x.renewing, e.Value)
 	}
 }
 
