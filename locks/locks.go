@@ -38,6 +38,8 @@ type Description struct {
 	About string `yaml:"about,required"`
 	// Command starts its program, for tier live, with {dir} for its directory. Default: it is built for the simulator.
 	Command string `yaml:"command"`
+	// Build makes what Command needs, run in the lock's directory. Default: it needs nothing.
+	Build string `yaml:"build"`
 	// Settings are those with which it is tested, its defaults first.
 	Settings []Setting `yaml:"settings,required"`
 	// Known is why it does worse than Redlock where it does.
@@ -143,13 +145,25 @@ func (l *Lock) Start(s Setting) string {
 	return strings.TrimSpace(strings.ReplaceAll(l.Command, "{dir}", filepath.ToSlash(l.Dir)) + " " + s.Args)
 }
 
-// ErrNotBuilt is what the errors of Build match.
+// ErrNotBuilt is what the errors of Compile and Prepare match.
 var ErrNotBuilt = errors.New("cannot be built")
 
-// Build compiles the lock's program to WebAssembly, which takes a Go toolchain and the modules that it needs.
-func (l *Lock) Build(ctx context.Context, file string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-o", file, ".")
-	build.Dir, build.Env = l.Dir, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+// Compile compiles the lock's program to WebAssembly, which takes a Go toolchain and the modules that it needs.
+func (l *Lock) Compile(ctx context.Context, file string) error {
+	return l.make(ctx, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-o", file, ".")
+}
+
+// Prepare makes what the lock's command needs.
+func (l *Lock) Prepare(ctx context.Context) error {
+	if words := strings.Fields(l.Build); len(words) > 0 {
+		return l.make(ctx, nil, words...)
+	}
+	return nil
+}
+
+func (l *Lock) make(ctx context.Context, env []string, command ...string) error {
+	build := exec.CommandContext(ctx, command[0], command[1:]...)
+	build.Dir, build.Env = l.Dir, append(os.Environ(), env...)
 	var said bytes.Buffer
 	build.Stderr = &said
 	if err := build.Run(); err != nil {

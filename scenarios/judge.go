@@ -15,13 +15,25 @@ func Judge(s *Scenario, o Options) (*Result, error) {
 		return nil, err
 	}
 	if o.Tier == Program {
-		sound, err := Judge(s, Options{Seed: o.Seed, Unhashed: true, Unwatched: true})
-		if err != nil {
-			return nil, err
-		}
-		return judgeProgram(s, o, out, sound.Unavailable)
+		return judgeBeside(s, s, o, out)
 	}
 	return judge(s, o, out)
+}
+
+// judgeBeside judges a run of somebody's lock beside one of Redlock in the simulator; seen is the scenario with what can be
+// seen.
+func judgeBeside(s, seen *Scenario, o Options, out *Outcome) (*Result, error) {
+	sound, err := Judge(s, Options{Seed: o.Seed, Unhashed: true, Unwatched: true})
+	if err != nil {
+		return nil, err
+	}
+	r, err := judgeForeign(seen, o, out)
+	if err != nil {
+		return nil, err
+	}
+	r.Scenario = s
+	r.compareAvailability(sound.Unavailable)
+	return r, nil
 }
 
 // JudgeLive judges a run on tier live, of the scenario's lock or of somebody's program. What a scenario expects of durations
@@ -32,11 +44,7 @@ func JudgeLive(s *Scenario, out *Outcome, program bool) (*Result, error) {
 	e := &seen.Expect
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), checker.Kind.Monitored)
 	if program {
-		r, err := judgeForeign(&seen, Options{Tier: Live, Foreign: &Foreign{IsProgram: true}}, out)
-		if r != nil {
-			r.Scenario = s
-		}
-		return r, err
+		return judgeBeside(s, &seen, Options{Tier: Live, Foreign: &Foreign{IsProgram: true}}, out)
 	}
 	e.forgetHaste()
 	if len(e.Findings) < len(s.Expect.Findings) && (!slices.ContainsFunc(e.Findings, checker.Kind.Violation) || s.Budget.Beyond(out.Used) != nil) {

@@ -143,7 +143,7 @@ func (t *lockTable) chosen() ([]locks.Lock, error) {
 // lock runs the scenarios on a lock in the simulator, with each of its settings.
 func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock, built string, found []*scenarios.Scenario) error {
 	wasm := filepath.Join(built, l.Name+".wasm")
-	err := l.Build(ctx, wasm)
+	err := l.Compile(ctx, wasm)
 	switch {
 	case ctx.Err() != nil:
 		return interrupted()
@@ -180,6 +180,10 @@ func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock,
 
 // onLive runs the scenarios on a lock on tier live, with each of its settings.
 func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Lock, _ string, found []*scenarios.Scenario) error {
+	if err := l.Prepare(ctx); err != nil && ctx.Err() == nil {
+		t.notBuilt(cmd, l, err)
+		return nil
+	}
 	for _, s := range l.Settings {
 		lock := &lockFlags{command: l.Start(s)}
 		about, err := process.Ask(ctx, strings.Fields(lock.command))

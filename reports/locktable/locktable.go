@@ -3,7 +3,10 @@ package locktable
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"redlocksim/scenarios"
 )
@@ -97,13 +100,13 @@ type row struct {
 	Cells       []*Cell // nil where a lock has none
 }
 
-// rows are the cases, in their order: all of them, or those in which a lock did worse than Redlock.
+// rows are the cases, by their numbers: all that apply to some lock, or those in which a lock did worse than Redlock.
 func (t *Table) rows(all bool) (rows []row) {
 	seen := map[string]bool{}
 	for i := range t.Locks {
 		for j := range t.Locks[i].Cells {
 			c := &t.Locks[i].Cells[j]
-			if seen[c.Case] || !all && !c.isWorse() {
+			if seen[c.Case] || c.Repeat == "" || !all && !c.isWorse() {
 				continue
 			}
 			seen[c.Case] = true
@@ -114,8 +117,20 @@ func (t *Table) rows(all bool) (rows []row) {
 			rows = append(rows, r)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.Case, b.Case) })
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(number(a.Case), number(b.Case)), cmp.Compare(a.Case, b.Case))
+	})
 	return rows
+}
+
+// number is what the name of a case begins with; those without a number come last.
+func number(name string) int {
+	digits, _, _ := strings.Cut(name, "-")
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return math.MaxInt
+	}
+	return n
 }
 
 // Document is the JSON form.
