@@ -21,4 +21,14 @@ type Options struct {
 	Lock []string
 	// OneNode says that the program uses one node alone, the first that it is given.
 	OneNode bool
+	// Renews says that the program renews its leases by itself.
+	Renews bool
+}
+
+// foreign is the lock program as the judge knows it; nil if there is none.
+func (o *Options) foreign() *scenarios.Foreign {
+	if o.Lock == nil {
+		return nil
+	}
+	return &scenarios.Foreign{IsProgram: true, Renews: o.Renews}
 }

@@ -47,7 +47,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Resu
 		if stalled >= speed.Disturbing(s, by) {
 			heldUp = stalled
 		}
-		r, err = scenarios.JudgeLive(s, out, o.Lock != nil)
+		r, err = scenarios.JudgeLive(s, out, o.foreign())
 		return r, heldUp, err
 	})
 }

@@ -46,7 +46,9 @@ func Search(w io.Writer, s *Searched) error {
 	line("runs", "%d, %v of simulated time", s.Runs, s.Virtual)
 	line("grants", "%d, %d a run", s.Grants, s.Grants/max(s.Runs, 1))
 	line("orders", "about %d distinct orders of lock events", s.Orders)
-	line("states", "%s, %d of them new in the last %s", plural.Count(s.States, "abstract state"), s.NewStates, plural.Count(s.NewIn, "run"))
+	if s.Foreign == nil {
+		line("states", "%s, %d of them new in the last %s", plural.Count(s.States, "abstract state"), s.NewStates, plural.Count(s.NewIn, "run"))
+	}
 	line("not tested", "%s without contention, which show nothing", plural.Count(s.NotTested, "run"))
 	beyond := fmt.Sprintf("%s exceeded the budget", plural.Count(s.Beyond, "run"))
 	if s.BeyondViolations > 0 {
@@ -56,8 +58,11 @@ func Search(w io.Writer, s *Searched) error {
 	if n := s.Narrowest; n != nil {
 		line("margin", "%v at the narrowest: the lease of %s expired at %v, seed %d", rounded.Duration(n.Slack()), n.Client, rounded.Duration(time.Duration(n.Expiry)), n.Candidate.Seed)
 	}
-	line("self-check", "%s repeated identically and %s came out the same on tier wire; the known-broken lock was caught %s",
-		plural.Count(s.Repeated, "run"), plural.Count(s.OnWire, "run"), plural.Count(s.Canaries, "time"))
+	onWire := fmt.Sprintf(" and %s came out the same on tier wire", plural.Count(s.OnWire, "run"))
+	if s.Foreign != nil { // which none is made on
+		onWire = ""
+	}
+	line("self-check", "%s repeated identically%s; the known-broken lock was caught %s", plural.Count(s.Repeated, "run"), onWire, plural.Count(s.Canaries, "time"))
 	if s.Foreign == nil { // of whose steps nobody knows
 		if err := s.Tally.Write(&b); err != nil {
 			return err

@@ -39,12 +39,12 @@ func judgeBeside(s, seen *Scenario, o Options, out *Outcome) (*Result, error) {
 // JudgeLive judges a run on tier live, of the scenario's lock or of somebody's program. What a scenario expects of durations
 // and of how often somebody waits or tries is left out: there, these depend on the machine. So is what only monitors find,
 // who cannot look into real servers.
-func JudgeLive(s *Scenario, out *Outcome, program bool) (*Result, error) {
+func JudgeLive(s *Scenario, out *Outcome, foreign *Foreign) (*Result, error) {
 	seen := *s
 	e := &seen.Expect
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), checker.Kind.Monitored)
-	if program {
-		return judgeBeside(s, &seen, Options{Tier: Live, Foreign: &Foreign{IsProgram: true}}, out)
+	if foreign != nil {
+		return judgeBeside(s, &seen, Options{Tier: Live, Foreign: foreign}, out)
 	}
 	e.forgetHaste()
 	if len(e.Findings) < len(s.Expect.Findings) && (!slices.ContainsFunc(e.Findings, checker.Kind.Violation) || s.Budget.Beyond(out.Used) != nil) {

@@ -68,7 +68,7 @@ func TestPagesSpokenOf(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata"):
+		case d.IsDir() && slices.Contains([]string{".git", "testdata", "node_modules"}, d.Name()):
 			return filepath.SkipDir
 		case !slices.Contains([]string{".go", ".md", ".yaml", ".lua"}, filepath.Ext(path)):
 			return nil

@@ -45,8 +45,8 @@ thousand runs it must catch a known-broken lock. If one of these fails, the
 search ends with an error.
 
 --lock searches a lock program: somebody's lock, unmodified; see
-docs/lock-programs.md. It runs some a second on a core, draws every experiment
-afresh, and takes no settings but those of a file. A finding's file expects what
+docs/lock-programs.md. A run takes up to a second. Every experiment is drawn
+afresh, and settings come only from a file. A finding's file expects what
 the library shows under the same faults: redlocksim run compares the two.
 
 --systematic draws nothing. It runs the scenario as it is, then injects every

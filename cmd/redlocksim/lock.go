@@ -91,7 +91,7 @@ func (l *lockFlags) live() live.Options {
 	if !l.isLive() {
 		return live.Options{}
 	}
-	return live.Options{Lock: strings.Fields(l.command), OneNode: l.about.IsOneNode()}
+	return live.Options{Lock: strings.Fields(l.command), OneNode: l.about.IsOneNode(), Renews: l.about.Renews()}
 }
 
 // heading names the lock above a report.

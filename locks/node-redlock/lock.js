@@ -3,9 +3,8 @@
 import { readFileSync } from "node:fs";
 import readline from "node:readline";
 import Redis from "ioredis";
-import redlock from "redlock";
+import Redlock, { ExecutionError } from "redlock";
 
-const { default: Redlock = redlock, ExecutionError } = redlock;
 const about = JSON.parse(readFileSync(new URL("node_modules/redlock/package.json", import.meta.url)));
 
 const leases = new Map(); // by the id of the request

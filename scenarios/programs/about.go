@@ -39,6 +39,9 @@ func ParseAbout(line []byte) (*About, error) {
 // IsOneNode says that the lock uses one node alone.
 func (a *About) IsOneNode() bool { return a.can(lines.OneNode) }
 
+// Renews says that it renews its leases by itself.
+func (a *About) Renews() bool { return a.can(lines.Renew) }
+
 // patterns are the Keys, or the names of the resources.
 func (a *About) patterns() []string {
 	if len(a.Keys) == 0 {

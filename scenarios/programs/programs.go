@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs/conversation"
 	"redlocksim/scenarios/protocols"
@@ -48,7 +47,7 @@ func Load(file string, args []string, cache string) (*Program, error) {
 
 // Foreign is what scenarios.Options take.
 func (p *Program) Foreign() *scenarios.Foreign {
-	return &scenarios.Foreign{Name: p.Library + " " + p.Version + " (" + strings.Join(p.args, " ") + ")", New: p.start, IsProgram: true, Renews: p.can(lines.Renew), Keys: p.patterns()}
+	return &scenarios.Foreign{Name: p.Library + " " + p.Version + " (" + strings.Join(p.args, " ") + ")", New: p.start, IsProgram: true, Renews: p.Renews(), Keys: p.patterns()}
 }
 
 // Close frees the program. No run may use it.
@@ -66,7 +65,7 @@ func (p *Program) start(env protocols.Env) (protocols.Locker, error) {
 	for i, s := range client.World.Servers {
 		address := fmt.Sprintf("10.0.0.%d:6379", i+1)
 		nodes[address] = s
-		if p.can(lines.OneNode) && s.Name() == env.FirstNode {
+		if p.IsOneNode() && s.Name() == env.FirstNode {
 			addresses = append([]string{address}, addresses...)
 		} else {
 			addresses = append(addresses, address)

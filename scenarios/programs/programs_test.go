@@ -264,3 +264,26 @@ func TestGrades(t *testing.T) {
 		})
 	}
 }
+
+// A program that cannot give a call up is not told to: it would not know the request.
+func TestCallsThatCannotBeGivenUp(t *testing.T) {
+	p := load(t, filepath.Join("testdata", "says"), `{"type":"ready","re":1}`, "", "what?")
+	found, err := scenarios.Parse("test.yaml", []byte(`
+title: a lock that is waited for in vain
+source: a test
+explanation: Of no interest.
+claim: holds
+clients: [client-1]
+nodes: {names: [A]}
+timeline:
+  - {at: 0s, client: client-1, do: [lock: 1s]}
+duration: 3s
+expect: {findings: safe, unavailable: {at-most: 20s}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := scenarios.Run(found[0], scenarios.Options{Foreign: p.Foreign()}); err != nil {
+		t.Error(err)
+	}
+}

@@ -153,7 +153,8 @@ func (x *Conversation) do(ctx context.Context, r lines.Request) (*lines.Answer, 
 	c := x.ask(r)
 	id := x.last
 	if c.await(ctx) == nil {
-		if r.Wait == 0 || !errors.Is(ctx.Err(), context.DeadlineExceeded) { // it knows how long to wait
+		knows := r.Wait > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) // how long to wait
+		if slices.Contains(x.can, lines.Cancel) && !knows {
 			x.send(lines.Request{Type: lines.RequestCancel, Call: id})
 		}
 		c.await(context.Background())

@@ -82,7 +82,10 @@ func Ask(ctx context.Context, command []string) (*programs.About, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer p.Kill()
+	defer func() {
+		p.Kill()
+		_ = p.in.Close() // nothing was lost in it
+	}()
 	s := scenarios.Default().Lock
 	asked, err := json.Marshal(lines.Request{Type: lines.RequestInit, ID: 1, Init: &lines.Init{Name: "about", Nodes: []string{"127.0.0.1:1"},
 		TTL: float64(s.TTL.Milliseconds()), NodeTimeout: float64(s.NodeTimeout.Milliseconds())}})
