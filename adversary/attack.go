@@ -53,7 +53,8 @@ type Outcome struct {
 	// Messages is how long the calls took that the attack rests on, in true time; 0 if messages take no time. The lock may
 	// hold in the simulator by this much more than the arithmetic says.
 	Messages time.Duration
-	// Result is the run that decided, and Runs are all runs, including it.
+	// Result is the run that decided, and Runs are all runs, including it. There are none if the lock cannot do what the attack
+	// has the clients do.
 	Result *scenarios.Result
 	Runs   []*scenarios.Result
 }
@@ -93,7 +94,13 @@ func (x Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 	out := Outcome{}
 	var runs []*scenarios.Result
 	var reasons []string
-	for _, scenario := range x.build(s) {
+	on := *s
+	on.renews = o.Foreign != nil && o.Foreign.Renews
+	for _, scenario := range x.build(&on) {
+		if why := unable(scenario, o); why != nil {
+			reasons = append(reasons, why.Error())
+			continue
+		}
 		r, err := scenarios.Judge(scenario, o)
 		if err != nil {
 			return out, err
@@ -111,11 +118,19 @@ func (x Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 			out = this
 		}
 	}
-	if out.NotTested != "" {
+	if out.Result == nil || out.NotTested != "" {
 		out.NotTested = reasons[0]
 	}
 	out.Runs = runs
 	return out, nil
+}
+
+// unable is why somebody's lock cannot do what an attack has the clients do; nil if it can.
+func unable(s *scenarios.Scenario, o scenarios.Options) error {
+	if o.Foreign == nil || o.Foreign.Unable == nil {
+		return nil
+	}
+	return o.Foreign.Unable(s)
 }
 
 // Place gives the attack as a scenario to keep: the sharpest way to place it in which it takes place with these options.

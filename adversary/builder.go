@@ -169,7 +169,7 @@ func (x *builder) holds(steps ...scenarios.Step) {
 
 // cutOff loses the requests of the holder from the grant on if its lock is renewed by a watchdog.
 func (x *builder) cutOff() {
-	if protocols.Of[protocols.RedissonSettings](x.Lock).Watchdog {
+	if x.settings.renews || protocols.Of[protocols.RedissonSettings](x.Lock).Watchdog {
 		x.loses(x.granted(), holder, x.Nodes.Names)
 	}
 }

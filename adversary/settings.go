@@ -23,6 +23,9 @@ type Settings struct {
 	// Joint has the holder lock all resources as one, and the second client only the last of them. Otherwise both lock the
 	// first.
 	Joint bool
+
+	// renews says that the lock is somebody's that renews its leases by itself.
+	renews bool
 }
 
 // CanJoin says whether there are several resources, and the protocol can lock them as one.

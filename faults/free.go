@@ -78,17 +78,25 @@ func (x *freeing) look() {
 	}
 }
 
-// freeAt is when the key of the lock is gone from a node, if nothing more happens to it: Redis keeps it until its clock
+// freeAt is when the keys of the lock are gone from a node, if nothing more happens to it: Redis keeps a key until its clock
 // reads more than the deadline, in whole milliseconds.
-func (x *freeing) freeAt(s *redis.Server) kernel.True {
+func (x *freeing) freeAt(s *redis.Server) (at kernel.True) {
 	for _, r := range s.Dump() {
-		if r.Key != x.resource {
+		if !x.isOfLock(r.Key) {
 			continue
 		}
 		if r.ExpiresAt == 0 {
 			return kernel.Forever
 		}
-		return s.Clock().WhenWall(kernel.Wall((r.ExpiresAt + 1) * int64(time.Millisecond)))
+		at = max(at, s.Clock().WhenWall(kernel.Wall((r.ExpiresAt+1)*int64(time.Millisecond))))
 	}
-	return 0
+	return at
+}
+
+func (x *freeing) isOfLock(key string) bool {
+	if x.world.LockOf == nil {
+		return key == x.resource
+	}
+	resource, is := x.world.LockOf(key)
+	return is && resource == x.resource
 }

@@ -11,7 +11,7 @@ import (
 // Reached is what there is to say about which steps, faults, moments and rules a run got to.
 func (r *Result) Reached() *reach.Run {
 	run := &reach.Run{History: r.History, Counts: r.Counts, Report: &r.Report, Used: r.Used,
-		Other: !protocols.Has[protocols.RedlockSettings](r.Scenario.Lock)}
+		Other: r.foreign != nil || !protocols.Has[protocols.RedlockSettings](r.Scenario.Lock)}
 	for i := range r.Scenario.Timeline {
 		item := &r.Scenario.Timeline[i]
 		came := !slices.Contains(r.Left, i)

@@ -20,6 +20,8 @@ type Foreign struct {
 	// Keys are patterns of the keys that stand for a lock, with {resource} for its name and * for anything; nil if nobody has
 	// declared them.
 	Keys []string
+	// Unable is why it cannot do what the clients of a scenario do; nil if it can, or if nobody knows.
+	Unable func(*Scenario) error
 }
 
 func (f *Foreign) keys() []string {

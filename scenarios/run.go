@@ -138,6 +138,9 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}()
 	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Foreign != nil,
 		Keys: lockkeys.Of(o.Foreign.keys(), s.Resources), Unrefined: o.Unrefined}
+	if monitored.Keys != nil {
+		w.LockOf = monitored.Keys.Of
+	}
 	if o.Tier != Program {
 		monitored.MaxCommands = s.Expect.Commands // which the library needs
 	}

@@ -65,6 +65,9 @@ type World struct {
 	*redis.Deployment
 	Clients []*kernel.Process
 	Storage *storage.Storage
+	// LockOf is the resource for which a key of a node stands, as its lock or as a part of it; nil if a key stands for the
+	// resource of its name.
+	LockOf func(key string) (resource string, is bool)
 
 	shared    map[string]any
 	recorder  *recording.Recorder // nil unless the run is recorded

@@ -12,6 +12,8 @@ import (
 // Chart is what a sweep found.
 type Chart struct {
 	Name string `json:"name"`
+	// Lock is somebody's lock, of which it is a chart; empty if it is one of the protocol.
+	Lock string `json:"lock,omitempty"`
 	// Axes are as in the Spec, with the values as words.
 	Axes []ChartAxis `json:"axes"`
 	// Schedules are the names of those that were run.
@@ -68,10 +70,15 @@ func (c *Chart) Untested() (n int, why string) {
 }
 
 // Contradicted is how many rows of the frontier contradict the formula.
-func (c *Chart) Contradicted() int {
+func (c *Chart) Contradicted() int { return c.count(Disagrees) }
+
+// Weaker is in how many rows of the frontier somebody's lock is weaker than Redlock.
+func (c *Chart) Weaker() int { return c.count(Weaker) }
+
+func (c *Chart) count(a Agreement) int {
 	n := 0
 	for _, r := range c.Frontier {
-		if r.Agrees == Disagrees {
+		if r.Agrees == a {
 			n++
 		}
 	}

@@ -38,6 +38,10 @@ const (
 	// Disagrees: the lock breaks where the formula says that it holds, or the other way round beyond what message delays
 	// account for. Either the formula or the search is wrong.
 	Disagrees Agreement = "NO"
+	// Weaker: somebody's lock breaks where the formula says that Redlock with the same settings holds.
+	Weaker Agreement = "weaker"
+	// Safer: somebody's lock holds where the formula says that Redlock breaks, by more than message delays account for.
+	Safer Agreement = "safer"
 )
 
 // AnyValue is the formula of a setting that makes no difference: the lock holds with any value.
@@ -113,7 +117,7 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 	if knob.Any != nil && knob.Any(settings) {
 		r.Formula, r.Agrees = AnyValue, Agrees
 		if breaks != nil {
-			r.Agrees = Disagrees
+			r.Agrees = s.otherwise(Weaker)
 		}
 		return
 	}
@@ -126,9 +130,9 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 	}
 	switch {
 	case allowed(breaks):
-		r.Agrees = Disagrees
+		r.Agrees = s.otherwise(Weaker)
 	case holds != nil && !allowed(holds):
-		r.Agrees = Disagrees
+		r.Agrees = s.otherwise(Safer)
 		if knob.messages == nil {
 			return
 		}
@@ -137,6 +141,14 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 			r.Agrees, r.Explained = Stricter, knob.Unit.word(explained)
 		}
 	}
+}
+
+// otherwise is what it means that a lock does not do as the formula says: of somebody's lock what it is beside Redlock.
+func (s *Spec) otherwise(of Agreement) Agreement {
+	if s.Foreign == nil {
+		return Disagrees
+	}
+	return of
 }
 
 // safer says whether a is a safer value than b.

@@ -71,10 +71,12 @@ func (s *running) cell(ctx context.Context, at []Setting) (Cell, error) {
 	}
 	var m meter
 	seen := survey{}
-	seen.tally.TurnOn(settings.Features()...)
+	if s.Foreign == nil {
+		seen.tally.TurnOn(settings.Features()...)
+	}
 	number := 0
 	for _, schedule := range s.Schedules {
-		out, err := schedule.Run(settings, scenarios.Options{})
+		out, err := schedule.Run(settings, scenarios.Options{Foreign: s.Foreign})
 		if err != nil {
 			return c, err
 		}
@@ -85,7 +87,9 @@ func (s *running) cell(ctx context.Context, at []Setting) (Cell, error) {
 		if out.NotTested != "" {
 			c.NotTested = append(c.NotTested, Missed{schedule.Name, out.NotTested})
 		}
-		m.add(out.Result)
+		if out.Result != nil {
+			m.add(out.Result)
+		}
 		for _, r := range out.Runs {
 			run := r.Reached()
 			seen.add(at, number, r.Scenario, r.Seed, reach.Of(run), run)

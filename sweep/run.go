@@ -13,6 +13,9 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 		return nil, &SpecError{err}
 	}
 	chart := &Chart{Name: s.Name, Along: s.Axes[s.along()].Path, Bisected: s.Bisect, Seed: s.Seed, Cells: []Cell{}, Frontier: []Row{}}
+	if s.Foreign != nil {
+		chart.Lock = s.Foreign.Name
+	}
 	for _, a := range s.Axes {
 		axis := ChartAxis{Path: a.Path, Unit: a.unit()}
 		for _, v := range a.Values {

@@ -27,6 +27,7 @@ type Sample struct {
 // settings. add is called for each, whose history is only valid during the call.
 func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *search.Trial, *scenarios.Result)) (*Sample, error) {
 	space := experiment.NewSpace(settings.Scenario.Settings())
+	space.Own, space.Foreign = s.Foreign != nil, s.Foreign
 	sample := Sample{Runs: s.Random}
 	var buffer history.History
 	for i := range s.Random {
@@ -35,7 +36,7 @@ func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *se
 		}
 		c := faults.Drawn{Key: kernel.Key(0).WithString("sweep").With(s.Seed)}.For("run", i)
 		seed := uint64(c.For("seed", 0).Below(1 << 53))
-		t, r, err := search.Try(space.Draw(c), scenarios.Options{Seed: seed}, &buffer)
+		t, r, err := search.Try(space.Draw(c), scenarios.Options{Seed: seed, Foreign: s.Foreign}, &buffer)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"redlocksim/scenarios"
 )
 
 // Spec is a sweep.
@@ -25,6 +27,8 @@ type Spec struct {
 	Random int
 	// Seed decides what they are.
 	Seed uint64
+	// Foreign is somebody's lock in the place of the protocol, whose formulas it is compared with; nil if it is that.
+	Foreign *scenarios.Foreign
 	// Jobs is the number of points run in parallel; 0 is one per core. It changes no result.
 	Jobs int
 }

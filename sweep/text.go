@@ -14,6 +14,9 @@ import (
 func (c *Chart) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", c.Name)
+	if c.Lock != "" {
+		fmt.Fprintf(&b, "lock       %s\n", c.Lock)
+	}
 	fmt.Fprintf(&b, "schedules  %s\n", strings.Join(c.Schedules, ", "))
 	if c.Partial {
 		b.WriteString("PARTIAL    interrupted: the missing points were not run\n")
@@ -169,6 +172,12 @@ func (c *Chart) frontier(b *strings.Builder) {
 		}
 		if n := count[Disagrees]; n > 0 {
 			fmt.Fprintf(b, "it is CONTRADICTED in %d: either the formula is wrong or the search is\n", n)
+		}
+		if n := count[Weaker]; n > 0 {
+			fmt.Fprintf(b, "in %d the lock is WEAKER: it breaks where Redlock with the same settings holds\n", n)
+		}
+		if n := count[Safer]; n > 0 {
+			fmt.Fprintf(b, "in %d it is safer: it holds where Redlock with the same settings breaks\n", n)
 		}
 	}
 }

@@ -65,6 +65,13 @@ as timeline[2].fault.kill.restart-after.
 axis, down to a millisecond, a millionth or one node, and assumes that the lock
 only gets safer, or only less safe, along that axis.
 
+--lock sweeps a lock program: somebody's lock, unmodified; see
+docs/lock-programs.md. Formulas are those of Redlock with the settings under
+lock, of which the program itself reads the time to live: to compare redsync's
+with its own drift allowance, add --set lock.preset=redsync. A row is "weaker"
+where the lock breaks although the formula says that Redlock holds, and "safer"
+where it holds although Redlock would break. A lock on one Redis gets one node.
+
 The chart reports which steps of the algorithm, faults, moments and rules of the
 checker the runs reached at all points together, and which they never reached. A
 feature that the settings of some point turn on but no run used is a warning;
@@ -75,7 +82,7 @@ An interrupt ends the sweep and prints the part that is done, marked as partial.
 ` + keepsFiles + `
 
 ` + exitcode.Help(exitcode.Specifics{exitOK: "no formula is contradicted, also in a chart that was interrupted",
-	exitSafety:    "a formula is contradicted, so that it or the search is wrong",
+	exitSafety:    "a formula is contradicted, so that it or the search is wrong; or somebody's lock is weaker than Redlock",
 	exitNotTested: "some points or, with --strict, a feature that the settings turn on"})
 
 // sweepFlags are the flags of sweep.
@@ -85,6 +92,7 @@ type sweepFlags struct {
 	bisect, strict, force                   bool
 	random, jobs                            int
 	seed                                    uint64
+	lock                                    lockFlags
 	out                                     fileReports[*sweep.Chart]
 }
 
@@ -98,6 +106,7 @@ func newSweep() *cobra.Command {
   redlocksim sweep restart --axis nodes.persistence=none,always
   redlocksim sweep --axis budget.clock-rate=0%:2%:0.5% --axis lock.drift.factor=0%:5%:0.5%
   redlocksim sweep pause --set lock.protocol=redlock-plain --json pause.json
+  redlocksim sweep restart --lock redsync.wasm --set lock.preset=redsync --frontier
   redlocksim sweep --scenario 17-clock-jump --axis lock.ttl=5s:20s:1s --csv -`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: s.run,
@@ -114,6 +123,7 @@ func newSweep() *cobra.Command {
 	flags.IntVar(&s.random, "random", 0, "number of random experiments at each point")
 	flags.Uint64Var(&s.seed, "seed", 0, "seed of the random experiments")
 	flags.IntVar(&s.jobs, "jobs", 0, "number of points to run in parallel (default one per core); changes no result")
+	s.lock.addFlags(flags)
 	addStrict(flags, &s.strict)
 	addForce(flags, &s.force)
 	s.out.addFlags(flags)
@@ -126,8 +136,17 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	spec, err := s.start(base, args)
+	if err == nil && s.lock.isGiven() {
+		if err := s.load(cmd, &spec); err != nil {
+			return err
+		}
+		defer s.lock.close()
+	}
 	if err == nil {
 		err = s.change(&spec)
+	}
+	if err == nil && s.lock.isGiven() {
+		err = s.unread(&spec)
 	}
 	if err != nil {
 		return &failure{exitUsage, err}
@@ -183,6 +202,36 @@ func (s *sweepFlags) start(base *sweep.Base, args []string) (sweep.Spec, error) 
 	return sweep.Free(base)
 }
 
+// load has a lock program take the place of the protocol. Of one on a single Redis, the nodes are that one unless something
+// else is said.
+func (s *sweepFlags) load(cmd *cobra.Command, spec *sweep.Spec) error {
+	if !s.lock.isWasm() && s.lock.command != "" {
+		return errNeedsWasm
+	}
+	if err := s.lock.load(cmd); err != nil {
+		return err
+	}
+	spec.Foreign = s.lock.foreign()
+	if !s.lock.about.IsOneNode() {
+		return nil
+	}
+	var err error
+	spec.Base, err = spec.Base.With(sweep.Setting{Path: "nodes.count", Word: "1"})
+	return wrap(err)
+}
+
+// unread looks for axes that change nothing, since the lock program does not read them.
+func (s *sweepFlags) unread(spec *sweep.Spec) error {
+	for _, a := range spec.Axes {
+		rest, isLock := strings.CutPrefix(a.Path, "lock.")
+		key, _, _ := strings.Cut(rest, ".")
+		if isLock && !s.lock.about.Reads(key) && key != "guard-time" && key != "renewals" {
+			return fmt.Errorf("axis %s: the lock program does not read it", a.Path)
+		}
+	}
+	return nil
+}
+
 // change has the schedules, settings and axes of flags take the place of those of a sweep.
 func (s *sweepFlags) change(spec *sweep.Spec) (err error) {
 	if len(s.schedules) > 0 {
@@ -220,7 +269,7 @@ func (s *sweepFlags) change(spec *sweep.Spec) (err error) {
 // chartVerdict is how the command ends.
 func chartVerdict(cmd *cobra.Command, c *sweep.Chart, strict bool) error {
 	code := warnOfUnused(cmd, &c.Tally, strict)
-	if c.Contradicted() > 0 {
+	if c.Contradicted()+c.Weaker() > 0 {
 		code = exitcode.Worst(code, exitSafety)
 	}
 	if untested, _ := c.Untested(); untested > 0 {

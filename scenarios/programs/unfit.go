@@ -23,28 +23,57 @@ var protocolsOfOneLock = []protocols.Name{"redlock", "single", "failover"}
 
 // Unfit is why a scenario says nothing about the lock, as an error that matches ErrUnfit; nil if it does.
 func (a *About) Unfit(s *scenarios.Scenario) error {
-	var why []string
-	add := func(is bool, format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); is && !slices.Contains(why, text) {
-			why = append(why, text)
-		}
-	}
-	add(!slices.Contains(protocolsOfOneLock, s.Lock.Protocol), "it is about protocol %s", s.Lock.Protocol)
-	add(s.Lock.Preset != "", "it is about preset %s", s.Lock.Preset)
-	add(s.Lock.Clock != kernel.Monotonic, "it has clients that measure validity by another clock than the monotonic one")
-	add(s.StepTime.Max() > 0, "it has code take time, which a program's does not in the simulator")
+	var why reasons
+	why.add(!slices.Contains(protocolsOfOneLock, s.Lock.Protocol), "it is about protocol %s", s.Lock.Protocol)
+	why.add(s.Lock.Preset != "", "it is about preset %s", s.Lock.Preset)
+	why.add(s.Lock.Clock != kernel.Monotonic, "it has clients that measure validity by another clock than the monotonic one")
+	why.add(s.StepTime.Max() > 0, "it has code take time, which a program's does not in the simulator")
 	back := s.Budget.RestartDelay
-	add(back != nil && 0 < *back && *back < s.Lock.TTL && s.Claim == scenarios.Holds, "its nodes forget and are back sooner than a TTL, as the library's arithmetic alone allows")
+	why.add(back != nil && 0 < *back && *back < s.Lock.TTL && s.Claim == scenarios.Holds, "its nodes forget and are back sooner than a TTL, as the library's arithmetic alone allows")
 	var own map[string]any
 	if text := s.Lock.JSON(); text != nil {
 		_ = json.Unmarshal(text, &own) // it is an object
 	}
 	for _, key := range slices.Sorted(maps.Keys(own)) {
-		add(!slices.Contains(a.Settings, key), "it sets %s, which the program does not read", key)
+		why.add(!a.Reads(key), "it sets %s, which the program does not read", key)
 	}
+	a.unable(s, &why)
+	return why.err(s)
+}
+
+// Unable is why the lock cannot do what the clients of a scenario do, as an error that matches ErrUnfit; nil if it can.
+func (a *About) Unable(s *scenarios.Scenario) error {
+	var why reasons
+	a.unable(s, &why)
+	return why.err(s)
+}
+
+// Reads says whether the program reads a key of a scenario's lock.
+func (a *About) Reads(key string) bool {
+	return slices.Contains([]string{"ttl", "node-timeout"}, key) || slices.Contains(a.Settings, key)
+}
+
+// reasons are why a scenario does not apply.
+type reasons []string
+
+func (r *reasons) add(is bool, format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); is && !slices.Contains(*r, text) {
+		*r = append(*r, text)
+	}
+}
+
+func (r reasons) err(s *scenarios.Scenario) error {
+	if r == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %w: %s", s.Name, ErrUnfit, strings.Join(r, "; "))
+}
+
+// unable adds why the moments of a scenario do not come, or its steps cannot be made.
+func (a *About) unable(s *scenarios.Scenario, why *reasons) {
 	library, _ := protocols.Find(s.Lock.Protocol)
 	moment := func(m *faults.Moment) {
-		add(m != nil && slices.Contains(library.Steps, m.Event), "it waits for %s, a step that the program does not tell of", momentName(m))
+		why.add(m != nil && slices.Contains(library.Steps, m.Event), "it waits for %s, a step that the program does not tell of", momentName(m))
 	}
 	for i := range s.Expect.Reached {
 		r := &s.Expect.Reached[i]
@@ -57,16 +86,12 @@ func (a *About) Unfit(s *scenarios.Scenario) error {
 		moment(item.When.After)
 		if item.Fault != nil {
 			_, starves := item.Fault.(*faults.Entropy)
-			add(starves, "it takes the random bytes away, which ends a WebAssembly program")
+			why.add(starves, "it takes the random bytes away, which ends a WebAssembly program")
 		}
 		for j := range item.Do {
-			a.unfit(s, item, &item.Do[j], add)
+			a.cannot(s, item, &item.Do[j], why.add)
 		}
 	}
-	if why == nil {
-		return nil
-	}
-	return fmt.Errorf("%s %w: %s", s.Name, ErrUnfit, strings.Join(why, "; "))
 }
 
 func momentName(m *faults.Moment) string {
@@ -76,8 +101,8 @@ func momentName(m *faults.Moment) string {
 	return m.Event
 }
 
-// unfit adds why a step cannot be made.
-func (a *About) unfit(s *scenarios.Scenario, item *scenarios.Item, step *scenarios.Step, add func(is bool, format string, args ...any)) {
+// cannot adds why a step cannot be made.
+func (a *About) cannot(s *scenarios.Scenario, item *scenarios.Item, step *scenarios.Step, add func(is bool, format string, args ...any)) {
 	c := &step.Calling
 	renews := step.Kind == scenarios.ExtendStep || step.Kind == scenarios.RenewStep
 	add(renews && !a.can(lines.Extend), "it extends leases, which the lock cannot")

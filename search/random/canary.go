@@ -28,6 +28,7 @@ func broken(base *scenarios.Scenario) *scenarios.Scenario {
 // canary runs experiments on the broken lock, judged like all others, until it is caught.
 func (x *explorer) canary(ctx context.Context) error {
 	space := x.space
+	space.Foreign = nil // which would be run in the place of the broken one
 	space.Base = broken(space.Base)
 	if x.options.canary != nil {
 		space.Base = x.options.canary

@@ -15,6 +15,7 @@ import (
 	_ "redlocksim/internal/roomyheap"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/sim/kernel"
@@ -195,6 +196,19 @@ func TestABlindSearchSaysSo(t *testing.T) {
 	sum, err := Explore(context.Background(), experiment.NewSpace(experiment.DefaultBase()), o)
 	if !errors.Is(err, errBlind) || sum.Runs != 0 {
 		t.Errorf("%v after %d runs", err, sum.Runs)
+	}
+}
+
+// A search of somebody's sound lock is not blind: the broken lock is run in its place.
+func TestTheBrokenLockIsNotSomebodys(t *testing.T) {
+	library, _ := protocols.Find("redlock")
+	space := experiment.NewSpace(experiment.DefaultBase())
+	space.Own, space.Foreign = true, &scenarios.Foreign{Name: "the library", New: library.New}
+	o := small("")
+	o.Runs, o.Generation, o.Blind = 10, 10, true
+	sum, err := Explore(context.Background(), space, o)
+	if err != nil || sum.Canaries != 1 || sum.Violations != 0 {
+		t.Errorf("%v, %+v", err, sum)
 	}
 }
 

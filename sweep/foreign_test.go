@@ -1,0 +1,79 @@
+package sweep_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"redlocksim/internal/wasmtest"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sweep"
+)
+
+func program(t *testing.T, name string) *programs.Program {
+	t.Helper()
+	p, err := programs.Load(wasmtest.Build(t, filepath.Join("..", "locks", name)), nil, wasmtest.Cache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// Somebody's lock is compared with the formula of Redlock with the settings: redsync subtracts 1 % of the TTL from a lease, and
+// this library 2 ms more, after which nodes can restart sooner.
+func TestSomebodysLock(t *testing.T) {
+	redsync, redlock := program(t, "redsync").Foreign(), program(t, "redlock").Foreign()
+	careful := &scenarios.Foreign{Name: "the library with a larger allowance", New: func(env protocols.Env) (protocols.Locker, error) {
+		protocols.Change(&env.Settings, func(own *protocols.RedlockSettings) { own.Drift.Constant = time.Second })
+		library, _ := protocols.Find("redlock")
+		return library.New(env)
+	}}
+	for _, c := range []struct {
+		name         string
+		of           *scenarios.Foreign
+		set          string
+		safe, broken string
+		agrees       sweep.Agreement
+	}{
+		{"redsync beside its preset", redsync, "preset=redsync", "19.8s", "19.799s", sweep.Agrees},
+		{"redsync beside the library", redsync, "", "19.8s", "19.799s", sweep.Weaker},
+		{"the library beside itself", redlock, "", "19.798s", "19.797s", sweep.Agrees},
+		{"a careful lock beside the library", careful, "", "18.8s", "18.799s", sweep.Safer},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := preset(t, "restart", "lock.ttl=20s", "budget.restart-delay=18s,21s")
+			s.Bisect, s.Foreign = true, c.of
+			if c.set != "" {
+				setting, err := sweep.ParseSetting("lock." + c.set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.Base, err = s.Base.With(setting); err != nil {
+					t.Fatal(err)
+				}
+			}
+			chart := run(t, s)
+			if r := chart.Frontier[0]; r.Safe != c.safe || r.Broken != c.broken || r.Agrees != c.agrees {
+				t.Errorf("%+v", r)
+			}
+			if weaker := chart.Weaker() == 1; weaker != (c.agrees == sweep.Weaker) || chart.Contradicted() > 0 {
+				t.Error(chart.Weaker(), chart.Contradicted())
+			}
+		})
+	}
+}
+
+// An attack in which clients do what the lock cannot has not taken place, and one that renews itself is cut off, or else its
+// lease would last for ever.
+func TestWhatSomebodysLockCannotDo(t *testing.T) {
+	for name, want := range map[string]string{"redlock": "not tested", "rueidislock": "broken"} {
+		s := preset(t, "pause", "lock.ttl=2s", "adversary.pause=1s", "lock.guard-time=0s", "nodes.count=1")
+		s.Foreign = program(t, name).Foreign()
+		if c := run(t, s).Cells[0]; c.Verdict() != want {
+			t.Errorf("%s: %s, want %s; %v", name, c.Verdict(), want, c.NotTested)
+		}
+	}
+}
