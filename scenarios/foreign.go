@@ -11,6 +11,8 @@ import (
 type Foreign struct {
 	// Name says which it is, for people.
 	Name string
+	// Build tells it from others of the same name; empty if nobody needs to.
+	Build string
 	// New makes that of a client.
 	New func(protocols.Env) (protocols.Locker, error)
 	// IsProgram says that it is a program of its own, for tier Program.

@@ -138,8 +138,6 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case e.lock.isGiven() && asked != "":
 		return &failure{exitUsage, errors.New("--lock is for random searches: leave --systematic and --orders out")}
-	case e.lock.isLive():
-		return errNeedsWasm
 	case e.lock.isGiven() && e.shard != "":
 		return &failure{exitUsage, errors.New("--lock: a search of a lock program has no shards")}
 	}
@@ -157,7 +155,7 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	space := experiment.NewSpace(base)
 	space.Swarm = len(args) == 0
 	if e.lock.isGiven() {
-		if err := e.lock.load(cmd); err != nil {
+		if err := e.lock.loadWasm(cmd); err != nil {
 			return err
 		}
 		defer e.lock.close()

@@ -22,6 +22,7 @@ type lockFlags struct {
 	flags   *pflag.FlagSet
 	command string
 	noCache bool
+	words   []string // of command
 
 	// about is what the program says of itself: one for the simulator, or for tier live if program is nil.
 	about   *programs.About
@@ -41,22 +42,42 @@ func (l *lockFlags) isGiven() bool {
 	return l.command != "" || l.flags != nil && l.flags.Changed("lock")
 }
 
-// load compiles the program and asks it what it is.
-func (l *lockFlags) load(cmd *cobra.Command) error {
-	words := strings.Fields(l.command)
-	if len(words) == 0 {
+// split reads the words of the command.
+func (l *lockFlags) split() (err error) {
+	switch l.words, err = shell.Split(l.command); {
+	case err != nil:
+		return &failure{exitUsage, fmt.Errorf("--lock: %w", err)}
+	case len(l.words) == 0:
 		return &failure{exitUsage, errors.New("--lock: want a .wasm file, or a command")}
 	}
-	var err error
-	if !l.isWasm() {
+	return nil
+}
+
+// loadWasm is load for what runs in the simulator alone.
+func (l *lockFlags) loadWasm(cmd *cobra.Command) error {
+	if err := l.split(); err != nil {
+		return err
+	}
+	if l.isLive() {
+		return errNeedsWasm
+	}
+	return l.load(cmd)
+}
+
+// load compiles the program and asks it what it is.
+func (l *lockFlags) load(cmd *cobra.Command) (err error) {
+	if err := l.split(); err != nil {
+		return err
+	}
+	if l.isLive() {
 		ctx, stop := untilInterrupted(cmd)
 		defer stop()
-		if l.about, err = process.Ask(ctx, words); err != nil {
+		if l.about, err = process.Ask(ctx, l.words); err != nil {
 			return &failure{exitUsage, fmt.Errorf("--lock: %s: %w", l.command, err)}
 		}
 		return nil
 	}
-	if l.program, err = programs.Load(words[0], words[1:], cacheDir(l.noCache)); err != nil {
+	if l.program, err = programs.Load(l.words[0], l.words[1:], cacheDir(l.noCache)); err != nil {
 		return &failure{exitUsage, fmt.Errorf("--lock: %w", err)}
 	}
 	l.about = &l.program.About
@@ -77,21 +98,15 @@ func (l *lockFlags) tier(cmd *cobra.Command, asked string) ([]scenarios.Tier, er
 	return []scenarios.Tier{scenarios.Program}, nil
 }
 
-// isWasm says whether the program is one for the simulator.
-func (l *lockFlags) isWasm() bool {
-	words := strings.Fields(l.command)
-	return len(words) > 0 && strings.HasSuffix(words[0], ".wasm")
-}
-
-// isLive says whether the program is a process, for tier live.
-func (l *lockFlags) isLive() bool { return l.isGiven() && !l.isWasm() }
+// isLive says whether the program is a process, for tier live, and not WebAssembly. Its words were read.
+func (l *lockFlags) isLive() bool { return len(l.words) > 0 && !strings.HasSuffix(l.words[0], ".wasm") }
 
 // live are the options of runs on tier live.
 func (l *lockFlags) live() live.Options {
 	if !l.isLive() {
 		return live.Options{}
 	}
-	return live.Options{Lock: strings.Fields(l.command), OneNode: l.about.IsOneNode(), Renews: l.about.Renews()}
+	return live.Options{Lock: l.words, OneNode: l.about.IsOneNode(), Renews: l.about.Renews()}
 }
 
 // heading names the lock above a report.

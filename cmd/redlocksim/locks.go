@@ -186,7 +186,10 @@ func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Loc
 	}
 	for _, s := range l.Settings {
 		lock := &lockFlags{command: l.Start(s)}
-		about, err := process.Ask(ctx, strings.Fields(lock.command))
+		if err := lock.split(); err != nil {
+			return err
+		}
+		about, err := process.Ask(ctx, lock.words)
 		switch {
 		case ctx.Err() != nil:
 			return interrupted()

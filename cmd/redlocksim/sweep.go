@@ -205,10 +205,7 @@ func (s *sweepFlags) start(base *sweep.Base, args []string) (sweep.Spec, error) 
 // load has a lock program take the place of the protocol. Of one on a single Redis, the nodes are that one unless something
 // else is said.
 func (s *sweepFlags) load(cmd *cobra.Command, spec *sweep.Spec) error {
-	if !s.lock.isWasm() && s.lock.command != "" {
-		return errNeedsWasm
-	}
-	if err := s.lock.load(cmd); err != nil {
+	if err := s.lock.loadWasm(cmd); err != nil {
 		return err
 	}
 	spec.Foreign = s.lock.foreign()

@@ -2,6 +2,8 @@ package shell
 
 import (
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -19,5 +21,30 @@ func TestQuote(t *testing.T) {
 	}
 	if got := Quote("plain/file.yaml"); got != "plain/file.yaml" {
 		t.Errorf("a plain word is quoted: %s", got)
+	}
+}
+
+// What was quoted is split into the words that it was.
+func TestSplit(t *testing.T) {
+	words := []string{"python3", "my locks/lock.py", "--name=it's", "a\\b", "$HOME", "a;b", "ü"}
+	var quoted []string
+	for _, w := range words {
+		quoted = append(quoted, Quote(w))
+	}
+	if got, err := Split(strings.Join(quoted, "  ")); err != nil || !slices.Equal(got, words) {
+		t.Errorf("%q, %v", got, err)
+	}
+	for command, want := range map[string]string{
+		"a 'b":    "not closed",
+		"a | b":   `more than one command: quote what is meant literally from "| b" on`,
+		"a; rm b": "more than one command",
+		"a > b":   "more than one command",
+	} {
+		if got, err := Split(command); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %q, %v", command, got, err)
+		}
+	}
+	if got, err := Split(" "); err != nil || len(got) > 0 {
+		t.Errorf("%q, %v", got, err)
 	}
 }

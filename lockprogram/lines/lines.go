@@ -2,7 +2,11 @@
 // standard input and answers on its standard output. The page docs/lock-programs.md describes it for programs in any language.
 package lines
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
 
 // Request is what the harness asks for. Each has an ID of its own, and gets one answer, whenever the program has it: several
 // can be open at once. Only cancel gets none.
@@ -133,4 +137,15 @@ func AnswerTypes() []AnswerType {
 // Capabilities are all of them.
 func Capabilities() []Capability {
 	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close, Cancel, Renew, OneNode}
+}
+
+// ParseAnswer reads a line. It takes no fields that an answer does not have. The error says what was written instead.
+func ParseAnswer(line []byte) (*Answer, error) {
+	a := &Answer{}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(a); err != nil {
+		return nil, fmt.Errorf("it has written a line that is no answer: %w: %.200q", err, line)
+	}
+	return a, nil
 }

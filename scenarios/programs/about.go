@@ -1,7 +1,6 @@
 package programs
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -23,10 +22,10 @@ func aboutOf(a *lines.Answer) About { return About{a.Library, a.Version, a.Can, 
 
 // ParseAbout reads what a program answers to init. The error says what it answered instead.
 func ParseAbout(line []byte) (*About, error) {
-	a := &lines.Answer{}
-	switch err := json.Unmarshal(line, a); {
+	a, err := lines.ParseAnswer(line)
+	switch {
 	case err != nil:
-		return nil, fmt.Errorf("it has written a line that is no answer: %w: %.200q", err, line)
+		return nil, err
 	case a.Type == lines.Failed:
 		return nil, fmt.Errorf("it cannot make its lock: %s", a.Reason)
 	case a.Type != lines.Ready:

@@ -47,7 +47,7 @@ func Load(file string, args []string, cache string) (*Program, error) {
 
 // Foreign is what scenarios.Options take.
 func (p *Program) Foreign() *scenarios.Foreign {
-	return &scenarios.Foreign{Name: p.Library + " " + p.Version + " (" + strings.Join(p.args, " ") + ")", New: p.start, IsProgram: true, Renews: p.Renews(), Keys: p.patterns(), Unable: p.Unable}
+	return &scenarios.Foreign{Name: p.Library + " " + p.Version + " (" + strings.Join(p.args, " ") + ")", Build: p.program.Hash(), New: p.start, IsProgram: true, Renews: p.Renews(), Keys: p.patterns(), Unable: p.Unable}
 }
 
 // Close frees the program. No run may use it.

@@ -199,11 +199,16 @@ func TestABlindSearchSaysSo(t *testing.T) {
 	}
 }
 
+// newLibrary makes the library's lock as somebody else's.
+func newLibrary(env protocols.Env) (protocols.Locker, error) {
+	library, _ := protocols.Find("redlock")
+	return library.New(env)
+}
+
 // A search of somebody's sound lock is not blind: the broken lock is run in its place.
 func TestTheBrokenLockIsNotSomebodys(t *testing.T) {
-	library, _ := protocols.Find("redlock")
 	space := experiment.NewSpace(experiment.DefaultBase())
-	space.Own, space.Foreign = true, &scenarios.Foreign{Name: "the library", New: library.New}
+	space.Own, space.Foreign = true, &scenarios.Foreign{Name: "the library", New: newLibrary}
 	o := small("")
 	o.Runs, o.Generation, o.Blind = 10, 10, true
 	sum, err := Explore(context.Background(), space, o)
@@ -223,6 +228,17 @@ func TestADirectoryBelongsToOneSearch(t *testing.T) {
 	}
 	if _, err := Explore(ctx, space, o); !errors.Is(err, search.ErrDir) || !strings.Contains(err.Error(), "resume it") {
 		t.Errorf("a second time: %v", err)
+	}
+	other := space
+	other.Own = true
+	for _, build := range []string{"1", "2"} {
+		other.Foreign = &scenarios.Foreign{Name: "mine", Build: build, New: newLibrary}
+		in := o
+		in.Dir, in.Resume = dir+"-mine", true
+		_, err := Explore(ctx, other, in)
+		if again := errors.Is(err, search.ErrDir) && strings.Contains(err.Error(), "build of mine 1, not 2"); again != (build == "2") {
+			t.Errorf("with build %s: %v", build, err)
+		}
 	}
 	o.Resume, o.Seed = true, 2
 	if _, err := Explore(ctx, space, o); !errors.Is(err, search.ErrDir) || !strings.Contains(err.Error(), "seed 3, not 2") {

@@ -106,11 +106,9 @@ func (x *Conversation) Hear(line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
-	a := &lines.Answer{}
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(a); err != nil {
-		x.Fail("it has written a line that is no answer: %v: %.200q", err, line)
+	a, err := lines.ParseAnswer(line)
+	if err != nil {
+		x.Fail("%v", err)
 		return
 	}
 	if a.Type == lines.Lost || a.Type == lines.Expiring {

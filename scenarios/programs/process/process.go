@@ -6,6 +6,7 @@ package process
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,6 +75,9 @@ const patience = 20 * time.Second
 func Ask(ctx context.Context, command []string) (*programs.About, error) {
 	answers, ended := make(chan []byte, 1), make(chan string, 1)
 	p, err := Start(command, func(line []byte) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			return
+		}
 		select {
 		case answers <- append([]byte(nil), line...):
 		default: // the first says it
