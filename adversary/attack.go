@@ -20,6 +20,8 @@ type Attack struct {
 	byClock bool
 	// whole: the scenario is run as it is.
 	whole bool
+	// named: it is only made if it is asked for by name.
+	named bool
 	// broken says what a run broke, for an attack that is not about violations; nil for one that is.
 	broken func(*scenarios.Result) string
 }
@@ -33,9 +35,11 @@ func attacks() []Attack {
 		{Name: "clocks", Text: "the holder's clock is slow or stopped, the nodes' clocks are fast or step forward, and the second client asks as soon as a quorum is free", build: clocks, byClock: true},
 		{Name: "restart", Text: "just enough of the holder's nodes stop right after the grant, and come back without their memory as early as the budget allows", build: restart},
 		{Name: "memory-loss", Text: "the holder has only a quorum, and as many of its nodes as the budget allows come back at once without their memory", build: memoryLoss},
+		{Name: "failover", Text: "the holder has only a quorum, and as many of its nodes as the budget allows lose power and are replaced by replicas that have not received its key", build: failover, named: true},
 		{Name: "split", Text: "each client reaches only nodes that the other cannot reach", build: split},
 		{Name: "pause", Text: "the holder checks its lease at the last moment that its guard time allows, pauses, and then its write takes as long as a message can", build: pause, byClock: true},
 		{Name: "timeout", Text: "every message takes as long as it can, and the client's clock is fast; a node that answers after its timeout has no vote", build: timeout, broken: notGranted},
+		{Name: "work", Text: "every message takes as long as it can, the client's clock is fast, and the client writes when its work is done, if it still has its lease", build: work, broken: notDone},
 	}
 }
 
@@ -216,7 +220,7 @@ func Find(names ...string) (found []Attack, unknown string) {
 		}
 	}
 	for _, x := range attacks() {
-		if slices.Contains(names, x.Name) || len(names) == 0 && x.Exclusion() {
+		if slices.Contains(names, x.Name) || len(names) == 0 && x.Exclusion() && !x.named {
 			found = append(found, x)
 		}
 	}
@@ -238,6 +242,17 @@ func notGranted(r *scenarios.Result) string {
 		return ""
 	}
 	return "not granted"
+}
+
+// notDone says that the holder's write was not made: its lease was over, or would be too soon.
+func notDone(r *scenarios.Result) string {
+	for i := range r.History {
+		e := &r.History[i]
+		if e.Process == holder && e.Kind == history.Call && e.Func == history.Write {
+			return ""
+		}
+	}
+	return "the lease is over before the work is done"
 }
 
 // Names lists the names of the attacks and what they are.

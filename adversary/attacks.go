@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/network"
@@ -75,6 +76,42 @@ func (x *builder) forget(nodes []string, delay time.Duration) {
 	}
 }
 
+// failover replaces nodes by replicas which lag behind. The replicas are those of the settings, or else each node has one.
+func failover(s *Settings) []*scenarios.Scenario {
+	return each(s, decimal.Zero, decimal.Zero, func(x *builder) {
+		replicaOf := map[string]string{}
+		for _, r := range x.Nodes.Replicas {
+			replicaOf[r.Key] = r.Value[0]
+		}
+		if len(replicaOf) == 0 {
+			for _, node := range x.Nodes.Names {
+				replicaOf[node] = node + "-replica"
+				x.Nodes.Replicas = append(x.Nodes.Replicas, strictyaml.Entry[[]string]{Key: node, Value: []string{replicaOf[node]}})
+			}
+		}
+		lost := x.voters[:min(s.Budget.MemoryLoss, len(x.voters))]
+		ask := x.granted()
+		for _, node := range lost {
+			lag := &faults.Partition{Links: faults.Links{Nodes: []string{node}, Peers: []string{replicaOf[node]}}}
+			x.fault(faults.Trigger{}, "partition", lag)
+		}
+		x.holds(x.stays())
+		for _, node := range lost {
+			down := &faults.PowerLoss{}
+			down.Node = node
+			x.fault(x.granted(), "power-loss", down)
+			stopped := faults.Trigger{After: &faults.Moment{Event: "power-loss", Node: node}}
+			x.fault(stopped, "promote", &faults.Promote{Node: node, Replica: replicaOf[node]})
+			ask = faults.Trigger{After: &faults.Moment{Event: "promote", Node: node}}
+		}
+		x.client(ask, second, x.asks(), x.stays())
+		asked := reached(second, "acquire-called")
+		asked.Believing = holder
+		x.Expect.Reached = append(x.Expect.Reached, asked)
+		x.ends(0)
+	})
+}
+
 // split lets each client reach only nodes that the other cannot. A lock that ignores unreachable nodes then has a quorum of the
 // rest. If the holder is not granted the lock like that, a second try lets it reach all nodes.
 func split(s *Settings) []*scenarios.Scenario {
@@ -132,5 +169,18 @@ func timeout(s *Settings) []*scenarios.Scenario {
 	x.Duration += time.Minute
 	x.must(holder, "acquire-called")
 	x.must(second, "acquire-called")
+	return []*scenarios.Scenario{x.Scenario}
+}
+
+// work has the holder work for some time of its fast clock.
+func work(s *Settings) []*scenarios.Scenario {
+	x := newBuilder(s, decimal.Zero, s.Rho())
+	slowest := scenarios.Latency{Latency: network.Constant(s.Replies().Max())}
+	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(s.Requests().Max())}, Replies: &slowest}
+	x.holds(scenarios.Step{Kind: scenarios.SleepStep, For: time.Duration(scaled(s.Work, s.Rho()))}, x.writes(), step(scenarios.UnlockStep))
+	// A second client asks meanwhile, since a run with one client tests nothing.
+	x.client(x.granted(), second, x.asks(), step(scenarios.UnlockStep))
+	x.must(second, "acquire-called")
+	x.ends(s.Work)
 	return []*scenarios.Scenario{x.Scenario}
 }

@@ -18,6 +18,8 @@ type Settings struct {
 	*scenarios.Scenario
 	// Pause is how long the holder is paused, which may be longer than the budget says.
 	Pause time.Duration
+	// Work is how long the holder works under its lock before it writes, in true time.
+	Work time.Duration
 	// Extends has the holder extend its lock once, half-way; the attack begins after that.
 	Extends bool
 	// Joint has the holder lock all resources as one, and the second client only the last of them. Otherwise both lock the

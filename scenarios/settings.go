@@ -32,6 +32,15 @@ func ParseSettings(path string, data []byte) (*Scenario, error) {
 	return x.scenario.Settings(), nil
 }
 
+// SettingsOf reads the settings of a file that was parsed, or made of parts of one.
+func SettingsOf(path string, n *yaml.Node) (*Scenario, error) {
+	x := settings{name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
+	if err := strictyaml.DecodeNode(path, n, &x); err != nil {
+		return nil, err
+	}
+	return x.scenario.Settings(), nil
+}
+
 // Settings is the scenario without its clients, timeline and expectations.
 func (s *Scenario) Settings() *Scenario {
 	x := Default()

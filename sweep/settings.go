@@ -25,6 +25,8 @@ const (
 	nodeCount = "nodes.count"
 	// ActualPause is how long the holder is paused; the budget's pause unless given.
 	ActualPause = "adversary.pause"
+	// Work is how long the holder works before it writes; 0 unless given.
+	Work = "adversary.work"
 )
 
 // Base is what the points of a sweep have in common.
@@ -108,8 +110,8 @@ func (b Base) set(s Setting) error {
 	if path == nodeCount {
 		path = "nodes.names"
 	}
-	if strings.HasPrefix(path, adversarys) && path != ActualPause {
-		return unknown("setting", path, ActualPause)
+	if strings.HasPrefix(path, adversarys) && path != ActualPause && path != Work {
+		return unknown("setting", path, ActualPause, Work)
 	}
 	n := b.root
 	steps := strings.Split(path, ".")
@@ -202,6 +204,7 @@ func (b Base) Settings() (*Settings, error) {
 	root := clone(b.root)
 	var extra struct {
 		Pause *time.Duration `yaml:"pause"`
+		Work  time.Duration  `yaml:"work"`
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value == adversarys {
@@ -230,8 +233,9 @@ func (b Base) Settings() (*Settings, error) {
 	if extra.Pause != nil {
 		s.Pause = *extra.Pause
 	}
-	if s.Pause < 0 || s.Pause > maxLength || s.Lock.TTL > maxLength || s.Budget.ClockStep > maxLength || s.Budget.Suspend > maxLength || s.Budget.Delay > maxLength || s.Network.Latency.Max() > maxLength || s.Replies().Max() > maxLength || restartDelay(s) > maxLength {
-		return nil, fmt.Errorf("a pause, suspension, TTL, clock step, latency, delay and restart delay are from 0s to %v", maxLength)
+	s.Work = extra.Work
+	if s.Pause < 0 || s.Work < 0 || s.Work > maxLength || s.Pause > maxLength || s.Lock.TTL > maxLength || s.Budget.ClockStep > maxLength || s.Budget.Suspend > maxLength || s.Budget.Delay > maxLength || s.Network.Latency.Max() > maxLength || s.Replies().Max() > maxLength || restartDelay(s) > maxLength {
+		return nil, fmt.Errorf("a pause, work, suspension, TTL, clock step, latency, delay and restart delay are from 0s to %v", maxLength)
 	}
 	return s, nil
 }
