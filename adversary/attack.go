@@ -244,13 +244,21 @@ func notGranted(r *scenarios.Result) string {
 	return "not granted"
 }
 
-// notDone says that the holder's write was not made: its lease was over, or would be too soon.
+// notDone says that the holder had the lock and did not write: its lease was over, or would be too soon.
 func notDone(r *scenarios.Result) string {
+	granted := false
 	for i := range r.History {
 		e := &r.History[i]
-		if e.Process == holder && e.Kind == history.Call && e.Func == history.Write {
+		switch {
+		case e.Process != holder:
+		case e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK:
+			granted = true
+		case e.Kind == history.Call && e.Func == history.Write:
 			return ""
 		}
+	}
+	if !granted {
+		return ""
 	}
 	return "the lease is over before the work is done"
 }

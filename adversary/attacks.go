@@ -102,7 +102,7 @@ func failover(s *Settings) []*scenarios.Scenario {
 			x.fault(x.granted(), "power-loss", down)
 			stopped := faults.Trigger{After: &faults.Moment{Event: "power-loss", Node: node}}
 			x.fault(stopped, "promote", &faults.Promote{Node: node, Replica: replicaOf[node]})
-			ask = faults.Trigger{After: &faults.Moment{Event: "promote", Node: node}}
+			ask = faults.Trigger{After: &faults.Moment{Event: "promote", Node: replicaOf[node]}}
 		}
 		x.client(ask, second, x.asks(), x.stays())
 		asked := reached(second, "acquire-called")

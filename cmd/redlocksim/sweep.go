@@ -37,8 +37,8 @@ budget.clock-step how far they jump, budget.restart-delay how long a node that
 lost its memory stays down, budget.memory-loss how many come back earlier than
 that, budget.pause how long a client pauses. The client's defence against pauses
 is lock.guard-time: how long before the end of its lease it stops sending
-effects. Two keys exist only here: nodes.count, and adversary.pause, a pause
-other than the budget's.
+effects. Three keys exist only here: nodes.count; adversary.pause, a pause other
+than the budget's; and adversary.work, how long the holder works before it writes.
 
 If the settings name several resources, the first one is attacked. Where the
 protocol can lock several as one, all of them as one lock are attacked too, and
@@ -54,7 +54,7 @@ says. Such a row is "stricter" and says how much of the difference the message
 times explain. A difference that nothing explains contradicts the formula, and
 so does a lock that breaks where the formula says it holds.
 
-Schedules (without a preset all but timeout):
+Schedules (without a preset all but failover, timeout and work):
 %s
 FILE is a sweep file with the keys title, preset, settings, schedules, axes,
 frontier (a path), bisect (true or false), random and seed. --scenario sweeps a

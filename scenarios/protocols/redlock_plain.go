@@ -9,6 +9,7 @@ import (
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
 
@@ -17,9 +18,11 @@ import (
 // and is not used.
 type redlockPlain struct {
 	session
-	own       RedlockPlainSettings
-	quorum    int
-	connected bool
+	own    RedlockPlainSettings
+	quorum int
+
+	connecting, connected bool
+	awaiting              []driver.Waiter // calls that wait until it is connected
 }
 
 var redlockPlainProtocol = Protocol{Name: "redlock-plain", New: newRedlockPlain, Steps: redlockPlainSteps,
@@ -95,12 +98,21 @@ func (c *plainCall) over(ctx context.Context, l Lease, err error) (Lease, error)
 	return l, err
 }
 
-// connect tries to connect to the nodes, once, and leaves out those that it cannot connect to.
+// connect tries to connect to the nodes, once, and leaves out those that it cannot connect to. Calls that come meanwhile wait
+// for that.
 func (x *redlockPlain) connect(ctx context.Context) {
-	if x.connected || x.own.ConnectTimeout == 0 {
+	switch {
+	case x.connected || x.own.ConnectTimeout == 0:
+		return
+	case x.connecting:
+		waiter := x.env.Tasks().NewWaiter()
+		x.awaiting = append(x.awaiting, waiter)
+		for !x.connected {
+			waiter.Wait(context.Background())
+		}
 		return
 	}
-	x.connected = true
+	x.connecting = true
 	var reached []Redis
 	var names []string
 	for i, node := range x.nodes {
@@ -109,8 +121,11 @@ func (x *redlockPlain) connect(ctx context.Context) {
 			reached, names = append(reached, node), append(names, node.Node())
 		}
 	}
-	x.nodes = reached
+	x.nodes, x.connected = reached, true
 	x.count()
+	for _, waiter := range x.awaiting {
+		waiter.Wake()
+	}
 	x.env.Step(ctx, Step{Name: Connected, Detail: fmt.Sprintf("connects to %s, and takes %d for a quorum", strings.Join(names, ", "), x.quorum)})
 }
 

@@ -42,6 +42,20 @@ type Assumption struct {
 	Shown *scenarios.Scenario `json:"-"`
 	// ShownAt is the value with which it was made.
 	ShownAt string `json:"shown_at"`
+
+	seed uint64 // of Shown
+}
+
+// Run is the run that decides, as a scenario for people, and its seed. Shown must not be nil.
+func (x *Assumption) Run() (of *scenarios.Scenario, seed uint64) {
+	s := *x.Shown
+	s.Name, s.Title = "audit", fmt.Sprintf("%s, at %s", x.Name, x.ShownAt)
+	s.Source = "an audit"
+	s.Explanation = x.Text + ".\n"
+	if x.ShownAt != x.Yours {
+		s.Explanation = fmt.Sprintf("Just beyond the limit, at %s where yours is %s: %s.\n", x.ShownAt, x.Yours, x.Text)
+	}
+	return &s, x.seed
 }
 
 // Audit is what was found.
@@ -52,12 +66,17 @@ type Audit struct {
 	Beyond []string `json:"beyond"`
 	// Assumed is what was not answered, and was taken for granted.
 	Assumed []string `json:"assumed"`
+
+	world *scenarios.Scenario // in which all can happen that is safe
 }
 
 // Options say how to audit.
 type Options struct {
 	// Foreign is the lock program that Answers.Library names; nil if it names none.
 	Foreign *scenarios.Foreign
+	// Runs is how many random runs are made of all that is safe together; 0 is 200, or 20 of a lock program, a run of which takes
+	// a hundred times as long.
+	Runs int
 }
 
 // ErrInput is what errors match that are about the answers.
@@ -83,7 +102,12 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 		}
 		out.Assumptions = append(out.Assumptions, found)
 	}
-	out.Beyond = beyond(out)
+	all, err := x.together(out, o.Runs)
+	if err != nil {
+		return nil, err
+	}
+	out.Assumptions = append(out.Assumptions, all)
+	out.Beyond, out.world = beyond(out), x.world
 	return out, nil
 }
 

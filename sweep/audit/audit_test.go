@@ -1,25 +1,244 @@
-package audit_test
+package audit
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
-	"redlocksim/sweep/audit"
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/history"
+	_ "redlocksim/internal/manyruns"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/search"
+	"redlocksim/search/experiment"
+	"redlocksim/sim/kernel"
 )
 
-func TestTry(t *testing.T) {
-	for _, text := range []string{"{}", "{library: redsync, ttl: 8s, restart-delay: 5s, persistence: everysec, clock-step: 1s, pause: 2s, work: 4s, failover: true}",
-		"{library: redlock, ttl: 10s, fencing: true, pause: 5s, persistence: always, nodes: 1, work: 20s, node-timeout: 5ms}"} {
-		a, err := audit.Parse("x.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
+func parse(t *testing.T, text string) *Answers {
+	t.Helper()
+	a, err := Parse("ours.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func of(t *testing.T, text string) *Audit {
+	t.Helper()
+	out, err := Of(t.Context(), parse(t, text), Options{Runs: 5})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return out
+}
+
+func (a *Audit) line(name string) *Assumption {
+	i := slices.IndexFunc(a.Assumptions, func(x Assumption) bool { return x.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &a.Assumptions[i]
+}
+
+// In a network that takes no time the limits are those of the formulas. redsync has a drift allowance of 1 % of the TTL, 80 ms,
+// and nothing else. So clocks may be off by ρ with (1−ρ)/(1+ρ) = 0.99, which is 0.5025 %, and a step may be as long as the
+// allowance, less Redis' own millisecond, which it keeps a key for beyond its time.
+func TestLimits(t *testing.T) {
+	const instant = "library: redsync\nttl: 8s\nrtt: 0s\nclock-error: 0%\n"
+	for _, c := range []struct {
+		answers, line string
+		verdict       Verdict
+		limit, fix    string
+	}{
+		{"", "clock error", Safe, "0.5025%", ""},
+		{"clock-error: 1%", "clock error", Unsafe, "0.5025%", "(lock.drift.constant); or keep clocks within 0.5025%"},
+		{"", "clock step", Safe, "80ms", ""},
+		{"clock-step: 81ms", "clock step", Unsafe, "80ms", "a constant 1ms at least"},
+		{"restart-delay: 7919ms", "killed process", Unsafe, "7.92s", "everysec (nodes.persistence); or bring a node back no sooner than 7.92s"},
+		{"restart-delay: 7920ms", "killed process", Safe, "7.92s", ""},
+		{"restart-delay: 0s\npersistence: everysec", "killed process", Safe, "any", ""},
+		{"restart-delay: 5s\npersistence: everysec", "power loss", Unsafe, "7.92s", "no sooner than 7.92s after it stopped; or have nodes write to disk: appendfsync always"},
+		{"restart-delay: 5s\npersistence: always", "power loss", Safe, "any", ""},
+		{"pause: 81ms", "pause", Unsafe, "80ms", "stop writing 1ms before"},
+		{"pause: 80ms", "pause", Safe, "80ms", ""},
+		{"failover: true", "failover", Unsafe, "0", "let no replica take over"},
+		{"nodes: 1\nfailover: true", "failover", Unsafe, "0", "let no replica take over"},
+		{"work: 7919ms", "work", Safe, "7.919s", ""}, // at 7.92 s the lease is over
+		{"work: 7920ms", "work", Unsafe, "7.919s", "lock for 8.001s at least"},
+		{"rtt: 400ms", "node timeout", Unsafe, "399ms", "wait 401ms at least"},
+		{"budget: {memory-loss: 1}", "nodes back early", Unsafe, "0", "a higher quorum, 4"},
+		{"budget: {suspend: 81ms}", "suspension", Unsafe, "80ms", "a clock that counts suspensions"},
+	} {
+		text := instant
+		for _, l := range strings.Split(c.answers, "\n") { // the last of a key counts
+			key, _, _ := strings.Cut(l, ":")
+			for _, was := range strings.Split(text, "\n") {
+				if k, _, _ := strings.Cut(was, ":"); k == key && key != "" {
+					text = strings.Replace(text, was+"\n", "", 1)
+				}
+			}
 		}
-		out, err := audit.Of(t.Context(), a, audit.Options{})
-		if err != nil {
-			t.Fatal(err)
+		text += c.answers + "\n"
+		x := of(t, text).line(c.line)
+		if x == nil || x.Verdict != c.verdict || x.Limit != c.limit || !strings.Contains(x.Fix, c.fix) || (x.Fix == "") != (c.fix == "") {
+			t.Errorf("%s\n%s: %+v, want %s up to %s, %s", text, c.line, x, c.verdict, c.limit, c.fix)
 		}
-		data, _ := json.MarshalIndent(out, "", " ")
-		fmt.Println(string(data))
+	}
+}
+
+// A step that breaks the lock does not put the blame on what comes after it.
+func TestWhatBreaksBlamesNothingElse(t *testing.T) {
+	out := of(t, "{ttl: 10s, clock-step: 1h, restart-delay: 10s, persistence: none}")
+	for name, want := range map[string]Verdict{"clock error": Safe, "clock step": Unsafe, "killed process": Safe, "power loss": Safe} {
+		if x := out.line(name); x.Verdict != want {
+			t.Errorf("%s: %+v", name, x)
+		}
+	}
+	if out.Code() != 1 {
+		t.Error(out.Code())
+	}
+}
+
+// What is two ways of saying the same is refused, with its place, as is what no settings file takes.
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"ttl: 8s\nlock: {ttl: 9s}":        `ours.yaml:1:6: ttl: lock.ttl says the same: "ttl"`,
+		"tll: 8s":                         `ours.yaml:1:1: unknown key "tll"; did you mean "ttl"?`,
+		"ttl: 8":                          "ours.yaml:1:6: ",
+		"ttl: -1s":                        "ours.yaml:1:6: ",
+		"nodes: 0":                        `ours.yaml:1:8: nodes: is not a number of nodes, from 1 to 64 "0"`,
+		"nodes: many":                     "ours.yaml:1:8: ",
+		"library: redsnyc":                `ours.yaml:1:10: `,
+		"persistence: evrysec":            `ours.yaml:1:14: `,
+		"clock-error: 5":                  "ours.yaml:1:14: ",
+		"library: redsync\nfencing: true": "protocol redlock-plain has no such setting",
+		"work: -1s":                       `ours.yaml:1:7: work: must not be negative "-1s"`,
+		"[]":                              "ours.yaml:1:1: want answers",
+		"power-loss: true\nbudget: {no-power-loss: true}": "ours.yaml:1:13: power-loss: budget.no-power-loss says the same:",
+	} {
+		_, err := Parse("ours.yaml", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, new(strictyaml.Errors)) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	a := parse(t, "lock: {preset: redsync, ttl: 3s}\nnodes: {names: [X, Y, Z]}\nbudget: {clock-rate: 1%}\nrtt: {max: 20ms}\n")
+	if s := a.Settings; s.Lock.Preset != "redsync" || s.Lock.TTL.Seconds() != 3 || len(s.Nodes.Names) != 3 || s.Network.Latency.Max().Milliseconds() != 20 || slices.ContainsFunc(a.Assumed, func(x string) bool {
+		return strings.HasPrefix(x, "nodes") || strings.HasPrefix(x, "clock-error") || strings.HasPrefix(x, "rtt")
+	}) {
+		t.Errorf("%+v", a)
+	}
+}
+
+// The text, the page and the JSON tell of every line.
+func TestWriting(t *testing.T) {
+	out := of(t, "{title: a|b, ttl: 8s, restart-delay: 5s, persistence: everysec}")
+	var text, page bytes.Buffer
+	if err := errors.Join(out.WriteText(&text), out.WriteMarkdown(&page)); err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range out.Assumptions {
+		for _, all := range []string{text.String(), page.String(), string(data)} {
+			if !strings.Contains(all, x.Name) || !strings.Contains(all, string(x.Verdict)) {
+				t.Errorf("%s is not told of in\n%s", x.Name, all)
+			}
+		}
+	}
+	for _, line := range strings.Split(text.String(), "\n") {
+		if len([]rune(line)) > 84 {
+			t.Errorf("%d columns: %s", len([]rune(line)), line)
+		}
+	}
+	if !strings.Contains(page.String(), `a\|b`) {
+		t.Error(page.String())
+	}
+}
+
+var (
+	manyAnswers = flag.Int("answers", 6, "how many random answers are audited")
+	manyRuns    = flag.Int("runs", 20, "how many random runs each world of what is safe must survive")
+)
+
+func drawn(r *rand.Rand) string {
+	one := func(of ...string) string { return of[r.IntN(len(of))] }
+	text := fmt.Sprintf("ttl: %dms\nnodes: %d\npersistence: %s\nrestart-delay: %dms\npower-loss: %s\nclock-error: %s\nclock-step: %dms\npause: %dms\nrtt: {min: %dms, max: %dms}\nwork: %dms\nfailover: %s\n",
+		2000+r.IntN(20000), 1+r.IntN(7), one("none", "everysec", "always"), r.IntN(25000), one("true", "false"), one("0%", "500ppm", "0.5%", "1%", "3%"),
+		r.IntN(2)*r.IntN(300), r.IntN(2)*r.IntN(2000), r.IntN(3), 5+r.IntN(60), r.IntN(20000), one("true", "false"))
+	if r.IntN(2) == 0 {
+		return text + "library: " + one(protocols.Presets()...) + "\n"
+	}
+	return text + "fencing: " + one("true", "false") + "\n"
+}
+
+// Whatever the answers: what is safe survives every attack together, and random runs; and what is not comes with a run that
+// repeats.
+func TestRightOnBothSides(t *testing.T) {
+	lines, unsafe := 0, 0
+	for seed := range uint64(*manyAnswers) {
+		text := drawn(rand.New(rand.NewPCG(seed, 7)))
+		a, err := Parse("drawn", []byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		out, err := Of(t.Context(), a, Options{Runs: *manyRuns})
+		if errors.Is(err, ErrInput) {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for i := range out.Assumptions {
+			x := &out.Assumptions[i]
+			lines++
+			if x.Verdict != Unsafe {
+				continue
+			}
+			unsafe++
+			s, seed := x.Run()
+			r, err := scenarios.Verify(s, scenarios.Options{Seed: seed})
+			if err != nil {
+				t.Fatalf("%s%s: %v", text, x.Name, err)
+			}
+			if r.Witness() == nil && x.Name != "work" && x.Name != "node timeout" {
+				t.Errorf("%s%s is unsafe, and its run is %s", text, x.Name, r.Verdict())
+			}
+		}
+		if all := out.line("all together"); all.Verdict == Safe {
+			survives(t, text, out)
+		} else if out.Answers.Library == "redlock" {
+			t.Errorf("%s%s", text, all.Text)
+		}
+	}
+	if lines < 4**manyAnswers || unsafe < *manyAnswers/2 {
+		t.Errorf("%d lines, %d unsafe", lines, unsafe)
+	}
+}
+
+// survives has a world of what is safe happen at random.
+func survives(t *testing.T, text string, out *Audit) {
+	space := experiment.NewSpace(out.world)
+	var buffer history.History
+	for i := range *manyRuns {
+		c := faults.Drawn{Key: kernel.Key(0).WithString(text)}.For("run", i)
+		seed := uint64(c.For("seed", 0).Below(1 << 53))
+		trial, r, err := search.Try(space.Draw(c), scenarios.Options{Seed: seed}, &buffer)
+		if err != nil {
+			t.Fatalf("%s%v", text, err)
+		}
+		if trial.Within() && slices.Contains(r.Findings, checker.LeaseOverlap) && !slices.Contains(trial.Excused, checker.LeaseOverlap) {
+			t.Errorf("%sseed %d: %v", text, seed, trial.Kinds)
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"redlocksim/internal/rounded"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
@@ -44,7 +43,7 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 	default:
 		found.Limit = holds
 	}
-	found.Text = rounded.Text(l.says(&limits{x.answers, yours, holds, breaks}))
+	found.Text = l.says(&limits{x.answers, yours, holds, breaks})
 	if found.Verdict == Safe {
 		if breaks != "" { // what decides is where it is not
 			beyond, err := x.attack(l, &world, sweep.Setting{Path: l.path, Word: breaks})
@@ -69,7 +68,7 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, yours, holds string)
 	for _, f := range l.fixes {
 		switch {
 		case f.limit && holds != "":
-			mends = append(mends, fmt.Sprintf(f.text, holds))
+			mends = append(mends, strings.ReplaceAll(f.text, "%s", holds))
 		case f.limit || x.foreign != nil && f.path != "lock.ttl" && f.path != "lock.guard-time" && f.touchesLock(world):
 			continue // a program does not read it
 		case f.path != "":
@@ -90,7 +89,7 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, yours, holds string)
 			}
 		}
 	}
-	return rounded.Text(strings.Join(mends, "; or ")), nil
+	return strings.Join(mends, "; or "), nil
 }
 
 // touchesLock says whether a fix changes a setting of the lock.

@@ -96,24 +96,18 @@ func lines() []*line {
 		{name: "clock error", schedule: "clocks", path: "budget.clock-rate", safest: constant("0%"), riskiest: constant("20%"),
 			yours:   func(a *Answers) string { return a.Settings.Budget.ClockRate.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockRate = s.Budget.ClockRate },
-			says: func(l *limits) string {
-				return upTo("clocks that are fast or slow by", "more", "break the lock", "yours are within", l)
-			},
-			fixes: []fix{allowance, {text: "keep clocks within %s", limit: true}}},
+			says:    upTo("clocks may be fast or slow by up to %s", "yours are within %s", "clocks may be as fast or slow as was tried", "clocks must be exact"),
+			fixes:   []fix{allowance, {text: "keep clocks within %s", limit: true}}},
 		{name: "clock step", schedule: "clocks", path: "budget.clock-step", safest: constant("0s"), riskiest: ttls(2),
 			yours:   func(a *Answers) string { return a.Settings.Budget.ClockStep.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockStep = s.Budget.ClockStep },
-			says: func(l *limits) string {
-				return upTo("a node's wall clock that is stepped by", "more", "can break the lock", "yours step by at most", l)
-			},
-			fixes: []fix{{text: "let no clock of a node be stepped by more than %s: have the time daemon slew", limit: true}, allowance}},
+			says:    upTo("a node's wall clock may be stepped by up to %s", "yours are stepped by up to %s", "a node's wall clock may be stepped as far as was tried", "a node's wall clock must not be stepped"),
+			fixes:   []fix{{text: "let no clock of a node be stepped by more than %s: have the time daemon slew", limit: true}, allowance}},
 		{name: "suspension", schedule: "clocks", path: "budget.suspend", safest: constant("0s"), riskiest: ttls(4),
 			applies: func(a *Answers) bool { return a.Settings.Budget.Suspend > 0 },
 			yours:   func(a *Answers) string { return a.Settings.Budget.Suspend.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Suspend = s.Budget.Suspend },
-			says: func(l *limits) string {
-				return upTo("a client's machine that is suspended for", "longer", "can break the lock", "yours are for at most", l)
-			},
+			says:    upTo("a client's machine may be suspended for up to %s", "yours are for up to %s", "a client's machine may be suspended for as long as was tried", "a client's machine must not be suspended"),
 			fixes: []fix{{text: "measure leases with a clock that counts suspensions (lock.clock: boottime)", changes: func(*scenarios.Scenario) []string { return []string{"lock.clock=boottime"} }},
 				{text: "suspend no machine of a client for more than %s", limit: true}}},
 		{name: "killed process", schedule: "restart", path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
@@ -134,10 +128,8 @@ func lines() []*line {
 			yours:    func(a *Answers) string { return fmt.Sprint(a.Settings.Budget.MemoryLoss) },
 			besides:  func(s *scenarios.Scenario) { s.Budget.NoPowerLoss = false },
 			lasting:  func(w, s *scenarios.Scenario) { w.Budget.MemoryLoss = s.Budget.MemoryLoss },
-			says: func(l *limits) string {
-				return upTo("nodes that come back without their memory before their time,", "more", "break the lock", "yours are", l)
-			},
-			fixes: []fix{{text: "ask for a higher quorum, %s (lock.quorum)", path: "lock.quorum", most: func(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) }}, writes("always"), guard}},
+			says:     upTo("as many nodes may come back early without their memory as %s", "of yours %s may", "all nodes may come back early", "no node may come back early without its memory"),
+			fixes:    []fix{{text: "ask for a higher quorum, %s (lock.quorum)", path: "lock.quorum", most: func(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) }}, writes("always"), guard}},
 		{name: "failover", schedule: "failover", path: "budget.memory-loss", safest: constant("0"),
 			riskiest: func(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) },
 			applies:  func(a *Answers) bool { return a.Failover },
@@ -151,15 +143,13 @@ func lines() []*line {
 				}
 				return fmt.Sprintf("replicas that take over before they have received a lock vote for another client: the lock holds with %s of them at a time", l.holds)
 			},
-			fixes: []fix{{text: "ask for a higher quorum, %s (lock.quorum)", path: "lock.quorum", most: func(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) }}}},
+			fixes: []fix{{text: "let no replica take over: a node that stays down costs only its vote", limit: true},
+				{text: "ask for a higher quorum, %s (lock.quorum)", path: "lock.quorum", most: func(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) }}}},
 		{name: "pause", schedule: "pause", path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
-			yours: func(a *Answers) string { return a.Settings.Budget.Pause.String() },
-			says: func(l *limits) string {
-				if l.holds == "" {
-					return fmt.Sprintf("a client that is not paused at all can write after its lease is over: messages to the resource take up to %v", l.Settings.Network.Latency.Max())
-				}
-				return upTo("a client that is paused between its last look at the clock and its write for", "longer", "writes after its lease is over", "yours pause for at most", l)
-			},
+			yours:   func(a *Answers) string { return a.Settings.Budget.Pause.String() },
+			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
+			says: upTo("a client may pause for up to %s between its last look at the clock and its write", "yours pause for up to %s",
+				"a client may pause for as long as was tried: the resource refuses its late writes", "a write can come too late without any pause: the message to the resource may take longer than what is left of the lease"),
 			fixes: []fix{{text: "stop writing %s before the lease ends (lock.guard-time)", path: "lock.guard-time",
 				most: func(s *scenarios.Scenario) string { return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String() }}, fencing}},
 		{name: "node timeout", schedule: "timeout", path: "network.latency", safest: constant("0s"),
@@ -168,31 +158,31 @@ func lines() []*line {
 			besides: func(s *scenarios.Scenario) {
 				s.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(roundTripOf(s))}, Replies: &scenarios.Latency{}}
 			},
-			says: func(l *limits) string {
-				return upTo("with round trips of", "longer ones", "the lock is not granted", "yours take at most", l)
-			},
+			says: upTo("a round trip may take up to %s, or nobody is granted the lock", "yours take up to %s", "a round trip may take as long as was tried", "no round trip is short enough for the lock to be granted"),
 			fixes: []fix{{text: "wait %s at least for a node's answer (lock.node-timeout)", path: "lock.node-timeout",
 				most: func(s *scenarios.Scenario) string { return (4*roundTripOf(s) + time.Second).String() }}}},
 		{name: "work", schedule: "work", path: sweep.Work, safest: constant("0s"), riskiest: ttls(2),
 			applies: func(a *Answers) bool { return a.Work > 0 },
 			yours:   func(a *Answers) string { return a.Work.String() },
-			says: func(l *limits) string {
-				return upTo("work that takes", "longer", "is not done when the lease ends", "yours takes at most", l)
-			},
+			says:    upTo("the work may take up to %s, or the lease is over first", "yours takes up to %s", "the work may take as long as was tried", "there is no time for any work under the lock"),
 			fixes: []fix{{text: "lock for %s at least (lock.ttl), or renew the lock while the work goes on", path: "lock.ttl",
 				most: func(s *scenarios.Scenario) string { return (4*s.Lock.TTL + time.Minute).String() }}}},
 	}
 }
 
-// upTo says what happens up to a limit, and beyond it.
-func upTo(what, beyond, happens, yours string, l *limits) string {
-	switch {
-	case l.breaks == "":
-		return fmt.Sprintf("%s %s make no difference: nothing that was tried does; %s %s", what, l.holds, yours, l.yours)
-	case l.holds == "":
-		return fmt.Sprintf("%s %s %s; %s %s", what, l.breaks, happens, yours, l.yours)
+// upTo puts a limit into words: may has a place for it, and yours for what was answered. any says that there is none, and never
+// what happens at once.
+func upTo(may, yours, any, never string) func(l *limits) string {
+	return func(l *limits) string {
+		switch yours := fmt.Sprintf(yours, l.yours); {
+		case l.breaks == "":
+			return any + "; " + yours
+		case l.holds == "":
+			return never + "; " + yours
+		default:
+			return fmt.Sprintf(may, l.holds) + "; " + yours
+		}
 	}
-	return fmt.Sprintf("%s %s are borne, and %s %s; %s %s", what, l.holds, beyond, happens, yours, l.yours)
 }
 
 // restartDelay is how soon a node is back at the soonest.

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"redlocksim/internal/exitcode"
+	"redlocksim/internal/mark"
+	"redlocksim/internal/shell"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/internal/wordwrap"
+	"redlocksim/reports"
+	"redlocksim/scenarios"
+	"redlocksim/sweep/audit"
+)
+
+const auditHelp = `Find out whether lock settings are safe. FILE says what you know of the lock and
+its surroundings, in a line each; what it leaves out is taken for granted, and
+said so. Without a file, audit asks on a terminal.
+
+%s
+FILE can have the keys of a settings file, too, such as lock: {ttl: 8s}.
+
+For each assumption that the lock rests on, audit runs the worst schedule as you
+have it, and looks for the limit with the same attack. A line is SAFE, UNSAFE,
+with the changes that were seen to mend it, or NOT TESTED. --show N tells the run
+behind line N: of what is UNSAFE one with your answers, of what is SAFE one just
+beyond the limit. With --html FILE it is drawn instead.
+
+Each line is attacked together with all before it that are SAFE.
+
+`
+
+// auditFlags are the flags of audit.
+type auditFlags struct {
+	json, markdown, html, save string
+	show                       int
+	noCache, force             bool
+
+	to   sink
+	lock lockFlags
+}
+
+func newAudit() *cobra.Command {
+	a := &auditFlags{}
+	cmd := &cobra.Command{
+		Use:   "audit [FILE]",
+		Short: "Find out whether your lock settings are safe",
+		Long: fmt.Sprintf(auditHelp, answerList()) + keepsFiles + "\n\n" + exitcode.Help(exitcode.Specifics{
+			exitOK: "every assumption holds", exitSafety: "an assumption does not hold", exitNotTested: "an attack did not take place",
+		}),
+		Example: `  redlocksim audit
+  redlocksim audit ours.yaml
+  redlocksim audit ours.yaml --show 4 --html power-loss.html
+  redlocksim audit ours.yaml --markdown audit.md --json audit.json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: a.run,
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&a.show, "show", 0, "tell the run that decides about line N")
+	flags.StringVar(&a.html, "html", "", "with --show: write its interactive timeline to this file instead")
+	flags.StringVar(&a.json, "json", "", "write the audit as JSON to this file (- for standard output, and nothing else)")
+	flags.StringVar(&a.markdown, "markdown", "", "write the audit as Markdown to this file (- for standard output)")
+	flags.StringVar(&a.save, "save", "", "write the answers that were given on the terminal to this file")
+	flags.BoolVar(&a.noCache, "no-cache", false, "compile a lock program anew, and keep nothing of it in the user's cache directory")
+	addForce(flags, &a.force)
+	return cmd
+}
+
+// answerList is the keys of a file, for help.
+func answerList() string {
+	var b strings.Builder
+	for _, a := range audit.All() {
+		what := a.Question
+		if a.Default != "" {
+			what += " (default " + a.Default + ")"
+		}
+		b.WriteString(wordwrap.Help(fmt.Sprintf("  %-14s", a.Key+":"), "                 ", what))
+	}
+	return b.String()
+}
+
+func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
+	switch {
+	case a.html != "" && a.show == 0:
+		return &failure{exitUsage, errors.New("--html draws the run of a line: name it with --show")}
+	case a.save != "" && len(args) > 0:
+		return &failure{exitUsage, errors.New("--save writes what was answered on a terminal: leave FILE out")}
+	case a.show < 0:
+		return &failure{exitUsage, fmt.Errorf("--show %d: the lines are numbered from 1", a.show)}
+	}
+	a.to = newSink(cmd, a.force, args...)
+	if err := a.to.check(file("--json", a.json), file("--markdown", a.markdown), file("--html", a.html), file("--save", a.save)); err != nil {
+		return err
+	}
+	name, answers, err := a.answers(cmd, args)
+	if err != nil {
+		return err
+	}
+	o := audit.Options{}
+	if audit.IsProgram(answers.Library) {
+		a.lock.command, a.lock.noCache = answers.Library, a.noCache
+		if err := a.lock.loadWasm(cmd); err != nil {
+			return err
+		}
+		defer a.lock.close()
+		if o.Foreign = a.lock.foreign(); a.lock.about.IsOneNode() && len(answers.Settings.Nodes.Names) > 1 {
+			return &failure{exitUsage, fmt.Errorf("%s: the lock program uses one node: say nodes: 1", name)}
+		}
+	}
+	ctx, stop := untilInterrupted(cmd)
+	defer stop()
+	found, err := audit.Of(ctx, answers, o)
+	switch {
+	case ctx.Err() != nil:
+		return interrupted()
+	case errors.Is(err, audit.ErrInput):
+		return &failure{exitUsage, fmt.Errorf("%s: %w", name, err)}
+	case err != nil:
+		return wrap(err)
+	}
+	for i := range found.Assumptions {
+		found.Assumptions[i].Repeat = fmt.Sprintf("redlocksim audit %s --show %d", shell.Quote(name), i+1)
+	}
+	if a.show > 0 {
+		return a.showRun(cmd, found, o)
+	}
+	return a.write(cmd, found)
+}
+
+// answers reads the file, or asks.
+func (a *auditFlags) answers(cmd *cobra.Command, args []string) (name string, answers *audit.Answers, err error) {
+	var data []byte
+	if len(args) > 0 {
+		name = args[0]
+		if data, err = strictyaml.ReadFile(name); err != nil {
+			return name, nil, &failure{exitUsage, err}
+		}
+	} else {
+		in, isFile := cmd.InOrStdin().(*os.File)
+		if !isFile || !term.IsTerminal(int(in.Fd())) {
+			return "", nil, &failure{exitUsage, errors.New("name a file with what you know, as ttl: 8s; on a terminal, audit asks without one")}
+		}
+		name = "ours.yaml"
+		if data, err = ask(in, cmd.ErrOrStderr()); err != nil {
+			return name, nil, err
+		}
+		if a.save != "" {
+			name = a.save
+			if err := a.to.put(file("--save", a.save), append([]byte(mark.YAML+"\n"), data...)); err != nil {
+				return name, nil, err
+			}
+		} else {
+			fmt.Fprintf(cmd.ErrOrStderr(), "\nYour answers, to keep as %s:\n\n%s\n", name, data)
+		}
+	}
+	if answers, err = audit.Parse(name, data); err != nil {
+		return name, nil, &failure{exitUsage, err}
+	}
+	return name, answers, nil
+}
+
+// ask asks for the answers one by one, and again for one that makes no sense. An empty line leaves one out.
+func ask(in io.Reader, out io.Writer) ([]byte, error) {
+	var file bytes.Buffer
+	lines := bufio.NewScanner(in)
+	for _, a := range audit.All() {
+		for {
+			leave := "Enter: " + a.Default
+			if a.Default == "" {
+				leave = "Enter to leave it out"
+			}
+			fmt.Fprintf(out, "%s\n  such as %s; %s > ", a.Question, a.Example, leave)
+			if !lines.Scan() {
+				fmt.Fprintln(out)
+				if err := lines.Err(); err != nil {
+					return nil, wrap(err)
+				}
+				return nil, interrupted()
+			}
+			text := strings.TrimSpace(lines.Text())
+			if text == "" {
+				break
+			}
+			line := a.Key + ": " + text + "\n"
+			if _, err := audit.Parse("answer", []byte(line)); err != nil {
+				fmt.Fprintf(out, "  %v\n", err)
+				continue
+			}
+			file.WriteString(line)
+			break
+		}
+	}
+	return file.Bytes(), nil
+}
+
+// showRun tells, or draws, the run that decides about a line.
+func (a *auditFlags) showRun(cmd *cobra.Command, found *audit.Audit, o audit.Options) error {
+	if a.show > len(found.Assumptions) {
+		return &failure{exitUsage, fmt.Errorf("--show %d: there are %d lines", a.show, len(found.Assumptions))}
+	}
+	x := &found.Assumptions[a.show-1]
+	if x.Shown == nil {
+		return &failure{exitNotTested, fmt.Errorf("--show %d: nothing was run: %s", a.show, x.Text)}
+	}
+	s, seed := x.Run()
+	r, err := scenarios.Verify(s, scenarios.Options{Seed: seed, Foreign: o.Foreign})
+	if err != nil {
+		return wrap(err)
+	}
+	if a.html != "" {
+		page, err := pageOf(r, x.Repeat)
+		if err != nil {
+			return err
+		}
+		return a.to.put(file("--html", a.html), page)
+	}
+	return wrap(reports.Run(cmd.OutOrStdout(), r, x.Repeat, false))
+}
+
+// write writes the audit.
+func (a *auditFlags) write(cmd *cobra.Command, found *audit.Audit) error {
+	if a.json != "" {
+		if err := writeJSON(&a.to, found, a.json); err != nil {
+			return err
+		}
+	}
+	if a.markdown != "" {
+		var b bytes.Buffer
+		if err := found.WriteMarkdown(&b); err != nil {
+			return wrap(err)
+		}
+		if err := a.to.put(file("--markdown", a.markdown), b.Bytes()); err != nil {
+			return err
+		}
+	}
+	if a.json != "-" && a.markdown != "-" {
+		if err := found.WriteText(cmd.OutOrStdout()); err != nil {
+			return wrap(err)
+		}
+	}
+	return ending(found.Code())
+}

@@ -1,0 +1,45 @@
+package scenarios_test
+
+import (
+	"testing"
+
+	"redlocksim/scenarios"
+)
+
+// A client that connects to the nodes for one call has the calls wait that come meanwhile: how many nodes there are is only
+// known then.
+func TestCallsWaitUntilTheClientIsConnected(t *testing.T) {
+	found, err := scenarios.Parse("test.yaml", []byte(`
+title: two calls at once, while a node cannot be reached
+source: a random search
+explanation: Of no interest.
+claim: holds
+clients: [client-1]
+resources: [R, S]
+lock: {preset: redlock-cpp, ttl: 10s}
+timeline:
+  - {at: 0s, fault: {kill: {node: E}}}
+  - {at: 0s, client: client-1, do: [lock: {resource: R}, unlock]}
+  - {at: 0s, client: client-1, do: [lock: {resource: S}, unlock]}
+expect: {findings: safe, unavailable: {at-most: 10s}, grants: {client-1: 2}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tier := range []scenarios.Tier{scenarios.Model, scenarios.Wire} {
+		out, err := scenarios.Run(found[0], scenarios.Options{Tier: tier})
+		if err != nil {
+			t.Errorf("%s: %v", tier, err)
+			continue
+		}
+		grants := 0
+		for i := range out.History {
+			if e := &out.History[i]; e.Kind == "return" && e.Func == "acquire" && e.Outcome == "ok" {
+				grants++
+			}
+		}
+		if grants != 2 {
+			t.Errorf("%s: %d grants", tier, grants)
+		}
+	}
+}
