@@ -13,8 +13,8 @@ import (
 	"redlocksim/search/random"
 )
 
-// BenchmarkExploreProgram measures what explore --lock does on one core, with this library as a program: runs of some ten grants, of two or three
-// clients.
+// BenchmarkExploreProgram measures what explore --lock does on one core, with this library as a program: runs of some ten
+// grants, of two or three clients.
 func BenchmarkExploreProgram(b *testing.B) {
 	base, err := scenarios.ParseSettings("x.yaml", []byte(`
 lock: {ttl: 2s}

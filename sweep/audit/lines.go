@@ -43,7 +43,8 @@ type limits struct {
 type fix struct {
 	// text says it, with a place for the value.
 	text string
-	// path is a setting to look for the smallest value of, up to what most gives; without one the changes are tried as they are.
+	// path is a setting to look for the smallest value of, up to what most gives; without one the changes are tried as they
+	// are.
 	path    string
 	most    func(*scenarios.Scenario) string
 	changes func(*scenarios.Scenario) []string
