@@ -155,8 +155,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Any key of a scenario can be an axis, also in its timeline. The README says that this jump breaks the lock from
-// 8.896 s on.
+// Any key of a scenario can be an axis, also in its timeline. docs/counterexample.md says that this jump breaks the lock
+// from 8.896 s on.
 func TestTimelineOfAScenario(t *testing.T) {
 	base, err := sweep.Whole(find(t, "17-clock-jump"))
 	if err != nil {

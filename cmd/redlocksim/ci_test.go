@@ -106,12 +106,21 @@ func TestWorkflowsCallTheCommandRight(t *testing.T) {
 	if err != nil || len(paths) != 2 {
 		t.Fatal(paths, err)
 	}
-	t.Chdir("../..")
+	texts := map[string][]byte{}
 	for _, path := range paths {
-		text, err := os.ReadFile(strings.TrimPrefix(path, "../../"))
-		if err != nil {
+		if texts[path], err = os.ReadFile(path); err != nil {
 			t.Fatal(err)
 		}
+	}
+	// A repository of somebody's, with a scenario.
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("scenarios", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("scenarios/ours.yaml", startingFile, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range texts {
 		var document yaml.Node
 		if err := yaml.Unmarshal(text, &document); err != nil {
 			t.Fatalf("%s: %v", path, err)

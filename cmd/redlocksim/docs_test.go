@@ -309,7 +309,7 @@ func TestCommands(t *testing.T) {
 		t.Skip("runs every command of the documentation")
 	}
 	all := documents(t)
-	settings, _, _ := between(t, all[readme], "```yaml\n", "```\n")
+	settings, _, _ := between(t, all[searching], "```yaml\n", "```\n")
 	scenario, err := os.ReadFile("../../scenarios/files/17-clock-jump.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -9,27 +9,33 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write what the commands print into the README")
+var update = flag.Bool("update", false, "write what the commands print into the documentation")
 
 const readme = "../../README.md"
+
+// The pages that the tests read.
+const (
+	counterexample = "../../docs/counterexample.md"
+	searching      = "../../docs/searching.md"
+)
 
 // between is the part of text after start and before end, and where it is.
 func between(t *testing.T, text, start, end string) (part string, from, to int) {
 	t.Helper()
 	from = strings.Index(text, start)
 	if from < 0 {
-		t.Fatalf("the README has no %q", start)
+		t.Fatalf("the page has no %q", start)
 	}
 	from += len(start)
 	length := strings.Index(text[from:], end)
 	if length < 0 {
-		t.Fatalf("the README has no %q after %q", end, start)
+		t.Fatalf("the page has no %q after %q", end, start)
 	}
 	return text[from : from+length], from, from + length
 }
 
-func TestReadmeShowsARealRun(t *testing.T) {
-	text, err := os.ReadFile(readme)
+func TestTheCounterexampleIsARealRun(t *testing.T) {
+	text, err := os.ReadFile(counterexample)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,16 +48,16 @@ func TestReadmeShowsARealRun(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("the README shows\n%s\nand the run prints\n%s\n(go test ./cmd/redlocksim -update writes it)", shown, &stdout)
+		t.Fatalf("the page shows\n%s\nand the run prints\n%s\n(go test ./cmd/redlocksim -update writes it)", shown, &stdout)
 	}
 	changed := string(text[:from]) + stdout.String() + string(text[to:])
-	if err := os.WriteFile(readme, []byte(changed), 0o666); err != nil {
+	if err := os.WriteFile(counterexample, []byte(changed), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestReadmeFileIsAsTheReadmeSays(t *testing.T) {
-	text, err := os.ReadFile(readme)
+func TestTheScenarioOfOnesOwnIsAsThePageSays(t *testing.T) {
+	text, err := os.ReadFile(searching)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package exitcode is the table of exit codes of all commands of redlocksim. The README and the help texts print it. A command
+// Package exitcode is the table of exit codes of all commands of redlocksim. The page about CI and the help texts print it. A command
 // to which several codes apply exits with the Worst.
 package exitcode
 
@@ -98,7 +98,7 @@ func list(text func(Entry) (string, bool)) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Markdown is the table as the README has it.
+// Markdown is the table as docs/ci.md has it.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("| exit code | meaning |\n|---|---|\n")
