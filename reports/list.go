@@ -63,3 +63,70 @@ func breakName(name string, width int) string {
 	}
 	return lines
 }
+
+// Overview writes the scenarios by theme, a line for each file: whether the lock holds in it, in how many cases it breaks, and
+// what it is about. In a terminal a line is as long as that is wide.
+func Overview(w io.Writer, all []*scenarios.Scenario, look Look) error {
+	files := byFile(all)
+	widest := 0
+	for _, f := range files {
+		widest = max(widest, len(f.name))
+	}
+	var b strings.Builder
+	for _, theme := range scenarios.Themes() {
+		first := true
+		for _, f := range files {
+			if f.cases[0].Theme != theme {
+				continue
+			}
+			if first {
+				fmt.Fprintf(&b, "%s\n", theme.Title())
+				first = false
+			}
+			line := fmt.Sprintf("  %-*s  %-12s  %s", widest, f.name, f.verdict(), f.cases[0].Topic)
+			if look.Width > 0 {
+				line = text.Snip(line, look.Width, "…")
+			}
+			fmt.Fprintln(&b, line)
+		}
+	}
+	fmt.Fprintf(&b, "\n%d scenarios with %d cases; redlocksim list WORD lists the cases about something, redlocksim run NAME runs one\n", len(files), len(all))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// ofFile is a scenario file with its cases.
+type ofFile struct {
+	name  string
+	cases []*scenarios.Scenario
+}
+
+// byFile are the files of scenarios, in their order.
+func byFile(all []*scenarios.Scenario) (files []*ofFile) {
+	for _, s := range all {
+		name, _, _ := strings.Cut(s.Name, "/")
+		if len(files) == 0 || files[len(files)-1].name != name {
+			files = append(files, &ofFile{name: name})
+		}
+		last := files[len(files)-1]
+		last.cases = append(last.cases, s)
+	}
+	return files
+}
+
+// verdict says in a word or two how the lock does.
+func (f *ofFile) verdict() string {
+	broken := 0
+	for _, s := range f.cases {
+		if len(s.Expect.Findings) > 0 || s.Claim == scenarios.Unsound {
+			broken++
+		}
+	}
+	switch {
+	case broken == 0:
+		return "holds"
+	case broken == len(f.cases):
+		return "breaks"
+	}
+	return fmt.Sprintf("%d of %d break", broken, len(f.cases))
+}

@@ -34,8 +34,8 @@ func Parse(path string, data []byte) ([]*Scenario, error) {
 
 // document is a scenario file: one scenario, or a base and named cases that say what is different in them.
 type document struct {
-	name      string
-	scenarios []*Scenario
+	name, topic string
+	scenarios   []*Scenario
 }
 
 var caseName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -46,6 +46,9 @@ func (doc *document) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 		return
 	}
 	base, cases := split(n, "cases")
+	if title := child(n, "title"); title != n {
+		doc.topic = title.Value
+	}
 	if cases == nil {
 		doc.add(d, doc.name, n)
 		return
@@ -85,7 +88,7 @@ func split(n *yaml.Node, key string) (rest, value *yaml.Node) {
 
 func (doc *document) add(d *strictyaml.Decoder, name string, n *yaml.Node) {
 	s := Default()
-	s.Name = name
+	s.Name, s.Topic = name, doc.topic
 	if !d.Decode(n, &s) {
 		return
 	}

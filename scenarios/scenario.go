@@ -15,9 +15,13 @@ import (
 type Scenario struct {
 	// Name is the file's name without its ending, and the case's behind a slash.
 	Name string
+	// Topic is the title of the file, of which that of a case is a part.
+	Topic string
 
 	// Title is a line that says what happens. Example: a node's clock jumps while the lock is held
 	Title string `yaml:"title,required"`
+	// Theme is what lists put the scenario under. Default: own. Example: clocks
+	Theme Theme `yaml:"theme"`
 	// Source is where the failure is described. Example: ourselves
 	Source string `yaml:"source,required"`
 	// Explanation tells a reader who does not know the literature what happens and why. Example: C restarts empty while
@@ -156,6 +160,7 @@ type ExpectOn struct {
 // Default is a scenario with everything that a file may leave out.
 func Default() Scenario {
 	return Scenario{
+		Theme:     Own,
 		Lock:      protocols.Default(),
 		Nodes:     Nodes{Names: []string{"A", "B", "C", "D", "E"}},
 		Resources: []string{Resource},

@@ -30,10 +30,10 @@ said so. Without a file, audit asks on a terminal.
 FILE can have the keys of a settings file, too, such as lock: {ttl: 8s}.
 
 For each assumption that the lock rests on, audit runs the worst schedule as you
-have it, and looks for the limit with the same attack. A line is SAFE, UNSAFE,
-with the changes that were seen to mend it, or NOT TESTED. --show N tells the run
-behind line N: of what is UNSAFE one with your answers, of what is SAFE one just
-beyond the limit. With --html FILE it is drawn instead.
+have it, and looks for the limit with the same attack. A line is SAFE; UNSAFE,
+with the changes that were seen to mend it; or NOT TESTED. --show N tells the
+run behind line N: of what is UNSAFE one with your answers, of what is SAFE one
+just beyond the limit. With --html FILE it is drawn instead.
 
 Each line is attacked together with all before it that are SAFE.
 

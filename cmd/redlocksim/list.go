@@ -1,33 +1,56 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"redlocksim/reports"
+	"redlocksim/scenarios"
 )
 
 func newList() *cobra.Command {
 	var expression string
-	var sources bool
+	var sources, cases bool
 	cmd := &cobra.Command{
-		Use:   "list",
+		Use:   "list [WORD...]",
 		Short: "List the embedded scenarios and their verdicts",
-		Long: `List the embedded scenarios: the name, what is claimed of the protocol, the
-verdict, and the title. --sources adds where each comes from. In a terminal the
-table fits the width; elsewhere each scenario takes one line.`,
+		Long: `List the embedded scenarios by theme, a line each: whether the lock holds in it,
+and what happens. With words, list the cases that have all of them in the name,
+the title, the source or the theme: what is claimed of the protocol, and the
+verdict. --cases lists all cases, and --sources where each comes from. In a
+terminal the table fits the width; elsewhere each case takes one line.`,
 		Example: `  redlocksim list
+  redlocksim list clock
   redlocksim list --filter restart --sources`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, words []string) error {
 			found, err := filter(expression)
 			if err != nil {
 				return err
 			}
+			if found = about(found, words); len(found) == 0 {
+				return &failure{exitUsage, fmt.Errorf("no scenario is about %s (see redlocksim list)", strings.Join(words, " and "))}
+			}
 			out := cmd.OutOrStdout()
+			if len(words) == 0 && !sources && !cases && expression == "" {
+				return reports.Overview(out, found, lookOf(out))
+			}
 			return reports.List(out, found, sources, lookOf(out))
 		},
 	}
-	cmd.Flags().StringVar(&expression, "filter", "", "list only scenarios whose name matches this regular expression")
+	cmd.Flags().StringVar(&expression, "filter", "", "list only cases whose name matches this regular expression")
 	cmd.Flags().BoolVar(&sources, "sources", false, "also show where each comes from")
+	cmd.Flags().BoolVar(&cases, "cases", false, "list all cases")
 	return cmd
+}
+
+// about are the scenarios that have all of the words in what is said of them.
+func about(all []*scenarios.Scenario, words []string) []*scenarios.Scenario {
+	return slices.DeleteFunc(slices.Clone(all), func(s *scenarios.Scenario) bool {
+		said := strings.ToLower(strings.Join([]string{s.Name, s.Topic, s.Title, s.Source, string(s.Theme), s.Theme.Title()}, " "))
+		return slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(said, strings.ToLower(word)) })
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"redlocksim/internal/shell"
@@ -15,7 +16,7 @@ import (
 func find(arg string) (found []*scenarios.Scenario, isFile bool, err error) {
 	var names []string
 	for _, s := range scenarios.Catalogue() {
-		if s.Name == arg || strings.HasPrefix(s.Name, arg+"/") {
+		if s.Name == arg || strings.HasPrefix(s.Name, arg+"/") || isNumbered(s.Name, arg) {
 			found = append(found, s)
 		}
 		names = append(names, s.Name)
@@ -32,6 +33,14 @@ func find(arg string) (found []*scenarios.Scenario, isFile bool, err error) {
 		return nil, true, &failure{exitUsage, err}
 	}
 	return found, true, nil
+}
+
+// isNumbered says whether the name of a scenario begins with a number: 17-clock-jump with 17, and all cases of 05 with 5.
+func isNumbered(name, number string) bool {
+	first, _, _ := strings.Cut(name, "-")
+	n, err := strconv.Atoi(number)
+	its, nameErr := strconv.Atoi(first)
+	return err == nil && nameErr == nil && n == its
 }
 
 // findCases is find, or only the case of this name if one is given.

@@ -38,7 +38,7 @@ lost its memory stays down, budget.memory-loss how many come back earlier than
 that, budget.pause how long a client pauses. The client's defence against pauses
 is lock.guard-time: how long before the end of its lease it stops sending
 effects. Three keys exist only here: nodes.count; adversary.pause, a pause other
-than the budget's; and adversary.work, how long the holder works before it writes.
+than the budget's; and adversary.work, how long the holder works, then writes.
 
 If the settings name several resources, the first one is attacked. Where the
 protocol can lock several as one, all of them as one lock are attacked too, and

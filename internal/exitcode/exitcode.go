@@ -1,5 +1,5 @@
-// Package exitcode is the table of exit codes of all commands of redlocksim. The page about CI and the help texts print it. A command
-// to which several codes apply exits with the Worst.
+// Package exitcode is the table of exit codes of all commands of redlocksim. The page about CI and the help texts print it. A
+// command to which several codes apply exits with the Worst.
 package exitcode
 
 import (
