@@ -31,7 +31,8 @@ func (r *Result) Grades() []Grade {
 	if r.foreign == nil {
 		return nil
 	}
-	if r.Has(NotTested) && r.Witness() == nil && r.Longer == 0 { // a lock that nobody is ever granted tells enough
+	isBroken := slices.ContainsFunc(r.Findings, checker.Kind.Violation) // which SetNotTested withdraws
+	if r.Has(NotTested) && !isBroken && r.Longer == 0 {                 // a lock that nobody is ever granted tells enough
 		return []Grade{NotApplicable}
 	}
 	var all []Grade
