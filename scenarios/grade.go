@@ -103,13 +103,14 @@ func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	return r, nil
 }
 
-// compareAvailability notes by how much longer the lock was unavailable than a sound Redlock is under the same faults.
+// compareAvailability notes by how much longer the lock was unavailable than a sound Redlock is under the same faults. How long
+// others wait for one that is renewed is up to its holder, if it has one.
 func (r *Result) compareAvailability(sound time.Duration) {
 	more := patience
 	if r.Tier == Live {
 		more = patienceOnLive
 	}
-	if r.Unavailable <= sound+more || r.foreign.Renews {
+	if r.Unavailable <= sound+more || r.foreign.Renews && r.Report.Grants > 0 {
 		return
 	}
 	r.Longer = r.Unavailable - sound
