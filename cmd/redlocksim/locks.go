@@ -204,8 +204,10 @@ func (t *lockTable) inSimulator(ctx context.Context, cmd *cobra.Command, l *lock
 		bar := newTicker(cmd.ErrOrStderr(), len(fit))
 		results, err := scenarios.Suite(ctx, fit, []scenarios.Tier{scenarios.Program}, scenarios.Options{Foreign: p.Foreign()}, func(int, time.Duration) { bar.tick() })
 		bar.done()
-		for _, r := range results {
-			err = errors.Join(err, x.add(r))
+		if err == nil {
+			for _, r := range results {
+				err = errors.Join(err, x.add(r))
+			}
 		}
 		_ = p.Close() // it frees memory
 		if err != nil {

@@ -16,8 +16,8 @@ let make;
 
 const say = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
 
-// A renewal that fails with an error rejects a promise of the library's own, which would end the process. The library takes no
-// notice of it, and the lease goes on.
+// A renewal that fails with an error rejects a promise of the library's own, which would end the process. The library leaves such
+// errors to its callers (https://github.com/swarthy/redis-semaphore/issues/199) and goes on to renew the lease.
 process.on("unhandledRejection", (e) => console.error(e));
 
 async function lock(r) {

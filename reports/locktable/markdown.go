@@ -17,22 +17,23 @@ var worse = []scenarios.Grade{scenarios.Weaker, scenarios.LessAvailable, scenari
 
 const intro = `# Locks people use
 
-The locks below are the libraries themselves, unmodified, compiled to WebAssembly and run in the simulator under the faults of the
-catalogue's scenarios. Each run is graded beside a sound Redlock under the same faults. That Redlock breaks too where a node's clock
-jumps or a node forgets, so a lock that breaks only there is as sound.
+The locks below are the libraries themselves, unmodified, under the faults of the catalogue's scenarios. Those in Go are compiled to
+WebAssembly and run in the simulator; where the tier is live, the lock runs as a process of the machine. Each run is graded beside a
+sound Redlock under the same faults. That Redlock breaks too where a node's clock jumps or a node forgets, so a lock that breaks only
+there is as sound.
 
 - **weaker**: mutual exclusion, or what a call promised, was violated where Redlock's is not.
 - **less available**: the lock could not be had for over two seconds longer than Redlock could. It is not judged for locks that renew
-  their leases by themselves.
+  their leases by themselves, unless nobody ever held them.
 - **leaks**: keys were left behind after their owner had let go, though nothing kept it from removing them; or they live for longer
   than was asked for.
 - not applicable: the scenario is about something that the lock does not have, or did not come to what it tests.
 
 A lock on one Redis is given the node that the faults happen to. Settings are the libraries' defaults unless the column says
 otherwise; the lease is as long as the scenario has it. What runs in the simulator is deterministic: the commands show the same
-again, with the story and, with ` + "`--html`" + `, the timeline. Locks in other languages run as they are against redis-server behind
-fault proxies, where only a lock that could not be had for over fifteen seconds longer is less available, and of the keys that are left
-behind only those without a time to live count. How a lock becomes a program is in [lock-programs.md](lock-programs.md).
+again, with the story and, with ` + "`--html`" + `, the timeline. On tier live, locks run against redis-server behind fault proxies. Only
+one that could not be had for over fifteen seconds longer is less available there, and of the keys that are left behind only those
+without a time to live count. How a lock becomes a program is in [lock-programs.md](lock-programs.md).
 `
 
 // Markdown writes the table as a page.
