@@ -103,19 +103,25 @@ func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	return r, nil
 }
 
-// compareAvailability notes by how much longer the lock was unavailable than a sound Redlock is under the same faults. How long
-// others wait for one that is renewed is up to its holder, if it has one.
+// compareAvailability notes by how much longer the lock was unavailable than a sound Redlock is under the same faults. A lock that
+// renews itself lasts for as long as somebody believes in it.
 func (r *Result) compareAvailability(sound time.Duration) {
 	more := patience
 	if r.Tier == Live {
 		more = patienceOnLive
 	}
-	if r.Unavailable <= sound+more || r.foreign.Renews && r.Report.Grants > 0 {
+	var unavailable time.Duration
+	for _, on := range r.Report.Resources {
+		if !r.foreign.Renews || !on.Unavailable.Believed {
+			unavailable = max(unavailable, on.Unavailable.For)
+		}
+	}
+	if unavailable <= sound+more {
 		return
 	}
-	r.Longer = r.Unavailable - sound
+	r.Longer = unavailable - sound
 	r.Problems = append(r.Problems, Problem{Liveness, fmt.Sprintf("unavailable for %v, and a sound Redlock for %v under the same faults",
-		r.Unavailable.Round(time.Millisecond), sound.Round(time.Millisecond))})
+		unavailable.Round(time.Millisecond), sound.Round(time.Millisecond))})
 }
 
 // allowed are those of the findings that a lock may show which is as sound as one with others. Whether a late write comes

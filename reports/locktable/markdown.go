@@ -24,7 +24,7 @@ there is as sound.
 
 - **weaker**: mutual exclusion, or what a call promised, was violated where Redlock's is not.
 - **less available**: the lock could not be had for over two seconds longer than Redlock could. It is not judged for locks that renew
-  their leases by themselves, unless nobody ever held them.
+  their leases by themselves while somebody believes in one.
 - **leaks**: keys were left behind after their owner had let go, though nothing kept it from removing them; or they live for longer
   than was asked for.
 - not applicable: the scenario is about something that the lock does not have, or did not come to what it tests.
