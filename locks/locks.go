@@ -138,8 +138,8 @@ func (l *Lock) Why(tier scenarios.Tier, setting, name string, g scenarios.Grade)
 	return &l.Known[i]
 }
 
-// Unused are the entries of Known that have explained nothing in a run of all scenarios on these tiers. On tier live runs differ,
-// so that what is known of all tiers need only show in the simulator, if the lock runs there.
+// Unused are the entries of Known that have explained nothing in a run of all scenarios on these tiers. On tier live runs
+// differ, so that what is known of all tiers need only show in the simulator, if the lock runs there.
 func (l *Lock) Unused(on []scenarios.Tier, explained map[*Known]bool) (unused []*Known) {
 	for i := range l.Known {
 		k := &l.Known[i]

@@ -103,8 +103,8 @@ func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	return r, nil
 }
 
-// compareAvailability notes by how much longer the lock was unavailable than a sound Redlock is under the same faults. A lock that
-// renews itself lasts for as long as somebody believes in it.
+// compareAvailability notes by how much longer the lock was unavailable than a sound Redlock is under the same faults. A lock
+// that renews itself lasts for as long as somebody believes in it.
 func (r *Result) compareAvailability(sound time.Duration) {
 	more := patience
 	if r.Tier == Live {
