@@ -44,6 +44,8 @@ type Unavailable struct {
 	From, To       Instant
 	FromSeq, ToSeq int      // the events that begin and end it; ToSeq 0: the end of the run
 	Clients        []string // who asked in the meantime, sorted
+	// Believed says that somebody believed in the lock all the same: one whom a fault kept from releasing it.
+	Believed bool
 }
 
 // Resource is what was measured on one resource.

@@ -86,3 +86,8 @@ func unavailable(t *transcript, asked []asking, used []use, granted []int) Unava
 	longest.Clients = slices.Compact(longest.Clients)
 	return longest
 }
+
+// meets says that the hold and that time have a moment in common.
+func (u *Unavailable) meets(h hold) bool {
+	return u.For > 0 && h.to > u.FromSeq && (u.ToSeq == 0 || h.from < u.ToSeq)
+}

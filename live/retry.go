@@ -22,7 +22,7 @@ func untilUndisturbed(
 ) (*scenarios.Result, error) {
 	for i := 0; ; i++ {
 		r, heldUp, err := run(speeds[i])
-		if err != nil || r.OK() || heldUp == 0 || isInexcusable(r) {
+		if err != nil || r.OK() || heldUp == 0 || isInexcusable(r, heldUp) {
 			return r, err
 		}
 		if i == len(speeds)-1 {
@@ -42,9 +42,15 @@ func slowing(first int) [stall.MaxAttempts]int {
 	return [...]int{first, (first + 1) / 2, 1, 1, 1}
 }
 
-// isInexcusable reports an unexpected violation of mutual exclusion at the lock, or a resource with a fence that accepted what
-// it should have refused.
-func isInexcusable(r *scenarios.Result) bool {
+// lasting is how many times as long as a stall a lock must be unavailable for the stall not to be the reason.
+const lasting = 50
+
+// isInexcusable reports an unexpected violation of mutual exclusion at the lock, a resource with a fence that accepted what
+// it should have refused, or a lock program that was unavailable for far longer than the machine stalled.
+func isInexcusable(r *scenarios.Result, heldUp time.Duration) bool {
+	if r.Longer > lasting*heldUp {
+		return true
+	}
 	for _, kind := range r.Findings {
 		switch kind {
 		case checker.LeaseOverlap, checker.TokenRegressed, checker.TokenRepeated:

@@ -17,6 +17,7 @@ func TestUntilUndisturbed(t *testing.T) {
 	type run struct {
 		findings []checker.Kind
 		stalled  time.Duration
+		longer   time.Duration // unavailable than Redlock
 	}
 	const little, much = 0, time.Second
 	expected := []checker.Kind{checker.StaleWrite}
@@ -28,16 +29,18 @@ func TestUntilUndisturbed(t *testing.T) {
 		// notTested: none counts, and what they show is no verdict.
 		notTested bool
 	}{
-		{name: "as expected", runs: []run{{expected, little}}, count: 1},
-		{name: "as expected, and held up", runs: []run{{expected, much}}, count: 1},
-		{name: "another finding", runs: []run{{nil, little}}, count: 1},
-		{name: "another finding, and held up", runs: []run{{nil, much}, {expected, little}}, count: 2},
-		{name: "held up, then another finding", runs: []run{{nil, much}, {nil, little}}, count: 2},
-		{name: "always held up", runs: []run{{nil, much}, {nil, much}, {nil, much}, {nil, much}, {nil, much}}, count: 5, notTested: true},
-		{name: "two holders, and held up", runs: []run{{[]checker.Kind{checker.LeaseOverlap}, much}}, count: 1},
-		{name: "a fence that lets all pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much}}, count: 1, kind: storage.Fenced},
-		{name: "one that lets writes pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much}}, count: 1, kind: storage.FencedWrites},
-		{name: "tokens out of order, and held up", runs: []run{{[]checker.Kind{checker.TokenRegressed, checker.StaleWrite}, much}}, count: 1},
+		{name: "as expected", runs: []run{{expected, little, 0}}, count: 1},
+		{name: "as expected, and held up", runs: []run{{expected, much, 0}}, count: 1},
+		{name: "another finding", runs: []run{{nil, little, 0}}, count: 1},
+		{name: "another finding, and held up", runs: []run{{nil, much, 0}, {expected, little, 0}}, count: 2},
+		{name: "held up, then another finding", runs: []run{{nil, much, 0}, {nil, little, 0}}, count: 2},
+		{name: "always held up", runs: []run{{nil, much, 0}, {nil, much, 0}, {nil, much, 0}, {nil, much, 0}, {nil, much, 0}}, count: 5, notTested: true},
+		{name: "unavailable for far longer than held up", runs: []run{{nil, much, 51 * much}}, count: 1},
+		{name: "unavailable for somewhat longer than held up", runs: []run{{nil, much, 49 * much}, {expected, little, 0}}, count: 2},
+		{name: "two holders, and held up", runs: []run{{[]checker.Kind{checker.LeaseOverlap}, much, 0}}, count: 1},
+		{name: "a fence that lets all pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much, 0}}, count: 1, kind: storage.Fenced},
+		{name: "one that lets writes pass, and held up", runs: []run{{[]checker.Kind{checker.LostUpdate, checker.StaleWrite}, much, 0}}, count: 1, kind: storage.FencedWrites},
+		{name: "tokens out of order, and held up", runs: []run{{[]checker.Kind{checker.TokenRegressed, checker.StaleWrite}, much, 0}}, count: 1},
 	} {
 		speeds := slowing(5)
 		var made []int
@@ -54,7 +57,7 @@ func TestUntilUndisturbed(t *testing.T) {
 		r, err := untilUndisturbed(speeds[:], again, func(speed int) (*scenarios.Result, time.Duration, error) {
 			run := test.runs[len(made)]
 			made = append(made, speed)
-			r := &scenarios.Result{Scenario: &scenarios.Scenario{Expect: scenarios.Expect{Findings: expected}}, Findings: run.findings}
+			r := &scenarios.Result{Scenario: &scenarios.Scenario{Expect: scenarios.Expect{Findings: expected}}, Findings: run.findings, Longer: run.longer}
 			r.Scenario.Storage = test.kind
 			if !slices.Equal(run.findings, expected) {
 				r.Problems = []scenarios.Problem{{Class: scenarios.Safety, Text: "another"}}

@@ -4,6 +4,7 @@ package locks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ type Description struct {
 	Licence string `yaml:"licence,required"`
 	// About says in a sentence what kind of lock it is.
 	About string `yaml:"about,required"`
-	// Command starts its program, for tier live, with {dir} for its directory. Default: it is built for the simulator.
+	// Command starts its program, for tier live, with {dir} for its directory. Default: it is a program in Go.
 	Command string `yaml:"command"`
 	// Build makes what Command needs, run in the lock's directory. Default: it needs nothing.
 	Build string `yaml:"build"`
@@ -61,6 +62,8 @@ type Known struct {
 	Grade scenarios.Grade `yaml:"grade,required"`
 	// Settings are the titles of those that it is about. Default: all.
 	Settings []string `yaml:"settings"`
+	// Tier is the one that it is about, program or live. Default: all on which the lock runs.
+	Tier string `yaml:"tier"`
 	// Cause is a sentence.
 	Cause string `yaml:"cause,required"`
 	// See is where the library's own people talk of it. Default: nowhere that we know.
@@ -112,6 +115,9 @@ func (l *Lock) check() error {
 		if !slices.Contains([]scenarios.Grade{scenarios.Weaker, scenarios.LessAvailable, scenarios.LeavesKeys}, k.Grade) {
 			return fmt.Errorf("known: grade: %q needs no cause; want weaker, less-available or leaks", k.Grade)
 		}
+		if k.Tier != "" && !slices.Contains(l.Tiers(), scenarios.Tier(k.Tier)) {
+			return fmt.Errorf("known: tier: the lock does not run on %q; want one of %q", k.Tier, l.Tiers())
+		}
 		for _, title := range k.Settings {
 			if !slices.ContainsFunc(l.Settings, func(s Setting) bool { return s.Title == title }) {
 				return fmt.Errorf("known: there are no settings %q", title)
@@ -122,9 +128,9 @@ func (l *Lock) check() error {
 }
 
 // Why is what is known of a grade that the lock has in a case; nil if nothing is.
-func (l *Lock) Why(setting, name string, g scenarios.Grade) *Known {
+func (l *Lock) Why(tier scenarios.Tier, setting, name string, g scenarios.Grade) *Known {
 	i := slices.IndexFunc(l.Known, func(k Known) bool {
-		return k.Grade == g && k.cases.MatchString(name) && (k.Settings == nil || slices.Contains(k.Settings, setting))
+		return k.Grade == g && k.cases.MatchString(name) && (k.Settings == nil || slices.Contains(k.Settings, setting)) && (k.Tier == "" || k.Tier == string(tier))
 	})
 	if i < 0 {
 		return nil
@@ -132,33 +138,46 @@ func (l *Lock) Why(setting, name string, g scenarios.Grade) *Known {
 	return &l.Known[i]
 }
 
-// Tier is where its program runs.
-func (l *Lock) Tier() scenarios.Tier {
-	if l.Command != "" {
-		return scenarios.Live
+// Unused are the entries of Known that have explained nothing in a run of all scenarios on these tiers. On tier live runs
+// differ, so that what is known of all tiers need only show in the simulator, if the lock runs there.
+func (l *Lock) Unused(on []scenarios.Tier, explained map[*Known]bool) (unused []*Known) {
+	for i := range l.Known {
+		k := &l.Known[i]
+		if !explained[k] && slices.Contains(on, cmp.Or(scenarios.Tier(k.Tier), l.Tiers()[0])) {
+			unused = append(unused, k)
+		}
 	}
-	return scenarios.Program
+	return unused
 }
 
-// Start is the command that starts its program on tier live.
-func (l *Lock) Start(s Setting) string {
-	return strings.TrimSpace(strings.ReplaceAll(l.Command, "{dir}", filepath.ToSlash(l.Dir)) + " " + s.Args)
+// Tiers are those on which its program runs, the one that says most first: for one in Go the simulator and live.
+func (l *Lock) Tiers() []scenarios.Tier {
+	if l.Command != "" {
+		return []scenarios.Tier{scenarios.Live}
+	}
+	return []scenarios.Tier{scenarios.Program, scenarios.Live}
 }
 
-// ErrNotBuilt is what the errors of Compile and Prepare match.
-var ErrNotBuilt = errors.New("cannot be built")
+// ErrNotBuilt is what the errors of Compile and Native match.
+var ErrNotBuilt = errors.New("cannot be built or started")
 
 // Compile compiles the lock's program to WebAssembly, which takes a Go toolchain and the modules that it needs.
 func (l *Lock) Compile(ctx context.Context, file string) error {
 	return l.make(ctx, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-o", file, ".")
 }
 
-// Prepare makes what the lock's command needs.
-func (l *Lock) Prepare(ctx context.Context) error {
-	if words := strings.Fields(l.Build); len(words) > 0 {
-		return l.make(ctx, nil, words...)
+// Native makes the lock's program for tier live and returns the command that starts it. A program in Go becomes this file.
+func (l *Lock) Native(ctx context.Context, file string) (command []string, err error) {
+	if l.Command == "" {
+		return []string{file}, l.make(ctx, nil, "go", "build", "-o", file, ".")
 	}
-	return nil
+	if words := strings.Fields(l.Build); len(words) > 0 {
+		err = l.make(ctx, nil, words...)
+	}
+	for _, word := range strings.Fields(l.Command) {
+		command = append(command, strings.ReplaceAll(word, "{dir}", filepath.ToSlash(l.Dir)))
+	}
+	return command, err
 }
 
 func (l *Lock) make(ctx context.Context, env []string, command ...string) error {

@@ -31,7 +31,8 @@ func (r *Result) Grades() []Grade {
 	if r.foreign == nil {
 		return nil
 	}
-	if r.Has(NotTested) && r.Witness() == nil && r.Longer == 0 { // a lock that nobody is ever granted tells enough
+	isBroken := slices.ContainsFunc(r.Findings, checker.Kind.Violation) // which SetNotTested withdraws
+	if r.Has(NotTested) && !isBroken && r.Longer == 0 {                 // a lock that nobody is ever granted tells enough
 		return []Grade{NotApplicable}
 	}
 	var all []Grade
@@ -102,18 +103,25 @@ func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	return r, nil
 }
 
-// compareAvailability notes by how much longer the lock was unavailable than a sound Redlock is under the same faults.
+// compareAvailability notes by how much longer the lock was unavailable than a sound Redlock is under the same faults. A lock
+// that renews itself lasts for as long as somebody believes in it.
 func (r *Result) compareAvailability(sound time.Duration) {
 	more := patience
 	if r.Tier == Live {
 		more = patienceOnLive
 	}
-	if r.Unavailable <= sound+more || r.foreign.Renews {
+	var unavailable time.Duration
+	for _, on := range r.Report.Resources {
+		if !r.foreign.Renews || !on.Unavailable.Believed {
+			unavailable = max(unavailable, on.Unavailable.For)
+		}
+	}
+	if unavailable <= sound+more {
 		return
 	}
-	r.Longer = r.Unavailable - sound
+	r.Longer = unavailable - sound
 	r.Problems = append(r.Problems, Problem{Liveness, fmt.Sprintf("unavailable for %v, and a sound Redlock for %v under the same faults",
-		r.Unavailable.Round(time.Millisecond), sound.Round(time.Millisecond))})
+		unavailable.Round(time.Millisecond), sound.Round(time.Millisecond))})
 }
 
 // allowed are those of the findings that a lock may show which is as sound as one with others. Whether a late write comes

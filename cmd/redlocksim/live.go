@@ -26,11 +26,10 @@ func newLiveClient() *cobra.Command {
 
 // runLive runs scenarios on tier live, one after the other. Those that cannot be shown there, or not on this machine, it
 // skips, and tells each of them.
-func runLive(cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, done func(*scenarios.Result) error, skip func(*scenarios.Scenario, error) error) error {
+func runLive(cmd *cobra.Command, found []*scenarios.Scenario, o live.Options, done func(*scenarios.Result) error, skip func(*scenarios.Scenario, error) error) error {
 	ctx, stop := untilInterrupted(cmd)
 	defer stop()
 	for _, s := range found {
-		o := lock.live()
 		o.Again = func(r *scenarios.Result, heldUp time.Duration) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: the machine stalled for %v and the run ended differently (%s); retrying more slowly\n",
 				s.Name, heldUp.Round(time.Millisecond), r.Problems[0].Text)
@@ -58,7 +57,7 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, d
 // runOnLive is the run command on tier live.
 func runOnLive(cmd *cobra.Command, found []*scenarios.Scenario, files *outputs, lock *lockFlags, arg string, isFile, full bool) error {
 	var results []*scenarios.Result
-	err := runLive(cmd, found, lock, func(r *scenarios.Result) error {
+	err := runLive(cmd, found, lock.live(), func(r *scenarios.Result) error {
 		if len(results) > 0 {
 			fmt.Fprintln(files.report(cmd))
 		}

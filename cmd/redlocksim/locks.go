@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,8 +27,8 @@ import (
 
 // lockTable is the locks command: what it is asked for, and what came out.
 type lockTable struct {
-	dir, filter, tier    string
-	only                 []string
+	dir, filter          string
+	only, tiers          []string
 	json, markdown, html string
 	noCache, force       bool
 
@@ -44,8 +45,15 @@ func newLocks() *cobra.Command {
 		Long: `Build the lock programs in the directory locks, run every scenario that applies
 on each of them, and write the table: how each lock did in each scenario, beside
 a sound Redlock under the same faults. It is run in the project's directory and
-takes the Go toolchain and the modules of the locks; for the locks in other
-languages, which run on tier live, redis-server and what they are written in.
+takes the Go toolchain and the modules of the locks.
+
+Locks in Go run in the simulator, and on tier live if --tier names it. Locks in
+other languages run on tier live alone, which takes redis-server and what they
+are written in.
+
+A case in which a lock did worse without a known cause in its lock.yaml is
+reported, and after all scenarios, without --filter, each known cause that
+explained nothing.
 
 --markdown is the page docs/locks.md. --html is a directory, for a page with the
 whole table and one with the timeline of each run in which a lock did worse.
@@ -57,7 +65,7 @@ The exit code does not tell how the locks did: see suite --lock for that.
 ` + exitcode.Help(exitcode.Specifics{exitNotTested: "a lock could not be built or started here"}),
 		Example: `  redlocksim locks
   redlocksim locks --only redsync,redislock --filter clock --markdown - --html ''
-  redlocksim locks --json cells.json`,
+  redlocksim locks --tier program,live --only rueidislock --json cells.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd) },
 	}
@@ -65,7 +73,7 @@ The exit code does not tell how the locks did: see suite --lock for that.
 	flags.StringVar(&t.dir, "dir", "locks", "the directory of the locks")
 	flags.StringSliceVar(&t.only, "only", nil, "only these locks, by the names of their directories")
 	flags.StringVar(&t.filter, "filter", "", "only scenarios whose name matches this regular expression")
-	flags.StringVar(&t.tier, "tier", "", "only locks that run on this tier: program or live (default both)")
+	flags.StringSliceVar(&t.tiers, "tier", nil, "run every lock on these tiers, if it can: program, live (default program, and live for locks that run only there)")
 	flags.StringVar(&t.json, "json", "", "write the cells as JSON to this file (- for standard output, and nothing else)")
 	flags.StringVar(&t.markdown, "markdown", filepath.Join("docs", "locks.md"), "write the table as Markdown to this file (- for standard output; empty for none)")
 	flags.StringVar(&t.html, "html", "redlocksim-locks", "write the table and timelines as pages to this directory (empty for none)")
@@ -96,8 +104,8 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 	ctx, stop := untilInterrupted(cmd)
 	defer stop()
 	t.table = locktable.Table{Scenarios: len(found), Repeat: "redlocksim locks"}
-	if t.tier != "" {
-		t.table.Repeat += " --tier " + t.tier
+	if t.tiers != nil {
+		t.table.Repeat += " --tier " + strings.Join(t.tiers, ",")
 	}
 	if t.only != nil {
 		t.table.Repeat += " --only " + shell.Quote(strings.Join(t.only, ","))
@@ -106,25 +114,65 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 		t.table.Repeat += " --filter " + shell.Quote(t.filter)
 	}
 	for i := range all {
-		do := t.lock
-		if all[i].Tier() == scenarios.Live {
-			do = t.onLive
-		}
-		if err := do(ctx, cmd, &all[i], built, found); err != nil {
+		if err := t.lock(ctx, cmd, &all[i], built, found); err != nil {
 			return err
 		}
 	}
+	t.reportCauses(cmd.ErrOrStderr())
 	return t.write()
+}
+
+// reportCauses says where a cause is missing, and which of the known ones explain nothing.
+func (t *lockTable) reportCauses(w io.Writer) {
+	for _, u := range t.table.Unexplained() {
+		fmt.Fprintf(w, "redlocksim: no cause is known: %s\n", u)
+	}
+	for _, u := range t.table.Unused {
+		fmt.Fprintf(w, "redlocksim: a known cause explains nothing: %s\n", u)
+	}
+}
+
+// tiersOf are the tiers on which a lock is to run.
+func (t *lockTable) tiersOf(l *locks.Lock) []scenarios.Tier {
+	if t.tiers == nil {
+		return l.Tiers()[:1]
+	}
+	return slices.DeleteFunc(l.Tiers(), func(on scenarios.Tier) bool { return !slices.Contains(t.tiers, string(on)) })
+}
+
+// lock runs the scenarios on a lock.
+func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock, built string, found []*scenarios.Scenario) error {
+	on, explained := t.tiersOf(l), map[*locks.Known]bool{}
+	for _, tier := range on {
+		do := t.inSimulator
+		if tier == scenarios.Live {
+			do = t.onLive
+		}
+		err := do(ctx, cmd, l, filepath.Join(built, l.Name), found, explained)
+		switch {
+		case ctx.Err() != nil:
+			return interrupted()
+		case errors.Is(err, locks.ErrNotBuilt):
+			t.notBuilt(cmd, l, tier, err)
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	if t.filter == "" {
+		for _, k := range l.Unused(on, explained) {
+			t.table.Unused = append(t.table.Unused, locktable.Unused{Lock: l.Name, Cases: k.Cases, Grade: k.Grade, Cause: k.Cause})
+		}
+	}
+	return nil
 }
 
 // chosen are the locks that are asked for.
 func (t *lockTable) chosen() ([]locks.Lock, error) {
-	on := []scenarios.Tier{scenarios.Program, scenarios.Live}
-	if t.tier != "" {
-		if !slices.Contains(on, scenarios.Tier(t.tier)) {
-			return nil, &failure{exitUsage, fmt.Errorf("--tier: %q is none of program and live", t.tier)}
+	for _, tier := range t.tiers {
+		if tier != string(scenarios.Program) && tier != string(scenarios.Live) {
+			return nil, &failure{exitUsage, fmt.Errorf("--tier: %q is none of program and live", tier)}
 		}
-		on = []scenarios.Tier{scenarios.Tier(t.tier)}
 	}
 	all, err := locks.Load(t.dir)
 	if err != nil {
@@ -136,41 +184,33 @@ func (t *lockTable) chosen() ([]locks.Lock, error) {
 		}
 	}
 	return slices.DeleteFunc(all, func(l locks.Lock) bool {
-		return len(t.only) > 0 && !slices.Contains(t.only, l.Name) || !slices.Contains(on, l.Tier())
+		return len(t.only) > 0 && !slices.Contains(t.only, l.Name) || len(t.tiersOf(&l)) == 0
 	}), nil
 }
 
-// lock runs the scenarios on a lock in the simulator, with each of its settings.
-func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock, built string, found []*scenarios.Scenario) error {
-	wasm := filepath.Join(built, l.Name+".wasm")
-	err := l.Compile(ctx, wasm)
-	switch {
-	case ctx.Err() != nil:
-		return interrupted()
-	case errors.Is(err, locks.ErrNotBuilt):
-		t.notBuilt(cmd, l, err)
-		return nil
-	case err != nil:
-		return wrap(err)
+// inSimulator runs the scenarios on a lock in the simulator, with each of its settings.
+func (t *lockTable) inSimulator(ctx context.Context, cmd *cobra.Command, l *locks.Lock, file string, found []*scenarios.Scenario, explained map[*locks.Known]bool) error {
+	file += ".wasm"
+	if err := l.Compile(ctx, file); err != nil {
+		return err
 	}
 	for _, s := range l.Settings {
-		p, err := programs.Load(wasm, strings.Fields(s.Args), cacheDir(t.noCache))
+		p, err := programs.Load(file, strings.Fields(s.Args), cacheDir(t.noCache))
 		if err != nil {
 			return &failure{exitUsage, fmt.Errorf("%s: %w", l.Name, err)}
 		}
-		x := &column{lockTable: t, lock: l, settings: s.Title, about: &p.About, command: strings.TrimSpace(l.Name + ".wasm " + s.Args), began: time.Now()}
+		x := t.column(l, scenarios.Program, s, &p.About, []string{l.Name + ".wasm"}, explained)
 		fit := x.fit(found)
 		bar := newTicker(cmd.ErrOrStderr(), len(fit))
 		results, err := scenarios.Suite(ctx, fit, []scenarios.Tier{scenarios.Program}, scenarios.Options{Foreign: p.Foreign()}, func(int, time.Duration) { bar.tick() })
 		bar.done()
-		for _, r := range results {
-			err = errors.Join(err, x.add(r))
+		if err == nil {
+			for _, r := range results {
+				err = errors.Join(err, x.add(r))
+			}
 		}
 		_ = p.Close() // it frees memory
-		switch {
-		case ctx.Err() != nil:
-			return interrupted()
-		case err != nil:
+		if err != nil {
 			return wrap(err)
 		}
 		x.done(cmd)
@@ -179,29 +219,25 @@ func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock,
 }
 
 // onLive runs the scenarios on a lock on tier live, with each of its settings.
-func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Lock, _ string, found []*scenarios.Scenario) error {
-	if err := l.Prepare(ctx); err != nil && ctx.Err() == nil {
-		t.notBuilt(cmd, l, err)
-		return nil
+func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Lock, file string, found []*scenarios.Scenario, explained map[*locks.Known]bool) error {
+	command, err := l.Native(ctx, file)
+	if err != nil {
+		return err
+	}
+	shown := command
+	if l.Command == "" {
+		shown = []string{"./" + l.Name} // as the page about lock programs builds it
 	}
 	for _, s := range l.Settings {
-		lock := &lockFlags{command: l.Start(s)}
-		if err := lock.split(); err != nil {
-			return err
+		started := append(slices.Clone(command), strings.Fields(s.Args)...)
+		about, err := process.Ask(ctx, started)
+		if err != nil {
+			return fmt.Errorf("%s %w: %w", l.Dir, locks.ErrNotBuilt, err)
 		}
-		about, err := process.Ask(ctx, lock.words)
-		switch {
-		case ctx.Err() != nil:
-			return interrupted()
-		case err != nil:
-			t.notBuilt(cmd, l, fmt.Errorf("%s cannot be started: %w", l.Dir, err))
-			return nil
-		}
-		lock.about = about
-		x := &column{lockTable: t, lock: l, settings: s.Title, about: about, command: lock.command, began: time.Now()}
+		x := t.column(l, scenarios.Live, s, about, shown, explained)
 		fit := x.fit(found)
 		bar := newTicker(cmd.ErrOrStderr(), len(fit))
-		err = runLive(cmd, fit, lock, func(r *scenarios.Result) error {
+		err = runLive(cmd, fit, liveOptions(started, about), func(r *scenarios.Result) error {
 			bar.tick()
 			return x.add(r)
 		}, func(s *scenarios.Scenario, why error) error {
@@ -219,20 +255,27 @@ func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Loc
 }
 
 // notBuilt notes that a lock cannot be put to the test here.
-func (t *lockTable) notBuilt(cmd *cobra.Command, l *locks.Lock, err error) {
+func (t *lockTable) notBuilt(cmd *cobra.Command, l *locks.Lock, tier scenarios.Tier, err error) {
 	fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %v\n", err)
-	t.table.Locks = append(t.table.Locks, locktable.Lock{Name: l.Name, Settings: l.Settings[0].Title, Source: l.Source, Licence: l.Licence, About: l.About, NotBuilt: err.Error()})
+	t.table.Locks = append(t.table.Locks, locktable.Lock{Name: l.Name, Settings: l.Settings[0].Title, Tier: tier, Source: l.Source, Licence: l.Licence, About: l.About, NotBuilt: err.Error()})
 }
 
-// column is a lock with some settings.
+// column is a lock with some settings on a tier.
 type column struct {
 	*lockTable
-	lock     *locks.Lock
-	settings string
-	about    *programs.About
-	command  string
-	began    time.Time
-	cells    []locktable.Cell
+	lock      *locks.Lock
+	tier      scenarios.Tier
+	settings  string
+	about     *programs.About
+	command   string
+	began     time.Time
+	explained map[*locks.Known]bool
+	cells     []locktable.Cell
+}
+
+func (t *lockTable) column(l *locks.Lock, tier scenarios.Tier, s locks.Setting, about *programs.About, command []string, explained map[*locks.Known]bool) *column {
+	return &column{lockTable: t, lock: l, tier: tier, settings: s.Title, about: about, command: strings.TrimSpace(strings.Join(command, " ") + " " + s.Args),
+		began: time.Now(), explained: explained}
 }
 
 // fit are the scenarios that apply.
@@ -249,7 +292,7 @@ func (x *column) fit(found []*scenarios.Scenario) (fit []*scenarios.Scenario) {
 
 // cell is one of a scenario, empty.
 func (x *column) cell(s *scenarios.Scenario) locktable.Cell {
-	return locktable.Cell{Lock: x.lock.Name, Version: x.about.Version, Settings: x.settings, Case: s.Name, Title: s.Title, Tier: string(x.lock.Tier()), Why: []locktable.Why{}}
+	return locktable.Cell{Lock: x.lock.Name, Version: x.about.Version, Settings: x.settings, Case: s.Name, Title: s.Title, Tier: x.tier, Why: []locktable.Why{}}
 }
 
 // leaveOut notes why a scenario was not run.
@@ -264,7 +307,7 @@ func (x *column) add(r *scenarios.Result) error {
 	c := x.cell(r.Scenario)
 	c.Verdict, c.Grade = rounded.Text(r.Verdict()), r.Grades()
 	c.Repeat = strings.Replace(repeatCommand(r.Scenario.Name, false, r), " --tier live", "", 1) + " --lock " + shell.Quote(x.command)
-	if r.Tier != scenarios.Live { // where each run is another
+	if x.tier != scenarios.Live { // where each run is another
 		c.HistoryHash = r.HistoryHash
 	}
 	worse := false
@@ -275,8 +318,9 @@ func (x *column) add(r *scenarios.Result) error {
 			c.Why = append(c.Why, locktable.Why{Cause: strings.Join(r.NotTested, "; ")})
 		default:
 			worse = true
-			why := locktable.Why{Cause: "Nobody has said yet what causes it."}
-			if k := x.lock.Why(x.settings, r.Scenario.Name, g); k != nil {
+			why := locktable.Why{Cause: locktable.NoCause}
+			if k := x.lock.Why(x.tier, x.settings, r.Scenario.Name, g); k != nil {
+				x.explained[k] = true
 				why = locktable.Why{Cause: k.Cause, See: k.See, Documented: k.Documented}
 			}
 			c.Why = append(c.Why, why)
@@ -284,7 +328,7 @@ func (x *column) add(r *scenarios.Result) error {
 	}
 	var err error
 	if x.html != "" && worse {
-		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(x.lock.Name+"-"+x.settings+"-"+r.Scenario.Name) + ".html"
+		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.settings, r.Scenario.Name, string(x.tier)}, "-")) + ".html"
 		x.pages[c.Page], err = pageOf(r, c.Repeat)
 	}
 	x.cells = append(x.cells, c)
@@ -294,7 +338,7 @@ func (x *column) add(r *scenarios.Result) error {
 // done adds the column to the table, and says how the lock did.
 func (x *column) done(cmd *cobra.Command) {
 	l := x.lock
-	x.table.Locks = append(x.table.Locks, locktable.Lock{Name: l.Name, Settings: x.settings, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
+	x.table.Locks = append(x.table.Locks, locktable.Lock{Name: l.Name, Settings: x.settings, Tier: x.tier, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
 		About: l.About, Command: x.command, Cells: x.cells})
 	var ran []reports.Case
 	for i := range x.cells {
@@ -302,7 +346,7 @@ func (x *column) done(cmd *cobra.Command) {
 			ran = append(ran, reports.Case{Grades: x.cells[i].Grade})
 		}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s %s, %s: %s, %v\n", l.Name, x.about.Version, x.settings, reports.Totals(ran), time.Since(x.began).Round(100*time.Millisecond))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s %s, %s, on tier %s: %s, %v\n", l.Name, x.about.Version, x.settings, x.tier, reports.Totals(ran), time.Since(x.began).Round(100*time.Millisecond))
 }
 
 // write writes the table, files first.

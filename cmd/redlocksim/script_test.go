@@ -47,6 +47,10 @@ func TestScriptsOnServers(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", naive, "../../locks/naive").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	locks, err := filepath.Abs("../../locks")
+	if err != nil {
+		t.Fatal(err)
+	}
 	scripts, err := filepath.Glob("testdata/servers/*.txtar")
 	if err != nil || len(scripts) < 2 {
 		t.Fatalf("the scripts are %v, there were more: %v", scripts, err)
@@ -62,6 +66,8 @@ func TestScriptsOnServers(t *testing.T) {
 					Setup: func(env *testscript.Env) error {
 						env.Setenv("A_WHILE", strconv.Itoa(int(4*a.Slower)))
 						env.Setenv("NAIVE", naive)
+						env.Setenv("LOCKS", locks)
+						env.Setenv("HOME", os.Getenv("HOME")) // where Go keeps what it has built
 						return nil
 					},
 				})

@@ -2,8 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import readline from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import Redis from "ioredis";
-import Redlock, { ExecutionError } from "redlock";
+import Redlock, { ExecutionError, ResourceLockedError } from "redlock";
 
 const about = JSON.parse(readFileSync(new URL("node_modules/redlock/package.json", import.meta.url)));
 
@@ -41,6 +42,18 @@ async function unlock(r) {
   say({ type: "released", re: r.id });
 }
 
+// isRefused tells whether a call definitely failed. A lock that failed is released by the library. An extend or a release failed if
+// so many nodes have lost the key that the others are no quorum; of a node that did not answer nobody knows what it did.
+async function isRefused(type, e) {
+  if (!(e instanceof ExecutionError)) return false;
+  const last = e.attempts.at(-1);
+  if (type === "lock" || type === "try-lock" || !last) return true; // it does not even try to extend a lease that is over
+  const votes = await Promise.race([last, sleep(100)]); // which are known when all nodes have answered
+  if (!votes) return false;
+  const lost = [...votes.votesAgainst.values()].filter((why) => why instanceof ResourceLockedError).length;
+  return votes.membershipSize - lost < votes.quorumSize;
+}
+
 function init(r) {
   const clients = r.init.nodes.map((address) => {
     const [host, port] = address.split(":");
@@ -59,8 +72,7 @@ readline.createInterface({ input: process.stdin }).on("line", (line) => {
   const r = JSON.parse(line);
   if (r.type === "init") return init(r);
   if (!does[r.type]) return;
-  does[r.type](r).catch((e) => {
-    const type = e instanceof ExecutionError || e.name === "ResourceLockedError" ? "refused" : "unknown";
-    say({ type, re: r.id, reason: String(e.message) });
+  does[r.type](r).catch(async (e) => {
+    say({ type: (await isRefused(r.type, e)) ? "refused" : "unknown", re: r.id, reason: String(e.message) });
   });
 });

@@ -1,7 +1,8 @@
 // Command rueidislock is the lock program of github.com/redis/rueidis/rueidislock: a lock on three keys of one Redis, of
 // which its holder needs two.
 //
-// In the simulator it goes without client-side caching, over RESP2, and asks again every 20 ms where it would be told.
+// On tier live it caches on the client over RESP3, as it does by default: the server tells it when a key is gone. In the
+// simulator it goes without, over RESP2, and asks again every 20 ms.
 package main
 
 import (

@@ -15,13 +15,18 @@ var (
 	style string
 )
 
-var pageOf = page.Template(text, map[string]any{"symbol": symbol, "heading": (*Lock).heading, "isWorse": (*Cell).isWorse, "words": reports.GradeText})
+var pageOf = page.Template(text, map[string]any{"symbol": symbol, "isWorse": (*Cell).isWorse, "words": reports.GradeText})
 
 // WriteHTML writes the table as a page, with links to those of the runs.
 func WriteHTML(w io.Writer, t *Table) error {
-	locks := make([]*Lock, len(t.Locks))
-	for i := range t.Locks {
-		locks[i] = &t.Locks[i]
+	type column struct {
+		*Lock
+		Heading string
 	}
-	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: "Locks people use", Style: style}, "Locks": locks, "Rows": t.rows(true), "Repeat": t.Repeat})
+	var columns []column
+	for i := range t.Locks {
+		columns = append(columns, column{&t.Locks[i], t.heading(&t.Locks[i])})
+	}
+	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: "Locks people use", Style: style}, "Columns": columns, "Rows": t.rows(true), "Repeat": t.Repeat,
+		"Unexplained": t.Unexplained(), "Unused": t.Unused})
 }

@@ -3,22 +3,24 @@ package locktable
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"redlocksim/reports"
 	"redlocksim/scenarios"
 )
 
 // Cell is a case on a lock.
 type Cell struct {
-	Lock     string `json:"lock"`
-	Version  string `json:"version"`
-	Settings string `json:"settings"`
-	Case     string `json:"case"`
-	Tier     string `json:"tier"`
-	Verdict  string `json:"verdict"`
+	Lock     string         `json:"lock"`
+	Version  string         `json:"version"`
+	Settings string         `json:"settings"`
+	Case     string         `json:"case"`
+	Tier     scenarios.Tier `json:"tier"`
+	Verdict  string         `json:"verdict"`
 	// Grade is all grades that apply, the worst first.
 	Grade []scenarios.Grade `json:"grade"`
 	// HistoryHash is empty on tier live, where each run is another.
@@ -43,9 +45,13 @@ type Why struct {
 	Documented bool `json:"documented,omitempty"`
 }
 
-// Lock is a lock with some settings: a column.
+// NoCause is the cause of a grade of which nobody knows the cause.
+const NoCause = "Nobody has said yet what causes it."
+
+// Lock is a lock with some settings on a tier: a column.
 type Lock struct {
 	Name, Settings, Version, Source, Licence, About string
+	Tier                                            scenarios.Tier
 	// Command is what --lock takes.
 	Command string
 	Cells   []Cell
@@ -60,6 +66,52 @@ type Table struct {
 	Scenarios int
 	// Repeat is the command that makes the table.
 	Repeat string
+	// Unused are the known causes that explained nothing.
+	Unused []Unused
+}
+
+// Unused is a known cause of a lock that explained nothing.
+type Unused struct {
+	Lock string `json:"lock"`
+	// Cases is the expression for the cases that it was to explain.
+	Cases string          `json:"cases"`
+	Grade scenarios.Grade `json:"grade"`
+	Cause string          `json:"cause"`
+}
+
+func (u Unused) String() string {
+	return fmt.Sprintf("%s: %s, %s: %s", u.Lock, u.Cases, reports.GradeText([]scenarios.Grade{u.Grade}), u.Cause)
+}
+
+// Unexplained is a grade of which no cause is known.
+type Unexplained struct {
+	Lock     string          `json:"lock"`
+	Settings string          `json:"settings"`
+	Tier     scenarios.Tier  `json:"tier"`
+	Case     string          `json:"case"`
+	Grade    scenarios.Grade `json:"grade"`
+
+	// Heading is that of the column.
+	Heading string `json:"-"`
+}
+
+func (u Unexplained) String() string {
+	return fmt.Sprintf("%s: %s: %s", u.Heading, u.Case, reports.GradeText([]scenarios.Grade{u.Grade}))
+}
+
+// Unexplained are the grades of which no cause is known.
+func (t *Table) Unexplained() []Unexplained {
+	all := []Unexplained{}
+	for i := range t.Locks {
+		for _, c := range t.Locks[i].Cells {
+			for j, why := range c.Why {
+				if why.Cause == NoCause {
+					all = append(all, Unexplained{c.Lock, c.Settings, c.Tier, c.Case, c.Grade[j], t.heading(&t.Locks[i])})
+				}
+			}
+		}
+	}
+	return all
 }
 
 // count is how many cells have a grade.
@@ -72,12 +124,24 @@ func (l *Lock) count(g scenarios.Grade) (n int) {
 	return n
 }
 
-// heading is the name of the column.
-func (l *Lock) heading() string {
-	if l.Settings == "defaults" {
-		return l.Name
+// heading is the name of a column, with the tier if another differs only in that.
+func (t *Table) heading(l *Lock) string {
+	name := l.Name
+	if l.Settings != "defaults" {
+		name += ", " + l.Settings
 	}
-	return l.Name + ", " + l.Settings
+	if slices.ContainsFunc(t.Locks, func(x Lock) bool { return x.Name == l.Name && x.Settings == l.Settings && x.Tier != l.Tier }) {
+		name += ", " + l.where()
+	}
+	return name
+}
+
+// where is where its program ran.
+func (l *Lock) where() string {
+	if l.Tier == scenarios.Program {
+		return "simulator"
+	}
+	return string(l.Tier)
 }
 
 // of is the cell of a case; nil if it has none.
@@ -136,6 +200,9 @@ func number(name string) int {
 // Document is the JSON form.
 type Document struct {
 	Cells []Cell `json:"cells"`
+	// Unexplained are the grades of which no cause is known, and UnusedCauses the known causes that explained nothing.
+	Unexplained  []Unexplained `json:"unexplained"`
+	UnusedCauses []Unused      `json:"unused_causes"`
 	// NotBuilt are the locks that could not be built here.
 	NotBuilt []NotBuilt `json:"not_built"`
 }
@@ -148,7 +215,7 @@ type NotBuilt struct {
 
 // NewDocument makes the JSON form of a table.
 func NewDocument(t *Table) Document {
-	d := Document{Cells: []Cell{}, NotBuilt: []NotBuilt{}}
+	d := Document{Cells: []Cell{}, Unexplained: t.Unexplained(), UnusedCauses: append([]Unused{}, t.Unused...), NotBuilt: []NotBuilt{}}
 	for i := range t.Locks {
 		if why := t.Locks[i].NotBuilt; why != "" {
 			d.NotBuilt = append(d.NotBuilt, NotBuilt{t.Locks[i].Name, why})

@@ -17,45 +17,59 @@ var worse = []scenarios.Grade{scenarios.Weaker, scenarios.LessAvailable, scenari
 
 const intro = `# Locks people use
 
-The locks below are the libraries themselves, unmodified, compiled to WebAssembly and run in the simulator under the faults of the
-catalogue's scenarios. Each run is graded beside a sound Redlock under the same faults. That Redlock breaks too where a node's clock
-jumps or a node forgets, so a lock that breaks only there is as sound.
+The locks below are the libraries themselves, unmodified, under the faults of the catalogue's scenarios. Those in Go are compiled to
+WebAssembly and run in the simulator; where the tier is live, the lock runs as a process of the machine. Each run is graded beside a
+sound Redlock under the same faults. That Redlock breaks too where a node's clock jumps or a node forgets, so a lock that breaks only
+there is as sound.
 
 - **weaker**: mutual exclusion, or what a call promised, was violated where Redlock's is not.
 - **less available**: the lock could not be had for over two seconds longer than Redlock could. It is not judged for locks that renew
-  their leases by themselves.
+  their leases by themselves while somebody believes in one.
 - **leaks**: keys were left behind after their owner had let go, though nothing kept it from removing them; or they live for longer
   than was asked for.
 - not applicable: the scenario is about something that the lock does not have, or did not come to what it tests.
 
 A lock on one Redis is given the node that the faults happen to. Settings are the libraries' defaults unless the column says
 otherwise; the lease is as long as the scenario has it. What runs in the simulator is deterministic: the commands show the same
-again, with the story and, with ` + "`--html`" + `, the timeline. Locks in other languages run as they are against redis-server behind
-fault proxies, where only a lock that could not be had for over fifteen seconds longer is less available, and of the keys that are left
-behind only those without a time to live count. How a lock becomes a program is in [lock-programs.md](lock-programs.md).
+again, with the story and, with ` + "`--html`" + `, the timeline. On tier live, locks run against redis-server behind fault proxies. Only
+one that could not be had for over fifteen seconds longer is less available there, and of the keys that are left behind only those
+without a time to live count. How a lock becomes a program is in [lock-programs.md](lock-programs.md).
 `
 
 // Markdown writes the table as a page.
 func Markdown(w io.Writer, t *Table) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s\n%s\nMade by `%s`, of %d cases.\n\n", mark.XML, intro, t.Repeat, t.Scenarios)
-	b.WriteString("| lock | version | licence | runs | as sound | weaker | less available | leaks |\n|---|---|---|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| lock | version | tier | licence | runs | as sound | weaker | less available | leaks |\n|---|---|---|---|--:|--:|--:|--:|--:|\n")
 	for i := range t.Locks {
 		l := &t.Locks[i]
 		if l.NotBuilt != "" {
-			fmt.Fprintf(b, "| [%s](%s) | not built here | %s | | | | | |\n", l.heading(), l.Source, l.Licence)
+			fmt.Fprintf(b, "| [%s](%s) | not built here | %s | %s | | | | | |\n", t.heading(l), l.Source, l.where(), l.Licence)
 			continue
 		}
-		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %d | %d | %s | %s | %s |\n", l.heading(), l.Source, l.Version, l.Licence, len(l.Cells)-l.count(scenarios.NotApplicable),
+		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %s | %d | %d | %s | %s | %s |\n", t.heading(l), l.Source, l.Version, l.where(), l.Licence, len(l.Cells)-l.count(scenarios.NotApplicable),
 			l.count(scenarios.AsSound), some(l.count(scenarios.Weaker)), some(l.count(scenarios.LessAvailable)), some(l.count(scenarios.LeavesKeys)))
 	}
 	b.WriteString("\n## Where they differ\n\nOf the cases in which a lock does worse than Redlock. ✓ is as sound, – not applicable.\n\n")
 	t.matrix(b)
 	for i := range t.Locks {
-		t.Locks[i].chapter(b)
+		t.Locks[i].chapter(b, t.heading(&t.Locks[i]))
 	}
+	list(b, "Without a known cause", t.Unexplained())
+	list(b, "Known causes that explained nothing", t.Unused)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// list is a chapter with what is missing in the table; nothing if nothing is.
+func list[T fmt.Stringer](b *strings.Builder, heading string, all []T) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", heading)
+	for _, x := range all {
+		fmt.Fprintf(b, "- %v\n", x)
+	}
 }
 
 // some is a number that stands out unless it is 0.
@@ -74,7 +88,7 @@ func (t *Table) matrix(b *strings.Builder) {
 	}
 	b.WriteString("| case |")
 	for i := range t.Locks {
-		fmt.Fprintf(b, " %s |", t.Locks[i].heading())
+		fmt.Fprintf(b, " %s |", t.heading(&t.Locks[i]))
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(t.Locks)) + "\n")
 	for _, r := range rows {
@@ -98,8 +112,8 @@ func symbol(c *Cell) string {
 }
 
 // chapter is what to say of a lock: each case in which it does worse, by what caused it.
-func (l *Lock) chapter(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n", l.heading(), l.About)
+func (l *Lock) chapter(b *strings.Builder, heading string) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n", heading, l.About)
 	if l.NotBuilt != "" {
 		fmt.Fprintf(b, "\nIt was not built here: %s\n", l.NotBuilt)
 		return

@@ -1,0 +1,65 @@
+package scenarios_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+)
+
+func caseNamed(t *testing.T, name string) *scenarios.Scenario {
+	t.Helper()
+	i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no case %s", name)
+	}
+	return scenarios.Catalogue()[i]
+}
+
+// never is a lock that nobody is granted.
+type never struct{ protocols.Env }
+
+func (n never) Lock(ctx context.Context, _ string, _ time.Duration) (protocols.Lease, error) {
+	n.Sleep(ctx, time.Hour)
+	return nil, ctx.Err()
+}
+
+func (never) TryLock(context.Context, string, time.Duration) (protocols.Lease, error) {
+	return nil, errors.New("taken")
+}
+
+// How long others wait for a lock that renews itself is up to its holder, but here nobody holds it.
+func TestARenewingLockThatNobodyIsGranted(t *testing.T) {
+	r, err := scenarios.Judge(caseNamed(t, "10-two-nodes-crash"), scenarios.Options{Foreign: &scenarios.Foreign{
+		Name: "never", IsProgram: true, Renews: true, New: func(env protocols.Env) (protocols.Locker, error) { return never{env}, nil }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{scenarios.LessAvailable}) {
+		t.Errorf("%v", g)
+	}
+}
+
+// A run that the machine held up has no grade, whatever it showed.
+func TestNoGradeOfARunThatDoesNotCount(t *testing.T) {
+	s := caseNamed(t, "32-pause-before-write")
+	out, err := scenarios.Run(s, scenarios.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := scenarios.JudgeLive(s, out, &scenarios.Foreign{IsProgram: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{scenarios.AsSound}) || r.Witness() == nil {
+		t.Fatalf("%v, %v", g, r.Findings)
+	}
+	r.SetNotTested("the machine is too busy")
+	if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{scenarios.NotApplicable}) {
+		t.Errorf("%v", g)
+	}
+}
