@@ -94,8 +94,6 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 		return &failure{exitUsage, errors.New("--html draws the run of a line: name it with --show")}
 	case a.save != "" && len(args) > 0:
 		return &failure{exitUsage, errors.New("--save writes what was answered on a terminal: leave FILE out")}
-	case a.show < 0:
-		return &failure{exitUsage, fmt.Errorf("--show %d: the lines are numbered from 1", a.show)}
 	}
 	a.to = newSink(cmd, a.force, args...)
 	if err := a.to.check(file("--json", a.json), file("--markdown", a.markdown), file("--html", a.html), file("--save", a.save)); err != nil {
