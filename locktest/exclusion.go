@@ -79,7 +79,7 @@ func (e *Experiment) run(t rapid.TB) (*scenarios.Result, checker.Kind) {
 		t.Fatalf("locktest: %v", err)
 	}
 	if e.repeats(r) {
-		again, err := scenarios.Run(e.scenario, e.options())
+		again, err := guarding(e.strays, func() (*scenarios.Outcome, error) { return scenarios.Run(e.scenario, e.options()) })
 		if err != nil {
 			t.Fatalf("locktest: %v", err)
 		}
@@ -97,11 +97,11 @@ func (e *Experiment) run(t rapid.TB) (*scenarios.Result, checker.Kind) {
 func (e *Experiment) judge() (*scenarios.Result, error) {
 	if e.judged == nil {
 		var err error
-		if e.judged, err = scenarios.Judge(e.scenario, e.options()); err != nil {
+		if e.judged, err = guarding(e.strays, func() (*scenarios.Result, error) { return scenarios.Judge(e.scenario, e.options()) }); err != nil {
 			return nil, err
 		}
 	}
-	return e.judged, nil
+	return e.judged, e.strays.err()
 }
 
 // repeats says whether the run is made again, to see whether it is the same. A program knows of nothing but the simulator, so
@@ -147,7 +147,7 @@ func (f *failure) String() string {
 	f.told.mu.Lock()
 	defer f.told.mu.Unlock()
 	if f.told.what != what {
-		text, err := f.tell()
+		text, err := guarding(f.strays, f.tell)
 		if err != nil {
 			text = fmt.Sprintf("locktest: the experiment could not be made smaller: %v", err)
 		}

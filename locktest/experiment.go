@@ -18,6 +18,7 @@ type Experiment struct {
 	seed     uint64
 	foreign  *scenarios.Foreign
 	program  *program // nil if there is none
+	strays   *strays  // nil without a Setup.Lock
 	told     *told
 	// random: it is not an attack that must take place.
 	random bool
@@ -58,7 +59,7 @@ func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	told := &told{}
 	return rapid.Custom(func(t *rapid.T) *Experiment {
 		c := newChoices(t)
-		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), foreign: x.foreign, program: x.program, told: told}
+		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), foreign: x.foreign, program: x.program, strays: x.strays, told: told}
 		if c.For("tight", 0).Below(2) == 0 {
 			if e.scenario, e.failure = x.tight(c.For("tight", 1), e.seed); e.failure == nil {
 				return e
@@ -96,7 +97,9 @@ func (e *Experiment) says() bool {
 // wrong with the file.
 func Parse(t rapid.TB, file string, seed uint64, lock func(*Env) (Locker, error)) *Experiment {
 	t.Helper()
-	return &Experiment{scenario: parse(t, file), seed: seed, foreign: foreign(lock), told: &told{}}
+	e := &Experiment{scenario: parse(t, file), seed: seed, told: &told{}}
+	e.foreign, e.strays = foreign(lock)
+	return e
 }
 
 // ParseProgram is Parse for a lock program, which is as in a [Setup]. The test also fails if the experiment says nothing about

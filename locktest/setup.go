@@ -43,8 +43,9 @@ type Setup struct {
 	// grants or extends, and may call Env.Step, for moments at which faults can be injected and for the story.
 	//
 	// The simulator runs one thing at a time, in virtual time. A lock that reads the system clock, starts goroutines or
-	// opens connections itself cannot be tested; it must do so through the Env. Such a lock shows in a run that does not
-	// repeat, which fails the test.
+	// opens connections itself cannot be tested; it must do so through the Env. A call of the Env from a goroutine of its own
+	// fails the test, which says which call it was and where. Anything else of the kind shows in a run that does not repeat,
+	// which fails the test, too. A library that cannot be changed is tested as a Program.
 	Lock func(*Env) (Locker, error)
 }
 
@@ -74,6 +75,7 @@ type setup struct {
 	base    *scenarios.Scenario
 	foreign *scenarios.Foreign
 	program *program // nil if there is none
+	strays  *strays  // nil without a Lock
 	// apart: the lock cannot lock several resources as one.
 	apart bool
 }
@@ -109,7 +111,8 @@ func (s Setup) read(t rapid.TB) *setup {
 	if a.RestartDelay > 0 {
 		base.Budget.RestartDelay = &a.RestartDelay
 	}
-	x := &setup{base: base, foreign: foreign(s.Lock)}
+	x := &setup{base: base}
+	x.foreign, x.strays = foreign(s.Lock)
 	if s.Program != "" {
 		x.readProgram(t, s)
 	}
@@ -163,15 +166,18 @@ func withResources(text string, names []string) (*scenarios.Scenario, error) {
 }
 
 // locksAll makes a Locker once to see whether it can lock several resources as one.
-func (x *setup) locksAll(t rapid.TB) (all bool) {
+func (x *setup) locksAll(t rapid.TB) bool {
 	t.Helper()
 	empty := *x.base
 	empty.Name, empty.Clients, empty.Duration = "made", []string{"client-1"}, time.Nanosecond
-	_, err := scenarios.Run(&empty, scenarios.Options{Foreign: &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
-		locker, err := x.foreign.New(env)
-		_, all = locker.(protocols.AllLocker)
-		return locker, err
-	}}})
+	all, err := guarding(x.strays, func() (all bool, err error) {
+		_, err = scenarios.Run(&empty, scenarios.Options{Foreign: &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
+			locker, err := x.foreign.New(env)
+			_, all = locker.(protocols.AllLocker)
+			return locker, err
+		}}})
+		return all, err
+	})
 	if err != nil {
 		t.Fatalf("locktest: %v", err)
 	}

@@ -35,7 +35,9 @@ func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error
 	s.Joint = s.CanJoin() && !x.apart && c.For("joint", 0).Below(2) == 0
 	attacks, _ := adversary.Find()
 	attack := faults.OneOf(c.For("what", 0), attacks...)
-	plan, err := attack.Place(s, scenarios.Options{Seed: seed, Foreign: x.foreign})
+	plan, err := guarding(x.strays, func() (*scenarios.Scenario, error) {
+		return attack.Place(s, scenarios.Options{Seed: seed, Foreign: x.foreign})
+	})
 	if err != nil {
 		return nil, err
 	}
