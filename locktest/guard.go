@@ -15,8 +15,8 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// strays are the calls of an Env from goroutines that the simulator does not run. They would run beside it, and reach into a
-// run at a moment that nothing decides. So none is let in, and the first fails the test: the runs of its lock prove nothing.
+// strays are calls of an Env from goroutines that a lock has started by itself. They would run beside the simulator, and change
+// a run at a moment that nothing decides. So none is carried out, and the first fails the test: runs of that lock prove nothing.
 type strays struct {
 	once  sync.Once
 	first *strayCall
@@ -80,8 +80,8 @@ func outside() string {
 	}
 }
 
-// guarding runs something in which a lock may make stray calls. It does not wait for its end if one comes: the lock may be
-// waiting for the goroutine that was ended. s may be nil, of a lock that cannot.
+// guarding runs something in which a lock may make stray calls. If one comes, it returns at once: the lock may be waiting for
+// the goroutine whose call was refused. s is nil for a lock that cannot make any.
 func guarding[T any](s *strays, run func() (T, error)) (T, error) {
 	switch err := s.err(); {
 	case err != nil:
@@ -109,8 +109,8 @@ func guarding[T any](s *strays, run func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-// The seams, guarded. What an Env has that only gives out names is not: it changes nothing.
-
+// runtime is a runtime of which every call is checked. The types below do the same for the other seams; names are given out
+// unchecked.
 func (g *guard) runtime(r driver.Runtime) driver.Runtime {
 	return driver.Runtime{Clock: guardedClock{r.Clock, g}, Tasks: guardedTasks{r.Tasks, g}, Rand: guardedRand{r, g}}
 }
