@@ -15,8 +15,9 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// strays are calls of an Env from goroutines that a lock has started by itself. They would run beside the simulator, and change
-// a run at a moment that nothing decides. So none is carried out, and the first fails the test: runs of that lock prove nothing.
+// strays are calls of an Env from goroutines that a lock has started by itself. They would run beside the simulator, and
+// change a run at a moment that nothing decides. So none is carried out, and the first fails the test: runs of that lock
+// prove nothing.
 type strays struct {
 	once  sync.Once
 	first *strayCall
