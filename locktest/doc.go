@@ -9,6 +9,8 @@
 // the bounds are tight: the holder has a bare quorum, loses it as far as the assumptions allow, and another client asks at that
 // moment. Random plans seldom come close to a bound, so passing a hundred of them says little without these.
 //
-// A test that passes is no proof: it is a sample of plans, judged with perfect knowledge of what happened. The lock under
-// test must reach the world through the simulator alone; see [Setup].
+// A test that passes is no proof: it is a sample of plans, judged with perfect knowledge of what happened.
+//
+// A lock library that is to be tested as it is, with goroutines and connections of its own, is a lock program: see
+// Setup.Program. Setup.Lock is for a lock that reaches the world through the simulator alone.
 package locktest

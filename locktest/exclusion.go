@@ -74,23 +74,48 @@ func (e *Experiment) run(t rapid.TB) (*scenarios.Result, checker.Kind) {
 	if e.failure != nil {
 		t.Fatalf("locktest: %v", e.failure)
 	}
-	r, err := scenarios.Judge(e.scenario, e.options())
+	r, err := e.judge()
 	if err != nil {
 		t.Fatalf("locktest: %v", err)
 	}
-	if e.foreign != nil {
-		again, err := scenarios.Run(e.scenario, e.options())
+	if e.repeats(r) {
+		again, err := guarding(e.strays, func() (*scenarios.Outcome, error) { return scenarios.Run(e.scenario, e.options()) })
 		if err != nil {
 			t.Fatalf("locktest: %v", err)
 		}
 		if again.HistoryHash != r.HistoryHash {
-			t.Fatalf("locktest: %v: Setup.Lock uses something other than its Env: %s", scenarios.ErrNotRepeated, scenarios.FirstDifference(r.History, again.History))
+			t.Fatalf("locktest: %v: %s: %s", scenarios.ErrNotRepeated, e.blame(), scenarios.FirstDifference(r.History, again.History))
 		}
 	}
 	if f := r.Witness(); f != nil {
 		return r, f.Kind
 	}
 	return r, ""
+}
+
+// judge runs the experiment once, however often it is asked for what that showed.
+func (e *Experiment) judge() (*scenarios.Result, error) {
+	if e.judged == nil {
+		var err error
+		if e.judged, err = guarding(e.strays, func() (*scenarios.Result, error) { return scenarios.Judge(e.scenario, e.options()) }); err != nil {
+			return nil, err
+		}
+	}
+	return e.judged, e.strays.err()
+}
+
+// repeats says whether the run is made again, to see whether it is the same. A program knows of nothing but the simulator, so
+// that it is enough to look at one of eight of its runs, and at those that break it.
+func (e *Experiment) repeats(r *scenarios.Result) bool {
+	return e.foreign != nil && (e.program == nil || e.seed%8 == 0 || r.Witness() != nil)
+}
+
+// blame says what makes the difference between two runs.
+func (e *Experiment) blame() string {
+	if e.program != nil {
+		return "this is a defect of the simulator"
+	}
+	return "Setup.Lock uses something other than its Env"
 }
 
 func (e *Experiment) options() scenarios.Options {
@@ -122,7 +147,7 @@ func (f *failure) String() string {
 	f.told.mu.Lock()
 	defer f.told.mu.Unlock()
 	if f.told.what != what {
-		text, err := f.tell()
+		text, err := guarding(f.strays, f.tell)
 		if err != nil {
 			text = fmt.Sprintf("locktest: the experiment could not be made smaller: %v", err)
 		}
@@ -131,8 +156,12 @@ func (f *failure) String() string {
 	return f.told.text
 }
 
-// shrinkRuns bounds the runs that make an experiment smaller: some seconds.
-const shrinkRuns = 3000
+// shrinkRuns bounds the runs that make an experiment smaller, some seconds, and shrinkProgramRuns those of a program, half a
+// minute.
+const (
+	shrinkRuns        = 3000
+	shrinkProgramRuns = 200
+)
 
 // tell shrinks the experiment and describes it.
 func (f *failure) tell() (string, error) {
@@ -140,7 +169,11 @@ func (f *failure) tell() (string, error) {
 	own.Title, own.Source, own.Explanation = string(f.kind), "locktest", fmt.Sprintf("Run it with seed %d.", f.seed)
 	own.Claim, own.Expect.Findings, own.Expect.Reached = scenarios.Unsound, scenarios.Findings{f.kind}, nil
 	v := search.Violation{Scenario: &own, Seed: f.seed, Foreign: f.foreign, Kind: f.kind, Despite: f.despite}
-	small, err := shrink.Violation(context.Background(), v, shrinkRuns)
+	runs := shrinkRuns
+	if f.program != nil {
+		runs = shrinkProgramRuns
+	}
+	small, err := shrink.Violation(context.Background(), v, runs)
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +187,10 @@ func (f *failure) tell() (string, error) {
 		return "", err
 	}
 	repeat := fmt.Sprintf("locktest.MutualExclusion(t, locktest.Parse(t, file, %d, lock))", f.seed)
-	if f.foreign == nil {
+	switch {
+	case f.program != nil:
+		repeat = fmt.Sprintf("%s, or locktest.MutualExclusion(t, locktest.ParseProgram(t, file, %d, %q))", f.program.repeat(f.seed), f.seed, f.program.text)
+	case f.foreign == nil:
 		repeat = fmt.Sprintf("redlocksim run FILE --seed %d, or locktest.MutualExclusion(t, locktest.Parse(t, file, %d, nil))", f.seed, f.seed)
 	}
 	var b bytes.Buffer

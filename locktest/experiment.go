@@ -17,11 +17,15 @@ type Experiment struct {
 	scenario *scenarios.Scenario
 	seed     uint64
 	foreign  *scenarios.Foreign
+	program  *program // nil if there is none
+	strays   *strays  // nil without a Setup.Lock
 	told     *told
 	// random: it is not an attack that must take place.
 	random bool
 	// failure is why it could not be drawn.
 	failure error
+	// judged is what its run showed, if it was run.
+	judged *scenarios.Result
 }
 
 // GoString describes an experiment in a line. If it fails, its file is printed with the failure.
@@ -49,10 +53,13 @@ func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	x := s.read(t)
 	space := experiment.NewSpace(x.base)
 	space.Duration, space.Apart, space.Own = runLength*x.base.Lock.TTL, x.apart, true
+	if x.program != nil {
+		space.Foreign = x.foreign
+	}
 	told := &told{}
 	return rapid.Custom(func(t *rapid.T) *Experiment {
 		c := newChoices(t)
-		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), foreign: x.foreign, told: told}
+		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), foreign: x.foreign, program: x.program, strays: x.strays, told: told}
 		if c.For("tight", 0).Below(2) == 0 {
 			if e.scenario, e.failure = x.tight(c.For("tight", 1), e.seed); e.failure == nil {
 				return e
@@ -68,10 +75,16 @@ func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 // violated by faults that together exceed the assumptions, as two overlapping pauses do. Those are drawn again; if none says
 // anything, rapid gives up and the test fails. An attack is always judged.
 func (e *Experiment) says() bool {
-	if !e.random || e.failure != nil {
+	if e.failure != nil {
 		return true
 	}
-	r, err := scenarios.Judge(e.scenario, e.options())
+	if e.program.unfit(e.scenario) != nil {
+		return false
+	}
+	if !e.random {
+		return true
+	}
+	r, err := e.judge()
 	if err != nil {
 		return true // which the test is to say
 	}
@@ -84,6 +97,30 @@ func (e *Experiment) says() bool {
 // wrong with the file.
 func Parse(t rapid.TB, file string, seed uint64, lock func(*Env) (Locker, error)) *Experiment {
 	t.Helper()
+	e := &Experiment{scenario: parse(t, file), seed: seed, told: &told{}}
+	e.foreign, e.strays = foreign(lock)
+	return e
+}
+
+// ParseProgram is Parse for a lock program, which is as in a [Setup]. The test also fails if the experiment says nothing about
+// the program.
+func ParseProgram(t rapid.TB, file string, seed uint64, program string) *Experiment {
+	t.Helper()
+	e := &Experiment{scenario: parse(t, file), seed: seed, told: &told{}}
+	var err error
+	if e.program, err = loadProgram(program); err != nil {
+		t.Fatalf("locktest: the program: %v", err)
+	}
+	if err := e.program.unfit(e.scenario); err != nil {
+		t.Fatalf("locktest: not tested: %v", err)
+	}
+	e.foreign = e.program.foreign()
+	return e
+}
+
+// parse is the one scenario of a file.
+func parse(t rapid.TB, file string) *scenarios.Scenario {
+	t.Helper()
 	found, err := scenarios.Parse("experiment", []byte(file))
 	if err != nil {
 		t.Fatalf("locktest: %v", err)
@@ -91,5 +128,5 @@ func Parse(t rapid.TB, file string, seed uint64, lock func(*Env) (Locker, error)
 	if len(found) != 1 {
 		t.Fatalf("locktest: a file with cases is %d experiments", len(found))
 	}
-	return &Experiment{scenario: found[0], seed: seed, foreign: foreign(lock), told: &told{}}
+	return found[0]
 }

@@ -2,6 +2,7 @@ package locktest_test
 
 import (
 	"flag"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,13 @@ import (
 // fixed has rapid start from a seed, go on for long enough with -short too, and write no files, until the test is over.
 func fixed(t *testing.T, seed string) {
 	t.Helper()
-	for name, value := range map[string]string{"rapid.seed": seed, "rapid.checks": "500", "rapid.shrinktime": "20s", "rapid.nofailfile": "true"} {
+	configure(t, map[string]string{"rapid.seed": seed, "rapid.checks": "500", "rapid.shrinktime": "20s", "rapid.nofailfile": "true"})
+}
+
+// configure sets flags of rapid until the test is over.
+func configure(t *testing.T, flags map[string]string) {
+	t.Helper()
+	for name, value := range flags {
 		f := flag.Lookup(name)
 		before := f.Value.String()
 		if err := f.Value.Set(value); err != nil {
@@ -99,12 +106,8 @@ func TestADefectIsFound(t *testing.T) {
 func seedIn(t *testing.T, text string) uint64 {
 	t.Helper()
 	_, rest, _ := strings.Cut(text, "redlocksim run FILE --seed ")
-	number, _, ok := strings.Cut(rest, ",")
 	var seed uint64
-	for _, digit := range number {
-		seed = 10*seed + uint64(digit-'0')
-	}
-	if !ok {
+	if _, err := fmt.Sscan(strings.TrimSuffix(strings.Fields(rest)[0], ","), &seed); err != nil {
 		t.Fatalf("no seed in\n%s", text)
 	}
 	return seed

@@ -8,6 +8,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
 )
 
 // Locker is a client's side of a lock of your own.
@@ -57,30 +58,52 @@ type Env struct {
 	// Runtime is the clock that validity is measured with, the goroutines and the random bytes. Reading those does not fail.
 	Runtime driver.Runtime
 
-	env protocols.Env
+	env   protocols.Env
+	guard *guard
 }
 
 // Wall reads the wall clock.
-func (e *Env) Wall() time.Time { return e.env.Wall() }
+func (e *Env) Wall() time.Time {
+	e.guard.check("Env.Wall")
+	return e.env.Wall()
+}
 
 // Sleep waits until the monotonic clock has advanced by d, or ctx ends.
-func (e *Env) Sleep(ctx context.Context, d time.Duration) { e.env.Sleep(ctx, d) }
+func (e *Env) Sleep(ctx context.Context, d time.Duration) {
+	e.guard.check("Env.Sleep")
+	e.env.Sleep(ctx, d)
+}
 
 // Believe says until when the client believes in the lock that ctx is about: at the grant, before it is returned, and at every
 // extension. The zero time is for as long as nothing else ends it.
-func (e *Env) Believe(ctx context.Context, until time.Time) { e.env.Believe(ctx, until) }
+func (e *Env) Believe(ctx context.Context, until time.Time) {
+	e.guard.check("Env.Believe")
+	e.env.Believe(ctx, until)
+}
 
 // Disbelieve says that the belief ends now, and why, in words that go on from "its lease ends: ".
-func (e *Env) Disbelieve(ctx context.Context, why string) { e.env.Disbelieve(ctx, why) }
+func (e *Env) Disbelieve(ctx context.Context, why string) {
+	e.guard.check("Env.Disbelieve")
+	e.env.Disbelieve(ctx, why)
+}
 
 // Step notes a step of the lock's algorithm. Faults can be injected there, and the story tells it.
-func (e *Env) Step(ctx context.Context, s Step) { e.env.Step(ctx, protocols.Step(s)) }
+func (e *Env) Step(ctx context.Context, s Step) {
+	e.guard.check("Env.Step")
+	e.env.Step(ctx, protocols.Step(s))
+}
 
 // Attempt says which attempt of the call that ctx is about comes next, from 1: random bytes are drawn for it.
-func (e *Env) Attempt(ctx context.Context, number int) { e.env.Attempt(ctx, number) }
+func (e *Env) Attempt(ctx context.Context, number int) {
+	e.guard.check("Env.Attempt")
+	e.env.Attempt(ctx, number)
+}
 
 // Thread is the number, from 1, of the program of the client that makes the call ctx is about, for a lock that is re-entrant.
-func (e *Env) Thread(ctx context.Context) int { return e.env.Thread(ctx) }
+func (e *Env) Thread(ctx context.Context) int {
+	e.guard.check("Env.Thread")
+	return e.env.Thread(ctx)
+}
 
 // Step is a step of a lock's algorithm.
 type Step struct {
@@ -135,22 +158,28 @@ type Subscription interface {
 	Close()
 }
 
-// foreign is a lock of the caller's as the simulator takes it; nil for nil.
-func foreign(lock func(*Env) (Locker, error)) *scenarios.Foreign {
+// foreign is a lock of the caller's as the simulator takes it, and the stray calls that it makes; nil for nil.
+func foreign(lock func(*Env) (Locker, error)) (*scenarios.Foreign, *strays) {
 	if lock == nil {
-		return nil
+		return nil, nil
 	}
+	strays := newStrays()
 	return &scenarios.Foreign{New: func(host protocols.Env) (protocols.Locker, error) {
-		e := &Env{Name: host.Name(), NodeTimeout: host.Settings.NodeTimeout, Nodes: host.Nodes(), Runtime: host.Runtime(), env: host}
+		defer kernel.Enter()()
+		g := &guard{strays, host.Name()}
+		e := &Env{Name: host.Name(), NodeTimeout: host.Settings.NodeTimeout, Runtime: g.runtime(host.Runtime()), env: host, guard: g}
+		for _, n := range host.Nodes() {
+			e.Nodes = append(e.Nodes, g.node(n))
+		}
 		for _, r := range host.Redis() {
-			e.Redis = append(e.Redis, Redis{r})
+			e.Redis = append(e.Redis, Redis{guardedRedis{r, g}})
 		}
 		locker, err := lock(e)
 		if all, ok := locker.(AllLocker); ok {
 			return allProtocol{protocol{locker}, all}, err
 		}
 		return protocol{locker}, err
-	}}
+	}}, strays
 }
 
 // protocol is a lock of the caller's as the simulator has it, and allProtocol one that can lock several resources as one.

@@ -29,13 +29,23 @@ type Setup struct {
 	Resources []string
 	// Assume is what the lock may assume of the world.
 	Assume Assumptions
+	// Program, if not empty, is a lock program in the place of the protocol that the settings name: a lock library as it is,
+	// with its goroutines, timers and connections. It is a .wasm file, or the directory of a Go program, which the go command
+	// builds for WebAssembly, once in a process; arguments of the program follow behind spaces: "./mylock --quorum 3".
+	// docs/lock-programs.md says how to write one.
+	//
+	// The program must read each key that the settings have under lock, and a lock on a single node needs settings with one.
+	// Clients lock each resource by itself, and extend leases only if the program can. An experiment takes some tenths of a
+	// second; -rapid.checks says how many there are.
+	Program string
 	// Lock, if not nil, makes the lock of each client, in place of the protocol that the settings name. Its Env has what a
 	// lock in the simulator may use: nodes, clock, goroutines and random bytes. The lock must call Env.Believe when it
 	// grants or extends, and may call Env.Step, for moments at which faults can be injected and for the story.
 	//
 	// The simulator runs one thing at a time, in virtual time. A lock that reads the system clock, starts goroutines or
-	// opens connections itself cannot be tested; it must do so through the Env. Such a lock shows in a run that does not
-	// repeat, which fails the test.
+	// opens connections itself cannot be tested; it must do so through the Env. A call of the Env from a goroutine of its own
+	// fails the test, which says which call it was and where. Anything else of the kind shows in a run that does not repeat,
+	// which fails the test, too. A library that cannot be changed is tested as a Program.
 	Lock func(*Env) (Locker, error)
 }
 
@@ -64,6 +74,8 @@ type Assumptions struct {
 type setup struct {
 	base    *scenarios.Scenario
 	foreign *scenarios.Foreign
+	program *program // nil if there is none
+	strays  *strays  // nil without a Lock
 	// apart: the lock cannot lock several resources as one.
 	apart bool
 }
@@ -99,11 +111,34 @@ func (s Setup) read(t rapid.TB) *setup {
 	if a.RestartDelay > 0 {
 		base.Budget.RestartDelay = &a.RestartDelay
 	}
-	x := &setup{base: base, foreign: foreign(s.Lock)}
+	x := &setup{base: base}
+	x.foreign, x.strays = foreign(s.Lock)
+	if s.Program != "" {
+		x.readProgram(t, s)
+	}
 	if s.Lock != nil && len(base.Resources) > 1 {
 		x.apart = !x.locksAll(t)
 	}
 	return x
+}
+
+// readProgram makes the program of a setup.
+func (x *setup) readProgram(t rapid.TB, s Setup) {
+	t.Helper()
+	if s.Lock != nil {
+		t.Fatalf("locktest: the setup has a Lock and a Program: only one of them can be tested")
+	}
+	var err error
+	if x.program, err = loadProgram(s.Program); err != nil {
+		t.Fatalf("locktest: Setup.Program: %v", err)
+	}
+	if err := x.program.unfit(x.base); err != nil {
+		t.Fatalf("locktest: Setup.Program: %v", err)
+	}
+	if n := len(x.base.Nodes.Names); x.program.IsOneNode() && n > 1 {
+		t.Fatalf("locktest: Setup.Program: the lock uses one node alone, and the settings have %d: give it one, by \"nodes: {names: [A]}\"", n)
+	}
+	x.foreign, x.apart = x.program.foreign(), true
 }
 
 // withResources reads the settings with these resources added.
@@ -131,15 +166,18 @@ func withResources(text string, names []string) (*scenarios.Scenario, error) {
 }
 
 // locksAll makes a Locker once to see whether it can lock several resources as one.
-func (x *setup) locksAll(t rapid.TB) (all bool) {
+func (x *setup) locksAll(t rapid.TB) bool {
 	t.Helper()
 	empty := *x.base
 	empty.Name, empty.Clients, empty.Duration = "made", []string{"client-1"}, time.Nanosecond
-	_, err := scenarios.Run(&empty, scenarios.Options{Foreign: &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
-		locker, err := x.foreign.New(env)
-		_, all = locker.(protocols.AllLocker)
-		return locker, err
-	}}})
+	all, err := guarding(x.strays, func() (all bool, err error) {
+		_, err = scenarios.Run(&empty, scenarios.Options{Foreign: &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
+			locker, err := x.foreign.New(env)
+			_, all = locker.(protocols.AllLocker)
+			return locker, err
+		}}})
+		return all, err
+	})
 	if err != nil {
 		t.Fatalf("locktest: %v", err)
 	}

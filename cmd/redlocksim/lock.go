@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -131,11 +129,10 @@ func (l *lockFlags) close() {
 
 // cacheDir is where compiled programs are kept; empty if nowhere.
 func cacheDir(none bool) string {
-	dir, err := os.UserCacheDir()
-	if none || err != nil { // without one, each command compiles
+	if none {
 		return ""
 	}
-	return filepath.Join(dir, "redlocksim", "programs")
+	return programs.CacheDir()
 }
 
 // foreign is the program in the place of the library; nil if there is none.

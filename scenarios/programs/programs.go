@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs/conversation"
 	"redlocksim/scenarios/protocols"
@@ -25,6 +26,15 @@ type Program struct {
 	program *guest.Program
 }
 
+// CacheDir is where compiled programs are kept in the user's cache directory; empty, which is nowhere, if there is none.
+func CacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "redlocksim", "programs")
+}
+
 // Load reads and compiles a program, with what it is to be given as arguments, and asks it what it is. cache is as for
 // guest.Load.
 func Load(file string, args []string, cache string) (*Program, error) {
@@ -32,11 +42,19 @@ func Load(file string, args []string, cache string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := guest.Load(wasm, cache, guest.Limits{})
+	p, err := Compile(filepath.Base(file), wasm, args, cache)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	name := filepath.Base(file)
+	return p, nil
+}
+
+// Compile is Load for a program that was read. name is what it is given as its own name.
+func Compile(name string, wasm []byte, args []string, cache string) (*Program, error) {
+	p, err := guest.Load(wasm, cache, guest.Limits{})
+	if err != nil {
+		return nil, err
+	}
 	x := &Program{name: name, args: append([]string{name}, args...), program: p}
 	if err := x.ask(); err != nil {
 		_ = p.Close() // it frees memory
@@ -47,7 +65,8 @@ func Load(file string, args []string, cache string) (*Program, error) {
 
 // Foreign is what scenarios.Options take.
 func (p *Program) Foreign() *scenarios.Foreign {
-	return &scenarios.Foreign{Name: p.Library + " " + p.Version + " (" + strings.Join(p.args, " ") + ")", Build: p.program.Hash(), New: p.start, IsProgram: true, Renews: p.Renews(), Keys: p.patterns(), Unable: p.Unable}
+	return &scenarios.Foreign{Name: p.Library + " " + p.Version + " (" + strings.Join(p.args, " ") + ")", Build: p.program.Hash(), New: p.start,
+		IsProgram: true, Renews: p.Renews(), Extends: p.can(lines.Extend), Warns: p.can(lines.Warn), Keys: p.patterns(), Unable: p.Unable}
 }
 
 // Close frees the program. No run may use it.

@@ -29,7 +29,8 @@ func (a *About) Unfit(s *scenarios.Scenario) error {
 	why.add(s.Lock.Clock != kernel.Monotonic, "it has clients that measure validity by another clock than the monotonic one")
 	why.add(s.StepTime.Max() > 0, "it has code take time, which a program's does not in the simulator")
 	back := s.Budget.RestartDelay
-	why.add(back != nil && 0 < *back && *back < s.Lock.TTL && s.Claim == scenarios.Holds, "its nodes forget and are back sooner than a TTL, as the library's arithmetic alone allows")
+	why.add(s.Recorded == nil && back != nil && 0 < *back && *back < s.Lock.TTL && s.Claim == scenarios.Holds,
+		"its nodes forget and are back sooner than a TTL, as the library's arithmetic alone allows")
 	var own map[string]any
 	if text := s.Lock.JSON(); text != nil {
 		_ = json.Unmarshal(text, &own) // it is an object

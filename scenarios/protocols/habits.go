@@ -23,6 +23,13 @@ type RedlockPlainSettings struct {
 	// uses the nodes that it could not reach, and counts the majority without them. With 0s it does not try, and all nodes
 	// count. Default: 0s. Example: 1s
 	ConnectTimeout time.Duration `yaml:"connect-timeout"`
+	// ConnectedTimeout is how long a client waits for an answer over a connection that it has: for a node that has answered
+	// what it was asked last. A Redis client may have a limit of its own there, and not keep to the caller's. 0s is
+	// node-timeout. Default: 0s. Example: 5s
+	ConnectedTimeout time.Duration `yaml:"connected-timeout"`
+	// Resends is how often a client sends an extend or a release again that a node has not answered in time. Before that it
+	// connects anew, in up to five tries. Default: 0. Example: 3
+	Resends int `yaml:"resends"`
 	// Resolution is the unit to which a client truncates its clock when it measures how long an acquire or extend took; 0s
 	// is the clock's own resolution. Default: 0s. Example: 1s
 	Resolution time.Duration `yaml:"resolution"`
@@ -63,6 +70,10 @@ func (own RedlockPlainSettings) Check(s Settings, nodes int) error {
 		return fmt.Errorf("quorum %d of %d nodes", own.Quorum, nodes)
 	case own.ConnectTimeout < 0:
 		return fmt.Errorf("connect-timeout %v is negative", own.ConnectTimeout)
+	case own.ConnectedTimeout < 0:
+		return fmt.Errorf("connected-timeout %v is negative", own.ConnectedTimeout)
+	case own.Resends < 0:
+		return fmt.Errorf("resends %d is negative", own.Resends)
 	case own.Resolution < 0:
 		return fmt.Errorf("resolution %v is negative", own.Resolution)
 	case own.Cleanup == CleanupAtEnd && own.Value != PerCall:
@@ -93,6 +104,7 @@ func (own RedlockPlainSettings) faster(by time.Duration) Own {
 	own.DriftSettings = own.DriftSettings.shortened(by)
 	own.RetrySettings = own.RetrySettings.shortened(by)
 	own.ConnectTimeout /= by
+	own.ConnectedTimeout /= by
 	return own
 }
 

@@ -112,12 +112,16 @@ var presets = []struct {
 		own.GiveUp = max(s.TTL-time.Second, time.Millisecond)
 		s.Clock = wallClock
 	})},
-	// go-redsync/redsync 4.17.0 (5560bd2), redsync.go and mutex.go: expiry 8 s, tries 32, delays from 50 up to 250 ms, drift
-	// factor 0.01 and no constant, timeout factor 0.05 of the expiry, all pools at once and waited for (WithFailFast is off),
-	// time.Now, which is monotonic in Go. Left out: the timeout is for acquiring and cleaning up, and a release or an
-	// extension waits as long as its caller's context.
+	// go-redsync/redsync 4.18.1, redsync.go and mutex.go: expiry 8 s, tries 32, delays from 50 up to 250 ms, drift factor
+	// 0.01 and no constant, timeout factor 0.05 of the expiry for acquiring and cleaning up, all pools at once and waited
+	// for (WithFailFast is off), time.Now, which is monotonic in Go. Its README has it on go-redis, here 9.23.0,
+	// options.go: without ContextTimeoutEnabled that keeps to the timeout only while it connects, and waits for
+	// ReadTimeout, 5 s, over a connection that it has. An extend or a release, for which redsync sets no timeout, it sends
+	// MaxRetries 3 times again, and connects for that in DialerRetries 5 tries of DialTimeout 5 s. docs/lock-programs.md
+	// compares this with the library itself.
 	{"redsync", 8 * time.Second, as("redlock-plain", func(s *Settings, own *RedlockPlainSettings) {
 		s.NodeTimeout = s.TTL / 20
+		own.ConnectedTimeout, own.Resends = 5*time.Second, 3
 		own.Drift.Constant = 0
 		own.Attempts, own.RetryDelay = 32, Range{50 * time.Millisecond, 249 * time.Millisecond}
 		own.Value = PerCall

@@ -37,7 +37,7 @@ func TestKeysBesideAPreset(t *testing.T) {
 			return s.TTL == 10*time.Second && s.NodeTimeout == 500*time.Millisecond
 		}},
 		{"{ttl: 10s, attempts: 2, preset: redsync, node-timeout: 20ms}", func(s Settings, own RedlockPlainSettings) bool {
-			return own.Attempts == 2 && s.NodeTimeout == 20*time.Millisecond && own.Drift.Constant == 0 && own.Value == PerCall
+			return own.Attempts == 2 && s.NodeTimeout == 20*time.Millisecond && own.Drift.Constant == 0 && own.Value == PerCall && own.Resends == 3
 		}},
 		{"{preset: redlock-rb, asking: parallel, drift: {constant: 5ms}}", func(s Settings, own RedlockPlainSettings) bool {
 			return own.Asking == Parallel && own.Drift.Constant == 5*time.Millisecond && own.Drift.Factor.String() == "1%" && own.Extending == ExtendReCreate
@@ -82,6 +82,8 @@ func TestHabitsThatMakeNoSense(t *testing.T) {
 		"{preset: redlock-rb, give-up: -1s}":                   "give-up -1s is negative",
 		"{preset: redlock-rb, resolution: -1s}":                "resolution -1s is negative",
 		"{preset: redlock-cpp, connect-timeout: -1s}":          "connect-timeout -1s is negative",
+		"{preset: redsync, connected-timeout: -1s}":            "connected-timeout -1s is negative",
+		"{preset: redsync, resends: -1}":                       "resends -1 is negative",
 		"{preset: phpredis-mutex, backoff: -10%}":              "backoff -10% from a delay of 10ms on, neither may be negative and a delay of 0 does not grow",
 		"{preset: redlock-cs, backoff: 10%}":                   "backoff 10% from a delay of 0s on, neither may be negative and a delay of 0 does not grow",
 		"{protocol: redlock, retry-delay: {min: 0s, max: 1s}}": "retry delay from 0s to 1s, must be positive and not fall",

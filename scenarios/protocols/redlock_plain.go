@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,9 @@ import (
 // and is not used.
 type redlockPlain struct {
 	session
-	own    RedlockPlainSettings
-	quorum int
+	own     RedlockPlainSettings
+	quorum  int
+	answers map[int]bool // by the number of a node, whether it has answered what it was asked last
 
 	connecting, connected bool
 	awaiting              []driver.Waiter // calls that wait until it is connected
@@ -41,7 +43,7 @@ const CleanedUp = "cleaned-up"
 const TokenDrawn = "token-drawn"
 
 func newRedlockPlain(env Env) (Locker, error) {
-	x := &redlockPlain{session: newSession(env), own: Of[RedlockPlainSettings](env.Settings)}
+	x := &redlockPlain{session: newSession(env), own: Of[RedlockPlainSettings](env.Settings), answers: map[int]bool{}}
 	x.count()
 	return x, nil
 }
@@ -92,7 +94,7 @@ func (x *redlockPlain) call(ctx context.Context, resource string) (c *plainCall,
 func (c *plainCall) over(ctx context.Context, l Lease, err error) (Lease, error) {
 	if err != nil && c.own.Cleanup == CleanupAtEnd {
 		l := &redlockPlainLease{redlockPlain: c.redlockPlain, ctx: ctx, resource: c.resource, value: c.value}
-		_, _ = l.release(CompareAndDelete, c.all())
+		l.tidy(CompareAndDelete, c.all())
 		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "gives up, and only now deletes its own keys again"})
 	}
 	return l, err
@@ -186,7 +188,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 		return nil, &callEnded{failed}
 	}
 	if c.own.Tokens == TokenPerNode {
-		c.each(c.all(), rediscmd.Request{Args: []string{"INCR", counter(resource)}}, func(_ int, reply rediscmd.Reply) bool {
+		c.each(c.all(), c.once(rediscmd.Request{Args: []string{"INCR", counter(resource)}}), func(_ int, reply rediscmd.Reply) bool {
 			n, _ := reply.Value.(int64)
 			l.token = max(l.token, n)
 			return true
@@ -213,7 +215,8 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 func (c *plainCall) vote(ctx context.Context, l *redlockPlainLease, ttl time.Duration) (voters []int, reason, failed error) {
 	reason = redlock.ErrNoQuorum
 	refusals := 0
-	c.each(c.all(), rediscmd.Request{Args: []string{"SET", l.resource, l.value, "NX", "PX", fmt.Sprint(ttl.Milliseconds())}}, func(node int, reply rediscmd.Reply) bool {
+	set := rediscmd.Request{Args: []string{"SET", l.resource, l.value, "NX", "PX", fmt.Sprint(ttl.Milliseconds())}}
+	c.each(c.all(), c.once(set), func(node int, reply rediscmd.Reply) bool {
 		switch err := c.answered(ctx, node, reply, reply.Value == any("OK")); {
 		case err == nil:
 			voters = append(voters, node)
@@ -233,26 +236,73 @@ func (c *plainCall) vote(ctx context.Context, l *redlockPlainLease, ttl time.Dur
 func (l *redlockPlainLease) cleanUp(ctx context.Context, voters []int) {
 	switch l.own.Cleanup {
 	case CleanupCompareAndDelete:
-		_, _ = l.release(CompareAndDelete, l.all())
+		l.tidy(CompareAndDelete, l.all())
 		l.env.Step(ctx, Step{Name: CleanedUp, Detail: "deletes its own keys again"})
 	case CleanupVoters:
 		if len(voters) == 0 {
 			break
 		}
-		_, _ = l.release(CompareAndDelete, voters)
+		l.tidy(CompareAndDelete, voters)
 		l.env.Step(ctx, Step{Name: CleanedUp, Detail: "deletes its own keys again, on the nodes that it heard a yes from"})
 	case CleanupDel:
-		_, _ = l.release(Del, l.all())
+		l.tidy(Del, l.all())
 		l.env.Step(ctx, Step{Name: CleanedUp, Detail: "cleans up: it sends DEL to all nodes, whose key it may be"})
 	}
 }
 
-// each sends a request to nodes, and gives each reply to got as it comes: one node after the other, or all at once. It
-// stops when got has heard enough.
-func (x *redlockPlain) each(nodes []int, r rediscmd.Request, got func(node int, reply rediscmd.Reply) (goOn bool)) {
+// ask asks a node for something and waits for its reply.
+type ask func(node int) rediscmd.Reply
+
+// once sends a request as part of an acquire.
+func (x *redlockPlain) once(r rediscmd.Request) ask {
+	return func(node int) rediscmd.Reply {
+		patience := x.env.Settings.NodeTimeout
+		if x.answers[node] {
+			patience = cmp.Or(x.own.ConnectedTimeout, patience)
+		}
+		return x.send(node, r, patience)
+	}
+}
+
+// again sends a request that is about a lease, and sends it again where the settings say so.
+func (x *redlockPlain) again(r rediscmd.Request) ask {
+	patience := cmp.Or(x.own.ConnectedTimeout, x.env.Settings.NodeTimeout)
+	return func(node int) rediscmd.Reply {
+		reply := x.send(node, r, patience)
+		for n := 0; n < x.own.Resends && errors.Is(reply.Err, rediscmd.ErrTimeout); n++ {
+			if reply = x.reconnect(node, patience); reply.Err == nil {
+				reply = x.send(node, r, patience)
+			}
+		}
+		return reply
+	}
+}
+
+// reconnections is how often a client tries to connect anew before it takes it for a failure.
+const reconnections = 5
+
+// reconnect connects anew to a node that has not answered. As in connect, a request stands for that.
+func (x *redlockPlain) reconnect(node int, patience time.Duration) (reply rediscmd.Reply) {
+	for range reconnections {
+		if reply = x.send(node, rediscmd.Request{Args: []string{"PING"}}, patience); !errors.Is(reply.Err, rediscmd.ErrTimeout) {
+			break
+		}
+	}
+	return reply
+}
+
+func (x *redlockPlain) send(node int, r rediscmd.Request, patience time.Duration) rediscmd.Reply {
+	reply := x.nodes[node].Do(x.clock.Now().Add(patience), r) // others may be answered meanwhile
+	x.answers[node] = !errors.Is(reply.Err, rediscmd.ErrTimeout) && !errors.Is(reply.Err, rediscmd.ErrReset)
+	return reply
+}
+
+// each asks nodes, and gives each reply to got as it comes: one node after the other, or all at once. It stops when got has
+// heard enough.
+func (x *redlockPlain) each(nodes []int, asks ask, got func(node int, reply rediscmd.Reply) (goOn bool)) {
 	if x.own.Asking == Sequential {
 		for _, i := range nodes {
-			if !got(i, x.nodes[i].Do(x.clock.Now().Add(x.env.Settings.NodeTimeout), r)) {
+			if !got(i, asks(i)) {
 				return
 			}
 		}
@@ -265,10 +315,9 @@ func (x *redlockPlain) each(nodes []int, r rediscmd.Request, got func(node int, 
 	var answers []answer
 	tasks := x.env.Tasks()
 	waiter := tasks.NewWaiter()
-	deadline := x.clock.Now().Add(x.env.Settings.NodeTimeout)
 	for _, i := range nodes {
 		tasks.Start(func() {
-			reply := x.nodes[i].Do(deadline, r) // others may be answered meanwhile
+			reply := asks(i)
 			answers = append(answers, answer{i, reply})
 			waiter.Wake()
 		})
@@ -332,7 +381,7 @@ func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
 		quorum = 1
 	}
 	start := l.clock.Now()
-	votes, err := l.tally(l.all(), r, GoOn)
+	votes, err := l.tally(l.all(), l.again(r), GoOn)
 	if l.own.Extending == ExtendFromReplies {
 		start = l.clock.Now()
 	}
@@ -354,7 +403,7 @@ func (l *redlockPlainLease) believe(ctx context.Context, validity time.Duration)
 }
 
 func (l *redlockPlainLease) Unlock(context.Context) error {
-	votes, err := l.release(l.own.Release, l.all())
+	votes, err := l.tally(l.all(), l.again(l.release(l.own.Release)), l.own.FailedRelease)
 	return agreed(votes, l.quorum, err)
 }
 
@@ -369,19 +418,23 @@ func agreed(votes, quorum int, err error) error {
 	return redlock.ErrLost
 }
 
-// release takes the key off nodes and counts those that had it; err is what a node failed with, if any did.
-func (l *redlockPlainLease) release(how Release, nodes []int) (n int, err error) {
-	failed := l.own.FailedRelease
+// release is the request to take the key off a node.
+func (l *redlockPlainLease) release(how Release) rediscmd.Request {
 	if how == Del {
-		return l.tally(nodes, rediscmd.Request{Args: []string{"DEL", l.resource}}, failed)
+		return rediscmd.Request{Args: []string{"DEL", l.resource}}
 	}
-	return l.tally(nodes, rediscmd.Request{Script: compareAndDelete, Keys: []string{l.resource}, Argv: []string{l.value}}, failed)
+	return rediscmd.Request{Script: compareAndDelete, Keys: []string{l.resource}, Argv: []string{l.value}}
 }
 
-// tally sends a request to nodes and counts those that did what it asks for.
-func (l *redlockPlainLease) tally(nodes []int, r rediscmd.Request, failed FailedRelease) (n int, err error) {
+// tidy takes what an attempt that was not granted may have left off nodes.
+func (l *redlockPlainLease) tidy(how Release, nodes []int) {
+	_, _ = l.tally(nodes, l.once(l.release(how)), l.own.FailedRelease)
+}
+
+// tally asks nodes and counts those that did what they were asked for; err is what a node failed with, if any did.
+func (l *redlockPlainLease) tally(nodes []int, asks ask, failed FailedRelease) (n int, err error) {
 	refusals := 0
-	l.each(nodes, r, func(_ int, reply rediscmd.Reply) bool {
+	l.each(nodes, asks, func(_ int, reply rediscmd.Reply) bool {
 		switch {
 		case reply.Err != nil:
 			err = reply.Err

@@ -13,7 +13,7 @@ import (
 // answers, the timer of the lease, and the end of its context are all due when the client goes on. One that lingers does not.
 func (s Space) isLate(c faults.Choices) bool {
 	from, to := s.lateExtends()
-	return from < to && !s.lingers(c) && c.For("is late", 0).Below(6) == 5
+	return from < to && s.extends() && !s.lingers(c) && c.For("is late", 0).Below(6) == 5
 }
 
 // lateExtends are from when to when after its grant a lock can be extended, before its context ends, so that a pause outlasts
@@ -41,7 +41,7 @@ func (w *worker) late(c faults.Choices) []scenarios.Step {
 // stoppedLate draws a pause of a client that extends late: once or each time, and mostly before a node has answered.
 func (s Space) stoppedLate(x *scenarios.Scenario, client string, c faults.Choices) []scenarios.Item {
 	m := &faults.Moment{Event: observe.ExtendStarted.String(), Client: client, Nth: int(1 + c.For("nth", 0).Below(3))}
-	if !slices.Contains(stepsOf()[s.Base.Lock.Protocol], m.Event) {
+	if s.Foreign != nil || !slices.Contains(stepsOf()[s.Base.Lock.Protocol], m.Event) {
 		m.Event = "extend-called" // which every lock has
 	}
 	when := faults.Trigger{After: m, Every: c.For("every", 0).Below(2) == 1}

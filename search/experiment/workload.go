@@ -101,6 +101,9 @@ func (w *worker) moment(c faults.Choices, within time.Duration) time.Duration {
 // extend draws an extend: to the TTL of the settings, which may be longer or shorter than what is left, and with a caller who
 // may give up. A lock that shortens its keys is never asked to: if only some nodes do, the lease outlasts them.
 func (w *worker) extend(c faults.Choices) scenarios.Step {
+	if !w.space.extends() {
+		return step(scenarios.HoldStep, w.hold)
+	}
 	s := step(scenarios.ExtendStep, w.ttl)
 	if ttl := w.shorter(c.For("ttl", 0)); ttl != 0 && w.can.Lengthens {
 		s.For = ttl
@@ -111,6 +114,9 @@ func (w *worker) extend(c faults.Choices) scenarios.Step {
 	}
 	return s
 }
+
+// extends says whether the leases of the lock can be extended.
+func (s Space) extends() bool { return s.Foreign == nil || s.Foreign.Extends }
 
 // letGo draws a release: one whose caller may give up, by the lease's own context, or done twice.
 func (w *worker) letGo(c faults.Choices) []scenarios.Step {
@@ -160,6 +166,9 @@ func (w *worker) once(c faults.Choices) []scenarios.Step {
 	take, update, unlock := w.take(c.For("take", 0)), step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)
 	long := step(scenarios.SleepStep, w.space.times.Length(c.For("long", 0), w.ttl/2, 2*w.ttl))
 	renew := step(scenarios.RenewStep, w.ttl+w.ttl/2)
+	if !w.space.extends() {
+		renew.Kind = scenarios.HoldStep
+	}
 	if take.TTL == 0 {
 		w.limits(c.For("limits", 0), &renew)
 	}
@@ -236,7 +245,8 @@ func lockOn(item *scenarios.Item, names []string) {
 // do they make a write late. Where they can be of any length, clients that write early are stopped for long enough, too.
 func (s Space) lingers(c faults.Choices) bool {
 	b := s.Base.Budget
-	return !s.Beyond && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 3
+	foretold := s.Foreign != nil && s.Foreign.Warns // nobody knows when it will warn
+	return !s.Beyond && !foretold && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 3
 }
 
 // misused draws a call with a wrong argument, somewhere among the steps of a client; mostly none. It changes nothing, if the

@@ -24,6 +24,7 @@ func New(cfg Config) *Kernel {
 // Run makes the steps up to and including those at true time until. It panics, with the step, if the code that runs
 // does, and with the error of Fail: a TooLong if the run goes beyond one of its limits.
 func (k *Kernel) Run(until True) {
+	defer Enter()()
 	defer k.locate()
 	if k.choices != nil {
 		k.runChosen(until)

@@ -50,6 +50,7 @@ func (k *Kernel) start(p *Process, program bool, body func()) {
 
 func (t *task) loop(yield func(struct{}) bool) {
 	t.yield = yield
+	Enter() // for as long as the goroutine lives
 	for {
 		if !t.run() {
 			return

@@ -1,0 +1,238 @@
+package locktest_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"redlocksim/locktest"
+	"redlocksim/redlock/driver"
+)
+
+// strayLock is a lock that does something else when it is asked for a lock, and then is the lock of plain commands.
+type strayLock struct {
+	redisLock
+	do func(ctx context.Context, env *locktest.Env)
+}
+
+func (x *strayLock) TryLock(ctx context.Context, resource string, ttl time.Duration) (locktest.Lease, error) {
+	x.do(ctx, x.env)
+	return x.redisLock.TryLock(ctx, resource, ttl)
+}
+
+func straying(do func(ctx context.Context, env *locktest.Env)) func(*locktest.Env) (locktest.Locker, error) {
+	return func(env *locktest.Env) (locktest.Locker, error) {
+		return &strayLock{redisLock{env: env, keep: 100 * time.Millisecond}, do}, nil
+	}
+}
+
+// calm is an experiment without faults, in which two clients take the lock one after the other.
+var calm = plan("lock: {ttl: 2s}\nnodes: {names: [A]}", "", "{at: 0s, client: client-1, do: [try-lock, unlock]}", "{at: 1s, client: client-2, do: [try-lock, unlock]}")
+
+func judgeStray(do func(ctx context.Context, env *locktest.Env)) *recorder {
+	return record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, calm, 0, straying(do))) })
+}
+
+// wantStray checks that a test has failed because of a call from a goroutine of the lock's own, and without a verdict.
+func wantStray(t *testing.T, r *recorder, call string) {
+	t.Helper()
+	log := r.log.String()
+	want := "locktest: client-1 has called " + call + " from a goroutine of its own, at guard_test.go:"
+	if !r.failed || r.skipped || !strings.HasPrefix(log, want) || !strings.Contains(log, "by Env.Runtime.Tasks, or test the lock as it is, as a Setup.Program") || strings.Contains(log, "mutual exclusion") {
+		t.Errorf("failed %v, skipped %v, want %q: %s", r.failed, r.skipped, want, log)
+	}
+}
+
+// Each call of what a lock is handed that reaches into the run. What comes of an earlier call is made where it may be.
+var calls = map[string]func(ctx context.Context, env *locktest.Env) func(){
+	"Env.Wall":       func(_ context.Context, env *locktest.Env) func() { return func() { env.Wall() } },
+	"Env.Sleep":      func(ctx context.Context, env *locktest.Env) func() { return func() { env.Sleep(ctx, time.Second) } },
+	"Env.Believe":    func(ctx context.Context, env *locktest.Env) func() { return func() { env.Believe(ctx, time.Time{}) } },
+	"Env.Disbelieve": func(ctx context.Context, env *locktest.Env) func() { return func() { env.Disbelieve(ctx, "so") } },
+	"Env.Step": func(ctx context.Context, env *locktest.Env) func() {
+		return func() { env.Step(ctx, locktest.Step{Name: "x"}) }
+	},
+	"Env.Attempt": func(ctx context.Context, env *locktest.Env) func() { return func() { env.Attempt(ctx, 2) } },
+	"Env.Thread":  func(ctx context.Context, env *locktest.Env) func() { return func() { env.Thread(ctx) } },
+	"Env.Nodes.Do": func(_ context.Context, env *locktest.Env) func() {
+		return func() {
+			env.Nodes[0].Do([]*driver.Command{{Op: driver.OpAcquire, Keys: []string{"R"}, Value: "v", TTL: time.Second,
+				Done: func(*driver.Command, driver.Reply) {}}})
+		}
+	},
+	"Env.Nodes.Listen": func(_ context.Context, env *locktest.Env) func() {
+		return func() { env.Nodes[0].(driver.Listener).Listen("c", func() {}) }
+	},
+	"the stop function of Env.Nodes.Listen": func(_ context.Context, env *locktest.Env) func() {
+		return env.Nodes[0].(driver.Listener).Listen("c", func() {})
+	},
+	"Env.Redis.Do": func(_ context.Context, env *locktest.Env) func() {
+		return func() { _, _ = env.Redis[0].Do(time.Unix(1, 0), "GET", "R") }
+	},
+	"Env.Redis.Script": func(_ context.Context, env *locktest.Env) func() {
+		return func() { _, _ = env.Redis[0].Script(time.Unix(1, 0), "return 0", nil, nil, nil) }
+	},
+	"Env.Redis.Subscribe":  func(_ context.Context, env *locktest.Env) func() { return func() { env.Redis[0].Subscribe("c") } },
+	"Subscription.Close":   func(_ context.Context, env *locktest.Env) func() { return env.Redis[0].Subscribe("c").Close },
+	"Subscription.Confirm": subscribed(locktest.Subscription.Confirm),
+	"Subscription.Next": subscribed(func(s locktest.Subscription, ctx context.Context, deadline time.Time) error {
+		_, err := s.Next(ctx, deadline)
+		return err
+	}),
+	"Env.Runtime.Rand.Read": func(_ context.Context, env *locktest.Env) func() {
+		return func() { _, _ = env.Runtime.Rand.Read(make([]byte, 1)) }
+	},
+	"Env.Runtime.Clock.Now": func(_ context.Context, env *locktest.Env) func() { return func() { env.Runtime.Clock.Now() } },
+	"Env.Runtime.Clock.AfterFunc": func(_ context.Context, env *locktest.Env) func() {
+		return func() { env.Runtime.Clock.AfterFunc(time.Second, func() {}) }
+	},
+	"Timer.Stop": func(_ context.Context, env *locktest.Env) func() {
+		timer := env.Runtime.Clock.AfterFunc(time.Second, func() {})
+		return func() { timer.Stop() }
+	},
+	"Timer.Reset": func(_ context.Context, env *locktest.Env) func() {
+		timer := env.Runtime.Clock.AfterFunc(time.Second, func() {})
+		return func() { timer.Reset(time.Minute) }
+	},
+	"Env.Runtime.Clock.WithCancel": func(ctx context.Context, env *locktest.Env) func() {
+		return func() { env.Runtime.Clock.WithCancel(ctx) }
+	},
+	"the cancel function of Env.Runtime.Clock.WithCancel": func(ctx context.Context, env *locktest.Env) func() {
+		_, cancel := env.Runtime.Clock.WithCancel(ctx)
+		return func() { cancel(nil) }
+	},
+	"Env.Runtime.Clock.WithDeadline": func(ctx context.Context, env *locktest.Env) func() {
+		return func() {
+			_, cancel := env.Runtime.Clock.WithDeadline(ctx, time.Unix(1, 0))
+			cancel()
+		}
+	},
+	"the cancel function of Env.Runtime.Clock.WithDeadline": func(ctx context.Context, env *locktest.Env) func() {
+		_, cancel := env.Runtime.Clock.WithDeadline(ctx, env.Runtime.Clock.Now().Add(time.Second))
+		return func() { cancel() }
+	},
+	"Env.Runtime.Tasks.Start": func(_ context.Context, env *locktest.Env) func() {
+		return func() { env.Runtime.Tasks.Start(func() {}) }
+	},
+	"Env.Runtime.Tasks.NewWaiter": func(_ context.Context, env *locktest.Env) func() { return func() { env.Runtime.Tasks.NewWaiter() } },
+	"Waiter.Wait": func(ctx context.Context, env *locktest.Env) func() {
+		waiter := env.Runtime.Tasks.NewWaiter()
+		return func() { waiter.Wait(ctx) }
+	},
+	"Waiter.Wake": func(_ context.Context, env *locktest.Env) func() { return env.Runtime.Tasks.NewWaiter().Wake },
+}
+
+// subscribed is a call of a subscription.
+func subscribed(call func(locktest.Subscription, context.Context, time.Time) error) func(context.Context, *locktest.Env) func() {
+	return func(ctx context.Context, env *locktest.Env) func() {
+		s := env.Redis[0].Subscribe("c")
+		return func() { _ = call(s, ctx, time.Unix(1, 0)) }
+	}
+}
+
+// Every call is refused to a goroutine that the lock has started itself, and the test fails and says which. Where the lock made
+// it itself, it is what a lock does.
+func TestCallsFromAGoroutineOfTheLocksOwn(t *testing.T) {
+	for call, prepare := range calls {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			wantStray(t, judgeStray(func(ctx context.Context, env *locktest.Env) {
+				f := prepare(ctx, env)
+				returned := make(chan struct{})
+				go func() {
+					defer close(returned)
+					f()
+				}()
+				<-returned
+			}), call)
+		})
+	}
+	for _, call := range []string{"Env.Wall", "Env.Redis.Do", "Timer.Stop", "Waiter.Wake", "Env.Runtime.Tasks.Start"} {
+		if r := judgeStray(func(ctx context.Context, env *locktest.Env) { calls[call](ctx, env)() }); r.failed {
+			t.Errorf("%s, called as it may be: %s", call, &r.log)
+		}
+	}
+}
+
+// The lock waits for a goroutine that has been ended: the test fails all the same, and does not hang.
+func TestAStrayGoroutineThatIsWaitedFor(t *testing.T) {
+	wantStray(t, judgeStray(func(_ context.Context, env *locktest.Env) {
+		now := make(chan time.Time)
+		go func() { now <- env.Runtime.Clock.Now() }()
+		<-now
+	}), "Env.Runtime.Clock.Now")
+}
+
+// A goroutine calls while another client runs.
+func TestAStrayGoroutineBesideTheRun(t *testing.T) {
+	other, called := make(chan struct{}), make(chan struct{})
+	r := judgeStray(func(_ context.Context, env *locktest.Env) {
+		if env.Name == "client-1" {
+			go func() {
+				defer close(called)
+				<-other
+				env.Wall()
+			}()
+			return
+		}
+		close(other)
+		<-called
+	})
+	wantStray(t, r, "Env.Wall")
+}
+
+// A goroutine is left over from a run, and calls when it is over: the next one fails.
+func TestAStrayGoroutineAfterTheRun(t *testing.T) {
+	over, called := make(chan struct{}), make(chan struct{})
+	started := false
+	e := locktest.Parse(t, calm, 0, straying(func(_ context.Context, env *locktest.Env) {
+		if env.Name == "client-1" && !started {
+			started = true
+			go func() {
+				defer close(called)
+				<-over
+				env.Wall()
+			}()
+		}
+	}))
+	if r := record(func(t rapid.TB) { locktest.MutualExclusion(t, e) }); r.failed {
+		t.Fatalf("nobody has called yet: %s", &r.log)
+	}
+	close(over)
+	<-called
+	wantStray(t, record(func(t rapid.TB) { locktest.MutualExclusion(t, e) }), "Env.Wall")
+	wantStray(t, record(func(t rapid.TB) { locktest.Breaks(t, e) }), "Env.Wall")
+}
+
+// A lock that asks its nodes from goroutines fails a whole test of drawn experiments with that error, also where it is made.
+func TestALockWithGoroutinesOfItsOwn(t *testing.T) {
+	fixed(t, "1")
+	for where, lock := range map[string]func(*locktest.Env) (locktest.Locker, error){
+		"TryLock": straying(func(_ context.Context, env *locktest.Env) {
+			answered := make(chan error)
+			go func() {
+				_, err := env.Redis[0].Do(time.Unix(1, 0), "GET", "R")
+				answered <- err
+			}()
+			<-answered
+		}),
+		"New": func(env *locktest.Env) (locktest.Locker, error) {
+			pinged := make(chan error)
+			go func() {
+				_, err := env.Redis[0].Do(time.Unix(1, 0), "PING")
+				pinged <- err
+			}()
+			return nil, errors.Join(errors.New("no node answers"), <-pinged)
+		},
+	} {
+		r := check(locktest.Setup{Settings: "lock: {ttl: 2s}\nnodes: {names: [A]}", Lock: lock})
+		want := "has called Env.Redis.Do from a goroutine of its own, at guard_test.go:"
+		if log := r.log.String(); !r.failed || !strings.Contains(log, want) || strings.Contains(log, "mutual exclusion") || strings.Contains(log, "flaky") {
+			t.Errorf("%s: failed %v: %s", where, r.failed, log)
+		}
+	}
+}
