@@ -55,7 +55,8 @@ func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patie
 		if !known || own.FailedRelease == protocols.Stop {
 			return p, false
 		}
-		p.attempt, p.delay = p.timeout, own.RetryDelay
+		longest := max(p.timeout, own.ConnectedTimeout)
+		p.attempt, p.delay = longest, own.RetryDelay
 		if own.Asking != protocols.Parallel {
 			p.attempt *= time.Duration(nodes)
 			p.alone = nodes // a silent one holds up the others
@@ -64,7 +65,7 @@ func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patie
 			p.alone = nodes
 		}
 		p.cleanUp = p.attempt
-		p.attempt += 2 * p.timeout // for tokens
+		p.attempt += 2 * longest // for tokens
 		p.spaced = own.Asking == protocols.Parallel && own.Backoff.Ratio().IsZero() && step == 0
 	case protocols.Has[protocols.SingleSettings](lock) && protocols.Of[protocols.FailoverSettings](lock).Wait.Replicas == 0:
 		p.nodes, p.alone, p.together, p.votes = 1, 1, 1, false
