@@ -47,7 +47,9 @@ func (l *locker) with(ttl time.Duration) (rueidislock.Locker, error) {
 	inSimulator := runtime.GOOS == "wasip1"
 	x, err := rueidislock.NewLocker(rueidislock.LockerOption{KeyValidity: ttl, ClientOption: rueidis.ClientOption{
 		InitAddress: l.env.Nodes[:1], DisableCache: inSimulator, AlwaysRESP2: inSimulator,
-		DialCtxFn: func(ctx context.Context, address string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
+		DialCtxFn: func(ctx context.Context, address string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
+			ctx, cancel := context.WithTimeout(ctx, d.Timeout) // as the library's own dialer does
+			defer cancel()
 			return l.env.Dial(ctx, "tcp", address)
 		},
 	}})
