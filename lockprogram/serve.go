@@ -108,7 +108,7 @@ func (p *program) begin(r lines.Request) {
 	p.locker = locker
 	about := locker.About()
 	ready := lines.Answer{Type: lines.Ready, Re: r.ID, Library: about.Library, Version: about.Version, Settings: about.Settings, Keys: about.Keys,
-		Can: []lines.Capability{lines.Cancel}}
+		Server: about.Server, Protocols: about.Protocols, Can: []lines.Capability{lines.Cancel}}
 	_, waits := locker.(Waiter)
 	_, closes := locker.(Closer)
 	_, prepares := locker.(Preparer)
@@ -201,6 +201,9 @@ func (p *program) locked(r lines.Request, lease Lease, err error) {
 	if l, losing := lease.(Losing); losing {
 		go p.tell(l.Lost(), lines.Answer{Type: lines.Lost, Lease: r.ID})
 	}
+	if x, renewing := lease.(Renewing); renewing {
+		go p.tellRenewals(r.ID, x.Renewed())
+	}
 	if w, warns := lease.(Warning); warns {
 		go p.tell(w.Expiring(), lines.Answer{Type: lines.Expiring, Lease: r.ID})
 	}
@@ -210,6 +213,15 @@ func (p *program) locked(r lines.Request, lease Lease, err error) {
 func (p *program) tell(when <-chan struct{}, what lines.Answer) {
 	<-when
 	p.say(what)
+}
+
+// tellRenewals says until when a lease is valid, each time that it is renewed.
+func (p *program) tellRenewals(lease int, renewed <-chan time.Time) {
+	for until := range renewed {
+		if left := milliseconds(time.Until(until)); left >= 0 {
+			p.say(lines.Answer{Type: lines.Renewed, Lease: lease, Valid: &left})
+		}
+	}
 }
 
 // outcome is the answer to a request: done if there is no error. lease, if not nil, may say until when it is valid.

@@ -16,6 +16,7 @@ import (
 
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // File is the name of the file that describes a lock.
@@ -36,9 +37,10 @@ type Description struct {
 	Licence string `yaml:"licence,required"`
 	// About says in a sentence what kind of lock it is.
 	About string `yaml:"about,required"`
-	// Command starts its program, for tier live, with {dir} for its directory. Default: it is built for the simulator.
+	// Command starts its program, for tier live, with {dir} for its directory, and {built} for one that holds what was built.
+	// Default: it is built for the simulator.
 	Command string `yaml:"command"`
-	// Build makes what Command needs, run in the lock's directory. Default: it needs nothing.
+	// Build makes what Command needs, run in the lock's directory, with {built} as there. Default: it needs nothing.
 	Build string `yaml:"build"`
 	// Settings are those with which it is tested, its defaults first.
 	Settings []Setting `yaml:"settings,required"`
@@ -51,6 +53,9 @@ type Setting struct {
 	Title string `yaml:"title,required"`
 	// Args are the arguments of its program. Default: none.
 	Args string `yaml:"args"`
+	// Protocol is a protocol of scenarios whose service is a part of the simulator, and which this is on real servers. Default:
+	// none.
+	Protocol protocols.Name `yaml:"protocol"`
 }
 
 // Known is why a lock does worse than Redlock in some cases.
@@ -140,9 +145,9 @@ func (l *Lock) Tier() scenarios.Tier {
 	return scenarios.Program
 }
 
-// Start is the command that starts its program on tier live.
-func (l *Lock) Start(s Setting) string {
-	return strings.TrimSpace(strings.ReplaceAll(l.Command, "{dir}", filepath.ToSlash(l.Dir)) + " " + s.Args)
+// Start is the command that starts its program on tier live, if built holds what Prepare has built.
+func (l *Lock) Start(s Setting, built string) string {
+	return strings.TrimSpace(strings.NewReplacer("{dir}", filepath.ToSlash(l.Dir), "{built}", built).Replace(l.Command) + " " + s.Args)
 }
 
 // ErrNotBuilt is what the errors of Compile and Prepare match.
@@ -153,9 +158,13 @@ func (l *Lock) Compile(ctx context.Context, file string) error {
 	return l.make(ctx, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-o", file, ".")
 }
 
-// Prepare makes what the lock's command needs.
-func (l *Lock) Prepare(ctx context.Context) error {
-	if words := strings.Fields(l.Build); len(words) > 0 {
+// Prepare makes what the lock's command needs. built is a directory for it, by its absolute path.
+func (l *Lock) Prepare(ctx context.Context, built string) error {
+	words := strings.Fields(l.Build)
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], "{built}", built)
+	}
+	if len(words) > 0 {
 		return l.make(ctx, nil, words...)
 	}
 	return nil

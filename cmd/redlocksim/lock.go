@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -21,6 +22,7 @@ import (
 type lockFlags struct {
 	flags   *pflag.FlagSet
 	command string
+	shown   string // the command for people, if that is another
 	noCache bool
 
 	// about is what the program says of itself: one for the simulator, or for tier live if program is nil.
@@ -91,12 +93,12 @@ func (l *lockFlags) live() live.Options {
 	if !l.isLive() {
 		return live.Options{}
 	}
-	return live.Options{Lock: strings.Fields(l.command), OneNode: l.about.IsOneNode(), Renews: l.about.Renews()}
+	return live.Options{Lock: strings.Fields(l.command), Server: l.about.Server, OneNode: l.about.IsOneNode(), Renews: l.about.Renews()}
 }
 
 // heading names the lock above a report.
 func (l *lockFlags) heading() string {
-	return fmt.Sprintf("lock %s %s (%s)", l.about.Library, l.about.Version, l.command)
+	return fmt.Sprintf("lock %s %s (%s)", l.about.Library, l.about.Version, cmp.Or(l.shown, l.command))
 }
 
 // errNeedsWasm is the error of a program that cannot run in the simulator.

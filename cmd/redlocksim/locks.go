@@ -179,13 +179,13 @@ func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock,
 }
 
 // onLive runs the scenarios on a lock on tier live, with each of its settings.
-func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Lock, _ string, found []*scenarios.Scenario) error {
-	if err := l.Prepare(ctx); err != nil && ctx.Err() == nil {
+func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Lock, built string, found []*scenarios.Scenario) error {
+	if err := l.Prepare(ctx, built); err != nil && ctx.Err() == nil {
 		t.notBuilt(cmd, l, err)
 		return nil
 	}
 	for _, s := range l.Settings {
-		lock := &lockFlags{command: l.Start(s)}
+		lock := &lockFlags{command: l.Start(s, built)}
 		about, err := process.Ask(ctx, strings.Fields(lock.command))
 		switch {
 		case ctx.Err() != nil:
@@ -195,10 +195,10 @@ func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Loc
 			return nil
 		}
 		lock.about = about
-		x := &column{lockTable: t, lock: l, settings: s.Title, about: about, command: lock.command, began: time.Now()}
+		x := &column{lockTable: t, lock: l, settings: s.Title, about: about, command: l.Start(s, "."), began: time.Now()}
 		fit := x.fit(found)
 		bar := newTicker(cmd.ErrOrStderr(), len(fit))
-		err = runLive(cmd, fit, lock, func(r *scenarios.Result) error {
+		err = runLive(cmd, fit, lock, func(r *scenarios.Result, _ *lockFlags) error {
 			bar.tick()
 			return x.add(r)
 		}, func(s *scenarios.Scenario, why error) error {

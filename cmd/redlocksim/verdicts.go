@@ -79,7 +79,7 @@ func verdicts(cmd *cobra.Command, found []*scenarios.Scenario) ([]verdictRow, []
 		}
 		*cell = marked(r, r.Verdict())
 	}
-	err = runLive(cmd, found, &lockFlags{}, func(r *scenarios.Result) error {
+	err = runLive(cmd, found, &lockFlags{}, func(r *scenarios.Result, _ *lockFlags) error {
 		var keys []string
 		for _, l := range r.Leaks {
 			if !slices.Contains(keys, l.Key) {

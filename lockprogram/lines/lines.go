@@ -45,7 +45,8 @@ const (
 type Init struct {
 	// Name is the client's name.
 	Name string `json:"name"`
-	// Nodes are the addresses of the Redis nodes, each host:port, all of them independent masters.
+	// Nodes are the addresses of the nodes, each host:port: independent Redis masters, the members of one etcd cluster, or
+	// independent PostgreSQL servers.
 	Nodes []string `json:"nodes"`
 	// TTL is the time to live of lock keys that the settings say, in milliseconds.
 	TTL float64 `json:"ttl_ms"`
@@ -64,7 +65,7 @@ func RequestTypes() []RequestType {
 type Answer struct {
 	// Type is what is said.
 	Type AnswerType `json:"type"`
-	// Re is the ID of the request; not of lost and expiring.
+	// Re is the ID of the request; not of lost, expiring and renewed.
 	Re int `json:"re,omitempty"`
 
 	// Library is the name of what is tested; of ready.
@@ -75,15 +76,20 @@ type Answer struct {
 	Can []Capability `json:"can,omitempty"`
 	// Settings are the keys of Init.Settings that the program reads; of ready. A scenario that sets others does not apply.
 	Settings []string `json:"settings,omitempty"`
+	// Server is what must run on the nodes; of ready. Default: redis.
+	Server Server `json:"server,omitempty"`
+	// Protocols are those of scenarios, beside the ones on Redis, whose lock is this one; of ready. Their scenarios apply.
+	Protocols []string `json:"protocols,omitempty"`
 	// Keys are patterns of the keys that stand for a lock, in which {resource} is the name of what is locked, and * anything;
 	// of ready. Without them a key stands for the resource of its name.
 	Keys []string `json:"keys,omitempty"`
 	// Valid is for how long the lock is still held, from when the line is written, in milliseconds, as the library computes it;
-	// of granted and extended. Without it the harness reckons with the TTL, from the first byte of the request that won.
+	// of granted, extended and renewed. Without it the harness reckons with the TTL, from the first byte of the request that
+	// won.
 	Valid *float64 `json:"valid_ms,omitempty"`
 	// Token is the fencing token; of granted.
 	Token *int64 `json:"token,omitempty"`
-	// Lease is the ID of the request that was granted the lock which is lost; of lost and expiring.
+	// Lease is the ID of the request that was granted the lock; of lost, expiring and renewed.
 	Lease int `json:"lease,omitempty"`
 	// Reason says why, for people.
 	Reason string `json:"reason,omitempty"`
@@ -105,6 +111,7 @@ const (
 	Unknown  AnswerType = "unknown"  // it may have happened or not
 	Lost     AnswerType = "lost"     // the library says that a lease is over; not an answer to a request
 	Expiring AnswerType = "expiring" // the library says that the holder of a lease must stop now; not an answer to a request
+	Renewed  AnswerType = "renewed"  // the library has renewed a lease by itself; not an answer to a request
 )
 
 // Capability is what a lock can beside locking and unlocking.
@@ -127,10 +134,23 @@ const (
 
 // AnswerTypes are all of them.
 func AnswerTypes() []AnswerType {
-	return []AnswerType{Ready, Failed, Granted, Extended, Released, Prepared, Closed, Refused, Unknown, Lost, Expiring}
+	return []AnswerType{Ready, Failed, Granted, Extended, Released, Prepared, Closed, Refused, Unknown, Lost, Expiring, Renewed}
 }
 
 // Capabilities are all of them.
 func Capabilities() []Capability {
 	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close, Cancel, Renew, OneNode}
 }
+
+// Server is what runs on the nodes.
+type Server string
+
+// The servers.
+const (
+	Redis    Server = "redis"
+	Etcd     Server = "etcd"     // one cluster of all nodes
+	Postgres Server = "postgres" // user postgres, database postgres, no password
+)
+
+// Servers are all of them.
+func Servers() []Server { return []Server{Redis, Etcd, Postgres} }

@@ -29,7 +29,7 @@ func (a *About) Unfit(s *scenarios.Scenario) error {
 			why = append(why, text)
 		}
 	}
-	add(!slices.Contains(protocolsOfOneLock, s.Lock.Protocol), "it is about protocol %s", s.Lock.Protocol)
+	add(!slices.Contains(protocolsOfOneLock, s.Lock.Protocol) && !slices.Contains(a.Protocols, string(s.Lock.Protocol)), "it is about protocol %s", s.Lock.Protocol)
 	add(s.Lock.Preset != "", "it is about preset %s", s.Lock.Preset)
 	add(s.Lock.Clock != kernel.Monotonic, "it has clients that measure validity by another clock than the monotonic one")
 	add(s.StepTime.Max() > 0, "it has code take time, which a program's does not in the simulator")

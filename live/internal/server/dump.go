@@ -19,8 +19,17 @@ for _, k in ipairs(redis.call('KEYS', '*')) do
 end
 return table.concat(out, '\n')`
 
-// Dump is what the server knows.
+// IsRedis reports that the server is a redis-server.
+func (s *Server) IsRedis() bool {
+	_, is := s.software.(redisServer)
+	return is
+}
+
+// Dump is what a redis-server knows. Of others nobody needs to know it: what they have acknowledged is on their disks.
 func (s *Server) Dump() ([]redis.Record, error) {
+	if !s.IsRedis() {
+		return nil, nil
+	}
 	text, err := redisproc.Ask(s.Addr, "EVAL", dumpScript, "0")
 	if err != nil {
 		return nil, fmt.Errorf("live: what %s knows: %w", s.Name, err)
@@ -39,3 +48,6 @@ func (s *Server) Dump() ([]redis.Record, error) {
 	}
 	return records, nil
 }
+
+// Wall is the server's clock in milliseconds.
+func (s *Server) Wall() int64 { return s.Clocks.WallNow().UnixMilli() }

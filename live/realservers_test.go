@@ -1,0 +1,79 @@
+//go:build linux
+
+package live_test
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"redlocksim/live"
+	"redlocksim/live/internal/livetest"
+	"redlocksim/lockprogram/lines"
+	"redlocksim/scenarios"
+)
+
+// built compiles the program of a lock in the directory locks.
+func built(t *testing.T, lock string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), lock)
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
+	build.Dir = filepath.Join("..", "locks", lock)
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return program
+}
+
+// TestRealServers: what a protocol whose service is a part of the simulator comes to there, its lock program comes to on real
+// servers.
+func TestRealServers(t *testing.T) {
+	livetest.NeedsEtcd(t)
+	etcd := live.Options{Client: options().Client, Lock: []string{built(t, "etcd"), "--count"}, Server: lines.Etcd, IsProtocol: true}
+	for _, name := range []string{
+		"47-consensus/paused-client",
+		"47-consensus/leader-cut-off",
+		"50-conditional-update",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := byName(name)
+			r, err := live.Run(t.Context(), s, etcd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.OK() {
+				t.Errorf("%v: %v", r.Verdict(), r.Problems)
+			}
+		})
+	}
+}
+
+// What cannot be put on a server is refused, with the reason.
+func TestUnfitForServers(t *testing.T) {
+	etcd := live.Options{Lock: []string{"etcd"}, Server: lines.Etcd}
+	for name, why := range map[string]string{
+		"47-consensus/minority":            "",
+		"47-consensus/clocks-and-restarts": "it changes the clock of etcd, a Go program",
+		"06-failover-to-a-replica":         "its nodes have replicas, which tier live does not set up for etcd",
+		"94-evicted-keys":                  "etcd evicts no keys",
+		"21-suspended-host/boottime":       "those of a lock program are the machine's",
+	} {
+		found := false
+		for _, s := range scenarios.Catalogue() {
+			if s.Name != name && !strings.HasPrefix(s.Name, name+"/") {
+				continue
+			}
+			found = true
+			err := live.Unfit(s, etcd)
+			if why == "" && err != nil || why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), why)) {
+				t.Errorf("%s: %v, want %q", s.Name, err, why)
+			}
+		}
+		if !found {
+			t.Errorf("there is no scenario %s", name)
+		}
+	}
+}
