@@ -27,20 +27,28 @@ func built(t *testing.T, lock string) string {
 	return program
 }
 
-// TestRealServers: what a protocol whose service is a part of the simulator comes to there, its lock program comes to on real
-// servers.
-func TestRealServers(t *testing.T) {
+// What a protocol whose service is a part of the simulator comes to there, its lock program comes to on real servers.
+func TestEtcd(t *testing.T) {
 	livetest.NeedsEtcd(t)
-	etcd := live.Options{Client: options().Client, Lock: []string{built(t, "etcd"), "--count"}, Server: lines.Etcd, IsProtocol: true}
-	for _, name := range []string{
-		"47-consensus/paused-client",
-		"47-consensus/leader-cut-off",
-		"50-conditional-update",
-	} {
+	expectVerdicts(t, live.Options{Lock: []string{built(t, "etcd"), "--count"}, Server: lines.Etcd},
+		"47-consensus/paused-client", "47-consensus/leader-cut-off", "50-conditional-update")
+}
+
+func TestPostgres(t *testing.T) {
+	livetest.NeedsPostgres(t)
+	program := built(t, "postgres")
+	expectVerdicts(t, live.Options{Lock: []string{program, "row"}, Server: lines.Postgres}, "48-database-row-lock/outside")
+	expectVerdicts(t, live.Options{Lock: []string{program, "unique"}, Server: lines.Postgres},
+		"49-database-unique-index/clean-up", "49-database-unique-index/clean-up-too-early")
+}
+
+// expectVerdicts runs cases with a program that is their protocol.
+func expectVerdicts(t *testing.T, o live.Options, cases ...string) {
+	o.Client, o.IsProtocol = options().Client, true
+	for _, name := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := byName(name)
-			r, err := live.Run(t.Context(), s, etcd)
+			r, err := live.Run(t.Context(), byName(name), o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,6 +62,7 @@ func TestRealServers(t *testing.T) {
 // What cannot be put on a server is refused, with the reason.
 func TestUnfitForServers(t *testing.T) {
 	etcd := live.Options{Lock: []string{"etcd"}, Server: lines.Etcd}
+	postgres := live.Options{Lock: []string{"postgres"}, Server: lines.Postgres}
 	for name, why := range map[string]string{
 		"47-consensus/minority":            "",
 		"47-consensus/clocks-and-restarts": "it changes the clock of etcd, a Go program",
@@ -67,6 +76,9 @@ func TestUnfitForServers(t *testing.T) {
 				continue
 			}
 			found = true
+			if err := live.Unfit(s, postgres); (err == nil) != (why == "") {
+				t.Errorf("%s, on PostgreSQL: %v", s.Name, err)
+			}
 			err := live.Unfit(s, etcd)
 			if why == "" && err != nil || why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), why)) {
 				t.Errorf("%s: %v, want %q", s.Name, err, why)

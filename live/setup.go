@@ -57,8 +57,11 @@ func (r *run) setUp(ctx context.Context) error {
 // startServers starts what the nodes run.
 func (r *run) startServers(ctx context.Context) error {
 	s := r.scenario
-	if r.server == lines.Etcd {
+	switch r.server {
+	case lines.Etcd:
 		return r.AddCluster(ctx, s.Nodes.Names)
+	case lines.Postgres:
+		return r.AddDatabases(ctx, s.Nodes.Names)
 	}
 	persistence, preloaded := s.Nodes.Persistence, needsPreload(s)
 	if err := r.AddServers(ctx, s.Nodes.Names, persistence, string(s.Nodes.Forbidden), preloaded); err != nil {

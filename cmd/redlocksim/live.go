@@ -38,7 +38,10 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, d
 		ran, o := lock, lock.live()
 		if !lock.isGiven() && s.Lock.Capabilities().Service != "" {
 			var err error
-			if ran, err = real.of(ctx, s); err != nil {
+			if ran, err = real.of(ctx, s); err == nil {
+				err = ran.about.Unfit(s)
+			}
+			if err != nil {
 				if err = cmp.Or(context.Cause(ctx), skip(s, err)); err != nil {
 					return err
 				}

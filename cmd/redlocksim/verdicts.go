@@ -12,6 +12,7 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/live"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
 )
 
 const verdictsIntro = `# Verdicts
@@ -90,7 +91,7 @@ func verdicts(cmd *cobra.Command, found []*scenarios.Scenario) ([]verdictRow, []
 		results = append(results, r)
 		return nil
 	}, func(s *scenarios.Scenario, why error) error {
-		if !errors.Is(why, live.ErrUnfit) {
+		if !errors.Is(why, live.ErrUnfit) && !errors.Is(why, programs.ErrUnfit) {
 			return &failure{exitUsage, why}
 		}
 		rows[s.Name].live = refusal(why)

@@ -60,7 +60,7 @@ func TestVerdictsAreCommitted(t *testing.T) {
 
 // realOptions are those with which a scenario runs on tier live, in the project's directory.
 func realOptions(s *scenarios.Scenario) live.Options {
-	if server, real := map[protocols.Name]lines.Server{"consensus": lines.Etcd}[s.Lock.Protocol]; real {
+	if server, real := map[protocols.Name]lines.Server{"consensus": lines.Etcd, "db-row": lines.Postgres, "db-unique": lines.Postgres}[s.Lock.Protocol]; real {
 		return live.Options{Lock: []string{"its program"}, Server: server, IsProtocol: true}
 	}
 	return live.Options{}

@@ -36,7 +36,7 @@ func (a *About) Unfit(s *scenarios.Scenario) error {
 	back := s.Budget.RestartDelay
 	add(back != nil && 0 < *back && *back < s.Lock.TTL && s.Claim == scenarios.Holds, "its nodes forget and are back sooner than a TTL, as the library's arithmetic alone allows")
 	var own map[string]any
-	if text := s.Lock.JSON(); text != nil {
+	if text := s.Lock.JSON(1); text != nil {
 		_ = json.Unmarshal(text, &own) // it is an object
 	}
 	for _, key := range slices.Sorted(maps.Keys(own)) {

@@ -33,6 +33,9 @@ func Main(m *testing.M) (code int) {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o711); err != nil { // PostgreSQL runs as another user
+		panic(err)
+	}
 	if err := os.Setenv("TMPDIR", dir); err != nil {
 		panic(err)
 	}
@@ -96,6 +99,14 @@ const RequireEnv = "REDLOCKSIM_REQUIRE_SERVERS"
 func NeedsEtcd(t testing.TB) {
 	t.Helper()
 	needs(t, "etcd", RequireEnv)
+}
+
+// NeedsPostgres is the same for PostgreSQL, whose programs need not be on the PATH.
+func NeedsPostgres(t testing.TB) {
+	t.Helper()
+	if debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); debian == nil {
+		needs(t, "initdb", RequireEnv)
+	}
 }
 
 func needs(t testing.TB, program, variable string) {

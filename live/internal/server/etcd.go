@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"redlocksim/internal/child"
@@ -84,8 +85,10 @@ func (e *etcd) start(ctx context.Context, s *Server) (*child.Process, error) {
 	return p, nil
 }
 
-// losePower has nothing to do: etcd answers when what it has answered is fsynced.
-func (*etcd) losePower(*Server) error { return nil }
+func (*etcd) shutdown() syscall.Signal { return syscall.SIGTERM }
+
+// killed has nothing to do: what etcd has answered is fsynced.
+func (*etcd) killed(*Server, bool) error { return nil }
 
 // status is what a member says of itself.
 type status struct {

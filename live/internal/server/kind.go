@@ -19,7 +19,7 @@ type Kind struct {
 
 // KindOf is the kind of a server. The program of a lock has named one that there is.
 func KindOf(s lines.Server) *Kind {
-	return map[lines.Server]*Kind{lines.Redis: &redisKind, lines.Etcd: &etcdKind}[s]
+	return map[lines.Server]*Kind{lines.Redis: &redisKind, lines.Etcd: &etcdKind, lines.Postgres: &postgresKind}[s]
 }
 
 // fastest is no limit.
@@ -37,6 +37,19 @@ var etcdKind = Kind{Command: "etcd", Speed: 2, Refuses: func(f faults.Fault, on 
 	}
 	if on.Clocks {
 		return "it changes the clock of etcd, a Go program, which does not ask the C library for the time"
+	}
+	return ""
+}}
+
+var postgresKind = Kind{Command: "PostgreSQL", Speed: fastest, Refuses: func(f faults.Fault, on faults.Live) string {
+	switch f.(type) {
+	case *faults.Evict:
+		return "PostgreSQL evicts no keys"
+	case *faults.Promote:
+		return "the PostgreSQL servers of tier live have no standby"
+	}
+	if on.Clocks {
+		return "it changes the clock of a PostgreSQL server, into which tier live loads no library for that"
 	}
 	return ""
 }}

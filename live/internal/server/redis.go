@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 
 	"redlocksim/internal/child"
 	"redlocksim/internal/faketime"
@@ -87,9 +88,11 @@ func (r redisServer) start(ctx context.Context, s *Server) (*child.Process, erro
 	return redisproc.Start(ctx, child.InOwnGroup(cmd), s.Addr)
 }
 
-// losePower cuts the append-only files back to what was fsynced.
-func (r redisServer) losePower(s *Server) error {
-	if r.persistence == redis.NoPersistence {
+func (redisServer) shutdown() syscall.Signal { return syscall.SIGTERM }
+
+// killed cuts the append-only files back to what was fsynced, without power.
+func (r redisServer) killed(s *Server, withoutPower bool) error {
+	if !withoutPower || r.persistence == redis.NoPersistence {
 		return nil
 	}
 	logs, err := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.incr.aof"))

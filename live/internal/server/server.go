@@ -6,6 +6,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 
@@ -44,8 +45,10 @@ type software interface {
 	// start starts the process, with what is in the server's directory, and returns when it can take part. It releases the
 	// server's ports just before.
 	start(context.Context, *Server) (*child.Process, error)
-	// losePower takes from the directory of a server that was killed what a machine without power would have lost.
-	losePower(*Server) error
+	// shutdown is the signal at which it exits in good order, whoever is connected.
+	shutdown() syscall.Signal
+	// killed is called when the process was killed: without power its directory loses what a machine would have lost.
+	killed(s *Server, withoutPower bool) error
 }
 
 // Start starts the server with what is in its directory, and returns when it can take part.
@@ -64,15 +67,13 @@ func (s *Server) Stop(how faults.Stop) error {
 	s.process = nil
 	if how == faults.ShutDown {
 		_ = p.Signal(syscall.SIGCONT)
-		if !p.End(syscall.SIGTERM, redisproc.Patience) {
+		if !p.End(s.software.shutdown(), redisproc.Patience) {
 			p.Kill()
-			return fmt.Errorf("live: %s did not exit within %v of SIGTERM", s.Name, redisproc.Patience)
+			return fmt.Errorf("live: %s did not exit within %v of being told to", s.Name, redisproc.Patience)
 		}
 	} else {
 		p.Kill()
-	}
-	if how == faults.PoweredOff {
-		if err := s.software.losePower(s); err != nil {
+		if err := s.software.killed(s, how == faults.PoweredOff); err != nil {
 			return err
 		}
 	}
@@ -129,9 +130,11 @@ func (s *Server) Unfreeze() {
 
 // Close ends the server, whatever state it is in.
 func (s *Server) Close() error {
+	var err error
 	if s.process != nil {
 		s.process.Kill()
+		err = s.software.killed(s, false)
 	}
 	s.releasePorts()
-	return s.Clocks.Close()
+	return errors.Join(err, s.Clocks.Close())
 }

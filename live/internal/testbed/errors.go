@@ -20,5 +20,5 @@ var (
 // noServer is the error of a server that is not on this machine. It matches ErrNoServer.
 type noServer string
 
-func (n noServer) Error() string        { return fmt.Sprintf("there is no %s on the PATH", string(n)) }
+func (n noServer) Error() string        { return fmt.Sprintf("there is no %s on this machine", string(n)) }
 func (n noServer) Is(target error) bool { return target == ErrNoServer }

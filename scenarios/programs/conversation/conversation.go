@@ -53,7 +53,7 @@ func Begin(env protocols.Env, with Partner, nodes []string) *Conversation {
 	x := &Conversation{Partner: with, env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}}
 	s := env.Settings
 	x.ready = x.ask(lines.Request{Type: lines.RequestInit, Init: &lines.Init{Name: x.env.Name(), Nodes: nodes,
-		TTL: milliseconds(s.TTL), NodeTimeout: milliseconds(s.NodeTimeout), Settings: s.JSON()}})
+		TTL: milliseconds(s.TTL), NodeTimeout: milliseconds(s.NodeTimeout), Settings: s.JSON(int(time.Hour / env.Scale(time.Hour)))}})
 	return x
 }
 

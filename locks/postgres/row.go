@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"redlocksim/lockprogram"
+)
+
+// row is a row that a transaction has locked. The database ends a transaction of which it has not heard for the TTL, and the
+// client counts that from when it sent the last statement that was answered.
+type row struct{ *database }
+
+func newRow(d *database) (lockprogram.Locker, error) { return row{d}, nil }
+
+func (row) About() lockprogram.About {
+	a := about("db-row")
+	a.Extends = true
+	return a
+}
+
+func (r row) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	ctx, cancel := within(ctx, ttl)
+	defer cancel()
+	if err := r.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := r.Exec(ctx, "INSERT INTO rows (resource) VALUES ($1) ON CONFLICT DO NOTHING", resource); err != nil {
+		return nil, err
+	}
+	tx, err := r.Begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &rowLease{tx: tx, ttl: ttl}
+	if _, err = tx.Exec(ctx, fmt.Sprintf("SET LOCAL idle_in_transaction_session_timeout = %d", ttl.Milliseconds())); err == nil {
+		err = l.statement(ctx, "SELECT FROM rows WHERE resource = $1 FOR UPDATE NOWAIT", resource)
+	}
+	if err == nil {
+		return l, nil
+	}
+	if isCode(err, lockNotAvailable) {
+		err = lockprogram.Refused(err)
+	}
+	_ = tx.Rollback(ctx) // a connection that is broken ends the transaction, too
+	return nil, err
+}
+
+// rowLease is a transaction.
+type rowLease struct {
+	tx    pgx.Tx
+	ttl   time.Duration
+	until time.Time
+}
+
+func (l *rowLease) Until() time.Time { return l.until }
+
+// statement carries out a statement in the transaction.
+func (l *rowLease) statement(ctx context.Context, sql string, args ...any) error {
+	sent := time.Now()
+	_, err := l.tx.Exec(ctx, sql, args...)
+	switch {
+	case err == nil:
+		l.until = sent.Add(l.ttl)
+	case isCode(err, idleTransactionTimeout):
+		err = lockprogram.Refused(err)
+	}
+	return err
+}
+
+// Extend is a statement that does nothing: the TTL begins anew.
+func (l *rowLease) Extend(ctx context.Context, _ time.Duration) error {
+	ctx, cancel := within(ctx, l.ttl)
+	defer cancel()
+	return l.statement(ctx, "SELECT 1")
+}
+
+func (l *rowLease) Unlock(ctx context.Context) error {
+	ctx, cancel := within(ctx, l.ttl)
+	defer cancel()
+	err := l.tx.Commit(ctx)
+	if isCode(err, idleTransactionTimeout) {
+		err = lockprogram.Refused(err)
+	}
+	return err
+}
