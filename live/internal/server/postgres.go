@@ -21,6 +21,7 @@ import (
 	"redlocksim/internal/child"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
+	"redlocksim/sim/redis"
 )
 
 // postgres is a PostgreSQL server, with user and database postgres and no password.
@@ -181,4 +182,36 @@ func (x *postgres) killed(s *Server, _ bool) error {
 		return fmt.Errorf("live: the shared memory of %s: %w", s.Name, err)
 	}
 	return nil
+}
+
+// locksQuery has a row for each lock that a session or an open transaction has: none of them survives a restart.
+const locksQuery = `SELECT locktype, classid, objid, transactionid, virtualtransaction FROM pg_locks
+	WHERE granted AND locktype IN ('advisory', 'transactionid') AND pid <> pg_backend_pid()`
+
+func (x *postgres) locks(s *Server) ([]redis.Record, error) {
+	text, err := x.query(s, locksQuery)
+	var held []redis.Record
+	for line := range strings.Lines(text) {
+		held = append(held, redis.Record{Key: strings.TrimSpace(line)})
+	}
+	return held, err
+}
+
+// query asks the server, and returns a line for each row.
+func (x *postgres) query(s *Server, sql string) (string, error) {
+	host, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), redisproc.Patience)
+	defer cancel()
+	psql := exec.CommandContext(ctx, filepath.Join(x.programs, "psql"), "--no-psqlrc", "--tuples-only", "--no-align",
+		"--host", host, "--port", port, "--username", "postgres", "--command", sql, "postgres")
+	var said strings.Builder
+	psql.Stderr = &said
+	text, err := psql.Output()
+	if err != nil {
+		return "", fmt.Errorf("live: what %s knows: %w: %s", s.Name, err, said.String())
+	}
+	return string(text), nil
 }
