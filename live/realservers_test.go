@@ -37,7 +37,8 @@ func TestEtcd(t *testing.T) {
 func TestPostgres(t *testing.T) {
 	livetest.NeedsPostgres(t)
 	program := built(t, "postgres")
-	expectVerdicts(t, live.Options{Lock: []string{program, "row"}, Server: lines.Postgres}, "48-database-row-lock/outside")
+	expectVerdicts(t, live.Options{Lock: []string{program, "row"}, Server: lines.Postgres},
+		"48-database-row-lock/contention", "48-database-row-lock/same-transaction", "48-database-row-lock/outside")
 	expectVerdicts(t, live.Options{Lock: []string{program, "unique"}, Server: lines.Postgres},
 		"49-database-unique-index/clean-up", "49-database-unique-index/clean-up-too-early")
 }

@@ -65,6 +65,8 @@ type About struct {
 	// Extends says that leases are an [Extender], TellsUntil that they are a [Valid], TellsLost a [Losing], Warns a [Warning],
 	// and Fences a [Fenced].
 	Extends, TellsUntil, TellsLost, Warns, Fences bool
+	// Transacts says that leases are a [Transaction].
+	Transacts bool
 	// Renews says that the library renews leases by itself, until they are released or lost.
 	Renews bool
 	// Server is what must run on the nodes; redis if it is empty. Any other is there on tier live alone.
@@ -115,6 +117,14 @@ type Lease interface {
 type Extender interface {
 	// Extend has the lock held for ttl from now on. The error is a [Refused] if it certainly is not.
 	Extend(ctx context.Context, ttl time.Duration) error
+}
+
+// Transaction is a Lease that a transaction of a database has, in which a number can be read and written. What is written takes
+// effect when the lease is released, or never. The error of either is a [Refused] if the transaction is over.
+type Transaction interface {
+	Read(ctx context.Context) (int64, error)
+	// Write also keeps a note, as a row with one column of a table effects.
+	Write(ctx context.Context, number int64, note string) error
 }
 
 // Valid is a Lease that knows how long it is valid.

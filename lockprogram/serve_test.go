@@ -58,6 +58,15 @@ func (l fakeLease) Renewed() <-chan time.Time {
 	return c
 }
 
+func (l fakeLease) Read(context.Context) (int64, error) { return 7, nil }
+
+func (l fakeLease) Write(_ context.Context, number int64, note string) error {
+	if number != 5 || note != "n" {
+		return errors.New("not what was to be written")
+	}
+	return nil
+}
+
 func (l fakeLease) channel() <-chan struct{} {
 	c := make(chan struct{})
 	if l.resource == "short" {
@@ -115,6 +124,9 @@ func TestServe(t *testing.T) {
 		"cannot wait":      {[]string{begin, `{"type":"lock","id":2,"resource":"R","ttl_ms":1000,"wait_ms":1}`}, `{"type":"refused","re":2,"reason":"this lock does not wait"}`},
 		"extended":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"extend","id":3,"lease":2,"ttl_ms":1}`}, `{"type":"extended","re":3,"valid_ms":`},
 		"released":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"unlock","id":3,"lease":2}`}, `{"type":"released","re":3}`},
+		"read":             {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"read","id":3,"lease":2}`}, `"number":7}`},
+		"written":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"write","id":3,"lease":2,"number":5,"note":"n"}`}, `{"type":"done","re":3,"valid_ms":`},
+		"nothing to read":  {[]string{begin, `{"type":"read","id":3,"lease":2}`}, `{"type":"refused","re":3,"reason":"there is no such lease of a transaction"}`},
 		"released in vain": {[]string{begin, `{"type":"try-lock","id":2,"resource":"gone","ttl_ms":1}`, `{"type":"unlock","id":3,"lease":2}`}, `{"type":"refused","re":3,"reason":"it was over"}`},
 		"no such lease":    {[]string{begin, `{"type":"unlock","id":3,"lease":2}`}, `{"type":"refused","re":3,"reason":"there is no such lease"}`},
 		"not prepared":     {[]string{begin, `{"type":"prepare","id":2}`}, `{"type":"refused","re":2,"reason":"this lock needs no preparation"}`},

@@ -20,8 +20,12 @@ type Request struct {
 	TTL float64 `json:"ttl_ms,omitempty"`
 	// Wait is for how long to wait for the lock at the most, in milliseconds; of lock.
 	Wait float64 `json:"wait_ms,omitempty"`
-	// Lease is the ID of the request that was granted the lock; of extend and unlock.
+	// Lease is the ID of the request that was granted the lock; of extend, unlock, read and write.
 	Lease int `json:"lease,omitempty"`
+	// Number is what to write; of write.
+	Number int64 `json:"number,omitempty"`
+	// Note is a text to keep with the number, for the harness, which asks the database for it after the run; of write.
+	Note string `json:"note,omitempty"`
 	// Call is the ID of the request that is to be given up; of cancel.
 	Call int `json:"call,omitempty"`
 }
@@ -38,6 +42,8 @@ const (
 	RequestUnlock  RequestType = "unlock"   // released, refused or unknown
 	RequestPrepare RequestType = "prepare"  // prepared, refused or unknown
 	RequestClose   RequestType = "close"    // closed, refused or unknown
+	RequestRead    RequestType = "read"     // done, refused or unknown
+	RequestWrite   RequestType = "write"    // done, refused or unknown
 	RequestCancel  RequestType = "cancel"   // none: the request that it names gets its answer, soon
 )
 
@@ -58,7 +64,8 @@ type Init struct {
 
 // RequestTypes are all of them.
 func RequestTypes() []RequestType {
-	return []RequestType{RequestInit, RequestTryLock, RequestLock, RequestExtend, RequestUnlock, RequestPrepare, RequestClose, RequestCancel}
+	return []RequestType{RequestInit, RequestTryLock, RequestLock, RequestExtend, RequestUnlock, RequestPrepare, RequestClose,
+		RequestRead, RequestWrite, RequestCancel}
 }
 
 // Answer is what a program says.
@@ -89,6 +96,8 @@ type Answer struct {
 	Valid *float64 `json:"valid_ms,omitempty"`
 	// Token is the fencing token; of granted.
 	Token *int64 `json:"token,omitempty"`
+	// Number is what was read; of done, as the answer to read.
+	Number int64 `json:"number,omitempty"`
 	// Lease is the ID of the request that was granted the lock; of lost, expiring and renewed.
 	Lease int `json:"lease,omitempty"`
 	// Reason says why, for people.
@@ -107,6 +116,7 @@ const (
 	Released AnswerType = "released" // it has it no more
 	Prepared AnswerType = "prepared" // the nodes are fit for the lock
 	Closed   AnswerType = "closed"   // all is given back, and nothing is under way
+	Done     AnswerType = "done"     // it was read, or will be written when the lease is released
 	Refused  AnswerType = "refused"  // definitely not: nothing is held, or the lease was over
 	Unknown  AnswerType = "unknown"  // it may have happened or not
 	Lost     AnswerType = "lost"     // the library says that a lease is over; not an answer to a request
@@ -129,17 +139,18 @@ const (
 	Close     Capability = "close"    // be closed
 	Cancel    Capability = "cancel"   // give a request up before it has its answer
 	Renew     Capability = "renew"    // it renews leases by itself, until they are released or lost
+	Transact  Capability = "transact" // read and write in the transaction that has the lock
 	OneNode   Capability = "one-node" // it is a lock on one Redis: it uses the first of the nodes alone
 )
 
 // AnswerTypes are all of them.
 func AnswerTypes() []AnswerType {
-	return []AnswerType{Ready, Failed, Granted, Extended, Released, Prepared, Closed, Refused, Unknown, Lost, Expiring, Renewed}
+	return []AnswerType{Ready, Failed, Granted, Extended, Released, Prepared, Closed, Done, Refused, Unknown, Lost, Expiring, Renewed}
 }
 
 // Capabilities are all of them.
 func Capabilities() []Capability {
-	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close, Cancel, Renew, OneNode}
+	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close, Cancel, Renew, Transact, OneNode}
 }
 
 // Server is what runs on the nodes.

@@ -75,6 +75,7 @@ func (d *database) prepare(ctx context.Context) error {
 	}
 	_, err := d.Exec(ctx, `SELECT pg_advisory_xact_lock(0);
 		CREATE TABLE IF NOT EXISTS rows (resource text PRIMARY KEY, number bigint NOT NULL DEFAULT 0);
+		CREATE TABLE IF NOT EXISTS effects (note text NOT NULL);
 		CREATE TABLE IF NOT EXISTS owners (resource text PRIMARY KEY, owner text NOT NULL, inserted_at timestamptz NOT NULL DEFAULT now());`)
 	d.ready = err == nil
 	return err

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -214,4 +215,25 @@ func (x *postgres) query(s *Server, sql string) (string, error) {
 		return "", fmt.Errorf("live: what %s knows: %w: %s", s.Name, err, said.String())
 	}
 	return string(text), nil
+}
+
+// Committed is a note that a transaction has left, and when that was committed.
+type Committed struct {
+	Note string
+	At   time.Time
+}
+
+// Notes are those that committed transactions have left in the table effects of a PostgreSQL server.
+func (s *Server) Notes() ([]Committed, error) {
+	text, err := s.software.(*postgres).query(s, "SELECT extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000000, note FROM effects")
+	var all []Committed
+	for line := range strings.Lines(text) {
+		at, note, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "|")
+		micros, err := strconv.ParseFloat(at, 64)
+		if err != nil {
+			return nil, fmt.Errorf("live: a note of %s: %w", s.Name, err)
+		}
+		all = append(all, Committed{note, time.UnixMicro(int64(micros))})
+	}
+	return all, err
 }

@@ -99,6 +99,8 @@ var answers = map[lines.RequestType][]lines.AnswerType{
 	lines.RequestUnlock:  {lines.Released, lines.Refused, lines.Unknown},
 	lines.RequestPrepare: {lines.Prepared, lines.Refused, lines.Unknown},
 	lines.RequestClose:   {lines.Closed, lines.Refused, lines.Unknown},
+	lines.RequestRead:    {lines.Done, lines.Refused, lines.Unknown},
+	lines.RequestWrite:   {lines.Done, lines.Refused, lines.Unknown},
 }
 
 // Hear takes a line that the program has written.
@@ -234,6 +236,9 @@ func (x *Conversation) acquire(ctx context.Context, r lines.Request, ttl time.Du
 	l.until = x.until(a, r.Resource, ttl, asked)
 	x.leases[id] = l
 	x.env.Believe(ctx, l.until)
+	if protocols.Of[protocols.DBRowSettings](x.env.Settings).Effects == protocols.InTransaction {
+		return &transaction{lease: l}, nil
+	}
 	return l, nil
 }
 
