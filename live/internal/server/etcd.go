@@ -124,6 +124,11 @@ func Lead(ctx context.Context, members []*Server) error {
 	return redisproc.Await(ctx, first.process, func() (bool, error) {
 		all := make([]status, len(members))
 		for i, s := range members {
+			select {
+			case <-s.process.Exited():
+				return true, fmt.Errorf("live: %s has exited: %s\n%s", s.Name, s.process.Status(), s.process.Output())
+			default:
+			}
 			if err := s.call(ctx, "maintenance/status", "{}", &all[i]); err != nil {
 				return false, err
 			}
