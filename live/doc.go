@@ -1,5 +1,6 @@
-// Package live runs scenarios against redis-server processes, over TCP, through fault proxies: the proof that the simulator
-// tells the truth. The scenario files, the library and the checkers are the same; nodes, network, clients and time are real.
+// Package live runs scenarios against server processes, over TCP, through fault proxies: the proof that the simulator tells
+// the truth. Nodes are redis-servers, or what a lock program needs: the members of an etcd cluster, or PostgreSQL servers. The
+// scenario files, the library and the checkers are the same; nodes, network, clients and time are real.
 //
 // [Run] runs a scenario. [Unfit] says which scenarios a real deployment cannot show, and why. Package soak below runs no
 // scenario: it lets many clients take locks for minutes while faults are injected at random. Clients are processes of their
@@ -24,8 +25,8 @@
 // # Clients
 //
 // Programs and protocols are those of the simulator. In a client process one of them runs at a time, except for the shipped
-// library, which has goroutines as in production. Protocols whose service is a part of the simulator, a database or a lock
-// service, run only there.
+// library, which has goroutines as in production. Of protocols whose service is a part of the simulator, a database or a lock
+// service, only lock programs for real ones can take the place.
 //
 // # Faults
 //
@@ -40,8 +41,13 @@
 // received is dropped there, as if it had been in the master's buffers. Runs with slow replicas are as slow as their scenario.
 // After a failover the clients' proxies lead to the promoted replica, and the old connections are broken.
 //
+// The members of an etcd cluster connect to each other through proxies, too. The first is made the leader before the run
+// begins. Elections take as much less time as the run is faster; leases do not, so it is at most twice as fast. A power loss is
+// a kill after which connections get no answer: etcd answers only when it has fsynced, and PostgreSQL does, too. The clocks of
+// both are the machine's.
+//
 // No fault of a link touches the answer to HELLO, as connecting is free in the simulator too.
 //
-// The package needs Linux and redis-server on the PATH. Faults that change a node's clock or take its power also need a C
+// The package needs Linux and the servers on the PATH. Faults that change a node's clock or take its power also need a C
 // compiler (cc), for the library that is preloaded into redis-server.
 package live

@@ -254,8 +254,8 @@ func TestUnfit(t *testing.T) {
 		{"05-single-instance/healthy", ""},
 		{"06-failover-to-a-replica", ""},
 		{"21-suspended-host/boottime", ""},
-		{"47-consensus/cut-off-client", "protocol consensus talks to a lock service, which is a part of the simulator"},
-		{"49-database-unique-index/contention", "protocol db-unique talks to a database, which is a part of the simulator"},
+		{"47-consensus/cut-off-client", "protocol consensus talks to a lock service, which takes a lock program for a real one"},
+		{"49-database-unique-index/contention", "protocol db-unique talks to a database, which takes a lock program for a real one"},
 		{"boundaries/pause-holds", "a single millisecond"},
 		{"44-redisson/lost-wake-up", ""},
 	} {
@@ -264,7 +264,7 @@ func TestUnfit(t *testing.T) {
 			t.Errorf("there is no scenario %s", test.name)
 			continue
 		}
-		err := live.Unfit(s, false)
+		err := live.Unfit(s, live.Options{})
 		switch {
 		case test.why == "" && err != nil:
 			t.Errorf("%s: %v", test.name, err)
@@ -278,7 +278,7 @@ func TestUnfit(t *testing.T) {
 func TestResetsOfSubscribers(t *testing.T) {
 	s := *byName("44-redisson/lost-wake-up")
 	s.Timeline = append(slices.Clone(s.Timeline), scenarios.Item{Kind: "reset", Fault: &faults.Reset{}})
-	if err := live.Unfit(&s, false); !errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), "subscribes") {
+	if err := live.Unfit(&s, live.Options{}); !errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), "subscribes") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -296,7 +296,7 @@ func TestEveryFault(t *testing.T) {
 	for _, w := range faults.Vocabulary() {
 		s := *byName("17-clock-jump")
 		s.Timeline = []scenarios.Item{{Kind: w.Name, Fault: w.New()}}
-		err := live.Unfit(&s, false)
+		err := live.Unfit(&s, live.Options{})
 		if why := refused[w.Name]; why == "" && err != nil || why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), why)) {
 			t.Errorf("%s: %v, want %q", w.Name, err, why)
 		}

@@ -1,8 +1,11 @@
 package live
 
 import (
+	"cmp"
 	"time"
 
+	"redlocksim/live/internal/server"
+	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 )
 
@@ -19,15 +22,23 @@ type Options struct {
 	// Lock is the command of a lock program in the place of the scenario's protocol, with its arguments; nil if there is none.
 	// See package lockprogram.
 	Lock []string
+	// Server is what the program needs on the nodes; redis if it is empty.
+	Server lines.Server
+	// IsProtocol says that the program is the scenario's protocol itself: the run is judged by what the scenario expects, not
+	// beside a run of the protocol in the simulator.
+	IsProtocol bool
 	// OneNode says that the program uses one node alone, the first that it is given.
 	OneNode bool
 	// Renews says that the program renews its leases by itself.
 	Renews bool
 }
 
-// foreign is the lock program as the judge knows it; nil if there is none.
+// kind is that of the servers.
+func (o *Options) kind() *server.Kind { return server.KindOf(cmp.Or(o.Server, lines.Redis)) }
+
+// foreign is the lock program as the judge knows it; nil if there is none, or none that is not the scenario's own.
 func (o *Options) foreign() *scenarios.Foreign {
-	if o.Lock == nil {
+	if o.Lock == nil || o.IsProtocol {
 		return nil
 	}
 	return &scenarios.Foreign{IsProgram: true, Renews: o.Renews}

@@ -14,7 +14,11 @@ import (
 
 // outcome is what the run was, once it is over.
 func (r *run) outcome() (*scenarios.Outcome, error) {
-	h := record.Merge(r.Entries, r.start, int(r.Speed), r.scenario.Duration)
+	entries, err := r.withTransactions()
+	if err != nil {
+		return nil, err
+	}
+	h := record.Merge(entries, r.start, int(r.Speed), r.scenario.Duration)
 	hash := new(history.Hasher)
 	for i := range h {
 		hash.Add(&h[i])
@@ -35,8 +39,8 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 		out.Left = append(out.Left, i)
 	}
 	for _, s := range r.Servers {
-		if !s.IsUp() {
-			continue
+		if !s.IsUp() || !s.IsRedis() {
+			continue // the locks of others end with their sessions, or have no time to live
 		}
 		s.Unfreeze()
 		records, err := s.Dump()

@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,10 +15,11 @@ import (
 	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/testbed"
+	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 )
 
-// Run runs a scenario against redis-server processes and judges its findings, grants and leaked keys, but no durations.
+// Run runs a scenario against server processes and judges its findings, grants and leaked keys, but no durations.
 // Whatever happens, no process and no file is left when it returns. It returns early, with an error that matches ctx's, when
 // ctx ends. For what cannot be run here the error matches ErrUnfit, ErrNoServer or ErrNoCompiler; any other is an internal
 // error.
@@ -27,12 +29,12 @@ import (
 // that hold a lock at once where they must not, tokens out of order, or a lock program that is unavailable for far longer than
 // the machine stalled: such a run is never retried.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Result, error) {
-	if err := Unfit(s, o.Lock != nil); err != nil {
+	if err := Unfit(s, o); err != nil {
 		return nil, err
 	}
 	speeds := []int{o.Speed}
 	if o.Speed == 0 {
-		all := slowing(speed.Of(s))
+		all := slowing(min(speed.Of(s), o.kind().Speed))
 		speeds = all[:]
 	}
 	again := o.Again
@@ -59,7 +61,7 @@ func runOnce(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenar
 	if err != nil {
 		return nil, 0, err
 	}
-	r := &run{Testbed: on, scenario: s, lock: o.Lock, oneNode: o.OneNode, field: testbed.NewField(on), running: map[*testbed.Client]int{},
+	r := &run{Testbed: on, scenario: s, lock: o.Lock, oneNode: o.OneNode, server: cmp.Or(o.Server, lines.Redis), field: testbed.NewField(on), running: map[*testbed.Client]int{},
 		items: make([]item, len(s.Timeline))}
 	atBeliefEnd := func(it scenarios.Item) bool { return it.When.After != nil && it.When.After.Event == beliefEnded }
 	if slices.ContainsFunc(s.Timeline, atBeliefEnd) {

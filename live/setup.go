@@ -15,6 +15,7 @@ import (
 	"redlocksim/live/internal/messages"
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/storageserver"
+	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
@@ -23,19 +24,10 @@ import (
 // setUp starts everything.
 func (r *run) setUp(ctx context.Context) error {
 	s := r.scenario
-	persistence, preloaded := s.Nodes.Persistence, needsPreload(s)
-	if err := r.AddServers(ctx, s.Nodes.Names, persistence, string(s.Nodes.Forbidden), preloaded); err != nil {
+	err := r.startServers(ctx)
+	if err != nil {
 		return err
 	}
-	for _, of := range s.Nodes.Replicas {
-		if err := r.AddReplicas(ctx, of.Key, of.Value, persistence, preloaded); err != nil {
-			return err
-		}
-	}
-	if err := r.ReplicasReady(ctx); err != nil {
-		return err
-	}
-	var err error
 	r.storage, err = storageserver.New(s.Storage, func(at int64, e history.Event) {
 		r.Call(func() { r.Happened(at, e) })
 	})
@@ -56,16 +48,37 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
-	if persistence == redis.EverySecond && preloaded {
+	if r.server == lines.Redis && s.Nodes.Persistence == redis.EverySecond && needsPreload(s) {
 		return r.settleDisks(ctx)
 	}
 	return nil
 }
 
+// startServers starts what the nodes run.
+func (r *run) startServers(ctx context.Context) error {
+	s := r.scenario
+	switch r.server {
+	case lines.Etcd:
+		return r.AddCluster(ctx, s.Nodes.Names)
+	case lines.Postgres:
+		return r.AddDatabases(ctx, s.Nodes.Names)
+	}
+	persistence, preloaded := s.Nodes.Persistence, needsPreload(s)
+	if err := r.AddServers(ctx, s.Nodes.Names, persistence, string(s.Nodes.Forbidden), preloaded); err != nil {
+		return err
+	}
+	for _, of := range s.Nodes.Replicas {
+		if err := r.AddReplicas(ctx, of.Key, of.Value, persistence, preloaded); err != nil {
+			return err
+		}
+	}
+	return r.ReplicasReady(ctx)
+}
+
 // addClient starts the process of a client, with a link to every server. text is the scenario as a file.
 func (r *run) addClient(i int, name, text string) error {
 	s := r.scenario
-	role := &messages.Role{Name: name, Index: i, Clients: len(s.Clients), Scenario: text, Speed: int(r.Speed), Lock: r.lock, OneNode: r.oneNode}
+	role := &messages.Role{Name: name, Index: i, Clients: len(s.Clients), Scenario: text, Speed: int(r.Speed), Lock: r.lock, OneNode: r.oneNode, IsRedis: r.server == lines.Redis}
 	for _, x := range r.Servers {
 		addr, err := r.Link(name, x.Name, x.Addr)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/storageserver"
 	"redlocksim/live/internal/testbed"
+	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 )
 
@@ -22,6 +23,7 @@ type run struct {
 	scenario *scenarios.Scenario
 	lock     []string // the command of a lock program; nil if there is none
 	oneNode  bool     // which uses one node alone
+	server   lines.Server
 	field    *faults.Field
 	running  map[*testbed.Client]int // programs that they have not finished
 	start    int64                   // CLOCK_MONOTONIC at true time 0

@@ -18,23 +18,27 @@ var (
 	ErrUnfit = testbed.ErrUnfit
 	// ErrNonsense: a lock program said or did what none may.
 	ErrNonsense = testbed.ErrNonsense
-	// ErrNoServer: there is no redis-server on this machine.
+	// ErrNoServer: the server that the nodes run is not on this machine.
 	ErrNoServer = testbed.ErrNoServer
 	// ErrNoCompiler: the run changes a node's clock or takes its power, and there is no cc on this machine.
 	ErrNoCompiler = faketime.ErrNoCompiler
 )
 
-// Unfit returns why redis-server processes cannot show a scenario, as an error that matches ErrUnfit; nil if they can. program
-// says that the lock is a program.
-func Unfit(s *scenarios.Scenario, program bool) error {
+// Unfit returns why server processes cannot show a scenario to the lock that the options say, as an error that matches
+// ErrUnfit; nil if they can.
+func Unfit(s *scenarios.Scenario, o Options) error {
+	program, kind := o.Lock != nil, o.kind()
 	var why []string
 	add := func(format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); !slices.Contains(why, text) {
 			why = append(why, text)
 		}
 	}
-	if service := s.Lock.Capabilities().Service; service != "" {
-		add("protocol %s talks to a %s, which is a part of the simulator", s.Lock.Protocol, service)
+	if service := s.Lock.Capabilities().Service; service != "" && !program {
+		add("protocol %s talks to a %s, which takes a lock program for a real one", s.Lock.Protocol, service)
+	}
+	if len(s.Nodes.Replicas) > 0 && !kind.Replicas {
+		add("its nodes have replicas, which tier live does not set up for %s", kind.Command)
 	}
 	if s.Live.Not != "" {
 		add("%s", s.Live.Not)
@@ -53,7 +57,11 @@ func Unfit(s *scenarios.Scenario, program bool) error {
 			add("%s is a moment that nobody can see on real servers", m.Event)
 		}
 		if f := s.Timeline[i].Fault; f != nil {
-			if not := f.Live(speed.Deployment(s)).Not; not != "" {
+			on := f.Live(speed.Deployment(s))
+			if on.Not != "" {
+				add("%s", on.Not)
+			}
+			if not := kind.Refuses(f, on); not != "" && !slices.Contains(s.Clients, f.Target()) {
 				add("%s", not)
 			}
 		}

@@ -14,13 +14,16 @@ import (
 	"net"
 	"runtime/debug"
 	"time"
+
+	"redlocksim/lockprogram/lines"
 )
 
 // Env is what a lock is made with.
 type Env struct {
 	// Name is the client's name.
 	Name string
-	// Nodes are the addresses of the Redis nodes, all of them independent masters. A lock on one instance uses the first.
+	// Nodes are the addresses of the nodes, of which [About] says what runs on them. Redis nodes are independent masters. A
+	// lock on one instance uses the first.
 	Nodes []string
 	// TTL is the time to live that the settings give to keys, and NodeTimeout how long they wait for a node's answer. Libraries
 	// with defaults of their own need not look at them.
@@ -62,9 +65,16 @@ type About struct {
 	// Extends says that leases are an [Extender], TellsUntil that they are a [Valid], TellsLost a [Losing], Warns a [Warning],
 	// and Fences a [Fenced].
 	Extends, TellsUntil, TellsLost, Warns, Fences bool
+	// Transacts says that leases are a [Transaction].
+	Transacts bool
 	// Renews says that the library renews leases by itself, until they are released or lost.
 	Renews bool
-	// OneNode says that it is a lock on one Redis, and uses the first of Env.Nodes alone: one that the faults concern.
+	// Server is what must run on the nodes; redis if it is empty. Any other is there on tier live alone.
+	Server lines.Server
+	// Protocols are those of scenarios, beside the ones on Redis, whose lock is this one: consensus, db-row or db-unique. Their
+	// scenarios apply to it.
+	Protocols []string
+	// OneNode says that it is a lock on one node, and uses the first of Env.Nodes alone: one that the faults concern.
 	OneNode bool
 	// Keys are patterns of the keys that stand for a lock, in which {resource} is the name of what is locked, and * anything.
 	// Without them a key stands for the resource of its name.
@@ -109,6 +119,14 @@ type Extender interface {
 	Extend(ctx context.Context, ttl time.Duration) error
 }
 
+// Transaction is a Lease that a transaction of a database has, in which a number can be read and written. What is written takes
+// effect when the lease is released, or never. The error of either is a [Refused] if the transaction is over.
+type Transaction interface {
+	Read(ctx context.Context) (int64, error)
+	// Write also keeps a note, as a row with one column of a table effects.
+	Write(ctx context.Context, number int64, note string) error
+}
+
 // Valid is a Lease that knows how long it is valid.
 type Valid interface {
 	Until() time.Time
@@ -124,6 +142,12 @@ type Losing interface {
 type Warning interface {
 	// Expiring is closed then.
 	Expiring() <-chan struct{}
+}
+
+// Renewing is a Lease that its library renews, and that tells until when it is valid each time.
+type Renewing interface {
+	// Renewed is sent that time, and closed when the lease has ended.
+	Renewed() <-chan time.Time
 }
 
 // Fenced is a Lease that can have a fencing token.

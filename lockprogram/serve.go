@@ -108,7 +108,7 @@ func (p *program) begin(r lines.Request) {
 	p.locker = locker
 	about := locker.About()
 	ready := lines.Answer{Type: lines.Ready, Re: r.ID, Library: about.Library, Version: about.Version, Settings: about.Settings, Keys: about.Keys,
-		Can: []lines.Capability{lines.Cancel}}
+		Server: about.Server, Protocols: about.Protocols, Can: []lines.Capability{lines.Cancel}}
 	_, waits := locker.(Waiter)
 	_, closes := locker.(Closer)
 	_, prepares := locker.(Preparer)
@@ -116,7 +116,7 @@ func (p *program) begin(r lines.Request) {
 		can  bool
 		what lines.Capability
 	}{{waits, lines.Wait}, {about.Extends, lines.Extend}, {about.TellsUntil, lines.TellUntil}, {about.TellsLost, lines.TellLost}, {about.Warns, lines.Warn}, {about.Fences, lines.TellToken},
-		{closes, lines.Close}, {prepares, lines.Prepare}, {about.OneNode, lines.OneNode}, {about.Renews, lines.Renew}} {
+		{closes, lines.Close}, {prepares, lines.Prepare}, {about.OneNode, lines.OneNode}, {about.Renews, lines.Renew}, {about.Transacts, lines.Transact}} {
 		if c.can {
 			ready.Can = append(ready.Can, c.what)
 		}
@@ -149,6 +149,13 @@ func (p *program) do(ctx context.Context, r lines.Request) {
 		}
 		err := e.Extend(ctx, ms(r.TTL))
 		p.say(outcome(r, lines.Extended, lease, err))
+	case lines.RequestRead, lines.RequestWrite:
+		tx, is := p.lease(r.Lease).(Transaction)
+		if !is {
+			p.say(lines.Answer{Type: lines.Refused, Re: r.ID, Reason: "there is no such lease of a transaction"})
+			return
+		}
+		p.say(access(ctx, r, tx))
 	case lines.RequestUnlock:
 		lease := p.lease(r.Lease)
 		if lease == nil {
@@ -201,6 +208,9 @@ func (p *program) locked(r lines.Request, lease Lease, err error) {
 	if l, losing := lease.(Losing); losing {
 		go p.tell(l.Lost(), lines.Answer{Type: lines.Lost, Lease: r.ID})
 	}
+	if x, renewing := lease.(Renewing); renewing {
+		go p.tellRenewals(r.ID, x.Renewed())
+	}
 	if w, warns := lease.(Warning); warns {
 		go p.tell(w.Expiring(), lines.Answer{Type: lines.Expiring, Lease: r.ID})
 	}
@@ -210,6 +220,27 @@ func (p *program) locked(r lines.Request, lease Lease, err error) {
 func (p *program) tell(when <-chan struct{}, what lines.Answer) {
 	<-when
 	p.say(what)
+}
+
+// access reads or writes in a transaction.
+func access(ctx context.Context, r lines.Request, tx Transaction) lines.Answer {
+	if r.Type == lines.RequestWrite {
+		err := tx.Write(ctx, r.Number, r.Note)
+		return outcome(r, lines.Done, tx.(Lease), err)
+	}
+	number, err := tx.Read(ctx)
+	a := outcome(r, lines.Done, tx.(Lease), err)
+	a.Number = number
+	return a
+}
+
+// tellRenewals says until when a lease is valid, each time that it is renewed.
+func (p *program) tellRenewals(lease int, renewed <-chan time.Time) {
+	for until := range renewed {
+		if left := milliseconds(time.Until(until)); left >= 0 {
+			p.say(lines.Answer{Type: lines.Renewed, Lease: lease, Valid: &left})
+		}
+	}
 }
 
 // outcome is the answer to a request: done if there is no error. lease, if not nil, may say until when it is valid.

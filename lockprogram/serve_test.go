@@ -14,7 +14,7 @@ import (
 type fake struct{ closed bool }
 
 func (*fake) About() About {
-	return About{Library: "fake", Version: "1", Extends: true, TellsUntil: true, Fences: true, Settings: []string{"fencing"}}
+	return About{Library: "fake", Version: "1", Extends: true, TellsUntil: true, Fences: true, Settings: []string{"fencing"}, Server: "etcd", Protocols: []string{"consensus"}}
 }
 
 func (f *fake) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
@@ -49,6 +49,24 @@ func (l fakeLease) Token() (int64, bool)                        { return 7, l.re
 func (l fakeLease) Lost() <-chan struct{}                       { return l.channel() }
 func (l fakeLease) Expiring() <-chan struct{}                   { return l.channel() }
 
+// Renewed tells of one renewal, of a lease on "long".
+func (l fakeLease) Renewed() <-chan time.Time {
+	c := make(chan time.Time, 1)
+	if l.resource == "long" {
+		c <- time.Now().Add(time.Hour)
+	}
+	return c
+}
+
+func (l fakeLease) Read(context.Context) (int64, error) { return 7, nil }
+
+func (l fakeLease) Write(_ context.Context, number int64, note string) error {
+	if number != 5 || note != "n" {
+		return errors.New("not what was to be written")
+	}
+	return nil
+}
+
 func (l fakeLease) channel() <-chan struct{} {
 	c := make(chan struct{})
 	if l.resource == "short" {
@@ -57,7 +75,7 @@ func (l fakeLease) channel() <-chan struct{} {
 	return c
 }
 
-// conversation asks a program for one thing after the other, and gives each answer; further ones follow for "short".
+// conversation asks a program for one thing after the other, and gives each answer; further ones follow for "short" and "long".
 func conversation(t *testing.T, requests ...string) (answers []string, err error) {
 	t.Helper()
 	toProgram, asks := io.Pipe()
@@ -78,7 +96,7 @@ func conversation(t *testing.T, requests ...string) (answers []string, err error
 		if _, err := io.WriteString(asks, r+"\n"); err != nil {
 			return answers, <-ended
 		}
-		for range 1 + 2*strings.Count(r, `"short"`) - strings.Count(r, `"busy"`) {
+		for range 1 + 2*strings.Count(r, `"short"`) + strings.Count(r, `"long"`) - strings.Count(r, `"busy"`) {
 			if !lines.Scan() {
 				return answers, <-ended
 			}
@@ -92,7 +110,7 @@ func conversation(t *testing.T, requests ...string) (answers []string, err error
 const begin = `{"type":"init","id":1,"init":{"name":"c","nodes":["a:1"],"ttl_ms":1000,"node_timeout_ms":50,"settings":{"fencing":true}}}`
 
 func TestServe(t *testing.T) {
-	const ready = `{"type":"ready","re":1,"library":"fake","version":"1","can":["cancel","extend","until","token","close"],"settings":["fencing"]}`
+	const ready = `{"type":"ready","re":1,"library":"fake","version":"1","can":["cancel","extend","until","token","close"],"settings":["fencing"],"server":"etcd","protocols":["consensus"]}`
 	for name, c := range map[string]struct {
 		requests []string
 		want     string // of the last answers, but for the validity
@@ -106,6 +124,9 @@ func TestServe(t *testing.T) {
 		"cannot wait":      {[]string{begin, `{"type":"lock","id":2,"resource":"R","ttl_ms":1000,"wait_ms":1}`}, `{"type":"refused","re":2,"reason":"this lock does not wait"}`},
 		"extended":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"extend","id":3,"lease":2,"ttl_ms":1}`}, `{"type":"extended","re":3,"valid_ms":`},
 		"released":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"unlock","id":3,"lease":2}`}, `{"type":"released","re":3}`},
+		"read":             {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"read","id":3,"lease":2}`}, `"number":7}`},
+		"written":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"write","id":3,"lease":2,"number":5,"note":"n"}`}, `{"type":"done","re":3,"valid_ms":`},
+		"nothing to read":  {[]string{begin, `{"type":"read","id":3,"lease":2}`}, `{"type":"refused","re":3,"reason":"there is no such lease of a transaction"}`},
 		"released in vain": {[]string{begin, `{"type":"try-lock","id":2,"resource":"gone","ttl_ms":1}`, `{"type":"unlock","id":3,"lease":2}`}, `{"type":"refused","re":3,"reason":"it was over"}`},
 		"no such lease":    {[]string{begin, `{"type":"unlock","id":3,"lease":2}`}, `{"type":"refused","re":3,"reason":"there is no such lease"}`},
 		"not prepared":     {[]string{begin, `{"type":"prepare","id":2}`}, `{"type":"refused","re":2,"reason":"this lock needs no preparation"}`},
@@ -113,6 +134,7 @@ func TestServe(t *testing.T) {
 		"no such request":  {[]string{begin, `{"type":"dance","id":2}`}, `{"type":"unknown","re":2,"reason":"there is no request \"dance\""}`},
 		"given up":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"busy","ttl_ms":1}`, `{"type":"cancel","id":3,"call":2}`}, `{"type":"unknown","re":2,"reason":"context canceled"}`},
 		"lost":             {[]string{begin, `{"type":"try-lock","id":2,"resource":"short","ttl_ms":1}`}, `{"type":"lost","lease":2}`},
+		"renewed":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"long","ttl_ms":1}`}, `{"type":"renewed","valid_ms":3599`},
 		"expiring":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"short","ttl_ms":1}`}, `{"type":"expiring","lease":2}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // File is the name of the file that describes a lock.
@@ -37,9 +38,10 @@ type Description struct {
 	Licence string `yaml:"licence,required"`
 	// About says in a sentence what kind of lock it is.
 	About string `yaml:"about,required"`
-	// Command starts its program, for tier live, with {dir} for its directory. Default: it is a program in Go.
+	// Command starts its program, for tier live, with {dir} for its directory, and {built} for one that holds what was built.
+	// Default: it is a program in Go.
 	Command string `yaml:"command"`
-	// Build makes what Command needs, run in the lock's directory. Default: it needs nothing.
+	// Build makes what Command needs, run in the lock's directory, with {built} as there. Default: it needs nothing.
 	Build string `yaml:"build"`
 	// Settings are those with which it is tested, its defaults first.
 	Settings []Setting `yaml:"settings,required"`
@@ -52,6 +54,9 @@ type Setting struct {
 	Title string `yaml:"title,required"`
 	// Args are the arguments of its program. Default: none.
 	Args string `yaml:"args"`
+	// Protocol is a protocol of scenarios whose service is a part of the simulator, and which this is on real servers. Default:
+	// none.
+	Protocol protocols.Name `yaml:"protocol"`
 }
 
 // Known is why a lock does worse than Redlock in some cases.
@@ -166,18 +171,23 @@ func (l *Lock) Compile(ctx context.Context, file string) error {
 	return l.make(ctx, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-o", file, ".")
 }
 
-// Native makes the lock's program for tier live and returns the command that starts it. A program in Go becomes this file.
+// Native makes the lock's program for tier live and returns the command that starts it. A program in Go becomes this file; what
+// else is built goes beside it.
 func (l *Lock) Native(ctx context.Context, file string) (command []string, err error) {
 	if l.Command == "" {
 		return []string{file}, l.make(ctx, nil, "go", "build", "-o", file, ".")
 	}
-	if words := strings.Fields(l.Build); len(words) > 0 {
-		err = l.make(ctx, nil, words...)
+	places := strings.NewReplacer("{dir}", filepath.ToSlash(l.Dir), "{built}", filepath.ToSlash(filepath.Dir(file)))
+	words := func(text string) (all []string) {
+		for _, word := range strings.Fields(text) {
+			all = append(all, places.Replace(word))
+		}
+		return all
 	}
-	for _, word := range strings.Fields(l.Command) {
-		command = append(command, strings.ReplaceAll(word, "{dir}", filepath.ToSlash(l.Dir)))
+	if build := words(l.Build); len(build) > 0 {
+		err = l.make(ctx, nil, build...)
 	}
-	return command, err
+	return words(l.Command), err
 }
 
 func (l *Lock) make(ctx context.Context, env []string, command ...string) error {

@@ -163,6 +163,7 @@ func lockProgram(t *testing.T, c *comments) *jsonschema.Schema {
 		reflect.TypeFor[lines.RequestType](): words(lines.RequestTypes()),
 		reflect.TypeFor[lines.AnswerType]():  words(lines.AnswerTypes()),
 		reflect.TypeFor[lines.Capability]():  words(lines.Capabilities()),
+		reflect.TypeFor[lines.Server]():      words(lines.Servers()),
 		reflect.TypeFor[json.RawMessage]():   {Type: "object"},
 	}}
 	request, err := jsonschema.For[lines.Request](o)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -25,11 +27,29 @@ func newLiveClient() *cobra.Command {
 }
 
 // runLive runs scenarios on tier live, one after the other. Those that cannot be shown there, or not on this machine, it
-// skips, and tells each of them.
-func runLive(cmd *cobra.Command, found []*scenarios.Scenario, o live.Options, done func(*scenarios.Result) error, skip func(*scenarios.Scenario, error) error) error {
+// skips, and tells each of them. The lock that done is told of is the one that ran, which is not a given one where a program
+// is the scenario's protocol.
+func runLive(cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, done func(*scenarios.Result, *lockFlags) error, skip func(*scenarios.Scenario, error) error) error {
 	ctx, stop := untilInterrupted(cmd)
 	defer stop()
+	real := realLocks{}
+	defer real.close()
 	for _, s := range found {
+		ran, o := lock, lock.live()
+		if !lock.isGiven() && s.Lock.Capabilities().Service != "" {
+			var err error
+			if ran, err = real.of(ctx, s); err == nil {
+				err = ran.about.Unfit(s)
+			}
+			if err != nil {
+				if err = cmp.Or(context.Cause(ctx), skip(s, err)); err != nil {
+					return err
+				}
+				continue
+			}
+			o = ran.live()
+			o.IsProtocol = true
+		}
 		o.Again = func(r *scenarios.Result, heldUp time.Duration) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: the machine stalled for %v and the run ended differently (%s); retrying more slowly\n",
 				s.Name, heldUp.Round(time.Millisecond), r.Problems[0].Text)
@@ -38,14 +58,14 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, o live.Options, do
 		switch {
 		case ctx.Err() != nil:
 			return &failure{exitUsage, errInterrupted}
-		case errors.Is(err, live.ErrUnfit) || errors.Is(err, live.ErrNoCompiler):
+		case errors.Is(err, live.ErrUnfit) || errors.Is(err, live.ErrNoCompiler) || errors.Is(err, live.ErrNoServer) && o.IsProtocol:
 			err = skip(s, err)
 		case errors.Is(err, live.ErrNoServer):
 			return &failure{exitUsage, fmt.Errorf("--tier live: %w", err)}
 		case err != nil:
 			return wrap(err)
 		default:
-			err = done(r)
+			err = done(r, ran)
 		}
 		if err != nil {
 			return err
@@ -57,12 +77,12 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, o live.Options, do
 // runOnLive is the run command on tier live.
 func runOnLive(cmd *cobra.Command, found []*scenarios.Scenario, files *outputs, lock *lockFlags, arg string, isFile, full bool) error {
 	var results []*scenarios.Result
-	err := runLive(cmd, found, lock.live(), func(r *scenarios.Result) error {
+	err := runLive(cmd, found, lock, func(r *scenarios.Result, ran *lockFlags) error {
 		if len(results) > 0 {
 			fmt.Fprintln(files.report(cmd))
 		}
-		if lock.isGiven() {
-			fmt.Fprintf(files.report(cmd), "%s\n\n", lock.heading())
+		if ran.isGiven() {
+			fmt.Fprintf(files.report(cmd), "%s\n\n", ran.heading())
 		}
 		results = append(results, r)
 		repeat := lock.repeat(repeatCommand(arg, isFile, r))

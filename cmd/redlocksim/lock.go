@@ -104,12 +104,7 @@ func (l *lockFlags) live() live.Options {
 	if !l.isLive() {
 		return live.Options{}
 	}
-	return liveOptions(l.words, l.about)
-}
-
-// liveOptions are those of runs on tier live of a program that this command starts.
-func liveOptions(command []string, about *programs.About) live.Options {
-	return live.Options{Lock: command, OneNode: about.IsOneNode(), Renews: about.Renews()}
+	return live.Options{Lock: l.words, Server: l.about.Server, OneNode: l.about.IsOneNode(), Renews: l.about.Renews()}
 }
 
 // heading names the lock above a report.

@@ -224,10 +224,7 @@ func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Loc
 	if err != nil {
 		return err
 	}
-	shown := command
-	if l.Command == "" {
-		shown = []string{"./" + l.Name} // as the page about lock programs builds it
-	}
+	shown := shownFrom(command, file, ".")
 	for _, s := range l.Settings {
 		started := append(slices.Clone(command), strings.Fields(s.Args)...)
 		about, err := process.Ask(ctx, started)
@@ -237,7 +234,7 @@ func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Loc
 		x := t.column(l, scenarios.Live, s, about, shown, explained)
 		fit := x.fit(found)
 		bar := newTicker(cmd.ErrOrStderr(), len(fit))
-		err = runLive(cmd, fit, liveOptions(started, about), func(r *scenarios.Result) error {
+		err = runLive(cmd, fit, &lockFlags{command: x.command, words: started, about: about}, func(r *scenarios.Result, _ *lockFlags) error {
 			bar.tick()
 			return x.add(r)
 		}, func(s *scenarios.Scenario, why error) error {

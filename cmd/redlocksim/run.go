@@ -18,8 +18,10 @@ is done twice, and both must come out the same. A name without a case stands for
 all cases of the scenario.
 
 --tier live runs the scenario once, on redis-server processes behind fault
-proxies, five times as fast. Live runs are not deterministic: --seed and --trace
-have no effect, and expected durations are not checked.
+proxies, five times as fast. For scenarios about a lock service or a database,
+in the project's directory, it builds a lock program and starts etcd or
+PostgreSQL. Live runs are not deterministic: --seed and --trace have no effect,
+and expected durations are not checked.
 
 --lock runs a lock program in the place of the library: somebody's lock,
 unmodified, compiled to WebAssembly; see docs/lock-programs.md. It is as

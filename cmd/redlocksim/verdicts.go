@@ -12,14 +12,16 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/live"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
 )
 
 const verdictsIntro = `# Verdicts
 
 Each row is a case of an embedded scenario: what is claimed of its protocol and settings, the verdict that its file expects,
 and the verdict on each tier. Tiers model and wire are the simulator: model with Redis semantics in Go, wire with the shipped
-adapter over RESP bytes. Tier live is redis-server processes, fault proxies and client processes. Its verdicts have no
-durations, as those depend on the machine. If real processes cannot show a case, the row says why.
+adapter over RESP bytes. Tier live is server processes, fault proxies and client processes: redis-server, or etcd and PostgreSQL
+for the protocols on those. Its verdicts have no durations, as those depend on the machine. If real processes cannot show a case,
+the row says why.
 
 ` + "`redlocksim verdicts > scenarios/VERDICTS.md`" + ` writes this file.
 
@@ -34,7 +36,8 @@ func newVerdicts() *cobra.Command {
 table with a row for each: the claim, the expected verdict, and the verdict on
 each tier. For a scenario that real servers cannot show, the row says why.
 
-This needs Linux, redis-server and cc, and takes some minutes.
+This needs Linux, redis-server, etcd, PostgreSQL, cc and the Go toolchain, and
+takes some minutes in the project's directory.
 
 ` + exitcode.HelpOnAll(),
 		Example: `  redlocksim verdicts > scenarios/VERDICTS.md
@@ -79,7 +82,7 @@ func verdicts(cmd *cobra.Command, found []*scenarios.Scenario) ([]verdictRow, []
 		}
 		*cell = marked(r, r.Verdict())
 	}
-	err = runLive(cmd, found, live.Options{}, func(r *scenarios.Result) error {
+	err = runLive(cmd, found, &lockFlags{}, func(r *scenarios.Result, _ *lockFlags) error {
 		var keys []string
 		for _, l := range r.Leaks {
 			if !slices.Contains(keys, l.Key) {
@@ -90,7 +93,7 @@ func verdicts(cmd *cobra.Command, found []*scenarios.Scenario) ([]verdictRow, []
 		results = append(results, r)
 		return nil
 	}, func(s *scenarios.Scenario, why error) error {
-		if !errors.Is(why, live.ErrUnfit) {
+		if !errors.Is(why, live.ErrUnfit) && !errors.Is(why, programs.ErrUnfit) {
 			return &failure{exitUsage, why}
 		}
 		rows[s.Name].live = refusal(why)

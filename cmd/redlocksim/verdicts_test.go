@@ -8,7 +8,9 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/live"
+	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 const verdictsPath = "../../scenarios/VERDICTS.md"
@@ -42,7 +44,7 @@ func TestVerdictsAreCommitted(t *testing.T) {
 		row.wire = row.model // their histories are equal, or the suite is not as expected
 		onLive := slices.DeleteFunc(slices.Clone(s.Expect.Findings), checker.Kind.Monitored)
 		row.live = untimed(onLive, s.Expect.Leaks)
-		if err := live.Unfit(s, false); err != nil {
+		if err := live.Unfit(s, realOptions(s)); err != nil {
 			row.live = refusal(err)
 		}
 		lines := strings.Split(strings.TrimSpace(markdown([]verdictRow{row})), "\n")
@@ -54,4 +56,12 @@ func TestVerdictsAreCommitted(t *testing.T) {
 	for name := range rows {
 		t.Errorf("the table has %s, which is no case %s", name, help)
 	}
+}
+
+// realOptions are those with which a scenario runs on tier live, in the project's directory.
+func realOptions(s *scenarios.Scenario) live.Options {
+	if server, real := map[protocols.Name]lines.Server{"consensus": lines.Etcd, "db-row": lines.Postgres, "db-unique": lines.Postgres}[s.Lock.Protocol]; real {
+		return live.Options{Lock: []string{"its program"}, Server: server, IsProtocol: true}
+	}
+	return live.Options{}
 }

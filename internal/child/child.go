@@ -14,15 +14,26 @@ import (
 
 // Process is a process that was started. Its methods are safe for concurrent use.
 type Process struct {
-	cmd    *exec.Cmd
-	output output
-	exited chan struct{}
+	cmd      *exec.Cmd
+	scatters bool // what it starts has groups of its own
+	output   output
+	exited   chan struct{}
 }
 
 // Start starts a process. Its standard error is kept, and its standard output unless cmd says where that goes. On Linux the
 // kernel kills the process when this one ends, however it ends.
 func Start(cmd *exec.Cmd) (*Process, error) {
-	p := &Process{cmd: cmd, exited: make(chan struct{})}
+	return (&Process{cmd: cmd, exited: make(chan struct{})}).start()
+}
+
+// StartScattering starts a process in its own group that gives each process which it starts another one, as PostgreSQL does. On
+// Linux they are stopped, continued and killed with it all the same.
+func StartScattering(cmd *exec.Cmd) (*Process, error) {
+	return (&Process{cmd: cmd, scatters: true, exited: make(chan struct{})}).start()
+}
+
+func (p *Process) start() (*Process, error) {
+	cmd := p.cmd
 	cmd.Stderr = &p.output
 	if cmd.Stdout == nil {
 		cmd.Stdout = &p.output
@@ -71,11 +82,24 @@ func (p *Process) Status() string { return p.cmd.ProcessState.String() }
 // Signal sends a signal. The error is [os.ErrProcessDone] for a process that has exited. What stops, continues or kills one in
 // its own group does so to all that it has started, too.
 func (p *Process) Signal(sig syscall.Signal) error {
+	isForAll := sig == syscall.SIGSTOP || sig == syscall.SIGCONT || sig == syscall.SIGKILL
+	if p.scatters && isForAll && p.isRunning() {
+		signalChildren(p.PID(), sig)
+	}
 	err := p.cmd.Process.Signal(sig)
-	if err == nil && p.cmd.SysProcAttr.Setpgid && (sig == syscall.SIGSTOP || sig == syscall.SIGCONT || sig == syscall.SIGKILL) {
+	if err == nil && p.cmd.SysProcAttr.Setpgid && isForAll {
 		_ = syscall.Kill(-p.PID(), sig) // there may be no others, or none any more
 	}
 	return err
+}
+
+func (p *Process) isRunning() bool {
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return true
+	}
 }
 
 // End sends a signal and reports whether the process exited within that time.

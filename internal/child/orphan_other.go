@@ -5,3 +5,5 @@ package child
 import "syscall"
 
 func dieWithParent(*syscall.SysProcAttr) {}
+
+func signalChildren(int, syscall.Signal) {}

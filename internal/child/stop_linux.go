@@ -1,10 +1,6 @@
 package child
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -13,27 +9,5 @@ import (
 // them, some time after it was sent. SIGCONT lets the process go on.
 func (p *Process) Stop(within time.Duration) {
 	_ = p.Signal(syscall.SIGSTOP)
-	for deadline := time.Now().Add(within); !p.isStopped() && time.Now().Before(deadline); {
-		time.Sleep(100 * time.Microsecond)
-	}
-}
-
-// isStopped reports that no thread of the process can run.
-func (p *Process) isStopped() bool {
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.PID()))
-	if err != nil {
-		return true
-	}
-	for _, path := range threads {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		// The state comes after the name, which is in parentheses and may hold any character.
-		state := text[bytes.LastIndexByte(text, ')')+1:]
-		if !bytes.HasPrefix(state, []byte(" T")) && !bytes.HasPrefix(state, []byte(" Z")) {
-			return false
-		}
-	}
-	return true
+	awaitStop(p.PID(), within)
 }

@@ -48,25 +48,34 @@ func Start(ctx context.Context, cmd *exec.Cmd, addr string) (*child.Process, err
 	if err != nil {
 		return nil, err
 	}
-	if err := waitReady(ctx, p, addr); err != nil {
+	if err := Await(ctx, p, func() (bool, error) { return answers(p, addr) }); err != nil {
 		p.Kill()
 		return nil, fmt.Errorf("redis-server at %s: %w\n%s", addr, err, p.Output())
 	}
 	return p, nil
 }
 
-func waitReady(ctx context.Context, p *child.Process, addr string) error {
+// answers says whether a process answers at an address. The error, if it says yes, is that another one does.
+func answers(p *child.Process, addr string) (bool, error) {
+	info, err := Ask(addr, "INFO", "server")
+	if err == nil && !strings.Contains(info, fmt.Sprintf("\r\nprocess_id:%d\r\n", p.PID())) {
+		return true, errors.New("another process answers there")
+	}
+	if err == nil { // unlike INFO, this is answered only when the data is loaded
+		_, err = Ask(addr, "PING")
+	}
+	return err == nil, err
+}
+
+// Await looks again and again until look says that a process which was started is ready, with an error if it can never be. It
+// gives up when the process has exited, after Patience, or when ctx ends; the last error of look says why.
+func Await(ctx context.Context, p *child.Process, look func() (ready bool, err error)) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	for {
-		info, err := Ask(addr, "INFO", "server")
-		if err == nil && !strings.Contains(info, fmt.Sprintf("\r\nprocess_id:%d\r\n", p.PID())) {
-			return errors.New("another process answers there")
-		}
-		if err == nil { // unlike INFO, this is answered only when the data is loaded
-			if _, err = Ask(addr, "PING"); err == nil {
-				return nil
-			}
+		ready, err := look()
+		if ready {
+			return err
 		}
 		select {
 		case <-p.Exited():

@@ -24,8 +24,12 @@ type Request struct {
 	TTL float64 `json:"ttl_ms,omitempty"`
 	// Wait is for how long to wait for the lock at the most, in milliseconds; of lock.
 	Wait float64 `json:"wait_ms,omitempty"`
-	// Lease is the ID of the request that was granted the lock; of extend and unlock.
+	// Lease is the ID of the request that was granted the lock; of extend, unlock, read and write.
 	Lease int `json:"lease,omitempty"`
+	// Number is what to write; of write.
+	Number int64 `json:"number,omitempty"`
+	// Note is a text to keep with the number, for the harness, which asks the database for it after the run; of write.
+	Note string `json:"note,omitempty"`
 	// Call is the ID of the request that is to be given up; of cancel.
 	Call int `json:"call,omitempty"`
 }
@@ -42,6 +46,8 @@ const (
 	RequestUnlock  RequestType = "unlock"   // released, refused or unknown
 	RequestPrepare RequestType = "prepare"  // prepared, refused or unknown
 	RequestClose   RequestType = "close"    // closed, refused or unknown
+	RequestRead    RequestType = "read"     // done, refused or unknown
+	RequestWrite   RequestType = "write"    // done, refused or unknown
 	RequestCancel  RequestType = "cancel"   // none: the request that it names gets its answer, soon
 )
 
@@ -49,7 +55,8 @@ const (
 type Init struct {
 	// Name is the client's name.
 	Name string `json:"name"`
-	// Nodes are the addresses of the Redis nodes, each host:port, all of them independent masters.
+	// Nodes are the addresses of the nodes, each host:port: independent Redis masters, the members of one etcd cluster, or
+	// independent PostgreSQL servers.
 	Nodes []string `json:"nodes"`
 	// TTL is the time to live of lock keys that the settings say, in milliseconds.
 	TTL float64 `json:"ttl_ms"`
@@ -61,14 +68,15 @@ type Init struct {
 
 // RequestTypes are all of them.
 func RequestTypes() []RequestType {
-	return []RequestType{RequestInit, RequestTryLock, RequestLock, RequestExtend, RequestUnlock, RequestPrepare, RequestClose, RequestCancel}
+	return []RequestType{RequestInit, RequestTryLock, RequestLock, RequestExtend, RequestUnlock, RequestPrepare, RequestClose,
+		RequestRead, RequestWrite, RequestCancel}
 }
 
 // Answer is what a program says.
 type Answer struct {
 	// Type is what is said.
 	Type AnswerType `json:"type"`
-	// Re is the ID of the request; not of lost and expiring.
+	// Re is the ID of the request; not of lost, expiring and renewed.
 	Re int `json:"re,omitempty"`
 
 	// Library is the name of what is tested; of ready.
@@ -79,15 +87,22 @@ type Answer struct {
 	Can []Capability `json:"can,omitempty"`
 	// Settings are the keys of Init.Settings that the program reads; of ready. A scenario that sets others does not apply.
 	Settings []string `json:"settings,omitempty"`
+	// Server is what must run on the nodes; of ready. Default: redis.
+	Server Server `json:"server,omitempty"`
+	// Protocols are those of scenarios, beside the ones on Redis, whose lock is this one; of ready. Their scenarios apply.
+	Protocols []string `json:"protocols,omitempty"`
 	// Keys are patterns of the keys that stand for a lock, in which {resource} is the name of what is locked, and * anything;
 	// of ready. Without them a key stands for the resource of its name.
 	Keys []string `json:"keys,omitempty"`
 	// Valid is for how long the lock is still held, from when the line is written, in milliseconds, as the library computes it;
-	// of granted and extended. Without it the harness reckons with the TTL, from the first byte of the request that won.
+	// of granted, extended and renewed. Without it the harness reckons with the TTL, from the first byte of the request that
+	// won.
 	Valid *float64 `json:"valid_ms,omitempty"`
 	// Token is the fencing token; of granted.
 	Token *int64 `json:"token,omitempty"`
-	// Lease is the ID of the request that was granted the lock which is lost; of lost and expiring.
+	// Number is what was read; of done, as the answer to read.
+	Number int64 `json:"number,omitempty"`
+	// Lease is the ID of the request that was granted the lock; of lost, expiring and renewed.
 	Lease int `json:"lease,omitempty"`
 	// Reason says why, for people.
 	Reason string `json:"reason,omitempty"`
@@ -105,10 +120,12 @@ const (
 	Released AnswerType = "released" // it has it no more
 	Prepared AnswerType = "prepared" // the nodes are fit for the lock
 	Closed   AnswerType = "closed"   // all is given back, and nothing is under way
+	Done     AnswerType = "done"     // it was read, or will be written when the lease is released
 	Refused  AnswerType = "refused"  // definitely not: nothing is held, or the lease was over
 	Unknown  AnswerType = "unknown"  // it may have happened or not
 	Lost     AnswerType = "lost"     // the library says that a lease is over; not an answer to a request
 	Expiring AnswerType = "expiring" // the library says that the holder of a lease must stop now; not an answer to a request
+	Renewed  AnswerType = "renewed"  // the library has renewed a lease by itself; not an answer to a request
 )
 
 // Capability is what a lock can beside locking and unlocking.
@@ -126,18 +143,32 @@ const (
 	Close     Capability = "close"    // be closed
 	Cancel    Capability = "cancel"   // give a request up before it has its answer
 	Renew     Capability = "renew"    // it renews leases by itself, until they are released or lost
+	Transact  Capability = "transact" // read and write in the transaction that has the lock
 	OneNode   Capability = "one-node" // it is a lock on one Redis: it uses the first of the nodes alone
 )
 
 // AnswerTypes are all of them.
 func AnswerTypes() []AnswerType {
-	return []AnswerType{Ready, Failed, Granted, Extended, Released, Prepared, Closed, Refused, Unknown, Lost, Expiring}
+	return []AnswerType{Ready, Failed, Granted, Extended, Released, Prepared, Closed, Done, Refused, Unknown, Lost, Expiring, Renewed}
 }
 
 // Capabilities are all of them.
 func Capabilities() []Capability {
-	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close, Cancel, Renew, OneNode}
+	return []Capability{Extend, TellUntil, TellLost, Warn, TellToken, Wait, Prepare, Close, Cancel, Renew, Transact, OneNode}
 }
+
+// Server is what runs on the nodes.
+type Server string
+
+// The servers.
+const (
+	Redis    Server = "redis"
+	Etcd     Server = "etcd"     // one cluster of all nodes
+	Postgres Server = "postgres" // user postgres, database postgres, no password
+)
+
+// Servers are all of them.
+func Servers() []Server { return []Server{Redis, Etcd, Postgres} }
 
 // ParseAnswer reads a line. It takes no fields that an answer does not have. The error says what was written instead.
 func ParseAnswer(line []byte) (*Answer, error) {

@@ -119,6 +119,8 @@ func (p *Program) ask() error {
 	case asked.Ready() == nil:
 		return fmt.Errorf("programs: %s is not ready %v after it was told to init", p.name, s.Duration)
 	}
-	p.About = aboutOf(asked.Ready())
+	if p.About = aboutOf(asked.Ready()); p.Server != lines.Redis {
+		return fmt.Errorf("programs: %s needs %s on the nodes, which is there on tier live alone: build it for this machine", p.name, p.Server)
+	}
 	return nil
 }

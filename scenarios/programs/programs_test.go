@@ -114,8 +114,10 @@ func TestProgramsThatSayNonsense(t *testing.T) {
 		`{"type":"released","re":1}`:             "it has answered a request to init with what is no answer to that",
 		`{"type":"ready","re":1,"x":1}`:          "it has written a line that is no answer",
 		`{"type":"failed","re":1,"reason":"no"}`: "it cannot make its lock: no",
-		`{"type":"lost","lease":2}`:              "it tells of the end of a lease that it was not granted",
+		`{"type":"lost","lease":2}`:              "it tells of a lease that it was not granted",
 		`{"type":"ready","re":1} {"type":"granted","re":2,"valid_ms":-1}`: "a validity that no lock can have",
+		`{"type":"renewed","lease":2,"valid_ms":-1}`:                      "a validity that no lock can have",
+		`{"type":"renewed","lease":2,"valid_ms":1}`:                       "it tells of a lease that it was not granted",
 	} {
 		t.Run(line, func(t *testing.T) {
 			// When it is loaded it is asked what it is, by the first request of all.

@@ -24,7 +24,8 @@ var protocolsOfOneLock = []protocols.Name{"redlock", "single", "failover"}
 // Unfit is why a scenario says nothing about the lock, as an error that matches ErrUnfit; nil if it does.
 func (a *About) Unfit(s *scenarios.Scenario) error {
 	var why reasons
-	why.add(!slices.Contains(protocolsOfOneLock, s.Lock.Protocol), "it is about protocol %s", s.Lock.Protocol)
+	isIts := slices.Contains(protocolsOfOneLock, s.Lock.Protocol) || slices.Contains(a.Protocols, string(s.Lock.Protocol))
+	why.add(!isIts, "it is about protocol %s", s.Lock.Protocol)
 	why.add(s.Lock.Preset != "", "it is about preset %s", s.Lock.Preset)
 	why.add(s.Lock.Clock != kernel.Monotonic, "it has clients that measure validity by another clock than the monotonic one")
 	why.add(s.StepTime.Max() > 0, "it has code take time, which a program's does not in the simulator")
@@ -32,7 +33,7 @@ func (a *About) Unfit(s *scenarios.Scenario) error {
 	why.add(s.Recorded == nil && back != nil && 0 < *back && *back < s.Lock.TTL && s.Claim == scenarios.Holds,
 		"its nodes forget and are back sooner than a TTL, as the library's arithmetic alone allows")
 	var own map[string]any
-	if text := s.Lock.JSON(); text != nil {
+	if text := s.Lock.JSON(1); text != nil {
 		_ = json.Unmarshal(text, &own) // it is an object
 	}
 	for _, key := range slices.Sorted(maps.Keys(own)) {

@@ -40,6 +40,11 @@ func (own ConsensusSettings) Check(s Settings, _ int) error {
 	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
 }
 
+func (own ConsensusSettings) faster(by time.Duration) Own {
+	own.RetrySettings = own.RetrySettings.shortened(by)
+	return own
+}
+
 // Belief is how long a client believes in its lock.
 type Belief uint8
 

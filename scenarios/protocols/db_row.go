@@ -38,6 +38,11 @@ func (own DBRowSettings) Check(s Settings, _ int) error {
 	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
 }
 
+func (own DBRowSettings) faster(by time.Duration) Own {
+	own.RetrySettings = own.RetrySettings.shortened(by)
+	return own
+}
+
 // Effects is where clients write.
 type Effects uint8
 

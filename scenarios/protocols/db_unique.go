@@ -37,6 +37,12 @@ func (own DBUniqueSettings) Check(s Settings, _ int) error {
 	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
 }
 
+func (own DBUniqueSettings) faster(by time.Duration) Own {
+	own.RetrySettings = own.RetrySettings.shortened(by)
+	own.CleanUp /= by
+	return own
+}
+
 func newDBUnique(env Env) (Locker, error) {
 	h, err := env.simulated()
 	if err != nil {

@@ -96,12 +96,13 @@ func (s Settings) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 	return n
 }
 
-// JSON is the settings that are not as in Default, by their keys, but for those that every lock has; nil if there are none.
-func (s Settings) JSON() json.RawMessage {
+// JSON is the settings of a scenario played that many times as fast, by their keys: those that are not as in Default, but for
+// those that every lock has; nil if there are none.
+func (s Settings) JSON(times int) json.RawMessage {
 	if s.own == nil {
 		return nil
 	}
-	text, err := strictyaml.Encode(s.own, Default().With(s.Protocol).own)
+	text, err := strictyaml.Encode(s.own, Default().With(s.Protocol).Faster(times).own)
 	if err != nil {
 		panic(err) // they were read, or checked
 	}

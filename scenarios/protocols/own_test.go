@@ -35,16 +35,12 @@ func TestOwnSettings(t *testing.T) {
 	}
 }
 
-// What is read by the machine's clock is divided when a scenario is played faster: every duration of a protocol that runs on
-// live.
+// What is read by the machine's clock is divided when a scenario is played faster: every duration of a protocol.
 func TestEveryTimeIsFaster(t *testing.T) {
 	unchanged := map[string]bool{
 		"Resolution": true, // the unit of the machine's own clock
 	}
 	for _, p := range All() {
-		if p.Capabilities.Service != "" {
-			continue // it is a part of the simulator
-		}
 		if fast := Default().With(p.Name).Faster(2).own; reflect.TypeOf(fast) != reflect.TypeOf(p.own) {
 			t.Errorf("%s: faster is the method of a part, %T; %T needs its own", p.Name, fast, p.own)
 			continue

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package client is the process of one client of a scenario on tier live: it runs the client's programs against redis-server
+// Package client is the process of one client of a scenario on tier live: it runs the client's programs against server
 // processes, as its parent orders, and reports what happens.
 package client
 
@@ -29,7 +29,7 @@ type Client struct {
 	session  *scenarios.Session
 }
 
-// New makes the client ready. It connects to every node, as a client that has run for a while has.
+// New makes the client ready. It connects to every Redis node, as a client that has run for a while has.
 func New(r *messages.Role, notices *messages.Writer) (*Client, error) {
 	all, err := scenarios.Parse("scenario.yaml", []byte(r.Scenario))
 	if err != nil {
@@ -42,6 +42,9 @@ func New(r *messages.Role, notices *messages.Writer) (*Client, error) {
 	}
 	c.host = newHost(r, c.clock, c.report)
 	for i, addr := range r.Nodes {
+		if !r.IsRedis {
+			break
+		}
 		name := c.scenario.Nodes.Names[i]
 		rc := goredis.NewClient(&redis.Options{Addr: addr})
 		ctx, cancel := context.WithTimeout(context.Background(), redisproc.Patience)

@@ -33,6 +33,9 @@ func Main(m *testing.M) (code int) {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o711); err != nil { // PostgreSQL runs as another user
+		panic(err)
+	}
 	if err := os.Setenv("TMPDIR", dir); err != nil {
 		panic(err)
 	}
@@ -86,11 +89,33 @@ func children() ([]string, error) {
 // NeedsServer skips the test on a machine without redis-server, or fails it where one is required.
 func NeedsServer(t testing.TB) {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err == nil {
+	needs(t, "redis-server", redisserver.RequireEnv)
+}
+
+// RequireEnv, set to 1, has tests fail that would skip for want of a server of another kind.
+const RequireEnv = "REDLOCKSIM_REQUIRE_SERVERS"
+
+// NeedsEtcd skips the test on a machine without etcd, or fails it where one is required.
+func NeedsEtcd(t testing.TB) {
+	t.Helper()
+	needs(t, "etcd", RequireEnv)
+}
+
+// NeedsPostgres is the same for PostgreSQL, whose programs need not be on the PATH.
+func NeedsPostgres(t testing.TB) {
+	t.Helper()
+	if debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); debian == nil {
+		needs(t, "initdb", RequireEnv)
+	}
+}
+
+func needs(t testing.TB, program, variable string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err == nil {
 		return
 	}
-	if os.Getenv(redisserver.RequireEnv) == "1" {
-		t.Fatalf("%s=1 and there is no redis-server on the PATH", redisserver.RequireEnv)
+	if os.Getenv(variable) == "1" {
+		t.Fatalf("%s=1 and there is no %s on the PATH", variable, program)
 	}
-	t.Skip("there is no redis-server on the PATH")
+	t.Skipf("there is no %s on the PATH", program)
 }

@@ -54,6 +54,8 @@ type Role struct {
 	Clocks string `json:"clocks,omitempty"`
 	// Lock is the command of the program that is its lock, in the place of the scenario's protocol; empty if there is none.
 	Lock []string `json:"lock,omitempty"`
-	// OneNode says that the program is a lock on one Redis, the first that it is given.
+	// IsRedis says that the nodes are Redis nodes, to which the client connects itself; a lock program may have others.
+	IsRedis bool `json:"isRedis,omitempty"`
+	// OneNode says that the program is a lock on one node, the first that it is given.
 	OneNode bool `json:"oneNode,omitempty"`
 }

@@ -19,8 +19,24 @@ for _, k in ipairs(redis.call('KEYS', '*')) do
 end
 return table.concat(out, '\n')`
 
-// Dump is what the server knows.
+// Dump is what the server knows that a restart can take from it. What etcd has answered, nothing takes.
 func (s *Server) Dump() ([]redis.Record, error) {
+	switch x := s.software.(type) {
+	case redisServer:
+		return s.dumpRedis()
+	case *postgres:
+		return x.locks(s)
+	}
+	return nil, nil
+}
+
+// IsRedis reports that the server is a redis-server.
+func (s *Server) IsRedis() bool {
+	_, is := s.software.(redisServer)
+	return is
+}
+
+func (s *Server) dumpRedis() ([]redis.Record, error) {
 	text, err := redisproc.Ask(s.Addr, "EVAL", dumpScript, "0")
 	if err != nil {
 		return nil, fmt.Errorf("live: what %s knows: %w", s.Name, err)
@@ -39,3 +55,6 @@ func (s *Server) Dump() ([]redis.Record, error) {
 	}
 	return records, nil
 }
+
+// Wall is the server's clock in milliseconds.
+func (s *Server) Wall() int64 { return s.Clocks.WallNow().UnixMilli() }

@@ -5,7 +5,6 @@ package server
 import (
 	"fmt"
 	"net"
-	"syscall"
 
 	"redlocksim/internal/redisproc"
 )
@@ -20,14 +19,4 @@ func (s *Server) Follow() error {
 		return fmt.Errorf("live: %s: %w", s.Name, err)
 	}
 	return nil
-}
-
-// GoOn lets a paused server continue. It may have to follow another master by now.
-func (s *Server) GoOn() error {
-	s.Paused = false
-	_ = s.process.Signal(syscall.SIGCONT)
-	if s.Follows == "" {
-		return nil
-	}
-	return s.Follow()
 }

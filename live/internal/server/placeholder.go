@@ -4,6 +4,7 @@ package server
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"sync"
 
@@ -43,11 +44,25 @@ func holdPort(addr string, silently bool) (*placeholder, error) {
 	return k, nil
 }
 
+// Ports between these are free for servers: the system gives none of them to connections, as it does with those that it
+// chooses itself. So a port is still free in the moment between its placeholder and its server.
+const firstPort, lastPort = 10000, 32767
+
+// reservePort has a placeholder on a free port, until the server is started for the first time.
+func (s *Server) reservePort() (addr string, err error) {
+	for range 100 {
+		addr = fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(lastPort-firstPort+1))
+		var p *placeholder
+		if p, err = holdPort(addr, false); err == nil {
+			s.placeholders = append(s.placeholders, p)
+			return addr, nil
+		}
+	}
+	return "", err
+}
+
 // close lets the port go.
 func (k *placeholder) close() {
-	if k == nil {
-		return
-	}
 	_ = k.listener.Close()
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -29,6 +29,7 @@ type Testbed struct {
 
 	Servers []*server.Server
 	proxies []*proxy.Proxy
+	tunnels []*proxy.Tunnel
 	Clients []*Client
 	gone    []*Client // that were killed and replaced
 
@@ -41,9 +42,6 @@ type Testbed struct {
 // New makes an empty testbed, with a directory for its files. It must be closed. command starts a client process; nil is this
 // program with the argument live-client.
 func New(speed int, command []string) (*Testbed, error) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		return nil, ErrNoServer
-	}
 	if command == nil {
 		self, err := os.Executable()
 		if err != nil {
@@ -61,8 +59,11 @@ func New(speed int, command []string) (*Testbed, error) {
 // Path is where a file of this name is kept until the testbed is closed.
 func (r *Testbed) Path(name string) string { return filepath.Join(r.work.path, name) }
 
-// AddServers starts a server for each node, with the library that changes clocks and notes fsyncs if they need it.
+// AddServers starts a redis-server for each node, with the library that changes clocks and notes fsyncs if they need it.
 func (r *Testbed) AddServers(ctx context.Context, names []string, persistence redis.Persistence, forbidden string, needsPreload bool) error {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		return noServer("redis-server")
+	}
 	preload := ""
 	if needsPreload {
 		var err error
@@ -72,7 +73,7 @@ func (r *Testbed) AddServers(ctx context.Context, names []string, persistence re
 	}
 	for i, name := range names {
 		dir := r.Path(fmt.Sprintf("node-%d", len(r.Servers)))
-		x, err := server.New(name, dir, persistence, preload)
+		x, err := server.NewRedis(name, dir, persistence, preload)
 		if err != nil {
 			return err
 		}
@@ -201,6 +202,9 @@ func (r *Testbed) Close() error {
 	}
 	for _, p := range r.proxies {
 		p.Close()
+	}
+	for _, t := range r.tunnels {
+		t.Close()
 	}
 	for _, s := range r.Servers {
 		errs = append(errs, s.Close())

@@ -3,15 +3,13 @@
 package testbed
 
 import (
-	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"redlocksim/faults"
 	"redlocksim/internal/redisproc"
-	"redlocksim/internal/redisserver"
+	"redlocksim/live/internal/livetest"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 )
@@ -25,10 +23,8 @@ type bed struct {
 // emptyTestbed is a testbed without clients, at the speed of the machine.
 func emptyTestbed(t testing.TB) *bed {
 	t.Helper()
+	livetest.NeedsServer(t)
 	r, err := New(1, []string{"/bin/false"})
-	if errors.Is(err, ErrNoServer) && os.Getenv(redisserver.RequireEnv) != "1" {
-		t.Skip(err)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func Begin(env protocols.Env, with Partner, nodes []string) *Conversation {
 	x := &Conversation{Partner: with, env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}}
 	s := env.Settings
 	x.ready = x.ask(lines.Request{Type: lines.RequestInit, Init: &lines.Init{Name: x.env.Name(), Nodes: nodes,
-		TTL: milliseconds(s.TTL), NodeTimeout: milliseconds(s.NodeTimeout), Settings: s.JSON()}})
+		TTL: milliseconds(s.TTL), NodeTimeout: milliseconds(s.NodeTimeout), Settings: s.JSON(int(time.Hour / env.Scale(time.Hour)))}})
 	return x
 }
 
@@ -99,6 +99,8 @@ var answers = map[lines.RequestType][]lines.AnswerType{
 	lines.RequestUnlock:  {lines.Released, lines.Refused, lines.Unknown},
 	lines.RequestPrepare: {lines.Prepared, lines.Refused, lines.Unknown},
 	lines.RequestClose:   {lines.Closed, lines.Refused, lines.Unknown},
+	lines.RequestRead:    {lines.Done, lines.Refused, lines.Unknown},
+	lines.RequestWrite:   {lines.Done, lines.Refused, lines.Unknown},
 }
 
 // Hear takes a line that the program has written.
@@ -111,11 +113,19 @@ func (x *Conversation) Hear(line []byte) {
 		x.Fail("%v", err)
 		return
 	}
-	if a.Type == lines.Lost || a.Type == lines.Expiring {
+	if a.Valid != nil && (*a.Valid < 0 || *a.Valid > maxValid) {
+		x.Fail("it has written a validity that no lock can have: %.200q", line)
+		return
+	}
+	if a.Type == lines.Lost || a.Type == lines.Expiring || a.Type == lines.Renewed {
 		l := x.leases[a.Lease]
 		switch {
 		case l == nil:
-			x.Fail("it tells of the end of a lease that it was not granted: %.200q", line)
+			x.Fail("it tells of a lease that it was not granted: %.200q", line)
+		case a.Type == lines.Renewed && a.Valid == nil:
+			x.Fail("it tells of a renewal without its validity: %.200q", line)
+		case a.Type == lines.Renewed:
+			l.renewed(a)
 		case a.Type == lines.Lost:
 			l.lost(a.Reason)
 		default:
@@ -131,9 +141,6 @@ func (x *Conversation) Hear(line []byte) {
 	switch {
 	case !slices.Contains(answers[c.request.Type], a.Type):
 		x.Fail("it has answered a request to %s with what is no answer to that: %.200q", c.request.Type, line)
-		return
-	case a.Valid != nil && (*a.Valid < 0 || *a.Valid > maxValid):
-		x.Fail("it has answered with a validity that no lock can have: %.200q", line)
 		return
 	case a.Type == lines.Failed:
 		x.Fail("it cannot make its lock: %s", a.Reason)
@@ -227,6 +234,9 @@ func (x *Conversation) acquire(ctx context.Context, r lines.Request, ttl time.Du
 	l.until = x.until(a, r.Resource, ttl, asked)
 	x.leases[id] = l
 	x.env.Believe(ctx, l.until)
+	if protocols.Of[protocols.DBRowSettings](x.env.Settings).Effects == protocols.InTransaction {
+		return &transaction{lease: l}, nil
+	}
 	return l, nil
 }
 
@@ -297,6 +307,15 @@ func (l *lease) lost(reason string) {
 	}
 	l.env.Disbelieve(l.ctx, why)
 	l.end(redlock.ErrLost)
+}
+
+// renewed makes the lease last longer: the program says that it has renewed it. One that has ended stays so.
+func (l *lease) renewed(a *lines.Answer) {
+	if l.life.Err() != nil {
+		return
+	}
+	l.until = l.Conversation.until(a, l.resource, 0, time.Time{})
+	l.env.Believe(l.ctx, l.until)
 }
 
 // Extend implements protocols.Lease.
