@@ -31,14 +31,15 @@ type lockTable struct {
 	only, tiers          []string
 	json, markdown, html string
 	noCache, force       bool
+	resume               bool
 
-	to    sink
-	table locktable.Table
-	pages map[string][]byte // by the names of the files
+	to      sink
+	table   locktable.Table
+	journal *journal // of tier live
 }
 
 func newLocks() *cobra.Command {
-	t := &lockTable{pages: map[string][]byte{}}
+	t := &lockTable{}
 	cmd := &cobra.Command{
 		Use:   "locks",
 		Short: "Put the locks people use to the test, and write the table of locks",
@@ -56,7 +57,9 @@ reported, and after all scenarios, without --filter, each known cause that
 explained nothing.
 
 --markdown is the page docs/locks.md. --html is a directory, for a page with the
-whole table and one with the timeline of each run in which a lock did worse.
+whole table and one with the timeline of each run in which a lock did worse. It
+also keeps the runs on tier live, which take hours: --resume takes those that
+are there, unless the lock's program has changed, and makes the others.
 
 The exit code does not tell how the locks did: see suite --lock for that.
 
@@ -78,6 +81,7 @@ The exit code does not tell how the locks did: see suite --lock for that.
 	flags.StringVar(&t.markdown, "markdown", filepath.Join("docs", "locks.md"), "write the table as Markdown to this file (- for standard output; empty for none)")
 	flags.StringVar(&t.html, "html", "redlocksim-locks", "write the table and timelines as pages to this directory (empty for none)")
 	flags.BoolVar(&t.noCache, "no-cache", false, "compile the lock programs anew, and keep nothing of them in the user's cache directory")
+	flags.BoolVar(&t.resume, "resume", false, "take the runs on tier live that an earlier command left in the directory of --html")
 	addForce(flags, &t.force)
 	return cmd
 }
@@ -94,6 +98,12 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 	t.to = newSink(cmd, t.force)
 	pages := target{"--html", t.html, func(name string) bool { return strings.HasSuffix(name, ".html") }}
 	if err := t.to.check(file("--json", t.json), file("--markdown", t.markdown), pages); err != nil {
+		return err
+	}
+	if t.resume && t.html == "" {
+		return &failure{exitUsage, errors.New("--resume takes what is in the directory of --html: name one")}
+	}
+	if t.journal, err = openJournal(t.html, t.resume); err != nil {
 		return err
 	}
 	built, err := os.MkdirTemp("", "redlocksim-locks-")
@@ -232,7 +242,10 @@ func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Loc
 			return fmt.Errorf("%s %w: %w", l.Dir, locks.ErrNotBuilt, err)
 		}
 		x := t.column(l, scenarios.Live, s, about, shown, explained)
-		fit := x.fit(found)
+		if x.sources, err = sourcesOf(l); err != nil {
+			return err
+		}
+		fit := x.withoutKept(x.fit(found))
 		bar := newTicker(cmd.ErrOrStderr(), len(fit))
 		err = runLive(cmd, fit, &lockFlags{command: x.command, words: started, about: about}, func(r *scenarios.Result, _ *lockFlags) error {
 			bar.tick()
@@ -268,6 +281,7 @@ type column struct {
 	began     time.Time
 	explained map[*locks.Known]bool
 	cells     []locktable.Cell
+	sources   string // of the lock, on tier live
 }
 
 func (t *lockTable) column(l *locks.Lock, tier scenarios.Tier, s locks.Setting, about *programs.About, command []string, explained map[*locks.Known]bool) *column {
@@ -307,34 +321,48 @@ func (x *column) add(r *scenarios.Result) error {
 	if x.tier != scenarios.Live { // where each run is another
 		c.HistoryHash = r.HistoryHash
 	}
-	worse := false
-	for _, g := range c.Grade {
+	c.Why = x.why(c.Case, c.Grade, []locktable.Why{{Cause: strings.Join(r.NotTested, "; ")}})
+	if x.html != "" && c.IsWorse() {
+		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.settings, r.Scenario.Name, string(x.tier)}, "-")) + ".html"
+		page, err := pageOf(r, c.Repeat)
+		if err == nil {
+			err = x.to.put(file("--html", filepath.Join(x.html, c.Page)), page)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	x.cells = append(x.cells, c)
+	if x.tier != scenarios.Live {
+		return nil
+	}
+	return x.journal.add(x.sources, c)
+}
+
+// why is what is known of the grades of a case; notTested of one that does not apply.
+func (x *column) why(name string, grades []scenarios.Grade, notTested []locktable.Why) (all []locktable.Why) {
+	all = []locktable.Why{}
+	for _, g := range grades {
 		switch g {
 		case scenarios.AsSound:
 		case scenarios.NotApplicable:
-			c.Why = append(c.Why, locktable.Why{Cause: strings.Join(r.NotTested, "; ")})
+			all = append(all, notTested...)
 		default:
-			worse = true
 			why := locktable.Why{Cause: locktable.NoCause}
-			if k := x.lock.Why(x.tier, x.settings, r.Scenario.Name, g); k != nil {
+			if k := x.lock.Why(x.tier, x.settings, name, g); k != nil {
 				x.explained[k] = true
 				why = locktable.Why{Cause: k.Cause, See: k.See, Documented: k.Documented}
 			}
-			c.Why = append(c.Why, why)
+			all = append(all, why)
 		}
 	}
-	var err error
-	if x.html != "" && worse {
-		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.settings, r.Scenario.Name, string(x.tier)}, "-")) + ".html"
-		x.pages[c.Page], err = pageOf(r, c.Repeat)
-	}
-	x.cells = append(x.cells, c)
-	return err
+	return all
 }
 
 // done adds the column to the table, and says how the lock did.
 func (x *column) done(cmd *cobra.Command) {
 	l := x.lock
+	slices.SortStableFunc(x.cells, func(a, b locktable.Cell) int { return strings.Compare(a.Case, b.Case) })
 	x.table.Locks = append(x.table.Locks, locktable.Lock{Name: l.Name, Settings: x.settings, Tier: x.tier, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
 		About: l.About, Command: x.command, Cells: x.cells})
 	var ran []reports.Case
@@ -358,14 +386,8 @@ func (t *lockTable) write() error {
 		if err := locktable.WriteHTML(&b, &t.table); err != nil {
 			return wrap(err)
 		}
-		t.pages[indexPage] = b.Bytes()
-		if err := os.MkdirAll(t.html, 0o777); err != nil {
-			return cannotWrite("--html", err)
-		}
-		for name, page := range t.pages {
-			if err := t.to.put(file("--html", filepath.Join(t.html, name)), page); err != nil {
-				return err
-			}
+		if err := t.to.put(file("--html", filepath.Join(t.html, indexPage)), b.Bytes()); err != nil {
+			return err
 		}
 	}
 	if t.markdown != "" {

@@ -36,6 +36,11 @@ type Cell struct {
 	Page string `json:"-"`
 }
 
+// IsWorse says that the lock does worse than Redlock in it.
+func (c *Cell) IsWorse() bool {
+	return slices.ContainsFunc(c.Grade, func(g scenarios.Grade) bool { return g != scenarios.AsSound && g != scenarios.NotApplicable })
+}
+
 // Why is what caused a grade.
 type Why struct {
 	Cause string `json:"cause"`

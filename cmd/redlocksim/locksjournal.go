@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"redlocksim/locks"
+	"redlocksim/reports/locktable"
+	"redlocksim/scenarios"
+)
+
+// journal keeps the runs on tier live, which take hours, so that an interrupted command can be continued: a line for each, in a
+// file beside the pages.
+type journal struct {
+	path string // empty if nothing is kept
+	kept map[string]*keptRun
+}
+
+// keptRun is a line: a cell, and what made it.
+type keptRun struct {
+	// Sources is the hash of the lock's adapter.
+	Sources string         `json:"sources"`
+	Cell    locktable.Cell `json:"cell"`
+	Page    string         `json:"page,omitempty"`
+}
+
+func (e *keptRun) key() string {
+	c := &e.Cell
+	return fmt.Sprintf("%q", []string{e.Sources, c.Lock, c.Version, c.Settings, c.Case, string(c.Tier)})
+}
+
+// journalFile is its name in the directory of the pages.
+const journalFile = "live.jsonl"
+
+// openJournal begins a journal in a directory, or reads the one that is there.
+func openJournal(dir string, resume bool) (*journal, error) {
+	j := &journal{kept: map[string]*keptRun{}}
+	if dir == "" {
+		return j, nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, cannotWrite("--html", err)
+	}
+	j.path = filepath.Join(dir, journalFile)
+	if !resume {
+		if err := os.Remove(j.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, cannotWrite("--html", err)
+		}
+		return j, nil
+	}
+	data, err := os.ReadFile(j.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return j, nil
+	}
+	if err != nil {
+		return nil, &failure{exitUsage, fmt.Errorf("--resume: %w", err)}
+	}
+	text := bufio.NewScanner(bytes.NewReader(data))
+	text.Buffer(nil, 1<<20)
+	for n := 1; text.Scan(); n++ {
+		var e keptRun
+		if err := json.Unmarshal(text.Bytes(), &e); err != nil {
+			return nil, &failure{exitUsage, fmt.Errorf("--resume: %s:%d: %w", j.path, n, err)}
+		}
+		j.kept[e.key()] = &e
+	}
+	return j, wrap(text.Err())
+}
+
+// find is the run of a cell that was made before; nil if there is none.
+func (j *journal) find(sources string, c locktable.Cell) *keptRun {
+	return j.kept[(&keptRun{Sources: sources, Cell: c}).key()]
+}
+
+// add keeps a run.
+func (j *journal) add(sources string, c locktable.Cell) error {
+	if j.path == "" {
+		return nil
+	}
+	line, err := json.Marshal(keptRun{sources, c, c.Page})
+	if err != nil {
+		return wrap(err)
+	}
+	f, err := os.OpenFile(j.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return cannotWrite("--html", err)
+	}
+	_, err = f.Write(append(line, '\n'))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return cannotWrite("--html", err)
+	}
+	return nil
+}
+
+// sourcesOf is the hash of the files of a lock's adapter.
+func sourcesOf(l *locks.Lock) (string, error) {
+	files, err := os.ReadDir(l.Dir)
+	if err != nil {
+		return "", wrap(err)
+	}
+	hash := sha256.New()
+	for _, f := range files {
+		if f.IsDir() || filepath.Ext(f.Name()) == ".wasm" || f.Name() == "lock.yaml" { // which says only what the runs are called
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(l.Dir, f.Name()))
+		if err != nil {
+			return "", wrap(err)
+		}
+		fmt.Fprintf(hash, "%q %d\n", f.Name(), len(data))
+		hash.Write(data)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// withoutKept are the scenarios that were not run before; the cells of those that were go into the column.
+func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scenario) {
+	for _, s := range all {
+		e := x.journal.find(x.sources, x.cell(s))
+		if e == nil {
+			left = append(left, s)
+			continue
+		}
+		c := e.Cell
+		c.Title, c.Page, c.Why = s.Title, e.Page, x.why(c.Case, c.Grade, c.Why)
+		x.cells = append(x.cells, c)
+	}
+	return left
+}
