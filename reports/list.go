@@ -118,7 +118,7 @@ func byFile(all []*scenarios.Scenario) (files []*ofFile) {
 func (f *ofFile) verdict() string {
 	broken := 0
 	for _, s := range f.cases {
-		if len(s.Expect.Findings) > 0 || s.Claim == scenarios.Unsound {
+		if breaks(s) {
 			broken++
 		}
 	}

@@ -56,25 +56,24 @@ func WriteJSON(w io.Writer, form any) error {
 	return err
 }
 
-// Suite writes a suite's results as a table, with what was not as expected below it; if quiet, without the table.
+// Suite writes a suite's results as a table, with what was not as expected below it; if quiet, without the table. [Themes] is
+// for all scenarios.
 func Suite(w io.Writer, cases []Case, took time.Duration, quiet bool, look Look) error {
 	t := look.NewTable()
 	t.AppendHeader(table.Row{"scenario", "tier", "claim", "verdict", "unavailable", "history", ""})
-	b, problems := &strings.Builder{}, &strings.Builder{}
+	b := &strings.Builder{}
 	for i := range cases {
 		c := &cases[i]
 		if c.Skipped != "" {
 			continue
 		}
 		t.AppendRow(table.Row{c.Name, c.Tier, c.Claim, rounded.Text(c.Verdict), rounded.Duration(time.Duration(c.UnavailableNS)), c.HistoryHash[:12], c.mark(look)})
-		for _, p := range c.Problems {
-			fmt.Fprintf(problems, "%s on %s: %s\n  repeat: %s\n", c.Name, c.Tier, look.Bad(p), c.Repeat)
-		}
 	}
 	if !quiet {
 		fmt.Fprintln(b, look.fit(t, 6, 3, 5))
 	}
-	fmt.Fprintf(b, "%s%s, %v\n", problems, Totals(cases), took.Round(10*time.Millisecond))
+	problems(b, cases, look)
+	fmt.Fprintf(b, "%s, %v\n", Totals(cases), took.Round(10*time.Millisecond))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

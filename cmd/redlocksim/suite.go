@@ -47,7 +47,8 @@ func newSuite() *cobra.Command {
 		Short: "Run all scenarios and check their verdicts",
 		Long: `Run scenarios on tiers model and wire, and check each verdict against the one
 that the scenario expects. Without arguments all embedded scenarios run. The two
-tiers must record the same history, byte for byte.
+tiers must record the same history, byte for byte. All of them come out as a
+line for each theme; --verbose prints each run.
 
 For continuous integration, --junit and --markdown write the results for
 Jenkins, GitLab and the summary page of a GitHub job, with the story of each
@@ -75,7 +76,7 @@ On tier live an interrupt ends the suite and reports the scenarios that ran.
 	flags.StringVar(&s.shard, "shard", "", "run only this part of the scenarios, as in 2/8")
 	flags.Uint64Var(&s.seed, "seed", 0, "random seed (default 0, or the seed that a file was recorded with)")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only unexpected verdicts and the totals")
-	flags.BoolVarP(&s.verbose, "verbose", "v", false, "also print the story of each unexpected verdict")
+	flags.BoolVarP(&s.verbose, "verbose", "v", false, "print every run, what the runs reached, and the story of each unexpected verdict")
 	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file (- for standard output, and nothing else)")
 	flags.StringVar(&s.html, "html", "", "write a page with the timeline of each run to this directory, and an index")
 	s.lock.addFlags(flags)
@@ -346,7 +347,11 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 		if s.lock.isGiven() {
 			fmt.Fprintf(out, "%s\n\n", s.lock.heading())
 		}
-		if err := reports.Suite(out, s.cases, took, s.quiet, lookOf(out)); err != nil {
+		write := func() error { return reports.Suite(out, s.cases, took, s.quiet, lookOf(out)) }
+		if s.isWhole && !s.quiet && !s.verbose {
+			write = func() error { return reports.Themes(out, s.cases, took, lookOf(out)) }
+		}
+		if err := write(); err != nil {
 			return wrap(err)
 		}
 	}
@@ -357,7 +362,7 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 			}
 		}
 	}
-	if s.verbose || s.isWhole && !s.quiet {
+	if s.verbose {
 		fmt.Fprintln(out)
 		if err := s.reached.Write(out); err != nil {
 			return wrap(err)
