@@ -54,7 +54,7 @@ func TestUntilUndisturbed(t *testing.T) {
 				t.Errorf("%s: told of a run with %v, held up for %v", test.name, r.Findings, heldUp)
 			}
 		}
-		r, err := untilUndisturbed(speeds[:], again, func(speed int) (*scenarios.Result, time.Duration, error) {
+		r, err := untilUndisturbed(speeds[:], false, again, func(speed int) (*scenarios.Result, time.Duration, error) {
 			run := test.runs[len(made)]
 			made = append(made, speed)
 			r := &scenarios.Result{Scenario: &scenarios.Scenario{Expect: scenarios.Expect{Findings: expected}}, Findings: run.findings, Longer: run.longer}
@@ -75,6 +75,29 @@ func TestUntilUndisturbed(t *testing.T) {
 		}
 		if last := test.runs[len(test.runs)-1]; slices.Equal(last.findings, expected) != r.OK() {
 			t.Errorf("%s: problems %v of a run with %v", test.name, r.Problems, last.findings)
+		}
+	}
+}
+
+// Where two runs of somebody's lock fail to come to the same, there is no third: it is the lock.
+func TestWhatALockDoesNotComeTo(t *testing.T) {
+	for _, c := range []struct {
+		foreign bool
+		reasons []string
+		count   int
+	}{
+		{true, []string{"it never came", "it never came"}, 2},
+		{true, []string{"it never came", "nobody asked", "nobody asked"}, 3},
+		{false, []string{"it never came", "it never came", "it never came", "it never came", "it never came"}, 5},
+	} {
+		speeds, made := slowing(5), 0
+		r, err := untilUndisturbed(speeds[:], c.foreign, func(*scenarios.Result, time.Duration) {}, func(int) (*scenarios.Result, time.Duration, error) {
+			why := c.reasons[made]
+			made++
+			return &scenarios.Result{Scenario: &scenarios.Scenario{}, NotTested: []string{why}, Problems: []scenarios.Problem{{Class: scenarios.NotTested, Text: why}}}, time.Second, nil
+		})
+		if err != nil || made != c.count || r.NotTested == nil {
+			t.Errorf("%v: %d runs, %v, %v", c, made, r.NotTested, err)
 		}
 	}
 }

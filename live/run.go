@@ -41,7 +41,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Resu
 	if again == nil {
 		again = func(*scenarios.Result, time.Duration) {}
 	}
-	return untilUndisturbed(speeds, again, func(by int) (r *scenarios.Result, heldUp time.Duration, err error) {
+	return untilUndisturbed(speeds, o.foreign() != nil, again, func(by int) (r *scenarios.Result, heldUp time.Duration, err error) {
 		o.Speed = by
 		out, stalled, err := runOnce(ctx, s, o)
 		if err != nil {
