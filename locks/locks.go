@@ -144,8 +144,11 @@ func (l *Lock) Why(tier scenarios.Tier, setting, name string, g scenarios.Grade)
 }
 
 // Unused are the entries of Known that have explained nothing in a run of all scenarios on these tiers. On tier live runs
-// differ, so that what is known of all tiers need only show in the simulator, if the lock runs there.
+// differ, so that what is known of all tiers need only show in the simulator, and of a lock that does not run there nothing.
 func (l *Lock) Unused(on []scenarios.Tier, explained map[*Known]bool) (unused []*Known) {
+	if l.Tiers()[0] == scenarios.Live {
+		return nil
+	}
 	for i := range l.Known {
 		k := &l.Known[i]
 		if !explained[k] && slices.Contains(on, cmp.Or(scenarios.Tier(k.Tier), l.Tiers()[0])) {

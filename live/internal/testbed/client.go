@@ -119,10 +119,13 @@ func (c *Client) listen(p *child.Process, notices *os.File, noticed func(*Client
 	}
 }
 
-// Crash ends the process.
-func (c *Client) Crash() {
+// Crash ends the process, and returns the machine's time at which it did its last: what others notice of its death comes later.
+func (c *Client) Crash() int64 {
+	c.process.Stop(redisproc.Patience)
+	last := faketime.MachineTime()
 	c.process.Kill()
 	c.process = nil
+	return last
 }
 
 // close ends the process, if there still is one, and waits until all its notices have been read.

@@ -104,8 +104,7 @@ func (g ground) Crash(client string) error {
 	if !c.IsUp() {
 		return fmt.Errorf("live: crash: %s has crashed already", client)
 	}
-	c.Crash()
-	g.Record(history.Event{Kind: history.Crash, Process: client})
+	g.Happened(c.Crash(), history.Event{Kind: history.Crash, Process: client})
 	return nil
 }
 
