@@ -14,21 +14,21 @@ import (
 )
 
 // untilUndisturbed runs at these speeds, one after the other, until a run counts, and calls again with each that does not. run
-// returns by how much the machine held the run up; 0 for too little to matter. What two runs of somebody's lock fail to come
-// to for the same reason, stalls are not to blame for.
+// returns by how much the machine held the run up; 0 for too little to matter. What two runs of somebody's lock come to, or
+// fail to come to for the same reason, stalls are not to blame for.
 func untilUndisturbed(
 	speeds []int,
 	foreign bool,
 	again func(r *scenarios.Result, heldUp time.Duration),
 	run func(speed int) (r *scenarios.Result, heldUp time.Duration, err error),
 ) (*scenarios.Result, error) {
-	var notTested []string // in the run before
+	before := "" // what the run before came to
 	for i := 0; ; i++ {
 		r, heldUp, err := run(speeds[i])
-		if err != nil || r.OK() || heldUp == 0 || isInexcusable(r, heldUp) || foreign && len(notTested) > 0 && slices.Equal(r.NotTested, notTested) {
+		if err != nil || r.OK() || heldUp == 0 || isInexcusable(r, heldUp) || foreign && cameTo(r) == before {
 			return r, err
 		}
-		notTested = r.NotTested
+		before = cameTo(r)
 		if i == len(speeds)-1 {
 			r.SetNotTested(fmt.Sprintf("the machine is too busy: it held the run up for %v, as it did %d runs before",
 				heldUp.Round(time.Millisecond), i))
@@ -37,6 +37,9 @@ func untilUndisturbed(
 		again(r, heldUp)
 	}
 }
+
+// cameTo is what a run that is not as expected came to.
+func cameTo(r *scenarios.Result) string { return fmt.Sprint(r.Findings, r.NotTested, r.Longer > 0) }
 
 // slowing lists the speeds at which a scenario is tried, one after the other.
 func slowing(first int) [stall.MaxAttempts]int {

@@ -79,7 +79,7 @@ func TestUntilUndisturbed(t *testing.T) {
 	}
 }
 
-// Where two runs of somebody's lock fail to come to the same, there is no third: it is the lock.
+// Where two runs of somebody's lock come to the same, or fail to, there is no third: it is the lock.
 func TestWhatALockDoesNotComeTo(t *testing.T) {
 	for _, c := range []struct {
 		foreign bool
