@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,7 +19,7 @@ func newRow(d *database) (lockprogram.Locker, error) { return row{d}, nil }
 
 func (row) About() lockprogram.About {
 	a := about("db-row", "effects")
-	a.Extends, a.Transacts = true, true
+	a.Extends, a.Transacts, a.TellsLost = true, true, true
 	return a
 }
 
@@ -37,7 +38,7 @@ func (r row) TryLock(ctx context.Context, resource string, ttl time.Duration) (l
 	if err != nil {
 		return nil, err
 	}
-	l := &rowLease{tx: tx, resource: resource, ttl: ttl}
+	l := &rowLease{tx: tx, resource: resource, ttl: ttl, lost: make(chan struct{})}
 	if _, err = tx.Exec(ctx, fmt.Sprintf("SET LOCAL idle_in_transaction_session_timeout = %d", ttl.Milliseconds())); err == nil {
 		err = l.statement(ctx, "SELECT FROM rows WHERE resource = $1 FOR UPDATE NOWAIT", resource)
 	}
@@ -57,7 +58,12 @@ type rowLease struct {
 	resource string
 	ttl      time.Duration
 	until    time.Time
+	once     sync.Once
+	lost     chan struct{}
 }
+
+// Lost is closed when a statement has failed: that ends the transaction, or pgx has given up its connection.
+func (l *rowLease) Lost() <-chan struct{} { return l.lost }
 
 func (l *rowLease) Until() time.Time { return l.until }
 
@@ -67,6 +73,9 @@ func (l *rowLease) do(ctx context.Context, what func(context.Context) error) err
 	defer cancel()
 	sent := time.Now()
 	err := what(ctx)
+	if err != nil {
+		l.once.Do(func() { close(l.lost) })
+	}
 	switch {
 	case err == nil:
 		l.until = sent.Add(l.ttl)
