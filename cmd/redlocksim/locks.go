@@ -301,6 +301,21 @@ func (x *column) fit(found []*scenarios.Scenario) (fit []*scenarios.Scenario) {
 	return fit
 }
 
+// withoutKept are the scenarios that were not run before; the cells of those that were go into the column.
+func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scenario) {
+	for _, s := range all {
+		e := x.journal.find(x.sources, x.cell(s))
+		if e == nil {
+			left = append(left, s)
+			continue
+		}
+		c := e.Cell
+		c.Title, c.Page, c.Why = s.Title, e.Page, x.why(c.Case, c.Grade, c.Why)
+		x.cells = append(x.cells, c)
+	}
+	return left
+}
+
 // cell is one of a scenario, empty.
 func (x *column) cell(s *scenarios.Scenario) locktable.Cell {
 	return locktable.Cell{Lock: x.lock.Name, Version: x.about.Version, Settings: x.settings, Case: s.Name, Title: s.Title, Tier: x.tier, Why: []locktable.Why{}}

@@ -14,7 +14,6 @@ import (
 
 	"redlocksim/locks"
 	"redlocksim/reports/locktable"
-	"redlocksim/scenarios"
 )
 
 // journal keeps the runs on tier live, which take hours, so that an interrupted command can be continued: a line for each, in a
@@ -108,7 +107,8 @@ func sourcesOf(l *locks.Lock) (string, error) {
 	}
 	hash := sha256.New()
 	for _, f := range files {
-		if f.IsDir() || filepath.Ext(f.Name()) == ".wasm" || f.Name() == "lock.yaml" { // which says only what the runs are called
+		// lock.yaml says only what the runs are called.
+		if f.IsDir() || filepath.Ext(f.Name()) == ".wasm" || f.Name() == "lock.yaml" {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(l.Dir, f.Name()))
@@ -119,19 +119,4 @@ func sourcesOf(l *locks.Lock) (string, error) {
 		hash.Write(data)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
-}
-
-// withoutKept are the scenarios that were not run before; the cells of those that were go into the column.
-func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scenario) {
-	for _, s := range all {
-		e := x.journal.find(x.sources, x.cell(s))
-		if e == nil {
-			left = append(left, s)
-			continue
-		}
-		c := e.Cell
-		c.Title, c.Page, c.Why = s.Title, e.Page, x.why(c.Case, c.Grade, c.Why)
-		x.cells = append(x.cells, c)
-	}
-	return left
 }
