@@ -24,18 +24,19 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		return found, err
 	}
 	found.Verdict, found.Shown = at.verdict(), at.shown
-	holds, breaks, missed, err := x.frontier(l, &world, l.path, l.safest(answered), l.riskiest(answered))
-	if err != nil {
-		return found, err
-	}
 	if found.Verdict == NotTested {
 		found.Text = "not tested: " + at.missed
 		return found, nil
 	}
-	if missed != "" && holds == "" && breaks == "" {
-		return found, fmt.Errorf("at %s it is %s, and on the way to its limit not tested: %s", yours, found.Verdict, missed)
+	holds, breaks, missed, err := x.frontier(l, &world, l.path, l.safest(answered), l.riskiest(answered))
+	if err != nil {
+		return found, err
+	}
+	if holds == "" && breaks == "" { // what was answered was tested all the same
+		found.Limit, found.Text = "unknown", fmt.Sprintf("with %s the lock %s; where the limit is could not be tested: %s", yours, found.Verdict.does(), missed)
 	}
 	switch {
+	case found.Limit != "":
 	case breaks == "":
 		found.Limit = "any"
 	case holds == "":
@@ -43,7 +44,9 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 	default:
 		found.Limit = holds
 	}
-	found.Text = l.says(&limits{x.answers, yours, holds, breaks})
+	if found.Text == "" {
+		found.Text = l.says(&limits{x.answers, yours, holds, breaks})
+	}
 	if found.Verdict == Safe {
 		if breaks != "" { // what decides is where it is not
 			beyond, err := x.attack(l, &world, sweep.Setting{Path: l.path, Word: breaks})

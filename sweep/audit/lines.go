@@ -18,7 +18,7 @@ type line struct {
 	name string
 	// applies says whether there is anything to ask; nil if always.
 	applies func(*Answers) bool
-	// schedule attacks it, and path is the setting of which it rests; safest and riskiest are its ends.
+	// schedule attacks it, and path is the setting that it rests on, of which safest and riskiest are the ends.
 	schedule, path   string
 	safest, riskiest func(*scenarios.Scenario) string
 	// yours is what was answered.
@@ -135,6 +135,7 @@ func lines() []*line {
 			riskiest: func(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) },
 			applies:  func(a *Answers) bool { return a.Failover },
 			yours:    func(*Answers) string { return "1" },
+			lasting:  func(w, _ *scenarios.Scenario) { w.Budget.MemoryLoss++ },
 			says: func(l *limits) string {
 				switch {
 				case l.breaks == "":

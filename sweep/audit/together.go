@@ -14,6 +14,7 @@ import (
 	"redlocksim/sim/kernel"
 )
 
+// Options.Runs, if they are 0, of the library and of a lock program.
 const (
 	randomRuns        = 200
 	randomRunsProgram = 20
@@ -23,7 +24,7 @@ const (
 // library itself, or what the lines did not ask about.
 func (x *auditing) together(a *Audit, runs int) (Assumption, error) {
 	found := Assumption{Name: "all together", Verdict: Safe, Yours: "all that is safe", Limit: "any", ShownAt: "all that is safe"}
-	if err := x.worst(&found); err != nil || found.Verdict == Unsafe {
+	if err := x.worst(&found); err != nil || found.Verdict != Safe {
 		return found, err
 	}
 	switch {
@@ -38,7 +39,11 @@ func (x *auditing) together(a *Audit, runs int) (Assumption, error) {
 
 // worst is the attacks with all that is safe at once.
 func (x *auditing) worst(found *Assumption) error {
-	attacks, _ := adversary.Find("clocks", "restart")
+	names := []string{"clocks", "restart"}
+	if x.world.Budget.MemoryLoss > 0 {
+		names = append(names, "memory-loss")
+	}
+	attacks, _ := adversary.Find(names...)
 	for _, attack := range attacks {
 		out, err := attack.Run(&adversary.Settings{Scenario: x.world, Pause: x.world.Budget.Pause}, scenarios.Options{Foreign: x.foreign})
 		switch {
@@ -47,6 +52,10 @@ func (x *auditing) worst(found *Assumption) error {
 		case out.Broken != "":
 			found.Verdict, found.Limit, found.Shown = Unsafe, "none", out.Result.Scenario
 			found.Text = fmt.Sprintf("all that is safe by itself breaks the lock if it happens together: %s", out.Broken)
+			return nil
+		case out.NotTested != "":
+			found.Verdict, found.Shown = NotTested, nil
+			found.Text = fmt.Sprintf("not tested: schedule %s: %s", attack.Name, out.NotTested)
 			return nil
 		}
 	}
