@@ -58,8 +58,9 @@ explained nothing.
 
 --markdown is the page docs/locks.md. --html is a directory, for a page with the
 whole table and one with the timeline of each run in which a lock did worse. It
-also keeps the runs on tier live, which take hours: --resume takes those that
-are there, unless the lock's program has changed, and makes the others.
+also keeps the runs on tier live, which take an hour and more: --resume takes
+those that are there, unless the lock's program or the scenario has changed, and
+makes the others.
 
 The exit code does not tell how the locks did: see suite --lock for that.
 
@@ -242,10 +243,10 @@ func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Loc
 			return fmt.Errorf("%s %w: %w", l.Dir, locks.ErrNotBuilt, err)
 		}
 		x := t.column(l, scenarios.Live, s, about, shown, explained)
-		if x.sources, err = sourcesOf(l); err != nil {
+		fit, err := x.withoutKept(x.fit(found))
+		if err != nil {
 			return err
 		}
-		fit := x.withoutKept(x.fit(found))
 		bar := newTicker(cmd.ErrOrStderr(), len(fit))
 		err = runLive(cmd, fit, &lockFlags{command: x.command, words: started, about: about}, func(r *scenarios.Result, _ *lockFlags) error {
 			bar.tick()
@@ -281,7 +282,6 @@ type column struct {
 	began     time.Time
 	explained map[*locks.Known]bool
 	cells     []locktable.Cell
-	sources   string // of the lock, on tier live
 }
 
 func (t *lockTable) column(l *locks.Lock, tier scenarios.Tier, s locks.Setting, about *programs.About, command []string, explained map[*locks.Known]bool) *column {
@@ -302,9 +302,13 @@ func (x *column) fit(found []*scenarios.Scenario) (fit []*scenarios.Scenario) {
 }
 
 // withoutKept are the scenarios that were not run before; the cells of those that were go into the column.
-func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scenario) {
+func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scenario, err error) {
 	for _, s := range all {
-		e := x.journal.find(x.sources, x.cell(s))
+		made, err := madeBy(x.lock, s)
+		if err != nil {
+			return nil, err
+		}
+		e := x.journal.find(made, x.cell(s))
 		if e == nil {
 			left = append(left, s)
 			continue
@@ -313,7 +317,7 @@ func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scena
 		c.Title, c.Page, c.Why = s.Title, e.Page, x.why(c.Case, c.Grade, c.Why)
 		x.cells = append(x.cells, c)
 	}
-	return left
+	return left, nil
 }
 
 // cell is one of a scenario, empty.
@@ -351,7 +355,11 @@ func (x *column) add(r *scenarios.Result) error {
 	if x.tier != scenarios.Live {
 		return nil
 	}
-	return x.journal.add(x.sources, c)
+	made, err := madeBy(x.lock, r.Scenario)
+	if err != nil {
+		return err
+	}
+	return x.journal.add(made, c)
 }
 
 // why is what is known of the grades of a case; notTested of one that does not apply.

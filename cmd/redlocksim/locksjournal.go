@@ -11,9 +11,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"redlocksim/locks"
 	"redlocksim/reports/locktable"
+	"redlocksim/scenarios"
 )
 
 // journal keeps the runs on tier live, which take hours, so that an interrupted command can be continued: a line for each, in a
@@ -25,15 +27,15 @@ type journal struct {
 
 // keptRun is a line: a cell, and what made it.
 type keptRun struct {
-	// Sources is the hash of the lock's adapter.
-	Sources string         `json:"sources"`
-	Cell    locktable.Cell `json:"cell"`
-	Page    string         `json:"page,omitempty"`
+	// Made is the hash of what made it: the lock's adapter and the scenario.
+	Made string         `json:"made"`
+	Cell locktable.Cell `json:"cell"`
+	Page string         `json:"page,omitempty"`
 }
 
 func (e *keptRun) key() string {
 	c := &e.Cell
-	return fmt.Sprintf("%q", []string{e.Sources, c.Lock, c.Version, c.Settings, c.Case, string(c.Tier)})
+	return fmt.Sprintf("%q", []string{e.Made, c.Lock, c.Version, c.Settings, c.Case, string(c.Tier)})
 }
 
 // journalFile is its name in the directory of the pages.
@@ -62,6 +64,7 @@ func openJournal(dir string, resume bool) (*journal, error) {
 	if err != nil {
 		return nil, &failure{exitUsage, fmt.Errorf("--resume: %w", err)}
 	}
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // a line may have been cut off with the command
 	text := bufio.NewScanner(bytes.NewReader(data))
 	text.Buffer(nil, 1<<20)
 	for n := 1; text.Scan(); n++ {
@@ -75,16 +78,16 @@ func openJournal(dir string, resume bool) (*journal, error) {
 }
 
 // find is the run of a cell that was made before; nil if there is none.
-func (j *journal) find(sources string, c locktable.Cell) *keptRun {
-	return j.kept[(&keptRun{Sources: sources, Cell: c}).key()]
+func (j *journal) find(made string, c locktable.Cell) *keptRun {
+	return j.kept[(&keptRun{Made: made, Cell: c}).key()]
 }
 
-// add keeps a run.
-func (j *journal) add(sources string, c locktable.Cell) error {
-	if j.path == "" {
+// add keeps a run. One that came to nothing is made anew: the machine may have been to blame.
+func (j *journal) add(made string, c locktable.Cell) error {
+	if j.path == "" || slices.Contains(c.Grade, scenarios.NotApplicable) {
 		return nil
 	}
-	line, err := json.Marshal(keptRun{sources, c, c.Page})
+	line, err := json.Marshal(keptRun{made, c, c.Page})
 	if err != nil {
 		return wrap(err)
 	}
@@ -99,13 +102,18 @@ func (j *journal) add(sources string, c locktable.Cell) error {
 	return nil
 }
 
-// sourcesOf is the hash of the files of a lock's adapter.
-func sourcesOf(l *locks.Lock) (string, error) {
+// madeBy is the hash of a scenario and of the files of a lock's adapter.
+func madeBy(l *locks.Lock, s *scenarios.Scenario) (string, error) {
 	files, err := os.ReadDir(l.Dir)
 	if err != nil {
 		return "", wrap(err)
 	}
+	text, err := s.Encode()
+	if err != nil {
+		return "", wrap(err)
+	}
 	hash := sha256.New()
+	hash.Write(text)
 	for _, f := range files {
 		// lock.yaml says only what the runs are called.
 		if f.IsDir() || filepath.Ext(f.Name()) == ".wasm" || f.Name() == "lock.yaml" {
