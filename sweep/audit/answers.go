@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"redlocksim/internal/shell"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
@@ -156,8 +157,8 @@ func (f *file) answer(d *strictyaml.Decoder, a Answer, n *yaml.Node) {
 
 // IsProgram says whether a library is a lock program.
 func IsProgram(library string) bool {
-	file, _, _ := strings.Cut(library, " ")
-	return strings.HasSuffix(file, ".wasm")
+	words, err := shell.Split(library)
+	return err == nil && len(words) > 0 && strings.HasSuffix(words[0], ".wasm")
 }
 
 // names is the names of so many nodes.

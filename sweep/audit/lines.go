@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"redlocksim/faults"
@@ -225,7 +224,7 @@ func beyond(a *Audit) []string {
 	if protocols.Of[protocols.RedlockSettings](s.Lock).Fencing {
 		all = append(all, "Fencing tokens rise only as long as no node loses its counter (docs/guarantees.md).")
 	}
-	if strings.Contains(a.Answers.Library, ".wasm") {
+	if IsProgram(a.Answers.Library) {
 		all = append(all, "A lock program was attacked as it is: settings that it does not read make no difference to it.")
 	}
 	return all
