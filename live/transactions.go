@@ -22,9 +22,10 @@ func (r *run) transactionEffects() ([]record.Entry, error) {
 		return nil, nil
 	}
 	var all []record.Entry
-	committed := map[int]bool{}
+	committed, unasked := map[int]bool{}, map[string]bool{}
 	for _, s := range r.Servers {
 		if !s.IsUp() {
+			unasked[s.Name] = true
 			continue
 		}
 		s.Unfreeze()
@@ -49,7 +50,7 @@ func (r *run) transactionEffects() ([]record.Entry, error) {
 			read := *e
 			read.Kind = history.Effect
 			all = append(all, record.Entry{At: x.At, Process: x.Process, Event: &read})
-		case e.Kind == history.Call && e.Func == history.Write && !committed[e.Op]:
+		case e.Kind == history.Call && e.Func == history.Write && !committed[e.Op] && !unasked[e.Node]:
 			lost := *e
 			lost.Kind, lost.Outcome = history.Effect, history.Failed
 			all = append(all, record.Entry{At: r.Entries[len(r.Entries)-1].At, Process: x.Process, Event: &lost})

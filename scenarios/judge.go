@@ -62,6 +62,6 @@ func (r *Result) SetNotTested(why string) {
 	if len(r.Problems) > 0 {
 		why += "; it came to: " + r.Problems[0].Text
 	}
-	r.NotTested, r.Findings = []string{why}, nil
+	r.NotTested, r.Findings, r.Longer = []string{why}, nil, 0
 	r.Problems = []Problem{{NotTested, "not tested: " + why}}
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -10,8 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/live"
+	"redlocksim/locks"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
 )
 
 // newLiveClient is the command that tier live starts for each client.
@@ -41,11 +41,18 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, d
 			if ran, err = real.of(ctx, s); err == nil {
 				err = ran.about.Unfit(s)
 			}
-			if err != nil {
-				if err = cmp.Or(context.Cause(ctx), skip(s, err)); err != nil {
+			switch {
+			case ctx.Err() != nil:
+				return &failure{exitUsage, errInterrupted}
+			case errors.Is(err, live.ErrUnfit) || errors.Is(err, programs.ErrUnfit):
+				if err := skip(s, err); err != nil {
 					return err
 				}
 				continue
+			case errors.Is(err, locks.ErrNotBuilt):
+				return &failure{exitNotTested, err}
+			case err != nil:
+				return wrap(err)
 			}
 			o = ran.live()
 			o.IsProtocol = true

@@ -17,6 +17,7 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/shell"
+	"redlocksim/live"
 	"redlocksim/locks"
 	"redlocksim/reports"
 	"redlocksim/reports/locktable"
@@ -49,8 +50,9 @@ a sound Redlock under the same faults. It is run in the project's directory and
 takes the Go toolchain and the modules of the locks.
 
 Locks in Go run in the simulator, and on tier live if --tier names it. Locks in
-other languages run on tier live alone, which takes redis-server and what they
-are written in.
+other languages, and on etcd and PostgreSQL, run on tier live alone, which takes
+the servers and what they are written in. What is missing is told of, and has no
+runs in the table.
 
 A case in which a lock did worse without a known cause in its lock.yaml is
 reported, and after all scenarios, without --filter, each known cause that
@@ -59,8 +61,8 @@ explained nothing.
 --markdown is the page docs/locks.md. --html is a directory, for a page with the
 whole table and one with the timeline of each run in which a lock did worse. It
 also keeps the runs on tier live, which take an hour and more: --resume takes
-those that are there, unless the lock's program or the scenario has changed, and
-makes the others.
+those that are there, unless the lock's program, the scenario or redlocksim has
+changed, and makes the others.
 
 The exit code does not tell how the locks did: see suite --lock for that.
 
@@ -107,6 +109,7 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 	if t.journal, err = openJournal(t.html, t.resume); err != nil {
 		return err
 	}
+	defer t.journal.close()
 	built, err := os.MkdirTemp("", "redlocksim-locks-")
 	if err != nil {
 		return cannotWrite("", err)
@@ -257,6 +260,9 @@ func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Loc
 			return nil
 		})
 		bar.done()
+		if errors.Is(err, live.ErrNoServer) {
+			return fmt.Errorf("%s %w: %w", l.Dir, locks.ErrNotBuilt, err)
+		}
 		if err != nil {
 			return err
 		}
@@ -276,7 +282,7 @@ type column struct {
 	*lockTable
 	lock      *locks.Lock
 	tier      scenarios.Tier
-	settings  string
+	setting   locks.Setting
 	about     *programs.About
 	command   string
 	began     time.Time
@@ -285,7 +291,7 @@ type column struct {
 }
 
 func (t *lockTable) column(l *locks.Lock, tier scenarios.Tier, s locks.Setting, about *programs.About, command []string, explained map[*locks.Known]bool) *column {
-	return &column{lockTable: t, lock: l, tier: tier, settings: s.Title, about: about, command: strings.TrimSpace(strings.Join(command, " ") + " " + s.Args),
+	return &column{lockTable: t, lock: l, tier: tier, setting: s, about: about, command: strings.TrimSpace(strings.Join(command, " ") + " " + s.Args),
 		began: time.Now(), explained: explained}
 }
 
@@ -304,11 +310,11 @@ func (x *column) fit(found []*scenarios.Scenario) (fit []*scenarios.Scenario) {
 // withoutKept are the scenarios that were not run before; the cells of those that were go into the column.
 func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scenario, err error) {
 	for _, s := range all {
-		made, err := madeBy(x.lock, s)
+		on, err := inputs(x.lock, x.setting, s)
 		if err != nil {
 			return nil, err
 		}
-		e := x.journal.find(made, x.cell(s))
+		e := x.journal.find(on, x.cell(s))
 		if e == nil {
 			left = append(left, s)
 			continue
@@ -322,7 +328,7 @@ func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scena
 
 // cell is one of a scenario, empty.
 func (x *column) cell(s *scenarios.Scenario) locktable.Cell {
-	return locktable.Cell{Lock: x.lock.Name, Version: x.about.Version, Settings: x.settings, Case: s.Name, Title: s.Title, Tier: x.tier, Why: []locktable.Why{}}
+	return locktable.Cell{Lock: x.lock.Name, Version: x.about.Version, Settings: x.setting.Title, Case: s.Name, Title: s.Title, Tier: x.tier, Why: []locktable.Why{}}
 }
 
 // leaveOut notes why a scenario was not run.
@@ -342,7 +348,7 @@ func (x *column) add(r *scenarios.Result) error {
 	}
 	c.Why = x.why(c.Case, c.Grade, []locktable.Why{{Cause: strings.Join(r.NotTested, "; ")}})
 	if x.html != "" && c.IsWorse() {
-		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.settings, r.Scenario.Name, string(x.tier)}, "-")) + ".html"
+		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.setting.Title, r.Scenario.Name, string(x.tier)}, "-")) + ".html"
 		page, err := pageOf(r, c.Repeat)
 		if err == nil {
 			err = x.to.put(file("--html", filepath.Join(x.html, c.Page)), page)
@@ -355,11 +361,11 @@ func (x *column) add(r *scenarios.Result) error {
 	if x.tier != scenarios.Live {
 		return nil
 	}
-	made, err := madeBy(x.lock, r.Scenario)
+	on, err := inputs(x.lock, x.setting, r.Scenario)
 	if err != nil {
 		return err
 	}
-	return x.journal.add(made, c)
+	return x.journal.add(on, c)
 }
 
 // why is what is known of the grades of a case; notTested of one that does not apply.
@@ -372,7 +378,7 @@ func (x *column) why(name string, grades []scenarios.Grade, notTested []locktabl
 			all = append(all, notTested...)
 		default:
 			why := locktable.Why{Cause: locktable.NoCause}
-			if k := x.lock.Why(x.tier, x.settings, name, g); k != nil {
+			if k := x.lock.Why(x.tier, x.setting.Title, name, g); k != nil {
 				x.explained[k] = true
 				why = locktable.Why{Cause: k.Cause, See: k.See, Documented: k.Documented}
 			}
@@ -386,7 +392,7 @@ func (x *column) why(name string, grades []scenarios.Grade, notTested []locktabl
 func (x *column) done(cmd *cobra.Command) {
 	l := x.lock
 	slices.SortStableFunc(x.cells, func(a, b locktable.Cell) int { return strings.Compare(a.Case, b.Case) })
-	x.table.Locks = append(x.table.Locks, locktable.Lock{Name: l.Name, Settings: x.settings, Tier: x.tier, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
+	x.table.Locks = append(x.table.Locks, locktable.Lock{Name: l.Name, Settings: x.setting.Title, Tier: x.tier, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
 		About: l.About, Command: x.command, Cells: x.cells})
 	var ran []reports.Case
 	for i := range x.cells {
@@ -394,7 +400,7 @@ func (x *column) done(cmd *cobra.Command) {
 			ran = append(ran, reports.Case{Grades: x.cells[i].Grade})
 		}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s %s, %s, on tier %s: %s, %v\n", l.Name, x.about.Version, x.settings, x.tier, reports.Totals(ran), time.Since(x.began).Round(100*time.Millisecond))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s %s, %s, on tier %s: %s, %v\n", l.Name, x.about.Version, x.setting.Title, x.tier, reports.Totals(ran), time.Since(x.began).Round(100*time.Millisecond))
 }
 
 // write writes the table, files first.

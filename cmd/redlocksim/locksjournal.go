@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,21 +22,22 @@ import (
 // journal keeps the runs on tier live, which take hours, so that an interrupted command can be continued: a line for each, in a
 // file beside the pages.
 type journal struct {
-	path string // empty if nothing is kept
-	kept map[string]*keptRun
+	path   string // empty if nothing is kept
+	kept   map[string]*keptRun
+	writes *os.File // once something is
 }
 
 // keptRun is a line: a cell, and what made it.
 type keptRun struct {
-	// Made is the hash of what made it: the lock's adapter and the scenario.
-	Made string         `json:"made"`
-	Cell locktable.Cell `json:"cell"`
-	Page string         `json:"page,omitempty"`
+	// Inputs is the hash of what it depends on.
+	Inputs string         `json:"inputs"`
+	Cell   locktable.Cell `json:"cell"`
+	Page   string         `json:"page,omitempty"`
 }
 
 func (e *keptRun) key() string {
 	c := &e.Cell
-	return fmt.Sprintf("%q", []string{e.Made, c.Lock, c.Version, c.Settings, c.Case, string(c.Tier)})
+	return fmt.Sprintf("%q", []string{e.Inputs, c.Lock, c.Version, c.Settings, c.Case, string(c.Tier)})
 }
 
 // journalFile is its name in the directory of the pages.
@@ -52,9 +54,6 @@ func openJournal(dir string, resume bool) (*journal, error) {
 	}
 	j.path = filepath.Join(dir, journalFile)
 	if !resume {
-		if err := os.Remove(j.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, cannotWrite("--html", err)
-		}
 		return j, nil
 	}
 	data, err := os.ReadFile(j.path)
@@ -78,52 +77,83 @@ func openJournal(dir string, resume bool) (*journal, error) {
 }
 
 // find is the run of a cell that was made before; nil if there is none.
-func (j *journal) find(made string, c locktable.Cell) *keptRun {
-	return j.kept[(&keptRun{Made: made, Cell: c}).key()]
+func (j *journal) find(inputs string, c locktable.Cell) *keptRun {
+	return j.kept[(&keptRun{Inputs: inputs, Cell: c}).key()]
 }
 
 // add keeps a run. One that came to nothing is made anew: the machine may have been to blame.
-func (j *journal) add(made string, c locktable.Cell) error {
+func (j *journal) add(inputs string, c locktable.Cell) error {
 	if j.path == "" || slices.Contains(c.Grade, scenarios.NotApplicable) {
 		return nil
 	}
-	line, err := json.Marshal(keptRun{made, c, c.Page})
+	line, err := json.Marshal(keptRun{inputs, c, c.Page})
 	if err != nil {
 		return wrap(err)
 	}
-	f, err := os.OpenFile(j.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return cannotWrite("--html", err)
+	if j.writes == nil {
+		if err := j.begin(); err != nil {
+			return cannotWrite("--html", err)
+		}
 	}
-	_, err = f.Write(append(line, '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
+	if _, err := j.writes.Write(append(line, '\n')); err != nil {
 		return cannotWrite("--html", err)
 	}
 	return nil
 }
 
-// madeBy is the hash of a scenario and of the files of a lock's adapter.
-func madeBy(l *locks.Lock, s *scenarios.Scenario) (string, error) {
-	files, err := os.ReadDir(l.Dir)
-	if err != nil {
-		return "", wrap(err)
+// begin writes what was kept, whole lines only, before the first run that is added: a command without new runs loses none.
+func (j *journal) begin() (err error) {
+	if j.writes, err = os.Create(j.path); err != nil {
+		return err
 	}
+	for _, key := range slices.Sorted(maps.Keys(j.kept)) {
+		line, err := json.Marshal(j.kept[key])
+		if err != nil {
+			return err
+		}
+		if _, err := j.writes.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close ends the writing.
+func (j *journal) close() {
+	if j.writes != nil {
+		_ = j.writes.Close() // each line was written by itself
+	}
+}
+
+// inputs is the hash of what a run on tier live depends on: this program, how the lock is built and started, the files of its
+// adapter, and the scenario.
+func inputs(l *locks.Lock, setting locks.Setting, s *scenarios.Scenario) (string, error) {
 	text, err := s.Encode()
 	if err != nil {
 		return "", wrap(err)
 	}
+	program, err := os.Executable()
+	if err != nil {
+		return "", wrap(err)
+	}
+	files, err := os.ReadDir(l.Dir)
+	if err != nil {
+		return "", wrap(err)
+	}
 	hash := sha256.New()
-	hash.Write(text)
-	for _, f := range files {
-		// lock.yaml says only what the runs are called.
-		if f.IsDir() || filepath.Ext(f.Name()) == ".wasm" || f.Name() == "lock.yaml" {
-			continue
+	fmt.Fprintf(hash, "%q\n", []string{string(text), l.Command, l.Build, setting.Args})
+	paths := []string{program}
+	for _, f := range files { // of lock.yaml, the rest says what runs are called and why
+		if !f.IsDir() && filepath.Ext(f.Name()) != ".wasm" && f.Name() != "lock.yaml" {
+			paths = append(paths, filepath.Join(l.Dir, f.Name()))
 		}
-		data, err := os.ReadFile(filepath.Join(l.Dir, f.Name()))
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
 		if err != nil {
 			return "", wrap(err)
 		}
-		fmt.Fprintf(hash, "%q %d\n", f.Name(), len(data))
+		fmt.Fprintf(hash, "%q %d\n", filepath.Base(path), len(data))
 		hash.Write(data)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil

@@ -15,15 +15,25 @@ func signalChildren(pid int, sig syscall.Signal) {
 		return // it has exited
 	}
 	awaitStop(pid, time.Second)
-	for _, child := range childrenOf(pid) {
+	children, err := childrenOf(pid)
+	if err != nil {
+		return // it has exited: that the kernel tells was seen when it was started
+	}
+	for _, child := range children {
 		_ = syscall.Kill(child, sig) // it may have exited
+	}
+	for _, child := range children {
+		if sig == syscall.SIGSTOP {
+			awaitStop(child, time.Second)
+		}
 	}
 }
 
-func childrenOf(pid int) (found []int) {
+// childrenOf are the processes that the main thread of a process has started.
+func childrenOf(pid int) (found []int, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	for _, word := range strings.Fields(string(text)) {
 		var child int
@@ -31,5 +41,5 @@ func childrenOf(pid int) (found []int) {
 			found = append(found, child)
 		}
 	}
-	return found
+	return found, nil
 }

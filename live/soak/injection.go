@@ -105,9 +105,8 @@ func (s *run) killClient(name string) bool {
 	}
 	i := slices.Index(s.Clients, c)
 	p := s.slots[i]
-	c.Crash()
+	now := c.Crash()
 	c.Stopped = false
-	now := faketime.MachineTime()
 	s.Happened(now, history.Event{Kind: history.Fault, Name: "client-kill", Detail: p.life() + " is killed"})
 	for _, worker := range p.role.Workers(p.life()) {
 		s.Happened(now, history.Event{Kind: history.Crash, Process: worker})

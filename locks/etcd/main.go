@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"math"
+	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -86,7 +87,7 @@ func (l *locker) attempt(ctx context.Context, resource string, ttl time.Duration
 	if err != nil {
 		return nil, err
 	}
-	x := &lease{locker: l, session: session, mutex: concurrency.NewMutex(session, resource), ttl: ttl, lost: make(chan struct{}), renewed: make(chan time.Time)}
+	x := &lease{locker: l, session: session, mutex: concurrency.NewMutex(session, resource), ttl: ttl, lost: make(chan struct{}), renewed: make(chan time.Time), released: make(chan struct{})}
 	taken := make(chan error, 1)
 	go func() { taken <- take(x.mutex, ctx) }()
 	select {
@@ -130,6 +131,9 @@ type lease struct {
 	until   time.Time
 	lost    chan struct{}
 	renewed chan time.Time
+
+	once     sync.Once
+	released chan struct{} // closed by the first Unlock, whatever comes of it: nobody renews from then on
 }
 
 // begin learns the token, which is the revision that created the mutex's key, and since when the lease lasts.
@@ -182,6 +186,8 @@ func (x *lease) watch() {
 	defer every.Stop()
 	for {
 		select {
+		case <-x.released:
+			return
 		case <-done:
 			return
 		case <-over.C:
@@ -205,6 +211,7 @@ func (x *lease) watch() {
 func (x *lease) Unlock(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, x.ttl)
 	defer cancel()
+	x.once.Do(func() { close(x.released) })
 	x.session.Orphan()
 	times, err := ask(ctx, x.ttl, func(ctx context.Context) error {
 		_, err := x.client.Revoke(ctx, x.session.Lease())

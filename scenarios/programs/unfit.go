@@ -77,6 +77,8 @@ func (a *About) unable(s *scenarios.Scenario, why *reasons) {
 	moment := func(m *faults.Moment) {
 		why.add(m != nil && slices.Contains(library.Steps, m.Event), "it waits for %s, a step that the program does not tell of", momentName(m))
 	}
+	inTransaction := protocols.Of[protocols.DBRowSettings](s.Lock).Effects == protocols.InTransaction
+	why.add(inTransaction && !a.can(lines.Transact), "it reads and writes in the transaction that has the lock, which the program does not do")
 	for i := range s.Expect.Reached {
 		r := &s.Expect.Reached[i]
 		moment(&r.Moment)

@@ -22,20 +22,12 @@ const (
 	NotTested Verdict = "NOT TESTED"
 )
 
-// does is what the lock does.
-func (v Verdict) does() string {
-	if v == Safe {
-		return "holds"
-	}
-	return "breaks"
-}
-
 // Assumption is something that the lock rests on, and what the simulator says of it.
 type Assumption struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"verdict"`
-	// Yours is what was answered, and Limit the last value with which the lock holds: "any" if it holds with all that was tried,
-	// "none" if it breaks with all, and "unknown" if the attack did not take place on the way.
+	// Yours is what was answered, and Limit the last value with which the lock holds: "any" if it holds with all that was
+	// tried, "none" if it breaks with all, and "unknown" if the attack did not take place on the way.
 	Yours string `json:"yours"`
 	Limit string `json:"limit"`
 	// Text says it in a sentence, with the number that decides.

@@ -33,7 +33,8 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		return found, err
 	}
 	if holds == "" && breaks == "" { // what was answered was tested all the same
-		found.Limit, found.Text = "unknown", fmt.Sprintf("with %s the lock %s; where the limit is could not be tested: %s", yours, found.Verdict.does(), missed)
+		does := map[Verdict]string{Safe: "holds", Unsafe: "breaks"}[found.Verdict]
+		found.Limit, found.Text = "unknown", fmt.Sprintf("with %s the lock %s; where the limit is could not be tested: %s", yours, does, missed)
 	}
 	switch {
 	case found.Limit != "":

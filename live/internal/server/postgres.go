@@ -225,7 +225,12 @@ type Committed struct {
 
 // Notes are those that committed transactions have left in the table effects of a PostgreSQL server.
 func (s *Server) Notes() ([]Committed, error) {
-	text, err := s.software.(*postgres).query(s, "SELECT extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000000, note FROM effects")
+	db := s.software.(*postgres)
+	table, err := db.query(s, "SELECT to_regclass('effects')")
+	if err != nil || strings.TrimSpace(table) == "" { // no client has come as far as to make it
+		return nil, err
+	}
+	text, err := db.query(s, "SELECT extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000000, note FROM effects")
 	var all []Committed
 	for line := range strings.Lines(text) {
 		at, note, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "|")
