@@ -27,9 +27,9 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return (&Process{cmd: cmd, exited: make(chan struct{})}).start()
 }
 
-// StartScattering starts a process in its own group that gives each process which it starts another one, as PostgreSQL does. On
-// Linux they are stopped, continued and killed with it all the same. The error is also that of a kernel that does not say what a
-// process has started.
+// StartScattering starts a process in its own group that gives each process which it starts another one, as PostgreSQL does.
+// On Linux they are stopped, continued and killed with it all the same. The error is also that of a kernel that does not say
+// what a process has started.
 func StartScattering(cmd *exec.Cmd) (*Process, error) {
 	if _, err := childrenOf(os.Getpid()); err != nil {
 		return nil, err
