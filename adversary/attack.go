@@ -148,6 +148,9 @@ func (x Attack) Place(s *Settings, o scenarios.Options) (*scenarios.Scenario, er
 		all = append(all, x.build(&once)...)
 	}
 	for _, scenario := range all {
+		if unable(scenario, o) != nil {
+			continue
+		}
 		r, err := scenarios.Judge(scenario, o)
 		if err != nil {
 			return nil, err

@@ -44,8 +44,6 @@ type Unavailable struct {
 	From, To       Instant
 	FromSeq, ToSeq int      // the events that begin and end it; ToSeq 0: the end of the run
 	Clients        []string // who asked in the meantime, sorted
-	// Believed says that somebody believed in the lock all the same: one whom a fault kept from releasing it.
-	Believed bool
 }
 
 // Resource is what was measured on one resource.
@@ -56,6 +54,9 @@ type Resource struct {
 	// Unavailable is the longest such time, counted from the end of the last critical section; the first of equals;
 	// zero if there was none.
 	Unavailable Unavailable
+	// Unheld is the longest such time in which nobody believed in the lock either, as one does whom a fault keeps from
+	// releasing it.
+	Unheld time.Duration
 	// Takeover is the longest time until a holder that was gone had a successor.
 	Takeover Takeover
 	// Attempts is how many attempts a wait made at the most, granted or not. The steps of an acquire say which attempt

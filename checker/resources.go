@@ -12,7 +12,7 @@ func (r *Report) addResources(t *transcript, o Options) {
 		m := Resource{Name: name, Grants: e.grants, Clients: e.clients, Unavailable: unavailable(t, waits, uses, granted[name]),
 			Takeover: longestTakeover(t, waits, uses), Attempts: mostAttempts(t, waits),
 			Fairness: jain(waits, again), AfterHealing: slowestRecovery(t, waits, healed)}
-		m.Unavailable.Believed = slices.ContainsFunc(holds[name], m.Unavailable.meets)
+		m.Unheld = unavailable(t, waits, slices.Concat(uses, usesOf(holds[name])), granted[name]).For
 		m.Bypass, m.Overtakes = bypasses(t, waits, again)
 		r.Grants += e.grants
 		r.Resources = append(r.Resources, m)

@@ -87,7 +87,10 @@ func unavailable(t *transcript, asked []asking, used []use, granted []int) Unava
 	return longest
 }
 
-// meets says that the hold and that time have a moment in common.
-func (u *Unavailable) meets(h hold) bool {
-	return u.For > 0 && h.to > u.FromSeq && (u.ToSeq == 0 || h.from < u.ToSeq)
+// usesOf are holds in the place of critical sections.
+func usesOf(holds []hold) (uses []use) {
+	for _, h := range holds {
+		uses = append(uses, use{span: h.span, grant: h.grant})
+	}
+	return uses
 }

@@ -26,15 +26,15 @@ func TestUnavailable(t *testing.T) {
 		{"from the later of asking and section's end", "@5; c1 acquire 1; @5; ok 1; @20; c1 release 3 of 1; @30; c2 acquire 2; @33; ok 2", Options{}, "3ms 30-33 c2"},
 		{"an expiry ends a section", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; expire 1; @33; ok 2", Options{}, "13ms 20-33 c2"},
 		{"a crash ends a section", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; crash c1; @33; ok 2", Options{}, "13ms 20-33 c2"},
-		{"a pause ends a section", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault pause c1; @33; ok 2", Options{}, "13ms 20-33 c2 believed"},
-		{"being cut off ends a section", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault cut-off c1; @33; ok 2", Options{}, "13ms 20-33 c2 believed"},
-		{"for good", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault pause c1; @25; fault resume c1; @30; c1 release 3 of 1; @33; ok 2", Options{}, "13ms 20-33 c2 believed"},
+		{"a pause ends a section", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault pause c1; @33; ok 2", Options{}, "13ms 20-33 c2 unheld 0s"},
+		{"being cut off ends a section", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault cut-off c1; @33; ok 2", Options{}, "13ms 20-33 c2 unheld 0s"},
+		{"for good", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault pause c1; @25; fault resume c1; @30; c1 release 3 of 1; @33; ok 2", Options{}, "13ms 20-33 c2 unheld 3ms"},
 		{"another fault does not", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault clock-step c1; @33; crash c3", Options{}, "0s"},
 		{"another's pause does not", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault pause c2; @33; crash c3", Options{}, "0s"},
-		{"unless the options say so", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault clock-step c1; @33; ok 2", Options{Stopping: []string{"clock-step"}}, "13ms 20-33 c2 believed"},
+		{"unless the options say so", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault clock-step c1; @33; ok 2", Options{Stopping: []string{"clock-step"}}, "13ms 20-33 c2 unheld 0s"},
 		{"and not what they leave out", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @20; fault pause c1; @33; crash c3", Options{Stopping: []string{}}, "0s"},
 		{"an empty section does not stop the time, its grant does", "@5; c1 acquire 1; @5; c2 acquire 2; @10; expire 1; @12; ok 1; @33; ok 2", Options{}, "21ms 12-33 c2"},
-		{"a grant beside a stopped section", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @6; c3 acquire 3; @7; fault pause c1; @10; ok 2; @20; c2 release 4 of 2; @25; ok 3", Options{}, "5ms 20-25 c3 believed"},
+		{"a grant beside a stopped section", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @6; c3 acquire 3; @7; fault pause c1; @10; ok 2; @20; c2 release 4 of 2; @25; ok 3", Options{}, "5ms 20-25 c3 unheld 0s"},
 		{"while any section is on", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @6; ok 2; @7; c3 acquire 3; @10; expire 1; @20; expire 2; @25; ok 3", Options{}, "5ms 20-25 c3"},
 		{"asked by one after the other", "@5; c1 acquire 1; @8; c2 acquire 2; @9; fail 1; @14; fail 2; @30; crash c3", Options{}, "9ms 5-14 c1,c2"},
 		{"with a gap between", "@5; c1 acquire 1; @8; fail 1; @9; c2 acquire 2; @14; fail 2; @30; crash c3", Options{}, "5ms 9-14 c2"},
@@ -55,8 +55,8 @@ func TestUnavailable(t *testing.T) {
 		for _, m := range r.Resources {
 			if u := m.Unavailable; m.Name == "r" && u.For > 0 {
 				got = fmt.Sprintf("%v %d-%d %s", u.For, u.From/1e6, u.To/1e6, strings.Join(u.Clients, ","))
-				if u.Believed {
-					got += " believed"
+				if m.Unheld != u.For {
+					got += fmt.Sprintf(" unheld %v", m.Unheld)
 				}
 			}
 		}

@@ -94,9 +94,6 @@ func (x *freeing) freeAt(s *redis.Server) (at kernel.True) {
 }
 
 func (x *freeing) isOfLock(key string) bool {
-	if x.world.LockOf == nil {
-		return key == x.resource
-	}
 	resource, is := x.world.LockOf(key)
 	return is && resource == x.resource
 }

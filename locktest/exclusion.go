@@ -144,10 +144,12 @@ func (f *failure) String() string {
 	if data, err := f.scenario.Encode(); err == nil {
 		what += string(data)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel() // what a stray call has left behind
 	f.told.mu.Lock()
 	defer f.told.mu.Unlock()
 	if f.told.what != what {
-		text, err := guarding(f.strays, f.tell)
+		text, err := guarding(f.strays, func() (string, error) { return f.tell(ctx) })
 		if err != nil {
 			text = fmt.Sprintf("locktest: the experiment could not be made smaller: %v", err)
 		}
@@ -164,7 +166,7 @@ const (
 )
 
 // tell shrinks the experiment and describes it.
-func (f *failure) tell() (string, error) {
+func (f *failure) tell(ctx context.Context) (string, error) {
 	own := *f.scenario
 	own.Title, own.Source, own.Explanation = string(f.kind), "locktest", fmt.Sprintf("Run it with seed %d.", f.seed)
 	own.Claim, own.Expect.Findings, own.Expect.Reached = scenarios.Unsound, scenarios.Findings{f.kind}, nil
@@ -173,7 +175,7 @@ func (f *failure) tell() (string, error) {
 	if f.program != nil {
 		runs = shrinkProgramRuns
 	}
-	small, err := shrink.Violation(context.Background(), v, runs)
+	small, err := shrink.Violation(ctx, v, runs)
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -81,6 +82,8 @@ func outside() string {
 	}
 }
 
+var errEnded = errors.New("Setup.Lock has ended the goroutine that it was called on, as t.Fatal does: return an error, or panic")
+
 // guarding runs something in which a lock may make stray calls. If one comes, it returns at once: the lock may be waiting for
 // the goroutine whose call was refused. s is nil for a lock that cannot make any.
 func guarding[T any](s *strays, run func() (T, error)) (T, error) {
@@ -96,8 +99,9 @@ func guarding[T any](s *strays, run func() (T, error)) (T, error) {
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		value, err := run()
-		done <- outcome{value, err}
+		o := outcome{err: errEnded}
+		defer func() { done <- o }()
+		o.value, o.err = run()
 	}()
 	var o outcome
 	select {

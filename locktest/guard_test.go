@@ -3,6 +3,7 @@ package locktest_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -232,6 +233,19 @@ func TestALockWithGoroutinesOfItsOwn(t *testing.T) {
 		r := check(locktest.Setup{Settings: "lock: {ttl: 2s}\nnodes: {names: [A]}", Lock: lock})
 		want := "has called Env.Redis.Do from a goroutine of its own, at guard_test.go:"
 		if log := r.log.String(); !r.failed || !strings.Contains(log, want) || strings.Contains(log, "mutual exclusion") || strings.Contains(log, "flaky") {
+			t.Errorf("%s: failed %v: %s", where, r.failed, log)
+		}
+	}
+}
+
+// A lock that ends the goroutine it is called on, as t.Fatal does, fails the test with that error, and does not hang it.
+func TestALockThatEndsItsGoroutine(t *testing.T) {
+	for where, lock := range map[string]func(*locktest.Env) (locktest.Locker, error){
+		"New":     func(*locktest.Env) (locktest.Locker, error) { runtime.Goexit(); return nil, nil },
+		"TryLock": straying(func(context.Context, *locktest.Env) { runtime.Goexit() }),
+	} {
+		r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, calm, 0, lock)) })
+		if log := r.log.String(); !r.failed || !strings.HasPrefix(log, "locktest: Setup.Lock has ended the goroutine") {
 			t.Errorf("%s: failed %v: %s", where, r.failed, log)
 		}
 	}

@@ -73,7 +73,7 @@ func (c *conduct) of(v vote) *conducted {
 }
 
 func (c *conduct) applied(a *redis.Applied) {
-	resource, is := c.run.LockOf(a.Key)
+	resource, is := c.run.World.LockOf(a.Key)
 	if !is {
 		return
 	}
@@ -114,7 +114,7 @@ func (c *conduct) asked(at redis.Passage, a *redis.Asked) {
 		return // a replica that was promoted
 	}
 	for _, key := range a.Keys {
-		if _, is := c.run.LockOf(key); !is {
+		if _, is := c.run.World.LockOf(key); !is {
 			continue
 		}
 		if a.Value != "" {
@@ -192,7 +192,7 @@ func (c *conduct) hadNoWay(x *conducted, node int) bool {
 func (c *conduct) end() {
 	grace := time.Duration(len(c.run.World.Servers)+1) * c.run.Lock.NodeTimeout
 	over := func(since kernel.True) bool { return c.run.World.Kernel.Now() > since.Add(grace) }
-	if len(c.run.World.Replicas) > 0 || c.run.Keys != nil {
+	if len(c.run.World.Replicas) > 0 || c.run.Declared {
 		return // the release may have gone to a replica that was promoted; what programs leave behind is leftover
 	}
 	for _, x := range c.all {

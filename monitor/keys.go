@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"slices"
 	"strings"
 
 	"redlocksim/redlock/driver"
@@ -43,17 +42,9 @@ func (r *Run) resourceOf(key string) (resource string, known bool) {
 	return resource, known
 }
 
-// LockOf is the resource for which a key stands as the lock, or as a part of it; false if it stands for none.
-func (r *Run) LockOf(key string) (resource string, is bool) {
-	if r.Keys == nil {
-		return key, slices.Contains(r.Resources, key)
-	}
-	return r.Keys.Of(key)
-}
-
 // resource is that for which a key stands that stands for one.
 func (r *Run) resource(key string) string {
-	resource, _ := r.LockOf(key)
+	resource, _ := r.World.LockOf(key)
 	return resource
 }
 

@@ -82,7 +82,7 @@ type overdue struct {
 }
 
 func watchLeftover(r *Run) {
-	if r.Foreign && r.Keys == nil || len(r.World.Replicas) > 0 {
+	if r.Foreign && !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
 	l := &leftover{run: r, early: map[vote]bool{}, clients: map[asking]*owner{}}
@@ -128,7 +128,7 @@ func (l *leftover) lostFrom(node int) {
 
 func (l *leftover) applied(a *redis.Applied) {
 	l.check()
-	resource, is := l.run.LockOf(a.Key)
+	resource, is := l.run.World.LockOf(a.Key)
 	if !is {
 		return
 	}
@@ -365,7 +365,7 @@ func (l *leftover) asked(at redis.Passage, a *redis.Asked) {
 		}
 	}
 	for _, key := range a.Keys {
-		resource, is := l.run.LockOf(key)
+		resource, is := l.run.World.LockOf(key)
 		if !is {
 			continue
 		}

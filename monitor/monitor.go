@@ -16,7 +16,6 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
-	"redlocksim/internal/lockkeys"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -34,9 +33,8 @@ type Run struct {
 	Resources []string
 	// Foreign says that the lock is not that of Lock but one of the caller's own, which may have keys of other names.
 	Foreign bool
-	// Keys are those that stand for a Foreign lock, if somebody has declared them. Otherwise they have the names of the
-	// Resources.
-	Keys lockkeys.Keys
+	// Declared says that somebody has declared the keys that stand for a Foreign lock; see sim.World.LockOf.
+	Declared bool
 	// Unrefined leaves the specification of Redlock out; see package spec.
 	Unrefined bool
 	// MaxCommands is how many commands for locks the clients may send; 0 is any number.

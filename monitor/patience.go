@@ -106,7 +106,8 @@ func (t *travel) include(w *way) {
 }
 
 // fits says whether answers come in time for certain: a script that the node does not know is sent twice, and a command may
-// wait for a quarter of the node timeout until those before it are answered.
+// wait for a quarter of the node timeout until those before it are answered. That a client waits for longer over a connection
+// which it has does not count: any node may be one that it has to connect to.
 func (p *patience) fits(t travel) bool { return 2*t.trip+p.work <= p.timeout-p.timeout/4 }
 
 // slack is what is added for clock readings that are rounded.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 )
@@ -20,6 +21,15 @@ func redlockWith(change func(*protocols.RedlockSettings)) protocols.Settings {
 func plainWith(change func(*protocols.RedlockPlainSettings)) protocols.Settings {
 	lock := lockOf("redlock-plain")
 	protocols.Change(&lock, change)
+	return lock
+}
+
+func preset(t *testing.T, name string) protocols.Settings {
+	t.Helper()
+	lock := protocols.Default()
+	if err := strictyaml.Decode("lock", []byte("preset: "+name), &lock); err != nil {
+		t.Fatal(err)
+	}
 	return lock
 }
 
@@ -42,6 +52,10 @@ func TestPatience(t *testing.T) {
 		{"redlock-plain", lockOf("redlock-plain"), 1, 701 * ms},
 		{"redlock-plain, two clients", lockOf("redlock-plain"), 2, 6301 * ms},
 		{"redlock-plain, sequential", plainWith(func(own *protocols.RedlockPlainSettings) { own.Asking = protocols.Sequential }), 1, 1501 * ms},
+		{"redlock-plain that is patient with a node it knows", plainWith(func(own *protocols.RedlockPlainSettings) { own.ConnectedTimeout = 200 * ms }), 1, 1901 * ms},
+		{"redlock-plain that is less patient with one", plainWith(func(own *protocols.RedlockPlainSettings) { own.ConnectedTimeout = 20 * ms }), 1, 701 * ms},
+		{"redlock-plain that sends again", plainWith(func(own *protocols.RedlockPlainSettings) { own.Resends = 3 }), 1, 701 * ms},
+		{"redsync, whose patience with a node is as long as its lock", preset(t, "redsync"), 1, 0},
 		{"redlock-plain that leaves its votes", plainWith(func(own *protocols.RedlockPlainSettings) { own.Cleanup = protocols.NoCleanup }), 1, 0},
 		{"single", lockOf("single"), 1, 601 * ms},
 		{"single, many clients", lockOf("single"), 9, 601 * ms},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/internal/lockkeys"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
@@ -43,6 +44,7 @@ func newRigOf(t *testing.T, replicas map[string][]string, change ...func(*protoc
 		protocols.Change(&lock, c)
 	}
 	r := &Run{World: w, Lock: lock, Resources: []string{"r"}}
+	w.LockOf = lockkeys.Of(nil, r.Resources).Of
 	r.Watch()
 	return &rig{w, r}
 }

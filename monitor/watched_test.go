@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/internal/lockkeys"
 	_ "redlocksim/internal/nofailfile"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/monitor"
@@ -37,6 +38,7 @@ func watch(t *testing.T, cfg sim.Config, lock protocols.Settings) *watched {
 		}
 	})
 	run := &monitor.Run{World: w, Lock: lock, Resources: []string{"r", "s"}}
+	w.LockOf = lockkeys.Of(nil, run.Resources).Of
 	run.Watch()
 	return &watched{World: w, run: run}
 }

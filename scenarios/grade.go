@@ -112,7 +112,9 @@ func (r *Result) compareAvailability(sound time.Duration) {
 	}
 	var unavailable time.Duration
 	for _, on := range r.Report.Resources {
-		if !r.foreign.Renews || !on.Unavailable.Believed {
+		if r.foreign.Renews {
+			unavailable = max(unavailable, on.Unheld)
+		} else {
 			unavailable = max(unavailable, on.Unavailable.For)
 		}
 	}

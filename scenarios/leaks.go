@@ -15,11 +15,11 @@ func (l Leak) String() string { return l.Key + " on " + l.Node }
 
 // leaks scans the nodes that are up. Only the locks themselves count: a protocol's counters and records may be there to
 // stay, and what a fault has put in the place of a lock is none.
-func leaks(w *sim.World, lockOf func(key string) (resource string, is bool)) []Leak {
+func leaks(w *sim.World) []Leak {
 	var found []Leak
 	for _, s := range append(w.Servers[:len(w.Servers):len(w.Servers)], w.Replicas...) {
 		for _, r := range s.Dump() {
-			if _, is := lockOf(r.Key); r.ExpiresAt == 0 && is && !faults.IsOverwritten(r) {
+			if _, is := w.LockOf(r.Key); r.ExpiresAt == 0 && is && !faults.IsOverwritten(r) {
 				found = append(found, Leak{r.Key, s.Name()})
 			}
 		}

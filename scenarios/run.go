@@ -137,10 +137,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		}
 	}()
 	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Foreign != nil,
-		Keys: lockkeys.Of(o.Foreign.keys(), s.Resources), Unrefined: o.Unrefined}
-	if monitored.Keys != nil {
-		w.LockOf = monitored.Keys.Of
-	}
+		Declared: o.Foreign.keys() != nil, Unrefined: o.Unrefined}
 	if o.Tier != Program {
 		monitored.MaxCommands = s.Expect.Commands // which the library needs
 	}
@@ -164,7 +161,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	w.Kernel.Run(kernel.True(s.Duration))
 
-	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Counts: w.Counts(), Leaks: leaks(w, monitored.LockOf), Recording: w.Recording()}
+	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Counts: w.Counts(), Leaks: leaks(w), Recording: w.Recording()}
 	if !o.Unhashed {
 		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
 	}
@@ -187,6 +184,7 @@ func (s *Scenario) newWorld(o *Options) (*sim.World, error) {
 		return nil, err
 	}
 	w := sim.NewWorld(s.world(*o), backend)
+	w.LockOf = lockkeys.Of(o.Foreign.keys(), s.Resources).Of
 	if r := s.Network.Replies; r != nil {
 		w.Network.Each(func(l *network.Link) { l.SetLatency(network.Replies, r.Latency) })
 	}

@@ -13,26 +13,41 @@ const Resource = "{resource}"
 type Keys []pattern
 
 type pattern struct {
-	*regexp.Regexp
+	exact    string // the only key, if any is nil
+	any      *regexp.Regexp
 	resource string
 }
 
-// Of are patterns, in which * stands for anything, for some resources.
+// Of are patterns, in which * stands for anything, for some resources. Without a pattern the keys have the resources' names.
 func Of(patterns, resources []string) (all Keys) {
+	if patterns == nil {
+		patterns = []string{Resource}
+	}
 	for _, declared := range patterns {
-		text := strings.ReplaceAll(regexp.QuoteMeta(declared), `\*`, ".*")
 		for _, name := range resources {
-			exact := strings.ReplaceAll(text, regexp.QuoteMeta(Resource), regexp.QuoteMeta(name))
-			all = append(all, pattern{regexp.MustCompile("^(?s:" + exact + ")$"), name})
+			p := pattern{exact: strings.ReplaceAll(declared, Resource, name), resource: name}
+			if strings.Contains(declared, "*") {
+				text := strings.ReplaceAll(regexp.QuoteMeta(declared), `\*`, ".*")
+				text = strings.ReplaceAll(text, regexp.QuoteMeta(Resource), regexp.QuoteMeta(name))
+				p.any = regexp.MustCompile("^(?s:" + text + ")$")
+			}
+			all = append(all, p)
 		}
 	}
 	return all
 }
 
+func (p *pattern) matches(key string) bool {
+	if p.any == nil {
+		return key == p.exact
+	}
+	return p.any.MatchString(key)
+}
+
 // Of is the resource for which a key stands, as the lock or as a part of it; false if it stands for none.
 func (k Keys) Of(key string) (resource string, is bool) {
-	for _, p := range k {
-		if p.MatchString(key) {
+	for i := range k {
+		if p := &k[i]; p.matches(key) {
 			return p.resource, true
 		}
 	}

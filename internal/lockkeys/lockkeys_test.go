@@ -23,7 +23,9 @@ func TestOf(t *testing.T) {
 			t.Errorf("%q by %q: %q, want %q", c.key, c.pattern, got, c.want)
 		}
 	}
-	if _, is := lockkeys.Of(nil, resources).Of("R"); is {
-		t.Error("without patterns a key stands for a lock")
+	for key, want := range map[string]string{"a.b": "a.b", "axb": ""} {
+		if got, _ := lockkeys.Of(nil, resources).Of(key); got != want {
+			t.Errorf("%q without patterns: %q, want %q", key, got, want)
+		}
 	}
 }

@@ -1,0 +1,76 @@
+package faults
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/internal/lockkeys"
+	"redlocksim/internal/rediscmd"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
+)
+
+// A node is free of a lock when the last of the keys has gone that stand for it by the patterns of whoever's lock it is.
+func TestNodesAreFreeOfTheKeysOfALock(t *testing.T) {
+	const never = time.Duration(0)
+	keys := map[string][]string{ // by node, as key and milliseconds to live, if any
+		"A": {"lock:r:1 1000", "lock:r:2 3000"},
+		"B": {"lock:r:1 2000", "lock:s:1"},
+		"C": {"lock:r", "r 5000"},
+	}
+	const granted = 100 * time.Millisecond
+	for _, c := range []struct {
+		patterns string
+		resource string // that is granted
+		moment   Moment
+		want     time.Duration
+	}{
+		{"lock:{resource}:*", "r", Moment{Client: "c1"}, granted},                           // C
+		{"lock:{resource}:*", "r", Moment{Client: "c1", Nth: 2}, 2001 * ms},                 // B
+		{"lock:{resource}:*", "r", Moment{Client: "c1", Nth: 2, Lead: 500 * ms}, 1501 * ms}, //
+		{"lock:{resource}:*", "r", Moment{Client: "c1", Nth: 3}, 3001 * ms},                 // A
+		{"lock:{resource}:*", "r", Moment{Client: "c1", Nth: 4}, never},                     // there are three
+		{"lock:{resource}:*", "r", Moment{Client: "c2"}, never},                             // who is granted none
+		{"lock:{resource}:*", "r", Moment{Client: "c1", Resource: "s"}, never},              // which nobody is granted
+		{"lock:{resource}:*", "s", Moment{Client: "c1", Resource: "s", Nth: 2}, granted},    // A and C
+		{"lock:{resource}:*", "s", Moment{Client: "c1", Nth: 3}, never},                     // B's key never goes
+		{"lock:{resource}:* lock:{resource}", "r", Moment{Client: "c1", Nth: 3}, never},     // nor does C's
+		{"lock:{resource}:* {resource}", "r", Moment{Client: "c1"}, 2001 * ms},              // B
+		{"lock:{resource}:* {resource}", "r", Moment{Client: "c1", Nth: 3}, 5001 * ms},      // C
+		{"", "r", Moment{Client: "c1", Nth: 3}, 5001 * ms},                                  // the key of its name
+	} {
+		f := newField(t, redis.NoPersistence)
+		var patterns []string // nil: nobody declares any
+		if c.patterns != "" {
+			patterns = strings.Fields(c.patterns)
+		}
+		f.World.LockOf = lockkeys.Of(patterns, []string{"r", "s"}).Of
+		client := f.World.Client("c1")
+		client.Go(func() {
+			for i, node := range names.Nodes {
+				f.World.Network.Link("c1", node).SetLatency(network.Both, network.Latency{}) // the keys live from the start
+				for _, key := range keys[node] {
+					name, life, dies := strings.Cut(key, " ")
+					set := []string{"SET", name, "v"}
+					if dies {
+						set = append(set, "PX", life)
+					}
+					f.World.Conns(client)[i].Do(f.World.Kernel.Draw("test"), time.Unix(1e6, 0), rediscmd.Request{Args: set})
+				}
+			}
+		})
+		f.World.Kernel.After(granted, func() {
+			f.World.Record(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Process: "c1", Resource: c.resource})
+		})
+		c.moment.Event = NodesFree
+		at := never
+		Trigger{After: &c.moment}.Arm(f.World, func() { at = time.Duration(f.World.Kernel.Now()) })
+		f.World.Kernel.Run(kernel.True(time.Minute))
+		if at != c.want {
+			t.Errorf("%s, granted %s, %+v: %v, want %v", c.patterns, c.resource, c.moment, at, c.want)
+		}
+	}
+}
