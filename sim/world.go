@@ -65,8 +65,8 @@ type World struct {
 	*redis.Deployment
 	Clients []*kernel.Process
 	Storage *storage.Storage
-	// LockOf is the resource for which a key of a node stands, as its lock or as a part of it; false if it stands for none. Whoever
-	// makes the world sets it.
+	// LockOf is the resource for which a key of a node stands, as its lock or as a part of it; false if it stands for none.
+	// Whoever makes the world sets it.
 	LockOf func(key string) (resource string, is bool)
 
 	shared    map[string]any
