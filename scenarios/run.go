@@ -14,13 +14,11 @@ import (
 	"redlocksim/monitor"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
-	"redlocksim/sim/guest"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
 	"redlocksim/sim/recording"
 	"redlocksim/sim/redis"
-	"redlocksim/sim/wire"
 )
 
 // Tier is what the library talks to.
@@ -37,9 +35,6 @@ const (
 // Options.Locker and package programs.
 const Program Tier = "program"
 
-// Tiers lists the tiers that scenarios run on as they are.
-func Tiers() []Tier { return []Tier{Model, Wire} }
-
 var tiers = strictyaml.EnumOf("tier", Tiers()...)
 
 // ParseTier reads the name of a tier.
@@ -50,7 +45,7 @@ func (t Tier) backend() (redis.Tier, error) {
 	case Model:
 		return model.New(), nil
 	case Wire, Program:
-		return wire.New(), nil
+		return newWire()
 	}
 	return nil, fmt.Errorf("scenarios: no such tier %q", t)
 }
@@ -231,7 +226,7 @@ func (s *Scenario) panicked(o Options, p any) error {
 	if errors.Is(asError(p), ErrTooLong) {
 		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w; %s", s.Name, o.Tier, o.Seed, asError(p), shorten)
 	}
-	if failed := (*guest.Failure)(nil); errors.As(asError(p), &failed) {
+	if failed := programFailure(nil); errors.As(asError(p), &failed) {
 		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, failed)
 	}
 	stack := debug.Stack()
@@ -239,6 +234,12 @@ func (s *Scenario) panicked(o Options, p any) error {
 		stack = in.Stack
 	}
 	return fmt.Errorf("scenarios: %s, tier %s, seed %d: %v\n%s", s.Name, o.Tier, o.Seed, p, stack)
+}
+
+// programFailure is what a lock program has done wrong: nothing is wrong with the simulator.
+type programFailure interface {
+	error
+	OfProgram()
 }
 
 // armed is the timeline of a run: its items wait for their moments.

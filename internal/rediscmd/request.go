@@ -39,7 +39,13 @@ type Reply struct {
 var ErrTimeout = errors.New("no reply before the deadline")
 
 // ErrReset: the connection was refused or reset. It reads as on a socket, since its text can get into a history.
-var ErrReset error = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+var ErrReset error = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", resetByPeer{})}
+
+// resetByPeer is syscall.ECONNRESET with the same text on every system: errors stand in histories, which have hashes.
+type resetByPeer struct{}
+
+func (resetByPeer) Error() string { return "connection reset by peer" }
+func (resetByPeer) Unwrap() error { return syscall.ECONNRESET }
 
 // ServerError is an error reply.
 type ServerError string

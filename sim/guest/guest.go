@@ -76,6 +76,9 @@ type Failure struct {
 	Log string
 }
 
+// OfProgram says that it is the program's failure, and not the simulator's.
+func (f *Failure) OfProgram() {}
+
 func (f *Failure) Error() string {
 	text := fmt.Sprintf("the program of %s, at %.6fs: %s", f.Process, float64(f.At)/1e9, f.What)
 	if f.Log != "" {

@@ -1,0 +1,318 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"redlocksim/internal/browser"
+	"redlocksim/scenarios"
+)
+
+// screenshots is the environment variable that says where the tests leave pictures of the playground; nowhere if unset.
+const screenshots = "REDLOCKSIM_SCREENSHOTS"
+
+// tab is the playground in a browser.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+
+	mu        sync.Mutex
+	complains []string // errors, and requests to elsewhere
+}
+
+// serve serves a site until the test ends.
+func serve(t *testing.T) (url string, stop func()) {
+	t.Helper()
+	files, err := Build(t.Context(), "..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	t.Cleanup(end)
+	served := make(chan error, 1)
+	go func() { served <- Serve(ctx, l, files) }()
+	return "http://" + l.Addr().String() + "/", func() {
+		end()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// visit opens the playground, and waits for its first run.
+func visit(t *testing.T, in context.Context, url, fragment string, width, height int64, scheme string) *tab {
+	t.Helper()
+	ctx, stop := chromedp.NewContext(in)
+	t.Cleanup(stop)
+	p := &tab{t: t, ctx: ctx, url: url}
+	if err := chromedp.Listen(ctx, p.listen); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(chromedp.EmulateViewport(width, height), chromedp.Navigate(url+fragment))
+	p.until(`document.getElementById("hash").textContent.length === 64 && document.querySelectorAll(".slider").length > 0`)
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.complains) > 0 {
+			t.Errorf("the page complains, or asks for something from elsewhere: %s", strings.Join(p.complains, "\n"))
+		}
+	})
+	return p
+}
+
+func (p *tab) listen(event any) {
+	text := ""
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if u := e.Request.URL; !strings.HasPrefix(u, p.url) && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "about:") && !strings.HasPrefix(u, "blob:") {
+			text = "request for " + u
+		}
+	case *runtime.EventExceptionThrown:
+		text = fmt.Sprintf("%+v", e.ExceptionDetails)
+	case *runtime.EventConsoleAPICalled:
+		if string(e.Type) == "error" {
+			text = "console.error"
+		}
+	case *log.EventEntryAdded:
+		text = e.Entry.Text
+	}
+	if text != "" {
+		p.mu.Lock()
+		p.complains = append(p.complains, text)
+		p.mu.Unlock()
+	}
+}
+
+func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	if err := chromedp.Do(p.ctx, actions...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// get evaluates an expression in the page.
+func get[V any](p *tab, expression string) V {
+	p.t.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[V](expression))
+	if err != nil {
+		p.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// await is the value of a promise.
+func await[V any](p *tab, expression string) V {
+	p.t.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// until waits until an expression is true.
+func (p *tab) until(expression string) {
+	p.t.Helper()
+	for range 600 {
+		if get[bool](p, expression) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	p.shot("failed")
+	p.t.Fatalf("this never came: %s\nthe page says %q", expression, get[string](p, `document.body.innerText.slice(0, 1500)`))
+}
+
+func (p *tab) verdict() string {
+	return get[string](p, `document.getElementById("verdict").firstChild.textContent`)
+}
+
+// shot leaves a picture.
+func (p *tab) shot(name string) {
+	p.t.Helper()
+	dir := os.Getenv(screenshots)
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "play-"+name+".png"), png.Data, 0o666); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// axe checks what can be seen for people who use screen readers or keyboards.
+func (p *tab) axe() {
+	p.t.Helper()
+	program, err := os.ReadFile("testdata/axe.min.js")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if get[string](p, `typeof axe`) == "undefined" {
+		get[string](p, string(program)+"; 'axe'")
+	}
+	for _, found := range await[[]string](p, `axe.run(document, {iframes: false}).then(r => r.violations
+		.filter(v => v.impact === "serious" || v.impact === "critical")
+		.map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.target.join(" ")).join(", ")))`) {
+		p.t.Error(found)
+	}
+}
+
+// cases is the environment variable that, set to all, has every scenario compared, and not one of ten.
+const cases = "REDLOCKSIM_CASES"
+
+// The simulator in a browser has the same bytes of history as here.
+func TestSameHistories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	url, stop := serve(t)
+	defer stop()
+	p := visit(t, browser.Start(t), url, "", 1280, 900, "light")
+	all := scenarios.Catalogue()
+	if len(all) < 300 {
+		t.Fatalf("%d cases, there were more", len(all))
+	}
+	if os.Getenv(cases) != "all" {
+		some := all[:0:0]
+		for i := 0; i < len(all); i += 10 {
+			some = append(some, all[i])
+		}
+		all = some
+	}
+	get[string](p, `window.found = {}; window.asking = import("./engine.js"); "asking"`)
+	for _, s := range all {
+		r, err := scenarios.Judge(s, scenarios.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := await[map[string]string](p, fmt.Sprintf(`window.asking.then(m => m.ask({do: "verify", name: %q})).then(a => a.ok || {history: a.error})`, s.Name))
+		if got["history"] != r.HistoryHash || got["trace"] != r.TraceHash {
+			t.Errorf("%s: history %s in the browser, want %s; trace %s, want %s", s.Name, got["history"], r.HistoryHash, got["trace"], r.TraceHash)
+		}
+	}
+}
+
+// What a visitor does, by real clicks and keys.
+func TestVisit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the site")
+	}
+	url, stop := serve(t)
+	defer stop()
+	p := visit(t, browser.Start(t), url, "", 1280, 900, "light")
+
+	// The clock jump is there, drawn, and as published.
+	if got := p.verdict(); got != "The lock breaks: lease-overlap" {
+		t.Errorf("the page begins with %q", got)
+	}
+	p.until(`document.querySelectorAll("#frames iframe").length === 1`)
+	p.shot("start")
+	p.axe()
+
+	// A slider, by keys: without a step of the clock the lock holds.
+	slider := `document.querySelector('[data-path="timeline[2].fault.clock-step.by"]')`
+	p.until(slider + `.parentElement.querySelector(".note").textContent.includes("breaks from about")`)
+	get[string](p, slider+`.focus(), "focused"`)
+	p.run(chromedp.KeyEvent(kb.Home))
+	p.until(`document.getElementById("verdict").textContent.startsWith("The lock holds")`)
+	if text := get[string](p, `document.querySelector(".cm-content").textContent`); !strings.Contains(text, "by: 0s") {
+		t.Errorf("the file does not have what was chosen: %s", text)
+	}
+	p.run(chromedp.KeyEvent(kb.End))
+	p.until(`document.getElementById("verdict").textContent.startsWith("The lock breaks")`)
+
+	// A mistake is where it is, and the run before stays.
+	get[string](p, `document.querySelector(".cm-content").focus(), "focused"`)
+	get[bool](p, `document.execCommand("selectAll")`)
+	get[bool](p, `document.execCommand("insertText", false, "titel: wrong\nclaim: holds\n")`)
+	p.until(`document.getElementById("mistakes").textContent.includes("did you mean")`)
+	if got := get[string](p, `document.getElementById("mistakes").textContent`); !strings.Contains(got, `Line 1, column 1: unknown key "titel"; did you mean "title"?`) {
+		t.Errorf("mistakes: %s", got)
+	}
+	p.until(`document.querySelectorAll(".cm-lint-marker-error").length > 0`)
+	p.shot("mistake")
+
+	// The gallery finds, and opens.
+	p.run(chromedp.Click("#open-gallery"))
+	p.until(`document.querySelectorAll("#themes li").length > 300`)
+	p.axe()
+	p.run(chromedp.SendKeys("#find", "paused fencing"))
+	p.until(`document.querySelectorAll("#themes li:not([hidden])").length < 30`)
+	p.shot("gallery")
+	get[string](p, `[...document.querySelectorAll("#themes button")].find(b => b.textContent.startsWith("34-fencing/paused")).click(), "clicked"`)
+	p.until(`document.getElementById("verdict").textContent.startsWith("The lock holds")`)
+
+	// A link carries the file.
+	p.run(chromedp.Click("#share"))
+	p.until(`location.hash.startsWith("#s=")`)
+	hash := get[string](p, `document.getElementById("hash").textContent`)
+	q := visit(t, p.ctx, url, get[string](p, `location.hash`), 390, 844, "dark")
+	q.until(fmt.Sprintf(`document.getElementById("hash").textContent === %q`, hash))
+	q.shot("phone-dark")
+	q.axe()
+	if wide := get[int](q, `document.documentElement.scrollWidth`); wide > 390 {
+		t.Errorf("at 390 pixels the page is %d wide", wide)
+	}
+
+	// The tour, to its end, which leads to the settings.
+	p.run(chromedp.Click("#open-tour"))
+	for step, want := range []string{"The lock holds", "The lock breaks", "", "The lock holds", "The lock holds"} {
+		p.until(fmt.Sprintf(`document.getElementById("tour-at").textContent === "%d of 5" && document.getElementById("verdict").textContent.startsWith(%q)`, step+1, want))
+		p.shot(fmt.Sprintf("tour-%d", step+1))
+		p.run(chromedp.Click("#tour-next"))
+	}
+	p.until(`document.getElementById("audit").open`)
+	p.run(chromedp.Click("#run-audit"))
+	p.until(`document.querySelectorAll(".assumption.unsafe").length > 0`)
+	p.shot("audit")
+	p.axe()
+	get[string](p, `document.querySelector(".assumption.unsafe button").click(), "clicked"`)
+	p.until(`!document.getElementById("audit").open && document.getElementById("verdict").textContent.startsWith("The lock breaks")`)
+}
+
+// After the first visit the playground works without a network.
+func TestOffline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the site")
+	}
+	url, stop := serve(t)
+	p := visit(t, browser.Start(t), url, "", 1280, 900, "light")
+	await[bool](p, `navigator.serviceWorker.ready.then(() => true)`)
+	p.until(`!!navigator.serviceWorker.controller`)
+	stop()
+	q := visit(t, p.ctx, url, "#n=32-pause-before-write", 1920, 1080, "dark")
+	if got := q.verdict(); got != "The lock breaks: stale-write" {
+		t.Errorf("without a server: %q", got)
+	}
+	q.shot("offline-dark")
+}

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"fmt"
+
+	"redlocksim/scenarios"
+)
+
+// Theme is a part of the catalogue, and Entry is a scenario in it.
+type Theme struct {
+	Title   string  `json:"title"`
+	Entries []Entry `json:"entries"`
+}
+
+// Entry is what the gallery shows of a scenario.
+type Entry struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Explanation string `json:"explanation"`
+	Expected    string `json:"expected"`
+	// Breaks says that what is expected is a violation.
+	Breaks bool `json:"breaks"`
+}
+
+func catalogue() (all []Theme) {
+	for _, theme := range scenarios.Themes() {
+		t := Theme{Title: theme.Title()}
+		for _, s := range scenarios.Catalogue() {
+			if s.Theme == theme {
+				t.Entries = append(t.Entries, Entry{s.Name, s.Title, s.Explanation, s.Expect.String(), len(s.Expect.Findings) > 0})
+			}
+		}
+		if len(t.Entries) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// file is the text of a scenario of the catalogue, for the editor: one case, with everything in it that it needs.
+func file(name string) (string, error) {
+	s, ok := scenarios.Find(name)
+	if !ok {
+		return "", fmt.Errorf("there is no scenario %q", name)
+	}
+	text, err := s.Encode()
+	return string(text), err
+}
+
+// verify is the hashes of a scenario of the catalogue, to be compared with those of the command.
+func verify(name string) (map[string]string, error) {
+	s, ok := scenarios.Find(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no scenario %q", name)
+	}
+	r, err := scenarios.Judge(s, scenarios.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"history": r.HistoryHash, "trace": r.TraceHash}, nil
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"redlocksim/internal/rounded"
+	"redlocksim/internal/shell"
+	"redlocksim/reports/timeline"
+	"redlocksim/scenarios"
+)
+
+// Run is what a run showed.
+type Run struct {
+	Title       string   `json:"title"`
+	Explanation string   `json:"explanation"`
+	Verdict     string   `json:"verdict"`
+	Expected    string   `json:"expected"`
+	Broken      bool     `json:"broken"`
+	AsExpected  bool     `json:"asExpected"`
+	Problems    []string `json:"problems"`
+	History     string   `json:"history"`
+	Trace       string   `json:"trace"`
+	Seed        uint64   `json:"seed"`
+	Cases       []string `json:"cases"`
+	Warnings    mistakes `json:"warnings"`
+	// Page is the run as a page of its own.
+	Page string `json:"page"`
+}
+
+func judged(q *Request) (*scenarios.Result, []string, mistakes, error) {
+	s, cases, warnings, err := read(q)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r, err := scenarios.Judge(s, scenarios.Options{Seed: q.Seed, Record: true})
+	return r, cases, warnings, err
+}
+
+// timelineOf is the timeline of a run of the editor's file, with the command that makes the run again.
+func timelineOf(q *Request, r *scenarios.Result) (*timeline.Timeline, error) {
+	t, err := timeline.Of(r, repeat(q, r))
+	if err == nil {
+		t.Name = cmp.Or(q.Name, "your scenario")
+	}
+	return t, err
+}
+
+func repeat(q *Request, r *scenarios.Result) string {
+	command := "redlocksim run scenario.yaml"
+	if s, ok := scenarios.Find(q.Name); ok {
+		if text, err := s.Encode(); err == nil && string(text) == q.Text {
+			command = "redlocksim run " + q.Name
+		}
+	}
+	if _, name, ok := strings.Cut(r.Scenario.Name, "/"); ok {
+		command += " --case " + shell.Quote(name)
+	}
+	if q.Seed != 0 {
+		command += fmt.Sprint(" --seed ", q.Seed)
+	}
+	return command
+}
+
+func run(q *Request) (*Run, error) {
+	r, cases, warnings, err := judged(q)
+	if err != nil {
+		return nil, err
+	}
+	x := &Run{Title: r.Scenario.Title, Explanation: r.Scenario.Explanation, Verdict: rounded.Text(r.Verdict()), Expected: r.Scenario.Expect.String(), Broken: r.Defect() != nil,
+		AsExpected: r.OK(), History: r.HistoryHash, Trace: r.TraceHash, Seed: q.Seed, Cases: cases, Warnings: warnings}
+	for _, p := range r.Problems {
+		x.Problems = append(x.Problems, p.Text)
+	}
+	t, err := timelineOf(q, r)
+	if err != nil {
+		return nil, err
+	}
+	var page strings.Builder
+	err = timeline.WriteHTML(&page, t)
+	x.Page = page.String()
+	return x, err
+}
+
+// drawing is the run as a picture for documents, in SVG.
+func drawing(q *Request) (string, error) {
+	r, _, _, err := judged(q)
+	if err != nil {
+		return "", err
+	}
+	t, err := timelineOf(q, r)
+	if err != nil {
+		return "", err
+	}
+	var svg strings.Builder
+	err = timeline.WriteSVG(&svg, t)
+	return svg.String(), err
+}

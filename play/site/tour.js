@@ -1,0 +1,46 @@
+// The first minute: Kleppmann's clock jump in five steps, and then settings of one's own.
+import {ask} from "./engine.js";
+
+const jump = "timeline[2].fault.clock-step.by";
+
+function steps(file) {
+  const by = word => file.replace("by: 10s", `by: ${word}`);
+  return [
+    {text: by("1s"), say: "Client 1 asks five Redis nodes for a lock and gets three of them: A, B and C. Client 2 asks too, gets only D and E, and is turned away. Three of five is a majority, and two majorities always share a node. That is all of Redlock."},
+    {text: file, say: "Now the clock of node C jumps ahead by ten seconds: an operator sets it, or a time daemon does. C believes that client 1's key has expired and forgets it. So C votes a second time: client 2 has C, D and E. Two clients hold one lock."},
+    {text: by("1.5s"), point: jump, say: "Where does it tip? Drag the clock step. The track shows it: the lock holds while the step is shorter than what is left of the key, and breaks beyond. Whoever counts on Redlock counts on clocks that never jump that far."},
+    {text: file.replace("clients: [client-1", "lock: {drift: {constant: 9s}}\nclients: [client-1"), point: "lock.drift.constant", say: "antirez answered: leave room for clock errors. With a drift allowance of nine seconds client 1 believes in its lock for less than a second, and the same jump breaks nothing. A lock that covers a jump of ten seconds is hardly a lock, though. Drag it, and see the price."},
+    {load: "34-fencing/paused", say: "Kleppmann's remedy works whatever the clocks do: every lock comes with a number that only grows, and the storage refuses a number lower than the last one it has seen. Here client 1 is paused past the end of its lease, and its late write is turned away."},
+  ];
+}
+
+export function tour({show, load, point, audit}) {
+  const $ = id => document.getElementById(id);
+  let all, at;
+  const go = async to => {
+    at = to;
+    const step = all[at];
+    $("tour").hidden = false;
+    $("tour-text").textContent = step.say;
+    $("tour-at").textContent = `${at + 1} of ${all.length}`;
+    $("tour-back").disabled = at === 0;
+    $("tour-next").textContent = at === all.length - 1 ? "Now my settings" : "Next";
+    await (step.load ? load(step.load) : show(step.text));
+    point(step.point);
+  };
+  const end = () => {
+    $("tour").hidden = true;
+    point();
+  };
+  $("open-tour").onclick = async () => {
+    all ??= steps((await ask({do: "file", name: "17-clock-jump"})).ok);
+    go(0);
+  };
+  $("tour-next").onclick = () => {
+    if (at < all.length - 1) return go(at + 1);
+    end();
+    audit();
+  };
+  $("tour-back").onclick = () => go(at - 1);
+  $("tour-end").onclick = end;
+}
