@@ -230,39 +230,52 @@ func TestVisit(t *testing.T) {
 	url, stop := serve(t)
 	defer stop()
 	p := visit(t, browser.Start(t), url, "", 1280, 900, "light")
-
 	// The clock jump is there, drawn, and as published.
 	if got := p.verdict(); got != "The lock breaks: lease-overlap" {
 		t.Errorf("the page begins with %q", got)
 	}
 	p.until(`document.querySelectorAll("#frames iframe").length === 1`)
+	p.slides()
 	p.shot("start")
 	p.axe()
+	p.mistakes()
+	p.chooses()
+	p.shares(url)
+	p.tours()
+}
 
-	// A slider, by keys: without a step of the clock the lock holds.
+// slides uses a slider, by keys: without a step of the clock the lock holds.
+func (p *tab) slides() {
+	p.t.Helper()
 	slider := `document.querySelector('[data-path="timeline[2].fault.clock-step.by"]')`
 	p.until(slider + `.parentElement.querySelector(".note").textContent.includes("breaks from about")`)
 	get[string](p, slider+`.focus(), "focused"`)
 	p.run(chromedp.KeyEvent(kb.Home))
 	p.until(`document.getElementById("verdict").textContent.startsWith("The lock holds")`)
 	if text := get[string](p, `document.querySelector(".cm-content").textContent`); !strings.Contains(text, "by: 0s") {
-		t.Errorf("the file does not have what was chosen: %s", text)
+		p.t.Errorf("the file does not have what was chosen: %s", text)
 	}
 	p.run(chromedp.KeyEvent(kb.End))
 	p.until(`document.getElementById("verdict").textContent.startsWith("The lock breaks")`)
+}
 
-	// A mistake is where it is, and the run before stays.
+// mistakes makes one: it is told where it is.
+func (p *tab) mistakes() {
+	p.t.Helper()
 	get[string](p, `document.querySelector(".cm-content").focus(), "focused"`)
 	get[bool](p, `document.execCommand("selectAll")`)
 	get[bool](p, `document.execCommand("insertText", false, "titel: wrong\nclaim: holds\n")`)
 	p.until(`document.getElementById("mistakes").textContent.includes("did you mean")`)
 	if got := get[string](p, `document.getElementById("mistakes").textContent`); !strings.Contains(got, `Line 1, column 1: unknown key "titel"; did you mean "title"?`) {
-		t.Errorf("mistakes: %s", got)
+		p.t.Errorf("mistakes: %s", got)
 	}
 	p.until(`document.querySelectorAll(".cm-lint-marker-error").length > 0`)
 	p.shot("mistake")
+}
 
-	// The gallery finds, and opens.
+// chooses finds a scenario in the gallery.
+func (p *tab) chooses() {
+	p.t.Helper()
 	p.run(chromedp.Click("#open-gallery"))
 	p.until(`document.querySelectorAll("#themes li").length > 300`)
 	p.axe()
@@ -271,22 +284,28 @@ func TestVisit(t *testing.T) {
 	p.shot("gallery")
 	get[string](p, `[...document.querySelectorAll("#themes button")].find(b => b.textContent.startsWith("34-fencing/paused")).click(), "clicked"`)
 	p.until(`document.getElementById("verdict").textContent.startsWith("The lock holds")`)
+}
 
-	// A link carries the file.
+// shares opens on a phone the link to what there is.
+func (p *tab) shares(url string) {
+	p.t.Helper()
 	p.run(chromedp.Click("#share"))
 	p.until(`location.hash.startsWith("#s=")`)
 	hash := get[string](p, `document.getElementById("hash").textContent`)
-	q := visit(t, p.ctx, url, get[string](p, `location.hash`), 390, 844, "dark")
+	q := visit(p.t, p.ctx, url, get[string](p, `location.hash`), 390, 844, "dark")
 	q.until(fmt.Sprintf(`document.getElementById("hash").textContent === %q`, hash))
 	q.shot("phone-dark")
 	q.axe()
 	if wide := get[int](q, `document.documentElement.scrollWidth`); wide > 390 {
-		t.Errorf("at 390 pixels the page is %d wide", wide)
+		p.t.Errorf("at 390 pixels the page is %d wide", wide)
 	}
+}
 
-	// The tour, to its end, which leads to the settings.
+// tours takes the tour to its end, which leads to the settings.
+func (p *tab) tours() {
+	p.t.Helper()
 	p.run(chromedp.Click("#open-tour"))
-	for step, want := range []string{"The lock holds", "The lock breaks", "", "The lock holds", "The lock holds"} {
+	for step, want := range []string{"The lock holds", "The lock breaks", "The lock holds", "The lock holds", "The lock holds"} {
 		p.until(fmt.Sprintf(`document.getElementById("tour-at").textContent === "%d of 5" && document.getElementById("verdict").textContent.startsWith(%q)`, step+1, want))
 		p.shot(fmt.Sprintf("tour-%d", step+1))
 		p.run(chromedp.Click("#tour-next"))

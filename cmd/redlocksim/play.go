@@ -95,7 +95,7 @@ func (p *playFlags) run(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// isSite says whether a directory has a playground that redlocksim wrote: its files have no mark of their own, but the page has.
+// isSite says whether redlocksim wrote the playground in a directory: its page has a mark, which other files cannot have.
 func isSite(dir string, to sink) bool {
 	page := filepath.Join(dir, "index.html")
 	_, err := os.Stat(page)

@@ -26,8 +26,8 @@ type Slider struct {
 	Formula string `json:"formula,omitempty"`
 }
 
-// sliders are those of a scenario: all times of its faults, the settings that matter most, whether its file has them or not, and
-// all times of what clients do. A file with several cases has none: a setting could be that of one or of all.
+// sliders are those of a scenario: all times of its faults, the settings that matter most, whether its file has them or not,
+// and all times of what clients do. A file with several cases has none: a setting could be that of one or of all.
 func sliders(q *Request) ([]Slider, error) {
 	s, cases, _, err := read(q)
 	if err != nil || len(cases) > 0 {

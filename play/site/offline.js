@@ -1,6 +1,6 @@
 // The service worker: after the first visit the playground works without a network. A site that was built anew is loaded anew.
 const cache = "redlocksim-VERSION";
-const files = ["./", "index.html", "style.css", "app.js", "engine.js", "tour.js", "share.js", "editor.js", "worker.js", "wasm_exec.js", "engine.wasm.gz"];
+const files = ["./", "index.html", "style.css", "app.js", "engine.js", "tour.js", "share.js", "editor.js", "licences.txt", "worker.js", "wasm_exec.js", "engine.wasm.gz"];
 
 oninstall = event => event.waitUntil(caches.open(cache).then(c => c.addAll(files)).then(() => skipWaiting()));
 
