@@ -58,10 +58,13 @@ func TestResultsAreCurrent(t *testing.T) {
 	}
 }
 
+// cases is the environment variable that, set to all, has the tests run that take longest.
+const cases = "REDLOCKSIM_CASES"
+
 // A sample is killed by all that are said to kill it. The sample is another one whenever the sources change.
 func TestSample(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a command for every mutant of the sample")
+	if os.Getenv(cases) != "all" {
+		t.Skip("builds a command for every mutant of the sample; .ci/run sets " + cases + "=all")
 	}
 	sources, err := mutants.Sources(t.Context(), "..")
 	if err != nil {
@@ -94,8 +97,8 @@ func TestSample(t *testing.T) {
 // Without a mutant the killers are as expected and searches find nothing, in a build made in the same way: else a kill would
 // say nothing.
 func TestNothingIsFoundWithoutMutants(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the command")
+	if os.Getenv(cases) != "all" {
+		t.Skip("builds the command; .ci/run sets " + cases + "=all")
 	}
 	none := mutants.Mutant{Name: "none", Edits: []mutants.Edit{{File: "redlock/doc.go", Old: "package redlock\n", New: "package redlock\n"}}}
 	onWire := mutants.Mutant{Name: "none-on-wire", Tier: "wire"}

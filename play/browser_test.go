@@ -28,7 +28,7 @@ const screenshots = "REDLOCKSIM_SCREENSHOTS"
 
 // tab is the playground in a browser.
 type tab struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 	url string
 
@@ -37,7 +37,7 @@ type tab struct {
 }
 
 // serve serves a site until the test ends.
-func serve(t *testing.T) (url string, stop func()) {
+func serve(t testing.TB) (url string, stop func()) {
 	t.Helper()
 	files, err := Build(t.Context(), "..")
 	if err != nil {
@@ -60,7 +60,7 @@ func serve(t *testing.T) (url string, stop func()) {
 }
 
 // visit opens the playground, and waits for its first run.
-func visit(t *testing.T, in context.Context, url, fragment string, width, height int64, scheme string) *tab {
+func visit(t testing.TB, in context.Context, url, fragment string, width, height int64, scheme string) *tab {
 	t.Helper()
 	ctx, stop := chromedp.NewContext(in)
 	t.Cleanup(stop)
@@ -334,4 +334,34 @@ func TestOffline(t *testing.T) {
 		t.Errorf("without a server: %q", got)
 	}
 	q.shot("offline-dark")
+}
+
+// How long it takes until the first run is there, from a cold start of the page, and until a slider that moves has the run drawn.
+func BenchmarkPage(b *testing.B) {
+	url, stop := serve(b)
+	defer stop()
+	in := browser.Start(b)
+	b.Run("first result", func(b *testing.B) {
+		total := 0.0
+		for range b.N {
+			total += get[float64](visit(b, in, url, "", 1280, 900, "light"), `window.performance.getEntriesByName("drawn")[0].startTime`)
+		}
+		b.ReportMetric(total/float64(b.N), "ms/page")
+		b.ReportMetric(0, "ns/op")
+	})
+	b.Run("slider", func(b *testing.B) {
+		p := visit(b, in, url, "", 1280, 900, "light")
+		p.until(`[...document.querySelectorAll(".slider .note")].every(n => n.textContent)`)
+		total := 0.0
+		for range b.N {
+			total += await[float64](p, `new Promise(done => {
+				const slider = document.querySelector('[data-path="timeline[2].fault.clock-step.by"]'), start = performance.now();
+				document.addEventListener("run", () => done(performance.now() - start), {once: true});
+				slider.value = (+slider.value + 1) % 60;
+				slider.dispatchEvent(new Event("input"));
+			})`)
+		}
+		b.ReportMetric(total/float64(b.N), "ms/slide")
+		b.ReportMetric(0, "ns/op")
+	})
 }

@@ -67,7 +67,8 @@ async function rerun({sliders = false, keep = false} = {}) {
   showVerdict(run);
   showCases(run.cases || []);
   await showPage(run.page);
-  document.dispatchEvent(new CustomEvent("run", {detail: run}));
+  performance.mark("drawn");
+  document.dispatchEvent(new CustomEvent("run"));
   if (sliders) await makeSliders();
   if (!keep) showTips();
 }
