@@ -333,6 +333,7 @@ func TestOffline(t *testing.T) {
 	if got := q.verdict(); got != "The lock breaks: stale-write" {
 		t.Errorf("without a server: %q", got)
 	}
+	q.until(`document.querySelectorAll("#frames iframe").length === 1 && [...document.querySelectorAll(".slider .note")].every(n => n.textContent)`)
 	q.shot("offline-dark")
 }
 
