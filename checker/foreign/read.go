@@ -34,7 +34,7 @@ func (r *reader) begin(name string, s *scanner) (Format, error) {
 	switch {
 	case !r.several:
 	case format == Native:
-		return "", fmt.Errorf("%w: %s is a history of redlocksim, which cannot be merged with others", ErrOptions, name)
+		return "", r.in(&InputError{Line: 1, Err: fmt.Errorf("%w: a history of redlocksim cannot be merged with others", ErrOptions)})
 	case r.r.format != "" && r.r.format != format:
 		return "", fmt.Errorf("%w: %s is in %s, and %s in %s", ErrOptions, r.r.files[0], r.r.format, name, format)
 	}
