@@ -44,10 +44,6 @@ func (e *entry) located(err error) *InputError {
 	return at
 }
 
-func notOperation(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrOperation, fmt.Sprintf(format, args...))
-}
-
 // reader makes a recording of the entries of a history.
 type reader struct {
 	s    *scanner

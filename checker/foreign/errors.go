@@ -25,6 +25,14 @@ var (
 	ErrUndecided = errors.New("undecided")
 )
 
+func notOperation(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrOperation, fmt.Sprintf(format, args...))
+}
+
+func mixedUp(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrMixedUp, fmt.Sprintf(format, args...))
+}
+
 // InputError says where a history cannot be judged. Its Err matches one of the errors above, or of package history.
 type InputError struct {
 	File  string // of several that are judged as one; empty otherwise

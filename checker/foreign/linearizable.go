@@ -241,8 +241,8 @@ func (s state) seen(i input) state {
 func (s state) allows(i input) bool { return i.slot == none || s.had(i.slot) == i.successes }
 
 // inputs gives porcupine the operations as they were recorded. One of unknown outcome can take effect until the next
-// success of its process, which the slots see to; where locks have no owners, at any time. Where the operations of a process run
-// into each other, the slots keep them in their order.
+// success of its process, which the slots see to; where locks have no owners, at any time. Where the operations of a process
+// run into each other, the slots keep them in their order.
 func (h *recording) inputs(ops []int32, o Options) []porcupine.Operation {
 	slots := map[int32]int{}
 	if o.Model != Mutex {

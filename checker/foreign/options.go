@@ -93,8 +93,8 @@ type Options struct {
 	// Sort puts the lines in the order of their times, which all must have, and leaves indexes alone. Otherwise they must
 	// be in order. Not for a Native history.
 	Sort bool
-	// ClockError is how far the clocks of two processes may differ. Events that are no further apart may have happened in either
-	// order. Every line then needs a time. For the models Mutex, Owner and Lease.
+	// ClockError is how far the clocks of two processes may differ. Events that are no further apart may have happened in
+	// either order. Every line then needs a time. For the models Mutex, Owner and Lease.
 	ClockError time.Duration
 	// MaxPorcupine bounds what porcupine is given, in operations on one lock: zero means
 	// [checker.DefaultMaxOperations], negative that it is not asked.

@@ -6,10 +6,6 @@ import (
 	"time"
 )
 
-func mixedUp(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrMixedUp, fmt.Sprintf(format, args...))
-}
-
 // take enters an entry: the beginning of an operation or what became of it.
 func (r *reader) take(e *entry) error {
 	if e.kind == ofNemesis {
@@ -154,7 +150,7 @@ func (r *reader) finish() error {
 		if r.r.leftOut > 0 {
 			why = fmt.Sprintf("%d lines left out%s, %s", r.r.leftOut, r.elsewhere(), why)
 		}
-		return r.in(&InputError{Line: r.s.lines(), Err: fmt.Errorf("%w on a lock, and %s", ErrEmpty, why)})
+		return &InputError{Line: r.s.lines(), Err: fmt.Errorf("%w on a lock, and %s", ErrEmpty, why)}
 	}
 	for _, at := range r.open {
 		if at >= 0 {

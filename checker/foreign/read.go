@@ -108,7 +108,7 @@ func (r *reader) recording() (*recording, error) {
 		}
 	}
 	if err := r.finish(); err != nil {
-		return nil, err
+		return nil, r.in(err)
 	}
 	if r.r.blurred {
 		r.r.blur(r.o.ClockError)

@@ -122,7 +122,8 @@ type reason struct{ *foreign.InputError }
 
 func (r reason) Error() string { return r.Reason() }
 
-// checkHistory judges one file, - for standard input, or several as one. The code is that of an error, exitOK if there was none.
+// checkHistory judges one file, - for standard input, or several as one. The code is that of an error, exitOK if there was
+// none.
 func checkHistory(stdin io.Reader, files []string, o foreign.Options) (reports.Judged, exitcode.Code) {
 	file := strings.Join(files, " + ")
 	var sources []foreign.Source
