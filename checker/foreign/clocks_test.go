@@ -56,6 +56,15 @@ func TestClockErrorsAgreeWithTheDefinition(t *testing.T) {
 	}
 }
 
+// A process that takes its lock twice within a lease is found, though clocks cannot tell when its second hold began and ended.
+func TestTwiceWithinALease(t *testing.T) {
+	const events = "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 info"
+	r, err := Check(strings.NewReader(script(t, events)), Options{Model: Lease, Lease: 6, ClockError: 1})
+	if err != nil || shown(r) != "lease-overlap x1 1-2,3-4" {
+		t.Errorf("%s, %v", shown(r), err)
+	}
+}
+
 // A lock that works, recorded by processes whose clocks differ, is good if it is said by how much, merged from a file for each.
 // Without that, some are called bad.
 func TestClocksThatDiffer(t *testing.T) {

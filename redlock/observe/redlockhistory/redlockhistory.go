@@ -9,9 +9,9 @@
 //	redlocksim check --model lease --lease 10s --merge --clock-error 5ms *.jsonl
 //
 // The length of the lease is the TTL that the locks were acquired with. A lease that is lost is written as a release of unknown
-// outcome, when the client notices; the model owner therefore calls it bad if a client that stood still for longer than its
-// lease noticed too late. The format is described in docs/histories.md. It has the names of the locks, never their values. A lock on
-// several resources counts as one lock, with the name that its lease has.
+// outcome, when the client notices. The model owner therefore calls it bad if a client that stood still for longer than its
+// lease noticed too late. The format is described in docs/histories.md. It has the names of the locks, never their values. A
+// lock on several resources counts as one lock, with the name that its lease has.
 package redlockhistory
 
 import (
