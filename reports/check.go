@@ -48,6 +48,8 @@ type CheckedFinding struct {
 
 // CheckedOperation is the JSON form of an operation; its lines are those of the file, null where there is none.
 type CheckedOperation struct {
+	// File is the one it stands in, of several that were merged.
+	File       string `json:"file,omitempty"`
 	Process    string `json:"process"`
 	Func       string `json:"f"`
 	Outcome    string `json:"outcome"`
@@ -64,6 +66,7 @@ type CheckedCounts struct {
 	Format         string `json:"format"`
 	Model          string `json:"model"`
 	LeaseNS        int64  `json:"lease_ns"`
+	ClockErrorNS   int64  `json:"clock_error_ns"`
 	Lines          int    `json:"lines"`
 	Operations     int    `json:"operations"`
 	Grants         int    `json:"grants"`
@@ -107,7 +110,7 @@ func checkedFile(j Judged) CheckedFile {
 		c := CheckedFinding{Kind: string(found.Kind), Lock: found.Lock, Count: found.Count, Text: found.Text,
 			Operations: []CheckedOperation{}}
 		for _, op := range found.Operations {
-			o := CheckedOperation{Process: op.Process, Func: op.Func, Outcome: op.Outcome, CallLine: op.Call, Token: op.Token,
+			o := CheckedOperation{File: op.File, Process: op.Process, Func: op.Func, Outcome: op.Outcome, CallLine: op.Call, Token: op.Token,
 				CallIndex: op.CallIndex, ReturnIndex: op.ReturnIndex}
 			if op.Return > 0 {
 				o.ReturnLine = &op.Return
@@ -116,7 +119,7 @@ func checkedFile(j Judged) CheckedFile {
 		}
 		f.Findings = append(f.Findings, c)
 	}
-	f.Checked = &CheckedCounts{Format: string(r.Format), Model: string(r.Model), LeaseNS: int64(r.Lease), Lines: r.Lines, Operations: r.Operations, Grants: r.Grants, Unknown: r.Unknown,
+	f.Checked = &CheckedCounts{Format: string(r.Format), Model: string(r.Model), LeaseNS: int64(r.Lease), ClockErrorNS: int64(r.ClockError), Lines: r.Lines, Operations: r.Operations, Grants: r.Grants, Unknown: r.Unknown,
 		Processes: r.Processes, Locks: r.Locks, Nemesis: r.Nemesis, LeftOut: r.LeftOut, Moved: r.Moved, CheckedTwice: r.Confirmed, WhyNotAllTwice: r.Unconfirmed}
 	return f
 }
@@ -153,6 +156,9 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 	case r.Format == foreign.Native && how == "":
 		how = "the leases recorded in it"
 	}
+	if r.ClockError > 0 {
+		how += fmt.Sprintf(", with clocks up to %v apart", r.ClockError)
+	}
 	fmt.Fprintf(b, "  checked    as %s: %s by %s on %s, %s, %d of unknown outcome\n", how,
 		plural.Count(r.Operations, "operation"), plural.Count(r.Processes, "process"), plural.Count(r.Locks, "lock"), plural.Count(r.Grants, "grant"), r.Unknown)
 	fmt.Fprintf(b, "  read       %s as %s, %d of them by the nemesis", plural.Count(r.Lines, "line"), r.Format, r.Nemesis)
@@ -178,6 +184,9 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 // operation is an operation with the lines it stands on, FILE:LINE first so that editors can jump there.
 func operation(file string, op foreign.Operation) string {
 	var b strings.Builder
+	if op.File != "" {
+		file = printable.Line(op.File)
+	}
 	fmt.Fprintf(&b, "%s:%d: process %s %s", file, op.Call, printable.Line(op.Process), op.Func)
 	if op.Return > 0 {
 		fmt.Fprintf(&b, ", %s on line %d", op.Outcome, op.Return)

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -57,6 +58,8 @@ type judged struct {
 	Model
 	ops   []anOp
 	lines []lockhistories.Line
+	// ordered says that the effects of a process have to be kept in its order.
+	ordered bool
 }
 
 // step is the state after an operation that takes effect now, and whether it can.
@@ -110,6 +113,16 @@ func (j *judged) late(s lockState, n int) bool {
 	return false
 }
 
+// early reports whether an operation would come before a success that its process had before it.
+func (j *judged) early(s lockState, n int) bool {
+	for k := range n {
+		if j.ordered && j.ops[k].process == j.ops[n].process && !j.ops[k].unknown && j.ops[k].fn != "none" && s.done[k] != 'x' {
+			return true
+		}
+	}
+	return false
+}
+
 // follow adds to the states all those that operations called up to a line lead to, before the time of the next.
 func (j *judged) follow(states map[lockState]bool, line int, before int64) {
 	left := slices.Collect(maps.Keys(states))
@@ -117,7 +130,7 @@ func (j *judged) follow(states map[lockState]bool, line int, before int64) {
 		s := left[len(left)-1]
 		left = left[:len(left)-1]
 		for n, o := range j.ops {
-			if o.call > line || s.done[n] == 'x' || o.fn == "none" || o.unknown && o.fn == "extend" || j.late(s, n) {
+			if o.call > line || s.done[n] == 'x' || o.fn == "none" || o.unknown && o.fn == "extend" || j.late(s, n) || j.early(s, n) {
 				continue
 			}
 			next, legal := j.step(s, o, before)
@@ -133,17 +146,55 @@ func (j *judged) follow(states map[lockState]bool, line int, before int64) {
 // definition judges the operations on one lock as docs/checker.md defines it, by keeping everything that may be the case
 // between any two lines.
 func definition(m Model, lines []lockhistories.Line, lock string) bool {
-	j := &judged{m, operationsOn(lock, lines), lines}
+	return (&judged{Model: m, ops: operationsOn(lock, lines), lines: lines}).good()
+}
+
+// unsure judges them as it is defined for clocks that may differ: calls are earlier by half of that, returns later, and of one
+// time calls come first.
+func unsure(m Model, lines []lockhistories.Line, lock string, clockError int64) bool {
+	type shifted struct {
+		lockhistories.Line
+		was int
+	}
+	var all []shifted
+	for i, l := range lines {
+		if l.Type == "invoke" {
+			l.Time -= (clockError + 1) / 2
+		} else {
+			l.Time += (clockError + 1) / 2
+		}
+		all = append(all, shifted{l, i})
+	}
+	slices.SortStableFunc(all, func(a, b shifted) int {
+		rank := map[bool]int{true: 0, false: 1}
+		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(rank[a.Type == "invoke"], rank[b.Type == "invoke"]))
+	})
+	j := &judged{Model: m, ops: operationsOn(lock, lines), ordered: m != Mutex}
+	is := make([]int, len(lines))
+	for i, l := range all {
+		j.lines = append(j.lines, l.Line)
+		is[l.was] = i
+	}
+	for i := range j.ops {
+		j.ops[i].call = is[j.ops[i].call]
+		if j.ops[i].ret >= 0 {
+			j.ops[i].ret = is[j.ops[i].ret]
+		}
+	}
+	return j.good()
+}
+
+func (j *judged) good() bool {
 	states := map[lockState]bool{{done: strings.Repeat(".", len(j.ops))}: true}
-	for i := range lines {
+	for i := range j.lines {
 		for n, o := range j.ops {
 			if o.ret == i && o.fn != "none" {
 				maps.DeleteFunc(states, func(s lockState, _ bool) bool { return s.done[n] != 'x' })
 			}
 		}
 		before := int64(math.MaxInt64)
-		if i+1 < len(lines) {
-			before = lines[i+1].Time
+		if i+1 < len(j.lines) {
+			before = j.lines[i+1].Time
 		}
 		j.follow(states, i, before)
 	}

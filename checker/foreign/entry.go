@@ -35,17 +35,13 @@ const (
 // unnamed is the lock of an operation that names none.
 const unnamed = -1
 
-func (e *entry) located(err error) error {
+func (e *entry) located(err error) *InputError {
 	at := &InputError{Line: int(e.line), Err: err}
 	if e.index != noIndex {
 		index := e.index
 		at.Index = &index
 	}
 	return at
-}
-
-func notOperation(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrOperation, fmt.Sprintf(format, args...))
 }
 
 // reader makes a recording of the entries of a history.
@@ -59,11 +55,20 @@ type reader struct {
 	event   int32
 	last    int64 // time
 	index   int64
+	// Of several files, or lines to be sorted: what was read, and the last time in the file that is being read.
+	several    bool
+	entries    []entry
+	lastInFile int64
 	// others are the names of locks that are not to be judged, some of them.
 	others []string
 	// The lines at which, with the grouping auto, the first operations stand that name a lock and that do not.
-	firstNamed, firstUnnamed int32
+	firstNamed, firstUnnamed position
+	// The line with the first time.
+	firstTime position
 }
+
+// position is a line; none if that is 0. file is the number of its file, if there are several.
+type position struct{ file, line int32 }
 
 // name is a node that names something: a text, keyword, word or whole number. A number is named by its digits.
 func (r *reader) name(n *node, what string) ([]byte, error) {
@@ -164,10 +169,12 @@ func (r *reader) interpret(line int) (entry, error) {
 		e.kind = ofNemesis
 		return e, nil
 	}
-	e.process = r.r.processes.number(name)
-	if n := found.time; n != 0 && nodes[n].kind != nothing && (r.o.Model == Lease || r.o.Sort) {
-		if e.time, err = r.s.int(&nodes[n]); err != nil {
-			return e, notOperation("time: %v", err)
+	if e.process, err = r.process(name); err != nil {
+		return e, err
+	}
+	if n := found.time; n != 0 && nodes[n].kind != nothing && (r.timed() || r.o.Sort) {
+		if e.time, err = r.timestamp(&nodes[n], line); err != nil {
+			return e, err
 		}
 		e.timed = true
 	}
@@ -186,6 +193,21 @@ func (r *reader) interpret(line int) (entry, error) {
 		e.lock = r.r.locks.number(named)
 	}
 	return e, valuesErr
+}
+
+// timed reports whether the verdict depends on times.
+func (r *reader) timed() bool { return r.o.Model == Lease || r.several || r.r.blurred }
+
+// process is the number of a process.
+func (r *reader) process(name []byte) (int32, error) {
+	file, number := max(0, int32(len(r.r.files))-1), r.r.processes.number(name)
+	if int(number) == len(r.r.home) {
+		r.r.home = append(r.r.home, file)
+	}
+	if r.r.home[number] != file {
+		return number, mixedUp("process %s is in %s, too; a process must be in one file, and have a name of its own", name, r.r.fileOf(number))
+	}
+	return number, nil
 }
 
 // leaves reports whether the operations of a function are not to be judged.

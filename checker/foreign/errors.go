@@ -25,14 +25,28 @@ var (
 	ErrUndecided = errors.New("undecided")
 )
 
+func notOperation(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrOperation, fmt.Sprintf(format, args...))
+}
+
+func mixedUp(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrMixedUp, fmt.Sprintf(format, args...))
+}
+
 // InputError says where a history cannot be judged. Its Err matches one of the errors above, or of package history.
 type InputError struct {
+	File  string // of several that are judged as one; empty otherwise
 	Line  int    // from 1
 	Index *int64 // what the operation there says itself, if it does
 	Err   error
 }
 
-func (e *InputError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason()) }
+func (e *InputError) Error() string {
+	if e.File != "" {
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason())
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Reason())
+}
 
 // Reason is the error without the line: the index, if there is one, and Err.
 func (e *InputError) Reason() string {

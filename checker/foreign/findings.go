@@ -3,7 +3,6 @@ package foreign
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"redlocksim/checker"
 )
@@ -31,7 +30,7 @@ func (h *recording) addBreaches(r *Report, c judgement) {
 
 func (h *recording) show(op int32, m Model) Operation {
 	o := &h.ops[op]
-	shown := Operation{Process: h.processes.in[o.process], Func: o.fn.String(), Call: int(o.callLine), Return: int(o.retLine),
+	shown := Operation{File: h.fileOf(o.process), Process: h.processes.in[o.process], Func: o.fn.String(), Call: int(o.callLine), Return: int(o.retLine),
 		Outcome: o.outcome.String()}
 	index := func(i int64) *int64 {
 		if i == noIndex {
@@ -87,9 +86,8 @@ func (h *recording) tell(r *Report, f breach) string {
 		if f.proof != none {
 			source, how = &h.ops[f.proof], "as is shown by"
 		}
-		return fmt.Sprintf("%s %s %s at %v while %s held it, %s its %s called at %v on %s.", by, did, lock,
-			time.Duration(h.times[second.ret]), other, how, source.fn,
-			time.Duration(h.times[source.call]), onLine(source.callLine, source.callIndex))
+		return fmt.Sprintf("%s %s %s at %s while %s held it, %s its %s called at %s on %s.", by, did, lock,
+			h.when(second.ret), other, how, source.fn, h.when(source.call), h.called(source))
 	}
 	return fmt.Sprintf("%s %s %s while %s held it.", by, did, lock, other)
 }

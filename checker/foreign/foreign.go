@@ -15,24 +15,37 @@ import (
 // What cannot be judged gives an [*InputError], or an error that matches [ErrOptions]; an error of in itself is returned
 // as it is. A [*checker.DisagreeError] is a defect of this package: the two checks differ.
 func Check(in io.Reader, o Options) (*Report, error) {
+	return CheckMerged([]Source{{In: in}}, o)
+}
+
+// Source is one of several files that make up a history, say the log of one process.
+type Source struct {
+	Name string
+	In   io.Reader
+}
+
+// CheckMerged judges several files as one history, as Check does. Every line needs a time, and lines are put in the order of
+// their times. With the models Mutex, Owner and Lease two lines of the same time may have happened in either order; with the
+// others the files' order decides. A process must be in one file only. A Native history cannot be merged.
+func CheckMerged(files []Source, o Options) (*Report, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := newScanner(in)
-	format := o.Format
-	if format == "" {
-		var err error
-		if format, err = s.detect(); err != nil {
+	r := newReader(o, len(files) > 1)
+	for _, f := range files {
+		s := newScanner(f.In)
+		format, err := r.begin(f.Name, s)
+		if err != nil {
 			return nil, err
 		}
+		if format == Native {
+			return checkNative(s.rest(), o)
+		}
+		if err := r.file(); err != nil {
+			return nil, r.in(err)
+		}
 	}
-	if err := o.fits(format); err != nil {
-		return nil, err
-	}
-	if format == Native {
-		return checkNative(s.rest(), o)
-	}
-	h, err := read(s, format, o)
+	h, err := r.recording()
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ var bothOpinions = opinions{(*recording).intervals, (*recording).linearizable}
 // judge gives the report.
 func (h *recording) judge(o Options, by opinions) (*Report, error) {
 	r := &Report{
-		Format: h.format, Model: o.Model, Lease: o.Lease, Lines: h.lines,
+		Format: h.format, Model: o.Model, Lease: o.Lease, ClockError: o.ClockError, Lines: h.lines,
 		Operations: len(h.ops) - h.dropped, Locks: len(h.locks.in), Processes: h.actors(), Nemesis: h.nemesis,
 		LeftOut: h.leftOut, Moved: h.moved,
 	}

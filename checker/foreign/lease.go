@@ -16,6 +16,7 @@ type leases struct {
 	proof    int32 // the first success after the end of the lease; none if there is none
 	released int32 // the last release; none if there is none
 	doubt    doubt
+	ended    int // where the last hold ended
 }
 
 // lease finds the holds of one process on a lock with leases of length.
@@ -97,13 +98,17 @@ func (l *leases) over() int {
 }
 
 func (l *leases) end(to int) {
-	if from := at(l.ops[l.held].ret); from < to {
+	switch from := at(l.ops[l.held].ret); {
+	case from < to:
 		l.holds = append(l.holds, hold{from: from, to: to, op: l.held, basis: l.basis, proof: l.proof})
-	} else {
+	case from < l.ended:
+		// It was reported while the hold before, of the same process, was still on.
+		l.holds = append(l.holds, hold{from: from, to: from, op: l.held, basis: l.basis, proof: l.proof})
+	default:
 		// The lease was over when it was reported: the lock was taken at some instant, and for no longer.
-		l.touches = append(l.touches, touch{to, from, l.held})
+		l.touches = append(l.touches, touch{max(to, l.ended), from, l.held})
 	}
-	l.held = none
+	l.held, l.ended = none, to
 }
 
 // expiry is where the lease ends that counts from the call of an operation: before the first event that is not earlier, so

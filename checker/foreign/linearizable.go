@@ -48,8 +48,8 @@ func (h *recording) confirm(
 	switch {
 	case first.undecided != "" && why != "":
 		return &InputError{
-			Line: int(h.ops[ops[len(ops)-1]].callLine),
-			Err:  fmt.Errorf("%w: %s; %s", ErrUndecided, first.undecided, why),
+			File: h.fileOf(h.ops[ops[len(ops)-1]].process), Line: int(h.ops[ops[len(ops)-1]].callLine),
+			Err: fmt.Errorf("%w: %s; %s", ErrUndecided, first.undecided, why),
 		}
 	case why != "":
 		r.Unconfirmed = why
@@ -102,12 +102,13 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 				return nil
 			}
 			next, legal := i.apply(s, o.Model)
+			legal = legal && s.allows(i)
 			switch {
 			case !i.optional && !legal:
 				return nil
 			case !i.optional:
 				return []any{next.seen(i)}
-			case legal && s.allows(i):
+			case legal:
 				return []any{s, next}
 			}
 			return []any{s}
@@ -147,8 +148,8 @@ type input struct {
 	token *int64
 	// optional: it may not have happened.
 	optional bool
-	// slot is the place of the process in state.successes, none if it has none. For an optional operation that means
-	// that it can happen at any time; otherwise only while the process had so many successes.
+	// slot is the place of the process in state.successes, none if it has none. That means that the operation can happen at any
+	// time between its call and its return; otherwise only while the process had so many successes.
 	slot      int
 	successes uint16
 	// until is when a lease ends that counts from this operation, and returned the time of its return.
@@ -236,11 +237,12 @@ func (s state) seen(i input) state {
 	return s
 }
 
-// allows reports whether it is not too late for the operation to happen.
+// allows reports whether it is neither too early nor too late for the operation to happen, as its process goes on.
 func (s state) allows(i input) bool { return i.slot == none || s.had(i.slot) == i.successes }
 
 // inputs gives porcupine the operations as they were recorded. One of unknown outcome can take effect until the next
-// success of its process, which the slots see to; where locks have no owners, at any time.
+// success of its process, which the slots see to; where locks have no owners, at any time. Where the operations of a process
+// run into each other, the slots keep them in their order.
 func (h *recording) inputs(ops []int32, o Options) []porcupine.Operation {
 	slots := map[int32]int{}
 	if o.Model != Mutex {
@@ -251,7 +253,7 @@ func (h *recording) inputs(ops []int32, o Options) []porcupine.Operation {
 			switch {
 			case op.outcome == unknown:
 				uncertain[op.process] = true
-			case op.outcome == ok && uncertain[op.process] && !has:
+			case op.outcome == ok && (uncertain[op.process] || h.blurred) && !has:
 				slots[op.process] = len(slots)
 			}
 		}

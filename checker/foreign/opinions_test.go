@@ -17,8 +17,14 @@ func judgedBy(t *testing.T, m Model, events string, by opinions) (*Report, error
 	if m == Lease {
 		o.Lease = 10
 	}
-	s := newScanner(strings.NewReader(script(t, events)))
-	h, err := read(s, EDN, o)
+	r := newReader(o, false)
+	if _, err := r.begin("", newScanner(strings.NewReader(script(t, events)))); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.file(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := r.recording()
 	if err != nil {
 		t.Fatal(err)
 	}

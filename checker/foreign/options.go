@@ -93,6 +93,9 @@ type Options struct {
 	// Sort puts the lines in the order of their times, which all must have, and leaves indexes alone. Otherwise they must
 	// be in order. Not for a Native history.
 	Sort bool
+	// ClockError is how far the clocks of two processes may differ. Events that are no further apart may have happened in
+	// either order. Every line then needs a time. For the models Mutex, Owner and Lease.
+	ClockError time.Duration
 	// MaxPorcupine bounds what porcupine is given, in operations on one lock: zero means
 	// [checker.DefaultMaxOperations], negative that it is not asked.
 	MaxPorcupine int
@@ -134,6 +137,11 @@ func (o *Options) validate() error {
 		return fmt.Errorf("%w: the model lease needs to know how long a lease lasts", ErrOptions)
 	case o.Model != Lease && o.Lease != 0:
 		return fmt.Errorf("%w: the length of the lease is for the model lease only", ErrOptions)
+	case o.ClockError < 0:
+		return fmt.Errorf("%w: clocks cannot differ by %v", ErrOptions, o.ClockError)
+	case o.ClockError > 0 && o.Model != "" && !slices.Contains(blurring, o.Model):
+		return fmt.Errorf("%w: clocks may differ in the models mutex, owner and lease; %s depends on the order of every two operations",
+			ErrOptions, o.Model)
 	}
 	return nil
 }
@@ -149,8 +157,8 @@ func (o *Options) fits(f Format) error {
 		return fmt.Errorf("%w: a history of redlocksim says itself when each lease ended; the only model it can be given is reentrant, not %s",
 			ErrOptions, o.Model)
 	}
-	if len(o.Keys) > 0 || len(o.Only) > 0 || o.Sort {
-		return fmt.Errorf("%w: a history of redlocksim is judged as it stands, neither sorted nor in part", ErrOptions)
+	if len(o.Keys) > 0 || len(o.Only) > 0 || o.Sort || o.ClockError > 0 {
+		return fmt.Errorf("%w: a history of redlocksim is judged as it stands, neither sorted nor in part, nor with other clocks", ErrOptions)
 	}
 	if o.Group != "" && o.Group != ByKey && o.Group != ByNameIfAny {
 		return fmt.Errorf("%w: a history of redlocksim always names its locks", ErrOptions)

@@ -7,8 +7,12 @@ func (h *recording) owner(e *evidence, ops []int32) {
 	held, released, doubt := int32(none), int32(none), noDoubt
 	begin := func(i int32) { held = i }
 	end := func(to int) {
-		o := &h.ops[held]
-		e.holds = append(e.holds, hold{at(o.ret), to, held, held, none})
+		if from := at(h.ops[held].ret); from < to {
+			e.holds = append(e.holds, hold{from, to, held, held, none})
+		} else {
+			// Clocks are not exact enough to tell how long it lasted: it may have been an instant.
+			e.touches = append(e.touches, touch{to, from, held})
+		}
 		held = none
 	}
 	for _, i := range ops {

@@ -3,11 +3,8 @@ package foreign
 import (
 	"fmt"
 	"strings"
+	"time"
 )
-
-func mixedUp(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrMixedUp, fmt.Sprintf(format, args...))
-}
 
 // take enters an entry: the beginning of an operation or what became of it.
 func (r *reader) take(e *entry) error {
@@ -24,18 +21,20 @@ func (r *reader) take(e *entry) error {
 	if e.kind == left {
 		return r.leaveOut(e)
 	}
-	if e.index != noIndex && !r.o.Sort {
+	if e.index != noIndex && !r.o.Sort && !r.several {
 		if e.index <= r.index {
 			return mixedUp("index %d after %d", e.index, r.index)
 		}
 		r.index = e.index
 	}
-	if r.o.Model == Lease {
-		if !e.timed {
+	if r.timed() {
+		switch {
+		case !e.timed && r.o.Model == Lease:
 			return notOperation("there is no time, which the model lease needs")
-		}
-		if r.event > 0 && e.time < r.last {
-			return mixedUp("time %d after %d; sort by time (--sort) to have such lines put in their place", e.time, r.last)
+		case !e.timed:
+			return notOperation("there is no time, which an error of clocks needs")
+		case r.event > 0 && e.time < r.last:
+			return r.backwards(e.time, r.last)
 		}
 		r.last = e.time
 		r.r.times = append(r.r.times, e.time)
@@ -48,11 +47,21 @@ func (r *reader) take(e *entry) error {
 	return r.ret(e, event)
 }
 
+// backwards is the error of a time that steps back.
+func (r *reader) backwards(now, before int64) error {
+	const hint = "; sort by time (--sort) to have such lines put in their place"
+	if r.r.dated {
+		utc := func(t int64) string { return time.Unix(0, t).UTC().Format(time.RFC3339Nano) }
+		return mixedUp("time %s after %s"+hint, utc(now), utc(before))
+	}
+	return mixedUp("time %d after %d"+hint, now, before)
+}
+
 // call enters the beginning of an operation.
 func (r *reader) call(e *entry, event int32) error {
 	if at := r.open[e.process]; at >= 0 {
 		return mixedUp("process %s invokes %s while its %s of %s is open", r.r.processes.in[e.process], e.fn,
-			r.r.ops[at].fn, onLine(r.r.ops[at].callLine, r.r.ops[at].callIndex))
+			r.r.ops[at].fn, r.r.called(&r.r.ops[at]))
 	}
 	if len(r.r.ops) == maxOperations {
 		return fmt.Errorf("%w: more than %d operations", ErrTooLarge, maxOperations)
@@ -72,12 +81,12 @@ func (r *reader) ret(e *entry, event int32) error {
 	}
 	op := &r.r.ops[at]
 	if op.fn != e.fn {
-		return mixedUp("process %s returns from %s, but on %s it invoked %s", name(), e.fn, onLine(op.callLine, op.callIndex), op.fn)
+		return mixedUp("process %s returns from %s, but on %s it invoked %s", name(), e.fn, r.r.called(op), op.fn)
 	}
 	if e.lock != unnamed {
 		if op.lock != unnamed && op.lock != e.lock {
 			return mixedUp("process %s returns from lock %q, but on %s it was about %q", name(),
-				r.r.locks.in[e.lock], onLine(op.callLine, op.callIndex), r.r.locks.in[op.lock])
+				r.r.locks.in[e.lock], r.r.called(op), r.r.locks.in[op.lock])
 		}
 		op.lock = e.lock
 	}
@@ -104,7 +113,7 @@ func (r *reader) leaveOut(e *entry) error {
 	if e.typ == "invoke" {
 		if at := r.open[e.process]; at >= 0 {
 			return mixedUp("process %s invokes another operation while its %s of %s is open", r.r.processes.in[e.process],
-				r.r.ops[at].fn, onLine(r.r.ops[at].callLine, r.r.ops[at].callIndex))
+				r.r.ops[at].fn, r.r.called(&r.r.ops[at]))
 		}
 		r.leaving[e.process] = true
 		return nil
@@ -123,40 +132,40 @@ func (r *reader) leaveOut(e *entry) error {
 func (r *reader) settle(op *operation) error {
 	switch {
 	case op.lock != unnamed:
-		if r.firstNamed == 0 {
-			r.firstNamed = op.callLine
+		if r.firstNamed.line == 0 {
+			r.firstNamed = position{r.r.home[op.process], op.callLine}
 		}
 	case op.outcome == failed:
 	case r.o.Group == ByKey || len(r.o.Keys) > 0:
-		return notOperation("the %s invoked on %s names no lock", op.fn, onLine(op.callLine, op.callIndex))
-	case r.firstUnnamed == 0:
-		r.firstUnnamed = op.callLine
+		return notOperation("the %s invoked on %s names no lock", op.fn, r.r.called(op))
+	case r.firstUnnamed.line == 0:
+		r.firstUnnamed = position{r.r.home[op.process], op.callLine}
 	}
 	return nil
 }
 
 func (r *reader) finish() error {
-	r.r.lines = r.s.lines()
 	if len(r.r.ops) == r.r.dropped {
 		why := fmt.Sprintf("%d of the nemesis", r.r.nemesis)
 		if r.r.leftOut > 0 {
 			why = fmt.Sprintf("%d lines left out%s, %s", r.r.leftOut, r.elsewhere(), why)
 		}
-		return &InputError{Line: r.r.lines, Err: fmt.Errorf("%w on a lock, and %s", ErrEmpty, why)}
+		return &InputError{Line: r.s.lines(), Err: fmt.Errorf("%w on a lock, and %s", ErrEmpty, why)}
 	}
 	for _, at := range r.open {
 		if at >= 0 {
 			if err := r.settle(&r.r.ops[at]); err != nil {
-				return &InputError{Line: int(r.r.ops[at].callLine), Err: err}
+				op := &r.r.ops[at]
+				return &InputError{File: r.r.fileOf(op.process), Line: int(op.callLine), Err: err}
 			}
 		}
 	}
-	if r.firstNamed != 0 && r.firstUnnamed != 0 {
-		return &InputError{Line: int(r.firstUnnamed), Err: notOperation(
-			"it names no lock, but that of line %d names one; group by none (they are all on one lock) or by key (each must name its lock)",
-			r.firstNamed)}
+	if named, unnamed := r.firstNamed, r.firstUnnamed; named.line != 0 && unnamed.line != 0 {
+		return &InputError{File: r.r.nameOf(unnamed.file), Line: int(unnamed.line), Err: notOperation(
+			"it names no lock, but that of %s names one; group by none (they are all on one lock) or by key (each must name its lock)",
+			r.r.onLine(named.file, named.line, noIndex))}
 	}
-	if r.firstNamed == 0 {
+	if r.firstNamed.line == 0 {
 		r.r.locks.in = []string{""}
 		for i := range r.r.ops {
 			r.r.ops[i].lock = 0

@@ -2,49 +2,116 @@ package foreign
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 )
 
-func read(s *scanner, f Format, o Options) (*recording, error) {
-	s.json = f == JSON
+func newReader(o Options, several bool) *reader {
 	if o.Group == "" {
 		o.Group = ByNameIfAny
 	}
-	r := &reader{s: s, o: o, r: &recording{format: f}, index: noIndex}
-	var entries []entry // to be sorted
+	return &reader{o: o, several: several, r: &recording{blurred: o.blurs(several)}}
+}
+
+// begin turns to a file, and says in what format it is.
+func (r *reader) begin(name string, s *scanner) (Format, error) {
+	r.s, r.index, r.lastInFile = s, noIndex, math.MinInt64
+	if r.several {
+		r.r.files = append(r.r.files, name)
+	}
+	format := r.o.Format
+	if format == "" {
+		var err error
+		if format, err = s.detect(); err != nil {
+			return "", r.in(err)
+		}
+	}
+	if err := r.o.fits(format); err != nil {
+		return "", err
+	}
+	switch {
+	case !r.several:
+	case format == Native:
+		return "", r.in(&InputError{Line: 1, Err: fmt.Errorf("%w: a history of redlocksim cannot be merged with others", ErrOptions)})
+	case r.r.format != "" && r.r.format != format:
+		return "", fmt.Errorf("%w: %s is in %s, and %s in %s", ErrOptions, r.r.files[0], r.r.format, name, format)
+	}
+	r.r.format, s.json = format, format == JSON
+	return format, nil
+}
+
+// in adds the file that is being read to an error.
+func (r *reader) in(err error) error {
+	if at := (*InputError)(nil); r.several && errors.As(err, &at) && at.File == "" {
+		at.File = r.r.files[len(r.r.files)-1]
+	}
+	return err
+}
+
+// file reads the file that was begun.
+func (r *reader) file() error {
+	begun := len(r.entries)
 	for {
-		line, more, err := s.next()
+		line, more, err := r.s.next()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !more {
 			break
 		}
 		e, err := r.interpret(line)
-		switch {
-		case err == nil && o.Sort && e.kind == ofClient && !e.timed:
-			err = notOperation("there is no time to sort by")
-		case err == nil && o.Sort && len(entries) > 2*maxOperations:
-			err = fmt.Errorf("%w: more than %d operations", ErrTooLarge, maxOperations)
-		case err == nil && o.Sort:
-			entries = append(entries, e)
-		case err == nil:
-			err = r.take(&e)
+		if err == nil {
+			err = r.enter(&e)
 		}
 		if err != nil {
-			return nil, e.located(err)
+			return e.located(err)
 		}
 	}
-	r.r.moved = sortByTime(entries)
-	for i := range entries {
-		if err := r.take(&entries[i]); err != nil {
-			return nil, entries[i].located(err)
+	r.r.moved += sortByTime(r.entries[begun:])
+	r.r.lines += r.s.lines()
+	return nil
+}
+
+// enter takes an entry, or puts it off until all are there, if they are to be put in order.
+func (r *reader) enter(e *entry) error {
+	switch {
+	case !r.o.Sort && !r.several:
+		return r.take(e)
+	case e.kind == ofClient && !e.timed && r.o.Sort:
+		return notOperation("there is no time to sort by")
+	case e.kind == ofClient && !e.timed:
+		return notOperation("there is no time, which is needed to merge files")
+	case len(r.entries) > 2*maxOperations:
+		return fmt.Errorf("%w: more than %d operations", ErrTooLarge, maxOperations)
+	case e.kind == ofClient && !r.o.Sort && e.time < r.lastInFile:
+		return r.backwards(e.time, r.lastInFile)
+	case e.kind == ofClient:
+		r.lastInFile = e.time
+	}
+	r.entries = append(r.entries, *e)
+	return nil
+}
+
+// recording is everything that was read.
+func (r *reader) recording() (*recording, error) {
+	if r.several {
+		slices.SortStableFunc(r.entries, func(a, b entry) int { return cmp.Compare(a.time, b.time) })
+	}
+	for i := range r.entries {
+		e := &r.entries[i]
+		if err := r.take(e); err != nil {
+			err := e.located(err)
+			err.File = r.r.fileOf(e.process)
+			return nil, err
 		}
 	}
 	if err := r.finish(); err != nil {
-		return nil, err
+		return nil, r.in(err)
+	}
+	if r.r.blurred {
+		r.r.blur(r.o.ClockError)
 	}
 	return r.r, nil
 }

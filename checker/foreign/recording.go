@@ -35,12 +35,33 @@ const noEvent = math.MaxInt32
 
 const noIndex = math.MinInt64
 
-// onLine says where a line stands, with its index if it has one: in a file of one line that alone tells.
-func onLine(line int32, index int64) string {
-	if index == noIndex {
-		return fmt.Sprintf("line %d", line)
+// onLine says where a line stands, with its index if it has one: in a file of one line that alone tells. file is the number of
+// its file, if there are several.
+func (h *recording) onLine(file, line int32, index int64) string {
+	where := fmt.Sprintf("line %d", line)
+	if index != noIndex {
+		where = fmt.Sprintf("line %d (index %d)", line, index)
 	}
-	return fmt.Sprintf("line %d (index %d)", line, index)
+	if name := h.nameOf(file); name != "" {
+		where += " of " + name
+	}
+	return where
+}
+
+// called says where an operation was called.
+func (h *recording) called(o *operation) string {
+	return h.onLine(h.home[o.process], o.callLine, o.callIndex)
+}
+
+// fileOf is the name of the file that a process is in; empty if there is only one.
+func (h *recording) fileOf(process int32) string { return h.nameOf(h.home[process]) }
+
+// nameOf is the name of a file; empty if there is only one.
+func (h *recording) nameOf(file int32) string {
+	if len(h.files) == 0 {
+		return ""
+	}
+	return h.files[file]
 }
 
 // operation is a call with what became of it. Processes and locks are numbered; call and ret count the events, which
@@ -77,9 +98,17 @@ func (n *names) number(name []byte) int32 {
 
 // record of a whole file.
 type recording struct {
-	format    Format
-	ops       []operation
-	times     []int64 // of each event, in nanoseconds; only for leases
+	format Format
+	ops    []operation
+	times  []int64 // of each event, in nanoseconds; only for leases, and if blurred
+	// blurred says that events of close times may have happened in either order; told are then their times as they stand in the
+	// file.
+	blurred bool
+	told    []int64
+	dated   bool // times are dates
+	// files are the names of several files that make up the history, and home the number of the one that each process is in.
+	files     []string
+	home      []int32
 	processes names
 	locks     names
 	lines     int

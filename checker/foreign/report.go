@@ -8,6 +8,7 @@ import (
 
 // Operation is one operation as it stands in the file.
 type Operation struct {
+	File    string // of several that are judged as one; empty otherwise
 	Process string
 	Func    string // acquire, extend or release; of a Native history also read, write, expire, crash
 	// Call and Return are lines. Return is 0 if nothing was recorded.
@@ -41,6 +42,8 @@ type Report struct {
 	Format Format
 	Model  Model // empty for a Native history that was judged by its own windows
 	Lease  time.Duration
+	// ClockError is how far clocks were allowed to differ.
+	ClockError time.Duration
 	// Findings are the violations, in the order of the locks' first operations, at most one for a kind and lock, and
 	// at most 100. Broken counts all of them.
 	Findings []Finding

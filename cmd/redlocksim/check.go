@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,64 +22,24 @@ import (
 
 var checkHelp = `Check recorded lock histories: did two clients ever hold the lock at once?
 
-A history lists what each client asked of a lock and what it was told, in the
-order of events. It can come from any implementation. The format is detected:
+A history lists what each client asked of a lock and what it was told:
+  {"process":"a","type":"invoke","f":"acquire","time":"2026-11-25T12:00:00.1Z"}
+  {"process":"a","type":"ok","f":"acquire","time":"2026-11-25T12:00:00.2Z"}
+in JSON, or in Jepsen's EDN ({:process 0, :type :ok, :f :acquire}), or as run
+--history writes it, which needs no --model. docs/histories.md describes the
+format, shows how to write it in Go, Python and Node, and lists the findings.
 
-  edn     Jepsen's history.edn, one operation per line or all in one vector:
-            {:process 0, :type :invoke, :f :acquire, :value nil}
-            {:process 0, :type :ok,     :f :acquire, :value nil}
-  json    the same as JSON, one object per line or all in one array:
-            {"process":0,"type":"invoke","f":"acquire"}
-            {"process":0,"type":"ok","f":"acquire"}
-  native  the JSON Lines of redlocksim itself, which need no --model
+--model says what kind of lock it is; docs/checker.md defines each:
+  mutex      one holder at a time; anybody may release
+  owner      only the holder, a process, can release or extend
+  reentrant  the holder may acquire again, and releases as often
+  fenced     as owner, and each acquire returns a higher token: "value":7
+  reentrant-fenced  as reentrant; all acquires of a hold share a token
+  lease      as owner, for --lease 10s after the acquire or last extend
 
-Each operation has two lines: type invoke, then ok (it happened), fail (it
-certainly did not) or info (unknown). An operation without a second line counts
-as info. f is acquire or lock, release or unlock, extend or refresh. Lines of
-the process nemesis are skipped. Of other fields only time (in nanoseconds, for
-leases) and index are used.
-
-The same history can be right for one kind of lock and wrong for another, so you
-must name the kind:
-
-  --model mutex      one holder at a time; anybody may release (Jepsen's mutex)
-  --model owner      only the holder, a process, can release or extend
-  --model reentrant  the holder may acquire again, and releases as often
-  --model fenced     as owner, and acquire returns a token, a whole number above
-                     all earlier ones: "value":7, or ["name",7], or a map with
-                     token or fence; -1 is a token that nobody knows
-  --model reentrant-fenced
-                     as reentrant, with tokens; all acquires of a hold share one
-  --model lease --lease 10s
-                     as owner, but another may take the lock from 10s after the
-                     call of the acquire or last extend; every line needs a time
-
-docs/checker.md defines each model.
-
-Operations that name a lock are judged lock by lock. The name is the field key,
-lock, name or resource of the operation, or of a value that is a map. It may
-also be the first element of a value that is a pair, ["a-lock" 7], as with
-Jepsen's independent keys. --group-by key requires a name in every operation,
-and takes a value that is only text as the name. --group-by none puts all
-operations on one lock.
-
-In a mixed workload --only acquire,release judges these operations and skips the
-others; --key NAME judges the operations on one lock. --sort sorts lines by
-time, for recorders whose times step back a little.
-
-An acquire with an unknown outcome counts as a hold only if a later success of
-the same process proves it. An operation with an unknown outcome may have
-happened at any time up to the next success of its process, or never.
-
-The answer is good or bad, with the two conflicting operations as FILE:LINE.
-Findings:
-  lease-overlap    two processes held the lock at the same time
-  not-held         a release or extend succeeded though the lock was not held
-  token-repeated   two grants got the same token
-  token-regressed  a grant got a lower token than an earlier one
-  token-gap        no number is left for a grant whose token is unknown
-  token-changed    a holder acquired again and got another token
-and, in native histories, the findings of redlocksim run.
+With --merge the files are the logs of several processes, put in the order of
+their times. If they ran on several machines, --clock-error says how far their
+clocks may differ, and nothing is called bad that this explains.
 
 ` + exitcode.Help(exitcode.Specifics{
 	exitOK:     "every history is good",
@@ -90,7 +51,7 @@ and, in native histories, the findings of redlocksim run.
 type checkFlags struct {
 	o                    foreign.Options
 	model, format, group string
-	asJSON               bool
+	merge, asJSON        bool
 }
 
 func newCheck() *cobra.Command {
@@ -99,22 +60,24 @@ func newCheck() *cobra.Command {
 		Use:   "check FILE...",
 		Short: "Check recorded lock histories: Jepsen's, or your own",
 		Long:  checkHelp,
-		Example: `  redlocksim check --model mutex store/latest/history.edn
-  redlocksim check --model lease --lease 10s --json history.json
-  redlocksim check run.jsonl
+		Example: `  redlocksim check --model owner history.jsonl
+  redlocksim check --model lease --lease 10s --merge --clock-error 5ms *.jsonl
+  redlocksim check --model mutex store/latest/history.edn
   zcat history.edn.gz | redlocksim check --model fenced -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: c.run,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.model, "model", "", "kind of lock: "+list(foreign.Models()))
-	f.DurationVar(&c.o.Lease, "lease", 0, "length of a lease, for --model lease: 10s, 500ms")
+	f.DurationVar(&c.o.Lease, "lease", 0, "length of a lease, for --model lease")
 	f.StringVar(&c.group, "group-by", string(foreign.ByNameIfAny), "how to tell locks apart: "+list(foreign.Groupings()))
 	f.StringVar(&c.format, "format", "", "file format: "+list(foreign.Formats())+" (default detected)")
-	f.StringArrayVar(&c.o.Keys, "key", nil, "judge only the operations on this lock; may be repeated")
-	f.StringSliceVar(&c.o.Only, "only", nil, "judge only these operations of a mixed workload: acquire,release")
-	f.BoolVar(&c.o.Sort, "sort", false, "sort the lines by time first, and report how many were moved")
-	f.BoolVar(&c.asJSON, "json", false, "write the answer as JSON; a file without a verdict has null")
+	f.StringArrayVar(&c.o.Keys, "key", nil, "judge only this lock; may be repeated")
+	f.StringSliceVar(&c.o.Only, "only", nil, "judge only these operations: acquire,release")
+	f.BoolVar(&c.o.Sort, "sort", false, "sort the lines of a file by time first")
+	f.BoolVar(&c.merge, "merge", false, "judge all files as one history, in the order of times")
+	f.DurationVar(&c.o.ClockError, "clock-error", 0, "how far the clocks of processes differ: 5ms")
+	f.BoolVar(&c.asJSON, "json", false, "write the answer as JSON (no verdict: null)")
 	return cmd
 }
 
@@ -123,9 +86,13 @@ func (c *checkFlags) run(cmd *cobra.Command, args []string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	c.o.Model, c.o.Format, c.o.Group = foreign.Model(c.model), foreign.Format(c.format), foreign.Grouping(c.group)
 	code := exitOK
+	histories := slices.Collect(slices.Chunk(args, 1))
+	if c.merge {
+		histories = [][]string{args}
+	}
 	var all []reports.Judged
-	for _, file := range args {
-		j, failed := checkFile(cmd.InOrStdin(), file, c.o)
+	for _, files := range histories {
+		j, failed := checkHistory(cmd.InOrStdin(), files, c.o)
 		code = exitcode.Worst(code, failed)
 		if failed == exitOK && !j.Report.Good() {
 			code = exitcode.Worst(code, exitSafety)
@@ -155,18 +122,24 @@ type reason struct{ *foreign.InputError }
 
 func (r reason) Error() string { return r.Reason() }
 
-// checkFile judges one file, - for standard input. The code is that of an error, exitOK if there was none.
-func checkFile(stdin io.Reader, file string, o foreign.Options) (reports.Judged, exitcode.Code) {
-	in := stdin
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return reports.Judged{File: file, Err: err}, exitUsage
+// checkHistory judges one file, - for standard input, or several as one. The code is that of an error, exitOK if there was
+// none.
+func checkHistory(stdin io.Reader, files []string, o foreign.Options) (reports.Judged, exitcode.Code) {
+	file := strings.Join(files, " + ")
+	var sources []foreign.Source
+	for _, name := range files {
+		in := stdin
+		if name != "-" {
+			f, err := os.Open(name)
+			if err != nil {
+				return reports.Judged{File: file, Err: err}, exitUsage
+			}
+			defer f.Close()
+			in = f
 		}
-		defer f.Close()
-		in = f
+		sources = append(sources, foreign.Source{Name: name, In: in})
 	}
-	r, err := foreign.Check(in, o)
+	r, err := foreign.CheckMerged(sources, o)
 	if err == nil {
 		return reports.Judged{File: file, Report: r}, exitOK
 	}
@@ -176,7 +149,7 @@ func checkFile(stdin io.Reader, file string, o foreign.Options) (reports.Judged,
 	case errors.Is(err, checker.ErrDisagree):
 		code, err = exitInternal, fmt.Errorf("%s: internal error: %w", file, err)
 	case errors.As(err, &invalid):
-		err = fmt.Errorf("%s:%d: %w", file, invalid.Line, reason{invalid})
+		err = fmt.Errorf("%s:%d: %w", cmp.Or(invalid.File, file), invalid.Line, reason{invalid})
 	case errors.Is(err, foreign.ErrOptions) && !slices.Contains(foreign.Models(), o.Model):
 		err = fmt.Errorf("%s: %w: --model %s (see redlocksim check --help)", file, err, list(foreign.Models()))
 	default:

@@ -21,10 +21,10 @@ type ciResults struct {
 
 // ciReports are the files that a command writes for continuous integration.
 var ciReports = []fileReport[ciResults]{
-	{"junit", "write the results as JUnit XML to this file (- for standard output)", func(w io.Writer, r ciResults) error {
+	{"junit", "write JUnit XML" + toFile, func(w io.Writer, r ciResults) error {
 		return reports.JUnit(w, r.name, r.cases, r.took)
 	}},
-	{"markdown", "write a summary with stories as Markdown to this file (- for standard output)", func(w io.Writer, r ciResults) error {
+	{"markdown", "write Markdown" + toFile, func(w io.Writer, r ciResults) error {
 		return reports.Markdown(w, r.name, r.cases, r.took)
 	}},
 }

@@ -21,45 +21,16 @@ import (
 )
 
 var exploreHelp = `Search for a schedule of faults that breaks the lock. The search runs random
-experiments and concentrates on near misses, in which the lock only just held,
-and on rare runs, which went through states that few others did.
-Lock settings and budget come from a scenario or from a settings file, which is
-a scenario file with only lock, nodes, network, storage and budget. Without one
-each run draws settings of its own around the library's defaults: fencing, the
-restart guard, wake-up, batching, up to seven nodes, higher quorums, the least
-drift allowance, persistence; and the budget that they must bear. The search
-draws the workload, the number of clients and faults within the budget; --beyond
-also draws faults that exceed it. Without --beyond one run in eight draws such
-faults as well, and only what no fault excuses counts there: a call that returns
-what is not true, a command that no lock should send, a key left behind.
+experiments and concentrates on near misses, in which the lock only just held.
+Lock settings and budget come from a scenario or a settings file; without one
+each run draws its own. Faults stay within the budget, or exceed it (--beyond).
 
 Each finding is shrunk and saved in --dir as a scenario file for redlocksim run,
-a Go test, and a page with its timeline. --resume continues an interrupted
-search, which then finds what it would have found anyway. --shard i/n does one
-part of the runs; redlocksim merge combines the parts.
+a Go test, and a page with its timeline. redlocksim merge combines shards.
 
-The search checks itself: every thousandth run is repeated and must come out the
-same, about one in fifteen is made on tier wire too and must come out the same
-there, first those that have something new to say to the nodes, and every
-thousand runs it must catch a known-broken lock. If one of these fails, the
-search ends with an error.
-
---lock searches a lock program: somebody's lock, unmodified; see
-docs/lock-programs.md. A run takes up to a second. Every experiment is drawn
-afresh, and settings come only from a file. A finding's file expects what
-the library shows under the same faults: redlocksim run compares the two.
-
---systematic draws nothing. It runs the scenario as it is, then injects every
-kind of fault at every step of it, or with --depth 2 every two of them. --orders
-explores all orders of messages and timers in small worlds of three nodes and
-two clients, and reports what it covered. If the settings name several
-resources, clients lock any of them, and several as one lock where the protocol
-can; faults are injected around the grants of each.
-
-Every search reports which steps of the algorithm, faults, moments and rules of
-the checker its runs reached, and which they never reached. A feature that the
-settings turn on but no run used is a warning; --strict makes the search count
-as not tested.
+--systematic injects every kind of fault at every step of the scenario instead,
+--orders explores all orders of messages, and --lock searches somebody's lock.
+docs/searching.md says what each search does, and how it checks itself.
 
 ` + keepsFiles + `
 
@@ -94,29 +65,29 @@ func newExplore() *cobra.Command {
 		RunE: e.run,
 	}
 	f := cmd.Flags()
-	f.StringVar(&e.only, "case", "", "take the lock and the budget, or with --systematic the run, of this case")
-	f.IntVar(&e.o.Runs, "seeds", 0, "number of experiments (default 10000, 1000 of a lock program, or no limit with --for)")
-	f.DurationVar(&e.o.For, "for", 0, "how long to search; pending findings are shrunk after that")
+	f.StringVar(&e.only, "case", "", "take lock, budget or run of this case")
+	f.IntVar(&e.o.Runs, "seeds", 0, "number of experiments (default 10000, of --lock 1000)")
+	f.DurationVar(&e.o.For, "for", 0, "how long to search, before what is found is shrunk")
 	f.BoolVar(&e.beyond, "beyond", false, "also draw faults that exceed the budget")
-	f.StringVar(&e.o.Dir, "dir", "", "directory for findings and for the state of the search (default "+searchDir+", followed by -systematic and -beyond if these flags are given)")
-	f.BoolVar(&e.o.Resume, "resume", false, "continue the search in the directory, or start it if there is none")
+	f.StringVar(&e.o.Dir, "dir", "", "directory for findings and state (default "+searchDir+", with -systematic or -beyond if given)")
+	f.BoolVar(&e.o.Resume, "resume", false, "continue the search in the directory, or start it")
 	f.StringVar(&e.shard, "shard", "", "do only this part of the runs, as in 2/8")
 	f.Uint64Var(&e.o.Seed, "seed", 0, "seed of the whole search")
-	f.IntVar(&e.o.Jobs, "jobs", 0, "number of parallel runs (default one per core); does not change the findings")
-	f.IntVar(&e.o.Generation, "generation", random.DefaultGeneration, "choose new runs to start from after this many")
+	f.IntVar(&e.o.Jobs, "jobs", 0, "number of parallel runs (default one per core)")
+	f.IntVar(&e.o.Generation, "generation", random.DefaultGeneration, "choose new starting points after this many")
 	f.BoolVar(&e.o.Blind, "blind", false, "draw every experiment afresh, whatever the runs before showed")
 	f.IntVar(&e.clients, "clients", 3, "maximum number of clients, at least 2")
 	f.DurationVar(&e.duration, "duration", 30*time.Second, "length of a run in virtual time")
-	f.StringVar(&e.jsonPath, "json", "", "write the summary as JSON to this file (- for standard output, and nothing else)")
+	f.StringVar(&e.jsonPath, "json", "", "write JSON"+toFile)
 	e.lock.addFlags(f)
 	addStrict(f, &e.strict)
 	addForce(f, &e.force)
 	e.files.addFlags(f)
-	f.Bool(bySystem, false, "inject every fault at every step of the scenario")
+	f.Bool(bySystem, false, "inject every fault at every step")
 	f.IntVar(&e.so.depth, "depth", 1, "how many faults to inject at a time with --systematic, 1 or 2")
-	f.Bool(allOrders, false, "explore all orders of messages and timers in small worlds")
+	f.Bool(allOrders, false, "explore all orders of messages in small worlds")
 	f.IntVar(&e.so.late, "late", 1, "how often messages may be late with --orders; -1 for no limit")
-	f.IntVar(&e.so.runs, "limit", 15_000, "maximum number of placements, or of runs of each small world; 0 for no limit")
+	f.IntVar(&e.so.runs, "limit", 15_000, "maximum number of placements or runs; 0 for no limit")
 	return cmd
 }
 

@@ -29,8 +29,8 @@ type lockFlags struct {
 
 func (l *lockFlags) addFlags(flags *pflag.FlagSet) {
 	l.flags = flags
-	flags.StringVar(&l.command, "lock", "", "run this lock program in the place of the library: a .wasm file, or for tier live a command, with arguments if it takes any")
-	flags.BoolVar(&l.noCache, "no-cache", false, "compile the lock program anew, and keep nothing of it in the user's cache directory")
+	flags.StringVar(&l.command, "lock", "", "run this lock program: a .wasm file, or for tier live a command with its arguments")
+	flags.BoolVar(&l.noCache, "no-cache", false, "compile the lock program anew, and cache nothing")
 }
 
 // errTierOfLock is the error of a tier beside a lock program.

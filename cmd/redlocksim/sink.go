@@ -30,7 +30,7 @@ const keepsFiles = `Files are written completely or not at all. An output never 
 A file that redlocksim did not write is replaced only with --force.`
 
 func addForce(flags *pflag.FlagSet, force *bool) {
-	flags.BoolVar(force, "force", false, "replace files that redlocksim did not write; never replaces an input")
+	flags.BoolVar(force, "force", false, "replace files that redlocksim did not write")
 }
 
 // target is a file or directory that a flag names: "-" is standard output, empty is none.

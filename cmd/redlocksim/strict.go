@@ -11,7 +11,7 @@ import (
 )
 
 func addStrict(flags *pflag.FlagSet, strict *bool) {
-	flags.BoolVar(strict, "strict", false, "exit with 6 (not tested) if the settings turn on a feature that no run used")
+	flags.BoolVar(strict, "strict", false, "exit with 6 if no run used a feature of the settings")
 }
 
 // warnOfUnused warns of features that settings turn on and no run used, and says how the command ends for that.

@@ -10,80 +10,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/internal/wordwrap"
 	"redlocksim/reports/heatmap"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
 
-// sweepHelp has a place for the presets and one for the schedules.
+// sweepHelp has a place for the presets.
 var sweepHelp = `Map where a lock is safe. At every point of a grid of settings, sweep runs the
-worst schedules that the budget allows and, with --random, random experiments
-within it. It finds the frontier between what breaks and what holds, and
-compares it with the formulas from the literature.
+worst schedules that the budget allows, finds the frontier between what breaks
+and what holds, and compares it with the formulas from the literature.
+docs/searching.md describes axes, budgets, schedules, formulas and sweep files.
 
-Presets vary a classic pair of settings, with messages that take no time, for
-which the formulas are exact:
+Presets vary a classic pair of settings:
 %s
-An axis is the path of any key of a settings file, with values or with a range
-from:to:step. --axis replaces the preset's axis of the same path or adds one.
-The frontier runs along the last axis, unless --along names another.
-  --axis lock.ttl=1s,2s,5s
-  --axis budget.clock-rate=0%%:10%%:0.5%%
-  --axis nodes.persistence=none,always
-  --axis 'network.latency=1ms,{min: 1ms, max: 9ms}'
-The budget says what can go wrong. budget.clock-rate is how wrong clocks are,
-budget.clock-step how far they jump, budget.restart-delay how long a node that
-lost its memory stays down, budget.memory-loss how many come back earlier than
-that, budget.pause how long a client pauses. The client's defence against pauses
-is lock.guard-time: how long before the end of its lease it stops sending
-effects. Three keys exist only here: nodes.count; adversary.pause, a pause other
-than the budget's; and adversary.work, how long the holder works, then writes.
-
-If the settings name several resources, the first one is attacked. Where the
-protocol can lock several as one, all of them as one lock are attacked too, and
-the second client wants the last. Random experiments lock any of them. A point
-is safe if all of these hold. Each resource is a lock of its own with the same
-settings, so the others are as safe as the first.
-
-Events of the run trigger the faults, and each schedule states what must have
-happened for it to count. If that did not happen, the point is reported as not
-tested, with the reason, and never as safe. Formulas are exact if messages take
-no time. If they take time, the lock may hold a little longer than the formula
-says. Such a row is "stricter" and says how much of the difference the message
-times explain. A difference that nothing explains contradicts the formula, and
-so does a lock that breaks where the formula says it holds.
-
-Schedules (without a preset all but failover, timeout and work):
-%s
-FILE is a sweep file with the keys title, preset, settings, schedules, axes,
-frontier (a path), bisect (true or false), random and seed. --scenario sweeps a
-scenario with its own timeline instead. Any key of it can then be an axis, such
-as timeline[2].fault.kill.restart-after.
-
---frontier looks for the frontier alone. It bisects between the ends of the last
-axis, down to a millisecond, a millionth or one node, and assumes that the lock
-only gets safer, or only less safe, along that axis.
-
---lock sweeps a lock program: somebody's lock, unmodified; see
-docs/lock-programs.md. Formulas are those of Redlock with the settings under
-lock, of which the program itself reads the time to live: to compare redsync's
-with its own drift allowance, add --set lock.preset=redsync. A row is "weaker"
-where the lock breaks although the formula says that Redlock holds, and "safer"
-where it holds although Redlock would break. A lock on one Redis gets one node.
-
-The chart reports which steps of the algorithm, faults, moments and rules of the
-checker the runs reached at all points together, and which they never reached. A
-feature that the settings of some point turn on but no run used is a warning;
---strict makes the sweep count as not tested.
-
-An interrupt ends the sweep and prints the part that is done, marked as partial.
+An axis is the path of any key of a settings file or, with --scenario, of any
+key of the scenario. --lock sweeps somebody's lock (docs/lock-programs.md).
 
 ` + keepsFiles + `
 
-` + exitcode.Help(exitcode.Specifics{exitOK: "no formula is contradicted, also in a chart that was interrupted",
-	exitSafety:    "a formula is contradicted, so that it or the search is wrong; or somebody's lock is weaker than Redlock",
-	exitNotTested: "some points or, with --strict, a feature that the settings turn on"})
+` + exitcode.Help(exitcode.Specifics{exitOK: "no formula is contradicted",
+	exitSafety:    "a formula is contradicted, or a lock is weaker than Redlock",
+	exitNotTested: "some points"})
 
 // sweepFlags are the flags of sweep.
 type sweepFlags struct {
@@ -101,28 +48,26 @@ func newSweep() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep [PRESET|FILE]",
 		Short: "Map where the lock is safe over ranges of settings",
-		Long:  fmt.Sprintf(sweepHelp, presetList(), scheduleList()),
+		Long:  fmt.Sprintf(sweepHelp, presetList()),
 		Example: `  redlocksim sweep drift --frontier
-  redlocksim sweep restart --axis nodes.persistence=none,always
   redlocksim sweep --axis budget.clock-rate=0%:2%:0.5% --axis lock.drift.factor=0%:5%:0.5%
-  redlocksim sweep pause --set lock.protocol=redlock-plain --json pause.json
   redlocksim sweep restart --lock redsync.wasm --set lock.preset=redsync --frontier
   redlocksim sweep --scenario 17-clock-jump --axis lock.ttl=5s:20s:1s --csv -`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: s.run,
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&s.axes, "axis", nil, "an axis, PATH=VALUE,… or PATH=FROM:TO:STEP; may be repeated")
+	flags.StringArrayVar(&s.axes, "axis", nil, "PATH=VALUE,… or PATH=FROM:TO:STEP; may be repeated")
 	flags.StringArrayVar(&s.changes, "set", nil, "a setting at all points, PATH=VALUE; may be repeated")
-	flags.StringVar(&s.settingsFile, "settings", "", "a settings file, or a scenario file of which only the settings are used")
-	flags.StringVar(&s.scenarioName, "scenario", "", "sweep this scenario, embedded or a file, with its own timeline")
+	flags.StringVar(&s.settingsFile, "settings", "", "a settings file, or a scenario file for its settings")
+	flags.StringVar(&s.scenarioName, "scenario", "", "sweep this scenario or file, with its own timeline")
 	flags.StringVar(&s.only, "case", "", "the case of --scenario to sweep")
 	flags.StringSliceVar(&s.schedules, "schedule", nil, "run only these schedules")
 	flags.BoolVar(&s.bisect, "frontier", false, "look only for the frontier, by bisection")
-	flags.StringVar(&s.along, "along", "", "path of the axis that the frontier runs along (default the last one)")
+	flags.StringVar(&s.along, "along", "", "path of the axis of the frontier (default the last)")
 	flags.IntVar(&s.random, "random", 0, "number of random experiments at each point")
 	flags.Uint64Var(&s.seed, "seed", 0, "seed of the random experiments")
-	flags.IntVar(&s.jobs, "jobs", 0, "number of points to run in parallel (default one per core); changes no result")
+	flags.IntVar(&s.jobs, "jobs", 0, "points to run in parallel (default one per core)")
 	s.lock.addFlags(flags)
 	addStrict(flags, &s.strict)
 	addForce(flags, &s.force)
@@ -284,17 +229,6 @@ func presetList() string {
 	return b.String()
 }
 
-func scheduleList() string {
-	var b strings.Builder
-	for _, s := range sweep.Schedules() {
-		b.WriteString(wordwrap.Help("  "+s.Name+":", "      ", s.Text))
-		for _, k := range s.Knobs {
-			b.WriteString(wordwrap.Help("      "+k.Path+" ", "          ", k.Text))
-		}
-	}
-	return b.String()
-}
-
 // sweepBase is the settings or the scenario that flags name; nil if they name none.
 func sweepBase(settingsFile, scenarioName, only string) (*sweep.Base, error) {
 	switch {
@@ -330,10 +264,10 @@ var chartReports = []fileReport[*sweep.Chart]{
 	{"csv", "write CSV" + toFile, func(w io.Writer, c *sweep.Chart) error { return c.WriteCSV(w) }},
 	{"json", "write JSON" + toFile, func(w io.Writer, c *sweep.Chart) error { return c.WriteJSON(w) }},
 	{"svg", "draw a map" + toFile, heatmap.WriteSVG},
-	{"html", "write a page with the map and its numbers" + toFile, heatmap.WriteHTML},
+	{"html", "draw a page" + toFile, heatmap.WriteHTML},
 }
 
-const toFile = " to this file (- for standard output, and nothing else)"
+const toFile = " to this file (- for stdout)"
 
 // writeChart writes a chart to the files, and as text to standard output unless one of them is that.
 func writeChart(cmd *cobra.Command, to *sink, out *fileReports[*sweep.Chart], chart *sweep.Chart) error {

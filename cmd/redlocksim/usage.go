@@ -49,9 +49,9 @@ func limitGenerated(root *cobra.Command) {
 		switch cmd.Name() {
 		case "help":
 			cmd.Args = knownCommand(root)
-			cmd.Short, cmd.Long = "Print the help of a command", ""
+			cmd.Short, cmd.Long, cmd.Example = "Print the help of a command", "", "  redlocksim help run"
 		case "completion":
-			cmd.Args = knownCommand(cmd)
+			cmd.Args, cmd.Example = knownCommand(cmd), "  source <(redlocksim completion bash)"
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}

@@ -18,9 +18,10 @@ var partsOfResults = []string{
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the versions of redlocksim and of what results depend on",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the versions of redlocksim and of what results depend on",
+		Example: "  redlocksim version",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := fmt.Fprint(cmd.OutOrStdout(), versions(buildInfo())); err != nil {
 				return wrap(err)

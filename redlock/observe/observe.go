@@ -1,8 +1,8 @@
 // Package observe reports what package redlock does, for metrics, tracing and logs. An [Observer] given to redlock.WithObserver
 // receives an [Event] for every [Step] of the algorithm.
 //
-// Ready-made observers are [redlocksim/redlock/observe/redlockslog] (logs), [redlocksim/redlock/observe/redlockprom] (metrics)
-// and [redlocksim/redlock/observe/redlockotel] (spans).
+// Ready-made observers are [redlocksim/redlock/observe/redlockslog] (logs), [redlocksim/redlock/observe/redlockprom] (metrics),
+// [redlocksim/redlock/observe/redlockotel] (spans) and [redlocksim/redlock/observe/redlockhistory] (histories to check).
 package observe
 
 import (
