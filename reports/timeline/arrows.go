@@ -43,14 +43,11 @@ func (p *picture) drawArrow(i, crowd int) {
 	p.f(`<line class="%s" data-i="%d" x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, class, i, n(x1), n(y1), n(x2), n(y2), faint)
 }
 
-// reach is how far an arrow gets on its way: a message that is lost at once half of it, one that is lost where it would
-// arrive nearly all.
+// reach is how far an arrow gets on its way: to the lane that it is for, also if it is lost, and near it if it is still
+// under way.
 func reach(a *Arrow) float64 {
-	switch {
-	case a.Fate != lostFate && a.Fate != underWayFate:
-		return 1
-	case a.Ended == a.Sent:
-		return .5
+	if a.Fate == underWayFate {
+		return .85
 	}
-	return .85
+	return 1
 }

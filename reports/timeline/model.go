@@ -78,6 +78,8 @@ const (
 	believedSpan SpanKind = "believed"
 	// grantedSpan: a quorum of nodes keeps the value of one of the client's acquires.
 	grantedSpan SpanKind = "granted"
+	// votesSpan: so many nodes keep that value. It has the lock's Quorum or does not.
+	votesSpan SpanKind = "votes"
 	// actingSpan: from the first effect under a grant that the resource accepted to the last.
 	actingSpan SpanKind = "acting"
 	// keySpan: the node keeps a lock's key.
@@ -109,9 +111,12 @@ type Span struct {
 	Grant int `json:"grant,omitempty"`
 	// Resource is what a window or a lock's key is on, where the run has more than one; empty otherwise.
 	Resource string `json:"resource,omitempty"`
-	// Label is written into it, Text says all of it. Where there is no room for the Label it is the Resource that is written.
+	// Label is written into it, Text says all of it. Where there is no room for the Label, Short is written.
 	Label string `json:"label"`
+	Short string `json:"short,omitempty"`
 	Text  string `json:"text"`
+	// Quorum: the votes are enough for the lock.
+	Quorum bool `json:"quorum,omitempty"`
 	// Key, Left and Rate are those of a key: how long it has to live at From, in nanoseconds of the node's wall clock,
 	// which runs Rate parts per billion fast. Left is 0 for a key without a time to live.
 	Key  string `json:"key,omitempty"`
@@ -140,7 +145,9 @@ type Mark struct {
 	Kind  MarkKind `json:"kind"`
 	At    Instant  `json:"at"`
 	Label string   `json:"label"`
-	Text  string   `json:"text"`
+	// Sentence is what a fault does. It is written in place of the Label where there is room.
+	Sentence string `json:"sentence,omitempty"`
+	Text     string `json:"text"`
 }
 
 // Reading is by how much the clocks of a process are ahead of true time from At on, in nanoseconds. Both run Rate parts
