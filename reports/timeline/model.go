@@ -35,6 +35,8 @@ type Timeline struct {
 	Lanes  []Lane  `json:"lanes"`
 	Arrows []Arrow `json:"arrows"`
 	Story  []Step  `json:"story"`
+	// Explanation says how the violation comes about, a sentence each; empty where the picture does not tell it.
+	Explanation []string `json:"explanation,omitempty"`
 	// Violation is what breaks mutual exclusion or, if nothing does, keeps others from the lock without need; nil if there is
 	// neither.
 	Violation *Violation `json:"violation"`
@@ -117,6 +119,11 @@ type Span struct {
 	Text  string `json:"text"`
 	// Quorum: the votes are enough for the lock.
 	Quorum bool `json:"quorum,omitempty"`
+	// voters keep the value of the votes; change says why they are others than before, and isAgain that it is because one
+	// of them votes for the second time.
+	voters  string
+	change  string
+	isAgain bool
 	// Key, Left and Rate are those of a key: how long it has to live at From, in nanoseconds of the node's wall clock,
 	// which runs Rate parts per billion fast. Left is 0 for a key without a time to live.
 	Key  string `json:"key,omitempty"`

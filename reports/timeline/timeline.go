@@ -40,6 +40,7 @@ func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 	}
 	b.addStory()
 	b.addViolation()
+	b.addExplanation()
 	b.arrange()
 	b.crop()
 	return b.t, nil

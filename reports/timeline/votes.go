@@ -124,16 +124,21 @@ func (b *builder) votes(all []tally, t *tally, j, q int) {
 	if n == 1 {
 		label = "granted"
 	}
+	change, isAgain := "", false
 	if lost := b.lost(all, t, j); len(lost) > 0 {
-		label = "without " + strings.Join(lost, ", ") + ": " + number
+		change = "without " + strings.Join(lost, ", ")
 		if b.forgotten(lost, c.from) {
-			label = does(lost, "forget") + ": " + number
+			change = does(lost, "forget")
 		}
 	}
 	if again := b.twice(all, t, c); len(again) > 0 && len(c.seats) >= q {
-		label = does(again, "vote") + " again: " + number
+		change, isAgain = does(again, "vote")+" again", true
 	}
-	b.span(t.owner, Span{Kind: votesSpan, From: Instant(c.from), Owner: b.owner(t.owner), Resource: b.named(t.key), Label: label, Short: number, Quorum: len(c.seats) >= q,
+	if change != "" {
+		label = change + ": " + number
+	}
+	b.span(t.owner, Span{Kind: votesSpan, From: Instant(c.from), Owner: b.owner(t.owner), Resource: b.named(t.key), Label: label, Short: number,
+		Quorum: len(c.seats) >= q, voters: strings.Join(c.seats, ", "), change: change, isAgain: isAgain,
 		Text: fmt.Sprintf("%s of %d keep %s's value%s (%s) %s", plural.Count(len(c.seats), "node"), n, t.owner, b.behind(" of ", t.key), strings.Join(c.seats, ", "), b.during(Instant(c.from), int64(c.to)))}, int64(c.to))
 }
 
