@@ -19,7 +19,9 @@ func (p *picture) crowd(a *Arrow) crowd { return crowd{a.Client, int(p.x(a.Sent)
 func (p *picture) crowds() map[crowd]int {
 	many := map[crowd]int{}
 	for i := range p.t.Arrows {
-		many[p.crowd(&p.t.Arrows[i])]++
+		if !p.t.Arrows[i].Folded {
+			many[p.crowd(&p.t.Arrows[i])]++
+		}
 	}
 	return many
 }
@@ -35,12 +37,14 @@ func (p *picture) drawArrow(i, crowd int) {
 	if a.IsReply {
 		class += " reply"
 	}
-	faint := ""
-	if crowd > crowded {
+	look := ""
+	if a.Folded {
+		look = ` display="none"`
+	} else if crowd > crowded {
 		class += " faint"
-		faint = fmt.Sprintf(` opacity="%.3f"`, float64(crowdInk)/float64(crowd))
+		look = fmt.Sprintf(` opacity="%.3f"`, float64(crowdInk)/float64(crowd))
 	}
-	p.f(`<line class="%s" data-i="%d" x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, class, i, n(x1), n(y1), n(x2), n(y2), faint)
+	p.f(`<line class="%s" data-i="%d" x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, class, i, n(x1), n(y1), n(x2), n(y2), look)
 }
 
 // reach is how far an arrow gets on its way: to the lane that it is for, also if it is lost, and near it if it is still

@@ -58,6 +58,8 @@ func (p *picture) bar(at lanePlace, s *Span) (top, height int) {
 	switch s.Kind {
 	case askingSpan:
 		return at.believed + s.Row%max(1, at.believedRows)*believedHeight + believedHeight/2 - 2, 4
+	case pollingSpan:
+		return at.believed + s.Row%max(1, at.believedRows)*believedHeight + 1, believedHeight - 4
 	case believedSpan:
 		return at.believed + s.Row*believedHeight, believedHeight - 2
 	case votesSpan:

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"redlocksim/history"
-	"redlocksim/scenarios"
 	"redlocksim/sim/recording"
 )
 
@@ -49,15 +48,4 @@ func (b *builder) addKeys() {
 			Text: fmt.Sprintf("%s keeps %q of %s, %s, %s", k.Node, k.Key, cmp.Or(k.Owner, "nobody"), left, b.during(Instant(k.From), int64(k.To)))}, int64(k.To))
 	}
 	b.addVotes(held)
-}
-
-// votesNeeded is how many nodes have to keep a value for its client to have the lock: 0 for locks that are not kept by nodes.
-func votesNeeded(s *scenarios.Scenario) int {
-	if quorum, voted := s.Lock.Votes(len(s.Nodes.Names)); voted {
-		return quorum
-	}
-	if s.Lock.Capabilities().Service != "" {
-		return 0
-	}
-	return 1
 }

@@ -76,6 +76,8 @@ type SpanKind string
 const (
 	// askingSpan: the client has called acquire and was not answered.
 	askingSpan SpanKind = "asking"
+	// pollingSpan: it tries again and again, and gets no quorum. The messages of these attempts are folded into it.
+	pollingSpan SpanKind = "polling"
 	// believedSpan: the client believes in its grant, as the checker judges.
 	believedSpan SpanKind = "believed"
 	// grantedSpan: a quorum of nodes keeps the value of one of the client's acquires.
@@ -193,6 +195,8 @@ type Arrow struct {
 	Fate  Fate    `json:"fate"`
 	// IsReply tells replies, refusals and what is published from requests.
 	IsReply bool `json:"reply,omitempty"`
+	// Folded: it is one of many that a span stands for, and is drawn on demand only.
+	Folded bool `json:"folded,omitempty"`
 	// Text says all of it.
 	Text string `json:"text"`
 }

@@ -111,11 +111,11 @@
 	}
 
 	function renderArrows() {
-		const on = byId("messages").checked, crowd = new Map(), place = (a) => a.data.client + "/" + Math.floor(x(a.data.sent) / layout.crowdWidth);
-		for (const a of arrows) crowd.set(place(a), (crowd.get(place(a)) || 0) + 1);
+		const on = byId("messages").checked, polling = byId("polling")?.checked, isOn = (a) => on && (polling || !a.data.folded), crowd = new Map(), place = (a) => a.data.client + "/" + Math.floor(x(a.data.sent) / layout.crowdWidth);
+		for (const a of arrows) if (isOn(a)) crowd.set(place(a), (crowd.get(place(a)) || 0) + 1);
 		for (const a of arrows) {
 			const { from, to, sent, ended, fate } = a.data, x1 = x(sent), x2 = x(ended);
-			a.shown = on && lanes[from].shown && lanes[to].shown && x2 >= gutter && x1 <= width;
+			a.shown = isOn(a) && lanes[from].shown && lanes[to].shown && x2 >= gutter && x1 <= width;
 			show(a.e, a.shown);
 			if (!a.shown) continue;
 			const y1 = lanes[from].top + lanes[from].wire, reach = fate === "under-way" ? .85 : 1;
@@ -291,7 +291,7 @@
 		if (at !== null) tell();
 		render();
 	}));
-	byId("messages").addEventListener("change", render);
+	for (const id of ["messages", "polling"]) byId(id)?.addEventListener("change", render);
 	byId("even").addEventListener("change", (e) => {
 		const from = timeAt(gutter), to = timeAt(width - edge);
 		even = e.target.checked;

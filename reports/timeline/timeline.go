@@ -35,6 +35,7 @@ func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 		b.addObstacles()
 		b.addKeys()
 		b.addArrows()
+		b.foldPolling()
 	} else {
 		b.t.Notes = append(b.t.Notes, "Messages, keys and clocks were not recorded: this shows what the history tells.")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/internal/plural"
+	"redlocksim/scenarios"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/recording"
 	"redlocksim/sim/redis"
@@ -227,4 +228,15 @@ func (b *builder) isBelieved(all []tally, t *tally, at kernel.True) bool {
 		}
 	}
 	return false
+}
+
+// votesNeeded is how many nodes have to keep a value for its client to have the lock: 0 for locks that are not kept by nodes.
+func votesNeeded(s *scenarios.Scenario) int {
+	if quorum, voted := s.Lock.Votes(len(s.Nodes.Names)); voted {
+		return quorum
+	}
+	if s.Lock.Capabilities().Service != "" {
+		return 0
+	}
+	return 1
 }
