@@ -37,6 +37,7 @@ func (p *picture) drawArrow(i, crowd int) {
 	if a.IsReply {
 		class += " reply"
 	}
+	class += aside(a.Aside)
 	look := ""
 	if a.Folded {
 		look = ` display="none"`

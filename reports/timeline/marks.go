@@ -18,7 +18,10 @@ func (p *picture) drawMarks(lane int) {
 		switch m.Kind {
 		case acceptedMark, refusedMark:
 			shape := map[MarkKind]string{acceptedMark: "M0 9-4 2H4z", refusedMark: "M-4 2 4 10M4 2-4 10"}[m.Kind]
-			p.f(`<g class="mark %s" data-i="%d" data-top="%d" transform="translate(%s %d)"><title>%s</title><path d="%s"/>`, m.Kind, j, at.acts, n(x), at.acts, esc(m.Text), shape)
+			if p.t.isDecisive(m) {
+				shape = "M0 11-8-3H8z"
+			}
+			p.f(`<g class="mark %s%s" data-i="%d" data-top="%d" transform="translate(%s %d)"><title>%s</title><path d="%s"/>`, m.Kind, aside(m.Aside), j, at.acts, n(x), at.acts, esc(m.Text), shape)
 			if l.Kind != clientLane && !m.isRead() {
 				last = p.drawLabel(x, last, 7, 10, m.Label, "", 0)
 			}
@@ -33,11 +36,19 @@ func (p *picture) drawMarks(lane int) {
 				sentence += ", " + cmp.Or(l.Marks[j].Sentence, l.Marks[j].Label)
 				text += "; " + l.Marks[j].Text
 			}
-			p.f(`<g class="mark fault" data-i="%d" data-top="0" transform="translate(%s 0)"><title>%s</title><path d="M0 2V%dM0 2 8 6 0 10z"/>`, first, n(x), esc(text), at.height)
+			p.f(`<g class="mark fault%s" data-i="%d" data-top="0" transform="translate(%s 0)"><title>%s</title><path d="M0 2V%dM0 2 8 6 0 10z"/>`, aside(m.Aside), first, n(x), esc(text), at.height)
 			last = p.drawLabel(x, last, 10, at.labels+9, label, sentence, p.nextFault(l, j+1))
 			p.f("</g>")
 		}
 	}
+}
+
+// aside is the class of what has no part in the violation.
+func aside(is bool) string {
+	if is {
+		return " aside"
+	}
+	return ""
 }
 
 // isRead says that a mark is of a read, which has no label in the picture: the write that follows needs the room.

@@ -35,6 +35,8 @@ type Timeline struct {
 	Lanes  []Lane  `json:"lanes"`
 	Arrows []Arrow `json:"arrows"`
 	Story  []Step  `json:"story"`
+	// CanSetAside: there is a violation, and what has no part in it is known.
+	CanSetAside bool `json:"canSetAside,omitempty"`
 	// Explanation says how the violation comes about, a sentence each; empty where the picture does not tell it.
 	Explanation []string `json:"explanation,omitempty"`
 	// Violation is what breaks mutual exclusion or, if nothing does, keeps others from the lock without need; nil if there is
@@ -119,6 +121,8 @@ type Span struct {
 	Label string `json:"label"`
 	Short string `json:"short,omitempty"`
 	Text  string `json:"text"`
+	// Aside: it has no part in the violation.
+	Aside bool `json:"aside,omitempty"`
 	// Quorum: the votes are enough for the lock.
 	Quorum bool `json:"quorum,omitempty"`
 	// voters keep the value of the votes; change says why they are others than before, and isAgain that it is because one
@@ -157,6 +161,8 @@ type Mark struct {
 	// Sentence is what a fault does. It is written in place of the Label where there is room.
 	Sentence string `json:"sentence,omitempty"`
 	Text     string `json:"text"`
+	// Aside: it has no part in the violation.
+	Aside bool `json:"aside,omitempty"`
 }
 
 // Reading is by how much the clocks of a process are ahead of true time from At on, in nanoseconds. Both run Rate parts
@@ -197,6 +203,8 @@ type Arrow struct {
 	IsReply bool `json:"reply,omitempty"`
 	// Folded: it is one of many that a span stands for, and is drawn on demand only.
 	Folded bool `json:"folded,omitempty"`
+	// Aside: it has no part in the violation.
+	Aside bool `json:"aside,omitempty"`
 	// Text says all of it.
 	Text string `json:"text"`
 }

@@ -42,6 +42,7 @@ func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 	b.addStory()
 	b.addViolation()
 	b.addExplanation()
+	b.setAside()
 	b.arrange()
 	b.crop()
 	return b.t, nil
