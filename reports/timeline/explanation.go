@@ -34,7 +34,7 @@ func (b *builder) addExplanation() {
 			switch {
 			case s.Resource != "" && s.Resource != v.Resource:
 			case s.change != "" && !s.isAgain && s.From >= w.From && s.From < min(w.To, v.To):
-				story = append(story, told{s.From, fmt.Sprintf("%s%s: %s is left with %s votes, and still believes in its lock", b.faultAt(s.From), s.change, l.Name, s.Short)})
+				story = append(story, told{s.From, fmt.Sprintf("%s%s: %s is left with %s votes, and still believes in its lock", b.faultAt(s.From), inSentence(s.change), l.Name, s.Short)})
 			case (s.Kind == pausedSpan || s.Kind == suspendedSpan) && s.From < v.To && s.To > w.From:
 				story = append(story, told{s.From, s.Text})
 			}
@@ -58,6 +58,18 @@ func (b *builder) addExplanation() {
 }
 
 func (b *builder) explain(sentence string) { b.t.Explanation = append(b.t.Explanation, sentence+".") }
+
+// inSentence says a change of votes in full.
+func inSentence(change string) string {
+	who, isGone := strings.CutPrefix(change, "without ")
+	switch {
+	case !isGone:
+		return change
+	case strings.Contains(who, ", "):
+		return "the votes of " + who + " are gone"
+	}
+	return "the vote of " + who + " is gone"
+}
 
 // gets says with which votes a client gets the lock, and until when it believes in it.
 func (b *builder) gets(l *Lane, w Witness) string {

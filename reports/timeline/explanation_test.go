@@ -18,6 +18,10 @@ func TestExplanation(t *testing.T) {
 	if !slices.Equal(line.Explanation, want) {
 		t.Errorf("%q, want %q", line.Explanation, want)
 	}
+	_, line = drawn(t, "26-restart-too-early/too-short")
+	if third, want := line.Explanation[2], "At 1.01s C is killed; the vote of C is gone: client-1 is left with 2 of 5 votes, and still believes in its lock."; third != want {
+		t.Errorf("%q, want %q", third, want)
+	}
 	if _, line = drawn(t, "24-restart-at-once/one-of-five"); line.Explanation != nil {
 		t.Errorf("%q of a run in which nothing breaks", line.Explanation)
 	}
