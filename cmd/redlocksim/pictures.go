@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"html/template"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,11 +76,20 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 	ran := slices.DeleteFunc(slices.Clone(s.cases), func(c reports.Case) bool { return c.Skipped != "" }) // as in results
 	for i, r := range s.results {
 		name := pageName(r.Scenario, r.Tier)
-		if err := drawPage(to, "--html", filepath.Join(s.html, name), r, ran[i].Repeat); err != nil {
+		t, err := (&judged{Result: r, repeat: ran[i].Repeat}).drawn()
+		if err != nil {
+			return wrap(err)
+		}
+		page, thumbnail := new(bytes.Buffer), new(strings.Builder)
+		if err := errors.Join(timeline.WriteHTML(page, t), timeline.WriteThumbnail(thumbnail, t)); err != nil {
+			return wrap(err)
+		}
+		if err := to.put(file("--html", filepath.Join(s.html, name)), page.Bytes()); err != nil {
 			return err
 		}
 		entries = append(entries, gallery.Entry{Name: r.Scenario.Name, Title: r.Scenario.Title, Tier: string(r.Tier),
-			Verdict: cmp.Or(r.Findings.String(), scenarios.Safe), Page: name, AsExpected: r.OK()})
+			Verdict: cmp.Or(r.Findings.String(), scenarios.Safe), Page: name, AsExpected: r.OK(),
+			Theme: r.Scenario.Theme.Title(), Thumbnail: template.HTML(thumbnail.String())})
 		bar.tick()
 	}
 	var b bytes.Buffer

@@ -9,14 +9,14 @@ import (
 
 // Of no runs, one and several; what is foreign is text, and one that is not as expected is counted and marked.
 func TestWriteHTML(t *testing.T) {
-	good := gallery.Entry{Name: "a", Title: "<b>", Tier: "model", Verdict: "safe", Page: "a-model.html", AsExpected: true}
+	good := gallery.Entry{Name: "a", Title: "<b>", Tier: "model", Theme: "Clocks <", Thumbnail: "<svg></svg>", Verdict: "safe", Page: "a-model.html", AsExpected: true}
 	bad := gallery.Entry{Name: "b", Tier: "wire", Verdict: "lease-overlap", Page: "b-wire.html"}
 	for _, x := range []struct {
 		entries []gallery.Entry
 		has     []string
 	}{
 		{nil, []string{"<p>0 runs, all as expected.</p>"}},
-		{[]gallery.Entry{good}, []string{"<p>1 run, all as expected.</p>", `<a href="a-model.html">a</a>`, "<td>&lt;b&gt;</td>", `<td class="right">yes</td>`}},
+		{[]gallery.Entry{good}, []string{"<p>1 run, all as expected.</p>", `<a href="a-model.html">a</a>`, "<td>&lt;b&gt;</td>", "<h2>Clocks &lt;</h2>", `aria-hidden="true"><svg></svg></a>`, `<td class="right">yes</td>`}},
 		{[]gallery.Entry{good, bad, bad}, []string{"<p>3 runs, 2 not as expected.</p>", `<td class="wrong">no</td>`}},
 	} {
 		var b strings.Builder

@@ -19,7 +19,9 @@ func (p *picture) crowd(a *Arrow) crowd { return crowd{a.Client, int(p.x(a.Sent)
 func (p *picture) crowds() map[crowd]int {
 	many := map[crowd]int{}
 	for i := range p.t.Arrows {
-		many[p.crowd(&p.t.Arrows[i])]++
+		if !p.t.Arrows[i].Folded {
+			many[p.crowd(&p.t.Arrows[i])]++
+		}
 	}
 	return many
 }
@@ -35,22 +37,22 @@ func (p *picture) drawArrow(i, crowd int) {
 	if a.IsReply {
 		class += " reply"
 	}
-	faint := ""
-	if crowd > crowded {
+	class += aside(a.Aside)
+	look := ""
+	if a.Folded {
+		look = ` display="none"`
+	} else if crowd > crowded {
 		class += " faint"
-		faint = fmt.Sprintf(` opacity="%.3f"`, float64(crowdInk)/float64(crowd))
+		look = fmt.Sprintf(` opacity="%.3f"`, float64(crowdInk)/float64(crowd))
 	}
-	p.f(`<line class="%s" data-i="%d" x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, class, i, n(x1), n(y1), n(x2), n(y2), faint)
+	p.f(`<line class="%s" data-i="%d" x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, class, i, n(x1), n(y1), n(x2), n(y2), look)
 }
 
-// reach is how far an arrow gets on its way: a message that is lost at once half of it, one that is lost where it would
-// arrive nearly all.
+// reach is how far an arrow gets on its way: to the lane that it is for, also if it is lost, and near it if it is still
+// under way.
 func reach(a *Arrow) float64 {
-	switch {
-	case a.Fate != lostFate && a.Fate != underWayFate:
-		return 1
-	case a.Ended == a.Sent:
-		return .5
+	if a.Fate == underWayFate {
+		return .85
 	}
-	return .85
+	return 1
 }

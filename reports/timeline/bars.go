@@ -33,8 +33,8 @@ func (p *picture) drawName(l *Lane, at lanePlace, i int) {
 		top, height := p.bar(at, s)
 		p.f(`<text class="row resource" x="%d" y="%d"><title>%s</title>%s</text>`, p.lay.gutter-6, top+height/2+4, esc(s.Resource), esc(shortened(s.Resource)))
 	}
-	if at.granted >= 0 {
-		p.f(`<text class="row" x="16" y="%d">granted</text>`, at.granted+grantedHeight-1)
+	if at.votes >= 0 {
+		p.f(`<text class="row" x="16" y="%d">votes</text>`, at.votes+votesHeight-4)
 	}
 	if at.acts >= 0 && l.Kind == clientLane {
 		p.f(`<text class="row" x="16" y="%d">acts</text>`, at.acts+actsHeight-2)
@@ -58,17 +58,19 @@ func (p *picture) bar(at lanePlace, s *Span) (top, height int) {
 	switch s.Kind {
 	case askingSpan:
 		return at.believed + s.Row%max(1, at.believedRows)*believedHeight + believedHeight/2 - 2, 4
+	case pollingSpan:
+		return at.believed + s.Row%max(1, at.believedRows)*believedHeight + 1, believedHeight - 4
 	case believedSpan:
 		return at.believed + s.Row*believedHeight, believedHeight - 2
-	case grantedSpan:
-		return at.granted + s.Row*grantedHeight, grantedHeight - 1
+	case votesSpan:
+		return at.votes + s.Row*votesHeight, votesHeight - 1
 	case actingSpan:
 		return at.acts + s.Row*actsHeight + 4, 4
 	case keySpan:
 		return at.keys + s.Row*keyHeight, keyHeight - 2
 	case cutSpan, heldSpan, slowSpan:
 		return at.obstacles + min(s.Row, at.obstacleRows-1)*obstacleHeight, obstacleHeight - 1
-	case otherSpan:
+	case otherSpan, grantedSpan:
 		return 0, 0
 	}
 	return 0, at.height
@@ -88,6 +90,10 @@ func (p *picture) drawSpan(lane, j int) {
 	if s.Owner >= 0 {
 		class += " " + p.style(s.Owner)
 	}
+	class += aside(s.Aside)
+	if s.Quorum {
+		class += " quorum"
+	}
 	if s.Open {
 		class += " open"
 	}
@@ -96,8 +102,8 @@ func (p *picture) drawSpan(lane, j int) {
 		visible := min(end, float64(p.width-edge)) - max(x, float64(p.lay.gutter))
 		fits := func(label string) bool { return float64(len([]rune(label)))*charWidth+6 <= visible }
 		label, hidden := s.Label, ""
-		if !fits(label) && s.Resource != "" {
-			label = s.Resource
+		if !fits(label) && s.Short != "" {
+			label = s.Short
 		}
 		if !fits(label) {
 			hidden = ` display="none"`
@@ -112,5 +118,5 @@ func (p *picture) drawSpan(lane, j int) {
 }
 
 func (p *picture) isLabelled(s *Span) bool {
-	return s.Kind != askingSpan && s.Kind != grantedSpan && s.Kind != actingSpan
+	return s.Kind != askingSpan && s.Kind != actingSpan
 }

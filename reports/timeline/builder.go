@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -26,6 +27,7 @@ func (b *builder) span(process string, s Span, to int64) {
 	if s.To = Instant(to); s.To > b.end {
 		s.To, s.Open = b.end, true
 	}
+	s.Short = cmp.Or(s.Short, s.Resource)
 	l := &b.t.Lanes[lane]
 	l.Spans = append(l.Spans, s)
 }

@@ -13,6 +13,27 @@ func (t *Timeline) Verdicts() string {
 	return "verdict: " + t.Verdict + ", NOT AS EXPECTED (" + t.Expected + ")"
 }
 
+// IsKnown says that the run shows a violation that was expected of it.
+func (t *Timeline) IsKnown() bool { return t.OK && t.Violation != nil }
+
+// Headline says what the run showed. For a known counterexample it is what others have published, and no alarm.
+func (t *Timeline) Headline() string {
+	if !t.IsKnown() {
+		return t.Verdicts()
+	}
+	what := strings.ReplaceAll(t.Violation.Kind, "-", " ")
+	switch t.Violation.Kind {
+	case "lease-overlap":
+		what = "two holders"
+	case "stale-write":
+		what = "a stale write"
+	}
+	if t.Source == "" {
+		return what + " (" + t.Verdicts() + ")"
+	}
+	return what + ": the published result (" + t.Verdicts() + ")"
+}
+
 // Description says what can be seen, for those who cannot see it: the violation and the story.
 func (t *Timeline) Description() string {
 	var b strings.Builder

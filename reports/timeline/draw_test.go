@@ -291,7 +291,7 @@ func TestVerdictSign(t *testing.T) {
 		violation *Violation
 		ok        bool
 		sign      string
-	}{{nil, true, "✓"}, {nil, false, "✕"}, {&Violation{Kind: "stale-write"}, true, "✕"}, {&Violation{Kind: "stale-write"}, false, "✕"}} {
+	}{{nil, true, "✓"}, {nil, false, "✕"}, {&Violation{Kind: "stale-write"}, true, "◆ a stale write"}, {&Violation{Kind: "stale-write"}, false, "✕"}} {
 		var b strings.Builder
 		if err := WriteHTML(&b, &Timeline{Violation: x.violation, OK: x.ok, To: 1, Focus: Stretch{0, 1}}); err != nil {
 			t.Fatal(err)

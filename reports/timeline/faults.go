@@ -26,7 +26,7 @@ func (b *builder) addMarks() {
 			if e.Detail == "" || process == "" || b.result.Recording != nil && slices.Contains(spells, e.Name) {
 				continue
 			}
-			b.mark(process, Mark{Kind: faultMark, At: Instant(e.Time), Label: faultLabel(&e), Text: fmt.Sprintf("%s: %s", seconds(Instant(e.Time)), rounded.Text(e.Detail))})
+			b.mark(process, Mark{Kind: faultMark, At: Instant(e.Time), Label: faultLabel(&e), Sentence: rounded.Text(e.Detail), Text: fmt.Sprintf("%s: %s", seconds(Instant(e.Time)), rounded.Text(e.Detail))})
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"redlocksim/internal/page"
 )
@@ -79,8 +80,10 @@ func WriteHTML(w io.Writer, t *Timeline) error {
 		Legend         []example
 		Width, Height  int
 		Axis, AxisText int
+		Polling        bool // there are folded messages to be shown
 	}{T: t, Head: page.Head{Title: fmt.Sprintf("%s: %s — %s — redlocksim", t.Name, t.Title, t.Verdict), Style: pageStyle + pictureStyle, Scripts: []string{pageProgram}}, Data: template.JS(block), Program: template.JS(pageProgram),
-		Width: pageWidth, Height: p.lay.bottom, Axis: p.lay.axis, AxisText: p.lay.axis + 11}
+		Width: pageWidth, Height: p.lay.bottom, Axis: p.lay.axis, AxisText: p.lay.axis + 11,
+		Polling: slices.ContainsFunc(t.Arrows, func(a Arrow) bool { return a.Folded })}
 	fill.Picture = template.HTML(defs + fmt.Sprintf("<clipPath id=\"clip\"><rect x=\"%d\" y=\"-4\" width=\"%d\" height=\"%d\"/></clipPath>\n",
 		p.lay.gutter-2, pageWidth-p.lay.gutter-2, p.lay.bottom+8) + p.String())
 	for _, s := range legend(t) {

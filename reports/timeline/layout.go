@@ -11,7 +11,7 @@ const (
 	overlapHeight   = 18
 	lanePadding     = 5
 	believedHeight  = 18
-	grantedHeight   = 9
+	votesHeight     = 14
 	actsHeight      = 12
 	keyHeight       = 16
 	obstacleHeight  = 11
@@ -33,7 +33,7 @@ type lanePlace struct {
 	top, height             int
 	labels                  int // of marks; -1 for none
 	believed, believedRows  int // of a client
-	granted, acts           int // -1 where nobody is granted or acts
+	votes, acts             int // -1 where there are none
 	keys                    int // of a node
 	obstacles, obstacleRows int
 	wire                    int // where messages leave and arrive
@@ -87,7 +87,7 @@ func placeLane(l *Lane) lanePlace {
 		}
 		return n
 	}
-	p := lanePlace{labels: -1, granted: -1, acts: -1}
+	p := lanePlace{labels: -1, votes: -1, acts: -1}
 	y := lanePadding
 	if slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == faultMark || m.Kind == crashMark }) {
 		p.labels = y
@@ -98,9 +98,9 @@ func placeLane(l *Lane) lanePlace {
 		p.believed, p.believedRows = y, max(1, rows(believedSpan))
 		p.wire = y + believedHeight/2
 		y += p.believedRows*believedHeight + 2
-		if n := rows(grantedSpan); n > 0 {
-			p.granted = y
-			y += n*grantedHeight + 2
+		if n := rows(votesSpan); n > 0 {
+			p.votes = y
+			y += n*votesHeight + 2
 		}
 		if rows(actingSpan) > 0 || slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == acceptedMark || m.Kind == refusedMark }) {
 			p.acts = y

@@ -25,8 +25,10 @@ func legend(t *Timeline) []sign {
 		sign
 	}{
 		{hasSpan(askingSpan), sign{`<g class="span asking c0"><rect y="4" width="26" height="4"/></g>`, "requests the lock"}},
+		{hasSpan(pollingSpan), sign{`<g class="span polling c0"><rect x="1" y="1" width="24" height="10"/></g>`, "attempts in a row that get no quorum"}},
 		{hasSpan(believedSpan), sign{`<g class="span believed c0"><rect x="1" y="1" width="24" height="10"/></g>`, "the client believes it has the lock"}},
-		{hasSpan(grantedSpan), sign{`<g class="span granted c0"><rect x="1" y="2" width="24" height="8"/></g>`, "a quorum of nodes grants it"}},
+		{hasSpan(votesSpan), sign{`<g class="span votes quorum c0"><rect x="1" y="1" width="24" height="10"/></g>`, "its votes: a quorum of nodes keeps its key"}},
+		{t.hasLessThanQuorum(), sign{`<g class="span votes c0"><rect x="1" y="1" width="24" height="10"/></g>`, "fewer"}},
 		{hasSpan(actingSpan), sign{`<g class="span acting c0"><rect y="4" width="26" height="4"/></g><g class="mark accepted" transform="translate(13 1)"><path d="M0 9-4 2H4z"/></g>`, "it acts: the resource accepts an effect"}},
 		{hasMark(refusedMark), sign{`<g class="mark refused" transform="translate(13)"><path d="M-4 2 4 10M4 2-4 10"/></g>`, "an effect is rejected"}},
 		{hasSpan(keySpan), sign{`<g class="span key c0"><rect x="1" y="1" width="24" height="10"/></g>`, "a node keeps the client's key"}},
@@ -46,4 +48,11 @@ func legend(t *Timeline) []sign {
 		}
 	}
 	return signs
+}
+
+// hasLessThanQuorum says that somewhere there are votes, but too few.
+func (t *Timeline) hasLessThanQuorum() bool {
+	return slices.ContainsFunc(t.Lanes, func(l Lane) bool {
+		return slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Kind == votesSpan && !s.Quorum })
+	})
 }

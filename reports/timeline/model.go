@@ -35,6 +35,10 @@ type Timeline struct {
 	Lanes  []Lane  `json:"lanes"`
 	Arrows []Arrow `json:"arrows"`
 	Story  []Step  `json:"story"`
+	// CanSetAside: there is a violation, and what has no part in it is known.
+	CanSetAside bool `json:"canSetAside,omitempty"`
+	// Explanation says how the violation comes about, a sentence each; empty where the picture does not tell it.
+	Explanation []string `json:"explanation,omitempty"`
 	// Violation is what breaks mutual exclusion or, if nothing does, keeps others from the lock without need; nil if there is
 	// neither.
 	Violation *Violation `json:"violation"`
@@ -74,10 +78,14 @@ type SpanKind string
 const (
 	// askingSpan: the client has called acquire and was not answered.
 	askingSpan SpanKind = "asking"
+	// pollingSpan: it tries again and again, and gets no quorum. The messages of these attempts are folded into it.
+	pollingSpan SpanKind = "polling"
 	// believedSpan: the client believes in its grant, as the checker judges.
 	believedSpan SpanKind = "believed"
 	// grantedSpan: a quorum of nodes keeps the value of one of the client's acquires.
 	grantedSpan SpanKind = "granted"
+	// votesSpan: so many nodes keep that value. It has the lock's Quorum or does not.
+	votesSpan SpanKind = "votes"
 	// actingSpan: from the first effect under a grant that the resource accepted to the last.
 	actingSpan SpanKind = "acting"
 	// keySpan: the node keeps a lock's key.
@@ -109,9 +117,19 @@ type Span struct {
 	Grant int `json:"grant,omitempty"`
 	// Resource is what a window or a lock's key is on, where the run has more than one; empty otherwise.
 	Resource string `json:"resource,omitempty"`
-	// Label is written into it, Text says all of it. Where there is no room for the Label it is the Resource that is written.
+	// Label is written into it, Text says all of it. Where there is no room for the Label, Short is written.
 	Label string `json:"label"`
+	Short string `json:"short,omitempty"`
 	Text  string `json:"text"`
+	// Aside: it has no part in the violation.
+	Aside bool `json:"aside,omitempty"`
+	// Quorum: the votes are enough for the lock.
+	Quorum bool `json:"quorum,omitempty"`
+	// voters keep the value of the votes; change says why they are others than before, and isAgain that it is because one
+	// of them votes for the second time.
+	voters  string
+	change  string
+	isAgain bool
 	// Key, Left and Rate are those of a key: how long it has to live at From, in nanoseconds of the node's wall clock,
 	// which runs Rate parts per billion fast. Left is 0 for a key without a time to live.
 	Key  string `json:"key,omitempty"`
@@ -140,7 +158,11 @@ type Mark struct {
 	Kind  MarkKind `json:"kind"`
 	At    Instant  `json:"at"`
 	Label string   `json:"label"`
-	Text  string   `json:"text"`
+	// Sentence is what a fault does. It is written in place of the Label where there is room.
+	Sentence string `json:"sentence,omitempty"`
+	Text     string `json:"text"`
+	// Aside: it has no part in the violation.
+	Aside bool `json:"aside,omitempty"`
 }
 
 // Reading is by how much the clocks of a process are ahead of true time from At on, in nanoseconds. Both run Rate parts
@@ -179,6 +201,10 @@ type Arrow struct {
 	Fate  Fate    `json:"fate"`
 	// IsReply tells replies, refusals and what is published from requests.
 	IsReply bool `json:"reply,omitempty"`
+	// Folded: it is one of many that a span stands for, and is drawn on demand only.
+	Folded bool `json:"folded,omitempty"`
+	// Aside: it has no part in the violation.
+	Aside bool `json:"aside,omitempty"`
 	// Text says all of it.
 	Text string `json:"text"`
 }

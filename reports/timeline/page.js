@@ -88,33 +88,37 @@
 			set(s.rect, { x: round(from), width: round(Math.max(to - from, least)) });
 			if (!s.text) continue;
 			const start = Math.max(from, gutter), visible = Math.min(to, width - edge) - start;
-			const fits = (label) => label.length * layout.char + 6 <= visible, label = fits(s.data.label) ? s.data.label : s.data.resource ?? s.data.label;
+			const fits = (label) => label.length * layout.char + 6 <= visible, label = fits(s.data.label) ? s.data.label : s.data.short ?? s.data.label;
 			s.text.textContent = label;
 			show(s.text, fits(label));
 			s.text.setAttribute("x", round(start + 4));
 		}
 		let last = -Infinity;
-		for (const m of lane.marks) {
+		const sizeOf = (text) => text.length * layout.small + 14;
+		lane.marks.forEach((m, i) => {
 			const px = x(m.data.at);
 			m.e.setAttribute("transform", `translate(${round(px)} ${m.top})`);
-			if (!m.text) continue;
-			const size = m.text.textContent.length * layout.small + 14, back = px + size > width;
+			if (!m.text) return;
+			const { label, sentence } = m.text.dataset, following = lane.marks.slice(i + 1).find((o) => o.e.classList.contains("fault"));
+			const room = Math.min(following ? x(following.data.at) : width, width) - px;
+			m.text.textContent = sentence && px >= last && sizeOf(sentence) <= room ? sentence : label;
+			const size = sizeOf(m.text.textContent), back = px + size > width;
 			const end = back ? px : px + size, fits = end - size >= last;
 			m.text.classList.toggle("back", back);
 			show(m.text, fits);
 			if (fits) last = end;
-		}
+		});
 	}
 
 	function renderArrows() {
-		const on = byId("messages").checked, crowd = new Map(), place = (a) => a.data.client + "/" + Math.floor(x(a.data.sent) / layout.crowdWidth);
-		for (const a of arrows) crowd.set(place(a), (crowd.get(place(a)) || 0) + 1);
+		const on = byId("messages").checked, polling = byId("polling")?.checked, isOn = (a) => on && (polling || !a.data.folded), crowd = new Map(), place = (a) => a.data.client + "/" + Math.floor(x(a.data.sent) / layout.crowdWidth);
+		for (const a of arrows) if (isOn(a)) crowd.set(place(a), (crowd.get(place(a)) || 0) + 1);
 		for (const a of arrows) {
 			const { from, to, sent, ended, fate } = a.data, x1 = x(sent), x2 = x(ended);
-			a.shown = on && lanes[from].shown && lanes[to].shown && x2 >= gutter && x1 <= width;
+			a.shown = isOn(a) && lanes[from].shown && lanes[to].shown && x2 >= gutter && x1 <= width;
 			show(a.e, a.shown);
 			if (!a.shown) continue;
-			const y1 = lanes[from].top + lanes[from].wire, reach = fate !== "lost" && fate !== "under-way" ? 1 : ended === sent ? .5 : .85;
+			const y1 = lanes[from].top + lanes[from].wire, reach = fate === "under-way" ? .85 : 1;
 			a.line = [round(x1), y1, round(x2), round(y1 + reach * (lanes[to].top + lanes[to].wire - y1))];
 			set(a.e, { x1: a.line[0], y1: a.line[1], x2: a.line[2], y2: a.line[3] });
 			const many = crowd.get(place(a)), faint = many > layout.crowded;
@@ -211,6 +215,7 @@
 		switch (s.kind) {
 		case "believed": return `believes it has the lock (grant ${s.grant}), ` + (s.open ? "without an end" : `for ${seconds(s.to - at)} more`);
 		case "granted": return "a quorum of nodes grants it";
+		case "votes": return `votes: ${s.short}`;
 		case "asking": return "requests the lock";
 		case "acting": return `acts under grant ${s.grant}`;
 		case "key": case "other": return `keeps “${s.key}”` + (s.owner >= 0 ? ` of ${t.lanes[s.owner].name}` : "") + ", " + ttl(s);
@@ -286,7 +291,8 @@
 		if (at !== null) tell();
 		render();
 	}));
-	byId("messages").addEventListener("change", render);
+	for (const id of ["messages", "polling"]) byId(id)?.addEventListener("change", render);
+	byId("causes")?.addEventListener("change", (e) => picture.classList.toggle("causes", e.target.checked));
 	byId("even").addEventListener("change", (e) => {
 		const from = timeAt(gutter), to = timeAt(width - edge);
 		even = e.target.checked;

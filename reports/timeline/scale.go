@@ -30,7 +30,7 @@ func told(t *Timeline, s Stretch) scale {
 	}
 	for _, l := range t.Lanes {
 		for _, span := range l.Spans {
-			if span.Kind != keySpan && span.Kind != otherSpan && span.Kind != askingSpan {
+			if span.Kind != keySpan && span.Kind != votesSpan && span.Kind != otherSpan && span.Kind != askingSpan {
 				add(span.From, span.To)
 			}
 		}

@@ -48,11 +48,15 @@ func WriteSVG(w io.Writer, t *Timeline) error {
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="t d">`+"\n", documentWidth, d.y, documentWidth, d.y)
 	fmt.Fprintln(&out, mark.XML)
 	fmt.Fprintf(&out, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n", esc(t.Name+": "+t.Title), esc(t.Description()))
+	colours := lightColours
+	if t.IsKnown() {
+		colours += ";--alarm:#5b3fa8"
+	}
 	fmt.Fprintf(&out, `<style>svg{%s}
 text{font:12.5px system-ui,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
 .title{font-size:16px;font-weight:700}.verdict{font-weight:700;font-size:13.5px}.small,.legend text{font-size:11px;fill:var(--muted)}.number{text-anchor:end;fill:var(--muted)}.repeat{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:11.5px}
 %s</style>
-`, lightColours, pictureStyle)
+`, colours, pictureStyle)
 	fmt.Fprintf(&out, `<rect width="%d" height="%d" fill="#fff"/>`+"\n%s", documentWidth, d.y, defs)
 	fmt.Fprintf(&out, `<clipPath id="clip"><rect x="%d" y="-4" width="%d" height="%d"/></clipPath>`+"\n", p.lay.gutter-2, documentWidth-p.lay.gutter+2-edge/2, p.lay.bottom+8)
 	out.WriteString(d.head.String())
@@ -80,7 +84,7 @@ func (d *document) lines(b *strings.Builder, class string, texts []string, heigh
 func (d *document) heading() {
 	d.lines(&d.head, "title", wordwrap.Lines(d.t.Name+": "+d.t.Title, 90), 19)
 	d.lines(&d.head, "small", wordwrap.Lines(d.t.Source, 150), 15)
-	d.lines(&d.head, "verdict", []string{d.t.Verdicts()}, 19)
+	d.lines(&d.head, "verdict", wordwrap.Lines(d.t.Headline(), 110), 19)
 	if v := d.t.Violation; v != nil {
 		d.lines(&d.head, "plain", wordwrap.Lines(v.Text, 135), 16)
 	}

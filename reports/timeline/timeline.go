@@ -35,11 +35,14 @@ func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 		b.addObstacles()
 		b.addKeys()
 		b.addArrows()
+		b.foldPolling()
 	} else {
 		b.t.Notes = append(b.t.Notes, "Messages, keys and clocks were not recorded: this shows what the history tells.")
 	}
 	b.addStory()
 	b.addViolation()
+	b.addExplanation()
+	b.setAside()
 	b.arrange()
 	b.crop()
 	return b.t, nil

@@ -1,0 +1,53 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The band of a client that polls has the number of its attempts, less the first and the last; their messages are folded,
+// and those of the others are drawn.
+func TestPollingIsFolded(t *testing.T) {
+	r, line := drawn(t, "32-pause-before-write")
+	attempts, answered := 0, 0
+	for _, e := range r.History {
+		if e.Process != "client-2" {
+			continue
+		}
+		switch e.Name {
+		case "attempt-started":
+			attempts++
+		case "node-answered":
+			answered++
+		}
+	}
+	spans := line.lane("client-2").all(pollingSpan)
+	if want := fmt.Sprintf("%d more attempts", attempts-2); len(spans) != 1 || spans[0].Label != want {
+		t.Fatalf("%+v, want %s", spans, want)
+	}
+	folded, drawnArrows := 0, 0
+	for _, a := range line.Arrows {
+		inside := line.Lanes[a.Client].Name == "client-2" && a.Sent >= spans[0].From && a.Sent < spans[0].To
+		if a.Folded != inside {
+			t.Errorf("%+v, and the band is %+v", a, spans[0])
+		}
+		if a.Folded {
+			folded++
+		} else {
+			drawnArrows++
+		}
+	}
+	if folded < answered/2 || drawnArrows == 0 {
+		t.Errorf("%d folded and %d drawn, of a client with %d answers", folded, drawnArrows, answered)
+	}
+	p := newPicture(line, documentWidth)
+	p.isStill = true
+	p.draw()
+	if n := strings.Count(p.String(), `<line class="arrow`); n != drawnArrows {
+		t.Errorf("%d arrows in the picture, want %d", n, drawnArrows)
+	}
+	if _, line = drawn(t, "17-clock-jump"); len(line.lane("client-2").all(pollingSpan)) != 0 {
+		t.Error("a client that asks once polls")
+	}
+}
