@@ -106,9 +106,12 @@ func (s *Server) releasePorts() {
 func (s *Server) IsUp() bool { return s.process != nil }
 
 // Pause stops a server that is up, until GoOn.
-func (s *Server) Pause() {
+func (s *Server) Pause() error {
 	s.Paused = true
-	s.process.Stop(redisproc.Patience)
+	if err := s.process.Stop(redisproc.Patience); err != nil {
+		return fmt.Errorf("live: %s: %w", s.Name, err)
+	}
+	return nil
 }
 
 // GoOn lets a paused server continue. A redis-server may have to follow another master by now.
