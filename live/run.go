@@ -3,7 +3,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/testbed"
-	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 )
 
@@ -34,7 +32,7 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Resu
 	}
 	speeds := []int{o.Speed}
 	if o.Speed == 0 {
-		all := slowing(min(speed.Of(s), o.kind().Speed))
+		all := slowing(o.kind().AtMost(speed.Of(s)))
 		speeds = all[:]
 	}
 	again := o.Again
@@ -61,8 +59,8 @@ func runOnce(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenar
 	if err != nil {
 		return nil, 0, err
 	}
-	r := &run{Testbed: on, scenario: s, lock: o.Lock, oneNode: o.OneNode, server: cmp.Or(o.Server, lines.Redis), field: testbed.NewField(on), running: map[*testbed.Client]int{},
-		items: make([]item, len(s.Timeline))}
+	r := &run{Testbed: on, scenario: s, lock: o.Lock, oneNode: o.OneNode, kind: o.kind(), field: testbed.NewField(on),
+		running: map[*testbed.Client]int{}, items: make([]item, len(s.Timeline))}
 	atBeliefEnd := func(it scenarios.Item) bool { return it.When.After != nil && it.When.After.Event == beliefEnded }
 	if slices.ContainsFunc(s.Timeline, atBeliefEnd) {
 		r.beliefs = record.NewBeliefs()
