@@ -274,7 +274,7 @@ func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Loc
 // notBuilt notes that a lock cannot be put to the test here.
 func (t *lockTable) notBuilt(cmd *cobra.Command, l *locks.Lock, tier scenarios.Tier, err error) {
 	fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %v\n", err)
-	t.table.Locks = append(t.table.Locks, locktable.Lock{Name: l.Name, Settings: l.Settings[0].Title, Tier: tier, Source: l.Source, Licence: l.Licence, About: l.About, NotBuilt: err.Error()})
+	t.table.Locks = append(t.table.Locks, locktable.Lock{Name: l.Name, Settings: l.Settings[0].Title, Tier: tier, Source: l.Source, Licence: l.Licence, About: l.About, Adapter: l.Adapter, NotBuilt: err.Error()})
 }
 
 // column is a lock with some settings on a tier.
@@ -393,7 +393,7 @@ func (x *column) done(cmd *cobra.Command) {
 	l := x.lock
 	slices.SortStableFunc(x.cells, func(a, b locktable.Cell) int { return strings.Compare(a.Case, b.Case) })
 	x.table.Locks = append(x.table.Locks, locktable.Lock{Name: l.Name, Settings: x.setting.Title, Tier: x.tier, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
-		About: l.About, Command: x.command, Cells: x.cells})
+		About: l.About, Adapter: l.Adapter, Command: x.command, Cells: x.cells})
 	var ran []reports.Case
 	for i := range x.cells {
 		if x.cells[i].Repeat != "" {

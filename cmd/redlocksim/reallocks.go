@@ -85,11 +85,11 @@ func (r *realLocks) build(ctx context.Context, protocol protocols.Name) (*lockFl
 	return nil, fmt.Errorf("%w: no lock in %s is protocol %s", live.ErrUnfit, locksDir, protocol)
 }
 
-// shownFrom is a command for people, with what was built beside a file in another directory.
+// shownFrom is a command for people, with the file that was built in another directory.
 func shownFrom(command []string, file, dir string) (shown []string) {
 	for _, word := range command {
-		if rest, is := strings.CutPrefix(word, filepath.Dir(file)+string(filepath.Separator)); is {
-			word = dir + "/" + filepath.ToSlash(rest)
+		if word == file {
+			word = dir + "/" + filepath.Base(file)
 		}
 		shown = append(shown, word)
 	}
