@@ -57,7 +57,7 @@ func (r *realLocks) build(ctx context.Context, protocol protocols.Name) (*lockFl
 	}
 	all, err := locks.Load(locksDir)
 	if err != nil {
-		return nil, err
+		return nil, &failure{exitUsage, err}
 	}
 	for i := range all {
 		l := &all[i]
@@ -78,7 +78,7 @@ func (r *realLocks) build(ctx context.Context, protocol protocols.Name) (*lockFl
 		args := strings.Fields(l.Settings[k].Args)
 		x := &lockFlags{command: strings.Join(append(shownFrom(command, file, locksDir), args...), " "), words: append(command, args...)}
 		if x.about, err = process.Ask(ctx, x.words); err != nil {
-			return nil, fmt.Errorf("%s: %w", l.Dir, err)
+			return nil, fmt.Errorf("%s %w: %w", l.Dir, locks.ErrNotBuilt, err)
 		}
 		return x, nil
 	}
