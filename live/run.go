@@ -23,9 +23,10 @@ import (
 // error.
 //
 // A run that fails on an overloaded machine is retried, more slowly unless Options name a speed, since it was another scenario
-// than the one written. After stall.MaxAttempts such runs the scenario counts as not tested. But no delay excuses two clients
-// that hold a lock at once where they must not, tokens out of order, or a lock program that is unavailable for far longer than
-// the machine stalled: such a run is never retried.
+// than the one written. After stall.MaxAttempts such runs the scenario counts as not tested. But somebody's lock that has the
+// same outcome in two runs, one after the other and the second at the slowest speed, is judged by it: it is the lock, and not
+// the machine. And no delay excuses two clients that hold a lock at once where they must not, tokens out of order, or a lock
+// program that is unavailable for far longer than the machine stalled: such a run is never retried.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Result, error) {
 	if err := Unfit(s, o); err != nil {
 		return nil, err

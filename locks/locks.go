@@ -117,7 +117,7 @@ func (l *Lock) check() error {
 	if l.Tier != "" && !slices.Contains(l.built(), scenarios.Tier(l.Tier)) {
 		return fmt.Errorf("tier: the lock cannot run on %q; want one of %q", l.Tier, l.built())
 	}
-for i := range l.Known {
+	for i := range l.Known {
 		k := &l.Known[i]
 		var err error
 		if k.cases, err = regexp.Compile(k.Cases); err != nil {
@@ -152,7 +152,7 @@ func (l *Lock) Why(tier scenarios.Tier, setting, name string, g scenarios.Grade)
 // Unused are the entries of Known that have explained nothing in a run of all scenarios on these tiers. What is known of all
 // tiers need only show on the one that says most: on tier live runs differ.
 func (l *Lock) Unused(on []scenarios.Tier, explained map[*Known]bool) (unused []*Known) {
-for i := range l.Known {
+	for i := range l.Known {
 		k := &l.Known[i]
 		if !explained[k] && slices.Contains(on, cmp.Or(scenarios.Tier(k.Tier), l.Tiers()[0])) {
 			unused = append(unused, k)

@@ -156,13 +156,15 @@ func (t *lockTable) tiersOf(l *locks.Lock) []scenarios.Tier {
 
 // lock runs the scenarios on a lock.
 func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock, built string, found []*scenarios.Scenario) error {
-	on, explained := t.tiersOf(l), map[*locks.Known]bool{}
-	for _, tier := range on {
-		do := t.inSimulator
-		if tier == scenarios.Live {
-			do = t.onLive
+	tiers := t.tiersOf(l)
+	explained := map[*locks.Known]bool{}
+	for _, tier := range tiers {
+		var err error
+		if program := filepath.Join(built, l.Name); tier == scenarios.Live {
+			err = t.onLive(ctx, cmd, l, program, found, explained)
+		} else {
+			err = t.inSimulator(ctx, cmd, l, program, found, explained)
 		}
-		err := do(ctx, cmd, l, filepath.Join(built, l.Name), found, explained)
 		switch {
 		case ctx.Err() != nil:
 			return interrupted()
@@ -174,7 +176,7 @@ func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock,
 		}
 	}
 	if t.filter == "" {
-		for _, k := range l.Unused(on, explained) {
+		for _, k := range l.Unused(tiers, explained) {
 			t.table.Unused = append(t.table.Unused, locktable.Unused{Lock: l.Name, Cases: k.Cases, Grade: k.Grade, Cause: k.Cause})
 		}
 	}
