@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"time"
 
 	"redlocksim/live/internal/server"
@@ -34,7 +33,7 @@ type Options struct {
 }
 
 // kind is that of the servers.
-func (o *Options) kind() *server.Kind { return server.KindOf(cmp.Or(o.Server, lines.Redis)) }
+func (o *Options) kind() *server.Kind { return server.KindOf(o.Server) }
 
 // foreign is the lock program as the judge knows it; nil if there is none, or none that is not the scenario's own.
 func (o *Options) foreign() *scenarios.Foreign {

@@ -39,8 +39,8 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 		out.Left = append(out.Left, i)
 	}
 	for _, s := range r.Servers {
-		if !s.IsUp() || !s.IsRedis() {
-			continue // the locks of others end with their sessions, or have no time to live
+		if !s.IsUp() || !s.Kind.IsRedis {
+			continue
 		}
 		s.Unfreeze()
 		records, err := s.Dump()

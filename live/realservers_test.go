@@ -4,11 +4,15 @@ package live_test
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"redlocksim/history"
+	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/lockprogram/lines"
@@ -41,6 +45,62 @@ func TestPostgres(t *testing.T) {
 		"48-database-row-lock/contention", "48-database-row-lock/same-transaction", "48-database-row-lock/outside")
 	expectVerdicts(t, live.Options{Lock: []string{program, "unique"}, Server: lines.Postgres},
 		"49-database-unique-index/clean-up", "49-database-unique-index/clean-up-too-early")
+}
+
+// A server that stands still, is killed, loses its power or is shut down gives nobody a lock until it is back, and gives one
+// then.
+func TestFaultsOfServers(t *testing.T) {
+	for name, c := range map[string]struct {
+		needs   func(testing.TB)
+		program []string
+		server  lines.Server
+	}{
+		"etcd":     {livetest.NeedsEtcd, []string{"etcd", "--count"}, lines.Etcd},
+		"postgres": {livetest.NeedsPostgres, []string{"postgres", "advisory"}, lines.Postgres},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.needs(t)
+			program := append([]string{built(t, c.program[0])}, c.program[1:]...)
+			for fault, back := range map[string]string{
+				"{pause: {process: A, for: 1s}}":             "resume",
+				"{kill: {node: A, restart-after: 1s}}":       "restart",
+				"{power-loss: {node: A, restart-after: 1s}}": "restart",
+				"{shutdown: {node: A, restart-after: 1s}}":   "restart",
+			} {
+				retry.Test(t, livetest.Disturbing, func(t *retry.T) {
+					s := small(t, "ttl: 3s, protocol: redlock", fmt.Sprintf(`
+  - {at: 0s, client: client-1, do: [lock, unlock]}
+  - {at: 3s, fault: %s}
+  - {at: 3200ms, client: client-2, do: [lock, unlock]}
+  - {at: 6s, client: client-2, do: [lock, unlock]}
+nodes: {names: [A]}`, fault))
+					o := options()
+					o.Lock, o.Server, o.OneNode, o.Speed = program, c.server, true, max(1, 2/int(t.Slower))
+					s.Duration = 20 * time.Second // if the machine is slow
+					r, err := live.Run(t.Context(), s, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					isBack, granted := time.Duration(-1), firstOf(r.History, "client-2", "acquire-done")
+					for _, e := range r.History {
+						if e.Kind == history.Fault && e.Name == back {
+							isBack = time.Duration(e.Time)
+						}
+					}
+					if first := firstOf(r.History, "client-1", "acquire-done"); first < 0 || first > 3*time.Second {
+						t.Errorf("before %s the lock is granted at %v", fault, first)
+					}
+					if granted >= 0 && granted < isBack { // which no delay excuses
+						t.Found("after %s the server is back at %v, and the lock is granted at %v", fault, isBack, granted)
+					}
+					if isBack < 0 || granted < 0 {
+						t.Errorf("after %s the server is back at %v, and the lock is granted at %v", fault, isBack, granted)
+					}
+				})
+			}
+		})
+	}
 }
 
 // expectVerdicts runs cases with a program that is their protocol.

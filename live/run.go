@@ -3,7 +3,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/testbed"
-	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 )
 
@@ -25,16 +23,17 @@ import (
 // error.
 //
 // A run that fails on an overloaded machine is retried, more slowly unless Options name a speed, since it was another scenario
-// than the one written. After stall.MaxAttempts such runs the scenario counts as not tested. But no delay excuses two clients
-// that hold a lock at once where they must not, tokens out of order, or a lock program that is unavailable for far longer than
-// the machine stalled: such a run is never retried.
+// than the one written. After stall.MaxAttempts such runs the scenario counts as not tested. But somebody's lock that has the
+// same outcome in two runs, one after the other and the second at the slowest speed, is judged by it: it is the lock, and not
+// the machine. And no delay excuses two clients that hold a lock at once where they must not, tokens out of order, or a lock
+// program that is unavailable for far longer than the machine stalled: such a run is never retried.
 func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Result, error) {
 	if err := Unfit(s, o); err != nil {
 		return nil, err
 	}
 	speeds := []int{o.Speed}
 	if o.Speed == 0 {
-		all := slowing(min(speed.Of(s), o.kind().Speed))
+		all := slowing(o.kind().AtMost(speed.Of(s)))
 		speeds = all[:]
 	}
 	again := o.Again
@@ -61,8 +60,8 @@ func runOnce(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenar
 	if err != nil {
 		return nil, 0, err
 	}
-	r := &run{Testbed: on, scenario: s, lock: o.Lock, oneNode: o.OneNode, server: cmp.Or(o.Server, lines.Redis), field: testbed.NewField(on), running: map[*testbed.Client]int{},
-		items: make([]item, len(s.Timeline))}
+	r := &run{Testbed: on, scenario: s, lock: o.Lock, oneNode: o.OneNode, kind: o.kind(), field: testbed.NewField(on),
+		running: map[*testbed.Client]int{}, items: make([]item, len(s.Timeline))}
 	atBeliefEnd := func(it scenarios.Item) bool { return it.When.After != nil && it.When.After.Event == beliefEnded }
 	if slices.ContainsFunc(s.Timeline, atBeliefEnd) {
 		r.beliefs = record.NewBeliefs()

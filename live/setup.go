@@ -13,9 +13,9 @@ import (
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/messages"
+	"redlocksim/live/internal/server"
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/storageserver"
-	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
@@ -48,7 +48,7 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.server == lines.Redis && s.Nodes.Persistence == redis.EverySecond && needsPreload(s) {
+	if r.kind.IsRedis && s.Nodes.Persistence == redis.EverySecond && needsPreload(s) {
 		return r.settleDisks(ctx)
 	}
 	return nil
@@ -57,10 +57,10 @@ func (r *run) setUp(ctx context.Context) error {
 // startServers starts what the nodes run.
 func (r *run) startServers(ctx context.Context) error {
 	s := r.scenario
-	switch r.server {
-	case lines.Etcd:
+	switch r.kind {
+	case server.Etcd:
 		return r.AddCluster(ctx, s.Nodes.Names)
-	case lines.Postgres:
+	case server.Postgres:
 		return r.AddDatabases(ctx, s.Nodes.Names)
 	}
 	persistence, preloaded := s.Nodes.Persistence, needsPreload(s)
@@ -78,7 +78,8 @@ func (r *run) startServers(ctx context.Context) error {
 // addClient starts the process of a client, with a link to every server. text is the scenario as a file.
 func (r *run) addClient(i int, name, text string) error {
 	s := r.scenario
-	role := &messages.Role{Name: name, Index: i, Clients: len(s.Clients), Scenario: text, Speed: int(r.Speed), Lock: r.lock, OneNode: r.oneNode, IsRedis: r.server == lines.Redis}
+	role := &messages.Role{Name: name, Index: i, Clients: len(s.Clients), Scenario: text, Speed: int(r.Speed),
+		Lock: r.lock, OneNode: r.oneNode, IsRedis: r.kind.IsRedis}
 	for _, x := range r.Servers {
 		addr, err := r.Link(name, x.Name, x.Addr)
 		if err != nil {
@@ -132,13 +133,6 @@ func (r *run) settleDisks(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// needsClocks reports whether a fault of the scenario changes a client's clocks.
-func needsClocks(s *scenarios.Scenario, client string) bool {
-	return slices.ContainsFunc(s.Timeline, func(it scenarios.Item) bool {
-		return it.Fault != nil && it.Fault.Live(speed.Deployment(s)).Clocks && it.Fault.Target() == client
-	})
 }
 
 // needsPreload reports whether a scenario needs the library that is loaded into redis-server, because it changes a server's

@@ -11,9 +11,9 @@ import (
 	"redlocksim/live/internal/loop"
 	"redlocksim/live/internal/messages"
 	"redlocksim/live/internal/record"
+	"redlocksim/live/internal/server"
 	"redlocksim/live/internal/storageserver"
 	"redlocksim/live/internal/testbed"
-	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 )
 
@@ -21,9 +21,9 @@ import (
 type run struct {
 	*testbed.Testbed
 	scenario *scenarios.Scenario
-	lock     []string // the command of a lock program; nil if there is none
-	oneNode  bool     // which uses one node alone
-	server   lines.Server
+	lock     []string     // the command of a lock program; nil if there is none
+	oneNode  bool         // which uses one node alone
+	kind     *server.Kind // of the servers
 	field    *faults.Field
 	running  map[*testbed.Client]int // programs that they have not finished
 	start    int64                   // CLOCK_MONOTONIC at true time 0

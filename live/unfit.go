@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/internal/faketime"
+	"redlocksim/live/internal/server"
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
@@ -19,7 +20,7 @@ var (
 	// ErrNonsense: a lock program said or did what none may.
 	ErrNonsense = testbed.ErrNonsense
 	// ErrNoServer: the server that the nodes run is not on this machine.
-	ErrNoServer = testbed.ErrNoServer
+	ErrNoServer = server.ErrNotInstalled
 	// ErrNoCompiler: the run changes a node's clock or takes its power, and there is no cc on this machine.
 	ErrNoCompiler = faketime.ErrNoCompiler
 )
@@ -37,8 +38,8 @@ func Unfit(s *scenarios.Scenario, o Options) error {
 	if service := s.Lock.Capabilities().Service; service != "" && !program {
 		add("protocol %s talks to a %s, which takes a lock program for a real one", s.Lock.Protocol, service)
 	}
-	if len(s.Nodes.Replicas) > 0 && !kind.Replicas {
-		add("its nodes have replicas, which tier live does not set up for %s", kind.Command)
+	if len(s.Nodes.Replicas) > 0 && !kind.IsRedis {
+		add("its nodes have replicas, which tier live does not set up for %s", kind.Name)
 	}
 	if s.Live.Not != "" {
 		add("%s", s.Live.Not)
@@ -75,4 +76,11 @@ func Unfit(s *scenarios.Scenario, o Options) error {
 // makesClients says whether an item makes another client in the place of one.
 func makesClients(item scenarios.Item) bool {
 	return slices.ContainsFunc(item.Do, func(s scenarios.Step) bool { return s.Kind == scenarios.NewClientStep })
+}
+
+// needsClocks reports whether a fault of the scenario changes a client's clocks.
+func needsClocks(s *scenarios.Scenario, client string) bool {
+	return slices.ContainsFunc(s.Timeline, func(it scenarios.Item) bool {
+		return it.Fault != nil && it.Fault.Live(speed.Deployment(s)).Clocks && it.Fault.Target() == client
+	})
 }

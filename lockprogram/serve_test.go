@@ -4,7 +4,12 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -107,25 +112,38 @@ func conversation(t *testing.T, requests ...string) (answers []string, err error
 	return answers, <-ended
 }
 
+var validity = regexp.MustCompile(`"valid_ms":[0-9.]+`)
+
+// inMinutes rounds the validity in an answer.
+func inMinutes(answer string) string {
+	return validity.ReplaceAllStringFunc(answer, func(text string) string {
+		ms, err := strconv.ParseFloat(strings.TrimPrefix(text, `"valid_ms":`), 64)
+		if err != nil {
+			return text
+		}
+		return fmt.Sprintf(`"valid_ms":%.0f`, math.Round(ms/60_000)*60_000)
+	})
+}
+
 const begin = `{"type":"init","id":1,"init":{"name":"c","nodes":["a:1"],"ttl_ms":1000,"node_timeout_ms":50,"settings":{"fencing":true}}}`
 
 func TestServe(t *testing.T) {
 	const ready = `{"type":"ready","re":1,"library":"fake","version":"1","can":["cancel","extend","until","token","close"],"settings":["fencing"],"server":"etcd","protocols":["consensus"]}`
 	for name, c := range map[string]struct {
 		requests []string
-		want     string // of the last answers, but for the validity
+		want     string // one of the last answers, with the validity in whole minutes
 	}{
 		"ready":            {[]string{begin}, ready},
 		"failed":           {[]string{strings.Replace(begin, `"c"`, `"nobody"`, 1)}, `{"type":"failed","re":1,"reason":"there is no such client"}`},
-		"granted":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1000}`}, `{"type":"granted","re":2,"valid_ms":`},
-		"with a token":     {[]string{begin, `{"type":"try-lock","id":2,"resource":"fenced","ttl_ms":1000}`}, `"token":7}`},
+		"granted":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1000}`}, `{"type":"granted","re":2,"valid_ms":0}`},
+		"with a token":     {[]string{begin, `{"type":"try-lock","id":2,"resource":"fenced","ttl_ms":1000}`}, `{"type":"granted","re":2,"valid_ms":0,"token":7}`},
 		"refused":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"taken","ttl_ms":1000}`}, `{"type":"refused","re":2,"reason":"it is taken"}`},
 		"unknown":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"lost track of","ttl_ms":1000}`}, `{"type":"unknown","re":2,"reason":"no answer"}`},
 		"cannot wait":      {[]string{begin, `{"type":"lock","id":2,"resource":"R","ttl_ms":1000,"wait_ms":1}`}, `{"type":"refused","re":2,"reason":"this lock does not wait"}`},
-		"extended":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"extend","id":3,"lease":2,"ttl_ms":1}`}, `{"type":"extended","re":3,"valid_ms":`},
+		"extended":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"extend","id":3,"lease":2,"ttl_ms":1}`}, `{"type":"extended","re":3,"valid_ms":0}`},
 		"released":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"unlock","id":3,"lease":2}`}, `{"type":"released","re":3}`},
-		"read":             {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"read","id":3,"lease":2}`}, `"number":7}`},
-		"written":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"write","id":3,"lease":2,"number":5,"note":"n"}`}, `{"type":"done","re":3,"valid_ms":`},
+		"read":             {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"read","id":3,"lease":2}`}, `{"type":"done","re":3,"valid_ms":0,"number":7}`},
+		"written":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"R","ttl_ms":1}`, `{"type":"write","id":3,"lease":2,"number":5,"note":"n"}`}, `{"type":"done","re":3,"valid_ms":0}`},
 		"nothing to read":  {[]string{begin, `{"type":"read","id":3,"lease":2}`}, `{"type":"refused","re":3,"reason":"there is no such lease of a transaction"}`},
 		"released in vain": {[]string{begin, `{"type":"try-lock","id":2,"resource":"gone","ttl_ms":1}`, `{"type":"unlock","id":3,"lease":2}`}, `{"type":"refused","re":3,"reason":"it was over"}`},
 		"no such lease":    {[]string{begin, `{"type":"unlock","id":3,"lease":2}`}, `{"type":"refused","re":3,"reason":"there is no such lease"}`},
@@ -134,12 +152,15 @@ func TestServe(t *testing.T) {
 		"no such request":  {[]string{begin, `{"type":"dance","id":2}`}, `{"type":"unknown","re":2,"reason":"there is no request \"dance\""}`},
 		"given up":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"busy","ttl_ms":1}`, `{"type":"cancel","id":3,"call":2}`}, `{"type":"unknown","re":2,"reason":"context canceled"}`},
 		"lost":             {[]string{begin, `{"type":"try-lock","id":2,"resource":"short","ttl_ms":1}`}, `{"type":"lost","lease":2}`},
-		"renewed":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"long","ttl_ms":1}`}, `{"type":"renewed","valid_ms":3599`},
+		"renewed":          {[]string{begin, `{"type":"try-lock","id":2,"resource":"long","ttl_ms":1}`}, `{"type":"renewed","valid_ms":3600000,"lease":2}`},
 		"expiring":         {[]string{begin, `{"type":"try-lock","id":2,"resource":"short","ttl_ms":1}`}, `{"type":"expiring","lease":2}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answers, err := conversation(t, c.requests...)
-			if err != nil || !strings.Contains(strings.Join(answers, "\n"), c.want) {
+			for i, a := range answers {
+				answers[i] = inMinutes(a)
+			}
+			if err != nil || !slices.Contains(answers, c.want) {
 				t.Errorf("%v: %q, want %s", err, answers, c.want)
 			}
 		})

@@ -38,11 +38,14 @@ type Description struct {
 	Licence string `yaml:"licence,required"`
 	// About says in a sentence what kind of lock it is.
 	About string `yaml:"about,required"`
-	// Command starts its program, for tier live, with {dir} for its directory, and {built} for one that holds what was built.
-	// Default: it is a program in Go.
+	// Adapter says what of the lock is not the library's, as the end of a sentence. Default: nothing, it runs unmodified.
+	Adapter string `yaml:"adapter"`
+	// Command starts its program, for tier live, with {dir} for its directory. Default: it is a program in Go.
 	Command string `yaml:"command"`
-	// Build makes what Command needs, run in the lock's directory, with {built} as there. Default: it needs nothing.
+	// Build makes what Command needs, run in the lock's directory. Default: it needs nothing.
 	Build string `yaml:"build"`
+	// Tier is the one on which it runs, program or live. Default: both for a program in Go, live for another.
+	Tier string `yaml:"tier"`
 	// Settings are those with which it is tested, its defaults first.
 	Settings []Setting `yaml:"settings,required"`
 	// Known is why it does worse than Redlock where it does.
@@ -111,6 +114,9 @@ func (l *Lock) check() error {
 	if len(l.Settings) == 0 {
 		return errors.New("settings: there must be one at least")
 	}
+	if l.Tier != "" && !slices.Contains(l.built(), scenarios.Tier(l.Tier)) {
+		return fmt.Errorf("tier: the lock cannot run on %q; want one of %q", l.Tier, l.built())
+	}
 	for i := range l.Known {
 		k := &l.Known[i]
 		var err error
@@ -143,12 +149,9 @@ func (l *Lock) Why(tier scenarios.Tier, setting, name string, g scenarios.Grade)
 	return &l.Known[i]
 }
 
-// Unused are the entries of Known that have explained nothing in a run of all scenarios on these tiers. On tier live runs
-// differ, so that what is known of all tiers need only show in the simulator, and of a lock that does not run there nothing.
+// Unused are the entries of Known that have explained nothing in a run of all scenarios on these tiers. What is known of all
+// tiers need only show on the one that says most: on tier live runs differ.
 func (l *Lock) Unused(on []scenarios.Tier, explained map[*Known]bool) (unused []*Known) {
-	if l.Tiers()[0] == scenarios.Live {
-		return nil
-	}
 	for i := range l.Known {
 		k := &l.Known[i]
 		if !explained[k] && slices.Contains(on, cmp.Or(scenarios.Tier(k.Tier), l.Tiers()[0])) {
@@ -158,8 +161,16 @@ func (l *Lock) Unused(on []scenarios.Tier, explained map[*Known]bool) (unused []
 	return unused
 }
 
-// Tiers are those on which its program runs, the one that says most first: for one in Go the simulator and live.
+// Tiers are those on which its program runs, the one that says most first.
 func (l *Lock) Tiers() []scenarios.Tier {
+	if l.Tier != "" {
+		return []scenarios.Tier{scenarios.Tier(l.Tier)}
+	}
+	return l.built()
+}
+
+// built are the tiers for which its program can be built: the simulator takes one in Go.
+func (l *Lock) built() []scenarios.Tier {
 	if l.Command != "" {
 		return []scenarios.Tier{scenarios.Live}
 	}
@@ -174,23 +185,18 @@ func (l *Lock) Compile(ctx context.Context, file string) error {
 	return l.make(ctx, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-o", file, ".")
 }
 
-// Native makes the lock's program for tier live and returns the command that starts it. A program in Go becomes this file; what
-// else is built goes beside it.
+// Native makes the lock's program for tier live and returns the command that starts it. A program in Go becomes this file.
 func (l *Lock) Native(ctx context.Context, file string) (command []string, err error) {
 	if l.Command == "" {
 		return []string{file}, l.make(ctx, nil, "go", "build", "-o", file, ".")
 	}
-	places := strings.NewReplacer("{dir}", filepath.ToSlash(l.Dir), "{built}", filepath.ToSlash(filepath.Dir(file)))
-	words := func(text string) (all []string) {
-		for _, word := range strings.Fields(text) {
-			all = append(all, places.Replace(word))
-		}
-		return all
-	}
-	if build := words(l.Build); len(build) > 0 {
+	if build := strings.Fields(l.Build); len(build) > 0 {
 		err = l.make(ctx, nil, build...)
 	}
-	return words(l.Command), err
+	for _, word := range strings.Fields(l.Command) {
+		command = append(command, strings.ReplaceAll(word, "{dir}", filepath.ToSlash(l.Dir)))
+	}
+	return command, err
 }
 
 func (l *Lock) make(ctx context.Context, env []string, command ...string) error {

@@ -156,13 +156,15 @@ func (t *lockTable) tiersOf(l *locks.Lock) []scenarios.Tier {
 
 // lock runs the scenarios on a lock.
 func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock, built string, found []*scenarios.Scenario) error {
-	on, explained := t.tiersOf(l), map[*locks.Known]bool{}
-	for _, tier := range on {
-		do := t.inSimulator
-		if tier == scenarios.Live {
-			do = t.onLive
+	tiers := t.tiersOf(l)
+	explained := map[*locks.Known]bool{}
+	for _, tier := range tiers {
+		var err error
+		if program := filepath.Join(built, l.Name); tier == scenarios.Live {
+			err = t.onLive(ctx, cmd, l, program, found, explained)
+		} else {
+			err = t.inSimulator(ctx, cmd, l, program, found, explained)
 		}
-		err := do(ctx, cmd, l, filepath.Join(built, l.Name), found, explained)
 		switch {
 		case ctx.Err() != nil:
 			return interrupted()
@@ -174,7 +176,7 @@ func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock,
 		}
 	}
 	if t.filter == "" {
-		for _, k := range l.Unused(on, explained) {
+		for _, k := range l.Unused(tiers, explained) {
 			t.table.Unused = append(t.table.Unused, locktable.Unused{Lock: l.Name, Cases: k.Cases, Grade: k.Grade, Cause: k.Cause})
 		}
 	}
@@ -274,7 +276,7 @@ func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Loc
 // notBuilt notes that a lock cannot be put to the test here.
 func (t *lockTable) notBuilt(cmd *cobra.Command, l *locks.Lock, tier scenarios.Tier, err error) {
 	fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %v\n", err)
-	t.table.Locks = append(t.table.Locks, locktable.Lock{Name: l.Name, Settings: l.Settings[0].Title, Tier: tier, Source: l.Source, Licence: l.Licence, About: l.About, NotBuilt: err.Error()})
+	t.table.Locks = append(t.table.Locks, locktable.Lock{Name: l.Name, Settings: l.Settings[0].Title, Tier: tier, Source: l.Source, Licence: l.Licence, About: l.About, Adapter: l.Adapter, NotBuilt: err.Error()})
 }
 
 // column is a lock with some settings on a tier.
@@ -393,7 +395,7 @@ func (x *column) done(cmd *cobra.Command) {
 	l := x.lock
 	slices.SortStableFunc(x.cells, func(a, b locktable.Cell) int { return strings.Compare(a.Case, b.Case) })
 	x.table.Locks = append(x.table.Locks, locktable.Lock{Name: l.Name, Settings: x.setting.Title, Tier: x.tier, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
-		About: l.About, Command: x.command, Cells: x.cells})
+		About: l.About, Adapter: l.Adapter, Command: x.command, Cells: x.cells})
 	var ran []reports.Case
 	for i := range x.cells {
 		if x.cells[i].Repeat != "" {

@@ -57,7 +57,7 @@ func (r *realLocks) build(ctx context.Context, protocol protocols.Name) (*lockFl
 	}
 	all, err := locks.Load(locksDir)
 	if err != nil {
-		return nil, err
+		return nil, &failure{exitUsage, err}
 	}
 	for i := range all {
 		l := &all[i]
@@ -78,18 +78,18 @@ func (r *realLocks) build(ctx context.Context, protocol protocols.Name) (*lockFl
 		args := strings.Fields(l.Settings[k].Args)
 		x := &lockFlags{command: strings.Join(append(shownFrom(command, file, locksDir), args...), " "), words: append(command, args...)}
 		if x.about, err = process.Ask(ctx, x.words); err != nil {
-			return nil, fmt.Errorf("%s: %w", l.Dir, err)
+			return nil, fmt.Errorf("%s %w: %w", l.Dir, locks.ErrNotBuilt, err)
 		}
 		return x, nil
 	}
 	return nil, fmt.Errorf("%w: no lock in %s is protocol %s", live.ErrUnfit, locksDir, protocol)
 }
 
-// shownFrom is a command for people, with what was built beside a file in another directory.
+// shownFrom is a command for people, with the file that was built in another directory.
 func shownFrom(command []string, file, dir string) (shown []string) {
 	for _, word := range command {
-		if rest, is := strings.CutPrefix(word, filepath.Dir(file)+string(filepath.Separator)); is {
-			word = dir + "/" + filepath.ToSlash(rest)
+		if word == file {
+			word = dir + "/" + filepath.Base(file)
 		}
 		shown = append(shown, word)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,6 +64,7 @@ func TestScriptsOnServers(t *testing.T) {
 					Files:               []string{path},
 					RequireExplicitExec: true,
 					Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+					Condition:           has,
 					Setup: func(env *testscript.Env) error {
 						env.Setenv("A_WHILE", strconv.Itoa(int(4*a.Slower)))
 						env.Setenv("NAIVE", naive)
@@ -74,6 +76,16 @@ func TestScriptsOnServers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// has is the condition has:PROGRAM of a script: the program is on the PATH, or must be where no server may be missing.
+func has(condition string) (bool, error) {
+	program, is := strings.CutPrefix(condition, "has:")
+	if !is {
+		return false, fmt.Errorf("there is no condition %s", condition)
+	}
+	_, err := exec.LookPath(program)
+	return err == nil || os.Getenv("REDLOCKSIM_REQUIRE_SERVERS") == "1", nil
 }
 
 // attempt is an attempt at a script.

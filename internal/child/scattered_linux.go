@@ -22,11 +22,6 @@ func signalChildren(pid int, sig syscall.Signal) {
 	for _, child := range children {
 		_ = syscall.Kill(child, sig) // it may have exited
 	}
-	for _, child := range children {
-		if sig == syscall.SIGSTOP {
-			awaitStop(child, time.Second)
-		}
-	}
 }
 
 // childrenOf are the processes that the main thread of a process has started.

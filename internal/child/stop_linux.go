@@ -1,13 +1,34 @@
 package child
 
 import (
+	"fmt"
 	"syscall"
 	"time"
 )
 
-// Stop stops the process, and returns when all of its threads stand still, or after that time: the signal is taken by one of
-// them, some time after it was sent. SIGCONT lets the process go on.
-func (p *Process) Stop(within time.Duration) {
-	_ = p.Signal(syscall.SIGSTOP)
-	awaitStop(p.PID(), within)
+// Stop stops the process with all that it has started in its group, and returns when none of their threads can run: a signal
+// is taken by one thread of a process, some time after it was sent. The error says what still ran after that time. SIGCONT lets
+// them go on.
+func (p *Process) Stop(within time.Duration) error {
+	_ = p.Signal(syscall.SIGSTOP) // what has exited stands still
+	deadline := time.Now().Add(within)
+	for _, pid := range p.family() {
+		if !awaitStop(pid, time.Until(deadline)) {
+			return fmt.Errorf("child: process %d still runs %v after it was told to stop", pid, within)
+		}
+	}
+	return nil
+}
+
+// family is the process and those that signals reach with it.
+func (p *Process) family() []int {
+	all := []int{p.PID()}
+	if p.cmd.SysProcAttr.Setpgid {
+		all = append(all, inGroup(p.PID())...)
+	}
+	if p.scatters {
+		children, _ := childrenOf(p.PID()) // it has exited: that the kernel tells was seen when it was started
+		all = append(all, children...)
+	}
+	return all
 }

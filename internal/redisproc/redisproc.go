@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os/exec"
 	"strings"
 	"time"
@@ -17,29 +16,6 @@ import (
 
 // Patience is how long a process that was started, or told to end, may take. It is generous: the machine may be busy.
 const Patience = 20 * time.Second
-
-const portAttempts = 10
-
-// OnFreePort calls start with the address, host:port, of a port that is free, until it succeeds or ctx ends; ten times at the
-// most. Between the choice of a port and the server's bind another process may take it. Then the server exits, or another
-// process answers, and another port is tried.
-func OnFreePort(ctx context.Context, start func(addr string) error) error {
-	var err error
-	for range portAttempts {
-		var l net.Listener
-		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return err
-		}
-		addr := l.Addr().String()
-		if err = l.Close(); err != nil {
-			return err
-		}
-		if err = start(addr); err == nil || ctx.Err() != nil {
-			return err
-		}
-	}
-	return err
-}
 
 // Start starts a redis-server that listens at addr, and returns when it answers with its data loaded. The error has what it
 // wrote.

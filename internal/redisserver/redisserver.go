@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"redlocksim/internal/child"
+	"redlocksim/internal/heldport"
 	"redlocksim/internal/redisproc"
 )
 
@@ -62,11 +63,13 @@ func StartIn(tb testing.TB, env []string, args ...string) *Server {
 			s.proc.Kill()
 		}
 	})
-	err := redisproc.OnFreePort(context.Background(), func(addr string) error {
-		s.Addr = addr
-		return s.launch()
-	})
+	port, err := heldport.Reserve()
 	if err != nil {
+		tb.Fatalf("redisserver: %v", err)
+	}
+	s.Addr = port.Addr()
+	port.Release()
+	if err := s.launch(); err != nil {
 		tb.Fatalf("redisserver: %v", err)
 	}
 	return s

@@ -105,7 +105,11 @@ func (s *run) killClient(name string) bool {
 	}
 	i := slices.Index(s.Clients, c)
 	p := s.slots[i]
-	now := c.Crash()
+	now, err := c.Crash()
+	if err != nil {
+		s.Fail(err)
+		return false
+	}
 	c.Stopped = false
 	s.Happened(now, history.Event{Kind: history.Fault, Name: "client-kill", Detail: p.life() + " is killed"})
 	for _, worker := range p.role.Workers(p.life()) {

@@ -34,7 +34,7 @@ func main() {
 		if own.Belief == "told" {
 			l.counts, l.untilTold = false, true
 		}
-		// The shortest time that gRPC takes: until it has passed, the library sends requests to a member that is cut off, too.
+		// gRPC accepts no shorter time. It notices after that time that a member is cut off, and sends it requests until then.
 		client, err := clientv3.New(clientv3.Config{Endpoints: env.Nodes, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: time.Second,
 			Logger: zap.NewNop()})
 		l.client = client

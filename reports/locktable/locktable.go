@@ -56,7 +56,9 @@ const NoCause = "Nobody has said yet what causes it."
 // Lock is a lock with some settings on a tier: a column.
 type Lock struct {
 	Name, Settings, Version, Source, Licence, About string
-	Tier                                            scenarios.Tier
+	// Adapter says what of it is not the library's, as the end of a sentence; empty if nothing is.
+	Adapter string
+	Tier    scenarios.Tier
 	// Command is what --lock takes.
 	Command string
 	Cells   []Cell

@@ -43,3 +43,20 @@ func TestHeadings(t *testing.T) {
 		t.Errorf("no line %q in\n%s", header, markdown.String())
 	}
 }
+
+// What is not the library's is said of that lock, and of no other.
+func TestWhatTheAdapterAdds(t *testing.T) {
+	table := locktable.Table{Locks: []locktable.Lock{{Name: "one", Adapter: "the release."}, {Name: "two"}}}
+	var markdown, html strings.Builder
+	if err := locktable.Markdown(&markdown, &table); err != nil {
+		t.Fatal(err)
+	}
+	if err := locktable.WriteHTML(&html, &table); err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []string{markdown.String(), html.String()} {
+		if strings.Count(page, "Added by the adapter: ") != 1 || !strings.Contains(page, "Added by the adapter: the release.") {
+			t.Errorf("it is not said once in\n%s", page)
+		}
+	}
+}

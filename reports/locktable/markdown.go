@@ -17,10 +17,10 @@ var worse = []scenarios.Grade{scenarios.Weaker, scenarios.LessAvailable, scenari
 
 const intro = `# Locks people use
 
-The locks below are the libraries themselves, unmodified, under the faults of the catalogue's scenarios. Those in Go are compiled to
-WebAssembly and run in the simulator; where the tier is live, the lock runs as a process of the machine. Each run is graded beside a
-sound Redlock under the same faults. That Redlock breaks too where a node's clock jumps or a node forgets, so a lock that breaks only
-there is as sound.
+The locks below are the libraries themselves under the faults of the catalogue's scenarios, unmodified but for what is said to be
+added by an adapter. Those in Go are compiled to WebAssembly and run in the simulator; where the tier is live, the lock runs as a
+process of the machine. Each run is graded beside a sound Redlock under the same faults. That Redlock breaks too where a node's clock jumps
+or a node forgets, so a lock that breaks only there is as sound.
 
 - **weaker**: mutual exclusion, or what a call promised, was violated where Redlock's is not.
 - **less available**: the lock could not be had for over two seconds longer than Redlock could. It is not judged for locks that renew
@@ -115,6 +115,9 @@ func symbol(c *Cell) string {
 // chapter is what to say of a lock: each case in which it does worse, by what caused it.
 func (l *Lock) chapter(b *strings.Builder, heading string) {
 	fmt.Fprintf(b, "\n## %s\n\n%s\n", heading, l.About)
+	if l.Adapter != "" {
+		fmt.Fprintf(b, "\nAdded by the adapter: %s\n", l.Adapter)
+	}
 	if l.NotBuilt != "" {
 		fmt.Fprintf(b, "\nIt was not built here: %s\n", l.NotBuilt)
 		return

@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"redlocksim/internal/redisserver"
+	"redlocksim/live/internal/server"
 )
 
 // Disturbing is for how long a machine must hold up a test of small times for it to be tried again.
@@ -86,36 +86,35 @@ func children() ([]string, error) {
 	return found, nil
 }
 
+// RequireEnv, set to 1, has tests fail that would skip for want of a server other than redis-server.
+const RequireEnv = "REDLOCKSIM_REQUIRE_SERVERS"
+
 // NeedsServer skips the test on a machine without redis-server, or fails it where one is required.
 func NeedsServer(t testing.TB) {
 	t.Helper()
-	needs(t, "redis-server", redisserver.RequireEnv)
+	needs(t, server.Redis, redisserver.RequireEnv)
 }
 
-// RequireEnv, set to 1, has tests fail that would skip for want of a server of another kind.
-const RequireEnv = "REDLOCKSIM_REQUIRE_SERVERS"
-
-// NeedsEtcd skips the test on a machine without etcd, or fails it where one is required.
+// NeedsEtcd is the same for etcd.
 func NeedsEtcd(t testing.TB) {
 	t.Helper()
-	needs(t, "etcd", RequireEnv)
+	needs(t, server.Etcd, RequireEnv)
 }
 
-// NeedsPostgres is the same for PostgreSQL, whose programs need not be on the PATH.
+// NeedsPostgres is the same for PostgreSQL.
 func NeedsPostgres(t testing.TB) {
 	t.Helper()
-	if debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); debian == nil {
-		needs(t, "initdb", RequireEnv)
-	}
+	needs(t, server.Postgres, RequireEnv)
 }
 
-func needs(t testing.TB, program, variable string) {
+func needs(t testing.TB, kind *server.Kind, variable string) {
 	t.Helper()
-	if _, err := exec.LookPath(program); err == nil {
-		return
+	_, err := kind.Programs()
+	switch {
+	case err == nil:
+	case os.Getenv(variable) == "1":
+		t.Fatalf("%s=1, and %v", variable, err)
+	default:
+		t.Skip(err)
 	}
-	if os.Getenv(variable) == "1" {
-		t.Fatalf("%s=1 and there is no %s on the PATH", variable, program)
-	}
-	t.Skipf("there is no %s on the PATH", program)
 }

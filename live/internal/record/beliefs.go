@@ -25,18 +25,22 @@ func (w Window) Expiry() history.Event {
 // first reads its last acknowledged expiry, whether or not its client is running.
 type Beliefs struct {
 	clocks map[string]faketime.Skew // the lock clocks by client, except those that are CLOCK_MONOTONIC
+	died   map[string]int64         // when each client last crashed; 0 if it never did
 	open   []Window
 }
 
 // NewBeliefs makes an empty set.
-func NewBeliefs() *Beliefs { return &Beliefs{clocks: map[string]faketime.Skew{}} }
+func NewBeliefs() *Beliefs {
+	return &Beliefs{clocks: map[string]faketime.Skew{}, died: map[string]int64{}}
+}
 
-// Take learns from an entry. Windows that ended before it must have been removed.
+// Take learns from an entry. Windows that ended before it must have been removed. What a client said before it crashed may be
+// read after that, and opens nothing.
 func (b *Beliefs) Take(e Entry) {
 	switch {
 	case e.Belief != nil:
 		b.open = slices.DeleteFunc(b.open, func(w Window) bool { return w.grant == e.Belief.Grant })
-		if e.Belief.Until != 0 {
+		if e.Belief.Until != 0 && e.At > b.died[e.Process] {
 			w := Window{process: e.Process, resource: e.Belief.Resource, grant: e.Belief.Grant, until: e.Belief.Until}
 			w.Ends = max(b.clocks[e.Process].When(w.until), e.At)
 			b.open = append(b.open, w)
@@ -49,6 +53,7 @@ func (b *Beliefs) Take(e Entry) {
 			}
 		}
 	case e.Event != nil && e.Event.Kind == history.Crash:
+		b.died[e.Process] = e.At
 		b.open = slices.DeleteFunc(b.open, func(w Window) bool { return w.process == e.Process })
 	}
 }

@@ -19,24 +19,10 @@ for _, k in ipairs(redis.call('KEYS', '*')) do
 end
 return table.concat(out, '\n')`
 
-// Dump is what the server knows that a restart can take from it. What etcd has answered, nothing takes.
-func (s *Server) Dump() ([]redis.Record, error) {
-	switch x := s.software.(type) {
-	case redisServer:
-		return s.dumpRedis()
-	case *postgres:
-		return x.locks(s)
-	}
-	return nil, nil
-}
+// Dump is what the server knows that a restart can take from it.
+func (s *Server) Dump() ([]redis.Record, error) { return s.software.dump(s) }
 
-// IsRedis reports that the server is a redis-server.
-func (s *Server) IsRedis() bool {
-	_, is := s.software.(redisServer)
-	return is
-}
-
-func (s *Server) dumpRedis() ([]redis.Record, error) {
+func (redisServer) dump(s *Server) ([]redis.Record, error) {
 	text, err := redisproc.Ask(s.Addr, "EVAL", dumpScript, "0")
 	if err != nil {
 		return nil, fmt.Errorf("live: what %s knows: %w", s.Name, err)

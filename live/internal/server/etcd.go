@@ -19,6 +19,7 @@ import (
 	"redlocksim/internal/child"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
+	"redlocksim/sim/redis"
 )
 
 // etcd is a member of an etcd cluster.
@@ -42,11 +43,9 @@ func NewEtcd(name, dir string, number int, members []string, speed int) (*Server
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Name: name, dir: dir, Clocks: clocks, software: &etcd{number: number, members: members, speed: speed}}
-	for _, addr := range []*string{&s.Addr, &s.Peer} {
-		if *addr, err = s.reservePort(); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
+	s := &Server{Name: name, Kind: Etcd, dir: dir, Clocks: clocks, software: &etcd{number: number, members: members, speed: speed}}
+	if err := s.reserve(&s.Addr, &s.Peer); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
@@ -86,6 +85,9 @@ func (e *etcd) start(ctx context.Context, s *Server) (*child.Process, error) {
 }
 
 func (*etcd) shutdown() syscall.Signal { return syscall.SIGTERM }
+
+// dump has nothing: what etcd has answered, nothing takes from it.
+func (*etcd) dump(*Server) ([]redis.Record, error) { return nil, nil }
 
 // killed has nothing to do: what etcd has answered is fsynced.
 func (*etcd) killed(*Server, bool) error { return nil }

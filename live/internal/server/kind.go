@@ -1,34 +1,76 @@
 package server
 
 import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
 	"redlocksim/faults"
 	"redlocksim/lockprogram/lines"
 )
 
 // Kind is what there is to know of the servers that nodes can run.
 type Kind struct {
-	// Command is the program, for people.
-	Command string
-	// Speed is how many times as fast as its scenario a run can be at the most.
-	Speed int
+	// Name is what it is called, for people.
+	Name string
+	// IsRedis says that clients connect to it themselves, that its keys stay if nobody removes them, and that it can have
+	// replicas. The locks of other servers end with their sessions, or have no time to live.
+	IsRedis bool
 	// Refuses is why a fault cannot be put on such a server; empty if it can. on is what a run has to know of the fault.
 	Refuses func(f faults.Fault, on faults.Live) string
-	// Replicas says that nodes can have replicas.
-	Replicas bool
+
+	program   string // one of its programs
+	elsewhere string // where that is if it is not on the PATH, as a pattern; empty if nowhere
+	debian    string // the package that has it
+	fastest   int    // how many times as fast as its scenario a run can be at the most; 0 for no limit
 }
 
-// KindOf is the kind of a server. The program of a lock has named one that there is.
+// KindOf is the kind of a server: of redis if none is named. The program of a lock has named one that there is.
 func KindOf(s lines.Server) *Kind {
-	return map[lines.Server]*Kind{lines.Redis: &redisKind, lines.Etcd: &etcdKind, lines.Postgres: &postgresKind}[s]
+	return map[lines.Server]*Kind{"": Redis, lines.Redis: Redis, lines.Etcd: Etcd, lines.Postgres: Postgres}[s]
 }
 
-// fastest is no limit.
-const fastest = 1000
+// AtMost is that speed, or the fastest that there is.
+func (k *Kind) AtMost(speed int) int {
+	if k.fastest == 0 {
+		return speed
+	}
+	return min(speed, k.fastest)
+}
 
-var redisKind = Kind{Command: "redis-server", Speed: fastest, Replicas: true, Refuses: func(faults.Fault, faults.Live) string { return "" }}
+// ErrNotInstalled is what the errors of Programs match.
+var ErrNotInstalled = errors.New("the server is not installed")
 
-// etcdKind: etcd counts leases in seconds, and looks for those that are over twice a second, however fast a run is.
-var etcdKind = Kind{Command: "etcd", Speed: 2, Refuses: func(f faults.Fault, on faults.Live) string {
+// notInstalled is the error of a server that is not on this machine.
+type notInstalled struct{ *Kind }
+
+func (n notInstalled) Error() string {
+	return fmt.Sprintf("there is no %s on this machine: install Debian's package %s, or have %s on the PATH", n.Name, n.debian, n.program)
+}
+func (n notInstalled) Is(target error) bool { return target == ErrNotInstalled }
+
+// Programs is the directory of the server's programs.
+func (k *Kind) Programs() (dir string, err error) {
+	if found, err := exec.LookPath(k.program); err == nil {
+		if found, err = filepath.EvalSymlinks(found); err == nil {
+			return filepath.Dir(found), nil
+		}
+	}
+	found, _ := filepath.Glob(k.elsewhere) // the pattern is a good one
+	if len(found) == 0 {
+		return "", notInstalled{k}
+	}
+	return filepath.Dir(slices.Max(found)), nil
+}
+
+// Redis is redis-server.
+var Redis = &Kind{Name: "redis-server", program: "redis-server", debian: "redis-server", IsRedis: true,
+	Refuses: func(faults.Fault, faults.Live) string { return "" }}
+
+// Etcd is etcd. It counts leases in seconds, and looks for those that are over twice a second, however fast a run is.
+var Etcd = &Kind{Name: "etcd", program: "etcd", debian: "etcd-server", fastest: 2, Refuses: func(f faults.Fault, on faults.Live) string {
 	switch f.(type) {
 	case *faults.Evict:
 		return "etcd evicts no keys"
@@ -41,15 +83,17 @@ var etcdKind = Kind{Command: "etcd", Speed: 2, Refuses: func(f faults.Fault, on 
 	return ""
 }}
 
-var postgresKind = Kind{Command: "PostgreSQL", Speed: fastest, Refuses: func(f faults.Fault, on faults.Live) string {
-	switch f.(type) {
-	case *faults.Evict:
-		return "PostgreSQL evicts no keys"
-	case *faults.Promote:
-		return "the PostgreSQL servers of tier live have no standby"
-	}
-	if on.Clocks {
-		return "it changes the clock of a PostgreSQL server, into which tier live loads no library for that"
-	}
-	return ""
-}}
+// Postgres is PostgreSQL. Debian has its programs in none of the PATH.
+var Postgres = &Kind{Name: "PostgreSQL", program: "initdb", elsewhere: "/usr/lib/postgresql/*/bin/initdb", debian: "postgresql",
+	Refuses: func(f faults.Fault, on faults.Live) string {
+		switch f.(type) {
+		case *faults.Evict:
+			return "PostgreSQL evicts no keys"
+		case *faults.Promote:
+			return "the PostgreSQL servers of tier live have no standby"
+		}
+		if on.Clocks {
+			return "it changes the clock of a PostgreSQL server, into which tier live loads no library for that"
+		}
+		return ""
+	}}

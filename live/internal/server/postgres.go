@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -60,23 +59,12 @@ func (a *account) as(cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// PostgresPrograms is the directory of PostgreSQL's programs; empty if there are none on this machine. Debian's are in none of
-// the PATH.
-func PostgresPrograms() string {
-	if found, err := exec.LookPath("initdb"); err == nil {
-		if found, err = filepath.EvalSymlinks(found); err == nil {
-			return filepath.Dir(found)
-		}
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is a good one
-	if len(found) == 0 {
-		return ""
-	}
-	return filepath.Dir(slices.Max(found))
-}
-
 // InitPostgres makes the directory of a server that was never started, which NewPostgres copies.
 func InitPostgres(ctx context.Context, dir string) error {
+	programs, err := Postgres.Programs()
+	if err != nil {
+		return err
+	}
 	a, err := unprivileged()
 	if err != nil {
 		return err
@@ -89,7 +77,7 @@ func InitPostgres(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	p, err := child.Start(a.as(exec.Command(filepath.Join(PostgresPrograms(), "initdb"), "--pgdata", dir, "--username", "postgres",
+	p, err := child.Start(a.as(exec.Command(filepath.Join(programs, "initdb"), "--pgdata", dir, "--username", "postgres",
 		"--auth", "trust", "--no-sync", "--locale", "C", "--encoding", "UTF8", "--wal-segsize", "1", "--no-instructions")))
 	if err != nil {
 		return err
@@ -109,6 +97,10 @@ func InitPostgres(ctx context.Context, dir string) error {
 // NewPostgres makes the directory of a server that is to be started, a copy of the one that InitPostgres has made, and reserves
 // its port.
 func NewPostgres(name, dir, initialized string) (*Server, error) {
+	programs, err := Postgres.Programs()
+	if err != nil {
+		return nil, err
+	}
 	a, err := unprivileged()
 	if err != nil {
 		return nil, err
@@ -120,8 +112,8 @@ func NewPostgres(name, dir, initialized string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Name: name, dir: dir, Clocks: clocks, software: &postgres{PostgresPrograms(), a}}
-	if s.Addr, err = s.reservePort(); err != nil {
+	s := &Server{Name: name, Kind: Postgres, dir: dir, Clocks: clocks, software: &postgres{programs, a}}
+	if err := s.reserve(&s.Addr); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -189,7 +181,7 @@ func (x *postgres) killed(s *Server, _ bool) error {
 const locksQuery = `SELECT locktype, classid, objid, transactionid, virtualtransaction FROM pg_locks
 	WHERE granted AND locktype IN ('advisory', 'transactionid') AND pid <> pg_backend_pid()`
 
-func (x *postgres) locks(s *Server) ([]redis.Record, error) {
+func (x *postgres) dump(s *Server) ([]redis.Record, error) {
 	text, err := x.query(s, locksQuery)
 	var held []redis.Record
 	for line := range strings.Lines(text) {
@@ -223,9 +215,12 @@ type Committed struct {
 	At   time.Time
 }
 
-// Notes are those that committed transactions have left in the table effects of a PostgreSQL server.
+// Notes are those that committed transactions have left in the table effects; only a PostgreSQL server has any.
 func (s *Server) Notes() ([]Committed, error) {
-	db := s.software.(*postgres)
+	db, is := s.software.(*postgres)
+	if !is {
+		return nil, nil
+	}
 	table, err := db.query(s, "SELECT to_regclass('effects')")
 	if err != nil || strings.TrimSpace(table) == "" { // no client has come as far as to make it
 		return nil, err

@@ -24,7 +24,7 @@ type redisServer struct {
 	preload     string // the library; empty if there is none, and the clocks are the machine's
 }
 
-// NewRedis makes the directory and the clocks of a redis-server that is to be launched. preload is empty if faults need neither
+// NewRedis makes the directory and the clocks of a redis-server that is to be started, and reserves its port. preload is empty if faults need neither
 // its clock nor its fsyncs.
 func NewRedis(name, dir string, persistence redis.Persistence, preload string) (*Server, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -34,15 +34,11 @@ func NewRedis(name, dir string, persistence redis.Persistence, preload string) (
 	if err != nil {
 		return nil, err
 	}
-	return &Server{Name: name, dir: dir, Clocks: clocks, software: redisServer{persistence, preload}}, nil
-}
-
-// Launch starts the server for the first time, on a free port.
-func (s *Server) Launch(ctx context.Context) error {
-	return redisproc.OnFreePort(ctx, func(addr string) error {
-		s.Addr = addr
-		return s.Start(ctx)
-	})
+	s := &Server{Name: name, Kind: Redis, dir: dir, Clocks: clocks, software: redisServer{persistence, preload}}
+	if err := s.reserve(&s.Addr); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 func (r redisServer) start(ctx context.Context, s *Server) (*child.Process, error) {

@@ -13,6 +13,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/child"
 	"redlocksim/internal/faketime"
+	"redlocksim/internal/heldport"
 	"redlocksim/internal/redisproc"
 	"redlocksim/sim/redis"
 )
@@ -20,6 +21,7 @@ import (
 // Server is a node: a server process on loopback ports, with a directory of its own.
 type Server struct {
 	Name   string
+	Kind   *Kind
 	Addr   string           // where clients connect
 	Peer   string           // where the other members of its cluster do; empty if it has none
 	Clocks *faketime.Clocks // the machine's, unless a library that changes them is loaded into the process
@@ -34,10 +36,10 @@ type Server struct {
 	Forbidden string
 	Knew      []redis.Record
 
-	dir          string
-	software     software
-	process      *child.Process // nil while it is down
-	placeholders []*placeholder // of the ports, while it is down
+	dir      string
+	software software
+	process  *child.Process   // nil while it is down
+	ports    []*heldport.Port // while it is down
 }
 
 // software is what the process of a server is.
@@ -47,6 +49,8 @@ type software interface {
 	start(context.Context, *Server) (*child.Process, error)
 	// shutdown is the signal at which it exits in good order, whoever is connected.
 	shutdown() syscall.Signal
+	// dump is what the server knows that a restart can take from it.
+	dump(*Server) ([]redis.Record, error)
 	// killed is called when the process was killed: without power its directory loses what a machine would have lost.
 	killed(s *Server, withoutPower bool) error
 }
@@ -80,35 +84,51 @@ func (s *Server) Stop(how faults.Stop) error {
 	return s.holdPorts(how == faults.PoweredOff)
 }
 
-// holdPorts has placeholders on the server's ports.
+// reserve finds ports for these addresses of the server.
+func (s *Server) reserve(addrs ...*string) error {
+	for _, addr := range addrs {
+		p, err := heldport.Reserve()
+		if err != nil {
+			return fmt.Errorf("live: %s: %w", s.Name, err)
+		}
+		*addr = p.Addr()
+		s.ports = append(s.ports, p)
+	}
+	return nil
+}
+
+// holdPorts keeps the server's ports.
 func (s *Server) holdPorts(silently bool) error {
 	for _, addr := range []string{s.Addr, s.Peer} {
 		if addr == "" {
 			continue
 		}
-		p, err := holdPort(addr, silently)
+		p, err := heldport.Hold(addr, silently)
 		if err != nil {
-			return err
+			return fmt.Errorf("live: %s: %w", s.Name, err)
 		}
-		s.placeholders = append(s.placeholders, p)
+		s.ports = append(s.ports, p)
 	}
 	return nil
 }
 
 func (s *Server) releasePorts() {
-	for _, p := range s.placeholders {
-		p.close()
+	for _, p := range s.ports {
+		p.Release()
 	}
-	s.placeholders = nil
+	s.ports = nil
 }
 
 // IsUp reports that the process of the server runs, though it may be paused.
 func (s *Server) IsUp() bool { return s.process != nil }
 
 // Pause stops a server that is up, until GoOn.
-func (s *Server) Pause() {
+func (s *Server) Pause() error {
 	s.Paused = true
-	s.process.Stop(redisproc.Patience)
+	if err := s.process.Stop(redisproc.Patience); err != nil {
+		return fmt.Errorf("live: %s: %w", s.Name, err)
+	}
+	return nil
 }
 
 // GoOn lets a paused server continue. A redis-server may have to follow another master by now.

@@ -119,13 +119,16 @@ func (c *Client) listen(p *child.Process, notices *os.File, noticed func(*Client
 	}
 }
 
-// Crash ends the process, and returns the machine's time at which it did its last: what others notice of its death comes later.
-func (c *Client) Crash() int64 {
-	c.process.Stop(redisproc.Patience)
-	last := faketime.MachineTime()
+// Crash ends the process and its lock program, and returns the machine's time at which they did their last: what others notice
+// of their death comes later.
+func (c *Client) Crash() (last int64, err error) {
+	if err := c.process.Stop(redisproc.Patience); err != nil {
+		return 0, fmt.Errorf("live: %s: %w", c.name, err)
+	}
+	last = faketime.MachineTime()
 	c.process.Kill()
 	c.process = nil
-	return last
+	return last, nil
 }
 
 // close ends the process, if there still is one, and waits until all its notices have been read.

@@ -5,7 +5,6 @@ package testbed
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"sync"
 
 	"redlocksim/live/internal/proxy"
@@ -15,8 +14,8 @@ import (
 // AddCluster starts an etcd cluster with a member for each node, of which the first leads. There is a link from each member to
 // each other.
 func (r *Testbed) AddCluster(ctx context.Context, names []string) error {
-	if _, err := exec.LookPath("etcd"); err != nil {
-		return noServer("etcd")
+	if _, err := server.Etcd.Programs(); err != nil {
+		return err
 	}
 	for i, name := range names {
 		s, err := server.NewEtcd(name, r.Path(fmt.Sprintf("node-%d", i)), i+1, names, int(r.Speed))

@@ -2,10 +2,7 @@
 // ground on which faults are injected into them.
 package testbed
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // What errors.Is finds in the errors of this package.
 var (
@@ -13,12 +10,4 @@ var (
 	ErrUnfit = errors.New("cannot be shown on tier live")
 	// ErrNonsense: a lock program did what none may.
 	ErrNonsense = errors.New("the lock program")
-	// ErrNoServer: the server that the nodes run is not on this machine.
-	ErrNoServer = errors.New("the server is not installed")
 )
-
-// noServer is the error of a server that is not on this machine. It matches ErrNoServer.
-type noServer string
-
-func (n noServer) Error() string        { return fmt.Sprintf("there is no %s on this machine", string(n)) }
-func (n noServer) Is(target error) bool { return target == ErrNoServer }

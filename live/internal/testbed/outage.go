@@ -92,5 +92,5 @@ func (g ground) Start(node string) (faults.Memory, error) {
 		s.IsDark = false
 		g.darken(s, -1)
 	}
-	return faults.Memory{Forgotten: faults.Forget(s.Knew, knows, s.Wall()), Empty: len(knows) == 0 && s.IsRedis()}, nil
+	return faults.Memory{Forgotten: faults.Forget(s.Knew, knows, s.Wall()), Empty: len(knows) == 0 && s.Kind.IsRedis}, nil
 }

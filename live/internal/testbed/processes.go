@@ -38,8 +38,7 @@ func (g ground) Pause(process string) error {
 			return err
 		}
 	}
-	s.Pause()
-	return nil
+	return g.failing(s.Pause())
 }
 
 func (g ground) stopClient(c *Client) error {
@@ -47,8 +46,7 @@ func (g ground) stopClient(c *Client) error {
 		return fmt.Errorf("%s has crashed", c.name)
 	}
 	c.Stopped = true
-	c.process.Stop(redisproc.Patience)
-	return nil
+	return g.failing(c.process.Stop(redisproc.Patience))
 }
 
 func (g ground) Suspend(client string) error {
@@ -104,7 +102,11 @@ func (g ground) Crash(client string) error {
 	if !c.IsUp() {
 		return fmt.Errorf("live: crash: %s has crashed already", client)
 	}
-	g.Happened(c.Crash(), history.Event{Kind: history.Crash, Process: client})
+	last, err := c.Crash()
+	if err != nil {
+		return g.failing(err)
+	}
+	g.Happened(last, history.Event{Kind: history.Crash, Process: client})
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"redlocksim/history"
@@ -61,8 +60,8 @@ func (r *Testbed) Path(name string) string { return filepath.Join(r.work.path, n
 
 // AddServers starts a redis-server for each node, with the library that changes clocks and notes fsyncs if they need it.
 func (r *Testbed) AddServers(ctx context.Context, names []string, persistence redis.Persistence, forbidden string, needsPreload bool) error {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		return noServer("redis-server")
+	if _, err := server.Redis.Programs(); err != nil {
+		return err
 	}
 	preload := ""
 	if needsPreload {
@@ -81,7 +80,7 @@ func (r *Testbed) AddServers(ctx context.Context, names []string, persistence re
 			x.Forbidden = forbidden
 		}
 		r.Servers = append(r.Servers, x)
-		if err := x.Launch(ctx); err != nil {
+		if err := x.Start(ctx); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,13 @@
 package child
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -32,7 +35,9 @@ func TestStopAndKillReachGroupsOfTheirOwn(t *testing.T) {
 	if len(children) < 2 {
 		t.Fatal(children)
 	}
-	p.Stop(10 * time.Second)
+	if err := p.Stop(10 * time.Second); err != nil {
+		t.Error(err)
+	}
 	for _, child := range children {
 		if !isStopped(child) {
 			t.Errorf("%d goes on", child)
@@ -65,4 +70,36 @@ func within(d time.Duration, is func() bool) bool {
 		}
 	}
 	return true
+}
+
+// Who stops a process learns that something in its group goes on, though the process itself stands still.
+func TestStopWaitsForTheGroup(t *testing.T) {
+	p, err := Start(InOwnGroup(exec.Command("/bin/sh", "-c", "sleep 20 & wait")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Kill()
+	var children []int
+	if !within(10*time.Second, func() bool {
+		children, err = childrenOf(p.PID())
+		return err != nil || len(children) > 0
+	}) || err != nil {
+		t.Fatal(children, err)
+	}
+	if err := p.Stop(10 * time.Second); err != nil || !isStopped(p.PID()) || !isStopped(children[0]) {
+		t.Errorf("%v: the process stands still: %v, its child: %v", err, isStopped(p.PID()), isStopped(children[0]))
+	}
+	var isOver atomic.Bool
+	var awake sync.WaitGroup
+	awake.Go(func() {
+		for !isOver.Load() {
+			_ = syscall.Kill(children[0], syscall.SIGCONT)
+		}
+	})
+	err = p.Stop(50 * time.Millisecond)
+	isOver.Store(true)
+	awake.Wait()
+	if want := fmt.Sprintf("process %d still runs", children[0]); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
 }
