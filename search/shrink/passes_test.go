@@ -139,7 +139,7 @@ duration: 1m23s
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			broken := func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }
-			small, stats, err := minimize(context.Background(), parse(t, start), nil, broken, enough)
+			small, stats, err := minimize(context.Background(), parse(t, start), nil, broken, nil, enough)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ duration: 1m23s
 			if test.name == "nothing is needed" && file != head+rest+strings.Join(test.want, "\n")+"\n"+tail {
 				t.Errorf("left is\n%s", file)
 			}
-			again, _, err := minimize(context.Background(), small, nil, broken, enough)
+			again, _, err := minimize(context.Background(), small, nil, broken, nil, enough)
 			if err != nil || text(t, again) != file {
 				t.Errorf("a minimum shrinks, %v, from\n%s\nto\n%s", err, file, text(t, again))
 			}
@@ -179,12 +179,12 @@ func TestShrinkStops(t *testing.T) {
 		small, stats, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) {
 			calls++
 			return true, nil
-		}, runs)
+		}, nil, runs)
 		if err != nil || calls > runs || stats.runs != calls || stats.exhausted != (calls == runs) || small == nil {
 			t.Errorf("%d runs of %d, %+v, %v", calls, runs, stats, err)
 		}
 	}
-	if small, _, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) { return false, nil }, enough); small != nil || !errors.Is(err, errNotBroken) {
+	if small, _, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) { return false, nil }, nil, enough); small != nil || !errors.Is(err, errNotBroken) {
 		t.Errorf("not broken: %v", err)
 	}
 	failed, calls := errors.New("the library failed"), 0
@@ -193,7 +193,7 @@ func TestShrinkStops(t *testing.T) {
 			return false, failed
 		}
 		return true, nil
-	}, enough)
+	}, nil, enough)
 	if small == nil || !errors.Is(err, failed) || calls != 6 {
 		t.Errorf("a run that fails: %v after %d", err, calls)
 	}
@@ -201,13 +201,13 @@ func TestShrinkStops(t *testing.T) {
 	small, stats, err := minimize(ctx, s, nil, func(*scenarios.Scenario) (bool, error) {
 		cancel()
 		return true, nil
-	}, enough)
+	}, nil, enough)
 	if small == nil || !errors.Is(err, context.Canceled) || stats.runs != 1 {
 		t.Errorf("a context that ends: %v after %d", err, stats.runs)
 	}
 	wrong := *s
 	wrong.Clients = nil
-	if _, _, err := minimize(context.Background(), &wrong, nil, always, enough); err == nil {
+	if _, _, err := minimize(context.Background(), &wrong, nil, always, nil, enough); err == nil {
 		t.Error("a scenario without clients is shrunk")
 	}
 }
@@ -246,7 +246,7 @@ timeline:
 			return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.Goroutines >= 3 })
 		}, "goroutines: 3"},
 	} {
-		small, _, err := minimize(context.Background(), start, nil, func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }, enough)
+		small, _, err := minimize(context.Background(), start, nil, func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }, nil, enough)
 		if err != nil {
 			t.Fatal(err)
 		}
