@@ -77,8 +77,8 @@ duration: 1m23s
 		broken question
 		want   []string // lines that are left
 	}{
-		{"nothing is needed", func(*scenarios.Scenario) bool { return true }, []string{"timeline: []", "duration: 10ms"}},
-		{"a time to end", func(s *scenarios.Scenario) bool { return s.Duration > 34567*time.Millisecond }, []string{"duration: 35s"}},
+		{"nothing is needed", func(*scenarios.Scenario) bool { return true }, []string{"timeline: []", "duration: 12ms"}},
+		{"a time to end", func(s *scenarios.Scenario) bool { return s.Duration > 34567*time.Millisecond }, []string{"duration: 40s"}},
 		{"repeats", func(s *scenarios.Scenario) bool { return program(s, "c1").Repeat >= 17 }, []string{"do: [lock], repeat: 17}", "at: 0s"}},
 		{"one pass, late", func(s *scenarios.Scenario) bool {
 			p := program(s, "c1")
@@ -112,7 +112,7 @@ duration: 1m23s
 		{"a late restart, which is milder", func(s *scenarios.Scenario) bool {
 			f, ok := faultOf(s, "kill").(*faults.Kill)
 			return ok && f.RestartAfter != nil && *f.RestartAfter < 5678*time.Millisecond && s.Duration >= 10*time.Second
-		}, []string{"restart-after: 5s", "at: 0s", "duration: 10s"}},
+		}, []string{"restart-after: 5s", "at: 0s", "duration: 12s"}},
 		{"the second event", func(s *scenarios.Scenario) bool {
 			return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.Kind == "partition" && i.When.After.Nth >= 2 })
 		}, []string{"- {after: {event: acquire-done, nth: 2}, fault: {partition: {}}}"}},

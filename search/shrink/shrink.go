@@ -25,7 +25,10 @@ func Finding(ctx context.Context, v search.Violation, runs int) (f search.Findin
 	if err != nil {
 		return search.Finding{}, false, err
 	}
-	return search.NewFinding(&v, r), true, nil
+	f = search.NewFinding(&v, r)
+	found, err := watch(v.Options())(v.Scenario)
+	f.EventsBefore = search.Events(found)
+	return f, err == nil, err
 }
 
 // Violation gives the smallest experiment that still has a violation, with the same lock, persistence and storage, as a

@@ -8,17 +8,6 @@ var substitutes = map[scenarios.StepKind][]scenarios.StepKind{
 	scenarios.UpdateStep:   {scenarios.ReadStep, scenarios.WriteStep},
 }
 
-// effort is how much a step does: one operation, or a series of them.
-func effort(kind scenarios.StepKind) int {
-	switch kind {
-	case scenarios.WithLockStep:
-		return 4 // acquire, read, write, release
-	case scenarios.UpdateStep:
-		return 2 // read, write
-	}
-	return 1
-}
-
 // plainer does with a simpler step what one that is a series of operations does.
 func plainer(x *shrinker) {
 	for i := range x.now.Timeline {

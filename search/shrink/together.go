@@ -56,12 +56,3 @@ func equal(x *shrinker) {
 		}
 	}
 }
-
-// distinct is how many different numbers a reader has to keep apart.
-func distinct(s *scenarios.Scenario) int {
-	different := map[int64]bool{}
-	for _, n := range numbers(s) {
-		different[n.get()] = true
-	}
-	return len(different)
-}
