@@ -74,7 +74,7 @@ func Search(w io.Writer, s *Searched) error {
 	b.WriteByte('\n')
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		fmt.Fprintf(&b, "%3d  %s\n", i+1, finding(f))
+		fmt.Fprintf(&b, "%3d  %s\n     %s\n", i+1, finding(f), shrunk(f))
 		if f.File != "" {
 			fmt.Fprintf(&b, "     redlocksim run %s\n", shell.Quote(filepath.Join(s.Dir, f.File))+s.With)
 		}
@@ -91,6 +91,11 @@ func Search(w io.Writer, s *Searched) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// shrunk says how much of the run in which it was found is left of a finding.
+func shrunk(f *search.Finding) string {
+	return fmt.Sprintf("shrunk from %s to %d", plural.Count(f.EventsBefore, "event"), f.Events)
 }
 
 // finding is a line about a finding.

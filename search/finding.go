@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"redlocksim/checker"
+	"redlocksim/history"
 	"redlocksim/internal/mark"
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
@@ -22,6 +23,10 @@ type Finding struct {
 	Settings []string `json:"settings,omitempty"`
 	// Faults is how many faults it has.
 	Faults int `json:"faults"`
+	// Events is how much happens in the run of the shrunk experiment, and EventsBefore in that in which it was found: what
+	// clients ask and are told, what reaches the resource, and faults.
+	Events       int `json:"events"`
+	EventsBefore int `json:"events-before"`
 	// Beyond says that the faults exceed the budget, which excuses it, and Despite that they do and are no excuse.
 	Beyond  bool `json:"beyond"`
 	Despite bool `json:"despite,omitempty"`
@@ -43,7 +48,7 @@ type Finding struct {
 // NewFinding is the finding, seen once, that a violation was shrunk to, whose run is given.
 func NewFinding(v *Violation, shrunk *scenarios.Result) Finding {
 	example := shrunk.Scenario
-	f := Finding{Kind: v.Kind, Families: Families(example), Seed: v.Seed, Times: 1, Foreign: v.Foreign != nil, Scenario: example}
+	f := Finding{Kind: v.Kind, Families: Families(example), Seed: v.Seed, Times: 1, Foreign: v.Foreign != nil, Scenario: example, Events: Events(shrunk.History)}
 	if v.Base != nil {
 		f.Settings = settings.Changed(example, v.Base)
 	}
@@ -55,6 +60,17 @@ func NewFinding(v *Violation, shrunk *scenarios.Result) Finding {
 		}
 	}
 	return f
+}
+
+// Events is how many events of a history a reader has to follow: all but the steps of the algorithm.
+func Events(h history.History) int {
+	n := 0
+	for i := range h {
+		if h[i].Kind != history.Step {
+			n++
+		}
+	}
+	return n
 }
 
 // Shown is what a run tells of a violation.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"redlocksim/history"
+	"redlocksim/internal/rounded"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 )
@@ -25,7 +26,7 @@ func compared(v *search.Violation) (*scenarios.Scenario, error) {
 	c.Expect.Grants = nil
 	what, how := shown(theirs)
 	c.Title = fmt.Sprintf("%s of %s", what, v.Foreign.Name)
-	c.Explanation = fmt.Sprintf("Of %s: %s What is expected is what a sound Redlock shows under the same faults.\n", v.Foreign.Name, how)
+	c.Explanation = fmt.Sprintf("Of %s: %s What is expected is what a sound Redlock shows under the same faults.\n", v.Foreign.Name, rounded.Text(how))
 	c.Recorded = &scenarios.Recorded{Seed: v.Seed, History: history.Hash(theirs.History)}
 	if _, err := c.Encode(); err != nil {
 		return nil, err

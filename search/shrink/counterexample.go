@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/rounded"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 )
@@ -85,7 +86,7 @@ func say(c *scenarios.Scenario, r *scenarios.Result) {
 	what, how := shown(r)
 	c.Title = fmt.Sprintf("%s %s", what, without)
 	c.Source = "found by search: " + c.Name
-	c.Explanation = how
+	c.Explanation = rounded.Text(how)
 	c.Recorded = &scenarios.Recorded{Seed: r.Seed, History: r.HistoryHash}
 	c.Claim = scenarios.Holds
 	if r.Beyond != nil {

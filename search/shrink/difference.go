@@ -29,7 +29,7 @@ func Difference(ctx context.Context, s *scenarios.Scenario, seed uint64, same fu
 		}
 		return false, err
 	}
-	least, _, err := minimize(ctx, whole.Scenario, nil, differs, runs)
+	least, _, err := minimize(ctx, whole.Scenario, nil, differs, watch(scenarios.Options{Seed: seed}), runs)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,9 @@ import (
 	"redlocksim/scenarios"
 )
 
+// usualWait is how long a lock step waits if a file does not say.
+const usualWait = time.Minute
+
 // programs takes out what clients do.
 func programs(x *shrinker) {
 	x.items(func(item *scenarios.Item) bool { return item.Fault == nil })
@@ -76,7 +79,7 @@ func steps(x *shrinker) {
 		}
 		for at, step := range x.now.Timeline[i].Do {
 			if step.Kind == scenarios.LockStep {
-				x.try(func(s *scenarios.Scenario) { s.Timeline[i].Do[at].For = time.Minute }) // what a file can leave out
+				x.try(func(s *scenarios.Scenario) { s.Timeline[i].Do[at].For = usualWait })
 			}
 		}
 	}

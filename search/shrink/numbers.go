@@ -90,6 +90,15 @@ func numbers(s *scenarios.Scenario) []number {
 	return all
 }
 
+// distinct is how many different numbers a reader has to keep apart.
+func distinct(s *scenarios.Scenario) int {
+	different := map[int64]bool{}
+	for _, n := range numbers(s) {
+		different[n.get()] = true
+	}
+	return len(different)
+}
+
 // leaves calls f for every field of a fault that a file has a key for.
 func leaves(v reflect.Value, f func(leaf reflect.Value)) {
 	for i := range v.NumField() {

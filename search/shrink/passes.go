@@ -6,14 +6,17 @@ type pass struct {
 	run  func(*shrinker)
 }
 
-// passes in their order: the structure from the largest parts to the smallest, then the numbers. What is large is taken
-// out first, since it makes all further runs cheaper.
+// passes in their order: the structure from the largest parts to the smallest, then the numbers, then order
+// and names. What is large is taken out first, since it makes all further runs cheaper.
 var passes = []pass{
 	{"length", length},
+	{"observed", observed},
 	{"repeats", repeats},
 	{"drawn settings", drawn},
 	{"programs", programs},
 	{"steps", steps},
+	{"sleeps", asleep},
+	{"substitutes", plainer},
 	{"goroutines", goroutines},
 	{"calls", calls},
 	{"clients", clients},
@@ -24,7 +27,11 @@ var passes = []pass{
 	{"fields", fields},
 	{"moments", moments},
 	{"sizes", sizes},
+	{"shifts", shifts},
 	{"times", times},
+	{"equal numbers", equal},
 	{"latency", latency},
 	{"settings", defaults},
+	{"order", order},
+	{"names", names},
 }

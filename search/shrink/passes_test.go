@@ -77,8 +77,8 @@ duration: 1m23s
 		broken question
 		want   []string // lines that are left
 	}{
-		{"nothing is needed", func(*scenarios.Scenario) bool { return true }, []string{"timeline: []", "duration: 10ms"}},
-		{"a time to end", func(s *scenarios.Scenario) bool { return s.Duration > 34567*time.Millisecond }, []string{"duration: 35s"}},
+		{"nothing is needed", func(*scenarios.Scenario) bool { return true }, []string{"timeline: []", "duration: 12ms"}},
+		{"a time to end", func(s *scenarios.Scenario) bool { return s.Duration > 34567*time.Millisecond }, []string{"duration: 40s"}},
 		{"repeats", func(s *scenarios.Scenario) bool { return program(s, "c1").Repeat >= 17 }, []string{"do: [lock], repeat: 17}", "at: 0s"}},
 		{"one pass, late", func(s *scenarios.Scenario) bool {
 			p := program(s, "c1")
@@ -112,7 +112,7 @@ duration: 1m23s
 		{"a late restart, which is milder", func(s *scenarios.Scenario) bool {
 			f, ok := faultOf(s, "kill").(*faults.Kill)
 			return ok && f.RestartAfter != nil && *f.RestartAfter < 5678*time.Millisecond && s.Duration >= 10*time.Second
-		}, []string{"restart-after: 5s", "at: 0s", "duration: 10s"}},
+		}, []string{"restart-after: 5s", "at: 0s", "duration: 12s"}},
 		{"the second event", func(s *scenarios.Scenario) bool {
 			return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.Kind == "partition" && i.When.After.Nth >= 2 })
 		}, []string{"- {after: {event: acquire-done, nth: 2}, fault: {partition: {}}}"}},
@@ -139,7 +139,7 @@ duration: 1m23s
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			broken := func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }
-			small, stats, err := minimize(context.Background(), parse(t, start), nil, broken, enough)
+			small, stats, err := minimize(context.Background(), parse(t, start), nil, broken, nil, enough)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ duration: 1m23s
 			if test.name == "nothing is needed" && file != head+rest+strings.Join(test.want, "\n")+"\n"+tail {
 				t.Errorf("left is\n%s", file)
 			}
-			again, _, err := minimize(context.Background(), small, nil, broken, enough)
+			again, _, err := minimize(context.Background(), small, nil, broken, nil, enough)
 			if err != nil || text(t, again) != file {
 				t.Errorf("a minimum shrinks, %v, from\n%s\nto\n%s", err, file, text(t, again))
 			}
@@ -179,12 +179,12 @@ func TestShrinkStops(t *testing.T) {
 		small, stats, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) {
 			calls++
 			return true, nil
-		}, runs)
+		}, nil, runs)
 		if err != nil || calls > runs || stats.runs != calls || stats.exhausted != (calls == runs) || small == nil {
 			t.Errorf("%d runs of %d, %+v, %v", calls, runs, stats, err)
 		}
 	}
-	if small, _, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) { return false, nil }, enough); small != nil || !errors.Is(err, errNotBroken) {
+	if small, _, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) { return false, nil }, nil, enough); small != nil || !errors.Is(err, errNotBroken) {
 		t.Errorf("not broken: %v", err)
 	}
 	failed, calls := errors.New("the library failed"), 0
@@ -193,7 +193,7 @@ func TestShrinkStops(t *testing.T) {
 			return false, failed
 		}
 		return true, nil
-	}, enough)
+	}, nil, enough)
 	if small == nil || !errors.Is(err, failed) || calls != 6 {
 		t.Errorf("a run that fails: %v after %d", err, calls)
 	}
@@ -201,13 +201,13 @@ func TestShrinkStops(t *testing.T) {
 	small, stats, err := minimize(ctx, s, nil, func(*scenarios.Scenario) (bool, error) {
 		cancel()
 		return true, nil
-	}, enough)
+	}, nil, enough)
 	if small == nil || !errors.Is(err, context.Canceled) || stats.runs != 1 {
 		t.Errorf("a context that ends: %v after %d", err, stats.runs)
 	}
 	wrong := *s
 	wrong.Clients = nil
-	if _, _, err := minimize(context.Background(), &wrong, nil, always, enough); err == nil {
+	if _, _, err := minimize(context.Background(), &wrong, nil, always, nil, enough); err == nil {
 		t.Error("a scenario without clients is shrunk")
 	}
 }
@@ -246,7 +246,7 @@ timeline:
 			return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.Goroutines >= 3 })
 		}, "goroutines: 3"},
 	} {
-		small, _, err := minimize(context.Background(), start, nil, func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }, enough)
+		small, _, err := minimize(context.Background(), start, nil, func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }, nil, enough)
 		if err != nil {
 			t.Fatal(err)
 		}

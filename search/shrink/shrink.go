@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 )
@@ -24,7 +25,10 @@ func Finding(ctx context.Context, v search.Violation, runs int) (f search.Findin
 	if err != nil {
 		return search.Finding{}, false, err
 	}
-	return search.NewFinding(&v, r), true, nil
+	f = search.NewFinding(&v, r)
+	found, err := watch(v.Options())(v.Scenario)
+	f.EventsBefore = search.Events(found)
+	return f, err == nil, err
 }
 
 // Violation gives the smallest experiment that still has a violation, with the same lock, persistence and storage, as a
@@ -42,7 +46,7 @@ func Violation(ctx context.Context, v search.Violation, runs int) (*scenarios.Sc
 	if err != nil {
 		return nil, err
 	}
-	if v.Scenario, _, err = minimize(ctx, v.Scenario, v.Base, same, runs); err != nil {
+	if v.Scenario, _, err = minimize(ctx, v.Scenario, v.Base, same, watch(v.Options()), runs); err != nil {
 		return nil, err
 	}
 	// What is left may end too early for some of it, if the runs did not suffice.
@@ -53,6 +57,18 @@ func Violation(ctx context.Context, v search.Violation, runs int) (*scenarios.Sc
 		return compared(&v)
 	}
 	return counterexample(v.Scenario, v.Seed)
+}
+
+// watch runs scenarios and gives what happens.
+func watch(o scenarios.Options) func(*scenarios.Scenario) (history.History, error) {
+	o.Unhashed = true
+	return func(s *scenarios.Scenario) (history.History, error) {
+		out, err := scenarios.Run(s, o)
+		if err != nil {
+			return nil, err
+		}
+		return out.History, nil
+	}
 }
 
 // errNotBroken is the error of minimize for a scenario that does not show what is to be kept.
@@ -68,8 +84,8 @@ var errNotBroken = errors.New("shrink: the scenario is not broken to begin with"
 //
 // The error matches errNotBroken if there is nothing to keep, is that of the context if it ended, or is what broken
 // returned. In the last two cases the simplest scenario so far is returned too.
-func minimize(ctx context.Context, s, base *scenarios.Scenario, broken func(*scenarios.Scenario) (bool, error), runs int) (*scenarios.Scenario, stats, error) {
-	x := &shrinker{ctx: ctx, broken: broken, limit: runs, name: s.Name, base: base, known: map[string]bool{}}
+func minimize(ctx context.Context, s, base *scenarios.Scenario, broken func(*scenarios.Scenario) (bool, error), watch func(*scenarios.Scenario) (history.History, error), runs int) (*scenarios.Scenario, stats, error) {
+	x := &shrinker{ctx: ctx, broken: broken, watch: watch, limit: runs, name: s.Name, base: base, known: map[string]bool{}}
 	var err error
 	if x.data, err = s.Encode(); err == nil {
 		x.now, err = x.parse(x.data)

@@ -120,7 +120,7 @@ func TestNoiseIsTakenOut(t *testing.T) {
 			broken := shows(p.kind, seed)
 			big := noisy(t, p.scenario, broken)
 			before := text(t, big)
-			small, stats, err := minimize(context.Background(), big, nil, broken, enough)
+			small, stats, err := minimize(context.Background(), big, nil, broken, watch(scenarios.Options{Seed: seed}), enough)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,11 +144,11 @@ func TestNoiseIsTakenOut(t *testing.T) {
 			if text(t, big) != before {
 				t.Error("the scenario it was given has changed")
 			}
-			twice, _, err := minimize(context.Background(), big, nil, broken, enough)
+			twice, _, err := minimize(context.Background(), big, nil, broken, watch(scenarios.Options{Seed: seed}), enough)
 			if err != nil || text(t, twice) != text(t, small) {
 				t.Errorf("the second time it is, %v,\n%s", err, text(t, twice))
 			}
-			again, _, err := minimize(context.Background(), small, nil, broken, enough)
+			again, _, err := minimize(context.Background(), small, nil, broken, watch(scenarios.Options{Seed: seed}), enough)
 			if err != nil || text(t, again) != text(t, small) {
 				t.Errorf("a minimum shrinks, %v, to\n%s", err, text(t, again))
 			}
@@ -202,14 +202,14 @@ func TestRandomExperimentsShrink(t *testing.T) {
 		}
 		want--
 		broken := shows(w.Kind, seed)
-		small, stats, err := minimize(context.Background(), s, nil, broken, enough)
+		small, stats, err := minimize(context.Background(), s, nil, broken, watch(scenarios.Options{Seed: seed}), enough)
 		if err != nil {
 			t.Fatalf("seed %d, %s: %v", seed, w.Text, err)
 		}
 		if stats.exhausted {
 			t.Errorf("seed %d: %d runs are not enough", seed, stats.runs)
 		}
-		again, _, err := minimize(context.Background(), small, nil, broken, enough)
+		again, _, err := minimize(context.Background(), small, nil, broken, watch(scenarios.Options{Seed: seed}), enough)
 		if err != nil || text(t, again) != text(t, small) {
 			t.Errorf("seed %d: a minimum shrinks, %v, from\n%s\nto\n%s", seed, err, text(t, small), text(t, again))
 		}

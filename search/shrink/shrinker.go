@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"redlocksim/history"
 	"redlocksim/scenarios"
 )
 
@@ -20,6 +21,7 @@ type shrinker struct {
 	weight  weight
 	ctx     context.Context
 	broken  func(*scenarios.Scenario) (bool, error)
+	watch   func(*scenarios.Scenario) (history.History, error)
 	limit   int
 	name    string
 	base    *scenarios.Scenario // around which settings were drawn, nil if they were not
@@ -73,13 +75,7 @@ func (x *shrinker) shows(c *candidate) bool {
 	if broken, ok := x.known[string(c.data)]; ok {
 		return broken
 	}
-	if x.stopped == nil {
-		x.stopped = context.Cause(x.ctx)
-	}
-	if x.stopped == nil && x.stats.runs >= x.limit {
-		x.stopped = errExhausted
-	}
-	if x.stopped != nil {
+	if x.isOver() {
 		return false
 	}
 	x.stats.runs++
@@ -90,6 +86,17 @@ func (x *shrinker) shows(c *candidate) bool {
 	}
 	x.known[string(c.data)] = broken
 	return broken
+}
+
+// isOver says whether no more runs are to be made, and notes why.
+func (x *shrinker) isOver() bool {
+	if x.stopped == nil {
+		x.stopped = context.Cause(x.ctx)
+	}
+	if x.stopped == nil && x.stats.runs >= x.limit {
+		x.stopped = errExhausted
+	}
+	return x.stopped != nil
 }
 
 // breaks says whether the scenario with a change is still broken, and leaves it as it is.

@@ -10,12 +10,13 @@ import (
 	"redlocksim/sim/network"
 )
 
-// weight is how far a scenario is from simple, what matters most first. Each change that is made lowers it, so that the
+// weight is how far a scenario is from simple, what matters most first: how much clients do, and how many faults there are,
+// however few words say so. Each change that is made lowers it, so that the
 // search ends.
 type weight []int64
 
 // words is where the weight has how many words the file has.
-const words = 9
+const words = 10
 
 func (w weight) less(o weight) bool { return slices.Compare(w, o) < 0 }
 
@@ -23,9 +24,15 @@ func (w weight) less(o weight) bool { return slices.Compare(w, o) < 0 }
 const far = int64(48 * time.Hour)
 
 func weigh(s *scenarios.Scenario, file []byte, base *scenarios.Scenario) weight {
-	var steps, replicas, repeats, moments int
+	var work, steps, replicas, repeats, moments int
 	for _, item := range s.Timeline {
 		steps += len(item.Do)
+		for _, step := range item.Do {
+			work += effort(step.Kind) * max(item.Repeat, 1) * max(item.Goroutines, 1)
+		}
+		if item.Fault != nil {
+			work++
+		}
 		repeats += item.Repeat + item.Goroutines
 		if m := item.When.After; m != nil {
 			moments += max(m.Nth, 1)
@@ -45,15 +52,15 @@ func weigh(s *scenarios.Scenario, file []byte, base *scenarios.Scenario) weight 
 	if base != nil {
 		set = len(settings.Changed(s, base))
 	}
-	w := weight{int64(len(s.Timeline)), int64(steps), int64(len(s.Clients)), int64(len(s.Nodes.Names)), int64(replicas), int64(repeats), int64(moments),
-		int64(latency), int64(set), int64(len(bytes.Fields(file))), int64(s.Duration)}
+	w := weight{int64(work), int64(len(s.Timeline)), int64(steps), int64(len(s.Clients)), int64(len(s.Nodes.Names)), int64(replicas), int64(repeats), int64(moments),
+		int64(latency), int64(set), int64(len(bytes.Fields(file))), int64(s.Duration), int64(distinct(s))}
 	var figures, size int64
 	for _, n := range numbers(s) {
 		value := n.get()
 		figures += int64(digits(value))
 		size += n.worse(min(value, far))
 	}
-	return append(w, figures, size)
+	return append(w, figures, size, int64(disorder(s)), int64(len(renamed(s))))
 }
 
 // shape is 0 for no latency, 1 for a constant one, and more the more points there are.
