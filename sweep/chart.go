@@ -16,6 +16,9 @@ type Chart struct {
 	Lock string `json:"lock,omitempty"`
 	// Axes are as in the Spec, with the values as words.
 	Axes []ChartAxis `json:"axes"`
+	// Yours is where somebody's own settings are, as a value for each axis, empty where they have none; nil if the chart is of
+	// nobody's.
+	Yours []string `json:"yours,omitempty"`
 	// Schedules are the names of those that were run.
 	Schedules []string `json:"schedules"`
 	Seed      uint64   `json:"seed"`

@@ -24,15 +24,15 @@ func Load(path string) (Spec, error) {
 
 // file is a sweep file.
 type file struct {
-	Title     string                     `yaml:"title"`
-	Preset    strictyaml.Located[string] `yaml:"preset"`
-	Settings  *settingsPart              `yaml:"settings"`
-	Schedules strictyaml.Located[names]  `yaml:"schedules"`
-	Axes      strictyaml.Ordered[values] `yaml:"axes"`
-	Frontier  strictyaml.Located[string] `yaml:"frontier"`
-	Bisect    bool                       `yaml:"bisect"`
-	Random    int                        `yaml:"random"`
-	Seed      uint64                     `yaml:"seed"`
+	Title     string                            `yaml:"title"`
+	Preset    strictyaml.Located[string]        `yaml:"preset"`
+	Settings  strictyaml.Located[*settingsPart] `yaml:"settings"`
+	Schedules strictyaml.Located[names]         `yaml:"schedules"`
+	Axes      strictyaml.Ordered[values]        `yaml:"axes"`
+	Frontier  strictyaml.Located[string]        `yaml:"frontier"`
+	Bisect    bool                              `yaml:"bisect"`
+	Random    int                               `yaml:"random"`
+	Seed      uint64                            `yaml:"seed"`
 }
 
 type names = []string
@@ -52,7 +52,7 @@ type settingsPart struct {
 // bisect, random and seed.
 func parse(path string, data []byte) (Spec, error) {
 	fallback := scenarios.Default()
-	f := file{Settings: &settingsPart{Lock: fallback.Lock, Nodes: fallback.Nodes}}
+	f := file{Settings: strictyaml.Located[*settingsPart]{Value: &settingsPart{Lock: fallback.Lock, Nodes: fallback.Nodes}}}
 	if err := strictyaml.Decode(path, data, &f); err != nil {
 		return Spec{}, err
 	}
@@ -60,11 +60,12 @@ func parse(path string, data []byte) (Spec, error) {
 		return strictyaml.Errors{strictyaml.Errorf(path, max(line, 1), max(column, 1), "", nil, "%v", err)}.Err()
 	}
 	s := fallback
-	on := f.Settings.Resources
+	settings := f.Settings.Value
+	on := settings.Resources
 	if on.Line > 0 {
 		s.Resources = on.Value
 	}
-	s.Lock, s.Nodes, s.Network, s.Storage, s.Budget = f.Settings.Lock, f.Settings.Nodes, f.Settings.Network, f.Settings.Storage, f.Settings.Budget
+	s.Lock, s.Nodes, s.Network, s.Storage, s.Budget = settings.Lock, settings.Nodes, settings.Network, settings.Storage, settings.Budget
 	base, err := SettingsOf(s.Settings())
 	if err != nil {
 		return Spec{}, at(1, 1, err)
@@ -102,6 +103,9 @@ func parse(path string, data []byte) (Spec, error) {
 	}
 	if f.Frontier.Line > 0 {
 		spec.Frontier = f.Frontier.Value
+	}
+	if f.Settings.Line > 0 {
+		spec.Yours = &base
 	}
 	spec.Bisect, spec.Random, spec.Seed = f.Bisect, f.Random, f.Seed
 	if err := spec.Check(); err != nil {

@@ -22,6 +22,9 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 			axis.Values = append(axis.Values, v.Word)
 		}
 		chart.Axes = append(chart.Axes, axis)
+		if s.Yours != nil {
+			chart.Yours = append(chart.Yours, s.Yours.word(a.Path))
+		}
 	}
 	for _, x := range s.Schedules {
 		chart.Schedules = append(chart.Schedules, x.Name)

@@ -14,6 +14,8 @@ type Spec struct {
 	// Name is a title.
 	Name string
 	Base Base
+	// Yours are somebody's own settings, which the chart marks; nil if it is of nobody's.
+	Yours *Base
 	// Axes are the settings that vary, the outermost first. The last two are those of a map.
 	Axes []Axis
 	// Schedules are run at every point.

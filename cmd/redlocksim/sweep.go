@@ -81,6 +81,9 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	spec, err := s.start(base, args)
+	if s.settingsFile != "" {
+		spec.Yours = base
+	}
 	if err == nil && s.lock.isGiven() {
 		if err := s.load(cmd, &spec); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,12 +31,14 @@ var (
 	missedColour  = color.RGBA{0xf4, 0xe0, 0x7a, 0xff}
 	invalidColour = color.RGBA{0xdd, 0xdd, 0xdd, 0xff}
 	lineColour    = color.RGBA{0x22, 0x22, 0x22, 0xff}
-	formulaColour = color.RGBA{0x00, 0x5a, 0x8c, 0xff}
+	formulaColour = color.RGBA{0x00, 0x72, 0xb2, 0xff}
+	yoursColour   = color.RGBA{0x11, 0x11, 0x11, 0xff}
+	paperColour   = color.RGBA{0xfe, 0xfe, 0xfe, 0xff} // white in dark mode, too
 )
 
 // legend says what a picture shows, for the text around it.
-const legend = "Blue is safe, orange with a cross is broken, yellow was not tested, grey cannot be run. The black line is the frontier that the sweep found. " +
-	"The blue line with rings is the formula; it is missing where the formula has no value or leaves the chart."
+const legend = "Light blue is safe, orange with a cross is broken, yellow was not tested, grey cannot be run. The black line is the frontier that the sweep found. " +
+	"The wide blue line below it is where the formula puts the frontier, cell by cell: where only the black line can be seen, the formula has no value or leaves the chart; where the two part, they differ."
 
 // ErrEmpty: the chart has no points, as where a sweep was interrupted at once.
 var ErrEmpty = errors.New("the chart is empty, there is nothing to draw")
@@ -79,8 +82,9 @@ type panel struct {
 	acrossN string // the axes' names
 	upN     string
 	fields  []field
-	border  plotter.XYs // the frontier
+	border  []plotter.XYs // the frontier
 	formula []plotter.XYs
+	yours   *plotter.XY // somebody's own settings
 }
 
 // field is a rectangle of one verdict, in the units of the axes.
@@ -146,6 +150,7 @@ func mapsOf(c *sweep.Chart) []panel {
 			p.grid(c, along, rest)
 		}
 		p.rows(c, rest)
+		p.mark(c, along, rest)
 		maps = append(maps, p)
 	}
 	return maps
@@ -170,7 +175,7 @@ func (p *panel) grid(c *sweep.Chart, along int, rest []string) {
 
 // rows takes the frontier over and, where it was looked for alone, the two sides of it.
 func (p *panel) rows(c *sweep.Chart, rest []string) {
-	var line plotter.XYs
+	var border, formula steps
 	for _, r := range c.Frontier {
 		at, x := r.At, 0
 		if len(at) > 0 {
@@ -186,7 +191,7 @@ func (p *panel) rows(c *sweep.Chart, rest []string) {
 		top, bottom := float64(len(p.up))-.5, -.5
 		if isSafe && isBroken {
 			middle := (safe + broken) / 2
-			p.border = append(p.border, plotter.XY{X: left, Y: middle}, plotter.XY{X: right, Y: middle})
+			border.add(x, middle)
 			if c.Bisected {
 				low, high := "safe", "broken"
 				if broken < safe {
@@ -204,15 +209,60 @@ func (p *panel) rows(c *sweep.Chart, rest []string) {
 			}
 			p.fields = append(p.fields, field{left, right, bottom, top, verdict})
 		}
-		y, ok := p.up.of(r.Formula)
-		if ok && r.Formula != "" {
-			line = append(line, plotter.XY{X: float64(x), Y: y})
-		} else if len(line) > 0 {
-			p.formula, line = append(p.formula, line), nil
+		if y, ok := p.up.of(r.Formula); ok && r.Formula != "" {
+			if !c.Bisected {
+				y = between(y, safe, broken, isSafe && isBroken)
+			}
+			formula.add(x, y)
 		}
 	}
-	if len(line) > 0 {
-		p.formula = append(p.formula, line)
+	p.border, p.formula = border.lines, formula.lines
+}
+
+// between is the edge between two cells at which a formula with the value y puts the frontier. A value of the axis itself is on
+// the side on which it was found to be.
+func between(y, safe, broken float64, found bool) float64 {
+	switch {
+	case y != math.Trunc(y):
+		return math.Floor(y) + .5
+	case found && safe < broken:
+		return y + .5
+	}
+	return y - .5
+}
+
+// steps is a line that is level across each column, and broken where a column has none of it.
+type steps struct {
+	lines []plotter.XYs
+	last  int // the column of the last step
+}
+
+func (s *steps) add(column int, y float64) {
+	if len(s.lines) == 0 || s.last != column-1 {
+		s.lines = append(s.lines, nil)
+	}
+	s.last = column
+	line := &s.lines[len(s.lines)-1]
+	*line = append(*line, plotter.XY{X: float64(column) - .5, Y: y}, plotter.XY{X: float64(column) + .5, Y: y})
+}
+
+// mark places somebody's own settings, if they are on this map.
+func (p *panel) mark(c *sweep.Chart, along int, rest []string) {
+	if len(c.Yours) != len(c.Axes) {
+		return
+	}
+	at := slices.Clone(c.Yours)
+	y, isOn := p.up.of(at[along])
+	at = slices.Delete(at, along, along+1)
+	x := 0.
+	if len(at) > 0 {
+		var isAcross bool
+		across := sweep.ChartAxis{Values: p.across}
+		x, isAcross = newScale(across).of(at[len(at)-1])
+		isOn, at = isOn && isAcross, at[:len(at)-1]
+	}
+	if isOn && slices.Equal(at, rest) {
+		p.yours = &plotter.XY{X: x, Y: y}
 	}
 }
 
@@ -234,18 +284,50 @@ func (p *panel) plot() *plot.Plot {
 	}
 	out.X.Tick.Marker, out.Y.Tick.Marker = ticks(p.across, 10), ticks(up, 16)
 	out.Add(fields(p.fields))
-	if len(p.border) > 0 {
-		line, _ := plotter.NewLine(p.border)
-		line.Width, line.Color = vg.Points(2), lineColour
-		out.Add(line)
-	}
 	for _, xys := range p.formula {
-		line, points, _ := plotter.NewLinePoints(xys)
-		line.Width, line.Color = vg.Points(1.5), formulaColour
-		points.Shape, points.Color, points.Radius = draw.RingGlyph{}, formulaColour, vg.Points(3)
-		out.Add(line, points)
+		out.Add(lineOf(xys, 6, formulaColour))
+	}
+	for _, xys := range p.border {
+		out.Add(lineOf(xys, 2, lineColour))
+	}
+	if p.yours != nil {
+		out.Add(yours(*p.yours))
 	}
 	return out
+}
+
+func lineOf(xys plotter.XYs, width float64, in color.Color) *plotter.Line {
+	line, _ := plotter.NewLine(xys)
+	line.Width, line.Color = vg.Points(width), in
+	return line
+}
+
+// yours is a plotter of the mark of somebody's own settings.
+type yours plotter.XY
+
+// yoursText names the mark.
+const yoursText = "your settings"
+
+// Plot draws a ring with its name, on the side on which there is room.
+func (m yours) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := vg.Point{X: x(m.X), Y: y(m.Y)}
+	for _, ring := range []struct {
+		radius float64
+		colour color.Color
+	}{{7, paperColour}, {5.5, yoursColour}, {3, paperColour}} {
+		c.DrawGlyph(draw.GlyphStyle{Color: ring.colour, Radius: vg.Points(ring.radius), Shape: draw.CircleGlyph{}}, at)
+	}
+	style := p.Title.TextStyle
+	style.Font.Size, style.XAlign, style.YAlign, style.Color = vg.Points(10), draw.XLeft, draw.YCenter, yoursColour
+	width, height := style.Width(yoursText), style.Height(yoursText)*2/3
+	left := at.X + vg.Points(9)
+	if left+width > c.Max.X {
+		left = at.X - vg.Points(9) - width
+	}
+	middle := min(max(at.Y, c.Min.Y+height), c.Max.Y-height)
+	c.FillPolygon(paperColour, []vg.Point{{X: left - 2, Y: middle - height}, {X: left + width + 2, Y: middle - height}, {X: left + width + 2, Y: middle + height}, {X: left - 2, Y: middle + height}})
+	c.FillText(style, vg.Point{X: left, Y: middle}, yoursText)
 }
 
 // ticks names every value of an axis, or of many some.

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/plotter"
 
 	"redlocksim/sweep"
 )
@@ -52,12 +55,85 @@ func TestGrid(t *testing.T) {
 			t.Errorf("field %d: %v, want %v", i, m.fields[i], w)
 		}
 	}
-	// Between 2 s and 4 s, and the formula a quarter of the way from 2 s.
-	if len(m.border) != 2 || m.border[0].X != -.5 || m.border[1].X != .5 || m.border[0].Y != 1.5 {
-		t.Errorf("frontier %v", m.border)
+	// Between 2 s and 4 s, level across the column. The formula's 2.5 s lies between the same cells; its 5 s are not on the axis.
+	step := []plotter.XYs{{{X: -.5, Y: 1.5}, {X: .5, Y: 1.5}}}
+	if !reflect.DeepEqual(m.border, step) || !reflect.DeepEqual(m.formula, step) {
+		t.Errorf("frontier %v, formula %v, want %v", m.border, m.formula, step)
 	}
-	if len(m.formula) != 1 || len(m.formula[0]) != 1 || math.Abs(m.formula[0][0].Y-1.25) > 1e-9 {
-		t.Errorf("formula %v: 5s is not on the axis", m.formula)
+	if m.yours != nil {
+		t.Errorf("%v is marked", m.yours)
+	}
+}
+
+// The formula is drawn at the edge between the cells that it tells apart, in a step for each column, and has a gap where it has no
+// value.
+func TestFormulaIsStepped(t *testing.T) {
+	c := chart()
+	c.Axes[0].Values = []string{"0%", "1%", "2%", "3%"}
+	c.Frontier = []sweep.Row{
+		{At: []string{"0%"}, Safe: "4s", Broken: "2s", Formula: "3.9s"},
+		{At: []string{"1%"}, Safe: "2s", Broken: "1s", Formula: "2s"}, // found to be safe itself
+		{At: []string{"2%"}, Formula: "9s"},
+		{At: []string{"3%"}, Safe: "1s", Broken: "2s", Formula: "1s"}, // safe below
+	}
+	want := []plotter.XYs{{{X: -.5, Y: 1.5}, {X: .5, Y: 1.5}, {X: .5, Y: .5}, {X: 1.5, Y: .5}}, {{X: 2.5, Y: .5}, {X: 3.5, Y: .5}}}
+	if m := mapsOf(c)[0]; !reflect.DeepEqual(m.formula, want) {
+		t.Errorf("formula %v, want %v", m.formula, want)
+	}
+}
+
+// Somebody's own settings are marked where they are, between values, too; and the page says if they are nowhere.
+func TestYours(t *testing.T) {
+	for _, x := range []struct {
+		yours []string
+		at    *plotter.XY
+		text  string
+	}{
+		{nil, nil, ""},
+		{[]string{"0.5%", "3s"}, &plotter.XY{X: .5, Y: 1.5}, "The ring marks your settings: budget.clock-rate 0.5%, lock.ttl 3s."},
+		{[]string{"1%", "2000ms"}, &plotter.XY{X: 1, Y: 1}, "The ring marks your settings: budget.clock-rate 1%, lock.ttl 2000ms."},
+		{[]string{"1%", "8s"}, nil, "Your settings (budget.clock-rate 1%, lock.ttl 8s) are beyond the values of the chart."},
+		{[]string{"", "2s"}, nil, "Your settings are not marked: they do not set budget.clock-rate."},
+	} {
+		c := chart()
+		c.Yours = x.yours
+		if m := mapsOf(c)[0]; !reflect.DeepEqual(m.yours, x.at) {
+			t.Errorf("%v: %v, want %v", x.yours, m.yours, x.at)
+		}
+		var page bytes.Buffer
+		if err := WriteHTML(&page, c); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(page.String(), x.text) || strings.Contains(page.String(), ">"+yoursText+"<") != (x.at != nil) {
+			t.Errorf("%v: the page does not say %q", x.yours, x.text)
+		}
+	}
+}
+
+func TestDigits(t *testing.T) {
+	for word, want := range map[string]string{"33.3333333375%": "33.333%", "-0.0248248875%": "-0.024825%", "0.8001998%": "0.8002%", "18%": "18%", "0%": "0%", "123456%": "123460%",
+		"29.698s": "29.698s", "any": "any", "": "", "x%": "x%"} {
+		if got := digits(word); got != want {
+			t.Errorf("%s is %s, want %s", word, got, want)
+		}
+	}
+}
+
+// In dark mode, what is black on white in the picture has the page's colours.
+func TestPictureIsInTheme(t *testing.T) {
+	var page bytes.Buffer
+	if err := WriteHTML(&page, chart()); err != nil {
+		t.Fatal(err)
+	}
+	_, style, _ := strings.Cut(page.String(), "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	for _, want := range []string{".p0 { fill: var(--back) }", "font-size:12px; fill: var(--text) }", "font-size:10px; fill: var(--text) }", "stroke: var(--text)"} {
+		if !strings.Contains(style, want) {
+			t.Errorf("no %q in %s", want, style)
+		}
+	}
+	if strings.Contains(style, "#000000") {
+		t.Errorf("black remains in %s", style)
 	}
 }
 

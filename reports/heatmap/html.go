@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shopspring/decimal"
+
 	"redlocksim/internal/page"
 	"redlocksim/sweep"
 )
@@ -22,7 +24,7 @@ var (
 	pageStyle string
 )
 
-var pageOf = page.Template(pageText, nil)
+var pageOf = page.Template(pageText, template.FuncMap{"digits": digits})
 
 // WriteHTML writes a page with the picture of WriteSVG and the numbers behind it, which are also its text alternative. It
 // needs nothing else and opens from a disk.
@@ -46,16 +48,57 @@ func WriteHTML(w io.Writer, c *sweep.Chart) error {
 	}
 	svg := picture.String()
 	svg, style := withClasses(svg[strings.Index(svg, "<svg"):])
+	style = inTheme.Replace(style)
 	style = pageStyle + style
 	return pageOf.Execute(w, map[string]any{
 		"Head":    page.Head{Title: c.Name + " – redlocksim sweep", Style: style},
 		"Chart":   c,
 		"Legend":  legend,
+		"Yours":   yoursOf(c),
 		"Others":  others,
 		"Cells":   cells,
 		"Random":  slices.ContainsFunc(cells, func(cell *sweep.Cell) bool { return cell.Random != nil }),
 		"Picture": template.HTML(svg), // of numbers and escaped words, drawn here
 	})
+}
+
+// digits is a percentage to five digits that matter; other words are as they are.
+func digits(word string) string {
+	number, isPercent := strings.CutSuffix(word, "%")
+	x, err := decimal.NewFromString(number)
+	if !isPercent || err != nil || x.IsZero() {
+		return word
+	}
+	return x.Round(int32(5-x.NumDigits())-x.Exponent()).String() + "%"
+}
+
+// inTheme has the colours of the page take the place of the picture's black on white. The ground of cells stays light, and so does
+// what is drawn on them.
+var inTheme = strings.NewReplacer(
+	".p0 { fill:#FFFFFF }", ".p0 { fill: var(--back) }",
+	"font-size:12px }", "font-size:12px; fill: var(--text) }", "font-size:10px }", "font-size:10px; fill: var(--text) }",
+	"stroke:#000000", "stroke: var(--text)",
+)
+
+// yoursOf says where somebody's own settings are; empty if the chart is of nobody's.
+func yoursOf(c *sweep.Chart) string {
+	var parts, unset []string
+	for i, word := range c.Yours {
+		if word == "" {
+			unset = append(unset, c.Axes[i].Path)
+			continue
+		}
+		parts = append(parts, c.Axes[i].Path+" "+word)
+	}
+	switch {
+	case c.Yours == nil:
+		return ""
+	case len(unset) > 0:
+		return "Your settings are not marked: they do not set " + strings.Join(unset, ", ") + "."
+	case !slices.ContainsFunc(mapsOf(c), func(p panel) bool { return p.yours != nil }):
+		return "Your settings (" + strings.Join(parts, ", ") + ") are beyond the values of the chart."
+	}
+	return "The ring marks your settings: " + strings.Join(parts, ", ") + "."
 }
 
 var styleAttribute = regexp.MustCompile(`\sstyle="([^"<>{}]*)"`)

@@ -1,0 +1,40 @@
+package sweep_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"redlocksim/sweep"
+)
+
+// A chart of somebody's settings says where they are: also those that an axis or a preset changes, and by the number of nodes.
+func TestYours(t *testing.T) {
+	for _, x := range []struct {
+		text string
+		want []string
+	}{
+		{"settings: {lock: {ttl: 8s}}\naxes: {budget.restart-delay: [1s], lock.ttl: [5s]}\nschedules: [restart]\n", []string{"", "8s"}},
+		{"settings: {nodes: {names: [A, B, C]}, lock: {quorum: 2}}\naxes: {nodes.count: [3], lock.quorum: [2]}\nschedules: [restart]\n", []string{"3", "2"}},
+		{"settings: {lock: {drift: {factor: 3%}}}\naxes: {lock.drift: ['{factor: 1%, constant: 0s}']}\nschedules: [restart]\n", []string{""}},
+		{"preset: drift\nsettings: {lock: {drift: {factor: 3%}}, budget: {clock-rate: 1%}}\naxes: {budget.clock-rate: [2%], lock.drift.factor: [3%]}\n", []string{"1%", "3%"}},
+		{"axes: {budget.restart-delay: [1s]}\nschedules: [restart]\n", nil},
+	} {
+		path := filepath.Join(t.TempDir(), "sweep.yaml")
+		if err := os.WriteFile(path, []byte(x.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		spec, err := sweep.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chart, err := sweep.Run(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(chart.Yours, x.want) {
+			t.Errorf("%s: %q, want %q", x.text, chart.Yours, x.want)
+		}
+	}
+}
