@@ -337,7 +337,8 @@ func TestOffline(t *testing.T) {
 	q.shot("offline-dark")
 }
 
-// How long it takes until the first run is there, from a cold start of the page, and until a slider that moves has the run drawn.
+// How long it takes until the first run is there, from a cold start of the page, and until a slider that moves has its run
+// drawn.
 func BenchmarkPage(b *testing.B) {
 	url, stop := serve(b)
 	defer stop()

@@ -10,4 +10,6 @@ import (
 // has to be loaded.
 func Tiers() []Tier { return []Tier{Model} }
 
-func newWire() (redis.Tier, error) { return nil, errors.New("scenarios: there is no tier wire in a browser") }
+func newWire() (redis.Tier, error) {
+	return nil, errors.New("scenarios: there is no tier wire in a browser")
+}

@@ -59,19 +59,14 @@ func parse(path string, data []byte) (Spec, error) {
 	at := func(line, column int, err error) error {
 		return strictyaml.Errors{strictyaml.Errorf(path, max(line, 1), max(column, 1), "", nil, "%v", err)}.Err()
 	}
-	s := fallback
-	settings := f.Settings.Value
-	on := settings.Resources
-	if on.Line > 0 {
-		s.Resources = on.Value
-	}
-	s.Lock, s.Nodes, s.Network, s.Storage, s.Budget = settings.Lock, settings.Nodes, settings.Network, settings.Storage, settings.Budget
-	base, err := SettingsOf(s.Settings())
+	base, err := f.base(fallback)
 	if err != nil {
 		return Spec{}, at(1, 1, err)
 	}
-	if _, err := base.Settings(); err != nil && on.Line > 0 && strings.HasPrefix(err.Error(), "resources") {
-		return Spec{}, at(on.Line, on.Column, err)
+	if on := f.Settings.Value.Resources; on.Line > 0 {
+		if _, err := base.Settings(); err != nil && strings.HasPrefix(err.Error(), "resources") {
+			return Spec{}, at(on.Line, on.Column, err)
+		}
 	}
 	spec := Spec{Base: base}
 	if f.Preset.Line > 0 {
@@ -112,6 +107,16 @@ func parse(path string, data []byte) (Spec, error) {
 		return spec, at(f.Frontier.Line, f.Frontier.Column, err)
 	}
 	return spec, nil
+}
+
+// base has the file's settings, and those of the fallback where it has none.
+func (f *file) base(fallback scenarios.Scenario) (Base, error) {
+	s, settings := fallback, f.Settings.Value
+	if settings.Resources.Line > 0 {
+		s.Resources = settings.Resources.Value
+	}
+	s.Lock, s.Nodes, s.Network, s.Storage, s.Budget = settings.Lock, settings.Nodes, settings.Network, settings.Storage, settings.Budget
+	return SettingsOf(s.Settings())
 }
 
 // values are those of an axis: a text, as on a command line, or a list.

@@ -55,7 +55,8 @@ func TestGrid(t *testing.T) {
 			t.Errorf("field %d: %v, want %v", i, m.fields[i], w)
 		}
 	}
-	// Between 2 s and 4 s, level across the column. The formula's 2.5 s lies between the same cells; its 5 s are not on the axis.
+	// Between 2 s and 4 s, level across the column. The formula's 2.5 s lies between the same cells; its 5 s are not on the
+	// axis.
 	step := []plotter.XYs{{{X: -.5, Y: 1.5}, {X: .5, Y: 1.5}}}
 	if !reflect.DeepEqual(m.border, step) || !reflect.DeepEqual(m.formula, step) {
 		t.Errorf("frontier %v, formula %v, want %v", m.border, m.formula, step)
@@ -65,8 +66,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// The formula is drawn at the edge between the cells that it tells apart, in a step for each column, and has a gap where it has no
-// value.
+// The formula is drawn at the edge between the cells that it tells apart, in a step for each column, and has a gap where it
+// has no value.
 func TestFormulaIsStepped(t *testing.T) {
 	c := chart()
 	c.Axes[0].Values = []string{"0%", "1%", "2%", "3%"}

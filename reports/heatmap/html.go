@@ -72,8 +72,8 @@ func digits(word string) string {
 	return x.Round(int32(5-x.NumDigits())-x.Exponent()).String() + "%"
 }
 
-// inTheme has the colours of the page take the place of the picture's black on white. The ground of cells stays light, and so does
-// what is drawn on them.
+// inTheme has the colours of the page take the place of the picture's black on white. The ground of cells stays light, and so
+// does what is drawn on them.
 var inTheme = strings.NewReplacer(
 	".p0 { fill:#FFFFFF }", ".p0 { fill: var(--back) }",
 	"font-size:12px }", "font-size:12px; fill: var(--text) }", "font-size:10px }", "font-size:10px; fill: var(--text) }",
