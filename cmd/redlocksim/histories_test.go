@@ -24,6 +24,9 @@ func TestExamplesOfHistories(t *testing.T) {
 	} {
 		t.Run(c.command[0], func(t *testing.T) {
 			if _, err := exec.LookPath(c.command[0]); err != nil {
+				if os.Getenv("REDLOCKSIM_REQUIRE_SERVERS") == "1" {
+					t.Fatal(err)
+				}
 				t.Skip(err)
 			}
 			program, _, _ := between(t, string(text), c.block, "```\n")
