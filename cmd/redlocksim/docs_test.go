@@ -326,7 +326,10 @@ func TestCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for path, text := range map[string]string{"our-settings.yaml": settings, "scenarios/ours.yaml": string(scenario)} {
+	history := `{"process": "client-1", "type": "invoke", "f": "acquire", "time": "2026-11-25T10:00:00Z"}
+{"process": "client-1", "type": "ok", "f": "acquire", "time": "2026-11-25T10:00:00.004Z"}
+`
+	for path, text := range map[string]string{"our-settings.yaml": settings, "scenarios/ours.yaml": string(scenario), "client-1.jsonl": history} {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}

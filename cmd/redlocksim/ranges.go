@@ -28,6 +28,7 @@ func lasting(from, to time.Duration) span { return span{int64(from), int64(to)} 
 // ranges is what every numeric flag of every command takes; a seed is any number that fits.
 var ranges = map[string]span{
 	"audit --show":         {1, 100},
+	"check --clock-error":  lasting(0, day),
 	"check --lease":        lasting(1, 100*year),
 	"explain --variant":    {1, 1000},
 	"explore --clients":    {2, maxSearchClients},
