@@ -210,24 +210,41 @@ func (b *builder) isBelieved(all []tally, t *tally, at kernel.True) bool {
 		if w.Kind != believedSpan || w.Resource != b.named(t.key) || Instant(at) < w.From || Instant(at) >= w.To {
 			continue
 		}
-		var last *tally
-		latest := kernel.True(-1)
-		for i := range all {
-			o := &all[i]
-			if o.owner != t.owner || o.key != t.key {
-				continue
-			}
-			for _, c := range o.counts {
-				if len(c.seats) >= votesNeeded(b.result.Scenario) && c.from > latest && Instant(c.from) <= w.From {
-					last, latest = o, c.from
-				}
-			}
-		}
-		if last == t {
+		if b.basis(all, t, w.From) == t {
 			return true
 		}
 	}
 	return false
+}
+
+// belief is a window in which a client believes in a lock.
+type belief struct {
+	owner, key string
+	from       Instant
+}
+
+// basis is the votes of t's client on t's key that were the last to become a quorum before it began to believe; nil if none
+// were. It is looked for once: a client that polls has thousands of votes.
+func (b *builder) basis(all []tally, t *tally, from Instant) *tally {
+	at := belief{t.owner, t.key, from}
+	last, known := b.bases[at]
+	if known {
+		return last
+	}
+	latest, needed := kernel.True(-1), votesNeeded(b.result.Scenario)
+	for i := range all {
+		o := &all[i]
+		if o.owner != t.owner || o.key != t.key {
+			continue
+		}
+		for _, c := range o.counts {
+			if len(c.seats) >= needed && c.from > latest && Instant(c.from) <= from {
+				last, latest = o, c.from
+			}
+		}
+	}
+	b.bases[at] = last
+	return last
 }
 
 // votesNeeded is how many nodes have to keep a value for its client to have the lock: 0 for locks that are not kept by nodes.
