@@ -13,7 +13,7 @@ import (
 // Of makes the timeline of a judged run; repeat is the command that makes the run again. The messages, keys, clocks and
 // links are those of r.Recording, which r.Record makes. The error is an internal one: the history is not one.
 func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
-	b := builder{result: r, end: Instant(r.Scenario.Duration), lanes: map[string]int{}, bases: map[belief]*tally{},
+	b := builder{result: r, end: Instant(r.Scenario.Duration), lanes: map[string]int{},
 		t: &Timeline{Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, Verdict: rounded.Text(r.Verdict()),
 			Expected: r.Scenario.Expect.String(), OK: r.OK(), Repeat: repeat, Run: fmt.Sprintf("tier %s, seed %d", r.Tier, r.Seed), History: r.HistoryHash,
 			Notes: []string{}, Arrows: []Arrow{}, Story: []Step{}}}

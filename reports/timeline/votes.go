@@ -184,9 +184,13 @@ func (b *builder) forgotten(seats []string, at kernel.True) bool {
 // twice are the seats of a count that voted for a lock of another client, which still believes in it, and voted anew.
 func (b *builder) twice(all []tally, t *tally, c count) []string {
 	var twice []string
-	for i := range all {
-		other := &all[i]
-		if other.owner == t.owner || other.key != t.key || !b.isBelieved(all, other, c.from) {
+	own, on := b.owner(t.owner), b.named(t.key)
+	for lane := range b.t.Lanes {
+		if lane == own {
+			continue
+		}
+		other := b.believedBy(all, lane, t.key, on, c.from)
+		if other == nil {
 			continue
 		}
 		for _, seat := range c.seats {
@@ -203,30 +207,32 @@ func (b *builder) twice(all []tally, t *tally, c count) []string {
 // become a quorum before it began to.
 func (b *builder) isBelieved(all []tally, t *tally, at kernel.True) bool {
 	lane := b.owner(t.owner)
-	if lane < 0 {
-		return false
-	}
-	for _, w := range b.t.Lanes[lane].Spans {
-		if w.Kind != believedSpan || w.Resource != b.named(t.key) || Instant(at) < w.From || Instant(at) >= w.To {
-			continue
+	return lane >= 0 && b.believedBy(all, lane, t.key, b.named(t.key), at) == t
+}
+
+// believedBy is the votes that the client of a lane believes in at an instant, for a key and the name of its resource.
+func (b *builder) believedBy(all []tally, lane int, key, resource string, at kernel.True) *tally {
+	spans := b.t.Lanes[lane].Spans
+	for i := range spans {
+		w := &spans[i]
+		if w.Kind == believedSpan && w.Resource == resource && w.From <= Instant(at) && Instant(at) < w.To {
+			return b.basis(all, lane, key, w.From)
 		}
-		if b.basis(all, t, w.From) == t {
-			return true
-		}
 	}
-	return false
+	return nil
 }
 
 // belief is a window in which a client believes in a lock.
 type belief struct {
-	owner, key string
-	from       Instant
+	lane int
+	key  string
+	from Instant
 }
 
-// basis is the votes of t's client on t's key that were the last to become a quorum before it began to believe; nil if none
+// basis is the votes of a lane's client on a key that were the last to become a quorum before it began to believe; nil if none
 // were. It is looked for once: a client that polls has thousands of votes.
-func (b *builder) basis(all []tally, t *tally, from Instant) *tally {
-	at := belief{t.owner, t.key, from}
+func (b *builder) basis(all []tally, lane int, key string, from Instant) *tally {
+	at := belief{lane, key, from}
 	last, known := b.bases[at]
 	if known {
 		return last
@@ -234,7 +240,7 @@ func (b *builder) basis(all []tally, t *tally, from Instant) *tally {
 	latest, needed := kernel.True(-1), votesNeeded(b.result.Scenario)
 	for i := range all {
 		o := &all[i]
-		if o.owner != t.owner || o.key != t.key {
+		if o.key != key || b.owner(o.owner) != lane {
 			continue
 		}
 		for _, c := range o.counts {
@@ -242,6 +248,9 @@ func (b *builder) basis(all []tally, t *tally, from Instant) *tally {
 				last, latest = o, c.from
 			}
 		}
+	}
+	if b.bases == nil {
+		b.bases = map[belief]*tally{}
 	}
 	b.bases[at] = last
 	return last
