@@ -29,12 +29,17 @@ func (b *builder) addExplanation() {
 			continue // an operation, which the violation's own sentence tells
 		}
 		story = append(story, told{w.From, b.gets(l, w)})
+		began := asked(l, w)
 		for i := range l.Spans {
 			s := &l.Spans[i]
 			switch {
 			case s.Resource != "" && s.Resource != v.Resource:
-			case s.change != "" && !s.isAgain && s.From >= w.From && s.From < min(w.To, v.To):
-				story = append(story, told{s.From, fmt.Sprintf("%s%s: %s is left with %s votes, and still believes in its lock", b.faultAt(s.From), inSentence(s.change), l.Name, s.Short)})
+			case s.change != "" && !s.isAgain && s.From >= began && s.From < min(w.To, v.To):
+				believes := "still believes"
+				if s.From < w.From {
+					believes = "comes to believe"
+				}
+				story = append(story, told{s.From, fmt.Sprintf("%s%s: %s is left with %s votes, and "+believes+" in its lock", b.faultAt(s.From, s.change), inSentence(s.change), l.Name, s.Short)})
 			case (s.Kind == pausedSpan || s.Kind == suspendedSpan) && s.From < v.To && s.To > w.From:
 				story = append(story, told{s.From, s.Text})
 			}
@@ -77,8 +82,10 @@ func (b *builder) gets(l *Lane, w Witness) string {
 	if w.To >= b.end {
 		until = "to the end"
 	}
-	for i := range l.Spans {
-		if s := &l.Spans[i]; s.Kind == votesSpan && s.Quorum && s.From <= w.From && w.From < s.To && s.Short != "1 of 1" {
+	began := asked(l, w)
+	for i := range slices.Backward(l.Spans) {
+		// The last ones before it believes: it may have lost some while it waited for the replies.
+		if s := &l.Spans[i]; s.Kind == votesSpan && s.Quorum && s.From <= w.From && (s.To > began || s.From >= began) && s.Resource == b.t.Violation.Resource && s.Short != "1 of 1" {
 			text := fmt.Sprintf("%s gets the lock at %s with the votes of %s (%s), and believes in it %s", l.Name, roughly(w.From), s.voters, s.Short, until)
 			if s.isAgain {
 				text += "; " + s.change
@@ -89,12 +96,23 @@ func (b *builder) gets(l *Lane, w Witness) string {
 	return fmt.Sprintf("%s believes in its lock from %s %s", l.Name, roughly(w.From), until)
 }
 
-// faultAt begins a sentence with the faults of nodes at an instant.
-func (b *builder) faultAt(at Instant) string {
+// asked is when a client called for a lock that it came to believe in.
+func asked(l *Lane, w Witness) Instant {
+	for i := range l.Spans {
+		if s := &l.Spans[i]; s.Kind == askingSpan && s.To == w.From {
+			return s.From
+		}
+	}
+	return w.From
+}
+
+// faultAt begins a sentence with the faults at an instant of the nodes that a change of votes names.
+func (b *builder) faultAt(at Instant, change string) string {
+	named := strings.Fields(strings.ReplaceAll(change, ",", " "))
 	var all []string
 	for i := range b.t.Lanes {
 		for _, m := range b.t.Lanes[i].Marks {
-			if b.t.Lanes[i].Kind == nodeLane && m.Kind == faultMark && m.At == at {
+			if b.t.Lanes[i].Kind == nodeLane && slices.Contains(named, b.t.Lanes[i].Name) && m.Kind == faultMark && m.At == at {
 				all = append(all, m.Sentence)
 			}
 		}

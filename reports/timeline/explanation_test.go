@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -21,6 +22,11 @@ func TestExplanation(t *testing.T) {
 	_, line = drawn(t, "26-restart-too-early/too-short")
 	if third, want := line.Explanation[2], "At 1.01s C is killed; the vote of C is gone: client-1 is left with 2 of 5 votes, and still believes in its lock."; third != want {
 		t.Errorf("%q, want %q", third, want)
+	}
+	// Of several resources, the votes are those on the one that is held twice.
+	_, line = drawn(t, "71-locks-on-several-resources/jump")
+	if fourth := line.Explanation[3]; !strings.HasSuffix(fourth, "with the votes of C, D, E (3 of 5), and believes in it until 3.11s; C votes again.") {
+		t.Errorf("%q", fourth)
 	}
 	if _, line = drawn(t, "24-restart-at-once/one-of-five"); line.Explanation != nil {
 		t.Errorf("%q of a run in which nothing breaks", line.Explanation)

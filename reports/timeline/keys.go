@@ -19,15 +19,15 @@ func (b *builder) addKeys() {
 	}
 	var held []recording.Kept
 	for _, k := range b.result.Recording.Kept {
-		if k.From == k.To {
-			continue
-		}
 		owner, kind := b.owner(k.Owner), otherSpan
 		if locks[k.Key] {
 			kind = keySpan
 			if !k.Copy {
 				held = append(held, k)
 			}
+		}
+		if k.From == k.To {
+			continue // a node that votes and forgets in the same instant has voted, and has no bar
 		}
 		label := k.Owner
 		if owner < 0 {

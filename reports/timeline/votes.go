@@ -24,7 +24,8 @@ type tally struct {
 	counts []count
 }
 
-// count is the seats that keep the value at once, in the scenario's order; none in between two times in which some do.
+// count is the seats that keep the value at once, in the scenario's order; none in between two times in which some do. One of no
+// length has those that vote and forget in the same instant among them.
 type count struct {
 	from, to kernel.True
 	seats    []string
@@ -43,6 +44,12 @@ func (b *builder) tallies(held []recording.Kept) []tally {
 		}
 	}
 	kept := map[vote][]recording.Kept{}
+	// among are the seats of which a stretch of a value is as asked.
+	among := func(v vote, is func(k *recording.Kept) bool) []string {
+		return slices.DeleteFunc(slices.Clone(nodes.Names), func(name string) bool {
+			return !slices.ContainsFunc(kept[v], func(k recording.Kept) bool { return seats[k.Node] == name && is(&k) })
+		})
+	}
 	var all []tally
 	for _, k := range held {
 		v := vote{k.Owner, k.Key, k.Value}
@@ -62,13 +69,15 @@ func (b *builder) tallies(held []recording.Kept) []tally {
 		}
 		slices.Sort(times)
 		times = slices.Compact(times)
-		for j := 1; j < len(times); j++ {
-			c := count{from: times[j-1], to: times[j]}
-			for _, name := range nodes.Names {
-				if slices.ContainsFunc(kept[t.vote], func(k recording.Kept) bool { return seats[k.Node] == name && k.From <= c.from && c.to <= k.To }) {
-					c.seats = append(c.seats, name)
-				}
+		for j, at := range times {
+			if slices.ContainsFunc(kept[t.vote], func(k recording.Kept) bool { return k.From == at && k.To == at }) {
+				t.counts = append(t.counts, count{at, at, among(t.vote, func(k *recording.Kept) bool { return k.From <= at && (at < k.To || k.From == at) })})
 			}
+			if j == len(times)-1 {
+				break
+			}
+			c := count{from: at, to: times[j+1]}
+			c.seats = among(t.vote, func(k *recording.Kept) bool { return k.From <= c.from && c.to <= k.To })
 			// A key that is extended is another stretch of the same vote.
 			if n := len(t.counts) - 1; n >= 0 && slices.Equal(t.counts[n].seats, c.seats) {
 				t.counts[n].to = c.to
@@ -113,6 +122,9 @@ func (b *builder) addVotes(held []recording.Kept) {
 }
 
 func (b *builder) granted(owner, resource string, q int, from, to kernel.True) {
+	if from == to {
+		return
+	}
 	b.span(owner, Span{Kind: grantedSpan, From: Instant(from), Owner: b.owner(owner), Resource: b.named(resource), Label: "granted",
 		Text: fmt.Sprintf("%s keep %s's value%s %s", plural.Count(q, "node")+" or more", owner, b.behind(" of ", resource), b.during(Instant(from), int64(to)))}, int64(to))
 }
@@ -151,7 +163,7 @@ func does(who []string, verb string) string {
 	return strings.Join(who, ", ") + " " + verb
 }
 
-// lost are the seats that have gone since the count before, from a lock that its client believes in all the time.
+// lost are the seats that have gone since the count before, from a lock that its client believes in, or is going to.
 func (b *builder) lost(all []tally, t *tally, j int) []string {
 	if j == 0 || !b.isBelieved(all, t, t.counts[j].from) {
 		return nil
@@ -203,11 +215,17 @@ func (b *builder) twice(all []tally, t *tally, c count) []string {
 	return twice
 }
 
-// isBelieved says whether at an instant the client believes in the lock that these votes are for: they are the last to
-// become a quorum before it began to.
+// isBelieved says whether at an instant the client believes in the lock that these votes are for, or is going to: they are the last
+// to become a quorum before it began to.
 func (b *builder) isBelieved(all []tally, t *tally, at kernel.True) bool {
 	lane := b.owner(t.owner)
-	return lane >= 0 && b.believedBy(all, lane, t.key, b.named(t.key), at) == t
+	if lane < 0 {
+		return false
+	}
+	resource := b.named(t.key)
+	return slices.ContainsFunc(b.t.Lanes[lane].Spans, func(s Span) bool {
+		return s.Kind == believedSpan && s.Resource == resource && Instant(at) < s.To && b.basis(all, lane, t.key, s.From) == t
+	})
 }
 
 // believedBy is the votes that the client of a lane believes in at an instant, for a key and the name of its resource.

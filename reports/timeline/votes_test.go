@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"redlocksim/scenarios"
+	"redlocksim/sim/recording"
 )
 
 // During every span of votes, as many nodes have a bar of the client's as the span says, and where no span is
@@ -84,6 +87,51 @@ func TestVotesSayWhy(t *testing.T) {
 		}
 		if !slices.Equal(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
+		}
+	}
+}
+
+// A node that votes and forgets in the same instant has voted, and votes again; other faults at that instant have not taken the vote.
+func TestAVoteForgottenAtOnceCounts(t *testing.T) {
+	found, err := scenarios.Parse("at-once.yaml", []byte(`title: at once
+source: test
+explanation: C forgets its vote in the instant in which it votes
+claim: holds
+clients: [client-1, client-2]
+network: {latency: 1ms}
+timeline:
+  - {at: 0s, fault: {partition: {clients: [client-1], nodes: [D, E], direction: requests}}}
+  - {at: 0s, client: client-1, do: [try-lock, hold: 8s, unlock]}
+  - {after: {client: client-1, event: set-arrived, node: C}, fault: {evict: {node: C}}}
+  - {after: {client: client-1, event: set-arrived, node: C}, fault: {clock-step: {process: E, by: 1ms}}}
+  - {at: 1s, client: client-2, do: [try-lock, hold: 2s, unlock]}
+duration: 30s
+expect: {findings: lease-overlap, unavailable: {at-most: 1h}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := judged(t, found[0], scenarios.Options{Record: true})
+	if !slices.ContainsFunc(r.Recording.Kept, func(k recording.Kept) bool { return k.Node == "C" && k.Owner == "client-1" && k.From == k.To }) {
+		t.Fatalf("C does not forget at once: %+v", r.Recording.Kept)
+	}
+	line := timelineOf(t, r)
+	for client, want := range map[string][]string{"client-1": {"3 of 5", "C forgets: 2 of 5"}, "client-2": {"C votes again: 3 of 5"}} {
+		var got []string
+		for _, s := range line.lane(client).all(votesSpan) {
+			got = append(got, s.Label)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", client, got, want)
+		}
+	}
+	want := []string{
+		"client-1 gets the lock at 2ms with the votes of A, B, C (3 of 5), and believes in it until 8s.",
+		"At 1ms all locks are evicted from C; C forgets: client-1 is left with 2 of 5 votes, and comes to believe in its lock.",
+	}
+	for _, sentence := range want {
+		if !slices.Contains(line.Explanation, sentence) {
+			t.Errorf("%q lacks %q", line.Explanation, sentence)
 		}
 	}
 }
