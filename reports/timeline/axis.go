@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
+
+	"redlocksim/internal/rounded"
 )
 
 func (p *picture) drawSteps() {
@@ -31,19 +32,22 @@ func (p *picture) drawSteps() {
 // those of the story.
 func (p *picture) drawAxis() {
 	p.f(`<line x1="%d" y1="%d" x2="%d" y2="%d"/>`, p.lay.gutter, p.lay.axis+axisHeight-2, p.width-edge, p.lay.axis+axisHeight-2)
+	for _, x := range p.breaks() {
+		p.f(`<path class="break" d="%s"/>`, breakAt(x, p.lay.axis+axisHeight-2))
+	}
 	type label struct {
 		x    float64
 		text string
 	}
 	var labels []label
 	add := func(at Instant) {
-		l := label{p.x(at), brief(at)}
+		l := label{p.x(at), brief(at, p.t.Focus.To-p.t.Focus.From)}
 		half := float64(len(l.text))*smallCharWidth/2 + 5
 		if !p.shows(l.x) || l.x-half < float64(p.lay.gutter)-30 || l.x+half > float64(p.width)+2 {
 			return
 		}
 		for _, o := range labels {
-			if math.Abs(o.x-l.x) < half+float64(len(o.text))*smallCharWidth/2+5 {
+			if o.text == l.text || math.Abs(o.x-l.x) < half+float64(len(o.text))*smallCharWidth/2+5 {
 				return
 			}
 		}
@@ -66,8 +70,54 @@ func (p *picture) drawAxis() {
 	}
 }
 
-// brief is an instant as short as it can be to a tenth of a millisecond.
-func brief(at Instant) string {
-	text := strings.TrimRight(fmt.Sprintf("%.4f", time.Duration(at).Seconds()), "0")
-	return strings.TrimSuffix(text, ".") + "s"
+// breaks are where the axis runs much faster than where it is slowest: in the middle of each such stretch between two things
+// that happen.
+func (p *picture) breaks() []float64 {
+	type gap struct {
+		middle float64
+		length Instant
+	}
+	var gaps []gap
+	shortest := Instant(math.MaxInt64)
+	for i := 1; i < len(p.scale.points); i++ {
+		x, end := p.x(p.scale.points[i-1]), p.x(p.scale.points[i])
+		if end-x < breakRoom || !p.shows(x) || !p.shows(end) {
+			continue
+		}
+		gaps = append(gaps, gap{(x + end) / 2, p.scale.points[i] - p.scale.points[i-1]})
+		shortest = min(shortest, gaps[len(gaps)-1].length)
+	}
+	var all []float64
+	for _, g := range gaps {
+		if g.length/breakRatio >= shortest {
+			all = append(all, g.middle)
+		}
+	}
+	return all
 }
+
+const (
+	breakRoom  = 24 // pixels that a stretch has at least
+	breakRatio = 20 // how many times as long it is as the shortest one
+)
+
+// breakAt is the double stroke of a break.
+func breakAt(x float64, y int) string {
+	return fmt.Sprintf("M%s %dl4-8M%s %dl4-8", n(x-5), y+4, n(x), y+4)
+}
+
+// brief is an instant for people: to three digits, or to more where these would not tell apart what is shown of a stretch.
+func brief(at, over Instant) string {
+	exact, fine := time.Duration(at), time.Duration(1)
+	for fine*10*apart <= time.Duration(over) {
+		fine *= 10
+	}
+	three, more := rounded.Duration(exact), exact.Round(fine)
+	if (three - exact).Abs() <= (more - exact).Abs() {
+		return three.String()
+	}
+	return more.String()
+}
+
+// apart is how many instants a stretch has that are told apart.
+const apart = 200

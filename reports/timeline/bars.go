@@ -11,8 +11,12 @@ func (p *picture) drawLane(i int) {
 	p.f(`<rect class="ground" width="%d" height="%d"/>`, p.width, at.height)
 	p.drawName(l, at, i)
 	p.f(`<g class="plot" clip-path="url(#clip)">`)
-	for j := range l.Spans {
-		p.drawSpan(i, j)
+	for _, shades := range []bool{true, false} {
+		for j := range l.Spans {
+			if l.Spans[j].isShade() == shades {
+				p.drawSpan(i, j)
+			}
+		}
 	}
 	p.drawMarks(i)
 	p.f("</g></g>\n")
@@ -109,8 +113,14 @@ func (p *picture) drawSpan(lane, j int) {
 			hidden = ` display="none"`
 		}
 		base := top + height/2 + 4
-		if height > 2*keyHeight || s.Kind == pausedSpan || s.Kind == suspendedSpan || s.Kind == downSpan || s.Kind == offSpan || s.Kind == crashedSpan {
+		if s.isShade() {
 			base = at.height - 4
+			switch {
+			case at.shade > 0:
+				base = at.shade + labelHeight - 3
+			case at.obstacleRows > 0:
+				base = at.obstacles - 3
+			}
 		}
 		p.f(`<text x="%s" y="%d"%s>%s</text>`, n(max(x, float64(p.lay.gutter))+4), base, hidden, esc(label))
 	}

@@ -190,7 +190,7 @@ func overlapIsInView(t *testing.T, p *shown) {
 	if band[0] < view[0] || band[0]+band[2] > view[0]+view[2] || band[2] < 50 || band[1] < 0 || band[1]+band[3] > 800 {
 		t.Errorf("the band is at %v, the picture at %v", band, view)
 	}
-	flag := p.box(".violation .flag")
+	flag := p.box(".flag")
 	if flag[0] < view[0] || flag[0]+flag[2] > view[0]+view[2] {
 		t.Errorf("its name is at %v", flag)
 	}
@@ -422,6 +422,50 @@ func TestPagesFit(t *testing.T) {
 				if err := chromedp.Cancel(p.ctx); err != nil {
 					t.Fatal(err)
 				}
+			}
+		}
+	}
+}
+
+// crossing lists what is wrong with the texts that can be seen in the picture: those that leave it, and pairs of which one lies
+// on the other. Of the height of a text a quarter is room for what few letters have.
+const crossing = `(() => {
+	const view = document.getElementById("picture").getBoundingClientRect(), wrong = [];
+	const texts = [...document.querySelectorAll("#picture text")].filter((e) => e.textContent.trim() && !e.closest("#cursor")).map((e) => {
+		const b = e.getBoundingClientRect();
+		return { text: e.textContent, left: b.left, right: b.right, top: b.top + b.height / 8, bottom: b.bottom - b.height / 8 };
+	}).filter((b) => b.right > b.left && b.left < view.right && b.right > view.left);
+	for (const [i, a] of texts.entries()) {
+		if (a.left < view.left - 1 || a.right > view.right + 1 || a.top < view.top - 1 || a.bottom > view.bottom + 1) wrong.push(a.text + " leaves the picture");
+		for (const b of texts.slice(i + 1)) {
+			if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1) wrong.push(a.text + " lies on " + b.text);
+		}
+	}
+	return wrong;
+})()`
+
+// At any width, no text of a picture lies on another or leaves the picture: as it is opened, with every attempt, and with cause
+// and effect only.
+func TestTextsKeepApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	b := browser.Start(t)
+	for _, name := range []string{"17-clock-jump", "32-pause-before-write", "25-restart-delayed", "06-failover-to-a-replica", "69-two-locks/one-breaks", "09-contention", "13-split-votes", "21-suspended-host/monotonic",
+		"20-client-clock-steps-back/wall", "27-crash-after-set/shutdown", "12-holder-dies/crash", "112-keys-overwritten/majority", "109-wrong-answers/several-at-once", "47-consensus/clocks-and-restarts", "111-everything-at-once"} {
+		_, line := drawn(t, name)
+		for _, width := range []int64{1920, 1280, 390} {
+			p := open(t, b, line, width, 900, false)
+			for _, state := range []string{"", "polling", "causes"} {
+				if state != "" && !get[bool](p, fmt.Sprintf(`(box => { box?.click(); return box !== null; })(document.getElementById(%q))`, state)) {
+					continue
+				}
+				for _, wrong := range get[[]string](p, crossing) {
+					t.Errorf("%s on %d with %q: %s", name, width, state, wrong)
+				}
+			}
+			if err := chromedp.Cancel(p.ctx); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

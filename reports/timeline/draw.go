@@ -7,6 +7,7 @@ func (p *picture) draw() {
 	p.f("</g>\n<g class=\"axis\">")
 	p.drawAxis()
 	p.f("</g>\n")
+	p.drawBand()
 	for i := range p.t.Lanes {
 		p.drawLane(i)
 	}

@@ -41,7 +41,7 @@ func (b *builder) addExplanation() {
 				}
 				story = append(story, told{s.From, fmt.Sprintf("%s%s: %s is left with %s votes, and "+believes+" in its lock", b.faultAt(s.From, s.change), inSentence(s.change), l.Name, s.Short)})
 			case (s.Kind == pausedSpan || s.Kind == suspendedSpan) && s.From < v.To && s.To > w.From:
-				story = append(story, told{s.From, s.Text})
+				story = append(story, told{s.From, fmt.Sprintf("At %s %s", roughly(s.From), s.stops(l.Name))})
 			}
 		}
 		if w.To < v.From {
@@ -94,6 +94,14 @@ func (b *builder) gets(l *Lane, w Witness) string {
 		}
 	}
 	return fmt.Sprintf("%s believes in its lock from %s %s", l.Name, roughly(w.From), until)
+}
+
+// stops says that a process stops, and for how long if that is known.
+func (s *Span) stops(process string) string {
+	if s.Label != s.Short {
+		return s.Label
+	}
+	return process + " is " + s.Short
 }
 
 // asked is when a client called for a lock that it came to believe in.

@@ -35,6 +35,7 @@ type lanePlace struct {
 	believed, believedRows  int // of a client
 	votes, acts             int // -1 where there are none
 	keys                    int // of a node
+	shade                   int // where it says why a client does not run
 	obstacles, obstacleRows int
 	wire                    int // where messages leave and arrive
 }
@@ -117,6 +118,10 @@ func placeLane(l *Lane) lanePlace {
 			p.acts = y
 			y += actsHeight
 		}
+	}
+	if l.Kind == clientLane && slices.ContainsFunc(l.Spans, func(s Span) bool { return s.isShade() }) {
+		p.shade = y
+		y += labelHeight
 	}
 	if p.obstacleRows = min(rows(cutSpan, heldSpan, slowSpan), maxObstacleRows); p.obstacleRows > 0 {
 		p.obstacles = y + 1

@@ -8,9 +8,11 @@ type Instant int64
 // Timeline is a run as it is drawn. Lanes, spans, arrows and marks are in the order in which they are drawn, the spans,
 // arrows and marks of a lane in the order in which they began.
 type Timeline struct {
-	Name    string `json:"name"`
-	Title   string `json:"title"`
-	Source  string `json:"source"`
+	Name   string `json:"name"`
+	Title  string `json:"title"`
+	Source string `json:"source"`
+	// About is what the scenario says of itself, to a reader who does not know the literature.
+	About   string `json:"about"`
 	Verdict string `json:"verdict"`
 	// Expected says what the scenario expects, and OK that the run was as expected.
 	Expected string `json:"expected"`
@@ -137,6 +139,15 @@ type Span struct {
 	Rate int64  `json:"rate,omitempty"`
 	// Row tells spans of a kind apart that overlap on a lane, from 0.
 	Row int `json:"row,omitempty"`
+}
+
+// isShade says that a span covers its lane, behind everything else.
+func (s *Span) isShade() bool {
+	switch s.Kind {
+	case pausedSpan, suspendedSpan, downSpan, offSpan, crashedSpan:
+		return true
+	}
+	return false
 }
 
 // MarkKind is what happens at a mark.

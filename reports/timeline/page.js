@@ -51,7 +51,19 @@
 	});
 
 	const seconds = (ns, digits = 4) => (ns / 1e9).toFixed(digits) + "s";
-	const brief = (ns, digits = 4) => seconds(ns, digits).replace(/\.?0+s$/, "s");
+	// For people: to three digits, or to more where these would not tell apart what is shown.
+	const length = (ns) => {
+		const size = Math.abs(ns), unit = size < 1e3 ? [1, "ns"] : size < 1e6 ? [1e3, "µs"] : size < 1e9 ? [1e6, "ms"] : [1e9, "s"];
+		if (ns === 0) return "0s";
+		if (size < 6e10) return +(ns / unit[0]).toFixed(9) + unit[1];
+		const rest = size % 6e10, minutes = Math.floor(size / 6e10), hours = Math.floor(minutes / 60);
+		return (ns < 0 ? "-" : "") + (hours ? hours + "h" : "") + minutes % 60 + "m" + +(rest / 1e9).toFixed(9) + "s";
+	};
+	const brief = (ns, over = Infinity) => {
+		const to = (unit) => Math.round(ns / unit) * unit, size = Math.abs(ns) || 1;
+		const three = to(size >= 6e10 ? 1e9 : Math.max(10 ** (Math.floor(Math.log10(size)) - 2), 1)), more = to(10 ** Math.max(Math.floor(Math.log10(over / 200)), 0));
+		return length(Math.abs(three - ns) <= Math.abs(more - ns) || over === Infinity ? three : more);
+	};
 	const set = (element, attributes) => { for (const name in attributes) element.setAttribute(name, attributes[name]); };
 	const show = (element, is) => { if (is) element.removeAttribute("display"); else element.setAttribute("display", "none"); };
 	const round = (value) => Math.round(value * 10) / 10;
@@ -145,22 +157,34 @@
 		const add = (time, text) => {
 			const px = x(time), half = text.length * layout.small / 2 + 5;
 			if (px < gutter - .5 || px > width || px + half > width + 2) return;
-			if (labels.every((o) => Math.abs(o.px - px) >= half + o.half)) labels.push({ px, half, text });
+			if (labels.every((o) => o.text !== text && Math.abs(o.px - px) >= half + o.half)) labels.push({ px, half, text });
 		};
 		const from = timeAt(gutter), to = timeAt(width - edge), unit = 10 ** Math.floor(Math.log10(Math.max(to - from, 1) / 4));
-		const digits = Math.max(4, 9 - Math.floor(Math.log10(unit)));
-		if (t.violation) [t.violation.from, t.violation.to].forEach((time) => add(time, brief(time)));
-		if (!even) [...t.story.map((s) => s.at), ...points].forEach((time) => add(time, brief(time)));
+		const name = (time) => add(time, brief(time, to - from));
+		if (t.violation) [t.violation.from, t.violation.to].forEach(name);
+		if (!even) [...t.story.map((s) => s.at), ...points].forEach(name);
 		if (even || labels.length < 4) {
-			for (let time = Math.ceil(from / unit) * unit, n = 0; time <= to && n < 100; time += unit, n++) add(time, brief(time, digits));
+			for (let time = Math.ceil(from / unit) * unit, n = 0; time <= to && n < 100; time += unit, n++) name(time);
 		}
-		axis.replaceChildren(create("line", { x1: gutter, x2: width - edge, y1: base + 18, y2: base + 18 }),
+		axis.replaceChildren(create("line", { x1: gutter, x2: width - edge, y1: base + 18, y2: base + 18 }), ...breaks().map((px) => create("path", { class: "break", d: `M${round(px - 5)} ${base + 22}l4-8M${round(px)} ${base + 22}l4-8` })),
 			...labels.flatMap((l) => [create("path", { d: `M${round(l.px)} ${base + 16}v4` }), create("text", { x: round(l.px), y: base + 11 }, l.text)]));
+	}
+
+	// Where the axis runs much faster than where it is slowest.
+	function breaks() {
+		if (even) return [];
+		const gaps = [];
+		for (let i = 1; i < points.length; i++) {
+			const from = x(points[i - 1]), to = x(points[i]);
+			if (to - from >= 24 && from >= gutter - .5 && to <= width) gaps.push({ middle: (from + to) / 2, length: points[i] - points[i - 1] });
+		}
+		const shortest = Math.min(...gaps.map((g) => g.length));
+		return gaps.filter((g) => g.length >= 20 * shortest).map((g) => g.middle);
 	}
 
 	function renderViolation(bottom) {
 		if (!band) return;
-		const from = x(t.violation.from), to = x(t.violation.to), top = layout.overlap, flag = band.querySelector(".flag");
+		const from = x(t.violation.from), to = x(t.violation.to), top = layout.overlap, flag = picture.querySelector(".flag");
 		set(band.querySelector(".band"), { x: round(from), width: round(Math.max(to - from, 1.5)), height: bottom - top });
 		band.querySelector(".bounds").setAttribute("d", `M${round(from)} ${top}V${bottom}M${round(to)} ${top}V${bottom}`);
 		const text = flag.querySelector("text"), { full, short } = text.dataset, room = (name) => name.length * layout.bold + 12;

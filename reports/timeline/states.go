@@ -2,7 +2,9 @@ package timeline
 
 import (
 	"fmt"
+	"time"
 
+	"redlocksim/internal/rounded"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/recording"
 )
@@ -43,5 +45,9 @@ func (b *builder) condition(process string, kind SpanKind, words string, from In
 			b.t.Lanes[lane].Spans = spans[:n]
 		}
 	}
-	b.span(process, Span{Kind: kind, From: from, Owner: -1, Label: string(kind), Text: fmt.Sprintf("%s %s %s", process, words, b.during(from, until))}, until)
+	label := string(kind)
+	if (kind == pausedSpan || kind == suspendedSpan) && until <= int64(b.end) {
+		label = fmt.Sprintf("%s %s for %v", process, words, rounded.Duration(time.Duration(until-int64(from))))
+	}
+	b.span(process, Span{Kind: kind, From: from, Owner: -1, Label: label, Short: string(kind), Text: fmt.Sprintf("%s %s %s", process, words, b.during(from, until))}, until)
 }

@@ -17,7 +17,7 @@ import (
 var pictureStyle string
 
 // lightColours are those of a picture in a document.
-const lightColours = `--ground:#fff;--ink:#1a1a1a;--muted:#5c6370;--lane:#f4f5f7;--lane-client:#fafafa;--halo:#fff;--shade:#b9bec7;--bad:#c23b00;--on-bad:#fff;` +
+const lightColours = `--ground:#fff;--ink:#1a1a1a;--muted:#5c6370;--lane:#e7eaee;--lane-client:#f3f5f7;--halo:#fff;--shade:#b9bec7;--bad:#c23b00;--on-bad:#fff;` +
 	`--c0:#0072b2;--c1:#b87a00;--c2:#007a58;--c3:#a8488a;--c4:#2a86bf;--c5:#6b6200`
 
 // documentWidth is how wide a picture for documents is, in pixels.
@@ -88,6 +88,7 @@ func (d *document) heading() {
 	if v := d.t.Violation; v != nil {
 		d.lines(&d.head, "plain", wordwrap.Lines(v.Text, 135), 16)
 	}
+	d.lines(&d.head, "plain", wordwrap.Lines(d.t.About, 135), 16)
 	d.y += 8
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"redlocksim/internal/rounded"
 	"redlocksim/reports/story"
@@ -14,7 +15,7 @@ import (
 // links are those of r.Recording, which r.Record makes. The error is an internal one: the history is not one.
 func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 	b := builder{result: r, end: Instant(r.Scenario.Duration), lanes: map[string]int{},
-		t: &Timeline{Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, Verdict: rounded.Text(r.Verdict()),
+		t: &Timeline{Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, About: strings.TrimSpace(r.Scenario.Explanation), Verdict: rounded.Text(r.Verdict()),
 			Expected: r.Scenario.Expect.String(), OK: r.OK(), Repeat: repeat, Run: fmt.Sprintf("tier %s, seed %d", r.Tier, r.Seed), History: r.HistoryHash,
 			Notes: []string{}, Arrows: []Arrow{}, Story: []Step{}}}
 	if r.Tier == scenarios.Live {

@@ -8,8 +8,8 @@ import (
 	"redlocksim/internal/rounded"
 )
 
-// drawViolation writes the band of the violation, its name above, and the outlines of the windows that it rests on.
-func (p *picture) drawViolation() {
+// drawBand writes the band of the violation, which lies behind the lanes.
+func (p *picture) drawBand() {
 	v := p.t.Violation
 	if v == nil {
 		return
@@ -17,13 +17,22 @@ func (p *picture) drawViolation() {
 	x, end := p.x(v.From), p.x(v.To)
 	p.f(`<g class="violation" clip-path="url(#clip)"><title>%s</title><rect class="band" x="%s" y="%d" width="%s" height="%d"/>`,
 		esc(v.Text), n(x), p.lay.overlap, n(max(end-x, 1.5)), p.lay.bottom-p.lay.overlap)
-	p.f(`<path class="bounds" d="M%s %dV%dM%s %dV%d"/>`, n(x), p.lay.overlap, p.lay.bottom, n(end), p.lay.overlap, p.lay.bottom)
+	p.f(`<path class="bounds" d="M%s %dV%dM%s %dV%d"/></g>`, n(x), p.lay.overlap, p.lay.bottom, n(end), p.lay.overlap, p.lay.bottom)
+}
+
+// drawViolation writes the name of the violation, above its band, and the outlines of the windows that it rests on.
+func (p *picture) drawViolation() {
+	v := p.t.Violation
+	if v == nil {
+		return
+	}
+	x, end := p.x(v.From), p.x(v.To)
 	text := v.Name()
 	half := float64(len([]rune(text)))*boldCharWidth/2 + 6
 	middle := (max(x, float64(p.lay.gutter)) + min(end, float64(p.width-edge))) / 2
 	middle = min(max(middle, float64(p.lay.gutter)+half), float64(p.width-edge)-half)
-	p.f(`<g class="flag" transform="translate(%s %d)"><rect x="%s" y="1" width="%s" height="%d" rx="3"/><text y="12" data-full="%s" data-short="%s">%s</text></g></g>`,
-		n(middle), p.lay.overlap, n(-half), n(2*half), overlapHeight-3, esc(text), esc(v.Short()), esc(text))
+	p.f(`<g clip-path="url(#clip)"><g class="flag" transform="translate(%s %d)"><title>%s</title><rect x="%s" y="1" width="%s" height="%d" rx="3"/><text y="12" data-full="%s" data-short="%s">%s</text></g></g>`,
+		n(middle), p.lay.overlap, esc(v.Text), n(-half), n(2*half), overlapHeight-3, esc(text), esc(v.Short()), esc(text))
 	for i, w := range v.Windows {
 		top, height := 0, 0
 		l := &p.t.Lanes[w.Lane]
