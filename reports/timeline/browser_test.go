@@ -190,6 +190,12 @@ func overlapIsInView(t *testing.T, p *shown) {
 	if band[0] < view[0] || band[0]+band[2] > view[0]+view[2] || band[2] < 50 || band[1] < 0 || band[1]+band[3] > 800 {
 		t.Errorf("the band is at %v, the picture at %v", band, view)
 	}
+	axis := get[[]string](p.tab, `[...document.querySelectorAll(".axis text")].map((e) => e.textContent)`)
+	for _, want := range []string{"6.25ms", "1.01s", "1.11s", "3.11s", "8.01s"} { // written by the page's program, which rounds on its own
+		if !slices.Contains(axis, want) {
+			t.Errorf("%q lacks %s", axis, want)
+		}
+	}
 	flag := p.box(".flag")
 	if flag[0] < view[0] || flag[0]+flag[2] > view[0]+view[2] {
 		t.Errorf("its name is at %v", flag)
@@ -297,7 +303,14 @@ func zoomAndScale(t *testing.T, p *shown) {
 	if after := p.box(".violation .band")[2]; math.Abs(after-before) > 2 {
 		t.Errorf("the band is %.0f wide, and was %.0f", after, before)
 	}
+	const breaks = `document.querySelectorAll(".axis .break").length`
+	if n := get[int](p.tab, breaks); n == 0 {
+		t.Error("no break of the axis")
+	}
 	p.run(chromedp.Click("#even"))
+	if n := get[int](p.tab, breaks); n != 0 {
+		t.Errorf("%d breaks of an even axis", n)
+	}
 	one, two := p.box(bar(p.line, "client-1", func(s Span) bool { return s.Kind == believedSpan }))[2], p.box(bar(p.line, "client-2", func(s Span) bool { return s.Kind == believedSpan }))[2]
 	w := p.line.Violation.Windows
 	if want := float64(w[0].To-w[0].From) / float64(w[1].To-w[1].From); math.Abs(one/two-want) > .05*want {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"redlocksim/scenarios"
 )
@@ -282,6 +283,40 @@ func TestScale(t *testing.T) {
 	}
 	if part := s.place(believes.To) - s.place(believes.From); part < .5 {
 		t.Errorf("believing has %.3f of the width", part)
+	}
+}
+
+// Instants on the axis have three digits, or as many as tell apart what is shown.
+func TestBrief(t *testing.T) {
+	const ms, s = Instant(time.Millisecond), Instant(time.Second)
+	for _, x := range []struct {
+		at, over Instant
+		want     string
+	}{
+		{0, 8 * s, "0s"}, {6253889, 8 * s, "6.25ms"}, {1006253889, 8 * s, "1.01s"}, {8*s + 6*ms, 8 * s, "8.01s"}, {15*s + 4*ms, 15 * s, "15s"},
+		{10125300 * Instant(time.Microsecond), 15 * s, "10.13s"}, {10125300 * Instant(time.Microsecond), 10 * ms, "10.1253s"}, {75 * s, 80 * s, "1m15s"}, {60*s + 5*ms, 10 * ms, "1m0.005s"},
+	} {
+		if got := brief(x.at, x.over); got != x.want {
+			t.Errorf("%d within %d is %s, want %s", x.at, x.over, got, x.want)
+		}
+	}
+}
+
+// The axis is broken where seconds have as much room as milliseconds elsewhere, and nowhere if all stretches are alike.
+func TestBreaks(t *testing.T) {
+	at := func(marks ...Instant) []float64 {
+		line := &Timeline{To: 4000, Focus: Stretch{0, 4000}, Lanes: []Lane{{Name: "a", Kind: clientLane}}}
+		for _, m := range marks {
+			line.Story = append(line.Story, Step{At: m})
+		}
+		return newPicture(line, documentWidth).breaks()
+	}
+	if b := at(1000, 2000, 3000); len(b) != 0 {
+		t.Errorf("breaks at %v of an even axis", b)
+	}
+	p := newPicture(&Timeline{To: 4000, Focus: Stretch{0, 4000}, Lanes: []Lane{{Name: "a"}}, Story: []Step{{At: 100}}}, documentWidth)
+	if b := p.breaks(); len(b) != 1 || b[0] <= p.x(100) || b[0] >= p.x(4000) {
+		t.Errorf("breaks at %v, want one between %v and %v", b, p.x(100), p.x(4000))
 	}
 }
 

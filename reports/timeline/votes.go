@@ -24,8 +24,8 @@ type tally struct {
 	counts []count
 }
 
-// count is the seats that keep the value at once, in the scenario's order; none in between two times in which some do. One of no
-// length has those that vote and forget in the same instant among them.
+// count is the seats that keep the value at once, in the scenario's order; none in between two times in which some do. One of
+// no length has those that vote and forget in the same instant among them.
 type count struct {
 	from, to kernel.True
 	seats    []string
@@ -215,8 +215,8 @@ func (b *builder) twice(all []tally, t *tally, c count) []string {
 	return twice
 }
 
-// isBelieved says whether at an instant the client believes in the lock that these votes are for, or is going to: they are the last
-// to become a quorum before it began to.
+// isBelieved says whether at an instant the client believes in the lock that these votes are for, or is going to: they are the
+// last to become a quorum before it began to.
 func (b *builder) isBelieved(all []tally, t *tally, at kernel.True) bool {
 	lane := b.owner(t.owner)
 	if lane < 0 {

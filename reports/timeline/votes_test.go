@@ -91,7 +91,8 @@ func TestVotesSayWhy(t *testing.T) {
 	}
 }
 
-// A node that votes and forgets in the same instant has voted, and votes again; other faults at that instant have not taken the vote.
+// A node that votes and forgets in the same instant has voted, and votes again; other faults at that instant have not taken the
+// vote.
 func TestAVoteForgottenAtOnceCounts(t *testing.T) {
 	found, err := scenarios.Parse("at-once.yaml", []byte(`title: at once
 source: test
