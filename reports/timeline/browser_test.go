@@ -191,7 +191,8 @@ func overlapIsInView(t *testing.T, p *shown) {
 		t.Errorf("the band is at %v, the picture at %v", band, view)
 	}
 	axis := get[[]string](p.tab, `[...document.querySelectorAll(".axis text")].map((e) => e.textContent)`)
-	for _, want := range []string{"6.25ms", "1.01s", "1.11s", "3.11s", "8.01s"} { // written by the page's program, which rounds on its own
+	// The labels are written by the program of the page, which rounds on its own.
+	for _, want := range []string{"6.25ms", "1.01s", "1.11s", "3.11s", "8.01s"} {
 		if !slices.Contains(axis, want) {
 			t.Errorf("%q lacks %s", axis, want)
 		}
