@@ -19,13 +19,21 @@ type Foreign struct {
 	IsProgram bool
 	// Renews says that it renews leases by itself: how long others wait is up to the holder.
 	Renews bool
-	// Extends says that its leases can be extended, and Warns that their contexts end before them.
-	Extends, Warns bool
 	// Keys are patterns of the keys that stand for a lock, with {resource} for its name and * for anything; nil if nobody has
 	// declared them.
 	Keys []string
 	// Unable is why it cannot do what the clients of a scenario do; nil if it can, or if nobody knows.
 	Unable func(*Scenario) error
+}
+
+// Makes says whether its clients can make steps of this kind: all of them if f is nil, or if nobody knows better.
+func (f *Foreign) Makes(kind StepKind) bool {
+	if f == nil || f.Unable == nil {
+		return true
+	}
+	s := Default()
+	s.Timeline = []Item{{Do: []Step{{Kind: kind}}}}
+	return f.Unable(&s) == nil
 }
 
 func (f *Foreign) keys() []string {
