@@ -33,8 +33,8 @@ func (p *program) foreign() *scenarios.Foreign {
 	return p.Foreign()
 }
 
-// unfit says why an experiment says nothing about the program; nil if it does, or if p is nil. What is assumed is for the caller
-// to say.
+// unfit says why an experiment says nothing about the program; nil if it does, or if p is nil. What is assumed is for the
+// caller to say.
 func (p *program) unfit(s *scenarios.Scenario) error {
 	if p == nil {
 		return nil

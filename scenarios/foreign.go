@@ -26,16 +26,6 @@ type Foreign struct {
 	Unable func(*Scenario) error
 }
 
-// Makes says whether its clients can make steps of this kind: all of them if f is nil, or if nobody knows better.
-func (f *Foreign) Makes(kind StepKind) bool {
-	if f == nil || f.Unable == nil {
-		return true
-	}
-	s := Default()
-	s.Timeline = []Item{{Do: []Step{{Kind: kind}}}}
-	return f.Unable(&s) == nil
-}
-
 func (f *Foreign) keys() []string {
 	if f == nil {
 		return nil

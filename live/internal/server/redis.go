@@ -24,8 +24,8 @@ type redisServer struct {
 	preload     string // the library; empty if there is none, and the clocks are the machine's
 }
 
-// NewRedis makes the directory and the clocks of a redis-server that is to be started, and reserves its port. preload is empty if faults need neither
-// its clock nor its fsyncs.
+// NewRedis makes the directory and the clocks of a redis-server that is to be started, and reserves its port. preload is empty
+// if faults need neither its clock nor its fsyncs.
 func NewRedis(name, dir string, persistence redis.Persistence, preload string) (*Server, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
